@@ -1,0 +1,16 @@
+/** Builds the package: WebAssembly modules, then `dist/` with JavaScript, types and the bare modules. */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const run = (command: string, ...args: string[]) =>
+  execFileSync(command, args, { cwd: root, stdio: 'inherit' });
+
+run(process.execPath, 'scripts/build-wasm.ts');
+rmSync(`${root}dist`, { recursive: true, force: true });
+run(`${root}node_modules/.bin/tsc`, '-p', 'tsconfig.build.json');
+for (const name of ['falcon.wasm', 'falcon.relaxed.wasm']) {
+  copyFileSync(`${root}build/${name}`, `${root}dist/${name}`);
+}
+chmodSync(`${root}dist/cli/main.js`, 0o755);
