@@ -1,0 +1,134 @@
+/**
+ * The one error class with a code, and the one table that says what each code means.
+ *
+ * Who throws what: a caller's own mistake (types, lengths of their own arguments, unknown options)
+ * is a plain `TypeError` or `RangeError`, thrown before any work. Bytes to be judged give `false`.
+ * Everything else that goes wrong is a {@link CodedError}; its code decides the HTTP status and
+ * whether trying the same thing again can help. Nothing else may cross a room's border.
+ */
+
+/** What a code means to the service: HTTP status, worth of a retry, and a text safe to show. */
+export interface ErrorMeaning {
+  readonly status: number;
+  readonly retriable: boolean;
+  readonly message: string;
+}
+
+const meaning = (status: number, retriable: boolean, message: string): ErrorMeaning =>
+  Object.freeze({ status, retriable, message });
+
+/** code → { status, retriable, message }; texts never hold secrets, paths or caller's data. */
+export const ERROR_CODES = Object.freeze({
+  // What was handed in is wrong: repeating it cannot help.
+  INVALID_SIGNATURES: meaning(422, false, 'Some signatures of the batch are not valid'),
+  BAD_AGGREGATE: meaning(422, false, 'The aggregate is not valid for these statements'),
+  BAD_TASK_FILE: meaning(422, false, 'The task file is not an array of signature triples'),
+  BAD_RESULT_FILE: meaning(422, false, 'The result file is not valid'),
+  MALFORMED_JSON: meaning(400, false, 'The body is not valid JSON'),
+  INVALID_QUERY: meaning(400, false, 'A query parameter is not valid'),
+  INVALID_CURSOR: meaning(400, false, 'The cursor is not valid'),
+  INVALID_BODY: meaning(422, false, 'The body does not have the expected shape'),
+  TOO_MANY_ITEMS: meaning(422, false, 'The batch holds more signatures than are allowed'),
+  UNAUTHENTICATED: meaning(401, false, 'An API key is required'),
+  FORBIDDEN_URL: meaning(403, false, 'The signed url is not valid or has ended'),
+  SIGNING_DISABLED: meaning(403, false, 'Signing is switched off on this service'),
+  NOT_FOUND: meaning(404, false, 'There is nothing here'),
+  METHOD_NOT_ALLOWED: meaning(405, false, 'The method is not allowed here'),
+  CONFLICT: meaning(409, false, 'The state of the task does not allow this'),
+  NOT_UPLOADED: meaning(409, false, 'The task file has not been uploaded yet'),
+  IDEMPOTENCY_CONFLICT: meaning(409, true, 'The first request with this key is still running'),
+  IDEMPOTENCY_MISMATCH: meaning(422, false, 'This key was used with a different request'),
+  LENGTH_REQUIRED: meaning(411, false, 'The length of the body must be given'),
+  BODY_TOO_LARGE: meaning(413, false, 'The body is larger than is allowed'),
+  UNSUPPORTED_MEDIA_TYPE: meaning(415, false, 'The body must be application/json'),
+
+  // Resources and time: the same request can succeed later.
+  RATE_LIMITED: meaning(429, true, 'Too many requests'),
+  TOO_MANY_TASKS: meaning(429, true, 'Too many unfinished tasks'),
+  STORAGE_QUOTA: meaning(429, true, 'The stored bytes of this client are at their limit'),
+  QUEUE_FULL: meaning(503, true, 'The queue is full'),
+  SHUTTING_DOWN: meaning(503, true, 'The service is shutting down'),
+  STORE_UNAVAILABLE: meaning(503, true, 'The store cannot be reached'),
+  THREAD_LOST: meaning(503, true, 'A worker thread ended before its work was done'),
+  LEASE_LOST: meaning(503, true, 'Another worker has taken the task over'),
+  OUT_OF_MEMORY: meaning(503, true, 'There is not enough memory'),
+  TIMED_OUT: meaning(503, true, 'The work took longer than is allowed'),
+
+  // The caller stopped it.
+  ABORTED: meaning(499, false, 'The work was stopped by its caller'),
+  CANCELLED: meaning(409, false, 'The task was cancelled'),
+
+  // Us.
+  SIGNING_FAILED: meaning(500, true, 'No signature was found for this key and message'),
+  INTERNAL: meaning(500, false, 'Something went wrong on our side'),
+});
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** One item of a batch that is at fault, by its position in the caller's list, and why. */
+export interface InvalidItem {
+  readonly index: number;
+  readonly reason: string;
+}
+
+export interface CodedErrorDetails {
+  /** Replaces the table's text; it may reach a client, so it must not hold secrets or paths. */
+  readonly message?: string;
+  /** The item at fault, when it is exactly one. */
+  readonly index?: number;
+  /** Every item at fault, in ascending order of index. */
+  readonly invalid?: readonly InvalidItem[];
+  /** For the log only; never sent to a client. */
+  readonly cause?: unknown;
+}
+
+/**
+ * An error with a code of {@link ERROR_CODES}.
+ *
+ * @example
+ * ```ts
+ * throw new CodedError('INVALID_SIGNATURES', { invalid: [{ index: 17, reason: 'norm' }] });
+ * ```
+ */
+export class CodedError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly retriable: boolean;
+  readonly index?: number;
+  readonly invalid?: readonly InvalidItem[];
+
+  /** @throws TypeError for a code that is not in the table */
+  constructor(code: ErrorCode, details: CodedErrorDetails = {}) {
+    const entry = Object.hasOwn(ERROR_CODES, code) ? ERROR_CODES[code] : undefined;
+    if (entry === undefined) throw new TypeError(`unknown error code "${String(code)}"`);
+    super(
+      details.message ?? entry.message,
+      details.cause === undefined ? undefined : { cause: details.cause },
+    );
+    this.name = 'CodedError';
+    this.code = code;
+    this.status = entry.status;
+    this.retriable = entry.retriable;
+    if (details.index !== undefined) this.index = details.index;
+    if (details.invalid !== undefined) this.invalid = details.invalid;
+  }
+}
+
+/**
+ * Whether a value is a CodedError, also one of another copy of this module (a worker thread's,
+ * a host's second installation), where `instanceof` says no.
+ */
+export function isCodedError(value: unknown): value is CodedError {
+  return (
+    value instanceof Error &&
+    'code' in value &&
+    typeof value.code === 'string' &&
+    Object.hasOwn(ERROR_CODES, value.code) &&
+    'retriable' in value
+  );
+}
+
+/** The error itself when it has a code, else an INTERNAL one that keeps it as its cause. */
+export function toCodedError(error: unknown): CodedError {
+  return isCodedError(error) ? error : new CodedError('INTERNAL', { cause: error });
+}
