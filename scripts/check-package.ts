@@ -1,0 +1,58 @@
+/**
+ * Judges the package as its users meet it: publint on the tarball, then the tarball installed in an
+ * empty folder with the dependencies that it declares and nothing else, and its main jobs run there.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'falconry-package-'));
+const run = (cwd: string, command: string, ...args: string[]) => {
+  process.stdout.write(`$ ${command} ${args.join(' ')}\n`);
+  execFileSync(command, args, { cwd, stdio: 'inherit' });
+};
+
+const CONSUMER = `
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { falcon512, falcon1024, aggregate, extractSignatures, verifyAggregate } from 'falconry';
+import { falconService } from 'falconry/middleware';
+
+const message = new TextEncoder().encode('installed from the tarball');
+for (const falcon of [falcon512, falcon1024]) {
+  const { publicKey, secretKey } = falcon.keygen();
+  const signature = falcon.sign(message, secretKey);
+  assert.equal(falcon.verify(signature, message, publicKey), true);
+  assert.equal(falcon.verify(signature, message.subarray(1), publicKey), false);
+  const items = [{ publicKey, message, signature }];
+  const bundle = await aggregate(items);
+  assert.equal(verifyAggregate(bundle, items), true);
+  assert.deepEqual(extractSignatures(bundle, items), [signature]);
+}
+for (const name of ['falcon.wasm', 'falcon.relaxed.wasm']) {
+  const bytes = readFileSync(new URL(import.meta.resolve('falconry/' + name)));
+  assert.deepEqual(WebAssembly.Module.imports(new WebAssembly.Module(bytes)), []);
+}
+const service = falconService({ dataDir: './data' });
+await service.start();
+assert.equal((await service.app.request('/v1/svc/tasks')).status, 401);
+await service.stop();
+console.log('the installed package signs, verifies, aggregates and serves');
+`;
+
+try {
+  run(root, 'npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', folder);
+  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'));
+  if (tarball === undefined) throw new Error('npm pack made no tarball');
+  run(root, join(root, 'node_modules/.bin/publint'), join(folder, tarball), '--strict');
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
+  run(folder, 'npm', 'install', '--no-audit', '--no-fund', '--silent', `./${tarball}`);
+  writeFileSync(join(folder, 'consumer.js'), CONSUMER);
+  run(folder, process.execPath, 'consumer.js');
+  run(folder, join(folder, 'node_modules/.bin/falconry'), '--help');
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
