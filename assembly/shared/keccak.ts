@@ -1,0 +1,101 @@
+/**
+ * SHAKE256 over a state that the caller provides.
+ *
+ *   state, 256 bytes, 16-aligned
+ *   0          200        204              256
+ *   | u64[25]  | position | unused         |
+ *
+ * `position` counts the bytes of the current 136-byte block that are absorbed, or squeezed after `shakeFlip`.
+ */
+import { keccakF } from './keccakF.gen';
+
+/** Bytes per block of SHAKE256: (1600 - 2 * 256) / 8. */
+export const RATE: i32 = 136;
+/** Bytes a caller must provide for a state. */
+export const SHAKE_STATE: i32 = 256;
+const POSITION: usize = 200;
+
+/**
+ * An empty sponge.
+ *
+ * Spec:   FIPS 202, section 6.2
+ * Memory: state[256]
+ */
+export function shakeInit(state: usize): void {
+  memory.fill(state, 0, SHAKE_STATE);
+}
+
+/**
+ * Absorbs bytes; may be called any number of times before `shakeFlip`.
+ *
+ * Spec:   FIPS 202, section 4, steps 1-6, byte-wise
+ * Shape:  ptr: u8[len]
+ * Memory: state, ptr
+ * Secret: the bytes (branches depend on lengths only)
+ */
+export function shakeAbsorb(state: usize, ptr: usize, len: i32): void {
+  let position = load<i32>(state, POSITION);
+  while (len > 0) {
+    if ((position & 7) == 0 && len >= 8) {
+      const lane = state + <usize>position;
+      store<u64>(lane, load<u64>(lane) ^ load<u64>(ptr));
+      position += 8;
+      ptr += 8;
+      len -= 8;
+    } else {
+      const at = state + <usize>position;
+      store<u8>(at, load<u8>(at) ^ load<u8>(ptr));
+      position += 1;
+      ptr += 1;
+      len -= 1;
+    }
+    if (position == RATE) {
+      keccakF(state);
+      position = 0;
+    }
+  }
+  store<i32>(state, position, POSITION);
+}
+
+/**
+ * Ends the input: pads, and turns the sponge round to squeezing.
+ *
+ * Spec:   FIPS 202, section 6.2 (domain bits 1111) and section 5.1 (pad10*1)
+ * Memory: state
+ */
+export function shakeFlip(state: usize): void {
+  const at = state + <usize>load<i32>(state, POSITION);
+  store<u8>(at, load<u8>(at) ^ 0x1f);
+  store<u8>(state, load<u8>(state, 135) ^ 0x80, 135);
+  store<i32>(state, RATE, POSITION); // used up: the first squeeze permutes
+}
+
+/**
+ * The next bytes of output; may be called any number of times after `shakeFlip`.
+ *
+ * Spec:   FIPS 202, section 4, steps 7-10, byte-wise
+ * Shape:  out: u8[len]
+ * Memory: state, out
+ * Secret: the bytes (branches depend on lengths only)
+ */
+export function shakeSqueeze(state: usize, out: usize, len: i32): void {
+  let position = load<i32>(state, POSITION);
+  while (len > 0) {
+    if (position == RATE) {
+      keccakF(state);
+      position = 0;
+    }
+    if (len >= 8 && position + 8 <= RATE) {
+      store<u64>(out, load<u64>(state + <usize>position));
+      position += 8;
+      out += 8;
+      len -= 8;
+    } else {
+      store<u8>(out, load<u8>(state + <usize>position));
+      position += 1;
+      out += 1;
+      len -= 1;
+    }
+  }
+  store<i32>(state, position, POSITION);
+}

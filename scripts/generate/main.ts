@@ -1,0 +1,34 @@
+/**
+ * Writes the straight-line and table sources under assembly/ (`*.gen.ts`, committed).
+ *
+ *   node scripts/generate/main.ts           writes them
+ *   node scripts/generate/main.ts --check   exits with 1 if a committed file differs
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { keccakSource } from './keccak.ts';
+
+/** Path under the package's root, and its text. */
+export function generatedSources(): [path: string, text: string][] {
+  return [['assembly/shared/keccakF.gen.ts', keccakSource()]];
+}
+
+export function staleSources(): string[] {
+  return generatedSources()
+    .filter(([path, text]) => readFileSync(absolute(path), 'utf8') !== text)
+    .map(([path]) => path);
+}
+
+function absolute(path: string): string {
+  return fileURLToPath(new URL(`../../${path}`, import.meta.url));
+}
+
+if (import.meta.main) {
+  if (process.argv.includes('--check')) {
+    const stale = staleSources();
+    for (const path of stale) console.error(`${path} is not what the generator writes`);
+    process.exitCode = stale.length ? 1 : 0;
+  } else {
+    for (const [path, text] of generatedSources()) writeFileSync(absolute(path), text);
+  }
+}
