@@ -1,0 +1,17 @@
+import { defineConfig } from 'vitest/config';
+import { FactsReporter } from './test/support/factsReporter.ts';
+
+// Two cores are the yardstick: two processes, each with one test file at a time. Forks, not threads: native add-ons
+// of the peers and tests that start worker threads of their own are safest with a process to themselves.
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 10_000,
+    // Named explicitly: the default would change with the terminal and could hide what the tests print.
+    reporters: ['default', ['json', { outputFile: 'build/test-results.json' }], new FactsReporter()],
+  },
+});
