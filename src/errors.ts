@@ -29,6 +29,10 @@ export const ERROR_CODES = Object.freeze({
   INVALID_CURSOR: meaning(400, false, 'The cursor is not valid'),
   INVALID_BODY: meaning(422, false, 'The body does not have the expected shape'),
   TOO_MANY_ITEMS: meaning(422, false, 'The batch holds more signatures than are allowed'),
+  MALFORMED_REQUEST: meaning(400, false, 'The request is not valid HTTP'),
+  INVALID_HEADER: meaning(400, false, 'A request header is not valid'),
+  INCOMPLETE_BODY: meaning(400, false, 'The body ended early'),
+  HEADERS_TOO_LARGE: meaning(431, false, 'The request headers are too large'),
   UNAUTHENTICATED: meaning(401, false, 'An API key is required'),
   FORBIDDEN_URL: meaning(403, false, 'The signed url is not valid or has ended'),
   SIGNING_DISABLED: meaning(403, false, 'Signing is switched off on this service'),
@@ -43,6 +47,8 @@ export const ERROR_CODES = Object.freeze({
   UNSUPPORTED_MEDIA_TYPE: meaning(415, false, 'The body must be application/json'),
 
   // Resources and time: the same request can succeed later.
+  REQUEST_TIMEOUT: meaning(408, true, 'The request took too long to arrive'),
+  OVERLOADED: meaning(503, true, 'The service is busy'),
   RATE_LIMITED: meaning(429, true, 'Too many requests'),
   TOO_MANY_TASKS: meaning(429, true, 'Too many unfinished tasks'),
   STORAGE_QUOTA: meaning(429, true, 'The stored bytes of this client are at their limit'),
