@@ -16,20 +16,9 @@ import type { BlobRef } from '../tasks/task.ts';
 export type BlobBody = Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;
 
 export interface BlobPutOptions {
-  /** `put` stops reading and throws `BlobTooLargeError` as soon as more has arrived. */
+  /** `put` stops reading and throws BODY_TOO_LARGE as soon as more has arrived. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal;
-}
-
-/** The body was longer than allowed; nothing was kept. */
-export class BlobTooLargeError extends Error {
-  override readonly name = 'BlobTooLargeError';
-  readonly maxBytes: number;
-
-  constructor(maxBytes: number) {
-    super(`the body is longer than ${maxBytes} bytes`);
-    this.maxBytes = maxBytes;
-  }
 }
 
 export interface UrlOptions {
@@ -42,11 +31,11 @@ export interface BlobStore {
   /** Where `inputUrl` leads: 'served' = to routes of ours, that ask `checkUrl`; 'remote' = elsewhere. */
   readonly urls: 'served' | 'remote';
 
-  /** Stores a file as it streams in. @throws {BlobTooLargeError} beyond the limit. */
+  /** Stores a file as it streams in. @throws CodedError BODY_TOO_LARGE beyond the limit. */
   put(key: string, body: BlobBody, options: BlobPutOptions): Promise<BlobRef>;
   /** @returns the file as a stream with its length, or null. */
   get(key: string): Promise<{ bytes: number; body: ReadableStream<Uint8Array> } | null>;
-  /** @returns the whole file, or null; @throws {BlobTooLargeError} rather than read more than `maxBytes`. */
+  /** @returns the whole file, or null; @throws CodedError BODY_TOO_LARGE rather than read more than `maxBytes`. */
   read(key: string, maxBytes: number): Promise<Uint8Array | null>;
   stat(key: string): Promise<BlobRef | null>;
   /** Deletes the file; nothing happens when there is none. */
@@ -56,8 +45,8 @@ export interface BlobStore {
   uploadUrl(taskId: number, options: UrlOptions): Promise<string>;
   /** The url of one result; its path ends in `<id>.json`: `<base>/results/<attempt>/<id>.json?…` when served. */
   resultUrl(key: string, options: UrlOptions): Promise<string>;
-  /** Judges the query of a served url; compares in constant time. */
-  checkUrl(right: UrlRight, query: URLSearchParams): 'ok' | 'forged' | 'expired';
+  /** Judges the query of a served url; compares in constant time. Where urls are remote: always 'forged'. */
+  checkUrl(right: UrlRight, query: URLSearchParams): Promise<UrlVerdict>;
 
   /**
    * Removes what crashes left: unfinished writes, and files older than `olderThanMs` of which `referenced` does not
@@ -68,6 +57,8 @@ export interface BlobStore {
     referenced(keys: readonly string[]): Promise<ReadonlySet<string>>;
   }): Promise<number>;
 }
+
+export type UrlVerdict = 'ok' | 'forged' | 'expired';
 
 /** What a url allows: to upload one task's file, or to read one result. */
 export type UrlRight =

@@ -130,7 +130,7 @@ export interface ClaimOptions {
   readonly leaseMs: number;
   /** Threads that the task gets. */
   readonly threads: number;
-  /** A task whose lease was lost more often fails (WORKER_LOST): it is likely what kills its workers. */
+  /** A task whose lease was lost more often fails (THREAD_LOST): it is likely what kills its workers. */
   readonly maxLosses: number;
 }
 

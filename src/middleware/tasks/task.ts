@@ -24,6 +24,8 @@
  * A direct request is born in `waiting`. Completed, failed, cancelled and expired are final.
  */
 
+import type { ErrorCode, InvalidItem } from '../../errors.ts';
+
 export const TASK_STATES = [
   'created',
   'uploaded',
@@ -103,19 +105,13 @@ export interface TaskProgress {
   readonly total: number;
 }
 
-/** An item that stops the batch: its place in the task file, and the cause as a short code. */
-export interface InvalidItem {
-  readonly index: number;
-  readonly reason: string;
-}
-
 /**
  * Why a task failed, as stored and shown. `invalid` names every bad item, `errors` says more about the first
  * hundred that are not even well formed (`path` is a JSON pointer into the task file), `total` how many such
  * faults there are.
  */
 export interface TaskError {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly message: string;
   readonly invalid?: readonly InvalidItem[];
   readonly errors?: readonly {

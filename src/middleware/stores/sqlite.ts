@@ -1,0 +1,328 @@
+/**
+ * Tasks in one SQLite file, with the SQLite that Node brings along. Any number of processes on one machine may open
+ * the same file.
+ *
+ * A commit is on the disk when it returns (WAL with synchronous=FULL: the log is synced at each commit), and writers
+ * take turns (BEGIN IMMEDIATE), so what a transaction reads stays true until it ends.
+ */
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { CodedError } from '../../errors.ts';
+import { isFinal, type TaskState } from '../tasks/task.ts';
+import { MIGRATIONS } from './sqliteSchema.ts';
+import type { AnswerRow, Table, TaskChanges, TaskRow } from './table.ts';
+import { type TableStoreOptions, tableStore } from './tableStore.ts';
+import type { ApiKeyRecord, ApiKeyStore, TaskStore } from './taskStore.ts';
+
+export interface SqliteOptions extends TableStoreOptions {
+  /** The file; it and its folder are made if missing, readable by their owner only. */
+  readonly path: string;
+  /** How long a writer waits for another process's turn to end. Default 10 s. */
+  readonly busyTimeoutMs?: number;
+}
+
+/**
+ * @returns a store on the file.
+ * @throws Error of the file system or of SQLite, when the file cannot be opened or is from a newer version
+ */
+export function sqliteStore(options: SqliteOptions): TaskStore & ApiKeyStore {
+  return tableStore(sqliteTable(open(options)), options);
+}
+
+function open({ path, busyTimeoutMs = 10_000 }: SqliteOptions): DatabaseSync {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // SQLite gives its log the same rights as the file: it holds secrets.
+  closeSync(openSync(path, 'a', 0o600));
+  const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
+  try {
+    // The switch to WAL does not wait its turn by itself when several processes open a new file.
+    retryBusy(busyTimeoutMs, () => db.exec('PRAGMA journal_mode = WAL'));
+    db.exec('PRAGMA synchronous = FULL');
+    migrate(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function migrate(db: DatabaseSync): void {
+  const version = () => Number(db.prepare('PRAGMA user_version').get()!.user_version);
+  if (version() === MIGRATIONS.length) return;
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    if (version() > MIGRATIONS.length) {
+      throw new Error('the task file store was written by a newer version of this program');
+    }
+    for (const step of MIGRATIONS.slice(version())) db.exec(step);
+    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    db.exec('COMMIT');
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function retryBusy(timeoutMs: number, work: () => void): void {
+  const endMs = Date.now() + timeoutMs;
+  for (;;) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      if (!isBusy(error) || Date.now() > endMs) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}
+
+/** SQLITE_BUSY and SQLITE_LOCKED, extended codes included. */
+function isBusy(error: unknown): boolean {
+  const code = (error as { errcode?: number }).errcode;
+  return code !== undefined && ((code & 255) === 5 || (code & 255) === 6);
+}
+
+type Columns = Record<string, SQLInputValue>;
+
+function sqliteTable(db: DatabaseSync): Table {
+  const statements = new Map<string, StatementSync>();
+  const prepared = (sql: string): StatementSync => {
+    let statement = statements.get(sql);
+    if (!statement) statements.set(sql, (statement = db.prepare(sql)));
+    return statement;
+  };
+  const one = (sql: string, ...values: SQLInputValue[]) =>
+    prepared(sql).get(...values) as Columns | undefined;
+  const all = (sql: string, ...values: SQLInputValue[]) =>
+    prepared(sql).all(...values) as Columns[];
+  const run = (sql: string, ...values: SQLInputValue[]) =>
+    Number(prepared(sql).run(...values).changes);
+  const rowOf = (columns: Columns | undefined) => columns && fromColumns(columns);
+
+  return {
+    write(work) {
+      try {
+        db.exec('BEGIN IMMEDIATE');
+        const outcome = work();
+        db.exec('COMMIT');
+        return outcome;
+      } catch (error) {
+        if (db.isTransaction) db.exec('ROLLBACK');
+        throw isBusy(error) ? new CodedError('STORE_UNAVAILABLE', { cause: error }) : error;
+      }
+    },
+    nextId(floor) {
+      return Number(one('UPDATE last_id SET id = max(?, id + 1) RETURNING id', floor)!.id);
+    },
+    insert(row) {
+      const columns = toColumns(row);
+      const names = Object.keys(columns);
+      run(
+        `INSERT INTO tasks (${names}) VALUES (${names.map(() => '?')})`,
+        ...Object.values(columns),
+      );
+    },
+    row: (id) => rowOf(one('SELECT * FROM tasks WHERE id = ?', id)),
+    update(id, changes) {
+      const columns = toColumns(changes);
+      const sets = Object.keys(columns).map((name) => `${name} = ?`);
+      const sql = `UPDATE tasks SET ${sets} WHERE id = ? RETURNING *`;
+      return fromColumns(one(sql, ...Object.values(columns), id)!);
+    },
+    delete(id) {
+      run('DELETE FROM tasks WHERE id = ?', id);
+    },
+    list({ clientId, after, order = 'asc', state }, limit) {
+      const values: SQLInputValue[] = [clientId];
+      let where = 'client_id = ?';
+      if (state !== undefined) {
+        where += ' AND state = ?';
+        values.push(state);
+      }
+      if (after !== undefined) {
+        where += order === 'asc' ? ' AND id > ?' : ' AND id < ?';
+        values.push(after);
+      }
+      const sql = `SELECT * FROM tasks WHERE ${where} ORDER BY id ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT ?`;
+      return all(sql, ...values, limit).map(fromColumns);
+    },
+    usage(clientId) {
+      let [openTasks, storedBytes] = [0, 0];
+      for (const row of all(
+        'SELECT state, tasks, bytes FROM usage WHERE client_id = ?',
+        clientId,
+      )) {
+        if (!isFinal(row.state as TaskState)) openTasks += Number(row.tasks);
+        storedBytes += Number(row.bytes);
+      }
+      return { openTasks, storedBytes };
+    },
+    counts() {
+      const rows = all('SELECT state, sum(tasks) AS tasks FROM usage GROUP BY state');
+      return Object.fromEntries(rows.map((row) => [row.state, Number(row.tasks)]));
+    },
+    firstWaiting: (nowMs) =>
+      rowOf(
+        one(
+          `SELECT * FROM tasks WHERE state = 'waiting' AND due_ms <= ?
+           ORDER BY submitted_at, id LIMIT 1`,
+          nowMs,
+        ),
+      ),
+    endedLeases: (nowMs) =>
+      all(
+        `SELECT * FROM tasks WHERE state IN ('verifying', 'aggregating') AND due_ms <= ?`,
+        nowMs,
+      ).map(fromColumns),
+    earliestDueMs() {
+      const due = one('SELECT min(due_ms) AS due FROM tasks WHERE due_ms IS NOT NULL')!.due;
+      return due === null ? null : Number(due);
+    },
+    overdue: (nowMs, limit) =>
+      all(
+        `SELECT * FROM tasks WHERE state IN ('created', 'uploaded') AND expires_ms <= ? LIMIT ?`,
+        nowMs,
+        limit,
+      ).map(fromColumns),
+    finishedBefore: (ms, limit) =>
+      all(
+        'SELECT * FROM tasks WHERE finished_ms IS NOT NULL AND finished_ms <= ? LIMIT ?',
+        ms,
+        limit,
+      ).map(fromColumns),
+    referenced(keys) {
+      const sql = `SELECT 1 AS known FROM tasks WHERE input_key = ?1
+        UNION ALL SELECT 1 FROM tasks WHERE result_key = ?1 LIMIT 1`;
+      return new Set(keys.filter((key) => one(sql, key) !== undefined));
+    },
+
+    answer(clientId, key) {
+      const row = one('SELECT * FROM answers WHERE client_id = ? AND key = ?', clientId, key);
+      return row && toAnswer(row);
+    },
+    putAnswer({ clientId, key, fingerprint, token, heldUntilMs, createdMs, answer }) {
+      const values = [clientId, key, fingerprint, token, heldUntilMs, createdMs, json(answer)];
+      run('INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)', ...values);
+    },
+    deleteAnswer(clientId, key) {
+      run('DELETE FROM answers WHERE client_id = ? AND key = ?', clientId, key);
+    },
+    deleteAnswersBefore(createdMs) {
+      run('DELETE FROM answers WHERE created_ms < ?', createdMs);
+    },
+
+    secret(name, fresh) {
+      run('INSERT OR IGNORE INTO secrets VALUES (?, ?)', name, fresh);
+      return one('SELECT value FROM secrets WHERE name = ?', name)!.value as Uint8Array;
+    },
+
+    apiKeys: () => all('SELECT * FROM api_keys ORDER BY created_at').map(toApiKey),
+    apiKey(sha256) {
+      const row = one('SELECT * FROM api_keys WHERE sha256 = ?', sha256);
+      return row && toApiKey(row);
+    },
+    putApiKey({ sha256, name, clientId, createdAt }) {
+      run('INSERT INTO api_keys VALUES (?, ?, ?, ?)', sha256, name, clientId, createdAt);
+    },
+    deleteApiKey: (sha256) => run('DELETE FROM api_keys WHERE sha256 = ?', sha256) > 0,
+
+    close() {
+      statements.clear();
+      if (db.isOpen) db.close();
+    },
+  };
+}
+
+/** Fields that are one column of the same value. */
+const PLAIN = {
+  id: 'id',
+  clientId: 'client_id',
+  kind: 'kind',
+  state: 'state',
+  attempt: 'attempt',
+  failures: 'failures',
+  losses: 'losses',
+  count: 'count',
+  threads: 'threads',
+  createdAt: 'created_at',
+  submittedAt: 'submitted_at',
+  updatedAt: 'updated_at',
+  finishedAt: 'finished_at',
+  expiresAtMs: 'expires_ms',
+  dueMs: 'due_ms',
+  finishedMs: 'finished_ms',
+} as const;
+
+function toColumns(row: TaskRow | TaskChanges): Columns {
+  const columns: Columns = {};
+  for (const [field, column] of Object.entries(PLAIN)) {
+    const value = row[field as keyof TaskChanges] as SQLInputValue | undefined;
+    if (value !== undefined) columns[column] = value;
+  }
+  if (row.submitted !== undefined) columns.submitted = row.submitted ? 1 : 0;
+  if (row.progress !== undefined) columns.progress = json(row.progress);
+  if (row.error !== undefined) columns.error = json(row.error);
+  if (row.input !== undefined) {
+    columns.input_key = row.input?.key ?? null;
+    columns.input_bytes = row.input?.bytes ?? null;
+    columns.input_tag = row.input?.tag ?? null;
+  }
+  if (row.result !== undefined) {
+    columns.result_key = row.result?.blob.key ?? null;
+    columns.result_bytes = row.result?.blob.bytes ?? null;
+    columns.result_tag = row.result?.blob.tag ?? null;
+    columns.result_format = row.result?.format ?? null;
+    columns.aggregate_bytes = row.result?.aggregateBytes ?? null;
+  }
+  return columns;
+}
+
+function fromColumns(columns: Columns): TaskRow {
+  const row: Record<string, unknown> = {};
+  for (const [field, column] of Object.entries(PLAIN)) row[field] = columns[column];
+  const blob = (key: SQLInputValue, bytes: SQLInputValue, tag: SQLInputValue) =>
+    key === null ? null : { key, bytes, ...(tag !== null && { tag }) };
+  const result = blob(columns.result_key!, columns.result_bytes!, columns.result_tag!);
+  return {
+    ...row,
+    submitted: columns.submitted === 1,
+    progress: parse(columns.progress!),
+    error: parse(columns.error!),
+    input: blob(columns.input_key!, columns.input_bytes!, columns.input_tag!),
+    result: result && {
+      blob: result,
+      format: columns.result_format,
+      aggregateBytes: columns.aggregate_bytes,
+    },
+  } as TaskRow;
+}
+
+function toAnswer(row: Columns): AnswerRow {
+  return {
+    clientId: Number(row.client_id),
+    key: String(row.key),
+    fingerprint: String(row.fingerprint),
+    token: String(row.token),
+    heldUntilMs: Number(row.held_until_ms),
+    createdMs: Number(row.created_ms),
+    answer: parse(row.answer!) as AnswerRow['answer'],
+  };
+}
+
+function toApiKey(row: Columns): ApiKeyRecord {
+  return {
+    sha256: String(row.sha256),
+    name: String(row.name),
+    clientId: Number(row.client_id),
+    createdAt: String(row.created_at),
+  };
+}
+
+function json(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+function parse(text: SQLInputValue): unknown {
+  return text === null ? null : JSON.parse(String(text));
+}

@@ -1,0 +1,104 @@
+/**
+ * The tables of the SQLite file, as steps that each file takes once. A step that was released is never edited: a
+ * change is a further step.
+ *
+ * `usage` is kept by triggers, so that limits and counts cost the same with a million tasks as with one. Each
+ * partial index holds only the rows that one question is about (the queue, the leases, the ends of urls).
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE tasks (
+    id              INTEGER PRIMARY KEY,
+    client_id       INTEGER NOT NULL,
+    kind            TEXT    NOT NULL,
+    state           TEXT    NOT NULL,
+    attempt         INTEGER NOT NULL,
+    failures        INTEGER NOT NULL,
+    losses          INTEGER NOT NULL,
+    count           INTEGER NOT NULL,
+    threads         INTEGER NOT NULL,
+    progress        TEXT,
+    created_at      TEXT    NOT NULL,
+    submitted_at    TEXT    NOT NULL,
+    updated_at      TEXT    NOT NULL,
+    finished_at     TEXT,
+    expires_ms      INTEGER NOT NULL,
+    submitted       INTEGER NOT NULL,
+    due_ms          INTEGER,
+    finished_ms     INTEGER,
+    input_key       TEXT,
+    input_bytes     INTEGER,
+    input_tag       TEXT,
+    result_key      TEXT,
+    result_bytes    INTEGER,
+    result_tag      TEXT,
+    result_format   TEXT,
+    aggregate_bytes INTEGER,
+    error           TEXT
+  ) STRICT;
+
+  CREATE INDEX tasks_of_client ON tasks (client_id, id);
+  CREATE INDEX tasks_of_state ON tasks (client_id, state, id);
+  CREATE INDEX tasks_queue ON tasks (submitted_at, id) WHERE state = 'waiting';
+  CREATE INDEX tasks_leases ON tasks (due_ms) WHERE state IN ('verifying', 'aggregating');
+  CREATE INDEX tasks_due ON tasks (due_ms) WHERE due_ms IS NOT NULL;
+  CREATE INDEX tasks_unsubmitted ON tasks (expires_ms) WHERE state IN ('created', 'uploaded');
+  CREATE INDEX tasks_finished ON tasks (finished_ms) WHERE finished_ms IS NOT NULL;
+  CREATE INDEX tasks_input ON tasks (input_key) WHERE input_key IS NOT NULL;
+  CREATE INDEX tasks_result ON tasks (result_key) WHERE result_key IS NOT NULL;
+
+  CREATE TABLE usage (
+    client_id INTEGER NOT NULL,
+    state     TEXT    NOT NULL,
+    tasks     INTEGER NOT NULL,
+    bytes     INTEGER NOT NULL,
+    PRIMARY KEY (client_id, state)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TRIGGER usage_insert AFTER INSERT ON tasks BEGIN
+    INSERT INTO usage VALUES (new.client_id, new.state, 1,
+        ifnull(new.input_bytes, 0) + ifnull(new.result_bytes, 0))
+      ON CONFLICT DO UPDATE SET tasks = tasks + 1, bytes = bytes + excluded.bytes;
+  END;
+  CREATE TRIGGER usage_update AFTER UPDATE OF state, input_bytes, result_bytes ON tasks BEGIN
+    UPDATE usage SET tasks = tasks - 1,
+        bytes = bytes - ifnull(old.input_bytes, 0) - ifnull(old.result_bytes, 0)
+      WHERE client_id = old.client_id AND state = old.state;
+    INSERT INTO usage VALUES (new.client_id, new.state, 1,
+        ifnull(new.input_bytes, 0) + ifnull(new.result_bytes, 0))
+      ON CONFLICT DO UPDATE SET tasks = tasks + 1, bytes = bytes + excluded.bytes;
+  END;
+  CREATE TRIGGER usage_delete AFTER DELETE ON tasks BEGIN
+    UPDATE usage SET tasks = tasks - 1,
+        bytes = bytes - ifnull(old.input_bytes, 0) - ifnull(old.result_bytes, 0)
+      WHERE client_id = old.client_id AND state = old.state;
+  END;
+
+  CREATE TABLE answers (
+    client_id     INTEGER NOT NULL,
+    key           TEXT    NOT NULL,
+    fingerprint   TEXT    NOT NULL,
+    token         TEXT    NOT NULL,
+    held_until_ms INTEGER NOT NULL,
+    created_ms    INTEGER NOT NULL,
+    answer        TEXT,
+    PRIMARY KEY (client_id, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX answers_created ON answers (created_ms);
+
+  CREATE TABLE api_keys (
+    sha256     TEXT    PRIMARY KEY,
+    name       TEXT    NOT NULL,
+    client_id  INTEGER NOT NULL,
+    created_at TEXT    NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE secrets (
+    name  TEXT PRIMARY KEY,
+    value BLOB NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE last_id (id INTEGER NOT NULL) STRICT;
+  INSERT INTO last_id VALUES (0);
+  `,
+];

@@ -1,0 +1,78 @@
+/**
+ * What a store on this machine needs from its memory or its file: rows, found by the few questions that the port
+ * asks, and transactions. Everything here is synchronous, so a transaction is a plain function, and nothing can come
+ * between its reads and its writes. The rules of the port are in `tableStore.ts`, once for all tables.
+ */
+import type { Task, TaskState } from '../tasks/task.ts';
+import type { ApiKeyRecord, ClientUsage, ListQuery, StoredAnswer } from './taskStore.ts';
+
+/** A task with what only the store needs. */
+export interface TaskRow extends Task {
+  /** Whether it was ever notified (or was born waiting). */
+  readonly submitted: boolean;
+  /** Waiting: not to be claimed before. Running: end of the lease. Else null. Unix time in milliseconds. */
+  readonly dueMs: number | null;
+  readonly finishedMs: number | null;
+}
+
+export type TaskChanges = Partial<Omit<TaskRow, 'id' | 'clientId' | 'kind' | 'createdAt'>>;
+
+/** A used Idempotency-Key; `answer` is null while the first request runs. */
+export interface AnswerRow {
+  readonly clientId: number;
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly token: string;
+  readonly heldUntilMs: number;
+  readonly createdMs: number;
+  readonly answer: StoredAnswer | null;
+}
+
+export interface Table {
+  /**
+   * Runs the work as one transaction that excludes every other writer, in this process and in others. Durable when
+   * it returns; undone when the work throws.
+   */
+  write<T>(work: () => T): T;
+
+  /** Raises the number of the last id to at least `floor` and above itself. @returns it. Only inside `write`. */
+  nextId(floor: number): number;
+  insert(row: TaskRow): void;
+  row(id: number): TaskRow | undefined;
+  /** @returns the row after the change; the row must exist. */
+  update(id: number, changes: TaskChanges): TaskRow;
+  delete(id: number): void;
+
+  /** At most `limit` rows of one client in order of id. */
+  list(query: ListQuery, limit: number): TaskRow[];
+  usage(clientId: number): ClientUsage;
+  counts(): Partial<Record<TaskState, number>>;
+  /** The waiting row that was submitted first among those with `dueMs` at or before now. */
+  firstWaiting(nowMs: number): TaskRow | undefined;
+  /** Running rows whose lease has ended. */
+  endedLeases(nowMs: number): TaskRow[];
+  /** Smallest `dueMs` of waiting and running rows, or null. */
+  earliestDueMs(): number | null;
+  /** Rows in created or uploaded with `expiresAtMs` at or before now. */
+  overdue(nowMs: number, limit: number): TaskRow[];
+  /** Final rows that were finished at or before then. */
+  finishedBefore(ms: number, limit: number): TaskRow[];
+  /** Those of the keys that a row names as its input or result. */
+  referenced(keys: readonly string[]): Set<string>;
+
+  answer(clientId: number, key: string): AnswerRow | undefined;
+  /** Adds or replaces. */
+  putAnswer(row: AnswerRow): void;
+  deleteAnswer(clientId: number, key: string): void;
+  deleteAnswersBefore(createdMs: number): void;
+
+  /** @returns the value under the name after making sure that there is one. Only inside `write`. */
+  secret(name: string, fresh: Uint8Array): Uint8Array;
+
+  apiKeys(): ApiKeyRecord[];
+  apiKey(sha256: string): ApiKeyRecord | undefined;
+  putApiKey(record: ApiKeyRecord): void;
+  deleteApiKey(sha256: string): boolean;
+
+  close(): void;
+}
