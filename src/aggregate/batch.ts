@@ -1,0 +1,69 @@
+/**
+ * From the caller's items to signatures that are known to be valid, some at a time, so that the
+ * synchronous and the asynchronous call share every step.
+ */
+import { CodedError, type InvalidItem } from '../errors.ts';
+import { falcon512, falcon1024 } from '../falcon/index.ts';
+import { type DecodedSignature, decodeSignature } from '../falcon/points.ts';
+import { encodeBundle } from './bundle.ts';
+import { type Statement, setOfPublicKey, statementHasher } from './statement.ts';
+
+/** One signature with what it signs. */
+export interface AggregateItem extends Statement {
+  readonly signature: Uint8Array;
+}
+
+/** A batch in the making. */
+export interface Batch {
+  /** Judges and takes in the next items; all that is read of them is read during the call. */
+  add(items: readonly AggregateItem[]): void;
+  /**
+   * The aggregate of all items added.
+   *
+   * @throws CodedError `INVALID_SIGNATURES` that names every invalid item with its reason
+   */
+  finish(): Uint8Array;
+}
+
+/** @param count how many items will be added */
+export function startBatch(count: number): Batch {
+  const hasher = statementHasher(count);
+  const signatures: DecodedSignature[] = [];
+  const invalid: InvalidItem[] = [];
+  let added = 0;
+  return {
+    add(items) {
+      const refused = findInvalid(items);
+      for (const { index, reason } of refused) invalid.push({ index: added + index, reason });
+      added += items.length;
+      if (invalid.length > 0) return;
+      for (const item of items) {
+        const decoded = decodeSignature(item.signature);
+        // What verifies also decodes: both read signatures with the same code.
+        if (typeof decoded === 'string') throw new CodedError('INTERNAL', { cause: decoded });
+        signatures.push(decoded);
+        hasher.update(item);
+      }
+    },
+    finish() {
+      if (invalid.length > 0) throw new CodedError('INVALID_SIGNATURES', { invalid });
+      return encodeBundle(hasher.digest(), signatures);
+    },
+  };
+}
+
+/** Every item that does not verify, by ascending index, over both parameter sets. */
+export function findInvalid(items: readonly AggregateItem[]): InvalidItem[] {
+  // A key of no set's length is given to Falcon-512, which names the reason.
+  const is1024 = items.map((item) => setOfPublicKey(item.publicKey) === 'falcon1024');
+  const invalid: InvalidItem[] = [];
+  for (const falcon of [falcon512, falcon1024]) {
+    const wanted = falcon === falcon1024;
+    const indexes = Array.from(items.keys()).filter((i) => is1024[i] === wanted);
+    if (indexes.length === 0) continue;
+    for (const { index, reason } of falcon.verifyBatch(indexes.map((i) => items[i]!))) {
+      invalid.push({ index: indexes[index]!, reason });
+    }
+  }
+  return invalid.sort((a, b) => a.index - b.index);
+}

@@ -1,0 +1,106 @@
+/**
+ * The bundle, format 1: a body that holds the coefficients of every s2, so that nothing is lost.
+ *
+ *   header ‖ coded s2 of the Falcon-512 items ‖ coded s2 of the Falcon-1024 items
+ *
+ * A section holds its items in the caller's order, without separators, and is left out when the
+ * batch has no item of that set. The coder ends by itself (see gaussianCoder.ts), so no length is
+ * written and no byte can follow.
+ */
+import { concat } from '../bytes.ts';
+import { falcon512, falcon1024, type ParameterSet } from '../falcon/index.ts';
+import { type DecodedSignature, decodeSignature, encodeSignature } from '../falcon/points.ts';
+import {
+  encodeHeader,
+  formOfKind,
+  kindOf,
+  type ParsedHeader,
+  SALT_BYTES,
+  setOfKind,
+} from './container.ts';
+import { decodeCoefficients, encodeCoefficients, maxCodedBytes } from './gaussianCoder.ts';
+
+export const BUNDLE_VERSION = 1;
+
+/** The sections in their order. */
+const SECTIONS: readonly { readonly set: ParameterSet; readonly n: number }[] = Object.freeze([
+  { set: 'falcon512', n: 512 },
+  { set: 'falcon1024', n: 1024 },
+]);
+
+/** The one string of bytes of these signatures, in this order, under this commitment. */
+export function encodeBundle(
+  statement: Uint8Array,
+  signatures: readonly DecodedSignature[],
+): Uint8Array {
+  const kinds = Uint8Array.from(signatures, (s) => kindOf(s.parameterSet, s.form));
+  const salts = concat(...signatures.map((s) => s.salt));
+  const header = encodeHeader({
+    format: 'bundle',
+    version: BUNDLE_VERSION,
+    statement,
+    kinds,
+    salts,
+  });
+  const sections = SECTIONS.map(({ set, n }) => {
+    const members = signatures.filter((s) => s.parameterSet === set);
+    if (members.length === 0) return new Uint8Array(0);
+    const values = new Int16Array(n * members.length);
+    for (const [i, member] of members.entries()) values.set(member.s2, n * i);
+    return encodeCoefficients(set, values);
+  });
+  return concat(header, ...sections);
+}
+
+/**
+ * Reads the body behind a header of format bundle.
+ *
+ * @returns every signature in its own form, in order; undefined unless the bytes are exactly what
+ *   encodeBundle makes of them
+ */
+export function decodeBundle(bytes: Uint8Array, header: ParsedHeader): Uint8Array[] | undefined {
+  const { kinds, salts } = header;
+  if (header.format !== 'bundle' || header.version !== BUNDLE_VERSION) return undefined;
+  const counts = SECTIONS.map(({ set }) => kinds.reduce((c, k) => c + +(setOfKind(k) === set), 0));
+  const most = SECTIONS.reduce(
+    (sum, { n }, i) => sum + (counts[i] === 0 ? 0 : maxCodedBytes(n * counts[i]!)),
+    header.bodyAt,
+  );
+  if (bytes.length > most) return undefined;
+
+  const signatures = new Array<Uint8Array>(kinds.length);
+  let at = header.bodyAt;
+  for (const [section, { set, n }] of SECTIONS.entries()) {
+    const count = counts[section]!;
+    if (count === 0) continue;
+    const coded = decodeCoefficients(set, bytes, at, n * count);
+    if (coded === undefined) return undefined;
+    at = coded.end;
+    for (let i = 0, from = 0; i < kinds.length; i++) {
+      if (setOfKind(kinds[i]!) !== set) continue;
+      const signature = canonicalSignature({
+        parameterSet: set,
+        form: formOfKind(kinds[i]!),
+        salt: salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1)),
+        s2: coded.values.subarray(from, (from += n)),
+      });
+      if (signature === undefined) return undefined;
+      signatures[i] = signature;
+    }
+  }
+  return at === bytes.length ? signatures : undefined;
+}
+
+/**
+ * The bytes of a signature, unless they cannot be written in its form or are read as another one.
+ * The latter: a compressed s2 that happens to fill the padded length exactly is one string of
+ * bytes under two names, of which only the name that decodeSignature gives is canonical.
+ */
+function canonicalSignature(decoded: DecodedSignature): Uint8Array | undefined {
+  const bytes = encodeSignature(decoded);
+  if (bytes === undefined) return undefined;
+  const { lengths } = decoded.parameterSet === 'falcon512' ? falcon512 : falcon1024;
+  if (bytes.length !== lengths.signaturePadded) return bytes;
+  const again = decodeSignature(bytes);
+  return typeof again !== 'string' && again.form === decoded.form ? bytes : undefined;
+}
