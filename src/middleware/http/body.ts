@@ -1,0 +1,163 @@
+/**
+ * Request bodies, read no further than is allowed: what says its length is refused before a byte
+ * is read, what does not (chunked) is counted as it comes. Nothing is ever buffered over the limit,
+ * and the bytes buffered by all requests together have a limit too.
+ */
+import type { Context } from 'hono';
+import { CodedError, isCodedError } from '../../errors.ts';
+import { ProblemError } from '../problems.ts';
+import { type JsonLimits, parseStrictJson } from './strictJson.ts';
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** Longest silence between two pieces of a body. */
+  readonly idleTimeoutMs: number;
+}
+
+/** Counts the bytes that all requests hold at once; over the limit the next one waits outside. */
+export class BodyBudget {
+  readonly #maxBytes: number;
+  #usedBytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get usedBytes(): number {
+    return this.#usedBytes;
+  }
+
+  /** @throws CodedError `OVERLOADED` when the bytes are not to be had now */
+  take(bytes: number): void {
+    if (this.#usedBytes + bytes > this.#maxBytes) throw new CodedError('OVERLOADED');
+    this.#usedBytes += bytes;
+  }
+
+  give(bytes: number): void {
+    this.#usedBytes -= bytes;
+  }
+}
+
+/** @throws ProblemError `UNSUPPORTED_MEDIA_TYPE` unless the body says it is plain JSON in UTF-8 */
+export function requireJsonType(c: Context): void {
+  const type = c.req.header('content-type') ?? '';
+  const [essence, ...parameters] = type.split(';').map((part) => part.trim().toLowerCase());
+  const plain = parameters.every(
+    (parameter) => !parameter.startsWith('charset=') || /^charset="?utf-?8"?$/.test(parameter),
+  );
+  const encoding = c.req.header('content-encoding')?.trim().toLowerCase() ?? 'identity';
+  if (essence === 'application/json' && plain && encoding === 'identity') return;
+  const headers = { accept: 'application/json' };
+  if (encoding !== 'identity') {
+    throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', {
+      message: 'The body must not be compressed',
+      headers: { 'accept-encoding': 'identity' },
+    });
+  }
+  throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', { headers });
+}
+
+/** The length the sender announced, or undefined; refuses one that is too large or no number. */
+export function announcedLength(c: Context, maxBytes: number): number | undefined {
+  const text = c.req.header('content-length');
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text)) {
+    throw new ProblemError('INVALID_HEADER', { message: 'Content-Length is not a number' });
+  }
+  const length = Number(text);
+  if (length > maxBytes) throw tooLarge(maxBytes);
+  return length;
+}
+
+const tooLarge = (maxBytes: number) =>
+  new ProblemError('BODY_TOO_LARGE', { message: `The body is larger than ${maxBytes} bytes` });
+
+/**
+ * The body as a stream of pieces that ends with an error past the limit, after a silence, or when
+ * the sender went away before the announced end.
+ *
+ * @throws (while iterating) ProblemError `BODY_TOO_LARGE`, `REQUEST_TIMEOUT`, `INCOMPLETE_BODY`
+ */
+export async function* bodyChunks(c: Context, limits: BodyLimits): AsyncGenerator<Uint8Array> {
+  const announced = announcedLength(c, limits.maxBytes);
+  const body = c.req.raw.body;
+  if (body === null) return;
+  const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  let seen = 0;
+  let ended = false;
+  try {
+    for (;;) {
+      const { done, value } = await nextChunk(reader, limits.idleTimeoutMs);
+      if (done) break;
+      seen += value.length;
+      if (seen > limits.maxBytes) throw tooLarge(limits.maxBytes);
+      yield value;
+    }
+    ended = true;
+    if (announced !== undefined && seen !== announced) throw new ProblemError('INCOMPLETE_BODY');
+  } catch (error) {
+    if (isCodedError(error)) throw error;
+    throw new ProblemError('INCOMPLETE_BODY', { cause: error });
+  } finally {
+    if (!ended) reader.cancel().catch(() => {});
+  }
+}
+
+async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>, idleTimeoutMs: number) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new ProblemError('REQUEST_TIMEOUT', { headers: { connection: 'close' } })),
+      idleTimeoutMs,
+    );
+  });
+  try {
+    return await Promise.race([reader.read(), silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The whole body, at most `maxBytes`, taken from the budget while `use` runs. */
+export async function withBody<T>(
+  c: Context,
+  limits: BodyLimits,
+  budget: BodyBudget,
+  use: (bytes: Uint8Array) => Promise<T>,
+): Promise<T> {
+  let taken = 0;
+  const take = (bytes: number) => {
+    budget.take(bytes);
+    taken += bytes;
+  };
+  try {
+    const chunks: Uint8Array[] = [];
+    const announced = announcedLength(c, limits.maxBytes);
+    if (announced !== undefined) take(announced);
+    let length = 0;
+    for await (const chunk of bodyChunks(c, limits)) {
+      length += chunk.length;
+      if (length > taken) take(length - taken);
+      chunks.push(chunk);
+    }
+    const bytes = chunks.length === 1 ? chunks[0]! : new Uint8Array(Buffer.concat(chunks));
+    chunks.length = 0;
+    return await use(bytes);
+  } finally {
+    budget.give(taken);
+  }
+}
+
+/** A JSON body: type, length, UTF-8 and JSON checked; `use` gets the value. */
+export async function withJsonBody<T>(
+  c: Context,
+  limits: BodyLimits & JsonLimits,
+  budget: BodyBudget,
+  use: (value: unknown, bytes: Uint8Array) => Promise<T>,
+): Promise<T> {
+  // A body that is not there at all is named so, whatever its type.
+  const none = c.req.raw.body === null || c.req.header('content-length') === '0';
+  if (none) throw new ProblemError('MALFORMED_JSON', { message: 'A JSON body is required' });
+  requireJsonType(c);
+  return withBody(c, limits, budget, (bytes) => use(parseStrictJson(bytes, limits), bytes));
+}

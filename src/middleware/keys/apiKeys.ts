@@ -1,0 +1,47 @@
+/**
+ * API keys: 256 random bits behind a prefix that secret scanners can look for. A key is shown once,
+ * when it is made; the store has its SHA-256 only (a random key needs no slow hash), so neither a
+ * stolen store nor a log gives one away.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { ApiKeyRecord, ApiKeyStore } from '../stores/taskStore.ts';
+
+const PREFIX = 'falconry_';
+/** What an Authorization header may at most hold; longer ones are not even hashed. */
+const MAX_KEY_LENGTH = 512;
+
+/** A new key with the record that the store keeps of it. */
+export interface NewApiKey {
+  /** The only time that it can be read. */
+  readonly key: string;
+  readonly record: ApiKeyRecord;
+}
+
+/** @returns 64 hex digits */
+export function hashApiKey(key: string): string {
+  return createHash('sha256').update(key, 'utf8').digest('hex');
+}
+
+/**
+ * Makes a key and stores its hash.
+ *
+ * @param owner `clientId` absent: a new client with the next free number
+ */
+export async function createApiKey(
+  store: ApiKeyStore,
+  owner: { readonly name: string; readonly clientId?: number },
+): Promise<NewApiKey> {
+  const key = PREFIX + randomBytes(32).toString('base64url');
+  const record = await store.putApiKey({ sha256: hashApiKey(key), ...owner });
+  if (record === null) throw new Error('two random API keys were equal');
+  return { key, record };
+}
+
+/** The `authenticate` hook of a service that keeps its keys in its own store. */
+export function storedKeyAuthentication(store: ApiKeyStore) {
+  return async (key: string): Promise<{ clientId: number } | null> => {
+    if (key === '' || key.length > MAX_KEY_LENGTH) return null;
+    const record = await store.findApiKey(hashApiKey(key));
+    return record === null ? null : { clientId: record.clientId };
+  };
+}

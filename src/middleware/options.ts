@@ -1,0 +1,249 @@
+/**
+ * The options of the service with their defaults, checked once, when the service is constructed: an
+ * unknown name, a wrong type or a senseless value is a TypeError or RangeError there and then.
+ */
+import type { BlobStore } from './blobs/blobStore.ts';
+import type { KeyStore } from './keys/keyStore.ts';
+import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
+import type { Task } from './tasks/task.ts';
+
+/** Where the service tells what it does; every method gets a sentence and plain fields. */
+export interface Logger {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** What `onEvent` is told: a task changed, or a request was answered. */
+export type ServiceEvent =
+  | { readonly type: 'task'; readonly task: Task }
+  | {
+      readonly type: 'request';
+      readonly method: string;
+      readonly path: string;
+      readonly status: number;
+      readonly durationMs: number;
+      readonly clientId?: number;
+    };
+
+/** Limits of each client. More is allowed than a fair client needs; less than would hurt others. */
+export interface PerClientLimits {
+  /** Steady rate of requests; default 500. */
+  readonly requestsPerSecond?: number;
+  /** Requests that may come at once after a rest; default 1000. */
+  readonly burst?: number;
+  /** Tasks that are not finished; default 10,000. */
+  readonly openTasks?: number;
+  /** Bytes of task files and result files; default 4 GiB. */
+  readonly storedBytes?: number;
+  /** Event streams open at once; default 32. */
+  readonly eventStreams?: number;
+}
+
+export interface ServiceOptions {
+  /** The service's own segment in every path (`/v1/<serviceName>/…`); default `svc`. */
+  readonly serviceName?: string;
+  /** Where the embedded store, files and keys live; default `.falconry`. Made at start. */
+  readonly dataDirectory?: string;
+  /** Address under which clients reach the mount point; default: taken from each request. */
+  readonly publicUrl?: string;
+  /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`; only behind a proxy that sets them. */
+  readonly trustProxy?: boolean;
+
+  /** Tasks and API keys; default: SQLite in the data directory. The host closes its own. */
+  readonly store?: TaskStore & Partial<ApiKeyStore>;
+  /** Task files and results; default: a directory in the data directory. */
+  readonly blobs?: BlobStore;
+  /** Signing keys; default: files in the data directory. */
+  readonly keyStore?: KeyStore;
+  /** Says whose API key this is; default: looks it up in the store. */
+  readonly authenticate?: (
+    key: string,
+  ) => { clientId: number } | null | Promise<{ clientId: number } | null>;
+
+  /** Offer the signing endpoint (it is for testing); default: not when NODE_ENV is production. */
+  readonly signing?: boolean;
+  /** A signing key for each client instead of one for all; default false. */
+  readonly signingKeyPerClient?: boolean;
+
+  /** Most signatures of a batch; default 1722. */
+  readonly maxSignatures?: number;
+  /** Most bytes of a message, at the signing endpoint and in batches; default 4096. */
+  readonly maxDigestBytes?: number;
+  /** Most bytes of a task file or batch request; default 32 MiB. */
+  readonly maxBodyBytes?: number;
+  /** Bytes of request bodies in memory at once, of all clients; default 256 MiB. */
+  readonly maxBufferedBytes?: number;
+  /** Longest silence of a sender in the middle of a body; default 30 s. */
+  readonly bodyIdleTimeoutMs?: number;
+  /** Life of an upload url, and of a task that waits for upload and notification; default 1 h. */
+  readonly uploadUrlTtlMs?: number;
+  /** Life of a result url; default 1 h. */
+  readonly resultUrlTtlMs?: number;
+  /** How long finished tasks are kept; default: until they are deleted. */
+  readonly retentionMs?: number;
+  readonly limits?: PerClientLimits;
+
+  /** Work on tasks in this process; default true. Switch off where other processes do. */
+  readonly workers?: boolean;
+  /** Worker threads; default: one less than the processor has, at least 1, at most 8. */
+  readonly threads?: number;
+
+  readonly onEvent?: (event: ServiceEvent) => void;
+  /** Default: silence. Never gets a key, a signature or a signed url. */
+  readonly logger?: Logger;
+}
+
+type Chosen = 'store' | 'blobs' | 'keyStore' | 'authenticate' | 'publicUrl' | 'retentionMs';
+
+/** Every option with its value; the ports that the service makes itself at start stay absent. */
+export type Settings = Readonly<
+  Required<Omit<ServiceOptions, Chosen | 'limits'>> & {
+    [Name in Chosen]: ServiceOptions[Name] | undefined;
+  } & { limits: Required<PerClientLimits> }
+>;
+
+const MIB = 1024 * 1024;
+const HOUR_MS = 3_600_000;
+const MAX_MS = 2 ** 31 - 1;
+
+const nothing = () => {};
+const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+const SERVICE_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._~-]{0,62}[A-Za-z0-9])?$/;
+
+/**
+ * Checks options and fills in defaults.
+ *
+ * @throws TypeError for an unknown name or wrong type, RangeError for a value that cannot be
+ */
+export function resolveOptions(options: ServiceOptions = {}): Settings {
+  const read = reader('options', options);
+  const limits = reader('options.limits', read.object('limits') ?? {});
+  const settings: Settings = {
+    serviceName: read.text('serviceName', 'svc'),
+    dataDirectory: read.text('dataDirectory', '.falconry'),
+    publicUrl: checkedUrl(read.optionalText('publicUrl')),
+    trustProxy: read.flag('trustProxy', false),
+    store: read.port('store', ['put', 'get', 'list', 'claim', 'finish', 'secret', 'close']),
+    blobs: read.port('blobs', ['put', 'get', 'delete', 'uploadUrl', 'resultUrl', 'checkUrl']),
+    keyStore: read.port('keyStore', ['signingKey']),
+    authenticate: read.hook('authenticate'),
+    signing: read.flag('signing', globalThis.process?.env.NODE_ENV !== 'production'),
+    signingKeyPerClient: read.flag('signingKeyPerClient', false),
+    maxSignatures: read.integer('maxSignatures', 1722, 1, 100_000),
+    maxDigestBytes: read.integer('maxDigestBytes', 4096, 0, 16 * MIB),
+    maxBodyBytes: read.integer('maxBodyBytes', 32 * MIB, 1024, 1024 * MIB),
+    maxBufferedBytes: read.integer('maxBufferedBytes', 256 * MIB, 1024, 64 * 1024 * MIB),
+    bodyIdleTimeoutMs: read.integer('bodyIdleTimeoutMs', 30_000, 10, MAX_MS),
+    uploadUrlTtlMs: read.integer('uploadUrlTtlMs', HOUR_MS, 1, MAX_MS),
+    resultUrlTtlMs: read.integer('resultUrlTtlMs', HOUR_MS, 1, MAX_MS),
+    retentionMs: read.optionalInteger('retentionMs', 0, Number.MAX_SAFE_INTEGER),
+    limits: {
+      requestsPerSecond: limits.integer('requestsPerSecond', 500, 1, 1e9),
+      burst: limits.integer('burst', 1000, 1, 1e9),
+      openTasks: limits.integer('openTasks', 10_000, 0, Number.MAX_SAFE_INTEGER),
+      storedBytes: limits.integer('storedBytes', 4096 * MIB, 0, Number.MAX_SAFE_INTEGER),
+      eventStreams: limits.integer('eventStreams', 32, 0, 1e6),
+    },
+    workers: read.flag('workers', true),
+    threads: read.integer('threads', defaultThreads(), 1, 256),
+    onEvent: read.hook('onEvent') ?? nothing,
+    logger: read.port('logger', ['debug', 'info', 'warn', 'error']) ?? SILENT,
+  };
+  read.end();
+  limits.end();
+  if (!SERVICE_NAME.test(settings.serviceName)) {
+    throw new RangeError('"options.serviceName" must be one path segment of letters and digits');
+  }
+  if (settings.dataDirectory === '') throw new RangeError('"options.dataDirectory" is empty');
+  if (settings.maxBufferedBytes < settings.maxBodyBytes) {
+    throw new RangeError('"options.maxBufferedBytes" must be at least maxBodyBytes');
+  }
+  const keyless = settings.store !== undefined && !('findApiKey' in settings.store);
+  if (keyless && settings.authenticate === undefined) {
+    throw new TypeError('"options.authenticate" is needed with a store that keeps no API keys');
+  }
+  return settings;
+}
+
+function defaultThreads(): number {
+  const available = globalThis.navigator?.hardwareConcurrency ?? 2;
+  return Math.min(8, Math.max(1, available - 1));
+}
+
+function checkedUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw new RangeError('"options.publicUrl" must be an absolute http or https url, no query');
+  }
+  return text.replace(/\/+$/, '');
+}
+
+/** Takes named values out of an object, with their types checked; `end` refuses what is left. */
+function reader<T extends object>(where: string, source: T) {
+  if (typeof source !== 'object' || source === null)
+    throw new TypeError(`"${where}" must be an object`);
+  const left = new Set(Object.keys(source));
+  type Name = keyof T & string;
+  const take = <N extends Name>(name: N): T[N] => {
+    left.delete(name);
+    return source[name];
+  };
+  const wrongType = (name: string, expected: string) =>
+    new TypeError(`"${where}.${name}" must be ${expected}`);
+
+  const optionalInteger = (name: Name, min: number, max: number): number | undefined => {
+    const value: unknown = take(name);
+    if (value === undefined) return undefined;
+    if (typeof value !== 'number' || !Number.isInteger(value)) throw wrongType(name, 'an integer');
+    if (value < min || value > max) {
+      throw new RangeError(`"${where}.${name}" must be from ${min} to ${max}, got ${value}`);
+    }
+    return value;
+  };
+  const optionalText = (name: Name): string | undefined => {
+    const value: unknown = take(name);
+    if (value !== undefined && typeof value !== 'string') throw wrongType(name, 'a string');
+    return value;
+  };
+  return {
+    optionalInteger,
+    optionalText,
+    integer: (name: Name, fallback: number, min: number, max: number) =>
+      optionalInteger(name, min, max) ?? fallback,
+    text: (name: Name, fallback: string) => optionalText(name) ?? fallback,
+    flag(name: Name, fallback: boolean): boolean {
+      const value: unknown = take(name);
+      if (value !== undefined && typeof value !== 'boolean') throw wrongType(name, 'true or false');
+      return value ?? fallback;
+    },
+    hook<N extends Name>(name: N): T[N] {
+      const value = take(name);
+      if (value !== undefined && typeof value !== 'function') throw wrongType(name, 'a function');
+      return value;
+    },
+    object<N extends Name>(name: N): T[N] {
+      const value = take(name);
+      if (value !== undefined && (typeof value !== 'object' || value === null)) {
+        throw wrongType(name, 'an object');
+      }
+      return value;
+    },
+    port<N extends Name>(name: N, methods: readonly string[]): T[N] {
+      const value = take(name);
+      if (value === undefined) return value;
+      const missing = methods.filter(
+        (method) => typeof (value as Record<string, unknown> | null)?.[method] !== 'function',
+      );
+      if (missing.length > 0) throw wrongType(name, `an object with ${missing.join(', ')}()`);
+      return value;
+    },
+    end(): void {
+      const [unknown] = left;
+      if (unknown !== undefined) throw new TypeError(`"${where}.${unknown}" is not an option`);
+    },
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * Every refusal as `application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail`,
+ * `code`, and `errors` where parts of the request are at fault. Status and title come from the one
+ * code table of `errors.ts`; nothing of an unexpected error but an id for the log leaves the house.
+ */
+import { CodedError, type CodedErrorDetails, ERROR_CODES, type ErrorCode } from '../errors.ts';
+
+/** One part of the request that is at fault: a JSON pointer, a short code, a sentence. */
+export interface Fault {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Only so many faults are written out; `errors_total` says how many there are. */
+export const MAX_LISTED_FAULTS = 100;
+
+export interface ProblemDetails extends CodedErrorDetails {
+  readonly errors?: readonly Fault[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Shown beside the fixed members, `process_id` for example. */
+  readonly members?: Readonly<Record<string, unknown>>;
+}
+
+/** A CodedError that knows what else its answer carries. */
+export class ProblemError extends CodedError {
+  readonly errors: readonly Fault[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly members: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, details: ProblemDetails = {}) {
+    super(code, details);
+    this.errors = details.errors;
+    this.headers = details.headers ?? {};
+    this.members = details.members ?? {};
+  }
+}
+
+/** The JSON of a problem document. */
+export interface ProblemBody {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  readonly errors?: readonly Fault[];
+  readonly errors_total?: number;
+  readonly [member: string]: unknown;
+}
+
+/** `BAD_TASK_FILE` → `urn:falconry:problem:bad-task-file`. */
+export function problemType(code: ErrorCode): string {
+  return `urn:falconry:problem:${code.toLowerCase().replaceAll('_', '-')}`;
+}
+
+/** The document for a coded error; an INTERNAL one keeps its cause to itself. */
+export function problemBody(error: CodedError): ProblemBody {
+  const title = ERROR_CODES[error.code].message;
+  const faults = error instanceof ProblemError ? error.errors : undefined;
+  return {
+    type: problemType(error.code),
+    title,
+    status: error.status,
+    detail: error.code === 'INTERNAL' ? title : error.message,
+    code: error.code,
+    ...(faults && { errors: faults.slice(0, MAX_LISTED_FAULTS), errors_total: faults.length }),
+    ...(error.invalid && { invalid: error.invalid }),
+    ...(error instanceof ProblemError ? error.members : {}),
+  };
+}
+
+/** Seconds to wait where the status calls for it and the error does not say. */
+const DEFAULT_RETRY_AFTER = '1';
+
+/** The answer for a coded error. */
+export function problemResponse(
+  error: CodedError,
+  members: Readonly<Record<string, unknown>> = {},
+): Response {
+  const headers = new Headers(error instanceof ProblemError ? error.headers : {});
+  headers.set('content-type', 'application/problem+json');
+  headers.set('cache-control', 'no-store');
+  if ((error.status === 429 || error.status === 503) && !headers.has('retry-after')) {
+    headers.set('retry-after', DEFAULT_RETRY_AFTER);
+  }
+  const body = JSON.stringify({ ...problemBody(error), ...members });
+  return new Response(body, { status: error.status, headers });
+}

@@ -1,0 +1,69 @@
+/** Tasks in the form that the wire has for them: the progress record and the list item. */
+import { type CodedError, ERROR_CODES, type ErrorCode } from '../errors.ts';
+import { MAX_LISTED_FAULTS, problemType } from './problems.ts';
+import { isFinal, STATE_TEXTS, type Task, type TaskError } from './tasks/task.ts';
+
+/** `2026-11-21T20:23:05.123456789Z` → `2026-11-21T20:23:05Z`. */
+export function toSeconds(timestamp: string): string {
+  return `${timestamp.slice(0, 19)}Z`;
+}
+
+/** The progress record; `resultUrl` is there when the task is completed. */
+export function progressRecord(task: Task, resultUrl: string | null): Record<string, unknown> {
+  return {
+    client_id: task.clientId,
+    process_id: task.id,
+    status: STATE_TEXTS[task.state].progress,
+    batch_size: task.count,
+    VCPUs: task.threads,
+    request_utc_time: toSeconds(task.createdAt),
+    latest_status_update_iso_utc_time: toSeconds(task.updatedAt),
+    progress: task.progress,
+    ...(task.finishedAt !== null && isFinal(task.state) && { finished_at: task.finishedAt }),
+    ...(task.result !== null &&
+      resultUrl !== null && {
+        result_path: resultUrl,
+        format: task.result.format,
+        result_bytes: task.result.blob.bytes,
+      }),
+    ...(task.error !== null && task.state === 'failed' && { error: taskProblem(task.error) }),
+  };
+}
+
+/** One element of a list. */
+export function listItem(task: Task, resultUrl: string | null): Record<string, unknown> {
+  return {
+    id: task.id,
+    status: STATE_TEXTS[task.state].list,
+    meta: {
+      count: task.count,
+      created_at: task.createdAt,
+      submitted_at: task.submittedAt,
+      ...(task.finishedAt !== null && isFinal(task.state) && { finished_at: task.finishedAt }),
+      ...(resultUrl !== null && { result_path: resultUrl }),
+    },
+  };
+}
+
+/** Codes of task errors that the HTTP table does not know are faults of ours. */
+function meaningOf(code: string): { code: ErrorCode } & Pick<CodedError, 'status' | 'message'> {
+  const known = Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'INTERNAL';
+  return { code: known, ...ERROR_CODES[known] };
+}
+
+/** Why a task failed, as a problem document inside its record; every invalid item is named. */
+function taskProblem(error: TaskError): Record<string, unknown> {
+  const { code, status, message } = meaningOf(error.code);
+  return {
+    type: problemType(code),
+    title: message,
+    status,
+    detail: error.message,
+    code: error.code,
+    ...(error.invalid && { invalid: error.invalid }),
+    ...(error.errors && {
+      errors: error.errors.slice(0, MAX_LISTED_FAULTS),
+      errors_total: error.total ?? error.errors.length,
+    }),
+  };
+}

@@ -1,0 +1,239 @@
+/** `…/aggsign…`: tasks come into being here, by three steps or by one; and aggregates are judged. */
+import type { Context } from 'hono';
+import { verifyAggregate } from '../../aggregate/index.ts';
+import { CodedError } from '../../errors.ts';
+import { newInputKey } from '../blobs/blobStore.ts';
+import { serviceBase } from '../http/address.ts';
+import { withBody, withJsonBody } from '../http/body.ts';
+import { answerOnce } from '../idempotency.ts';
+import { ProblemError } from '../problems.ts';
+import { progressRecord } from '../records.ts';
+import { judge, VerifyRequest } from '../schemas.ts';
+import type { NewTask, PutOptions, StoredAnswer, TaskStore } from '../stores/taskStore.ts';
+import { checkStatements, checkTriples, formatTaskFile, type ShapeFault } from '../taskFile.ts';
+import type { Task } from '../tasks/task.ts';
+import { decodeWireHex } from '../wireHex.ts';
+import { answerRecord, findTask } from './answers.ts';
+import type { Caller, Deps, Env, Route } from './route.ts';
+
+/** A body that nobody asked for is read this far, so that it can be told from its repeat. */
+const IGNORED_BODY_BYTES = 64 * 1024;
+
+export function aggsignRoutes(deps: Deps): Route[] {
+  const { settings } = deps;
+  const base = `/v1/${settings.serviceName}/aggsign`;
+  return [
+    { method: 'POST', path: `${base}/task`, right: 'key', handle: createTask(deps) },
+    { method: 'POST', path: `${base}/task/:id/url`, right: 'key', handle: renewUrl(deps) },
+    { method: 'POST', path: `${base}/notify/:id`, right: 'key', handle: notify(deps) },
+    { method: 'POST', path: base, right: 'key', handle: aggregateDirectly(deps) },
+    { method: 'POST', path: `${base}/verify`, right: 'key', handle: verify(deps) },
+  ];
+}
+
+type Handler = (c: Context<Env>, caller: Caller) => Promise<Response>;
+
+function createTask({ settings, runtime, budget }: Deps): Handler {
+  const limits = { maxBytes: IGNORED_BODY_BYTES, idleTimeoutMs: settings.bodyIdleTimeoutMs };
+  return (c, { clientId }) =>
+    withBody(c, limits, budget, async (body) => {
+      const { store, blobs } = runtime.ports;
+      const expiresAtMs = Date.now() + settings.uploadUrlTtlMs;
+      const { threads } = settings;
+      const answer = await answerOnce(c, {
+        clientId,
+        store,
+        body,
+        // The url is a right, so it is not stored: the same one is made again from id and end.
+        answerOf: (task) => ({
+          status: 201,
+          headers: {},
+          body: JSON.stringify({ process_id: task.id, expires_at_ms: task.expiresAtMs }),
+        }),
+        make: (options) =>
+          putTask(
+            settings.limits,
+            store,
+            { clientId, state: 'created', threads, expiresAtMs },
+            options,
+          ),
+      });
+      const ticket = JSON.parse(answer.body) as { process_id: number; expires_at_ms: number };
+      const address = serviceBase(c, settings);
+      const url = await blobs.uploadUrl(ticket.process_id, {
+        base: address,
+        expiresAtMs: ticket.expires_at_ms,
+      });
+      return c.json(uploadTicket(ticket.process_id, url, ticket.expires_at_ms), 201, {
+        location: `${address}/tasks/${ticket.process_id}`,
+      });
+    });
+}
+
+function renewUrl({ settings, runtime }: Deps): Handler {
+  return async (c, caller) => {
+    const { store, blobs } = runtime.ports;
+    const task = await findTask(store, c.req.param('id'), caller);
+    const expiresAtMs = Date.now() + settings.uploadUrlTtlMs;
+    const renewed = await store.renew(task.id, caller.clientId, expiresAtMs);
+    if (renewed === null) {
+      throw new ProblemError('CONFLICT', { message: 'The task no longer waits for a task file' });
+    }
+    const url = await blobs.uploadUrl(task.id, { base: serviceBase(c, settings), expiresAtMs });
+    return c.json(uploadTicket(task.id, url, expiresAtMs));
+  };
+}
+
+const uploadTicket = (id: number, url: string, expiresAtMs: number) => ({
+  process_id: id,
+  url,
+  expires_at: `${new Date(expiresAtMs).toISOString().slice(0, 19)}Z`,
+});
+
+function notify(deps: Deps): Handler {
+  const { settings, runtime, budget } = deps;
+  const limits = { maxBytes: IGNORED_BODY_BYTES, idleTimeoutMs: settings.bodyIdleTimeoutMs };
+  return (c, caller) =>
+    withBody(c, limits, budget, async () => {
+      const { store } = runtime.ports;
+      const { id } = await findTask(store, c.req.param('id'), caller);
+      const outcome = await store.notify(id, caller.clientId);
+      if (outcome.ok) return answerRecord(c, deps, outcome.task, 202);
+      switch (outcome.reason) {
+        case 'missing':
+          throw new CodedError('NOT_FOUND');
+        case 'notUploaded':
+          throw new CodedError('NOT_UPLOADED');
+        case 'ended':
+          throw new ProblemError('CONFLICT', { message: 'The task ended before its notification' });
+      }
+    });
+}
+
+function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
+  const { maxSignatures, maxDigestBytes, maxBodyBytes, bodyIdleTimeoutMs } = settings;
+  const limits = {
+    maxBytes: maxBodyBytes,
+    idleTimeoutMs: bodyIdleTimeoutMs,
+    // A triple has four; twice as many leave room for members of the client's own.
+    maxTokens: 8 * maxSignatures + 1000,
+    tooManyCode: 'TOO_MANY_ITEMS',
+  } as const;
+  return (c, { clientId }) =>
+    withJsonBody(c, limits, budget, async (value, bytes) => {
+      const { store, blobs } = runtime.ports;
+      const { data } = judgeObject(value);
+      const checked = checkTriples(data, { maxSignatures, maxMessageBytes: maxDigestBytes });
+      if (checked.faults) throw shapeProblem(checked.faults, '/data');
+      const { items } = checked;
+      const faults = keyFaults(items);
+      if (faults.length > 0) throw shapeProblem(faults, '/data');
+
+      const answer = await answerOnce(c, {
+        clientId,
+        store,
+        body: bytes,
+        answerOf: (task): StoredAnswer => ({
+          status: 202,
+          headers: {},
+          body: JSON.stringify(progressRecord(task, null)),
+        }),
+        async make(options) {
+          const file = new TextEncoder().encode(formatTaskFile(items));
+          const maxBytes = file.length;
+          const input = await blobs.put(newInputKey(), file, { maxBytes });
+          const task: NewTask = {
+            clientId,
+            state: 'waiting',
+            input,
+            count: items.length,
+            threads: settings.threads,
+            expiresAtMs: Date.now() + settings.uploadUrlTtlMs,
+          };
+          try {
+            return await putTask(settings.limits, store, task, options);
+          } catch (error) {
+            await blobs.delete(input.key);
+            throw error;
+          }
+        },
+      });
+      const { process_id } = JSON.parse(answer.body) as { process_id: number };
+      return c.body(answer.body, 202, {
+        'content-type': 'application/json',
+        location: `${serviceBase(c, settings)}/tasks/${process_id}`,
+      });
+    });
+}
+
+function verify({ settings, budget }: Deps): Handler {
+  const { maxSignatures, maxDigestBytes, maxBodyBytes, bodyIdleTimeoutMs } = settings;
+  const limits = {
+    maxBytes: maxBodyBytes,
+    idleTimeoutMs: bodyIdleTimeoutMs,
+    maxTokens: 8 * maxSignatures + 1000,
+    tooManyCode: 'TOO_MANY_ITEMS',
+  } as const;
+  return (c) =>
+    withJsonBody(c, limits, budget, async (value) => {
+      const request = judge(VerifyRequest, value);
+      const checked = checkStatements(request.statements, {
+        maxSignatures,
+        maxMessageBytes: maxDigestBytes,
+      });
+      if (checked.faults) throw shapeProblem(checked.faults, '/statements');
+      const aggregate = decodeWireHex(request.aggregate, maxBodyBytes) as Uint8Array;
+      const faults = keyFaults(checked.items);
+      if (faults.length > 0) throw shapeProblem(faults, '/statements');
+      return c.json({ valid: verifyAggregate(aggregate, checked.items) });
+    });
+}
+
+async function putTask(
+  limits: Deps['settings']['limits'],
+  store: TaskStore,
+  task: NewTask,
+  options: Pick<PutOptions, 'answer'>,
+): Promise<Task> {
+  const { openTasks, storedBytes } = limits;
+  const outcome = await store.put(task, { ...options, limits: { openTasks, storedBytes } });
+  if (outcome.ok) return outcome.task;
+  switch (outcome.reason) {
+    case 'openTasks':
+      throw new ProblemError('TOO_MANY_TASKS', { headers: { 'retry-after': '10' } });
+    case 'storedBytes':
+      throw new ProblemError('STORAGE_QUOTA', { headers: { 'retry-after': '60' } });
+    case 'superseded':
+      throw new CodedError('IDEMPOTENCY_CONFLICT');
+  }
+}
+
+function judgeObject(value: unknown): { data?: unknown } {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new ProblemError('INVALID_BODY', {
+    errors: [{ path: '', code: 'invalid_type', message: 'must be an object' }],
+  });
+}
+
+/** Length of a public key in bytes → the first byte it must have (FALCON round 3, section 3.11.4). */
+const KEY_HEADERS = new Map([
+  [897, 0x09],
+  [1793, 0x0a],
+]);
+
+/** A key of a wrong length or set cannot come to be valid: better told now than by the worker. */
+function keyFaults(items: readonly { readonly publicKey: Uint8Array }[]): ShapeFault[] {
+  const faults: ShapeFault[] = [];
+  items.forEach(({ publicKey }, index) => {
+    if (KEY_HEADERS.get(publicKey.length) === publicKey[0] && publicKey.length > 0) return;
+    const message = 'public_key is not a Falcon-512 or Falcon-1024 key';
+    faults.push({ path: `/${index}/public_key`, code: 'digit', message, index });
+  });
+  return faults;
+}
+
+function shapeProblem(faults: readonly ShapeFault[], at: string): ProblemError {
+  const code = faults[0]!.code === 'tooMany' ? 'TOO_MANY_ITEMS' : 'INVALID_BODY';
+  const errors = faults.map(({ path, code, message }) => ({ path: at + path, code, message }));
+  return new ProblemError(code, { errors });
+}

@@ -1,0 +1,40 @@
+/** What several routes do alike: find the caller's task, answer with its record. */
+import type { Context } from 'hono';
+import { CodedError } from '../../errors.ts';
+import { serviceBase } from '../http/address.ts';
+import { progressRecord } from '../records.ts';
+import type { TaskStore } from '../stores/taskStore.ts';
+import type { Task } from '../tasks/task.ts';
+import { type Caller, type Deps, pathId } from './route.ts';
+
+/** @throws CodedError `NOT_FOUND`, the same for what is no id, unknown, or another client's */
+export async function findTask(
+  store: TaskStore,
+  idText: string | undefined,
+  caller: Caller,
+): Promise<Task> {
+  const id = pathId(idText);
+  const task = id === null ? null : await store.get(id, caller.clientId);
+  if (task === null) throw new CodedError('NOT_FOUND', { message: 'There is no such task' });
+  return task;
+}
+
+/** A fresh signed url of the result, or null when there is none yet. */
+export async function resultUrl(c: Context, deps: Deps, task: Task): Promise<string | null> {
+  if (task.state !== 'completed' || task.result === null) return null;
+  return deps.runtime.ports.blobs.resultUrl(task.result.blob.key, {
+    base: serviceBase(c, deps.settings),
+    expiresAtMs: Date.now() + deps.settings.resultUrlTtlMs,
+  });
+}
+
+export async function answerRecord(
+  c: Context,
+  deps: Deps,
+  task: Task,
+  status: 200 | 202,
+): Promise<Response> {
+  const record = progressRecord(task, await resultUrl(c, deps, task));
+  const location = `${serviceBase(c, deps.settings)}/tasks/${task.id}`;
+  return c.json(record, status, status === 202 ? { location } : {});
+}

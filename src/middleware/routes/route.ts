@@ -1,0 +1,40 @@
+/** What every route file exports: a list of routes, as plain data that the app puts in place. */
+import type { Context } from 'hono';
+import type { BodyBudget } from '../http/body.ts';
+import type { RequestLimiter } from '../limits.ts';
+import type { Settings } from '../options.ts';
+import type { Runtime } from '../runtime.ts';
+
+/** What the app keeps with a request. */
+export interface Env {
+  Variables: { clientId: number | undefined };
+}
+
+/** What handlers work with, beside the request. */
+export interface Deps {
+  readonly settings: Settings;
+  readonly runtime: Runtime;
+  readonly budget: BodyBudget;
+  readonly limiter: RequestLimiter;
+}
+
+/** A request whose API key was good. */
+export interface Caller {
+  readonly clientId: number;
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below the mount point: `/v1/…`. */
+  readonly path: string;
+  /** 'key': needs an API key; 'url': the signed url itself is the right. */
+  readonly right: 'key' | 'url';
+  handle(c: Context<Env>, caller: Caller): Promise<Response>;
+}
+
+/** Task id of a path, or null for what cannot be one. */
+export function pathId(text: string | undefined): number | null {
+  if (text === undefined || !/^\d{1,18}$/.test(text)) return null;
+  const id = Number(text);
+  return Number.isSafeInteger(id) ? id : null;
+}

@@ -1,0 +1,131 @@
+/** `…/tasks…`: reading, listing, cancelling and following one's own tasks. */
+import type { Context } from 'hono';
+import { CodedError } from '../../errors.ts';
+import { decodeCursor, encodeCursor, type Position } from '../http/cursor.ts';
+import { ProblemError } from '../problems.ts';
+import { listItem } from '../records.ts';
+import type { ListQuery } from '../stores/taskStore.ts';
+import { isFinal, STATE_TEXTS, stateOfText } from '../tasks/task.ts';
+import { answerRecord, findTask, resultUrl } from './answers.ts';
+import { eventsRoute } from './events.ts';
+import type { Caller, Deps, Env, Route } from './route.ts';
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1000;
+
+export function taskRoutes(deps: Deps): Route[] {
+  const base = `/v1/${deps.settings.serviceName}/tasks`;
+  return [
+    { method: 'GET', path: base, right: 'key', handle: listTasks(deps) },
+    {
+      method: 'GET',
+      path: `${base}/:id`,
+      right: 'key',
+      async handle(c, caller) {
+        const task = await findTask(deps.runtime.ports.store, c.req.param('id'), caller);
+        return answerRecord(c, deps, task, 200);
+      },
+    },
+    { method: 'DELETE', path: `${base}/:id`, right: 'key', handle: removeTask(deps) },
+    { method: 'GET', path: `${base}/:id/result`, right: 'key', handle: toResult(deps) },
+    eventsRoute(deps, `${base}/:id/events`),
+  ];
+}
+
+type Handler = (c: Context<Env>, caller: Caller) => Promise<Response>;
+
+function listTasks(deps: Deps): Handler {
+  return async (c, { clientId }) => {
+    const { store, cursorSecret } = deps.runtime.ports;
+    const query = readQuery(c, clientId, cursorSecret);
+    // A client that sends our own `next: ""` back asks for what follows the end.
+    if (query === 'ended') return c.json({ tasks: [], next: '' });
+
+    const page = await store.list(query);
+    const tasks: unknown[] = [];
+    for (const task of page.tasks) tasks.push(listItem(task, await resultUrl(c, deps, task)));
+    const last = page.tasks.at(-1);
+    const next =
+      page.more && last
+        ? encodeCursor(cursorSecret, clientId, { afterId: last.id, order: query.order ?? 'asc' })
+        : '';
+    return c.json({ tasks, next });
+  };
+}
+
+function readQuery(c: Context, clientId: number, secret: Uint8Array): ListQuery | 'ended' {
+  const parameter = (name: string): string | undefined => {
+    const values = c.req.queries(name);
+    if (values !== undefined && values.length > 1) throw badQuery(`${name} is given twice`);
+    return values?.[0];
+  };
+  const limit = readLimit(parameter('limit'));
+  const order = parameter('order');
+  if (order !== undefined && order !== 'asc' && order !== 'desc') {
+    throw badQuery('order must be asc or desc');
+  }
+  const status = parameter('status');
+  const state = status === undefined ? undefined : stateOfText(status);
+  if (state === null) {
+    const texts = Object.values(STATE_TEXTS).flatMap(({ list, progress }) => [list, progress]);
+    throw badQuery(`status must be one of: ${[...new Set(texts)].join(', ')}`);
+  }
+  const cursor = parameter('cursor');
+  if (cursor === '') return 'ended';
+
+  let position: Position | undefined;
+  if (cursor !== undefined) {
+    position = decodeCursor(secret, clientId, cursor) ?? undefined;
+    const other = order !== undefined && position?.order !== order;
+    if (!position || other) throw new CodedError('INVALID_CURSOR');
+  }
+  return {
+    clientId,
+    limit,
+    order: position?.order ?? order ?? 'asc',
+    ...(position && { after: position.afterId }),
+    ...(state && { state }),
+  };
+}
+
+function readLimit(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_LIMIT;
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > MAX_LIMIT) throw badQuery(`limit must be from 1 to ${MAX_LIMIT}`);
+  return limit;
+}
+
+const badQuery = (message: string) => new ProblemError('INVALID_QUERY', { message });
+
+/** Cancels what is not finished (200, the record), takes away what is (204). */
+function removeTask(deps: Deps): Handler {
+  return async (c, caller) => {
+    const { store, blobs } = deps.runtime.ports;
+    const task = await findTask(store, c.req.param('id'), caller);
+    if (!isFinal(task.state)) {
+      const cancelled = await store.cancel(task.id, caller.clientId);
+      if (cancelled.ok) {
+        for (const key of cancelled.blobs) await blobs.delete(key);
+        return answerRecord(c, deps, cancelled.task, 200);
+      }
+      // It ended in between: it is removed like any other that has ended.
+    }
+    const removed = await store.remove(task.id, caller.clientId);
+    if (!removed.ok) throw new CodedError('NOT_FOUND', { message: 'There is no such task' });
+    for (const key of removed.blobs) await blobs.delete(key);
+    return c.body(null, 204);
+  };
+}
+
+function toResult(deps: Deps): Handler {
+  return async (c, caller) => {
+    const task = await findTask(deps.runtime.ports.store, c.req.param('id'), caller);
+    const url = await resultUrl(c, deps, task);
+    if (url === null) {
+      throw new ProblemError('CONFLICT', {
+        message: `The task has no result: it is ${STATE_TEXTS[task.state].list}`,
+      });
+    }
+    return c.redirect(url, 302);
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * The signed urls when our own blob store serves them: `PUT …/uploads/:id` takes a task file,
+ * `GET …/results/:attempt/:id.json` gives a result. The url is the whole right; an API key that
+ * rides along is not looked at.
+ */
+import type { Context } from 'hono';
+import { CodedError } from '../../errors.ts';
+import { newInputKey, type UrlRight } from '../blobs/blobStore.ts';
+import { bodyChunks, requireJsonType } from '../http/body.ts';
+import { ProblemError } from '../problems.ts';
+import type { BlobRef, Task } from '../tasks/task.ts';
+import { STATE_TEXTS } from '../tasks/task.ts';
+import { type Deps, pathId, type Route } from './route.ts';
+
+export function uploadRoutes(deps: Deps): Route[] {
+  const base = `/v1/${deps.settings.serviceName}`;
+  return [
+    {
+      method: 'PUT',
+      path: `${base}/uploads/:id`,
+      right: 'url',
+      handle: (c) => upload(c, deps),
+    },
+    {
+      method: 'GET',
+      path: `${base}/results/:attempt/:file`,
+      right: 'url',
+      handle: (c) => download(c, deps),
+    },
+  ];
+}
+
+async function upload(c: Context, deps: Deps): Promise<Response> {
+  const { store, blobs } = deps.runtime.ports;
+  const taskId = pathId(c.req.param('id'));
+  if (taskId === null) throw forged();
+  await checkRight(c, deps, { method: 'PUT', taskId });
+  const task = await store.get(taskId);
+  if (task === null) throw noTask();
+  if (task.state !== 'created' && task.state !== 'uploaded') throw tooLate(task);
+  if (task.expiresAtMs <= Date.now()) throw ended();
+  requireJsonType(c);
+
+  const input = await receive(c, deps);
+  const { storedBytes } = deps.settings.limits;
+  const outcome = await store.upload(taskId, input, { storedBytes });
+  if (outcome.ok) {
+    if (outcome.replaced !== null) await blobs.delete(outcome.replaced);
+    const status = STATE_TEXTS[outcome.task.state].progress;
+    return c.json({ process_id: taskId, status, bytes: input.bytes });
+  }
+  await blobs.delete(input.key);
+  switch (outcome.reason) {
+    case 'missing':
+      throw noTask();
+    case 'storedBytes':
+      throw new ProblemError('STORAGE_QUOTA', { headers: { 'retry-after': '60' } });
+    case 'state': {
+      const now = await store.get(taskId);
+      if (now === null) throw noTask();
+      throw now.state === 'created' || now.state === 'uploaded' ? ended() : tooLate(now);
+    }
+  }
+}
+
+/** Streams the body into the blob store; refuses one that is not there. */
+async function receive(c: Context, { settings, runtime }: Deps): Promise<BlobRef> {
+  const { blobs } = runtime.ports;
+  const limits = { maxBytes: settings.maxBodyBytes, idleTimeoutMs: settings.bodyIdleTimeoutMs };
+  const file = bodyChunks(c, limits);
+  const input = await blobs.put(newInputKey(), file, { maxBytes: limits.maxBytes });
+  if (input.bytes > 0) return input;
+  await blobs.delete(input.key);
+  const lengthless =
+    c.req.header('content-length') === undefined && c.req.header('transfer-encoding') === undefined;
+  throw lengthless
+    ? new CodedError('LENGTH_REQUIRED')
+    : new ProblemError('MALFORMED_JSON', { message: 'The task file is empty' });
+}
+
+async function download(c: Context, deps: Deps): Promise<Response> {
+  const attempt = c.req.param('attempt') ?? '';
+  const file = c.req.param('file') ?? '';
+  if (!/^\d{1,9}$/.test(attempt) || !/^\d{1,18}\.json$/.test(file)) throw forged();
+  const key = `results/${attempt}/${file}`;
+  await checkRight(c, deps, { method: 'GET', key });
+  const blob = await deps.runtime.ports.blobs.get(key);
+  if (blob === null) throw new CodedError('NOT_FOUND', { message: 'The result is gone' });
+  return new Response(blob.body, {
+    headers: {
+      'content-type': 'application/json',
+      'content-length': String(blob.bytes),
+      'content-disposition': `attachment; filename="${file}"`,
+      'cache-control': 'private, immutable, max-age=3600',
+    },
+  });
+}
+
+async function checkRight(c: Context, deps: Deps, right: UrlRight): Promise<void> {
+  const { blobs } = deps.runtime.ports;
+  if (blobs.urls !== 'served') throw new CodedError('NOT_FOUND');
+  switch (await blobs.checkUrl(right, new URL(c.req.url).searchParams)) {
+    case 'ok':
+      return;
+    case 'forged':
+      throw forged();
+    case 'expired':
+      throw ended();
+  }
+}
+
+const forged = () => new ProblemError('FORBIDDEN_URL', { message: 'The signed url is not valid' });
+const ended = () => new ProblemError('FORBIDDEN_URL', { message: 'The signed url has ended' });
+const noTask = () => new CodedError('NOT_FOUND', { message: 'There is no such task' });
+const tooLate = (task: Task) =>
+  new ProblemError('CONFLICT', {
+    message: `The task takes no file any more: it is ${STATE_TEXTS[task.state].list}`,
+  });

@@ -1,0 +1,191 @@
+/**
+ * What runs behind the routes: the ports, opened at start; the runner; the housekeeper that expires
+ * tasks and clears away files; and the order in which all of it ends.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '../errors.ts';
+import type { BlobStore } from './blobs/blobStore.ts';
+import { directoryBlobs } from './blobs/directory.ts';
+import { storedKeyAuthentication } from './keys/apiKeys.ts';
+import { fileKeyStore } from './keys/keyStore.ts';
+import { Signer } from './keys/signer.ts';
+import type { Settings } from './options.ts';
+import { sqliteStore } from './stores/sqlite.ts';
+import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
+import { createAggregator } from './tasks/aggregateTask.ts';
+import { createRunner } from './tasks/runner.ts';
+
+/** Everything that a route may ask, while the service runs. */
+export interface Ports {
+  readonly store: TaskStore;
+  readonly blobs: BlobStore;
+  readonly apiKeys: ApiKeyStore | null;
+  readonly signer: Signer | null;
+  /** Key of the cursors' checksums. */
+  readonly cursorSecret: Uint8Array;
+  authenticate(key: string): { clientId: number } | null | Promise<{ clientId: number } | null>;
+}
+
+const SWEEP_EVERY_MS = 30_000;
+const CLEAN_EVERY_MS = 3_600_000;
+/** Files that no task names may be on their way into one for so long. */
+const ORPHAN_AGE_MS = 24 * 3_600_000;
+const ANSWER_LIFE_MS = 24 * 3_600_000;
+
+export const STORE_FILE = 'falconry.sqlite';
+
+export class Runtime {
+  readonly settings: Settings;
+  #ports: Ports | null = null;
+  #starting: Promise<void> | null = null;
+  #stopping: Promise<void> | null = null;
+  /** Undone in reverse order. */
+  readonly #undo: ((graceMs: number) => unknown)[] = [];
+
+  constructor(settings: Settings) {
+    this.settings = settings;
+  }
+
+  /** @throws CodedError `NOT_STARTED` before start, `SHUTTING_DOWN` after stop */
+  get ports(): Ports {
+    if (this.#stopping) throw new CodedError('SHUTTING_DOWN');
+    if (!this.#ports) throw new CodedError('NOT_STARTED');
+    return this.#ports;
+  }
+
+  get stopping(): boolean {
+    return this.#stopping !== null;
+  }
+
+  start(): Promise<void> {
+    if (this.#stopping) return Promise.reject(new CodedError('SHUTTING_DOWN'));
+    this.#starting ??= this.#open().catch(async (error) => {
+      await this.#close(0);
+      this.#starting = null;
+      throw error;
+    });
+    return this.#starting;
+  }
+
+  /** New requests get a 503 at once; running work has `graceMs` to end, then it is given back. */
+  stop(graceMs: number): Promise<void> {
+    this.#stopping ??= (async () => {
+      await this.#starting?.catch(() => {});
+      await this.#close(graceMs);
+    })();
+    return this.#stopping;
+  }
+
+  async #open(): Promise<void> {
+    const { settings } = this;
+    const { dataDirectory, logger, onEvent } = settings;
+    const embedded = !settings.store || !settings.blobs || (!settings.keyStore && settings.signing);
+    if (embedded) await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+
+    const store = settings.store ?? this.#openStore(join(dataDirectory, STORE_FILE));
+    const apiKeys = 'findApiKey' in store ? (store as TaskStore & ApiKeyStore) : null;
+    const blobs =
+      settings.blobs ??
+      directoryBlobs({
+        path: join(dataDirectory, 'files'),
+        secret: () => store.secret('urls'),
+      });
+    const signer = settings.signing ? await this.#openSigner() : null;
+    const authenticate = settings.authenticate ?? storedKeyAuthentication(apiKeys!);
+    const cursorSecret = await store.secret('cursors');
+
+    this.#undo.push(store.watch((task) => onEvent({ type: 'task', task })));
+    if (settings.workers) this.#startRunner(store, blobs);
+    this.#startHousekeeper(store, blobs);
+    this.#ports = { store, blobs, apiKeys, signer, cursorSecret, authenticate };
+    logger.info('service started', { workers: settings.workers, threads: settings.threads });
+  }
+
+  #openStore(path: string): TaskStore & ApiKeyStore {
+    const store = sqliteStore({ path });
+    this.#undo.push(() => store.close());
+    return store;
+  }
+
+  async #openSigner(): Promise<Signer> {
+    const { keyStore, dataDirectory, signingKeyPerClient } = this.settings;
+    const keys = keyStore ?? fileKeyStore({ directory: join(dataDirectory, 'keys') });
+    const signer = new Signer(keys, signingKeyPerClient);
+    this.#undo.push(() => signer.close());
+    await signer.prepare();
+    return signer;
+  }
+
+  #startRunner(store: TaskStore, blobs: BlobStore): void {
+    const { threads, maxSignatures, maxDigestBytes, maxBodyBytes, logger } = this.settings;
+    const aggregator = createAggregator({
+      blobs,
+      maxSignatures,
+      maxDigestBytes,
+      maxInputBytes: maxBodyBytes,
+      threads,
+    });
+    const runner = createRunner({
+      store,
+      handler: aggregator.handler,
+      threads,
+      onEvent: (event) => logger.debug('runner', { ...event }),
+    });
+    this.#undo.push(
+      () => aggregator.close(),
+      (graceMs) => runner.stop({ graceMs }),
+    );
+    runner.start();
+  }
+
+  #startHousekeeper(store: TaskStore, blobs: BlobStore): void {
+    const { retentionMs, logger } = this.settings;
+    let running: Promise<void> | null = null;
+    let cleanedAtMs = 0;
+    const round = async () => {
+      const swept = await store.sweep({
+        answerMs: ANSWER_LIFE_MS,
+        ...(retentionMs === undefined ? {} : { retentionMs }),
+      });
+      for (const key of swept.blobs) await blobs.delete(key);
+      if (performance.now() - cleanedAtMs > CLEAN_EVERY_MS || cleanedAtMs === 0) {
+        cleanedAtMs = performance.now();
+        const referenced = (keys: readonly string[]) => store.referenced(keys);
+        await blobs.clean({ olderThanMs: ORPHAN_AGE_MS, referenced });
+      }
+    };
+    const tick = () => {
+      running ??= round()
+        .catch((error) => logger.error('housekeeping failed', { error: describe(error) }))
+        .finally(() => {
+          running = null;
+        });
+    };
+    const timer = setInterval(tick, SWEEP_EVERY_MS);
+    timer.unref();
+    tick();
+    this.#undo.push(async () => {
+      clearInterval(timer);
+      await running;
+    });
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    this.#ports = null;
+    for (let undo = this.#undo.pop(); undo; undo = this.#undo.pop()) {
+      try {
+        await undo(graceMs);
+      } catch (error) {
+        this.settings.logger.error('closing failed', { error: describe(error) });
+      }
+    }
+  }
+}
+
+/** An error as a field of the log. */
+export function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? '' : `\ncaused by ${describe(error.cause)}`;
+  return `${error.stack ?? error.message}${cause}`;
+}
