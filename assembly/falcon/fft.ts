@@ -1,0 +1,435 @@
+/**
+ * The FFT of real polynomials modulo X^n + 1, and the split and merge of one transform into two of half the degree.
+ *
+ * A transform holds the values at half of the roots (the others are their conjugates), bit-reversed, parts apart:
+ *
+ *   f64[n]   | Re f(w_0) Re f(w_1) ..  n/2 | Im f(w_0) Im f(w_1) ..  n/2 |        w_j = exp(I pi (2 bitrev(j) + 1) / n)
+ *
+ * Levels are taken two at a time (radix 4). That fuses loads and stores only: each value passes through the same
+ * operations in the same order as level by level, so it comes out with the same bits (fft.test.ts compares).
+ */
+import {
+  adjointProductIm,
+  adjointProductRe,
+  highLanes,
+  lowLanes,
+  productIm,
+  productRe,
+} from './fpr';
+import { ROOT_IM, ROOT_RE } from './fftTables.gen';
+
+/** One level of half-block `half` (complex values), where the whole transform is one block of 2 * half. */
+function fftTopLevel(a: usize, half: usize): void {
+  const im = half << 4; // bytes from a real part to its imaginary part
+  const wRe = v128.load64_splat(ROOT_RE, 8);
+  const wIm = v128.load64_splat(ROOT_IM, 8);
+  const far = a + (half << 3);
+  for (let o: usize = 0; o < half << 3; o += 16) {
+    const xRe = v128.load(a + o);
+    const xIm = v128.load(a + o + im);
+    const yRe = v128.load(far + o);
+    const yIm = v128.load(far + o + im);
+    const tRe = productRe(yRe, yIm, wRe, wIm);
+    const tIm = productIm(yRe, yIm, wRe, wIm);
+    v128.store(a + o, f64x2.add(xRe, tRe));
+    v128.store(a + o + im, f64x2.add(xIm, tIm));
+    v128.store(far + o, f64x2.sub(xRe, tRe));
+    v128.store(far + o + im, f64x2.sub(xIm, tIm));
+  }
+}
+
+/**
+ * Two levels: `blocks` blocks of 4 * quarter complex values.
+ *
+ *   | x0: quarter | x1 | x2 | x3 |     first level (x0, x2) (x1, x3) with root w, second (x0, x1) with u, (x2, x3) with v
+ */
+function fftTwoLevels(a: usize, blocks: usize, quarter: usize, im: usize): void {
+  const q = quarter << 3;
+  let root = blocks << 3;
+  let pair = blocks << 4;
+  for (let b: usize = 0; b < blocks; b++) {
+    const wRe = v128.load64_splat(ROOT_RE + root);
+    const wIm = v128.load64_splat(ROOT_IM + root);
+    const uRe = v128.load64_splat(ROOT_RE + pair);
+    const uIm = v128.load64_splat(ROOT_IM + pair);
+    const vRe = v128.load64_splat(ROOT_RE + pair, 8);
+    const vIm = v128.load64_splat(ROOT_IM + pair, 8);
+    root += 8;
+    pair += 16;
+    for (const end = a + q; a < end; a += 16) {
+      const a1 = a + q;
+      const a2 = a1 + q;
+      const a3 = a2 + q;
+      let yRe = v128.load(a2);
+      let yIm = v128.load(a2 + im);
+      let tRe = productRe(yRe, yIm, wRe, wIm);
+      let tIm = productIm(yRe, yIm, wRe, wIm);
+      let xRe = v128.load(a);
+      let xIm = v128.load(a + im);
+      const x0Re = f64x2.add(xRe, tRe);
+      const x0Im = f64x2.add(xIm, tIm);
+      const x2Re = f64x2.sub(xRe, tRe);
+      const x2Im = f64x2.sub(xIm, tIm);
+      yRe = v128.load(a3);
+      yIm = v128.load(a3 + im);
+      tRe = productRe(yRe, yIm, wRe, wIm);
+      tIm = productIm(yRe, yIm, wRe, wIm);
+      xRe = v128.load(a1);
+      xIm = v128.load(a1 + im);
+      const x1Re = f64x2.add(xRe, tRe);
+      const x1Im = f64x2.add(xIm, tIm);
+      const x3Re = f64x2.sub(xRe, tRe);
+      const x3Im = f64x2.sub(xIm, tIm);
+      tRe = productRe(x1Re, x1Im, uRe, uIm);
+      tIm = productIm(x1Re, x1Im, uRe, uIm);
+      v128.store(a, f64x2.add(x0Re, tRe));
+      v128.store(a + im, f64x2.add(x0Im, tIm));
+      v128.store(a1, f64x2.sub(x0Re, tRe));
+      v128.store(a1 + im, f64x2.sub(x0Im, tIm));
+      tRe = productRe(x3Re, x3Im, vRe, vIm);
+      tIm = productIm(x3Re, x3Im, vRe, vIm);
+      v128.store(a2, f64x2.add(x2Re, tRe));
+      v128.store(a2 + im, f64x2.add(x2Im, tIm));
+      v128.store(a3, f64x2.sub(x2Re, tRe));
+      v128.store(a3 + im, f64x2.sub(x2Im, tIm));
+    }
+    a += 3 * q;
+  }
+}
+
+/** The last two levels, blocks of four complex values: partners of the last level share a vector, so lanes are re-sorted. */
+function fftLastTwoLevels(a: usize, blocks: usize, im: usize): void {
+  let root = blocks << 3;
+  let pair = blocks << 4;
+  for (const end = a + im; a < end; a += 32) {
+    const wRe = v128.load64_splat(ROOT_RE + root);
+    const wIm = v128.load64_splat(ROOT_IM + root);
+    const uRe = v128.load(ROOT_RE + pair);
+    const uIm = v128.load(ROOT_IM + pair);
+    root += 8;
+    pair += 16;
+    const yRe = v128.load(a, 16);
+    const yIm = v128.load(a + im, 16);
+    let tRe = productRe(yRe, yIm, wRe, wIm);
+    let tIm = productIm(yRe, yIm, wRe, wIm);
+    const xRe = v128.load(a);
+    const xIm = v128.load(a + im);
+    const pRe = f64x2.add(xRe, tRe);
+    const pIm = f64x2.add(xIm, tIm);
+    const sRe = f64x2.sub(xRe, tRe);
+    const sIm = f64x2.sub(xIm, tIm);
+    const evenRe = lowLanes(pRe, sRe);
+    const evenIm = lowLanes(pIm, sIm);
+    const oddRe = highLanes(pRe, sRe);
+    const oddIm = highLanes(pIm, sIm);
+    tRe = productRe(oddRe, oddIm, uRe, uIm);
+    tIm = productIm(oddRe, oddIm, uRe, uIm);
+    const hRe = f64x2.add(evenRe, tRe);
+    const hIm = f64x2.add(evenIm, tIm);
+    const lRe = f64x2.sub(evenRe, tRe);
+    const lIm = f64x2.sub(evenIm, tIm);
+    v128.store(a, lowLanes(hRe, lRe));
+    v128.store(a, highLanes(hRe, lRe), 16);
+    v128.store(a + im, lowLanes(hIm, lIm));
+    v128.store(a + im, highLanes(hIm, lIm), 16);
+  }
+}
+
+/**
+ * FFT, in place. The first level (root I) is the identity in this representation.
+ *
+ * Spec:   Falcon round 3, section 3.7; order of operations of the round-3 reference (falcon-fft.c)
+ * Shape:  a: f64[n], coefficients -> transform
+ * Bounds: 2 <= n <= 1024
+ * Memory: none beyond a
+ * Secret: a (no branch or index depends on it)
+ */
+export function fft(a: usize, logn: i32): void {
+  if (logn < 3) {
+    if (logn == 2) fftOfFour(a);
+    return;
+  }
+  const im: usize = (<usize>4) << logn;
+  let blocks: usize = 1;
+  if (!(logn & 1)) {
+    // an odd number of levels
+    fftTopLevel(a, (<usize>1) << (logn - 2));
+    blocks = 2;
+  }
+  for (let quarter = im / (blocks << 5); quarter > 1; quarter >>= 2) {
+    fftTwoLevels(a, blocks, quarter, im);
+    blocks <<= 2;
+  }
+  fftLastTwoLevels(a, blocks, im);
+}
+
+/** The one level of n = 4. */
+function fftOfFour(a: usize): void {
+  const wRe = load<f64>(ROOT_RE, 8);
+  const wIm = load<f64>(ROOT_IM, 8);
+  const xRe = load<f64>(a);
+  const yRe = load<f64>(a, 8);
+  const xIm = load<f64>(a, 16);
+  const yIm = load<f64>(a, 24);
+  const tRe = yRe * wRe - yIm * wIm;
+  const tIm = yRe * wIm + yIm * wRe;
+  store<f64>(a, xRe + tRe);
+  store<f64>(a, xRe - tRe, 8);
+  store<f64>(a, xIm + tIm, 16);
+  store<f64>(a, xIm - tIm, 24);
+}
+
+/** Undoes `fftLastTwoLevels`, without scaling. */
+function ifftFirstTwoLevels(a: usize, blocks: usize, im: usize): void {
+  let root = blocks << 3;
+  let pair = blocks << 4;
+  for (const end = a + im; a < end; a += 32) {
+    const wRe = v128.load64_splat(ROOT_RE + root);
+    const wIm = v128.load64_splat(ROOT_IM + root);
+    const uRe = v128.load(ROOT_RE + pair);
+    const uIm = v128.load(ROOT_IM + pair);
+    root += 8;
+    pair += 16;
+    let xRe = v128.load(a);
+    let xIm = v128.load(a + im);
+    let yRe = v128.load(a, 16);
+    let yIm = v128.load(a + im, 16);
+    const evenRe = lowLanes(xRe, yRe);
+    const evenIm = lowLanes(xIm, yIm);
+    const oddRe = highLanes(xRe, yRe);
+    const oddIm = highLanes(xIm, yIm);
+    const sRe = f64x2.add(evenRe, oddRe);
+    const sIm = f64x2.add(evenIm, oddIm);
+    let dRe = f64x2.sub(evenRe, oddRe);
+    let dIm = f64x2.sub(evenIm, oddIm);
+    const rRe = adjointProductRe(dRe, dIm, uRe, uIm);
+    const rIm = adjointProductIm(dRe, dIm, uRe, uIm);
+    xRe = lowLanes(sRe, rRe);
+    xIm = lowLanes(sIm, rIm);
+    yRe = highLanes(sRe, rRe);
+    yIm = highLanes(sIm, rIm);
+    dRe = f64x2.sub(xRe, yRe);
+    dIm = f64x2.sub(xIm, yIm);
+    v128.store(a, f64x2.add(xRe, yRe));
+    v128.store(a + im, f64x2.add(xIm, yIm));
+    v128.store(a, adjointProductRe(dRe, dIm, wRe, wIm), 16);
+    v128.store(a + im, adjointProductIm(dRe, dIm, wRe, wIm), 16);
+  }
+}
+
+/** Undoes `fftTwoLevels`, and multiplies by `scale` (a power of two). */
+function ifftTwoLevels(a: usize, blocks: usize, quarter: usize, im: usize, scale: f64): void {
+  const q = quarter << 3;
+  const factor = f64x2.splat(scale);
+  let root = blocks << 3;
+  let pair = blocks << 4;
+  for (let b: usize = 0; b < blocks; b++) {
+    const wRe = v128.load64_splat(ROOT_RE + root);
+    const wIm = v128.load64_splat(ROOT_IM + root);
+    const uRe = v128.load64_splat(ROOT_RE + pair);
+    const uIm = v128.load64_splat(ROOT_IM + pair);
+    const vRe = v128.load64_splat(ROOT_RE + pair, 8);
+    const vIm = v128.load64_splat(ROOT_IM + pair, 8);
+    root += 8;
+    pair += 16;
+    for (const end = a + q; a < end; a += 16) {
+      const a1 = a + q;
+      const a2 = a1 + q;
+      const a3 = a2 + q;
+      let xRe = v128.load(a);
+      let xIm = v128.load(a + im);
+      let yRe = v128.load(a1);
+      let yIm = v128.load(a1 + im);
+      const p0Re = f64x2.add(xRe, yRe);
+      const p0Im = f64x2.add(xIm, yIm);
+      let dRe = f64x2.sub(xRe, yRe);
+      let dIm = f64x2.sub(xIm, yIm);
+      const p1Re = adjointProductRe(dRe, dIm, uRe, uIm);
+      const p1Im = adjointProductIm(dRe, dIm, uRe, uIm);
+      xRe = v128.load(a2);
+      xIm = v128.load(a2 + im);
+      yRe = v128.load(a3);
+      yIm = v128.load(a3 + im);
+      const p2Re = f64x2.add(xRe, yRe);
+      const p2Im = f64x2.add(xIm, yIm);
+      dRe = f64x2.sub(xRe, yRe);
+      dIm = f64x2.sub(xIm, yIm);
+      const p3Re = adjointProductRe(dRe, dIm, vRe, vIm);
+      const p3Im = adjointProductIm(dRe, dIm, vRe, vIm);
+      dRe = f64x2.mul(f64x2.sub(p0Re, p2Re), factor);
+      dIm = f64x2.mul(f64x2.sub(p0Im, p2Im), factor);
+      v128.store(a, f64x2.mul(f64x2.add(p0Re, p2Re), factor));
+      v128.store(a + im, f64x2.mul(f64x2.add(p0Im, p2Im), factor));
+      v128.store(a2, adjointProductRe(dRe, dIm, wRe, wIm));
+      v128.store(a2 + im, adjointProductIm(dRe, dIm, wRe, wIm));
+      dRe = f64x2.mul(f64x2.sub(p1Re, p3Re), factor);
+      dIm = f64x2.mul(f64x2.sub(p1Im, p3Im), factor);
+      v128.store(a1, f64x2.mul(f64x2.add(p1Re, p3Re), factor));
+      v128.store(a1 + im, f64x2.mul(f64x2.add(p1Im, p3Im), factor));
+      v128.store(a3, adjointProductRe(dRe, dIm, wRe, wIm));
+      v128.store(a3 + im, adjointProductIm(dRe, dIm, wRe, wIm));
+    }
+    a += 3 * q;
+  }
+}
+
+/** Undoes `fftTopLevel`, and multiplies by `scale` (a power of two). */
+function ifftTopLevel(a: usize, half: usize, scale: f64): void {
+  const factor = f64x2.splat(scale);
+  const im = half << 4;
+  const wRe = v128.load64_splat(ROOT_RE, 8);
+  const wIm = v128.load64_splat(ROOT_IM, 8);
+  const far = a + (half << 3);
+  for (let o: usize = 0; o < half << 3; o += 16) {
+    const xRe = v128.load(a + o);
+    const xIm = v128.load(a + o + im);
+    const yRe = v128.load(far + o);
+    const yIm = v128.load(far + o + im);
+    const dRe = f64x2.mul(f64x2.sub(xRe, yRe), factor);
+    const dIm = f64x2.mul(f64x2.sub(xIm, yIm), factor);
+    v128.store(a + o, f64x2.mul(f64x2.add(xRe, yRe), factor));
+    v128.store(a + o + im, f64x2.mul(f64x2.add(xIm, yIm), factor));
+    v128.store(far + o, adjointProductRe(dRe, dIm, wRe, wIm));
+    v128.store(far + o + im, adjointProductIm(dRe, dIm, wRe, wIm));
+  }
+}
+
+/**
+ * Inverse FFT, in place.
+ *
+ * Spec:   Falcon round 3, section 3.7; order of operations of the round-3 reference. The factor 2/n is a power of two
+ *         and is multiplied in one level earlier, which changes no bit
+ * Shape:  a: f64[n], transform -> coefficients
+ * Bounds: 2 <= n <= 1024
+ * Memory: none beyond a
+ * Secret: a (no branch or index depends on it)
+ */
+export function ifft(a: usize, logn: i32): void {
+  if (logn < 3) {
+    if (logn == 2) ifftOfFour(a);
+    return;
+  }
+  const im: usize = (<usize>4) << logn;
+  const scale: f64 = 1.0 / <f64>(1 << (logn - 1));
+  let blocks: usize = (<usize>1) << (logn - 3);
+  const first: usize = 2 - (<usize>logn & 1);
+  ifftFirstTwoLevels(a, blocks, im);
+  for (let quarter: usize = 4; blocks > first; quarter <<= 2) {
+    blocks >>= 2;
+    ifftTwoLevels(a, blocks, quarter, im, blocks == 1 ? scale : 1.0);
+  }
+  if (first == 2) {
+    ifftTopLevel(a, (<usize>1) << (logn - 2), scale);
+  } else if (logn == 3) {
+    const factor = f64x2.splat(scale);
+    for (let o: usize = 0; o < 64; o += 16) {
+      v128.store(a + o, f64x2.mul(v128.load(a + o), factor));
+    }
+  }
+}
+
+/** Undoes `fftOfFour`, divided by two. */
+function ifftOfFour(a: usize): void {
+  const wRe = load<f64>(ROOT_RE, 8);
+  const wIm = load<f64>(ROOT_IM, 8);
+  const xRe = load<f64>(a);
+  const yRe = load<f64>(a, 8);
+  const xIm = load<f64>(a, 16);
+  const yIm = load<f64>(a, 24);
+  const dRe = 0.5 * (xRe - yRe);
+  const dIm = 0.5 * (xIm - yIm);
+  store<f64>(a, 0.5 * (xRe + yRe));
+  store<f64>(a, dRe * wRe + dIm * wIm, 8);
+  store<f64>(a, 0.5 * (xIm + yIm), 16);
+  store<f64>(a, dIm * wRe - dRe * wIm, 24);
+}
+
+/**
+ * Splits the transform of f into those of f0 and f1, f(X) = f0(X^2) + X f1(X^2).
+ *
+ * Spec:   Falcon round 3, algorithm 1 (splitfft)
+ * Shape:  f: f64[n] -> out: f64[n], f0 in the first half, f1 in the second
+ * Bounds: 8 <= n <= 1024
+ * Memory: f and out must not overlap
+ * Secret: f (no branch or index depends on it)
+ */
+export function splitFft(out: usize, f: usize, logn: i32): void {
+  const quarter: usize = (<usize>2) << logn; // bytes of a quarter
+  const half = quarter << 1;
+  const rootRe = ROOT_RE + quarter;
+  const rootIm = ROOT_IM + quarter;
+  for (let o: usize = 0; o < quarter; o += 16) {
+    splitPair(
+      out + o,
+      quarter,
+      v128.load(f + (o << 1)),
+      v128.load(f + (o << 1), 16),
+      v128.load(f + (o << 1) + half),
+      v128.load(f + (o << 1) + half, 16),
+      v128.load(rootRe + o),
+      v128.load(rootIm + o),
+    );
+  }
+}
+
+/** The step of `splitFft` on four neighbours, given as two vectors of real and two of imaginary parts. */
+// @ts-ignore: decorator
+@inline
+export function splitPair(
+  out: usize,
+  quarter: usize,
+  re0: v128,
+  re1: v128,
+  im0: v128,
+  im1: v128,
+  wRe: v128,
+  wIm: v128,
+): void {
+  const half = f64x2.splat(0.5);
+  const aRe = lowLanes(re0, re1);
+  const bRe = highLanes(re0, re1);
+  const aIm = lowLanes(im0, im1);
+  const bIm = highLanes(im0, im1);
+  const dRe = f64x2.mul(f64x2.sub(aRe, bRe), half);
+  const dIm = f64x2.mul(f64x2.sub(aIm, bIm), half);
+  v128.store(out, f64x2.mul(f64x2.add(aRe, bRe), half));
+  v128.store(out + quarter, f64x2.mul(f64x2.add(aIm, bIm), half));
+  v128.store(out + 2 * quarter, adjointProductRe(dRe, dIm, wRe, wIm));
+  v128.store(out + 3 * quarter, adjointProductIm(dRe, dIm, wRe, wIm));
+}
+
+/**
+ * Merges the transforms of f0 and f1 into that of f0(X^2) + X f1(X^2).
+ *
+ * Spec:   Falcon round 3, algorithm 2 (mergefft)
+ * Shape:  halves: f64[n], f0 in the first half, f1 in the second -> f: f64[n]
+ * Bounds: 8 <= n <= 1024
+ * Memory: f and halves must not overlap
+ * Secret: halves (no branch or index depends on it)
+ */
+export function mergeFft(f: usize, halves: usize, logn: i32): void {
+  const quarter: usize = (<usize>2) << logn;
+  const half = quarter << 1;
+  const rootRe = ROOT_RE + quarter;
+  const rootIm = ROOT_IM + quarter;
+  for (let o: usize = 0; o < quarter; o += 16) {
+    const h = halves + o;
+    const aRe = v128.load(h);
+    const aIm = v128.load(h + quarter);
+    const cRe = v128.load(h + half);
+    const cIm = v128.load(h + half + quarter);
+    const wRe = v128.load(rootRe + o);
+    const wIm = v128.load(rootIm + o);
+    const bRe = productRe(cRe, cIm, wRe, wIm);
+    const bIm = productIm(cRe, cIm, wRe, wIm);
+    const sRe = f64x2.add(aRe, bRe);
+    const sIm = f64x2.add(aIm, bIm);
+    const dRe = f64x2.sub(aRe, bRe);
+    const dIm = f64x2.sub(aIm, bIm);
+    const out = f + (o << 1);
+    v128.store(out, lowLanes(sRe, dRe));
+    v128.store(out, highLanes(sRe, dRe), 16);
+    v128.store(out + half, lowLanes(sIm, dIm));
+    v128.store(out + half, highLanes(sIm, dIm), 16);
+  }
+}

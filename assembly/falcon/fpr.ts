@@ -1,0 +1,85 @@
+/**
+ * The binary64 contract of signing, and the constants it uses.
+ *
+ * Every sum, product, quotient and root here is one IEEE-754 binary64 operation, rounded to nearest, ties to even: what
+ * WebAssembly prescribes for f64 and f64x2. The *order* of operations is part of the algorithm, since a signature
+ * depends on the last bit: all code of this room keeps the order of the round-3 reference (20211101, `sign_dyn`). So
+ * there is no fused multiply-add, no reassociation, and no shortcut but these, which never change a result: operands of
+ * one addition or multiplication swapped, a negation moved, a power of two moved (no subnormal ever occurs).
+ */
+
+/** 1 / 12289. */
+export const INVERSE_Q: f64 = 1.0 / 12289.0;
+/** ln 2. */
+export const LN_2: f64 = 0.69314718055994530941723212146;
+/** 1 / ln 2. */
+export const INVERSE_LN_2: f64 = 1.442695040888963407359924681;
+/** 1 / (2 * 1.8205^2), 1.8205 being the deviation of the base sampler. */
+export const INVERSE_2_SIGMA0_SQ: f64 = 0.150865048875372721532312163019;
+/** Largest deviation that the base sampler can serve. */
+export const SIGMA_MAX: f64 = 1.8205;
+
+/** 1 / sigma of the parameter set. */
+// @ts-ignore: decorator
+@inline
+export function inverseSigma(logn: i32): f64 {
+  return logn == 9
+    ? 0.0060336696681577241031668062510953022
+    : 0.0059386453095331159950250124336477482;
+}
+
+/** Smallest deviation of samplerZ in the parameter set. */
+// @ts-ignore: decorator
+@inline
+export function sigmaMin(logn: i32): f64 {
+  return logn == 9 ? 1.2778336969128335860256340575729042 : 1.2982803343442918539708792538826807;
+}
+
+/** Swaps the two lanes. */
+// @ts-ignore: decorator
+@inline
+export function swapLanes(a: v128): v128 {
+  return v128.shuffle<f64>(a, a, 1, 0);
+}
+
+/** (a[0], b[0]). */
+// @ts-ignore: decorator
+@inline
+export function lowLanes(a: v128, b: v128): v128 {
+  return v128.shuffle<f64>(a, b, 0, 2);
+}
+
+/** (a[1], b[1]). */
+// @ts-ignore: decorator
+@inline
+export function highLanes(a: v128, b: v128): v128 {
+  return v128.shuffle<f64>(a, b, 1, 3);
+}
+
+/** Real part of (aRe + I aIm)(bRe + I bIm), in each lane. */
+// @ts-ignore: decorator
+@inline
+export function productRe(aRe: v128, aIm: v128, bRe: v128, bIm: v128): v128 {
+  return f64x2.sub(f64x2.mul(aRe, bRe), f64x2.mul(aIm, bIm));
+}
+
+/** Imaginary part of (aRe + I aIm)(bRe + I bIm), in each lane. */
+// @ts-ignore: decorator
+@inline
+export function productIm(aRe: v128, aIm: v128, bRe: v128, bIm: v128): v128 {
+  return f64x2.add(f64x2.mul(aRe, bIm), f64x2.mul(aIm, bRe));
+}
+
+/** Real part of (aRe + I aIm)(bRe - I bIm), in each lane. */
+// @ts-ignore: decorator
+@inline
+export function adjointProductRe(aRe: v128, aIm: v128, bRe: v128, bIm: v128): v128 {
+  return f64x2.add(f64x2.mul(aRe, bRe), f64x2.mul(aIm, bIm));
+}
+
+/** Imaginary part of (aRe + I aIm)(bRe - I bIm), in each lane. */
+// @ts-ignore: decorator
+@inline
+export function adjointProductIm(aRe: v128, aIm: v128, bRe: v128, bIm: v128): v128 {
+  return f64x2.sub(f64x2.mul(aIm, bRe), f64x2.mul(aRe, bIm));
+}
