@@ -7,12 +7,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { keccakSource } from './keccak.ts';
+import { rejectionSource } from './rejection.ts';
 import { nttPassesSource, nttTablesSource } from './ntt.ts';
 
 /** Path under the package's root, and its text. */
 export function generatedSources(): [path: string, text: string][] {
   return [
     ['assembly/shared/keccakF.gen.ts', keccakSource()],
+    ['assembly/falcon/rejection.gen.ts', rejectionSource()],
     ['assembly/falcon/nttPasses.gen.ts', nttPassesSource()],
     ['assembly/falcon/nttTables.gen.ts', nttTablesSource()],
   ];

@@ -1,0 +1,218 @@
+/**
+ * Hash to point: SHAKE256(salt || message) -> n coefficients mod q, by rejection of 16-bit words.
+ *
+ * A point stays in a representation of its own until it is used: the accepted words as they come, less 2^15, so that a
+ * 16-bit lane can hold them. Names of such points end in `Raw`:
+ *
+ *   w in [0, 61445), cRaw = w - 2^15 in [-32768, 28677),   c = cRaw + 2^15 = cRaw + 8190 (mod q)
+ *
+ * A point's buffer has POINT_SIZE bytes: rejection writes whole vectors and may go past n by one block.
+ */
+import { keccakF, keccakF2 } from '../shared/keccakF.gen';
+import { clear, RATE, shakeAbsorb, shakeFlip, shakeInit } from '../shared/keccak';
+import { swizzle } from './codec';
+import { IN, SHAKE } from './layout';
+import { SALT_LENGTH } from './params';
+import { KEEP_LANES } from './rejection.gen';
+import { centre, Q_LANES, reduce } from './zq';
+
+const CONSTANTS: usize = memory.data<i16>([
+  -32768, -32768, -32768, -32768, -32768, -32768, -32768, -32768, // 2^15, to subtract
+  28677, 28677, 28677, 28677, 28677, 28677, 28677, 28677, // 61445 - 2^15, the limit: 5 q = 61445
+  8190, 8190, 8190, 8190, 8190, 8190, 8190, 8190, // 2^15 mod q
+], 16);
+/** Swaps the two bytes of each lane. */
+const BIG_ENDIAN: usize = memory.data<u8>([1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14], 16);
+
+/**
+ * Starts the streamed hash of a message too long for IN; the salt is its first piece.
+ *
+ * Memory: SHAKE
+ */
+export function hashInit(): void {
+  shakeInit(SHAKE);
+}
+
+/**
+ * Absorbs the next piece.
+ *
+ * Memory: SHAKE, u8[len] at ptr
+ */
+export function hashUpdate(ptr: usize, len: i32): void {
+  shakeAbsorb(SHAKE, ptr, len);
+}
+
+/**
+ * SHAKE, ready to squeeze the point of a salt and a message.
+ *
+ * Spec:   Falcon, round 3, Algorithm 3, line 2
+ * Shape:  salt: u8[40]; message in IN[0..messageLen), or absorbed before, salt first, when messageLen = -1
+ * Memory: SHAKE, salt, IN
+ */
+export function hashMessage(salt: usize, messageLen: i32): void {
+  if (messageLen >= 0) {
+    shakeInit(SHAKE);
+    shakeAbsorb(SHAKE, salt, SALT_LENGTH);
+    shakeAbsorb(SHAKE, IN, messageLen);
+  }
+  shakeFlip(SHAKE);
+}
+
+/** Appends those of eight big-endian words that are below 61445, less 2^15; returns the new end. */
+// @ts-ignore: decorator
+@inline
+function appendWords(bytes: v128, out: usize): usize {
+  const words = v128.xor(swizzle(bytes, v128.load(BIG_ENDIAN)), v128.load(CONSTANTS));
+  const keep = i16x8.bitmask(i16x8.lt_s(words, v128.load(CONSTANTS, 16)));
+  v128.store(out, swizzle(words, v128.load(KEEP_LANES + (<usize>keep << 4))));
+  return out + (<usize>popcnt(keep) << 1);
+}
+
+/** The last 8 of a block's 136 bytes, the other lanes filled with words that are refused. */
+// @ts-ignore: decorator
+@inline
+function tail(bytes: usize): v128 {
+  return v128.or(v128.load64_zero(bytes), i64x2(0, -1));
+}
+
+/**
+ * Squeezes a point out of a flipped sponge.
+ *
+ * Spec:   Falcon, round 3, Algorithm 3, lines 3-8
+ * Shape:  state: SHAKE256, flipped, nothing squeezed -> cRaw: i16[n] and slack (POINT_SIZE bytes)
+ * Memory: state (left in the middle of its stream), cRaw
+ * Secret: not the hash; the time depends on how many words are refused
+ */
+export function squeezePoint(cRaw: usize, state: usize, logn: i32): void {
+  for (const end = cRaw + (<usize>2 << logn); cRaw < end; ) {
+    keccakF(state);
+    for (let at: usize = 0; at < 128; at += 16) cRaw = appendWords(v128.load(state + at), cRaw);
+    cRaw = appendWords(tail(state + 128), cRaw);
+  }
+}
+
+/**
+ * Two points at once. A state that still has input absorbs a block before a permutation, one that has none gives a
+ * block of output after it: messages of different lengths need nothing else.
+ *
+ *   states   lane 0 of A | lane 0 of B | lane 1 of A | ...     TWO_STATES bytes
+ *   input    whole blocks of 136 bytes, padded by `padInput`; blocksA and blocksB of them
+ *
+ * Spec:   Falcon, round 3, Algorithm 3, twice
+ * Shape:  cRawA, cRawB: i16[n] and slack
+ * Memory: states, input, cRawA, cRawB
+ */
+export function squeezeTwoPoints(
+  cRawA: usize,
+  cRawB: usize,
+  states: usize,
+  inputA: usize,
+  blocksA: i32,
+  inputB: usize,
+  blocksB: i32,
+  logn: i32,
+): void {
+  clear(states, 400);
+  const endA = cRawA + (<usize>2 << logn);
+  const endB = cRawB + (<usize>2 << logn);
+  while (cRawA < endA || cRawB < endB) {
+    if (blocksA > 0) absorbHalf(states, inputA);
+    if (blocksB > 0) absorbHalf(states + 8, inputB);
+    keccakF2(states);
+    inputA += RATE;
+    inputB += RATE;
+    blocksA -= 1;
+    blocksB -= 1;
+    if (blocksA <= 0 && blocksB <= 0) {
+      // A point that is full stays where it is: it has a block of slack and is overwritten there.
+      cRawA = min(cRawA, endA);
+      cRawB = min(cRawB, endB);
+      for (let at: usize = 0; at < 256; at += 32) {
+        const even = v128.load(states + at);
+        const odd = v128.load(states + at, 16);
+        cRawA = appendWords(lowHalves(even, odd), cRawA);
+        cRawB = appendWords(highHalves(even, odd), cRawB);
+      }
+      cRawA = appendWords(tail(states + 256), cRawA);
+      cRawB = appendWords(tail(states + 264), cRawB);
+    } else if (blocksA <= 0) {
+      if (cRawA < endA) cRawA = squeezeHalf(states, cRawA);
+    } else if (blocksB <= 0) {
+      if (cRawB < endB) cRawB = squeezeHalf(states + 8, cRawB);
+    }
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function lowHalves(a: v128, b: v128): v128 {
+  return i8x16.shuffle(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+}
+
+// @ts-ignore: decorator
+@inline
+function highHalves(a: v128, b: v128): v128 {
+  return i8x16.shuffle(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+}
+
+/** XORs one block into one of two interleaved states. */
+function absorbHalf(state: usize, input: usize): void {
+  for (const end = input + RATE; input < end; input += 8, state += 16) {
+    store<u64>(state, load<u64>(state) ^ load<u64>(input));
+  }
+}
+
+/** One block of output of one of two interleaved states. */
+function squeezeHalf(state: usize, cRaw: usize): usize {
+  for (let at: usize = 0; at < 256; at += 32) {
+    const low = v128.load64_zero(state + at);
+    cRaw = appendWords(v128.load64_lane(state + at, low, 1, 16), cRaw);
+  }
+  return appendWords(tail(state + 256), cRaw);
+}
+
+/**
+ * Pads the bytes of salt || message to whole blocks, in place.
+ *
+ * Spec:   FIPS 202, sections 6.2 and 5.1
+ * Shape:  input: u8[len] with room for one more block and 7 bytes
+ * Memory: input
+ * Errors: none; returns the number of blocks
+ */
+export function padInput(input: usize, len: i32): i32 {
+  const blocks = len / RATE + 1;
+  const end = input + <usize>(blocks * RATE);
+  for (let p = input + <usize>len; p < end; p += 8) store<u64>(p, 0);
+  store<u8>(input + <usize>len, 0x1f);
+  store<u8>(end - 1, load<u8>(end - 1) | 0x80);
+  return blocks;
+}
+
+/**
+ * c in [0, q) from cRaw, in place.
+ *
+ * Shape:  c: i16[n]
+ * Memory: c
+ */
+export function canonicalPoint(c: usize, logn: i32): void {
+  const q = v128.load(Q_LANES);
+  const offset = v128.load(CONSTANTS, 32);
+  for (const end = c + (<usize>2 << logn); c < end; c += 16) {
+    const x = centre(liftPoint(v128.load(c), offset, q), q);
+    v128.store(c, i16x8.add(x, v128.and(i16x8.shr_s(x, 15), q)));
+  }
+}
+
+/** 2^15 mod q in all lanes. */
+// @ts-ignore: decorator
+@inline
+export function pointOffset(): v128 {
+  return v128.load(CONSTANTS, 32);
+}
+
+/** A representative of c, at most 20478 in magnitude, from cRaw. */
+// @ts-ignore: decorator
+@inline
+export function liftPoint(cRaw: v128, offset: v128, q: v128): v128 {
+  return i16x8.add(reduce(cRaw, q), offset);
+}
