@@ -1,0 +1,154 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { source } from '../../scripts/tables-bundle.ts';
+import {
+  decodeCoefficients,
+  encodeCoefficients,
+  maxCodedBytes,
+  minCodedBytes,
+} from '../../src/aggregate/gaussianCoder.ts';
+import { FREQUENCIES_512, FREQUENCIES_1024 } from '../../src/aggregate/gaussianTables.ts';
+import { referenceDecode, referenceEncode } from './referenceBundle.ts';
+
+const RUNS = process.env.SLOW ? 2000 : 200;
+
+const sets = [
+  { set: 'falcon512', n: 512, sigma: 165.736617183, table: FREQUENCIES_512 },
+  { set: 'falcon1024', n: 1024, sigma: 168.388571447, table: FREQUENCIES_1024 },
+] as const;
+
+/** Any even number of values, near the middle and far out. */
+const coefficients = fc
+  .array(
+    fc.tuple(
+      fc.oneof(
+        { weight: 6, arbitrary: fc.integer({ min: -400, max: 400 }) },
+        { weight: 1, arbitrary: fc.integer({ min: -2047, max: 2047 }) },
+        { weight: 1, arbitrary: fc.constantFrom(-2047, 2047, 0) },
+      ),
+      fc.integer({ min: -300, max: 300 }),
+    ),
+    { maxLength: 300 },
+  )
+  .map((pairs) => pairs.flat());
+
+describe('frequencies', () => {
+  it('are what the script makes', () => {
+    const file = new URL('../../src/aggregate/gaussianTables.ts', import.meta.url);
+    expect(readFileSync(file, 'utf8')).toBe(source());
+  });
+
+  it.each(sets)('$set: 4095 values share 2^24, none is left out', ({ table }) => {
+    expect(table.length).toBe(2048);
+    expect(Math.min(...table)).toBe(1);
+    expect(table[0]! + 2 * table.slice(1).reduce((a, b) => a + b)).toBe(2 ** 24);
+  });
+
+  it.each(sets)('$set: cost of a Gaussian s2 is its entropy', ({ n, sigma, table }) => {
+    // In doubles from the definition, beside the big integers of the script.
+    const weight = table.map((_, k) => Math.exp((-k * k) / (2 * sigma * sigma)));
+    const sum = 2 * weight.reduce((a, b) => a + b) - 1;
+    let entropy = 0;
+    let cost = 0;
+    for (let k = 0; k < table.length; k++) {
+      const p = ((k === 0 ? 1 : 2) * weight[k]!) / sum;
+      if (p > 0) entropy -= p * Math.log2(weight[k]! / sum);
+      cost -= p * Math.log2(table[k]! / 2 ** 24);
+    }
+    expect((n * entropy) / 8).toBeCloseTo(n === 512 ? 602.9 : 1208.7, 1);
+    expect((n * (cost - entropy)) / 8).toBeLessThan(0.03);
+  });
+});
+
+describe.each(sets)('coder of $set', ({ set, n }) => {
+  it('gives the bytes of the reference coder, and takes them back', () => {
+    fc.assert(
+      fc.property(coefficients, (values) => {
+        const bytes = encodeCoefficients(set, Int16Array.from(values));
+        expect(bytes).toEqual(referenceEncode(n, values));
+        expect(decodeCoefficients(set, bytes, 0, values.length)).toEqual({
+          values: Int16Array.from(values),
+          end: bytes.length,
+        });
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('holds every value', () => {
+    const values = Int16Array.from({ length: 4096 }, (_, i) => Math.min(i, 4094) - 2047);
+    const bytes = encodeCoefficients(set, values);
+    expect(decodeCoefficients(set, bytes, 0, values.length)?.values).toEqual(values);
+    expect(referenceDecode(n, bytes, values.length).values).toEqual(Array.from(values));
+  });
+
+  it('stays within its bounds at the likeliest and the rarest values', () => {
+    for (const value of [0, 1, -1, 2047, -2047]) {
+      for (const count of [0, 2, 4, 512, 100_000]) {
+        const size = encodeCoefficients(set, new Int16Array(count).fill(value)).length;
+        expect(size).toBeGreaterThanOrEqual(minCodedBytes(count));
+        expect(size).toBeLessThanOrEqual(maxCodedBytes(count));
+      }
+    }
+  });
+
+  it('reads from any position and leaves what follows', () => {
+    const values = Int16Array.from({ length: 64 }, (_, i) => 5 * i - 160);
+    const coded = encodeCoefficients(set, values);
+    const bytes = new Uint8Array(coded.length + 12).fill(0xa5);
+    bytes.set(coded, 7);
+    expect(decodeCoefficients(set, bytes, 7, 64)).toEqual({ values, end: 7 + coded.length });
+  });
+
+  it('has one string of bytes for each list: whatever decodes, encodes to the same bytes', () => {
+    let decoded = 0;
+    const check = (bytes: Uint8Array, count: number) => {
+      const found = decodeCoefficients(set, bytes, 0, count);
+      if (found === undefined) return;
+      decoded++;
+      expect(encodeCoefficients(set, found.values)).toEqual(bytes.subarray(0, found.end));
+    };
+    const values = Int16Array.from({ length: 40 }, (_, i) => ((i * 97) % 500) - 250);
+    const coded = encodeCoefficients(set, values);
+    check(coded, values.length);
+    expect(decoded).toBe(1);
+    for (let bit = 0; bit < 8 * coded.length; bit++) {
+      const bytes = coded.slice();
+      bytes[bit >> 3]! ^= 1 << (bit & 7);
+      check(bytes, values.length);
+    }
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 80 }), fc.nat(12), (bytes, pairs) => {
+        check(bytes, 2 * pairs);
+      }),
+      { numRuns: 10 * RUNS },
+    );
+  });
+
+  it('refuses every cut, a state out of range, and an end in other states', () => {
+    const values = Int16Array.from({ length: 32 }, (_, i) => 11 * i - 170);
+    const coded = encodeCoefficients(set, values);
+    for (let length = 0; length < coded.length; length++) {
+      expect(decodeCoefficients(set, coded.subarray(0, length), 0, 32)).toBeUndefined();
+    }
+    for (const at of [0, 6]) {
+      const low = coded.slice();
+      low.fill(0, at, at + 2);
+      expect(decodeCoefficients(set, low, 0, 32)).toBeUndefined();
+    }
+    // One value fewer or more than were coded.
+    expect(decodeCoefficients(set, coded, 0, 30)).toBeUndefined();
+    const longer = new Uint8Array(coded.length + 8);
+    longer.set(coded);
+    expect(decodeCoefficients(set, longer, 0, 34)).toBeUndefined();
+  });
+
+  it('throws for what it cannot hold', () => {
+    for (const value of [2048, -2048, 32767, -32768]) {
+      expect(() => encodeCoefficients(set, Int16Array.of(0, value))).toThrow(RangeError);
+      expect(() => encodeCoefficients(set, Int16Array.of(value, 0))).toThrow(RangeError);
+    }
+    expect(() => encodeCoefficients(set, Int16Array.of(1, 2, 3))).toThrow(RangeError);
+  });
+});
