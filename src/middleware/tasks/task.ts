@@ -24,7 +24,12 @@
  * A direct request is born in `waiting`. Completed, failed, cancelled and expired are final.
  */
 
-import type { ErrorCode, InvalidItem } from '../../errors.ts';
+import {
+  CodedError,
+  type CodedErrorDetails,
+  type ErrorCode,
+  type InvalidItem,
+} from '../../errors.ts';
 
 export const TASK_STATES = [
   'created',
@@ -120,6 +125,16 @@ export interface TaskError {
     readonly message: string;
   }[];
   readonly total?: number;
+}
+
+/** A CodedError with everything that a client shall see. */
+export class TaskFailure extends CodedError {
+  readonly shown: TaskError;
+
+  constructor(shown: TaskError, details: Omit<CodedErrorDetails, 'message'> = {}) {
+    super(shown.code, { ...details, message: shown.message });
+    this.shown = shown;
+  }
 }
 
 /** What a completed task leaves. `format` is the aggregate's own name for itself ('bundle'). */

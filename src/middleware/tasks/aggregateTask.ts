@@ -1,0 +1,167 @@
+/**
+ * What is done with one task of kind 'aggregate':
+ *
+ *   task file ─▶ read ─▶ verify in chunks, on all threads ─▶ aggregate ─▶ result file
+ *                            └─▶ any invalid item: failed, with every one of them
+ *
+ * Everything that costs time happens in worker threads; a thread in the middle of WebAssembly cannot be interrupted, so
+ * stopping means ending the thread (the pool starts another). One task at a time makes a result, and its blob key belongs
+ * to one attempt: doing the same task twice at once, after a lost lease, harms nothing.
+ */
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Piscina } from 'piscina';
+import { CodedError, type InvalidItem, isCodedError } from '../../errors.ts';
+import { type BlobStore, resultKey } from '../blobs/blobStore.ts';
+import type { TaskContext, TaskHandler } from './runner.ts';
+import { type Task, TaskFailure, type TaskResult } from './task.ts';
+import type { Answer, Answers, Job } from './worker.ts';
+
+export interface AggregatorOptions {
+  readonly blobs: BlobStore;
+  /** Worker threads, for all tasks together. */
+  readonly threads: number;
+  readonly maxSignatures: number;
+  readonly maxDigestBytes: number;
+  readonly maxInputBytes: number;
+}
+
+export interface Aggregator {
+  readonly handler: TaskHandler;
+  /** Ends the threads; tasks in work are rejected. */
+  close(): Promise<void>;
+}
+
+/** Items of a chunk: few enough that progress shows and threads share evenly, enough that handing over is cheap. */
+const MIN_CHUNK = 16;
+const MAX_CHUNK = 128;
+const CHUNKS_PER_THREAD = 8;
+
+/** Threads stay warm for so long after the last job. */
+const IDLE_MS = 60_000;
+
+/** A result file is as long as the batch makes it; this only stops a fault of ours from filling the disk. */
+const MAX_RESULT_BYTES = 256 * 1024 * 1024;
+
+/** Makes the handler and the threads that it works with; no thread starts before the first task. */
+export function createAggregator(options: AggregatorOptions): Aggregator {
+  const { blobs, threads, maxSignatures, maxDigestBytes, maxInputBytes } = options;
+  const limits = { maxSignatures, maxMessageBytes: maxDigestBytes, maxFileBytes: maxInputBytes };
+  let pool: Piscina | null = null;
+
+  const run = async <K extends Job['kind']>(
+    job: Extract<Job, { kind: K }>,
+    signal: AbortSignal,
+    transferList: ArrayBuffer[] = [],
+  ): Promise<Answers[K]> => {
+    pool ??= startPool(threads);
+    let answer: Answer<K>;
+    try {
+      answer = await pool.run(job, { signal, transferList });
+    } catch (cause) {
+      signal.throwIfAborted();
+      throw new CodedError('THREAD_LOST', { cause });
+    }
+    if (answer.ok) return answer.value;
+    const { error, cause } = answer;
+    throw new TaskFailure(error, {
+      cause,
+      ...(error.invalid && { invalid: error.invalid }),
+    });
+  };
+
+  const read = async (task: Task, signal: AbortSignal): Promise<Answers['read']> => {
+    const { key } = task.input!;
+    const bytes = await stored(blobs.read(key, maxInputBytes));
+    if (!bytes) throw new CodedError('INTERNAL', { message: 'The task file is gone' });
+    const file = whole(bytes);
+    return run({ kind: 'read', file, limits }, signal, [file.buffer]);
+  };
+
+  const verify = async (
+    { count, items }: Answers['read'],
+    { signal, report }: TaskContext,
+  ): Promise<InvalidItem[]> => {
+    const even = Math.ceil(count / (threads * CHUNKS_PER_THREAD));
+    const chunk = Math.min(MAX_CHUNK, Math.max(MIN_CHUNK, even));
+    const jobs: Promise<Answers['verify']>[] = [];
+    let done = 0;
+    for (let from = 0; from < count; from += chunk) {
+      const to = Math.min(count, from + chunk);
+      const job = run({ kind: 'verify', items, from, to }, signal).then((invalid) => {
+        done += to - from;
+        report({ phase: 'verify', done, total: count });
+        return invalid;
+      });
+      jobs.push(job);
+    }
+    // In order of the chunks, so in order of the items.
+    return (await Promise.all(jobs)).flat();
+  };
+
+  const handle = async (task: Task, context: TaskContext): Promise<TaskResult> => {
+    const { signal } = context;
+    const startMs = performance.now();
+    const batch = await read(task, signal);
+    const { count, items } = batch;
+    context.report({ phase: 'verify', done: 0, total: count });
+    await context.counted(count);
+
+    const readMs = performance.now();
+    const invalid = await verify(batch, context);
+    if (invalid.length > 0) throw new CodedError('INVALID_SIGNATURES', { invalid });
+
+    const verifiedMs = performance.now();
+    await context.aggregating({ phase: 'aggregate', done: 0, total: count });
+    const timings = { read_ms: readMs - startMs, verify_ms: verifiedMs - readMs };
+    const job = { kind: 'aggregate', items, processId: task.id, timings } as const;
+    const { file, format, aggregateBytes } = await run(job, signal);
+
+    context.report({ phase: 'store', done: count, total: count });
+    const key = resultKey(task.id, task.attempt);
+    const blob = await stored(blobs.put(key, file, { maxBytes: MAX_RESULT_BYTES, signal }));
+    return { blob, format, aggregateBytes };
+  };
+
+  return {
+    handler: {
+      run: handle,
+      async discard(keys) {
+        for (const key of keys) await blobs.delete(key);
+      },
+    },
+    async close() {
+      const closing = pool;
+      pool = null;
+      await closing?.destroy();
+    },
+  };
+}
+
+function startPool(threads: number): Piscina {
+  // Beside this file, with the ending of this file: source under type stripping, or built.
+  const worker = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
+  return new Piscina({
+    filename: fileURLToPath(worker),
+    name: 'runJob',
+    minThreads: Math.min(1, threads),
+    maxThreads: threads,
+    idleTimeout: IDLE_MS,
+  });
+}
+
+/** Trouble of the blob store is no fault of the task: it is tried again. */
+async function stored<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    if (isCodedError(cause)) throw cause;
+    throw new CodedError('STORE_UNAVAILABLE', { cause });
+  }
+}
+
+/** The bytes as the owner of their whole buffer, which can be handed over. */
+function whole(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const own = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;
+  return own ? (bytes as Uint8Array<ArrayBuffer>) : bytes.slice();
+}

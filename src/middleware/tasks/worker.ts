@@ -1,0 +1,126 @@
+/**
+ * The entry of a worker thread: three jobs that cost time and never touch a store. Errors with a code travel back as
+ * data, since an error loses its fields on its way between threads; only a thread that dies rejects.
+ */
+import { aggregateSync, findInvalid } from '../../aggregate/index.ts';
+import { type InvalidItem, toCodedError } from '../../errors.ts';
+import { parseStrictJson } from '../http/strictJson.ts';
+import { formatResultFile, makeResultFile, type ResultTimings } from '../resultFile.ts';
+import { checkTriples, type ShapeFault, shapeError, type TaskFileLimits } from '../taskFile.ts';
+import { packItems, unpackItems } from './packedItems.ts';
+import { type TaskError, TaskFailure } from './task.ts';
+
+export interface ReadJob {
+  readonly kind: 'read';
+  readonly file: Uint8Array;
+  readonly limits: Required<TaskFileLimits>;
+}
+
+export interface VerifyJob {
+  readonly kind: 'verify';
+  readonly items: SharedArrayBuffer;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface AggregateJob {
+  readonly kind: 'aggregate';
+  readonly items: SharedArrayBuffer;
+  readonly processId: number;
+  /** Of what was done before; the file gets `aggregate_ms` beside them. */
+  readonly timings: ResultTimings;
+}
+
+export type Job = ReadJob | VerifyJob | AggregateJob;
+
+/** What each kind of job answers. */
+export interface Answers {
+  readonly read: { readonly count: number; readonly items: SharedArrayBuffer };
+  /** Indexes count from the start of the batch. */
+  readonly verify: readonly InvalidItem[];
+  readonly aggregate: {
+    readonly file: Uint8Array;
+    readonly format: string;
+    readonly aggregateBytes: number;
+  };
+}
+
+export type Answer<K extends Job['kind'] = Job['kind']> =
+  | { readonly ok: true; readonly value: Answers[K] }
+  | {
+      readonly ok: false;
+      readonly error: TaskError;
+      /** For the log. */
+      readonly cause: string | undefined;
+    };
+
+/** Commas and brackets of a task file, for each allowed item: a triple has 4; unknown fields are let through. */
+const TOKENS_PER_ITEM = 16;
+const SPARE_TOKENS = 1024;
+
+/** Faults told in full; `total` says how many there are. */
+const SHOWN_FAULTS = 100;
+
+/** What the pool calls. */
+export function runJob(job: Job): unknown {
+  try {
+    if (job.kind === 'read') return { ok: true, value: read(job) } satisfies Answer<'read'>;
+    if (job.kind === 'verify') return { ok: true, value: verify(job) } satisfies Answer<'verify'>;
+    return { ok: true, value: aggregate(job) } satisfies Answer<'aggregate'>;
+  } catch (fault) {
+    const error = toCodedError(fault);
+    const { code, message, invalid } = error;
+    const shown =
+      error instanceof TaskFailure ? error.shown : { code, message, ...(invalid && { invalid }) };
+    const cause = error.cause instanceof Error ? error.cause.stack : undefined;
+    return { ok: false, error: shown, cause } satisfies Answer;
+  }
+}
+
+function read({ file, limits }: ReadJob): Answers['read'] {
+  const { items, faults } = checkTriples(parse(file, limits), limits);
+  if (faults) throw shapeFailure(faults);
+  return { count: items.length, items: packItems(items) };
+}
+
+function parse(file: Uint8Array, { maxSignatures }: Required<TaskFileLimits>): unknown {
+  try {
+    return parseStrictJson(file, {
+      maxTokens: TOKENS_PER_ITEM * maxSignatures + SPARE_TOKENS,
+      tooManyCode: 'TOO_MANY_ITEMS',
+    });
+  } catch (fault) {
+    const { code, message } = toCodedError(fault);
+    throw new TaskFailure({ code, message: message.replace('body', 'task file') });
+  }
+}
+
+function shapeFailure(faults: readonly ShapeFault[]): TaskFailure {
+  const { code, message, invalid } = shapeError(faults);
+  const errors = faults.slice(0, SHOWN_FAULTS).map(({ path, code, message }) => {
+    return { path, code, message };
+  });
+  const shown = { code, message, errors, total: faults.length, ...(invalid && { invalid }) };
+  return new TaskFailure(shown, invalid ? { invalid } : {});
+}
+
+function verify({ items, from, to }: VerifyJob): Answers['verify'] {
+  return findInvalid(unpackItems(items, from, to)).map(({ index, reason }) => {
+    return { index: from + index, reason };
+  });
+}
+
+function aggregate({ items: packed, processId, timings }: AggregateJob): Answers['aggregate'] {
+  const startMs = performance.now();
+  const items = unpackItems(packed);
+  const bytes = aggregateSync(items);
+  const aggregate_ms = performance.now() - startMs;
+  const result = makeResultFile({
+    processId,
+    aggregate: bytes,
+    items,
+    timings: { ...timings, aggregate_ms },
+  });
+  const file = new TextEncoder().encode(formatResultFile(result));
+  return { file, format: result.format, aggregateBytes: bytes.length };
+}
