@@ -23,6 +23,7 @@ export const ERROR_CODES = Object.freeze({
   INVALID_SIGNATURES: meaning(422, false, 'Some signatures of the batch are not valid'),
   BAD_AGGREGATE: meaning(422, false, 'The aggregate is not valid for these statements'),
   BAD_TASK_FILE: meaning(422, false, 'The task file is not an array of signature triples'),
+  BAD_KEY_FILE: meaning(422, false, 'The file holds no such key or signature'),
   BAD_RESULT_FILE: meaning(422, false, 'The result file is not valid'),
   MALFORMED_JSON: meaning(400, false, 'The body is not valid JSON'),
   INVALID_QUERY: meaning(400, false, 'A query parameter is not valid'),

@@ -52,7 +52,12 @@ export function startBatch(count: number): Batch {
   };
 }
 
-/** Every item that does not verify, by ascending index, over both parameter sets. */
+/**
+ * Every item that does not verify, with its reason, by ascending index; both parameter sets may
+ * occur, told apart by the length of the key. This is what `aggregate` refuses.
+ *
+ * @throws TypeError for items of wrong types
+ */
 export function findInvalid(items: readonly AggregateItem[]): InvalidItem[] {
   // A key of no set's length is given to Falcon-512, which names the reason.
   const is1024 = items.map((item) => setOfPublicKey(item.publicKey) === 'falcon1024');

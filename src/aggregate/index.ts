@@ -20,6 +20,7 @@ import {
 import { type Statement, setOfPublicKey, statementHasher } from './statement.ts';
 
 export type { AggregateFormat, AggregateItem, Statement };
+export { findInvalid };
 
 /** Most items of one aggregate (8192). */
 export const MAX_AGGREGATE_ITEMS = MAX_ITEMS;

@@ -1,0 +1,111 @@
+/** `falconry sign`: triples of digest, key and signature for messages in files. */
+import { CodedError } from '../errors.ts';
+import type { SignatureFormat } from '../falcon/index.ts';
+import { formatTaskFile, type TaskItem } from '../middleware/taskFile.ts';
+import { type Command, UsageError } from './command.ts';
+import {
+  EXIT,
+  EXIT_HELP,
+  fileCommand,
+  type Invocation,
+  isStdout,
+  readInput,
+  refuseTwiceStdin,
+  writeOutput,
+} from './io.ts';
+import { falconOf, parseField } from './keyFile.ts';
+
+const FORMATS: readonly string[] = ['compressed', 'padded', 'constantTime'];
+
+const help = `Usage: falconry sign --key <key.json> <message>... [-o <task.json>] [--raw] [--format <name>]
+
+Signs each file as it is. Writes a task file: a JSON array of {"digest", "public_key", "signature"},
+hex with 0x, ready for falconry aggregate and falconry verify. The digest is the message itself.
+
+      --key <file>     a key file of falconry keygen, or the bare secret key of another program
+  <message>...         files to sign; - reads standard input
+  -o, --out <file>     where the task file goes; standard output when left out
+      --raw            write the bare signature in place of the task file; one message only
+      --format <name>  compressed (default), padded or constantTime
+      --json           report as one line of JSON
+  -h, --help           this text
+
+Examples
+  falconry sign --key key.json a.txt b.txt -o task.json
+  echo hello | falconry sign --key key.json - --raw -o hello.sig
+
+${EXIT_HELP}`;
+
+/** The `sign` command. */
+export const command: Command = fileCommand({
+  name: 'sign',
+  summary: 'sign files',
+  help,
+  options: {
+    key: { type: 'string' },
+    out: { type: 'string', short: 'o' },
+    raw: { type: 'boolean' },
+    format: { type: 'string', default: 'compressed' },
+  },
+  writesToStdout: ({ option }) => isStdout(option('out')),
+  execute,
+});
+
+async function execute({ io, positionals, option, flag, report }: Invocation): Promise<number> {
+  const keyPath = option('key');
+  const format = option('format')!;
+  const out = option('out');
+  if (keyPath === undefined) throw new UsageError('--key is missing');
+  if (positionals.length === 0) throw new UsageError('at least one message is expected');
+  if (flag('raw') && positionals.length > 1) throw new UsageError('--raw takes one message');
+  if (!FORMATS.includes(format)) {
+    throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
+  }
+  refuseTwiceStdin([keyPath, ...positionals]);
+
+  const secretKey = parseField(await readInput(keyPath, io), 'secret_key', 'the key file');
+  const falcon = falconOf('secret_key', secretKey);
+  if (falcon === undefined) throw noSecretKey();
+  const messages: Uint8Array[] = [];
+  for (const path of positionals) messages.push(await readInput(path, io));
+
+  const items = signAll(falcon, secretKey, messages, format as SignatureFormat);
+  await writeOutput(out, flag('raw') ? items[0]!.signature : formatTaskFile(items), io);
+  report(
+    { ok: true, parameter_set: falcon.name, count: items.length, out: out ?? '-' },
+    `${items.length} ${items.length === 1 ? 'message' : 'messages'} signed\n`,
+  );
+  return EXIT.ok;
+}
+
+function signAll(
+  falcon: NonNullable<ReturnType<typeof falconOf>>,
+  secretKey: Uint8Array,
+  messages: readonly Uint8Array[],
+  format: SignatureFormat,
+): TaskItem[] {
+  let key: ReturnType<typeof falcon.expandSecretKey>;
+  let publicKey: Uint8Array;
+  try {
+    publicKey = falcon.getPublicKey(secretKey);
+    key = falcon.expandSecretKey(secretKey);
+  } catch (cause) {
+    throw noSecretKey(cause);
+  }
+  try {
+    return messages.map((message) => ({
+      message,
+      publicKey,
+      signature: falcon.sign(message, key, { format }),
+    }));
+  } finally {
+    key.destroy();
+  }
+}
+
+function noSecretKey(cause?: unknown): CodedError {
+  return new CodedError('BAD_KEY_FILE', {
+    message: 'the key file holds no valid secret key',
+    cause,
+  });
+}

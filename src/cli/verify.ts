@@ -1,0 +1,85 @@
+/** `falconry verify`: one signature, or every one of a task file. */
+import { findInvalid } from '../aggregate/index.ts';
+import { parseTaskFile, type TaskItem } from '../middleware/taskFile.ts';
+import { FILE_LIMITS } from './aggregate.ts';
+import { type Command, UsageError } from './command.ts';
+import {
+  describeInvalid,
+  EXIT,
+  EXIT_HELP,
+  fileCommand,
+  type Invocation,
+  readInput,
+  refuseTwiceStdin,
+} from './io.ts';
+import { parseField } from './keyFile.ts';
+
+const help = `Usage: falconry verify <task.json> [--json]
+       falconry verify --key <file> --signature <file> <message> [--json]
+
+Verifies every signature of a task file, as falconry sign writes it, and names those that are not
+valid with their reasons; or one signature of one message.
+
+  <task.json>           the task file; - reads standard input
+      --key <file>      public key: a key file, hex with 0x, or the bare key of another program
+      --signature <file>  the signature, hex with 0x or bare
+  <message>             the signed file; - reads standard input
+      --json            report as one line of JSON
+  -h, --help            this text
+
+Examples
+  falconry verify task.json
+  falconry verify --key public.json --signature hello.sig hello.txt
+
+${EXIT_HELP}`;
+
+/** The `verify` command. */
+export const command: Command = fileCommand({
+  name: 'verify',
+  summary: 'verify a signature, or all of a task file',
+  help,
+  options: { key: { type: 'string' }, signature: { type: 'string' } },
+  writesToStdout: () => false,
+  execute,
+});
+
+async function execute(invocation: Invocation): Promise<number> {
+  const { positionals, report } = invocation;
+  const [path] = positionals;
+  if (path === undefined || positionals.length > 1) {
+    throw new UsageError('one task file, or one message, is expected');
+  }
+  const items = await readItems(path, invocation);
+  const invalid = findInvalid(items);
+  const count = items.length;
+  if (invalid.length === 0) {
+    report({ ok: true, count }, `valid: ${count} ${count === 1 ? 'signature' : 'signatures'}\n`);
+    return EXIT.ok;
+  }
+  report(
+    { ok: false, code: 'INVALID_SIGNATURES', count, invalid },
+    `not valid: ${invalid.length} of ${count}\n${describeInvalid(invalid)}`,
+  );
+  return EXIT.invalid;
+}
+
+async function readItems(path: string, { io, option }: Invocation): Promise<TaskItem[]> {
+  const keyPath = option('key');
+  const signaturePath = option('signature');
+  if (keyPath === undefined && signaturePath === undefined) {
+    return parseTaskFile(await readInput(path, io), FILE_LIMITS);
+  }
+  if (keyPath === undefined || signaturePath === undefined) {
+    throw new UsageError('--key and --signature go together');
+  }
+  refuseTwiceStdin([keyPath, signaturePath, path]);
+  const publicKey = parseField(await readInput(keyPath, io), 'public_key', 'the key file');
+  const signature = await readInput(signaturePath, io);
+  return [
+    {
+      publicKey,
+      signature: parseField(signature, 'signature', 'the signature file'),
+      message: await readInput(path, io),
+    },
+  ];
+}

@@ -1,0 +1,81 @@
+/** `falconry verify-aggregate`: whether an aggregate holds for a list of digests and keys. */
+import { extractSignatures, verifyAggregate } from '../aggregate/index.ts';
+import { parseResultFile, verifyResultFile } from '../middleware/resultFile.ts';
+import { formatTaskFile, parseStatementFile, type Statement } from '../middleware/taskFile.ts';
+import { FILE_LIMITS } from './aggregate.ts';
+import { type Command, UsageError } from './command.ts';
+import {
+  EXIT,
+  EXIT_HELP,
+  fileCommand,
+  type Invocation,
+  readInput,
+  refuseTwiceStdin,
+  writeOutput,
+} from './io.ts';
+
+const help = `Usage: falconry verify-aggregate <out.json> <task.json> [--extract <file>] [--json]
+
+Checks an aggregate against the ordered list of digests and public keys that it is said to be
+about. The list is yours: take it from where you know it, not from whoever made the aggregate.
+
+  <out.json>        the result file, or the bare aggregate; - reads standard input
+  <task.json>       JSON array of {"digest", "public_key"}, hex with 0x; signatures in it, as in
+                    a task file, are not looked at; - reads standard input
+      --extract <file>  also write the task file with the exact original signatures; - writes it to
+                    standard output
+      --json        report as one line of JSON
+  -h, --help        this text
+
+Examples
+  falconry verify-aggregate out.json task.json
+  falconry verify-aggregate out.json statements.json --extract task.json
+
+${EXIT_HELP}`;
+
+/** The `verify-aggregate` command. */
+export const command: Command = fileCommand({
+  name: 'verify-aggregate',
+  summary: 'check an aggregate against its list of digests and public keys',
+  help,
+  options: { extract: { type: 'string' } },
+  writesToStdout: ({ option }) => option('extract') === '-',
+  execute,
+});
+
+async function execute({ io, positionals, option, report }: Invocation): Promise<number> {
+  const [aggregatePath, statementsPath] = positionals;
+  if (aggregatePath === undefined || statementsPath === undefined || positionals.length > 2) {
+    throw new UsageError('a result file and a task file are expected');
+  }
+  refuseTwiceStdin(positionals);
+  const file = await readInput(aggregatePath, io);
+  const statements = parseStatementFile(await readInput(statementsPath, io), FILE_LIMITS);
+  const aggregate = judge(file, statements);
+  if (aggregate === undefined) {
+    report(
+      { ok: false, code: 'BAD_AGGREGATE', count: statements.length },
+      `not valid: no aggregate of signatures for these ${statements.length} statements\n`,
+    );
+    return EXIT.invalid;
+  }
+  const extract = option('extract');
+  if (extract !== undefined) {
+    const signatures = extractSignatures(aggregate, statements);
+    const items = statements.map((s, i) => ({ ...s, signature: signatures[i]! }));
+    await writeOutput(extract, formatTaskFile(items), io);
+  }
+  report(
+    { ok: true, count: statements.length, aggregate_bytes: aggregate.length },
+    `valid: ${statements.length} signatures, ${aggregate.length} bytes\n`,
+  );
+  return EXIT.ok;
+}
+
+/** The bytes of the aggregate if all is well; a bare one is what no JSON text can begin with. */
+function judge(file: Uint8Array, statements: readonly Statement[]): Uint8Array | undefined {
+  const isJson = /^\s*\{/.test(new TextDecoder().decode(file.subarray(0, 64)));
+  if (!isJson) return verifyAggregate(file, statements) ? file : undefined;
+  const result = parseResultFile(file);
+  return verifyResultFile(result, statements) ? result.aggregate : undefined;
+}
