@@ -1,0 +1,29 @@
+/** The exports of falcon.wasm. */
+export {
+  BATCH_DATA,
+  BATCH_DATA_SIZE,
+  BATCH_ITEMS,
+  BATCH_KEYS,
+  BATCH_RECORDS,
+  IN,
+  IN_SIZE,
+  PK,
+  POINT,
+  PREPARED,
+  PRODUCT,
+  S2,
+  SEED,
+  SIG,
+  SK,
+} from './layout';
+export { hashInit, hashUpdate } from './hashToPoint';
+export { prepare, verify, verifyPrepared } from './verify';
+export { prepareBatchKey, verifyBatch } from './verifyBatch';
+export {
+  decodePublicKey,
+  decodeSignature,
+  encodeSignature,
+  hashToPoint,
+  recoverS1,
+} from './points';
+export { wipe } from './wipe';

@@ -1,0 +1,86 @@
+/**
+ * The steps of verification one by one, for code outside the module that works on coefficients.
+ */
+import { E_SIG_LENGTH, OK } from '../shared/status';
+import * as codec from './codec';
+import * as hash from './hashToPoint';
+import { PK, POINT, PREPARED, PRODUCT, S2, SHAKE, SIG } from './layout';
+import { canonicalPoly, centrePoly, intt, ntt, pointwisePrepared } from './ntt';
+import { Q_LANES } from './zq';
+
+/**
+ * SIG[0..sigLen) -> S2.
+ *
+ * Spec:   Falcon, round 3, section 3.11.3
+ * Shape:  -> S2: i16[n]
+ * Memory: SIG, S2, PRODUCT, WORDS, PAIRS
+ * Errors: E_SIG_*; otherwise the form (0 compressed, 1 padded, 2 constant-time)
+ */
+export function decodeSignature(logn: i32, sigLen: i32): i32 {
+  return codec.decodeSignature(SIG, sigLen, S2, PRODUCT, logn);
+}
+
+/**
+ * S2 -> SIG, all but the salt in bytes 1-40.
+ *
+ * Spec:   Falcon, round 3, section 3.11.3
+ * Shape:  S2: i16[n]
+ * Memory: S2, SIG
+ * Errors: E_SIG_LENGTH if the form cannot hold it; otherwise the length
+ */
+export function encodeSignature(logn: i32, format: i32): i32 {
+  const length = codec.encodeSignature(SIG, S2, format, logn);
+  return length > 0 ? length : E_SIG_LENGTH;
+}
+
+/**
+ * PK -> PRODUCT, in [0, q).
+ *
+ * Spec:   Falcon, round 3, section 3.11.4
+ * Shape:  -> PRODUCT: u16[n]
+ * Memory: PK, PRODUCT
+ * Errors: E_PK_HEADER, E_PK_RANGE
+ */
+export function decodePublicKey(logn: i32): i32 {
+  const status = codec.decodePublicKey(PK, PRODUCT, logn);
+  if (status == OK) canonicalPoly(PRODUCT, logn);
+  return status;
+}
+
+/**
+ * Salt (bytes 1-40 of SIG) and message -> POINT, in [0, q).
+ *
+ * Spec:   Falcon, round 3, Algorithm 3
+ * Shape:  message as hashMessage takes it -> POINT: u16[n]
+ * Memory: SIG, IN, SHAKE, POINT
+ */
+export function hashToPoint(logn: i32, messageLen: i32): void {
+  hash.hashMessage(SIG + 1, messageLen);
+  hash.squeezePoint(POINT, SHAKE, logn);
+  hash.canonicalPoint(POINT, logn);
+}
+
+/**
+ * s1 = c - s2 h mod q, centred -> PRODUCT.
+ *
+ * Spec:   Falcon, round 3, Algorithm 16, line 5
+ * Shape:  PREPARED, S2, salt and message as hashToPoint takes them -> PRODUCT: i16[n]
+ * Bounds: |s2| <= 2047 -> |s1| <= 6144
+ * Memory: SIG, IN, SHAKE, PREPARED, S2, POINT, PRODUCT
+ */
+export function recoverS1(logn: i32, messageLen: i32): void {
+  hash.hashMessage(SIG + 1, messageLen);
+  hash.squeezePoint(POINT, SHAKE, logn);
+  const size = <usize>2 << logn;
+  for (let at: usize = 0; at < size; at += 16) v128.store(PRODUCT + at, v128.load(S2 + at));
+  ntt(PRODUCT, logn);
+  pointwisePrepared(PRODUCT, PREPARED, logn);
+  intt(PRODUCT, logn);
+  const q = v128.load(Q_LANES);
+  const offset = hash.pointOffset();
+  for (let at: usize = 0; at < size; at += 16) {
+    const c = hash.liftPoint(v128.load(POINT + at), offset, q);
+    v128.store(PRODUCT + at, i16x8.sub(c, v128.load(PRODUCT + at)));
+  }
+  centrePoly(PRODUCT, logn);
+}
