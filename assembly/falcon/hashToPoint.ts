@@ -189,16 +189,16 @@ export function padInput(input: usize, len: i32): i32 {
 }
 
 /**
- * c in [0, q) from cRaw, in place.
+ * c in [0, q) from cRaw.
  *
- * Shape:  c: i16[n]
- * Memory: c
+ * Shape:  cRaw: i16[n] -> c: u16[n]
+ * Memory: cRaw, c (may be the same)
  */
-export function canonicalPoint(c: usize, logn: i32): void {
+export function canonicalPoint(c: usize, cRaw: usize, logn: i32): void {
   const q = v128.load(Q_LANES);
   const offset = v128.load(CONSTANTS, 32);
-  for (const end = c + (<usize>2 << logn); c < end; c += 16) {
-    const x = centre(liftPoint(v128.load(c), offset, q), q);
+  for (const end = c + (<usize>2 << logn); c < end; c += 16, cRaw += 16) {
+    const x = centre(liftPoint(v128.load(cRaw), offset, q), q);
     v128.store(c, i16x8.add(x, v128.and(i16x8.shr_s(x, 15), q)));
   }
 }

@@ -57,7 +57,7 @@ export function decodePublicKey(logn: i32): i32 {
 export function hashToPoint(logn: i32, messageLen: i32): void {
   hash.hashMessage(SIG + 1, messageLen);
   hash.squeezePoint(POINT, SHAKE, logn);
-  hash.canonicalPoint(POINT, logn);
+  hash.canonicalPoint(POINT, POINT, logn);
 }
 
 /**

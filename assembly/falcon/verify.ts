@@ -60,6 +60,19 @@ export function verifyPrepared(logn: i32, sigLen: i32, messageLen: i32): i32 {
 }
 
 /**
+ * Verifies SIG for a point that is hashed already: the signer's check of its own work.
+ *
+ * Spec:   Falcon, round 3, Algorithm 16, without line 1
+ * Shape:  cRaw: i16[n] as squeezePoint leaves it; prepared: i16[2n]; SIG[0..sigLen)
+ * Memory: SIG, cRaw, prepared, S2, PRODUCT, WORDS, PAIRS
+ * Errors: E_SIG_*
+ */
+export function verifyPoint(cRaw: usize, prepared: usize, sigLen: i32, logn: i32): i32 {
+  const form = decodeSignature(SIG, sigLen, S2, PRODUCT, logn);
+  return form < 0 ? form : judge(cRaw, prepared, logn);
+}
+
+/**
  * The norm test, for the decoded s2 in S2 and, a copy, in PRODUCT.
  *
  * Spec:   Falcon, round 3, Algorithm 16, lines 5-6

@@ -7,8 +7,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { keccakSource } from './keccak.ts';
-import { rejectionSource } from './rejection.ts';
 import { nttPassesSource, nttTablesSource } from './ntt.ts';
+import { rejectionSource } from './rejection.ts';
+import { fftTablesSource, samplerTablesSource } from './signTables.ts';
 
 /** Path under the package's root, and its text. */
 export function generatedSources(): [path: string, text: string][] {
@@ -17,6 +18,8 @@ export function generatedSources(): [path: string, text: string][] {
     ['assembly/falcon/rejection.gen.ts', rejectionSource()],
     ['assembly/falcon/nttPasses.gen.ts', nttPassesSource()],
     ['assembly/falcon/nttTables.gen.ts', nttTablesSource()],
+    ['assembly/falcon/fftTables.gen.ts', fftTablesSource()],
+    ['assembly/falcon/samplerTables.gen.ts', samplerTablesSource()],
   ];
 }
 

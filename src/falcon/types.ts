@@ -51,7 +51,7 @@ export interface BatchItem {
 }
 
 /** An item that does not verify, by its position in the batch. */
-export interface InvalidItem {
+export interface InvalidBatchItem {
   readonly index: number;
   readonly reason: InvalidReason;
 }
