@@ -50,6 +50,7 @@ export function createApp(runtime: Runtime): Hono<Env> {
 
 async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Response> {
   const startMs = performance.now();
+  const leave = deps.runtime.enter();
   let clientId: number | undefined;
   let response: Response;
   try {
@@ -61,6 +62,8 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
     response = await route.handle(c, caller);
   } catch (error) {
     response = refuse(c, deps, error);
+  } finally {
+    leave();
   }
   deps.settings.onEvent({
     type: 'request',

@@ -40,6 +40,8 @@ export class Runtime {
   #ports: Ports | null = null;
   #starting: Promise<void> | null = null;
   #stopping: Promise<void> | null = null;
+  #active = 0;
+  #onIdle: (() => void) | null = null;
   /** Undone in reverse order. */
   readonly #undo: ((graceMs: number) => unknown)[] = [];
 
@@ -58,6 +60,14 @@ export class Runtime {
     return this.#stopping !== null;
   }
 
+  /** Counts a request in; the store stays open until the returned function counted it out. */
+  enter(): () => void {
+    this.#active++;
+    return () => {
+      if (--this.#active === 0) this.#onIdle?.();
+    };
+  }
+
   start(): Promise<void> {
     if (this.#stopping) return Promise.reject(new CodedError('SHUTTING_DOWN'));
     this.#starting ??= this.#open().catch(async (error) => {
@@ -72,9 +82,21 @@ export class Runtime {
   stop(graceMs: number): Promise<void> {
     this.#stopping ??= (async () => {
       await this.#starting?.catch(() => {});
+      await this.#idle(graceMs);
       await this.#close(graceMs);
     })();
     return this.#stopping;
+  }
+
+  /** Until the requests under way are answered, or the time is over. */
+  async #idle(graceMs: number): Promise<void> {
+    if (this.#active === 0) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+      timer = setTimeout(resolve, graceMs);
+    });
+    clearTimeout(timer);
   }
 
   async #open(): Promise<void> {

@@ -1,0 +1,87 @@
+/**
+ * node:http around an app: problem documents also for what never becomes a Request (broken HTTP,
+ * headers too large, requests that take too long), and an orderly end.
+ */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { CodedError, type ErrorCode } from '../errors.ts';
+import { problemBody, problemResponse } from '../middleware/problems.ts';
+
+export interface HttpServerOptions {
+  readonly fetch: (request: Request) => Response | Promise<Response>;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly host: string;
+  /** Most time for the headers, and for a whole request; defaults 30 s and 15 minutes. */
+  readonly headersTimeoutMs?: number;
+  readonly requestTimeoutMs?: number;
+}
+
+export interface HttpServer {
+  readonly port: number;
+  readonly host: string;
+  /** No new connections; those in use get `graceMs`, then all are cut. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** @returns when the port is open; @throws Error of the system when it cannot be had */
+export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const { headersTimeoutMs = 30_000, requestTimeoutMs = 900_000 } = options;
+  const listener = getRequestListener(options.fetch, { errorHandler: answerError });
+  const server = createServer(
+    {
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(5000, headersTimeoutMs),
+      keepAliveTimeout: 65_000,
+      maxHeaderSize: 16 * 1024,
+    },
+    listener,
+  );
+  server.on('clientError', answerClientError);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, () => resolve());
+  });
+  const { port } = server.address() as AddressInfo;
+  return { port, host: options.host, close: (graceMs) => closeServer(server, graceMs) };
+}
+
+function answerError(error: unknown): Response {
+  const broken = error instanceof Error && error.name === 'RequestError';
+  return problemResponse(new CodedError(broken ? 'MALFORMED_REQUEST' : 'INTERNAL'));
+}
+
+const CLIENT_ERRORS: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
+  ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
+};
+
+/** The socket has no request yet (or half of one), so the answer is written by hand. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const problem = problemBody(
+    new CodedError(CLIENT_ERRORS[error.code ?? ''] ?? 'MALFORMED_REQUEST'),
+  );
+  const body = JSON.stringify(problem);
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${problem.title}\r\n` +
+      'Connection: close\r\nContent-Type: application/problem+json\r\n' +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+async function closeServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  // A connection that falls idle while we wait is not noticed by itself.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  await closed;
+  clearTimeout(timer);
+  clearInterval(sweep);
+}

@@ -1,0 +1,169 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServiceEvent } from '../../src/middleware/index.ts';
+import { expectProblem, startService, type TestService } from './support.ts';
+import { makeTriples } from './triples.ts';
+
+const TASKS = '/v1/svc/tasks';
+
+describe('API keys', () => {
+  let http: TestService;
+  const lines: string[] = [];
+  const events: ServiceEvent[] = [];
+  const log = (message: string, fields?: object) =>
+    void lines.push(JSON.stringify({ message, ...fields }));
+  beforeAll(async () => {
+    http = await startService({
+      logger: { debug: log, info: log, warn: log, error: log },
+      onEvent: (event) => events.push(event),
+    });
+  });
+  afterAll(() => http.close());
+
+  const endpoints: [string, string][] = [
+    ['POST', '/v1/falcon/sign'],
+    ['POST', '/v1/svc/aggsign/task'],
+    ['POST', '/v1/svc/aggsign/task/1/url'],
+    ['POST', '/v1/svc/aggsign/notify/1'],
+    ['POST', '/v1/svc/aggsign'],
+    ['POST', '/v1/svc/aggsign/verify'],
+    ['GET', '/v1/svc/tasks'],
+    ['GET', '/v1/svc/tasks/1'],
+    ['DELETE', '/v1/svc/tasks/1'],
+    ['GET', '/v1/svc/tasks/1/result'],
+    ['GET', '/v1/svc/tasks/1/events'],
+  ];
+  it.each(endpoints)('%s %s needs one', async (method, path) => {
+    const body = method === 'POST' ? {} : undefined;
+    const none = await http.ask(method, path, body, { key: null });
+    expectProblem(none, 401, 'UNAUTHENTICATED');
+    const { alice } = http;
+    for (const key of [
+      'nonsense',
+      `Bearer ${alice}`,
+      `${alice}x`,
+      alice.slice(0, -1),
+      alice.toUpperCase(),
+    ]) {
+      expectProblem(await http.ask(method, path, body, { key }), 401, 'UNAUTHENTICATED');
+    }
+  });
+
+  it('names the service in the realm', async () => {
+    const none = await http.ask('GET', TASKS, undefined, { key: null });
+    expect(none.headers.get('www-authenticate')).toBe('ApiKey realm="svc"');
+  });
+
+  it('refuses a key of monstrous length without looking for it', async () => {
+    const answer = await http.ask('GET', TASKS, undefined, { key: 'k'.repeat(8000) });
+    expectProblem(answer, 401);
+  });
+
+  it('keeps hashes only: no key is in the store, in the log or in an event', async () => {
+    await http.ask('POST', '/v1/falcon/sign', { digest: '0x00' });
+    const created = await http.ask('POST', '/v1/svc/aggsign/task');
+    await http.ask('PUT', created.json.url, JSON.stringify(makeTriples(1)), { key: null });
+    const signature = new URL(created.json.url).searchParams.get('signature')!;
+    const secretKey = JSON.parse(
+      await readFile(join(http.directory, 'keys', 'signing.json'), 'utf8'),
+    ).secret_key;
+    const told = lines.join('\n') + JSON.stringify(events);
+    const stored = Buffer.concat(
+      await Promise.all(
+        ['falconry.sqlite', 'falconry.sqlite-wal'].map((name) =>
+          readFile(join(http.directory, name)),
+        ),
+      ),
+    ).toString('latin1');
+    for (const secret of [http.alice, http.bob, signature, secretKey, secretKey.slice(2, 66)]) {
+      expect(told.includes(secret)).toBe(false);
+      expect(stored.includes(secret)).toBe(false);
+    }
+    expect(events.some((event) => event.type === 'request')).toBe(true);
+    expect(events.some((event) => event.type === 'task')).toBe(true);
+  });
+
+  it('lists and revokes keys; a revoked key is refused at once', async () => {
+    const { key, clientId } = await http.service.apiKeys.create({ name: 'carol' });
+    expect(clientId).toBe(3);
+    const second = await http.service.apiKeys.create({ name: 'carol too', clientId });
+    expect(second.clientId).toBe(3);
+    expect((await http.ask('GET', TASKS, undefined, { key })).status).toBe(200);
+    const records = await http.service.apiKeys.list();
+    expect(records.map(({ name }) => name)).toEqual(['alice', 'bob', 'carol', 'carol too']);
+    const { sha256 } = records[2]!;
+    expect(await http.service.apiKeys.revoke(sha256)).toBe(true);
+    expect(await http.service.apiKeys.revoke(sha256)).toBe(false);
+    expectProblem(await http.ask('GET', TASKS, undefined, { key }), 401);
+    const other = await http.ask('GET', TASKS, undefined, { key: second.key });
+    expect(other.status).toBe(200);
+  });
+});
+
+describe('the authenticate hook', () => {
+  it('decides alone, and its faults are a 500 that tells nothing', async () => {
+    const lines: string[] = [];
+    const log = (message: string, fields?: object) =>
+      void lines.push(`${message} ${JSON.stringify(fields)}`);
+    const http = await startService({
+      authenticate(key) {
+        if (key === 'boom') throw new Error('the directory at 10.0.0.1 is down');
+        if (key === 'odd') return { clientId: 1.5 };
+        return key === 'mine' ? { clientId: 77 } : null;
+      },
+      logger: { debug: log, info: log, warn: log, error: log },
+    });
+    try {
+      expectProblem(await http.ask('GET', TASKS), 401);
+      const created = await http.ask('POST', '/v1/svc/aggsign/task', undefined, { key: 'mine' });
+      const path = `${TASKS}/${created.json.process_id}`;
+      const record = await http.ask('GET', path, undefined, { key: 'mine' });
+      expect(record.json.client_id).toBe(77);
+      for (const key of ['boom', 'odd']) {
+        const answer = await http.ask('GET', TASKS, undefined, { key });
+        expectProblem(answer, 500, 'INTERNAL');
+        expect(answer.text).not.toContain('10.0.0.1');
+        expect(answer.json.id).toMatch(/^[0-9a-f-]{36}$/);
+        expect(lines.some((line) => line.includes(answer.json.id))).toBe(true);
+      }
+    } finally {
+      await http.close();
+    }
+  });
+});
+
+describe('limits of a client', () => {
+  it('answers 429 when requests come too fast, to this client only', async () => {
+    const http = await startService({ limits: { requestsPerSecond: 1, burst: 5 } });
+    try {
+      const answers = [];
+      for (let i = 0; i < 8; i++) answers.push(await http.ask('GET', TASKS));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
+      expectProblem(answers.at(-1)!, 429, 'RATE_LIMITED');
+      expect((await http.ask('GET', TASKS, undefined, { key: http.bob })).status).toBe(200);
+    } finally {
+      await http.close();
+    }
+  });
+
+  it('answers 429 when too many tasks are open, or too many bytes stored', async () => {
+    const http = await startService({ limits: { openTasks: 2, storedBytes: 100 } });
+    try {
+      const create = (key?: string) =>
+        http.ask('POST', '/v1/svc/aggsign/task', undefined, key ? { key } : {});
+      const first = await create();
+      expect((await create()).status).toBe(201);
+      expectProblem(await create(), 429, 'TOO_MANY_TASKS');
+      expect((await create(http.bob)).status).toBe(201);
+      expectProblem(await http.ask('POST', '/v1/svc/aggsign', { data: makeTriples(1) }), 429);
+      const put = (body: string) => http.ask('PUT', first.json.url, body, { key: null });
+      expectProblem(await put(`[${' '.repeat(200)}]`), 429, 'STORAGE_QUOTA');
+      expect((await put('[]')).status).toBe(200);
+      expect((await http.ask('DELETE', `${TASKS}/${first.json.process_id}`)).status).toBe(200);
+      expect((await create()).status).toBe(201);
+    } finally {
+      await http.close();
+    }
+  });
+});

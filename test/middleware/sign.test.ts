@@ -1,0 +1,100 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { falcon512 } from '../../src/falcon/index.ts';
+import { decodeWireHex, encodeWireHex } from '../../src/middleware/wireHex.ts';
+import { expectProblem, startService, type TestService } from './support.ts';
+
+const PATH = '/v1/falcon/sign';
+const bytesOf = (hex: string) => decodeWireHex(hex, 1 << 20) as Uint8Array;
+
+describe('POST /v1/falcon/sign', () => {
+  let http: TestService;
+  beforeAll(async () => {
+    http = await startService();
+  });
+  afterAll(() => http.close());
+
+  it('signs a message, and the library verifies it', async () => {
+    const answer = await http.ask('POST', PATH, { digest: '0x68656c6c6f' });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(Object.keys(answer.json).sort()).toEqual(['digest', 'public_key', 'signature']);
+    expect(answer.json.digest).toBe('0x68656c6c6f');
+    const { signature, public_key } = answer.json;
+    const message = new TextEncoder().encode('hello');
+    expect(falcon512.verify(bytesOf(signature), message, bytesOf(public_key))).toBe(true);
+    message[0]! ^= 1;
+    expect(falcon512.verify(bytesOf(signature), message, bytesOf(public_key))).toBe(false);
+  });
+
+  it('reads hex of either case and writes lower case', async () => {
+    const answer = await http.ask('POST', PATH, { digest: '0xABcdEF' });
+    expect(answer.status).toBe(200);
+    expect(answer.json.digest).toBe('0xabcdef');
+    expect(answer.json.signature).toMatch(/^0x[0-9a-f]+$/);
+  });
+
+  it('signs the empty message, and 4096 bytes, also when every digit is escaped', async () => {
+    const empty = await http.ask('POST', PATH, { digest: '0x' });
+    expect(empty.status).toBe(200);
+    expect(empty.json.digest).toBe('0x');
+    const digest = encodeWireHex(new Uint8Array(4096).fill(0xa5));
+    const largest = await http.ask('POST', PATH, { digest });
+    expect(largest.status).toBe(200);
+    expect(largest.json.digest).toBe(digest);
+    const escaped = [...digest].map((c) => `\\u00${c.charCodeAt(0).toString(16)}`).join('');
+    const slow = await http.ask('POST', PATH, `{"digest":"${escaped}"}`);
+    expect(slow.status).toBe(200);
+  });
+
+  it('uses one key for all clients, and keeps it in a file that only its owner reads', async () => {
+    const a = await http.ask('POST', PATH, { digest: '0x00' });
+    const b = await http.ask('POST', PATH, { digest: '0x00' }, { key: http.bob });
+    expect(a.json.public_key).toBe(b.json.public_key);
+    expect(a.json.signature).not.toBe(b.json.signature);
+    const { mode } = await stat(join(http.directory, 'keys', 'signing.json'));
+    expect(mode & 0o777).toBe(0o600);
+  });
+
+  it('gives each client a key of its own when asked', async () => {
+    const own = await startService({ signingKeyPerClient: true });
+    try {
+      const ask = (key: string) => own.ask('POST', PATH, { digest: '0x00' }, { key });
+      const [a, b, again] = [await ask(own.alice), await ask(own.bob), await ask(own.alice)];
+      expect(a.status).toBe(200);
+      expect(a.json.public_key).not.toBe(b.json.public_key);
+      expect(a.json.public_key).toBe(again.json.public_key);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('can be switched off', async () => {
+    const off = await startService({ signing: false });
+    try {
+      expectProblem(await off.ask('POST', PATH, { digest: '0x00' }), 403, 'SIGNING_DISABLED');
+    } finally {
+      await off.close();
+    }
+  });
+
+  it('takes its keys from the host if it has some', async () => {
+    const pair = falcon512.keygen();
+    const asked: (number | null)[] = [];
+    const keyStore = {
+      async signingKey(clientId: number | null) {
+        asked.push(clientId);
+        return { parameterSet: 'falcon512' as const, ...pair };
+      },
+    };
+    const hosted = await startService({ keyStore });
+    try {
+      const answer = await hosted.ask('POST', PATH, { digest: '0x00' });
+      expect(answer.json.public_key).toBe(encodeWireHex(pair.publicKey));
+      expect(asked).toEqual([null]);
+    } finally {
+      await hosted.close();
+    }
+  });
+});
