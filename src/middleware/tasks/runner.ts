@@ -15,6 +15,7 @@ import {
   isRunning,
   type Task,
   type TaskError,
+  TaskFailure,
   type TaskProgress,
   type TaskResult,
 } from './task.ts';

@@ -1,0 +1,87 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { newInputKey, resultKey } from '../../src/middleware/blobs/blobStore.ts';
+import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
+import { blobContract } from './blobContract.ts';
+
+const secret = async () => new Uint8Array(32).fill(7);
+
+blobContract('directory', async (nowMs) => {
+  const path = await mkdtemp(join(tmpdir(), 'falconry-blobs-'));
+  return {
+    blobs: directoryBlobs({ path: join(path, 'files'), secret, nowMs }),
+    again: directoryBlobs({ path: join(path, 'files'), secret, nowMs }),
+    close: () => rm(path, { recursive: true }),
+  };
+});
+
+describe('the directory', () => {
+  let path: string;
+  beforeEach(async () => {
+    path = await mkdtemp(join(tmpdir(), 'falconry-blobs-'));
+  });
+  afterEach(() => rm(path, { recursive: true }));
+
+  const limit = { maxBytes: 100 };
+
+  it('keeps files for its owner only, and nothing else in the folder', async () => {
+    const root = join(path, 'files');
+    const blobs = directoryBlobs({ path: root, secret });
+    const key = resultKey(9, 4);
+    await blobs.put(key, new Uint8Array(3), limit);
+    expect((await stat(join(root, key))).mode & 0o777).toBe(0o600);
+    expect((await stat(root)).mode & 0o777).toBe(0o700);
+    const files = await readdir(root, { recursive: true });
+    expect(files.sort()).toEqual(['results', 'results/4', 'results/4/9.json', 'tmp']);
+  });
+
+  it('clears away unfinished files of a crash once they are old, and leaves files of others', async () => {
+    const blobs = directoryBlobs({ path, secret });
+    await mkdir(join(path, 'tmp'));
+    await mkdir(join(path, 'inputs'));
+    const old = new Date(Date.now() - 7_200_000);
+    for (const name of ['tmp/old', 'tmp/young', 'inputs/readme.txt']) {
+      await writeFile(join(path, name), 'x');
+      if (name !== 'tmp/young') await utimes(join(path, name), old, old);
+    }
+    const options = { olderThanMs: 3_600_000, referenced: async () => new Set<string>() };
+    expect(await blobs.clean(options)).toBe(1);
+    expect(await readdir(join(path, 'tmp'))).toEqual(['young']);
+    expect(await readdir(join(path, 'inputs'))).toEqual(['readme.txt']);
+  });
+
+  it('asks for its secret once, and again only when that failed', async () => {
+    let asked = 0;
+    const blobs = directoryBlobs({
+      path,
+      secret: async () => {
+        if (++asked === 1) throw new Error('not now');
+        return new Uint8Array(32);
+      },
+    });
+    const options = { base: 'http://x', expiresAtMs: 1 };
+    await expect(blobs.uploadUrl(1, options)).rejects.toThrow('not now');
+    const [a, b] = await Promise.all([blobs.uploadUrl(1, options), blobs.uploadUrl(1, options)]);
+    expect(a).toBe(b);
+    expect(asked).toBe(2);
+  });
+
+  it('syncs the file before it gets its name, and the folder after', async (context) => {
+    if (spawnSync('strace', ['-V']).status !== 0) return context.skip('strace is not installed');
+    const script = `
+      import { directoryBlobs } from ${JSON.stringify(new URL('../../src/middleware/blobs/directory.ts', import.meta.url).href)};
+      const blobs = directoryBlobs({ path: ${JSON.stringify(path)}, secret: async () => new Uint8Array(32) });
+      await blobs.put(${JSON.stringify(newInputKey())}, new Uint8Array(10), { maxBytes: 10 });`;
+    const args = ['-f', '-e', 'trace=fsync,fdatasync,rename,renameat,renameat2', process.execPath];
+    const traced = spawnSync('strace', [...args, '--input-type=module', '-e', script]);
+    const calls = Array.from(String(traced.stderr).matchAll(/\b(f(?:data)?sync|rename\w*)\(/g));
+    const names = calls.map(([, name]) => (name!.startsWith('rename') ? 'rename' : 'sync'));
+    const at = names.indexOf('rename');
+    expect(names.filter((name) => name === 'rename').length).toBe(1);
+    expect(names.slice(0, at)).toContain('sync');
+    expect(names.slice(at + 1)).toContain('sync');
+  });
+});

@@ -1,0 +1,145 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
+import type { Claimed } from './fixtures/claimer.ts';
+import { storeContract } from './storeContract.ts';
+
+storeContract('SQLite', async (nowMs) => {
+  const folder = await mkdtemp(join(tmpdir(), 'falconry-sqlite-'));
+  const path = join(folder, 'deep', 'tasks.sqlite');
+  const store = sqliteStore({ path, nowMs });
+  const other = sqliteStore({ path, nowMs });
+  return {
+    store,
+    other,
+    async close() {
+      await store.close();
+      await other.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+});
+
+describe('the SQLite file', () => {
+  let folder: string;
+  let path: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'falconry-sqlite-'));
+    path = join(folder, 'tasks.sqlite');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const task = { clientId: 1, state: 'waiting', threads: 1, expiresAtMs: 0 } as const;
+
+  it('syncs every commit, and is readable by its owner only', async () => {
+    const store = sqliteStore({ path });
+    await store.put(task);
+    for (const name of [path, `${path}-wal`, `${path}-shm`]) {
+      expect((await stat(name)).mode & 0o777, name).toBe(0o600);
+    }
+    await store.close();
+    const db = new DatabaseSync(path);
+    expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+    db.close();
+  });
+
+  it('keeps everything when it is opened again', async () => {
+    const first = sqliteStore({ path });
+    const outcome = await first.put({ ...task, input: { key: 'inputs/a.json', bytes: 5 } });
+    const secret = await first.secret('urls');
+    await first.close();
+    const second = sqliteStore({ path });
+    expect(outcome).toMatchObject({ ok: true });
+    expect(await second.list({ clientId: 1, limit: 5 })).toEqual({
+      more: false,
+      tasks: [outcome.ok && outcome.task],
+    });
+    expect(await second.secret('urls')).toEqual(secret);
+    await second.close();
+    await second.close();
+  });
+
+  it('refuses the file of a newer version, and leaves it alone', () => {
+    const db = new DatabaseSync(path);
+    db.exec('PRAGMA user_version = 1000');
+    db.close();
+    expect(() => sqliteStore({ path })).toThrow('newer version');
+  });
+
+  it('says that the store is busy rather than wait for ever', async () => {
+    const store = sqliteStore({ path, busyTimeoutMs: 20 });
+    const db = new DatabaseSync(path);
+    db.exec('BEGIN IMMEDIATE');
+    await expect(store.put(task)).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      retriable: true,
+    });
+    db.exec('ROLLBACK');
+    db.close();
+    expect(await store.put(task)).toMatchObject({ ok: true });
+    await store.close();
+  });
+
+  it('answers every question of the port from an index', async () => {
+    const seen = new Set<string>();
+    const { prepare } = DatabaseSync.prototype;
+    DatabaseSync.prototype.prepare = function (sql) {
+      seen.add(sql);
+      return prepare.call(this, sql);
+    };
+    const store = sqliteStore({ path });
+    await store.put(task);
+    for (const order of ['asc', 'desc'] as const) {
+      await store.list({ clientId: 1, limit: 3, order });
+      await store.list({ clientId: 1, limit: 3, order, after: 5 });
+      await store.list({ clientId: 1, limit: 3, order, after: 5, state: 'failed' });
+    }
+    await store.claim({ leaseMs: 1, threads: 1, maxLosses: 1 });
+    await store.nextClaimMs();
+    await store.sweep({ answerMs: 1, retentionMs: 1 });
+    await store.referenced(['a']);
+    await store.close();
+    DatabaseSync.prototype.prepare = prepare;
+
+    const questions = Array.from(seen).filter((sql) => sql.includes('FROM tasks'));
+    expect(questions.length).toBe(12);
+    const db = new DatabaseSync(path);
+    for (const sql of questions) {
+      const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+      const steps = plan.map((step) => String(step.detail)).join('; ');
+      expect(steps, sql).toMatch(/USING (COVERING )?INDEX|USING INTEGER PRIMARY KEY/);
+      expect(steps, sql).not.toMatch(/SCAN tasks(?! USING)|TEMP B-TREE/);
+    }
+    db.close();
+  });
+
+  it('hands 120 tasks to three processes, each to exactly one', async () => {
+    const store = sqliteStore({ path });
+    const ids: number[] = [];
+    for (let i = 0; i < 120; i++) {
+      const outcome = await store.put(task);
+      if (outcome.ok) ids.push(outcome.task.id);
+    }
+    const claimer = new URL('./fixtures/claimer.ts', import.meta.url);
+    const children = Array.from({ length: 3 }, () => fork(claimer, [path], { execArgv: [] }));
+    await Promise.all(children.map((child) => once(child, 'message')));
+    for (const child of children) child.send('go');
+    const answers = await Promise.all(
+      children.map(async (child) => {
+        const [[claimed]] = await Promise.all([once(child, 'message'), once(child, 'exit')]);
+        return claimed as Claimed;
+      }),
+    );
+    const finished = answers.flatMap((answer) => answer.finished);
+    expect(finished.toSorted((a, b) => a - b)).toEqual(ids);
+    expect(new Set(answers.flatMap((answer) => answer.put)).size).toBe(90);
+    expect(await store.counts()).toMatchObject({ completed: 120, waiting: 0, created: 90 });
+    await store.close();
+  });
+});
