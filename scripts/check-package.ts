@@ -36,7 +36,7 @@ for (const name of ['falcon.wasm', 'falcon.relaxed.wasm']) {
   const bytes = readFileSync(new URL(import.meta.resolve('falconry/' + name)));
   assert.deepEqual(WebAssembly.Module.imports(new WebAssembly.Module(bytes)), []);
 }
-const service = falconService({ dataDir: './data' });
+const service = falconService({ dataDirectory: './data' });
 await service.start();
 assert.equal((await service.app.request('/v1/svc/tasks')).status, 401);
 await service.stop();
