@@ -5,8 +5,10 @@
  *
  * A section holds its items in the caller's order, without separators, and is left out when the
  * batch has no item of that set. The coder ends by itself (see gaussianCoder.ts), so no length is
- * written and no byte can follow.
+ * written and no byte can follow. Its check words are a hash of the header, so that damage to the
+ * header alone does not turn one valid bundle into another.
  */
+import { shake256 } from '@noble/hashes/sha3.js';
 import { concat } from '../bytes.ts';
 import { falcon512, falcon1024, type ParameterSet } from '../falcon/index.ts';
 import { type DecodedSignature, decodeSignature, encodeSignature } from '../falcon/points.ts';
@@ -18,9 +20,16 @@ import {
   SALT_BYTES,
   setOfKind,
 } from './container.ts';
-import { decodeCoefficients, encodeCoefficients, maxCodedBytes } from './gaussianCoder.ts';
+import {
+  type CheckWords,
+  decodeCoefficients,
+  encodeCoefficients,
+  maxCodedBytes,
+} from './gaussianCoder.ts';
 
 export const BUNDLE_VERSION = 1;
+
+const CHECK_LABEL = new TextEncoder().encode('falconry bundle v1');
 
 /** The sections in their order. */
 const SECTIONS: readonly { readonly set: ParameterSet; readonly n: number }[] = Object.freeze([
@@ -42,12 +51,13 @@ export function encodeBundle(
     kinds,
     salts,
   });
+  const check = checkWords(header);
   const sections = SECTIONS.map(({ set, n }) => {
     const members = signatures.filter((s) => s.parameterSet === set);
     if (members.length === 0) return new Uint8Array(0);
     const values = new Int16Array(n * members.length);
     for (const [i, member] of members.entries()) values.set(member.s2, n * i);
-    return encodeCoefficients(set, values);
+    return encodeCoefficients(set, values, check);
   });
   return concat(header, ...sections);
 }
@@ -69,11 +79,12 @@ export function decodeBundle(bytes: Uint8Array, header: ParsedHeader): Uint8Arra
   if (bytes.length > most) return undefined;
 
   const signatures = new Array<Uint8Array>(kinds.length);
+  const check = checkWords(bytes.subarray(0, header.bodyAt));
   let at = header.bodyAt;
   for (const [section, { set, n }] of SECTIONS.entries()) {
     const count = counts[section]!;
     if (count === 0) continue;
-    const coded = decodeCoefficients(set, bytes, at, n * count);
+    const coded = decodeCoefficients(set, bytes, at, n * count, check);
     if (coded === undefined) return undefined;
     at = coded.end;
     for (let i = 0, from = 0; i < kinds.length; i++) {
@@ -89,6 +100,13 @@ export function decodeBundle(bytes: Uint8Array, header: ParsedHeader): Uint8Arra
     }
   }
   return at === bytes.length ? signatures : undefined;
+}
+
+/** The first 8 bytes of SHAKE256(label ‖ header), as two big-endian words. */
+function checkWords(header: Uint8Array): CheckWords {
+  const hash = shake256.create({ dkLen: 8 }).update(CHECK_LABEL).update(header).digest();
+  const view = new DataView(hash.buffer, hash.byteOffset, 8);
+  return [view.getUint32(0), view.getUint32(4)];
 }
 
 /**

@@ -11,6 +11,9 @@
  * Every bound is a multiple of every other as rANS wants it, so pop undoes push exactly and moves
  * exactly the words that push moved. Hence for each list of values there is one string of bytes
  * that pops to it and ends in both starting states, and the decoder accepts no other.
+ *
+ * A state spends 32 bits on being at least 2^32. They are put to use: the states start at 2^32 plus
+ * a check word each, which the caller makes of what stands before the coded bytes.
  */
 import type { ParameterSet } from '../falcon/index.ts';
 import { FREQUENCIES_512, FREQUENCIES_1024 } from './gaussianTables.ts';
@@ -23,8 +26,8 @@ const LOG2_TOTAL = 24;
 /** M, the sum of all frequencies. */
 const TOTAL = 2 ** LOG2_TOTAL;
 const SLOT_MASK = TOTAL - 1;
-/** Both states start here when pushing, and must be here after the last pop. */
-const STATE_START = 2 ** 32;
+/** Least value of a state between two values. */
+const STATE_MIN = 2 ** 32;
 const STATE_BYTES = 6;
 const WORD = 2 ** 16;
 const WORD_MASK = WORD - 1;
@@ -68,6 +71,9 @@ function buildModel(frequencies: readonly number[]): Model {
 
 const models: Partial<Record<ParameterSet, Model>> = {};
 
+/** Two integers in [0, 2^32): the states start, and end after the last pop, at 2^32 plus these. */
+export type CheckWords = readonly [number, number];
+
 /** The tables of a set, made on first use. */
 function modelOf(set: ParameterSet): Model {
   return (models[set] ??= buildModel(set === 'falcon512' ? FREQUENCIES_512 : FREQUENCIES_1024));
@@ -88,13 +94,17 @@ export function maxCodedBytes(count: number): number {
  *
  * @throws RangeError for a value outside of the model or an odd number of values
  */
-export function encodeCoefficients(set: ParameterSet, values: Int16Array): Uint8Array {
+export function encodeCoefficients(
+  set: ParameterSet,
+  values: Int16Array,
+  check: CheckWords,
+): Uint8Array {
   if (values.length % 2 !== 0) throw new RangeError('an even number of coefficients is expected');
   const { frequency, inverse, limit, start } = modelOf(set);
   const bytes = new Uint8Array(maxCodedBytes(values.length));
   let at = bytes.length;
-  let x0 = STATE_START;
-  let x1 = STATE_START;
+  let x0 = STATE_MIN + check[0];
+  let x1 = STATE_MIN + check[1];
   // The decoder reads forwards, so the encoder goes backwards, in the values and in the bytes.
   for (let i = values.length - 2; i >= 0; i -= 2) {
     const v1 = values[i + 1]! + MAX_COEFFICIENT;
@@ -137,13 +147,15 @@ export interface DecodedCoefficients {
  *
  * @param bytes coded values from `begin` on; others may follow
  * @param count how many values, even
- * @returns undefined unless the bytes are exactly what encodeCoefficients makes of the values
+ * @returns undefined unless the bytes are exactly what encodeCoefficients makes of the values and
+ *   these check words
  */
 export function decodeCoefficients(
   set: ParameterSet,
   bytes: Uint8Array,
   begin: number,
   count: number,
+  check: CheckWords,
 ): DecodedCoefficients | undefined {
   if (bytes.length - begin < Math.max(2 * STATE_BYTES, minCodedBytes(count))) return undefined;
   const { frequency, start, firstOfGroup } = modelOf(set);
@@ -151,7 +163,7 @@ export function decodeCoefficients(
   let at = begin + 2 * STATE_BYTES;
   let x0 = readState(bytes, begin);
   let x1 = readState(bytes, begin + STATE_BYTES);
-  if (x0 < STATE_START || x1 < STATE_START) return undefined;
+  if (x0 < STATE_MIN || x1 < STATE_MIN) return undefined;
   for (let i = 0; i < count; i += 2) {
     const slot0 = x0 & SLOT_MASK;
     const slot1 = x1 & SLOT_MASK;
@@ -173,18 +185,19 @@ export function decodeCoefficients(
     values[i + 1] = v1 - MAX_COEFFICIENT;
     x0 = frequency[v0]! * ((x0 - slot0) / TOTAL) + (slot0 - start[v0]!);
     x1 = frequency[v1]! * ((x1 - slot1) / TOTAL) + (slot1 - start[v1]!);
-    while (x0 < STATE_START) {
+    while (x0 < STATE_MIN) {
       if (at + 2 > bytes.length) return undefined;
       x0 = x0 * WORD + bytes[at]! * 256 + bytes[at + 1]!;
       at += 2;
     }
-    while (x1 < STATE_START) {
+    while (x1 < STATE_MIN) {
       if (at + 2 > bytes.length) return undefined;
       x1 = x1 * WORD + bytes[at]! * 256 + bytes[at + 1]!;
       at += 2;
     }
   }
-  return x0 === STATE_START && x1 === STATE_START ? { values, end: at } : undefined;
+  if (x0 !== STATE_MIN + check[0] || x1 !== STATE_MIN + check[1]) return undefined;
+  return { values, end: at };
 }
 
 function readState(bytes: Uint8Array, at: number): number {

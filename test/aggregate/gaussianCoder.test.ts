@@ -11,6 +11,9 @@ import {
 import { FREQUENCIES_512, FREQUENCIES_1024 } from '../../src/aggregate/gaussianTables.ts';
 import { referenceDecode, referenceEncode } from './referenceBundle.ts';
 
+const check = [0x01234567, 0xfedcba98] as const;
+const checkWords = fc.tuple(fc.nat(0xffffffff), fc.nat(0xffffffff));
+
 const RUNS = process.env.SLOW ? 2000 : 200;
 
 const sets = [
@@ -64,10 +67,10 @@ describe('frequencies', () => {
 describe.each(sets)('coder of $set', ({ set, n }) => {
   it('gives the bytes of the reference coder, and takes them back', () => {
     fc.assert(
-      fc.property(coefficients, (values) => {
-        const bytes = encodeCoefficients(set, Int16Array.from(values));
-        expect(bytes).toEqual(referenceEncode(n, values));
-        expect(decodeCoefficients(set, bytes, 0, values.length)).toEqual({
+      fc.property(coefficients, checkWords, (values, words) => {
+        const bytes = encodeCoefficients(set, Int16Array.from(values), words);
+        expect(bytes).toEqual(referenceEncode(n, values, words));
+        expect(decodeCoefficients(set, bytes, 0, values.length, words)).toEqual({
           values: Int16Array.from(values),
           end: bytes.length,
         });
@@ -78,49 +81,52 @@ describe.each(sets)('coder of $set', ({ set, n }) => {
 
   it('holds every value', () => {
     const values = Int16Array.from({ length: 4096 }, (_, i) => Math.min(i, 4094) - 2047);
-    const bytes = encodeCoefficients(set, values);
-    expect(decodeCoefficients(set, bytes, 0, values.length)?.values).toEqual(values);
-    expect(referenceDecode(n, bytes, values.length).values).toEqual(Array.from(values));
+    const bytes = encodeCoefficients(set, values, check);
+    expect(decodeCoefficients(set, bytes, 0, values.length, check)?.values).toEqual(values);
+    expect(referenceDecode(n, bytes, values.length, check).values).toEqual(Array.from(values));
   });
 
   it('stays within its bounds at the likeliest and the rarest values', () => {
     for (const value of [0, 1, -1, 2047, -2047]) {
       for (const count of [0, 2, 4, 512, 100_000]) {
-        const size = encodeCoefficients(set, new Int16Array(count).fill(value)).length;
-        expect(size).toBeGreaterThanOrEqual(minCodedBytes(count));
-        expect(size).toBeLessThanOrEqual(maxCodedBytes(count));
+        for (const word of [0, 0xffffffff]) {
+          const values = new Int16Array(count).fill(value);
+          const size = encodeCoefficients(set, values, [word, word]).length;
+          expect(size).toBeGreaterThanOrEqual(minCodedBytes(count));
+          expect(size).toBeLessThanOrEqual(maxCodedBytes(count));
+        }
       }
     }
   });
 
   it('reads from any position and leaves what follows', () => {
     const values = Int16Array.from({ length: 64 }, (_, i) => 5 * i - 160);
-    const coded = encodeCoefficients(set, values);
+    const coded = encodeCoefficients(set, values, check);
     const bytes = new Uint8Array(coded.length + 12).fill(0xa5);
     bytes.set(coded, 7);
-    expect(decodeCoefficients(set, bytes, 7, 64)).toEqual({ values, end: 7 + coded.length });
+    expect(decodeCoefficients(set, bytes, 7, 64, check)).toEqual({ values, end: 7 + coded.length });
   });
 
   it('has one string of bytes for each list: whatever decodes, encodes to the same bytes', () => {
     let decoded = 0;
-    const check = (bytes: Uint8Array, count: number) => {
-      const found = decodeCoefficients(set, bytes, 0, count);
+    const judge = (bytes: Uint8Array, count: number) => {
+      const found = decodeCoefficients(set, bytes, 0, count, check);
       if (found === undefined) return;
       decoded++;
-      expect(encodeCoefficients(set, found.values)).toEqual(bytes.subarray(0, found.end));
+      expect(encodeCoefficients(set, found.values, check)).toEqual(bytes.subarray(0, found.end));
     };
     const values = Int16Array.from({ length: 40 }, (_, i) => ((i * 97) % 500) - 250);
-    const coded = encodeCoefficients(set, values);
-    check(coded, values.length);
+    const coded = encodeCoefficients(set, values, check);
+    judge(coded, values.length);
     expect(decoded).toBe(1);
     for (let bit = 0; bit < 8 * coded.length; bit++) {
       const bytes = coded.slice();
       bytes[bit >> 3]! ^= 1 << (bit & 7);
-      check(bytes, values.length);
+      judge(bytes, values.length);
     }
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), fc.nat(12), (bytes, pairs) => {
-        check(bytes, 2 * pairs);
+        judge(bytes, 2 * pairs);
       }),
       { numRuns: 10 * RUNS },
     );
@@ -128,27 +134,30 @@ describe.each(sets)('coder of $set', ({ set, n }) => {
 
   it('refuses every cut, a state out of range, and an end in other states', () => {
     const values = Int16Array.from({ length: 32 }, (_, i) => 11 * i - 170);
-    const coded = encodeCoefficients(set, values);
+    const coded = encodeCoefficients(set, values, check);
     for (let length = 0; length < coded.length; length++) {
-      expect(decodeCoefficients(set, coded.subarray(0, length), 0, 32)).toBeUndefined();
+      expect(decodeCoefficients(set, coded.subarray(0, length), 0, 32, check)).toBeUndefined();
     }
     for (const at of [0, 6]) {
       const low = coded.slice();
       low.fill(0, at, at + 2);
-      expect(decodeCoefficients(set, low, 0, 32)).toBeUndefined();
+      expect(decodeCoefficients(set, low, 0, 32, check)).toBeUndefined();
     }
+    expect(decodeCoefficients(set, coded, 0, 32, check)).toBeDefined();
+    expect(decodeCoefficients(set, coded, 0, 32, [check[0] + 1, check[1]])).toBeUndefined();
+    expect(decodeCoefficients(set, coded, 0, 32, [check[0], check[1] - 1])).toBeUndefined();
     // One value fewer or more than were coded.
-    expect(decodeCoefficients(set, coded, 0, 30)).toBeUndefined();
+    expect(decodeCoefficients(set, coded, 0, 30, check)).toBeUndefined();
     const longer = new Uint8Array(coded.length + 8);
     longer.set(coded);
-    expect(decodeCoefficients(set, longer, 0, 34)).toBeUndefined();
+    expect(decodeCoefficients(set, longer, 0, 34, check)).toBeUndefined();
   });
 
   it('throws for what it cannot hold', () => {
     for (const value of [2048, -2048, 32767, -32768]) {
-      expect(() => encodeCoefficients(set, Int16Array.of(0, value))).toThrow(RangeError);
-      expect(() => encodeCoefficients(set, Int16Array.of(value, 0))).toThrow(RangeError);
+      expect(() => encodeCoefficients(set, Int16Array.of(0, value), check)).toThrow(RangeError);
+      expect(() => encodeCoefficients(set, Int16Array.of(value, 0), check)).toThrow(RangeError);
     }
-    expect(() => encodeCoefficients(set, Int16Array.of(1, 2, 3))).toThrow(RangeError);
+    expect(() => encodeCoefficients(set, Int16Array.of(1, 2, 3), check)).toThrow(RangeError);
   });
 });

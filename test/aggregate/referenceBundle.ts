@@ -2,6 +2,7 @@
  * A second reader and writer of bundles, made from docs/bundle-format.md alone: big integers, one
  * list of bytes, no tables but the frequencies, nothing shared with src/aggregate. Slow and plain.
  */
+import { createHash } from 'node:crypto';
 import { FREQUENCIES_512, FREQUENCIES_1024 } from '../../src/aggregate/gaussianTables.ts';
 
 const M = 1n << 24n;
@@ -22,9 +23,15 @@ function slots(n: number): { f: bigint; c: bigint }[] {
 
 const modelOf = { 512: slots(512), 1024: slots(1024) };
 
-export function referenceEncode(n: 512 | 1024, values: readonly number[]): Uint8Array {
+type Check = readonly [number, number];
+
+export function referenceEncode(
+  n: 512 | 1024,
+  values: readonly number[],
+  check: Check,
+): Uint8Array {
   const model = modelOf[n];
-  const x = [L, L];
+  const x = check.map((word) => L + BigInt(word));
   const bytes: number[] = []; // from the last byte to the first
   for (let i = values.length - 1; i >= 0; i--) {
     const { f, c } = model[values[i]! + 2047]!;
@@ -45,6 +52,7 @@ export function referenceDecode(
   n: 512 | 1024,
   bytes: Uint8Array,
   count: number,
+  check: Check,
 ): { values: number[]; end: number } {
   const model = modelOf[n];
   let at = 0;
@@ -66,6 +74,114 @@ export function referenceDecode(
     while (popped < L) popped = (popped << 16n) | (next() << 8n) | next();
     x[i % 2] = popped;
   }
-  if (x[0] !== L || x[1] !== L) throw new Error('the states do not end at 2^32');
+  check.forEach((word, i) => {
+    if (x[i] !== L + BigInt(word)) throw new Error('the states do not end where they started');
+  });
   return { values, end: at };
+}
+
+interface Item {
+  readonly publicKey: Uint8Array;
+  readonly message: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+const FORMS = [
+  { name: 'compressed', lengths: { 512: 0, 1024: 0 } },
+  { name: 'padded', lengths: { 512: 666, 1024: 1280 } },
+  { name: 'constantTime', lengths: { 512: 809, 1024: 1577 } },
+] as const;
+
+/** One string of '0' and '1' for bytes, and back, zeros filling the last byte. */
+const toBits = (bytes: Uint8Array) =>
+  Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('');
+const toBytes = (bits: string) =>
+  (bits.match(/.{1,8}/g) ?? []).map((byte) => Number.parseInt(byte.padEnd(8, '0'), 2));
+
+/** s2 of a signature, its set and its form, as the round-3 specification writes them. */
+export function splitSignature(signature: Uint8Array) {
+  const n = (signature[0]! & 15) === 9 ? 512 : 1024;
+  const bits = toBits(signature.subarray(41));
+  const s2: number[] = [];
+  let at = 0;
+  if (signature[0]! >> 4 === 5) {
+    for (; s2.length < n; at += 12) {
+      const v = Number.parseInt(bits.slice(at, at + 12), 2);
+      s2.push(v < 2048 ? v : v - 4096);
+    }
+    return { n, form: 2, salt: signature.slice(1, 41), s2 } as const;
+  }
+  while (s2.length < n) {
+    const low = Number.parseInt(bits.slice(at + 1, at + 8), 2);
+    const stop = bits.indexOf('1', at + 8);
+    const v = low + 128 * (stop - at - 8);
+    s2.push(bits[at] === '1' ? -v : v);
+    at = stop + 1;
+  }
+  // A compressed signature that fills the padded length has no zero byte at its end.
+  const form = 41 + Math.ceil(at / 8) < signature.length ? 1 : 0;
+  return { n, form, salt: signature.slice(1, 41), s2 } as const;
+}
+
+/** The signature of these parts. */
+export function joinSignature(parts: {
+  n: 512 | 1024;
+  form: number;
+  salt: Uint8Array;
+  s2: readonly number[];
+}): Uint8Array {
+  const { n, form, salt, s2 } = parts;
+  const header = (form === 2 ? 0x50 : 0x30) + (n === 512 ? 9 : 10);
+  const bits = s2.map((v) => {
+    if (form === 2) return (v & 4095).toString(2).padStart(12, '0');
+    const size = Math.abs(v);
+    const low = (size & 127).toString(2).padStart(7, '0');
+    return `${v < 0 ? '1' : '0'}${low}${'0'.repeat(size >> 7)}1`;
+  });
+  const bytes = Uint8Array.from([header, ...salt, ...toBytes(bits.join(''))]);
+  const padded = new Uint8Array(Math.max(bytes.length, FORMS[form]!.lengths[n]));
+  padded.set(bytes);
+  return padded;
+}
+
+export function referenceCommitment(statements: readonly Omit<Item, 'signature'>[]): Uint8Array {
+  const hash = createHash('shake256', { outputLength: 32 });
+  const u32 = (value: number) =>
+    Uint8Array.of(value >>> 24, (value >> 16) & 255, (value >> 8) & 255, value & 255);
+  hash.update('falconry statement v1').update(u32(statements.length));
+  for (const { publicKey, message } of statements) {
+    hash.update(Uint8Array.of(publicKey.length === 897 ? 9 : 10)).update(publicKey);
+    hash.update(u32(message.length)).update(message);
+  }
+  return new Uint8Array(hash.digest());
+}
+
+/** The whole bundle of these items, valid or not. */
+export function referenceBundle(items: readonly Item[]): Uint8Array {
+  const parts = items.map((item) => splitSignature(item.signature));
+  const kinds = parts.map(({ n, form }) => (n === 512 ? 0 : 3) + form);
+  const runs: { kind: number; length: number }[] = [];
+  for (const kind of kinds) {
+    const last = runs.at(-1);
+    if (last?.kind === kind) last.length++;
+    else runs.push({ kind, length: 1 });
+  }
+  const u16 = (value: number) => [value >> 8, value & 255];
+  const header = Uint8Array.from([
+    ...[0x46, 0x4c, 0x52, 0x59, 1, 1],
+    ...referenceCommitment(items),
+    ...u16(items.length),
+    ...runs.flatMap(({ kind, length }) => u16((kind << 13) | (length - 1))),
+    ...parts.flatMap(({ salt }) => [...salt]),
+  ]);
+  const check = createHash('shake256', { outputLength: 8 })
+    .update('falconry bundle v1')
+    .update(header)
+    .digest();
+  const words = [check.readUInt32BE(0), check.readUInt32BE(4)] as const;
+  const sections = ([512, 1024] as const).flatMap((n) => {
+    const values = parts.filter((part) => part.n === n).flatMap((part) => part.s2);
+    return values.length === 0 ? [] : [...referenceEncode(n, values, words)];
+  });
+  return Uint8Array.from([...header, ...sections]);
 }
