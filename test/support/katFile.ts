@@ -62,7 +62,11 @@ export function attach(signature: Uint8Array, message: Uint8Array): Uint8Array<A
 }
 
 /** The requests: the seed and message of every entry, independent of the implementation and of the parameter set. */
-export function* katRequests(): Generator<{ count: number; seed: Uint8Array; message: Uint8Array }> {
+export function* katRequests(): Generator<{
+  count: number;
+  seed: Uint8Array;
+  message: Uint8Array;
+}> {
   const draw = createDrbg(katEntropy());
   for (let count = 0; count < KAT_ENTRIES; count++) {
     const seed = draw(48);

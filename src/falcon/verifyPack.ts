@@ -1,0 +1,116 @@
+/**
+ * How a run of batch items travels to a thread: one buffer, transferred, nothing cloned.
+ *
+ *   u32[0]                  count of items
+ *   u32[1]                  count of distinct keys
+ *   u32[2 + k]              bytes of key k
+ *   u32[2 + keys + 3 i]     key number, signature bytes, message bytes of item i
+ *   ...                     then the bytes: all keys, then signature and message of each item, without gaps
+ *
+ * A key object that several items share travels once, so that the thread can share its preparation.
+ */
+import { isBytes } from '../bytes.ts';
+import type { BatchItem, InvalidBatchItem, ParameterSet } from './types.ts';
+
+/** One run of items. */
+export interface VerifyRequest {
+  readonly id: number;
+  readonly parameterSet: ParameterSet;
+  readonly buffer: ArrayBuffer;
+}
+
+/** Its answer: indexes count from the start of the run; `error` is the text of an unexpected exception. */
+export interface VerifyAnswer {
+  readonly id: number;
+  readonly buffer: ArrayBuffer;
+  readonly invalid: readonly InvalidBatchItem[];
+  readonly error?: string;
+}
+
+const WORD = 4;
+
+/** Bytes of the encoded key of an item, prepared or not. */
+const keyBytes = (item: BatchItem): Uint8Array =>
+  isBytes(item.publicKey) ? item.publicKey : item.publicKey.publicKey;
+
+/**
+ * Packs `items[from..to)`.
+ *
+ * @param spare a buffer to use again when it is large enough
+ * @returns the buffer, possibly longer than its content
+ */
+export function packItems(
+  items: readonly BatchItem[],
+  from: number,
+  to: number,
+  spare?: ArrayBuffer,
+): ArrayBuffer {
+  const count = to - from;
+  const keyNumbers = new Map<object, number>();
+  const keys: Uint8Array[] = [];
+  const numbers = new Uint32Array(count);
+  let size = 0;
+  for (let i = 0; i < count; i++) {
+    const item = items[from + i]!;
+    let number = keyNumbers.get(item.publicKey);
+    if (number === undefined) {
+      number = keys.length;
+      const key = keyBytes(item);
+      keyNumbers.set(item.publicKey, number);
+      keys.push(key);
+      size += key.length;
+    }
+    numbers[i] = number;
+    size += item.signature.length + item.message.length;
+  }
+
+  const words = 2 + keys.length + 3 * count;
+  size += WORD * words;
+  const buffer = spare !== undefined && spare.byteLength >= size ? spare : new ArrayBuffer(size);
+  const head = new Uint32Array(buffer, 0, words);
+  const body = new Uint8Array(buffer);
+  let offset = WORD * words;
+  let word = 0;
+  head[word++] = count;
+  head[word++] = keys.length;
+  for (const key of keys) {
+    head[word++] = key.length;
+    body.set(key, offset);
+    offset += key.length;
+  }
+  for (let i = 0; i < count; i++) {
+    const { signature, message } = items[from + i]!;
+    head[word++] = numbers[i]!;
+    head[word++] = signature.length;
+    head[word++] = message.length;
+    body.set(signature, offset);
+    offset += signature.length;
+    body.set(message, offset);
+    offset += message.length;
+  }
+  return buffer;
+}
+
+/** The exact inverse of {@link packItems}: items whose bytes are views on the buffer, keys shared as they were. */
+export function unpackItems(buffer: ArrayBuffer): BatchItem[] {
+  const [count, keyCount] = new Uint32Array(buffer, 0, 2) as unknown as [number, number];
+  const words = 2 + keyCount + 3 * count;
+  const head = new Uint32Array(buffer, 0, words);
+  let offset = WORD * words;
+  const take = (length: number): Uint8Array => {
+    const bytes = new Uint8Array(buffer, offset, length);
+    offset += length;
+    return bytes;
+  };
+  let word = 2;
+  const keys: Uint8Array[] = [];
+  for (let k = 0; k < keyCount; k++) keys.push(take(head[word++]!));
+  const items: BatchItem[] = [];
+  for (let i = 0; i < count; i++) {
+    const publicKey = keys[head[word++]!]!;
+    const signature = take(head[word++]!);
+    const message = take(head[word++]!);
+    items.push({ signature, message, publicKey });
+  }
+  return items;
+}

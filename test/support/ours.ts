@@ -1,0 +1,87 @@
+/** This project's library as the tests use it: both parameter sets, both builds of the module, reproducible keys. */
+import { createFalcon, type Falcon, falcon512, falcon1024 } from '../../src/falcon/index.ts';
+import type { KatSigner } from './katFile.ts';
+import type { Degree } from './peers.ts';
+import { testRandom } from './random.ts';
+import type { Form } from './reference.ts';
+
+export const SLOW = process.env.SLOW === '1';
+
+export const SETS: readonly { degree: Degree; falcon: Falcon }[] = [
+  { degree: 512, falcon: falcon512 },
+  { degree: 1024, falcon: falcon1024 },
+];
+
+/** The same parameter set from each of the two builds of the module. */
+export const BUILDS = (['plain', 'relaxed'] as const).map((module) => ({
+  module,
+  sets: (
+    [
+      ['falcon512', 512],
+      ['falcon1024', 1024],
+    ] as const
+  ).map(([name, degree]) => ({ degree: degree as Degree, falcon: createFalcon(name, { module }) })),
+}));
+
+export const falconOf = (degree: Degree): Falcon => (degree === 512 ? falcon512 : falcon1024);
+
+/** A parameter set as the writer of known-answer files wants it. */
+export function katSigner(falcon: Falcon, format: Form): KatSigner {
+  return {
+    keygen: (seed) => falcon.keygen(seed),
+    sign: (message, secretKey, salt, samplerSeed) =>
+      falcon.sign(message, secretKey, { format, testSeed: { salt, samplerSeed } }),
+  };
+}
+
+const keyPairs = new Map<string, { publicKey: Uint8Array; secretKey: Uint8Array }>();
+
+/** Key pair number `index` of the test keys: the same in every run, made once per process. */
+export function testKeys(
+  degree: Degree,
+  index = 0,
+): { publicKey: Uint8Array; secretKey: Uint8Array } {
+  const name = `${degree} ${index}`;
+  let pair = keyPairs.get(name);
+  if (pair === undefined) {
+    pair = falconOf(degree).keygen(testRandom(`key ${name}`).bytes(48));
+    keyPairs.set(name, pair);
+  }
+  return pair;
+}
+
+export interface TestItem {
+  signature: Uint8Array;
+  message: Uint8Array;
+  publicKey: Uint8Array;
+}
+
+/** `count` valid items over `keys` keys, messages of `length` bytes (a number, or a range), forms in turn. */
+export function testItems(
+  degree: Degree,
+  count: number,
+  options: {
+    keys?: number;
+    length?: number | [number, number];
+    forms?: readonly Form[];
+    label?: string;
+  } = {},
+): TestItem[] {
+  const { keys = 4, length = 32, forms = ['compressed'], label = 'items' } = options;
+  const random = testRandom(`${label} ${degree}`);
+  const falcon = falconOf(degree);
+  const pairs = Array.from({ length: keys }, (_, i) => {
+    const { publicKey, secretKey } = testKeys(degree, i);
+    return { publicKey, expanded: falcon.expandSecretKey(secretKey) };
+  });
+  const items = Array.from({ length: count }, (_, i) => {
+    const { publicKey, expanded } = pairs[i % keys]!;
+    const size = typeof length === 'number' ? length : random.between(length[0], length[1]);
+    const message = random.bytes(size);
+    const format = forms[i % forms.length]!;
+    const testSeed = { salt: random.bytes(40), samplerSeed: random.bytes(48) };
+    return { signature: falcon.sign(message, expanded, { format, testSeed }), message, publicKey };
+  });
+  for (const { expanded } of pairs) expanded.destroy();
+  return items;
+}
