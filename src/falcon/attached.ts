@@ -1,0 +1,42 @@
+/**
+ * Attached signatures, as in NIST's `crypto_sign`: signature and message in one.
+ *
+ *   | length of the last part, 2 bytes, big-endian | salt 40 | message | 0x20 + logn | compressed s2 |
+ */
+import { CodedError } from '../errors.ts';
+import type { FalconParams } from './params.ts';
+
+const SALT = 40;
+const PREFIX = 2 + SALT;
+
+/** Rearranges a compressed detached signature and its message. */
+export function seal(params: FalconParams, message: Uint8Array, signature: Uint8Array): Uint8Array {
+  const last = signature.length - SALT; // header byte and compressed s2
+  const sealed = new Uint8Array(PREFIX + message.length + last);
+  sealed[0] = last >> 8;
+  sealed[1] = last & 0xff;
+  sealed.set(signature.subarray(1, 1 + SALT), 2);
+  sealed.set(message, PREFIX);
+  sealed[PREFIX + message.length] = 0x20 + params.logn;
+  sealed.set(signature.subarray(1 + SALT), PREFIX + message.length + 1);
+  return sealed;
+}
+
+/** The detached signature and the message again; undefined if the frame is not right. */
+export function unseal(
+  params: FalconParams,
+  sealed: Uint8Array,
+): { signature: Uint8Array; message: Uint8Array } | undefined {
+  if (sealed.length < PREFIX + 1) return undefined;
+  const last = (sealed[0]! << 8) | sealed[1]!;
+  const end = sealed.length - last;
+  if (last < 1 || end < PREFIX || sealed[end] !== 0x20 + params.logn) return undefined;
+  const signature = new Uint8Array(SALT + last);
+  signature[0] = 0x30 + params.logn;
+  signature.set(sealed.subarray(2, PREFIX), 1);
+  signature.set(sealed.subarray(end + 1), 1 + SALT);
+  return { signature, message: sealed.slice(PREFIX, end) };
+}
+
+export const invalidSeal = (): CodedError =>
+  new CodedError('INVALID_SIGNATURES', { message: 'invalid signature' });

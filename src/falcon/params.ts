@@ -1,0 +1,76 @@
+/** The two parameter sets: plain data. Source of every number: Falcon, round 3, table 3.3 and section 3.11. */
+import type { InvalidReason, ParameterSet, SignatureFormat } from './types.ts';
+
+/** Byte lengths of one parameter set. */
+export interface FalconLengths {
+  readonly publicKey: number;
+  readonly secretKey: number;
+  /** Seed of `keygen`. */
+  readonly seed: 48;
+  /** Random bytes in front of the message when it is hashed, part of every signature. */
+  readonly salt: 40;
+  /** The longest compressed signature. */
+  readonly signature: number;
+  /** Every padded signature. */
+  readonly signaturePadded: number;
+  /** Every signature of the constant-time form. */
+  readonly signatureConstantTime: number;
+}
+
+export interface FalconParams {
+  readonly name: ParameterSet;
+  /** n = 2^logn coefficients. */
+  readonly logn: 9 | 10;
+  readonly lengths: FalconLengths;
+  /** Largest ||(s1, s2)||^2 of a signature. */
+  readonly betaSq: number;
+}
+
+export const Q = 12289;
+
+export const FALCON_512: FalconParams = Object.freeze({
+  name: 'falcon512',
+  logn: 9,
+  lengths: Object.freeze({
+    publicKey: 897,
+    secretKey: 1281,
+    seed: 48,
+    salt: 40,
+    signature: 752,
+    signaturePadded: 666,
+    signatureConstantTime: 809,
+  }),
+  betaSq: 34034726,
+});
+
+export const FALCON_1024: FalconParams = Object.freeze({
+  name: 'falcon1024',
+  logn: 10,
+  lengths: Object.freeze({
+    publicKey: 1793,
+    secretKey: 2305,
+    seed: 48,
+    salt: 40,
+    signature: 1462,
+    signaturePadded: 1280,
+    signatureConstantTime: 1577,
+  }),
+  betaSq: 70265242,
+});
+
+/** Position = the module's number of a format. */
+export const FORMATS: readonly SignatureFormat[] = Object.freeze([
+  'compressed',
+  'padded',
+  'constantTime',
+]);
+
+/** assembly/shared/status.ts, as far as the caller's input can cause it. */
+export const REASONS: Readonly<Record<number, InvalidReason>> = Object.freeze({
+  [-1]: 'publicKeyHeader',
+  [-2]: 'publicKeyRange',
+  [-3]: 'signatureHeader',
+  [-4]: 'signatureLength',
+  [-5]: 'signatureEncoding',
+  [-6]: 'signatureMismatch',
+});
