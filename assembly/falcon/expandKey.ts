@@ -1,0 +1,372 @@
+/**
+ * Expanding a secret key: what signing needs of it, computed once. All divisions and square roots of signing are here.
+ *
+ *   EXPANDED, in f64[n] = 8n bytes
+ *   | b01 | b11 | tree: logn + 1        | then prepared h: 4n bytes |          b01 = FFT(-f), b11 = FFT(-F)
+ *
+ * The other half of the basis, b00 = FFT(g) and b10 = FFT(G), is not kept: the signer gets s1 from h.
+ *
+ *   tree of degree n > 2:  | l10: f64[n] | left tree, degree n/2 | right tree |       left: of d00, right: of d11
+ *   tree of degree 2:      | l10: re, im | 1/sigma' left | 1/sigma' right |
+ *
+ * The values are those of the reference's `sign_dyn`, bit for bit, which agree with its `expand_privkey`.
+ */
+import { E_SK_INVALID, OK } from '../shared/status';
+import { fft, splitPair } from './fft';
+import { ROOT_IM, ROOT_RE } from './fftTables.gen';
+import {
+  adjointProductIm,
+  adjointProductRe,
+  highLanes,
+  inverseSigma,
+  lowLanes,
+  productIm,
+  productRe,
+  sigmaMin,
+  SIGMA_MAX,
+} from './fpr';
+import { centrePoly, intt, invertPoly, ntt, pointwise, preparePoly } from './ntt';
+import { decodeSecretKey } from './secretKey';
+
+/** Secret. Room for n = 1024: 13 f64[n], and the prepared key. */
+export const EXPANDED: usize = memory.data(110592, 64);
+/**
+ * Secret, scratch of signing and expanding. Room for n = 1024: 8 f64[n].
+ *
+ *   expanding   | g00 | g01 | g11 | children of the tree, level by level: 4 f64[n] | f g F G, i8[n] each; i16[n] x 2 |
+ *   signing     | t0 | t1 | halves, level by level: 2 f64[n] |
+ */
+export const SIGN_TMP: usize = memory.data(65536, 64);
+/** Smallest and largest 1/sigma' so far, two lanes each. */
+const LEAF_RANGE: usize = memory.data(32, 16);
+
+/** Bytes of the expanded key that are f64. */
+// @ts-ignore: decorator
+@inline
+function treeEnd(logn: i32): usize {
+  return <usize>(logn + 3) << (logn + 3);
+}
+
+/**
+ * Bytes of an expanded key.
+ *
+ * Shape: logn -> 51,200 (n = 512), 110,592 (n = 1024)
+ */
+export function expandedLength(logn: i32): i32 {
+  return <i32>treeEnd(logn) + (4 << logn);
+}
+
+/** Where the basis' column b01 is; b11 follows it. */
+// @ts-ignore: decorator
+@inline
+export function expandedBasis(): usize {
+  return EXPANDED;
+}
+
+/** Where the tree is. */
+// @ts-ignore: decorator
+@inline
+export function expandedTree(logn: i32): usize {
+  return EXPANDED + (<usize>16 << logn);
+}
+
+/** Where the prepared public key is. */
+// @ts-ignore: decorator
+@inline
+export function expandedPrepared(logn: i32): usize {
+  return EXPANDED + treeEnd(logn);
+}
+
+/** Bytes of the tree of a polynomial of degree 2^logn. */
+// @ts-ignore: decorator
+@inline
+export function treeBytes(logn: i32): usize {
+  return <usize>(logn + 1) << (logn + 3);
+}
+
+/**
+ * SK -> EXPANDED. Refuses what is no secret key: wrong syntax, f without inverse mod q, |G| > 127, f G - g F other than q, a
+ * deviation outside the sampler's range.
+ *
+ * Spec:   Falcon round 3, section 3.11.5 (encoding), algorithms 8 (ffLDL) and 9 (normalisation); G and h = g / f mod q
+ * Shape:  SK -> EXPANDED[0..expandedLength(logn))
+ * Memory: SK, EXPANDED, SIGN_TMP
+ * Secret: all; the only branches are on acceptance
+ * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID; EXPANDED cleared
+ */
+export function expandKey(logn: i32): i32 {
+  const n: usize = <usize>1 << logn;
+  const small = SIGN_TMP + (n << 3) * 7;
+  let status = decodeSecretKey(logn, small, small + n, small + 2 * n);
+  if (status == OK) status = completeKey(logn, small);
+  if (status == OK) status = buildTree(logn, small);
+  if (status != OK) memory.fill(EXPANDED, 0, expandedLength(logn));
+  return status;
+}
+
+/** i8[n] to i16[n]. */
+function widenPoly(out: usize, a: usize, logn: i32): void {
+  for (const end = a + (<usize>1 << logn); a < end; a += 16, out += 32) {
+    const x = v128.load(a);
+    v128.store(out, i16x8.extend_low_i8x16_s(x));
+    v128.store(out, i16x8.extend_high_i8x16_s(x), 16);
+  }
+}
+
+/**
+ * G = g F / f mod q, and h = g / f mod q, prepared.
+ *
+ * Spec:   Falcon round 3, sections 3.8.2 and 3.11.5
+ * Shape:  small: f, g, F, i8[n] each -> G: i8[n] behind them; prepared h in EXPANDED
+ * Memory: small and 4n bytes beyond G
+ * Secret: f, g, F, G
+ * Errors: E_SK_INVALID if f has no inverse, or |G| > 127 somewhere
+ */
+function completeKey(logn: i32, small: usize): i32 {
+  const n: usize = <usize>1 << logn;
+  const a = small + 4 * n;
+  const b = a + 2 * n;
+  widenPoly(a, small, logn);
+  ntt(a, logn);
+  let bad = invertPoly(a, logn);
+  widenPoly(b, small + n, logn);
+  ntt(b, logn);
+  pointwise(a, b, logn); // h
+  preparePoly(expandedPrepared(logn), a, logn);
+  widenPoly(b, small + 2 * n, logn);
+  ntt(b, logn);
+  pointwise(a, b, logn);
+  intt(a, logn);
+  centrePoly(a, logn);
+  const limit = i16x8.splat(127);
+  let over = i16x8.splat(0);
+  const G = small + 3 * n;
+  for (let o: usize = 0; o < n; o += 16) {
+    const x = v128.load(a + 2 * o);
+    const y = v128.load(a + 2 * o, 16);
+    over = v128.or(over, i16x8.gt_s(i16x8.max_s(i16x8.abs(x), i16x8.abs(y)), limit));
+    v128.store(G + o, i8x16.narrow_i16x8_s(x, y));
+  }
+  bad |= i32(v128.any_true(over));
+  return bad ? E_SK_INVALID : OK;
+}
+
+/** The FFT of i8[n]. */
+function fftOfSmall(out: usize, a: usize, logn: i32): void {
+  for (let o: usize = 0; o < <usize>1 << logn; o += 4) {
+    const x = i32x4.extend_low_i16x8_s(i16x8.extend_low_i8x16_s(v128.load32_zero(a + o)));
+    const at = out + (o << 3);
+    v128.store(at, f64x2.convert_low_i32x4_s(x));
+    v128.store(at, f64x2.convert_low_i32x4_s(v128.shuffle<u64>(x, x, 1, 1)), 16);
+  }
+  fft(out, logn);
+}
+
+/**
+ * Basis, Gram matrix and tree, from f, g, F, G.
+ *
+ * Spec:   Falcon round 3, algorithm 4, steps 3 to 9
+ * Shape:  small: i8[n] x 4 -> EXPANDED, all but the prepared key
+ * Memory: small, SIGN_TMP
+ * Secret: all
+ * Errors: E_SK_INVALID if f G - g F is not q, or a deviation of the tree is outside [sigmaMin, 1.8205]
+ */
+function buildTree(logn: i32, small: usize): i32 {
+  const n: usize = <usize>1 << logn;
+  const size = n << 3;
+  const b01 = expandedBasis();
+  const b11 = b01 + size;
+  const g00 = SIGN_TMP; // b00 until `gramMatrix`
+  const g01 = g00 + size;
+  const g11 = g01 + size; // b10 until `gramMatrix`
+  fftOfSmall(b01, small, logn);
+  fftOfSmall(g00, small + n, logn);
+  fftOfSmall(b11, small + 2 * n, logn);
+  fftOfSmall(g11, small + 3 * n, logn);
+  const deviation = gramMatrix(b01, b11, g00, g01, g11, logn);
+  v128.store(LEAF_RANGE, f64x2.splat(Infinity));
+  v128.store(LEAF_RANGE, f64x2.splat(0), 16);
+  const tree = expandedTree(logn);
+  const children = g11 + size;
+  ldlNode(tree, children, g00, g01, g11, logn);
+  const left = tree + size;
+  ldlTree(left, children, logn - 1, children + 2 * size, inverseSigma(logn));
+  ldlTree(left + treeBytes(logn - 1), children + size, logn - 1, children + 2 * size, inverseSigma(logn));
+  const least = v128.load(LEAF_RANGE);
+  const most = v128.load(LEAF_RANGE, 16);
+  const smallest = min(f64x2.extract_lane(least, 0), f64x2.extract_lane(least, 1));
+  const largest = max(f64x2.extract_lane(most, 0), f64x2.extract_lane(most, 1));
+  // written so that a NaN fails
+  const fits = deviation < 0.5 && smallest * SIGMA_MAX >= 1.0 && largest * sigmaMin(logn) <= 1.0;
+  return fits ? OK : E_SK_INVALID;
+}
+
+/**
+ * The Gram matrix of [[b00, b01], [b10, b11]]; f and F, which come plain, are negated here.
+ *
+ * Returns the largest |f G - g F - q| among the roots: were that polynomial not zero, some root would give at least 1, since
+ * the mean of the squares is the sum of its squared integer coefficients. (Computed to about 1e-8.)
+ *
+ * Shape:  f, F: f64[n] -> -f, -F; g (at g00), G (at g11): f64[n] -> g00, g01, g11: f64[n], transforms
+ * Secret: all
+ */
+function gramMatrix(f: usize, F: usize, g00: usize, g01: usize, g11: usize, logn: i32): f64 {
+  const im = <usize>4 << logn;
+  const zero = f64x2.splat(0);
+  const q = f64x2.splat(12289.0);
+  let worst = zero;
+  for (let o: usize = 0; o < im; o += 16) {
+    const aRe = v128.load(g00 + o);
+    const aIm = v128.load(g00 + o + im);
+    const bRe = f64x2.neg(v128.load(f + o));
+    const bIm = f64x2.neg(v128.load(f + o + im));
+    const cRe = v128.load(g11 + o);
+    const cIm = v128.load(g11 + o + im);
+    const dRe = f64x2.neg(v128.load(F + o));
+    const dIm = f64x2.neg(v128.load(F + o + im));
+    v128.store(f + o, bRe);
+    v128.store(f + o + im, bIm);
+    v128.store(F + o, dRe);
+    v128.store(F + o + im, dIm);
+    const re = f64x2.sub(productRe(aRe, aIm, dRe, dIm), productRe(bRe, bIm, cRe, cIm));
+    const imaginary = f64x2.sub(productIm(aRe, aIm, dRe, dIm), productIm(bRe, bIm, cRe, cIm));
+    worst = f64x2.max(worst, f64x2.max(f64x2.abs(f64x2.sub(re, q)), f64x2.abs(imaginary)));
+    v128.store(
+      g00 + o,
+      f64x2.add(adjointProductRe(aRe, aIm, aRe, aIm), adjointProductRe(bRe, bIm, bRe, bIm)),
+    );
+    v128.store(g00 + o + im, zero);
+    v128.store(
+      g01 + o,
+      f64x2.add(adjointProductRe(aRe, aIm, cRe, cIm), adjointProductRe(bRe, bIm, dRe, dIm)),
+    );
+    v128.store(
+      g01 + o + im,
+      f64x2.add(adjointProductIm(aRe, aIm, cRe, cIm), adjointProductIm(bRe, bIm, dRe, dIm)),
+    );
+    v128.store(
+      g11 + o,
+      f64x2.add(adjointProductRe(cRe, cIm, cRe, cIm), adjointProductRe(dRe, dIm, dRe, dIm)),
+    );
+    v128.store(g11 + o + im, zero);
+  }
+  return max(f64x2.extract_lane(worst, 0), f64x2.extract_lane(worst, 1));
+}
+
+/**
+ * One node: G = L D L*, then d00 and d11 split into the children's matrices.
+ *
+ * Spec:   Falcon round 3, algorithms 8 (LDL) and 9 (ffLDL), steps 4 to 7
+ * Shape:  g00, g01, g11: f64[n] -> l10: f64[n]; children: f64[2n], left then right, each g00 || g01 (g11 = g00)
+ * Bounds: n >= 8
+ * Memory: children must not overlap the rest
+ * Secret: all
+ */
+function ldlNode(l10: usize, children: usize, g00: usize, g01: usize, g11: usize, logn: i32): void {
+  const quarter = <usize>2 << logn;
+  const im = quarter << 1;
+  const right = children + (im << 1);
+  const one = f64x2.splat(1.0);
+  for (let o: usize = 0; o < quarter; o += 16) {
+    const at = o << 1;
+    let aRe = v128.load(g00 + at);
+    let aIm = v128.load(g00 + at + im);
+    let bRe = v128.load(g01 + at);
+    let bIm = v128.load(g01 + at + im);
+    let t = f64x2.div(one, f64x2.add(f64x2.mul(aRe, aRe), f64x2.mul(aIm, aIm)));
+    let uRe = f64x2.mul(aRe, t);
+    let uIm = f64x2.mul(aIm, t);
+    let mRe = adjointProductRe(bRe, bIm, uRe, uIm);
+    let mIm = f64x2.sub(f64x2.mul(bRe, uIm), f64x2.mul(bIm, uRe));
+    v128.store(l10 + at, mRe);
+    v128.store(l10 + at + im, mIm);
+    const d0Re = f64x2.sub(v128.load(g11 + at), productRe(mRe, mIm, bRe, bIm));
+    const d0Im = f64x2.add(v128.load(g11 + at + im), productIm(mRe, mIm, bRe, bIm));
+    const cRe = v128.load(g00 + at, 16);
+    const cIm = v128.load(g00 + at + im, 16);
+    bRe = v128.load(g01 + at, 16);
+    bIm = v128.load(g01 + at + im, 16);
+    t = f64x2.div(one, f64x2.add(f64x2.mul(cRe, cRe), f64x2.mul(cIm, cIm)));
+    uRe = f64x2.mul(cRe, t);
+    uIm = f64x2.mul(cIm, t);
+    mRe = adjointProductRe(bRe, bIm, uRe, uIm);
+    mIm = f64x2.sub(f64x2.mul(bRe, uIm), f64x2.mul(bIm, uRe));
+    v128.store(l10 + at, mRe, 16);
+    v128.store(l10 + at + im, mIm, 16);
+    const d1Re = f64x2.sub(v128.load(g11 + at, 16), productRe(mRe, mIm, bRe, bIm));
+    const d1Im = f64x2.add(v128.load(g11 + at + im, 16), productIm(mRe, mIm, bRe, bIm));
+    const wRe = v128.load(ROOT_RE + quarter + o);
+    const wIm = v128.load(ROOT_IM + quarter + o);
+    splitPair(children + o, quarter, aRe, cRe, aIm, cIm, wRe, wIm);
+    splitPair(right + o, quarter, d0Re, d1Re, d0Im, d1Im, wRe, wIm);
+  }
+}
+
+/**
+ * The tree of a self-adjoint, quasicyclic matrix: g11 = g00.
+ *
+ * Spec:   Falcon round 3, algorithm 9 (ffLDL)
+ * Shape:  matrix: g00 || g01, f64[2n] -> tree
+ * Memory: tmp: f64[4n]
+ * Secret: all
+ */
+function ldlTree(tree: usize, matrix: usize, logn: i32, tmp: usize, inverse: f64): void {
+  if (logn == 2) {
+    ldlLeaves(tree, matrix, inverse);
+    return;
+  }
+  const size = <usize>8 << logn;
+  ldlNode(tree, tmp, matrix, matrix + size, matrix, logn);
+  ldlTree(tree + size, tmp, logn - 1, tmp + 2 * size, inverse);
+  ldlTree(tree + size + treeBytes(logn - 1), tmp + size, logn - 1, tmp + 2 * size, inverse);
+}
+
+/**
+ * The tree of degree 4 with its two children and four leaves; the children are worked on side by side, left in lane 0.
+ *
+ *   tree   | l10: re re im im | left: re, im, leaf, leaf | right: re, im, leaf, leaf |
+ */
+function ldlLeaves(tree: usize, matrix: usize, inverse: f64): void {
+  const one = f64x2.splat(1.0);
+  const aRe = v128.load(matrix);
+  const aIm = v128.load(matrix, 16);
+  let bRe = v128.load(matrix, 32);
+  let bIm = v128.load(matrix, 48);
+  let t = f64x2.div(one, f64x2.add(f64x2.mul(aRe, aRe), f64x2.mul(aIm, aIm)));
+  let uRe = f64x2.mul(aRe, t);
+  let uIm = f64x2.mul(aIm, t);
+  let mRe = adjointProductRe(bRe, bIm, uRe, uIm);
+  let mIm = f64x2.sub(f64x2.mul(bRe, uIm), f64x2.mul(bIm, uRe));
+  v128.store(tree, mRe);
+  v128.store(tree, mIm, 16);
+  const dRe = f64x2.sub(aRe, productRe(mRe, mIm, bRe, bIm));
+  const dIm = f64x2.add(aIm, productIm(mRe, mIm, bRe, bIm));
+  // split d00 (lane 0) and d11 (lane 1)
+  const half = f64x2.splat(0.5);
+  const root = v128.load64_splat(ROOT_RE, 8); // cos(pi/4) = sin(pi/4)
+  const xRe = lowLanes(aRe, dRe);
+  const xIm = lowLanes(aIm, dIm);
+  const yRe = highLanes(aRe, dRe);
+  const yIm = highLanes(aIm, dIm);
+  const cRe = f64x2.mul(f64x2.add(xRe, yRe), half);
+  const cIm = f64x2.mul(f64x2.add(xIm, yIm), half);
+  const pRe = f64x2.mul(f64x2.sub(xRe, yRe), root);
+  const pIm = f64x2.mul(f64x2.sub(xIm, yIm), root);
+  bRe = f64x2.mul(f64x2.add(pRe, pIm), half);
+  bIm = f64x2.mul(f64x2.sub(pIm, pRe), half);
+  // degree 2
+  t = f64x2.div(one, f64x2.add(f64x2.mul(cRe, cRe), f64x2.mul(cIm, cIm)));
+  uRe = f64x2.mul(cRe, t);
+  uIm = f64x2.mul(cIm, t);
+  mRe = adjointProductRe(bRe, bIm, uRe, uIm);
+  mIm = f64x2.sub(f64x2.mul(bRe, uIm), f64x2.mul(bIm, uRe));
+  const scale = f64x2.splat(inverse);
+  const leafLeft = f64x2.mul(f64x2.sqrt(cRe), scale);
+  const leafRight = f64x2.mul(f64x2.sqrt(f64x2.sub(cRe, productRe(mRe, mIm, bRe, bIm))), scale);
+  v128.store(tree, lowLanes(mRe, mIm), 32);
+  v128.store(tree, lowLanes(leafLeft, leafRight), 48);
+  v128.store(tree, highLanes(mRe, mIm), 64);
+  v128.store(tree, highLanes(leafLeft, leafRight), 80);
+  v128.store(LEAF_RANGE, f64x2.min(v128.load(LEAF_RANGE), f64x2.min(leafLeft, leafRight)));
+  v128.store(LEAF_RANGE, f64x2.max(v128.load(LEAF_RANGE, 16), f64x2.max(leafLeft, leafRight)), 16);
+}

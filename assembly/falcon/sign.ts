@@ -1,0 +1,205 @@
+/**
+ * Signing: sample (s1, s2) short with s1 + s2 h = c, encode s2, check the result as a verifier would, release it.
+ */
+import { shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';
+import { E_INTERNAL, E_SIG_NORM, OK } from '../shared/status';
+import { streamInit, streamWipe } from './chachaPrng';
+import { encodeSignature } from './codec';
+import {
+  EXPANDED,
+  expandedBasis,
+  expandedLength,
+  expandedPrepared,
+  expandedTree,
+  expandKey,
+  SIGN_TMP,
+} from './expandKey';
+import { fft, ifft } from './fft';
+import { ffSampling } from './ffSampling';
+import { INVERSE_Q, productIm, productRe, sigmaMin } from './fpr';
+import { canonicalPoint, hashMessage, squeezePoint } from './hashToPoint';
+import { PAIRS, POINT, PRODUCT, S2, SEED, SHAKE, SIG, WORDS } from './layout';
+import { SALT_LENGTH } from './params';
+import { verifyPoint } from './verify';
+
+/** Secret: the sponge that gives each attempt its 56 bytes, and those bytes. */
+const SEEDS: usize = memory.data(256 + 64, 64);
+const SAMPLER_SEED_LENGTH: i32 = 48;
+
+/**
+ * An honest signer's attempt fails once in 20,000 (norm), in padded form once in some thousand (length). This many
+ * in a row are a fault: a damaged key or machine.
+ */
+const MAX_ATTEMPTS: i32 = 24;
+
+/** Bytes of EXPANDED and of SIGN_TMP that may hold secrets. */
+let usedExpanded: i32 = 0;
+let usedTmp: i32 = 0;
+
+/** Notes what `wipeSign` has to clear. */
+function use(logn: i32, tmp: i32): void {
+  usedExpanded = max(usedExpanded, expandedLength(logn));
+  usedTmp = max(usedTmp, tmp << (logn + 3));
+}
+
+/**
+ * Secret key -> expanded key, see `expandKey` in expandKey.ts, which does it; this one also notes what to wipe.
+ *
+ * Memory: SK -> EXPANDED; SIGN_TMP
+ * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID
+ */
+export function expandSecretKey(logn: i32): i32 {
+  use(logn, 8);
+  return expandKey(logn);
+}
+
+/**
+ * Signs with the secret key in SK: expands it, then signs as `signExpanded`.
+ *
+ * Spec:   Falcon round 3, algorithm 10 (Sign)
+ * Shape:  SK, SEED = salt (40) || sampler seed (48), message as hashMessage takes it (salt from SEED) -> SIG
+ * Memory: EXPANDED, and all that signExpanded uses
+ * Secret: SK, SEED
+ * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID, E_INTERNAL; otherwise the signature's length
+ */
+export function sign(logn: i32, format: i32, messageLen: i32): i32 {
+  const status = expandSecretKey(logn);
+  return status == OK ? signExpanded(logn, format, messageLen) : status;
+}
+
+/**
+ * Signs with the expanded key in EXPANDED.
+ *
+ * One hash point gets one signature: attempts that fail are overwritten, never released. Each attempt continues the stream
+ * of SHAKE256(sampler seed) by 56 bytes, as the reference does after a vector too long, and PQClean's padded signer after
+ * one that does not fit. The check before release is a verifier's whole work on the encoded bytes, but for hashing again, and
+ * it is the norm test too: s1 comes from h, so a fault in the sampling cannot leave (Falcon is broken by faulty signatures).
+ *
+ * Spec:   Falcon round 3, algorithm 10 (Sign)
+ * Shape:  EXPANDED, SEED = salt (40) || sampler seed (48), message as hashMessage takes it (salt from SEED) -> SIG
+ * Memory: SHAKE, POINT, PRODUCT, S2, WORDS, PAIRS, SIGN_TMP, the stream of chachaPrng.ts
+ * Secret: EXPANDED, the sampler seed
+ * Errors: E_INTERNAL, SIG cleared; otherwise the signature's length
+ */
+export function signExpanded(logn: i32, format: i32, messageLen: i32): i32 {
+  use(logn, 4);
+  memory.copy(SIG + 1, SEED, SALT_LENGTH); // step 1
+  hashMessage(SEED, messageLen);
+  squeezePoint(POINT, SHAKE, logn); // step 2
+  shakeInit(SEEDS);
+  shakeAbsorb(SEEDS, SEED + SALT_LENGTH, SAMPLER_SEED_LENGTH);
+  shakeFlip(SEEDS);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    shakeSqueeze(SEEDS, SEEDS + 256, 56);
+    streamInit(SEEDS + 256);
+    samplePreimage(logn);
+    const length = encodeSignature(SIG, S2, format, logn);
+    if (length == 0) continue; // step 11
+    const status = verifyPoint(POINT, expandedPrepared(logn), length, logn);
+    if (status == OK) return length;
+    if (status != E_SIG_NORM) break; // step 8
+  }
+  const n = <usize>1 << logn;
+  memory.fill(SIG, 0, 1577);
+  memory.fill(S2, 0, 2 * n);
+  memory.fill(PRODUCT, 0, 2 * n);
+  memory.fill(PAIRS, 0, 2 * n);
+  memory.fill(WORDS, 0, 1424);
+  return E_INTERNAL;
+}
+
+/**
+ * One short s2 for the point in POINT.
+ *
+ * The reference also computes s1 = c - z0 b00 - z1 b10 from the basis; here s1 is left to the check.
+ *
+ * Spec:   Falcon round 3, algorithm 10, steps 3, 6, 7 and 9
+ * Shape:  POINT, EXPANDED -> S2: i16[n]
+ * Memory: PRODUCT, SIGN_TMP, the stream
+ * Secret: all but POINT
+ */
+function samplePreimage(logn: i32): void {
+  const size = <usize>8 << logn;
+  const t0 = SIGN_TMP;
+  const t1 = t0 + size;
+  const b01 = expandedBasis();
+  const b11 = b01 + size;
+  canonicalPoint(PRODUCT, POINT, logn);
+  pointToDoubles(t0, PRODUCT, logn);
+  fft(t0, logn);
+  target(t0, t1, b01, b11, size >> 1);
+  ffSampling(t0, t1, expandedTree(logn), logn, t1 + size, 256.0 * sigmaMin(logn));
+  latticePoint(t1, t0, b01, b11, size >> 1);
+  ifft(t1, logn);
+  negateRounded(S2, t1, logn);
+}
+
+/** u16[n] to f64[n]. */
+function pointToDoubles(out: usize, c: usize, logn: i32): void {
+  for (const end = c + (<usize>2 << logn); c < end; c += 8, out += 32) {
+    const x = i32x4.extend_low_i16x8_u(v128.load64_zero(c));
+    v128.store(out, f64x2.convert_low_i32x4_s(x));
+    v128.store(out, f64x2.convert_low_i32x4_s(v128.shuffle<u64>(x, x, 1, 1)), 16);
+  }
+}
+
+/** Step 3: (t0, t1) = (c b11 / q, -c b01 / q), c in t0. `im`: bytes from real to imaginary parts. */
+function target(t0: usize, t1: usize, b01: usize, b11: usize, im: usize): void {
+  const plus = f64x2.splat(INVERSE_Q);
+  const minus = f64x2.splat(-INVERSE_Q);
+  for (let o: usize = 0; o < im; o += 16) {
+    const cRe = v128.load(t0 + o);
+    const cIm = v128.load(t0 + o + im);
+    let bRe = v128.load(b01 + o);
+    let bIm = v128.load(b01 + o + im);
+    v128.store(t1 + o, f64x2.mul(productRe(cRe, cIm, bRe, bIm), minus));
+    v128.store(t1 + o + im, f64x2.mul(productIm(cRe, cIm, bRe, bIm), minus));
+    bRe = v128.load(b11 + o);
+    bIm = v128.load(b11 + o + im);
+    v128.store(t0 + o, f64x2.mul(productRe(cRe, cIm, bRe, bIm), plus));
+    v128.store(t0 + o + im, f64x2.mul(productIm(cRe, cIm, bRe, bIm), plus));
+  }
+}
+
+/** Step 7, second coordinate: z1 = z1 b11 + z0 b01, which is -s2. */
+function latticePoint(z1: usize, z0: usize, b01: usize, b11: usize, im: usize): void {
+  for (let o: usize = 0; o < im; o += 16) {
+    const xRe = v128.load(z1 + o);
+    const xIm = v128.load(z1 + o + im);
+    const yRe = v128.load(z0 + o);
+    const yIm = v128.load(z0 + o + im);
+    const aRe = v128.load(b11 + o);
+    const aIm = v128.load(b11 + o + im);
+    const bRe = v128.load(b01 + o);
+    const bIm = v128.load(b01 + o + im);
+    v128.store(z1 + o, f64x2.add(productRe(xRe, xIm, aRe, aIm), productRe(yRe, yIm, bRe, bIm)));
+    v128.store(z1 + o + im, f64x2.add(productIm(xRe, xIm, aRe, aIm), productIm(yRe, yIm, bRe, bIm)));
+  }
+}
+
+/** out = -a, rounded to nearest; what exceeds 16 bits saturates, and no form can encode it. */
+function negateRounded(out: usize, a: usize, logn: i32): void {
+  for (const end = out + (<usize>2 << logn); out < end; out += 16, a += 64) {
+    const x0 = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(a)));
+    const x1 = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(a, 16)));
+    const x2 = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(a, 32)));
+    const x3 = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(a, 48)));
+    const low = i32x4.neg(v128.shuffle<u64>(x0, x1, 0, 2));
+    const high = i32x4.neg(v128.shuffle<u64>(x2, x3, 0, 2));
+    v128.store(out, i16x8.narrow_i32x4_s(low, high));
+  }
+}
+
+/**
+ * Clears the expanded key, the scratch and the random stream, as far as they were used since the last time.
+ *
+ * Memory: EXPANDED, SIGN_TMP, SEEDS, the stream
+ */
+export function wipeSign(): void {
+  memory.fill(EXPANDED, 0, usedExpanded);
+  memory.fill(SIGN_TMP, 0, usedTmp);
+  memory.fill(SEEDS, 0, 320);
+  streamWipe();
+  usedExpanded = 0;
+  usedTmp = 0;
+}
