@@ -87,7 +87,7 @@ export interface Runner {
 
 const MAX_RETRY_MS = 30_000;
 /** Cancelled from another process: noticed within this. */
-const BEAT_MS = 400;
+const BEAT_MS = 300;
 
 /** Why a handler was aborted. */
 type Ending = 'cancelled' | 'lost' | 'shutdown';
@@ -302,14 +302,14 @@ export function createRunner(options: RunnerOptions): Runner {
         },
       },
       async write(outcome) {
-        for (;;) {
+        for (let waitMs = 25; ; waitMs = Math.min(2 * waitMs, everyMs)) {
           try {
             return await outcome();
           } catch (error) {
             onEvent({ type: 'trouble', error });
             // Whether it was written is not known: after the lease somebody else finds out.
             if (performance.now() - extendedMs > leaseMs) return false;
-            await new Promise((resolve) => setTimeout(resolve, everyMs));
+            await new Promise((resolve) => setTimeout(resolve, waitMs));
           }
         }
       },
