@@ -1,0 +1,226 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { extractSignatures } from '../../src/aggregate/index.ts';
+import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
+import { type BlobStore, newInputKey } from '../../src/middleware/blobs/blobStore.ts';
+import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
+import { parseResultFile, verifyResultFile } from '../../src/middleware/resultFile.ts';
+import { memoryStore } from '../../src/middleware/stores/memory.ts';
+import type { TaskStore } from '../../src/middleware/stores/taskStore.ts';
+import { formatTaskFile, type TaskItem, toTriple } from '../../src/middleware/taskFile.ts';
+import { type Aggregator, createAggregator } from '../../src/middleware/tasks/aggregateTask.ts';
+import { packItems, unpackItems } from '../../src/middleware/tasks/packedItems.ts';
+import { createRunner, type Runner } from '../../src/middleware/tasks/runner.ts';
+import { isFinal, type Task, type TaskProgress } from '../../src/middleware/tasks/task.ts';
+import { makeItems } from './triples.ts';
+
+/** The same item with one bit of its signature's last third changed. */
+const spoil = (item: TaskItem): TaskItem => {
+  const signature = item.signature.slice();
+  signature[signature.length - 200]! ^= 4;
+  return { ...item, signature };
+};
+
+describe('an aggregation task', () => {
+  let items: TaskItem[];
+  let folder: string;
+  let blobs: BlobStore;
+  let store: TaskStore;
+  let aggregator: Aggregator;
+  let runner: Runner;
+
+  beforeAll(() => {
+    items = makeItems(300, 20);
+  });
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'falconry-aggregate-'));
+    blobs = directoryBlobs({ path: folder, secret: async () => new Uint8Array(32) });
+    store = memoryStore();
+    const limits = { maxSignatures: 1722, maxDigestBytes: 4096, maxInputBytes: 1 << 25 };
+    aggregator = createAggregator({ blobs, threads: 2, ...limits });
+    const options = { store, handler: aggregator.handler, threads: 2, retryMs: 1 };
+    runner = createRunner(options);
+    runner.start();
+  });
+  afterEach(async () => {
+    await runner.stop({ graceMs: 0 });
+    await aggregator.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const submit = async (file: string | Uint8Array): Promise<Task> => {
+    const bytes = typeof file === 'string' ? new TextEncoder().encode(file) : file;
+    const input = await blobs.put(newInputKey(), bytes, { maxBytes: 1 << 26 });
+    const waiting = { clientId: 1, state: 'waiting', threads: 1, expiresAtMs: 0, input } as const;
+    const outcome = await store.put(waiting);
+    if (!outcome.ok) throw new Error(outcome.reason);
+    return outcome.task;
+  };
+  const outcome = (id: number): Promise<Task> =>
+    new Promise((resolve) => {
+      const end = store.watch((task) => {
+        if (task.id !== id || !isFinal(task.state)) return;
+        end();
+        resolve(task);
+      });
+    });
+  const finished = async (file: string | Uint8Array) => outcome((await submit(file)).id);
+
+  it('verifies every signature and stores a result that holds them all', async () => {
+    const seen: TaskProgress[] = [];
+    store.watch((task) => task.progress && seen.push(task.progress));
+    const task = await finished(formatTaskFile(items));
+    expect(task).toMatchObject({ state: 'completed', count: 300, threads: 2, error: null });
+    expect(seen.map((progress) => progress.phase)).toContain('aggregate');
+
+    const { blob, format, aggregateBytes } = task.result!;
+    expect(blob.key).toBe(`results/1/${task.id}.json`);
+    const bytes = (await blobs.read(blob.key, 1 << 25))!;
+    expect(bytes.length).toBe(blob.bytes);
+    const result = parseResultFile(bytes);
+    expect(result).toMatchObject({ processId: task.id, count: 300, format: 'bundle' });
+    expect(format).toBe('bundle');
+    expect(result.aggregate.length).toBe(aggregateBytes);
+    expect(Object.keys(result.timings)).toEqual(['read_ms', 'verify_ms', 'aggregate_ms']);
+    expect(verifyResultFile(result, items)).toBe(true);
+    expect(verifyResultFile(result, items.toReversed())).toBe(false);
+    expect(extractSignatures(result.aggregate, items)).toEqual(items.map((i) => i.signature));
+
+    await runner.stop();
+    const left = await readdir(folder, { recursive: true, withFileTypes: true });
+    expect(left.filter((entry) => entry.isFile()).map((file) => file.name)).toEqual([
+      `${task.id}.json`,
+    ]);
+  });
+
+  it('takes both parameter sets in one batch, and repeats', async () => {
+    const large = makeItems(3, 2, falcon1024);
+    const mixed = [items[0]!, large[0]!, items[0]!, large[1]!, large[2]!, items[7]!];
+    const task = await finished(formatTaskFile(mixed));
+    expect(task.state).toBe('completed');
+    const result = parseResultFile((await blobs.read(task.result!.blob.key, 1 << 25))!);
+    expect(result.parameterSet).toBe('mixed');
+    expect(verifyResultFile(result, mixed)).toBe(true);
+  });
+
+  it('names every invalid signature with its reason, in order', async () => {
+    const bad = items.slice();
+    bad[0] = spoil(bad[0]!);
+    bad[17] = { ...bad[17]!, message: new Uint8Array(3) };
+    bad[130] = { ...bad[130]!, publicKey: new Uint8Array(5) };
+    bad[131] = { ...bad[131]!, signature: new Uint8Array(0) };
+    bad[299] = { ...bad[299]!, publicKey: bad[298]!.publicKey };
+    const task = await finished(formatTaskFile(bad));
+    expect(task).toMatchObject({ state: 'failed', attempt: 1, count: 300, result: null });
+    expect(task.error?.code).toBe('INVALID_SIGNATURES');
+    const indexes = task.error!.invalid!.map((item) => item.index);
+    expect(indexes).toEqual([0, 17, 130, 131, 299]);
+    const reasons = new Map(task.error!.invalid!.map((item) => [item.index, item.reason]));
+    expect(reasons.get(17)).toBe('signatureMismatch');
+    expect(reasons.get(130)).toBe('publicKeyLength');
+    expect(reasons.get(131)).toBe('signatureLength');
+    await runner.stop();
+    const left = await readdir(folder, { recursive: true, withFileTypes: true });
+    expect(left.filter((entry) => entry.isFile())).toEqual([]);
+  });
+
+  it('judges every unreadable file, names what is wrong, and stays alive', async () => {
+    const triple = toTriple(items[0]!);
+    const nine = Array.from({ length: 9 }, () => triple);
+    const json = (value: unknown) => JSON.stringify(value);
+    const many = Array.from({ length: 1723 }, () => triple);
+    const files: [string, string | Uint8Array, string][] = [
+      ['empty', '', 'MALFORMED_JSON'],
+      ['truncated', json(nine).slice(0, -5), 'MALFORMED_JSON'],
+      ['not UTF-8', Uint8Array.of(0x5b, 0x22, 0xff, 0x22, 0x5d), 'MALFORMED_JSON'],
+      ['deep', '['.repeat(100_000), 'MALFORMED_JSON'],
+      ['a million objects', `[${'{},'.repeat(1_000_000)}{}]`, 'TOO_MANY_ITEMS'],
+      ['no array', json(triple), 'BAD_TASK_FILE'],
+      ['no items', '[]', 'BAD_TASK_FILE'],
+      ['1723 items', json(many), 'TOO_MANY_ITEMS'],
+      ['a number', json([...nine, 5]), 'BAD_TASK_FILE'],
+      ['a missing field', json([...nine, { ...triple, digest: undefined }]), 'BAD_TASK_FILE'],
+      ['not hex', json([...nine, { ...triple, signature: '0xzz' }]), 'BAD_TASK_FILE'],
+      ['no prefix', json([...nine, { ...triple, digest: 'ab' }]), 'BAD_TASK_FILE'],
+      ['odd', json([...nine, { ...triple, digest: '0xabc' }]), 'BAD_TASK_FILE'],
+      ['long', json([...nine, { ...triple, digest: `0x${'ab'.repeat(4097)}` }]), 'BAD_TASK_FILE'],
+    ];
+    for (const [name, file, code] of files) {
+      const task = await finished(file);
+      expect(task, name).toMatchObject({ state: 'failed', attempt: 1, error: { code } });
+      if (code !== 'BAD_TASK_FILE' || ['no array', 'no items'].includes(name)) continue;
+      expect(
+        task.error!.invalid!.map((item) => item.index),
+        name,
+      ).toEqual([9]);
+      expect(task.error, name).toMatchObject({ total: 1, errors: [{ path: /^\/9/ }] });
+    }
+    const edge = { ...triple, digest: `0x${'ab'.repeat(4096)}` };
+    const signed = items.slice(0, 2).map(toTriple);
+    expect(await finished(json([...signed, edge]))).toMatchObject({
+      error: { code: 'INVALID_SIGNATURES', invalid: [{ index: 2, reason: 'signatureMismatch' }] },
+    });
+    expect(await finished(json(signed))).toMatchObject({ state: 'completed' });
+  });
+
+  it('ends its threads within a second of a cancellation, and takes the next task', async () => {
+    const pair = falcon512.keygen();
+    const message = new Uint8Array(4096);
+    const item = {
+      publicKey: pair.publicKey,
+      message,
+      signature: falcon512.sign(message, pair.secretKey),
+    };
+    const file = formatTaskFile(Array.from({ length: 1722 }, () => item));
+    const { id } = await submit(file);
+    const running = new Promise<void>((resolve) => {
+      store.watch((task) => task.id === id && task.state === 'verifying' && resolve());
+    });
+    await running;
+    const startMs = performance.now();
+    expect(await store.cancel(id, 1)).toMatchObject({ ok: true });
+    const next = await finished(formatTaskFile(items.slice(0, 3)));
+    expect(next.state).toBe('completed');
+    expect(await store.get(id)).toMatchObject({ state: 'cancelled', result: null });
+    await runner.stop();
+    expect(runner.running).toBe(0);
+    expect(performance.now() - startMs).toBeLessThan(5000);
+  });
+
+  it('tries again when the disk fails, and gives up on a file that is gone', async () => {
+    const { read } = blobs;
+    let faults = 2;
+    blobs.read = async (...args) => {
+      if (faults-- > 0) throw Object.assign(new Error('EIO'), { code: 'EIO' });
+      return read(...args);
+    };
+    expect(await finished(formatTaskFile(items.slice(0, 2)))).toMatchObject({
+      state: 'completed',
+      failures: 2,
+      attempt: 3,
+    });
+    blobs.read = async () => null;
+    expect(await finished('[]')).toMatchObject({ state: 'failed', error: { code: 'INTERNAL' } });
+  });
+});
+
+describe('packed items', () => {
+  it('come back as they were, whole and in part', () => {
+    const bytes = (n: number) => Uint8Array.from({ length: n }, (_, i) => i + n);
+    const items = [3, 0, 70, 1].map((n) => ({
+      publicKey: bytes(n),
+      message: bytes(2 * n),
+      signature: bytes(n + 1),
+    }));
+    const packed = packItems(items);
+    expect(unpackItems(packed)).toEqual(items);
+    for (let from = 0; from <= 4; from++) {
+      for (let to = from; to <= 5; to++) {
+        expect(unpackItems(packed, from, to)).toEqual(items.slice(from, to));
+      }
+    }
+    expect(unpackItems(packItems([]))).toEqual([]);
+  });
+});
