@@ -36,6 +36,8 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
       connectionsCheckingInterval: Math.min(5000, headersTimeoutMs),
       keepAliveTimeout: 65_000,
       maxHeaderSize: 16 * 1024,
+      // Ours to refuse: node's own 400 has no body.
+      requireHostHeader: false,
     },
     listener,
   );

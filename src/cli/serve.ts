@@ -128,7 +128,7 @@ function readConfig(args: readonly string[], env: Io['env']) {
     serviceName: text('service-name'),
     threads: integer('threads', 256),
     signing: flag('signing'),
-    maxSignatures: integer('max-signatures', 100_000),
+    maxSignatures: integer('max-signatures', 8192),
   };
   const set = Object.entries(given).filter(([, value]) => value !== undefined);
   return {

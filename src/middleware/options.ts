@@ -67,7 +67,7 @@ export interface ServiceOptions {
   /** A signing key for each client instead of one for all; default false. */
   readonly signingKeyPerClient?: boolean;
 
-  /** Most signatures of a batch; default 1722. */
+  /** Most signatures of a batch, up to 8192; default 1722. */
   readonly maxSignatures?: number;
   /** Most bytes of a message, at the signing endpoint and in batches; default 4096. */
   readonly maxDigestBytes?: number;
@@ -104,6 +104,8 @@ export type Settings = Readonly<
   } & { limits: Required<PerClientLimits> }
 >;
 
+/** More do not fit into an aggregate. */
+const MAX_SIGNATURES = 8192;
 const MIB = 1024 * 1024;
 const HOUR_MS = 3_600_000;
 const MAX_MS = 2 ** 31 - 1;
@@ -132,7 +134,7 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     authenticate: read.hook('authenticate'),
     signing: read.flag('signing', globalThis.process?.env.NODE_ENV !== 'production'),
     signingKeyPerClient: read.flag('signingKeyPerClient', false),
-    maxSignatures: read.integer('maxSignatures', 1722, 1, 100_000),
+    maxSignatures: read.integer('maxSignatures', 1722, 1, MAX_SIGNATURES),
     maxDigestBytes: read.integer('maxDigestBytes', 4096, 0, 16 * MIB),
     maxBodyBytes: read.integer('maxBodyBytes', 32 * MIB, 1024, 1024 * MIB),
     maxBufferedBytes: read.integer('maxBufferedBytes', 256 * MIB, 1024, 64 * 1024 * MIB),

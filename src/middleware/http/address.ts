@@ -25,3 +25,8 @@ function mountAddress(c: Context, settings: Settings): string {
 }
 
 const firstOf = (list: string | undefined) => list?.split(',')[0]?.trim();
+
+/** The end of something that lives so long, on a whole second: urls and answers say it in seconds. */
+export function endOf(ttlMs: number): number {
+  return Math.ceil((Date.now() + ttlMs) / 1000) * 1000;
+}

@@ -61,7 +61,7 @@ export function requireJsonType(c: Context): void {
 export function announcedLength(c: Context, maxBytes: number): number | undefined {
   const text = c.req.header('content-length');
   if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) {
+  if (!/^\d+$/.test(text)) {
     throw new ProblemError('INVALID_HEADER', { message: 'Content-Length is not a number' });
   }
   const length = Number(text);
@@ -99,7 +99,24 @@ export async function* bodyChunks(c: Context, limits: BodyLimits): AsyncGenerato
     if (isCodedError(error)) throw error;
     throw new ProblemError('INCOMPLETE_BODY', { cause: error });
   } finally {
-    if (!ended) reader.cancel().catch(() => {});
+    if (!ended) void discard(reader);
+  }
+}
+
+/** A sender is read on for so long after a refusal, so that it comes to read our answer. */
+const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
+
+/** Cancelling would leave the rest in the socket, and the connection useless for the next request. */
+async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  try {
+    for (let bytes = 0; bytes < MAX_DISCARDED_BYTES; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      bytes += value.length;
+    }
+    await reader.cancel();
+  } catch {
+    // The connection is gone.
   }
 }
 
@@ -118,7 +135,10 @@ async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>, idleTi
   }
 }
 
-/** The whole body, at most `maxBytes`, taken from the budget while `use` runs. */
+/**
+ * The whole body, at most `maxBytes`, taken from the budget while `use` runs. What counts is what has
+ * come, not what was announced: nobody can fill the budget with promises.
+ */
 export async function withBody<T>(
   c: Context,
   limits: BodyLimits,
@@ -126,18 +146,11 @@ export async function withBody<T>(
   use: (bytes: Uint8Array) => Promise<T>,
 ): Promise<T> {
   let taken = 0;
-  const take = (bytes: number) => {
-    budget.take(bytes);
-    taken += bytes;
-  };
   try {
     const chunks: Uint8Array[] = [];
-    const announced = announcedLength(c, limits.maxBytes);
-    if (announced !== undefined) take(announced);
-    let length = 0;
     for await (const chunk of bodyChunks(c, limits)) {
-      length += chunk.length;
-      if (length > taken) take(length - taken);
+      budget.take(chunk.length);
+      taken += chunk.length;
       chunks.push(chunk);
     }
     const bytes = chunks.length === 1 ? chunks[0]! : new Uint8Array(Buffer.concat(chunks));
@@ -148,6 +161,13 @@ export async function withBody<T>(
   }
 }
 
+/** Looks at the body itself only where no header tells: that look already starts to read it. */
+function saysNoBody(c: Context): boolean {
+  const length = c.req.header('content-length');
+  if (length !== undefined) return length === '0';
+  return c.req.header('transfer-encoding') === undefined && c.req.raw.body === null;
+}
+
 /** A JSON body: type, length, UTF-8 and JSON checked; `use` gets the value. */
 export async function withJsonBody<T>(
   c: Context,
@@ -156,8 +176,8 @@ export async function withJsonBody<T>(
   use: (value: unknown, bytes: Uint8Array) => Promise<T>,
 ): Promise<T> {
   // A body that is not there at all is named so, whatever its type.
-  const none = c.req.raw.body === null || c.req.header('content-length') === '0';
-  if (none) throw new ProblemError('MALFORMED_JSON', { message: 'A JSON body is required' });
+  if (saysNoBody(c))
+    throw new ProblemError('MALFORMED_JSON', { message: 'A JSON body is required' });
   requireJsonType(c);
   return withBody(c, limits, budget, (bytes) => use(parseStrictJson(bytes, limits), bytes));
 }

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { verifyAggregate } from '../../aggregate/index.ts';
 import { CodedError } from '../../errors.ts';
 import { newInputKey } from '../blobs/blobStore.ts';
-import { serviceBase } from '../http/address.ts';
+import { endOf, serviceBase } from '../http/address.ts';
 import { withBody, withJsonBody } from '../http/body.ts';
 import { answerOnce } from '../idempotency.ts';
 import { ProblemError } from '../problems.ts';
@@ -18,6 +18,9 @@ import type { Caller, Deps, Env, Route } from './route.ts';
 
 /** A body that nobody asked for is read this far, so that it can be told from its repeat. */
 const IGNORED_BODY_BYTES = 64 * 1024;
+
+/** A triple has four; the rest is room for members of the client's own. */
+const TOKENS_PER_ITEM = 16;
 
 export function aggsignRoutes(deps: Deps): Route[] {
   const { settings } = deps;
@@ -38,7 +41,7 @@ function createTask({ settings, runtime, budget }: Deps): Handler {
   return (c, { clientId }) =>
     withBody(c, limits, budget, async (body) => {
       const { store, blobs } = runtime.ports;
-      const expiresAtMs = Date.now() + settings.uploadUrlTtlMs;
+      const expiresAtMs = endOf(settings.uploadUrlTtlMs);
       const { threads } = settings;
       const answer = await answerOnce(c, {
         clientId,
@@ -74,7 +77,7 @@ function renewUrl({ settings, runtime }: Deps): Handler {
   return async (c, caller) => {
     const { store, blobs } = runtime.ports;
     const task = await findTask(store, c.req.param('id'), caller);
-    const expiresAtMs = Date.now() + settings.uploadUrlTtlMs;
+    const expiresAtMs = endOf(settings.uploadUrlTtlMs);
     const renewed = await store.renew(task.id, caller.clientId, expiresAtMs);
     if (renewed === null) {
       throw new ProblemError('CONFLICT', { message: 'The task no longer waits for a task file' });
@@ -115,8 +118,7 @@ function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
   const limits = {
     maxBytes: maxBodyBytes,
     idleTimeoutMs: bodyIdleTimeoutMs,
-    // A triple has four; twice as many leave room for members of the client's own.
-    maxTokens: 8 * maxSignatures + 1000,
+    maxTokens: TOKENS_PER_ITEM * maxSignatures + 1000,
     tooManyCode: 'TOO_MANY_ITEMS',
   } as const;
   return (c, { clientId }) =>
@@ -148,7 +150,7 @@ function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
             input,
             count: items.length,
             threads: settings.threads,
-            expiresAtMs: Date.now() + settings.uploadUrlTtlMs,
+            expiresAtMs: endOf(settings.uploadUrlTtlMs),
           };
           try {
             return await putTask(settings.limits, store, task, options);
@@ -171,7 +173,7 @@ function verify({ settings, budget }: Deps): Handler {
   const limits = {
     maxBytes: maxBodyBytes,
     idleTimeoutMs: bodyIdleTimeoutMs,
-    maxTokens: 8 * maxSignatures + 1000,
+    maxTokens: TOKENS_PER_ITEM * maxSignatures + 1000,
     tooManyCode: 'TOO_MANY_ITEMS',
   } as const;
   return (c) =>

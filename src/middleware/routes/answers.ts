@@ -1,7 +1,7 @@
 /** What several routes do alike: find the caller's task, answer with its record. */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
-import { serviceBase } from '../http/address.ts';
+import { endOf, serviceBase } from '../http/address.ts';
 import { progressRecord } from '../records.ts';
 import type { TaskStore } from '../stores/taskStore.ts';
 import type { Task } from '../tasks/task.ts';
@@ -24,7 +24,7 @@ export async function resultUrl(c: Context, deps: Deps, task: Task): Promise<str
   if (task.state !== 'completed' || task.result === null) return null;
   return deps.runtime.ports.blobs.resultUrl(task.result.blob.key, {
     base: serviceBase(c, deps.settings),
-    expiresAtMs: Date.now() + deps.settings.resultUrlTtlMs,
+    expiresAtMs: endOf(deps.settings.resultUrlTtlMs),
   });
 }
 

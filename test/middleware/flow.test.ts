@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifyAggregate } from '../../src/aggregate/index.ts';
+import { ListItem, ProgressRecord } from '../../src/middleware/schemas.ts';
+import type { Triple } from '../../src/middleware/taskFile.ts';
+import { decodeWireHex } from '../../src/middleware/wireHex.ts';
+import { type Answer, expectProblem, startService, type TestService } from './support.ts';
+import { makeMixedTriples, makeTriples, spoil } from './triples.ts';
+
+const AGGSIGN = '/v1/svc/aggsign';
+const NANOSECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/;
+const bytesOf = (hex: string) => decodeWireHex(hex, 1 << 24) as Uint8Array;
+const statementsOf = (triples: readonly Triple[]) =>
+  triples.map(({ digest, public_key }) => ({
+    publicKey: bytesOf(public_key),
+    message: bytesOf(digest),
+  }));
+
+let http: TestService;
+beforeAll(async () => {
+  http = await startService();
+});
+afterAll(() => http.close());
+
+const record = async (id: number) => {
+  const answer = await http.ask('GET', `/v1/svc/tasks/${id}`);
+  ProgressRecord.parse(answer.json);
+  return answer.json;
+};
+
+/** Follows the events of a task to its end; every record in order. */
+async function follow(id: number): Promise<{ status: string; progress: unknown }[]> {
+  const response = await fetch(`${http.address}/v1/svc/tasks/${id}/events`, {
+    headers: { authorization: http.alice },
+  });
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  const events = (await response.text())
+    .split('\n\n')
+    .filter((event) => event.startsWith('event: progress'));
+  return events.map((event) => JSON.parse(event.slice(event.indexOf('data: ') + 6)));
+}
+
+async function upload(triples: unknown): Promise<number> {
+  const { process_id, url } = (await http.ask('POST', `${AGGSIGN}/task`)).json;
+  expect((await http.ask('PUT', url, triples, { key: null })).status).toBe(200);
+  expect((await http.ask('POST', `${AGGSIGN}/notify/${process_id}`)).status).toBe(202);
+  return process_id;
+}
+
+async function fetchResult(id: number): Promise<Answer> {
+  const { result_path } = await record(id);
+  return http.ask('GET', result_path, undefined, { key: null });
+}
+
+describe('from signatures to a result', () => {
+  it('three steps end in a result file that the library accepts', async () => {
+    const triples = makeTriples(40, 4);
+    const id = await upload(triples);
+    const records = await follow(id);
+    expect(records.at(-1)!.status).toBe('completed');
+    const done = await record(id);
+    expect(done).toMatchObject({ batch_size: 40, format: 'bundle', status: 'completed' });
+    expect(done.finished_at).toMatch(NANOSECONDS);
+    const path = new URL(done.result_path).pathname;
+    expect(path.endsWith(`/${id}.json`)).toBe(true);
+
+    const result = await fetchResult(id);
+    expect(result.status).toBe(200);
+    expect(result.headers.get('content-type')).toBe('application/json');
+    expect(Number(result.headers.get('content-length'))).toBe(done.result_bytes);
+    expect(result.json).toMatchObject({ process_id: id, count: 40, format: 'bundle' });
+    const aggregate = bytesOf(result.json.aggregate);
+    const statements = statementsOf(triples);
+    expect(verifyAggregate(aggregate, statements)).toBe(true);
+    expect(verifyAggregate(aggregate, [...statements].reverse())).toBe(false);
+
+    const { aggregate: hex } = result.json;
+    const ask = (body: unknown) => http.ask('POST', `${AGGSIGN}/verify`, body);
+    expect((await ask({ aggregate: hex, statements: triples })).json).toEqual({ valid: true });
+    const fewer = { aggregate: hex, statements: triples.slice(1) };
+    expect((await ask(fewer)).json).toEqual({ valid: false });
+    const redirect = await http.ask('GET', `/v1/svc/tasks/${id}/result`);
+    expect(redirect.status).toBe(302);
+    expect((await http.ask('GET', redirect.headers.get('location')!)).text).toBe(result.text);
+  });
+
+  it('shows it in the list: completed, finished_at and result_path', async () => {
+    const id = await upload(makeTriples(2));
+    await follow(id);
+    const { json } = await http.ask('GET', '/v1/svc/tasks?status=completed&order=desc&limit=1');
+    ListItem.parse(json.tasks[0]);
+    const { meta } = json.tasks[0];
+    expect(json.tasks[0]).toMatchObject({ id, status: 'completed' });
+    expect(Object.keys(meta).sort()).toEqual([
+      'count',
+      'created_at',
+      'finished_at',
+      'result_path',
+      'submitted_at',
+    ]);
+    expect(meta.count).toBe(2);
+    for (const name of ['created_at', 'submitted_at', 'finished_at']) {
+      expect(meta[name]).toMatch(NANOSECONDS);
+    }
+    expect(meta.submitted_at > meta.created_at).toBe(true);
+    expect(meta.finished_at > meta.submitted_at).toBe(true);
+    expect(new URL(meta.result_path).pathname.endsWith(`/${id}.json`)).toBe(true);
+    expect((await http.ask('GET', meta.result_path, undefined, { key: null })).status).toBe(200);
+  });
+
+  it('a direct request does the same, with both parameter sets, in the caller’s order', async () => {
+    const triples = makeMixedTriples(6);
+    const answer = await http.ask('POST', AGGSIGN, { data: [...triples, triples[0]] });
+    expect(answer.status).toBe(202);
+    const id = answer.json.process_id;
+    expect((await follow(id)).at(-1)!.status).toBe('completed');
+    const result = await fetchResult(id);
+    const statements = statementsOf([...triples, triples[0]!]);
+    expect(verifyAggregate(bytesOf(result.json.aggregate), statements)).toBe(true);
+  });
+
+  it('takes what the signing endpoint signs', async () => {
+    const data = [];
+    for (const digest of ['0x', '0xAB', '0x00ff']) {
+      data.push((await http.ask('POST', '/v1/falcon/sign', { digest })).json);
+    }
+    const { json } = await http.ask('POST', AGGSIGN, { data });
+    expect((await follow(json.process_id)).at(-1)!.status).toBe('completed');
+  });
+
+  it('fails with every invalid item, and its reason', async () => {
+    const triples = makeTriples(30, 2);
+    for (const index of [3, 17, 29]) triples[index] = spoil(triples[index]!);
+    triples[8] = { ...triples[8]!, public_key: '0x09' };
+    const id = await upload(triples);
+    expect((await follow(id)).at(-1)!.status).toBe('failed');
+    const { error, result_path, finished_at } = await record(id);
+    expect(result_path).toBeUndefined();
+    expect(finished_at).toMatch(NANOSECONDS);
+    expect(error).toMatchObject({ code: 'INVALID_SIGNATURES', status: 422 });
+    expect(error.invalid.map(({ index }: { index: number }) => index)).toEqual([3, 8, 17, 29]);
+    for (const { reason } of error.invalid) expect(reason).toMatch(/^[a-zA-Z]+$/);
+    expectProblem(await http.ask('GET', `/v1/svc/tasks/${id}/result`), 409, 'CONFLICT');
+    const { json } = await http.ask('GET', '/v1/svc/tasks?status=failed');
+    expect(json.tasks.map((task: { id: number }) => task.id)).toContain(id);
+  });
+
+  const unreadable: [string, string, string][] = [
+    ['that is not JSON', '[{"digest":', 'MALFORMED_JSON'],
+    ['that is an object', '{}', 'BAD_TASK_FILE'],
+    ['that is empty', '[]', 'BAD_TASK_FILE'],
+    ['of 1723 triples', JSON.stringify(Array(1723).fill({})), 'TOO_MANY_ITEMS'],
+    ['of a million zeros', `[${'0,'.repeat(1_000_000)}0]`, 'TOO_MANY_ITEMS'],
+    ['of depth 100,000', '['.repeat(100_000), 'MALFORMED_JSON'],
+    ['with bad hex', '[{"digest":"0xzz","public_key":"0x","signature":"ab"}]', 'BAD_TASK_FILE'],
+  ];
+  it.each(unreadable)('a task file %s fails, and says so', async (_, file, code) => {
+    const id = await upload(file);
+    expect((await follow(id)).at(-1)!.status).toBe('failed');
+    const { error } = await record(id);
+    expect(error.code).toBe(code);
+    expect(error.detail).toBeTypeOf('string');
+    expect(JSON.stringify(error)).not.toMatch(/\/tmp\/|node_modules/);
+  });
+
+  it('a result goes away with its task', async () => {
+    const id = await upload(makeTriples(1));
+    await follow(id);
+    const { result_path } = await record(id);
+    expect((await http.ask('DELETE', `/v1/svc/tasks/${id}`)).status).toBe(204);
+    const gone = await http.ask('GET', result_path, undefined, { key: null });
+    expectProblem(gone, 404, 'NOT_FOUND');
+  });
+
+  it('a result url is good for this result only, and not for ever', async () => {
+    const id = await upload(makeTriples(1));
+    await follow(id);
+    const url = new URL((await record(id)).result_path);
+    for (const [name, value] of url.searchParams) {
+      const forged = new URL(url);
+      forged.searchParams.set(
+        name,
+        value.startsWith('1') ? `2${value.slice(1)}` : `1${value.slice(1)}`,
+      );
+      expectProblem(await http.ask('GET', forged.href), 403, 'FORBIDDEN_URL');
+    }
+    const other = new URL(url);
+    other.pathname = other.pathname.replace(/results\/\d+/, 'results/2');
+    expectProblem(await http.ask('GET', other.href), 403, 'FORBIDDEN_URL');
+    const short = await startService({ resultUrlTtlMs: 1, workers: true });
+    try {
+      const { json } = await short.ask('POST', AGGSIGN, { data: makeTriples(1) });
+      const path = `/v1/svc/tasks/${json.process_id}`;
+      let record = json;
+      while (!record.result_path) record = (await short.ask('GET', path)).json;
+      await new Promise((resolve) => setTimeout(resolve, 1100));
+      const late = await short.ask('GET', record.result_path);
+      expectProblem(late, 403, 'FORBIDDEN_URL');
+    } finally {
+      await short.close();
+    }
+  });
+});

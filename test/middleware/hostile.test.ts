@@ -1,0 +1,524 @@
+/**
+ * What a hostile user would send, over real HTTP, to every endpoint: each time a problem document with the
+ * right status, and the service alive afterwards.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Triple } from '../../src/middleware/taskFile.ts';
+import { fact } from '../support/facts.ts';
+import { type RawRequest, sendRaw } from './rawHttp.ts';
+import { expectProblem, startService, type TestService } from './support.ts';
+import { makeTriples } from './triples.ts';
+
+const SIGN = '/v1/falcon/sign';
+const DIRECT = '/v1/svc/aggsign';
+const VERIFY = '/v1/svc/aggsign/verify';
+const CREATE = '/v1/svc/aggsign/task';
+const MIB = 1024 * 1024;
+const BODY_IDLE_MS = 400;
+
+let http: TestService;
+let triple: Triple;
+let answered = 0;
+
+beforeAll(async () => {
+  http = await startService({ workers: false, bodyIdleTimeoutMs: BODY_IDLE_MS });
+  [triple] = makeTriples(1) as [Triple];
+});
+afterAll(() => http.close());
+
+/** After every single test: an ordinary request is answered in an ordinary way. */
+afterEach(async () => {
+  const alive = await http.ask('GET', '/v1/svc/tasks?limit=1');
+  expect(alive.status).toBe(200);
+  answered++;
+});
+
+const hex = (bytes: number) => `0x${'ab'.repeat(bytes)}`;
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+
+type Case = [what: string, path: string, body: unknown, status: number, code: string];
+
+describe('bodies', () => {
+  const notJson: [string, string | Uint8Array][] = [
+    ['nothing', ''],
+    ['a space', ' '],
+    ['half an object', '{"digest":"0x00"'],
+    ['half a string', '{"digest":"0x0'],
+    ['a single quote', "{'digest':'0x00'}"],
+    ['a trailing comma', '{"digest":"0x00",}'],
+    ['a comment', '{"digest":"0x00"}//'],
+    ['two values', '{"digest":"0x00"}{}'],
+    ['NaN', '{"digest":NaN}'],
+    ['a bare word', 'hello'],
+    ['bytes that are not UTF-8', Uint8Array.of(0x7b, 0xff, 0xfe, 0x7d)],
+    ['UTF-16', new Uint8Array(Buffer.from('{"digest":"0x00"}', 'utf16le'))],
+    ['half a character', Uint8Array.of(0x22, 0xe2, 0x82, 0x22)],
+    ['a byte order mark', '\ufeff{"digest":"0x00"}'],
+    ['a zero byte', '{"digest":"0x00"}\0'],
+    ['a control character in a string', '{"digest":"0x0\n0"}'],
+    ['the same name twice', '{"digest":"0x00","digest":"0x01","data":[],"aggregate":"0x"}'],
+    ['a form', 'digest=0x00'],
+    ['XML', '<digest>0x00</digest>'],
+    ['depth 10,000', nested(10_000)],
+    ['depth 5,000, never closed', '{"data":'.repeat(5_000)],
+  ];
+  const wrongShape: [string, unknown][] = [
+    ['null', null],
+    ['an array', []],
+    ['a number', 7],
+    ['a string', 'digest'],
+    ['true', true],
+    ['an empty object', {}],
+  ];
+  const cases: Case[] = [];
+  for (const path of [SIGN, DIRECT, VERIFY]) {
+    for (const [what, body] of notJson) cases.push([what, path, body, 400, 'MALFORMED_JSON']);
+    for (const [what, body] of wrongShape) {
+      cases.push([what, path, JSON.stringify(body), 422, 'INVALID_BODY']);
+    }
+  }
+  it.each(cases)('%s → %s', async (_, path, body, status, code) => {
+    const answer = await http.ask('POST', path, body);
+    expectProblem(answer, status, code);
+    if (status === 422) expect(answer.json.errors.length).toBeGreaterThan(0);
+  });
+
+  const values: [string, unknown][] = [
+    ['missing', undefined],
+    ['null', null],
+    ['a number', 5],
+    ['an array', ['0x00']],
+    ['an object', { hex: '0x00' }],
+    ['empty', ''],
+    ['without 0x', 'abcd'],
+    ['with 0X', '0Xabcd'],
+    ['of odd length', '0xabc'],
+    ['not hex', '0xzz'],
+    ['with a space', '0xab cd'],
+    ['with a space around', ' 0xab '],
+    ['of full-width digits', '0x１２'],
+    ['with a line end', '0xab\n'],
+    ['with a sign', '0x-1'],
+  ];
+  it.each(values)('a digest %s is a 422 at the signing endpoint', async (_, digest) => {
+    const answer = await http.ask('POST', SIGN, { digest });
+    expectProblem(answer, 422, 'INVALID_BODY');
+    expect(answer.json.errors).toEqual([expect.objectContaining({ path: '/digest' })]);
+  });
+
+  it('4096 bytes are signed, 4097 are not', async () => {
+    expect((await http.ask('POST', SIGN, { digest: hex(4096) })).status).toBe(200);
+    expectProblem(await http.ask('POST', SIGN, { digest: hex(4097) }), 422, 'INVALID_BODY');
+    expectProblem(await http.ask('POST', SIGN, { digest: hex(MIB) }), 413, 'BODY_TOO_LARGE');
+  });
+
+  const fields = ['digest', 'public_key', 'signature'] as const;
+  it.each(fields.flatMap((field) => values.map(([what, value]) => [field, what, value] as const)))(
+    'the %s of one triple %s is named in a 422',
+    async (field, _, value) => {
+      const data = [triple, { ...triple, [field]: value }, triple];
+      const answer = await http.ask('POST', DIRECT, { data });
+      expectProblem(answer, 422, 'INVALID_BODY');
+      expect(answer.json.errors[0].path).toBe(`/data/1/${field}`);
+      expect(answer.json.errors_total).toBe(1);
+    },
+  );
+
+  const badTriples: [string, unknown, string][] = [
+    ['a digest of 4097 bytes', { digest: hex(4097) }, '/data/0/digest'],
+    ['a key that is cut off', { public_key: hex(896) }, '/data/0/public_key'],
+    ['a key of another kind', { public_key: hex(897) }, '/data/0/public_key'],
+    ['no key bytes at all', { public_key: '0x' }, '/data/0/public_key'],
+    ['a key of a megabyte', { public_key: hex(MIB) }, '/data/0/public_key'],
+    ['a signature of a megabyte', { signature: hex(MIB) }, '/data/0/signature'],
+  ];
+  it.each(badTriples)('%s is a 422', async (_, change, path) => {
+    const answer = await http.ask('POST', DIRECT, { data: [{ ...triple, ...(change as object) }] });
+    expectProblem(answer, 422, 'INVALID_BODY');
+    expect(answer.json.errors).toEqual([expect.objectContaining({ path })]);
+  });
+
+  const badData: [string, unknown, string][] = [
+    ['no data', undefined, 'INVALID_BODY'],
+    ['data that is an object', { 0: {} }, 'INVALID_BODY'],
+    ['data that is a string', '[]', 'INVALID_BODY'],
+    ['no triples', [], 'INVALID_BODY'],
+    ['triples that are arrays', [['0x00', '0x00', '0x00']], 'INVALID_BODY'],
+    ['triples that are null', [null, null], 'INVALID_BODY'],
+    ['1723 empty objects', Array(1723).fill({}), 'TOO_MANY_ITEMS'],
+    ['a million zeros', Array(1_000_000).fill(0), 'TOO_MANY_ITEMS'],
+  ];
+  it.each(badData)('%s is a 422', async (_, data, code) => {
+    expectProblem(await http.ask('POST', DIRECT, { data }), 422, code);
+  });
+
+  it('1723 good triples are a 422', async () => {
+    const answer = await http.ask('POST', DIRECT, { data: Array(1723).fill(triple) });
+    expectProblem(answer, 422, 'TOO_MANY_ITEMS');
+  });
+
+  it('32 MiB of empty objects are a 422, and do not become objects', async () => {
+    const body = `{"data":[${'{},'.repeat(11_000_000)}{}]}`;
+    const answer = await http.ask('POST', DIRECT, body);
+    expectProblem(answer, 422, 'TOO_MANY_ITEMS');
+  });
+
+  it('a polluted prototype is only an unknown member', async () => {
+    const body = `{"digest":"0x00","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}`;
+    expect((await http.ask('POST', SIGN, body)).status).toBe(200);
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+    const inherited = await http.ask('POST', SIGN, `{"__proto__":{"digest":"0x00"}}`);
+    expectProblem(inherited, 422);
+  });
+
+  const statements = () => [{ digest: triple.digest, public_key: triple.public_key }];
+  it('garbage that is hex is simply not a valid aggregate', async () => {
+    for (const aggregate of ['0x', '0x00', hex(100), hex(700_000)]) {
+      const answer = await http.ask('POST', VERIFY, { aggregate, statements: statements() });
+      expect([answer.status, answer.json]).toEqual([200, { valid: false }]);
+    }
+  });
+  it.each(values)('an aggregate %s is a 422', async (_, aggregate) => {
+    const answer = await http.ask('POST', VERIFY, { aggregate, statements: statements() });
+    expectProblem(answer, 422, 'INVALID_BODY');
+    expect(answer.json.errors[0].path).toBe('/aggregate');
+  });
+  it.each(badData)('statements: %s is a 422', async (_, data, code) => {
+    expectProblem(
+      await http.ask('POST', VERIFY, { aggregate: '0x00', statements: data }),
+      422,
+      code,
+    );
+  });
+});
+
+describe('types, methods, paths', () => {
+  it.each([SIGN, DIRECT, VERIFY])('%s takes JSON only', async (path) => {
+    const types = [
+      '',
+      'text/plain',
+      'application/xml',
+      'application/x-www-form-urlencoded',
+      'json',
+      'multipart/form-data; boundary=x',
+      'application/json; charset=utf-16',
+      'application/jsonp',
+    ];
+    for (const type of types) {
+      const headers = { 'content-type': type };
+      expectProblem(await http.ask('POST', path, '{}', { headers }), 415, 'UNSUPPORTED_MEDIA_TYPE');
+    }
+    const headers = { 'content-encoding': 'br' };
+    expectProblem(await http.ask('POST', path, '{}', { headers }), 415, 'UNSUPPORTED_MEDIA_TYPE');
+  });
+
+  const wrongMethods: [string, string, string][] = [
+    [SIGN, 'GET PUT PATCH DELETE OPTIONS', 'POST'],
+    [CREATE, 'GET PUT PATCH DELETE OPTIONS', 'POST'],
+    [`${CREATE}/1/url`, 'GET PUT DELETE', 'POST'],
+    ['/v1/svc/aggsign/notify/1', 'GET PUT PATCH DELETE', 'POST'],
+    [DIRECT, 'GET PUT PATCH DELETE', 'POST'],
+    [VERIFY, 'GET PUT DELETE', 'POST'],
+    ['/v1/svc/tasks', 'POST PUT PATCH DELETE', 'GET, HEAD'],
+    ['/v1/svc/tasks/1', 'POST PUT PATCH', 'GET, DELETE, HEAD'],
+    ['/v1/svc/tasks/1/result', 'POST PUT DELETE', 'GET, HEAD'],
+    ['/v1/svc/tasks/1/events', 'POST PUT DELETE', 'GET, HEAD'],
+    ['/v1/svc/uploads/1', 'GET POST PATCH DELETE', 'PUT'],
+    ['/v1/svc/results/1/1.json', 'POST PUT DELETE', 'GET, HEAD'],
+  ];
+  it.each(wrongMethods)('%s refuses %s', async (path, methods, allow) => {
+    for (const method of methods.split(' ')) {
+      const answer = await http.ask(method, path, method === 'GET' ? undefined : {});
+      expectProblem(answer, 405, 'METHOD_NOT_ALLOWED');
+      expect(answer.headers.get('allow')).toBe(allow);
+    }
+  });
+
+  it.each([
+    '/',
+    '/v1',
+    '/v1/',
+    '/v2/svc/tasks',
+    '/v1/svc',
+    '/v1/svc/',
+    '/v1/svc/task',
+    '/v1/svc/tasks/',
+    '/v1/svc/tasks/1/2',
+    '/v1/falcon',
+    '/v1/falcon/verify',
+    '/V1/svc/tasks',
+    '/v1/SVC/tasks',
+    '/v1/svc/aggsign/',
+    '/favicon.ico',
+    '/v1/svc/%2e%2e/tasks',
+    '/v1//svc/tasks',
+    '/v1/svc/tasks%00',
+    '/v1/svc/tasks;x=1',
+    '/.env',
+    `/v1/svc/${'a'.repeat(8000)}`,
+  ])('%s is a 404', async (path) => {
+    expectProblem(await http.ask('GET', path), 404, 'NOT_FOUND');
+  });
+
+  const noIds = [
+    '0',
+    '1',
+    '00',
+    '-1',
+    '1.0',
+    '1e3',
+    '0x1',
+    'abc',
+    'null',
+    'NaN',
+    '%31%20',
+    '１',
+    '%00',
+    "1'--",
+    '9007199254740993',
+    '999999999999999999',
+    '9'.repeat(19),
+    '9'.repeat(4000),
+    '..%2f1',
+    '1%2fresult',
+    '+1',
+  ];
+  it.each(noIds)('the task id %s is a 404 everywhere', async (id) => {
+    for (const [method, path] of [
+      ['GET', `/v1/svc/tasks/${id}`],
+      ['DELETE', `/v1/svc/tasks/${id}`],
+      ['GET', `/v1/svc/tasks/${id}/result`],
+      ['GET', `/v1/svc/tasks/${id}/events`],
+      ['POST', `/v1/svc/aggsign/notify/${id}`],
+      ['POST', `${CREATE}/${id}/url`],
+    ] as const) {
+      expectProblem(await http.ask(method, path), 404, 'NOT_FOUND');
+    }
+  });
+
+  it.each([
+    '/v1/svc/uploads/1',
+    '/v1/svc/uploads/1?expires=9999999999999&signature=AAAA',
+    '/v1/svc/uploads/x?signature=',
+    '/v1/svc/uploads/1?expires=NaN&signature=%00',
+    `/v1/svc/uploads/1?expires=1&signature=${'A'.repeat(5000)}`,
+    '/v1/svc/uploads/99999999999999999999',
+  ])('PUT %s is a forged url', async (path) => {
+    expectProblem(await http.ask('PUT', path, '[]', { key: null }), 403, 'FORBIDDEN_URL');
+  });
+
+  it.each([
+    '/v1/svc/results/1/1.json',
+    '/v1/svc/results/1/1.json?expires=9999999999999&signature=AAAA',
+    '/v1/svc/results/x/1.json',
+    '/v1/svc/results/1/1',
+    '/v1/svc/results/1/..%2f..%2ffalconry.sqlite',
+    '/v1/svc/results/..%2f..%2fkeys/signing.json',
+    '/v1/svc/results/1/%00.json',
+  ])('GET %s is a forged url', async (path) => {
+    expectProblem(await http.ask('GET', path, undefined, { key: null }), 403, 'FORBIDDEN_URL');
+  });
+});
+
+describe('bytes on the wire', () => {
+  const head = (method: string, path: string, ...headers: string[]) =>
+    [
+      `${method} ${path} HTTP/1.1`,
+      'Host: falcon.test',
+      `Authorization: ${http.alice}`,
+      ...headers,
+      '',
+      '',
+    ].join('\r\n');
+  const json = 'Content-Type: application/json';
+
+  type Raw = [what: string, make: () => RawRequest, status: number, code: string];
+  const broken: Raw[] = [
+    ['no HTTP at all', () => ({ parts: ['hello falcon\r\n\r\n'] }), 400, 'MALFORMED_REQUEST'],
+    [
+      'a TLS greeting',
+      () => ({ parts: [Uint8Array.of(22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3), '\r\n\r\n'] }),
+      400,
+      'MALFORMED_REQUEST',
+    ],
+    [
+      'an unknown method',
+      () => ({ parts: [head('FALCON', '/v1/svc/tasks')] }),
+      400,
+      'MALFORMED_REQUEST',
+    ],
+    [
+      'a header with a zero byte',
+      () => ({ parts: [head('GET', '/v1/svc/tasks', 'X-A: \0')] }),
+      400,
+      'MALFORMED_REQUEST',
+    ],
+    [
+      'headers of 100 kB',
+      () => ({ parts: [head('GET', '/v1/svc/tasks', `X-A: ${'a'.repeat(100_000)}`)] }),
+      431,
+      'HEADERS_TOO_LARGE',
+    ],
+    [
+      'a backslash in the path',
+      () => ({ parts: [head('GET', '/v1\\svc\\tasks')] }),
+      400,
+      'MALFORMED_REQUEST',
+    ],
+    [
+      'a host that is none',
+      () => ({ parts: ['GET /v1/svc/tasks HTTP/1.1\r\nHost: a/b@c\r\n\r\n'] }),
+      400,
+      'MALFORMED_REQUEST',
+    ],
+    [
+      'no host',
+      () => ({ parts: ['GET /v1/svc/tasks HTTP/1.1\r\n\r\n'] }),
+      400,
+      'MALFORMED_REQUEST',
+    ],
+    [
+      'a negative length',
+      () => ({ parts: [head('POST', SIGN, json, 'Content-Length: -5')] }),
+      400,
+      'MALFORMED_REQUEST',
+    ],
+    [
+      'two lengths',
+      () => ({ parts: [head('POST', SIGN, json, 'Content-Length: 2', 'Content-Length: 3'), '{}'] }),
+      400,
+      'MALFORMED_REQUEST',
+    ],
+    [
+      'length and chunks',
+      () => ({
+        parts: [head('POST', SIGN, json, 'Content-Length: 2', 'Transfer-Encoding: chunked'), '{}'],
+      }),
+      400,
+      'MALFORMED_REQUEST',
+    ],
+    [
+      'a length of a petabyte',
+      () => ({ parts: [head('POST', DIRECT, json, 'Content-Length: 1125899906842624')] }),
+      413,
+      'BODY_TOO_LARGE',
+    ],
+    [
+      'chunks that are none',
+      () => ({ parts: [head('POST', SIGN, json, 'Transfer-Encoding: chunked'), 'zz\r\n{}\r\n'] }),
+      400,
+      '',
+    ],
+    [
+      'a body that never comes',
+      () => ({ parts: [head('POST', SIGN, json, 'Content-Length: 20')] }),
+      408,
+      'REQUEST_TIMEOUT',
+    ],
+    [
+      'a body that stops half-way',
+      () => ({ parts: [head('POST', SIGN, json, 'Content-Length: 20'), '{"digest"'] }),
+      408,
+      'REQUEST_TIMEOUT',
+    ],
+    [
+      'chunks that never end',
+      () => ({
+        parts: [head('POST', DIRECT, json, 'Transfer-Encoding: chunked'), '5\r\n{"dat\r\n'],
+      }),
+      408,
+      'REQUEST_TIMEOUT',
+    ],
+    [
+      'a body that is not there',
+      () => ({ parts: [head('POST', SIGN, json)] }),
+      400,
+      'MALFORMED_JSON',
+    ],
+  ];
+  it.each(broken)('%s', async (_, make, status, code) => {
+    const answer = await sendRaw(http.port, make());
+    expect(answer).not.toBeNull();
+    expectProblem(answer!, status, code || undefined);
+  });
+
+  it('an upload without any length is a 411', async () => {
+    const { url } = (await http.ask('POST', CREATE)).json;
+    const { pathname, search } = new URL(url);
+    const answer = await sendRaw(http.port, { parts: [head('PUT', pathname + search, json)] });
+    expectProblem(answer!, 411, 'LENGTH_REQUIRED');
+  });
+
+  it('an upload that stops half-way, or is cut, leaves no file and can be repeated', async () => {
+    const { url, process_id } = (await http.ask('POST', CREATE)).json;
+    const { pathname, search } = new URL(url);
+    const parts = [head('PUT', pathname + search, json, 'Content-Length: 100'), '[ '];
+    expectProblem((await sendRaw(http.port, { parts }))!, 408, 'REQUEST_TIMEOUT');
+    await sendRaw(http.port, { parts, ending: 'cut' });
+    await sendRaw(http.port, { parts, ending: 'end' });
+    const notify = await http.ask('POST', `/v1/svc/aggsign/notify/${process_id}`);
+    expectProblem(notify, 409, 'NOT_UPLOADED');
+    expect((await http.ask('PUT', url, '[]', { key: null })).status).toBe(200);
+  });
+
+  it('a body that comes drop by drop is read to its end', async () => {
+    const body = '{"digest":"0x00"}';
+    const parts = [head('POST', SIGN, json, `Content-Length: ${body.length}`), ...body];
+    const answer = await sendRaw(http.port, { parts, pauseMs: 30 });
+    expect(answer?.status).toBe(200);
+  });
+
+  it('unannounced bodies are read to their limit and no further', async () => {
+    for (const [path, bytes] of [
+      [SIGN, 2 * MIB],
+      [CREATE, MIB],
+      [DIRECT, 33 * MIB],
+      [VERIFY, 33 * MIB],
+    ] as const) {
+      const stream = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          for (let left = bytes; left > 0; left -= MIB)
+            controller.enqueue(new Uint8Array(MIB).fill(0x20));
+          controller.close();
+        },
+      });
+      const init = {
+        method: 'POST',
+        headers: { authorization: http.alice, 'content-type': 'application/json' },
+        body: stream,
+        duplex: 'half',
+      };
+      const response = await fetch(http.address + path, init as RequestInit);
+      expect(response.status, path).toBe(413);
+      expect(await response.json()).toMatchObject({ code: 'BODY_TOO_LARGE', status: 413 });
+    }
+  });
+
+  it('a hundred connections that say half a word do not stop the others', async () => {
+    const parts = [head('POST', DIRECT, json, 'Content-Length: 33000000'), '{"data":['];
+    const started = performance.now();
+    const slow = Array.from({ length: 100 }, () => sendRaw(http.port, { parts }));
+    const quick = await http.ask('GET', '/v1/svc/tasks');
+    expect(quick.status).toBe(200);
+    expect(performance.now() - started).toBeLessThan(5000);
+    for (const answer of await Promise.all(slow)) {
+      // Out of memory for bodies (503) or out of patience (408): both are problem documents.
+      expect([408, 503]).toContain(answer?.status);
+      expectProblem(answer!, answer!.status);
+    }
+  });
+
+  it('many cut connections leave nothing behind', async () => {
+    const parts = [head('POST', DIRECT, json, 'Content-Length: 1000000'), '{"data":['];
+    await Promise.all(
+      Array.from({ length: 50 }, () => sendRaw(http.port, { parts, ending: 'cut' })),
+    );
+    const good = await http.ask('POST', DIRECT, { data: [triple] });
+    expect(good.status).toBe(202);
+  });
+});
+
+it('states what was tried', (context) => {
+  expect(answered).toBeGreaterThan(250);
+  fact(context, 'hostile requests', `${answered} cases over HTTP, the service alive after each`);
+});

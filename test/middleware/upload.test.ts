@@ -1,0 +1,181 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectProblem, startService, type TestService, toAnswer } from './support.ts';
+
+const CREATE = '/v1/svc/aggsign/task';
+const MIB = 1024 * 1024;
+
+/** Pieces of 64 KiB, so that the length is not announced. */
+function stream(bytes: number): ReadableStream<Uint8Array> {
+  let left = bytes;
+  return new ReadableStream({
+    pull(controller) {
+      if (left === 0) return controller.close();
+      const piece = Math.min(left, 65_536);
+      left -= piece;
+      controller.enqueue(new Uint8Array(piece).fill(0x20));
+    },
+  });
+}
+
+describe('the upload url', () => {
+  let http: TestService;
+  beforeAll(async () => {
+    http = await startService({ workers: false });
+  });
+  afterAll(() => http.close());
+  const create = async () =>
+    (await http.ask('POST', CREATE)).json as { process_id: number; url: string };
+  const put = (url: string, body: unknown = '[]', headers = {}) =>
+    http.ask('PUT', url, body, { key: null, headers });
+  const putStream = async (url: string, body: ReadableStream<Uint8Array>) => {
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'PUT', headers, body, duplex: 'half' };
+    return toAnswer(await fetch(url, init as RequestInit));
+  };
+  const files = async (folder: string) => {
+    const path = join(http.directory, 'files', folder);
+    return (await readdir(path).catch(() => [])).length;
+  };
+
+  it('needs no API key and ignores one that is sent', async () => {
+    const { url } = await create();
+    expect((await put(url)).status).toBe(200);
+    const { url: second } = await create();
+    for (const key of [http.bob, 'nonsense']) {
+      expect((await http.ask('PUT', second, '[]', { key })).status).toBe(200);
+    }
+  });
+
+  it('takes a body of unannounced length', async () => {
+    const { url } = await create();
+    const answer = await putStream(url, stream(3 * MIB));
+    expect(answer.status).toBe(200);
+    expect(answer.json.bytes).toBe(3 * MIB);
+  });
+
+  it('takes exactly 32 MiB, and refuses one byte more, announced or not', async () => {
+    const { url, process_id } = await create();
+    expect((await put(url, new Uint8Array(32 * MIB).fill(0x20))).status).toBe(200);
+    const before = await files('inputs');
+    expectProblem(await put(url, new Uint8Array(32 * MIB + 1).fill(0x20)), 413, 'BODY_TOO_LARGE');
+    expectProblem(await putStream(url, stream(32 * MIB + 1)), 413, 'BODY_TOO_LARGE');
+    expect(await files('inputs')).toBe(before);
+    expect(await files('tmp')).toBe(0);
+    const record = await http.ask('GET', `/v1/svc/tasks/${process_id}`);
+    expect(record.json.status).toBe('wait for notification');
+  });
+
+  it('replaces the file by a later one before the notification, refuses it afterwards', async () => {
+    const { url, process_id } = await create();
+    const before = await files('inputs');
+    await put(url, '[1]');
+    await put(url, '[1,2]');
+    expect(await files('inputs')).toBe(before + 1);
+    await http.ask('POST', `/v1/svc/aggsign/notify/${process_id}`);
+    expectProblem(await put(url, '[1,2,3]'), 409, 'CONFLICT');
+    expect(await files('inputs')).toBe(before + 1);
+    const reissue = await http.ask('POST', `${CREATE}/${process_id}/url`);
+    expectProblem(reissue, 409, 'CONFLICT');
+  });
+
+  it('is good for one task and one use only', async () => {
+    const { url } = await create();
+    const other = new URL((await create()).url);
+    const right = new URL(url).search;
+    const mixed = new URL(other);
+    mixed.search = right;
+    expectProblem(await put(mixed.href), 403, 'FORBIDDEN_URL');
+    const asResult = new URL(url);
+    asResult.pathname = `/v1/svc/results/1/${url.match(/uploads\/(\d+)/)![1]}.json`;
+    expectProblem(await http.ask('GET', asResult.href, undefined, { key: null }), 403);
+    expectProblem(await http.ask('GET', url, undefined, { key: null }), 405);
+    expectProblem(await http.ask('DELETE', url), 405);
+  });
+
+  it('is refused with any character changed, left out or added', async () => {
+    const { url } = await create();
+    const { searchParams } = new URL(url);
+    const forge = (change: (query: URLSearchParams) => void) => {
+      const forged = new URL(url);
+      change(forged.searchParams);
+      return forged.href;
+    };
+    const urls: string[] = [];
+    for (const [name, value] of searchParams) {
+      urls.push(forge((query) => query.delete(name)));
+      urls.push(forge((query) => query.set(name, '')));
+      urls.push(forge((query) => query.set(name, `${value}0`)));
+      urls.push(forge((query) => query.append(name, value)));
+      for (let i = 0; i < value.length; i++) {
+        const other = value[i] === '1' ? '2' : '1';
+        urls.push(
+          forge((query) => query.set(name, value.slice(0, i) + other + value.slice(i + 1))),
+        );
+      }
+    }
+    urls.push(
+      url.split('?')[0]!,
+      url.replace(/uploads\/\d+/, 'uploads/abc'),
+      url.replace(/uploads\/\d+/, '$&0'),
+    );
+    for (const forged of urls) expectProblem(await put(forged), 403, 'FORBIDDEN_URL');
+    expect(urls.length).toBeGreaterThan(40);
+    expect((await put(url)).status).toBe(200);
+  });
+
+  it('takes JSON only', async () => {
+    const { url } = await create();
+    for (const type of [
+      'text/plain',
+      'application/octet-stream',
+      'application/jsonx',
+      'json',
+      '',
+    ]) {
+      expectProblem(await put(url, '[]', { 'content-type': type }), 415, 'UNSUPPORTED_MEDIA_TYPE');
+    }
+    const latin = { 'content-type': 'application/json; charset=iso-8859-1' };
+    expectProblem(await put(url, '[]', latin), 415);
+    const zipped = { 'content-encoding': 'gzip' };
+    expectProblem(await put(url, '[]', zipped), 415);
+    const loud = { 'content-type': 'Application/JSON; charset="UTF-8"' };
+    expect((await put(url, '[]', loud)).status).toBe(200);
+  });
+
+  it('names an empty body', async () => {
+    const { url } = await create();
+    expectProblem(await put(url, ''), 400, 'MALFORMED_JSON');
+    expectProblem(await putStream(url, stream(0)), 400, 'MALFORMED_JSON');
+  });
+
+  it('answers 404 for a task that was taken away', async () => {
+    const { url, process_id } = await create();
+    await http.ask('DELETE', `/v1/svc/tasks/${process_id}`);
+    expectProblem(await put(url), 409, 'CONFLICT');
+    await http.ask('DELETE', `/v1/svc/tasks/${process_id}`);
+    expectProblem(await put(url), 404, 'NOT_FOUND');
+  });
+});
+
+describe('the end of an upload url', () => {
+  it('comes when it says; a new one can be had before the task expires', async () => {
+    const http = await startService({ workers: false, uploadUrlTtlMs: 1000 });
+    try {
+      const { process_id, url } = (await http.ask('POST', CREATE)).json;
+      const reissued = await http.ask('POST', `${CREATE}/${process_id}/url`);
+      expect(reissued.status).toBe(200);
+      expect(reissued.json.process_id).toBe(process_id);
+      expect((await http.ask('PUT', reissued.json.url, '[]', { key: null })).status).toBe(200);
+      await new Promise((resolve) => setTimeout(resolve, 2100));
+      for (const old of [url, reissued.json.url]) {
+        expectProblem(await http.ask('PUT', old, '[]', { key: null }), 403, 'FORBIDDEN_URL');
+      }
+      const late = await http.ask('POST', `/v1/svc/aggsign/notify/${process_id}`);
+      expectProblem(late, 409, 'CONFLICT');
+    } finally {
+      await http.close();
+    }
+  });
+});
