@@ -90,6 +90,9 @@ export interface ServiceOptions {
   /** Worker threads; default: one less than the processor has, at least 1, at most 8. */
   readonly threads?: number;
 
+  /** A task is taken over when nothing was heard of its worker for so long; default 10 s. */
+  readonly leaseMs?: number;
+
   readonly onEvent?: (event: ServiceEvent) => void;
   /** Default: silence. Never gets a key, a signature or a signed url. */
   readonly logger?: Logger;
@@ -151,6 +154,7 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     },
     workers: read.flag('workers', true),
     threads: read.integer('threads', defaultThreads(), 1, 256),
+    leaseMs: read.integer('leaseMs', 10_000, 200, 600_000),
     onEvent: read.hook('onEvent') ?? nothing,
     logger: read.port('logger', ['debug', 'info', 'warn', 'error']) ?? SILENT,
   };

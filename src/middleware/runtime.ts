@@ -140,7 +140,7 @@ export class Runtime {
   }
 
   #startRunner(store: TaskStore, blobs: BlobStore): void {
-    const { threads, maxSignatures, maxDigestBytes, maxBodyBytes, logger } = this.settings;
+    const { threads, leaseMs, maxSignatures, maxDigestBytes, maxBodyBytes, logger } = this.settings;
     const aggregator = createAggregator({
       blobs,
       maxSignatures,
@@ -152,6 +152,7 @@ export class Runtime {
       store,
       handler: aggregator.handler,
       threads,
+      leaseMs,
       onEvent: (event) => logger.debug('runner', { ...event }),
     });
     this.#undo.push(
