@@ -12,7 +12,7 @@
  *
  * Bounds, all proven by scripts/generate/nttPlan.ts (and checked in ntt.test.ts):
  *   ntt    |x| <= 6144 in  -> |x| <= 32604 out
- *   intt   |x| <= 13184 in -> |x| <= 12288 out, which is what products and reduced values are
+ *   intt   |x| <= 13219 in -> |x| <= 12288 out, which is what products and reduced values are
  *
  * All functions are straight-line over the data: fit for secrets.
  */
@@ -62,7 +62,7 @@ export function ntt(a: usize, logn: i32): void {
  *
  * Spec:   negacyclic inverse NTT, decimation in time, one product per value for n^-1 and the twist
  * Shape:  a: i16[n], NTT order -> coefficients
- * Bounds: |x| <= 13184 -> |x| <= 12288
+ * Bounds: |x| <= 13219 -> |x| <= 12288
  * Memory: a
  * Secret: a
  */
@@ -107,7 +107,7 @@ export function preparePoly(prepared: usize, aNtt: usize, logn: i32): void {
  * a = a * b, value by value, b prepared.
  *
  * Shape:  aNtt: i16[n], any representatives; prepared: i16[2n]
- * Bounds: -> |x| <= 13184
+ * Bounds: -> |x| <= 13219
  * Memory: aNtt, prepared
  * Secret: both
  */
@@ -118,7 +118,7 @@ export function pointwisePrepared(aNtt: usize, prepared: usize, logn: i32): void
   }
 }
 
-/** a * b for any representatives; |result| <= 13184. */
+/** a * b for any representatives; |result| <= 13219. */
 // @ts-ignore: decorator
 @inline
 function product(a: v128, b: v128, q: v128): v128 {
@@ -130,7 +130,7 @@ function product(a: v128, b: v128, q: v128): v128 {
  * a = a * b, value by value.
  *
  * Shape:  aNtt, bNtt: i16[n], any representatives
- * Bounds: -> |x| <= 13184
+ * Bounds: -> |x| <= 13219
  * Memory: aNtt, bNtt (may be the same)
  * Secret: both
  */
@@ -146,7 +146,7 @@ export function pointwise(aNtt: usize, bNtt: usize, logn: i32): void {
  *
  * Spec:   Fermat; q - 2 = 12287 = 2^13 + 2^12 - 1, so a^(q-2) = a^(2^13) * a^(2^12 - 1)
  * Shape:  aNtt: i16[n], any representatives
- * Bounds: -> |x| <= 13184
+ * Bounds: -> |x| <= 13219
  * Memory: aNtt
  * Secret: aNtt; the result tells only whether a value is 0
  * Errors: returns 1 if some value is 0 mod q (it stays 0), otherwise 0

@@ -306,23 +306,21 @@ export function nttTablesSource(): string {
   const twist1024 = columns.flatMap((c) =>
     [0, 1].flatMap((k) => LANES.map((lane) => untwist(10, 512 * k + 8 * c + lane))),
   );
-  return (
-    [
-      HEADER,
-      ...forwardTables(9, 0),
-      table('FORWARD_FIRST_1024', 'Level 0 of degree 1024.', scalars([forwardTwiddle(10, 1)])),
-      ...forwardTables(10, 0),
-      ...forwardTables(10, 1),
-      table(
-        'INVERSE_START',
-        'Distances 2 and 4: w8, w8^2, w8^3.',
-        scalars([1, 2, 3].map((j) => inverseTwiddle(9, 4, j))),
-      ),
-      table('INVERSE_MIDDLE', 'Distances 8, 16, 32.', vectors(middle)),
-      table('INVERSE_END', 'Distances 64, 128, 256, by column of eight.', vectors(end)),
-      table('UNTWIST_512', 'n^-1 psi^-i, by column.', vectors(twist512)),
-      table('INVERSE_LAST_1024', 'Distance 512.', vectors(last1024)),
-      table('UNTWIST_1024', 'n^-1 psi^-i, by column, both halves.', vectors(twist1024)),
-    ].join('\n\n') + '\n'
-  );
+  return `${[
+    HEADER,
+    ...forwardTables(9, 0),
+    table('FORWARD_FIRST_1024', 'Level 0 of degree 1024.', scalars([forwardTwiddle(10, 1)])),
+    ...forwardTables(10, 0),
+    ...forwardTables(10, 1),
+    table(
+      'INVERSE_START',
+      'Distances 2 and 4: w8, w8^2, w8^3.',
+      scalars([1, 2, 3].map((j) => inverseTwiddle(9, 4, j))),
+    ),
+    table('INVERSE_MIDDLE', 'Distances 8, 16, 32.', vectors(middle)),
+    table('INVERSE_END', 'Distances 64, 128, 256, by column of eight.', vectors(end)),
+    table('UNTWIST_512', 'n^-1 psi^-i, by column.', vectors(twist512)),
+    table('INVERSE_LAST_1024', 'Distance 512.', vectors(last1024)),
+    table('UNTWIST_1024', 'n^-1 psi^-i, by column, both halves.', vectors(twist1024)),
+  ].join('\n\n')}\n`;
 }

@@ -83,14 +83,18 @@ export const FORWARD_REDUCES: Record<number, ReadonlySet<number>> = {
 export const INVERSE_REDUCES: ReadonlySet<number> = new Set([8, 32, 128, 512]);
 
 /** Bounds after each level of the forward transform of input with |x| <= bound. */
-export function forwardBounds(logn: number, bound: number): number[] {
+export function forwardBounds(
+  logn: number,
+  bound: number,
+  reduces: ReadonlySet<number> = FORWARD_REDUCES[logn]!,
+): number[] {
   const bounds: number[] = [];
   for (let level = 0; level < logn; level++) {
     let product = 0;
     for (let i = 0; i < 1 << level; i++) {
       product = Math.max(product, productBound(bound, forwardTwiddle(logn, (1 << level) + i)));
     }
-    bound = (FORWARD_REDUCES[logn]!.has(level) ? reducedBound(bound) : bound) + product;
+    bound = (reduces.has(level) ? reducedBound(bound) : bound) + product;
     bounds.push(bound);
   }
   return bounds;
