@@ -6,8 +6,13 @@
  * Two's complement, most significant bit first; G is not stored (G = (q + gF) / f).
  */
 
-import { E_SK_HEADER, E_SK_RANGE, OK } from '../shared/status';
+import { E_SK_HEADER, E_SK_INVALID, E_SK_RANGE, OK } from '../shared/status';
+import { FLOATS } from './keygenLayout';
+import { PRIME } from './keygenTables';
 import { SK } from './layout';
+import { nttPair, smallToRns } from './ntruLevels';
+import { canonicalPoly, centrePoly, intt, invertPoly, ntt, pointwise } from './ntt';
+import { P0I, initRns, mulMont4, sub4 } from './rns';
 
 /** Bits of a coefficient of f and of g in the encoding. */
 // @ts-ignore: decorator
@@ -130,4 +135,98 @@ export function encodeSecretKey(logn: i32, f: usize, g: usize, F: usize): i32 {
     return E_SK_RANGE;
   }
   return OK;
+}
+
+/** i8[n] to i16[n]. */
+function widen(out: usize, a: usize, n: i32): void {
+  for (const end = a + n; a < end; a += 8) {
+    v128.store(out, i16x8.extend_low_i8x16_s(v128.load64_zero(a)));
+    out += 16;
+  }
+}
+
+/** h = g / f mod q in NTT form; false if f is not invertible. Uses f's transform as scratch. */
+function quotientNtt(logn: i32, hNtt: usize, fNtt: usize, f: usize, g: usize): bool {
+  const n = 1 << logn;
+  widen(fNtt, f, n);
+  widen(hNtt, g, n);
+  ntt(fNtt, logn);
+  if (invertPoly(fNtt, logn)) return false;
+  ntt(hNtt, logn);
+  pointwise(hNtt, fNtt, logn);
+  return true;
+}
+
+/**
+ * The public polynomial h = g / f mod q.
+ *
+ * Spec:   Falcon round 3, Algorithm 4, line 8
+ * Shape:  f, g: i8[n] -> h: u16[n] in [0, q)
+ * Memory: h, FLOATS
+ * Secret: f, g
+ * Errors: E_SK_INVALID if f is not invertible
+ */
+export function quotientModQ(logn: i32, h: usize, f: usize, g: usize): i32 {
+  if (!quotientNtt(logn, h, FLOATS, f, g)) return E_SK_INVALID;
+  intt(h, logn);
+  canonicalPoly(h, logn);
+  return OK;
+}
+
+/** fG - gF = q over the integers: as all are small, it is enough mod a 31-bit prime. */
+function solvesNtru(logn: i32, f: usize, g: usize, F: usize, G: usize, tmp: usize): bool {
+  const n = 1 << logn;
+  const size = <usize>4 << logn;
+  initRns();
+  smallToRns(tmp, f, n, 0);
+  smallToRns(tmp + size, g, n, 0);
+  smallToRns(tmp + 2 * size, F, n, 0);
+  smallToRns(tmp + 3 * size, G, n, 0);
+  nttPair(tmp, logn, 0);
+  nttPair(tmp + 2 * size, logn, 0);
+  const P = v128.load32_splat(PRIME);
+  const I = v128.load32_splat(P0I);
+  const q = mulMont4(i32x4.splat(12289), i32x4.splat(1), P, I);
+  let bad = i32x4.splat(0);
+  for (let a = tmp; a < tmp + size; a += 16) {
+    const fG = mulMont4(v128.load(a), v128.load(a + 3 * size), P, I);
+    const gF = mulMont4(v128.load(a + size), v128.load(a + 2 * size), P, I);
+    bad = v128.or(bad, v128.xor(sub4(fG, gF, P), q));
+  }
+  return !v128.any_true(bad);
+}
+
+/**
+ * What the encoding leaves out: G and the public polynomial, from a decoded secret key.
+ *
+ * Spec:   Falcon round 3, section 3.11.5; stricter than the reference, which never holds the key
+ *         against the NTRU equation itself
+ * Shape:  f, g, F: i8[n] -> G: i8[n], h = g / f: u16[n] in [0, q)
+ * Bounds: |G| <= 127
+ * Memory: G, h, FLOATS (left dirty)
+ * Secret: all but h
+ * Errors: E_SK_INVALID if f is not invertible mod q, |G| > 127, or fG - gF is not q
+ */
+export function completeSecretKey(logn: i32, f: usize, g: usize, F: usize, G: usize, h: usize): i32 {
+  const n = 1 << logn;
+  const a = FLOATS;
+  const b = FLOATS + 2048;
+  if (!quotientNtt(logn, h, a, f, g)) return E_SK_INVALID;
+  // G = gF / f mod q
+  widen(a, F, n);
+  ntt(a, logn);
+  pointwise(a, h, logn);
+  intt(a, logn);
+  centrePoly(a, logn);
+  intt(h, logn);
+  canonicalPoly(h, logn);
+  let outside = i16x8.splat(0);
+  const limit = i16x8.splat(127);
+  for (let i: usize = 0; i < <usize>n; i += 8) {
+    const x = v128.load(a + (i << 1));
+    outside = v128.or(outside, i16x8.gt_s(i16x8.abs(x), limit));
+    store<u64>(G + i, i64x2.extract_lane(i8x16.narrow_i16x8_s(x, x), 0));
+  }
+  if (v128.any_true(outside)) return E_SK_INVALID;
+  return solvesNtru(logn, f, g, F, G, b) ? OK : E_SK_INVALID;
 }

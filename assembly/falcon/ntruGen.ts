@@ -1,0 +1,132 @@
+/** The short polynomials of a key: sampling and the reference's tests, in its order. */
+import { fft, ifft } from './fft';
+import { sampleSmall } from './gaussianF';
+import { FLOATS } from './keygenLayout';
+import { inverseNorms } from './ntruReduce';
+import { smallBits } from './secretKey';
+
+/** What `judgeSmall` answers. */
+export const FIT: i32 = 0;
+/** A coefficient does not fit the encoding of secret keys. */
+export const TOO_WIDE: i32 = 1;
+/** ||(g, -f)||^2 >= 16823, the first integer above 1.17^2 q. */
+export const TOO_FAR: i32 = 2;
+/** The orthogonalised vector is longer than 1.17 sqrt(q). */
+export const TOO_SKEW: i32 = 3;
+
+/** Largest absolute value of i8[n]. */
+function largestSmall(a: usize, n: i32): i32 {
+  let most = i8x16.splat(0);
+  for (const end = a + n; a < end; a += 16) most = i8x16.max_u(most, i8x16.abs(v128.load(a)));
+  let m = 0;
+  for (let i = 0; i < 16; i++) {
+    m = max(m, <i32>i8x16.extract_lane_u(most, 0));
+    most = i8x16.shuffle(most, most, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0);
+  }
+  return m;
+}
+
+/** Sum of squares of i8[n]. */
+function normSqSmall(a: usize, n: i32): i32 {
+  let sum = i32x4.splat(0);
+  for (const end = a + n; a < end; a += 16) {
+    const x = v128.load(a);
+    const low = i16x8.extend_low_i8x16_s(x);
+    const high = i16x8.extend_high_i8x16_s(x);
+    sum = i32x4.add(sum, i32x4.add(i32x4.dot_i16x8_s(low, low), i32x4.dot_i16x8_s(high, high)));
+  }
+  return i32x4.extract_lane(sum, 0) + i32x4.extract_lane(sum, 1) + i32x4.extract_lane(sum, 2) + i32x4.extract_lane(sum, 3);
+}
+
+/** i8[n] to doubles. */
+function smallToDouble(out: usize, a: usize, n: i32): void {
+  for (const end = a + n; a < end; a += 4) {
+    const x = i32x4.extend_low_i16x8_s(i16x8.extend_low_i8x16_s(v128.load32_zero(a)));
+    v128.store(out, f64x2.convert_low_i32x4_s(x));
+    v128.store(out, f64x2.convert_low_i32x4_s(i8x16.shuffle(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15)), 16);
+    out += 32;
+  }
+}
+
+/**
+ * Squared norm of the orthogonalised vector q (adj f, adj g) / (|f|^2 + |g|^2).
+ *
+ * Spec:   Falcon round 3, Algorithm 5, lines 5-6; the same doubles in the same order as the reference
+ * Shape:  f, g: i8[n]
+ * Memory: FLOATS: f (n) | g (n) | norms (n/2)
+ * Secret: f, g
+ */
+export function gramSchmidtNorm(logn: i32, f: usize, g: usize): f64 {
+  const n = 1 << logn;
+  const size = <usize>8 << logn;
+  const fFft = FLOATS;
+  const gFft = FLOATS + size;
+  const norms = gFft + size;
+  smallToDouble(fFft, f, n);
+  smallToDouble(gFft, g, n);
+  fft(fFft, logn);
+  fft(gFft, logn);
+  inverseNorms(norms, fFft, logn);
+  scaleAdjoint(fFft, norms, logn);
+  scaleAdjoint(gFft, norms, logn);
+  ifft(fFft, logn);
+  ifft(gFft, logn);
+  let sum: f64 = 0;
+  for (let i: usize = 0; i < size; i += 8) {
+    const x = load<f64>(fFft + i);
+    const y = load<f64>(gFft + i);
+    sum += x * x;
+    sum += y * y;
+  }
+  return sum;
+}
+
+/** a = q adj(a) norms. */
+function scaleAdjoint(a: usize, norms: usize, logn: i32): void {
+  const half = <usize>4 << logn;
+  const q = f64x2.splat(12289);
+  for (let i: usize = 0; i < half; i += 16) {
+    const norm = v128.load(norms + i);
+    v128.store(a + i, f64x2.mul(f64x2.mul(v128.load(a + i), q), norm));
+    const im = f64x2.neg(v128.load(a + half + i));
+    v128.store(a + half + i, f64x2.mul(f64x2.mul(im, q), norm));
+  }
+}
+
+/** 1.17^2 q = 16822.4121, as the reference rounds it. */
+// @ts-ignore: decorator
+@inline
+function gramSchmidtBound(): f64 {
+  return reinterpret<f64>(<u64>4670353323383631276);
+}
+
+/**
+ * Samples f and g.
+ *
+ * Spec:   Falcon round 3, Algorithm 5, line 2
+ * Shape:  SHAKE -> f, g: i8[n]
+ * Memory: f, g, SHAKE, STREAM
+ * Secret: f, g
+ */
+export function ntruGen(logn: i32, f: usize, g: usize): void {
+  sampleSmall(f, logn);
+  sampleSmall(g, logn);
+}
+
+/**
+ * The tests on f and g alone that come before invertibility mod q.
+ *
+ * Spec:   Falcon round 3, Algorithm 5, lines 3-8
+ * Shape:  f, g: i8[n]
+ * Memory: FLOATS
+ * Secret: f, g; a refusal is a branch, and throws (f, g) away
+ * Errors: a cause > 0, see above
+ */
+export function judgeSmall(logn: i32, f: usize, g: usize): i32 {
+  const n = 1 << logn;
+  const limit = 1 << (smallBits(logn) - 1);
+  if (largestSmall(f, n) >= limit || largestSmall(g, n) >= limit) return TOO_WIDE;
+  if (normSqSmall(f, n) + normSqSmall(g, n) >= 16823) return TOO_FAR;
+  if (!(gramSchmidtNorm(logn, f, g) < gramSchmidtBound())) return TOO_SKEW;
+  return FIT;
+}

@@ -1,0 +1,243 @@
+/**
+ * Babai's reduction of (F, G) by (f, g), at the depths where coefficients have many words.
+ *
+ * The round-3 reference decides with doubles, and it gives (f, g) up when a quotient leaves 31 bits. At
+ * depths with 2 to 8 coefficients that happens to 1 % of the candidates for n = 512 and to 8 % for
+ * n = 1024, and rounding errors decide about it. To give the same keys for every seed, the doubles here
+ * are the reference's bit for bit: the same window of words, order of operations, schedule of scales.
+ * The integers are exact, so their arithmetic is our own.
+ */
+import { adjointProductIm, adjointProductRe } from './fpr';
+import { fft, ifft } from './fft';
+import { CRT, CURRENT, FLOATS, PRODUCT_KFG, ROW, WIDE } from './keygenLayout';
+import { fgAt, nttPair, pairCount, wordsLarge, wordsSmall } from './ntruLevels';
+import { PRIME } from './keygenTables';
+import { P0I, fromSigned4, inverseOfN, mulMont4, rnsInttScaled, rnsNtt } from './rns';
+import { zintFromRns, zintMod, zintSubScaled, zintToDouble } from './zint';
+import { extendForProduct, subProduct } from './zintProduct';
+
+/** Average and deviation of the bits of the largest coefficient of f, g, by depth (reference's measurement). */
+const BITS_AVERAGE: usize = memory.data<u16>(
+  [4, 11, 24, 50, 102, 202, 401, 794, 1577, 3138, 6308],
+  4,
+);
+const BITS_DEVIATION: usize = memory.data<u16>([0, 1, 1, 1, 1, 2, 4, 5, 8, 13, 25], 4);
+
+/** Words in the window that becomes doubles. */
+const WINDOW: i32 = 10;
+/** log2 of the degree from which k f is computed by NTT. */
+const NTT_FROM: i32 = 5;
+
+/** 2^e for -1022 <= e <= 1023. */
+// @ts-ignore: decorator
+@inline
+export function powerOfTwo(e: i32): f64 {
+  return reinterpret<f64>(<u64>(1023 + e) << 52);
+}
+
+/**
+ * 1 / (|f|^2 + |g|^2), value by value.
+ *
+ * Spec:   reference's order: (re^2 + im^2 of f) + (re^2 + im^2 of g), then one division
+ * Shape:  fg: f64[2m], both transformed -> out: f64[m/2]
+ * Memory: out
+ * Secret: fg
+ */
+export function inverseNorms(out: usize, fg: usize, logm: i32): void {
+  const half = <usize>4 << logm;
+  const g = fg + 2 * half;
+  if (logm == 1) {
+    const f0 = load<f64>(fg);
+    const f1 = load<f64>(fg, 8);
+    const g0 = load<f64>(fg, 16);
+    const g1 = load<f64>(fg, 24);
+    store<f64>(out, 1.0 / (f0 * f0 + f1 * f1 + (g0 * g0 + g1 * g1)));
+    return;
+  }
+  const one = f64x2.splat(1);
+  for (let i: usize = 0; i < half; i += 16) {
+    const fRe = v128.load(fg + i);
+    const fIm = v128.load(fg + half + i);
+    const gRe = v128.load(g + i);
+    const gIm = v128.load(g + half + i);
+    const ff = f64x2.add(f64x2.mul(fRe, fRe), f64x2.mul(fIm, fIm));
+    const gg = f64x2.add(f64x2.mul(gRe, gRe), f64x2.mul(gIm, gIm));
+    v128.store(out + i, f64x2.div(one, f64x2.add(ff, gg)));
+  }
+}
+
+/**
+ * (F adj f + G adj g) * norms, value by value, in the place of F.
+ *
+ * Spec:   reference's order of operations
+ * Shape:  FG: f64[2m], fg: f64[2m], norms: f64[m/2] -> FG: f64[m]
+ * Memory: FG
+ * Secret: all
+ */
+export function quotientFft(FG: usize, fg: usize, norms: usize, logm: i32): void {
+  const half = <usize>4 << logm;
+  const G = FG + 2 * half;
+  const g = fg + 2 * half;
+  if (logm == 1) {
+    const F0 = load<f64>(FG);
+    const F1 = load<f64>(FG, 8);
+    const G0 = load<f64>(FG, 16);
+    const G1 = load<f64>(FG, 24);
+    const f0 = load<f64>(fg);
+    const f1 = load<f64>(fg, 8);
+    const g0 = load<f64>(fg, 16);
+    const g1 = load<f64>(fg, 24);
+    const norm = load<f64>(norms);
+    store<f64>(FG, (F0 * f0 + F1 * f1 + (G0 * g0 + G1 * g1)) * norm);
+    store<f64>(FG, (F1 * f0 - F0 * f1 + (G1 * g0 - G0 * g1)) * norm, 8);
+    return;
+  }
+  for (let i: usize = 0; i < half; i += 16) {
+    const FRe = v128.load(FG + i);
+    const FIm = v128.load(FG + half + i);
+    const GRe = v128.load(G + i);
+    const GIm = v128.load(G + half + i);
+    const fRe = v128.load(fg + i);
+    const fIm = v128.load(fg + half + i);
+    const gRe = v128.load(g + i);
+    const gIm = v128.load(g + half + i);
+    const norm = v128.load(norms + i);
+    const re = f64x2.add(adjointProductRe(FRe, FIm, fRe, fIm), adjointProductRe(GRe, GIm, gRe, gIm));
+    const im = f64x2.add(adjointProductIm(FRe, FIm, fRe, fIm), adjointProductIm(GRe, GIm, gRe, gIm));
+    v128.store(FG + i, f64x2.mul(re, norm));
+    v128.store(FG + half + i, f64x2.mul(im, norm));
+  }
+}
+
+/**
+ * Scales and rounds the quotient: k = round(x 2^e), ties to even; false if one |x 2^e| >= 2^31 - 1.
+ * m < 4: only m values are written.
+ */
+function roundQuotient(k: usize, x: usize, logm: i32, e: i32): bool {
+  const scale = f64x2.splat(powerOfTwo(e));
+  const limit = f64x2.splat(2147483647);
+  let good = i64x2.splat(-1);
+  for (const end = x + (<usize>8 << logm); x < end; x += 16) {
+    const v = f64x2.mul(v128.load(x), scale);
+    good = v128.and(good, f64x2.lt(f64x2.abs(v), limit));
+    store<u64>(k, i64x2.extract_lane(i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v)), 0));
+    k += 8;
+  }
+  return i64x2.all_true(good);
+}
+
+/** f, g mod the first len primes, NTT form, times 2^32 / m: ready to be multiplied by k and brought back. */
+function prepareNttProduct(out: usize, depth: i32, logm: i32, len: i32): void {
+  const count = pairCount(logm);
+  const row = <usize>count << 2;
+  for (let u = 0; u < len; u++) {
+    zintMod(out, fgAt(depth), wordsSmall(depth), count, u, true);
+    nttPair(out, logm, u);
+    const P = v128.load32_splat(PRIME + (<usize>u << 2));
+    const I = v128.load32_splat(P0I + (<usize>u << 2));
+    const S = i32x4.splat(inverseOfN(u, logm, 2));
+    for (const end = out + row; out < end; out += 16) {
+      v128.store(out, mulMont4(v128.load(out), S, P, I));
+    }
+  }
+}
+
+/** k f and k g as integers of len words, by NTT mod len primes. */
+function nttProduct(out: usize, prepared: usize, k: usize, logm: i32, len: i32): void {
+  const count = pairCount(logm);
+  const row = <usize>count << 2;
+  const half = row >> 1;
+  for (let u = 0; u < len; u++) {
+    const P = v128.load32_splat(PRIME + (<usize>u << 2));
+    const I = v128.load32_splat(P0I + (<usize>u << 2));
+    const a = out + row * <usize>u;
+    for (let i: usize = 0; i < half; i += 16) {
+      // |k| may exceed p by a little
+      const x = fromSigned4(fromSigned4(v128.load(k + i), P), P);
+      v128.store(ROW + i, i32x4.min_u(x, i32x4.sub(x, P)));
+    }
+    rnsNtt(ROW, logm, u);
+    for (let i: usize = 0; i < half; i += 16) {
+      const x = v128.load(ROW + i);
+      v128.store(a + i, mulMont4(x, v128.load(prepared + i), P, I));
+      v128.store(a + half + i, mulMont4(x, v128.load(prepared + half + i), P, I));
+    }
+    rnsInttScaled(a, logm, u);
+    rnsInttScaled(a + half, logm, u);
+    prepared += row;
+  }
+  zintFromRns(out, len, count, true, CRT);
+}
+
+/**
+ * Reduces (F, G) of the given depth (2 .. logn - 1).
+ *
+ * Spec:   Falcon round 3, Algorithm 7 (Reduce), on the reference's schedule: k takes 25 bits at a time
+ * Shape:  WIDE: pair, large(d) words -> CURRENT: pair, small(d) words
+ * Memory: WIDE, CURRENT, FG, FLOATS, PRODUCT_KFG, ROW, CRT
+ * Secret: all. The number of rounds and all lengths depend on the depth only; a round whose quotients
+ *         are unusually large multiplies in two parts, which tells that much about (F, G)
+ * Errors: false if a quotient is out of range: (f, g) is to be rejected
+ */
+export function babaiReduce(logn: i32, depth: i32): bool {
+  const logm = logn - depth;
+  const count = pairCount(logm);
+  const row = <usize>count << 2;
+  const small = wordsSmall(depth);
+  const large = wordsLarge(depth);
+  const windowFg = min(WINDOW, small);
+  const average = <i32>load<u16>(BITS_AVERAGE + (<usize>depth << 1));
+  const deviation = <i32>load<u16>(BITS_DEVIATION + (<usize>depth << 1));
+  const leastFg = average - 6 * deviation;
+  const mostFg = average + 6 * deviation;
+
+  // FLOATS:  FG (2m) | fg (2m) | norms (m/2) | k (m words)
+  const FGf = FLOATS;
+  const fgf = FGf + (<usize>16 << logm);
+  const norms = fgf + (<usize>16 << logm);
+  const k = norms + max(16, <usize>4 << logm);
+  zintToDouble(fgf, fgAt(depth) + row * <usize>(small - windowFg), windowFg, count);
+  fft(fgf, logm);
+  fft(fgf + (<usize>8 << logm), logm);
+  inverseNorms(norms, fgf, logm);
+
+  const byNtt = logm >= NTT_FROM;
+  // PRODUCT_KFG: f, g ready for products | k f, k g
+  const product = PRODUCT_KFG + row * <usize>(small + 1);
+  if (byNtt) prepareNttProduct(PRODUCT_KFG, depth, logm, small + 1);
+  else extendForProduct(PRODUCT_KFG, fgAt(depth), small, logm);
+
+  let len = large;
+  let mostFG = 31 * large;
+  let scaleK = mostFG - leastFg;
+  while (true) {
+    const window = min(WINDOW, len);
+    zintToDouble(FGf, WIDE + row * <usize>(len - window), window, count);
+    fft(FGf, logm);
+    fft(FGf + (<usize>8 << logm), logm);
+    quotientFft(FGf, fgf, norms, logm);
+    ifft(FGf, logm);
+    if (!roundQuotient(k, FGf, logm, 31 * (len - window) - 31 * (small - windowFg) - scaleK)) return false;
+    if (byNtt) {
+      nttProduct(product, PRODUCT_KFG, k, logm, small + 1);
+      zintSubScaled(WIDE, len, product, small + 1, count, scaleK / 31, scaleK % 31);
+    } else {
+      subProduct(WIDE, len, PRODUCT_KFG, small, k, logm, scaleK);
+    }
+    const most = scaleK + mostFg + 10;
+    if (most < mostFG) {
+      mostFG = most;
+      if (len * 31 >= mostFG + 31) len--;
+    }
+    if (scaleK <= 0) break;
+    scaleK = max(0, scaleK - 25);
+  }
+  memory.copy(CURRENT, WIDE, row * <usize>min(len, small));
+  // a pair that has become shorter than small(d) words gets its sign extended
+  const top = WIDE + row * <usize>(len - 1);
+  for (let i: usize = 0; i < row; i += 16) {
+    const sign = i32x4.shr_u(i32x4.shr_s(i32x4.shl(v128.load(top + i), 1), 31), 1);
+    for (let j = len; j < small; j++) v128.store(CURRENT + row * <usize>j + i, sign);
+  }
+  return true;
+}

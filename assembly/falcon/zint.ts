@@ -1,0 +1,226 @@
+/**
+ * Big integers of key generation, many at once.
+ *
+ * An array of `count` integers of `len` words of 31 bits is kept word by word ("structure of arrays"),
+ * so that one vector holds the same word of four integers; count is a multiple of 4:
+ *
+ *   | word 0 of all | word 1 of all | .. | word len-1 of all |        4 count len bytes, 16-aligned
+ *
+ * Signed integers are in two's complement over 31 len bits: bit 30 of the last word is the sign.
+ * In residue form (RNS) word u is the value mod prime u instead.
+ */
+import { PRIME, PRIME_CRT } from './keygenTables';
+import { P0I, R2, T31, evens, mulMont, mulMont4, negInverse, primeAt, sub4 } from './rns';
+
+/**
+ * One prime's residue of every integer.
+ *
+ * Shape:  a: count integers of len words -> out: u32[count]
+ * Bounds: signed: two's complement; else the words as they are; out in [0, p)
+ * Memory: out
+ * Secret: a
+ */
+export function zintMod(out: usize, a: usize, len: i32, count: i32, u: i32, signed: bool): void {
+  const at = <usize>u << 2;
+  const P = v128.load32_splat(PRIME + at);
+  const I = v128.load32_splat(P0I + at);
+  const T = v128.load32_splat(T31 + at);
+  const row = <usize>count << 2;
+  const top = a + row * <usize>(len - 1);
+  for (let i: usize = 0; i < row; i += 16) {
+    let w = top + i;
+    const x = v128.load(w);
+    let d: v128;
+    if (signed) {
+      // the last word counts -2^30 .. 2^30 - 1
+      const s = i32x4.shr_s(i32x4.shl(x, 1), 1);
+      d = i32x4.add(s, v128.and(i32x4.shr_s(s, 31), P));
+    } else {
+      d = i32x4.min_u(x, i32x4.sub(x, P));
+    }
+    for (const bottom = a + i; w > bottom; ) {
+      w -= row;
+      // mulMont4 gives [0, p); the sum stays below 2^32, which the next multiplication accepts
+      d = i32x4.add(mulMont4(d, T, P, I), v128.load(w));
+    }
+    d = i32x4.min_u(d, i32x4.sub(d, P));
+    v128.store(out + i, i32x4.min_u(d, i32x4.sub(d, P)));
+  }
+}
+
+/**
+ * From residues to words by the Chinese remainder theorem, in place.
+ *
+ * Shape:  a: count integers, residues mod the first len primes -> len words
+ * Bounds: signed: the representative in (-M/2, M/2), else in [0, M), M the product of the primes
+ * Memory: a; tmp: u32[2 len + count]
+ * Secret: a
+ */
+export function zintFromRns(a: usize, len: i32, count: i32, signed: bool, tmp: usize): void {
+  const row = <usize>count << 2;
+  const product = tmp;
+  const residue = tmp + (<usize>((2 * len + 3) & ~3) << 2);
+  const M31 = i64x2.splat(0x7fffffff);
+  store<u32>(product, primeAt(0));
+  for (let u = 1; u < len; u++) {
+    const at = <usize>u << 2;
+    const p = primeAt(u);
+    const p0i = load<u32>(P0I + at);
+    const P = i32x4.splat(p);
+    const I = i32x4.splat(p0i);
+    // Montgomery form of 1 / (p_0 .. p_(u-1))
+    const S = i32x4.splat(mulMont(load<u32>(PRIME_CRT + at), load<u32>(R2 + at), p, p0i));
+    zintMod(residue, a, u, count, u, false);
+    for (let i: usize = 0; i < row; i += 16) {
+      let w = a + i;
+      const target = w + row * <usize>u;
+      const r = mulMont4(sub4(v128.load(target), v128.load(residue + i), P), S, P, I);
+      // a += r * product
+      let lowCarry = i64x2.splat(0);
+      let highCarry = i64x2.splat(0);
+      let q = product;
+      for (; w < target; w += row) {
+        const m = v128.load32_splat(q);
+        const x = v128.load(w);
+        const low = i64x2.add(i64x2.add(i64x2.extmul_low_i32x4_u(r, m), i64x2.extend_low_i32x4_u(x)), lowCarry);
+        const high = i64x2.add(i64x2.add(i64x2.extmul_high_i32x4_u(r, m), i64x2.extend_high_i32x4_u(x)), highCarry);
+        v128.store(w, evens(v128.and(low, M31), v128.and(high, M31)));
+        lowCarry = i64x2.shr_u(low, 31);
+        highCarry = i64x2.shr_u(high, 31);
+        q += 4;
+      }
+      v128.store(target, evens(lowCarry, highCarry));
+    }
+    // product *= p
+    let carry: u64 = 0;
+    let q = product;
+    for (const end = product + at; q < end; q += 4) {
+      const z = <u64>load<u32>(q) * <u64>p + carry;
+      store<u32>(q, <u32>z & 0x7fffffff);
+      carry = z >> 31;
+    }
+    store<u32>(q, <u32>carry);
+  }
+  if (signed) centre(a, len, count, product);
+}
+
+/** Subtracts the (odd) modulus m: u32[len] from every integer of a that exceeds m/2. */
+function centre(a: usize, len: i32, count: i32, m: usize): void {
+  const row = <usize>count << 2;
+  const end = m + (<usize>len << 2);
+  const half = end;
+  for (let i: usize = 0; i < <usize>len << 2; i += 4) {
+    const next: u32 = m + i + 4 < end ? load<u32>(m + i + 4) : 0;
+    store<u32>(half + i, (load<u32>(m + i) >> 1) | ((next & 1) << 30));
+  }
+  const M31 = i32x4.splat(0x7fffffff);
+  for (let i: usize = 0; i < row; i += 16) {
+    let w = a + i;
+    let borrow = i32x4.splat(0);
+    for (let h = half; h < half + (end - m); h += 4) {
+      const d = i32x4.sub(i32x4.sub(v128.load32_splat(h), v128.load(w)), borrow);
+      borrow = i32x4.shr_u(d, 31);
+      w += row;
+    }
+    const take = i32x4.neg(borrow);
+    borrow = i32x4.splat(0);
+    w = a + i;
+    for (let q = m; q < end; q += 4) {
+      const d = i32x4.sub(i32x4.sub(v128.load(w), v128.and(v128.load32_splat(q), take)), borrow);
+      v128.store(w, v128.and(d, M31));
+      borrow = i32x4.shr_u(d, 31);
+      w += row;
+    }
+  }
+}
+
+/**
+ * Signed integers to doubles.
+ *
+ * Spec:   the same additions in the same order as the round-3 reference (least word first, each sum
+ *         rounded): the result is bit-identical
+ * Shape:  a: count integers of len words (row may be longer than len) -> out: f64[count]
+ * Bounds: len <= 10
+ * Memory: out
+ * Secret: a
+ */
+export function zintToDouble(out: usize, a: usize, len: i32, count: i32): void {
+  const row = <usize>count << 2;
+  const M31 = i32x4.splat(0x7fffffff);
+  for (let i: usize = 0; i < row; i += 16) {
+    let w = a + i;
+    const last = w + row * <usize>(len - 1);
+    // magnitude and sign: word' = (word ^ mask) + carry, then the sign on each word
+    const negative = i32x4.shr_s(i32x4.shl(v128.load(last), 1), 31);
+    const mask = v128.and(negative, M31);
+    let carry = i32x4.neg(negative);
+    let low = f64x2.splat(0);
+    let high = f64x2.splat(0);
+    let scale: f64 = 1;
+    for (; w <= last; w += row) {
+      let x = i32x4.add(v128.xor(v128.load(w), mask), carry);
+      carry = i32x4.shr_u(x, 31);
+      x = v128.and(x, M31);
+      x = i32x4.sub(v128.xor(x, negative), negative);
+      const s = f64x2.splat(scale);
+      low = f64x2.add(low, f64x2.mul(f64x2.convert_low_i32x4_s(x), s));
+      high = f64x2.add(high, f64x2.mul(f64x2.convert_low_i32x4_s(i8x16.shuffle(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15)), s));
+      scale *= 2147483648.0;
+    }
+    v128.store(out + (i << 1), low);
+    v128.store(out + (i << 1), high, 16);
+  }
+}
+
+/**
+ * a -= y * 2^(31 words + bits), modulo 2^(31 aLen).
+ *
+ * Shape:  a: count integers of aLen words; y: count signed integers of yLen words
+ * Bounds: 0 <= bits < 31
+ * Memory: a
+ * Secret: a, y
+ */
+export function zintSubScaled(a: usize, aLen: i32, y: usize, yLen: i32, count: i32, words: i32, bits: i32): void {
+  const row = <usize>count << 2;
+  const M31 = i32x4.splat(0x7fffffff);
+  for (let i: usize = 0; i < row; i += 16) {
+    let borrow = i32x4.splat(0);
+    let below = i32x4.splat(0);
+    let from = y + i;
+    const fromEnd = from + row * <usize>yLen;
+    const sign = v128.and(i32x4.shr_s(i32x4.shl(v128.load(fromEnd - row), 1), 31), M31);
+    let w = a + i + row * <usize>words;
+    for (const end = a + i + row * <usize>aLen; w < end; w += row) {
+      const x = from < fromEnd ? v128.load(from) : sign;
+      const shifted = v128.or(v128.and(i32x4.shl(x, bits), M31), below);
+      below = i32x4.shr_u(x, 31 - bits);
+      const d = i32x4.sub(i32x4.sub(v128.load(w), shifted), borrow);
+      v128.store(w, v128.and(d, M31));
+      borrow = i32x4.shr_u(d, 31);
+      from += row;
+    }
+  }
+}
+
+/**
+ * Multiplies by a small factor, in place; returns what does not fit (the OR over the integers).
+ *
+ * Shape:  a: count integers of len words, unsigned
+ * Memory: a
+ * Secret: a
+ */
+export function zintMulSmall(a: usize, len: i32, count: i32, factor: u32): u32 {
+  let over: u64 = 0;
+  for (let i = 0; i < count; i++) {
+    let w = a + (<usize>i << 2);
+    let carry: u64 = 0;
+    for (let j = 0; j < len; j++) {
+      const z = <u64>load<u32>(w) * <u64>factor + carry;
+      store<u32>(w, <u32>z & 0x7fffffff);
+      carry = z >> 31;
+      w += <usize>count << 2;
+    }
+    over |= carry;
+  }
+  return <u32>over;
+}
