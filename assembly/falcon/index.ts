@@ -28,3 +28,6 @@ export {
   recoverS1,
 } from './points';
 export { wipe } from './wipe';
+export { keygen, publicKey } from './keygen';
+export { EXPANDED, expandedLength } from './expandKey';
+export { expandSecretKey as expandKey, sign, signExpanded } from './sign';
