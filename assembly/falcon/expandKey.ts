@@ -12,7 +12,8 @@
  * The values are those of the reference's `sign_dyn`, bit for bit, which agree with its `expand_privkey`.
  */
 import { E_SK_INVALID, OK } from '../shared/status';
-import { fft, splitPair } from './fft';
+import { fft } from './fft';
+import { splitPair } from './fftSplit';
 import { ROOT_IM, ROOT_RE } from './fftTables.gen';
 import {
   adjointProductIm,

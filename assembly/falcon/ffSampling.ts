@@ -6,7 +6,7 @@
  * so they give the same signature, and that of the reference.
  */
 import { treeBytes } from './expandKey';
-import { mergeFft, splitFft } from './fft';
+import { mergeFft, splitFft } from './fftSplit';
 import { ROOT_IM, ROOT_RE } from './fftTables.gen';
 import {
   adjointProductIm,

@@ -1,5 +1,5 @@
 /**
- * The FFT of real polynomials modulo X^n + 1, and the split and merge of one transform into two of half the degree.
+ * The FFT of real polynomials modulo X^n + 1.
  *
  * A transform holds the values at half of the roots (the others are their conjugates), bit-reversed, parts apart:
  *
@@ -342,94 +342,4 @@ function ifftOfFour(a: usize): void {
   store<f64>(a, dRe * wRe + dIm * wIm, 8);
   store<f64>(a, 0.5 * (xIm + yIm), 16);
   store<f64>(a, dIm * wRe - dRe * wIm, 24);
-}
-
-/**
- * Splits the transform of f into those of f0 and f1, f(X) = f0(X^2) + X f1(X^2).
- *
- * Spec:   Falcon round 3, algorithm 1 (splitfft)
- * Shape:  f: f64[n] -> out: f64[n], f0 in the first half, f1 in the second
- * Bounds: 8 <= n <= 1024
- * Memory: f and out must not overlap
- * Secret: f (no branch or index depends on it)
- */
-export function splitFft(out: usize, f: usize, logn: i32): void {
-  const quarter: usize = (<usize>2) << logn; // bytes of a quarter
-  const half = quarter << 1;
-  const rootRe = ROOT_RE + quarter;
-  const rootIm = ROOT_IM + quarter;
-  for (let o: usize = 0; o < quarter; o += 16) {
-    splitPair(
-      out + o,
-      quarter,
-      v128.load(f + (o << 1)),
-      v128.load(f + (o << 1), 16),
-      v128.load(f + (o << 1) + half),
-      v128.load(f + (o << 1) + half, 16),
-      v128.load(rootRe + o),
-      v128.load(rootIm + o),
-    );
-  }
-}
-
-/** The step of `splitFft` on four neighbours, given as two vectors of real and two of imaginary parts. */
-// @ts-ignore: decorator
-@inline
-export function splitPair(
-  out: usize,
-  quarter: usize,
-  re0: v128,
-  re1: v128,
-  im0: v128,
-  im1: v128,
-  wRe: v128,
-  wIm: v128,
-): void {
-  const half = f64x2.splat(0.5);
-  const aRe = lowLanes(re0, re1);
-  const bRe = highLanes(re0, re1);
-  const aIm = lowLanes(im0, im1);
-  const bIm = highLanes(im0, im1);
-  const dRe = f64x2.mul(f64x2.sub(aRe, bRe), half);
-  const dIm = f64x2.mul(f64x2.sub(aIm, bIm), half);
-  v128.store(out, f64x2.mul(f64x2.add(aRe, bRe), half));
-  v128.store(out + quarter, f64x2.mul(f64x2.add(aIm, bIm), half));
-  v128.store(out + 2 * quarter, adjointProductRe(dRe, dIm, wRe, wIm));
-  v128.store(out + 3 * quarter, adjointProductIm(dRe, dIm, wRe, wIm));
-}
-
-/**
- * Merges the transforms of f0 and f1 into that of f0(X^2) + X f1(X^2).
- *
- * Spec:   Falcon round 3, algorithm 2 (mergefft)
- * Shape:  halves: f64[n], f0 in the first half, f1 in the second -> f: f64[n]
- * Bounds: 8 <= n <= 1024
- * Memory: f and halves must not overlap
- * Secret: halves (no branch or index depends on it)
- */
-export function mergeFft(f: usize, halves: usize, logn: i32): void {
-  const quarter: usize = (<usize>2) << logn;
-  const half = quarter << 1;
-  const rootRe = ROOT_RE + quarter;
-  const rootIm = ROOT_IM + quarter;
-  for (let o: usize = 0; o < quarter; o += 16) {
-    const h = halves + o;
-    const aRe = v128.load(h);
-    const aIm = v128.load(h + quarter);
-    const cRe = v128.load(h + half);
-    const cIm = v128.load(h + half + quarter);
-    const wRe = v128.load(rootRe + o);
-    const wIm = v128.load(rootIm + o);
-    const bRe = productRe(cRe, cIm, wRe, wIm);
-    const bIm = productIm(cRe, cIm, wRe, wIm);
-    const sRe = f64x2.add(aRe, bRe);
-    const sIm = f64x2.add(aIm, bIm);
-    const dRe = f64x2.sub(aRe, bRe);
-    const dIm = f64x2.sub(aIm, bIm);
-    const out = f + (o << 1);
-    v128.store(out, lowLanes(sRe, dRe));
-    v128.store(out, highLanes(sRe, dRe), 16);
-    v128.store(out + half, lowLanes(sIm, dIm));
-    v128.store(out + half, highLanes(sIm, dIm), 16);
-  }
 }

@@ -21,9 +21,9 @@
  * Ricosset, Rossi, "Isochronous Gaussian sampling", 2020), and a tie is an equality with a byte that is uniform and never
  * used again. The reference shows the same. Values, centres and accepted positions' contents reach no branch and no address.
  */
+import { baseSamples, decidingByte, signedSample } from './baseSampler';
 import { INVERSE_2_SIGMA0_SQ, INVERSE_LN_2, LN_2 } from './fpr';
-import { STREAM, streamAdvance, streamPosition } from './chachaPrng';
-import { RCDT_HIGH, RCDT_LOW, RCDT_MIDDLE } from './samplerTables.gen';
+import { BLOCK, LAST_START, STREAM, streamAdvance, streamPosition } from './chachaPrng';
 
 /**
  * Constants as doubles: ln 2 inverse, ln 2, 1/(2 sigma0^2), 0.5, 1, 1.5 * 2^52, then at 48 the 12 coefficients of exp(-x)
@@ -38,96 +38,6 @@ const C: usize = memory.data<f64>([
   0.000002755586350219122514855659, 0.000000275607356160477811864927,
   0.000000025299506379442070029551, 0.000000002073772366009083061987,
 ], 16);
-const MASK31: usize = memory.data<u32>([0x7fffffff, 0xff], 16);
-
-/** One entry of the table against four candidates, all three limbs: -1 where candidate < entry. */
-// @ts-ignore: decorator
-@inline
-function below3(entry: usize, low: v128, middle: v128, high: v128): v128 {
-  let borrow = i32x4.gt_s(v128.load32_splat(RCDT_LOW + entry), low);
-  borrow = i32x4.gt_s(v128.load32_splat(RCDT_MIDDLE + entry), i32x4.add(middle, borrow));
-  return i32x4.gt_s(v128.load32_splat(RCDT_HIGH + entry), i32x4.add(high, borrow));
-}
-
-/** As `below3`, for an entry whose highest limb is zero; valid where the candidate's is zero too. */
-// @ts-ignore: decorator
-@inline
-function below2(entry: usize, low: v128, middle: v128): v128 {
-  const borrow = i32x4.gt_s(v128.load32_splat(RCDT_LOW + entry), low);
-  return i32x4.gt_s(v128.load32_splat(RCDT_MIDDLE + entry), i32x4.add(middle, borrow));
-}
-
-/** As `below3`, for an entry whose two higher limbs are zero; valid where the candidate's are zero too. */
-// @ts-ignore: decorator
-@inline
-function below1(entry: usize, low: v128): v128 {
-  return i32x4.gt_s(v128.load32_splat(RCDT_LOW + entry), low);
-}
-
-/**
- * Four base samples from 72-bit numbers in limbs of 31, 31 and 10 bits: how many table entries exceed each. All 18
- * entries are compared, always.
- *
- * Spec:   Falcon round 3, algorithm 12 (BaseSampler)
- * Bounds: out in [0, 18]
- * Secret: all
- */
-// @ts-ignore: decorator
-@inline
-function baseSamples(low: v128, middle: v128, high: v128): v128 {
-  const zero = i32x4.splat(0);
-  const highZero = i32x4.eq(high, zero);
-  const middleZero = i32x4.eq(middle, zero);
-  let count = i32x4.add(below3(0, low, middle, high), below3(4, low, middle, high));
-  let count1 = i32x4.add(below3(8, low, middle, high), below3(12, low, middle, high));
-  count = i32x4.add(count, below3(16, low, middle, high));
-  count1 = i32x4.add(count1, below3(20, low, middle, high));
-  let small = i32x4.add(below2(24, low, middle), below2(28, low, middle));
-  let small1 = i32x4.add(below2(32, low, middle), below2(36, low, middle));
-  small = i32x4.add(small, below2(40, low, middle));
-  small1 = i32x4.add(small1, below2(44, low, middle));
-  small = i32x4.add(small, below2(48, low, middle));
-  let tiny = i32x4.add(below1(52, low), below1(56, low));
-  tiny = i32x4.add(tiny, below1(60, low));
-  tiny = i32x4.add(tiny, i32x4.add(below1(64, low), below1(68, low)));
-  small = i32x4.add(i32x4.add(small, small1), v128.and(tiny, middleZero));
-  count = i32x4.add(i32x4.add(count, count1), v128.and(small, highZero));
-  return i32x4.sub(zero, count);
-}
-
-// @ts-ignore: decorator
-@inline
-function lowLimb(w0: v128): v128 {
-  return v128.and(w0, v128.load32_splat(MASK31));
-}
-
-// @ts-ignore: decorator
-@inline
-function middleLimb(w0: v128, w1: v128): v128 {
-  return v128.and(
-    v128.or(i32x4.shr_u(w0, 31), i32x4.shl(w1, 1)),
-    v128.load32_splat(MASK31),
-  );
-}
-
-// @ts-ignore: decorator
-@inline
-function highLimb(w1: v128, w2: v128): v128 {
-  return v128.or(
-    i32x4.shr_u(w1, 30),
-    i32x4.shl(v128.and(w2, v128.load32_splat(MASK31, 4)), 2),
-  );
-}
-
-/** z = z0 + 1 if b is 1, -z0 if it is 0: algorithm 15, step 6. The bit is bit 8 of w2. */
-// @ts-ignore: decorator
-@inline
-function signedSample(z0: v128, w2: v128): v128 {
-  const one = i32x4.splat(1);
-  const minus = i32x4.sub(v128.and(i32x4.shr_u(w2, 8), one), one);
-  return i32x4.add(v128.xor(z0, minus), one);
-}
-
 /** x = (z - r)^2 / (2 sigma^2) - z0^2 / (2 sigma0^2), `handicap` being the last term: algorithm 15, step 7. */
 // @ts-ignore: decorator
 @inline
@@ -206,20 +116,112 @@ function inner(a: v128, b: v128): v128 {
   return v128.shuffle<f64>(a, b, 1, 2);
 }
 
-/** The four ends of candidates from `start`, relative to it, a byte each: a base sample that cannot start in a buffer waits for the next. */
+/** From here on four candidates may cross the border of a buffer. */
+const NEAR_BORDER: i32 = 470;
+
+/** Where the next candidate starts, both counted from `start`: what lies between 503 and 512 is not used. */
+// @ts-ignore: decorator
+@inline
+function startAfter(start: i32, end: i32): i32 {
+  return start + end >= LAST_START ? max(end, BLOCK - start) : end;
+}
+
+/** The ends of four candidates that may cross the border of a buffer, a byte each. */
 function endsAcross(start: i32): u32 {
   let ends: u32 = 0;
-  let at = start;
-  for (let k = 0; k < 32; k += 8) {
-    if (at >= 503) at = max(at, 512);
-    at += 11;
-    ends |= <u32>(at - start) << k;
+  let end = 0;
+  for (let shift = 0; shift < 32; shift += 8) {
+    end = startAfter(start, end) + 11;
+    ends |= <u32>end << shift;
   }
   return ends;
 }
 
-/** 11, 22, 33, 44. */
-const ENDS: u32 = 0x2c21160b;
+/** Bit of a verdict: some comparison was a tie. */
+const TIE: i32 = 16;
+
+/**
+ * Judges the next four candidates, for two samples at once.
+ *
+ * Returns the verdict, bits 0-2: candidates 0-2 are accepted for a; 4: TIE; 9-11: candidates 1-3 are accepted for b; and
+ * z of each candidate in a byte from bit 32 on.
+ *
+ * Spec:   Falcon round 3, algorithm 15, steps 4 to 8
+ * Shape:  r: the fractions of the two centres; dss = 1/(2 sigma'^2), ccs = 256 sigmaMin/sigma' in both lanes
+ * Memory: STREAM
+ * Secret: all
+ */
+function judgeFour(r: v128, dss: v128, ccs: v128): i64 {
+  const start = streamPosition();
+  let o1: usize = 11;
+  let o2: usize = 22;
+  let o3: usize = 33;
+  if (start >= NEAR_BORDER) {
+    const across = endsAcross(start);
+    o1 = <usize>startAfter(start, <i32>(across & 255));
+    o2 = <usize>startAfter(start, <i32>((across >> 8) & 255));
+    o3 = <usize>startAfter(start, <i32>((across >> 16) & 255));
+  }
+  const at = STREAM + <usize>start;
+  const v0 = v128.load(at);
+  const v1 = v128.load(at + o1);
+  const v2 = v128.load(at + o2);
+  const v3 = v128.load(at + o3);
+  const l01 = v128.shuffle<u32>(v0, v1, 0, 4, 1, 5);
+  const l23 = v128.shuffle<u32>(v2, v3, 0, 4, 1, 5);
+  const h01 = v128.shuffle<u32>(v0, v1, 2, 6, 3, 7);
+  const h23 = v128.shuffle<u32>(v2, v3, 2, 6, 3, 7);
+  const w2 = v128.shuffle<u64>(h01, h23, 0, 2);
+  const z0 = baseSamples(v128.shuffle<u64>(l01, l23, 0, 2), v128.shuffle<u64>(l01, l23, 1, 3), w2);
+  const z = signedSample(z0, w2);
+  const square = i32x4.dot_i16x8_s(z0, z0);
+  const u = decidingByte(w2);
+  const scale = v128.load64_splat(C, 16);
+  const one = v128.load64_splat(C, 32);
+  const z01 = f64x2.convert_low_i32x4_s(z);
+  const z23 = f64x2.convert_low_i32x4_s(upper(z));
+  const x01 = f64x2.mul(f64x2.convert_low_i32x4_s(square), scale);
+  const x23 = f64x2.mul(f64x2.convert_low_i32x4_s(upper(square)), scale);
+  const u01 = f64x2.convert_low_i32x4_s(u);
+  const u23 = f64x2.convert_low_i32x4_s(upper(u));
+  const u12 = inner(u01, u23);
+  // a0 a1, b1 a2, b2 b3
+  const ra = v128.shuffle<f64>(r, r, 0, 0);
+  const rba = v128.shuffle<f64>(r, r, 1, 0);
+  const rb = v128.shuffle<f64>(r, r, 1, 1);
+  const t01 = threshold(exponent(z01, ra, dss, x01), ccs);
+  const t12 = threshold(exponent(inner(z01, z23), rba, dss, inner(x01, x23)), ccs);
+  const t23 = threshold(exponent(z23, rb, dss, x23), ccs);
+  const yes01 = f64x2.lt(f64x2.add(u01, one), t01);
+  const yes12 = f64x2.lt(f64x2.add(u12, one), t12);
+  const yes23 = f64x2.lt(f64x2.add(u23, one), t23);
+  const tie01 = v128.andnot(f64x2.lt(u01, t01), yes01);
+  const tie12 = v128.andnot(f64x2.lt(u12, t12), yes12);
+  const tie23 = v128.andnot(f64x2.lt(u23, t23), yes23);
+  const tie = i32(v128.any_true(v128.or(v128.or(tie01, tie12), tie23)));
+  const middle = i64x2.bitmask(yes12);
+  const a = i64x2.bitmask(yes01) | ((middle & 2) << 1);
+  const b = ((middle & 1) << 9) | (i64x2.bitmask(yes23) << 10);
+  const words = i16x8.narrow_i32x4_s(z, z);
+  const bytes = i32x4.extract_lane(i8x16.narrow_i16x8_s(words, words), 0);
+  return (<i64>bytes << 32) | <i64>(a | b | (tie << 4));
+}
+
+/** z of candidate k. */
+// @ts-ignore: decorator
+@inline
+function candidate(judged: i64, k: i32): i32 {
+  return <i32>(<i8>(judged >> (32 + (k << 3))));
+}
+
+/** Uses up the stream as far as the end of candidate k. */
+// @ts-ignore: decorator
+@inline
+function consume(start: i32, k: i32): void {
+  let end = 11 + 11 * k;
+  if (start >= NEAR_BORDER) end = <i32>((endsAcross(start) >> (k << 3)) & 255);
+  streamAdvance(start + end);
+}
 
 /**
  * Two samples of one deviation around the centres mu.
@@ -236,152 +238,52 @@ export function samplePair(mu: v128, inverseSigma: f64, ccsScale: f64): v128 {
   const inverse = f64x2.splat(inverseSigma);
   const dss = f64x2.mul(f64x2.mul(inverse, inverse), v128.load64_splat(C, 24));
   const ccs = f64x2.mul(inverse, f64x2.splat(ccsScale)); // step 2
-  const ra = v128.shuffle<f64>(r, r, 0, 0);
-  const rb = v128.shuffle<f64>(r, r, 1, 1);
-  const rba = v128.shuffle<f64>(r, r, 1, 0);
+  let a = 0;
+  let b = 0;
   while (true) {
     const start = streamPosition();
-    let ends = ENDS;
-    let o1: usize = 11;
-    let o2: usize = 22;
-    let o3: usize = 33;
-    if (start >= 470) {
-      ends = endsAcross(start);
-      o1 = (ends & 255);
-      o2 = ((ends >> 8) & 255);
-      o3 = ((ends >> 16) & 255);
-      // a start below 512 but past 502 moves on; an end does not
-      if (start + <i32>o1 >= 503) o1 = max(o1, <usize>(512 - start));
-      if (start + <i32>o2 >= 503) o2 = max(o2, <usize>(512 - start));
-      if (start + <i32>o3 >= 503) o3 = max(o3, <usize>(512 - start));
+    const judged = judgeFour(r, dss, ccs);
+    const verdict = <i32>judged;
+    if (verdict & TIE) {
+      a = sampleExactly(v128.shuffle<f64>(r, r, 0, 0), dss, ccs);
+      b = sampleExactly(v128.shuffle<f64>(r, r, 1, 1), dss, ccs);
+      break;
     }
-    const at = STREAM + <usize>start;
-    const v0 = v128.load(at);
-    const v1 = v128.load(at + o1);
-    const v2 = v128.load(at + o2);
-    const v3 = v128.load(at + o3);
-    // steps 4 to 6 for the four candidates
-    const l01 = v128.shuffle<u32>(v0, v1, 0, 4, 1, 5);
-    const l23 = v128.shuffle<u32>(v2, v3, 0, 4, 1, 5);
-    const w0 = v128.shuffle<u64>(l01, l23, 0, 2);
-    const w1 = v128.shuffle<u64>(l01, l23, 1, 3);
-    const w2 = v128.shuffle<u64>(
-      v128.shuffle<u32>(v0, v1, 2, 6, 3, 7),
-      v128.shuffle<u32>(v2, v3, 2, 6, 3, 7),
-      0, 2,
-    );
-    const z0 = baseSamples(lowLimb(w0), middleLimb(w0, w1), highLimb(w1, w2));
-    const z = signedSample(z0, w2);
-    const square = i32x4.dot_i16x8_s(z0, z0);
-    const u = v128.and(i32x4.shr_u(w2, 16), v128.load32_splat(MASK31, 4));
-    const z01 = f64x2.convert_low_i32x4_s(z);
-    const z23 = f64x2.convert_low_i32x4_s(upper(z));
-    const h01 = f64x2.mul(f64x2.convert_low_i32x4_s(square), v128.load64_splat(C, 16));
-    const h23 = f64x2.mul(f64x2.convert_low_i32x4_s(upper(square)), v128.load64_splat(C, 16));
-    const u01 = f64x2.convert_low_i32x4_s(u);
-    const u23 = f64x2.convert_low_i32x4_s(upper(u));
-    const u12 = inner(u01, u23);
-    const one = v128.load64_splat(C, 32);
-    // steps 7 and 8, six times: a0 a1, b1 a2, b2 b3
-    const t01 = threshold(exponent(z01, ra, dss, h01), ccs);
-    const t12 = threshold(exponent(inner(z01, z23), rba, dss, inner(h01, h23)), ccs);
-    const t23 = threshold(exponent(z23, rb, dss, h23), ccs);
-    const yes01 = f64x2.lt(f64x2.add(u01, one), t01);
-    const yes12 = f64x2.lt(f64x2.add(u12, one), t12);
-    const yes23 = f64x2.lt(f64x2.add(u23, one), t23);
-    const tie = v128.or(
-      v128.or(
-        v128.andnot(f64x2.lt(u01, t01), yes01),
-        v128.andnot(f64x2.lt(u12, t12), yes12),
-      ),
-      v128.andnot(f64x2.lt(u23, t23), yes23),
-    );
-    const m12 = i64x2.bitmask(yes12);
-    const acceptedA = i64x2.bitmask(yes01) | ((m12 & 2) << 1) | 8;
-    const acceptedB = ((m12 & 1) << 1) | (i64x2.bitmask(yes23) << 2);
-    if (v128.any_true(tie)) {
-      const a = sampleExactly(ra, dss, ccs);
-      const b = sampleExactly(rb, dss, ccs);
-      return f64x2.add(whole, f64x2.convert_low_i32x4_s(i32x4.replace_lane(i32x4.splat(a), 1, b)));
-    }
-    const chosenA = ctz(acceptedA);
-    const afterA = acceptedB & (-2 << chosenA);
-    const packed = i64x2.extract_lane(i16x8.narrow_i32x4_s(z, z), 0);
-    const a = <i32>(<i16>(packed >> (chosenA << 4)));
+    const chosenA = ctz(verdict | 8);
+    const afterA = (verdict >> 8) & (-2 << chosenA);
+    a = candidate(judged, chosenA);
     if (afterA != 0) {
       const chosenB = ctz(afterA);
-      const b = <i32>(<i16>(packed >> (chosenB << 4)));
-      streamAdvance(start + <i32>((ends >> (chosenB << 3)) & 255));
-      return f64x2.add(whole, f64x2.convert_low_i32x4_s(i32x4.replace_lane(i32x4.splat(a), 1, b)));
+      b = candidate(judged, chosenB);
+      consume(start, chosenB);
+      break;
     }
     if (chosenA < 3) {
-      streamAdvance(start + <i32>(ends >> 24));
-      const b = sampleOne(rb, dss, ccs);
-      return f64x2.add(whole, f64x2.convert_low_i32x4_s(i32x4.replace_lane(i32x4.splat(a), 1, b)));
+      consume(start, 3);
+      b = sampleOne(v128.shuffle<f64>(r, r, 1, 1), dss, ccs);
+      break;
     }
-    streamAdvance(start + <i32>((ends >> 16) & 255)); // a refused three; candidate 3 was judged for b alone
+    consume(start, 2); // a refused three; candidate 3 was judged for b alone
   }
+  const z = i32x4.replace_lane(i32x4.splat(a), 1, b);
+  return f64x2.add(whole, f64x2.convert_low_i32x4_s(z)); // step 9
 }
 
-/** One sample: the integer for centre r in [0, 1) (both lanes), four candidates at a time. */
+/** One sample: both judgements are of one centre, so together they cover four candidates. */
 function sampleOne(r: v128, dss: v128, ccs: v128): i32 {
   while (true) {
     const start = streamPosition();
-    let ends = ENDS;
-    let o1: usize = 11;
-    let o2: usize = 22;
-    let o3: usize = 33;
-    if (start >= 470) {
-      ends = endsAcross(start);
-      o1 = (ends & 255);
-      o2 = ((ends >> 8) & 255);
-      o3 = ((ends >> 16) & 255);
-      if (start + <i32>o1 >= 503) o1 = max(o1, <usize>(512 - start));
-      if (start + <i32>o2 >= 503) o2 = max(o2, <usize>(512 - start));
-      if (start + <i32>o3 >= 503) o3 = max(o3, <usize>(512 - start));
-    }
-    const at = STREAM + <usize>start;
-    const v0 = v128.load(at);
-    const v1 = v128.load(at + o1);
-    const v2 = v128.load(at + o2);
-    const v3 = v128.load(at + o3);
-    const l01 = v128.shuffle<u32>(v0, v1, 0, 4, 1, 5);
-    const l23 = v128.shuffle<u32>(v2, v3, 0, 4, 1, 5);
-    const w0 = v128.shuffle<u64>(l01, l23, 0, 2);
-    const w1 = v128.shuffle<u64>(l01, l23, 1, 3);
-    const w2 = v128.shuffle<u64>(
-      v128.shuffle<u32>(v0, v1, 2, 6, 3, 7),
-      v128.shuffle<u32>(v2, v3, 2, 6, 3, 7),
-      0, 2,
-    );
-    const z0 = baseSamples(lowLimb(w0), middleLimb(w0, w1), highLimb(w1, w2));
-    const z = signedSample(z0, w2);
-    const square = i32x4.dot_i16x8_s(z0, z0);
-    const u = v128.and(i32x4.shr_u(w2, 16), v128.load32_splat(MASK31, 4));
-    const z01 = f64x2.convert_low_i32x4_s(z);
-    const z23 = f64x2.convert_low_i32x4_s(upper(z));
-    const h01 = f64x2.mul(f64x2.convert_low_i32x4_s(square), v128.load64_splat(C, 16));
-    const h23 = f64x2.mul(f64x2.convert_low_i32x4_s(upper(square)), v128.load64_splat(C, 16));
-    const u01 = f64x2.convert_low_i32x4_s(u);
-    const u23 = f64x2.convert_low_i32x4_s(upper(u));
-    const one = v128.load64_splat(C, 32);
-    const t01 = threshold(exponent(z01, r, dss, h01), ccs);
-    const t23 = threshold(exponent(z23, r, dss, h23), ccs);
-    const yes01 = f64x2.lt(f64x2.add(u01, one), t01);
-    const yes23 = f64x2.lt(f64x2.add(u23, one), t23);
-    const tie = v128.or(
-      v128.andnot(f64x2.lt(u01, t01), yes01),
-      v128.andnot(f64x2.lt(u23, t23), yes23),
-    );
-    if (v128.any_true(tie)) return sampleExactly(r, dss, ccs);
-    const accepted = i64x2.bitmask(yes01) | (i64x2.bitmask(yes23) << 2);
+    const judged = judgeFour(r, dss, ccs);
+    const verdict = <i32>judged;
+    if (verdict & TIE) return sampleExactly(r, dss, ccs);
+    const accepted = (verdict & 7) | (verdict >> 8);
     if (accepted != 0) {
       const chosen = ctz(accepted);
-      const packed = i64x2.extract_lane(i16x8.narrow_i32x4_s(z, z), 0);
-      streamAdvance(start + <i32>((ends >> (chosen << 3)) & 255));
-      return <i32>(<i16>(packed >> (chosen << 4)));
+      const z = candidate(judged, chosen);
+      consume(start, chosen);
+      return z;
     }
-    streamAdvance(start + <i32>(ends >> 24));
+    consume(start, 3);
   }
 }
 
@@ -400,7 +302,7 @@ function sampleExactly(r: v128, dss: v128, ccs: v128): i32 {
     const w0 = i32x4.splat(<i32>low);
     const w1 = i32x4.splat(<i32>(low >> 32));
     const w2 = i32x4.splat(<i32>high);
-    const z0 = baseSamples(lowLimb(w0), middleLimb(w0, w1), highLimb(w1, w2));
+    const z0 = baseSamples(w0, w1, w2);
     const z = signedSample(z0, w2);
     const x = exponent(
       f64x2.convert_low_i32x4_s(z),
