@@ -1,0 +1,73 @@
+/**
+ * The independent part of the demo: the fetched result is judged by the library and by the demo's own
+ * list of what was signed, never by what the service says of it. Every check can fail, and one that fails
+ * is named.
+ */
+import {
+  extractSignatures,
+  statementCommitment,
+  verifyAggregate,
+} from '../../src/aggregate/index.ts';
+import { equal } from '../../src/bytes.ts';
+import { parseResultFile } from '../../src/middleware/resultFile.ts';
+import type { TaskItem } from '../../src/middleware/taskFile.ts';
+
+export interface Check {
+  readonly name: string;
+  readonly held: boolean;
+}
+
+/** Copies with one byte changed, spread over the aggregate. */
+const TAMPERED_COPIES = 64;
+
+export function checkResult(file: string, items: readonly TaskItem[], processId: number) {
+  const result = parseResultFile(file);
+  const { aggregate } = result;
+  const startMs = performance.now();
+  const valid = verifyAggregate(aggregate, items);
+  const verifyMs = performance.now() - startMs;
+
+  let refused = 0;
+  for (let copy = 0; copy < TAMPERED_COPIES; copy++) {
+    const tampered = aggregate.slice();
+    const at = Math.floor((copy * (aggregate.length - 1)) / (TAMPERED_COPIES - 1));
+    tampered[at]! ^= 1 << (copy % 8);
+    if (!verifyAggregate(tampered, items)) refused++;
+  }
+  const signatures = extractSignatures(aggregate, items);
+  const checks: Check[] = [
+    { name: 'the library accepts the aggregate', held: valid },
+    {
+      name: 'the result names this task and its count',
+      held: result.processId === processId && result.count === items.length,
+    },
+    {
+      name: 'it commits to our keys and messages, in our order',
+      held: equal(result.statement, statementCommitment(items)),
+    },
+    {
+      name: 'it gives back every signature, byte for byte',
+      held:
+        signatures.length === items.length &&
+        signatures.every((signature, index) => equal(signature, items[index]!.signature)),
+    },
+    { name: `${TAMPERED_COPIES} tampered copies are refused`, held: refused === TAMPERED_COPIES },
+    { name: 'a cut-off copy is refused', held: !verifyAggregate(aggregate.slice(0, -1), items) },
+    ...changedLists(items).map(({ name, list }) => ({
+      name,
+      held: !verifyAggregate(aggregate, list),
+    })),
+  ];
+  return { result, verifyMs, checks };
+}
+
+function changedLists(items: readonly TaskItem[]) {
+  const [first, ...rest] = items;
+  const message = Uint8Array.of(...first!.message, 0);
+  const lists = [{ name: 'another message is refused', list: [{ ...first!, message }, ...rest] }];
+  if (rest.length > 0) {
+    lists.push({ name: 'a missing item is refused', list: rest });
+    lists.push({ name: 'another order is refused', list: [...rest, first!] });
+  }
+  return lists;
+}
