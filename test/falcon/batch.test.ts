@@ -4,7 +4,13 @@ import type { BatchItem, InvalidReason } from '../../src/falcon/index.ts';
 import { fact } from '../support/facts.ts';
 import { BUILDS, type TestItem, testItems } from '../support/ours.ts';
 import { testRandom } from '../support/random.ts';
-import { concatBytes, FORMS, SPEC } from '../support/reference.ts';
+import {
+  concatBytes,
+  decodeSignature,
+  encodeSignature,
+  FORMS,
+  SPEC,
+} from '../support/reference.ts';
 
 describe.each(BUILDS.flatMap(({ module, sets }) => sets.map((set) => ({ module, ...set }))))(
   'Falcon-$degree, $module',
@@ -183,12 +189,14 @@ const DAMAGES: readonly Damage[] = [
     apply: (item) => ({ ...item, publicKey: item.publicKey.with(1, 0xff).with(2, 0xff) }),
   },
   {
-    // A run of zero bits longer than any coefficient's, in a form that has runs; minus 2048 in the one that has none.
+    // A coefficient that no form can write: 2100 in the compressed one, -2048 where twelve bits are all there is.
     reason: 'signatureEncoding',
     apply: (item, degree) => {
-      const signature = Uint8Array.from(item.signature);
-      if (signature[0] === 0x50 + SPEC[degree].logn) signature.set([0x80, 0x00], 41);
-      else signature.fill(0, 60, 66);
+      const { salt, s2 } = decodeSignature(item.signature);
+      const isConstantTime = item.signature[0] === 0x50 + SPEC[degree].logn;
+      const signature = isConstantTime
+        ? encodeSignature('constantTime', salt, s2.with(9, -2048))
+        : encodeSignature('compressed', salt, s2.with(9, 2100));
       return { ...item, signature };
     },
   },

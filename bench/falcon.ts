@@ -1,0 +1,248 @@
+/**
+ * Falcon against the other packages: one process, one thread, 32-byte messages, every call with another key and message.
+ *
+ *   key generation   the same seeds for ours and noble; the others take none
+ *   sign, verify     keys and messages in turn; each peer by its fastest synchronous call
+ *   verifyBatch      prepared keys, per signature
+ *   threads          one large batch over a pool of one thread and of two
+ */
+import { createVerifyPool, falcon512, falcon1024 } from '../src/falcon/index.ts';
+import { type Degree, loadPeers, type Peer, pqcleanIsNative } from '../test/support/peers.ts';
+import { testRandom } from '../test/support/random.ts';
+import type { BenchOptions } from './main.ts';
+import { type Contender, type Figure, interleave } from './support/interleave.ts';
+import { machine, ownVersions } from './support/machine.ts';
+
+const KEYS = 16;
+const BATCH = 256;
+const POOL_BATCH = 16_384;
+
+/** The bar: how many times as fast as which figure. Both parameter sets have the same. */
+const BAR = [
+  { ours: 'verify', theirs: 'verify pqclean', must: 6, aim: 7.5 },
+  { ours: 'verifyBatch prepared', theirs: 'verify pqclean', must: 7.5, aim: 9.5 },
+  { ours: 'sign', theirs: 'sign noble', must: 14, aim: 19 },
+  { ours: 'sign expanded', theirs: 'sign noble', must: 20, aim: 26 },
+  { ours: 'keygen', theirs: 'keygen noble', must: 25, aim: 40 },
+  { ours: 'pool 2 threads', theirs: 'pool 1 thread', must: 1.9, aim: 1.95 },
+] as const;
+
+interface Ratio {
+  set: string;
+  ours: string;
+  theirs: string;
+  ratio: number;
+  must: number;
+  aim: number;
+  verdict: 'aim' | 'must' | 'missed';
+}
+
+export async function run({ quick }: BenchOptions): Promise<void> {
+  const host = machine();
+  const versions: Record<string, string> = { ...ownVersions() };
+  console.log(`${host.cpu}, ${host.cores} cores, load ${host.load}`);
+  console.log(`Node ${host.node}, V8 ${host.v8}, ${falcon512.module} SIMD`);
+
+  const figures: Record<string, Record<string, Figure>> = {};
+  const ratios: Ratio[] = [];
+  for (const degree of [512, 1024] as const) {
+    const peers = await loadPeers(degree);
+    for (const peer of peers) versions[peer.name] = peer.version;
+    if (degree === 512) {
+      console.log(
+        `falconry ${versions.falconry}; @noble/post-quantum ${versions.noble}; @oqs/liboqs-js ${versions.oqs}; ` +
+          `pqclean ${versions.pqclean} (${pqcleanIsNative() ? 'native' : 'WebAssembly, NOT the native add-on'})\n`,
+      );
+    }
+    const set = `Falcon-${degree}`;
+    const measured = await measure(degree, peers, quick);
+    for (const peer of peers) peer.close();
+    figures[set] = Object.fromEntries(measured.map((figure) => [figure.name, figure]));
+    print(set, measured);
+    ratios.push(...judge(set, figures[set]));
+  }
+
+  printRatios(ratios);
+  if (!pqcleanIsNative()) console.log('pqclean is not native here: its ratios say nothing.');
+  const rounded = Object.fromEntries(
+    Object.entries(figures).map(([set, list]) => [
+      set,
+      Object.fromEntries(
+        Object.entries(list).map(([name, { medianUs, samples }]) => [
+          name,
+          { medianUs: Number(medianUs.toPrecision(5)), samples },
+        ]),
+      ),
+    ]),
+  );
+  console.log(
+    JSON.stringify({ bench: 'falcon', quick, machine: host, versions, figures: rounded, ratios }),
+  );
+}
+
+async function measure(degree: Degree, peers: readonly Peer[], quick: boolean): Promise<Figure[]> {
+  const falcon = degree === 512 ? falcon512 : falcon1024;
+  const random = testRandom(`bench ${degree}`);
+  const seeds = Array.from({ length: quick ? 4 : 8 }, () => random.bytes(48));
+  const keys = Array.from({ length: KEYS }, () => falcon.keygen(random.bytes(48)));
+  const messages = Array.from({ length: 4 * KEYS }, () => random.bytes(32));
+  const items = messages.map((message, i) => {
+    const { publicKey, secretKey } = keys[i % KEYS]!;
+    return { message, publicKey, signature: falcon.sign(message, secretKey) };
+  });
+  const prepared = keys.map(({ publicKey }) => falcon.preparePublicKey(publicKey));
+  const expanded = keys.map(({ secretKey }) => falcon.expandSecretKey(secretKey));
+  const batch = Array.from({ length: BATCH }, (_, i) => ({
+    ...items[i % items.length]!,
+    publicKey: prepared[i % KEYS]!,
+  }));
+  const expectTrue = (valid: boolean): void => {
+    if (!valid) throw new Error('a valid signature was refused');
+  };
+
+  const figures: Figure[] = [];
+  const calls = quick ? 2 : 4;
+  figures.push(
+    ...(await interleave(
+      [
+        {
+          name: 'keygen',
+          operate: (i) => falcon.keygen(seeds[i % seeds.length]),
+          calls: seeds.length,
+        },
+        ...peers.map(
+          (peer): Contender => ({
+            name: `keygen ${peer.name}`,
+            operate: (i) =>
+              peer.keygen(peer.name === 'noble' ? seeds[i % seeds.length] : undefined),
+            calls: peer.name === 'noble' ? seeds.length : calls,
+          }),
+        ),
+      ],
+      { rounds: quick ? 1 : 3, sliceMs: 0 },
+    )),
+  );
+
+  const sliceMs = quick ? 15 : 30;
+  const rounds = quick ? 5 : 25;
+  figures.push(
+    ...(await interleave(
+      [
+        {
+          name: 'sign',
+          operate: (i) => falcon.sign(messages[i % messages.length]!, keys[i % KEYS]!.secretKey),
+        },
+        {
+          name: 'sign expanded',
+          operate: (i) => falcon.sign(messages[i % messages.length]!, expanded[i % KEYS]!),
+        },
+        ...peers.map(
+          (peer): Contender => ({
+            name: `sign ${peer.name}`,
+            operate: (i) => peer.sign(messages[i % messages.length]!, keys[i % KEYS]!.secretKey),
+          }),
+        ),
+      ],
+      { rounds, sliceMs },
+    )),
+    ...(await interleave(
+      [
+        {
+          name: 'verify',
+          operate: (i) => {
+            const { signature, message, publicKey } = items[i % items.length]!;
+            expectTrue(falcon.verify(signature, message, publicKey));
+          },
+        },
+        {
+          name: 'verify prepared',
+          operate: (i) => {
+            const { signature, message } = items[i % items.length]!;
+            expectTrue(falcon.verify(signature, message, prepared[i % KEYS]!));
+          },
+        },
+        {
+          name: 'verifyBatch prepared',
+          operate: () => expectTrue(falcon.verifyBatch(batch).length === 0),
+          batch: BATCH,
+        },
+        {
+          name: 'verifyBatch raw',
+          operate: (i) => expectTrue(falcon.verifyBatch(items).length === 0 && i >= 0),
+          batch: items.length,
+        },
+        ...peers.map(
+          (peer): Contender => ({
+            name: `verify ${peer.name}`,
+            operate: (i) => {
+              const { signature, message, publicKey } = items[i % items.length]!;
+              expectTrue(peer.verify(signature, message, publicKey));
+            },
+          }),
+        ),
+      ],
+      { rounds, sliceMs },
+    )),
+  );
+  figures.push(...(await measurePools(degree, batch, quick)));
+  for (const key of expanded) key.destroy();
+  return figures;
+}
+
+type BatchItems = Parameters<typeof falcon512.verifyBatch>[0];
+
+async function measurePools(degree: Degree, batch: BatchItems, quick: boolean): Promise<Figure[]> {
+  const parameterSet = degree === 512 ? 'falcon512' : 'falcon1024';
+  const count = degree === 512 ? POOL_BATCH : POOL_BATCH / 2;
+  const items = Array.from({ length: count }, (_, i) => batch[i % batch.length]!);
+  const pools = [1, 2].map((threads) => createVerifyPool({ parameterSet, threads }));
+  try {
+    for (const pool of pools) await pool.verifyBatch(items); // start the threads, warm them up
+    return await interleave(
+      pools.map(
+        (pool): Contender => ({
+          name: `pool ${pool.threads} thread${pool.threads > 1 ? 's' : ''}`,
+          operate: async () => {
+            if ((await pool.verifyBatch(items)).length > 0) throw new Error('refused');
+          },
+          batch: count,
+          calls: 2,
+        }),
+      ),
+      { rounds: quick ? 5 : 20, sliceMs: 0 },
+    );
+  } finally {
+    for (const pool of pools) await pool.close();
+  }
+}
+
+function judge(set: string, figures: Record<string, Figure>): Ratio[] {
+  return BAR.map(({ ours, theirs, must, aim }) => {
+    const ratio = Number((figures[theirs]!.medianUs / figures[ours]!.medianUs).toFixed(3));
+    const verdict = ratio >= aim ? 'aim' : ratio >= must ? 'must' : 'missed';
+    return { set, ours, theirs, ratio, must, aim, verdict };
+  });
+}
+
+function print(set: string, figures: readonly Figure[]): void {
+  console.log(`${set}: median of one operation`);
+  for (const { name, medianUs, samples } of figures) {
+    const time =
+      medianUs >= 1000 ? `${(medianUs / 1000).toFixed(3)} ms` : `${medianUs.toFixed(2)} µs`;
+    console.log(`  ${name.padEnd(22)} ${time.padStart(12)}   (${samples} samples)`);
+  }
+  console.log('');
+}
+
+function printRatios(ratios: readonly Ratio[]): void {
+  const marks = { aim: '✓ aim reached', must: '✓ bar reached', missed: '✗ MISSED' };
+  console.log(`${''.padEnd(60)} times as fast    must     aim`);
+  for (const { set, ours, theirs, ratio, must, aim, verdict } of ratios) {
+    const what = `${set}: ${ours}, against ${theirs}`.padEnd(60);
+    const figure = ratio.toFixed(2).padStart(13);
+    console.log(
+      `${what} ${figure} ${String(must).padStart(7)} ${String(aim).padStart(7)}   ${marks[verdict]}`,
+    );
+  }
+  console.log('');
+}

@@ -1,0 +1,31 @@
+/**
+ * `npm run bench -- <name> [--quick]`: runs `bench/<name>.ts`.
+ *
+ * Each of those files exports `run(options)`; the last line it prints is JSON with every figure.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+
+export interface BenchOptions {
+  /** Fewer rounds: for a look, not for a statement. */
+  quick: boolean;
+}
+
+const directory = new URL('./', import.meta.url);
+const names = readdirSync(directory)
+  .filter((file) => file.endsWith('.ts') && file !== 'main.ts')
+  .map((file) => file.slice(0, -'.ts'.length));
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: 'boolean', default: false } },
+});
+const [name = ''] = positionals;
+const file = new URL(`./${name}.ts`, directory);
+if (!names.includes(name) || !existsSync(file)) {
+  console.error(`usage: npm run bench -- <name> [--quick], name one of: ${names.join(', ')}`);
+  process.exitCode = 2;
+} else {
+  const module = (await import(file.href)) as { run(options: BenchOptions): Promise<void> };
+  await module.run({ quick: values.quick });
+}

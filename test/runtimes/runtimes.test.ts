@@ -1,0 +1,139 @@
+/** The same check really run in Node, Deno, Bun and Chromium, on both builds of the module. */
+import { execFile, execFileSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { chromium } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { fact } from '../support/facts.ts';
+import { type Degree, nobleObject, nobleSign } from '../support/peers.ts';
+import { checkInputs, type Report, sha256 } from './check.ts';
+import { serveLibrary } from './serve.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+const installed = (name: string): string => join(root, 'node_modules/.bin', name);
+const TOPIC = 'runtimes really started';
+
+let answers: Record<string, string>;
+
+/** The known answers, by another implementation. */
+async function nobleAnswers(): Promise<Record<string, string>> {
+  const result: Record<string, string> = {};
+  for (const degree of [512, 1024] as Degree[]) {
+    const parts: Uint8Array[] = [];
+    for (const { seed, message, salt, samplerSeed } of checkInputs()) {
+      const { publicKey, secretKey } = nobleObject(degree).keygen(seed);
+      parts.push(publicKey, secretKey, nobleSign(degree, message, secretKey, salt, samplerSeed));
+    }
+    result[`falcon${degree}`] = await sha256(parts);
+  }
+  return result;
+}
+
+beforeAll(async () => {
+  answers = await nobleAnswers();
+});
+
+function judge(report: Report, needsRelaxed: boolean): string {
+  expect(report.faults).toEqual([]);
+  expect(report.checks).toBeGreaterThan(200);
+  expect(report.answers.plain).toEqual(answers);
+  if (needsRelaxed || report.answers.relaxed !== undefined) {
+    expect(report.answers.relaxed).toEqual(answers);
+  }
+  const builds = Object.keys(report.answers).join(' and ');
+  return `${report.checks} checks, ${builds} SIMD, ${report.picked} by default`;
+}
+
+async function runCommand(command: string, args: readonly string[]): Promise<Report> {
+  const { stdout } = await promisify(execFile)(command, [...args, main], {
+    cwd: root,
+    timeout: 90_000,
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  return JSON.parse(stdout.trim().split('\n').at(-1)!) as Report;
+}
+
+test('Node', { timeout: 120_000 }, async (context) => {
+  const report = await runCommand(process.execPath, []);
+  fact(context, TOPIC, `Node ${process.versions.node}: ${judge(report, true)}`);
+});
+
+test('Deno', { timeout: 120_000 }, async (context) => {
+  const [version] = execFileSync(installed('deno'), ['--version'], { encoding: 'utf8' }).split(
+    '\n',
+  );
+  const report = await runCommand(installed('deno'), [
+    'run',
+    '--no-prompt',
+    '--no-lock',
+    '--cached-only',
+    '--node-modules-dir=manual',
+    `--allow-read=${root}`,
+  ]);
+  fact(context, TOPIC, `${version}: ${judge(report, true)}`);
+});
+
+test('Bun', { timeout: 120_000 }, async (context) => {
+  const version = execFileSync(installed('bun'), ['--version'], { encoding: 'utf8' }).trim();
+  // JavaScriptCore decides by itself whether it has relaxed SIMD.
+  const report = await runCommand(installed('bun'), ['run', '--no-install']);
+  fact(context, TOPIC, `Bun ${version}: ${judge(report, false)}`);
+});
+
+/** Debian's package installs /usr/bin/chromium; nothing is downloaded for this test. */
+function findChromium(): string | undefined {
+  const paths = (process.env.PATH ?? '').split(delimiter).map((path) => join(path, 'chromium'));
+  return ['/usr/bin/chromium', ...paths].find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+const executablePath = findChromium();
+
+test('Chromium', { timeout: 120_000 }, async (context) => {
+  if (executablePath === undefined) {
+    console.log(
+      'NOTICE: no Chromium on this machine (Debian: apt-get install chromium); its test is skipped.',
+    );
+    context.skip('no Chromium on this machine');
+  }
+  const server = await serveLibrary();
+  const browser = await chromium.launch({
+    executablePath,
+    headless: true,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+    ],
+  });
+  try {
+    const page = await browser.newPage();
+    const errors: string[] = [];
+    page.on('pageerror', (error) => errors.push(String(error)));
+    await page.goto(server.url);
+    await page
+      .waitForFunction('globalThis.loaded === true', undefined, { timeout: 30_000 })
+      .catch((error) => {
+        throw new Error([...errors, ...server.missing, String(error)].join('\n'));
+      });
+    const report = (await page.evaluate('globalThis.report')) as Report;
+    expect(errors).toEqual([]);
+    expect(server.missing).toEqual([]);
+    fact(context, TOPIC, `Chromium ${browser.version()}: ${judge(report, true)}`);
+  } finally {
+    await browser.close();
+    await server.close();
+  }
+});
