@@ -26,29 +26,54 @@ export function gaussianInit(): void {
   used = DRAWS;
 }
 
+/** Two values from their magnitudes' words and their first words, stored at out. */
+// @ts-ignore: decorator
+@inline
+function storeTwo(out: usize, first: v128, magnitude: v128, zeroBelow: v128, positive: v128): void {
+  const negative = i64x2.shr_s(first, 63);
+  const zero = i64x2.gt_s(zeroBelow, v128.and(first, positive));
+  const value = i64x2.sub(v128.xor(v128.andnot(magnitude, zero), negative), negative);
+  store<i8>(out, <i8>i64x2.extract_lane(value, 0));
+  store<i8>(out, <i8>i64x2.extract_lane(value, 1), 1);
+}
+
+/** First words of two draws. */
+// @ts-ignore: decorator
+@inline
+function firstWords(a: v128, b: v128): v128 {
+  return i8x16.shuffle(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+}
+
+/** Second words of two draws. */
+// @ts-ignore: decorator
+@inline
+function secondWords(a: v128, b: v128): v128 {
+  return i8x16.shuffle(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+}
+
 /** The next 68 draws. */
 function refill(): void {
   shakeSqueeze(SHAKE, STREAM, BYTES);
   const positive = i64x2.splat(0x7fffffffffffffff);
   const zeroBelow = v128.load64_splat(GAUSS);
-  for (let i = 0; i < DRAWS; i += 2) {
-    const a = v128.load(STREAM + (<usize>i << 4));
-    const b = v128.load(STREAM + (<usize>i << 4), 16);
-    const first = i8x16.shuffle(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-    const second = v128.and(
-      i8x16.shuffle(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31),
-      positive,
-    );
-    const negative = i64x2.shr_s(first, 63);
-    const zero = i64x2.gt_s(zeroBelow, v128.and(first, positive));
+  for (let i = 0; i < DRAWS; i += 4) {
+    const at = STREAM + (<usize>i << 4);
+    const a = v128.load(at);
+    const b = v128.load(at, 16);
+    const c = v128.load(at, 32);
+    const d = v128.load(at, 48);
+    const ab = v128.and(secondWords(a, b), positive);
+    const cd = v128.and(secondWords(c, d), positive);
     // 1 + how many words exceed the second number: the whole table is read
-    let magnitude = i64x2.splat(1);
+    let abMagnitude = i64x2.splat(1);
+    let cdMagnitude = abMagnitude;
     for (let k = GAUSS + 8; k < GAUSS + (<usize>GAUSS_WORDS << 3); k += 8) {
-      magnitude = i64x2.sub(magnitude, i64x2.gt_s(v128.load64_splat(k), second));
+      const word = v128.load64_splat(k);
+      abMagnitude = i64x2.sub(abMagnitude, i64x2.gt_s(word, ab));
+      cdMagnitude = i64x2.sub(cdMagnitude, i64x2.gt_s(word, cd));
     }
-    const value = i64x2.sub(v128.xor(v128.andnot(magnitude, zero), negative), negative);
-    store<i8>(VALUES + i, <i8>i64x2.extract_lane(value, 0));
-    store<i8>(VALUES + i, <i8>i64x2.extract_lane(value, 1), 1);
+    storeTwo(VALUES + i, firstWords(a, b), abMagnitude, zeroBelow, positive);
+    storeTwo(VALUES + i + 2, firstWords(c, d), cdMagnitude, zeroBelow, positive);
   }
   used = 0;
 }

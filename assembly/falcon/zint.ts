@@ -10,11 +10,37 @@
  * In residue form (RNS) word u is the value mod prime u instead.
  */
 import { PRIME, PRIME_CRT } from './keygenTables';
-import { P0I, R2, T31, evens, mulMont, mulMont4, negInverse, primeAt, sub4 } from './rns';
+import { P0I, R2, T31, evens, mulMont, mulMont4, primeAt, sub4 } from './rns';
+
+/** The last word of integers, mod p: as it is, or counted -2^30 .. 2^30 - 1. */
+// @ts-ignore: decorator
+@inline
+function lastWord(x: v128, signed: bool, P: v128): v128 {
+  if (!signed) return i32x4.min_u(x, i32x4.sub(x, P));
+  const s = i32x4.shr_s(i32x4.shl(x, 1), 1);
+  return i32x4.add(s, v128.and(i32x4.shr_s(s, 31), P));
+}
+
+/** d T + x: the product is below p, so the sum is below 2^32, which the next product accepts. */
+// @ts-ignore: decorator
+@inline
+function horner(d: v128, T: v128, x: v128, P: v128, I: v128): v128 {
+  return i32x4.add(mulMont4(d, T, P, I), x);
+}
+
+/** [0, 2^32) to [0, p); 2^32 < 3 p. */
+// @ts-ignore: decorator
+@inline
+function reduceFully(d: v128, P: v128): v128 {
+  d = i32x4.min_u(d, i32x4.sub(d, P));
+  return i32x4.min_u(d, i32x4.sub(d, P));
+}
 
 /**
  * One prime's residue of every integer.
  *
+ * Spec:   Horner's rule. A product must wait for the one before it, so four chains run side by side:
+ *         four vectors of a row, or, when a row has fewer, every fourth word
  * Shape:  a: count integers of len words -> out: u32[count]
  * Bounds: signed: two's complement; else the words as they are; out in [0, p)
  * Memory: out
@@ -26,26 +52,62 @@ export function zintMod(out: usize, a: usize, len: i32, count: i32, u: i32, sign
   const I = v128.load32_splat(P0I + at);
   const T = v128.load32_splat(T31 + at);
   const row = <usize>count << 2;
-  const top = a + row * <usize>(len - 1);
-  for (let i: usize = 0; i < row; i += 16) {
-    let w = top + i;
-    const x = v128.load(w);
-    let d: v128;
-    if (signed) {
-      // the last word counts -2^30 .. 2^30 - 1
-      const s = i32x4.shr_s(i32x4.shl(x, 1), 1);
-      d = i32x4.add(s, v128.and(i32x4.shr_s(s, 31), P));
-    } else {
-      d = i32x4.min_u(x, i32x4.sub(x, P));
+  if (row & 63) {
+    for (let i: usize = 0; i < row; i += 16) {
+      v128.store(out + i, residueOfOne(a + i, row, len, signed, P, I, T));
     }
-    for (const bottom = a + i; w > bottom; ) {
-      w -= row;
-      // mulMont4 gives [0, p); the sum stays below 2^32, which the next multiplication accepts
-      d = i32x4.add(mulMont4(d, T, P, I), v128.load(w));
-    }
-    d = i32x4.min_u(d, i32x4.sub(d, P));
-    v128.store(out + i, i32x4.min_u(d, i32x4.sub(d, P)));
+    return;
   }
+  for (let i: usize = 0; i < row; i += 64) {
+    const bottom = a + i;
+    let w = bottom + row * <usize>(len - 1);
+    let d0 = lastWord(v128.load(w), signed, P);
+    let d1 = lastWord(v128.load(w, 16), signed, P);
+    let d2 = lastWord(v128.load(w, 32), signed, P);
+    let d3 = lastWord(v128.load(w, 48), signed, P);
+    while (w > bottom) {
+      w -= row;
+      d0 = horner(d0, T, v128.load(w), P, I);
+      d1 = horner(d1, T, v128.load(w, 16), P, I);
+      d2 = horner(d2, T, v128.load(w, 32), P, I);
+      d3 = horner(d3, T, v128.load(w, 48), P, I);
+    }
+    v128.store(out + i, reduceFully(d0, P));
+    v128.store(out + i, reduceFully(d1, P), 16);
+    v128.store(out + i, reduceFully(d2, P), 32);
+    v128.store(out + i, reduceFully(d3, P), 48);
+  }
+}
+
+/** One vector's residues: words 4i, 4i + 1, .. by themselves in powers of 2^124, then together. */
+function residueOfOne(a: usize, row: usize, len: i32, signed: bool, P: v128, I: v128, T: v128): v128 {
+  let w = a + row * <usize>(len - 1);
+  let d0 = lastWord(v128.load(w), signed, P);
+  // down to a multiple of four words below
+  for (const end = a + row * <usize>((len - 1) & ~3); w > end; ) {
+    w -= row;
+    d0 = horner(d0, T, v128.load(w), P, I);
+  }
+  if (w == a) return reduceFully(d0, P);
+  const T2 = mulMont4(T, T, P, I);
+  const T4 = mulMont4(T2, T2, P, I);
+  // d0 takes the words 4i; the first words of the others have nothing above them
+  let d1 = v128.load(w - 3 * row);
+  let d2 = v128.load(w - 2 * row);
+  let d3 = v128.load(w - row);
+  w -= 4 * row;
+  d0 = horner(d0, T4, v128.load(w), P, I);
+  while (w > a) {
+    d1 = horner(d1, T4, v128.load(w - 3 * row), P, I);
+    d2 = horner(d2, T4, v128.load(w - 2 * row), P, I);
+    d3 = horner(d3, T4, v128.load(w - row), P, I);
+    w -= 4 * row;
+    d0 = horner(d0, T4, v128.load(w), P, I);
+  }
+  // d0 + T (d1 + T (d2 + T d3)): each addend below p where a sum is to stay below 2^32
+  d3 = horner(d3, T, reduceFully(d2, P), P, I);
+  d2 = horner(d3, T, reduceFully(d1, P), P, I);
+  return reduceFully(horner(d2, T, reduceFully(d0, P), P, I), P);
 }
 
 /**
