@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,35 @@ describe('the SQLite file', () => {
 
   const task = { clientId: 1, state: 'waiting', threads: 1, expiresAtMs: 0 } as const;
 
-  it('syncs every commit, and is readable by its owner only', async () => {
+  it('is synced at every commit, before the promise resolves', async (context) => {
+    if (spawnSync('strace', ['-V']).status !== 0) return context.skip('strace is not installed');
+    const module = new URL('../../src/middleware/stores/sqlite.ts', import.meta.url).href;
+    const script = `
+      import { writeSync } from 'node:fs';
+      import { sqliteStore } from ${JSON.stringify(module)};
+      const store = sqliteStore({ path: ${JSON.stringify(path)} });
+      const task = { clientId: 1, state: 'created', threads: 1, expiresAtMs: Date.now() + 60_000 };
+      for (let i = 0; i < 5; i++) {
+        writeSync(1, 'begin');
+        const { task: made } = await store.put(task);
+        writeSync(1, 'put');
+        await store.upload(made.id, { key: 'inputs/' + i, bytes: 1 });
+        writeSync(1, 'uploaded');
+        await store.notify(made.id, 1);
+        writeSync(1, 'notified');
+      }`;
+    const args = ['-f', '-e', 'trace=fsync,fdatasync,write', process.execPath];
+    const traced = spawnSync('strace', [...args, '--input-type=module', '-e', script]);
+    const calls = String(traced.stderr).matchAll(/(f(?:data)?sync)\(|write\(1, "(\w+)"/g);
+    const steps = Array.from(calls, ([, sync, word]) => (sync ? 'sync' : word));
+    for (const word of ['put', 'uploaded', 'notified']) {
+      const places = steps.flatMap((step, i) => (step === word ? i : []));
+      expect(places.length).toBe(5);
+      expect(places.map((i) => steps[i - 1])).toEqual(Array(5).fill('sync'));
+    }
+  });
+
+  it('is in WAL mode, and readable by its owner only', async () => {
     const store = sqliteStore({ path });
     await store.put(task);
     for (const name of [path, `${path}-wal`, `${path}-shm`]) {

@@ -494,6 +494,17 @@ export function storeContract(
       expect(await store.removeApiKey(hash('1'))).toBe(true);
       expect(await store.removeApiKey(hash('1'))).toBe(false);
       expect(await other.findApiKey(hash('1'))).toBe(null);
+      // A client whose last key is gone leaves its number to nobody.
+      await store.removeApiKey(hash('3'));
+      expect(await other.putApiKey({ sha256: hash('5'), name: 'e' })).toMatchObject({
+        clientId: 11,
+      });
+      expect(await store.putApiKey({ sha256: hash('6'), name: 'f', clientId: 2 })).toMatchObject({
+        clientId: 2,
+      });
+      expect(await store.putApiKey({ sha256: hash('7'), name: 'g' })).toMatchObject({
+        clientId: 12,
+      });
     });
   });
 }

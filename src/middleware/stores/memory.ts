@@ -21,7 +21,7 @@ function memoryTable(): Table {
   const answers = new Map<string, AnswerRow>();
   const secrets = new Map<string, Uint8Array>();
   const keys = new Map<string, ApiKeyRecord>();
-  let lastId = 0;
+  const lastNumbers = new Map<string, number>();
   /** Steps that undo the running transaction, in the order in which they were done. */
   let undo: (() => void)[] = [];
 
@@ -65,14 +65,8 @@ function memoryTable(): Table {
         throw error;
       }
     },
-    nextId(floor) {
-      const before = lastId;
-      undo.push(() => {
-        lastId = before;
-      });
-      lastId = Math.max(floor, lastId + 1);
-      return lastId;
-    },
+    lastNumber: (name) => lastNumbers.get(name) ?? 0,
+    setLastNumber: (name, number) => set(lastNumbers, name, number),
     insert(row) {
       addId(row);
       put(row);

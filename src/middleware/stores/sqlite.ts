@@ -112,8 +112,11 @@ function sqliteTable(db: DatabaseSync): Table {
         throw isBusy(error) ? new CodedError('STORE_UNAVAILABLE', { cause: error }) : error;
       }
     },
-    nextId(floor) {
-      return Number(one('UPDATE last_id SET id = max(?, id + 1) RETURNING id', floor)!.id);
+    lastNumber(name) {
+      return Number(one('SELECT number FROM last_numbers WHERE name = ?', name)?.number ?? 0);
+    },
+    setLastNumber(name, number) {
+      run('INSERT OR REPLACE INTO last_numbers VALUES (?, ?)', name, number);
     },
     insert(row) {
       const columns = toColumns(row);

@@ -35,8 +35,9 @@ export interface Table {
    */
   write<T>(work: () => T): T;
 
-  /** Raises the number of the last id to at least `floor` and above itself. @returns it. Only inside `write`. */
-  nextId(floor: number): number;
+  /** The last number given out for ids of that kind, 0 at first: numbers are never used again, whatever is deleted. */
+  lastNumber(name: 'task' | 'client'): number;
+  setLastNumber(name: 'task' | 'client', number: number): void;
   insert(row: TaskRow): void;
   row(id: number): TaskRow | undefined;
   /** @returns the row after the change; the row must exist. */

@@ -89,6 +89,13 @@ export function tableStore(
     return row && row.attempt === attempt && isRunning(row.state) ? row : undefined;
   };
 
+  /** Grows with the clock, and above the last one when the clock stands still or goes back. */
+  const nextTaskId = (): number => {
+    const id = Math.max((nowMs() - ID_EPOCH_MS) * IDS_PER_MS, table.lastNumber('task') + 1);
+    table.setLastNumber('task', id);
+    return id;
+  };
+
   const keepAnswer = (options: PutOptions, task: Task): void => {
     if (!options.answer) return;
     const { hold, of } = options.answer;
@@ -116,7 +123,7 @@ export function tableStore(
         const at = timestamp();
         const waiting = task.state === 'waiting';
         const row: TaskRow = {
-          id: table.nextId((nowMs() - ID_EPOCH_MS) * IDS_PER_MS),
+          id: nextTaskId(),
           clientId: task.clientId,
           kind: 'aggregate',
           state: task.state,
@@ -351,8 +358,11 @@ export function tableStore(
     async putApiKey({ sha256, name, clientId }) {
       return write(() => {
         if (table.apiKey(sha256)) return null;
-        const last = table.apiKeys().reduce((max, key) => Math.max(max, key.clientId), 0);
-        const record = { sha256, name, clientId: clientId ?? last + 1, createdAt: timestamp() };
+        // A new client never gets the number of an old one whose keys are gone: its tasks are still there.
+        const last = table.lastNumber('client');
+        const owner = clientId ?? last + 1;
+        if (owner > last) table.setLastNumber('client', owner);
+        const record = { sha256, name, clientId: owner, createdAt: timestamp() };
         table.putApiKey(record);
         return record;
       });
