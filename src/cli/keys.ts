@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createApiKey } from '../middleware/keys/apiKeys.ts';
-import { STORE_FILE } from '../middleware/runtime.ts';
+import { STORE_FILE } from '../middleware/options.ts';
 import { sqliteStore } from '../middleware/stores/sqlite.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../middleware/stores/taskStore.ts';
 import { type Command, type Io, UsageError } from './command.ts';

@@ -171,7 +171,7 @@ function welcome(config: Config, base: string, address: string, key: string | nu
   if (signing)
     lines.push(`  signing  with ${join(dataDirectory, 'keys', 'signing.json')} (for testing)`);
   if (key === null) {
-    lines.push('', 'More API keys: falconry keys create --name NAME', '');
+    lines.push('', `More API keys: falconry keys create --name NAME --data ${dataDirectory}`, '');
     return lines.join('\n');
   }
   lines.push(

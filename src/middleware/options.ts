@@ -107,6 +107,9 @@ export type Settings = Readonly<
   } & { limits: Required<PerClientLimits> }
 >;
 
+/** The embedded store, in the data directory. */
+export const STORE_FILE = 'falconry.sqlite';
+
 /** More do not fit into an aggregate. */
 const MAX_SIGNATURES = 8192;
 const MIB = 1024 * 1024;

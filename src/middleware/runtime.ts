@@ -10,7 +10,7 @@ import { directoryBlobs } from './blobs/directory.ts';
 import { storedKeyAuthentication } from './keys/apiKeys.ts';
 import { fileKeyStore } from './keys/keyStore.ts';
 import { Signer } from './keys/signer.ts';
-import type { Settings } from './options.ts';
+import { type Settings, STORE_FILE } from './options.ts';
 import { sqliteStore } from './stores/sqlite.ts';
 import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
 import { createAggregator } from './tasks/aggregateTask.ts';
@@ -32,8 +32,6 @@ const CLEAN_EVERY_MS = 3_600_000;
 /** Files that no task names may be on their way into one for so long. */
 const ORPHAN_AGE_MS = 24 * 3_600_000;
 const ANSWER_LIFE_MS = 24 * 3_600_000;
-
-export const STORE_FILE = 'falconry.sqlite';
 
 export class Runtime {
   readonly settings: Settings;

@@ -1,0 +1,173 @@
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { falconry, type Running } from './process.ts';
+import { toAnswer } from './support.ts';
+import { makeTriples } from './triples.ts';
+
+let data: string;
+let running: Running[] = [];
+beforeEach(async () => {
+  data = await mkdtemp(join(tmpdir(), 'falconry-serve-'));
+});
+afterEach(async () => {
+  for (const process of running) process.kill('SIGKILL');
+  await Promise.all(running.map((process) => process.ended));
+  running = [];
+  await rm(data, { recursive: true, force: true });
+});
+
+async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
+  const process = falconry(['serve', '--port', '0', '--data', data, ...args], env);
+  running.push(process);
+  const [, base = ''] = await process.printed(/serves on (http:\S+)/);
+  const ask = async (key: string, method: string, path: string, body?: unknown) => {
+    const headers = { authorization: key, 'content-type': 'application/json' };
+    const init = body === undefined ? {} : { body: JSON.stringify(body) };
+    const url = path.startsWith('http') ? path : base + path;
+    return toAnswer(await fetch(url, { method, headers, ...init }));
+  };
+  return { process, base, ask };
+}
+
+describe('falconry serve', () => {
+  it('makes keys at its first start, shows the API key once, and ends in order', async () => {
+    const first = await serve();
+    const [, key = ''] = await first.process.printed(/export FALCONRY_KEY=(\S+)/);
+    await first.process.printed(/tasks -H "Authorization: \$FALCONRY_KEY"/);
+    const signed = await first.ask(key, 'POST', '/v1/falcon/sign', { digest: '0x68656c6c6f' });
+    expect(signed.status).toBe(200);
+    for (const path of [data, join(data, 'keys')]) expect((await stat(path)).mode & 0o077).toBe(0);
+    for (const name of ['falconry.sqlite', 'keys/signing.json']) {
+      expect((await stat(join(data, name))).mode & 0o777).toBe(0o600);
+    }
+    first.process.kill('SIGTERM');
+    const end = await first.process.ended;
+    expect(end.code, end.stderr).toBe(0);
+    expect(end.stdout).toMatch(/Stopped\.\n$/);
+    expect(end.stderr).not.toContain(key);
+
+    const second = await serve();
+    const again = await second.ask(key, 'POST', '/v1/falcon/sign', { digest: '0x68656c6c6f' });
+    expect(again.json.public_key).toBe(signed.json.public_key);
+    second.process.kill('SIGINT');
+    const { code, stdout } = await second.process.ended;
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('FALCONRY_KEY');
+  });
+
+  it('finishes after a restart what it accepted before', async () => {
+    const first = await serve();
+    const [, key = ''] = await first.process.printed(/export FALCONRY_KEY=(\S+)/);
+    const triples = makeTriples(20);
+    const accepted = await first.ask(key, 'POST', '/v1/svc/aggsign', { data: triples });
+    expect(accepted.status).toBe(202);
+    first.process.kill('SIGTERM');
+    expect((await first.process.ended).code).toBe(0);
+    const second = await serve();
+    const path = `/v1/svc/tasks/${accepted.json.process_id}`;
+    let record = await second.ask(key, 'GET', path);
+    while (!['completed', 'failed'].includes(record.json.status)) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      record = await second.ask(key, 'GET', path);
+    }
+    expect(record.json.status).toBe('completed');
+    expect((await second.ask(key, 'GET', record.json.result_path)).json.count).toBe(20);
+  });
+
+  it('makes no signing key in production', async () => {
+    const { process, ask } = await serve([], { NODE_ENV: 'production' });
+    const [, key = ''] = await process.printed(/export FALCONRY_KEY=(\S+)/);
+    const answer = await ask(key, 'POST', '/v1/falcon/sign', { digest: '0x00' });
+    expect([answer.status, answer.json.code]).toEqual([403, 'SIGNING_DISABLED']);
+    expect(await readdir(data)).not.toContain('keys');
+  });
+
+  it('reads the environment; an argument goes before it', async () => {
+    const env = { FALCONRY_SERVICE_NAME: 'fromenv', FALCONRY_SIGNING: '0', PORT: '1' };
+    const { process, ask } = await serve(['--service-name', 'given', '--signing'], env);
+    const [, key = ''] = await process.printed(/export FALCONRY_KEY=(\S+)/);
+    expect((await ask(key, 'GET', '/v1/given/tasks')).status).toBe(200);
+    expect((await ask(key, 'GET', '/v1/fromenv/tasks')).status).toBe(404);
+    expect((await ask(key, 'POST', '/v1/falcon/sign', { digest: '0x' })).status).toBe(200);
+  });
+
+  it.each([
+    [['--prot', '80'], 2, '--prot'],
+    [['--port', 'http'], 2, '--port'],
+    [['--port', '70000'], 2, '65535'],
+    [['--log-level', 'loud'], 2, 'debug'],
+    [['extra'], 2, 'extra'],
+    [['--service-name', 'a/b'], 3, 'serviceName'],
+    [['--public-url', 'nowhere'], 3, 'publicUrl'],
+    [['--host', '203.0.113.1'], 3, 'EADDRNOTAVAIL'],
+  ])('refuses %j', async (args, code, word) => {
+    const process = falconry([
+      'serve',
+      '--port',
+      '0',
+      '--data',
+      data,
+      '--log-level',
+      'silent',
+      ...args,
+    ]);
+    running.push(process);
+    const end = await process.ended;
+    expect(end.code, end.stderr).toBe(code);
+    expect(end.stderr).toContain(word);
+    expect(end.stdout).toBe('');
+  });
+});
+
+describe('falconry', () => {
+  it('lists its commands, and knows its version', async () => {
+    const help = await falconry(['--help']).ended;
+    expect(help.code).toBe(0);
+    for (const name of [
+      'serve',
+      'keys',
+      'keygen',
+      'sign',
+      'verify',
+      'aggregate',
+      'verify-aggregate',
+    ]) {
+      expect(help.stdout).toMatch(new RegExp(`^ {2}${name} `, 'm'));
+      const { code, stdout } = await falconry([name, '--help']).ended;
+      expect(code).toBe(0);
+      expect(stdout).toContain(`falconry ${name}`);
+    }
+    expect((await falconry(['--version']).ended).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await falconry([]).ended).code).toBe(2);
+    const unknown = await falconry(['fly']).ended;
+    expect(unknown.code).toBe(2);
+    expect(unknown.stderr).toContain('"fly"');
+  });
+
+  it('creates, lists and revokes API keys', async () => {
+    const keys = (...args: string[]) => falconry(['keys', ...args, '--data', data]).ended;
+    expect((await keys('list')).code).toBe(3);
+    const { stdout } = await keys('create', '--name', 'alice');
+    const key = stdout.trim();
+    expect(key).toMatch(/^falconry_[\w-]{43}$/);
+    const made = await keys('create', '--client', '1', '--json');
+    expect(made.code, made.stderr).toBe(0);
+    const second = JSON.parse(made.stdout);
+    expect(second.client_id).toBe(1);
+    const listed = JSON.parse((await keys('list', '--json')).stdout);
+    expect(listed.map(({ name }: { name: string }) => name)).toEqual(['alice', 'key']);
+    expect(JSON.stringify(listed)).not.toContain(key);
+
+    const { process, ask } = await serve();
+    await process.printed(/More API keys/);
+    expect((await ask(key, 'GET', '/v1/svc/tasks')).status).toBe(200);
+    expect((await keys('revoke', listed[0].sha256.slice(0, 12))).code).toBe(0);
+    expect((await ask(key, 'GET', '/v1/svc/tasks')).status).toBe(401);
+    expect((await ask(second.key, 'GET', '/v1/svc/tasks')).status).toBe(200);
+    expect((await keys('revoke', '00000000')).code).toBe(1);
+    expect((await keys('revoke', 'xyz')).code).toBe(2);
+    expect((await keys('make')).code).toBe(2);
+  });
+});
