@@ -8,6 +8,7 @@ export {
   BATCH_RECORDS,
   IN,
   IN_SIZE,
+  PAIRS,
   PK,
   POINT,
   PREPARED,
@@ -16,6 +17,7 @@ export {
   SEED,
   SIG,
   SK,
+  WORDS,
 } from './layout';
 export { hashInit, hashUpdate } from './hashToPoint';
 export { prepare, verify, verifyPrepared } from './verify';

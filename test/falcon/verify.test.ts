@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { createFalcon } from '../../src/falcon/index.ts';
+import { FALCON_512, FALCON_1024 } from '../../src/falcon/params.ts';
+import { recoverS1 } from '../../src/falcon/points.ts';
+import { BOTH_MODULES } from '../support/assembly.ts';
+import { craft, drawInvertible, fillSquares, fromBits, normSq } from '../support/crafted.ts';
+import { testRandom } from '../support/random.ts';
+
+const message = new TextEncoder().encode('to the unit');
+
+describe.each(BOTH_MODULES)('the norm test, %s module', (module) => {
+  describe.each([FALCON_512, FALCON_1024])('$name', (params) => {
+    const { name, logn, betaSq } = params;
+    const n = 1 << logn;
+    const falcon = createFalcon(name, { module });
+    const random = testRandom(`verify ${name}`);
+
+    /** All three ways to ask must agree. */
+    function verdict(item: ReturnType<typeof craft>): boolean {
+      const { signature, publicKey } = item;
+      const single = falcon.verify(signature, item.message, publicKey);
+      const prepared = falcon.preparePublicKey(publicKey);
+      expect(falcon.verify(signature, item.message, prepared)).toBe(single);
+      const other = falcon.verifyBatch([item, { ...item, publicKey: prepared }, item]);
+      const reason = 'signatureMismatch';
+      expect(other).toEqual(single ? [] : [0, 1, 2].map((index) => ({ index, reason })));
+      return single;
+    }
+
+    const ternary = () =>
+      drawInvertible(() => Array.from({ length: n }, () => random.below(3) - 1));
+
+    test('exactly beta^2 is accepted, one more is not', () => {
+      for (const [normSquared, want] of [
+        [betaSq - 1, true],
+        [betaSq, true],
+        [betaSq + 1, false],
+        [betaSq + 2, false],
+      ] as const) {
+        const s2 = ternary();
+        const s1 = new Array<number>(n).fill(0);
+        fillSquares(s1, s1.keys(), normSquared - normSq(s2), 6144);
+        expect(normSq(s1, s2)).toBe(normSquared);
+        const item = craft(name, 'compressed', s1, s2, message);
+        expect(verdict(item)).toBe(want);
+        const recovered = recoverS1(
+          { parameterSet: name, salt: item.signature.slice(1, 41), s2: Int16Array.from(s2) },
+          message,
+          item.publicKey,
+        );
+        expect([...(recovered as Int16Array)]).toEqual(s1.map((x) => x + 0));
+      }
+    });
+
+    test('the same with the weight in s2, in every form', () => {
+      for (const form of ['compressed', 'padded', 'constantTime'] as const) {
+        for (const excess of [0, 1]) {
+          const s2 = new Array<number>(n).fill(0);
+          // at most 2047 each; the squares at the front, ones behind keep s2 invertible
+          fillSquares(s2, s2.keys(), betaSq - 1000, 2047);
+          const s1 = new Array<number>(n).fill(0);
+          fillSquares(s1, s1.keys(), 1000 + excess, 6144);
+          expect(verdict(craft(name, form, s1, s2, message))).toBe(excess === 0);
+        }
+      }
+    });
+
+    test('the largest coefficients there are: refused, though sums pass 2^31', () => {
+      for (const magnitude of [2047, 2046, 1024]) {
+        const s2 = drawInvertible(() =>
+          Array.from({ length: n }, () => (random.below(2) ? magnitude : -magnitude)),
+        );
+        const zero = new Array<number>(n).fill(0);
+        const full = new Array<number>(n).fill(6144);
+        expect(verdict(craft(name, 'constantTime', zero, s2, message))).toBe(false);
+        expect(verdict(craft(name, 'constantTime', full, s2, message))).toBe(false);
+        expect(
+          verdict(
+            craft(
+              name,
+              'constantTime',
+              full.map((x) => -x),
+              s2,
+              message,
+            ),
+          ),
+        ).toBe(false);
+      }
+    });
+
+    test('norms that are short mod 2^32, in all or in each of four running sums', () => {
+      const s2 = ternary();
+      const rest = normSq(s2);
+      for (const short of [rest, rest + 1000, betaSq]) {
+        const s1 = new Array<number>(n).fill(0);
+        fillSquares(s1, s1.keys(), 2 ** 32 + short - rest, 6144);
+        expect(normSq(s1, s2) % 2 ** 32).toBe(short);
+        expect(verdict(craft(name, 'compressed', s1, s2, message))).toBe(false);
+      }
+      // Lane k of the module's sums adds up coefficients 8j + 2k and 8j + 2k + 1.
+      const s1 = new Array<number>(n).fill(0);
+      for (let lane = 0; lane < 4; lane++) {
+        const positions = [...s1.keys()].filter((i) => (i & 7) >> 1 === lane);
+        const own = normSq(positions.map((i) => s2[i]!));
+        fillSquares(s1, positions, 2 ** 32 - own, 6144);
+      }
+      expect(normSq(s1, s2)).toBe(4 * 2 ** 32);
+      expect(verdict(craft(name, 'compressed', s1, s2, message))).toBe(false);
+    });
+
+    test('zero: s2 = 0 is well-formed, and never short against a random point', () => {
+      const zero = new Uint8Array(n);
+      const item = craft(name, 'padded', [...zero], ternary(), message);
+      const signature = new Uint8Array(params.lengths.signaturePadded);
+      signature[0] = 0x30 + logn;
+      signature.set(fromBits('000000001'.repeat(n)), 41); // sign, seven low bits, end of the high part
+      expect(verdict({ ...item, signature })).toBe(false);
+    });
+  });
+});
