@@ -60,6 +60,8 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
       deps.limiter.take(clientId);
     }
     response = await route.handle(c, caller);
+    // Answers to a key hold signed urls.
+    if (route.right === 'key') response.headers.set('cache-control', 'no-store');
   } catch (error) {
     response = refuse(c, deps, error);
   } finally {

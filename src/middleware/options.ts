@@ -73,7 +73,7 @@ export interface ServiceOptions {
   readonly maxDigestBytes?: number;
   /** Most bytes of a task file or batch request; default 32 MiB. */
   readonly maxBodyBytes?: number;
-  /** Bytes of request bodies in memory at once, of all clients; default 256 MiB. */
+  /** Bytes of request bodies in memory at once, of all clients; default 128 MiB. */
   readonly maxBufferedBytes?: number;
   /** Longest silence of a sender in the middle of a body; default 30 s. */
   readonly bodyIdleTimeoutMs?: number;
@@ -129,7 +129,7 @@ const SERVICE_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._~-]{0,62}[A-Za-z0-9])?$/;
 export function resolveOptions(options: ServiceOptions = {}): Settings {
   const read = reader('options', options);
   const limits = reader('options.limits', read.object('limits') ?? {});
-  const settings: Settings = {
+  const settings: Mutable<Settings> = {
     serviceName: read.text('serviceName', 'svc'),
     dataDirectory: read.text('dataDirectory', '.falconry'),
     publicUrl: checkedUrl(read.optionalText('publicUrl')),
@@ -143,7 +143,7 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     maxSignatures: read.integer('maxSignatures', 1722, 1, MAX_SIGNATURES),
     maxDigestBytes: read.integer('maxDigestBytes', 4096, 0, 16 * MIB),
     maxBodyBytes: read.integer('maxBodyBytes', 32 * MIB, 1024, 1024 * MIB),
-    maxBufferedBytes: read.integer('maxBufferedBytes', 256 * MIB, 1024, 64 * 1024 * MIB),
+    maxBufferedBytes: read.integer('maxBufferedBytes', 128 * MIB, 1024, 64 * 1024 * MIB),
     bodyIdleTimeoutMs: read.integer('bodyIdleTimeoutMs', 30_000, 10, MAX_MS),
     uploadUrlTtlMs: read.integer('uploadUrlTtlMs', HOUR_MS, 1, MAX_MS),
     resultUrlTtlMs: read.integer('resultUrlTtlMs', HOUR_MS, 1, MAX_MS),
@@ -158,9 +158,11 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     workers: read.flag('workers', true),
     threads: read.integer('threads', defaultThreads(), 1, 256),
     leaseMs: read.integer('leaseMs', 10_000, 200, 600_000),
-    onEvent: read.hook('onEvent') ?? nothing,
+    onEvent: nothing,
     logger: read.port('logger', ['debug', 'info', 'warn', 'error']) ?? SILENT,
   };
+  const onEvent = read.hook('onEvent');
+  if (onEvent) settings.onEvent = guarded(onEvent, settings.logger);
   read.end();
   limits.end();
   if (!SERVICE_NAME.test(settings.serviceName)) {
@@ -175,6 +177,19 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     throw new TypeError('"options.authenticate" is needed with a store that keeps no API keys');
   }
   return settings;
+}
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** The host's hook hears of everything and stops nothing: what it throws is logged. */
+function guarded(onEvent: (event: ServiceEvent) => void, logger: Logger) {
+  return (event: ServiceEvent) => {
+    try {
+      onEvent(event);
+    } catch (error) {
+      logger.error('onEvent failed', { error: String(error) });
+    }
+  };
 }
 
 function defaultThreads(): number {

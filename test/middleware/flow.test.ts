@@ -163,6 +163,71 @@ describe('from signatures to a result', () => {
     expect(JSON.stringify(error)).not.toMatch(/\/tmp\/|node_modules/);
   });
 
+  it('HEAD tells of a result and of events without opening either', async () => {
+    const id = await upload(makeTriples(1));
+    await follow(id);
+    const { result_path, result_bytes } = await record(id);
+    const result = await http.ask('HEAD', result_path, undefined, { key: null });
+    expect(result.status).toBe(200);
+    expect(Number(result.headers.get('content-length'))).toBe(result_bytes);
+    expect(result.text).toBe('');
+    const events = await http.ask('HEAD', `/v1/svc/tasks/${id}/events`);
+    expect(events.headers.get('content-type')).toBe('text/event-stream');
+  });
+
+  it('events of one client are limited, and free again when the reader has gone', async () => {
+    const few = await startService({ workers: false, limits: { eventStreams: 2 } });
+    try {
+      const { process_id } = (await few.ask('POST', `${AGGSIGN}/task`)).json;
+      const path = `/v1/svc/tasks/${process_id}/events`;
+      const open = async () => {
+        const controller = new AbortController();
+        const { signal } = controller;
+        const response = await fetch(few.address + path, {
+          headers: { authorization: few.alice },
+          signal,
+        });
+        return { status: response.status, leave: () => controller.abort() };
+      };
+      const first = await open();
+      const second = await open();
+      expect([first.status, second.status]).toEqual([200, 200]);
+      expectProblem(await few.ask('GET', path), 429, 'TOO_MANY_STREAMS');
+      first.leave();
+      let third = await open();
+      while (third.status === 429) third = await open();
+      expect(third.status).toBe(200);
+      // The end of the task ends its streams.
+      await few.ask('DELETE', `/v1/svc/tasks/${process_id}`);
+      let after = await few.ask('GET', path);
+      while (after.status === 429) after = await few.ask('GET', path);
+      expect(after.text).toContain('"status":"cancelled"');
+    } finally {
+      await few.close();
+    }
+  });
+
+  it('a hook of the host that throws stops nothing', async () => {
+    const lines: string[] = [];
+    const log = (message: string) => void lines.push(message);
+    const shaky = await startService({
+      onEvent() {
+        throw new Error('the host’s fault');
+      },
+      logger: { debug: log, info: log, warn: log, error: log },
+    });
+    try {
+      const { json } = await shaky.ask('POST', AGGSIGN, { data: makeTriples(1) });
+      let status = '';
+      while (status !== 'completed') {
+        status = (await shaky.ask('GET', `/v1/svc/tasks/${json.process_id}`)).json.status;
+      }
+      expect(lines).toContain('onEvent failed');
+    } finally {
+      await shaky.close();
+    }
+  });
+
   it('a result goes away with its task', async () => {
     const id = await upload(makeTriples(1));
     await follow(id);

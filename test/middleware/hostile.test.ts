@@ -3,6 +3,7 @@
  * right status, and the service alive afterwards.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openHttpServer } from '../../src/cli/httpServer.ts';
 import type { Triple } from '../../src/middleware/taskFile.ts';
 import { fact } from '../support/facts.ts';
 import { type RawRequest, sendRaw } from './rawHttp.ts';
@@ -506,6 +507,20 @@ describe('bytes on the wire', () => {
       expect([408, 503]).toContain(answer?.status);
       expectProblem(answer!, answer!.status);
     }
+  });
+
+  it('headers that never end are cut off', async () => {
+    const { service } = http;
+    const hasty = await openHttpServer({
+      fetch: service.app.fetch,
+      port: 0,
+      host: '127.0.0.1',
+      headersTimeoutMs: 200,
+    });
+    const parts = ['GET /v1/svc/tasks HTTP/1.1\r\nHost: falcon.test\r\nX-A: '];
+    const answer = await sendRaw(hasty.port, { parts });
+    await hasty.close(0);
+    expectProblem(answer!, 408, 'REQUEST_TIMEOUT');
   });
 
   it('many cut connections leave nothing behind', async () => {

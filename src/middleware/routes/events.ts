@@ -23,6 +23,8 @@ export function eventsRoute(deps: Deps, path: string): Route {
     async handle(c, caller) {
       const { clientId } = caller;
       const task = await findTask(deps.runtime.ports.store, c.req.param('id'), caller);
+      const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
+      if (c.req.method === 'HEAD') return new Response(null, { headers });
       const streams = open.get(clientId) ?? 0;
       if (streams >= deps.settings.limits.eventStreams) throw new CodedError('TOO_MANY_STREAMS');
       open.set(clientId, streams + 1);
@@ -31,9 +33,7 @@ export function eventsRoute(deps: Deps, path: string): Route {
         if (left > 0) open.set(clientId, left);
         else open.delete(clientId);
       };
-      return new Response(taskEvents(c, deps, task, release), {
-        headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
-      });
+      return new Response(taskEvents(c, deps, task, release), { headers });
     },
   };
 }

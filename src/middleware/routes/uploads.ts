@@ -84,9 +84,12 @@ async function download(c: Context, deps: Deps): Promise<Response> {
   if (!/^\d{1,9}$/.test(attempt) || !/^\d{1,18}\.json$/.test(file)) throw forged();
   const key = `results/${attempt}/${file}`;
   await checkRight(c, deps, { method: 'GET', key });
-  const blob = await deps.runtime.ports.blobs.get(key);
+  const { blobs } = deps.runtime.ports;
+  // HEAD must not open a file that nobody will read to its end.
+  const head = c.req.method === 'HEAD';
+  const blob = head ? await blobs.stat(key) : await blobs.get(key);
   if (blob === null) throw new CodedError('NOT_FOUND', { message: 'The result is gone' });
-  return new Response(blob.body, {
+  return new Response('body' in blob ? blob.body : null, {
     headers: {
       'content-type': 'application/json',
       'content-length': String(blob.bytes),
