@@ -1,9 +1,11 @@
 /**
  * The FFT of real polynomials modulo X^n + 1.
  *
- * A transform holds the values at half of the roots (the others are their conjugates), bit-reversed, parts apart:
+ * A transform holds the values at half of the roots of X^n + 1 (the others are their conjugates), parts apart:
  *
- *   f64[n]   | Re f(w_0) Re f(w_1) ..  n/2 | Im f(w_0) Im f(w_1) ..  n/2 |        w_j = exp(I pi (2 bitrev(j) + 1) / n)
+ *   f64[n]   | Re f(w_0) Re f(w_1) ..  n/2 | Im f(w_0) Im f(w_1) ..  n/2 |
+ *
+ *   w_2u = exp(I pi bitrev(n/2 + u) / n), w_2u+1 = -w_2u       (bitrev over log2 n bits)
  *
  * Levels are taken two at a time (radix 4). That fuses loads and stores only: each value passes through the same
  * operations in the same order as level by level, so it comes out with the same bits (fft.test.ts compares).

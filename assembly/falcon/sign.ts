@@ -23,7 +23,7 @@ import { SALT_LENGTH } from './params';
 import { verifyPoint } from './verify';
 
 /** Secret: the sponge that gives each attempt its 56 bytes, and those bytes. */
-const SEEDS: usize = memory.data(256 + 64, 64);
+export const SEEDS: usize = memory.data(256 + 64, 64);
 const SAMPLER_SEED_LENGTH: i32 = 48;
 
 /**
