@@ -158,11 +158,18 @@ function checkArray<T>(
   }
 
   const faults: ShapeFault[] = [];
+  // Keys that repeat become one array: verification prepares each array once.
+  const keys = new Map<unknown, Uint8Array>();
   let index = 0;
   const read: ReadField = (field, text) => {
+    const known = field === 'public_key' ? keys.get(text) : undefined;
+    if (known !== undefined) return known;
     const maxBytes = field === 'digest' ? maxMessageBytes : MAX_KEY_OR_SIGNATURE_BYTES;
     const bytes = decodeWireHex(text, maxBytes);
-    if (typeof bytes !== 'string') return bytes;
+    if (typeof bytes !== 'string') {
+      if (field === 'public_key') keys.set(text, bytes);
+      return bytes;
+    }
     const message = `${field} ${describeHexFault(bytes, maxBytes)}`;
     faults.push({ path: `/${index}/${field}`, code: bytes, message, index });
     return NOTHING;

@@ -156,10 +156,14 @@ export function referenceCommitment(statements: readonly Omit<Item, 'signature'>
   return new Uint8Array(hash.digest());
 }
 
-/** The whole bundle of these items, valid or not. */
-export function referenceBundle(items: readonly Item[]): Uint8Array {
+/**
+ * The whole bundle of these items, valid or not.
+ *
+ * @param forms names to give their forms in place of their own, to make what is not canonical
+ */
+export function referenceBundle(items: readonly Item[], forms: readonly number[] = []): Uint8Array {
   const parts = items.map((item) => splitSignature(item.signature));
-  const kinds = parts.map(({ n, form }) => (n === 512 ? 0 : 3) + form);
+  const kinds = parts.map(({ n, form }, i) => (n === 512 ? 0 : 3) + (forms[i] ?? form));
   const runs: { kind: number; length: number }[] = [];
   for (const kind of kinds) {
     const last = runs.at(-1);
