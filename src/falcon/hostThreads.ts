@@ -21,6 +21,7 @@ export interface HostThreadEvents {
 interface NodeThreads {
   Worker: new (
     url: URL,
+    options: { execArgv?: string[] },
   ) => {
     postMessage(message: unknown, transfer: ArrayBuffer[]): void;
     on(
@@ -38,9 +39,19 @@ interface NodeThreads {
   isMainThread: boolean;
 }
 
+interface NodeHost {
+  process?: { execArgv?: readonly string[]; getBuiltinModule?: (name: string) => unknown };
+}
+
 function nodeThreads(): NodeThreads | undefined {
-  const host = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
-  return host.process?.getBuiltinModule?.('node:worker_threads') as NodeThreads | undefined;
+  const { process } = globalThis as NodeHost;
+  return process?.getBuiltinModule?.('node:worker_threads') as NodeThreads | undefined;
+}
+
+/** Threads inherit Node's flags; with `--input-type` (of `node -e`) they would refuse to load any file. */
+function threadOptions(): { execArgv?: string[] } {
+  const flags = (globalThis as NodeHost).process?.execArgv ?? [];
+  return flags.some((flag) => flag.startsWith('--input-type')) ? { execArgv: [] } : {};
 }
 
 /** @returns how many threads the host says can run at once; 1 when it does not say. */
@@ -71,7 +82,7 @@ export function startThread(url: URL, events: HostThreadEvents): HostThread {
 
   const node = nodeThreads();
   if (node !== undefined) {
-    const worker = new node.Worker(url);
+    const worker = new node.Worker(url, threadOptions());
     worker.on('message', receive);
     worker.on('messageerror', lose);
     worker.on('error', lose);

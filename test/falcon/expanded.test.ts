@@ -5,6 +5,7 @@
  * signs the same bytes with the raw key here and the expanded key there must get one signature.
  */
 import { describe, expect, test } from 'vitest';
+import { ExpandedKey } from '../../src/falcon/keys.ts';
 import { fact } from '../support/facts.ts';
 import { BUILDS, SETS, SLOW, testKeys } from '../support/ours.ts';
 import { testRandom } from '../support/random.ts';
@@ -88,13 +89,25 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
     expect(() => falcon.sign(new Uint8Array(1), kept)).toThrow(TypeError);
   });
 
+  test('destroy overwrites the bytes, it does not only forget them', () => {
+    const expanded = falcon.expandSecretKey(testKeys(degree).secretKey);
+    const inner = ExpandedKey.bytesOf(expanded)!;
+    expect(inner.length).toBeGreaterThan(degree * 8);
+    expect(inner.filter((byte) => byte !== 0).length).toBeGreaterThan(inner.length / 2);
+    expanded.destroy();
+    expect(inner.every((byte) => byte === 0)).toBe(true);
+  });
+
   test('an expanded key does not show its secrets', () => {
     using expanded = falcon.expandSecretKey(testKeys(degree).secretKey);
     expect(JSON.stringify(expanded).length).toBeLessThan(200);
     const own = Reflect.ownKeys(expanded).map((name) => Reflect.get(expanded, name));
     const bytes = own.filter((value) => ArrayBuffer.isView(value) || value instanceof ArrayBuffer);
     expect(bytes).toEqual([]);
-    expect(() => structuredClone(expanded)).toThrow();
+    // A copy by value (a message to a thread, a database) carries nothing over, and does not sign.
+    const clone = structuredClone(expanded);
+    expect(JSON.stringify(clone).length).toBeLessThan(200);
+    expect(() => falcon.sign(new Uint8Array(1), clone)).toThrow(TypeError);
   });
 
   test('the caller’s secret key is neither changed nor kept', () => {
