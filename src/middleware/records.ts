@@ -1,7 +1,13 @@
 /** Tasks in the form that the wire has for them: the progress record and the list item. */
 import { type CodedError, ERROR_CODES, type ErrorCode } from '../errors.ts';
 import { MAX_LISTED_FAULTS, problemType } from './problems.ts';
-import { isFinal, STATE_TEXTS, type Task, type TaskError } from './tasks/task.ts';
+import {
+  isFinal,
+  STATE_TEXTS,
+  type Task,
+  type TaskError,
+  type TaskProgress,
+} from './tasks/task.ts';
 
 /** `2026-11-21T20:23:05.123456789Z` → `2026-11-21T20:23:05Z`. */
 export function toSeconds(timestamp: string): string {
@@ -18,7 +24,7 @@ export function progressRecord(task: Task, resultUrl: string | null): Record<str
     VCPUs: task.threads,
     request_utc_time: toSeconds(task.createdAt),
     latest_status_update_iso_utc_time: toSeconds(task.updatedAt),
-    progress: task.progress,
+    progress: progressOf(task),
     ...(task.finishedAt !== null && isFinal(task.state) && { finished_at: task.finishedAt }),
     ...(task.result !== null &&
       resultUrl !== null && {
@@ -28,6 +34,12 @@ export function progressRecord(task: Task, resultUrl: string | null): Record<str
       }),
     ...(task.error !== null && task.state === 'failed' && { error: taskProblem(task.error) }),
   };
+}
+
+/** What a worker told last; of a completed task, that everything is done. */
+function progressOf(task: Task): TaskProgress | null {
+  if (task.state !== 'completed') return task.progress;
+  return { phase: 'store', done: task.count, total: task.count };
 }
 
 /** One element of a list. */

@@ -60,6 +60,7 @@ describe('from signatures to a result', () => {
     expect(records.at(-1)!.status).toBe('completed');
     const done = await record(id);
     expect(done).toMatchObject({ batch_size: 40, format: 'bundle', status: 'completed' });
+    expect(done.progress).toEqual({ phase: 'store', done: 40, total: 40 });
     expect(done.finished_at).toMatch(NANOSECONDS);
     const path = new URL(done.result_path).pathname;
     expect(path.endsWith(`/${id}.json`)).toBe(true);
