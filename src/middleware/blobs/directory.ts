@@ -31,6 +31,8 @@ const KEY = /^(inputs\/[0-9a-f-]{36}|results\/\d{1,16}\/\d{1,16})\.json$/;
 
 const TEMPORARY = 'tmp';
 
+const READ_BYTES = 64 * 1024;
+
 /** Keys asked about in one go while cleaning. */
 const CLEAN_BATCH = 256;
 
@@ -74,11 +76,9 @@ export function directoryBlobs({
     },
 
     async get(key) {
-      const file = await openIfThere(pathOf(key));
-      if (!file) return null;
-      const { size } = await file.stat();
-      const body = Readable.toWeb(file.createReadStream()) as ReadableStream<Uint8Array>;
-      return { bytes: size, body };
+      const path = pathOf(key);
+      const found = await unlessMissing(stat(path));
+      return found && { bytes: found.size, body: streamOf(path) };
     },
 
     async read(key, maxBytes) {
@@ -177,6 +177,33 @@ function chunksOf(
   if (body instanceof Uint8Array) return [body];
   const readable = Readable.from(body as AsyncIterable<Uint8Array>, { highWaterMark: 1 });
   return signal ? addAbortSignal(signal, readable) : readable;
+}
+
+/**
+ * The file in chunks. It is opened at the first read and closed at the end of the stream: a body that nobody reads (of
+ * an answer to HEAD, say) holds nothing open.
+ */
+function streamOf(path: string): ReadableStream<Uint8Array> {
+  let file: FileHandle | undefined;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(stream) {
+        file ??= await open(path, 'r');
+        const reading = file.read(new Uint8Array(READ_BYTES));
+        const { bytesRead, buffer } = await reading.catch(async (error: unknown) => {
+          await file?.close();
+          throw error;
+        });
+        if (bytesRead > 0) return stream.enqueue(buffer.subarray(0, bytesRead));
+        await file.close();
+        stream.close();
+      },
+      async cancel() {
+        await file?.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** Makes the folder and syncs every parent that got a new entry. */
