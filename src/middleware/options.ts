@@ -159,10 +159,15 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     threads: read.integer('threads', defaultThreads(), 1, 256),
     leaseMs: read.integer('leaseMs', 10_000, 200, 600_000),
     onEvent: nothing,
-    logger: read.port('logger', ['debug', 'info', 'warn', 'error']) ?? SILENT,
+    logger: guardedLogger(read.port('logger', ['debug', 'info', 'warn', 'error']) ?? SILENT),
   };
   const onEvent = read.hook('onEvent');
-  if (onEvent) settings.onEvent = guarded(onEvent, settings.logger);
+  const { logger } = settings;
+  if (onEvent) {
+    settings.onEvent = guarded(onEvent, (error) =>
+      logger.error('onEvent failed', { error: String(error) }),
+    );
+  }
   read.end();
   limits.end();
   if (!SERVICE_NAME.test(settings.serviceName)) {
@@ -181,14 +186,30 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** The host's hook hears of everything and stops nothing: what it throws is logged. */
-function guarded(onEvent: (event: ServiceEvent) => void, logger: Logger) {
-  return (event: ServiceEvent) => {
+/** The host's hooks hear of everything and stop nothing, whether they throw or reject. */
+function guarded<Args extends unknown[]>(
+  hook: (...args: Args) => unknown,
+  onFault: (error: unknown) => void,
+): (...args: Args) => void {
+  return (...args) => {
     try {
-      onEvent(event);
+      const result = hook(...args);
+      if (result instanceof Promise) result.catch(onFault);
     } catch (error) {
-      logger.error('onEvent failed', { error: String(error) });
+      onFault(error);
     }
+  };
+}
+
+/** A logger that fails has nowhere to say so. */
+function guardedLogger(logger: Logger): Logger {
+  const method = (name: keyof Logger): Logger['info'] =>
+    guarded((message, fields) => logger[name](message, fields), nothing);
+  return {
+    debug: method('debug'),
+    info: method('info'),
+    warn: method('warn'),
+    error: method('error'),
   };
 }
 

@@ -208,12 +208,17 @@ describe('from signatures to a result', () => {
     }
   });
 
-  it('a hook of the host that throws stops nothing', async () => {
+  it('hooks of the host that throw or reject stop nothing', async () => {
     const lines: string[] = [];
-    const log = (message: string) => void lines.push(message);
+    let told = 0;
+    const log = (message: string) => {
+      lines.push(message);
+      throw new Error('the host’s logger');
+    };
     const shaky = await startService({
       onEvent() {
-        throw new Error('the host’s fault');
+        if (told++ % 2) throw new Error('the host’s fault');
+        return Promise.reject(new Error('the host’s fault, later')) as never;
       },
       logger: { debug: log, info: log, warn: log, error: log },
     });
@@ -224,6 +229,7 @@ describe('from signatures to a result', () => {
         status = (await shaky.ask('GET', `/v1/svc/tasks/${json.process_id}`)).json.status;
       }
       expect(lines).toContain('onEvent failed');
+      expect(told).toBeGreaterThan(3);
     } finally {
       await shaky.close();
     }
