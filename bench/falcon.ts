@@ -63,14 +63,17 @@ export async function run({ quick }: BenchOptions): Promise<void> {
   }
 
   printRatios(ratios);
+  if (host.load > host.cores / 2) {
+    console.log(`Other work was running (load ${host.load}): run it again on a quiet machine.`);
+  }
   if (!pqcleanIsNative()) console.log('pqclean is not native here: its ratios say nothing.');
   const rounded = Object.fromEntries(
     Object.entries(figures).map(([set, list]) => [
       set,
       Object.fromEntries(
-        Object.entries(list).map(([name, { medianUs, samples }]) => [
+        Object.entries(list).map(([name, { medianUs, p20Us, samples }]) => [
           name,
-          { medianUs: Number(medianUs.toPrecision(5)), samples },
+          { medianUs: round(medianUs), p20Us: round(p20Us), samples },
         ]),
       ),
     ]),
@@ -79,6 +82,8 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     JSON.stringify({ bench: 'falcon', quick, machine: host, versions, figures: rounded, ratios }),
   );
 }
+
+const round = (us: number): number => Number(us.toPrecision(5));
 
 async function measure(degree: Degree, peers: readonly Peer[], quick: boolean): Promise<Figure[]> {
   const falcon = degree === 512 ? falcon512 : falcon1024;

@@ -103,7 +103,7 @@ test('Chromium', { timeout: 120_000 }, async (context) => {
     console.log(
       'NOTICE: no Chromium on this machine (Debian: apt-get install chromium); its test is skipped.',
     );
-    context.skip('no Chromium on this machine');
+    return context.skip('no Chromium on this machine');
   }
   const server = await serveLibrary();
   const browser = await chromium.launch({
