@@ -137,10 +137,13 @@ describe('limits of a client', () => {
   it('answers 429 when requests come too fast, to this client only', async () => {
     const http = await startService({ limits: { requestsPerSecond: 1, burst: 5 } });
     try {
-      const answers = [];
-      for (let i = 0; i < 8; i++) answers.push(await http.ask('GET', TASKS));
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
-      expectProblem(answers.at(-1)!, 429, 'RATE_LIMITED');
+      const answers = await Promise.all(Array.from({ length: 20 }, () => http.ask('GET', TASKS)));
+      const served = answers.filter(({ status }) => status === 200);
+      const refused = answers.filter(({ status }) => status !== 200);
+      // Five at once, and perhaps some more for the seconds that a busy machine takes.
+      expect(served.length).toBeGreaterThanOrEqual(5);
+      expect(refused.length).toBeGreaterThanOrEqual(1);
+      for (const answer of refused) expectProblem(answer, 429, 'RATE_LIMITED');
       expect((await http.ask('GET', TASKS, undefined, { key: http.bob })).status).toBe(200);
     } finally {
       await http.close();

@@ -15,14 +15,13 @@ const DIRECT = '/v1/svc/aggsign';
 const VERIFY = '/v1/svc/aggsign/verify';
 const CREATE = '/v1/svc/aggsign/task';
 const MIB = 1024 * 1024;
-const BODY_IDLE_MS = 400;
 
 let http: TestService;
 let triple: Triple;
 let answered = 0;
 
 beforeAll(async () => {
-  http = await startService({ workers: false, bodyIdleTimeoutMs: BODY_IDLE_MS });
+  http = await startService({ workers: false });
   [triple] = makeTriples(1) as [Triple];
 });
 afterAll(() => http.close());
@@ -322,11 +321,21 @@ describe('types, methods, paths', () => {
 });
 
 describe('bytes on the wire', () => {
+  /** Its patience is short, so that the tests of it are. */
+  let wire: TestService;
+  beforeAll(async () => {
+    wire = await startService({ workers: false, bodyIdleTimeoutMs: 300 });
+  });
+  afterAll(() => wire.close());
+  afterEach(async () => {
+    expect((await wire.ask('GET', '/v1/svc/tasks?limit=1')).status).toBe(200);
+  });
+
   const head = (method: string, path: string, ...headers: string[]) =>
     [
       `${method} ${path} HTTP/1.1`,
       'Host: falcon.test',
-      `Authorization: ${http.alice}`,
+      `Authorization: ${wire.alice}`,
       ...headers,
       '',
       '',
@@ -438,34 +447,34 @@ describe('bytes on the wire', () => {
     ],
   ];
   it.each(broken)('%s', async (_, make, status, code) => {
-    const answer = await sendRaw(http.port, make());
+    const answer = await sendRaw(wire.port, make());
     expect(answer).not.toBeNull();
     expectProblem(answer!, status, code || undefined);
   });
 
   it('an upload without any length is a 411', async () => {
-    const { url } = (await http.ask('POST', CREATE)).json;
+    const { url } = (await wire.ask('POST', CREATE)).json;
     const { pathname, search } = new URL(url);
-    const answer = await sendRaw(http.port, { parts: [head('PUT', pathname + search, json)] });
+    const answer = await sendRaw(wire.port, { parts: [head('PUT', pathname + search, json)] });
     expectProblem(answer!, 411, 'LENGTH_REQUIRED');
   });
 
   it('an upload that stops half-way, or is cut, leaves no file and can be repeated', async () => {
-    const { url, process_id } = (await http.ask('POST', CREATE)).json;
+    const { url, process_id } = (await wire.ask('POST', CREATE)).json;
     const { pathname, search } = new URL(url);
     const parts = [head('PUT', pathname + search, json, 'Content-Length: 100'), '[ '];
-    expectProblem((await sendRaw(http.port, { parts }))!, 408, 'REQUEST_TIMEOUT');
-    await sendRaw(http.port, { parts, ending: 'cut' });
-    await sendRaw(http.port, { parts, ending: 'end' });
-    const notify = await http.ask('POST', `/v1/svc/aggsign/notify/${process_id}`);
+    expectProblem((await sendRaw(wire.port, { parts }))!, 408, 'REQUEST_TIMEOUT');
+    await sendRaw(wire.port, { parts, ending: 'cut' });
+    await sendRaw(wire.port, { parts, ending: 'end' });
+    const notify = await wire.ask('POST', `/v1/svc/aggsign/notify/${process_id}`);
     expectProblem(notify, 409, 'NOT_UPLOADED');
-    expect((await http.ask('PUT', url, '[]', { key: null })).status).toBe(200);
+    expect((await wire.ask('PUT', url, '[]', { key: null })).status).toBe(200);
   });
 
   it('a body that comes drop by drop is read to its end', async () => {
     const body = '{"digest":"0x00"}';
     const parts = [head('POST', SIGN, json, `Content-Length: ${body.length}`), ...body];
-    const answer = await sendRaw(http.port, { parts, pauseMs: 30 });
+    const answer = await sendRaw(wire.port, { parts, pauseMs: 30 });
     expect(answer?.status).toBe(200);
   });
 
@@ -498,8 +507,8 @@ describe('bytes on the wire', () => {
   it('a hundred connections that say half a word do not stop the others', async () => {
     const parts = [head('POST', DIRECT, json, 'Content-Length: 33000000'), '{"data":['];
     const started = performance.now();
-    const slow = Array.from({ length: 100 }, () => sendRaw(http.port, { parts }));
-    const quick = await http.ask('GET', '/v1/svc/tasks');
+    const slow = Array.from({ length: 100 }, () => sendRaw(wire.port, { parts }));
+    const quick = await wire.ask('GET', '/v1/svc/tasks');
     expect(quick.status).toBe(200);
     expect(performance.now() - started).toBeLessThan(5000);
     for (const answer of await Promise.all(slow)) {
@@ -510,7 +519,7 @@ describe('bytes on the wire', () => {
   });
 
   it('headers that never end are cut off', async () => {
-    const { service } = http;
+    const { service } = wire;
     const hasty = await openHttpServer({
       fetch: service.app.fetch,
       port: 0,
@@ -526,9 +535,9 @@ describe('bytes on the wire', () => {
   it('many cut connections leave nothing behind', async () => {
     const parts = [head('POST', DIRECT, json, 'Content-Length: 1000000'), '{"data":['];
     await Promise.all(
-      Array.from({ length: 50 }, () => sendRaw(http.port, { parts, ending: 'cut' })),
+      Array.from({ length: 50 }, () => sendRaw(wire.port, { parts, ending: 'cut' })),
     );
-    const good = await http.ask('POST', DIRECT, { data: [triple] });
+    const good = await wire.ask('POST', DIRECT, { data: [triple] });
     expect(good.status).toBe(202);
   });
 });

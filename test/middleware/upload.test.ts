@@ -161,14 +161,14 @@ describe('the upload url', () => {
 
 describe('the end of an upload url', () => {
   it('comes when it says; a new one can be had before the task expires', async () => {
-    const http = await startService({ workers: false, uploadUrlTtlMs: 1000 });
+    const http = await startService({ workers: false, uploadUrlTtlMs: 3000 });
     try {
       const { process_id, url } = (await http.ask('POST', CREATE)).json;
       const reissued = await http.ask('POST', `${CREATE}/${process_id}/url`);
       expect(reissued.status).toBe(200);
       expect(reissued.json.process_id).toBe(process_id);
       expect((await http.ask('PUT', reissued.json.url, '[]', { key: null })).status).toBe(200);
-      await new Promise((resolve) => setTimeout(resolve, 2100));
+      await new Promise((resolve) => setTimeout(resolve, 4100));
       for (const old of [url, reissued.json.url]) {
         expectProblem(await http.ask('PUT', old, '[]', { key: null }), 403, 'FORBIDDEN_URL');
       }

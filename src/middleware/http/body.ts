@@ -120,13 +120,17 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
   }
 }
 
+/** After a busy spell of ours, what the sender sent meanwhile gets so long to be read. */
+const SECOND_LOOK_MS = 50;
+
 async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>, idleTimeoutMs: number) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new ProblemError('REQUEST_TIMEOUT', { headers: { connection: 'close' } })),
-      idleTimeoutMs,
-    );
+    const giveUp = () =>
+      reject(new ProblemError('REQUEST_TIMEOUT', { headers: { connection: 'close' } }));
+    timer = setTimeout(() => {
+      timer = setTimeout(giveUp, SECOND_LOOK_MS);
+    }, idleTimeoutMs);
   });
   try {
     return await Promise.race([reader.read(), silence]);
