@@ -39,6 +39,9 @@ export interface Plan {
   readonly sliceMs: number;
 }
 
+/** Below this much a sample would measure the clock: cheap operations are called several times for one sample. */
+const SAMPLE_MS = 0.4;
+
 /**
  * @returns one figure for each contender, in their order
  * @throws whatever an operation throws: a benchmark of failures is none
