@@ -77,7 +77,11 @@ function parseKey(text: string): SigningKey | null {
   const { lengths, getPublicKey } = algorithm(name);
   const secretKey = decodeWireHex(hex, lengths.secretKey);
   if (typeof secretKey === 'string' || secretKey.length !== lengths.secretKey) return null;
-  return { parameterSet: name, publicKey: getPublicKey(secretKey), secretKey };
+  try {
+    return { parameterSet: name, publicKey: getPublicKey(secretKey), secretKey };
+  } catch {
+    return null;
+  }
 }
 
 /** Whole file or none, and the first of several makers wins: write aside, sync, then link. */
