@@ -40,6 +40,11 @@ const CHUNKS_PER_THREAD = 8;
 /** Threads stay warm for so long after the last job. */
 const IDLE_MS = 60_000;
 
+/** Heap of a thread: what it needs anyway, and so many times the largest task file (text, parsed, decoded: about 4). */
+const HEAP_MB = 256;
+const HEAP_FACTOR = 8;
+const MIB = 1024 * 1024;
+
 /** A result file is as long as the batch makes it; this only stops a fault of ours from filling the disk. */
 const MAX_RESULT_BYTES = 256 * 1024 * 1024;
 
@@ -54,7 +59,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
     signal: AbortSignal,
     transferList: ArrayBuffer[] = [],
   ): Promise<Answers[K]> => {
-    pool ??= startPool(threads);
+    pool ??= startPool(threads, maxInputBytes);
     let answer: Answer<K>;
     try {
       answer = await pool.run(job, { signal, transferList });
@@ -138,7 +143,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
   };
 }
 
-function startPool(threads: number): Piscina {
+function startPool(threads: number, maxInputBytes: number): Piscina {
   // Beside this file, with the ending of this file: source under type stripping, or built.
   const worker = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
   return new Piscina({
@@ -147,6 +152,10 @@ function startPool(threads: number): Piscina {
     minThreads: Math.min(1, threads),
     maxThreads: threads,
     idleTimeout: IDLE_MS,
+    // A file that blows up in memory takes its thread down (THREAD_LOST), and not the process.
+    resourceLimits: {
+      maxOldGenerationSizeMb: HEAP_MB + HEAP_FACTOR * Math.ceil(maxInputBytes / MIB),
+    },
   });
 }
 
