@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -61,6 +62,28 @@ describe('frequencies', () => {
     }
     expect((n * entropy) / 8).toBeCloseTo(n === 512 ? 602.9 : 1208.7, 1);
     expect((n * (cost - entropy)) / 8).toBeLessThan(0.03);
+  });
+});
+
+describe('the documented test vectors', () => {
+  const document = readFileSync(new URL('../../docs/bundle-format.md', import.meta.url), 'utf8');
+  const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+  it.each(sets)('$set: table and short lists', ({ set, n, table }) => {
+    const column = n === 512 ? 1 : 2;
+    const rows = document.matchAll(/^\| ([-\d, ]+|none) \| `([0-9a-f]+)` \| `([0-9a-f]+)` \|$/gm);
+    let count = 0;
+    for (const row of rows) {
+      const values = row[1] === 'none' ? [] : row[1]!.split(',').map(Number);
+      const coded = encodeCoefficients(set, Int16Array.from(values), [0, 0]);
+      expect(Buffer.from(coded).toString('hex')).toBe(row[column + 1]);
+      count++;
+    }
+    expect(count).toBe(5);
+    const shorts = Uint8Array.from(table.flatMap((f) => [f >> 8, f & 255]));
+    expect(document).toContain(`\`${sha256(shorts)}\``);
+    const long = Int16Array.from({ length: 1000 }, (_, i) => ((7 * i * i) % 701) - 350);
+    expect(document).toContain(`\`${sha256(encodeCoefficients(set, long, [0, 0]))}\``);
   });
 });
 
