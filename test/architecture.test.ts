@@ -1,0 +1,290 @@
+/**
+ * The rules of the house, read off the sources: who may import whom, how long a file may be, what every function of
+ * the module states about itself. A rule that is not tested is a wish.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+interface Source {
+  path: string;
+  text: string;
+  lines: string[];
+  imports: string[];
+}
+
+const IMPORT =
+  /^(?:import|export)\b[^'";]*?\bfrom\s*'([^']+)'|^import\s*'([^']+)'|\bimport\(\s*'([^']+)'/gm;
+
+/** Comments blanked out, so that an example in a comment is no import. */
+const withoutComments = (text: string): string => text.replaceAll(/\/\*[\s\S]*?\*\//g, '');
+
+function read(directory: string): Source[] {
+  return readdirSync(`${root}${directory}`, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => {
+      const path = `${directory}/${name}`;
+      const text = readFileSync(`${root}${path}`, 'utf8');
+      const imports = [...withoutComments(text).matchAll(IMPORT)].map((match) =>
+        resolve(path, (match[1] ?? match[2] ?? match[3])!),
+      );
+      return { path, text, lines: text.split('\n'), imports };
+    });
+}
+
+/** A relative import as a path of the project, with its ending; a package or a builtin as it is. */
+function resolve(from: string, to: string): string {
+  if (!to.startsWith('.')) return to;
+  const path = new URL(to, `file:///${from}`).pathname.slice(1);
+  return path.endsWith('.ts') ? path : `${path}.ts`;
+}
+
+const isGenerated = ({ path }: Source): boolean => /\.(gen|wasm)\.ts$/.test(path);
+/** Tables are exempt from the limits of size, and contain nothing else. */
+const isTable = ({ path }: Source): boolean => /[tT]ables\.ts$/.test(path);
+
+const src = read('src');
+const assembly = read('assembly');
+const product = [...src, ...assembly];
+const everything = [...product, ...read('test'), ...read('bench'), ...read('scripts')];
+
+test('the sources are found', () => {
+  expect(src.length).toBeGreaterThan(40);
+  expect(assembly.length).toBeGreaterThan(30);
+  expect(src.filter(({ imports }) => imports.length > 0).length).toBeGreaterThan(35);
+});
+
+/**
+ * The import table. A file is under the first row whose pattern it matches; everything it imports must match one of
+ * the row's targets. Files of its own folder (and below) are always allowed.
+ */
+const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = [
+  { from: /^assembly\/shared\//, self: 'assembly/shared/', to: [] },
+  { from: /^assembly\/falcon\//, self: 'assembly/falcon/', to: [/^assembly\/shared\//] },
+  // Entries that exist to be tested.
+  { from: /^assembly\/test\//, self: 'assembly/test/', to: [/^assembly\//] },
+  { from: /^src\/(errors|bytes)\.ts$/, self: '', to: [] },
+  {
+    from: /^src\/index\.ts$/,
+    self: '',
+    to: [/^src\/errors\.ts$/, /^src\/(falcon|aggregate)\/index\.ts$/],
+  },
+  { from: /^src\/falcon\//, self: 'src/falcon/', to: [/^src\/(errors|bytes)\.ts$/] },
+  {
+    from: /^src\/aggregate\//,
+    self: 'src/aggregate/',
+    to: [
+      /^src\/(errors|bytes)\.ts$/,
+      /^src\/falcon\/(index|points|params)\.ts$/,
+      /^@noble\/hashes\//,
+    ],
+  },
+  {
+    from: /^src\/middleware\/(stores|blobs)\//,
+    self: '',
+    to: [
+      /^src\/(errors|bytes)\.ts$/,
+      /^src\/middleware\/(stores|blobs)\//,
+      /^src\/middleware\/tasks\/task\.ts$/,
+      /^node:/,
+    ],
+  },
+  {
+    from: /^src\/middleware\//,
+    self: 'src/middleware/',
+    to: [
+      /^src\/(errors|bytes)\.ts$/,
+      /^src\/(falcon|aggregate)\/index\.ts$/,
+      /^(hono|zod|@hono\/zod-openapi|piscina)(\/|$)/,
+      /^node:/,
+    ],
+  },
+  {
+    from: /^src\/cli\//,
+    self: 'src/cli/',
+    to: [
+      /^src\/(errors|bytes)\.ts$/,
+      /^src\/(falcon|aggregate)\/index\.ts$/,
+      /^src\/middleware\//,
+      /^@hono\/node-server$/,
+      /^node:/,
+    ],
+  },
+];
+
+describe('imports', () => {
+  test('every file imports only what its row allows', () => {
+    const wrong = product.flatMap(({ path, imports }) => {
+      const row = TABLE.find(({ from }) => from.test(path));
+      if (row === undefined) return [`${path} is in no row of the table`];
+      return imports
+        .filter((to) => !(row.self !== '' && to.startsWith(row.self)))
+        .filter((to) => !row.to.some((allowed) => allowed.test(to)))
+        .map((to) => `${path} imports ${to}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('the table itself bites', () => {
+    const row = TABLE.find(({ from }) => from.test('src/falcon/sign.ts'))!;
+    for (const to of ['node:crypto', 'hono', 'src/middleware/index.ts', 'src/aggregate/index.ts']) {
+      expect(row.to.some((allowed) => allowed.test(to))).toBe(false);
+    }
+  });
+
+  test('nothing imports the command line', () => {
+    const wrong = product.filter(
+      ({ path, imports }) =>
+        !path.startsWith('src/cli/') && imports.some((to) => to.startsWith('src/cli/')),
+    );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('only the wrapper sees WebAssembly', () => {
+    const seen = src.filter(
+      (source) =>
+        !isGenerated(source) &&
+        /\bWebAssembly\.(?!Global|Memory)\w/.test(withoutComments(source.text)),
+    );
+    expect(seen.map(({ path }) => path)).toEqual(['src/falcon/wasm.ts']);
+  });
+
+  test('no cycles', () => {
+    const graph = new Map(product.map(({ path, imports }) => [path, imports]));
+    const done = new Set<string>();
+    const cycles: string[] = [];
+    const visit = (path: string, trail: readonly string[]): void => {
+      if (trail.includes(path)) {
+        cycles.push([...trail.slice(trail.indexOf(path)), path].join(' > '));
+        return;
+      }
+      if (done.has(path)) return;
+      for (const to of graph.get(path) ?? []) visit(to, [...trail, path]);
+      done.add(path);
+    };
+    for (const path of graph.keys()) visit(path, []);
+    expect(cycles).toEqual([]);
+  });
+
+  test('every relative import has its file', () => {
+    const paths = new Set(everything.map(({ path }) => path));
+    const missing = product.flatMap(({ path, imports }) =>
+      imports
+        .filter((to) => /^(src|assembly)\//.test(to) && !paths.has(to))
+        .map((to) => `${path}: ${to}`),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('the library needs nothing but the web', () => {
+  const library = src.filter(({ path }) =>
+    /^src\/(falcon|aggregate)\/|^src\/(errors|bytes|index)\.ts$/.test(path),
+  );
+
+  test('no globals of one host', () => {
+    const wrong = library
+      .filter((source) => !isGenerated(source))
+      .filter(({ path }) => path !== 'src/falcon/hostThreads.ts') // asks for threads, and does without
+      .filter(({ text }) =>
+        /\b(Buffer|process|require|__dirname|Deno)\b[.(]/.test(withoutComments(text)),
+      );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('it writes nothing to the console, and neither does the service', () => {
+    const wrong = src.filter(
+      ({ path, text }) => !path.startsWith('src/cli/') && /\bconsole\./.test(withoutComments(text)),
+    );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('sizes', () => {
+  test('no file passes 600 lines, tables and generated files excepted', () => {
+    const long = everything
+      .filter((source) => !isGenerated(source) && !isTable(source))
+      .filter(({ lines }) => lines.length > 600);
+    expect(long.map(({ path, lines }) => `${path}: ${lines.length}`)).toEqual([]);
+  });
+
+  test('bytes.ts stays a handful', () => {
+    expect(src.find(({ path }) => path === 'src/bytes.ts')!.lines.length).toBeLessThanOrEqual(100);
+  });
+
+  test('no drawers for odds and ends', () => {
+    const odd = everything.filter(({ path }) =>
+      /(^|\/)(utils?|common|helpers?|misc)(\/|\.ts$)/.test(path),
+    );
+    expect(odd.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('what functions of the module say about themselves', () => {
+  const LABELS = ['Spec', 'Shape', 'Bounds', 'Memory', 'Secret', 'Errors'];
+
+  /** Exported functions with their comment and the number of lines of their body. */
+  const functions = assembly
+    .filter((source) => !isGenerated(source) && !source.path.startsWith('assembly/test/'))
+    .flatMap(({ path, lines }) =>
+      lines.flatMap((line, at) => {
+        const name = /^export function (\w+)/.exec(line)?.[1];
+        if (name === undefined) return [];
+        let end = at - 1;
+        while (/^(@|\/\/)/.test(lines[end] ?? '')) end--;
+        let start = end;
+        while (start > 0 && !/^\/\*\*/.test(lines[start]!)) start--;
+        const comment = /\*\/\s*$/.test(lines[end] ?? '')
+          ? lines.slice(start, end + 1).join('\n')
+          : '';
+        let close = at;
+        while (close < lines.length && !/^\}|\}\s*$/.test(lines[close]!)) close++;
+        while (close < lines.length && lines[at]!.endsWith('{') && lines[close] !== '}') close++;
+        return [{ name: `${path}: ${name}`, comment, length: close - at + 1 }];
+      }),
+    );
+
+  test('they are found', () => {
+    expect(functions.length).toBeGreaterThan(100);
+    expect(functions.filter(({ length }) => length > 8).length).toBeGreaterThan(40);
+  });
+
+  test('each has a comment, save formulas of a few lines', () => {
+    const silent = functions.filter(({ comment, length }) => comment === '' && length > 4);
+    expect(silent.map(({ name }) => name)).toEqual([]);
+  });
+
+  test('each one that does more than a formula states source, shape, bounds, memory, secrets or errors', () => {
+    const short = functions.filter(
+      ({ comment, length }) =>
+        length > 12 && LABELS.filter((label) => comment.includes(`${label}:`)).length < 2,
+    );
+    expect(short.map(({ name, length }) => `${name} (${length} lines)`)).toEqual([]);
+  });
+
+  test('no allocation, no exceptions, no strings', () => {
+    const wrong = assembly
+      .filter(({ path }) => !path.startsWith('assembly/test/'))
+      .filter(({ text }) => {
+        const code = withoutComments(text)
+          .replaceAll(/\/\/.*$/gm, '')
+          .replaceAll(/from '[^']*'/g, '');
+        return /\bnew \w|\bthrow\b|\bassert\(|["'`]/.test(
+          code.replaceAll(/@external\([^)]*\)/g, ''),
+        );
+      });
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+test('no unfinished business in the sources', () => {
+  const words = new RegExp(
+    `\\b(${['TO' + 'DO', 'FIX' + 'ME', 'HA' + 'CK', 'X' + 'XX'].join('|')})\\b`,
+  );
+  const wrong = everything.flatMap(({ path, lines }) =>
+    lines.flatMap((line, i) => (words.test(line) ? [`${path}:${i + 1}`] : [])),
+  );
+  expect(wrong).toEqual([]);
+});
