@@ -12,6 +12,10 @@ export default defineConfig({
     hookTimeout: 60_000,
     teardownTimeout: 10_000,
     // Named explicitly: the default would change with the terminal and could hide what the tests print.
-    reporters: ['default', ['json', { outputFile: 'build/test-results.json' }], new FactsReporter()],
+    reporters: [
+      'default',
+      ['json', { outputFile: 'build/test-results.json' }],
+      new FactsReporter(),
+    ],
   },
 });
