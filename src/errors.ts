@@ -103,8 +103,9 @@ export class CodedError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly retriable: boolean;
-  readonly index?: number;
-  readonly invalid?: readonly InvalidItem[];
+  // Declared only, so that an error without them does not have them.
+  declare readonly index?: number;
+  declare readonly invalid?: readonly InvalidItem[];
 
   /** @throws TypeError for a code that is not in the table */
   constructor(code: ErrorCode, details: CodedErrorDetails = {}) {
