@@ -10,7 +10,7 @@ import { ProblemError } from '../problems.ts';
 import { progressRecord } from '../records.ts';
 import { judge, VerifyRequest } from '../schemas.ts';
 import type { NewTask, PutOptions, StoredAnswer, TaskStore } from '../stores/taskStore.ts';
-import { checkStatements, checkTriples, formatTaskFile, type ShapeFault } from '../taskFile.ts';
+import { checkStatements, checkTriples, type ShapeFault, type Triple } from '../taskFile.ts';
 import type { Task } from '../tasks/task.ts';
 import { decodeWireHex } from '../wireHex.ts';
 import { answerRecord, findTask } from './answers.ts';
@@ -141,7 +141,7 @@ function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
           body: JSON.stringify(progressRecord(task, null)),
         }),
         async make(options) {
-          const file = new TextEncoder().encode(formatTaskFile(items));
+          const file = taskFileOf(data as Triple[]);
           const maxBytes = file.length;
           const input = await blobs.put(newInputKey(), file, { maxBytes });
           const task: NewTask = {
@@ -208,6 +208,18 @@ async function putTask(
     case 'superseded':
       throw new CodedError('IDEMPOTENCY_CONFLICT');
   }
+}
+
+/**
+ * The task file of triples that were judged: they are hex and nothing else, so they are put between quotes
+ * as they came. (Encoding the decoded items again takes longer than all the rest of the request.)
+ */
+function taskFileOf(triples: readonly Triple[]): Uint8Array {
+  const lines = triples.map(
+    ({ digest, public_key, signature }) =>
+      `{"digest":"${digest}","public_key":"${public_key}","signature":"${signature}"}`,
+  );
+  return Buffer.from(`[${lines.join(',\n')}]\n`, 'latin1');
 }
 
 function judgeObject(value: unknown): { data?: unknown } {
