@@ -128,8 +128,7 @@ function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
       const checked = checkTriples(data, { maxSignatures, maxMessageBytes: maxDigestBytes });
       if (checked.faults) throw shapeProblem(checked.faults, '/data');
       const { items } = checked;
-      const faults = keyFaults(items);
-      if (faults.length > 0) throw shapeProblem(faults, '/data');
+      requireKeys(items, '/data');
 
       const answer = await answerOnce(c, {
         clientId,
@@ -185,8 +184,7 @@ function verify({ settings, budget }: Deps): Handler {
       });
       if (checked.faults) throw shapeProblem(checked.faults, '/statements');
       const aggregate = decodeWireHex(request.aggregate, maxBodyBytes) as Uint8Array;
-      const faults = keyFaults(checked.items);
-      if (faults.length > 0) throw shapeProblem(faults, '/statements');
+      requireKeys(checked.items, '/statements');
       return c.json({ valid: verifyAggregate(aggregate, checked.items) });
     });
 }
@@ -236,14 +234,14 @@ const KEY_HEADERS = new Map([
 ]);
 
 /** A key of a wrong length or set cannot come to be valid: better told now than by the worker. */
-function keyFaults(items: readonly { readonly publicKey: Uint8Array }[]): ShapeFault[] {
-  const faults: ShapeFault[] = [];
-  items.forEach(({ publicKey }, index) => {
-    if (KEY_HEADERS.get(publicKey.length) === publicKey[0] && publicKey.length > 0) return;
-    const message = 'public_key is not a Falcon-512 or Falcon-1024 key';
-    faults.push({ path: `/${index}/public_key`, code: 'digit', message, index });
+function requireKeys(items: readonly { readonly publicKey: Uint8Array }[], at: string): void {
+  const message = 'public_key is not a Falcon-512 or Falcon-1024 key';
+  const errors = items.flatMap(({ publicKey }, index) => {
+    const header = KEY_HEADERS.get(publicKey.length);
+    const good = header !== undefined && header === publicKey[0];
+    return good ? [] : [{ path: `${at}/${index}/public_key`, code: 'publicKey', message }];
   });
-  return faults;
+  if (errors.length > 0) throw new ProblemError('INVALID_BODY', { errors });
 }
 
 function shapeProblem(faults: readonly ShapeFault[], at: string): ProblemError {
