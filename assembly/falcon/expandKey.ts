@@ -197,6 +197,7 @@ function buildTree(logn: i32, small: usize): i32 {
   const most = v128.load(LEAF_RANGE, 16);
   const smallest = min(f64x2.extract_lane(least, 0), f64x2.extract_lane(least, 1));
   const largest = max(f64x2.extract_lane(most, 0), f64x2.extract_lane(most, 1));
+  memory.fill(LEAF_RANGE, 0, 32);
   // written so that a NaN fails
   const fits = deviation < 0.5 && smallest * SIGMA_MAX >= 1.0 && largest * sigmaMin(logn) <= 1.0;
   return fits ? OK : E_SK_INVALID;

@@ -3,18 +3,15 @@ import { STREAM, streamAdvance, streamInit, streamPosition } from '../falcon/cha
 import { expandedPrepared, expandedTree } from '../falcon/expandKey';
 import { ffSampling } from '../falcon/ffSampling';
 import { samplePair } from '../falcon/samplerZ';
-import { streamWipe } from '../falcon/chachaPrng';
 import { baseSamples } from '../falcon/baseSampler';
 
 export { fft, ifft } from '../falcon/fft';
 export { mergeFft, splitFft } from '../falcon/fftSplit';
 export { ROOT_IM, ROOT_RE } from '../falcon/fftTables.gen';
-export { IN, PK, POINT, PRODUCT, S2, SEED, SHAKE, SIG, SK } from '../falcon/layout';
+export { IN, PAIRS, POINT, PRODUCT, S2, SEED, SHAKE, SIG, SK, WORDS } from '../falcon/layout';
 export { EXPANDED, SIGN_TMP, expandedLength } from '../falcon/expandKey';
 export { SEEDS, expandSecretKey, sign, signExpanded, wipeSign } from '../falcon/sign';
-export { wipe } from '../falcon/wipe';
-export { keygen } from '../falcon/keygen';
-export { STREAM, streamInit, streamPosition, streamWipe };
+export { STREAM, streamInit, streamPosition };
 
 /** Scratch of the tests, and what `samplePairs` works on: mu a, mu b, 1/sigma', 256 sigmaMin; the samples replace mu. */
 export const A: usize = memory.data(16384, 16);
