@@ -54,12 +54,13 @@ function largest(k: usize, m: usize): i32 {
  * Shape:  FG: pair, len words; extended: of f, g with `small` words; k: i32[m]
  * Bounds: |k| < 2^31 - 1
  * Memory: FG; k is overwritten when it is large
- * Secret: all; whether k is large
+ * Secret: all; a k that is too large for one pass (2 keys of 2000 for n = 1024, none of 2000 for n = 512)
+ *         takes two, which tells that much about it
  */
 export function subProduct(FG: usize, len: i32, extended: usize, small: i32, k: usize, logm: i32, scale: i32): void {
   const m = <usize>1 << logm;
-  // sums of m products must stay below 2^62
-  if (<u32>largest(k, m) >> (29 - logm)) {
+  // sums of m products must stay below 2^62: m (2^31/m - 1) (2^31 - 1) + 2^31 does
+  if (<u32>largest(k, m) >> (31 - logm)) {
     const high = k + 4 * m;
     for (let i: usize = 0; i < 4 * m; i += 4) {
       const x = load<i32>(k + i);
@@ -71,7 +72,7 @@ export function subProduct(FG: usize, len: i32, extended: usize, small: i32, k: 
   subProductSmall(FG, len, extended, small, k, logm, scale);
 }
 
-/** The same for m max|k| <= 2^29 2. */
+/** The same for m max|k| < 2^31. */
 function subProductSmall(FG: usize, len: i32, extended: usize, small: i32, k: usize, logm: i32, scale: i32): void {
   const words = scale / 31;
   const bits = scale % 31;
