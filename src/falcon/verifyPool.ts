@@ -41,16 +41,19 @@ export interface VerifyPool {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Items of a run: enough that its dispatch (some 40 µs) is small beside its work, few enough to share evenly. */
-const RUN_MIN = 16;
-const RUN_MAX = 512;
+/**
+ * Items of a run. Runs begin long, so that their dispatch (some 40 µs) is small beside their work, and get shorter
+ * towards the end of the batch, so that all threads end together.
+ */
+const RUN_MIN = 32;
+const RUN_MAX = 1024;
+const RUN_SHARE = 4;
 /** A run of long messages is cut where it passes this many bytes. */
 const RUN_BYTES = 1 << 20;
 const RUNS_PER_THREAD = 2;
 
 interface Job {
   readonly items: readonly BatchItem[];
-  readonly runLength: number;
   readonly invalid: InvalidBatchItem[];
   readonly onProgress: ((done: number, total: number) => void) | undefined;
   readonly settle: (error?: unknown) => void;
@@ -177,7 +180,8 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
 
   function send(thread: PoolThread, job: Job): void {
     const from = job.next;
-    const to = runEnd(job.items, from, job.runLength);
+    const share = Math.ceil((job.items.length - from) / (RUN_SHARE * threads));
+    const to = runEnd(job.items, from, Math.min(RUN_MAX, Math.max(RUN_MIN, share)));
     const buffer = packItems(job.items, from, to, spareBuffers.pop());
     const request: VerifyRequest = { id: nextId++, parameterSet, buffer };
     job.next = to;
@@ -201,7 +205,6 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
       const stop = (): void => job.settle(new CodedError('ABORTED', { cause: signal?.reason }));
       const job: Job = {
         items,
-        runLength: Math.min(RUN_MAX, Math.max(RUN_MIN, Math.ceil(items.length / (threads * 8)))),
         invalid,
         onProgress,
         next: 0,
