@@ -80,6 +80,7 @@ describe.each(BUILDS)('module $module', ({ module, sets }) => {
         `Falcon-${degree} (${module} SIMD): ${count} seeds`,
       );
     },
+    SLOW ? 600_000 : 60_000,
   );
 
   test.each(sets)('$degree: a change of any seed byte changes the key', ({ degree, falcon }) => {
