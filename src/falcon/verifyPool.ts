@@ -50,6 +50,7 @@ const RUN_MAX = 1024;
 const RUN_SHARE = 4;
 /** A run of long messages is cut where it passes this many bytes. */
 const RUN_BYTES = 1 << 20;
+const SPARE_MAX = 4 * RUN_BYTES;
 const RUNS_PER_THREAD = 2;
 
 interface Job {
@@ -93,10 +94,18 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
   let nextId = 0;
   let closed = false;
 
-  /** Buffers are used again, save those that one very long message made large. */
+  /** Buffers are used again (fresh memory costs more than packing), save those that one long message made large. */
   function keepBuffer(buffer: ArrayBuffer): void {
     const room = spareBuffers.length < RUNS_PER_THREAD * threads;
-    if (room && buffer.byteLength <= 2 * RUN_BYTES) spareBuffers.push(buffer);
+    if (room && buffer.byteLength <= SPARE_MAX) spareBuffers.push(buffer);
+  }
+
+  /** A buffer of one of few sizes, so that the next run has use for it. */
+  function takeBuffer(size: number): ArrayBuffer {
+    const fitting = spareBuffers.findIndex((buffer) => buffer.byteLength >= size);
+    if (fitting >= 0) return spareBuffers.splice(fitting, 1)[0]!;
+    spareBuffers.pop();
+    return new ArrayBuffer(Math.max(RUN_BYTES, 2 ** Math.ceil(Math.log2(size))));
   }
 
   function settleRun(thread: PoolThread, message: unknown): void {
@@ -182,7 +191,7 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
     const from = job.next;
     const share = Math.ceil((job.items.length - from) / (RUN_SHARE * threads));
     const to = runEnd(job.items, from, Math.min(RUN_MAX, Math.max(RUN_MIN, share)));
-    const buffer = packItems(job.items, from, to, spareBuffers.pop());
+    const buffer = packItems(job.items, from, to, takeBuffer);
     const request: VerifyRequest = { id: nextId++, parameterSet, buffer };
     job.next = to;
     thread.runs.set(request.id, { job, from, to });
