@@ -6,7 +6,7 @@ import { CodedError, type InvalidItem } from '../errors.ts';
 import { falcon512, falcon1024 } from '../falcon/index.ts';
 import { type DecodedSignature, decodeSignature } from '../falcon/points.ts';
 import { encodeBundle } from './bundle.ts';
-import { type Statement, setOfPublicKey, statementHasher } from './statement.ts';
+import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
 /** One signature with what it signs. */
 export interface AggregateItem extends Statement {
@@ -15,7 +15,7 @@ export interface AggregateItem extends Statement {
 
 /** A batch in the making. */
 export interface Batch {
-  /** Judges and takes in the next items; all that is read of them is read during the call. */
+  /** Judges and takes in the next items. Keys and messages are read once more by `finish`. */
   add(items: readonly AggregateItem[]): void;
   /**
    * The aggregate of all items added.
@@ -25,9 +25,8 @@ export interface Batch {
   finish(): Uint8Array;
 }
 
-/** @param count how many items will be added */
-export function startBatch(count: number): Batch {
-  const hasher = statementHasher(count);
+export function startBatch(): Batch {
+  const statements: Statement[] = [];
   const signatures: DecodedSignature[] = [];
   const invalid: InvalidItem[] = [];
   let added = 0;
@@ -42,12 +41,12 @@ export function startBatch(count: number): Batch {
         // What verifies also decodes: both read signatures with the same code.
         if (typeof decoded === 'string') throw new CodedError('INTERNAL', { cause: decoded });
         signatures.push(decoded);
-        hasher.update(item);
+        statements.push(item);
       }
     },
     finish() {
       if (invalid.length > 0) throw new CodedError('INVALID_SIGNATURES', { invalid });
-      return encodeBundle(hasher.digest(), signatures);
+      return encodeBundle(statementDigest(statements), signatures);
     },
   };
 }

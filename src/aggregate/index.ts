@@ -17,7 +17,7 @@ import {
   parseHeader,
   setOfKind,
 } from './container.ts';
-import { type Statement, setOfPublicKey, statementHasher } from './statement.ts';
+import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
 export type { AggregateFormat, AggregateItem, Statement };
 export { findInvalid };
@@ -195,13 +195,7 @@ export function statementCommitment(statements: readonly Statement[]): Uint8Arra
     );
   }
   checkCount('statements', statements);
-  return commit(statements);
-}
-
-function commit(statements: readonly Statement[]): Uint8Array {
-  const hasher = statementHasher(statements.length);
-  for (const statement of statements) hasher.update(statement);
-  return hasher.digest();
+  return statementDigest(statements);
 }
 
 /** The signatures, when everything about the bytes holds; cheap checks first. */
@@ -227,7 +221,7 @@ function isAbout(header: ParsedHeader, statements: readonly Statement[]): boolea
   return (
     header.kinds.length === statements.length &&
     statements.every((s, i) => setOfPublicKey(s.publicKey) === setOfKind(header.kinds[i]!)) &&
-    equal(commit(statements), header.statement)
+    equal(statementDigest(statements), header.statement)
   );
 }
 
@@ -242,7 +236,7 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
 function checkItems(items: readonly AggregateItem[]): Batch {
   checkList('items', items, ['publicKey', 'message', 'signature']);
   checkCount('items', items);
-  return startBatch(items.length);
+  return startBatch();
 }
 
 function checkCount(name: string, list: readonly unknown[]): void {
