@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import * as relaxed from '../src/falcon/falcon.relaxed.wasm.ts';
 import * as plain from '../src/falcon/falcon.wasm.ts';
 import { createFalcon, type Falcon, falcon512, ready } from '../src/falcon/index.ts';
@@ -260,7 +260,9 @@ function found(memory: Uint8Array, pieces: readonly [string, Uint8Array][]): str
 }
 
 describe('start', () => {
-  test('the probe accepts relaxed SIMD here, and a module with an unknown instruction is refused', () => {
+  const seed = testRandom('start').bytes(48);
+
+  test('the probe accepts relaxed SIMD here; unknown names and options are refused', () => {
     expect(bestModule()).toBe('relaxed');
     expect(falcon512.module).toBe('relaxed');
     expect(() => createFalcon('falcon512', { module: 'fast' as never })).toThrow(RangeError);
@@ -268,6 +270,23 @@ describe('start', () => {
     expect(() => createFalcon('toString' as never)).toThrow(RangeError);
     expect(() => createFalcon('falcon512', { modul: 'plain' } as never)).toThrow(TypeError);
     expect(() => createFalcon('falcon512', null as never)).toThrow(TypeError);
+  });
+
+  test('an engine without relaxed SIMD gets the plain module', async () => {
+    vi.resetModules();
+    const validate = vi.spyOn(WebAssembly, 'validate').mockReturnValue(false);
+    try {
+      const fresh = await import('../src/falcon/index.ts');
+      expect(fresh.falcon1024.module).toBe('plain');
+      expect(() => fresh.createFalcon('falcon512', { module: 'relaxed' })).toThrow(RangeError);
+      const { publicKey, secretKey } = fresh.falcon512.keygen();
+      expect(fresh.falcon512.verify(fresh.falcon512.sign(seed, secretKey), seed, publicKey)).toBe(
+        true,
+      );
+      expect(validate).toHaveBeenCalled();
+    } finally {
+      validate.mockRestore();
+    }
   });
 
   test('asynchronous compilation may be asked for, before or after the first use', async () => {
