@@ -32,7 +32,7 @@ export function startBatch(): Batch {
   let added = 0;
   return {
     add(items) {
-      const refused = findInvalid(items);
+      const refused = invalidItems(items);
       for (const { index, reason } of refused) invalid.push({ index: added + index, reason });
       added += items.length;
       if (invalid.length > 0) return;
@@ -51,13 +51,8 @@ export function startBatch(): Batch {
   };
 }
 
-/**
- * Every item that does not verify, with its reason, by ascending index; both parameter sets may
- * occur, told apart by the length of the key. This is what `aggregate` refuses.
- *
- * @throws TypeError for items of wrong types
- */
-export function findInvalid(items: readonly AggregateItem[]): InvalidItem[] {
+/** What `findInvalid` of index.ts returns, for items that are known to be of the right types. */
+export function invalidItems(items: readonly AggregateItem[]): InvalidItem[] {
   // A key of no set's length is given to Falcon-512, which names the reason.
   const is1024 = items.map((item) => setOfPublicKey(item.publicKey) === 'falcon1024');
   const invalid: InvalidItem[] = [];

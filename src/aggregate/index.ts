@@ -5,9 +5,9 @@
  * There is one format so far, the *bundle*: every signature, losslessly, at its entropy.
  */
 import { abytes, equal } from '../bytes.ts';
-import { CodedError } from '../errors.ts';
+import { CodedError, type InvalidItem } from '../errors.ts';
 import type { ParameterSet, SignatureFormat } from '../falcon/index.ts';
-import { type AggregateItem, type Batch, findInvalid, startBatch } from './batch.ts';
+import { type AggregateItem, type Batch, invalidItems, startBatch } from './batch.ts';
 import { decodeBundle } from './bundle.ts';
 import {
   type AggregateFormat,
@@ -20,7 +20,6 @@ import {
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
 export type { AggregateFormat, AggregateItem, Statement };
-export { findInvalid };
 
 /** Most items of one aggregate (8192). */
 export const MAX_AGGREGATE_ITEMS = MAX_ITEMS;
@@ -119,6 +118,17 @@ export function aggregateSync(items: readonly AggregateItem[]): Uint8Array {
 }
 
 /**
+ * Every item that does not verify, with its reason, by ascending index: what {@link aggregate}
+ * would refuse. Any number of items of both parameter sets, told apart by the length of the key.
+ *
+ * @throws TypeError for items of wrong types
+ */
+export function findInvalid(items: readonly AggregateItem[]): InvalidItem[] {
+  checkList('items', items, ['publicKey', 'message', 'signature']);
+  return invalidItems(items);
+}
+
+/**
  * Whether the bytes are an aggregate of valid signatures for exactly these statements, in this
  * order. The same `false` for every other bytes: another format or version, cut, longer, not the
  * canonical encoding, of other statements, or holding a signature that does not verify.
@@ -214,7 +224,7 @@ function verifiedSignatures(
     message: statement.message,
     signature: signatures[i]!,
   }));
-  return findInvalid(items).length === 0 ? signatures : undefined;
+  return invalidItems(items).length === 0 ? signatures : undefined;
 }
 
 function isAbout(header: ParsedHeader, statements: readonly Statement[]): boolean {

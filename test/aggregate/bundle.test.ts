@@ -5,6 +5,7 @@ import {
   aggregate,
   aggregateSync,
   extractSignatures,
+  findInvalid,
   inspectAggregate,
   MAX_AGGREGATE_ITEMS,
   statementCommitment,
@@ -234,6 +235,8 @@ describe('bundle', () => {
     expect(() => aggregateSync([{ ...item, message: wrong('text') }])).toThrow(
       '"items[0].message" expected Uint8Array, got string',
     );
+    expect(() => findInvalid([item, wrong(undefined)])).toThrow('"items[1]" expected an object');
+    expect(findInvalid([])).toEqual([]);
     expect(() => verifyAggregate(wrong([1]), [])).toThrow(TypeError);
     expect(() => verifyAggregate(new Uint8Array(0), wrong({}))).toThrow(TypeError);
     expect(() => verifyAggregate(new Uint8Array(0), [wrong({ message: item.message })])).toThrow(
