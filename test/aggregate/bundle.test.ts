@@ -27,6 +27,7 @@ import {
   joinSignature,
   referenceBundle,
   referenceCommitment,
+  referenceUnbundle,
   splitSignature,
 } from './referenceBundle.ts';
 
@@ -37,6 +38,7 @@ function expectRoundTrip(items: readonly Item[]): Uint8Array {
   const bytes = aggregateSync(items);
   const statements = statementsOf(items);
   expect(bytes).toEqual(referenceBundle(items));
+  expect(referenceUnbundle(bytes, statements)).toEqual(items.map((item) => item.signature));
   expect(verifyAggregate(bytes, statements)).toBe(true);
   expect(extractSignatures(bytes, statements)).toEqual(items.map((item) => item.signature));
   return bytes;
@@ -116,7 +118,7 @@ describe('bundle', () => {
       expect(full.signature.length).toBe(n === 512 ? 666 : 1280);
       expect(inForm(full.signature, 'padded')).toEqual(full.signature);
       expect(unpack(referenceBundle([full]))).toEqual([full.signature]);
-      expect(unpack(referenceBundle([full], [1]))).toBeUndefined();
+      expect(unpack(referenceBundle([full], { forms: [1] }))).toBeUndefined();
       // One byte less, and the two forms differ; one more, and the padded form cannot hold it.
       for (const [more, isPadded] of [
         [-9, true],
@@ -125,7 +127,7 @@ describe('bundle', () => {
         const values = s2.map((v, i) => (i < high + more ? -130 : v && 3));
         const other = { ...item, signature: joinSignature({ n, form: 0, salt, s2: values }) };
         expect(unpack(referenceBundle([other]))).toEqual([other.signature]);
-        const padded = unpack(referenceBundle([other], [1]));
+        const padded = unpack(referenceBundle([other], { forms: [1] }));
         expect(padded).toEqual(isPadded ? [inForm(other.signature, 'padded')] : undefined);
       }
     }
