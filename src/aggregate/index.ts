@@ -94,7 +94,6 @@ export async function aggregate(
     if (performance.now() >= sliceEnd) {
       onProgress?.({ phase: 'verifying', done, total });
       await new Promise((resolve) => setTimeout(resolve, 0));
-      throwIfAborted(signal);
       sliceEnd = performance.now() + SLICE_MS;
     }
     batch.add(items.slice(done, (done = Math.min(done + STEP_ITEMS, total))));

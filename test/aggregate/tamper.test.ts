@@ -155,6 +155,13 @@ describe('a bundle made by hand is false', () => {
     expect(verifyAggregate(referenceBundle([item], { version: 1 }), statements)).toBe(true);
   });
 
+  it('with more items than statements', () => {
+    const two = referenceBundle([item, item], { statements: [item] });
+    expect(verifyAggregate(two, statementsOf([item]))).toBe(false);
+    expect(verifyAggregate(two, statementsOf([item, item]))).toBe(false);
+    expect(verifyAggregate(referenceBundle([item, item]), statementsOf([item, item]))).toBe(true);
+  });
+
   it('but the same signature in another form is another, valid bundle', () => {
     const padded = { ...item, signature: inForm(item.signature, 'padded') };
     const bytes = referenceBundle([item], { forms: [1] });
