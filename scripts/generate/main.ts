@@ -7,6 +7,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { keccakSource } from './keccak.ts';
+import { labradorPassesSource, labradorTablesSource } from './labrador.ts';
 import { nttPassesSource, nttTablesSource } from './ntt.ts';
 import { rejectionSource } from './rejection.ts';
 import { fftTablesSource, samplerTablesSource } from './signTables.ts';
@@ -20,6 +21,8 @@ export function generatedSources(): [path: string, text: string][] {
     ['assembly/falcon/nttTables.gen.ts', nttTablesSource()],
     ['assembly/falcon/fftTables.gen.ts', fftTablesSource()],
     ['assembly/falcon/samplerTables.gen.ts', samplerTablesSource()],
+    ['assembly/labrador/nttPasses.gen.ts', labradorPassesSource()],
+    ['assembly/labrador/nttTables.gen.ts', labradorTablesSource()],
   ];
 }
 
