@@ -226,7 +226,10 @@ export function checkRow(row: TableRow): string[] {
   const wrong: string[] = [];
   const fail: Fail = (text) => wrong.push(`${row[0]}, bucket ${row[1]}: ${text}`);
   const numbers = row[2].flat(2);
-  if (!numbers.every((x) => Number.isSafeInteger(x) && x >= 0)) fail('not all integers');
+  if (!numbers.every((x) => Number.isSafeInteger(x) && x >= 0)) {
+    fail('not all integers');
+    return wrong;
+  }
   const parameters = readRow(row);
   checkShapes(parameters, fail);
   checkIntegers(parameters, fail);

@@ -38,8 +38,10 @@ const LIMIT = Array.from({ length: 60 }, (_, kappa) => {
   return 2 * Math.sqrt(Math.log2(Q) * Math.log2(1.00374) * D * kappa) - 1e-5;
 });
 
+const LIMIT_SQ = LIMIT.map((limit) => 4 ** Math.min(limit, LOG2_Q - 1));
+
 export function secure(rank: number, normSq: number): boolean {
-  return 0.5 * Math.log2(normSq) < Math.min(LIMIT[rank]!, LOG2_Q - 1);
+  return normSq < LIMIT_SQ[rank]!;
 }
 
 export function minRank(normSq: number): number {
@@ -272,7 +274,8 @@ export function ordinaryLevel(
   const e = 4 ** (b * (f - 1)) * (f > 1 ? 1 + 4 ** -b + (f > 2 ? 16 ** -b : 0) : 1);
   const inSq = first ? first.jlSq : bound;
   const outers = first ? 3 : 2;
-  for (let kappa = 1; kappa < 40; kappa++) {
+  const least = minRank(64 * T_SQ * e * GAMMA_SQ * MARGIN_SQ * (zSq + hSq + gSq));
+  for (let kappa = least; kappa < 40; kappa++) {
     const tSq = D * r * kappa * ((fu - 1) * low + topT);
     const base = zSq + hSq + gSq + tSq;
     // the cut of u: as many bits as keep its error below the wanted share of the norm
@@ -365,7 +368,8 @@ export function tailLevel(
   // the last row is not cut when its t is only hashed
   const cutRows = hash ? r - 1 : r;
   const varE = cutRows * TAU * cutVariance(cutT);
-  for (let kappa = 1; kappa < 40; kappa++) {
+  const least = minRank(64 * T_SQ * MARGIN_SQ * D * n * varZ);
+  for (let kappa = least; kappa < 40; kappa++) {
     const errorSq = MARGIN_SQ * D * cutRows * kappa * cutVariance(cutT);
     const inSq = bound + errorSq;
     if (inSq > room) return undefined;
