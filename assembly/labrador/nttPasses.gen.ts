@@ -549,7 +549,7 @@ export function inverseOfForm(out: usize, a: usize, table: usize): void {
   x6 = i16x8.add(x6, t);
   w = v128.load(table, T_INVERSE + 32);
   c = v128.load(table, T_INVERSE + 48);
-  t = x2;
+  t = reduce(x2, one, p);
   x0 = reduce(x0, one, p);
   x2 = i16x8.sub(x0, t);
   x0 = i16x8.add(x0, t);
@@ -557,7 +557,7 @@ export function inverseOfForm(out: usize, a: usize, table: usize): void {
   x1 = reduce(x1, one, p);
   x3 = i16x8.sub(x1, t);
   x1 = i16x8.add(x1, t);
-  t = x6;
+  t = reduce(x6, one, p);
   x4 = reduce(x4, one, p);
   x6 = i16x8.sub(x4, t);
   x4 = i16x8.add(x4, t);
@@ -565,7 +565,7 @@ export function inverseOfForm(out: usize, a: usize, table: usize): void {
   x5 = reduce(x5, one, p);
   x7 = i16x8.sub(x5, t);
   x5 = i16x8.add(x5, t);
-  t = x4;
+  t = reduce(x4, one, p);
   x0 = reduce(x0, one, p);
   x4 = i16x8.sub(x0, t);
   x0 = i16x8.add(x0, t);
@@ -710,7 +710,7 @@ export function inverseOfSums(out: usize, a: usize, table: usize): void {
   x6 = i16x8.add(x6, t);
   w = v128.load(table, T_INVERSE + 32);
   c = v128.load(table, T_INVERSE + 48);
-  t = x2;
+  t = reduce(x2, one, p);
   x0 = reduce(x0, one, p);
   x2 = i16x8.sub(x0, t);
   x0 = i16x8.add(x0, t);
@@ -718,7 +718,7 @@ export function inverseOfSums(out: usize, a: usize, table: usize): void {
   x1 = reduce(x1, one, p);
   x3 = i16x8.sub(x1, t);
   x1 = i16x8.add(x1, t);
-  t = x6;
+  t = reduce(x6, one, p);
   x4 = reduce(x4, one, p);
   x6 = i16x8.sub(x4, t);
   x4 = i16x8.add(x4, t);
@@ -726,7 +726,7 @@ export function inverseOfSums(out: usize, a: usize, table: usize): void {
   x5 = reduce(x5, one, p);
   x7 = i16x8.sub(x5, t);
   x5 = i16x8.add(x5, t);
-  t = x4;
+  t = reduce(x4, one, p);
   x0 = reduce(x0, one, p);
   x4 = i16x8.sub(x0, t);
   x0 = i16x8.add(x0, t);

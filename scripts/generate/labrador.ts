@@ -159,8 +159,9 @@ const butterfly = (a: number, b: number, [w, w1]: Twiddle, reduces: boolean): st
   `${x(a)} = i16x8.add(${x(a)}, t);`,
 ];
 
+/** The same with w = 1; when it reduces, both legs: nothing multiplies the other one. */
 const plainButterfly = (a: number, b: number, reduces: boolean): string[] => [
-  `t = ${x(b)};`,
+  `t = ${reduces ? `reduce(${x(b)}, one, p)` : x(b)};`,
   ...(reduces ? [`${x(a)} = reduce(${x(a)}, one, p);`] : []),
   `${x(b)} = i16x8.sub(${x(a)}, t);`,
   `${x(a)} = i16x8.add(${x(a)}, t);`,
@@ -261,14 +262,14 @@ export function ${name}(out: usize, a: usize, table: usize): void {
   let c: v128;
 ${body([
   ...LANES.map((i) => `let ${x(i)} = ${input(i)};`),
-  ...[0, 2, 4, 6].flatMap((i) => plainButterfly(i, i + 1, set.has(1))),
+  ...[0, 2, 4, 6].flatMap((i) => plainButterfly(i, i + 1, false)),
   `w = ${w(1)[0]};`,
   `c = ${w(1)[1]};`,
   ...[0, 4].flatMap((h) => [
-    ...plainButterfly(h, h + 2, set.has(2)),
+    ...plainButterfly(h, h + 2, true),
     ...butterfly(h + 1, h + 3, ['w', 'c'], set.has(2)),
   ]),
-  ...plainButterfly(0, 4, set.has(4)),
+  ...plainButterfly(0, 4, true),
   ...[1, 2, 3].flatMap((i) => [
     `w = ${w(i - 1)[0]};`,
     `c = ${w(i - 1)[1]};`,

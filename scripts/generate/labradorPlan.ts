@@ -84,7 +84,7 @@ export const INVERSE_MAX = 10000;
 /** Levels (0 first) at which the forward transform reduces the leg that is not multiplied: of small lanes, of any lanes. */
 export const SMALL_REDUCES: ReadonlySet<number> = new Set([2, 3, 4]);
 export const FORWARD_REDUCES: ReadonlySet<number> = new Set([0, 1, 2, 3, 4]);
-/** Distances at which the inverse transform does. */
+/** Distances at which the inverse transform does; at 2 and 4, where w may be 1, a leg with w = 1 is reduced as well. */
 export const INVERSE_REDUCES: ReadonlySet<number> = new Set([2, 4, 8, 16]);
 
 /** Bounds after each level of the forward transform of input with |x| <= bound, then after the last product. */

@@ -6,6 +6,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { chachaSource } from './chacha.ts';
+import { cosinesSource } from './cosines.ts';
 import { keccakSource } from './keccak.ts';
 import { labradorPassesSource, labradorTablesSource } from './labrador.ts';
 import { nttPassesSource, nttTablesSource } from './ntt.ts';
@@ -21,6 +23,8 @@ export function generatedSources(): [path: string, text: string][] {
     ['assembly/falcon/nttTables.gen.ts', nttTablesSource()],
     ['assembly/falcon/fftTables.gen.ts', fftTablesSource()],
     ['assembly/falcon/samplerTables.gen.ts', samplerTablesSource()],
+    ['assembly/labrador/chacha.gen.ts', chachaSource()],
+    ['assembly/labrador/cosTable.gen.ts', cosinesSource()],
     ['assembly/labrador/nttPasses.gen.ts', labradorPassesSource()],
     ['assembly/labrador/nttTables.gen.ts', labradorTablesSource()],
   ];
