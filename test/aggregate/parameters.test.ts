@@ -28,11 +28,11 @@ describe('the table of parameters', () => {
     for (const candidate of TABLE) expect(checkRow(candidate)).toEqual([]);
   });
 
-  it('has limits of the norm as derived by hand: 2^7.8, 2^23.4 and 2^38.2', () => {
-    const log2 = (x: bigint) => Math.log2(Number(x)) / 2;
-    expect(log2(limitSq(1))).toBeCloseTo(7.787, 2);
-    expect(log2(limitSq(9))).toBeCloseTo(23.366, 2);
-    expect(log2(limitSq(24))).toBeCloseTo(38.15, 2);
+  it('has the limits of the norm that doubles give: 2^(2 sqrt(64 kappa log2 q log2 delta))', () => {
+    for (const kappa of [1, 9, 24]) {
+      const limit = 2 * Math.sqrt(64 * kappa * Math.log2(2 ** 44 - 539) * Math.log2(1.00374));
+      expect(Math.log2(Number(limitSq(kappa))) / 2).toBeCloseTo(limit, kappa === 1 ? 4 : 8);
+    }
   });
 
   it('gives every count of items the smallest bucket that holds it', () => {
