@@ -41,7 +41,14 @@ export function splitFft(out: usize, f: usize, logn: i32): void {
   }
 }
 
-/** The step of `splitFft` on four neighbours, given as two vectors of real and two of imaginary parts. */
+/**
+ * The step of `splitFft` on four neighbours.
+ *
+ * Spec:   Falcon round 3, algorithm 1 (splitfft)
+ * Shape:  re0, re1, im0, im1: real and imaginary parts of four values; wRe, wIm: two roots -> two values of f0 and of f1,
+ *         `quarter` bytes between the parts
+ * Secret: the values (no branch or index depends on them)
+ */
 // @ts-ignore: decorator
 @inline
 export function splitPair(

@@ -9,7 +9,7 @@
  * A point's buffer has POINT_SIZE bytes: rejection writes whole vectors and may go past n by one block.
  */
 import { keccakF, keccakF2 } from '../shared/keccakF.gen';
-import { clear, RATE, shakeAbsorb, shakeFlip, shakeInit } from '../shared/keccak';
+import { clear, RATE, shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';
 import { swizzle } from './codec';
 import { IN, SHAKE } from './layout';
 import { SALT_LENGTH } from './params';
@@ -40,6 +40,18 @@ export function hashInit(): void {
  */
 export function hashUpdate(ptr: usize, len: i32): void {
   shakeAbsorb(SHAKE, ptr, len);
+}
+
+/**
+ * Ends the streamed hash: its first `len` bytes of output.
+ *
+ * Spec:   FIPS 202, SHAKE256
+ * Shape:  SHAKE, everything absorbed -> out: u8[len]
+ * Memory: SHAKE, out
+ */
+export function hashSqueeze(out: usize, len: i32): void {
+  shakeFlip(SHAKE);
+  shakeSqueeze(SHAKE, out, len);
 }
 
 /**

@@ -19,7 +19,7 @@ export {
   SK,
   WORDS,
 } from './layout';
-export { hashInit, hashUpdate } from './hashToPoint';
+export { hashInit, hashSqueeze, hashUpdate } from './hashToPoint';
 export { prepare, verify, verifyPrepared } from './verify';
 export { prepareBatchKey, verifyBatch } from './verifyBatch';
 export {

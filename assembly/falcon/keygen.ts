@@ -1,12 +1,13 @@
 /** Key pairs: `keygen` from a seed, `publicKey` from a secret key. */
 import { shakeAbsorb, shakeFlip, shakeInit } from '../shared/keccak';
-import { OK } from '../shared/status';
+import { E_INTERNAL, OK } from '../shared/status';
 import { encodePublicKey } from './codec';
 import { gaussianInit } from './gaussianF';
 import { KEYGEN, KEYGEN_SIZE, ROW, SMALL } from './keygenLayout';
 import { PK, SEED, SHAKE } from './layout';
 import { FIT, judgeSmall, ntruGen } from './ntruGen';
 import { SOLVED, ntruSolve } from './ntruSolve';
+import { publicKeyLength } from './params';
 import { completeSecretKey, decodeSecretKey, encodeSecretKey, quotientModQ } from './secretKey';
 
 /** Bytes of a key generation seed. */
@@ -19,7 +20,7 @@ export const KEYGEN_SEED: i32 = 48;
  * Shape:  SEED: u8[48] -> PK, SK
  * Memory: PK, SK, SHAKE and the scratch of keygenLayout.ts, which is cleared
  * Secret: all but PK
- * Errors: none (an unfit candidate is thrown away and the next one drawn)
+ * Errors: none (an unfit candidate is thrown away and the next one drawn); E_INTERNAL only for a fault
  */
 export function keygen(logn: i32): i32 {
   const f = SMALL;
@@ -41,7 +42,9 @@ export function keygen(logn: i32): i32 {
   const status = encodeSecretKey(logn, f, g, F);
   memory.fill(KEYGEN, 0, KEYGEN_SIZE);
   shakeInit(SHAKE);
-  return status;
+  if (status == OK) return OK;
+  memory.fill(PK, 0, publicKeyLength(logn));
+  return E_INTERNAL;
 }
 
 /**
@@ -62,7 +65,7 @@ export function publicKey(logn: i32): i32 {
   let status = decodeSecretKey(logn, f, g, F);
   if (status == OK) status = completeSecretKey(logn, f, g, F, G, h);
   if (status == OK) encodePublicKey(PK, h, logn);
-  else memory.fill(PK, 0, 1793);
+  else memory.fill(PK, 0, publicKeyLength(logn));
   memory.fill(KEYGEN, 0, KEYGEN_SIZE);
   return status;
 }

@@ -23,5 +23,6 @@ export const ROW: usize = WIDE + 4 * 2560;
 export const CRT: usize = ROW + 4 * 4096;
 export const PRODUCT_KFG: usize = CRT + 4 * 2688;
 export const FLOATS: usize = PRODUCT_KFG + 4 * 3072;
+export const FLOATS_SIZE: i32 = 28672;
 export const SMALL: usize = FLOATS + 28672;
 export const STREAM: usize = SMALL + 4096;

@@ -3,6 +3,7 @@ import { fft, ifft } from './fft';
 import { sampleSmall } from './gaussianF';
 import { FLOATS } from './keygenLayout';
 import { inverseNorms } from './ntruReduce';
+import { upper } from './rns';
 import { smallBits } from './secretKey';
 
 /** What `judgeSmall` answers. */
@@ -35,7 +36,8 @@ function normSqSmall(a: usize, n: i32): i32 {
     const high = i16x8.extend_high_i8x16_s(x);
     sum = i32x4.add(sum, i32x4.add(i32x4.dot_i16x8_s(low, low), i32x4.dot_i16x8_s(high, high)));
   }
-  return i32x4.extract_lane(sum, 0) + i32x4.extract_lane(sum, 1) + i32x4.extract_lane(sum, 2) + i32x4.extract_lane(sum, 3);
+  sum = i32x4.add(sum, upper(sum));
+  return i32x4.extract_lane(sum, 0) + i32x4.extract_lane(sum, 1);
 }
 
 /** i8[n] to doubles. */
@@ -43,7 +45,7 @@ function smallToDouble(out: usize, a: usize, n: i32): void {
   for (const end = a + n; a < end; a += 4) {
     const x = i32x4.extend_low_i16x8_s(i16x8.extend_low_i8x16_s(v128.load32_zero(a)));
     v128.store(out, f64x2.convert_low_i32x4_s(x));
-    v128.store(out, f64x2.convert_low_i32x4_s(i8x16.shuffle(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15)), 16);
+    v128.store(out, f64x2.convert_low_i32x4_s(upper(x)), 16);
     out += 32;
   }
 }

@@ -21,10 +21,9 @@ import {
   mulMont4,
   odds,
   primeAt,
-  rnsInttScaled,
-  rnsNtt,
   zipLow,
 } from './rns';
+import { rnsInttScaled, rnsNtt } from './rnsNtt';
 import { zintFromRns, zintMod } from './zint';
 
 /** Words of f and g, and of the reduced F and G, at each depth (the reference's limits). */

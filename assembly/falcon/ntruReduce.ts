@@ -12,15 +12,17 @@ import { fft, ifft } from './fft';
 import { CRT, CURRENT, FLOATS, PRODUCT_KFG, ROW, WIDE } from './keygenLayout';
 import { fgAt, nttPair, pairCount, wordsLarge, wordsSmall } from './ntruLevels';
 import { PRIME } from './keygenTables';
-import { P0I, fromSigned4, inverseOfN, mulMont4, rnsInttScaled, rnsNtt } from './rns';
+import { P0I, fromSigned4, inverseOfN, mulMont4 } from './rns';
+import { rnsInttScaled, rnsNtt } from './rnsNtt';
 import { zintFromRns, zintMod, zintSubScaled, zintToDouble } from './zint';
 import { extendForProduct, subProduct } from './zintProduct';
 
-/** Average and deviation of the bits of the largest coefficient of f, g, by depth (reference's measurement). */
+/** Bits of the largest coefficient of f, g by depth, as the reference measured them: average. */
 const BITS_AVERAGE: usize = memory.data<u16>(
   [4, 11, 24, 50, 102, 202, 401, 794, 1577, 3138, 6308],
   4,
 );
+/** The same: standard deviation. */
 const BITS_DEVIATION: usize = memory.data<u16>([0, 1, 1, 1, 1, 2, 4, 5, 8, 13, 25], 4);
 
 /** Words in the window that becomes doubles. */
@@ -217,7 +219,8 @@ export function babaiReduce(logn: i32, depth: i32): bool {
     fft(FGf + (<usize>8 << logm), logm);
     quotientFft(FGf, fgf, norms, logm);
     ifft(FGf, logm);
-    if (!roundQuotient(k, FGf, logm, 31 * (len - window) - 31 * (small - windowFg) - scaleK)) return false;
+    const scale = 31 * (len - window) - 31 * (small - windowFg) - scaleK;
+    if (!roundQuotient(k, FGf, logm, scale)) return false;
     if (byNtt) {
       nttProduct(product, PRODUCT_KFG, k, logm, small + 1);
       zintSubScaled(WIDE, len, product, small + 1, count, scaleK / 31, scaleK % 31);

@@ -9,18 +9,8 @@ import { CURRENT, FLOATS, ROW, WIDE } from './keygenLayout';
 import { PRIME } from './keygenTables';
 import { fgAt, lift, nttPair, smallToRns } from './ntruLevels';
 import { inverseNorms, quotientFft } from './ntruReduce';
-import {
-  P0I,
-  R2,
-  add4,
-  fromSigned4,
-  inverseOfN,
-  mulMont4,
-  rnsInttScaled,
-  rnsNtt,
-  sub4,
-  toSigned4,
-} from './rns';
+import { P0I, R2, add4, fromSigned4, inverseOfN, mulMont4, sub4, toSigned4 } from './rns';
+import { rnsInttScaled, rnsNtt } from './rnsNtt';
 import { zintToDouble } from './zint';
 
 /** a = b - k a, value by value on transformed polynomials. */

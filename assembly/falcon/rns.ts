@@ -1,5 +1,6 @@
 /**
- * Arithmetic modulo the 31-bit primes p_0 > p_1 > .. of key generation, and the NTT over them.
+ * Arithmetic modulo the 31-bit primes p_0 > p_1 > .. of key generation, on one value and on four,
+ * and their tables.
  *
  * Values are u32 in [0, p). Multiplication is Montgomery's with R = 2^32: mulMont(a, b) = a b / R.
  * A polynomial in NTT form is in bit-reversed order, so that f(w) and f(-w) are neighbours.
@@ -73,14 +74,14 @@ export function primeAt(u: i32): u32 {
 /** Roots of prime u for the forward NTT. */
 // @ts-ignore: decorator
 @inline
-function rootsOf(u: i32): usize {
+export function rootsOf(u: i32): usize {
   return ROOTS + (<usize>load<u32>(ROOT_AT + (<usize>u << 2)) << 2);
 }
 
 /** Roots of prime u for the inverse NTT. */
 // @ts-ignore: decorator
 @inline
-function inverseRootsOf(u: i32): usize {
+export function inverseRootsOf(u: i32): usize {
   return rootsOf(u) + (<usize>4 << <usize>load<u8>(ROOT_LOGN + u));
 }
 
@@ -131,10 +132,19 @@ export function initRns(): void {
     const w = powMont(g, 1 << (10 - logn), one, p, p0i);
     const out = ROOTS + (<usize>at << 2);
     fillRoots(out, w, logn, one, p, p0i);
-    fillRoots(out + (<usize>4 << logn), powMont(w, (2 << logn) - 1, one, p, p0i), logn, one, p, p0i);
+    const inverse = powMont(w, (2 << logn) - 1, one, p, p0i);
+    fillRoots(out + (<usize>4 << logn), inverse, logn, one, p, p0i);
     at += 2 << logn;
   }
   ready = true;
+}
+
+/** 2^(32 e) / n mod prime u for e = 1 (one Montgomery factor) or 2 (undoes another), n = 2^logn. */
+export function inverseOfN(u: i32, logn: i32, e: i32): u32 {
+  const p = primeAt(u);
+  let x: u32 = e == 2 ? load<u32>(R2 + (<usize>u << 2)) : <u32>((<u64>1 << 32) % <u64>p);
+  for (let i = 0; i < logn; i++) x = (x + (p & (0 - (x & 1)))) >> 1;
+  return x;
 }
 
 // ---- four values --------------------------------------------------------------------------------
@@ -150,6 +160,13 @@ export function mulMont4(a: v128, b: v128, p: v128, p0i: v128): v128 {
   const sh = i64x2.add(zh, i64x2.extmul_high_i32x4_u(w, p));
   const d = odds(sl, sh);
   return i32x4.min_u(d, i32x4.sub(d, p));
+}
+
+/** Lanes a2 a3 a2 a3: the two upper ones down. */
+// @ts-ignore: decorator
+@inline
+export function upper(a: v128): v128 {
+  return i8x16.shuffle(a, a, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15);
 }
 
 /** Lanes a0 a2 b0 b2. */
@@ -178,20 +195,6 @@ export function zipLow(a: v128, b: v128): v128 {
 @inline
 export function zipHigh(a: v128, b: v128): v128 {
   return i8x16.shuffle(a, b, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
-}
-
-/** Lanes a0 a1 b0 b1. */
-// @ts-ignore: decorator
-@inline
-function lows(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-}
-
-/** Lanes a2 a3 b2 b3. */
-// @ts-ignore: decorator
-@inline
-function highs(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
 }
 
 /** a + b mod p. */
@@ -223,181 +226,4 @@ export function fromSigned4(x: v128, p: v128): v128 {
 export function toSigned4(x: v128, p: v128): v128 {
   const half = i32x4.shr_u(p, 1);
   return i32x4.sub(x, v128.and(i32x4.gt_u(x, half), p));
-}
-
-// ---- NTT ----------------------------------------------------------------------------------------
-
-function nttSmall(a: usize, logn: i32, roots: usize, p: u32, p0i: u32): void {
-  const n = 1 << logn;
-  let half = n >> 1;
-  for (let m = 1; m < n; m <<= 1) {
-    for (let i = 0; i < m; i++) {
-      const s = load<u32>(roots + (<usize>(m + i) << 2));
-      let x = a + (<usize>(2 * i * half) << 2);
-      const end = x + (<usize>half << 2);
-      for (; x < end; x += 4) {
-        const at = x + (<usize>half << 2);
-        const x0 = load<u32>(x);
-        const x1 = mulMont(load<u32>(at), s, p, p0i);
-        store<u32>(x, min(x0 + x1, x0 + x1 - p));
-        store<u32>(at, min(x0 - x1, x0 - x1 + p));
-      }
-    }
-    half >>= 1;
-  }
-}
-
-function inttSmall(a: usize, logn: i32, roots: usize, p: u32, p0i: u32): void {
-  const n = 1 << logn;
-  let half = 1;
-  for (let m = n >> 1; m > 0; m >>= 1) {
-    for (let i = 0; i < m; i++) {
-      const s = load<u32>(roots + (<usize>(m + i) << 2));
-      let x = a + (<usize>(2 * i * half) << 2);
-      const end = x + (<usize>half << 2);
-      for (; x < end; x += 4) {
-        const at = x + (<usize>half << 2);
-        const x0 = load<u32>(x);
-        const x1 = load<u32>(at);
-        store<u32>(x, min(x0 + x1, x0 + x1 - p));
-        store<u32>(at, mulMont(min(x0 - x1, x0 - x1 + p), s, p, p0i));
-      }
-    }
-    half <<= 1;
-  }
-}
-
-/** One level of the forward NTT, butterflies `half` >= 4 apart. */
-function nttLevel(a: usize, m: i32, half: i32, roots: usize, P: v128, I: v128): void {
-  const step = <usize>half << 2;
-  roots += <usize>m << 2;
-  for (let i = 0; i < m; i++) {
-    const s = v128.load32_splat(roots + (<usize>i << 2));
-    for (const end = a + step; a < end; a += 16) {
-      const x0 = v128.load(a);
-      const x1 = mulMont4(v128.load(a + step), s, P, I);
-      v128.store(a, add4(x0, x1, P));
-      v128.store(a + step, sub4(x0, x1, P));
-    }
-    a += step;
-  }
-}
-
-function inttLevel(a: usize, m: i32, half: i32, roots: usize, P: v128, I: v128): void {
-  const step = <usize>half << 2;
-  roots += <usize>m << 2;
-  for (let i = 0; i < m; i++) {
-    const s = v128.load32_splat(roots + (<usize>i << 2));
-    for (const end = a + step; a < end; a += 16) {
-      const x0 = v128.load(a);
-      const x1 = v128.load(a + step);
-      v128.store(a, add4(x0, x1, P));
-      v128.store(a + step, mulMont4(sub4(x0, x1, P), s, P, I));
-    }
-    a += step;
-  }
-}
-
-/**
- * Forward NTT mod prime u, in place.
- *
- * Shape:  a: u32[n], coefficient order -> bit-reversed NTT order; 16-aligned
- * Bounds: in [0, p) -> out [0, p)
- * Memory: a; the roots of the prime, which must be made for degree n
- * Secret: a
- */
-export function rnsNtt(a: usize, logn: i32, u: i32): void {
-  const roots = rootsOf(u);
-  if (logn < 3) {
-    nttSmall(a, logn, roots, primeAt(u), load<u32>(P0I + (<usize>u << 2)));
-    return;
-  }
-  const P = v128.load32_splat(PRIME + (<usize>u << 2));
-  const I = v128.load32_splat(P0I + (<usize>u << 2));
-  const n = 1 << logn;
-  let half = n >> 1;
-  for (let m = 1; half >= 4; m <<= 1) {
-    nttLevel(a, m, half, roots, P, I);
-    half >>= 1;
-  }
-  // distances 2 and 1, eight values x0..x3 y0..y3 at a time
-  let r2 = roots + <usize>n;
-  let r1 = roots + (<usize>n << 1);
-  for (const end = a + (<usize>n << 2); a < end; a += 32) {
-    const x = v128.load(a);
-    const y = v128.load(a, 16);
-    const s2 = v128.load64_zero(r2);
-    const s1 = v128.load(r1);
-    const low = lows(x, y);
-    const high = mulMont4(highs(x, y), zipLow(s2, s2), P, I);
-    const A = add4(low, high, P); // x0 x1 y0 y1
-    const B = sub4(low, high, P); // x2 x3 y2 y3
-    const even = evens(A, B); // x0 y0 x2 y2, roots in order 0 2 1 3
-    const w = i8x16.shuffle(s1, s1, 0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15);
-    const odd = mulMont4(odds(A, B), w, P, I);
-    const E = add4(even, odd, P);
-    const O = sub4(even, odd, P);
-    const xy0 = zipLow(E, O); // x0 x1 y0 y1
-    const xy1 = zipHigh(E, O); // x2 x3 y2 y3
-    v128.store(a, lows(xy0, xy1));
-    v128.store(a, highs(xy0, xy1), 16);
-    r2 += 8;
-    r1 += 16;
-  }
-}
-
-/**
- * Inverse NTT mod prime u, in place, without the division by n: the result is n times the polynomial.
- *
- * Shape:  a: u32[n], bit-reversed NTT order -> coefficient order; 16-aligned
- * Bounds: in [0, p) -> out [0, p)
- * Memory: a; the roots of the prime
- * Secret: a
- */
-export function rnsInttScaled(a: usize, logn: i32, u: i32): void {
-  const roots = inverseRootsOf(u);
-  if (logn < 3) {
-    inttSmall(a, logn, roots, primeAt(u), load<u32>(P0I + (<usize>u << 2)));
-    return;
-  }
-  const P = v128.load32_splat(PRIME + (<usize>u << 2));
-  const I = v128.load32_splat(P0I + (<usize>u << 2));
-  const n = 1 << logn;
-  let r2 = roots + <usize>n;
-  let r1 = roots + (<usize>n << 1);
-  let b = a;
-  for (const end = a + (<usize>n << 2); b < end; b += 32) {
-    const x = v128.load(b);
-    const y = v128.load(b, 16);
-    const s2 = v128.load64_zero(r2);
-    const s1 = v128.load(r1);
-    const xy0 = lows(x, y); // x0 x1 y0 y1
-    const xy1 = highs(x, y); // x2 x3 y2 y3
-    const E = evens(xy0, xy1); // x0 y0 x2 y2
-    const O = odds(xy0, xy1);
-    const w = i8x16.shuffle(s1, s1, 0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15);
-    const even = add4(E, O, P);
-    const odd = mulMont4(sub4(E, O, P), w, P, I);
-    const A = zipLow(even, odd); // x0 x1 y0 y1
-    const B = zipHigh(even, odd); // x2 x3 y2 y3
-    const low = add4(A, B, P);
-    const high = mulMont4(sub4(A, B, P), zipLow(s2, s2), P, I);
-    v128.store(b, lows(low, high));
-    v128.store(b, highs(low, high), 16);
-    r2 += 8;
-    r1 += 16;
-  }
-  let m = n >> 3;
-  for (let half = 4; half < n; half <<= 1) {
-    inttLevel(a, m, half, roots, P, I);
-    m >>= 1;
-  }
-}
-
-/** 2^(32 e) / n mod prime u for e = 1 (one Montgomery factor) or 2 (undoes another), n = 2^logn. */
-export function inverseOfN(u: i32, logn: i32, e: i32): u32 {
-  const p = primeAt(u);
-  let x: u32 = e == 2 ? load<u32>(R2 + (<usize>u << 2)) : <u32>((<u64>1 << 32) % <u64>p);
-  for (let i = 0; i < logn; i++) x = (x + (p & (0 - (x & 1)))) >> 1;
-  return x;
 }

@@ -7,7 +7,7 @@
  */
 
 import { E_SK_HEADER, E_SK_INVALID, E_SK_RANGE, OK } from '../shared/status';
-import { FLOATS } from './keygenLayout';
+import { FLOATS, FLOATS_SIZE } from './keygenLayout';
 import { PRIME } from './keygenTables';
 import { SK } from './layout';
 import { nttPair, smallToRns } from './ntruLevels';
@@ -203,15 +203,28 @@ function solvesNtru(logn: i32, f: usize, g: usize, F: usize, G: usize, tmp: usiz
  *         against the NTRU equation itself
  * Shape:  f, g, F: i8[n] -> G: i8[n], h = g / f: u16[n] in [0, q)
  * Bounds: |G| <= 127
- * Memory: G, h, FLOATS (left dirty)
+ * Memory: G, h, FLOATS (cleared)
  * Secret: all but h
  * Errors: E_SK_INVALID if f is not invertible mod q, |G| > 127, or fG - gF is not q
  */
-export function completeSecretKey(logn: i32, f: usize, g: usize, F: usize, G: usize, h: usize): i32 {
+export function completeSecretKey(
+  logn: i32,
+  f: usize,
+  g: usize,
+  F: usize,
+  G: usize,
+  h: usize,
+): i32 {
+  const ok = complete(logn, f, g, F, G, h);
+  memory.fill(FLOATS, 0, FLOATS_SIZE);
+  return ok ? OK : E_SK_INVALID;
+}
+
+function complete(logn: i32, f: usize, g: usize, F: usize, G: usize, h: usize): bool {
   const n = 1 << logn;
   const a = FLOATS;
   const b = FLOATS + 2048;
-  if (!quotientNtt(logn, h, a, f, g)) return E_SK_INVALID;
+  if (!quotientNtt(logn, h, a, f, g)) return false;
   // G = gF / f mod q
   widen(a, F, n);
   ntt(a, logn);
@@ -227,6 +240,5 @@ export function completeSecretKey(logn: i32, f: usize, g: usize, F: usize, G: us
     outside = v128.or(outside, i16x8.gt_s(i16x8.abs(x), limit));
     store<u64>(G + i, i64x2.extract_lane(i8x16.narrow_i16x8_s(x, x), 0));
   }
-  if (v128.any_true(outside)) return E_SK_INVALID;
-  return solvesNtru(logn, f, g, F, G, b) ? OK : E_SK_INVALID;
+  return !v128.any_true(outside) && solvesNtru(logn, f, g, F, G, b);
 }

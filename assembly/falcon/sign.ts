@@ -27,7 +27,7 @@ export const SEEDS: usize = memory.data(256 + 64, 64);
 const SAMPLER_SEED_LENGTH: i32 = 48;
 
 /**
- * An honest signer's attempt fails about once in a million (too long a vector, n = 512; at n = 1024 hardly ever), and once in
+ * An honest signer's attempt fails about once in 300,000 (too long a vector, n = 512; at n = 1024 hardly ever), and once in
  * a thousand at n = 1024 in the padded form (does not fit 1280 bytes). This many in a row are a fault: a damaged key or machine.
  */
 const MAX_ATTEMPTS: i32 = 24;

@@ -10,7 +10,7 @@
  * In residue form (RNS) word u is the value mod prime u instead.
  */
 import { PRIME, PRIME_CRT } from './keygenTables';
-import { P0I, R2, T31, evens, mulMont, mulMont4, primeAt, sub4 } from './rns';
+import { P0I, R2, T31, evens, mulMont, mulMont4, primeAt, sub4, upper } from './rns';
 
 /** The last word of integers, mod p: as it is, or counted -2^30 .. 2^30 - 1. */
 // @ts-ignore: decorator
@@ -144,8 +144,10 @@ export function zintFromRns(a: usize, len: i32, count: i32, signed: bool, tmp: u
       for (; w < target; w += row) {
         const m = v128.load32_splat(q);
         const x = v128.load(w);
-        const low = i64x2.add(i64x2.add(i64x2.extmul_low_i32x4_u(r, m), i64x2.extend_low_i32x4_u(x)), lowCarry);
-        const high = i64x2.add(i64x2.add(i64x2.extmul_high_i32x4_u(r, m), i64x2.extend_high_i32x4_u(x)), highCarry);
+        const lowSum = i64x2.add(lowCarry, i64x2.extend_low_i32x4_u(x));
+        const highSum = i64x2.add(highCarry, i64x2.extend_high_i32x4_u(x));
+        const low = i64x2.add(i64x2.extmul_low_i32x4_u(r, m), lowSum);
+        const high = i64x2.add(i64x2.extmul_high_i32x4_u(r, m), highSum);
         v128.store(w, evens(v128.and(low, M31), v128.and(high, M31)));
         lowCarry = i64x2.shr_u(low, 31);
         highCarry = i64x2.shr_u(high, 31);
@@ -226,7 +228,7 @@ export function zintToDouble(out: usize, a: usize, len: i32, count: i32): void {
       x = i32x4.sub(v128.xor(x, negative), negative);
       const s = f64x2.splat(scale);
       low = f64x2.add(low, f64x2.mul(f64x2.convert_low_i32x4_s(x), s));
-      high = f64x2.add(high, f64x2.mul(f64x2.convert_low_i32x4_s(i8x16.shuffle(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15)), s));
+      high = f64x2.add(high, f64x2.mul(f64x2.convert_low_i32x4_s(upper(x)), s));
       scale *= 2147483648.0;
     }
     v128.store(out + (i << 1), low);
@@ -242,7 +244,15 @@ export function zintToDouble(out: usize, a: usize, len: i32, count: i32): void {
  * Memory: a
  * Secret: a, y
  */
-export function zintSubScaled(a: usize, aLen: i32, y: usize, yLen: i32, count: i32, words: i32, bits: i32): void {
+export function zintSubScaled(
+  a: usize,
+  aLen: i32,
+  y: usize,
+  yLen: i32,
+  count: i32,
+  words: i32,
+  bits: i32,
+): void {
   const row = <usize>count << 2;
   const M31 = i32x4.splat(0x7fffffff);
   for (let i: usize = 0; i < row; i += 16) {

@@ -44,7 +44,9 @@ export function extendForProduct(out: usize, fg: usize, len: i32, logm: i32): vo
 /** The largest |k_u| of k: i32[m], m even. */
 function largest(k: usize, m: usize): i32 {
   let most = i32x4.splat(0);
-  for (const end = k + 4 * m; k < end; k += 8) most = i32x4.max_s(most, i32x4.abs(v128.load64_zero(k)));
+  for (const end = k + 4 * m; k < end; k += 8) {
+    most = i32x4.max_s(most, i32x4.abs(v128.load64_zero(k)));
+  }
   return max(i32x4.extract_lane(most, 0), i32x4.extract_lane(most, 1));
 }
 
@@ -54,12 +56,21 @@ function largest(k: usize, m: usize): i32 {
  * Shape:  FG: pair, len words; extended: of f, g with `small` words; k: i32[m]
  * Bounds: |k| < 2^31 - 1
  * Memory: FG; k is overwritten when it is large
- * Secret: all; whether k is large
+ * Secret: all; a k that is too large for one pass (2 keys of 2000 for n = 1024, none of 2000 for n = 512)
+ *         takes two, which tells that much about it
  */
-export function subProduct(FG: usize, len: i32, extended: usize, small: i32, k: usize, logm: i32, scale: i32): void {
+export function subProduct(
+  FG: usize,
+  len: i32,
+  extended: usize,
+  small: i32,
+  k: usize,
+  logm: i32,
+  scale: i32,
+): void {
   const m = <usize>1 << logm;
-  // sums of m products must stay below 2^62
-  if (<u32>largest(k, m) >> (29 - logm)) {
+  // sums of m products must stay below 2^62: m (2^31/m - 1) (2^31 - 1) + 2^31 does
+  if (<u32>largest(k, m) >> (31 - logm)) {
     const high = k + 4 * m;
     for (let i: usize = 0; i < 4 * m; i += 4) {
       const x = load<i32>(k + i);
@@ -71,8 +82,16 @@ export function subProduct(FG: usize, len: i32, extended: usize, small: i32, k: 
   subProductSmall(FG, len, extended, small, k, logm, scale);
 }
 
-/** The same for m max|k| <= 2^29 2. */
-function subProductSmall(FG: usize, len: i32, extended: usize, small: i32, k: usize, logm: i32, scale: i32): void {
+/** The same for m max|k| < 2^31. */
+function subProductSmall(
+  FG: usize,
+  len: i32,
+  extended: usize,
+  small: i32,
+  k: usize,
+  logm: i32,
+  scale: i32,
+): void {
   const words = scale / 31;
   const bits = scale % 31;
   const m = <usize>1 << logm;
@@ -92,8 +111,17 @@ function subProductSmall(FG: usize, len: i32, extended: usize, small: i32, k: us
  * (near = 1), or 16u bytes behind it (near = 0).
  */
 function subVector(
-  w: usize, row: usize, len: i32, y: usize, yRow: usize, small: i32,
-  k: usize, m: usize, near: i32, words: i32, bits: i32,
+  w: usize,
+  row: usize,
+  len: i32,
+  y: usize,
+  yRow: usize,
+  small: i32,
+  k: usize,
+  m: usize,
+  near: i32,
+  words: i32,
+  bits: i32,
 ): void {
   // carries are biased to stay positive: i64x2 has no cheap arithmetic shift
   const K = i64x2.splat((<i64>1 << 62) - (<i64>1 << 31));

@@ -18,9 +18,8 @@ export {
   mulMont,
   negInverse,
   primeAt,
-  rnsInttScaled,
-  rnsNtt,
 } from '../falcon/rns';
+export { rnsInttScaled, rnsNtt } from '../falcon/rnsNtt';
 export {
   zintFromRns,
   zintMod,

@@ -29,6 +29,7 @@ export interface Figure {
 interface State {
   readonly contender: Contender;
   readonly calls: number;
+  readonly sliceMs: number;
   readonly samples: number[];
   turn: number;
 }
@@ -41,6 +42,14 @@ export interface Plan {
 
 /** Below this much a sample would measure the clock: cheap operations are called several times for one sample. */
 const SAMPLE_MS = 0.4;
+/**
+ * A contender runs this long and this often before it is measured. Large JavaScript (noble's signer) takes several hundred
+ * calls until the engine has settled on its best code; less would flatter those who compare themselves with it.
+ */
+const WARMUP_MS = 300;
+const WARMUP_CALLS = 400;
+/** A contender's turn holds at least this many calls, so that caches are its own for most of it. */
+const CALLS_PER_TURN = 25;
 
 /**
  * @returns one figure for each contender, in their order
@@ -49,9 +58,11 @@ const SAMPLE_MS = 0.4;
 export async function interleave(contenders: readonly Contender[], plan: Plan): Promise<Figure[]> {
   const states: State[] = [];
   for (const contender of contenders) {
+    const eachMs = await warmUp(contender);
     states.push({
       contender,
-      calls: await callsPerSample(contender),
+      calls: contender.calls === undefined ? Math.max(1, Math.round(SAMPLE_MS / eachMs)) : 1,
+      sliceMs: Math.max(plan.sliceMs, CALLS_PER_TURN * eachMs),
       samples: [],
       turn: 0,
     });
@@ -60,10 +71,10 @@ export async function interleave(contenders: readonly Contender[], plan: Plan): 
     globalThis.gc?.();
     const order = states.map((_, i) => states[(i + round) % states.length]!);
     for (const state of round % 2 === 0 ? order : order.reverse()) {
-      const { contender, calls } = state;
+      const { contender, calls, sliceMs } = state;
       const isAsync = contender.operate.constructor.name === 'AsyncFunction';
       const bench = new Bench({
-        time: contender.calls === undefined ? plan.sliceMs : 0,
+        time: contender.calls === undefined ? sliceMs : 0,
         iterations: contender.calls ?? 1,
         warmup: false,
         retainSamples: true,
@@ -103,18 +114,25 @@ export async function interleave(contenders: readonly Contender[], plan: Plan): 
   }));
 }
 
-/** Warms the code up, and finds how many calls make a sample worth measuring. */
-async function callsPerSample(contender: Contender): Promise<number> {
+/** Warms the code up. @returns milliseconds of one call at the end of it */
+async function warmUp(contender: Contender): Promise<number> {
   if (contender.calls !== undefined) {
-    await contender.operate(0);
-    return 1;
+    for (let i = 0; i < contender.calls; i++) await contender.operate(i);
+    return 0;
   }
-  let calls = 0;
   const start = performance.now();
-  // A hundred milliseconds are enough for the compilers of the host to settle on their best code.
-  while (performance.now() - start < 100 || calls < 2) await contender.operate(calls++);
-  const each = (performance.now() - start) / calls;
-  return Math.max(1, Math.round(SAMPLE_MS / each));
+  let calls = 0;
+  let half = start;
+  let callsAtHalf = 0;
+  while (performance.now() - start < WARMUP_MS || calls < WARMUP_CALLS) {
+    await contender.operate(calls++);
+    if (calls >= 2 * callsAtHalf) {
+      callsAtHalf = calls;
+      half = performance.now();
+    }
+  }
+  const measured = calls - callsAtHalf;
+  return measured > 0 ? (performance.now() - half) / measured : (performance.now() - start) / calls;
 }
 
 export function median(values: readonly number[]): number {

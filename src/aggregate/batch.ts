@@ -6,7 +6,7 @@ import { CodedError, type InvalidItem } from '../errors.ts';
 import { falcon512, falcon1024 } from '../falcon/index.ts';
 import { type DecodedSignature, decodeSignature } from '../falcon/points.ts';
 import { encodeBundle } from './bundle.ts';
-import { type Statement, setOfPublicKey, statementHasher } from './statement.ts';
+import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
 /** One signature with what it signs. */
 export interface AggregateItem extends Statement {
@@ -15,7 +15,7 @@ export interface AggregateItem extends Statement {
 
 /** A batch in the making. */
 export interface Batch {
-  /** Judges and takes in the next items; all that is read of them is read during the call. */
+  /** Judges and takes in the next items. Keys and messages are read once more by `finish`. */
   add(items: readonly AggregateItem[]): void;
   /**
    * The aggregate of all items added.
@@ -25,15 +25,14 @@ export interface Batch {
   finish(): Uint8Array;
 }
 
-/** @param count how many items will be added */
-export function startBatch(count: number): Batch {
-  const hasher = statementHasher(count);
+export function startBatch(): Batch {
+  const statements: Statement[] = [];
   const signatures: DecodedSignature[] = [];
   const invalid: InvalidItem[] = [];
   let added = 0;
   return {
     add(items) {
-      const refused = findInvalid(items);
+      const refused = invalidItems(items);
       for (const { index, reason } of refused) invalid.push({ index: added + index, reason });
       added += items.length;
       if (invalid.length > 0) return;
@@ -42,23 +41,18 @@ export function startBatch(count: number): Batch {
         // What verifies also decodes: both read signatures with the same code.
         if (typeof decoded === 'string') throw new CodedError('INTERNAL', { cause: decoded });
         signatures.push(decoded);
-        hasher.update(item);
+        statements.push(item);
       }
     },
     finish() {
       if (invalid.length > 0) throw new CodedError('INVALID_SIGNATURES', { invalid });
-      return encodeBundle(hasher.digest(), signatures);
+      return encodeBundle(statementDigest(statements), signatures);
     },
   };
 }
 
-/**
- * Every item that does not verify, with its reason, by ascending index; both parameter sets may
- * occur, told apart by the length of the key. This is what `aggregate` refuses.
- *
- * @throws TypeError for items of wrong types
- */
-export function findInvalid(items: readonly AggregateItem[]): InvalidItem[] {
+/** What `findInvalid` of index.ts returns, for items that are known to be of the right types. */
+export function invalidItems(items: readonly AggregateItem[]): InvalidItem[] {
   // A key of no set's length is given to Falcon-512, which names the reason.
   const is1024 = items.map((item) => setOfPublicKey(item.publicKey) === 'falcon1024');
   const invalid: InvalidItem[] = [];

@@ -8,10 +8,14 @@
  * written and no byte can follow. Its check words are a hash of the header, so that damage to the
  * header alone does not turn one valid bundle into another.
  */
-import { shake256 } from '@noble/hashes/sha3.js';
 import { concat } from '../bytes.ts';
 import { falcon512, falcon1024, type ParameterSet } from '../falcon/index.ts';
-import { type DecodedSignature, decodeSignature, encodeSignature } from '../falcon/points.ts';
+import {
+  type DecodedSignature,
+  decodeSignature,
+  encodeSignature,
+  shake256,
+} from '../falcon/points.ts';
 import {
   encodeHeader,
   formOfKind,
@@ -104,8 +108,7 @@ export function decodeBundle(bytes: Uint8Array, header: ParsedHeader): Uint8Arra
 
 /** The first 8 bytes of SHAKE256(label ‖ header), as two big-endian words. */
 function checkWords(header: Uint8Array): CheckWords {
-  const hash = shake256.create({ dkLen: 8 }).update(CHECK_LABEL).update(header).digest();
-  const view = new DataView(hash.buffer, hash.byteOffset, 8);
+  const view = new DataView(shake256([CHECK_LABEL, header], 8).buffer);
   return [view.getUint32(0), view.getUint32(4)];
 }
 

@@ -102,13 +102,13 @@ export function parseHeader(bytes: Uint8Array): ParsedHeader | undefined {
   const format = formatOf(bytes[FORMAT_AT]!);
   const count = view.getUint16(COUNT_AT);
   if (format === undefined || count < 1 || count > MAX_ITEMS) return undefined;
+  // With room for the salts there is room for the runs too, of which there are at most `count`.
   if (bytes.length < RUNS_AT + RUN_BYTES + SALT_BYTES * count) return undefined;
 
   const kinds = new Uint8Array(count);
   let at = RUNS_AT;
   let filled = 0;
   for (let previous = KINDS; filled < count; at += RUN_BYTES) {
-    if (at + RUN_BYTES > bytes.length) return undefined;
     const run = view.getUint16(at);
     const kind = run >> LENGTH_BITS;
     const length = (run & ((1 << LENGTH_BITS) - 1)) + 1;

@@ -5,9 +5,9 @@
  * There is one format so far, the *bundle*: every signature, losslessly, at its entropy.
  */
 import { abytes, equal } from '../bytes.ts';
-import { CodedError } from '../errors.ts';
+import { CodedError, type InvalidItem } from '../errors.ts';
 import type { ParameterSet, SignatureFormat } from '../falcon/index.ts';
-import { type AggregateItem, type Batch, findInvalid, startBatch } from './batch.ts';
+import { type AggregateItem, type Batch, invalidItems, startBatch } from './batch.ts';
 import { decodeBundle } from './bundle.ts';
 import {
   type AggregateFormat,
@@ -17,10 +17,9 @@ import {
   parseHeader,
   setOfKind,
 } from './container.ts';
-import { type Statement, setOfPublicKey, statementHasher } from './statement.ts';
+import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
 export type { AggregateFormat, AggregateItem, Statement };
-export { findInvalid };
 
 /** Most items of one aggregate (8192). */
 export const MAX_AGGREGATE_ITEMS = MAX_ITEMS;
@@ -95,7 +94,6 @@ export async function aggregate(
     if (performance.now() >= sliceEnd) {
       onProgress?.({ phase: 'verifying', done, total });
       await new Promise((resolve) => setTimeout(resolve, 0));
-      throwIfAborted(signal);
       sliceEnd = performance.now() + SLICE_MS;
     }
     batch.add(items.slice(done, (done = Math.min(done + STEP_ITEMS, total))));
@@ -116,6 +114,17 @@ export function aggregateSync(items: readonly AggregateItem[]): Uint8Array {
   const batch = checkItems(items);
   batch.add(items);
   return batch.finish();
+}
+
+/**
+ * Every item that does not verify, with its reason, by ascending index: what {@link aggregate}
+ * would refuse. Any number of items of both parameter sets, told apart by the length of the key.
+ *
+ * @throws TypeError for items of wrong types
+ */
+export function findInvalid(items: readonly AggregateItem[]): InvalidItem[] {
+  checkList('items', items, ['publicKey', 'message', 'signature']);
+  return invalidItems(items);
 }
 
 /**
@@ -195,13 +204,7 @@ export function statementCommitment(statements: readonly Statement[]): Uint8Arra
     );
   }
   checkCount('statements', statements);
-  return commit(statements);
-}
-
-function commit(statements: readonly Statement[]): Uint8Array {
-  const hasher = statementHasher(statements.length);
-  for (const statement of statements) hasher.update(statement);
-  return hasher.digest();
+  return statementDigest(statements);
 }
 
 /** The signatures, when everything about the bytes holds; cheap checks first. */
@@ -220,14 +223,14 @@ function verifiedSignatures(
     message: statement.message,
     signature: signatures[i]!,
   }));
-  return findInvalid(items).length === 0 ? signatures : undefined;
+  return invalidItems(items).length === 0 ? signatures : undefined;
 }
 
 function isAbout(header: ParsedHeader, statements: readonly Statement[]): boolean {
   return (
     header.kinds.length === statements.length &&
     statements.every((s, i) => setOfPublicKey(s.publicKey) === setOfKind(header.kinds[i]!)) &&
-    equal(commit(statements), header.statement)
+    equal(statementDigest(statements), header.statement)
   );
 }
 
@@ -242,7 +245,7 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
 function checkItems(items: readonly AggregateItem[]): Batch {
   checkList('items', items, ['publicKey', 'message', 'signature']);
   checkCount('items', items);
-  return startBatch(items.length);
+  return startBatch();
 }
 
 function checkCount(name: string, list: readonly unknown[]): void {

@@ -14,8 +14,8 @@
  * Integers are big-endian. Every length is fixed or written before what it measures, so two
  * different lists never give the same input.
  */
-import { shake256 } from '@noble/hashes/sha3.js';
 import { falcon512, falcon1024, type ParameterSet } from '../falcon/index.ts';
+import { shake256 } from '../falcon/points.ts';
 import { COMMITMENT_BYTES } from './container.ts';
 
 /** What is proved about one signature: it belongs to this key and this message. */
@@ -33,31 +33,22 @@ export function setOfPublicKey(publicKey: Uint8Array): ParameterSet | undefined 
   return undefined;
 }
 
-/** Absorbs statements one by one, for lists that arrive in parts. */
-export interface StatementHasher {
-  /** Keys of a wrong length must have been refused before. */
-  update(statement: Statement): void;
-  digest(): Uint8Array;
+/** The commitment, 32 bytes. Keys of a wrong length must have been refused before. */
+export function statementDigest(statements: readonly Statement[]): Uint8Array {
+  return shake256(framed(statements), COMMITMENT_BYTES);
 }
 
-/** @param count how many statements will be given */
-export function statementHasher(count: number): StatementHasher {
-  const hash = shake256.create({ dkLen: COMMITMENT_BYTES });
-  const word = new Uint8Array(4);
-  const view = new DataView(word.buffer);
-  const updateWord = (value: number) => {
-    view.setUint32(0, value);
-    hash.update(word);
-  };
-  hash.update(LABEL);
-  updateWord(count);
-  return {
-    update({ publicKey, message }) {
-      hash.update(Uint8Array.of(setOfPublicKey(publicKey) === 'falcon512' ? 9 : 10));
-      hash.update(publicKey);
-      updateWord(message.length);
-      hash.update(message);
-    },
-    digest: () => hash.digest(),
-  };
+function* framed(statements: readonly Statement[]): Generator<Uint8Array> {
+  yield LABEL;
+  yield u32(statements.length);
+  for (const { publicKey, message } of statements) {
+    yield Uint8Array.of(setOfPublicKey(publicKey) === 'falcon512' ? 9 : 10);
+    yield publicKey;
+    yield u32(message.length);
+    yield message;
+  }
+}
+
+function u32(value: number): Uint8Array {
+  return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
 }

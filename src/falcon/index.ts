@@ -157,16 +157,27 @@ export interface FalconOptions {
   readonly module?: ModuleName;
 }
 
+const PARAMETER_SETS = /* @__PURE__ */ new Map(
+  [FALCON_512, FALCON_1024].map((params) => [params.name, params]),
+);
+
 /**
  * The object of a parameter set, for those who want to choose the module. Everybody else imports `falcon512` or
  * `falcon1024`.
  *
- * @throws RangeError for an unknown parameter set or module, or a module that this engine cannot run
+ * @throws RangeError for an unknown parameter set or module, or a module that this engine cannot run; TypeError for
+ *   unknown options
  */
 export function createFalcon(parameterSet: ParameterSet, options: FalconOptions = {}): Falcon {
-  const params = { falcon512: FALCON_512, falcon1024: FALCON_1024 }[parameterSet];
+  const params = PARAMETER_SETS.get(parameterSet);
   if (params === undefined) {
     throw new RangeError('"parameterSet" expected "falcon512" or "falcon1024"');
+  }
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError('"options" expected an object');
+  }
+  for (const name of Object.keys(options)) {
+    if (name !== 'module') throw new TypeError(`unknown option "${name}"`);
   }
   const module = options.module === undefined ? bestModule() : checkModule(options.module);
 

@@ -131,6 +131,39 @@ export function hashToPoint(
 }
 
 /**
+ * SHAKE256 of public bytes, at the speed of the module. The parts are one input: where they are cut makes no difference.
+ *
+ * @param length bytes of output, at most 64
+ * @throws TypeError if a part is not bytes, RangeError for a length that is not 1 to 64
+ */
+export function shake256(parts: Iterable<Uint8Array>, length: number): Uint8Array {
+  if (!(Number.isInteger(length) && length >= 1 && length <= 64)) {
+    throw new RangeError(`"length" expected 1 to 64, got ${String(length)}`);
+  }
+  return onMachine(({ exports, memory, IN, inSize }) => {
+    // Small parts are gathered, so that the module is called once for 8 kB.
+    let gathered = 0;
+    exports.hashInit();
+    for (const part of parts) {
+      abytes('part', part);
+      for (let from = 0; from < part.length; ) {
+        const piece = part.subarray(from, from + inSize - gathered);
+        memory.set(piece, IN + gathered);
+        from += piece.length;
+        gathered += piece.length;
+        if (gathered === inSize) {
+          exports.hashUpdate(IN, gathered);
+          gathered = 0;
+        }
+      }
+    }
+    exports.hashUpdate(IN, gathered);
+    exports.hashSqueeze(IN, length);
+    return memory.slice(IN, IN + length);
+  });
+}
+
+/**
  * The half of a signature that is not sent: s1 = c - s2 h mod q, centred. Says nothing about its norm.
  *
  * @returns s1, n coefficients of at most 6144 in magnitude, or why the key is none

@@ -36,14 +36,14 @@ const keyBytes = (item: BatchItem): Uint8Array =>
 /**
  * Packs `items[from..to)`.
  *
- * @param spare a buffer to use again when it is large enough
- * @returns the buffer, possibly longer than its content
+ * @param allocate gives a buffer of at least so many bytes, whose content does not matter
+ * @returns that buffer, filled from its start
  */
 export function packItems(
   items: readonly BatchItem[],
   from: number,
   to: number,
-  spare?: ArrayBuffer,
+  allocate: (size: number) => ArrayBuffer,
 ): ArrayBuffer {
   const count = to - from;
   const keyNumbers = new Map<object, number>();
@@ -66,7 +66,7 @@ export function packItems(
 
   const words = 2 + keys.length + 3 * count;
   size += WORD * words;
-  const buffer = spare !== undefined && spare.byteLength >= size ? spare : new ArrayBuffer(size);
+  const buffer = allocate(size);
   const head = new Uint32Array(buffer, 0, words);
   const body = new Uint8Array(buffer);
   let offset = WORD * words;

@@ -41,16 +41,20 @@ export interface VerifyPool {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Items of a run: enough that its dispatch (some 40 µs) is small beside its work, few enough to share evenly. */
-const RUN_MIN = 16;
-const RUN_MAX = 512;
+/**
+ * Items of a run. Runs begin long, so that their dispatch (some 40 µs) is small beside their work, and get shorter
+ * towards the end of the batch, so that all threads end together.
+ */
+const RUN_MIN = 32;
+const RUN_MAX = 1024;
+const RUN_SHARE = 4;
 /** A run of long messages is cut where it passes this many bytes. */
 const RUN_BYTES = 1 << 20;
+const SPARE_MAX = 4 * RUN_BYTES;
 const RUNS_PER_THREAD = 2;
 
 interface Job {
   readonly items: readonly BatchItem[];
-  readonly runLength: number;
   readonly invalid: InvalidBatchItem[];
   readonly onProgress: ((done: number, total: number) => void) | undefined;
   readonly settle: (error?: unknown) => void;
@@ -90,10 +94,18 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
   let nextId = 0;
   let closed = false;
 
-  /** Buffers are used again, save those that one very long message made large. */
+  /** Buffers are used again (fresh memory costs more than packing), save those that one long message made large. */
   function keepBuffer(buffer: ArrayBuffer): void {
     const room = spareBuffers.length < RUNS_PER_THREAD * threads;
-    if (room && buffer.byteLength <= 2 * RUN_BYTES) spareBuffers.push(buffer);
+    if (room && buffer.byteLength <= SPARE_MAX) spareBuffers.push(buffer);
+  }
+
+  /** A buffer of one of few sizes, so that the next run has use for it. */
+  function takeBuffer(size: number): ArrayBuffer {
+    const fitting = spareBuffers.findIndex((buffer) => buffer.byteLength >= size);
+    if (fitting >= 0) return spareBuffers.splice(fitting, 1)[0]!;
+    spareBuffers.pop();
+    return new ArrayBuffer(Math.max(RUN_BYTES, 2 ** Math.ceil(Math.log2(size))));
   }
 
   function settleRun(thread: PoolThread, message: unknown): void {
@@ -177,8 +189,9 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
 
   function send(thread: PoolThread, job: Job): void {
     const from = job.next;
-    const to = runEnd(job.items, from, job.runLength);
-    const buffer = packItems(job.items, from, to, spareBuffers.pop());
+    const share = Math.ceil((job.items.length - from) / (RUN_SHARE * threads));
+    const to = runEnd(job.items, from, Math.min(RUN_MAX, Math.max(RUN_MIN, share)));
+    const buffer = packItems(job.items, from, to, takeBuffer);
     const request: VerifyRequest = { id: nextId++, parameterSet, buffer };
     job.next = to;
     thread.runs.set(request.id, { job, from, to });
@@ -201,7 +214,6 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
       const stop = (): void => job.settle(new CodedError('ABORTED', { cause: signal?.reason }));
       const job: Job = {
         items,
-        runLength: Math.min(RUN_MAX, Math.max(RUN_MIN, Math.ceil(items.length / (threads * 8)))),
         invalid,
         onProgress,
         next: 0,

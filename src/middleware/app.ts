@@ -50,10 +50,11 @@ export function createApp(runtime: Runtime): Hono<Env> {
 
 async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Response> {
   const startMs = performance.now();
-  const leave = deps.runtime.enter();
+  let leave = () => {};
   let clientId: number | undefined;
   let response: Response;
   try {
+    leave = deps.runtime.enter();
     const caller = route.right === 'key' ? await identify(c, deps) : { clientId: 0 };
     if (route.right === 'key') {
       clientId = caller.clientId;

@@ -47,10 +47,9 @@ export class Runtime {
     this.settings = settings;
   }
 
-  /** @throws CodedError `NOT_STARTED` before start, `SHUTTING_DOWN` after stop */
+  /** @throws CodedError `NOT_STARTED` before start, `SHUTTING_DOWN` when they are closed */
   get ports(): Ports {
-    if (this.#stopping) throw new CodedError('SHUTTING_DOWN');
-    if (!this.#ports) throw new CodedError('NOT_STARTED');
+    if (!this.#ports) throw new CodedError(this.#stopping ? 'SHUTTING_DOWN' : 'NOT_STARTED');
     return this.#ports;
   }
 
@@ -58,8 +57,13 @@ export class Runtime {
     return this.#stopping !== null;
   }
 
-  /** Counts a request in; the store stays open until the returned function counted it out. */
+  /**
+   * Counts a request in; the ports stay open until the returned function counted it out.
+   *
+   * @throws CodedError `SHUTTING_DOWN` once stop was called: only who is in already may finish
+   */
   enter(): () => void {
+    if (this.#stopping) throw new CodedError('SHUTTING_DOWN');
     this.#active++;
     return () => {
       if (--this.#active === 0) this.#onIdle?.();

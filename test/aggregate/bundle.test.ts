@@ -5,6 +5,7 @@ import {
   aggregate,
   aggregateSync,
   extractSignatures,
+  findInvalid,
   inspectAggregate,
   MAX_AGGREGATE_ITEMS,
   statementCommitment,
@@ -26,6 +27,7 @@ import {
   joinSignature,
   referenceBundle,
   referenceCommitment,
+  referenceUnbundle,
   splitSignature,
 } from './referenceBundle.ts';
 
@@ -36,6 +38,7 @@ function expectRoundTrip(items: readonly Item[]): Uint8Array {
   const bytes = aggregateSync(items);
   const statements = statementsOf(items);
   expect(bytes).toEqual(referenceBundle(items));
+  expect(referenceUnbundle(bytes, statements)).toEqual(items.map((item) => item.signature));
   expect(verifyAggregate(bytes, statements)).toBe(true);
   expect(extractSignatures(bytes, statements)).toEqual(items.map((item) => item.signature));
   return bytes;
@@ -115,7 +118,7 @@ describe('bundle', () => {
       expect(full.signature.length).toBe(n === 512 ? 666 : 1280);
       expect(inForm(full.signature, 'padded')).toEqual(full.signature);
       expect(unpack(referenceBundle([full]))).toEqual([full.signature]);
-      expect(unpack(referenceBundle([full], [1]))).toBeUndefined();
+      expect(unpack(referenceBundle([full], { forms: [1] }))).toBeUndefined();
       // One byte less, and the two forms differ; one more, and the padded form cannot hold it.
       for (const [more, isPadded] of [
         [-9, true],
@@ -124,7 +127,7 @@ describe('bundle', () => {
         const values = s2.map((v, i) => (i < high + more ? -130 : v && 3));
         const other = { ...item, signature: joinSignature({ n, form: 0, salt, s2: values }) };
         expect(unpack(referenceBundle([other]))).toEqual([other.signature]);
-        const padded = unpack(referenceBundle([other], [1]));
+        const padded = unpack(referenceBundle([other], { forms: [1] }));
         expect(padded).toEqual(isPadded ? [inForm(other.signature, 'padded')] : undefined);
       }
     }
@@ -199,12 +202,14 @@ describe('bundle', () => {
     await expect(aggregate(items)).rejects.toMatchObject({ invalid: error.invalid });
   });
 
-  it('names invalid items far into a batch', () => {
+  it('names invalid items far into a batch', async () => {
     const good = makeItem(512, 'compressed', 2);
     const items = new Array<Item>(300).fill(good);
     const wrong = { ...good, message: Uint8Array.of(1) };
     for (const i of [0, 63, 64, 299]) items[i] = wrong;
-    expect(refusalOf(items).invalid?.map(({ index }) => index)).toEqual([0, 63, 64, 299]);
+    const { invalid } = refusalOf(items);
+    expect(invalid?.map(({ index }) => index)).toEqual([0, 63, 64, 299]);
+    await expect(aggregate(items)).rejects.toMatchObject({ invalid });
   });
 
   it('commits to the ordered list of statements', () => {
@@ -234,6 +239,8 @@ describe('bundle', () => {
     expect(() => aggregateSync([{ ...item, message: wrong('text') }])).toThrow(
       '"items[0].message" expected Uint8Array, got string',
     );
+    expect(() => findInvalid([item, wrong(undefined)])).toThrow('"items[1]" expected an object');
+    expect(findInvalid([])).toEqual([]);
     expect(() => verifyAggregate(wrong([1]), [])).toThrow(TypeError);
     expect(() => verifyAggregate(new Uint8Array(0), wrong({}))).toThrow(TypeError);
     expect(() => verifyAggregate(new Uint8Array(0), [wrong({ message: item.message })])).toThrow(

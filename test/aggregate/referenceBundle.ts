@@ -156,14 +156,19 @@ export function referenceCommitment(statements: readonly Omit<Item, 'signature'>
   return new Uint8Array(hash.digest());
 }
 
-/**
- * The whole bundle of these items, valid or not.
- *
- * @param forms names to give their forms in place of their own, to make what is not canonical
- */
-export function referenceBundle(items: readonly Item[], forms: readonly number[] = []): Uint8Array {
+/** What to write in place of what is true, to make bundles that are wrong in one respect alone. */
+interface Lies {
+  /** numbers of forms, item by item */
+  readonly forms?: readonly number[];
+  readonly version?: number;
+  /** the list that the commitment is of */
+  readonly statements?: readonly Omit<Item, 'signature'>[];
+}
+
+/** The whole bundle of these items, valid or not. */
+export function referenceBundle(items: readonly Item[], lies: Lies = {}): Uint8Array {
   const parts = items.map((item) => splitSignature(item.signature));
-  const kinds = parts.map(({ n, form }, i) => (n === 512 ? 0 : 3) + (forms[i] ?? form));
+  const kinds = parts.map(({ n, form }, i) => (n === 512 ? 0 : 3) + (lies.forms?.[i] ?? form));
   const runs: { kind: number; length: number }[] = [];
   for (const kind of kinds) {
     const last = runs.at(-1);
@@ -172,8 +177,8 @@ export function referenceBundle(items: readonly Item[], forms: readonly number[]
   }
   const u16 = (value: number) => [value >> 8, value & 255];
   const header = Uint8Array.from([
-    ...[0x46, 0x4c, 0x52, 0x59, 1, 1],
-    ...referenceCommitment(items),
+    ...[0x46, 0x4c, 0x52, 0x59, 1, lies.version ?? 1],
+    ...referenceCommitment(lies.statements ?? items),
     ...u16(items.length),
     ...runs.flatMap(({ kind, length }) => u16((kind << 13) | (length - 1))),
     ...parts.flatMap(({ salt }) => [...salt]),
@@ -188,4 +193,51 @@ export function referenceBundle(items: readonly Item[], forms: readonly number[]
     return values.length === 0 ? [] : [...referenceEncode(n, values, words)];
   });
   return Uint8Array.from([...header, ...sections]);
+}
+
+/** The signatures of a bundle about these statements; throws for any other bytes. Verifies none. */
+export function referenceUnbundle(
+  bytes: Uint8Array,
+  statements: readonly Omit<Item, 'signature'>[],
+): Uint8Array[] {
+  const claim = (held: boolean, what: string) => {
+    if (!held) throw new Error(what);
+  };
+  const hex = Buffer.from(bytes).toString('hex');
+  const u16 = (at: number) => Number.parseInt(hex.slice(2 * at, 2 * at + 4), 16);
+  claim(hex.startsWith('464c52590101'), 'not a bundle of version 1');
+  const commitment = Buffer.from(referenceCommitment(statements)).toString('hex');
+  claim(hex.slice(12, 76) === commitment, 'about other statements');
+  const count = u16(38);
+  claim(count === statements.length && count >= 1 && count <= 8192, 'a wrong count');
+  const kinds: number[] = [];
+  let at = 40;
+  for (; kinds.length < count; at += 2) {
+    const kind = u16(at) >> 13;
+    claim(kind < 6 && kind !== kinds.at(-1), 'a wrong kind');
+    kinds.push(...new Array<number>((u16(at) & 8191) + 1).fill(kind));
+  }
+  claim(kinds.length === count, 'a run beyond the count');
+  const salts = kinds.map((_, i) => bytes.slice(at + 40 * i, at + 40 * i + 40));
+  at += 40 * count;
+  const check = createHash('shake256', { outputLength: 8 })
+    .update('falconry bundle v1')
+    .update(bytes.subarray(0, at))
+    .digest();
+  const words = [check.readUInt32BE(0), check.readUInt32BE(4)] as const;
+  const signatures: Uint8Array[] = [];
+  for (const n of [512, 1024] as const) {
+    const members = [...kinds.keys()].filter((i) => kinds[i]! < 3 === (n === 512));
+    if (members.length === 0) continue;
+    const { values, end } = referenceDecode(n, bytes.subarray(at), n * members.length, words);
+    at += end;
+    members.forEach((i, place) => {
+      const form = kinds[i]! % 3;
+      const s2 = values.slice(n * place, n * (place + 1));
+      signatures[i] = joinSignature({ n, form, salt: salts[i]!, s2 });
+      claim(splitSignature(signatures[i]).form === form, 'a form by another name');
+    });
+  }
+  claim(at === bytes.length, 'bytes after the end');
+  return signatures;
 }

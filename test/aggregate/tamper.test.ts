@@ -139,9 +139,32 @@ describe('a bundle made by hand is false', () => {
     expect(verifyAggregate(split, statementsOf(pair))).toBe(false);
   });
 
+  it('with another version, or the commitment to another list', () => {
+    const statements = statementsOf([item]);
+    const other = { ...item, message: bytesOf('another', 7) };
+    for (const lies of [
+      { version: 0 },
+      { version: 2 },
+      { statements: [other] },
+      { statements: [] },
+    ]) {
+      const bytes = referenceBundle([item], lies);
+      expect(verifyAggregate(bytes, statements)).toBe(false);
+      expect(verifyAggregate(bytes, [other])).toBe(false);
+    }
+    expect(verifyAggregate(referenceBundle([item], { version: 1 }), statements)).toBe(true);
+  });
+
+  it('with more items than statements', () => {
+    const two = referenceBundle([item, item], { statements: [item] });
+    expect(verifyAggregate(two, statementsOf([item]))).toBe(false);
+    expect(verifyAggregate(two, statementsOf([item, item]))).toBe(false);
+    expect(verifyAggregate(referenceBundle([item, item]), statementsOf([item, item]))).toBe(true);
+  });
+
   it('but the same signature in another form is another, valid bundle', () => {
     const padded = { ...item, signature: inForm(item.signature, 'padded') };
-    const bytes = referenceBundle([item], [1]);
+    const bytes = referenceBundle([item], { forms: [1] });
     expect(bytes).toEqual(aggregateSync([padded]));
     expect(extractSignatures(bytes, statementsOf([item]))).toEqual([padded.signature]);
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createFalcon } from '../../src/falcon/index.ts';
+import { type BatchItem, createFalcon } from '../../src/falcon/index.ts';
 import { FALCON_512, FALCON_1024 } from '../../src/falcon/params.ts';
 import { machine } from '../../src/falcon/wasm.ts';
 import { BOTH_MODULES } from '../support/assembly.ts';
@@ -22,7 +22,7 @@ describe.each(BOTH_MODULES)('long messages, %s module', (module) => {
     const expanded = falcon.expandSecretKey(secretKey);
 
     test('signed and verified at every length around a border, and tampering at either end is seen', () => {
-      const items = [];
+      const items: BatchItem[] = [];
       for (const length of LENGTHS) {
         const message = random.bytes(length);
         const signature = falcon.sign(message, length % 2 ? secretKey : expanded);

@@ -93,6 +93,11 @@ describe.each(DEGREES)('degree %i', (degree) => {
     expect(clear('SHAKE', 256)).toBe(true);
     expect(m.exports.publicKey!(logn)).toBe(0);
     expect(clear('KEYGEN', m.at('KEYGEN_SIZE'))).toBe(true);
+    // completing a key (as for signing) leaves nothing but its outputs: f, g, F, G here, and h
+    m.exports.decodeSecretKey!(logn, m.at('f'), m.at('g'), m.at('F'));
+    expect(m.exports.complete!(logn)).toBe(0);
+    for (const region of ['f', 'g', 'F', 'G']) m.small(region, degree).fill(0);
+    expect(clear('KEYGEN', m.at('KEYGEN_SIZE'))).toBe(true);
   });
 });
 

@@ -311,6 +311,38 @@ describe('under another name, path or address', () => {
     await http.close();
   });
 
+  it('lets a request finish that was under way when it was stopped', async () => {
+    const http = await startService({ workers: false });
+    try {
+      const text = JSON.stringify({ data: makeTriples(1) });
+      let finish = () => {};
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode(text.slice(0, 10)));
+          finish = () => {
+            controller.enqueue(new TextEncoder().encode(text.slice(10)));
+            controller.close();
+          };
+        },
+      });
+      const headers = { authorization: http.alice, 'content-type': 'application/json' };
+      const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
+      const answer = http.service.app.request('http://falcon.test/v1/svc/aggsign', init);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      let stopped = false;
+      const stopping = http.service.stop({ graceMs: 20_000 }).then(() => {
+        stopped = true;
+      });
+      expectProblem(await http.ask('GET', '/v1/svc/tasks'), 503, 'SHUTTING_DOWN');
+      expect(stopped).toBe(false);
+      finish();
+      expect((await answer).status).toBe(202);
+      await stopping;
+    } finally {
+      await http.close();
+    }
+  });
+
   it('keeps tasks, urls and keys over a restart', async () => {
     const http = await startService({ workers: false });
     const { process_id, url } = (await http.ask('POST', `${AGGSIGN}/task`)).json;

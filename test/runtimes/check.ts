@@ -172,6 +172,16 @@ async function checkPool(expect: Expect): Promise<void> {
   expect('pool count', invalid.length === 4);
   expect('pool, all valid', (await pool.verifyBatch(items)).length === 0);
   await pool.close();
+
+  // A thread that cannot start is an answer, too, and not a wait for ever.
+  const workerUrl = new URL('./nothing-here.ts', import.meta.url);
+  const lost = createVerifyPool({ threads: 1, workerUrl });
+  const code = await lost.verifyBatch(items).then(
+    () => 'no error',
+    (error: { code?: string }) => error.code,
+  );
+  expect(`pool, lost thread: ${code}`, code === 'THREAD_LOST');
+  await lost.close();
 }
 
 async function checkAggregate(expect: Expect): Promise<void> {

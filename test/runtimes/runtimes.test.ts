@@ -130,7 +130,7 @@ test('Chromium', { timeout: 120_000 }, async (context) => {
       });
     const report = (await page.evaluate('globalThis.report')) as Report;
     expect(errors).toEqual([]);
-    expect(server.missing).toEqual([]);
+    expect(server.missing).toEqual(['/test/runtimes/nothing-here.ts']);
     fact(context, TOPIC, `Chromium ${browser.version()}: ${judge(report, true)}`);
   } finally {
     await browser.close();

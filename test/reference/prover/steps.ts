@@ -162,6 +162,7 @@ export type ExtraForm = (seed: Uint8Array, k: number) => Map<string, Poly>;
 export const placeKey = (row: number, column: number): string => `${row},${column}`;
 
 export interface Lifts {
+  readonly liftSeed: Uint8Array;
   /** F by k, row, column */
   readonly F: readonly Rows[];
   readonly lifts: readonly Poly[];
@@ -198,7 +199,7 @@ export function lift(
   const bytes = packLifts(lifts);
   context.send('b', bytes);
   context.absorb('b', bytes);
-  return { F, lifts };
+  return { liftSeed, F, lifts };
 }
 
 /** c_a of every row. */

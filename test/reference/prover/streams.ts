@@ -1,7 +1,7 @@
 /** Section 5.1 of docs/protocol.md: ChaCha with 12 rounds, and its streams. */
 
 const CONSTANTS = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574];
-const DOUBLE_ROUNDS = 6;
+const ROUNDS = 12;
 export const BLOCK_BYTES = 64;
 
 /** The types of streams. */
@@ -37,8 +37,13 @@ function quarter(s: Int32Array, a: number, b: number, c: number, d: number): voi
   s[b] = rotate(s[b]! ^ s[c]!, 7);
 }
 
-/** One block of 64 bytes. */
-export function chacha12(key: Uint8Array, counter: number, nonce: Nonce): Uint8Array {
+/** One block of 64 bytes; other numbers of rounds are for tests. */
+export function chacha12(
+  key: Uint8Array,
+  counter: number,
+  nonce: Nonce,
+  rounds = ROUNDS,
+): Uint8Array {
   const keyView = new DataView(key.buffer, key.byteOffset, 32);
   const start = new Int32Array(16);
   start.set(CONSTANTS);
@@ -46,7 +51,7 @@ export function chacha12(key: Uint8Array, counter: number, nonce: Nonce): Uint8A
   start[12] = counter;
   start.set(nonce, 13);
   const s = start.slice();
-  for (let round = 0; round < DOUBLE_ROUNDS; round++) {
+  for (let round = 0; round < rounds / 2; round++) {
     for (let i = 0; i < 4; i++) quarter(s, i, 4 + i, 8 + i, 12 + i);
     for (let i = 0; i < 4; i++) {
       quarter(s, i, 4 + ((i + 1) % 4), 8 + ((i + 2) % 4), 12 + ((i + 3) % 4));

@@ -1,0 +1,311 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { describe, expect, test, vi } from 'vitest';
+import * as relaxed from '../src/falcon/falcon.relaxed.wasm.ts';
+import * as plain from '../src/falcon/falcon.wasm.ts';
+import { createFalcon, type Falcon, falcon512, ready } from '../src/falcon/index.ts';
+import { ExpandedKey } from '../src/falcon/keys.ts';
+import { FALCON_512, FALCON_1024, type FalconParams } from '../src/falcon/params.ts';
+import { bestModule, compileAsync, Machine, machine, run } from '../src/falcon/wasm.ts';
+import { BOTH_MODULES } from './support/assembly.ts';
+import { testRandom } from './support/random.ts';
+
+const root = new URL('..', import.meta.url);
+const lock = JSON.parse(readFileSync(new URL('wasm.lock.json', root), 'utf8'));
+const LIMIT = 130_000;
+
+const FUNCTIONS = [
+  ...['decodePublicKey', 'decodeSignature', 'encodeSignature', 'expandKey', 'expandedLength'],
+  ...['hashInit', 'hashSqueeze', 'hashToPoint', 'hashUpdate', 'keygen', 'prepare'],
+  ...['prepareBatchKey'],
+  ...['publicKey', 'recoverS1', 'sign', 'signExpanded', 'verify', 'verifyBatch'],
+  ...['verifyPrepared', 'wipe'],
+];
+const REGIONS = [
+  ...['BATCH_DATA', 'BATCH_DATA_SIZE', 'BATCH_ITEMS', 'BATCH_KEYS', 'BATCH_PREPARED'],
+  ...['BATCH_RECORDS', 'EXPANDED', 'IN', 'IN_SIZE', 'PAIRS', 'PK', 'POINT', 'PREPARED'],
+  ...['PRODUCT', 'S2', 'SEED', 'SIG', 'SK', 'WORDS'],
+];
+
+const moduleBytes = (name: 'plain' | 'relaxed') =>
+  Buffer.from(name === 'plain' ? plain.MODULE : relaxed.MODULE, 'base64');
+const freshMachine = (name: 'plain' | 'relaxed') =>
+  new Machine(new WebAssembly.Instance(new WebAssembly.Module(moduleBytes(name))));
+
+describe.each(BOTH_MODULES)('%s module', (name) => {
+  const bytes = moduleBytes(name);
+  const generated = name === 'plain' ? plain : relaxed;
+  const module = new WebAssembly.Module(bytes);
+
+  test('is the one that wasm.lock.json names, and at most 130 kB', () => {
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const file = name === 'plain' ? 'falcon' : 'falcon.relaxed';
+    expect(generated.SHA256).toBe(sha256);
+    expect(generated.BYTES).toBe(bytes.length);
+    expect(lock.modules[file]).toEqual({ sha256, bytes: bytes.length });
+    expect(readFileSync(new URL(`build/${file}.wasm`, root)).equals(bytes)).toBe(true);
+    expect(bytes.length).toBeLessThanOrEqual(LIMIT);
+  });
+
+  test('imports nothing, exports what is listed and nothing else', () => {
+    expect(WebAssembly.Module.imports(module)).toEqual([]);
+    const names = (kind: string) =>
+      WebAssembly.Module.exports(module)
+        .filter((entry) => entry.kind === kind)
+        .map((entry) => entry.name)
+        .sort();
+    expect(names('function')).toEqual([...FUNCTIONS].sort());
+    expect(names('global')).toEqual([...REGIONS].sort());
+    expect(names('memory')).toEqual(['memory']);
+    expect(WebAssembly.Module.exports(module)).toHaveLength(FUNCTIONS.length + REGIONS.length + 1);
+  });
+
+  test('memory is fixed, and all of the module fits into it', () => {
+    const { exports, memory } = freshMachine(name);
+    expect(() => exports.memory.grow(1)).toThrow(RangeError);
+    const before = exports.memory.buffer;
+    const falcon = createFalcon('falcon1024', { module: name });
+    const { publicKey, secretKey } = falcon.keygen();
+    const message = new Uint8Array(100_000);
+    expect(falcon.verify(falcon.sign(message, secretKey), message, publicKey)).toBe(true);
+    expect(exports.memory.buffer).toBe(before);
+    expect(machine(name).memory.length).toBe(memory.length);
+  });
+});
+
+/**
+ * The strongest test of wiping there is: after a secret call, memory is what it was before the first secret came, except in
+ * regions that hold public results. Whatever form a secret had inside, it is not there.
+ */
+describe.each(BOTH_MODULES)('nothing secret stays in memory, %s module', (name) => {
+  /** Memory of an instance that has made a key from this seed (the first one fills the module's tables of primes). */
+  function memoryAfter(seed: Uint8Array): Uint8Array {
+    const { exports, memory } = freshMachine(name);
+    memory.set(seed, exports.SEED.value);
+    expect(exports.keygen(9)).toBe(0);
+    exports.wipe();
+    memory.fill(0, exports.PK.value, exports.PK.value + 1793);
+    return memory;
+  }
+  const pristine = memoryAfter(testRandom('pristine').bytes(48));
+
+  test('the tables made at the first call do not depend on the secret', () => {
+    const other = memoryAfter(testRandom('another').bytes(48));
+    expect(other.findIndex((byte, at) => byte !== pristine[at])).toBe(-1);
+  });
+
+  /** Public regions: results of the call, and what verification of the result leaves. */
+  function publicRegions({ exports }: Machine): [from: number, to: number][] {
+    const region = (global: WebAssembly.Global, size: number): [number, number] => [
+      global.value,
+      global.value + size,
+    ];
+    return [
+      region(exports.IN, 8192),
+      region(exports.PK, 1793),
+      region(exports.SIG, 1577),
+      region(exports.POINT, 2048 + 192),
+      region(exports.S2, 2048),
+      region(exports.WORDS, 1424 + 48),
+      region(exports.PAIRS, 2048),
+    ];
+  }
+
+  /** Addresses outside public regions where memory is not as at the beginning. */
+  function differences(running: Machine): number[] {
+    const regions = publicRegions(running);
+    const found: number[] = [];
+    for (let at = 0; at < pristine.length && found.length < 10; at++) {
+      if (running.memory[at] === pristine[at]) continue;
+      if (!regions.some(([from, to]) => at >= from && at < to)) found.push(at);
+    }
+    return found;
+  }
+
+  describe.each([FALCON_512, FALCON_1024])('$name', (params) => {
+    const falcon = createFalcon(params.name, { module: name });
+    const random = testRandom(`wipe ${params.name}`);
+    const seed = random.bytes(48);
+    const { secretKey } = falcon.keygen(seed);
+    const expanded = falcon.expandSecretKey(secretKey);
+    const samplerSeed = random.bytes(48);
+    const salt = random.bytes(40);
+    const testSeed = { salt, samplerSeed };
+    const n = 1 << params.logn;
+    const bits = params.logn === 9 ? 6 : 5;
+    const bad = secretKey.slice();
+    bad.fill(0, 1, 1 + (n * bits) / 8); // f = 0 is not invertible
+    const secrets = secretPieces(params, seed, secretKey, samplerSeed, expanded);
+
+    test.each<[string, (falcon: Falcon) => unknown]>([
+      ['keygen', () => falcon.keygen(seed)],
+      ['getPublicKey', () => falcon.getPublicKey(secretKey)],
+      ['expandSecretKey', () => falcon.expandSecretKey(secretKey)],
+      ['sign, raw key', () => falcon.sign(salt, secretKey, { testSeed })],
+      ['sign, expanded key', () => falcon.sign(salt, expanded, { testSeed })],
+      ['sign, long message', () => falcon.sign(new Uint8Array(30_000), secretKey, { testSeed })],
+      ['sign, padded', () => falcon.sign(salt, secretKey, { testSeed, format: 'padded' })],
+      ['refusal of a bad key', () => expect(() => falcon.sign(salt, bad)).toThrow(RangeError)],
+      ['refusal, public key', () => expect(() => falcon.getPublicKey(bad)).toThrow(RangeError)],
+    ])('after %s', (_, call) => {
+      const running = machine(name);
+      running.memory.set(pristine);
+      call(falcon);
+      expect(machine(name)).toBe(running);
+      expect(differences(running)).toEqual([]);
+      expect(found(running.memory, secrets)).toEqual([]);
+    });
+
+    test('the public regions hold what the signature itself tells', () => {
+      const running = machine(name);
+      const signature = falcon.sign(salt, secretKey, { testSeed });
+      const fresh = freshMachine(name);
+      fresh.memory.set(signature, fresh.SIG);
+      expect(fresh.exports.decodeSignature(params.logn, signature.length)).toBe(0);
+      for (const [region, size] of [
+        ['S2', 2 << params.logn],
+        ['PAIRS', 2 << params.logn],
+        ['WORDS', signature.length - 41],
+      ] as const) {
+        const at = fresh.exports[region].value;
+        expect(running.read(at, size)).toEqual(fresh.read(at, size));
+      }
+    });
+
+    test('the scan finds what is there: without a wipe, all of it', () => {
+      const running = freshMachine(name);
+      const { exports, memory } = running;
+      memory.set(secretKey, exports.SK.value);
+      memory.set(testSeed.salt, exports.SEED.value);
+      memory.set(samplerSeed, exports.SEED.value + 40);
+      expect(exports.sign(params.logn, 0, 32)).toBeGreaterThan(0);
+      expect(differences(running).length).toBeGreaterThan(0);
+      const leaks = found(memory, secrets);
+      for (const what of ['secret key', 'sampler seed', 'expanded key', 'f as Int8Array']) {
+        expect(leaks).toContain(what);
+      }
+      exports.wipe();
+      expect(found(memory, secrets)).toEqual([]);
+    });
+  });
+});
+
+/** Pieces of 16 bytes of every secret, in the representations that are known outside the module. */
+function secretPieces(
+  params: FalconParams,
+  seed: Uint8Array,
+  secretKey: Uint8Array,
+  samplerSeed: Uint8Array,
+  expanded: unknown,
+): [what: string, piece: Uint8Array][] {
+  const pieces: [string, Uint8Array][] = [];
+  const add = (what: string, bytes: Uint8Array, step: number) => {
+    for (let at = 0; at + 16 <= bytes.length; at += step) {
+      pieces.push([what, bytes.subarray(at, at + 16)]);
+    }
+  };
+  add('seed', seed, 16);
+  add('sampler seed', samplerSeed, 16);
+  add('secret key', secretKey.subarray(1), 64);
+  const n = 1 << params.logn;
+  const bits = params.logn === 9 ? 6 : 5;
+  const small = (from: number, width: number) =>
+    Array.from({ length: n }, (_, i) => {
+      let value = 0;
+      for (let k = 0; k < width; k++) {
+        const at = from + i * width + k;
+        value = (value << 1) | ((secretKey[1 + (at >> 3)]! >> (7 - (at & 7))) & 1);
+      }
+      return value >= 1 << (width - 1) ? value - (1 << width) : value;
+    });
+  for (const [what, poly] of [
+    ['f', small(0, bits)],
+    ['g', small(n * bits, bits)],
+    ['F', small(2 * n * bits, 8)],
+  ] as const) {
+    for (const form of [Int8Array, Int16Array, Int32Array, Float64Array]) {
+      const bytes = new Uint8Array(form.from(poly as number[]).buffer);
+      add(`${what} as ${form.name}`, bytes, Math.max(64, bytes.length >> 4));
+    }
+  }
+  const inner = ExpandedKey.bytesOf(expanded)!;
+  // behind the basis and the tree comes the prepared public key, 4n bytes
+  add('expanded key', inner.subarray(0, inner.length - 4 * n), 1024);
+  return pieces;
+}
+
+/** Which of the pieces are anywhere in memory, at whatever alignment. */
+function found(memory: Uint8Array, pieces: readonly [string, Uint8Array][]): string[] {
+  const word = (bytes: Uint8Array, at: number) =>
+    (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
+  // Pieces by the first of their words that is not zero: most of memory is zeros.
+  const byWord = new Map<number, { what: string; piece: Uint8Array; offset: number }[]>();
+  for (const [what, piece] of pieces) {
+    const offset = [0, 4, 8, 12].find((at) => word(piece, at) !== 0);
+    if (offset === undefined) continue;
+    const key = word(piece, offset);
+    byWord.set(key, [...(byWord.get(key) ?? []), { what, piece, offset }]);
+  }
+  const names: string[] = [];
+  let last = 0;
+  for (let at = 3; at < memory.length; at++) {
+    last = ((last >>> 8) | (memory[at]! << 24)) >>> 0;
+    if (last === 0) continue;
+    for (const { what, piece, offset } of byWord.get(last) ?? []) {
+      const from = at - 3 - offset;
+      if (from >= 0 && piece.every((byte, i) => memory[from + i] === byte)) names.push(what);
+    }
+  }
+  return names;
+}
+
+describe('start', () => {
+  const seed = testRandom('start').bytes(48);
+
+  test('the probe accepts relaxed SIMD here; unknown names and options are refused', () => {
+    expect(bestModule()).toBe('relaxed');
+    expect(falcon512.module).toBe('relaxed');
+    expect(() => createFalcon('falcon512', { module: 'fast' as never })).toThrow(RangeError);
+    expect(() => createFalcon('falcon256' as never)).toThrow(RangeError);
+    expect(() => createFalcon('toString' as never)).toThrow(RangeError);
+    expect(() => createFalcon('falcon512', { modul: 'plain' } as never)).toThrow(TypeError);
+    expect(() => createFalcon('falcon512', null as never)).toThrow(TypeError);
+  });
+
+  test('an engine without relaxed SIMD gets the plain module', async () => {
+    vi.resetModules();
+    const validate = vi.spyOn(WebAssembly, 'validate').mockReturnValue(false);
+    try {
+      const fresh = await import('../src/falcon/index.ts');
+      expect(fresh.falcon1024.module).toBe('plain');
+      expect(() => fresh.createFalcon('falcon512', { module: 'relaxed' })).toThrow(RangeError);
+      const { publicKey, secretKey } = fresh.falcon512.keygen();
+      expect(fresh.falcon512.verify(fresh.falcon512.sign(seed, secretKey), seed, publicKey)).toBe(
+        true,
+      );
+      expect(validate).toHaveBeenCalled();
+    } finally {
+      validate.mockRestore();
+    }
+  });
+
+  test('asynchronous compilation may be asked for, before or after the first use', async () => {
+    await ready();
+    await Promise.all([compileAsync('plain'), compileAsync('plain'), ready()]);
+    expect(falcon512.keygen().publicKey).toHaveLength(897);
+  });
+
+  test('a trap is an INTERNAL error, and the next call has a fresh, working instance', () => {
+    const first = machine('plain');
+    const trap = () =>
+      run('plain', true, ({ exports }) => {
+        exports.hashUpdate(0x7fff_0000, 100);
+      });
+    expect(trap).toThrow(expect.objectContaining({ code: 'INTERNAL' }));
+    expect(first.memory.every((byte) => byte === 0)).toBe(true);
+    expect(machine('plain')).not.toBe(first);
+    const falcon = createFalcon('falcon512', { module: 'plain' });
+    const { publicKey, secretKey } = falcon.keygen();
+    expect(falcon.verify(falcon.sign(publicKey, secretKey), publicKey, publicKey)).toBe(true);
+  });
+});
