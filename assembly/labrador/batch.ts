@@ -7,8 +7,11 @@ import { OK } from '../shared/status';
 import { decompose } from './digits';
 import { collapsePolys } from './jlProjection';
 import {
+  addForm,
   coefsToForm,
   formToCoefs,
+  mulForm,
+  sigmaForm,
   smallToForm,
   sumsToCoefs,
   sumsToForm,
@@ -103,6 +106,90 @@ export function vecToCoefs(coefs: usize, vec: usize, column: i32, count: i32): i
     loadColumn(PAIR, vec, column);
     formToCoefs(coefs, PAIR);
   }
+  return OK;
+}
+
+/**
+ * Reduces columns mod q, in place: the integers they stand for become centred. Keeps long chains of products below P/2.
+ *
+ * Shape:  columns `column` to `column + count - 1` of vec
+ * Bounds: |integer| < P/2 (1 - 2^-12.4) -> at most (q - 1)/2
+ * Memory: vec, COLUMN, PAIR
+ */
+export function reduceColumns(vec: usize, column: i32, count: i32): i32 {
+  for (const end = column + count; column < end; column++) {
+    loadColumn(PAIR, vec, column);
+    formToCoefs(COLUMN, PAIR);
+    coefsToForm(PAIR, COLUMN);
+    storeColumn(vec, column, PAIR);
+  }
+  return OK;
+}
+
+/** sigma of a polynomial, and sums of products, in NTT form. */
+const SIGMA: usize = memory.data(768, 64);
+const TOTAL: usize = memory.data(768, 64);
+
+/** form = alpha sigma(a). */
+// @ts-ignore: decorator
+@inline
+function twisted(form: usize, a: usize, alpha: usize): void {
+  smallToForm(SIGMA, a);
+  sigmaForm(form, SIGMA);
+  mulForm(form, form, alpha);
+}
+
+/**
+ * The second copy of an item: alpha sigma(a) into a run of columns.
+ *
+ * Spec:   docs/protocol.md, 7.1, Y
+ * Shape:  a: i16[64], `stride` bytes apart; alpha: i16[6][64] in NTT form -> vec
+ * Bounds: |a| <= 8192
+ * Memory: vec, a, alpha, SIGMA, PAIR
+ */
+export function twistedToVec(
+  vec: usize,
+  column: i32,
+  a: usize,
+  stride: usize,
+  count: i32,
+  alpha: usize,
+): i32 {
+  const end = column + count;
+  if (column < end && column & 1) {
+    twisted(PAIR, a, alpha);
+    storeColumn(vec, column++, PAIR);
+    a += stride;
+  }
+  for (; column + 2 <= end; column += 2, a += 2 * stride) {
+    twisted(PAIR, a, alpha);
+    twisted(PAIR + FORM, a + stride, alpha);
+    storePair(vec, column, PAIR, PAIR + FORM);
+  }
+  if (column < end) {
+    twisted(PAIR, a, alpha);
+    storeColumn(vec, column, PAIR);
+  }
+  return OK;
+}
+
+/**
+ * The sum of a sigma(a) over small polynomials; its constant coefficient is their squared norm.
+ *
+ * Spec:   docs/protocol.md, 7.1, w without beta^2
+ * Shape:  a: i16[count][64] -> coefs: i64[64]
+ * Bounds: |a| <= 8192; exact while the squared norm is at most (q - 1)/2
+ * Memory: a, coefs, SIGMA, PAIR, TOTAL
+ */
+export function selfProduct(coefs: usize, a: usize, count: i32): i32 {
+  memory.fill(TOTAL, 0, FORM);
+  for (; count > 0; count--, a += SMALL) {
+    smallToForm(PAIR, a);
+    sigmaForm(SIGMA, PAIR);
+    mulForm(SIGMA, SIGMA, PAIR);
+    addForm(TOTAL, TOTAL, SIGMA);
+  }
+  formToCoefs(coefs, TOTAL);
   return OK;
 }
 

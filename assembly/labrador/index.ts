@@ -32,8 +32,11 @@ export {
   manyCoefsToForms,
   manySumsToCoefs,
   manySumsToForms,
+  reduceColumns,
+  selfProduct,
   smallsToForms,
   smallsToVec,
+  twistedToVec,
   vecToCoefs,
   widesToVec,
 } from './batch';

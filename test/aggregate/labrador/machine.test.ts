@@ -176,6 +176,48 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
     });
   });
 
+  test('second copies, norms as polynomials, and reduction in place', () => {
+    lab.scope(() => {
+      const [alpha] = polys(1, 2n);
+      const alphaForm = lab.forms(1);
+      kernels.smallsToForms(alphaForm.at, smalls([alpha!]).at, 1);
+      for (const [column, count] of [
+        [0, 17],
+        [17, 17],
+        [5, 1],
+      ] as const) {
+        const s = [...polys(count - 1, 8192n), random.extreme(8192n)];
+        const vecs = lab.vecs(1, 40);
+        const handle = smalls(s);
+        kernels.twistedToVec(vecs.at, column, handle.at, 128, count, alphaForm.at);
+        const back = lab.coefs(40);
+        kernels.vecToCoefs(back.at, vecs.at, 0, 40);
+        const expected = s.map((x) => multiply(alpha!, sigma(x)));
+        const padded = Array.from({ length: 40 }, (_, j) => expected[j - column] ?? zero());
+        expect(read(back)).toEqual(padded);
+
+        const w = lab.coefs(1);
+        kernels.selfProduct(w.at, handle.at, count);
+        expect(read(w)[0]).toEqual(s.reduce((sum, x) => add(sum, multiply(x, sigma(x))), zero()));
+        expect(read(w)[0]![0]).toBe(lab.normSq(handle));
+      }
+      // integers far beyond q become centred: their product by something large is then still exact
+      const [a, b] = [polys(1, HALF_Q)[0]!, polys(1, 2n ** 30n)[0]!];
+      const forms = lab.forms(2);
+      kernels.manyCoefsToForms(forms.at, coefs([a, b]).at, 2);
+      kernels.mulForm(forms.at, forms.at, forms.at + 768);
+      const vecs = lab.vecs(1, 3);
+      kernels.storeColumn(vecs.at, 2, forms.at);
+      kernels.reduceColumns(vecs.at, 2, 1);
+      kernels.loadColumn(forms.at, vecs.at, 2);
+      kernels.mulForm(forms.at, forms.at, forms.at + 768);
+      const back = lab.coefs(1);
+      kernels.formsToCoefs(back.at, forms.at, 1);
+      const ab = multiply(a, b).map((x) => centred(x));
+      expect(read(back)[0]).toEqual(multiply(ab, b).map((x) => centred(x)));
+    });
+  });
+
   test('key elements: row, column, any piece of a row', () => {
     lab.scope(() => {
       const keyBytes = random.bytes(32);
