@@ -1,5 +1,6 @@
 /** Section 10 of docs/protocol.md: all constraints into one. */
 import { SHORT, short } from './challenges.ts';
+import type { Context } from './context.ts';
 import { type Ordinary, pairCount, pairIndex, pairsOf, placeOf, type Shape } from './parameters.ts';
 import {
   add,
@@ -13,6 +14,7 @@ import {
   ZERO,
 } from './ring.ts';
 import { gadget, type Lifts, type Rows } from './steps.ts';
+import type { Constraint } from './trace.ts';
 
 /** One outer commitment: matrix on the digits of t from column `from`, C on those of g. */
 export interface OuterBlock {
@@ -59,14 +61,15 @@ const ONE = constant(1n);
 
 /** E1 to E6 with their challenges, from the level before, on the rows of this one. */
 export function carriedConstraints(
+  context: Context,
   seed: Uint8Array,
-  level: number,
   shape: Shape,
   before: Output,
 ): Base {
   const { params, A, blocks, D, hat2, c, phiZ, combined } = before;
   const { f, b, fu, bu, fg, bg, kappa, kappa1, cut } = params;
-  const challenge = (kind: number, index: number): Poly => short(seed, level, kind, index);
+  const challenge = (name: Constraint, kind: number, index: number): Poly =>
+    context.omits(name) ? ZERO : short(seed, context.level, kind, index);
   const pairs = pairCount(params.r);
   const atG = fu * params.r * kappa;
   const atH = atG + fg * pairs;
@@ -93,7 +96,9 @@ export function carriedConstraints(
   for (const [index, block] of outer.entries()) {
     const isLast = index === blocks.length;
     const coefficients = block.hat.map((_, row) =>
-      isLast ? challenge(SHORT.garbage, row) : challenge(SHORT.outer, index * kappa1 + row),
+      isLast
+        ? challenge('E2', SHORT.garbage, row)
+        : challenge('E1', SHORT.outer, index * kappa1 + row),
     );
     spread(block.from, block.B, coefficients);
     if (block.C !== undefined) spread(atG, block.C, coefficients);
@@ -104,7 +109,7 @@ export function carriedConstraints(
   }
 
   // E3: on the digits of t; on z below
-  const rho = Array.from({ length: kappa }, (_, k) => challenge(SHORT.amortised, k));
+  const rho = Array.from({ length: kappa }, (_, k) => challenge('E3', SHORT.amortised, k));
   for (const [a, ca] of c.entries()) {
     for (const [k, poly] of rho.entries()) {
       const product = multiply(poly, ca);
@@ -113,14 +118,15 @@ export function carriedConstraints(
   }
 
   // E4, E5, E6 on the digits of g and h
-  const delta = challenge(SHORT.quadratic, 0);
-  const epsilon = challenge(SHORT.constraint, 0);
+  const delta = challenge('E4', SHORT.quadratic, 0);
+  const epsilon = challenge('E6', SHORT.constraint, 0);
   for (const [index, [first, second]] of pairsOf(params.r).entries()) {
     const cc = multiply(c[first]!, c[second]!);
     const onG = multiply(delta, first === second ? cc : scale(cc, 2n));
     const aab = combined.a.get(index);
     const allG = aab === undefined ? onG : add(onG, multiply(epsilon, aab));
-    const allH = first === second ? add(cc, epsilon) : cc;
+    const onH = context.omits('E5') ? ZERO : cc;
+    const allH = first === second ? add(onH, epsilon) : onH;
     for (let j = 0; j < fg; j++) gain(atG + j * pairs + index, gadget(allG, bg * j));
     for (let j = 0; j < fu; j++) gain(atH + j * pairs + index, gadget(allH, bu * j));
   }
@@ -159,13 +165,14 @@ export function carriedConstraints(
 
 /** Section 10.1: base constraints, lifts and padding, with the challenges of `combine`. */
 export function combine(
+  context: Context,
   seed: Uint8Array,
-  level: number,
   shape: Shape,
   base: Base,
   { F, lifts }: Lifts,
   padding: readonly (readonly boolean[])[],
 ): Combined {
+  const { level } = context;
   const beta = lifts.map((_, k) => short(seed, level, SHORT.lift, k));
   const linear = F[0]!.map((row) => new Array<Poly>(row.length).fill(ZERO));
   for (const [g, forms] of base.linear.entries()) {
@@ -177,7 +184,7 @@ export function combine(
   const phi = linear.map((row, a) =>
     row.map((form, column) => {
       const terms = [...F.map((forms) => forms[a]![column]!), form];
-      if (padding[a]![column]) {
+      if (padding[a]![column] && !context.omits('padding')) {
         terms.push(short(seed, level, SHORT.padding, a * shape.n + column));
       }
       return inner([...beta, ONE, ONE].slice(0, terms.length), terms);

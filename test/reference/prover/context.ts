@@ -1,5 +1,5 @@
 /** What the steps of a level share: its number, its transcript, its fields, its faults. */
-import type { Faults, FaultValues, Place, Trace } from './trace.ts';
+import type { Constraint, Faults, FaultValues, Place, Trace } from './trace.ts';
 import { Transcript } from './transcript.ts';
 
 /** A level that has to be run again with the next retry byte (section 12). */
@@ -36,6 +36,11 @@ export class Context {
       | ((value: FaultValues[K], place: Place) => FaultValues[K])
       | undefined;
     return fault === undefined ? value : fault(value, this.#place);
+  }
+
+  /** Whether the combination goes without this constraint. */
+  omits(constraint: Constraint): boolean {
+    return this.#faults.omit?.has(constraint) ?? false;
   }
 
   absorb(label: string, data: Uint8Array): void {

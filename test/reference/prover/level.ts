@@ -85,7 +85,7 @@ export function finishLevel(context: Context, started: Started): Output {
 
   const lifts = lift(context, rows, projected, projection, extra);
   const seed = context.transcript.seed('combine');
-  const combined = combine(seed, level, params, started.base(seed), lifts, padding);
+  const combined = combine(context, seed, params, started.base(seed), lifts, padding);
 
   const h = context.use('h', linearGarbageOf(combined.phi, rows));
   const vH = digitMajor(h, fu, bu);
@@ -134,6 +134,6 @@ export function proveOrdinary(context: Context, params: Ordinary, before: Output
     blocks: [block],
     projected,
     projection,
-    base: (seed) => carriedConstraints(seed, level, params, before),
+    base: (seed) => carriedConstraints(context, seed, params, before),
   });
 }

@@ -27,7 +27,7 @@ import {
   placeKey,
   project,
 } from './steps.ts';
-import type { Witness0 } from './trace.ts';
+import type { Constraint, Witness0 } from './trace.ts';
 import { type Decoded, dot, functionalOnS2, strideParts, witnessOf } from './witness.ts';
 
 const FUNCTIONALS = 10;
@@ -122,7 +122,8 @@ export function proveLevelZero(
   const projection = project(context, jl, projected, params, w);
 
   const extra: ExtraForm = (seed, k) => {
-    const theta = thetas(seed, 0, k);
+    const weight = (name: Constraint): bigint => (context.omits(name) ? 0n : 1n);
+    const theta = thetas(seed, 0, k).map((x) => weight('F') * x);
     const out = new Map<string, Poly>();
     const put = (part: number, i: number, poly: Poly): void => {
       const { row, column } = placeOf(params, part, i);
@@ -130,7 +131,7 @@ export function proveLevelZero(
     };
     for (const [i, list] of S.entries()) {
       for (const t of list.keys()) {
-        const blind = eta(seed, 0, k, width * i + t);
+        const blind = scale(eta(seed, 0, k, width * i + t), weight('K'));
         let form: Poly = scale(sigma(multiplyZ(blind, alphas[i]!)), -1n);
         for (const [j, functional] of functionals.entries()) {
           form = add(form, scale(sigma(functional[i]!.parts[t]!), theta[j]!));
@@ -138,7 +139,7 @@ export function proveLevelZero(
         put(0, width * i + t, form);
         put(2, width * i + t, blind);
       }
-      const one = psi(seed, 0, k, i);
+      const one = weight('L') * psi(seed, 0, k, i);
       put(1, i, constant(one));
       put(1, bucket + i, constant(W_BASE * one));
     }
@@ -147,6 +148,7 @@ export function proveLevelZero(
 
   const base = (): Base => {
     const a = new Map<number, Poly>();
+    if (context.omits('N1')) return { a, linear: [], b: ZERO };
     for (let row = 0; row < nu[0]!; row++) {
       a.set(pairIndex(params.r, row, row + yRow), constant(1n));
     }

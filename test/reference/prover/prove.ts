@@ -34,7 +34,7 @@ export function proveReference(options: ProveOptions): Uint8Array {
   const { degree, bucket, levels, tail } = parameters;
   if (set !== `falcon${degree}`) throw new RangeError(`a row of ${degree} for ${set}`);
   if (items.length < 1 || items.length > bucket) throw new RangeError(`${items.length} items`);
-  const decoded = items.map((item, index) => decodeItem(item, index, degree));
+  const decoded = items.map((item, index) => decodeItem(item, index, degree, faults.unchecked));
 
   const context = new Context(trace, faults);
   const logn = degree === 512 ? 9 : 10;

@@ -178,7 +178,9 @@ export function lift(
 ): Lifts {
   const { level } = context;
   const liftSeed = context.transcript.seed('lift');
-  const weights = [0, 1, 2].map((k) => omegas(liftSeed, level, k));
+  const weights = [0, 1, 2].map((k) =>
+    omegas(liftSeed, level, k).map((x) => (context.omits('J') ? 0n : x)),
+  );
   const F = weights.map(() => rows.map((row) => row.map((): Poly => ZERO)));
   for (const { number, row, column } of list) {
     const entries = projectionOf(seed, level, counter, number);

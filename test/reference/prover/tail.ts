@@ -68,8 +68,8 @@ export function proveTail(context: Context, params: Tail, before: Output): void 
   const projection = project(context, context.transcript.seed('jl'), projected, params);
   const lifts = lift(context, extended, projected, projection);
   const seed = context.transcript.seed('combine');
-  const base = carriedConstraints(seed, level, params, before);
-  const combined = combine(seed, level, params, base, lifts, padding);
+  const base = carriedConstraints(context, seed, params, before);
+  const combined = combine(context, seed, params, base, lifts, padding);
 
   // h, all but the first and the last
   const h = context.use('h', linearGarbageOf(combined.phi, extended));

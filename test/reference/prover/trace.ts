@@ -70,9 +70,28 @@ export interface FaultValues {
   absorb: { readonly label: string; readonly data: Uint8Array };
 }
 
+/** Constraints that a prover can leave out, for a verifier that leaves them out too. */
+export type Constraint =
+  | 'N1'
+  | 'J'
+  | 'F'
+  | 'L'
+  | 'K'
+  | 'padding'
+  | 'E1'
+  | 'E2'
+  | 'E3'
+  | 'E4'
+  | 'E5'
+  | 'E6';
+
 export type Faults = {
   readonly [K in keyof FaultValues]?: (value: FaultValues[K], place: Place) => FaultValues[K];
 } & {
   /** true: go on although the level fails for this reason */
   readonly ignore?: (reason: string, place: Place) => boolean;
+  /** constraints whose coefficients are zero: what is left is combined as always */
+  readonly omit?: ReadonlySet<Constraint>;
+  /** take items whose signatures are not valid, or no signatures at all (then s1 = s2 = 0) */
+  readonly unchecked?: boolean;
 };

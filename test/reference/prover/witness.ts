@@ -11,6 +11,7 @@ import {
   P,
   type Poly,
   sigma,
+  ZERO,
 } from './ring.ts';
 import type { Witness0 } from './trace.ts';
 
@@ -34,20 +35,38 @@ export const centredP = (list: readonly bigint[]): bigint[] => list.map((x) => c
 
 const squares = (list: readonly bigint[]): bigint => list.reduce((sum, x) => sum + x * x, 0n);
 
-/** @throws RangeError that names the item, unless its signature is valid */
-export function decodeItem(item: Item, index: number, degree: 512 | 1024): Decoded {
+/**
+ * @param unchecked take a signature that is too long; none at all, but for the salt, is s1 = s2 = 0
+ * @throws RangeError that names the item, unless its signature is valid
+ */
+export function decodeItem(
+  item: Item,
+  index: number,
+  degree: 512 | 1024,
+  unchecked = false,
+): Decoded {
   const set = degree === 512 ? 'falcon512' : 'falcon1024';
-  const decoded = decodeSignature(item.signature);
-  if (typeof decoded === 'string') throw new RangeError(`item ${index}: ${decoded}`);
+  const read = decodeSignature(item.signature);
+  if (typeof read === 'string' && !unchecked) throw new RangeError(`item ${index}: ${read}`);
+  const decoded =
+    typeof read === 'string'
+      ? { parameterSet: set, salt: item.signature.slice(1, 41), s2: undefined }
+      : read;
   if (decoded.parameterSet !== set) throw new RangeError(`item ${index}: set`);
   const key = decodePublicKey(set, item.publicKey);
   if (typeof key === 'string') throw new RangeError(`item ${index}: ${key}`);
   const h = centredP(big(key));
   const c = centredP(big(hashToPoint(set, decoded.salt, item.message)));
+  if (decoded.s2 === undefined) {
+    const none = new Array<bigint>(degree).fill(0n);
+    return { h, c, s1: none, s2: none };
+  }
   const s2 = big(decoded.s2);
   const product = multiplyLarge(h, s2);
   const s1 = centredP(c.map((x, i) => x - product[i]!));
-  if (squares(s1) + squares(s2) > BETA_SQ[degree]) throw new RangeError(`item ${index}: norm`);
+  if (squares(s1) + squares(s2) > BETA_SQ[degree] && !unchecked) {
+    throw new RangeError(`item ${index}: norm`);
+  }
   return { h, c, s1, s2 };
 }
 
@@ -79,15 +98,19 @@ export function epsilon(rest: bigint): Poly {
   return out;
 }
 
-/** S and W of the items. */
+/** S and W of the items; a witness that is too long (never an honest one) gets no filling. */
 export function witnessOf(items: readonly Decoded[], degree: 512 | 1024): Witness0 {
   const betaSq = BETA_SQ[degree];
-  const S = items.map(({ s1, s2 }) => [
-    ...strideParts(s1),
-    ...strideParts(s2),
-    epsilon(betaSq - squares(s1) - squares(s2)),
-  ]);
-  const W = S.map((parts): [Poly, Poly] => {
+  const S = items.map(({ s1, s2 }) => {
+    const rest = betaSq - squares(s1) - squares(s2);
+    return [...strideParts(s1), ...strideParts(s2), rest < 0n ? ZERO : epsilon(rest)];
+  });
+  return { S, W: squaresOf(S, betaSq) };
+}
+
+/** W of any S. */
+export function squaresOf(S: Witness0['S'], betaSq: bigint): Witness0['W'] {
+  return S.map((parts): [Poly, Poly] => {
     const w = new Array<bigint>(D).fill(0n);
     w[0] = -betaSq;
     for (const s of parts) {
@@ -96,7 +119,6 @@ export function witnessOf(items: readonly Decoded[], degree: 512 | 1024): Witnes
     const [low, high] = digitsOf(w, 2, 13);
     return [low!, high!];
   });
-  return { S, W };
 }
 
 /** rho' = rho sigma(h) modulo p, centred. */
