@@ -13,7 +13,7 @@ const STATE: usize = memory.data<u32>([
   0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ], 16);
 /** Four blocks that `readByte` and the scalars read from, and room to read beyond. */
-const BUFFER: usize = memory.data(272, 64);
+export const BUFFER: usize = memory.data(272, 64);
 /** Bytes of BUFFER that are used up. */
 let position: i32 = 256;
 
@@ -99,28 +99,38 @@ export function unpackKey(coefs: usize, from: usize): void {
   }
 }
 
-/** Seven quads' worth would do for 64 words and as many rejections; two hold 93 words. */
-const WORDS: usize = memory.data(528, 64);
+/**
+ * 64 words of 44 bits mod q, if all are below q.
+ *
+ * Shape:  from: u8[352], 4 bytes more are read -> coefs: i64[64], centred
+ * Memory: from, coefs
+ * Errors: returns 1 if some word is not below q, otherwise 0
+ */
+export function unpackUniform(coefs: usize, from: usize): i32 {
+  let over = i64x2.splat(0);
+  const largest = i64x2.sub(v128.load(PAIRS, 32), i64x2.splat(1));
+  for (const end = coefs + 512; coefs < end; coefs += 16, from += 11) {
+    const x = unpack44(from);
+    over = v128.or(over, i64x2.gt_s(x, largest));
+    v128.store(coefs, centrePair(x));
+  }
+  return i32(v128.any_true(over));
+}
+
+/** Two times four blocks, of which 64 words take 352 bytes. */
+const WORDS: usize = memory.data(512, 64);
 
 /**
- * A uniform polynomial mod q: the first 64 words below q of the stream chosen by xofStart.
+ * A uniform polynomial mod q: the first 64 words below q of the stream chosen by xofStart, from its beginning.
  *
  * Spec:   docs/protocol.md, 5.2, scalars
  * Shape:  coefs: i64[64], centred
- * Memory: STATE, WORDS, coefs
+ * Memory: STATE, WORDS, BUFFER, coefs
  */
 export function uniformPoly(coefs: usize): void {
   xofBlocks(WORDS, 0, 2);
-  let over = i64x2.splat(0);
-  const largest = i64x2.sub(v128.load(PAIRS, 32), i64x2.splat(1));
-  let from: usize = WORDS;
-  for (let to = coefs, end = coefs + 512; to < end; to += 16, from += 11) {
-    const x = unpack44(from);
-    over = v128.or(over, i64x2.gt_s(x, largest));
-    v128.store(to, centrePair(x));
-  }
   // one polynomial in 2^29
-  if (v128.any_true(over)) {
+  if (unpackUniform(coefs, WORDS)) {
     store<i32>(STATE, 0, 48);
     position = 256;
     uniformScalars(coefs, 64);
@@ -128,7 +138,7 @@ export function uniformPoly(coefs: usize): void {
 }
 
 /**
- * The first `count` words of 44 bits below q of the stream, from its beginning.
+ * The next `count` words of 44 bits below q of the stream; right after xofStart, the first ones.
  *
  * Spec:   docs/protocol.md, 5.2, scalars
  * Shape:  out: i64[count], centred

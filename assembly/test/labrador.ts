@@ -39,11 +39,13 @@ export {
   unpackBits,
 } from '../labrador/digits';
 export {
+  BUFFER,
   readByte,
   uniformModP,
   uniformPoly,
   uniformScalars,
   unpackKey,
+  unpackUniform,
   xofBlocks,
   xofStart,
 } from '../labrador/xof';

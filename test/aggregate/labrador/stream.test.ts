@@ -75,14 +75,54 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
     }
   });
 
+  /** Words of 44 bits as a string of bytes. */
+  const pack = (words: readonly bigint[]): Uint8Array => {
+    const string = words.reduceRight((sum, word) => (sum << 44n) | word, 0n);
+    return Uint8Array.from({ length: Math.ceil((44 * words.length) / 8) }, (_, i) =>
+      Number((string >> BigInt(8 * i)) & 255n),
+    );
+  };
+
+  test('words not below q are skipped, wherever they stand', () => {
+    const over = [Q, Q + 1n, 2n ** 44n - 1n];
+    const words = Array.from({ length: 40 }, (_, i) =>
+      i % 3 === 0 ? over[i % 9 === 0 ? 0 : i % 9 === 3 ? 1 : 2]! : i % 3 === 1 ? Q - 1n : BigInt(i),
+    );
+    start([7, 0, 0]);
+    exports.readByte!(); // fills the buffer; what it holds is replaced from byte 1 on
+    bytes.set(pack(words), m.at('BUFFER') + 1);
+    exports.uniformScalars!(OUT, 20);
+    expect(coefs(20)).toEqual(
+      words
+        .filter((w) => w < Q)
+        .slice(0, 20)
+        .map((x) => centred(x)),
+    );
+  });
+
+  test('a polynomial with a word not below q is noticed, wherever it stands', () => {
+    const AT = OUT + 8192;
+    for (let i = 0; i < 64; i++) {
+      for (const [word, status] of [
+        [Q - 1n, 0],
+        [Q, 1],
+        [2n ** 44n - 1n, 1],
+      ] as const) {
+        const words = Array.from({ length: 64 }, (_, j) => (i === j ? word : Q - 1n));
+        bytes.set(pack(words), AT);
+        bytes.fill(255, AT + 352, AT + 368);
+        expect(exports.unpackUniform!(OUT, AT)).toBe(status);
+        if (status === 0) expect(coefs(64)).toEqual(words.map((x) => centred(x)));
+      }
+    }
+  });
+
   test('elements of keys: words >= q lose q', () => {
     const words = [
       ...[0n, 1n, HALF_Q, HALF_Q + 1n, Q - 1n, Q, Q + 1n, 2n ** 44n - 1n],
       ...Array.from({ length: 56 }, () => random.between(0n, 2n ** 44n - 1n)),
     ];
-    let string = 0n;
-    for (const [i, word] of words.entries()) string |= word << BigInt(44 * i);
-    for (let i = 0; i < 352; i++) bytes[OUT + 8192 + i] = Number((string >> BigInt(8 * i)) & 255n);
+    bytes.set(pack(words), OUT + 8192);
     bytes.fill(255, OUT + 8192 + 352, OUT + 8192 + 370);
     exports.unpackKey!(OUT, OUT + 8192);
     expect(words.map((_, i) => word44(bytes.subarray(OUT + 8192), i))).toEqual(words);
