@@ -74,7 +74,7 @@ export function smallsToVec(vec: usize, column: i32, a: usize, stride: usize, co
  * The same for larger coefficients.
  *
  * Shape:  a: i16[64], `stride` bytes apart -> vec
- * Bounds: |a| <= 32767
+ * Bounds: any a
  * Memory: vec, a, PAIR
  */
 export function widesToVec(vec: usize, column: i32, a: usize, stride: usize, count: i32): i32 {

@@ -16,7 +16,7 @@ export const TOO_WIDE: i32 = 1;
  * Shape:  coefs: i64[64] -> digit j at out + j stride: i16[64]
  * Bounds: |coefs| <= 2^44, 1 <= bits <= 15
  * Memory: coefs, out
- * Errors: TOO_WIDE if a last digit is not in [-32767, 32767]; it is then wrong
+ * Errors: TOO_WIDE if a last digit is not in [-32768, 32767]; it is then wrong
  */
 export function decompose(out: usize, stride: usize, coefs: usize, count: i32, bits: i32): i32 {
   const half = i64x2.splat((<i64>1 << bits) >> 1);
@@ -47,12 +47,11 @@ export function decompose(out: usize, stride: usize, coefs: usize, count: i32, b
   return v128.any_true(wide) ? TOO_WIDE : OK;
 }
 
-/** Non-zero where |x| > 32767. */
+/** Non-zero where x is not in [-32768, 32767]. */
 // @ts-ignore: decorator
 @inline
 function beyond(x: v128): v128 {
-  const limit = i64x2.splat(32767);
-  return v128.or(i64x2.gt_s(x, limit), i64x2.gt_s(i64x2.neg(x), limit));
+  return v128.or(i64x2.gt_s(x, i64x2.splat(32767)), i64x2.gt_s(i64x2.splat(-32768), x));
 }
 
 /**

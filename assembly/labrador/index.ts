@@ -55,4 +55,5 @@ export { uniformModP, uniformPoly, uniformScalars, xofBlocks, xofStart } from '.
 export { sampleAlpha, sampleC, sampleShort } from './challenge';
 export { collapsePolys, collapseStart, projectPolys } from './jlProjection';
 export { addFunctionals, functionalsStart } from './functionals';
+export { functionalParts, modpPrepare } from './modp';
 export { shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';

@@ -44,7 +44,7 @@ function lookup(table: v128, index: v128): v128 {
 
 // ---- projection
 
-/** Polynomials between two emptyings of LANE_SUMS: 16 * 16 * 170 * 32767 < 2^31. */
+/** Polynomials between two emptyings of LANE_SUMS: 16 * 16 * 170 * 32768 < 2^31. */
 const RUN: i32 = 16;
 /** Sums of fields j, j + 1, ... of rows 4g + j, i32[264][4]. */
 const LANE_SUMS: usize = memory.data(4224, 64);
@@ -155,7 +155,7 @@ function sumOf(s: usize): i64 {
  *
  * Spec:   docs/protocol.md, 5.3
  * Shape:  s: i16[count][64]; y: i64[264]
- * Bounds: |s| <= 32767
+ * Bounds: any s
  * Memory: s, y, STREAM, LANE_SUMS, SORTED
  */
 export function projectPolys(y: usize, s: usize, first: i32, count: i32): i32 {

@@ -1,7 +1,7 @@
 /**
  * Between coefficients and NTT form.
  *
- *   small    i16[64]     coefficients, |x| <= 32767 (SMALL_MAX = 8192 for the quicker functions)
+ *   small    i16[64]     coefficients, any (SMALL_MAX = 8192 for the quicker functions)
  *   coefs    i64[64]     coefficients mod q, |x| <= 2^44
  *   form     i16[6][64]  NTT form: for each prime the values at the odd powers of its root, times 2^-15, |x| <= (p + 1)/2;
  *                        position 8i + v holds the value of bit-reversed index 8v + i. A form stands for an integer
@@ -52,7 +52,7 @@ export function smallToForm(form: usize, a: usize): void {
  * The same for larger coefficients.
  *
  * Shape:  a: i16[64] -> form: i16[6][64]
- * Bounds: |a| <= 32767
+ * Bounds: any a (-2^15 is met only by factors below 2^15 in magnitude, where both instructions agree)
  * Memory: a, form
  */
 export function wideToForm(form: usize, a: usize): void {

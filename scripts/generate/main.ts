@@ -14,6 +14,10 @@ import { nttPassesSource, nttTablesSource } from './ntt.ts';
 import { rejectionSource } from './rejection.ts';
 import { fftTablesSource, samplerTablesSource } from './signTables.ts';
 
+/** The transform mod 12289 once more, for the module that works on public data. */
+const forLabrador = (text: string): string =>
+  text.replace("'./zq'", "'./modpLanes'").replace("'./nttTables.gen'", "'./modpTables.gen'");
+
 /** Path under the package's root, and its text. */
 export function generatedSources(): [path: string, text: string][] {
   return [
@@ -25,6 +29,8 @@ export function generatedSources(): [path: string, text: string][] {
     ['assembly/falcon/samplerTables.gen.ts', samplerTablesSource()],
     ['assembly/labrador/chacha.gen.ts', chachaSource()],
     ['assembly/labrador/cosTable.gen.ts', cosinesSource()],
+    ['assembly/labrador/modpPasses.gen.ts', forLabrador(nttPassesSource())],
+    ['assembly/labrador/modpTables.gen.ts', nttTablesSource()],
     ['assembly/labrador/nttPasses.gen.ts', labradorPassesSource()],
     ['assembly/labrador/nttTables.gen.ts', labradorTablesSource()],
   ];

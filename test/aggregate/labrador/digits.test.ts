@@ -58,7 +58,7 @@ describe.each(BOTH_MODULES)('digits, cuts, packings and norms, %s module', async
       const a = [...edges(bits), ...random.poly(round % 2 ? HALF_Q : 5000n)].slice(0, 64);
       m.writeCoefs(COEFS, a);
       const expected = a.map((x) => digitsOf(x, count, bits));
-      const fits = expected.every((d) => d.at(-1)! <= 32767n && d.at(-1)! >= -32767n);
+      const fits = expected.every((d) => d.at(-1)! <= 32767n && d.at(-1)! >= -32768n);
       expect(exports.decompose!(SMALL, 256, COEFS, count, bits)).toBe(fits ? 0 : 1);
       for (let j = 0; j < count - (fits ? 0 : 1); j++) {
         expect(m.readSmall(SMALL + 256 * j)).toEqual(expected.map((d) => d[j]!));
@@ -69,13 +69,13 @@ describe.each(BOTH_MODULES)('digits, cuts, packings and norms, %s module', async
     }
   });
 
-  test('a digit of 32767 fits, 32768 and -32768 do not, in every place', () => {
+  test('digits of 16 bits fit, 32768 and -32769 do not, in every place', () => {
     for (let i = 0; i < 64; i++) {
       for (const [x, status] of [
         [32767n, 0],
-        [-32767n, 0],
+        [-32768n, 0],
         [32768n, 1],
-        [-32768n, 1],
+        [-32769n, 1],
         [2n ** 43n, 1],
       ] as const) {
         m.writeCoefs(

@@ -299,6 +299,48 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
     });
   });
 
+  test.each([9, 10])("rho' and the parts of functionals, logn %i", (logn) => {
+    lab.scope(() => {
+      const n = 1 << logn;
+      const K = n / 64;
+      const p = 12289;
+      const mod = (x: number) => ((x % p) + p) % p;
+      const centre = (x: number) => (mod(x) > 6144 ? mod(x) - p : mod(x));
+      const [h, rho, prepared, rhoPrime] = [2, 2, 4, 2].map((b) => lab.room(b * n)) as number[] as [
+        number,
+        number,
+        number,
+        number,
+      ];
+      const parts = lab.smalls(2 * K);
+      const view = (at: number) => new Int16Array(kernels.memory.buffer, at, n);
+      for (const fill of [0n, 1n, 2n]) {
+        for (let i = 0; i < n; i++) {
+          view(h)[i] = fill === 0n ? 12288 : Number(random.between(0n, 12288n));
+          view(rho)[i] = fill < 2n ? [-6144, 6144][i % 2]! : Number(random.between(-6144n, 6144n));
+        }
+        kernels.modpPrepare(prepared, h, logn);
+        kernels.functionalParts(parts.at, rhoPrime, rho, prepared, logn);
+        const sigmaH = Array.from({ length: n }, (_, j) => (j ? -view(h)[n - j]! : view(h)[0]!));
+        const expected = new Array<number>(n).fill(0);
+        for (const [i, x] of view(rho).entries()) {
+          for (const [j, y] of sigmaH.entries()) {
+            if (i + j < n) expected[i + j]! += x * y;
+            else expected[i + j - n]! -= x * y;
+          }
+        }
+        expect([...view(rhoPrime)]).toEqual(expected.map(centre));
+        const got = split(lab.i16(parts));
+        for (const [offset, a] of [view(rho), view(rhoPrime)].entries()) {
+          for (let k = 0; k < K; k++) {
+            const part = Array.from({ length: 64 }, (_, t) => BigInt(a[k + K * t]!));
+            expect(got[offset * K + k]).toEqual(sigma(part).map(Number));
+          }
+        }
+      }
+    });
+  });
+
   test('norms', () => {
     lab.scope(() => {
       const a = polys(5, 32767n);
