@@ -56,4 +56,5 @@ export { sampleAlpha, sampleC, sampleShort } from './challenge';
 export { collapsePolys, collapseStart, projectPolys } from './jlProjection';
 export { addFunctionals, functionalsStart } from './functionals';
 export { functionalParts, modpPrepare } from './modp';
+export { LIFT, liftRun } from './lifts';
 export { shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';

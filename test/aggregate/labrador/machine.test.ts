@@ -4,7 +4,7 @@ import { Q } from '../../../scripts/generate/labradorPlan.ts';
 import { type Coefs, Labrador, type Smalls } from '../../../src/aggregate/wasm.ts';
 import { CodedError } from '../../../src/errors.ts';
 import { BOTH_MODULES } from '../../support/assembly.ts';
-import { chachaStream, projectionRow, word44 } from './chacha.ts';
+import { chachaStream, projectionRow, scalars, word44 } from './chacha.ts';
 import { add, centred, multiply, type Poly, sigma, source, zero } from './plain.ts';
 
 const random = source('labrador machine');
@@ -270,6 +270,72 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
           return sigma(sum).map((x) => centred(x));
         });
         expect(read(back)).toEqual(expected);
+      }
+    });
+  });
+
+  test('lifts of a run of places are the sum of their parts', () => {
+    lab.scope(() => {
+      const [jlKey, liftKey] = [random.bytes(32), random.bytes(32)];
+      const keys = [lab.put(jlKey), lab.put(liftKey)];
+      const jlNonce = [2, 3, 0];
+      const bigs = (count: number) =>
+        Array.from({ length: count }, () => random.between(-HALF_Q, HALF_Q));
+      const omega = [bigs(264), bigs(264), bigs(264)];
+      const theta = [bigs(10), bigs(10), bigs(10)];
+      const omegaAt = lab.room(3 * 264 * 8);
+      new BigInt64Array(kernels.memory.buffer, omegaAt, 792).set(omega.flat());
+      kernels.collapseStart(omegaAt);
+      const thetaAt = lab.room(240);
+      new BigInt64Array(kernels.memory.buffer, thetaAt, 30).set(theta.flat());
+      kernels.functionalsStart(thetaAt);
+      const partCount = 4;
+      const rho = Array.from({ length: 10 }, () => polys(partCount, 6144n));
+      const parts = smalls(rho.flat());
+      const alpha = polys(1, 2n);
+      const alphaForm = lab.forms(1);
+      kernels.smallsToForms(alphaForm.at, smalls(alpha).at, 1);
+      const [sRows, yRows] = [lab.vecs(3, 10), lab.vecs(3, 10)];
+      const args = new Uint32Array(kernels.memory.buffer, kernels.LIFT.value, 12);
+      args.set([keys[0]!, jlNonce[0]!, jlNonce[1]!, keys[1]!]);
+      for (const k of [0, 1, 2]) {
+        args[4 + k] = lab.row(sRows, k);
+        args[7 + k] = lab.row(yRows, k);
+      }
+      args[10] = 128 * partCount;
+      args[11] = partCount;
+      const [column, first, t, count] = [3, 101, 1, 4]; // t = 4 has no functional
+      kernels.liftRun(column, first, t, count, parts.at, alphaForm.at);
+      for (const k of [0, 1, 2]) {
+        const back = lab.coefs(20);
+        kernels.vecToCoefs(back.at, lab.row(sRows, k), 0, 10);
+        kernels.vecToCoefs(back.at + 5120, lab.row(yRows, k), 0, 10);
+        for (let j = 0; j < 10; j++) {
+          const i = j - column;
+          const inRun = i >= 0 && i < count;
+          const stream = chachaStream(liftKey, [7 + 65536 * k, first + i, 0], 0, 8);
+          const eta = inRun ? scalars(stream, 64).map((x) => centred(x)) : zero();
+          let sum = sigma(multiply(eta, alpha[0]!)).map((x) => -x);
+          if (inRun) {
+            const bits = chachaStream(jlKey, jlNonce, 66 * (first + i), 66);
+            for (const [row, weight] of omega[k]!.entries()) {
+              sum = add(
+                sum,
+                sigma(projectionRow(bits, row)).map((x) => weight * x),
+              );
+            }
+            for (const [f, weight] of theta[k]!.entries()) {
+              const part = rho[f]![t + i];
+              if (part)
+                sum = add(
+                  sum,
+                  part.map((x) => weight * x),
+                );
+            }
+          }
+          expect(read(back)[j]).toEqual(sum.map((x) => centred(x)));
+          expect(read(back)[10 + j]).toEqual(eta);
+        }
       }
     });
   });
