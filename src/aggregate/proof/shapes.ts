@@ -28,7 +28,8 @@ export function parametersFor(set: ParameterSet, count: number): Parameters | un
 }
 
 /** Number of the pair (a, b), a <= b, of r rows. */
-export const pairIndex = (r: number, a: number, b: number): number => a * r - (a * (a - 1)) / 2 + b - a;
+export const pairIndex = (r: number, a: number, b: number): number =>
+  a * r - (a * (a - 1)) / 2 + b - a;
 
 /** The first row of every part. */
 export function firstRows({ rows }: Shape): number[] {
@@ -46,16 +47,34 @@ export interface Run {
   readonly to: number;
 }
 
-/** The places of the rows that are padding; `used` is how much of every part is not. */
-export function paddingOf(shape: Shape, used: readonly number[]): Run[] {
-  const first = firstRows(shape);
-  return shape.rows.flatMap((count, g) =>
-    Array.from({ length: count }, (_, i) => ({
-      row: first[g]! + i,
-      from: Math.min(Math.max(used[g]! - i * shape.n, 0), shape.n),
-      to: shape.n,
-    })).filter(({ from, to }) => from < to),
-  );
+/** Places `from` to `to - 1` of a part, row by row. */
+export function runsOf(shape: Shape, part: number, from: number, to: number): Run[] {
+  const first = firstRows(shape)[part]!;
+  const { n } = shape;
+  const runs: Run[] = [];
+  for (let at = from; at < to; ) {
+    const row = Math.floor(at / n);
+    const end = Math.min(to, (row + 1) * n);
+    runs.push({ row: first + row, from: at - row * n, to: end - row * n });
+    at = end;
+  }
+  return runs;
+}
+
+/** The places of the rows that are padding, at level 1 and above. */
+export const paddingOf = (shape: Shape): Run[] =>
+  shape.lengths.flatMap((length, part) => runsOf(shape, part, length, shape.rows[part]! * shape.n));
+
+/** The same at level 0: places of items that are not there are padding too. */
+export function paddingOfZero({ levels, bucket, width }: Parameters, count: number): Run[] {
+  const shape = levels[0]!;
+  const end = (part: number): number => shape.rows[part]! * shape.n;
+  return [
+    ...runsOf(shape, 0, width * count, end(0)),
+    ...runsOf(shape, 1, count, bucket),
+    ...runsOf(shape, 1, bucket + count, end(1)),
+    ...runsOf(shape, 2, width * count, end(2)),
+  ];
 }
 
 /** Where the pieces of v start, and how long v is (6.2). */

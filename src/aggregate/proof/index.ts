@@ -1,0 +1,4 @@
+/** The succinct proof of one section (docs/protocol.md): its prover, its verifier, its size. */
+export { type ProveOptions, type ProveProgress, proveSection, type SectionItem } from './prove.ts';
+export { proofSize } from './size.ts';
+export type { Trace, TraceEvent } from './transcript.ts';
