@@ -2,3 +2,4 @@
 export { type ProveOptions, type ProveProgress, proveSection, type SectionItem } from './prove.ts';
 export { proofSize } from './size.ts';
 export type { Trace, TraceEvent } from './transcript.ts';
+export { verifySection } from './verify.ts';

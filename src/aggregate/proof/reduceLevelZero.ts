@@ -1,0 +1,300 @@
+/**
+ * Level 0 (docs/protocol.md, 7): the constraints of the relation as one, folded over the rows, in one pass over the places. S and Y have
+ * their places at the same columns: eta is expanded once for both.
+ */
+
+import type { Parameters } from '../parameters/rows.ts';
+import type { Labrador, Vecs } from '../wasm.ts';
+import {
+  COEFS,
+  FORM,
+  formsOf,
+  prepareOmega,
+  prepareTheta,
+  Seed,
+  SMALL,
+  sampleAlphas,
+  sampleEta,
+  samplePsi,
+  startProjection,
+} from './challenges.ts';
+import { dot, Functionals, partsBytes, writeSigmaParts } from './functionals.ts';
+import { ModP } from './modp.ts';
+import type { ParsedOrdinary } from './parse.ts';
+import type { Claim, QuadraticTerm } from './reduceClaim.ts';
+import { addProduct } from './reduceClaim.ts';
+import { clearRest, constantForm, Folding, formAt, zeroForm } from './reduceFold.ts';
+import { claimOf, type OpenSeeds, openChallenges, openSeeds } from './reduceLevel.ts';
+import { addLifts, padPlaces, weighted } from './reduceLifts.ts';
+import { BETA_SQ, FUNCTIONALS, firstRows, LIFTS, P, PROJECTIONS, pairIndex, Q } from './shapes.ts';
+import type { FirstSeeds } from './verifyReplay.ts';
+
+/** What is proved about an item: the key and the point, coefficients in [0, p). */
+export interface Item {
+  readonly h: Uint16Array;
+  readonly c: Uint16Array;
+}
+
+/** Columns that are worked on at a time, a multiple of 32. */
+const RUN = 64;
+/** Parts of the witness. */
+const [S, W, Y] = [0, 1, 2] as const;
+
+/** Two bytes of 2^13 W_{i,1} in the norm. */
+const NORM_DIGIT_BITS = 13n;
+
+/** @returns undefined if a functional is out of its range (7.3) */
+export function reduceLevelZero(
+  lab: Labrador,
+  parameters: Parameters,
+  items: readonly Item[],
+  fields: ParsedOrdinary,
+  seeds: FirstSeeds,
+): Claim | undefined {
+  const level = parameters.levels[0]!;
+  return lab.scope(() => {
+    const open = openSeeds(lab, seeds, 0);
+    const folding = new Folding(lab, openChallenges(lab, seeds, open, 0, level.r), level.n);
+    const alphas = sampleAlphas(lab, new Seed(lab, seeds.alpha, 0), items.length);
+    const alphaForms = formsOf(lab, alphas);
+    const places = new FirstPlaces(lab, parameters, items, new Seed(lab, seeds.rho, 0));
+
+    const omega = prepareOmega(lab, open.lift);
+    const theta = prepareTheta(lab, open.lift);
+    for (let row = 0; row < level.rows[S]!; row++) {
+      places.foldRow(folding, open, fields.counter, alphaForms.at, row);
+    }
+    foldNorms(folding, parameters, items.length, open, alphaForms.at);
+    foldFirstPadding(folding, parameters, items.length, open);
+
+    const values = places.functionals(fields.w);
+    if (values === undefined) return undefined;
+    const b = zeroForm(lab);
+    const constants = Array.from(
+      { length: LIFTS },
+      (_, k) =>
+        weighted(lab, omega + 8 * PROJECTIONS * k, fields.y) +
+        weighted(lab, theta + 8 * FUNCTIONALS * k, values),
+    );
+    addLifts(lab, b, folding.beta, fields.b, constants);
+    const sum = new BigInt64Array(64);
+    for (const [i, x] of lab.i16(alphas).entries()) sum[i % 64]! += BigInt(x);
+    addProduct(
+      lab,
+      b,
+      constantForm(lab, 1n),
+      sum.map((x) => x * BigInt(BETA_SQ[parameters.set])),
+    );
+    return claimOf(lab, 0, level, fields, { folding, quadratic: quadraticOf(parameters), b });
+  });
+}
+
+/** N1: the rows of S against the rows of Y. */
+function quadraticOf({ levels }: Parameters): QuadraticTerm[] {
+  const level = levels[0]!;
+  const first = firstRows(level);
+  const factor = new BigInt64Array(64);
+  factor[0] = 1n;
+  return Array.from({ length: level.rows[S]! }, (_, a) => ({
+    pair: pairIndex(level.r, a, first[Y]! + a),
+    factor,
+  }));
+}
+
+/** The places of S and Y. Lives as long as the scope in which it is made. */
+class FirstPlaces {
+  readonly #lab: Labrador;
+  readonly #parameters: Parameters;
+  readonly #items: readonly Item[];
+  readonly #functionals: Functionals;
+  readonly #modP: ModP;
+  /** sum of <rho_i, c_i> for every functional */
+  readonly #sums = new Array<number>(FUNCTIONALS).fill(0);
+  /** parts of the functionals of one item */
+  readonly #rho: number;
+  #item = -1;
+  /** three lifts of the projection and functionals, three eta, their sums with alpha */
+  readonly #staging: Vecs;
+  readonly #lifts: number;
+  readonly #eta: number;
+  readonly #forms: number;
+
+  constructor(lab: Labrador, parameters: Parameters, items: readonly Item[], rho: Seed) {
+    this.#lab = lab;
+    this.#parameters = parameters;
+    this.#items = items;
+    this.#modP = new ModP(parameters.set);
+    this.#functionals = new Functionals(lab, rho, this.#modP);
+    this.#rho = lab.room(FUNCTIONALS * partsBytes(parameters.set));
+    this.#staging = lab.vecs(2 * LIFTS + 1, RUN);
+    this.#lifts = lab.room(RUN * LIFTS * COEFS);
+    this.#eta = lab.room(RUN * LIFTS * COEFS);
+    this.#forms = lab.room(2 * FORM);
+  }
+
+  /** p w_j + C_j once all rows are folded. @returns undefined if one is out of range */
+  functionals(w: Int32Array): bigint[] | undefined {
+    const values = this.#sums.map((sum, j) => BigInt(P) * BigInt(w[j]!) + BigInt(sum));
+    return values.every((x) => x <= Q / 2n && x >= -(Q / 2n)) ? values : undefined;
+  }
+
+  /** A row of S, and the row of Y beside it. */
+  foldRow(folding: Folding, seeds: OpenSeeds, counter: number, alphas: number, row: number): void {
+    const lab = this.#lab;
+    const { width } = this.#parameters;
+    const level = this.#parameters.levels[0]!;
+    const used = Math.min(level.n, width * this.#items.length - row * level.n);
+    lab.scope(() => {
+      const coefficients = this.#coefficients(folding, row);
+      const twist = this.#twist(folding);
+      for (let from = 0; from < used; from += RUN) {
+        const count = Math.min(RUN, used - from);
+        const place = row * level.n + from;
+        clearRest(lab, this.#staging, count);
+        startProjection(seeds.jl, counter);
+        lab.kernels.collapsePolys(this.#lifts, place, count);
+        this.#addFunctionals(place, count);
+        this.#expandEta(seeds.lift, place, count);
+        this.#addTwisted(twist, alphas, place, count);
+        const vectors = Array.from({ length: this.#staging.rows }, (_, i) =>
+          lab.row(this.#staging, i),
+        );
+        folding.addVectors(vectors, coefficients, from, count);
+      }
+    });
+  }
+
+  /** c_a beta_k for the lifts at S, c_a' beta_k for eta at Y, -c_a for the sums with alpha. */
+  #coefficients(folding: Folding, row: number): number[] {
+    const lab = this.#lab;
+    const rowOfY = firstRows(this.#parameters.levels[0]!)[Y]! + row;
+    const negative = constantForm(lab, -1n);
+    lab.kernels.mulForm(negative, negative, formAt(folding.c, row));
+    return [...folding.lifted(row), ...folding.lifted(rowOfY), negative];
+  }
+
+  /** sigma(beta_k) */
+  #twist({ beta }: Folding): number[] {
+    return Array.from({ length: LIFTS }, (_, k) => {
+      const form = this.#lab.room(FORM);
+      this.#lab.kernels.sigmaForm(form, formAt(beta, k));
+      return form;
+    });
+  }
+
+  /** The functionals mod p join the projection; all of it goes into the first three vectors. */
+  #addFunctionals(place: number, count: number): void {
+    const { kernels } = this.#lab;
+    const { width, set } = this.#parameters;
+    for (let i = 0; i < count; i++) {
+      const t = (place + i) % width;
+      if (t === width - 1) continue;
+      this.#prepareItem(Math.floor((place + i) / width));
+      const lifts = this.#lifts + LIFTS * COEFS * i;
+      kernels.addFunctionals(lifts, this.#rho + SMALL * t, partsBytes(set));
+    }
+    for (let k = 0; k < LIFTS; k++) {
+      const row = this.#lab.row(this.#staging, k);
+      kernels.coefsToVec(row, 0, this.#lifts + COEFS * k, LIFTS * COEFS, count);
+    }
+  }
+
+  /** Places come in order, so that every item comes once. */
+  #prepareItem(item: number): void {
+    if (item === this.#item) return;
+    this.#item = item;
+    const { set } = this.#parameters;
+    const { h, c } = this.#items[item]!;
+    const prepared = this.#modP.prepare(h);
+    const centred = Int16Array.from(c, (x) => (x > P >> 1 ? x - P : x));
+    for (let j = 0; j < FUNCTIONALS; j++) {
+      const functional = this.#functionals.functional(j, item, prepared);
+      this.#sums[j]! += dot(functional.onS1, centred);
+      writeSigmaParts(this.#lab, this.#rho + partsBytes(set) * j, functional);
+    }
+  }
+
+  #expandEta(lift: Seed, place: number, count: number): void {
+    const lab = this.#lab;
+    for (let k = 0; k < LIFTS; k++) {
+      const eta = this.#eta + RUN * COEFS * k;
+      for (let i = 0; i < count; i++) sampleEta(lab, lift, k, place + i, eta + COEFS * i);
+      lab.kernels.coefsToVec(lab.row(this.#staging, LIFTS + k), 0, eta, COEFS, count);
+    }
+  }
+
+  /** sum of beta_k sigma(eta_k alpha_i) = sigma(alpha_i sum of sigma(beta_k) eta_k), column by column */
+  #addTwisted(twist: readonly number[], alphas: number, place: number, count: number): void {
+    const lab = this.#lab;
+    const { kernels } = lab;
+    const to = lab.row(this.#staging, 2 * LIFTS);
+    lab.scope(() => {
+      const forms = lab.forms(LIFTS);
+      for (const [k, at] of twist.entries()) {
+        lab.bytes(formAt(forms, k), FORM).set(lab.bytes(at, FORM));
+      }
+      const eta = twist.map((_, k) => lab.row(this.#staging, LIFTS + k));
+      lab.combine({ ...this.#staging, at: to, rows: 1 }, 0, eta, forms);
+    });
+    const [form, turned] = [this.#forms, this.#forms + FORM];
+    for (let i = 0; i < count; i++) {
+      const item = Math.floor((place + i) / this.#parameters.width);
+      kernels.loadColumn(form, to, i);
+      kernels.mulForm(form, form, alphas + FORM * item);
+      kernels.sigmaForm(turned, form);
+      kernels.storeColumn(to, i, turned);
+    }
+  }
+}
+
+/** W: psi of the lifts, and alpha of the norms. */
+function foldNorms(
+  folding: Folding,
+  { levels, bucket }: Parameters,
+  count: number,
+  { lift }: OpenSeeds,
+  alphas: number,
+): void {
+  const { lab, beta } = folding;
+  const { kernels } = lab;
+  const { n } = levels[0]!;
+  const firstRow = firstRows(levels[0]!)[W]!;
+  lab.scope(() => {
+    const psi = lab.coefs(1);
+    lab.i64(psi).fill(0n);
+    const [sum, form] = [lab.room(FORM), lab.room(FORM)];
+    const shift = constantForm(lab, 1n << NORM_DIGIT_BITS);
+    const negative = constantForm(lab, -1n);
+    for (let i = 0; i < count; i++) {
+      kernels.mulForm(sum, alphas + FORM * i, negative);
+      for (let k = 0; k < LIFTS; k++) {
+        samplePsi(lab, lift, k, i, psi.at);
+        kernels.coefsToForm(form, psi.at);
+        kernels.mulForm(form, form, formAt(beta, k));
+        kernels.addForm(sum, sum, form);
+      }
+      folding.add(firstRow + Math.floor(i / n), i % n, sum);
+      kernels.mulForm(sum, sum, shift);
+      const place = bucket + i;
+      folding.add(firstRow + Math.floor(place / n), place % n, sum);
+    }
+  });
+}
+
+/** The ends of the rows, and the places of items that are not there. */
+function foldFirstPadding(
+  folding: Folding,
+  { levels, bucket, width }: Parameters,
+  count: number,
+  { combine }: OpenSeeds,
+): void {
+  const level = levels[0]!;
+  const { n, rows } = level;
+  const first = firstRows(level);
+  const pad = (part: number, from: number, to: number): void =>
+    padPlaces(folding, combine, n, first[part]!, from, to);
+  pad(S, width * count, rows[S]! * n);
+  pad(W, count, bucket);
+  pad(W, bucket + count, rows[W]! * n);
+  pad(Y, width * count, rows[Y]! * n);
+}
