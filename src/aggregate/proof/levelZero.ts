@@ -5,11 +5,10 @@ import type { Forms, Smalls, Vecs } from '../wasm.ts';
 import { FORM, formsOf, SMALL, sampleAlphas } from './challenges.ts';
 import { commitOuter, storeG, storeT } from './commit.ts';
 import type { Context } from './context.ts';
-import { dot, Functionals, partsBytes, writeSigmaParts } from './functionals.ts';
+import { Functionals, partsBytes } from './functionals.ts';
 import { ABSORB, SEED } from './labels.ts';
 import { finishLevel } from './level.ts';
 import { liftsOfItems } from './liftsOfItems.ts';
-import { ModP } from './modp.ts';
 import { newOutput, type Output } from './output.ts';
 import {
   BETA_SQ,
@@ -141,25 +140,22 @@ async function makeFunctionals(
 ): Promise<{ at: number; w: Uint8Array }> {
   const { lab } = context;
   const n = degreeOf(set);
-  const modP = new ModP(n);
-  const bytes = partsBytes(n);
-  const at = lab.room(bytes * FUNCTIONALS * items.length);
-  const functionals = new Functionals(lab, context.seed(SEED.rho), modP);
-  // exact: below 1722 * 2 * sqrt(n) 6144 beta < 2^42
-  const sums = new Float64Array(FUNCTIONALS);
+  const stride = FUNCTIONALS * partsBytes(n);
+  const at = lab.room(stride * items.length);
+  const functionals = new Functionals(lab, context.seed(SEED.rho), n);
   for (const [i, { h, c, s1, s2 }] of items.entries()) {
-    const prepared = modP.prepare(h);
-    for (let j = 0; j < FUNCTIONALS; j++) {
-      const functional = functionals.functional(j, i, prepared);
-      const { onS1, onS2 } = functional;
-      sums[j]! += dot(onS1, s1) + dot(onS2, s2) - dot(onS1, c);
-      writeSigmaParts(lab, at + bytes * (FUNCTIONALS * i + j), functional);
-    }
+    functionals.write(
+      i,
+      h,
+      at + stride * i,
+      Int16Array.from(s1, (x, j) => x - c[j]!),
+      s2,
+    );
     if (i % 16 === 0) await context.pause('project', i / items.length);
   }
   const w = new Uint8Array(4 * FUNCTIONALS);
   const view = new DataView(w.buffer);
-  for (const [j, sum] of sums.entries()) {
+  for (const [j, sum] of functionals.sums().entries()) {
     const value = sum / P;
     if ((value | 0) !== value) context.fail('functional');
     view.setInt32(4 * j, value, true);

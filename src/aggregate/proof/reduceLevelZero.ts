@@ -18,8 +18,7 @@ import {
   samplePsi,
   startProjection,
 } from './challenges.ts';
-import { dot, Functionals, partsBytes, writeSigmaParts } from './functionals.ts';
-import { ModP } from './modp.ts';
+import { Functionals, partsBytes } from './functionals.ts';
 import type { ParsedOrdinary } from './parse.ts';
 import type { Claim, QuadraticTerm } from './reduceClaim.ts';
 import { addProduct } from './reduceClaim.ts';
@@ -107,9 +106,6 @@ class FirstPlaces {
   readonly #parameters: Parameters;
   readonly #items: readonly Item[];
   readonly #functionals: Functionals;
-  readonly #modP: ModP;
-  /** sum of <rho_i, c_i> for every functional */
-  readonly #sums = new Array<number>(FUNCTIONALS).fill(0);
   /** parts of the functionals of one item */
   readonly #rho: number;
   #item = -1;
@@ -123,8 +119,7 @@ class FirstPlaces {
     this.#lab = lab;
     this.#parameters = parameters;
     this.#items = items;
-    this.#modP = new ModP(parameters.set);
-    this.#functionals = new Functionals(lab, rho, this.#modP);
+    this.#functionals = new Functionals(lab, rho, parameters.set);
     this.#rho = lab.room(FUNCTIONALS * partsBytes(parameters.set));
     this.#staging = lab.vecs(2 * LIFTS + 1, RUN);
     this.#lifts = lab.room(RUN * LIFTS * COEFS);
@@ -134,7 +129,7 @@ class FirstPlaces {
 
   /** p w_j + C_j once all rows are folded. @returns undefined if one is out of range */
   functionals(w: Int32Array): bigint[] | undefined {
-    const values = this.#sums.map((sum, j) => BigInt(P) * BigInt(w[j]!) + BigInt(sum));
+    const values = this.#functionals.sums().map((sum, j) => BigInt(P) * BigInt(w[j]!) + BigInt(sum));
     return values.every((x) => x <= Q / 2n && x >= -(Q / 2n)) ? values : undefined;
   }
 
@@ -203,15 +198,10 @@ class FirstPlaces {
   #prepareItem(item: number): void {
     if (item === this.#item) return;
     this.#item = item;
-    const { set } = this.#parameters;
     const { h, c } = this.#items[item]!;
-    const prepared = this.#modP.prepare(h);
     const centred = Int16Array.from(c, (x) => (x > P >> 1 ? x - P : x));
-    for (let j = 0; j < FUNCTIONALS; j++) {
-      const functional = this.#functionals.functional(j, item, prepared);
-      this.#sums[j]! += dot(functional.onS1, centred);
-      writeSigmaParts(this.#lab, this.#rho + partsBytes(set) * j, functional);
-    }
+    // the sums become those of <rho_i, c_i>
+    this.#functionals.write(item, h, this.#rho, centred);
   }
 
   #expandEta(lift: Seed, place: number, count: number): void {
