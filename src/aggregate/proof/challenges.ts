@@ -13,19 +13,25 @@ export const SUMS = 1536;
 /** A seed in the module's memory, for the streams of one level. */
 export class Seed {
   readonly #lab: Labrador;
-  readonly #at: number;
+  /** Where its 32 bytes stand. */
+  readonly at: number;
   readonly #level: number;
 
   /** Lives as long as the scope in which it is made. */
   constructor(lab: Labrador, seed: Uint8Array, level: number) {
     this.#lab = lab;
-    this.#at = lab.put(seed);
+    this.at = lab.put(seed);
     this.#level = level;
   }
 
   /** Chooses a stream. */
   start(type: number, sub: number, index: number): void {
-    this.#lab.stream(this.#at, type + 256 * this.#level + 65_536 * sub, index);
+    this.#lab.stream(...this.nonce(type, sub, index));
+  }
+
+  /** What chooses a stream: the address of the key, two words of the nonce. */
+  nonce(type: number, sub: number, index: number): [number, number, number] {
+    return [this.at, type + 256 * this.#level + 65_536 * sub, index];
   }
 }
 

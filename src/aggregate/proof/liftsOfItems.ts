@@ -1,24 +1,12 @@
 /** The linear forms of the lifts at level 0 (docs/protocol.md, 7.6). */
 import type { OrdinaryLevel } from '../parameters/rows.ts';
 import type { Forms, Vecs } from '../wasm.ts';
-import {
-  COEFS,
-  FORM,
-  prepareOmega,
-  prepareTheta,
-  type Seed,
-  SMALL,
-  sampleEta,
-  samplePsi,
-  startProjection,
-} from './challenges.ts';
+import { COEFS, FORM, prepareOmega, prepareTheta, type Seed, samplePsi } from './challenges.ts';
 import type { Context } from './context.ts';
-import { SEED } from './labels.ts';
+import { SEED, STREAM } from './labels.ts';
 import { FUNCTIONALS, LIFTS, Q, runsOf } from './shapes.ts';
 import type { Placed } from './steps.ts';
 
-/** Polynomials between two looks at the clock. */
-const BLOCK = 32;
 const W_FACTOR = 1n << 13n;
 
 interface Input {
@@ -38,80 +26,48 @@ interface Input {
 /** F of the three lifts, r rows of n each. */
 export async function liftsOfItems(context: Context, input: Input): Promise<Vecs[]> {
   const { lab } = context;
-  const { params, placesS, projection } = input;
+  const { params, placesS, width } = input;
   const { r, n } = params;
   const F = Array.from({ length: LIFTS }, () => lab.vecs(r, n));
   const seed = context.seed(SEED.lift);
   prepareOmega(lab, seed);
   prepareTheta(lab, seed);
   const firstY = params.rows[0]! + params.rows[1]!;
-  const scratch = newScratch(context);
-  let place = 0;
   for (const { row, count, number } of placesS) {
-    for (let column = 0; column < count; column += BLOCK) {
-      const here = Math.min(BLOCK, count - column);
-      startProjection(projection.seed, projection.counter);
-      lab.kernels.collapsePolys(scratch.coefs, number + column, here);
-      for (let i = 0; i < here; i++, place++) {
-        liftsOfPlace(context, input, F, seed, scratch, place, i, row, firstY + row, column + i);
-      }
-      await context.pause('lift', (0.9 * place) / (input.width * input.count));
+    startLifts(context, input, F, seed, row, firstY + row);
+    for (let at = number; at < number + count; ) {
+      // the places of one item
+      const item = Math.floor(at / width);
+      const t = at - item * width;
+      const here = Math.min(width - t, number + count - at);
+      const parts = input.parts + input.partsStride * FUNCTIONALS * item;
+      const alpha = input.alphas.at + FORM * item;
+      lab.kernels.liftRun(at - number, at, t, here, parts, alpha);
+      at += here;
+      await context.pause('lift', (0.9 * at) / (width * input.count));
     }
   }
   liftsOfNorms(context, input, F, seed);
   return F;
 }
 
-interface Scratch {
-  /** i64[BLOCK][3][64] */
-  readonly coefs: number;
-  readonly eta: number;
-  readonly form: number;
-  readonly product: number;
-  readonly twisted: number;
-}
-
-function newScratch({ lab }: Context): Scratch {
-  return {
-    coefs: lab.coefs(LIFTS * BLOCK).at,
-    eta: lab.coefs(1).at,
-    form: lab.forms(1).at,
-    product: lab.forms(1).at,
-    twisted: lab.forms(1).at,
-  };
-}
-
-/** The forms at place P of S and of Y. */
-function liftsOfPlace(
+/** Tells the module what stays the same over a row: streams, rows of the lifts, where functionals stand. */
+function startLifts(
   { lab }: Context,
-  { alphas, parts, partsStride, width }: Input,
+  { projection, width, partsStride }: Input,
   F: readonly Vecs[],
   seed: Seed,
-  { coefs, eta, form, product, twisted }: Scratch,
-  place: number,
-  inBlock: number,
   rowS: number,
   rowY: number,
-  column: number,
 ): void {
-  const { kernels } = lab;
-  const item = Math.floor(place / width);
-  const t = place - item * width;
-  const at = coefs + LIFTS * COEFS * inBlock;
-  // the filling of the norm is in no functional
-  if (t < width - 1) {
-    kernels.addFunctionals(at, parts + partsStride * FUNCTIONALS * item + SMALL * t, partsStride);
-  }
-  for (const [k, vecs] of F.entries()) {
-    sampleEta(lab, seed, k, place, eta);
-    kernels.coefsToForm(form, eta);
-    kernels.storeColumn(lab.row(vecs, rowY), column, form);
-    kernels.mulForm(product, form, alphas.at + FORM * item);
-    kernels.sigmaForm(twisted, product);
-    kernels.coefsToForm(form, at + COEFS * k);
-    kernels.subForm(form, form, twisted);
-    kernels.storeColumn(lab.row(vecs, rowS), column, form);
-  }
+  const { buffer } = lab.kernels.memory;
+  const [key, word13, word14] = projection.seed.nonce(STREAM.projection, 0, projection.counter);
+  new Uint32Array(buffer, lab.kernels.LIFT.value, 12).set([
+    ...[key, word13, word14, seed.at],
+    ...F.map((vecs) => lab.row(vecs, rowS)),
+    ...F.map((vecs) => lab.row(vecs, rowY)),
+    ...[partsStride, width - 1],
+  ]);
 }
 
 /** psi_i at W_i0 and 2^13 psi_i at W_i1. */
