@@ -106,7 +106,9 @@ describe('aggregate and verify-aggregate', () => {
     expect(JSON.parse(judged.out)).toEqual({
       ok: true,
       count: 20,
+      format: 'bundle',
       aggregate_bytes: bare.stdout.length,
+      sizes: expect.objectContaining({ total: bare.stdout.length, salts: 800 }),
     });
   });
 
