@@ -136,7 +136,7 @@ export function carriedConstraints(
   const onZ = phiZ.map((form, column) =>
     reduce(
       subtract(
-        scale(form, -1n),
+        scale(form, context.omits('E5') ? 0n : -1n),
         inner(
           rho,
           A.map((row) => row[column]!),
