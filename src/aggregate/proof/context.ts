@@ -22,7 +22,20 @@ export class LevelFailure extends Error {
 }
 
 /** Work goes on for about this long before other work of the thread gets its turn. */
-const SLICE_MS = 10;
+const SLICE_MS = 20;
+/** Lets other work of the thread run. A timer would wait for a millisecond or four. */
+function nextTurn(): Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port2.onmessage = () => {
+      port1.close();
+      port2.close();
+      resolve();
+    };
+    port1.postMessage(0);
+  });
+}
+
 const PHASES: readonly Phase[] = ['commit', 'project', 'lift', 'combine', 'amortise'];
 
 export class Context {
@@ -100,7 +113,7 @@ export class Context {
     const here = this.#weights[this.#level]! * (PHASES.indexOf(phase) + share);
     this.#done = Math.max(this.#done, Math.floor(PHASES.length * before + here));
     this.#onProgress?.({ phase, done: this.#done, total: this.#total });
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await nextTurn();
     this.#throwIfAborted();
     this.#sliceEnd = performance.now() + SLICE_MS;
   }

@@ -18,6 +18,7 @@ import {
   amortised,
   amortisingChallenges,
   collapse,
+  filledBy,
   innerCommitments,
   linearGarbage,
   type Placed,
@@ -25,6 +26,7 @@ import {
   project,
   quadraticGarbage,
   sendLifts,
+  vecsToFill,
 } from './steps.ts';
 
 /** Puts the output of the level before into rows: their places. */
@@ -92,7 +94,8 @@ export async function proveOrdinary(
   const { r, n, fu, kappa } = params;
   const output = newOutput(lab, level, params, [fu * r * kappa], distinctA(before.params.f));
   const mark = lab.kernels.mark();
-  const s = lab.vecs(r, n);
+  const filled = filledBy(params, params.lengths);
+  const s = vecsToFill(lab, n, filled);
   const places = placeOutput(context, params, before, s);
   storeT(context, output, innerCommitments(lab, output.keys.A, s), 0);
   storeG(context, output, quadraticGarbage(lab, s));
@@ -105,7 +108,7 @@ export async function proveOrdinary(
 
   const projection = project(context, places, params);
   await context.pause('lift');
-  const F = Array.from({ length: LIFTS }, () => lab.vecs(r, n));
+  const F = Array.from({ length: LIFTS }, () => vecsToFill(lab, n, filled));
   await collapse(context, F, places, projection, context.seed(SEED.lift));
   const lifts = sendLifts(context, F, s);
   await context.pause('combine');

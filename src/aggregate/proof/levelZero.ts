@@ -22,12 +22,14 @@ import {
 } from './shapes.ts';
 import {
   constantForm,
+  filledBy,
   innerCommitments,
   placesOfPart,
   project,
   quadraticGarbage,
   rowsOf,
   sendLifts,
+  vecsToFill,
 } from './steps.ts';
 import { type Decoded, writeS, writeW } from './witness.ts';
 
@@ -53,7 +55,8 @@ export async function proveLevelZero(
 
   const S = writeS(lab, set, items, width);
   const W = writeW(lab, set, S, width, bucket);
-  const s = lab.vecs(r, n);
+  const filled = filledBy(params, [S.count, W.count, S.count]);
+  const s = vecsToFill(lab, n, filled);
   const placesS = placesOfPart(params, 0, S.count, S.at);
   for (const { row, count: columns, at } of placesS) {
     kernels.smallsToVec(lab.row(s, row), 0, at, SMALL, columns);
@@ -143,7 +146,9 @@ async function makeFunctionals(
   const stride = FUNCTIONALS * partsBytes(n);
   const at = lab.room(stride * items.length);
   const functionals = new Functionals(lab, context.seed(SEED.rho), n);
+  const difference = new Int16Array(n);
   for (const [i, { h, c, s1, s2 }] of items.entries()) {
+    for (let j = 0; j < n; j++) difference[j] = s1[j]! - c[j]!;
     functionals.write(
       i,
       h,

@@ -5,7 +5,7 @@ import { COEFS, FORM, prepareOmega, prepareTheta, type Seed, samplePsi } from '.
 import type { Context } from './context.ts';
 import { SEED, STREAM } from './labels.ts';
 import { FUNCTIONALS, LIFTS, Q, runsOf } from './shapes.ts';
-import type { Placed } from './steps.ts';
+import { filledBy, type Placed, vecsToFill } from './steps.ts';
 
 const W_FACTOR = 1n << 13n;
 
@@ -27,8 +27,10 @@ interface Input {
 export async function liftsOfItems(context: Context, input: Input): Promise<Vecs[]> {
   const { lab } = context;
   const { params, placesS, width } = input;
-  const { r, n } = params;
-  const F = Array.from({ length: LIFTS }, () => lab.vecs(r, n));
+  const { n } = params;
+  // rows of W are cleared: padding may stand between their two digits
+  const filled = filledBy(params, [width * input.count, 0, width * input.count]);
+  const F = Array.from({ length: LIFTS }, () => vecsToFill(lab, n, filled));
   const seed = context.seed(SEED.lift);
   prepareOmega(lab, seed);
   prepareTheta(lab, seed);

@@ -33,7 +33,9 @@ export function decodeItem(set: ParameterSet, item: SectionItem): Decoded {
   const s1 = recoverS1(signature, item.message, item.publicKey);
   if (typeof s1 === 'string') return refuse(s1);
   const point = hashToPoint(set, salt, item.message);
-  return { h, c: Int16Array.from(point, (x) => (x > P >> 1 ? x - P : x)), s1, s2 };
+  const c = new Int16Array(point.length);
+  for (let j = 0; j < c.length; j++) c[j] = point[j]! > P >> 1 ? point[j]! - P : point[j]!;
+  return { h, c, s1, s2 };
 }
 
 function refuse(cause: string): never {
@@ -51,8 +53,11 @@ function squareRoot(x: number): number {
   return Math.floor(Math.sqrt(x));
 }
 
-/** The polynomial that fills the norm up: its squares sum to `rest`. */
-export function fillNorm(out: Int16Array, rest: number): void {
+/**
+ * The polynomial that fills the norm up: its squares sum to `rest`. Signs are the parities of s2, so that the polynomials of
+ * different items do not add up in products.
+ */
+export function fillNorm(out: Int16Array, rest: number, s2: Int16Array): void {
   const common = squareRoot(Math.floor(rest / 56));
   out.fill(common, 0, 56);
   let left = rest - 56 * common * common;
@@ -83,7 +88,7 @@ export function writeS(
       }
     }
     const at = base + 64 * 2 * K;
-    fillNorm(out.subarray(at, at + 64), BETA_SQ[degreeOf(set)] - normSq(s1) - normSq(s2));
+    fillNorm(out.subarray(at, at + 64), BETA_SQ[degreeOf(set)] - normSq(s1) - normSq(s2), s2);
   }
   return S;
 }
