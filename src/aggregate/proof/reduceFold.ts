@@ -29,6 +29,10 @@ export function constantForm(lab: Labrador, value: bigint): number {
   return out;
 }
 
+/** Addresses of the rows. */
+export const rowsOf = (lab: Labrador, vecs: Vecs): number[] =>
+  Array.from({ length: vecs.rows }, (_, i) => lab.row(vecs, i));
+
 /** NTT forms of short challenges of one kind. */
 export function shortForms(
   lab: Labrador,
@@ -153,7 +157,7 @@ export class Folding {
     lab.scope(() => {
       clearRest(lab, staging, count);
       startProjection(jl, counter);
-      const vectors = Array.from({ length: LIFTS }, (_, k) => lab.row(staging, k));
+      const vectors = rowsOf(lab, staging);
       const [v0, v1, v2] = vectors as [number, number, number];
       lab.kernels.collapseToVecs(v0, v1, v2, 0, first, count);
       this.addVectors(vectors, this.lifted(row), 0, count);

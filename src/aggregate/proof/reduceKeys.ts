@@ -2,7 +2,7 @@
 import type { Forms, Labrador, Vecs } from '../wasm.ts';
 import type { Seed } from './challenges.ts';
 import { STREAM } from './labels.ts';
-import { COLUMNS_OF_BLOCK } from './reduceFold.ts';
+import { COLUMNS_OF_BLOCK, rowsOf } from './reduceFold.ts';
 
 /** Columns that are expanded before they are summed: what stays in a cache. */
 const RUN = 64;
@@ -31,7 +31,7 @@ export function foldKeyRows(
   lab.scope(() => {
     const rows = lab.vecs(challenges.count, RUN);
     const sum: Vecs = lab.vecs(1, RUN);
-    const addresses = Array.from({ length: rows.rows }, (_, i) => lab.row(rows, i));
+    const addresses = rowsOf(lab, rows);
     for (let from = 0; from < columns; from += RUN) {
       const count = Math.min(RUN, columns - from);
       const offset = BLOCK * (from / COLUMNS_OF_BLOCK);

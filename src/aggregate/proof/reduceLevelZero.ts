@@ -6,23 +6,20 @@
 import type { Parameters } from '../parameters/rows.ts';
 import type { Labrador, Vecs } from '../wasm.ts';
 import {
-  COEFS,
   FORM,
   formsOf,
   prepareOmega,
   prepareTheta,
   Seed,
-  SMALL,
   sampleAlphas,
-  sampleEta,
   samplePsi,
-  startProjection,
 } from './challenges.ts';
 import { Functionals, partsBytes } from './functionals.ts';
+import { STREAM } from './labels.ts';
 import type { ParsedOrdinary } from './parse.ts';
 import type { Claim, QuadraticTerm } from './reduceClaim.ts';
 import { addProduct } from './reduceClaim.ts';
-import { clearRest, constantForm, Folding, formAt, zeroForm } from './reduceFold.ts';
+import { clearRest, constantForm, Folding, formAt, rowsOf, zeroForm } from './reduceFold.ts';
 import { claimOf, type OpenSeeds, openChallenges, openSeeds } from './reduceLevel.ts';
 import { addLifts, padPlaces, weighted } from './reduceLifts.ts';
 import { BETA_SQ, FUNCTIONALS, firstRows, LIFTS, P, PROJECTIONS, pairIndex, Q } from './shapes.ts';
@@ -109,11 +106,8 @@ class FirstPlaces {
   /** parts of the functionals of one item */
   readonly #rho: number;
   #item = -1;
-  /** three lifts of the projection and functionals, three eta, their sums with alpha */
+  /** F of the three lifts at S, then at Y */
   readonly #staging: Vecs;
-  readonly #lifts: number;
-  readonly #eta: number;
-  readonly #forms: number;
 
   constructor(lab: Labrador, parameters: Parameters, items: readonly Item[], rho: Seed) {
     this.#lab = lab;
@@ -121,15 +115,14 @@ class FirstPlaces {
     this.#items = items;
     this.#functionals = new Functionals(lab, rho, parameters.set);
     this.#rho = lab.room(FUNCTIONALS * partsBytes(parameters.set));
-    this.#staging = lab.vecs(2 * LIFTS + 1, RUN);
-    this.#lifts = lab.room(RUN * LIFTS * COEFS);
-    this.#eta = lab.room(RUN * LIFTS * COEFS);
-    this.#forms = lab.room(2 * FORM);
+    this.#staging = lab.vecs(2 * LIFTS, RUN);
   }
 
   /** p w_j + C_j once all rows are folded. @returns undefined if one is out of range */
   functionals(w: Int32Array): bigint[] | undefined {
-    const values = this.#functionals.sums().map((sum, j) => BigInt(P) * BigInt(w[j]!) + BigInt(sum));
+    const values = this.#functionals
+      .sums()
+      .map((sum, j) => BigInt(P) * BigInt(w[j]!) + BigInt(sum));
     return values.every((x) => x <= Q / 2n && x >= -(Q / 2n)) ? values : undefined;
   }
 
@@ -137,61 +130,42 @@ class FirstPlaces {
   foldRow(folding: Folding, seeds: OpenSeeds, counter: number, alphas: number, row: number): void {
     const lab = this.#lab;
     const { width } = this.#parameters;
-    const level = this.#parameters.levels[0]!;
-    const used = Math.min(level.n, width * this.#items.length - row * level.n);
+    const { n } = this.#parameters.levels[0]!;
+    const first = row * n;
+    const used = Math.min(n, width * this.#items.length - first);
+    const rowOfY = firstRows(this.#parameters.levels[0]!)[Y]! + row;
     lab.scope(() => {
-      const coefficients = this.#coefficients(folding, row);
-      const twist = this.#twist(folding);
+      const coefficients = [...folding.lifted(row), ...folding.lifted(rowOfY)];
+      const vectors = rowsOf(lab, this.#staging);
+      this.#startLifts(seeds, counter, vectors);
       for (let from = 0; from < used; from += RUN) {
         const count = Math.min(RUN, used - from);
-        const place = row * level.n + from;
         clearRest(lab, this.#staging, count);
-        startProjection(seeds.jl, counter);
-        lab.kernels.collapsePolys(this.#lifts, place, count);
-        this.#addFunctionals(place, count);
-        this.#expandEta(seeds.lift, place, count);
-        this.#addTwisted(twist, alphas, place, count);
-        const vectors = Array.from({ length: this.#staging.rows }, (_, i) =>
-          lab.row(this.#staging, i),
-        );
+        for (let column = 0; column < count; ) {
+          const item = Math.floor((first + from + column) / width);
+          const t = first + from + column - width * item;
+          const here = Math.min(width - t, count - column);
+          this.#prepareItem(item);
+          const alpha = alphas + FORM * item;
+          lab.kernels.liftRun(column, first + from + column, t, here, this.#rho, alpha);
+          column += here;
+        }
         folding.addVectors(vectors, coefficients, from, count);
       }
     });
   }
 
-  /** c_a beta_k for the lifts at S, c_a' beta_k for eta at Y, -c_a for the sums with alpha. */
-  #coefficients(folding: Folding, row: number): number[] {
-    const lab = this.#lab;
-    const rowOfY = firstRows(this.#parameters.levels[0]!)[Y]! + row;
-    const negative = constantForm(lab, -1n);
-    lab.kernels.mulForm(negative, negative, formAt(folding.c, row));
-    return [...folding.lifted(row), ...folding.lifted(rowOfY), negative];
-  }
-
-  /** sigma(beta_k) */
-  #twist({ beta }: Folding): number[] {
-    return Array.from({ length: LIFTS }, (_, k) => {
-      const form = this.#lab.room(FORM);
-      this.#lab.kernels.sigmaForm(form, formAt(beta, k));
-      return form;
-    });
-  }
-
-  /** The functionals mod p join the projection; all of it goes into the first three vectors. */
-  #addFunctionals(place: number, count: number): void {
+  /** Tells the module what stays the same over a row. */
+  #startLifts({ jl, lift }: OpenSeeds, counter: number, vectors: readonly number[]): void {
     const { kernels } = this.#lab;
     const { width, set } = this.#parameters;
-    for (let i = 0; i < count; i++) {
-      const t = (place + i) % width;
-      if (t === width - 1) continue;
-      this.#prepareItem(Math.floor((place + i) / width));
-      const lifts = this.#lifts + LIFTS * COEFS * i;
-      kernels.addFunctionals(lifts, this.#rho + SMALL * t, partsBytes(set));
-    }
-    for (let k = 0; k < LIFTS; k++) {
-      const row = this.#lab.row(this.#staging, k);
-      kernels.coefsToVec(row, 0, this.#lifts + COEFS * k, LIFTS * COEFS, count);
-    }
+    new Uint32Array(kernels.memory.buffer, kernels.LIFT.value, 12).set([
+      ...jl.nonce(STREAM.projection, 0, counter),
+      lift.at,
+      ...vectors,
+      partsBytes(set),
+      width - 1,
+    ]);
   }
 
   /** Places come in order, so that every item comes once. */
@@ -199,41 +173,10 @@ class FirstPlaces {
     if (item === this.#item) return;
     this.#item = item;
     const { h, c } = this.#items[item]!;
-    const centred = Int16Array.from(c, (x) => (x > P >> 1 ? x - P : x));
+    const centred = new Int16Array(c.length);
+    for (let i = 0; i < c.length; i++) centred[i] = c[i]! > P >> 1 ? c[i]! - P : c[i]!;
     // the sums become those of <rho_i, c_i>
     this.#functionals.write(item, h, this.#rho, centred);
-  }
-
-  #expandEta(lift: Seed, place: number, count: number): void {
-    const lab = this.#lab;
-    for (let k = 0; k < LIFTS; k++) {
-      const eta = this.#eta + RUN * COEFS * k;
-      for (let i = 0; i < count; i++) sampleEta(lab, lift, k, place + i, eta + COEFS * i);
-      lab.kernels.coefsToVec(lab.row(this.#staging, LIFTS + k), 0, eta, COEFS, count);
-    }
-  }
-
-  /** sum of beta_k sigma(eta_k alpha_i) = sigma(alpha_i sum of sigma(beta_k) eta_k), column by column */
-  #addTwisted(twist: readonly number[], alphas: number, place: number, count: number): void {
-    const lab = this.#lab;
-    const { kernels } = lab;
-    const to = lab.row(this.#staging, 2 * LIFTS);
-    lab.scope(() => {
-      const forms = lab.forms(LIFTS);
-      for (const [k, at] of twist.entries()) {
-        lab.bytes(formAt(forms, k), FORM).set(lab.bytes(at, FORM));
-      }
-      const eta = twist.map((_, k) => lab.row(this.#staging, LIFTS + k));
-      lab.combine({ ...this.#staging, at: to, rows: 1 }, 0, eta, forms);
-    });
-    const [form, turned] = [this.#forms, this.#forms + FORM];
-    for (let i = 0; i < count; i++) {
-      const item = Math.floor((place + i) / this.#parameters.width);
-      kernels.loadColumn(form, to, i);
-      kernels.mulForm(form, form, alphas + FORM * item);
-      kernels.sigmaForm(turned, form);
-      kernels.storeColumn(to, i, turned);
-    }
   }
 }
 

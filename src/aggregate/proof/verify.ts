@@ -90,7 +90,7 @@ function normsHold({ levels, tail }: Parameters, section: ParsedSection): boolea
 
 function normSq(values: Int32Array): number {
   let sum = 0;
-  for (const x of values) sum += x * x;
+  for (let i = 0; i < values.length; i++) sum += values[i]! * values[i]!;
   return sum;
 }
 
