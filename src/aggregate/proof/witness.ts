@@ -67,6 +67,7 @@ export function fillNorm(out: Int16Array, rest: number, s2: Int16Array): void {
     left -= root * root;
   }
   if (left !== 0) throw new CodedError('INTERNAL', { cause: new RangeError('norm not filled') });
+  for (let j = 0; j < 64; j++) if (s2[j]! & 1) out[j] = -out[j]!;
 }
 
 /** S: the parts of s1 and s2 and the filling, item after item. */

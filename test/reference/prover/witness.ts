@@ -83,7 +83,7 @@ export function squareRoot(x: bigint): bigint {
   return root;
 }
 
-/** The polynomial that fills the norm up: its squares sum to `rest`. */
+/** The polynomial that fills the norm up, before its signs: its squares sum to `rest`. */
 export function epsilon(rest: bigint): Poly {
   const out = new Array<bigint>(D).fill(0n);
   const mm = squareRoot(rest / 56n);
@@ -98,12 +98,17 @@ export function epsilon(rest: bigint): Poly {
   return out;
 }
 
+/** Coefficient j is negated where that of s2 is odd. */
+export const withSigns = (filling: Poly, s2: readonly bigint[]): Poly =>
+  filling.map((x, j) => (s2[j]! % 2n === 0n ? x : -x));
+
 /** S and W of the items; a witness that is too long (never an honest one) gets no filling. */
 export function witnessOf(items: readonly Decoded[], degree: 512 | 1024): Witness0 {
   const betaSq = BETA_SQ[degree];
   const S = items.map(({ s1, s2 }) => {
     const rest = betaSq - squares(s1) - squares(s2);
-    return [...strideParts(s1), ...strideParts(s2), rest < 0n ? ZERO : epsilon(rest)];
+    const filling = rest < 0n ? ZERO : withSigns(epsilon(rest), s2);
+    return [...strideParts(s1), ...strideParts(s2), filling];
   });
   return { S, W: squaresOf(S, betaSq) };
 }
