@@ -4,11 +4,14 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { fieldsOf, type Run, runOf, TABLE_HASH } from '../../reference/prover/runs.ts';
 import type { Faults, TraceEvent } from '../../reference/prover/trace.ts';
 import { TOY_ROWS } from '../../reference/toyRows.ts';
 import { type SectionInput, verifyReferenceSection } from '../../reference/verifier/verify.ts';
+
+// BigInt on a busy machine
+vi.setConfig({ testTimeout: 600_000 });
 
 interface Step {
   readonly kind: string;
@@ -68,7 +71,7 @@ function expectAccepted(run: Run): void {
 
 describe('accepted, with equal transcripts', () => {
   for (const set of ['falcon512', 'falcon1024'] as const) {
-    for (const count of [1, 2, 3, 9]) {
+    for (const count of process.env.SLOW ? [1, 2, 3, 9] : [1, 2, 3]) {
       test(`${count} of ${set}`, () => {
         const run = runOf(set, count);
         expectAccepted(run);
@@ -149,13 +152,13 @@ describe('a deviation is refused, and accepted without the check that stops it',
     },
   };
 
-  // 18 places in two rows of 10: padding in every part
-  const row = TOY_ROWS['three digits, then one, padding in every part']!;
+  // one item of two: the other's places are padding
+  const row = TOY_ROWS['two digits, no cut']!;
   for (const [name, { faults, checks }] of Object.entries(deviations)) {
     test(name, () => {
       const { omit: _, ...honestCombination } = faults;
-      expect(judge(runOf('falcon512', 2, row, honestCombination)).verdict.ok).toBe(false);
-      const run = runOf('falcon512', 2, row, faults);
+      expect(judge(runOf('falcon512', 1, row, honestCombination)).verdict.ok).toBe(false);
+      const run = runOf('falcon512', 1, row, faults);
       expect(judge(run).verdict.ok).toBe(false);
       expect(judge(run, { checks: checks! }).verdict).toEqual({
         ok: true,

@@ -1,5 +1,5 @@
 /** The slow prover against its own definitions: every equation at every level, every sampler. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   ordinaryIdentities,
   type ShownTail,
@@ -9,6 +9,9 @@ import {
 import { readParameters } from '../../reference/prover/parameters.ts';
 import { fieldsOf, levelsOf, type Run, runOf } from '../../reference/prover/runs.ts';
 import { TOY_ROWS } from '../../reference/toyRows.ts';
+
+// BigInt on a busy machine
+vi.setConfig({ testTimeout: 600_000 });
 
 /** Names of the equations that fail, with their level; and how many were looked at. */
 function judge(run: Run): { wrong: string[]; count: number } {

@@ -4,11 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { headerOf, signedItems } from '../../reference/items.ts';
 import { TABLE_HASH, tableRow } from '../../reference/prover/runs.ts';
 import { allVectors, proofVector, smallVectors } from '../../reference/vectors.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
+
+// BigInt on a busy machine
+vi.setConfig({ testTimeout: 600_000 });
 
 const path = fileURLToPath(new URL('../../vectors/proof.json', import.meta.url));
 const published = JSON.parse(readFileSync(path, 'utf8'));
