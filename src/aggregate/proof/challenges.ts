@@ -26,12 +26,16 @@ export class Seed {
 
   /** Chooses a stream. */
   start(type: number, sub: number, index: number): void {
-    this.#lab.stream(...this.nonce(type, sub, index));
+    this.#lab.stream(this.at, this.#word(type, sub), index);
   }
 
   /** What chooses a stream: the address of the key, two words of the nonce. */
   nonce(type: number, sub: number, index: number): [number, number, number] {
-    return [this.at, type + 256 * this.#level + 65_536 * sub, index];
+    return [this.at, this.#word(type, sub), index];
+  }
+
+  #word(type: number, sub: number): number {
+    return type + 256 * this.#level + 65_536 * sub;
   }
 }
 
@@ -53,6 +57,26 @@ export function expandKeyRow(
   lab.kernels.expandKey(lab.row(vecs, to), 0, columns);
 }
 
+/** Columns and bytes of a block of a row, see wasm.ts. */
+const BLOCK_COLUMNS = 32;
+const BLOCK_BYTES = 24_576;
+
+/**
+ * Rows whose columns 0 to `filled[row] - 1` are about to be written: those stay as they are, the others are zero. Clearing all
+ * would touch the largest vectors once more.
+ */
+export function vecsToFill(lab: Labrador, columns: number, filled: readonly number[]): Vecs {
+  const rows = filled.length;
+  const blocks = Math.ceil(columns / BLOCK_COLUMNS);
+  const stride = BLOCK_BYTES * blocks;
+  const at = lab.room(stride * rows);
+  for (const [row, count] of filled.entries()) {
+    const from = BLOCK_BYTES * Math.floor(count / BLOCK_COLUMNS);
+    lab.bytes(at + stride * row + from, stride - from).fill(0);
+  }
+  return { kind: 'vecs', at, rows, columns, blocks, stride };
+}
+
 /** A matrix of keys. */
 export function expandKeys(
   lab: Labrador,
@@ -62,7 +86,7 @@ export function expandKeys(
   columns: number,
   width = columns,
 ): Vecs {
-  const vecs = lab.vecs(rows, width);
+  const vecs = vecsToFill(lab, width, new Array<number>(rows).fill(columns));
   lab.scope(() => {
     const seed = keysSeed(lab, level);
     for (let row = 0; row < rows; row++) expandKeyRow(lab, seed, matrix, row, vecs, row, columns);

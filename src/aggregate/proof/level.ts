@@ -1,7 +1,7 @@
 /** An ordinary level (docs/protocol.md, 8), and the end that level 0 shares with it. */
 import type { OrdinaryLevel } from '../parameters/rows.ts';
 import type { Coefs, Vecs } from '../wasm.ts';
-import { COEFS, type Seed, SMALL } from './challenges.ts';
+import { COEFS, type Seed, SMALL, vecsToFill } from './challenges.ts';
 import {
   addPadding,
   carriedConstraints,
@@ -26,7 +26,6 @@ import {
   project,
   quadraticGarbage,
   sendLifts,
-  vecsToFill,
 } from './steps.ts';
 
 /** Puts the output of the level before into rows: their places. */

@@ -2,7 +2,7 @@
 import type { ParameterSet } from '../../falcon/index.ts';
 import type { Parameters, Shape } from '../parameters/rows.ts';
 import type { Forms, Smalls, Vecs } from '../wasm.ts';
-import { FORM, formsOf, SMALL, sampleAlphas } from './challenges.ts';
+import { FORM, formsOf, SMALL, sampleAlphas, vecsToFill } from './challenges.ts';
 import { commitOuter, storeG, storeT } from './commit.ts';
 import type { Context } from './context.ts';
 import { Functionals, partsBytes } from './functionals.ts';
@@ -29,7 +29,6 @@ import {
   quadraticGarbage,
   rowsOf,
   sendLifts,
-  vecsToFill,
 } from './steps.ts';
 import { type Decoded, writeS, writeW } from './witness.ts';
 

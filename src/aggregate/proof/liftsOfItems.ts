@@ -1,11 +1,19 @@
 /** The linear forms of the lifts at level 0 (docs/protocol.md, 7.6). */
 import type { OrdinaryLevel } from '../parameters/rows.ts';
 import type { Forms, Vecs } from '../wasm.ts';
-import { COEFS, FORM, prepareOmega, prepareTheta, type Seed, samplePsi } from './challenges.ts';
+import {
+  COEFS,
+  FORM,
+  prepareOmega,
+  prepareTheta,
+  type Seed,
+  samplePsi,
+  vecsToFill,
+} from './challenges.ts';
 import type { Context } from './context.ts';
 import { SEED, STREAM } from './labels.ts';
 import { FUNCTIONALS, LIFTS, Q, runsOf } from './shapes.ts';
-import { filledBy, type Placed, vecsToFill } from './steps.ts';
+import { filledBy, type Placed } from './steps.ts';
 
 const W_FACTOR = 1n << 13n;
 

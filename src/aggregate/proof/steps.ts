@@ -221,26 +221,6 @@ export function amortised(lab: Labrador, c: Forms, x: Vecs): Coefs {
   return out;
 }
 
-/** Columns and bytes of a block of a row, see wasm.ts. */
-const BLOCK_COLUMNS = 32;
-const BLOCK_BYTES = 24_576;
-
-/**
- * Rows whose columns 0 to `filled[row] - 1` are about to be written: those stay as they are, the others are zero. Clearing all
- * would touch the largest vectors once more.
- */
-export function vecsToFill(lab: Labrador, columns: number, filled: readonly number[]): Vecs {
-  const rows = filled.length;
-  const blocks = Math.ceil(columns / BLOCK_COLUMNS);
-  const stride = BLOCK_BYTES * blocks;
-  const at = lab.room(stride * rows);
-  for (const [row, count] of filled.entries()) {
-    const from = BLOCK_BYTES * Math.floor(count / BLOCK_COLUMNS);
-    lab.bytes(at + stride * row + from, stride - from).fill(0);
-  }
-  return { kind: 'vecs', at, rows, columns, blocks, stride };
-}
-
 /** How many columns of every row the parts fill from its start on; `lengths` of the parts. */
 export const filledBy = (shape: Shape, lengths: readonly number[]): number[] =>
   shape.rows.flatMap((count, part) =>
