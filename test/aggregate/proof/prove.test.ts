@@ -35,10 +35,18 @@ describe('the slow prover', () => {
       : []),
   ] as const)('%s, %i items: state by state, byte by byte', LONG, async (set, count) => {
     const { section, events } = referenceSection(set, count);
-    const seen: string[] = [];
+    let seen: string[] = [];
+    let retry = 0;
     const items = signedItems(set, count);
     const bytes = await proveSection(set, headerOf(items), items, {
-      trace: (event) => seen.push(line(event)),
+      trace: (event) => {
+        if (event.kind === 'absorb' && event.label === 'retry') {
+          // an attempt that failed leaves no trace in the proof
+          if (event.data[0]! > 0) seen = seen.slice(0, retry);
+          retry = seen.length;
+        }
+        seen.push(line(event));
+      },
     });
     expect(seen).toEqual(events.filter((event) => 'label' in event).map((e) => line(e as Shown)));
     expect(hex(bytes!)).toBe(hex(section.bytes));
