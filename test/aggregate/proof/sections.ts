@@ -10,7 +10,7 @@ import type { ModuleName } from '../../../src/aggregate/wasm.ts';
 import { concat } from '../../../src/bytes.ts';
 import { headerOf, type SetName, type SignedItem, signedItems } from '../../reference/items.ts';
 import { proveReference } from '../../reference/prover/prove.ts';
-import type { TraceEvent } from '../../reference/prover/trace.ts';
+import type { Faults, TraceEvent } from '../../reference/prover/trace.ts';
 
 export interface Section {
   readonly set: SetName;
@@ -30,11 +30,24 @@ export function rowOf(set: SetName, bucket: number): TableRow {
   return TABLE.find(([of, most]) => of === degree && most >= bucket)!;
 }
 
+const isRetry = (event: TraceEvent): boolean => event.kind === 'absorb' && event.label === 'retry';
+
+/** What a prover showed of itself, without the levels that failed and were run again. */
+export function withoutFailures(events: readonly TraceEvent[]): TraceEvent[] {
+  const kept: TraceEvent[] = [];
+  for (const event of events) {
+    if (event.kind === 'failure') kept.length = kept.findLastIndex(isRetry);
+    else kept.push(event);
+  }
+  return kept;
+}
+
 /** A section by the slow prover, and what it showed of itself. */
 export function referenceSection(
   set: SetName,
   count: number,
   row = rowOf(set, count),
+  faults: Faults = {},
 ): { section: Section; events: TraceEvent[] } {
   const items = signedItems(set, count);
   const header = headerOf(items);
@@ -45,6 +58,7 @@ export function referenceSection(
     tableHash: TABLE_HASH,
     header,
     items,
+    faults,
     trace: (event) => events.push(event),
   });
   return { section: { set, header, items, salts: saltsOf(items), bytes }, events };
