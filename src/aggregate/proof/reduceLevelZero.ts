@@ -36,7 +36,7 @@ const RUN = 64;
 /** Parts of the witness. */
 const [S, W, Y] = [0, 1, 2] as const;
 
-/** Two bytes of 2^13 W_{i,1} in the norm. */
+/** w_i = W_{i,0} + 2^13 W_{i,1}. */
 const NORM_DIGIT_BITS = 13n;
 
 /** @returns undefined if a functional is out of its range (7.3) */
@@ -73,16 +73,18 @@ export function reduceLevelZero(
         weighted(lab, theta + 8 * FUNCTIONALS * k, values),
     );
     addLifts(lab, b, folding.beta, fields.b, constants);
-    const sum = new BigInt64Array(64);
-    for (const [i, x] of lab.i16(alphas).entries()) sum[i % 64]! += BigInt(x);
-    addProduct(
-      lab,
-      b,
-      constantForm(lab, 1n),
-      sum.map((x) => x * BigInt(BETA_SQ[parameters.set])),
-    );
+    const betaSq = BigInt(BETA_SQ[parameters.set]);
+    const norms = sumOf(lab.i16(alphas)).map((x) => x * betaSq);
+    addProduct(lab, b, constantForm(lab, 1n), norms);
     return claimOf(lab, 0, level, fields, { folding, quadratic: quadraticOf(parameters), b });
   });
+}
+
+/** The sum of polynomials, at most 2^20 of them. */
+function sumOf(polynomials: Int16Array): BigInt64Array {
+  const sum = new Int32Array(64);
+  for (let i = 0; i < polynomials.length; i++) sum[i % 64]! += polynomials[i]!;
+  return BigInt64Array.from(sum, BigInt);
 }
 
 /** N1: the rows of S against the rows of Y. */
