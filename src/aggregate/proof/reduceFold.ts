@@ -7,7 +7,7 @@
 import type { Forms, Labrador, Vecs } from '../wasm.ts';
 import { FORM, type Seed, sampleCs, sampleShorts, startProjection } from './challenges.ts';
 import { SHORT } from './labels.ts';
-import { LIFTS } from './shapes.ts';
+import { LIFTS, Q } from './shapes.ts';
 
 /** Bytes of 32 columns of a vector. */
 const BLOCK = 24_576;
@@ -62,6 +62,22 @@ export function addToColumn(
   kernels.addForm(scratch, scratch, form);
   kernels.storeColumn(vec, column, scratch);
 }
+
+/** form += factor x */
+export function addProduct(lab: Labrador, to: number, factor: number, x: BigInt64Array): void {
+  lab.scope(() => {
+    const coefs = lab.coefs(1);
+    const form = lab.room(FORM);
+    lab.i64(coefs).set(x);
+    lab.kernels.coefsToForm(form, coefs.at);
+    lab.kernels.mulForm(form, form, factor);
+    lab.kernels.addForm(to, to, form);
+  });
+}
+
+/** x times an integer, mod q. */
+export const scaled = (x: BigInt64Array, factor: bigint): BigInt64Array =>
+  x.map((value) => (value * factor) % Q);
 
 /** The challenges that a level folds its rows by, in NTT form. */
 export interface FoldingChallenges {

@@ -18,8 +18,15 @@ import { Functionals, partsBytes } from './functionals.ts';
 import { STREAM } from './labels.ts';
 import type { ParsedOrdinary } from './parse.ts';
 import type { Claim, QuadraticTerm } from './reduceClaim.ts';
-import { addProduct } from './reduceClaim.ts';
-import { clearRest, constantForm, Folding, formAt, rowsOf, zeroForm } from './reduceFold.ts';
+import {
+  addProduct,
+  clearRest,
+  constantForm,
+  Folding,
+  formAt,
+  rowsOf,
+  zeroForm,
+} from './reduceFold.ts';
 import { claimOf, type OpenSeeds, openChallenges, openSeeds } from './reduceLevel.ts';
 import { addLifts, padPlaces, weighted } from './reduceLifts.ts';
 import { BETA_SQ, FUNCTIONALS, firstRows, LIFTS, P, PROJECTIONS, pairIndex, Q } from './shapes.ts';

@@ -4,8 +4,7 @@ import type { Forms, Labrador } from '../wasm.ts';
 import { FORM, type Seed, sampleShorts } from './challenges.ts';
 import { DEGREE, Q_BITS } from './encode.ts';
 import { SHORT } from './labels.ts';
-import { addProduct } from './reduceClaim.ts';
-import { type Folding, formAt } from './reduceFold.ts';
+import { addProduct, type Folding, formAt } from './reduceFold.ts';
 import { firstRows, LIFTS, Q } from './shapes.ts';
 
 /** Sum of weight_j value_j; the weights are i64 at an address. */
