@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- <name> [--quick]`: runs `bench/<name>.ts`.
+ * `npm run bench -- <name> [--quick] [--native <path>]`: runs `bench/<name>.ts`.
  *
  * Each of those files exports `run(options)`; the last line it prints is JSON with every figure.
  */
@@ -9,6 +9,8 @@ import { parseArgs } from 'node:util';
 export interface BenchOptions {
   /** Fewer rounds: for a look, not for a statement. */
   quick: boolean;
+  /** A program to be measured in the same run, where the benchmark knows one. */
+  native?: string;
 }
 
 const directory = new URL('./', import.meta.url);
@@ -18,14 +20,19 @@ const names = readdirSync(directory)
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false } },
+  options: { quick: { type: 'boolean', default: false }, native: { type: 'string' } },
 });
 const [name = ''] = positionals;
 const file = new URL(`./${name}.ts`, directory);
 if (!names.includes(name) || !existsSync(file)) {
-  console.error(`usage: npm run bench -- <name> [--quick], name one of: ${names.join(', ')}`);
+  console.error(
+    `usage: npm run bench -- <name> [--quick] [--native <path>], name one of: ${names.join(', ')}`,
+  );
   process.exitCode = 2;
 } else {
   const module = (await import(file.href)) as { run(options: BenchOptions): Promise<void> };
-  await module.run({ quick: values.quick });
+  await module.run({
+    quick: values.quick,
+    ...(values.native !== undefined && { native: values.native }),
+  });
 }

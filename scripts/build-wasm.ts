@@ -1,8 +1,9 @@
 /**
- * Compiles assembly/ to the two WebAssembly modules:
+ * Compiles assembly/ to the WebAssembly modules, falcon and labrador, each plain and with relaxed SIMD:
  *
  *   build/falcon.wasm, build/falcon.relaxed.wasm                   the bare modules
  *   src/falcon/falcon.wasm.ts, src/falcon/falcon.relaxed.wasm.ts   the same as base64, with their export types
+ *   build/labrador*.wasm, src/aggregate/labrador*.wasm.ts          likewise
  *   wasm.lock.json                                                 compiler and SHA-256 of each module, committed
  *
  *   node scripts/build-wasm.ts                 builds if an input has changed, and compares with the lock
@@ -28,7 +29,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK = join(ROOT, 'wasm.lock.json');
-const MODULES = ['falcon', 'falcon.relaxed'] as const;
+const MODULES = ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed'] as const;
 type ModuleName = (typeof MODULES)[number];
 
 interface Lock {
@@ -55,7 +56,10 @@ function inputsHash(): string {
 }
 
 const bareFile = (name: ModuleName) => join(ROOT, 'build', `${name}.wasm`);
-const sourceFile = (name: ModuleName) => join(ROOT, 'src/falcon', `${name}.wasm.ts`);
+/** The folder of a module's sources, which is its name without the variant. */
+const sourcesOf = (name: ModuleName) => name.split('.')[0] as 'falcon' | 'labrador';
+const ROOMS = { falcon: 'src/falcon', labrador: 'src/aggregate' } as const;
+const sourceFile = (name: ModuleName) => join(ROOT, ROOMS[sourcesOf(name)], `${name}.wasm.ts`);
 const inputsLine = (inputs: string) => `// Inputs: ${inputs}\n`;
 
 function isCurrent(name: ModuleName, inputs: string): boolean {
@@ -80,7 +84,8 @@ function build(name: ModuleName, inputs: string): void {
   try {
     const compiler = join(ROOT, 'node_modules/assemblyscript/bin/asc.js');
     const wasm = join(folder, 'module.wasm');
-    const run = spawnSync(process.execPath, [compiler, '--target', name, '-o', wasm], {
+    const entry = `assembly/${sourcesOf(name)}/index.ts`;
+    const run = spawnSync(process.execPath, [compiler, entry, '--target', name, '-o', wasm], {
       cwd: ROOT,
       encoding: 'utf8',
     });
@@ -120,10 +125,10 @@ function moduleSource(
   members: string[],
   inputs: string,
 ): string {
-  const isMain = name === 'falcon';
+  const isMain = name === sourcesOf(name);
   const types = `
 /** What the module exports. */
-export interface FalconExports {
+export interface ${sourcesOf(name) === 'falcon' ? 'Falcon' : 'Labrador'}Exports {
 ${members.map((member) => `  readonly ${member.replace(/^(\w+)\(/, '$1: (').replace(/\): (\w+);$/, ') => $1;')}`).join('\n')}
 }
 `;
@@ -148,7 +153,7 @@ function currentLock(): string {
   };
   const lock: Lock = {
     assemblyscript: compilerVersion,
-    modules: { falcon: entry('falcon'), 'falcon.relaxed': entry('falcon.relaxed') },
+    modules: Object.fromEntries(MODULES.map((name) => [name, entry(name)])) as Lock['modules'],
   };
   return `${JSON.stringify(lock, null, 2)}\n`;
 }

@@ -10,7 +10,7 @@ const run = (command: string, ...args: string[]) =>
 run(process.execPath, 'scripts/build-wasm.ts');
 rmSync(`${root}dist`, { recursive: true, force: true });
 run(`${root}node_modules/.bin/tsc`, '-p', 'tsconfig.build.json');
-for (const name of ['falcon.wasm', 'falcon.relaxed.wasm']) {
-  copyFileSync(`${root}build/${name}`, `${root}dist/${name}`);
+for (const name of ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed']) {
+  copyFileSync(`${root}build/${name}.wasm`, `${root}dist/${name}.wasm`);
 }
 chmodSync(`${root}dist/cli/main.js`, 0o755);

@@ -32,8 +32,8 @@ for (const falcon of [falcon512, falcon1024]) {
   assert.equal(verifyAggregate(bundle, items), true);
   assert.deepEqual(extractSignatures(bundle, items), [signature]);
 }
-for (const name of ['falcon.wasm', 'falcon.relaxed.wasm']) {
-  const bytes = readFileSync(new URL(import.meta.resolve('falconry/' + name)));
+for (const name of ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed']) {
+  const bytes = readFileSync(new URL(import.meta.resolve('falconry/' + name + '.wasm')));
   assert.deepEqual(WebAssembly.Module.imports(new WebAssembly.Module(bytes)), []);
 }
 const service = falconService({ dataDirectory: './data' });

@@ -8,9 +8,11 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import type { AggregateFormatOption } from '../src/aggregate/index.ts';
 import { openHttpServer } from '../src/cli/httpServer.ts';
 import { falcon512 } from '../src/falcon/index.ts';
 import { falconService } from '../src/middleware/index.ts';
+import type { ResultFile } from '../src/middleware/resultFile.ts';
 import {
   formatTaskFile,
   type TaskItem,
@@ -30,18 +32,23 @@ Starts the service, signs messages with many keys, sends them as one batch, and 
   --count N   signatures, 1 to ${MAX_COUNT} (default ${MAX_COUNT})
   --keys N    keys that sign them (default 200, or as many as there are signatures)
   --direct    send the batch in one request instead of create, upload and notify
+  --format F  proof, bundle or auto: the smaller of the two (default auto)
   --help      this text
 
 Examples:
   npm run demo
   npm run demo -- --count 10 --direct
+  npm run demo -- --format bundle
 `;
 
 interface Plan {
   readonly count: number;
   readonly keys: number;
   readonly direct: boolean;
+  readonly format: AggregateFormatOption;
 }
+
+const FORMATS: readonly AggregateFormatOption[] = ['auto', 'proof', 'bundle'];
 
 /** Times of the steps, for the table. */
 const times: [string, string, string][] = [];
@@ -53,10 +60,14 @@ async function timed<T>(name: string, count: number, work: () => T | Promise<T>)
   return value;
 }
 
-async function main({ count, keys, direct }: Plan): Promise<boolean> {
+async function main({ count, keys, direct, format }: Plan): Promise<boolean> {
   const started = performance.now();
   const directory = await mkdtemp(join(tmpdir(), 'falconry-demo-'));
-  const service = falconService({ dataDirectory: directory, threads: availableParallelism() });
+  const service = falconService({
+    dataDirectory: directory,
+    threads: availableParallelism(),
+    aggregateFormat: format,
+  });
   await timed('start of the service', 1, () => service.start());
   const server = await openHttpServer({ fetch: service.app.fetch, port: 0, host: '127.0.0.1' });
   try {
@@ -67,7 +78,7 @@ async function main({ count, keys, direct }: Plan): Promise<boolean> {
 
     const items = await sign(ask, count, keys);
     const id = direct ? await sendDirectly(ask, items) : await sendInThreeSteps(ask, items);
-    const record = await timed('work of the service', 1, () => follow(ask, id));
+    const record = await timed(WORK, 1, () => follow(ask, id));
     if (record.status !== 'completed') {
       console.error(
         `\nThe task ended as "${record.status}":`,
@@ -80,10 +91,14 @@ async function main({ count, keys, direct }: Plan): Promise<boolean> {
 
     const { result, verifyMs, checks } = checkResult(file, items, id);
     for (const { name, held } of checks) console.log(`  ${held ? '✓' : '✗'} ${name}`);
-    times.push(['check by the library', time(verifyMs), `${time(verifyMs / count)} each`]);
+    const phases = Object.entries(result.timings).map(([name, ms]): [string, string, string] => {
+      return [`  ${PHASES[name] ?? name}`, time(ms), ''];
+    });
+    times.splice(times.findIndex(([name]) => name === WORK) + 1, 0, ...phases);
+    times.push([`check of the ${result.format}`, time(verifyMs), `${time(verifyMs / count)} each`]);
     times.push(['all together', time(performance.now() - started), '']);
     console.log(`\n${table('Times', times)}`);
-    console.log(table('Bytes', byteRows(items, keys, result.aggregate.length, file.length)));
+    console.log(table('Bytes', byteRows(items, keys, result, file.length)));
     const held = checks.every((check) => check.held);
     console.log(
       held
@@ -223,8 +238,19 @@ async function fetchText(url: string): Promise<string> {
   return response.text();
 }
 
-function byteRows(items: readonly TaskItem[], keys: number, aggregate: number, file: number) {
+const WORK = 'work of the service';
+
+/** What the service says of its own time. */
+const PHASES: Readonly<Record<string, string>> = {
+  read_ms: 'of it: reading the file',
+  verify_ms: 'of it: every signature',
+  aggregate_ms: 'of it: the aggregate',
+};
+
+function byteRows(items: readonly TaskItem[], keys: number, result: ResultFile, file: number) {
   const signatures = items.reduce((sum, { signature }) => sum + signature.length, 0);
+  const aggregate = result.aggregate.length;
+  const salts = items.length * falcon512.lengths.salt;
   const perItem = (size: number) => `${(size / items.length).toFixed(1)} each`;
   return [
     [
@@ -233,7 +259,8 @@ function byteRows(items: readonly TaskItem[], keys: number, aggregate: number, f
       `${falcon512.lengths.publicKey} each`,
     ],
     ['signatures, as signed', bytes(signatures), perItem(signatures)],
-    ['aggregate (bundle)', bytes(aggregate), perItem(aggregate)],
+    [`aggregate (${result.format})`, bytes(aggregate), perItem(aggregate)],
+    ['  of it salts', bytes(salts), perItem(salts)],
     [
       'saved',
       bytes(signatures - aggregate),
@@ -250,6 +277,7 @@ function readPlan(): Plan | null {
       count: { type: 'string', default: String(MAX_COUNT) },
       keys: { type: 'string' },
       direct: { type: 'boolean', default: false },
+      format: { type: 'string', default: 'auto' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -261,7 +289,9 @@ function readPlan(): Plan | null {
   };
   const count = integer('count', values.count, MAX_COUNT);
   const keys = integer('keys', values.keys ?? String(Math.min(200, count)), count);
-  return { count, keys, direct: values.direct };
+  const format = FORMATS.find((name) => name === values.format);
+  if (format === undefined) throw new RangeError(`--format must be one of ${FORMATS.join(', ')}`);
+  return { count, keys, direct: values.direct, format };
 }
 
 let plan: Plan | null = null;

@@ -22,6 +22,8 @@ export const ERROR_CODES = Object.freeze({
   // What was handed in is wrong: repeating it cannot help.
   INVALID_SIGNATURES: meaning(422, false, 'Some signatures of the batch are not valid'),
   BAD_AGGREGATE: meaning(422, false, 'The aggregate is not valid for these statements'),
+  NO_PROOF: meaning(422, false, 'No proof could be made of this batch'),
+  NO_SIGNATURES: meaning(422, false, 'A proof keeps no signatures'),
   BAD_TASK_FILE: meaning(422, false, 'The task file is not an array of signature triples'),
   BAD_KEY_FILE: meaning(422, false, 'The file holds no such key or signature'),
   BAD_RESULT_FILE: meaning(422, false, 'The result file is not valid'),

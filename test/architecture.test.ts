@@ -63,6 +63,7 @@ test('the sources are found', () => {
 const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = [
   { from: /^assembly\/shared\//, self: 'assembly/shared/', to: [] },
   { from: /^assembly\/falcon\//, self: 'assembly/falcon/', to: [/^assembly\/shared\//] },
+  { from: /^assembly\/labrador\//, self: 'assembly/labrador/', to: [/^assembly\/shared\//] },
   // Entries that exist to be tested.
   { from: /^assembly\/test\//, self: 'assembly/test/', to: [/^assembly\//] },
   { from: /^src\/(errors|bytes)\.ts$/, self: '', to: [] },
@@ -72,6 +73,17 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [/^src\/errors\.ts$/, /^src\/(falcon|aggregate)\/index\.ts$/],
   },
   { from: /^src\/falcon\//, self: 'src/falcon/', to: [/^src\/(errors|bytes)\.ts$/] },
+  // The proof is a room within the room: it knows nothing of bundles, formats or options.
+  {
+    from: /^src\/aggregate\/(proof|parameters)\/|^src\/aggregate\/wasm\.ts$/,
+    self: 'src/aggregate/proof/',
+    to: [
+      /^src\/(errors|bytes)\.ts$/,
+      /^src\/falcon\/(index|points|params)\.ts$/,
+      /^src\/aggregate\/(wasm|labrador(\.relaxed)?\.wasm|container|statement)\.ts$/,
+      /^src\/aggregate\/parameters\//,
+    ],
+  },
   {
     from: /^src\/aggregate\//,
     self: 'src/aggregate/',
@@ -142,13 +154,50 @@ describe('imports', () => {
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 
-  test('only the wrapper sees WebAssembly', () => {
+  test('only the two wrappers see WebAssembly', () => {
     const seen = src.filter(
       (source) =>
         !isGenerated(source) &&
-        /\bWebAssembly\.(?!Global|Memory)\w/.test(withoutComments(source.text)),
+        /\bWebAssembly\.(?!Global|Memory|RuntimeError)\w/.test(withoutComments(source.text)),
     );
-    expect(seen.map(({ path }) => path)).toEqual(['src/falcon/wasm.ts']);
+    expect(seen.map(({ path }) => path).sort()).toEqual([
+      'src/aggregate/wasm.ts',
+      'src/falcon/wasm.ts',
+    ]);
+  });
+
+  test('the proof is entered by its index', () => {
+    const wrong = product.flatMap(({ path, imports }) =>
+      path.startsWith('src/aggregate/proof/')
+        ? []
+        : imports
+            .filter((to) => /^src\/aggregate\/proof\/(?!index\.ts$)/.test(to))
+            .map((to) => `${path}: ${to}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('the verifier of the proof needs nothing of the prover', () => {
+    const graph = new Map(product.map(({ path, imports }) => [path, imports]));
+    const seen = new Set<string>();
+    const visit = (path: string): void => {
+      if (seen.has(path)) return;
+      seen.add(path);
+      for (const to of graph.get(path) ?? []) visit(to);
+    };
+    visit('src/aggregate/proof/verify.ts');
+    expect(seen.size).toBeGreaterThan(5);
+    expect([...seen].filter((path) => /\/prove\w*\.ts$/.test(path))).toEqual([]);
+  });
+
+  test('labels of the transcript are written in one file', () => {
+    const wrong = src.filter(
+      ({ path, text }) =>
+        path.startsWith('src/aggregate/proof/') &&
+        !path.endsWith('/labels.ts') &&
+        /\.(absorb|seed|seal)\(\s*['"`]/.test(withoutComments(text)),
+    );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 
   test('no cycles', () => {

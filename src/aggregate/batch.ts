@@ -5,28 +5,33 @@
 import { CodedError, type InvalidItem } from '../errors.ts';
 import { falcon512, falcon1024 } from '../falcon/index.ts';
 import { type DecodedSignature, decodeSignature } from '../falcon/points.ts';
-import { encodeBundle } from './bundle.ts';
-import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
+import { type Statement, setOfPublicKey } from './statement.ts';
 
 /** One signature with what it signs. */
 export interface AggregateItem extends Statement {
   readonly signature: Uint8Array;
 }
 
+/** Items that verify, with the parts of their signatures. */
+export interface VerifiedBatch {
+  readonly items: readonly AggregateItem[];
+  readonly signatures: readonly DecodedSignature[];
+}
+
 /** A batch in the making. */
 export interface Batch {
-  /** Judges and takes in the next items. Keys and messages are read once more by `finish`. */
+  /** Judges and takes in the next items. Their bytes are read once more when they are encoded. */
   add(items: readonly AggregateItem[]): void;
   /**
-   * The aggregate of all items added.
+   * All items added.
    *
    * @throws CodedError `INVALID_SIGNATURES` that names every invalid item with its reason
    */
-  finish(): Uint8Array;
+  finish(): VerifiedBatch;
 }
 
 export function startBatch(): Batch {
-  const statements: Statement[] = [];
+  const taken: AggregateItem[] = [];
   const signatures: DecodedSignature[] = [];
   const invalid: InvalidItem[] = [];
   let added = 0;
@@ -41,12 +46,12 @@ export function startBatch(): Batch {
         // What verifies also decodes: both read signatures with the same code.
         if (typeof decoded === 'string') throw new CodedError('INTERNAL', { cause: decoded });
         signatures.push(decoded);
-        statements.push(item);
+        taken.push(item);
       }
     },
     finish() {
       if (invalid.length > 0) throw new CodedError('INVALID_SIGNATURES', { invalid });
-      return encodeBundle(statementDigest(statements), signatures);
+      return { items: taken, signatures };
     },
   };
 }

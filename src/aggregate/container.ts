@@ -3,7 +3,7 @@
  *
  *   at  bytes
  *    0      4  "FLRY"
- *    4      1  format: 1 = bundle (2 is kept for the proof)
+ *    4      1  format: 1 = bundle, 2 = proof
  *    5      1  version of that format
  *    6     32  statement commitment
  *   38      2  count of items, 1..8192
@@ -13,7 +13,8 @@
  *
  * Integers are big-endian. A kind is 3 s + form: s is 0 for Falcon-512 and 1 for Falcon-1024, form
  * is 0 compressed, 1 padded, 2 constant-time. Neighbouring runs differ in kind and the lengths sum
- * to the count exactly, so there is one way to write a list of kinds.
+ * to the count exactly, so there is one way to write a list of kinds. A proof keeps no signatures
+ * and so no forms: its kinds are 0 and 3.
  */
 import type { ParameterSet, SignatureFormat } from '../falcon/index.ts';
 
@@ -23,7 +24,7 @@ export const SALT_BYTES = 40;
 export const COMMITMENT_BYTES = 32;
 
 /** Formats of the body by their byte. */
-export const FORMATS = Object.freeze({ bundle: 1 } as const);
+export const FORMATS = Object.freeze({ bundle: 1, proof: 2 } as const);
 export type AggregateFormat = keyof typeof FORMATS;
 
 const MAGIC = [0x46, 0x4c, 0x52, 0x59]; // "FLRY"
@@ -38,6 +39,11 @@ const LENGTH_BITS = 13;
 const SETS: readonly ParameterSet[] = Object.freeze(['falcon512', 'falcon1024']);
 const FORMS: readonly SignatureFormat[] = Object.freeze(['compressed', 'padded', 'constantTime']);
 const KINDS = SETS.length * FORMS.length;
+/** Kinds that a body of a format can hold, as bits. */
+const KINDS_OF: Readonly<Record<AggregateFormat, number>> = Object.freeze({
+  bundle: 0b111111,
+  proof: 0b001001,
+});
 
 /** Number of a (set, form) pair in the runs. */
 export function kindOf(set: ParameterSet, form: SignatureFormat): number {
@@ -112,7 +118,8 @@ export function parseHeader(bytes: Uint8Array): ParsedHeader | undefined {
     const run = view.getUint16(at);
     const kind = run >> LENGTH_BITS;
     const length = (run & ((1 << LENGTH_BITS) - 1)) + 1;
-    if (kind >= KINDS || kind === previous || length > count - filled) return undefined;
+    if (kind === previous || length > count - filled) return undefined;
+    if (((KINDS_OF[format] >> kind) & 1) === 0) return undefined;
     kinds.fill(kind, filled, filled + length);
     filled += length;
     previous = kind;

@@ -2,27 +2,41 @@
  * Aggregates of Falcon signatures: many (public key, message, signature) triples in, one string
  * of bytes out, which a verifier checks against the list of (public key, message) alone.
  *
- * There is one format so far, the *bundle*: every signature, losslessly, at its entropy.
+ * Two formats: the *bundle* holds every signature, losslessly, at its entropy; the *proof* holds
+ * none, and proves in far fewer bytes that there is one for every statement.
  */
 import { abytes, equal } from '../bytes.ts';
 import { CodedError, type InvalidItem } from '../errors.ts';
 import type { ParameterSet, SignatureFormat } from '../falcon/index.ts';
-import { type AggregateItem, type Batch, invalidItems, startBatch } from './batch.ts';
-import { decodeBundle } from './bundle.ts';
+import { checkCount, checkHook, checkList, checkNames } from './arguments.ts';
+import { type AggregateItem, invalidItems, startBatch } from './batch.ts';
+import { decodeBundle, encodeBundle } from './bundle.ts';
 import {
   type AggregateFormat,
+  FORMATS,
   formOfKind,
   MAX_ITEMS,
   type ParsedHeader,
   parseHeader,
   setOfKind,
 } from './container.ts';
+import {
+  type AggregateFormatOption,
+  encodeAggregate,
+  type FormatChoice,
+  requireFormat,
+} from './format.ts';
+import { verifyProof } from './formatProof.ts';
+import { MAX_SECTION_ITEMS } from './proof/index.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
-export type { AggregateFormat, AggregateItem, Statement };
+export type { AggregateFormat, AggregateFormatOption, AggregateItem, FormatChoice, Statement };
 
 /** Most items of one aggregate (8192). */
 export const MAX_AGGREGATE_ITEMS = MAX_ITEMS;
+
+/** Most items of one parameter set in a proof (1722). */
+export const MAX_PROOF_ITEMS = MAX_SECTION_ITEMS;
 
 /** How far an aggregation is; `done` counts items, and comes to `total` in both phases. */
 export interface AggregateProgress {
@@ -32,6 +46,14 @@ export interface AggregateProgress {
 }
 
 export interface AggregateOptions {
+  /**
+   * The format of the body. Default `auto`: the smaller one, which is a proof from some hundred
+   * signatures on. A proof takes seconds where a bundle takes milliseconds, and gives no signature
+   * back.
+   */
+  readonly format?: AggregateFormatOption;
+  /** Called once, when the format is settled, with the reason. */
+  readonly onFormat?: (choice: FormatChoice) => void;
   /** Stops the work: the promise is rejected with `ABORTED`. */
   readonly signal?: AbortSignal;
   /** Called now and then, and at the end of each phase. What it throws rejects the promise. */
@@ -46,10 +68,10 @@ export interface AggregateInfo {
   readonly count: number;
   /** The sets that occur, Falcon-512 first. */
   readonly parameterSets: readonly ParameterSet[];
-  /** Set and form of every signature, in order. */
+  /** Set and, in a bundle, form of every signature, in order. */
   readonly items: readonly {
     readonly parameterSet: ParameterSet;
-    readonly form: SignatureFormat;
+    readonly form?: SignatureFormat;
   }[];
   /** The statement commitment that it carries, 32 bytes. */
   readonly statement: Uint8Array;
@@ -67,6 +89,8 @@ const STEP_ITEMS = 64;
 /** Work for about this long before other work of the thread gets its turn. */
 const SLICE_MS = 10;
 
+const OPTIONS = ['format', 'onFormat', 'signal', 'onProgress'];
+
 /**
  * Verifies every item and makes one aggregate of them, in the given order. Gives other work of
  * the thread its turn every 10 ms or so. The items' bytes must stay as they are meanwhile.
@@ -74,7 +98,9 @@ const SLICE_MS = 10;
  * @returns the aggregate; the same items always give the same bytes
  * @throws TypeError, RangeError for arguments of wrong types, no items, or more than 8192
  * @throws CodedError `INVALID_SIGNATURES` whose `invalid` names every invalid item with its reason,
- *   `ABORTED` when the signal says so (all as the promise's rejection)
+ *   `NO_PROOF` when a proof is asked for and the batch has more than 1722 items of one set (or, which
+ *   practically never happens, every attempt fails), `ABORTED` when the signal says so (all as the
+ *   promise's rejection)
  * @example
  * ```ts
  * const bytes = await aggregate([{ publicKey, message, signature }]);
@@ -85,8 +111,10 @@ export async function aggregate(
   items: readonly AggregateItem[],
   options: AggregateOptions = {},
 ): Promise<Uint8Array> {
-  const { signal, onProgress } = checkOptions(options);
-  const batch = checkItems(items);
+  const { format = 'auto', onFormat, signal, onProgress } = checkOptions(options);
+  checkItems(items);
+  requireFormat(items, format);
+  const batch = startBatch();
   const total = items.length;
   let sliceEnd = 0;
   for (let done = 0; done < total; ) {
@@ -100,20 +128,27 @@ export async function aggregate(
   }
   onProgress?.({ phase: 'verifying', done: total, total });
   throwIfAborted(signal);
-  const bytes = batch.finish();
+  const { bytes, choice } = await encodeAggregate(batch.finish(), format, {
+    signal,
+    onProgress: onProgress && ((done) => onProgress({ phase: 'aggregating', done, total })),
+  });
+  throwIfAborted(signal);
+  onFormat?.(choice);
   onProgress?.({ phase: 'aggregating', done: total, total });
   return bytes;
 }
 
 /**
- * As {@link aggregate}, in one go.
+ * As {@link aggregate} with the format `bundle`, in one go.
  *
  * @throws TypeError, RangeError, CodedError `INVALID_SIGNATURES` as there
  */
 export function aggregateSync(items: readonly AggregateItem[]): Uint8Array {
-  const batch = checkItems(items);
+  checkItems(items);
+  const batch = startBatch();
   batch.add(items);
-  return batch.finish();
+  const { signatures } = batch.finish();
+  return encodeBundle(statementDigest(items), signatures);
 }
 
 /**
@@ -128,9 +163,10 @@ export function findInvalid(items: readonly AggregateItem[]): InvalidItem[] {
 }
 
 /**
- * Whether the bytes are an aggregate of valid signatures for exactly these statements, in this
- * order. The same `false` for every other bytes: another format or version, cut, longer, not the
- * canonical encoding, of other statements, or holding a signature that does not verify.
+ * Whether the bytes are an aggregate of either format for exactly these statements, in this order:
+ * a bundle of valid signatures, or a proof that there are some. The same `false` for every other
+ * bytes: another format or version, cut, longer, not the canonical encoding, of other statements,
+ * holding a signature that does not verify, or a proof that does not convince.
  *
  * @throws TypeError for arguments of wrong types
  * @example
@@ -139,20 +175,26 @@ export function findInvalid(items: readonly AggregateItem[]): InvalidItem[] {
  * ```
  */
 export function verifyAggregate(aggregate: Uint8Array, statements: readonly Statement[]): boolean {
-  return verifiedSignatures(aggregate, statements) !== undefined;
+  const header = headerAbout(aggregate, statements);
+  if (header === undefined) return false;
+  if (header.format === 'proof') return verifyProof(aggregate, header, statements);
+  return verifiedSignatures(aggregate, header, statements) !== undefined;
 }
 
 /**
- * The signatures of an aggregate, each exactly the bytes that were aggregated, in order.
+ * The signatures of a bundle, each exactly the bytes that were aggregated, in order.
  *
  * @throws TypeError for arguments of wrong types
- * @throws CodedError `BAD_AGGREGATE` where verifyAggregate is false
+ * @throws CodedError `NO_SIGNATURES` for a proof about these statements, which keeps none;
+ *   `BAD_AGGREGATE` where verifyAggregate is false
  */
 export function extractSignatures(
   aggregate: Uint8Array,
   statements: readonly Statement[],
 ): Uint8Array[] {
-  const signatures = verifiedSignatures(aggregate, statements);
+  const header = headerAbout(aggregate, statements);
+  if (header?.format === 'proof') throw new CodedError('NO_SIGNATURES');
+  const signatures = header && verifiedSignatures(aggregate, header, statements);
   if (signatures === undefined) throw new CodedError('BAD_AGGREGATE');
   return signatures;
 }
@@ -169,7 +211,7 @@ export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
   const { format, version, kinds, salts, bodyAt } = header;
   const items = Array.from(kinds, (kind) => ({
     parameterSet: setOfKind(kind),
-    form: formOfKind(kind),
+    ...(format === 'bundle' && { form: formOfKind(kind) }),
   }));
   return {
     format,
@@ -207,15 +249,23 @@ export function statementCommitment(statements: readonly Statement[]): Uint8Arra
   return statementDigest(statements);
 }
 
-/** The signatures, when everything about the bytes holds; cheap checks first. */
-function verifiedSignatures(
+/** The header, if it is one about these statements; cheap checks first. */
+function headerAbout(
   aggregate: Uint8Array,
   statements: readonly Statement[],
-): Uint8Array[] | undefined {
+): ParsedHeader | undefined {
   abytes('aggregate', aggregate);
   checkList('statements', statements, ['publicKey', 'message']);
   const header = parseHeader(aggregate);
-  if (header === undefined || !isAbout(header, statements)) return undefined;
+  return header !== undefined && isAbout(header, statements) ? header : undefined;
+}
+
+/** The signatures of a bundle, when everything about the bytes holds. */
+function verifiedSignatures(
+  aggregate: Uint8Array,
+  header: ParsedHeader,
+  statements: readonly Statement[],
+): Uint8Array[] | undefined {
   const signatures = decodeBundle(aggregate, header);
   if (signatures === undefined) return undefined;
   const items = statements.map((statement, i) => ({
@@ -242,44 +292,21 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new CodedError('ABORTED', { cause: signal.reason });
 }
 
-function checkItems(items: readonly AggregateItem[]): Batch {
+function checkItems(items: readonly AggregateItem[]): void {
   checkList('items', items, ['publicKey', 'message', 'signature']);
   checkCount('items', items);
-  return startBatch();
 }
 
-function checkCount(name: string, list: readonly unknown[]): void {
-  if (list.length < 1 || list.length > MAX_ITEMS) {
-    throw new RangeError(`"${name}" expected 1 to ${MAX_ITEMS} elements, got ${list.length}`);
+function checkOptions(options: AggregateOptions): AggregateOptions {
+  checkNames(options, OPTIONS);
+  const { format, onFormat, signal, onProgress } = options;
+  if (format !== undefined && format !== 'auto' && !Object.hasOwn(FORMATS, format)) {
+    throw new RangeError('"format" expected "auto", "proof" or "bundle"');
   }
-}
-
-function checkList(name: string, list: unknown, fields: readonly string[]): void {
-  if (!Array.isArray(list)) throw new TypeError(`"${name}" expected an array, got ${typeof list}`);
-  for (let i = 0; i < list.length; i++) {
-    const element: unknown = list[i];
-    if (typeof element !== 'object' || element === null) {
-      throw new TypeError(`"${name}[${i}]" expected an object, got ${String(element)}`);
-    }
-    for (const field of fields) {
-      abytes(`${name}[${i}].${field}`, (element as Record<string, unknown>)[field]);
-    }
-  }
-}
-
-function checkOptions(options: unknown): AggregateOptions {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`"options" expected an object, got ${String(options)}`);
-  }
-  for (const name of Object.keys(options)) {
-    if (name !== 'signal' && name !== 'onProgress') throw new TypeError(`unknown option "${name}"`);
-  }
-  const { signal, onProgress } = options as AggregateOptions;
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError('"signal" expected an AbortSignal');
   }
-  if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw new TypeError(`"onProgress" expected a function, got ${typeof onProgress}`);
-  }
-  return options as AggregateOptions;
+  checkHook('onFormat', onFormat);
+  checkHook('onProgress', onProgress);
+  return options;
 }

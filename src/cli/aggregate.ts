@@ -1,5 +1,11 @@
 /** `falconry aggregate`: a task file in, a result file out. */
-import { aggregateSync, MAX_AGGREGATE_ITEMS } from '../aggregate/index.ts';
+import {
+  type AggregateFormatOption,
+  aggregate as aggregateItems,
+  type FormatChoice,
+  MAX_AGGREGATE_ITEMS,
+  MAX_PROOF_ITEMS,
+} from '../aggregate/index.ts';
 import { isCodedError } from '../errors.ts';
 import { formatResultFile, makeResultFile } from '../middleware/resultFile.ts';
 import { parseTaskFile, type TaskItem } from '../middleware/taskFile.ts';
@@ -23,7 +29,9 @@ export const FILE_LIMITS = Object.freeze({
   maxFileBytes: MAX_INPUT_BYTES,
 });
 
-const help = `Usage: falconry aggregate <task.json> [-o <out.json>] [--raw] [--json]
+const FORMATS: readonly AggregateFormatOption[] = Object.freeze(['auto', 'proof', 'bundle']);
+
+const help = `Usage: falconry aggregate <task.json> [-o <out.json>] [--format <name>] [--raw] [--json]
 
 Verifies every signature of a task file and makes one aggregate of them. A task file is a JSON
 array of {"digest", "public_key", "signature"}, all hex with 0x: the message, the key, and the
@@ -31,14 +39,21 @@ signature in any of its forms. Falcon-512 and Falcon-1024 may share a file; at m
 
 If some signatures are not valid, all of them are named with their reasons and nothing is written.
 
+A bundle holds the signatures themselves and gives them back. A proof holds none: it proves in far
+fewer bytes, from some hundred signatures on, that each is there. It takes at most ${MAX_PROOF_ITEMS} signatures
+of each parameter set.
+
   <task.json>       the task file; - reads standard input
   -o, --out <file>  where the result file goes; standard output when left out
+      --format <name>
+                    proof, bundle, or auto (the default): the smaller of the two
       --raw         write the bare aggregate in place of the result file
       --json        report as one line of JSON
   -h, --help        this text
 
 Examples
   falconry aggregate task.json -o out.json
+  falconry aggregate task.json -o out.json --format bundle
   falconry verify-aggregate out.json task.json
   falconry sign --key key.json *.txt | falconry aggregate - -o out.json
 
@@ -49,7 +64,11 @@ export const command: Command = fileCommand({
   name: 'aggregate',
   summary: 'make one aggregate of the signatures of a task file',
   help,
-  options: { out: { type: 'string', short: 'o' }, raw: { type: 'boolean' } },
+  options: {
+    out: { type: 'string', short: 'o' },
+    format: { type: 'string' },
+    raw: { type: 'boolean' },
+  },
   writesToStdout: ({ option }) => isStdout(option('out')),
   execute,
 });
@@ -60,31 +79,63 @@ async function execute(invocation: Invocation): Promise<number> {
   if (path === undefined || positionals.length > 1) {
     throw new UsageError('one task file is expected');
   }
+  const wanted = readFormat(option('format'));
   const items = parseTaskFile(await readInput(path, io), FILE_LIMITS);
   const start = performance.now();
-  const aggregate = aggregateOrReport(items, invocation);
-  if (aggregate === undefined) return EXIT.invalid;
+  const made = await aggregateOrReport(items, wanted, invocation);
+  if (made === undefined) return EXIT.invalid;
+  const { aggregate, choice } = made;
   const timings = { aggregate_ms: performance.now() - start };
   const result = makeResultFile({ processId: null, aggregate, items, timings });
 
   const out = option('out');
   await writeOutput(out, flag('raw') ? aggregate : formatResultFile(result), io);
   const { count, format, parameterSet, sizes } = result;
+  const facts = { count, format, reason: choice.reason, parameter_set: parameterSet, sizes };
   report(
-    { ok: true, count, format, parameter_set: parameterSet, sizes, out: out ?? '-' },
+    { ok: true, ...facts, timings, out: out ?? '-' },
     `${count} signatures valid; ${format} of ${sizes.aggregate} bytes ` +
       `(${(sizes.aggregate / count).toFixed(1)} a signature, ` +
-      `${((100 * sizes.aggregate) / sizes.signatures).toFixed(1)} % of their sum)\n`,
+      `${((100 * sizes.aggregate) / sizes.signatures).toFixed(1)} % of their sum)\n` +
+      `${describeChoice(choice)}\n`,
   );
   return EXIT.ok;
 }
 
-function aggregateOrReport(
+function readFormat(name = 'auto'): AggregateFormatOption {
+  const format = FORMATS.find((each) => each === name);
+  if (format === undefined) throw new UsageError(`--format is one of ${FORMATS.join(', ')}`);
+  return format;
+}
+
+/** One line: why this format. */
+function describeChoice({ format, reason, bundleBytes, proofBytes }: FormatChoice): string {
+  switch (reason) {
+    case 'asked':
+      return `a ${format}, as asked`;
+    case 'tooMany':
+      return `a bundle, since a proof takes at most ${MAX_PROOF_ITEMS} signatures of one parameter set`;
+    case 'noProof':
+      return 'a bundle, since no attempt at a proof succeeded';
+    case 'smaller':
+      return format === 'proof'
+        ? `a proof, since a bundle has ${bundleBytes} bytes`
+        : `a bundle, since a proof has about ${proofBytes} bytes`;
+  }
+}
+
+async function aggregateOrReport(
   items: readonly TaskItem[],
+  format: AggregateFormatOption,
   { io, flag, report }: Invocation,
-): Uint8Array | undefined {
+): Promise<{ aggregate: Uint8Array; choice: FormatChoice } | undefined> {
   try {
-    return aggregateSync(items);
+    let choice: FormatChoice | undefined;
+    const onFormat = (settled: FormatChoice) => {
+      choice = settled;
+    };
+    const aggregate = await aggregateItems(items, { format, onFormat });
+    return { aggregate, choice: choice! };
   } catch (error) {
     if (!isCodedError(error) || error.code !== 'INVALID_SIGNATURES') throw error;
     const { code, message, invalid = [] } = error;

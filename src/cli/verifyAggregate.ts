@@ -1,5 +1,5 @@
 /** `falconry verify-aggregate`: whether an aggregate holds for a list of digests and keys. */
-import { extractSignatures, verifyAggregate } from '../aggregate/index.ts';
+import { extractSignatures, inspectAggregate, verifyAggregate } from '../aggregate/index.ts';
 import { parseResultFile, verifyResultFile } from '../middleware/resultFile.ts';
 import { formatTaskFile, parseStatementFile, type Statement } from '../middleware/taskFile.ts';
 import { FILE_LIMITS } from './aggregate.ts';
@@ -23,7 +23,7 @@ about. The list is yours: take it from where you know it, not from whoever made 
   <task.json>       JSON array of {"digest", "public_key"}, hex with 0x; signatures in it, as in
                     a task file, are not looked at; - reads standard input
       --extract <file>  also write the task file with the exact original signatures; - writes it to
-                    standard output
+                    standard output. A bundle holds them, a proof does not.
       --json        report as one line of JSON
   -h, --help        this text
 
@@ -65,9 +65,12 @@ async function execute({ io, positionals, option, report }: Invocation): Promise
     const items = statements.map((s, i) => ({ ...s, signature: signatures[i]! }));
     await writeOutput(extract, formatTaskFile(items), io);
   }
+  const count = statements.length;
+  const { format, sizes } = inspectAggregate(aggregate);
   report(
-    { ok: true, count: statements.length, aggregate_bytes: aggregate.length },
-    `valid: ${statements.length} signatures, ${aggregate.length} bytes\n`,
+    { ok: true, count, format, aggregate_bytes: aggregate.length, sizes },
+    `valid: ${count} signatures ${format === 'proof' ? 'proved' : 'bundled'} in ${sizes.total} bytes` +
+      ` (${sizes.salts} of them salts)\n`,
   );
   return EXIT.ok;
 }

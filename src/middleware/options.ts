@@ -2,6 +2,7 @@
  * The options of the service with their defaults, checked once, when the service is constructed: an
  * unknown name, a wrong type or a senseless value is a TypeError or RangeError there and then.
  */
+import type { AggregateFormatOption } from '../aggregate/index.ts';
 import type { BlobStore } from './blobs/blobStore.ts';
 import type { KeyStore } from './keys/keyStore.ts';
 import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
@@ -67,6 +68,11 @@ export interface ServiceOptions {
   /** A signing key for each client instead of one for all; default false. */
   readonly signingKeyPerClient?: boolean;
 
+  /**
+   * Format of the aggregates; default `auto`: a proof where it is the smaller one, else a bundle. A
+   * proof keeps no signatures; with `bundle` every result gives them back.
+   */
+  readonly aggregateFormat?: AggregateFormatOption;
   /** Most signatures of a batch, up to 8192; default 1722. */
   readonly maxSignatures?: number;
   /** Most bytes of a message, at the signing endpoint and in batches; default 4096. */
@@ -140,6 +146,7 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     authenticate: read.hook('authenticate'),
     signing: read.flag('signing', globalThis.process?.env.NODE_ENV !== 'production'),
     signingKeyPerClient: read.flag('signingKeyPerClient', false),
+    aggregateFormat: read.choice('aggregateFormat', 'auto', ['auto', 'proof', 'bundle']),
     maxSignatures: read.integer('maxSignatures', 1722, 1, MAX_SIGNATURES),
     maxDigestBytes: read.integer('maxDigestBytes', 4096, 0, 16 * MIB),
     maxBodyBytes: read.integer('maxBodyBytes', 32 * MIB, 1024, 1024 * MIB),
@@ -264,6 +271,13 @@ function reader<T extends object>(where: string, source: T) {
       const value: unknown = take(name);
       if (value !== undefined && typeof value !== 'boolean') throw wrongType(name, 'true or false');
       return value ?? fallback;
+    },
+    choice<C extends string>(name: Name, fallback: C, choices: readonly C[]): C {
+      const value = optionalText(name) ?? fallback;
+      if (!(choices as readonly string[]).includes(value)) {
+        throw new RangeError(`"${where}.${name}" must be one of: ${choices.join(', ')}`);
+      }
+      return value as C;
     },
     hook<N extends Name>(name: N): T[N] {
       const value = take(name);

@@ -16,9 +16,10 @@ export const RESULT_FILE_VERSION = 1;
 /** `mixed` when both sets occur. */
 export type ResultParameterSet = 'falcon512' | 'falcon1024' | 'mixed';
 
-/** Bytes of the aggregate, and of what it was made of. */
+/** Bytes of the aggregate, of the salts in it, and of what it was made of. */
 export interface ResultSizes {
   readonly aggregate: number;
+  readonly salts: number;
   readonly signatures: number;
   readonly public_keys: number;
   readonly digests: number;
@@ -32,7 +33,7 @@ export interface ResultFile {
   /** The task; null when the file was made outside of a service. */
   readonly processId: number | null;
   readonly count: number;
-  /** Format of the aggregate, such as `bundle`. */
+  /** Format of the aggregate: `bundle` or `proof`. */
   readonly format: string;
   readonly parameterSet: ResultParameterSet;
   /** Commitment to the ordered (parameter set, public key, digest) list, 32 bytes. */
@@ -49,7 +50,7 @@ export interface ResultFile {
 export const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
 
 const MAX_AGGREGATE_BYTES = MAX_RESULT_FILE_BYTES / 2;
-const SIZE_NAMES = ['aggregate', 'signatures', 'public_keys', 'digests'] as const;
+const SIZE_NAMES = ['aggregate', 'salts', 'signatures', 'public_keys', 'digests'] as const;
 
 /**
  * The result file of an aggregate that was made of these items.
@@ -75,6 +76,7 @@ export function makeResultFile(made: {
     aggregate,
     sizes: {
       aggregate: aggregate.length,
+      salts: info.sizes.salts,
       signatures: bytesOf('signature'),
       public_keys: bytesOf('publicKey'),
       digests: bytesOf('message'),
@@ -141,6 +143,7 @@ export function verifyResultFile(result: ResultFile, statements: readonly Statem
     result.format === info.format &&
     result.parameterSet === parameterSetOf(info.parameterSets) &&
     result.sizes.aggregate === result.aggregate.length &&
+    result.sizes.salts === info.sizes.salts &&
     equal(result.statement, statementCommitment(statements))
   );
 }

@@ -13,7 +13,7 @@ import { Signer } from './keys/signer.ts';
 import { type Settings, STORE_FILE } from './options.ts';
 import { sqliteStore } from './stores/sqlite.ts';
 import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
-import { createAggregator } from './tasks/aggregateTask.ts';
+import { type Aggregator, createAggregator } from './tasks/aggregateTask.ts';
 import { createRunner } from './tasks/runner.ts';
 
 /** Everything that a route may ask, while the service runs. */
@@ -22,6 +22,8 @@ export interface Ports {
   readonly blobs: BlobStore;
   readonly apiKeys: ApiKeyStore | null;
   readonly signer: Signer | null;
+  /** Judges aggregates, and is the runner's handler where there is one. */
+  readonly aggregator: Aggregator;
   /** Key of the cursors' checksums. */
   readonly cursorSecret: Uint8Array;
   authenticate(key: string): { clientId: number } | null | Promise<{ clientId: number } | null>;
@@ -120,9 +122,10 @@ export class Runtime {
     const cursorSecret = await store.secret('cursors');
 
     this.#undo.push(store.watch((task) => onEvent({ type: 'task', task })));
-    if (settings.workers) this.#startRunner(store, blobs);
+    const aggregator = this.#makeAggregator(blobs);
+    if (settings.workers) this.#startRunner(store, aggregator);
     this.#startHousekeeper(store, blobs);
-    this.#ports = { store, blobs, apiKeys, signer, cursorSecret, authenticate };
+    this.#ports = { store, blobs, apiKeys, signer, aggregator, cursorSecret, authenticate };
     logger.info('service started', { workers: settings.workers, threads: settings.threads });
   }
 
@@ -141,15 +144,23 @@ export class Runtime {
     return signer;
   }
 
-  #startRunner(store: TaskStore, blobs: BlobStore): void {
-    const { threads, leaseMs, maxSignatures, maxDigestBytes, maxBodyBytes, logger } = this.settings;
+  /** No thread starts before the first work. */
+  #makeAggregator(blobs: BlobStore): Aggregator {
+    const { threads, aggregateFormat, maxSignatures, maxDigestBytes, maxBodyBytes } = this.settings;
     const aggregator = createAggregator({
       blobs,
       maxSignatures,
       maxDigestBytes,
       maxInputBytes: maxBodyBytes,
       threads,
+      format: aggregateFormat,
     });
+    this.#undo.push(() => aggregator.close());
+    return aggregator;
+  }
+
+  #startRunner(store: TaskStore, aggregator: Aggregator): void {
+    const { threads, leaseMs, logger } = this.settings;
     const runner = createRunner({
       store,
       handler: aggregator.handler,
@@ -157,10 +168,7 @@ export class Runtime {
       leaseMs,
       onEvent: (event) => logger.debug('runner', { ...event }),
     });
-    this.#undo.push(
-      () => aggregator.close(),
-      (graceMs) => runner.stop({ graceMs }),
-    );
+    this.#undo.push((graceMs) => runner.stop({ graceMs }));
     runner.start();
   }
 

@@ -138,6 +138,7 @@ describe('bundle', () => {
     const seen: string[] = [];
     const many = Array.from({ length: 200 }, (_, i) => items[i % 4]!);
     const bytes = await aggregate(many, {
+      format: 'bundle',
       onProgress: ({ phase, done, total }) => seen.push(`${phase} ${done}/${total}`),
     });
     expect(bytes).toEqual(aggregateSync(many));

@@ -23,7 +23,7 @@ interface Triple {
 function triplesBy(peer: Peer, count: number): Triple[] {
   const { publicKey, secretKey } = peer.keygen();
   return Array.from({ length: count }, (_, i) => {
-    const message = bytesOf(`${peer.name} ${i}`, 3 * i);
+    const message = bytesOf(`${peer.name} ${i}`, (3 * i) % 100);
     const signature = peer.sign(message, secretKey);
     return { digest: hex(message), public_key: hex(publicKey), signature: hex(signature) };
   });
@@ -106,9 +106,60 @@ describe('aggregate and verify-aggregate', () => {
     expect(JSON.parse(judged.out)).toEqual({
       ok: true,
       count: 20,
+      format: 'bundle',
       aggregate_bytes: bare.stdout.length,
+      sizes: expect.objectContaining({ total: bare.stdout.length, salts: 800 }),
     });
   });
+
+  it('make the format that is asked for, say why, and extract nothing from a proof', async () => {
+    const few = foreign.slice(0, 3);
+    writeFileSync(at('few.json'), JSON.stringify(few));
+    const asked = await run('aggregate', 'few.json', '--format', 'proof', '-o', 'proof.json');
+    expect([asked.code, asked.err]).toEqual([0, '']);
+    expect(asked.out).toMatch(/^3 signatures valid; proof of \d+ bytes .*\na proof, as asked\n$/);
+    const result = JSON.parse(read('proof.json'));
+    expect(result).toMatchObject({ format: 'proof', count: 3, sizes: { salts: 120 } });
+    expect(result.aggregate).toMatch(/^0x464c52590201/);
+
+    const judged = await run('verify-aggregate', 'proof.json', 'few.json');
+    expect(judged.out).toMatch(/^valid: 3 signatures proved in \d+ bytes \(120 of them salts\)\n$/);
+    const extract = ['verify-aggregate', 'proof.json', 'few.json', '--extract', 'none.json'];
+    const extracted = await run(...extract);
+    expect([extracted.code, extracted.err]).toEqual([
+      1,
+      'falconry verify-aggregate: A proof keeps no signatures\n',
+    ]);
+    expect(() => statSync(at('none.json'))).toThrow();
+    writeFileSync(at('other.json'), JSON.stringify(few.toReversed()));
+    expect((await run('verify-aggregate', 'proof.json', 'other.json')).code).toBe(1);
+
+    const auto = await run('aggregate', 'few.json', '-o', 'auto.json');
+    expect(auto.out).toMatch(/\na bundle, since a proof has about \d+ bytes\n$/);
+    const json = await run('aggregate', 'few.json', '-o', 'auto.json', '--json');
+    expect(JSON.parse(json.out)).toMatchObject({ format: 'bundle', reason: 'smaller' });
+    const wrong = await run('aggregate', 'few.json', '--format', 'zip');
+    expect(wrong.code).toBe(2);
+    expect(wrong.err).toContain('--format is one of auto, proof, bundle');
+  });
+
+  it.runIf(process.env.SLOW)(
+    'prove 1722 signatures of another implementation',
+    {
+      timeout: 600_000,
+    },
+    async (context) => {
+      const peer = pqcleanPeer(512);
+      writeFileSync(at('many.json'), JSON.stringify(triplesBy(peer, 1722)));
+      peer.close();
+      const made = await run('aggregate', 'many.json', '-o', 'many.out');
+      expect([made.code, made.err]).toEqual([0, '']);
+      expect(made.out).toMatch(/^1722 signatures valid; proof of 1\d{5} bytes/);
+      const judged = await run('verify-aggregate', 'many.out', 'many.json');
+      expect([judged.code, judged.out.slice(0, 28)]).toEqual([0, 'valid: 1722 signatures prove']);
+      fact(context, 'command line', `1722 signatures of pqclean: ${made.out.split('\n')[0]}`);
+    },
+  );
 
   it('name every invalid signature with its reason, and write nothing', async () => {
     const wrong = foreign.map((t) => ({ ...t }));

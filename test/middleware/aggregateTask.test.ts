@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { extractSignatures } from '../../src/aggregate/index.ts';
+import { type AggregateFormatOption, extractSignatures } from '../../src/aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import { type BlobStore, newInputKey } from '../../src/middleware/blobs/blobStore.ts';
 import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
@@ -39,9 +39,12 @@ describe('an aggregation task', () => {
     folder = await mkdtemp(join(tmpdir(), 'falconry-aggregate-'));
     blobs = directoryBlobs({ path: folder, secret: async () => new Uint8Array(32) });
     store = memoryStore();
-    const limits = { maxSignatures: 1722, maxDigestBytes: 4096, maxInputBytes: 1 << 25 };
-    aggregator = createAggregator({ blobs, threads: 2, ...limits });
     events = [];
+    startRunner('bundle');
+  });
+  const startRunner = (format: AggregateFormatOption) => {
+    const limits = { maxSignatures: 1722, maxDigestBytes: 4096, maxInputBytes: 1 << 25 };
+    aggregator = createAggregator({ blobs, threads: 2, format, ...limits });
     runner = createRunner({
       store,
       handler: aggregator.handler,
@@ -50,7 +53,7 @@ describe('an aggregation task', () => {
       onEvent: (event) => void events.push({ ...event, atMs: performance.now() }),
     });
     runner.start();
-  });
+  };
   afterEach(async () => {
     await runner.stop({ graceMs: 0 });
     await aggregator.close();
@@ -100,6 +103,48 @@ describe('an aggregation task', () => {
     expect(left.filter((entry) => entry.isFile()).map((file) => file.name)).toEqual([
       `${task.id}.json`,
     ]);
+  });
+
+  it('stores a proof where that is smaller, tells how far it is, and judges it', async () => {
+    await runner.stop();
+    await aggregator.close();
+    startRunner('auto');
+    const batch = items.slice(0, 130);
+    const seen: TaskProgress[] = [];
+    store.watch((task) => task.progress && seen.push(task.progress));
+    const task = await finished(formatTaskFile(batch));
+    expect(task).toMatchObject({ state: 'completed', count: 130, result: { format: 'proof' } });
+    expect(seen.filter(({ phase }) => phase === 'aggregate').at(-1)).toMatchObject({ total: 130 });
+
+    const { blob } = task.result!;
+    const result = parseResultFile((await blobs.read(blob.key, 1 << 25))!);
+    expect(result).toMatchObject({ count: 130, format: 'proof', sizes: { salts: 40 * 130 } });
+    expect(result.sizes.aggregate).toBeLessThan(result.sizes.signatures);
+    expect(verifyResultFile(result, batch)).toBe(true);
+
+    const { aggregate } = result;
+    const before = performance.now();
+    const turns: number[] = [];
+    const timer = setInterval(() => turns.push(performance.now() - before), 5);
+    expect(await aggregator.judge(aggregate, batch)).toBe(true);
+    clearInterval(timer);
+    expect(turns.length).toBeGreaterThan(3); // this thread was free meanwhile
+    expect(await aggregator.judge(aggregate, batch.toReversed())).toBe(false);
+    expect(await aggregator.judge(aggregate.subarray(1), batch)).toBe(false);
+    const many = Array.from({ length: 66 }, () => aggregator.judge(aggregate.subarray(1), batch));
+    const refused = (await Promise.allSettled(many)).filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(2);
+    expect(refused[0]).toMatchObject({ reason: { code: 'OVERLOADED', retriable: true } });
+  });
+
+  it('makes a proof of a few where it is told to, and fails where there can be none', async () => {
+    await runner.stop();
+    await aggregator.close();
+    startRunner('proof');
+    const task = await finished(formatTaskFile(items.slice(0, 2)));
+    expect(task).toMatchObject({ state: 'completed', result: { format: 'proof' } });
+    const spoilt = await finished(formatTaskFile([items[0]!, spoil(items[1]!)]));
+    expect(spoilt).toMatchObject({ state: 'failed', error: { code: 'INVALID_SIGNATURES' } });
   });
 
   it('takes both parameter sets in one batch, and repeats', async () => {

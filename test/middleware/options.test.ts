@@ -10,6 +10,7 @@ describe('options', () => {
     expect(settings).toMatchObject({
       serviceName: 'svc',
       maxSignatures: 1722,
+      aggregateFormat: 'auto',
       maxDigestBytes: 4096,
       maxBodyBytes: 33_554_432,
       uploadUrlTtlMs: 3_600_000,
@@ -37,6 +38,7 @@ describe('options', () => {
     ['a text for a number', { maxSignatures: '5' }, TypeError],
     ['a text for a flag', { signing: 'yes' }, TypeError],
     ['a fraction', { threads: 1.5 }, TypeError],
+    ['a format that is none', { aggregateFormat: 'zip' }, RangeError],
     ['too few threads', { threads: 0 }, RangeError],
     ['a slash in the service name', { serviceName: 'a/b' }, RangeError],
     ['an empty service name', { serviceName: '' }, RangeError],

@@ -32,6 +32,7 @@ describe('result file', () => {
     expect(result).toMatchObject({ count: 2, format: 'bundle', parameterSet: 'falcon512' });
     expect(result.sizes).toEqual({
       aggregate: result.aggregate.length,
+      salts: 2 * 40,
       signatures: items[0]!.signature.length + 666,
       public_keys: 2 * 897,
       digests: items[0]!.message.length + items[1]!.message.length,
@@ -48,7 +49,7 @@ describe('result file', () => {
       `{"version":1,"process_id":9007199254740991,"count":3,"format":"bundle","parameter_set":"mixed",` +
         `"statement":"0x${Buffer.from(result.statement).toString('hex')}",` +
         `"aggregate":"0x${Buffer.from(result.aggregate).toString('hex')}",` +
-        `"sizes":{"aggregate":${sizes.aggregate},"signatures":${sizes.signatures},` +
+        `"sizes":{"aggregate":${sizes.aggregate},"salts":120,"signatures":${sizes.signatures},` +
         `"public_keys":${sizes.public_keys},"digests":${sizes.digests}},` +
         `"timings":{"verify_ms":12.346,"aggregate_ms":0}}\n`,
     );

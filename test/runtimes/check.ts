@@ -4,12 +4,18 @@
  * Its known answers are the hashes of a few keys and signatures that @noble/post-quantum computed
  * (`nobleAnswers` in runtimes.test.ts makes them again).
  */
-import { aggregate, extractSignatures, verifyAggregate } from '../../src/aggregate/index.ts';
+import {
+  aggregate,
+  extractSignatures,
+  inspectAggregate,
+  verifyAggregate,
+} from '../../src/aggregate/index.ts';
 import {
   createFalcon,
   createVerifyPool,
   type Falcon,
   falcon512,
+  falcon1024,
   type ModuleName,
   type SignatureFormat,
 } from '../../src/falcon/index.ts';
@@ -17,6 +23,8 @@ import {
 export interface Report {
   /** SHA-256 of the keys and signatures of `checkInputs`, by set, for each build of the module that this engine runs. */
   answers: Partial<Record<ModuleName, Record<string, string>>>;
+  /** SHA-256 of small proofs, by parameter sets. */
+  proofs: Record<string, string>;
   /** The build that the library picks by itself. */
   picked: ModuleName;
   /** Checks that were made. */
@@ -61,7 +69,13 @@ const flipped = (bytes: Uint8Array, at: number): Uint8Array =>
 
 /** Runs everything. Never throws: an exception is a fault of the report. */
 export async function check(): Promise<Report> {
-  const report: Report = { answers: {}, picked: falcon512.module, checks: 0, faults: [] };
+  const report: Report = {
+    answers: {},
+    proofs: {},
+    picked: falcon512.module,
+    checks: 0,
+    faults: [],
+  };
   const expect = (what: string, holds: boolean): void => {
     report.checks++;
     if (!holds) report.faults.push(what);
@@ -82,6 +96,7 @@ export async function check(): Promise<Report> {
     }
     await checkPool(expect);
     await checkAggregate(expect);
+    report.proofs = await checkProofs(expect);
   } catch (error) {
     report.faults.push(error instanceof Error ? `${error}\n${error.stack}` : String(error));
   }
@@ -195,4 +210,52 @@ async function checkAggregate(expect: Expect): Promise<void> {
     'extracted',
     signatures.every((signature, i) => same(signature, items[i]!.signature)),
   );
+}
+
+/** A batch that is the same everywhere: three keys, salts and sampler seeds that count up. */
+export function fixedItems(falcon: Falcon, count: number) {
+  const keys = [3, 4, 5].map((fill) => falcon.keygen(new Uint8Array(48).fill(fill)));
+  return Array.from({ length: count }, (_, i) => {
+    const { publicKey, secretKey } = keys[i % 3]!;
+    const message = Uint8Array.of(i, i >> 8, 7);
+    const testSeed = {
+      salt: new Uint8Array(40).fill(i + 1),
+      samplerSeed: new Uint8Array(48).fill(i + 2),
+    };
+    return { publicKey, message, signature: falcon.sign(message, secretKey, { testSeed }) };
+  });
+}
+
+async function checkProofs(expect: Expect): Promise<Record<string, string>> {
+  const small = fixedItems(falcon512, 3);
+  const large = fixedItems(falcon1024, 2);
+  const mixed = [small[1]!, large[0]!, small[0]!, large[1]!];
+  const batches = { falcon512: small, falcon1024: large, mixed };
+  const proofs: Record<string, string> = {};
+  for (const [name, items] of Object.entries(batches)) {
+    const proof = await aggregate(items, { format: 'proof' });
+    expect(`proof of ${name}`, verifyAggregate(proof, items));
+    expect(`proof of ${name}, flipped`, !verifyAggregate(flipped(proof, proof.length - 9), items));
+    proofs[name] = await sha256([proof]);
+  }
+  return proofs;
+}
+
+/** Proves and verifies, where a batch is large enough to be proved without asking. */
+export async function proveMany(count: number) {
+  const items = fixedItems(falcon512, count);
+  const proof = await aggregate(items);
+  const { format } = inspectAggregate(proof);
+  const valid = verifyAggregate(proof, items);
+  return { format, bytes: proof.length, valid, sha256: await sha256([proof]) };
+}
+
+/** Verifies a proof that was made elsewhere, in hex, and refuses it damaged. */
+export function verifyMany(hex: string, count: number): readonly boolean[] {
+  const items = fixedItems(falcon512, count);
+  const proof = Uint8Array.from(hex.match(/../g)!, (byte) => Number.parseInt(byte, 16));
+  return [
+    verifyAggregate(proof, items),
+    verifyAggregate(flipped(proof, proof.length - 2000), items),
+  ];
 }

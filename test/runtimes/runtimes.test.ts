@@ -6,9 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { aggregate } from '../../src/aggregate/index.ts';
+import { falcon512 } from '../../src/falcon/index.ts';
 import { fact } from '../support/facts.ts';
 import { type Degree, nobleObject, nobleSign } from '../support/peers.ts';
-import { checkInputs, type Report, sha256 } from './check.ts';
+import { check, checkInputs, fixedItems, proveMany, type Report, sha256 } from './check.ts';
 import { serveLibrary } from './serve.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -17,6 +19,7 @@ const installed = (name: string): string => join(root, 'node_modules/.bin', name
 const TOPIC = 'runtimes really started';
 
 let answers: Record<string, string>;
+let proofs: Record<string, string>;
 
 /** The known answers, by another implementation. */
 async function nobleAnswers(): Promise<Record<string, string>> {
@@ -34,6 +37,7 @@ async function nobleAnswers(): Promise<Record<string, string>> {
 
 beforeAll(async () => {
   answers = await nobleAnswers();
+  ({ proofs } = await check());
 });
 
 function judge(report: Report, needsRelaxed: boolean): string {
@@ -43,6 +47,8 @@ function judge(report: Report, needsRelaxed: boolean): string {
   if (needsRelaxed || report.answers.relaxed !== undefined) {
     expect(report.answers.relaxed).toEqual(answers);
   }
+  expect(Object.keys(report.proofs)).toEqual(['falcon512', 'falcon1024', 'mixed']);
+  expect(report.proofs).toEqual(proofs);
   const builds = Object.keys(report.answers).join(' and ');
   return `${report.checks} checks, ${builds} SIMD, ${report.picked} by default`;
 }
@@ -132,6 +138,14 @@ test('Chromium', { timeout: 120_000 }, async (context) => {
     expect(errors).toEqual([]);
     expect(server.missing).toEqual(['/test/runtimes/nothing-here.ts']);
     fact(context, TOPIC, `Chromium ${browser.version()}: ${judge(report, true)}`);
+
+    const proved = await page.evaluate('globalThis.proveMany(110)');
+    expect(proved).toEqual(await proveMany(110));
+    expect(proved).toMatchObject({ format: 'proof', valid: true });
+    const large = await aggregate(fixedItems(falcon512, 1722));
+    const hex = Buffer.from(large).toString('hex');
+    expect(await page.evaluate(`globalThis.verifyMany('${hex}', 1722)`)).toEqual([true, false]);
+    fact(context, TOPIC, 'Chromium proved 110 signatures and verified a proof of 1722');
   } finally {
     await browser.close();
     await server.close();

@@ -12,7 +12,8 @@ const root = new URL('../../', import.meta.url);
 const SERVED = /^\/(src|test\/runtimes|node_modules\/@noble\/hashes)\/[\w./@-]+\.(ts|js)$/;
 
 const PAGE = `<!doctype html><meta charset="utf-8"><title>check</title><script type="module">
-  import { check } from '/test/runtimes/check.ts';
+  import { check, proveMany, verifyMany } from '/test/runtimes/check.ts';
+  Object.assign(globalThis, { proveMany, verifyMany });
   globalThis.report = check();
   globalThis.loaded = true;
 </script>`;

@@ -1,6 +1,5 @@
 /** `…/aggsign…`: tasks come into being here, by three steps or by one; and aggregates are judged. */
 import type { Context } from 'hono';
-import { verifyAggregate } from '../../aggregate/index.ts';
 import { CodedError } from '../../errors.ts';
 import { newInputKey } from '../blobs/blobStore.ts';
 import { endOf, serviceBase } from '../http/address.ts';
@@ -167,7 +166,7 @@ function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
     });
 }
 
-function verify({ settings, budget }: Deps): Handler {
+function verify({ settings, runtime, budget }: Deps): Handler {
   const { maxSignatures, maxDigestBytes, maxBodyBytes, bodyIdleTimeoutMs } = settings;
   const limits = {
     maxBytes: maxBodyBytes,
@@ -185,7 +184,7 @@ function verify({ settings, budget }: Deps): Handler {
       if (checked.faults) throw shapeProblem(checked.faults, '/statements');
       const aggregate = decodeWireHex(request.aggregate, maxBodyBytes) as Uint8Array;
       requireKeys(checked.items, '/statements');
-      return c.json({ valid: verifyAggregate(aggregate, checked.items) });
+      return c.json({ valid: await runtime.ports.aggregator.judge(aggregate, checked.items) });
     });
 }
 

@@ -2,7 +2,7 @@
  * What is done with one task of kind 'aggregate':
  *
  *   task file ─▶ read ─▶ verify in chunks, on all threads ─▶ aggregate ─▶ result file
- *                            └─▶ any invalid item: failed, with every one of them
+ *                            └─▶ any invalid item: failed, with every one of them, and nothing is proved
  *
  * Everything that costs time happens in worker threads; a thread in the middle of WebAssembly cannot be interrupted, so
  * stopping means ending the thread (the pool starts another). One task at a time makes a result, and its blob key belongs
@@ -10,9 +10,13 @@
  */
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { MessageChannel, type Transferable } from 'node:worker_threads';
 import { Piscina } from 'piscina';
+import type { AggregateFormatOption, Statement } from '../../aggregate/index.ts';
 import { CodedError, type InvalidItem, isCodedError } from '../../errors.ts';
 import { type BlobStore, resultKey } from '../blobs/blobStore.ts';
+import type { ResultTimings } from '../resultFile.ts';
+import { packItems } from './packedItems.ts';
 import type { TaskContext, TaskHandler } from './runner.ts';
 import { type Task, TaskFailure, type TaskResult } from './task.ts';
 import type { Answer, Answers, Job } from './worker.ts';
@@ -21,6 +25,8 @@ export interface AggregatorOptions {
   readonly blobs: BlobStore;
   /** Worker threads, for all tasks together. */
   readonly threads: number;
+  /** Format of the aggregates. */
+  readonly format: AggregateFormatOption;
   readonly maxSignatures: number;
   readonly maxDigestBytes: number;
   readonly maxInputBytes: number;
@@ -28,6 +34,12 @@ export interface AggregatorOptions {
 
 export interface Aggregator {
   readonly handler: TaskHandler;
+  /**
+   * Whether an aggregate holds for these statements; on a thread of its own, since a proof takes long.
+   *
+   * @throws CodedError `OVERLOADED` when too many wait already, `THREAD_LOST`
+   */
+  judge(aggregate: Uint8Array, statements: readonly Statement[]): Promise<boolean>;
   /** Ends the threads; tasks in work are rejected. */
   close(): Promise<void>;
 }
@@ -36,6 +48,9 @@ export interface Aggregator {
 const MIN_CHUNK = 16;
 const MAX_CHUNK = 128;
 const CHUNKS_PER_THREAD = 8;
+
+/** Judgements that may wait; one more is refused. */
+const MAX_JUDGEMENTS = 64;
 
 /** Threads stay warm for so long after the last job. */
 const IDLE_MS = 60_000;
@@ -50,21 +65,32 @@ const MAX_RESULT_BYTES = 256 * 1024 * 1024;
 
 /** Makes the handler and the threads that it works with; no thread starts before the first task. */
 export function createAggregator(options: AggregatorOptions): Aggregator {
-  const { blobs, threads, maxSignatures, maxDigestBytes, maxInputBytes } = options;
+  const { blobs, threads, format: wanted, maxSignatures, maxDigestBytes, maxInputBytes } = options;
   const limits = { maxSignatures, maxMessageBytes: maxDigestBytes, maxFileBytes: maxInputBytes };
   let pool: Piscina | null = null;
+  let judges: Piscina | null = null;
+  let judgements = 0;
 
-  const run = async <K extends Job['kind']>(
+  const run = <K extends Job['kind']>(
     job: Extract<Job, { kind: K }>,
     signal: AbortSignal,
-    transferList: ArrayBuffer[] = [],
+    transferList: Transferable[] = [],
   ): Promise<Answers[K]> => {
     pool ??= startPool(threads, maxInputBytes);
+    return runOn(pool, job, signal, transferList);
+  };
+
+  const runOn = async <K extends Job['kind']>(
+    threads: Piscina,
+    job: Extract<Job, { kind: K }>,
+    signal: AbortSignal | null,
+    transferList: Transferable[] = [],
+  ): Promise<Answers[K]> => {
     let answer: Answer<K>;
     try {
-      answer = await pool.run(job, { signal, transferList });
+      answer = await threads.run(job, { signal, transferList });
     } catch (cause) {
-      signal.throwIfAborted();
+      signal?.throwIfAborted();
       throw new CodedError('THREAD_LOST', { cause });
     }
     if (answer.ok) return answer.value;
@@ -104,11 +130,28 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
     return (await Promise.all(jobs)).flat();
   };
 
+  const aggregate = async (
+    { count, items }: Answers['read'],
+    processId: number,
+    timings: ResultTimings,
+    { signal, report }: TaskContext,
+  ): Promise<Answers['aggregate']> => {
+    const { port1: told, port2: progress } = new MessageChannel();
+    told.on('message', (done: number) => report({ phase: 'aggregate', done, total: count }));
+    try {
+      const format = wanted;
+      const job = { kind: 'aggregate', items, processId, format, progress, timings } as const;
+      return await run(job, signal, [progress]);
+    } finally {
+      told.close();
+    }
+  };
+
   const handle = async (task: Task, context: TaskContext): Promise<TaskResult> => {
     const { signal } = context;
     const startMs = performance.now();
     const batch = await read(task, signal);
-    const { count, items } = batch;
+    const { count } = batch;
     context.report({ phase: 'verify', done: 0, total: count });
     await context.counted(count);
 
@@ -119,8 +162,8 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
     const verifiedMs = performance.now();
     await context.aggregating({ phase: 'aggregate', done: 0, total: count });
     const timings = { read_ms: readMs - startMs, verify_ms: verifiedMs - readMs };
-    const job = { kind: 'aggregate', items, processId: task.id, timings } as const;
-    const { file, format, aggregateBytes } = await run(job, signal);
+    const made = await aggregate(batch, task.id, timings, context);
+    const { file, format, aggregateBytes } = made;
 
     context.report({ phase: 'store', done: count, total: count });
     const key = resultKey(task.id, task.attempt);
@@ -135,10 +178,23 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
         for (const key of keys) await blobs.delete(key);
       },
     },
+    async judge(aggregate, statements) {
+      if (judgements >= MAX_JUDGEMENTS) throw new CodedError('OVERLOADED');
+      judges ??= startPool(1, maxInputBytes);
+      judgements++;
+      try {
+        const signature = new Uint8Array(0);
+        const packed = packItems(statements.map((statement) => ({ ...statement, signature })));
+        return await runOn(judges, { kind: 'judge', aggregate, statements: packed }, null);
+      } finally {
+        judgements--;
+      }
+    },
     async close() {
-      const closing = pool;
+      const closing = [pool, judges];
       pool = null;
-      await closing?.destroy();
+      judges = null;
+      await Promise.all(closing.map((threads) => threads?.destroy()));
     },
   };
 }

@@ -137,7 +137,7 @@ export class TaskFailure extends CodedError {
   }
 }
 
-/** What a completed task leaves. `format` is the aggregate's own name for itself ('bundle'). */
+/** What a completed task leaves. `format` is that of the aggregate ('bundle' or 'proof'). */
 export interface TaskResult {
   readonly blob: BlobRef;
   readonly format: string;

@@ -1,8 +1,14 @@
 /**
- * The entry of a worker thread: three jobs that cost time and never touch a store. Errors with a code travel back as
+ * The entry of a worker thread: four jobs that cost time and never touch a store. Errors with a code travel back as
  * data, since an error loses its fields on its way between threads; only a thread that dies rejects.
  */
-import { aggregateSync, findInvalid } from '../../aggregate/index.ts';
+import type { MessagePort } from 'node:worker_threads';
+import {
+  type AggregateFormatOption,
+  aggregate as aggregateItems,
+  findInvalid,
+  verifyAggregate,
+} from '../../aggregate/index.ts';
 import { type InvalidItem, toCodedError } from '../../errors.ts';
 import { parseStrictJson } from '../http/strictJson.ts';
 import { formatResultFile, makeResultFile, type ResultTimings } from '../resultFile.ts';
@@ -27,11 +33,21 @@ export interface AggregateJob {
   readonly kind: 'aggregate';
   readonly items: SharedArrayBuffer;
   readonly processId: number;
+  readonly format: AggregateFormatOption;
+  /** Gets the number of items that are done, now and then. */
+  readonly progress: MessagePort;
   /** Of what was done before; the file gets `aggregate_ms` beside them. */
   readonly timings: ResultTimings;
 }
 
-export type Job = ReadJob | VerifyJob | AggregateJob;
+export interface JudgeJob {
+  readonly kind: 'judge';
+  readonly aggregate: Uint8Array;
+  /** Without signatures. */
+  readonly statements: SharedArrayBuffer;
+}
+
+export type Job = ReadJob | VerifyJob | AggregateJob | JudgeJob;
 
 /** What each kind of job answers. */
 export interface Answers {
@@ -43,6 +59,7 @@ export interface Answers {
     readonly format: string;
     readonly aggregateBytes: number;
   };
+  readonly judge: boolean;
 }
 
 export type Answer<K extends Job['kind'] = Job['kind']> =
@@ -62,11 +79,12 @@ const SPARE_TOKENS = 1024;
 const SHOWN_FAULTS = 100;
 
 /** What the pool calls. */
-export function runJob(job: Job): unknown {
+export async function runJob(job: Job): Promise<unknown> {
   try {
     if (job.kind === 'read') return { ok: true, value: read(job) } satisfies Answer<'read'>;
     if (job.kind === 'verify') return { ok: true, value: verify(job) } satisfies Answer<'verify'>;
-    return { ok: true, value: aggregate(job) } satisfies Answer<'aggregate'>;
+    if (job.kind === 'judge') return { ok: true, value: judge(job) } satisfies Answer<'judge'>;
+    return { ok: true, value: await aggregate(job) } satisfies Answer<'aggregate'>;
   } catch (fault) {
     const error = toCodedError(fault);
     const { code, message, invalid } = error;
@@ -110,10 +128,20 @@ function verify({ items, from, to }: VerifyJob): Answers['verify'] {
   });
 }
 
-function aggregate({ items: packed, processId, timings }: AggregateJob): Answers['aggregate'] {
+function judge({ aggregate, statements }: JudgeJob): Answers['judge'] {
+  return verifyAggregate(aggregate, unpackItems(statements));
+}
+
+async function aggregate(job: AggregateJob): Promise<Answers['aggregate']> {
+  const { items: packed, processId, format, progress, timings } = job;
   const startMs = performance.now();
   const items = unpackItems(packed);
-  const bytes = aggregateSync(items);
+  const bytes = await aggregateItems(items, {
+    format,
+    onProgress({ phase, done }) {
+      if (phase === 'aggregating') progress.postMessage(done);
+    },
+  });
   const aggregate_ms = performance.now() - startMs;
   const result = makeResultFile({
     processId,

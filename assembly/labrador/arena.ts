@@ -1,0 +1,53 @@
+/**
+ * The module's memory above its static data: a bump arena.
+ *
+ *   __heap_base ... | live allocations | free: `top` to the end of memory, which grows |
+ *
+ * `mark` and `reset` bracket a step of the proof. Addresses are multiples of 64 and never 0. The contents of new room are whatever
+ * was there; `allocZero` clears it.
+ */
+
+/** 65,536 bytes in a page. */
+const PAGE_BITS: usize = 16;
+let top: usize = 0;
+
+/** Where the next allocation starts. */
+export function mark(): usize {
+  if (top == 0) top = (__heap_base + 63) & ~63;
+  return top;
+}
+
+/**
+ * Room for `bytes` bytes.
+ *
+ * Memory: grows by whole pages when needed
+ * Errors: returns 0 when memory cannot grow (the maximum, or the host refuses)
+ */
+export function alloc(bytes: usize): usize {
+  const at = mark();
+  const end = (at + bytes + 63) & ~63;
+  if (end < at) return 0;
+  const have = <usize>memory.size() << PAGE_BITS;
+  if (end > have) {
+    const pages = <i32>((end - have + 0xffff) >> PAGE_BITS);
+    if (memory.grow(pages) < 0) return 0;
+  }
+  top = end;
+  return at;
+}
+
+/**
+ * The same, filled with zeros.
+ *
+ * Errors: as `alloc`
+ */
+export function allocZero(bytes: usize): usize {
+  const at = alloc(bytes);
+  if (at != 0) memory.fill(at, 0, bytes);
+  return at;
+}
+
+/** Gives back everything allocated since `mark` returned `to`. */
+export function reset(to: usize): void {
+  top = to;
+}

@@ -1,0 +1,212 @@
+/**
+ * Digits, cuts and packings of polynomials mod q, and exact squared norms.
+ */
+import { OK } from '../shared/status';
+import { lowHalves } from './ntt';
+import { canonicalQ } from './zq';
+import { HALF_Q, Q } from './params';
+
+/** A digit that must fit 16 bits does not. */
+export const TOO_WIDE: i32 = 1;
+
+/**
+ * Balanced digits: coefs = sum of 2^(bits j) digit_j; all but the last in [-2^(bits-1), 2^(bits-1)), the last one is the rest.
+ *
+ * Spec:   docs/protocol.md, 1
+ * Shape:  coefs: i64[64] -> digit j at out + j stride: i16[64]
+ * Bounds: |coefs| <= 2^44, 1 <= bits <= 15
+ * Memory: coefs, out
+ * Errors: TOO_WIDE if a last digit is not in [-32768, 32767]; it is then wrong
+ */
+export function decompose(out: usize, stride: usize, coefs: usize, count: i32, bits: i32): i32 {
+  const half = i64x2.splat((<i64>1 << bits) >> 1);
+  const span: i32 = 1 << bits;
+  const half16 = v128.splat<i16>(<i16>(span >> 1));
+  const mask16 = v128.splat<i16>(<i16>(span - 1));
+  let wide = i64x2.splat(0);
+  for (const end = coefs + 512; coefs < end; coefs += 64, out += 16) {
+    let a = v128.load(coefs);
+    let b = v128.load(coefs, 16);
+    let c = v128.load(coefs, 32);
+    let d = v128.load(coefs, 48);
+    let to = out;
+    for (let j = 1; j < count; j++, to += stride) {
+      a = i64x2.add(a, half);
+      b = i64x2.add(b, half);
+      c = i64x2.add(c, half);
+      d = i64x2.add(d, half);
+      v128.store(to, i16x8.sub(v128.and(lowHalves(a, b, c, d), mask16), half16));
+      a = i64x2.shr_s(a, bits);
+      b = i64x2.shr_s(b, bits);
+      c = i64x2.shr_s(c, bits);
+      d = i64x2.shr_s(d, bits);
+    }
+    v128.store(to, lowHalves(a, b, c, d));
+    wide = v128.or(wide, v128.or(v128.or(beyond(a), beyond(b)), v128.or(beyond(c), beyond(d))));
+  }
+  return v128.any_true(wide) ? TOO_WIDE : OK;
+}
+
+/** Non-zero where x is not in [-32768, 32767]. */
+// @ts-ignore: decorator
+@inline
+function beyond(x: v128): v128 {
+  return v128.or(i64x2.gt_s(x, i64x2.splat(32767)), i64x2.gt_s(i64x2.splat(-32768), x));
+}
+
+/**
+ * The inverse of `decompose`, over the integers.
+ *
+ * Shape:  digit j at digits + j stride: i16[64] -> coefs: i64[64]
+ * Memory: digits, coefs
+ */
+export function recompose(coefs: usize, digits: usize, stride: usize, count: i32, bits: i32): void {
+  for (const end = coefs + 512; coefs < end; coefs += 64, digits += 16) {
+    let from = digits + <usize>(count - 1) * stride;
+    let a = i64x2.splat(0);
+    let b = a;
+    let c = a;
+    let d = a;
+    for (let j = 0; j < count; j++, from -= stride) {
+      const x = v128.load(from);
+      const low = i32x4.extend_low_i16x8_s(x);
+      const high = i32x4.extend_high_i16x8_s(x);
+      a = i64x2.add(i64x2.shl(a, bits), i64x2.extend_low_i32x4_s(low));
+      b = i64x2.add(i64x2.shl(b, bits), i64x2.extend_high_i32x4_s(low));
+      c = i64x2.add(i64x2.shl(c, bits), i64x2.extend_low_i32x4_s(high));
+      d = i64x2.add(i64x2.shl(d, bits), i64x2.extend_high_i32x4_s(high));
+    }
+    v128.store(coefs, a);
+    v128.store(coefs, b, 16);
+    v128.store(coefs, c, 32);
+    v128.store(coefs, d, 48);
+  }
+}
+
+/**
+ * The integers x become i16 where they fit.
+ *
+ * Shape:  coefs: i64[64] -> out: i16[64]
+ * Errors: TOO_WIDE as `decompose`
+ */
+export function narrow(out: usize, coefs: usize): i32 {
+  return decompose(out, 0, coefs, 1, 1);
+}
+
+/**
+ * Cuts low bits: high = floor(u / 2^cut) of u in [0, q), e = 2^cut high + 2^(cut-1) - u. With cut 0: high = u, e = 0.
+ *
+ * Spec:   docs/protocol.md, 6.2
+ * Shape:  coefs: i64[64] centred -> high: i64[64] (may be coefs), e: i16[64]
+ * Bounds: cut 0 or 2 to 15; e in (-2^(cut-1), 2^(cut-1)]
+ * Memory: coefs, high, e
+ */
+export function cutLow(high: usize, e: usize, coefs: usize, cut: i32): void {
+  const half = (<i64>1 << cut) >> 1;
+  for (const end = coefs + 512; coefs < end; coefs += 8, high += 8, e += 2) {
+    const u = canonicalQ(load<i64>(coefs));
+    const h = u >> cut;
+    store<i64>(high, h);
+    store<i16>(e, <i16>((h << cut) + half - u));
+  }
+}
+
+/**
+ * What stands for a value that was cut: 2^cut high + 2^(cut-1), centred.
+ *
+ * Spec:   docs/protocol.md, 6.2
+ * Shape:  high: i64[64] in [0, q / 2^cut] -> coefs: i64[64] (may be high)
+ * Memory: high, coefs
+ */
+export function restoreCut(coefs: usize, high: usize, cut: i32): void {
+  const half = (<i64>1 << cut) >> 1;
+  for (const end = high + 512; high < end; high += 8, coefs += 8) {
+    const u = (load<i64>(high) << cut) + half;
+    store<i64>(coefs, select<i64>(u - Q, u, u > HALF_Q));
+  }
+}
+
+/**
+ * Packs values of `bits` bits, least significant bit first; the last byte is filled with zeros.
+ *
+ * Spec:   docs/protocol.md, 1, pack_w
+ * Shape:  values: i64[count], canonical when centred -> out: u8[ceil(count bits / 8)]
+ * Bounds: bits <= 44; negative values are taken mod q first
+ * Memory: values, out
+ */
+export function packBits(out: usize, values: usize, count: i32, bits: i32): void {
+  let held: u64 = 0;
+  let have = 0;
+  for (const end = values + (<usize>count << 3); values < end; values += 8) {
+    held |= <u64>canonicalQ(load<i64>(values)) << have;
+    have += bits;
+    while (have >= 8) {
+      store<u8>(out++, <u8>held);
+      held >>= 8;
+      have -= 8;
+    }
+  }
+  if (have > 0) store<u8>(out, <u8>held);
+}
+
+/**
+ * Unpacks what `packBits` packed.
+ *
+ * Shape:  from: u8[ceil(count bits / 8)] -> values: i64[count], as they stand
+ * Memory: from, values
+ * Errors: TOO_WIDE if a value is above `largest` or a bit of the filling is set
+ */
+export function unpackBits(values: usize, from: usize, count: i32, bits: i32, largest: i64): i32 {
+  const mask: u64 = (<u64>1 << bits) - 1;
+  let held: u64 = 0;
+  let have = 0;
+  let wide: i32 = 0;
+  for (const end = values + (<usize>count << 3); values < end; values += 8) {
+    while (have < bits) {
+      held |= <u64>load<u8>(from++) << have;
+      have += 8;
+    }
+    const value = <i64>(held & mask);
+    wide |= i32(value > largest);
+    store<i64>(values, value);
+    held >>= bits;
+    have -= bits;
+  }
+  return wide | i32(held != 0) ? TOO_WIDE : OK;
+}
+
+/**
+ * The sum of squares, exactly.
+ *
+ * Shape:  a: i16[64 polys] -> out: i64
+ * Bounds: any a; polys < 2^26
+ * Memory: a, out
+ */
+export function normSq(out: usize, a: usize, polys: i32): void {
+  let sum = i64x2.splat(0);
+  for (const end = a + (<usize>polys << 7); a < end; a += 16) {
+    const x = v128.load(a);
+    // at most 2^31 in a lane, when both values are -2^15: read as unsigned
+    const squares = i32x4.dot_i16x8_s(x, x);
+    sum = i64x2.add(sum, i64x2.extend_low_i32x4_u(squares));
+    sum = i64x2.add(sum, i64x2.extend_high_i32x4_u(squares));
+  }
+  store<i64>(out, i64x2.extract_lane(sum, 0) + i64x2.extract_lane(sum, 1));
+}
+
+/**
+ * out += <a, b> of small polynomials, as integers.
+ *
+ * Shape:  a, b: i16[64 polys]; out: i64
+ * Bounds: |a|, |b| <= 32767
+ * Memory: a, b, out
+ */
+export function addInnerProduct(out: usize, a: usize, b: usize, polys: i32): void {
+  let sum = i64x2.splat(0);
+  for (const end = a + (<usize>polys << 7); a < end; a += 16, b += 16) {
+    const products = i32x4.dot_i16x8_s(v128.load(a), v128.load(b));
+    sum = i64x2.add(sum, i64x2.extend_low_i32x4_s(products));
+    sum = i64x2.add(sum, i64x2.extend_high_i32x4_s(products));
+  }
+  store<i64>(out, load<i64>(out) + i64x2.extract_lane(sum, 0) + i64x2.extract_lane(sum, 1));
+}

@@ -1,0 +1,126 @@
+/**
+ * The part of a lift's functional that comes from the ten functionals mod 12289.
+ */
+import { OK } from '../shared/status';
+import { splitLimbs } from './ntt';
+import { centrePair, foldPair } from './zq';
+
+/** Functionals. */
+const COUNT: usize = 10;
+/** Limbs of theta: i16[3][64], of which ten of each are used. */
+const LIMBS: usize = memory.data(384, 16);
+const THETA: usize = memory.data(512, 16);
+/** Pairs of limbs of theta_j, theta_(j+1), for three lifts: i16[3][3][5][8]. */
+const PAIRS: usize = memory.data(720, 16);
+
+/**
+ * Prepares theta.
+ *
+ * Shape:  theta: i64[3][10], |theta| <= 2^44
+ * Memory: theta, PAIRS
+ */
+export function functionalsStart(theta: usize): i32 {
+  let to: usize = PAIRS;
+  for (let lift = 0; lift < 3; lift++, theta += 8 * COUNT) {
+    memory.fill(THETA, 0, 512);
+    memory.copy(THETA, theta, 8 * COUNT);
+    splitLimbs(LIMBS, THETA);
+    for (let limb: usize = LIMBS; limb < LIMBS + 384; limb += 128) {
+      for (let j: usize = 0; j < 2 * COUNT; j += 4, to += 16) {
+        v128.store(to, v128.load32_splat(limb + j));
+      }
+    }
+  }
+  return OK;
+}
+
+/** sum over pairs of functionals of theta's limb times rho. At most 10 * 2^14 * 6144 < 2^30. */
+// @ts-ignore: decorator
+@inline
+function limbSum(a: v128, b: v128, c: v128, d: v128, e: v128, pairs: usize): v128 {
+  const ab = i32x4.add(
+    i32x4.dot_i16x8_s(a, v128.load(pairs)),
+    i32x4.dot_i16x8_s(b, v128.load(pairs, 16)),
+  );
+  const cd = i32x4.add(
+    i32x4.dot_i16x8_s(c, v128.load(pairs, 32)),
+    i32x4.dot_i16x8_s(d, v128.load(pairs, 48)),
+  );
+  return i32x4.add(i32x4.add(ab, cd), i32x4.dot_i16x8_s(e, v128.load(pairs, 64)));
+}
+
+/** x + l0 + 2^15 l1 + 2^30 l2, centred. */
+// @ts-ignore: decorator
+@inline
+function addLimbs(at: usize, l0: v128, l1: v128, l2: v128): void {
+  const sum = i64x2.add(
+    i64x2.add(v128.load(at), l0),
+    i64x2.add(i64x2.shl(l1, 15), i64x2.shl(l2, 30)),
+  );
+  v128.store(at, centrePair(foldPair(sum)));
+}
+
+// @ts-ignore: decorator
+@inline
+function addFour(coefs: usize, a: v128, b: v128, c: v128, d: v128, e: v128, pairs: usize): void {
+  const l0 = limbSum(a, b, c, d, e, pairs);
+  const l1 = limbSum(a, b, c, d, e, pairs + 80);
+  const l2 = limbSum(a, b, c, d, e, pairs + 160);
+  addLimbs(
+    coefs,
+    i64x2.extend_low_i32x4_s(l0),
+    i64x2.extend_low_i32x4_s(l1),
+    i64x2.extend_low_i32x4_s(l2),
+  );
+  addLimbs(
+    coefs + 16,
+    i64x2.extend_high_i32x4_s(l0),
+    i64x2.extend_high_i32x4_s(l1),
+    i64x2.extend_high_i32x4_s(l2),
+  );
+}
+
+/**
+ * coefs^(k) += sum_j theta_j^(k) rho^(j) for the three lifts k; sigma is applied by whoever made the parts of rho.
+ *
+ * Spec:   docs/protocol.md, 7.6
+ * Shape:  rho: i16[64] for j = 0..9, `stride` bytes apart; coefs: i64[3][64], centred before and after
+ * Bounds: |rho| <= 6144
+ * Memory: rho, coefs, PAIRS
+ */
+export function addFunctionals(coefs: usize, rho: usize, stride: usize): i32 {
+  for (const end = rho + 128; rho < end; rho += 16, coefs += 64) {
+    let pairs: usize = PAIRS;
+    const r0 = v128.load(rho);
+    const r1 = v128.load(rho + stride);
+    const r2 = v128.load(rho + 2 * stride);
+    const r3 = v128.load(rho + 3 * stride);
+    const r4 = v128.load(rho + 4 * stride);
+    const r5 = v128.load(rho + 5 * stride);
+    const r6 = v128.load(rho + 6 * stride);
+    const r7 = v128.load(rho + 7 * stride);
+    const r8 = v128.load(rho + 8 * stride);
+    const r9 = v128.load(rho + 9 * stride);
+    for (let lift: usize = 0; lift < 3; lift++, pairs += 240) {
+      addFour(
+        coefs + (lift << 9),
+        v128.shuffle<u16>(r0, r1, 0, 8, 1, 9, 2, 10, 3, 11),
+        v128.shuffle<u16>(r2, r3, 0, 8, 1, 9, 2, 10, 3, 11),
+        v128.shuffle<u16>(r4, r5, 0, 8, 1, 9, 2, 10, 3, 11),
+        v128.shuffle<u16>(r6, r7, 0, 8, 1, 9, 2, 10, 3, 11),
+        v128.shuffle<u16>(r8, r9, 0, 8, 1, 9, 2, 10, 3, 11),
+        pairs,
+      );
+      addFour(
+        coefs + (lift << 9) + 32,
+        v128.shuffle<u16>(r0, r1, 4, 12, 5, 13, 6, 14, 7, 15),
+        v128.shuffle<u16>(r2, r3, 4, 12, 5, 13, 6, 14, 7, 15),
+        v128.shuffle<u16>(r4, r5, 4, 12, 5, 13, 6, 14, 7, 15),
+        v128.shuffle<u16>(r6, r7, 4, 12, 5, 13, 6, 14, 7, 15),
+        v128.shuffle<u16>(r8, r9, 4, 12, 5, 13, 6, 14, 7, 15),
+        pairs,
+      );
+    }
+  }
+  return OK;
+}

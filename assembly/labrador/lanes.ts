@@ -1,0 +1,74 @@
+/**
+ * Integers modulo the six primes in eight 16-bit lanes, and their products in four 32-bit lanes.
+ *
+ * A lane holds any signed representative, |x| <= 32767. All bounds follow from scripts/generate/labradorPlan.ts:
+ *
+ *   mulmod(a, w) = a*w - p * mulr(a, w')    w' = round(w * 2^15 / p), mulr(a, b) = (a*b + 2^14) >> 15
+ *   mred(acc)    = (acc - p * m) >> 16      m = acc / p mod 2^16, centred: Montgomery's reduction of a 32-bit lane
+ *
+ * Constants come from a prime's table (nttTables.gen.ts) by v128.load: a splat becomes a literal at each use, which V8
+ * rebuilds each time.
+ */
+import { T_AS_IS, T_COMPANION, T_FACTOR, T_LIMB1, T_LIMB2 } from './nttTables.gen';
+
+/** (a*b + 2^14) >> 15. The relaxed instruction differs only for a = b = -2^15, which lanes exclude. */
+// @ts-ignore: decorator
+@inline
+export function mulr(a: v128, b: v128): v128 {
+  return ASC_FEATURE_RELAXED_SIMD ? i16x8.relaxed_q15mulr_s(a, b) : i16x8.q15mulr_sat_s(a, b);
+}
+
+/** a*w mod p, for w with companion w1. */
+// @ts-ignore: decorator
+@inline
+export function mulmod(a: v128, w: v128, w1: v128, p: v128): v128 {
+  return i16x8.sub(i16x8.mul(a, w), i16x8.mul(mulr(a, w1), p));
+}
+
+/** mulmod(a, 1): at most 13,000 in magnitude. */
+// @ts-ignore: decorator
+@inline
+export function reduce(a: v128, one: v128, p: v128): v128 {
+  return i16x8.sub(a, i16x8.mul(mulr(a, one), p));
+}
+
+/** a b mod p of two values in NTT form, without its constant: |result| <= 0.63 p. */
+// @ts-ignore: decorator
+@inline
+export function product(a: v128, b: v128, table: usize, p: v128): v128 {
+  // Companion of b: 2b + round((2^15/p - 2) b), at most 0.61 from the exact quotient.
+  const b1 = i16x8.add(i16x8.add(b, b), mulr(b, v128.load(table, T_COMPANION)));
+  return mulmod(a, b, b1, p);
+}
+
+/** a times the constant at `constant`, times 2^-15: a value in NTT form, |x| <= (p + 1) / 2. */
+// @ts-ignore: decorator
+@inline
+export function finish(a: v128, constant: usize, table: usize, p: v128): v128 {
+  const t = mulmod(a, v128.load(constant), v128.load(constant, 16), p);
+  return mulmod(t, v128.load(table, T_FACTOR), v128.load(table, T_FACTOR + 16), p);
+}
+
+/** The same value, |x| <= (p + 1) / 2. */
+// @ts-ignore: decorator
+@inline
+export function tidy(a: v128, table: usize, p: v128): v128 {
+  return finish(a, table + T_AS_IS, table, p);
+}
+
+/** acc / 2^16 mod p in every 32-bit lane; `low`, `inverseLow` hold p and 1/p mod 2^16 in the low halves. */
+// @ts-ignore: decorator
+@inline
+export function mred(acc: v128, low: v128, inverseLow: v128): v128 {
+  const m = i16x8.mul(acc, inverseLow);
+  return i32x4.shr_s(i32x4.sub(acc, i32x4.dot_i16x8_s(m, low)), 16);
+}
+
+/** l0 + 2^15 l1 + 2^30 l2 mod p, |l| <= 2^14 + 1: |result| <= 29946. */
+// @ts-ignore: decorator
+@inline
+export function fromLimbs(l0: v128, l1: v128, l2: v128, table: usize, one: v128, p: v128): v128 {
+  const t1 = mulmod(l1, v128.load(table, T_LIMB1), v128.load(table, T_LIMB1 + 16), p);
+  const t2 = mulmod(l2, v128.load(table, T_LIMB2), v128.load(table, T_LIMB2 + 16), p);
+  return i16x8.add(reduce(l0, one, p), i16x8.add(t1, t2));
+}

@@ -1,0 +1,180 @@
+/**
+ * Products mod p = 12289 of polynomials of Falcon's degree, for the ten functionals of an item.
+ *
+ * The transform is the one of assembly/falcon/ntt.ts, from the same generator: coefficients to |x| <= 32604 in its own order, back
+ * from |x| <= 13219.
+ */
+import { OK } from '../shared/status';
+import { centre, companion, mulmod, Q_LANES, reduce } from './modpLanes';
+import { forward512of1024, forward512of512, inverse512of1024, inverse512of512 } from './modpPasses.gen';
+import {
+  FORWARD_FIRST_1024,
+  FORWARD_SCALARS_1024_0,
+  FORWARD_SCALARS_1024_1,
+  FORWARD_SCALARS_512,
+  FORWARD_VECTORS_1024_0,
+  FORWARD_VECTORS_1024_1,
+  FORWARD_VECTORS_512,
+  INVERSE_LAST_1024,
+  UNTWIST_1024,
+} from './modpTables.gen';
+
+/** i16[1024], and the row that wraps round. */
+const PRODUCT: usize = memory.data(2112, 64);
+const PLAIN: usize = memory.data(2112, 64);
+
+/** Forward transform in place, |a| <= 6144 in. */
+function forward(a: usize, logn: i32): void {
+  if (logn == 9) {
+    forward512of512(a, FORWARD_SCALARS_512, FORWARD_VECTORS_512);
+    return;
+  }
+  const p = v128.load(Q_LANES);
+  const w = v128.load16_splat(FORWARD_FIRST_1024);
+  const w1 = v128.load16_splat(FORWARD_FIRST_1024, 2);
+  for (let at = a, end = a + 1024; at < end; at += 16) {
+    const low = v128.load(at);
+    const t = mulmod(v128.load(at, 1024), w, w1, p);
+    v128.store(at, i16x8.add(low, t));
+    v128.store(at, i16x8.sub(low, t), 1024);
+  }
+  forward512of1024(a, FORWARD_SCALARS_1024_0, FORWARD_VECTORS_1024_0);
+  forward512of1024(a + 1024, FORWARD_SCALARS_1024_1, FORWARD_VECTORS_1024_1);
+}
+
+/** Inverse transform in place, scaling included. */
+function inverse(a: usize, logn: i32): void {
+  if (logn == 9) {
+    inverse512of512(a);
+    return;
+  }
+  inverse512of1024(a);
+  inverse512of1024(a + 1024);
+  const p = v128.load(Q_LANES);
+  let table = INVERSE_LAST_1024;
+  let twist = UNTWIST_1024;
+  for (let at = a, end = a + 1024; at < end; at += 16) {
+    const low = reduce(v128.load(at), p);
+    const t = mulmod(v128.load(at, 1024), v128.load(table), v128.load(table, 16), p);
+    v128.store(at, mulmod(i16x8.add(low, t), v128.load(twist), v128.load(twist, 16), p));
+    v128.store(at, mulmod(i16x8.sub(low, t), v128.load(twist, 32), v128.load(twist, 48), p), 1024);
+    table += 32;
+    twist += 64;
+  }
+}
+
+/**
+ * sigma_n(h), transformed, with companions: what `functionalParts` multiplies by.
+ *
+ * Spec:   docs/protocol.md, 7.3
+ * Shape:  h: i16[n] -> prepared: i16[2n], each eight values w followed by their companions
+ * Bounds: any representatives mod 12289
+ * Memory: h, prepared, PRODUCT
+ */
+export function modpPrepare(prepared: usize, h: usize, logn: i32): i32 {
+  const n: usize = 1 << logn;
+  const p = v128.load(Q_LANES);
+  // coefficient j of sigma is minus coefficient n - j, and n counts as minus 0
+  for (let i: usize = 0; i < 2 * n; i += 16) {
+    const x = centre(v128.load(h + i), p);
+    const reversed = v128.shuffle<u16>(x, x, 7, 6, 5, 4, 3, 2, 1, 0);
+    v128.store(PRODUCT + 2 * n - 14 - i, i16x8.neg(reversed));
+  }
+  store<i16>(PRODUCT, -load<i16>(PRODUCT + 2 * n));
+  forward(PRODUCT, logn);
+  for (let at: usize = PRODUCT; at < PRODUCT + 2 * n; at += 16, prepared += 32) {
+    const w = reduce(v128.load(at), p);
+    v128.store(prepared, w);
+    v128.store(prepared, companion(w), 16);
+  }
+  return OK;
+}
+
+/**
+ * rho' = rho sigma_n(h) mod p, centred, and the parts of rho and rho' for the lifts.
+ *
+ * Spec:   docs/protocol.md, 7.3 and 7.6
+ * Shape:  rho: i16[n], prepared: i16[2n] -> rhoPrime: i16[n], parts: i16[2K][64]: sigma of part k of rho at k, of rho' at K + k
+ * Bounds: |rho| <= 6144 -> |x| <= 6144
+ * Memory: all four, PRODUCT, PLAIN
+ */
+export function functionalParts(
+  parts: usize,
+  rhoPrime: usize,
+  rho: usize,
+  prepared: usize,
+  logn: i32,
+): i32 {
+  const bytes: usize = 2 << logn;
+  const p = v128.load(Q_LANES);
+  memory.copy(PRODUCT, rho, bytes);
+  forward(PRODUCT, logn);
+  let key = prepared;
+  for (let at: usize = PRODUCT; at < PRODUCT + bytes; at += 16, key += 32) {
+    v128.store(at, mulmod(v128.load(at), v128.load(key), v128.load(key, 16), p));
+  }
+  inverse(PRODUCT, logn);
+  for (let at: usize = 0; at < bytes; at += 16) {
+    const x = centre(v128.load(PRODUCT + at), p);
+    v128.store(PRODUCT + at, x);
+    v128.store(rhoPrime + at, x);
+  }
+  memory.copy(PLAIN, rho, bytes);
+  strideParts(parts, PLAIN, bytes);
+  strideParts(parts + bytes, PRODUCT, bytes);
+  return OK;
+}
+
+/**
+ * sigma of the K parts of a: i16[64][K] -> i16[K][64]; the row after the last one is overwritten.
+ *
+ * Coefficient 64 - t of sigma is minus row t; row 64 is minus row 0. Rows t + 7, ..., t are transposed eight columns at a time.
+ */
+function strideParts(parts: usize, a: usize, bytes: usize): void {
+  const row = bytes >> 6;
+  for (let column: usize = 0; column < row; column += 16) {
+    v128.store(a + bytes + column, i16x8.neg(v128.load(a + column)));
+    let to = parts + column * 64 + 112; // part `column / 2`, coefficients 56 to 63
+    for (let t: usize = 1; t < 64; t += 8, to -= 16) {
+      transposeNegated(to, a + t * row + column, row);
+    }
+  }
+}
+
+/** Eight rows from the last to the first become eight columns, negated, 128 bytes apart. */
+// @ts-ignore: decorator
+@inline
+function transposeNegated(to: usize, from: usize, row: usize): void {
+  const x0 = v128.load(from + 7 * row);
+  const x1 = v128.load(from + 6 * row);
+  const x2 = v128.load(from + 5 * row);
+  const x3 = v128.load(from + 4 * row);
+  const x4 = v128.load(from + 3 * row);
+  const x5 = v128.load(from + 2 * row);
+  const x6 = v128.load(from + row);
+  const x7 = v128.load(from);
+  const y0 = v128.shuffle<u16>(x0, x1, 0, 8, 1, 9, 2, 10, 3, 11);
+  const y1 = v128.shuffle<u16>(x0, x1, 4, 12, 5, 13, 6, 14, 7, 15);
+  const y2 = v128.shuffle<u16>(x2, x3, 0, 8, 1, 9, 2, 10, 3, 11);
+  const y3 = v128.shuffle<u16>(x2, x3, 4, 12, 5, 13, 6, 14, 7, 15);
+  const y4 = v128.shuffle<u16>(x4, x5, 0, 8, 1, 9, 2, 10, 3, 11);
+  const y5 = v128.shuffle<u16>(x4, x5, 4, 12, 5, 13, 6, 14, 7, 15);
+  const y6 = v128.shuffle<u16>(x6, x7, 0, 8, 1, 9, 2, 10, 3, 11);
+  const y7 = v128.shuffle<u16>(x6, x7, 4, 12, 5, 13, 6, 14, 7, 15);
+  const z0 = v128.shuffle<u32>(y0, y2, 0, 4, 1, 5);
+  const z1 = v128.shuffle<u32>(y0, y2, 2, 6, 3, 7);
+  const z2 = v128.shuffle<u32>(y1, y3, 0, 4, 1, 5);
+  const z3 = v128.shuffle<u32>(y1, y3, 2, 6, 3, 7);
+  const z4 = v128.shuffle<u32>(y4, y6, 0, 4, 1, 5);
+  const z5 = v128.shuffle<u32>(y4, y6, 2, 6, 3, 7);
+  const z6 = v128.shuffle<u32>(y5, y7, 0, 4, 1, 5);
+  const z7 = v128.shuffle<u32>(y5, y7, 2, 6, 3, 7);
+  v128.store(to, i16x8.neg(v128.shuffle<u64>(z0, z4, 0, 2)));
+  v128.store(to, i16x8.neg(v128.shuffle<u64>(z0, z4, 1, 3)), 128);
+  v128.store(to, i16x8.neg(v128.shuffle<u64>(z1, z5, 0, 2)), 256);
+  v128.store(to, i16x8.neg(v128.shuffle<u64>(z1, z5, 1, 3)), 384);
+  v128.store(to, i16x8.neg(v128.shuffle<u64>(z2, z6, 0, 2)), 512);
+  v128.store(to, i16x8.neg(v128.shuffle<u64>(z2, z6, 1, 3)), 640);
+  v128.store(to, i16x8.neg(v128.shuffle<u64>(z3, z7, 0, 2)), 768);
+  v128.store(to, i16x8.neg(v128.shuffle<u64>(z3, z7, 1, 3)), 896);
+}

@@ -1,0 +1,248 @@
+/**
+ * Between coefficients and NTT form.
+ *
+ *   small    i16[64]     coefficients, any (SMALL_MAX = 8192 for the quicker functions)
+ *   coefs    i64[64]     coefficients mod q, |x| <= 2^44
+ *   form     i16[6][64]  NTT form: for each prime the values at the odd powers of its root, times 2^-15, |x| <= (p + 1)/2;
+ *                        position 8i + v holds the value of bit-reversed index 8v + i. A form stands for an integer
+ *                        polynomial, not reduced mod q; it is exact while |integer| < P/2 (1 - 2^-12.4), P = 2^81.83
+ *   sums     i32[6][64]  products of forms, added up (polyVec.ts), times 2^-46
+ *
+ * X -> X^-1 sends index k to 63 - k in bit-reversed order, so it reverses the 64 positions: `sigmaForm`.
+ */
+import { reconstruct } from './crt';
+import { finish, mred, product, tidy } from './lanes';
+import {
+  forwardAny,
+  forwardLimbs,
+  forwardSmall,
+  inverseOfForm,
+  inverseOfSums,
+} from './nttPasses.gen';
+import {
+  T_AFTER_PRODUCT,
+  T_AFTER_TWO,
+  T_INVERSE_LOW,
+  T_P,
+  T_P_LOW,
+  TABLE_SIZE,
+  TABLES,
+} from './nttTables.gen';
+import { FORM } from './params';
+
+/** Residues, or limbs, of one polynomial. */
+const SCRATCH: usize = memory.data(768, 64);
+const TABLES_END: usize = TABLES + 6 * TABLE_SIZE;
+
+/**
+ * Small polynomial to NTT form.
+ *
+ * Spec:   negacyclic NTT, Cooley-Tukey, once for each prime
+ * Shape:  a: i16[64] -> form: i16[6][64]
+ * Bounds: |a| <= 8192
+ * Memory: a, form
+ */
+export function smallToForm(form: usize, a: usize): void {
+  for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE, form += 128) {
+    forwardSmall(form, a, table);
+  }
+}
+
+/**
+ * The same for larger coefficients.
+ *
+ * Shape:  a: i16[64] -> form: i16[6][64]
+ * Bounds: any a (-2^15 is met only by factors below 2^15 in magnitude, where both instructions agree)
+ * Memory: a, form
+ */
+export function wideToForm(form: usize, a: usize): void {
+  for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE, form += 128) {
+    forwardAny(form, a, table);
+  }
+}
+
+/**
+ * Polynomial mod q to NTT form.
+ *
+ * Shape:  coefs: i64[64] -> form: i16[6][64]
+ * Bounds: |coefs| <= 2^44; the integers are taken as they are
+ * Memory: coefs, form, SCRATCH
+ */
+export function coefsToForm(form: usize, coefs: usize): void {
+  splitLimbs(SCRATCH, coefs);
+  limbsToForm(form, SCRATCH);
+}
+
+/**
+ * Limbs to NTT form.
+ *
+ * Shape:  limbs: i16[3][64], the integer l0 + 2^15 l1 + 2^30 l2 -> form: i16[6][64]
+ * Bounds: |l0|, |l1| <= 2^14, |l2| <= 2^14 + 1
+ * Memory: limbs, form
+ */
+export function limbsToForm(form: usize, limbs: usize): void {
+  for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE, form += 128) {
+    forwardLimbs(form, limbs, table);
+  }
+}
+
+/** 2^14 + 2^29, twice; 2^14, eight times. */
+const BIAS: usize = memory.data<i64>([536887296, 536887296, 4611756388245323776, 4611756388245323776], 16);
+
+/** The low 16 bits of the 64-bit lanes of four vectors. */
+// @ts-ignore: decorator
+@inline
+export function lowHalves(a: v128, b: v128, c: v128, d: v128): v128 {
+  const ab = v128.shuffle<u16>(a, b, 0, 4, 8, 12, 0, 4, 8, 12);
+  const cd = v128.shuffle<u16>(c, d, 0, 4, 8, 12, 0, 4, 8, 12);
+  return v128.shuffle<u64>(ab, cd, 0, 2);
+}
+
+/**
+ * Limbs of 64 integers, the two lower ones in [-2^14, 2^14).
+ *
+ * Shape:  coefs: i64[64] -> limbs: i16[3][64]
+ * Bounds: |coefs| <= 2^44 -> |l2| <= 2^14 + 1
+ * Memory: coefs, limbs
+ */
+export function splitLimbs(limbs: usize, coefs: usize): void {
+  const bias = v128.load(BIAS);
+  const half = v128.load(BIAS, 16);
+  const mask = i16x8.splat(0x7fff);
+  for (const end = coefs + 512; coefs < end; coefs += 64, limbs += 16) {
+    const a = i64x2.add(v128.load(coefs), bias);
+    const b = i64x2.add(v128.load(coefs, 16), bias);
+    const c = i64x2.add(v128.load(coefs, 32), bias);
+    const d = i64x2.add(v128.load(coefs, 48), bias);
+    v128.store(limbs, i16x8.sub(v128.and(lowHalves(a, b, c, d), mask), half));
+    const middle = lowHalves(
+      i64x2.shr_u(a, 15),
+      i64x2.shr_u(b, 15),
+      i64x2.shr_u(c, 15),
+      i64x2.shr_u(d, 15),
+    );
+    v128.store(limbs, i16x8.sub(v128.and(middle, mask), half), 128);
+    const high = lowHalves(
+      i64x2.shr_u(a, 30),
+      i64x2.shr_u(b, 30),
+      i64x2.shr_u(c, 30),
+      i64x2.shr_u(d, 30),
+    );
+    v128.store(limbs, high, 256);
+  }
+}
+
+/**
+ * NTT form to the polynomial mod q.
+ *
+ * Shape:  form: i16[6][64] -> coefs: i64[64]
+ * Bounds: |integer| < P/2 (1 - 2^-12.4) -> centred mod q
+ * Memory: form, coefs, SCRATCH
+ */
+export function formToCoefs(coefs: usize, form: usize): void {
+  let residues: usize = SCRATCH;
+  for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE) {
+    inverseOfForm(residues, form, table);
+    form += 128;
+    residues += 128;
+  }
+  reconstruct(coefs, SCRATCH);
+}
+
+/**
+ * Sums to the polynomial mod q.
+ *
+ * Shape:  sums: i32[6][64] -> coefs: i64[64]
+ * Bounds: |sums| <= 6940 * 29753; |integer| < P/2 (1 - 2^-12.4) -> centred mod q
+ * Memory: sums, coefs, SCRATCH
+ */
+export function sumsToCoefs(coefs: usize, sums: usize): void {
+  let residues: usize = SCRATCH;
+  for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE) {
+    inverseOfSums(residues, sums, table);
+    sums += 256;
+    residues += 128;
+  }
+  reconstruct(coefs, SCRATCH);
+}
+
+/**
+ * Sums to NTT form.
+ *
+ * Shape:  sums: i32[6][64] -> form: i16[6][64]
+ * Bounds: |sums| <= 6940 * 29753
+ * Memory: sums, form
+ */
+export function sumsToForm(form: usize, sums: usize): void {
+  for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE) {
+    const p = v128.load(table, T_P);
+    const low = v128.load(table, T_P_LOW);
+    const inverseLow = v128.load(table, T_INVERSE_LOW);
+    for (const end = sums + 256; sums < end; sums += 32, form += 16) {
+      const a = mred(v128.load(sums), low, inverseLow);
+      const b = mred(v128.load(sums, 16), low, inverseLow);
+      v128.store(form, finish(i16x8.narrow_i32x4_s(a, b), table + T_AFTER_TWO, table, p));
+    }
+  }
+}
+
+/**
+ * out = a b.
+ *
+ * Shape:  out, a, b: i16[6][64] in NTT form (may be the same)
+ * Memory: out, a, b
+ */
+export function mulForm(out: usize, a: usize, b: usize): void {
+  for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE) {
+    const p = v128.load(table, T_P);
+    for (const end = out + 128; out < end; out += 16, a += 16, b += 16) {
+      const t = product(v128.load(a), v128.load(b), table, p);
+      v128.store(out, finish(t, table + T_AFTER_PRODUCT, table, p));
+    }
+  }
+}
+
+/**
+ * out = a + b.
+ *
+ * Shape:  out, a, b: i16[6][64] in NTT form (may be the same)
+ * Memory: out, a, b
+ */
+export function addForm(out: usize, a: usize, b: usize): void {
+  for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE) {
+    const p = v128.load(table, T_P);
+    for (const end = out + 128; out < end; out += 16, a += 16, b += 16) {
+      v128.store(out, tidy(i16x8.add(v128.load(a), v128.load(b)), table, p));
+    }
+  }
+}
+
+/**
+ * out = a - b.
+ *
+ * Shape:  out, a, b: i16[6][64] in NTT form (may be the same)
+ * Memory: out, a, b
+ */
+export function subForm(out: usize, a: usize, b: usize): void {
+  for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE) {
+    const p = v128.load(table, T_P);
+    for (const end = out + 128; out < end; out += 16, a += 16, b += 16) {
+      v128.store(out, tidy(i16x8.sub(v128.load(a), v128.load(b)), table, p));
+    }
+  }
+}
+
+/**
+ * out = a(X^-1).
+ *
+ * Shape:  out, a: i16[6][64] in NTT form, not overlapping
+ * Memory: out, a
+ */
+export function sigmaForm(out: usize, a: usize): void {
+  for (const end = a + FORM; a < end; a += 128, out += 128) {
+    for (let i: usize = 0; i < 128; i += 16) {
+      const x = v128.load(a + i);
+      v128.store(out + 112 - i, v128.shuffle<u16>(x, x, 7, 6, 5, 4, 3, 2, 1, 0));
+    }
+  }
+}

@@ -1,0 +1,352 @@
+/**
+ * Vectors of polynomials in NTT form, and sums of their products.
+ *
+ * A vector of n columns takes ceil(n / 32) blocks of 24,576 bytes; columns beyond n are zero. Two columns lie interleaved,
+ * so that one dot_i16x8_s multiplies and adds both:
+ *
+ *   block     prime 0         prime 1         ...  prime 5             4096 bytes each
+ *   prime     positions 0-15  16-31   32-47   48-63                    1024 bytes each
+ *   quarter   columns 0,1     2,3     ...     30,31                      64 bytes each
+ *   pair      (x_c, y_c) of 16 positions c, x and y being the columns    4 bytes each
+ *
+ * A product of two such blocks is 16 multiply-adds in a 32-bit lane, |lane| <= 32 * 6849^2 < 2^31, then one Montgomery
+ * reduction (|result| <= 29753), then an addition to sums, i32[6][64]. Sums may run over MAX_BLOCKS = 6940 blocks.
+ */
+import { finish, mred } from './lanes';
+import { T_AFTER_MRED, T_INVERSE_LOW, T_P, T_P_LOW, TABLE_SIZE, TABLES } from './nttTables.gen';
+import { BLOCK, SUMS } from './params';
+
+/** Address of column j's pair, prime 0, quarter 0. */
+// @ts-ignore: decorator
+@inline
+function pairOf(vec: usize, column: i32): usize {
+  return vec + <usize>(column >> 5) * BLOCK + (<usize>((column >> 1) & 15) << 6);
+}
+
+/**
+ * Puts two polynomials into columns j and j + 1, j even.
+ *
+ * Shape:  even, odd: i16[6][64] in NTT form -> vec
+ * Memory: vec, even, odd
+ */
+export function storePair(vec: usize, column: i32, even: usize, odd: usize): void {
+  let to = pairOf(vec, column);
+  for (const end = even + 768; even < end; even += 32, odd += 32, to += 1024) {
+    const a = v128.load(even);
+    const b = v128.load(odd);
+    const c = v128.load(even, 16);
+    const d = v128.load(odd, 16);
+    v128.store(to, v128.shuffle<u16>(a, b, 0, 8, 1, 9, 2, 10, 3, 11));
+    v128.store(to, v128.shuffle<u16>(a, b, 4, 12, 5, 13, 6, 14, 7, 15), 16);
+    v128.store(to, v128.shuffle<u16>(c, d, 0, 8, 1, 9, 2, 10, 3, 11), 32);
+    v128.store(to, v128.shuffle<u16>(c, d, 4, 12, 5, 13, 6, 14, 7, 15), 48);
+  }
+}
+
+/**
+ * Puts one polynomial into column j, leaving its neighbour as it is.
+ *
+ * Shape:  form: i16[6][64] in NTT form -> vec
+ * Memory: vec, form
+ */
+export function storeColumn(vec: usize, column: i32, form: usize): void {
+  const isOdd = column & 1;
+  const shift = isOdd << 4;
+  const keep = i32x4.splat(isOdd ? 0xffff : -65536);
+  const take = v128.not(keep);
+  let to = pairOf(vec, column);
+  for (const end = form + 768; form < end; form += 32, to += 1024) {
+    for (let i: usize = 0; i < 32; i += 16) {
+      const x = v128.load(form + i);
+      const at = to + 2 * i;
+      const low = i32x4.shl(i32x4.extend_low_i16x8_u(x), shift);
+      const high = i32x4.shl(i32x4.extend_high_i16x8_u(x), shift);
+      v128.store(at, v128.or(v128.and(v128.load(at), keep), v128.and(low, take)));
+      v128.store(at, v128.or(v128.and(v128.load(at, 16), keep), v128.and(high, take)), 16);
+    }
+  }
+}
+
+/**
+ * Takes one column out.
+ *
+ * Shape:  vec -> form: i16[6][64] in NTT form
+ * Memory: vec, form
+ */
+export function loadColumn(form: usize, vec: usize, column: i32): void {
+  const shift = 16 - ((column & 1) << 4);
+  let from = pairOf(vec, column);
+  for (const end = form + 768; form < end; form += 32, from += 1024) {
+    for (let i: usize = 0; i < 32; i += 16) {
+      const at = from + 2 * i;
+      const low = i32x4.shr_s(i32x4.shl(v128.load(at), shift), 16);
+      const high = i32x4.shr_s(i32x4.shl(v128.load(at, 16), shift), 16);
+      v128.store(form + i, i16x8.narrow_i32x4_s(low, high));
+    }
+  }
+}
+
+/** sums += sums' */
+export function addSums(sums: usize, other: usize): void {
+  for (const end = sums + SUMS; sums < end; sums += 16, other += 16) {
+    v128.store(sums, i32x4.add(v128.load(sums), v128.load(other)));
+  }
+}
+
+/** One reduced accumulator added to memory. */
+// @ts-ignore: decorator
+@inline
+function flush(sums: usize, acc: v128, low: v128, inverseLow: v128): void {
+  v128.store(sums, i32x4.add(v128.load(sums), mred(acc, low, inverseLow)));
+}
+
+// @ts-ignore: decorator
+@inline
+function mac(acc: v128, a: v128, b: v128): v128 {
+  return i32x4.add(acc, i32x4.dot_i16x8_s(a, b));
+}
+
+/**
+ * sumsA += <a, s>, sumsB += <b, s> over one block: two rows against one.
+ *
+ * Shape:  a, b, s: one block each; sumsA, sumsB: i32[6][64]
+ * Bounds: NTT form; adds at most 29753 in magnitude
+ * Memory: all five
+ */
+export function twoProducts(sumsA: usize, sumsB: usize, a: usize, b: usize, s: usize): void {
+  for (let table: usize = TABLES, end = TABLES + 6 * TABLE_SIZE; table < end; table += TABLE_SIZE) {
+    const low = v128.load(table, T_P_LOW);
+    const inverseLow = v128.load(table, T_INVERSE_LOW);
+    for (const last = sumsA + 256; sumsA < last; sumsA += 64, sumsB += 64) {
+      let a0 = i32x4.splat(0);
+      let a1 = a0;
+      let a2 = a0;
+      let a3 = a0;
+      let b0 = a0;
+      let b1 = a0;
+      let b2 = a0;
+      let b3 = a0;
+      for (const stop = s + 1024; s < stop; s += 64, a += 64, b += 64) {
+        const s0 = v128.load(s);
+        const s1 = v128.load(s, 16);
+        const s2 = v128.load(s, 32);
+        const s3 = v128.load(s, 48);
+        a0 = mac(a0, v128.load(a), s0);
+        a1 = mac(a1, v128.load(a, 16), s1);
+        a2 = mac(a2, v128.load(a, 32), s2);
+        a3 = mac(a3, v128.load(a, 48), s3);
+        b0 = mac(b0, v128.load(b), s0);
+        b1 = mac(b1, v128.load(b, 16), s1);
+        b2 = mac(b2, v128.load(b, 32), s2);
+        b3 = mac(b3, v128.load(b, 48), s3);
+      }
+      flush(sumsA, a0, low, inverseLow);
+      flush(sumsA + 16, a1, low, inverseLow);
+      flush(sumsA + 32, a2, low, inverseLow);
+      flush(sumsA + 48, a3, low, inverseLow);
+      flush(sumsB, b0, low, inverseLow);
+      flush(sumsB + 16, b1, low, inverseLow);
+      flush(sumsB + 32, b2, low, inverseLow);
+      flush(sumsB + 48, b3, low, inverseLow);
+    }
+  }
+}
+
+/**
+ * sums += <a, s> over one block.
+ *
+ * Shape:  a, s: one block each; sums: i32[6][64]
+ * Bounds: as twoProducts
+ * Memory: all three
+ */
+export function oneProduct(sums: usize, a: usize, s: usize): void {
+  for (let table: usize = TABLES, end = TABLES + 6 * TABLE_SIZE; table < end; table += TABLE_SIZE) {
+    const low = v128.load(table, T_P_LOW);
+    const inverseLow = v128.load(table, T_INVERSE_LOW);
+    for (const last = sums + 256; sums < last; sums += 64) {
+      let a0 = i32x4.splat(0);
+      let a1 = a0;
+      let a2 = a0;
+      let a3 = a0;
+      for (const stop = s + 1024; s < stop; s += 64, a += 64) {
+        a0 = mac(a0, v128.load(a), v128.load(s));
+        a1 = mac(a1, v128.load(a, 16), v128.load(s, 16));
+        a2 = mac(a2, v128.load(a, 32), v128.load(s, 32));
+        a3 = mac(a3, v128.load(a, 48), v128.load(s, 48));
+      }
+      flush(sums, a0, low, inverseLow);
+      flush(sums + 16, a1, low, inverseLow);
+      flush(sums + 32, a2, low, inverseLow);
+      flush(sums + 48, a3, low, inverseLow);
+    }
+  }
+}
+
+/**
+ * sums[i][j] += <x_i, y_j> for all rows of x and y: commitments (x the key), linear garbage.
+ *
+ * The outer loop is over blocks, so that one block of every row stays in the second-level cache.
+ *
+ * Shape:  x: xRows rows xStride bytes apart, y the same, `blocks` blocks of each; sums: i32[xRows][yRows][6][64]
+ * Bounds: at most 6940 blocks go into a sum before it is converted
+ * Memory: all three
+ */
+export function products(
+  sums: usize,
+  x: usize,
+  xRows: i32,
+  xStride: usize,
+  y: usize,
+  yRows: i32,
+  yStride: usize,
+  blocks: i32,
+): void {
+  const rowOfSums = <usize>yRows * SUMS;
+  for (let block = 0; block < blocks; block++, x += BLOCK, y += BLOCK) {
+    let yRow = y;
+    for (let j = 0; j < yRows; j++, yRow += yStride) {
+      let xRow = x;
+      let to = sums + <usize>j * SUMS;
+      let i = 0;
+      for (; i + 2 <= xRows; i += 2, xRow += 2 * xStride, to += 2 * rowOfSums) {
+        twoProducts(to, to + rowOfSums, xRow, xRow + xStride, yRow);
+      }
+      if (i < xRows) oneProduct(to, xRow, yRow);
+    }
+  }
+}
+
+/**
+ * sums of <s_a, s_b> for all pairs a <= b: quadratic garbage.
+ *
+ * Shape:  s: `rows` rows `stride` bytes apart; sums: i32[rows (rows + 1) / 2][6][64] in the order (0,0), (0,1), ..., (1,1), ...
+ * Bounds: as products
+ * Memory: both
+ */
+export function pairProducts(sums: usize, s: usize, rows: i32, stride: usize, blocks: i32): void {
+  for (let block = 0; block < blocks; block++, s += BLOCK) {
+    let to = sums;
+    let a = s;
+    for (let i = 0; i < rows; i++, a += stride) {
+      let b = a;
+      let j = i;
+      for (; j + 2 <= rows; j += 2, b += 2 * stride, to += 2 * SUMS) {
+        twoProducts(to, to + SUMS, b, b + stride, a);
+      }
+      if (j < rows) {
+        oneProduct(to, b, a);
+        to += SUMS;
+      }
+    }
+  }
+}
+
+/** Bytes of the prepared coefficients of two rows. */
+export const COEFFICIENT_PAIR: usize = 3072;
+
+/**
+ * Prepares the coefficients of two rows of a combination.
+ *
+ * Shape:  a, b: i16[6][64] in NTT form -> out: per prime and position (a, b, a, b)
+ * Memory: out, a, b
+ */
+export function prepareCoefficients(out: usize, a: usize, b: usize): void {
+  for (const end = a + 768; a < end; a += 16, b += 16, out += 64) {
+    const x = v128.load(a);
+    const y = v128.load(b);
+    const low = v128.shuffle<u16>(x, y, 0, 8, 1, 9, 2, 10, 3, 11);
+    const high = v128.shuffle<u16>(x, y, 4, 12, 5, 13, 6, 14, 7, 15);
+    v128.store(out, v128.shuffle<u32>(low, low, 0, 0, 1, 1));
+    v128.store(out, v128.shuffle<u32>(low, low, 2, 2, 3, 3), 16);
+    v128.store(out, v128.shuffle<u32>(high, high, 0, 0, 1, 1), 32);
+    v128.store(out, v128.shuffle<u32>(high, high, 2, 2, 3, 3), 48);
+  }
+}
+
+/** Two rows, four positions of a column pair, times prepared coefficients: the low half. */
+// @ts-ignore: decorator
+@inline
+function macLow(acc: v128, a: v128, b: v128, c: v128): v128 {
+  return mac(acc, v128.shuffle<u16>(a, b, 0, 8, 1, 9, 2, 10, 3, 11), c);
+}
+
+/** The high half. */
+// @ts-ignore: decorator
+@inline
+function macHigh(acc: v128, a: v128, b: v128, c: v128): v128 {
+  return mac(acc, v128.shuffle<u16>(a, b, 4, 12, 5, 13, 6, 14, 7, 15), c);
+}
+
+/** Addresses of the rows of a combination: u32[MAX_COMBINED]. */
+export const ROWS: usize = memory.data(128, 16);
+/** Most rows of one combination: 32 products of NTT form stay below 2^31. */
+export const MAX_COMBINED: i32 = 32;
+
+/**
+ * out = sum of c_a x_a over the rows listed in ROWS, column by column: z, phi_z, combined functionals.
+ *
+ * Longer combinations go in several calls, with `out` as one of the rows and 1 as its coefficient.
+ *
+ * Shape:  ROWS: u32[rows], rows even and at most 32, each `blocks` blocks; coefficients: COEFFICIENT_PAIR bytes for every two
+ *         rows -> out: `blocks` blocks (may be one of the rows)
+ * Bounds: NTT form throughout
+ * Memory: out, rows, coefficients
+ */
+export function combine(out: usize, rows: i32, coefficients: usize, blocks: i32): void {
+  const lastRow = ROWS + (<usize>rows << 2);
+  let offset: usize = 0;
+  for (let block = 0; block < blocks; block++) {
+    let group = coefficients;
+    for (let table: usize = TABLES, end = TABLES + 6 * TABLE_SIZE; table < end; table += TABLE_SIZE) {
+      const p = v128.load(table, T_P);
+      const low = v128.load(table, T_P_LOW);
+      const inverseLow = v128.load(table, T_INVERSE_LOW);
+      for (const quarters = group + 512; group < quarters; group += 128) {
+        for (const stop = offset + 1024; offset < stop; offset += 64) {
+          let x0 = i32x4.splat(0);
+          let x1 = x0;
+          let x2 = x0;
+          let x3 = x0;
+          let x4 = x0;
+          let x5 = x0;
+          let x6 = x0;
+          let x7 = x0;
+          let c = group;
+          for (let row: usize = ROWS; row < lastRow; row += 8, c += COEFFICIENT_PAIR) {
+            const a = <usize>load<u32>(row) + offset;
+            const b = <usize>load<u32>(row, 4) + offset;
+            const a0 = v128.load(a);
+            const b0 = v128.load(b);
+            x0 = macLow(x0, a0, b0, v128.load(c));
+            x1 = macHigh(x1, a0, b0, v128.load(c, 16));
+            const a1 = v128.load(a, 16);
+            const b1 = v128.load(b, 16);
+            x2 = macLow(x2, a1, b1, v128.load(c, 32));
+            x3 = macHigh(x3, a1, b1, v128.load(c, 48));
+            const a2 = v128.load(a, 32);
+            const b2 = v128.load(b, 32);
+            x4 = macLow(x4, a2, b2, v128.load(c, 64));
+            x5 = macHigh(x5, a2, b2, v128.load(c, 80));
+            const a3 = v128.load(a, 48);
+            const b3 = v128.load(b, 48);
+            x6 = macLow(x6, a3, b3, v128.load(c, 96));
+            x7 = macHigh(x7, a3, b3, v128.load(c, 112));
+          }
+          const to = out + offset;
+          v128.store(to, join(x0, x1, table, p, low, inverseLow));
+          v128.store(to, join(x2, x3, table, p, low, inverseLow), 16);
+          v128.store(to, join(x4, x5, table, p, low, inverseLow), 32);
+          v128.store(to, join(x6, x7, table, p, low, inverseLow), 48);
+        }
+      }
+    }
+  }
+}
+
+/** Two accumulators to eight lanes of NTT form. */
+// @ts-ignore: decorator
+@inline
+function join(x: v128, y: v128, table: usize, p: v128, low: v128, inverseLow: v128): v128 {
+  const lanes = i16x8.narrow_i32x4_s(mred(x, low, inverseLow), mred(y, low, inverseLow));
+  return finish(lanes, table + T_AFTER_MRED, table, p);
+}

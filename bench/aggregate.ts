@@ -1,0 +1,189 @@
+/**
+ * Proofs of batches: bytes, times on one thread, memory; for 2 to 1722 signatures of both sets, every one of a key of
+ * its own. Each case runs in a process of its own.
+ *
+ *   proof     without and with salts and header, against the bundle and the padded signatures
+ *   prove     from the items to the bytes, the verification of every signature included
+ *   verify    from bytes and statements to true, hashing of the statements included
+ *   memory    of all WebAssembly modules, and the largest resident size of the process
+ *
+ * `--native <path>` runs `<path> <count>` before and after ours in the same run; it must print a line of JSON
+ * `{"bytes", "prove_ms", "verify_ms"}` last.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { deserialize, serialize } from 'node:v8';
+import { estimateProofBytes } from '../src/aggregate/formatProof.ts';
+import { aggregateSync } from '../src/aggregate/index.ts';
+import { falcon512, falcon1024 } from '../src/falcon/index.ts';
+import { testRandom } from '../test/support/random.ts';
+import type { BenchOptions } from './main.ts';
+import type { BenchItem, CaseFigures } from './support/aggregateCase.ts';
+import { machine, ownVersions } from './support/machine.ts';
+
+const COUNTS = [2, 10, 100, 500, 1000, 1722];
+const QUICK_COUNTS = [2, 100, 1722];
+const MB = 1e6;
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** Of Falcon-512 at 1722 signatures: what must be reached, and what is aimed at. */
+const BAR = [
+  { name: 'proof without salts, bytes', must: 77_000, aim: 60_000, of: (p: Proof) => p.bareBytes },
+  { name: 'proof with salts, bytes', must: 146_000, aim: 129_000, of: (p: Proof) => p.bytes },
+  { name: 'prove, s', must: 2.6, aim: 1.3, of: (p: Proof) => p.proveMs / 1000 },
+  { name: 'verify, s', must: 1.5, aim: 0.6, of: (p: Proof) => p.verifyMs / 1000 },
+  { name: 'memory of the modules, MB', must: 400, aim: 250, of: (p: Proof) => p.proverMemory / MB },
+] as const;
+/** The smallest batch that is shorter as a proof. */
+const BREAK_EVEN = { name: 'smallest batch for a proof', must: 130, aim: 100 } as const;
+type Proof = NonNullable<CaseFigures['proof']>;
+
+interface NativeFigures {
+  readonly bytes: number;
+  readonly prove_ms: number;
+  readonly verify_ms: number;
+}
+
+export async function run({ quick, native }: BenchOptions): Promise<void> {
+  const host = machine();
+  console.log(`${host.cpu}, ${host.cores} cores, load ${host.load}`);
+  console.log(`Node ${host.node}, V8 ${host.v8}, one thread\n`);
+  const counts = quick ? QUICK_COUNTS : COUNTS;
+  const figures: Record<string, CaseFigures[]> = {};
+  const ratios: Record<string, number>[] = [];
+  for (const falcon of [falcon512, falcon1024]) {
+    const file = itemsFile(falcon, counts.at(-1)!);
+    const measured: CaseFigures[] = [];
+    console.log(`${falcon.name}\n${HEADING}`);
+    for (const count of counts) {
+      const withNative = native !== undefined && falcon === falcon512;
+      const before = withNative ? runNative(native, count) : undefined;
+      const ours = runCase(file, count, quick ? 1 : 3);
+      console.log(row(ours));
+      if (before !== undefined && ours.proof !== undefined) {
+        ratios.push(compare(ours.proof, count, [before, runNative(native!, count)]));
+      }
+      measured.push(ours);
+    }
+    console.log('');
+    figures[falcon.name] = measured;
+  }
+  const verdicts = judge(figures.falcon512!.at(-1)!, breakEven());
+  if (host.load > host.cores / 2) {
+    console.log(`Other work was running (load ${host.load}): run it again on a quiet machine.`);
+  }
+  const facts = { quick, machine: host, versions: ownVersions(), figures, verdicts, ratios };
+  console.log(JSON.stringify({ bench: 'aggregate', ...facts }));
+}
+
+/** Signatures, each of a key of its own: made once, the same ones in every run. */
+function itemsFile(falcon: typeof falcon512, count: number): string {
+  const folder = `${root}build/bench`;
+  const file = `${folder}/${falcon.name}.items`;
+  const isMade =
+    existsSync(file) && (deserialize(readFileSync(file)) as BenchItem[]).length >= count;
+  if (isMade) return file;
+  console.log(`making ${count} keys and signatures of ${falcon.name}, once`);
+  const random = testRandom(`bench aggregate ${falcon.name}`);
+  const items = Array.from({ length: count }, (): BenchItem => {
+    const { publicKey, secretKey } = falcon.keygen(random.bytes(48));
+    const message = random.bytes(32);
+    const testSeed = { salt: random.bytes(40), samplerSeed: random.bytes(48) };
+    return { publicKey, message, signature: falcon.sign(message, secretKey, { testSeed }) };
+  });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, serialize(items));
+  return file;
+}
+
+/** The estimate that `auto` goes by, against the entropy of the signatures. */
+function breakEven(): number {
+  const file = itemsFile(falcon512, 2 * BREAK_EVEN.must);
+  const items = deserialize(readFileSync(file)) as BenchItem[];
+  for (let count = 1; count <= 2 * BREAK_EVEN.must; count++) {
+    const batch = items.slice(0, count);
+    if (estimateProofBytes(batch) < aggregateSync(batch).length) return count;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+function runCase(file: string, count: number, rounds: number): CaseFigures {
+  const script = `${root}bench/support/aggregateCase.ts`;
+  const args = [script, file, String(count), String(rounds)];
+  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as CaseFigures;
+}
+
+function runNative(path: string, count: number): NativeFigures {
+  const output = execFileSync(path, [String(count)], { encoding: 'utf8' });
+  return JSON.parse(output.trim().split('\n').at(-1)!) as NativeFigures;
+}
+
+/** Ours to theirs, the better of their two runs: below 1 is better than native. */
+function compare(ours: Proof, count: number, theirs: readonly NativeFigures[]) {
+  const best = (name: keyof NativeFigures) => Math.min(...theirs.map((each) => each[name]));
+  const ratio = {
+    count,
+    bytes: ours.bareBytes / best('bytes'),
+    prove: ours.proveMs / best('prove_ms'),
+    verify: ours.verifyMs / best('verify_ms'),
+  };
+  const { bytes, prove, verify } = ratio;
+  const shown = [bytes, prove, verify].map((value) => value.toFixed(2));
+  console.log(`     to native: bytes ${shown[0]}, prove ${shown[1]}, verify ${shown[2]}`);
+  return ratio;
+}
+
+const COLUMNS = [
+  ['N', 5],
+  ['proof', 9],
+  ['with salts', 11],
+  ['bundle', 11],
+  ['padded', 11],
+  ['of bundle', 10],
+  ['of padded', 10],
+  ['prove', 10],
+  ['verify', 10],
+  ['modules', 9],
+  ['process', 9],
+] as const;
+const HEADING = COLUMNS.map(([name, width]) => name.padStart(width)).join('');
+
+function row({ count, bundleBytes, paddedBytes, proof }: CaseFigures): string {
+  const number = (value: number) => value.toLocaleString('en');
+  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+  const seconds = (ms: number) => `${(ms / 1000).toFixed(3)} s`;
+  const megabytes = (bytes: number) => `${(bytes / MB).toFixed(0)} MB`;
+  const sizes = [number(bundleBytes), number(paddedBytes)];
+  const cells =
+    proof === undefined
+      ? [number(count), 'none', '', ...sizes]
+      : [
+          number(count),
+          number(proof.bareBytes),
+          number(proof.bytes),
+          ...sizes,
+          percent(proof.bytes / bundleBytes),
+          percent(proof.bytes / paddedBytes),
+          seconds(proof.proveMs),
+          seconds(proof.verifyMs),
+          megabytes(proof.proverMemory),
+          megabytes(proof.maxRss),
+        ];
+  return cells.map((cell, column) => cell.padStart(COLUMNS[column]![1])).join('');
+}
+
+function judge({ count, proof }: CaseFigures, smallest: number) {
+  const marks = { aim: '✓ aim reached', must: '✓ bar reached', missed: '✗ MISSED' };
+  console.log(`Falcon-512, ${count} signatures`.padEnd(40), '  figure      must       aim');
+  const rows = BAR.map(({ of, ...row }) => {
+    return { ...row, figure: proof === undefined ? Number.POSITIVE_INFINITY : of(proof) };
+  });
+  return [...rows, { ...BREAK_EVEN, figure: smallest }].map(({ name, must, aim, figure }) => {
+    const verdict = figure <= aim ? 'aim' : figure <= must ? 'must' : 'missed';
+    const cells = [figure, must, aim].map((value) => String(Number(value.toPrecision(5))));
+    console.log(name.padEnd(38), cells.map((c) => c.padStart(9)).join(' '), ` ${marks[verdict]}`);
+    return { name, figure, must, aim, verdict };
+  });
+}

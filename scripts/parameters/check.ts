@@ -1,0 +1,254 @@
+/**
+ * Everything that the proof needs of a row of the table, recomputed with integers from the row
+ * alone. Each failure is one line of text.
+ */
+import {
+  type OrdinaryLevel,
+  type Parameters,
+  readRow,
+  type Shape,
+  type TableRow,
+  type TailLevel,
+} from '../../src/aggregate/parameters/rows.ts';
+import {
+  bitsOf,
+  exponential,
+  logarithm,
+  ONE,
+  squareRoot,
+  squareRootOf,
+  squareRootUp,
+} from './fixedPoint.ts';
+
+export const Q = (1n << 44n) - 539n;
+const P = 12289n;
+const BETA_SQ = { 512: 34_034_726n, 1024: 70_265_242n } as const;
+/** the six primes of the number-theoretic transform, each 1 mod 128 */
+const PRIMES = [13697n, 13441n, 13313n, 12289n, 12161n, 11777n];
+/** squared operator norm of a challenge: 441, plus the rounding of the test */
+const T_SQ = 442n;
+const C_L1 = 69n;
+const ALPHA_SQ = 82n;
+const ALPHA_L1 = 56n;
+/** gamma^2 = 144/30 = 24/5 */
+const GAMMA_NUMERATOR = 24n;
+const GAMMA_DENOMINATOR = 5n;
+const JL_ROWS = 264n;
+const JL_CONSTANT = 30n;
+/** largest quotient of a Rice code is 31: |x| <= 2^(k+4) */
+const RICE_ROOM = 4;
+
+/** Squared norms below this are out of reach for rank kappa: exp(4 sqrt(64 kappa ln q ln delta)). */
+const limits: bigint[] = [0n];
+const LN_Q_LN_DELTA = (logarithm(Q, 1n) * logarithm(100_374n, 100_000n)) / ONE;
+export function limitSq(kappa: number): bigint {
+  for (let k = limits.length; k <= kappa; k++) {
+    const root = squareRootOf(64n * BigInt(k) * LN_Q_LN_DELTA);
+    const limit = exponential(4n * root);
+    limits.push(limit < Q * Q ? limit : Q * Q);
+  }
+  return limits[kappa]!;
+}
+
+const ceilDivide = (x: bigint, y: bigint): bigint => (x + y - 1n) / y;
+/** gamma^2 x, rounded up */
+const withSlack = (x: bigint): bigint => ceilDivide(GAMMA_NUMERATOR * x, GAMMA_DENOMINATOR);
+
+/** squared norms that the inner commitment (both branches) and the outer one must withstand */
+export function bindingNorms(
+  parameters: Parameters,
+  index: number,
+): { inner: readonly [bigint, bigint]; outer: bigint } {
+  const level = parameters.levels[index] ?? parameters.tail;
+  const { r, inSq } = level;
+  let reachSq: bigint;
+  if (index === 0) {
+    const rows = BigInt(level.rows[0]! + level.rows[2]!);
+    reachSq = rows * (1n + ALPHA_L1 * ALPHA_L1) * withSlack(BigInt(inSq));
+  } else {
+    reachSq = BigInt(r) * withSlack(BigInt(inSq));
+  }
+  // what the next message is known to be: its projection is held to the next level's bound
+  let outSq = BigInt(level.outSq);
+  let gadget = 1n;
+  if (!level.tail) {
+    const next = parameters.levels[index + 1] ?? parameters.tail;
+    outSq = withSlack(BigInt(next.inSq));
+    for (let j = 1; j < level.f; j++) gadget += 1n << BigInt(2 * level.b * j);
+  }
+  const first = 64n * T_SQ * gadget * outSq;
+  const root = 2n * squareRootUp(gadget * outSq) + 2n * squareRootUp(T_SQ * reachSq);
+  return { inner: [first, root * root], outer: 4n * outSq };
+}
+
+type Fail = (text: string) => void;
+
+function checkBinding(parameters: Parameters, fail: Fail): void {
+  const all = [...parameters.levels, parameters.tail];
+  for (const [index, level] of all.entries()) {
+    const { inner, outer } = bindingNorms(parameters, index);
+    for (const [branch, normSq] of inner.entries()) {
+      if (normSq >= limitSq(level.kappa)) fail(`level ${index}: inner branch ${branch + 1}`);
+    }
+    if (!level.tail && outer >= limitSq(level.kappa1)) fail(`level ${index}: outer`);
+  }
+}
+
+function checkShapes({ set, bucket, levels, tail }: Parameters, fail: Fail): void {
+  if (levels.length < 1) fail('no level before the tail');
+  for (const [index, level] of levels.entries()) {
+    const { f, b, fu, bu, fg, bg, cut, m, inSq, outSq } = level;
+    const expected = index === 0 ? BigInt(bucket) * BETA_SQ[set] : BigInt(levels[index - 1]!.outSq);
+    if (BigInt(inSq) !== expected) fail(`level ${index}: inSq is not the bound before`);
+    if (f < 1 || f > 3 || b < 2 || b > 13) fail(`level ${index}: digits of z`);
+    // the top digit keeps the remainder of 44 bits
+    if (fu * bu < 44 || bu > 14 || (fu - 1) * bu >= 44) fail(`level ${index}: digits of t`);
+    if (fg < 1 || bg < 2 || bg > 13) fail(`level ${index}: digits of g`);
+    if (cut !== 0 && (cut < 4 || cut > 15)) fail(`level ${index}: cut`);
+    if (m < 1 || outSq >= 2 ** 43) fail(`level ${index}: output`);
+    checkRange(level, index, set, bucket, fail);
+  }
+  if (tail.r < 2) fail('tail: fewer than two rows');
+  if (tail.cut < 4 || tail.cut > 15) fail('tail: cut');
+  if (tail.riceG.length !== tail.pairs - 1) fail('tail: Rice parameters of g');
+  if (tail.inSq < levels.at(-1)!.outSq) {
+    fail('tail: inSq is below the bound before');
+  }
+  checkRange(tail, levels.length, set, bucket, fail);
+}
+
+const HALF_PRODUCT = PRIMES.reduce((a, b) => a * b) / 2n;
+
+/** largest sums before a reduction modulo q stay below half the product of the primes */
+function checkRange(
+  level: OrdinaryLevel | TailLevel,
+  index: number,
+  set: 512 | 1024,
+  bucket: number,
+  fail: Fail,
+): void {
+  const n = BigInt(level.n);
+  const kappa = BigInt(level.kappa);
+  const half = (Q - 1n) / 2n;
+  // |alpha sigma(s)| <= |alpha| |s| at level 0, 16 bits with sign elsewhere
+  const largest = index === 0 ? squareRoot(ALPHA_SQ * BETA_SQ[set]) + 1n : 1n << 15n;
+  // A s, and h with phi reduced: two products
+  if (2n * 64n * n * half * largest >= HALF_PRODUCT) fail(`level ${index}: range of A s`);
+  // phi before its reduction: three lifts with a product by alpha, or the rows of E3
+  const gadget = !level.tail ? 1n << BigInt(level.b * (level.f - 1)) : 1n;
+  const lifts = 3n * 256n * half * (1n + ALPHA_L1 * (index === 0 ? 1n : 0n));
+  const phi = lifts + 256n * half * gadget * (kappa + 30n);
+  if (phi * C_L1 * BigInt(level.r) >= HALF_PRODUCT) fail(`level ${index}: range of phi`);
+  if (index === 0) {
+    // b^(k): |F| |s|_1 with |F| at S and Y not reduced, |s|_1 by Cauchy and Schwarz
+    const count = BigInt(bucket);
+    const l1 = squareRootUp(64n * BigInt(level.lengths[0]!) * count * BETA_SQ[set]);
+    const w = 64n * BigInt(level.lengths[1]!) * (1n << 13n);
+    if (half * (l1 * (1n + 2n * ALPHA_L1) + w) >= HALF_PRODUCT) fail('level 0: range of lifts');
+  }
+}
+
+function checkIntegers(parameters: Parameters, fail: Fail): void {
+  const { set, bucket, levels, tail } = parameters;
+  const count = BigInt(bucket);
+  const betaSq = BETA_SQ[set];
+  const half = (Q - 1n) / 2n;
+  if (withSlack(count * betaSq) >= Q) fail('the exact norm can wrap');
+  const functional = count * count * betaSq * 6144n * 6144n * 2n * BigInt(set);
+  if (functional >= half * half) fail('the functionals can wrap');
+  if (count * BigInt(set) * 6144n * 6144n >= 1n << 53n) fail('C_j is no exact double');
+  for (const [index, level] of [...levels, tail].entries()) {
+    // condition of the modular lemma: b <= q/125
+    if (withSlack(BigInt(level.inSq)) * 125n * 125n > Q * Q) fail(`level ${index}: lemma`);
+    if (level.riceY > 18) fail(`level ${index}: Rice parameter of y`);
+    const reach = 1n << BigInt(2 * (level.riceY + RICE_ROOM));
+    if (reach < 40n * BigInt(level.inSq)) fail(`level ${index}: y does not fit its code`);
+    if (JL_ROWS * reach >= 1n << 53n) fail(`level ${index}: sum of y^2`);
+    if (level.inSq >= 2 ** 43) fail(`level ${index}: inSq`);
+  }
+  if (tail.riceZ > 11 || tail.riceE > 16 || tail.riceG.some((k) => k > 35)) fail('tail: Rice');
+  const zReach = 1n << BigInt(2 * (tail.riceZ + RICE_ROOM));
+  const eReach = 1n << BigInt(2 * (tail.riceE + RICE_ROOM));
+  const coefficients = 64n * (BigInt(tail.n) * zReach + BigInt(tail.kappa) * eReach);
+  if (coefficients >= 1n << 53n) fail('tail: the sum of squares is no exact double');
+}
+
+const factorial = (n: bigint): bigint => (n < 2n ? 1n : n * factorial(n - 1n));
+/** how many polynomials have these numbers of +-1 and +-2 */
+function setSize(ones: bigint, twos: bigint): bigint {
+  const zeros = 64n - ones - twos;
+  const places = factorial(64n) / (factorial(zeros) * factorial(ones) * factorial(twos));
+  return places << (ones + twos);
+}
+
+/** terms of the interactive error of a row, as numerators over 2^256 */
+export function errorTerms({ levels, tail }: Parameters): Record<string, bigint> {
+  const one = 1n << 256n;
+  const count = BigInt(levels.length + 1);
+  const rows = [...levels, tail].reduce((sum: number, level: Shape) => sum + level.r, 0);
+  let tailOfBinomial = 0n;
+  for (let k = 0n; k < JL_CONSTANT; k++) {
+    tailOfBinomial += factorial(JL_ROWS) / (factorial(k) * factorial(JL_ROWS - k));
+  }
+  // more than half of all challenges pass the test of the operator norm (54.6 %, measured)
+  const challenges = setSize(29n, 20n) / 2n;
+  return {
+    projection: (count * tailOfBinomial * one) / (1n << JL_ROWS) + 1n,
+    lifts: (count * one) / Q ** 3n + 1n,
+    functionals: one / P ** 10n + 1n,
+    alpha: one / setSize(30n, 13n) + 1n,
+    combination: (count * one) / (1n << 192n),
+    amortisation: (9n * BigInt(rows) * one) / challenges + 1n,
+  };
+}
+
+export function errorBits(parameters: Parameters): number {
+  const sum = Object.values(errorTerms(parameters)).reduce((a, b) => a + b);
+  return bitsOf(sum, 1n << 256n);
+}
+
+/** Least margin over all levels, in hundredths of a bit of the norm: what is left to the limit. */
+export function bindingMargins(parameters: Parameters): number {
+  const all = [...parameters.levels, parameters.tail];
+  let least = Number.POSITIVE_INFINITY;
+  for (const [index, level] of all.entries()) {
+    const { inner, outer } = bindingNorms(parameters, index);
+    for (const normSq of inner) {
+      least = Math.min(least, bitsOf(normSq, limitSq(level.kappa)) / 2);
+    }
+    if (!level.tail) least = Math.min(least, bitsOf(outer, limitSq(level.kappa1)) / 2);
+  }
+  return least;
+}
+
+/** @returns what is wrong with a row; nothing when it may be used */
+export function checkRow(row: TableRow): string[] {
+  const wrong: string[] = [];
+  const fail: Fail = (text) => wrong.push(`${row[0]}, bucket ${row[1]}: ${text}`);
+  const numbers = row[2].flat(2);
+  if (!numbers.every((x) => Number.isSafeInteger(x) && x >= 0)) {
+    fail('not all integers');
+    return wrong;
+  }
+  const parameters = readRow(row);
+  checkShapes(parameters, fail);
+  checkIntegers(parameters, fail);
+  checkBinding(parameters, fail);
+  if (errorBits(parameters) < 128) fail('the error exceeds 2^-128');
+  return wrong;
+}
+
+/** What holds for all rows: the modulus and the primes. */
+export function checkConstants(): string[] {
+  const wrong: string[] = [];
+  if (!isPrime(Q) || Q % 8n !== 5n) wrong.push('q');
+  for (const prime of PRIMES) if (!isPrime(prime) || prime % 128n !== 1n) wrong.push(`${prime}`);
+  // differences of challenges are at most 4, of short ones at most 7: units below sqrt(q/2)
+  if (2n * 7n * 7n >= Q) wrong.push('differences of challenges');
+  return wrong;
+}
+
+function isPrime(x: bigint): boolean {
+  for (let d = 2n; d * d <= x; d++) if (x % d === 0n) return false;
+  return true;
+}

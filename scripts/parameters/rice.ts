@@ -1,0 +1,37 @@
+/** Rice parameters: the best k for zigzag numbers of a Gaussian, and what it costs. */
+
+/** 1 - erf(x) to 1e-7 (Abramowitz and Stegun 7.1.26), for x >= 0 */
+export function erfc(x: number): number {
+  const t = 1 / (1 + 0.3275911 * x);
+  const p =
+    t *
+    (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
+  return p * Math.exp(-x * x);
+}
+
+/** expected bits of one value: k low bits, a stop bit, and the unary part */
+export function expectedBits(sigma: number, k: number): number {
+  let bits = k + 1;
+  // the zigzag number 2|x| or 2|x| - 1 reaches j 2^k when |x| reaches about j 2^(k-1)
+  const step = k === 0 ? 0.5 : 2 ** (k - 1);
+  for (let j = 1; j < 60; j++) bits += erfc((j * step - 0.25) / (sigma * Math.SQRT2));
+  return bits;
+}
+
+const cache = new Map<number, { k: number; bits: number }>();
+
+export function bestRice(variance: number): { k: number; bits: number } {
+  const sigma = Math.sqrt(Math.max(variance, 1 / 12));
+  const key = Math.round(32 * Math.log2(sigma));
+  const known = cache.get(key);
+  if (known) return known;
+  const rounded = 2 ** (key / 32);
+  const guess = Math.max(0, Math.round(Math.log2(rounded)));
+  let best = { k: 0, bits: Number.POSITIVE_INFINITY };
+  for (let k = Math.max(0, guess - 1); k <= guess + 2; k++) {
+    const bits = expectedBits(rounded, k);
+    if (bits < best.bits) best = { k, bits };
+  }
+  cache.set(key, best);
+  return best;
+}

@@ -1,0 +1,98 @@
+/**
+ * Which format an aggregate gets: the one asked for, or of proof and bundle the smaller. A bundle is
+ * made in milliseconds, so its size is known; that of a proof is estimated from the parameter table
+ * before the work is begun, and compared again after it.
+ */
+import { CodedError } from '../errors.ts';
+import type { VerifiedBatch } from './batch.ts';
+import { encodeBundle } from './bundle.ts';
+import type { AggregateFormat } from './container.ts';
+import {
+  encodeProof,
+  estimateProofBytes,
+  isTooLongForProof,
+  type ProofHooks,
+} from './formatProof.ts';
+import { MAX_SECTION_ITEMS } from './proof/index.ts';
+import { type Statement, statementDigest } from './statement.ts';
+
+/** What a caller can ask for; `auto` takes the smaller one. */
+export type AggregateFormatOption = AggregateFormat | 'auto';
+
+/** Why an aggregate has its format, and what the other one would have cost. */
+export interface FormatChoice {
+  readonly format: AggregateFormat;
+  /**
+   * `asked`: by the caller. `smaller`: than the other. `tooMany`: more signatures of one set than a
+   * proof takes. `noProof`: the prover gave up, which practically never happens.
+   */
+  readonly reason: 'asked' | 'smaller' | 'tooMany' | 'noProof';
+  /** Bytes of the bundle; absent when it was not made. */
+  readonly bundleBytes?: number;
+  /** Bytes of the proof, an estimate when it was not made; absent when there can be none. */
+  readonly proofBytes?: number;
+}
+
+export interface FormattedAggregate {
+  readonly bytes: Uint8Array;
+  readonly choice: FormatChoice;
+}
+
+/**
+ * Refuses what cannot come to be a proof, before any work.
+ *
+ * @throws CodedError `NO_PROOF`
+ */
+export function requireFormat(
+  statements: readonly Statement[],
+  format: AggregateFormatOption,
+): void {
+  if (format !== 'proof' || !isTooLongForProof(statements)) return;
+  throw new CodedError('NO_PROOF', {
+    message: `A proof takes at most ${MAX_SECTION_ITEMS} signatures of one parameter set`,
+  });
+}
+
+/**
+ * The aggregate of a verified batch.
+ *
+ * @throws CodedError `NO_PROOF` when a proof was asked for and none was found, `ABORTED`
+ */
+export async function encodeAggregate(
+  batch: VerifiedBatch,
+  format: AggregateFormatOption,
+  hooks: ProofHooks = {},
+): Promise<FormattedAggregate> {
+  if (format === 'proof') {
+    requireFormat(batch.items, format);
+    const bytes = await encodeProof(batch, hooks);
+    if (bytes === undefined) throw new CodedError('NO_PROOF');
+    return { bytes, choice: { format, reason: 'asked', proofBytes: bytes.length } };
+  }
+
+  const bundle = encodeBundle(statementDigest(batch.items), batch.signatures);
+  const bundleBytes = bundle.length;
+  const keep = (reason: FormatChoice['reason'], proofBytes?: number): FormattedAggregate => ({
+    bytes: bundle,
+    choice: {
+      format: 'bundle',
+      reason,
+      bundleBytes,
+      ...(proofBytes !== undefined && { proofBytes }),
+    },
+  });
+  if (format === 'bundle') return keep('asked');
+  if (isTooLongForProof(batch.items)) return keep('tooMany');
+  const estimate = estimateProofBytes(batch.items);
+  if (estimate >= bundleBytes) return keep('smaller', estimate);
+  const bytes = await encodeProof(batch, hooks);
+  if (bytes === undefined) return keep('noProof');
+  if (bytes.length >= bundleBytes) return keep('smaller', bytes.length);
+  const choice = {
+    format: 'proof',
+    reason: 'smaller',
+    bundleBytes,
+    proofBytes: bytes.length,
+  } as const;
+  return { bytes, choice };
+}

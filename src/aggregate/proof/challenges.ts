@@ -1,0 +1,193 @@
+/** Challenges and keys expanded in the module (docs/protocol.md, 5 and 6.1): each function chooses a stream and calls its sampler. */
+import { shake256 } from '../../falcon/points.ts';
+import type { Coefs, Forms, Labrador, Smalls, Vecs } from '../wasm.ts';
+import { KEYS_LABEL, STREAM } from './labels.ts';
+import { FUNCTIONALS, LIFTS, PROJECTIONS } from './shapes.ts';
+
+/** Bytes of a small polynomial, of one mod q, of one in NTT form. */
+export const SMALL = 128;
+export const COEFS = 512;
+export const FORM = 768;
+export const SUMS = 1536;
+
+/** A seed in the module's memory, for the streams of one level. */
+export class Seed {
+  readonly #lab: Labrador;
+  /** Where its 32 bytes stand. */
+  readonly at: number;
+  readonly #level: number;
+
+  /** Lives as long as the scope in which it is made. */
+  constructor(lab: Labrador, seed: Uint8Array, level: number) {
+    this.#lab = lab;
+    this.at = lab.put(seed);
+    this.#level = level;
+  }
+
+  /** Chooses a stream. */
+  start(type: number, sub: number, index: number): void {
+    this.#lab.stream(this.at, this.#word(type, sub), index);
+  }
+
+  /** What chooses a stream: the address of the key, two words of the nonce. */
+  nonce(type: number, sub: number, index: number): [number, number, number] {
+    return [this.at, this.#word(type, sub), index];
+  }
+
+  #word(type: number, sub: number): number {
+    return type + 256 * this.#level + 65_536 * sub;
+  }
+}
+
+/** The seed of the commitment keys. */
+export const keysSeed = (lab: Labrador, level: number): Seed =>
+  new Seed(lab, shake256([new TextEncoder().encode(KEYS_LABEL)], 32).slice(), level);
+
+/** Row `row` of a matrix of keys into the columns of row `to` of vecs. */
+export function expandKeyRow(
+  lab: Labrador,
+  seed: Seed,
+  matrix: number,
+  row: number,
+  vecs: Vecs,
+  to: number,
+  columns: number,
+): void {
+  seed.start(STREAM.keys, matrix, row);
+  lab.kernels.expandKey(lab.row(vecs, to), 0, columns);
+}
+
+/** Columns and bytes of a block of a row, see wasm.ts. */
+const BLOCK_COLUMNS = 32;
+const BLOCK_BYTES = 24_576;
+
+/**
+ * Rows whose columns 0 to `filled[row] - 1` are about to be written: those stay as they are, the others are zero. Clearing all
+ * would touch the largest vectors once more.
+ */
+export function vecsToFill(lab: Labrador, columns: number, filled: readonly number[]): Vecs {
+  const rows = filled.length;
+  const blocks = Math.ceil(columns / BLOCK_COLUMNS);
+  const stride = BLOCK_BYTES * blocks;
+  const at = lab.room(stride * rows);
+  for (const [row, count] of filled.entries()) {
+    const from = BLOCK_BYTES * Math.floor(count / BLOCK_COLUMNS);
+    lab.bytes(at + stride * row + from, stride - from).fill(0);
+  }
+  return { kind: 'vecs', at, rows, columns, blocks, stride };
+}
+
+/** A matrix of keys. */
+export function expandKeys(
+  lab: Labrador,
+  level: number,
+  matrix: number,
+  rows: number,
+  columns: number,
+  width = columns,
+): Vecs {
+  const vecs = vecsToFill(lab, width, new Array<number>(rows).fill(columns));
+  lab.scope(() => {
+    const seed = keysSeed(lab, level);
+    for (let row = 0; row < rows; row++) expandKeyRow(lab, seed, matrix, row, vecs, row, columns);
+  });
+  return vecs;
+}
+
+/** alpha_i of items 0 to count - 1. */
+export function sampleAlphas(lab: Labrador, seed: Seed, count: number): Smalls {
+  const out = lab.smalls(count);
+  for (let i = 0; i < count; i++) {
+    seed.start(STREAM.alpha, 0, i);
+    lab.kernels.sampleAlpha(out.at + SMALL * i);
+  }
+  return out;
+}
+
+/** c_a of rows 0 to count - 1. */
+export function sampleCs(lab: Labrador, seed: Seed, count: number): Smalls {
+  const out = lab.smalls(count);
+  for (let a = 0; a < count; a++) {
+    seed.start(STREAM.amortise, 0, a);
+    lab.kernels.sampleC(out.at + SMALL * a);
+  }
+  return out;
+}
+
+/** Short challenges of a kind, indexes `first` to `first + count - 1`. */
+export function sampleShorts(
+  lab: Labrador,
+  seed: Seed,
+  kind: number,
+  first: number,
+  count: number,
+): Smalls {
+  const out = lab.smalls(count);
+  for (let i = 0; i < count; i++) {
+    seed.start(STREAM.short, kind, first + i);
+    lab.kernels.sampleShort(out.at + SMALL * i);
+  }
+  return out;
+}
+
+/** Small polynomials (|x| <= 8192) in NTT form. */
+export function formsOf(lab: Labrador, smalls: Smalls): Forms {
+  const out = lab.forms(smalls.count);
+  lab.kernels.smallsToForms(out.at, smalls.at, smalls.count);
+  return out;
+}
+
+/** omega^(k): i64[3][264], centred. Also readies the collapse. */
+export function prepareOmega(lab: Labrador, seed: Seed): number {
+  const at = lab.room(8 * LIFTS * PROJECTIONS);
+  for (let k = 0; k < LIFTS; k++) {
+    seed.start(STREAM.omega, k, 0);
+    lab.kernels.uniformScalars(at + 8 * PROJECTIONS * k, PROJECTIONS);
+  }
+  lab.kernels.collapseStart(at);
+  return at;
+}
+
+/** theta^(k): i64[3][10], centred. Also readies the functionals. */
+export function prepareTheta(lab: Labrador, seed: Seed): number {
+  const at = lab.room(8 * LIFTS * FUNCTIONALS);
+  for (let k = 0; k < LIFTS; k++) {
+    seed.start(STREAM.theta, k, 0);
+    lab.kernels.uniformScalars(at + 8 * FUNCTIONALS * k, FUNCTIONALS);
+  }
+  lab.kernels.functionalsStart(at);
+  return at;
+}
+
+/** psi_i^(k) at an address of eight bytes. */
+export function samplePsi(lab: Labrador, seed: Seed, k: number, item: number, at: number): void {
+  seed.start(STREAM.psi, k, item);
+  lab.kernels.uniformScalars(at, 1);
+}
+
+/** eta^(k) of a place. */
+export function sampleEta(lab: Labrador, seed: Seed, k: number, index: number, at: number): void {
+  seed.start(STREAM.eta, k, index);
+  lab.kernels.uniformPoly(at);
+}
+
+/** rho^(j) of an item: n values mod p, centred, at `at`, where 256 bytes more are overwritten. */
+export function sampleRho(
+  lab: Labrador,
+  seed: Seed,
+  j: number,
+  item: number,
+  at: number,
+  n: number,
+): void {
+  seed.start(STREAM.rho, j, item);
+  lab.kernels.uniformModP(at, n);
+}
+
+/** Chooses the level's projection matrix. */
+export function startProjection(seed: Seed, counter: number): void {
+  seed.start(STREAM.projection, 0, counter);
+}
+
+/** A copy of polynomials mod q as they stand, for packing and tests. */
+export const readCoefs = (lab: Labrador, coefs: Coefs): BigInt64Array => lab.i64(coefs).slice();

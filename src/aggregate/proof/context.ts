@@ -1,0 +1,158 @@
+/** What the steps of the prover share: the module, the transcript, the level's number and its fields. */
+import { CodedError } from '../../errors.ts';
+import type { Coefs, Labrador } from '../wasm.ts';
+import { Seed } from './challenges.ts';
+import { ABSORB } from './labels.ts';
+import { LAST_RETRY } from './shapes.ts';
+import { type Trace, Transcript } from './transcript.ts';
+
+/** The steps of a level. */
+export type Phase = 'commit' | 'project' | 'lift' | 'combine' | 'amortise';
+
+/** How far a proof is; `done` never falls, whatever is run again, and comes to `total`. */
+export interface ProveProgress {
+  readonly phase: Phase;
+  readonly done: number;
+  readonly total: number;
+}
+
+/** The level fails with this retry byte (docs/protocol.md, 12). */
+export class LevelFailure extends Error {
+  override readonly name = 'LevelFailure';
+}
+
+/** Work goes on for about this long before other work of the thread gets its turn. */
+const SLICE_MS = 20;
+/** Lets other work of the thread run. A timer would wait for a millisecond or four. */
+function nextTurn(): Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port2.onmessage = () => {
+      port1.close();
+      port2.close();
+      resolve();
+    };
+    port1.postMessage(0);
+  });
+}
+
+const PHASES: readonly Phase[] = ['commit', 'project', 'lift', 'combine', 'amortise'];
+
+export class Context {
+  readonly lab: Labrador;
+  readonly transcript: Transcript;
+  readonly #onProgress: ((progress: ProveProgress) => void) | undefined;
+  readonly #signal: AbortSignal | undefined;
+  /** polynomials in the rows of every level, and of all */
+  readonly #weights: readonly number[];
+  readonly #total: number;
+  #done = 0;
+  #sliceEnd = 0;
+  #level = 0;
+  #fields: Uint8Array[] = [];
+
+  constructor(
+    lab: Labrador,
+    weights: readonly number[],
+    options: {
+      onProgress?: ((progress: ProveProgress) => void) | undefined;
+      signal?: AbortSignal | undefined;
+      trace?: Trace | undefined;
+    },
+  ) {
+    this.lab = lab;
+    this.transcript = new Transcript(options.trace);
+    this.#onProgress = options.onProgress;
+    this.#signal = options.signal;
+    this.#weights = weights;
+    this.#total = PHASES.length * weights.reduce((a, b) => a + b, 0);
+  }
+
+  get level(): number {
+    return this.#level;
+  }
+
+  absorb(label: string, data: Uint8Array): void {
+    this.transcript.absorb(label, data);
+  }
+
+  /** A seed of the transcript, for streams of this level; lives as long as the scope. */
+  seed(label: string): Seed {
+    return new Seed(this.lab, this.transcript.seed(label), this.#level);
+  }
+
+  /** A field of the section. */
+  send(bytes: Uint8Array): void {
+    this.#fields.push(bytes);
+  }
+
+  fail(reason: string): never {
+    throw new LevelFailure(reason);
+  }
+
+  /** pack_w of polynomials mod q (docs/protocol.md, 1). */
+  pack({ at, count }: Pick<Coefs, 'at' | 'count'>, bits = 44): Uint8Array {
+    const { lab } = this;
+    const length = 8 * count * bits;
+    return lab.scope(() => {
+      const out = lab.room(length);
+      lab.kernels.packBits(out, at, 64 * count, bits);
+      return lab.bytes(out, length).slice();
+    });
+  }
+
+  /**
+   * A border between steps: shows progress, lets other work of the thread run, ends when told to.
+   *
+   * @param share how much of the phase is done
+   */
+  async pause(phase: Phase, share = 0): Promise<void> {
+    this.#throwIfAborted();
+    if (performance.now() < this.#sliceEnd) return;
+    const before = this.#weights.slice(0, this.#level).reduce((a, b) => a + b, 0);
+    const here = this.#weights[this.#level]! * (PHASES.indexOf(phase) + share);
+    this.#done = Math.max(this.#done, Math.floor(PHASES.length * before + here));
+    this.#onProgress?.({ phase, done: this.#done, total: this.#total });
+    await nextTurn();
+    this.#throwIfAborted();
+    this.#sliceEnd = performance.now() + SLICE_MS;
+  }
+
+  finish(): void {
+    this.#onProgress?.({ phase: 'amortise', done: this.#total, total: this.#total });
+  }
+
+  /**
+   * Runs a level with retry bytes 0, 1, ... until it does not fail. What it allocates in the module stays.
+   *
+   * @returns its result and its fields; undefined if it fails with every retry byte
+   */
+  async run<T>(
+    level: number,
+    body: () => Promise<T>,
+  ): Promise<{ result: T; fields: Uint8Array[] } | undefined> {
+    const { kernels } = this.lab;
+    const { st } = this.transcript;
+    const mark = kernels.mark();
+    this.#level = level;
+    for (let retry = 0; retry <= LAST_RETRY; retry++) {
+      this.transcript.st = st;
+      this.#fields = [];
+      kernels.reset(mark);
+      try {
+        const byte = Uint8Array.of(retry);
+        this.send(byte);
+        this.absorb(ABSORB.retry, byte);
+        const result = await body();
+        return { result, fields: this.#fields };
+      } catch (error) {
+        if (!(error instanceof LevelFailure)) throw error;
+      }
+    }
+    return undefined;
+  }
+
+  #throwIfAborted(): void {
+    if (this.#signal?.aborted) throw new CodedError('ABORTED', { cause: this.#signal.reason });
+  }
+}

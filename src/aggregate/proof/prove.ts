@@ -1,0 +1,85 @@
+/** The prover of one section (docs/protocol.md, 12). */
+import { concat, fromHex } from '../../bytes.ts';
+import { CodedError } from '../../errors.ts';
+import type { ParameterSet } from '../../falcon/index.ts';
+import type { Parameters } from '../parameters/rows.ts';
+import { TABLE_SHA256 } from '../parameters/table.ts';
+import { Labrador } from '../wasm.ts';
+import { Context, type ProveProgress } from './context.ts';
+import { ABSORB } from './labels.ts';
+import { proveOrdinary } from './level.ts';
+import { proveLevelZero } from './levelZero.ts';
+import { degreeOf, parametersFor } from './shapes.ts';
+import { proveTail } from './tail.ts';
+import type { Trace } from './transcript.ts';
+import { type Decoded, decodeItem, type SectionItem } from './witness.ts';
+
+export type { ProveProgress, SectionItem };
+
+export interface ProveOptions {
+  /** Called now and then; what it throws rejects the promise. */
+  readonly onProgress?: (progress: ProveProgress) => void;
+  /** Stops the work: the promise is rejected with `ABORTED`. */
+  readonly signal?: AbortSignal;
+  /** Sees the transcript, failed attempts included. */
+  readonly trace?: Trace;
+  /** Peak bytes of the module's memory. */
+  readonly onMemory?: (bytes: number) => void;
+}
+
+/** What binds a section to its parameters: the first data that its transcript takes in. */
+export function startOf(set: ParameterSet, { bucket }: Parameters, count: number): Uint8Array {
+  const u16 = (x: number): Uint8Array => Uint8Array.of(x & 255, x >> 8);
+  const logn = degreeOf(set) === 512 ? 9 : 10;
+  return concat(fromHex(TABLE_SHA256), Uint8Array.of(logn), u16(bucket), u16(count));
+}
+
+/**
+ * Proves the items of one set, which have been verified before. Gives other work of the thread its turn now and then.
+ *
+ * @param header all bytes of the container before its body
+ * @returns the bytes of the section, the same for the same arguments; undefined if every retry fails
+ * @throws CodedError `ABORTED`, `OUT_OF_MEMORY`, `INTERNAL`
+ */
+export async function proveSection(
+  set: ParameterSet,
+  header: Uint8Array,
+  items: readonly SectionItem[],
+  options: ProveOptions = {},
+): Promise<Uint8Array | undefined> {
+  const parameters = parametersFor(set, items.length);
+  if (parameters === undefined) {
+    throw new CodedError('INTERNAL', { cause: new RangeError(`${items.length} items`) });
+  }
+  const { levels, tail } = parameters;
+  const lab = new Labrador();
+  const context = new Context(
+    lab,
+    [...levels, tail].map(({ r, n }) => r * n),
+    options,
+  );
+  await context.pause('commit');
+  const decoded: Decoded[] = [];
+  for (const item of items) {
+    decoded.push(decodeItem(set, item));
+    await context.pause('commit');
+  }
+  context.absorb(ABSORB.start, startOf(set, parameters, items.length));
+  context.absorb(ABSORB.header, header);
+
+  const sent: Uint8Array[] = [];
+  let run = await context.run(0, () => proveLevelZero(context, set, parameters, decoded));
+  for (const [before, params] of levels.slice(1).entries()) {
+    if (run === undefined) return undefined;
+    const { result, fields } = run;
+    sent.push(...fields);
+    run = await context.run(before + 1, () => proveOrdinary(context, params, result));
+  }
+  if (run === undefined) return undefined;
+  const { result, fields } = run;
+  const last = await context.run(levels.length, () => proveTail(context, tail, result));
+  if (last === undefined) return undefined;
+  context.finish();
+  options.onMemory?.(lab.memoryBytes);
+  return concat(...sent, ...fields, ...last.fields);
+}

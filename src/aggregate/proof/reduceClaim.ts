@@ -1,0 +1,139 @@
+/**
+ * What a level leaves to the next one: the constraints E1 to E6 on its output (docs/protocol.md, 10.1), folded over the rows of the next
+ * level at once.
+ */
+import type { OrdinaryLevel, Shape } from '../parameters/rows.ts';
+import type { Forms, Labrador, Vecs } from '../wasm.ts';
+import { FORM, keysSeed, type Seed } from './challenges.ts';
+import { SHORT } from './labels.ts';
+import {
+  addAmortised,
+  addGarbage,
+  addInner,
+  addOuter,
+  type Challenges,
+  Part,
+} from './reduceConstraints.ts';
+import {
+  addProduct,
+  constantForm,
+  type Folding,
+  formAt,
+  scaled,
+  shortForms,
+} from './reduceFold.ts';
+import { firstRows, pairIndex, piecesOf } from './shapes.ts';
+
+/** a_ab of one pair; pairs with a factor in common share the array. */
+export interface QuadraticTerm {
+  readonly pair: number;
+  readonly factor: BigInt64Array;
+}
+
+/** The public values of a level after its last challenge; polynomials mod q, centred or not. */
+export interface Claim {
+  readonly number: number;
+  readonly level: OrdinaryLevel;
+  /** forms of c_a, as bytes */
+  readonly c: Uint8Array;
+  readonly phi: BigInt64Array;
+  readonly quadratic: readonly QuadraticTerm[];
+  readonly b: BigInt64Array;
+  /** u' as sent: u'_A, u'_B, u'_2 or u'_1, u'_2 */
+  readonly outer: readonly Uint8Array[];
+}
+
+/**
+ * Adds the claim of the level before to phi_z, and its right side to the form at `b`.
+ *
+ * @returns a_ab of this level
+ */
+export function foldClaim(
+  folding: Folding,
+  shape: Shape,
+  claim: Claim,
+  combine: Seed,
+  b: number,
+): QuadraticTerm[] {
+  const { lab } = folding;
+  const { level } = claim;
+  return lab.scope(() => {
+    const outers = claim.outer.length;
+    const count = level.kappa1 * (outers - 1);
+    const challenges: Challenges = {
+      outer: shortForms(lab, combine, SHORT.outer, 0, count),
+      garbage: shortForms(lab, combine, SHORT.garbage, 0, level.kappa1),
+      amortised: shortForms(lab, combine, SHORT.amortised, 0, level.kappa),
+      delta: shortForms(lab, combine, SHORT.quadratic, 0, 1).at,
+      gamma: shortForms(lab, combine, SHORT.constraint, 0, 1).at,
+    };
+    const c: Forms = { kind: 'forms', at: lab.put(claim.c), count: level.r };
+    const keys = keysSeed(lab, claim.number);
+    const pieces = piecesOf(level, outers);
+    const v = new Part(lab, shape.rows[level.f]!, shape.n);
+    const z = new Part(lab, shape.rows[0]!, shape.n);
+
+    addOuter(lab, v, claim, pieces, keys, challenges, b);
+    addInner(lab, v, claim, c, challenges);
+    addGarbage(lab, v, claim, pieces, c, challenges);
+    addAmortised(lab, z, claim, keys, challenges);
+    addProduct(lab, b, challenges.gamma, claim.b);
+    foldParts(folding, shape, level, z.vecs, v.vecs);
+    return quadraticOf(lab, shape, level, challenges.delta);
+  });
+}
+
+/** The rows of z_0, z_1, ... have phi = -2^(b i) z in common; those of v have their own. */
+function foldParts(
+  folding: Folding,
+  shape: Shape,
+  { f, b }: OrdinaryLevel,
+  z: Vecs,
+  v: Vecs,
+): void {
+  const { lab, c } = folding;
+  const first = firstRows(shape);
+  lab.scope(() => {
+    const vectors: number[] = [];
+    const coefficients: number[] = [];
+    const negative = Array.from({ length: f }, (_, i) => constantForm(lab, -(1n << BigInt(b * i))));
+    const form = lab.room(FORM);
+    for (let row = 0; row < z.rows; row++) {
+      const coefficient = lab.room(FORM, true);
+      for (let i = 0; i < f; i++) {
+        lab.kernels.mulForm(form, formAt(c, first[i]! + row), negative[i]!);
+        lab.kernels.addForm(coefficient, coefficient, form);
+      }
+      vectors.push(lab.row(z, row));
+      coefficients.push(coefficient);
+    }
+    for (let row = 0; row < v.rows; row++) {
+      vectors.push(lab.row(v, row));
+      coefficients.push(formAt(c, first[f]! + row));
+    }
+    folding.addVectors(vectors, coefficients, 0, shape.n);
+  });
+}
+
+/** a_ab from -delta <z, z>. */
+function quadraticOf(
+  lab: Labrador,
+  shape: Shape,
+  { f, b }: OrdinaryLevel,
+  delta: number,
+): QuadraticTerm[] {
+  const first = firstRows(shape);
+  const coefs = lab.coefs(1);
+  lab.kernels.formToCoefs(coefs.at, delta);
+  const value = lab.i64(coefs).slice();
+  const terms: QuadraticTerm[] = [];
+  for (let i = 0; i < f; i++) {
+    for (let k = i; k < f; k++) {
+      const factor = scaled(value, (i === k ? -1n : -2n) << BigInt(b * (i + k)));
+      for (let row = 0; row < shape.rows[i]!; row++) {
+        terms.push({ pair: pairIndex(shape.r, first[i]! + row, first[k]! + row), factor });
+      }
+    }
+  }
+  return terms;
+}

@@ -1,0 +1,196 @@
+/**
+ * Constraints E1 to E6 as linear forms on z and v (docs/protocol.md, 10.1), each times its short challenge, and what of them stands on the
+ * right side.
+ */
+import type { Forms, Labrador, Vecs } from '../wasm.ts';
+import { COEFS, FORM, type Seed } from './challenges.ts';
+import { Q_BITS } from './encode.ts';
+import { MATRIX } from './labels.ts';
+import type { Claim } from './reduceClaim.ts';
+import { addProduct, addToColumn, constantForm, formAt, scaled } from './reduceFold.ts';
+import { foldKeyRows, someForms } from './reduceKeys.ts';
+import { firstRows, type Pieces, Q } from './shapes.ts';
+
+/** Polynomials of a part in rows of n columns. */
+export class Part {
+  readonly vecs: Vecs;
+  readonly #lab: Labrador;
+  readonly #scratch: number;
+
+  constructor(lab: Labrador, rows: number, n: number) {
+    this.#lab = lab;
+    this.vecs = lab.vecs(rows, n);
+    this.#scratch = lab.room(FORM);
+  }
+
+  add(place: number, form: number): void {
+    const { vecs } = this;
+    const row = Math.floor(place / vecs.columns);
+    const at = this.#lab.row(vecs, row);
+    addToColumn(this.#lab, this.#scratch, at, place % vecs.columns, form);
+  }
+
+  /** A run of columns of a vector, from a place on. */
+  addRun(place: number, vec: number, count: number): void {
+    const form = this.#lab.room(FORM);
+    for (let i = 0; i < count; i++) {
+      this.#lab.kernels.loadColumn(form, vec, i);
+      this.add(place + i, form);
+    }
+  }
+}
+
+/** Challenges of E1 to E6, in NTT form. */
+export interface Challenges {
+  readonly outer: Forms;
+  readonly garbage: Forms;
+  readonly amortised: Forms;
+  readonly delta: number;
+  readonly gamma: number;
+}
+
+/** E1 and E2: keys on v_t, v_g, v_h, the cut parts, and what was sent. */
+export function addOuter(
+  lab: Labrador,
+  v: Part,
+  { number, level, outer }: Claim,
+  pieces: Pieces,
+  keys: Seed,
+  challenges: Challenges,
+  b: number,
+): void {
+  const { fu, fg, kappa, kappa1, r, pairs, cut } = level;
+  const firsts = outer.length - 1;
+  const rowsOfA = number === 0 ? firstRows(level)[2]! : r; // rows that u_A (or u_1) commits to
+  const byOuter = outer.map((_, i) =>
+    i < firsts ? someForms(challenges.outer, i * kappa1, kappa1) : challenges.garbage,
+  );
+  const addKeys = (matrix: number, place: number, columns: number, by: Forms): void =>
+    foldKeyRows(lab, keys, matrix, columns, by, (vec, from, count) =>
+      lab.scope(() => v.addRun(place + from, vec, count)),
+    );
+  const split = rowsOfA * fu * kappa;
+  addKeys(MATRIX.B, pieces.t, split, byOuter[0]!);
+  if (number === 0) addKeys(MATRIX.BB, pieces.t + split, r * fu * kappa - split, byOuter[1]!);
+  addKeys(MATRIX.C, pieces.g, fg * pairs, byOuter[firsts - 1]!);
+  addKeys(MATRIX.D, pieces.h, fu * pairs, byOuter[firsts]!);
+
+  lab.scope(() => {
+    const coefs = lab.coefs(1);
+    const form = lab.room(FORM);
+    const bytes = 8 * (Q_BITS - cut);
+    for (const [i, sent] of outer.entries()) {
+      const at = lab.put(sent);
+      for (let row = 0; row < kappa1; row++) {
+        const challenge = formAt(byOuter[i]!, row);
+        if (cut > 0) v.add(pieces.e[i]! + row, challenge);
+        lab.kernels.unpackBits(coefs.at, at + bytes * row, 64, Q_BITS - cut, Q);
+        lab.kernels.restoreCut(coefs.at, coefs.at, cut);
+        lab.kernels.coefsToForm(form, coefs.at);
+        lab.kernels.mulForm(form, form, challenge);
+        lab.kernels.addForm(b, b, form);
+      }
+    }
+  });
+}
+
+/** Forms of 2^(bits j), j < count. */
+const powers = (lab: Labrador, count: number, bits: number): number[] =>
+  Array.from({ length: count }, (_, j) => constantForm(lab, 1n << BigInt(bits * j)));
+
+/** E3 on v_t: sum of c_a t_a. */
+export function addInner(
+  lab: Labrador,
+  v: Part,
+  { level: { fu, bu, kappa, r } }: Claim,
+  c: Forms,
+  { amortised }: Challenges,
+): void {
+  lab.scope(() => {
+    const [product, form] = [lab.room(FORM), lab.room(FORM)];
+    const power = powers(lab, fu, bu);
+    for (let a = 0; a < r; a++) {
+      for (let i = 0; i < kappa; i++) {
+        lab.kernels.mulForm(product, formAt(c, a), formAt(amortised, i));
+        for (let j = 0; j < fu; j++) {
+          lab.kernels.mulForm(form, product, power[j]!);
+          v.add((a * fu + j) * kappa + i, form);
+        }
+      }
+    }
+  });
+}
+
+/** E4, E5 and E6 on the digits of g and h. */
+export function addGarbage(
+  lab: Labrador,
+  v: Part,
+  { level, quadratic }: Claim,
+  pieces: Pieces,
+  c: Forms,
+  { delta, gamma }: Challenges,
+): void {
+  const { fu, bu, fg, bg, r, pairs } = level;
+  const { kernels } = lab;
+  lab.scope(() => {
+    const [product, onG, form] = [lab.room(FORM), lab.room(FORM), lab.room(FORM)];
+    const powerG = powers(lab, fg, bg);
+    const powerH = powers(lab, fu, bu);
+    for (let a = 0, pair = 0; a < r; a++) {
+      for (let b = a; b < r; b++, pair++) {
+        kernels.mulForm(product, formAt(c, a), formAt(c, b));
+        kernels.mulForm(onG, product, delta);
+        if (a !== b) kernels.addForm(onG, onG, onG);
+        for (let j = 0; j < fg; j++) {
+          kernels.mulForm(form, onG, powerG[j]!);
+          v.add(pieces.g + j * pairs + pair, form);
+        }
+        if (a === b) kernels.addForm(product, product, gamma);
+        for (let j = 0; j < fu; j++) {
+          kernels.mulForm(form, product, powerH[j]!);
+          v.add(pieces.h + j * pairs + pair, form);
+        }
+      }
+    }
+    // gamma a_ab 2^(bg j): the factor is reduced before gamma comes
+    const known = new Map<BigInt64Array, number[]>();
+    for (const { pair, factor } of quadratic) {
+      let forms = known.get(factor);
+      if (forms === undefined) {
+        forms = Array.from({ length: fg }, (_, j) => {
+          const at = lab.room(FORM, true);
+          addProduct(lab, at, gamma, scaled(factor, 1n << BigInt(bg * j)));
+          return at;
+        });
+        known.set(factor, forms);
+      }
+      for (const [j, at] of forms.entries()) v.add(pieces.g + j * pairs + pair, at);
+    }
+  });
+}
+
+/** E3 and E5 on z, before digits and signs: A folded, and phi_z; reduced mod q. */
+export function addAmortised(
+  lab: Labrador,
+  z: Part,
+  { level: { n }, phi }: Claim,
+  keys: Seed,
+  { amortised }: Challenges,
+): void {
+  const { vecs } = z;
+  lab.scope(() => {
+    const run = lab.coefs(vecs.columns);
+    for (let row = 0; row < vecs.rows; row++) {
+      const from = row * vecs.columns;
+      const count = Math.min(vecs.columns, n - from);
+      lab.i64(run).set(phi.subarray(64 * from, 64 * (from + count)));
+      lab.kernels.coefsToVec(lab.row(vecs, row), 0, run.at, COEFS, count);
+    }
+  });
+  foldKeyRows(lab, keys, MATRIX.A, n, amortised, (vec, from, count) =>
+    lab.scope(() => z.addRun(from, vec, count)),
+  );
+  for (let row = 0; row < vecs.rows; row++) {
+    lab.kernels.reduceColumns(lab.row(vecs, row), 0, vecs.columns);
+  }
+}

@@ -1,0 +1,259 @@
+/**
+ * Labrador's module: the second file that sees `WebAssembly`. Makes an instance, hands out room in its arena as opaque handles, and
+ * calls its kernels on them.
+ *
+ *   Smalls   i16[n][64]      small coefficients: digits, signatures, challenges
+ *   Coefs    i64[n][64]      polynomials mod q, centred
+ *   Forms    i16[n][6][64]   NTT form, one by one
+ *   Sums     i32[n][6][64]   sums of products of NTT forms
+ *   Vecs     rows of columns in NTT form, interleaved for products
+ *
+ * A handle lives until the scope ends in which it was made. Memory may grow at any allocation: views are made anew by `i16`,
+ * `i64` and `bytes`, and go stale at the next allocation. Everything in this memory is public.
+ */
+import { CodedError } from '../errors.ts';
+import { MODULE as RELAXED_MODULE } from './labrador.relaxed.wasm.ts';
+import { type LabradorExports, MODULE as PLAIN_MODULE } from './labrador.wasm.ts';
+
+/** `relaxed` uses relaxed SIMD instructions, on inputs for which they are exact; the results are the same. */
+export type ModuleName = 'plain' | 'relaxed';
+
+interface Region {
+  readonly at: number;
+  /** Polynomials. */
+  readonly count: number;
+}
+export interface Smalls extends Region {
+  readonly kind: 'smalls';
+}
+export interface Coefs extends Region {
+  readonly kind: 'coefs';
+}
+export interface Forms extends Region {
+  readonly kind: 'forms';
+}
+export interface Sums extends Region {
+  readonly kind: 'sums';
+}
+export interface Vecs {
+  readonly kind: 'vecs';
+  readonly at: number;
+  readonly rows: number;
+  readonly columns: number;
+  /** Blocks of 32 columns in a row. */
+  readonly blocks: number;
+  /** Bytes from row to row. */
+  readonly stride: number;
+}
+
+/** Bytes of one polynomial, or of a block of 32 columns. */
+const SIZE = { smalls: 128, coefs: 512, forms: 768, sums: 1536, block: 24_576 } as const;
+/** Most rows of one call of the module's `combine`. */
+const MAX_COMBINED = 32;
+/** Bytes of the prepared coefficients of two rows. */
+const COEFFICIENT_PAIR = 3072;
+
+/**
+ * A module of one function that only engines with relaxed SIMD accept: i16x8.relaxed_q15mulr_s of two splats.
+ */
+const RELAXED_PROBE = Uint8Array.of(
+  ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+  ...[0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b],
+  ...[0x03, 0x02, 0x01, 0x00],
+  ...[0x0a, 0x0f, 0x01, 0x0d, 0x00],
+  ...[0x41, 0x00, 0xfd, 0x10, 0x41, 0x00, 0xfd, 0x10],
+  ...[0xfd, 0x91, 0x02, 0x0b],
+);
+
+/** The module that this engine runs best. */
+export function bestModule(): ModuleName {
+  return WebAssembly.validate(RELAXED_PROBE) ? 'relaxed' : 'plain';
+}
+
+const compiled = new Map<ModuleName, WebAssembly.Module>();
+
+/** Compiles without blocking, for hosts that want it or insist on it. */
+export async function compileAsync(name: ModuleName): Promise<void> {
+  if (!compiled.has(name)) compiled.set(name, await WebAssembly.compile(moduleBytes(name)));
+}
+
+function moduleBytes(name: ModuleName): Uint8Array<ArrayBuffer> {
+  const binary = atob(name === 'relaxed' ? RELAXED_MODULE : PLAIN_MODULE);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+function compiledModule(name: ModuleName): WebAssembly.Module {
+  let module = compiled.get(name);
+  if (module === undefined) {
+    module = new WebAssembly.Module(moduleBytes(name));
+    compiled.set(name, module);
+  }
+  return module;
+}
+
+/** One instance and its arena. Not shared between threads; its calls never overlap. */
+export class Labrador {
+  /** The kernels, for the steps of the proof to call with `at` of handles. */
+  readonly kernels: LabradorExports;
+  readonly #rowsAt: number;
+
+  constructor(name: ModuleName = bestModule()) {
+    const { exports } = new WebAssembly.Instance(compiledModule(name));
+    this.kernels = exports as unknown as LabradorExports;
+    this.#rowsAt = this.kernels.ROWS.value;
+  }
+
+  /** Bytes of memory, which never shrinks. */
+  get memoryBytes(): number {
+    return this.kernels.memory.buffer.byteLength;
+  }
+
+  /**
+   * Runs a step: what it allocates is given back at its end.
+   *
+   * @returns what `body` returns
+   */
+  scope<T>(body: () => T): T {
+    const mark = this.kernels.mark();
+    try {
+      return body();
+    } finally {
+      this.kernels.reset(mark);
+    }
+  }
+
+  /**
+   * @returns the address of `bytes` bytes, zero when `zeroed`
+   * @throws CodedError `OUT_OF_MEMORY` when memory cannot grow
+   */
+  room(bytes: number, zeroed = false): number {
+    const at = zeroed ? this.kernels.allocZero(bytes) : this.kernels.alloc(bytes);
+    if (at === 0) throw new CodedError('OUT_OF_MEMORY');
+    return at >>> 0;
+  }
+
+  smalls(count: number): Smalls {
+    return { kind: 'smalls', at: this.room(SIZE.smalls * count), count };
+  }
+
+  coefs(count: number): Coefs {
+    return { kind: 'coefs', at: this.room(SIZE.coefs * count), count };
+  }
+
+  forms(count: number): Forms {
+    return { kind: 'forms', at: this.room(SIZE.forms * count), count };
+  }
+
+  /** Zero, ready to be added to. */
+  sums(count: number): Sums {
+    return { kind: 'sums', at: this.room(SIZE.sums * count, true), count };
+  }
+
+  /** Rows of zeros. */
+  vecs(rows: number, columns: number): Vecs {
+    const blocks = Math.ceil(columns / 32);
+    const stride = SIZE.block * blocks;
+    return { kind: 'vecs', at: this.room(stride * rows, true), rows, columns, blocks, stride };
+  }
+
+  /** Address of a row. */
+  row(vecs: Vecs, row: number): number {
+    return vecs.at + row * vecs.stride;
+  }
+
+  /** The coefficients of small polynomials; stale after the next allocation. */
+  i16(smalls: Smalls): Int16Array<ArrayBuffer> {
+    return new Int16Array(this.#buffer, smalls.at, 64 * smalls.count);
+  }
+
+  /** The coefficients mod q; stale after the next allocation. */
+  i64(coefs: Coefs): BigInt64Array<ArrayBuffer> {
+    return new BigInt64Array(this.#buffer, coefs.at, 64 * coefs.count);
+  }
+
+  /** Any bytes; stale after the next allocation. */
+  bytes(at: number, length: number): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#buffer, at, length);
+  }
+
+  get #buffer(): ArrayBuffer {
+    return this.kernels.memory.buffer as ArrayBuffer;
+  }
+
+  /** A copy of bytes in memory, at an address. */
+  put(data: Uint8Array): number {
+    const at = this.room(data.length);
+    this.bytes(at, data.length).set(data);
+    return at;
+  }
+
+  /** Chooses a stream: 32 bytes of key at an address, words 13 to 15 of the state. */
+  stream(keyAt: number, word13: number, word14: number): void {
+    this.kernels.xofStart(keyAt, word13, word14, 0);
+  }
+
+  /** sums[i][j] += <x_i, y_j>, all rows of both; sums has x.rows * y.rows. */
+  products(sums: Sums, x: Vecs, y: Vecs): void {
+    check(x.blocks === y.blocks && sums.count === x.rows * y.rows, 'products');
+    this.kernels.products(sums.at, x.at, x.rows, x.stride, y.at, y.rows, y.stride, x.blocks);
+  }
+
+  /** sums of <s_a, s_b>, a <= b, in the order (0,0), (0,1), ..., (1,1), ... */
+  pairProducts(sums: Sums, s: Vecs): void {
+    check(sums.count === (s.rows * (s.rows + 1)) / 2, 'pairProducts');
+    this.kernels.pairProducts(sums.at, s.at, s.rows, s.stride, s.blocks);
+  }
+
+  /** Row `row` of out = sum of c_a x_a, coefficient a being form a of `c`; rows are addresses, all of out's length. */
+  combine(out: Vecs, row: number, rows: readonly number[], c: Forms): void {
+    check(rows.length === c.count && rows.length > 0, 'combine');
+    this.scope(() => {
+      const { kernels } = this;
+      const extra = this.forms(2); // 0 for a missing partner, 1 for what is summed already
+      const one = this.smalls(2);
+      this.i16(one).fill(0)[64] = 1;
+      kernels.smallsToForms(extra.at, one.at, 2);
+      const prepared = this.room(COEFFICIENT_PAIR * (MAX_COMBINED / 2));
+      const target = this.row(out, row);
+      // `out` joins from the second call on
+      for (let from = 0; from < rows.length; ) {
+        const list: { at: number; form: number }[] =
+          from === 0 ? [] : [{ at: target, form: extra.at + SIZE.forms }];
+        while (list.length < MAX_COMBINED && from < rows.length) {
+          list.push({ at: rows[from]!, form: c.at + SIZE.forms * from });
+          from += 1;
+        }
+        if (list.length % 2 === 1) list.push({ at: list[0]!.at, form: extra.at });
+        const addresses = new Uint32Array(this.#buffer, this.#rowsAt, MAX_COMBINED);
+        for (const [i, { at, form }] of list.entries()) {
+          addresses[i] = at;
+          if (i % 2 === 0) {
+            kernels.prepareCoefficients(
+              prepared + COEFFICIENT_PAIR * (i / 2),
+              form,
+              list[i + 1]!.form,
+            );
+          }
+        }
+        kernels.combine(target, list.length, prepared, out.blocks);
+      }
+    });
+  }
+
+  /** The exact squared norm of small polynomials. */
+  normSq(smalls: Smalls): bigint {
+    return this.scope(() => {
+      const at = this.room(8);
+      this.kernels.normSq(at, smalls.at, smalls.count);
+      return new BigInt64Array(this.#buffer, at, 1)[0]!;
+    });
+  }
+}
+
+function check(holds: boolean, what: string): void {
+  if (!holds) {
+    throw new CodedError('INTERNAL', { cause: new RangeError(`${what}: shapes do not fit`) });
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * What the cheating provers share: statements made to fit a witness, and the two runs of an attack.
+ */
+import { createHash } from 'node:crypto';
+import { expect } from 'vitest';
+import { headerOf, type SignedItem } from '../../reference/items.ts';
+import type { Constraint, Faults, Witness0 } from '../../reference/prover/trace.ts';
+import type { Checks } from '../../reference/verifier/checks.ts';
+import { pointOf } from '../../reference/verifier/points.ts';
+import type { TableRow } from '../../reference/verifier/shapes.ts';
+import { type Verdict, verifyReferenceSection } from '../../reference/verifier/verify.ts';
+import { toyProof } from '../reference/toyProofs.ts';
+
+export const BETA_SQ = 34034726n;
+export const Q = 17592186043877n;
+const P = 12289;
+const DEGREE = 512;
+const K = 8;
+
+export type Poly = readonly bigint[];
+
+export const zero = (): bigint[] => new Array<bigint>(64).fill(0n);
+/** value X^at */
+export const monomial = (value: bigint, at = 0): bigint[] => zero().with(at, value);
+export const scaled = (a: Poly, factor: bigint): Poly => a.map((x) => x * factor);
+
+/** One item without a signature, for which s1 (any integers) and s2 = 1 solve Falcon's equation. */
+export interface Crafted {
+  readonly item: SignedItem;
+  /** S_{0,t}: parts of s1, parts of s2, and ε = 0 */
+  readonly S: readonly Poly[];
+}
+
+/** The key is h = c - s1, so that s1 + h · 1 = c. */
+export function craft(s1: readonly bigint[]): Crafted {
+  const salt = Uint8Array.from({ length: 40 }, (_, i) => 3 * i);
+  const message = Uint8Array.of(1, 2, 3);
+  const c = pointOf(salt, message, 9);
+  const h = c.map((x, i) => Number((((BigInt(x) - s1[i]!) % 12289n) + 12289n) % 12289n));
+  const item = {
+    set: 'falcon512',
+    publicKey: encodeKey(h),
+    message,
+    signature: bare(salt),
+  } as const;
+  const part = (k: number) => Array.from({ length: 64 }, (_, t) => s1[k + K * t]!);
+  const S = [...Array.from({ length: K }, (_, k) => part(k)), monomial(1n)];
+  while (S.length < 2 * K + 1) S.push(zero());
+  return { item, S };
+}
+
+/** The same item, for S of the attacker's choice: the key is that of a stranger. */
+export function stranger(S: readonly Poly[]): Crafted {
+  const { item } = craft(new Array<bigint>(DEGREE).fill(0n));
+  const h = Array.from({ length: DEGREE }, (_, i) => {
+    const hash = createHash('sha256').update(`coefficient ${i}`).digest();
+    return hash.readUInt32LE() % P;
+  });
+  return { item: { ...item, publicKey: encodeKey(h) }, S };
+}
+
+const bare = (salt: Uint8Array): Uint8Array => Uint8Array.of(0x39, ...salt);
+
+function encodeKey(h: readonly number[]): Uint8Array {
+  const bits = h.map((x) => x.toString(2).padStart(14, '0')).join('');
+  const bytes = Array.from({ length: bits.length / 8 }, (_, i) =>
+    Number.parseInt(bits.slice(8 * i, 8 * i + 8), 2),
+  );
+  return Uint8Array.of(9, ...bytes);
+}
+
+/** HashToPoint of the item, centred. */
+export function centredPoint({ item }: Crafted): bigint[] {
+  const c = pointOf(item.signature.subarray(1), item.message, 9);
+  return c.map((x) => BigInt(x > (P - 1) / 2 ? x - P : x));
+}
+
+export const normSq = (S: readonly Poly[]): bigint => S.flat().reduce((sum, x) => sum + x * x, 0n);
+
+/** Σ_t S_t σ(S_t) - β², over the integers. */
+export function normPolynomial(S: readonly Poly[]): bigint[] {
+  const w = monomial(-BETA_SQ);
+  for (const s of S) {
+    for (let i = 0; i < 64; i++) {
+      if (s[i] === 0n) continue;
+      for (let j = 0; j < 64; j++) {
+        // X^i X^-j
+        if (i >= j) w[i - j]! += s[i]! * s[j]!;
+        else w[64 + i - j]! -= s[i]! * s[j]!;
+      }
+    }
+  }
+  return w;
+}
+
+/** (W_0, W_1) of a polynomial w. */
+export function digits(w: Poly): readonly [Poly, Poly] {
+  const low = w.map((x) => BigInt.asIntN(13, x));
+  return [low, w.map((x, j) => (x - low[j]!) >> 13n)];
+}
+
+/** The witness of one item: its S, and w with the constant coefficient that is claimed. */
+export function witnessOf(S: readonly Poly[], constant = 0n): Witness0 {
+  return { S: [S], W: [digits(normPolynomial(S).with(0, constant))] };
+}
+
+/** s1 of squared norm exactly `rest`: small coefficients, no structure. */
+export function s1OfNorm(rest: bigint): bigint[] {
+  const s1 = Array.from({ length: DEGREE }, (_, i) => BigInt(((7919 * i) % 811) - 405));
+  let left = rest - normSq([s1.fill(0n, 500)]);
+  for (let i = 500; i < 512; i++) {
+    const most = i === 500 ? left / 2n : left;
+    const root = BigInt(Math.floor(Math.sqrt(Number(most))));
+    s1[i] = root;
+    left -= root * root;
+  }
+  if (left !== 0n) throw new Error('not a sum of these squares');
+  return s1;
+}
+
+/** An attack: on whom, how, and which check stops it. */
+export interface Attack {
+  readonly row: TableRow;
+  readonly items?: readonly SignedItem[];
+  readonly faults: Faults;
+  /** the checks without which it succeeds */
+  readonly off: readonly (keyof Checks)[];
+  /** constraints that the prover leaves out when its verifier has none of them */
+  readonly omit?: readonly Constraint[];
+}
+
+/**
+ * Refused by the verifier, accepted by the one that lacks the check: made for the one and made for
+ * the other, where that makes a difference.
+ *
+ * @returns why the full verifier refuses
+ */
+export function expectStopped(attack: Attack): string {
+  const { row, items, faults, off, omit } = attack;
+  const shared = items === undefined ? {} : { items, header: headerOf(items) };
+  const ignore = faults.ignore ?? (() => true);
+  const common = { ...faults, unchecked: true, ignore };
+  const strong = toyProof(row, { ...shared, faults: common });
+  const verdict: Verdict = verifyReferenceSection(strong);
+  expect(verdict.ok).toBe(false);
+
+  const checks = Object.fromEntries(off.map((name) => [name, false]));
+  const weak =
+    omit === undefined
+      ? strong
+      : toyProof(row, { ...shared, faults: { ...common, omit: new Set(omit) } });
+  expect(verifyReferenceSection({ ...weak, checks })).toEqual({
+    ok: true,
+    length: weak.bytes.length,
+  });
+  return verdict.ok ? '' : verdict.why;
+}

@@ -1,0 +1,161 @@
+/**
+ * Cheating provers against the relation (level 0): each sends a proof of a false statement or of
+ * a witness that is none. The verifier refuses it, and accepts it without the one check that is
+ * there to stop it.
+ */
+import { expect, test } from 'vitest';
+import { signedItem } from '../../reference/items.ts';
+import type { Faults } from '../../reference/prover/trace.ts';
+import {
+  type Attack,
+  BETA_SQ,
+  centredPoint,
+  craft,
+  expectStopped,
+  monomial,
+  normSq,
+  type Poly,
+  Q,
+  s1OfNorm,
+  scaled,
+  stranger,
+  witnessOf,
+  zero,
+} from './attack.ts';
+import { AMONG_MANY, NARROW_0, SHORT } from './rows.ts';
+
+const LONG = { timeout: 600_000 };
+const attack = (name: string, make: () => Attack, why?: RegExp): void =>
+  test(name, LONG, () => {
+    const reason = expectStopped(make());
+    if (why !== undefined) expect(reason).toMatch(why);
+  });
+
+/** A solution of squared norm β² + excess; ε = 0. */
+function tooLong(excess: bigint) {
+  const crafted = craft(s1OfNorm(BETA_SQ + excess - 1n)); // s2 = 1
+  expect(normSq(crafted.S)).toBe(BETA_SQ + excess);
+  return crafted;
+}
+
+attack('norm β² + 1: w has the constant coefficient 1', () => {
+  const { item, S } = tooLong(1n);
+  const witness = () => witnessOf(S, 1n);
+  return { row: SHORT, items: [item], faults: { witness }, off: ['L'], omit: ['L'] };
+});
+
+attack('norm β² + 1: w is not the polynomial of the norms', () => {
+  const { item, S } = tooLong(1n);
+  const witness = () => witnessOf(S, 0n);
+  return { row: SHORT, items: [item], faults: { witness }, off: ['N1'], omit: ['N1'] };
+});
+
+attack('norm β² + 1: Y makes up for it where S is 1', () => {
+  const { item, S } = tooLong(1n);
+  let alpha: Poly = [];
+  const faults: Faults = {
+    witness: () => witnessOf(S, 0n),
+    alpha: (list) => {
+      alpha = list[0]!;
+      return list;
+    },
+    // S_8 = 1, so N1 loses α
+    Y: ([y]) => [y!.map((poly, t) => (t === 8 ? poly.map((x, j) => x - alpha[j]!) : poly))],
+  };
+  return { row: SHORT, items: [item], faults, off: ['K'], omit: ['K'] };
+});
+
+attack('norm β² + 1: the padding of an S row and of its Y row makes up for it', () => {
+  const { item, S } = tooLong(1n);
+  let alpha: Poly = [];
+  const faults: Faults = {
+    witness: () => witnessOf(S, 0n),
+    rows: (rows, { level }) =>
+      level > 0 ? rows : rows.map((row, a) => (a === 0 ? row.with(17, monomial(1n)) : row)),
+    alpha: (list) => {
+      alpha = list[0]!;
+      return list;
+    },
+    rowsY: ([row]) => [row!.with(17, scaled(alpha, -1n))],
+  };
+  return { row: SHORT, items: [item], faults, off: ['padding'], omit: ['padding'] };
+});
+
+/** Monomials of squared norm β² + q: every S σ(S) is a constant, so w is zero modulo q. */
+function wrapped() {
+  const s1 = new Array<bigint>(512).fill(0n);
+  let left = BETA_SQ + Q - 1n;
+  for (let t = 0; t < 8; t++) {
+    let root = BigInt(Math.floor(Math.sqrt(Number(left))));
+    while (root * root > left) root--;
+    s1[t] = root;
+    left -= root * root;
+  }
+  expect(left).toBe(0n);
+  const crafted = craft(s1);
+  expect(normSq(crafted.S)).toBe(BETA_SQ + Q);
+  return crafted;
+}
+
+attack(
+  'norm β² + q: only the norm of the projection sees it',
+  () => {
+    const { item, S } = wrapped();
+    const witness = () => witnessOf(S, 0n);
+    return { row: SHORT, items: [item], faults: { witness }, off: ['projectionNorm'] };
+  },
+  /^projectionNorm: level 0/,
+);
+
+attack('norm β² + q with a projection of zeros: y is not that of the witness', () => {
+  const { item, S } = wrapped();
+  const faults: Faults = {
+    witness: () => witnessOf(S, 0n),
+    y: (y, { level }) => (level === 0 ? y.map(() => 0n) : y),
+  };
+  return { row: SHORT, items: [item], faults, off: ['J'], omit: ['J'] };
+});
+
+attack('an honest witness beyond the bound of the projection', () => {
+  const items = [signedItem('falcon512', 1)];
+  return { row: NARROW_0, items, faults: {}, off: ['projectionNorm'] };
+});
+
+attack('the trivial forgery (c, 0), where the projection allows it: α = 0', () => {
+  const forged = stranger([]);
+  const c = centredPoint(forged);
+  const part = (k: number) => Array.from({ length: 64 }, (_, t) => c[k + 8 * t]!);
+  const S = Array.from({ length: 17 }, (_, t) => (t < 8 ? part(t) : zero()));
+  expect(normSq(S)).toBeGreaterThan(100n * BETA_SQ);
+  const faults: Faults = {
+    witness: () => ({ S: [S], W: [[zero(), zero()]] }),
+    alpha: (list) => list.map(zero),
+  };
+  return { row: AMONG_MANY, items: [forged.item], faults, off: ['alpha'] };
+});
+
+attack('no signature at all: s1 = s2 = 0 under the key of a stranger', () => {
+  const { item } = stranger([]);
+  return { row: SHORT, items: [item], faults: {}, off: ['F'], omit: ['F'] };
+});
+
+test('w_j that wraps around q is refused by its range', LONG, () => {
+  const faults: Faults = { w: (w) => w.with(4, 2n ** 31n - 1n) };
+  const items = [signedItem('falcon512', 1)];
+  // Without the range it still does not satisfy (F): the wrap needs luck in all ten functionals.
+  const both: Attack = { row: SHORT, items, faults, off: ['functionalRange', 'F'], omit: ['F'] };
+  expect(expectStopped(both)).toBe('functionalRange: w 4');
+});
+
+test('w_j that is off by one', LONG, () => {
+  const faults: Faults = { w: (w) => w.with(9, w[9]! + 1n) };
+  const items = [signedItem('falcon512', 1)];
+  expectStopped({ row: SHORT, items, faults, off: ['F'], omit: ['F'] });
+});
+
+attack('padding of the W row', () => {
+  const items = [signedItem('falcon512', 1)];
+  const rows: Faults['rows'] = (list, { level }) =>
+    level > 0 ? list : list.map((row, a) => (a === 1 ? row.with(9, monomial(-3n, 5)) : row));
+  return { row: SHORT, items, faults: { rows }, off: ['padding'], omit: ['padding'] };
+});

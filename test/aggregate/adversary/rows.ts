@@ -1,0 +1,44 @@
+/**
+ * Rows for the cheating provers: ranks of nearly nothing, codes wide enough for what they send.
+ */
+import type { TableRow } from '../../reference/verifier/shapes.ts';
+
+const many = (count: number, k: number): number[] => new Array<number>(count).fill(k);
+const LOOSE = 2 ** 42;
+
+/**
+ * Padding in every kind of row: one place each of S and Y, 16 of W; then z rows and the last v row.
+ *
+ * @param inSq bound of the projection at level 0
+ */
+const short = (inSq: number, inSqTail: number, outSq: number): TableRow => [
+  512,
+  1,
+  [
+    [18, 3, 9, 5, 9, 5, 9, 1, 1, 9, inSq, LOOSE, 24],
+    [40, 1, 10, inSqTail, outSq, 24, 18, 18, many(14, 24)],
+  ],
+];
+
+/** Level 0 and tail; only level 0 has a bound that is kept. */
+export const SHORT = short(34034726, LOOSE, LOOSE);
+/** The projection allows what it allows among many items: 7 · 10^9. */
+export const AMONG_MANY = short(7_000_000_000, LOOSE, LOOSE);
+/** An honest witness is too long for one of the bounds. */
+export const NARROW_0 = short(1_000_000, LOOSE, LOOSE);
+export const NARROW_TAIL = short(34034726, 1000, LOOSE);
+export const NARROW_OUTPUT = short(34034726, LOOSE, 1000);
+
+const long = (inSq: number): TableRow => [
+  512,
+  1,
+  [
+    [18, 3, 9, 5, 9, 5, 9, 1, 1, 9, 34034726, LOOSE, 24],
+    [40, 2, 8, 5, 9, 5, 9, 1, 1, 6, inSq, LOOSE, 24],
+    [60, 1, 10, LOOSE, LOOSE, 24, 18, 18, many(14, 24)],
+  ],
+];
+
+/** A level between level 0 and the tail. */
+export const THREE = long(LOOSE);
+export const NARROW_1 = long(1000);

@@ -1,0 +1,416 @@
+/** The built module behind its wrapper: handles, scopes, kernels over many polynomials. */
+import { describe, expect, test } from 'vitest';
+import { Q } from '../../../scripts/generate/labradorPlan.ts';
+import { type Coefs, Labrador, type Smalls } from '../../../src/aggregate/wasm.ts';
+import { CodedError } from '../../../src/errors.ts';
+import { BOTH_MODULES } from '../../support/assembly.ts';
+import { chachaStream, projectionRow, scalars, word44 } from './chacha.ts';
+import { add, centred, multiply, type Poly, sigma, source, zero } from './plain.ts';
+
+const random = source('labrador machine');
+const HALF_Q = (Q - 1n) / 2n;
+
+describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
+  const lab = new Labrador(module);
+  const { kernels } = lab;
+  const split = <T>(list: Iterable<T>): T[][] => {
+    const all = [...list];
+    return Array.from({ length: all.length / 64 }, (_, i) => all.slice(64 * i, 64 * i + 64));
+  };
+  const smalls = (polys: Poly[]): Smalls => {
+    const handle = lab.smalls(polys.length);
+    lab.i16(handle).set(polys.flat().map(Number));
+    return handle;
+  };
+  const coefs = (polys: Poly[]): Coefs => {
+    const handle = lab.coefs(polys.length);
+    lab.i64(handle).set(polys.flat());
+    return handle;
+  };
+  const read = (handle: Coefs): Poly[] => split(lab.i64(handle));
+  const polys = (count: number, bound: bigint) =>
+    Array.from({ length: count }, () => random.poly(bound));
+  const inner = (a: Poly[], b: Poly[]): Poly =>
+    a.reduce((sum, x, i) => add(sum, multiply(x, b[i]!)), zero()).map((x) => centred(x));
+
+  test('no imports, and the stated exports', () => {
+    expect(Object.keys(kernels).length).toBeGreaterThan(50);
+    expect(kernels.memory).toBeInstanceOf(WebAssembly.Memory);
+  });
+
+  test('scopes give their room back, memory grows and says so when it cannot', () => {
+    const before = kernels.mark();
+    lab.scope(() => {
+      const a = lab.vecs(3, 100);
+      expect(a).toMatchObject({ blocks: 4, stride: 98304, rows: 3 });
+      expect(a.at % 64).toBe(0);
+      expect(lab.bytes(a.at, a.stride * 3).every((x) => x === 0)).toBe(true);
+      lab.bytes(a.at, a.stride * 3).fill(255);
+      const b = lab.sums(2);
+      expect(b.at).toBeGreaterThanOrEqual(a.at + 3 * a.stride);
+      expect(lab.bytes(b.at, 3072).every((x) => x === 0)).toBe(true);
+    });
+    expect(kernels.mark()).toBe(before);
+    const size = lab.memoryBytes;
+    lab.scope(() => lab.room(size + 1));
+    expect(lab.memoryBytes).toBeGreaterThan(size);
+    expect(kernels.mark()).toBe(before);
+    for (const bytes of [2 ** 30, 2 ** 32 - 64, 2 ** 31]) {
+      expect(() => lab.room(bytes)).toThrow(CodedError);
+    }
+    expect(kernels.mark()).toBe(before);
+    expect(() => lab.scope(() => lab.pairProducts(lab.sums(2), lab.vecs(2, 1)))).toThrow(
+      CodedError,
+    );
+    expect(kernels.mark()).toBe(before);
+  });
+
+  test.each([
+    [0, 5],
+    [1, 4],
+    [3, 1],
+    [30, 37],
+    [31, 2],
+  ])('runs of columns from %i, %i of them', (column, count) => {
+    lab.scope(() => {
+      const small = polys(count, 8192n);
+      const wide = polys(count, 32767n);
+      const large = polys(count, HALF_Q);
+      const vecs = lab.vecs(3, 80);
+      kernels.smallsToVec(lab.row(vecs, 0), column, smalls(small).at, 128, count);
+      kernels.widesToVec(lab.row(vecs, 1), column, smalls(wide).at, 128, count);
+      kernels.coefsToVec(lab.row(vecs, 2), column, coefs(large).at, 512, count);
+      for (const [i, expected] of [small, wide, large].entries()) {
+        const back = lab.coefs(80);
+        kernels.vecToCoefs(back.at, lab.row(vecs, i), 0, 80);
+        const padded = Array.from({ length: 80 }, (_, j) => expected[j - column] ?? zero());
+        expect(read(back)).toEqual(padded);
+      }
+    });
+  });
+
+  test('commitment, garbage and amortisation of a small witness', () => {
+    lab.scope(() => {
+      const [rows, columns, kappa] = [3, 40, 2];
+      const s = Array.from({ length: rows }, () => polys(columns, 4096n));
+      const key = Array.from({ length: kappa }, () => polys(columns, HALF_Q));
+      const [sVecs, keyVecs] = [lab.vecs(rows, columns), lab.vecs(kappa, columns)];
+      for (const [i, x] of s.entries()) {
+        kernels.smallsToVec(lab.row(sVecs, i), 0, smalls(x).at, 128, columns);
+      }
+      for (const [i, x] of key.entries()) {
+        kernels.coefsToVec(lab.row(keyVecs, i), 0, coefs(x).at, 512, columns);
+      }
+      const t = lab.sums(kappa * rows);
+      lab.products(t, keyVecs, sVecs);
+      const tCoefs = lab.coefs(kappa * rows);
+      kernels.manySumsToCoefs(tCoefs.at, t.at, t.count);
+      expect(read(tCoefs)).toEqual(key.flatMap((x) => s.map((y) => inner(x, y))));
+      // digit-major digits come back together
+      const digits = lab.smalls(5 * t.count);
+      expect(kernels.decomposeMany(digits.at, tCoefs.at, t.count, 5, 9)).toBe(0);
+      const back = lab.coefs(t.count);
+      for (let i = 0; i < t.count; i++) {
+        kernels.recompose(back.at + 512 * i, digits.at + 128 * i, 128 * t.count, 5, 9);
+      }
+      expect(read(back)).toEqual(read(tCoefs));
+      const forms = lab.forms(t.count);
+      kernels.manySumsToForms(forms.at, t.at, t.count);
+      kernels.formsToCoefs(back.at, forms.at, t.count);
+      expect(read(back)).toEqual(read(tCoefs));
+
+      const g = lab.sums(6);
+      lab.pairProducts(g, sVecs);
+      const gCoefs = lab.coefs(6);
+      kernels.manySumsToCoefs(gCoefs.at, g.at, 6);
+      const pairs = s.flatMap((x, a) => s.slice(a).map((y) => inner(x, y)));
+      expect(read(gCoefs)).toEqual(pairs);
+
+      const c = polys(rows, 2n);
+      const cForms = lab.forms(rows);
+      kernels.smallsToForms(cForms.at, smalls(c).at, rows);
+      const z = lab.vecs(1, columns);
+      lab.combine(
+        z,
+        0,
+        s.map((_, i) => lab.row(sVecs, i)),
+        cForms,
+      );
+      const zCoefs = lab.coefs(columns);
+      kernels.vecToCoefs(zCoefs.at, z.at, 0, columns);
+      const expected = Array.from({ length: columns }, (_, j) =>
+        s.reduce((sum, x, a) => add(sum, multiply(c[a]!, x[j]!)), zero()),
+      );
+      expect(read(zCoefs)).toEqual(expected);
+    });
+  });
+
+  test('combinations of more rows than one call takes', () => {
+    lab.scope(() => {
+      const count = 77;
+      const rows = Array.from({ length: count }, () => polys(2, 2n ** 40n));
+      const c = polys(count, 4n);
+      const vecs = lab.vecs(count, 2);
+      for (const [i, x] of rows.entries()) {
+        kernels.coefsToVec(lab.row(vecs, i), 0, coefs(x).at, 512, 2);
+      }
+      const forms = lab.forms(count);
+      kernels.smallsToForms(forms.at, smalls(c).at, count);
+      const out = lab.vecs(1, 2);
+      lab.combine(
+        out,
+        0,
+        rows.map((_, i) => lab.row(vecs, i)),
+        forms,
+      );
+      const back = lab.coefs(2);
+      kernels.vecToCoefs(back.at, out.at, 0, 2);
+      expect(read(back)).toEqual(
+        [0, 1].map((j) =>
+          inner(
+            rows.map((x) => x[j]!),
+            c,
+          ),
+        ),
+      );
+    });
+  });
+
+  test('second copies, norms as polynomials, and reduction in place', () => {
+    lab.scope(() => {
+      const [alpha] = polys(1, 2n);
+      const alphaForm = lab.forms(1);
+      kernels.smallsToForms(alphaForm.at, smalls([alpha!]).at, 1);
+      for (const [column, count] of [
+        [0, 17],
+        [17, 17],
+        [5, 1],
+      ] as const) {
+        const s = [...polys(count - 1, 8192n), random.extreme(8192n)];
+        const vecs = lab.vecs(1, 40);
+        const handle = smalls(s);
+        kernels.twistedToVec(vecs.at, column, handle.at, 128, count, alphaForm.at);
+        const back = lab.coefs(40);
+        kernels.vecToCoefs(back.at, vecs.at, 0, 40);
+        const expected = s.map((x) => multiply(alpha!, sigma(x)));
+        const padded = Array.from({ length: 40 }, (_, j) => expected[j - column] ?? zero());
+        expect(read(back)).toEqual(padded);
+
+        const w = lab.coefs(1);
+        kernels.selfProduct(w.at, handle.at, count);
+        expect(read(w)[0]).toEqual(s.reduce((sum, x) => add(sum, multiply(x, sigma(x))), zero()));
+        expect(read(w)[0]![0]).toBe(lab.normSq(handle));
+      }
+      // integers far beyond q become centred: their product by something large is then still exact
+      const [a, b] = [polys(1, HALF_Q)[0]!, polys(1, 2n ** 30n)[0]!];
+      const forms = lab.forms(2);
+      kernels.manyCoefsToForms(forms.at, coefs([a, b]).at, 2);
+      kernels.mulForm(forms.at, forms.at, forms.at + 768);
+      const vecs = lab.vecs(1, 3);
+      kernels.storeColumn(vecs.at, 2, forms.at);
+      kernels.reduceColumns(vecs.at, 2, 1);
+      kernels.loadColumn(forms.at, vecs.at, 2);
+      kernels.mulForm(forms.at, forms.at, forms.at + 768);
+      const back = lab.coefs(1);
+      kernels.formsToCoefs(back.at, forms.at, 1);
+      const ab = multiply(a, b).map((x) => centred(x));
+      expect(read(back)[0]).toEqual(multiply(ab, b).map((x) => centred(x)));
+    });
+  });
+
+  test('key elements: row, column, any piece of a row', () => {
+    lab.scope(() => {
+      const keyBytes = random.bytes(32);
+      const keyAt = lab.put(keyBytes);
+      const nonce = [10 + 65536 * 3, 7, 0];
+      const stream = chachaStream(keyBytes, nonce, 0, 6 * 48);
+      const element = (column: number) =>
+        Array.from({ length: 64 }, (_, i) => centred(word44(stream, 64 * column + i)));
+      const vec = lab.vecs(1, 64);
+      lab.stream(keyAt, nonce[0]!, nonce[1]!);
+      kernels.expandKey(vec.at, 0, 8);
+      kernels.expandKey(vec.at, 16, 11);
+      const back = lab.coefs(64);
+      kernels.vecToCoefs(back.at, vec.at, 0, 64);
+      expect(read(back)).toEqual(
+        Array.from({ length: 64 }, (_, j) => (j < 8 || (j >= 16 && j < 27) ? element(j) : zero())),
+      );
+    });
+  });
+
+  test('collapsed rows go to three vectors', () => {
+    lab.scope(() => {
+      const keyBytes = random.bytes(32);
+      const keyAt = lab.put(keyBytes);
+      const nonce = [2, 1, 0];
+      const omega = Array.from({ length: 3 }, () =>
+        Array.from({ length: 264 }, () => random.between(-HALF_Q, HALF_Q)),
+      );
+      const omegaAt = lab.room(3 * 264 * 8);
+      new BigInt64Array(kernels.memory.buffer, omegaAt, 792).set(omega.flat());
+      const vecs = lab.vecs(3, 12);
+      lab.stream(keyAt, nonce[0]!, nonce[1]!);
+      kernels.collapseStart(omegaAt);
+      const [column, first, count] = [3, 10, 6];
+      const at = [0, 1, 2].map((i) => lab.row(vecs, i)) as [number, number, number];
+      kernels.collapseToVecs(...at, column, first, count);
+      for (const [lift, weights] of omega.entries()) {
+        const back = lab.coefs(12);
+        kernels.vecToCoefs(back.at, at[lift]!, 0, 12);
+        const expected = Array.from({ length: 12 }, (_, j) => {
+          if (j < column || j >= column + count) return zero();
+          const bits = chachaStream(keyBytes, nonce, 66 * (first + j - column), 66);
+          let sum = zero();
+          for (const [row, weight] of weights.entries()) {
+            sum = add(
+              sum,
+              projectionRow(bits, row).map((x) => weight * x),
+            );
+          }
+          return sigma(sum).map((x) => centred(x));
+        });
+        expect(read(back)).toEqual(expected);
+      }
+    });
+  });
+
+  test('lifts of a run of places are the sum of their parts', () => {
+    lab.scope(() => {
+      const [jlKey, liftKey] = [random.bytes(32), random.bytes(32)];
+      const keys = [lab.put(jlKey), lab.put(liftKey)];
+      const jlNonce = [2, 3, 0];
+      const bigs = (count: number) =>
+        Array.from({ length: count }, () => random.between(-HALF_Q, HALF_Q));
+      const omega = [bigs(264), bigs(264), bigs(264)];
+      const theta = [bigs(10), bigs(10), bigs(10)];
+      const omegaAt = lab.room(3 * 264 * 8);
+      new BigInt64Array(kernels.memory.buffer, omegaAt, 792).set(omega.flat());
+      kernels.collapseStart(omegaAt);
+      const thetaAt = lab.room(240);
+      new BigInt64Array(kernels.memory.buffer, thetaAt, 30).set(theta.flat());
+      kernels.functionalsStart(thetaAt);
+      const partCount = 4;
+      const rho = Array.from({ length: 10 }, () => polys(partCount, 6144n));
+      const parts = smalls(rho.flat());
+      const alpha = polys(1, 2n);
+      const alphaForm = lab.forms(1);
+      kernels.smallsToForms(alphaForm.at, smalls(alpha).at, 1);
+      const [sRows, yRows] = [lab.vecs(3, 10), lab.vecs(3, 10)];
+      const args = new Uint32Array(kernels.memory.buffer, kernels.LIFT.value, 12);
+      args.set([keys[0]!, jlNonce[0]!, jlNonce[1]!, keys[1]!]);
+      for (const k of [0, 1, 2]) {
+        args[4 + k] = lab.row(sRows, k);
+        args[7 + k] = lab.row(yRows, k);
+      }
+      args[10] = 128 * partCount;
+      args[11] = partCount;
+      const [column, first, t, count] = [3, 101, 1, 4]; // t = 4 has no functional
+      kernels.liftRun(column, first, t, count, parts.at, alphaForm.at);
+      for (const k of [0, 1, 2]) {
+        const back = lab.coefs(20);
+        kernels.vecToCoefs(back.at, lab.row(sRows, k), 0, 10);
+        kernels.vecToCoefs(back.at + 5120, lab.row(yRows, k), 0, 10);
+        for (let j = 0; j < 10; j++) {
+          const i = j - column;
+          const inRun = i >= 0 && i < count;
+          const stream = chachaStream(liftKey, [7 + 65536 * k, first + i, 0], 0, 8);
+          const eta = inRun ? scalars(stream, 64).map((x) => centred(x)) : zero();
+          let sum = sigma(multiply(eta, alpha[0]!)).map((x) => -x);
+          if (inRun) {
+            const bits = chachaStream(jlKey, jlNonce, 66 * (first + i), 66);
+            for (const [row, weight] of omega[k]!.entries()) {
+              sum = add(
+                sum,
+                sigma(projectionRow(bits, row)).map((x) => weight * x),
+              );
+            }
+            for (const [f, weight] of theta[k]!.entries()) {
+              const part = rho[f]![t + i];
+              if (part)
+                sum = add(
+                  sum,
+                  part.map((x) => weight * x),
+                );
+            }
+          }
+          expect(read(back)[j]).toEqual(sum.map((x) => centred(x)));
+          expect(read(back)[10 + j]).toEqual(eta);
+        }
+      }
+    });
+  });
+
+  test('functionals: ten of them into three lifts, at the largest values too', () => {
+    lab.scope(() => {
+      for (const [theta, rho] of [
+        [() => HALF_Q, () => 6144n],
+        [() => -HALF_Q, () => 6144n],
+        [() => 2n ** 29n - 2n ** 14n, () => -6144n],
+        [() => random.between(-HALF_Q, HALF_Q), () => random.between(-6144n, 6144n)],
+      ] as const) {
+        const thetas = Array.from({ length: 3 }, () => Array.from({ length: 10 }, theta));
+        const rhos = Array.from({ length: 10 }, () => Array.from({ length: 64 }, rho));
+        const start = polys(3, HALF_Q);
+        const thetaAt = lab.room(240);
+        new BigInt64Array(kernels.memory.buffer, thetaAt, 30).set(thetas.flat());
+        const out = coefs(start);
+        kernels.functionalsStart(thetaAt);
+        kernels.addFunctionals(out.at, smalls(rhos).at, 128);
+        expect(read(out)).toEqual(
+          start.map((x, k) =>
+            x.map((v, c) => centred(rhos.reduce((sum, r, j) => sum + thetas[k]![j]! * r[c]!, v))),
+          ),
+        );
+      }
+    });
+  });
+
+  test.each([9, 10])("rho' and the parts of functionals, logn %i", (logn) => {
+    lab.scope(() => {
+      const n = 1 << logn;
+      const K = n / 64;
+      const p = 12289;
+      const mod = (x: number) => ((x % p) + p) % p;
+      const centre = (x: number) => (mod(x) > 6144 ? mod(x) - p : mod(x));
+      const [h, rho, prepared, rhoPrime] = [2, 2, 4, 2].map((b) => lab.room(b * n)) as number[] as [
+        number,
+        number,
+        number,
+        number,
+      ];
+      const parts = lab.smalls(2 * K);
+      const view = (at: number) => new Int16Array(kernels.memory.buffer, at, n);
+      for (const fill of [0n, 1n, 2n]) {
+        for (let i = 0; i < n; i++) {
+          view(h)[i] = fill === 0n ? 12288 : Number(random.between(0n, 12288n));
+          view(rho)[i] = fill < 2n ? [-6144, 6144][i % 2]! : Number(random.between(-6144n, 6144n));
+        }
+        kernels.modpPrepare(prepared, h, logn);
+        kernels.functionalParts(parts.at, rhoPrime, rho, prepared, logn);
+        const sigmaH = Array.from({ length: n }, (_, j) => (j ? -view(h)[n - j]! : view(h)[0]!));
+        const expected = new Array<number>(n).fill(0);
+        for (const [i, x] of view(rho).entries()) {
+          for (const [j, y] of sigmaH.entries()) {
+            if (i + j < n) expected[i + j]! += x * y;
+            else expected[i + j - n]! -= x * y;
+          }
+        }
+        expect([...view(rhoPrime)]).toEqual(expected.map(centre));
+        const got = split(lab.i16(parts));
+        for (const [offset, a] of [view(rho), view(rhoPrime)].entries()) {
+          for (let k = 0; k < K; k++) {
+            const part = Array.from({ length: 64 }, (_, t) => BigInt(a[k + K * t]!));
+            expect(got[offset * K + k]).toEqual(sigma(part).map(Number));
+          }
+        }
+      }
+    });
+  });
+
+  test('norms', () => {
+    lab.scope(() => {
+      const a = polys(5, 32767n);
+      expect(lab.normSq(smalls(a))).toBe(a.flat().reduce((sum, x) => sum + x * x, 0n));
+    });
+  });
+});

@@ -1,0 +1,260 @@
+import { describe, expect, test } from 'vitest';
+import {
+  bitReverse,
+  blockBound,
+  centredQ,
+  centred as centredSmall,
+  cofactor,
+  cofactorInverse,
+  FORM_MAX,
+  FORWARD_REDUCES,
+  forwardBounds,
+  INVERSE_MAX,
+  inverseBounds,
+  LANE_MAX,
+  limbs,
+  MAX_BLOCKS,
+  PAIRS,
+  PRIMES,
+  PRODUCT,
+  powMod,
+  productBound,
+  Q,
+  ROOTS,
+  reciprocal,
+  reconstructionMargin,
+  reducedBound,
+  residueBound,
+  SMALL_MAX,
+  SMALL_REDUCES,
+} from '../../../scripts/generate/labradorPlan.ts';
+import { staleSources } from '../../../scripts/generate/main.ts';
+import { BOTH_MODULES } from '../../support/assembly.ts';
+import { labradorModule } from './area.ts';
+import { add, centred, hardPolys, mod, multiply, type Poly, sigma, source } from './plain.ts';
+
+const random = source('labrador ntt');
+const HALF_Q = (Q - 1n) / 2n;
+
+describe('the plan', () => {
+  test('primes, roots and modulus are what they must be', () => {
+    for (const [i, p] of PRIMES.entries()) {
+      for (let d = 2; d * d <= p; d++) expect(p % d).not.toBe(0);
+      expect(powMod(ROOTS[i]!, 64, p)).toBe(p - 1);
+    }
+    expect(Q % 8n).toBe(5n);
+    expect(PRODUCT > 2n ** 81n && PRODUCT < 2n ** 82n).toBe(true);
+  });
+
+  test('no 16-bit lane overflows, in any transform, for any input it allows', () => {
+    for (const [i, p] of PRIMES.entries()) {
+      for (const [bound, reduces] of [
+        [SMALL_MAX, SMALL_REDUCES],
+        [LANE_MAX + 1, FORWARD_REDUCES], // -2^15 too
+      ] as const) {
+        const bounds = forwardBounds(i, bound, reduces);
+        expect(Math.max(...bounds)).toBeLessThanOrEqual(LANE_MAX);
+        expect(bounds.at(-1)).toBeLessThanOrEqual((p + 1) / 2);
+      }
+      expect(Math.max(...inverseBounds(i, INVERSE_MAX))).toBeLessThanOrEqual(LANE_MAX);
+      const limbBound =
+        reducedBound(16384, p) +
+        productBound(16384, centredSmall(powMod(2, 15, p), p), p) +
+        productBound(16385, centredSmall(powMod(2, 30, p), p), p);
+      expect(limbBound).toBeLessThanOrEqual(LANE_MAX);
+    }
+  });
+
+  test('no 32-bit lane overflows: products of a block, sums over blocks, reconstruction', () => {
+    expect(2 * PAIRS * FORM_MAX ** 2).toBeLessThan(2 ** 31);
+    const sums = [0, 0, 0];
+    let quotient = 0;
+    for (const [i, p] of PRIMES.entries()) {
+      expect(blockBound(p)).toBeLessThanOrEqual(LANE_MAX);
+      expect((MAX_BLOCKS * blockBound(p)) / 65536 + p / 2).toBeLessThanOrEqual(INVERSE_MAX);
+      quotient += residueBound(i) * reciprocal(p);
+      for (const [limb, value] of limbs(centredQ(cofactor(i))).entries()) {
+        expect(Math.abs(value)).toBeLessThanOrEqual(16384);
+        sums[limb]! += residueBound(i) * Math.abs(value);
+      }
+    }
+    expect(quotient + 2 ** 27).toBeLessThan(2 ** 31);
+    for (const sum of sums) expect(sum + 6 * 16384).toBeLessThan(2 ** 31);
+    expect(reconstructionMargin()).toBeLessThan(2 ** -13.4); // of P: 2^-12.4 of P/2
+    expect(MAX_BLOCKS).toBe(6940);
+  });
+
+  test('the committed sources are what the generator writes', () => {
+    expect(staleSources()).toEqual([]);
+  });
+});
+
+describe.each(BOTH_MODULES)('NTT form, %s module', async (module) => {
+  const m = await labradorModule(module);
+  const { exports } = m;
+  const [A, B, C] = [0, 1, 2].map(() => m.room(512)) as [number, number, number];
+  const [FA, FB, FC] = [0, 1, 2].map(() => m.room(768)) as [number, number, number];
+  const expectForm = (form: number) => {
+    for (const [i, p] of PRIMES.entries()) {
+      for (const x of m.lanes(form + 128 * i, 64)) {
+        if (Math.abs(x) > (p + 1) / 2) throw new Error(`${x} is too large for ${p}`);
+      }
+    }
+  };
+  const coefs = (form: number): Poly => {
+    exports.formToCoefs!(C, form);
+    return m.readCoefs(C);
+  };
+
+  test('round trip of small polynomials', () => {
+    for (const [name, bound] of [
+      ['smallToForm', SMALL_MAX],
+      ['wideToForm', LANE_MAX],
+    ] as const) {
+      const polys = hardPolys(random, BigInt(bound));
+      if (bound === LANE_MAX) polys.push(...polys.map((a) => a.map((x) => (x < 0n ? x - 1n : x))));
+      for (const a of polys) {
+        m.writeSmall(A, a);
+        exports[name]!(FA, A);
+        expectForm(FA);
+        expect(coefs(FA)).toEqual(a);
+      }
+    }
+  });
+
+  test('the value at position 8i + v is that at the root of bit-reversed index 8v + i', () => {
+    const a = random.poly(1000n);
+    m.writeSmall(A, a);
+    exports.smallToForm!(FA, A);
+    for (const [i, p] of PRIMES.entries()) {
+      for (let position = 0; position < 64; position++) {
+        const index = 8 * (position % 8) + Math.floor(position / 8);
+        const root = BigInt(powMod(ROOTS[i]!, 2 * bitReverse(index, 6) + 1, p));
+        const value = a.reduceRight((sum, x) => mod(sum * root + x, BigInt(p)), 0n);
+        const stored = BigInt(m.lanes(FA + 128 * i, 64)[position]!);
+        expect(mod(stored * 2n ** 15n, BigInt(p))).toBe(value);
+      }
+    }
+  });
+
+  test('round trip of polynomials mod q, and of integers up to 2^44', () => {
+    for (const bound of [HALF_Q, Q - 1n, 2n ** 44n, 2n ** 29n, 2n ** 14n]) {
+      for (const a of hardPolys(random, bound)) {
+        m.writeCoefs(A, a);
+        exports.coefsToForm!(FA, A);
+        expectForm(FA);
+        expect(coefs(FA)).toEqual(a.map((x) => centred(x)));
+      }
+    }
+  });
+
+  test('products', () => {
+    for (const [boundA, boundB] of [
+      [SMALL_MAX, SMALL_MAX],
+      [1, 1],
+      [SMALL_MAX, 2],
+    ] as const) {
+      const as = hardPolys(random, BigInt(boundA));
+      const bs = hardPolys(random, BigInt(boundB)).reverse();
+      for (const [i, a] of as.entries()) {
+        const b = bs[i]!;
+        m.writeSmall(A, a);
+        m.writeSmall(B, b);
+        exports.smallToForm!(FA, A);
+        exports.smallToForm!(FB, B);
+        exports.mulForm!(FC, FA, FB);
+        expectForm(FC);
+        expect(coefs(FC)).toEqual(multiply(a, b).map((x) => centred(x)));
+      }
+    }
+  });
+
+  test('products of polynomials mod q by short ones, as integers far beyond q', () => {
+    const extremes = hardPolys(random, HALF_Q);
+    for (const [i, a] of extremes.entries()) {
+      const b = hardPolys(random, 8191n)[(i * 7) % 20]!;
+      m.writeCoefs(A, a);
+      m.writeSmall(B, b);
+      exports.coefsToForm!(FA, A);
+      exports.smallToForm!(FB, B);
+      exports.mulForm!(FC, FA, FB);
+      expect(coefs(FC)).toEqual(multiply(a, b).map((x) => centred(x)));
+    }
+  });
+
+  test('sums, differences, and X -> 1/X', () => {
+    for (let i = 0; i < 10; i++) {
+      const [a, b] = [random.poly(HALF_Q), random.poly(HALF_Q)];
+      m.writeCoefs(A, a);
+      m.writeCoefs(B, b);
+      exports.coefsToForm!(FA, A);
+      exports.coefsToForm!(FB, B);
+      exports.addForm!(FC, FA, FB);
+      expectForm(FC);
+      expect(coefs(FC)).toEqual(add(a, b).map((x) => centred(x)));
+      exports.subForm!(FC, FA, FB);
+      expectForm(FC);
+      expect(coefs(FC)).toEqual(a.map((x, j) => centred(x - b[j]!)));
+      exports.sigmaForm!(FC, FA);
+      expect(coefs(FC)).toEqual(sigma(a));
+    }
+  });
+
+  test('reconstruction at the edge of its range, and past it', () => {
+    const RESIDUES = m.room(768);
+    const limit = ((PRODUCT / 2n) * (2n ** 20n - 194n)) / 2n ** 20n; // 2^-12.4 = 194 / 2^20
+    const reconstruct = (integers: bigint[], shift: bigint): Poly => {
+      for (const [i, p] of PRIMES.entries()) {
+        const inverseValue = BigInt(cofactorInverse(i));
+        const lanes = m.lanes(RESIDUES + 128 * i, 64);
+        for (const [j, x] of integers.entries()) {
+          // every representative that the bound allows
+          let a = Number(mod(x * inverseValue, BigInt(p))) - (shift === 0n ? 0 : p);
+          if (shift === 2n) a = a < -p / 2 ? a + p : a;
+          if (Math.abs(a) > residueBound(i)) a += a > 0 ? -p : p;
+          lanes[j] = a;
+        }
+      }
+      exports.reconstruct!(C, RESIDUES);
+      return m.readCoefs(C);
+    };
+    for (const shift of [0n, 1n, 2n]) {
+      for (let round = 0; round < 8; round++) {
+        const integers = Array.from({ length: 64 }, (_, j) =>
+          j % 4 === 0
+            ? limit - BigInt(j)
+            : j % 4 === 1
+              ? BigInt(j) - limit
+              : random.between(-limit, limit),
+        );
+        expect(reconstruct(integers, shift)).toEqual(integers.map((x) => centred(x)));
+      }
+      // around multiples and halves of q
+      const edges = [0n, 1n, -1n, HALF_Q, -HALF_Q, HALF_Q + 1n, -HALF_Q - 1n, Q, -Q, Q - 1n];
+      const integers = Array.from(
+        { length: 64 },
+        (_, j) => edges[j % 10]! + Q * BigInt(j % 7) * 2n ** 30n,
+      );
+      expect(reconstruct(integers, shift)).toEqual(integers.map((x) => centred(x)));
+    }
+    // Half of P away the answer is another one: the bound is not idle.
+    const past = new Array<bigint>(64).fill(PRODUCT / 2n + 2n ** 70n);
+    expect(reconstruct(past, 0n)).not.toEqual(past.map((x) => centred(x)));
+  });
+
+  test('scalars mod q', () => {
+    const e = exports as unknown as Record<string, (...args: bigint[]) => bigint>;
+    const edges = [0n, 1n, -1n, HALF_Q, -HALF_Q, Q - 1n, 1n - Q, 2n ** 44n, -(2n ** 44n), 539n];
+    for (const a of edges) {
+      for (const b of edges) expect(e.mulQ!(a, b)).toBe(centred(a * b));
+    }
+    for (let i = 0; i < 2000; i++) {
+      const [a, b] = [random.between(-Q, Q), random.between(-Q, Q)];
+      expect(e.mulQ!(a, b)).toBe(centred(a * b));
+    }
+    for (const x of [...edges, 2n ** 62n, -(2n ** 62n), Q * 12345n, HALF_Q + 1n, -HALF_Q - 1n]) {
+      expect(e.centreQ!(x)).toBe(centred(x));
+      expect(e.canonicalQ!(centred(x))).toBe(mod(x, Q));
+    }
+  });
+});

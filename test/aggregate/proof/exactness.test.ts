@@ -1,0 +1,62 @@
+/**
+ * The fast verifier computes with integers modulo six primes: every integer polynomial must stay below half their product. Here the largest
+ * coefficients that any bytes can bring about are bounded for every row of the table, in bits.
+ */
+import { expect, test } from 'vitest';
+import { readRow } from '../../../src/aggregate/parameters/rows.ts';
+import { TABLE } from '../../../src/aggregate/parameters/table.ts';
+import { fact } from '../../support/facts.ts';
+
+/** P/2 (1 - 2^-12.4), docs of assembly/labrador/ntt.ts */
+const LIMIT = 80.8;
+const HALF_Q = 2 ** 43;
+/** largest sums of magnitudes of the coefficients: short challenges, c, alpha */
+const [SHORT, C, ALPHA] = [4 * 64, 69, 56];
+const LIFTS = 3;
+
+const sum = (count: number, term: (i: number) => number): number =>
+  Array.from({ length: count }, (_, i) => term(i)).reduce((a, b) => a + b, 0);
+
+test('no integer of the verifier reaches half the product of the primes', (context) => {
+  let largest = 0;
+  const holds = (what: string, bound: number): void => {
+    largest = Math.max(largest, Math.log2(bound));
+    expect(Math.log2(bound), what).toBeLessThan(LIMIT);
+  };
+  for (const row of TABLE) {
+    const { levels, tail, set, bucket } = readRow(row);
+    const name = `${set} ${bucket}`;
+    const lifted = LIFTS * SHORT * C * HALF_Q; // c_a times the lifts of a place
+    const first = levels[0]!;
+    const ofPair = (1 + ALPHA) * lifted + lifted + (2 ** 13 + 1) * (lifted + 2 * C);
+    holds(`${name} level 0`, first.r * ofPair);
+
+    for (const [i, level] of levels.entries()) {
+      const next = levels[i + 1] ?? tail;
+      const { f, b, fu, bu, fg, bg, kappa, kappa1 } = level;
+      const onKeys = 2 * kappa1 * SHORT * HALF_Q;
+      const onT = SHORT * C * 2 ** (bu * (fu - 1));
+      const onG = SHORT * (2 * C * C * 2 ** (bg * (fg - 1)) + 2 * HALF_Q);
+      const onH = (C * C + SHORT) * 2 ** (bu * (fu - 1));
+      const onV = onKeys + onT + onG + onH + 1;
+      holds(`${name} level ${i}: phi of z before it is reduced`, (kappa * SHORT + 1) * HALF_Q);
+      const onZ = HALF_Q * sum(f, (digit) => C * 2 ** (b * digit)) * next.rows[0]!;
+      const rowsOfV = next.rows[f]!;
+      holds(`${name} level ${i + 1}`, onZ + rowsOfV * C * onV + next.r * (lifted + C * 4));
+      holds(`${name} level ${i}: right side`, (3 * kappa1 + LIFTS + 1) * SHORT * 2 ** 44);
+    }
+
+    const z = 2 ** (tail.riceZ + 4);
+    const e = 2 ** (tail.riceE + 4);
+    holds(`${name} tail: phi on e`, tail.r * lifted);
+    holds(`${name} tail: <phi, (z, e)>`, HALF_Q * 64 * (tail.n * z + tail.kappa * e));
+    holds(`${name} tail: <z, z>`, 64 * tail.n * z * z);
+    // squared norms as numbers
+    expect(64 * (tail.n * z * z + tail.kappa * e * e), name).toBeLessThan(2 ** 53);
+    for (const { inSq, riceY } of [...levels, tail]) {
+      expect(264 * 2 ** (2 * (riceY + 4)), name).toBeLessThan(2 ** 53);
+      expect(144 * inSq, name).toBeLessThan(2 ** 53);
+    }
+  }
+  fact(context, 'verifier', `largest integer 2^${largest.toFixed(1)}, primes hold 2^${LIMIT}`);
+});

@@ -1,0 +1,192 @@
+/** One encoding of all fields, and only one: what is read is written again as it was, everything else is refused. */
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Parameters, readRow } from '../../../src/aggregate/parameters/rows.ts';
+import { TABLE } from '../../../src/aggregate/parameters/table.ts';
+import {
+  encodeOrdinary,
+  encodeTail,
+  fitsRice,
+  packResidues,
+  Q_NUMBER,
+} from '../../../src/aggregate/proof/encode.ts';
+import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/parse.ts';
+import { concat } from '../../../src/bytes.ts';
+import { type FieldPlace, fastSection, fieldsOf, rowOf } from './sections.ts';
+
+const slow = Boolean(process.env.SLOW);
+const LONG = { timeout: 36_000_000 };
+
+/** The bytes of what was read. */
+function write({ levels, tail }: Parameters, section: ParsedSection): Uint8Array {
+  const parts = levels.map((level, i) => encodeOrdinary(level, section.levels[i]!)!);
+  return concat(...parts, encodeTail(tail, section.tail)!);
+}
+
+const parameters = readRow(rowOf('falcon512', 1));
+let proof: Uint8Array;
+let fields: FieldPlace[];
+let parsed: ParsedSection;
+beforeAll(async () => {
+  const section = await fastSection('falcon512', 1);
+  proof = section.bytes;
+  fields = fieldsOf(section);
+  parsed = parseSection(parameters, proof, 0)!;
+});
+const place = (name: string): FieldPlace => fields.find((field) => field.name === name)!;
+
+/** Fields of small random values for any row of the table. */
+function madeSection({ levels, tail }: Parameters, seed: number): Omit<ParsedSection, 'end'> {
+  let state = seed;
+  const next = (below: number): number => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+    return Math.floor((state / 0x80000000) * below);
+  };
+  const packed = (polys: number, width: number): Uint8Array =>
+    new Uint8Array(8 * polys * width).map((_, i) => (i % 5 === 4 ? next(2) : next(256)));
+  const lifts = (): Uint8Array => packResidues(Array.from({ length: 189 }, () => next(Q_NUMBER)));
+  const rice = (count: number, k: number): Int32Array =>
+    Int32Array.from({ length: count }, () => next(2 ** k) - 2 ** (k - 1));
+  return {
+    levels: levels.map(({ kappa1, cut, riceY }, i) => ({
+      retry: next(16),
+      first: Array.from({ length: i === 0 ? 2 : 1 }, () => packed(kappa1, 44 - cut)),
+      counter: next(16),
+      y: rice(264, riceY),
+      w: rice(i === 0 ? 10 : 0, 30),
+      b: lifts(),
+      second: packed(kappa1, 44 - cut),
+    })),
+    tail: {
+      retry: next(16),
+      t: packed((tail.r - 1) * tail.kappa, 44 - tail.cut),
+      g: Float64Array.from(tail.riceG.flatMap((k) => [...rice(64, Math.min(k, 30))])),
+      sealT: packed(1, 4),
+      counter: next(16),
+      y: rice(264, tail.riceY),
+      b: lifts(),
+      h: packResidues(Array.from({ length: 64 * (tail.pairs - 2) }, () => next(Q_NUMBER))),
+      sealH: packed(1, 4),
+      z: rice(64 * tail.n, tail.riceZ),
+      e: rice(64 * tail.kappa, tail.riceE),
+    },
+  };
+}
+
+describe('one encoding', () => {
+  test('a proof', () => {
+    expect(parsed.end).toBe(proof.length);
+    expect(write(parameters, parsed)).toEqual(proof);
+  });
+
+  test('random fields over every row of the table', LONG, () => {
+    const rows = slow ? TABLE : TABLE.filter((_, i) => i % 9 === 0);
+    for (const [i, row] of rows.entries()) {
+      const of = readRow(row);
+      const made = madeSection(of, i + 1);
+      const bytes = write(of, { ...made, end: 0 });
+      const read = parseSection(of, concat(Uint8Array.of(1, 2), bytes, Uint8Array.of(3)), 2)!;
+      expect(read.end, `row ${i}`).toBe(bytes.length + 2);
+      expect(read.tail.z).toEqual(made.tail.z);
+      expect(read.tail.g).toEqual(made.tail.g);
+      expect(read.levels.map(({ y }) => y)).toEqual(made.levels.map(({ y }) => y));
+      expect(write(of, read)).toEqual(bytes);
+    }
+  });
+});
+
+describe('refused', () => {
+  const refuses = (bytes: Uint8Array) => expect(parseSection(parameters, bytes, 0)).toBeUndefined();
+  const changed = (at: number, ...values: number[]) => {
+    const bytes = proof.slice();
+    bytes.set(values, at);
+    return bytes;
+  };
+
+  test.each(['0 retry', '0 counter', 'tail retry', 'tail counter'])('%s above 15', (name) => {
+    expect(parseSection(parameters, changed(place(name).at, 15), 0)).toBeDefined();
+    refuses(changed(place(name).at, 16));
+    refuses(changed(place(name).at, 255));
+  });
+
+  test('a cut value above (q-1) / 2^cut, a residue of q', () => {
+    const largest = (Q_NUMBER - 1) % 256;
+    // 44 bits: 2^44 - 540 is q - 1
+    const h = place('tail h');
+    const top = [largest, 0xfd, 0xff, 0xff, 0xff];
+    const keep = proof[h.at + 5]! & 0xf0;
+    expect(parseSection(parameters, changed(h.at, ...top, keep | 15), 0)).toBeDefined();
+    refuses(changed(h.at, largest + 1, ...top.slice(1), keep | 15));
+    refuses(changed(h.at, ...new Array<number>(6).fill(255)));
+    const { cut } = parameters.levels[0]!;
+    const most = Math.floor((Q_NUMBER - 1) / 2 ** cut);
+    const width = 44 - cut;
+    const u = proof.slice();
+    const set = (value: number) => {
+      for (let bit = 0; bit < width; bit++) {
+        const at = place('0 u').at + (bit >> 3);
+        u[at] = (u[at]! & ~(1 << (bit & 7))) | ((Math.floor(value / 2 ** bit) % 2) << (bit & 7));
+      }
+      return u;
+    };
+    expect(parseSection(parameters, set(most), 0)).toBeDefined();
+    if (most + 1 < 2 ** width) refuses(set(most + 1));
+  });
+
+  test('a bit of the filling', () => {
+    const b = place('0 b');
+    refuses(changed(b.at + b.length - 1, proof[b.at + b.length - 1]! | 0x10));
+    refuses(changed(b.at + b.length - 1, proof[b.at + b.length - 1]! | 0x80));
+  });
+
+  test('a quotient of 32, values without a code', () => {
+    const y = place('0 y');
+    refuses(changed(y.at, 255, 255, 255, 255));
+    const { tail } = parameters;
+    const largest = 2 ** (tail.riceZ + 4) - 1;
+    expect(fitsRice(largest, tail.riceZ)).toBe(true);
+    expect(fitsRice(-largest - 1, tail.riceZ)).toBe(true);
+    expect(fitsRice(largest + 1, tail.riceZ)).toBe(false);
+    const { z } = parsed.tail;
+    const write = (x: number) => encodeTail(tail, { ...parsed.tail, z: z.with(0, x) });
+    expect(write(largest)).toBeDefined();
+    expect(write(-largest - 1)).toBeDefined();
+    expect(write(largest + 1)).toBeUndefined();
+    expect(write(-largest - 2)).toBeUndefined();
+  });
+
+  test('the bytes end early, at any place', LONG, () => {
+    for (let end = 0; end < proof.length; end += slow ? 1 : 41) refuses(proof.subarray(0, end));
+    refuses(proof.subarray(0, proof.length - 1));
+    expect(parseSection(parameters, proof, proof.length)).toBeUndefined();
+    expect(parseSection(parameters, proof, proof.length + 5)).toBeUndefined();
+  });
+});
+
+describe('any bytes', () => {
+  const runs = slow ? 1_000_000 : 2_000;
+
+  test('what is accepted is what is written', LONG, () => {
+    let accepted = 0;
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 3000 }),
+      // a proof up to some place, and something else behind it
+      fc
+        .tuple(fc.nat(proof.length), fc.uint8Array({ maxLength: 200 }), fc.boolean())
+        .map(([at, more, toTheEnd]) =>
+          concat(proof.subarray(0, at), more, proof.subarray(toTheEnd ? at + more.length : at)),
+        ),
+    );
+    fc.assert(
+      fc.property(bytes, (input) => {
+        const section = parseSection(parameters, input, 0);
+        if (section === undefined) return true;
+        accepted += 1;
+        const written = write(parameters, section);
+        return section.end === written.length && written.every((byte, i) => byte === input[i]);
+      }),
+      { numRuns: runs },
+    );
+    expect(accepted).toBeGreaterThan(runs / 1000);
+  });
+});

@@ -1,0 +1,151 @@
+/** Sections to judge: from the slow prover, or from the fast one, with all that the verifier is told about them. */
+
+import { readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
+import { TABLE, TABLE_SHA256 } from '../../../src/aggregate/parameters/table.ts';
+import { proveSection } from '../../../src/aggregate/proof/index.ts';
+import { parseSection } from '../../../src/aggregate/proof/parse.ts';
+import type { Trace } from '../../../src/aggregate/proof/transcript.ts';
+import { verifySection } from '../../../src/aggregate/proof/verify.ts';
+import type { ModuleName } from '../../../src/aggregate/wasm.ts';
+import { concat } from '../../../src/bytes.ts';
+import { headerOf, type SetName, type SignedItem, signedItems } from '../../reference/items.ts';
+import { proveReference } from '../../reference/prover/prove.ts';
+import type { Faults, TraceEvent } from '../../reference/prover/trace.ts';
+
+export interface Section {
+  readonly set: SetName;
+  readonly header: Uint8Array;
+  readonly items: readonly Pick<SignedItem, 'publicKey' | 'message'>[];
+  readonly salts: Uint8Array;
+  readonly bytes: Uint8Array;
+}
+
+export const TABLE_HASH = new Uint8Array(Buffer.from(TABLE_SHA256, 'hex'));
+
+export const saltsOf = (items: readonly SignedItem[]): Uint8Array =>
+  concat(...items.map(({ signature }) => signature.subarray(1, 41)));
+
+export function rowOf(set: SetName, bucket: number): TableRow {
+  const degree = set === 'falcon512' ? 512 : 1024;
+  return TABLE.find(([of, most]) => of === degree && most >= bucket)!;
+}
+
+const isRetry = (event: TraceEvent): boolean => event.kind === 'absorb' && event.label === 'retry';
+
+/** What a prover showed of itself, without the levels that failed and were run again. */
+export function withoutFailures(events: readonly TraceEvent[]): TraceEvent[] {
+  const kept: TraceEvent[] = [];
+  for (const event of events) {
+    if (event.kind === 'failure') kept.length = kept.findLastIndex(isRetry);
+    else kept.push(event);
+  }
+  return kept;
+}
+
+/** A section by the slow prover, and what it showed of itself. */
+export function referenceSection(
+  set: SetName,
+  count: number,
+  row = rowOf(set, count),
+  faults: Faults = {},
+): { section: Section; events: TraceEvent[] } {
+  const items = signedItems(set, count);
+  const header = headerOf(items);
+  const events: TraceEvent[] = [];
+  const bytes = proveReference({
+    set,
+    row: row as Parameters<typeof proveReference>[0]['row'],
+    tableHash: TABLE_HASH,
+    header,
+    items,
+    faults,
+    trace: (event) => events.push(event),
+  });
+  return { section: { set, header, items, salts: saltsOf(items), bytes }, events };
+}
+
+/** A section by the fast prover. */
+export async function fastSection(
+  set: SetName,
+  count: number,
+  all: readonly SignedItem[] = signedItems(set, count),
+): Promise<Section> {
+  const items = all.filter((item) => item.set === set);
+  const header = headerOf(all);
+  const bytes = await proveSection(set, header, items);
+  if (bytes === undefined) throw new Error('no proof');
+  return { set, header, items, salts: saltsOf(items), bytes };
+}
+
+/** Where the section ends, or undefined when it is refused. */
+export function judge(
+  { set, header, items, salts, bytes }: Section,
+  changes: Partial<Section> & { at?: number; trace?: Trace; module?: ModuleName } = {},
+): number | undefined {
+  const use = { set, header, items, salts, bytes, ...changes };
+  const { at = 0, trace, module } = changes;
+  return verifySection(use.set, use.header, use.items, use.salts, use.bytes, at, trace, module)
+    ?.end;
+}
+
+export interface FieldPlace {
+  readonly name: string;
+  readonly at: number;
+  readonly length: number;
+}
+
+/** Where every field of a section stands, by the fields that parsing gives. */
+export function fieldsOf({ set, items, bytes }: Section): FieldPlace[] {
+  const parameters = readRow(rowOf(set, items.length));
+  const parsed = parseSection(parameters, bytes, 0)!;
+  const places: FieldPlace[] = [];
+  const end = () => (places.length === 0 ? 0 : places.at(-1)!.at + places.at(-1)!.length);
+  const fixed = (name: string, length: number) => places.push({ name, at: end(), length });
+  const bitsOf = (values: ArrayLike<number>, k: (i: number) => number): number => {
+    let bits = 0;
+    for (let i = 0; i < values.length; i++) {
+      const x = values[i]!;
+      bits += Math.floor((x >= 0 ? 2 * x : -2 * x - 1) / 2 ** k(i)) + 1 + k(i);
+    }
+    return Math.ceil(bits / 8);
+  };
+  for (const [i, level] of parameters.levels.entries()) {
+    const { first, y, w, b, second } = parsed.levels[i]!;
+    fixed(`${i} retry`, 1);
+    for (const u of first) fixed(`${i} u`, u.length);
+    fixed(`${i} counter`, 1);
+    fixed(
+      `${i} y`,
+      bitsOf(y, () => level.riceY),
+    );
+    if (w.length > 0) fixed(`${i} w`, 4 * w.length);
+    fixed(`${i} b`, b.length);
+    fixed(`${i} u2`, second.length);
+  }
+  const { tail } = parameters;
+  const { t, g, y, b, h, z, e } = parsed.tail;
+  fixed('tail retry', 1);
+  fixed('tail t', t.length);
+  fixed(
+    'tail g',
+    bitsOf(g, (i) => tail.riceG[Math.floor(i / 64)]!),
+  );
+  fixed('tail seal of t', 32);
+  fixed('tail counter', 1);
+  fixed(
+    'tail y',
+    bitsOf(y, () => tail.riceY),
+  );
+  fixed('tail b', b.length);
+  fixed('tail h', h.length);
+  fixed('tail seal of h', 32);
+  fixed(
+    'tail z',
+    bitsOf(z, () => tail.riceZ),
+  );
+  fixed(
+    'tail e',
+    bitsOf(e, () => tail.riceE),
+  );
+  return places;
+}

@@ -1,0 +1,99 @@
+/** The fast verifier beside the slow prover and verifier: the same proofs, the same transcript. */
+import { describe, expect, test } from 'vitest';
+import type { TraceEvent as FastEvent } from '../../../src/aggregate/proof/transcript.ts';
+import { type SetName, signedItems } from '../../reference/items.ts';
+import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
+import { fact } from '../../support/facts.ts';
+import {
+  fastSection,
+  judge,
+  referenceSection,
+  rowOf,
+  TABLE_HASH,
+  withoutFailures,
+} from './sections.ts';
+
+const slow = Boolean(process.env.SLOW);
+const LONG = { timeout: 3_600_000 };
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+describe('proofs of the slow prover', () => {
+  test.each([
+    ['falcon512', 1],
+    ['falcon512', 3],
+    ['falcon1024', 1],
+  ] as const)('%s, %i items: accepted by both modules, with its transcript', LONG, (set, count) => {
+    const { section, events: all } = referenceSection(set, count);
+    const events = withoutFailures(all);
+    for (const module of ['plain', 'relaxed'] as const) {
+      const seen: FastEvent[] = [];
+      const end = judge(section, { module, trace: (event) => seen.push(event) });
+      expect(end).toBe(section.bytes.length);
+      const line = (event: FastEvent): string =>
+        `${event.kind} ${event.label} ${hex(event.kind === 'absorb' ? event.st : event.kind === 'seed' ? event.seed : event.seal)}`;
+      const expected = events.filter((event) => 'label' in event).map((e) => line(e as FastEvent));
+      const isSeal = (text: string) => text.startsWith('seal');
+      const got = seen.map(line);
+      // the verifier makes the seals last
+      expect(got.filter((text) => !isSeal(text))).toEqual(expected.filter((t) => !isSeal(t)));
+      expect(got.filter(isSeal)).toEqual(expected.filter(isSeal));
+    }
+  });
+
+  test('bytes before and after the section are left to the caller', LONG, () => {
+    const { section } = referenceSection('falcon512', 1);
+    const bytes = Uint8Array.from([7, 7, 7, ...section.bytes, 1, 2]);
+    expect(judge(section, { bytes, at: 3 })).toBe(3 + section.bytes.length);
+    expect(judge(section, { bytes, at: 2 })).toBeUndefined();
+    expect(judge(section, { bytes, at: 4 })).toBeUndefined();
+    for (const at of [bytes.length, bytes.length + 1]) {
+      expect(judge(section, { bytes, at })).toBeUndefined();
+    }
+  });
+
+  test('a proof over the row of a larger bucket is refused', LONG, () => {
+    const { section } = referenceSection('falcon512', 2, rowOf('falcon512', 4));
+    expect(judge(section)).toBeUndefined();
+  });
+});
+
+describe('proofs of the fast prover', () => {
+  const counts: readonly (readonly [SetName, readonly number[]])[] = slow
+    ? [
+        ['falcon512', [2, 4, 5, 8, 9, 40, 41, 104, 105, 110, 500, 1721, 1722]],
+        ['falcon1024', [2, 3, 8, 9, 110, 500, 1722]],
+      ]
+    : [
+        ['falcon512', [2, 40, 100]],
+        ['falcon1024', [2]],
+      ];
+
+  test.for(counts)('%s: accepted', LONG, async ([set, list], context) => {
+    for (const count of list) {
+      const section = await fastSection(set, count);
+      const before = performance.now();
+      expect(judge(section), `${count} items`).toBe(section.bytes.length);
+      const seconds = ((performance.now() - before) / 1000).toFixed(2);
+      fact(context, 'verified', `${count} ${set}: ${section.bytes.length} bytes in ${seconds} s`);
+    }
+  });
+
+  test('the slow verifier agrees, also on both sections of a mixed batch', LONG, async () => {
+    const [a, b] = [signedItems('falcon512', 2), signedItems('falcon1024', 1)];
+    const mixed = [a[0]!, b[0]!, a[1]!];
+    for (const set of ['falcon512', 'falcon1024'] as const) {
+      const section = await fastSection(set, 0, mixed);
+      expect(judge(section)).toBe(section.bytes.length);
+      const verdict = verifyReferenceSection({
+        set: set === 'falcon512' ? 512 : 1024,
+        row: rowOf(set, section.items.length),
+        tableHash: TABLE_HASH,
+        header: section.header,
+        statements: section.items,
+        salts: section.items.map((_, i) => section.salts.subarray(40 * i, 40 * i + 40)),
+        bytes: section.bytes,
+      });
+      expect(verdict).toEqual({ ok: true, length: section.bytes.length });
+    }
+  });
+});

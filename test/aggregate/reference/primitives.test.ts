@@ -1,0 +1,308 @@
+/** What the slow prover stands on: streams, samplers, digits, codes, the norm-filling polynomial. */
+import { createCipheriv } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import {
+  alpha,
+  amortising,
+  collapse,
+  cosine,
+  JL_ROWS,
+  keyRow,
+  passesNormTest,
+  projectionOf,
+  rho,
+  scalars,
+  shortPolynomial,
+} from '../../reference/prover/challenges.ts';
+import { BitWriter, fitsRice, pack, writeRice, zigzag } from '../../reference/prover/encode.ts';
+import {
+  BETA_SQ,
+  centred,
+  constant,
+  D,
+  digits,
+  equal,
+  innerZ,
+  inverse,
+  mod,
+  multiply,
+  multiplyLarge,
+  multiplyZ,
+  normSq,
+  type Poly,
+  Q,
+  sigma,
+} from '../../reference/prover/ring.ts';
+import { cutLow } from '../../reference/prover/steps.ts';
+import { chacha12, stream, words44 } from '../../reference/prover/streams.ts';
+import { epsilon, squareRoot, strideParts } from '../../reference/prover/witness.ts';
+import { testRandom } from '../../support/random.ts';
+
+const random = testRandom('reference primitives');
+const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const integer = (bits: number): bigint =>
+  BigInt(`0x${hex(random.bytes(16))}`) % (1n << BigInt(bits));
+const polyOf = (bits: number): Poly =>
+  Array.from({ length: D }, () => (random.below(2) === 0 ? integer(bits) : -integer(bits)));
+
+function schoolbook(a: readonly bigint[], b: readonly bigint[]): bigint[] {
+  const n = a.length;
+  const out = new Array<bigint>(n).fill(0n);
+  for (const [i, x] of a.entries()) {
+    for (const [j, y] of b.entries()) out[(i + j) % n]! += i + j < n ? x * y : -x * y;
+  }
+  return out;
+}
+
+describe('arithmetic', () => {
+  test('products by one big product are products by the definition', () => {
+    for (const [x, y] of [
+      [44, 44],
+      [17, 60],
+      [1, 1],
+    ] as const) {
+      const a = [polyOf(x), polyOf(x), polyOf(x)];
+      const b = [polyOf(y), polyOf(y), polyOf(y)];
+      expect(multiplyZ(a[0]!, b[0]!)).toEqual(schoolbook(a[0]!, b[0]!));
+      const sum = a.map((p, i) => schoolbook(p, b[i]!));
+      expect(innerZ(a, b)).toEqual(sum[0]!.map((c, i) => c + sum[1]![i]! + sum[2]![i]!));
+    }
+    const [a, b] = [0, 1].map(() => Array.from({ length: 512 }, () => integer(14) - 8000n));
+    expect(multiplyLarge(a!, b!)).toEqual(schoolbook(a!, b!));
+  });
+
+  test('conjugation turns products into inner products', () => {
+    const [a, b] = [polyOf(20), polyOf(20)];
+    expect(multiplyZ(sigma(a), b)[0]).toBe(a.reduce((s, x, i) => s + x * b[i]!, 0n));
+    expect(sigma(sigma(a))).toEqual(a);
+  });
+
+  test('inverses of challenges and of differences of their squares', () => {
+    const [a, b] = [0, 1].map((row) => amortising(KEY, 3, row).c);
+    const difference = multiply(a!, a!).map((x, i) => x - multiply(b!, b!)[i]!);
+    for (const x of [a!, b!, difference]) {
+      expect(equal(multiply(inverse(x), x), constant(1n))).toBe(true);
+    }
+    expect(() => inverse(constant(0n))).toThrow(RangeError);
+  });
+
+  test('stride parts keep inner products and products modulo X^n + 1', () => {
+    const s = Array.from({ length: 512 }, (_, i) => BigInt(i));
+    const parts = strideParts(s);
+    expect(parts).toHaveLength(8);
+    expect(parts[3]!.slice(0, 3)).toEqual([3n, 11n, 19n]);
+    expect(normSq(parts)).toBe(s.reduce((sum, x) => sum + x * x, 0n));
+  });
+});
+
+describe('digits and cuts', () => {
+  test('digits sum to the integer; all but the last are balanced', () => {
+    const half = (Q - 1n) / 2n;
+    for (const [count, bits] of [
+      [5, 9],
+      [4, 12],
+      [1, 7],
+      [7, 7],
+    ] as const) {
+      const edge = 1n << BigInt(bits - 1);
+      for (const x of [-half, half, -1n, 0n, edge, edge - 1n, -edge, integer(40), -integer(40)]) {
+        const list = digits(x, count, bits);
+        expect(list).toHaveLength(count);
+        expect(list.reduce((s, d, j) => s + (d << BigInt(bits * j)), 0n)).toBe(x);
+        for (const d of list.slice(0, -1)) expect(d >= -edge && d < edge).toBe(true);
+      }
+    }
+    expect(digits(-1n, 3, 4)).toEqual([-1n, 0n, 0n]);
+    expect(digits(8n, 2, 4)).toEqual([-8n, 1n]);
+  });
+
+  test('what stands for a cut value is near it', () => {
+    for (const cut of [4, 9, 15]) {
+      const low = 2n ** BigInt(cut);
+      const u = [0n, low - 1n, low, Q - 1n, integer(43)];
+      const poly = [...u, ...new Array<bigint>(D - u.length).fill(0n)];
+      const { sent, hat, e } = cutLow([poly], cut);
+      for (const [i, x] of poly.entries()) {
+        expect(sent[0]![i]).toBe(x >> BigInt(cut));
+        expect(hat[0]![i]! - e[0]![i]!).toBe(x);
+        expect(e[0]![i]! > -low / 2n && e[0]![i]! <= low / 2n).toBe(true);
+      }
+    }
+    expect(cutLow([constant(-1n)], 0)).toMatchObject({ sent: [constant(Q - 1n)], e: [] });
+  });
+});
+
+describe('streams', () => {
+  test('with twenty rounds it is the ChaCha20 of RFC 8439', () => {
+    const iv = Buffer.alloc(16);
+    for (const counter of [0, 1, 2 ** 22]) {
+      iv.writeUInt32LE(counter, 0);
+      const nonce = [0x00030201, 4, 0] as const;
+      for (const [i, word] of nonce.entries()) iv.writeUInt32LE(word, 4 + 4 * i);
+      const theirs = createCipheriv('chacha20', KEY, iv).update(Buffer.alloc(64));
+      expect(hex(chacha12(KEY, counter, nonce, 20))).toBe(hex(theirs));
+    }
+  });
+
+  test('with twelve rounds it is the ChaCha12 of the published vectors', () => {
+    // draft-strombergson-chacha-test-vectors-00, TC1: all-zero key of 256 bits, all-zero IV
+    const block = chacha12(new Uint8Array(32), 0, [0, 0, 0]);
+    expect(hex(block.subarray(0, 16))).toBe('9bf49a6a0755f953811fce125f2683d5');
+  });
+
+  test('44-bit words are the bit string', () => {
+    const bytes = stream(KEY, [1, 2, 3]).bytes(22);
+    let all = 0n;
+    for (const [i, byte] of bytes.entries()) all |= BigInt(byte) << BigInt(8 * i);
+    const next = words44(stream(KEY, [1, 2, 3]));
+    for (let i = 0; i < 4; i++) expect(next()).toBe((all >> BigInt(44 * i)) % 2n ** 44n);
+  });
+
+  test('a word of q or more is skipped in scalars and reduced in keys', () => {
+    const writer = new BitWriter();
+    for (const word of [5n, Q, Q - 1n, 2n ** 44n - 1n, 0n, 7n]) writer.write(word, 44);
+    const bytes = writer.bytes();
+    let at = 0;
+    const source = { bytes: (count: number) => bytes.slice(at, (at += count)) };
+    expect(scalars(source, 4)).toEqual([5n, Q - 1n, 0n, 7n]);
+    for (const poly of keyRow(0, 0, 0, 4)) expect(poly.every((x) => x >= 0n && x < Q)).toBe(true);
+    expect(keyRow(1, 0, 2, 9).slice(0, 3)).toEqual(keyRow(1, 0, 2, 3));
+    expect(keyRow(1, 0, 2, 1)).not.toEqual(keyRow(1, 1, 2, 1));
+  });
+});
+
+describe('challenges', () => {
+  test('shapes and norms of the polynomials with signs', () => {
+    let attempts = 0;
+    for (let i = 0; i < 60; i++) {
+      const a = alpha(KEY, 0, i);
+      expect(a.filter((x) => x === 1n || x === -1n)).toHaveLength(30);
+      expect(a.filter((x) => x === 2n || x === -2n)).toHaveLength(13);
+      expect(normSq([a])).toBe(82n);
+      const drawn = amortising(KEY, 2, i);
+      attempts += drawn.attempts;
+      expect(drawn.c.filter((x) => x === 1n || x === -1n)).toHaveLength(29);
+      expect(drawn.c.filter((x) => x === 2n || x === -2n)).toHaveLength(20);
+      expect(normSq([drawn.c])).toBe(109n);
+      expect(operatorNorm(drawn.c)).toBeLessThan(21.0001);
+    }
+    // 54.6 % pass
+    expect(attempts).toBeGreaterThan(75);
+    expect(attempts).toBeLessThan(160);
+  });
+
+  test('the norm test is the operator norm against 21', () => {
+    let refused = 0;
+    for (let i = 0; i < 200; i++) {
+      const c = Array.from({ length: D }, () => BigInt(random.between(-2, 2)));
+      const norm = operatorNorm(c);
+      if (Math.abs(norm - 21) < 1e-3) continue;
+      expect(passesNormTest(c)).toBe(norm < 21);
+      if (norm >= 21) refused++;
+    }
+    expect(refused).toBeGreaterThan(20);
+    expect(refused).toBeLessThan(180);
+    for (let j = -200; j < 300; j++) {
+      expect(cosine(j)).toBe(Math.round(2 ** 30 * Math.cos((Math.PI * j) / 64)) + 0);
+    }
+  });
+
+  test('short polynomials, functionals and projections have their distributions', () => {
+    expect(shortPolynomial(Uint8Array.of(0b10_001_000, ...new Array<number>(23).fill(0)))).toEqual([
+      -4n,
+      -3n,
+      -2n,
+      ...new Array<bigint>(61).fill(-4n),
+    ]);
+    for (const n of [512, 1024]) {
+      const list = rho(KEY, 0, 3, 1, n);
+      expect(list).toHaveLength(n);
+      expect(list.every((x) => x >= -6144n && x <= 6144n)).toBe(true);
+      expect(new Set(list).size).toBeGreaterThan(0.9 * n);
+    }
+    const counts = [0, 0, 0];
+    for (let number = 0; number < 20; number++) {
+      for (const x of projectionOf(KEY, 1, 5, number)) counts[x + 1]!++;
+    }
+    const total = 20 * JL_ROWS * D;
+    for (const [i, share] of [0.25, 0.5, 0.25].entries()) {
+      expect(Math.abs(counts[i]! / total - share)).toBeLessThan(0.003);
+    }
+  });
+
+  test('a collapsed projection is the adjoint of the projection', () => {
+    const entries = projectionOf(KEY, 1, 0, 11);
+    const s = polyOf(15);
+    const weights = Array.from({ length: JL_ROWS }, () => Q - 1n - integer(20));
+    const [form] = collapse(entries, [weights]);
+    let expected = 0n;
+    for (const [j, weight] of weights.entries()) {
+      for (let c = 0; c < D; c++) expected += weight * BigInt(entries[j * D + c]!) * s[c]!;
+    }
+    expect(multiply(form!, s)[0]).toBe(mod(expected, Q));
+  });
+});
+
+/** The largest |c(zeta)| over the primitive 128th roots of unity, in doubles. */
+function operatorNorm(c: Poly): number {
+  let most = 0;
+  for (let k = 1; k < 2 * D; k += 2) {
+    let [re, im] = [0, 0];
+    for (const [t, x] of c.entries()) {
+      re += Number(x) * Math.cos((Math.PI * k * t) / D);
+      im += Number(x) * Math.sin((Math.PI * k * t) / D);
+    }
+    most = Math.max(most, Math.hypot(re, im));
+  }
+  return most;
+}
+
+describe('epsilon', () => {
+  test('fills every remainder', () => {
+    const rests = [0n, 1n, 55n, 56n, 125617n, BETA_SQ[512], BETA_SQ[1024]];
+    for (let i = 0; i < 500; i++) rests.push(integer(26));
+    for (let rest = 2n; rest < 3000n; rest += 7n) rests.push(rest);
+    for (const rest of rests) {
+      const filled = epsilon(rest);
+      expect(normSq([filled])).toBe(rest);
+      expect(new Set(filled.slice(0, 56)).size).toBe(1);
+    }
+    for (const x of [0n, 1n, 3n, 4n, 10n ** 12n - 1n, 10n ** 12n]) {
+      const root = squareRoot(x);
+      expect(root * root <= x && (root + 1n) * (root + 1n) > x).toBe(true);
+    }
+  });
+});
+
+describe('codes', () => {
+  test('Rice: known bits, limits', () => {
+    const bitsOf = (x: bigint, k: number): string => {
+      const writer = new BitWriter();
+      writeRice(writer, x, k);
+      return [...writer.bytes()]
+        .map((b) => [...b.toString(2).padStart(8, '0')].reverse().join(''))
+        .join('');
+    };
+    expect(bitsOf(0n, 0)).toBe('00000000');
+    expect(bitsOf(-1n, 0)).toBe('10000000');
+    expect(bitsOf(1n, 1)).toBe('10000000');
+    // 2 * 5 = 10 = 2 * 4 + 2: two ones, a zero, then 2 with its lowest bit first
+    expect(bitsOf(5n, 2)).toBe('11001000');
+    expect([0n, -1n, 1n, -2n, 2n].map(zigzag)).toEqual([0n, 1n, 2n, 3n, 4n]);
+    for (const k of [0, 1, 9]) {
+      const most = 2n ** BigInt(k + 4);
+      expect([fitsRice(most - 1n, k), fitsRice(-most, k)]).toEqual([true, true]);
+      expect([fitsRice(most, k), fitsRice(-most - 1n, k)]).toEqual([false, false]);
+      expect(() => writeRice(new BitWriter(), most, k)).toThrow(RangeError);
+    }
+  });
+
+  test('packed coefficients are one bit string', () => {
+    const poly = Array.from({ length: D }, (_, i) => BigInt(i) % 8n);
+    expect([...pack([poly], 3).subarray(0, 3)]).toEqual([0o210, 0o306, 0o372].map((x) => x & 255));
+    expect(pack([poly], 3)).toHaveLength(24);
+    expect(pack([poly], 35)).toHaveLength(280);
+    expect(centred(Q - 1n)).toBe(-1n);
+  });
+});

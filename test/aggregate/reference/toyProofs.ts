@@ -1,0 +1,45 @@
+/**
+ * Proofs over toy rows by the slow prover, and what the slow verifier needs to judge them.
+ */
+import { headerOf, type SignedItem, signedItem } from '../../reference/items.ts';
+import { proveReference } from '../../reference/prover/prove.ts';
+import type { Faults, Trace } from '../../reference/prover/trace.ts';
+import type { TableRow } from '../../reference/verifier/shapes.ts';
+import type { SectionInput } from '../../reference/verifier/verify.ts';
+
+export const TABLE_HASH = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
+
+export interface Options {
+  readonly items?: readonly SignedItem[];
+  /** of the whole list, if that is longer than the section */
+  readonly header?: Uint8Array;
+  readonly trace?: Trace;
+  readonly faults?: Faults;
+}
+
+/** A section over a row, by default of as many items as its bucket holds. */
+export function toyProof(row: TableRow, options: Options = {}): SectionInput & { set: 512 | 1024 } {
+  const set = row[0] as 512 | 1024;
+  const name = `falcon${set}` as const;
+  const items =
+    options.items ?? Array.from({ length: row[1] }, (_, number) => signedItem(name, number));
+  const header = options.header ?? headerOf(items);
+  const bytes = proveReference({
+    set: name,
+    row: row as Parameters<typeof proveReference>[0]['row'],
+    tableHash: TABLE_HASH,
+    header,
+    items,
+    ...(options.trace && { trace: options.trace }),
+    ...(options.faults && { faults: options.faults }),
+  });
+  return {
+    set,
+    row,
+    tableHash: TABLE_HASH,
+    header,
+    statements: items,
+    salts: items.map(({ signature }) => signature.slice(1, 41)),
+    bytes,
+  };
+}

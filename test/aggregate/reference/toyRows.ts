@@ -1,0 +1,37 @@
+/**
+ * Rows with ranks far too small to bind anything, for tests that make and judge many proofs.
+ */
+import type { TableRow } from '../../reference/verifier/shapes.ts';
+
+const many = (count: number, k: number): number[] => new Array<number>(count).fill(k);
+
+/** One item of Falcon-512, level 0 and tail. */
+export const TOY1: TableRow = [
+  512,
+  1,
+  [
+    [17, 2, 7, 5, 9, 4, 7, 1, 1, 9, 34034726, 2000000000, 14],
+    [36, 1, 10, 2000000000, 100000000000, 15, 11, 12, many(9, 20)],
+  ],
+];
+
+/** One item of Falcon-512 in a bucket of two, an ordinary level between level 0 and tail, no cut there. */
+export const TOY2: TableRow = [
+  512,
+  2,
+  [
+    [18, 2, 7, 5, 9, 4, 7, 2, 1, 0, 68069452, 2000000000, 14],
+    [66, 2, 7, 5, 9, 4, 7, 1, 2, 6, 2000000000, 2000000000, 16],
+    [82, 1, 10, 2000000000, 100000000000, 16, 11, 12, many(9, 20)],
+  ],
+];
+
+/** One item of Falcon-1024, level 0 and tail. */
+export const TOY_1024: TableRow = [
+  1024,
+  1,
+  [
+    [33, 2, 8, 5, 9, 4, 8, 1, 1, 9, 70265242, 2000000000, 14],
+    [36, 1, 10, 2000000000, 100000000000, 15, 11, 12, many(9, 20)],
+  ],
+];

@@ -1,0 +1,59 @@
+/**
+ * The published test vectors are those of the slow prover, and the slow verifier, which shares no
+ * code with it, accepts the proofs among them. After a change of the table: node test/reference/vectors.ts.
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test, vi } from 'vitest';
+import { headerOf, signedItems } from '../../reference/items.ts';
+import { TABLE_HASH, tableRow } from '../../reference/prover/runs.ts';
+import { allVectors, proofVector, smallVectors } from '../../reference/vectors.ts';
+import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
+
+// BigInt on a busy machine
+vi.setConfig({ testTimeout: 600_000 });
+
+const path = fileURLToPath(new URL('../../vectors/proof.json', import.meta.url));
+const published = JSON.parse(readFileSync(path, 'utf8'));
+const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
+
+test('all that is no proof', () => {
+  const small = asJson(smallVectors());
+  expect(Object.keys(small)).toHaveLength(12);
+  for (const [name, value] of Object.entries(small)) expect(published[name], name).toEqual(value);
+});
+
+test('the proof that is printed in full, and the mixed one', () => {
+  const { proofs } = published['11 proofs'];
+  expect(proofs).toHaveLength(9);
+  for (const index of [0, 8]) {
+    const again = proofVector(proofs[index].items, index === 0);
+    expect(asJson(again)).toEqual(proofs[index]);
+  }
+  expect(proofs[8].sections.map(({ set }: { set: string }) => set)).toEqual([
+    'falcon512',
+    'falcon1024',
+  ]);
+});
+
+test('the other verifier accepts the printed bytes', () => {
+  const [proof] = published['11 proofs'].proofs;
+  const bytes = Uint8Array.from(Buffer.from(proof.bytes, 'hex'));
+  const items = signedItems('falcon512', 1);
+  const header = headerOf(items);
+  expect(Buffer.from(bytes.subarray(0, header.length)).equals(header)).toBe(true);
+  const verdict = verifyReferenceSection({
+    set: 512,
+    row: tableRow('falcon512', 1),
+    tableHash: TABLE_HASH,
+    header,
+    statements: items,
+    salts: items.map(({ signature }) => signature.slice(1, 41)),
+    bytes: bytes.subarray(header.length),
+  });
+  expect(verdict).toEqual({ ok: true, length: bytes.length - header.length });
+});
+
+test.runIf(process.env.SLOW)('every proof', () => {
+  expect(asJson(allVectors())).toEqual(published);
+});

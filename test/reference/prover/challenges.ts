@@ -1,0 +1,185 @@
+/** Sections 5.2 to 5.4 and 6.1 of docs/protocol.md: what is expanded from seeds. */
+import { createHash } from 'node:crypto';
+import { centred, D, mod, P, type Poly, Q, sigma } from './ring.ts';
+import { type ByteSource, chacha12, nonceOf, STREAMS, stream, words44 } from './streams.ts';
+
+export const JL_ROWS = 264;
+const GROUPS = JL_ROWS / 4;
+const RHO_LIMIT = 5 * 12289;
+
+/** 44-bit words below q; the others are skipped. */
+export function scalars(source: ByteSource, count: number): bigint[] {
+  const next = words44(source);
+  const out: bigint[] = [];
+  while (out.length < count) {
+    const word = next();
+    if (word < Q) out.push(word);
+  }
+  return out;
+}
+
+export const omegas = (seed: Uint8Array, level: number, k: number): bigint[] =>
+  scalars(stream(seed, nonceOf(STREAMS.omega, level, k, 0)), JL_ROWS);
+export const thetas = (seed: Uint8Array, level: number, k: number): bigint[] =>
+  scalars(stream(seed, nonceOf(STREAMS.theta, level, k, 0)), 10);
+export const psi = (seed: Uint8Array, level: number, k: number, item: number): bigint =>
+  scalars(stream(seed, nonceOf(STREAMS.psi, level, k, item)), 1)[0]!;
+export const eta = (seed: Uint8Array, level: number, k: number, index: number): Poly =>
+  scalars(stream(seed, nonceOf(STREAMS.eta, level, k, index)), D);
+
+/** Coefficients of rho, centred modulo 12289. */
+export function rho(seed: Uint8Array, level: number, j: number, item: number, n: number): bigint[] {
+  const source = stream(seed, nonceOf(STREAMS.rho, level, j, item));
+  const out: bigint[] = [];
+  while (out.length < n) {
+    const [low, high] = source.bytes(2);
+    const word = low! + 256 * high!;
+    if (word < RHO_LIMIT) out.push(centred(mod(BigInt(word), P), P));
+  }
+  return out;
+}
+
+/** 24 bytes as a bit string: coefficient j is bits 3j..3j+2, minus 4. */
+export function shortPolynomial(bytes: Uint8Array): Poly {
+  let all = 0n;
+  for (const [i, byte] of bytes.entries()) all |= BigInt(byte) << BigInt(8 * i);
+  return Array.from({ length: D }, (_, j) => ((all >> BigInt(3 * j)) & 7n) - 4n);
+}
+
+/** The kinds of 10.2. */
+export const SHORT = Object.freeze({
+  lift: 1,
+  outer: 2,
+  garbage: 3,
+  amortised: 4,
+  quadratic: 5,
+  constraint: 6,
+  padding: 7,
+} as const);
+
+export const short = (seed: Uint8Array, level: number, kind: number, index: number): Poly =>
+  shortPolynomial(stream(seed, nonceOf(STREAMS.short, level, kind, index)).bytes(24));
+
+/**
+ * The entries pi_j of polynomial number `number`: entry 64 j + c for row j and coefficient c, each
+ * -1, 0 or 1.
+ */
+export function projectionOf(
+  seed: Uint8Array,
+  level: number,
+  counter: number,
+  number: number,
+): Int8Array {
+  const nonce = nonceOf(STREAMS.projection, level, 0, counter);
+  const out = new Int8Array(JL_ROWS * D);
+  for (let group = 0; group < GROUPS; group++) {
+    const block = chacha12(seed, GROUPS * number + group, nonce);
+    for (let c = 0; c < D; c++) {
+      // coefficients 0..15 and 32..47 are low nibbles, the others high ones
+      const byte = (c < 32 ? 0 : 16) + (c % 16);
+      const shift = c % 32 < 16 ? 0 : 4;
+      const plane = block[byte]! >> shift;
+      const other = block[32 + byte]! >> shift;
+      for (let j = 0; j < 4; j++) {
+        out[(4 * group + j) * D + c] = ((plane >> j) & 1) + ((other >> j) & 1) - 1;
+      }
+    }
+  }
+  return out;
+}
+
+/** One candidate of 5.4: inside out, from place z0. */
+function signed(source: ByteSource, z0: number, ones: number): bigint[] {
+  const signs = new DataView(source.bytes(8).buffer).getBigUint64(0, true);
+  const x = new Array<bigint>(D).fill(0n);
+  for (let pos = z0; pos < D; pos++) {
+    let k = source.bytes(1)[0]! & 63;
+    while (k > pos) k = source.bytes(1)[0]! & 63;
+    const e = pos - z0;
+    const magnitude = e < ones ? 1n : 2n;
+    x[pos] = x[k]!;
+    x[k] = (signs >> BigInt(e)) & 1n ? -magnitude : magnitude;
+  }
+  return x;
+}
+
+export const alpha = (seed: Uint8Array, level: number, item: number): Poly =>
+  signed(stream(seed, nonceOf(STREAMS.alpha, level, 0, item)), 21, 30);
+
+// biome-ignore format: a table
+const QUARTER_COSINE = [
+  1073741824, 1072448455, 1068571464, 1062120190, 1053110176, 1041563127, 1027506862, 1010975242,
+  992008094, 970651112, 946955747, 920979082, 892783698, 862437520, 830013654, 795590213,
+  759250125, 721080937, 681174602, 639627258, 596538995, 552013618, 506158392, 459083786,
+  410903207, 361732726, 311690799, 260897982, 209476638, 157550647, 105245103, 52686014,
+  0,
+];
+
+/** The nearest integer to 2^30 cos(pi j/64). */
+export function cosine(j: number): number {
+  const at = ((j % 128) + 128) % 128;
+  if (at > 64) return cosine(128 - at);
+  return at > 32 ? -QUARTER_COSINE[64 - at]! : QUARTER_COSINE[at]!;
+}
+
+/** Whether no |c(zeta)| exceeds 21, in the integers of 5.4. */
+export function passesNormTest(c: Poly): boolean {
+  for (let k = 1; k < D; k += 2) {
+    let re = 0n;
+    let im = 0n;
+    for (const [t, x] of c.entries()) {
+      re += x * BigInt(cosine(k * t));
+      im += x * BigInt(cosine(k * t + 96));
+    }
+    re >>= 10n;
+    im >>= 10n;
+    if (re * re + im * im > 441n << 40n) return false;
+  }
+  return true;
+}
+
+/** Challenges of row a until one passes; also how many were tried. */
+export function amortising(
+  seed: Uint8Array,
+  level: number,
+  row: number,
+): { c: Poly; attempts: number } {
+  const source = stream(seed, nonceOf(STREAMS.amortise, level, 0, row));
+  for (let attempts = 1; ; attempts++) {
+    const c = signed(source, 15, 29);
+    if (passesNormTest(c)) return { c, attempts };
+  }
+}
+
+/** Section 6.1. */
+export const MATRICES = Object.freeze({ A: 0, B: 1, BA: 1, BB: 2, C: 3, D: 4 } as const);
+
+const COMMITMENT_SEED = new Uint8Array(
+  createHash('shake256', { outputLength: 32 }).update('falconry commitment keys v1').digest(),
+);
+
+/** One row of a matrix of commitment keys, coefficients in [0, q). */
+export function keyRow(level: number, matrix: number, row: number, columns: number): Poly[] {
+  const next = words44(stream(COMMITMENT_SEED, nonceOf(STREAMS.keys, level, matrix, row)));
+  const coefficient = (): bigint => {
+    const word = next();
+    return word >= Q ? word - Q : word;
+  };
+  return Array.from({ length: columns }, () => Array.from({ length: D }, coefficient));
+}
+
+export const keyMatrix = (level: number, matrix: number, rows: number, columns: number): Poly[][] =>
+  Array.from({ length: rows }, (_, row) => keyRow(level, matrix, row, columns));
+
+/** Sum of pi_j(X^-1) weight_j modulo q, for each list of weights: what a lift puts on a place. */
+export function collapse(entries: Int8Array, weights: readonly (readonly bigint[])[]): Poly[] {
+  return weights.map((list) => {
+    // 264 numbers below 2^44 sum to less than 2^53: exact
+    const sums = new Float64Array(D);
+    for (const [j, weight] of list.entries()) {
+      const w = Number(weight);
+      for (let c = 0; c < D; c++) sums[c] = sums[c]! + w * entries[j * D + c]!;
+    }
+    return sigma(Array.from(sums, BigInt)).map((x) => mod(x, Q));
+  });
+}

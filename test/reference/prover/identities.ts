@@ -1,0 +1,260 @@
+/**
+ * Every equation that an honest run has to satisfy, computed once more from what the run shows: the
+ * names of those that do not hold.
+ */
+import { omegas, thetas } from './challenges.ts';
+import type { Combined, OuterBlock } from './combine.ts';
+import { type Ordinary, pairIndex, pairsOf, type Tail } from './parameters.ts';
+import {
+  add,
+  BETA_SQ,
+  constant,
+  equal,
+  inner,
+  innerZ,
+  inverse,
+  mod,
+  multiply,
+  normSq,
+  P,
+  type Poly,
+  Q,
+  reduce,
+  scale,
+  sigma,
+  subtract,
+  ZERO,
+} from './ring.ts';
+import type { Cut, Projected, Projection, Rows } from './steps.ts';
+
+/** What both kinds of levels show. */
+interface Shown {
+  readonly cut: Cut;
+  readonly A: Rows;
+  readonly t: Rows;
+  readonly g: readonly Poly[];
+  readonly h: readonly Poly[];
+  readonly c: readonly Poly[];
+  readonly z: readonly Poly[];
+  readonly phiZ: readonly Poly[];
+  readonly combined: Combined;
+  readonly projected: readonly Projected[];
+  readonly projection: Projection;
+  readonly liftSeed: Uint8Array;
+  readonly lifts: readonly Poly[];
+}
+
+export interface ShownOrdinary extends Shown {
+  readonly params: Ordinary;
+  readonly vT: readonly Poly[];
+  readonly vG: readonly Poly[];
+  readonly blocks: readonly OuterBlock[];
+  readonly parts: Rows;
+}
+
+export interface ShownZero extends ShownOrdinary {
+  readonly w: readonly bigint[];
+  readonly C: readonly bigint[];
+  readonly alphas: readonly Poly[];
+  readonly S: Rows;
+  readonly W: readonly (readonly [Poly, Poly])[];
+  readonly Y: Rows;
+}
+
+export interface ShownTail extends Shown {
+  readonly params: Tail;
+  readonly tHat: Rows;
+  readonly e: Rows;
+  readonly eSum: readonly Poly[];
+}
+
+const sum = (list: readonly Poly[]): Poly => reduce(list.reduce((a, b) => add(a, b), ZERO));
+
+/** Sum over pairs of factor(a, b) x_ab. */
+const overPairs = (x: readonly Poly[], r: number, factor: (a: number, b: number) => Poly): Poly =>
+  inner(
+    pairsOf(r).map(([a, b]) => factor(a, b)),
+    x,
+  );
+
+const quadratic = ({ c, g }: Shown): Poly =>
+  overPairs(g, c.length, (a, b) => {
+    const product = multiply(c[a]!, c[b]!);
+    return a === b ? product : scale(product, 2n);
+  });
+
+const constraint = ({ combined, g, h, c }: Shown): Poly => {
+  const terms = [...combined.a].map(([index, a]) => multiply(a, g[index]!));
+  const diagonal = c.map((_, a) => h[pairIndex(c.length, a, a)]!);
+  return sum([...terms, ...diagonal]);
+};
+
+/** b_0 of a lift from y, and of the functionals at level 0. */
+function constants(shown: Shown, level: number): bigint[] {
+  const zero = shown as Partial<ShownZero>;
+  const seed = shown.liftSeed;
+  return shown.lifts.map((_, k) => {
+    let b = omegas(seed, level, k).reduce((s, o, j) => s + o * shown.projection.y[j]!, 0n);
+    if (level === 0) {
+      const theta = thetas(seed, 0, k);
+      for (const [j, t] of theta.entries()) b += t * (P * zero.w![j]! + zero.C![j]!);
+    }
+    return mod(b, Q);
+  });
+}
+
+/** What holds at every level. */
+function common(shown: Shown, level: number): Record<string, boolean> {
+  const { c, z, h, combined, projection, lifts, cut } = shown;
+  const inSq = (shown as unknown as { params: Ordinary }).params.inSq;
+  const ySq = projection.y.reduce((s, x) => s + x * x, 0n);
+  return {
+    padding: cut.rows.every((row, a) =>
+      row.every((poly, i) => !cut.padding[a]![i] || poly.every((x) => x === 0n)),
+    ),
+    projection: ySq <= 144n * BigInt(inSq),
+    // not an equation, but an honest norm is near (1/2) 264 times what is projected
+    expansion: isNear(ySq, 132n * normSq(shown.projected.map(({ poly }) => poly))),
+    lifts: constants(shown, level).every((b, k) => b === mod(lifts[k]![0]!, Q)),
+    E4: equal(quadratic(shown), inner(z, z)),
+    E5: equal(
+      overPairs(h, c.length, (a, b) => multiply(c[a]!, c[b]!)),
+      inner(shown.phiZ, [...z, ...((shown as Partial<ShownTail>).eSum ?? [])]),
+    ),
+    E6: equal(constraint(shown), combined.b),
+  };
+}
+
+const isNear = (x: bigint, y: bigint): boolean => x < 2n * y && y < 2n * x;
+
+const recompose = (list: readonly Poly[], count: number, bits: number): Poly[] => {
+  const size = list.length / count;
+  return Array.from({ length: size }, (_, i) =>
+    sum(
+      Array.from({ length: count }, (__, j) => scale(list[j * size + i]!, 1n << BigInt(bits * j))),
+    ),
+  );
+};
+
+export function ordinaryIdentities(shown: ShownOrdinary, level: number): Record<string, boolean> {
+  const { params, A, t, c, z, vT, vG, blocks, parts, g, h } = shown;
+  const { f, b, fu, bu, fg, bg, kappa, kappa1, cut, m, r } = params;
+  const same = (x: readonly Poly[], y: readonly Poly[]): boolean =>
+    x.length === y.length && x.every((poly, i) => equal(poly, y[i]!));
+  const v = parts[f]!;
+  const vH = v.slice(vT.length + vG.length, vT.length + vG.length + h.length * fu);
+  const perRow = fu * kappa;
+  const equations: Record<string, boolean> = {
+    ...common(shown, level),
+    m: v.length === m,
+    'digits of z': same(recompose(parts.slice(0, f).flat(), f, b), z),
+    'digits of t': t.every((list, a) =>
+      same(recompose(vT.slice(a * perRow, (a + 1) * perRow), fu, bu), list),
+    ),
+    'digits of g': same(recompose(vG, fg, bg), g),
+    'digits of h': same(recompose(vH, fu, bu), h),
+    E1: blocks.every(({ B, from, C, hat, e }) =>
+      hat.every((poly, row) => {
+        const onT = inner(B[row]!, vT.slice(from, from + B[row]!.length));
+        const onG = C === undefined ? ZERO : inner(C[row]!, vG);
+        return equal(sum([onT, onG, e[row] ?? ZERO]), poly);
+      }),
+    ),
+    cut: v
+      .slice(m - (cut > 0 ? (blocks.length + 1) * kappa1 : 0))
+      .every(
+        (poly) =>
+          cut === 0 ||
+          poly.every((x) => x > -(2n ** BigInt(cut - 1)) && x <= 2n ** BigInt(cut - 1)),
+      ),
+    E3: A.every((row, k) =>
+      equal(
+        inner(
+          c,
+          t.map((list) => list[k]!),
+        ),
+        inner(row, z),
+      ),
+    ),
+    rows: shown.cut.rows.length === r,
+    norm: normSq(parts.flat()) <= BigInt(params.outSq),
+  };
+  return level === 0 ? { ...equations, ...zeroIdentities(shown as ShownZero) } : equations;
+}
+
+/** N1, the exact norms and the conjugates. */
+function zeroIdentities({ S, W, Y, alphas }: ShownZero): Record<string, boolean> {
+  const betaSq = S[0]!.length === 17 ? BETA_SQ[512] : BETA_SQ[1024];
+  const w = W.map(([low, high]) => add(low, scale(high, 1n << 13n)));
+  const left = subtract(innerZ(S.flat(), Y.flat()), innerZ(alphas, w));
+  const right = scale(
+    alphas.reduce((a, b) => add(a, b), ZERO),
+    betaSq,
+  );
+  return {
+    N1: left.every((x, i) => x === right[i]),
+    'exact norm': S.every((list) => normSq(list) === betaSq),
+    'constant of w': w.every((poly) => poly[0] === 0n),
+    Y: S.every((list, i) =>
+      list.every((s, t) => equal(multiply(sigma(alphas[i]!), s), reduce(sigma(Y[i]![t]!)))),
+    ),
+  };
+}
+
+/** Section 9.4 in full: what the verifier recovers is what was sealed. */
+export function tailIdentities(shown: ShownTail, level: number): Record<string, boolean> {
+  const { params, A, t, tHat, e, g, h, c, z, eSum, phiZ, combined } = shown;
+  const { r, outSq, n } = params;
+  const last = r - 1;
+  const pair = (a: number, b: number): number => pairIndex(r, a, b);
+  const inverseLast = inverse(c[last]!);
+  const tLast = A.map((row, k) => {
+    const known = inner(
+      c.slice(0, last),
+      tHat.slice(0, last).map((list) => list[k]!),
+    );
+    return multiply(inverseLast, subtract(add(inner(row, z), eSum[k]!), known));
+  });
+  const others = pairsOf(r)
+    .slice(0, -1)
+    .map(([a, b]) => scale(multiply(multiply(c[a]!, c[b]!), g[pair(a, b)]!), a === b ? 1n : 2n));
+  const gLast = multiply(
+    multiply(inverseLast, inverseLast),
+    reduce(subtract(inner(z, z), sum(others))),
+  );
+  const s = reduce(
+    subtract(
+      combined.b,
+      sum([
+        ...[...combined.a].map(([index, a]) => multiply(a, g[index]!)),
+        ...c.slice(1, last).map((_, a) => h[pair(a + 1, a + 1)]!),
+      ]),
+    ),
+  );
+  const squareFirst = multiply(c[0]!, c[0]!);
+  const difference = reduce(subtract(multiply(c[last]!, c[last]!), squareFirst));
+  const linear = pairsOf(r)
+    .slice(1, -1)
+    .map(([a, b]) => multiply(multiply(c[a]!, c[b]!), h[pair(a, b)]!));
+  const hLast = multiply(
+    inverse(difference),
+    reduce(
+      subtract(
+        add(inner(phiZ.slice(0, n), z), inner(phiZ.slice(n), eSum)),
+        sum([...linear, multiply(squareFirst, s)]),
+      ),
+    ),
+  );
+  return {
+    ...common(shown, level),
+    t: t.every((list, a) =>
+      list.every((poly, k) => equal(poly, subtract(tHat[a]![k]!, e[a]![k]!))),
+    ),
+    inverse: equal(multiply(inverseLast, c[last]!), constant(1n)),
+    tLast: tLast.every((poly, k) => equal(poly, t[last]![k]!)),
+    gLast: equal(gLast, g.at(-1)!),
+    hLast: equal(hLast, h.at(-1)!),
+    'no square of the last row': !combined.a.has(pair(last, last)),
+    norm: normSq([...z, ...eSum]) <= BigInt(outSq),
+  };
+}

@@ -1,0 +1,204 @@
+/** Section 7 of docs/protocol.md: the level whose rows hold the signatures. */
+import { alpha, eta, keyMatrix, MATRICES, psi, rho, thetas } from './challenges.ts';
+import type { Base, Output } from './combine.ts';
+import type { Context } from './context.ts';
+import { finishLevel, outerBlock, type Started } from './level.ts';
+import { type Parameters, pairIndex, placeOf } from './parameters.ts';
+import {
+  add,
+  BETA_SQ,
+  constant,
+  multiplyZ,
+  P,
+  type Poly,
+  reduce,
+  scale,
+  sigma,
+  ZERO,
+} from './ring.ts';
+import {
+  type Cut,
+  cutIntoRows,
+  digitMajor,
+  digitsOfT,
+  type ExtraForm,
+  garbageOf,
+  innerCommitments,
+  placeKey,
+  project,
+} from './steps.ts';
+import type { Constraint, Witness0 } from './trace.ts';
+import { type Decoded, dot, functionalOnS2, strideParts, witnessOf } from './witness.ts';
+
+const FUNCTIONALS = 10;
+const W_BASE = 1n << 13n;
+
+/** One functional of an item: its coefficients on s1 and s2, and what it takes of c. */
+interface Functional {
+  readonly onS1: readonly bigint[];
+  readonly onS2: readonly bigint[];
+  /** by t: rho^(j)[i, t] */
+  readonly parts: readonly Poly[];
+}
+
+function functionalsOf(seed: Uint8Array, items: readonly Decoded[], n: number): Functional[][] {
+  return Array.from({ length: FUNCTIONALS }, (_, j) =>
+    items.map(({ h }, i) => {
+      const onS1 = rho(seed, 0, j, i, n);
+      const onS2 = functionalOnS2(onS1, h);
+      return { onS1, onS2, parts: [...strideParts(onS1), ...strideParts(onS2), ZERO] };
+    }),
+  );
+}
+
+/** Fills part lists of the bucket: items that are not there are padding. */
+function inBucket(bucket: number, items: readonly (readonly Poly[])[]): (Poly | undefined)[] {
+  const width = items[0]!.length;
+  const out = new Array<Poly | undefined>(bucket * width).fill(undefined);
+  for (const [i, list] of items.entries()) {
+    for (const [t, poly] of list.entries()) out[width * i + t] = poly;
+  }
+  return out;
+}
+
+export function proveLevelZero(
+  context: Context,
+  parameters: Parameters,
+  items: readonly Decoded[],
+): Output {
+  const { degree, bucket, width } = parameters;
+  const params = parameters.levels[0]!;
+  const { n, fu, bu, fg, bg, kappa, nu } = params;
+  const betaSq = BETA_SQ[degree];
+  const witness = context.use('witness', witnessOf(items, degree));
+  const { S, W } = witness;
+
+  // Rows of S and W; those of Y are zero until alpha is known.
+  const wPart = new Array<Poly | undefined>(2 * bucket).fill(undefined);
+  for (const [i, [low, high]] of W.entries()) {
+    wPart[i] = low;
+    wPart[bucket + i] = high;
+  }
+  const yRow = nu[0]! + nu[1]!;
+  const sPart = inBucket(bucket, S);
+  const first = cutIntoRows(params, [sPart, wPart, sPart.map(() => undefined)]);
+  const rowsSW = context.use('rows', first.rows.slice(0, yRow));
+  const A = keyMatrix(0, MATRICES.A, kappa, n);
+  const tSW = context.use('t', innerCommitments(A, rowsSW));
+  const vTSW = digitsOfT(tSW, fu, bu);
+  const blockA = outerBlock(context, 'uA', params, { B: MATRICES.BA }, vTSW, 0, []);
+
+  const alphaSeed = context.transcript.seed('alpha');
+  const alphas = context.use(
+    'alpha',
+    items.map((_, i) => alpha(alphaSeed, 0, i)),
+  );
+  const Y = context.use(
+    'Y',
+    S.map((list, i) => list.map((s) => multiplyZ(alphas[i]!, sigma(s)))),
+  );
+  const all = cutIntoRows(params, [sPart, wPart, inBucket(bucket, Y)]);
+  const rowsY = context.use('rowsY', all.rows.slice(yRow));
+  const cut = { rows: [...rowsSW, ...rowsY], padding: all.padding } as Cut;
+  const tY = context.use('t', innerCommitments(A, rowsY));
+  const g = context.use('g', garbageOf(cut.rows));
+  const vTY = digitsOfT(tY, fu, bu);
+  const vG = digitMajor(g, fg, bg);
+  const matrices = { B: MATRICES.BB, C: MATRICES.C };
+  const blockB = outerBlock(context, 'uB', params, matrices, vTY, vTSW.length, vG);
+
+  const jl = context.transcript.seed('jl');
+  const functionals = functionalsOf(context.transcript.seed('rho'), items, degree);
+  const C = functionals.map((list) =>
+    list.reduce((sum, { onS1 }, i) => sum + dot(onS1, items[i]!.c), 0n),
+  );
+  const w = context.use('w', valuesOf(functionals, witness, C));
+  const projected = S.flatMap((list, i) =>
+    list.map((_, t) => {
+      const { row, column } = placeOf(params, 0, width * i + t);
+      return { number: width * i + t, poly: cut.rows[row]![column]!, row, column };
+    }),
+  );
+  const projection = project(context, jl, projected, params, w);
+
+  const extra: ExtraForm = (seed, k) => {
+    const weight = (name: Constraint): bigint => (context.omits(name) ? 0n : 1n);
+    const theta = thetas(seed, 0, k).map((x) => weight('F') * x);
+    const out = new Map<string, Poly>();
+    const put = (part: number, i: number, poly: Poly): void => {
+      const { row, column } = placeOf(params, part, i);
+      out.set(placeKey(row, column), reduce(poly));
+    };
+    for (const [i, list] of S.entries()) {
+      for (const t of list.keys()) {
+        const blind = scale(eta(seed, 0, k, width * i + t), weight('K'));
+        let form: Poly = scale(sigma(multiplyZ(blind, alphas[i]!)), -1n);
+        for (const [j, functional] of functionals.entries()) {
+          form = add(form, scale(sigma(functional[i]!.parts[t]!), theta[j]!));
+        }
+        put(0, width * i + t, form);
+        put(2, width * i + t, blind);
+      }
+      const one = weight('L') * psi(seed, 0, k, i);
+      put(1, i, constant(one));
+      put(1, bucket + i, constant(W_BASE * one));
+    }
+    return out;
+  };
+
+  const base = (): Base => {
+    const a = new Map<number, Poly>();
+    if (context.omits('N1')) return { a, linear: [], b: ZERO };
+    for (let row = 0; row < nu[0]!; row++) {
+      a.set(pairIndex(params.r, row, row + yRow), constant(1n));
+    }
+    const onW = new Array<Poly>(2 * bucket).fill(ZERO);
+    let sum = ZERO;
+    for (const [i, poly] of alphas.entries()) {
+      onW[i] = reduce(scale(poly, -1n));
+      onW[bucket + i] = reduce(scale(poly, -W_BASE));
+      sum = add(sum, poly);
+    }
+    return { a, linear: [[], onW, []], b: reduce(scale(sum, betaSq)) };
+  };
+
+  return finishLevel(context, {
+    params,
+    cut,
+    A,
+    t: [...tSW, ...tY],
+    g,
+    vT: [...vTSW, ...vTY],
+    vG,
+    blocks: [blockA, blockB],
+    projected,
+    projection,
+    extra,
+    base,
+    w,
+    C,
+    alphas,
+    S,
+    W,
+    Y,
+  } as Shown);
+}
+
+/** Level 0 shows more of itself than other levels. */
+type Shown = Started & Record<string, unknown>;
+
+/** w_j of (F). */
+function valuesOf(
+  functionals: readonly (readonly Functional[])[],
+  { S }: Witness0,
+  C: readonly bigint[],
+): bigint[] {
+  return functionals.map((list, j) => {
+    let sum = -C[j]!;
+    for (const [i, { parts }] of list.entries()) {
+      for (const [t, part] of parts.entries()) sum += dot(part, S[i]![t]!);
+    }
+    // exact for honest witnesses; a cheating one is rounded
+    return sum / P;
+  });
+}

@@ -1,0 +1,58 @@
+/** Section 12 of docs/protocol.md: the prover of one section, slow and plain. */
+import { Context } from './context.ts';
+import { concat, u16 } from './encode.ts';
+import { proveOrdinary } from './level.ts';
+import { proveLevelZero } from './levelZero.ts';
+import { type Row, readParameters } from './parameters.ts';
+import { proveTail } from './tail.ts';
+import type { Faults, Trace } from './trace.ts';
+import { decodeItem, type Item } from './witness.ts';
+
+export interface ProveOptions {
+  readonly set: 'falcon512' | 'falcon1024';
+  /** the row of the table to use; its bucket must hold the items */
+  readonly row: Row;
+  /** 32 bytes */
+  readonly tableHash: Uint8Array;
+  /** the header of the container, all bytes before the body */
+  readonly header: Uint8Array;
+  /** the items of this section, in order */
+  readonly items: readonly Item[];
+  readonly trace?: Trace;
+  readonly faults?: Faults;
+}
+
+/**
+ * The bytes of a section.
+ *
+ * @throws RangeError if an item is invalid, if the row does not fit, or if a level fails with every
+ *   retry byte
+ */
+export function proveReference(options: ProveOptions): Uint8Array {
+  const { set, row, tableHash, header, items, trace, faults = {} } = options;
+  const parameters = readParameters(row);
+  const { degree, bucket, levels, tail } = parameters;
+  if (set !== `falcon${degree}`) throw new RangeError(`a row of ${degree} for ${set}`);
+  if (items.length < 1 || items.length > bucket) throw new RangeError(`${items.length} items`);
+  const decoded = items.map((item, index) => decodeItem(item, index, degree, faults.unchecked));
+
+  const context = new Context(trace, faults);
+  const logn = degree === 512 ? 9 : 10;
+  const start = concat(tableHash, Uint8Array.of(logn), u16(bucket), u16(items.length));
+  context.absorb('falconry/proof/v1', start);
+  context.absorb('header', header);
+
+  const sent: Uint8Array[] = [];
+  let { result: output, fields } = context.run(0, () =>
+    proveLevelZero(context, parameters, decoded),
+  );
+  sent.push(...fields);
+  for (const [before, params] of levels.slice(1).entries()) {
+    ({ result: output, fields } = context.run(before + 1, () =>
+      proveOrdinary(context, params, output),
+    ));
+    sent.push(...fields);
+  }
+  sent.push(...context.run(levels.length, () => proveTail(context, tail, output)).fields);
+  return concat(...sent);
+}

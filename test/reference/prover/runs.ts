@@ -1,0 +1,56 @@
+/** Runs of the prover as tests want them: items of a set, a row, everything it showed. */
+import { createHash } from 'node:crypto';
+import { TABLE } from '../../../src/aggregate/parameters/table.ts';
+import { headerOf, type SetName, signedItems } from '../items.ts';
+import type { Row } from './parameters.ts';
+import { proveReference } from './prove.ts';
+import type { Faults, LevelView, TraceEvent } from './trace.ts';
+
+export const TABLE_HASH = new Uint8Array(
+  createHash('sha256').update(JSON.stringify(TABLE)).digest(),
+);
+
+/** The row of the smallest bucket that holds `count` items. */
+export function tableRow(set: SetName, count: number): Row {
+  const row = (TABLE as readonly Row[]).find(
+    ([degree, bucket]) => set === `falcon${degree}` && bucket >= count,
+  );
+  if (row === undefined) throw new RangeError(`no bucket for ${count} items`);
+  return row;
+}
+
+export interface Run {
+  readonly set: SetName;
+  readonly row: Row;
+  readonly header: Uint8Array;
+  readonly items: ReturnType<typeof signedItems>;
+  readonly bytes: Uint8Array;
+  readonly events: readonly TraceEvent[];
+}
+
+export function runOf(
+  set: SetName,
+  count: number,
+  row: Row = tableRow(set, count),
+  faults: Faults = {},
+): Run {
+  const items = signedItems(set, count);
+  const header = headerOf(items);
+  const events: TraceEvent[] = [];
+  const trace = (event: TraceEvent): void => {
+    events.push(event);
+  };
+  const bytes = proveReference({ set, row, tableHash: TABLE_HASH, header, items, trace, faults });
+  return { set, row, header, items, bytes, events };
+}
+
+/** What the last, successful attempt of every level showed. */
+export function levelsOf({ events }: Run): LevelView[] {
+  const views: LevelView[] = [];
+  for (const event of events) if (event.kind === 'level') views[event.level] = event;
+  return views;
+}
+
+/** Bytes of every field, by level. */
+export const fieldsOf = ({ events }: Run): Extract<TraceEvent, { kind: 'field' }>[] =>
+  events.filter((event) => event.kind === 'field');

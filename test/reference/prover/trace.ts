@@ -1,0 +1,97 @@
+/**
+ * What a run of the prover shows of itself, and where a test may make it deviate.
+ *
+ * A trace sees every step in order, the steps of failed attempts too. A fault takes the honest value
+ * and gives the one that is used from there on; everything after is computed from that value as an
+ * honest prover would compute it.
+ */
+import type { Poly } from './ring.ts';
+
+export interface LevelView {
+  readonly kind: 'level';
+  readonly level: number;
+  readonly retry: number;
+  /** everything that was computed, by the names of the protocol */
+  readonly values: unknown;
+}
+
+export type TraceEvent =
+  | { kind: 'absorb'; label: string; data: Uint8Array; st: Uint8Array }
+  | { kind: 'seed'; label: string; seed: Uint8Array }
+  | { kind: 'seal'; label: string; data: Uint8Array; seal: Uint8Array }
+  | { kind: 'field'; level: number; name: string; bytes: Uint8Array }
+  | { kind: 'failure'; level: number; retry: number; reason: string }
+  | LevelView;
+
+export type Trace = (event: TraceEvent) => void;
+
+export interface Place {
+  readonly level: number;
+  readonly retry: number;
+}
+
+/** Level 0 before it is cut into rows; S and Y by item and t. */
+export interface Witness0 {
+  readonly S: readonly (readonly Poly[])[];
+  readonly W: readonly (readonly [Poly, Poly])[];
+}
+
+/** The values that can be replaced. */
+export interface FaultValues {
+  /** level 0: S and W; the honest items are in it already */
+  witness: Witness0;
+  /** level 0: the challenges alpha_i as the prover uses them for Y */
+  alpha: readonly Poly[];
+  /** level 0: Y by item */
+  Y: readonly (readonly Poly[])[];
+  /** all rows with their padding; at level 0 those of S and W, before `alpha` is known */
+  rows: readonly (readonly Poly[])[];
+  /** level 0: the rows of Y with their padding */
+  rowsY: readonly (readonly Poly[])[];
+  /** t_a of the rows */
+  t: readonly (readonly Poly[])[];
+  /** g by pair */
+  g: readonly Poly[];
+  /** u before the cut, by name uA, uB, u1, u2 */
+  u: { readonly name: string; readonly u: readonly Poly[] };
+  y: readonly bigint[];
+  w: readonly bigint[];
+  lifts: readonly Poly[];
+  /** h by pair */
+  h: readonly Poly[];
+  /** z, and e of the tail (empty elsewhere) */
+  z: { readonly z: readonly Poly[]; readonly e: readonly Poly[] };
+  /** tail: cut t' of all rows but the last, and the two seals */
+  tCut: readonly (readonly Poly[])[];
+  seal: { readonly label: string; readonly seal: Uint8Array };
+  /** a field as it is sent (not as it is absorbed) */
+  field: { readonly name: string; readonly bytes: Uint8Array };
+  /** data as it is absorbed */
+  absorb: { readonly label: string; readonly data: Uint8Array };
+}
+
+/** Constraints that a prover can leave out, for a verifier that leaves them out too. */
+export type Constraint =
+  | 'N1'
+  | 'J'
+  | 'F'
+  | 'L'
+  | 'K'
+  | 'padding'
+  | 'E1'
+  | 'E2'
+  | 'E3'
+  | 'E4'
+  | 'E5'
+  | 'E6';
+
+export type Faults = {
+  readonly [K in keyof FaultValues]?: (value: FaultValues[K], place: Place) => FaultValues[K];
+} & {
+  /** true: go on although the level fails for this reason */
+  readonly ignore?: (reason: string, place: Place) => boolean;
+  /** constraints whose coefficients are zero: what is left is combined as always */
+  readonly omit?: ReadonlySet<Constraint>;
+  /** take items whose signatures are not valid, or no signatures at all (then s1 = s2 = 0) */
+  readonly unchecked?: boolean;
+};

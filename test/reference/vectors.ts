@@ -1,0 +1,297 @@
+/**
+ * Writes test/vectors/proof.json, the test vectors of docs/protocol.md, section 14:
+ *
+ *   node test/reference/vectors.ts
+ *
+ * Bytes are hexadecimal, integers are numbers. To be run again whenever the table changes.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { headerOf, type SetName, signedItem, signedItems } from './items.ts';
+import {
+  alpha,
+  amortising,
+  keyRow,
+  MATRICES,
+  projectionOf,
+  rho,
+  scalars,
+  short,
+} from './prover/challenges.ts';
+import { BitWriter, writeRice } from './prover/encode.ts';
+import { type Row, readParameters } from './prover/parameters.ts';
+import { proveReference } from './prover/prove.ts';
+import { BETA_SQ, centred, digits, inverse, multiply, type Poly, Q } from './prover/ring.ts';
+import { TABLE_HASH, tableRow } from './prover/runs.ts';
+import { cutLow } from './prover/steps.ts';
+import { chacha12 } from './prover/streams.ts';
+import type { TraceEvent } from './prover/trace.ts';
+import { Transcript } from './prover/transcript.ts';
+import { epsilon } from './prover/witness.ts';
+
+const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
+const LONG = Uint8Array.from({ length: 200 }, (_, i) => i);
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const numbers = (list: readonly bigint[]): number[] => list.map(Number);
+
+function transcripts() {
+  const calls = [
+    ['absorb', 'retry'],
+    ['absorb', 'uA'],
+    ['absorb', 'falconry/proof/v1'],
+    ['seal', 't'],
+    ['seal', 'h'],
+    ['seal', 'retry'],
+  ] as const;
+  const withData = calls.flatMap(([call, label]) =>
+    [new Uint8Array(0), LONG].map((data) => {
+      const transcript = new Transcript();
+      if (call === 'seal')
+        return { call, label, data: hex(data), out: hex(transcript.seal(label, data)) };
+      transcript.absorb(label, data);
+      return { call, label, data: hex(data), out: hex(transcript.st) };
+    }),
+  );
+  const seeds = ['alpha', 'jl', 'amortise'].map((label) => ({
+    call: 'seed',
+    label,
+    out: hex(new Transcript().seed(label)),
+  }));
+  return [...withData, ...seeds];
+}
+
+/** Six words of which the second, q, and the fifth, 2^44 - 1, are skipped. */
+function scalarsOfSyntheticStream() {
+  const words = [1n, Q, Q - 1n, 0n, 2n ** 44n - 1n, 2n, 3n, 4n, 5n, 6n];
+  const writer = new BitWriter();
+  for (const word of words) writer.write(word, 44);
+  const bytes = writer.bytes();
+  let at = 0;
+  const source = { bytes: (count: number) => bytes.slice(at, (at += count)) };
+  return { stream: hex(bytes), scalars: numbers(scalars(source, 8)) };
+}
+
+function projections() {
+  const list = [0, 1, 29273];
+  const s = Array.from({ length: 64 }, (_, j) => j - 32);
+  const entries = list.map((number) => projectionOf(KEY, 0, 5, number));
+  return {
+    counter: 5,
+    polynomials: list.map((number, p) => ({
+      number,
+      rows: [0, 3, 4, 263].map((row) => ({
+        row,
+        entries: [...entries[p]!.subarray(64 * row, 64 * row + 64)],
+      })),
+      // of the witness that has this polynomial alone, coefficient j = j - 32
+      y: Array.from({ length: 264 }, (_, row) =>
+        s.reduce((sum, x, c) => sum + x * entries[p]![64 * row + c]!, 0),
+      ),
+    })),
+  };
+}
+
+function keys() {
+  const { levels } = readParameters(tableRow('falcon512', 1722));
+  const at = (level: number, matrix: number, row: number, column: number) => {
+    const poly = keyRow(level, matrix, row, column + 1)[column]!;
+    return { level, matrix, row, column, coefficients: [0, 1, 63].map((i) => Number(poly[i])) };
+  };
+  return [
+    at(0, MATRICES.A, 0, 0),
+    at(0, MATRICES.A, 1, 7),
+    at(0, MATRICES.D, levels[0]!.kappa1 - 1, 0),
+    at(1, MATRICES.A, 0, 0),
+  ];
+}
+
+function digitLists() {
+  const levels = (['falcon512', 'falcon1024'] as const).flatMap(
+    (set) => readParameters(tableRow(set, 1722)).levels,
+  );
+  const shapes = levels.flatMap(({ fu, bu, fg, bg }) => [
+    [fu, bu],
+    [fg, bg],
+  ]) as [number, number][];
+  const half = (Q - 1n) / 2n;
+  return shapes.slice(0, 6).map(([count, bits]) => {
+    const edge = 2n ** BigInt(bits - 1);
+    return {
+      count,
+      bits,
+      of: [-half, half, -1n, edge, edge - 1n].map((x) => ({
+        x: Number(x),
+        digits: numbers(digits(centred(x), count, bits)),
+      })),
+    };
+  });
+}
+
+const cuts = () =>
+  [4, 9, 15].map((cut) => {
+    const u = [0n, 2n ** BigInt(cut) - 1n, 2n ** BigInt(cut), Q - 1n];
+    const { sent, hat, e } = cutLow([u], cut);
+    return {
+      cut,
+      u: numbers(u),
+      sent: numbers(sent[0]!),
+      hat: numbers(hat[0]!),
+      e: numbers(e[0]!),
+    };
+  });
+
+function riceCodes() {
+  const code = (x: bigint, k: number) => {
+    const writer = new BitWriter();
+    writeRice(writer, x, k);
+    return { k, x: Number(x), bytes: hex(writer.bytes()) };
+  };
+  const accepted = [0, 1, 9].flatMap((k) => {
+    const edge = 2n ** BigInt(k);
+    const most = 2n ** BigInt(k + 4);
+    return [0n, -1n, 1n, edge, -edge, most - 1n, -most].map((x) => code(x, k));
+  });
+  const refused = [
+    { k: 0, bytes: 'ffffffff00', why: 'a quotient of 32' },
+    { k: 1, bytes: 'ffffff7f', why: 'it ends before the low bit' },
+    { k: 1, bytes: '11', why: 'a filling bit is one' },
+  ];
+  return { accepted, refused };
+}
+
+/** Absorbs and seeds of the attempts that count; fields by their hash. */
+function transcriptOf(events: readonly TraceEvent[]) {
+  const steps: object[] = [];
+  let kept = 0;
+  for (const event of events) {
+    if (event.kind === 'absorb' && event.label === 'retry') kept = steps.length;
+    if (event.kind === 'absorb') steps.push({ absorb: event.label, st: hex(event.st) });
+    if (event.kind === 'seed') steps.push({ seed: event.label, is: hex(event.seed) });
+    if (event.kind === 'seal') steps.push({ seal: event.label, is: hex(event.seal) });
+    if (event.kind === 'failure') steps.length = kept;
+  }
+  const fields = events
+    .filter((event) => event.kind === 'field')
+    .map(({ level, name, bytes }) => ({
+      level,
+      name,
+      length: bytes.length,
+      sha256: sha256(bytes),
+    }));
+  return { steps, fields };
+}
+
+export function proofVector(order: readonly (readonly [SetName, number])[], full = false) {
+  const items = order.map(([set, number]) => signedItem(set, number));
+  const header = headerOf(items);
+  const sections = (['falcon512', 'falcon1024'] as const).flatMap((set) => {
+    const own = items.filter((item) => item.set === set);
+    if (own.length === 0) return [];
+    const events: TraceEvent[] = [];
+    const trace = (event: TraceEvent): void => void events.push(event);
+    const row = tableRow(set, own.length);
+    const options = { set, row, tableHash: TABLE_HASH, header, items: own, trace };
+    return [{ set, bytes: proveReference(options), ...transcriptOf(events) }];
+  });
+  const bytes = Buffer.concat([header, ...sections.map((section) => section.bytes)]);
+  return {
+    items: order,
+    header: hex(header),
+    length: bytes.length,
+    sha256: sha256(bytes),
+    sections: sections.map(({ bytes: section, ...rest }) => ({
+      ...rest,
+      length: section.length,
+      sha256: sha256(section),
+    })),
+    ...(full ? { bytes: hex(bytes) } : {}),
+  };
+}
+
+const named = (row: Row) => readParameters(row);
+
+/** Everything but the proofs, by the number of section 14. */
+export function smallVectors() {
+  const challenges = [0, 1, 2].map((row) => amortising(KEY, 0, row));
+  const [c0, c1] = challenges.map(({ c }) => c) as [Poly, Poly];
+  const squares = [c1, c0].map((c) => multiply(c, c)) as [Poly, Poly];
+  const difference = squares[0].map((x, i) => x - squares[1][i]!);
+  return {
+    key: hex(KEY),
+    '1 transcript': transcripts(),
+    '2 chacha12': [0, 1, 2 ** 22].map((counter) => ({
+      counter,
+      block: hex(chacha12(KEY, counter, [0x00030201, 4, 0])),
+    })),
+    '3 signed': {
+      alpha: [0, 1].map((item) => numbers(alpha(KEY, 0, item))),
+      c: challenges.map(({ c, attempts }) => ({ attempts, c: numbers(c) })),
+    },
+    '4 samplers': {
+      short: numbers(short(KEY, 0, 1, 0)),
+      scalars: scalarsOfSyntheticStream(),
+      rho: [512, 1024].map((n) => {
+        const list = numbers(rho(KEY, 0, 0, 0, n));
+        return { n, first: list.slice(0, 16), last: list.slice(-4) };
+      }),
+    },
+    '5 projection': projections(),
+    '6 keys': keys(),
+    '7 digits': { digits: digitLists(), cuts: cuts() },
+    '8 epsilon': [0n, 1n, 55n, 56n, 125617n, BETA_SQ[512], BETA_SQ[1024]].map((rest) => {
+      const filled = numbers(epsilon(rest));
+      return { rest: Number(rest), each: filled[0], last: filled.slice(56) };
+    }),
+    '9 rice': riceCodes(),
+    '10 inverses': {
+      ofC1: numbers(inverse(c1)),
+      ofC1SquaredMinusC0Squared: numbers(inverse(difference)),
+    },
+    '12 table': {
+      hash: hex(TABLE_HASH),
+      rows: (['falcon512', 'falcon1024'] as const).flatMap((set) =>
+        [1, 1722].map((count) => named(tableRow(set, count))),
+      ),
+    },
+  };
+}
+
+export function allVectors() {
+  const sets = ['falcon512', 'falcon1024'] as const;
+  const items = Object.fromEntries(
+    sets.map((set) => [
+      set,
+      signedItems(set, 9).map(({ publicKey, message, signature }) => ({
+        publicKey: hex(publicKey),
+        message: hex(message),
+        signature: hex(signature),
+      })),
+    ]),
+  );
+  const proofs = sets.flatMap((set) =>
+    [1, 2, 3, 9].map((count) => {
+      const order = Array.from({ length: count }, (_, number) => [set, number] as const);
+      return proofVector(order, set === 'falcon512' && count === 1);
+    }),
+  );
+  const mixed = proofVector([
+    ['falcon512', 0],
+    ['falcon1024', 0],
+    ['falcon512', 1],
+  ]);
+  return { ...smallVectors(), '11 proofs': { items, proofs: [...proofs, mixed] } };
+}
+
+/** One line for every entry of a list, so that a change shows where it is. */
+export const textOf = (vectors: object): string =>
+  `${JSON.stringify(vectors, null, 1).replaceAll(/\n\s+(-?\d+,?)(?=\n)/g, ' $1')}\n`;
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const path = fileURLToPath(new URL('../vectors/proof.json', import.meta.url));
+  mkdirSync(fileURLToPath(new URL('../vectors/', import.meta.url)), { recursive: true });
+  const text = textOf(allVectors());
+  writeFileSync(path, text);
+  console.log(`${text.length} bytes, SHA-256 ${sha256(Buffer.from(text))}`);
+}

@@ -1,0 +1,164 @@
+/**
+ * Sections 5.2 to 5.4 and 6.1: challenges and commitment keys from streams.
+ */
+import { createHash } from 'node:crypto';
+import { DEGREE, P, Q } from './ring.ts';
+import { type ByteSource, blockOf, integerOf, pairOfWords, STREAM, stream } from './streams.ts';
+
+export const ROWS = 264;
+const GROUPS = ROWS / 4;
+
+/** 5.2: the first `count` words below q. */
+export function scalars(source: ByteSource, count: number): bigint[] {
+  const found: bigint[] = [];
+  while (found.length < count) {
+    for (const word of pairOfWords(source.take(11), 0)) {
+      if (word < Q && found.length < count) found.push(word);
+    }
+  }
+  return found;
+}
+
+/** 5.2: ρ, centred modulo p. */
+export function functionalOf(source: ByteSource, degree: number): number[] {
+  const found: number[] = [];
+  while (found.length < degree) {
+    const [low, high] = source.take(2);
+    const word = low! + 256 * high!;
+    if (word < 5 * P) found.push(centredModP(word));
+  }
+  return found;
+}
+
+/** The representative in [-6144, 6144]. */
+export function centredModP(x: number): number {
+  const r = ((x % P) + P) % P;
+  return r > (P - 1) / 2 ? r - P : r;
+}
+
+/** 5.2: coefficients of three bits, minus 4. */
+export function shortPolynomial(source: ByteSource): number[] {
+  const bits = integerOf(source.take(24));
+  return Array.from({ length: DEGREE }, (_, j) => Number((bits >> BigInt(3 * j)) & 7n) - 4);
+}
+
+/**
+ * 5.3: the 264 x 64 entries of one polynomial, row by row.
+ *
+ * @param polynomial its number P at this level
+ */
+export function projectionOf(
+  seed: Uint8Array,
+  level: number,
+  counter: number,
+  polynomial: number,
+): Int8Array {
+  const entries = new Int8Array(ROWS * DEGREE);
+  for (let g = 0; g < GROUPS; g++) {
+    const name = { type: STREAM.projection, level, index: counter };
+    const block = blockOf(seed, name, GROUPS * polynomial + g);
+    for (let c = 0; c < DEGREE; c++) {
+      const byte = 16 * Math.floor(c / 32) + (c % 16);
+      const shift = c % 32 < 16 ? 0 : 4;
+      const nibble = block[byte]! >> shift;
+      const nibble2 = block[32 + byte]! >> shift;
+      for (let j = 0; j < 4; j++) {
+        entries[DEGREE * (4 * g + j) + c] = ((nibble >> j) & 1) + ((nibble2 >> j) & 1) - 1;
+      }
+    }
+  }
+  return entries;
+}
+
+/** sum over the rows of ω_j π_j, exact integers; ω in halves of 22 bits so that doubles hold the sums */
+export function collapse(entries: Int8Array, omega: readonly bigint[]): bigint[] {
+  const low = new Float64Array(DEGREE);
+  const high = new Float64Array(DEGREE);
+  for (let j = 0; j < ROWS; j++) {
+    const omegaLow = Number(omega[j]! & 0x3fffffn);
+    const omegaHigh = Number(omega[j]! >> 22n);
+    for (let c = 0; c < DEGREE; c++) {
+      const entry = entries[DEGREE * j + c]!;
+      low[c]! += entry * omegaLow;
+      high[c]! += entry * omegaHigh;
+    }
+  }
+  return Array.from(low, (x, c) => BigInt(x) + (BigInt(high[c]!) << 22n));
+}
+
+/** 5.4, one attempt: `ones` of magnitude 1, then 2, in the places that are left by `zeros`. */
+function signedPolynomial(source: ByteSource, zeros: number, ones: number): number[] {
+  const signs = integerOf(source.take(8));
+  const x = new Array<number>(DEGREE).fill(0);
+  for (let pos = zeros; pos < DEGREE; pos++) {
+    let k: number;
+    do k = source.take(1)[0]! & 63;
+    while (k > pos);
+    const e = pos - zeros;
+    const magnitude = e < ones ? 1 : 2;
+    x[pos] = x[k]!;
+    x[k] = (signs >> BigInt(e)) & 1n ? -magnitude : magnitude;
+  }
+  return x;
+}
+
+export const alphaOf = (source: ByteSource): number[] => signedPolynomial(source, 21, 30);
+
+/** c, and how many attempts it took. */
+export function amortiserOf(source: ByteSource): { c: number[]; attempts: number } {
+  for (let attempts = 1; ; attempts++) {
+    const c = signedPolynomial(source, 15, 29);
+    if (operatorNormHolds(c)) return { c, attempts };
+  }
+}
+
+const FIRST_COSINES = [
+  1073741824, 1072448455, 1068571464, 1062120190, 1053110176, 1041563127, 1027506862, 1010975242,
+  992008094, 970651112, 946955747, 920979082, 892783698, 862437520, 830013654, 795590213, 759250125,
+  721080937, 681174602, 639627258, 596538995, 552013618, 506158392, 459083786, 410903207, 361732726,
+  311690799, 260897982, 209476638, 157550647, 105245103, 52686014, 0,
+];
+
+/** Nearest integer to 2^30 cos(πj/64), any j >= 0. */
+export function cosine(j: number): number {
+  const at = j % 128;
+  if (at > 64) return cosine(128 - at);
+  return at > 32 ? -FIRST_COSINES[64 - at]! : FIRST_COSINES[at]!;
+}
+
+/** 5.4: no complex place where c is larger than 21. */
+export function operatorNormHolds(c: readonly number[]): boolean {
+  const limit = 441n << 40n;
+  for (let k = 1; k < DEGREE; k += 2) {
+    let re = 0;
+    let im = 0;
+    for (let t = 0; t < DEGREE; t++) {
+      re += c[t]! * cosine(k * t);
+      im += c[t]! * cosine(k * t + 96);
+    }
+    const x = BigInt(Math.floor(re / 1024));
+    const y = BigInt(Math.floor(im / 1024));
+    if (x * x + y * y > limit) return false;
+  }
+  return true;
+}
+
+/** 6.1: numbers of the matrices. */
+export const MATRIX = Object.freeze({ A: 0, B: 1, BB: 2, C: 3, D: 4 } as const);
+
+const KEY = createHash('shake256', { outputLength: 32 })
+  .update('falconry commitment keys v1')
+  .digest();
+
+/** 6.1: the first `columns` elements of a row of a matrix. */
+export function keyRow(level: number, matrix: number, row: number, columns: number): bigint[][] {
+  const source = stream(KEY, { type: STREAM.key, level, sub: matrix, index: row });
+  return Array.from({ length: columns }, () => {
+    const bytes = source.take((44 * DEGREE) / 8);
+    const element: bigint[] = [];
+    for (let at = 0; at < bytes.length; at += 11) {
+      for (const word of pairOfWords(bytes, at)) element.push(word >= Q ? word - Q : word);
+    }
+    return element;
+  });
+}

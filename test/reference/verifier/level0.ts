@@ -1,0 +1,227 @@
+/**
+ * Section 7: the constraints of level 0, for the items of one section.
+ */
+import { alphaOf, centredModP, functionalOf, scalars } from './challenges.ts';
+import { type Checks, require } from './checks.ts';
+import { type Claim, uncut } from './claim.ts';
+import {
+  amortisers,
+  checkProjectionNorm,
+  combineForms,
+  combineLifts,
+  Folding,
+  LIFTS,
+  omegas,
+  projectionForms,
+  SHORT,
+  shortOf,
+  weigh,
+} from './lifts.ts';
+import type { OrdinaryMessage } from './parse.ts';
+import { timesMirrored } from './points.ts';
+import type { Seeds } from './replay.ts';
+import {
+  add,
+  constant,
+  DEGREE,
+  fromIntegers,
+  mod,
+  multiply,
+  P,
+  type Poly,
+  powerOf2,
+  Q,
+  scale,
+  stridePart,
+  zero,
+} from './ring.ts';
+import { BETA_SQ, forEachPlace, type Ordinary, pairIndex, type Shapes } from './shapes.ts';
+import { STREAM, stream } from './streams.ts';
+
+/** What is proved about an item. */
+export interface Item {
+  readonly h: readonly number[];
+  /** HashToPoint, in [0, p) */
+  readonly c: readonly number[];
+}
+
+const FUNCTIONALS = 10;
+const S_PART = 0;
+const W_PART = 1;
+const Y_PART = 2;
+
+/** Challenges of level 0 that belong to the relation. */
+interface Relation {
+  readonly alpha: readonly Poly[];
+  readonly omega: readonly (readonly bigint[])[];
+  readonly theta: readonly (readonly bigint[])[];
+  readonly beta: readonly Poly[];
+}
+
+export function verifyLevel0(
+  shapes: Shapes,
+  items: readonly Item[],
+  message: OrdinaryMessage,
+  seeds: Seeds,
+  checks: Readonly<Checks>,
+): Claim {
+  const shape = shapes.levels[0]!;
+  checkProjectionNorm(checks, message.y, shape.inSq, 'level 0');
+  const { parts: rho, sums } = functionals(shapes, items, seeds.rho!);
+  for (const [j, w] of message.w.entries()) {
+    const value = BigInt(P) * BigInt(w) + sums[j]!;
+    const inRange = value <= Q / 2n && -value <= Q / 2n;
+    require(checks, 'functionalRange', inRange, `w ${j}`);
+  }
+
+  const relation: Relation = {
+    alpha: items.map((_, index) =>
+      checks.alpha
+        ? fromIntegers(alphaOf(stream(seeds.alpha!, { type: STREAM.alpha, level: 0, index })))
+        : zero(),
+    ),
+    omega: omegas(seeds.lift, 0),
+    theta: LIFTS.map((sub) =>
+      scalars(stream(seeds.lift, { type: STREAM.theta, level: 0, sub }), FUNCTIONALS),
+    ),
+    beta: LIFTS.map((k) => shortOf(seeds.combine, 0, SHORT.lift, k)),
+  };
+  const c = amortisers(seeds.amortise, 0, shape.r);
+  const folding = new Folding(c, shape.n);
+  addForms(folding, shapes, items.length, message.counter, seeds, rho, relation, checks);
+
+  return {
+    shape,
+    c,
+    phiZ: folding.result(),
+    quadratic: checks.N1 ? quadraticOfN1(shape) : new Map(),
+    b: rightSide(shapes, message, relation, sums, checks),
+    u: [...message.u, message.u2].map((sent) => uncut(sent.values, shape.cut)),
+  };
+}
+
+/**
+ * 7.3: the stride parts of ρ and ρ' (by functional, item and t < 2K), and C_j.
+ */
+export function functionals(
+  { K, logn }: Pick<Shapes, 'K' | 'logn'>,
+  items: readonly Item[],
+  seed: Uint8Array,
+): { parts: number[][][][]; sums: bigint[] } {
+  const sums: bigint[] = [];
+  const parts = Array.from({ length: FUNCTIONALS }, (_, sub) => {
+    let sum = 0;
+    const ofItems = items.map(({ h, c }, index) => {
+      const source = stream(seed, { type: STREAM.rho, level: 0, sub, index });
+      const rho = functionalOf(source, 1 << logn);
+      for (const [j, x] of rho.entries()) sum += x * centredModP(c[j]!);
+      const rho2 = timesMirrored(rho, h).map(centredModP);
+      const part = (s: readonly number[]) => Array.from({ length: K }, (_, k) => stridePart(s, k));
+      return [...part(rho), ...part(rho2)];
+    });
+    sums.push(BigInt(sum)); // below 2^45, exact
+    return ofItems;
+  });
+  return { parts, sums };
+}
+
+/** φ of every place: N1 (7.4), lifts (7.6), padding (10.3). */
+function addForms(
+  folding: Folding,
+  { levels, K, W, bucket }: Shapes,
+  count: number,
+  counter: number,
+  seeds: Seeds,
+  rho: readonly (readonly (readonly (readonly number[])[])[])[],
+  relation: Relation,
+  checks: Readonly<Checks>,
+): void {
+  const shape = levels[0]!;
+  const { alpha, omega, theta, beta } = relation;
+
+  const eta = (number: number): Poly[] =>
+    LIFTS.map((sub) => {
+      if (!checks.K) return zero();
+      const name = { type: STREAM.eta, level: 0, sub, index: number };
+      return scalars(stream(seeds.lift, name), DEGREE);
+    });
+
+  const onS = (place: number): Poly => {
+    const i = Math.floor(place / W);
+    const t = place % W;
+    const forms = checks.J
+      ? projectionForms(seeds.jl, 0, counter, place, omega)
+      : LIFTS.map(() => new Array<bigint>(DEGREE).fill(0n));
+    const link = eta(place).map((x) => multiply(x, alpha[i]!));
+    return combineForms(
+      forms.map((form, k) =>
+        form.map((x, position) => {
+          let sum = x - link[k]![position]!;
+          if (checks.F && t < 2 * K) {
+            for (let j = 0; j < FUNCTIONALS; j++) {
+              sum += theta[k]![j]! * BigInt(rho[j]![i]![t]![position]!);
+            }
+          }
+          return mod(sum);
+        }),
+      ),
+      beta,
+    );
+  };
+
+  const onW = (place: number): Poly => {
+    const i = place % bucket;
+    const factor = place < bucket ? 1n : powerOf2(13);
+    let phi = zero();
+    if (checks.L) {
+      for (const sub of LIFTS) {
+        const name = { type: STREAM.psi, level: 0, sub, index: i };
+        phi = add(phi, scale(beta[sub]!, scalars(stream(seeds.lift, name), 1)[0]!));
+      }
+    }
+    if (checks.N1) phi = add(phi, scale(alpha[i]!, -1n));
+    return scale(phi, factor);
+  };
+
+  const onY = (place: number): Poly =>
+    eta(place).reduce((sum, x, k) => add(sum, multiply(x, beta[k]!)), zero());
+
+  forEachPlace(shape, (row, column, part, place, isRest) => {
+    const item = part === W_PART ? place % bucket : Math.floor(place / W);
+    if (isRest || item >= count) {
+      if (!checks.padding) return;
+      const index = row * shape.n + column;
+      folding.add(row, column, shortOf(seeds.combine, 0, SHORT.padding, index));
+    } else {
+      folding.add(row, column, [onS, onW, onY][part]!(place));
+    }
+  });
+}
+
+/** 7.4: the rows of S against the rows of Y. */
+function quadraticOfN1(shape: Ordinary): Map<number, Poly> {
+  const quadratic = new Map<number, Poly>();
+  for (let a = 0; a < shape.rowsOf[S_PART]!; a++) {
+    const index = pairIndex(shape.r, a, shape.firstRow[Y_PART]! + a);
+    quadratic.set(index, constant(1n));
+  }
+  return quadratic;
+}
+
+/** Σ β_k b^(k+1) + β² Σ α_i */
+function rightSide(
+  { set }: Shapes,
+  message: OrdinaryMessage,
+  { alpha, omega, theta, beta }: Relation,
+  sums: readonly bigint[],
+  checks: Readonly<Checks>,
+): Poly {
+  const values = message.w.map((w, j) => BigInt(P) * BigInt(w) + sums[j]!);
+  const constants = LIFTS.map(
+    (k) =>
+      (checks.J ? weigh(omega[k]!, message.y) : 0n) + (checks.F ? weigh(theta[k]!, values) : 0n),
+  );
+  const lifts = combineLifts(message.b.values, constants, beta);
+  if (!checks.N1) return lifts;
+  return add(lifts, scale(alpha.reduce(add, zero()), BETA_SQ[set]!));
+}

@@ -1,0 +1,115 @@
+/**
+ * Section 4: what is absorbed, in its order, and the seeds that come out. Every value that is
+ * absorbed was sent or is part of the statement, so this needs no arithmetic.
+ */
+import type { OrdinaryMessage, SectionMessage, Sent, TailMessage } from './parse.ts';
+import { DEGREE, mod } from './ring.ts';
+import type { Shapes } from './shapes.ts';
+import { i32s, type Trace, type Transcript, transcript, u16 } from './transcript.ts';
+
+/** Seeds of a level; alpha and rho only at level 0. */
+export interface Seeds {
+  readonly alpha?: Uint8Array;
+  readonly rho?: Uint8Array;
+  readonly jl: Uint8Array;
+  readonly lift: Uint8Array;
+  readonly combine: Uint8Array;
+  readonly amortise: Uint8Array;
+}
+
+/** The states under which the seals of the tail were made. */
+export interface TailSeeds extends Seeds {
+  readonly stateOfT: Uint8Array;
+  readonly stateOfH: Uint8Array;
+}
+
+export interface SectionSeeds {
+  readonly levels: readonly Seeds[];
+  readonly tail: TailSeeds;
+}
+
+export interface Opening {
+  readonly tableHash: Uint8Array;
+  /** the container's bytes before the body */
+  readonly header: Uint8Array;
+  readonly count: number;
+}
+
+export function replay(
+  shapes: Shapes,
+  { tableHash, header, count }: Opening,
+  message: SectionMessage,
+  trace?: Trace,
+): SectionSeeds {
+  const t = transcript(trace);
+  t.absorb(
+    'falconry/proof/v1',
+    Buffer.concat([tableHash, Uint8Array.of(shapes.logn), u16(shapes.bucket), u16(count)]),
+  );
+  t.absorb('header', header);
+  const levels = message.levels.map((level, i) =>
+    i === 0 ? replayFirst(t, level) : replayOrdinary(t, level),
+  );
+  return { levels, tail: replayTail(t, message.tail) };
+}
+
+function replayFirst(t: Transcript, message: OrdinaryMessage): Seeds {
+  t.absorb('retry', Uint8Array.of(message.retry));
+  t.absorb('uA', message.u[0]!.bytes);
+  const alpha = t.seed('alpha');
+  t.absorb('uB', message.u[1]!.bytes);
+  const jl = t.seed('jl');
+  const rho = t.seed('rho');
+  return { alpha, rho, jl, ...replayRest(t, message) };
+}
+
+function replayOrdinary(t: Transcript, message: OrdinaryMessage): Seeds {
+  t.absorb('retry', Uint8Array.of(message.retry));
+  t.absorb('u1', message.u[0]!.bytes);
+  const jl = t.seed('jl');
+  return { jl, ...replayRest(t, message) };
+}
+
+function replayRest(t: Transcript, message: OrdinaryMessage) {
+  const lift = absorbProjection(t, message.counter, [...message.y, ...message.w]);
+  const combine = absorbLifts(t, message.b);
+  t.absorb('u2', message.u2.bytes);
+  const amortise = t.seed('amortise');
+  return { lift, combine, amortise };
+}
+
+function replayTail(t: Transcript, message: TailMessage): TailSeeds {
+  t.absorb('retry', Uint8Array.of(message.retry));
+  const stateOfT = t.state();
+  t.absorb('t', Buffer.concat([message.t.bytes, residues(message.g), message.sealT]));
+  const jl = t.seed('jl');
+  const lift = absorbProjection(t, message.counter, message.y);
+  const combine = absorbLifts(t, message.b);
+  const stateOfH = t.state();
+  t.absorb('h', Buffer.concat([message.h.bytes, message.sealH]));
+  const amortise = t.seed('amortise');
+  return { jl, lift, combine, amortise, stateOfT, stateOfH };
+}
+
+function absorbProjection(t: Transcript, counter: number, values: readonly number[]): Uint8Array {
+  t.absorb('y', Buffer.concat([Uint8Array.of(counter), i32s(values)]));
+  return t.seed('lift');
+}
+
+function absorbLifts(t: Transcript, b: Sent): Uint8Array {
+  t.absorb('b', b.bytes);
+  return t.seed('combine');
+}
+
+/** pack_44 of integers taken modulo q */
+export function residues(list: readonly (readonly (number | bigint)[])[]): Uint8Array {
+  const each = (44 * DEGREE) / 8;
+  const bytes = new Uint8Array(each * list.length);
+  for (const [i, poly] of list.entries()) {
+    let packed = 0n;
+    for (const [j, x] of poly.entries()) packed |= mod(BigInt(x)) << BigInt(44 * j);
+    const hex = packed.toString(16).padStart(2 * each, '0');
+    bytes.set(Buffer.from(hex, 'hex').reverse(), each * i);
+  }
+  return bytes;
+}

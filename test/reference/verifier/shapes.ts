@@ -1,0 +1,145 @@
+/**
+ * Section 3: the numbers of a row of the table, and the shapes that follow from them.
+ */
+
+export type LevelRow = readonly (number | readonly number[])[];
+export type TableRow = readonly [set: number, bucket: number, levels: readonly LevelRow[]];
+
+/** Parts cut into rows of n polynomials. */
+export interface Layout {
+  readonly n: number;
+  readonly lengths: readonly number[];
+  /** ν of every part */
+  readonly rowsOf: readonly number[];
+  /** number of the first row of every part */
+  readonly firstRow: readonly number[];
+  readonly r: number;
+  /** all pairs a <= b in their order */
+  readonly pairs: readonly (readonly [number, number])[];
+}
+
+export interface Ordinary extends Layout {
+  readonly level: number;
+  readonly f: number;
+  readonly b: number;
+  readonly fu: number;
+  readonly bu: number;
+  readonly fg: number;
+  readonly bg: number;
+  readonly kappa: number;
+  readonly kappa1: number;
+  readonly cut: number;
+  readonly inSq: number;
+  readonly outSq: number;
+  readonly kY: number;
+  /** outer commitments: three at level 0, else two */
+  readonly outers: number;
+  readonly m: number;
+}
+
+export interface Tail extends Layout {
+  readonly level: number;
+  readonly kappa: number;
+  readonly cut: number;
+  readonly inSq: number;
+  readonly outSq: number;
+  readonly kY: number;
+  readonly kZ: number;
+  readonly kE: number;
+  readonly kG: readonly number[];
+}
+
+export interface Shapes {
+  readonly set: number;
+  readonly bucket: number;
+  /** K and W of section 1 */
+  readonly K: number;
+  readonly W: number;
+  readonly logn: number;
+  readonly levels: readonly Ordinary[];
+  readonly tail: Tail;
+}
+
+export const BETA_SQ: Readonly<Record<number, bigint>> = { 512: 34034726n, 1024: 70265242n };
+
+/** Index of the pair (a, b), a <= b. */
+export const pairIndex = (r: number, a: number, b: number): number =>
+  a * r - (a * (a - 1)) / 2 + b - a;
+
+function layoutOf(n: number, lengths: readonly number[]): Layout {
+  const rowsOf = lengths.map((length) => Math.ceil(length / n));
+  const firstRow: number[] = [];
+  let r = 0;
+  for (const rows of rowsOf) {
+    firstRow.push(r);
+    r += rows;
+  }
+  const pairs: [number, number][] = [];
+  for (let a = 0; a < r; a++) for (let b = a; b < r; b++) pairs.push([a, b]);
+  return { n, lengths, rowsOf, firstRow, r, pairs };
+}
+
+export function shapesOf([set, bucket, rows]: TableRow): Shapes {
+  const K = set / 64;
+  const W = 2 * K + 1;
+  const levels: Ordinary[] = [];
+  let lengths = [W * bucket, 2 * bucket, W * bucket];
+  for (const [level, row] of rows.slice(0, -1).entries()) {
+    const [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, kY] = row as readonly [
+      ...(readonly number[]),
+    ] as number[];
+    const layout = layoutOf(n!, lengths);
+    const outers = level === 0 ? 3 : 2;
+    const m =
+      fu! * layout.r * kappa! +
+      (fg! + fu!) * layout.pairs.length +
+      (cut! > 0 ? outers * kappa1! : 0);
+    levels.push({
+      ...layout,
+      level,
+      f: f!,
+      b: b!,
+      fu: fu!,
+      bu: bu!,
+      fg: fg!,
+      bg: bg!,
+      kappa: kappa!,
+      kappa1: kappa1!,
+      cut: cut!,
+      inSq: inSq!,
+      outSq: outSq!,
+      kY: kY!,
+      outers,
+      m,
+    });
+    lengths = [...new Array<number>(f!).fill(n!), m];
+  }
+  const last = rows[rows.length - 1]!;
+  const [n, kappa, cut, inSq, outSq, kY, kZ, kE] = last as number[];
+  const tail: Tail = {
+    ...layoutOf(n!, lengths),
+    level: levels.length,
+    kappa: kappa!,
+    cut: cut!,
+    inSq: inSq!,
+    outSq: outSq!,
+    kY: kY!,
+    kZ: kZ!,
+    kE: kE!,
+    kG: last[8] as readonly number[],
+  };
+  return { set, bucket, K, W, logn: set === 512 ? 9 : 10, levels, tail };
+}
+
+/** Calls back for every place of every row: its part and place, or undefined for padding. */
+export function forEachPlace(
+  layout: Layout,
+  visit: (row: number, column: number, part: number, place: number, padding: boolean) => void,
+): void {
+  for (const [part, rows] of layout.rowsOf.entries()) {
+    for (let place = 0; place < rows * layout.n; place++) {
+      const row = layout.firstRow[part]! + Math.floor(place / layout.n);
+      visit(row, place % layout.n, part, place, place >= layout.lengths[part]!);
+    }
+  }
+}
