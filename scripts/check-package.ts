@@ -31,6 +31,9 @@ for (const falcon of [falcon512, falcon1024]) {
   const bundle = await aggregate(items);
   assert.equal(verifyAggregate(bundle, items), true);
   assert.deepEqual(extractSignatures(bundle, items), [signature]);
+  const proof = await aggregate([items[0], items[0], items[0]], { format: 'proof' });
+  assert.equal(verifyAggregate(proof, [items[0], items[0], items[0]]), true);
+  assert.equal(verifyAggregate(proof, [items[0], items[0]]), false);
 }
 for (const name of ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed']) {
   const bytes = readFileSync(new URL(import.meta.resolve('falconry/' + name + '.wasm')));

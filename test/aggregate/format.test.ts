@@ -241,8 +241,9 @@ describe.each([
       expect(verifyAggregate(proof.subarray(0, length), statements), `${length}`).toBe(false);
     }
     expect(verifyAggregate(Uint8Array.of(...proof, 0), statements)).toBe(false);
-    for (let i = 0; i < 24; i++) {
-      const at = bodyAt + Math.floor((i * (body - 1)) / 23);
+    const flips = process.env.SLOW ? 200 : 10;
+    for (let i = 0; i < flips; i++) {
+      const at = bodyAt + Math.floor((i * (body - 1)) / (flips - 1));
       expect(verifyAggregate(flipped(proof, at, 1 << (i % 8)), statements), `${at}`).toBe(false);
     }
   });

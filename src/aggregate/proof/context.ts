@@ -123,19 +123,20 @@ export class Context {
   }
 
   /**
-   * Runs a level with retry bytes 0, 1, ... until it does not fail. What it allocates in the module stays.
+   * Runs a level with retry bytes `from`, `from` + 1, ... until it does not fail. What it allocates in the module stays.
    *
-   * @returns its result and its fields; undefined if it fails with every retry byte
+   * @returns its result, its fields and its retry byte; undefined if it fails with every retry byte
    */
   async run<T>(
     level: number,
     body: () => Promise<T>,
-  ): Promise<{ result: T; fields: Uint8Array[] } | undefined> {
+    from = 0,
+  ): Promise<{ result: T; fields: Uint8Array[]; retry: number } | undefined> {
     const { kernels } = this.lab;
     const { st } = this.transcript;
     const mark = kernels.mark();
     this.#level = level;
-    for (let retry = 0; retry <= LAST_RETRY; retry++) {
+    for (let retry = from; retry <= LAST_RETRY; retry++) {
       this.transcript.st = st;
       this.#fields = [];
       kernels.reset(mark);
@@ -144,7 +145,7 @@ export class Context {
         this.send(byte);
         this.absorb(ABSORB.retry, byte);
         const result = await body();
-        return { result, fields: this.#fields };
+        return { result, fields: this.#fields, retry };
       } catch (error) {
         if (!(error instanceof LevelFailure)) throw error;
       }

@@ -9,6 +9,7 @@ import { Context, type ProveProgress } from './context.ts';
 import { ABSORB } from './labels.ts';
 import { proveOrdinary } from './level.ts';
 import { proveLevelZero } from './levelZero.ts';
+import type { Output } from './output.ts';
 import { degreeOf, parametersFor } from './shapes.ts';
 import { proveTail } from './tail.ts';
 import type { Trace } from './transcript.ts';
@@ -38,7 +39,7 @@ export function startOf(set: ParameterSet, { bucket }: Parameters, count: number
  * Proves the items of one set, which have been verified before. Gives other work of the thread its turn now and then.
  *
  * @param header all bytes of the container before its body
- * @returns the bytes of the section, the same for the same arguments; undefined if every retry fails
+ * @returns the bytes of the section, the same for the same arguments; undefined if every retry of level 0 fails or leads to a level that fails
  * @throws CodedError `ABORTED`, `OUT_OF_MEMORY`, `INTERNAL`
  */
 export async function proveSection(
@@ -67,19 +68,42 @@ export async function proveSection(
   context.absorb(ABSORB.start, startOf(set, parameters, items.length));
   context.absorb(ABSORB.header, header);
 
-  const sent: Uint8Array[] = [];
-  let run = await context.run(0, () => proveLevelZero(context, set, parameters, decoded));
-  for (const [before, params] of levels.slice(1).entries()) {
-    if (run === undefined) return undefined;
-    const { result, fields } = run;
-    sent.push(...fields);
-    run = await context.run(before + 1, () => proveOrdinary(context, params, result));
+  const { st } = context.transcript;
+  const mark = lab.kernels.mark();
+  for (let retry = 0; ; retry++) {
+    context.transcript.st = st;
+    lab.kernels.reset(mark);
+    const zero = await context.run(
+      0,
+      () => proveLevelZero(context, set, parameters, decoded),
+      retry,
+    );
+    if (zero === undefined) return undefined;
+    const rest = await proveRest(context, parameters, zero.result);
+    if (rest !== undefined) {
+      context.finish();
+      options.onMemory?.(lab.memoryBytes);
+      return concat(...zero.fields, ...rest);
+    }
+    ({ retry } = zero);
   }
-  if (run === undefined) return undefined;
-  const { result, fields } = run;
-  const last = await context.run(levels.length, () => proveTail(context, tail, result));
-  if (last === undefined) return undefined;
-  context.finish();
-  options.onMemory?.(lab.memoryBytes);
-  return concat(...sent, ...fields, ...last.fields);
+}
+
+/** The levels after the first. @returns their fields; undefined if one fails with every retry byte */
+async function proveRest(
+  context: Context,
+  { levels, tail }: Parameters,
+  zero: Output,
+): Promise<Uint8Array[] | undefined> {
+  const sent: Uint8Array[] = [];
+  let output = zero;
+  for (const [before, params] of levels.slice(1).entries()) {
+    const previous = output;
+    const run = await context.run(before + 1, () => proveOrdinary(context, params, previous));
+    if (run === undefined) return undefined;
+    sent.push(...run.fields);
+    output = run.result;
+  }
+  const last = await context.run(levels.length, () => proveTail(context, tail, output));
+  return last === undefined ? undefined : [...sent, ...last.fields];
 }

@@ -60,10 +60,14 @@ export class Context {
     this.#trace?.({ kind: 'level', ...this.#place, values });
   }
 
-  /** Runs a level with retry bytes 0..15 until it does not fail; its fields. */
-  run<T>(level: number, body: () => T): { result: T; fields: Uint8Array[] } {
+  /** Runs a level with retry bytes `from`..15 until it does not fail; its fields. */
+  run<T>(
+    level: number,
+    body: () => T,
+    from = 0,
+  ): { result: T; fields: Uint8Array[]; retry: number } | undefined {
     const st = this.transcript.st;
-    for (let retry = 0; retry < 16; retry++) {
+    for (let retry = from; retry < 16; retry++) {
       this.transcript.st = st;
       this.#place = { level, retry };
       this.#fields = [];
@@ -73,12 +77,12 @@ export class Context {
         this.absorb('retry', byte);
         const result = body();
         for (const field of this.#fields) this.#trace?.({ kind: 'field', level, ...field });
-        return { result, fields: this.#fields.map(({ bytes }) => bytes) };
+        return { result, fields: this.#fields.map(({ bytes }) => bytes), retry };
       } catch (error) {
         if (!(error instanceof LevelFailure)) throw error;
         this.#trace?.({ kind: 'failure', level, retry, reason: error.reason });
       }
     }
-    throw new RangeError(`level ${level} fails with every retry byte`);
+    return undefined;
   }
 }

@@ -1,4 +1,5 @@
 /** Section 12 of docs/protocol.md: the prover of one section, slow and plain. */
+import type { Output } from './combine.ts';
 import { Context } from './context.ts';
 import { concat, u16 } from './encode.ts';
 import { proveOrdinary } from './level.ts';
@@ -25,13 +26,13 @@ export interface ProveOptions {
 /**
  * The bytes of a section.
  *
- * @throws RangeError if an item is invalid, if the row does not fit, or if a level fails with every
- *   retry byte
+ * @throws RangeError if an item is invalid, if the row does not fit, or if no retry of level 0
+ *   leads to a proof
  */
 export function proveReference(options: ProveOptions): Uint8Array {
   const { set, row, tableHash, header, items, trace, faults = {} } = options;
   const parameters = readParameters(row);
-  const { degree, bucket, levels, tail } = parameters;
+  const { degree, bucket } = parameters;
   if (set !== `falcon${degree}`) throw new RangeError(`a row of ${degree} for ${set}`);
   if (items.length < 1 || items.length > bucket) throw new RangeError(`${items.length} items`);
   const decoded = items.map((item, index) => decodeItem(item, index, degree, faults.unchecked));
@@ -42,17 +43,31 @@ export function proveReference(options: ProveOptions): Uint8Array {
   context.absorb('falconry/proof/v1', start);
   context.absorb('header', header);
 
-  const sent: Uint8Array[] = [];
-  let { result: output, fields } = context.run(0, () =>
-    proveLevelZero(context, parameters, decoded),
-  );
-  sent.push(...fields);
-  for (const [before, params] of levels.slice(1).entries()) {
-    ({ result: output, fields } = context.run(before + 1, () =>
-      proveOrdinary(context, params, output),
-    ));
-    sent.push(...fields);
+  const { st } = context.transcript;
+  for (let retry = 0; ; retry++) {
+    context.transcript.st = st;
+    const zero = context.run(0, () => proveLevelZero(context, parameters, decoded), retry);
+    if (zero === undefined) throw new RangeError('level 0 fails with every retry byte');
+    const rest = proveRest(context, parameters, zero.result);
+    if (rest !== undefined) return concat(...zero.fields, ...rest);
+    ({ retry } = zero);
   }
-  sent.push(...context.run(levels.length, () => proveTail(context, tail, output)).fields);
-  return concat(...sent);
+}
+
+/** The fields after level 0; undefined if a level fails with every retry byte. */
+function proveRest(
+  context: Context,
+  { levels, tail }: ReturnType<typeof readParameters>,
+  zero: Output,
+): Uint8Array[] | undefined {
+  const sent: Uint8Array[] = [];
+  let output = zero;
+  for (const [before, params] of levels.slice(1).entries()) {
+    const run = context.run(before + 1, () => proveOrdinary(context, params, output));
+    if (run === undefined) return undefined;
+    sent.push(...run.fields);
+    output = run.result;
+  }
+  const last = context.run(levels.length, () => proveTail(context, tail, output));
+  return last === undefined ? undefined : [...sent, ...last.fields];
 }
