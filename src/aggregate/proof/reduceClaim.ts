@@ -12,7 +12,9 @@ import {
   addInner,
   addOuter,
   type Challenges,
+  type Claim,
   Part,
+  type QuadraticTerm,
 } from './reduceConstraints.ts';
 import {
   addProduct,
@@ -23,25 +25,6 @@ import {
   shortForms,
 } from './reduceFold.ts';
 import { firstRows, pairIndex, piecesOf } from './shapes.ts';
-
-/** a_ab of one pair; pairs with a factor in common share the array. */
-export interface QuadraticTerm {
-  readonly pair: number;
-  readonly factor: BigInt64Array;
-}
-
-/** The public values of a level after its last challenge; polynomials mod q, centred or not. */
-export interface Claim {
-  readonly number: number;
-  readonly level: OrdinaryLevel;
-  /** forms of c_a, as bytes */
-  readonly c: Uint8Array;
-  readonly phi: BigInt64Array;
-  readonly quadratic: readonly QuadraticTerm[];
-  readonly b: BigInt64Array;
-  /** u' as sent: u'_A, u'_B, u'_2 or u'_1, u'_2 */
-  readonly outer: readonly Uint8Array[];
-}
 
 /**
  * Adds the claim of the level before to phi_z, and its right side to the form at `b`.

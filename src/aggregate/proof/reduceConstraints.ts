@@ -2,14 +2,33 @@
  * Constraints E1 to E6 as linear forms on z and v (docs/protocol.md, 10.1), each times its short challenge, and what of them stands on the
  * right side.
  */
+import type { OrdinaryLevel } from '../parameters/rows.ts';
 import type { Forms, Labrador, Vecs } from '../wasm.ts';
 import { COEFS, FORM, type Seed } from './challenges.ts';
 import { Q_BITS } from './encode.ts';
 import { MATRIX } from './labels.ts';
-import type { Claim } from './reduceClaim.ts';
 import { addProduct, addToColumn, constantForm, formAt, scaled } from './reduceFold.ts';
 import { foldKeyRows, someForms } from './reduceKeys.ts';
 import { firstRows, type Pieces, Q } from './shapes.ts';
+
+/** a_ab of one pair; pairs with a factor in common share the array. */
+export interface QuadraticTerm {
+  readonly pair: number;
+  readonly factor: BigInt64Array;
+}
+
+/** The public values of a level after its last challenge; polynomials mod q, centred or not. */
+export interface Claim {
+  readonly number: number;
+  readonly level: OrdinaryLevel;
+  /** forms of c_a, as bytes */
+  readonly c: Uint8Array;
+  readonly phi: BigInt64Array;
+  readonly quadratic: readonly QuadraticTerm[];
+  readonly b: BigInt64Array;
+  /** u' as sent: u'_A, u'_B, u'_2 or u'_1, u'_2 */
+  readonly outer: readonly Uint8Array[];
+}
 
 /** Polynomials of a part in rows of n columns. */
 export class Part {

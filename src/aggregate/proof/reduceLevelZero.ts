@@ -17,7 +17,7 @@ import {
 import { Functionals, partsBytes } from './functionals.ts';
 import { STREAM } from './labels.ts';
 import type { ParsedOrdinary } from './parse.ts';
-import type { Claim, QuadraticTerm } from './reduceClaim.ts';
+import type { Claim, QuadraticTerm } from './reduceConstraints.ts';
 import {
   addProduct,
   clearRest,

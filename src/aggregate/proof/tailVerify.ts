@@ -6,7 +6,7 @@ import { COEFS, expandKeys, Seed, SUMS, sampleCs } from './challenges.ts';
 import { packResidues, Q_BITS } from './encode.ts';
 import { MATRIX, SEAL } from './labels.ts';
 import type { ParsedTail } from './parse.ts';
-import type { Claim, QuadraticTerm } from './reduceClaim.ts';
+import type { Claim, QuadraticTerm } from './reduceConstraints.ts';
 import { Folding, type FoldingChallenges } from './reduceFold.ts';
 import { type OpenSeeds, openChallenges, openSeeds, reduceRows } from './reduceLevel.ts';
 import { LIFTS } from './shapes.ts';
