@@ -70,7 +70,6 @@ export const ERROR_CODES = Object.freeze({
   CANCELLED: meaning(409, false, 'The task was cancelled'),
 
   // Us.
-  SIGNING_FAILED: meaning(500, true, 'No signature was found for this key and message'),
   INTERNAL: meaning(500, false, 'Something went wrong on our side'),
 });
 
