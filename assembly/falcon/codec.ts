@@ -23,7 +23,7 @@ import {
   E_SIG_LENGTH,
   OK,
 } from '../shared/status';
-import { Q_LANES } from './zq';
+import { Q_LANES } from '../shared/zq';
 
 /** Formats, as callers pass them and `decodeSignature` reports them. */
 export const COMPRESSED: i32 = 0;

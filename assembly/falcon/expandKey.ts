@@ -26,7 +26,7 @@ import {
   sigmaMin,
   SIGMA_MAX,
 } from './fpr';
-import { centrePoly, intt, invertPoly, ntt, pointwise, preparePoly } from './ntt';
+import { centrePoly, intt, invertPoly, ntt, pointwise, preparePoly } from '../shared/ntt';
 import { decodeSecretKey } from './secretKey';
 
 /** Secret. Room for n = 1024: 13 f64[n], and the prepared key. */

@@ -14,7 +14,7 @@ import { swizzle } from './codec';
 import { IN, SHAKE } from './layout';
 import { SALT_LENGTH } from './params';
 import { KEEP_LANES } from './rejection.gen';
-import { centre, Q_LANES, reduce } from './zq';
+import { centre, Q_LANES, reduce } from '../shared/zq';
 
 const CONSTANTS: usize = memory.data<i16>([
   -32768, -32768, -32768, -32768, -32768, -32768, -32768, -32768, // 2^15, to subtract

@@ -5,8 +5,8 @@ import { E_SIG_LENGTH, OK } from '../shared/status';
 import * as codec from './codec';
 import * as hash from './hashToPoint';
 import { PK, POINT, PREPARED, PRODUCT, S2, SHAKE, SIG } from './layout';
-import { canonicalPoly, centrePoly, intt, ntt, pointwisePrepared } from './ntt';
-import { Q_LANES } from './zq';
+import { canonicalPoly, centrePoly, intt, ntt, pointwisePrepared } from '../shared/ntt';
+import { Q_LANES } from '../shared/zq';
 
 /**
  * SIG[0..sigLen) -> S2.

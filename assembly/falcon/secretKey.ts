@@ -11,7 +11,7 @@ import { FLOATS, FLOATS_SIZE } from './keygenLayout';
 import { PRIME } from './keygenTables';
 import { SK } from './layout';
 import { nttPair, smallToRns } from './ntruLevels';
-import { canonicalPoly, centrePoly, intt, invertPoly, ntt, pointwise } from './ntt';
+import { canonicalPoly, centrePoly, intt, invertPoly, ntt, pointwise } from '../shared/ntt';
 import { P0I, initRns, mulMont4, sub4 } from './rns';
 
 /** Bits of a coefficient of f and of g in the encoding. */

@@ -5,9 +5,9 @@ import { E_SIG_NORM, OK } from '../shared/status';
 import { decodePublicKey, decodeSignature } from './codec';
 import { hashMessage, liftPoint, pointOffset, squeezePoint } from './hashToPoint';
 import { PK, POINT, PREPARED, PRODUCT, S2, SHAKE, SIG } from './layout';
-import { intt, ntt, pointwisePrepared, preparePoly } from './ntt';
+import { intt, ntt, pointwisePrepared, preparePoly } from '../shared/ntt';
 import { betaSq } from './params';
-import { Q_LANES, reduce } from './zq';
+import { Q_LANES, reduce } from '../shared/zq';
 
 /**
  * PK -> PREPARED: the transform of h with its companions (ntt.ts).

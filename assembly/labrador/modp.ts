@@ -1,67 +1,13 @@
 /**
  * Products mod p = 12289 of polynomials of Falcon's degree, for the ten functionals of an item.
- *
- * The transform is the one of assembly/falcon/ntt.ts, from the same generator: coefficients to |x| <= 32604 in its own order, back
- * from |x| <= 13219.
  */
+import { intt, ntt, pointwisePrepared, preparePoly } from '../shared/ntt';
 import { OK } from '../shared/status';
-import { centre, companion, mulmod, Q_LANES, reduce } from './modpLanes';
-import { forward512of1024, forward512of512, inverse512of1024, inverse512of512 } from './modpPasses.gen';
-import {
-  FORWARD_FIRST_1024,
-  FORWARD_SCALARS_1024_0,
-  FORWARD_SCALARS_1024_1,
-  FORWARD_SCALARS_512,
-  FORWARD_VECTORS_1024_0,
-  FORWARD_VECTORS_1024_1,
-  FORWARD_VECTORS_512,
-  INVERSE_LAST_1024,
-  UNTWIST_1024,
-} from './modpTables.gen';
+import { centre, Q_LANES } from '../shared/zq';
 
 /** i16[1024], and the row that wraps round. */
 const PRODUCT: usize = memory.data(2112, 64);
 const PLAIN: usize = memory.data(2112, 64);
-
-/** Forward transform in place, |a| <= 6144 in. */
-function forward(a: usize, logn: i32): void {
-  if (logn == 9) {
-    forward512of512(a, FORWARD_SCALARS_512, FORWARD_VECTORS_512);
-    return;
-  }
-  const p = v128.load(Q_LANES);
-  const w = v128.load16_splat(FORWARD_FIRST_1024);
-  const w1 = v128.load16_splat(FORWARD_FIRST_1024, 2);
-  for (let at = a, end = a + 1024; at < end; at += 16) {
-    const low = v128.load(at);
-    const t = mulmod(v128.load(at, 1024), w, w1, p);
-    v128.store(at, i16x8.add(low, t));
-    v128.store(at, i16x8.sub(low, t), 1024);
-  }
-  forward512of1024(a, FORWARD_SCALARS_1024_0, FORWARD_VECTORS_1024_0);
-  forward512of1024(a + 1024, FORWARD_SCALARS_1024_1, FORWARD_VECTORS_1024_1);
-}
-
-/** Inverse transform in place, scaling included. */
-function inverse(a: usize, logn: i32): void {
-  if (logn == 9) {
-    inverse512of512(a);
-    return;
-  }
-  inverse512of1024(a);
-  inverse512of1024(a + 1024);
-  const p = v128.load(Q_LANES);
-  let table = INVERSE_LAST_1024;
-  let twist = UNTWIST_1024;
-  for (let at = a, end = a + 1024; at < end; at += 16) {
-    const low = reduce(v128.load(at), p);
-    const t = mulmod(v128.load(at, 1024), v128.load(table), v128.load(table, 16), p);
-    v128.store(at, mulmod(i16x8.add(low, t), v128.load(twist), v128.load(twist, 16), p));
-    v128.store(at, mulmod(i16x8.sub(low, t), v128.load(twist, 32), v128.load(twist, 48), p), 1024);
-    table += 32;
-    twist += 64;
-  }
-}
 
 /**
  * sigma_n(h), transformed, with companions: what `functionalParts` multiplies by.
@@ -81,12 +27,8 @@ export function modpPrepare(prepared: usize, h: usize, logn: i32): i32 {
     v128.store(PRODUCT + 2 * n - 14 - i, i16x8.neg(reversed));
   }
   store<i16>(PRODUCT, -load<i16>(PRODUCT + 2 * n));
-  forward(PRODUCT, logn);
-  for (let at: usize = PRODUCT; at < PRODUCT + 2 * n; at += 16, prepared += 32) {
-    const w = reduce(v128.load(at), p);
-    v128.store(prepared, w);
-    v128.store(prepared, companion(w), 16);
-  }
+  ntt(PRODUCT, logn);
+  preparePoly(prepared, PRODUCT, logn);
   return OK;
 }
 
@@ -108,12 +50,9 @@ export function functionalParts(
   const bytes: usize = 2 << logn;
   const p = v128.load(Q_LANES);
   memory.copy(PRODUCT, rho, bytes);
-  forward(PRODUCT, logn);
-  let key = prepared;
-  for (let at: usize = PRODUCT; at < PRODUCT + bytes; at += 16, key += 32) {
-    v128.store(at, mulmod(v128.load(at), v128.load(key), v128.load(key, 16), p));
-  }
-  inverse(PRODUCT, logn);
+  ntt(PRODUCT, logn);
+  pointwisePrepared(PRODUCT, prepared, logn);
+  intt(PRODUCT, logn);
   for (let at: usize = 0; at < bytes; at += 16) {
     const x = centre(v128.load(PRODUCT + at), p);
     v128.store(PRODUCT + at, x);

@@ -8,7 +8,7 @@ export {
   pointwise,
   pointwisePrepared,
   preparePoly,
-} from '../falcon/ntt';
+} from '../shared/ntt';
 export const A: usize = memory.data(2048, 64);
 export const B: usize = memory.data(2048, 64);
 export const PREPARED: usize = memory.data(4096, 64);

@@ -1,5 +1,5 @@
 /** Entry of test/falcon/zq.test.ts: the lane functions on one vector of memory. Not part of the product. */
-import * as zq from '../falcon/zq';
+import * as zq from '../shared/zq';
 
 export const A: usize = memory.data(131072, 64);
 export const B: usize = memory.data(131072, 64);

@@ -14,23 +14,17 @@ import { nttPassesSource, nttTablesSource } from './ntt.ts';
 import { rejectionSource } from './rejection.ts';
 import { fftTablesSource, samplerTablesSource } from './signTables.ts';
 
-/** The transform mod 12289 once more, for the module that works on public data. */
-const forLabrador = (text: string): string =>
-  text.replace("'./zq'", "'./modpLanes'").replace("'./nttTables.gen'", "'./modpTables.gen'");
-
 /** Path under the package's root, and its text. */
 export function generatedSources(): [path: string, text: string][] {
   return [
     ['assembly/shared/keccakF.gen.ts', keccakSource()],
     ['assembly/falcon/rejection.gen.ts', rejectionSource()],
-    ['assembly/falcon/nttPasses.gen.ts', nttPassesSource()],
-    ['assembly/falcon/nttTables.gen.ts', nttTablesSource()],
+    ['assembly/shared/nttPasses.gen.ts', nttPassesSource()],
+    ['assembly/shared/nttTables.gen.ts', nttTablesSource()],
     ['assembly/falcon/fftTables.gen.ts', fftTablesSource()],
     ['assembly/falcon/samplerTables.gen.ts', samplerTablesSource()],
     ['assembly/labrador/chacha.gen.ts', chachaSource()],
     ['assembly/labrador/cosTable.gen.ts', cosinesSource()],
-    ['assembly/labrador/modpPasses.gen.ts', forLabrador(nttPassesSource())],
-    ['assembly/labrador/modpTables.gen.ts', nttTablesSource()],
     ['assembly/labrador/nttPasses.gen.ts', labradorPassesSource()],
     ['assembly/labrador/nttTables.gen.ts', labradorTablesSource()],
   ];

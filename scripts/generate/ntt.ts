@@ -1,5 +1,5 @@
 /**
- * Writes `assembly/falcon/nttPasses.gen.ts` and `assembly/falcon/nttTables.gen.ts`: the transform of `nttPlan.ts` as
+ * Writes `assembly/shared/nttPasses.gen.ts` and `assembly/shared/nttTables.gen.ts`: the transform of `nttPlan.ts` as
  * straight-line passes over eight vectors of eight 16-bit lanes.
  *
  * A block of 512 coefficients goes through memory three times, three levels each time (radix 8):
