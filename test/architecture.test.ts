@@ -103,6 +103,17 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
       /^node:/,
     ],
   },
+  // Adapters to hosts know the service from outside only.
+  {
+    from: /^src\/middleware\/hosts\//,
+    self: 'src/middleware/hosts/',
+    to: [
+      /^src\/errors\.ts$/,
+      /^src\/middleware\/(problems|routes\/route)\.ts$/,
+      /^(hono|@hono\/node-server)(\/|$)/,
+      /^node:/,
+    ],
+  },
   {
     from: /^src\/middleware\//,
     self: 'src/middleware/',
