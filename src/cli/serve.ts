@@ -37,6 +37,7 @@ export const command: Command = {
   name: 'serve',
   summary: 'Start the service on its embedded store',
   help: HELP,
+  options: {},
   async run(args, io) {
     const config = readConfig(args, io.env);
     const service = falconService(config.service(logger(config.logLevel, io)));
