@@ -1,7 +1,8 @@
 /** `POST /v1/falcon/sign`: for testing, with keys that the operator holds. */
 import { CodedError } from '../../errors.ts';
 import { withJsonBody } from '../http/body.ts';
-import { judge, signRequest } from '../schemas.ts';
+import { operations } from '../openapi/operations.ts';
+import { judge, requestShapes } from '../schemas.ts';
 import { decodeWireHex, encodeWireHex } from '../wireHex.ts';
 import type { Deps, Route } from './route.ts';
 
@@ -10,7 +11,7 @@ const ENVELOPE_BYTES = 16 * 1024;
 
 export function signRoutes({ settings, runtime, budget }: Deps): Route[] {
   const { maxDigestBytes, bodyIdleTimeoutMs } = settings;
-  const schema = signRequest(maxDigestBytes);
+  const { SignRequest } = requestShapes(settings);
   const limits = {
     // A digit may come as an escape of six characters.
     maxBytes: 2 * 6 * maxDigestBytes + ENVELOPE_BYTES,
@@ -21,11 +22,12 @@ export function signRoutes({ settings, runtime, budget }: Deps): Route[] {
       method: 'POST',
       path: '/v1/falcon/sign',
       right: 'key',
+      operation: operations(settings).sign,
       handle: (c, { clientId }) =>
         withJsonBody(c, limits, budget, async (body) => {
           const { signer } = runtime.ports;
           if (signer === null) throw new CodedError('SIGNING_DISABLED');
-          const { digest } = judge(schema, body);
+          const { digest } = judge(SignRequest, body);
           const message = decodeWireHex(digest, maxDigestBytes) as Uint8Array;
           const { signature, publicKey } = await signer.sign(clientId, message);
           return c.json({

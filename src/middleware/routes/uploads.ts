@@ -7,6 +7,7 @@ import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
 import { newInputKey, type UrlRight } from '../blobs/blobStore.ts';
 import { bodyChunks, requireJsonType } from '../http/body.ts';
+import { operations } from '../openapi/operations.ts';
 import { ProblemError } from '../problems.ts';
 import type { BlobRef, Task } from '../tasks/task.ts';
 import { STATE_TEXTS } from '../tasks/task.ts';
@@ -14,17 +15,20 @@ import { type Deps, pathId, type Route } from './route.ts';
 
 export function uploadRoutes(deps: Deps): Route[] {
   const base = `/v1/${deps.settings.serviceName}`;
+  const { uploadTaskFile, downloadResult } = operations(deps.settings);
   return [
     {
       method: 'PUT',
-      path: `${base}/uploads/:id`,
+      path: `${base}/uploads/:process_id`,
       right: 'url',
+      operation: uploadTaskFile,
       handle: (c) => upload(c, deps),
     },
     {
       method: 'GET',
       path: `${base}/results/:attempt/:file`,
       right: 'url',
+      operation: downloadResult,
       handle: (c) => download(c, deps),
     },
   ];
@@ -32,7 +36,7 @@ export function uploadRoutes(deps: Deps): Route[] {
 
 async function upload(c: Context, deps: Deps): Promise<Response> {
   const { store, blobs } = deps.runtime.ports;
-  const taskId = pathId(c.req.param('id'));
+  const taskId = pathId(c.req.param('process_id'));
   if (taskId === null) throw forged();
   await checkRight(c, deps, { method: 'PUT', taskId });
   const task = await store.get(taskId);
