@@ -1,12 +1,13 @@
 /** Server-sent events, read from a `fetch` body (EventSource cannot send an API key). */
-import type { Http } from './http.ts';
-import { readJson } from './http.ts';
+import { type Http, readJson } from './http.ts';
 import { readRecord } from './records.ts';
 import type { TaskId, TaskRecord } from './types.ts';
 import { malformed } from './wire.ts';
 
 /** Silence after which a stream is taken for dead; the service says something every 15 seconds. */
 const SILENCE_MS = 45_000;
+/** The first record comes at once; a proxy that gathers the whole answer first is found out by this. */
+const FIRST_MS = 10_000;
 const MAX_EVENT_CHARS = 1024 * 1024;
 
 /** One event of a stream. */
@@ -79,13 +80,14 @@ export async function* recordEvents(
     headers: { accept: 'text/event-stream' },
     repeat: 'unsafe',
     signal,
+    limitMs: FIRST_MS,
   });
   try {
     if (!/^text\/event-stream\b/i.test(stream.contentType)) {
       throw malformed('The stream of events is none');
     }
     const parser = new EventParser();
-    for await (const text of stream.pieces(SILENCE_MS)) {
+    for await (const text of stream.pieces(FIRST_MS, SILENCE_MS)) {
       for (const { data } of parser.push(text)) yield readRecord(readJson(data, 'An event'));
     }
   } finally {

@@ -30,6 +30,8 @@ export interface Call extends CallOptions {
   readonly repeat: Repeat | ((error: ClientError) => Promise<Repeat>);
   /** Carries much, so it may take long. */
   readonly transfer?: boolean;
+  /** Another limit than that of small requests. */
+  readonly limitMs?: number;
   /** Sends the attempt itself; default `fetch`. */
   readonly by?: (
     url: string,
@@ -47,8 +49,8 @@ export interface Answer {
 /** A body that comes in pieces. */
 export interface TextStream {
   readonly contentType: string;
-  /** @throws ClientError `NETWORK` when it breaks, `TIMEOUT` after so long a silence */
-  pieces(silenceMs: number): AsyncGenerator<string>;
+  /** @throws ClientError `NETWORK` when it breaks, `TIMEOUT` after so long a silence before the first, or later */
+  pieces(firstMs: number, silenceMs: number): AsyncGenerator<string>;
   close(): void;
 }
 
@@ -102,8 +104,9 @@ export class Http {
 
   /** One attempt whose body comes in pieces; `close` must be called in the end. */
   async stream(call: Call): Promise<TextStream> {
-    const link = linkSignals([this.#signal, call.signal], this.#timeoutMs);
+    const link = linkSignals([this.#signal, call.signal], call.limitMs ?? this.#timeoutMs);
     try {
+      if (link.signal.aborted) throw aborted(link.signal);
       const response = await this.#fetch(this.#url(call), {
         method: call.method,
         headers: await this.#headers(call),
@@ -114,10 +117,10 @@ export class Http {
       const reader = response.body?.getReader();
       return {
         contentType: response.headers.get('content-type') ?? '',
-        async *pieces(silenceMs) {
+        async *pieces(firstMs, silenceMs) {
           const decoder = new TextDecoder();
-          for (;;) {
-            link.startClock(silenceMs);
+          for (let limitMs = firstMs; ; limitMs = silenceMs) {
+            link.startClock(limitMs);
             const { done, value } = await read(reader, call, link);
             link.stopClock();
             if (done) return;

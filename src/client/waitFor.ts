@@ -6,6 +6,7 @@ import { ClientError } from './clientError.ts';
 import { recordEvents } from './events.ts';
 import type { Http } from './http.ts';
 import { type Outcome, outcomeOf } from './records.ts';
+import { mayRepeat } from './retry.ts';
 import type { CallOptions, TaskId, TaskListItem, TaskRecord } from './types.ts';
 
 export interface WaitOptions extends CallOptions {
@@ -15,6 +16,8 @@ export interface WaitOptions extends CallOptions {
   readonly by?: 'events' | 'poll';
   /** Wait between two questions: begins with the first (default 250 ms) and grows to the second (5 s). */
   readonly pollMs?: readonly [first: number, most: number];
+  /** How long the server may be out of reach before waiting fails; default 2 minutes. */
+  readonly patienceMs?: number;
 }
 
 /** What waiting needs of a client. */
@@ -26,10 +29,11 @@ export interface TaskReader {
   findCompleted(id: TaskId, signal?: AbortSignal): Promise<TaskListItem | null>;
 }
 
-/** A stream that breaks so often without news is given up. */
+/** Streams that ended without news, one after the other, before the server counts as one without events. */
 const MAX_BARREN_STREAMS = 3;
-/** While streams are refused for now (too many of them), they are tried again after so many questions. */
-const GROWTH = 1.5;
+/** Streams that the server has no room for now are asked for again after this. */
+const STREAM_AGAIN_MS = 15_000;
+const POLL_GROWTH = 1.5;
 
 /**
  * @returns the record of the completed task
@@ -66,67 +70,95 @@ async function endOfTask(
   options: WaitOptions,
   show: (record: TaskRecord) => void,
 ): Promise<End> {
-  const byEvents =
-    options.by === 'poll' ? null : await followEvents(reader, id, options.signal, show);
-  return byEvents ?? poll(reader, id, options, show);
+  const { signal, pollMs = [250, 5000], patienceMs = 120_000 } = options;
+  const streams = new Streams(options.by !== 'poll');
+  let [waitMs] = pollMs;
+  let heardMs = performance.now();
+  const hear = (record: TaskRecord) => {
+    heardMs = performance.now();
+    show(record);
+  };
+  for (;;) {
+    const end =
+      (await streams.follow(reader, id, signal, hear)) ??
+      (await ask(reader, id, signal, hear).catch((error) => {
+        if (!passes(error) || performance.now() - heardMs >= patienceMs) throw error;
+        return null;
+      }));
+    if (end !== null) return end;
+    await reader.http.sleep(waitMs * (0.75 + Math.random() / 4), signal);
+    waitMs = Math.min(pollMs[1], waitMs * POLL_GROWTH);
+  }
 }
 
-/** The end, or null when the server has no events for us. */
-async function followEvents(
-  { http, tasksPath }: TaskReader,
-  id: TaskId,
-  signal: AbortSignal | undefined,
-  show: (record: TaskRecord) => void,
-): Promise<End | null> {
-  for (let barren = 0; barren < MAX_BARREN_STREAMS; ) {
+/** Whether streams of events are worth a try, and the following of one. */
+class Streams {
+  #notBeforeMs: number;
+  #barren = 0;
+
+  constructor(wanted: boolean) {
+    this.#notBeforeMs = wanted ? 0 : Number.POSITIVE_INFINITY;
+  }
+
+  /** The end of the task, or null when this stream did not show it. */
+  async follow(
+    { http, tasksPath }: TaskReader,
+    id: TaskId,
+    signal: AbortSignal | undefined,
+    hear: (record: TaskRecord) => void,
+  ): Promise<End | null> {
+    if (performance.now() < this.#notBeforeMs) return null;
+    this.#barren++;
     try {
       for await (const record of recordEvents(http, tasksPath, id, signal)) {
-        barren = 0;
-        show(record);
+        this.#barren = 0;
+        hear(record);
         const outcome = outcomeOf(record.status);
-        if (outcome !== 'open' && outcome !== 'unknown') return { record, outcome };
+        if (isEnd(outcome)) return { record, outcome };
       }
     } catch (error) {
-      if (!(error instanceof ClientError) || error.kind !== 'network') {
-        if (error instanceof ClientError && error.kind !== 'aborted') return null;
-        throw error;
+      if (!(error instanceof ClientError) || error.kind === 'aborted') throw error;
+      // What the server cannot do now it may do later; what it does not know it will not learn.
+      if (error.kind === 'problem' && passes(error)) {
+        this.#notBeforeMs = performance.now() + STREAM_AGAIN_MS;
+      } else if (error.kind !== 'network') {
+        this.#notBeforeMs = Number.POSITIVE_INFINITY;
       }
     }
-    barren++;
-    await http.sleep(200 * 2 ** barren * (0.5 + Math.random() / 2), signal);
+    if (this.#barren >= MAX_BARREN_STREAMS) this.#notBeforeMs = Number.POSITIVE_INFINITY;
+    return null;
   }
-  return null;
 }
 
-async function poll(
+const isEnd = (outcome: Outcome) => outcome !== 'open' && outcome !== 'unknown';
+
+/** Whether it may be gone the next time: no connection, too much at once, a server that restarts. */
+function passes(error: unknown): boolean {
+  return error instanceof ClientError && mayRepeat(error, 'safe');
+}
+
+async function ask(
   reader: TaskReader,
   id: TaskId,
-  { signal, pollMs = [250, 5000] }: WaitOptions,
-  show: (record: TaskRecord) => void,
-): Promise<End> {
-  let [waitMs] = pollMs;
-  for (;;) {
-    const record = await reader.record(id, signal);
-    show(record);
-    const outcome = outcomeOf(record.status);
-    if (outcome !== 'open' && outcome !== 'unknown') return { record, outcome };
-    if (outcome === 'unknown') {
-      // A text that the contract does not fix. What it does fix is that a completed task is listed as such.
-      const item = await reader.findCompleted(id, signal);
-      if (item !== null) {
-        const { finished_at, result_path } = item.meta;
-        const found = {
-          ...record,
-          ...(finished_at !== undefined && { finished_at }),
-          ...(result_path !== undefined && { result_path }),
-        };
-        show(found);
-        return { record: found, outcome: 'completed' };
-      }
-    }
-    await reader.http.sleep(waitMs * (0.75 + Math.random() / 4), signal);
-    waitMs = Math.min(pollMs[1], waitMs * GROWTH);
-  }
+  signal: AbortSignal | undefined,
+  hear: (record: TaskRecord) => void,
+): Promise<End | null> {
+  const record = await reader.record(id, signal);
+  hear(record);
+  const outcome = outcomeOf(record.status);
+  if (isEnd(outcome)) return { record, outcome };
+  if (outcome === 'open') return null;
+  // A text that the contract does not fix. What it does fix is that a completed task is listed as such.
+  const item = await reader.findCompleted(id, signal);
+  if (item === null) return null;
+  const { finished_at, result_path } = item.meta;
+  const found = {
+    ...record,
+    ...(finished_at !== undefined && { finished_at }),
+    ...(result_path !== undefined && { result_path }),
+  };
+  hear(found);
+  return { record: found, outcome: 'completed' };
 }
 
 const ENDS: Partial<Record<Outcome, { code: string; words: string }>> = {
