@@ -203,6 +203,10 @@ function schemaOf(setting: Setting): z.ZodType {
         .string('must be a url')
         .refine(isHttpUrl, 'must be an absolute http or https url without query')
         .transform((text) => text.replace(/\/+$/, ''));
+    case 'list':
+      return z
+        .union([z.string(), z.array(z.string())], 'must be a list of texts')
+        .transform((given) => (given === '*' ? given : split(given)));
     case 'path':
       return z.string('must be a path').min(1, 'must not be empty');
     case 'secret':
@@ -210,6 +214,12 @@ function schemaOf(setting: Setting): z.ZodType {
     case 'text':
       return z.string('must be text').min(1, 'must not be empty');
   }
+}
+
+/** `a, b` as an array; one that is an array already stays as it is. */
+function split(given: string | readonly string[]): readonly string[] {
+  if (typeof given !== 'string') return given;
+  return given.split(',').flatMap((part) => part.trim() || []);
 }
 
 function wholeNumber(min: number, max: number): z.ZodType {

@@ -17,6 +17,7 @@ export type Kind =
   | 'duration'
   | 'bytes'
   | 'path'
+  | 'list'
   | 'secret';
 
 /** One setting. `Value` is what it comes to: milliseconds for a duration, bytes for an amount. */
@@ -60,12 +61,20 @@ const duration = of<number>('duration', 'TIME');
 const bytes = of<number>('bytes', 'SIZE');
 const secret = of<string>('secret', 'SECRET');
 
+const list = of<'*' | readonly string[]>('list', 'A,B');
+
 function choice<const C extends string>(
   about: string,
   choices: readonly C[],
   more: Parts2<C> = {},
 ): Setting<C | undefined> {
-  return { kind: 'choice', placeholder: choices.join('|'), about, choices, ...more };
+  return {
+    kind: 'choice',
+    placeholder: 'NAME',
+    about: `${about}: ${choices.join(', ')}`,
+    choices,
+    ...more,
+  };
 }
 
 const MIB = 1024 * 1024;
@@ -90,16 +99,22 @@ export const SETTINGS = {
     fallback: '.falconry',
   }),
   publicUrl: url('address that clients use, when it is not ours', { service: 'publicUrl' }),
-  trustProxy: flag('believe X-Forwarded-Proto and X-Forwarded-Host', { service: 'trustProxy' }),
+  trustProxy: flag('believe X-Forwarded-Proto, -Host and -For', { service: 'trustProxy' }),
+  cors: list('origins whose pages may call the service, or *', {
+    service: 'cors',
+    placeholder: 'ORIGINS',
+    fallbackText: 'none',
+  }),
+  ui: flag('serve the page at /v1/ui', { service: 'ui' }),
   grace: duration('time for running work to end at shutdown', {
     min: 0,
     max: 86_400_000,
     fallback: 10_000,
   }),
-  log: choice('how the log is written', ['text', 'json'], {
+  log: choice('the log', ['text', 'json'], {
     fallbackText: 'text on a terminal, else json',
   }),
-  logLevel: choice('the least that is logged', ['debug', 'info', 'warn', 'error', 'silent'], {
+  logLevel: choice('the least of it', ['debug', 'info', 'warn', 'error', 'silent'], {
     fallback: 'info',
   }),
   firstKey: secret('API key that the first start takes, in place of making one'),
@@ -110,9 +125,9 @@ export const SETTINGS = {
     service: 'serviceName',
     fallback: 'svc',
   }),
-  signing: flag('offer the signing endpoint, for testing', {
+  signing: flag('the signing endpoint, for testing', {
     service: 'signing',
-    fallbackText: 'yes; no when NODE_ENV is production',
+    fallbackText: 'not if NODE_ENV is production',
   }),
   signingKeyPerClient: flag('a signing key for each client, not one for all', {
     service: 'signingKeyPerClient',
@@ -124,7 +139,7 @@ export const SETTINGS = {
     max: 256,
     fallbackText: 'processors - 1, from 1 to 8',
   }),
-  aggregateFormat: choice('what becomes of a batch', ['auto', 'proof', 'bundle'], {
+  aggregateFormat: choice('aggregates', ['auto', 'proof', 'bundle'], {
     service: 'aggregateFormat',
   }),
   lease: duration('a worker that is silent for so long loses its task', {
@@ -199,6 +214,16 @@ export const SETTINGS = {
     service: 'limits.eventStreams',
     min: 0,
     max: 1e6,
+  }),
+  refusedPerSecond: integer('requests without a good key, from one address', {
+    service: 'limits.refusedPerSecond',
+    min: 1,
+    max: 1e9,
+  }),
+  refusedBurst: integer('such requests at once after a rest', {
+    service: 'limits.refusedBurst',
+    min: 1,
+    max: 1e9,
   }),
 
   // Clients of a service
