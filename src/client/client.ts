@@ -5,6 +5,7 @@ import { type Call, Http, readJson } from './http.ts';
 import { allTasks, type ListOptions, listPage, type PageOptions } from './lists.ts';
 import { outcomeOf, readRecord, readSignAnswer, readTicket } from './records.ts';
 import { fetchResult, type ResultOptions } from './result.ts';
+import { outcomeUnknown } from './retry.ts';
 import { acceptedRecord, newIdempotencyKey, notifyUploaded, repeatUnderKey } from './submit.ts';
 import type {
   Batch,
@@ -277,7 +278,7 @@ class HttpClient implements Client, TaskReader {
       try {
         return await this.#delete(own, 'unsafe', signal);
       } catch (error) {
-        const lost = error instanceof ClientError && error.kind === 'network';
+        const lost = error instanceof ClientError && outcomeUnknown(error);
         if (!lost || count >= this.http.retries.times) throw error;
       }
     }
@@ -285,19 +286,19 @@ class HttpClient implements Client, TaskReader {
 
   async remove(id: TaskIdInput, { signal }: CallOptions = {}): Promise<void> {
     const own = taskId(id);
-    let tried = false;
-    const repeat = async (): Promise<'safe'> => {
-      tried = true;
+    let maybeGone = false;
+    const repeat = async (error: ClientError): Promise<'safe'> => {
+      maybeGone ||= outcomeUnknown(error);
       return 'safe';
     };
     try {
       // The first cancels what has not ended.
       for (let left = 2; left > 0; left--) {
         if ((await this.#delete(own, repeat, signal)) === null) return;
-        tried = true;
+        maybeGone = true;
       }
     } catch (error) {
-      const gone = error instanceof ClientError && error.status === 404 && tried;
+      const gone = error instanceof ClientError && error.status === 404 && maybeGone;
       if (!gone) throw error;
     }
   }

@@ -104,12 +104,13 @@ export class Http {
 
   /** One attempt whose body comes in pieces; `close` must be called in the end. */
   async stream(call: Call): Promise<TextStream> {
+    const headers = await this.#headers(call);
     const link = linkSignals([this.#signal, call.signal], call.limitMs ?? this.#timeoutMs);
     try {
       if (link.signal.aborted) throw aborted(link.signal);
       const response = await this.#fetch(this.#url(call), {
         method: call.method,
-        headers: await this.#headers(call),
+        headers,
         signal: link.signal,
       });
       if (!response.ok) throw refusal(call, await readAnswer(response));
@@ -150,11 +151,12 @@ export class Http {
   }
 
   async #attempt(call: Call): Promise<Answer> {
+    // Outside: what the caller's own function throws is not a failure of the network.
+    const headers = await this.#headers(call);
     const limitMs = call.transfer ? this.#transferTimeoutMs : this.#timeoutMs;
     const link = linkSignals([this.#signal, call.signal], limitMs);
     try {
       if (link.signal.aborted) throw aborted(link.signal);
-      const headers = await this.#headers(call);
       const url = this.#url(call);
       const answer = call.by
         ? await call.by(url, headers, link.signal)

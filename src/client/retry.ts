@@ -50,6 +50,11 @@ export function mayRepeat(error: ClientError, repeat: Repeat): boolean {
   return repeat === 'safe' && PASSING.has(status);
 }
 
+/** Whether the server may have done what was asked, though no answer says so. */
+export function outcomeUnknown({ kind, status = 0 }: ClientError): boolean {
+  return kind === 'network' || (kind === 'problem' && status >= 500);
+}
+
 /** The wait before repeat number `count` (from 0), or null when the server asks for more than is allowed. */
 export function waitMs(
   error: ClientError,

@@ -2,7 +2,7 @@
 import { ClientError } from './clientError.ts';
 import type { Http } from './http.ts';
 import { outcomeOf, readRecord } from './records.ts';
-import type { Repeat } from './retry.ts';
+import { outcomeUnknown, type Repeat } from './retry.ts';
 import type { CallOptions, ClientOptions, TaskId, TaskRecord } from './types.ts';
 import { asObject, malformed, readId } from './wire.ts';
 
@@ -19,10 +19,9 @@ export function repeatUnderKey(
   path: string,
   signal?: AbortSignal,
 ): (error: ClientError) => Promise<Repeat> {
-  return async ({ kind, status = 0 }) => {
+  return async (error) => {
     if (support !== 'ask') return support ? 'safe' : 'unsafe';
-    const unknownOutcome = kind === 'network' || (kind === 'problem' && status >= 500);
-    return unknownOutcome && (await saysItKnowsKeys(http, path, signal)) ? 'safe' : 'unsafe';
+    return outcomeUnknown(error) && (await saysItKnowsKeys(http, path, signal)) ? 'safe' : 'unsafe';
   };
 }
 
@@ -75,13 +74,13 @@ export async function notifyUploaded(
   record: (id: TaskId) => Promise<TaskRecord>,
   { signal }: CallOptions,
 ): Promise<TaskRecord> {
-  let attempts = 0;
+  let maybeHeard = false;
   try {
     const { text } = await http.send({
       method: 'POST',
       to: { path: `${path}/${id}` },
-      repeat: async () => {
-        attempts++;
+      repeat: async (error) => {
+        maybeHeard ||= outcomeUnknown(error);
         return 'safe';
       },
       signal,
@@ -89,7 +88,7 @@ export async function notifyUploaded(
     const body: unknown = text.trim() === '' ? undefined : parse(text);
     return await acceptedRecord(body, `/${id}`, record);
   } catch (error) {
-    const refused = error instanceof ClientError && error.kind === 'problem' && attempts > 0;
+    const refused = error instanceof ClientError && error.kind === 'problem' && maybeHeard;
     if (!refused || (error.status !== 409 && error.status !== 404)) throw error;
     const now = await record(id);
     if (outcomeOf(now.status) === 'open' && BEFORE_NOTIFY.has(now.status)) throw error;
