@@ -11,6 +11,7 @@ import { CodedError, isCodedError } from '../errors.ts';
 import { remoteAddress } from './http/address.ts';
 import { BodyBudget } from './http/body.ts';
 import { AnonymousLimiter, RequestLimiter } from './limits.ts';
+import { operations } from './openapi/operations.ts';
 import { documentRoutes } from './openapi/routes.ts';
 import type { Settings } from './options.ts';
 import { ProblemError, problemResponse } from './problems.ts';
@@ -20,6 +21,7 @@ import { signRoutes } from './routes/sign.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { describe, type Runtime } from './runtime.ts';
+import { uiRoutes } from './ui/routes.ts';
 
 export function createApp(runtime: Runtime): Hono<Env> {
   const { settings } = runtime;
@@ -30,12 +32,14 @@ export function createApp(runtime: Runtime): Hono<Env> {
     budget: new BodyBudget(settings.maxBufferedBytes),
     limiter: new RequestLimiter(requestsPerSecond, burst),
     anonymous: new AnonymousLimiter(refusedPerSecond, refusedBurst),
+    operations: operations(settings),
   };
   const routes: Route[] = [
     ...signRoutes(deps),
     ...aggsignRoutes(deps),
     ...taskRoutes(deps),
     ...uploadRoutes(deps),
+    ...(settings.ui ? uiRoutes(deps) : []),
   ];
   routes.push(...documentRoutes(deps, routes));
   const app = new Hono<Env>();

@@ -143,8 +143,8 @@ const MAX_MS = 2 ** 31 - 1;
 const nothing = () => {};
 const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-/** What is below `/v1/` beside the service's own name. */
-const PAGES: ReadonlySet<string> = new Set(['docs', 'openapi.json', 'ui']);
+/** What is below `/v1/` beside the service's own name; `v1` itself would hide where the service is mounted. */
+const TAKEN_NAMES: ReadonlySet<string> = new Set(['docs', 'openapi.json', 'ui', 'v1']);
 
 const SERVICE_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._~-]{0,62}[A-Za-z0-9])?$/;
 
@@ -205,8 +205,8 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
   if (!SERVICE_NAME.test(settings.serviceName)) {
     throw new RangeError('"options.serviceName" must be one path segment of letters and digits');
   }
-  if (PAGES.has(settings.serviceName)) {
-    throw new RangeError(`"options.serviceName" must not be ${settings.serviceName}: it is a page`);
+  if (TAKEN_NAMES.has(settings.serviceName)) {
+    throw new RangeError(`"options.serviceName" must not be ${settings.serviceName}`);
   }
   if (settings.dataDirectory === '') throw new RangeError('"options.dataDirectory" is empty');
   if (settings.maxBufferedBytes < settings.maxBodyBytes) {

@@ -160,7 +160,7 @@ export function problemShape(code: ErrorCode, type: string) {
       detail: z.string().min(1),
       code: z.literal(code),
       ...(WITH_FAULTS.has(code) && faults),
-      ...(code === 'INTERNAL' && { id: z.uuid() }),
+      ...(status === 500 && { id: z.uuid() }),
     })
     .openapi(`Problem_${code}`, {
       description: `${message}.${retriable ? ' The same request can succeed later.' : ''}`,

@@ -234,7 +234,8 @@ function good(route: Route, answer: Answer): PathConfig['responses'][string] {
 function problemExamples(codes: readonly ErrorCode[]) {
   return Object.fromEntries(
     codes.map((code) => {
-      const id = code === 'INTERNAL' ? { id: '0b0f4a57-2d2f-4c8e-9f4e-0d6c0c1a2b3c' } : {};
+      const id =
+        ERROR_CODES[code].status === 500 ? { id: '0b0f4a57-2d2f-4c8e-9f4e-0d6c0c1a2b3c' } : {};
       return [code, { value: { ...problemBody(new CodedError(code)), ...id } }];
     }),
   );

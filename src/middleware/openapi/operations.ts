@@ -31,6 +31,7 @@ const READS_BODY = [
   'REQUEST_TIMEOUT',
   'BODY_TOO_LARGE',
   'OVERLOADED',
+  'BODY_CONSUMED',
 ] as const satisfies ErrorCode[];
 const READS_JSON = [
   ...READS_BODY,
@@ -84,6 +85,8 @@ const triple = {
   signature: EXAMPLE_SIGNATURE,
 };
 const { signature: _, ...statement } = triple;
+
+export type Operations = ReturnType<typeof operations>;
 
 /** Every operation of the service under these limits, by its id. */
 export function operations(limits: { maxSignatures: number; maxDigestBytes: number }) {
@@ -307,6 +310,7 @@ export function operations(limits: { maxSignatures: number; maxDigestBytes: numb
         'INCOMPLETE_BODY',
         'REQUEST_TIMEOUT',
         'BODY_TOO_LARGE',
+        'BODY_CONSUMED',
         'MALFORMED_JSON',
         'LENGTH_REQUIRED',
         'UNSUPPORTED_MEDIA_TYPE',

@@ -7,7 +7,6 @@ import type { Deps, Route } from '../routes/route.ts';
 import { DOCS_STYLE, docsPage } from './docsPage.ts';
 import { escapeHtml } from './docsText.ts';
 import { type Document, openapiDocument } from './document.ts';
-import { operations } from './operations.ts';
 
 /** Stands where the address of the mount point goes, which each request tells anew. */
 const ADDRESS = 'https://address.invalid';
@@ -17,8 +16,10 @@ const ADDRESS = 'https://address.invalid';
  *
  * @param routes the others; these two are in the document as well
  */
-export function documentRoutes({ settings }: Deps, routes: readonly Route[]): Route[] {
-  const known = operations(settings);
+export function documentRoutes(
+  { settings, operations: known }: Deps,
+  routes: readonly Route[],
+): Route[] {
   const made = once((): Document => {
     const about = { serviceName: settings.serviceName, address: ADDRESS, version: version() };
     return openapiDocument([...routes, ...own], about);

@@ -6,10 +6,9 @@ import { endOf, serviceBase } from '../http/address.ts';
 import { withBody, withJsonBody } from '../http/body.ts';
 import { answerOnce } from '../idempotency.ts';
 import type { Operation } from '../openapi/operation.ts';
-import { operations } from '../openapi/operations.ts';
 import { ProblemError } from '../problems.ts';
 import { progressRecord } from '../records.ts';
-import { judge, requestShapes } from '../schemas.ts';
+import { judge } from '../schemas.ts';
 import type { NewTask, PutOptions, StoredAnswer, TaskStore } from '../stores/taskStore.ts';
 import { checkStatements, checkTriples, type ShapeFault, type Triple } from '../taskFile.ts';
 import type { Task } from '../tasks/task.ts';
@@ -26,7 +25,7 @@ const TOKENS_PER_ITEM = 16;
 export function aggsignRoutes(deps: Deps): Route[] {
   const { settings } = deps;
   const base = `/v1/${settings.serviceName}/aggsign`;
-  const known = operations(settings);
+  const known = deps.operations;
   const post = (path: string, operation: Operation, handle: Handler): Route => ({
     method: 'POST',
     path: base + path,
@@ -176,7 +175,7 @@ function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
     });
 }
 
-function verify({ settings, runtime, budget }: Deps): Handler {
+function verify({ settings, runtime, budget, operations }: Deps): Handler {
   const { maxSignatures, maxDigestBytes, maxBodyBytes, bodyIdleTimeoutMs } = settings;
   const limits = {
     maxBytes: maxBodyBytes,
@@ -185,7 +184,7 @@ function verify({ settings, runtime, budget }: Deps): Handler {
     tooManyCode: 'TOO_MANY_ITEMS',
   } as const;
   // The statements are judged by `checkStatements`.
-  const AggregateOnly = requestShapes(settings).VerifyRequest.pick({ aggregate: true });
+  const AggregateOnly = operations.verifyAggregate.body.schema.pick({ aggregate: true });
   return (c) =>
     withJsonBody(c, limits, budget, async (value) => {
       const { aggregate: hex } = judge(AggregateOnly, value);

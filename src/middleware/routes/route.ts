@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type { BodyBudget } from '../http/body.ts';
 import type { AnonymousLimiter, RequestLimiter } from '../limits.ts';
 import type { Operation } from '../openapi/operation.ts';
+import type { Operations } from '../openapi/operations.ts';
 import type { Settings } from '../options.ts';
 import type { Runtime } from '../runtime.ts';
 
@@ -18,6 +19,8 @@ export interface Deps {
   readonly budget: BodyBudget;
   readonly limiter: RequestLimiter;
   readonly anonymous: AnonymousLimiter;
+  /** What the document says of each endpoint, and the schemas that judge its requests. */
+  readonly operations: Operations;
 }
 
 /** A request whose API key was good. */

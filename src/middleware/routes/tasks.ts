@@ -2,7 +2,6 @@
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
 import { decodeCursor, encodeCursor, type Position } from '../http/cursor.ts';
-import { operations } from '../openapi/operations.ts';
 import { ProblemError } from '../problems.ts';
 import { listItem } from '../records.ts';
 import type { ListQuery } from '../stores/taskStore.ts';
@@ -16,7 +15,7 @@ const MAX_LIMIT = 1000;
 
 export function taskRoutes(deps: Deps): Route[] {
   const base = `/v1/${deps.settings.serviceName}/tasks`;
-  const { listTasks, getTask, removeTask, getResult, followTask } = operations(deps.settings);
+  const { listTasks, getTask, removeTask, getResult, followTask } = deps.operations;
   const right = 'key';
   return [
     { method: 'GET', path: base, right, operation: listTasks, handle: list(deps) },

@@ -7,7 +7,6 @@ import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
 import { newInputKey, type UrlRight } from '../blobs/blobStore.ts';
 import { bodyChunks, requireJsonType } from '../http/body.ts';
-import { operations } from '../openapi/operations.ts';
 import { ProblemError } from '../problems.ts';
 import type { BlobRef, Task } from '../tasks/task.ts';
 import { STATE_TEXTS } from '../tasks/task.ts';
@@ -15,7 +14,7 @@ import { type Deps, pathId, type Route } from './route.ts';
 
 export function uploadRoutes(deps: Deps): Route[] {
   const base = `/v1/${deps.settings.serviceName}`;
-  const { uploadTaskFile, downloadResult } = operations(deps.settings);
+  const { uploadTaskFile, downloadResult } = deps.operations;
   return [
     {
       method: 'PUT',
