@@ -10,8 +10,10 @@ import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
+import { resultKey } from '../blobs/blobStore.ts';
 import { contentSecurityPolicy, etagOf } from '../http/page.ts';
 import type { Operation } from '../openapi/operation.ts';
+import type { Settings } from '../options.ts';
 import type { Deps, Route } from '../routes/route.ts';
 import { ASSETS, type AssetName, TEMPLATE } from './assets.gen.ts';
 import { renderPage } from './html.ts';
@@ -47,7 +49,6 @@ type Encoding = 'br' | 'gzip' | 'identity';
 
 /** Routes of the page. */
 export function uiRoutes({ settings }: Deps): Route[] {
-  const policy = contentPolicy(settings.publicUrl);
   const assets = new Map<string, Asset>();
   const names = {} as Record<AssetName, string>;
   for (const name of Object.keys(ASSETS) as AssetName[]) {
@@ -74,7 +75,8 @@ export function uiRoutes({ settings }: Deps): Route[] {
       operation: OPERATION,
       async handle(c) {
         const body = new TextEncoder().encode(html());
-        const headers = { ...SAFETY, 'content-security-policy': policy.page };
+        const policy = pagePolicy(await origins(settings));
+        const headers = { ...SAFETY, 'content-security-policy': policy };
         return answer(
           c,
           { etag: etagOf(body), type: 'text/html; charset=utf-8' },
@@ -99,7 +101,7 @@ export function uiRoutes({ settings }: Deps): Route[] {
       async handle(c) {
         const asset = assets.get(c.req.param('file') ?? '');
         if (asset === undefined) throw new CodedError('NOT_FOUND');
-        const headers = { ...SAFETY, 'content-security-policy': policy.asset };
+        const headers = { ...SAFETY, 'content-security-policy': ASSET_POLICY };
         return answer(c, asset, IMMUTABLE, headers, {
           br: () => asset.encoded('br'),
           gzip: () => asset.encoded('gzip'),
@@ -119,25 +121,31 @@ const SAFETY = {
   'cross-origin-resource-policy': 'same-origin',
 } as const;
 
-/**
- * The page talks to where it came from, and to the public address if the service has one; scripts and styles come from
- * files only. The worker is a document of its own to browsers: it compiles WebAssembly and talks to nobody.
- */
-function contentPolicy(publicUrl: string | undefined): { page: string; asset: string } {
-  const connect = publicUrl === undefined ? "'self'" : `'self' ${new URL(publicUrl).origin}`;
-  return {
-    page: contentSecurityPolicy([
-      "script-src 'self' 'wasm-unsafe-eval'",
-      "style-src 'self'",
-      "img-src 'self'",
-      `connect-src ${connect}`,
-      "worker-src 'self'",
-      "require-trusted-types-for 'script'",
-      'trusted-types falconry',
-    ]),
-    asset: contentSecurityPolicy(["script-src 'self' 'wasm-unsafe-eval'"]),
-  };
+/** Whom the page may speak to beside where it came from: the public address, and a store that signs urls of its own. */
+async function origins({ publicUrl, blobs }: Settings): Promise<string[]> {
+  const urls = publicUrl === undefined ? [] : [publicUrl];
+  if (blobs?.urls === 'remote') {
+    const options = { base: publicUrl ?? 'http://localhost', expiresAtMs: Date.now() };
+    urls.push(await blobs.uploadUrl(1, options), await blobs.resultUrl(resultKey(1, 1), options));
+  }
+  return [...new Set(urls.map((url) => new URL(url).origin))];
 }
+
+/** Scripts and styles come from files of ours only, and no string ever becomes markup or script. */
+function pagePolicy(others: readonly string[]): string {
+  return contentSecurityPolicy([
+    "script-src 'self' 'wasm-unsafe-eval'",
+    "style-src 'self'",
+    "img-src 'self'",
+    ["connect-src 'self'", ...others].join(' '),
+    "worker-src 'self'",
+    "require-trusted-types-for 'script'",
+    'trusted-types falconry',
+  ]);
+}
+
+/** The worker has a policy of its own: it compiles WebAssembly and talks to nobody. */
+const ASSET_POLICY = contentSecurityPolicy(["script-src 'self' 'wasm-unsafe-eval'"]);
 
 const OPERATION: Operation = {
   id: 'getPage',

@@ -61,7 +61,7 @@ function show(moveFocus: boolean): void {
 const keyState = byId('key-state');
 function showKey(): void {
   const known = app.session.key !== null;
-  fill(keyState, known ? 'API key in use' : 'No API key');
+  fill(keyState, known ? 'Key in use' : 'No key');
   keyState.classList.toggle('known', known);
 }
 
@@ -72,6 +72,8 @@ fill(
   byId('about'),
   'The service at ',
   h('span', { class: 'mono' }, app.base),
+  ', its ',
+  h('a', { href: 'docs' }, 'documentation'),
   '. This page loads nothing from anywhere else.',
 );
 byId('skip').addEventListener('click', (event) => {

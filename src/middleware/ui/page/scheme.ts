@@ -1,8 +1,11 @@
 /** Light, dark, or what the system says; a button goes through the three, and the browser remembers. */
-import { announce } from './dom.ts';
+import { announce, fill } from './dom.ts';
+import { icon } from './parts/icons.ts';
 
 const SCHEMES = ['auto', 'light', 'dark'] as const;
 type Scheme = (typeof SCHEMES)[number];
+
+const NAMES: Readonly<Record<Scheme, string>> = { auto: 'Auto', light: 'Light', dark: 'Dark' };
 
 const PLACE = 'falconry colours';
 
@@ -10,7 +13,8 @@ const PLACE = 'falconry colours';
 export function startScheme(button: HTMLElement): void {
   let scheme = remembered();
   const show = () => {
-    button.textContent = `Colours: ${scheme}`;
+    fill(button, icon('halves'), NAMES[scheme]);
+    button.setAttribute('aria-label', `Colours: ${NAMES[scheme]}`);
     if (scheme === 'auto') delete document.documentElement.dataset.scheme;
     else document.documentElement.dataset.scheme = scheme;
   };
@@ -20,7 +24,7 @@ export function startScheme(button: HTMLElement): void {
       localStorage.setItem(PLACE, scheme);
     } catch {}
     show();
-    announce(`Colours: ${scheme}`);
+    announce(`Colours: ${NAMES[scheme]}`);
   });
   show();
 }

@@ -11,6 +11,11 @@ const PATHS = {
   box: ['M4 8l8-4 8 4v8l-8 4-8-4V8z', 'M4 8l8 4 8-4M12 12v8'],
   list: ['M9 6h11M9 12h11M9 18h11', 'M4.5 6h.01M4.5 12h.01M4.5 18h.01'],
   seal: ['M12 3l7 3v5.5c0 4.5-3 7.8-7 9.5-4-1.7-7-5-7-9.5V6l7-3z', 'M8.5 12l2.5 2.5 4.5-5'],
+  halves: [
+    'M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17z',
+    'M12 3.5v17',
+    'M12 8h6M12 12h8M12 16h6',
+  ],
 } as const;
 
 export type IconName = keyof typeof PATHS;

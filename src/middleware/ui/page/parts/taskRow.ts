@@ -31,16 +31,7 @@ export class TaskRow {
       ),
       this.#state,
       this.#meter.element,
-      h(
-        'div',
-        { class: 'actions' },
-        h(
-          'a',
-          { class: 'button quiet small', href: `#tasks/${id}`, 'aria-label': `Open task ${id}` },
-          'Open',
-        ),
-        this.#action,
-      ),
+      h('div', { class: 'actions' }, this.#action),
     );
   }
 
@@ -64,7 +55,7 @@ export class TaskRow {
     if (progress && !this.ended) {
       const { phase, done, total } = progress;
       this.#meter.set(`${phaseWords(phase)} ${count(done)}/${count(total)}`, done, total);
-      this.#meter.element.style.visibility = 'visible';
+      this.#meter.element.classList.remove('idle');
     }
   }
 
@@ -79,6 +70,6 @@ export class TaskRow {
     fill(this.#action, word);
     this.#action.setAttribute('aria-label', `${word} task ${this.id}`);
     // The place stays, so that nothing jumps.
-    this.#meter.element.style.visibility = 'hidden';
+    this.#meter.element.classList.add('idle');
   }
 }

@@ -160,7 +160,7 @@ function testItems(app: App): HTMLElement {
 }
 
 function fromFile(app: App): HTMLElement {
-  const outcome = h('div', { 'aria-live': 'polite' });
+  const outcome = h('div');
   const zone = dropZone({
     label: 'Choose a task file, or drop it here',
     hint: `A JSON array of digest, public_key and signature; up to ${bytes(app.config.maxBodyBytes)}`,
@@ -177,6 +177,7 @@ function fromFile(app: App): HTMLElement {
       });
       if ('faults' in reading) {
         fill(outcome, faultList(`${file.name} is no task file`, reading.faults, reading.total));
+        announce(`${file.name} is no task file: ${counted(reading.total, 'fault')}`);
         return;
       }
       const { summary } = reading;
@@ -185,6 +186,7 @@ function fromFile(app: App): HTMLElement {
         h('p', { class: 'small soft' }, `${file.name}: ${counted(summary.count, 'item')} read.`),
       );
       app.draft.set(summary);
+      announce(`${file.name}: ${counted(summary.count, 'item')} read`);
     } catch (error) {
       fill(outcome, problemBox(error));
     }

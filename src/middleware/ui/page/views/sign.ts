@@ -97,7 +97,7 @@ export function signView(app: App): View {
       'div',
       { class: 'columns two' },
       panel(
-        'Message',
+        'What to sign',
         h(
           'form',
           {
