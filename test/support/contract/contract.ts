@@ -87,8 +87,11 @@ export class Contract {
     const response = operation.responses[seen.status];
     if (response !== undefined) {
       const faults = this.#faultsOf(seen, response);
-      return { key: `${operation.operationId} ${seen.status}`, faults };
+      if (faults.length === 0 || !seen.raw) {
+        return { key: `${operation.operationId} ${seen.status}`, faults };
+      }
     }
+    // What the server itself refused belongs to no operation.
     if (seen.raw) return this.#judgeGeneral(seen, item);
     const key = `${operation.operationId} ${seen.status}`;
     return { key, faults: [`the status is not documented: ${seen.body}`] };
