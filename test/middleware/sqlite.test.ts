@@ -85,9 +85,12 @@ describe('the SQLite file', () => {
     await first.close();
     const second = sqliteStore({ path });
     expect(outcome).toMatchObject({ ok: true });
-    expect(await second.list({ clientId: 1, limit: 5 })).toEqual({
+    if (!outcome.ok) throw new Error(outcome.reason);
+    const { id, state, createdAt } = outcome.task;
+    expect(await second.get(id)).toEqual(outcome.task);
+    expect(await second.list({ clientId: 1, limit: 5 })).toMatchObject({
       more: false,
-      tasks: [outcome.ok && outcome.task],
+      tasks: [{ id, state, createdAt, result: null }],
     });
     expect(await second.secret('urls')).toEqual(secret);
     await second.close();

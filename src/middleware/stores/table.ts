@@ -3,7 +3,7 @@
  * asks, and transactions. Everything here is synchronous, so a transaction is a plain function, and nothing can come
  * between its reads and its writes. The rules of the port are in `tableStore.ts`, once for all tables.
  */
-import type { Task, TaskState } from '../tasks/task.ts';
+import type { ListedTask, Task, TaskState } from '../tasks/task.ts';
 import type { ApiKeyRecord, ClientUsage, ListQuery, StoredAnswer } from './taskStore.ts';
 
 /** A task with what only the store needs. */
@@ -53,7 +53,7 @@ export interface Table {
   delete(id: number): void;
 
   /** At most `limit` rows of one client in order of id. */
-  list(query: ListQuery, limit: number): TaskRow[];
+  list(query: ListQuery, limit: number): ListedTask[];
   usage(clientId: number): ClientUsage;
   counts(): Partial<Record<TaskState, number>>;
   /** Of the waiting rows with `dueMs` at or before now the one of the first turn, then submitted first. */

@@ -171,10 +171,10 @@ export function tableStore(
     },
 
     async list(query) {
-      const rows = table.list(query, query.limit + 1);
-      const more = rows.length > query.limit;
-      if (more) rows.pop();
-      return { tasks: rows.map(publicTask), more };
+      const tasks = table.list(query, query.limit + 1);
+      const more = tasks.length > query.limit;
+      if (more) tasks.pop();
+      return { tasks, more };
     },
 
     async usage(clientId) {
