@@ -2,8 +2,10 @@
 import { CodedError } from '../../errors.ts';
 import type { Coefs, Labrador } from '../wasm.ts';
 import { Seed } from './challenges.ts';
+import type { Columns } from './columns.ts';
 import { ABSORB } from './labels.ts';
 import { LAST_RETRY } from './shapes.ts';
+import type { StepInput, StepName, StepOutput, Team } from './team.ts';
 import { type Trace, Transcript } from './transcript.ts';
 
 /** The steps of a level. */
@@ -40,6 +42,7 @@ const PHASES: readonly Phase[] = ['commit', 'project', 'lift', 'combine', 'amort
 
 export class Context {
   readonly lab: Labrador;
+  readonly team: Team;
   readonly transcript: Transcript;
   readonly #onProgress: ((progress: ProveProgress) => void) | undefined;
   readonly #signal: AbortSignal | undefined;
@@ -53,6 +56,7 @@ export class Context {
 
   constructor(
     lab: Labrador,
+    team: Team,
     weights: readonly number[],
     options: {
       onProgress?: ((progress: ProveProgress) => void) | undefined;
@@ -61,6 +65,7 @@ export class Context {
     },
   ) {
     this.lab = lab;
+    this.team = team;
     this.transcript = new Transcript(options.trace);
     this.#onProgress = options.onProgress;
     this.#signal = options.signal;
@@ -78,7 +83,28 @@ export class Context {
 
   /** A seed of the transcript, for streams of this level; lives as long as the scope. */
   seed(label: string): Seed {
-    return new Seed(this.lab, this.transcript.seed(label), this.#level);
+    return this.seedOf(this.transcript.seed(label));
+  }
+
+  /** A seed whose bytes are known, likewise. */
+  seedOf(bytes: Uint8Array): Seed {
+    return new Seed(this.lab, bytes, this.#level);
+  }
+
+  /**
+   * Does a step in all shares of the level.
+   *
+   * @param from, to how much of the phase is done before and after
+   */
+  all<K extends StepName>(
+    phase: Phase,
+    [from, to]: readonly [from: number, to: number],
+    step: K,
+    input: (columns: Columns, index: number) => StepInput<K>,
+    columns?: readonly Columns[],
+  ): Promise<StepOutput<K>[]> {
+    const pause = (share: number): Promise<void> => this.pause(phase, from + share * (to - from));
+    return this.team.all(step, input, pause, columns);
   }
 
   /** A field of the section. */

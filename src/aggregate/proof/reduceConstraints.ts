@@ -85,7 +85,7 @@ export function addOuter(
     i < firsts ? someForms(challenges.outer, i * kappa1, kappa1) : challenges.garbage,
   );
   const addKeys = (matrix: number, place: number, columns: number, by: Forms): void =>
-    foldKeyRows(lab, keys, matrix, columns, by, (vec, from, count) =>
+    foldKeyRows(lab, keys, matrix, { to: columns }, by, (vec, from, count) =>
       lab.scope(() => v.addRun(place + from, vec, count)),
     );
   const split = rowsOfA * fu * kappa;
@@ -206,7 +206,7 @@ export function addAmortised(
       lab.kernels.coefsToVec(lab.row(vecs, row), 0, run.at, COEFS, count);
     }
   });
-  foldKeyRows(lab, keys, MATRIX.A, n, amortised, (vec, from, count) =>
+  foldKeyRows(lab, keys, MATRIX.A, { to: n }, amortised, (vec, from, count) =>
     lab.scope(() => z.addRun(from, vec, count)),
   );
   for (let row = 0; row < vecs.rows; row++) {

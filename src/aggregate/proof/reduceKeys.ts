@@ -1,12 +1,36 @@
 /** Commitment keys, folded by short challenges as they are expanded (docs/protocol.md, 6.1 and 10.1); none is stored. */
 import type { Forms, Labrador, Vecs } from '../wasm.ts';
-import type { Seed } from './challenges.ts';
-import { STREAM } from './labels.ts';
-import { COLUMNS_OF_BLOCK, rowsOf } from './reduceFold.ts';
+import { COEFS, keysSeed, Seed } from './challenges.ts';
+import type { Columns } from './columns.ts';
+import { MATRIX, SHORT, STREAM } from './labels.ts';
+import { COLUMNS_OF_BLOCK, rowsOf, shortForms } from './reduceFold.ts';
+import { type Values, valuesOf } from './ring.ts';
 
 /** Columns that are expanded before they are summed: what stays in a cache. */
 const RUN = 64;
 const BLOCK = 24_576;
+
+/** The inner key of level `number` in some columns, folded by the challenges that the next level's seed gives. */
+export function foldInnerKey(
+  lab: Labrador,
+  of: {
+    readonly number: number;
+    readonly kappa: number;
+    readonly columns: Columns;
+    readonly seed: Uint8Array;
+  },
+): Values {
+  const { number, kappa, columns } = of;
+  return lab.scope(() => {
+    const seed = new Seed(lab, of.seed, number + 1);
+    const challenges = shortForms(lab, seed, SHORT.amortised, 0, kappa);
+    const out = lab.coefs(columns.to - columns.from);
+    foldKeyRows(lab, keysSeed(lab, number), MATRIX.A, columns, challenges, (vec, from, count) => {
+      lab.kernels.vecToCoefs(out.at + COEFS * (from - columns.from), vec, 0, count);
+    });
+    return valuesOf(lab, out);
+  });
+}
 
 /** Part of a list of forms. */
 export const someForms = (forms: Forms, from: number, count: number): Forms => ({
@@ -16,7 +40,7 @@ export const someForms = (forms: Forms, from: number, count: number): Forms => (
 });
 
 /**
- * Sum over rows i of challenge_i key[i][column], in runs of columns.
+ * Sum over rows i of challenge_i key[i][column] for columns `from` (a multiple of 32) to `to - 1`, in runs.
  *
  * @param visit gets the address of a vector, the column that its column 0 stands for, and how many follow
  */
@@ -24,7 +48,7 @@ export function foldKeyRows(
   lab: Labrador,
   keys: Seed,
   matrix: number,
-  columns: number,
+  { from: first = 0, to }: { from?: number; to: number },
   challenges: Forms,
   visit: (vec: number, from: number, count: number) => void,
 ): void {
@@ -32,8 +56,8 @@ export function foldKeyRows(
     const rows = lab.vecs(challenges.count, RUN);
     const sum: Vecs = lab.vecs(1, RUN);
     const addresses = rowsOf(lab, rows);
-    for (let from = 0; from < columns; from += RUN) {
-      const count = Math.min(RUN, columns - from);
+    for (let from = first; from < to; from += RUN) {
+      const count = Math.min(RUN, to - from);
       const offset = BLOCK * (from / COLUMNS_OF_BLOCK);
       for (const [i, at] of addresses.entries()) {
         keys.start(STREAM.keys, matrix, i);

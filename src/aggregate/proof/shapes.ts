@@ -32,7 +32,7 @@ export const pairIndex = (r: number, a: number, b: number): number =>
   a * r - (a * (a - 1)) / 2 + b - a;
 
 /** The first row of every part. */
-export function firstRows({ rows }: Shape): number[] {
+export function firstRows({ rows }: Pick<Shape, 'rows'>): number[] {
   let row = 0;
   return rows.map((count) => {
     row += count;

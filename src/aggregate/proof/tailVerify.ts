@@ -79,7 +79,7 @@ function sumsOf(
   const sums = lab.sums(kappa + 2);
   const square = { ...sums, at: sums.at + SUMS * kappa, count: 1 };
   const value = { ...sums, at: sums.at + SUMS * (kappa + 1), count: 1 };
-  lab.products({ ...sums, count: kappa }, expandKeys(lab, number, MATRIX.A, kappa, n), z);
+  lab.products({ ...sums, count: kappa }, expandKeys(lab, number, MATRIX.A, kappa, { to: n }), z);
   lab.products(square, z, z);
   lab.products(value, folding.sum, z);
   lab.products(value, onE.sum, e);
