@@ -19,6 +19,7 @@ const CONSUMER = `
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { falcon512, falcon1024, aggregate, extractSignatures, verifyAggregate } from 'falconry';
+import { createClient } from 'falconry/client';
 import { falconService } from 'falconry/middleware';
 
 const message = new TextEncoder().encode('installed from the tarball');
@@ -42,8 +43,19 @@ for (const name of ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed'])
 const service = falconService({ dataDirectory: './data' });
 await service.start();
 assert.equal((await service.app.request('/v1/svc/tasks')).status, 401);
+const { key } = await service.apiKeys.create({ name: 'consumer' });
+const client = createClient({
+  baseUrl: 'http://localhost',
+  apiKey: key,
+  fetch: async (input, init) => service.app.fetch(new Request(input, init)),
+});
+const { publicKey, secretKey } = falcon512.keygen();
+const items = [{ publicKey, message, signature: falcon512.sign(message, secretKey) }];
+const { process_id } = await client.submit(items);
+await client.waitFor(process_id);
+assert.equal((await client.result(process_id, { statements: items })).checked, true);
 await service.stop();
-console.log('the installed package signs, verifies, aggregates and serves');
+console.log('the installed package signs, verifies, aggregates, serves, and is a client of itself');
 `;
 
 try {

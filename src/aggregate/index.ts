@@ -29,6 +29,7 @@ import {
 import { verifyProof } from './formatProof.ts';
 import { MAX_SECTION_ITEMS } from './proof/index.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
+import { useModule } from './wasm.ts';
 
 export type { AggregateFormat, AggregateFormatOption, AggregateItem, FormatChoice, Statement };
 
@@ -309,4 +310,20 @@ function checkOptions(options: AggregateOptions): AggregateOptions {
   checkHook('onFormat', onFormat);
   checkHook('onProgress', onProgress);
   return options;
+}
+
+/**
+ * Hands over the module that the host has compiled, for hosts that compile ahead and not at run time (Cloudflare's workerd).
+ * Call it, and `useFalconModule`, before anything else.
+ *
+ * @param module `falconry/labrador.wasm`, or `falconry/labrador.relaxed.wasm` where the engine has relaxed SIMD
+ * @throws TypeError if it is not a compiled module, RangeError if it is another one
+ * @example
+ * ```ts
+ * import wasm from 'falconry/labrador.wasm';
+ * useLabradorModule(wasm);
+ * ```
+ */
+export function useLabradorModule(module: WebAssembly.Module): void {
+  useModule(module);
 }

@@ -10,17 +10,9 @@ import { isCodedError } from '../errors.ts';
 import { formatResultFile, makeResultFile } from '../middleware/resultFile.ts';
 import { parseTaskFile, type TaskItem } from '../middleware/taskFile.ts';
 import { type Command, UsageError } from './command.ts';
-import {
-  describeInvalid,
-  EXIT,
-  EXIT_HELP,
-  fileCommand,
-  type Invocation,
-  isStdout,
-  MAX_INPUT_BYTES,
-  readInput,
-  writeOutput,
-} from './io.ts';
+import { defineCommand, describeInvalid, type Invocation } from './define.ts';
+import { EXIT, EXIT_HELP } from './exitCodes.ts';
+import { isStdout, MAX_INPUT_BYTES, readInput, writeOutput } from './io.ts';
 
 /** Beyond the service's own: whoever runs the command owns the machine. */
 export const FILE_LIMITS = Object.freeze({
@@ -60,7 +52,7 @@ Examples
 ${EXIT_HELP}`;
 
 /** The `aggregate` command. */
-export const command: Command = fileCommand({
+export const command: Command = defineCommand({
   name: 'aggregate',
   summary: 'make one aggregate of the signatures of a task file',
   help,

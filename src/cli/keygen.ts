@@ -2,15 +2,9 @@
 import { CodedError } from '../errors.ts';
 import { falcon512, falcon1024 } from '../falcon/index.ts';
 import { type Command, UsageError } from './command.ts';
-import {
-  EXIT,
-  EXIT_HELP,
-  fileCommand,
-  type Invocation,
-  isStdout,
-  readInput,
-  writeOutput,
-} from './io.ts';
+import { defineCommand, type Invocation } from './define.ts';
+import { EXIT, EXIT_HELP } from './exitCodes.ts';
+import { isStdout, readInput, writeOutput } from './io.ts';
 import { formatKeyFile, parseField } from './keyFile.ts';
 
 const help = `Usage: falconry keygen [--set falcon512|falcon1024] [-o <key.json>] [--public <file>] [--json]
@@ -32,7 +26,7 @@ Examples
 ${EXIT_HELP}`;
 
 /** The `keygen` command. */
-export const command: Command = fileCommand({
+export const command: Command = defineCommand({
   name: 'keygen',
   summary: 'make a key pair',
   help,

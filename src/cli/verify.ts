@@ -3,15 +3,9 @@ import { findInvalid } from '../aggregate/index.ts';
 import { parseTaskFile, type TaskItem } from '../middleware/taskFile.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
-import {
-  describeInvalid,
-  EXIT,
-  EXIT_HELP,
-  fileCommand,
-  type Invocation,
-  readInput,
-  refuseTwiceStdin,
-} from './io.ts';
+import { defineCommand, describeInvalid, type Invocation } from './define.ts';
+import { EXIT, EXIT_HELP } from './exitCodes.ts';
+import { readInput, refuseTwiceStdin } from './io.ts';
 import { parseField } from './keyFile.ts';
 
 const help = `Usage: falconry verify <task.json> [--json]
@@ -34,7 +28,7 @@ Examples
 ${EXIT_HELP}`;
 
 /** The `verify` command. */
-export const command: Command = fileCommand({
+export const command: Command = defineCommand({
   name: 'verify',
   summary: 'verify a signature, or all of a task file',
   help,

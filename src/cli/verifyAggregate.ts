@@ -4,15 +4,9 @@ import { parseResultFile, verifyResultFile } from '../middleware/resultFile.ts';
 import { formatTaskFile, parseStatementFile, type Statement } from '../middleware/taskFile.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
-import {
-  EXIT,
-  EXIT_HELP,
-  fileCommand,
-  type Invocation,
-  readInput,
-  refuseTwiceStdin,
-  writeOutput,
-} from './io.ts';
+import { defineCommand, type Invocation } from './define.ts';
+import { EXIT, EXIT_HELP } from './exitCodes.ts';
+import { readInput, refuseTwiceStdin, writeOutput } from './io.ts';
 
 const help = `Usage: falconry verify-aggregate <out.json> <task.json> [--extract <file>] [--json]
 
@@ -34,7 +28,7 @@ Examples
 ${EXIT_HELP}`;
 
 /** The `verify-aggregate` command. */
-export const command: Command = fileCommand({
+export const command: Command = defineCommand({
   name: 'verify-aggregate',
   summary: 'check an aggregate against its list of digests and public keys',
   help,
