@@ -4,7 +4,7 @@ import type { Parameters } from '../parameters/rows.ts';
 import type { Columns } from './columns.ts';
 import { commitOuter, storeG, storeT } from './commit.ts';
 import type { Context } from './context.ts';
-import { type ItemsShape, itemsWithin, owns } from './itemRows.ts';
+import { type ItemsShape, itemsWithin, owns } from './itemColumns.ts';
 import { ABSORB, SEED } from './labels.ts';
 import { finishLevel, projectAndLift } from './level.ts';
 import { newOutput, type Output } from './output.ts';

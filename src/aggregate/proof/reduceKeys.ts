@@ -2,7 +2,7 @@
 import type { Forms, Labrador, Vecs } from '../wasm.ts';
 import { COEFS, keysSeed, Seed } from './challenges.ts';
 import type { Columns } from './columns.ts';
-import { MATRIX, SHORT, STREAM } from './labels.ts';
+import { STREAM } from './labels.ts';
 import { COLUMNS_OF_BLOCK, rowsOf, shortForms } from './reduceFold.ts';
 import { type Values, valuesOf } from './ring.ts';
 
@@ -10,22 +10,27 @@ import { type Values, valuesOf } from './ring.ts';
 const RUN = 64;
 const BLOCK = 24_576;
 
-/** The inner key of level `number` in some columns, folded by the challenges that the next level's seed gives. */
-export function foldInnerKey(
-  lab: Labrador,
-  of: {
-    readonly number: number;
-    readonly kappa: number;
-    readonly columns: Columns;
-    readonly seed: Uint8Array;
-  },
-): Values {
-  const { number, kappa, columns } = of;
+/** Some columns of a key, and the challenges to fold it by. */
+export interface KeyFold {
+  readonly number: number;
+  readonly matrix: number;
+  readonly columns: Columns;
+  /** `combine` of the next level */
+  readonly seed: Uint8Array;
+  /** kind of the challenges, number of the first one, how many */
+  readonly short: number;
+  readonly first: number;
+  readonly rows: number;
+}
+
+/** Those columns, folded. */
+export function foldKey(lab: Labrador, fold: KeyFold): Values {
+  const { number, matrix, columns } = fold;
   return lab.scope(() => {
-    const seed = new Seed(lab, of.seed, number + 1);
-    const challenges = shortForms(lab, seed, SHORT.amortised, 0, kappa);
+    const seed = new Seed(lab, fold.seed, number + 1);
+    const challenges = shortForms(lab, seed, fold.short, fold.first, fold.rows);
     const out = lab.coefs(columns.to - columns.from);
-    foldKeyRows(lab, keysSeed(lab, number), MATRIX.A, columns, challenges, (vec, from, count) => {
+    foldKeyRows(lab, keysSeed(lab, number), matrix, columns, challenges, (vec, from, count) => {
       lab.kernels.vecToCoefs(out.at + COEFS * (from - columns.from), vec, 0, count);
     });
     return valuesOf(lab, out);
@@ -44,7 +49,7 @@ export const someForms = (forms: Forms, from: number, count: number): Forms => (
  *
  * @param visit gets the address of a vector, the column that its column 0 stands for, and how many follow
  */
-export function foldKeyRows(
+function foldKeyRows(
   lab: Labrador,
   keys: Seed,
   matrix: number,

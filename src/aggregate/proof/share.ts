@@ -19,11 +19,12 @@ import {
   placesWithin,
 } from './columns.ts';
 import { addPadding, combineForms, liftCoefficients } from './combine.ts';
-import { ItemRows, type ItemsShape } from './itemRows.ts';
-import { MATRIX } from './labels.ts';
+import type { ItemsShape } from './itemColumns.ts';
+import { ItemRows } from './itemRows.ts';
+import { MATRIX, SHORT } from './labels.ts';
 import { liftsOfItems } from './liftsOfItems.ts';
 import { collapse, projected } from './projection.ts';
-import { foldInnerKey } from './reduceKeys.ts';
+import { foldKey } from './reduceKeys.ts';
 import { coefsOf, type Values, valuesOf } from './ring.ts';
 import { firstRows, LIFTS, type Run } from './shapes.ts';
 import {
@@ -236,7 +237,9 @@ export class Share {
     readonly columns: Columns;
     readonly seed: Uint8Array;
   }): Values {
-    return foldInnerKey(this.#lab, input);
+    const { kappa, ...of } = input;
+    const by = { short: SHORT.amortised, first: 0, rows: kappa };
+    return foldKey(this.#lab, { ...of, matrix: MATRIX.A, ...by });
   }
 
   get #at(): Opened {
