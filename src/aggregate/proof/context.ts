@@ -7,6 +7,7 @@ import { ABSORB } from './labels.ts';
 import { LAST_RETRY } from './shapes.ts';
 import type { StepInput, StepName, StepOutput, Team } from './team.ts';
 import { type Trace, Transcript } from './transcript.ts';
+import { nextTurn } from './turn.ts';
 
 /** The steps of a level. */
 export type Phase = 'commit' | 'project' | 'lift' | 'combine' | 'amortise';
@@ -25,18 +26,6 @@ export class LevelFailure extends Error {
 
 /** Work goes on for about this long before other work of the thread gets its turn. */
 const SLICE_MS = 20;
-/** Lets other work of the thread run. A timer would wait for a millisecond or four. */
-function nextTurn(): Promise<void> {
-  const { port1, port2 } = new MessageChannel();
-  return new Promise((resolve) => {
-    port2.onmessage = () => {
-      port1.close();
-      port2.close();
-      resolve();
-    };
-    port1.postMessage(0);
-  });
-}
 
 const PHASES: readonly Phase[] = ['commit', 'project', 'lift', 'combine', 'amortise'];
 

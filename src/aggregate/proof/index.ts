@@ -7,4 +7,5 @@ export { Share } from './share.ts';
 export { proofSize } from './size.ts';
 export { type Helper, runStep, type StepInput, type StepName, type StepOutput } from './team.ts';
 export type { Trace, TraceEvent } from './transcript.ts';
+export { nextTurn } from './turn.ts';
 export { verifySection, verifySectionIn } from './verify.ts';

@@ -27,8 +27,8 @@ export interface ProveOptions {
   readonly trace?: Trace;
   /** Other threads that take shares of the work. */
   readonly helpers?: readonly Helper[];
-  /** Peak bytes of the modules' memories. */
-  readonly onMemory?: (bytes: number) => void;
+  /** Peak bytes of the modules' memories, and in how many threads. */
+  readonly onMemory?: (bytes: number, threads: number) => void;
 }
 
 /** What binds a section to its parameters: the first data that its transcript takes in. */
@@ -78,7 +78,7 @@ export async function proveSection(
     const rest = await proveRest(context, parameters, zero.result);
     if (rest !== undefined) {
       context.finish();
-      options.onMemory?.(lab.memoryBytes + team.memoryBytes);
+      options.onMemory?.(lab.memoryBytes + team.memoryBytes, team.size);
       return concat(...zero.fields, ...rest);
     }
     ({ retry } = zero);

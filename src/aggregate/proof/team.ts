@@ -62,6 +62,11 @@ export class Team {
     return this.#columns;
   }
 
+  /** Threads, this one included. */
+  get size(): number {
+    return 1 + this.#helpers.length;
+  }
+
   /** Peak bytes of the modules' memories. */
   get memoryBytes(): number {
     return this.#helpers.reduce((sum, helper) => sum + helper.memoryBytes, this.#share.memoryBytes);
