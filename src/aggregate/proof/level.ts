@@ -8,10 +8,9 @@ import { commitOuter, note, storeG, storeH, storeT } from './commit.ts';
 import type { Context } from './context.ts';
 import { ABSORB, SEED } from './labels.ts';
 import { newOutput, type Output } from './output.ts';
-import { sendProjection } from './projection.ts';
 import { coefsOf, joined, sumOf, type Values, valuesOf } from './ring.ts';
+import { amortisingChallenges, sendLifts, sendProjection } from './send.ts';
 import { paddingOf, type Run } from './shapes.ts';
-import { amortisingChallenges, sendLifts } from './steps.ts';
 
 /** y, with `more` behind it, and the lifts. */
 export async function projectAndLift(

@@ -2,11 +2,8 @@
 import type { Labrador, Vecs } from '../wasm.ts';
 import { prepareOmega, type Seed, startProjection } from './challenges.ts';
 import type { Placed } from './columns.ts';
-import type { Context } from './context.ts';
-import { ABSORB } from './labels.ts';
-import { RiceWriter } from './rice.ts';
 import type { Values } from './ring.ts';
-import { LAST_RETRY, PROJECTIONS } from './shapes.ts';
+import { PROJECTIONS } from './shapes.ts';
 
 /** What chooses the matrix of a level. */
 export interface Projection {
@@ -28,37 +25,6 @@ export function projected(
     }
     return new BigInt64Array(lab.kernels.memory.buffer as ArrayBuffer, at, PROJECTIONS).slice();
   });
-}
-
-/**
- * The first counter whose y passes; sends and absorbs it, with `more` behind.
- *
- * @param projection y of all places with a counter
- */
-export async function sendProjection(
-  context: Context,
-  { inSq, riceY }: { inSq: number; riceY: number },
-  projection: (counter: number) => Values | Promise<Values>,
-  more: Uint8Array = new Uint8Array(0),
-): Promise<number> {
-  const bound = 144n * BigInt(inSq);
-  for (let counter = 0; counter <= LAST_RETRY; counter++) {
-    const y = await projection(counter);
-    if (y.reduce((sum, x) => sum + x * x, 0n) > bound) continue;
-    const rice = new RiceWriter();
-    if (!rice.write(y, riceY)) context.fail('code of y');
-    const data = new Uint8Array(1 + 4 * PROJECTIONS + more.length);
-    const view = new DataView(data.buffer);
-    data[0] = counter;
-    for (const [j, x] of y.entries()) view.setInt32(1 + 4 * j, Number(x), true);
-    data.set(more, 1 + 4 * PROJECTIONS);
-    context.send(Uint8Array.of(counter));
-    context.send(rice.bytes());
-    if (more.length > 0) context.send(more);
-    context.absorb(ABSORB.y, data);
-    return counter;
-  }
-  return context.fail('projection');
 }
 
 /** The projection's part of the three lifts, on places whose form it alone is. @returns how much is done, now and then */

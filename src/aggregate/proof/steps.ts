@@ -1,8 +1,6 @@
 /** What levels compute of their rows (docs/protocol.md, 6 to 9), in all columns or in some: commitments, garbage, lifts, amortisation. */
 import type { Coefs, Forms, Labrador, Smalls, Vecs } from '../wasm.ts';
-import { SMALL, SUMS, sampleCs } from './challenges.ts';
-import type { Context } from './context.ts';
-import { ABSORB, SEED } from './labels.ts';
+import { SMALL, SUMS } from './challenges.ts';
 import { LIFTS, pairIndex } from './shapes.ts';
 
 /** A row's view of vecs, or several rows'. */
@@ -72,32 +70,6 @@ export function liftsOf(lab: Labrador, F: readonly Vecs[], s: Vecs): Coefs {
     lab.kernels.manySumsToCoefs(lifts.at, sums.at, LIFTS);
   });
   return lifts;
-}
-
-/** Sends and absorbs the lifts but for their constants. */
-export function sendLifts(context: Context, lifts: Coefs): void {
-  const { lab } = context;
-  lab.scope(() => {
-    const sent = lab.coefs(LIFTS);
-    const values = lab.i64(sent).fill(0n);
-    for (let k = 0; k < LIFTS; k++) {
-      values.set(lab.i64(lifts).subarray(64 * k + 1, 64 * k + 64), 63 * k);
-    }
-    const bytes = context.pack(sent).slice(0, Math.ceil((63 * LIFTS * 44) / 8));
-    context.send(bytes);
-    context.absorb(ABSORB.b, bytes);
-  });
-}
-
-/** c_a, their NTT forms in `forms`. @returns the seed that they come from */
-export function amortisingChallenges(context: Context, forms: Forms): Uint8Array {
-  const { lab } = context;
-  const bytes = context.transcript.seed(SEED.amortise);
-  lab.scope(() => {
-    const c = sampleCs(lab, context.seedOf(bytes), forms.count);
-    lab.kernels.smallsToForms(forms.at, c.at, c.count);
-  });
-  return bytes;
 }
 
 /** Sum of c_a x_a column by column, as polynomials that are centred mod q. */

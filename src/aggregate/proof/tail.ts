@@ -10,19 +10,12 @@ import type { Context } from './context.ts';
 import { ABSORB, MATRIX, SEAL, SEED } from './labels.ts';
 import { carry } from './level.ts';
 import type { Output } from './output.ts';
-import { collapse, projected, sendProjection } from './projection.ts';
+import { collapse, projected } from './projection.ts';
 import { RiceWriter } from './rice.ts';
 import { coefsOf, slice } from './ring.ts';
+import { amortisingChallenges, sendLifts, sendProjection } from './send.ts';
 import { LIFTS, paddingOf } from './shapes.ts';
-import {
-  amortised,
-  amortisingChallenges,
-  innerCommitments,
-  liftsOf,
-  linearGarbage,
-  quadraticGarbage,
-  sendLifts,
-} from './steps.ts';
+import { amortised, innerCommitments, liftsOf, linearGarbage, quadraticGarbage } from './steps.ts';
 
 export async function proveTail(
   context: Context,

@@ -61,7 +61,7 @@ class Thread {
       () => this.end(new CodedError('THREAD_LOST', { cause: new Error('no hello') })),
       HELLO_MS,
     );
-    // Not in browsers; elsewhere the timer must not keep the process.
+    // Outside of browsers a timer would keep the process alive.
     (this.#helloTimer as { unref?: () => void }).unref?.();
   }
 
