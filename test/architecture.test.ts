@@ -93,6 +93,16 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
       /^@noble\/hashes\//,
     ],
   },
+  // The page runs in browsers: of the service it shares the formats of files and hex, and its own configuration.
+  {
+    from: /^src\/middleware\/ui\/page\//,
+    self: 'src/middleware/ui/page/',
+    to: [
+      /^src\/(errors|bytes)\.ts$/,
+      /^src\/(falcon|aggregate|client)\/index\.ts$/,
+      /^src\/middleware\/(taskFile|resultFile|wireHex|ui\/config)\.ts$/,
+    ],
+  },
   {
     from: /^src\/middleware\/(stores|blobs)\//,
     self: '',
@@ -182,6 +192,14 @@ describe('imports', () => {
       'src/aggregate/wasm.ts',
       'src/falcon/wasm.ts',
     ]);
+  });
+
+  test('nothing imports the page: it is bundled', () => {
+    const page = /^src\/middleware\/ui\/page\//;
+    const wrong = product.filter(
+      ({ path, imports }) => !page.test(path) && imports.some((to) => page.test(to)),
+    );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 
   test('the proof is entered by its index', () => {

@@ -41,6 +41,7 @@ of each parameter set.
                     proof, bundle, or auto (the default): the smaller of the two
       --raw         write the bare aggregate in place of the result file
       --json        report as one line of JSON
+  -q, --quiet       no report, no progress bar
   -h, --help        this text
 
 Examples
@@ -119,14 +120,18 @@ function describeChoice({ format, reason, bundleBytes, proofBytes }: FormatChoic
 async function aggregateOrReport(
   items: readonly TaskItem[],
   format: AggregateFormatOption,
-  { io, flag, report }: Invocation,
+  { io, flag, report, progress }: Invocation,
 ): Promise<{ aggregate: Uint8Array; choice: FormatChoice } | undefined> {
   try {
     let choice: FormatChoice | undefined;
     const onFormat = (settled: FormatChoice) => {
       choice = settled;
     };
-    const aggregate = await aggregateItems(items, { format, onFormat });
+    const aggregate = await aggregateItems(items, {
+      format,
+      onFormat,
+      onProgress: (state) => progress.update(state),
+    });
     return { aggregate, choice: choice! };
   } catch (error) {
     if (!isCodedError(error) || error.code !== 'INVALID_SIGNATURES') throw error;
@@ -134,6 +139,7 @@ async function aggregateOrReport(
     if (flag('json')) {
       report({ ok: false, code, message, count: items.length, invalid }, '');
     } else {
+      progress.end();
       io.stderr.write(
         `falconry aggregate: ${invalid.length} of ${items.length} signatures are not valid\n` +
           describeInvalid(invalid),

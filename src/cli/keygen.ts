@@ -17,6 +17,7 @@ It is readable by its owner alone, and an existing file is never replaced.
       --public <file>     also write the public part alone, to hand out
       --seed-file <file>  48 bytes, or their hex with 0x, that decide the key; whoever has them has the key
       --json              report as one line of JSON
+  -q, --quiet             no report
   -h, --help              this text
 
 Examples

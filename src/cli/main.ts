@@ -17,6 +17,8 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   verify: () => import('./verify.ts'),
   aggregate: () => import('./aggregate.ts'),
   'verify-aggregate': () => import('./verifyAggregate.ts'),
+  submit: () => import('./submit.ts'),
+  tasks: () => import('./tasks.ts'),
 };
 
 /** @returns the exit code, of the table in exitCodes.ts */

@@ -27,6 +27,7 @@ export interface Progress {
 }
 
 const REDRAW_MS = 80;
+const IDLE_REDRAW_MS = 200;
 const BAR_CELLS = 24;
 const MOVING = ['|', '/', '-', '\\'];
 /** No time left is foretold before so much was seen of a phase. */
@@ -45,6 +46,21 @@ export function createProgress(io: Pick<Io, 'stderr' | 'env'>, quiet = false): P
   let onScreen = false;
   let turn = 0;
   let phase = { name: '', startMs: 0, from: 0 };
+  let last: ProgressState | undefined;
+  let timer: ReturnType<typeof setInterval> | undefined;
+
+  const draw = (state: ProgressState, nowMs: number) => {
+    drawnMs = nowMs;
+    const seen = { elapsedMs: nowMs - phase.startMs, from: phase.from, turn: turn++ };
+    const line = cut(progressLine(state, seen, style), (stderr.columns || 80) - 1);
+    stderr.write(`\r\x1b[2K${line}`);
+    onScreen = true;
+  };
+  /** A mark that stands still looks dead: where nothing is told for a while it moves by itself. */
+  const keepMoving = () => {
+    const nowMs = performance.now();
+    if (last && nowMs - drawnMs >= IDLE_REDRAW_MS) draw(last, nowMs);
+  };
 
   return {
     shown: true,
@@ -52,15 +68,14 @@ export function createProgress(io: Pick<Io, 'stderr' | 'env'>, quiet = false): P
       const nowMs = performance.now();
       const fresh = state.phase !== phase.name;
       if (fresh) phase = { name: state.phase, startMs: nowMs, from: state.done };
+      last = state;
+      timer ??= setInterval(keepMoving, IDLE_REDRAW_MS).unref();
       const complete = state.total !== undefined && state.done === state.total;
-      if (!fresh && !complete && nowMs - drawnMs < REDRAW_MS) return;
-      drawnMs = nowMs;
-      const seen = { elapsedMs: nowMs - phase.startMs, from: phase.from, turn: turn++ };
-      const line = cut(progressLine(state, seen, style), (stderr.columns || 80) - 1);
-      stderr.write(`\r\x1b[2K${line}`);
-      onScreen = true;
+      if (fresh || complete || nowMs - drawnMs >= REDRAW_MS) draw(state, nowMs);
     },
     end() {
+      clearInterval(timer);
+      timer = last = undefined;
       if (onScreen) stderr.write('\r\x1b[2K');
       onScreen = false;
       drawnMs = -Infinity;

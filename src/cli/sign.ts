@@ -21,6 +21,7 @@ hex with 0x, ready for falconry aggregate and falconry verify. The digest is the
       --raw            write the bare signature in place of the task file; one message only
       --format <name>  compressed (default), padded or constantTime
       --json           report as one line of JSON
+  -q, --quiet          no report
   -h, --help           this text
 
 Examples

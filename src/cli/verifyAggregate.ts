@@ -19,6 +19,7 @@ about. The list is yours: take it from where you know it, not from whoever made 
       --extract <file>  also write the task file with the exact original signatures; - writes it to
                     standard output. A bundle holds them, a proof does not.
       --json        report as one line of JSON
+  -q, --quiet       no report, no progress bar
   -h, --help        this text
 
 Examples
@@ -37,7 +38,7 @@ export const command: Command = defineCommand({
   execute,
 });
 
-async function execute({ io, positionals, option, report }: Invocation): Promise<number> {
+async function execute({ io, positionals, option, report, progress }: Invocation): Promise<number> {
   const [aggregatePath, statementsPath] = positionals;
   if (aggregatePath === undefined || statementsPath === undefined || positionals.length > 2) {
     throw new UsageError('a result file and a task file are expected');
@@ -45,6 +46,7 @@ async function execute({ io, positionals, option, report }: Invocation): Promise
   refuseTwiceStdin(positionals);
   const file = await readInput(aggregatePath, io);
   const statements = parseStatementFile(await readInput(statementsPath, io), FILE_LIMITS);
+  progress.update({ phase: 'verifying', done: 0 });
   const aggregate = judge(file, statements);
   if (aggregate === undefined) {
     report(

@@ -78,6 +78,8 @@ export interface Problem {
   readonly errors?: readonly Fault[];
   readonly errors_total?: number;
   readonly invalid?: readonly InvalidItem[];
+  /** Of a fault of the server: what its log calls it. */
+  readonly id?: string;
 }
 
 /** The progress record of a task. The first seven members come from every server. */

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { main } from '../../src/cli/main.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+/** The script of the command. */
+export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 export interface Ended {
   readonly code: number | null;
@@ -15,14 +16,26 @@ export interface Ended {
   readonly err: string;
 }
 
+/** The environment of a user's shell: without the test runner's own settings and any of ours. */
+export function cleanEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const names = Object.keys(process.env).filter(
+    (name) => !/^(VITEST|NODE_ENV|NODE_OPTIONS|FALCONRY_|NO_COLOR$|FORCE_COLOR$|PORT$)/.test(name),
+  );
+  return { ...Object.fromEntries(names.map((name) => [name, process.env[name]])), ...more };
+}
+
 /** `falconry <args>` in `folder`, with this on its standard input. */
 export function falconry(
   folder: string,
   args: readonly string[],
   input?: string | Uint8Array,
+  env: NodeJS.ProcessEnv = {},
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder });
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: folder,
+      env: cleanEnvironment(env),
+    });
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     child.stdout.on('data', (part: Buffer) => out.push(part));

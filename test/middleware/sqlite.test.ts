@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
+import { MIGRATIONS } from '../../src/middleware/stores/sqliteSchema.ts';
 import type { Claimed } from './fixtures/claimer.ts';
 import { storeContract } from './storeContract.ts';
 
@@ -91,6 +92,30 @@ describe('the SQLite file', () => {
     expect(await second.secret('urls')).toEqual(secret);
     await second.close();
     await second.close();
+  });
+
+  it('brings a file of the first version up to date, and serves what waited in it first', async () => {
+    const db = new DatabaseSync(path);
+    db.exec(MIGRATIONS[0]!);
+    db.exec('PRAGMA user_version = 1');
+    const names =
+      'id, client_id, kind, state, attempt, failures, losses, count, threads, created_at, ' +
+      'submitted_at, updated_at, expires_ms, submitted, due_ms';
+    for (const id of [5, 6]) {
+      db.exec(`INSERT INTO tasks (${names}) VALUES
+        (${id}, 1, 'aggregate', 'waiting', 0, 0, 0, 1, 1, 'c', 's${id}', 'u', 0, 1, 1)`);
+    }
+    db.close();
+    const store = sqliteStore({ path });
+    const fresh = await store.put({ ...task, clientId: 2 });
+    const claim = async () =>
+      (await store.claim({ leaseMs: 60_000, threads: 1, maxLosses: 1 }))?.id;
+    expect([await claim(), await claim(), await claim()]).toEqual([
+      5,
+      6,
+      fresh.ok && fresh.task.id,
+    ]);
+    await store.close();
   });
 
   it('refuses the file of a newer version, and leaves it alone', () => {

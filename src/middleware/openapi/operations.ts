@@ -369,7 +369,7 @@ export function operations(limits: { maxSignatures: number; maxDigestBytes: numb
         200: {
           description: 'For people',
           schema: z.string(),
-          type: 'text/html; charset=utf-8',
+          type: 'text/html',
           headers: ['ETag', 'Cache-Control', 'Content-Security-Policy'],
         },
         304: { description: 'Not changed', headers: ['ETag'] },

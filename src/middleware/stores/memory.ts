@@ -115,7 +115,7 @@ function memoryTable(): Table {
     },
     firstWaiting(nowMs) {
       const due = openRows().filter((row) => row.state === 'waiting' && row.dueMs! <= nowMs);
-      return due.sort((a, b) => compare(a.submittedAt, b.submittedAt) || a.id - b.id)[0];
+      return due.sort(inTurn)[0];
     },
     endedLeases: (nowMs) => openRows().filter((row) => isRunning(row.state) && row.dueMs! <= nowMs),
     earliestDueMs() {
@@ -163,8 +163,9 @@ function memoryTable(): Table {
   };
 }
 
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+function inTurn(a: TaskRow, b: TaskRow): number {
+  const order = a.submittedAt < b.submittedAt ? -1 : a.submittedAt > b.submittedAt ? 1 : 0;
+  return a.turn - b.turn || order || a.id - b.id;
 }
 
 /** @returns the index of the first element above the value in an ascending list, or its length. */

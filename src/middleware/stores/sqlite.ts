@@ -170,7 +170,7 @@ function sqliteTable(db: DatabaseSync): Table {
         one(
           // Named, since the planner would rather sort all that is due than skip the few that are not.
           `SELECT * FROM tasks INDEXED BY tasks_queue WHERE state = 'waiting' AND due_ms <= ?
-           ORDER BY submitted_at, id LIMIT 1`,
+           ORDER BY turn, submitted_at, id LIMIT 1`,
           nowMs,
         ),
       ),
@@ -256,6 +256,7 @@ const PLAIN = {
   expiresAtMs: 'expires_ms',
   dueMs: 'due_ms',
   finishedMs: 'finished_ms',
+  turn: 'turn',
 } as const;
 
 function toColumns(row: TaskRow | TaskChanges): Columns {
@@ -282,24 +283,41 @@ function toColumns(row: TaskRow | TaskChanges): Columns {
   return columns;
 }
 
+/** Written out field by field: pages of a thousand rows go through here. */
 function fromColumns(columns: Columns): TaskRow {
-  const row: Record<string, unknown> = {};
-  for (const [field, column] of Object.entries(PLAIN)) row[field] = columns[column];
-  const blob = (key: SQLInputValue, bytes: SQLInputValue, tag: SQLInputValue) =>
-    key === null ? null : { key, bytes, ...(tag !== null && { tag }) };
-  const result = blob(columns.result_key!, columns.result_bytes!, columns.result_tag!);
   return {
-    ...row,
-    submitted: columns.submitted === 1,
+    id: columns.id,
+    clientId: columns.client_id,
+    kind: columns.kind,
+    state: columns.state,
+    attempt: columns.attempt,
+    failures: columns.failures,
+    losses: columns.losses,
+    count: columns.count,
+    threads: columns.threads,
     progress: parse(columns.progress!),
+    createdAt: columns.created_at,
+    submittedAt: columns.submitted_at,
+    updatedAt: columns.updated_at,
+    finishedAt: columns.finished_at,
+    expiresAtMs: columns.expires_ms,
+    input: toBlob(columns.input_key!, columns.input_bytes!, columns.input_tag!),
+    result: toResult(columns),
     error: parse(columns.error!),
-    input: blob(columns.input_key!, columns.input_bytes!, columns.input_tag!),
-    result: result && {
-      blob: result,
-      format: columns.result_format,
-      aggregateBytes: columns.aggregate_bytes,
-    },
+    submitted: columns.submitted === 1,
+    dueMs: columns.due_ms,
+    finishedMs: columns.finished_ms,
+    turn: columns.turn,
   } as TaskRow;
+}
+
+function toBlob(key: SQLInputValue, bytes: SQLInputValue, tag: SQLInputValue) {
+  return key === null ? null : { key, bytes, ...(tag !== null && { tag }) };
+}
+
+function toResult(columns: Columns) {
+  const blob = toBlob(columns.result_key!, columns.result_bytes!, columns.result_tag!);
+  return blob && { blob, format: columns.result_format, aggregateBytes: columns.aggregate_bytes };
 }
 
 function toAnswer(row: Columns): AnswerRow {

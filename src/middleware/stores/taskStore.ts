@@ -180,7 +180,10 @@ export interface TaskStore {
   /** Takes a final task away. */
   remove(id: number, clientId: number): Promise<RemoveOutcome>;
 
-  /** The oldest submitted task that waits (and whose retry is due) → verifying, or null. */
+  /**
+   * A waiting task (whose retry is due) → verifying, or null. Clients take turns: of one client the task that
+   * was submitted first, of two that both have tasks waiting not the same one twice in a row.
+   */
   claim(options: ClaimOptions): Promise<Task | null>;
   /** Heartbeat, progress, next state. @returns false = not yours any more: stop. */
   extend(id: number, attempt: number, extension: Extension): Promise<boolean>;

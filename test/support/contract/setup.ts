@@ -20,6 +20,8 @@ vi.mock('../../../src/middleware/app.ts', async (importOriginal) => {
 
 afterEach(async (context) => {
   const { counts, faults } = await takeSeen();
-  if (Object.keys(counts).length > 0) context.task.meta.contract = { counts };
+  if (Object.keys(counts).length > 0) {
+    context.task.meta.contract = { ...context.task.meta.contract, counts };
+  }
   if (faults.length > 0) throw new Error(`not as documented:\n${faults.slice(0, 5).join('\n')}`);
 });

@@ -10,18 +10,21 @@ interface State {
   /** Key → how often since the last look. */
   counts: Map<string, number>;
   faults: string[];
+  /** Every key of this test file. */
+  readonly ever: Set<string>;
   readonly pending: Set<Promise<unknown>>;
 }
 
 // One for all copies of this module in a process.
 const STATE = Symbol.for('falconry.contract');
 const holder = globalThis as unknown as Record<symbol, State | undefined>;
-holder[STATE] ??= { counts: new Map(), faults: [], pending: new Set() };
+holder[STATE] ??= { counts: new Map(), faults: [], ever: new Set(), pending: new Set() };
 const state: State = holder[STATE];
 
 export function noteAnswer(contract: Contract, seen: Seen): void {
   const { key, faults } = contract.judge(seen);
   state.counts.set(key, (state.counts.get(key) ?? 0) + 1);
+  state.ever.add(key);
   for (const fault of faults) {
     state.faults.push(`${seen.method} ${seen.path} answered ${seen.status}: ${fault}`);
   }
@@ -35,6 +38,12 @@ export async function takeSeen(): Promise<{ counts: Record<string, number>; faul
   state.counts = new Map();
   state.faults = [];
   return { counts: Object.fromEntries(counts), faults };
+}
+
+/** Every `operationId status` that this test file has seen so far. */
+export async function seenSoFar(): Promise<ReadonlySet<string>> {
+  await Promise.all(state.pending);
+  return state.ever;
 }
 
 type Fetch = (request: Request, ...more: never[]) => Response | Promise<Response>;
