@@ -174,7 +174,8 @@ async function judge(
   }
   const result = schemaOf(setting).safeParse(value);
   if (result.success) return { value: result.data, origin };
-  const shown = setting.kind === 'secret' ? '' : `, not ${JSON.stringify(value)}`;
+  const hidden = setting.kind === 'secret' || (setting.kind === 'url' && /@/.test(String(value)));
+  const shown = hidden ? '' : `, not ${JSON.stringify(value)}`;
   return fault(`${result.error.issues[0]!.message}${shown}`);
 }
 
@@ -201,7 +202,7 @@ function schemaOf(setting: Setting): z.ZodType {
     case 'url':
       return z
         .string('must be a url')
-        .refine(isHttpUrl, 'must be an absolute http or https url without query')
+        .refine(isHttpUrl, 'must be an absolute http or https url without query or password')
         .transform((text) => text.replace(/\/+$/, ''));
     case 'list':
       return z
@@ -289,7 +290,9 @@ export function showBytes(bytes: number): string {
 
 function isHttpUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null;
-  return url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
+  if (url === null || !/^https?:$/.test(url.protocol)) return false;
+  // A password in an address ends up in logs and histories; `fetch` refuses it too.
+  return [url.search, url.hash, url.username, url.password].every((part) => part === '');
 }
 
 /** Every name that a configuration file may have. */

@@ -210,11 +210,16 @@ async function nearestFolder(path: string): Promise<string> {
 
 async function checkDisk({ dataDirectory, maxBodyBytes }: Settings): Promise<Finding[]> {
   const { bavail, bsize } = await statfs(await nearestFolder(resolve(dataDirectory)));
-  const free = bavail * bsize;
-  const message = `${(free / GIB).toFixed(1)} GiB free`;
-  if (free < 4 * maxBodyBytes) return [fault('disk', `${message}: no room for a few task files`)];
-  if (free < 2 * GIB) return [warning('disk', message, 'give it room, or set --retention')];
-  return [ok('disk', message)];
+  return [diskFinding(bavail * bsize, maxBodyBytes)];
+}
+
+/** What so many free bytes mean to a service that takes files so long. */
+export function diskFinding(freeBytes: number, maxBodyBytes: number): Finding {
+  const message = `${(freeBytes / GIB).toFixed(1)} GiB free`;
+  if (freeBytes < 4 * maxBodyBytes)
+    return fault('disk', `${message}: no room for a few task files`);
+  if (freeBytes < 2 * GIB) return warning('disk', message, 'give it room, or set --retention');
+  return ok('disk', message);
 }
 
 function checkMachine({ threads, workers, maxBufferedBytes }: Settings): Finding[] {

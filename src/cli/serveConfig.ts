@@ -101,19 +101,9 @@ export function showValue({ kind }: Setting, value: unknown): string {
       return showMs(Number(value));
     case 'bytes':
       return showBytes(Number(value));
-    case 'url':
-      return withoutPassword(String(value));
     default:
       return String(value);
   }
-}
-
-function withoutPassword(text: string): string {
-  if (!URL.canParse(text)) return text;
-  const url = new URL(text);
-  if (url.password === '') return text;
-  url.password = '***';
-  return url.href;
 }
 
 /** The options of the help text, with their defaults. */

@@ -57,12 +57,13 @@ export async function withService(
   } catch (error) {
     if (!isClientError(error)) throw error;
     const { kind, code, message, status, problem, record, invalid } = error;
+    const shown = invalid.map(({ index, reason }) => ({ index, reason: printable(reason) }));
     if (kind === 'task' || kind === 'result') {
       const { json, io, report } = invocation;
       const process_id = record?.process_id;
       if (json)
         report({ ok: false, code, message, process_id, status: record?.status, invalid }, '');
-      else io.stderr.write(`falconry: ${message}\n${describeInvalid(invalid)}`);
+      else io.stderr.write(`falconry: ${printable(message)}\n${describeInvalid(shown)}`);
       return EXIT.invalid;
     }
     const details = { facts: { status, problem }, cause: error };
@@ -70,7 +71,9 @@ export async function withService(
       const words = `${service.client.baseUrl} cannot be reached: ${message}`;
       throw new ServiceFailure('UNREACHABLE', hint === '' ? words : `${words}\n${hint}`, details);
     }
-    const faults = error.errors.map(({ path, message: fault }) => `\n  ${path || '/'} ${fault}`);
+    const faults = error.errors.map(
+      ({ path, message: fault }) => `\n  ${printable(`${path || '/'} ${fault}`)}`,
+    );
     throw new ServiceFailure(code, message + faults.join(''), details);
   }
 }
@@ -82,9 +85,13 @@ const PHASES: Readonly<Record<string, string>> = {
   store: 'storing',
 };
 
+/** Text of a server, for a terminal: one line, and nothing that a terminal obeys. */
+export const printable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ');
+
 /** A record as the progress bar shows it. */
 export function progressOf({ status, progress }: TaskRecord): ProgressState {
-  if (!progress) return { phase: status.startsWith('wait') ? 'waiting' : status, done: 0 };
+  if (!progress)
+    return { phase: status.startsWith('wait') ? 'waiting' : printable(status), done: 0 };
   const { phase, done, total } = progress;
-  return { phase: PHASES[phase] ?? phase, done, total };
+  return { phase: PHASES[phase] ?? printable(phase), done, total };
 }

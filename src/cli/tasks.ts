@@ -7,6 +7,7 @@ import { defineCommand, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { isStdout, readInput, writeOutput } from './io.ts';
 import {
+  printable,
   progressOf,
   SERVICE_HELP,
   SERVICE_SETTINGS,
@@ -135,6 +136,7 @@ async function list({ client }: Service, { io, option, flag, json, note }: Call)
 
 const row = (id: string, status: string, count: string, created: string, finished: string) =>
   [id.padEnd(18), status.padEnd(12), count.padStart(10), created.padEnd(20), finished]
+    .map(printable)
     .join('  ')
     .trimEnd();
 const HEAD = row('ID', 'STATUS', 'SIGNATURES', 'CREATED', 'FINISHED');
@@ -166,7 +168,7 @@ function describe(record: TaskRecord): string {
   for (const { index, reason } of error?.invalid ?? [])
     lines.push(['', `item ${index}: ${reason}`]);
   const width = Math.max(...lines.map(([name]) => name!.length));
-  return `${lines.map(([name, value]) => `${name!.padEnd(width)}  ${value}`).join('\n')}\n\n`;
+  return `${lines.map(([name, value]) => printable(`${name!.padEnd(width)}  ${value}`)).join('\n')}\n\n`;
 }
 
 async function wait({ client }: Service, ids: readonly string[], call: Call): Promise<number> {
@@ -177,7 +179,7 @@ async function wait({ client }: Service, ids: readonly string[], call: Call): Pr
     });
     progress.end();
     if (json) io.stdout.write(`${JSON.stringify(record)}\n`);
-    else note(`${id} ${record.status}\n`);
+    else note(`${id} ${printable(record.status)}\n`);
   }
   return EXIT.ok;
 }

@@ -205,7 +205,7 @@ class HttpClient implements Client, TaskReader {
     options: UploadOptions = {},
   ): Promise<void> {
     const url = typeof to === 'string' ? to : to.url;
-    await upload(this.http, this.#manners.uploadBy, url, taskFile(items), options);
+    await upload(this.http, this.#manners.uploadBy, url, await taskFile(items), options);
   }
 
   notify(id: TaskIdInput, options: CallOptions = {}): Promise<TaskRecord> {
@@ -233,7 +233,7 @@ class HttpClient implements Client, TaskReader {
 
   async submit(items: Batch, options: SubmitOptions = {}): Promise<TaskRecord> {
     const { onProgress, signal } = options;
-    const file = taskFile(items);
+    const file = await taskFile(items);
     const tell = (step: SubmitProgress['step'], done: number, total = 1) =>
       onProgress?.({ step, done, total });
     tell('create', 0);

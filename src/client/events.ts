@@ -25,6 +25,7 @@ export class EventParser {
   #rest = '';
   #event = '';
   #data: string[] = [];
+  #dataChars = 0;
 
   /** @throws ClientError `MALFORMED_ANSWER` when an event has no end */
   push(text: string): ServerEvent[] {
@@ -40,7 +41,8 @@ export class EventParser {
       const event = this.#line(line);
       if (event) events.push(event);
     }
-    if (this.#rest.length > MAX_EVENT_CHARS) throw malformed('An event has no end');
+    if (this.#rest.length + this.#dataChars > MAX_EVENT_CHARS)
+      throw malformed('An event has no end');
     return events;
   }
 
@@ -50,6 +52,7 @@ export class EventParser {
       const event = this.#event || 'message';
       const whole = this.#data.length > 0;
       this.#data = [];
+      this.#dataChars = 0;
       this.#event = '';
       return whole ? { event, data } : undefined;
     }
@@ -57,7 +60,10 @@ export class EventParser {
     const name = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
     if (name === 'event') this.#event = value;
-    if (name === 'data') this.#data.push(value);
+    if (name === 'data') {
+      this.#data.push(value);
+      this.#dataChars += value.length + 1;
+    }
     return undefined;
   }
 }

@@ -4,6 +4,7 @@
  */
 import { ClientError } from './clientError.ts';
 import { parseExactJson } from './exactJson.ts';
+import { readProblem } from './records.ts';
 import {
   aborted,
   checkRetries,
@@ -14,7 +15,7 @@ import {
   systemCode,
   waitMs,
 } from './retry.ts';
-import type { CallOptions, ClientOptions, Fetch, Problem, RetryOptions } from './types.ts';
+import type { CallOptions, ClientOptions, Fetch, RetryOptions } from './types.ts';
 import { malformed } from './wire.ts';
 
 /** More than any answer has: what a broken or hostile server sends is read no further. */
@@ -254,8 +255,9 @@ async function readText(response: Response): Promise<string> {
 }
 
 function refusal(call: Call, { status, headers, text }: Answer): ClientError {
-  const problem = readProblem(text);
-  const said = problem?.detail ?? problem?.title;
+  const problem = readProblem(parseOrNothing(text));
+  // It may come to a terminal or a log: one line, of bounded length.
+  const said = (problem?.detail ?? problem?.title)?.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 500);
   return new ClientError('problem', {
     code: problem?.code ?? `HTTP_${status}`,
     message: `${describe(call)} answered ${status}${said ? `: ${said}` : ''}`,
@@ -265,21 +267,12 @@ function refusal(call: Call, { status, headers, text }: Answer): ClientError {
   });
 }
 
-/** The problem document of a refusal; members of wrong types are left out. */
-export function readProblem(text: string): Problem | undefined {
-  let value: unknown;
+function parseOrNothing(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return undefined;
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const kept = Object.entries(value).filter(([name, member]) => {
-    if (name === 'errors' || name === 'invalid') return Array.isArray(member);
-    if (name === 'status' || name === 'errors_total') return typeof member === 'number';
-    return !['type', 'title', 'detail', 'code'].includes(name) || typeof member === 'string';
-  });
-  return Object.fromEntries(kept);
 }
 
 function toClientError(error: unknown, call: Call, link: Link): ClientError {

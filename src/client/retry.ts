@@ -22,7 +22,13 @@ export const DEFAULT_RETRIES: Required<RetryOptions> = Object.freeze({
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** System errors that say that no connection came about, so nothing was sent. */
-const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+const NOT_SENT = new Set([
+  'ECONNREFUSED',
+  'ConnectionRefused',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 /** @throws TypeError, RangeError for options of wrong types or names */
 export function checkRetries(options: RetryOptions | false = {}): Required<RetryOptions> {

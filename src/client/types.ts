@@ -33,7 +33,7 @@ export type StatementInput =
   | Pick<Triple, 'digest' | 'public_key'>;
 
 /** A batch: items of either kind in order, or a whole task file (JSON array of triples) as it is. */
-export type Batch = readonly (Triple | Item)[] | Uint8Array | string;
+export type Batch = readonly (Triple | Item)[] | Uint8Array | string | Blob;
 
 /** Answer of the signing endpoint. */
 export type SignAnswer = Triple;

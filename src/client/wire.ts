@@ -1,5 +1,5 @@
 /** Between what callers have (bytes, ids of any type) and what the wire has (hex, digits). */
-import { fromHex, isBytes, toHex } from '../bytes.ts';
+import { abytes, fromHex, isBytes, toHex } from '../bytes.ts';
 import { ClientError } from './clientError.ts';
 import type { Batch, Item, StatementInput, TaskId, TaskIdInput, Triple } from './types.ts';
 
@@ -40,9 +40,9 @@ export function readId(value: unknown): TaskId | null {
 export function toTriple(item: Triple | Item): Triple {
   if ('publicKey' in item) {
     return {
-      digest: encodeHex(item.message),
-      public_key: encodeHex(item.publicKey),
-      signature: encodeHex(item.signature),
+      digest: encodeHex(abytes('message', item.message)),
+      public_key: encodeHex(abytes('publicKey', item.publicKey)),
+      signature: encodeHex(abytes('signature', item.signature)),
     };
   }
   const { digest, public_key, signature } = item;
@@ -52,7 +52,10 @@ export function toTriple(item: Triple | Item): Triple {
 /** One statement as it goes over the wire. */
 export function toWireStatement(statement: StatementInput): Pick<Triple, 'digest' | 'public_key'> {
   if ('publicKey' in statement) {
-    return { digest: encodeHex(statement.message), public_key: encodeHex(statement.publicKey) };
+    return {
+      digest: encodeHex(abytes('message', statement.message)),
+      public_key: encodeHex(abytes('publicKey', statement.publicKey)),
+    };
   }
   const { digest, public_key } = statement;
   return { digest, public_key };
@@ -68,10 +71,12 @@ export function toStatement(statement: StatementInput): Pick<Item, 'publicKey' |
 }
 
 /** The task file of a batch: JSON, one triple a line; a file that is one already goes as it is. */
-export function taskFile(batch: Batch): Uint8Array {
+export async function taskFile(batch: Batch): Promise<Uint8Array> {
   if (isBytes(batch)) return batch;
+  if (batch instanceof Blob) return new Uint8Array(await batch.arrayBuffer());
   if (typeof batch === 'string') return new TextEncoder().encode(batch);
-  if (!Array.isArray(batch)) throw new TypeError('"items" expected an array, bytes or a string');
+  if (!Array.isArray(batch))
+    throw new TypeError('"items" expected an array, bytes, a string or a Blob');
   const lines = (batch as readonly (Triple | Item)[]).map(
     (item) => `\n${JSON.stringify(toTriple(item))}`,
   );

@@ -51,14 +51,17 @@ export function falconry(
 }
 
 /** The same without a process; paths are taken from this process's own folder. */
-export async function falconryHere(args: readonly string[]): Promise<Ended> {
+export async function falconryHere(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Ended> {
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   const code = await main(args, {
     stdin: (async function* () {})(),
     stdout: { write: (part) => out.push(Buffer.from(part)) },
     stderr: { write: (part) => err.push(Buffer.from(part)) },
-    env: {},
+    env,
   });
   const stdout = Buffer.concat(out);
   return { code, stdout, out: stdout.toString(), err: Buffer.concat(err).toString() };

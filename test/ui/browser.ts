@@ -43,12 +43,18 @@ export interface UiService {
   close(): Promise<void>;
 }
 
-/** Starts a service in a folder of its own. */
-export async function startUiService(options: ServiceOptions = {}): Promise<UiService> {
+type App = ReturnType<typeof falconService>['app'];
+
+/** Starts a service in a folder of its own; `mount` puts it into a host. */
+export async function startUiService(
+  options: ServiceOptions = {},
+  mount: (app: App) => Pick<App, 'fetch'> = (app) => app,
+): Promise<UiService> {
   const directory = await mkdtemp(join(tmpdir(), 'falconry-ui-'));
   const service = falconService({ dataDirectory: directory, signing: true, ...options });
   await service.start();
-  const server = await openHttpServer({ fetch: service.app.fetch, port: 0, host: '127.0.0.1' });
+  const { fetch } = mount(service.app);
+  const server = await openHttpServer({ fetch, port: 0, host: '127.0.0.1' });
   const { key } = await service.apiKeys.create({ name: 'page' });
   return {
     address: `http://127.0.0.1:${server.port}`,

@@ -1,5 +1,6 @@
 /** The service as a plugin of Fastify, without a dependency on it: only the shape of what is used. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ProblemError, problemResponse } from '../problems.ts';
 import type { Mountable } from './fetch.ts';
 import { toNodeHandler } from './node.ts';
 
@@ -11,6 +12,7 @@ interface Scope {
     type: string,
     parser: (request: unknown, payload: unknown, done: (error: null) => void) => void,
   ): unknown;
+  setErrorHandler(handler: (error: unknown, request: unknown, reply: Reply) => unknown): unknown;
   all(path: string, handler: (request: Raw<IncomingMessage>, reply: Reply) => unknown): unknown;
 }
 
@@ -39,11 +41,25 @@ export function toFastifyPlugin(service: Mountable): (scope: Scope) => Promise<v
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
     scope.all('/*', async (request, reply) => {
-      reply.hijack();
-      for (const [name, value] of Object.entries(reply.getHeaders())) {
-        if (value !== undefined) reply.raw.setHeader(name, value);
-      }
+      takeOver(reply);
       await handle(request.raw, reply.raw);
     });
+    // The one thing that Fastify judges before any parser: a content type that is none.
+    scope.setErrorHandler(async (error, _request, reply) => {
+      if ((error as { code?: unknown }).code !== 'FST_ERR_CTP_INVALID_MEDIA_TYPE') throw error;
+      const headers = { accept: 'application/json' };
+      const response = problemResponse(new ProblemError('UNSUPPORTED_MEDIA_TYPE', { headers }));
+      takeOver(reply);
+      reply.raw.writeHead(response.status, Object.fromEntries(response.headers));
+      reply.raw.end(await response.text());
+    });
   };
+}
+
+/** The answer is ours to write from here on; what the host's hooks have put into it stays. */
+function takeOver(reply: Reply): void {
+  reply.hijack();
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  }
 }

@@ -43,8 +43,13 @@ export function toNodeHandler(service: Mountable, options: MountOptions = {}): N
       const mount = (incoming.originalUrl === undefined ? '' : incoming.baseUrl) || mountPath;
       return answer(isRead(incoming) ? withReadBody(request, incoming) : request, mount, env);
     },
-    // Mounted in somebody's process, so its globals stay as they are.
-    { errorHandler: answerError, overrideGlobalObjects: false },
+    {
+      errorHandler: answerError,
+      // Mounted in somebody's process, so its globals stay as they are.
+      overrideGlobalObjects: false,
+      // Cuts a sender who is not done half a second after a refusal; node reads on, so that he comes to see it.
+      autoCleanupIncoming: false,
+    },
   );
   return async (incoming, outgoing) => {
     const { originalUrl } = incoming as HostRequest;

@@ -31,7 +31,7 @@ export function curlOf(
     .reduce((url, each) => url.replace(`{${each.name}}`, String(each.example)), path);
   const url = doc.servers[0].url + filled + (query.length > 0 ? `?${query.join('&')}` : '');
   const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}'${url}'`];
-  if (operation.security.length > 0) lines.push('-H "Authorization: $FALCONRY_KEY"');
+  if (operation.security.length > 0) lines.push('-H "Authorization: $FALCONRY_API_KEY"');
   for (const each of parameters) {
     if (each.in === 'header') lines.push(`-H '${each.name}: ${each.example}'`);
   }

@@ -151,9 +151,12 @@ function schemas(doc: Json): string {
 <caption>Members of ${name}</caption>
 <thead><tr><th scope="col">Name</th><th scope="col">Present</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
 <tbody>${properties.join('\n')}</tbody></table></div>`;
-    return `<details id="schema-${name}"><summary><code>${name}</code></summary>
+    // The id is inside, since a link opens what holds its target.
+    return `<details><summary><code>${name}</code></summary>
+<div id="schema-${name}">
 ${schema.description ? `<p>${escapeHtml(schema.description)}</p>` : ''}
 ${properties.length > 0 ? table : `<p>${typeOf(schema)}</p>`}
+</div>
 </details>`;
   });
   return `<section aria-labelledby="schemas"><h2 id="schemas">Schemas</h2>\n${all.join('\n')}</section>`;

@@ -23,5 +23,6 @@ details{border:1px solid var(--line);border-radius:6px;margin:.35rem 0;padding:.
 .wide{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:.92rem}caption{text-align:left;font-weight:600;padding:.3rem 0}
 th,td{text-align:left;vertical-align:top;border-bottom:1px solid var(--line);padding:.3rem .6rem .3rem 0}
+th[scope=row] code{white-space:nowrap}
 @media (max-width:52rem){.columns{grid-template-columns:minmax(0,1fr);gap:0}nav{position:static;max-height:none}}
 `;

@@ -50,7 +50,7 @@ export function documentRoutes(
         pageAnswer(c, {
           type: 'text/html; charset=utf-8',
           body: addressed(c, html(), (address) => escapeHtml(address.replaceAll("'", '%27'))),
-          policy: [`style-src ${inlineHash(DOCS_STYLE)}`],
+          policy: [`style-src ${inlineHash(DOCS_STYLE)}`, 'img-src data:'],
         }),
     },
   ];

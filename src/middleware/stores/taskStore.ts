@@ -182,7 +182,7 @@ export interface TaskStore {
 
   /**
    * A waiting task (whose retry is due) → verifying, or null. Clients take turns: of one client the task that
-   * was submitted first, of two that both have tasks waiting not the same one twice in a row.
+   * was submitted first; of those that have tasks waiting each is served once in every turn.
    */
   claim(options: ClaimOptions): Promise<Task | null>;
   /** Heartbeat, progress, next state. @returns false = not yours any more: stop. */

@@ -2,6 +2,7 @@
 import { isClientError } from '../../../../client/index.ts';
 import { h } from '../dom.ts';
 import { counted } from '../format.ts';
+import { reasonWords } from '../reasons.ts';
 import { WorkerFault } from '../workerClient.ts';
 
 /** Parts named in one box. */
@@ -35,7 +36,7 @@ export function readable(error: unknown): Readable {
     const { problem, code } = error;
     const parts = [
       ...error.errors.map(({ path, message }) => `${path === '' ? 'The body' : path}: ${message}`),
-      ...error.invalid.map(({ index, reason }) => `Item ${index + 1}: ${reason}`),
+      ...error.invalid.map(({ index, reason }) => `Item ${index + 1}: ${reasonWords(reason)}`),
     ];
     const detail = [error.detail, ADVICE[code]].filter(Boolean).join('. ').replaceAll('..', '.');
     return {

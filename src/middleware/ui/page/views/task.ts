@@ -9,6 +9,7 @@ import { keyNotice } from '../parts/keyNotice.ts';
 import { isStopped, problemBox } from '../parts/problems.ts';
 import { resultPanels } from '../parts/resultPanel.ts';
 import { hasEnded, phaseWords, type StateName, stateOf, statusChip } from '../parts/status.ts';
+import { reasonWords } from '../reasons.ts';
 
 export function taskView(app: App): View {
   const heading = lead('Task', h('a', { href: '#tasks' }, 'All tasks'));
@@ -173,7 +174,7 @@ function failure({ error, status }: TaskRecord): HTMLElement | null {
   const errors = error.errors ?? [];
   const title = error.detail ?? error.title ?? 'The task failed';
   if (invalid.length > 0) {
-    const faults = invalid.map(({ index, reason }) => ({ index, message: reason }));
+    const faults = invalid.map(({ index, reason }) => ({ index, message: reasonWords(reason) }));
     return faultList(title, faults, faults.length);
   }
   if (errors.length > 0) {

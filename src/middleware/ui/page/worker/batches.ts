@@ -11,6 +11,7 @@ import {
   toTriple,
 } from '../../../taskFile.ts';
 import { encodeWireHex } from '../../../wireHex.ts';
+import { reasonWords } from '../reasons.ts';
 import { jsonPlaces, placeOf } from './jsonPlaces.ts';
 import {
   type BatchSummary,
@@ -85,24 +86,13 @@ export function keep(batch: Batch, text?: string): BatchSummary {
     })),
     invalid: shown.map(({ index, reason }) => ({
       index,
-      message: REASONS[reason] ?? reason,
+      message: reasonWords(reason),
       ...lineOf(text, places, index),
     })),
     invalidTotal: invalid.length,
     checkMs,
   };
 }
-
-/** The library's reasons in words. */
-const REASONS: Readonly<Record<string, string>> = {
-  publicKeyLength: 'the public key has a length that no Falcon key has',
-  publicKeyHeader: 'the public key does not begin as a Falcon key does',
-  publicKeyRange: 'the public key holds a coefficient that is out of range',
-  signatureLength: 'the signature has a length that no form of signature has',
-  signatureHeader: 'the signature does not begin as one for this key does',
-  signatureEncoding: 'the signature is not in its one canonical encoding',
-  signatureMismatch: 'the signature is not of this digest under this key',
-};
 
 const utf8 = new TextEncoder();
 

@@ -29,9 +29,10 @@ export interface JsonPlaces {
 }
 
 const LITERAL = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-/** A string up to its quote; control characters, bad escapes and the end of the text are outside. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids exactly these
-const STRING = /"(?:[^"\\\u0000-\u001f]+|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}))*"/y;
+/** What a string cannot just go on over: its end, an escape, a control character (which JSON forbids). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these
+const STOP = /["\\\u0000-\u001f]/g;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y;
 const BLANK = /[ \t\n\r]*/y;
 
 /** What may come next at the innermost level. */
@@ -68,7 +69,7 @@ export function jsonPlaces(text: string): JsonPlaces {
         expecting = 'commaOrEnd';
         at++;
       } else {
-        const end = char === '"' ? skip(STRING, text, at) : at;
+        const end = char === '"' ? endOfString(text, at) : at;
         if (end === at) return fault('a name in double quotes is expected here');
         expecting = 'colon';
         at = end;
@@ -84,7 +85,7 @@ export function jsonPlaces(text: string): JsonPlaces {
         expecting = char === '[' ? 'valueOrEnd' : 'nameOrEnd';
         at++;
       } else {
-        const end = skip(char === '"' ? STRING : LITERAL, text, at);
+        const end = char === '"' ? endOfString(text, at) : skip(LITERAL, text, at);
         if (end === at) {
           return fault(
             char === '"' ? 'this string does not end properly' : 'a value is expected here',
@@ -108,4 +109,16 @@ const closerOf = (open: '[' | '{') => (open === '[' ? ']' : '}');
 function skip(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;
+}
+
+/** Where the string that begins at `at` ends; `at` itself if it does not. Looks at each character once. */
+function endOfString(text: string, at: number): number {
+  for (let from = at + 1; ; ) {
+    STOP.lastIndex = from;
+    if (!STOP.test(text)) return at;
+    const stop = STOP.lastIndex - 1;
+    if (text[stop] === '"') return stop + 1;
+    from = text[stop] === '\\' ? skip(ESCAPE, text, stop) : stop;
+    if (from === stop) return at;
+  }
 }
