@@ -18,7 +18,7 @@ const run = (cwd: string, command: string, ...args: string[]) => {
 const CONSUMER = `
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { falcon512, falcon1024, aggregate, extractSignatures, verifyAggregate } from 'falconry';
+import { createAggregatePool, falcon512, falcon1024, aggregate, extractSignatures, verifyAggregate } from 'falconry';
 import { createClient } from 'falconry/client';
 import { falconService } from 'falconry/middleware';
 
@@ -35,6 +35,20 @@ for (const falcon of [falcon512, falcon1024]) {
   const proof = await aggregate([items[0], items[0], items[0]], { format: 'proof' });
   assert.equal(verifyAggregate(proof, [items[0], items[0], items[0]]), true);
   assert.equal(verifyAggregate(proof, [items[0], items[0]]), false);
+}
+{
+  const { publicKey, secretKey } = falcon512.keygen();
+  const items = Array.from({ length: 40 }, (_, i) => {
+    const message = Uint8Array.of(i);
+    return { publicKey, message, signature: falcon512.sign(message, secretKey) };
+  });
+  const pool = createAggregatePool({ threads: 2 });
+  let threads;
+  const proof = await pool.aggregate(items, { format: 'proof', onStats: (stats) => ({ threads } = stats) });
+  assert.equal(threads, 2);
+  assert.deepEqual(proof, await aggregate(items, { format: 'proof' }));
+  assert.equal(await pool.verifyAggregate(proof, items), true);
+  await pool.close();
 }
 for (const name of ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed']) {
   const bytes = readFileSync(new URL(import.meta.resolve('falconry/' + name + '.wasm')));
@@ -55,7 +69,7 @@ const { process_id } = await client.submit(items);
 await client.waitFor(process_id);
 assert.equal((await client.result(process_id, { statements: items })).checked, true);
 await service.stop();
-console.log('the installed package signs, verifies, aggregates, serves, and is a client of itself');
+console.log('the installed package signs, verifies, aggregates (on two threads, too), serves, and is a client of itself');
 `;
 
 try {
