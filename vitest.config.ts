@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { ContractReporter } from './test/support/contract/reporter.ts';
 import { FactsReporter } from './test/support/factsReporter.ts';
 
 /**
@@ -18,6 +19,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: process.env.SLOW ? [] : SLOW_ONLY,
+    // Holds every answer of every service to the OpenAPI document.
+    setupFiles: ['test/support/contract/setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 120_000,
@@ -28,6 +31,7 @@ export default defineConfig({
       'default',
       ['json', { outputFile: 'build/test-results.json' }],
       new FactsReporter(),
+      new ContractReporter(),
     ],
   },
 });

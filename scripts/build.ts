@@ -1,4 +1,4 @@
-/** Builds the package: WebAssembly modules, then `dist/` with JavaScript, types and the bare modules. */
+/** Builds the package: WebAssembly modules, the bundle of the page, then `dist/` with JavaScript, types and the bare modules. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ const run = (command: string, ...args: string[]) =>
   execFileSync(command, args, { cwd: root, stdio: 'inherit' });
 
 run(process.execPath, 'scripts/build-wasm.ts');
+run(process.execPath, 'scripts/build-assets.ts');
 rmSync(`${root}dist`, { recursive: true, force: true });
 run(`${root}node_modules/.bin/tsc`, '-p', 'tsconfig.build.json');
 for (const name of ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed']) {

@@ -18,7 +18,8 @@ const run = (cwd: string, command: string, ...args: string[]) => {
 const CONSUMER = `
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { falcon512, falcon1024, aggregate, extractSignatures, verifyAggregate } from 'falconry';
+import { createAggregatePool, falcon512, falcon1024, aggregate, extractSignatures, verifyAggregate } from 'falconry';
+import { createClient } from 'falconry/client';
 import { falconService } from 'falconry/middleware';
 
 const message = new TextEncoder().encode('installed from the tarball');
@@ -35,6 +36,20 @@ for (const falcon of [falcon512, falcon1024]) {
   assert.equal(verifyAggregate(proof, [items[0], items[0], items[0]]), true);
   assert.equal(verifyAggregate(proof, [items[0], items[0]]), false);
 }
+{
+  const { publicKey, secretKey } = falcon512.keygen();
+  const items = Array.from({ length: 40 }, (_, i) => {
+    const message = Uint8Array.of(i);
+    return { publicKey, message, signature: falcon512.sign(message, secretKey) };
+  });
+  const pool = createAggregatePool({ threads: 2 });
+  let threads;
+  const proof = await pool.aggregate(items, { format: 'proof', onStats: (stats) => ({ threads } = stats) });
+  assert.equal(threads, 2);
+  assert.deepEqual(proof, await aggregate(items, { format: 'proof' }));
+  assert.equal(await pool.verifyAggregate(proof, items), true);
+  await pool.close();
+}
 for (const name of ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed']) {
   const bytes = readFileSync(new URL(import.meta.resolve('falconry/' + name + '.wasm')));
   assert.deepEqual(WebAssembly.Module.imports(new WebAssembly.Module(bytes)), []);
@@ -42,8 +57,19 @@ for (const name of ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed'])
 const service = falconService({ dataDirectory: './data' });
 await service.start();
 assert.equal((await service.app.request('/v1/svc/tasks')).status, 401);
+const { key } = await service.apiKeys.create({ name: 'consumer' });
+const client = createClient({
+  baseUrl: 'http://localhost',
+  apiKey: key,
+  fetch: async (input, init) => service.app.fetch(new Request(input, init)),
+});
+const { publicKey, secretKey } = falcon512.keygen();
+const items = [{ publicKey, message, signature: falcon512.sign(message, secretKey) }];
+const { process_id } = await client.submit(items);
+await client.waitFor(process_id);
+assert.equal((await client.result(process_id, { statements: items })).checked, true);
 await service.stop();
-console.log('the installed package signs, verifies, aggregates and serves');
+console.log('the installed package signs, verifies, aggregates (on two threads, too), serves, and is a client of itself');
 `;
 
 try {

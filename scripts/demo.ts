@@ -1,7 +1,7 @@
 /**
  * The main job, from nothing to a checked result, on the real service: starts it on its embedded store in a
- * folder of its own, signs messages, sends the batch, watches the work, fetches the result, and checks it with the
- * library alone. Exit code 0 only if everything held.
+ * folder of its own, signs messages, and with the client sends the batch, watches the work and fetches the result,
+ * which it checks with the library alone. Exit code 0 only if everything held.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -10,15 +10,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { AggregateFormatOption } from '../src/aggregate/index.ts';
 import { openHttpServer } from '../src/cli/httpServer.ts';
+import { type Client, createClient, isClientError, type TaskRecord } from '../src/client/index.ts';
 import { falcon512 } from '../src/falcon/index.ts';
 import { falconService } from '../src/middleware/index.ts';
 import type { ResultFile } from '../src/middleware/resultFile.ts';
-import {
-  formatTaskFile,
-  type TaskItem,
-  type Triple,
-  toTriple,
-} from '../src/middleware/taskFile.ts';
+import { formatTaskFile, type TaskItem } from '../src/middleware/taskFile.ts';
 import { decodeWireHex, encodeWireHex } from '../src/middleware/wireHex.ts';
 import { checkResult } from './demo/checks.ts';
 import { bytes, progress, table, time } from './demo/terminal.ts';
@@ -74,22 +70,17 @@ async function main({ count, keys, direct, format }: Plan): Promise<boolean> {
     const { key } = await service.apiKeys.create({ name: 'demo' });
     const base = `http://127.0.0.1:${server.port}`;
     console.log(`\nFalconry on ${base}, embedded store in ${directory}\n`);
-    const ask = client(base, key);
+    const client = createClient({ baseUrl: base, apiKey: key });
 
-    const items = await sign(ask, count, keys);
-    const id = direct ? await sendDirectly(ask, items) : await sendInThreeSteps(ask, items);
-    const record = await timed(WORK, 1, () => follow(ask, id));
-    if (record.status !== 'completed') {
-      console.error(
-        `\nThe task ended as "${record.status}":`,
-        JSON.stringify(record.error, null, 2),
-      );
-      return false;
-    }
-    const file = await timed('fetch of the result', 1, () => fetchText(record.result_path));
-    console.log(`  ${'fetched'.padEnd(22)} ${new URL(record.result_path).pathname}\n`);
+    const items = await sign(client, count, keys);
+    const id = direct ? await sendDirectly(client, items) : await sendInThreeSteps(client, items);
+    const completed = await timed(WORK, 1, () => follow(client, id));
+    if (!completed) return false;
+    const fetched = await timed('fetch of the result', 1, () => client.result(id));
+    const file = fetched.text;
+    console.log(`  ${'fetched'.padEnd(22)} ${new URL(fetched.url).pathname}\n`);
 
-    const { result, verifyMs, checks } = checkResult(file, items, id);
+    const { result, verifyMs, checks } = checkResult(file, items, Number(id));
     for (const { name, held } of checks) console.log(`  ${held ? '✓' : '✗'} ${name}`);
     const phases = Object.entries(result.timings).map(([name, ms]): [string, string, string] => {
       return [`  ${PHASES[name] ?? name}`, time(ms), ''];
@@ -112,30 +103,8 @@ async function main({ count, keys, direct, format }: Plan): Promise<boolean> {
   }
 }
 
-type Ask = <T>(method: string, path: string, expected: number, body?: unknown) => Promise<T>;
-
-/** A client in ten lines: JSON in, JSON out, and any other status than the expected one is an error. */
-function client(base: string, key: string): Ask {
-  return async (method, path, expected, body) => {
-    const own = path.startsWith('/');
-    const response = await fetch(own ? base + path : path, {
-      method,
-      headers: {
-        ...(own && { authorization: key }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (response.status !== expected) {
-      throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
-    }
-    return JSON.parse(text);
-  };
-}
-
 /** All by the library, but for the first, which the signing endpoint makes. */
-async function sign(ask: Ask, count: number, keys: number): Promise<TaskItem[]> {
+async function sign(client: Client, count: number, keys: number): Promise<TaskItem[]> {
   const makingKeys = progress('keys');
   const pairs = await timed(`${keys} key pairs`, keys, async () => {
     const made: ReturnType<typeof falcon512.keygen>[] = [];
@@ -167,12 +136,13 @@ async function sign(ask: Ask, count: number, keys: number): Promise<TaskItem[]> 
   });
   signing.done(`${count} messages signed by the library`);
 
-  const digest = encodeWireHex(items[0]!.message);
-  const signed = await ask<Triple>('POST', '/v1/falcon/sign', 200, { digest });
+  const { message } = items[0]!;
+  const signed = await client.sign(message);
   const fromWire = (hex: string) => decodeWireHex(hex, 4096) as Uint8Array;
-  if (signed.digest !== digest) throw new Error('the signing endpoint signed another message');
+  if (signed.digest !== encodeWireHex(message))
+    throw new Error('the signing endpoint signed another message');
   items[0] = {
-    message: items[0]!.message,
+    message,
     publicKey: fromWire(signed.public_key),
     signature: fromWire(signed.signature),
   };
@@ -182,60 +152,49 @@ async function sign(ask: Ask, count: number, keys: number): Promise<TaskItem[]> 
   return items;
 }
 
-async function sendInThreeSteps(ask: Ask, items: readonly TaskItem[]): Promise<number> {
-  const file = formatTaskFile(items);
+async function sendInThreeSteps(client: Client, items: readonly TaskItem[]): Promise<string> {
   return timed('create, upload, notify', 1, async () => {
-    const create = '/v1/svc/aggsign/task';
-    const { process_id, url } = await ask<{ process_id: number; url: string }>('POST', create, 201);
+    const ticket = await client.createTask();
+    const { process_id } = ticket;
     progress('POST …/aggsign/task').done(`201, process_id ${process_id}`);
-    await ask('PUT', url, 200, file);
-    progress('PUT <url>').done(`200, ${bytes(Buffer.byteLength(file))}`);
-    await ask('POST', `/v1/svc/aggsign/notify/${process_id}`, 202);
+    const sending = progress('PUT <url>');
+    let sent = 0;
+    await client.upload(ticket, items, {
+      onProgress: ({ done, total }) => sending.update((sent = done), total),
+    });
+    sending.done(`200, ${bytes(sent)}`);
+    await client.notify(process_id);
     progress('POST …/aggsign/notify').done('202, accepted');
     return process_id;
   });
 }
 
-async function sendDirectly(ask: Ask, items: readonly TaskItem[]): Promise<number> {
+async function sendDirectly(client: Client, items: readonly TaskItem[]): Promise<string> {
   return timed('direct request', 1, async () => {
-    const body = { data: items.map(toTriple) };
-    const { process_id } = await ask<{ process_id: number }>('POST', '/v1/svc/aggsign', 202, body);
+    const { process_id } = await client.aggregate(items);
     progress('POST …/aggsign').done(`202, accepted, process_id ${process_id}`);
     return process_id;
   });
 }
 
-interface ProgressRecord {
-  readonly status: string;
-  readonly progress: { phase: string; done: number; total: number } | null;
-  readonly error?: unknown;
-  readonly result_path: string;
-}
-
-const ENDED = ['completed', 'failed', 'cancelled', 'expired'];
-const POLL_MS = 20;
-
-async function follow(ask: Ask, id: number): Promise<ProgressRecord> {
-  const bar = progress('GET …/tasks/:id');
-  let polls = 0;
-  for (;;) {
-    const record = await ask<ProgressRecord>('GET', `/v1/svc/tasks/${id}`, 200);
-    polls++;
-    const { done, total } = record.progress ?? { done: 0, total: 0 };
-    if (ENDED.includes(record.status)) {
-      bar.done(`${record.status}, seen at poll ${polls}`);
-      return record;
-    }
-    bar.update(done, total, record.status);
-    await sleep(POLL_MS);
+/** Shows every record that comes; whether the task was completed. */
+async function follow(client: Client, id: string): Promise<boolean> {
+  const bar = progress('GET …/tasks/:id/events');
+  let seen = 0;
+  const show = ({ status, progress: now }: TaskRecord) => {
+    seen++;
+    bar.update(now?.done ?? 0, now?.total ?? 0, status);
+  };
+  try {
+    const { status } = await client.waitFor(id, { onProgress: show });
+    bar.done(`${status}, after ${seen} records`);
+    return true;
+  } catch (error) {
+    if (!isClientError(error) || error.kind !== 'task') throw error;
+    bar.done(error.record!.status);
+    console.error(`\n${error.message}`, JSON.stringify(error.problem, null, 2));
+    return false;
   }
-}
-
-/** By the signed url alone: no API key. */
-async function fetchText(url: string): Promise<string> {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`the result answered ${response.status}`);
-  return response.text();
 }
 
 const WORK = 'work of the service';

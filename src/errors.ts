@@ -69,7 +69,12 @@ export const ERROR_CODES = Object.freeze({
   ABORTED: meaning(499, false, 'The work was stopped by its caller'),
   CANCELLED: meaning(409, false, 'The task was cancelled'),
 
-  // Us.
+  // Us, and the server that we are mounted in.
+  BODY_CONSUMED: meaning(
+    500,
+    false,
+    'The host read the body: mount the service before body parsers',
+  ),
   INTERNAL: meaning(500, false, 'Something went wrong on our side'),
 });
 

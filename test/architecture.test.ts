@@ -89,8 +89,18 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     self: 'src/aggregate/',
     to: [
       /^src\/(errors|bytes)\.ts$/,
-      /^src\/falcon\/(index|points|params)\.ts$/,
+      /^src\/falcon\/(index|points|params|hostThreads|verifyPack)\.ts$/,
       /^@noble\/hashes\//,
+    ],
+  },
+  // The page runs in browsers: of the service it shares the formats of files and hex, and its own configuration.
+  {
+    from: /^src\/middleware\/ui\/page\//,
+    self: 'src/middleware/ui/page/',
+    to: [
+      /^src\/(errors|bytes)\.ts$/,
+      /^src\/(falcon|aggregate|client)\/index\.ts$/,
+      /^src\/middleware\/(taskFile|resultFile|wireHex|ui\/config)\.ts$/,
     ],
   },
   {
@@ -100,6 +110,17 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
       /^src\/(errors|bytes)\.ts$/,
       /^src\/middleware\/(stores|blobs)\//,
       /^src\/middleware\/tasks\/task\.ts$/,
+      /^node:/,
+    ],
+  },
+  // Adapters to hosts know the service from outside only.
+  {
+    from: /^src\/middleware\/hosts\//,
+    self: 'src/middleware/hosts/',
+    to: [
+      /^src\/errors\.ts$/,
+      /^src\/middleware\/(problems|routes\/route)\.ts$/,
+      /^(hono|@hono\/node-server)(\/|$)/,
       /^node:/,
     ],
   },
@@ -113,6 +134,12 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
       /^node:/,
     ],
   },
+  // The client knows the wire, not the service; the library only checks its results.
+  {
+    from: /^src\/client\//,
+    self: 'src/client/',
+    to: [/^src\/(errors|bytes)\.ts$/, /^src\/aggregate\/index\.ts$/],
+  },
   {
     from: /^src\/cli\//,
     self: 'src/cli/',
@@ -120,7 +147,8 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate)\/index\.ts$/,
       /^src\/middleware\//,
-      /^@hono\/node-server$/,
+      /^src\/client\/index\.ts$/,
+      /^(@hono\/node-server|zod)$/,
       /^node:/,
     ],
   },
@@ -166,6 +194,14 @@ describe('imports', () => {
     ]);
   });
 
+  test('nothing imports the page: it is bundled', () => {
+    const page = /^src\/middleware\/ui\/page\//;
+    const wrong = product.filter(
+      ({ path, imports }) => !page.test(path) && imports.some((to) => page.test(to)),
+    );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+
   test('the proof is entered by its index', () => {
     const wrong = product.flatMap(({ path, imports }) =>
       path.startsWith('src/aggregate/proof/')
@@ -187,7 +223,8 @@ describe('imports', () => {
     };
     visit('src/aggregate/proof/verify.ts');
     expect(seen.size).toBeGreaterThan(5);
-    expect([...seen].filter((path) => /\/prove\w*\.ts$/.test(path))).toEqual([]);
+    const ofProver = /\/(prove\w*|share|team|context|itemRows|witness)\.ts$/;
+    expect([...seen].filter((path) => ofProver.test(path))).toEqual([]);
   });
 
   test('labels of the transcript are written in one file', () => {
@@ -230,7 +267,7 @@ describe('imports', () => {
 
 describe('the library needs nothing but the web', () => {
   const library = src.filter(({ path }) =>
-    /^src\/(falcon|aggregate)\/|^src\/(errors|bytes|index)\.ts$/.test(path),
+    /^src\/(falcon|aggregate|client)\/|^src\/(errors|bytes|index)\.ts$/.test(path),
   );
 
   test('no globals of one host', () => {

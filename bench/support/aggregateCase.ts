@@ -1,12 +1,14 @@
 /**
  * One case of bench/aggregate.ts, in a process of its own, so that its memory is its own:
  *
- *   node bench/support/aggregateCase.ts <file of items> <count> <rounds>
+ *   node bench/support/aggregateCase.ts <file of items> <count> <rounds>    times and bytes
+ *   node bench/support/aggregateCase.ts <file of items> <count> memory      one proof, and nothing before it
  *
  * Prints one line of JSON.
  */
 import { readFileSync } from 'node:fs';
 import { deserialize } from 'node:v8';
+import { Worker } from 'node:worker_threads';
 import { aggregate, inspectAggregate, verifyAggregate } from '../../src/aggregate/index.ts';
 import { isCodedError } from '../../src/errors.ts';
 import { median } from './interleave.ts';
@@ -24,16 +26,25 @@ export interface CaseFigures {
   readonly signatureBytes: number;
   readonly paddedBytes: number;
   /** Absent when no proof was found. */
-  readonly proof?: {
-    /** With salts and header, and without. */
-    readonly bytes: number;
-    readonly bareBytes: number;
-    readonly proveMs: number;
-    readonly verifyMs: number;
-    /** Of all modules after proving; of the whole process, resident; in bytes. */
-    readonly proverMemory: number;
-    readonly maxRss: number;
-  };
+  readonly proof?: ProofFigures;
+}
+
+export interface ProofFigures {
+  /** With salts and header, and without. */
+  readonly bytes: number;
+  readonly bareBytes: number;
+  readonly proveMs: number;
+  readonly verifyMs: number;
+  /** How many times as much two threads verify that share nothing: what the machine gives to two threads. */
+  readonly twoAtOnce: number;
+}
+
+export interface MemoryFigures {
+  /** Of all modules, in bytes. */
+  readonly modules: number;
+  /** Largest resident size of the process, and the one it had with its items before it began to prove. */
+  readonly resident: number;
+  readonly before: number;
 }
 
 const PADDED = new Map([
@@ -41,9 +52,9 @@ const PADDED = new Map([
   [1793, 1280],
 ]);
 
-/** The memories of all instances made since the last question; they never shrink, so their sum is the peak. */
+/** The memories of all instances made since; they never shrink, so their sum is the peak. */
 function watchMemories(): () => number {
-  let memories: WebAssembly.Memory[] = [];
+  const memories: WebAssembly.Memory[] = [];
   const { Instance } = WebAssembly;
   WebAssembly.Instance = new Proxy(Instance, {
     construct(target, args, newTarget) {
@@ -53,11 +64,7 @@ function watchMemories(): () => number {
       return instance;
     },
   });
-  return () => {
-    const sum = memories.reduce((bytes, memory) => bytes + memory.buffer.byteLength, 0);
-    memories = [];
-    return sum;
-  };
+  return () => memories.reduce((bytes, memory) => bytes + memory.buffer.byteLength, 0);
 }
 
 async function timed<T>(rounds: number, work: () => T | Promise<T>): Promise<[T, number]> {
@@ -72,7 +79,6 @@ async function timed<T>(rounds: number, work: () => T | Promise<T>): Promise<[T,
 }
 
 async function measure(items: readonly BenchItem[], rounds: number): Promise<CaseFigures> {
-  const memory = watchMemories();
   const bundle = await aggregate(items, { format: 'bundle' });
   const sizes = {
     count: items.length,
@@ -81,27 +87,70 @@ async function measure(items: readonly BenchItem[], rounds: number): Promise<Cas
     paddedBytes: items.reduce((sum, { publicKey }) => sum + PADDED.get(publicKey.length)!, 0),
   };
   try {
-    let proverMemory = 0;
-    const [proof, proveMs] = await timed(rounds, async () => {
-      memory();
-      const bytes = await aggregate(items, { format: 'proof' });
-      proverMemory = Math.max(proverMemory, memory());
-      return bytes;
-    });
+    const [proof, proveMs] = await timed(rounds, () => aggregate(items, { format: 'proof' }));
     const [valid, verifyMs] = await timed(rounds, () => verifyAggregate(proof, items));
     if (!valid) throw new Error('a proof of ours was refused');
-    const maxRss = 1024 * process.resourceUsage().maxRSS;
     const bareBytes = inspectAggregate(proof).sizes.body;
-    const times = { proveMs, verifyMs, proverMemory, maxRss };
-    return { ...sizes, proof: { bytes: proof.length, bareBytes, ...times } };
+    const twoAtOnce = await measureTwoAtOnce(proof, items, verifyMs);
+    return { ...sizes, proof: { bytes: proof.length, bareBytes, proveMs, verifyMs, twoAtOnce } };
   } catch (error) {
     if (isCodedError(error) && error.code === 'NO_PROOF') return sizes;
     throw error;
   }
 }
 
+/** Two threads that verify the same proof for half a second, against one of them alone: at the most 2. */
+async function measureTwoAtOnce(
+  proof: Uint8Array,
+  items: readonly BenchItem[],
+  verifyMs: number,
+): Promise<number> {
+  const url = new URL('./verifyThread.ts', import.meta.url);
+  const rounds = Math.max(1, Math.round(500 / verifyMs));
+  const threads = [1, 2].map(() => new Worker(url, { workerData: { proof, items } }));
+  const verify = (thread: Worker): Promise<void> =>
+    new Promise((resolve, reject) => {
+      thread.once('message', (valid) =>
+        valid === true ? resolve() : reject(new Error('refused')),
+      );
+      thread.once('error', reject);
+      thread.postMessage(rounds);
+    });
+  const time = async (...those: Worker[]): Promise<number> => {
+    const start = performance.now();
+    await Promise.all(those.map(verify));
+    return performance.now() - start;
+  };
+  try {
+    await time(...threads); // warm
+    const [one, two] = threads as [Worker, Worker];
+    const alone: number[] = [];
+    const both: number[] = [];
+    for (let turn = 0; turn < 3; turn++) {
+      alone.push(await time(turn % 2 === 0 ? one : two));
+      both.push(await time(one, two));
+    }
+    return (2 * median(alone)) / median(both);
+  } finally {
+    await Promise.all(threads.map((thread) => thread.terminate()));
+  }
+}
+
+async function measureMemory(items: readonly BenchItem[]): Promise<MemoryFigures | undefined> {
+  const modules = watchMemories();
+  const before = 1024 * process.resourceUsage().maxRSS;
+  try {
+    await aggregate(items, { format: 'proof' });
+  } catch (error) {
+    if (isCodedError(error) && error.code === 'NO_PROOF') return undefined;
+    throw error;
+  }
+  return { modules: modules(), resident: 1024 * process.resourceUsage().maxRSS, before };
+}
+
 if (import.meta.main) {
-  const [file, count, rounds] = process.argv.slice(2);
+  const [file, count, what] = process.argv.slice(2);
   const items = (deserialize(readFileSync(file!)) as BenchItem[]).slice(0, Number(count));
-  console.log(JSON.stringify(await measure(items, Number(rounds))));
+  const figures = what === 'memory' ? measureMemory(items) : measure(items, Number(what));
+  console.log(JSON.stringify((await figures) ?? null));
 }

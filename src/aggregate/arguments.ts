@@ -23,6 +23,12 @@ export function checkCount(name: string, list: readonly unknown[]): void {
   }
 }
 
+/** @throws TypeError, RangeError unless it is a list of signatures with what they sign */
+export function checkItems(items: unknown): void {
+  checkList('items', items, ['publicKey', 'message', 'signature']);
+  checkCount('items', items as readonly unknown[]);
+}
+
 /** @throws TypeError for something else than an object with these names alone */
 export function checkNames(options: unknown, names: readonly string[]): void {
   if (typeof options !== 'object' || options === null) {

@@ -20,8 +20,12 @@ export interface VerifiedBatch {
 
 /** A batch in the making. */
 export interface Batch {
-  /** Judges and takes in the next items. Their bytes are read once more when they are encoded. */
-  add(items: readonly AggregateItem[]): void;
+  /**
+   * Takes in the next items. Their bytes are read once more when they are encoded.
+   *
+   * @param refused what `invalidItems` says of them
+   */
+  add(items: readonly AggregateItem[], refused?: readonly InvalidItem[]): void;
   /**
    * All items added.
    *
@@ -36,8 +40,7 @@ export function startBatch(): Batch {
   const invalid: InvalidItem[] = [];
   let added = 0;
   return {
-    add(items) {
-      const refused = invalidItems(items);
+    add(items, refused = invalidItems(items)) {
       for (const { index, reason } of refused) invalid.push({ index: added + index, reason });
       added += items.length;
       if (invalid.length > 0) return;

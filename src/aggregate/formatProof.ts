@@ -8,17 +8,24 @@
  * transcript with the whole header. See docs/protocol.md, section 2.1.
  */
 import { concat } from '../bytes.ts';
+import { CodedError, isCodedError } from '../errors.ts';
 import type { ParameterSet } from '../falcon/index.ts';
 import type { VerifiedBatch } from './batch.ts';
 import { encodeHeader, kindOf, type ParsedHeader, SALT_BYTES, setOfKind } from './container.ts';
 import {
+  type FoldJob,
+  type FoldResult,
   MAX_SECTION_ITEMS,
+  type ProveOptions,
   type ProveProgress,
   proofSize,
   proveSection,
+  type SectionItem,
   verifySection,
+  verifySectionIn,
 } from './proof/index.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
+import type { Crew } from './threads/crew.ts';
 
 export const PROOF_VERSION = 1;
 
@@ -29,7 +36,19 @@ export interface ProofHooks {
   readonly signal?: AbortSignal | undefined;
   /** Items that are as good as done. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  /** Threads to prove with. */
+  readonly crew?: Crew | undefined;
+  /** Told once: threads that took part, peak bytes of their modules' memories. */
+  readonly onStats?: ((stats: ProofStats) => void) | undefined;
 }
+
+export interface ProofStats {
+  readonly threads: number;
+  readonly memoryBytes: number;
+}
+
+/** A section of fewer items is proved before another thread has started. */
+const LEAST_ITEMS = 16;
 
 /** Whether some section would hold more items than a proof can have. */
 export function isTooLongForProof(statements: readonly Statement[]): boolean {
@@ -52,9 +71,16 @@ export function estimateProofBytes(statements: readonly Statement[]): number {
  */
 export async function encodeProof(
   { items, signatures }: VerifiedBatch,
-  { signal, onProgress }: ProofHooks = {},
+  { signal, onProgress, crew, onStats }: ProofHooks = {},
 ): Promise<Uint8Array | undefined> {
   const total = items.length;
+  let shown = 0;
+  let stats: ProofStats = { threads: 1, memoryBytes: 0 };
+  const show = (done: number): void => {
+    // what is begun again counts when it has come as far
+    shown = Math.max(shown, done);
+    onProgress?.(shown, total);
+  };
   const header = proofHeader({
     statements: items,
     salts: concat(...signatures.map(({ salt }) => salt)),
@@ -66,18 +92,49 @@ export async function encodeProof(
     const members = positionsOf(items, set).map((i) => items[i]!);
     if (members.length === 0) continue;
     const start = before;
-    const section = await proveSection(set, header, members, {
+    const section = await proveIn(crew, set, header, members, {
       ...(signal && { signal }),
-      ...(onProgress && {
-        onProgress: (step: ProveProgress) =>
-          onProgress(start + Math.floor((members.length * step.done) / step.total), total),
-      }),
+      onProgress: (step: ProveProgress) =>
+        show(start + Math.floor((members.length * step.done) / step.total)),
+      onMemory: (memoryBytes, threads) => {
+        stats = {
+          threads: Math.max(stats.threads, threads),
+          memoryBytes: Math.max(stats.memoryBytes, memoryBytes),
+        };
+      },
     });
     if (section === undefined) return undefined;
     parts.push(section);
     before += members.length;
   }
+  onStats?.(stats);
   return concat(...parts);
+}
+
+/** A section by all threads of the crew; by this one alone if another is lost. */
+async function proveIn(
+  crew: Crew | undefined,
+  set: ParameterSet,
+  header: Uint8Array,
+  items: readonly SectionItem[],
+  options: ProveOptions,
+): Promise<Uint8Array | undefined> {
+  if (crew === undefined || crew.threads === 1 || items.length < LEAST_ITEMS) {
+    return proveSection(set, header, items, options);
+  }
+  const session = crew.session();
+  const { signal } = options;
+  const stop = (): void => session.release(new CodedError('ABORTED', { cause: signal?.reason }));
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    return await proveSection(set, header, items, { ...options, helpers: session.helpers });
+  } catch (error) {
+    if (!isCodedError(error) || error.code !== 'THREAD_LOST' || crew.isClosed) throw error;
+    return await proveSection(set, header, items, options);
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    session.release();
+  }
 }
 
 /** Whether the body behind a header of format proof proves these statements; count and sets agree. */
@@ -86,23 +143,67 @@ export function verifyProof(
   header: ParsedHeader,
   statements: readonly Statement[],
 ): boolean {
-  if (header.format !== 'proof' || header.version !== PROOF_VERSION) return false;
-  if (isTooLongForProof(statements)) return false;
-  const { kinds, salts, bodyAt } = header;
-  const head = bytes.subarray(0, bodyAt);
-  let at = bodyAt;
-  for (const set of SECTIONS) {
-    const positions = Array.from(kinds.keys()).filter((i) => setOfKind(kinds[i]!) === set);
-    if (positions.length === 0) continue;
-    const members = positions.map((i) => statements[i]!);
-    const own = concat(
-      ...positions.map((i) => salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1))),
-    );
-    const section = verifySection(set, head, members, own, bytes, at);
-    if (section === undefined) return false;
-    at = section.end;
+  const sections = sectionsOf(bytes, header, statements);
+  if (sections === undefined) return false;
+  let at = header.bodyAt;
+  for (const section of sections) {
+    const { set, head, members, salts } = section;
+    const judged = verifySection(set, head, members, salts, bytes, at);
+    if (judged === undefined) return false;
+    at = judged.end;
   }
   return at === bytes.length;
+}
+
+/**
+ * The same, with the parts of the work done as `spread` does them.
+ *
+ * @param parts about how many
+ */
+export async function verifyProofIn(
+  bytes: Uint8Array,
+  header: ParsedHeader,
+  statements: readonly Statement[],
+  parts: number,
+  spread: (jobs: readonly FoldJob[], items: number) => Promise<readonly FoldResult[]>,
+): Promise<boolean> {
+  const sections = sectionsOf(bytes, header, statements);
+  if (sections === undefined) return false;
+  let at = header.bodyAt;
+  for (const section of sections) {
+    const { set, head, members, salts } = section;
+    const spreadAll = (jobs: readonly FoldJob[]) => spread(jobs, members.length);
+    const judged = await verifySectionIn(parts, spreadAll, set, head, members, salts, bytes, at);
+    if (judged === undefined) return false;
+    at = judged.end;
+  }
+  return at === bytes.length;
+}
+
+interface SectionToJudge {
+  readonly set: ParameterSet;
+  readonly head: Uint8Array;
+  readonly members: readonly Statement[];
+  readonly salts: Uint8Array;
+}
+
+/** The sections that the bytes must hold; undefined if they cannot be a proof of this version. */
+function sectionsOf(
+  bytes: Uint8Array,
+  { format, version, kinds, salts, bodyAt }: ParsedHeader,
+  statements: readonly Statement[],
+): SectionToJudge[] | undefined {
+  if (format !== 'proof' || version !== PROOF_VERSION || isTooLongForProof(statements)) {
+    return undefined;
+  }
+  const head = bytes.subarray(0, bodyAt);
+  return SECTIONS.flatMap((set) => {
+    const positions = Array.from(kinds.keys()).filter((i) => setOfKind(kinds[i]!) === set);
+    if (positions.length === 0) return [];
+    const members = positions.map((i) => statements[i]!);
+    const own = positions.map((i) => salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1)));
+    return [{ set, head, members, salts: concat(...own) }];
+  });
 }
 
 function positionsOf(statements: readonly Statement[], set: ParameterSet): number[] {

@@ -5,60 +5,62 @@
  * Two formats: the *bundle* holds every signature, losslessly, at its entropy; the *proof* holds
  * none, and proves in far fewer bytes that there is one for every statement.
  */
-import { abytes, equal } from '../bytes.ts';
+import { abytes } from '../bytes.ts';
 import { CodedError, type InvalidItem } from '../errors.ts';
 import type { ParameterSet, SignatureFormat } from '../falcon/index.ts';
-import { checkCount, checkHook, checkList, checkNames } from './arguments.ts';
+import { checkCount, checkItems, checkList } from './arguments.ts';
 import { type AggregateItem, invalidItems, startBatch } from './batch.ts';
-import { decodeBundle, encodeBundle } from './bundle.ts';
+import { encodeBundle } from './bundle.ts';
 import {
   type AggregateFormat,
-  FORMATS,
   formOfKind,
   MAX_ITEMS,
-  type ParsedHeader,
   parseHeader,
   setOfKind,
 } from './container.ts';
-import {
-  type AggregateFormatOption,
-  encodeAggregate,
-  type FormatChoice,
-  requireFormat,
-} from './format.ts';
+import type { AggregateFormatOption, FormatChoice } from './format.ts';
 import { verifyProof } from './formatProof.ts';
+import { headerAbout, verifiedSignatures } from './judge.ts';
+import {
+  type AggregateOptions,
+  type AggregatePoolOptions,
+  type AggregateProgress,
+  type AggregateStats,
+  checkAggregateOptions,
+  checkVerifyOptions,
+  type PoolAggregateOptions,
+  type ThreadOptions,
+  type VerifyAggregateOptions,
+  type WorkOptions,
+} from './options.ts';
 import { MAX_SECTION_ITEMS } from './proof/index.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
+import { Crew } from './threads/crew.ts';
+import { useModule } from './wasm.ts';
+import { aggregateWith, verifyWith } from './work.ts';
 
-export type { AggregateFormat, AggregateFormatOption, AggregateItem, FormatChoice, Statement };
+export { type AggregatePool, createAggregatePool } from './pool.ts';
+export type {
+  AggregateFormat,
+  AggregateFormatOption,
+  AggregateItem,
+  AggregateOptions,
+  AggregatePoolOptions,
+  AggregateProgress,
+  AggregateStats,
+  FormatChoice,
+  PoolAggregateOptions,
+  Statement,
+  ThreadOptions,
+  VerifyAggregateOptions,
+  WorkOptions,
+};
 
 /** Most items of one aggregate (8192). */
 export const MAX_AGGREGATE_ITEMS = MAX_ITEMS;
 
 /** Most items of one parameter set in a proof (1722). */
 export const MAX_PROOF_ITEMS = MAX_SECTION_ITEMS;
-
-/** How far an aggregation is; `done` counts items, and comes to `total` in both phases. */
-export interface AggregateProgress {
-  readonly phase: 'verifying' | 'aggregating';
-  readonly done: number;
-  readonly total: number;
-}
-
-export interface AggregateOptions {
-  /**
-   * The format of the body. Default `auto`: the smaller one, which is a proof from some hundred
-   * signatures on. A proof takes seconds where a bundle takes milliseconds, and gives no signature
-   * back.
-   */
-  readonly format?: AggregateFormatOption;
-  /** Called once, when the format is settled, with the reason. */
-  readonly onFormat?: (choice: FormatChoice) => void;
-  /** Stops the work: the promise is rejected with `ABORTED`. */
-  readonly signal?: AbortSignal;
-  /** Called now and then, and at the end of each phase. What it throws rejects the promise. */
-  readonly onProgress?: (progress: AggregateProgress) => void;
-}
 
 /** What can be read off an aggregate without its statements. */
 export interface AggregateInfo {
@@ -84,13 +86,6 @@ export interface AggregateInfo {
   };
 }
 
-/** Items between two looks at the clock, the signal and the progress. */
-const STEP_ITEMS = 64;
-/** Work for about this long before other work of the thread gets its turn. */
-const SLICE_MS = 10;
-
-const OPTIONS = ['format', 'onFormat', 'signal', 'onProgress'];
-
 /**
  * Verifies every item and makes one aggregate of them, in the given order. Gives other work of
  * the thread its turn every 10 ms or so. The items' bytes must stay as they are meanwhile.
@@ -111,31 +106,14 @@ export async function aggregate(
   items: readonly AggregateItem[],
   options: AggregateOptions = {},
 ): Promise<Uint8Array> {
-  const { format = 'auto', onFormat, signal, onProgress } = checkOptions(options);
+  const { threads = 1, workerUrl, ...work } = checkAggregateOptions(options);
   checkItems(items);
-  requireFormat(items, format);
-  const batch = startBatch();
-  const total = items.length;
-  let sliceEnd = 0;
-  for (let done = 0; done < total; ) {
-    throwIfAborted(signal);
-    if (performance.now() >= sliceEnd) {
-      onProgress?.({ phase: 'verifying', done, total });
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      sliceEnd = performance.now() + SLICE_MS;
-    }
-    batch.add(items.slice(done, (done = Math.min(done + STEP_ITEMS, total))));
+  const crew = new Crew({ threads, workerUrl });
+  try {
+    return await aggregateWith(crew, items, work);
+  } finally {
+    crew.close();
   }
-  onProgress?.({ phase: 'verifying', done: total, total });
-  throwIfAborted(signal);
-  const { bytes, choice } = await encodeAggregate(batch.finish(), format, {
-    signal,
-    onProgress: onProgress && ((done) => onProgress({ phase: 'aggregating', done, total })),
-  });
-  throwIfAborted(signal);
-  onFormat?.(choice);
-  onProgress?.({ phase: 'aggregating', done: total, total });
-  return bytes;
 }
 
 /**
@@ -179,6 +157,27 @@ export function verifyAggregate(aggregate: Uint8Array, statements: readonly Stat
   if (header === undefined) return false;
   if (header.format === 'proof') return verifyProof(aggregate, header, statements);
   return verifiedSignatures(aggregate, header, statements) !== undefined;
+}
+
+/**
+ * As {@link verifyAggregate}, on several threads if asked, and giving other work of the thread its turn every 10 ms or so. The bytes
+ * must stay as they are meanwhile.
+ *
+ * @throws TypeError, RangeError for arguments of wrong types or values out of range; CodedError `ABORTED` when the signal says so
+ *   (all as the promise's rejection)
+ */
+export async function verifyAggregateAsync(
+  aggregate: Uint8Array,
+  statements: readonly Statement[],
+  options: VerifyAggregateOptions = {},
+): Promise<boolean> {
+  const { threads = 1, workerUrl, ...work } = checkVerifyOptions(options);
+  const crew = new Crew({ threads, workerUrl });
+  try {
+    return await verifyWith(crew, aggregate, statements, work);
+  } finally {
+    crew.close();
+  }
 }
 
 /**
@@ -249,64 +248,22 @@ export function statementCommitment(statements: readonly Statement[]): Uint8Arra
   return statementDigest(statements);
 }
 
-/** The header, if it is one about these statements; cheap checks first. */
-function headerAbout(
-  aggregate: Uint8Array,
-  statements: readonly Statement[],
-): ParsedHeader | undefined {
-  abytes('aggregate', aggregate);
-  checkList('statements', statements, ['publicKey', 'message']);
-  const header = parseHeader(aggregate);
-  return header !== undefined && isAbout(header, statements) ? header : undefined;
-}
-
-/** The signatures of a bundle, when everything about the bytes holds. */
-function verifiedSignatures(
-  aggregate: Uint8Array,
-  header: ParsedHeader,
-  statements: readonly Statement[],
-): Uint8Array[] | undefined {
-  const signatures = decodeBundle(aggregate, header);
-  if (signatures === undefined) return undefined;
-  const items = statements.map((statement, i) => ({
-    publicKey: statement.publicKey,
-    message: statement.message,
-    signature: signatures[i]!,
-  }));
-  return invalidItems(items).length === 0 ? signatures : undefined;
-}
-
-function isAbout(header: ParsedHeader, statements: readonly Statement[]): boolean {
-  return (
-    header.kinds.length === statements.length &&
-    statements.every((s, i) => setOfPublicKey(s.publicKey) === setOfKind(header.kinds[i]!)) &&
-    equal(statementDigest(statements), header.statement)
-  );
-}
-
 function bySize(a: ParameterSet, b: ParameterSet): number {
   return a === b ? 0 : a === 'falcon512' ? -1 : 1;
 }
 
-function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new CodedError('ABORTED', { cause: signal.reason });
-}
-
-function checkItems(items: readonly AggregateItem[]): void {
-  checkList('items', items, ['publicKey', 'message', 'signature']);
-  checkCount('items', items);
-}
-
-function checkOptions(options: AggregateOptions): AggregateOptions {
-  checkNames(options, OPTIONS);
-  const { format, onFormat, signal, onProgress } = options;
-  if (format !== undefined && format !== 'auto' && !Object.hasOwn(FORMATS, format)) {
-    throw new RangeError('"format" expected "auto", "proof" or "bundle"');
-  }
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError('"signal" expected an AbortSignal');
-  }
-  checkHook('onFormat', onFormat);
-  checkHook('onProgress', onProgress);
-  return options;
+/**
+ * Hands over the module that the host has compiled, for hosts that compile ahead and not at run time (Cloudflare's workerd).
+ * Call it, and `useFalconModule`, before anything else.
+ *
+ * @param module `falconry/labrador.wasm`, or `falconry/labrador.relaxed.wasm` where the engine has relaxed SIMD
+ * @throws TypeError if it is not a compiled module, RangeError if it is another one
+ * @example
+ * ```ts
+ * import wasm from 'falconry/labrador.wasm';
+ * useLabradorModule(wasm);
+ * ```
+ */
+export function useLabradorModule(module: WebAssembly.Module): void {
+  useModule(module);
 }

@@ -77,6 +77,21 @@ export async function compileAsync(name: ModuleName): Promise<void> {
   if (!compiled.has(name)) compiled.set(name, await WebAssembly.compile(moduleBytes(name)));
 }
 
+/**
+ * Runs everything that asks for no particular build on a module that the host has compiled.
+ *
+ * @throws TypeError if it is not a compiled module, RangeError if it is not this one (of either build)
+ */
+export function useModule(module: WebAssembly.Module): void {
+  const exported =
+    module instanceof WebAssembly.Module ? WebAssembly.Module.exports(module) : undefined;
+  if (exported === undefined) throw new TypeError('"module" expected a WebAssembly.Module');
+  if (!exported.some(({ name }) => name === 'xofStart')) {
+    throw new RangeError('"module" is another WebAssembly module than the one expected here');
+  }
+  compiled.set(bestModule(), module);
+}
+
 function moduleBytes(name: ModuleName): Uint8Array<ArrayBuffer> {
   const binary = atob(name === 'relaxed' ? RELAXED_MODULE : PLAIN_MODULE);
   const bytes = new Uint8Array(binary.length);

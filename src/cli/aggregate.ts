@@ -10,17 +10,9 @@ import { isCodedError } from '../errors.ts';
 import { formatResultFile, makeResultFile } from '../middleware/resultFile.ts';
 import { parseTaskFile, type TaskItem } from '../middleware/taskFile.ts';
 import { type Command, UsageError } from './command.ts';
-import {
-  describeInvalid,
-  EXIT,
-  EXIT_HELP,
-  fileCommand,
-  type Invocation,
-  isStdout,
-  MAX_INPUT_BYTES,
-  readInput,
-  writeOutput,
-} from './io.ts';
+import { defineCommand, describeInvalid, type Invocation } from './define.ts';
+import { EXIT, EXIT_HELP } from './exitCodes.ts';
+import { isStdout, MAX_INPUT_BYTES, readInput, writeOutput } from './io.ts';
 
 /** Beyond the service's own: whoever runs the command owns the machine. */
 export const FILE_LIMITS = Object.freeze({
@@ -49,6 +41,7 @@ of each parameter set.
                     proof, bundle, or auto (the default): the smaller of the two
       --raw         write the bare aggregate in place of the result file
       --json        report as one line of JSON
+  -q, --quiet       no report, no progress bar
   -h, --help        this text
 
 Examples
@@ -60,7 +53,7 @@ Examples
 ${EXIT_HELP}`;
 
 /** The `aggregate` command. */
-export const command: Command = fileCommand({
+export const command: Command = defineCommand({
   name: 'aggregate',
   summary: 'make one aggregate of the signatures of a task file',
   help,
@@ -127,14 +120,18 @@ function describeChoice({ format, reason, bundleBytes, proofBytes }: FormatChoic
 async function aggregateOrReport(
   items: readonly TaskItem[],
   format: AggregateFormatOption,
-  { io, flag, report }: Invocation,
+  { io, flag, report, progress }: Invocation,
 ): Promise<{ aggregate: Uint8Array; choice: FormatChoice } | undefined> {
   try {
     let choice: FormatChoice | undefined;
     const onFormat = (settled: FormatChoice) => {
       choice = settled;
     };
-    const aggregate = await aggregateItems(items, { format, onFormat });
+    const aggregate = await aggregateItems(items, {
+      format,
+      onFormat,
+      onProgress: (state) => progress.update(state),
+    });
     return { aggregate, choice: choice! };
   } catch (error) {
     if (!isCodedError(error) || error.code !== 'INVALID_SIGNATURES') throw error;
@@ -142,6 +139,7 @@ async function aggregateOrReport(
     if (flag('json')) {
       report({ ok: false, code, message, count: items.length, invalid }, '');
     } else {
+      progress.end();
       io.stderr.write(
         `falconry aggregate: ${invalid.length} of ${items.length} signatures are not valid\n` +
           describeInvalid(invalid),

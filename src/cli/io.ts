@@ -1,121 +1,12 @@
-/** What the commands that work on files share: arguments, files and standard streams, reports, exit codes. */
-import { readFile, stat, writeFile } from 'node:fs/promises';
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { type InvalidItem, isCodedError } from '../errors.ts';
-import { type Command, type Io, UsageError } from './command.ts';
-
-/** Exit codes; `falconry <command> --help` lists them. */
-export const EXIT = Object.freeze({ ok: 0, invalid: 1, usage: 2, io: 3 });
-
-export const EXIT_HELP = `Exit codes
-  0  done, or valid
-  1  not valid: a signature, an aggregate, or what a file holds
-  2  wrong arguments
-  3  a file could not be read or written, or standard input ended early
-`;
+/** Files and standard streams: whole inputs in, whole outputs out. */
+import { randomBytes } from 'node:crypto';
+import { unlinkSync } from 'node:fs';
+import { link, open, readFile, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { type Io, IoFailure, UsageError } from './command.ts';
 
 /** More than any file of a sensible batch, less than the longest string of the engine. */
 export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
-
-/** A file or stream that could not be read or written: exit code 3. */
-export class IoFailure extends Error {
-  override readonly name = 'IoFailure';
-}
-
-/** What a command is called with, after its arguments were read. */
-export interface Invocation {
-  readonly io: Io;
-  readonly positionals: readonly string[];
-  /** Value of an option that takes one. */
-  option(name: string): string | undefined;
-  flag(name: string): boolean;
-  /**
-   * Says how it went, as text or, with `--json`, as one line of JSON; on standard error when the
-   * command's own output goes to standard output.
-   */
-  report(facts: Readonly<Record<string, unknown>>, text: string): void;
-}
-
-export interface FileCommand extends Omit<Command, 'run'> {
-  /** Beside `--help` and `--json`, which every command has. */
-  readonly options: ParseArgsOptionsConfig;
-  /** Whether the command's own output goes to standard output. */
-  writesToStdout(invocation: Pick<Invocation, 'option' | 'flag'>): boolean;
-  execute(invocation: Invocation): Promise<number>;
-}
-
-/** A command from its parts: reads the arguments, answers `--help`, turns failures into reports. */
-export function fileCommand(parts: FileCommand): Command {
-  const { name, summary, help } = parts;
-  return { name, summary, help, run: (args, io) => run(parts, args, io) };
-}
-
-async function run(parts: FileCommand, args: readonly string[], io: Io): Promise<number> {
-  const { values, positionals } = readArguments(parts.options, args);
-  if (values.help) {
-    io.stdout.write(parts.help);
-    return EXIT.ok;
-  }
-  const option = (key: string) => values[key] as string | undefined;
-  const flag = (key: string) => values[key] === true;
-  const json = flag('json');
-  const aside = parts.writesToStdout({ option, flag }) ? io.stderr : io.stdout;
-  const report: Invocation['report'] = (facts, text) => {
-    aside.write(json ? `${JSON.stringify(facts)}\n` : text);
-  };
-  try {
-    return await parts.execute({ io, positionals, option, flag, report });
-  } catch (error) {
-    if (!(error instanceof IoFailure) && !(isCodedError(error) && error.status < 500)) throw error;
-    const code = isCodedError(error) ? error.code : 'IO';
-    const { message } = error;
-    const invalid = isCodedError(error) ? error.invalid : undefined;
-    if (json) aside.write(`${JSON.stringify({ ok: false, code, message, invalid })}\n`);
-    else io.stderr.write(`falconry ${parts.name}: ${message}\n${describeInvalid(invalid)}`);
-    return error instanceof IoFailure ? EXIT.io : EXIT.invalid;
-  }
-}
-
-interface Arguments {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly positionals: readonly string[];
-}
-
-function readArguments(options: ParseArgsOptionsConfig, args: readonly string[]): Arguments {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        ...options,
-        help: { type: 'boolean', short: 'h' },
-        json: { type: 'boolean' },
-      },
-      allowPositionals: true,
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-const REASONS: Readonly<Record<string, string>> = Object.freeze({
-  publicKeyLength: 'the public key has a wrong length',
-  publicKeyHeader: 'the public key does not begin as one of its parameter set',
-  publicKeyRange: 'the public key has a coefficient out of range',
-  signatureLength: 'the signature has a wrong length',
-  signatureHeader: 'the signature does not begin as one of the parameter set of its key',
-  signatureEncoding: 'the signature is not in its one canonical encoding',
-  signatureMismatch: 'the signature is not of this message under this key',
-});
-
-/** One line for every item at fault. */
-export function describeInvalid(invalid: readonly InvalidItem[] = []): string {
-  return invalid
-    .map(({ index, reason }) => {
-      const words = REASONS[reason];
-      return `  item ${index}: ${words === undefined ? reason : `${words} (${reason})`}\n`;
-    })
-    .join('');
-}
 
 /**
  * Bytes of a file, or of standard input for `-`.
@@ -148,7 +39,8 @@ export async function readInput(path: string, io: Io): Promise<Uint8Array> {
 }
 
 /**
- * Writes a file, or to standard output when there is no path or it is `-`.
+ * Writes a file, or to standard output when there is no path or it is `-`. A file is whole or not there: it is written
+ * aside and put in place when it is complete.
  *
  * @param secret makes the file readable by its owner alone, and never replaces another
  * @throws IoFailure when it cannot be written
@@ -164,10 +56,93 @@ export async function writeOutput(
     return;
   }
   try {
-    await writeFile(path, data, secret ? { mode: 0o600, flag: 'wx' } : {});
+    if (await isSpecial(path)) await writeThrough(path, data);
+    else await writeAside(secret ? path : await target(path), data, secret);
   } catch (error) {
     throw asIoFailure(`cannot write ${path}`, error);
   }
+}
+
+/** A device or a pipe (`/dev/null`, `/dev/stdout`, `>(gzip)`) is written to, and never replaced by a file. */
+async function isSpecial(path: string): Promise<boolean> {
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) throw Object.assign(new Error('a folder'), { code: 'EISDIR' });
+    return !found.isFile();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** Where a link points to: the link stays one. */
+async function target(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    return path;
+  }
+}
+
+async function writeThrough(path: string, data: string | Uint8Array): Promise<void> {
+  const file = await open(path, 'w');
+  try {
+    await file.writeFile(data);
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeAside(path: string, data: string | Uint8Array, secret: boolean): Promise<void> {
+  const suffix = randomBytes(6).toString('hex');
+  const aside = join(dirname(path), `.${basename(path)}.${suffix}`);
+  const release = whenStopped(() => unlinkSync(aside));
+  try {
+    const file = await open(aside, 'wx', secret ? 0o600 : await modeOf(path));
+    try {
+      await file.writeFile(data);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    if (secret) await link(aside, path);
+    else await rename(aside, path);
+  } finally {
+    release();
+    await unlink(aside).catch(() => {});
+  }
+}
+
+/** Rights of the file that is about to be replaced; those of a new one otherwise. */
+async function modeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).mode & 0o777;
+  } catch {
+    return 0o666;
+  }
+}
+
+/**
+ * Calls `undo` when a signal ends the process meanwhile; the process ends by that signal all the same.
+ *
+ * @returns a function that calls it off
+ */
+export function whenStopped(undo: () => void): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const release = () => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+  const onSignal = (signal: NodeJS.Signals) => {
+    release();
+    try {
+      undo();
+    } catch {
+      // Not there yet, or not any more.
+    }
+    process.kill(process.pid, signal);
+  };
+  for (const signal of signals) process.on(signal, onSignal);
+  return release;
 }
 
 /** Whether an output option means standard output. */
@@ -188,9 +163,12 @@ const CAUSES: Readonly<Record<string, string>> = Object.freeze({
   EISDIR: 'it is a folder',
   EEXIST: 'it exists already',
   ENOSPC: 'no space left',
+  EROFS: 'the disk is read-only',
+  ENOTDIR: 'a part of the path is no folder',
 });
 
-function asIoFailure(what: string, error: unknown): IoFailure {
+/** The failure of a call of the system in words. */
+export function asIoFailure(what: string, error: unknown): IoFailure {
   if (error instanceof IoFailure) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown cause';
   return new IoFailure(`${what}: ${CAUSES[code] ?? code}`, { cause: error });

@@ -2,15 +2,9 @@
 import { CodedError } from '../errors.ts';
 import { falcon512, falcon1024 } from '../falcon/index.ts';
 import { type Command, UsageError } from './command.ts';
-import {
-  EXIT,
-  EXIT_HELP,
-  fileCommand,
-  type Invocation,
-  isStdout,
-  readInput,
-  writeOutput,
-} from './io.ts';
+import { defineCommand, type Invocation } from './define.ts';
+import { EXIT, EXIT_HELP } from './exitCodes.ts';
+import { isStdout, readInput, writeOutput } from './io.ts';
 import { formatKeyFile, parseField } from './keyFile.ts';
 
 const help = `Usage: falconry keygen [--set falcon512|falcon1024] [-o <key.json>] [--public <file>] [--json]
@@ -23,6 +17,7 @@ It is readable by its owner alone, and an existing file is never replaced.
       --public <file>     also write the public part alone, to hand out
       --seed-file <file>  48 bytes, or their hex with 0x, that decide the key; whoever has them has the key
       --json              report as one line of JSON
+  -q, --quiet             no report
   -h, --help              this text
 
 Examples
@@ -32,7 +27,7 @@ Examples
 ${EXIT_HELP}`;
 
 /** The `keygen` command. */
-export const command: Command = fileCommand({
+export const command: Command = defineCommand({
   name: 'keygen',
   summary: 'make a key pair',
   help,

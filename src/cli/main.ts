@@ -2,12 +2,14 @@
 /** `falconry <command>`: finds the command, gives it the real streams, ends with its exit code. */
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Command, type Io, UsageError } from './command.ts';
+import type { Command, Io } from './command.ts';
+import { EXIT, EXIT_MEANINGS } from './exitCodes.ts';
+import { hint } from './suggest.ts';
 
 type Loader = () => Promise<{ readonly command: Command }>;
 
 /** Loaded when asked for, so that `falconry keygen` does not open a web framework. */
-const COMMANDS: Readonly<Record<string, Loader>> = {
+export const COMMANDS: Readonly<Record<string, Loader>> = {
   serve: () => import('./serve.ts'),
   keys: () => import('./keys.ts'),
   keygen: () => import('./keygen.ts'),
@@ -15,55 +17,78 @@ const COMMANDS: Readonly<Record<string, Loader>> = {
   verify: () => import('./verify.ts'),
   aggregate: () => import('./aggregate.ts'),
   'verify-aggregate': () => import('./verifyAggregate.ts'),
+  submit: () => import('./submit.ts'),
+  tasks: () => import('./tasks.ts'),
 };
 
-/** 0 done, 1 refused or invalid, 2 wrong usage, 3 input or output failed. */
+/** @returns the exit code, of the table in exitCodes.ts */
 export async function main(args: readonly string[], io: Io): Promise<number> {
-  const [name, ...rest] = args;
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    const text = await overview();
-    (name === undefined ? io.stderr : io.stdout).write(text);
-    return name === undefined ? 2 : 0;
+  const [first, ...others] = args;
+  if (first === undefined) {
+    io.stderr.write(await overview());
+    return EXIT.usage;
   }
-  if (name === '--version') {
+  if (first === '--version' || first === '-V') {
     io.stdout.write(`${await version()}\n`);
-    return 0;
+    return EXIT.ok;
+  }
+  // `falconry help sign` is `falconry sign --help`.
+  const asksHelp = first === '--help' || first === '-h' || first === 'help';
+  const [name, rest] = asksHelp ? [others[0], ['--help']] : [first, others];
+  if (name === undefined) {
+    io.stdout.write(await overview());
+    return EXIT.ok;
   }
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (load === undefined) {
-    io.stderr.write(`falconry: there is no command "${name}"\n\n${await overview()}`);
-    return 2;
-  }
+  if (load === undefined) return refuseName(name, args, io);
   const { command } = await load();
-  if (rest.includes('--help') || rest.includes('-h')) {
+  if (asksForHelp(rest)) {
     io.stdout.write(command.help);
-    return 0;
+    return EXIT.ok;
   }
-  try {
-    return await command.run(rest, io);
-  } catch (error) {
-    return explain(error, command, io);
-  }
+  return await command.run(rest, io);
 }
 
-function explain(error: unknown, command: Command, io: Io): number {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const usage = error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS');
-  io.stderr.write(`falconry ${command.name}: ${message}\n`);
-  if (usage) io.stderr.write(`Try: falconry ${command.name} --help\n`);
-  return usage ? 2 : 3;
+/** Also beside faulty arguments: who asks for help may not know better. */
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  const before = end < 0 ? args : args.slice(0, end);
+  return before.includes('--help') || before.includes('-h');
+}
+
+function refuseName(name: string, args: readonly string[], io: Io): number {
+  const what = name.startsWith('-') ? 'option' : 'command';
+  const known = what === 'option' ? ['--help', '--version'] : Object.keys(COMMANDS);
+  const message = `there is no ${what} "${name}"${hint(name, known, (n) => `"${n}"`)}`;
+  if (args.includes('--json')) {
+    io.stdout.write(`${JSON.stringify({ ok: false, code: 'USAGE', message })}\n`);
+  } else {
+    io.stderr.write(`falconry: ${message}\nTry: falconry --help\n`);
+  }
+  return EXIT.usage;
 }
 
 async function overview(): Promise<string> {
   const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()));
   const lines = commands.map(({ command }) => `  ${command.name.padEnd(17)} ${command.summary}`);
+  const codes = Object.entries(EXIT_MEANINGS).map(
+    ([name, meaning]) => `  ${String(EXIT[name as keyof typeof EXIT]).padStart(3)}  ${meaning}`,
+  );
   return `Usage: falconry <command> [options]
 
 Post-quantum Falcon signatures, aggregates of them, and a service for both.
 
 ${lines.join('\n')}
 
-falconry <command> --help tells more; falconry --version prints the version.
+Every command takes --help, --json (answers and errors as one line of JSON) and --quiet; a file named
+- is standard input or output. Settings come from options, else from FALCONRY_… in the environment,
+else from falconry.json; NO_COLOR is honoured.
+
+  falconry <command> --help    what it does, its options, examples
+  falconry --version           the version
+
+Exit codes
+${codes.join('\n')}
 `;
 }
 
@@ -81,5 +106,11 @@ function started(): boolean {
 
 if (started()) {
   const { stdin, stdout, stderr, env } = process;
+  // Whoever read our output had enough (`| head`): end as the signal would have ended us.
+  for (const stream of [stdout, stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      process.exit(error.code === 'EPIPE' ? 141 : EXIT.io);
+    });
+  }
   process.exitCode = await main(process.argv.slice(2), { stdin, stdout, stderr, env });
 }

@@ -3,16 +3,9 @@ import { CodedError } from '../errors.ts';
 import type { SignatureFormat } from '../falcon/index.ts';
 import { formatTaskFile, type TaskItem } from '../middleware/taskFile.ts';
 import { type Command, UsageError } from './command.ts';
-import {
-  EXIT,
-  EXIT_HELP,
-  fileCommand,
-  type Invocation,
-  isStdout,
-  readInput,
-  refuseTwiceStdin,
-  writeOutput,
-} from './io.ts';
+import { defineCommand, type Invocation } from './define.ts';
+import { EXIT, EXIT_HELP } from './exitCodes.ts';
+import { isStdout, readInput, refuseTwiceStdin, writeOutput } from './io.ts';
 import { falconOf, parseField } from './keyFile.ts';
 
 const FORMATS: readonly string[] = ['compressed', 'padded', 'constantTime'];
@@ -28,6 +21,7 @@ hex with 0x, ready for falconry aggregate and falconry verify. The digest is the
       --raw            write the bare signature in place of the task file; one message only
       --format <name>  compressed (default), padded or constantTime
       --json           report as one line of JSON
+  -q, --quiet          no report
   -h, --help           this text
 
 Examples
@@ -37,7 +31,7 @@ Examples
 ${EXIT_HELP}`;
 
 /** The `sign` command. */
-export const command: Command = fileCommand({
+export const command: Command = defineCommand({
   name: 'sign',
   summary: 'sign files',
   help,

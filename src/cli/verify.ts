@@ -1,18 +1,14 @@
 /** `falconry verify`: one signature, or every one of a task file. */
 import { findInvalid } from '../aggregate/index.ts';
+import type { InvalidItem } from '../errors.ts';
 import { parseTaskFile, type TaskItem } from '../middleware/taskFile.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
-import {
-  describeInvalid,
-  EXIT,
-  EXIT_HELP,
-  fileCommand,
-  type Invocation,
-  readInput,
-  refuseTwiceStdin,
-} from './io.ts';
+import { defineCommand, describeInvalid, type Invocation } from './define.ts';
+import { EXIT, EXIT_HELP } from './exitCodes.ts';
+import { readInput, refuseTwiceStdin } from './io.ts';
 import { parseField } from './keyFile.ts';
+import type { Progress } from './progress.ts';
 
 const help = `Usage: falconry verify <task.json> [--json]
        falconry verify --key <file> --signature <file> <message> [--json]
@@ -25,6 +21,7 @@ valid with their reasons; or one signature of one message.
       --signature <file>  the signature, hex with 0x or bare
   <message>             the signed file; - reads standard input
       --json            report as one line of JSON
+  -q, --quiet           no report, no progress bar
   -h, --help            this text
 
 Examples
@@ -34,7 +31,7 @@ Examples
 ${EXIT_HELP}`;
 
 /** The `verify` command. */
-export const command: Command = fileCommand({
+export const command: Command = defineCommand({
   name: 'verify',
   summary: 'verify a signature, or all of a task file',
   help,
@@ -44,13 +41,13 @@ export const command: Command = fileCommand({
 });
 
 async function execute(invocation: Invocation): Promise<number> {
-  const { positionals, report } = invocation;
+  const { positionals, report, progress } = invocation;
   const [path] = positionals;
   if (path === undefined || positionals.length > 1) {
     throw new UsageError('one task file, or one message, is expected');
   }
   const items = await readItems(path, invocation);
-  const invalid = findInvalid(items);
+  const invalid = findAll(items, progress);
   const count = items.length;
   if (invalid.length === 0) {
     report({ ok: true, count }, `valid: ${count} ${count === 1 ? 'signature' : 'signatures'}\n`);
@@ -61,6 +58,19 @@ async function execute(invocation: Invocation): Promise<number> {
     `not valid: ${invalid.length} of ${count}\n${describeInvalid(invalid)}`,
   );
   return EXIT.invalid;
+}
+
+/** Some milliseconds of work: often enough for the bar. */
+const CHUNK = 256;
+
+function findAll(items: readonly TaskItem[], progress: Progress): InvalidItem[] {
+  const invalid: InvalidItem[] = [];
+  for (let from = 0; from < items.length; from += CHUNK) {
+    progress.update({ phase: 'verifying', done: from, total: items.length });
+    const found = findInvalid(items.slice(from, from + CHUNK));
+    invalid.push(...found.map((item) => ({ ...item, index: from + item.index })));
+  }
+  return invalid;
 }
 
 async function readItems(path: string, { io, option }: Invocation): Promise<TaskItem[]> {

@@ -4,15 +4,9 @@ import { parseResultFile, verifyResultFile } from '../middleware/resultFile.ts';
 import { formatTaskFile, parseStatementFile, type Statement } from '../middleware/taskFile.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
-import {
-  EXIT,
-  EXIT_HELP,
-  fileCommand,
-  type Invocation,
-  readInput,
-  refuseTwiceStdin,
-  writeOutput,
-} from './io.ts';
+import { defineCommand, type Invocation } from './define.ts';
+import { EXIT, EXIT_HELP } from './exitCodes.ts';
+import { readInput, refuseTwiceStdin, writeOutput } from './io.ts';
 
 const help = `Usage: falconry verify-aggregate <out.json> <task.json> [--extract <file>] [--json]
 
@@ -25,6 +19,7 @@ about. The list is yours: take it from where you know it, not from whoever made 
       --extract <file>  also write the task file with the exact original signatures; - writes it to
                     standard output. A bundle holds them, a proof does not.
       --json        report as one line of JSON
+  -q, --quiet       no report, no progress bar
   -h, --help        this text
 
 Examples
@@ -34,7 +29,7 @@ Examples
 ${EXIT_HELP}`;
 
 /** The `verify-aggregate` command. */
-export const command: Command = fileCommand({
+export const command: Command = defineCommand({
   name: 'verify-aggregate',
   summary: 'check an aggregate against its list of digests and public keys',
   help,
@@ -43,7 +38,7 @@ export const command: Command = fileCommand({
   execute,
 });
 
-async function execute({ io, positionals, option, report }: Invocation): Promise<number> {
+async function execute({ io, positionals, option, report, progress }: Invocation): Promise<number> {
   const [aggregatePath, statementsPath] = positionals;
   if (aggregatePath === undefined || statementsPath === undefined || positionals.length > 2) {
     throw new UsageError('a result file and a task file are expected');
@@ -51,6 +46,7 @@ async function execute({ io, positionals, option, report }: Invocation): Promise
   refuseTwiceStdin(positionals);
   const file = await readInput(aggregatePath, io);
   const statements = parseStatementFile(await readInput(statementsPath, io), FILE_LIMITS);
+  progress.update({ phase: 'verifying', done: 0 });
   const aggregate = judge(file, statements);
   if (aggregate === undefined) {
     report(

@@ -67,9 +67,14 @@ export function hasThreads(): boolean {
 /**
  * Starts a thread on an ES module.
  *
+ * @param makeWorker makes a global `Worker` of it, in words that bundlers understand; left out: by the url
  * @throws Error of the host when it has no threads or refuses one
  */
-export function startThread(url: URL, events: HostThreadEvents): HostThread {
+export function startThread(
+  url: URL,
+  events: HostThreadEvents,
+  makeWorker: () => Worker = () => new globalThis.Worker(url, { type: 'module' }),
+): HostThread {
   let lost = false;
   const lose = (cause: unknown): void => {
     if (lost) return;
@@ -98,7 +103,7 @@ export function startThread(url: URL, events: HostThreadEvents): HostThread {
     };
   }
 
-  const worker = new globalThis.Worker(url, { type: 'module' });
+  const worker = makeWorker();
   worker.onmessage = (event) => receive(event.data);
   worker.onmessageerror = lose;
   worker.onerror = (event) => {
@@ -116,10 +121,14 @@ export function startThread(url: URL, events: HostThreadEvents): HostThread {
   };
 }
 
-/** The other end, for the module a thread runs: answers every message through `reply`. */
+/**
+ * The other end, for the module a thread runs: answers every message through `reply`.
+ *
+ * @returns sends a message that answers none
+ */
 export function serveThread(
   handle: (message: unknown, reply: (answer: unknown, transfer: ArrayBuffer[]) => void) => void,
-): void {
+): (message: unknown) => void {
   const node = nodeThreads();
   if (node !== undefined) {
     const port = node.parentPort;
@@ -127,7 +136,7 @@ export function serveThread(
     port.on('message', (message) => {
       handle(message, (answer, transfer) => port.postMessage(answer, transfer));
     });
-    return;
+    return (message) => port.postMessage(message, []);
   }
   const scope = globalThis as unknown as {
     onmessage: ((event: { data: unknown }) => void) | null;
@@ -136,4 +145,5 @@ export function serveThread(
   scope.onmessage = (event) => {
     handle(event.data, (answer, transfer) => scope.postMessage(answer, transfer));
   };
+  return (message) => scope.postMessage(message, []);
 }

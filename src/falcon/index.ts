@@ -18,7 +18,7 @@ import type {
   SignOptions,
 } from './types.ts';
 import { isCompressed, prepareKey, verifyOne } from './verify.ts';
-import { bestModule, checkModule, compileAsync, type ModuleName, run } from './wasm.ts';
+import { bestModule, checkModule, compileAsync, type ModuleName, run, useModule } from './wasm.ts';
 
 export type { FalconLengths } from './params.ts';
 export type * from './types.ts';
@@ -256,4 +256,20 @@ export const falcon1024: Falcon = /* @__PURE__ */ createFalcon('falcon1024');
  */
 export async function ready(): Promise<void> {
   await compileAsync(bestModule());
+}
+
+/**
+ * Hands over the module that the host has compiled, for hosts that compile ahead and not at run time (Cloudflare's workerd).
+ * Call it before anything else; `falcon512` and `falcon1024` then run on it.
+ *
+ * @param module `falconry/falcon.wasm`, or `falconry/falcon.relaxed.wasm` where the engine has relaxed SIMD
+ * @throws TypeError if it is not a compiled module, RangeError if it is another one
+ * @example
+ * ```ts
+ * import wasm from 'falconry/falcon.wasm';
+ * useFalconModule(wasm);
+ * ```
+ */
+export function useFalconModule(module: WebAssembly.Module): void {
+  useModule(module);
 }

@@ -113,6 +113,22 @@ function start(name: ModuleName): Machine {
   return started;
 }
 
+/**
+ * Runs everything that asks for no particular build on a module that the host has compiled.
+ *
+ * @throws TypeError if it is not a compiled module, RangeError if it is not this one (of either build)
+ */
+export function useModule(module: WebAssembly.Module): void {
+  const exported =
+    module instanceof WebAssembly.Module ? WebAssembly.Module.exports(module) : undefined;
+  if (exported === undefined) throw new TypeError('"module" expected a WebAssembly.Module');
+  if (!exported.some(({ name }) => name === 'hashInit')) {
+    throw new RangeError('"module" is another WebAssembly module than the one expected here');
+  }
+  compiled.set(bestModule(), module);
+  machines.delete(bestModule());
+}
+
 /** Compiles without blocking, for hosts that want it or insist on it. */
 export async function compileAsync(name: ModuleName): Promise<void> {
   if (compiled.has(name)) return;

@@ -6,9 +6,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
+import { cors } from 'hono/cors';
 import { CodedError, isCodedError } from '../errors.ts';
+import { remoteAddress } from './http/address.ts';
 import { BodyBudget } from './http/body.ts';
-import { RequestLimiter } from './limits.ts';
+import { AnonymousLimiter, RequestLimiter } from './limits.ts';
+import { operations } from './openapi/operations.ts';
+import { documentRoutes } from './openapi/routes.ts';
+import type { Settings } from './options.ts';
 import { ProblemError, problemResponse } from './problems.ts';
 import { aggsignRoutes } from './routes/aggsign.ts';
 import type { Caller, Deps, Env, Route } from './routes/route.ts';
@@ -16,36 +21,59 @@ import { signRoutes } from './routes/sign.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { describe, type Runtime } from './runtime.ts';
+import { uiRoutes } from './ui/routes.ts';
 
 export function createApp(runtime: Runtime): Hono<Env> {
   const { settings } = runtime;
-  const { requestsPerSecond, burst } = settings.limits;
+  const { requestsPerSecond, burst, refusedPerSecond, refusedBurst } = settings.limits;
   const deps: Deps = {
     settings,
     runtime,
     budget: new BodyBudget(settings.maxBufferedBytes),
     limiter: new RequestLimiter(requestsPerSecond, burst),
+    anonymous: new AnonymousLimiter(refusedPerSecond, refusedBurst),
+    operations: operations(settings),
   };
-  const routes = [
+  const routes: Route[] = [
     ...signRoutes(deps),
     ...aggsignRoutes(deps),
     ...taskRoutes(deps),
     ...uploadRoutes(deps),
+    ...(settings.ui ? uiRoutes(deps) : []),
   ];
+  routes.push(...documentRoutes(deps, routes));
   const app = new Hono<Env>();
   app.onError((error, c) => refuse(c, deps, error));
   app.notFound((c) => refuse(c, deps, notFound()));
+  const paths = new Set(routes.map((route) => route.path));
+  const branches = ['falcon', settings.serviceName, 'docs', 'ui'].map((name) => `/v1/${name}/*`);
+  if (settings.cors) allowOrigins(app, settings.cors, [...paths, ...branches]);
   for (const route of routes) app.on(route.method, route.path, (c) => serve(c, deps, route));
-  for (const path of new Set(routes.map((route) => route.path))) {
+  for (const path of paths) {
     const methods = routes.filter((route) => route.path === path).map((route) => route.method);
-    const allow = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+    app.options(path, (c) => c.body(null, 204, { allow }));
     app.all(path, (c) => refuse(c, deps, methodNotAllowed(allow)));
   }
   // Below a host's own application `notFound` is the host's: our own branches answer for themselves.
-  for (const branch of ['falcon', settings.serviceName]) {
-    app.all(`/v1/${branch}/*`, (c) => refuse(c, deps, notFound()));
-  }
+  for (const branch of branches) app.all(branch, (c) => refuse(c, deps, notFound()));
   return app;
+}
+
+/** What pages of other origins may send, and read. Credentials are no cookies: a key is given on purpose. */
+function allowOrigins(
+  app: Hono<Env>,
+  origin: NonNullable<Settings['cors']>,
+  paths: string[],
+): void {
+  const handler = cors({
+    origin: origin === '*' ? '*' : [...origin],
+    allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    allowHeaders: ['authorization', 'content-type', 'idempotency-key'],
+    exposeHeaders: ['allow', 'etag', 'location', 'retry-after', 'www-authenticate'],
+    maxAge: 3600,
+  });
+  for (const path of paths) app.use(path, handler);
 }
 
 async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Response> {
@@ -54,7 +82,7 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
   let clientId: number | undefined;
   let response: Response;
   try {
-    leave = deps.runtime.enter();
+    if (route.right !== 'open') leave = deps.runtime.enter();
     const caller = route.right === 'key' ? await identify(c, deps) : { clientId: 0 };
     if (route.right === 'key') {
       clientId = caller.clientId;
@@ -65,6 +93,7 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
     if (route.right === 'key') response.headers.set('cache-control', 'no-store');
   } catch (error) {
     response = refuse(c, deps, error);
+    if (route.right === 'url' && response.status === 403) response = counted(c, deps, response);
   } finally {
     leave();
   }
@@ -79,11 +108,14 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
   return response;
 }
 
-async function identify(c: Context, { settings, runtime }: Deps): Promise<Caller> {
+async function identify(c: Context, { settings, runtime, anonymous }: Deps): Promise<Caller> {
   const { ports } = runtime;
-  const key = c.req.header('authorization');
+  const key = c.req.header('authorization') ?? '';
+  const address = remoteAddress(c, settings);
+  anonymous.admit(address, key);
   const caller = key ? await ports.authenticate(key) : null;
   if (caller === null || caller === undefined) {
+    anonymous.refused(address);
     const realm = settings.serviceName;
     throw new ProblemError('UNAUTHENTICATED', {
       message: key ? 'The API key is not known' : 'An API key is required',
@@ -95,7 +127,18 @@ async function identify(c: Context, { settings, runtime }: Deps): Promise<Caller
       cause: new TypeError('authenticate: clientId must be an integer'),
     });
   }
+  anonymous.good(key);
   return caller;
+}
+
+/** The refusal of a signed url, or that there were too many of them. */
+function counted(c: Context, { anonymous, settings }: Deps, refusal: Response): Response {
+  try {
+    anonymous.refused(remoteAddress(c, settings));
+    return refusal;
+  } catch (error) {
+    return problemResponse(error as ProblemError);
+  }
 }
 
 /** The problem document of an error; what is not expected goes to the log under an id. */
@@ -116,5 +159,5 @@ function refuse(c: Context, { settings }: Deps, error: unknown): Response {
 
 const notFound = () => new CodedError('NOT_FOUND');
 
-const methodNotAllowed = (allow: readonly string[]) =>
-  new ProblemError('METHOD_NOT_ALLOWED', { headers: { allow: allow.join(', ') } });
+const methodNotAllowed = (allow: string) =>
+  new ProblemError('METHOD_NOT_ALLOWED', { headers: { allow } });

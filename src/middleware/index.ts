@@ -18,6 +18,14 @@ import { Runtime } from './runtime.ts';
 import type { ApiKeyRecord } from './stores/taskStore.ts';
 
 export type { BlobStore } from './blobs/blobStore.ts';
+export { toFastifyPlugin } from './hosts/fastify.ts';
+export {
+  type FetchHandler,
+  type Mountable,
+  type MountOptions,
+  toFetchHandler,
+} from './hosts/fetch.ts';
+export { type NodeHandler, toNodeHandler } from './hosts/node.ts';
 export { fileKeyStore, type KeyStore, type SigningKey } from './keys/keyStore.ts';
 export type { Logger, PerClientLimits, ServiceEvent, ServiceOptions } from './options.ts';
 export type { ProblemBody } from './problems.ts';

@@ -1,4 +1,5 @@
-/** How many requests a client may make: a bucket of tokens for each, refilled all the time. */
+/** How many requests a client may make, and how many of an address may come to nothing. */
+import { createHash, randomBytes } from 'node:crypto';
 import { ProblemError } from './problems.ts';
 
 interface Bucket {
@@ -6,30 +7,41 @@ interface Bucket {
   atMs: number;
 }
 
+/** A bucket of tokens for each key, refilled all the time. */
 export class RequestLimiter {
   readonly #perSecond: number;
   readonly #burst: number;
-  readonly #buckets = new Map<number, Bucket>();
+  readonly #buckets = new Map<number | string, Bucket>();
 
   constructor(perSecond: number, burst: number) {
     this.#perSecond = perSecond;
     this.#burst = burst;
   }
 
-  /** @throws ProblemError `RATE_LIMITED` with the seconds to wait, when the client's bucket is empty */
-  take(clientId: number, nowMs = performance.now()): void {
-    let bucket = this.#buckets.get(clientId);
+  /** @throws ProblemError `RATE_LIMITED` with the seconds to wait, when the bucket is empty */
+  take(key: number | string, nowMs = performance.now()): void {
+    let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
-      if (this.#buckets.size >= MAX_BUCKETS) this.#forgetFull(nowMs);
-      this.#buckets.set(clientId, (bucket = { tokens: this.#burst, atMs: nowMs }));
+      if (this.#buckets.size >= MAX_BUCKETS) this.#makeRoom(nowMs);
+      this.#buckets.set(key, (bucket = { tokens: this.#burst, atMs: nowMs }));
     }
     bucket.tokens = this.#refilled(bucket, nowMs);
     bucket.atMs = nowMs;
-    if (bucket.tokens < 1) {
-      const waitSeconds = Math.max(1, Math.ceil((1 - bucket.tokens) / this.#perSecond));
-      throw new ProblemError('RATE_LIMITED', { headers: { 'retry-after': String(waitSeconds) } });
-    }
+    if (bucket.tokens < 1) throw this.#refusal(bucket.tokens);
     bucket.tokens--;
+  }
+
+  /** Throws as `take` would, and takes nothing. */
+  check(key: number | string, nowMs = performance.now()): void {
+    const bucket = this.#buckets.get(key);
+    if (bucket === undefined) return;
+    const tokens = this.#refilled(bucket, nowMs);
+    if (tokens < 1) throw this.#refusal(tokens);
+  }
+
+  #refusal(tokens: number): ProblemError {
+    const waitSeconds = Math.max(1, Math.ceil((1 - tokens) / this.#perSecond));
+    return new ProblemError('RATE_LIMITED', { headers: { 'retry-after': String(waitSeconds) } });
   }
 
   #refilled(bucket: Bucket, nowMs: number): number {
@@ -37,12 +49,57 @@ export class RequestLimiter {
     return Math.min(this.#burst, bucket.tokens + Math.max(0, gained));
   }
 
-  /** A full bucket says no more than a missing one. */
-  #forgetFull(nowMs: number): void {
-    for (const [clientId, bucket] of this.#buckets) {
-      if (this.#refilled(bucket, nowMs) >= this.#burst) this.#buckets.delete(clientId);
+  /** A full bucket says no more than a missing one; if all are in use the one used first goes. */
+  #makeRoom(nowMs: number): void {
+    for (const [key, bucket] of this.#buckets) {
+      if (this.#refilled(bucket, nowMs) >= this.#burst) this.#buckets.delete(key);
     }
+    if (this.#buckets.size < MAX_BUCKETS) return;
+    this.#buckets.delete(this.#buckets.keys().next().value!);
   }
 }
 
 const MAX_BUCKETS = 10_000;
+
+/**
+ * Requests without a good key, counted by address. When an address has used up its share, keys that were
+ * not good before are not even looked up; who showed a good one lately is served as ever, so that a
+ * stranger behind the same proxy holds nobody up.
+ */
+export class AnonymousLimiter {
+  readonly #limiter: RequestLimiter;
+  /** Keyed hashes of the keys that were good last. */
+  readonly #good = new Set<string>();
+  readonly #salt = randomBytes(16);
+
+  constructor(perSecond: number, burst: number) {
+    this.#limiter = new RequestLimiter(perSecond, burst);
+  }
+
+  /** @throws ProblemError `RATE_LIMITED` when nothing more is to be looked up for this address */
+  admit(address: string, key: string): void {
+    try {
+      this.#limiter.check(address);
+    } catch (refusal) {
+      if (!this.#good.has(this.#hash(key))) throw refusal;
+    }
+  }
+
+  /** @throws ProblemError `RATE_LIMITED`, instead of the refusal that was due */
+  refused(address: string): void {
+    this.#limiter.take(address);
+  }
+
+  good(key: string): void {
+    const hash = this.#hash(key);
+    if (this.#good.has(hash)) return;
+    if (this.#good.size >= MAX_GOOD_KEYS) this.#good.delete(this.#good.values().next().value!);
+    this.#good.add(hash);
+  }
+
+  #hash(key: string): string {
+    return createHash('sha256').update(this.#salt).update(key).digest('base64url');
+  }
+}
+
+const MAX_GOOD_KEYS = 10_000;

@@ -40,6 +40,10 @@ export interface PerClientLimits {
   readonly storedBytes?: number;
   /** Event streams open at once; default 32. */
   readonly eventStreams?: number;
+  /** Requests without a good key or url, from one address; default 50 a second. */
+  readonly refusedPerSecond?: number;
+  /** Such requests that may come at once after a rest; default 500. */
+  readonly refusedBurst?: number;
 }
 
 export interface ServiceOptions {
@@ -49,8 +53,15 @@ export interface ServiceOptions {
   readonly dataDirectory?: string;
   /** Address under which clients reach the mount point; default: taken from each request. */
   readonly publicUrl?: string;
-  /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`; only behind a proxy that sets them. */
+  /** Believe `X-Forwarded-Proto`, `-Host` and `-For`; only behind a proxy that sets them. */
   readonly trustProxy?: boolean;
+  /**
+   * Origins whose pages may call the service from a browser (`https://app.example`), or `*` for all; default:
+   * none but its own.
+   */
+  readonly cors?: '*' | readonly string[];
+  /** Serve the page at `/v1/ui`; default true. */
+  readonly ui?: boolean;
 
   /** Tasks and API keys; default: SQLite in the data directory. The host closes its own. */
   readonly store?: TaskStore & Partial<ApiKeyStore>;
@@ -104,7 +115,14 @@ export interface ServiceOptions {
   readonly logger?: Logger;
 }
 
-type Chosen = 'store' | 'blobs' | 'keyStore' | 'authenticate' | 'publicUrl' | 'retentionMs';
+type Chosen =
+  | 'store'
+  | 'blobs'
+  | 'keyStore'
+  | 'authenticate'
+  | 'publicUrl'
+  | 'cors'
+  | 'retentionMs';
 
 /** Every option with its value; the ports that the service makes itself at start stay absent. */
 export type Settings = Readonly<
@@ -125,6 +143,9 @@ const MAX_MS = 2 ** 31 - 1;
 const nothing = () => {};
 const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
+/** What is below `/v1/` beside the service's own name; `v1` itself would hide where the service is mounted. */
+const TAKEN_NAMES: ReadonlySet<string> = new Set(['docs', 'openapi.json', 'ui', 'v1']);
+
 const SERVICE_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._~-]{0,62}[A-Za-z0-9])?$/;
 
 /**
@@ -140,6 +161,8 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     dataDirectory: read.text('dataDirectory', '.falconry'),
     publicUrl: checkedUrl(read.optionalText('publicUrl')),
     trustProxy: read.flag('trustProxy', false),
+    cors: read.origins('cors'),
+    ui: read.flag('ui', true),
     store: read.port('store', ['put', 'get', 'list', 'claim', 'finish', 'secret', 'close']),
     blobs: read.port('blobs', ['put', 'get', 'delete', 'uploadUrl', 'resultUrl', 'checkUrl']),
     keyStore: read.port('keyStore', ['signingKey']),
@@ -161,6 +184,8 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
       openTasks: limits.integer('openTasks', 10_000, 0, Number.MAX_SAFE_INTEGER),
       storedBytes: limits.integer('storedBytes', 4096 * MIB, 0, Number.MAX_SAFE_INTEGER),
       eventStreams: limits.integer('eventStreams', 32, 0, 1e6),
+      refusedPerSecond: limits.integer('refusedPerSecond', 50, 1, 1e9),
+      refusedBurst: limits.integer('refusedBurst', 500, 1, 1e9),
     },
     workers: read.flag('workers', true),
     threads: read.integer('threads', defaultThreads(), 1, 256),
@@ -179,6 +204,9 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
   limits.end();
   if (!SERVICE_NAME.test(settings.serviceName)) {
     throw new RangeError('"options.serviceName" must be one path segment of letters and digits');
+  }
+  if (TAKEN_NAMES.has(settings.serviceName)) {
+    throw new RangeError(`"options.serviceName" must not be ${settings.serviceName}`);
   }
   if (settings.dataDirectory === '') throw new RangeError('"options.dataDirectory" is empty');
   if (settings.maxBufferedBytes < settings.maxBodyBytes) {
@@ -278,6 +306,18 @@ function reader<T extends object>(where: string, source: T) {
         throw new RangeError(`"${where}.${name}" must be one of: ${choices.join(', ')}`);
       }
       return value as C;
+    },
+    origins(name: Name): '*' | readonly string[] | undefined {
+      const value: unknown = take(name);
+      if (value === undefined || value === '*') return value;
+      if (!Array.isArray(value)) throw wrongType(name, "'*' or an array of origins");
+      for (const origin of value) {
+        if (typeof origin !== 'string') throw wrongType(name, "'*' or an array of origins");
+        if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+          throw new RangeError(`"${where}.${name}" holds "${origin}", which is not an origin`);
+        }
+      }
+      return [...value];
     },
     hook<N extends Name>(name: N): T[N] {
       const value = take(name);

@@ -195,7 +195,9 @@ export class Runtime {
           running = null;
         });
     };
-    const timer = setInterval(tick, SWEEP_EVERY_MS);
+    // Short lives are for tests and for hosts in a hurry: they shall see the end as well.
+    const everyMs = Math.min(SWEEP_EVERY_MS, Math.max(500, this.settings.uploadUrlTtlMs / 2));
+    const timer = setInterval(tick, everyMs);
     timer.unref();
     tick();
     this.#undo.push(async () => {

@@ -248,8 +248,8 @@ describe('bundle', () => {
       TypeError,
     );
     expect(() => inspectAggregate(wrong(undefined))).toThrow(TypeError);
-    await expect(aggregate([item], wrong({ threads: 2 }))).rejects.toThrow(
-      'unknown option "threads"',
+    await expect(aggregate([item], wrong({ thread: 2 }))).rejects.toThrow(
+      'unknown option "thread"',
     );
     await expect(aggregate([item], wrong({ signal: {} }))).rejects.toThrow(TypeError);
     await expect(aggregate([item], wrong({ onProgress: 5 }))).rejects.toThrow(TypeError);

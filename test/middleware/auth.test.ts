@@ -133,6 +133,50 @@ describe('the authenticate hook', () => {
   });
 });
 
+describe('requests without a good key', () => {
+  it('are limited by address, and hold up nobody who showed a good key', async () => {
+    let asked = 0;
+    const http = await startService({
+      trustProxy: true,
+      limits: { refusedPerSecond: 1, refusedBurst: 5 },
+      authenticate(key) {
+        asked++;
+        return key === 'good' ? { clientId: 1 } : null;
+      },
+    });
+    const from = (address: string, key: string | null) =>
+      http.ask('GET', TASKS, undefined, { key, headers: { 'x-forwarded-for': address } });
+    try {
+      expect((await from('192.0.2.1', 'good')).status).toBe(200);
+      const answers = [];
+      for (let i = 0; i < 40; i++) answers.push(await from('192.0.2.1', `bad ${i}`));
+      const refused = answers.filter(({ status }) => status === 429);
+      expect(answers.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(5);
+      expect(refused.length).toBeGreaterThan(10);
+      for (const answer of refused) expectProblem(answer, 429, 'RATE_LIMITED');
+      // What is refused so is not looked up.
+      expect(asked).toBe(1 + answers.length - refused.length);
+      expectProblem(await from('192.0.2.1', null), 429, 'RATE_LIMITED');
+      expect((await from('192.0.2.1', 'good')).status).toBe(200);
+      expectProblem(await from('192.0.2.2', 'bad'), 401);
+      // The proxy's own word is the last of the list; the rest anybody can write.
+      expectProblem(await from('192.0.2.9, 192.0.2.1', 'bad'), 429, 'RATE_LIMITED');
+      // An IPv6 caller has a whole network of addresses.
+      for (let i = 0; i < 40; i++) await from(`2001:db8:1:2::${i}`, 'bad');
+      expectProblem(await from('2001:db8:1:2:ffff::1', 'bad'), 429, 'RATE_LIMITED');
+      expectProblem(await from('2001:db8:1:3::1', 'bad'), 401);
+      const forged = '/v1/svc/uploads/1?expires=9999999999&signature=x';
+      expectProblem(await http.ask('PUT', forged, '[]', { key: null }), 403, 'FORBIDDEN_URL');
+      const more = [];
+      for (let i = 0; i < 20; i++) more.push(await http.ask('PUT', forged, '[]', { key: null }));
+      expectProblem(more.at(-1)!, 429, 'RATE_LIMITED');
+      expect((await http.ask('GET', '/v1/docs', undefined, { key: null })).status).toBe(200);
+    } finally {
+      await http.close();
+    }
+  });
+});
+
 describe('limits of a client', () => {
   it('answers 429 when requests come too fast, to this client only', async () => {
     const http = await startService({ limits: { requestsPerSecond: 1, burst: 5 } });

@@ -1,7 +1,10 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
+import { falcon512 } from '../../src/falcon/index.ts';
 import { ListItem, ProgressRecord } from '../../src/middleware/schemas.ts';
-import type { Triple } from '../../src/middleware/taskFile.ts';
+import { type Triple, toTriple } from '../../src/middleware/taskFile.ts';
 import { decodeWireHex } from '../../src/middleware/wireHex.ts';
 import { type Answer, expectProblem, startService, type TestService } from './support.ts';
 import { makeMixedTriples, makeTriples, spoil } from './triples.ts';
@@ -129,6 +132,23 @@ describe('from signatures to a result', () => {
     expect((await follow(json.process_id)).at(-1)!.status).toBe('completed');
   });
 
+  it('takes every form of a signature that the library accepts', async () => {
+    const { publicKey, secretKey } = falcon512.keygen();
+    const message = new TextEncoder().encode('in three forms');
+    const forms = ['compressed', 'padded', 'constantTime'] as const;
+    const data = forms.map((format) =>
+      toTriple({ publicKey, message, signature: falcon512.sign(message, secretKey, { format }) }),
+    );
+    expect(data.map(({ signature }) => signature.slice(0, 4))).toEqual(['0x39', '0x39', '0x59']);
+    const { json } = await http.ask('POST', AGGSIGN, { data });
+    expect((await follow(json.process_id)).at(-1)!.status).toBe('completed');
+    const late = { ...data[1]!, signature: `${data[1]!.signature.slice(0, -2)}01` };
+    const odd = await http.ask('POST', AGGSIGN, { data: [data[0], late] });
+    expect((await follow(odd.json.process_id)).at(-1)!.status).toBe('failed');
+    const { error } = await record(odd.json.process_id);
+    expect(error.invalid).toEqual([{ index: 1, reason: expect.any(String) }]);
+  });
+
   it('fails with every invalid item, and its reason', async () => {
     const triples = makeTriples(30, 2);
     for (const index of [3, 17, 29]) triples[index] = spoil(triples[index]!);
@@ -242,6 +262,8 @@ describe('from signatures to a result', () => {
     expect((await http.ask('DELETE', `/v1/svc/tasks/${id}`)).status).toBe(204);
     const gone = await http.ask('GET', result_path, undefined, { key: null });
     expectProblem(gone, 404, 'NOT_FOUND');
+    const files = await readdir(join(http.directory, 'files'), { recursive: true });
+    expect(files.filter((file) => file.endsWith(`${id}.json`))).toEqual([]);
   });
 
   it('a result url is good for this result only, and not for ever', async () => {

@@ -273,7 +273,7 @@ describe('under another name, path or address', () => {
       const missing = await ask('/deep/falcon/v1/svc/nowhere');
       expect(missing.headers.get('content-type')).toBe('application/problem+json');
       const wrong = await ask('/deep/falcon/v1/svc/tasks', { method: 'PATCH' });
-      expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+      expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
     } finally {
       await http.close();
     }

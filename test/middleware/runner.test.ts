@@ -161,6 +161,22 @@ describe('the runner', () => {
     });
   });
 
+  it('does not wait before it repeats what a dead thread left, but once', async () => {
+    let deaths = 1;
+    const dying: TaskHandler['run'] = async (task, context) => {
+      if (deaths-- > 0) throw new CodedError('THREAD_LOST');
+      return finishAtOnce(task, context);
+    };
+    start(dying, { retryMs: 3_600_000 });
+    const { id } = await add();
+    expect(await inState(id, 'completed')).toMatchObject({ attempt: 2, failures: 1 });
+    deaths = 9;
+    const again = await add();
+    const waits = (task: Task) => task.state === 'waiting' && task.failures === 2;
+    await until(again.id, waits);
+    expect(await store.nextClaimMs()).toBeGreaterThan(10_000);
+  });
+
   it('does not repeat what cannot help, and shows no cause', async () => {
     const faults: Record<number, Error> = {};
     start(async (task) => {

@@ -212,6 +212,18 @@ export function storeContract(
       expect(exact).toMatchObject({ more: false, tasks: { length: 7 } });
     });
 
+    it('lists without what can be long', async () => {
+      const { id } = await add({ state: 'waiting', input: blob() });
+      const { attempt } = (await store.claim({ leaseMs: 1000, threads: 1, maxLosses: 1 }))!;
+      const invalid = Array.from({ length: 1722 }, (_, index) => ({ index, reason: 'norm' }));
+      await store.fail(id, attempt, { code: 'INVALID_SIGNATURES', message: 'bad', invalid });
+      expect((await store.get(id))!.error!.invalid).toEqual(invalid);
+      const [listed] = (await store.list({ clientId: 1, limit: 1 })).tasks;
+      expect(listed).toMatchObject({ id, state: 'failed', finishedAt: expect.any(String) });
+      expect(listed).not.toHaveProperty('error');
+      expect(JSON.stringify(listed).length).toBeLessThan(500);
+    });
+
     it('replaces a file until the notification, and not after it', async () => {
       const { id } = await add();
       const [first, second] = [blob(), blob()];
@@ -331,6 +343,42 @@ export function storeContract(
       const got = (await Promise.all(claims)).filter((task) => task !== null);
       expect(got.map((task) => task.id)).toEqual([...ids, late.id]);
       expect(await store.claim(CLAIM)).toBe(null);
+    });
+
+    it('lets clients take turns, so that the thousand tasks of one do not hold up another', async () => {
+      const many: number[] = [];
+      for (let i = 0; i < 1000; i++) many.push((await addWaiting({ clientId: 1 })).id);
+      const claimed = async () => (await store.claim(CLAIM))!;
+      for (let i = 0; i < 10; i++) expect((await claimed()).id).toBe(many[i]);
+      const few = [];
+      for (let i = 0; i < 5; i++) few.push((await addWaiting({ clientId: 2 })).id);
+      const third = await add({ clientId: 3 });
+      await store.upload(third.id, blob());
+      await store.notify(third.id, 3);
+      const order: number[] = [];
+      for (let i = 0; i < 12; i++) order.push((await claimed()).clientId);
+      // Two more clients came: each is served at once, then all in turn.
+      expect(order.indexOf(2)).toBeLessThan(3);
+      expect(order.indexOf(3)).toBeLessThan(3);
+      expect(order.filter((clientId) => clientId === 2).length).toBe(5);
+      const gaps = order.flatMap((clientId, at) => (clientId === 2 ? [at] : []));
+      for (let i = 1; i < gaps.length; i++) expect(gaps[i]! - gaps[i - 1]!).toBeLessThanOrEqual(3);
+      // One that submits again as soon as it is served has no advantage of it.
+      const eager: number[] = [];
+      for (let i = 0; i < 20; i++) {
+        await addWaiting({ clientId: 4 });
+        eager.push((await claimed()).clientId);
+      }
+      expect(eager.filter((clientId) => clientId === 4).length).toBeLessThanOrEqual(11);
+      expect(eager.filter((clientId) => clientId === 1).length).toBeGreaterThanOrEqual(9);
+    });
+
+    it('keeps the place of a task that comes back', async () => {
+      const first = await addClaimed();
+      const second = await addWaiting();
+      await store.release(first.id, 1);
+      expect(await store.claim(CLAIM)).toMatchObject({ id: first.id, attempt: 2 });
+      expect(await store.claim(CLAIM)).toMatchObject({ id: second.id });
     });
 
     it('puts a task back when its lease ends, and refuses its late worker', async () => {

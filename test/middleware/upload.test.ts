@@ -159,6 +159,34 @@ describe('the upload url', () => {
   });
 });
 
+describe('a task that is left alone', () => {
+  it('expires, and says so everywhere; its file goes, and it can be removed', async () => {
+    const http = await startService({ workers: false, uploadUrlTtlMs: 1000 });
+    try {
+      const idle = (await http.ask('POST', CREATE)).json;
+      const { process_id, url } = (await http.ask('POST', CREATE)).json;
+      expect((await http.ask('PUT', url, '[]', { key: null })).status).toBe(200);
+      const path = `/v1/svc/tasks/${process_id}`;
+      let record = (await http.ask('GET', path)).json;
+      while (record.status !== 'expired') {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        record = (await http.ask('GET', path)).json;
+      }
+      expect(record.finished_at).toMatch(/\.\d{9}Z$/);
+      const { tasks } = (await http.ask('GET', '/v1/svc/tasks?status=expired')).json;
+      expect(tasks.map(({ id }: { id: number }) => id)).toEqual([idle.process_id, process_id]);
+      expect(tasks[1].meta.finished_at).toBe(record.finished_at);
+      expectProblem(await http.ask('POST', `/v1/svc/aggsign/notify/${process_id}`), 409);
+      expectProblem(await http.ask('POST', `${CREATE}/${process_id}/url`), 409, 'CONFLICT');
+      expectProblem(await http.ask('GET', `${path}/result`), 409, 'CONFLICT');
+      expect(await readdir(join(http.directory, 'files', 'inputs')).catch(() => [])).toEqual([]);
+      expect((await http.ask('DELETE', path)).status).toBe(204);
+    } finally {
+      await http.close();
+    }
+  });
+});
+
 describe('the end of an upload url', () => {
   it('comes when it says; a new one can be had before the task expires', async () => {
     const http = await startService({ workers: false, uploadUrlTtlMs: 3000 });

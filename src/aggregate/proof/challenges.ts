@@ -43,20 +43,6 @@ export class Seed {
 export const keysSeed = (lab: Labrador, level: number): Seed =>
   new Seed(lab, shake256([new TextEncoder().encode(KEYS_LABEL)], 32).slice(), level);
 
-/** Row `row` of a matrix of keys into the columns of row `to` of vecs. */
-export function expandKeyRow(
-  lab: Labrador,
-  seed: Seed,
-  matrix: number,
-  row: number,
-  vecs: Vecs,
-  to: number,
-  columns: number,
-): void {
-  seed.start(STREAM.keys, matrix, row);
-  lab.kernels.expandKey(lab.row(vecs, to), 0, columns);
-}
-
 /** Columns and bytes of a block of a row, see wasm.ts. */
 const BLOCK_COLUMNS = 32;
 const BLOCK_BYTES = 24_576;
@@ -77,19 +63,24 @@ export function vecsToFill(lab: Labrador, columns: number, filled: readonly numb
   return { kind: 'vecs', at, rows, columns, blocks, stride };
 }
 
-/** A matrix of keys. */
+/** Columns `from` (a multiple of 32) to `to - 1` of a matrix of keys. */
 export function expandKeys(
   lab: Labrador,
   level: number,
   matrix: number,
   rows: number,
-  columns: number,
-  width = columns,
+  { from = 0, to }: { from?: number; to: number },
+  width = to - from,
 ): Vecs {
-  const vecs = vecsToFill(lab, width, new Array<number>(rows).fill(columns));
+  const vecs = vecsToFill(lab, width, new Array<number>(rows).fill(to - from));
+  // column c of the stream is written as column c
+  const skipped = BLOCK_BYTES * (from / BLOCK_COLUMNS);
   lab.scope(() => {
     const seed = keysSeed(lab, level);
-    for (let row = 0; row < rows; row++) expandKeyRow(lab, seed, matrix, row, vecs, row, columns);
+    for (let row = 0; row < rows; row++) {
+      seed.start(STREAM.keys, matrix, row);
+      lab.kernels.expandKey(lab.row(vecs, row) - skipped, from, to - from);
+    }
   });
   return vecs;
 }

@@ -1,11 +1,13 @@
 /** All constraints into one (docs/protocol.md, 10): what the level before leaves, lifts, padding. */
-import type { Shape } from '../parameters/rows.ts';
+import type { OrdinaryLevel, Shape } from '../parameters/rows.ts';
 import type { Coefs, Forms, Labrador, Vecs } from '../wasm.ts';
 import { COEFS, FORM, formsOf, type Seed, SMALL, sampleShorts } from './challenges.ts';
+import { type Columns, runsWithin } from './columns.ts';
 import { SHORT } from './labels.ts';
 import type { Output } from './output.ts';
+import { coefsOf, constantForm, type Values } from './ring.ts';
 import { firstRows, LIFTS, pairIndex, Q, type Run } from './shapes.ts';
-import { constantForm, placesOfPart, rowAddresses } from './steps.ts';
+import { rowAddresses } from './steps.ts';
 
 /** Quadratic coefficients and the right side; linear forms are in the vectors that were handed in. */
 export interface Target {
@@ -32,16 +34,20 @@ export function zeroForms(lab: Labrador, count: number): Forms {
 export const distinctA = (f: number): number => (f * (f + 1)) / 2;
 
 /**
- * E1 to E6 of the level before, with their challenges: linear forms into `base`, r rows of zeros, the rest into `target`.
+ * E1 to E6 of the level before, with their challenges.
+ *
+ * @param foldedA its inner key, folded by the challenges of E3
+ * @param target gets all but the linear forms
+ * @returns the linear forms on z_0, z_1, ..., v, one behind the other
  */
 export function carriedConstraints(
   lab: Labrador,
   seed: Seed,
   shape: Shape,
   before: Output,
-  base: Vecs,
+  foldedA: Values,
   target: Target,
-): void {
+): Coefs {
   const { kernels } = lab;
   const { f, b, r, m, fu, bu, fg, bg, kappa, kappa1, cut, n, pairs } = before.params;
   const { keys, pieces, hats, c } = before;
@@ -140,47 +146,36 @@ export function carriedConstraints(
   kernels.addForm(right.at, right.at, product.at);
   kernels.formToCoefs(target.b.at, right.at);
 
-  lab.scope(() => {
-    const onV = lab.coefs(m);
-    kernels.formsToCoefs(onV.at, vForms.at, m);
-    placeCoefs(lab, shape, f, onV, base);
-  });
+  squares(lab, shape, f, b, delta, target);
+  const forms = lab.coefs(f * n + m);
+  kernels.formsToCoefs(forms.at + COEFS * f * n, vForms.at, m);
+  onDigits(lab, before.params, foldedA, before.phiZ, forms.at);
+  return forms;
+}
 
-  // E3 and E5 on the digits of z
+/** E3 and E5 on the digits of z: -2^(b i) (folded A + phi_z). */
+function onDigits(
+  lab: Labrador,
+  { n, f, b }: OrdinaryLevel,
+  foldedA: Values,
+  phiZ: Vecs,
+  out: number,
+): void {
+  const { kernels } = lab;
   lab.scope(() => {
-    const coefficients = zeroForms(lab, kappa + 1);
-    for (let k = 0; k < kappa; k++) {
-      const at = coefficients.at + FORM * k;
-      kernels.subForm(at, at, rho.at + FORM * k);
-    }
-    constantForm(lab, coefficients.at + FORM * kappa, -1n);
+    const minus = lab.forms(2);
+    for (const at of [minus.at, minus.at + FORM]) constantForm(lab, at, -1n);
     const row = lab.vecs(1, n);
-    lab.combine(row, 0, [...rowAddresses(keys.A), before.phiZ.at], coefficients);
-    const onZ = lab.coefs(n);
+    kernels.coefsToVec(row.at, 0, coefsOf(lab, [foldedA]).at, COEFS, n);
+    lab.combine(row, 0, [row.at, phiZ.at], minus);
     const power = lab.forms(1);
     constantForm(lab, power.at, 1n << BigInt(b));
     for (let i = 0; i < f; i++) {
       if (i > 0) lab.combine(row, 0, [row.at], power);
-      kernels.vecToCoefs(onZ.at, row.at, 0, n);
-      kernels.coefsToVec(row.at, 0, onZ.at, COEFS, n);
-      placeCoefs(lab, shape, i, onZ, base);
+      kernels.vecToCoefs(out + COEFS * n * i, row.at, 0, n);
+      kernels.coefsToVec(row.at, 0, out + COEFS * n * i, COEFS, n);
     }
   });
-
-  squares(lab, shape, f, b, delta, target);
-}
-
-/** Polynomials mod q into the places of a part. */
-function placeCoefs(lab: Labrador, shape: Shape, part: number, coefs: Coefs, base: Vecs): void {
-  for (const { row, column, count, at } of placesOfPart(
-    shape,
-    part,
-    coefs.count,
-    coefs.at,
-    COEFS,
-  )) {
-    lab.kernels.coefsToVec(lab.row(base, row), column, at, COEFS, count);
-  }
 }
 
 /** <z, z> of E4 on equal rows of the digits. */
@@ -211,14 +206,21 @@ function squares(
   }
 }
 
-/** beta_k times the lifts, added to b; their NTT forms, with a fourth that is 1. */
-export function combineLifts(lab: Labrador, seed: Seed, lifts: Coefs, b: Coefs): Forms {
-  const { kernels } = lab;
+/** beta_k in NTT form, with a fourth that is 1. */
+export function liftCoefficients(lab: Labrador, seed: Seed): Forms {
   const coefficients = lab.forms(LIFTS + 1);
   lab.scope(() => {
     const shorts = sampleShorts(lab, seed, SHORT.lift, 0, LIFTS);
-    kernels.smallsToForms(coefficients.at, shorts.at, LIFTS);
+    lab.kernels.smallsToForms(coefficients.at, shorts.at, LIFTS);
     constantForm(lab, coefficients.at + FORM * LIFTS, 1n);
+  });
+  return coefficients;
+}
+
+/** beta_k times the lifts, added to b. */
+export function combineLifts(lab: Labrador, coefficients: Forms, lifts: Coefs, b: Coefs): void {
+  const { kernels } = lab;
+  lab.scope(() => {
     const sum = lab.forms(1);
     const product = lab.forms(1);
     kernels.coefsToForm(sum.at, b.at);
@@ -229,7 +231,6 @@ export function combineLifts(lab: Labrador, seed: Seed, lifts: Coefs, b: Coefs):
     }
     kernels.formToCoefs(b.at, sum.at);
   });
-  return coefficients;
 }
 
 /** phi of every row into F[0]: the lifts by their coefficients, and the base if there is one. */
@@ -253,18 +254,20 @@ export function combineForms(
   return phi;
 }
 
-/** The constraints of padding: their challenges are all that phi has there. */
+/** The constraints of padding: their challenges are all that phi, which has these columns of n, has there. */
 export function addPadding(
   lab: Labrador,
   seed: Seed,
   n: number,
   padding: readonly Run[],
+  columns: Columns,
   phi: Vecs,
 ): void {
-  for (const { row, from, to } of padding) {
+  for (const { row, from, to } of runsWithin(padding, columns)) {
     lab.scope(() => {
-      const shorts = sampleShorts(lab, seed, SHORT.padding, row * n + from, to - from);
-      lab.kernels.smallsToVec(lab.row(phi, row), from, shorts.at, SMALL, to - from);
+      const count = to - from;
+      const shorts = sampleShorts(lab, seed, SHORT.padding, row * n + from, count);
+      lab.kernels.smallsToVec(lab.row(phi, row), from - columns.from, shorts.at, SMALL, count);
     });
   }
 }

@@ -3,7 +3,8 @@ import type { Coefs, Vecs } from '../wasm.ts';
 import { COEFS, SMALL, SUMS } from './challenges.ts';
 import type { Context } from './context.ts';
 import type { Output } from './output.ts';
-import { slice, vecOf } from './steps.ts';
+import { slice } from './ring.ts';
+import { vecOf } from './steps.ts';
 
 /** Digits of t of rows `first` on, into v. */
 export function storeT(context: Context, output: Output, t: Coefs, first: number): void {

@@ -2,9 +2,12 @@
 import { CodedError } from '../../errors.ts';
 import type { Coefs, Labrador } from '../wasm.ts';
 import { Seed } from './challenges.ts';
+import type { Columns } from './columns.ts';
 import { ABSORB } from './labels.ts';
 import { LAST_RETRY } from './shapes.ts';
+import type { StepInput, StepName, StepOutput, Team } from './team.ts';
 import { type Trace, Transcript } from './transcript.ts';
+import { nextTurn } from './turn.ts';
 
 /** The steps of a level. */
 export type Phase = 'commit' | 'project' | 'lift' | 'combine' | 'amortise';
@@ -23,23 +26,12 @@ export class LevelFailure extends Error {
 
 /** Work goes on for about this long before other work of the thread gets its turn. */
 const SLICE_MS = 20;
-/** Lets other work of the thread run. A timer would wait for a millisecond or four. */
-function nextTurn(): Promise<void> {
-  const { port1, port2 } = new MessageChannel();
-  return new Promise((resolve) => {
-    port2.onmessage = () => {
-      port1.close();
-      port2.close();
-      resolve();
-    };
-    port1.postMessage(0);
-  });
-}
 
 const PHASES: readonly Phase[] = ['commit', 'project', 'lift', 'combine', 'amortise'];
 
 export class Context {
   readonly lab: Labrador;
+  readonly team: Team;
   readonly transcript: Transcript;
   readonly #onProgress: ((progress: ProveProgress) => void) | undefined;
   readonly #signal: AbortSignal | undefined;
@@ -53,6 +45,7 @@ export class Context {
 
   constructor(
     lab: Labrador,
+    team: Team,
     weights: readonly number[],
     options: {
       onProgress?: ((progress: ProveProgress) => void) | undefined;
@@ -61,6 +54,7 @@ export class Context {
     },
   ) {
     this.lab = lab;
+    this.team = team;
     this.transcript = new Transcript(options.trace);
     this.#onProgress = options.onProgress;
     this.#signal = options.signal;
@@ -78,7 +72,28 @@ export class Context {
 
   /** A seed of the transcript, for streams of this level; lives as long as the scope. */
   seed(label: string): Seed {
-    return new Seed(this.lab, this.transcript.seed(label), this.#level);
+    return this.seedOf(this.transcript.seed(label));
+  }
+
+  /** A seed whose bytes are known, likewise. */
+  seedOf(bytes: Uint8Array): Seed {
+    return new Seed(this.lab, bytes, this.#level);
+  }
+
+  /**
+   * Does a step in all shares of the level.
+   *
+   * @param from, to how much of the phase is done before and after
+   */
+  all<K extends StepName>(
+    phase: Phase,
+    [from, to]: readonly [from: number, to: number],
+    step: K,
+    input: (columns: Columns, index: number) => StepInput<K>,
+    columns?: readonly Columns[],
+  ): Promise<StepOutput<K>[]> {
+    const pause = (share: number): Promise<void> => this.pause(phase, from + share * (to - from));
+    return this.team.all(step, input, pause, columns);
   }
 
   /** A field of the section. */

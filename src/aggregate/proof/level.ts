@@ -1,87 +1,100 @@
-/** An ordinary level (docs/protocol.md, 8), and the end that level 0 shares with it. */
+/** An ordinary level (docs/protocol.md, 8), and the steps that level 0 shares with it. */
 import type { OrdinaryLevel } from '../parameters/rows.ts';
-import type { Coefs, Vecs } from '../wasm.ts';
-import { COEFS, type Seed, SMALL, vecsToFill } from './challenges.ts';
-import {
-  addPadding,
-  carriedConstraints,
-  combineForms,
-  combineLifts,
-  distinctA,
-} from './combine.ts';
+import type { Coefs } from '../wasm.ts';
+import { COEFS } from './challenges.ts';
+import { gather } from './columns.ts';
+import { carriedConstraints, combineLifts, distinctA, liftCoefficients } from './combine.ts';
 import { commitOuter, note, storeG, storeH, storeT } from './commit.ts';
 import type { Context } from './context.ts';
 import { ABSORB, SEED } from './labels.ts';
 import { newOutput, type Output } from './output.ts';
-import { LIFTS, paddingOf, type Run } from './shapes.ts';
-import {
-  amortised,
-  amortisingChallenges,
-  collapse,
-  filledBy,
-  innerCommitments,
-  linearGarbage,
-  type Placed,
-  placesOfPart,
-  project,
-  quadraticGarbage,
-  sendLifts,
-} from './steps.ts';
+import { coefsOf, joined, sumOf, type Values, valuesOf } from './ring.ts';
+import { amortisingChallenges, sendLifts, sendProjection } from './send.ts';
+import { paddingOf, type Run } from './shapes.ts';
 
-/** Puts the output of the level before into rows: their places. */
-export function placeOutput(
+/** y, with `more` behind it, and the lifts. */
+export async function projectAndLift(
   context: Context,
-  level: { n: number } & Shapes,
-  before: Output,
-  s: Vecs,
-): Placed[] {
-  const { lab } = context;
-  let at = before.parts.at;
-  const places = level.lengths.flatMap((length, part) => {
-    const list = placesOfPart(level, part, length, at);
-    at += SMALL * length;
-    return list;
-  });
-  for (const { row, column, count, at: from } of places) {
-    lab.kernels.widesToVec(lab.row(s, row), column, from, SMALL, count);
-  }
-  return places;
+  params: OrdinaryLevel,
+  jl: Uint8Array,
+  more?: Uint8Array,
+): Promise<Coefs> {
+  const project = async (counter: number): Promise<Values> =>
+    sumOf(await context.all('project', [0.5, 0.9], 'project', () => ({ jl, counter })));
+  const counter = await sendProjection(context, params, project, more);
+  await context.pause('lift');
+  const lift = context.transcript.seed(SEED.lift);
+  const all = await context.all('lift', [0, 1], 'lift', () => ({ jl, counter, lift }));
+  const lifts = coefsOf(context.lab, all);
+  sendLifts(context, lifts);
+  await context.pause('combine');
+  return lifts;
 }
-type Shapes = Pick<OrdinaryLevel, 'n' | 'lengths' | 'rows' | 'r' | 'pairs'>;
 
-/** Combination, h, c, z, and what the next level takes over. */
+/**
+ * Combination, h, c, z, and what the next level takes over.
+ *
+ * @param carried what the level before leaves, see carriedConstraints
+ */
 export async function finishLevel(
   context: Context,
   output: Output,
-  s: Vecs,
-  F: readonly Vecs[],
   lifts: Coefs,
   padding: readonly Run[],
-  constraints: { base?: (seed: Seed) => Vecs; late?: (phi: Vecs) => void },
+  carried?: (seed: Uint8Array) => Promise<Values>,
 ): Promise<void> {
   const { lab } = context;
   const { kernels } = lab;
-  const { n, f, b, outSq } = output.params;
-  const seed = context.seed(SEED.combine);
-  const base = constraints.base?.(seed);
-  const coefficients = combineLifts(lab, seed, lifts, output.b);
-  const phi = combineForms(lab, F, base, coefficients);
-  constraints.late?.(phi);
-  addPadding(lab, seed, n, padding, phi);
-  await context.pause('combine');
-
-  storeH(context, output, linearGarbage(lab, phi, s));
+  const { params } = output;
+  const { n, f, b, outSq } = params;
+  const seed = context.transcript.seed(SEED.combine);
+  const base = await carried?.(seed);
+  combineLifts(lab, liftCoefficients(lab, context.seedOf(seed)), lifts, output.b);
+  const h = await context.all('combine', [0.3, 0.9], 'combine', (columns) => ({
+    seed,
+    padding,
+    ...(base !== undefined && { base: gather(base, params, columns) }),
+  }));
+  storeH(context, output, coefsOf(lab, h));
   const key = output.keys.D;
   const terms = [{ key, from: output.pieces.h, count: key.columns }];
   commitOuter(context, ABSORB.u2, output, output.hats.length - 1, terms);
   await context.pause('amortise');
 
-  amortisingChallenges(context, output.c);
-  const z = amortised(lab, output.c, s);
-  note(context, kernels.decomposeMany(output.z.at, z.at, n, f, b));
-  const phiZ = amortised(lab, output.c, phi);
-  kernels.coefsToVec(output.phiZ.at, 0, phiZ.at, COEFS, n);
+  const amortise = amortisingChallenges(context, output.c);
+  const sums = await context.all('amortise', [0, 0.9], 'amortise', () => ({ seed: amortise }));
+  lab.scope(() => {
+    const z = coefsOf(lab, [joined(sums.map((sum) => sum.z))]);
+    note(context, kernels.decomposeMany(output.z.at, z.at, n, f, b));
+    const phiZ = coefsOf(lab, [joined(sums.map((sum) => sum.phiZ))]);
+    kernels.coefsToVec(output.phiZ.at, 0, phiZ.at, COEFS, n);
+  });
   if (lab.normSq(output.parts) > BigInt(outSq)) context.fail('norm');
+}
+
+/** E1 to E6 of the level before, on the parts of this one; the rest goes to the output. */
+export async function carry(
+  context: Context,
+  params: Parameters<typeof carriedConstraints>[2],
+  before: Output,
+  target: Parameters<typeof carriedConstraints>[5],
+  seed: Uint8Array,
+): Promise<Values> {
+  const { lab, team, level } = context;
+  const { n, kappa } = before.params;
+  const foldedA = await context.all(
+    'combine',
+    [0, 0.3],
+    'foldKey',
+    (columns) => ({ number: level - 1, kappa, columns, seed }),
+    team.columnsOf(n),
+  );
+  return lab.scope(() =>
+    valuesOf(
+      lab,
+      carriedConstraints(lab, context.seedOf(seed), params, before, joined(foldedA), target),
+    ),
+  );
 }
 
 export async function proveOrdinary(
@@ -89,15 +102,35 @@ export async function proveOrdinary(
   params: OrdinaryLevel,
   before: Output,
 ): Promise<Output> {
-  const { lab, level } = context;
-  const { r, n, fu, kappa } = params;
+  const { lab, level, team } = context;
+  const { r, fu, kappa } = params;
   const output = newOutput(lab, level, params, [fu * r * kappa], distinctA(before.params.f));
   const mark = lab.kernels.mark();
-  const filled = filledBy(params, params.lengths);
-  const s = vecsToFill(lab, n, filled);
-  const places = placeOutput(context, params, before, s);
-  storeT(context, output, innerCommitments(lab, output.keys.A, s), 0);
-  storeG(context, output, quadraticGarbage(lab, s));
+  team.split(params.n);
+  const rows = lab.i16(before.parts);
+  const opened = await context.all('commit', [0, 0.8], 'openRows', (columns) => ({
+    number: level,
+    params,
+    columns,
+    rows: gather(rows, params, columns),
+  }));
+  storeT(
+    context,
+    output,
+    coefsOf(
+      lab,
+      opened.map(({ t }) => t),
+    ),
+    0,
+  );
+  storeG(
+    context,
+    output,
+    coefsOf(
+      lab,
+      opened.map(({ g }) => g),
+    ),
+  );
   const { B, C } = output.keys;
   commitOuter(context, ABSORB.u1, output, 0, [
     { key: B[0]!, from: output.pieces.t, count: B[0]!.columns },
@@ -105,20 +138,10 @@ export async function proveOrdinary(
   ]);
   await context.pause('project');
 
-  const projection = project(context, places, params);
-  await context.pause('lift');
-  const F = Array.from({ length: LIFTS }, () => vecsToFill(lab, n, filled));
-  await collapse(context, F, places, projection, context.seed(SEED.lift));
-  const lifts = sendLifts(context, F, s);
-  await context.pause('combine');
-
-  await finishLevel(context, output, s, F, lifts, paddingOf(params), {
-    base: (seed) => {
-      const base = lab.vecs(r, n);
-      carriedConstraints(lab, seed, params, before, base, output);
-      return base;
-    },
-  });
+  const lifts = await projectAndLift(context, params, context.transcript.seed(SEED.jl));
+  await finishLevel(context, output, lifts, paddingOf(params), (seed) =>
+    carry(context, params, before, output, seed),
+  );
   lab.kernels.reset(mark);
   return output;
 }

@@ -3,12 +3,11 @@ import type { OrdinaryLevel } from '../parameters/rows.ts';
 import type { Coefs, Forms, Labrador, Smalls, Vecs } from '../wasm.ts';
 import { expandKeys } from './challenges.ts';
 import { MATRIX } from './labels.ts';
+import { slice } from './ring.ts';
 import { type Pieces, piecesOf } from './shapes.ts';
-import { slice } from './steps.ts';
 
-/** The commitment keys of a level. */
+/** The outer commitment keys of a level. */
 export interface Keys {
-  readonly A: Vecs;
   /** those of the digits of t: one, at level 0 two */
   readonly B: readonly Vecs[];
   readonly C: Vecs;
@@ -49,14 +48,13 @@ export function newOutput(
   splits: readonly number[],
   distinct: number,
 ): Output {
-  const { n, f, r, m, kappa, kappa1, fu, fg, pairs } = params;
+  const { n, f, r, m, kappa1, fu, fg, pairs } = params;
   const outers = splits.length + 1;
   const parts = lab.smalls(f * n + m);
   const keys = {
-    A: expandKeys(lab, level, MATRIX.A, kappa, n),
-    B: splits.map((columns, i) => expandKeys(lab, level, MATRIX.B + i, kappa1, columns)),
-    C: expandKeys(lab, level, MATRIX.C, kappa1, fg * pairs),
-    D: expandKeys(lab, level, MATRIX.D, kappa1, fu * pairs),
+    B: splits.map((to, i) => expandKeys(lab, level, MATRIX.B + i, kappa1, { to })),
+    C: expandKeys(lab, level, MATRIX.C, kappa1, { to: fg * pairs }),
+    D: expandKeys(lab, level, MATRIX.D, kappa1, { to: fu * pairs }),
   };
   return {
     params,

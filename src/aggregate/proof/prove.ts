@@ -12,8 +12,9 @@ import { proveLevelZero } from './levelZero.ts';
 import type { Output } from './output.ts';
 import { degreeOf, parametersFor } from './shapes.ts';
 import { proveTail } from './tail.ts';
+import { type Helper, Team } from './team.ts';
 import type { Trace } from './transcript.ts';
-import { type Decoded, decodeItem, type SectionItem } from './witness.ts';
+import type { SectionItem } from './witness.ts';
 
 export type { ProveProgress, SectionItem };
 
@@ -24,8 +25,10 @@ export interface ProveOptions {
   readonly signal?: AbortSignal;
   /** Sees the transcript, failed attempts included. */
   readonly trace?: Trace;
-  /** Peak bytes of the module's memory. */
-  readonly onMemory?: (bytes: number) => void;
+  /** Other threads that take shares of the work. */
+  readonly helpers?: readonly Helper[];
+  /** Peak bytes of the modules' memories, and in how many threads. */
+  readonly onMemory?: (bytes: number, threads: number) => void;
 }
 
 /** What binds a section to its parameters: the first data that its transcript takes in. */
@@ -54,17 +57,14 @@ export async function proveSection(
   }
   const { levels, tail } = parameters;
   const lab = new Labrador();
+  const team = new Team(options.helpers ?? []);
   const context = new Context(
     lab,
+    team,
     [...levels, tail].map(({ r, n }) => r * n),
     options,
   );
   await context.pause('commit');
-  const decoded: Decoded[] = [];
-  for (const item of items) {
-    decoded.push(decodeItem(set, item));
-    await context.pause('commit');
-  }
   context.absorb(ABSORB.start, startOf(set, parameters, items.length));
   context.absorb(ABSORB.header, header);
 
@@ -73,16 +73,12 @@ export async function proveSection(
   for (let retry = 0; ; retry++) {
     context.transcript.st = st;
     lab.kernels.reset(mark);
-    const zero = await context.run(
-      0,
-      () => proveLevelZero(context, set, parameters, decoded),
-      retry,
-    );
+    const zero = await context.run(0, () => proveLevelZero(context, set, parameters, items), retry);
     if (zero === undefined) return undefined;
     const rest = await proveRest(context, parameters, zero.result);
     if (rest !== undefined) {
       context.finish();
-      options.onMemory?.(lab.memoryBytes);
+      options.onMemory?.(lab.memoryBytes + team.memoryBytes, team.size);
       return concat(...zero.fields, ...rest);
     }
     ({ retry } = zero);

@@ -4,7 +4,7 @@
  */
 import type { OrdinaryLevel, Shape } from '../parameters/rows.ts';
 import type { Forms, Labrador, Vecs } from '../wasm.ts';
-import { FORM, keysSeed, type Seed } from './challenges.ts';
+import { FORM, type Seed } from './challenges.ts';
 import { SHORT } from './labels.ts';
 import {
   addAmortised,
@@ -13,6 +13,7 @@ import {
   addOuter,
   type Challenges,
   type Claim,
+  type FoldedKeys,
   Part,
   type QuadraticTerm,
 } from './reduceConstraints.ts';
@@ -35,6 +36,7 @@ export function foldClaim(
   folding: Folding,
   shape: Shape,
   claim: Claim,
+  folded: FoldedKeys,
   combine: Seed,
   b: number,
 ): QuadraticTerm[] {
@@ -51,15 +53,14 @@ export function foldClaim(
       gamma: shortForms(lab, combine, SHORT.constraint, 0, 1).at,
     };
     const c: Forms = { kind: 'forms', at: lab.put(claim.c), count: level.r };
-    const keys = keysSeed(lab, claim.number);
     const pieces = piecesOf(level, outers);
     const v = new Part(lab, shape.rows[level.f]!, shape.n);
     const z = new Part(lab, shape.rows[0]!, shape.n);
 
-    addOuter(lab, v, claim, pieces, keys, challenges, b);
+    addOuter(lab, v, claim, pieces, folded.outer, challenges, b);
     addInner(lab, v, claim, c, challenges);
     addGarbage(lab, v, claim, pieces, c, challenges);
-    addAmortised(lab, z, claim, keys, challenges);
+    addAmortised(lab, z, claim, folded.inner);
     addProduct(lab, b, challenges.gamma, claim.b);
     foldParts(folding, shape, level, z.vecs, v.vecs);
     return quadraticOf(lab, shape, level, challenges.delta);

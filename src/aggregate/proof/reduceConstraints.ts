@@ -4,11 +4,11 @@
  */
 import type { OrdinaryLevel } from '../parameters/rows.ts';
 import type { Forms, Labrador, Vecs } from '../wasm.ts';
-import { COEFS, FORM, type Seed } from './challenges.ts';
+import { COEFS, FORM } from './challenges.ts';
 import { Q_BITS } from './encode.ts';
-import { MATRIX } from './labels.ts';
 import { addProduct, addToColumn, constantForm, formAt, scaled } from './reduceFold.ts';
-import { foldKeyRows, someForms } from './reduceKeys.ts';
+import { someForms } from './reduceKeys.ts';
+import { coefsOf, type Values } from './ring.ts';
 import { firstRows, type Pieces, Q } from './shapes.ts';
 
 /** a_ab of one pair; pairs with a factor in common share the array. */
@@ -23,7 +23,7 @@ export interface Claim {
   readonly level: OrdinaryLevel;
   /** forms of c_a, as bytes */
   readonly c: Uint8Array;
-  readonly phi: BigInt64Array;
+  readonly phi: Values;
   readonly quadratic: readonly QuadraticTerm[];
   readonly b: BigInt64Array;
   /** u' as sent: u'_A, u'_B, u'_2 or u'_1, u'_2 */
@@ -49,14 +49,24 @@ export class Part {
     addToColumn(this.#lab, this.#scratch, at, place % vecs.columns, form);
   }
 
-  /** A run of columns of a vector, from a place on. */
-  addRun(place: number, vec: number, count: number): void {
-    const form = this.#lab.room(FORM);
-    for (let i = 0; i < count; i++) {
-      this.#lab.kernels.loadColumn(form, vec, i);
-      this.add(place + i, form);
-    }
+  /** Polynomials mod q, from a place on. */
+  addValues(place: number, values: Values): void {
+    this.#lab.scope(() => {
+      const form = this.#lab.room(FORM);
+      const { at, count } = coefsOf(this.#lab, [values]);
+      for (let i = 0; i < count; i++) {
+        this.#lab.kernels.coefsToForm(form, at + COEFS * i);
+        this.add(place + i, form);
+      }
+    });
   }
+}
+
+/** The keys of a level, folded by the challenges of the next one. */
+export interface FoldedKeys {
+  readonly inner: Values;
+  /** B (at level 0 B_A and B_B), C, D */
+  readonly outer: readonly Values[];
 }
 
 /** Challenges of E1 to E6, in NTT form. */
@@ -68,31 +78,25 @@ export interface Challenges {
   readonly gamma: number;
 }
 
-/** E1 and E2: keys on v_t, v_g, v_h, the cut parts, and what was sent. */
+/** E1 and E2: folded keys on v_t, v_g, v_h, the cut parts, and what was sent. */
 export function addOuter(
   lab: Labrador,
   v: Part,
   { number, level, outer }: Claim,
   pieces: Pieces,
-  keys: Seed,
+  keys: readonly Values[],
   challenges: Challenges,
   b: number,
 ): void {
-  const { fu, fg, kappa, kappa1, r, pairs, cut } = level;
+  const { fu, kappa, kappa1, r, cut } = level;
   const firsts = outer.length - 1;
   const rowsOfA = number === 0 ? firstRows(level)[2]! : r; // rows that u_A (or u_1) commits to
   const byOuter = outer.map((_, i) =>
     i < firsts ? someForms(challenges.outer, i * kappa1, kappa1) : challenges.garbage,
   );
-  const addKeys = (matrix: number, place: number, columns: number, by: Forms): void =>
-    foldKeyRows(lab, keys, matrix, columns, by, (vec, from, count) =>
-      lab.scope(() => v.addRun(place + from, vec, count)),
-    );
   const split = rowsOfA * fu * kappa;
-  addKeys(MATRIX.B, pieces.t, split, byOuter[0]!);
-  if (number === 0) addKeys(MATRIX.BB, pieces.t + split, r * fu * kappa - split, byOuter[1]!);
-  addKeys(MATRIX.C, pieces.g, fg * pairs, byOuter[firsts - 1]!);
-  addKeys(MATRIX.D, pieces.h, fu * pairs, byOuter[firsts]!);
+  const places = [pieces.t, ...(number === 0 ? [pieces.t + split] : []), pieces.g, pieces.h];
+  for (const [i, place] of places.entries()) v.addValues(place, keys[i]!);
 
   lab.scope(() => {
     const coefs = lab.coefs(1);
@@ -193,23 +197,15 @@ export function addAmortised(
   lab: Labrador,
   z: Part,
   { level: { n }, phi }: Claim,
-  keys: Seed,
-  { amortised }: Challenges,
+  foldedA: Values,
 ): void {
   const { vecs } = z;
   lab.scope(() => {
-    const run = lab.coefs(vecs.columns);
+    const { at } = coefsOf(lab, [phi.slice(), foldedA]);
     for (let row = 0; row < vecs.rows; row++) {
       const from = row * vecs.columns;
       const count = Math.min(vecs.columns, n - from);
-      lab.i64(run).set(phi.subarray(64 * from, 64 * (from + count)));
-      lab.kernels.coefsToVec(lab.row(vecs, row), 0, run.at, COEFS, count);
+      lab.kernels.coefsToVec(lab.row(vecs, row), 0, at + COEFS * from, COEFS, count);
     }
   });
-  foldKeyRows(lab, keys, MATRIX.A, n, amortised, (vec, from, count) =>
-    lab.scope(() => z.addRun(from, vec, count)),
-  );
-  for (let row = 0; row < vecs.rows; row++) {
-    lab.kernels.reduceColumns(lab.row(vecs, row), 0, vecs.columns);
-  }
 }

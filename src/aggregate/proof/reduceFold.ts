@@ -5,8 +5,9 @@
  * summed); c_a makes it 2^63, all rows 2^69.
  */
 import type { Forms, Labrador, Vecs } from '../wasm.ts';
-import { FORM, type Seed, sampleCs, sampleShorts, startProjection } from './challenges.ts';
+import { COEFS, FORM, type Seed, sampleCs, sampleShorts, startProjection } from './challenges.ts';
 import { SHORT } from './labels.ts';
+import { coefsOf, type Values } from './ring.ts';
 import { LIFTS, Q } from './shapes.ts';
 
 /** Bytes of 32 columns of a vector. */
@@ -143,6 +144,17 @@ export class Folding {
       const blocks = Math.ceil(columns / COLUMNS_OF_BLOCK);
       const at = sum.at + BLOCK * (from / COLUMNS_OF_BLOCK);
       lab.combine({ ...sum, at, columns, blocks }, 0, [...vectors, at], forms);
+    });
+  }
+
+  /** Every column gains a polynomial mod q. */
+  addValues(values: Values): void {
+    const { lab } = this;
+    lab.scope(() => {
+      const vec = lab.vecs(1, this.sum.columns);
+      const coefs = coefsOf(lab, [values]);
+      lab.kernels.coefsToVec(vec.at, 0, coefs.at, COEFS, coefs.count);
+      this.addVectors([vec.at], [this.#one], 0, coefs.count);
     });
   }
 

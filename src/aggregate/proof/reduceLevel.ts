@@ -1,14 +1,17 @@
 /** A level after the first, or the tail's rows (docs/protocol.md, 8 and 9.3): all constraints as one, folded over the rows. */
 import type { OrdinaryLevel, Shape } from '../parameters/rows.ts';
-import type { Labrador } from '../wasm.ts';
-import { FORM, prepareOmega, Seed } from './challenges.ts';
+import type { Forms, Labrador } from '../wasm.ts';
+import { FORM, prepareOmega } from './challenges.ts';
+import { type Columns, placesOfRows, placesWithin } from './columns.ts';
 import type { OrdinaryFields } from './encode.ts';
 import type { ParsedOrdinary } from './parse.ts';
 import { foldClaim } from './reduceClaim.ts';
-import type { Claim, QuadraticTerm } from './reduceConstraints.ts';
-import { Folding, type FoldingChallenges, foldingChallenges, zeroForm } from './reduceFold.ts';
-import { addLifts, foldPadding, weighted } from './reduceLifts.ts';
-import { firstRows, LIFTS, PROJECTIONS } from './shapes.ts';
+import type { Claim, FoldedKeys, QuadraticTerm } from './reduceConstraints.ts';
+import { Folding, type FoldingChallenges, zeroForm } from './reduceFold.ts';
+import { addLifts, padRuns, weighted } from './reduceLifts.ts';
+import { type Values, valuesOf } from './ring.ts';
+import { type OpenSeeds, openChallenges, openSeeds } from './seeds.ts';
+import { LIFTS, PROJECTIONS, paddingOf } from './shapes.ts';
 import type { LevelSeeds } from './verifyReplay.ts';
 
 /** phi_z, a_ab and b of a level, in the scope in which it was made. */
@@ -19,21 +22,44 @@ export interface Reduced {
   readonly b: number;
 }
 
-/** The seeds of a level in the module. */
-export interface OpenSeeds {
-  readonly jl: Seed;
-  readonly lift: Seed;
-  readonly combine: Seed;
+/** What a level, ordinary or last, says about its projection. */
+export type Projected = Pick<OrdinaryFields, 'b'> & { readonly y: Int32Array };
+
+/** The projection of a level in some columns. */
+export interface RowsFold {
+  readonly number: number;
+  readonly shape: Shape;
+  readonly columns: Columns;
+  readonly counter: number;
+  readonly seeds: LevelSeeds;
 }
 
-/** What a level, ordinary or last, says about its projection. */
-export type Projected = Pick<OrdinaryFields, 'counter' | 'b'> & { readonly y: Int32Array };
+/** phi_z of the projection's part of the lifts, in those columns (8.4). */
+export function foldRows(lab: Labrador, fold: RowsFold): Values {
+  const { number, shape, columns, counter } = fold;
+  return lab.scope(() => {
+    const open = openSeeds(lab, fold.seeds, number);
+    const challenges = openChallenges(lab, fold.seeds, open, number, shape.r);
+    const width = columns.to - columns.from;
+    const folding = new Folding(lab, challenges, width);
+    prepareOmega(lab, open.lift);
+    const staging = lab.vecs(LIFTS, width);
+    for (const { row, number, count } of placesWithin(placesOfRows(shape), columns)) {
+      folding.addProjection(staging, open.jl, counter, row, number, count);
+    }
+    const phi = lab.coefs(width);
+    lab.kernels.vecToCoefs(phi.at, folding.sum.at, 0, width);
+    return valuesOf(lab, phi);
+  });
+}
 
 /** The claim of an ordinary level for the next one. */
 export function reduceLevel(
   lab: Labrador,
   level: OrdinaryLevel,
   before: Claim,
+  keys: FoldedKeys,
+  rows: Values,
   fields: ParsedOrdinary,
   seeds: LevelSeeds,
 ): Claim {
@@ -41,55 +67,38 @@ export function reduceLevel(
     const number = before.number + 1;
     const open = openSeeds(lab, seeds, number);
     const challenges = openChallenges(lab, seeds, open, number, level.r);
-    const reduced = reduceRows(lab, level, before, fields, open, challenges);
-    return claimOf(lab, number, level, fields, reduced);
+    const reduced = reduceRows(lab, level, before, keys, rows, fields, open, challenges);
+    const { folding, quadratic, b } = reduced;
+    const phi = lab.coefs(level.n);
+    lab.kernels.vecToCoefs(phi.at, folding.sum.at, 0, level.n);
+    const { c } = folding;
+    return claimOf(lab, number, level, fields, { c, phi: valuesOf(lab, phi), quadratic, b });
   });
 }
-
-export const openSeeds = (lab: Labrador, seeds: LevelSeeds, number: number): OpenSeeds => ({
-  jl: new Seed(lab, seeds.jl, number),
-  lift: new Seed(lab, seeds.lift, number),
-  combine: new Seed(lab, seeds.combine, number),
-});
-
-export const openChallenges = (
-  lab: Labrador,
-  seeds: LevelSeeds,
-  { combine }: OpenSeeds,
-  number: number,
-  rows: number,
-): FoldingChallenges =>
-  foldingChallenges(lab, new Seed(lab, seeds.amortise, number), combine, rows);
 
 /** Constraints of the claim, lifts and padding on rows of `shape`. */
 export function reduceRows(
   lab: Labrador,
   shape: Shape,
   claim: Claim,
-  { counter, y, b: lifts }: Projected,
+  keys: FoldedKeys,
+  rows: Values,
+  { y, b: lifts }: Projected,
   seeds: OpenSeeds,
   challenges: FoldingChallenges,
 ): Reduced {
   const folding = new Folding(lab, challenges, shape.n);
   const b = zeroForm(lab);
-  const quadratic = foldClaim(folding, shape, claim, seeds.combine, b);
-  const first = firstRows(shape);
+  const quadratic = foldClaim(folding, shape, claim, keys, seeds.combine, b);
   lab.scope(() => {
     const omega = prepareOmega(lab, seeds.lift);
     const constants = Array.from({ length: LIFTS }, (_, k) =>
       weighted(lab, omega + 8 * PROJECTIONS * k, y),
     );
     addLifts(lab, b, challenges.beta, lifts, constants);
-    const staging = lab.vecs(LIFTS, shape.n);
-    for (const [part, length] of shape.lengths.entries()) {
-      for (let i = 0; i < shape.rows[part]!; i++) {
-        const row = first[part]! + i;
-        const count = Math.min(shape.n, length - i * shape.n);
-        folding.addProjection(staging, seeds.jl, counter, row, row * shape.n, count);
-      }
-    }
+    folding.addValues(rows);
   });
-  foldPadding(folding, seeds.combine, shape, shape.lengths);
+  padRuns(folding, seeds.combine, shape.n, paddingOf(shape));
   return { folding, quadratic, b };
 }
 
@@ -99,18 +108,16 @@ export function claimOf(
   number: number,
   level: OrdinaryLevel,
   { first, second }: OrdinaryFields,
-  { folding, quadratic, b }: Reduced,
+  { c, phi, quadratic, b }: Pick<Claim, 'phi' | 'quadratic'> & { c: Forms; b: number },
 ): Claim {
   return lab.scope(() => {
-    const phi = lab.coefs(level.n);
     const right = lab.coefs(1);
-    lab.kernels.vecToCoefs(phi.at, folding.sum.at, 0, level.n);
     lab.kernels.formToCoefs(right.at, b);
     return {
       number,
       level,
-      c: lab.bytes(folding.c.at, FORM * level.r).slice(),
-      phi: lab.i64(phi).slice(),
+      c: lab.bytes(c.at, FORM * level.r).slice(),
+      phi,
       quadratic,
       b: lab.i64(right).slice(),
       outer: [...first, second],

@@ -1,11 +1,10 @@
 /** What all levels share: the right sides of the lifts (docs/protocol.md, 7.6, 8.4, 10.1) and the padding (10.3). */
-import type { Shape } from '../parameters/rows.ts';
 import type { Forms, Labrador } from '../wasm.ts';
 import { FORM, type Seed, sampleShorts } from './challenges.ts';
 import { DEGREE, Q_BITS } from './encode.ts';
 import { SHORT } from './labels.ts';
 import { addProduct, type Folding, formAt } from './reduceFold.ts';
-import { firstRows, LIFTS, Q } from './shapes.ts';
+import { LIFTS, Q, type Run } from './shapes.ts';
 
 /** Sum of weight_j value_j; the weights are i64 at an address. */
 export function weighted(
@@ -41,37 +40,25 @@ export function addLifts(
   });
 }
 
-/** Every place that is padding gains its challenge; `used` says for every part how much of it is not. */
-export function foldPadding(
-  folding: Folding,
-  combine: Seed,
-  shape: Shape,
-  used: readonly number[],
-): void {
-  const first = firstRows(shape);
-  for (const [part, rows] of shape.rows.entries()) {
-    padPlaces(folding, combine, shape.n, first[part]!, used[part]!, rows * shape.n);
-  }
-}
-
-/** Places `from` to `to - 1` of the part that begins at row `firstRow`. */
-export function padPlaces(
+/** The places of the runs gain their challenges; the folding begins at column `skipped`. */
+export function padRuns(
   folding: Folding,
   combine: Seed,
   n: number,
-  firstRow: number,
-  from: number,
-  to: number,
+  runs: readonly Run[],
+  skipped = 0,
 ): void {
   const { lab } = folding;
   lab.scope(() => {
     const form = lab.room(FORM);
-    for (let place = from; place < to; place++) {
-      lab.scope(() => {
-        const short = sampleShorts(lab, combine, SHORT.padding, firstRow * n + place, 1);
-        lab.kernels.smallToForm(form, short.at);
-      });
-      folding.add(firstRow + Math.floor(place / n), place % n, form);
+    for (const { row, from, to } of runs) {
+      for (let column = from; column < to; column++) {
+        lab.scope(() => {
+          const short = sampleShorts(lab, combine, SHORT.padding, row * n + column, 1);
+          lab.kernels.smallToForm(form, short.at);
+        });
+        folding.add(row, column - skipped, form);
+      }
     }
   });
 }

@@ -32,7 +32,7 @@ export const pairIndex = (r: number, a: number, b: number): number =>
   a * r - (a * (a - 1)) / 2 + b - a;
 
 /** The first row of every part. */
-export function firstRows({ rows }: Shape): number[] {
+export function firstRows({ rows }: Pick<Shape, 'rows'>): number[] {
   let row = 0;
   return rows.map((count) => {
     row += count;
@@ -66,7 +66,10 @@ export const paddingOf = (shape: Shape): Run[] =>
   shape.lengths.flatMap((length, part) => runsOf(shape, part, length, shape.rows[part]! * shape.n));
 
 /** The same at level 0: places of items that are not there are padding too. */
-export function paddingOfZero({ levels, bucket, width }: Parameters, count: number): Run[] {
+export function paddingOfZero(
+  { levels, bucket, width }: Pick<Parameters, 'levels' | 'bucket' | 'width'>,
+  count: number,
+): Run[] {
   const shape = levels[0]!;
   const end = (part: number): number => shape.rows[part]! * shape.n;
   return [

@@ -1,51 +1,7 @@
-/** The steps that levels share (docs/protocol.md, 6 to 9): rows, commitments, garbage, projection, lifts, amortisation. */
-import type { Shape } from '../parameters/rows.ts';
+/** What levels compute of their rows (docs/protocol.md, 6 to 9), in all columns or in some: commitments, garbage, lifts, amortisation. */
 import type { Coefs, Forms, Labrador, Smalls, Vecs } from '../wasm.ts';
-import {
-  COEFS,
-  FORM,
-  formsOf,
-  prepareOmega,
-  type Seed,
-  SMALL,
-  SUMS,
-  sampleCs,
-  startProjection,
-} from './challenges.ts';
-import type { Context } from './context.ts';
-import { ABSORB, SEED } from './labels.ts';
-import { RiceWriter } from './rice.ts';
-import { firstRows, LAST_RETRY, LIFTS, PROJECTIONS, pairIndex } from './shapes.ts';
-
-/** A run of polynomials in a row, that the projection covers or that a part puts there. */
-export interface Placed {
-  readonly row: number;
-  readonly column: number;
-  readonly count: number;
-  /** where the first one stands as small coefficients */
-  readonly at: number;
-  /** its number in the projection */
-  readonly number: number;
-}
-
-/** The places of a part, row by row; `at` is where its polynomials stand, `stride` bytes apart. */
-export function placesOfPart(
-  shape: Shape,
-  part: number,
-  count: number,
-  at: number,
-  stride = SMALL,
-): Placed[] {
-  const first = firstRows(shape)[part]!;
-  const { n } = shape;
-  return Array.from({ length: Math.ceil(count / n) }, (_, i) => ({
-    row: first + i,
-    column: 0,
-    count: Math.min(n, count - i * n),
-    at: at + stride * i * n,
-    number: (first + i) * n,
-  }));
-}
+import { SMALL, SUMS } from './challenges.ts';
+import { LIFTS, pairIndex } from './shapes.ts';
 
 /** A row's view of vecs, or several rows'. */
 export const rowsOf = (vecs: Vecs, from: number, rows: number): Vecs => ({
@@ -56,13 +12,6 @@ export const rowsOf = (vecs: Vecs, from: number, rows: number): Vecs => ({
 
 export const rowAddresses = (vecs: Vecs): number[] =>
   Array.from({ length: vecs.rows }, (_, i) => vecs.at + i * vecs.stride);
-
-/** Sums as polynomials mod q. */
-export function coefsOfSums(lab: Labrador, sums: { at: number; count: number }): Coefs {
-  const coefs = lab.coefs(sums.count);
-  lab.kernels.manySumsToCoefs(coefs.at, sums.at, sums.count);
-  return coefs;
-}
 
 /** t_a = A s_a of all rows of s: row by row, kappa polynomials each. */
 export function innerCommitments(lab: Labrador, A: Vecs, s: Vecs): Coefs {
@@ -109,105 +58,18 @@ export function linearGarbage(lab: Labrador, phi: Vecs, s: Vecs): Coefs {
   return out;
 }
 
-/** The projection of the places: seed `jl`, the first counter whose y passes; sends and absorbs it, with `more` behind. */
-export function project(
-  context: Context,
-  places: readonly Placed[],
-  { inSq, riceY }: { inSq: number; riceY: number },
-  more: Uint8Array = new Uint8Array(0),
-  seed: Seed = context.seed(SEED.jl),
-): { seed: Seed; counter: number } {
-  const { lab } = context;
-  const at = lab.room(8 * PROJECTIONS);
-  const bound = 144n * BigInt(inSq);
-  for (let counter = 0; counter <= LAST_RETRY; counter++) {
-    new BigInt64Array(lab.kernels.memory.buffer, at, PROJECTIONS).fill(0n);
-    startProjection(seed, counter);
-    for (const { at: from, number, count } of places) {
-      lab.kernels.projectPolys(at, from, number, count);
-    }
-    const y = new BigInt64Array(lab.kernels.memory.buffer, at, PROJECTIONS).slice();
-    if (y.reduce((sum, x) => sum + x * x, 0n) > bound) continue;
-    const rice = new RiceWriter();
-    if (!rice.write(y, riceY)) context.fail('code of y');
-    const data = new Uint8Array(1 + 4 * PROJECTIONS + more.length);
-    const view = new DataView(data.buffer);
-    data[0] = counter;
-    for (const [j, x] of y.entries()) view.setInt32(1 + 4 * j, Number(x), true);
-    data.set(more, 1 + 4 * PROJECTIONS);
-    context.send(Uint8Array.of(counter));
-    context.send(rice.bytes());
-    if (more.length > 0) context.send(more);
-    context.absorb(ABSORB.y, data);
-    return { seed, counter };
-  }
-  return context.fail('projection');
-}
-
-/** The projection's part of the three lifts, on places whose form it alone is. */
-export async function collapse(
-  context: Context,
-  F: readonly Vecs[],
-  places: readonly Placed[],
-  projection: { seed: Seed; counter: number },
-  liftSeed: Seed,
-): Promise<void> {
-  const { lab } = context;
-  prepareOmega(lab, liftSeed);
-  for (const [i, { row, column, number, count }] of places.entries()) {
-    startProjection(projection.seed, projection.counter);
-    lab.kernels.collapseToVecs(
-      lab.row(F[0]!, row),
-      lab.row(F[1]!, row),
-      lab.row(F[2]!, row),
-      column,
-      number,
-      count,
-    );
-    await context.pause('lift', (i + 1) / places.length);
-  }
-}
-
-/** b^(k+1) = sum of <F_a, s_a>: three polynomials; sends and absorbs them. */
-export function sendLifts(context: Context, F: readonly Vecs[], s: Vecs): Coefs {
-  const { lab } = context;
-  const { kernels } = lab;
+/** b^(k+1) = sum of <F_a, s_a>: three polynomials. */
+export function liftsOf(lab: Labrador, F: readonly Vecs[], s: Vecs): Coefs {
   const lifts = lab.coefs(LIFTS);
   lab.scope(() => {
     const sums = lab.sums(LIFTS);
     for (const [k, { at }] of F.entries()) {
       // rows lie behind each other, so that all of them are one long row
-      kernels.products(sums.at + SUMS * k, at, 1, 0, s.at, 1, 0, s.rows * s.blocks);
+      lab.kernels.products(sums.at + SUMS * k, at, 1, 0, s.at, 1, 0, s.rows * s.blocks);
     }
-    kernels.manySumsToCoefs(lifts.at, sums.at, LIFTS);
-    const sent = lab.coefs(LIFTS);
-    const values = lab.i64(sent).fill(0n);
-    for (let k = 0; k < LIFTS; k++) {
-      values.set(lab.i64(lifts).subarray(64 * k + 1, 64 * k + 64), 63 * k);
-    }
-    const bytes = context.pack(sent).slice(0, Math.ceil((63 * LIFTS * 44) / 8));
-    context.send(bytes);
-    context.absorb(ABSORB.b, bytes);
+    lab.kernels.manySumsToCoefs(lifts.at, sums.at, LIFTS);
   });
   return lifts;
-}
-
-/** A constant modulo q in NTT form. */
-export function constantForm(lab: Labrador, to: number, value: bigint): void {
-  lab.scope(() => {
-    const one = lab.coefs(1);
-    lab.i64(one).fill(0n)[0] = value;
-    lab.kernels.coefsToForm(to, one.at);
-  });
-}
-
-/** c_a, their NTT forms in `forms`. */
-export function amortisingChallenges(context: Context, forms: Forms): void {
-  const { lab } = context;
-  lab.scope(() => {
-    const c = sampleCs(lab, context.seed(SEED.amortise), forms.count);
-    lab.kernels.smallsToForms(forms.at, c.at, c.count);
-  });
 }
 
 /** Sum of c_a x_a column by column, as polynomials that are centred mod q. */
@@ -221,30 +83,9 @@ export function amortised(lab: Labrador, c: Forms, x: Vecs): Coefs {
   return out;
 }
 
-/** How many columns of every row the parts fill from its start on; `lengths` of the parts. */
-export const filledBy = (shape: Shape, lengths: readonly number[]): number[] =>
-  shape.rows.flatMap((count, part) =>
-    Array.from({ length: count }, (_, i) =>
-      Math.min(Math.max(lengths[part]! - i * shape.n, 0), shape.n),
-    ),
-  );
-
 /** Small polynomials in one row of NTT forms. */
 export function vecOf(lab: Labrador, smalls: Smalls): Vecs {
   const vec = lab.vecs(1, smalls.count);
   lab.kernels.widesToVec(vec.at, 0, smalls.at, SMALL, smalls.count);
   return vec;
 }
-
-/** Part of a run of polynomials. */
-export const slice = <T extends Smalls | Coefs | Forms>(
-  list: T,
-  from: number,
-  count: number,
-): T => ({
-  ...list,
-  at: list.at + from * { smalls: SMALL, coefs: COEFS, forms: FORM }[list.kind],
-  count,
-});
-
-export { formsOf };

@@ -4,30 +4,18 @@ import { concat } from '../../bytes.ts';
 import type { TailLevel } from '../parameters/rows.ts';
 import type { Coefs } from '../wasm.ts';
 import { COEFS, expandKeys, FORM, SMALL } from './challenges.ts';
-import {
-  addPadding,
-  carriedConstraints,
-  combineForms,
-  combineLifts,
-  distinctA,
-} from './combine.ts';
+import { placesOfRows } from './columns.ts';
+import { addPadding, combineForms, combineLifts, distinctA, liftCoefficients } from './combine.ts';
 import type { Context } from './context.ts';
 import { ABSORB, MATRIX, SEAL, SEED } from './labels.ts';
-import { placeOutput } from './level.ts';
+import { carry } from './level.ts';
 import type { Output } from './output.ts';
+import { collapse, projected } from './projection.ts';
 import { RiceWriter } from './rice.ts';
+import { coefsOf, slice } from './ring.ts';
+import { amortisingChallenges, sendLifts, sendProjection } from './send.ts';
 import { LIFTS, paddingOf } from './shapes.ts';
-import {
-  amortised,
-  amortisingChallenges,
-  collapse,
-  innerCommitments,
-  linearGarbage,
-  project,
-  quadraticGarbage,
-  sendLifts,
-  slice,
-} from './steps.ts';
+import { amortised, innerCommitments, liftsOf, linearGarbage, quadraticGarbage } from './steps.ts';
 
 export async function proveTail(
   context: Context,
@@ -38,9 +26,15 @@ export async function proveTail(
   const { kernels } = lab;
   const { n, r, kappa, cut, pairs } = params;
   const width = n + kappa;
-  const A = expandKeys(lab, level, MATRIX.A, kappa, n, width);
+  const A = expandKeys(lab, level, MATRIX.A, kappa, { to: n }, width);
   const s = lab.vecs(r, width);
-  const places = placeOutput(context, params, before, s);
+  const places = placesOfRows(params).map((placed) => ({
+    ...placed,
+    at: before.parts.at + placed.at,
+  }));
+  for (const { row, column, count, at } of places) {
+    kernels.widesToVec(lab.row(s, row), column, at, SMALL, count);
+  }
 
   // t', g, seal of t; the columns of e are zero so far
   const t = innerCommitments(lab, A, s);
@@ -72,20 +66,34 @@ export async function proveTail(
     kernels.widesToVec(lab.row(s, row), n, at, SMALL, kappa);
     places.push({ row, column: n, count: kappa, at, number: r * n + row * kappa });
   }
-  const projection = project(context, places, params);
+  const jl = context.seed(SEED.jl);
+  const counter = await sendProjection(context, params, (counter) =>
+    projected(lab, places, { seed: jl, counter }),
+  );
   await context.pause('lift');
   const F = Array.from({ length: LIFTS }, () => lab.vecs(r, width));
-  await collapse(context, F, places, projection, context.seed(SEED.lift));
-  const lifts = sendLifts(context, F, s);
+  const projection = { seed: jl, counter };
+  for (const share of collapse(lab, F, places, projection, context.seed(SEED.lift))) {
+    await context.pause('lift', share);
+  }
+  const lifts = liftsOf(lab, F, s);
+  sendLifts(context, lifts);
   await context.pause('combine');
 
-  const seed = context.seed(SEED.combine);
+  const bytes = context.transcript.seed(SEED.combine);
+  const seed = context.seedOf(bytes);
   const base = lab.vecs(r, width);
   const b = lab.coefs(1);
   const aForms = lab.forms(distinctA(before.params.f));
-  carriedConstraints(lab, seed, params, before, base, { a: new Map(), aForms, b });
-  const phi = combineForms(lab, F, base, combineLifts(lab, seed, lifts, b));
-  addPadding(lab, seed, n, paddingOf(params), phi);
+  const target = { a: new Map<number, number>(), aForms, b };
+  const onParts = coefsOf(lab, [await carry(context, params, before, target, bytes)]);
+  for (const { row, column, count, at } of placesOfRows(params, COEFS)) {
+    kernels.coefsToVec(lab.row(base, row), column, onParts.at + at, COEFS, count);
+  }
+  const coefficients = liftCoefficients(lab, seed);
+  combineLifts(lab, coefficients, lifts, b);
+  const phi = combineForms(lab, F, base, coefficients);
+  addPadding(lab, seed, n, paddingOf(params), { from: 0, to: width }, phi);
   const h = linearGarbage(lab, phi, s);
   const hBytes = context.pack(slice(h, 1, pairs - 2));
   const hSeal = context.transcript.seal(SEAL.h, context.pack(slice(h, pairs - 1, 1)));

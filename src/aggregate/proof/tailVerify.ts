@@ -6,9 +6,11 @@ import { COEFS, expandKeys, Seed, SUMS, sampleCs } from './challenges.ts';
 import { packResidues, Q_BITS } from './encode.ts';
 import { MATRIX, SEAL } from './labels.ts';
 import type { ParsedTail } from './parse.ts';
-import type { Claim, QuadraticTerm } from './reduceConstraints.ts';
+import type { Claim, FoldedKeys, QuadraticTerm } from './reduceConstraints.ts';
 import { Folding, type FoldingChallenges } from './reduceFold.ts';
-import { type OpenSeeds, openChallenges, openSeeds, reduceRows } from './reduceLevel.ts';
+import { reduceRows } from './reduceLevel.ts';
+import type { Values } from './ring.ts';
+import { type OpenSeeds, openChallenges, openSeeds } from './seeds.ts';
 import { LIFTS } from './shapes.ts';
 import type { Transcript } from './transcript.ts';
 import type { TailSeeds } from './verifyReplay.ts';
@@ -32,11 +34,13 @@ export function verifyTail(
   lab: Labrador,
   { levels, tail }: Parameters,
   claim: Claim,
+  keys: FoldedKeys,
+  rows: Values,
   fields: ParsedTail,
   seeds: TailSeeds,
   transcript: Transcript,
 ): boolean {
-  const sums = lab.scope(() => sumsOf(lab, tail, levels.length, claim, fields, seeds));
+  const sums = lab.scope(() => sumsOf(lab, tail, levels.length, claim, keys, rows, fields, seeds));
   const { r } = tail;
   const lastC = sums.c[r - 1]!;
   const firstC = sums.c[0]!;
@@ -62,13 +66,24 @@ function sumsOf(
   tail: TailLevel,
   number: number,
   claim: Claim,
+  keys: FoldedKeys,
+  rows: Values,
   fields: ParsedTail,
   seeds: TailSeeds,
 ): Sums {
   const { n, kappa } = tail;
   const open = openSeeds(lab, seeds, number);
   const challenges = openChallenges(lab, seeds, open, number, tail.r);
-  const { folding, quadratic, b } = reduceRows(lab, tail, claim, fields, open, challenges);
+  const { folding, quadratic, b } = reduceRows(
+    lab,
+    tail,
+    claim,
+    keys,
+    rows,
+    fields,
+    open,
+    challenges,
+  );
   const onE = foldExtensions(lab, tail, challenges, open, fields.counter);
   // the integers of the sum are brought below q before another product
   lab.kernels.reduceColumns(folding.sum.at, 0, n);
@@ -79,7 +94,7 @@ function sumsOf(
   const sums = lab.sums(kappa + 2);
   const square = { ...sums, at: sums.at + SUMS * kappa, count: 1 };
   const value = { ...sums, at: sums.at + SUMS * (kappa + 1), count: 1 };
-  lab.products({ ...sums, count: kappa }, expandKeys(lab, number, MATRIX.A, kappa, n), z);
+  lab.products({ ...sums, count: kappa }, expandKeys(lab, number, MATRIX.A, kappa, { to: n }), z);
   lab.products(square, z, z);
   lab.products(value, folding.sum, z);
   lab.products(value, onE.sum, e);

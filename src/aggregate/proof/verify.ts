@@ -3,23 +3,27 @@
  * row of the table needs.
  */
 import type { ParameterSet } from '../../falcon/index.ts';
-import { decodePublicKey, hashToPoint } from '../../falcon/points.ts';
 import { SALT_BYTES } from '../container.ts';
 import type { Parameters } from '../parameters/rows.ts';
 import type { Statement } from '../statement.ts';
-import { bestModule, Labrador, type ModuleName } from '../wasm.ts';
+import { bestModule, type Labrador, type ModuleName } from '../wasm.ts';
+import type { StatedItem } from './foldItems.ts';
+import {
+  type Folded,
+  type FoldJob,
+  type FoldPlan,
+  type FoldResult,
+  planFolds,
+  runFold,
+} from './folds.ts';
+import { onIdle } from './idle.ts';
 import { type ParsedSection, parseSection } from './parse.ts';
 import { reduceLevel } from './reduceLevel.ts';
-import { type Item, reduceLevelZero } from './reduceLevelZero.ts';
+import { reduceLevelZero } from './reduceLevelZero.ts';
 import { MAX_SECTION_ITEMS, parametersFor } from './shapes.ts';
 import { verifyTail } from './tailVerify.ts';
 import { type Trace, Transcript } from './transcript.ts';
-import { replay } from './verifyReplay.ts';
-
-/** Instances that stand ready for the next call. */
-const idle = new Map<ModuleName, Labrador>();
-/** An instance that has grown beyond this is not kept. */
-const KEPT_BYTES = 64 * 1024 * 1024;
+import { replay, type SectionSeeds } from './verifyReplay.ts';
 
 /**
  * Whether the bytes from `at` on begin with a proof that every statement has a signature with its salt.
@@ -38,44 +42,114 @@ export function verifySection(
   trace?: Trace,
   module: ModuleName = bestModule(),
 ): { end: number } | undefined {
+  const begun = begin(set, header, statements, salts, bytes, at, 1, trace);
+  if (begun === undefined) return undefined;
+  return onIdle(module, (lab) =>
+    judge(
+      lab,
+      begun,
+      begun.plan.jobs.map((job) => runWhole(lab, job)),
+    ),
+  );
+}
+
+/**
+ * The same, with its parts done elsewhere.
+ *
+ * @param parts about how many
+ * @param spread does them, in any order; results in the order of the jobs
+ */
+export async function verifySectionIn(
+  parts: number,
+  spread: (jobs: readonly FoldJob[]) => Promise<readonly FoldResult[]>,
+  ...[set, header, statements, salts, bytes, at]: SectionArguments
+): Promise<{ end: number } | undefined> {
+  const begun = begin(set, header, statements, salts, bytes, at, parts);
+  if (begun === undefined) return undefined;
+  const results = await spread(begun.plan.jobs);
+  return onIdle(bestModule(), (lab) => judge(lab, begun, results));
+}
+
+type SectionArguments = [
+  set: ParameterSet,
+  header: Uint8Array,
+  statements: readonly Statement[],
+  salts: Uint8Array,
+  bytes: Uint8Array,
+  at: number,
+];
+
+/** A section as it was sent, with the challenges that it leads to. */
+interface Begun {
+  readonly parameters: Parameters;
+  readonly section: ParsedSection;
+  readonly seeds: SectionSeeds;
+  readonly transcript: Transcript;
+  readonly plan: FoldPlan;
+}
+
+/** All that costs little. @returns undefined if the section is refused */
+function begin(
+  set: ParameterSet,
+  header: Uint8Array,
+  statements: readonly Statement[],
+  salts: Uint8Array,
+  bytes: Uint8Array,
+  at: number,
+  parts: number,
+  trace?: Trace,
+): Begun | undefined {
   const count = statements.length;
   const parameters = parametersFor(set, count);
   if (parameters === undefined || count > MAX_SECTION_ITEMS) return undefined;
   if (salts.length !== SALT_BYTES * count) return undefined;
   const section = parseSection(parameters, bytes, at);
   if (section === undefined || !normsHold(parameters, section)) return undefined;
-  const items = itemsOf(set, statements, salts);
-  if (items === undefined) return undefined;
+  const transcript = new Transcript(trace);
+  const seeds = replay(transcript, parameters, count, header, section);
+  const items = statements.map(({ publicKey, message }, i): StatedItem => {
+    const salt = salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1));
+    return { publicKey, message, salt };
+  });
+  const plan = planFolds(set, parameters, section, seeds, items, parts);
+  return { parameters, section, seeds, transcript, plan };
+}
 
-  const lab = idle.get(module) ?? new Labrador(module);
-  idle.delete(module);
-  try {
-    const isProved = judge(lab, parameters, header, items, section, new Transcript(trace));
-    if (lab.memoryBytes <= KEPT_BYTES) idle.set(module, lab);
-    return isProved ? { end: section.end } : undefined;
-  } catch (error) {
-    // the instance is not used again
-    if (error instanceof WebAssembly.RuntimeError) return undefined;
-    throw error;
+function runWhole(lab: Labrador, job: FoldJob): FoldResult {
+  const parts = runFold(lab, job);
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done) return value;
   }
 }
 
 function judge(
   lab: Labrador,
+  { parameters, section, seeds, transcript, plan }: Begun,
+  results: readonly FoldResult[],
+): { end: number } | undefined {
+  const folded = plan.assemble(results);
+  const isProved =
+    folded !== undefined && holds(lab, parameters, folded, section, seeds, transcript);
+  return isProved ? { end: section.end } : undefined;
+}
+
+function holds(
+  lab: Labrador,
   parameters: Parameters,
-  header: Uint8Array,
-  items: readonly Item[],
-  section: ParsedSection,
+  { items, keys, rows }: Folded,
+  { levels, tail }: ParsedSection,
+  seeds: SectionSeeds,
   transcript: Transcript,
 ): boolean {
-  const seeds = replay(transcript, parameters, items.length, header, section);
-  const { levels, tail } = section;
   let claim = reduceLevelZero(lab, parameters, items, levels[0]!, seeds.first);
   if (claim === undefined) return false;
   for (const [i, level] of parameters.levels.slice(1).entries()) {
-    claim = reduceLevel(lab, level, claim, levels[i + 1]!, seeds.ordinary[i]!);
+    const fields = levels[i + 1]!;
+    claim = reduceLevel(lab, level, claim, keys[i]!, rows[i]!, fields, seeds.ordinary[i]!);
   }
-  return verifyTail(lab, parameters, claim, tail, seeds.tail, transcript);
+  const last = { keys: keys.at(-1)!, rows: rows.at(-1)! };
+  return verifyTail(lab, parameters, claim, last.keys, last.rows, tail, seeds.tail, transcript);
 }
 
 /** The bounds on y of every level and on the last message (11.1). All sums are below 2^53. */
@@ -92,20 +166,4 @@ function normSq(values: Int32Array): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i]! * values[i]!;
   return sum;
-}
-
-/** Keys and points. @returns undefined if a key is not one of this set */
-function itemsOf(
-  set: ParameterSet,
-  statements: readonly Statement[],
-  salts: Uint8Array,
-): Item[] | undefined {
-  const items: Item[] = [];
-  for (const [i, { publicKey, message }] of statements.entries()) {
-    const h = decodePublicKey(set, publicKey);
-    if (typeof h === 'string') return undefined;
-    const salt = salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1));
-    items.push({ h, c: hashToPoint(set, salt, message) });
-  }
-  return items;
 }

@@ -94,24 +94,22 @@ export function writeS(
   return S;
 }
 
-/** W: the low digits of w_i, then, `bucket` further, the high ones. */
-export function writeW(
+/** W_i0, W_i1 of items: w_i = <s, sigma(s)> - beta^2 of the `width` polynomials at each address. */
+export function normDigits(
   lab: Labrador,
   set: ParameterSet,
-  S: Smalls,
+  addresses: readonly number[],
   width: number,
-  bucket: number,
-): Smalls {
-  const W = lab.smalls(2 * bucket);
-  lab.i16(W).fill(0);
-  lab.scope(() => {
+): Int16Array<ArrayBuffer> {
+  return lab.scope(() => {
+    const digits = lab.smalls(2 * addresses.length);
     const w = lab.coefs(1);
     const betaSq = BigInt(BETA_SQ[degreeOf(set)]);
-    for (let i = 0; i < S.count / width; i++) {
-      lab.kernels.selfProduct(w.at, S.at + SMALL * width * i, width);
+    for (const [i, at] of addresses.entries()) {
+      lab.kernels.selfProduct(w.at, at, width);
       lab.i64(w)[0]! -= betaSq;
-      lab.kernels.decompose(W.at + SMALL * i, SMALL * bucket, w.at, 2, 13);
+      lab.kernels.decompose(digits.at + 2 * SMALL * i, SMALL, w.at, 2, 13);
     }
+    return lab.i16(digits).slice();
   });
-  return W;
 }

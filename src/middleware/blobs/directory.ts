@@ -185,20 +185,25 @@ function chunksOf(
  */
 function streamOf(path: string): ReadableStream<Uint8Array> {
   let file: FileHandle | undefined;
+  let cancelled = false;
   return new ReadableStream<Uint8Array>(
     {
       async pull(stream) {
         file ??= await open(path, 'r');
+        // Cancelled while it was opened: nobody was there yet to close it.
+        if (cancelled) return file.close();
         const reading = file.read(new Uint8Array(READ_BYTES));
         const { bytesRead, buffer } = await reading.catch(async (error: unknown) => {
           await file?.close();
           throw error;
         });
+        if (cancelled) return;
         if (bytesRead > 0) return stream.enqueue(buffer.subarray(0, bytesRead));
         await file.close();
         stream.close();
       },
       async cancel() {
+        cancelled = true;
         await file?.close();
       },
     },

@@ -7,7 +7,8 @@ export function serviceBase(c: Context, settings: Settings): string {
   return `${mountAddress(c, settings)}/v1/${settings.serviceName}`;
 }
 
-function mountAddress(c: Context, settings: Settings): string {
+/** `https://host/mount`: what stands before `/v1/`. */
+export function mountAddress(c: Context, settings: Settings): string {
   if (settings.publicUrl !== undefined) return settings.publicUrl;
   const url = new URL(c.req.url);
   let { protocol, host } = url;
@@ -29,4 +30,37 @@ const firstOf = (list: string | undefined) => list?.split(',')[0]?.trim();
 /** The end of something that lives so long, on a whole second: urls and answers say it in seconds. */
 export function endOf(ttlMs: number): number {
   return Math.ceil((Date.now() + ttlMs) / 1000) * 1000;
+}
+
+/** What the servers that run Hono apps hand over with a request, as far as it tells who called. */
+interface HostEnv {
+  /** `@hono/node-server` */
+  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
+  /** Deno.serve */
+  readonly remoteAddr?: { readonly hostname?: string };
+  /** Bun.serve gives the server, itself or as a member. */
+  readonly server?: HostEnv;
+  requestIP?(request: Request): { readonly address: string } | null;
+}
+
+/**
+ * Where a request came from: the network of 64 bits of an IPv6 address, else the address; `unknown` for
+ * all together where the host does not tell.
+ */
+export function remoteAddress(c: Context, { trustProxy }: Settings): string {
+  const forwarded = trustProxy && c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim();
+  const address = forwarded || hostAddress(c.env as HostEnv | undefined, c.req.raw);
+  if (!address) return 'unknown';
+  return address.includes(':') && !address.includes('.')
+    ? address.split(':').slice(0, 4).join(':')
+    : address.slice(0, 64);
+}
+
+function hostAddress(env: HostEnv | undefined, request: Request): string | undefined {
+  const bun = env?.server ?? env;
+  return (
+    env?.incoming?.socket?.remoteAddress ??
+    env?.remoteAddr?.hostname ??
+    (typeof bun?.requestIP === 'function' ? bun.requestIP(request)?.address : undefined)
+  );
 }

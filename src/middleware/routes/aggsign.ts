@@ -5,9 +5,10 @@ import { newInputKey } from '../blobs/blobStore.ts';
 import { endOf, serviceBase } from '../http/address.ts';
 import { withBody, withJsonBody } from '../http/body.ts';
 import { answerOnce } from '../idempotency.ts';
+import type { Operation } from '../openapi/operation.ts';
 import { ProblemError } from '../problems.ts';
 import { progressRecord } from '../records.ts';
-import { judge, VerifyRequest } from '../schemas.ts';
+import { judge } from '../schemas.ts';
 import type { NewTask, PutOptions, StoredAnswer, TaskStore } from '../stores/taskStore.ts';
 import { checkStatements, checkTriples, type ShapeFault, type Triple } from '../taskFile.ts';
 import type { Task } from '../tasks/task.ts';
@@ -24,12 +25,20 @@ const TOKENS_PER_ITEM = 16;
 export function aggsignRoutes(deps: Deps): Route[] {
   const { settings } = deps;
   const base = `/v1/${settings.serviceName}/aggsign`;
+  const known = deps.operations;
+  const post = (path: string, operation: Operation, handle: Handler): Route => ({
+    method: 'POST',
+    path: base + path,
+    right: 'key',
+    operation,
+    handle,
+  });
   return [
-    { method: 'POST', path: `${base}/task`, right: 'key', handle: createTask(deps) },
-    { method: 'POST', path: `${base}/task/:id/url`, right: 'key', handle: renewUrl(deps) },
-    { method: 'POST', path: `${base}/notify/:id`, right: 'key', handle: notify(deps) },
-    { method: 'POST', path: base, right: 'key', handle: aggregateDirectly(deps) },
-    { method: 'POST', path: `${base}/verify`, right: 'key', handle: verify(deps) },
+    post('/task', known.createTask, createTask(deps)),
+    post('/task/:process_id/url', known.renewUploadUrl, renewUrl(deps)),
+    post('/notify/:process_id', known.notifyTask, notify(deps)),
+    post('', known.aggregate, aggregateDirectly(deps)),
+    post('/verify', known.verifyAggregate, verify(deps)),
   ];
 }
 
@@ -75,7 +84,7 @@ function createTask({ settings, runtime, budget }: Deps): Handler {
 function renewUrl({ settings, runtime }: Deps): Handler {
   return async (c, caller) => {
     const { store, blobs } = runtime.ports;
-    const task = await findTask(store, c.req.param('id'), caller);
+    const task = await findTask(store, c.req.param('process_id'), caller);
     const expiresAtMs = endOf(settings.uploadUrlTtlMs);
     const renewed = await store.renew(task.id, caller.clientId, expiresAtMs);
     if (renewed === null) {
@@ -98,7 +107,7 @@ function notify(deps: Deps): Handler {
   return (c, caller) =>
     withBody(c, limits, budget, async () => {
       const { store } = runtime.ports;
-      const { id } = await findTask(store, c.req.param('id'), caller);
+      const { id } = await findTask(store, c.req.param('process_id'), caller);
       const outcome = await store.notify(id, caller.clientId);
       if (outcome.ok) return answerRecord(c, deps, outcome.task, 202);
       switch (outcome.reason) {
@@ -166,7 +175,7 @@ function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
     });
 }
 
-function verify({ settings, runtime, budget }: Deps): Handler {
+function verify({ settings, runtime, budget, operations }: Deps): Handler {
   const { maxSignatures, maxDigestBytes, maxBodyBytes, bodyIdleTimeoutMs } = settings;
   const limits = {
     maxBytes: maxBodyBytes,
@@ -174,15 +183,18 @@ function verify({ settings, runtime, budget }: Deps): Handler {
     maxTokens: TOKENS_PER_ITEM * maxSignatures + 1000,
     tooManyCode: 'TOO_MANY_ITEMS',
   } as const;
+  // The statements are judged by `checkStatements`.
+  const AggregateOnly = operations.verifyAggregate.body.schema.pick({ aggregate: true });
   return (c) =>
     withJsonBody(c, limits, budget, async (value) => {
-      const request = judge(VerifyRequest, value);
-      const checked = checkStatements(request.statements, {
+      const { aggregate: hex } = judge(AggregateOnly, value);
+      const { statements } = value as { statements?: unknown };
+      const checked = checkStatements(statements, {
         maxSignatures,
         maxMessageBytes: maxDigestBytes,
       });
       if (checked.faults) throw shapeProblem(checked.faults, '/statements');
-      const aggregate = decodeWireHex(request.aggregate, maxBodyBytes) as Uint8Array;
+      const aggregate = decodeWireHex(hex, maxBodyBytes) as Uint8Array;
       requireKeys(checked.items, '/statements');
       return c.json({ valid: await runtime.ports.aggregator.judge(aggregate, checked.items) });
     });

@@ -14,27 +14,22 @@ const ASK_EVERY_MS = 1000;
 /** A comment this often keeps proxies from closing a quiet stream. */
 const COMMENT_EVERY_MS = 15_000;
 
-export function eventsRoute(deps: Deps, path: string): Route {
+export function followEvents(deps: Deps): Route['handle'] {
   const open = new Map<number, number>();
-  return {
-    method: 'GET',
-    path,
-    right: 'key',
-    async handle(c, caller) {
-      const { clientId } = caller;
-      const task = await findTask(deps.runtime.ports.store, c.req.param('id'), caller);
-      const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
-      if (c.req.method === 'HEAD') return new Response(null, { headers });
-      const streams = open.get(clientId) ?? 0;
-      if (streams >= deps.settings.limits.eventStreams) throw new CodedError('TOO_MANY_STREAMS');
-      open.set(clientId, streams + 1);
-      const release = () => {
-        const left = (open.get(clientId) ?? 1) - 1;
-        if (left > 0) open.set(clientId, left);
-        else open.delete(clientId);
-      };
-      return new Response(taskEvents(c, deps, task, release), { headers });
-    },
+  return async (c, caller) => {
+    const { clientId } = caller;
+    const task = await findTask(deps.runtime.ports.store, c.req.param('id'), caller);
+    const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
+    if (c.req.method === 'HEAD') return new Response(null, { headers });
+    const streams = open.get(clientId) ?? 0;
+    if (streams >= deps.settings.limits.eventStreams) throw new CodedError('TOO_MANY_STREAMS');
+    open.set(clientId, streams + 1);
+    const release = () => {
+      const left = (open.get(clientId) ?? 1) - 1;
+      if (left > 0) open.set(clientId, left);
+      else open.delete(clientId);
+    };
+    return new Response(taskEvents(c, deps, task, release), { headers });
   };
 }
 

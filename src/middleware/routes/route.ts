@@ -1,7 +1,9 @@
 /** What every route file exports: a list of routes, as plain data that the app puts in place. */
 import type { Context } from 'hono';
 import type { BodyBudget } from '../http/body.ts';
-import type { RequestLimiter } from '../limits.ts';
+import type { AnonymousLimiter, RequestLimiter } from '../limits.ts';
+import type { Operation } from '../openapi/operation.ts';
+import type { Operations } from '../openapi/operations.ts';
 import type { Settings } from '../options.ts';
 import type { Runtime } from '../runtime.ts';
 
@@ -16,6 +18,9 @@ export interface Deps {
   readonly runtime: Runtime;
   readonly budget: BodyBudget;
   readonly limiter: RequestLimiter;
+  readonly anonymous: AnonymousLimiter;
+  /** What the document says of each endpoint, and the schemas that judge its requests. */
+  readonly operations: Operations;
 }
 
 /** A request whose API key was good. */
@@ -27,8 +32,13 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below the mount point: `/v1/…`. */
   readonly path: string;
-  /** 'key': needs an API key; 'url': the signed url itself is the right. */
-  readonly right: 'key' | 'url';
+  /**
+   * 'key': needs an API key; 'url': the signed url itself is the right; 'open': a page for everybody, which
+   * also is there before the start, and sets its own headers.
+   */
+  readonly right: 'key' | 'url' | 'open';
+  /** What the OpenAPI document says of it; absent only for the parts of a page. */
+  readonly operation?: Operation;
   handle(c: Context<Env>, caller: Caller): Promise<Response>;
 }
 

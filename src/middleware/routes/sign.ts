@@ -1,16 +1,16 @@
 /** `POST /v1/falcon/sign`: for testing, with keys that the operator holds. */
 import { CodedError } from '../../errors.ts';
 import { withJsonBody } from '../http/body.ts';
-import { judge, signRequest } from '../schemas.ts';
+import { judge } from '../schemas.ts';
 import { decodeWireHex, encodeWireHex } from '../wireHex.ts';
 import type { Deps, Route } from './route.ts';
 
 /** JSON around the hex digits, spaces and unknown members included. */
 const ENVELOPE_BYTES = 16 * 1024;
 
-export function signRoutes({ settings, runtime, budget }: Deps): Route[] {
+export function signRoutes({ settings, runtime, budget, operations }: Deps): Route[] {
+  const operation = operations.sign;
   const { maxDigestBytes, bodyIdleTimeoutMs } = settings;
-  const schema = signRequest(maxDigestBytes);
   const limits = {
     // A digit may come as an escape of six characters.
     maxBytes: 2 * 6 * maxDigestBytes + ENVELOPE_BYTES,
@@ -21,11 +21,12 @@ export function signRoutes({ settings, runtime, budget }: Deps): Route[] {
       method: 'POST',
       path: '/v1/falcon/sign',
       right: 'key',
+      operation,
       handle: (c, { clientId }) =>
         withJsonBody(c, limits, budget, async (body) => {
           const { signer } = runtime.ports;
           if (signer === null) throw new CodedError('SIGNING_DISABLED');
-          const { digest } = judge(schema, body);
+          const { digest } = judge(operation.body.schema, body);
           const message = decodeWireHex(digest, maxDigestBytes) as Uint8Array;
           const { signature, publicKey } = await signer.sign(clientId, message);
           return c.json({

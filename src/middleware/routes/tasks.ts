@@ -7,7 +7,7 @@ import { listItem } from '../records.ts';
 import type { ListQuery } from '../stores/taskStore.ts';
 import { isFinal, STATE_TEXTS, stateOfText } from '../tasks/task.ts';
 import { answerRecord, findTask, resultUrl } from './answers.ts';
-import { eventsRoute } from './events.ts';
+import { followEvents } from './events.ts';
 import type { Caller, Deps, Env, Route } from './route.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -15,26 +15,41 @@ const MAX_LIMIT = 1000;
 
 export function taskRoutes(deps: Deps): Route[] {
   const base = `/v1/${deps.settings.serviceName}/tasks`;
+  const { listTasks, getTask, removeTask, getResult, followTask } = deps.operations;
+  const right = 'key';
   return [
-    { method: 'GET', path: base, right: 'key', handle: listTasks(deps) },
+    { method: 'GET', path: base, right, operation: listTasks, handle: list(deps) },
     {
       method: 'GET',
       path: `${base}/:id`,
-      right: 'key',
+      right,
+      operation: getTask,
       async handle(c, caller) {
         const task = await findTask(deps.runtime.ports.store, c.req.param('id'), caller);
         return answerRecord(c, deps, task, 200);
       },
     },
-    { method: 'DELETE', path: `${base}/:id`, right: 'key', handle: removeTask(deps) },
-    { method: 'GET', path: `${base}/:id/result`, right: 'key', handle: toResult(deps) },
-    eventsRoute(deps, `${base}/:id/events`),
+    { method: 'DELETE', path: `${base}/:id`, right, operation: removeTask, handle: remove(deps) },
+    {
+      method: 'GET',
+      path: `${base}/:id/result`,
+      right,
+      operation: getResult,
+      handle: result(deps),
+    },
+    {
+      method: 'GET',
+      path: `${base}/:id/events`,
+      right,
+      operation: followTask,
+      handle: followEvents(deps),
+    },
   ];
 }
 
 type Handler = (c: Context<Env>, caller: Caller) => Promise<Response>;
 
-function listTasks(deps: Deps): Handler {
+function list(deps: Deps): Handler {
   return async (c, { clientId }) => {
     const { store, cursorSecret } = deps.runtime.ports;
     const query = readQuery(c, clientId, cursorSecret);
@@ -98,7 +113,7 @@ function readLimit(text: string | undefined): number {
 const badQuery = (message: string) => new ProblemError('INVALID_QUERY', { message });
 
 /** Cancels what is not finished (200, the record), takes away what is (204). */
-function removeTask(deps: Deps): Handler {
+function remove(deps: Deps): Handler {
   return async (c, caller) => {
     const { store, blobs } = deps.runtime.ports;
     const task = await findTask(store, c.req.param('id'), caller);
@@ -117,7 +132,7 @@ function removeTask(deps: Deps): Handler {
   };
 }
 
-function toResult(deps: Deps): Handler {
+function result(deps: Deps): Handler {
   return async (c, caller) => {
     const task = await findTask(deps.runtime.ports.store, c.req.param('id'), caller);
     const url = await resultUrl(c, deps, task);

@@ -14,17 +14,20 @@ import { type Deps, pathId, type Route } from './route.ts';
 
 export function uploadRoutes(deps: Deps): Route[] {
   const base = `/v1/${deps.settings.serviceName}`;
+  const { uploadTaskFile, downloadResult } = deps.operations;
   return [
     {
       method: 'PUT',
-      path: `${base}/uploads/:id`,
+      path: `${base}/uploads/:process_id`,
       right: 'url',
+      operation: uploadTaskFile,
       handle: (c) => upload(c, deps),
     },
     {
       method: 'GET',
       path: `${base}/results/:attempt/:file`,
       right: 'url',
+      operation: downloadResult,
       handle: (c) => download(c, deps),
     },
   ];
@@ -32,7 +35,7 @@ export function uploadRoutes(deps: Deps): Route[] {
 
 async function upload(c: Context, deps: Deps): Promise<Response> {
   const { store, blobs } = deps.runtime.ports;
-  const taskId = pathId(c.req.param('id'));
+  const taskId = pathId(c.req.param('process_id'));
   if (taskId === null) throw forged();
   await checkRight(c, deps, { method: 'PUT', taskId });
   const task = await store.get(taskId);

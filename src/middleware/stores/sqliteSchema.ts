@@ -104,4 +104,10 @@ export const MIGRATIONS: readonly string[] = [
     number INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  // Clients take turns in the queue; what waits already goes first.
+  `
+  ALTER TABLE tasks ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;
+  DROP INDEX tasks_queue;
+  CREATE INDEX tasks_queue ON tasks (turn, submitted_at) WHERE state = 'waiting';
+  `,
 ];

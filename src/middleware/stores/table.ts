@@ -3,13 +3,15 @@
  * asks, and transactions. Everything here is synchronous, so a transaction is a plain function, and nothing can come
  * between its reads and its writes. The rules of the port are in `tableStore.ts`, once for all tables.
  */
-import type { Task, TaskState } from '../tasks/task.ts';
+import type { ListedTask, Task, TaskState } from '../tasks/task.ts';
 import type { ApiKeyRecord, ClientUsage, ListQuery, StoredAnswer } from './taskStore.ts';
 
 /** A task with what only the store needs. */
 export interface TaskRow extends Task {
   /** Whether it was ever notified (or was born waiting). */
   readonly submitted: boolean;
+  /** Place in the queue: the smallest goes first. 0 before the notification. */
+  readonly turn: number;
   /** Waiting: not to be claimed before. Running: end of the lease. Else null. Unix time in milliseconds. */
   readonly dueMs: number | null;
   readonly finishedMs: number | null;
@@ -28,6 +30,12 @@ export interface AnswerRow {
   readonly answer: StoredAnswer | null;
 }
 
+/**
+ * What the table keeps the last number of: ids of tasks and clients; the turn that the queue is at, and the last
+ * one that each client was given.
+ */
+export type NumberName = 'task' | 'client' | 'turn' | `turn of ${number}`;
+
 export interface Table {
   /**
    * Runs the work as one transaction that excludes every other writer, in this process and in others. Durable when
@@ -36,8 +44,8 @@ export interface Table {
   write<T>(work: () => T): T;
 
   /** The last number given out for ids of that kind, 0 at first: numbers are never used again, whatever is deleted. */
-  lastNumber(name: 'task' | 'client'): number;
-  setLastNumber(name: 'task' | 'client', number: number): void;
+  lastNumber(name: NumberName): number;
+  setLastNumber(name: NumberName, number: number): void;
   insert(row: TaskRow): void;
   row(id: number): TaskRow | undefined;
   /** @returns the row after the change; the row must exist. */
@@ -45,10 +53,10 @@ export interface Table {
   delete(id: number): void;
 
   /** At most `limit` rows of one client in order of id. */
-  list(query: ListQuery, limit: number): TaskRow[];
+  list(query: ListQuery, limit: number): ListedTask[];
   usage(clientId: number): ClientUsage;
   counts(): Partial<Record<TaskState, number>>;
-  /** The waiting row that was submitted first among those with `dueMs` at or before now. */
+  /** Of the waiting rows with `dueMs` at or before now the one of the first turn, then submitted first. */
   firstWaiting(nowMs: number): TaskRow | undefined;
   /** Running rows whose lease has ended. */
   endedLeases(nowMs: number): TaskRow[];

@@ -96,6 +96,18 @@ export function tableStore(
     return id;
   };
 
+  /**
+   * The place of a client's next task in the queue: one turn behind its last one, and no earlier than what is
+   * being handed out now. So clients take turns, however many tasks one of them has waiting, and a client that
+   * was away has saved nothing up.
+   */
+  const nextTurn = (clientId: number): number => {
+    const name = `turn of ${clientId}` as const;
+    const turn = Math.max(table.lastNumber('turn'), table.lastNumber(name) + 1);
+    table.setLastNumber(name, turn);
+    return turn;
+  };
+
   const keepAnswer = (options: PutOptions, task: Task): void => {
     if (!options.answer) return;
     const { hold, of } = options.answer;
@@ -142,6 +154,7 @@ export function tableStore(
           result: null,
           error: null,
           submitted: waiting,
+          turn: waiting ? nextTurn(task.clientId) : 0,
           dueMs: waiting ? nowMs() : null,
           finishedMs: null,
         };
@@ -158,10 +171,10 @@ export function tableStore(
     },
 
     async list(query) {
-      const rows = table.list(query, query.limit + 1);
-      const more = rows.length > query.limit;
-      if (more) rows.pop();
-      return { tasks: rows.map(publicTask), more };
+      const tasks = table.list(query, query.limit + 1);
+      const more = tasks.length > query.limit;
+      if (more) tasks.pop();
+      return { tasks, more };
     },
 
     async usage(clientId) {
@@ -203,7 +216,8 @@ export function tableStore(
         if (row.state !== 'uploaded') return { ok: false, reason: 'notUploaded' } as const;
         const at = timestamp();
         const times = { updatedAt: at, submittedAt: at, dueMs: nowMs() };
-        row = change(row, { state: 'waiting', submitted: true, ...times });
+        const turn = nextTurn(clientId);
+        row = change(row, { state: 'waiting', submitted: true, turn, ...times });
         return { ok: true, task: publicTask(row), first: true } as const;
       });
     },
@@ -246,6 +260,7 @@ export function tableStore(
         }
         const row = table.firstWaiting(nowMs());
         if (!row) return null;
+        if (row.turn > table.lastNumber('turn')) table.setLastNumber('turn', row.turn);
         const claim = { attempt: row.attempt + 1, dueMs: nowMs() + leaseMs, threads };
         return publicTask(change(row, { state: 'verifying', ...claim }));
       });
@@ -388,7 +403,7 @@ export function tableStore(
 }
 
 function publicTask(row: TaskRow): Task {
-  const { submitted, dueMs, finishedMs, ...task } = row;
+  const { submitted, turn, dueMs, finishedMs, ...task } = row;
   return task;
 }
 

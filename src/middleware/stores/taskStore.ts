@@ -20,6 +20,7 @@
  */
 import type {
   BlobRef,
+  ListedTask,
   Task,
   TaskError,
   TaskProgress,
@@ -121,7 +122,7 @@ export interface ListQuery {
 }
 
 export interface ListPage {
-  readonly tasks: readonly Task[];
+  readonly tasks: readonly ListedTask[];
   /** Whether a task of the same kind follows the last one. */
   readonly more: boolean;
 }
@@ -180,7 +181,10 @@ export interface TaskStore {
   /** Takes a final task away. */
   remove(id: number, clientId: number): Promise<RemoveOutcome>;
 
-  /** The oldest submitted task that waits (and whose retry is due) → verifying, or null. */
+  /**
+   * A waiting task (whose retry is due) → verifying, or null. Clients take turns: of one client the task that
+   * was submitted first; of those that have tasks waiting each is served once in every turn.
+   */
   claim(options: ClaimOptions): Promise<Task | null>;
   /** Heartbeat, progress, next state. @returns false = not yours any more: stop. */
   extend(id: number, attempt: number, extension: Extension): Promise<boolean>;

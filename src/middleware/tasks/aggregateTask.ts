@@ -106,7 +106,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
     const bytes = await stored(blobs.read(key, maxInputBytes));
     if (!bytes) throw new CodedError('INTERNAL', { message: 'The task file is gone' });
     const file = whole(bytes);
-    return run({ kind: 'read', file, limits }, signal, [file.buffer]);
+    return run({ kind: 'read', file, limits }, signal, [file]);
   };
 
   const verify = async (
@@ -167,7 +167,9 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
 
     context.report({ phase: 'store', done: count, total: count });
     const key = resultKey(task.id, task.attempt);
-    const blob = await stored(blobs.put(key, file, { maxBytes: MAX_RESULT_BYTES, signal }));
+    const blob = await stored(
+      blobs.put(key, new Uint8Array(file), { maxBytes: MAX_RESULT_BYTES, signal }),
+    );
     return { blob, format, aggregateBytes };
   };
 
@@ -185,7 +187,8 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       try {
         const signature = new Uint8Array(0);
         const packed = packItems(statements.map((statement) => ({ ...statement, signature })));
-        return await runOn(judges, { kind: 'judge', aggregate, statements: packed }, null);
+        const job = { kind: 'judge', aggregate: whole(aggregate), statements: packed } as const;
+        return await runOn(judges, job, null);
       } finally {
         judgements--;
       }
@@ -225,8 +228,8 @@ async function stored<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The bytes as the owner of their whole buffer, which can be handed over. */
-function whole(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+/** The bytes as a buffer of their own, which can be handed over. */
+function whole(bytes: Uint8Array): ArrayBuffer {
   const own = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;
-  return own ? (bytes as Uint8Array<ArrayBuffer>) : bytes.slice();
+  return own ? (bytes.buffer as ArrayBuffer) : bytes.slice().buffer;
 }

@@ -206,7 +206,9 @@ export function createRunner(options: RunnerOptions): Runner {
     const { id, attempt, failures } = run.task;
     const shown = error instanceof TaskFailure ? error.shown : shownError(error);
     const retry = error.retriable && failures + 1 < maxFailures;
-    const delayMs = Math.min(MAX_RETRY_MS, retryMs * 2 ** failures);
+    // A thread that died is nobody's trouble but this task's: its first repeat need not wait.
+    const atOnce = error.code === 'THREAD_LOST' && failures === 0;
+    const delayMs = atOnce ? 0 : Math.min(MAX_RETRY_MS, retryMs * 2 ** failures);
     const accepted = await lease.write(() =>
       store.fail(id, attempt, shown, retry ? { delayMs } : undefined),
     );

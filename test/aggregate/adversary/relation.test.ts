@@ -22,7 +22,7 @@ import {
   witnessOf,
   zero,
 } from './attack.ts';
-import { AMONG_MANY, NARROW_0, SHORT } from './rows.ts';
+import { AMONG_MANY, NARROW_0, PAIR, SHORT } from './rows.ts';
 
 const LONG = { timeout: 600_000 };
 const attack = (name: string, make: () => Attack, why?: RegExp): void =>
@@ -65,21 +65,29 @@ attack('norm β² + 1: Y makes up for it where S is 1', () => {
   return { row: SHORT, items: [item], faults, off: ['K'], omit: ['K'] };
 });
 
-attack('norm β² + 1: the padding of an S row and of its Y row makes up for it', () => {
-  const { item, S } = tooLong(1n);
-  let alpha: Poly = [];
-  const faults: Faults = {
-    witness: () => witnessOf(S, 0n),
-    rows: (rows, { level }) =>
-      level > 0 ? rows : rows.map((row, a) => (a === 0 ? row.with(17, monomial(1n)) : row)),
-    alpha: (list) => {
-      alpha = list[0]!;
-      return list;
-    },
-    rowsY: ([row]) => [row!.with(17, scaled(alpha, -1n))],
-  };
-  return { row: SHORT, items: [item], faults, off: ['padding'], omit: ['padding'] };
-});
+for (const [name, row, place] of [
+  ['the padding of an S row and of its Y row', SHORT, 17],
+  ['the places of an item that is not there', PAIR, 17],
+  ['the padding behind the places of such an item', PAIR, 34],
+] as const) {
+  attack(`norm β² + 1: ${name} make up for it`, () => {
+    const { item, S } = tooLong(1n);
+    let alpha: Poly = [];
+    const faults: Faults = {
+      witness: () => witnessOf(S, 0n),
+      rows: (rows, { level }) =>
+        level > 0
+          ? rows
+          : rows.map((polys, a) => (a === 0 ? polys.with(place, monomial(1n)) : polys)),
+      alpha: (list) => {
+        alpha = list[0]!;
+        return list;
+      },
+      rowsY: ([polys]) => [polys!.with(place, scaled(alpha, -1n))],
+    };
+    return { row, items: [item], faults, off: ['padding'], omit: ['padding'] };
+  });
+}
 
 /** Monomials of squared norm β² + q: every S σ(S) is a constant, so w is zero modulo q. */
 function wrapped() {
@@ -153,9 +161,16 @@ test('w_j that is off by one', LONG, () => {
   expectStopped({ row: SHORT, items, faults, off: ['F'], omit: ['F'] });
 });
 
-attack('padding of the W row', () => {
-  const items = [signedItem('falcon512', 1)];
-  const rows: Faults['rows'] = (list, { level }) =>
-    level > 0 ? list : list.map((row, a) => (a === 1 ? row.with(9, monomial(-3n, 5)) : row));
-  return { row: SHORT, items, faults: { rows }, off: ['padding'], omit: ['padding'] };
-});
+for (const [name, row, place] of [
+  ['padding of the W row', SHORT, 9],
+  ['W of an item that is not there', PAIR, 3],
+] as const) {
+  attack(name, () => {
+    const items = [signedItem('falcon512', 1)];
+    const rows: Faults['rows'] = (list, { level }) =>
+      level > 0
+        ? list
+        : list.map((polys, a) => (a === 1 ? polys.with(place, monomial(-3n, 5)) : polys));
+    return { row, items, faults: { rows }, off: ['padding'], omit: ['padding'] };
+  });
+}

@@ -10,12 +10,13 @@ const LOOSE = 2 ** 42;
  * Padding in every kind of row: one place each of S and Y, 16 of W; then z rows and the last v row.
  *
  * @param inSq bound of the projection at level 0
+ * @param bucket one place more for every item
  */
-const short = (inSq: number, inSqTail: number, outSq: number): TableRow => [
+const short = (inSq: number, inSqTail: number, outSq: number, bucket = 1): TableRow => [
   512,
-  1,
+  bucket,
   [
-    [18, 3, 9, 5, 9, 5, 9, 1, 1, 9, inSq, LOOSE, 24],
+    [18 * bucket, 3, 9, 5, 9, 5, 9, 1, 1, 9, inSq, LOOSE, 24],
     [40, 1, 10, inSqTail, outSq, 24, 18, 18, many(14, 24)],
   ],
 ];
@@ -24,6 +25,8 @@ const short = (inSq: number, inSqTail: number, outSq: number): TableRow => [
 export const SHORT = short(34034726, LOOSE, LOOSE);
 /** The projection allows what it allows among many items: 7 · 10^9. */
 export const AMONG_MANY = short(7_000_000_000, LOOSE, LOOSE);
+/** Room for two items: places of an item that is not there are padding too. */
+export const PAIR = short(2 * 34034726, LOOSE, LOOSE, 2);
 /** An honest witness is too long for one of the bounds. */
 export const NARROW_0 = short(1_000_000, LOOSE, LOOSE);
 export const NARROW_TAIL = short(34034726, 1000, LOOSE);

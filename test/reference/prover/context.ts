@@ -44,7 +44,8 @@ export class Context {
   }
 
   absorb(label: string, data: Uint8Array): void {
-    this.transcript.absorb(label, this.use('absorb', { label, data }).data);
+    const used = this.use('absorb', { label, data });
+    this.transcript.absorb(used.label, used.data);
   }
 
   /** A field of the section, in the order of section 11. */

@@ -66,7 +66,7 @@ export interface FaultValues {
   seal: { readonly label: string; readonly seal: Uint8Array };
   /** a field as it is sent (not as it is absorbed) */
   field: { readonly name: string; readonly bytes: Uint8Array };
-  /** data as it is absorbed */
+  /** what is absorbed, and under which label */
   absorb: { readonly label: string; readonly data: Uint8Array };
 }
 

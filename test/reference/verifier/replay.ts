@@ -5,7 +5,7 @@
 import type { OrdinaryMessage, SectionMessage, Sent, TailMessage } from './parse.ts';
 import { DEGREE, mod } from './ring.ts';
 import type { Shapes } from './shapes.ts';
-import { i32s, type Trace, type Transcript, transcript, u16 } from './transcript.ts';
+import { type AbsorbAs, i32s, type Trace, type Transcript, transcript, u16 } from './transcript.ts';
 
 /** Seeds of a level; alpha and rho only at level 0. */
 export interface Seeds {
@@ -40,8 +40,9 @@ export function replay(
   { tableHash, header, count }: Opening,
   message: SectionMessage,
   trace?: Trace,
+  absorbAs?: AbsorbAs,
 ): SectionSeeds {
-  const t = transcript(trace);
+  const t = transcript(trace, absorbAs);
   t.absorb(
     'falconry/proof/v1',
     Buffer.concat([tableHash, Uint8Array.of(shapes.logn), u16(shapes.bucket), u16(count)]),

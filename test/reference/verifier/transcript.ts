@@ -7,6 +7,12 @@ export type TraceStep = 'absorb' | 'seed' | 'seal';
 /** Called with the state after every absorb, and with every seed and seal. */
 export type Trace = (step: TraceStep, label: string, bytes: Uint8Array) => void;
 
+/** What a verifier absorbs that takes in something else than the protocol says, for tests. */
+export type AbsorbAs = (step: { readonly label: string; readonly data: Uint8Array }) => {
+  readonly label: string;
+  readonly data: Uint8Array;
+};
+
 export interface Transcript {
   /** the state now; a copy */
   state(): Uint8Array;
@@ -16,11 +22,15 @@ export interface Transcript {
 
 const PREFIX = Object.freeze({ absorb: 1, seed: 2, seal: 3 } as const);
 
-export function transcript(trace: Trace = () => {}): Transcript {
+export function transcript(trace: Trace = () => {}, absorbAs?: AbsorbAs): Transcript {
   let st = new Uint8Array(64);
   return {
     state: () => st.slice(),
-    absorb(label, data) {
+    absorb(name, value) {
+      const { label, data } = absorbAs?.({ label: name, data: value }) ?? {
+        label: name,
+        data: value,
+      };
       st = hash(64, Uint8Array.of(PREFIX.absorb), st, labelled(label), u64(data.length), data);
       trace('absorb', label, st.slice());
     },

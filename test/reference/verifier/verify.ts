@@ -11,7 +11,7 @@ import { pointOf, publicKeyOf } from './points.ts';
 import { replay } from './replay.ts';
 import { shapesOf, type TableRow } from './shapes.ts';
 import { verifyTail } from './tail.ts';
-import type { Trace } from './transcript.ts';
+import type { AbsorbAs, Trace } from './transcript.ts';
 
 const MOST_ITEMS = 1722;
 
@@ -33,6 +33,8 @@ export interface SectionInput {
   readonly bytes: Uint8Array;
   readonly checks?: Partial<Checks>;
   readonly trace?: Trace;
+  /** a verifier with another transcript */
+  readonly absorbAs?: AbsorbAs;
 }
 
 export type Verdict =
@@ -64,7 +66,7 @@ function judge(input: SectionInput, checks: Checks): number {
 
   const message = parseSection(input.bytes, shapes, checks);
   const opening = { tableHash: input.tableHash, header: input.header, count };
-  const seeds = replay(shapes, opening, message, input.trace);
+  const seeds = replay(shapes, opening, message, input.trace, input.absorbAs);
   const first = verifyLevel0(shapes, items, message.levels[0]!, seeds.levels[0]!, checks);
   const claim = shapes.levels
     .slice(1)

@@ -2,9 +2,9 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { falconry, type Running } from './process.ts';
-import { toAnswer } from './support.ts';
-import { makeTriples } from './triples.ts';
+import { falconry, type Running } from '../middleware/process.ts';
+import { toAnswer } from '../middleware/support.ts';
+import { makeTriples } from '../middleware/triples.ts';
 
 let data: string;
 let running: Running[] = [];
@@ -34,8 +34,8 @@ async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) 
 describe('falconry serve', () => {
   it('makes keys at its first start, shows the API key once, and ends in order', async () => {
     const first = await serve();
-    const [, key = ''] = await first.process.printed(/export FALCONRY_KEY=(\S+)/);
-    await first.process.printed(/tasks -H "Authorization: \$FALCONRY_KEY"/);
+    const [, key = ''] = await first.process.printed(/export FALCONRY_API_KEY=(\S+)/);
+    await first.process.printed(/tasks -H "Authorization: \$FALCONRY_API_KEY"/);
     const signed = await first.ask(key, 'POST', '/v1/falcon/sign', { digest: '0x68656c6c6f' });
     expect(signed.status).toBe(200);
     for (const path of [data, join(data, 'keys')]) expect((await stat(path)).mode & 0o077).toBe(0);
@@ -54,12 +54,12 @@ describe('falconry serve', () => {
     second.process.kill('SIGINT');
     const { code, stdout } = await second.process.ended;
     expect(code).toBe(0);
-    expect(stdout).not.toContain('FALCONRY_KEY');
+    expect(stdout).not.toContain('FALCONRY_API_KEY');
   });
 
   it('finishes after a restart what it accepted before', async () => {
     const first = await serve();
-    const [, key = ''] = await first.process.printed(/export FALCONRY_KEY=(\S+)/);
+    const [, key = ''] = await first.process.printed(/export FALCONRY_API_KEY=(\S+)/);
     const triples = makeTriples(20);
     const accepted = await first.ask(key, 'POST', '/v1/svc/aggsign', { data: triples });
     expect(accepted.status).toBe(202);
@@ -78,7 +78,7 @@ describe('falconry serve', () => {
 
   it('makes no signing key in production', async () => {
     const { process, ask } = await serve([], { NODE_ENV: 'production' });
-    const [, key = ''] = await process.printed(/export FALCONRY_KEY=(\S+)/);
+    const [, key = ''] = await process.printed(/export FALCONRY_API_KEY=(\S+)/);
     const answer = await ask(key, 'POST', '/v1/falcon/sign', { digest: '0x00' });
     expect([answer.status, answer.json.code]).toEqual([403, 'SIGNING_DISABLED']);
     expect(await readdir(data)).not.toContain('keys');
@@ -87,7 +87,7 @@ describe('falconry serve', () => {
   it('reads the environment; an argument goes before it', async () => {
     const env = { FALCONRY_SERVICE_NAME: 'fromenv', FALCONRY_SIGNING: '0', PORT: '1' };
     const { process, ask } = await serve(['--service-name', 'given', '--signing'], env);
-    const [, key = ''] = await process.printed(/export FALCONRY_KEY=(\S+)/);
+    const [, key = ''] = await process.printed(/export FALCONRY_API_KEY=(\S+)/);
     expect((await ask(key, 'GET', '/v1/given/tasks')).status).toBe(200);
     expect((await ask(key, 'GET', '/v1/fromenv/tasks')).status).toBe(404);
     expect((await ask(key, 'POST', '/v1/falcon/sign', { digest: '0x' })).status).toBe(200);
@@ -99,8 +99,8 @@ describe('falconry serve', () => {
     [['--port', '70000'], 2, '65535'],
     [['--log-level', 'loud'], 2, 'debug'],
     [['extra'], 2, 'extra'],
-    [['--service-name', 'a/b'], 3, 'serviceName'],
-    [['--public-url', 'nowhere'], 3, 'publicUrl'],
+    [['--service-name', 'a/b'], 2, 'serviceName'],
+    [['--public-url', 'nowhere'], 2, '--public-url'],
     [['--host', '203.0.113.1'], 3, 'EADDRNOTAVAIL'],
   ])('refuses %j', async (args, code, word) => {
     const process = falconry([

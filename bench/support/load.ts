@@ -1,0 +1,78 @@
+/** Load on one endpoint: autocannon's connections, our own percentiles (its own are whole milliseconds). */
+import autocannon from 'autocannon';
+
+export interface Call {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** The path, or one for each request in turn. */
+  readonly path: string | ((turn: number) => string);
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Buffer;
+  /** Status that a good answer has. */
+  readonly expect: readonly number[];
+}
+
+export interface LoadFigure {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly requests: number;
+}
+
+/** @throws Error when an answer has another status: a benchmark of refusals is none */
+export async function load(
+  address: string,
+  call: Call,
+  connections: number,
+  seconds: number,
+): Promise<LoadFigure> {
+  const { method = 'GET', path, headers = {}, body, expect } = call;
+  const times: number[] = [];
+  const wrong = new Map<number, number>();
+  let turn = 0;
+  let endMs = 0;
+  const nextPath = () => (typeof path === 'string' ? path : path(turn++));
+  // The first request may start a thread or read a file: it is not measured.
+  const init = { method, headers, ...(body && { body: Buffer.from(body) }) };
+  await (await fetch(address + nextPath(), init)).arrayBuffer();
+
+  const startMs = performance.now();
+  const result = await new Promise<autocannon.Result>((resolve, reject) => {
+    const instance = autocannon(
+      {
+        url: address,
+        connections,
+        duration: seconds,
+        timeout: 60,
+        requests: [
+          {
+            method,
+            headers,
+            ...(body !== undefined && { body }),
+            setupRequest: (request) => ({ ...request, path: nextPath() }),
+          },
+        ],
+      },
+      (error, ended) => (error ? reject(error) : resolve(ended)),
+    );
+    instance.on('response', (_client, status, _bytes, ms) => {
+      endMs = performance.now();
+      if (expect.includes(status)) times.push(ms);
+      else wrong.set(status, (wrong.get(status) ?? 0) + 1);
+    });
+  });
+  if (wrong.size > 0 || result.errors > 0 || times.length === 0) {
+    const statuses = JSON.stringify(Object.fromEntries(wrong));
+    const name = typeof path === 'string' ? path : path(0);
+    throw new Error(
+      `${method} ${name}: answers ${statuses}, ${result.errors} errors, ${times.length} good`,
+    );
+  }
+  times.sort((a, b) => a - b);
+  const at = (part: number) => times[Math.min(times.length - 1, Math.floor(part * times.length))]!;
+  return {
+    perSecond: (1000 * times.length) / (endMs - startMs),
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    requests: times.length,
+  };
+}

@@ -1,0 +1,58 @@
+/** First and last page of very many tasks: see ../service.ts. */
+import { type LoadFigure, load } from './load.ts';
+import { cursorBeforeLast, makeManyTasks } from './manyTasks.ts';
+import { startFalconry } from './serverProcess.ts';
+
+export interface ListFigure {
+  readonly count: number;
+  readonly buildSeconds: number;
+  readonly figures: readonly (LoadFigure & { readonly name: string })[];
+  /** Median time of a page against that of the first one of its kind. */
+  readonly ratios: readonly { readonly name: string; readonly ratio: number }[];
+}
+
+const PAGE = 100;
+
+export async function measureLists(folder: string, quick: boolean): Promise<ListFigure> {
+  const count = quick ? 100_000 : 1_000_000;
+  const seconds = quick ? 0.7 : 3;
+  const startMs = performance.now();
+  await makeManyTasks(folder, count);
+  const buildSeconds = (performance.now() - startMs) / 1000;
+  const server = await startFalconry(folder, ['--no-workers']);
+  try {
+    const last = await cursorBeforeLast(folder, count, PAGE);
+    const pages: Record<string, string> = {
+      'first page': '',
+      'middle page': `cursor=${await cursorBeforeLast(folder, count, count >> 1)}`,
+      'last page': `cursor=${last}`,
+      'newest first': 'order=desc',
+      'first page of completed': 'status=completed',
+      'last page of completed': `status=completed&cursor=${last}`,
+      'first page of failed': 'status=failed',
+      'last page of failed': `status=failed&cursor=${await cursorBeforeLast(folder, count, 1000 * PAGE)}`,
+      'page of a status that none has': 'status=expired',
+    };
+    const figures: (LoadFigure & { name: string })[] = [];
+    for (const [name, query] of Object.entries(pages)) {
+      const headers = { authorization: server.apiKey };
+      const call = { path: `/v1/svc/tasks?${query}`, headers, expect: [200] };
+      figures.push({ name, ...(await load(server.address, call, 1, seconds)) });
+    }
+    const p50 = (name: string) => figures.find((figure) => figure.name === name)!.p50Ms;
+    const ratios = [
+      { name: 'last page', ratio: p50('last page') / p50('first page') },
+      {
+        name: 'last page of completed',
+        ratio: p50('last page of completed') / p50('first page of completed'),
+      },
+      {
+        name: 'last page of failed',
+        ratio: p50('last page of failed') / p50('first page of failed'),
+      },
+    ];
+    return { count, buildSeconds, figures, ratios };
+  } finally {
+    await server.stop();
+  }
+}

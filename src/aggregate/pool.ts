@@ -1,0 +1,93 @@
+/** Aggregates over threads that stay from one call to the next. */
+import { CodedError, type InvalidItem } from '../errors.ts';
+import { checkItems, checkList } from './arguments.ts';
+import type { AggregateItem } from './batch.ts';
+import {
+  type AggregatePoolOptions,
+  checkAggregateOptions,
+  checkPoolOptions,
+  checkVerifyOptions,
+  type PoolAggregateOptions,
+  type WorkOptions,
+} from './options.ts';
+import type { Statement } from './statement.ts';
+import { Crew } from './threads/crew.ts';
+import { aggregateWith, invalidItemsIn, verifyWith } from './work.ts';
+
+export interface AggregatePool {
+  /** At most; the calling one included. */
+  readonly threads: number;
+  /** As the function of that name, with this pool's threads. */
+  aggregate(items: readonly AggregateItem[], options?: PoolAggregateOptions): Promise<Uint8Array>;
+  /** As `verifyAggregateAsync`, with this pool's threads. */
+  verifyAggregate(
+    aggregate: Uint8Array,
+    statements: readonly Statement[],
+    options?: WorkOptions,
+  ): Promise<boolean>;
+  /** As the function of that name, with this pool's threads. */
+  findInvalid(items: readonly AggregateItem[], options?: WorkOptions): Promise<InvalidItem[]>;
+  /** Ends the threads; calls in work are rejected with `ABORTED`, and so are later ones. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Makes a pool. No thread starts before the first call; idle ones let the process exit.
+ *
+ * @throws TypeError or RangeError for unknown options or values out of range
+ * @example
+ * ```ts
+ * const pool = createAggregatePool({ threads: 2 });
+ * const bytes = await pool.aggregate(items);
+ * await pool.verifyAggregate(bytes, items); // true
+ * await pool.close();
+ * ```
+ */
+export function createAggregatePool(options: AggregatePoolOptions = {}): AggregatePool {
+  const { threads, workerUrl } = checkPoolOptions(options);
+  const crew = new Crew({ threads, workerUrl });
+  const closing = new AbortController();
+
+  /** Runs a call that ends when the pool is closed or its own signal says so. */
+  async function call<T>(
+    own: AbortSignal | undefined,
+    body: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const signal = own === undefined ? closing.signal : AbortSignal.any([own, closing.signal]);
+    if (!closing.signal.aborted) return body(signal);
+    throw new CodedError('ABORTED', { message: 'The aggregate pool is closed' });
+  }
+
+  async function close(): Promise<void> {
+    if (closing.signal.aborted) return;
+    closing.abort('The aggregate pool is closed');
+    crew.close();
+  }
+
+  return Object.freeze({
+    threads,
+    async aggregate(items: readonly AggregateItem[], own: PoolAggregateOptions = {}) {
+      checkAggregateOptions(own, true);
+      checkItems(items);
+      return call(own.signal, (signal) => aggregateWith(crew, items, { ...own, signal }));
+    },
+    async verifyAggregate(
+      aggregate: Uint8Array,
+      statements: readonly Statement[],
+      own: WorkOptions = {},
+    ) {
+      checkVerifyOptions(own, true);
+      return call(own.signal, (signal) =>
+        verifyWith(crew, aggregate, statements, { ...own, signal }),
+      );
+    },
+    async findInvalid(items: readonly AggregateItem[], own: WorkOptions = {}) {
+      checkVerifyOptions(own, true);
+      checkList('items', items, ['publicKey', 'message', 'signature']);
+      return call(own.signal, (signal) => invalidItemsIn(crew, items, { ...own, signal }));
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  });
+}

@@ -1,0 +1,151 @@
+/**
+ * Progress on a terminal: one line on standard error that is drawn over itself and taken away at the end.
+ *
+ *   uploading   ██████████░░░░░░░░░░  52 %  10.2 of 19.6 MB  3 s left
+ *
+ * Where standard error is no terminal (a pipe, a file, CI) or is asked to be quiet, nothing at all is written.
+ */
+import type { Io } from './command.ts';
+
+export interface ProgressState {
+  /** What goes on, in one word or two: `uploading`. */
+  readonly phase: string;
+  readonly done: number;
+  /** Absent or 0: not known; a mark that moves stands for the bar. */
+  readonly total?: number;
+  /** How the figures are shown; `items` by default. */
+  readonly unit?: 'bytes' | 'items';
+}
+
+export interface Progress {
+  /** Whether anything is drawn. */
+  readonly shown: boolean;
+  /** Tells how far the work is; may be called as often as one likes. */
+  update(state: ProgressState): void;
+  /** Takes the line away; a later `update` draws it again. */
+  end(): void;
+}
+
+const REDRAW_MS = 80;
+const IDLE_REDRAW_MS = 200;
+const BAR_CELLS = 24;
+const MOVING = ['|', '/', '-', '\\'];
+/** No time left is foretold before so much was seen of a phase. */
+const FORETELL_AFTER_MS = 1000;
+
+const SILENT: Progress = { shown: false, update() {}, end() {} };
+
+/**
+ * @param quiet no bar even on a terminal: `--quiet`, `--json`
+ */
+export function createProgress(io: Pick<Io, 'stderr' | 'env'>, quiet = false): Progress {
+  const { stderr, env } = io;
+  if (quiet || stderr.isTTY !== true || env.TERM === 'dumb') return SILENT;
+  const style = { colour: hasColour(env), blocks: hasUnicode(env) };
+  let drawnMs = -Infinity;
+  let onScreen = false;
+  let turn = 0;
+  let phase = { name: '', startMs: 0, from: 0 };
+  let last: ProgressState | undefined;
+  let timer: ReturnType<typeof setInterval> | undefined;
+
+  const draw = (state: ProgressState, nowMs: number) => {
+    drawnMs = nowMs;
+    const seen = { elapsedMs: nowMs - phase.startMs, from: phase.from, turn: turn++ };
+    const line = cut(progressLine(state, seen, style), (stderr.columns || 80) - 1);
+    stderr.write(`\r\x1b[2K${line}`);
+    onScreen = true;
+  };
+  /** A mark that stands still looks dead: where nothing is told for a while it moves by itself. */
+  const keepMoving = () => {
+    const nowMs = performance.now();
+    if (last && nowMs - drawnMs >= IDLE_REDRAW_MS) draw(last, nowMs);
+  };
+
+  return {
+    shown: true,
+    update(state) {
+      const nowMs = performance.now();
+      const fresh = state.phase !== phase.name;
+      if (fresh) phase = { name: state.phase, startMs: nowMs, from: state.done };
+      last = state;
+      timer ??= setInterval(keepMoving, IDLE_REDRAW_MS).unref();
+      const complete = state.total !== undefined && state.done === state.total;
+      if (fresh || complete || nowMs - drawnMs >= REDRAW_MS) draw(state, nowMs);
+    },
+    end() {
+      clearInterval(timer);
+      timer = last = undefined;
+      if (onScreen) stderr.write('\r\x1b[2K');
+      onScreen = false;
+      drawnMs = -Infinity;
+      phase = { name: '', startMs: 0, from: 0 };
+    },
+  };
+}
+
+/** Colours are for those who did not decline them: https://no-color.org */
+export function hasColour(env: Io['env']): boolean {
+  return (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
+}
+
+function hasUnicode(env: Io['env']): boolean {
+  return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '');
+}
+
+interface Seen {
+  readonly elapsedMs: number;
+  /** `done` when the phase was first seen: a resumed upload does not begin at nothing. */
+  readonly from: number;
+  readonly turn: number;
+}
+
+function progressLine(
+  { phase, done, total = 0, unit = 'items' }: ProgressState,
+  { elapsedMs, from, turn }: Seen,
+  { colour, blocks }: { readonly colour: boolean; readonly blocks: boolean },
+): string {
+  const [full, empty] = blocks ? ['█', '░'] : ['#', '-'];
+  const paint = (code: number, text: string) => (colour ? `\x1b[${code}m${text}\x1b[0m` : text);
+  const name = paint(1, phase.padEnd(11));
+  if (total <= 0) {
+    const figure = done > 0 ? `  ${amount(done, unit)}` : '';
+    return `${name} ${MOVING[turn % MOVING.length]}${figure}  ${seconds(elapsedMs)}`;
+  }
+  const part = Math.min(1, Math.max(0, done / total));
+  const cells = Math.round(part * BAR_CELLS);
+  const bar = paint(36, full!.repeat(cells)) + paint(2, empty!.repeat(BAR_CELLS - cells));
+  const figures = `${amount(done, unit, total)} of ${amount(total, unit)}`;
+  const rate = (done - from) / elapsedMs;
+  const left =
+    elapsedMs > FORETELL_AFTER_MS && rate > 0 && done < total
+      ? `  ${seconds((total - done) / rate)} left`
+      : '';
+  return `${name} ${bar} ${String(Math.floor(100 * part)).padStart(3)} %  ${figures}${left}`;
+}
+
+/** `10.2 MB` or `1722`; without its unit when it stands before a total. */
+function amount(value: number, unit: 'bytes' | 'items', total?: number): string {
+  if (unit === 'items') return String(value);
+  const scale = total ?? value;
+  const [name, size] = scale < 1e6 ? ['kB', 1e3] : scale < 1e9 ? ['MB', 1e6] : ['GB', 1e9];
+  const figure = (value / size).toFixed(1);
+  return total === undefined ? `${figure} ${name}` : figure;
+}
+
+function seconds(ms: number): string {
+  const s = Math.round(ms / 1000);
+  return s < 60 ? `${s} s` : `${Math.floor(s / 60)} min ${s % 60} s`;
+}
+
+/** At most so many columns; escape sequences take none. A line that wraps could not be drawn over. */
+function cut(text: string, columns: number): string {
+  let width = 0;
+  let out = '';
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape is what is looked for
+  for (const part of text.match(/\x1b\[\d*m|./gu) ?? []) {
+    if (part.startsWith('\x1b')) out += part;
+    else if (width++ < columns) out += part;
+  }
+  return out;
+}

@@ -1,0 +1,372 @@
+/** The client: one method for each thing that the service does, and two that put them together. */
+import { ClientError } from './clientError.ts';
+import { recordEvents } from './events.ts';
+import { type Call, Http, readJson } from './http.ts';
+import { allTasks, type ListOptions, listPage, type PageOptions } from './lists.ts';
+import { outcomeOf, readRecord, readSignAnswer, readTicket } from './records.ts';
+import { fetchResult, type ResultOptions } from './result.ts';
+import { outcomeUnknown } from './retry.ts';
+import { acceptedRecord, newIdempotencyKey, notifyUploaded, repeatUnderKey } from './submit.ts';
+import type {
+  Batch,
+  CallOptions,
+  ClientOptions,
+  Item,
+  ResultFile,
+  SignAnswer,
+  StatementInput,
+  SubmitProgress,
+  TaskId,
+  TaskIdInput,
+  TaskListItem,
+  TaskPage,
+  TaskRecord,
+  TaskResult,
+  Triple,
+  UploadTicket,
+} from './types.ts';
+import { type UploadOptions, upload } from './upload.ts';
+import { type TaskReader, type WaitOptions, waitForTask } from './waitFor.ts';
+import {
+  asObject,
+  encodeHex,
+  malformed,
+  taskFile,
+  taskId,
+  toTriple,
+  toWireStatement,
+} from './wire.ts';
+
+export interface CreateOptions extends CallOptions {
+  /** Two creations under one key are one task. Default: a new key for every call. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface SubmitOptions extends CreateOptions {
+  readonly onProgress?: ((progress: SubmitProgress) => void) | undefined;
+}
+
+/** See {@link createClient}. All methods reject with a ClientError, but for TypeError and RangeError of arguments. */
+export interface Client {
+  /** Address of the service, without a slash at its end. */
+  readonly baseUrl: string;
+
+  /** Has a message signed by the service's own key (for testing); bytes, or hex with `0x`. */
+  sign(message: Uint8Array | string, options?: CallOptions): Promise<SignAnswer>;
+
+  /** Makes a task: an id, and a url for its file. */
+  createTask(options?: CreateOptions): Promise<UploadTicket>;
+
+  /** Another upload url for a task whose own has ended (this service; others may not have it). */
+  renewUpload(id: TaskIdInput, options?: CallOptions): Promise<UploadTicket>;
+
+  /** Sends the task file to a ticket's url. May be repeated until the notification. */
+  upload(to: UploadTicket | string, items: Batch, options?: UploadOptions): Promise<void>;
+
+  /** Says that the file is there; work begins. May be repeated. */
+  notify(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord>;
+
+  /** Hands in a batch by one request, without a file. */
+  aggregate(items: readonly (Triple | Item)[], options?: CreateOptions): Promise<TaskRecord>;
+
+  /** Create, upload, notify. */
+  submit(items: Batch, options?: SubmitOptions): Promise<TaskRecord>;
+
+  /** The progress record of a task. */
+  task(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord>;
+
+  /** All tasks, over all pages; stops where the server has no more, and never asks for a page twice. */
+  tasks(options?: ListOptions): AsyncGenerator<TaskListItem, void, undefined>;
+
+  /** One page of the list. */
+  page(options?: PageOptions): Promise<TaskPage>;
+
+  /**
+   * Cancels a task, and answers its record; one that has ended is left as it is. (Ends it in the very moment
+   * of the request, the service removes it: null.)
+   */
+  cancel(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord | null>;
+
+  /** Takes a task away with its files: cancels it first if it is not finished. */
+  remove(id: TaskIdInput, options?: CallOptions): Promise<void>;
+
+  /** The progress record at every change, by one connection, until the task or the connection ends. */
+  events(id: TaskIdInput, options?: CallOptions): AsyncGenerator<TaskRecord, void, undefined>;
+
+  /**
+   * Waits for the end: by events, and by polling where there are none.
+   *
+   * @throws ClientError `TASK_FAILED` (with `invalid`), `TASK_CANCELLED`, `TASK_EXPIRED`, each with `record`
+   */
+  waitFor(
+    task: TaskIdInput | TaskRecord | UploadTicket,
+    options?: WaitOptions,
+  ): Promise<TaskRecord>;
+
+  /**
+   * Fetches the result of a completed task, and checks it when told what it must be about.
+   *
+   * @throws ClientError `NO_RESULT` when there is none (yet), `BAD_RESULT` when it does not hold
+   */
+  result(id: TaskIdInput, options?: ResultOptions): Promise<TaskResult>;
+
+  /** Has the service check an aggregate against an ordered list; see `result` for doing it here. */
+  verify(
+    aggregate: Uint8Array | string | Pick<ResultFile, 'aggregate'>,
+    statements: readonly StatementInput[],
+    options?: CallOptions,
+  ): Promise<boolean>;
+}
+
+const OPTIONS = [
+  'baseUrl',
+  'apiKey',
+  'serviceName',
+  'fetch',
+  'retries',
+  'timeoutMs',
+  'transferTimeoutMs',
+  'idempotencyKeys',
+  'uploadBy',
+  'signal',
+];
+
+/**
+ * A client of one service. It holds no connection and needs no closing.
+ *
+ * @throws TypeError, RangeError for options of wrong types or unknown names
+ * @example
+ * ```ts
+ * const client = createClient({ baseUrl: 'https://example.com/falcon', apiKey });
+ * const { process_id } = await client.submit(items);
+ * await client.waitFor(process_id, { onProgress: ({ status, progress }) => show(status, progress) });
+ * const { aggregate } = await client.result(process_id, { statements: items }); // fetched and verified
+ * ```
+ */
+export function createClient(options: ClientOptions): Client {
+  for (const name of Object.keys(options)) {
+    if (!OPTIONS.includes(name)) throw new TypeError(`createClient has no option "${name}"`);
+  }
+  const { serviceName = 'svc', idempotencyKeys = 'ask', uploadBy = 'auto' } = options;
+  if (!/^[\w.~-]+$/.test(serviceName)) throw new TypeError('"serviceName" is no path segment');
+  if (!['auto', 'xhr', 'stream', 'whole'].includes(uploadBy)) {
+    throw new RangeError('"uploadBy" expected "auto", "xhr", "stream" or "whole"');
+  }
+  return new HttpClient(new Http(options), serviceName, { idempotencyKeys, uploadBy });
+}
+
+type Manners = Required<Pick<ClientOptions, 'idempotencyKeys' | 'uploadBy'>>;
+
+class HttpClient implements Client, TaskReader {
+  readonly http: Http;
+  readonly tasksPath: string;
+  readonly #aggsign: string;
+  readonly #manners: Manners;
+
+  constructor(http: Http, serviceName: string, manners: Manners) {
+    this.http = http;
+    this.tasksPath = `/v1/${serviceName}/tasks`;
+    this.#aggsign = `/v1/${serviceName}/aggsign`;
+    this.#manners = manners;
+  }
+
+  get baseUrl(): string {
+    return this.http.base;
+  }
+
+  async sign(message: Uint8Array | string, { signal }: CallOptions = {}): Promise<SignAnswer> {
+    const digest = typeof message === 'string' ? message : encodeHex(message);
+    const body = JSON.stringify({ digest });
+    // It keeps nothing, so a repeat makes another signature and no difference.
+    const call = { method: 'POST', to: { path: '/v1/falcon/sign' }, body, repeat: 'safe' } as const;
+    return readSignAnswer(await this.http.json({ ...call, signal }));
+  }
+
+  async createTask(options: CreateOptions = {}): Promise<UploadTicket> {
+    const answer = await this.http.json({
+      method: 'POST',
+      to: { path: `${this.#aggsign}/task` },
+      headers: { 'idempotency-key': options.idempotencyKey ?? newIdempotencyKey() },
+      // Where keys are not known a repeat may leave a task behind that never gets a file, and no more.
+      repeat: 'safe',
+      signal: options.signal,
+    });
+    return readTicket(answer);
+  }
+
+  async renewUpload(id: TaskIdInput, { signal }: CallOptions = {}): Promise<UploadTicket> {
+    const to = { path: `${this.#aggsign}/task/${taskId(id)}/url` };
+    return readTicket(await this.http.json({ method: 'POST', to, repeat: 'safe', signal }));
+  }
+
+  async upload(
+    to: UploadTicket | string,
+    items: Batch,
+    options: UploadOptions = {},
+  ): Promise<void> {
+    const url = typeof to === 'string' ? to : to.url;
+    await upload(this.http, this.#manners.uploadBy, url, await taskFile(items), options);
+  }
+
+  notify(id: TaskIdInput, options: CallOptions = {}): Promise<TaskRecord> {
+    const path = `${this.#aggsign}/notify`;
+    const record = (each: TaskId) => this.record(each, options.signal);
+    return notifyUploaded(this.http, path, taskId(id), record, options);
+  }
+
+  async aggregate(
+    items: readonly (Triple | Item)[],
+    { idempotencyKey = newIdempotencyKey(), signal }: CreateOptions = {},
+  ): Promise<TaskRecord> {
+    const { text, headers } = await this.http.send({
+      method: 'POST',
+      to: { path: this.#aggsign },
+      body: JSON.stringify({ data: items.map(toTriple) }),
+      headers: { 'idempotency-key': idempotencyKey },
+      repeat: repeatUnderKey(this.http, this.#manners.idempotencyKeys, this.#aggsign, signal),
+      transfer: true,
+      signal,
+    });
+    const body = text.trim() === '' ? undefined : readJson(text, `POST ${this.#aggsign}`);
+    return acceptedRecord(body, headers.get('location'), (id) => this.record(id, signal));
+  }
+
+  async submit(items: Batch, options: SubmitOptions = {}): Promise<TaskRecord> {
+    const { onProgress, signal } = options;
+    const file = await taskFile(items);
+    const tell = (step: SubmitProgress['step'], done: number, total = 1) =>
+      onProgress?.({ step, done, total });
+    tell('create', 0);
+    const ticket = await this.createTask(options);
+    tell('create', 1);
+    await this.upload(ticket, file, {
+      signal,
+      onProgress: onProgress && (({ done, total }) => tell('upload', done, total)),
+    });
+    tell('notify', 0);
+    const record = await this.notify(ticket.process_id, { signal });
+    tell('notify', 1);
+    return record;
+  }
+
+  task(id: TaskIdInput, { signal }: CallOptions = {}): Promise<TaskRecord> {
+    return this.record(taskId(id), signal);
+  }
+
+  async record(id: TaskId, signal?: AbortSignal): Promise<TaskRecord> {
+    const to = { path: `${this.tasksPath}/${id}` };
+    const record = readRecord(await this.http.json({ method: 'GET', to, repeat: 'safe', signal }));
+    if (record.process_id !== id) throw malformed('The progress record is that of another task');
+    return record;
+  }
+
+  tasks(options: ListOptions = {}): AsyncGenerator<TaskListItem, void, undefined> {
+    return allTasks(this.http, this.tasksPath, options);
+  }
+
+  page(options: PageOptions = {}): Promise<TaskPage> {
+    return listPage(this.http, this.tasksPath, options);
+  }
+
+  async cancel(id: TaskIdInput, { signal }: CallOptions = {}): Promise<TaskRecord | null> {
+    const own = taskId(id);
+    for (let count = 0; ; count++) {
+      // A DELETE takes away what has ended, so it is sent only while there is something to cancel.
+      const record = await this.record(own, signal);
+      const outcome = outcomeOf(record.status);
+      if (outcome !== 'open' && outcome !== 'unknown') return record;
+      try {
+        return await this.#delete(own, 'unsafe', signal);
+      } catch (error) {
+        const lost = error instanceof ClientError && outcomeUnknown(error);
+        if (!lost || count >= this.http.retries.times) throw error;
+      }
+    }
+  }
+
+  async remove(id: TaskIdInput, { signal }: CallOptions = {}): Promise<void> {
+    const own = taskId(id);
+    let maybeGone = false;
+    const repeat = async (error: ClientError): Promise<'safe'> => {
+      maybeGone ||= outcomeUnknown(error);
+      return 'safe';
+    };
+    try {
+      // The first cancels what has not ended.
+      for (let left = 2; left > 0; left--) {
+        if ((await this.#delete(own, repeat, signal)) === null) return;
+        maybeGone = true;
+      }
+    } catch (error) {
+      const gone = error instanceof ClientError && error.status === 404 && maybeGone;
+      if (!gone) throw error;
+    }
+  }
+
+  async #delete(
+    id: TaskId,
+    repeat: Call['repeat'],
+    signal: AbortSignal | undefined,
+  ): Promise<TaskRecord | null> {
+    const to = { path: `${this.tasksPath}/${id}` };
+    const answer = await this.http.json({ method: 'DELETE', to, repeat, signal });
+    return answer === undefined ? null : readRecord(answer);
+  }
+
+  events(id: TaskIdInput, { signal }: CallOptions = {}): AsyncGenerator<TaskRecord, void> {
+    return recordEvents(this.http, this.tasksPath, taskId(id), signal);
+  }
+
+  waitFor(
+    task: TaskIdInput | TaskRecord | UploadTicket,
+    options: WaitOptions = {},
+  ): Promise<TaskRecord> {
+    const id = typeof task === 'object' ? task.process_id : taskId(task);
+    return waitForTask(this, id, options);
+  }
+
+  async result(id: TaskIdInput, options: ResultOptions = {}): Promise<TaskResult> {
+    const own = taskId(id);
+    const record = await this.record(own, options.signal);
+    // The contract has the url in the list; this service has it in the record too.
+    const path =
+      record.result_path ??
+      (['completed', 'unknown'].includes(outcomeOf(record.status))
+        ? (await this.findCompleted(own, options.signal))?.meta.result_path
+        : undefined);
+    if (path === undefined) {
+      const message = `Task ${own} has no result: it is "${record.status}"`;
+      throw new ClientError('result', { code: 'NO_RESULT', message, record });
+    }
+    const url = new URL(path, `${this.http.base}/`).href;
+    return fetchResult(this.http, own, url, options);
+  }
+
+  async findCompleted(id: TaskId, signal?: AbortSignal): Promise<TaskListItem | null> {
+    for await (const item of this.tasks({ status: 'completed', signal })) {
+      if (item.id === id) return item;
+    }
+    return null;
+  }
+
+  async verify(
+    aggregate: Uint8Array | string | Pick<ResultFile, 'aggregate'>,
+    statements: readonly StatementInput[],
+    { signal }: CallOptions = {},
+  ): Promise<boolean> {
+    const given =
+      typeof aggregate === 'object' && 'aggregate' in aggregate ? aggregate.aggregate : aggregate;
+    const hex = typeof given === 'string' ? given : encodeHex(given);
+    const answer = await this.http.json({
+      method: 'POST',
+      to: { path: `${this.#aggsign}/verify` },
+      body: JSON.stringify({ aggregate: hex, statements: statements.map(toWireStatement) }),
+      repeat: 'safe',
+      transfer: true,
+      signal,
+    });
+    const { valid } = asObject(answer, 'The answer of the verification');
+    if (typeof valid !== 'boolean') throw malformed('The answer of the verification says nothing');
+    return valid;
+  }
+}

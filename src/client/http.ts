@@ -1,0 +1,357 @@
+/**
+ * One request and its answer: address, API key, time limits, repeats where they are safe, and every
+ * failure as a ClientError.
+ */
+import { ClientError } from './clientError.ts';
+import { parseExactJson } from './exactJson.ts';
+import { readProblem } from './records.ts';
+import {
+  aborted,
+  checkRetries,
+  mayRepeat,
+  type Repeat,
+  readRetryAfter,
+  sleep,
+  systemCode,
+  waitMs,
+} from './retry.ts';
+import type { CallOptions, ClientOptions, Fetch, RetryOptions } from './types.ts';
+import { malformed } from './wire.ts';
+
+/** More than any answer has: what a broken or hostile server sends is read no further. */
+const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+
+export interface Call extends CallOptions {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Path below the base address, or an absolute url that is not the service's own. */
+  readonly to: { readonly path: string } | { readonly url: string };
+  /** A JSON body; made anew for every attempt, since a stream can be sent only once. */
+  readonly body?: string | Uint8Array | (() => BodyInit);
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly repeat: Repeat | ((error: ClientError) => Promise<Repeat>);
+  /** Carries much, so it may take long. */
+  readonly transfer?: boolean;
+  /** Another limit than that of small requests. */
+  readonly limitMs?: number;
+  /** Sends the attempt itself; default `fetch`. */
+  readonly by?: (
+    url: string,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ) => Promise<Answer>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly text: string;
+}
+
+/** A body that comes in pieces. */
+export interface TextStream {
+  readonly contentType: string;
+  /** @throws ClientError `NETWORK` when it breaks, `TIMEOUT` after so long a silence before the first, or later */
+  pieces(firstMs: number, silenceMs: number): AsyncGenerator<string>;
+  close(): void;
+}
+
+export class Http {
+  /** Without a slash at its end. */
+  readonly base: string;
+  readonly retries: Required<RetryOptions>;
+  readonly hasOwnFetch: boolean;
+  readonly #apiKey: ClientOptions['apiKey'];
+  readonly #fetch: Fetch;
+  readonly #timeoutMs: number;
+  readonly #transferTimeoutMs: number;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(options: ClientOptions) {
+    this.base = readBase(options.baseUrl);
+    this.retries = checkRetries(options.retries);
+    this.#apiKey = options.apiKey;
+    if (typeof options.apiKey === 'string') checkKey(options.apiKey);
+    this.hasOwnFetch = options.fetch !== undefined;
+    this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+    this.#timeoutMs = checkMs('timeoutMs', options.timeoutMs ?? 30_000);
+    this.#transferTimeoutMs = checkMs('transferTimeoutMs', options.transferTimeoutMs ?? 900_000);
+    this.#signal = options.signal;
+  }
+
+  /**
+   * Sends a request until it succeeds or may not be repeated.
+   *
+   * @throws ClientError always, if anything
+   */
+  async send(call: Call): Promise<Answer> {
+    for (let count = 0; ; count++) {
+      try {
+        return await this.#attempt(call);
+      } catch (error) {
+        if (!(error instanceof ClientError) || count >= this.retries.times) throw error;
+        const repeat = typeof call.repeat === 'string' ? call.repeat : await call.repeat(error);
+        const ms = mayRepeat(error, repeat) ? waitMs(error, count, this.retries) : null;
+        if (ms === null) throw error;
+        await this.sleep(ms, call.signal);
+      }
+    }
+  }
+
+  /** The JSON of an answer; `undefined` when the body is empty. */
+  async json(call: Call): Promise<unknown> {
+    const { text } = await this.send(call);
+    return text.trim() === '' ? undefined : readJson(text, describe(call));
+  }
+
+  /** One attempt whose body comes in pieces; `close` must be called in the end. */
+  async stream(call: Call): Promise<TextStream> {
+    const headers = await this.#headers(call);
+    const link = linkSignals([this.#signal, call.signal], call.limitMs ?? this.#timeoutMs);
+    try {
+      if (link.signal.aborted) throw aborted(link.signal);
+      const response = await this.#fetch(this.#url(call), {
+        method: call.method,
+        headers,
+        signal: link.signal,
+      });
+      if (!response.ok) throw refusal(call, await readAnswer(response));
+      link.stopClock();
+      const reader = response.body?.getReader();
+      return {
+        contentType: response.headers.get('content-type') ?? '',
+        async *pieces(firstMs, silenceMs) {
+          const decoder = new TextDecoder();
+          for (let limitMs = firstMs; ; limitMs = silenceMs) {
+            link.startClock(limitMs);
+            const { done, value } = await read(reader, call, link);
+            link.stopClock();
+            if (done) return;
+            yield decoder.decode(value, { stream: true });
+          }
+        },
+        close() {
+          link.end();
+          // What is not read to its end would hold the connection.
+          reader?.cancel().catch(() => {});
+        },
+      };
+    } catch (error) {
+      link.end();
+      throw toClientError(error, call, link);
+    }
+  }
+
+  /** @throws ClientError `ABORTED` when the call's or the client's signal says so */
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const link = linkSignals([this.#signal, signal]);
+    try {
+      await sleep(ms, link.signal);
+    } finally {
+      link.end();
+    }
+  }
+
+  async #attempt(call: Call): Promise<Answer> {
+    // Outside: what the caller's own function throws is not a failure of the network.
+    const headers = await this.#headers(call);
+    const limitMs = call.transfer ? this.#transferTimeoutMs : this.#timeoutMs;
+    const link = linkSignals([this.#signal, call.signal], limitMs);
+    try {
+      if (link.signal.aborted) throw aborted(link.signal);
+      const url = this.#url(call);
+      const answer = call.by
+        ? await call.by(url, headers, link.signal)
+        : await this.#byFetch(url, call, headers, link.signal);
+      if (answer.status < 200 || answer.status > 299) throw refusal(call, answer);
+      return answer;
+    } catch (error) {
+      throw toClientError(error, call, link);
+    } finally {
+      link.end();
+    }
+  }
+
+  async #byFetch(
+    url: string,
+    { method, body }: Call,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const made = typeof body === 'function' ? body() : (body as BodyInit | undefined);
+    const streams = made instanceof ReadableStream;
+    const response = await this.#fetch(url, {
+      method,
+      headers,
+      signal,
+      ...(made !== undefined && { body: made }),
+      ...(streams && { duplex: 'half' }),
+    } as RequestInit);
+    return readAnswer(response);
+  }
+
+  #url({ to }: Call): string {
+    return 'path' in to ? this.base + to.path : to.url;
+  }
+
+  async #headers({ to, body, by, headers }: Call): Promise<Record<string, string>> {
+    const all: Record<string, string> = { ...headers };
+    if (body !== undefined || by !== undefined) all['content-type'] ??= 'application/json';
+    if ('path' in to && this.#apiKey !== undefined) {
+      const key = typeof this.#apiKey === 'function' ? await this.#apiKey() : this.#apiKey;
+      all.authorization = checkKey(key);
+    }
+    return all;
+  }
+}
+
+async function read(
+  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+  call: Call,
+  link: Link,
+): Promise<{ done: boolean; value?: Uint8Array | undefined }> {
+  if (reader === undefined) return { done: true };
+  try {
+    return await reader.read();
+  } catch (error) {
+    throw toClientError(error, call, link);
+  }
+}
+
+/** Reads JSON; `what` names the request in the error. */
+export function readJson(text: string, what: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch (cause) {
+    throw malformed(`${what} answered something else than JSON`, cause);
+  }
+}
+
+/** Method and path; a query may hold a right, so it is left out. */
+export function describe({ method, to }: Call): string {
+  const path = 'path' in to ? to.path : to.url;
+  return `${method} ${path.split('?')[0]}`;
+}
+
+async function readAnswer(response: Response): Promise<Answer> {
+  return { status: response.status, headers: response.headers, text: await readText(response) };
+}
+
+async function readText(response: Response): Promise<string> {
+  if (response.body === null) return response.text();
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  const reader = response.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.length;
+    if (bytes > MAX_ANSWER_BYTES) {
+      await reader.cancel();
+      throw malformed(`An answer has more than ${MAX_ANSWER_BYTES} bytes`);
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+function refusal(call: Call, { status, headers, text }: Answer): ClientError {
+  const problem = readProblem(parseOrNothing(text));
+  // It may come to a terminal or a log: one line, of bounded length.
+  const said = (problem?.detail ?? problem?.title)?.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 500);
+  return new ClientError('problem', {
+    code: problem?.code ?? `HTTP_${status}`,
+    message: `${describe(call)} answered ${status}${said ? `: ${said}` : ''}`,
+    status,
+    problem,
+    retryAfterMs: readRetryAfter(headers.get('retry-after')),
+  });
+}
+
+function parseOrNothing(text: string): unknown {
+  try {
+    return parseExactJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function toClientError(error: unknown, call: Call, link: Link): ClientError {
+  if (error instanceof ClientError) return error;
+  if (link.timedOut()) {
+    const message = `${describe(call)} took too long`;
+    return new ClientError('network', { code: 'TIMEOUT', message, cause: error });
+  }
+  if (link.signal.aborted) return aborted(link.signal);
+  // The host's own message may quote the url with its query.
+  const why = systemCode(error);
+  const message = `${describe(call)} got no whole answer${why ? ` (${why})` : ''}`;
+  return new ClientError('network', { code: 'NETWORK', message, cause: error });
+}
+
+interface Link {
+  readonly signal: AbortSignal;
+  timedOut(): boolean;
+  startClock(ms: number): void;
+  stopClock(): void;
+  end(): void;
+}
+
+/** One signal of several and a time limit; `end` takes the listeners off again. */
+function linkSignals(signals: readonly (AbortSignal | undefined)[], limitMs?: number): Link {
+  const controller = new AbortController();
+  let late = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stopClock = () => clearTimeout(timer);
+  const startClock = (ms: number) => {
+    stopClock();
+    if (ms >= 2 ** 31) return;
+    timer = setTimeout(() => {
+      late = true;
+      controller.abort(new DOMException('It took too long', 'TimeoutError'));
+    }, ms);
+  };
+  if (limitMs !== undefined) startClock(limitMs);
+  const undo: (() => void)[] = [];
+  for (const signal of signals) {
+    if (signal === undefined) continue;
+    const pass = () => controller.abort(signal.reason);
+    if (signal.aborted) pass();
+    signal.addEventListener('abort', pass, { once: true });
+    undo.push(() => signal.removeEventListener('abort', pass));
+  }
+  return {
+    signal: controller.signal,
+    timedOut: () => late,
+    startClock,
+    stopClock,
+    end() {
+      stopClock();
+      for (const each of undo) each();
+    },
+  };
+}
+
+function readBase(baseUrl: string | URL): string {
+  const here = (globalThis as { location?: { href?: string } }).location?.href;
+  let url: URL;
+  try {
+    url = new URL(String(baseUrl), here);
+  } catch {
+    throw new TypeError('"baseUrl" is not a url');
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new TypeError('"baseUrl" must be http or https');
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+/** Here, since the engine's own error for such a header would quote it. */
+function checkKey(key: string): string {
+  if (typeof key === 'string' && /^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(key)) return key;
+  throw new TypeError('"apiKey" is not text that a header can hold');
+}
+
+function checkMs(name: string, value: number): number {
+  if (typeof value === 'number' && value > 0) return value;
+  throw new RangeError(`"${name}" expected a positive number`);
+}

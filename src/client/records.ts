@@ -1,0 +1,174 @@
+/** Answers, read: ids exact, members that the contract fixes checked, everything else passed on. */
+import type {
+  Problem,
+  SignAnswer,
+  TaskListItem,
+  TaskPage,
+  TaskProgress,
+  TaskRecord,
+  UploadTicket,
+} from './types.ts';
+import { asObject, malformed, readId } from './wire.ts';
+
+/** What a task can be, told from its status text. */
+export type Outcome = 'open' | 'completed' | 'failed' | 'cancelled' | 'expired' | 'unknown';
+
+/** Texts that servers are known to use while there is still work to do or to wait for. */
+const OPEN = new Set([
+  'wait for task file upload',
+  'created',
+  'wait for notification',
+  'uploaded',
+  'wait for falcon signature verify',
+  'waiting',
+  'falcon signature verify',
+  'verifying',
+  'falcon signature aggregation',
+  'aggregating',
+]);
+
+/** The contract fixes few texts: those of other servers are read by their first word, else `unknown`. */
+export function outcomeOf(status: string): Outcome {
+  const text = status.trim().toLowerCase();
+  if (OPEN.has(text) || text.startsWith('wait')) return 'open';
+  const word = /^[a-z]+/.exec(text)?.[0] ?? '';
+  if (/^(completed?|done|finished|succeeded|success)$/.test(word)) return 'completed';
+  if (/^(failed|failure|error|rejected|invalid)$/.test(word)) return 'failed';
+  if (/^(cancell?ed|aborted)$/.test(word)) return 'cancelled';
+  return word === 'expired' ? 'expired' : 'unknown';
+}
+
+/**
+ * A progress record. Members that are there beyond the contract are passed on; those of the contract that have
+ * another type than it says are left out.
+ *
+ * @throws ClientError `MALFORMED_ANSWER` without an id or a status
+ */
+export function readRecord(value: unknown): TaskRecord {
+  const record = asObject(value, 'The progress record');
+  const id = readId(record.process_id);
+  if (id === null) throw malformed('The progress record has no process_id');
+  const { status, progress, error } = record;
+  if (typeof status !== 'string') throw malformed('The progress record has no status');
+  const rest = textsOnly(record, ['finished_at', 'result_path', 'format']);
+  delete rest.error;
+  delete rest.result_bytes;
+  const problem = readProblem(error);
+  return {
+    ...rest,
+    client_id: readId(record.client_id) ?? '0',
+    process_id: id,
+    status,
+    batch_size: count(record.batch_size),
+    VCPUs: count(record.VCPUs),
+    request_utc_time: text(record.request_utc_time),
+    latest_status_update_iso_utc_time: text(record.latest_status_update_iso_utc_time),
+    ...(progress !== undefined && { progress: readProgress(progress) }),
+    ...(problem && { error: problem }),
+    ...(record.result_bytes !== undefined && { result_bytes: count(record.result_bytes) }),
+  };
+}
+
+function readProgress(value: unknown): TaskProgress | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { phase, done, total } = value as Record<string, unknown>;
+  return typeof phase === 'string' ? { phase, done: count(done), total: count(total) } : null;
+}
+
+/** A copy without those of these members that are no text. */
+function textsOnly(
+  object: Record<string, unknown>,
+  names: readonly string[],
+): Record<string, unknown> {
+  const copy = { ...object };
+  for (const name of names) if (typeof copy[name] !== 'string') delete copy[name];
+  return copy;
+}
+
+/** A problem document; members of wrong types are left out, and what is no object is none. */
+export function readProblem(value: unknown): Problem | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const problem = textsOnly(value as Record<string, unknown>, [
+    'type',
+    'title',
+    'detail',
+    'code',
+    'id',
+  ]);
+  for (const name of ['status', 'errors_total']) {
+    if (typeof problem[name] !== 'number') delete problem[name];
+  }
+  const { errors, invalid } = problem;
+  if (!isListOf(errors, 'path', 'string') || !isListOf(errors, 'message', 'string')) {
+    delete problem.errors;
+  }
+  if (!isListOf(invalid, 'index', 'number') || !isListOf(invalid, 'reason', 'string')) {
+    delete problem.invalid;
+  }
+  return problem;
+}
+
+function isListOf(value: unknown, member: string, type: string): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each?.[member] === type);
+}
+
+/** @throws ClientError `MALFORMED_ANSWER` */
+export function readTicket(value: unknown): UploadTicket {
+  const ticket = asObject(value, 'The answer to the creation of a task');
+  const id = readId(ticket.process_id);
+  if (id === null) throw malformed('The answer to the creation of a task has no process_id');
+  if (typeof ticket.url !== 'string' || !/^https?:\/\//i.test(ticket.url)) {
+    throw malformed('The answer to the creation of a task has no absolute url');
+  }
+  return { ...textsOnly(ticket, ['expires_at']), process_id: id, url: ticket.url };
+}
+
+/** @throws ClientError `MALFORMED_ANSWER` */
+export function readPage(value: unknown): TaskPage {
+  const page = asObject(value, 'The list of tasks');
+  if (!Array.isArray(page.tasks)) throw malformed('The list of tasks has no tasks');
+  const { next } = page;
+  return {
+    tasks: page.tasks.map(readListItem),
+    next: typeof next === 'string' || readId(next) !== null ? String(next) : '',
+  };
+}
+
+function readListItem(value: unknown): TaskListItem {
+  const item = asObject(value, 'An element of the list of tasks');
+  const id = readId(item.id);
+  if (id === null) throw malformed('An element of the list of tasks has no id');
+  if (typeof item.status !== 'string') {
+    throw malformed('An element of the list of tasks has no status');
+  }
+  const meta = asObject(item.meta ?? {}, 'The meta of a task');
+  return {
+    ...item,
+    id,
+    status: item.status,
+    meta: {
+      ...textsOnly(meta, ['finished_at', 'result_path']),
+      count: count(meta.count),
+      created_at: text(meta.created_at),
+      submitted_at: text(meta.submitted_at),
+    },
+  };
+}
+
+/** @throws ClientError `MALFORMED_ANSWER` */
+export function readSignAnswer(value: unknown): SignAnswer {
+  const answer = asObject(value, 'The answer of the signing endpoint');
+  for (const name of ['digest', 'public_key', 'signature'] as const) {
+    const text = answer[name];
+    if (typeof text !== 'string' || !/^0x(?:[0-9A-Fa-f]{2})*$/.test(text)) {
+      throw malformed(`The answer of the signing endpoint has no ${name}`);
+    }
+  }
+  return answer as unknown as SignAnswer;
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+function count(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
+}

@@ -1,0 +1,97 @@
+/** The result of a task: fetched by its url alone, read, and checked by the library. */
+import { equal } from '../bytes.ts';
+import { ClientError } from './clientError.ts';
+import { type Http, readJson } from './http.ts';
+import type { CallOptions, ResultFile, StatementInput, TaskId, TaskResult } from './types.ts';
+import { asObject, decodeHex, readId, toStatement } from './wire.ts';
+
+export interface ResultOptions extends CallOptions {
+  /**
+   * The ordered list that the result must be about, from where you know it. With it the aggregate is
+   * verified here, by the library, and the file's statement and count compared; what does not hold is
+   * `BAD_RESULT`. Loads `falconry/aggregate` when called.
+   */
+  readonly statements?: readonly StatementInput[];
+}
+
+/** Fetches a result. The url is the whole right: the API key goes only to the service itself, if it insists. */
+export async function fetchResult(
+  http: Http,
+  id: TaskId,
+  url: string,
+  { statements, signal }: ResultOptions,
+): Promise<TaskResult> {
+  const call = { method: 'GET', to: { url }, repeat: 'safe', transfer: true, signal } as const;
+  const { text } = await http.send(call).catch((error) => {
+    // A server whose results need the key is asked with it, if the url is its own.
+    const path = url.startsWith(`${http.base}/`) ? url.slice(http.base.length) : undefined;
+    if (path === undefined || error.status !== 401) throw error;
+    return http.send({ ...call, to: { path } });
+  });
+  const json = readJson(text, 'The result url');
+  const file = readResultFile(json);
+  const aggregate = file && decodeHex(file.aggregate);
+  if (file !== null && file.process_id !== null && file.process_id !== id) {
+    throw bad('it is the result of another task');
+  }
+  if (statements !== undefined) await check(file, aggregate, statements);
+  return { process_id: id, url, text, json, file, aggregate, checked: statements !== undefined };
+}
+
+/** The file, or null when it is not one of this service. */
+export function readResultFile(json: unknown): ResultFile | null {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return null;
+  const {
+    version,
+    process_id,
+    count,
+    format,
+    parameter_set,
+    statement,
+    aggregate,
+    sizes,
+    timings,
+  } = json as Record<string, unknown>;
+  const isHex = (value: unknown) =>
+    typeof value === 'string' && /^0x(?:[0-9A-Fa-f]{2})*$/.test(value);
+  const whole =
+    version === 1 &&
+    typeof count === 'number' &&
+    typeof format === 'string' &&
+    isHex(statement) &&
+    isHex(aggregate);
+  if (!whole) return null;
+  return {
+    version,
+    process_id: process_id === null ? null : readId(process_id),
+    count,
+    format,
+    parameter_set: String(parameter_set),
+    statement: statement as string,
+    aggregate: aggregate as string,
+    sizes: asObject(sizes ?? {}, 'sizes') as Record<string, number>,
+    timings: asObject(timings ?? {}, 'timings') as Record<string, number>,
+  };
+}
+
+async function check(
+  file: ResultFile | null,
+  aggregate: Uint8Array | null,
+  inputs: readonly StatementInput[],
+): Promise<void> {
+  if (file === null || aggregate === null) throw bad('it is no result file that can be checked');
+  const library = await import('../aggregate/index.ts');
+  const statements = inputs.map(toStatement);
+  if (file.count !== statements.length) {
+    throw bad(`it is about ${file.count} statements, not ${statements.length}`);
+  }
+  if (!equal(decodeHex(file.statement), library.statementCommitment(statements))) {
+    throw bad('its statement is that of another list');
+  }
+  if (!library.verifyAggregate(aggregate, statements)) {
+    throw bad('its aggregate does not verify');
+  }
+}
+
+const bad = (why: string) =>
+  new ClientError('result', { code: 'BAD_RESULT', message: `The result is refused: ${why}` });

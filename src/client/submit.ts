@@ -1,0 +1,107 @@
+/** Handing in a batch: by one request, or by create, upload and notify. */
+import { ClientError } from './clientError.ts';
+import type { Http } from './http.ts';
+import { outcomeOf, readRecord } from './records.ts';
+import { outcomeUnknown, type Repeat } from './retry.ts';
+import type { CallOptions, ClientOptions, TaskId, TaskRecord } from './types.ts';
+import { asObject, malformed, readId } from './wire.ts';
+
+/** A fresh Idempotency-Key. (`crypto.randomUUID` is not there in pages without https.) */
+export function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Whether a POST under an Idempotency-Key may be repeated, found out when it matters. */
+export function repeatUnderKey(
+  http: Http,
+  support: NonNullable<ClientOptions['idempotencyKeys']>,
+  path: string,
+  signal?: AbortSignal,
+): (error: ClientError) => Promise<Repeat> {
+  return async (error) => {
+    if (support !== 'ask') return support ? 'safe' : 'unsafe';
+    return outcomeUnknown(error) && (await saysItKnowsKeys(http, path, signal)) ? 'safe' : 'unsafe';
+  };
+}
+
+/** Looks for the header among the parameters of the operation in the server's own description. */
+async function saysItKnowsKeys(http: Http, path: string, signal?: AbortSignal): Promise<boolean> {
+  try {
+    const to = { path: '/v1/openapi.json' };
+    const document = asObject(await http.json({ method: 'GET', to, repeat: 'safe', signal }), 'It');
+    const paths = asObject(document.paths, 'paths');
+    const operation = asObject(asObject(paths[path], 'path').post, 'post');
+    const parameters = Array.isArray(operation.parameters) ? operation.parameters : [];
+    return parameters.some(
+      (each) => each?.in === 'header' && /^idempotency-key$/i.test(String(each?.name)),
+    );
+  } catch (error) {
+    if (error instanceof ClientError && error.kind !== 'aborted') return false;
+    throw error;
+  }
+}
+
+/**
+ * The record in the answer to a batch that was taken. The contract leaves that answer open: one that has
+ * no record names the task at least, in its body or in `Location`.
+ */
+export async function acceptedRecord(
+  body: unknown,
+  location: string | null,
+  record: (id: TaskId) => Promise<TaskRecord>,
+): Promise<TaskRecord> {
+  try {
+    return readRecord(body);
+  } catch {
+    const named =
+      typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+    const id =
+      readId(named.process_id) ?? readId(named.id) ?? /\/(\d{1,30})\/?$/.exec(location ?? '')?.[1];
+    if (id === undefined) throw malformed('The server took the batch and did not name the task');
+    return record(id);
+  }
+}
+
+/**
+ * Tells the server that the file is there. It is safe to repeat: a repeat that is refused because the
+ * first one was heard is found out by reading the record.
+ */
+export async function notifyUploaded(
+  http: Http,
+  path: string,
+  id: TaskId,
+  record: (id: TaskId) => Promise<TaskRecord>,
+  { signal }: CallOptions,
+): Promise<TaskRecord> {
+  let maybeHeard = false;
+  try {
+    const { text } = await http.send({
+      method: 'POST',
+      to: { path: `${path}/${id}` },
+      repeat: async (error) => {
+        maybeHeard ||= outcomeUnknown(error);
+        return 'safe';
+      },
+      signal,
+    });
+    const body: unknown = text.trim() === '' ? undefined : parse(text);
+    return await acceptedRecord(body, `/${id}`, record);
+  } catch (error) {
+    const refused = error instanceof ClientError && error.kind === 'problem' && maybeHeard;
+    if (!refused || (error.status !== 409 && error.status !== 404)) throw error;
+    const now = await record(id);
+    if (outcomeOf(now.status) === 'open' && BEFORE_NOTIFY.has(now.status)) throw error;
+    return now;
+  }
+}
+
+const BEFORE_NOTIFY = new Set(['wait for task file upload', 'wait for notification']);
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Sending a task file with progress. `fetch` tells nothing of what was sent, so there are three ways:
+ *
+ * - XMLHttpRequest, where the host has one (pages and their workers) and no `fetch` of the caller's own is in
+ *   use: the browser itself counts what has left
+ * - a stream whose pieces are counted as the host takes them (Node, Deno, Bun): ahead of the network by no
+ *   more than the host's buffers. Its length is announced, since stores with presigned urls insist on it
+ * - whole: nothing is known until the answer, and nothing is claimed
+ *
+ * Whatever the way, `done` is `total` only once the server has answered.
+ */
+import { ClientError } from './clientError.ts';
+import type { Answer, Call, Http } from './http.ts';
+import type { CallOptions, ClientOptions, TransferProgress } from './types.ts';
+
+export interface UploadOptions extends CallOptions {
+  /** Called when bytes have left; goes back to 0 when a lost connection makes it begin again. */
+  readonly onProgress?: ((progress: TransferProgress) => void) | undefined;
+}
+
+type Way = 'xhr' | 'stream' | 'whole';
+
+const PIECE_BYTES = 64 * 1024;
+
+/** PUTs a task file to an upload url; the API key does not go there. */
+export async function upload(
+  http: Http,
+  uploadBy: NonNullable<ClientOptions['uploadBy']>,
+  url: string,
+  file: Uint8Array,
+  options: UploadOptions,
+): Promise<Answer> {
+  const total = file.length;
+  const { onProgress } = options;
+  const send = async (way: Way) => {
+    onProgress?.({ done: 0, total });
+    return http.send(callFor(way, url, file, options));
+  };
+  const way = onProgress ? wayOf(uploadBy, http) : 'whole';
+  const answer = await send(way).catch((error) => {
+    // Deno leaves the length of a stream away, and there are stores that insist on it.
+    if (way !== 'stream' || !LENGTH_WANTED.includes(error.status)) throw error;
+    return send('whole');
+  });
+  onProgress?.({ done: total, total });
+  return answer;
+}
+
+/** What servers answer to a body without a length; the second is that of S3. */
+const LENGTH_WANTED = [411, 501];
+
+function callFor(
+  way: Way,
+  url: string,
+  file: Uint8Array,
+  { onProgress, signal }: UploadOptions,
+): Call {
+  const total = file.length;
+  // One byte is held back: all is said only when the server has it.
+  const report = (done: number) =>
+    onProgress?.({ done: Math.max(0, Math.min(done, total - 1)), total });
+  const call = { method: 'PUT', to: { url }, repeat: 'safe', transfer: true, signal } as const;
+  switch (way) {
+    case 'xhr':
+      return { ...call, by: (to, headers, end) => sendByXhr(to, file, headers, end, report) };
+    case 'stream':
+      return {
+        ...call,
+        body: () => counted(file, report),
+        headers: { 'content-length': String(total) },
+      };
+    case 'whole':
+      return { ...call, body: file };
+  }
+}
+
+function wayOf(uploadBy: NonNullable<ClientOptions['uploadBy']>, http: Http): Way {
+  if (uploadBy !== 'auto') return uploadBy;
+  if (typeof XMLHttpRequest === 'function') return http.hasOwnFetch ? 'whole' : 'xhr';
+  return takesStreams() ? 'stream' : 'whole';
+}
+
+/** A host that does not know streams as bodies makes text of them, and names its type. */
+function takesStreams(): boolean {
+  try {
+    const init = { method: 'PUT', body: new ReadableStream(), duplex: 'half' };
+    return !new Request('http://localhost/', init as RequestInit).headers.has('content-type');
+  } catch {
+    return false;
+  }
+}
+
+function counted(file: Uint8Array, report: (done: number) => void): ReadableStream<Uint8Array> {
+  let at = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        report(at);
+        if (at >= file.length) return controller.close();
+        const piece = file.slice(at, at + PIECE_BYTES);
+        at += piece.length;
+        controller.enqueue(piece);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function sendByXhr(
+  url: string,
+  file: Uint8Array,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+  report: (done: number) => void,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const onAbort = () => request.abort();
+    const fail = (message: string) => reject(new TypeError(message));
+    request.open('PUT', url);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.onprogress = ({ loaded }) => report(loaded);
+    request.onload = () => {
+      if (request.status === 0) return fail('no answer');
+      resolve({
+        status: request.status,
+        headers: { get: (name) => request.getResponseHeader(name) },
+        text: request.responseText,
+      });
+    };
+    request.onerror = () => fail('the connection failed');
+    request.onabort = () => reject(signal.reason ?? new ClientError('aborted', ABORTED));
+    request.onloadend = () => signal.removeEventListener('abort', onAbort);
+    signal.addEventListener('abort', onAbort, { once: true });
+    request.send(file as XMLHttpRequestBodyInit);
+  });
+}
+
+const ABORTED = { code: 'ABORTED', message: 'The upload was ended' };

@@ -1,0 +1,65 @@
+/** The service as a plugin of Fastify, without a dependency on it: only the shape of what is used. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ProblemError, problemResponse } from '../problems.ts';
+import type { Mountable } from './fetch.ts';
+import { toNodeHandler } from './node.ts';
+
+/** The part of a Fastify instance that is used here. */
+interface Scope {
+  readonly prefix: string;
+  removeAllContentTypeParsers(): void;
+  addContentTypeParser(
+    type: string,
+    parser: (request: unknown, payload: unknown, done: (error: null) => void) => void,
+  ): unknown;
+  setErrorHandler(handler: (error: unknown, request: unknown, reply: Reply) => unknown): unknown;
+  all(path: string, handler: (request: Raw<IncomingMessage>, reply: Reply) => unknown): unknown;
+}
+
+interface Raw<T> {
+  readonly raw: T;
+}
+
+interface Reply extends Raw<ServerResponse> {
+  getHeaders(): Record<string, number | string | string[] | undefined>;
+  hijack(): unknown;
+}
+
+/**
+ * The service as a Fastify plugin; the prefix is the mount path. The host's hooks run up to and including `preHandler`, the headers
+ * they set stay; the answer is the service's own.
+ *
+ * @example
+ * ```ts
+ * await fastify.register(toFastifyPlugin(service), { prefix: '/falcon' });
+ * ```
+ */
+export function toFastifyPlugin(service: Mountable): (scope: Scope) => Promise<void> {
+  return async (scope) => {
+    const handle = toNodeHandler(service, { mountPath: scope.prefix });
+    // The body stays a stream, whatever its type, and is the service's to read and to limit.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    scope.all('/*', async (request, reply) => {
+      takeOver(reply);
+      await handle(request.raw, reply.raw);
+    });
+    // The one thing that Fastify judges before any parser: a content type that is none.
+    scope.setErrorHandler(async (error, _request, reply) => {
+      if ((error as { code?: unknown }).code !== 'FST_ERR_CTP_INVALID_MEDIA_TYPE') throw error;
+      const headers = { accept: 'application/json' };
+      const response = problemResponse(new ProblemError('UNSUPPORTED_MEDIA_TYPE', { headers }));
+      takeOver(reply);
+      reply.raw.writeHead(response.status, Object.fromEntries(response.headers));
+      reply.raw.end(await response.text());
+    });
+  };
+}
+
+/** The answer is ours to write from here on; what the host's hooks have put into it stays. */
+function takeOver(reply: Reply): void {
+  reply.hijack();
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * The service as one function from Request to Response, below any path: for hosts that speak the web's own types, and
+ * the ground on which the adapters for Node's stand.
+ */
+import { Hono } from 'hono';
+import { getPath } from 'hono/utils/url';
+import { CodedError } from '../../errors.ts';
+import { problemResponse } from '../problems.ts';
+import type { Env } from '../routes/route.ts';
+
+/** What is mounted: a `FalconService`, or anything else with its `app`. */
+export interface Mountable {
+  readonly app: Hono<Env>;
+}
+
+export interface MountOptions {
+  /** Where the host puts the service: `/falcon` or `/api/falcon`; default: at the root. */
+  readonly mountPath?: string;
+}
+
+/** Answers a request; `env` goes to the app as its bindings. */
+export type FetchHandler = (request: Request, env?: unknown) => Response | Promise<Response>;
+
+/**
+ * The service for `Deno.serve`, `Bun.serve` and every other host that hands over a Request. What is not below the
+ * mount path is a 404.
+ *
+ * @throws TypeError, RangeError for a mount path that is none
+ * @example
+ * ```ts
+ * const falcon = toFetchHandler(service, { mountPath: '/falcon' });
+ * Deno.serve({ port: 3000 }, (request) => falcon(request));
+ * ```
+ */
+export function toFetchHandler(service: Mountable, options: MountOptions = {}): FetchHandler {
+  const mountPath = checkMountPath(options);
+  const answer = answerBelow(service);
+  return (request, env) => answer(request, mountPath, env);
+}
+
+/** @returns the option without a slash at its end, `''` for the root */
+export function checkMountPath(options: MountOptions): string {
+  const [unknown] = Object.keys(options).filter((name) => name !== 'mountPath');
+  if (unknown !== undefined) throw new TypeError(`"options.${unknown}" is not an option`);
+  const { mountPath = '' } = options;
+  if (typeof mountPath !== 'string') throw new TypeError('"options.mountPath" must be a string');
+  const path = mountPath.replace(/\/+$/, '');
+  if (path !== '' && (!path.startsWith('/') || new URL(path, 'http://a').pathname !== path)) {
+    throw new RangeError('"options.mountPath" must be a path that begins with a slash');
+  }
+  return path;
+}
+
+/** As `toFetchHandler`, with a mount path that each request brings along, as in Express below `/:tenant`. */
+export function answerBelow(
+  service: Mountable,
+): (request: Request, mountPath: string, env?: unknown) => Response | Promise<Response> {
+  const mounts = new WeakMap<Request, string>();
+  // The routes see the path below the mount; urls in answers are made of the whole address.
+  const host = new Hono<Env>({
+    getPath(request) {
+      const url = new URL(request.url);
+      url.pathname = url.pathname.slice(mounts.get(request)!.length);
+      return getPath({ url: url.href } as Request);
+    },
+  });
+  host.route('/', service.app);
+  host.notFound(notFound);
+  return (request, mountPath, env) => {
+    if (!`${new URL(request.url).pathname}/`.startsWith(`${mountPath}/`)) return notFound();
+    mounts.set(request, mountPath);
+    return host.fetch(request, env as Record<string, unknown>);
+  };
+}
+
+const notFound = () => problemResponse(new CodedError('NOT_FOUND'));

@@ -1,0 +1,163 @@
+/**
+ * The document as one page of plain HTML: no script, one style inside, nothing from elsewhere. Landmarks,
+ * headings and captions say to a screen reader what the eye sees; everything opens with the keyboard.
+ */
+
+import { curlOf, shortened } from './curl.ts';
+import { DOCS_STYLE } from './docsStyle.ts';
+import { escapeHtml, type Json, markdown, typeOf } from './docsText.ts';
+import type { Document } from './document.ts';
+
+export { DOCS_STYLE };
+
+interface Shown {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Json;
+}
+
+/** The page of a document. */
+export function docsPage(document: Document): string {
+  const doc = document as Json;
+  const shown = Object.entries(doc.paths as Json).flatMap(([path, item]) =>
+    Object.entries(item as Json).map(
+      ([method, operation]): Shown => ({ method: method.toUpperCase(), path, operation }),
+    ),
+  );
+  const groups = (doc.tags as Json[]).map((tag) => ({
+    name: String(tag.name),
+    description: String(tag.description),
+    shown: shown.filter(({ operation }) => operation.tags[0] === tag.name),
+  }));
+  const title = escapeHtml(String(doc.info.title));
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}: API</title>
+<link rel="icon" href="data:,">
+<style>${DOCS_STYLE}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header>
+<h1>${title} <small>${escapeHtml(String(doc.info.version))}</small></h1>
+<p><a href="openapi.json">openapi.json</a> at <code>${escapeHtml(String(doc.servers[0].url))}</code></p>
+</header>
+<div class="columns">
+<nav aria-label="Endpoints">
+${groups.map(navGroup).join('\n')}
+<h2><a href="#schemas">Schemas</a></h2>
+</nav>
+<main id="main" tabindex="-1">
+${markdown(String(doc.info.description))}
+${groups.map((group) => section(group, doc)).join('\n')}
+${schemas(doc)}
+</main>
+</div>
+</body>
+</html>
+`;
+}
+
+interface Group {
+  readonly name: string;
+  readonly description: string;
+  readonly shown: readonly Shown[];
+}
+
+function navGroup({ name, shown }: Group): string {
+  const items = shown.map(
+    ({ method, operation }) =>
+      `<li><a href="#${operation.operationId}"><span class="method ${method}">${method}</span> ` +
+      `${escapeHtml(operation.summary)}</a></li>`,
+  );
+  return `<h2><a href="#tag-${name}">${name}</a></h2>\n<ul>${items.join('')}</ul>`;
+}
+
+function section({ name, description, shown }: Group, doc: Json): string {
+  return `<section aria-labelledby="tag-${name}">
+<h2 id="tag-${name}">${name}</h2>
+<p>${escapeHtml(description)}</p>
+${shown.map((each) => article(each, doc)).join('\n')}
+</section>`;
+}
+
+function article({ method, path, operation }: Shown, doc: Json): string {
+  const { operationId: id, summary, description, parameters = [], requestBody } = operation;
+  const body = requestBody?.content['application/json'];
+  const right = operation.security.length > 0 ? 'Needs the API key.' : 'Needs no API key.';
+  return `<article aria-labelledby="${id}">
+<h3 id="${id}"><span class="method ${method}">${method}</span> <code>${escapeHtml(path)}</code></h3>
+<p><strong>${escapeHtml(summary)}.</strong> ${description ? markdownLine(description) : ''} ${right}</p>
+${parameters.length > 0 ? parameterTable(parameters) : ''}
+${body ? `<h4>Body</h4>\n<p>${escapeHtml(requestBody.description)}: ${typeOf(body.schema)}</p>\n${example(body.example)}` : ''}
+<h4>Example</h4>
+<pre tabindex="0" aria-label="curl example"><code>${escapeHtml(curlOf({ method, path, operation }, doc))}</code></pre>
+<h4>Answers</h4>
+${Object.entries(operation.responses as Json)
+  .map(([status, answer]) => response(status, answer))
+  .join('\n')}
+</article>`;
+}
+
+const markdownLine = (text: string) => markdown(text).replace(/^<p>|<\/p>$/g, '');
+
+function parameterTable(parameters: readonly Json[]): string {
+  const rows = parameters.map(
+    ({ name, in: where, required, schema, description = '' }) =>
+      `<tr><th scope="row"><code>${escapeHtml(name)}</code></th><td>${where}${required ? ', required' : ''}</td>` +
+      `<td>${typeOf(schema)}</td><td>${markdownLine(description)}</td></tr>`,
+  );
+  return `<div class="wide" tabindex="0" role="group" aria-label="Parameters"><table><caption>Parameters</caption>
+<thead><tr><th scope="col">Name</th><th scope="col">In</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
+<tbody>${rows.join('\n')}</tbody></table></div>`;
+}
+
+function response(status: string, answer: Json): string {
+  const headers = Object.keys(answer.headers ?? {}).map((name) => `<code>${name}</code>`);
+  const contents = Object.entries((answer.content ?? {}) as Json).map(([type, content]) => {
+    const examples: Json[] = content.examples
+      ? Object.values(content.examples as Json).map((each: Json) => each.value)
+      : content.example !== undefined
+        ? [content.example]
+        : [];
+    return `<p><code>${escapeHtml(type)}</code>: ${typeOf(content.schema)}</p>${examples.map(example).join('')}`;
+  });
+  const kind = status.startsWith('2') || status.startsWith('3') ? 'good' : 'bad';
+  return `<details><summary><span class="status ${kind}">${status}</span> ${markdownLine(answer.description)}</summary>
+${headers.length > 0 ? `<p>Headers: ${headers.join(', ')}</p>` : ''}
+${contents.join('\n')}
+</details>`;
+}
+
+function example(value: unknown): string {
+  if (value === undefined) return '';
+  const text = typeof value === 'string' ? value : JSON.stringify(shortened(value), null, 2);
+  return `<pre tabindex="0" aria-label="example"><code>${escapeHtml(text)}</code></pre>`;
+}
+
+function schemas(doc: Json): string {
+  const all = Object.entries(doc.components.schemas as Json).map(([name, schema]) => {
+    const properties = Object.entries((schema.properties ?? {}) as Json).map(
+      ([property, type]) =>
+        `<tr><th scope="row"><code>${escapeHtml(property)}</code></th>` +
+        `<td>${schema.required?.includes(property) ? 'always' : 'if any'}</td>` +
+        `<td>${typeOf(type)}</td><td>${escapeHtml(type.description ?? '')}</td></tr>`,
+    );
+    const table = `<div class="wide" tabindex="0" role="group" aria-label="Members of ${name}"><table>
+<caption>Members of ${name}</caption>
+<thead><tr><th scope="col">Name</th><th scope="col">Present</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
+<tbody>${properties.join('\n')}</tbody></table></div>`;
+    // The id is inside, since a link opens what holds its target.
+    return `<details><summary><code>${name}</code></summary>
+<div id="schema-${name}">
+${schema.description ? `<p>${escapeHtml(schema.description)}</p>` : ''}
+${properties.length > 0 ? table : `<p>${typeOf(schema)}</p>`}
+</div>
+</details>`;
+  });
+  return `<section aria-labelledby="schemas"><h2 id="schemas">Schemas</h2>\n${all.join('\n')}</section>`;
+}

@@ -1,0 +1,242 @@
+/**
+ * The OpenAPI 3.1 document, made of the same list of routes that the app puts in place and of the same
+ * schemas that judge requests.
+ */
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { CodedError, ERROR_CODES, type ErrorCode } from '../../errors.ts';
+import { problemBody, problemType } from '../problems.ts';
+import type { Route } from '../routes/route.ts';
+import { problemShape } from '../schemas.ts';
+import { answerHeaders, HEADERS, problemHeaders } from './headers.ts';
+import { type Answer, type Operation, type Parameter, TAGS } from './operation.ts';
+
+/** JSON of the document; what is in it is for readers and not for us. */
+export type Document = Readonly<Record<string, unknown>>;
+
+/** Refusals that any operation of a right can answer with. */
+const PROBLEMS_OF_RIGHT: Readonly<Record<Route['right'], readonly ErrorCode[]>> = {
+  key: [
+    'UNAUTHENTICATED',
+    'RATE_LIMITED',
+    'NOT_STARTED',
+    'SHUTTING_DOWN',
+    'STORE_UNAVAILABLE',
+    'INTERNAL',
+  ],
+  url: [
+    'FORBIDDEN_URL',
+    'NOT_FOUND',
+    'RATE_LIMITED',
+    'NOT_STARTED',
+    'SHUTTING_DOWN',
+    'STORE_UNAVAILABLE',
+    'INTERNAL',
+  ],
+  open: [],
+};
+
+/** Answers that belong to no operation: unknown paths, other methods, and what is no request at all. */
+const GENERAL: Readonly<Record<string, { codes: readonly ErrorCode[]; description: string }>> = {
+  NotFound: { codes: ['NOT_FOUND'], description: 'There is no such path.' },
+  MethodNotAllowed: {
+    codes: ['METHOD_NOT_ALLOWED'],
+    description: 'The path has other methods: `Allow` names them.',
+  },
+  BrokenRequest: {
+    codes: ['MALFORMED_REQUEST'],
+    description: 'What came is not HTTP as RFC 9112 has it.',
+  },
+  SlowRequest: { codes: ['REQUEST_TIMEOUT'], description: 'The headers took too long to arrive.' },
+  HeadersTooLarge: { codes: ['HEADERS_TOO_LARGE'], description: 'The headers are too large.' },
+};
+const GENERAL_BY_STATUS: Readonly<Record<number, string>> = {
+  400: 'BrokenRequest',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  408: 'SlowRequest',
+  431: 'HeadersTooLarge',
+};
+
+const INTRODUCTION = `Signs for tests, and turns batches of Falcon signatures into one aggregate.
+
+**Keys.** \`Authorization\` holds the API key as its whole value, without a scheme word. Signed urls need none.
+
+**Hex.** Digests, keys and signatures are hex with \`0x\`: either case on input, lower case on output.
+
+**Refusals** are problem documents (RFC 9457) whose \`code\` says what it is; 429 and 503 say in \`Retry-After\` when to
+come again. A path that is not here is a 404, another method a 405 with \`Allow\`. \`HEAD\` is answered as \`GET\` without
+a body, \`OPTIONS\` with 204 and \`Allow\`.
+
+**Lists.** Give \`next\` back as \`cursor\` until it is empty.`;
+
+/** What the document is about, beside the routes. */
+export interface About {
+  readonly serviceName: string;
+  /** Address of the mount point. */
+  readonly address: string;
+  readonly version: string;
+}
+
+/** The document of these routes. */
+export function openapiDocument(routes: readonly Route[], about: About): Document {
+  const app = new OpenAPIHono();
+  const registry = app.openAPIRegistry;
+  for (const [name, { header }] of Object.entries(HEADERS)) {
+    registry.registerComponent(
+      'headers',
+      name,
+      header as Parameters<typeof registry.registerComponent<'headers'>>[2],
+    );
+  }
+  registry.registerComponent('securitySchemes', 'apiKey', {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'The API key is the whole value: no scheme word such as Bearer.',
+  });
+  const problems = new Map<ErrorCode, z.ZodType>();
+  const shape = (code: ErrorCode): z.ZodType => {
+    let known = problems.get(code);
+    if (known === undefined) {
+      known = problemShape(code, problemType(code));
+      problems.set(code, known);
+    }
+    return known;
+  };
+  for (const route of routes) {
+    if (route.operation !== undefined) registry.registerPath(pathOf(route, route.operation, shape));
+  }
+  for (const { codes } of Object.values(GENERAL)) {
+    for (const code of codes) registry.register(`Problem_${code}`, shape(code));
+  }
+  for (const [name, { codes, description }] of Object.entries(GENERAL)) {
+    registry.registerComponent('responses', name, {
+      description,
+      headers: problemHeaders(codes),
+      content: {
+        'application/problem+json': {
+          schema: { $ref: `#/components/schemas/Problem_${codes[0]}` },
+          examples: problemExamples(codes),
+        },
+      },
+    });
+  }
+  const document = app.getOpenAPI31Document({
+    openapi: '3.1.1',
+    info: {
+      title: `falconry (${about.serviceName})`,
+      version: about.version,
+      description: INTRODUCTION,
+      license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
+    },
+    servers: [{ url: about.address }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    'x-general-answers': Object.fromEntries(
+      Object.entries(GENERAL_BY_STATUS).map(([status, name]) => [
+        status,
+        { $ref: `#/components/responses/${name}` },
+      ]),
+    ),
+  });
+  return document as unknown as Document;
+}
+
+type PathConfig = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0];
+type Shape = (code: ErrorCode) => z.ZodType;
+
+function pathOf(route: Route, operation: Operation, shape: Shape): PathConfig {
+  const { id, tag, summary, description, path, query, headers, body } = operation;
+  return {
+    method: route.method.toLowerCase() as 'get' | 'post' | 'put' | 'delete',
+    path: route.path.replaceAll(/:(\w+)/g, '{$1}'),
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    security: route.right === 'key' ? [{ apiKey: [] }] : [],
+    request: {
+      ...(path && { params: parameters('path', path) }),
+      ...(query && { query: parameters('query', query) }),
+      ...(headers && { headers: parameters('header', headers) }),
+      ...(body && {
+        body: {
+          description: body.description,
+          required: body.required,
+          content: { 'application/json': { schema: body.schema, example: body.example } },
+        },
+      }),
+    },
+    responses: responses(route, operation, shape),
+  };
+}
+
+function parameters(where: 'path' | 'query' | 'header', all: Readonly<Record<string, Parameter>>) {
+  const shapes = Object.entries(all).map(([name, { schema, required, ...more }]) => {
+    const param = { in: where, name, ...more };
+    // A copy, since the same schema can stand under several names.
+    const own = schema.meta({}).openapi({ param });
+    return [name, required || where === 'path' ? own : own.optional()] as const;
+  });
+  return z.object(Object.fromEntries(shapes));
+}
+
+function responses(route: Route, operation: Operation, shape: Shape): PathConfig['responses'] {
+  const all: PathConfig['responses'] = {};
+  for (const [status, answer] of Object.entries(operation.answers)) {
+    all[status] = good(route, answer);
+  }
+  const codes = new Set([...operation.problems, ...PROBLEMS_OF_RIGHT[route.right]]);
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const { status } = ERROR_CODES[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  for (const [status, those] of [...byStatus].sort(([a], [b]) => a - b)) {
+    const shapes = those.map(shape);
+    all[status] = {
+      description: those.map((code) => `\`${code}\`: ${ERROR_CODES[code].message}.`).join(' '),
+      headers: problemHeaders(those),
+      content: {
+        'application/problem+json': {
+          schema: shapes.length === 1 ? shapes[0]! : z.union(shapes as [z.ZodType, z.ZodType]),
+          examples: problemExamples(those),
+        },
+      },
+    };
+  }
+  return all;
+}
+
+function good(route: Route, answer: Answer): PathConfig['responses'][string] {
+  const { description, schema, type = 'application/json', example, events } = answer;
+  return {
+    description,
+    headers: answerHeaders(route.right, answer),
+    ...(schema && {
+      content: {
+        [type]: {
+          schema,
+          ...(example !== undefined && { example }),
+          ...(events && {
+            'x-events': Object.fromEntries(
+              Object.keys(events).map((name) => [
+                name,
+                { $ref: `#/components/schemas/ProgressRecord` },
+              ]),
+            ),
+          }),
+        },
+      },
+    }),
+  };
+}
+
+function problemExamples(codes: readonly ErrorCode[]) {
+  return Object.fromEntries(
+    codes.map((code) => {
+      const id =
+        ERROR_CODES[code].status === 500 ? { id: '0b0f4a57-2d2f-4c8e-9f4e-0d6c0c1a2b3c' } : {};
+      return [code, { value: { ...problemBody(new CodedError(code)), ...id } }];
+    }),
+  );
+}

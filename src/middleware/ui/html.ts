@@ -1,0 +1,28 @@
+/** The one html document of the page: the template with the names of its assets and its configuration filled in. */
+import { escapeHtml } from '../openapi/docsText.ts';
+import { CONFIG_META, type PageConfig } from './config.ts';
+
+/**
+ * Fills in a template. Placeholders are `{{name}}`.
+ *
+ * @param names served names of the assets: `app`, `style`, `icon`
+ * @throws RangeError for a placeholder that nothing fills
+ */
+export function renderPage(
+  template: string,
+  names: Readonly<Record<'app' | 'style' | 'icon', string>>,
+  config: PageConfig,
+): string {
+  const configTag = `<meta name="${CONFIG_META}" content="${escapeHtml(JSON.stringify(config))}">`;
+  const values: Readonly<Record<string, string>> = {
+    app: escapeHtml(`ui/${names.app}`),
+    style: escapeHtml(`ui/${names.style}`),
+    icon: escapeHtml(`ui/${names.icon}`),
+    config: configTag,
+  };
+  return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new RangeError(`nothing fills {{${name}}}`);
+    return value;
+  });
+}

@@ -1,0 +1,89 @@
+/** Result files that the worker holds, and what becomes of them: verified, or damaged and refused. */
+import { statementCommitment, verifyAggregate } from '../../../../aggregate/index.ts';
+import { equal } from '../../../../bytes.ts';
+import { isCodedError } from '../../../../errors.ts';
+import { parseResultFile, type ResultFile, verifyResultFile } from '../../../resultFile.ts';
+import type { Statement } from '../../../taskFile.ts';
+import { encodeWireHex } from '../../../wireHex.ts';
+import { batchOf } from './batches.ts';
+import type { ResultSummary, TamperVerdict, Verdict } from './protocol.ts';
+
+const results = new Map<number, ResultFile>();
+let lastNumber = 0;
+
+/** @throws CodedError as parseResultFile */
+export async function readResult(file: Blob): Promise<ResultSummary> {
+  const result = parseResultFile(new Uint8Array(await file.arrayBuffer()));
+  results.set(++lastNumber, result);
+  const { sizes } = result;
+  return {
+    result: lastNumber,
+    processId: result.processId === null ? null : String(result.processId),
+    count: result.count,
+    format: result.format,
+    parameterSet: result.parameterSet,
+    statement: encodeWireHex(result.statement),
+    sizes: {
+      aggregate: sizes.aggregate,
+      salts: sizes.salts,
+      signatures: sizes.signatures,
+      publicKeys: sizes.public_keys,
+      digests: sizes.digests,
+    },
+    timings: result.timings,
+    fileBytes: file.size,
+  };
+}
+
+function resultOf(number: number): ResultFile {
+  const result = results.get(number);
+  if (result === undefined) throw new Error('this result is gone');
+  return result;
+}
+
+/** Verifies a result file against the statements of a batch. */
+export function verifyResult(resultNumber: number, batchNumber: number): Verdict {
+  const result = resultOf(resultNumber);
+  const statements = statementsOf(batchNumber);
+  const startMs = performance.now();
+  const valid = verifyResultFile(result, statements);
+  const ms = performance.now() - startMs;
+  return valid ? { valid, ms } : { valid, ms, reason: whyNot(result, statements) };
+}
+
+/** Changes one byte of the aggregate, somewhere, and verifies it as if nothing had happened. */
+export function tamper(resultNumber: number, batchNumber: number): TamperVerdict {
+  const result = resultOf(resultNumber);
+  const statements = statementsOf(batchNumber);
+  const [place = 0, bit = 0] = crypto.getRandomValues(new Uint32Array(2));
+  const at = place % result.aggregate.length;
+  const aggregate = result.aggregate.slice();
+  const before = aggregate[at]!;
+  const after = before ^ (1 << (bit % 8));
+  aggregate[at] = after;
+  const startMs = performance.now();
+  const valid = verifyAggregate(aggregate, statements);
+  return { valid, ms: performance.now() - startMs, at, before, after };
+}
+
+function statementsOf(batchNumber: number): readonly Statement[] {
+  return batchOf(batchNumber).items;
+}
+
+/** The verifier only says no; what people mix up can be told apart from outside. */
+function whyNot(result: ResultFile, statements: readonly Statement[]): string {
+  if (statements.length !== result.count) {
+    return `The task file holds ${statements.length} items, the result is about ${result.count}`;
+  }
+  try {
+    if (!equal(statementCommitment(statements), result.statement)) {
+      return 'The task file is not the one that this result is about: keys, digests or their order differ';
+    }
+  } catch (error) {
+    if (isCodedError(error) || error instanceof RangeError) {
+      return 'The task file holds a public key of a wrong length';
+    }
+    throw error;
+  }
+  return 'The result is about this task file, but its aggregate does not verify';
+}

@@ -1,0 +1,85 @@
+/**
+ * What a proof is bound to: provers that are honest in everything but that they take in another table, another set, another count,
+ * another header or another label. Each proof is refused, and accepted by the verifier that takes in the same; and encodings other
+ * than the one there is, accepted by the verifier that does not look at the bits between fields.
+ */
+import { expect, test } from 'vitest';
+import type { TraceEvent } from '../../reference/prover/trace.ts';
+import type { AbsorbAs } from '../../reference/verifier/transcript.ts';
+import { type SectionInput, verifyReferenceSection } from '../../reference/verifier/verify.ts';
+import { toyProof } from '../reference/toyProofs.ts';
+import { TOY1, TOY2 } from '../reference/toyRows.ts';
+
+const LONG = { timeout: 600_000 };
+const slow = Boolean(process.env.SLOW);
+const START = 'falconry/proof/v1';
+const ended = ({ bytes }: SectionInput) => ({ ok: true, length: bytes.length });
+
+const changedAt =
+  (of: string, at: number): AbsorbAs =>
+  ({ label, data }) => ({
+    label,
+    data: label === of ? data.map((x, i) => (i === at ? x ^ 1 : x)) : data,
+  });
+const relabelled =
+  (of: string, to: string): AbsorbAs =>
+  ({ label, data }) => ({ label: label === of ? to : label, data });
+
+const others: readonly (readonly [string, AbsorbAs, 'short' | 'long'])[] = [
+  ['another parameter table', changedAt(START, 17), 'short'],
+  ['another set', changedAt(START, 32), 'short'],
+  ['another bucket', changedAt(START, 33), 'short'],
+  ['another count of items', changedAt(START, 35), 'short'],
+  ['another statement in the header', changedAt('header', 20), 'short'],
+  ['a salt of the header', changedAt('header', 50), 'short'],
+  ['another protocol', relabelled(START, 'falconry/proof/v2'), 'short'],
+  ...['header', 'retry', 'uA', 'uB', 'y', 'b', 'u2', 't', 'h'].map(
+    (label) => [`another label of ${label}`, relabelled(label, `${label}.`), 'short'] as const,
+  ),
+  ['u1 under the label of u2', relabelled('u1', 'u2'), 'long'],
+];
+
+// a few in every run
+const tried = slow ? others : others.filter((_, i) => i % 8 === 0 && i < 16);
+
+test.each(tried)('bound: %s', LONG, (_name, absorbAs, row) => {
+  const proof = toyProof(row === 'short' ? TOY1 : TOY2, { faults: { absorb: absorbAs } });
+  expect(verifyReferenceSection(proof).ok).toBe(false);
+  expect(verifyReferenceSection({ ...proof, absorbAs })).toEqual(ended(proof));
+});
+
+test(
+  'a proof without a fault is accepted, and by no verifier with another transcript',
+  LONG,
+  () => {
+    const proof = toyProof(TOY1);
+    expect(verifyReferenceSection(proof)).toEqual(ended(proof));
+    for (const [, absorbAs, row] of tried) {
+      if (row === 'long') continue;
+      expect(verifyReferenceSection({ ...proof, absorbAs }).ok).toBe(false);
+    }
+  },
+);
+
+test('bits between fields: a second encoding of the same proof', LONG, () => {
+  const fields: { readonly name: string; readonly end: number }[] = [];
+  const trace = (event: TraceEvent): void => {
+    if (event.kind !== 'field') return;
+    fields.push({ name: event.name, end: (fields.at(-1)?.end ?? 0) + event.bytes.length });
+  };
+  const proof = toyProof(TOY1, { trace });
+  let found = 0;
+  for (const { name, end } of fields.filter((field) => /^[ygze]$/.test(field.name))) {
+    const bytes = proof.bytes.slice();
+    bytes[end - 1]! ^= 0x80;
+    const verdict = verifyReferenceSection({ ...proof, bytes });
+    expect(verdict.ok, name).toBe(false);
+    // the field may come to whole bytes
+    if (verdict.ok || !verdict.why.startsWith('fill')) continue;
+    found += 1;
+    expect(verifyReferenceSection({ ...proof, bytes, checks: { fill: false } })).toEqual(
+      ended(proof),
+    );
+  }
+  expect(found).toBeGreaterThanOrEqual(2);
+});

@@ -1,0 +1,3 @@
+import { testEdges } from './edges.ts';
+
+testEdges('falcon512');

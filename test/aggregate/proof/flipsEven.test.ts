@@ -1,0 +1,3 @@
+import { testFlips } from './flips.ts';
+
+testFlips(0);

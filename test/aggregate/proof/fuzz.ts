@@ -1,0 +1,279 @@
+/**
+ * Fuzzed proofs: bytes that are none, proofs that are cut, spliced and overwritten, and proofs whose fields are changed as integers and
+ * encoded again, so that they are read to their end. Each goes through the whole of `verifyAggregate` and `inspectAggregate`.
+ */
+import { expect, test } from 'vitest';
+import { aggregate, inspectAggregate, verifyAggregate } from '../../../src/aggregate/index.ts';
+import { readRow } from '../../../src/aggregate/parameters/rows.ts';
+import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/encode.ts';
+import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/parse.ts';
+import { concat } from '../../../src/bytes.ts';
+import { isCodedError } from '../../../src/errors.ts';
+import { headerOf, type SetName, type SignedItem, signedItem } from '../../reference/items.ts';
+import { fact } from '../../support/facts.ts';
+import { type TestRandom, testRandom } from '../../support/random.ts';
+import { fieldsOf, rowOf, saltsOf } from './sections.ts';
+
+/** Under SLOW=1 a million in all: by file, of which there are two, and how many less in every run. */
+const FEWER = process.env.SLOW ? 1 : 500;
+const SALT_BYTES = 40;
+/** Bytes that the process may grow by while it refuses them all, and the milliseconds that one may take. */
+const GROWTH = 160 * 2 ** 20;
+const PATIENCE = 10_000;
+
+interface Target {
+  readonly items: readonly SignedItem[];
+  readonly good: Uint8Array;
+  readonly headerLength: number;
+  /** Offsets of all fields and of the end. */
+  readonly borders: readonly number[];
+  /** Fields of a fixed width, which stay readable whatever is in them. */
+  readonly packed: readonly { readonly at: number; readonly length: number }[];
+  readonly sections: readonly { readonly set: SetName; readonly parsed: ParsedSection }[];
+}
+
+async function targetOf(items: readonly SignedItem[]): Promise<Target> {
+  const good = await aggregate(items, { format: 'proof' });
+  const headerLength = headerOf(items).length;
+  const sections: Target['sections'][number][] = [];
+  const borders: number[] = [0, 4, 6, 38, 40, headerLength];
+  const packed: Target['packed'][number][] = [];
+  let start = headerLength;
+  for (const set of ['falcon512', 'falcon1024'] as const) {
+    const members = items.filter((item) => item.set === set);
+    if (members.length === 0) continue;
+    const parsed = parseSection(readRow(rowOf(set, members.length)), good, start)!;
+    sections.push({ set, parsed });
+    const bytes = good.subarray(start, parsed.end);
+    const section = { set, items: members, bytes, header: good, salts: saltsOf(members) };
+    for (const { name, at, length } of fieldsOf(section)) {
+      borders.push(start + at);
+      if (/ (u|u2|t|h|b|w|seal of [th])$/.test(name)) packed.push({ at: start + at, length });
+    }
+    start = parsed.end;
+  }
+  expect(start).toBe(good.length);
+  return { items, good, headerLength, borders: [...borders, start], packed, sections };
+}
+
+type Mutator = (target: Target, random: TestRandom) => Uint8Array;
+
+const overwritten = (good: Uint8Array, at: number, by: Uint8Array): Uint8Array => {
+  const bytes = good.slice();
+  bytes.set(by.subarray(0, bytes.length - at), at);
+  return bytes;
+};
+/** A place anywhere, or close to a border of fields. */
+const placeIn = ({ good, borders }: Target, random: TestRandom): number => {
+  const near = random.pick(borders) + random.between(-2, 2);
+  const at = random.below(2) === 0 ? near : random.below(good.length);
+  return Math.min(Math.max(at, 0), good.length - 1);
+};
+const nudged = (x: number, random: TestRandom): number =>
+  random.pick([x + 1, x - 1, -x, 0, x + random.between(-100, 100), 2 * x + 1]);
+
+/** One integer of a section, encoded again: syntax that holds, a proof that does not. */
+const reencoded: Mutator = ({ good, headerLength, sections }, random) => {
+  const parts: Uint8Array[] = [good.subarray(0, headerLength)];
+  const chosen = random.below(sections.length);
+  let at = headerLength;
+  for (const [i, { set, parsed }] of sections.entries()) {
+    if (i !== chosen) {
+      parts.push(good.subarray(at, parsed.end));
+    } else {
+      const { set: degree, bucket } = readRow(rowOf(set, 1));
+      const parameters = readRow(rowOf(`falcon${degree}`, bucket));
+      const changed = <T extends Int32Array | Float64Array>(list: T): T => {
+        const copy = list.slice() as T;
+        const place = random.below(copy.length);
+        copy[place] = nudged(copy[place]!, random);
+        return copy;
+      };
+      const field = random.pick(['y', 'w', 'retry', 'counter', 'tail y', 'g', 'z', 'e'] as const);
+      const levels = parsed.levels.map((level, number) => {
+        if (number > 0) return level;
+        if (field === 'y') return { ...level, y: changed(level.y) };
+        if (field === 'w') return { ...level, w: changed(level.w) };
+        if (field === 'retry')
+          return { ...level, retry: (level.retry + 1 + random.below(15)) % 16 };
+        return field === 'counter' ? { ...level, counter: (level.counter + 1) % 16 } : level;
+      });
+      const { tail } = parsed;
+      const last = {
+        ...tail,
+        ...(field === 'tail y' && { y: changed(tail.y) }),
+        ...(field === 'g' && { g: changed(tail.g) }),
+        ...(field === 'z' && { z: changed(tail.z) }),
+        ...(field === 'e' && { e: changed(tail.e) }),
+      };
+      const all = [
+        ...parameters.levels.map((level, number) => encodeOrdinary(level, levels[number]!)),
+        encodeTail(parameters.tail, last),
+      ];
+      // what has no code is not sent
+      parts.push(...all.map((bytes) => bytes ?? new Uint8Array(1)));
+    }
+    at = parsed.end;
+  }
+  return concat(...parts);
+};
+
+/** What is done to a proof, and how often of a thousand times: what only the last check refuses takes some hundred times as long. */
+const MUTATORS: Readonly<Record<string, readonly [share: number, Mutator]>> = {
+  'bytes that are no proof': [130, (_, random) => random.bytes(random.below(4000))],
+  'the header, then anything': [
+    130,
+    ({ good, headerLength }, random) =>
+      concat(good.subarray(0, headerLength), random.bytes(random.below(4000))),
+  ],
+  'a changed header': [
+    140,
+    ({ good, headerLength, items }, random) => {
+      const at = random.below(headerLength - SALT_BYTES * items.length);
+      return overwritten(good, at, random.bytes(1));
+    },
+  ],
+  'a changed salt': [
+    4,
+    ({ good, headerLength, items }, random) => {
+      const at = headerLength - 1 - random.below(SALT_BYTES * items.length);
+      return overwritten(good, at, random.bytes(1));
+    },
+  ],
+  'cut off': [180, (target, random) => target.good.subarray(0, placeIn(target, random))],
+  'continued with other bytes': [
+    180,
+    (target, random) =>
+      concat(target.good.subarray(0, placeIn(target, random)), random.bytes(random.below(2000))),
+  ],
+  'bytes taken out': [
+    100,
+    (target, random) => {
+      const at = placeIn(target, random);
+      const { good } = target;
+      return concat(good.subarray(0, at), good.subarray(at + 1 + random.below(40)));
+    },
+  ],
+  'bytes put in': [
+    100,
+    (target, random) => {
+      const at = placeIn(target, random);
+      const { good } = target;
+      return concat(good.subarray(0, at), random.bytes(1 + random.below(40)), good.subarray(at));
+    },
+  ],
+  'a run overwritten': [
+    12,
+    (target, random) =>
+      overwritten(target.good, placeIn(target, random), random.bytes(1 + random.below(40))),
+  ],
+  'a field of one value': [
+    8,
+    ({ good, borders }, random) => {
+      const i = random.below(borders.length - 1);
+      const value = random.pick([0, 1, 127, 128, 254, 255]);
+      return good.slice().fill(value, borders[i]!, borders[i + 1]!);
+    },
+  ],
+  'bits of fields of fixed width': [
+    8,
+    ({ good, packed }, random) => {
+      const bytes = good.slice();
+      for (let changes = 1 + random.below(3); changes > 0; changes--) {
+        const { at, length } = random.pick(packed);
+        bytes[at + random.below(length)]! ^= 1 << random.below(8);
+      }
+      return bytes;
+    },
+  ],
+  'an integer changed and encoded again': [8, reencoded],
+};
+const READABLE = [
+  'a changed salt',
+  'bits of fields of fixed width',
+  'an integer changed and encoded again',
+];
+const NAMES = Object.keys(MUTATORS).flatMap((name) =>
+  new Array<string>(MUTATORS[name]![0]).fill(name),
+);
+
+/** Memories of all instances made from here on. */
+function watchMemories(): { bytes: () => number; stop: () => void } {
+  const memories: WebAssembly.Memory[] = [];
+  const { Instance } = WebAssembly;
+  WebAssembly.Instance = new Proxy(Instance, {
+    construct(target, args, newTarget) {
+      const instance = Reflect.construct(target, args, newTarget) as WebAssembly.Instance;
+      const { memory } = instance.exports;
+      if (memory instanceof WebAssembly.Memory) memories.push(memory);
+      return instance;
+    },
+  });
+  return {
+    bytes: () => memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0),
+    stop: () => {
+      WebAssembly.Instance = Instance;
+    },
+  };
+}
+
+/** Fuzzed proofs of one batch; a file for each, so that two cores share the work. */
+export function testFuzz(
+  name: string,
+  members: readonly (readonly [SetName, number])[],
+  of: number,
+): void {
+  const runs = of / FEWER;
+  test(`${name}: fuzzed proofs never crash, hang, pass or take memory`, {
+    timeout: 7_200_000,
+  }, async (context) => {
+    const target = await targetOf(members.map(([set, number]) => signedItem(set, number)));
+    const { items, good } = target;
+    const memory = watchMemories();
+    try {
+      expect(verifyAggregate(good, items)).toBe(true);
+      const needed = memory.bytes();
+      const random = testRandom(`fuzzed proofs ${name}`);
+      const counts = new Map<string, number>();
+      let slowest = 0;
+      let before = 0;
+      const warm = Math.min(500, runs / 2);
+      for (let run = 0; run < runs; run++) {
+        if (run === warm) before = process.resourceUsage().maxRSS;
+        // each kind at least once
+        const kind = Object.keys(MUTATORS)[run] ?? random.pick(NAMES);
+        const bytes = MUTATORS[kind]![1](target, random);
+        if (Buffer.compare(bytes, good) === 0) continue;
+        const start = performance.now();
+        const verdict = verifyAggregate(bytes, items);
+        slowest = Math.max(slowest, performance.now() - start);
+        if (verdict !== false) expect.fail(`run ${run}, ${kind}: ${verdict}`);
+        try {
+          if (inspectAggregate(bytes).sizes.total !== bytes.length)
+            expect.fail(`run ${run}, ${kind}: inspected`);
+        } catch (error) {
+          expect(isCodedError(error) && error.code, `run ${run}, ${kind}`).toBe('BAD_AGGREGATE');
+        }
+        counts.set(kind, (counts.get(kind) ?? 0) + 1);
+        // the module's memory is what one honest proof needs, whatever the bytes claim
+        expect(memory.bytes()).toBe(needed);
+      }
+      expect(slowest).toBeLessThan(PATIENCE);
+      const growth = 1024 * (process.resourceUsage().maxRSS - before);
+      expect(growth).toBeLessThan(GROWTH);
+      expect([...counts.keys()].sort()).toEqual(Object.keys(MUTATORS).sort());
+      expect(verifyAggregate(good, items)).toBe(true);
+
+      const total = [...counts.values()].reduce((a, b) => a + b, 0);
+      const readable = READABLE.reduce((sum, kind) => sum + counts.get(kind)!, 0);
+      fact(
+        context,
+        'fuzzed proofs',
+        `${name}: ${total} refused, ${readable} of them readable to the end; slowest ${slowest.toFixed(0)} ms, ` +
+          `module ${(needed / 2 ** 20).toFixed(1)} MiB, process grew by ${(growth / 2 ** 20).toFixed(0)} MiB`,
+      );
+    } finally {
+      memory.stop();
+    }
+  });
+}

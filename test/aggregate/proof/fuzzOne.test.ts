@@ -1,0 +1,3 @@
+import { testFuzz } from './fuzz.ts';
+
+testFuzz('one item', [['falcon512', 1]], 950_000);

@@ -1,0 +1,298 @@
+/**
+ * Aggregates on several threads: the same bytes and verdicts for any number of them, and an end to every story, also the bad ones.
+ */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, test } from 'vitest';
+import {
+  type AggregatePool,
+  type AggregateProgress,
+  type AggregateStats,
+  aggregate,
+  createAggregatePool,
+  findInvalid,
+  verifyAggregate,
+  verifyAggregateAsync,
+} from '../../src/aggregate/index.ts';
+import { signedItem, signedItems } from '../reference/items.ts';
+import { fact } from '../support/facts.ts';
+
+const LONG = { timeout: 600_000 };
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+const pools: AggregatePool[] = [];
+function pool(...options: Parameters<typeof createAggregatePool>): AggregatePool {
+  const made = createAggregatePool(...options);
+  pools.push(made);
+  return made;
+}
+afterAll(() => Promise.all(pools.map((each) => each.close())));
+
+const proof = { format: 'proof' } as const;
+/** Both sets, in no order. */
+const mixed = [
+  ...signedItems('falcon512', 20),
+  ...signedItems('falcon1024', 17),
+  signedItem('falcon512', 20),
+];
+
+describe('any number of threads', () => {
+  test.each([
+    ['falcon512', 1],
+    ['falcon512', 2],
+    ['falcon512', 15],
+    ['falcon512', 16],
+    ['falcon512', 17],
+    ['falcon512', 33],
+    ['falcon512', 110],
+    ['falcon1024', 16],
+    ['falcon1024', 41],
+    ['both', 38],
+  ] as const)('%s, %i items: the bytes of one', LONG, async (set, count) => {
+    const items = set === 'both' ? mixed : signedItems(set, count);
+    const expected = await aggregate(items, proof);
+    expect(verifyAggregate(expected, items)).toBe(true);
+    const wrong = expected.slice();
+    wrong[wrong.length - 100]! ^= 1;
+    for (const threads of [2, 3]) {
+      const each = pool({ threads });
+      let stats: AggregateStats | undefined;
+      const bytes = await each.aggregate(items, {
+        ...proof,
+        onStats: (told) => {
+          stats = told;
+        },
+      });
+      expect(hex(bytes)).toBe(hex(expected));
+      const smallest = set === 'both' ? 17 : count;
+      expect(stats!.threads).toBe(smallest < 16 ? 1 : threads);
+      expect(stats!.memoryBytes).toBeGreaterThan(1_000_000);
+      expect(await each.verifyAggregate(bytes, items)).toBe(true);
+      expect(await each.verifyAggregate(wrong, items)).toBe(false);
+      expect(await each.verifyAggregate(bytes, items.slice(1))).toBe(false);
+      await each.close();
+    }
+    expect(await verifyAggregateAsync(expected, items)).toBe(true);
+    expect(await verifyAggregateAsync(wrong, items)).toBe(false);
+  });
+
+  test('more threads than there is work for', LONG, async (context) => {
+    const items = signedItems('falcon512', 16);
+    const expected = hex(await aggregate(items, proof));
+    expect(hex(await aggregate(items, { ...proof, threads: 7 }))).toBe(expected);
+    fact(context, 'threads', '1, 2, 3 and 7 threads make the same proof, byte for byte');
+  });
+
+  test('bundles, and every invalid item', LONG, async () => {
+    const each = pool({ threads: 3 });
+    const items = signedItems('falcon512', 300);
+    const bundle = await aggregate(items, { format: 'bundle' });
+    let stats: AggregateStats | undefined;
+    const onStats = (told: AggregateStats): void => {
+      stats = told;
+    };
+    expect(hex(await each.aggregate(items, { format: 'bundle', onStats }))).toBe(hex(bundle));
+    expect(stats).toEqual({ threads: 1, memoryBytes: 0 });
+    expect(await each.verifyAggregate(bundle, items)).toBe(true);
+    expect(await each.verifyAggregate(bundle, items.toReversed())).toBe(false);
+    const wrong = items.map((item, i) =>
+      i % 60 === 7 ? { ...item, message: new Uint8Array(99) } : item,
+    );
+    const invalid = findInvalid(wrong);
+    expect(invalid.length).toBe(5);
+    expect(await each.findInvalid(wrong)).toEqual(invalid);
+    await expect(each.aggregate(wrong, proof)).rejects.toMatchObject({
+      code: 'INVALID_SIGNATURES',
+      invalid,
+    });
+  });
+
+  test('several calls at once', LONG, async () => {
+    const each = pool({ threads: 2 });
+    const lists = [signedItems('falcon512', 17), mixed, signedItems('falcon1024', 16)];
+    const expected = [];
+    for (const items of lists) expected.push(hex(await aggregate(items, proof)));
+    const made = await Promise.all(lists.map((items) => each.aggregate(items, proof)));
+    expect(made.map(hex)).toEqual(expected);
+    const verdicts = made.map((bytes, i) => each.verifyAggregate(bytes, lists[i]!));
+    expect(await Promise.all(verdicts)).toEqual([true, true, true]);
+  });
+});
+
+describe('on the way', () => {
+  const items = signedItems('falcon512', 110);
+
+  test('progress rises to the end of both phases', LONG, async () => {
+    const seen: AggregateProgress[] = [];
+    const bytes = await aggregate(items, { ...proof, threads: 2, onProgress: (p) => seen.push(p) });
+    const order = seen.map(({ phase, done }) => (phase === 'verifying' ? 0 : 1000) + done);
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect(seen.filter(({ phase }) => phase === 'aggregating').length).toBeGreaterThan(5);
+    expect(new Set(seen.map(({ total }) => total))).toEqual(new Set([110]));
+    expect(seen.at(-1)).toEqual({ phase: 'aggregating', done: 110, total: 110 });
+    seen.length = 0;
+    const onProgress = (p: AggregateProgress): unknown => seen.push(p);
+    expect(await verifyAggregateAsync(bytes, items, { threads: 2, onProgress })).toBe(true);
+    expect(seen.at(-1)).toEqual({ phase: 'verifying', done: 110, total: 110 });
+    const done = seen.map((p) => p.done);
+    expect(done).toEqual(done.toSorted((a, b) => a - b));
+  });
+
+  test('a callback that throws ends its call, not the pool', LONG, async () => {
+    const each = pool({ threads: 2 });
+    const fault = new Error('from the callback');
+    for (const phase of ['verifying', 'aggregating']) {
+      const onProgress = (progress: AggregateProgress): void => {
+        if (progress.phase === phase) throw fault;
+      };
+      await expect(each.aggregate(items, { ...proof, onProgress })).rejects.toBe(fault);
+    }
+    const few = items.slice(0, 16);
+    expect(hex(await each.aggregate(few, proof))).toBe(hex(await aggregate(few, proof)));
+  });
+
+  test('a signal stops it anywhere, within a second', LONG, async () => {
+    const each = pool({ threads: 2 });
+    const reason = new Error('enough');
+    const signal = AbortSignal.abort(reason);
+    const aborted = { code: 'ABORTED', cause: reason };
+    const bytes = await each.aggregate(items, proof);
+    await expect(each.aggregate(items, { ...proof, signal })).rejects.toMatchObject(aborted);
+    await expect(each.verifyAggregate(bytes, items, { signal })).rejects.toMatchObject(aborted);
+    await expect(each.findInvalid(items, { signal })).rejects.toMatchObject(aborted);
+    for (const stopAt of [0, 1, 3, 8, 20]) {
+      const controller = new AbortController();
+      let shown = 0;
+      let stoppedMs = 0;
+      const run = each.aggregate(items, {
+        ...proof,
+        signal: controller.signal,
+        onProgress: () => {
+          if (shown++ !== stopAt) return;
+          stoppedMs = performance.now();
+          controller.abort(reason);
+        },
+      });
+      await expect(run).rejects.toMatchObject(aborted);
+      expect(performance.now() - stoppedMs).toBeLessThan(1000);
+    }
+    const controller = new AbortController();
+    const run = each.verifyAggregate(bytes, items, {
+      signal: controller.signal,
+      onProgress: () => controller.abort(reason),
+    });
+    await expect(run).rejects.toMatchObject(aborted);
+    expect(hex(await each.aggregate(items, proof))).toBe(hex(bytes));
+  });
+
+  test('close: calls in work are rejected, later ones too', LONG, async () => {
+    const each = pool({ threads: 2 });
+    const run = each.aggregate(items, { ...proof, onProgress: () => void each.close() });
+    await expect(run).rejects.toMatchObject({ code: 'ABORTED' });
+    await each.close();
+    await expect(each.aggregate(items)).rejects.toMatchObject({ code: 'ABORTED' });
+    await expect(each.verifyAggregate(new Uint8Array(9), [])).rejects.toMatchObject({
+      code: 'ABORTED',
+    });
+    await using scoped = createAggregatePool({ threads: 2 });
+    expect(await scoped.findInvalid(items)).toEqual([]);
+  });
+});
+
+describe('threads that cannot be had, or die: this one does the work', () => {
+  const items = signedItems('falcon512', 40);
+  const worker = new URL('../../src/aggregate/threads/worker.ts', import.meta.url).href;
+  const from = (source: string): URL =>
+    new URL(`data:text/javascript,${encodeURIComponent(source)}`);
+  /** The real worker, with something done to it before its n-th message. */
+  const ruined = (count: number, what: string): URL =>
+    from(`import { parentPort } from 'node:worker_threads';
+      let count = 0;
+      parentPort.on('message', (message) => { if (++count === ${count}) { ${what} } });
+      await import('${worker}');`);
+
+  const ends: [name: string, workerUrl: string | URL][] = [
+    ['exits at once', from('process.exit(0);')],
+    ['throws while loading', from(`throw new Error('broken');`)],
+    ['does not parse', from('this is no javascript')],
+    ['is not there', new URL('file:///nowhere/worker.js')],
+    ['is of a kind that the host refuses', 'https://example.org/worker.js'],
+    ['exits at its first message', ruined(1, 'process.exit(3);')],
+    ...[2, 3, 4, 5, 7, 9, 20].map((count): [string, URL] => [
+      `exits at message ${count}`,
+      ruined(count, 'process.exit(3);'),
+    ]),
+    ['throws in the middle', ruined(6, `throw new Error('broken');`)],
+  ];
+  test.each(ends)('one that %s', LONG, async (_, workerUrl) => {
+    const expected = hex(await aggregate(items, proof));
+    const each = pool({ threads: 2, workerUrl });
+    const shown: number[] = [];
+    const bytes = await each.aggregate(items, {
+      ...proof,
+      onProgress: ({ phase, done }) => shown.push((phase === 'verifying' ? 0 : 1000) + done),
+    });
+    expect(hex(bytes)).toBe(expected);
+    expect(shown).toEqual(shown.toSorted((a, b) => a - b));
+    expect(await each.verifyAggregate(bytes, items)).toBe(true);
+    expect(await each.findInvalid(items)).toEqual([]);
+    await each.close();
+  });
+
+  test('a fault in a thread is told, and not hidden by doing it again', LONG, async () => {
+    const faulty = (code: string): URL =>
+      from(`import { parentPort } from 'node:worker_threads';
+        parentPort.postMessage({ hello: true });
+        parentPort.on('message', ({ id }) =>
+          parentPort.postMessage({ id, fault: { code: '${code}', text: 'of a thread' } }));`);
+    for (const code of ['OUT_OF_MEMORY', 'INTERNAL']) {
+      const each = pool({ threads: 2, workerUrl: faulty(code) });
+      await expect(each.aggregate(items, proof)).rejects.toMatchObject({ code });
+    }
+  });
+});
+
+test('wrong options are refused', async () => {
+  const [item] = signedItems('falcon512', 1);
+  for (const options of [{ threads: '2' }, { workerUrl: 5 }, { thread: 2 }, { onStats: 1 }]) {
+    await expect(aggregate([item!], options as never)).rejects.toThrow(TypeError);
+  }
+  for (const options of [{ threads: '2' }, { workerUrl: 5 }, { format: 'proof' }, { signal: 1 }]) {
+    const run = verifyAggregateAsync(new Uint8Array(1), [item!], options as never);
+    await expect(run).rejects.toThrow(TypeError);
+  }
+  for (const options of [{ threads: 0 }, { threads: 1.5 }, { threads: 65 }, { threads: -1 }]) {
+    await expect(aggregate([item!], options)).rejects.toThrow(RangeError);
+    expect(() => createAggregatePool(options)).toThrow(RangeError);
+  }
+  for (const options of [{ thread: 2 }, { threads: null }, { signal: undefined }, 7, null]) {
+    expect(() => createAggregatePool(options as never)).toThrow(TypeError);
+  }
+  const each = pool({ threads: 1 });
+  await expect(each.aggregate([item!], { threads: 2 } as never)).rejects.toThrow(TypeError);
+  await expect(each.findInvalid([{}] as never)).rejects.toThrow(TypeError);
+  await expect(each.aggregate([])).rejects.toThrow(RangeError);
+});
+
+test('neither an idle pool nor a call that is over keeps the process alive', LONG, async () => {
+  const library = new URL('../../src/aggregate/index.ts', import.meta.url).href;
+  const source = `
+    import { createAggregatePool } from '${library}';
+    import { falcon512 } from '${library.replace('aggregate', 'falcon')}';
+    const { publicKey, secretKey } = falcon512.keygen();
+    const items = Array.from({ length: 20 }, (_, i) => {
+      const message = Uint8Array.of(i);
+      return { signature: falcon512.sign(message, secretKey), message, publicKey };
+    });
+    const pool = createAggregatePool({ threads: 2 });
+    const bytes = await pool.aggregate(items, { format: 'proof' });
+    console.log(await pool.verifyAggregate(bytes, items));
+    // no close()
+  `;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '-e', source],
+    { timeout: 120_000 },
+  );
+  expect(stdout.trim()).toBe('true');
+});

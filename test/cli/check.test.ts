@@ -1,0 +1,327 @@
+/** `falconry serve --check` finds what would go wrong: every fault is really there. */
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { diskFinding } from '../../src/cli/serveChecks.ts';
+import { fact } from '../support/facts.ts';
+import { type Ended, falconry, falconryHere, temporaryFolder } from './cli.ts';
+
+interface Finding {
+  level: 'ok' | 'warning' | 'fault';
+  check: string;
+  message: string;
+  advice?: string;
+}
+
+const folder = temporaryFolder();
+let data: string;
+let turn = 0;
+const servers: Server[] = [];
+beforeEach(() => {
+  process.chdir(folder.path);
+  data = join(folder.path, `data-${turn++}`);
+});
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+afterAll(() => {
+  process.chdir('/');
+  folder.remove();
+});
+
+/** In this process, but where the mode of the process itself is asked for. */
+async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  const all = ['serve', '--check', '--data', data, '--port', '0', ...args];
+  return env.NODE_ENV === undefined ? falconryHere(all, env) : falconry(folder.path, all, '', env);
+}
+
+async function check(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
+  const { code, out, err } = await run([...args, '--json'], env);
+  expect(err).toBe('');
+  const report = JSON.parse(out);
+  const findings: Finding[] = report.findings;
+  expect(report.faults).toBe(findings.filter(({ level }) => level === 'fault').length);
+  expect([code, report.ok]).toEqual(report.faults > 0 ? [1, false] : [0, true]);
+  const of = (name: string) => findings.filter(({ check }) => check === name);
+  return { report, findings, of };
+}
+
+async function listen(server: Server): Promise<number> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+/** A store as a first start leaves it. */
+async function makeStore(): Promise<DatabaseSync> {
+  const made = await falconry(folder.path, ['keys', 'create', '--data', data]);
+  expect(made.code).toBe(0);
+  return new DatabaseSync(join(data, 'falconry.sqlite'));
+}
+
+it('runs as a command', async () => {
+  const { code, out, err } = await falconry(folder.path, ['serve', '--check', '--port', '0']);
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toContain('0 faults');
+});
+
+describe('what is well', () => {
+  it('is explained: each value and where it comes from', async (context) => {
+    writeFileSync(join(folder.path, 'some.json'), '{"retention": "30d", "threads": 1}');
+    const args = ['--config', 'some.json', '--max-body', '1MiB'];
+    const { report } = await check(args, { FALCONRY_LOG_LEVEL: 'warn' });
+    const of = (name: string) =>
+      report.config.find((entry: { name: string }) => entry.name === name);
+    expect(of('retention')).toEqual({
+      name: 'retention',
+      value: 2_592_000_000,
+      text: '30d',
+      source: 'file',
+      at: 'some.json',
+    });
+    expect(of('maxBody')).toMatchObject({ value: 1_048_576, text: '1MiB', at: '--max-body' });
+    expect(of('logLevel')).toMatchObject({ value: 'warn', at: 'FALCONRY_LOG_LEVEL' });
+    expect(of('maxSignatures')).toMatchObject({ value: 1722, source: 'default' });
+    const text = await run(args, { FALCONRY_LOG_LEVEL: 'warn' });
+    expect(text.out).toMatch(/^Configuration \(file some\.json\)\n/);
+    expect(text.out).toMatch(/^ {2}retention +30d +some\.json$/m);
+    expect(text.out).toMatch(/^ {2}logLevel +warn +FALCONRY_LOG_LEVEL$/m);
+    expect(text.out).toMatch(/^0 faults, \d warnings?$/m);
+    fact(context, 'command line', `serve --check explains ${report.config.length} settings`);
+  });
+
+  it('is left as it was: nothing is made', async () => {
+    const { of } = await check();
+    expect(existsSync(data)).toBe(false);
+    expect(of('data')[0]).toMatchObject({
+      level: 'ok',
+      message: `${data} will be made at the first start`,
+    });
+    (await makeStore()).close();
+    const before = readdirSync(data);
+    const again = await check();
+    expect(readdirSync(data)).toEqual(before);
+    expect(again.of('data')[0]).toMatchObject({ level: 'ok' });
+    expect(again.of('apiKeys')).toEqual([
+      { level: 'ok', check: 'apiKeys', message: '1 in the store' },
+    ]);
+  });
+});
+
+describe('addresses', () => {
+  it('the port is taken', async () => {
+    const port = await listen(createServer());
+    const { of } = await check(['--port', String(port)]);
+    expect(of('port')[0]).toMatchObject({
+      level: 'fault',
+      message: `cannot listen on 127.0.0.1:${port}: another process listens there (EADDRINUSE)`,
+    });
+  });
+
+  it('this machine has no such address', async () => {
+    const { of } = await check(['--host', '203.0.113.1']);
+    expect(of('port')[0]).toMatchObject({ level: 'fault' });
+  });
+
+  it('the public address leads here, through a proxy that takes a prefix away', async () => {
+    const free = await listen(createServer());
+    await new Promise((resolve) => servers.pop()!.close(resolve));
+    const proxy = await listen(
+      createServer((incoming, outgoing) => {
+        const path = incoming.url!.replace(/^\/falcon/, '');
+        const onward = request({ port: free, host: '127.0.0.1', path }, (answer) => {
+          outgoing.writeHead(answer.statusCode!);
+          answer.pipe(outgoing);
+        });
+        onward.on('error', () => outgoing.writeHead(502).end());
+        onward.end();
+      }),
+    );
+    const url = `http://127.0.0.1:${proxy}/falcon`;
+    const here = await check(['--port', String(free), '--public-url', url]);
+    expect(here.of('publicUrl')).toEqual([
+      { level: 'ok', check: 'publicUrl', message: `${url} leads to this port` },
+    ]);
+    const elsewhere = await check(['--public-url', url]);
+    expect(elsewhere.of('publicUrl')[0]).toMatchObject({ level: 'warning' });
+    expect(elsewhere.of('publicUrl')[0]!.message).toContain('(502), but not from this port');
+  });
+
+  it('the public address cannot be reached, or is none', async () => {
+    const free = await listen(createServer());
+    await new Promise((resolve) => servers.pop()!.close(resolve));
+    const { of } = await check(['--public-url', `http://127.0.0.1:${free}`]);
+    expect(of('publicUrl')[0]).toMatchObject({ level: 'fault' });
+    expect(of('publicUrl')[0]!.message).toContain('ECONNREFUSED');
+    const name = await check(['--public-url', 'https://falcon.invalid']);
+    expect(name.of('publicUrl')[0]).toMatchObject({ level: 'fault' });
+    const none = await check(['--public-url', 'falcon.example.com']);
+    expect(none.of('config')[0]).toMatchObject({ level: 'fault' });
+  });
+
+  it('a password in it is refused, and not shown', async () => {
+    const { code, out } = await run(['--public-url', 'http://user:swordfish@127.0.0.1:1']);
+    expect(code).toBe(1);
+    expect(out).toContain('without query or password');
+    expect(out).not.toContain('swordfish');
+  });
+
+  it('its clock is another', async () => {
+    const date = new Date(Date.now() - 600_000).toUTCString();
+    const port = await listen(createServer((_, answer) => answer.writeHead(404, { date }).end()));
+    const { of } = await check(['--public-url', `http://127.0.0.1:${port}`]);
+    expect(of('clock')[0]).toMatchObject({ level: 'warning' });
+    expect(of('clock')[0]!.message).toMatch(/(599|60\d) s apart/);
+  });
+
+  it('a proxy is trusted that is not known', async () => {
+    const open = await check(['--trust-proxy', '--host', '0.0.0.0']);
+    expect(open.of('trustProxy')[0]).toMatchObject({ level: 'fault' });
+    expect((await check(['--trust-proxy'])).of('trustProxy')[0]).toMatchObject({
+      level: 'warning',
+    });
+    expect((await check()).of('trustProxy')).toEqual([]);
+  });
+});
+
+describe('data', () => {
+  it('is open to others', async () => {
+    (await makeStore()).close();
+    chmodSync(data, 0o755);
+    chmodSync(join(data, 'falconry.sqlite'), 0o644);
+    mkdirSync(join(data, 'keys'), { mode: 0o700 });
+    writeFileSync(join(data, 'keys', 'signing.json'), '{}', { mode: 0o640 });
+    const messages = (await check()).of('data').map(({ level, message }) => [level, message]);
+    expect(messages).toEqual(
+      [data, join(data, 'falconry.sqlite'), join(data, 'keys', 'signing.json')].map((path) => [
+        'fault',
+        `${path} holds secrets and is open to others`,
+      ]),
+    );
+  });
+
+  it('is no directory, or below none', async () => {
+    writeFileSync(data, '');
+    expect((await check()).of('data')[0]!.message).toBe(`${data} is not a directory`);
+    const below = await check(['--data', join(data, 'below')]);
+    expect(below.of('data')[0]).toMatchObject({ level: 'fault' });
+  });
+
+  it.runIf(process.getuid?.() === 0 && existsSync('/usr/bin/setpriv'))(
+    'belongs to somebody else',
+    async () => {
+      mkdirSync(data, { mode: 0o700 });
+      chmodSync(folder.path, 0o755);
+      const { spawnSync } = await import('node:child_process');
+      const { MAIN } = await import('./cli.ts');
+      const as = ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, MAIN];
+      const args = ['serve', '--check', '--json', '--port', '0', '--data', data];
+      const child = spawnSync('setpriv', [...as, ...args], { cwd: tmpdir(), encoding: 'utf8' });
+      const findings: Finding[] = JSON.parse(child.stdout).findings;
+      expect(child.status).toBe(1);
+      expect(findings.find(({ check }) => check === 'data')).toMatchObject({
+        level: 'fault',
+        message: `${data} cannot be written to (EACCES)`,
+      });
+      expect(findings.some(({ check }) => check === 'user')).toBe(false);
+    },
+  );
+
+  it('has no room', () => {
+    expect(diskFinding(100e6, 32 * 2 ** 20).level).toBe('fault');
+    expect(diskFinding(1e9, 32 * 2 ** 20).level).toBe('warning');
+    expect(diskFinding(1e11, 32 * 2 ** 20).level).toBe('ok');
+  });
+});
+
+describe('the database', () => {
+  it('is locked by another process', async () => {
+    const db = await makeStore();
+    db.exec('BEGIN IMMEDIATE');
+    const { of } = await check();
+    expect(of('database')[0]).toMatchObject({ level: 'fault' });
+    expect(of('database')[0]!.message).toContain('is locked by another process');
+    db.exec('ROLLBACK');
+    expect((await check()).of('database')[0]).toMatchObject({ level: 'ok' });
+    db.close();
+  });
+
+  it('was written by a newer version', async () => {
+    const db = await makeStore();
+    db.exec('PRAGMA user_version = 99');
+    db.close();
+    const { of } = await check();
+    expect(of('database')[0]).toMatchObject({ level: 'fault' });
+    expect(of('database')[0]!.message).toContain('newer version (schema 99');
+  });
+
+  it('is none, or damaged', async () => {
+    mkdirSync(data, { mode: 0o700 });
+    writeFileSync(join(data, 'falconry.sqlite'), 'no database'.repeat(1000), { mode: 0o600 });
+    const { of } = await check();
+    expect(of('database')[0]).toMatchObject({ level: 'fault' });
+    expect(of('database')[0]!.message).toContain('is no database');
+  });
+
+  it('has no keys', async () => {
+    const db = await makeStore();
+    db.exec('DELETE FROM api_keys');
+    db.close();
+    expect((await check()).of('apiKeys')[0]).toMatchObject({ level: 'warning' });
+    const given = await check([], { FALCONRY_FIRST_KEY: 'k'.repeat(40) });
+    expect(given.of('apiKeys')[0]).toMatchObject({ level: 'ok' });
+  });
+
+  it('has a task of tomorrow', async () => {
+    const db = await makeStore();
+    const at = `${new Date(Date.now() + 86_400_000).toISOString().slice(0, 19)}.000000001Z`;
+    db.prepare(`INSERT INTO tasks (id, client_id, kind, state, attempt, failures, losses, count, threads,
+      created_at, submitted_at, updated_at, expires_ms, submitted)
+      VALUES (1, 1, 'aggregate', 'created', 0, 0, 0, 0, 1, ?1, ?1, ?1, 0, 0)`).run(at);
+    db.close();
+    const { of } = await check();
+    expect(of('clock')[0]).toMatchObject({ level: 'fault' });
+    expect(of('clock')[0]!.message).toContain('behind the newest task');
+  });
+});
+
+describe('the machine and the mode', () => {
+  it('signs in production', async () => {
+    const production = { NODE_ENV: 'production' };
+    expect((await check([], production)).of('signing')[0]).toMatchObject({ level: 'ok' });
+    const on = await check(['--signing'], production);
+    expect(on.of('signing')[0]).toMatchObject({ level: 'fault' });
+    const far = await check(['--host', '0.0.0.0']);
+    expect(far.of('signing')[0]).toMatchObject({ level: 'warning' });
+  });
+
+  it('has fewer processors than threads', async () => {
+    const many = await check(['--threads', String(availableParallelism() + 1)]);
+    expect(many.of('threads')[0]).toMatchObject({ level: 'warning' });
+    const few = await check(['--threads', '1']);
+    expect(few.of('threads')[0]).toMatchObject({ level: 'ok' });
+  });
+
+  it('has less memory than it may take', async () => {
+    const { of } = await check(['--max-buffered', '60000GiB'.replace('60000', '60')]);
+    expect(of('memory')[0]).toMatchObject({ level: 'warning' });
+  });
+
+  it('settings that do not go together', async () => {
+    const { of } = await check(['--max-body', '200MiB']);
+    expect(of('config')[0]).toMatchObject({ level: 'fault' });
+    expect(of('config')[0]!.message).toContain('maxBufferedBytes');
+  });
+
+  it('misspelt names in the environment', async () => {
+    const { of } = await check([], { FALCONRY_THREAD: '2' });
+    expect(of('environment')[0]!.message).toContain('did you mean FALCONRY_THREADS?');
+  });
+});

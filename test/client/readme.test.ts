@@ -1,0 +1,54 @@
+/** Every example of the client's README runs as it stands against a real service, and prints what it says. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startService, type TestService } from '../middleware/support.ts';
+
+const ROOT = new URL('../../', import.meta.url);
+const ENTRIES: Readonly<Record<string, string>> = {
+  falconry: new URL('src/index.ts', ROOT).href,
+  'falconry/client': new URL('src/client/index.ts', ROOT).href,
+};
+const readme = readFileSync(new URL('src/client/README.md', ROOT), 'utf8');
+const examples = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!);
+
+let http: TestService;
+const folder = mkdtempSync(join(tmpdir(), 'falconry-client-'));
+beforeAll(async () => {
+  http = await startService({ threads: 1 });
+});
+afterAll(async () => {
+  await http.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test.each(examples.map((source, i) => [i + 1, source] as const))(
+  'example %i',
+  async (i, source) => {
+    const file = join(folder, `example${i}.ts`);
+    writeFileSync(
+      file,
+      source.replace(/from '([^']+)'/g, (_, name: string) => `from '${ENTRIES[name]}'`),
+    );
+    const { stdout } = await promisify(execFile)(process.execPath, [file], {
+      env: { ...process.env, FALCONRY_URL: http.address, FALCONRY_API_KEY: http.alice },
+    });
+    const said = [...source.matchAll(/console\.log\(.*\); \/\/ (.*)/g)].map((match) => match[1]!);
+    expect(said.length).toBeGreaterThan(0);
+    for (const text of said) expect(stdout.split('\n')).toContain(text);
+  },
+);
+
+test('every method and every code is in it', async () => {
+  const { createClient } = await import('../../src/client/index.ts');
+  const client = createClient({ baseUrl: http.address });
+  const internal = ['constructor', 'record', 'findCompleted', 'baseUrl'];
+  const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(client));
+  expect(examples.length).toBe(2);
+  for (const name of methods.filter((each) => !internal.includes(each))) {
+    expect(readme, name).toContain(`\`${name}(`);
+  }
+});

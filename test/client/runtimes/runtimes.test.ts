@@ -1,0 +1,131 @@
+/** The client really run in Node, Deno, Bun and Chromium, against both servers. */
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { HttpServer } from '../../../src/cli/httpServer.ts';
+import { startService, type TestService } from '../../middleware/support.ts';
+import { fact } from '../../support/facts.ts';
+import { PLAIN_KEY, type PlainServer, startPlainServer } from '../plainServer.ts';
+import type { ClientReport, Servers } from './check.ts';
+import { openHost } from './page.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+const installed = (name: string): string => join(root, 'node_modules/.bin', name);
+const TOPIC = 'the client really ran in';
+
+let http: TestService;
+let host: HttpServer;
+let plain: PlainServer;
+let servers: Servers;
+
+beforeAll(async () => {
+  http = await startService({ threads: 1 });
+  host = await openHost(http.service);
+  plain = await startPlainServer();
+  servers = {
+    service: { baseUrl: `http://127.0.0.1:${host.port}/falcon`, apiKey: http.alice },
+    plain: { baseUrl: plain.base, apiKey: PLAIN_KEY, serviceName: 'plain' },
+  };
+});
+afterAll(async () => {
+  await host.close(0);
+  await Promise.all([http.close(), plain.close()]);
+});
+
+function judge(report: ClientReport): string {
+  expect(report.faults).toEqual([]);
+  expect(report.checks).toBeGreaterThan(15);
+  // Told on the way, not only at both ends; and the store of the other server got a length and no key.
+  expect(report.between.service).toBeGreaterThan(0);
+  expect(report.between.plain).toBeGreaterThan(0);
+  const puts = plain.seen.filter(({ method }) => method === 'PUT');
+  expect(plain.tasks.get(report.ids[0]!)!.file!.length).toBe(24_000_000);
+  expect(puts.at(-1)!.headers['content-length']).toBe('24000000');
+  expect(puts.every(({ headers }) => headers.authorization === undefined)).toBe(true);
+  return `${report.checks} checks`;
+}
+
+async function runCommand(command: string, args: readonly string[]): Promise<ClientReport> {
+  const { stdout } = await promisify(execFile)(command, [...args, main, JSON.stringify(servers)], {
+    cwd: root,
+    timeout: 90_000,
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  return JSON.parse(stdout.trim().split('\n').at(-1)!) as ClientReport;
+}
+
+test('Node', async (context) => {
+  fact(
+    context,
+    TOPIC,
+    `Node ${process.versions.node}: ${judge(await runCommand(process.execPath, []))}`,
+  );
+});
+
+test('Deno', async (context) => {
+  const [version] = execFileSync(installed('deno'), ['--version'], { encoding: 'utf8' }).split(
+    '\n',
+  );
+  const report = await runCommand(installed('deno'), [
+    'run',
+    '--no-prompt',
+    '--no-lock',
+    '--cached-only',
+    '--node-modules-dir=manual',
+    '--allow-net=127.0.0.1',
+    `--allow-read=${root}`,
+  ]);
+  fact(context, TOPIC, `${version}: ${judge(report)}`);
+});
+
+test('Bun', async (context) => {
+  const version = execFileSync(installed('bun'), ['--version'], { encoding: 'utf8' }).trim();
+  const report = await runCommand(installed('bun'), ['run', '--no-install']);
+  fact(context, TOPIC, `Bun ${version}: ${judge(report)}`);
+});
+
+const executablePath = '/usr/bin/chromium';
+
+test('Chromium', async (context) => {
+  if (!existsSync(executablePath)) {
+    console.log(
+      'NOTICE: no Chromium on this machine (Debian: apt-get install chromium); its test is skipped.',
+    );
+    return context.skip('no Chromium on this machine');
+  }
+  const browser = await chromium.launch({
+    executablePath,
+    headless: true,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+    ],
+  });
+  try {
+    const page = await browser.newPage();
+    const errors: string[] = [];
+    page.on('pageerror', (error) => errors.push(String(error)));
+    await page.goto(`http://127.0.0.1:${host.port}/page`);
+    await page
+      .waitForFunction('globalThis.loaded === true', undefined, { timeout: 30_000 })
+      .catch((error) => {
+        throw new Error([...errors, String(error)].join('\n'));
+      });
+    // In a page the address may be relative to it.
+    const own: Servers = { ...servers, service: { ...servers.service, baseUrl: './falcon/' } };
+    const report = await page.evaluate(`globalThis.checkClient(${JSON.stringify(own)})`);
+    expect(errors).toEqual([]);
+    fact(context, TOPIC, `Chromium ${browser.version()}: ${judge(report as ClientReport)}`);
+  } finally {
+    await browser.close();
+  }
+});

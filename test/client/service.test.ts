@@ -1,0 +1,232 @@
+/** The client and the real service, over real HTTP. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Client,
+  ClientError,
+  createClient,
+  type SubmitProgress,
+  type TaskRecord,
+} from '../../src/client/index.ts';
+import { falcon512 } from '../../src/falcon/index.ts';
+import { startService, type TestService } from '../middleware/support.ts';
+import { signedItems } from './items.ts';
+
+let http: TestService;
+let client: Client;
+const items = signedItems(12);
+const fails = (work: Promise<unknown>) =>
+  work.then(
+    () => expect.unreachable('it did not fail'),
+    (error) => {
+      expect(error).toBeInstanceOf(ClientError);
+      return error as ClientError;
+    },
+  );
+
+beforeAll(async () => {
+  http = await startService({ threads: 1, workers: true });
+  client = createClient({ baseUrl: http.address, apiKey: http.alice });
+});
+afterAll(() => http.close());
+
+describe('the whole way', () => {
+  test('submit, wait, result: with progress of every step, checked here', async () => {
+    const steps: SubmitProgress[] = [];
+    const large = [...items, ...items, ...items, ...items];
+    const accepted = await client.submit(large, { onProgress: (each) => steps.push(each) });
+    expect(accepted.process_id).toMatch(/^\d+$/);
+    expect([...new Set(steps.map(({ step }) => step))]).toEqual(['create', 'upload', 'notify']);
+    const sent = steps.filter(({ step }) => step === 'upload');
+    expect(sent[0]!.done).toBe(0);
+    expect(sent.at(-1)!.done).toBe(sent.at(-1)!.total);
+    expect(sent.filter(({ done, total }) => done > 0 && done < total).length).toBeGreaterThan(1);
+    expect(sent.map(({ done }) => done)).toEqual(
+      sent.map(({ done }) => done).sort((a, b) => a - b),
+    );
+
+    const seen: TaskRecord[] = [];
+    const record = await client.waitFor(accepted, { onProgress: (each) => seen.push(each) });
+    expect(record).toMatchObject({ status: 'completed', batch_size: 48 });
+    expect(seen.at(-1)).toEqual(record);
+    expect(seen.length).toBeGreaterThan(1);
+
+    const result = await client.result(record.process_id, { statements: large });
+    expect(result).toMatchObject({ checked: true, file: { count: 48, parameter_set: 'mixed' } });
+    expect(new URL(result.url).pathname.endsWith(`/${record.process_id}.json`)).toBe(true);
+    expect(JSON.parse(result.text)).toEqual(result.json);
+    expect(await client.verify(result.aggregate!, large)).toBe(true);
+    expect(await client.verify(result.file!, [...large].reverse())).toBe(false);
+  });
+
+  test('directly, as triples of hex', async () => {
+    const hex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`;
+    const triples = items.map(({ message, publicKey, signature }) => ({
+      digest: hex(message),
+      public_key: hex(publicKey),
+      signature: hex(signature),
+    }));
+    const { process_id } = await client.aggregate(triples);
+    await client.waitFor(process_id, { by: 'poll', pollMs: [10, 50] });
+    const { file } = await client.result(process_id, { statements: triples });
+    expect(file!.process_id).toBe(process_id);
+  });
+
+  test('sign: bytes or hex', async () => {
+    const message = Uint8Array.of(1, 2, 255);
+    const bytes = (text: string) => new Uint8Array(Buffer.from(text.slice(2), 'hex'));
+    for (const given of [message, '0x0102ff']) {
+      const { digest, public_key, signature } = await client.sign(given);
+      expect(digest).toBe('0x0102ff');
+      expect(falcon512.verify(bytes(signature), message, bytes(public_key))).toBe(true);
+    }
+  });
+
+  test('a file as it is, in steps, with a second url', async () => {
+    const ticket = await client.createTask();
+    const other = await client.renewUpload(BigInt(ticket.process_id));
+    expect(other.process_id).toBe(ticket.process_id);
+    expect((await fails(client.notify(ticket.process_id))).code).toBe('NOT_UPLOADED');
+    await client.upload(ticket, '[]');
+    await client.upload(other.url, items);
+    expect((await client.task(ticket.process_id)).status).toBe('wait for notification');
+    await client.notify(Number(ticket.process_id));
+    await client.notify(ticket.process_id);
+    await client.waitFor(ticket);
+    expect((await client.result(ticket.process_id, { statements: items })).checked).toBe(true);
+  });
+
+  test('events: every record until the end', async () => {
+    const { process_id } = await client.submit(items);
+    const texts: string[] = [];
+    for await (const { status } of client.events(process_id)) texts.push(status);
+    expect(texts.at(-1)).toBe('completed');
+  });
+});
+
+describe('lists', () => {
+  test('all tasks over all pages, both orders, by status; one page', async () => {
+    const bob = createClient({ baseUrl: `${http.address}/`, apiKey: async () => http.bob });
+    const ids: string[] = [];
+    for (let i = 0; i < 7; i++) ids.push((await bob.createTask()).process_id);
+    const collect = async (options: Parameters<Client['tasks']>[0]) => {
+      const found: string[] = [];
+      for await (const { id } of bob.tasks(options)) found.push(id);
+      return found;
+    };
+    expect(await collect({ limit: 2 })).toEqual(ids);
+    expect(await collect({})).toEqual(ids);
+    expect(await collect({ limit: 3, order: 'desc' })).toEqual([...ids].reverse());
+    expect(await collect({ status: 'completed' })).toEqual([]);
+    const first = await bob.page({ limit: 5 });
+    const second = await bob.page({ limit: 5, cursor: first.next });
+    expect([first.tasks.length, second.tasks.length, second.next]).toEqual([5, 2, '']);
+    expect((await fails(bob.page({ limit: 0 }))).status).toBe(400);
+  });
+
+  test('cancel: only what has not ended; remove: whatever it is', async () => {
+    const open = await client.createTask();
+    expect((await client.cancel(open.process_id))!.status).toBe('cancelled');
+    expect((await client.cancel(open.process_id))!.status).toBe('cancelled');
+    expect((await fails(client.waitFor(open))).code).toBe('TASK_CANCELLED');
+    await client.remove(open.process_id);
+    expect((await fails(client.task(open.process_id))).code).toBe('NOT_FOUND');
+    expect((await fails(client.remove(open.process_id))).status).toBe(404);
+    const second = await client.createTask();
+    await client.remove(second.process_id);
+    expect((await fails(client.task(second.process_id))).status).toBe(404);
+  });
+});
+
+describe('refusals', () => {
+  test('of a batch: which members are at fault', async () => {
+    const error = await fails(
+      client.aggregate([{ digest: '0x1', public_key: 'ab', signature: '0x' }]),
+    );
+    expect(error).toMatchObject({ kind: 'problem', code: 'INVALID_BODY', status: 422 });
+    expect(error.errors.map(({ path }) => path)).toContain('/data/0/digest');
+  });
+
+  test('of a task: every invalid signature by its index', async () => {
+    const wrong = items.map((item, i) =>
+      i === 3 || i === 8 ? { ...item, message: Uint8Array.of(i) } : item,
+    );
+    const { process_id } = await client.submit(wrong);
+    const error = await fails(client.waitFor(process_id));
+    expect(error).toMatchObject({ kind: 'task', code: 'TASK_FAILED' });
+    expect(error.invalid.map(({ index }) => index)).toEqual([3, 8]);
+    expect(error.record!.process_id).toBe(process_id);
+    expect(await fails(client.result(process_id))).toMatchObject({ code: 'NO_RESULT' });
+  });
+
+  test('of a result that is about something else', async () => {
+    const { process_id } = await client.submit(items);
+    await client.waitFor(process_id);
+    for (const statements of [items.slice(1), [...items].reverse(), [...items, items[0]!]]) {
+      const error = await fails(client.result(process_id, { statements }));
+      expect(error).toMatchObject({ kind: 'result', code: 'BAD_RESULT' });
+    }
+  });
+
+  test('of a key: typed, and never quoted', async () => {
+    const stranger = createClient({ baseUrl: http.address, apiKey: 'no-such-key' });
+    const error = await fails(stranger.task(1));
+    expect(error).toMatchObject({ kind: 'problem', code: 'UNAUTHENTICATED', status: 401 });
+    const none = createClient({ baseUrl: http.address });
+    expect((await fails(none.task(1))).status).toBe(401);
+    const secret = 'sec\nret';
+    expect(() => createClient({ baseUrl: http.address, apiKey: secret })).toThrow(TypeError);
+    const late = createClient({ baseUrl: http.address, apiKey: () => secret });
+    await expect(late.task(1)).rejects.not.toThrow(/sec/);
+  });
+
+  test('of arguments: at once, before any request', async () => {
+    const { tasks } = client;
+    expect(tasks).toBeTypeOf('function');
+    expect(() => createClient({ baseUrl: 'ftp://x' })).toThrow(TypeError);
+    expect(() => createClient({ baseUrl: 'nowhere' })).toThrow(TypeError);
+    // @ts-expect-error: no such option
+    expect(() => createClient({ baseUrl: http.address, key: 'x' })).toThrow(/no option "key"/);
+    expect(() => createClient({ baseUrl: http.address, retries: { times: -1 } })).toThrow(
+      RangeError,
+    );
+    expect(() => createClient({ baseUrl: http.address, serviceName: 'a/b' })).toThrow(TypeError);
+    for (const id of ['', 'x', '-1', '../1', 2 ** 53, 1.5, -1, -1n]) {
+      expect(() => client.task(id)).toThrow(RangeError);
+    }
+  });
+
+  test('a task of another client is not there', async () => {
+    const { process_id } = await client.createTask();
+    const bob = createClient({ baseUrl: http.address, apiKey: http.bob });
+    expect((await fails(bob.task(process_id))).code).toBe('NOT_FOUND');
+  });
+});
+
+describe('signals', () => {
+  test('each call, and the whole client', async () => {
+    const controller = new AbortController();
+    const { process_id } = await client.createTask();
+    const waiting = client.waitFor(process_id, { signal: controller.signal });
+    setTimeout(() => controller.abort('enough'), 50);
+    expect(await fails(waiting)).toMatchObject({
+      kind: 'aborted',
+      code: 'ABORTED',
+      cause: 'enough',
+    });
+    expect((await fails(client.task(process_id, { signal: controller.signal }))).kind).toBe(
+      'aborted',
+    );
+    expect(
+      (await fails(client.upload('http://127.0.0.1:1/', items, { signal: controller.signal })))
+        .kind,
+    ).toBe('aborted');
+    const ended = createClient({
+      baseUrl: http.address,
+      apiKey: http.alice,
+      signal: AbortSignal.abort(),
+    });
+    expect((await fails(ended.task(process_id))).kind).toBe('aborted');
+    expect((await fails(ended.waitFor(process_id))).kind).toBe('aborted');
+    await client.remove(process_id);
+  });
+});

@@ -1,0 +1,159 @@
+/**
+ * Every program of docs/hosts.md, as it stands there, really serves: the same walk through every endpoint gives the same answers as
+ * `falconry serve`, byte for byte; an accepted task survives kill -9; and an orderly end is one.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { verifyAggregate } from '../../src/aggregate/index.ts';
+import { falcon512 } from '../../src/falcon/index.ts';
+import { toTriple } from '../../src/middleware/taskFile.ts';
+import { startService } from '../middleware/support.ts';
+import { fixedItems } from '../runtimes/check.ts';
+import { fact } from '../support/facts.ts';
+import { open } from './client.ts';
+import {
+  installed,
+  type Kitchen,
+  layOut,
+  projectFolder,
+  type Recipe,
+  readRecipes,
+} from './recipes.ts';
+import { walk } from './walk.ts';
+
+const recipes = await readRecipes();
+const programs = recipes.filter(
+  ({ language, source }) => language === 'ts' && source.includes('falconService'),
+);
+
+/** Flags that only a checkout needs, where nothing is installed as a package. */
+const CHECKOUT: Readonly<Record<string, readonly string[]>> = {
+  deno: ['--no-prompt', '--no-lock', '--cached-only', '--node-modules-dir=manual'],
+  bun: ['--no-install'],
+};
+
+/** The command to start a program with: as it is written below it, else Node. */
+function commandOf({ heading }: Recipe): string[] {
+  if (heading !== 'Deno' && heading !== 'Bun') return [process.execPath, '{file}'];
+  const written = recipes.find((each) => each.heading === heading && each.language === 'sh')!;
+  const [program = '', run = '', ...rest] = written.source.trim().split(' ');
+  const flags = rest.map((word) => (word === 'server.ts' ? '{file}' : word));
+  return [installed(program), run, ...CHECKOUT[program]!, ...flags];
+}
+
+function versionOf({ heading, source }: Recipe): string {
+  const runtime = (name: string) =>
+    execFileSync(installed(name), ['--version'], { encoding: 'utf8' })
+      .split(/\n| \(/)[0]!
+      .trim();
+  if (heading === 'Deno') return runtime('deno');
+  if (heading === 'Bun') return `Bun ${runtime('bun')}`;
+  const name = /from '(express|fastify|hono)'/.exec(source)?.[1];
+  const node = `Node ${process.versions.node}`;
+  if (name === undefined) return `node:http of ${node}`;
+  const manifest = readFileSync(`${projectFolder}node_modules/${name}/package.json`, 'utf8');
+  const { version } = JSON.parse(manifest);
+  return `${name[0]!.toUpperCase()}${name.slice(1)} ${version} on ${node}`;
+}
+
+/** One of each runtime is killed at work. */
+const CRASHED = ['Hono', 'Deno', 'Bun'];
+
+let reference: readonly string[];
+const alike = new Set<Recipe>();
+
+beforeAll(async () => {
+  const service = await startService();
+  try {
+    reference = await walk({ ...service, base: service.address });
+  } finally {
+    await service.close();
+  }
+}, 120_000);
+
+describe.concurrent('hosts', () => {
+  test.each(programs.map((recipe, i) => [`${recipe.heading}, program ${i + 1}`, recipe] as const))(
+    '%s',
+    { timeout: 300_000 },
+    async (_, recipe) => {
+      const kitchen = await layOut(recipe.source, commandOf(recipe));
+      try {
+        const running = await kitchen.start();
+        const said = await walk({ ...kitchen, base: running.base });
+        expect(said).toEqual(reference);
+        alike.add(recipe);
+        await endsInOrder(kitchen, running.base, () => running.end('SIGTERM'));
+        if (CRASHED.includes(recipe.heading)) await survives(kitchen);
+      } finally {
+        await kitchen.close();
+      }
+    },
+  );
+});
+
+/** SIGTERM while a client follows a task: the stream ends, and so does the process, with code 0. */
+async function endsInOrder(
+  { alice }: Kitchen,
+  base: string,
+  terminate: () => Promise<{ code: number | null; output: string }>,
+): Promise<void> {
+  const headers = { authorization: alice };
+  const created = await fetch(`${base}/v1/svc/aggsign/task`, { method: 'POST', headers });
+  const { process_id } = (await created.json()) as { process_id: number };
+  const url = `${base}/v1/svc/tasks/${process_id}/events`;
+  const stream = await open({ method: 'GET', url, headers });
+  const drained = (async () => {
+    for await (const _ of stream);
+  })();
+  const { code, output } = await terminate();
+  await drained;
+  expect(code, output).toBe(0);
+}
+
+/** kill -9 while a worker is at a task; the next start takes it over and finishes it. */
+async function survives(kitchen: Kitchen): Promise<void> {
+  const items = fixedItems(falcon512, 600);
+  const headers = { authorization: kitchen.alice, 'content-type': 'application/json' };
+  const first = await kitchen.start();
+  const accepted = await fetch(`${first.base}/v1/svc/aggsign`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ data: items.map(toTriple) }),
+  });
+  expect(accepted.status).toBe(202);
+  const { process_id } = (await accepted.json()) as { process_id: number };
+  const recordFrom = async (base: string) => {
+    const response = await fetch(`${base}/v1/svc/tasks/${process_id}`, { headers });
+    return (await response.json()) as { status: string; result_path: string };
+  };
+  while (!(await recordFrom(first.base)).status.startsWith('falcon signature')) await pause(10);
+  await first.end('SIGKILL');
+
+  const second = await kitchen.start();
+  let record = await recordFrom(second.base);
+  expect(record.status).not.toBe('completed');
+  for (; record.status !== 'completed'; record = await recordFrom(second.base)) {
+    expect(record.status).not.toBe('failed');
+    await pause(100);
+  }
+  // Its second attempt: the first belonged to the process that is gone.
+  expect(record.result_path).toContain(`/results/2/${process_id}.json`);
+  const result = (await (await fetch(record.result_path)).json()) as { aggregate: string };
+  expect(verifyAggregate(Buffer.from(result.aggregate.slice(2), 'hex'), items)).toBe(true);
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test('all of them, alike', (context) => {
+  expect(programs.length).toBeGreaterThanOrEqual(7);
+  for (const recipe of programs) {
+    expect(alike).toContain(recipe);
+    const crashed = CRASHED.includes(recipe.heading) ? ', survives kill -9' : '';
+    fact(
+      context,
+      'hosts really started',
+      `${versionOf(recipe)}: ${reference.length} answers, alike byte for byte${crashed}`,
+    );
+  }
+});

@@ -1,0 +1,122 @@
+/** The programs of docs/hosts.md, taken out of it as they are written, and run as processes of their own. */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { falconService } from '../../src/middleware/index.ts';
+
+const ROOT = new URL('../../', import.meta.url);
+export const projectFolder = fileURLToPath(ROOT);
+export const installed = (name: string): string => join(projectFolder, 'node_modules/.bin', name);
+
+const ENTRIES: Readonly<Record<string, string>> = {
+  falconry: new URL('src/index.ts', ROOT).href,
+  'falconry/middleware': new URL('src/middleware/index.ts', ROOT).href,
+  'falconry/client': new URL('src/client/index.ts', ROOT).href,
+};
+
+/** A program with its imports pointed at this checkout and its packages. */
+export function localised(source: string): string {
+  return source.replace(/from '([^']+)'/g, (_, name: string) => {
+    return `from '${ENTRIES[name] ?? import.meta.resolve(name)}'`;
+  });
+}
+
+export interface Recipe {
+  /** The heading that it stands under. */
+  readonly heading: string;
+  readonly language: string;
+  readonly source: string;
+}
+
+/** Every block of code, in order. */
+export async function readRecipes(): Promise<Recipe[]> {
+  const recipes: Recipe[] = [];
+  let heading = '';
+  const text = await readFile(new URL('docs/hosts.md', ROOT), 'utf8');
+  for (const match of text.matchAll(/^## (.*)$|^```(\w+)\n([\s\S]*?)^```$/gm)) {
+    if (match[1] !== undefined) heading = match[1];
+    else recipes.push({ heading, language: match[2]!, source: match[3]! });
+  }
+  return recipes;
+}
+
+export interface RunningRecipe {
+  /** Address of the mount point. */
+  readonly base: string;
+  /** Sends the signal; @returns exit code and everything that was printed */
+  end(signal: NodeJS.Signals): Promise<{ code: number | null; output: string }>;
+}
+
+/** A folder with a program in it, and the data of its service: two clients with keys. */
+export interface Kitchen {
+  readonly folder: string;
+  readonly alice: string;
+  readonly bob: string;
+  start(): Promise<RunningRecipe>;
+  close(): Promise<void>;
+}
+
+/** Lays out a program; `command` runs it, `{file}` in it stands for the program. */
+export async function layOut(source: string, command: readonly string[]): Promise<Kitchen> {
+  const folder = await mkdtemp(join(tmpdir(), 'falconry-host-'));
+  const file = join(folder, 'server.ts');
+  await writeFile(file, localised(source));
+  const service = falconService({ dataDirectory: join(folder, '.falconry'), workers: false });
+  await service.start();
+  const { key: alice } = await service.apiKeys.create({ name: 'alice' });
+  const { key: bob } = await service.apiKeys.create({ name: 'bob' });
+  await service.stop();
+  const words = command.map((word) => word.replace('{file}', file));
+  const running = new Set<RunningRecipe>();
+  return {
+    folder,
+    alice,
+    bob,
+    async start() {
+      const recipe = await startProcess(folder, words);
+      running.add(recipe);
+      return recipe;
+    },
+    async close() {
+      for (const recipe of running) await recipe.end('SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startProcess(folder: string, words: readonly string[]): Promise<RunningRecipe> {
+  const env = { ...process.env, PORT: '0', NO_COLOR: '1' };
+  // The test runner's own settings are not those of a server.
+  for (const name of Object.keys(env)) {
+    if (/^(VITEST|NODE_ENV|NODE_OPTIONS|FALCONRY_)/.test(name)) Reflect.deleteProperty(env, name);
+  }
+  const [program = '', ...args] = words;
+  const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  const ended = new Promise<number | null>((resolve) => {
+    child.on('error', (error) => {
+      output += String(error);
+      resolve(null);
+    });
+    child.on('close', resolve);
+  });
+  const base = await new Promise<string>((resolve, reject) => {
+    const look = (text: string) => {
+      output += text;
+      const address = /^http:\/\/localhost:(\d+)(\/\S*)$/m.exec(output);
+      if (address) resolve(`http://127.0.0.1:${address[1]}${address[2]}`);
+    };
+    child.stdout.setEncoding('utf8').on('data', look);
+    child.stderr.setEncoding('utf8').on('data', look);
+    void ended.then(() => reject(new Error(`ended without an address:\n${output}`)));
+  });
+  return {
+    base,
+    async end(signal) {
+      child.kill(signal);
+      return { code: await ended, output };
+    },
+  };
+}

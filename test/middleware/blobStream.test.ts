@@ -1,0 +1,40 @@
+/** A download that its client gives up must not leave the file open. */
+import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
+
+let path: string;
+beforeEach(async () => {
+  path = await mkdtemp(join(tmpdir(), 'falconry-stream-'));
+});
+afterEach(() => rm(path, { recursive: true, force: true }));
+
+/** Files below the folder that this process holds open. */
+async function openFiles(): Promise<string[]> {
+  const links = await readdir('/proc/self/fd');
+  const targets = await Promise.all(
+    links.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+  );
+  return targets.filter((target) => target.startsWith(path));
+}
+
+it.runIf(process.platform === 'linux').each([
+  ['before the first read', 0],
+  ['while it is opened', 1],
+  ['after some chunks', 2],
+])('cancelled %s', async (_when, reads) => {
+  const blobs = directoryBlobs({ path, secret: async () => new Uint8Array(32) });
+  const key = 'results/1/1.json';
+  await blobs.put(key, new Uint8Array(1_000_000), { maxBytes: 1e9 });
+  for (let i = 0; i < 20; i++) {
+    const blob = await blobs.get(key);
+    const reader = blob!.body.getReader();
+    if (reads === 2) await reader.read();
+    const reading = reads > 0 ? reader.read() : null;
+    await reader.cancel();
+    await reading;
+  }
+  await expect.poll(openFiles).toEqual([]);
+});

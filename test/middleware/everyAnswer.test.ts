@@ -1,0 +1,284 @@
+/**
+ * Every answer that the OpenAPI document promises, provoked: each operation with each of its statuses. That the
+ * answers are as documented is seen to by the watch around every service; here it is counted that none is missing.
+ */
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
+import {
+  type FalconService,
+  falconService,
+  memoryStore,
+  type ServiceOptions,
+} from '../../src/middleware/index.ts';
+import { Contract } from '../support/contract/contract.ts';
+import { seenSoFar } from '../support/contract/watch.ts';
+import { type Answer, toAnswer } from './support.ts';
+import { makeTriples } from './triples.ts';
+
+interface Operation {
+  readonly id: string;
+  readonly method: string;
+  /** With something in the place of every parameter. */
+  readonly path: string;
+  readonly right: 'key' | 'url' | 'open';
+  readonly statuses: readonly number[];
+  readonly takesBody: boolean;
+}
+
+const AGGSIGN = '/v1/svc/aggsign';
+const folders: string[] = [];
+const services: FalconService[] = [];
+
+async function open(options: ServiceOptions = {}): Promise<FalconService> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'falconry-every-'));
+  folders.push(dataDirectory);
+  const service = falconService({
+    dataDirectory,
+    signing: true,
+    workers: false,
+    authenticate: (key) => (key === 'key' ? { clientId: 1 } : null),
+    ...options,
+  });
+  services.push(service);
+  await service.start();
+  return service;
+}
+
+let contract: Contract;
+let operations: Operation[];
+
+beforeAll(async () => {
+  const { app } = await open();
+  contract = new Contract(await (await app.request('/v1/openapi.json')).json());
+  type Item = Record<string, Record<string, never>>;
+  operations = Object.entries(contract.document.paths as Record<string, Item>).flatMap(
+    ([template, item]) =>
+      Object.entries(item).map(([method, operation]): Operation => {
+        const path = template.replace('{file}', '1.json').replaceAll(/\{\w+\}/g, '1');
+        const signed = /uploads|results/.test(template);
+        return {
+          id: String(operation.operationId),
+          method: method.toUpperCase(),
+          path,
+          right: signed
+            ? 'url'
+            : (operation.security as unknown as unknown[]).length > 0
+              ? 'key'
+              : 'open',
+          statuses: Object.keys(operation.responses!).map(Number),
+          takesBody: '408' in operation.responses!,
+        };
+      }),
+  );
+});
+afterAll(async () => {
+  for (const service of services) await service.stop({ graceMs: 0 });
+  for (const folder of folders) await rm(folder, { recursive: true, force: true });
+});
+
+interface Asked {
+  readonly body?: BodyInit | object | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly key?: string;
+}
+
+async function ask(
+  { app }: FalconService,
+  method: string,
+  path: string,
+  { body, headers = {}, key = 'key' }: Asked = {},
+): Promise<Answer> {
+  const plain = body !== null && typeof body === 'object' && !(body instanceof ReadableStream);
+  const init = {
+    method,
+    headers: { authorization: key, 'content-type': 'application/json', ...headers },
+    ...(body !== undefined && { body: plain ? JSON.stringify(body) : body, duplex: 'half' }),
+  };
+  return toAnswer(await app.request(path, init as RequestInit));
+}
+
+const withStatus = (status: number) =>
+  operations.filter(({ statuses }) => statuses.includes(status));
+
+describe('every documented answer', () => {
+  it('401 without a key, 404 for what is not there', async () => {
+    const service = await open();
+    for (const { method, path } of withStatus(401)) {
+      expect((await ask(service, method, path, { key: 'x' })).status, path).toBe(401);
+    }
+    for (const { method, path } of withStatus(404).filter(({ right }) => right === 'key')) {
+      expect((await ask(service, method, path)).status, path).toBe(404);
+    }
+  });
+
+  it('429 for too many requests, with a good key and without one', async () => {
+    const limits = { requestsPerSecond: 1, burst: 1, refusedPerSecond: 1, refusedBurst: 1 };
+    const service = await open({ limits });
+    const until429 = async (method: string, path: string) => {
+      for (let i = 0; i < 100; i++) {
+        if ((await ask(service, method, path)).status === 429) return;
+      }
+      throw new Error(`${method} ${path} is never a 429`);
+    };
+    for (const { method, path } of withStatus(429)) await until429(method, path);
+    const strange = () => ask(service, 'GET', '/v1/svc/tasks', { key: 'x' });
+    for (let i = 0; (await strange()).status !== 429; i++) expect(i).toBeLessThan(100);
+  });
+
+  it('500 and 503 with nothing told of the inside', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'falconry-every-'));
+    folders.push(folder);
+    const blobs = directoryBlobs({ path: folder, secret: async () => new Uint8Array(32) });
+    const broken = await open({
+      authenticate() {
+        throw new Error('secret');
+      },
+      blobs: {
+        ...blobs,
+        async checkUrl() {
+          throw new Error('secret');
+        },
+      },
+    });
+    for (const { method, path } of withStatus(500)) {
+      const answer = await ask(broken, method, path);
+      expect([answer.status, answer.text.includes('secret')], path).toEqual([500, false]);
+    }
+    const early = falconService({ dataDirectory: folder });
+    for (const { method, path, right } of withStatus(503)) {
+      if (right === 'open') continue;
+      expect((await ask(early, method, path)).json.code, path).toBe('NOT_STARTED');
+    }
+    await broken.stop();
+    for (const { method, path, right } of withStatus(503)) {
+      if (right === 'open') continue;
+      expect((await ask(broken, method, path)).json.code, path).toBe('SHUTTING_DOWN');
+    }
+  });
+
+  it('400, 408, 411, 413, 415 and 422 for bodies and headers', async () => {
+    const service = await open({ bodyIdleTimeoutMs: 20 });
+    const created = (await ask(service, 'POST', `${AGGSIGN}/task`)).json;
+    const { pathname, search } = new URL(created.url);
+    const notify = `${AGGSIGN}/notify/${created.process_id}`;
+    const places = operations
+      .filter(({ takesBody }) => takesBody)
+      .map((operation) => {
+        if (operation.right === 'url') return { ...operation, path: pathname + search };
+        return operation.id === 'notifyTask' ? { ...operation, path: notify } : operation;
+      });
+    expect(places.length).toBe(6);
+    for (const { method, path, statuses } of places) {
+      const odd = { headers: { 'content-length': 'many' }, body: '{}' };
+      expect((await ask(service, method, path, odd)).status, path).toBe(400);
+      const large = { headers: { 'content-length': '1000000000000' }, body: '{}' };
+      expect((await ask(service, method, path, large)).status, path).toBe(413);
+      const never = { body: new ReadableStream({ pull: () => new Promise(() => {}) }) };
+      expect((await ask(service, method, path, never)).status, path).toBe(408);
+      if (statuses.includes(415)) {
+        const text = { headers: { 'content-type': 'text/plain' }, body: '{}' };
+        expect((await ask(service, method, path, text)).status, path).toBe(415);
+        const zipped = { headers: { 'content-encoding': 'gzip' }, body: '{}' };
+        expect((await ask(service, method, path, zipped)).status, path).toBe(415);
+        if (method === 'PUT') continue;
+        expect((await ask(service, method, path, { body: '{' })).status, path).toBe(400);
+        expect((await ask(service, method, path, { body: {} })).status, path).toBe(422);
+      }
+    }
+    expect((await ask(service, 'PUT', pathname + search)).status).toBe(411);
+    const longer = { data: Array(1723).fill({}) };
+    expect((await ask(service, 'POST', AGGSIGN, { body: longer })).status).toBe(422);
+    expect((await ask(service, 'GET', '/v1/svc/tasks?limit=0')).status).toBe(400);
+    expect((await ask(service, 'GET', '/v1/svc/tasks?cursor=x')).status).toBe(400);
+  });
+
+  it('409 and 422 for an Idempotency-Key', async () => {
+    const store = memoryStore();
+    const service = await open({ store });
+    const data = makeTriples(1);
+    const headers = { 'idempotency-key': 'k1' };
+    for (const [path, body] of [
+      [`${AGGSIGN}/task`, ''],
+      [AGGSIGN, JSON.stringify({ data })],
+    ] as const) {
+      const print = createHash('sha256').update(`POST ${path}\n`).update(body).digest('hex');
+      const begun = await store.beginAnswer(1, headers['idempotency-key'], print, 60_000);
+      if (begun.kind !== 'held') throw new Error(begun.kind);
+      const twice = await ask(service, 'POST', path, { headers, body });
+      expect(twice.json.code).toBe('IDEMPOTENCY_CONFLICT');
+      const other = await ask(service, 'POST', path, {
+        headers,
+        body: path === AGGSIGN ? { data, x: 1 } : 'other',
+      });
+      expect([other.status, other.json.code]).toEqual([422, 'IDEMPOTENCY_MISMATCH']);
+      await store.abandonAnswer(begun.hold);
+      expect((await ask(service, 'POST', path, { headers, body })).status).toBeLessThan(300);
+      headers['idempotency-key'] = 'k2';
+    }
+  });
+
+  it('403 for a signed url that is none, and where nothing is signed', async () => {
+    const service = await open({ signing: false });
+    for (const { method, path, right } of withStatus(403)) {
+      const body = right === 'key' ? { digest: '0x' } : undefined;
+      const answer = await ask(service, method, path, body ? { body } : {});
+      expect(answer.status, path).toBe(403);
+    }
+  });
+
+  it('everything that goes well, and every conflict on the way', async () => {
+    const service = await open({ workers: true, threads: 1 });
+    const call = (method: string, path: string, more: Asked = {}) =>
+      ask(service, method, path, more);
+    const status = async (method: string, path: string, more?: Asked) =>
+      (await call(method, path, more)).status;
+    expect(await status('POST', '/v1/falcon/sign', { body: { digest: '0x00' } })).toBe(200);
+
+    const { process_id: id, url } = (await call('POST', `${AGGSIGN}/task`)).json;
+    const path = `/v1/svc/tasks/${id}`;
+    const upload = url.slice(url.indexOf('/v1/'));
+    expect(await status('POST', `${AGGSIGN}/task/${id}/url`)).toBe(200);
+    expect(await status('POST', `${AGGSIGN}/notify/${id}`)).toBe(409);
+    expect(await status('GET', `${path}/result`)).toBe(409);
+    const triples = makeTriples(3);
+    expect(await status('PUT', upload, { body: triples })).toBe(200);
+    expect(await status('POST', `${AGGSIGN}/notify/${id}`)).toBe(202);
+    expect(await status('PUT', upload, { body: triples })).toBe(409);
+    expect(await status('POST', `${AGGSIGN}/task/${id}/url`)).toBe(409);
+    const events = await call('GET', `${path}/events`);
+    expect(events.text).toContain('"status":"completed"');
+
+    const record = (await call('GET', path)).json;
+    expect(await status('GET', '/v1/svc/tasks')).toBe(200);
+    expect(await status('GET', `${path}/result`)).toBe(302);
+    const result = record.result_path.slice(record.result_path.indexOf('/v1/'));
+    const file = await call('GET', result);
+    const { aggregate } = file.json;
+    const verify = { aggregate, statements: triples };
+    expect((await call('POST', `${AGGSIGN}/verify`, { body: verify })).json.valid).toBe(true);
+    expect(await status('DELETE', path)).toBe(204);
+    expect(await status('GET', result)).toBe(404);
+    expect(await status('PUT', upload, { body: triples })).toBe(404);
+
+    expect(await status('POST', AGGSIGN, { body: { data: triples } })).toBe(202);
+    const { process_id: second } = (await call('POST', `${AGGSIGN}/task`)).json;
+    expect(await status('DELETE', `/v1/svc/tasks/${second}`)).toBe(200);
+    for (const page of withStatus(304)) {
+      const first = await call(page.method, page.path);
+      expect(first.status, page.path).toBe(200);
+      const headers = { 'if-none-match': first.headers.get('etag')! };
+      expect(await status(page.method, page.path, { headers })).toBe(304);
+    }
+  });
+
+  it('none of the document is missing', async (context) => {
+    const seen = await seenSoFar();
+    expect(contract.documented.filter((key) => !seen.has(key))).toEqual([]);
+    expect(contract.documented.length).toBeGreaterThan(100);
+    context.task.meta.contract = { counts: {}, documented: contract.documented };
+  });
+});

@@ -1,0 +1,116 @@
+/** Work that is stopped in the middle, for real: by its client, by the death of its thread, by the end of the service. */
+import { once } from 'node:events';
+import { Piscina } from 'piscina';
+import { afterEach, expect, it, vi } from 'vitest';
+import { falconService, type Task } from '../../src/middleware/index.ts';
+import { startService, type TestService } from './support.ts';
+import { makeTriples } from './triples.ts';
+
+const DIRECT = '/v1/svc/aggsign';
+
+let http: TestService | undefined;
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await http?.close();
+  http = undefined;
+});
+
+/** A service that tells its tasks' changes, and a wait for one of them. */
+async function service(options: Parameters<typeof startService>[0] = {}) {
+  const changes: { readonly task: Task; readonly atMs: number }[] = [];
+  let look = () => {};
+  http = await startService({
+    threads: 1,
+    aggregateFormat: 'proof',
+    onEvent(event) {
+      if (event.type !== 'task') return;
+      changes.push({ task: event.task, atMs: performance.now() });
+      look();
+    },
+    ...options,
+  });
+  const until = (fits: (task: Task) => boolean) =>
+    new Promise<{ task: Task; atMs: number }>((resolve) => {
+      look = () => {
+        const found = changes.find(({ task }) => fits(task));
+        if (found) resolve(found);
+      };
+      look();
+    });
+  return { http, until };
+}
+
+/** The pools of threads that are used from now on. */
+function watchPools(): Set<Piscina> {
+  const pools = new Set<Piscina>();
+  const { run } = Piscina.prototype;
+  vi.spyOn(Piscina.prototype, 'run').mockImplementation(function (this: Piscina, ...args) {
+    pools.add(this);
+    return run.apply(this, args);
+  });
+  return pools;
+}
+
+it('a task whose thread dies is taken over at once, and completed', async () => {
+  const pools = watchPools();
+  const { http, until } = await service();
+  const { json } = await http.ask('POST', DIRECT, { data: makeTriples(60) });
+  const id = json.process_id;
+  await until((task) => task.id === id && task.state === 'aggregating');
+  const killedMs = performance.now();
+  for (const pool of pools) for (const thread of pool.threads) await thread.terminate();
+  const again = await until((task) => task.id === id && task.attempt === 2);
+  expect(again.atMs - killedMs).toBeLessThan(1000);
+  const { task } = await until((task) => task.id === id && task.state === 'completed');
+  expect(task).toMatchObject({ attempt: 2, failures: 1, losses: 0 });
+});
+
+it('a cancelled task ends its thread within a second, and makes room for the next one', async () => {
+  const pools = watchPools();
+  const { http, until } = await service();
+  const large = await http.ask('POST', DIRECT, { data: makeTriples(1000, 4) });
+  const id = large.json.process_id;
+  await until((task) => task.id === id && task.state === 'aggregating');
+  const small = await http.ask('POST', DIRECT, { data: makeTriples(1) });
+  const threads = [...pools].flatMap((pool) => pool.threads);
+  const ended = Promise.all(threads.map((thread) => once(thread, 'exit')));
+  const startedMs = performance.now();
+  const cancelled = await http.ask('DELETE', `/v1/svc/tasks/${id}`);
+  expect([cancelled.status, cancelled.json.status]).toEqual([200, 'cancelled']);
+  expect(threads.length).toBe(1);
+  await ended;
+  expect(performance.now() - startedMs).toBeLessThan(1000);
+  await until((task) => task.id === small.json.process_id && task.state === 'completed');
+});
+
+it('a service that stops lets its work end, and hands over what does not', async () => {
+  const { http, until } = await service();
+  const quick = await http.ask('POST', DIRECT, { data: makeTriples(30) });
+  await until((task) => task.id === quick.json.process_id && task.state === 'aggregating');
+  await http.service.stop({ graceMs: 60_000 });
+  const done = await until((task) => task.id === quick.json.process_id && task.attempt === 1);
+  expect(done).toBeDefined();
+
+  // The same directory, started again: what was accepted is there, and completed or completes.
+  const options = { dataDirectory: http.directory, threads: 1, signing: false };
+  const second = falconService({ ...options, aggregateFormat: 'proof' });
+  await second.start();
+  const headers = { authorization: http.alice, 'content-type': 'application/json' };
+  const read = async (path: string, init: RequestInit = {}, from = second) => {
+    const response = await from.app.request(path, { headers, ...init });
+    return (await response.json()) as { status: string; process_id: number };
+  };
+  expect((await read(`/v1/svc/tasks/${quick.json.process_id}`)).status).toBe('completed');
+  const body = JSON.stringify({ data: makeTriples(1000, 4) });
+  const { process_id } = await read(DIRECT, { method: 'POST', body });
+  while ((await read(`/v1/svc/tasks/${process_id}`)).status.startsWith('wait'));
+  const stoppedMs = performance.now();
+  await second.stop({ graceMs: 0 });
+  expect(performance.now() - stoppedMs).toBeLessThan(2000);
+
+  const third = falconService({ ...options, workers: false });
+  await third.start();
+  const record = await read(`/v1/svc/tasks/${process_id}`, {}, third);
+  expect(record.status).toBe('wait for falcon signature verify');
+  await third.stop();
+});

@@ -1,0 +1,27 @@
+/** Runs before every test file: services that the file makes are watched, and a fault fails its test. */
+import type { Hono } from 'hono';
+import { afterEach, vi } from 'vitest';
+import { takeSeen, watchApp } from './watch.ts';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    contract?: { counts: Record<string, number>; documented?: string[] };
+  }
+}
+
+vi.mock('../../../src/middleware/app.ts', async (importOriginal) => {
+  const original = await importOriginal<typeof import('../../../src/middleware/app.ts')>();
+  return {
+    ...original,
+    createApp: (runtime: Parameters<typeof original.createApp>[0]) =>
+      watchApp(original.createApp(runtime) as unknown as Hono<never>),
+  };
+});
+
+afterEach(async (context) => {
+  const { counts, faults } = await takeSeen();
+  if (Object.keys(counts).length > 0) {
+    context.task.meta.contract = { ...context.task.meta.contract, counts };
+  }
+  if (faults.length > 0) throw new Error(`not as documented:\n${faults.slice(0, 5).join('\n')}`);
+});
