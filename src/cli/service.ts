@@ -78,10 +78,13 @@ export async function withService(
   }
 }
 
+/** Phases of a task, and status texts where no phase is told yet, as the bar names them. */
 const PHASES: Readonly<Record<string, string>> = {
   read: 'reading',
   verify: 'verifying',
+  'falcon signature verify': 'verifying',
   aggregate: 'aggregating',
+  'falcon signature aggregation': 'aggregating',
   store: 'storing',
 };
 
@@ -90,8 +93,7 @@ export const printable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, 
 
 /** A record as the progress bar shows it. */
 export function progressOf({ status, progress }: TaskRecord): ProgressState {
-  if (!progress)
-    return { phase: status.startsWith('wait') ? 'waiting' : printable(status), done: 0 };
-  const { phase, done, total } = progress;
-  return { phase: PHASES[phase] ?? printable(phase), done, total };
+  const { phase, done, total } = progress ?? { phase: status, done: 0, total: 0 };
+  const name = phase.startsWith('wait') ? 'waiting' : (PHASES[phase] ?? printable(phase));
+  return { phase: name, done, total };
 }

@@ -321,7 +321,7 @@ class HttpClient implements Client, TaskReader {
     task: TaskIdInput | TaskRecord | UploadTicket,
     options: WaitOptions = {},
   ): Promise<TaskRecord> {
-    const id = typeof task === 'object' ? task.process_id : taskId(task);
+    const id = taskId(typeof task === 'object' ? task.process_id : task);
     return waitForTask(this, id, options);
   }
 

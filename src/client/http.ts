@@ -256,8 +256,7 @@ async function readText(response: Response): Promise<string> {
 
 function refusal(call: Call, { status, headers, text }: Answer): ClientError {
   const problem = readProblem(parseOrNothing(text));
-  // It may come to a terminal or a log: one line, of bounded length.
-  const said = (problem?.detail ?? problem?.title)?.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 500);
+  const said = problem?.detail ?? problem?.title;
   return new ClientError('problem', {
     code: problem?.code ?? `HTTP_${status}`,
     message: `${describe(call)} answered ${status}${said ? `: ${said}` : ''}`,
