@@ -11,6 +11,7 @@ import { toTriple } from '../../src/middleware/taskFile.ts';
 import { startService } from '../middleware/support.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { fact } from '../support/facts.ts';
+import { tellsAddresses } from './addresses.ts';
 import { open } from './client.ts';
 import {
   installed,
@@ -83,6 +84,7 @@ describe.concurrent('hosts', () => {
         const said = await walk({ ...kitchen, base: running.base });
         expect(said).toEqual(reference);
         alike.add(recipe);
+        await tellsAddresses(running.base);
         await endsInOrder(kitchen, running.base, () => running.end('SIGTERM'));
         if (CRASHED.includes(recipe.heading)) await survives(kitchen);
       } finally {
