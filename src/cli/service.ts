@@ -7,6 +7,7 @@ import type { ProgressState } from './progress.ts';
 
 /** The settings of every command that speaks to a service. */
 export const SERVICE_SETTINGS = ['url', 'apiKey', 'serviceName', 'retries'] as const;
+/** One of them. */
 export type ServiceSetting = (typeof SERVICE_SETTINGS)[number];
 
 /** Those settings in a help text. */
@@ -18,6 +19,7 @@ export const SERVICE_HELP = `      --url <url>     (FALCONRY_URL, "url"; http://
       --retries <n>   (FALCONRY_RETRIES, "retries"; 5) how often a request is tried again
       --config <file> (FALCONRY_CONFIG; falconry.json, if there is one) configuration file`;
 
+/** A service, and the client that speaks to it. */
 export interface Service {
   readonly client: Client;
   /** Address and service name: two tasks with one id are the same only where this is. */

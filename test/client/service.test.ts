@@ -200,7 +200,9 @@ describe('refusals', () => {
     expect(() => createClient({ baseUrl: http.address, retries: { times: -1 } })).toThrow(
       RangeError,
     );
-    expect(() => createClient({ baseUrl: http.address, serviceName: 'a/b' })).toThrow(TypeError);
+    for (const serviceName of ['a/b', '..', '.', '']) {
+      expect(() => createClient({ baseUrl: http.address, serviceName })).toThrow(TypeError);
+    }
     for (const id of ['', 'x', '-1', '../1', 2 ** 53, 1.5, -1, -1n]) {
       expect(() => client.task(id)).toThrow(RangeError);
     }
