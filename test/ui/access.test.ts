@@ -142,7 +142,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 120_000 
     expect((await readTree(page)).nameless).toEqual(['button']);
     expect(await brokenIds(page)).toEqual(['about']);
     await page.evaluate(() => {
-      document.querySelector('main')!.innerText = '';
+      document.querySelector('main')!.textContent = '';
       document.body.style.width = '5000px';
     });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeGreaterThan(2000);

@@ -56,7 +56,7 @@ function memoryTable(): Table {
   };
 
   return {
-    write(work) {
+    async write(work) {
       undo = [];
       try {
         return work();

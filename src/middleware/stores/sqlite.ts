@@ -3,13 +3,15 @@
  * the same file.
  *
  * A commit is on the disk when it returns (WAL with synchronous=FULL: the log is synced at each commit), and writers
- * take turns (BEGIN IMMEDIATE), so what a transaction reads stays true until it ends.
+ * take turns (BEGIN IMMEDIATE), so what a transaction reads stays true until it ends. Transactions that come together
+ * share one commit (groupCommit.ts).
  */
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { CodedError } from '../../errors.ts';
 import { isFinal, type ListedTask, type TaskState } from '../tasks/task.ts';
+import { createGroupCommit } from './groupCommit.ts';
+import { isBusy } from './sqliteFault.ts';
 import { MIGRATIONS } from './sqliteSchema.ts';
 import type { AnswerRow, Table, TaskChanges, TaskRow } from './table.ts';
 import { type TableStoreOptions, tableStore } from './tableStore.ts';
@@ -77,12 +79,6 @@ function retryBusy(timeoutMs: number, work: () => void): void {
   }
 }
 
-/** SQLITE_BUSY and SQLITE_LOCKED, extended codes included. */
-function isBusy(error: unknown): boolean {
-  const code = (error as { errcode?: number }).errcode;
-  return code !== undefined && ((code & 255) === 5 || (code & 255) === 6);
-}
-
 type Columns = Record<string, SQLInputValue>;
 
 function sqliteTable(db: DatabaseSync): Table {
@@ -100,18 +96,10 @@ function sqliteTable(db: DatabaseSync): Table {
     Number(prepared(sql).run(...values).changes);
   const rowOf = (columns: Columns | undefined) => columns && fromColumns(columns);
 
+  const groupCommit = createGroupCommit(db);
+
   return {
-    write(work) {
-      try {
-        db.exec('BEGIN IMMEDIATE');
-        const outcome = work();
-        db.exec('COMMIT');
-        return outcome;
-      } catch (error) {
-        if (db.isTransaction) db.exec('ROLLBACK');
-        throw isBusy(error) ? new CodedError('STORE_UNAVAILABLE', { cause: error }) : error;
-      }
-    },
+    write: groupCommit.write,
     lastNumber(name) {
       return Number(one('SELECT number FROM last_numbers WHERE name = ?', name)?.number ?? 0);
     },
@@ -235,6 +223,7 @@ function sqliteTable(db: DatabaseSync): Table {
     deleteApiKey: (sha256) => run('DELETE FROM api_keys WHERE sha256 = ?', sha256) > 0,
 
     close() {
+      groupCommit.flush();
       statements.clear();
       if (db.isOpen) db.close();
     },

@@ -1,7 +1,7 @@
 /**
  * What a store on this machine needs from its memory or its file: rows, found by the few questions that the port
- * asks, and transactions. Everything here is synchronous, so a transaction is a plain function, and nothing can come
- * between its reads and its writes. The rules of the port are in `tableStore.ts`, once for all tables.
+ * asks, and transactions. A transaction is a plain function that does not wait, so nothing can come between its reads
+ * and its writes. The rules of the port are in `tableStore.ts`, once for all tables.
  */
 import type { ListedTask, Task, TaskState } from '../tasks/task.ts';
 import type { ApiKeyRecord, ClientUsage, ListQuery, StoredAnswer } from './taskStore.ts';
@@ -38,10 +38,10 @@ export type NumberName = 'task' | 'client' | 'turn' | `turn of ${number}`;
 
 export interface Table {
   /**
-   * Runs the work as one transaction that excludes every other writer, in this process and in others. Durable when
-   * it returns; undone when the work throws.
+   * Runs the work, some time soon, as one transaction that excludes every other writer, in this process and in others.
+   * Durable when the promise resolves; undone when the work throws or the promise rejects.
    */
-  write<T>(work: () => T): T;
+  write<T>(work: () => T): Promise<T>;
 
   /** The last number given out for ids of that kind, 0 at first: numbers are never used again, whatever is deleted. */
   lastNumber(name: NumberName): number;
