@@ -100,6 +100,8 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate|client)\/index\.ts$/,
+      // The module of the library's threads, bundled.
+      /^src\/aggregate\/threads\/worker\.ts$/,
       /^src\/middleware\/(taskFile|resultFile|wireHex|ui\/config)\.ts$/,
     ],
   },

@@ -5,7 +5,13 @@
  * The writer is canonical: fixed fields in a fixed order, no blanks, lower-case hex, a newline at
  * the end. The reader takes any JSON with these fields and ignores others.
  */
-import { inspectAggregate, statementCommitment, verifyAggregate } from '../aggregate/index.ts';
+import {
+  inspectAggregate,
+  statementCommitment,
+  type VerifyAggregateOptions,
+  verifyAggregate,
+  verifyAggregateAsync,
+} from '../aggregate/index.ts';
 import { equal } from '../bytes.ts';
 import { CodedError } from '../errors.ts';
 import type { Statement, TaskItem } from './taskFile.ts';
@@ -136,7 +142,30 @@ export function parseResultFile(file: Uint8Array | string): ResultFile {
  * nothing but the truth (timings and the sizes of what is not in the file apart).
  */
 export function verifyResultFile(result: ResultFile, statements: readonly Statement[]): boolean {
-  if (!verifyAggregate(result.aggregate, statements)) return false;
+  return verifyAggregate(result.aggregate, statements) && isTrueAbout(result, statements);
+}
+
+/** As verifyResultFile, with the options of `verifyAggregateAsync`: on several threads, say. */
+export function verifyResultFileAsync(
+  result: ResultFile,
+  statements: readonly Statement[],
+  options: VerifyAggregateOptions = {},
+): Promise<boolean> {
+  const verify = (aggregate: Uint8Array) => verifyAggregateAsync(aggregate, statements, options);
+  return verifyResultFileWith(verify, result, statements);
+}
+
+/** As verifyResultFile, with a verifier of the caller's: `verifyAggregate` of an aggregate pool, say. */
+export async function verifyResultFileWith(
+  verify: (aggregate: Uint8Array, statements: readonly Statement[]) => Promise<boolean>,
+  result: ResultFile,
+  statements: readonly Statement[],
+): Promise<boolean> {
+  return (await verify(result.aggregate, statements)) && isTrueAbout(result, statements);
+}
+
+/** Whether a file says of its aggregate, which is valid, what is so. */
+function isTrueAbout(result: ResultFile, statements: readonly Statement[]): boolean {
   const info = inspectAggregate(result.aggregate);
   return (
     result.count === info.count &&
