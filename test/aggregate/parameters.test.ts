@@ -61,6 +61,16 @@ describe('the check of a row refuses', () => {
     expect(checkRow(candidate).length).toBeGreaterThan(0);
   });
 
+  it('a power of the base of g beyond q', () => {
+    expect(checkRow(changed(good, 0, 5, 3)).join()).toContain('digits of g');
+  });
+
+  it('codes of g that reach beyond (q-1)/2', () => {
+    const levels = structuredClone(good[2]) as (number | number[])[][];
+    (levels[tail]![8] as number[])[0] = 39;
+    expect(checkRow([good[0], good[1], levels]).join()).toContain('Rice parameters of g');
+  });
+
   it('no good row', () => {
     expect(checkRow(good)).toEqual([]);
     expect(readRow(good).tail.r).toBeGreaterThanOrEqual(2);
