@@ -2,8 +2,10 @@
  * Every program of docs/hosts.md, as it stands there, really serves: the same walk through every endpoint gives the same answers as
  * `falconry serve`, byte for byte; an accepted task survives kill -9; and an orderly end is one.
  */
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
@@ -168,6 +170,28 @@ async function stopsWork(base: string, headers: Record<string, string>): Promise
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test('what runs on Node is sound in types', { timeout: 120_000 }, async () => {
+  const folder = await mkdtemp(`${projectFolder}build/types-`);
+  try {
+    const onNode = programs.filter(({ heading }) => heading !== 'Deno' && heading !== 'Bun');
+    for (const [i, { source }] of onNode.entries()) {
+      const text = source.replaceAll("'falconry/middleware'", "'../../src/middleware/index.ts'");
+      await writeFile(`${folder}/program${i}.ts`, text);
+    }
+    await writeFile(`${folder}/program-wrong.ts`, 'export const wrong: number = "text";');
+    const config = { extends: '../../tsconfig.json', include: ['*.ts'] };
+    await writeFile(`${folder}/tsconfig.json`, JSON.stringify(config));
+    const faults = await promisify(execFile)(installed('tsc'), ['-p', folder]).then(
+      ({ stdout }) => stdout,
+      ({ stdout }) => stdout,
+    );
+    const named = faults.split('\n').filter((line: string) => line.includes('program'));
+    expect(named).toEqual([expect.stringContaining('program-wrong.ts')]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
 
 test('all of them, alike', (context) => {
   expect(programs.length).toBeGreaterThanOrEqual(7);
