@@ -57,6 +57,14 @@ for (const name of ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed'])
 const service = falconService({ dataDirectory: './data' });
 await service.start();
 assert.equal((await service.app.request('/v1/svc/tasks')).status, 401);
+const page = await (await service.app.request('/v1/ui')).text();
+for (const [, file] of page.matchAll(/(?:src|href)="((?:[^":]*\\/)?[\\w.-]+\\.(?:js|css))"/g)) {
+  const asset = await service.app.request(new URL(file, 'http://localhost/v1/ui').pathname);
+  assert.equal(asset.status, 200, file);
+}
+for (const path of ['/v1/ui', '/v1/docs', '/v1/openapi.json']) {
+  assert.equal((await service.app.request(path)).status, 200, path);
+}
 const { key } = await service.apiKeys.create({ name: 'consumer' });
 const client = createClient({
   baseUrl: 'http://localhost',

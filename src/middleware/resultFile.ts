@@ -5,13 +5,7 @@
  * The writer is canonical: fixed fields in a fixed order, no blanks, lower-case hex, a newline at
  * the end. The reader takes any JSON with these fields and ignores others.
  */
-import {
-  inspectAggregate,
-  statementCommitment,
-  type VerifyAggregateOptions,
-  verifyAggregate,
-  verifyAggregateAsync,
-} from '../aggregate/index.ts';
+import { inspectAggregate, statementCommitment, verifyAggregate } from '../aggregate/index.ts';
 import { equal } from '../bytes.ts';
 import { CodedError } from '../errors.ts';
 import type { Statement, TaskItem } from './taskFile.ts';
@@ -143,16 +137,6 @@ export function parseResultFile(file: Uint8Array | string): ResultFile {
  */
 export function verifyResultFile(result: ResultFile, statements: readonly Statement[]): boolean {
   return verifyAggregate(result.aggregate, statements) && isTrueAbout(result, statements);
-}
-
-/** As verifyResultFile, with the options of `verifyAggregateAsync`: on several threads, say. */
-export function verifyResultFileAsync(
-  result: ResultFile,
-  statements: readonly Statement[],
-  options: VerifyAggregateOptions = {},
-): Promise<boolean> {
-  const verify = (aggregate: Uint8Array) => verifyAggregateAsync(aggregate, statements, options);
-  return verifyResultFileWith(verify, result, statements);
 }
 
 /** As verifyResultFile, with a verifier of the caller's: `verifyAggregate` of an aggregate pool, say. */

@@ -2,8 +2,10 @@
  * Every program of docs/hosts.md, as it stands there, really serves: the same walk through every endpoint gives the same answers as
  * `falconry serve`, byte for byte; an accepted task survives kill -9; and an orderly end is one.
  */
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
@@ -19,6 +21,7 @@ import {
   layOut,
   projectFolder,
   type Recipe,
+  type RunningRecipe,
   readRecipes,
 } from './recipes.ts';
 import { walk } from './walk.ts';
@@ -86,7 +89,7 @@ describe.concurrent('hosts', () => {
         alike.add(recipe);
         await tellsAddresses(running.base);
         await endsInOrder(kitchen, running.base, () => running.end('SIGTERM'));
-        if (CRASHED.includes(recipe.heading)) await survives(kitchen);
+        if (CRASHED.includes(recipe.heading)) await survives(recipe);
       } finally {
         await kitchen.close();
       }
@@ -113,8 +116,20 @@ async function endsInOrder(
   expect(code, output).toBe(0);
 }
 
-/** kill -9 while a worker is at a task; the next start takes it over and finishes it. */
-async function survives(kitchen: Kitchen): Promise<void> {
+/** The same program with three threads, whatever the machine has: killed at work, started again, stopped at work. */
+async function survives(recipe: Recipe): Promise<void> {
+  const source = recipe.source.replace("'.falconry' }", "'.falconry', threads: 3 }");
+  expect(source).not.toBe(recipe.source);
+  const kitchen = await layOut(source, commandOf(recipe));
+  try {
+    await stopsWork(kitchen, await takesOver(kitchen));
+  } finally {
+    await kitchen.close();
+  }
+}
+
+/** kill -9 while a worker is at a task; the next start takes it over and finishes it. @returns the second start */
+async function takesOver(kitchen: Kitchen): Promise<RunningRecipe> {
   const items = fixedItems(falcon512, 600);
   const headers = { authorization: kitchen.alice, 'content-type': 'application/json' };
   const first = await kitchen.start();
@@ -143,11 +158,15 @@ async function survives(kitchen: Kitchen): Promise<void> {
   expect(record.result_path).toContain(`/results/2/${process_id}.json`);
   const result = (await (await fetch(record.result_path)).json()) as { aggregate: string };
   expect(verifyAggregate(Buffer.from(result.aggregate.slice(2), 'hex'), items)).toBe(true);
-  await stopsWork(second.base, headers);
+  return second;
 }
 
-/** A task that is cancelled while it is proved gives its thread back to the next. */
-async function stopsWork(base: string, headers: Record<string, string>): Promise<void> {
+/** Threads to sleep for so long after a cancellation, and then to be seen asleep for as long. */
+const STOP_MS = 1000;
+
+/** A task that is cancelled while it is proved lets all threads go, and the next task gets them. */
+async function stopsWork({ alice }: Kitchen, { base, cpuSeconds }: RunningRecipe): Promise<void> {
+  const headers = { authorization: alice, 'content-type': 'application/json' };
   const submit = async (count: number) => {
     const body = JSON.stringify({ data: fixedItems(falcon512, count).map(toTriple) });
     const answer = await fetch(`${base}/v1/svc/aggsign`, { method: 'POST', headers, body });
@@ -161,6 +180,11 @@ async function stopsWork(base: string, headers: Record<string, string>): Promise
   const large = await submit(1722);
   while ((await statusOf(large)) !== 'falcon signature aggregation') await pause(10);
   expect(await statusOf(large, { method: 'DELETE' })).toBe('cancelled');
+  await pause(STOP_MS);
+  const before = await cpuSeconds();
+  await pause(STOP_MS);
+  const after = await cpuSeconds();
+  if (before !== null && after !== null) expect(after - before).toBeLessThan(0.25);
   const small = await submit(3);
   while (/^(wait|falcon)/.test(await statusOf(small))) await pause(20);
   expect(await statusOf(small)).toBe('completed');
@@ -168,6 +192,28 @@ async function stopsWork(base: string, headers: Record<string, string>): Promise
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test('what runs on Node is sound in types', { timeout: 120_000 }, async () => {
+  const folder = await mkdtemp(`${projectFolder}build/types-`);
+  try {
+    const onNode = programs.filter(({ heading }) => heading !== 'Deno' && heading !== 'Bun');
+    for (const [i, { source }] of onNode.entries()) {
+      const text = source.replaceAll("'falconry/middleware'", "'../../src/middleware/index.ts'");
+      await writeFile(`${folder}/program${i}.ts`, text);
+    }
+    await writeFile(`${folder}/program-wrong.ts`, 'export const wrong: number = "text";');
+    const config = { extends: '../../tsconfig.json', include: ['*.ts'] };
+    await writeFile(`${folder}/tsconfig.json`, JSON.stringify(config));
+    const faults = await promisify(execFile)(installed('tsc'), ['-p', folder]).then(
+      ({ stdout }) => stdout,
+      ({ stdout }) => stdout,
+    );
+    const named = faults.split('\n').filter((line: string) => line.includes('program'));
+    expect(named).toEqual([expect.stringContaining('program-wrong.ts')]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
 
 test('all of them, alike', (context) => {
   expect(programs.length).toBeGreaterThanOrEqual(7);

@@ -30,8 +30,7 @@ export function draftSummary(app: App, summary: BatchSummary, onClear: () => voi
       ['Bytes of signatures', bytes(summary.bytes.signatures)],
       ['Task file', bytes(summary.bytes.file)],
     ]),
-    invalidTotal > 0 &&
-      faultList('The service will refuse this task', invalid, invalidTotal, 'wait'),
+    invalidTotal > 0 && faultList('This task would fail', invalid, invalidTotal, 'wait'),
     firstItems(summary),
     h(
       'div',

@@ -19,8 +19,7 @@ export interface Readable {
 
 /** What can be done about a code, in addition to what the service says. */
 const ADVICE: Readonly<Record<string, string>> = {
-  UNAUTHENTICATED:
-    'Check the key on the Start panel: it is asked for as a whole, without a scheme word.',
+  UNAUTHENTICATED: 'Is it whole? A key stands alone, without a scheme word in front of it.',
   SIGNING_DISABLED:
     'The operator has switched the signing endpoint off; it is meant for tests only.',
   RATE_LIMITED: 'Wait a moment and try again.',

@@ -147,7 +147,9 @@ export function tasksView(app: App): View {
       if (!document.hidden) await load(signal);
     } catch (error) {
       if (signal.aborted || isStopped(error)) return;
-      fill(problem, problemBox(error));
+      // The same again is not said again.
+      const box = problemBox(error);
+      if (problem.textContent !== box.textContent) fill(problem, box);
     }
     if (!signal.aborted) timer = setTimeout(() => void poll(signal), POLL_MS);
   };
