@@ -25,6 +25,9 @@ const OUTPUT = join(ROOT, 'src/middleware/ui/assets.gen.ts');
 /** Browsers of the last two years or so: `light-dark()` in the style is what asks for the latest ones. */
 const TARGET = ['chrome123', 'firefox120', 'safari17.5'];
 
+/** Modules that do something by being loaded; package.json says of all others that they do not. */
+const RUN_WHEN_LOADED = /\/(page\/main|page\/worker\/(main|calls)|aggregate\/threads\/worker)\.ts$/;
+
 interface Built {
   readonly name: string;
   readonly extension: string;
@@ -50,6 +53,7 @@ async function bundle(entry: string, plugins: Plugin[] = []): Promise<string> {
     platform: 'browser',
     plugins,
     transform: { target: TARGET },
+    treeshake: { moduleSideEffects: [{ test: RUN_WHEN_LOADED, sideEffects: true }] },
     onLog: (_level, log) => {
       throw new Error(`rolldown: ${log.message}`);
     },
@@ -65,7 +69,6 @@ async function bundle(entry: string, plugins: Plugin[] = []): Promise<string> {
     if (output.length !== 1 || chunk.imports.length > 0) {
       throw new Error(`${entry} did not become one script`);
     }
-    if (/\bnode:\w/.test(chunk.code)) throw new Error(`${entry} asks for a module of Node`);
     return chunk.code;
   } finally {
     await build.close();
@@ -85,6 +88,11 @@ const assets: Built[] = [
   { name: 'style', extension: 'css', type: 'text/css; charset=utf-8', data: style },
   { name: 'icon', extension: 'svg', type: 'image/svg+xml', data: text('icon.svg') },
 ];
+/** Base64 of what every module of WebAssembly begins with. */
+const holdsLibrary = ({ data }: Built) => data.includes('AGFzbQ');
+const holders = assets.filter(holdsLibrary).map(({ name }) => name);
+if (holders.join() !== 'worker') throw new Error(`the library is in: ${holders.join()}`);
+
 const template = text('index.html');
 const recipe = readFileSync(fileURLToPath(import.meta.url), 'utf8');
 const inputs = sha256(JSON.stringify([recipe, template, assets]));

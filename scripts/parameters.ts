@@ -7,7 +7,12 @@
  *                                              table; a row that is in the table already is
  *                                              replaced only by a smaller one
  *   --fresh                                    with --search: forget the rows that are there
- *   --only 512:1722,1024:104                   with --search: these rows only
+ *   --refine [steps]                           betters the rows that are there by annealing, from
+ *                                              their own choices and from those of their neighbours
+ *   --runs 3, --seed 1                         with --refine: how often, and the generator's seed
+ *   --only 512,1024:104                        with either: these sets or rows only
+ *   --out file                                 with either: writes the rows there as JSON, not the
+ *                                              table; --merge file,file puts such rows into it
  *
  * The search works with doubles and estimates; the check works with integers, on the committed
  * numbers alone, and is what the proof rests on.
@@ -23,9 +28,10 @@ import {
   errorBits,
   errorTerms,
 } from './parameters/check.ts';
-import { rowOf, sectionBytes, tableSource } from './parameters/emit.ts';
+import { rowOf, tableSource } from './parameters/emit.ts';
 import { bitsOf } from './parameters/fixedPoint.ts';
-import { ALL_FEATURES, search } from './parameters/search.ts';
+import { measured, refine } from './parameters/refine.ts';
+import { type Chain, search } from './parameters/search.ts';
 
 const FILE = new URL('../src/aggregate/parameters/table.ts', import.meta.url);
 
@@ -41,15 +47,35 @@ async function readTable(): Promise<{ table: readonly TableRow[]; hash: string }
   return { table: TABLE, hash: TABLE_SHA256 };
 }
 
-function searchRows(known: readonly TableRow[], width: number, only?: string): TableRow[] {
-  const rows = new Map(known.map((row) => [`${row[0]}:${row[1]}`, row]));
+const nameOf = (row: TableRow): string => `${row[0]}:${row[1]}`;
+
+/** Rows by their names, those of `better` before those of `known` where they are cheaper. */
+function merged(known: readonly TableRow[], better: readonly TableRow[]): TableRow[] {
+  const rows = new Map(known.map((row) => [nameOf(row), row]));
+  for (const row of better) {
+    const wrong = checkRow(row);
+    if (wrong.length > 0) throw new Error(wrong.join('\n'));
+    const before = rows.get(nameOf(row));
+    if (before === undefined || measured(row).cost < measured(before).cost)
+      rows.set(nameOf(row), row);
+  }
+  return [...rows.values()].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+}
+
+/** New rows for the wanted buckets. */
+function searched(
+  known: readonly TableRow[],
+  only: string | undefined,
+  find: (set: 512 | 1024, bucket: number, known: readonly TableRow[]) => Chain | undefined,
+): TableRow[] {
   const wanted = only?.split(',');
+  let table = [...known];
   for (const set of [512, 1024] as const) {
-    for (const bucket of BUCKETS) {
+    // from the largest: its row gets the longest search, and neighbours learn from it
+    for (const bucket of [...BUCKETS].reverse()) {
       const name = `${set}:${bucket}`;
-      if (wanted && !wanted.includes(name)) continue;
-      const depth = bucket <= 16 ? 4 : bucket <= 64 ? 5 : 6;
-      const chain = search(set, bucket, ALL_FEATURES, width, depth);
+      if (wanted && !wanted.includes(name) && !wanted.includes(`${set}`)) continue;
+      const chain = find(set, bucket, table);
       if (!chain) throw new Error(`no chain for ${name}`);
       const row = rowOf(set, bucket, chain);
       const wrong = checkRow(row);
@@ -57,13 +83,19 @@ function searchRows(known: readonly TableRow[], width: number, only?: string): T
         print(wrong.join('\n'));
         continue;
       }
-      const before = rows.get(name);
-      const better = !before || sectionBytes(readRow(row)) < sectionBytes(readRow(before));
-      if (better) rows.set(name, row);
-      print(`${name}: ${sectionBytes(readRow(row))} bytes${better ? '' : ', not smaller'}`);
+      table = merged(table, [row]);
+      print(`${name}: ${measured(row).bytes} bytes`);
     }
   }
-  return [...rows.values()].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  return table;
+}
+
+const depthFor = (bucket: number): number => (bucket <= 16 ? 4 : bucket <= 64 ? 5 : 6);
+
+/** The rows whose choices may suit a bucket: those nearest to it, of both sets. */
+function neighbours(known: readonly TableRow[], bucket: number): TableRow[] {
+  const distance = (row: TableRow): number => Math.abs(Math.log(row[1] / bucket));
+  return [...known].sort((a, b) => distance(a) - distance(b)).slice(0, 16);
 }
 
 function check(table: readonly TableRow[], hash: string, verbose: boolean): boolean {
@@ -89,20 +121,22 @@ function check(table: readonly TableRow[], hash: string, verbose: boolean): bool
 }
 
 function report(table: readonly TableRow[]): void {
-  const at = (set: number, count: number) =>
-    readRow(table.find((row) => row[0] === set && row[1] === bucketOf(count))!);
+  const rowAt = (set: number, count: number): TableRow =>
+    table.find((row) => row[0] === set && row[1] === bucketOf(count))!;
+  const at = (set: number, count: number) => readRow(rowAt(set, count));
+  const bytesAt = (set: number, count: number): number => measured(rowAt(set, count)).bytes;
   for (const set of [512, 1024] as const) {
     print(`\nFalcon-${set}: estimated bytes of a section, with salts, bundle; levels; error`);
     for (const count of SHOWN) {
       const parameters = at(set, count);
-      const bytes = sectionBytes(parameters);
+      const bytes = bytesAt(set, count);
       const cells = [count, bucketOf(count), bytes, bytes + 40 * count];
       cells.push((BUNDLE[set] + 40) * count, parameters.levels.length + 1);
       const text = cells.map((cell) => String(cell).padStart(9)).join('');
       print(`${text}   2^-${errorBits(parameters).toFixed(2)}`);
     }
     let count = 1;
-    while (sectionBytes(at(set, count)) >= BUNDLE[set] * count) count++;
+    while (bytesAt(set, count) >= BUNDLE[set] * count) count++;
     print(`smallest count at which the proof is smaller than the bundle: ${count}`);
     const large = at(set, 1722);
     for (const [name, term] of Object.entries(errorTerms(large))) {
@@ -117,11 +151,28 @@ function report(table: readonly TableRow[]): void {
 const args = process.argv.slice(2);
 const optionOf = (name: string) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
 const committed = await readTable();
+const only = optionOf('--only');
+const out = optionOf('--out');
+const write = (table: readonly TableRow[]): void => {
+  if (out === undefined) writeFileSync(FILE, tableSource(table));
+  else writeFileSync(out, JSON.stringify(table));
+};
 if (args.includes('--search')) {
   const width = Number(optionOf('--search') ?? 12);
   const known = args.includes('--fresh') ? [] : committed.table;
-  const table = searchRows(known, width, optionOf('--only'));
-  writeFileSync(FILE, tableSource(table));
+  write(searched(known, only, (set, bucket) => search(set, bucket, width, depthFor(bucket))));
+} else if (args.includes('--refine')) {
+  const steps = Number(optionOf('--refine') ?? 20_000);
+  const runs = Number(optionOf('--runs') ?? 3);
+  const seed = Number(optionOf('--seed') ?? 1);
+  const find = (set: 512 | 1024, bucket: number, known: readonly TableRow[]) =>
+    refine(set, bucket, neighbours(known, bucket), { steps, runs, seed });
+  write(searched(committed.table, only, find));
+} else if (args.includes('--merge')) {
+  const files = optionOf('--merge')!.split(',');
+  const read = (file: string): TableRow[] => JSON.parse(readFileSync(file, 'utf8'));
+  const known = args.includes('--fresh') ? [] : committed.table;
+  write(files.reduce((table, file) => merged(table, read(file)), [...known]));
 } else if (!check(committed.table, committed.hash, args.includes('--check'))) {
   process.exitCode = 1;
 }

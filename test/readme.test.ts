@@ -1,26 +1,15 @@
 /** Every TypeScript example of the README runs as it stands, and prints what it says it prints. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { localised, readRecipes } from './hosts/recipes.ts';
 
 const ROOT = new URL('..', import.meta.url);
-const ENTRIES: Readonly<Record<string, string>> = {
-  falconry: new URL('src/index.ts', ROOT).href,
-  'falconry/middleware': new URL('src/middleware/index.ts', ROOT).href,
-};
 
 const readme = readFileSync(new URL('README.md', ROOT), 'utf8');
 const examples = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!);
-
-/** The example with its imports pointed at this checkout. */
-function localised(source: string): string {
-  return source.replace(/from '([^']+)'/g, (_, name: string) => {
-    const target = ENTRIES[name] ?? import.meta.resolve(name);
-    return `from '${target}'`;
-  });
-}
 
 /** What the comments behind `console.log` promise, where they are values. */
 function promised(source: string): string[] {
@@ -47,6 +36,21 @@ describe('README', () => {
     },
     60_000,
   );
+
+  test('every line that mounts the service stands in a program that is run', async () => {
+    const programs = (await readRecipes()).map(({ source }) => source).join();
+    const lines = [
+      ...readme.matchAll(/^\|[^|]*\| `(\w[^`]*\(service[^`]*|app\.route[^`]*)` \|$/gm),
+    ];
+    expect(lines.length).toBe(5);
+    for (const [, line = ''] of lines) expect(programs).toContain(line);
+  });
+
+  test('every link leads to a file', () => {
+    const paths = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map((match) => match[1]!);
+    expect(paths.length).toBeGreaterThan(5);
+    for (const path of paths) expect(existsSync(new URL(path, ROOT)), path).toBe(true);
+  });
 
   test('no figure is left open', () => expect(readme).not.toContain('@@'));
 });

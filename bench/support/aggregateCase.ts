@@ -1,15 +1,21 @@
 /**
  * One case of bench/aggregate.ts, in a process of its own, so that its memory is its own:
  *
- *   node bench/support/aggregateCase.ts <file of items> <count> <rounds>    times and bytes
- *   node bench/support/aggregateCase.ts <file of items> <count> memory      one proof, and nothing before it
+ *   node bench/support/aggregateCase.ts <file of items> <count> times <rounds>
+ *   node bench/support/aggregateCase.ts <file of items> <count> memory <threads>      one proof, and nothing before it
  *
  * Prints one line of JSON.
  */
 import { readFileSync } from 'node:fs';
 import { deserialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import { aggregate, inspectAggregate, verifyAggregate } from '../../src/aggregate/index.ts';
+import {
+  aggregate,
+  createAggregatePool,
+  inspectAggregate,
+  verifyAggregate,
+} from '../../src/aggregate/index.ts';
+import { equal } from '../../src/bytes.ts';
 import { isCodedError } from '../../src/errors.ts';
 import { median } from './interleave.ts';
 
@@ -33,14 +39,18 @@ export interface ProofFigures {
   /** With salts and header, and without. */
   readonly bytes: number;
   readonly bareBytes: number;
+  /** With one thread. */
   readonly proveMs: number;
   readonly verifyMs: number;
+  /** With two, which stand ready. */
+  readonly proveTwoMs: number;
+  readonly verifyTwoMs: number;
   /** How many times as much two threads verify that share nothing: what the machine gives to two threads. */
   readonly twoAtOnce: number;
 }
 
 export interface MemoryFigures {
-  /** Of all modules, in bytes. */
+  /** Of all modules in all threads, in bytes. */
   readonly modules: number;
   /** Largest resident size of the process, and the one it had with its items before it began to prove. */
   readonly resident: number;
@@ -51,21 +61,6 @@ const PADDED = new Map([
   [897, 666],
   [1793, 1280],
 ]);
-
-/** The memories of all instances made since; they never shrink, so their sum is the peak. */
-function watchMemories(): () => number {
-  const memories: WebAssembly.Memory[] = [];
-  const { Instance } = WebAssembly;
-  WebAssembly.Instance = new Proxy(Instance, {
-    construct(target, args, newTarget) {
-      const instance = Reflect.construct(target, args, newTarget) as WebAssembly.Instance;
-      const { memory } = instance.exports;
-      if (memory instanceof WebAssembly.Memory) memories.push(memory);
-      return instance;
-    },
-  });
-  return () => memories.reduce((bytes, memory) => bytes + memory.buffer.byteLength, 0);
-}
 
 async function timed<T>(rounds: number, work: () => T | Promise<T>): Promise<[T, number]> {
   const times: number[] = [];
@@ -90,12 +85,33 @@ async function measure(items: readonly BenchItem[], rounds: number): Promise<Cas
     const [proof, proveMs] = await timed(rounds, () => aggregate(items, { format: 'proof' }));
     const [valid, verifyMs] = await timed(rounds, () => verifyAggregate(proof, items));
     if (!valid) throw new Error('a proof of ours was refused');
+    const { proveTwoMs, verifyTwoMs } = await measureTwoThreads(proof, items, rounds);
     const bareBytes = inspectAggregate(proof).sizes.body;
     const twoAtOnce = await measureTwoAtOnce(proof, items, verifyMs);
-    return { ...sizes, proof: { bytes: proof.length, bareBytes, proveMs, verifyMs, twoAtOnce } };
+    const times = { proveMs, verifyMs, proveTwoMs, verifyTwoMs, twoAtOnce };
+    return { ...sizes, proof: { bytes: proof.length, bareBytes, ...times } };
   } catch (error) {
     if (isCodedError(error) && error.code === 'NO_PROOF') return sizes;
     throw error;
+  }
+}
+
+/** The same with two threads, started and warm before the clock runs; the bytes must be the same. */
+async function measureTwoThreads(
+  proof: Uint8Array,
+  items: readonly BenchItem[],
+  rounds: number,
+): Promise<{ proveTwoMs: number; verifyTwoMs: number }> {
+  const pool = createAggregatePool({ threads: 2 });
+  try {
+    const prove = () => pool.aggregate(items, { format: 'proof' });
+    if (!equal(await prove(), proof)) throw new Error('two threads made another proof');
+    const [, proveTwoMs] = await timed(rounds, prove);
+    const [valid, verifyTwoMs] = await timed(rounds, () => pool.verifyAggregate(proof, items));
+    if (!valid) throw new Error('a proof of ours was refused by two threads');
+    return { proveTwoMs, verifyTwoMs };
+  } finally {
+    await pool.close();
   }
 }
 
@@ -136,21 +152,31 @@ async function measureTwoAtOnce(
   }
 }
 
-async function measureMemory(items: readonly BenchItem[]): Promise<MemoryFigures | undefined> {
-  const modules = watchMemories();
+async function measureMemory(
+  items: readonly BenchItem[],
+  threads: number,
+): Promise<MemoryFigures | undefined> {
   const before = 1024 * process.resourceUsage().maxRSS;
+  let modules = 0;
   try {
-    await aggregate(items, { format: 'proof' });
+    await aggregate(items, {
+      format: 'proof',
+      threads,
+      onStats: ({ memoryBytes }) => {
+        modules = memoryBytes;
+      },
+    });
   } catch (error) {
     if (isCodedError(error) && error.code === 'NO_PROOF') return undefined;
     throw error;
   }
-  return { modules: modules(), resident: 1024 * process.resourceUsage().maxRSS, before };
+  return { modules, resident: 1024 * process.resourceUsage().maxRSS, before };
 }
 
 if (import.meta.main) {
-  const [file, count, what] = process.argv.slice(2);
+  const [file, count, what, number] = process.argv.slice(2);
   const items = (deserialize(readFileSync(file!)) as BenchItem[]).slice(0, Number(count));
-  const figures = what === 'memory' ? measureMemory(items) : measure(items, Number(what));
+  const figures =
+    what === 'memory' ? measureMemory(items, Number(number)) : measure(items, Number(number));
   console.log(JSON.stringify((await figures) ?? null));
 }

@@ -99,21 +99,25 @@ function checkShapes({ set, bucket, levels, tail }: Parameters, fail: Fail): voi
   for (const [index, level] of levels.entries()) {
     const { f, b, fu, bu, fg, bg, cut, m, inSq, outSq } = level;
     const expected = index === 0 ? BigInt(bucket) * BETA_SQ[set] : BigInt(levels[index - 1]!.outSq);
+    // what a level puts out is what the next one projects: no slack lost, none borrowed
     if (BigInt(inSq) !== expected) fail(`level ${index}: inSq is not the bound before`);
     if (f < 1 || f > 3 || b < 2 || b > 13) fail(`level ${index}: digits of z`);
     // the top digit keeps the remainder of 44 bits
     if (fu * bu < 44 || bu > 14 || (fu - 1) * bu >= 44) fail(`level ${index}: digits of t`);
-    if (fg < 1 || bg < 2 || bg > 13) fail(`level ${index}: digits of g`);
+    // powers of the base stay below q
+    if (fg < 1 || bg < 2 || bg > 13 || (fg - 1) * bg >= 44) fail(`level ${index}: digits of g`);
     if (cut !== 0 && (cut < 4 || cut > 15)) fail(`level ${index}: cut`);
     if (m < 1 || outSq >= 2 ** 43) fail(`level ${index}: output`);
     checkRange(level, index, set, bucket, fail);
   }
   if (tail.r < 2) fail('tail: fewer than two rows');
+  // a_(last,last) = 0 and the sealed t_last need it: rows of v stand last, and v is never empty
+  if (tail.lengths.length !== levels.at(-1)!.f + 1 || !(tail.rows.at(-1)! >= 1)) {
+    fail('tail: the last row is not a row of v');
+  }
   if (tail.cut < 4 || tail.cut > 15) fail('tail: cut');
   if (tail.riceG.length !== tail.pairs - 1) fail('tail: Rice parameters of g');
-  if (tail.inSq < levels.at(-1)!.outSq) {
-    fail('tail: inSq is below the bound before');
-  }
+  if (tail.inSq < levels.at(-1)!.outSq) fail('tail: inSq is below the bound before');
   checkRange(tail, levels.length, set, bucket, fail);
 }
 
@@ -154,6 +158,7 @@ function checkIntegers(parameters: Parameters, fail: Fail): void {
   const betaSq = BETA_SQ[set];
   const half = (Q - 1n) / 2n;
   if (withSlack(count * betaSq) >= Q) fail('the exact norm can wrap');
+  // N' beta 6144 sqrt(2 n) < q/2, squared
   const functional = count * count * betaSq * 6144n * 6144n * 2n * BigInt(set);
   if (functional >= half * half) fail('the functionals can wrap');
   if (count * BigInt(set) * 6144n * 6144n >= 1n << 53n) fail('C_j is no exact double');
@@ -166,7 +171,10 @@ function checkIntegers(parameters: Parameters, fail: Fail): void {
     if (JL_ROWS * reach >= 1n << 53n) fail(`level ${index}: sum of y^2`);
     if (level.inSq >= 2 ** 43) fail(`level ${index}: inSq`);
   }
-  if (tail.riceZ > 11 || tail.riceE > 16 || tail.riceG.some((k) => k > 35)) fail('tail: Rice');
+  if (tail.riceZ > 11 || tail.riceE > 16) fail('tail: Rice');
+  // every g that has a code is centred: 2^(k+4) <= (q-1)/2
+  if (tail.riceG.some((k) => 1n << BigInt(k + RICE_ROOM) > half))
+    fail('tail: Rice parameters of g');
   const zReach = 1n << BigInt(2 * (tail.riceZ + RICE_ROOM));
   const eReach = 1n << BigInt(2 * (tail.riceE + RICE_ROOM));
   const coefficients = 64n * (BigInt(tail.n) * zReach + BigInt(tail.kappa) * eReach);

@@ -1,8 +1,9 @@
 /** From a chain of the search to a row of integers, its size, and the text of the table. */
 import { createHash } from 'node:crypto';
-import type { LevelRow, Parameters, TableRow } from '../../src/aggregate/parameters/rows.ts';
-import { JL_ROWS, type Level } from './model.ts';
-import { bestRice, expectedBits } from './rice.ts';
+import type { LevelRow, TableRow } from '../../src/aggregate/parameters/rows.ts';
+import type { Level } from './model.ts';
+import { bestRice } from './rice.ts';
+import { withRoom } from './room.ts';
 import { BETA_SQ, type Chain } from './search.ts';
 
 export function rowOf(set: 512 | 1024, bucket: number, chain: Chain): TableRow {
@@ -11,7 +12,7 @@ export function rowOf(set: 512 | 1024, bucket: number, chain: Chain): TableRow {
   for (const level of chain.levels) {
     const outSq = Math.ceil(level.outSq);
     if (level.tail) {
-      rows.push(tailRow(level, bound));
+      rows.push(tailRow(level, bound, chain.levels.at(-2)!.f, chain.levels.length - 1));
     } else {
       const { n, f, b, fu, bu, fg, bg, kappa, kappa1, cut } = level;
       const riceY = bestRice(bound / 2).k;
@@ -19,41 +20,28 @@ export function rowOf(set: 512 | 1024, bucket: number, chain: Chain): TableRow {
     }
     bound = outSq;
   }
-  return [set, bucket, rows];
+  return withRoom([set, bucket, rows]);
 }
-
-function tailRow(level: Level, bound: number): LevelRow {
-  const { n, kappa, cut, varZ, varE, varG } = level;
-  const inSq = bound + Math.ceil(level.errorSq);
-  const g = varG.slice(0, -1).map((v) => bestRice(v).k);
-  const [y, z, e] = [inSq / 2, varZ, varE].map((v) => bestRice(v).k);
-  return [n, kappa, cut, inSq, Math.ceil(level.outSq), y!, z!, e!, g];
-}
-
-const bytes = (bits: number): number => Math.ceil(bits / 8);
 
 /**
- * Bytes of a section: exact but for the Rice codes, which are expected values; sigma of z, e is
- * taken from outSq, and what a g takes from its k.
+ * Bits by which a code of g is made longer where squares of z meet, by the number of levels before the tail. A signature whose energy stands
+ * in a few coefficients makes z of level 0 a few multiples of challenges, and its square many times what a Gaussian's would be; every
+ * fold spreads that.
  */
-export function sectionBytes({ levels, tail }: Parameters): number {
-  let sum = 0;
-  const common = (inSq: number, k: number): number =>
-    2 + bytes(JL_ROWS * expectedBits(Math.sqrt(inSq / 2), k)) + 1040;
-  for (const [index, level] of levels.entries()) {
-    const outers = index === 0 ? 3 : 2;
-    sum += common(level.inSq, level.riceY) + (index === 0 ? 40 : 0);
-    sum += outers * level.kappa1 * 8 * (44 - level.cut);
+const ROOM_FOR_G = [0, 3, 1];
+
+function tailRow(level: Level, bound: number, parts: number, levels: number): LevelRow {
+  const { n, kappa, cut, varE, varG, riceZ } = level;
+  const inSq = bound + Math.ceil(level.errorSq);
+  const rowsOfZ = level.rows.slice(0, parts).reduce((a, b) => a + b, 0);
+  const room = ROOM_FOR_G[levels] ?? 0;
+  const pairs: number[] = [];
+  for (let a = 0; a < level.r; a++) {
+    for (let b = a; b < level.r; b++) pairs.push(b < rowsOfZ ? room : 0);
   }
-  const { n, r, kappa, cut, pairs, outSq, riceZ, riceE } = tail;
-  // e is the same whatever z is: kappa polynomials of variance (r - 1) 109 4^cut/12
-  const varE = ((r - 1) * 109 * 4 ** cut) / 12;
-  const varZ = (outSq / 1.02 ** 2 / 64 - kappa * varE) / n;
-  sum += common(tail.inSq, tail.riceY) + 64;
-  sum += (r - 1) * kappa * 8 * (44 - cut) + (pairs - 2) * 352;
-  sum += bytes(tail.riceG.reduce((bits, k) => bits + 64 * (k + 2.15), 0));
-  sum += bytes(64 * n * expectedBits(Math.sqrt(varZ), riceZ));
-  return sum + bytes(64 * kappa * expectedBits(Math.sqrt(varE), riceE));
+  const g = varG.slice(0, -1).map((v, pair) => bestRice(v).k + pairs[pair]!);
+  const [y, e] = [inSq / 2, varE].map((v) => bestRice(v).k);
+  return [n, kappa, cut, inSq, Math.ceil(level.outSq), y!, riceZ, e!, g];
 }
 
 /** The text of src/aggregate/parameters/table.ts. */

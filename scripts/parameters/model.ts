@@ -4,14 +4,27 @@
  * with integers (check.ts), and the table it writes is committed.
  */
 
-import { bestRice, erfc } from './rice.ts';
+import {
+  D,
+  digitSq,
+  foldedRuns,
+  lengthOf,
+  normSqOf,
+  type Part,
+  product,
+  type Run,
+  roundedSq,
+  rowRuns,
+  square,
+  TAU,
+  topDigits,
+} from './moments.ts';
+import { bestRice, bestRiceOf } from './rice.ts';
 
-export const D = 64;
 /** log2 q, q = 2^44 - 539 */
 export const LOG2_Q = 44;
 export const Q = 2 ** 44 - 539;
-/** squared norm of an amortisation challenge, and a bound of its squared operator norm */
-export const TAU = 109;
+/** bound of the squared operator norm of an amortisation challenge */
 export const T_SQ = 442;
 const T = Math.sqrt(T_SQ);
 /** squared 2-norm and 1-norm of alpha: 30 times 1, 13 times 2 */
@@ -21,22 +34,14 @@ export const JL_ROWS = 264;
 /** gamma^2 = 144/30 */
 export const GAMMA_SQ = 144 / 30;
 /**
- * Bounds are this much above the expected squared norm. Measured attempts of honest levels spread by 1 to 2 % around it, those of a
- * tail (few challenges, one sum) by 5 %; level 0 of few items hangs on the items themselves, which no retry changes.
+ * Bounds are at least this much above the expected squared norm (room.ts raises them where the ranks allow it). Measured attempts of honest
+ * levels spread by 1 % around it, those of a tail (few challenges, one sum) by 5 %; level 0 of few items hangs on the items themselves,
+ * which no retry changes.
  */
-const MARGIN_SQ = 1.06;
-const TAIL_MARGIN_SQ = 1.12;
-const firstMargin = (count: number): number => (count < 32 ? 1.6 : count <= 128 ? 1.2 : 1.08);
-
-/** Which of the departures from the plain layout the search may use. */
-export interface Features {
-  /** drop low bits of u_1 and u_2 */
-  readonly outerCut: boolean;
-  /** drop low bits of t in the tail */
-  readonly tailCut: boolean;
-  /** replace t_0 and h_00 of the tail by a hash; take h_ww from E6 */
-  readonly tailHash: boolean;
-}
+const MARGIN_SQ = 1.035;
+const TAIL_MARGIN_SQ = 1.07;
+const firstMargin = (count: number): number =>
+  count < 32 ? 1.6 : count <= 128 ? 1.2 : count <= 512 ? 1.06 : 1.045;
 
 /** log2 of the largest norm for which rank kappa reaches the target */
 const LIMIT = Array.from({ length: 60 }, (_, kappa) => {
@@ -53,19 +58,6 @@ export function minRank(normSq: number): number {
   for (let rank = 1; rank < LIMIT.length; rank++) if (secure(rank, normSq)) return rank;
   return Number.POSITIVE_INFINITY;
 }
-
-/** a run of polynomials: second moment and mean of a coefficient */
-export interface Run {
-  readonly length: number;
-  readonly variance: number;
-  readonly mean: number;
-}
-/** what is cut into rows together */
-export type Part = readonly Run[];
-
-export const lengthOf = (part: Part): number => part.reduce((s, r) => s + r.length, 0);
-export const normSqOf = (part: Part): number =>
-  part.reduce((s, r) => s + r.length * D * r.variance, 0);
 
 /** bits of one coefficient of a Gaussian, coded well */
 export const gaussBits = (variance: number): number =>
@@ -98,100 +90,23 @@ export interface Level {
   varZ: number;
   varG: number[];
   varE: number;
+  riceZ: number;
   parts: Part[];
   /** largest squared norm that the next level may be held to, without changing the ranks here */
   room: number;
 }
 
-/** second moment of a uniform digit in [-2^(b-1), 2^(b-1)) */
-const digitSq = (b: number): number => (4 ** b + 2) / 12;
-
-/** second moment of a Gaussian that is rounded to an integer */
-const rounded = new Map<number, number>();
-export function roundedSq(variance: number): number {
-  if (variance > 4) return variance + 1 / 12;
-  if (variance < 1e-4) return 0;
-  const key = Math.round(64 * Math.log2(variance));
-  let value = rounded.get(key);
-  if (value === undefined) rounded.set(key, (value = integerSq(2 ** (key / 64))));
-  return value;
-}
-
-function integerSq(variance: number): number {
-  const sigma = Math.sqrt(variance);
-  let sum = 0;
-  for (let k = 1; k < 20; k++) sum += (2 * k - 1) * erfc((k - 0.5) / (sigma * Math.SQRT2));
-  return sum;
-}
-
 const cutVariance = (cut: number): number => (cut === 0 ? 0 : 4 ** cut / 12);
-
-/** variance (mean over a row) of every row when the parts are cut into rows of n */
-export function rowRuns(parts: readonly Part[], n: number): Run[][] {
-  const rows: Run[][] = [];
-  for (const part of parts) {
-    let row: Run[] = [];
-    let room = n;
-    for (const run of part) {
-      let left = run.length;
-      while (left > 0) {
-        const take = Math.min(left, room);
-        row.push({ ...run, length: take });
-        left -= take;
-        room -= take;
-        if (room === 0) {
-          rows.push(row);
-          row = [];
-          room = n;
-        }
-      }
-    }
-    if (row.length > 0) rows.push(row);
-  }
-  return rows;
-}
-
-/** mean over the coefficients k of (64 - 2k)^2: how the means of digits add up in a product */
-const MEAN_GAIN = 1365.4;
-
-/** expected squared coefficient of the product of two rows, for independent coefficients */
-function product(a: readonly Run[], b: readonly Run[], factor: number): number {
-  let sum = 0;
-  let means = 0;
-  let i = 0;
-  let j = 0;
-  let atA = 0;
-  let atB = 0;
-  let endA = a[0]?.length ?? 0;
-  let endB = b[0]?.length ?? 0;
-  while (i < a.length && j < b.length) {
-    const end = Math.min(endA, endB);
-    const columns = end - Math.max(atA, atB);
-    sum += columns * a[i]!.variance * b[j]!.variance;
-    means += columns * a[i]!.mean * b[j]!.mean;
-    if (endA === end) {
-      atA = end;
-      endA += a[++i]?.length ?? 0;
-    }
-    if (endB === end) {
-      atB = end;
-      endB += b[++j]?.length ?? 0;
-    }
-  }
-  return factor * D * sum + means * means * MEAN_GAIN;
-}
 
 export interface FirstLevel {
   /** squared norm of S (JL covers this alone), and of the norm bound of one item times count */
   readonly jlSq: number;
   readonly peakSY: number;
-  readonly peakWW: number;
   readonly count: number;
 }
 
 export interface Shape {
   readonly n: number;
-  readonly rows: Run[][];
   readonly nus: number[];
   readonly r: number;
   readonly varZ: number;
@@ -199,66 +114,53 @@ export interface Shape {
   readonly columns: readonly Run[];
   readonly totalSq: number;
   readonly varG: number[];
-  readonly sumVarG: number;
   readonly maxVarG: number;
-}
-
-/** Variances of z = sum of c_a s_a, column by column, in runs of equal ones. */
-function columnRuns(rows: readonly Run[][], n: number): Run[] {
-  const change = new Map<number, number>([[n, 0]]);
-  for (const row of rows) {
-    let at = 0;
-    for (const { length, variance } of row) {
-      change.set(at, (change.get(at) ?? 0) + TAU * variance);
-      at += length;
-      change.set(at, (change.get(at) ?? 0) - TAU * variance);
-    }
-  }
-  const runs: Run[] = [];
-  let from = 0;
-  let variance = 0;
-  for (const [at, step] of [...change].sort((a, b) => a[0] - b[0])) {
-    if (at > from) runs.push({ length: at - from, variance, mean: 0 });
-    variance += step;
-    from = at;
-  }
-  return runs;
 }
 
 /** How the parts fall into rows of n, and the variances that follow. */
 export function shapeOf(parts: readonly Part[], n: number, first?: FirstLevel): Shape {
   const rows = rowRuns(parts, n);
   const r = rows.length;
+  const kinds = [...new Set(rows)];
+  const kindOf = rows.map((row) => kinds.indexOf(row));
+  const times = kinds.map((kind) => rows.filter((row) => row === kind).length);
+  const squares = kinds.map(square);
+  const products = kinds.map((x, i) => kinds.map((y, j) => (i <= j ? product(x, y) : 0)));
   const totalSq = parts.reduce((s, p) => s + normSqOf(p), 0);
   const varG: number[] = [];
-  let sumVarG = 0;
   let maxVarG = 0;
   for (let a = 0; a < r; a++) {
+    const i = kindOf[a]!;
     for (let b = a; b < r; b++) {
-      const v = product(rows[a]!, rows[b]!, a === b ? 2 : 1);
+      const v = a === b ? squares[i]! : products[i]![kindOf[b]!]!;
       varG.push(v);
-      sumVarG += v;
-      maxVarG = Math.max(maxVarG, v);
+      if (v > maxVarG) maxVarG = v;
     }
   }
   const nus = parts.map((p) => Math.ceil(lengthOf(p) / n));
+  let columns = foldedRuns(kinds, times, n);
   if (first !== undefined) {
-    sumVarG += nus[0]! * first.peakSY ** 2;
+    const together = nus[0]! * first.peakSY ** 2;
     maxVarG = Math.max(maxVarG, first.peakSY ** 2);
+    // c_S S and c_Y alpha sigma(S) meet in the squares of columns: 2 c_S c_Y times the peak
+    const met = (4 * TAU * TAU * together) / (2 * D * n);
+    columns = columns.map((run) => ({ ...run, excess: (run.excess ?? 0) + met }));
   }
   return {
     n,
-    rows,
     nus,
     r,
     varZ: (TAU * totalSq) / (D * n),
-    columns: columnRuns(rows, n),
+    columns,
     totalSq,
     varG,
-    sumVarG,
     maxVarG,
   };
 }
+
+/** rows that the parts make, cut into rows of n */
+export const rowCount = (parts: readonly Part[], n: number): number =>
+  parts.reduce((sum, part) => sum + Math.ceil(lengthOf(part) / n), 0);
 
 const jlBits = (inSq: number): number => JL_ROWS * bestRice(inSq / 2).bits;
 
@@ -271,39 +173,51 @@ function roomOf(kappa: number, kappa1: number, e: number, reach: number): number
   );
 }
 
+/** The top digits of g as one run; what stands out is in its excess. */
+function runOfTops(tops: readonly number[], mean: number): Run {
+  const length = tops.length;
+  const meanSq = tops.reduce((sum, top) => sum + top * top, 0) / length;
+  return { length, variance: mean, mean: 0, excess: Math.max(0, meanSq - mean * mean) };
+}
+
+/** The free choices of an ordinary level, but for the length of its rows; the ranks follow. */
+export interface Pick {
+  readonly f: number;
+  readonly b: number;
+  readonly bu: number;
+  readonly fg: number;
+  readonly bg: number;
+  readonly cut: number;
+}
+
 /** One ordinary level, or undefined when the choices do not fit. */
 export function ordinaryLevel(
   shape: Shape,
-  pick: { f: number; b: number; bu: number; fgLess: number; cutShare: number },
+  pick: Pick,
   bound: number,
   first?: FirstLevel,
 ): Level | undefined {
   const { n, r, varZ, nus } = shape;
-  const { f, b, bu } = pick;
-  if (b < 2 || b > 13) return undefined;
-  const top = shape.columns.map((run) => ({
-    ...run,
-    variance: f > 1 ? roundedSq(run.variance / 4 ** (b * (f - 1))) : run.variance,
-  }));
+  const { f, b, bu, fg, bg, cut: cutU } = pick;
+  if (b < 2 || b > 13 || bg < 2 || bg > 13 || bu < 2 || bu > 14 || fg < 1) return undefined;
+  if ((fg - 1) * bg >= LOG2_Q) return undefined;
+  const top = topDigits(shape.columns, b * (f - 1));
   const topSq = normSqOf(top);
   const most = Math.max(...top.map((run) => run.variance));
   if (most * 36 > 2 ** 29.8 || most < 0.02) return undefined;
   const margin = first ? firstMargin(first.count) : MARGIN_SQ;
-  const bg = b;
-  const fgWant = Math.max(1, Math.ceil((Math.log2(12) + Math.log2(shape.maxVarG)) / (2 * bg)));
-  let fg = fgWant - pick.fgLess;
-  if (fg < 1) return undefined;
-  const peak = Math.max(8 * Math.sqrt(shape.maxVarG), first?.peakWW ?? 0);
-  while (peak / 2 ** (bg * (fg - 1)) > 2 ** 14) fg++;
+  // 16 bits for the top digit of g: eight times the root mean square, which is the whole coherent part
+  if (8 * Math.sqrt(shape.maxVarG) > 2 ** (14 + bg * (fg - 1))) return undefined;
   const fu = Math.ceil(LOG2_Q / bu);
-  if (bu > 14) return undefined;
   const pairs = (r * (r + 1)) / 2;
   const topT = digitSq(LOG2_Q - (fu - 1) * bu);
   const low = digitSq(bu);
   const zLow = digitSq(b);
   const gScale = 4 ** ((fg - 1) * bg);
-  const gPeaks = first ? nus[0]! * first.peakSY ** 2 + first.peakWW ** 2 / D : 0;
-  const gTop = shape.varG.reduce((s, v) => s + roundedSq(v / gScale), gPeaks / gScale);
+  const gPeaks = first ? nus[0]! * first.peakSY ** 2 : 0;
+  const gTops = shape.varG.map((v) => roundedSq(v / gScale));
+  const gTop = gTops.reduce((s, v) => s + v, gPeaks / gScale);
+  const topG = runOfTops(gTops, gTop / pairs);
   const zSq = D * n * (f - 1) * zLow + topSq;
   const hSq = D * pairs * ((fu - 1) * low + topT);
   const gSq = D * (pairs * (fg - 1) * digitSq(bg) + gTop);
@@ -314,14 +228,7 @@ export function ordinaryLevel(
   for (let kappa = least; kappa < 40; kappa++) {
     const tSq = D * r * kappa * ((fu - 1) * low + topT);
     const base = zSq + hSq + gSq + tSq;
-    // the cut of u: as many bits as keep its error below the wanted share of the norm
-    let cutU = 0;
     let kappa1 = 6;
-    if (pick.cutShare > 0) {
-      cutU = Math.floor(0.5 * Math.log2((12 * pick.cutShare * base) / (D * outers * kappa1)));
-      if (cutU > 15) cutU = 15;
-      if (cutU < 4) cutU = 0;
-    }
     let outSq = 0;
     for (let again = 0; again < 3; again++) {
       const uSq = D * outers * kappa1 * cutVariance(cutU);
@@ -352,7 +259,8 @@ export function ordinaryLevel(
           ];
     const v: Part = [
       ...digits(r * kappa, fu, low, topT),
-      ...digits(pairs, fg, digitSq(bg), gTop / pairs),
+      ...(fg > 1 ? [{ length: pairs * (fg - 1), variance: digitSq(bg), mean: -0.5 }] : []),
+      topG,
       ...digits(pairs, fu, low, topT),
       ...cutRun,
     ];
@@ -383,6 +291,7 @@ export function ordinaryLevel(
       varZ,
       varG: shape.varG,
       varE: 0,
+      riceZ: 0,
       parts: [...zParts, v],
       room: roomOf(kappa, kappa1, e, reach),
     };
@@ -394,15 +303,14 @@ export function ordinaryLevel(
 export function tailLevel(
   shape: Shape,
   cutT: number,
-  hash: boolean,
   bound: number,
   room: number,
 ): Level | undefined {
-  const { n, r, varZ } = shape;
-  if (r < 2 || varZ > 2 ** 22.5) return undefined;
+  const { n, r, varZ, columns } = shape;
+  if (r < 2 || cutT < 4 || cutT > 15 || varZ > 2 ** 22.5) return undefined;
   const pairs = (r * (r + 1)) / 2;
-  // the last row is not cut when its t is only hashed
-  const cutRows = hash ? r - 1 : r;
+  // the last row is not cut: its t is only sealed
+  const cutRows = r - 1;
   const varE = cutRows * TAU * cutVariance(cutT);
   const least = minRank(64 * T_SQ * TAIL_MARGIN_SQ * D * n * varZ);
   for (let kappa = least; kappa < 40; kappa++) {
@@ -413,19 +321,17 @@ export function tailLevel(
     const innerA = 64 * T * T * outSq;
     const innerB = (2 * Math.sqrt(outSq) + 2 * T * Math.sqrt(r * GAMMA_SQ * inSq)) ** 2;
     if (!secure(kappa, Math.max(innerA, innerB))) continue;
-    const sentT = hash ? r - 1 : r;
-    const sentH = hash ? pairs - 2 : pairs;
-    const gSent = hash ? shape.varG.slice(0, -1) : shape.varG;
-    const gBits = gSent.reduce((s, v) => s + D * bestRice(v).bits, 0);
+    const g = shape.varG.slice(0, -1);
+    const gBits = g.reduce((sum, v) => sum + D * bestRice(v).bits, 0);
     const messageBits =
-      sentT * kappa * D * (LOG2_Q - cutT) +
+      cutRows * kappa * D * (LOG2_Q - cutT) +
       gBits +
-      sentH * D * LOG2_Q +
-      (hash ? 512 : 0) +
+      (pairs - 2) * D * LOG2_Q +
+      512 +
       jlBits(inSq) +
       3 * 63 * LOG2_Q +
       16;
-    const eBits = hash && cutT > 0 ? kappa * D * bestRice(varE).bits : 0;
+    const eBits = kappa * D * bestRice(varE).bits;
     return {
       n,
       rows: shape.nus,
@@ -445,10 +351,11 @@ export function tailLevel(
       errorSq,
       tail: true,
       messageBits,
-      lastBits: n * D * bestRice(varZ).bits + eBits,
+      lastBits: D * bestRiceOf(columns).bits + eBits,
       varZ,
       varG: shape.varG,
       varE,
+      riceZ: bestRiceOf(columns).k,
       parts: [],
       room: 0,
     };

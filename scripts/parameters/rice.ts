@@ -35,3 +35,30 @@ export function bestRice(variance: number): { k: number; bits: number } {
   cache.set(key, best);
   return best;
 }
+
+/** The best k for a list of Gaussians together, and the bits of all values. */
+export function bestRiceOf(runs: readonly { length: number; variance: number }[]): {
+  k: number;
+  bits: number;
+} {
+  const total = runs.reduce((sum, run) => sum + run.length, 0);
+  const mean = runs.reduce((sum, run) => sum + run.length * run.variance, 0) / total;
+  const guess = bestRice(mean).k;
+  let best = { k: guess, bits: Number.POSITIVE_INFINITY };
+  for (const k of [guess - 1, guess, guess + 1]) {
+    if (k < 0) continue;
+    const bits = runs.reduce((sum, run) => sum + run.length * bitsOf(run.variance, k), 0);
+    if (bits < best.bits) best = { k, bits };
+  }
+  return best;
+}
+
+const bitsCache = new Map<number, number>();
+
+function bitsOf(variance: number, k: number): number {
+  const step = Math.round(16 * Math.log2(Math.max(variance, 1 / 12)));
+  const key = 64 * step + k;
+  let bits = bitsCache.get(key);
+  if (bits === undefined) bitsCache.set(key, (bits = expectedBits(2 ** (step / 32), k)));
+  return bits;
+}

@@ -1,17 +1,16 @@
 /** Beam search for the chain of levels with the fewest bytes. */
 import {
   ALPHA_SQ,
-  D,
-  type Features,
   type FirstLevel,
   gaussBits,
   type Level,
-  lengthOf,
   ordinaryLevel,
-  type Part,
+  type Pick,
+  type Shape,
   shapeOf,
   tailLevel,
 } from './model.ts';
+import { D, lengthOf, lowDigitsOfLifts, type Part } from './moments.ts';
 
 export interface Chain {
   readonly bits: number;
@@ -19,37 +18,45 @@ export interface Chain {
   readonly levels: readonly Level[];
 }
 
-export const ALL_FEATURES: Features = {
-  outerCut: true,
-  tailCut: true,
-  tailHash: true,
-};
-
 /** what a polynomial of a level's input may save in bits of proof: it costs both sides time */
-const TIME_BITS = 0.8;
+export const TIME_BITS = 0.3;
+
+/**
+ * What a product of polynomials for every polynomial of level 0 may save, at 1722 items. The prover makes
+ * kappa of them for t, r/2 for g and r for h.
+ */
+const WORK_BITS = 150;
+
+export const workBits = (kappa: number, r: number, count: number): number =>
+  (WORK_BITS * (kappa + 1.5 * r) * count) / 1722;
+
+/** Bits of a level, and what its time is worth. */
+export function costOf(level: Level, index: number, count: number): number {
+  const bits = level.messageBits + level.lastBits;
+  if (level.tail) return bits;
+  const output = level.f * level.n + level.m;
+  const work = index === 0 ? workBits(level.kappa, level.r, count) : 0;
+  return bits + TIME_BITS * output + work;
+}
 
 export const BETA_SQ = { 512: 34_034_726, 1024: 70_265_242 } as const;
 
 export function firstParts(n: 512 | 1024, count: number): Part[] {
   const width = n / 32 + 1;
   const perItem = BETA_SQ[n] / (width * D);
-  const w0 = 4 ** 13 / 12;
+  const y = perItem * ALPHA_SQ;
   const w1 = BETA_SQ[n] ** 2 / (width * D) / 4 ** 13 + 1 / 12;
   return [
     [{ length: width * count, variance: perItem, mean: 0 }],
-    [
-      { length: count, variance: w0, mean: -0.5 },
-      { length: count, variance: w1, mean: 0 },
-    ],
-    [{ length: width * count, variance: perItem * ALPHA_SQ, mean: 0 }],
+    [lowDigitsOfLifts(count, 13), { length: count, variance: w1, mean: 0 }],
+    [{ length: width * count, variance: y, mean: 0, excess: y * y }],
   ];
 }
 
-function firstLevel(n: 512 | 1024, count: number, cuts: number): FirstLevel {
+export function firstLevel(n: 512 | 1024, count: number, cuts: number): FirstLevel {
   return {
     jlSq: count * BETA_SQ[n],
     peakSY: BETA_SQ[n] * Math.sqrt((ALPHA_SQ * count) / (cuts * D)),
-    peakWW: (count * D * 4 ** 13) / 12,
     count,
   };
 }
@@ -68,9 +75,26 @@ function rowLengths(parts: readonly Part[], most: number): number[] {
   return [...all].sort((a, b) => a - b);
 }
 
-function* candidates(
+/** The choices worth trying for rows of a given length. */
+function* picks(shape: Shape): Generator<Pick> {
+  for (let f = 1; f <= 3; f++) {
+    const centre = Math.round((0.5 * Math.log2(12 * shape.varZ)) / f);
+    for (let b = centre - 1; b <= centre + 1; b++) {
+      const whole = Math.ceil((Math.log2(12) + Math.log2(shape.maxVarG)) / (2 * b));
+      for (let bu = Math.max(3, b - 1); bu <= b + 3; bu++) {
+        // more digits than the next smaller base needs: never better
+        if (Math.ceil(44 / bu) === Math.ceil(44 / (bu - 1)) && bu > b) continue;
+        for (const fg of [whole, whole - 1]) {
+          for (const cut of CUTS) yield { f, b, bu, fg, bg: b, cut };
+        }
+      }
+    }
+  }
+}
+const CUTS = [0, 6, 8, 10, 12];
+
+export function* candidates(
   parts: readonly Part[],
-  features: Features,
   bound: number,
   first?: { n: 512 | 1024; count: number },
 ): Generator<Level> {
@@ -79,36 +103,20 @@ function* candidates(
     const info = first && firstLevel(first.n, first.count, Math.ceil(longest / n));
     const shape = shapeOf(parts, n, info);
     if (shape.r > 30) continue;
-    for (let f = 1; f <= 3; f++) {
-      const centre = Math.round((0.5 * Math.log2(12 * shape.varZ)) / f);
-      for (let b = centre - 1; b <= centre + 1; b++) {
-        for (let bu = Math.max(3, b - 1); bu <= b + 3; bu++) {
-          // more digits than the next smaller base needs: never better
-          if (Math.ceil(44 / bu) === Math.ceil(44 / (bu - 1)) && bu > b) continue;
-          for (const fgLess of [0, 1]) {
-            for (const cutShare of features.outerCut ? [0, 0.01, 0.06, 0.25] : [0]) {
-              const level = ordinaryLevel(shape, { f, b, bu, fgLess, cutShare }, bound, info);
-              if (level) yield level;
-            }
-          }
-        }
-      }
+    for (const pick of picks(shape)) {
+      const level = ordinaryLevel(shape, pick, bound, info);
+      if (level) yield level;
     }
   }
 }
 
-export function bestTail(
-  parts: readonly Part[],
-  features: Features,
-  bound: number,
-  room: number,
-): Level | undefined {
+export function bestTail(parts: readonly Part[], bound: number, room: number): Level | undefined {
   let best: Level | undefined;
   for (const n of rowLengths(parts, 8)) {
     const shape = shapeOf(parts, n);
     if (shape.r > 16) continue;
-    for (const cut of features.tailCut ? [6, 7, 8, 9, 10, 11, 12, 13, 14] : [0]) {
-      const level = tailLevel(shape, cut, features.tailHash, bound, room);
+    for (let cut = 5; cut <= 14; cut++) {
+      const level = tailLevel(shape, cut, bound, room);
       if (!level) continue;
       if (!best || level.messageBits + level.lastBits < best.messageBits + best.lastBits) {
         best = level;
@@ -137,23 +145,16 @@ function binOf(level: Level): string {
 const leftBits = (parts: readonly Part[]): number =>
   parts.reduce((s, p) => s + p.reduce((t, r) => t + r.length * gaussBits(r.variance), 0), 0) * D;
 
-export function search(
-  n: 512 | 1024,
-  count: number,
-  features: Features,
-  width = 10,
-  depth = 6,
-): Chain | undefined {
+export function search(n: 512 | 1024, count: number, width = 10, depth = 6): Chain | undefined {
   let states: State[] = [{ bits: 0, cost: 0, levels: [], bound: 0, parts: firstParts(n, count) }];
   let best: Chain | undefined;
   for (let at = 0; at < depth; at++) {
     const bins = new Map<string, State>();
     for (const state of states) {
       const first = at === 0 ? { n, count } : undefined;
-      for (const level of candidates(state.parts, features, state.bound, first)) {
+      for (const level of candidates(state.parts, state.bound, first)) {
         const bits = state.bits + level.messageBits;
-        const output = level.parts.reduce((s, p) => s + lengthOf(p), 0);
-        const cost = state.cost + level.messageBits + TIME_BITS * output;
+        const cost = state.cost + costOf(level, at, count);
         const bin = binOf(level);
         const known = bins.get(bin);
         if (known === undefined || cost < known.cost) {
@@ -163,7 +164,7 @@ export function search(
       }
     }
     const ranked = [...bins.values()].map((state) => {
-      const tail = bestTail(state.parts, features, state.bound, state.levels.at(-1)!.room);
+      const tail = bestTail(state.parts, state.bound, state.levels.at(-1)!.room);
       const rest = tail ? tail.messageBits + tail.lastBits : Number.POSITIVE_INFINITY;
       const done = state.cost + rest;
       if (tail && (!best || done < best.cost)) {

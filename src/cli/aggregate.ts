@@ -1,4 +1,5 @@
 /** `falconry aggregate`: a task file in, a result file out. */
+import { availableParallelism } from 'node:os';
 import {
   type AggregateFormatOption,
   aggregate as aggregateItems,
@@ -39,6 +40,8 @@ of each parameter set.
   -o, --out <file>  where the result file goes; standard output when left out
       --format <name>
                     proof, bundle, or auto (the default): the smaller of the two
+      --threads <n> threads to prove with, from 1 to 64 (default: one for each processor); the
+                    result is the same with any number
       --raw         write the bare aggregate in place of the result file
       --json        report as one line of JSON
   -q, --quiet       no report, no progress bar
@@ -61,6 +64,7 @@ export const command: Command = defineCommand({
     out: { type: 'string', short: 'o' },
     format: { type: 'string' },
     raw: { type: 'boolean' },
+    threads: { type: 'string' },
   },
   writesToStdout: ({ option }) => isStdout(option('out')),
   execute,
@@ -73,9 +77,10 @@ async function execute(invocation: Invocation): Promise<number> {
     throw new UsageError('one task file is expected');
   }
   const wanted = readFormat(option('format'));
+  const threads = readThreads(option('threads'));
   const items = parseTaskFile(await readInput(path, io), FILE_LIMITS);
   const start = performance.now();
-  const made = await aggregateOrReport(items, wanted, invocation);
+  const made = await aggregateOrReport(items, { format: wanted, threads }, invocation);
   if (made === undefined) return EXIT.invalid;
   const { aggregate, choice } = made;
   const timings = { aggregate_ms: performance.now() - start };
@@ -86,7 +91,7 @@ async function execute(invocation: Invocation): Promise<number> {
   const { count, format, parameterSet, sizes } = result;
   const facts = { count, format, reason: choice.reason, parameter_set: parameterSet, sizes };
   report(
-    { ok: true, ...facts, timings, out: out ?? '-' },
+    { ok: true, ...facts, threads: made.threads, timings, out: out ?? '-' },
     `${count} signatures valid; ${format} of ${sizes.aggregate} bytes ` +
       `(${(sizes.aggregate / count).toFixed(1)} a signature, ` +
       `${((100 * sizes.aggregate) / sizes.signatures).toFixed(1)} % of their sum)\n` +
@@ -99,6 +104,19 @@ function readFormat(name = 'auto'): AggregateFormatOption {
   const format = FORMATS.find((each) => each === name);
   if (format === undefined) throw new UsageError(`--format is one of ${FORMATS.join(', ')}`);
   return format;
+}
+
+/** Most threads that the library takes. */
+const MAX_THREADS = 64;
+
+/** `--threads`; all processors when it is left out. */
+export function readThreads(text: string | undefined): number {
+  if (text === undefined) return Math.min(MAX_THREADS, availableParallelism());
+  const threads = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  if (threads < 1 || threads > MAX_THREADS) {
+    throw new UsageError(`--threads must be a number from 1 to ${MAX_THREADS}, not "${text}"`);
+  }
+  return threads;
 }
 
 /** One line: why this format. */
@@ -117,22 +135,33 @@ function describeChoice({ format, reason, bundleBytes, proofBytes }: FormatChoic
   }
 }
 
+interface Made {
+  readonly aggregate: Uint8Array;
+  readonly choice: FormatChoice;
+  /** Threads that were really used. */
+  readonly threads: number;
+}
+
 async function aggregateOrReport(
   items: readonly TaskItem[],
-  format: AggregateFormatOption,
+  options: { readonly format: AggregateFormatOption; readonly threads: number },
   { io, flag, report, progress }: Invocation,
-): Promise<{ aggregate: Uint8Array; choice: FormatChoice } | undefined> {
+): Promise<Made | undefined> {
   try {
     let choice: FormatChoice | undefined;
+    let used = 1;
     const onFormat = (settled: FormatChoice) => {
       choice = settled;
     };
     const aggregate = await aggregateItems(items, {
-      format,
+      ...options,
       onFormat,
+      onStats: (stats) => {
+        used = stats.threads;
+      },
       onProgress: (state) => progress.update(state),
     });
-    return { aggregate, choice: choice! };
+    return { aggregate, choice: choice!, threads: used };
   } catch (error) {
     if (!isCodedError(error) || error.code !== 'INVALID_SIGNATURES') throw error;
     const { code, message, invalid = [] } = error;

@@ -45,8 +45,8 @@ goes on at the next start. A second signal ends it at once.
 Examples
   falconry serve
   falconry serve --check
-  falconry serve --port 8080 --host 0.0.0.0 --public-url https://falcon.example.com
-  falconry serve --data ./falcon-data --no-signing --log json --log-level warn
+  falconry serve --host 0.0.0.0 --public-url https://falcon.example.com --no-signing
+  falconry serve --data ./falcon-data --retention 30d --log json --log-level warn
 
 ${exitHelp('invalid', 'usage', 'io')}`;
 

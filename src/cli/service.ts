@@ -7,6 +7,7 @@ import type { ProgressState } from './progress.ts';
 
 /** The settings of every command that speaks to a service. */
 export const SERVICE_SETTINGS = ['url', 'apiKey', 'serviceName', 'retries'] as const;
+/** One of them. */
 export type ServiceSetting = (typeof SERVICE_SETTINGS)[number];
 
 /** Those settings in a help text. */
@@ -18,6 +19,7 @@ export const SERVICE_HELP = `      --url <url>     (FALCONRY_URL, "url"; http://
       --retries <n>   (FALCONRY_RETRIES, "retries"; 5) how often a request is tried again
       --config <file> (FALCONRY_CONFIG; falconry.json, if there is one) configuration file`;
 
+/** A service, and the client that speaks to it. */
 export interface Service {
   readonly client: Client;
   /** Address and service name: two tasks with one id are the same only where this is. */
@@ -78,10 +80,13 @@ export async function withService(
   }
 }
 
+/** Phases of a task, and status texts where no phase is told yet, as the bar names them. */
 const PHASES: Readonly<Record<string, string>> = {
   read: 'reading',
   verify: 'verifying',
+  'falcon signature verify': 'verifying',
   aggregate: 'aggregating',
+  'falcon signature aggregation': 'aggregating',
   store: 'storing',
 };
 
@@ -90,8 +95,7 @@ export const printable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, 
 
 /** A record as the progress bar shows it. */
 export function progressOf({ status, progress }: TaskRecord): ProgressState {
-  if (!progress)
-    return { phase: status.startsWith('wait') ? 'waiting' : printable(status), done: 0 };
-  const { phase, done, total } = progress;
-  return { phase: PHASES[phase] ?? printable(phase), done, total };
+  const { phase, done, total } = progress ?? { phase: status, done: 0, total: 0 };
+  const name = phase.startsWith('wait') ? 'waiting' : (PHASES[phase] ?? printable(phase));
+  return { phase: name, done, total };
 }

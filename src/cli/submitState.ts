@@ -17,8 +17,10 @@ import { asIoFailure, writeOutput } from './io.ts';
 
 const VERSION = 1;
 const STEPS = ['create', 'upload', 'notify', 'wait'] as const;
+/** What is to be done next. */
 export type Step = (typeof STEPS)[number];
 
+/** The file's content. */
 export interface SubmitState {
   readonly version: typeof VERSION;
   /** Address and name of the service. */

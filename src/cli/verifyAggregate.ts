@@ -1,8 +1,13 @@
 /** `falconry verify-aggregate`: whether an aggregate holds for a list of digests and keys. */
-import { extractSignatures, inspectAggregate, verifyAggregate } from '../aggregate/index.ts';
-import { parseResultFile, verifyResultFile } from '../middleware/resultFile.ts';
+import {
+  extractSignatures,
+  inspectAggregate,
+  type VerifyAggregateOptions,
+  verifyAggregateAsync,
+} from '../aggregate/index.ts';
+import { parseResultFile, verifyResultFileWith } from '../middleware/resultFile.ts';
 import { formatTaskFile, parseStatementFile, type Statement } from '../middleware/taskFile.ts';
-import { FILE_LIMITS } from './aggregate.ts';
+import { FILE_LIMITS, readThreads } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, type Invocation } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
@@ -18,6 +23,7 @@ about. The list is yours: take it from where you know it, not from whoever made 
                     a task file, are not looked at; - reads standard input
       --extract <file>  also write the task file with the exact original signatures; - writes it to
                     standard output. A bundle holds them, a proof does not.
+      --threads <n> threads to verify with, from 1 to 64 (default: one for each processor)
       --json        report as one line of JSON
   -q, --quiet       no report, no progress bar
   -h, --help        this text
@@ -33,7 +39,7 @@ export const command: Command = defineCommand({
   name: 'verify-aggregate',
   summary: 'check an aggregate against its list of digests and public keys',
   help,
-  options: { extract: { type: 'string' } },
+  options: { extract: { type: 'string' }, threads: { type: 'string' } },
   writesToStdout: ({ option }) => option('extract') === '-',
   execute,
 });
@@ -44,10 +50,14 @@ async function execute({ io, positionals, option, report, progress }: Invocation
     throw new UsageError('a result file and a task file are expected');
   }
   refuseTwiceStdin(positionals);
+  const threads = readThreads(option('threads'));
   const file = await readInput(aggregatePath, io);
   const statements = parseStatementFile(await readInput(statementsPath, io), FILE_LIMITS);
   progress.update({ phase: 'verifying', done: 0 });
-  const aggregate = judge(file, statements);
+  const aggregate = await judge(file, statements, {
+    threads,
+    onProgress: ({ done, total }) => progress.update({ phase: 'verifying', done, total }),
+  });
   if (aggregate === undefined) {
     report(
       { ok: false, code: 'BAD_AGGREGATE', count: statements.length },
@@ -72,9 +82,15 @@ async function execute({ io, positionals, option, report, progress }: Invocation
 }
 
 /** The bytes of the aggregate if all is well; a bare one is what no JSON text can begin with. */
-function judge(file: Uint8Array, statements: readonly Statement[]): Uint8Array | undefined {
+async function judge(
+  file: Uint8Array,
+  statements: readonly Statement[],
+  options: VerifyAggregateOptions,
+): Promise<Uint8Array | undefined> {
+  const verify = (aggregate: Uint8Array, about: readonly Statement[]) =>
+    verifyAggregateAsync(aggregate, about, options);
   const isJson = /^\s*\{/.test(new TextDecoder().decode(file.subarray(0, 64)));
-  if (!isJson) return verifyAggregate(file, statements) ? file : undefined;
+  if (!isJson) return (await verify(file, statements)) ? file : undefined;
   const result = parseResultFile(file);
-  return verifyResultFile(result, statements) ? result.aggregate : undefined;
+  return (await verifyResultFileWith(verify, result, statements)) ? result.aggregate : undefined;
 }

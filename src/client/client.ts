@@ -37,11 +37,13 @@ import {
   toWireStatement,
 } from './wire.ts';
 
+/** Options of what makes a task. */
 export interface CreateOptions extends CallOptions {
   /** Two creations under one key are one task. Default: a new key for every call. */
   readonly idempotencyKey?: string | undefined;
 }
 
+/** Options of the three steps in one. */
 export interface SubmitOptions extends CreateOptions {
   readonly onProgress?: ((progress: SubmitProgress) => void) | undefined;
 }
@@ -148,7 +150,8 @@ export function createClient(options: ClientOptions): Client {
     if (!OPTIONS.includes(name)) throw new TypeError(`createClient has no option "${name}"`);
   }
   const { serviceName = 'svc', idempotencyKeys = 'ask', uploadBy = 'auto' } = options;
-  if (!/^[\w.~-]+$/.test(serviceName)) throw new TypeError('"serviceName" is no path segment');
+  if (!/^(?!\.+$)[\w.~-]+$/.test(serviceName))
+    throw new TypeError('"serviceName" is no path segment');
   if (!['auto', 'xhr', 'stream', 'whole'].includes(uploadBy)) {
     throw new RangeError('"uploadBy" expected "auto", "xhr", "stream" or "whole"');
   }
@@ -321,7 +324,7 @@ class HttpClient implements Client, TaskReader {
     task: TaskIdInput | TaskRecord | UploadTicket,
     options: WaitOptions = {},
   ): Promise<TaskRecord> {
-    const id = typeof task === 'object' ? task.process_id : taskId(task);
+    const id = taskId(typeof task === 'object' ? task.process_id : task);
     return waitForTask(this, id, options);
   }
 

@@ -51,7 +51,10 @@ export class ClientError extends Error {
   readonly record: TaskRecord | undefined;
 
   constructor(kind: ClientErrorKind, details: ClientErrorDetails) {
-    super(details.message, details.cause === undefined ? undefined : { cause: details.cause });
+    super(
+      oneLine(details.message),
+      details.cause === undefined ? undefined : { cause: details.cause },
+    );
     const { problem, record } = details;
     this.kind = kind;
     this.code = details.code;
@@ -64,6 +67,9 @@ export class ClientError extends Error {
     this.retryAfterMs = details.retryAfterMs;
   }
 }
+
+/** Words of a server may be in it, and it may come to a terminal or a log: one line, of bounded length. */
+const oneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 600);
 
 /** Whether a value is a ClientError, also one of another copy of this module. */
 export function isClientError(value: unknown): value is ClientError {

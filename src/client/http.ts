@@ -21,6 +21,7 @@ import { malformed } from './wire.ts';
 /** More than any answer has: what a broken or hostile server sends is read no further. */
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
 
+/** One request, and how it may be repeated. */
 export interface Call extends CallOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Path below the base address, or an absolute url that is not the service's own. */
@@ -41,6 +42,7 @@ export interface Call extends CallOptions {
   ) => Promise<Answer>;
 }
 
+/** An answer, read whole. */
 export interface Answer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -55,6 +57,7 @@ export interface TextStream {
   close(): void;
 }
 
+/** Sends requests to one service, and to the urls that it gives out. */
 export class Http {
   /** Without a slash at its end. */
   readonly base: string;
@@ -256,8 +259,7 @@ async function readText(response: Response): Promise<string> {
 
 function refusal(call: Call, { status, headers, text }: Answer): ClientError {
   const problem = readProblem(parseOrNothing(text));
-  // It may come to a terminal or a log: one line, of bounded length.
-  const said = (problem?.detail ?? problem?.title)?.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 500);
+  const said = problem?.detail ?? problem?.title;
   return new ClientError('problem', {
     code: problem?.code ?? `HTTP_${status}`,
     message: `${describe(call)} answered ${status}${said ? `: ${said}` : ''}`,

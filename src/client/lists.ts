@@ -4,6 +4,7 @@ import type { Http } from './http.ts';
 import { readPage } from './records.ts';
 import type { CallOptions, TaskListItem, TaskPage } from './types.ts';
 
+/** Which tasks are listed, and in which order. */
 export interface ListOptions extends CallOptions {
   /** Only tasks with this status text. */
   readonly status?: string | undefined;
@@ -13,11 +14,13 @@ export interface ListOptions extends CallOptions {
   readonly order?: 'asc' | 'desc' | undefined;
 }
 
+/** Which page of them. */
 export interface PageOptions extends ListOptions {
   /** `next` of the page before; the beginning when left out. */
   readonly cursor?: string | undefined;
 }
 
+/** One page of the list. */
 export async function listPage(
   http: Http,
   path: string,

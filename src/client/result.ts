@@ -5,6 +5,7 @@ import { type Http, readJson } from './http.ts';
 import type { CallOptions, ResultFile, StatementInput, TaskId, TaskResult } from './types.ts';
 import { asObject, decodeHex, readId, toStatement } from './wire.ts';
 
+/** What a result is checked against. */
 export interface ResultOptions extends CallOptions {
   /**
    * The ordered list that the result must be about, from where you know it. With it the aggregate is

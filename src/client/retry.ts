@@ -11,6 +11,7 @@ import type { RetryOptions } from './types.ts';
  */
 export type Repeat = 'safe' | 'unsafe';
 
+/** What stands where an option of {@link RetryOptions} is left out. */
 export const DEFAULT_RETRIES: Required<RetryOptions> = Object.freeze({
   times: 4,
   baseMs: 300,
@@ -108,6 +109,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** What a call that a signal ended is rejected with. */
 export const aborted = (signal: AbortSignal): ClientError =>
   new ClientError('aborted', {
     code: 'ABORTED',

@@ -190,6 +190,7 @@ export interface RetryOptions {
 /** The part of `fetch` that the client uses. */
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
+/** Options of `createClient`; only `baseUrl` has no default. */
 export interface ClientOptions {
   /** Address of the service without `/v1`, with the mount path if it has one. In a page it may be relative. */
   readonly baseUrl: string | URL;

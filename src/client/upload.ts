@@ -13,6 +13,7 @@ import { ClientError } from './clientError.ts';
 import type { Answer, Call, Http } from './http.ts';
 import type { CallOptions, ClientOptions, TransferProgress } from './types.ts';
 
+/** Progress of an upload, and its end. */
 export interface UploadOptions extends CallOptions {
   /** Called when bytes have left; goes back to 0 when a lost connection makes it begin again. */
   readonly onProgress?: ((progress: TransferProgress) => void) | undefined;

@@ -9,6 +9,7 @@ import { type Outcome, outcomeOf } from './records.ts';
 import { mayRepeat } from './retry.ts';
 import type { CallOptions, TaskId, TaskListItem, TaskRecord } from './types.ts';
 
+/** How the end of a task is waited for. */
 export interface WaitOptions extends CallOptions {
   /** Called with every record that says something new, the last one included. */
   readonly onProgress?: ((record: TaskRecord) => void) | undefined;

@@ -91,5 +91,6 @@ export function asObject(value: unknown, what: string): Record<string, unknown> 
   throw malformed(`${what} is not an object`);
 }
 
+/** What an answer outside the contract is told by. */
 export const malformed = (message: string, cause?: unknown): ClientError =>
   new ClientError('malformed', { code: 'MALFORMED_ANSWER', message, cause });

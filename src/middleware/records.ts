@@ -3,6 +3,7 @@ import { type CodedError, ERROR_CODES, type ErrorCode } from '../errors.ts';
 import { MAX_LISTED_FAULTS, problemType } from './problems.ts';
 import {
   isFinal,
+  type ListedTask,
   STATE_TEXTS,
   type Task,
   type TaskError,
@@ -43,7 +44,7 @@ function progressOf(task: Task): TaskProgress | null {
 }
 
 /** One element of a list. */
-export function listItem(task: Task, resultUrl: string | null): Record<string, unknown> {
+export function listItem(task: ListedTask, resultUrl: string | null): Record<string, unknown> {
   return {
     id: task.id,
     status: STATE_TEXTS[task.state].list,

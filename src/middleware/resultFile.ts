@@ -136,7 +136,20 @@ export function parseResultFile(file: Uint8Array | string): ResultFile {
  * nothing but the truth (timings and the sizes of what is not in the file apart).
  */
 export function verifyResultFile(result: ResultFile, statements: readonly Statement[]): boolean {
-  if (!verifyAggregate(result.aggregate, statements)) return false;
+  return verifyAggregate(result.aggregate, statements) && isTrueAbout(result, statements);
+}
+
+/** As verifyResultFile, with a verifier of the caller's: `verifyAggregate` of an aggregate pool, say. */
+export async function verifyResultFileWith(
+  verify: (aggregate: Uint8Array, statements: readonly Statement[]) => Promise<boolean>,
+  result: ResultFile,
+  statements: readonly Statement[],
+): Promise<boolean> {
+  return (await verify(result.aggregate, statements)) && isTrueAbout(result, statements);
+}
+
+/** Whether a file says of its aggregate, which is valid, what is so. */
+function isTrueAbout(result: ResultFile, statements: readonly Statement[]): boolean {
   const info = inspectAggregate(result.aggregate);
   return (
     result.count === info.count &&

@@ -143,6 +143,26 @@ describe('aggregate and verify-aggregate', () => {
     expect(wrong.err).toContain('--format is one of auto, proof, bundle');
   });
 
+  it('come to the same bytes with any number of threads', async () => {
+    const aggregates: string[] = [];
+    for (const threads of [1, 3]) {
+      const args = ['aggregate', 'few.json', '--format', 'proof', '-o', 'threads.json', '--json'];
+      const made = await run(...args, '--threads', String(threads));
+      // A batch this small is not worth the threads that it may have: what was used is told.
+      expect(JSON.parse(made.out)).toMatchObject({ ok: true, threads: 1 });
+      aggregates.push(JSON.parse(read('threads.json')).aggregate);
+      const judge = ['verify-aggregate', 'threads.json', 'few.json', '--threads', String(threads)];
+      expect((await run(...judge)).code).toBe(0);
+      const other = ['verify-aggregate', 'threads.json', 'other.json', '--threads', `${threads}`];
+      expect((await run(...other)).code).toBe(1);
+    }
+    expect(aggregates[1]).toBe(aggregates[0]);
+    for (const wrong of ['0', '65', 'two', '1.5', '-1']) {
+      const refused = await here('aggregate', 'few.json', `--threads=${wrong}`);
+      expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('from 1 to 64')]);
+    }
+  });
+
   it.runIf(process.env.SLOW)(
     'prove 1722 signatures of another implementation',
     {

@@ -133,6 +133,22 @@ describe('killed', () => {
   );
 });
 
+test('started twice at once: one task, and both fetch its result', async () => {
+  const task = newTask();
+  const before = await tasksOf();
+  const ends = await Promise.all(
+    [1, 2].map((i) => falconry(['submit', task, '-o', `${task}.out${i}`], env)),
+  );
+  expect(ends.map(({ code, stderr }) => [code, stderr.replace(/^going on .*\n/, '')])).toEqual([
+    [0, ''],
+    [0, ''],
+  ]);
+  expect((await tasksOf()).length).toBe(before.length + 1);
+  expect(existsSync(`${task}.submit`)).toBe(false);
+  const [one, two] = [1, 2].map((i) => readFileSync(`${task}.out${i}`, 'utf8'));
+  expect(one).toBe(two);
+});
+
 describe('a lost network', () => {
   test('code 4, the state kept, and the next call goes on', async () => {
     const task = newTask();

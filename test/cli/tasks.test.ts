@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { signedItems } from '../client/items.ts';
+import { PLAIN_KEY, startPlainServer } from '../client/plainServer.ts';
 import { startService, type TestService } from '../middleware/support.ts';
 import { temporaryFolder } from './cli.ts';
 import { environment, falconry, writeTask } from './submitServer.ts';
@@ -103,6 +104,39 @@ test('cancel and delete', async () => {
   });
   const gone = await tasks('show', open);
   expect([gone.code, gone.stderr]).toEqual([4, expect.stringMatching(/answered 404/)]);
+});
+
+test('ids of another server that a number does not hold', async () => {
+  const plain = await startPlainServer();
+  const client = createClient({ baseUrl: plain.base, apiKey: PLAIN_KEY, serviceName: 'plain' });
+  const { process_id } = await client.aggregate(signedItems(2));
+  const own = { ...environment(plain.base, PLAIN_KEY), FALCONRY_SERVICE_NAME: 'plain' };
+  const waited = await falconry(['tasks', 'wait', process_id, '--json'], own);
+  expect(JSON.parse(waited.stdout)).toMatchObject({ process_id, status: 'aggregate stored' });
+  expect(String(Number(process_id))).not.toBe(process_id);
+  const listed = await falconry(['tasks', 'list', '--json'], own);
+  expect(JSON.parse(listed.stdout)).toMatchObject([{ id: process_id, status: 'completed' }]);
+  await plain.close();
+});
+
+test('what a server says cannot steer the terminal', async () => {
+  const plain = await startPlainServer();
+  plain.intercept = (_, response) => {
+    const record = { process_id: 1, status: 'x\x1b[2J\x1b]0;title\x07', note: 'a\nb' };
+    response.writeHead(200).end(JSON.stringify(record));
+    return true;
+  };
+  const { stdout } = await falconry(['tasks', 'show', '1'], environment(plain.base, PLAIN_KEY));
+  expect(stdout).toContain('x [2J ]0;title ');
+  expect(stdout).toMatch(/^note +a b$/m);
+  plain.intercept = (_, response) => {
+    response.writeHead(400).end(JSON.stringify({ detail: '\x1b[31mred' }));
+    return true;
+  };
+  const { stderr } = await falconry(['tasks', 'show', '1'], environment(plain.base, PLAIN_KEY));
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what must not be there
+  expect([stderr.includes('[31mred'), /\x1b/.test(stderr)]).toEqual([true, false]);
+  await plain.close();
 });
 
 test.each([

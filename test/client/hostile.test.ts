@@ -5,10 +5,13 @@ import { EventParser } from '../../src/client/events.ts';
 import { type Client, createClient, isClientError } from '../../src/client/index.ts';
 import { readRetryAfter } from '../../src/client/retry.ts';
 
-const runs = process.env.SLOW ? 5000 : 300;
+const slow = Boolean(process.env.SLOW);
+const runs = slow ? 3000 : 150;
 
 const digits = fc.bigInt({ min: 0n, max: 10n ** 18n }).map(String);
 const texts = fc.constantFrom(
+  'completed',
+  'completed',
   'completed',
   'waiting',
   'failed',
@@ -18,46 +21,50 @@ const texts = fc.constantFrom(
   '\x1b[2J',
 );
 /** JSON that is nearly what is expected: right names, anything below. */
+const MEMBERS = {
+  // That of the task that is asked for, most of the time: what comes after is to be reached too.
+  process_id: fc.oneof({ weight: 8, arbitrary: fc.constant('1') }, digits, fc.json()),
+  client_id: fc.oneof(digits, fc.json()),
+  id: fc.oneof(digits, fc.json()),
+  url: fc.oneof(fc.constant('"http://x/"'), fc.json()),
+  status: fc.oneof({ weight: 8, arbitrary: texts.map((text) => JSON.stringify(text)) }, fc.json()),
+  progress: fc.oneof(fc.constant('{"phase":"x","done":1,"total":2}'), fc.json()),
+  error: fc.oneof(fc.constant('{"detail":1,"invalid":[null]}'), fc.json()),
+  result_path: fc.oneof(
+    { weight: 8, arbitrary: fc.constant('"http://files.test/1.json"') },
+    fc.json(),
+  ),
+  meta: fc.json(),
+  tasks: fc.oneof(fc.constant('[{"id":1,"status":"x","meta":{}}]'), fc.json()),
+  next: fc.oneof(fc.constant('"again"'), fc.json()),
+  valid: fc.json(),
+  digest: fc.constant('"0x00"'),
+  public_key: fc.constant('"0x00"'),
+  signature: fc.oneof({ weight: 8, arbitrary: fc.constant('"0x00"') }, fc.json()),
+  paths: fc.json(),
+  version: fc.constant('1'),
+  count: fc.json(),
+  format: fc.json(),
+  statement: fc.oneof(fc.constant('"0x00"'), fc.json()),
+  aggregate: fc.oneof(fc.constant('"0x00"'), fc.json()),
+  sizes: fc.json(),
+  errors: fc.oneof(fc.constant('[{"path":"/a","message":"b"},7]'), fc.json()),
+  detail: fc.json(),
+  code: fc.json(),
+};
 const nearly = fc
-  .record(
-    {
-      process_id: fc.oneof(digits, fc.json()),
-      client_id: fc.oneof(digits, fc.json()),
-      id: fc.oneof(digits, fc.json()),
-      url: fc.oneof(fc.constant('"http://x/"'), fc.json()),
-      status: fc.oneof(
-        texts.map((text) => JSON.stringify(text)),
-        fc.json(),
-      ),
-      progress: fc.oneof(fc.constant('{"phase":"x","done":1,"total":2}'), fc.json()),
-      error: fc.oneof(fc.constant('{"detail":1,"invalid":[null]}'), fc.json()),
-      result_path: fc.oneof(fc.constant('"http://files.test/1.json"'), fc.json()),
-      meta: fc.json(),
-      tasks: fc.oneof(fc.constant('[{"id":1,"status":"x","meta":{}}]'), fc.json()),
-      next: fc.oneof(fc.constant('"again"'), fc.json()),
-      valid: fc.json(),
-      digest: fc.constant('"0x00"'),
-      public_key: fc.constant('"0x00"'),
-      signature: fc.oneof(fc.constant('"0x0"'), fc.json()),
-      paths: fc.json(),
-      version: fc.constant('1'),
-      count: fc.json(),
-      format: fc.json(),
-      statement: fc.oneof(fc.constant('"0x00"'), fc.json()),
-      aggregate: fc.oneof(fc.constant('"0x00"'), fc.json()),
-      sizes: fc.json(),
-      errors: fc.oneof(fc.constant('[{"path":"/a","message":"b"},7]'), fc.json()),
-      detail: fc.json(),
-      code: fc.json(),
-    },
-    { requiredKeys: [] },
+  .oneof(
+    fc.record(MEMBERS, { requiredKeys: [] }),
+    fc.record(MEMBERS, {
+      requiredKeys: ['process_id', 'status', 'digest', 'public_key', 'signature', 'result_path'],
+    }),
   )
   .map((object) => {
     const members = Object.entries(object).map(([name, json]) => `${JSON.stringify(name)}:${json}`);
     return `{${members.join()}}`;
   });
 const bodies = fc.oneof(
-  nearly,
+  { weight: 4, arbitrary: nearly },
   nearly.map((text) => text.slice(0, -1)),
   fc.json(),
   fc.string(),
@@ -108,6 +115,7 @@ const CALLS: Record<string, (client: Client, signal: AbortSignal) => Promise<unk
 describe('any answers', () => {
   test.each(Object.keys(CALLS))('%s', async (name) => {
     let failures = 0;
+    let values = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(answers, { minLength: 1, maxLength: 4 }), async (list) => {
         let count = 0;
@@ -134,7 +142,8 @@ describe('any answers', () => {
           },
         });
         try {
-          await CALLS[name]!(client, AbortSignal.timeout(300));
+          await CALLS[name]!(client, AbortSignal.timeout(100));
+          values++;
         } catch (error) {
           if (!isClientError(error)) throw error;
           failures++;
@@ -144,9 +153,15 @@ describe('any answers', () => {
           expect(error.message.length).toBeLessThan(700);
         }
       }),
-      { numRuns: name === 'waitFor' ? Math.min(runs, 60) : runs, endOnFailure: true },
+      {
+        numRuns: name === 'waitFor' ? Math.min(runs, 200) : runs,
+        endOnFailure: true,
+        ...(!slow && { seed: 26 }),
+      },
     );
     expect(failures).toBeGreaterThan(0);
+    // Some of these answers are good enough, but for a result that can be checked.
+    if (name !== 'result') expect(values).toBeGreaterThan(0);
   });
 });
 

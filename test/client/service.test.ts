@@ -8,6 +8,7 @@ import {
   type TaskRecord,
 } from '../../src/client/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
+import { formatTaskFile } from '../../src/middleware/taskFile.ts';
 import { startService, type TestService } from '../middleware/support.ts';
 import { signedItems } from './items.ts';
 
@@ -93,6 +94,16 @@ describe('the whole way', () => {
     await client.notify(ticket.process_id);
     await client.waitFor(ticket);
     expect((await client.result(ticket.process_id, { statements: items })).checked).toBe(true);
+  });
+
+  test('a file as a browser has it', async () => {
+    const blob = new Blob([formatTaskFile(items)], { type: 'application/json' });
+    const record = await client.waitFor(await client.submit(blob));
+    expect((await client.result(record.process_id, { statements: items })).checked).toBe(true);
+    // @ts-expect-error: no batch
+    await expect(client.submit(5)).rejects.toThrow(TypeError);
+    const wrong = [{ ...items[0]!, message: 'text' as unknown as Uint8Array }];
+    await expect(client.submit(wrong)).rejects.toThrow(TypeError);
   });
 
   test('events: every record until the end', async () => {
@@ -189,7 +200,9 @@ describe('refusals', () => {
     expect(() => createClient({ baseUrl: http.address, retries: { times: -1 } })).toThrow(
       RangeError,
     );
-    expect(() => createClient({ baseUrl: http.address, serviceName: 'a/b' })).toThrow(TypeError);
+    for (const serviceName of ['a/b', '..', '.', '']) {
+      expect(() => createClient({ baseUrl: http.address, serviceName })).toThrow(TypeError);
+    }
     for (const id of ['', 'x', '-1', '../1', 2 ** 53, 1.5, -1, -1n]) {
       expect(() => client.task(id)).toThrow(RangeError);
     }

@@ -2,8 +2,10 @@
  * Every program of docs/hosts.md, as it stands there, really serves: the same walk through every endpoint gives the same answers as
  * `falconry serve`, byte for byte; an accepted task survives kill -9; and an orderly end is one.
  */
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
@@ -11,6 +13,7 @@ import { toTriple } from '../../src/middleware/taskFile.ts';
 import { startService } from '../middleware/support.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { fact } from '../support/facts.ts';
+import { tellsAddresses } from './addresses.ts';
 import { open } from './client.ts';
 import {
   installed,
@@ -47,7 +50,7 @@ function versionOf({ heading, source }: Recipe): string {
     execFileSync(installed(name), ['--version'], { encoding: 'utf8' })
       .split(/\n| \(/)[0]!
       .trim();
-  if (heading === 'Deno') return runtime('deno');
+  if (heading === 'Deno') return runtime('deno').replace(/^d/, 'D');
   if (heading === 'Bun') return `Bun ${runtime('bun')}`;
   const name = /from '(express|fastify|hono)'/.exec(source)?.[1];
   const node = `Node ${process.versions.node}`;
@@ -83,6 +86,7 @@ describe.concurrent('hosts', () => {
         const said = await walk({ ...kitchen, base: running.base });
         expect(said).toEqual(reference);
         alike.add(recipe);
+        await tellsAddresses(running.base);
         await endsInOrder(kitchen, running.base, () => running.end('SIGTERM'));
         if (CRASHED.includes(recipe.heading)) await survives(kitchen);
       } finally {
@@ -141,9 +145,53 @@ async function survives(kitchen: Kitchen): Promise<void> {
   expect(record.result_path).toContain(`/results/2/${process_id}.json`);
   const result = (await (await fetch(record.result_path)).json()) as { aggregate: string };
   expect(verifyAggregate(Buffer.from(result.aggregate.slice(2), 'hex'), items)).toBe(true);
+  await stopsWork(second.base, headers);
+}
+
+/** A task that is cancelled while it is proved gives its thread back to the next. */
+async function stopsWork(base: string, headers: Record<string, string>): Promise<void> {
+  const submit = async (count: number) => {
+    const body = JSON.stringify({ data: fixedItems(falcon512, count).map(toTriple) });
+    const answer = await fetch(`${base}/v1/svc/aggsign`, { method: 'POST', headers, body });
+    const { process_id } = (await answer.json()) as { process_id: number };
+    return `${base}/v1/svc/tasks/${process_id}`;
+  };
+  const statusOf = async (task: string, init: RequestInit = {}) => {
+    const answer = await fetch(task, { headers, ...init });
+    return ((await answer.json()) as { status: string }).status;
+  };
+  const large = await submit(1722);
+  while ((await statusOf(large)) !== 'falcon signature aggregation') await pause(10);
+  expect(await statusOf(large, { method: 'DELETE' })).toBe('cancelled');
+  const small = await submit(3);
+  while (/^(wait|falcon)/.test(await statusOf(small))) await pause(20);
+  expect(await statusOf(small)).toBe('completed');
+  expect(await statusOf(large)).toBe('cancelled');
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test('what runs on Node is sound in types', { timeout: 120_000 }, async () => {
+  const folder = await mkdtemp(`${projectFolder}build/types-`);
+  try {
+    const onNode = programs.filter(({ heading }) => heading !== 'Deno' && heading !== 'Bun');
+    for (const [i, { source }] of onNode.entries()) {
+      const text = source.replaceAll("'falconry/middleware'", "'../../src/middleware/index.ts'");
+      await writeFile(`${folder}/program${i}.ts`, text);
+    }
+    await writeFile(`${folder}/program-wrong.ts`, 'export const wrong: number = "text";');
+    const config = { extends: '../../tsconfig.json', include: ['*.ts'] };
+    await writeFile(`${folder}/tsconfig.json`, JSON.stringify(config));
+    const faults = await promisify(execFile)(installed('tsc'), ['-p', folder]).then(
+      ({ stdout }) => stdout,
+      ({ stdout }) => stdout,
+    );
+    const named = faults.split('\n').filter((line: string) => line.includes('program'));
+    expect(named).toEqual([expect.stringContaining('program-wrong.ts')]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
 
 test('all of them, alike', (context) => {
   expect(programs.length).toBeGreaterThanOrEqual(7);

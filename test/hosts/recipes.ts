@@ -105,7 +105,7 @@ async function startProcess(folder: string, words: readonly string[]): Promise<R
   const base = await new Promise<string>((resolve, reject) => {
     const look = (text: string) => {
       output += text;
-      const address = /^http:\/\/localhost:(\d+)(\/\S*)$/m.exec(output);
+      const address = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):(\d+)(\/\S+)$/m.exec(output);
       if (address) resolve(`http://127.0.0.1:${address[1]}${address[2]}`);
     };
     child.stdout.setEncoding('utf8').on('data', look);

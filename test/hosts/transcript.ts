@@ -30,10 +30,12 @@ export class Transcript {
   readonly #steps: string[] = [];
   readonly #ids = new Map<string, string>();
   readonly #base: string;
+  readonly #serviceName: string;
 
   /** @param base the address of the mount point */
-  constructor(base: string) {
+  constructor(base: string, serviceName: string) {
     this.#base = base;
+    this.#serviceName = serviceName;
   }
 
   /** One text for each answer, in order. */
@@ -65,10 +67,11 @@ export class Transcript {
     this.#steps.push(`* ${text}`);
   }
 
-  /** A text without address, ids and signatures of urls. */
+  /** A text without address, the service's name, ids and signatures of urls. */
   plain(text: string): string {
     return text
       .replaceAll(this.#base, '{base}')
+      .replaceAll(this.#serviceName, '{name}')
       .replaceAll(/\?expires=\d+&signature=[\w-]+/g, '?{signed}')
       .replaceAll(/cursor=[\w-]{23}/g, 'cursor={cursor}')
       .replaceAll(/\d{12,16}/g, (id) => this.#label(id));

@@ -161,6 +161,10 @@ describe('requests without a good key', () => {
       expectProblem(await from('192.0.2.2', 'bad'), 401);
       // The proxy's own word is the last of the list; the rest anybody can write.
       expectProblem(await from('192.0.2.9, 192.0.2.1', 'bad'), 429, 'RATE_LIMITED');
+      expectProblem(await from('2001:DB8::1', 'bad'), 401);
+      for (let i = 0; i < 40; i++) await from(`2001:db8::${i}`, 'bad');
+      expectProblem(await from('2001:db8::ffff:1', 'bad'), 429, 'RATE_LIMITED');
+      expectProblem(await from('::1', 'bad'), 401);
       // An IPv6 caller has a whole network of addresses.
       for (let i = 0; i < 40; i++) await from(`2001:db8:1:2::${i}`, 'bad');
       expectProblem(await from('2001:db8:1:2:ffff::1', 'bad'), 429, 'RATE_LIMITED');
@@ -171,6 +175,35 @@ describe('requests without a good key', () => {
       for (let i = 0; i < 20; i++) more.push(await http.ask('PUT', forged, '[]', { key: null }));
       expectProblem(more.at(-1)!, 429, 'RATE_LIMITED');
       expect((await http.ask('GET', '/v1/docs', undefined, { key: null })).status).toBe(200);
+    } finally {
+      await http.close();
+    }
+  });
+});
+
+describe('the address of a caller', () => {
+  it('is what the host hands over, in Node, Deno and Bun; all are one where it tells nothing', async () => {
+    const http = await startService({
+      limits: { refusedPerSecond: 1, refusedBurst: 3 },
+      authenticate: () => null,
+    });
+    const hosts: [string, (address: string) => object | undefined][] = [
+      ['Node', (remoteAddress) => ({ incoming: { socket: { remoteAddress } } })],
+      ['Deno', (hostname) => ({ remoteAddr: { transport: 'tcp', hostname, port: 1 } })],
+      ['Bun', (address) => ({ requestIP: () => ({ address, port: 1 }) })],
+      ['Bun, as a member', (address) => ({ server: { requestIP: () => ({ address }) } })],
+    ];
+    const ask = async (env: object | undefined) =>
+      (await http.service.app.request(TASKS, { headers: { authorization: 'x' } }, env)).status;
+    try {
+      for (const [at, [name, envOf]] of hosts.entries()) {
+        for (let i = 0; i < 40; i++) await ask(envOf(`192.0.2.${at}`));
+        expect(await ask(envOf(`192.0.2.${at}`)), name).toBe(429);
+        expect(await ask(envOf(`198.51.100.${at}`)), name).toBe(401);
+      }
+      for (let i = 0; i < 40; i++) await ask({ any: 'thing' });
+      expect(await ask({ other: 'thing' })).toBe(429);
+      expect(await ask(undefined)).toBe(429);
     } finally {
       await http.close();
     }

@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CodedError } from '../../src/errors.ts';
 import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
 import {
   type FalconService,
@@ -160,6 +161,38 @@ describe('every documented answer', () => {
     }
   });
 
+  it('503 while the store is away, and while there is no room for bodies', async () => {
+    const store = memoryStore();
+    const away = await open({
+      store: {
+        ...store,
+        async get() {
+          throw new CodedError('STORE_UNAVAILABLE');
+        },
+      },
+    });
+    const answer = await ask(away, 'GET', '/v1/svc/tasks/1');
+    expect([answer.status, answer.json.code]).toEqual([503, 'STORE_UNAVAILABLE']);
+
+    const full = await open({ maxBodyBytes: 1024, maxBufferedBytes: 1024 });
+    let finish = () => {};
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new Uint8Array(800).fill(0x20));
+        finish = () => {
+          controller.enqueue(new TextEncoder().encode('{"digest":"0x00"}'));
+          controller.close();
+        };
+      },
+    });
+    const slow = ask(full, 'POST', '/v1/falcon/sign', { body });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const refused = await ask(full, 'POST', '/v1/falcon/sign', { body: ' '.repeat(800) });
+    expect([refused.status, refused.json.code]).toEqual([503, 'OVERLOADED']);
+    finish();
+    expect((await slow).status).toBe(200);
+  });
+
   it('400, 408, 411, 413, 415 and 422 for bodies and headers', async () => {
     const service = await open({ bodyIdleTimeoutMs: 20 });
     const created = (await ask(service, 'POST', `${AGGSIGN}/task`)).json;
@@ -279,6 +312,7 @@ describe('every documented answer', () => {
     const seen = await seenSoFar();
     expect(contract.documented.filter((key) => !seen.has(key))).toEqual([]);
     expect(contract.documented.length).toBeGreaterThan(100);
-    context.task.meta.contract = { counts: {}, documented: contract.documented };
+    const { documented, problemCodes } = contract;
+    context.task.meta.contract = { counts: {}, documented, codes: problemCodes };
   });
 });

@@ -24,6 +24,8 @@ const REQUESTS = process.env.SLOW ? 20_000 : 1000;
 const BATCH = 10;
 /** More than this above what a warm service takes is not bounded by anything. */
 const MAX_GROWTH_MIB = 300;
+/** Nor may the heap keep more than this, whatever was sent. */
+const MAX_KEPT_MIB = 24;
 
 // biome-ignore lint/suspicious/noExplicitAny: the OpenAPI document
 type Json = any;
@@ -38,7 +40,9 @@ const real: Record<string, string[]> = {};
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'falconry-fuzz-'));
-  child = fork(new URL('./fixtures/fuzzService.ts', import.meta.url), [folder], { execArgv: [] });
+  child = fork(new URL('./fixtures/fuzzService.ts', import.meta.url), [folder], {
+    execArgv: ['--expose-gc'],
+  });
   const [told] = (await once(child, 'message')) as [Extract<Told, { port: number }>];
   ({ port, key } = told);
   contract = await contractAt(`http://127.0.0.1:${port}`);
@@ -312,8 +316,9 @@ it('every endpoint, as the document has it', { timeout: 1_200_000 }, async (cont
     { numRuns: REQUESTS / BATCH, endOnFailure: true },
   );
 
-  const { peakMib } = await tell();
+  const { peakMib, heapMib } = await tell();
   expect(peakMib - warm.nowMib).toBeLessThan(MAX_GROWTH_MIB);
+  expect(heapMib - warm.heapMib).toBeLessThan(MAX_KEPT_MIB);
   for (const status of [200, 201, 202, 400, 401, 403, 404, 405, 409, 415, 422]) {
     expect(statuses.has(status), `no ${status} among the answers`).toBe(true);
   }
@@ -331,7 +336,8 @@ it('every endpoint, as the document has it', { timeout: 1_200_000 }, async (cont
   fact(
     context,
     'hostile requests',
-    `memory of the service: ${warm.nowMib} MiB before, ${peakMib} MiB at most`,
+    `memory of the service: ${warm.nowMib} MiB before, ${peakMib} MiB at most; ` +
+      `its heap ${warm.heapMib} MiB before, ${heapMib} MiB after`,
   );
 });
 

@@ -5,6 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openHttpServer } from '../../src/cli/httpServer.ts';
 import type { Triple } from '../../src/middleware/taskFile.ts';
+import { contractAt, noteAnswer } from '../support/contract/watch.ts';
 import { fact } from '../support/facts.ts';
 import { type RawRequest, sendRaw } from './rawHttp.ts';
 import { expectProblem, startService, type TestService } from './support.ts';
@@ -450,6 +451,11 @@ describe('bytes on the wire', () => {
     const answer = await sendRaw(wire.port, make());
     expect(answer).not.toBeNull();
     expectProblem(answer!, status, code || undefined);
+    // What became a request is watched in the service itself.
+    if (code !== 'MALFORMED_REQUEST' && code !== 'HEADERS_TOO_LARGE') return;
+    const { headers, text } = answer!;
+    const seen = { method: 'GET', path: '/v1/svc/tasks', status, headers, body: text, raw: true };
+    noteAnswer(await contractAt(wire.address), seen);
   });
 
   it('an upload without any length is a 411', async () => {

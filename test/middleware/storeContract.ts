@@ -212,6 +212,18 @@ export function storeContract(
       expect(exact).toMatchObject({ more: false, tasks: { length: 7 } });
     });
 
+    it('lists without what can be long', async () => {
+      const { id } = await add({ state: 'waiting', input: blob() });
+      const { attempt } = (await store.claim({ leaseMs: 1000, threads: 1, maxLosses: 1 }))!;
+      const invalid = Array.from({ length: 1722 }, (_, index) => ({ index, reason: 'norm' }));
+      await store.fail(id, attempt, { code: 'INVALID_SIGNATURES', message: 'bad', invalid });
+      expect((await store.get(id))!.error!.invalid).toEqual(invalid);
+      const [listed] = (await store.list({ clientId: 1, limit: 1 })).tasks;
+      expect(listed).toMatchObject({ id, state: 'failed', finishedAt: expect.any(String) });
+      expect(listed).not.toHaveProperty('error');
+      expect(JSON.stringify(listed).length).toBeLessThan(500);
+    });
+
     it('replaces a file until the notification, and not after it', async () => {
       const { id } = await add();
       const [first, second] = [blob(), blob()];

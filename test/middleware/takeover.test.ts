@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Piscina } from 'piscina';
 import { afterEach, expect, it, vi } from 'vitest';
 import { falconService, type Task } from '../../src/middleware/index.ts';
-import { startService, type TestService } from './support.ts';
+import { expectProblem, startService, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const DIRECT = '/v1/svc/aggsign';
@@ -83,6 +83,19 @@ it('a cancelled task ends its thread within a second, and makes room for the nex
   await until((task) => task.id === small.json.process_id && task.state === 'completed');
 });
 
+it('a verification whose thread dies is refused, and can be asked again', async () => {
+  const { http } = await service({ workers: false });
+  const pools = watchPools();
+  const [triple] = makeTriples(1);
+  const ask = () =>
+    http.ask('POST', `${DIRECT}/verify`, { aggregate: '0x00', statements: [triple] });
+  const lost = ask();
+  while (pools.size === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  for (const pool of pools) for (const thread of pool.threads) await thread.terminate();
+  expectProblem(await lost, 503, 'THREAD_LOST');
+  expect((await ask()).json).toEqual({ valid: false });
+});
+
 it('a service that stops lets its work end, and hands over what does not', async () => {
   const { http, until } = await service();
   const quick = await http.ask('POST', DIRECT, { data: makeTriples(30) });
@@ -103,7 +116,9 @@ it('a service that stops lets its work end, and hands over what does not', async
   expect((await read(`/v1/svc/tasks/${quick.json.process_id}`)).status).toBe('completed');
   const body = JSON.stringify({ data: makeTriples(1000, 4) });
   const { process_id } = await read(DIRECT, { method: 'POST', body });
-  while ((await read(`/v1/svc/tasks/${process_id}`)).status.startsWith('wait'));
+  while ((await read(`/v1/svc/tasks/${process_id}`)).status.startsWith('wait')) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
   const stoppedMs = performance.now();
   await second.stop({ graceMs: 0 });
   expect(performance.now() - stoppedMs).toBeLessThan(2000);

@@ -7,10 +7,10 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { openHttpServer } from '../../src/cli/httpServer.ts';
 import { falconService, type ServiceOptions } from '../../src/middleware/index.ts';
 
-/** Debian's package installs /usr/bin/chromium; nothing is downloaded. */
+/** Debian's package installs /usr/bin/chromium; nothing is downloaded. Without one the tests of the page are skipped. */
 export function findChromium(): string | undefined {
   const paths = (process.env.PATH ?? '').split(delimiter).map((path) => join(path, 'chromium'));
-  return ['/usr/bin/chromium', ...paths].find((path) => {
+  const found = ['/usr/bin/chromium', ...paths].find((path) => {
     try {
       accessSync(path, constants.X_OK);
       return true;
@@ -18,6 +18,12 @@ export function findChromium(): string | undefined {
       return false;
     }
   });
+  if (found === undefined) {
+    console.log(
+      'NOTICE: no Chromium on this machine (Debian: apt-get install chromium); the tests of the page are skipped.',
+    );
+  }
+  return found;
 }
 
 export function openBrowser(executablePath: string): Promise<Browser> {

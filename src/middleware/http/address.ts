@@ -52,8 +52,18 @@ export function remoteAddress(c: Context, { trustProxy }: Settings): string {
   const address = forwarded || hostAddress(c.env as HostEnv | undefined, c.req.raw);
   if (!address) return 'unknown';
   return address.includes(':') && !address.includes('.')
-    ? address.split(':').slice(0, 4).join(':')
+    ? network64(address)
     : address.slice(0, 64);
+}
+
+/** The first four of the eight groups of an IPv6 address, `::` written out. */
+function network64(address: string): string {
+  const [head = '', tail] = address.slice(0, 64).split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const after = tail ? tail.split(':').length : 0;
+  // Without `::` all eight are there.
+  if (tail !== undefined) while (groups.length + after < 8) groups.push('0');
+  return groups.slice(0, 4).join(':').toLowerCase();
 }
 
 function hostAddress(env: HostEnv | undefined, request: Request): string | undefined {

@@ -4,7 +4,7 @@ import { CodedError } from '../../errors.ts';
 import { endOf, serviceBase } from '../http/address.ts';
 import { progressRecord } from '../records.ts';
 import type { TaskStore } from '../stores/taskStore.ts';
-import type { Task } from '../tasks/task.ts';
+import type { ListedTask, Task } from '../tasks/task.ts';
 import { type Caller, type Deps, pathId } from './route.ts';
 
 /** @throws CodedError `NOT_FOUND`, the same for what is no id, unknown, or another client's */
@@ -20,7 +20,7 @@ export async function findTask(
 }
 
 /** A fresh signed url of the result, or null when there is none yet. */
-export async function resultUrl(c: Context, deps: Deps, task: Task): Promise<string | null> {
+export async function resultUrl(c: Context, deps: Deps, task: ListedTask): Promise<string | null> {
   if (task.state !== 'completed' || task.result === null) return null;
   return deps.runtime.ports.blobs.resultUrl(task.result.blob.key, {
     base: serviceBase(c, deps.settings),

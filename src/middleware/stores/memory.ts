@@ -2,7 +2,7 @@
  * Tasks in the memory of this process, for tests and for hosts that want nothing kept: everything is gone when the
  * process ends. The same rules as on disk.
  */
-import { isFinal, isRunning, type TaskState } from '../tasks/task.ts';
+import { isFinal, isRunning, type ListedTask, type TaskState } from '../tasks/task.ts';
 import type { AnswerRow, Table, TaskRow } from './table.ts';
 import { type TableStoreOptions, tableStore } from './tableStore.ts';
 import type { ApiKeyRecord, ApiKeyStore, TaskStore } from './taskStore.ts';
@@ -56,7 +56,7 @@ function memoryTable(): Table {
   };
 
   return {
-    write(work) {
+    async write(work) {
       undo = [];
       try {
         return work();
@@ -87,7 +87,7 @@ function memoryTable(): Table {
     },
     list({ clientId, after, order = 'asc', state }, limit) {
       const ids = idsByClient.get(clientId) ?? [];
-      const found: TaskRow[] = [];
+      const found: ListedTask[] = [];
       const step = order === 'asc' ? 1 : -1;
       let at = step === 1 ? 0 : ids.length - 1;
       if (after !== undefined) {
@@ -95,7 +95,7 @@ function memoryTable(): Table {
       }
       for (; at >= 0 && at < ids.length && found.length < limit; at += step) {
         const row = rows.get(ids[at]!)!;
-        if (state === undefined || row.state === state) found.push(row);
+        if (state === undefined || row.state === state) found.push(listed(row));
       }
       return found;
     },
@@ -166,6 +166,11 @@ function memoryTable(): Table {
 function inTurn(a: TaskRow, b: TaskRow): number {
   const order = a.submittedAt < b.submittedAt ? -1 : a.submittedAt > b.submittedAt ? 1 : 0;
   return a.turn - b.turn || order || a.id - b.id;
+}
+
+function listed(row: TaskRow): ListedTask {
+  const { id, clientId, state, count, createdAt, submittedAt, finishedAt, result } = row;
+  return { id, clientId, state, count, createdAt, submittedAt, finishedAt, result };
 }
 
 /** @returns the index of the first element above the value in an ascending list, or its length. */

@@ -1,9 +1,9 @@
 /**
  * What a store on this machine needs from its memory or its file: rows, found by the few questions that the port
- * asks, and transactions. Everything here is synchronous, so a transaction is a plain function, and nothing can come
- * between its reads and its writes. The rules of the port are in `tableStore.ts`, once for all tables.
+ * asks, and transactions. A transaction is a plain function that does not wait, so nothing can come between its reads
+ * and its writes. The rules of the port are in `tableStore.ts`, once for all tables.
  */
-import type { Task, TaskState } from '../tasks/task.ts';
+import type { ListedTask, Task, TaskState } from '../tasks/task.ts';
 import type { ApiKeyRecord, ClientUsage, ListQuery, StoredAnswer } from './taskStore.ts';
 
 /** A task with what only the store needs. */
@@ -38,10 +38,10 @@ export type NumberName = 'task' | 'client' | 'turn' | `turn of ${number}`;
 
 export interface Table {
   /**
-   * Runs the work as one transaction that excludes every other writer, in this process and in others. Durable when
-   * it returns; undone when the work throws.
+   * Runs the work, some time soon, as one transaction that excludes every other writer, in this process and in others.
+   * Durable when the promise resolves; undone when the work throws or the promise rejects.
    */
-  write<T>(work: () => T): T;
+  write<T>(work: () => T): Promise<T>;
 
   /** The last number given out for ids of that kind, 0 at first: numbers are never used again, whatever is deleted. */
   lastNumber(name: NumberName): number;
@@ -53,7 +53,7 @@ export interface Table {
   delete(id: number): void;
 
   /** At most `limit` rows of one client in order of id. */
-  list(query: ListQuery, limit: number): TaskRow[];
+  list(query: ListQuery, limit: number): ListedTask[];
   usage(clientId: number): ClientUsage;
   counts(): Partial<Record<TaskState, number>>;
   /** Of the waiting rows with `dueMs` at or before now the one of the first turn, then submitted first. */

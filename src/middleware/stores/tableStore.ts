@@ -40,24 +40,22 @@ export function tableStore(
   { nowMs = Date.now }: TableStoreOptions = {},
 ): TaskStore & ApiKeyStore {
   const listeners = new Set<(task: Task) => void>();
+  /** Rows that the transaction at work has changed. */
   let changed: TaskRow[] = [];
 
   /** One transaction; the changed tasks are told to the listeners once it is committed. */
-  const write = <T>(work: () => T): T => {
-    const changedBefore = changed;
-    changed = [];
-    try {
-      const outcome = table.write(work);
-      const told = changed.map(publicTask);
-      if (listeners.size > 0 && told.length > 0) {
-        queueMicrotask(() => {
-          for (const listener of listeners) for (const task of told) listener(task);
-        });
-      }
-      return outcome;
-    } finally {
-      changed = changedBefore;
+  const write = async <T>(work: () => T): Promise<T> => {
+    const { outcome, told } = await table.write(() => {
+      changed = [];
+      return { outcome: work(), told: changed };
+    });
+    if (listeners.size > 0 && told.length > 0) {
+      const tasks = told.map(publicTask);
+      queueMicrotask(() => {
+        for (const listener of listeners) for (const task of tasks) listener(task);
+      });
     }
+    return outcome;
   };
 
   const change = (row: TaskRow, changes: TaskChanges): TaskRow => {
@@ -171,10 +169,10 @@ export function tableStore(
     },
 
     async list(query) {
-      const rows = table.list(query, query.limit + 1);
-      const more = rows.length > query.limit;
-      if (more) rows.pop();
-      return { tasks: rows.map(publicTask), more };
+      const tasks = table.list(query, query.limit + 1);
+      const more = tasks.length > query.limit;
+      if (more) tasks.pop();
+      return { tasks, more };
     },
 
     async usage(clientId) {
@@ -352,7 +350,7 @@ export function tableStore(
     },
 
     async abandonAnswer({ clientId, key, token }) {
-      write(() => {
+      await write(() => {
         const row = table.answer(clientId, key);
         if (row?.token === token && row.answer === null) table.deleteAnswer(clientId, key);
       });

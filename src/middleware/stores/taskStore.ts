@@ -20,6 +20,7 @@
  */
 import type {
   BlobRef,
+  ListedTask,
   Task,
   TaskError,
   TaskProgress,
@@ -121,7 +122,7 @@ export interface ListQuery {
 }
 
 export interface ListPage {
-  readonly tasks: readonly Task[];
+  readonly tasks: readonly ListedTask[];
   /** Whether a task of the same kind follows the last one. */
   readonly more: boolean;
 }

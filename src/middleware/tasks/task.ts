@@ -178,6 +178,12 @@ export interface Task {
   readonly error: TaskError | null;
 }
 
+/** A task as lists show it: without what can be long. */
+export type ListedTask = Pick<
+  Task,
+  'id' | 'clientId' | 'state' | 'count' | 'createdAt' | 'submittedAt' | 'finishedAt' | 'result'
+>;
+
 const NS_PER_MS = 1_000_000n;
 let anchorNs = 0n;
 let lastNs = 0n;

@@ -24,7 +24,7 @@ let plain: PlainServer;
 let servers: Servers;
 
 beforeAll(async () => {
-  http = await startService({ threads: 1 });
+  http = await startService({ threads: 1, cors: '*' });
   host = await openHost(http.service);
   plain = await startPlainServer();
   servers = {
@@ -120,11 +120,15 @@ test('Chromium', async (context) => {
       .catch((error) => {
         throw new Error([...errors, String(error)].join('\n'));
       });
-    // In a page the address may be relative to it.
-    const own: Servers = { ...servers, service: { ...servers.service, baseUrl: './falcon/' } };
-    const report = await page.evaluate(`globalThis.checkClient(${JSON.stringify(own)})`);
+    const run = (own: Servers) =>
+      page.evaluate(`globalThis.checkClient(${JSON.stringify(own)})`) as Promise<ClientReport>;
+    // In a page the address may be relative to it; or that of another origin, which allows it.
+    const own = { ...servers, service: { ...servers.service, baseUrl: './falcon/' } };
+    const elsewhere = { ...servers, service: { ...servers.service, baseUrl: http.address } };
+    const said = `Chromium ${browser.version()}`;
+    fact(context, TOPIC, `${said}: ${judge(await run(own))} from its own origin`);
+    fact(context, TOPIC, `${said}: ${judge(await run(elsewhere))} from another one`);
     expect(errors).toEqual([]);
-    fact(context, TOPIC, `Chromium ${browser.version()}: ${judge(report as ClientReport)}`);
   } finally {
     await browser.close();
   }

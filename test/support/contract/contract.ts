@@ -26,6 +26,12 @@ export interface Verdict {
   readonly faults: readonly string[];
 }
 
+/** The code of a problem document, or null. */
+export function problemCode({ headers, body }: Seen): string | null {
+  if (headers.get('content-type') !== 'application/problem+json' || !body) return null;
+  return /"code":"([A-Z_]+)"/.exec(body)?.[1] ?? null;
+}
+
 interface Template {
   readonly pattern: RegExp;
   readonly literals: number;
@@ -66,6 +72,13 @@ export class Contract {
         Object.keys(operation.responses).map((status) => `${operation.operationId} ${status}`),
       ),
     );
+  }
+
+  /** Every problem code that an answer can have. */
+  get problemCodes(): string[] {
+    return Object.keys(this.document.components.schemas)
+      .filter((name) => name.startsWith('Problem_'))
+      .map((name) => name.slice('Problem_'.length));
   }
 
   /** The path item of a path, wherever the service is mounted. */

@@ -6,6 +6,7 @@ export class ContractReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const counts = new Map<string, number>();
     const documented = new Set<string>();
+    const codes = new Set<string>();
     for (const module of modules) {
       for (const test of module.children.allTests()) {
         const { contract } = test.meta();
@@ -13,10 +14,13 @@ export class ContractReporter implements Reporter {
           counts.set(key, (counts.get(key) ?? 0) + count);
         }
         for (const key of contract?.documented ?? []) documented.add(key);
+        for (const code of contract?.codes ?? []) codes.add(code);
       }
     }
     const events = counts.get('events') ?? 0;
     counts.delete('events');
+    const unknown = [...codes].filter((code) => !counts.has(`code ${code}`));
+    for (const key of counts.keys()) if (key.startsWith('code ')) counts.delete(key);
     const answers = [...counts.values()].reduce((sum, count) => sum + count, 0);
     if (answers === 0) return;
     const operations = new Set([...counts.keys()].map((key) => key.split(' ')[0]));
@@ -35,6 +39,10 @@ export class ContractReporter implements Reporter {
       const seen = documented.size - unseen.length;
       lines.push(`     documented answers seen: ${seen} of ${documented.size}`);
       if (unseen.length > 0) lines.push(`     not seen: ${unseen.join(', ')}`);
+      lines.push(
+        `     problem codes seen: ${codes.size - unknown.length} of ${codes.size}` +
+          (unknown.length > 0 ? `; not ${unknown.join(', ')}` : ''),
+      );
     }
     process.stdout.write(`${lines.join('\n')}\n\n`);
   }

@@ -5,7 +5,7 @@ import { takeSeen, watchApp } from './watch.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
-    contract?: { counts: Record<string, number>; documented?: string[] };
+    contract?: { counts: Record<string, number>; documented?: string[]; codes?: string[] };
   }
 }
 

@@ -4,7 +4,7 @@
  * `contractFetch`, those off a socket with `noteAnswer`.
  */
 import type { Hono } from 'hono';
-import { Contract, type Seen } from './contract.ts';
+import { Contract, problemCode, type Seen } from './contract.ts';
 
 interface State {
   /** Key → how often since the last look. */
@@ -25,6 +25,8 @@ export function noteAnswer(contract: Contract, seen: Seen): void {
   const { key, faults } = contract.judge(seen);
   state.counts.set(key, (state.counts.get(key) ?? 0) + 1);
   state.ever.add(key);
+  const code = problemCode(seen);
+  if (code !== null) state.counts.set(`code ${code}`, (state.counts.get(`code ${code}`) ?? 0) + 1);
   for (const fault of faults) {
     state.faults.push(`${seen.method} ${seen.path} answered ${seen.status}: ${fault}`);
   }

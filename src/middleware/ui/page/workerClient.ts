@@ -1,5 +1,12 @@
 /** The page's end of the worker: starts it when it is first needed, and turns messages into promises. */
-import type { CallName, Calls, Progress, Reply, Request } from './worker/protocol.ts';
+import {
+  type CallName,
+  type Calls,
+  type Progress,
+  type Reply,
+  type Request,
+  WORKER_NAME,
+} from './worker/protocol.ts';
 
 /** What a call can be told beside what it takes. */
 export interface CallHooks {
@@ -76,7 +83,7 @@ export class WorkerClient {
   }
 
   #start(): Worker {
-    const worker = new Worker(trusted(this.#url), { type: 'module', name: 'falconry' });
+    const worker = new Worker(trusted(this.#url), { type: 'module', name: WORKER_NAME });
     worker.onmessage = ({ data }: MessageEvent<Reply>) => this.#receive(data);
     const lose = () => {
       worker.terminate();

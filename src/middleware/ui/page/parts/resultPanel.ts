@@ -22,9 +22,9 @@ const SETS: Readonly<Record<string, string>> = {
 };
 
 const TIMINGS: Readonly<Record<string, string>> = {
-  read_ms: 'Reading took',
-  verify_ms: 'Verifying took',
-  aggregate_ms: 'Aggregating took',
+  read_ms: 'Read in',
+  verify_ms: 'Verified in',
+  aggregate_ms: 'Aggregated in',
 };
 
 /** The panels of a result, in order. */

@@ -38,7 +38,7 @@ export function verifier(app: App, result: ResultSummary, known: BatchSummary | 
 
   const runVerify = withChip('verifying', async () => {
     const verdict = await app.worker.call('verifyResult', pair());
-    const words = `${counted(result.count, 'signature')} in ${duration(verdict.ms)}, by WebAssembly in a worker of this page`;
+    const words = `${counted(result.count, 'signature')} in ${duration(verdict.ms)}, by WebAssembly on ${counted(verdict.threads, 'thread')} beside this page`;
     if (verdict.valid) {
       tamper.disabled = false;
       return outcome('good', 'Valid.', ` ${words}. The service was not asked.`);

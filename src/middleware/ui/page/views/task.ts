@@ -107,6 +107,9 @@ const RANKS: Readonly<Record<StateName, number>> = {
   expired: -1,
 };
 
+/** The earliest step at which a task can have ended so. */
+const STOPPED_AT: Partial<Record<StateName, number>> = { failed: 2, cancelled: 1, expired: 0 };
+
 function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRecord) => void {
   const top = h('div', { class: 'row apart' });
   const steps = h('ol', { class: 'steps' });
@@ -124,7 +127,8 @@ function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRec
       if (lastStatus !== '') announce(`The task is ${state ?? record.status}`);
       const rank = state === null ? 0 : RANKS[state];
       if (rank >= 0) reached = rank;
-      fill(steps, stepItems(rank, reached, record.status));
+      const stop = (state !== null && STOPPED_AT[state]) || 0;
+      fill(steps, stepItems(rank, Math.max(stop, reached), record.status));
       lastStatus = record.status;
     }
     const { progress } = record;
@@ -154,11 +158,11 @@ function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRec
 
 function stepItems(rank: number, reached: number, status: string): HTMLElement[] {
   return STEPS.map(([, label], i) => {
-    if (rank < 0 && i === Math.max(1, reached)) {
+    if (rank < 0 && i === reached) {
       return h('li', { class: 'stopped', 'aria-current': 'step' }, `${label}: ${status}`);
     }
     const now = i === rank;
-    const done = i < (rank < 0 ? Math.max(1, reached) : rank);
+    const done = i < (rank < 0 ? reached : rank);
     return h(
       'li',
       { class: now ? 'now' : done ? 'done' : '', ...(now && { 'aria-current': 'step' }) },

@@ -84,13 +84,18 @@ export function tasksView(app: App): View {
     return row;
   };
 
+  /** Streams go to the newest unfinished tasks. */
   const followSome = (tasks: readonly TaskListItem[]) => {
-    for (const { id, status } of tasks) {
-      if (streams.size >= MAX_STREAMS) return;
-      if (hasEnded(status) || streams.has(id)) continue;
+    const open = tasks.filter(({ status }) => !hasEnded(status)).slice(0, MAX_STREAMS);
+    const wanted = new Set(open.map(({ id }) => id));
+    for (const [id, stream] of streams) if (!wanted.has(id)) stream.abort();
+    for (const id of wanted) {
+      if (streams.has(id)) continue;
       const stream = new AbortController();
       streams.set(id, stream);
-      void follow(id, stream.signal).finally(() => streams.delete(id));
+      void follow(id, stream.signal).finally(() => {
+        if (streams.get(id) === stream) streams.delete(id);
+      });
     }
   };
 
@@ -142,7 +147,9 @@ export function tasksView(app: App): View {
       if (!document.hidden) await load(signal);
     } catch (error) {
       if (signal.aborted || isStopped(error)) return;
-      fill(problem, problemBox(error));
+      // The same again is not said again.
+      const box = problemBox(error);
+      if (problem.textContent !== box.textContent) fill(problem, box);
     }
     if (!signal.aborted) timer = setTimeout(() => void poll(signal), POLL_MS);
   };

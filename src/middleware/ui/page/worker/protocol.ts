@@ -1,6 +1,9 @@
 /** What the page and its worker say to each other. The batches themselves stay in the worker; the page has their numbers. */
 import type { Triple } from '../../../taskFile.ts';
 
+/** Name of the page's worker. Its script under any other name is one of the threads that it shares work with. */
+export const WORKER_NAME = 'falconry';
+
 export type SetName = 'falcon512' | 'falcon1024';
 /** What test items are made of; `mixed` alternates. */
 export type SetChoice = SetName | 'mixed';
@@ -89,6 +92,8 @@ export interface ResultSummary {
 export interface Verdict {
   readonly valid: boolean;
   readonly ms: number;
+  /** Threads that shared the work. */
+  readonly threads: number;
   /** Why not, where it can be told. */
   readonly reason?: string;
 }
@@ -109,7 +114,10 @@ export interface Progress {
 
 /** Every call: what it takes and what it gives. */
 export interface Calls {
-  verifySignature: { take: Triple; give: Verdict & { readonly set: SetName | 'unknown' } };
+  verifySignature: {
+    take: Triple;
+    give: { readonly valid: boolean; readonly ms: number; readonly set: SetName | 'unknown' };
+  };
   generate: {
     take: { readonly count: number; readonly keys: number; readonly set: SetChoice };
     give: BatchSummary;

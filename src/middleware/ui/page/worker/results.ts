@@ -1,12 +1,19 @@
 /** Result files that the worker holds, and what becomes of them: verified, or damaged and refused. */
-import { statementCommitment, verifyAggregate } from '../../../../aggregate/index.ts';
+import { createAggregatePool, statementCommitment } from '../../../../aggregate/index.ts';
 import { equal } from '../../../../bytes.ts';
 import { isCodedError } from '../../../../errors.ts';
-import { parseResultFile, type ResultFile, verifyResultFile } from '../../../resultFile.ts';
+import { parseResultFile, type ResultFile, verifyResultFileWith } from '../../../resultFile.ts';
 import type { Statement } from '../../../taskFile.ts';
 import { encodeWireHex } from '../../../wireHex.ts';
 import { batchOf } from './batches.ts';
 import type { ResultSummary, TamperVerdict, Verdict } from './protocol.ts';
+
+/** A proof is verified on a few threads, whose module is this worker's own script under another name. */
+const MAX_THREADS = 4;
+const pool = createAggregatePool({
+  threads: Math.max(1, Math.min(MAX_THREADS, navigator.hardwareConcurrency ?? 1)),
+  workerUrl: globalThis.location.href,
+});
 
 const results = new Map<number, ResultFile>();
 let lastNumber = 0;
@@ -42,17 +49,20 @@ function resultOf(number: number): ResultFile {
 }
 
 /** Verifies a result file against the statements of a batch. */
-export function verifyResult(resultNumber: number, batchNumber: number): Verdict {
+export async function verifyResult(resultNumber: number, batchNumber: number): Promise<Verdict> {
   const result = resultOf(resultNumber);
   const statements = statementsOf(batchNumber);
   const startMs = performance.now();
-  const valid = verifyResultFile(result, statements);
+  const valid = await verifyResultFileWith(pool.verifyAggregate, result, statements);
   const ms = performance.now() - startMs;
-  return valid ? { valid, ms } : { valid, ms, reason: whyNot(result, statements) };
+  const { threads } = pool;
+  return valid
+    ? { valid, ms, threads }
+    : { valid, ms, threads, reason: whyNot(result, statements) };
 }
 
 /** Changes one byte of the aggregate, somewhere, and verifies it as if nothing had happened. */
-export function tamper(resultNumber: number, batchNumber: number): TamperVerdict {
+export async function tamper(resultNumber: number, batchNumber: number): Promise<TamperVerdict> {
   const result = resultOf(resultNumber);
   const statements = statementsOf(batchNumber);
   const [place = 0, bit = 0] = crypto.getRandomValues(new Uint32Array(2));
@@ -62,8 +72,9 @@ export function tamper(resultNumber: number, batchNumber: number): TamperVerdict
   const after = before ^ (1 << (bit % 8));
   aggregate[at] = after;
   const startMs = performance.now();
-  const valid = verifyAggregate(aggregate, statements);
-  return { valid, ms: performance.now() - startMs, at, before, after };
+  const valid = await pool.verifyAggregate(aggregate, statements);
+  const ms = performance.now() - startMs;
+  return { valid, ms, threads: pool.threads, at, before, after };
 }
 
 function statementsOf(batchNumber: number): readonly Statement[] {

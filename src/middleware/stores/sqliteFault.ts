@@ -1,0 +1,7 @@
+/** What SQLite's error codes mean to the store. */
+
+/** SQLITE_BUSY and SQLITE_LOCKED, extended codes included. */
+export function isBusy(error: unknown): boolean {
+  const code = (error as { errcode?: number }).errcode;
+  return code !== undefined && ((code & 255) === 5 || (code & 255) === 6);
+}

@@ -1,0 +1,162 @@
+/** Options that belong to the host: where it puts the service, what stands before it, what it brings along itself. */
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import express from 'express';
+import { fastify } from 'fastify';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { falcon512 } from '../../src/falcon/index.ts';
+import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
+import {
+  type FalconService,
+  falconService,
+  type KeyStore,
+  type Logger,
+  memoryStore,
+  type ServiceOptions,
+  toFastifyPlugin,
+  toNodeHandler,
+} from '../../src/middleware/index.ts';
+import { startService } from '../middleware/support.ts';
+import { startProxy } from './proxy.ts';
+import { openServer } from './servers.ts';
+import { walk } from './walk.ts';
+
+/** The first steps of a walk ask for pages. */
+const PAGES = 4;
+
+let reference: readonly string[];
+let directory: string;
+let undo: (() => unknown)[];
+
+beforeAll(async () => {
+  const service = await startService();
+  reference = await walk({ ...service, base: service.address }).finally(() => service.close());
+}, 120_000);
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'falconry-options-'));
+  undo = [() => rm(directory, { recursive: true, force: true })];
+});
+afterEach(async () => {
+  for (const step of undo.toReversed()) await step();
+});
+
+async function begin(options: ServiceOptions): Promise<FalconService> {
+  const service = falconService({ dataDirectory: directory, ...options });
+  await service.start();
+  undo.push(() => service.stop({ graceMs: 0 }));
+  return service;
+}
+
+async function keysOf(service: FalconService): Promise<{ alice: string; bob: string }> {
+  const [alice, bob] = [
+    await service.apiKeys.create({ name: 'alice' }),
+    await service.apiKeys.create({ name: 'bob' }),
+  ];
+  return { alice: alice.key, bob: bob.key };
+}
+
+/** Takes down everything that it is told. */
+function keptLogger(): { logger: Logger; text(): string } {
+  const lines: string[] = [];
+  const write =
+    (level: string): Logger['info'] =>
+    (message, fields) => {
+      lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
+    };
+  const logger = {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+  };
+  return { logger, text: () => lines.join('\n') };
+}
+
+describe('behind a reverse proxy', { timeout: 120_000 }, () => {
+  test('that keeps the path and names itself: trustProxy', async () => {
+    const service = await begin({ trustProxy: true });
+    const app = express();
+    app.use('/falcon', toNodeHandler(service));
+    const upstream = await openServer(app);
+    const proxy = await startProxy((path) => upstream.address + path);
+    undo.push(upstream.close, proxy.close);
+    const base = `${proxy.address}/falcon`;
+    expect(await walk({ ...(await keysOf(service)), base })).toEqual(reference);
+  });
+
+  test('that changes the path: publicUrl, and all that a host can bring along', async () => {
+    const fastifyHost = fastify();
+    const proxy = await startProxy((path) => {
+      const { port } = fastifyHost.server.address() as AddressInfo;
+      return `http://127.0.0.1:${port}${path.replace('/public/api', '/inside')}`;
+    });
+    undo.push(proxy.close, () => fastifyHost.close());
+
+    const base = `${proxy.address}/public/api`;
+    const { logger, text } = keptLogger();
+    const pair = falcon512.keygen();
+    const keyStore: KeyStore = {
+      signingKey: async () => ({ parameterSet: 'falcon512', ...pair }),
+    };
+    const clients = new Map([
+      ['key-of-alice-0123456789', 1],
+      ['key-of-bob-0123456789', 2],
+    ]);
+    const { findApiKey: _, ...store } = memoryStore();
+    const secret = async () => new Uint8Array(32).fill(7);
+    const blobs = directoryBlobs({ path: join(directory, 'elsewhere'), secret });
+    const statuses: number[] = [];
+    const service = await begin({
+      dataDirectory: join(directory, 'never-made'),
+      serviceName: 'starling',
+      publicUrl: base,
+      authenticate: async (key) => {
+        const clientId = clients.get(key);
+        return clientId === undefined ? null : { clientId };
+      },
+      store,
+      blobs,
+      keyStore,
+      logger,
+      onEvent: (event) => {
+        if (event.type === 'request') statuses.push(event.status);
+      },
+    });
+    await fastifyHost.register(toFastifyPlugin(service), { prefix: '/inside' });
+    await fastifyHost.listen({ port: 0, host: '127.0.0.1' });
+
+    const [alice = '', bob = ''] = clients.keys();
+    const said = await walk({ base, alice, bob, serviceName: 'starling' });
+    // The pages name the address that is promised, and so does their policy.
+    expect(said.slice(PAGES)).toEqual(reference.slice(PAGES));
+    for (const page of said.slice(0, PAGES)) expect(page).toMatch(/^# .*\nGET \/v1\/\S+\n200\n/);
+    expect(await readdir(directory)).toEqual(['elsewhere']);
+    for (const status of [200, 201, 202, 204, 302, 400, 401, 404, 413, 422]) {
+      expect(statuses).toContain(status);
+    }
+    // The host's logger hears what happens, and nothing that is a right or a secret.
+    expect(text()).toContain('info service started');
+    expect(text()).toContain('"type":"completed"');
+    for (const secret of [alice, bob, 'signature=', Buffer.from(pair.secretKey).toString('hex')]) {
+      expect(text()).not.toContain(secret);
+    }
+    await expect(service.apiKeys.create({ name: 'x' })).rejects.toThrow('keeps no API keys');
+  });
+
+  test('whose names are believed only where that is asked for', async () => {
+    const service = await begin({});
+    const { alice } = await keysOf(service);
+    const upstream = await openServer(toNodeHandler(service));
+    const proxy = await startProxy((path) => upstream.address + path);
+    undo.push(upstream.close, proxy.close);
+    const answer = await fetch(`${proxy.address}/v1/svc/aggsign/task`, {
+      method: 'POST',
+      headers: { authorization: alice },
+    });
+    const { url } = (await answer.json()) as { url: string };
+    expect(url.startsWith(`${upstream.address}/v1/svc/uploads/`)).toBe(true);
+  });
+});

@@ -1,0 +1,119 @@
+/** Transactions that share a commit keep their own outcomes. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createGroupCommit } from '../../src/middleware/stores/groupCommit.ts';
+import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
+
+let folder: string;
+let db: DatabaseSync;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'falconry-group-'));
+  db = new DatabaseSync(join(folder, 'db'), { timeout: 50 });
+  db.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (x INTEGER PRIMARY KEY)');
+});
+afterEach(() => {
+  if (db.isOpen) db.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const insert = (x: number) => () => db.prepare('INSERT INTO t VALUES (?)').run(x).changes;
+const rows = () =>
+  db
+    .prepare('SELECT x FROM t ORDER BY x')
+    .all()
+    .map((row) => row.x);
+
+describe('a group', () => {
+  it('is one transaction, and is on the disk when the first outcome is heard', async () => {
+    const { write } = createGroupCommit(db);
+    const other = new DatabaseSync(join(folder, 'db'));
+    const seen: unknown[] = [];
+    const look = () => seen.push(other.prepare('SELECT count(*) AS n FROM t').get()!.n);
+    const outcomes = [1, 2, 3].map((x) => write(insert(x)).then(look));
+    expect(rows()).toEqual([]);
+    await Promise.all(outcomes);
+    expect(seen).toEqual([3, 3, 3]);
+    other.close();
+  });
+
+  it('undoes alone what throws', async () => {
+    const { write } = createGroupCommit(db);
+    const half = write(() => {
+      insert(2)();
+      throw new Error('no');
+    });
+    const outcomes = await Promise.allSettled([
+      write(insert(1)),
+      half,
+      write(insert(1)),
+      write(insert(3)),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(rows()).toEqual([1, 3]);
+    await expect(write(insert(3))).rejects.toThrow(/UNIQUE/);
+    expect(await write(insert(4))).toBe(1);
+  });
+
+  it('is refused as a whole when the file is locked, and can be tried again', async () => {
+    const { write } = createGroupCommit(db);
+    const other = new DatabaseSync(join(folder, 'db'));
+    other.exec('BEGIN IMMEDIATE');
+    const refused = await Promise.allSettled([write(insert(1)), write(insert(2))]);
+    for (const outcome of refused) {
+      expect(outcome).toMatchObject({
+        status: 'rejected',
+        reason: { code: 'STORE_UNAVAILABLE', retriable: true },
+      });
+    }
+    other.exec('ROLLBACK');
+    other.close();
+    await Promise.all([write(insert(1)), write(insert(2))]);
+    expect(rows()).toEqual([1, 2]);
+  });
+
+  it('that cannot be committed tells all of them, also those that went well', async () => {
+    db.exec('CREATE TABLE u (x REFERENCES t DEFERRABLE INITIALLY DEFERRED)');
+    db.exec('PRAGMA foreign_keys = ON');
+    const { write } = createGroupCommit(db);
+    const dangling = write(() => db.exec('INSERT INTO u VALUES (99)'));
+    const outcomes = await Promise.allSettled([write(insert(1)), dangling, write(insert(2))]);
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
+    expect(rows()).toEqual([]);
+    expect(db.isTransaction).toBe(false);
+    expect(await write(insert(5))).toBe(1);
+  });
+
+  it('of any size is done in order', async () => {
+    const { write } = createGroupCommit(db);
+    const order: number[] = [];
+    const many = Array.from({ length: 300 }, (_, x) =>
+      write(() => {
+        order.push(x);
+        return insert(x)();
+      }),
+    );
+    expect((await Promise.all(many)).length).toBe(300);
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect(rows().length).toBe(300);
+  });
+});
+
+it('a store that is closed has committed what was asked for before', async () => {
+  const path = join(folder, 'store');
+  const store = sqliteStore({ path });
+  const task = { clientId: 1, state: 'created', threads: 1, expiresAtMs: 1e15 } as const;
+  const puts = Array.from({ length: 100 }, () => store.put(task));
+  await store.close();
+  expect((await Promise.all(puts)).every(({ ok }) => ok)).toBe(true);
+  const again = sqliteStore({ path });
+  expect((await again.list({ clientId: 1, limit: 1000 })).tasks.length).toBe(100);
+  await again.close();
+});
