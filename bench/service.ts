@@ -35,11 +35,15 @@ export async function run({ quick }: BenchOptions): Promise<void> {
       console.log(`Other work was running (load ${host.load}): run it again on a quiet machine.`);
     }
     const result = { bench: 'service', quick, machine: host, versions: ownVersions() };
-    console.log(JSON.stringify({ ...result, endpoints, lists, memory }));
+    console.log(JSON.stringify({ ...result, endpoints, lists, memory }, round));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+/** Five digits say more than was measured. */
+const round = (_key: string, value: unknown) =>
+  typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value;
 
 const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 1)} ms`.padStart(10);
 const rate = (value: number) => value.toFixed(0).padStart(8);

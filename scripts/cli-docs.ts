@@ -55,6 +55,7 @@ This file is written by \`node scripts/cli-docs.ts\` from the help texts themsel
 - **Mistakes.** A misspelt command, option, setting or verb is told with the one that was probably meant.
 - **Secrets** are given by file or by environment, never as an option's value, which every process of the machine could read. They are in no message,
   no log and no \`serve --check\`.
+- **Completion.** \`eval "$(falconry completion)"\` in \`~/.bashrc\` completes commands, verbs, options and files in bash.
 - **Versions.** \`falconry --version\`; results and task files say theirs inside.
 
 ## Exit codes

@@ -1,5 +1,6 @@
 /** Load on one endpoint: autocannon's connections, our own percentiles (its own are whole milliseconds). */
 import autocannon from 'autocannon';
+import { median } from './interleave.ts';
 
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -75,4 +76,11 @@ export async function load(
     p99Ms: at(0.99),
     requests: times.length,
   };
+}
+
+/** The run of middle speed. */
+export function middle(figures: readonly LoadFigure[]): LoadFigure {
+  const value = median(figures.map(({ perSecond }) => perSecond));
+  const near = (figure: LoadFigure) => Math.abs(figure.perSecond - value);
+  return figures.toSorted((a, b) => near(a) - near(b))[0]!;
 }

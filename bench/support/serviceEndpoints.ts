@@ -1,7 +1,6 @@
 /** Every endpoint under load while a worker is busy, beside a plain server: see ../service.ts. */
 
-import { median } from './interleave.ts';
-import { type Call, type LoadFigure, load } from './load.ts';
+import { type Call, type LoadFigure, load, middle } from './load.ts';
 import { type FalconryProcess, startFalconry, startPlainHono } from './serverProcess.ts';
 import { makeTriples } from './serviceTriples.ts';
 
@@ -58,13 +57,6 @@ export async function measureEndpoints(folder: string, quick: boolean): Promise<
   } finally {
     await Promise.all([server.stop(), plain.stop()]);
   }
-}
-
-/** The run of middle speed. */
-function middle(figures: readonly LoadFigure[]): LoadFigure {
-  const value = median(figures.map(({ perSecond }) => perSecond));
-  const near = (figure: LoadFigure) => Math.abs(figure.perSecond - value);
-  return figures.toSorted((a, b) => near(a) - near(b))[0]!;
 }
 
 interface Api {

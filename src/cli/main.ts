@@ -39,6 +39,11 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
     io.stdout.write(await overview());
     return EXIT.ok;
   }
+  if (name === 'completion') {
+    const { completionScript } = await import('./completion.ts');
+    io.stdout.write(completionScript(await loadAll()));
+    return EXIT.ok;
+  }
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) return refuseName(name, args, io);
   const { command } = await load();
@@ -68,9 +73,13 @@ function refuseName(name: string, args: readonly string[], io: Io): number {
   return EXIT.usage;
 }
 
+async function loadAll(): Promise<Command[]> {
+  return Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
+}
+
 async function overview(): Promise<string> {
-  const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()));
-  const lines = commands.map(({ command }) => `  ${command.name.padEnd(17)} ${command.summary}`);
+  const commands = await loadAll();
+  const lines = commands.map(({ name, summary }) => `  ${name.padEnd(17)} ${summary}`);
   const codes = Object.entries(EXIT_MEANINGS).map(
     ([name, meaning]) => `  ${String(EXIT[name as keyof typeof EXIT]).padStart(3)}  ${meaning}`,
   );
@@ -86,6 +95,7 @@ else from falconry.json; NO_COLOR is honoured.
 
   falconry <command> --help    what it does, its options, examples
   falconry --version           the version
+  eval "$(falconry completion)" completion for bash
 
 Exit codes
 ${codes.join('\n')}

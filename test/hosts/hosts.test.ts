@@ -21,6 +21,7 @@ import {
   layOut,
   projectFolder,
   type Recipe,
+  type RunningRecipe,
   readRecipes,
 } from './recipes.ts';
 import { walk } from './walk.ts';
@@ -88,7 +89,7 @@ describe.concurrent('hosts', () => {
         alike.add(recipe);
         await tellsAddresses(running.base);
         await endsInOrder(kitchen, running.base, () => running.end('SIGTERM'));
-        if (CRASHED.includes(recipe.heading)) await survives(kitchen);
+        if (CRASHED.includes(recipe.heading)) await survives(recipe);
       } finally {
         await kitchen.close();
       }
@@ -115,8 +116,20 @@ async function endsInOrder(
   expect(code, output).toBe(0);
 }
 
-/** kill -9 while a worker is at a task; the next start takes it over and finishes it. */
-async function survives(kitchen: Kitchen): Promise<void> {
+/** The same program with three threads, whatever the machine has: killed at work, started again, stopped at work. */
+async function survives(recipe: Recipe): Promise<void> {
+  const source = recipe.source.replace("'.falconry' }", "'.falconry', threads: 3 }");
+  expect(source).not.toBe(recipe.source);
+  const kitchen = await layOut(source, commandOf(recipe));
+  try {
+    await stopsWork(kitchen, await takesOver(kitchen));
+  } finally {
+    await kitchen.close();
+  }
+}
+
+/** kill -9 while a worker is at a task; the next start takes it over and finishes it. @returns the second start */
+async function takesOver(kitchen: Kitchen): Promise<RunningRecipe> {
   const items = fixedItems(falcon512, 600);
   const headers = { authorization: kitchen.alice, 'content-type': 'application/json' };
   const first = await kitchen.start();
@@ -145,11 +158,15 @@ async function survives(kitchen: Kitchen): Promise<void> {
   expect(record.result_path).toContain(`/results/2/${process_id}.json`);
   const result = (await (await fetch(record.result_path)).json()) as { aggregate: string };
   expect(verifyAggregate(Buffer.from(result.aggregate.slice(2), 'hex'), items)).toBe(true);
-  await stopsWork(second.base, headers);
+  return second;
 }
 
-/** A task that is cancelled while it is proved gives its thread back to the next. */
-async function stopsWork(base: string, headers: Record<string, string>): Promise<void> {
+/** Threads to sleep for so long after a cancellation, and then to be seen asleep for as long. */
+const STOP_MS = 1000;
+
+/** A task that is cancelled while it is proved lets all threads go, and the next task gets them. */
+async function stopsWork({ alice }: Kitchen, { base, cpuSeconds }: RunningRecipe): Promise<void> {
+  const headers = { authorization: alice, 'content-type': 'application/json' };
   const submit = async (count: number) => {
     const body = JSON.stringify({ data: fixedItems(falcon512, count).map(toTriple) });
     const answer = await fetch(`${base}/v1/svc/aggsign`, { method: 'POST', headers, body });
@@ -163,6 +180,11 @@ async function stopsWork(base: string, headers: Record<string, string>): Promise
   const large = await submit(1722);
   while ((await statusOf(large)) !== 'falcon signature aggregation') await pause(10);
   expect(await statusOf(large, { method: 'DELETE' })).toBe('cancelled');
+  await pause(STOP_MS);
+  const before = await cpuSeconds();
+  await pause(STOP_MS);
+  const after = await cpuSeconds();
+  if (before !== null && after !== null) expect(after - before).toBeLessThan(0.25);
   const small = await submit(3);
   while (/^(wait|falcon)/.test(await statusOf(small))) await pause(20);
   expect(await statusOf(small)).toBe('completed');

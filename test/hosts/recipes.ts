@@ -45,6 +45,8 @@ export async function readRecipes(): Promise<Recipe[]> {
 export interface RunningRecipe {
   /** Address of the mount point. */
   readonly base: string;
+  /** Processor time that the process has had so far, in seconds; null where the system does not tell. */
+  cpuSeconds(): Promise<number | null>;
   /** Sends the signal; @returns exit code and everything that was printed */
   end(signal: NodeJS.Signals): Promise<{ code: number | null; output: string }>;
 }
@@ -114,9 +116,21 @@ async function startProcess(folder: string, words: readonly string[]): Promise<R
   });
   return {
     base,
+    cpuSeconds: () => cpuSecondsOf(child.pid!),
     async end(signal) {
       child.kill(signal);
       return { code: await ended, output };
     },
   };
+}
+
+/** Fields 14 and 15 of /proc/<pid>/stat, in ticks of 10 ms: what was spent in the program and for it. */
+async function cpuSecondsOf(pid: number): Promise<number | null> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+  if (stat === null) return null;
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13);
+  return (Number(user) + Number(system)) / 100;
 }

@@ -2,7 +2,14 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fact } from '../support/facts.ts';
-import { brokenIds, focused, headingLevels, measureContrast, readTree } from './accessibility.ts';
+import {
+  brokenIds,
+  focused,
+  headingLevels,
+  measureContrast,
+  measureSizes,
+  readTree,
+} from './accessibility.ts';
 import {
   enterKey,
   findChromium,
@@ -91,8 +98,13 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 120_000 
   });
   const address = () => `${ui.address}/v1/ui`;
 
-  test.each(['light', 'dark'] as const)('names, structure and contrast: %s', async (scheme) => {
-    const { page, close } = await visit(browser, address(), { colorScheme: scheme });
+  const SCREENS = [
+    ['light', 'on a desk', { width: 1280, height: 800 }],
+    ['dark', 'on a small phone', { width: 320, height: 640 }],
+  ] as const;
+
+  test.each(SCREENS)('every view, %s, %s', async (colorScheme, _name, viewport) => {
+    const { page, close } = await visit(browser, address(), { colorScheme, viewport });
     let views = 0;
     let texts = 0;
     await everyView(page, ui, async (state) => {
@@ -116,12 +128,34 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 120_000 
         if (i > 0) expect(level - levels[i - 1]!, `${state}: ${levels}`).toBeLessThanOrEqual(1);
       }
       expect(await brokenIds(page), state).toEqual([]);
+      const { wide, small } = await measureSizes(page);
+      expect(wide, `${state}: wider than the screen`).toBeLessThanOrEqual(viewport.width);
+      expect(small, `${state}: too small to press`).toEqual([]);
       views++;
       texts += measured;
     });
     expect(views).toBe(15);
     expect(texts).toBeGreaterThan(500);
     await close();
+  });
+
+  test('both contrasts on both screens', async (context) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [320, 1280]) {
+        const viewport = { width, height: 800 };
+        const { page, close } = await visit(browser, address(), { colorScheme, viewport });
+        for (const view of ['start', 'sign', 'build', 'tasks', 'verify']) {
+          await page.goto(`${address()}#${view}`);
+          expect((await measureContrast(page)).low, `${view}, ${colorScheme}, ${width}`).toEqual(
+            [],
+          );
+        }
+        await close();
+      }
+    }
+    const what =
+      'names, headings, contrast of AA, sizes, in light at 1280 pixels and in dark at 320';
+    fact(context, TOPIC, `15 states of its views: ${what}`);
   });
 
   test('the measures bite', async () => {
@@ -146,36 +180,6 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 120_000 
       document.body.style.width = '5000px';
     });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeGreaterThan(2000);
-    await close();
-  });
-
-  test('a phone: nothing is wider than it, and what is pressed is large enough', async (context) => {
-    const viewport = { width: 320, height: 640 };
-    const { page, close } = await visit(browser, address(), { viewport, hasTouch: true });
-    await everyView(page, ui, async (state) => {
-      const { wide, small } = await page.evaluate(() => {
-        const sight = [...document.querySelectorAll('a, button, select, input, summary')].filter(
-          (element) => element.checkVisibility() && element.closest('.skip') === null,
-        );
-        const small = sight.flatMap((element) => {
-          const target = element.closest('label') ?? element;
-          const { width, height } = target.getBoundingClientRect();
-          // Links within sentences are as high as their line.
-          const inline = getComputedStyle(element).display === 'inline';
-          return Math.min(width, height) < 24 && !inline
-            ? [`${element.outerHTML.slice(0, 80)}`]
-            : [];
-        });
-        return { wide: document.documentElement.scrollWidth, small };
-      });
-      expect(wide, state).toBeLessThanOrEqual(viewport.width);
-      expect(small, state).toEqual([]);
-    });
-    fact(
-      context,
-      TOPIC,
-      '15 states: names, headings, contrast of AA in both schemes, 320 pixels wide',
-    );
     await close();
   });
 

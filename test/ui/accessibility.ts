@@ -141,6 +141,22 @@ export function headingLevels(page: Page): Promise<number[]> {
   );
 }
 
+/** How wide the document is, and controls that are less than 24 pixels wide or high (WCAG 2.2, 2.5.8). */
+export function measureSizes(page: Page): Promise<{ wide: number; small: string[] }> {
+  return page.evaluate(() => {
+    const controls = [...document.querySelectorAll('a, button, select, input, summary')].filter(
+      (element) => element.checkVisibility() && element.closest('.skip') === null,
+    );
+    const small = controls.filter((element) => {
+      const { width, height } = (element.closest('label') ?? element).getBoundingClientRect();
+      // Links within sentences are as high as their line.
+      return Math.min(width, height) < 24 && getComputedStyle(element).display !== 'inline';
+    });
+    const wide = document.documentElement.scrollWidth;
+    return { wide, small: small.map((element) => element.outerHTML.slice(0, 80)) };
+  });
+}
+
 /** Ids that two elements have, and references to ids that none has. */
 export function brokenIds(page: Page): Promise<string[]> {
   return page.evaluate(() => {

@@ -1,0 +1,48 @@
+/** Completion of commands, verbs and options for bash, made of the commands themselves. */
+import type { Command } from './command.ts';
+
+/** Words that come first after a command, beside files. */
+const VERBS: Readonly<Record<string, readonly string[]>> = {
+  keys: ['create', 'list', 'revoke'],
+  tasks: ['list', 'show', 'wait', 'result', 'cancel', 'delete'],
+};
+
+/** The script; `eval "$(falconry completion)"` in `~/.bashrc` takes it. */
+export function completionScript(commands: readonly Command[]): string {
+  const names = commands.map(({ name }) => name);
+  const cases = commands.map(({ name, options }) => {
+    const words = Object.entries(options).flatMap(([option, { type, short }]) => [
+      `--${option}`,
+      ...(type === 'boolean' && !COMMON.includes(option) ? [`--no-${option}`] : []),
+      ...(short === undefined ? [] : [`-${short}`]),
+    ]);
+    const verbs = VERBS[name] ?? [];
+    return `    ${name}) options="${words.join(' ')}"; verbs="${verbs.join(' ')}" ;;`;
+  });
+  return `# Completion of falconry for bash: eval "$(falconry completion)"
+_falconry() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" options="" verbs=""
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "${[...names, 'help', 'completion', '--help', '--version'].join(' ')}" -- "$word"))
+    return
+  fi
+  if [ "\${COMP_WORDS[1]}" = help ]; then
+    COMPREPLY=($(compgen -W "${names.join(' ')}" -- "$word"))
+    return
+  fi
+  case "\${COMP_WORDS[1]}" in
+${cases.join('\n')}
+  esac
+  if [ "\${word#-}" != "$word" ]; then
+    COMPREPLY=($(compgen -W "$options" -- "$word"))
+  elif [ "$COMP_CWORD" -eq 2 ] && [ -n "$verbs" ]; then
+    COMPREPLY=($(compgen -W "$verbs" -- "$word"))
+  else
+    COMPREPLY=($(compgen -f -- "$word"))
+  fi
+}
+complete -o filenames -F _falconry falconry
+`;
+}
+
+const COMMON: readonly string[] = ['help', 'json', 'quiet'];
