@@ -113,6 +113,7 @@ export class Labrador {
   /** The kernels, for the steps of the proof to call with `at` of handles. */
   readonly kernels: LabradorExports;
   readonly #rowsAt: number;
+  #peak = 0;
 
   constructor(name: ModuleName = bestModule()) {
     const { exports } = new WebAssembly.Instance(compiledModule(name));
@@ -123,6 +124,26 @@ export class Labrador {
   /** Bytes of memory, which never shrinks. */
   get memoryBytes(): number {
     return this.kernels.memory.buffer.byteLength;
+  }
+
+  /** Most bytes that were in use at a time since `beginCount`. */
+  get peakBytes(): number {
+    return this.#peak;
+  }
+
+  beginCount(): void {
+    this.#peak = this.kernels.mark() >>> 0;
+  }
+
+  /**
+   * Grows memory once to hold `bytes` more than now: each growth costs a round of the garbage collector.
+   *
+   * @throws CodedError `OUT_OF_MEMORY` when memory cannot grow
+   */
+  reserve(bytes: number): void {
+    const mark = this.kernels.mark();
+    if (this.kernels.alloc(bytes) === 0) throw new CodedError('OUT_OF_MEMORY');
+    this.kernels.reset(mark);
   }
 
   /**
@@ -146,7 +167,9 @@ export class Labrador {
   room(bytes: number, zeroed = false): number {
     const at = zeroed ? this.kernels.allocZero(bytes) : this.kernels.alloc(bytes);
     if (at === 0) throw new CodedError('OUT_OF_MEMORY');
-    return at >>> 0;
+    const from = at >>> 0;
+    this.#peak = Math.max(this.#peak, from + bytes);
+    return from;
   }
 
   smalls(count: number): Smalls {

@@ -47,20 +47,31 @@ export const keysSeed = (lab: Labrador, level: number): Seed =>
 const BLOCK_COLUMNS = 32;
 const BLOCK_BYTES = 24_576;
 
+/** Bytes of a row of columns. */
+export const vecBytes = (columns: number): number =>
+  BLOCK_BYTES * Math.ceil(columns / BLOCK_COLUMNS);
+
 /**
  * Rows whose columns 0 to `filled[row] - 1` are about to be written: those stay as they are, the others are zero. Clearing all
  * would touch the largest vectors once more.
  */
 export function vecsToFill(lab: Labrador, columns: number, filled: readonly number[]): Vecs {
   const rows = filled.length;
-  const blocks = Math.ceil(columns / BLOCK_COLUMNS);
-  const stride = BLOCK_BYTES * blocks;
+  const stride = vecBytes(columns);
+  const blocks = stride / BLOCK_BYTES;
   const at = lab.room(stride * rows);
   for (const [row, count] of filled.entries()) {
     const from = BLOCK_BYTES * Math.floor(count / BLOCK_COLUMNS);
     lab.bytes(at + stride * row + from, stride - from).fill(0);
   }
   return { kind: 'vecs', at, rows, columns, blocks, stride };
+}
+
+/** Makes the rows of `vecs` zero if the last block to be used will not be full. */
+export function clearRest(lab: Labrador, vecs: Vecs, count: number): void {
+  if (count % BLOCK_COLUMNS === 0) return;
+  const from = BLOCK_BYTES * Math.floor(count / BLOCK_COLUMNS);
+  for (let i = 0; i < vecs.rows; i++) lab.bytes(lab.row(vecs, i) + from, BLOCK_BYTES).fill(0);
 }
 
 /** Columns `from` (a multiple of 32) to `to - 1` of a matrix of keys. */

@@ -4,12 +4,20 @@
  */
 import { decodePublicKey, hashToPoint } from '../../falcon/points.ts';
 import type { Labrador, Vecs } from '../wasm.ts';
-import { FORM, prepareOmega, prepareTheta, Seed, SMALL, samplePsi } from './challenges.ts';
+import {
+  clearRest,
+  FORM,
+  prepareOmega,
+  prepareTheta,
+  Seed,
+  SMALL,
+  samplePsi,
+} from './challenges.ts';
 import { type Columns, placesOfPart, placesWithin, runsWithin } from './columns.ts';
 import { Functionals, partsBytes } from './functionals.ts';
 import { type ItemsShape, itemsWithin } from './itemColumns.ts';
 import { STREAM } from './labels.ts';
-import { clearRest, constantForm, Folding, formAt, rowsOf } from './reduceFold.ts';
+import { constantForm, Folding, formAt, rowsOf } from './reduceFold.ts';
 import { padRuns } from './reduceLifts.ts';
 import { type Values, valuesOf } from './ring.ts';
 import { type OpenSeeds, openChallenges, openSeeds } from './seeds.ts';

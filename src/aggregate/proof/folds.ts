@@ -7,7 +7,7 @@ import type { OrdinaryLevel, Parameters, Shape } from '../parameters/rows.ts';
 import { bestModule, type Labrador } from '../wasm.ts';
 import { type Columns, splitColumns } from './columns.ts';
 import { type FoldedItems, foldItems, type ItemsFold, type StatedItem } from './foldItems.ts';
-import { keepIdle, takeIdle } from './idle.ts';
+import { keepInstance, takeInstance } from './instances.ts';
 import { type ItemsShape, itemsWithin } from './itemColumns.ts';
 import { MATRIX, SHORT } from './labels.ts';
 import type { ParsedSection } from './parse.ts';
@@ -40,10 +40,10 @@ export function* runFold(lab: Labrador, job: FoldJob): Generator<number, FoldRes
 /** The same on an instance that stands ready. */
 export function* foldOnIdle(job: FoldJob): Generator<number, FoldResult> {
   const module = bestModule();
-  const lab = takeIdle(module);
+  const lab = takeInstance(module, 'small');
   try {
     const result = yield* runFold(lab, job);
-    keepIdle(module, lab);
+    keepInstance(module, lab);
     return result;
   } catch (error) {
     // no bytes make the verifier throw; the instance is not used again

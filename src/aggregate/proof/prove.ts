@@ -4,8 +4,9 @@ import { CodedError } from '../../errors.ts';
 import type { ParameterSet } from '../../falcon/index.ts';
 import type { Parameters } from '../parameters/rows.ts';
 import { TABLE_SHA256 } from '../parameters/table.ts';
-import { Labrador } from '../wasm.ts';
+import { bestModule } from '../wasm.ts';
 import { Context, type ProveProgress } from './context.ts';
+import { keepInstance, takeInstance } from './instances.ts';
 import { ABSORB } from './labels.ts';
 import { proveOrdinary } from './level.ts';
 import { proveLevelZero } from './levelZero.ts';
@@ -56,7 +57,7 @@ export async function proveSection(
     throw new CodedError('INTERNAL', { cause: new RangeError(`${items.length} items`) });
   }
   const { levels, tail } = parameters;
-  const lab = new Labrador();
+  const lab = takeInstance(bestModule(), 'small');
   const team = new Team(options.helpers ?? []);
   const context = new Context(
     lab,
@@ -78,7 +79,10 @@ export async function proveSection(
     const rest = await proveRest(context, parameters, zero.result);
     if (rest !== undefined) {
       context.finish();
-      options.onMemory?.(lab.memoryBytes + team.memoryBytes, team.size);
+      options.onMemory?.(lab.peakBytes + team.memoryBytes, team.size);
+      lab.kernels.reset(mark);
+      keepInstance(bestModule(), lab);
+      team.close();
       return concat(...zero.fields, ...rest);
     }
     ({ retry } = zero);

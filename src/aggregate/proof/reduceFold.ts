@@ -5,7 +5,15 @@
  * summed); c_a makes it 2^63, all rows 2^69.
  */
 import type { Forms, Labrador, Vecs } from '../wasm.ts';
-import { COEFS, FORM, type Seed, sampleCs, sampleShorts, startProjection } from './challenges.ts';
+import {
+  COEFS,
+  clearRest,
+  FORM,
+  type Seed,
+  sampleCs,
+  sampleShorts,
+  startProjection,
+} from './challenges.ts';
 import { SHORT } from './labels.ts';
 import { coefsOf, type Values } from './ring.ts';
 import { LIFTS, Q } from './shapes.ts';
@@ -191,11 +199,4 @@ export class Folding {
       this.addVectors(vectors, this.lifted(row), 0, count);
     });
   }
-}
-
-/** Makes the rows of `vecs` zero if the last block to be used will not be full. */
-export function clearRest(lab: Labrador, vecs: Vecs, count: number): void {
-  if (count % COLUMNS_OF_BLOCK === 0) return;
-  const from = BLOCK * Math.floor(count / COLUMNS_OF_BLOCK);
-  for (let i = 0; i < vecs.rows; i++) lab.bytes(lab.row(vecs, i) + from, BLOCK).fill(0);
 }

@@ -8,8 +8,17 @@
  * Steps return plain data. Long ones are generators: they yield how much of the step is done, where a thread may do something else.
  */
 import type { OrdinaryLevel } from '../parameters/rows.ts';
-import { Labrador, type Vecs } from '../wasm.ts';
-import { COEFS, expandKeys, Seed, SMALL, sampleCs, vecsToFill } from './challenges.ts';
+import { bestModule, type Vecs } from '../wasm.ts';
+import {
+  COEFS,
+  expandKeys,
+  FORM,
+  Seed,
+  SMALL,
+  sampleCs,
+  vecBytes,
+  vecsToFill,
+} from './challenges.ts';
 import {
   type Columns,
   filledBy,
@@ -19,23 +28,29 @@ import {
   placesWithin,
 } from './columns.ts';
 import { addPadding, combineForms, liftCoefficients } from './combine.ts';
+import { partsBytes } from './functionals.ts';
+import { keepInstance, takeInstance } from './instances.ts';
 import type { ItemsShape } from './itemColumns.ts';
 import { ItemRows } from './itemRows.ts';
 import { MATRIX, SHORT } from './labels.ts';
-import { liftsOfItems } from './liftsOfItems.ts';
+import { combineEta, liftsOfItems } from './liftsOfItems.ts';
 import { collapse, projected } from './projection.ts';
 import { foldKey } from './reduceKeys.ts';
 import { coefsOf, type Values, valuesOf } from './ring.ts';
-import { firstRows, LIFTS, type Run } from './shapes.ts';
+import { degreeOf, FUNCTIONALS, firstRows, LIFTS, type Run } from './shapes.ts';
 import {
+  addLifts,
   amortised,
+  coefsOfSums,
   innerCommitments,
-  liftsOf,
   linearGarbage,
   quadraticGarbage,
   rowsOf,
 } from './steps.ts';
 import { type Decoded, decodeItem, type SectionItem } from './witness.ts';
+
+/** What steps take for sums and the like. */
+const SCRATCH_BYTES = 1 << 20;
 
 /** A step in parts: yields how much is done, from 0 to 1. */
 export type Step<T> = Generator<number, T>;
@@ -51,17 +66,25 @@ interface Opened {
 }
 
 export class Share {
-  readonly #lab = new Labrador();
+  readonly #lab = takeInstance(bestModule(), 'large');
   readonly #start = this.#lab.kernels.mark();
   #opened: Opened | undefined;
   /** the inner key, and where memory was free before it */
   #A: Vecs | undefined;
   #beforeA = 0;
   #F: readonly Vecs[] = [];
+  #phi: Vecs | undefined;
+  #lift: Seed | undefined;
 
-  /** Bytes of the module's memory, which never shrinks. */
+  /** Most bytes of the module's memory that were in use at a time. */
   get memoryBytes(): number {
-    return this.#lab.memoryBytes;
+    return this.#lab.peakBytes;
+  }
+
+  /** Gives the module back, when nothing is to follow. */
+  close(): void {
+    this.#reset();
+    keepInstance(bestModule(), this.#lab);
   }
 
   /**
@@ -84,6 +107,7 @@ export class Share {
       if (i % 16 === 0) yield (0.4 * i) / input.items.length;
     }
     const { level, width, count, bucket } = shape;
+    this.#reserve(shape, columns, decoded.length);
     const items = new ItemRows(lab, shape, columns, decoded);
     yield 0.5;
     const filled = filledBy(level, [width * count, 2 * bucket, width * count]);
@@ -175,11 +199,17 @@ export class Share {
     const { params, columns, places, items, s } = this.#at;
     const projection = { seed: this.#seed(input.jl), counter: input.counter };
     const seed = this.#seed(input.lift);
+    this.#lift = seed;
+    const sums = lab.sums(LIFTS);
     const filled = filledBy(params, items?.filledByLifts ?? params.lengths);
-    this.#F = Array.from({ length: LIFTS }, () => this.#rows(columns, filled));
-    if (items === undefined) yield* collapse(lab, this.#F, places, projection, seed);
-    else yield* liftsOfItems(lab, items, this.#F, projection, seed);
-    return lab.scope(() => valuesOf(lab, liftsOf(lab, this.#F, s)));
+    const used = filled.slice(0, items === undefined ? params.r : firstRows(params)[2]!);
+    // behind each other: phi takes the room of all
+    this.#F = Array.from({ length: LIFTS }, () => this.#rows(columns, used));
+    if (items === undefined) {
+      yield* collapse(lab, this.#F, places, projection, seed);
+      addLifts(lab, sums, this.#F, s);
+    } else yield* liftsOfItems(lab, items, this.#F, s, sums, projection, seed);
+    return lab.scope(() => valuesOf(lab, coefsOfSums(lab, sums)));
   }
 
   /**
@@ -195,7 +225,8 @@ export class Share {
     const lab = this.#lab;
     const { params, columns, places, items, s } = this.#at;
     const seed = this.#seed(input.seed);
-    const phi = lab.scope(() => {
+    const coefficients = liftCoefficients(lab, seed);
+    lab.scope(() => {
       let base: Vecs | undefined;
       if (input.base !== undefined) {
         base = lab.vecs(params.r, columns.to - columns.from);
@@ -206,9 +237,12 @@ export class Share {
           from += count;
         }
       }
-      return combineForms(lab, this.#F, base, liftCoefficients(lab, seed));
+      combineForms(lab, this.#F, base, coefficients);
     });
-    yield 0.4;
+    yield 0.3;
+    const phi = { ...this.#F[0]!, rows: params.r };
+    this.#phi = phi;
+    if (items !== undefined) yield* combineEta(lab, items, phi, this.#lift!, coefficients);
     items?.subtractAlphas(phi);
     addPadding(lab, seed, params.n, input.padding, columns, phi);
     return lab.scope(() => valuesOf(lab, linearGarbage(lab, phi, s)));
@@ -226,7 +260,7 @@ export class Share {
       const c = lab.forms(params.r);
       lab.kernels.smallsToForms(c.at, smalls.at, smalls.count);
       const z = lab.scope(() => valuesOf(lab, amortised(lab, c, s)));
-      return { z, phiZ: lab.scope(() => valuesOf(lab, amortised(lab, c, this.#F[0]!))) };
+      return { z, phiZ: lab.scope(() => valuesOf(lab, amortised(lab, c, this.#phi!))) };
     });
   }
 
@@ -255,6 +289,17 @@ export class Share {
     this.#opened = undefined;
     this.#A = undefined;
     this.#F = [];
+    this.#phi = undefined;
+  }
+
+  /** About all the memory that level 0 takes. */
+  #reserve({ set, level, width, count }: ItemsShape, columns: Columns, items: number): void {
+    const row = vecBytes(columns.to - columns.from);
+    const rowsOfF = LIFTS * (firstRows(level)[2]! + 1);
+    const parts = FUNCTIONALS * partsBytes(degreeOf(set)) * items;
+    const small = FORM * count + SMALL * width * items;
+    const late = Math.max(level.kappa * row, parts + rowsOfF * row);
+    this.#lab.reserve(small + level.r * row + late + SCRATCH_BYTES);
   }
 
   #rows(columns: Columns, filled: readonly number[]): Vecs {

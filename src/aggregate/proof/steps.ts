@@ -1,7 +1,7 @@
 /** What levels compute of their rows (docs/protocol.md, 6 to 9), in all columns or in some: commitments, garbage, lifts, amortisation. */
-import type { Coefs, Forms, Labrador, Smalls, Vecs } from '../wasm.ts';
+import type { Coefs, Forms, Labrador, Smalls, Sums, Vecs } from '../wasm.ts';
 import { SMALL, SUMS } from './challenges.ts';
-import { LIFTS, pairIndex } from './shapes.ts';
+import { pairIndex } from './shapes.ts';
 
 /** A row's view of vecs, or several rows'. */
 export const rowsOf = (vecs: Vecs, from: number, rows: number): Vecs => ({
@@ -58,18 +58,19 @@ export function linearGarbage(lab: Labrador, phi: Vecs, s: Vecs): Coefs {
   return out;
 }
 
-/** b^(k+1) = sum of <F_a, s_a>: three polynomials. */
-export function liftsOf(lab: Labrador, F: readonly Vecs[], s: Vecs): Coefs {
-  const lifts = lab.coefs(LIFTS);
-  lab.scope(() => {
-    const sums = lab.sums(LIFTS);
-    for (const [k, { at }] of F.entries()) {
-      // rows lie behind each other, so that all of them are one long row
-      lab.kernels.products(sums.at + SUMS * k, at, 1, 0, s.at, 1, 0, s.rows * s.blocks);
-    }
-    lab.kernels.manySumsToCoefs(lifts.at, sums.at, LIFTS);
-  });
-  return lifts;
+/** b^(k+1) += sum of <F_a, s_a>: three sums. */
+export function addLifts(lab: Labrador, sums: Sums, F: readonly Vecs[], s: Vecs): void {
+  for (const [k, { at }] of F.entries()) {
+    // rows lie behind each other, so that all of them are one long row
+    lab.kernels.products(sums.at + SUMS * k, at, 1, 0, s.at, 1, 0, s.rows * s.blocks);
+  }
+}
+
+/** Sums as polynomials mod q. */
+export function coefsOfSums(lab: Labrador, sums: Sums): Coefs {
+  const coefs = lab.coefs(sums.count);
+  lab.kernels.manySumsToCoefs(coefs.at, sums.at, sums.count);
+  return coefs;
 }
 
 /** Sum of c_a x_a column by column, as polynomials that are centred mod q. */

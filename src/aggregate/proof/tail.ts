@@ -15,7 +15,14 @@ import { RiceWriter } from './rice.ts';
 import { coefsOf, slice } from './ring.ts';
 import { amortisingChallenges, sendLifts, sendProjection } from './send.ts';
 import { LIFTS, paddingOf } from './shapes.ts';
-import { amortised, innerCommitments, liftsOf, linearGarbage, quadraticGarbage } from './steps.ts';
+import {
+  addLifts,
+  amortised,
+  coefsOfSums,
+  innerCommitments,
+  linearGarbage,
+  quadraticGarbage,
+} from './steps.ts';
 
 export async function proveTail(
   context: Context,
@@ -76,7 +83,9 @@ export async function proveTail(
   for (const share of collapse(lab, F, places, projection, context.seed(SEED.lift))) {
     await context.pause('lift', share);
   }
-  const lifts = liftsOf(lab, F, s);
+  const sums = lab.sums(LIFTS);
+  addLifts(lab, sums, F, s);
+  const lifts = coefsOfSums(lab, sums);
   sendLifts(context, lifts);
   await context.pause('combine');
 

@@ -6,7 +6,7 @@ import { type Columns, splitColumns } from './columns.ts';
 import { Share } from './share.ts';
 
 /** The steps of a share. */
-export type StepName = Exclude<keyof Share, 'memoryBytes'>;
+export type StepName = Exclude<keyof Share, 'memoryBytes' | 'close'>;
 export type StepInput<K extends StepName> = Parameters<Share[K]>[0];
 export type StepOutput<K extends StepName> =
   ReturnType<Share[K]> extends Generator<number, infer T> ? T : ReturnType<Share[K]>;
@@ -14,7 +14,7 @@ export type StepOutput<K extends StepName> =
 /** A share in another thread. */
 export interface Helper {
   run<K extends StepName>(step: K, input: StepInput<K>): Promise<StepOutput<K>>;
-  /** Bytes of its module's memory, as of its last answer. */
+  /** Most bytes of its module's memory that were in use at a time, as of its last answer. */
   readonly memoryBytes: number;
 }
 
@@ -70,6 +70,11 @@ export class Team {
   /** Peak bytes of the modules' memories. */
   get memoryBytes(): number {
     return this.#helpers.reduce((sum, helper) => sum + helper.memoryBytes, this.#share.memoryBytes);
+  }
+
+  /** To be called when the proof is made; nothing may follow. */
+  close(): void {
+    this.#share.close();
   }
 
   /** Shares out the columns of a level. */

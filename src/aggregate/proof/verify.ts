@@ -16,7 +16,7 @@ import {
   planFolds,
   runFold,
 } from './folds.ts';
-import { onIdle } from './idle.ts';
+import { onInstance } from './instances.ts';
 import { type ParsedSection, parseSection } from './parse.ts';
 import { reduceLevel } from './reduceLevel.ts';
 import { reduceLevelZero } from './reduceLevelZero.ts';
@@ -44,7 +44,7 @@ export function verifySection(
 ): { end: number } | undefined {
   const begun = begin(set, header, statements, salts, bytes, at, 1, trace);
   if (begun === undefined) return undefined;
-  return onIdle(module, (lab) =>
+  return onInstance(module, (lab) =>
     judge(
       lab,
       begun,
@@ -67,7 +67,7 @@ export async function verifySectionIn(
   const begun = begin(set, header, statements, salts, bytes, at, parts);
   if (begun === undefined) return undefined;
   const results = await spread(begun.plan.jobs);
-  return onIdle(bestModule(), (lab) => judge(lab, begun, results));
+  return onInstance(bestModule(), (lab) => judge(lab, begun, results));
 }
 
 type SectionArguments = [

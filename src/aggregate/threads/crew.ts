@@ -10,7 +10,7 @@
 import { CodedError } from '../../errors.ts';
 import { type HostThread, hasThreads, startThread } from '../../falcon/hostThreads.ts';
 import type { Helper, StepInput, StepName, StepOutput } from '../proof/index.ts';
-import { type Answer, errorOf, packWork, type Request, type Work } from './messages.ts';
+import { type Answer, errorOf, packWork, type Request, unflatten, type Work } from './messages.ts';
 
 export interface CrewOptions {
   /** Threads, the calling one included. */
@@ -22,6 +22,9 @@ export interface CrewOptions {
 /** A thread that has not said hello after so long will not. */
 const HELLO_MS = 30_000;
 
+/** A host that has refused so many threads is not asked again. */
+const MAX_REFUSALS = 3;
+
 interface Pending {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -32,7 +35,7 @@ const isSource = import.meta.url.endsWith('.ts');
 
 /** The words that bundlers look for. */
 const makeWorker = (): Worker =>
-  new globalThis.Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
+  new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
 
 class Thread {
   readonly #host: HostThread;
@@ -113,7 +116,7 @@ class Thread {
       return;
     }
     this.memoryBytes = answer.memoryBytes;
-    pending?.resolve(answer.value);
+    pending?.resolve(unflatten(answer.value));
   }
 }
 
@@ -144,8 +147,8 @@ export class Crew {
   readonly #others = new Set<Thread>();
   #nextProof = 0;
   #isClosed = false;
-  /** A host that refuses threads is not asked again. */
-  #isRefused = false;
+  /** Threads that could not be had. */
+  #refusals = 0;
 
   constructor({ threads, workerUrl }: CrewOptions) {
     this.threads = threads;
@@ -158,22 +161,23 @@ export class Crew {
 
   /** Starts the threads that are missing, as far as the host allows. */
   start(): void {
-    while (!this.#isClosed && !this.#isRefused && this.#others.size < this.threads - 1) {
-      if (!hasThreads()) {
-        this.#isRefused = true;
-        return;
-      }
+    while (
+      !this.#isClosed &&
+      hasThreads() &&
+      this.#refusals < MAX_REFUSALS &&
+      this.#others.size < this.threads - 1
+    ) {
       try {
         this.#others.add(new Thread(this.#workerUrl, (thread) => this.#lose(thread)));
       } catch {
-        this.#isRefused = true;
+        this.#refusals++;
       }
     }
   }
 
   #lose(thread: Thread): void {
     this.#others.delete(thread);
-    if (!thread.hasGreeted) this.#isRefused = true;
+    if (!thread.hasGreeted) this.#refusals++;
   }
 
   /** Shares for one proof in every other thread. */

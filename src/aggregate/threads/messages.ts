@@ -50,8 +50,13 @@ export function faultOf(error: unknown): Fault {
 export const errorOf = ({ code, text }: Fault): CodedError =>
   new CodedError(code, { cause: new Error(text) });
 
-/** Work as it travels, and what is handed over with it. Lists of items become one buffer: views would take all that they view along. */
+/** Work as it travels, and what is handed over with it. Lists of items become one buffer. */
 export function packWork(work: Work): { work: unknown; transfer: ArrayBuffer[] } {
+  const { work: packed, transfer } = packLists(work);
+  return { work: flatten(packed), transfer };
+}
+
+function packLists(work: Work): { work: unknown; transfer: ArrayBuffer[] } {
   const transfer: ArrayBuffer[] = [];
   const pack = (items: readonly SectionItem[]): Packed => {
     const packed = packItems(items, 0, items.length, (size) => new ArrayBuffer(size));
@@ -75,7 +80,7 @@ export function packWork(work: Work): { work: unknown; transfer: ArrayBuffer[] }
 
 /** The inverse of {@link packWork}. */
 export function unpackWork(packed: unknown): Work {
-  const work = packed as Work;
+  const work = unflatten(packed) as Work;
   const unpack = (items: unknown): SectionItem[] =>
     unpackItems((items as Packed).packed) as SectionItem[];
   if (work.kind === 'check') return { ...work, items: unpack(work.items) };
@@ -92,14 +97,41 @@ export function unpackWork(packed: unknown): Work {
   return work;
 }
 
-/** The buffers of typed arrays in an answer, or in the fields of one: they are handed over. */
-export function buffersOf(value: unknown): ArrayBuffer[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return [value, ...Object.values(ArrayBuffer.isView(value) ? {} : value)].flatMap((part) => {
+/**
+ * A view in a message, as its buffer: Deno looks at every element of a view that it is to hand over, and takes a second for two
+ * megabytes.
+ */
+interface Flat {
+  readonly view: ViewName;
+  readonly buffer: ArrayBuffer;
+}
+
+const VIEWS = { Uint8Array, Int16Array, Int32Array, BigInt64Array } as const;
+type ViewName = keyof typeof VIEWS;
+type View = InstanceType<(typeof VIEWS)[ViewName]>;
+
+/** Data with every view as its buffer; `buffers` gets those buffers. */
+export function flatten(value: unknown, buffers: ArrayBuffer[] = []): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof ArrayBuffer) return value;
+  if (ArrayBuffer.isView(value)) {
+    const view = value as View;
     const isWhole =
-      ArrayBuffer.isView(part) &&
-      part.buffer instanceof ArrayBuffer &&
-      part.byteLength === part.buffer.byteLength;
-    return isWhole ? [part.buffer as ArrayBuffer] : [];
-  });
+      view.buffer instanceof ArrayBuffer && view.byteLength === view.buffer.byteLength;
+    const buffer = (isWhole ? view : view.slice()).buffer as ArrayBuffer;
+    buffers.push(buffer);
+    return { view: view.constructor.name as ViewName, buffer } satisfies Flat;
+  }
+  if (Array.isArray(value)) return value.map((element) => flatten(element, buffers));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, flatten(field, buffers)]),
+  );
+}
+
+/** The inverse of {@link flatten}. */
+export function unflatten(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof ArrayBuffer) return value;
+  if (Array.isArray(value)) return value.map(unflatten);
+  const { view, buffer } = value as Partial<Flat>;
+  if (view !== undefined) return new VIEWS[view](buffer!);
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, unflatten(field)]));
 }

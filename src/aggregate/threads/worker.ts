@@ -2,27 +2,21 @@
 import { serveThread } from '../../falcon/hostThreads.ts';
 import { invalidItems } from '../batch.ts';
 import { foldOnIdle, runStep, Share } from '../proof/index.ts';
-import {
-  type Answer,
-  buffersOf,
-  faultOf,
-  type Request,
-  unpackWork,
-  type Work,
-} from './messages.ts';
+import { type Answer, faultOf, flatten, type Request, unpackWork, type Work } from './messages.ts';
 
 const shares = new Map<number, Share>();
 
 const post = serveThread((message, reply) => {
   const { id, work } = message as Request;
   let answer: Answer;
+  const buffers: ArrayBuffer[] = [];
   try {
-    const value = perform(unpackWork(work));
+    const value = flatten(perform(unpackWork(work)), buffers);
     answer = { id, value, memoryBytes: memoryBytes() };
   } catch (error) {
     answer = { id, fault: faultOf(error) };
   }
-  reply(answer, 'value' in answer ? buffersOf(answer.value) : []);
+  reply(answer, buffers);
 });
 post({ hello: true } satisfies Answer);
 
@@ -38,6 +32,7 @@ function perform(work: Work): unknown {
       }
     }
     case 'release':
+      shares.get(work.proof)?.close();
       shares.delete(work.proof);
       return undefined;
     case 'step': {

@@ -1,12 +1,13 @@
 /**
  * What is done with one task of kind 'aggregate':
  *
- *   task file ─▶ read ─▶ verify in chunks, on all threads ─▶ aggregate ─▶ result file
+ *   task file ─▶ read ─▶ verify in chunks, on all threads ─▶ aggregate, on all threads ─▶ result file
  *                            └─▶ any invalid item: failed, with every one of them, and nothing is proved
  *
  * Everything that costs time happens in worker threads; a thread in the middle of WebAssembly cannot be interrupted, so
- * stopping means ending the thread (the pool starts another). One task at a time makes a result, and its blob key belongs
- * to one attempt: doing the same task twice at once, after a lost lease, harms nothing.
+ * stopping means ending the thread (the pool starts another), and the threads that it has started. One task at a time is aggregated: it
+ * gets all threads, and memory holds one proof. A result's blob key belongs to one attempt: doing the same task twice at once,
+ * after a lost lease, harms nothing.
  */
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,6 +50,9 @@ const MIN_CHUNK = 16;
 const MAX_CHUNK = 128;
 const CHUNKS_PER_THREAD = 8;
 
+/** What `aggregate` takes at most. */
+const MAX_PROOF_THREADS = 64;
+
 /** Judgements that may wait; one more is refused. */
 const MAX_JUDGEMENTS = 64;
 
@@ -70,6 +74,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
   let pool: Piscina | null = null;
   let judges: Piscina | null = null;
   let judgements = 0;
+  const inTurn = turns();
 
   const run = <K extends Job['kind']>(
     job: Extract<Job, { kind: K }>,
@@ -141,7 +146,9 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
     try {
       const format = wanted;
       const job = { kind: 'aggregate', items, processId, format, progress, timings } as const;
-      return await run(job, signal, [progress]);
+      return await run({ ...job, threads: Math.min(threads, MAX_PROOF_THREADS) }, signal, [
+        progress,
+      ]);
     } finally {
       told.close();
     }
@@ -159,10 +166,11 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
     const invalid = await verify(batch, context);
     if (invalid.length > 0) throw new CodedError('INVALID_SIGNATURES', { invalid });
 
-    const verifiedMs = performance.now();
-    await context.aggregating({ phase: 'aggregate', done: 0, total: count });
-    const timings = { read_ms: readMs - startMs, verify_ms: verifiedMs - readMs };
-    const made = await aggregate(batch, task.id, timings, context);
+    const timings = { read_ms: readMs - startMs, verify_ms: performance.now() - readMs };
+    const made = await inTurn(signal, async () => {
+      await context.aggregating({ phase: 'aggregate', done: 0, total: count });
+      return aggregate(batch, task.id, timings, context);
+    });
     const { file, format, aggregateBytes } = made;
 
     context.report({ phase: 'store', done: count, total: count });
@@ -200,6 +208,21 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       await Promise.all(closing.map((threads) => threads?.destroy()));
     },
   };
+}
+
+/** Runs one body at a time, in the order of the calls; one whose signal is aborted while it waits is rejected at once and not run. */
+function turns(): <T>(signal: AbortSignal, body: () => Promise<T>) => Promise<T> {
+  let last: Promise<void> = Promise.resolve();
+  return (signal, body) =>
+    new Promise((resolve, reject) => {
+      const stop = () => reject(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
+      last = last.then(async () => {
+        signal.removeEventListener('abort', stop);
+        if (signal.aborted) stop();
+        else await body().then(resolve, reject);
+      });
+    });
 }
 
 function startPool(threads: number, maxInputBytes: number): Piscina {

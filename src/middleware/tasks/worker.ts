@@ -35,6 +35,8 @@ export interface AggregateJob {
   readonly items: SharedArrayBuffer;
   readonly processId: number;
   readonly format: AggregateFormatOption;
+  /** To work with, this one included; the others are this one's own, and end with it. */
+  readonly threads: number;
   /** Gets the number of items that are done, now and then. */
   readonly progress: MessagePort;
   /** Of what was done before; the file gets `aggregate_ms` beside them. */
@@ -134,11 +136,12 @@ function judge({ aggregate, statements }: JudgeJob): Answers['judge'] {
 }
 
 async function aggregate(job: AggregateJob): Promise<Answers['aggregate']> {
-  const { items: packed, processId, format, progress, timings } = job;
+  const { items: packed, processId, format, threads, progress, timings } = job;
   const startMs = performance.now();
   const items = unpackItems(packed);
   const bytes = await aggregateItems(items, {
     format,
+    threads,
     onProgress({ phase, done }) {
       if (phase === 'aggregating') progress.postMessage(done);
     },

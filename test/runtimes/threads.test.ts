@@ -1,0 +1,77 @@
+/** Proofs on several threads, really started in Node, Deno, Bun and Chromium; and where threads are not allowed. */
+import { execFile } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { chromium } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { fact } from '../support/facts.ts';
+import { serveLibrary } from './serve.ts';
+import type { ThreadsReport } from './threadsCheck.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const main = fileURLToPath(new URL('./threadsMain.ts', import.meta.url));
+const installed = (name: string): string => join(root, 'node_modules/.bin', name);
+const LONG = { timeout: 180_000 };
+const DENO = ['run', '--no-prompt', '--no-lock', '--cached-only', '--node-modules-dir=manual'];
+
+async function runCommand(command: string, args: readonly string[]): Promise<ThreadsReport> {
+  const { stdout } = await promisify(execFile)(command, [...args, main], {
+    cwd: root,
+    timeout: 120_000,
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  return JSON.parse(stdout.trim().split('\n').at(-1)!) as ThreadsReport;
+}
+
+const expected = { same: true, valid: true, threads: 3, refused: 1 };
+
+test.each([
+  ['Node', process.execPath, []],
+  ['Deno', installed('deno'), [...DENO, `--allow-read=${root}`]],
+  ['Bun', installed('bun'), ['run', '--no-install']],
+] as const)('%s, which then exits', LONG, async (_, command, args) => {
+  expect(await runCommand(command, args)).toEqual(expected);
+});
+
+test('Node under its permission model: this thread does the work', LONG, async () => {
+  const args = ['--permission', `--allow-fs-read=${root}`];
+  expect(await runCommand(process.execPath, args)).toEqual({ ...expected, threads: 1 });
+});
+
+const executablePath = ['/usr/bin', ...(process.env.PATH ?? '').split(delimiter)]
+  .map((path) => join(path, 'chromium'))
+  .find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+
+test('Chromium', LONG, async (context) => {
+  if (executablePath === undefined) return context.skip('no Chromium on this machine');
+  const server = await serveLibrary();
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
+  const browser = await chromium.launch({ executablePath, headless: true, args });
+  const call = "import('/test/runtimes/threadsCheck.ts').then((m) => m.checkThreads())";
+  try {
+    const page = await browser.newPage();
+    await page.goto(server.url);
+    expect(await page.evaluate(call)).toEqual(expected);
+    // A page whose policy forbids workers.
+    await page.route(server.url, async (route) => {
+      const response = await route.fetch();
+      const headers = { ...response.headers(), 'content-security-policy': "worker-src 'none'" };
+      await route.fulfill({ response, headers });
+    });
+    await page.goto(server.url);
+    expect(await page.evaluate(call)).toEqual({ ...expected, threads: 1 });
+    fact(context, 'threads', 'Node, Deno, Bun, Chromium: three threads make the proof of one');
+  } finally {
+    await browser.close();
+    await server.close();
+  }
+});
