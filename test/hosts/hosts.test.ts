@@ -65,7 +65,7 @@ function versionOf({ heading, source }: Recipe): string {
 const CRASHED = ['Hono', 'Deno', 'Bun'];
 
 let reference: readonly string[];
-const alike = new Set<Recipe>();
+const passed = new Set<Recipe>();
 
 beforeAll(async () => {
   const service = await startService();
@@ -86,10 +86,10 @@ describe.concurrent('hosts', () => {
         const running = await kitchen.start();
         const said = await walk({ ...kitchen, base: running.base });
         expect(said).toEqual(reference);
-        alike.add(recipe);
         await tellsAddresses(running.base);
         await endsInOrder(kitchen, running.base, () => running.end('SIGTERM'));
         if (CRASHED.includes(recipe.heading)) await survives(recipe);
+        passed.add(recipe);
       } finally {
         await kitchen.close();
       }
@@ -122,7 +122,8 @@ async function survives(recipe: Recipe): Promise<void> {
   expect(source).not.toBe(recipe.source);
   const kitchen = await layOut(source, commandOf(recipe));
   try {
-    await stopsWork(kitchen, await takesOver(kitchen));
+    const stopMs = recipe.heading === 'Deno' ? SLOW_STOP_MS : STOP_MS;
+    await stopsWork(kitchen, await takesOver(kitchen), stopMs);
   } finally {
     await kitchen.close();
   }
@@ -161,11 +162,18 @@ async function takesOver(kitchen: Kitchen): Promise<RunningRecipe> {
   return second;
 }
 
-/** Threads to sleep for so long after a cancellation, and then to be seen asleep for as long. */
+/** Threads sleep so long after a cancellation at the latest, and are then watched for as long. */
 const STOP_MS = 1000;
 
+/** Deno does not interrupt a busy thread: it ends when the prover pauses next, seconds later on a busy machine. */
+const SLOW_STOP_MS = 6000;
+
 /** A task that is cancelled while it is proved lets all threads go, and the next task gets them. */
-async function stopsWork({ alice }: Kitchen, { base, cpuSeconds }: RunningRecipe): Promise<void> {
+async function stopsWork(
+  { alice }: Kitchen,
+  { base, cpuSeconds }: RunningRecipe,
+  stopMs: number,
+): Promise<void> {
   const headers = { authorization: alice, 'content-type': 'application/json' };
   const submit = async (count: number) => {
     const body = JSON.stringify({ data: fixedItems(falcon512, count).map(toTriple) });
@@ -180,7 +188,7 @@ async function stopsWork({ alice }: Kitchen, { base, cpuSeconds }: RunningRecipe
   const large = await submit(1722);
   while ((await statusOf(large)) !== 'falcon signature aggregation') await pause(10);
   expect(await statusOf(large, { method: 'DELETE' })).toBe('cancelled');
-  await pause(STOP_MS);
+  await pause(stopMs);
   const before = await cpuSeconds();
   await pause(STOP_MS);
   const after = await cpuSeconds();
@@ -218,7 +226,7 @@ test('what runs on Node is sound in types', { timeout: 120_000 }, async () => {
 test('all of them, alike', (context) => {
   expect(programs.length).toBeGreaterThanOrEqual(7);
   for (const recipe of programs) {
-    expect(alike).toContain(recipe);
+    expect(passed).toContain(recipe);
     const crashed = CRASHED.includes(recipe.heading) ? ', survives kill -9' : '';
     fact(
       context,
