@@ -13,6 +13,7 @@ import type { ParameterSet } from '../falcon/index.ts';
 import type { VerifiedBatch } from './batch.ts';
 import { encodeHeader, kindOf, type ParsedHeader, SALT_BYTES, setOfKind } from './container.ts';
 import {
+  endOfSection,
   type FoldJob,
   type FoldResult,
   MAX_SECTION_ITEMS,
@@ -145,14 +146,9 @@ export function verifyProof(
 ): boolean {
   const sections = sectionsOf(bytes, header, statements);
   if (sections === undefined) return false;
-  let at = header.bodyAt;
-  for (const section of sections) {
-    const { set, head, members, salts } = section;
-    const judged = verifySection(set, head, members, salts, bytes, at);
-    if (judged === undefined) return false;
-    at = judged.end;
-  }
-  return at === bytes.length;
+  return sections.every(({ set, head, members, salts, at, end }) => {
+    return verifySection(set, head, members, salts, bytes, at)?.end === end;
+  });
 }
 
 /**
@@ -169,15 +165,12 @@ export async function verifyProofIn(
 ): Promise<boolean> {
   const sections = sectionsOf(bytes, header, statements);
   if (sections === undefined) return false;
-  let at = header.bodyAt;
-  for (const section of sections) {
-    const { set, head, members, salts } = section;
+  for (const { set, head, members, salts, at, end } of sections) {
     const spreadAll = (jobs: readonly FoldJob[]) => spread(jobs, members.length);
     const judged = await verifySectionIn(parts, spreadAll, set, head, members, salts, bytes, at);
-    if (judged === undefined) return false;
-    at = judged.end;
+    if (judged?.end !== end) return false;
   }
-  return at === bytes.length;
+  return true;
 }
 
 interface SectionToJudge {
@@ -185,9 +178,12 @@ interface SectionToJudge {
   readonly head: Uint8Array;
   readonly members: readonly Statement[];
   readonly salts: Uint8Array;
+  /** where it begins and ends */
+  readonly at: number;
+  readonly end: number;
 }
 
-/** The sections that the bytes must hold; undefined if they cannot be a proof of this version. */
+/** The sections that the bytes hold, with no byte left; undefined if their form is wrong anywhere, before anything is proved. */
 function sectionsOf(
   bytes: Uint8Array,
   { format, version, kinds, salts, bodyAt }: ParsedHeader,
@@ -197,13 +193,19 @@ function sectionsOf(
     return undefined;
   }
   const head = bytes.subarray(0, bodyAt);
-  return SECTIONS.flatMap((set) => {
+  const sections: SectionToJudge[] = [];
+  let at = bodyAt;
+  for (const set of SECTIONS) {
     const positions = Array.from(kinds.keys()).filter((i) => setOfKind(kinds[i]!) === set);
-    if (positions.length === 0) return [];
+    if (positions.length === 0) continue;
+    const end = endOfSection(set, positions.length, bytes, at);
+    if (end === undefined) return undefined;
     const members = positions.map((i) => statements[i]!);
     const own = positions.map((i) => salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1)));
-    return [{ set, head, members, salts: concat(...own) }];
-  });
+    sections.push({ set, head, members, salts: concat(...own), at, end });
+    at = end;
+  }
+  return at === bytes.length ? sections : undefined;
 }
 
 function positionsOf(statements: readonly Statement[], set: ParameterSet): number[] {

@@ -8,4 +8,4 @@ export { proofSize } from './size.ts';
 export { type Helper, runStep, type StepInput, type StepName, type StepOutput } from './team.ts';
 export type { Trace, TraceEvent } from './transcript.ts';
 export { nextTurn } from './turn.ts';
-export { verifySection, verifySectionIn } from './verify.ts';
+export { endOfSection, verifySection, verifySectionIn } from './verify.ts';

@@ -70,6 +70,23 @@ export async function verifySectionIn(
   return onInstance(bestModule(), (lab) => judge(lab, begun, results));
 }
 
+/**
+ * Where a section of `count` items ends that begins at `at`, by its form and its norms alone, which cost next to nothing.
+ *
+ * @returns undefined if it will be refused
+ */
+export function endOfSection(
+  set: ParameterSet,
+  count: number,
+  bytes: Uint8Array,
+  at: number,
+): number | undefined {
+  const parameters = parametersFor(set, count);
+  if (parameters === undefined || count > MAX_SECTION_ITEMS) return undefined;
+  const section = parseSection(parameters, bytes, at);
+  return section !== undefined && normsHold(parameters, section) ? section.end : undefined;
+}
+
 type SectionArguments = [
   set: ParameterSet,
   header: Uint8Array,
