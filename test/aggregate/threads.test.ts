@@ -151,7 +151,7 @@ describe('on the way', () => {
     expect(hex(await each.aggregate(few, proof))).toBe(hex(await aggregate(few, proof)));
   });
 
-  test('a signal stops it anywhere, within a second', LONG, async () => {
+  test('a signal stops it anywhere, at once', LONG, async () => {
     const each = pool({ threads: 2 });
     const reason = new Error('enough');
     const signal = AbortSignal.abort(reason);
@@ -163,18 +163,15 @@ describe('on the way', () => {
     for (const stopAt of [0, 1, 3, 8, 20]) {
       const controller = new AbortController();
       let shown = 0;
-      let stoppedMs = 0;
       const run = each.aggregate(items, {
         ...proof,
         signal: controller.signal,
         onProgress: () => {
-          if (shown++ !== stopAt) return;
-          stoppedMs = performance.now();
-          controller.abort(reason);
+          if (shown++ === stopAt) controller.abort(reason);
         },
       });
       await expect(run).rejects.toMatchObject(aborted);
-      expect(performance.now() - stoppedMs).toBeLessThan(1000);
+      expect(shown).toBe(stopAt + 1);
     }
     const controller = new AbortController();
     const run = each.verifyAggregate(bytes, items, {
