@@ -3,7 +3,12 @@
  * encoded again, so that they are read to their end. Each goes through the whole of `verifyAggregate` and `inspectAggregate`.
  */
 import { expect, test } from 'vitest';
-import { aggregate, inspectAggregate, verifyAggregate } from '../../../src/aggregate/index.ts';
+import {
+  aggregate,
+  createAggregatePool,
+  inspectAggregate,
+  verifyAggregate,
+} from '../../../src/aggregate/index.ts';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
 import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/encode.ts';
 import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/parse.ts';
@@ -227,12 +232,14 @@ export function testFuzz(
   test(`${name}: fuzzed proofs never crash, hang, pass or take memory`, {
     timeout: 7_200_000,
   }, async (context) => {
-    const target = await targetOf(members.map(([set, number]) => signedItem(set, number)));
-    const { items, good } = target;
+    // from before the proof is made: an instance may serve prover and verifier
     const memory = watchMemories();
     try {
+      const target = await targetOf(members.map(([set, number]) => signedItem(set, number)));
+      const { items, good } = target;
       expect(verifyAggregate(good, items)).toBe(true);
       const needed = memory.bytes();
+      expect(needed).toBeGreaterThan(2 ** 16);
       const random = testRandom(`fuzzed proofs ${name}`);
       const counts = new Map<string, number>();
       let slowest = 0;
@@ -274,6 +281,34 @@ export function testFuzz(
       );
     } finally {
       memory.stop();
+    }
+  });
+}
+
+/** The same before two threads: what one thread refuses is refused, and the threads are there for the next proof. */
+export function testFuzzOnThreads(
+  name: string,
+  members: readonly (readonly [SetName, number])[],
+): void {
+  test(`${name}: fuzzed proofs before two threads`, { timeout: 1_800_000 }, async (context) => {
+    const target = await targetOf(members.map(([set, number]) => signedItem(set, number)));
+    const { items, good } = target;
+    const random = testRandom(`fuzzed proofs on threads ${name}`);
+    const pool = createAggregatePool({ threads: 2 });
+    try {
+      expect(await pool.verifyAggregate(good, items)).toBe(true);
+      const kinds = Object.keys(MUTATORS);
+      const runs = process.env.SLOW ? 2000 : 2 * kinds.length;
+      for (let run = 0; run < runs; run++) {
+        const kind = kinds[run % kinds.length]!;
+        const bytes = MUTATORS[kind]![1](target, random);
+        if (Buffer.compare(bytes, good) === 0) continue;
+        expect(await pool.verifyAggregate(bytes, items), `run ${run}, ${kind}`).toBe(false);
+      }
+      expect(await pool.verifyAggregate(good, items)).toBe(true);
+      fact(context, 'fuzzed proofs', `${name}: ${runs} before two threads`);
+    } finally {
+      await pool.close();
     }
   });
 }

@@ -1,4 +1,4 @@
-import { testFuzz } from './fuzz.ts';
+import { testFuzz, testFuzzOnThreads } from './fuzz.ts';
 
 testFuzz(
   'one item of each set',
@@ -7,4 +7,9 @@ testFuzz(
     ['falcon512', 1],
   ],
   200_000,
+);
+
+testFuzzOnThreads(
+  'twenty items of each set',
+  Array.from({ length: 40 }, (_, i) => [i % 2 === 0 ? 'falcon512' : 'falcon1024', i] as const),
 );
