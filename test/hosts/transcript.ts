@@ -71,9 +71,10 @@ export class Transcript {
   plain(text: string): string {
     return text
       .replaceAll(this.#base, '{base}')
-      .replaceAll(this.#serviceName, '{name}')
+      // Before the name, whose three letters may stand in them by chance.
       .replaceAll(/\?expires=\d+&signature=[\w-]+/g, '?{signed}')
       .replaceAll(/cursor=[\w-]{23}/g, 'cursor={cursor}')
+      .replaceAll(this.#serviceName, '{name}')
       .replaceAll(/\d{12,16}/g, (id) => this.#label(id));
   }
 
