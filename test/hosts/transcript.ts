@@ -69,13 +69,15 @@ export class Transcript {
 
   /** A text without address, the service's name, ids and signatures of urls. */
   plain(text: string): string {
-    return text
-      .replaceAll(this.#base, '{base}')
-      // Before the name, whose three letters may stand in them by chance.
-      .replaceAll(/\?expires=\d+&signature=[\w-]+/g, '?{signed}')
-      .replaceAll(/cursor=[\w-]{23}/g, 'cursor={cursor}')
-      .replaceAll(this.#serviceName, '{name}')
-      .replaceAll(/\d{12,16}/g, (id) => this.#label(id));
+    return (
+      text
+        .replaceAll(this.#base, '{base}')
+        // Before the name, whose three letters may stand in them by chance.
+        .replaceAll(/\?expires=\d+&signature=[\w-]+/g, '?{signed}')
+        .replaceAll(/cursor=[\w-]{23}/g, 'cursor={cursor}')
+        .replaceAll(this.#serviceName, '{name}')
+        .replaceAll(/\d{12,16}/g, (id) => this.#label(id))
+    );
   }
 
   #label(id: string): string {
