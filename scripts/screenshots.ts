@@ -10,14 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { createClient } from '../src/client/index.ts';
-import {
-  enterKey,
-  findChromium,
-  openBrowser,
-  startUiService,
-  type UiService,
-  visit,
-} from '../test/ui/browser.ts';
+import { findChromium, openBrowser } from '../test/support/chromium.ts';
+import { enterKey, startUiService, type UiService, visit } from '../test/ui/browser.ts';
 import { someItems, withWrongSignature } from '../test/ui/taskFiles.ts';
 import { palettePng } from './palettePng.ts';
 

@@ -1,12 +1,11 @@
 /** The documentation page: whole, safe, and read by a real browser. */
-import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openHttpServer } from '../../src/cli/httpServer.ts';
 import { falconService } from '../../src/middleware/index.ts';
+import { findChromium, openBrowser } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
 
-const CHROMIUM = '/usr/bin/chromium';
+const executablePath = findChromium();
 const HOSTILE = `https://x.example/a"><script>alert(1)</script>&'b`;
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document
@@ -85,11 +84,10 @@ describe('the page', () => {
 });
 
 it('a browser shows it: no fault, nothing loaded, by keyboard, dark, light and narrow', {
-  skip: !existsSync(CHROMIUM),
+  skip: executablePath === undefined,
 }, async (context) => {
   const server = await openHttpServer({ fetch: app.fetch, port: 0, host: '127.0.0.1' });
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args });
+  const browser = await openBrowser(executablePath!);
   try {
     const faults: string[] = [];
     const asked: string[] = [];

@@ -1,13 +1,12 @@
 /** The same check really run in Node, Deno, Bun and Chromium, on both builds of the module. */
 import { execFile, execFileSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { chromium } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { aggregate } from '../../src/aggregate/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
+import { findChromium, openBrowser } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
 import { type Degree, nobleObject, nobleSign } from '../support/peers.ts';
 import { check, checkInputs, fixedItems, proveMany, type Report, sha256 } from './check.ts';
@@ -89,41 +88,12 @@ test('Bun', { timeout: 120_000 }, async (context) => {
   fact(context, TOPIC, `Bun ${version}: ${judge(report, false)}`);
 });
 
-/** Debian's package installs /usr/bin/chromium; nothing is downloaded for this test. */
-function findChromium(): string | undefined {
-  const paths = (process.env.PATH ?? '').split(delimiter).map((path) => join(path, 'chromium'));
-  return ['/usr/bin/chromium', ...paths].find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
-
 const executablePath = findChromium();
 
 test('Chromium', { timeout: 120_000 }, async (context) => {
-  if (executablePath === undefined) {
-    console.log(
-      'NOTICE: no Chromium on this machine (Debian: apt-get install chromium); its test is skipped.',
-    );
-    return context.skip('no Chromium on this machine');
-  }
+  if (executablePath === undefined) return context.skip('no Chromium on this machine');
   const server = await serveLibrary();
-  const browser = await chromium.launch({
-    executablePath,
-    headless: true,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
-    ],
-  });
+  const browser = await openBrowser(executablePath);
   try {
     const page = await browser.newPage();
     const errors: string[] = [];

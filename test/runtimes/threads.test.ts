@@ -1,11 +1,10 @@
 /** Proofs on several threads, really started in Node, Deno, Bun and Chromium; and where threads are not allowed. */
 import { execFile } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { chromium } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { findChromium, openBrowser } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
 import { serveLibrary } from './serve.ts';
 import type { ThreadsReport } from './threadsCheck.ts';
@@ -40,22 +39,12 @@ test('Node under its permission model: this thread does the work', LONG, async (
   expect(await runCommand(process.execPath, args)).toEqual({ ...expected, threads: 1 });
 });
 
-const executablePath = ['/usr/bin', ...(process.env.PATH ?? '').split(delimiter)]
-  .map((path) => join(path, 'chromium'))
-  .find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+const executablePath = findChromium();
 
 test('Chromium', LONG, async (context) => {
   if (executablePath === undefined) return context.skip('no Chromium on this machine');
   const server = await serveLibrary();
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
-  const browser = await chromium.launch({ executablePath, headless: true, args });
+  const browser = await openBrowser(executablePath);
   const call = "import('/test/runtimes/threadsCheck.ts').then((m) => m.checkThreads())";
   try {
     const page = await browser.newPage();

@@ -1,6 +1,7 @@
 /** The page for everybody: by keyboard, by screen reader, in both schemes, on a phone, without motion. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findChromium, openBrowser } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
 import {
   brokenIds,
@@ -10,14 +11,7 @@ import {
   measureSizes,
   readTree,
 } from './accessibility.ts';
-import {
-  enterKey,
-  findChromium,
-  openBrowser,
-  startUiService,
-  type UiService,
-  visit,
-} from './browser.ts';
+import { enterKey, startUiService, type UiService, visit } from './browser.ts';
 import { jsonFile, someItems, withWrongSignature } from './taskFiles.ts';
 
 const executablePath = findChromium();

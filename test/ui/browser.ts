@@ -1,45 +1,10 @@
 /** A real service behind a real port, and a real Chromium that looks at its page and notes everything that goes wrong. */
-import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { openHttpServer } from '../../src/cli/httpServer.ts';
 import { falconService, type ServiceOptions } from '../../src/middleware/index.ts';
-
-/** Debian's package installs /usr/bin/chromium; nothing is downloaded. Without one the tests of the page are skipped. */
-export function findChromium(): string | undefined {
-  const paths = (process.env.PATH ?? '').split(delimiter).map((path) => join(path, 'chromium'));
-  const found = ['/usr/bin/chromium', ...paths].find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-  if (found === undefined) {
-    console.log(
-      'NOTICE: no Chromium on this machine (Debian: apt-get install chromium); the tests of the page are skipped.',
-    );
-  }
-  return found;
-}
-
-export function openBrowser(executablePath: string): Promise<Browser> {
-  return chromium.launch({
-    executablePath,
-    headless: true,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
-    ],
-  });
-}
 
 export interface UiService {
   /** Address of the service, without `/v1`. */

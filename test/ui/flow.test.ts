@@ -4,15 +4,9 @@ import { Hono } from 'hono';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatTaskFile } from '../../src/middleware/taskFile.ts';
+import { findChromium, openBrowser } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
-import {
-  enterKey,
-  findChromium,
-  openBrowser,
-  startUiService,
-  type UiService,
-  visit,
-} from './browser.ts';
+import { enterKey, startUiService, type UiService, visit } from './browser.ts';
 import { jsonFile, someItems, withWrongSignature } from './taskFiles.ts';
 
 const executablePath = findChromium();

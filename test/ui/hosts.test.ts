@@ -2,8 +2,9 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installed, layOut, type Recipe, readRecipes } from '../hosts/recipes.ts';
+import { findChromium, openBrowser } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
-import { enterKey, findChromium, openBrowser, visit } from './browser.ts';
+import { enterKey, visit } from './browser.ts';
 
 const executablePath = findChromium();
 

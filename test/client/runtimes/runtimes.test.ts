@@ -1,13 +1,12 @@
 /** The client really run in Node, Deno, Bun and Chromium, against both servers. */
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { HttpServer } from '../../../src/cli/httpServer.ts';
 import { startService, type TestService } from '../../middleware/support.ts';
+import { findChromium, openBrowser } from '../../support/chromium.ts';
 import { fact } from '../../support/facts.ts';
 import { PLAIN_KEY, type PlainServer, startPlainServer } from '../plainServer.ts';
 import type { ClientReport, Servers } from './check.ts';
@@ -89,27 +88,11 @@ test('Bun', async (context) => {
   fact(context, TOPIC, `Bun ${version}: ${judge(report)}`);
 });
 
-const executablePath = '/usr/bin/chromium';
+const executablePath = findChromium();
 
 test('Chromium', async (context) => {
-  if (!existsSync(executablePath)) {
-    console.log(
-      'NOTICE: no Chromium on this machine (Debian: apt-get install chromium); its test is skipped.',
-    );
-    return context.skip('no Chromium on this machine');
-  }
-  const browser = await chromium.launch({
-    executablePath,
-    headless: true,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
-    ],
-  });
+  if (executablePath === undefined) return context.skip('no Chromium on this machine');
+  const browser = await openBrowser(executablePath);
   try {
     const page = await browser.newPage();
     const errors: string[] = [];

@@ -1,0 +1,41 @@
+/** A real Chromium. Debian's package installs it; nothing is downloaded, and without one its tests are skipped. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+
+/** Where it is; undefined, with a notice, where there is none. */
+export function findChromium(): string | undefined {
+  const folders = ['/usr/bin', ...(process.env.PATH ?? '').split(delimiter)];
+  const found = folders.map((folder) => join(folder, 'chromium')).find(isExecutable);
+  if (found === undefined) {
+    console.log(
+      'NOTICE: no Chromium on this machine (Debian: apt-get install chromium); its tests are skipped.',
+    );
+  }
+  return found;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Starts it without a window. */
+export function openBrowser(executablePath: string): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    headless: true,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+    ],
+  });
+}
