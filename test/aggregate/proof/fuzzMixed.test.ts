@@ -6,7 +6,7 @@ testFuzz(
     ['falcon1024', 1],
     ['falcon512', 1],
   ],
-  200_000,
+  40_000,
 );
 
 testFuzzOnThreads(

@@ -1,3 +1,3 @@
 import { testFuzz } from './fuzz.ts';
 
-testFuzz('one item', [['falcon512', 1]], 800_000);
+testFuzz('one item', [['falcon512', 1]], 480_000);
