@@ -22,7 +22,7 @@ import { fieldsOf, rowOf, saltsOf } from './sections.ts';
 /** Under SLOW=1 a million in all, a share of them in each of three files, so that two cores share the work; and how many less in every run. */
 const FEWER = process.env.SLOW ? 1 : 500;
 const SALT_BYTES = 40;
-/** Bytes that the process may grow by while it refuses them all, and the milliseconds of processor time that one may take. */
+/** Bytes that the process may grow by while it refuses them all, and the milliseconds that one may take. */
 const GROWTH = 160 * 2 ** 20;
 const PATIENCE = 10_000;
 
@@ -251,10 +251,15 @@ export function testFuzz(
         const kind = Object.keys(MUTATORS)[run] ?? random.pick(NAMES);
         const bytes = MUTATORS[kind]![1](target, random);
         if (Buffer.compare(bytes, good) === 0) continue;
-        const start = process.cpuUsage();
-        const verdict = verifyAggregate(bytes, items);
-        const { user, system } = process.cpuUsage(start);
-        slowest = Math.max(slowest, (user + system) / 1000);
+        let verdict = true;
+        let took = Number.POSITIVE_INFINITY;
+        // Twice at most: a machine that slept does not sleep again.
+        for (let turn = 0; turn < 2 && took > PATIENCE; turn++) {
+          const start = performance.now();
+          verdict = verifyAggregate(bytes, items);
+          took = performance.now() - start;
+        }
+        slowest = Math.max(slowest, took);
         if (verdict !== false) expect.fail(`run ${run}, ${kind}: ${verdict}`);
         try {
           if (inspectAggregate(bytes).sizes.total !== bytes.length)
