@@ -22,7 +22,7 @@ import { fieldsOf, rowOf, saltsOf } from './sections.ts';
 /** Under SLOW=1 a million in all, a share of them in each of three files, so that two cores share the work; and how many less in every run. */
 const FEWER = process.env.SLOW ? 1 : 500;
 const SALT_BYTES = 40;
-/** Bytes that the process may grow by while it refuses them all, and the milliseconds that one may take. */
+/** Bytes that the process may grow by while it refuses the second half of them, and the milliseconds that one may take. */
 const GROWTH = 160 * 2 ** 20;
 const PATIENCE = 10_000;
 
@@ -244,7 +244,7 @@ export function testFuzz(
       const counts = new Map<string, number>();
       let slowest = 0;
       let before = 0;
-      const warm = Math.min(500, runs / 2);
+      const warm = runs / 2;
       for (let run = 0; run < runs; run++) {
         if (run === warm) before = process.resourceUsage().maxRSS;
         // each kind at least once
