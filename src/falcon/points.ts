@@ -3,9 +3,8 @@
  * Whatever is decoded here is the one canonical encoding of its content; encoding it again gives the same bytes.
  */
 import { abytes } from '../bytes.ts';
-import { FALCON_512, FALCON_1024, type FalconParams, FORMATS, REASONS } from './params.ts';
+import { FALCON_512, FALCON_1024, type FalconParams, FORMATS, Q, REASONS } from './params.ts';
 import type { InvalidReason, ParameterSet, SignatureFormat } from './types.ts';
-import { prepareKey } from './verify.ts';
 import { bestModule, type Machine, run } from './wasm.ts';
 
 export interface DecodedSignature {
@@ -18,6 +17,14 @@ export interface DecodedSignature {
   readonly s2: Int16Array;
 }
 
+/** What a signature is about, n coefficients each. */
+export interface OpenedSignature {
+  /** The point that salt and message hash to, in [0, q). */
+  readonly c: Uint16Array;
+  /** c - s2 h mod q, centred: at most 6144 in magnitude. */
+  readonly s1: Int16Array;
+}
+
 const paramsOf = (parameterSet: ParameterSet): FalconParams => {
   if (parameterSet === 'falcon512') return FALCON_512;
   if (parameterSet === 'falcon1024') return FALCON_1024;
@@ -28,6 +35,14 @@ const onMachine = <T>(body: (machine: Machine) => T): T => run(bestModule(), fal
 
 const coefficients = (machine: Machine, at: number, n: number): Int16Array =>
   new Int16Array(machine.memory.buffer, at, n);
+
+const residues = (machine: Machine, at: number, n: number): Uint16Array =>
+  new Uint16Array(machine.memory.buffer, at, n);
+
+/** Largest coefficient of s2. */
+const MAX_S2 = 2047;
+/** What the module takes off the coefficients of a hashed point before it reduces them. */
+const POINT_OFFSET = 2 ** 15;
 
 /**
  * Decodes a detached signature of any form; the parameter set is the one that its first byte names.
@@ -104,7 +119,7 @@ export function decodePublicKey(
     memory.set(publicKey, PK);
     const status = exports.decodePublicKey(logn);
     if (status < 0) return REASONS[status]!;
-    return Uint16Array.from(coefficients(machine, exports.PRODUCT.value, 1 << logn));
+    return residues(machine, exports.PRODUCT.value, 1 << logn).slice();
   });
 }
 
@@ -126,7 +141,7 @@ export function hashToPoint(
     const { exports, memory, SIG } = machine;
     memory.set(salt, SIG + 1);
     exports.hashToPoint(logn, machine.takeMessage(message, SIG + 1));
-    return Uint16Array.from(coefficients(machine, exports.POINT.value, 1 << logn));
+    return residues(machine, exports.POINT.value, 1 << logn).slice();
   });
 }
 
@@ -169,28 +184,46 @@ export function shake256(parts: Iterable<Uint8Array>, length: number): Uint8Arra
  * @returns s1, n coefficients of at most 6144 in magnitude, or why the key is none
  * @throws TypeError or RangeError for wrong types, lengths, or a coefficient of s2 above 2047
  */
-export function recoverS1(
+export function recoverS1(...of: Parameters<typeof openSignature>): Int16Array | InvalidReason {
+  const opened = openSignature(...of);
+  return typeof opened === 'string' ? opened : opened.s1;
+}
+
+/**
+ * The same, and the point that it comes from: one hash for both.
+ *
+ * @returns both, or why the key is none
+ * @throws as `recoverS1`
+ */
+export function openSignature(
   decoded: Pick<DecodedSignature, 'parameterSet' | 'salt' | 's2'>,
   message: Uint8Array,
   publicKey: Uint8Array,
-): Int16Array | InvalidReason {
-  const params = paramsOf(decoded.parameterSet);
-  const { logn, lengths } = params;
-  abytes('salt', decoded.salt, lengths.salt);
+): OpenedSignature | InvalidReason {
+  const { logn, lengths } = paramsOf(decoded.parameterSet);
+  const { salt, s2 } = decoded;
+  abytes('salt', salt, lengths.salt);
   abytes('message', message);
   abytes('publicKey', publicKey);
-  checkCoefficients('s2', decoded.s2, logn);
-  if (decoded.s2.some((x) => x > 2047 || x < -2047)) {
-    throw new RangeError('"s2" has a coefficient above 2047');
+  checkCoefficients('s2', s2, logn);
+  for (let i = 0; i < s2.length; i++) {
+    if (Math.abs(s2[i]!) > MAX_S2) throw new RangeError(`"s2" has a coefficient above ${MAX_S2}`);
   }
+  if (publicKey.length !== lengths.publicKey) return 'publicKeyLength';
   return onMachine((machine) => {
-    const { exports, memory, SIG } = machine;
-    const prepared = prepareKey(machine, params, publicKey);
-    if (typeof prepared === 'string') return prepared;
-    memory.set(decoded.salt, SIG + 1);
-    coefficients(machine, exports.S2.value, 1 << logn).set(decoded.s2);
+    const { exports, memory, PK, SIG } = machine;
+    const n = 1 << logn;
+    memory.set(publicKey, PK);
+    const status = exports.prepare(logn);
+    if (status !== 0) return REASONS[status]!;
+    memory.set(salt, SIG + 1);
+    coefficients(machine, exports.S2.value, n).set(s2);
     exports.recoverS1(logn, machine.takeMessage(message, SIG + 1));
-    return coefficients(machine, exports.PRODUCT.value, 1 << logn).slice();
+    const raw = coefficients(machine, exports.POINT.value, n);
+    const c = new Uint16Array(n);
+    for (let i = 0; i < n; i++) c[i] = (raw[i]! + POINT_OFFSET) % Q;
+    const s1 = coefficients(machine, exports.PRODUCT.value, n).slice();
+    return { c, s1 };
   });
 }
 

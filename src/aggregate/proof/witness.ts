@@ -1,7 +1,7 @@
 /** Signatures as short polynomials (docs/protocol.md, 7.1): S, W, and what the functionals need of an item. */
 import { CodedError } from '../../errors.ts';
 import type { ParameterSet } from '../../falcon/index.ts';
-import { decodePublicKey, decodeSignature, hashToPoint, recoverS1 } from '../../falcon/points.ts';
+import { decodePublicKey, decodeSignature, openSignature } from '../../falcon/points.ts';
 import type { Labrador, Smalls } from '../wasm.ts';
 import { SMALL } from './challenges.ts';
 import { BETA_SQ, degreeOf, P } from './shapes.ts';
@@ -29,13 +29,11 @@ export function decodeItem(set: ParameterSet, item: SectionItem): Decoded {
   const h = decodePublicKey(set, item.publicKey);
   if (typeof signature === 'string' || typeof h === 'string') return refuse('not verified');
   if (signature.parameterSet !== set) return refuse('set');
-  const { salt, s2 } = signature;
-  const s1 = recoverS1(signature, item.message, item.publicKey);
-  if (typeof s1 === 'string') return refuse(s1);
-  const point = hashToPoint(set, salt, item.message);
-  const c = new Int16Array(point.length);
-  for (let j = 0; j < c.length; j++) c[j] = point[j]! > P >> 1 ? point[j]! - P : point[j]!;
-  return { h, c, s1, s2 };
+  const opened = openSignature(signature, item.message, item.publicKey);
+  if (typeof opened === 'string') return refuse(opened);
+  const c = new Int16Array(opened.c);
+  for (let j = 0; j < c.length; j++) if (c[j]! > P >> 1) c[j]! -= P;
+  return { h, c, s1: opened.s1, s2: signature.s2 };
 }
 
 function refuse(cause: string): never {
@@ -44,7 +42,7 @@ function refuse(cause: string): never {
 
 const normSq = (s: Int16Array): number => {
   let sum = 0;
-  for (const x of s) sum += x * x;
+  for (let j = 0; j < s.length; j++) sum += s[j]! * s[j]!;
   return sum;
 };
 
@@ -70,6 +68,14 @@ export function fillNorm(out: Int16Array, rest: number, s2: Int16Array): void {
   for (let j = 0; j < 64; j++) if (s2[j]! & 1) out[j] = -out[j]!;
 }
 
+/** The K parts of a polynomial modulo X^(64K) + 1: part k has the coefficients k, k + K, k + 2K, ... */
+function writeParts(out: Int16Array, to: number, s: Int16Array, K: number): void {
+  for (let k = 0; k < K; k++) {
+    const at = to + 64 * k;
+    for (let t = 0; t < 64; t++) out[at + t] = s[k + K * t]!;
+  }
+}
+
 /** S: the parts of s1 and s2 and the filling, item after item. */
 export function writeS(
   lab: Labrador,
@@ -82,12 +88,8 @@ export function writeS(
   const K = (width - 1) / 2;
   for (const [i, { s1, s2 }] of items.entries()) {
     const base = 64 * width * i;
-    for (const [half, s] of [s1, s2].entries()) {
-      for (let k = 0; k < K; k++) {
-        const at = base + 64 * (half * K + k);
-        for (let t = 0; t < 64; t++) out[at + t] = s[k + K * t]!;
-      }
-    }
+    writeParts(out, base, s1, K);
+    writeParts(out, base + 64 * K, s2, K);
     const at = base + 64 * 2 * K;
     fillNorm(out.subarray(at, at + 64), BETA_SQ[degreeOf(set)] - normSq(s1) - normSq(s2), s2);
   }
