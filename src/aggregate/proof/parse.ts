@@ -84,8 +84,8 @@ function readTail(reader: Reader, tail: TailLevel): ParsedTail {
   const b = reader.lifts();
   const h = reader.packed(DEGREE * (pairs - 2), Q_BITS, Q_NUMBER - 1);
   const sealH = reader.take(SEAL_BYTES);
-  const z = reader.rice(new Int32Array(reader.codes(DEGREE * n, tail.riceZ)), () => tail.riceZ);
-  const e = reader.rice(new Int32Array(reader.codes(DEGREE * kappa, tail.riceE)), () => tail.riceE);
+  const z = reader.rice(new Int32Array(reader.codes(DEGREE * n, tail.riceZ)), [tail.riceZ]);
+  const e = reader.rice(new Int32Array(reader.codes(DEGREE * kappa, tail.riceE)), [tail.riceE]);
   return { retry, t, g, sealT, counter, y, b, h, sealH, z, e };
 }
 
@@ -138,13 +138,13 @@ class Reader {
   }
 
   projection(k: number): Int32Array {
-    return this.rice(new Int32Array(this.codes(PROJECTIONS, k)), () => k);
+    return this.rice(new Int32Array(this.codes(PROJECTIONS, k)), [k]);
   }
 
   /** g, pair by pair; above (q-1)/2 in magnitude there would be two codes of one residue. */
   garbage(ks: readonly number[]): Float64Array {
     const count = this.codes(DEGREE * ks.length, Math.min(...ks));
-    const g = this.rice(new Float64Array(count), (i) => ks[Math.floor(i / DEGREE)]!);
+    const g = this.rice(new Float64Array(count), ks);
     for (const x of g) if (Math.abs(x) > (Q_NUMBER - 1) / 2) throw new Refused();
     return g;
   }
@@ -155,25 +155,23 @@ class Reader {
     return count;
   }
 
-  /** A field of Rice codes that fills `out`, and zeros to the end of its last byte. */
-  rice<T extends Int32Array | Float64Array>(out: T, kOf: (index: number) => number): T {
+  /** A field of Rice codes that fills `out`, as many of each parameter, and zeros to the end of its last byte. */
+  rice<T extends Int32Array | Float64Array>(out: T, ks: readonly number[]): T {
     const bytes = this.#bytes;
     const end = 8 * bytes.length;
+    const run = out.length / ks.length;
     let position = 8 * this.at;
-    for (let i = 0; i < out.length; i++) {
-      const k = kOf(i);
-      let quotient = 0;
-      // beyond the end there are no ones
-      while ((bytes[position >> 3]! >> (position & 7)) & 1) {
-        position += 1;
-        quotient += 1;
+    for (const [part, k] of ks.entries()) {
+      const divisor = 2 ** k;
+      for (let i = run * part; i < run * (part + 1); i++) {
+        const quotient = onesAt(bytes, position);
         if (quotient > MAX_QUOTIENT) throw new Refused();
+        position += quotient + 1;
+        if (position + k > end) throw new Refused();
+        const number = quotient * divisor + bitsAt(bytes, position, k);
+        position += k;
+        out[i] = number % 2 === 0 ? number / 2 : -(number + 1) / 2;
       }
-      position += 1;
-      if (position + k > end) throw new Refused();
-      const number = quotient * 2 ** k + bitsAt(bytes, position, k);
-      position += k;
-      out[i] = number % 2 === 0 ? number / 2 : -(number + 1) / 2;
     }
     const rest = -position & 7;
     if (bitsAt(bytes, position, rest) !== 0) throw new Refused();
@@ -182,15 +180,29 @@ class Reader {
   }
 }
 
-/** `width` bits from a position on, at most 48, least significant bit first. */
-function bitsAt(bytes: Uint8Array, position: number, width: number): number {
-  let value = 0;
-  for (let have = 0; have < width; ) {
-    const offset = position & 7;
-    const take = Math.min(8 - offset, width - have);
-    value += ((bytes[position >> 3]! >> offset) & ((1 << take) - 1)) * 2 ** have;
-    position += take;
-    have += take;
-  }
-  return value;
+/** Bits that are read at a time. */
+const CHUNK = 24;
+
+/** A chunk from a position on, least significant bit first. Beyond the end there are zeros. */
+function chunkAt(bytes: Uint8Array, position: number): number {
+  const at = position >> 3;
+  const word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+  return (word >>> (position & 7)) & (2 ** CHUNK - 1);
 }
+
+/** `width` bits from a position on, at most two chunks. */
+function bitsAt(bytes: Uint8Array, position: number, width: number): number {
+  const low = chunkAt(bytes, position);
+  if (width <= CHUNK) return low & ((1 << width) - 1);
+  const high = chunkAt(bytes, position + CHUNK) & ((1 << (width - CHUNK)) - 1);
+  return low + high * 2 ** CHUNK;
+}
+
+/** How many ones there are from a position on, up to two chunks of them. */
+function onesAt(bytes: Uint8Array, position: number): number {
+  const ones = lowOnes(chunkAt(bytes, position));
+  return ones < CHUNK ? ones : CHUNK + lowOnes(chunkAt(bytes, position + CHUNK));
+}
+
+/** The ones below the lowest zero. */
+const lowOnes = (x: number): number => 31 - Math.clz32(~x & (x + 1));

@@ -93,6 +93,33 @@ describe('one encoding', () => {
       expect(write(of, read)).toEqual(bytes);
     }
   });
+
+  test('every quotient, at every place in a byte', () => {
+    const { tail } = parameters;
+    const quotients = Int32Array.from({ length: 64 * tail.n }, (_, i) => (i * 7 + (i >> 5)) % 32);
+    for (const rest of [0, 1, 2 ** tail.riceZ - 2, 2 ** tail.riceZ - 1]) {
+      const z = quotients.map((quotient) => {
+        const number = quotient * 2 ** tail.riceZ + rest;
+        return number % 2 === 0 ? number / 2 : -(number + 1) / 2;
+      });
+      const bytes = write(parameters, { ...parsed, tail: { ...parsed.tail, z } });
+      const read = parseSection(parameters, bytes, 0)!;
+      expect(read.end).toBe(bytes.length);
+      expect(read.tail.z).toEqual(z);
+      expect(read.tail.e).toEqual(parsed.tail.e);
+    }
+  });
+
+  test('what stands behind it makes no difference', () => {
+    for (const behind of [0, 255]) {
+      for (const count of [1, 2, 3, 4, 5, 64]) {
+        const bytes = concat(proof, new Uint8Array(count).fill(behind));
+        const read = parseSection(parameters, bytes, 0)!;
+        expect(read.end).toBe(proof.length);
+        expect(read.tail.e).toEqual(parsed.tail.e);
+      }
+    }
+  });
 });
 
 describe('refused', () => {
@@ -153,6 +180,16 @@ describe('refused', () => {
     expect(write(-largest - 1)).toBeDefined();
     expect(write(largest + 1)).toBeUndefined();
     expect(write(-largest - 2)).toBeUndefined();
+  });
+
+  test('ones up to the last bit of the bytes', () => {
+    const { e } = parsed.tail;
+    for (const count of [1, 2, 3, 4, 5]) {
+      const bytes = proof.slice(0, proof.length - (e.length >> 2));
+      bytes.fill(255, bytes.length - count);
+      refuses(bytes);
+      refuses(proof.subarray(0, bytes.length));
+    }
   });
 
   test('the bytes end early, at any place', LONG, () => {
