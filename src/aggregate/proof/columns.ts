@@ -106,7 +106,10 @@ export const filledBy = (shape: Pick<Shape, 'n' | 'rows'>, lengths: readonly num
 export const filledWithin = (filled: readonly number[], { from, to }: Columns): number[] =>
   filled.map((count) => Math.min(Math.max(count - from, 0), to - from));
 
-/** The polynomials of an ordinary level, 64 numbers each, that are in the columns: what `placesOfRows` says, one after the other. */
+/**
+ * The polynomials of an ordinary level, 64 numbers each, that are in the columns: what `placesOfRows` says, one after the other; the
+ * given array itself if all of them are.
+ */
 export function gather<T extends Int16Array | BigInt64Array>(
   polynomials: T,
   shape: Pick<Shape, 'n' | 'rows' | 'lengths'>,
@@ -114,6 +117,7 @@ export function gather<T extends Int16Array | BigInt64Array>(
 ): T {
   const places = placesWithin(placesOfRows(shape, 64), columns, 64);
   const count = places.reduce((sum, place) => sum + place.count, 0);
+  if (64 * count === polynomials.length) return polynomials;
   const out = new (polynomials.constructor as new (length: number) => T)(64 * count);
   let to = 0;
   for (const place of places) {

@@ -201,7 +201,7 @@ export function addAmortised(
 ): void {
   const { vecs } = z;
   lab.scope(() => {
-    const { at } = coefsOf(lab, [phi.slice(), foldedA]);
+    const { at } = coefsOf(lab, [phi, foldedA]);
     for (let row = 0; row < vecs.rows; row++) {
       const from = row * vecs.columns;
       const count = Math.min(vecs.columns, n - from);

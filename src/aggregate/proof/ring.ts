@@ -14,20 +14,26 @@ export const valuesOf = (lab: Labrador, coefs: Coefs): Values => lab.i64(coefs).
 /** Polynomials of another module, or the sum mod q of those of several. */
 export function coefsOf(lab: Labrador, lists: readonly Values[]): Coefs {
   const coefs = lab.coefs(lists[0]!.length / 64);
-  lab.i64(coefs).set(sumOf(lists));
+  writeSum(lab.i64(coefs), lists);
   return coefs;
 }
 
-/** The sum mod q, centred as every summand is. */
+/** The sum mod q, centred as every summand is; the list itself if there is only one. */
 export function sumOf(lists: readonly Values[]): Values {
-  const [sum, ...others] = lists as [Values, ...Values[]];
+  if (lists.length === 1) return lists[0]!;
+  const sum = new BigInt64Array(lists[0]!.length);
+  writeSum(sum, lists);
+  return sum;
+}
+
+function writeSum(sum: Values, [first, ...others]: readonly Values[]): void {
+  sum.set(first!);
   for (const other of others) {
     for (let i = 0; i < sum.length; i++) {
       const x = sum[i]! + other[i]!;
       sum[i] = x > HALF_Q ? x - Q : x < -HALF_Q ? x + Q : x;
     }
   }
-  return sum;
 }
 
 /** The representative in [-(q - 1)/2, (q - 1)/2]. */
@@ -56,8 +62,9 @@ export const slice = <T extends Smalls | Coefs | Forms>(
   count,
 });
 
-/** Runs of polynomials behind each other. */
+/** Runs of polynomials behind each other; the run itself if there is only one. */
 export function joined(lists: readonly Values[]): Values {
+  if (lists.length === 1) return lists[0]!;
   const all = new BigInt64Array(lists.reduce((length, list) => length + list.length, 0));
   let at = 0;
   for (const list of lists) {
