@@ -120,13 +120,14 @@ export function packResidues(values: ArrayLike<number>): Uint8Array {
 }
 
 /** A bit string, least significant bit of a byte first; the last byte is filled with zero bits. */
-class BitWriter {
+export class BitWriter {
   #bytes: Uint8Array;
   /** bits that are no whole byte yet */
   #held = 0;
   #have = 0;
   #at = 0;
 
+  /** @param bytes about how many there will be */
   constructor(bytes: number) {
     this.#bytes = new Uint8Array(Math.ceil(bytes) + 8);
   }
