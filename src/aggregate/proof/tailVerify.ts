@@ -3,7 +3,7 @@ import { equal } from '../../bytes.ts';
 import type { Parameters, TailLevel } from '../parameters/rows.ts';
 import type { Labrador, Vecs } from '../wasm.ts';
 import { COEFS, expandKeys, Seed, SUMS, sampleCs } from './challenges.ts';
-import { packResidues, Q_BITS } from './encode.ts';
+import { DEGREE, packResidues, Q_BITS } from './encode.ts';
 import { MATRIX, SEAL } from './labels.ts';
 import type { ParsedTail } from './parse.ts';
 import type { Claim, FoldedKeys, QuadraticTerm } from './reduceConstraints.ts';
@@ -11,7 +11,7 @@ import { Folding, type FoldingChallenges } from './reduceFold.ts';
 import { reduceRows } from './reduceLevel.ts';
 import type { Values } from './ring.ts';
 import { type OpenSeeds, openChallenges, openSeeds } from './seeds.ts';
-import { LIFTS } from './shapes.ts';
+import { LIFTS, Q } from './shapes.ts';
 import type { Transcript } from './transcript.ts';
 import type { TailSeeds } from './verifyReplay.ts';
 import { add, inverse, multiply, type Poly, polyOf, subtract } from './verifyRing.ts';
@@ -50,12 +50,13 @@ export function verifyTail(
   if (unit === undefined || difference === undefined) return false;
 
   const g = polynomials(fields.g);
-  const lastT = recoverT(tail, sums, fields.t, unit);
+  const t = unpack(lab, fields.t, Q_BITS - tail.cut, tail.cut);
+  const lastT = recoverT(tail, sums, t, unit);
   const lastG = multiply(multiply(unit, unit), restOfSquare(tail, sums, g));
   transcript.st = seeds.stateOfT;
   const sealT = transcript.seal(SEAL.t, residues([...lastT, lastG]));
 
-  const lastH = multiply(difference, restOfValue(tail, sums, g, fields.h));
+  const lastH = multiply(difference, restOfValue(tail, sums, g, unpack(lab, fields.h, Q_BITS)));
   transcript.st = seeds.stateOfH;
   const sealH = transcript.seal(SEAL.h, residues([lastH]));
   return equal(sealT, fields.sealT) && equal(sealH, fields.sealH);
@@ -141,20 +142,18 @@ function integersToVec(lab: Labrador, values: Int32Array): Vecs {
   lab.scope(() => {
     const coefs = lab.coefs(count);
     const to = lab.i64(coefs);
-    for (const [i, x] of values.entries()) to[i] = BigInt(x);
+    for (let i = 0; i < values.length; i++) to[i] = BigInt(values[i]!);
     lab.kernels.coefsToVec(vec.at, 0, coefs.at, COEFS, count);
   });
   return vec;
 }
 
 /** c_last^-1 (A z + e - sum over the other rows of c_a t_a) */
-function recoverT({ kappa, cut, r }: TailLevel, sums: Sums, sent: Uint8Array, unit: Poly): Poly[] {
-  const half = 1n << BigInt(cut - 1);
-  const t = unpack(sent, Q_BITS - cut).map((x) => x.map((u) => (u << BigInt(cut)) + half));
+function recoverT({ kappa, r }: TailLevel, sums: Sums, t: readonly Poly[], unit: Poly): Poly[] {
   return sums.image.map((image, i) => {
     let rest = image;
     for (let a = 0; a < r - 1; a++) {
-      rest = subtract(rest, multiply(sums.c[a]!, polyOf(t[a * kappa + i]!)));
+      rest = subtract(rest, multiply(sums.c[a]!, t[a * kappa + i]!));
     }
     return multiply(unit, rest);
   });
@@ -173,14 +172,13 @@ function restOfSquare({ r }: TailLevel, { square, c }: Sums, g: readonly Poly[])
   return rest;
 }
 
-/** What (c_last^2 - c_0^2) h_last,last is. */
+/** What (c_last^2 - c_0^2) h_last,last is; h begins with pair 1. */
 function restOfValue(
   { r }: TailLevel,
   { value, c, quadratic, b }: Sums,
   g: readonly Poly[],
-  sent: Uint8Array,
+  h: readonly Poly[],
 ): Poly {
-  const h = unpack(sent, Q_BITS); // begins with pair 1
   let both = b; // h_00 + h_last,last
   for (const { pair, factor } of quadratic) {
     both = subtract(both, multiply(polyOf(factor), g[pair]!));
@@ -196,29 +194,22 @@ function restOfValue(
   return subtract(rest, multiply(multiply(c[0]!, c[0]!), both));
 }
 
-/** Polynomials of `width` bits for a coefficient. */
-function unpack(bytes: Uint8Array, width: number): Poly[] {
-  const out: Poly[] = [];
-  const mask = (1n << BigInt(width)) - 1n;
-  let held = 0n;
-  let have = 0;
-  let at = 0;
-  for (let i = 0; i < bytes.length / (8 * width); i++) {
-    out.push(
-      BigInt64Array.from({ length: 64 }, () => {
-        for (; have < width; have += 8) held |= BigInt(bytes[at++]!) << BigInt(have);
-        const value = held & mask;
-        held >>= BigInt(width);
-        have -= width;
-        return value;
-      }),
-    );
-  }
-  return out;
+/** Polynomials of `width` bits for a coefficient, whose `cut` low bits are missing. */
+function unpack(lab: Labrador, bytes: Uint8Array, width: number, cut = 0): Poly[] {
+  const count = bytes.length / (8 * width);
+  return lab.scope(() => {
+    const coefs = lab.coefs(count);
+    lab.kernels.unpackBits(coefs.at, lab.put(bytes), DEGREE * count, width, Q);
+    for (let i = 0; i < count; i++) {
+      const at = coefs.at + COEFS * i;
+      lab.kernels.restoreCut(at, at, cut);
+    }
+    return polynomials(lab.i64(coefs));
+  });
 }
 
-const polynomials = (values: Float64Array): Poly[] =>
-  Array.from({ length: values.length / 64 }, (_, i) => polyOf(values, 64 * i));
+const polynomials = (values: Float64Array | BigInt64Array): Poly[] =>
+  Array.from({ length: values.length / DEGREE }, (_, i) => polyOf(values, DEGREE * i));
 
 const residues = (list: readonly Poly[]): Uint8Array =>
   packResidues(list.flatMap((poly) => Array.from(poly, Number)));

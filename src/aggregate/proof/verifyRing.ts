@@ -1,13 +1,13 @@
-/** R_q in integers of any size, for the few values of the tail that need inverses (docs/protocol.md, 9.4). */
+/** R_q with inverses, for the few values of the tail that need them (docs/protocol.md, 9.4). */
 import { Q } from './shapes.ts';
 
 /** 64 coefficients mod q, in [0, q). */
 export type Poly = BigInt64Array;
 
 const DEGREE = 64;
-/** A product of reduced polynomials has coefficients below 64 q^2 < 2^94. */
-const SLOT = 96n;
-const SLOT_DIGITS = 24;
+/** Residues are multiplied as two halves of 22 bits: 128 products of halves are below 2^51, exact in numbers. */
+const HALF_BITS = 22n;
+const HALF = 2 ** 22;
 
 export function mod(x: bigint): bigint {
   const r = x % Q;
@@ -21,17 +21,39 @@ export const polyOf = (x: ArrayLike<number | bigint>, from = 0): Poly =>
 export const add = (a: Poly, b: Poly): Poly => a.map((x, j) => mod(x + b[j]!));
 export const subtract = (a: Poly, b: Poly): Poly => a.map((x, j) => mod(x - b[j]!));
 
-/** The integer that has the coefficients as digits. */
-function pack(a: Poly): bigint {
-  let hex = '0x';
-  for (let j = DEGREE - 1; j >= 0; j--) hex += a[j]!.toString(16).padStart(SLOT_DIGITS, '0');
-  return BigInt(hex);
+/** Of any degree, both of the same. */
+export function multiply(a: Poly, b: Poly): Poly {
+  const [aLow, aHigh] = halves(a);
+  const [bLow, bHigh] = halves(b);
+  const low = new Float64Array(a.length);
+  const middle = new Float64Array(a.length);
+  const high = new Float64Array(a.length);
+  addProducts(low, aLow, bLow);
+  addProducts(middle, aLow, bHigh);
+  addProducts(middle, aHigh, bLow);
+  addProducts(high, aHigh, bHigh);
+  return BigInt64Array.from({ length: a.length }, (_, j) => {
+    const upper = (BigInt(high[j]!) << HALF_BITS) + BigInt(middle[j]!);
+    return mod((upper << HALF_BITS) + BigInt(low[j]!));
+  });
 }
 
-export function multiply(a: Poly, b: Poly): Poly {
-  const product = pack(a) * pack(b);
-  const digit = (j: number): bigint => BigInt.asUintN(Number(SLOT), product >> (SLOT * BigInt(j)));
-  return BigInt64Array.from({ length: DEGREE }, (_, j) => mod(digit(j) - digit(j + DEGREE)));
+/** x = low + 2^22 high */
+function halves(x: Poly): [low: Float64Array, high: Float64Array] {
+  const low = Float64Array.from(x, Number);
+  const high = low.map((value) => Math.floor(value / HALF));
+  for (let j = 0; j < low.length; j++) low[j]! -= HALF * high[j]!;
+  return [low, high];
+}
+
+/** sums += a b modulo X^degree + 1 */
+function addProducts(sums: Float64Array, a: Float64Array, b: Float64Array): void {
+  const degree = sums.length;
+  for (let i = 0; i < degree; i++) {
+    const x = a[i]!;
+    for (let j = 0; j < degree - i; j++) sums[i + j]! += x * b[j]!;
+    for (let j = degree - i; j < degree; j++) sums[i + j - degree]! -= x * b[j]!;
+  }
 }
 
 /**
@@ -43,27 +65,12 @@ export function inverse(x: Poly): Poly | undefined {
   const degree = x.length;
   if (degree === 1) return x[0] === 0n ? undefined : BigInt64Array.of(power(x[0]!, Q - 2n));
   const mirrored = x.map((value, j) => (j % 2 === 0 ? value : mod(-value)));
-  const norm = schoolbook(x, mirrored);
+  const norm = multiply(x, mirrored);
   const half = inverse(norm.filter((_, j) => j % 2 === 0));
   if (half === undefined) return undefined;
   const spread = new BigInt64Array(degree);
   for (const [j, value] of half.entries()) spread[2 * j] = value;
-  return schoolbook(mirrored, spread);
-}
-
-/** A product of any degree. */
-function schoolbook(a: Poly, b: Poly): Poly {
-  const degree = a.length;
-  const sums = new Array<bigint>(degree).fill(0n);
-  for (const [i, x] of a.entries()) {
-    if (x === 0n) continue;
-    for (const [j, y] of b.entries()) {
-      if (y === 0n) continue;
-      if (i + j < degree) sums[i + j]! += x * y;
-      else sums[i + j - degree]! -= x * y;
-    }
-  }
-  return BigInt64Array.from(sums, mod);
+  return multiply(mirrored, spread);
 }
 
 function power(base: bigint, exponent: bigint): bigint {
