@@ -17,11 +17,11 @@ export interface DecodedSignature {
   readonly s2: Int16Array;
 }
 
-/** What a signature is about, n coefficients each. */
+/** What a signature is about: n coefficients each, centred. */
 export interface OpenedSignature {
-  /** The point that salt and message hash to, in [0, q). */
-  readonly c: Uint16Array;
-  /** c - s2 h mod q, centred: at most 6144 in magnitude. */
+  /** The point that salt and message hash to. */
+  readonly c: Int16Array;
+  /** c - s2 h mod q: the half that is not sent. */
   readonly s1: Int16Array;
 }
 
@@ -220,8 +220,11 @@ export function openSignature(
     coefficients(machine, exports.S2.value, n).set(s2);
     exports.recoverS1(logn, machine.takeMessage(message, SIG + 1));
     const raw = coefficients(machine, exports.POINT.value, n);
-    const c = new Uint16Array(n);
-    for (let i = 0; i < n; i++) c[i] = (raw[i]! + POINT_OFFSET) % Q;
+    const c = new Int16Array(n);
+    for (let i = 0; i < n; i++) {
+      const x = (raw[i]! + POINT_OFFSET) % Q;
+      c[i] = x > Q >> 1 ? x - Q : x;
+    }
     const s1 = coefficients(machine, exports.PRODUCT.value, n).slice();
     return { c, s1 };
   });

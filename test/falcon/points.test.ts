@@ -9,6 +9,8 @@ import {
   decodeSignature,
   encodeSignature,
   hashToPoint,
+  type OpenedSignature,
+  openSignature,
   recoverS1,
 } from '../../src/falcon/points.ts';
 import { testRandom } from '../support/random.ts';
@@ -52,8 +54,11 @@ describe.each([FALCON_512, FALCON_1024])('$name', ({ name, logn, betaSq }) => {
         expect(decoded.form).toBe(form);
         expect(equal(encodeSignature(decoded)!, signature)).toBe(true);
         const { s2, salt } = decoded;
+        const opened = openSignature(decoded, message, publicKey) as OpenedSignature;
         const s1 = recoverS1(decoded, message, publicKey) as Int16Array;
+        expect(s1).toEqual(opened.s1);
         const c = pointByDefinition(salt, message, n);
+        expect([...opened.c]).toEqual(c.map((x) => (x > Q >> 1 ? x - Q : x)));
         const product = new Array<number>(n).fill(0);
         for (let i = 0; i < n; i++) {
           for (let j = 0; j < n; j++) {

@@ -4,7 +4,7 @@ import type { ParameterSet } from '../../falcon/index.ts';
 import { decodePublicKey, decodeSignature, openSignature } from '../../falcon/points.ts';
 import type { Labrador, Smalls } from '../wasm.ts';
 import { SMALL } from './challenges.ts';
-import { BETA_SQ, degreeOf, P } from './shapes.ts';
+import { BETA_SQ, degreeOf } from './shapes.ts';
 
 /** One signature of a section, which has been verified before. */
 export interface SectionItem {
@@ -31,9 +31,7 @@ export function decodeItem(set: ParameterSet, item: SectionItem): Decoded {
   if (signature.parameterSet !== set) return refuse('set');
   const opened = openSignature(signature, item.message, item.publicKey);
   if (typeof opened === 'string') return refuse(opened);
-  const c = new Int16Array(opened.c);
-  for (let j = 0; j < c.length; j++) if (c[j]! > P >> 1) c[j]! -= P;
-  return { h, c, s1: opened.s1, s2: signature.s2 };
+  return { h, ...opened, s2: signature.s2 };
 }
 
 function refuse(cause: string): never {
