@@ -1,9 +1,11 @@
 /** Polynomials mod q that cross from one module to another: as i64 coefficients, centred. */
 import type { Coefs, Forms, Labrador, Smalls } from '../wasm.ts';
 import { COEFS, FORM, SMALL } from './challenges.ts';
+import { Q_NUMBER } from './encode.ts';
 import { Q } from './shapes.ts';
 
 const HALF_Q = (Q - 1n) / 2n;
+const HALF_Q_NUMBER = Number(HALF_Q);
 
 /** Coefficients that can be handed to another thread. */
 export type Values = BigInt64Array<ArrayBuffer>;
@@ -28,13 +30,30 @@ export function sumOf(lists: readonly Values[]): Values {
 
 function writeSum(sum: Values, [first, ...others]: readonly Values[]): void {
   sum.set(first!);
-  for (const other of others) {
-    for (let i = 0; i < sum.length; i++) {
-      const x = sum[i]! + other[i]!;
-      sum[i] = x > HALF_Q ? x - Q : x < -HALF_Q ? x + Q : x;
-    }
+  for (const other of others) addTo(sum, other);
+}
+
+const WORD = 2 ** 32;
+
+/** sum += other mod q, as numbers made of two words: a bigint would be an object for every coefficient. */
+function addTo(sum: Values, other: Values): void {
+  const [low, high] = wordsOf(sum);
+  const [otherLow, otherHigh] = wordsOf(other);
+  for (let i = 0; i < low.length; i += 2) {
+    let x = (high[i + 1]! + otherHigh[i + 1]!) * WORD + (low[i]! + otherLow[i]!);
+    if (x > HALF_Q_NUMBER) x -= Q_NUMBER;
+    else if (x < -HALF_Q_NUMBER) x += Q_NUMBER;
+    const upper = Math.floor(x / WORD);
+    high[i + 1] = upper;
+    low[i] = x - WORD * upper;
   }
 }
+
+/** Little-endian, as the module: coefficient j is word 2j of the first one and word 2j + 1 of the second one, which has the sign. */
+const wordsOf = ({ buffer, byteOffset, length }: Values): [Uint32Array, Int32Array] => [
+  new Uint32Array(buffer, byteOffset, 2 * length),
+  new Int32Array(buffer, byteOffset, 2 * length),
+];
 
 /** The representative in [-(q - 1)/2, (q - 1)/2]. */
 export function centred(x: bigint): bigint {

@@ -1,0 +1,43 @@
+/** Sums mod q of what several shares made. */
+import { expect, test } from 'vitest';
+import { centred, coefsOf, joined, sumOf } from '../../../src/aggregate/proof/ring.ts';
+import { Q } from '../../../src/aggregate/proof/shapes.ts';
+import { Labrador } from '../../../src/aggregate/wasm.ts';
+import { testRandom } from '../../support/random.ts';
+
+const HALF = (Q - 1n) / 2n;
+const EDGES = [-HALF, 1n - HALF, -(1n << 32n) - 1n, -(1n << 32n), -(1n << 31n), -1n, 0n, 1n].concat(
+  [(1n << 31n) - 1n, 1n << 31n, (1n << 32n) - 1n, 1n << 32n, HALF - 1n, HALF],
+);
+const random = testRandom('ring');
+const list = (): BigInt64Array<ArrayBuffer> =>
+  BigInt64Array.from({ length: 256 }, (_, i) => {
+    const known = EDGES[i % 3 === 0 ? random.below(EDGES.length) : -1];
+    return known ?? centred(new DataView(random.bytes(8).buffer).getBigInt64(0));
+  });
+
+test('sums are centred, and leave their summands alone', () => {
+  const lab = new Labrador();
+  for (const count of [1, 2, 3, 8]) {
+    const lists = Array.from({ length: count }, list);
+    const before = lists.map((values) => values.slice());
+    const expected = lists[0]!.map((_, i) =>
+      centred(lists.reduce((sum, values) => sum + values[i]!, 0n)),
+    );
+    expect(sumOf(lists)).toEqual(expected);
+    expect(lab.i64(coefsOf(lab, lists))).toEqual(expected);
+    expect(lists).toEqual(before);
+  }
+});
+
+test('every pair of edges', () => {
+  const pairs = EDGES.flatMap((a) => EDGES.map((b) => [a, b] as const));
+  const [a, b] = [BigInt64Array.from(pairs, ([x]) => x), BigInt64Array.from(pairs, ([, y]) => y)];
+  expect(sumOf([a, b])).toEqual(a.map((x, i) => centred(x + b[i]!)));
+});
+
+test('runs behind each other', () => {
+  const lists = [list(), list(), list()];
+  expect([...joined(lists)]).toEqual(lists.flatMap((values) => [...values]));
+  expect(joined([lists[0]!])).toBe(lists[0]);
+});
