@@ -41,8 +41,16 @@ const residues = (machine: Machine, at: number, n: number): Uint16Array =>
 
 /** Largest coefficient of s2. */
 const MAX_S2 = 2047;
-/** What the module takes off the coefficients of a hashed point before it reduces them. */
-const POINT_OFFSET = 2 ** 15;
+
+/** A hashed point as the module has it before it is reduced, less 2^15. @returns its coefficients, centred mod q */
+function centredPoint(raw: Int16Array): Int16Array {
+  const c = new Int16Array(raw.length);
+  for (let i = 0; i < c.length; i++) {
+    const x = (raw[i]! + 2 ** 15) % Q;
+    c[i] = x > Q >> 1 ? x - Q : x;
+  }
+  return c;
+}
 
 /**
  * Decodes a detached signature of any form; the parameter set is the one that its first byte names.
@@ -219,12 +227,7 @@ export function openSignature(
     memory.set(salt, SIG + 1);
     coefficients(machine, exports.S2.value, n).set(s2);
     exports.recoverS1(logn, machine.takeMessage(message, SIG + 1));
-    const raw = coefficients(machine, exports.POINT.value, n);
-    const c = new Int16Array(n);
-    for (let i = 0; i < n; i++) {
-      const x = (raw[i]! + POINT_OFFSET) % Q;
-      c[i] = x > Q >> 1 ? x - Q : x;
-    }
+    const c = centredPoint(coefficients(machine, exports.POINT.value, n));
     const s1 = coefficients(machine, exports.PRODUCT.value, n).slice();
     return { c, s1 };
   });
