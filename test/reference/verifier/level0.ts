@@ -193,6 +193,10 @@ function addForms(
   });
 }
 
+/** 7.6: τ of a part, the same for all items and lifts. */
+export const tauOf = (lift: Uint8Array, index: number): Poly =>
+  fromIntegers(shortPolynomial(stream(lift, { type: STREAM.tau, level: 0, index })));
+
 /**
  * 7.6: η_i τ_t of place W i + t, by lift.
  *
@@ -210,9 +214,7 @@ function linksOf(
     LIFTS.map((sub) => scalars(stream(lift, { type: STREAM.eta, level: 0, sub, index }), DEGREE)),
   );
   const tau = Array.from({ length: W }, (_, index) =>
-    checks.tau
-      ? fromIntegers(shortPolynomial(stream(lift, { type: STREAM.tau, level: 0, index })))
-      : constant(1n),
+    checks.tau ? tauOf(lift, index) : constant(1n),
   );
   return (place) => {
     const i = checks.eta ? Math.floor(place / W) : 0;
