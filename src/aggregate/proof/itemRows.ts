@@ -189,27 +189,29 @@ export class ItemRows {
       const term = lab.forms(1);
       for (const digit of [0, 1] as const) {
         constantForm(lab, factor.at, 1n << (W_BITS * BigInt(digit)));
-        for (const { item, row, column } of this.placesW(digit)) {
-          kernels.mulForm(term.at, this.alpha(item), factor.at);
-          kernels.loadColumn(form.at, lab.row(phi, row), column);
-          kernels.subForm(form.at, form.at, term.at);
-          kernels.storeColumn(lab.row(phi, row), column, form.at);
+        for (const { item, row, column, count } of this.placesW(digit)) {
+          const to = lab.row(phi, row);
+          for (let i = 0; i < count; i++) {
+            kernels.mulForm(term.at, this.alpha(item + i), factor.at);
+            kernels.loadColumn(form.at, to, column + i);
+            kernels.subForm(form.at, form.at, term.at);
+            kernels.storeColumn(to, column + i, form.at);
+          }
         }
       }
     });
   }
 
-  /** Where the low or the high digits of w_i stand; columns count from the share's first one. */
-  *placesW(digit: 0 | 1): Generator<{ item: number; row: number; column: number }> {
+  /** Where the low or the high digits of w_i stand, in runs of items; columns count from the share's first one. */
+  *placesW(digit: 0 | 1): Generator<{ item: number; row: number; column: number; count: number }> {
     const { level, bucket, count } = this.shape;
     const start = digit * bucket;
     const shape: Shape = level;
     for (const run of runsOf(shape, 1, start, start + count)) {
       const place = (run.row - firstRows(shape)[1]!) * shape.n;
       for (const { row, from, to } of runsWithin([run], this.#columns)) {
-        for (let column = from; column < to; column++) {
-          yield { item: place + column - start, row, column: column - this.#columns.from };
-        }
+        const item = place + from - start;
+        yield { item, row, column: from - this.#columns.from, count: to - from };
       }
     }
   }

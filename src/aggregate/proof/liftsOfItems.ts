@@ -1,6 +1,7 @@
 /** The linear forms of the lifts at level 0 (docs/protocol.md, 7.6), in the columns of a share. */
 import type { Forms, Labrador, Sums, Vecs } from '../wasm.ts';
 import {
+  COEFS,
   clearRest,
   FORM,
   prepareOmega,
@@ -175,20 +176,19 @@ function startLifts(
 
 /** psi_i at W_i0 and 2^13 psi_i at W_i1. */
 function liftsOfNorms(lab: Labrador, items: ItemRows, F: readonly Vecs[], seed: Seed): void {
-  const { kernels } = lab;
-  lab.scope(() => {
-    const psi = lab.coefs(1);
-    const form = lab.forms(1);
-    for (const [k, vecs] of F.entries()) {
-      for (const digit of [0, 1] as const) {
-        for (const { item, row, column } of items.placesW(digit)) {
-          const values = lab.i64(psi).fill(0n);
-          samplePsi(lab, seed, k, item, psi.at);
-          if (digit === 1) values[0] = centred(values[0]! << W_BITS);
-          kernels.coefsToForm(form.at, psi.at);
-          kernels.storeColumn(lab.row(vecs, row), column, form.at);
+  for (const digit of [0, 1] as const) {
+    for (const { item, row, column, count } of items.placesW(digit)) {
+      lab.scope(() => {
+        const psi = lab.coefs(count);
+        const values = lab.i64(psi).fill(0n);
+        for (const [k, vecs] of F.entries()) {
+          for (let i = 0; i < count; i++) {
+            samplePsi(lab, seed, k, item + i, psi.at + COEFS * i);
+            if (digit === 1) values[64 * i] = centred(values[64 * i]! << W_BITS);
+          }
+          lab.kernels.coefsToVec(lab.row(vecs, row), column, psi.at, COEFS, count);
         }
-      }
+      });
     }
-  });
+  }
 }
