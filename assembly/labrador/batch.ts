@@ -174,6 +174,47 @@ export function twistedToVec(
 }
 
 /**
+ * Multiples of one polynomial into a run of columns.
+ *
+ * Spec:   docs/protocol.md, 7.6: eta_i tau_t at the places of an item
+ * Shape:  a: i16[6][64], factors: i16[count][6][64], both in NTT form -> vec
+ * Memory: vec, a, factors, PAIR
+ */
+export function multiplesToVec(vec: usize, column: i32, count: i32, a: usize, factors: usize): i32 {
+  const end = column + count;
+  if (column < end && column & 1) {
+    mulForm(PAIR, a, factors);
+    storeColumn(vec, column++, PAIR);
+    factors += FORM;
+  }
+  for (; column + 2 <= end; column += 2, factors += 2 * FORM) {
+    mulForm(PAIR, a, factors);
+    mulForm(PAIR + FORM, a, factors + FORM);
+    storePair(vec, column, PAIR, PAIR + FORM);
+  }
+  if (column < end) {
+    mulForm(PAIR, a, factors);
+    storeColumn(vec, column, PAIR);
+  }
+  return OK;
+}
+
+/**
+ * sum += factor_j x_(column + j) over a run of columns.
+ *
+ * Shape:  sum: i16[6][64], factors: i16[count][6][64], both in NTT form; vec
+ * Memory: sum, vec, factors, PAIR
+ */
+export function addMultiples(sum: usize, vec: usize, column: i32, count: i32, factors: usize): i32 {
+  for (const end = column + count; column < end; column++, factors += FORM) {
+    loadColumn(PAIR, vec, column);
+    mulForm(PAIR, PAIR, factors);
+    addForm(sum, sum, PAIR);
+  }
+  return OK;
+}
+
+/**
  * The sum of a sigma(a) over small polynomials; its constant coefficient is their squared norm.
  *
  * Spec:   docs/protocol.md, 7.1, w without beta^2

@@ -24,6 +24,7 @@ export {
   storePair,
 } from './polyVec';
 export {
+  addMultiples,
   coefsToVec,
   collapseToVecs,
   decomposeMany,
@@ -32,6 +33,7 @@ export {
   manyCoefsToForms,
   manySumsToCoefs,
   manySumsToForms,
+  multiplesToVec,
   reduceColumns,
   selfProduct,
   smallsToForms,

@@ -138,17 +138,21 @@ function checkRange(
   const largest = index === 0 ? squareRoot(ALPHA_SQ * BETA_SQ[set]) + 1n : 1n << 15n;
   // A s, and h with phi reduced: two products
   if (2n * 64n * n * half * largest >= HALF_PRODUCT) fail(`level ${index}: range of A s`);
-  // phi before its reduction: three lifts with a product by alpha, or the rows of E3
+  // phi before its reduction: three lifts and the links of S and Y, or the rows of E3
   const gadget = !level.tail ? 1n << BigInt(level.b * (level.f - 1)) : 1n;
-  const lifts = 3n * 256n * half * (1n + ALPHA_L1 * (index === 0 ? 1n : 0n));
+  const lifts = 256n * half * (index === 0 ? 4n : 3n);
   const phi = lifts + 256n * half * gadget * (kappa + 30n);
   if (phi * C_L1 * BigInt(level.r) >= HALF_PRODUCT) fail(`level ${index}: range of phi`);
   if (index === 0) {
-    // b^(k): |F| |s|_1 with |F| at S and Y not reduced, |s|_1 by Cauchy and Schwarz
+    // b^(k): |F| |s|_1, |s|_1 by Cauchy and Schwarz
     const count = BigInt(bucket);
     const l1 = squareRootUp(64n * BigInt(level.lengths[0]!) * count * BETA_SQ[set]);
     const w = 64n * BigInt(level.lengths[1]!) * (1n << 13n);
-    if (half * (l1 * (1n + 2n * ALPHA_L1) + w) >= HALF_PRODUCT) fail('level 0: range of lifts');
+    if (half * (l1 + w) >= HALF_PRODUCT) fail('level 0: range of lifts');
+    // links: beta_k sigma(eta alpha) of an item, and eta U of 32 items, |U|_1 <= |tau|_1 |alpha|_1 |S_i|_1
+    if (3n * 256n * half * ALPHA_L1 >= HALF_PRODUCT) fail('level 0: range of a link');
+    const item = squareRootUp((64n * BigInt(level.lengths[0]!) * BETA_SQ[set]) / count);
+    if (32n * half * 256n * ALPHA_L1 * item >= HALF_PRODUCT) fail('level 0: range of links');
   }
 }
 
@@ -205,7 +209,8 @@ export function errorTerms({ levels, tail }: Parameters): Record<string, bigint>
     lifts: (count * one) / Q ** 3n + 1n,
     functionals: one / P ** 10n + 1n,
     alpha: one / setSize(30n, 13n) + 1n,
-    combination: (count * one) / (1n << 192n),
+    // one for every level, and one for the parts of Y
+    combination: ((count + 1n) * one) / (1n << 192n),
     amortisation: (9n * BigInt(rows) * one) / challenges + 1n,
   };
 }

@@ -18,6 +18,7 @@ import {
   rho,
   scalars,
   short,
+  tau,
 } from './prover/challenges.ts';
 import { BitWriter, writeRice } from './prover/encode.ts';
 import { type Row, readParameters } from './prover/parameters.ts';
@@ -231,6 +232,7 @@ export function smallVectors() {
     },
     '4 samplers': {
       short: numbers(short(KEY, 0, 1, 0)),
+      tau: [0, 32].map((t) => numbers(tau(KEY, 0, t))),
       scalars: scalarsOfSyntheticStream(),
       rho: [512, 1024].map((n) => {
         const list = numbers(rho(KEY, 0, 0, 0, n));

@@ -170,6 +170,10 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 120_000 
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'hidden' });
     expect(await page.getByRole('alert').count()).toBe(0);
+    // Stop had the focus and is gone: it is where the action was started.
+    const make = page.getByRole('button', { name: 'Make test items' });
+    expect(await make.evaluate((control) => control === document.activeElement)).toBe(true);
+    expect(await make.getAttribute('aria-disabled')).toBe(null);
     expect(complaints).toEqual([]);
     await close();
   });

@@ -167,10 +167,20 @@ export function samplePsi(lab: Labrador, seed: Seed, k: number, item: number, at
   lab.kernels.uniformScalars(at, 1);
 }
 
-/** eta^(k) of a place. */
-export function sampleEta(lab: Labrador, seed: Seed, k: number, index: number, at: number): void {
-  seed.start(STREAM.eta, k, index);
+/** eta_i^(k), centred. */
+export function sampleEta(lab: Labrador, seed: Seed, k: number, item: number, at: number): void {
+  seed.start(STREAM.eta, k, item);
   lab.kernels.uniformPoly(at);
+}
+
+/** tau_t of parts 0 to count - 1. */
+export function sampleTaus(lab: Labrador, seed: Seed, count: number): Smalls {
+  const out = lab.smalls(count);
+  for (let t = 0; t < count; t++) {
+    seed.start(STREAM.tau, 0, t);
+    lab.kernels.sampleShort(out.at + SMALL * t);
+  }
+  return out;
 }
 
 /** rho^(j) of an item: n values mod p, centred, at `at`, where 256 bytes more are overwritten. */

@@ -233,25 +233,13 @@ export function combineLifts(lab: Labrador, coefficients: Forms, lifts: Coefs, b
   });
 }
 
-/** phi of every row into F[0]: the lifts by their coefficients, and the base if there is one. */
-export function combineForms(
-  lab: Labrador,
-  F: readonly Vecs[],
-  base: Vecs | undefined,
-  coefficients: Forms,
-): Vecs {
-  const phi = F[0]!;
-  const all = base === undefined ? F : [...F, base];
-  const used = { ...coefficients, count: all.length };
+/** phi of every row into the first of the vectors: their sum by the coefficients. */
+export function combineForms(lab: Labrador, all: readonly Vecs[], coefficients: Forms): void {
+  const phi = all[0]!;
   for (let row = 0; row < phi.rows; row++) {
-    lab.combine(
-      phi,
-      row,
-      all.map((vecs) => lab.row(vecs, row)),
-      used,
-    );
+    const rows = all.map((vecs) => lab.row(vecs, row));
+    lab.combine(phi, row, rows, coefficients);
   }
-  return phi;
 }
 
 /** The constraints of padding: their challenges are all that phi, which has these columns of n, has there. */

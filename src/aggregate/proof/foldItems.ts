@@ -1,9 +1,9 @@
 /**
  * Level 0 for the verifier (docs/protocol.md, 7): the constraints of the relation as one, folded over the rows, in one pass over the
- * places of some columns. S and Y have their places at the same columns: eta is expanded once for both.
+ * places of some columns. S and Y have their places at the same columns.
  */
 import { decodePublicKey, hashToPoint } from '../../falcon/points.ts';
-import type { Labrador, Vecs } from '../wasm.ts';
+import type { Forms, Labrador, Vecs } from '../wasm.ts';
 import {
   clearRest,
   FORM,
@@ -17,6 +17,7 @@ import { type Columns, placesOfPart, placesWithin, runsWithin } from './columns.
 import { Functionals, partsBytes } from './functionals.ts';
 import { type ItemsShape, itemsWithin } from './itemColumns.ts';
 import { STREAM } from './labels.ts';
+import { Links } from './links.ts';
 import { constantForm, Folding, formAt, rowsOf } from './reduceFold.ts';
 import { padRuns } from './reduceLifts.ts';
 import { type Values, valuesOf } from './ring.ts';
@@ -71,7 +72,7 @@ export function* foldItems(
   const width = columns.to - columns.from;
   const folding = new Folding(lab, openChallenges(lab, seeds, open, 0, level.r), width);
   const alphas = new Alphas(lab, new Seed(lab, seeds.alpha, 0), count);
-  const places = new FirstPlaces(lab, fold, alphas, new Seed(lab, seeds.rho, 0));
+  const places = new FirstPlaces(lab, fold, alphas, new Seed(lab, seeds.rho, 0), open.lift);
 
   prepareOmega(lab, open.lift);
   prepareTheta(lab, open.lift);
@@ -138,15 +139,19 @@ class FirstPlaces {
   readonly #fold: ItemsFold;
   readonly #alphas: Alphas;
   readonly #functionals: Functionals;
+  readonly #links: Links;
+  /** the links of the item at hand, on Y and on S */
+  readonly #onY: number;
+  readonly #onS: number;
   /** where each item stands among those at hand */
   readonly #places = new Map<number, number>();
   /** parts of the functionals of one item */
   readonly #rho: number;
   #item = -1;
-  /** F of the three lifts at S, then at Y */
+  /** F of the three lifts at S but for the links, those, and what is at Y */
   readonly #staging: Vecs;
 
-  constructor(lab: Labrador, fold: ItemsFold, alphas: Alphas, rho: Seed) {
+  constructor(lab: Labrador, fold: ItemsFold, alphas: Alphas, rho: Seed, lift: Seed) {
     const { shape, columns } = fold;
     this.#lab = lab;
     this.#fold = fold;
@@ -157,7 +162,10 @@ class FirstPlaces {
     const n = degreeOf(shape.set);
     this.#functionals = new Functionals(lab, rho, n);
     this.#rho = lab.room(FUNCTIONALS * partsBytes(n));
-    this.#staging = lab.vecs(2 * LIFTS, RUN);
+    this.#links = new Links(lab, lift, shape.width);
+    this.#onY = lab.room(FORM);
+    this.#onS = lab.room(FORM);
+    this.#staging = lab.vecs(LIFTS + 2, RUN);
   }
 
   /** The sums of <rho, c> so far. */
@@ -171,9 +179,11 @@ class FirstPlaces {
     const { level, width } = this.#fold.shape;
     const rowOfY = firstRows(level)[Y]! + row;
     return lab.scope(() => {
-      const coefficients = [...folding.lifted(row), ...folding.lifted(rowOfY)];
+      const { c, beta } = folding;
+      const coefficients = [...folding.lifted(row), formAt(c, row), formAt(c, rowOfY)];
       const vectors = rowsOf(lab, this.#staging);
-      this.#startLifts(seeds, vectors);
+      const [onS, onY] = vectors.slice(LIFTS) as [number, number];
+      this.#startLifts(seeds, vectors.slice(0, LIFTS));
       for (let from = 0; from < used; from += RUN) {
         const count = Math.min(RUN, used - from);
         clearRest(lab, this.#staging, count);
@@ -182,8 +192,11 @@ class FirstPlaces {
           const item = Math.floor(place / width);
           const t = place - width * item;
           const here = Math.min(width - t, count - column);
-          if (!this.#prepareItem(item, t === 0)) return false;
-          lab.kernels.liftRun(column, place, t, here, this.#rho, this.#alphas.form(item));
+          if (!this.#prepareItem(item, t === 0, beta)) return false;
+          lab.kernels.liftRun(column, place, t, here, this.#rho);
+          const { taus, sigmaTaus } = this.#links;
+          lab.kernels.multiplesToVec(onS, column, here, this.#onS, formAt(sigmaTaus, t));
+          lab.kernels.multiplesToVec(onY, column, here, this.#onY, formAt(taus, t));
           column += here;
         }
         folding.addVectors(vectors, coefficients, from, count);
@@ -193,12 +206,11 @@ class FirstPlaces {
   }
 
   /** Tells the module what stays the same over a row. */
-  #startLifts({ jl, lift }: OpenSeeds, vectors: readonly number[]): void {
+  #startLifts({ jl }: OpenSeeds, vectors: readonly number[]): void {
     const { kernels } = this.#lab;
     const { shape, counter } = this.#fold;
-    new Uint32Array(kernels.memory.buffer, kernels.LIFT.value, 12).set([
+    new Uint32Array(kernels.memory.buffer, kernels.LIFT.value, 8).set([
       ...jl.nonce(STREAM.projection, 0, counter),
-      lift.at,
       ...vectors,
       partsBytes(degreeOf(shape.set)),
       shape.width - 1,
@@ -206,7 +218,7 @@ class FirstPlaces {
   }
 
   /** Places come in order, so that every item comes once, and counts once: where its first place is. */
-  #prepareItem(item: number, isFirst: boolean): boolean {
+  #prepareItem(item: number, isFirst: boolean, beta: Forms): boolean {
     if (item === this.#item) return true;
     this.#item = item;
     const { shape, items } = this.#fold;
@@ -221,6 +233,7 @@ class FirstPlaces {
     }
     // the sums become those of <rho_i, c_i>
     this.#functionals.write(item, h, this.#rho, centred);
+    this.#links.combined(item, this.#alphas.form(item), beta, this.#onY, this.#onS);
     return true;
   }
 }

@@ -22,8 +22,9 @@ export class ItemRows {
   readonly digits: Int16Array<ArrayBuffer>;
   readonly #lab: Labrador;
   readonly #columns: Columns;
-  /** the items at hand, and where each stands among them */
-  readonly #items: readonly number[];
+  /** the items at hand */
+  readonly items: readonly number[];
+  /** where each stands among them */
   readonly #places = new Map<number, number>();
   readonly #decoded: readonly Decoded[];
   readonly #S: Smalls;
@@ -37,8 +38,8 @@ export class ItemRows {
     this.shape = shape;
     this.#columns = columns;
     this.#decoded = decoded;
-    this.#items = itemsWithin(shape, columns);
-    for (const [place, item] of this.#items.entries()) this.#places.set(item, place);
+    this.items = itemsWithin(shape, columns);
+    for (const [place, item] of this.items.entries()) this.#places.set(item, place);
     this.#alphas = lab.forms(count);
     this.#S = writeS(lab, set, decoded, width);
     this.placesS = placesWithin(placesOfPart(level, 0, width * count, 0), columns).map(
@@ -47,7 +48,7 @@ export class ItemRows {
         at: this.#addressOf(placed.number),
       }),
     );
-    const owned = this.#items.filter((item) => owns(shape, columns, item));
+    const owned = this.items.filter((item) => owns(shape, columns, item));
     const { at } = this.#S;
     this.digits = normDigits(
       lab,
@@ -95,7 +96,7 @@ export class ItemRows {
       const forms = formsOf(lab, alphas);
       lab.bytes(this.#alphas.at, FORM * forms.count).set(lab.bytes(forms.at, FORM * forms.count));
       const values = lab.i16(alphas);
-      for (const item of this.#items) {
+      for (const item of this.items) {
         if (!owns(shape, this.#columns, item)) continue;
         for (let j = 0; j < 64; j++) sum[j]! += values[64 * item + j]!;
       }
@@ -126,6 +127,11 @@ export class ItemRows {
     }
   }
 
+  /** Where an item stands among `items`. */
+  placeOf(item: number): number {
+    return this.#places.get(item)!;
+  }
+
   alpha(item: number): number {
     return this.#alphas.at + FORM * item;
   }
@@ -153,12 +159,12 @@ export class ItemRows {
   *functionals(seed: Uint8Array): Generator<number, number[]> {
     const lab = this.#lab;
     const n = degreeOf(this.shape.set);
-    this.#parts = lab.room(FUNCTIONALS * this.partsStride * this.#items.length);
+    this.#parts = lab.room(FUNCTIONALS * this.partsStride * this.items.length);
     const mark = lab.kernels.mark();
     const functionals = new Functionals(lab, new Seed(lab, seed, 0), n);
     const difference = new Int16Array(n);
     const nothing = new Int16Array(n);
-    for (const [place, item] of this.#items.entries()) {
+    for (const [place, item] of this.items.entries()) {
       const { h, c, s1, s2 } = this.#decoded[place]!;
       if (owns(this.shape, this.#columns, item)) {
         for (let j = 0; j < n; j++) difference[j] = s1[j]! - c[j]!;
@@ -166,7 +172,7 @@ export class ItemRows {
       } else {
         functionals.write(item, h, this.parts(item), nothing);
       }
-      if (place % 16 === 0) yield place / this.#items.length;
+      if (place % 16 === 0) yield place / this.items.length;
     }
     const sums = functionals.sums();
     lab.kernels.reset(mark);
@@ -183,27 +189,29 @@ export class ItemRows {
       const term = lab.forms(1);
       for (const digit of [0, 1] as const) {
         constantForm(lab, factor.at, 1n << (W_BITS * BigInt(digit)));
-        for (const { item, row, column } of this.placesW(digit)) {
-          kernels.mulForm(term.at, this.alpha(item), factor.at);
-          kernels.loadColumn(form.at, lab.row(phi, row), column);
-          kernels.subForm(form.at, form.at, term.at);
-          kernels.storeColumn(lab.row(phi, row), column, form.at);
+        for (const { item, row, column, count } of this.placesW(digit)) {
+          const to = lab.row(phi, row);
+          for (let i = 0; i < count; i++) {
+            kernels.mulForm(term.at, this.alpha(item + i), factor.at);
+            kernels.loadColumn(form.at, to, column + i);
+            kernels.subForm(form.at, form.at, term.at);
+            kernels.storeColumn(to, column + i, form.at);
+          }
         }
       }
     });
   }
 
-  /** Where the low or the high digits of w_i stand; columns count from the share's first one. */
-  *placesW(digit: 0 | 1): Generator<{ item: number; row: number; column: number }> {
+  /** Where the low or the high digits of w_i stand, in runs of items; columns count from the share's first one. */
+  *placesW(digit: 0 | 1): Generator<{ item: number; row: number; column: number; count: number }> {
     const { level, bucket, count } = this.shape;
     const start = digit * bucket;
     const shape: Shape = level;
     for (const run of runsOf(shape, 1, start, start + count)) {
       const place = (run.row - firstRows(shape)[1]!) * shape.n;
       for (const { row, from, to } of runsWithin([run], this.#columns)) {
-        for (let column = from; column < to; column++) {
-          yield { item: place + column - start, row, column: column - this.#columns.from };
-        }
+        const item = place + from - start;
+        yield { item, row, column: from - this.#columns.from, count: to - from };
       }
     }
   }

@@ -40,6 +40,7 @@ export const STREAM = Object.freeze({
   short: 8,
   amortise: 9,
   keys: 10,
+  tau: 11,
 } as const);
 
 /** Kinds of short challenges. */

@@ -1,8 +1,8 @@
 /**
  * phi_z = sum over rows of c_a phi_a (docs/protocol.md, 6.3 and 10.1), added up as the phi of the rows come; they are never stored.
  *
- * A form stands for an integer polynomial below P/2 = 2^80.8. What goes in here is at most 2^57 (a value mod q times a short challenge,
- * summed); c_a makes it 2^63, all rows 2^69.
+ * A form stands for an integer polynomial below P/2 = 2^80.8. What goes in here is at most 2^60 (psi times short challenges and 2^13);
+ * c_a makes it 2^66, all rows 2^71.
  */
 import type { Forms, Labrador, Vecs } from '../wasm.ts';
 import {

@@ -33,10 +33,10 @@ import { keepInstance, takeInstance } from './instances.ts';
 import type { ItemsShape } from './itemColumns.ts';
 import { ItemRows } from './itemRows.ts';
 import { MATRIX, SHORT } from './labels.ts';
-import { combineEta, liftsOfItems } from './liftsOfItems.ts';
+import { combineItems, liftsOfItems, liftsOfLinks } from './liftsOfItems.ts';
 import { collapse, projected } from './projection.ts';
 import { foldKey } from './reduceKeys.ts';
-import { coefsOf, type Values, valuesOf } from './ring.ts';
+import { coefsOf, sumOf, type Values, valuesOf } from './ring.ts';
 import { degreeOf, FUNCTIONALS, firstRows, LIFTS, type Run } from './shapes.ts';
 import {
   addLifts,
@@ -209,12 +209,13 @@ export class Share {
       yield* collapse(lab, this.#F, places, projection, seed);
       addLifts(lab, sums, this.#F, s);
     } else yield* liftsOfItems(lab, items, this.#F, s, sums, projection, seed);
-    return lab.scope(() => valuesOf(lab, coefsOfSums(lab, sums)));
+    const lifts = lab.scope(() => valuesOf(lab, coefsOfSums(lab, sums)));
+    return items === undefined ? lifts : sumOf([lifts, liftsOfLinks(lab, items, s, seed)]);
   }
 
   /**
    * @param input.padding of the level
-   * @param input.base what the level before leaves, as `openRows` has its rows
+   * @param input.base what the level before leaves, as `openRows` has its rows; none at level 0
    * @returns h of these columns
    */
   *combine(input: {
@@ -226,24 +227,23 @@ export class Share {
     const { params, columns, places, items, s } = this.#at;
     const seed = this.#seed(input.seed);
     const coefficients = liftCoefficients(lab, seed);
-    lab.scope(() => {
-      let base: Vecs | undefined;
-      if (input.base !== undefined) {
-        base = lab.vecs(params.r, columns.to - columns.from);
+    const phi = { ...this.#F[0]!, rows: params.r };
+    this.#phi = phi;
+    if (items === undefined) {
+      lab.scope(() => {
+        const base = lab.vecs(params.r, columns.to - columns.from);
         let from = 0;
         for (const { row, column, count } of places) {
-          const { at } = coefsOf(lab, [input.base.subarray(64 * from, 64 * (from + count))]);
+          const { at } = coefsOf(lab, [input.base!.subarray(64 * from, 64 * (from + count))]);
           lab.kernels.coefsToVec(lab.row(base, row), column, at, COEFS, count);
           from += count;
         }
-      }
-      combineForms(lab, this.#F, base, coefficients);
-    });
-    yield 0.3;
-    const phi = { ...this.#F[0]!, rows: params.r };
-    this.#phi = phi;
-    if (items !== undefined) yield* combineEta(lab, items, phi, this.#lift!, coefficients);
-    items?.subtractAlphas(phi);
+        combineForms(lab, [...this.#F, base], coefficients);
+      });
+    } else {
+      yield* combineItems(lab, items, this.#F, phi, this.#lift!, coefficients);
+      items.subtractAlphas(phi);
+    }
     addPadding(lab, seed, params.n, input.padding, columns, phi);
     return lab.scope(() => valuesOf(lab, linearGarbage(lab, phi, s)));
   }

@@ -101,7 +101,8 @@ export async function proveTail(
   }
   const coefficients = liftCoefficients(lab, seed);
   combineLifts(lab, coefficients, lifts, b);
-  const phi = combineForms(lab, F, base, coefficients);
+  combineForms(lab, [...F, base], coefficients);
+  const phi = F[0]!;
   addPadding(lab, seed, n, paddingOf(params), { from: 0, to: width }, phi);
   const h = linearGarbage(lab, phi, s);
   const hBytes = context.pack(slice(h, 1, pairs - 2));

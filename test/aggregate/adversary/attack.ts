@@ -22,6 +22,8 @@ export type Poly = readonly bigint[];
 export const zero = (): bigint[] => new Array<bigint>(64).fill(0n);
 /** value X^at */
 export const monomial = (value: bigint, at = 0): bigint[] => zero().with(at, value);
+export const plus = (a: Poly, b: Poly): Poly => a.map((x, i) => x + b[i]!);
+export const minus = (a: Poly, b: Poly): Poly => a.map((x, i) => x - b[i]!);
 export const scaled = (a: Poly, factor: bigint): Poly => a.map((x) => x * factor);
 
 /** One item without a signature, for which s1 (any integers) and s2 = 1 solve Falcon's equation. */

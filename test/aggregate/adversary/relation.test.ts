@@ -12,9 +12,11 @@ import {
   centredPoint,
   craft,
   expectStopped,
+  minus,
   monomial,
   normSq,
   type Poly,
+  plus,
   Q,
   s1OfNorm,
   scaled,
@@ -63,6 +65,42 @@ attack('norm β² + 1: Y makes up for it where S is 1', () => {
     Y: ([y]) => [y!.map((poly, t) => (t === 8 ? poly.map((x, j) => x - alpha[j]!) : poly))],
   };
   return { row: SHORT, items: [item], faults, off: ['K'], omit: ['K'] };
+});
+
+attack('norm β² + 1: two parts of Y make up for it, against each other', () => {
+  const { item, S } = tooLong(1n);
+  let alpha: Poly = [];
+  const faults: Faults = {
+    witness: () => witnessOf(S, 0n),
+    alpha: (list) => {
+      alpha = list[0]!;
+      return list;
+    },
+    // S_8 = 1 and S_9 = 0, so N1 loses α; the parts of Y have the sum they should have
+    Y: ([y]) => [y!.with(8, minus(y![8]!, alpha)).with(9, plus(y![9]!, alpha))],
+  };
+  return { row: SHORT, items: [item], faults, off: ['tau'], omit: ['tau'] };
+});
+
+attack('norm β² + 1: Y of two items makes up for it, against each other', () => {
+  // an item that is valid, and one that has 1 where it has 0
+  const s1 = s1OfNorm(BETA_SQ - 1n); // s2 = 1
+  expect(s1[511]).toBe(0n);
+  const valid = craft(s1.with(511, s1[7]!).with(7, 0n));
+  const long = craft(s1.with(511, s1[7]!).with(7, 1n));
+  expect([valid, long].map(({ S }) => normSq(S))).toEqual([BETA_SQ, BETA_SQ + 1n]);
+  const [one, other] = [witnessOf(long.S, 0n), witnessOf(valid.S)];
+  let alpha: Poly = [];
+  const faults: Faults = {
+    witness: () => ({ S: [...one.S, ...other.S], W: [...one.W, ...other.W] }),
+    alpha: (list) => {
+      alpha = list[0]!;
+      return list;
+    },
+    // S_7 of the two differ by 1, so N1 loses α_0; place 7 of Y has the sum it should have
+    Y: ([y, z]) => [y!.with(7, minus(y![7]!, alpha)), z!.with(7, plus(z![7]!, alpha))],
+  };
+  return { row: PAIR, items: [long.item, valid.item], faults, off: ['eta'], omit: ['eta'] };
 });
 
 for (const [name, row, place] of [

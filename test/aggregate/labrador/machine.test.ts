@@ -4,7 +4,7 @@ import { Q } from '../../../scripts/generate/labradorPlan.ts';
 import { type Coefs, Labrador, type Smalls } from '../../../src/aggregate/wasm.ts';
 import { CodedError } from '../../../src/errors.ts';
 import { BOTH_MODULES } from '../../support/assembly.ts';
-import { chachaStream, projectionRow, scalars, word44 } from './chacha.ts';
+import { chachaStream, projectionRow, word44 } from './chacha.ts';
 import { add, centred, multiply, type Poly, sigma, source, zero } from './plain.ts';
 
 const random = source('labrador machine');
@@ -276,8 +276,8 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
 
   test('lifts of a run of places are the sum of their parts', () => {
     lab.scope(() => {
-      const [jlKey, liftKey] = [random.bytes(32), random.bytes(32)];
-      const keys = [lab.put(jlKey), lab.put(liftKey)];
+      const jlKey = random.bytes(32);
+      const key = lab.put(jlKey);
       const jlNonce = [2, 3, 0];
       const bigs = (count: number) =>
         Array.from({ length: count }, () => random.between(-HALF_Q, HALF_Q));
@@ -292,53 +292,73 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
       const partCount = 4;
       const rho = Array.from({ length: 10 }, () => polys(partCount, 6144n));
       const parts = smalls(rho.flat());
-      const alpha = polys(1, 2n);
-      const alphaForm = lab.forms(1);
-      kernels.smallsToForms(alphaForm.at, smalls(alpha).at, 1);
-      const [sRows, yRows] = [lab.vecs(3, 10), lab.vecs(3, 10)];
-      const args = new Uint32Array(kernels.memory.buffer, kernels.LIFT.value, 12);
-      args.set([keys[0]!, jlNonce[0]!, jlNonce[1]!, keys[1]!]);
-      for (const k of [0, 1, 2]) {
-        args[4 + k] = lab.row(sRows, k);
-        args[7 + k] = lab.row(yRows, k);
-      }
-      args[10] = 128 * partCount;
-      args[11] = partCount;
+      const rows = lab.vecs(3, 10);
+      const args = new Uint32Array(kernels.memory.buffer, kernels.LIFT.value, 8);
+      args.set([key, jlNonce[0]!, jlNonce[1]!, ...[0, 1, 2].map((k) => lab.row(rows, k))]);
+      args.set([128 * partCount, partCount], 6);
       const [column, first, t, count] = [3, 101, 1, 4]; // t = 4 has no functional
-      kernels.liftRun(column, first, t, count, parts.at, alphaForm.at);
+      kernels.liftRun(column, first, t, count, parts.at);
       for (const k of [0, 1, 2]) {
-        const back = lab.coefs(20);
-        kernels.vecToCoefs(back.at, lab.row(sRows, k), 0, 10);
-        kernels.vecToCoefs(back.at + 5120, lab.row(yRows, k), 0, 10);
+        const back = lab.coefs(10);
+        kernels.vecToCoefs(back.at, lab.row(rows, k), 0, 10);
         for (let j = 0; j < 10; j++) {
           const i = j - column;
-          const inRun = i >= 0 && i < count;
-          const stream = chachaStream(liftKey, [7 + 65536 * k, first + i, 0], 0, 8);
-          const eta = inRun ? scalars(stream, 64).map((x) => centred(x)) : zero();
-          let sum = sigma(multiply(eta, alpha[0]!)).map((x) => -x);
-          if (inRun) {
+          let sum = zero();
+          if (i >= 0 && i < count) {
             const bits = chachaStream(jlKey, jlNonce, 66 * (first + i), 66);
             for (const [row, weight] of omega[k]!.entries()) {
-              sum = add(
-                sum,
-                sigma(projectionRow(bits, row)).map((x) => weight * x),
-              );
+              const form = sigma(projectionRow(bits, row));
+              sum = sum.map((x, at) => x + weight * form[at]!);
             }
             for (const [f, weight] of theta[k]!.entries()) {
               const part = rho[f]![t + i];
-              if (part)
-                sum = add(
-                  sum,
-                  part.map((x) => weight * x),
-                );
+              if (part) sum = sum.map((x, at) => x + weight * part[at]!);
             }
           }
           expect(read(back)[j]).toEqual(sum.map((x) => centred(x)));
-          expect(read(back)[10 + j]).toEqual(eta);
         }
       }
     });
   });
+
+  test.each([
+    [0, 1],
+    [0, 4],
+    [3, 1],
+    [3, 6],
+    [29, 5],
+    [31, 3],
+  ])(
+    'multiples of a polynomial into columns from %i on, %i of them, and their sum',
+    (column, count) => {
+      lab.scope(() => {
+        const [a] = polys(1, HALF_Q) as [bigint[]];
+        const factors = polys(count, 4n);
+        const form = lab.forms(1);
+        kernels.coefsToForm(form.at, coefs([a]).at);
+        const factorForms = lab.forms(count);
+        kernels.smallsToForms(factorForms.at, smalls(factors).at, count);
+        const vec = lab.vecs(1, 40);
+        const before = polys(40, 100n);
+        kernels.smallsToVec(vec.at, 0, smalls(before).at, 128, 40);
+        kernels.multiplesToVec(vec.at, column, count, form.at, factorForms.at);
+        const back = lab.coefs(40);
+        kernels.vecToCoefs(back.at, vec.at, 0, 40);
+        const products = factors.map((factor) => multiply(a, factor).map((x) => centred(x)));
+        expect(read(back)).toEqual(before.toSpliced(column, count, ...products));
+
+        const sum = lab.forms(1);
+        kernels.smallsToForms(sum.at, smalls(before).at, 1);
+        kernels.addMultiples(sum.at, vec.at, column, count, factorForms.at);
+        kernels.formToCoefs(back.at, sum.at);
+        const expected = products.reduce((all, product, j) => {
+          const term = multiply(product, factors[j]!);
+          return all.map((x, at) => x + term[at]!);
+        }, before[0]!);
+        expect(read(back)[0]).toEqual(expected.map((x) => centred(x)));
+      });
+    },
+  );
 
   test('functionals: ten of them into three lifts, at the largest values too', () => {
     lab.scope(() => {

@@ -5,9 +5,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
+import { tau } from '../../reference/prover/challenges.ts';
+import { Q } from '../../reference/prover/ring.ts';
 import { fieldsOf, type Run, runOf, TABLE_HASH } from '../../reference/prover/runs.ts';
 import type { Faults, TraceEvent } from '../../reference/prover/trace.ts';
 import { TOY_ROWS } from '../../reference/toyRows.ts';
+import { tauOf } from '../../reference/verifier/level0.ts';
 import { type SectionInput, verifyReferenceSection } from '../../reference/verifier/verify.ts';
 
 // BigInt on a busy machine
@@ -165,6 +168,13 @@ describe('a deviation is refused, and accepted without the check that stops it',
         length: run.bytes.length,
       });
     });
+  }
+});
+
+test('both draw the same tau for every part', () => {
+  const lift = Uint8Array.from({ length: 32 }, (_, i) => 7 * i);
+  for (let t = 0; t < 33; t++) {
+    expect(tauOf(lift, t)).toEqual(tau(lift, 0, t).map((x) => (x + Q) % Q));
   }
 });
 

@@ -13,6 +13,7 @@ import {
   rho,
   scalars,
   shortPolynomial,
+  tau,
 } from '../../reference/prover/challenges.ts';
 import { BitWriter, fitsRice, pack, writeRice, zigzag } from '../../reference/prover/encode.ts';
 import {
@@ -229,6 +230,15 @@ describe('challenges', () => {
     for (const [i, share] of [0.25, 0.5, 0.25].entries()) {
       expect(Math.abs(counts[i]! / total - share)).toBeLessThan(0.003);
     }
+  });
+
+  test('tau is a short polynomial of its part, in a stream that nothing else reads', () => {
+    const parts = Array.from({ length: 33 }, (_, t) => tau(KEY, 0, t));
+    for (const [t, poly] of parts.entries()) {
+      expect(poly).toEqual(shortPolynomial(chacha12(KEY, 0, [11, t, 0]).subarray(0, 24)));
+      expect(poly.every((x) => x >= -4n && x <= 3n)).toBe(true);
+    }
+    expect(new Set(parts.map(String)).size).toBe(33);
   });
 
   test('a collapsed projection is the adjoint of the projection', () => {

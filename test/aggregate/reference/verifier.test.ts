@@ -19,6 +19,7 @@ import {
 } from '../../reference/verifier/challenges.ts';
 import { ALL_CHECKS, Refused } from '../../reference/verifier/checks.ts';
 import { uncut } from '../../reference/verifier/claim.ts';
+import { tauOf } from '../../reference/verifier/level0.ts';
 import { Reader } from '../../reference/verifier/parse.ts';
 import { pointOf, publicKeyOf, timesMirrored } from '../../reference/verifier/points.ts';
 import {
@@ -107,6 +108,15 @@ describe('words', () => {
   test('short polynomials: three bits, minus 4', () => {
     const digits = Array.from({ length: 64 }, (_, j) => j % 8);
     expect(shortPolynomial(bytesOf(bitsOf(3, digits)))).toEqual(digits.map((x) => x - 4));
+  });
+
+  test('tau: the first 24 bytes of stream 11 of its part, three bits each', () => {
+    for (const t of [0, 16, 32]) {
+      const bytes = chachaBlock(KEY, 0, [11, t, 0]).subarray(0, 24);
+      const all = BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`);
+      const digits = Array.from({ length: 64 }, (_, j) => ((all >> BigInt(3 * j)) & 7n) - 4n);
+      expect(tauOf(KEY, t)).toEqual(digits.map((x) => mod(x)));
+    }
   });
 });
 

@@ -24,8 +24,8 @@ export const thetas = (seed: Uint8Array, level: number, k: number): bigint[] =>
   scalars(stream(seed, nonceOf(STREAMS.theta, level, k, 0)), 10);
 export const psi = (seed: Uint8Array, level: number, k: number, item: number): bigint =>
   scalars(stream(seed, nonceOf(STREAMS.psi, level, k, item)), 1)[0]!;
-export const eta = (seed: Uint8Array, level: number, k: number, index: number): Poly =>
-  scalars(stream(seed, nonceOf(STREAMS.eta, level, k, index)), D);
+export const eta = (seed: Uint8Array, level: number, k: number, item: number): Poly =>
+  scalars(stream(seed, nonceOf(STREAMS.eta, level, k, item)), D);
 
 /** Coefficients of rho, centred modulo 12289. */
 export function rho(seed: Uint8Array, level: number, j: number, item: number, n: number): bigint[] {
@@ -45,6 +45,10 @@ export function shortPolynomial(bytes: Uint8Array): Poly {
   for (const [i, byte] of bytes.entries()) all |= BigInt(byte) << BigInt(8 * i);
   return Array.from({ length: D }, (_, j) => ((all >> BigInt(3 * j)) & 7n) - 4n);
 }
+
+/** The factor of part t in the challenges of the places of Y: one for all items and lifts. */
+export const tau = (seed: Uint8Array, level: number, t: number): Poly =>
+  shortPolynomial(stream(seed, nonceOf(STREAMS.tau, level, 0, t)).bytes(24));
 
 /** The kinds of 10.2. */
 export const SHORT = Object.freeze({

@@ -1,5 +1,5 @@
 /** Section 7 of docs/protocol.md: the level whose rows hold the signatures. */
-import { alpha, eta, keyMatrix, MATRICES, psi, rho, thetas } from './challenges.ts';
+import { alpha, eta, keyMatrix, MATRICES, psi, rho, tau, thetas } from './challenges.ts';
 import type { Base, Output } from './combine.ts';
 import type { Context } from './context.ts';
 import { finishLevel, outerBlock, type Started } from './level.ts';
@@ -8,6 +8,7 @@ import {
   add,
   BETA_SQ,
   constant,
+  multiply,
   multiplyZ,
   P,
   type Poly,
@@ -129,9 +130,13 @@ export function proveLevelZero(
       const { row, column } = placeOf(params, part, i);
       out.set(placeKey(row, column), reduce(poly));
     };
+    const ofParts = Array.from({ length: width }, (_, t) =>
+      context.omits('tau') ? constant(1n) : tau(seed, 0, t),
+    );
     for (const [i, list] of S.entries()) {
+      const ofItem = scale(eta(seed, 0, k, context.omits('eta') ? 0 : i), weight('K'));
       for (const t of list.keys()) {
-        const blind = scale(eta(seed, 0, k, width * i + t), weight('K'));
+        const blind = multiply(ofItem, ofParts[t]!);
         let form: Poly = scale(sigma(multiplyZ(blind, alphas[i]!)), -1n);
         for (const [j, functional] of functionals.entries()) {
           form = add(form, scale(sigma(functional[i]!.parts[t]!), theta[j]!));

@@ -16,6 +16,7 @@ export const STREAMS = Object.freeze({
   short: 8,
   amortise: 9,
   keys: 10,
+  tau: 11,
 } as const);
 
 export type Nonce = readonly [number, number, number];

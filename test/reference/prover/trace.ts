@@ -70,13 +70,18 @@ export interface FaultValues {
   absorb: { readonly label: string; readonly data: Uint8Array };
 }
 
-/** Constraints that a prover can leave out, for a verifier that leaves them out too. */
+/**
+ * Constraints that a prover can leave out, for a verifier that leaves them out too; and challenges
+ * that both can do without: tau_t = 1 in every part, eta_0 for every item.
+ */
 export type Constraint =
   | 'N1'
   | 'J'
   | 'F'
   | 'L'
   | 'K'
+  | 'tau'
+  | 'eta'
   | 'padding'
   | 'E1'
   | 'E2'

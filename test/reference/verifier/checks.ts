@@ -42,6 +42,10 @@ const CONSTRAINTS = {
   L: true,
   /** 7.6: Y = α σ(S) */
   K: true,
+  /** 7.6: τ from the transcript; off: τ_t = 1 for all t */
+  tau: true,
+  /** 7.6: η of every item; off: that of item 0 for all */
+  eta: true,
   /** 10.3: padding is zero */
   padding: true,
   /** 10.1 */

@@ -1,7 +1,7 @@
 /**
  * Section 7: the constraints of level 0, for the items of one section.
  */
-import { alphaOf, centredModP, functionalOf, scalars } from './challenges.ts';
+import { alphaOf, centredModP, functionalOf, scalars, shortPolynomial } from './challenges.ts';
 import { type Checks, require } from './checks.ts';
 import { type Claim, uncut } from './claim.ts';
 import {
@@ -139,12 +139,7 @@ function addForms(
   const shape = levels[0]!;
   const { alpha, omega, theta, beta } = relation;
 
-  const eta = (number: number): Poly[] =>
-    LIFTS.map((sub) => {
-      if (!checks.K) return zero();
-      const name = { type: STREAM.eta, level: 0, sub, index: number };
-      return scalars(stream(seeds.lift, name), DEGREE);
-    });
+  const links = linksOf(seeds.lift, W, count, checks);
 
   const onS = (place: number): Poly => {
     const i = Math.floor(place / W);
@@ -152,7 +147,7 @@ function addForms(
     const forms = checks.J
       ? projectionForms(seeds.jl, 0, counter, place, omega)
       : LIFTS.map(() => new Array<bigint>(DEGREE).fill(0n));
-    const link = eta(place).map((x) => multiply(x, alpha[i]!));
+    const link = links(place).map((x) => multiply(x, alpha[i]!));
     return combineForms(
       forms.map((form, k) =>
         form.map((x, position) => {
@@ -184,7 +179,7 @@ function addForms(
   };
 
   const onY = (place: number): Poly =>
-    eta(place).reduce((sum, x, k) => add(sum, multiply(x, beta[k]!)), zero());
+    links(place).reduce((sum, x, k) => add(sum, multiply(x, beta[k]!)), zero());
 
   forEachPlace(shape, (row, column, part, place, isRest) => {
     const item = part === W_PART ? place % bucket : Math.floor(place / W);
@@ -196,6 +191,35 @@ function addForms(
       folding.add(row, column, [onS, onW, onY][part]!(place));
     }
   });
+}
+
+/** 7.6: τ of a part, the same for all items and lifts. */
+export const tauOf = (lift: Uint8Array, index: number): Poly =>
+  fromIntegers(shortPolynomial(stream(lift, { type: STREAM.tau, level: 0, index })));
+
+/**
+ * 7.6: η_i τ_t of place W i + t, by lift.
+ *
+ * @param lift the seed
+ * @param W places of an item
+ */
+function linksOf(
+  lift: Uint8Array,
+  W: number,
+  count: number,
+  checks: Readonly<Checks>,
+): (place: number) => Poly[] {
+  if (!checks.K) return () => LIFTS.map(zero);
+  const eta = Array.from({ length: checks.eta ? count : 1 }, (_, index) =>
+    LIFTS.map((sub) => scalars(stream(lift, { type: STREAM.eta, level: 0, sub, index }), DEGREE)),
+  );
+  const tau = Array.from({ length: W }, (_, index) =>
+    checks.tau ? tauOf(lift, index) : constant(1n),
+  );
+  return (place) => {
+    const i = checks.eta ? Math.floor(place / W) : 0;
+    return eta[i]!.map((x) => multiply(x, tau[place % W]!));
+  };
 }
 
 /** 7.4: the rows of S against the rows of Y. */

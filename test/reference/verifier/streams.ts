@@ -19,6 +19,7 @@ export const STREAM = Object.freeze({
   short: 8,
   amortise: 9,
   key: 10,
+  tau: 11,
 } as const);
 
 export interface StreamName {

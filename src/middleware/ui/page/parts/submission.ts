@@ -1,62 +1,38 @@
 /** Submitting a batch: create the task, upload its file, notify; with progress, and a way to stop. */
 import { isClientError } from '../../../../client/index.ts';
 import type { App } from '../app.ts';
-import { announce, button, fill, h } from '../dom.ts';
+import { announce, button, h } from '../dom.ts';
 import { bytes } from '../format.ts';
 import type { BatchSummary } from '../worker/protocol.ts';
-import { meter } from './controls.ts';
 import { keyNotice } from './keyNotice.ts';
-import { isStopped, problemBox } from './problems.ts';
+import { longAction, type Tell } from './longAction.ts';
 
 export function submission(app: App, summary: BatchSummary): HTMLElement {
-  const problem = h('div');
-  const bar = meter('Submitting');
-  let controller: AbortController | undefined;
-  const stop = button('Stop', () => controller?.abort());
-  const busy = h(
-    'div',
-    { class: 'stack', hidden: true },
-    bar.element,
-    h('div', { class: 'row' }, stop),
-  );
   const label = summary.invalidTotal === 0 ? 'Submit the task' : 'Submit it anyway';
   const send = button(label, () => void run(), {
     look: summary.invalidTotal === 0 ? 'primary' : 'plain',
   });
-
-  const run = async () => {
-    if (controller) return;
-    if (app.session.key === null) {
-      announce('This needs an API key');
-      return;
-    }
-    fill(problem);
-    controller = new AbortController();
-    send.setAttribute('aria-disabled', 'true');
-    busy.hidden = false;
-    try {
-      const id = await submit(app, summary, controller.signal, bar.set);
+  const action = longAction({
+    label: 'Submitting',
+    control: send,
+    stopped: 'Stopped; nothing was submitted',
+    work: async (signal, tell) => {
+      const id = await submit(app, summary, signal, tell);
       app.submitted.set(id, summary);
       announce('Submitted');
       app.go(`tasks/${id}`);
-    } catch (error) {
-      if (isStopped(error)) announce('Stopped; nothing was submitted');
-      else fill(problem, problemBox(error));
-    } finally {
-      controller = undefined;
-      send.removeAttribute('aria-disabled');
-      if (busy.contains(document.activeElement)) send.focus();
-      busy.hidden = true;
-    }
+    },
+  });
+  const run = async () => {
+    if (app.session.key === null) announce('This needs an API key');
+    else await action.run();
   };
   const notice = keyNotice(app);
   const show = () => send.toggleAttribute('disabled', app.session.key === null);
   app.session.onChange(show);
   show();
-  return h('div', { class: 'stack' }, notice, h('div', { class: 'row' }, send), busy, problem);
+  return h('div', { class: 'stack' }, notice, h('div', { class: 'row' }, send), action.places);
 }
-
-type Tell = (text: string, done: number, total: number) => void;
 
 async function submit(
   app: App,

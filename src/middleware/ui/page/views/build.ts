@@ -1,11 +1,12 @@
 /** Putting a task together: test items made here, a task file, or signatures from the Sign panel; then submitting it. */
 import type { App, View } from '../app.ts';
-import { announce, button, fill, h } from '../dom.ts';
+import { announce, fill, h } from '../dom.ts';
 import { bytes, count, counted } from '../format.ts';
-import { choices, confirm, dropZone, empty, field, lead, meter, panel } from '../parts/controls.ts';
+import { choices, confirm, dropZone, empty, field, lead, panel } from '../parts/controls.ts';
 import { draftSummary } from '../parts/draftSummary.ts';
 import { faultList } from '../parts/faultList.ts';
-import { isStopped, problemBox } from '../parts/problems.ts';
+import { longAction } from '../parts/longAction.ts';
+import { problemBox } from '../parts/problems.ts';
 import { submission } from '../parts/submission.ts';
 import type { SetChoice } from '../worker/protocol.ts';
 
@@ -79,48 +80,27 @@ function testItems(app: App): HTMLElement {
   const items = number(Math.min(DEFAULT_COUNT, max));
   const keys = number(Math.min(DEFAULT_KEYS, max));
   const make = h('button', { class: 'button primary', type: 'submit' }, 'Make test items');
-  const bar = meter('Making test items');
-  const stop = button('Stop', () => controller?.abort());
-  const busy = h(
-    'div',
-    { class: 'stack', hidden: true },
-    bar.element,
-    h('div', { class: 'row' }, stop),
-  );
-  const problem = h('div');
-  let controller: AbortController | undefined;
-
-  const run = async () => {
-    if (controller) return;
-    fill(problem);
-    controller = new AbortController();
-    make.setAttribute('aria-disabled', 'true');
-    busy.hidden = false;
-    bar.set('Loading the library', 0, 0);
-    announce('Making test items');
-    try {
+  const action = longAction({
+    label: 'Making test items',
+    control: make,
+    stopped: 'Stopped',
+    work: async (signal, tell) => {
+      tell('Loading the library', 0, 0);
+      announce('Making test items');
       const wanted = { count: items.valueAsNumber, keys: keys.valueAsNumber, set };
       const summary = await app.worker.call(
         'generate',
         { ...wanted, keys: Math.min(wanted.keys, wanted.count) },
         {
-          signal: controller.signal,
+          signal,
           onProgress: ({ what, done, total }) =>
-            bar.set(`${what}: ${count(done)} of ${count(total)}`, done, total),
+            tell(`${what}: ${count(done)} of ${count(total)}`, done, total),
         },
       );
       app.draft.set(summary);
       announce(`${counted(summary.count, 'test item')} made; every signature verified`);
-    } catch (error) {
-      if (isStopped(error)) announce('Stopped');
-      else fill(problem, problemBox(error));
-    } finally {
-      controller = undefined;
-      make.removeAttribute('aria-disabled');
-      if (busy.contains(document.activeElement)) make.focus();
-      busy.hidden = true;
-    }
-  };
+    },
+  });
 
   return panel(
     'Test items',
@@ -131,7 +111,7 @@ function testItems(app: App): HTMLElement {
         on: {
           submit: (event) => {
             event.preventDefault();
-            void run();
+            void action.run();
           },
         },
       },
@@ -153,8 +133,7 @@ function testItems(app: App): HTMLElement {
         },
       ),
       h('div', { class: 'row' }, make),
-      busy,
-      problem,
+      action.places,
     ),
   );
 }
