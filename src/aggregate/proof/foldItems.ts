@@ -147,6 +147,7 @@ class FirstPlaces {
   readonly #places = new Map<number, number>();
   /** parts of the functionals of one item */
   readonly #rho: number;
+  readonly #nothing: Int16Array;
   #item = -1;
   /** F of the three lifts at S but for the links, those, and what is at Y */
   readonly #staging: Vecs;
@@ -160,6 +161,7 @@ class FirstPlaces {
       this.#places.set(item, place);
     }
     const n = degreeOf(shape.set);
+    this.#nothing = new Int16Array(n);
     this.#functionals = new Functionals(lab, rho, n);
     this.#rho = lab.room(FUNCTIONALS * partsBytes(n));
     this.#links = new Links(lab, lift, shape.width);
@@ -225,17 +227,23 @@ class FirstPlaces {
     const { publicKey, message, salt } = items[this.#places.get(item)!]!;
     const h = decodePublicKey(shape.set, publicKey);
     if (typeof h === 'string') return false;
-    const centred = new Int16Array(h.length);
-    if (isFirst) {
-      const c = hashToPoint(shape.set, salt, message);
-      for (let i = 0; i < c.length; i++) centred[i] = c[i]! > P >> 1 ? c[i]! - P : c[i]!;
-      this.#alphas.addTo(this.alphas, item);
-    }
+    if (isFirst) this.#alphas.addTo(this.alphas, item);
     // the sums become those of <rho_i, c_i>
-    this.#functionals.write(item, h, this.#rho, centred);
+    const c = isFirst ? centred(hashToPoint(shape.set, salt, message)) : this.#nothing;
+    this.#functionals.write(item, h, this.#rho, c);
     this.#links.combined(item, this.#alphas.form(item), beta, this.#onY, this.#onS);
     return true;
   }
+}
+
+/** Residues mod p, as integers from -(p - 1)/2 to (p - 1)/2. */
+function centred(residues: Uint16Array): Int16Array {
+  const out = new Int16Array(residues.length);
+  for (let i = 0; i < out.length; i++) {
+    const x = residues[i]!;
+    out[i] = x > P >> 1 ? x - P : x;
+  }
+  return out;
 }
 
 /** W: psi of the lifts, and alpha of the norms, at both digits of w_i. */
