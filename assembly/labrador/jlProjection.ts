@@ -16,9 +16,8 @@
  *                                            of B and B'
  */
 import { OK } from '../shared/status';
-import { mulQ, centrePair, foldPair } from './zq';
+import { centrePair, centreQ, foldPair } from './zq';
 import { xofBlocks } from './xof';
-import { Q } from './params';
 
 const GROUPS: i32 = 66;
 /** Blocks of a polynomial. */
@@ -224,14 +223,14 @@ export function collapseStart(omega: usize): i32 {
       for (let index = 0; index < 16; index++) {
         let sum: i64 = 0;
         for (let row = 0; row < 4; row++) {
-          if ((index >> row) & 1) sum += mulQ(load<i64>(omega + (<usize>row << 3)), 1);
+          if ((index >> row) & 1) sum += load<i64>(omega + (<usize>row << 3));
         }
-        sum = mulQ(sum, 1);
+        sum = centreQ(sum);
         if (index == 15) all += sum;
         storeDigits(at + <usize>index, sum);
       }
     }
-    v128.store(OMEGAS + (lift << 4), i64x2.splat(mulQ(all % Q, 1)));
+    v128.store(OMEGAS + (lift << 4), i64x2.splat(centreQ(all)));
   }
   return OK;
 }
