@@ -12,12 +12,12 @@
  *   projectPolys   y_j += <row j, s>         two bits of every entry b + b' are spread into a byte for four rows, and
  *                                            multiplied by dot_i16x8_s
  *   collapsePolys  sum_j omega_j row_j       three lifts at once: the nibble of four rows selects one of 16 subset sums of their
- *                                            omega, kept as 8 digits of 6 bits, by a byte swizzle over 16 coefficients
+ *                                            omega, kept as 7 digits in base 79, by a byte swizzle over 8 coefficients
+ *                                            of B and B'
  */
 import { OK } from '../shared/status';
-import { mulQ, canonicalQ, centrePair, foldPair } from './zq';
+import { centrePair, centreQ, foldPair } from './zq';
 import { xofBlocks } from './xof';
-import { Q } from './params';
 
 const GROUPS: i32 = 66;
 /** Blocks of a polynomial. */
@@ -28,11 +28,12 @@ const BITS: usize = 4224;
 /** Bits of two polynomials, and two blocks that come with the last four. */
 const STREAM: usize = memory.data(8704, 64);
 
-/** 0x0f in all bytes; where the bits of a nibble go in a byte of four 2-bit fields; 0x00ff. */
+/** 0x0f in all bytes; where the bits of a nibble go in a byte of four 2-bit fields; 0x00ff; 1 in all bytes. */
 const CONSTANTS: usize = memory.data<u8>([
   15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
   0x00, 0x01, 0x04, 0x05, 0x10, 0x11, 0x14, 0x15, 0x40, 0x41, 0x44, 0x45, 0x50, 0x51, 0x54, 0x55,
   255, 0, 255, 0, 255, 0, 255, 0, 255, 0, 255, 0, 255, 0, 255, 0,
+  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
 ], 16);
 
 /** table[index] in every byte; indices are below 16, for which the relaxed instruction is exact. */
@@ -186,16 +187,27 @@ function bitsOf(first: i32, i: i32, count: i32): usize {
 
 // ---- collapse
 
-/** Digits of 6 bits of 3 lifts: 16 subset sums for every group of four rows. */
-const SUBSETS: usize = memory.data(25344, 64);
-/** sum of omega mod q for each lift, twice. */
+/**
+ * Digits of 3 lifts, i8[3][7][66][16]: 16 subset sums for every group of four rows, centred, as seven digits from -39 to 39 in
+ * base 79. 79^7 > q, and the digits of three groups are added up in a byte: 3 * 39 < 2^7.
+ */
+const SUBSETS: usize = memory.data(22176, 64);
+/** Bytes of a digit's tables, and of a lift's. */
+const DIGIT_TABLES: usize = 1056;
+const LIFT_TABLES: usize = 7392;
+/** sum of omega for each lift, centred mod q, twice. */
 const OMEGAS: usize = memory.data(48, 16);
-/** Nibbles of a polynomial: [group][plane][16 coefficients]. */
+/**
+ * Nibbles of a polynomial, [group][8 vectors of 8 columns]: those of B and B' of a column stand side by side. Both select from
+ * the same table, so that one widening of pairs of bytes adds them up.
+ */
 const NIBBLES: usize = memory.data(8448, 64);
-/** Sums of digits, i16[8][64]. */
-const DIGIT_SUMS: usize = memory.data(1024, 64);
-/** (1, 64) in every 32-bit lane. */
-const DIGIT_PAIR: usize = memory.data<i16>([1, 64, 1, 64, 1, 64, 1, 64], 16);
+/** Sums of digits, i16[7][64]. */
+const DIGIT_SUMS: usize = memory.data(896, 64);
+/** (1, 79) and (79^2, 0) in every 32-bit lane. */
+const POWERS: usize = memory.data<i16>([1, 79, 1, 79, 1, 79, 1, 79, 6241, 0, 6241, 0, 6241, 0, 6241, 0], 16);
+/** 79^2 and 79^4, four times each. */
+const LONG_POWERS: usize = memory.data<i32>([6241, 6241, 6241, 6241, 38950081, 38950081, 38950081, 38950081], 16);
 
 /**
  * Prepares the collapse by omega.
@@ -207,113 +219,165 @@ export function collapseStart(omega: usize): i32 {
   for (let lift: usize = 0; lift < 3; lift++) {
     let all: i64 = 0;
     for (let group = 0; group < GROUPS; group++, omega += 32) {
-      const at = SUBSETS + lift * 8448 + (<usize>group << 4);
+      const at = SUBSETS + lift * LIFT_TABLES + (<usize>group << 4);
       for (let index = 0; index < 16; index++) {
         let sum: i64 = 0;
         for (let row = 0; row < 4; row++) {
-          if ((index >> row) & 1) sum += mulQ(load<i64>(omega + (<usize>row << 3)), 1);
+          if ((index >> row) & 1) sum += load<i64>(omega + (<usize>row << 3));
         }
-        sum = canonicalQ(mulQ(sum, 1));
+        sum = centreQ(sum);
         if (index == 15) all += sum;
-        for (let digit: usize = 0; digit < 8; digit++, sum >>= 6) {
-          store<u8>(at + digit * 1056 + <usize>index, <u8>(sum & 63));
-        }
+        storeDigits(at + <usize>index, sum);
       }
     }
-    v128.store(OMEGAS + (lift << 4), i64x2.splat(canonicalQ(mulQ(all % Q, 1))));
+    v128.store(OMEGAS + (lift << 4), i64x2.splat(centreQ(all)));
   }
   return OK;
+}
+
+/** (79^7 - 1) / 2 makes all values positive, and 39 all digits. */
+const OFFSET: i64 = 9601954493079;
+
+/** The seven digits of a centred value, each into its table. */
+function storeDigits(at: usize, value: i64): void {
+  const high = <u32>(<u64>(value + OFFSET) / 38950081); // 79^4
+  let low = <u32>(<u64>(value + OFFSET) % 38950081);
+  for (const end = at + 4 * DIGIT_TABLES; at < end; at += DIGIT_TABLES, low /= 79) {
+    store<u8>(at, (low % 79) - 39);
+  }
+  store<u8>(at, (high % 79) - 39);
+  store<u8>(at, ((high / 79) % 79) - 39, DIGIT_TABLES);
+  store<u8>(at, high / 6241 - 39, 2 * DIGIT_TABLES);
+}
+
+/** Sixteen columns of planes B, B' in the low and sixteen in the high nibbles, to four vectors. */
+// @ts-ignore: decorator
+@inline
+function sideBySide(to: usize, x: v128, y: v128, nibble: v128): void {
+  const low = v128.shuffle<u8>(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  const high = v128.shuffle<u8>(x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  v128.store(to, v128.and(low, nibble));
+  v128.store(to, v128.and(high, nibble), 16);
+  v128.store(to, v128.and(i16x8.shr_u(low, 4), nibble), 32);
+  v128.store(to, v128.and(i16x8.shr_u(high, 4), nibble), 48);
 }
 
 /** NIBBLES of a polynomial. */
 function expandNibbles(bits: usize): void {
   const nibble = v128.load(CONSTANTS);
   for (let to: usize = NIBBLES; to < NIBBLES + 8448; to += 128, bits += 64) {
-    const a = v128.load(bits);
-    const b = v128.load(bits, 16);
-    const c = v128.load(bits, 32);
-    const d = v128.load(bits, 48);
-    v128.store(to, v128.and(a, nibble));
-    v128.store(to, v128.and(i16x8.shr_u(a, 4), nibble), 16);
-    v128.store(to, v128.and(b, nibble), 32);
-    v128.store(to, v128.and(i16x8.shr_u(b, 4), nibble), 48);
-    v128.store(to, v128.and(c, nibble), 64);
-    v128.store(to, v128.and(i16x8.shr_u(c, 4), nibble), 80);
-    v128.store(to, v128.and(d, nibble), 96);
-    v128.store(to, v128.and(i16x8.shr_u(d, 4), nibble), 112);
+    sideBySide(to, v128.load(bits), v128.load(bits, 32), nibble);
+    sideBySide(to + 64, v128.load(bits, 16), v128.load(bits, 48), nibble);
   }
 }
 
-/** The four lookups of 16 columns in the tables of two groups: at most 4 * 63. */
+/**
+ * sum + what three groups' tables hold for 8 columns, of B and B' in neighbouring bytes: at most 6 * 39 in magnitude. The relaxed
+ * instruction is exact for factors of one. extadd_pairwise does the same, but V8 loads the address of its ones each time.
+ */
 // @ts-ignore: decorator
 @inline
-function fourLookups(t0: v128, t1: v128, at: usize): v128 {
-  return i8x16.add(
-    i8x16.add(lookup(t0, v128.load(at)), lookup(t0, v128.load(at, 64))),
-    i8x16.add(lookup(t1, v128.load(at, 128)), lookup(t1, v128.load(at, 192))),
+function addColumns(sum: v128, a: v128, b: v128, c: v128, ones: v128): v128 {
+  const bytes = i8x16.add(i8x16.add(a, b), c);
+  return i16x8.add(
+    sum,
+    ASC_FEATURE_RELAXED_SIMD
+      ? i16x8.relaxed_dot_i8x16_i7x16_s(bytes, ones)
+      : i16x8.extadd_pairwise_i8x16_s(bytes),
   );
 }
 
-/** Even columns are the sums less 256 times the odd ones; both below 2^16. */
-// @ts-ignore: decorator
-@inline
-function storeColumns(to: usize, all: v128, odd: v128): void {
-  const even = i16x8.sub(all, i16x8.shl(odd, 8));
-  v128.store(to, v128.shuffle<u16>(even, odd, 0, 8, 1, 9, 2, 10, 3, 11));
-  v128.store(to, v128.shuffle<u16>(even, odd, 4, 12, 5, 13, 6, 14, 7, 15), 16);
-}
-
-/** One digit of one lift: DIGIT_SUMS at `to` = sum over rows of (b + b') digit(omega). At most 33 * 252 = 8316. */
+/**
+ * One digit of one lift: DIGIT_SUMS at `to` = sum over rows of (b + b') digit(omega). At most 132 * 39 = 5148 in magnitude.
+ *
+ * All columns at once: 8 sums and 3 tables stay in registers, and only nibbles are loaded.
+ */
 function collapseDigit(to: usize, subsets: usize): void {
-  let all0 = i16x8.splat(0);
-  let all1 = all0;
-  let all2 = all0;
-  let all3 = all0;
-  let odd0 = all0;
-  let odd1 = all0;
-  let odd2 = all0;
-  let odd3 = all0;
-  for (let at: usize = NIBBLES; at < NIBBLES + 8448; at += 256, subsets += 32) {
+  const ones = v128.load(CONSTANTS, 48);
+  let y0 = i16x8.splat(0);
+  let y1 = y0;
+  let y2 = y0;
+  let y3 = y0;
+  let y4 = y0;
+  let y5 = y0;
+  let y6 = y0;
+  let y7 = y0;
+  let a: v128;
+  let b: v128;
+  let c: v128;
+  for (let at: usize = NIBBLES; at < NIBBLES + 8448; at += 384, subsets += 48) {
     const t0 = v128.load(subsets);
     const t1 = v128.load(subsets, 16);
-    const x0 = fourLookups(t0, t1, at);
-    all0 = i16x8.add(all0, x0);
-    odd0 = i16x8.add(odd0, i16x8.shr_u(x0, 8));
-    const x1 = fourLookups(t0, t1, at + 16);
-    all1 = i16x8.add(all1, x1);
-    odd1 = i16x8.add(odd1, i16x8.shr_u(x1, 8));
-    const x2 = fourLookups(t0, t1, at + 32);
-    all2 = i16x8.add(all2, x2);
-    odd2 = i16x8.add(odd2, i16x8.shr_u(x2, 8));
-    const x3 = fourLookups(t0, t1, at + 48);
-    all3 = i16x8.add(all3, x3);
-    odd3 = i16x8.add(odd3, i16x8.shr_u(x3, 8));
+    const t2 = v128.load(subsets, 32);
+    a = lookup(t0, v128.load(at));
+    b = lookup(t1, v128.load(at, 128));
+    c = lookup(t2, v128.load(at, 256));
+    y0 = addColumns(y0, a, b, c, ones);
+    a = lookup(t0, v128.load(at, 16));
+    b = lookup(t1, v128.load(at, 144));
+    c = lookup(t2, v128.load(at, 272));
+    y1 = addColumns(y1, a, b, c, ones);
+    a = lookup(t0, v128.load(at, 32));
+    b = lookup(t1, v128.load(at, 160));
+    c = lookup(t2, v128.load(at, 288));
+    y2 = addColumns(y2, a, b, c, ones);
+    a = lookup(t0, v128.load(at, 48));
+    b = lookup(t1, v128.load(at, 176));
+    c = lookup(t2, v128.load(at, 304));
+    y3 = addColumns(y3, a, b, c, ones);
+    a = lookup(t0, v128.load(at, 64));
+    b = lookup(t1, v128.load(at, 192));
+    c = lookup(t2, v128.load(at, 320));
+    y4 = addColumns(y4, a, b, c, ones);
+    a = lookup(t0, v128.load(at, 80));
+    b = lookup(t1, v128.load(at, 208));
+    c = lookup(t2, v128.load(at, 336));
+    y5 = addColumns(y5, a, b, c, ones);
+    a = lookup(t0, v128.load(at, 96));
+    b = lookup(t1, v128.load(at, 224));
+    c = lookup(t2, v128.load(at, 352));
+    y6 = addColumns(y6, a, b, c, ones);
+    a = lookup(t0, v128.load(at, 112));
+    b = lookup(t1, v128.load(at, 240));
+    c = lookup(t2, v128.load(at, 368));
+    y7 = addColumns(y7, a, b, c, ones);
   }
-  storeColumns(to, all0, odd0);
-  storeColumns(to + 32, all1, odd1);
-  storeColumns(to + 64, all2, odd2);
-  storeColumns(to + 96, all3, odd3);
+  v128.store(to, y0);
+  v128.store(to, y1, 16);
+  v128.store(to, y2, 32);
+  v128.store(to, y3, 48);
+  v128.store(to, y4, 64);
+  v128.store(to, y5, 80);
+  v128.store(to, y6, 96);
+  v128.store(to, y7, 112);
 }
 
-/** sum of 64^i d_i - omega mod q, centred, for two columns of which the digits' pairs are given. */
 // @ts-ignore: decorator
 @inline
-function joinDigits(p0: v128, p1: v128, p2: v128, p3: v128, omega: v128): v128 {
-  const low = i64x2.add(p0, i64x2.shl(p1, 12));
-  const high = i64x2.add(i64x2.shl(p2, 24), i64x2.shl(p3, 36));
-  return centrePair(foldPair(i64x2.sub(i64x2.add(low, high), omega)));
+function interleaved(a: v128, b: v128, isHigh: bool): v128 {
+  return isHigh
+    ? v128.shuffle<u16>(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+    : v128.shuffle<u16>(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
 }
 
+/** d + 79 d' of four columns: at most 80 * 5148 = 411,840 in magnitude. */
 // @ts-ignore: decorator
 @inline
 function digitPair(at: usize, isHigh: bool): v128 {
-  const a = v128.load(at);
-  const b = v128.load(at, 128);
   return i32x4.dot_i16x8_s(
-    isHigh
-      ? v128.shuffle<u16>(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
-      : v128.shuffle<u16>(a, b, 0, 8, 1, 9, 2, 10, 3, 11),
-    v128.load(DIGIT_PAIR),
+    interleaved(v128.load(at), v128.load(at, 128), isHigh),
+    v128.load(POWERS),
+  );
+}
+
+/** d + 79 d' + 79^2 d'' of four columns: at most 6321 * 5148 < 2^25 in magnitude. */
+// @ts-ignore: decorator
+@inline
+function digitTriple(at: usize, isHigh: bool): v128 {
+  const c = v128.load(at, 256);
+  return i32x4.add(
+    digitPair(at, isHigh),
+    i32x4.dot_i16x8_s(interleaved(c, c, isHigh), v128.load(POWERS, 16)),
   );
 }
 
@@ -325,31 +389,37 @@ function storeSigma(out: usize, x: v128): void {
   v128.store(out, v128.shuffle<u64>(y, y, 1, 0));
 }
 
-/** Four columns from `at` on. */
+/** low + 79^2 middle + 79^4 high - omega mod q, centred, for two columns; the sum is below 2^51. */
+// @ts-ignore: decorator
+@inline
+function joinDigits(low: v128, middle: v128, high: v128, omega: v128): v128 {
+  return centrePair(foldPair(i64x2.sub(i64x2.add(low, i64x2.add(middle, high)), omega)));
+}
+
+/** Four columns from `at` on: sum of 79^i d_i - omega. */
 // @ts-ignore: decorator
 @inline
 function joinFour(out: usize, at: usize, isHigh: bool, omega: v128): void {
-  const p0 = digitPair(at, isHigh);
-  const p1 = digitPair(at + 256, isHigh);
-  const p2 = digitPair(at + 512, isHigh);
-  const p3 = digitPair(at + 768, isHigh);
+  const low = digitPair(at, isHigh);
+  const middle = digitPair(at + 256, isHigh);
+  const high = digitTriple(at + 512, isHigh);
+  const square = v128.load(LONG_POWERS);
+  const fourth = v128.load(LONG_POWERS, 16);
   storeSigma(
     out,
     joinDigits(
-      i64x2.extend_low_i32x4_s(p0),
-      i64x2.extend_low_i32x4_s(p1),
-      i64x2.extend_low_i32x4_s(p2),
-      i64x2.extend_low_i32x4_s(p3),
+      i64x2.extend_low_i32x4_s(low),
+      i64x2.extmul_low_i32x4_s(middle, square),
+      i64x2.extmul_low_i32x4_s(high, fourth),
       omega,
     ),
   );
   storeSigma(
     out - 16,
     joinDigits(
-      i64x2.extend_high_i32x4_s(p0),
-      i64x2.extend_high_i32x4_s(p1),
-      i64x2.extend_high_i32x4_s(p2),
-      i64x2.extend_high_i32x4_s(p3),
+      i64x2.extend_high_i32x4_s(low),
+      i64x2.extmul_high_i32x4_s(middle, square),
+      i64x2.extmul_high_i32x4_s(high, fourth),
       omega,
     ),
   );
@@ -381,7 +451,7 @@ export function collapsePolys(out: usize, first: i32, count: i32): i32 {
     expandNibbles(bitsOf(first, i, count));
     let subsets: usize = SUBSETS;
     for (let lift: usize = 0; lift < 3; lift++, out += 512) {
-      for (let digit: usize = 0; digit < 1024; digit += 128, subsets += 1056) {
+      for (let digit: usize = 0; digit < 896; digit += 128, subsets += DIGIT_TABLES) {
         collapseDigit(DIGIT_SUMS + digit, subsets);
       }
       joinColumns(out, v128.load(OMEGAS + (lift << 4)));

@@ -9,7 +9,7 @@
  * Constants come from a prime's table (nttTables.gen.ts) by v128.load: a splat becomes a literal at each use, which V8
  * rebuilds each time.
  */
-import { T_AS_IS, T_COMPANION, T_FACTOR, T_LIMB1, T_LIMB2 } from './nttTables.gen';
+import { T_AS_IS, T_COMPANION, T_FACTOR } from './nttTables.gen';
 
 /** (a*b + 2^14) >> 15. The relaxed instruction differs only for a = b = -2^15, which lanes exclude. */
 // @ts-ignore: decorator
@@ -64,11 +64,24 @@ export function mred(acc: v128, low: v128, inverseLow: v128): v128 {
   return i32x4.shr_s(i32x4.sub(acc, i32x4.dot_i16x8_s(m, low)), 16);
 }
 
-/** l0 + 2^15 l1 + 2^30 l2 mod p, |l| <= 2^14 + 1: |result| <= 29946. */
+/**
+ * l0 + 2^14 l1 + 2^30 l2 mod p, |l0| <= 2^13, |l1| <= 2^15, |l2| <= 2^14 + 1: |result| <= 28603.
+ *
+ * w1, w2 are T_LIMB1, T_LIMB2. Two quotients share one product by p. l1 = -2^15 is met only by a companion below it in magnitude.
+ */
 // @ts-ignore: decorator
 @inline
-export function fromLimbs(l0: v128, l1: v128, l2: v128, table: usize, one: v128, p: v128): v128 {
-  const t1 = mulmod(l1, v128.load(table, T_LIMB1), v128.load(table, T_LIMB1 + 16), p);
-  const t2 = mulmod(l2, v128.load(table, T_LIMB2), v128.load(table, T_LIMB2 + 16), p);
-  return i16x8.add(reduce(l0, one, p), i16x8.add(t1, t2));
+export function fromLimbs(
+  l0: v128,
+  l1: v128,
+  l2: v128,
+  w1: v128,
+  w2: v128,
+  companion1: v128,
+  companion2: v128,
+  p: v128,
+): v128 {
+  const sum = i16x8.add(i16x8.mul(l1, w1), i16x8.mul(l2, w2));
+  const quotient = i16x8.add(mulr(l1, companion1), mulr(l2, companion2));
+  return i16x8.add(l0, i16x8.sub(sum, i16x8.mul(quotient, p)));
 }

@@ -69,15 +69,15 @@ export function wideToForm(form: usize, a: usize): void {
  * Memory: coefs, form, SCRATCH
  */
 export function coefsToForm(form: usize, coefs: usize): void {
-  splitLimbs(SCRATCH, coefs);
+  splitUnevenly(SCRATCH, coefs);
   limbsToForm(form, SCRATCH);
 }
 
 /**
  * Limbs to NTT form.
  *
- * Shape:  limbs: i16[3][64], the integer l0 + 2^15 l1 + 2^30 l2 -> form: i16[6][64]
- * Bounds: |l0|, |l1| <= 2^14, |l2| <= 2^14 + 1
+ * Shape:  limbs: i16[3][64], the integer l0 + 2^14 l1 + 2^30 l2 -> form: i16[6][64]
+ * Bounds: |l0| <= 2^13, any l1, |l2| <= 2^14 + 1
  * Memory: limbs, form
  */
 export function limbsToForm(form: usize, limbs: usize): void {
@@ -93,9 +93,53 @@ const BIAS: usize = memory.data<i64>([536887296, 536887296, 4611756388245323776,
 // @ts-ignore: decorator
 @inline
 export function lowHalves(a: v128, b: v128, c: v128, d: v128): v128 {
-  const ab = v128.shuffle<u16>(a, b, 0, 4, 8, 12, 0, 4, 8, 12);
-  const cd = v128.shuffle<u16>(c, d, 0, 4, 8, 12, 0, 4, 8, 12);
-  return v128.shuffle<u64>(ab, cd, 0, 2);
+  return i16x8.narrow_i32x4_s(
+    i32x4.shr_s(i32x4.shl(v128.shuffle<u32>(a, b, 0, 2, 4, 6), 16), 16),
+    i32x4.shr_s(i32x4.shl(v128.shuffle<u32>(c, d, 0, 2, 4, 6), 16), 16),
+  );
+}
+
+/** 2^13 + 2^29, twice; 2^14 - 1, four times; 2^13 and 2^15, eight times. */
+const UNEVEN: usize = memory.data<i64>([
+  536879104, 536879104, 0x3fff00003fff, 0x3fff00003fff,
+  0x2000200020002000, 0x2000200020002000, -0x7fff7fff7fff8000, -0x7fff7fff7fff8000,
+], 16);
+
+/** Limbs of four integers, given with a bias of 2^13 + 2^29: l0 and l1 are too large by 2^13 and 2^15. */
+// @ts-ignore: decorator
+@inline
+function unevenLimb(a: v128, b: v128, limb: i32, mask: v128): v128 {
+  const low = v128.shuffle<u32>(a, b, 0, 2, 4, 6);
+  if (limb == 0) return v128.and(low, mask);
+  if (limb == 1) return i32x4.shr_s(i32x4.shl(low, 2), 16);
+  const high = v128.shuffle<u32>(a, b, 1, 3, 5, 7);
+  return v128.or(i32x4.shl(high, 2), i32x4.shr_u(low, 30));
+}
+
+/**
+ * Limbs of 64 integers, as the transform takes them: l0 + 2^14 l1 + 2^30 l2, the two lower ones in [-2^13, 2^13), [-2^15, 2^15).
+ *
+ * Shape:  coefs: i64[64] -> limbs: i16[3][64]
+ * Bounds: |coefs| <= 2^44 -> |l2| <= 2^14 + 1
+ * Memory: coefs, limbs
+ */
+function splitUnevenly(limbs: usize, coefs: usize): void {
+  const bias = v128.load(UNEVEN);
+  const mask = v128.load(UNEVEN, 16);
+  const half = v128.load(UNEVEN, 32);
+  const sign = v128.load(UNEVEN, 48);
+  for (const end = coefs + 512; coefs < end; coefs += 64, limbs += 16) {
+    const a = i64x2.add(v128.load(coefs), bias);
+    const b = i64x2.add(v128.load(coefs, 16), bias);
+    const c = i64x2.add(v128.load(coefs, 32), bias);
+    const d = i64x2.add(v128.load(coefs, 48), bias);
+    const low = i16x8.narrow_i32x4_s(unevenLimb(a, b, 0, mask), unevenLimb(c, d, 0, mask));
+    const middle = i16x8.narrow_i32x4_s(unevenLimb(a, b, 1, mask), unevenLimb(c, d, 1, mask));
+    const high = i16x8.narrow_i32x4_s(unevenLimb(a, b, 2, mask), unevenLimb(c, d, 2, mask));
+    v128.store(limbs, i16x8.sub(low, half));
+    v128.store(limbs, v128.xor(middle, sign), 128);
+    v128.store(limbs, high, 256);
+  }
 }
 
 /**

@@ -8,6 +8,8 @@ import {
   T_INVERSE,
   T_INVERSE_LOW,
   T_INVERSE_VECTORS,
+  T_LIMB1,
+  T_LIMB2,
   T_ONE,
   T_P,
   T_P_LOW,
@@ -214,11 +216,9 @@ export function forwardAny(out: usize, a: usize, table: usize): void {
   w = v128.load(table, T_FORWARD + 32);
   c = v128.load(table, T_FORWARD + 48);
   t = mulmod(x2, w, c, p);
-  x0 = reduce(x0, one, p);
   x2 = i16x8.sub(x0, t);
   x0 = i16x8.add(x0, t);
   t = mulmod(x3, w, c, p);
-  x1 = reduce(x1, one, p);
   x3 = i16x8.sub(x1, t);
   x1 = i16x8.add(x1, t);
   w = v128.load(table, T_FORWARD + 64);
@@ -246,13 +246,11 @@ export function forwardAny(out: usize, a: usize, table: usize): void {
   w = v128.load(table, T_FORWARD + 160);
   c = v128.load(table, T_FORWARD + 176);
   t = mulmod(x5, w, c, p);
-  x4 = reduce(x4, one, p);
   x5 = i16x8.sub(x4, t);
   x4 = i16x8.add(x4, t);
   w = v128.load(table, T_FORWARD + 192);
   c = v128.load(table, T_FORWARD + 208);
   t = mulmod(x7, w, c, p);
-  x6 = reduce(x6, one, p);
   x7 = i16x8.sub(x6, t);
   x6 = i16x8.add(x6, t);
   const y0 = v128.shuffle<u16>(x0, x1, 0, 8, 1, 9, 2, 10, 3, 11);
@@ -353,17 +351,21 @@ export function forwardAny(out: usize, a: usize, table: usize): void {
 export function forwardLimbs(out: usize, a: usize, table: usize): void {
   const p = v128.load(table, T_P);
   const one = v128.load(table, T_ONE);
+  const w1 = v128.load(table, T_LIMB1);
+  const companion1 = v128.load(table, T_LIMB1 + 16);
+  const w2 = v128.load(table, T_LIMB2);
+  const companion2 = v128.load(table, T_LIMB2 + 16);
   let t: v128;
   let w: v128;
   let c: v128;
-  let x0 = fromLimbs(v128.load(a, 0), v128.load(a, 128), v128.load(a, 256), table, one, p);
-  let x1 = fromLimbs(v128.load(a, 16), v128.load(a, 144), v128.load(a, 272), table, one, p);
-  let x2 = fromLimbs(v128.load(a, 32), v128.load(a, 160), v128.load(a, 288), table, one, p);
-  let x3 = fromLimbs(v128.load(a, 48), v128.load(a, 176), v128.load(a, 304), table, one, p);
-  let x4 = fromLimbs(v128.load(a, 64), v128.load(a, 192), v128.load(a, 320), table, one, p);
-  let x5 = fromLimbs(v128.load(a, 80), v128.load(a, 208), v128.load(a, 336), table, one, p);
-  let x6 = fromLimbs(v128.load(a, 96), v128.load(a, 224), v128.load(a, 352), table, one, p);
-  let x7 = fromLimbs(v128.load(a, 112), v128.load(a, 240), v128.load(a, 368), table, one, p);
+  let x0 = fromLimbs(v128.load(a, 0), v128.load(a, 128), v128.load(a, 256), w1, w2, companion1, companion2, p);
+  let x1 = fromLimbs(v128.load(a, 16), v128.load(a, 144), v128.load(a, 272), w1, w2, companion1, companion2, p);
+  let x2 = fromLimbs(v128.load(a, 32), v128.load(a, 160), v128.load(a, 288), w1, w2, companion1, companion2, p);
+  let x3 = fromLimbs(v128.load(a, 48), v128.load(a, 176), v128.load(a, 304), w1, w2, companion1, companion2, p);
+  let x4 = fromLimbs(v128.load(a, 64), v128.load(a, 192), v128.load(a, 320), w1, w2, companion1, companion2, p);
+  let x5 = fromLimbs(v128.load(a, 80), v128.load(a, 208), v128.load(a, 336), w1, w2, companion1, companion2, p);
+  let x6 = fromLimbs(v128.load(a, 96), v128.load(a, 224), v128.load(a, 352), w1, w2, companion1, companion2, p);
+  let x7 = fromLimbs(v128.load(a, 112), v128.load(a, 240), v128.load(a, 368), w1, w2, companion1, companion2, p);
   w = v128.load(table, T_FORWARD + 0);
   c = v128.load(table, T_FORWARD + 16);
   t = mulmod(x4, w, c, p);
@@ -385,11 +387,9 @@ export function forwardLimbs(out: usize, a: usize, table: usize): void {
   w = v128.load(table, T_FORWARD + 32);
   c = v128.load(table, T_FORWARD + 48);
   t = mulmod(x2, w, c, p);
-  x0 = reduce(x0, one, p);
   x2 = i16x8.sub(x0, t);
   x0 = i16x8.add(x0, t);
   t = mulmod(x3, w, c, p);
-  x1 = reduce(x1, one, p);
   x3 = i16x8.sub(x1, t);
   x1 = i16x8.add(x1, t);
   w = v128.load(table, T_FORWARD + 64);
@@ -417,13 +417,11 @@ export function forwardLimbs(out: usize, a: usize, table: usize): void {
   w = v128.load(table, T_FORWARD + 160);
   c = v128.load(table, T_FORWARD + 176);
   t = mulmod(x5, w, c, p);
-  x4 = reduce(x4, one, p);
   x5 = i16x8.sub(x4, t);
   x4 = i16x8.add(x4, t);
   w = v128.load(table, T_FORWARD + 192);
   c = v128.load(table, T_FORWARD + 208);
   t = mulmod(x7, w, c, p);
-  x6 = reduce(x6, one, p);
   x7 = i16x8.sub(x6, t);
   x6 = i16x8.add(x6, t);
   const y0 = v128.shuffle<u16>(x0, x1, 0, 8, 1, 9, 2, 10, 3, 11);

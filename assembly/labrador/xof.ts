@@ -5,13 +5,15 @@
  *
  * Words of 44 bits: two words are 11 bytes, the first one the low 44 bits.
  */
-import { fourBlocks } from './chacha.gen';
+import { fourBlocks, mixColumns } from './chacha.gen';
 import { centrePair, PAIRS } from './zq';
 import { Q } from './params';
 
 const STATE: usize = memory.data<u32>([
   0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ], 16);
+/** The state after the part of the first round that all blocks share. */
+const MIXED: usize = memory.data(64, 16);
 /** Four blocks that `readByte` and the scalars read from, and room to read beyond. */
 export const BUFFER: usize = memory.data(272, 64);
 /** Bytes of BUFFER that are used up. */
@@ -38,12 +40,13 @@ export function xofStart(key: usize, word13: i32, word14: i32, word15: i32): voi
  * Blocks `counter` to `counter + 4 quads - 1` of the stream.
  *
  * Shape:  out: u8[256 quads]
- * Memory: STATE, out
+ * Memory: STATE, MIXED, out
  */
 export function xofBlocks(out: usize, counter: i32, quads: i32): void {
+  mixColumns(MIXED, STATE);
   for (; quads > 0; quads--, counter += 4, out += 256) {
     store<i32>(STATE, counter, 48);
-    fourBlocks(out, STATE);
+    fourBlocks(out, STATE, MIXED);
   }
   store<i32>(STATE, counter, 48);
 }

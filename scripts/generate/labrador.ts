@@ -64,7 +64,7 @@ function tableOf(prime: number): { name: string; rows: number[][] }[] {
     { name: 'P_LOW', rows: [low(p)] },
     { name: 'INVERSE_LOW', rows: [low(inverseModWord)] },
     { name: 'FACTOR', rows: pair(centred(formFactor(p), p)) },
-    { name: 'LIMB1', rows: power(15) },
+    { name: 'LIMB1', rows: power(14) },
     { name: 'LIMB2', rows: power(30) },
     { name: 'AFTER_PRODUCT', rows: power(30) },
     { name: 'AFTER_MRED', rows: pair(centred(afterMred(1, p), p)) },
@@ -240,9 +240,9 @@ export function ${name}(out: usize, a: usize, table: usize): void {
   let c: v128;
 ${body([
   ...LANES.map((i) => `let ${x(i)} = ${input(i)};`),
-  ...radix8(FORWARD_STEPS, entry('T_FORWARD'), (k) => set.has(levelOf(k))),
+  ...radix8(FORWARD_STEPS, entry('T_FORWARD'), (k) => set.has(k)),
   ...transpose(),
-  ...radix8(FORWARD_STEPS, entry('T_FORWARD_VECTORS'), (k) => set.has(3 + levelOf(k))),
+  ...radix8(FORWARD_STEPS, entry('T_FORWARD_VECTORS'), (k) => set.has(7 + k)),
   'w = v128.load(table, T_FACTOR);',
   'c = v128.load(table, T_FACTOR + 16);',
   ...LANES.map((i) => `v128.store(out, mulmod(${x(i)}, w, c, p), ${16 * i});`),
@@ -288,7 +288,7 @@ ${body([
 export function labradorPassesSource(): string {
   const load = (i: number) => `v128.load(a, ${16 * i})`;
   const fromLimbs = (i: number) =>
-    `fromLimbs(v128.load(a, ${16 * i}), v128.load(a, ${128 + 16 * i}), v128.load(a, ${256 + 16 * i}), table, one, p)`;
+    `fromLimbs(v128.load(a, ${16 * i}), v128.load(a, ${128 + 16 * i}), v128.load(a, ${256 + 16 * i}), w1, w2, companion1, companion2, p)`;
   const fromSums = (i: number) =>
     `i16x8.narrow_i32x4_s(mred(v128.load(a, ${32 * i}), low, inverseLow), mred(v128.load(a, ${32 * i + 16}), low, inverseLow))`;
   const sums = inverse(
@@ -300,6 +300,20 @@ export function labradorPassesSource(): string {
     '  let t: v128;\n',
     '  const low = v128.load(table, T_P_LOW);\n  const inverseLow = v128.load(table, T_INVERSE_LOW);\n  let t: v128;\n',
   );
+  const limbs = forward(
+    'forwardLimbs',
+    'Three vectors of limbs, i16[3][64], to NTT form.',
+    fromLimbs,
+    FORWARD_REDUCES,
+  ).replace(
+    '  let t: v128;\n',
+    `  const w1 = v128.load(table, T_LIMB1);
+  const companion1 = v128.load(table, T_LIMB1 + 16);
+  const w2 = v128.load(table, T_LIMB2);
+  const companion2 = v128.load(table, T_LIMB2 + 16);
+  let t: v128;
+`,
+  );
   return `${HEADER}
 import { fromLimbs, mred, mulmod, reduce } from './lanes';
 import {
@@ -309,6 +323,8 @@ import {
   T_INVERSE,
   T_INVERSE_LOW,
   T_INVERSE_VECTORS,
+  T_LIMB1,
+  T_LIMB2,
   T_ONE,
   T_P,
   T_P_LOW,
@@ -320,7 +336,7 @@ ${forward('forwardSmall', 'Lanes of at most SMALL_MAX in magnitude to NTT form.'
 
 ${forward('forwardAny', 'Any lanes but -2^15 to NTT form.', load, FORWARD_REDUCES)}
 
-${forward('forwardLimbs', 'Three vectors of limbs, i16[3][64], to NTT form.', fromLimbs, FORWARD_REDUCES)}
+${limbs}
 
 ${inverse('inverseOfForm', 'NTT form to residues times the inverse cofactor.', load, 'T_UNTWIST_FORM')}
 

@@ -81,9 +81,15 @@ export function untwist(prime: number, i: number, c: number): number {
 export const SMALL_MAX = 8192;
 /** Inputs of the inverse transform: NTT form, and sums after their second reduction. */
 export const INVERSE_MAX = 10000;
-/** Levels (0 first) at which the forward transform reduces the leg that is not multiplied: of small lanes, of any lanes. */
-export const SMALL_REDUCES: ReadonlySet<number> = new Set([2, 3, 4]);
-export const FORWARD_REDUCES: ReadonlySet<number> = new Set([0, 1, 2, 3, 4]);
+/**
+ * Steps at which the forward transform reduces the leg that is not multiplied: of small lanes, of any lanes. The steps are those of
+ * two passes over three levels, 0 | 1, 2 | 3 to 6, then 7 | 8, 9 | 10 to 13: `forwardStep`.
+ */
+export const SMALL_REDUCES: ReadonlySet<number> = new Set([3, 4, 5, 6, 7, 8, 9]);
+export const FORWARD_REDUCES: ReadonlySet<number> = new Set([0, 2, 3, 4, 7, 8, 9]);
+/** The step of block i at a level: the blocks of a pass of their own at levels 0 to 2, then eight of them in a vector. */
+export const forwardStep = (level: number, i: number): number =>
+  level < 3 ? (1 << level) - 1 + i : 6 + (1 << (level - 3)) + (i & ((1 << (level - 3)) - 1));
 /** Distances at which the inverse transform does; at 2 and 4, where w may be 1, a leg with w = 1 is reduced as well. */
 export const INVERSE_REDUCES: ReadonlySet<number> = new Set([2, 4, 8, 16]);
 
@@ -95,16 +101,17 @@ export function forwardBounds(
 ): number[] {
   const p = PRIMES[prime]!;
   const bounds: number[] = [];
+  let blocks = [bound];
   for (let level = 0; level < 6; level++) {
-    let product = 0;
-    for (let i = 0; i < 1 << level; i++) {
-      const w = forwardTwiddle(prime, (1 << level) + i);
-      product = Math.max(product, productBound(bound, w, p));
-    }
-    bound = (reduces.has(level) ? reducedBound(bound, p) : bound) + product;
-    bounds.push(bound);
+    // Both halves of a block have the same bound.
+    blocks = blocks.flatMap((here, i) => {
+      const product = productBound(here, forwardTwiddle(prime, (1 << level) + i), p);
+      const other = reduces.has(forwardStep(level, i)) ? reducedBound(here, p) : here;
+      return [other + product, other + product];
+    });
+    bounds.push(Math.max(...blocks));
   }
-  bounds.push(productBound(bound, centred(formFactor(p), p), p));
+  bounds.push(productBound(Math.max(...blocks), centred(formFactor(p), p), p));
   return bounds;
 }
 
@@ -143,6 +150,14 @@ export const blockBound = (p: number): number => mredBound(2 * PAIRS * ((p + 1) 
 export const MAX_BLOCKS: number = Math.min(
   ...PRIMES.map((p) => Math.floor(((INVERSE_MAX - p / 2) * 65536) / blockBound(p)) - 1),
 );
+
+/** Bound of what the transform of polynomials mod q starts with: l0 + 2^14 l1 + 2^30 l2 of limbs with these bounds. */
+export const LIMB_BOUNDS = [8192, 32768, 16385] as const;
+export function limbsBound(p: number): number {
+  const power = (exponent: number) => centred(powMod(2, exponent, p), p);
+  const [l0, l1, l2] = LIMB_BOUNDS;
+  return l0 + productBound(l1, power(14), p) + productBound(l2, power(30), p);
+}
 
 /** What divides out the powers of two of a product of two elements in NTT form after one or two reductions. */
 export const afterMred = (times: number, p: number): number => powMod(2, 30 + 16 * times, p);

@@ -3,7 +3,6 @@ import {
   bitReverse,
   blockBound,
   centredQ,
-  centred as centredSmall,
   cofactor,
   cofactorInverse,
   FORM_MAX,
@@ -13,17 +12,16 @@ import {
   inverseBounds,
   LANE_MAX,
   limbs,
+  limbsBound,
   MAX_BLOCKS,
   PAIRS,
   PRIMES,
   PRODUCT,
   powMod,
-  productBound,
   Q,
   ROOTS,
   reciprocal,
   reconstructionMargin,
-  reducedBound,
   residueBound,
   SMALL_MAX,
   SMALL_REDUCES,
@@ -51,17 +49,14 @@ describe('the plan', () => {
       for (const [bound, reduces] of [
         [SMALL_MAX, SMALL_REDUCES],
         [LANE_MAX + 1, FORWARD_REDUCES], // -2^15 too
+        [limbsBound(p), FORWARD_REDUCES],
       ] as const) {
         const bounds = forwardBounds(i, bound, reduces);
         expect(Math.max(...bounds)).toBeLessThanOrEqual(LANE_MAX);
         expect(bounds.at(-1)).toBeLessThanOrEqual((p + 1) / 2);
       }
       expect(Math.max(...inverseBounds(i, INVERSE_MAX))).toBeLessThanOrEqual(LANE_MAX);
-      const limbBound =
-        reducedBound(16384, p) +
-        productBound(16384, centredSmall(powMod(2, 15, p), p), p) +
-        productBound(16385, centredSmall(powMod(2, 30, p), p), p);
-      expect(limbBound).toBeLessThanOrEqual(LANE_MAX);
+      expect(limbsBound(p)).toBeLessThanOrEqual(28603);
     }
   });
 
@@ -145,6 +140,26 @@ describe.each(BOTH_MODULES)('NTT form, %s module', async (module) => {
         expectForm(FA);
         expect(coefs(FA)).toEqual(a.map((x) => centred(x)));
       }
+    }
+  });
+
+  test('round trip of integers whose limbs are extreme', () => {
+    const values = [-8192n, 8191n].flatMap((l0) =>
+      [-32768n, 32767n, -32767n].flatMap((l1) =>
+        [-16384n, -16383n, 16383n, 0n].map((l2) => l0 + 2n ** 14n * l1 + 2n ** 30n * l2),
+      ),
+    );
+    const inRange = values.filter((x) => x <= 2n ** 44n && x >= -(2n ** 44n));
+    expect(inRange.length).toBeGreaterThan(18);
+    for (let shift = 0; shift < inRange.length; shift++) {
+      const a = Array.from({ length: 64 }, (_, j) => inRange[(shift + j * j) % inRange.length]!);
+      m.writeCoefs(A, a);
+      exports.coefsToForm!(FA, A);
+      expectForm(FA);
+      expect(coefs(FA)).toEqual(a.map((x) => centred(x)));
+      m.writeCoefs(A, new Array<bigint>(64).fill(inRange[shift]!));
+      exports.coefsToForm!(FA, A);
+      expect(coefs(FA)).toEqual(new Array<bigint>(64).fill(centred(inRange[shift]!)));
     }
   });
 
