@@ -75,7 +75,8 @@ export function fourBlocks(out: usize, state: usize, mixed: usize): void {
   x12 = rotate8(v128.xor(x12, x0));
   x8 = i32x4.add(x8, x12);
   x4 = rotate(v128.xor(x4, x8), 7);
-  for (let i = 0; i < 5; i++) {
+  let rounds = 12;
+  while (true) {
     x0 = i32x4.add(x0, x5);
     x1 = i32x4.add(x1, x6);
     x2 = i32x4.add(x2, x7);
@@ -108,6 +109,8 @@ export function fourBlocks(out: usize, state: usize, mixed: usize): void {
     x6 = rotate(v128.xor(x6, x11), 7);
     x7 = rotate(v128.xor(x7, x8), 7);
     x4 = rotate(v128.xor(x4, x9), 7);
+    rounds -= 2;
+    if (rounds == 0) break;
     x0 = i32x4.add(x0, x4);
     x1 = i32x4.add(x1, x5);
     x2 = i32x4.add(x2, x6);
@@ -141,38 +144,6 @@ export function fourBlocks(out: usize, state: usize, mixed: usize): void {
     x6 = rotate(v128.xor(x6, x10), 7);
     x7 = rotate(v128.xor(x7, x11), 7);
   }
-  x0 = i32x4.add(x0, x5);
-  x1 = i32x4.add(x1, x6);
-  x2 = i32x4.add(x2, x7);
-  x3 = i32x4.add(x3, x4);
-  x15 = rotate16(v128.xor(x15, x0));
-  x12 = rotate16(v128.xor(x12, x1));
-  x13 = rotate16(v128.xor(x13, x2));
-  x14 = rotate16(v128.xor(x14, x3));
-  x10 = i32x4.add(x10, x15);
-  x11 = i32x4.add(x11, x12);
-  x8 = i32x4.add(x8, x13);
-  x9 = i32x4.add(x9, x14);
-  x5 = rotate(v128.xor(x5, x10), 12);
-  x6 = rotate(v128.xor(x6, x11), 12);
-  x7 = rotate(v128.xor(x7, x8), 12);
-  x4 = rotate(v128.xor(x4, x9), 12);
-  x0 = i32x4.add(x0, x5);
-  x1 = i32x4.add(x1, x6);
-  x2 = i32x4.add(x2, x7);
-  x3 = i32x4.add(x3, x4);
-  x15 = rotate8(v128.xor(x15, x0));
-  x12 = rotate8(v128.xor(x12, x1));
-  x13 = rotate8(v128.xor(x13, x2));
-  x14 = rotate8(v128.xor(x14, x3));
-  x10 = i32x4.add(x10, x15);
-  x11 = i32x4.add(x11, x12);
-  x8 = i32x4.add(x8, x13);
-  x9 = i32x4.add(x9, x14);
-  x5 = rotate(v128.xor(x5, x10), 7);
-  x6 = rotate(v128.xor(x6, x11), 7);
-  x7 = rotate(v128.xor(x7, x8), 7);
-  x4 = rotate(v128.xor(x4, x9), 7);
   x12 = i32x4.add(x12, v128.load(CONSTANTS));
   let row: v128;
   let y0: v128;

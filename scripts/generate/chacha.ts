@@ -109,10 +109,13 @@ ${indent(quarterRounds([[0, 1, 2, 3]]), 2)}
 export function fourBlocks(out: usize, state: usize, mixed: usize): void {
 ${indent(WORDS.map(start), 2)}
 ${indent(quarterRounds(columns.slice(0, 1)), 2)}
-  for (let i = 0; i < 5; i++) {
-${indent([...quarterRounds(diagonals), ...quarterRounds(columns)], 4)}
+  let rounds = 12;
+  while (true) {
+${indent(quarterRounds(diagonals), 4)}
+    rounds -= 2;
+    if (rounds == 0) break;
+${indent(quarterRounds(columns), 4)}
   }
-${indent(quarterRounds(diagonals), 2)}
   x12 = i32x4.add(x12, v128.load(CONSTANTS));
   let row: v128;
   let y0: v128;
