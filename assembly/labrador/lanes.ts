@@ -65,9 +65,10 @@ export function mred(acc: v128, low: v128, inverseLow: v128): v128 {
 }
 
 /**
- * l0 + 2^14 l1 + 2^30 l2 mod p, |l0| <= 2^13, |l1| <= 2^15, |l2| <= 2^14 + 1: |result| <= 28603.
+ * l0 + 2^14 l1 + 2^30 l2 mod p. Two quotients share one product by p.
  *
- * w1, w2 are T_LIMB1, T_LIMB2. Two quotients share one product by p. l1 = -2^15 is met only by a companion below it in magnitude.
+ * Shape:  eight lanes of each limb; w1, w2 and their companions: T_LIMB1, T_LIMB2
+ * Bounds: |l0| <= 2^13, any l1 (-2^15 is met only by a companion below it in magnitude), |l2| <= 2^14 + 1: |result| <= 28603
  */
 // @ts-ignore: decorator
 @inline
