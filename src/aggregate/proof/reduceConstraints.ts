@@ -49,14 +49,18 @@ export class Part {
     addToColumn(this.#lab, this.#scratch, at, place % vecs.columns, form);
   }
 
-  /** Polynomials mod q, from a place on. */
-  addValues(place: number, values: Values): void {
-    this.#lab.scope(() => {
-      const form = this.#lab.room(FORM);
-      const { at, count } = coefsOf(this.#lab, [values]);
-      for (let i = 0; i < count; i++) {
-        this.#lab.kernels.coefsToForm(form, at + COEFS * i);
-        this.add(place + i, form);
+  /** Polynomials mod q in the place of what is there, from a place on. */
+  put(place: number, values: Values): void {
+    const lab = this.#lab;
+    const { columns } = this.vecs;
+    lab.scope(() => {
+      const { at, count } = coefsOf(lab, [values]);
+      for (let done = 0; done < count; ) {
+        const column = (place + done) % columns;
+        const here = Math.min(columns - column, count - done);
+        const row = lab.row(this.vecs, Math.floor((place + done) / columns));
+        lab.kernels.coefsToVec(row, column, at + COEFS * done, COEFS, here);
+        done += here;
       }
     });
   }
@@ -78,7 +82,7 @@ export interface Challenges {
   readonly gamma: number;
 }
 
-/** E1 and E2: folded keys on v_t, v_g, v_h, the cut parts, and what was sent. */
+/** E1 and E2: folded keys on v_t, v_g, v_h, the cut parts, and what was sent. Comes first: `v` is zero. */
 export function addOuter(
   lab: Labrador,
   v: Part,
@@ -96,7 +100,7 @@ export function addOuter(
   );
   const split = rowsOfA * fu * kappa;
   const places = [pieces.t, ...(number === 0 ? [pieces.t + split] : []), pieces.g, pieces.h];
-  for (const [i, place] of places.entries()) v.addValues(place, keys[i]!);
+  for (const [i, place] of places.entries()) v.put(place, keys[i]!);
 
   lab.scope(() => {
     const coefs = lab.coefs(1);
