@@ -40,10 +40,10 @@ export function* runFold(lab: Labrador, job: FoldJob): Generator<number, FoldRes
 /** The same on an instance that stands ready. */
 export function* foldOnIdle(job: FoldJob): Generator<number, FoldResult> {
   const module = bestModule();
-  const lab = takeInstance(module, 'small');
+  const lab = takeInstance(module, 'rest');
   try {
     const result = yield* runFold(lab, job);
-    keepInstance(module, lab);
+    keepInstance(module, 'rest', lab);
     return result;
   } catch (error) {
     // no bytes make the verifier throw; the instance is not used again

@@ -57,7 +57,7 @@ export async function proveSection(
     throw new CodedError('INTERNAL', { cause: new RangeError(`${items.length} items`) });
   }
   const { levels, tail } = parameters;
-  const lab = takeInstance(bestModule(), 'small');
+  const lab = takeInstance(bestModule(), 'rest');
   const team = new Team(options.helpers ?? []);
   const context = new Context(
     lab,
@@ -81,7 +81,7 @@ export async function proveSection(
       context.finish();
       options.onMemory?.(lab.peakBytes + team.memoryBytes, team.size);
       lab.kernels.reset(mark);
-      keepInstance(bestModule(), lab);
+      keepInstance(bestModule(), 'rest', lab);
       team.close();
       return concat(...zero.fields, ...rest);
     }

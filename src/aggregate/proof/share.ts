@@ -66,7 +66,7 @@ interface Opened {
 }
 
 export class Share {
-  readonly #lab = takeInstance(bestModule(), 'large');
+  readonly #lab = takeInstance(bestModule(), 'share');
   readonly #start = this.#lab.kernels.mark();
   #opened: Opened | undefined;
   /** the inner key, and where memory was free before it */
@@ -84,7 +84,7 @@ export class Share {
   /** Gives the module back, when nothing is to follow. */
   close(): void {
     this.#reset();
-    keepInstance(bestModule(), this.#lab);
+    keepInstance(bestModule(), 'share', this.#lab);
   }
 
   /**

@@ -1,10 +1,13 @@
-/** Module of a crew's threads: each holds a share of every proof it takes part in, and keeps nothing else. */
+/** Module of a crew's threads: each holds a share of every proof it takes part in, and keeps its memory for the next one. */
 import { serveThread } from '../../falcon/hostThreads.ts';
 import { invalidItems } from '../batch.ts';
-import { foldOnIdle, runStep, Share } from '../proof/index.ts';
+import { foldOnIdle, holdInstances, runStep, Share } from '../proof/index.ts';
 import { type Answer, faultOf, flatten, type Request, unpackWork, type Work } from './messages.ts';
 
 const shares = new Map<number, Share>();
+
+// The thread ends with its crew, and so does what it holds.
+holdInstances();
 
 const post = serveThread((message, reply) => {
   const { id, work } = message as Request;
