@@ -8,7 +8,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { aggregate, type FormatChoice, verifyAggregate } from '../../../src/aggregate/index.ts';
 import type { TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import { proveSection } from '../../../src/aggregate/proof/index.ts';
-import { headerOf, signedItems } from '../../reference/items.ts';
+import { headerOf, type SignedItem, signedItems } from '../../reference/items.ts';
 import { proveReference } from '../../reference/prover/prove.ts';
 import { fact } from '../../support/facts.ts';
 import { TOY2 } from '../reference/toyRows.ts';
@@ -59,9 +59,12 @@ function retried(st: Uint8Array, retry: number): string {
  * Proves one item, and says what was tried: an attempt at level 0 is one that starts from the state after the header, a retry byte of
  * 0 is the next level, any other one the same level.
  */
-async function prove(row: TableRow, isEnough: (attempt: Attempt) => boolean = () => false) {
+async function prove(
+  row: TableRow,
+  isEnough: (attempt: Attempt) => boolean = () => false,
+  items: readonly SignedItem[] = signedItems('falcon512', 1),
+) {
   use(row);
-  const items = signedItems('falcon512', 1);
   const header = headerOf(items);
   const attempts: Attempt[] = [];
   const enough = new AbortController();
@@ -109,16 +112,33 @@ function expectLegal(attempts: readonly Attempt[]): void {
  * The largest bound with which a level fails 16 times after level 0 with 0. What fails under a larger bound fails under a smaller one,
  * so halving finds it.
  */
-async function boundInVain(row: TableRow, level: number): Promise<number> {
+async function boundInVain(
+  row: TableRow,
+  level: number,
+  items: readonly SignedItem[],
+): Promise<number> {
   let [fails, passes] = [1, Number(row[2][level]![outSqAt(row, level)])];
   const isSecond = (attempt: Attempt) => attempt.level === 0 && attempt.retry > 0;
   while (passes - fails > 1) {
     const bound = Math.floor((fails + passes) / 2);
-    const { attempts } = await prove(withOutSq(row, level, bound), isSecond);
+    const { attempts } = await prove(withOutSq(row, level, bound), isSecond, items);
     if (attempts.some(isSecond)) fails = bound;
     else passes = bound;
   }
   return fails;
+}
+
+/**
+ * A proof that took a later retry of level 0, because `level` failed 16 times after the first one. In one of 16 cases the first
+ * one is the luckiest of all, and there is no proof under that bound: so several items are tried.
+ */
+async function proveInVainFirst(row: TableRow, level: number) {
+  for (const item of signedItems('falcon512', 8)) {
+    const tight = withOutSq(row, level, await boundInVain(row, level, [item]));
+    const { bytes, ...rest } = await prove(tight, undefined, [item]);
+    if (bytes !== undefined) return { row: tight, bytes, ...rest };
+  }
+  throw new Error('no later retry of level 0 led to a proof');
 }
 
 /** Three levels with ranks of nearly nothing: an attempt takes milliseconds. */
@@ -132,19 +152,18 @@ describe('a level above 0 has used up its retries', () => {
     '%s: level 0 runs again (SLOW=1: as with the slow prover)',
     LONG,
     async ([name, level], context) => {
-      const row = withOutSq(THREE, level, await boundInVain(THREE, level));
-      const { bytes, attempts, section } = await prove(row);
+      const { row, bytes, attempts, section } = await proveInVainFirst(THREE, level);
       expectLegal(attempts);
       expect(attempts).toContainEqual({ level, retry: 15 });
-      expect(bytes, 'another retry of level 0 leads to a proof').toBeDefined();
-      expect(bytes![0]).toBe(attempts.findLast((attempt) => attempt.level === 0)!.retry);
-      expect(judge({ ...section, bytes: bytes! })).toBe(bytes!.length);
+      expect(bytes[0]).toBeGreaterThan(0);
+      expect(bytes[0]).toBe(attempts.findLast((attempt) => attempt.level === 0)!.retry);
+      expect(judge({ ...section, bytes })).toBe(bytes.length);
 
       const { length } = attempts;
       fact(
         context,
         'retries',
-        `${name} fails: level 0 with ${bytes![0]}, ${length} attempts in all`,
+        `${name} fails: level 0 with ${bytes[0]}, ${length} attempts in all`,
       );
       if (!process.env.SLOW) return;
       const tried: number[] = [];
@@ -157,7 +176,7 @@ describe('a level above 0 has used up its retries', () => {
         },
       });
       expect(tried).toEqual(attempts.map(({ retry }) => retry));
-      expect(hex(bytes!)).toBe(hex(slowBytes));
+      expect(hex(bytes)).toBe(hex(slowBytes));
     },
   );
 
