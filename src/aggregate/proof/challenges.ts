@@ -96,41 +96,42 @@ export function expandKeys(
   return vecs;
 }
 
-/** alpha_i of items 0 to count - 1. */
-export function sampleAlphas(lab: Labrador, seed: Seed, count: number): Smalls {
+/** Small polynomials of one type, each of a stream of its own: indexes `first` to `first + count - 1`. */
+function sampleSmalls(
+  lab: Labrador,
+  seed: Seed,
+  [type, sub]: readonly [type: number, sub: number],
+  [first, count]: readonly [first: number, count: number],
+  sample: (out: number) => unknown,
+): Smalls {
   const out = lab.smalls(count);
   for (let i = 0; i < count; i++) {
-    seed.start(STREAM.alpha, 0, i);
-    lab.kernels.sampleAlpha(out.at + SMALL * i);
+    seed.start(type, sub, first + i);
+    sample(out.at + SMALL * i);
   }
   return out;
 }
+
+/** alpha_i of items 0 to count - 1. */
+export const sampleAlphas = (lab: Labrador, seed: Seed, count: number): Smalls =>
+  sampleSmalls(lab, seed, [STREAM.alpha, 0], [0, count], lab.kernels.sampleAlpha);
 
 /** c_a of rows 0 to count - 1. */
-export function sampleCs(lab: Labrador, seed: Seed, count: number): Smalls {
-  const out = lab.smalls(count);
-  for (let a = 0; a < count; a++) {
-    seed.start(STREAM.amortise, 0, a);
-    lab.kernels.sampleC(out.at + SMALL * a);
-  }
-  return out;
-}
+export const sampleCs = (lab: Labrador, seed: Seed, count: number): Smalls =>
+  sampleSmalls(lab, seed, [STREAM.amortise, 0], [0, count], lab.kernels.sampleC);
 
 /** Short challenges of a kind, indexes `first` to `first + count - 1`. */
-export function sampleShorts(
+export const sampleShorts = (
   lab: Labrador,
   seed: Seed,
   kind: number,
   first: number,
   count: number,
-): Smalls {
-  const out = lab.smalls(count);
-  for (let i = 0; i < count; i++) {
-    seed.start(STREAM.short, kind, first + i);
-    lab.kernels.sampleShort(out.at + SMALL * i);
-  }
-  return out;
-}
+): Smalls => sampleSmalls(lab, seed, [STREAM.short, kind], [first, count], lab.kernels.sampleShort);
+
+/** tau_t of parts 0 to count - 1. */
+export const sampleTaus = (lab: Labrador, seed: Seed, count: number): Smalls =>
+  sampleSmalls(lab, seed, [STREAM.tau, 0], [0, count], lab.kernels.sampleShort);
 
 /** Small polynomials (|x| <= 8192) in NTT form. */
 export function formsOf(lab: Labrador, smalls: Smalls): Forms {
@@ -171,16 +172,6 @@ export function samplePsi(lab: Labrador, seed: Seed, k: number, item: number, at
 export function sampleEta(lab: Labrador, seed: Seed, k: number, item: number, at: number): void {
   seed.start(STREAM.eta, k, item);
   lab.kernels.uniformPoly(at);
-}
-
-/** tau_t of parts 0 to count - 1. */
-export function sampleTaus(lab: Labrador, seed: Seed, count: number): Smalls {
-  const out = lab.smalls(count);
-  for (let t = 0; t < count; t++) {
-    seed.start(STREAM.tau, 0, t);
-    lab.kernels.sampleShort(out.at + SMALL * t);
-  }
-  return out;
 }
 
 /** rho^(j) of an item: n values mod p, centred, at `at`, where 256 bytes more are overwritten. */

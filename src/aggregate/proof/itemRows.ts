@@ -53,7 +53,7 @@ export class ItemRows {
     this.digits = normDigits(
       lab,
       set,
-      owned.map((item) => at + SMALL * width * this.#places.get(item)!),
+      owned.map((item) => at + SMALL * width * this.placeOf(item)),
       width,
     );
   }
@@ -62,7 +62,7 @@ export class ItemRows {
   #addressOf(number: number): number {
     const { width } = this.shape;
     const item = Math.floor(number / width);
-    return this.#S.at + SMALL * (width * (this.#places.get(item)! - item) + number);
+    return this.#S.at + SMALL * (width * (this.placeOf(item) - item) + number);
   }
 
   /** S into its rows. */
@@ -138,7 +138,7 @@ export class ItemRows {
 
   /** sigma of the parts of the item's first functional; the others are `partsStride` behind each other. */
   parts(item: number): number {
-    return this.#parts + FUNCTIONALS * this.partsStride * this.#places.get(item)!;
+    return this.#parts + FUNCTIONALS * this.partsStride * this.placeOf(item);
   }
 
   /** How far the lifts fill each part; W is cleared first, since padding may stand between its two digits. */
