@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { ContractReporter } from './test/support/contract/reporter.ts';
 import { FactsReporter } from './test/support/factsReporter.ts';
+import { FailuresReporter } from './test/support/failuresReporter.ts';
 
 /**
  * Minutes of big-integer arithmetic each, left to SLOW=1. What they hold the fast prover and verifier to is held in every run by
@@ -32,6 +33,7 @@ export default defineConfig({
       ['json', { outputFile: 'build/test-results.json' }],
       new FactsReporter(),
       new ContractReporter(),
+      new FailuresReporter(),
     ],
   },
 });
