@@ -34,6 +34,8 @@ const ALPHA_L1 = 56n;
 const GAMMA_NUMERATOR = 24n;
 const GAMMA_DENOMINATOR = 5n;
 const JL_ROWS = 264n;
+/** the norm of x that is accepted, by inSq: signs give 264 on average */
+const ACCEPTED = 288n;
 const JL_CONSTANT = 30n;
 /** largest quotient of a Rice code is 31: |x| <= 2^(k+4) */
 const RICE_ROOM = 4;
@@ -167,12 +169,7 @@ function checkIntegers(parameters: Parameters, fail: Fail): void {
   if (functional >= half * half) fail('the functionals can wrap');
   if (count * BigInt(set) * 6144n * 6144n >= 1n << 53n) fail('C_j is no exact double');
   for (const [index, level] of [...levels, tail].entries()) {
-    // condition of the modular lemma: b <= q/125
-    if (withSlack(BigInt(level.inSq)) * 125n * 125n > Q * Q) fail(`level ${index}: lemma`);
-    if (level.riceY > 18) fail(`level ${index}: Rice parameter of y`);
-    const reach = 1n << BigInt(2 * (level.riceY + RICE_ROOM));
-    if (reach < 40n * BigInt(level.inSq)) fail(`level ${index}: y does not fit its code`);
-    if (JL_ROWS * reach >= 1n << 53n) fail(`level ${index}: sum of y^2`);
+    checkProjection(level, index, fail);
     if (level.inSq >= 2 ** 43) fail(`level ${index}: inSq`);
   }
   if (tail.riceZ > 11 || tail.riceE > 16) fail('tail: Rice');
@@ -183,6 +180,21 @@ function checkIntegers(parameters: Parameters, fail: Fail): void {
   const eReach = 1n << BigInt(2 * (tail.riceE + RICE_ROOM));
   const coefficients = 64n * (BigInt(tail.n) * zReach + BigInt(tail.kappa) * eReach);
   if (coefficients >= 1n << 53n) fail('tail: the sum of squares is no exact double');
+}
+
+/** soundness.md, 3 (2): coefficients that are not caught alone add up below q/2; and what the code of y holds */
+function checkProjection(level: OrdinaryLevel | TailLevel, index: number, fail: Fail): void {
+  const inSq = BigInt(level.inSq);
+  const lengths = level.lengths.reduce((a, b) => a + b, 0) + level.r * level.kappa;
+  const coefficients = 64n * BigInt(lengths);
+  // a coefficient beyond sqrt(288/30 inSq) leaves at most one value of its bit to each small x_j
+  const largest = squareRootUp(ceilDivide(ACCEPTED * inSq, JL_CONSTANT));
+  if (2n * coefficients * largest + (1n << 32n) >= Q) fail(`level ${index}: projections can wrap`);
+  // |y_264| of honest rows, by Cauchy and Schwarz
+  if (coefficients * inSq >= 1n << 62n) fail(`level ${index}: the sum does not fit 32 bits`);
+  const reach = 1n << BigInt(level.riceY + RICE_ROOM);
+  if (reach * reach < 20n * inSq) fail(`level ${index}: y does not fit its code`);
+  if (JL_ROWS * (2n * reach + 1n) ** 2n >= 1n << 53n) fail(`level ${index}: sum of x^2`);
 }
 
 const factorial = (n: bigint): bigint => (n < 2n ? 1n : n * factorial(n - 1n));

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { LevelRow, TableRow } from '../../src/aggregate/parameters/rows.ts';
 import type { Level } from './model.ts';
-import { bestRice } from './rice.ts';
+import { bestRice, projectionCode } from './rice.ts';
 import { withRoom } from './room.ts';
 import { BETA_SQ, type Chain } from './search.ts';
 
@@ -15,7 +15,7 @@ export function rowOf(set: 512 | 1024, bucket: number, chain: Chain): TableRow {
       rows.push(tailRow(level, bound, chain.levels.at(-2)!.f, chain.levels.length - 1));
     } else {
       const { n, f, b, fu, bu, fg, bg, kappa, kappa1, cut } = level;
-      const riceY = bestRice(bound / 2).k;
+      const riceY = projectionCode(bound).k;
       rows.push([n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, bound, outSq, riceY]);
     }
     bound = outSq;
@@ -40,8 +40,9 @@ function tailRow(level: Level, bound: number, parts: number, levels: number): Le
     for (let b = a; b < level.r; b++) pairs.push(b < rowsOfZ ? room : 0);
   }
   const g = varG.slice(0, -1).map((v, pair) => bestRice(v).k + pairs[pair]!);
-  const [y, e] = [inSq / 2, varE].map((v) => bestRice(v).k);
-  return [n, kappa, cut, inSq, Math.ceil(level.outSq), y!, riceZ, e!, g];
+  const y = projectionCode(inSq).k;
+  const e = bestRice(varE).k;
+  return [n, kappa, cut, inSq, Math.ceil(level.outSq), y, riceZ, e, g];
 }
 
 /** The text of src/aggregate/parameters/table.ts. */

@@ -19,7 +19,7 @@ import {
   TAU,
   topDigits,
 } from './moments.ts';
-import { bestRice, bestRiceOf } from './rice.ts';
+import { bestRice, bestRiceOf, projectionCode } from './rice.ts';
 
 /** log2 q, q = 2^44 - 539 */
 export const LOG2_Q = 44;
@@ -31,6 +31,8 @@ const T = Math.sqrt(T_SQ);
 export const ALPHA_SQ = 82;
 export const ALPHA_L1 = 56;
 export const JL_ROWS = 264;
+/** bits of the sum of all coefficients */
+const SUM_BITS = 32;
 /** gamma^2 = 144/30 */
 export const GAMMA_SQ = 144 / 30;
 /**
@@ -162,7 +164,7 @@ export function shapeOf(parts: readonly Part[], n: number, first?: FirstLevel): 
 export const rowCount = (parts: readonly Part[], n: number): number =>
   parts.reduce((sum, part) => sum + Math.ceil(lengthOf(part) / n), 0);
 
-const jlBits = (inSq: number): number => JL_ROWS * bestRice(inSq / 2).bits;
+const jlBits = (inSq: number): number => JL_ROWS * projectionCode(inSq).bits + SUM_BITS;
 
 function roomOf(kappa: number, kappa1: number, e: number, reach: number): number {
   const inner = 2 ** LIMIT[kappa]!;

@@ -36,6 +36,16 @@ export function bestRice(variance: number): { k: number; bits: number } {
   return best;
 }
 
+/** Largest k for a value of the projection: the sum of their squares stays below 2^53. */
+const MOST_FOR_Y = 17;
+
+/** The code of y'_j, half of a sum of coefficients with random signs. */
+export function projectionCode(normSq: number): { k: number; bits: number } {
+  const { k, bits } = bestRice(normSq / 4);
+  if (k <= MOST_FOR_Y) return { k, bits };
+  return { k: MOST_FOR_Y, bits: expectedBits(Math.sqrt(normSq / 4), MOST_FOR_Y) };
+}
+
 /** The best k for a list of Gaussians together, and the bits of all values. */
 export function bestRiceOf(runs: readonly { length: number; variance: number }[]): {
   k: number;
