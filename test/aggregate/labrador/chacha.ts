@@ -103,13 +103,17 @@ export function signedChallenge(bytes: Uint8Array, zeros: number, ones: number, 
   }
 }
 
-/** Row `row` of a polynomial's part of the projection, from its 66 blocks: entries in {-1, 0, 1}. */
+/** Rows of the projection, the last of them all ones; blocks that a polynomial owns of the stream. */
+export const ROWS = 265;
+export const BLOCKS = 33;
+
+/** Row `row` of a polynomial's part of the projection, from its 33 blocks: entries in {0, 1}. */
 export function projectionRow(bits: Uint8Array, row: number): bigint[] {
-  const block = bits.subarray(64 * (row >> 2));
-  const plane = (h: number, column: number) => {
-    const byte = block[32 * h + (column & 15) + (column >= 32 ? 16 : 0)]!;
-    const nibble = (column & 16) === 0 ? byte & 15 : byte >> 4;
-    return (nibble >> (row & 3)) & 1;
-  };
-  return Array.from({ length: 64 }, (_, c) => BigInt(plane(0, c) + plane(1, c) - 1));
+  if (row === ROWS - 1) return new Array<bigint>(64).fill(1n);
+  const group = bits.subarray(32 * (row >> 2), 32 * (row >> 2) + 32);
+  return Array.from({ length: 64 }, (_, c) => {
+    const byte = group[(c & 15) + (c >= 32 ? 16 : 0)]!;
+    const nibble = (c & 16) === 0 ? byte & 15 : byte >> 4;
+    return BigInt((nibble >> (row & 3)) & 1);
+  });
 }

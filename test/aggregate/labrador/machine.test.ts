@@ -4,7 +4,7 @@ import { Q } from '../../../scripts/generate/labradorPlan.ts';
 import { type Coefs, Labrador, type Smalls } from '../../../src/aggregate/wasm.ts';
 import { CodedError } from '../../../src/errors.ts';
 import { BOTH_MODULES } from '../../support/assembly.ts';
-import { chachaStream, projectionRow, word44 } from './chacha.ts';
+import { BLOCKS, chachaStream, projectionRow, ROWS, word44 } from './chacha.ts';
 import { add, centred, multiply, type Poly, sigma, source, zero } from './plain.ts';
 
 const random = source('labrador machine');
@@ -238,88 +238,107 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
     });
   });
 
-  test('collapsed rows go to three vectors', () => {
+  // four columns at a time, but for an odd one before them; a vector has blocks of 32 columns
+  const RUNS = [
+    [0, 1],
+    [0, 2],
+    [2, 3],
+    [4, 4],
+    [1, 9],
+    [3, 6],
+    [28, 8],
+    [29, 7],
+    [30, 6],
+    [31, 5],
+  ] as const;
+
+  /** sum of omega_j row_j of a polynomial, with sigma */
+  function formOf(bits: Uint8Array, weights: readonly bigint[]): Poly {
+    const sum = zero();
+    for (const [row, weight] of weights.entries()) {
+      for (const [c, bit] of projectionRow(bits, row).entries()) if (bit === 1n) sum[c]! += weight;
+    }
+    return sigma(sum);
+  }
+  const threeOmegas = () =>
+    Array.from({ length: 3 }, () =>
+      Array.from({ length: ROWS }, () => random.between(-HALF_Q, HALF_Q)),
+    );
+  function startCollapse(omega: readonly (readonly bigint[])[]): void {
+    const at = lab.room(3 * 8 * ROWS);
+    new BigInt64Array(kernels.memory.buffer, at, 3 * ROWS).set(omega.flat());
+    kernels.collapseStart(at);
+  }
+
+  test.each(RUNS)('collapsed rows go to three vectors: from column %i on, %i', (column, count) => {
     lab.scope(() => {
       const keyBytes = random.bytes(32);
       const keyAt = lab.put(keyBytes);
       const nonce = [2, 1, 0];
-      const omega = Array.from({ length: 3 }, () =>
-        Array.from({ length: 264 }, () => random.between(-HALF_Q, HALF_Q)),
-      );
-      const omegaAt = lab.room(3 * 264 * 8);
-      new BigInt64Array(kernels.memory.buffer, omegaAt, 792).set(omega.flat());
-      const vecs = lab.vecs(3, 12);
+      const omega = threeOmegas();
+      startCollapse(omega);
+      const vecs = lab.vecs(3, 40);
       lab.stream(keyAt, nonce[0]!, nonce[1]!);
-      kernels.collapseStart(omegaAt);
-      const [column, first, count] = [3, 10, 6];
+      const first = 10;
       const at = [0, 1, 2].map((i) => lab.row(vecs, i)) as [number, number, number];
       kernels.collapseToVecs(...at, column, first, count);
       for (const [lift, weights] of omega.entries()) {
-        const back = lab.coefs(12);
-        kernels.vecToCoefs(back.at, at[lift]!, 0, 12);
-        const expected = Array.from({ length: 12 }, (_, j) => {
+        const back = lab.coefs(40);
+        kernels.vecToCoefs(back.at, at[lift]!, 0, 40);
+        const expected = Array.from({ length: 40 }, (_, j) => {
           if (j < column || j >= column + count) return zero();
-          const bits = chachaStream(keyBytes, nonce, 66 * (first + j - column), 66);
-          let sum = zero();
-          for (const [row, weight] of weights.entries()) {
-            sum = add(
-              sum,
-              projectionRow(bits, row).map((x) => weight * x),
-            );
-          }
-          return sigma(sum).map((x) => centred(x));
+          const bits = chachaStream(keyBytes, nonce, BLOCKS * (first + j - column), BLOCKS);
+          return formOf(bits, weights).map((x) => centred(x));
         });
         expect(read(back)).toEqual(expected);
       }
     });
   });
 
-  test('lifts of a run of places are the sum of their parts', () => {
-    lab.scope(() => {
-      const jlKey = random.bytes(32);
-      const key = lab.put(jlKey);
-      const jlNonce = [2, 3, 0];
-      const bigs = (count: number) =>
-        Array.from({ length: count }, () => random.between(-HALF_Q, HALF_Q));
-      const omega = [bigs(264), bigs(264), bigs(264)];
-      const theta = [bigs(10), bigs(10), bigs(10)];
-      const omegaAt = lab.room(3 * 264 * 8);
-      new BigInt64Array(kernels.memory.buffer, omegaAt, 792).set(omega.flat());
-      kernels.collapseStart(omegaAt);
-      const thetaAt = lab.room(240);
-      new BigInt64Array(kernels.memory.buffer, thetaAt, 30).set(theta.flat());
-      kernels.functionalsStart(thetaAt);
-      const partCount = 4;
-      const rho = Array.from({ length: 10 }, () => polys(partCount, 6144n));
-      const parts = smalls(rho.flat());
-      const rows = lab.vecs(3, 10);
-      const args = new Uint32Array(kernels.memory.buffer, kernels.LIFT.value, 8);
-      args.set([key, jlNonce[0]!, jlNonce[1]!, ...[0, 1, 2].map((k) => lab.row(rows, k))]);
-      args.set([128 * partCount, partCount], 6);
-      const [column, first, t, count] = [3, 101, 1, 4]; // t = 4 has no functional
-      kernels.liftRun(column, first, t, count, parts.at);
-      for (const k of [0, 1, 2]) {
-        const back = lab.coefs(10);
-        kernels.vecToCoefs(back.at, lab.row(rows, k), 0, 10);
-        for (let j = 0; j < 10; j++) {
-          const i = j - column;
-          let sum = zero();
-          if (i >= 0 && i < count) {
-            const bits = chachaStream(jlKey, jlNonce, 66 * (first + i), 66);
-            for (const [row, weight] of omega[k]!.entries()) {
-              const form = sigma(projectionRow(bits, row));
-              sum = sum.map((x, at) => x + weight * form[at]!);
+  test.each(RUNS)(
+    'lifts from column %i on, %i of them, are the sum of their parts',
+    (column, count) => {
+      lab.scope(() => {
+        const jlKey = random.bytes(32);
+        const key = lab.put(jlKey);
+        const jlNonce = [2, 3, 0];
+        const omega = threeOmegas();
+        const theta = [0, 1, 2].map(() =>
+          Array.from({ length: 10 }, () => random.between(-HALF_Q, HALF_Q)),
+        );
+        startCollapse(omega);
+        const thetaAt = lab.room(240);
+        new BigInt64Array(kernels.memory.buffer, thetaAt, 30).set(theta.flat());
+        kernels.functionalsStart(thetaAt);
+        const partCount = 4;
+        const rho = Array.from({ length: 10 }, () => polys(partCount, 6144n));
+        const parts = smalls(rho.flat());
+        const rows = lab.vecs(3, 40);
+        const args = new Uint32Array(kernels.memory.buffer, kernels.LIFT.value, 8);
+        args.set([key, jlNonce[0]!, jlNonce[1]!, ...[0, 1, 2].map((k) => lab.row(rows, k))]);
+        args.set([128 * partCount, partCount], 6);
+        const [first, t] = [101, 1]; // from t = 4 on there is no functional
+        kernels.liftRun(column, first, t, count, parts.at);
+        for (const k of [0, 1, 2]) {
+          const back = lab.coefs(40);
+          kernels.vecToCoefs(back.at, lab.row(rows, k), 0, 40);
+          for (let j = 0; j < 40; j++) {
+            const i = j - column;
+            let sum = zero();
+            if (i >= 0 && i < count) {
+              const bits = chachaStream(jlKey, jlNonce, BLOCKS * (first + i), BLOCKS);
+              sum = formOf(bits, omega[k]!);
+              for (const [f, weight] of theta[k]!.entries()) {
+                const part = rho[f]![t + i];
+                if (part) sum = sum.map((x, at) => x + weight * part[at]!);
+              }
             }
-            for (const [f, weight] of theta[k]!.entries()) {
-              const part = rho[f]![t + i];
-              if (part) sum = sum.map((x, at) => x + weight * part[at]!);
-            }
+            expect(read(back)[j]).toEqual(sum.map((x) => centred(x)));
           }
-          expect(read(back)[j]).toEqual(sum.map((x) => centred(x)));
         }
-      }
-    });
-  });
+      });
+    },
+  );
 
   test.each([
     [0, 1],

@@ -4,14 +4,16 @@ import { Q } from '../../../scripts/generate/labradorPlan.ts';
 import { BOTH_MODULES } from '../../support/assembly.ts';
 import { labradorModule } from './area.ts';
 import {
+  BLOCKS,
   chachaStream,
   isShort,
   projectionRow,
+  ROWS,
   scalars,
   signedChallenge,
   word44,
 } from './chacha.ts';
-import { centred, mod, type Poly, sigma, source } from './plain.ts';
+import { centred, mod, multiply, type Poly, sigma, source } from './plain.ts';
 
 const random = source('labrador stream');
 const HALF_Q = (Q - 1n) / 2n;
@@ -49,7 +51,7 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
       [0, 1],
       [1, 2],
       [2 ** 22, 1],
-      [66 * 29273, 17],
+      [BLOCKS * 29273, 17],
     ] as const) {
       exports.xofBlocks!(OUT, from, quads);
       expect(bytes.slice(OUT, OUT + 256 * quads)).toEqual(
@@ -70,8 +72,8 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
       exports.uniformPoly!(OUT);
       expect(coefs(64)).toEqual(expected);
       start([7, index, 0]);
-      exports.uniformScalars!(OUT, 264);
-      expect(coefs(264)).toEqual(scalars(stream, 264).map((x) => centred(x)));
+      exports.uniformScalars!(OUT, ROWS);
+      expect(coefs(ROWS)).toEqual(scalars(stream, ROWS).map((x) => centred(x)));
     }
   });
 
@@ -180,89 +182,216 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
     expect(judge(unit(64))).toBe(false);
   });
 
-  test('projection: every row, from any polynomial on', () => {
+  describe('projection', () => {
     const nonce = [2 + 65536, 5, 0];
-    const [Y, S] = [m.room(264 * 8), m.room(128 * 40)];
-    const y = () => new BigInt64Array(m.buffer, Y, 264);
-    for (const [first, count, bound] of [
-      [0, 1, 8192n],
-      [29273, 3, 32767n],
-      [2, 37, 32767n],
-    ] as const) {
-      const s = Array.from({ length: count }, (_, i) =>
-        i === 0
-          ? Array.from({ length: 64 }, (_, j) => BigInt(j - 32))
-          : i % 2
-            ? new Array<bigint>(64).fill(-bound)
-            : random.extreme(bound),
-      );
+    const [Y, S] = [m.room(8 * ROWS), m.room(128 * 600)];
+    const y = () => new BigInt64Array(m.buffer, Y, ROWS);
+    const choose = () => exports.xofStart!(KEY, nonce[0]!, nonce[1]!, nonce[2]!);
+    /** Adds what polynomials first, first + 1, ... give to what `Y` holds. */
+    const project = (first: number, s: readonly Poly[]): bigint[] => {
       for (const [i, x] of s.entries()) m.writeSmall(S + 128 * i, x);
-      exports.xofStart!(KEY, nonce[0]!, nonce[1]!, nonce[2]!);
-      y().fill(7n);
-      exports.projectPolys!(Y, S, first, count);
-      const expected = new Array<bigint>(264).fill(7n);
+      choose();
+      expect(exports.projectPolys!(Y, S, first, s.length)).toBe(0);
+      return [...y()];
+    };
+    /** y by the definition, as numbers: sums of the tests here are far below 2^53. */
+    const expected = (first: number, s: readonly Poly[]): bigint[] => {
+      const sums = new Float64Array(ROWS);
       for (const [i, x] of s.entries()) {
-        const bits = chachaStream(key, nonce, 66 * (first + i), 66);
-        for (let row = 0; row < 264; row++) {
+        const bits = chachaStream(key, nonce, BLOCKS * (first + i), BLOCKS);
+        const coefficients = x.map(Number);
+        for (let row = 0; row < ROWS; row++) {
           const pi = projectionRow(bits, row);
-          for (let c = 0; c < 64; c++) expected[row]! += pi[c]! * x[c]!;
+          for (let c = 0; c < 64; c++) if (pi[c] === 1n) sums[row]! += coefficients[c]!;
         }
       }
-      expect([...y()]).toEqual(expected);
-    }
-  });
+      return Array.from(sums, BigInt);
+    };
+    const all = (value: bigint): Poly => new Array<bigint>(64).fill(value);
 
-  test('collapse: three lifts, extreme and random omega', () => {
-    const nonce = [2, 0, 0];
-    const OMEGA = m.room(3 * 264 * 8);
-    const weights = [
-      [
-        new Array<bigint>(264).fill(HALF_Q),
-        new Array<bigint>(264).fill(-HALF_Q),
-        new Array<bigint>(264).fill(Q - 1n),
-      ],
-      [0, 1, 2].map(() => Array.from({ length: 264 }, () => random.between(-HALF_Q, HALF_Q))),
-      // one row of a group at a time has all digits of base 79 at an end, but for the last one
-      [0, 1, 2].map((lift) =>
-        Array.from({ length: 264 }, (_, row) => {
-          const digits = (79n ** 6n - 1n) / 2n + 35n * 79n ** 6n;
-          return row % 4 !== lift ? 0n : row % 8 < 4 && lift === 2 ? -digits : digits;
-        }),
+    test.each([
+      ['the ramp of the vectors', [Array.from({ length: 64 }, (_, j) => BigInt(j - 32))]],
+      ['a constant', [all(1n)]],
+      ...[0, 15, 16, 31, 32, 47, 48, 63].map(
+        (at) => [`coefficient ${at} alone`, [all(0n).with(at, 1n)]] as const,
       ),
-    ];
-    for (const omega of weights) {
-      new BigInt64Array(m.buffer, OMEGA, 792).set(omega.flat());
-      exports.xofStart!(KEY, nonce[0]!, nonce[1]!, nonce[2]!);
-      exports.collapseStart!(OMEGA);
-      const [first, count] = [1001, 3];
-      exports.collapsePolys!(OUT, first, count);
-      const got = coefs(64 * 3 * count);
-      for (let i = 0; i < count; i++) {
-        const bits = chachaStream(key, nonce, 66 * (first + i), 66);
-        for (let lift = 0; lift < 3; lift++) {
-          const sum = new Array<bigint>(64).fill(0n);
-          for (let row = 0; row < 264; row++) {
-            const pi = projectionRow(bits, row);
-            for (let c = 0; c < 64; c++) sum[c]! += omega[lift]![row]! * pi[c]!;
-          }
-          const at = 64 * (3 * i + lift);
-          expect(got.slice(at, at + 64)).toEqual(sigma(sum).map((x) => centred(x)));
+    ] as const)('%s', (_name, s) => {
+      y().fill(0n);
+      expect(project(3, s)).toEqual(expected(3, s));
+    });
+
+    // four polynomials are staged at a time: any place of the first one, any rest
+    test.each([
+      [0, 1],
+      [1, 2],
+      [2, 3],
+      [3, 4],
+      [4, 5],
+      [5, 6],
+      [7, 37],
+      [29273, 3],
+      [29274, 4],
+      [56830, 9],
+    ])('every row, from polynomial %i on, %i of them', (first, count) => {
+      const s = Array.from({ length: count }, (_, i) =>
+        i % 2 ? random.extreme(32767n) : random.poly(8192n),
+      );
+      y().fill(7n);
+      expect(project(first, s)).toEqual(expected(first, s).map((x) => x + 7n));
+    });
+
+    test('a run in pieces is the run', () => {
+      const s = Array.from({ length: 23 }, () => random.poly(32767n));
+      for (const pieces of [[23], [1, 22], [2, 21], [3, 5, 7, 8], new Array<number>(23).fill(1)]) {
+        y().fill(0n);
+        let at = 0;
+        for (const count of pieces) {
+          project(1000 + at, s.slice(at, at + count));
+          at += count;
+        }
+        expect([...y()]).toEqual(expected(1000, s));
+      }
+    });
+
+    test('nothing of nothing', () => {
+      y().fill(-3n);
+      expect(project(5, [])).toEqual(new Array<bigint>(ROWS).fill(-3n));
+    });
+
+    // sums in 32 bits are emptied after 256 polynomials: the largest there are, up to there and beyond
+    test('every coefficient is at the same end', () => {
+      const ones = new Array<bigint>(ROWS).fill(0n);
+      let counted = 0;
+      for (const count of [255, 256, 257, 600]) {
+        const more = new Array<Poly>(count - counted).fill(all(1n));
+        for (const [row, x] of expected(11 + counted, more).entries()) ones[row]! += x;
+        counted = count;
+        expect(ones.at(-1)).toBe(64n * BigInt(count));
+        for (const value of [-32768n, 32767n]) {
+          y().fill(0n);
+          const got = project(11, new Array<Poly>(count).fill(all(value)));
+          expect(got).toEqual(ones.map((x) => x * value));
         }
       }
-    }
+    });
+
+    test('coefficients at one end where a row has ones, at the other where it has zeros', () => {
+      for (const row of [1, 263]) {
+        const s = Array.from({ length: 258 }, (_, i) => {
+          const bits = chachaStream(key, nonce, BLOCKS * (20 + i), BLOCKS);
+          return projectionRow(bits, row).map((bit) => (bit === 1n ? 32767n : -32768n));
+        });
+        y().fill(0n);
+        const got = project(20, s);
+        expect(got).toEqual(expected(20, s));
+        const ones = s.flat().filter((x) => x > 0n).length;
+        expect(got[row]).toBe(32767n * BigInt(ones));
+      }
+    });
+
+    test('added to whatever is there, up to the ends of 64 bits', () => {
+      const s = [random.extreme(32767n)];
+      const sums = expected(0, s);
+      for (const end of [2n ** 63n - 1n, -(2n ** 63n)]) {
+        y().set(sums.map((x) => end - (x > 0n === end > 0n ? x : 0n)));
+        const before = [...y()];
+        expect(project(0, s)).toEqual(before.map((x, j) => BigInt.asIntN(64, x + sums[j]!)));
+      }
+    });
   });
 
-  test('entries of the projection have their distribution', () => {
-    let [zeros, ones] = [0, 0];
-    const bits = chachaStream(key, [2, 1, 0], 0, 66);
-    for (let row = 0; row < 264; row++) {
-      for (const x of projectionRow(bits, row)) {
-        zeros += Number(x === 0n);
-        ones += Number(x === 1n);
+  describe('collapse', () => {
+    const nonce = [2, 0, 0];
+    const OMEGA = m.room(3 * 8 * ROWS);
+    const three = (value: (row: number, lift: number) => bigint): bigint[][] =>
+      [0, 1, 2].map((lift) => Array.from({ length: ROWS }, (_, row) => value(row, lift)));
+    const ends = [HALF_Q, -HALF_Q, Q - 1n, 2n ** 44n, -(2n ** 44n)];
+    // digits 78 in base 79 but for the first one, which is as large as a centred value allows
+    const digits = (79n ** 6n - 1n) / 2n + 35n * 79n ** 6n;
+
+    test.each([
+      ['random', () => random.between(-HALF_Q, HALF_Q)],
+      ['at the ends', (_row: number, lift: number) => ends[lift]!],
+      ['at the other ends', (_row: number, lift: number) => ends[lift + 2]!],
+      ['now at the one end, now at the other', () => ends[Number(random.between(0n, 4n))]!],
+      // one row of a group at a time has all digits of base 79 at an end
+      [
+        'with the largest digits',
+        (row: number, lift: number) =>
+          row % 4 !== lift ? 0n : row % 8 < 4 && lift === 2 ? -digits : digits,
+      ],
+      [
+        'with the smallest digits',
+        (row: number, lift: number) => (row % 4 === lift ? -digits : 0n),
+      ],
+      [
+        'of the last row alone',
+        (row: number, lift: number) => (row === ROWS - 1 ? ends[lift]! : 0n),
+      ],
+      [
+        'of all rows but the last',
+        (row: number, lift: number) => (row < ROWS - 1 ? ends[lift]! : 0n),
+      ],
+      ['of one row', (row: number, lift: number) => (row === [0, 131, 263][lift] ? -1n : 0n)],
+      ['zero', () => 0n],
+    ])('omega %s', (_name, value) => {
+      const omega = three(value);
+      new BigInt64Array(m.buffer, OMEGA, 3 * ROWS).set(omega.flat());
+      for (const [first, count] of [
+        [0, 1],
+        [1001, 3],
+        [1002, 5],
+        [29275, 4],
+      ] as const) {
+        exports.xofStart!(KEY, nonce[0]!, nonce[1]!, nonce[2]!);
+        expect(exports.collapseStart!(OMEGA)).toBe(0);
+        expect(exports.collapsePolys!(OUT, first, count)).toBe(0);
+        const got = coefs(64 * 3 * count);
+        for (let i = 0; i < count; i++) {
+          const bits = chachaStream(key, nonce, BLOCKS * (first + i), BLOCKS);
+          const sums = omega.map(() => new Array<bigint>(64).fill(0n));
+          for (let row = 0; row < ROWS; row++) {
+            for (const [c, bit] of projectionRow(bits, row).entries()) {
+              if (bit === 1n) for (const lift of [0, 1, 2]) sums[lift]![c]! += omega[lift]![row]!;
+            }
+          }
+          for (const [lift, sum] of sums.entries()) {
+            const at = 64 * (3 * i + lift);
+            expect(got.slice(at, at + 64)).toEqual(sigma(sum).map((x) => centred(x)));
+          }
+        }
       }
-    }
-    const total = 264 * 64;
-    expect(Math.abs(zeros - total / 2)).toBeLessThan(5 * Math.sqrt(total / 4));
-    expect(Math.abs(ones - total / 4)).toBeLessThan(5 * Math.sqrt((total * 3) / 16));
+    });
+
+    test('is the transpose of the projection: sum of omega_j y_j = constant coefficient of the form times s', () => {
+      const [Y, S] = [m.room(8 * ROWS), m.room(128)];
+      const omega = three(() => random.between(-HALF_Q, HALF_Q));
+      new BigInt64Array(m.buffer, OMEGA, 3 * ROWS).set(omega.flat());
+      const s = random.poly(32767n);
+      m.writeSmall(S, s);
+      const y = new BigInt64Array(m.buffer, Y, ROWS).fill(0n);
+      exports.xofStart!(KEY, nonce[0]!, nonce[1]!, nonce[2]!);
+      exports.projectPolys!(Y, S, 77, 1);
+      exports.collapseStart!(OMEGA);
+      exports.collapsePolys!(OUT, 77, 1);
+      for (const [lift, weights] of omega.entries()) {
+        const form = coefs(192).slice(64 * lift, 64 * lift + 64);
+        const value = [...y].reduce((sum, x, j) => sum + x * weights[j]!, 0n);
+        expect(centred(multiply(form, s)[0]!)).toBe(centred(value));
+      }
+    });
+  });
+
+  test('bits of the projection have their distribution, and rows share none', () => {
+    const bits = chachaStream(key, [2, 1, 0], 0, BLOCKS);
+    const rows = Array.from({ length: ROWS - 1 }, (_, row) => projectionRow(bits, row));
+    const ones = rows.flat().filter((x) => x === 1n).length;
+    const total = 64 * (ROWS - 1);
+    expect(Math.abs(ones - total / 2)).toBeLessThan(5 * Math.sqrt(total / 4));
+    // every bit of the 33 blocks is an entry, once
+    const set = bits.reduce((sum, byte) => sum + byte.toString(2).replaceAll('0', '').length, 0);
+    expect([8 * bits.length, set]).toEqual([total, ones]);
+    expect(new Set(rows.map((row) => row.join(''))).size).toBe(ROWS - 1);
+    expect(projectionRow(bits, ROWS - 1)).toEqual(new Array<bigint>(64).fill(1n));
   });
 });
