@@ -312,8 +312,8 @@ export function expandKey(vec: usize, column: i32, count: i32): i32 {
   return OK;
 }
 
-/** Three lifts of two polynomials. */
-const LIFTS: usize = memory.data(3072, 64);
+/** Three lifts of four polynomials. */
+const LIFTS: usize = memory.data(6144, 64);
 
 /**
  * The projection's part of the three lifts' functionals, into the same columns of three vectors.
@@ -331,7 +331,7 @@ export function collapseToVecs(
   count: i32,
 ): i32 {
   while (count > 0) {
-    const here = count == 1 || column & 1 ? 1 : 2;
+    const here = column & 1 ? 1 : min(4, count);
     collapsePolys(LIFTS, first, here);
     fill(vec0, column, LIFTS, 3 * COEFS, here, FROM_COEFS);
     fill(vec1, column, LIFTS + COEFS, 3 * COEFS, here, FROM_COEFS);

@@ -1,39 +1,38 @@
 /**
- * The projection by 264 random ternary rows, and its transpose.
+ * The projection by 264 random rows of bits and one of ones, and its transpose.
  *
- * A polynomial owns 66 blocks of 64 bytes of the level's stream; block g holds rows 4g to 4g + 3 in two planes B, B' of 32 bytes,
- * four row bits (a nibble) for each coefficient:
+ * A polynomial owns 33 blocks of 64 bytes of the level's stream; its bytes 32g to 32g + 31 hold rows 4g to 4g + 3, four row bits (a
+ * nibble) for each coefficient:
  *
  *   byte c       (0-15)   low nibble: coefficient c         high nibble: coefficient 16 + c
  *   byte 16 + c           low nibble: coefficient 32 + c    high nibble: coefficient 48 + c
  *
- * An entry is bit of B + bit of B' - 1.
- *
- *   projectPolys   y_j += <row j, s>         two bits of every entry b + b' are spread into a byte for four rows, and
- *                                            multiplied by dot_i16x8_s
+ *   projectPolys   y_j += <row j, s>         nibbles are multiplied as they are by dot_i16x8_s, and shifted by one, two and three bits:
+ *                                            twice the sum of the next shift taken away is the sum of one bit
  *   collapsePolys  sum_j omega_j row_j       three lifts at once: the nibble of four rows selects one of 16 subset sums of their
- *                                            omega, kept as 7 digits in base 79, by a byte swizzle over 8 coefficients
- *                                            of B and B'
+ *                                            omega, kept as 7 digits in base 79, by a byte swizzle over 16 coefficients
  */
 import { OK } from '../shared/status';
 import { centrePair, centreQ, foldPair } from './zq';
 import { xofBlocks } from './xof';
 
 const GROUPS: i32 = 66;
+/** Random rows. */
+const ROWS: usize = 264;
 /** Blocks of a polynomial. */
-const BLOCKS: i32 = 66;
+const BLOCKS: i32 = 33;
 /** Bytes of a polynomial's bits. */
-const BITS: usize = 4224;
+const BITS: usize = 2112;
+/** Polynomials whose blocks are a multiple of the four that are made at a time. */
+const STAGED: i32 = 4;
 
-/** Bits of two polynomials, and two blocks that come with the last four. */
-const STREAM: usize = memory.data(8704, 64);
+/** Bits of four polynomials. */
+const STREAM: usize = memory.data(8448, 64);
 
-/** 0x0f in all bytes; where the bits of a nibble go in a byte of four 2-bit fields; 0x00ff; 1 in all bytes. */
+/** 0x0f in all bytes; 0x000f in all 16-bit lanes. */
 const CONSTANTS: usize = memory.data<u8>([
   15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
-  0x00, 0x01, 0x04, 0x05, 0x10, 0x11, 0x14, 0x15, 0x40, 0x41, 0x44, 0x45, 0x50, 0x51, 0x54, 0x55,
-  255, 0, 255, 0, 255, 0, 255, 0, 255, 0, 255, 0, 255, 0, 255, 0,
-  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+  15, 0, 15, 0, 15, 0, 15, 0, 15, 0, 15, 0, 15, 0, 15, 0,
 ], 16);
 
 /** table[index] in every byte; indices are below 16, for which the relaxed instruction is exact. */
@@ -43,11 +42,20 @@ function lookup(table: v128, index: v128): v128 {
   return ASC_FEATURE_RELAXED_SIMD ? i8x16.relaxed_swizzle(table, index) : i8x16.swizzle(table, index);
 }
 
+/** The bits of polynomial first + i; made for four at a time. */
+// @ts-ignore: decorator
+@inline
+function bitsOf(first: i32, i: i32, count: i32): usize {
+  const place = i % STAGED;
+  if (place == 0) xofBlocks(STREAM, BLOCKS * (first + i), (BLOCKS * min(STAGED, count - i) + 3) >> 2);
+  return STREAM + BITS * <usize>place;
+}
+
 // ---- projection
 
-/** Polynomials between two emptyings of LANE_SUMS: 16 * 16 * 170 * 32768 < 2^31. */
-const RUN: i32 = 16;
-/** Sums of fields j, j + 1, ... of rows 4g + j, i32[264][4]. */
+/** Polynomials between two emptyings of LANE_SUMS: 16 * 15 * 256 * 32768 < 2^31. */
+const RUN: i32 = 256;
+/** Sums of the bits j, j + 1, ... (as a number) of rows 4g + j, i32[264][4]. */
 const LANE_SUMS: usize = memory.data(4224, 64);
 /** The coefficients of a polynomial, even columns then odd ones of every 16. */
 const SORTED: usize = memory.data(128, 16);
@@ -68,44 +76,33 @@ function mac(acc: v128, a: v128, b: v128): v128 {
   return i32x4.add(acc, i32x4.dot_i16x8_s(a, b));
 }
 
-/** One polynomial into LANE_SUMS: sum over columns of s (fields >> 2j). */
+/** One polynomial into LANE_SUMS: sum over columns of s (nibble >> j). */
 function projectOne(bits: usize): void {
-  const nibble = v128.load(CONSTANTS);
-  const spread = v128.load(CONSTANTS, 16);
-  const bytes = v128.load(CONSTANTS, 32);
-  for (let sums: usize = LANE_SUMS; sums < LANE_SUMS + 4224; sums += 64, bits += 64) {
+  const nibble = v128.load(CONSTANTS, 16);
+  for (let sums: usize = LANE_SUMS; sums < LANE_SUMS + 4224; sums += 64, bits += 32) {
     let y0 = v128.load(sums);
     let y1 = v128.load(sums, 16);
     let y2 = v128.load(sums, 32);
     let y3 = v128.load(sums, 48);
     for (let half: usize = 0; half < 32; half += 16) {
       const x = v128.load(bits + half);
-      const y = v128.load(bits + half, 32);
-      const low = i8x16.add(
-        lookup(spread, v128.and(x, nibble)),
-        lookup(spread, v128.and(y, nibble)),
-      );
-      const high = i8x16.add(
-        lookup(spread, v128.and(i16x8.shr_u(x, 4), nibble)),
-        lookup(spread, v128.and(i16x8.shr_u(y, 4), nibble)),
-      );
       const s = SORTED + 4 * half;
       const s0 = v128.load(s);
       const s1 = v128.load(s, 16);
-      const e0 = v128.and(low, bytes);
-      const o0 = i16x8.shr_u(low, 8);
+      const e0 = v128.and(x, nibble);
+      const o0 = v128.and(i16x8.shr_u(x, 8), nibble);
       y0 = mac(mac(y0, e0, s0), o0, s1);
-      y1 = mac(mac(y1, i16x8.shr_u(e0, 2), s0), i16x8.shr_u(o0, 2), s1);
-      y2 = mac(mac(y2, i16x8.shr_u(e0, 4), s0), i16x8.shr_u(o0, 4), s1);
-      y3 = mac(mac(y3, i16x8.shr_u(e0, 6), s0), i16x8.shr_u(o0, 6), s1);
+      y1 = mac(mac(y1, i16x8.shr_u(e0, 1), s0), i16x8.shr_u(o0, 1), s1);
+      y2 = mac(mac(y2, i16x8.shr_u(e0, 2), s0), i16x8.shr_u(o0, 2), s1);
+      y3 = mac(mac(y3, i16x8.shr_u(e0, 3), s0), i16x8.shr_u(o0, 3), s1);
       const s2 = v128.load(s, 32);
       const s3 = v128.load(s, 48);
-      const e1 = v128.and(high, bytes);
-      const o1 = i16x8.shr_u(high, 8);
+      const e1 = v128.and(i16x8.shr_u(x, 4), nibble);
+      const o1 = i16x8.shr_u(x, 12);
       y0 = mac(mac(y0, e1, s2), o1, s3);
-      y1 = mac(mac(y1, i16x8.shr_u(e1, 2), s2), i16x8.shr_u(o1, 2), s3);
-      y2 = mac(mac(y2, i16x8.shr_u(e1, 4), s2), i16x8.shr_u(o1, 4), s3);
-      y3 = mac(mac(y3, i16x8.shr_u(e1, 6), s2), i16x8.shr_u(o1, 6), s3);
+      y1 = mac(mac(y1, i16x8.shr_u(e1, 1), s2), i16x8.shr_u(o1, 1), s3);
+      y2 = mac(mac(y2, i16x8.shr_u(e1, 2), s2), i16x8.shr_u(o1, 2), s3);
+      y3 = mac(mac(y3, i16x8.shr_u(e1, 3), s2), i16x8.shr_u(o1, 3), s3);
     }
     v128.store(sums, y0);
     v128.store(sums, y1, 16);
@@ -122,18 +119,18 @@ function total(at: usize): i64 {
   );
 }
 
-/** Empties LANE_SUMS into y; `sum` is that of all coefficients since the last time. */
-function emptySums(y: usize, sum: i64): void {
+/** Empties LANE_SUMS into y. */
+function emptySums(y: usize): void {
   for (let at: usize = LANE_SUMS; at < LANE_SUMS + 4224; at += 64, y += 32) {
     const f0 = total(at);
     const f1 = total(at + 16);
     const f2 = total(at + 32);
     const f3 = total(at + 48);
-    // field j = (fields >> 2j) - 4 (fields >> 2(j+1)); entry = field - 1
-    store<i64>(y, load<i64>(y) + f0 - 4 * f1 - sum);
-    store<i64>(y, load<i64>(y, 8) + f1 - 4 * f2 - sum, 8);
-    store<i64>(y, load<i64>(y, 16) + f2 - 4 * f3 - sum, 16);
-    store<i64>(y, load<i64>(y, 24) + f3 - sum, 24);
+    // bit j = (bits >> j) - 2 (bits >> (j + 1))
+    store<i64>(y, load<i64>(y) + f0 - 2 * f1);
+    store<i64>(y, load<i64>(y, 8) + f1 - 2 * f2, 8);
+    store<i64>(y, load<i64>(y, 16) + f2 - 2 * f3, 16);
+    store<i64>(y, load<i64>(y, 24) + f3, 24);
   }
   memory.fill(LANE_SUMS, 0, 4224);
 }
@@ -155,7 +152,7 @@ function sumOf(s: usize): i64 {
  * y_j += <row j, s> over polynomials first to first + count - 1 of the stream chosen by xofStart.
  *
  * Spec:   docs/protocol.md, 5.3
- * Shape:  s: i16[count][64]; y: i64[264]
+ * Shape:  s: i16[count][64]; y: i64[265]
  * Bounds: any s
  * Memory: s, y, STREAM, LANE_SUMS, SORTED
  */
@@ -169,39 +166,28 @@ export function projectPolys(y: usize, s: usize, first: i32, count: i32): i32 {
     projectOne(bits);
     sum += sumOf(s);
     if (++held == RUN || i + 1 == count) {
-      emptySums(y, sum);
-      sum = 0;
+      emptySums(y);
       held = 0;
     }
   }
+  store<i64>(y + 8 * ROWS, load<i64>(y + 8 * ROWS) + sum);
   return OK;
-}
-
-/** The bits of polynomial first + i; made for two at a time. */
-// @ts-ignore: decorator
-@inline
-function bitsOf(first: i32, i: i32, count: i32): usize {
-  if ((i & 1) == 0) xofBlocks(STREAM, BLOCKS * (first + i), i + 1 < count ? 33 : 17);
-  return STREAM + (i & 1 ? BITS : 0);
 }
 
 // ---- collapse
 
 /**
- * Digits of 3 lifts, i8[3][7][66][16]: 16 subset sums for every group of four rows, centred, as seven digits from -39 to 39 in
- * base 79. 79^7 > q, and the digits of three groups are added up in a byte: 3 * 39 < 2^7.
+ * Digits of 3 lifts, u8[3][7][66][16]: 16 subset sums for every group of four rows, centred, plus OFFSET, as seven digits in base 79.
+ * 79^7 > q, and the digits of three groups are added up in a byte: 3 * 78 < 2^8.
  */
 const SUBSETS: usize = memory.data(22176, 64);
 /** Bytes of a digit's tables, and of a lift's. */
 const DIGIT_TABLES: usize = 1056;
 const LIFT_TABLES: usize = 7392;
-/** sum of omega for each lift, centred mod q, twice. */
-const OMEGAS: usize = memory.data(48, 16);
-/**
- * Nibbles of a polynomial, [group][8 vectors of 8 columns]: those of B and B' of a column stand side by side. Both select from
- * the same table, so that one widening of pairs of bytes adds them up.
- */
-const NIBBLES: usize = memory.data(8448, 64);
+/** What every column of a lift gains: omega of the last row, without the offsets of all groups; mod q, twice. */
+const CONSTANT_TERMS: usize = memory.data(48, 16);
+/** Nibbles of a polynomial, u8[66][64]. */
+const NIBBLES: usize = memory.data(4224, 64);
 /** Sums of digits, i16[7][64]. */
 const DIGIT_SUMS: usize = memory.data(896, 64);
 /** (1, 79) and (79^2, 0) in every 32-bit lane. */
@@ -212,12 +198,11 @@ const LONG_POWERS: usize = memory.data<i32>([6241, 6241, 6241, 6241, 38950081, 3
 /**
  * Prepares the collapse by omega.
  *
- * Shape:  omega: i64[3][264], any representatives of magnitude at most 2^44
- * Memory: omega, SUBSETS, OMEGAS
+ * Shape:  omega: i64[3][265], any representatives of magnitude at most 2^44
+ * Memory: omega, SUBSETS, CONSTANT_TERMS
  */
 export function collapseStart(omega: usize): i32 {
   for (let lift: usize = 0; lift < 3; lift++) {
-    let all: i64 = 0;
     for (let group = 0; group < GROUPS; group++, omega += 32) {
       const at = SUBSETS + lift * LIFT_TABLES + (<usize>group << 4);
       for (let index = 0; index < 16; index++) {
@@ -225,131 +210,98 @@ export function collapseStart(omega: usize): i32 {
         for (let row = 0; row < 4; row++) {
           if ((index >> row) & 1) sum += load<i64>(omega + (<usize>row << 3));
         }
-        sum = centreQ(sum);
-        if (index == 15) all += sum;
-        storeDigits(at + <usize>index, sum);
+        storeDigits(at + <usize>index, centreQ(sum));
       }
     }
-    v128.store(OMEGAS + (lift << 4), i64x2.splat(centreQ(all)));
+    const constant = centreQ(load<i64>(omega) - GROUPS * OFFSET);
+    v128.store(CONSTANT_TERMS + (lift << 4), i64x2.splat(constant));
+    omega += 8;
   }
   return OK;
 }
 
-/** (79^7 - 1) / 2 makes all values positive, and 39 all digits. */
+/** (79^7 - 1) / 2 makes all values positive. */
 const OFFSET: i64 = 9601954493079;
 
-/** The seven digits of a centred value, each into its table. */
+/** The seven digits of a centred value plus OFFSET, each into its table. */
 function storeDigits(at: usize, value: i64): void {
   const high = <u32>(<u64>(value + OFFSET) / 38950081); // 79^4
   let low = <u32>(<u64>(value + OFFSET) % 38950081);
   for (const end = at + 4 * DIGIT_TABLES; at < end; at += DIGIT_TABLES, low /= 79) {
-    store<u8>(at, (low % 79) - 39);
+    store<u8>(at, low % 79);
   }
-  store<u8>(at, (high % 79) - 39);
-  store<u8>(at, ((high / 79) % 79) - 39, DIGIT_TABLES);
-  store<u8>(at, high / 6241 - 39, 2 * DIGIT_TABLES);
-}
-
-/** Sixteen columns of planes B, B' in the low and sixteen in the high nibbles, to four vectors. */
-// @ts-ignore: decorator
-@inline
-function sideBySide(to: usize, x: v128, y: v128, nibble: v128): void {
-  const low = v128.shuffle<u8>(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-  const high = v128.shuffle<u8>(x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-  v128.store(to, v128.and(low, nibble));
-  v128.store(to, v128.and(high, nibble), 16);
-  v128.store(to, v128.and(i16x8.shr_u(low, 4), nibble), 32);
-  v128.store(to, v128.and(i16x8.shr_u(high, 4), nibble), 48);
+  store<u8>(at, high % 79);
+  store<u8>(at, (high / 79) % 79, DIGIT_TABLES);
+  store<u8>(at, high / 6241, 2 * DIGIT_TABLES);
 }
 
 /** NIBBLES of a polynomial. */
 function expandNibbles(bits: usize): void {
   const nibble = v128.load(CONSTANTS);
-  for (let to: usize = NIBBLES; to < NIBBLES + 8448; to += 128, bits += 64) {
-    sideBySide(to, v128.load(bits), v128.load(bits, 32), nibble);
-    sideBySide(to + 64, v128.load(bits, 16), v128.load(bits, 48), nibble);
+  for (let to: usize = NIBBLES; to < NIBBLES + 4224; to += 32, bits += 16) {
+    const x = v128.load(bits);
+    v128.store(to, v128.and(x, nibble));
+    v128.store(to, v128.and(i16x8.shr_u(x, 4), nibble), 16);
   }
 }
 
-/**
- * sum + what three groups' tables hold for 8 columns, of B and B' in neighbouring bytes: at most 6 * 39 in magnitude. The relaxed
- * instruction is exact for factors of one. extadd_pairwise does the same, but V8 loads the address of its ones each time.
- */
+/** Sums of even and odd bytes, from those of both as one number and those of the odd ones, in the order of columns. */
 // @ts-ignore: decorator
 @inline
-function addColumns(sum: v128, a: v128, b: v128, c: v128, ones: v128): v128 {
-  const bytes = i8x16.add(i8x16.add(a, b), c);
-  return i16x8.add(
-    sum,
-    ASC_FEATURE_RELAXED_SIMD
-      ? i16x8.relaxed_dot_i8x16_i7x16_s(bytes, ones)
-      : i16x8.extadd_pairwise_i8x16_s(bytes),
-  );
+function storeColumns(to: usize, both: v128, odd: v128): void {
+  const even = i16x8.sub(both, i16x8.shl(odd, 8));
+  v128.store(to, v128.shuffle<u16>(even, odd, 0, 8, 1, 9, 2, 10, 3, 11));
+  v128.store(to, v128.shuffle<u16>(even, odd, 4, 12, 5, 13, 6, 14, 7, 15), 16);
 }
 
 /**
- * One digit of one lift: DIGIT_SUMS at `to` = sum over rows of (b + b') digit(omega). At most 132 * 39 = 5148 in magnitude.
+ * One digit of one lift: DIGIT_SUMS at `to` = sum over groups of the digit that their nibble selects, at most 66 * 78 = 5148.
  *
- * All columns at once: 8 sums and 3 tables stay in registers, and only nibbles are loaded.
+ * Three groups are added up as bytes. Two bytes are one 16-bit number, which is added up modulo 2^16 beside its upper byte: the sum
+ * of the lower bytes follows from both, and nothing needs widening. All columns at once: 8 sums and 3 tables stay in registers, and only
+ * nibbles are loaded.
  */
 function collapseDigit(to: usize, subsets: usize): void {
-  const ones = v128.load(CONSTANTS, 48);
   let y0 = i16x8.splat(0);
   let y1 = y0;
   let y2 = y0;
   let y3 = y0;
-  let y4 = y0;
-  let y5 = y0;
-  let y6 = y0;
-  let y7 = y0;
-  let a: v128;
-  let b: v128;
-  let c: v128;
-  for (let at: usize = NIBBLES; at < NIBBLES + 8448; at += 384, subsets += 48) {
-    const t0 = v128.load(subsets);
-    const t1 = v128.load(subsets, 16);
-    const t2 = v128.load(subsets, 32);
-    a = lookup(t0, v128.load(at));
-    b = lookup(t1, v128.load(at, 128));
-    c = lookup(t2, v128.load(at, 256));
-    y0 = addColumns(y0, a, b, c, ones);
-    a = lookup(t0, v128.load(at, 16));
-    b = lookup(t1, v128.load(at, 144));
-    c = lookup(t2, v128.load(at, 272));
-    y1 = addColumns(y1, a, b, c, ones);
-    a = lookup(t0, v128.load(at, 32));
-    b = lookup(t1, v128.load(at, 160));
-    c = lookup(t2, v128.load(at, 288));
-    y2 = addColumns(y2, a, b, c, ones);
-    a = lookup(t0, v128.load(at, 48));
-    b = lookup(t1, v128.load(at, 176));
-    c = lookup(t2, v128.load(at, 304));
-    y3 = addColumns(y3, a, b, c, ones);
-    a = lookup(t0, v128.load(at, 64));
-    b = lookup(t1, v128.load(at, 192));
-    c = lookup(t2, v128.load(at, 320));
-    y4 = addColumns(y4, a, b, c, ones);
-    a = lookup(t0, v128.load(at, 80));
-    b = lookup(t1, v128.load(at, 208));
-    c = lookup(t2, v128.load(at, 336));
-    y5 = addColumns(y5, a, b, c, ones);
-    a = lookup(t0, v128.load(at, 96));
-    b = lookup(t1, v128.load(at, 224));
-    c = lookup(t2, v128.load(at, 352));
-    y6 = addColumns(y6, a, b, c, ones);
-    a = lookup(t0, v128.load(at, 112));
-    b = lookup(t1, v128.load(at, 240));
-    c = lookup(t2, v128.load(at, 368));
-    y7 = addColumns(y7, a, b, c, ones);
+  let odd0 = y0;
+  let odd1 = y0;
+  let odd2 = y0;
+  let odd3 = y0;
+  let x: v128;
+  for (let at: usize = NIBBLES; at < NIBBLES + 4224; at += 192, subsets += 48) {
+    const a = v128.load(subsets);
+    const b = v128.load(subsets, 16);
+    const c = v128.load(subsets, 32);
+    x = addGroups(at, a, b, c);
+    y0 = i16x8.add(y0, x);
+    odd0 = i16x8.add(odd0, i16x8.shr_u(x, 8));
+    x = addGroups(at + 16, a, b, c);
+    y1 = i16x8.add(y1, x);
+    odd1 = i16x8.add(odd1, i16x8.shr_u(x, 8));
+    x = addGroups(at + 32, a, b, c);
+    y2 = i16x8.add(y2, x);
+    odd2 = i16x8.add(odd2, i16x8.shr_u(x, 8));
+    x = addGroups(at + 48, a, b, c);
+    y3 = i16x8.add(y3, x);
+    odd3 = i16x8.add(odd3, i16x8.shr_u(x, 8));
   }
-  v128.store(to, y0);
-  v128.store(to, y1, 16);
-  v128.store(to, y2, 32);
-  v128.store(to, y3, 48);
-  v128.store(to, y4, 64);
-  v128.store(to, y5, 80);
-  v128.store(to, y6, 96);
-  v128.store(to, y7, 112);
+  storeColumns(to, y0, odd0);
+  storeColumns(to + 32, y1, odd1);
+  storeColumns(to + 64, y2, odd2);
+  storeColumns(to + 96, y3, odd3);
+}
+
+/** What three groups' tables hold for 16 columns. */
+// @ts-ignore: decorator
+@inline
+function addGroups(at: usize, a: v128, b: v128, c: v128): v128 {
+  return i8x16.add(
+    i8x16.add(lookup(a, v128.load(at)), lookup(b, v128.load(at, 64))),
+    lookup(c, v128.load(at, 128)),
+  );
 }
 
 // @ts-ignore: decorator
@@ -389,17 +341,17 @@ function storeSigma(out: usize, x: v128): void {
   v128.store(out, v128.shuffle<u64>(y, y, 1, 0));
 }
 
-/** low + 79^2 middle + 79^4 high - omega mod q, centred, for two columns; the sum is below 2^51. */
+/** low + 79^2 middle + 79^4 high + constant mod q, centred, for two columns; the sum is below 2^51. */
 // @ts-ignore: decorator
 @inline
-function joinDigits(low: v128, middle: v128, high: v128, omega: v128): v128 {
-  return centrePair(foldPair(i64x2.sub(i64x2.add(low, i64x2.add(middle, high)), omega)));
+function joinDigits(low: v128, middle: v128, high: v128, constant: v128): v128 {
+  return centrePair(foldPair(i64x2.add(i64x2.add(low, middle), i64x2.add(high, constant))));
 }
 
-/** Four columns from `at` on: sum of 79^i d_i - omega. */
+/** Four columns from `at` on: sum of 79^i d_i, and the constant. */
 // @ts-ignore: decorator
 @inline
-function joinFour(out: usize, at: usize, isHigh: bool, omega: v128): void {
+function joinFour(out: usize, at: usize, isHigh: bool, constant: v128): void {
   const low = digitPair(at, isHigh);
   const middle = digitPair(at + 256, isHigh);
   const high = digitTriple(at + 512, isHigh);
@@ -411,7 +363,7 @@ function joinFour(out: usize, at: usize, isHigh: bool, omega: v128): void {
       i64x2.extend_low_i32x4_s(low),
       i64x2.extmul_low_i32x4_s(middle, square),
       i64x2.extmul_low_i32x4_s(high, fourth),
-      omega,
+      constant,
     ),
   );
   storeSigma(
@@ -420,7 +372,7 @@ function joinFour(out: usize, at: usize, isHigh: bool, omega: v128): void {
       i64x2.extend_high_i32x4_s(low),
       i64x2.extmul_high_i32x4_s(middle, square),
       i64x2.extmul_high_i32x4_s(high, fourth),
-      omega,
+      constant,
     ),
   );
 }
@@ -429,11 +381,11 @@ function joinFour(out: usize, at: usize, isHigh: bool, omega: v128): void {
 const REVERSED: usize = memory.data(528, 16);
 
 /** DIGIT_SUMS to sigma(sum of omega_j row_j) mod q. */
-function joinColumns(out: usize, omega: v128): void {
+function joinColumns(out: usize, constant: v128): void {
   let to = REVERSED + 504; // columns 0 and 1 go to 64 and 63
   for (let at: usize = DIGIT_SUMS; at < DIGIT_SUMS + 128; at += 16, to -= 64) {
-    joinFour(to, at, false, omega);
-    joinFour(to - 32, at, true, omega);
+    joinFour(to, at, false, constant);
+    joinFour(to - 32, at, true, constant);
   }
   memory.copy(out, REVERSED, 512);
   store<i64>(out, -load<i64>(REVERSED, 512));
@@ -454,7 +406,7 @@ export function collapsePolys(out: usize, first: i32, count: i32): i32 {
       for (let digit: usize = 0; digit < 896; digit += 128, subsets += DIGIT_TABLES) {
         collapseDigit(DIGIT_SUMS + digit, subsets);
       }
-      joinColumns(out, v128.load(OMEGAS + (lift << 4)));
+      joinColumns(out, v128.load(CONSTANT_TERMS + (lift << 4)));
     }
   }
   return OK;

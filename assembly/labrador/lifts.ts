@@ -19,8 +19,8 @@ import { xofStart } from './xof';
 
 export const LIFT: usize = memory.data(32, 16);
 
-/** i64[2][3][64] */
-const COLLAPSED: usize = memory.data(3072, 64);
+/** i64[4][3][64] */
+const COLLAPSED: usize = memory.data(6144, 64);
 /** Forms of two places. */
 const PAIR: usize = memory.data(1536, 64);
 
@@ -37,7 +37,7 @@ export function liftRun(column: i32, first: i32, t: i32, count: i32, parts: usiz
   const partCount = load<i32>(LIFT, 28);
   xofStart(<usize>load<u32>(LIFT), load<i32>(LIFT, 4), load<i32>(LIFT, 8), 0);
   while (count > 0) {
-    const here = count == 1 || column & 1 ? 1 : 2;
+    const here = column & 1 ? 1 : min(4, count);
     collapsePolys(COLLAPSED, first, here);
     for (let i = 0; i < here; i++) {
       if (t + i < partCount) {
@@ -46,11 +46,14 @@ export function liftRun(column: i32, first: i32, t: i32, count: i32, parts: usiz
     }
     for (let lift: usize = 0; lift < 3; lift++) {
       const row = <usize>load<u32>(LIFT + (lift << 2), 12);
-      coefsToForm(PAIR, COLLAPSED + lift * COEFS);
-      if (here == 2) {
-        coefsToForm(PAIR + FORM, COLLAPSED + (3 + lift) * COEFS);
-        storePair(row, column, PAIR, PAIR + FORM);
-      } else storeColumn(row, column, PAIR);
+      for (let i = 0; i < here; i += 2) {
+        const from = COLLAPSED + (3 * <usize>i + lift) * COEFS;
+        coefsToForm(PAIR, from);
+        if (i + 1 < here) {
+          coefsToForm(PAIR + FORM, from + 3 * COEFS);
+          storePair(row, column + i, PAIR, PAIR + FORM);
+        } else storeColumn(row, column + i, PAIR);
+      }
     }
     column += here;
     first += here;

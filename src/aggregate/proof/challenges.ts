@@ -2,7 +2,7 @@
 import { shake256 } from '../../falcon/points.ts';
 import type { Coefs, Forms, Labrador, Smalls, Vecs } from '../wasm.ts';
 import { KEYS_LABEL, STREAM } from './labels.ts';
-import { FUNCTIONALS, LIFTS, PROJECTIONS } from './shapes.ts';
+import { FUNCTIONALS, LIFTS, ROWS_OF_PROJECTION } from './shapes.ts';
 
 /** Bytes of a small polynomial, of one mod q, of one in NTT form. */
 export const SMALL = 128;
@@ -140,12 +140,12 @@ export function formsOf(lab: Labrador, smalls: Smalls): Forms {
   return out;
 }
 
-/** omega^(k): i64[3][264], centred. Also readies the collapse. */
+/** omega^(k): i64[3][265], centred. Also readies the collapse. */
 export function prepareOmega(lab: Labrador, seed: Seed): number {
-  const at = lab.room(8 * LIFTS * PROJECTIONS);
+  const at = lab.room(8 * LIFTS * ROWS_OF_PROJECTION);
   for (let k = 0; k < LIFTS; k++) {
     seed.start(STREAM.omega, k, 0);
-    lab.kernels.uniformScalars(at + 8 * PROJECTIONS * k, PROJECTIONS);
+    lab.kernels.uniformScalars(at + 8 * ROWS_OF_PROJECTION * k, ROWS_OF_PROJECTION);
   }
   lab.kernels.collapseStart(at);
   return at;

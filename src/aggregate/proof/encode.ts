@@ -4,7 +4,7 @@
  */
 import { concat } from '../../bytes.ts';
 import type { OrdinaryLevel, TailLevel } from '../parameters/rows.ts';
-import { LIFTS, Q } from './shapes.ts';
+import { LIFTS, PROJECTIONS, Q } from './shapes.ts';
 
 /** q as a number: all values mod q are exact. */
 export const Q_NUMBER = Number(Q);
@@ -24,7 +24,7 @@ export interface OrdinaryFields {
   /** u'_A and u'_B at level 0, u'_1 elsewhere: pack_{44-cut} */
   readonly first: readonly Uint8Array[];
   readonly counter: number;
-  /** 264 integers */
+  /** y'_0, ..., y'_263, y_264 */
   readonly y: ArrayLike<number>;
   /** ten integers at level 0, else none */
   readonly w: ArrayLike<number>;
@@ -58,7 +58,7 @@ export function encodeOrdinary(
   level: OrdinaryLevel,
   fields: OrdinaryFields,
 ): Uint8Array | undefined {
-  const y = encodeRice(fields.y, () => level.riceY);
+  const y = encodeProjection(fields.y, level.riceY);
   if (y === undefined) return undefined;
   return concat(
     Uint8Array.of(fields.retry),
@@ -74,7 +74,7 @@ export function encodeOrdinary(
 /** The bytes of the tail. @returns undefined if a value has no Rice code */
 export function encodeTail(tail: TailLevel, fields: TailFields): Uint8Array | undefined {
   const g = encodeRice(fields.g, (i) => tail.riceG[Math.floor(i / DEGREE)]!);
-  const y = encodeRice(fields.y, () => tail.riceY);
+  const y = encodeProjection(fields.y, tail.riceY);
   const z = encodeRice(fields.z, () => tail.riceZ);
   const e = encodeRice(fields.e, () => tail.riceE);
   if (g === undefined || y === undefined || z === undefined || e === undefined) return undefined;
@@ -93,7 +93,13 @@ export function encodeTail(tail: TailLevel, fields: TailFields): Uint8Array | un
   );
 }
 
-/** The absorbed data of the step `y`: counter, y, and at level 0 w. */
+/** y'_0, ..., y'_263 as Rice codes, and y_264. @returns undefined if a value has no Rice code */
+function encodeProjection(y: ArrayLike<number>, k: number): Uint8Array | undefined {
+  const signs = encodeRice(Array.from(y).slice(0, PROJECTIONS), () => k);
+  return signs && concat(signs, i32Bytes([y[PROJECTIONS]!]));
+}
+
+/** The absorbed data of the step `y`: counter, y as it is sent, and at level 0 w. */
 export function projectionData(
   counter: number,
   y: ArrayLike<number>,

@@ -13,7 +13,7 @@ import {
   SEAL_BYTES,
   type TailFields,
 } from './encode.ts';
-import { FUNCTIONALS, LAST_RETRY, LIFTS, PROJECTIONS } from './shapes.ts';
+import { FUNCTIONALS, LAST_RETRY, LIFTS, PROJECTIONS, ROWS_OF_PROJECTION } from './shapes.ts';
 
 export interface ParsedOrdinary extends OrdinaryFields {
   readonly y: Int32Array;
@@ -137,8 +137,13 @@ class Reader {
     return field;
   }
 
+  /** y'_0, ..., y'_263, y_264 */
   projection(k: number): Int32Array {
-    return this.rice(new Int32Array(this.codes(PROJECTIONS, k)), [k]);
+    this.codes(PROJECTIONS, k);
+    const y = new Int32Array(ROWS_OF_PROJECTION);
+    this.rice(y.subarray(0, PROJECTIONS), [k]);
+    y.set(this.i32(1), PROJECTIONS);
+    return y;
   }
 
   /** g, pair by pair; above (q-1)/2 in magnitude there would be two codes of one residue. */

@@ -5,13 +5,14 @@ import { FORM, prepareOmega } from './challenges.ts';
 import { type Columns, placesOfRows, placesWithin } from './columns.ts';
 import type { OrdinaryFields } from './encode.ts';
 import type { ParsedOrdinary } from './parse.ts';
+import { projectionOf } from './projection.ts';
 import { foldClaim } from './reduceClaim.ts';
 import type { Claim, FoldedKeys, QuadraticTerm } from './reduceConstraints.ts';
 import { Folding, type FoldingChallenges, zeroForm } from './reduceFold.ts';
 import { addLifts, padRuns, weighted } from './reduceLifts.ts';
 import { type Values, valuesOf } from './ring.ts';
 import { type OpenSeeds, openChallenges, openSeeds } from './seeds.ts';
-import { LIFTS, PROJECTIONS, paddingOf } from './shapes.ts';
+import { LIFTS, paddingOf, ROWS_OF_PROJECTION } from './shapes.ts';
 import type { LevelSeeds } from './verifyReplay.ts';
 
 /** phi_z, a_ab and b of a level, in the scope in which it was made. */
@@ -92,8 +93,9 @@ export function reduceRows(
   const quadratic = foldClaim(folding, shape, claim, keys, seeds.combine, b);
   lab.scope(() => {
     const omega = prepareOmega(lab, seeds.lift);
+    const projection = projectionOf(y);
     const constants = Array.from({ length: LIFTS }, (_, k) =>
-      weighted(lab, omega + 8 * PROJECTIONS * k, y),
+      weighted(lab, omega + 8 * ROWS_OF_PROJECTION * k, projection),
     );
     addLifts(lab, b, challenges.beta, lifts, constants);
     folding.addValues(rows);

@@ -4,13 +4,23 @@ import type { Labrador } from '../wasm.ts';
 import { prepareOmega, prepareTheta } from './challenges.ts';
 import type { FoldedItems } from './foldItems.ts';
 import type { ParsedOrdinary } from './parse.ts';
+import { projectionOf } from './projection.ts';
 import type { Claim, QuadraticTerm } from './reduceConstraints.ts';
 import { addProduct, constantForm, zeroForm } from './reduceFold.ts';
 import { claimOf } from './reduceLevel.ts';
 import { addLifts, weighted } from './reduceLifts.ts';
 import { joined } from './ring.ts';
 import { openChallenges, openSeeds } from './seeds.ts';
-import { BETA_SQ, FUNCTIONALS, firstRows, LIFTS, P, PROJECTIONS, pairIndex, Q } from './shapes.ts';
+import {
+  BETA_SQ,
+  FUNCTIONALS,
+  firstRows,
+  LIFTS,
+  P,
+  pairIndex,
+  Q,
+  ROWS_OF_PROJECTION,
+} from './shapes.ts';
 import type { FirstSeeds } from './verifyReplay.ts';
 
 /** Parts of the witness. */
@@ -36,10 +46,11 @@ export function reduceLevelZero(
     const omega = prepareOmega(lab, open.lift);
     const theta = prepareTheta(lab, open.lift);
     const b = zeroForm(lab);
+    const projection = projectionOf(fields.y);
     const constants = Array.from(
       { length: LIFTS },
       (_, k) =>
-        weighted(lab, omega + 8 * PROJECTIONS * k, fields.y) +
+        weighted(lab, omega + 8 * ROWS_OF_PROJECTION * k, projection) +
         weighted(lab, theta + 8 * FUNCTIONALS * k, values),
     );
     addLifts(lab, b, beta, fields.b, constants);

@@ -1,8 +1,11 @@
 /** What all levels send after their first commitments (docs/protocol.md, 5.3 and 8): y, the lifts; and the last challenges. */
+import { concat } from '../../bytes.ts';
 import type { Coefs, Forms } from '../wasm.ts';
 import { sampleCs } from './challenges.ts';
 import type { Context } from './context.ts';
+import { i32Bytes, projectionData } from './encode.ts';
 import { ABSORB, SEED } from './labels.ts';
+import { isShort, sentOf } from './projection.ts';
 import { RiceWriter } from './rice.ts';
 import type { Values } from './ring.ts';
 import { LAST_RETRY, LIFTS, PROJECTIONS } from './shapes.ts';
@@ -18,21 +21,16 @@ export async function sendProjection(
   projection: (counter: number) => Values | Promise<Values>,
   more: Uint8Array = new Uint8Array(0),
 ): Promise<number> {
-  const bound = 144n * BigInt(inSq);
   for (let counter = 0; counter <= LAST_RETRY; counter++) {
-    const y = await projection(counter);
-    if (y.reduce((sum, x) => sum + x * x, 0n) > bound) continue;
+    const y = sentOf(await projection(counter));
+    if (!isShort(y, inSq)) continue;
     const rice = new RiceWriter();
-    if (!rice.write(y, riceY)) context.fail('code of y');
-    const data = new Uint8Array(1 + 4 * PROJECTIONS + more.length);
-    const view = new DataView(data.buffer);
-    data[0] = counter;
-    for (const [j, x] of y.entries()) view.setInt32(1 + 4 * j, Number(x), true);
-    data.set(more, 1 + 4 * PROJECTIONS);
+    if (!rice.write(y.slice(0, PROJECTIONS), riceY)) context.fail('code of y');
     context.send(Uint8Array.of(counter));
     context.send(rice.bytes());
+    context.send(i32Bytes(y.slice(PROJECTIONS)));
     if (more.length > 0) context.send(more);
-    context.absorb(ABSORB.y, data);
+    context.absorb(ABSORB.y, concat(projectionData(counter, y), more));
     return counter;
   }
   return context.fail('projection');

@@ -8,8 +8,9 @@ export const BETA_SQ = Object.freeze({ 512: 34_034_726, 1024: 70_265_242 } as co
 /** The modulus of the proof, and Falcon's. */
 export const Q = 17_592_186_043_877n;
 export const P = 12_289;
-/** Rows of the projection, functionals mod p, lifts. */
+/** Random rows of the projection, and all with the row of ones; functionals mod p, lifts. */
 export const PROJECTIONS = 264;
+export const ROWS_OF_PROJECTION = PROJECTIONS + 1;
 export const FUNCTIONALS = 10;
 export const LIFTS = 3;
 /** Largest retry byte and counter. */

@@ -11,8 +11,11 @@ const SEAL_BYTES = 32;
 const riceBits = (k: number): number => k + 2.05;
 const packed = (polynomials: number, bits: number): number => (64 * polynomials * bits) / 8;
 
+/** y'_0 to y'_263, and y_264. */
+const projectionBytes = (riceY: number): number => (PROJECTIONS * riceBits(riceY)) / 8 + 4;
+
 function ordinaryBytes({ kappa1, cut, riceY }: OrdinaryLevel, outers: number): number {
-  return 2 + (PROJECTIONS * riceBits(riceY)) / 8 + LIFT_BYTES + packed(outers * kappa1, 44 - cut);
+  return 2 + projectionBytes(riceY) + LIFT_BYTES + packed(outers * kappa1, 44 - cut);
 }
 
 function tailBytes({ n, r, kappa, cut, pairs, riceY, riceZ, riceE, riceG }: TailLevel): number {
@@ -22,7 +25,7 @@ function tailBytes({ n, r, kappa, cut, pairs, riceY, riceZ, riceE, riceG }: Tail
     packed((r - 1) * kappa, 44 - cut) +
     8 * g +
     2 * SEAL_BYTES +
-    (PROJECTIONS * riceBits(riceY)) / 8 +
+    projectionBytes(riceY) +
     LIFT_BYTES +
     packed(pairs - 2, 44) +
     8 * n * riceBits(riceZ) +

@@ -18,6 +18,7 @@ import {
 } from './folds.ts';
 import { onInstance } from './instances.ts';
 import { type ParsedSection, parseSection } from './parse.ts';
+import { isShort } from './projection.ts';
 import { reduceLevel } from './reduceLevel.ts';
 import { reduceLevelZero } from './reduceLevelZero.ts';
 import { MAX_SECTION_ITEMS, parametersFor } from './shapes.ts';
@@ -169,12 +170,11 @@ function holds(
   return verifyTail(lab, parameters, claim, last.keys, last.rows, tail, seeds.tail, transcript);
 }
 
-/** The bounds on y of every level and on the last message (11.1). All sums are below 2^53. */
+/** The bounds on the projection of every level and on the last message (11.1). All sums are below 2^53. */
 function normsHold({ levels, tail }: Parameters, section: ParsedSection): boolean {
-  const holds = (y: Int32Array, inSq: number): boolean => normSq(y) <= 144 * inSq;
   return (
-    levels.every(({ inSq }, i) => holds(section.levels[i]!.y, inSq)) &&
-    holds(section.tail.y, tail.inSq) &&
+    levels.every(({ inSq }, i) => isShort(section.levels[i]!.y, inSq)) &&
+    isShort(section.tail.y, tail.inSq) &&
     normSq(section.tail.z) + normSq(section.tail.e) <= tail.outSq
   );
 }
