@@ -13,6 +13,8 @@ import { toyProof } from '../reference/toyProofs.ts';
 
 export const BETA_SQ = 34034726n;
 export const Q = 17592186043877n;
+/** rows of the projection without that of ones */
+export const RANDOM_ROWS = 264;
 const P = 12289;
 const DEGREE = 512;
 const K = 8;

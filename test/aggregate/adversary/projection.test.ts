@@ -1,0 +1,266 @@
+/**
+ * Cheating provers against the projection by bits and the sum of all coefficients (docs/protocol.md, 5.3): what is sent of it are y'_j
+ * and y_264, what is held to a bound is x_j = 2 y'_j - (y_264 mod 2). Each is accepted without the one thing that stops it.
+ *
+ * Those things are rows of a matrix and no checks of the verifier, so they are taken from the matrix that both sides draw.
+ */
+import { describe, expect, test, vi } from 'vitest';
+import { headerOf, signedItem } from '../../reference/items.ts';
+import type { Faults } from '../../reference/prover/trace.ts';
+import { keyRow, MATRIX } from '../../reference/verifier/challenges.ts';
+import { centred, multiply } from '../../reference/verifier/ring.ts';
+import type { TableRow } from '../../reference/verifier/shapes.ts';
+import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
+import { toyProof } from '../reference/toyProofs.ts';
+import { expectStopped, type Poly, plus, Q, RANDOM_ROWS, scaled } from './attack.ts';
+import { SHORT } from './rows.ts';
+
+/** What both sides have; a test takes one of them away for a while. */
+const has = vi.hoisted(() => ({
+  /** omega_264, the share of the row of ones in the lifts; without it nothing ties y_264 to the witness */
+  rowOfOnes: true,
+  /** entries 0 and 1; without them entries are the signs 2 pi - 1, there is no row of ones, and y' is the projection by signs */
+  bits: true,
+}));
+
+vi.mock('../../reference/verifier/challenges.ts', async (importOriginal) => {
+  const real = await importOriginal<typeof import('../../reference/verifier/challenges.ts')>();
+  return {
+    ...real,
+    scalars: (...args: Parameters<typeof real.scalars>) => weights(real.scalars(...args)),
+    projectionOf: (...args: Parameters<typeof real.projectionOf>) =>
+      matrix(real.projectionOf(...args)),
+  };
+});
+vi.mock('../../reference/prover/challenges.ts', async (importOriginal) => {
+  const real = await importOriginal<typeof import('../../reference/prover/challenges.ts')>();
+  return {
+    ...real,
+    omegas: (...args: Parameters<typeof real.omegas>) => weights(real.omegas(...args)),
+    projectionOf: (...args: Parameters<typeof real.projectionOf>) =>
+      matrix(real.projectionOf(...args)),
+  };
+});
+
+/** Scalars; 265 of them are omega. */
+const weights = (list: bigint[]): bigint[] =>
+  has.rowOfOnes || list.length !== RANDOM_ROWS + 1 ? list : list.with(RANDOM_ROWS, 0n);
+
+const matrix = (entries: Int8Array): Int8Array =>
+  has.bits ? entries : entries.map((x, i) => (i < 64 * RANDOM_ROWS ? 2 * x - 1 : 0));
+
+const LONG = { timeout: 600_000 };
+/** Each proof takes seconds: some of them wait for SLOW=1. */
+const slow = Boolean(process.env.SLOW);
+const ITEMS = [signedItem('falcon512', 1)];
+const LEVELS = [
+  ['level 0', 0],
+  ['tail', 1],
+] as const;
+const LOOSE = 2n ** 42n;
+
+type List = readonly bigint[];
+const sumOf = (list: List): bigint => list.reduce((sum, x) => sum + x, 0n);
+const squares = (list: List): bigint => sumOf(list.map((x) => x * x));
+/** x of y. */
+const signsOf = (y: List): bigint[] =>
+  y.slice(0, RANDOM_ROWS).map((value) => 2n * value - y[RANDOM_ROWS]!);
+
+/** A row with another bound on the input of a level: nothing of a transcript depends on it. */
+function heldTo(inSq: bigint, level: number, row: TableRow = SHORT): TableRow {
+  const [set, bucket, levels] = row;
+  const at = level === levels.length - 1 ? 3 : 10;
+  return [set, bucket, levels.with(level, levels[level]!.with(at, Number(inSq)))] as TableRow;
+}
+
+/** Whom to fool, and how. */
+interface Attempt {
+  readonly row: TableRow;
+  readonly faults: Faults;
+  /** the row of the verifier, if it is another one: the prover is done when it is asked */
+  readonly judgedBy?: () => TableRow;
+}
+
+function judge({ row, faults, judgedBy = () => row }: Attempt) {
+  const all = { ...faults, unchecked: true, ignore: () => true };
+  const proof = toyProof(row, { items: ITEMS, header: headerOf(ITEMS), faults: all });
+  const verdict = verifyReferenceSection({ ...proof, row: judgedBy() });
+  return { verdict, accepted: { ok: true, length: proof.bytes.length } };
+}
+
+/** What is done while both sides lack something. */
+function without<T>(what: keyof typeof has, action: () => T): T {
+  has[what] = false;
+  try {
+    return action();
+  } finally {
+    has[what] = true;
+  }
+}
+
+/** y_264 that is another one: y' make up for it, and no other row of the matrix sees it. */
+const withSum = (y: List, more: bigint): List => y.with(RANDOM_ROWS, y[RANDOM_ROWS]! + more);
+
+describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) => {
+  /**
+   * A witness beyond the bound: x as it is has a larger norm than the verifier allows, and x with another sum has not.
+   *
+   * @param least what is to be gained, in thousandths of the norm; counters with less are passed over
+   */
+  function attempt(more: (y: List) => bigint, least: bigint): Attempt {
+    let [long, short] = [0n, 0n];
+    const y: Faults['y'] = (list, place) => {
+      if (place.level !== level) return list;
+      const lie = withSum(list, more(list));
+      [long, short] = [signsOf(list), signsOf(lie)].map(squares) as [bigint, bigint];
+      // no counter is taken for the second one
+      return 1000n * (long - short) > least * long ? lie : list.map(() => 2n ** 40n);
+    };
+    const judgedBy = () => {
+      const inSq = (short + 287n) / 288n;
+      expect(long).toBeGreaterThan(288n * inSq);
+      expect(1000n * (long - short)).toBeGreaterThan(least * long);
+      return heldTo(inSq, level);
+    };
+    return { row: heldTo(LOOSE, level), faults: { y }, judgedBy };
+  }
+  function expectStoppedByOnes(make: () => Attempt): void {
+    const { verdict } = judge(make());
+    expect(verdict).toMatchObject({ ok: false, why: expect.stringMatching(/^sealH/) });
+    const weak = without('rowOfOnes', () => judge(make()));
+    expect(weak.verdict).toEqual(weak.accepted);
+  }
+
+  // nothing but the mean is to be gained, whatever the witness is: some thousandths, since the signs are random
+  test('it takes the mean out of x, so that a longer witness fits', LONG, () => {
+    const mean = (y: List) => 2n * BigInt(Math.round(Number(sumOf(signsOf(y))) / RANDOM_ROWS / 2));
+    expectStoppedByOnes(() => attempt(mean, 3n));
+  });
+
+  test('its parity alone: y is the same, every x is nearer to the mean by one', LONG, () => {
+    expectStoppedByOnes(() => attempt((y) => (sumOf(signsOf(y)) > 0n ? 1n : -1n), 0n));
+  });
+
+  test.skipIf(!slow && level > 0)(
+    `y that agrees with it: the other rows see it too, ${name}`,
+    LONG,
+    () => {
+      // half of the sum more in every row: all x are what they were
+      const y: Faults['y'] = (list, place) =>
+        place.level === level
+          ? list.map((value, j) => value + (j < RANDOM_ROWS ? 2n ** 20n : 2n ** 21n))
+          : list;
+      const shared = { row: heldTo(LOOSE, level), faults: { y } };
+      const why = expectStopped({ ...shared, items: ITEMS, off: ['J'], omit: ['J'] });
+      expect(why).toMatch(/^sealH/);
+      expect(without('rowOfOnes', () => judge(shared).verdict.ok)).toBe(false);
+    },
+  );
+});
+
+/**
+ * Half-integers in the witness of the tail: 1/2 modulo q in every coefficient of two digits, one of g and one of h, with the digit below
+ * each made up so that g and h are what they are. The two stand in one column of two rows. A challenge c has an odd number of odd
+ * coefficients, so c (1 + X + ... + X^63) is odd everywhere, and the sum of two of them is even: z has no half, and all that is sent in
+ * the end are short integers. Signs give 128 halves with signs, an integer for every row.
+ */
+describe('half-integers, where everything that is sent is short', () => {
+  const TAIL = 1;
+  const HALF = (Q + 1n) / 2n; // 1/2 modulo q
+  const DIGIT = 9n; // bits of a digit of g and of h
+  const ONES = new Array<bigint>(64).fill(1n);
+  /** columns of C and D: digit 1 of g_00 and digit 2 of h_12, and the digits below; v has 15 digits of t, 30 of g, 30 of h */
+  const [ofG, ofH] = [
+    { column: 6, below: 0 },
+    { column: 16, below: 10 },
+  ];
+  const placeInV = { g: 15, h: 45 };
+  const N = 40; // columns of the tail, whose rows 3 and 4 are v
+  /** SHORT with codes of g for all residues: products with halves are not short, and need not be */
+  const WIDE_G = SHORT.with(
+    2,
+    SHORT[2].with(TAIL, SHORT[2][TAIL]!.with(8, new Array<number>(14).fill(39))),
+  ) as unknown as TableRow;
+
+  const half = (poly: Poly): Poly => poly.map((x) => centred(x + HALF));
+  const below = (poly: Poly): Poly => poly.map((x) => x - (1n << (DIGIT - 1n)));
+  function withHalves(rows: readonly (readonly Poly[])[]): readonly (readonly Poly[])[] {
+    const changes = new Map([
+      [placeInV.g + ofG.column, half],
+      [placeInV.g + ofG.below, below],
+      [placeInV.h + ofH.column, half],
+      [placeInV.h + ofH.below, below],
+    ]);
+    return rows.map((row, a) =>
+      a < 3 ? row : row.map((poly, column) => changes.get(N * (a - 3) + column)?.(poly) ?? poly),
+    );
+  }
+  /** What the change adds to the outer commitment of the digits. */
+  function added(matrixNumber: number, { column, below: other }: typeof ofG): Poly {
+    const key = keyRow(0, matrixNumber, 0, column + 1);
+    const on = (element: Poly, factor: bigint) => scaled(multiply(element, ONES), factor);
+    return plus(on(key[column]!, HALF), on(key[other]!, -(1n << (DIGIT - 1n))));
+  }
+  const commitment: Faults['u'] = (value) => {
+    const more = { uB: () => added(MATRIX.C, ofG), u2: () => added(MATRIX.D, ofH) }[value.name];
+    return more === undefined ? value : { ...value, u: [plus(value.u[0]!, more())] };
+  };
+
+  /** y of the last attempt, modulo q */
+  let y: List = [];
+  /** squared norm of the tail's rows before they are changed */
+  let honest = 0n;
+  const attempt = (send: (y: List) => List): Attempt => ({
+    row: heldTo(LOOSE, 0, WIDE_G),
+    faults: {
+      u: commitment,
+      rows: (rows, { level }) => {
+        if (level !== TAIL) return rows;
+        honest = squares(rows.flat(2));
+        return withHalves(rows);
+      },
+      y: (list, { level }) => {
+        if (level !== TAIL) return list;
+        y = list.map(centred);
+        return send(y);
+      },
+      z: (value, { level }) =>
+        level === TAIL ? { z: value.z.map((poly) => poly.map(centred)), e: value.e } : value,
+    },
+  });
+  /** The projection by signs, as a verifier of signs takes it: y' = x, y_264 = 0. */
+  const bySigns = (list: List): List => list.with(RANDOM_ROWS, 0n);
+  /** The sum that the witness has; y as near as integers come to x. */
+  const byBits = (list: List): List =>
+    list.map((value, j) => {
+      const sum = list[RANDOM_ROWS]!;
+      return j === RANDOM_ROWS ? sum : (centred(2n * value - sum) + sum) >> 1n;
+    });
+  const isLarge = (x: bigint): boolean => x > Q / 4n || x < -Q / 4n;
+
+  /** As short as the projection by signs of an honest witness. */
+  const expectShort = (x: List): void =>
+    expect(squares(x)).toBeLessThan(2n * BigInt(RANDOM_ROWS) * honest);
+
+  test('a verifier that projects by signs takes it', LONG, () => {
+    const { verdict, accepted } = without('bits', () => judge(attempt(bySigns)));
+    expect(verdict).toEqual(accepted);
+    expectShort(y);
+    // it does judge: what is no projection is refused
+    const wrong = (list: List) => bySigns(list).with(7, list[7]! + 1n);
+    expect(without('bits', () => judge(attempt(wrong)).verdict)).toMatchObject({
+      why: expect.stringMatching(/^sealH/),
+    });
+  });
+
+  test('bits see it: half of the sums are no integers', LONG, () => {
+    const { verdict } = judge(attempt(byBits));
+    expect(verdict).toMatchObject({ ok: false, why: expect.stringMatching(/^sealH/) });
+    const large = y.slice(0, RANDOM_ROWS).filter(isLarge).length;
+    // within five standard deviations of the half
+    expect(Math.abs(large - RANDOM_ROWS / 2)).toBeLessThan(2.5 * Math.sqrt(RANDOM_ROWS));
+    // the row of ones does not see it, and what signs see of it is short
+    expect(isLarge(y[RANDOM_ROWS]!)).toBe(false);
+    expectShort(signsOf(y).map(centred));
+  });
+});
