@@ -30,6 +30,7 @@ import {
 } from './parameters/check.ts';
 import { rowOf, tableSource } from './parameters/emit.ts';
 import { bitsOf } from './parameters/fixedPoint.ts';
+import { projectionTail } from './parameters/projectionTail.ts';
 import { measured, refine } from './parameters/refine.ts';
 import { type Chain, search } from './parameters/search.ts';
 
@@ -146,6 +147,9 @@ function report(table: readonly TableRow[]): void {
       print(`  ${JSON.stringify({ ...level, riceG: undefined })}`);
     }
   }
+  const { bits, even, uneven, share } = projectionTail();
+  print(`\nprojection of a level, proved for every vector: 2^-${bits.toFixed(2)}`);
+  print(`  phi ${even.toFixed(5)}, ${uneven.toFixed(5)} with a share of ${share.toFixed(3)}`);
 }
 
 const args = process.argv.slice(2);
