@@ -15,6 +15,12 @@ function changed(source: TableRow, level: number, at: number, by: number): Table
   return [source[0], source[1], levels];
 }
 
+/** The complementary error function to seven digits: Abramowitz and Stegun, 7.1.28. */
+function erfc(x: number): number {
+  const a = [0.0705230784, 0.0422820123, 0.0092705272, 0.0001520143, 0.0002765672, 0.0000430638];
+  return a.reduce((sum, c, i) => sum + c * x ** (i + 1), 1) ** -16;
+}
+
 describe('the table of parameters', () => {
   it('has a row for every set and bucket, and its hash', () => {
     const names = TABLE.map(([set, bucket]) => [set, bucket]);
@@ -26,6 +32,22 @@ describe('the table of parameters', () => {
   it('satisfies every inequality', () => {
     expect(checkConstants()).toEqual([]);
     for (const candidate of TABLE) expect(checkRow(candidate)).toEqual([]);
+  });
+
+  it('has the code of y that is best for half of a projection by signs, and at most 17', () => {
+    // of a Gaussian of variance inSq / 4: bits with parameter k are k + 1 + sum over i > 0 of P(|y| >= i 2^(k-1))
+    const bitsOf = (sigma: number, k: number): number => {
+      let bits = k + 1;
+      for (let i = 1; i < 64; i++) bits += erfc((i * 2 ** (k - 1)) / sigma / Math.SQRT2);
+      return bits;
+    };
+    for (const row of TABLE) {
+      const { levels, tail } = readRow(row);
+      for (const { inSq, riceY } of [...levels, tail]) {
+        const all = Array.from({ length: 18 }, (_, k) => bitsOf(Math.sqrt(inSq) / 2, k));
+        expect(all[riceY]! - Math.min(...all)).toBeLessThan(0.01);
+      }
+    }
   });
 
   it('has the limits of the norm that doubles give: 2^(2 sqrt(64 kappa log2 q log2 delta))', () => {
@@ -59,6 +81,16 @@ describe('the check of a row refuses', () => {
     ['a fraction', changed(good, 1, 0, 0.5)],
   ])('%s', (_, candidate) => {
     expect(checkRow(candidate).length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['codes that do not hold what the bound allows', 1, 12, -4, 'y does not fit its code'],
+    ['squares of x that add up beyond doubles', 0, 12, 1, 'sum of x^2'],
+    ['sums of coefficients of more than 32 bits', 0, 10, 2 ** 42, 'the sum does not fit 32 bits'],
+    ['projections that wrap around q', 0, 10, 2 ** 42, 'projections can wrap'],
+  ])('%s', (_, level, at, by, reason) => {
+    expect(checkRow(good).join()).not.toContain(reason);
+    expect(checkRow(changed(good, level, at, by)).join()).toContain(`level ${level}: ${reason}`);
   });
 
   it('a power of the base of g beyond q', () => {

@@ -54,8 +54,9 @@ test('no integer of the verifier reaches half the product of the primes', (conte
     // squared norms as numbers
     expect(64 * (tail.n * z * z + tail.kappa * e * e), name).toBeLessThan(2 ** 53);
     for (const { inSq, riceY } of [...levels, tail]) {
-      expect(264 * 2 ** (2 * (riceY + 4)), name).toBeLessThan(2 ** 53);
-      expect(144 * inSq, name).toBeLessThan(2 ** 53);
+      // x = 2 y' - 0 or 1
+      expect(264 * (2 * 2 ** (riceY + 4) + 1) ** 2, name).toBeLessThan(2 ** 53);
+      expect(288 * inSq, name).toBeLessThan(2 ** 53);
     }
   }
   fact(context, 'verifier', `largest integer 2^${largest.toFixed(1)}, primes hold 2^${LIMIT}`);

@@ -17,7 +17,7 @@ import { isCodedError } from '../../../src/errors.ts';
 import { headerOf, type SetName, type SignedItem, signedItem } from '../../reference/items.ts';
 import { fact } from '../../support/facts.ts';
 import { type TestRandom, testRandom } from '../../support/random.ts';
-import { fieldsOf, rowOf, saltsOf } from './sections.ts';
+import { fieldsOf, PROJECTIONS, rowOf, saltsOf } from './sections.ts';
 
 /** Under SLOW=1 a million in all, a share of them in each of three files, so that two cores share the work; and how many less in every run. */
 const FEWER = process.env.SLOW ? 1 : 500;
@@ -53,7 +53,7 @@ async function targetOf(items: readonly SignedItem[]): Promise<Target> {
     const section = { set, items: members, bytes, header: good, salts: saltsOf(members) };
     for (const { name, at, length } of fieldsOf(section)) {
       borders.push(start + at);
-      if (/ (u|u2|t|h|b|w|seal of [th])$/.test(name)) packed.push({ at: start + at, length });
+      if (/ (u|u2|t|h|b|w|sum|seal of [th])$/.test(name)) packed.push({ at: start + at, length });
     }
     start = parsed.end;
   }
@@ -94,10 +94,17 @@ const reencoded: Mutator = ({ good, headerLength, sections }, random) => {
         copy[place] = nudged(copy[place]!, random);
         return copy;
       };
-      const field = random.pick(['y', 'w', 'retry', 'counter', 'tail y', 'g', 'z', 'e'] as const);
+      /** y with another sum of all coefficients */
+      const otherSum = (y: Int32Array): Int32Array =>
+        y.with(PROJECTIONS, nudged(y[PROJECTIONS]!, random));
+      const field = random.pick([
+        ...(['y', 'sum', 'w', 'retry', 'counter'] as const),
+        ...(['tail y', 'tail sum', 'g', 'z', 'e'] as const),
+      ]);
       const levels = parsed.levels.map((level, number) => {
         if (number > 0) return level;
         if (field === 'y') return { ...level, y: changed(level.y) };
+        if (field === 'sum') return { ...level, y: otherSum(level.y) };
         if (field === 'w') return { ...level, w: changed(level.w) };
         if (field === 'retry')
           return { ...level, retry: (level.retry + 1 + random.below(15)) % 16 };
@@ -107,6 +114,7 @@ const reencoded: Mutator = ({ good, headerLength, sections }, random) => {
       const last = {
         ...tail,
         ...(field === 'tail y' && { y: changed(tail.y) }),
+        ...(field === 'tail sum' && { y: otherSum(tail.y) }),
         ...(field === 'g' && { g: changed(tail.g) }),
         ...(field === 'z' && { z: changed(tail.z) }),
         ...(field === 'e' && { e: changed(tail.e) }),

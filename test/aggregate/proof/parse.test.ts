@@ -12,7 +12,7 @@ import {
 } from '../../../src/aggregate/proof/encode.ts';
 import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/parse.ts';
 import { concat } from '../../../src/bytes.ts';
-import { type FieldPlace, fastSection, fieldsOf, rowOf } from './sections.ts';
+import { type FieldPlace, fastSection, fieldsOf, PROJECTIONS, rowOf } from './sections.ts';
 
 const slow = Boolean(process.env.SLOW);
 const LONG = { timeout: 36_000_000 };
@@ -47,12 +47,14 @@ function madeSection({ levels, tail }: Parameters, seed: number): Omit<ParsedSec
   const lifts = (): Uint8Array => packResidues(Array.from({ length: 189 }, () => next(Q_NUMBER)));
   const rice = (count: number, k: number): Int32Array =>
     Int32Array.from({ length: count }, () => next(2 ** k) - 2 ** (k - 1));
+  const projection = (k: number): Int32Array =>
+    Int32Array.of(...rice(PROJECTIONS, k), next(2 ** 32) - 2 ** 31);
   return {
     levels: levels.map(({ kappa1, cut, riceY }, i) => ({
       retry: next(16),
       first: Array.from({ length: i === 0 ? 2 : 1 }, () => packed(kappa1, 44 - cut)),
       counter: next(16),
-      y: rice(264, riceY),
+      y: projection(riceY),
       w: rice(i === 0 ? 10 : 0, 30),
       b: lifts(),
       second: packed(kappa1, 44 - cut),
@@ -63,7 +65,7 @@ function madeSection({ levels, tail }: Parameters, seed: number): Omit<ParsedSec
       g: Float64Array.from(tail.riceG.flatMap((k) => [...rice(64, Math.min(k, 30))])),
       sealT: packed(1, 4),
       counter: next(16),
-      y: rice(264, tail.riceY),
+      y: projection(tail.riceY),
       b: lifts(),
       h: packResidues(Array.from({ length: 64 * (tail.pairs - 2) }, () => next(Q_NUMBER))),
       sealH: packed(1, 4),
@@ -90,6 +92,7 @@ describe('one encoding', () => {
       expect(read.tail.z).toEqual(made.tail.z);
       expect(read.tail.g).toEqual(made.tail.g);
       expect(read.levels.map(({ y }) => y)).toEqual(made.levels.map(({ y }) => y));
+      expect(read.tail.y).toEqual(made.tail.y);
       expect(write(of, read)).toEqual(bytes);
     }
   });
@@ -108,6 +111,100 @@ describe('one encoding', () => {
       expect(read.tail.z).toEqual(z);
       expect(read.tail.e).toEqual(parsed.tail.e);
     }
+  });
+
+  describe('the projection', () => {
+    const level = parameters.levels[0]!;
+    const { tail } = parameters;
+    /** The section with another y at level 0, and another at the tail. */
+    const withY = (first: Int32Array, last = parsed.tail.y): Uint8Array =>
+      write(parameters, {
+        ...parsed,
+        levels: parsed.levels.with(0, { ...parsed.levels[0]!, y: first }),
+        tail: { ...parsed.tail, y: last },
+      });
+    const END = 2 ** 31;
+
+    test.each([-END, -END + 1, -256, -1, 0, 1, 255, 256, END - 2, END - 1])(
+      'a sum of %i, in four bytes behind the codes',
+      (sum) => {
+        const bytes = withY(
+          parsed.levels[0]!.y.with(PROJECTIONS, sum),
+          parsed.tail.y.with(PROJECTIONS, sum),
+        );
+        expect(bytes.length).toBe(proof.length);
+        const read = parseSection(parameters, bytes, 0)!;
+        expect(read.end).toBe(bytes.length);
+        const view = new DataView(bytes.buffer, bytes.byteOffset);
+        for (const [name, { y }] of [
+          ['0', read.levels[0]!] as const,
+          ['tail', read.tail] as const,
+        ]) {
+          expect(y.length).toBe(PROJECTIONS + 1);
+          expect(y[PROJECTIONS]).toBe(sum);
+          const codes = place(`${name} y`);
+          expect(place(`${name} sum`).at).toBe(codes.at + codes.length);
+          expect(view.getInt32(codes.at + codes.length, true)).toBe(sum);
+        }
+        // nothing else is another byte
+        const others = bytes.filter((byte, i) => byte !== proof[i]).length;
+        expect(others).toBeLessThanOrEqual(8);
+      },
+    );
+
+    test('the largest codes, with sums at both ends', () => {
+      const largest = 2 ** (level.riceY + 4) - 1;
+      const ends = (k: number) =>
+        Int32Array.from({ length: PROJECTIONS + 1 }, (_, j) => {
+          const top = 2 ** (k + 4) - 1;
+          return j === PROJECTIONS ? -END : j % 2 ? top : -top - 1;
+        });
+      const bytes = withY(ends(level.riceY), ends(tail.riceY));
+      const read = parseSection(parameters, bytes, 0)!;
+      expect(read.levels[0]!.y).toEqual(ends(level.riceY));
+      expect(read.tail.y).toEqual(ends(tail.riceY));
+      const encoded = (y: Int32Array) => encodeOrdinary(level, { ...parsed.levels[0]!, y });
+      for (const j of [0, 1, PROJECTIONS - 1]) {
+        const { y } = parsed.levels[0]!;
+        expect(encoded(y.with(j, largest))).toBeDefined();
+        expect(encoded(y.with(j, largest + 1))).toBeUndefined();
+        expect(encoded(y.with(j, -largest - 1))).toBeDefined();
+        expect(encoded(y.with(j, -largest - 2))).toBeUndefined();
+      }
+      // the sum has no code, and no bound but its bytes
+      expect(encoded(parsed.levels[0]!.y.with(PROJECTIONS, END - 1))).toBeDefined();
+    });
+
+    test('zero bits to a whole byte, whatever the codes leave of it', () => {
+      const zeros = new Int32Array(PROJECTIONS + 1).with(PROJECTIONS, -1);
+      const left = new Set<number>();
+      for (let ones = 0; ones < 8; ones++) {
+        // one more bit for each value with a quotient of 1
+        const y = zeros.map((x, j) => (j < ones ? 2 ** (level.riceY - 1) : x));
+        const bytes = withY(y);
+        expect(parseSection(parameters, bytes, 0)!.levels[0]!.y).toEqual(y);
+        const bits = PROJECTIONS * (level.riceY + 1) + ones;
+        const rest = -bits & 7;
+        left.add(rest);
+        const last = place('0 y').at + Math.ceil(bits / 8) - 1;
+        expect([...bytes.subarray(last + 1, last + 5)]).toEqual([255, 255, 255, 255]);
+        for (let bit = 8 - rest; bit < 8; bit++) {
+          const filled = bytes.slice();
+          filled[last]! |= 1 << bit;
+          expect(parseSection(parameters, filled, 0)).toBeUndefined();
+        }
+      }
+      expect(left.size).toBe(8);
+    });
+
+    test('the bytes end before, in and behind the sum', () => {
+      for (const name of ['0 sum', 'tail sum']) {
+        const { at } = place(name);
+        for (let end = at - 1; end <= at + 4; end++) {
+          expect(parseSection(parameters, proof.subarray(0, end), 0)).toBeUndefined();
+        }
+      }
+    });
   });
 
   test('what stands behind it makes no difference', () => {

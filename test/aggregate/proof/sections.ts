@@ -20,6 +20,8 @@ export interface Section {
   readonly bytes: Uint8Array;
 }
 
+/** Rows of the projection that are sent as codes; the sum of all coefficients stands behind them. */
+export const PROJECTIONS = 264;
 export const TABLE_HASH = new Uint8Array(Buffer.from(TABLE_SHA256, 'hex'));
 
 export const saltsOf = (items: readonly SignedItem[]): Uint8Array =>
@@ -116,8 +118,9 @@ export function fieldsOf({ set, items, bytes }: Section): FieldPlace[] {
     fixed(`${i} counter`, 1);
     fixed(
       `${i} y`,
-      bitsOf(y, () => level.riceY),
+      bitsOf(y.subarray(0, PROJECTIONS), () => level.riceY),
     );
+    fixed(`${i} sum`, 4);
     if (w.length > 0) fixed(`${i} w`, 4 * w.length);
     fixed(`${i} b`, b.length);
     fixed(`${i} u2`, second.length);
@@ -134,8 +137,9 @@ export function fieldsOf({ set, items, bytes }: Section): FieldPlace[] {
   fixed('tail counter', 1);
   fixed(
     'tail y',
-    bitsOf(y, () => tail.riceY),
+    bitsOf(y.subarray(0, PROJECTIONS), () => tail.riceY),
   );
+  fixed('tail sum', 4);
   fixed('tail b', b.length);
   fixed('tail h', h.length);
   fixed('tail seal of h', 32);
