@@ -36,11 +36,11 @@ function chain(
     const m = FU * r * kappa + (FG + FU) * pairs + (cut > 0 ? outers * kappa1 : 0);
     lengths = [...new Array<number>(f).fill(n), m];
     const inSq = index === 0 ? bucket * BETA_SQ[set] : LOOSE;
-    return [n, f, b, FU, BU, FG, BG, kappa, kappa1, cut, inSq, LOOSE, 18];
+    return [n, f, b, FU, BU, FG, BG, kappa, kappa1, cut, inSq, LOOSE, 17];
   });
   const r = rowsOf(tail.n);
   const riceG = new Array<number>((r * (r + 1)) / 2 - 1).fill(39);
-  rows.push([tail.n, tail.kappa, tail.cut, LOOSE, LOOSE, 18, 14, 14, riceG]);
+  rows.push([tail.n, tail.kappa, tail.cut, LOOSE, LOOSE, 17, 14, 14, riceG]);
   return [set, bucket, rows];
 }
 

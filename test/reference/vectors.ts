@@ -87,7 +87,7 @@ function projections() {
         entries: [...entries[p]!.subarray(64 * row, 64 * row + 64)],
       })),
       // of the witness that has this polynomial alone, coefficient j = j - 32
-      y: Array.from({ length: 264 }, (_, row) =>
+      y: Array.from({ length: 265 }, (_, row) =>
         s.reduce((sum, x, c) => sum + x * entries[p]![64 * row + c]!, 0),
       ),
     })),

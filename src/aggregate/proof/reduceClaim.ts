@@ -8,13 +8,13 @@ import { FORM, type Seed } from './challenges.ts';
 import { SHORT } from './labels.ts';
 import {
   addAmortised,
-  addGarbage,
-  addInner,
   addOuter,
   type Challenges,
   type Claim,
   type FoldedKeys,
   Part,
+  putGarbage,
+  putInner,
   type QuadraticTerm,
 } from './reduceConstraints.ts';
 import {
@@ -55,25 +55,26 @@ export function foldClaim(
     const c: Forms = { kind: 'forms', at: lab.put(claim.c), count: level.r };
     const pieces = piecesOf(level, outers);
     const v = new Part(lab, shape.rows[level.f]!, shape.n);
+    const more = new Part(lab, shape.rows[level.f]!, shape.n);
     const z = new Part(lab, shape.rows[0]!, shape.n);
 
     addOuter(lab, v, claim, pieces, folded.outer, challenges, b);
-    addInner(lab, v, claim, c, challenges);
-    addGarbage(lab, v, claim, pieces, c, challenges);
+    putInner(lab, more, claim, c, challenges);
+    putGarbage(lab, more, claim, pieces, c, challenges);
     addAmortised(lab, z, claim, folded.inner);
     addProduct(lab, b, challenges.gamma, claim.b);
-    foldParts(folding, shape, level, z.vecs, v.vecs);
+    foldParts(folding, shape, level, z.vecs, [v.vecs, more.vecs]);
     return quadraticOf(lab, shape, level, challenges.delta);
   });
 }
 
-/** The rows of z_0, z_1, ... have phi = -2^(b i) z in common; those of v have their own. */
+/** The rows of z_0, z_1, ... have phi = -2^(b i) z in common; those of v have their own, in two summands. */
 function foldParts(
   folding: Folding,
   shape: Shape,
   { f, b }: OrdinaryLevel,
   z: Vecs,
-  v: Vecs,
+  v: readonly Vecs[],
 ): void {
   const { lab, c } = folding;
   const first = firstRows(shape);
@@ -91,9 +92,11 @@ function foldParts(
       vectors.push(lab.row(z, row));
       coefficients.push(coefficient);
     }
-    for (let row = 0; row < v.rows; row++) {
-      vectors.push(lab.row(v, row));
-      coefficients.push(formAt(c, first[f]! + row));
+    for (const summand of v) {
+      for (let row = 0; row < summand.rows; row++) {
+        vectors.push(lab.row(summand, row));
+        coefficients.push(formAt(c, first[f]! + row));
+      }
     }
     folding.addVectors(vectors, coefficients, 0, shape.n);
   });

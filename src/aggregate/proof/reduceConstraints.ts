@@ -52,17 +52,34 @@ export class Part {
   /** Polynomials mod q in the place of what is there, from a place on. */
   put(place: number, values: Values): void {
     const lab = this.#lab;
-    const { columns } = this.vecs;
     lab.scope(() => {
       const { at, count } = coefsOf(lab, [values]);
-      for (let done = 0; done < count; ) {
-        const column = (place + done) % columns;
-        const here = Math.min(columns - column, count - done);
-        const row = lab.row(this.vecs, Math.floor((place + done) / columns));
-        lab.kernels.coefsToVec(row, column, at + COEFS * done, COEFS, here);
-        done += here;
-      }
+      this.#eachRun(place, count, (row, column, done, here) =>
+        lab.kernels.coefsToVec(row, column, at + COEFS * done, COEFS, here),
+      );
     });
+  }
+
+  /** Multiples of a form by others in the place of what is there, from a place on. */
+  putMultiples(place: number, form: number, by: Forms): void {
+    this.#eachRun(place, by.count, (row, column, done, here) =>
+      this.#lab.kernels.multiplesToVec(row, column, here, form, formAt(by, done)),
+    );
+  }
+
+  /** Places `place` to `place + count - 1`, row by row. */
+  #eachRun(
+    place: number,
+    count: number,
+    visit: (row: number, column: number, done: number, here: number) => void,
+  ): void {
+    const { columns } = this.vecs;
+    for (let done = 0; done < count; ) {
+      const column = (place + done) % columns;
+      const here = Math.min(columns - column, count - done);
+      visit(this.#lab.row(this.vecs, Math.floor((place + done) / columns)), column, done, here);
+      done += here;
+    }
   }
 }
 
@@ -125,8 +142,8 @@ export function addOuter(
 const powers = (lab: Labrador, count: number, bits: number): number[] =>
   Array.from({ length: count }, (_, j) => constantForm(lab, 1n << BigInt(bits * j)));
 
-/** E3 on v_t: sum of c_a t_a. */
-export function addInner(
+/** E3 on v_t: sum of c_a t_a. Fills `v` there. */
+export function putInner(
   lab: Labrador,
   v: Part,
   { level: { fu, bu, kappa, r } }: Claim,
@@ -134,22 +151,19 @@ export function addInner(
   { amortised }: Challenges,
 ): void {
   lab.scope(() => {
-    const [product, form] = [lab.room(FORM), lab.room(FORM)];
+    const product = lab.room(FORM);
     const power = powers(lab, fu, bu);
     for (let a = 0; a < r; a++) {
-      for (let i = 0; i < kappa; i++) {
-        lab.kernels.mulForm(product, formAt(c, a), formAt(amortised, i));
-        for (let j = 0; j < fu; j++) {
-          lab.kernels.mulForm(form, product, power[j]!);
-          v.add((a * fu + j) * kappa + i, form);
-        }
+      for (let j = 0; j < fu; j++) {
+        lab.kernels.mulForm(product, formAt(c, a), power[j]!);
+        v.putMultiples((a * fu + j) * kappa, product, amortised);
       }
     }
   });
 }
 
-/** E4, E5 and E6 on the digits of g and h. */
-export function addGarbage(
+/** E4, E5 and E6 on the digits of g and h. Fills `v` there. */
+export function putGarbage(
   lab: Labrador,
   v: Part,
   { level, quadratic }: Claim,
@@ -160,24 +174,21 @@ export function addGarbage(
   const { fu, bu, fg, bg, r, pairs } = level;
   const { kernels } = lab;
   lab.scope(() => {
-    const [product, onG, form] = [lab.room(FORM), lab.room(FORM), lab.room(FORM)];
-    const powerG = powers(lab, fg, bg);
-    const powerH = powers(lab, fu, bu);
+    const [onG, onH] = [lab.forms(pairs), lab.forms(pairs)];
     for (let a = 0, pair = 0; a < r; a++) {
       for (let b = a; b < r; b++, pair++) {
-        kernels.mulForm(product, formAt(c, a), formAt(c, b));
-        kernels.mulForm(onG, product, delta);
-        if (a !== b) kernels.addForm(onG, onG, onG);
-        for (let j = 0; j < fg; j++) {
-          kernels.mulForm(form, onG, powerG[j]!);
-          v.add(pieces.g + j * pairs + pair, form);
-        }
-        if (a === b) kernels.addForm(product, product, gamma);
-        for (let j = 0; j < fu; j++) {
-          kernels.mulForm(form, product, powerH[j]!);
-          v.add(pieces.h + j * pairs + pair, form);
-        }
+        const [g, h] = [formAt(onG, pair), formAt(onH, pair)];
+        kernels.mulForm(h, formAt(c, a), formAt(c, b));
+        kernels.mulForm(g, h, delta);
+        if (a !== b) kernels.addForm(g, g, g);
+        else kernels.addForm(h, h, gamma);
       }
+    }
+    for (const [j, power] of powers(lab, fg, bg).entries()) {
+      v.putMultiples(pieces.g + j * pairs, power, onG);
+    }
+    for (const [j, power] of powers(lab, fu, bu).entries()) {
+      v.putMultiples(pieces.h + j * pairs, power, onH);
     }
     // gamma a_ab 2^(bg j): the factor is reduced before gamma comes
     const known = new Map<BigInt64Array, number[]>();

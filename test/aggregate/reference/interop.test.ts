@@ -6,8 +6,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
 import { tau } from '../../reference/prover/challenges.ts';
+import type { Row } from '../../reference/prover/parameters.ts';
 import { Q } from '../../reference/prover/ring.ts';
-import { fieldsOf, type Run, runOf, TABLE_HASH } from '../../reference/prover/runs.ts';
+import { fieldsOf, levelsOf, type Run, runOf, TABLE_HASH } from '../../reference/prover/runs.ts';
 import type { Faults, TraceEvent } from '../../reference/prover/trace.ts';
 import { TOY_ROWS } from '../../reference/toyRows.ts';
 import { tauOf } from '../../reference/verifier/level0.ts';
@@ -142,6 +143,10 @@ describe('a deviation is refused, and accepted without the check that stops it',
       faults: { y: (y) => at(y, 17, (x) => x + 1n), omit: new Set(['J']) },
       checks: { J: false },
     },
+    'y_264 is not the sum of all coefficients': {
+      faults: { y: (y) => at(y, 264, (x) => x + 1n), omit: new Set(['J']) },
+      checks: { J: false },
+    },
     'w_j is one too large': {
       faults: { w: (w) => at(w, 4, (x) => x + 1n), omit: new Set(['F']) },
       checks: { F: false },
@@ -169,6 +174,27 @@ describe('a deviation is refused, and accepted without the check that stops it',
       });
     });
   }
+});
+
+test('both bound the same norm of the projection', () => {
+  const [set, bucket, [first, ...rest]] = TOY_ROWS['one level']!;
+  const bounded = (inSq: number): Row => [set, bucket, [first!.with(10, inSq), ...rest]];
+  const run = runOf('falcon512', 1, bounded(2 ** 40));
+  const { projection } = levelsOf(run)[0]!.values as { projection: { y: bigint[] } };
+  const [total] = projection.y.slice(264);
+  const normSq = projection.y.slice(0, 264).reduce((sum, y) => sum + (2n * y - total!) ** 2n, 0n);
+
+  const enough = bounded(Number((normSq + 287n) / 288n));
+  const less = bounded(Number((normSq - 1n) / 288n));
+  expect(runOf('falcon512', 1, enough).bytes).toEqual(run.bytes);
+  expect(judge(run, { row: enough }).verdict.ok).toBe(true);
+  expect(judge(run, { row: less }).verdict).toEqual({
+    ok: false,
+    why: 'projectionNorm: level 0',
+  });
+  const again = runOf('falcon512', 1, less);
+  expect(again.bytes).not.toEqual(run.bytes);
+  expectAccepted(again);
 });
 
 test('both draw the same tau for every part', () => {

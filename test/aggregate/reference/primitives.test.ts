@@ -222,13 +222,28 @@ describe('challenges', () => {
       expect(list.every((x) => x >= -6144n && x <= 6144n)).toBe(true);
       expect(new Set(list).size).toBeGreaterThan(0.9 * n);
     }
-    const counts = [0, 0, 0];
+    const random = (JL_ROWS - 1) * D;
+    const counts = [0, 0];
     for (let number = 0; number < 20; number++) {
-      for (const x of projectionOf(KEY, 1, 5, number)) counts[x + 1]!++;
+      const entries = projectionOf(KEY, 1, 5, number);
+      for (const x of entries.subarray(0, random)) counts[x]!++;
+      expect([...entries.subarray(random)]).toEqual(new Array(D).fill(1));
     }
-    const total = 20 * JL_ROWS * D;
-    for (const [i, share] of [0.25, 0.5, 0.25].entries()) {
-      expect(Math.abs(counts[i]! / total - share)).toBeLessThan(0.003);
+    expect(counts[0]! + counts[1]!).toBe(20 * random);
+    expect(Math.abs(counts[1]! / (20 * random) - 0.5)).toBeLessThan(0.003);
+  });
+
+  test('an entry is the bit at its place of the 2112 bytes of its polynomial', () => {
+    const all = stream(KEY, [2 + 256 * 1, 5, 0]).bytes(3 * 2112);
+    for (const number of [0, 1, 2]) {
+      const entries = projectionOf(KEY, 1, 5, number);
+      for (const row of [0, 1, 3, 4, 7, 8, 130, 262, 263]) {
+        const group = all.subarray(2112 * number + 32 * Math.floor(row / 4));
+        const bits = (shift: number, from: number): number[] =>
+          [...group.subarray(from, from + 16)].map((byte) => (byte >> (shift + (row % 4))) & 1);
+        const expected = [...bits(0, 0), ...bits(4, 0), ...bits(0, 16), ...bits(4, 16)];
+        expect([...entries.subarray(D * row, D * row + D)]).toEqual(expected);
+      }
     }
   });
 

@@ -61,6 +61,31 @@ test('equal inputs give equal bytes', () => {
   expect(runOf('falcon512', 1, row).bytes).toEqual(runOf('falcon512', 1, row).bytes);
 });
 
+test('y is sent and absorbed less half the sum, rounded down; the sum beside it', () => {
+  const [row] = Object.values(TOY_ROWS);
+  const absorbed = (total: bigint): number[] => {
+    const y = Array.from({ length: 264 }, (_, j) => BigInt(3 * j - 400));
+    const { events } = runOf('falcon512', 1, row, { y: () => [...y, total] });
+    const data = events.find((event) => event.kind === 'absorb' && event.label === 'y');
+    const bytes = (data as Extract<typeof data, { kind: 'absorb' }>).data;
+    expect(bytes).toHaveLength(1 + 4 * 265 + 4 * 10);
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    return Array.from({ length: 265 }, (_, j) => view.getInt32(1 + 4 * j, true));
+  };
+  for (const [total, half] of [
+    [0n, 0],
+    [6n, 3],
+    [7n, 3],
+    [-6n, -3],
+    [-7n, -4],
+  ] as const) {
+    const list = absorbed(total);
+    expect(list.slice(0, 264)).toEqual(list.slice(0, 264).map((_, j) => 3 * j - 400 - half));
+    expect(list[264]).toBe(Number(total));
+  }
+  expect(() => absorbed(2n ** 31n)).toThrow();
+});
+
 test('the equations see a deviation', () => {
   const [row] = Object.values(TOY_ROWS);
   const bump = (poly: readonly bigint[]) => poly.map((x, i) => (i === 5 ? x + 1n : x));
@@ -78,6 +103,8 @@ test('the equations see a deviation', () => {
     'level 0: E3',
   );
   expect(wrongOf({ y: atZero((y) => first(y, (x) => x + 1n)) })).toContain('level 0: lifts');
+  const sum = wrongOf({ y: atZero((y) => y.with(264, y[264]! + 1n)) });
+  expect(sum).toEqual(expect.arrayContaining(['level 0: sum', 'level 0: lifts']));
   expect(wrongOf({ w: atZero((w) => first(w, (x) => x + 1n)) })).toContain('level 0: lifts');
   expect(wrongOf({ alpha: (list) => first(list, bump) })).toEqual([]);
   expect(wrongOf({ Y: (Y) => first(Y, (list) => first(list, bump)) })).toContain('level 0: N1');

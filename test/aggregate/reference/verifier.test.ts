@@ -20,6 +20,7 @@ import {
 import { ALL_CHECKS, Refused } from '../../reference/verifier/checks.ts';
 import { uncut } from '../../reference/verifier/claim.ts';
 import { tauOf } from '../../reference/verifier/level0.ts';
+import { checkProjectionNorm, valuesOfY } from '../../reference/verifier/lifts.ts';
 import { Reader } from '../../reference/verifier/parse.ts';
 import { pointOf, publicKeyOf, timesMirrored } from '../../reference/verifier/points.ts';
 import {
@@ -176,8 +177,7 @@ describe('challenges with signs', () => {
 
 describe('projection and keys', () => {
   test('where the bits of an entry stand', () => {
-    const entries = projectionOf(KEY, 3, 5, 2);
-    // coefficient, byte of the plane, shift
+    // coefficient, byte of the group, shift
     const cases = [
       [5, 5, 0],
       [21, 5, 4],
@@ -186,22 +186,68 @@ describe('projection and keys', () => {
       [0, 0, 0],
       [63, 31, 4],
     ] as const;
-    for (const row of [0, 3, 4, 130, 263]) {
-      const g = Math.floor(row / 4);
-      const block = blockOf(KEY, { type: 2, level: 3, index: 5 }, 132 + g);
-      for (const [c, byte, shift] of cases) {
-        const bit = (at: number) => (block[at]! >> (shift + (row % 4))) & 1;
-        expect(entries[64 * row + c]).toBe(bit(byte) + bit(32 + byte) - 1);
+    const bytes = stream(KEY, { type: 2, level: 3, index: 5 }).take(4 * 2112);
+    for (const polynomial of [0, 3]) {
+      const entries = projectionOf(KEY, 3, 5, polynomial);
+      for (const row of [0, 3, 4, 7, 8, 130, 263]) {
+        const group = 2112 * polynomial + 32 * Math.floor(row / 4);
+        for (const [c, byte, shift] of cases) {
+          expect(entries[64 * row + c]).toBe((bytes[group + byte]! >> (shift + (row % 4))) & 1);
+        }
       }
+    }
+    const far = projectionOf(KEY, 3, 5, 29273);
+    const block = blockOf(KEY, { type: 2, level: 3, index: 5 }, 33 * 29273 + 32);
+    expect(far[64 * 256 + 5]).toBe(block[5]! & 1);
+    expect(far[64 * 263 + 63]).toBe(block[63]! >> 7);
+  });
+
+  test('random entries are one half of the time 1; the last row always', () => {
+    const all = 264 * 64;
+    let ones = 0;
+    for (let i = 0; i < 4; i++) {
+      const entries = projectionOf(KEY, 0, 0, i);
+      expect(new Set(entries)).toEqual(new Set([0, 1]));
+      for (const x of entries.subarray(0, all)) ones += x;
+      expect([...entries.subarray(all)]).toEqual(new Array(64).fill(1));
+    }
+    expect(Math.abs(ones / (4 * all) - 0.5)).toBeLessThan(0.01);
+  });
+
+  test('y from what is sent: half the sum, rounded down, is put back', () => {
+    for (const [sum, half] of [
+      [0, 0],
+      [7, 3],
+      [-7, -4],
+      [-8, -4],
+      [2 ** 31 - 1, 2 ** 30 - 1],
+      [-(2 ** 31), -(2 ** 30)],
+    ] as const) {
+      const sent = [...Array.from({ length: 264 }, (_, j) => j - 100), sum];
+      const expected = [...Array.from({ length: 264 }, (_, j) => j - 100 + half), sum];
+      expect(valuesOfY(sent)).toEqual(expected);
     }
   });
 
-  test('entries have the probabilities 1/4, 1/2, 1/4', () => {
-    const counts = [0, 0, 0];
-    for (let i = 0; i < 4; i++) for (const x of projectionOf(KEY, 0, 0, i)) counts[x + 1]!++;
-    const all = 4 * 264 * 64;
-    for (const [i, share] of [0.25, 0.5, 0.25].entries()) {
-      expect(Math.abs(counts[i]! / all - share)).toBeLessThan(0.01);
+  test('the norm that is bounded is that of 2 y - y_264', () => {
+    const passes = (first: number, sum: number, inSq: number) => {
+      const sent = [first, ...new Array<number>(263).fill(0), sum];
+      const judged = () => checkProjectionNorm(ALL_CHECKS, sent, inSq, '');
+      return expect(judged);
+    };
+    // an odd sum: all others are -1, of 288 the first may have 25
+    for (const sum of [1, -1, 2 ** 31 - 1, 7 - 2 ** 31]) {
+      passes(3, sum, 1).not.toThrow();
+      passes(-2, sum, 1).not.toThrow();
+      passes(4, sum, 1).toThrow('projectionNorm');
+      passes(-3, sum, 1).toThrow('projectionNorm');
+    }
+    // an even one: all others are 0, the first is twice what is sent
+    for (const sum of [0, 2, -2, -(2 ** 31)]) {
+      passes(12, sum, 2).not.toThrow();
+      passes(-12, sum, 2).not.toThrow();
+      passes(13, sum, 2).toThrow('projectionNorm');
+      passes(-13, sum, 2).toThrow('projectionNorm');
     }
   });
 
@@ -442,6 +488,19 @@ describe('parser', () => {
     expect(() => read([7]).rice([9], '')).toThrow('end of the bytes');
     expect(() => read([255]).rice([0], '')).toThrow('end of the bytes');
     expect(read([]).rice([], '')).toEqual([]);
+  });
+
+  test('y: 264 codes, filling, then the sum as an i32', () => {
+    const bits = fill(code(1, 0) + code(0, 0).repeat(263));
+    expect(bits.length).toBe(8 * 34);
+    const field = [...bytesOfBits(bits), 0xfb, 0xff, 0xff, 0x7f];
+    const reader = read([...field, 99]);
+    const expected = [-1, ...new Array<number>(263).fill(0), 0x7ffffffb];
+    expect(reader.projection(0, '')).toEqual(expected);
+    expect([...reader.take(1)]).toEqual([99]);
+    expect(read(field.with(37, 0xff)).projection(0, '')[264]).toBe(-5);
+    expect(() => read(field.with(33, 0x80)).projection(0, '')).toThrow('fill');
+    expect(() => read(field.slice(0, -1)).projection(0, '')).toThrow('end of the bytes');
   });
 
   test('g above (q - 1)/2 in magnitude would be a second code of a residue', () => {

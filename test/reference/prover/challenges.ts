@@ -1,10 +1,22 @@
 /** Sections 5.2 to 5.4 and 6.1 of docs/protocol.md: what is expanded from seeds. */
 import { createHash } from 'node:crypto';
 import { centred, D, mod, P, type Poly, Q, sigma } from './ring.ts';
-import { type ByteSource, chacha12, nonceOf, STREAMS, stream, words44 } from './streams.ts';
+import {
+  BLOCK_BYTES,
+  type ByteSource,
+  chacha12,
+  nonceOf,
+  STREAMS,
+  stream,
+  words44,
+} from './streams.ts';
 
-export const JL_ROWS = 264;
-const GROUPS = JL_ROWS / 4;
+/** Rows of the projection: the random ones, and that of ones. */
+export const JL_ROWS = 265;
+const RANDOM_ROWS = JL_ROWS - 1;
+const GROUP_BYTES = 32;
+/** What one polynomial takes of the stream: 33 blocks. */
+const BLOCKS = (GROUP_BYTES * RANDOM_ROWS) / 4 / BLOCK_BYTES;
 const RHO_LIMIT = 5 * 12289;
 
 /** 44-bit words below q; the others are skipped. */
@@ -66,7 +78,7 @@ export const short = (seed: Uint8Array, level: number, kind: number, index: numb
 
 /**
  * The entries pi_j of polynomial number `number`: entry 64 j + c for row j and coefficient c, each
- * -1, 0 or 1.
+ * 0 or 1, in row 264 always 1.
  */
 export function projectionOf(
   seed: Uint8Array,
@@ -75,18 +87,18 @@ export function projectionOf(
   number: number,
 ): Int8Array {
   const nonce = nonceOf(STREAMS.projection, level, 0, counter);
-  const out = new Int8Array(JL_ROWS * D);
-  for (let group = 0; group < GROUPS; group++) {
-    const block = chacha12(seed, GROUPS * number + group, nonce);
+  const bytes = new Uint8Array(BLOCKS * BLOCK_BYTES);
+  for (let i = 0; i < BLOCKS; i++) {
+    bytes.set(chacha12(seed, BLOCKS * number + i, nonce), BLOCK_BYTES * i);
+  }
+  const out = new Int8Array(JL_ROWS * D).fill(1);
+  for (let row = 0; row < RANDOM_ROWS; row++) {
+    const group = bytes.subarray(GROUP_BYTES * Math.floor(row / 4));
     for (let c = 0; c < D; c++) {
       // coefficients 0..15 and 32..47 are low nibbles, the others high ones
       const byte = (c < 32 ? 0 : 16) + (c % 16);
-      const shift = c % 32 < 16 ? 0 : 4;
-      const plane = block[byte]! >> shift;
-      const other = block[32 + byte]! >> shift;
-      for (let j = 0; j < 4; j++) {
-        out[(4 * group + j) * D + c] = ((plane >> j) & 1) + ((other >> j) & 1) - 1;
-      }
+      const nibble = c % 32 < 16 ? 0 : 4;
+      out[row * D + c] = (group[byte]! >> (nibble + (row % 4))) & 1;
     }
   }
   return out;
@@ -178,7 +190,7 @@ export const keyMatrix = (level: number, matrix: number, rows: number, columns: 
 /** Sum of pi_j(X^-1) weight_j modulo q, for each list of weights: what a lift puts on a place. */
 export function collapse(entries: Int8Array, weights: readonly (readonly bigint[])[]): Poly[] {
   return weights.map((list) => {
-    // 264 numbers below 2^44 sum to less than 2^53: exact
+    // 265 numbers below 2^44 sum to less than 2^53: exact
     const sums = new Float64Array(D);
     for (const [j, weight] of list.entries()) {
       const w = Number(weight);

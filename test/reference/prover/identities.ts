@@ -25,7 +25,7 @@ import {
   subtract,
   ZERO,
 } from './ring.ts';
-import type { Cut, Projected, Projection, Rows } from './steps.ts';
+import { type Cut, type Projected, type Projection, type Rows, signedNormSq } from './steps.ts';
 
 /** What both kinds of levels show. */
 interface Shown {
@@ -107,14 +107,16 @@ function constants(shown: Shown, level: number): bigint[] {
 function common(shown: Shown, level: number): Record<string, boolean> {
   const { c, z, h, combined, projection, lifts, cut } = shown;
   const inSq = (shown as unknown as { params: Ordinary }).params.inSq;
-  const ySq = projection.y.reduce((s, x) => s + x * x, 0n);
+  const xSq = signedNormSq(projection.y);
+  const coefficients = shown.projected.flatMap(({ poly }) => poly);
   return {
     padding: cut.rows.every((row, a) =>
       row.every((poly, i) => !cut.padding[a]![i] || poly.every((x) => x === 0n)),
     ),
-    projection: ySq <= 144n * BigInt(inSq),
-    // not an equation, but an honest norm is near (1/2) 264 times what is projected
-    expansion: isNear(ySq, 132n * normSq(shown.projected.map(({ poly }) => poly))),
+    projection: xSq <= 288n * BigInt(inSq),
+    // not an equation, but an honest norm is near 264 times what is projected
+    expansion: isNear(xSq, 264n * normSq([coefficients])),
+    sum: projection.y[264] === coefficients.reduce((s, x) => s + x, 0n),
     lifts: constants(shown, level).every((b, k) => b === mod(lifts[k]![0]!, Q)),
     E4: equal(quadratic(shown), inner(z, z)),
     E5: equal(

@@ -1,5 +1,5 @@
 /** The steps that levels share: rows, inner commitments, garbage, projection, lifts, amortisation. */
-import { amortising, collapse, omegas, projectionOf } from './challenges.ts';
+import { amortising, collapse, JL_ROWS, omegas, projectionOf } from './challenges.ts';
 import type { Context } from './context.ts';
 import { concat, i32, isI32, packLifts, riceField } from './encode.ts';
 import { pairsOf, placeOf, type Shape } from './parameters.ts';
@@ -91,13 +91,14 @@ export const placesOf = ({ rows, padding }: Cut): Projected[] =>
     ),
   );
 
+/** y_0 to y_264 of section 5.3. */
 function projectAll(
   seed: Uint8Array,
   level: number,
   counter: number,
   list: readonly Projected[],
 ): bigint[] {
-  const sums = new Float64Array(264);
+  const sums = new Float64Array(JL_ROWS);
   for (const { number, poly } of list) {
     const entries = projectionOf(seed, level, counter, number);
     const s = poly.map(Number);
@@ -113,7 +114,21 @@ function projectAll(
 export interface Projection {
   readonly seed: Uint8Array;
   readonly counter: number;
+  /** y_0 to y_264, not yet as they are sent */
   readonly y: readonly bigint[];
+}
+
+/** What is sent for y: y'_0 to y'_263, and y_264, the sum of all coefficients. */
+function sentOf(y: readonly bigint[]): { rows: bigint[]; total: bigint } {
+  const total = y.at(-1)!;
+  // a shift rounds down
+  return { rows: y.slice(0, -1).map((x) => x - (total >> 1n)), total };
+}
+
+/** Sum of x_j^2: the squared norm of the projection by signs. */
+export function signedNormSq(y: readonly bigint[]): bigint {
+  const total = y.at(-1)!;
+  return y.slice(0, -1).reduce((sum, x) => sum + (2n * x - total) ** 2n, 0n);
 }
 
 /** y with the first counter that passes; sends and absorbs it, at level 0 with w. */
@@ -126,29 +141,32 @@ export function project(
 ): Projection {
   for (let counter = 0; counter < 16; counter++) {
     const y = context.use('y', projectAll(seed, context.level, counter, list));
-    if (y.reduce((sum, x) => sum + x * x, 0n) > 144n * BigInt(inSq)) {
+    if (signedNormSq(y) > 288n * BigInt(inSq)) {
       if (counter < 15) continue;
       context.fail('projection');
     }
+    const { rows, total } = sentOf(y);
+    if (!isI32(total)) context.fail('sum');
     if (!w.every(isI32)) context.fail('functional');
     context.send('counter', Uint8Array.of(counter));
-    send(context, 'y', [{ values: y, k: kY }]);
+    send(context, 'y', [{ values: rows, k: kY }], i32([total]));
     if (w.length > 0) context.send('w', i32(w));
-    context.absorb('y', concat(Uint8Array.of(counter), i32(y), i32(w)));
+    context.absorb('y', concat(Uint8Array.of(counter), i32(rows), i32([total]), i32(w)));
     return { seed, counter, y };
   }
   throw new Error('unreachable');
 }
 
-/** Sends a Rice field; the level fails if a quotient is too large. */
+/** Sends a Rice field, and whole bytes after it; the level fails if a quotient is too large. */
 export function send(
   context: Context,
   name: string,
   lists: readonly { values: readonly bigint[]; k: number }[],
+  rest: Uint8Array = new Uint8Array(0),
 ): void {
   let bytes: Uint8Array;
   try {
-    bytes = riceField(lists);
+    bytes = concat(riceField(lists), rest);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     context.fail(`code of ${name}`);

@@ -54,6 +54,7 @@ export interface FaultValues {
   g: readonly Poly[];
   /** u before the cut, by name uA, uB, u1, u2 */
   u: { readonly name: string; readonly u: readonly Poly[] };
+  /** y_0 to y_264, from which follows what is sent */
   y: readonly bigint[];
   w: readonly bigint[];
   lifts: readonly Poly[];

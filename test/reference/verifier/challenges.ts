@@ -5,8 +5,9 @@ import { createHash } from 'node:crypto';
 import { DEGREE, P, Q } from './ring.ts';
 import { type ByteSource, blockOf, integerOf, pairOfWords, STREAM, stream } from './streams.ts';
 
-export const ROWS = 264;
-const GROUPS = ROWS / 4;
+/** 5.3: rows of the projection that are random; one of ones follows them. */
+export const RANDOM_ROWS = 264;
+export const ROWS = RANDOM_ROWS + 1;
 
 /** 5.2: the first `count` words below q. */
 export function scalars(source: ByteSource, count: number): bigint[] {
@@ -43,7 +44,7 @@ export function shortPolynomial(source: ByteSource): number[] {
 }
 
 /**
- * 5.3: the 264 x 64 entries of one polynomial, row by row.
+ * 5.3: the 265 x 64 entries of one polynomial, row by row.
  *
  * @param polynomial its number P at this level
  */
@@ -54,20 +55,21 @@ export function projectionOf(
   polynomial: number,
 ): Int8Array {
   const entries = new Int8Array(ROWS * DEGREE);
-  for (let g = 0; g < GROUPS; g++) {
-    const name = { type: STREAM.projection, level, index: counter };
-    const block = blockOf(seed, name, GROUPS * polynomial + g);
-    for (let c = 0; c < DEGREE; c++) {
-      const byte = 16 * Math.floor(c / 32) + (c % 16);
-      const shift = c % 32 < 16 ? 0 : 4;
-      const nibble = block[byte]! >> shift;
-      const nibble2 = block[32 + byte]! >> shift;
+  const name = { type: STREAM.projection, level, index: counter };
+  const groups = RANDOM_ROWS / 4;
+  for (let g = 0; g < groups; g += 2) {
+    // two groups share a block
+    const block = blockOf(seed, name, (groups * polynomial + g) / 2);
+    for (const [at, value] of block.entries()) {
+      const group = g + (at >> 5);
+      const c = (at & 16) * 2 + (at & 15);
       for (let j = 0; j < 4; j++) {
-        entries[DEGREE * (4 * g + j) + c] = ((nibble >> j) & 1) + ((nibble2 >> j) & 1) - 1;
+        entries[DEGREE * (4 * group + j) + c] = (value >> j) & 1;
+        entries[DEGREE * (4 * group + j) + c + 16] = (value >> (4 + j)) & 1;
       }
     }
   }
-  return entries;
+  return entries.fill(1, DEGREE * RANDOM_ROWS);
 }
 
 /** sum over the rows of ω_j π_j, exact integers; ω in halves of 22 bits so that doubles hold the sums */

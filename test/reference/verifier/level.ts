@@ -14,6 +14,7 @@ import {
   projectionForms,
   SHORT,
   shortOf,
+  valuesOfY,
   weigh,
 } from './lifts.ts';
 import type { OrdinaryMessage, Sent } from './parse.ts';
@@ -25,6 +26,7 @@ import { forEachPlace, type Layout, type Ordinary } from './shapes.ts';
 export interface Projected {
   readonly level: number;
   readonly counter: number;
+  /** as it was sent */
   readonly y: readonly number[];
   readonly b: Sent;
   readonly seeds: Seeds;
@@ -77,7 +79,7 @@ export function addConstraints(
     folding.add(row, column, add(phi, projectionPhi(projected, number, omega, beta, checks)));
   });
 
-  const constants = LIFTS.map((k) => (checks.J ? weigh(omega[k]!, y) : 0n));
+  const constants = LIFTS.map((k) => (checks.J ? weigh(omega[k]!, valuesOfY(y)) : 0n));
   return {
     quadratic: quadraticOf(claim.shape, layout, combined.delta),
     b: add(combined.b, combineLifts(b.values, constants, beta)),

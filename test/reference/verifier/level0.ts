@@ -15,6 +15,7 @@ import {
   projectionForms,
   SHORT,
   shortOf,
+  valuesOfY,
   weigh,
 } from './lifts.ts';
 import type { OrdinaryMessage } from './parse.ts';
@@ -240,10 +241,10 @@ function rightSide(
   sums: readonly bigint[],
   checks: Readonly<Checks>,
 ): Poly {
+  const y = valuesOfY(message.y);
   const values = message.w.map((w, j) => BigInt(P) * BigInt(w) + sums[j]!);
   const constants = LIFTS.map(
-    (k) =>
-      (checks.J ? weigh(omega[k]!, message.y) : 0n) + (checks.F ? weigh(theta[k]!, values) : 0n),
+    (k) => (checks.J ? weigh(omega[k]!, y) : 0n) + (checks.F ? weigh(theta[k]!, values) : 0n),
   );
   const lifts = combineLifts(message.b.values, constants, beta);
   if (!checks.N1) return lifts;

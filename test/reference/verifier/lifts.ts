@@ -6,6 +6,7 @@ import {
   amortiserOf,
   collapse,
   projectionOf,
+  RANDOM_ROWS,
   ROWS,
   scalars,
   shortPolynomial,
@@ -92,15 +93,23 @@ export function weigh(weights: readonly bigint[], values: readonly (number | big
   return values.reduce<bigint>((sum, x, j) => sum + weights[j]! * BigInt(x), 0n);
 }
 
-/** 11.1: the squared norm of the projection. */
+/** 5.3: y_0 to y_264 from what was sent. */
+export function valuesOfY(sent: readonly number[]): number[] {
+  const sum = sent[RANDOM_ROWS]!;
+  return sent.map((x, j) => (j < RANDOM_ROWS ? x + Math.floor(sum / 2) : x));
+}
+
+/** 11.1: the squared norm of the projection by signs. */
 export function checkProjectionNorm(
   checks: Readonly<Checks>,
-  y: readonly number[],
+  sent: readonly number[],
   inSq: number,
   where: string,
 ): void {
-  const normSq = y.reduce((sum, x) => sum + BigInt(x) * BigInt(x), 0n);
-  require(checks, 'projectionNorm', normSq <= 144n * BigInt(inSq), where);
+  const odd = sent[RANDOM_ROWS]! & 1;
+  const x = sent.slice(0, RANDOM_ROWS).map((y) => BigInt(2 * y - odd));
+  const normSq = x.reduce((sum, xj) => sum + xj * xj, 0n);
+  require(checks, 'projectionNorm', normSq <= 288n * BigInt(inSq), where);
 }
 
 /** φ_z, made from the φ of all rows as they come. */

@@ -3,7 +3,7 @@
  * anything is allocated; a field with codes ends where its last code ends.
  */
 
-import { ROWS } from './challenges.ts';
+import { RANDOM_ROWS } from './challenges.ts';
 import { type Checks, Refused, require } from './checks.ts';
 import { DEGREE, type Poly, Q } from './ring.ts';
 import type { Ordinary, Shapes, Tail } from './shapes.ts';
@@ -20,6 +20,7 @@ export interface OrdinaryMessage {
   /** u'_A, u'_B at level 0, else u'_1 */
   readonly u: readonly Sent[];
   readonly counter: number;
+  /** y'_0 to y'_263, then y_264 */
   readonly y: readonly number[];
   /** empty but at level 0 */
   readonly w: readonly number[];
@@ -84,7 +85,7 @@ export class Reader {
     const firsts = level.level === 0 ? ["u'_A", "u'_B"] : ["u'_1"];
     const u = firsts.map((name) => this.cutValues(kappa1, cut, `${where} ${name}`));
     const counter = this.repeats('counterRange', where);
-    const y = this.rice(new Array<number>(ROWS).fill(kY), `${where} y`);
+    const y = this.projection(kY, `${where} y`);
     const w = level.level === 0 ? this.i32(FUNCTIONALS) : [];
     const b = this.lifts(where);
     const u2 = this.cutValues(kappa1, cut, `${where} u'_2`);
@@ -101,7 +102,7 @@ export class Reader {
     }
     const sealT = this.take(SEAL_BYTES);
     const counter = this.repeats('counterRange', 'tail');
-    const y = this.rice(new Array<number>(ROWS).fill(kY), 'tail y');
+    const y = this.projection(kY, 'tail y');
     const b = this.lifts('tail');
     const h = this.residues(pairs.length - 2, 'tail h');
     const sealH = this.take(SEAL_BYTES);
@@ -126,6 +127,11 @@ export class Reader {
     const bytes = this.take(4 * count);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     return Array.from({ length: count }, (_, i) => view.getInt32(4 * i, true));
+  }
+
+  projection(k: number, where: string): number[] {
+    const rows = this.rice(new Array<number>(RANDOM_ROWS).fill(k), where);
+    return [...rows, ...this.i32(1)];
   }
 
   cutValues(count: number, cut: number, where: string): Sent {
