@@ -57,7 +57,8 @@ describe('what is sent', () => {
   test('a norm of exactly 288 inSq is accepted, eight more are not', () => {
     // x = 5 and 263 of +-1: 288 in all; odd squares are 1 modulo 8
     for (const sum of [1, -1, 3, -3, HIGH, LOW + 1]) {
-      const x = Array.from({ length: PROJECTIONS }, (_, j) => (j % 3 === 0 ? 1 : -1)).with(9, 5);
+      const signs: number[] = Array.from({ length: PROJECTIONS }, (_, j) => (j % 3 ? -1 : 1));
+      const x = signs.with(9, 5);
       const sentFor = (list: readonly number[]) =>
         Int32Array.of(...list.map((value) => (value + 1) / 2), sum);
       expect(isShort(sentFor(x), 1)).toBe(true);
@@ -67,7 +68,7 @@ describe('what is sent', () => {
     }
     // x = +-6: 264 * 36 = 288 * 33
     for (const sum of [0, 2, -2, HIGH - 1, LOW]) {
-      const y = Array.from({ length: PROJECTIONS }, (_, j) => (j % 2 === 0 ? 3 : -3));
+      const y: number[] = Array.from({ length: PROJECTIONS }, (_, j) => (j % 2 === 0 ? 3 : -3));
       expect(isShort(Int32Array.of(...y, sum), 33)).toBe(true);
       expect(isShort(Int32Array.of(...y, sum), 32)).toBe(false);
       expect(isShort(Int32Array.of(...y.with(0, 4), sum), 33)).toBe(false);
