@@ -40,7 +40,7 @@ describe('every equation of every level', () => {
         const run = runOf(set, count);
         const { wrong, count: looked } = judge(run);
         expect(wrong).toEqual([]);
-        expect(looked).toBe(35);
+        expect(looked).toBe(37);
         const sent = fieldsOf(run).reduce((sum, { bytes }) => sum + bytes.length, 0);
         expect(sent).toBe(run.bytes.length);
       });
@@ -63,27 +63,38 @@ test('equal inputs give equal bytes', () => {
 
 test('y is sent and absorbed less half the sum, rounded down; the sum beside it', () => {
   const [row] = Object.values(TOY_ROWS);
-  const absorbed = (total: bigint): number[] => {
-    const y = Array.from({ length: 264 }, (_, j) => BigInt(3 * j - 400));
-    const { events } = runOf('falcon512', 1, row, { y: () => [...y, total] });
-    const data = events.find((event) => event.kind === 'absorb' && event.label === 'y');
-    const bytes = (data as Extract<typeof data, { kind: 'absorb' }>).data;
-    expect(bytes).toHaveLength(1 + 4 * 265 + 4 * 10);
-    const view = new DataView(bytes.buffer, bytes.byteOffset);
+  /** What is absorbed for y_j = half + 3 j - 400 and this sum; the run ends there. */
+  const absorbed = (total: bigint, half: bigint): number[] => {
+    let data = new Uint8Array(0);
+    const faults: Parameters<typeof runOf>[3] = {
+      y: () => [...Array.from({ length: 264 }, (_, j) => half + BigInt(3 * j - 400)), total],
+      absorb: (step) => {
+        if (step.label !== 'y') return step;
+        data = Uint8Array.from(step.data);
+        throw new Error('enough');
+      },
+      ignore: (reason) => {
+        throw new Error(`failed: ${reason}`);
+      },
+    };
+    expect(() => runOf('falcon512', 1, row, faults)).toThrow('enough');
+    expect(data).toHaveLength(1 + 4 * 265 + 4 * 10);
+    const view = new DataView(data.buffer);
     return Array.from({ length: 265 }, (_, j) => view.getInt32(1 + 4 * j, true));
   };
+  const rows = Array.from({ length: 264 }, (_, j) => 3 * j - 400);
   for (const [total, half] of [
-    [0n, 0],
-    [6n, 3],
-    [7n, 3],
-    [-6n, -3],
-    [-7n, -4],
+    [0n, 0n],
+    [6n, 3n],
+    [7n, 3n],
+    [-6n, -3n],
+    [-7n, -4n],
+    [2n ** 31n - 1n, 2n ** 30n - 1n],
+    [-(2n ** 31n), -(2n ** 30n)],
   ] as const) {
-    const list = absorbed(total);
-    expect(list.slice(0, 264)).toEqual(list.slice(0, 264).map((_, j) => 3 * j - 400 - half));
-    expect(list[264]).toBe(Number(total));
+    expect(absorbed(total, half)).toEqual([...rows, Number(total)]);
   }
-  expect(() => absorbed(2n ** 31n)).toThrow();
+  expect(() => absorbed(2n ** 31n, 2n ** 30n)).toThrow('failed: sum');
 });
 
 test('the equations see a deviation', () => {
