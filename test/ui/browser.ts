@@ -48,6 +48,9 @@ export interface Visit {
   close(): Promise<void>;
 }
 
+/** The longest wait for anything on a page. Only a machine that is slow beyond use needs so much. */
+export const PATIENCE_MS = 100_000;
+
 /** Opens an address in a context of its own. */
 export async function visit(
   browser: Browser,
@@ -76,7 +79,7 @@ export async function visit(
       );
     });
   });
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(url);
   return { page, complaints, requests, close: () => context.close() };
 }

@@ -3,17 +3,17 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { findChromium, openBrowser } from '../support/chromium.ts';
-import { enterKey, startUiService, type UiService, visit } from './browser.ts';
+import { enterKey, PATIENCE_MS, startUiService, type UiService, visit } from './browser.ts';
 import { someItems } from './taskFiles.ts';
 
 const executablePath = findChromium();
 
 /** Waits until what is read is as expected. */
 async function eventually<T>(read: () => Promise<T>, expected: T): Promise<void> {
-  await expect.poll(read, { timeout: 15_000 }).toEqual(expected);
+  await expect.poll(read, { timeout: PATIENCE_MS }).toEqual(expected);
 }
 
-describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 120_000 }, () => {
+describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 }, () => {
   let browser: Browser;
   /** Nobody works on its tasks: they stay where they are. */
   let idle: UiService;
@@ -91,7 +91,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 120_000 
     const { process_id: other } = await client.submit(someItems(2));
     const row = page.locator('.tasks > li', { hasText: other });
     await row.getByText('waiting', { exact: true }).waitFor();
-    await expect.poll(() => requests.some((one) => one.includes(`${other}/events`))).toBe(true);
+    await eventually(async () => requests.some((one) => one.includes(`${other}/events`)), true);
     await client.cancel(other);
     await row.getByText('cancelled', { exact: true }).waitFor();
     await client.remove(other);
