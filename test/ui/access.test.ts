@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
-import { findChromium, openBrowser } from '../support/chromium.ts';
+import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
 import {
   brokenIds,
@@ -12,7 +12,7 @@ import {
   measureSizes,
   readTree,
 } from './accessibility.ts';
-import { enterKey, PATIENCE_MS, startUiService, type UiService, visit } from './browser.ts';
+import { enterKey, startUiService, type UiService, visit } from './browser.ts';
 import { jsonFile, someItems, withWrongSignature } from './taskFiles.ts';
 
 const executablePath = findChromium();

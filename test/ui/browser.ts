@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { openHttpServer } from '../../src/cli/httpServer.ts';
 import { falconService, type ServiceOptions } from '../../src/middleware/index.ts';
+import { PATIENCE_MS } from '../support/chromium.ts';
 
 export interface UiService {
   /** Address of the service, without `/v1`. */
@@ -47,9 +48,6 @@ export interface Visit {
   readonly requests: string[];
   close(): Promise<void>;
 }
-
-/** The longest wait for anything on a page. Only a machine that is slow beyond use needs so much. */
-export const PATIENCE_MS = 100_000;
 
 /** Opens an address in a context of its own. */
 export async function visit(

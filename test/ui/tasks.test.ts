@@ -2,8 +2,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
-import { findChromium, openBrowser } from '../support/chromium.ts';
-import { enterKey, PATIENCE_MS, startUiService, type UiService, visit } from './browser.ts';
+import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
+import { enterKey, startUiService, type UiService, visit } from './browser.ts';
 import { someItems } from './taskFiles.ts';
 
 const executablePath = findChromium();
