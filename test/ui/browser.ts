@@ -34,7 +34,8 @@ export async function startUiService(
     key,
     async close() {
       await Promise.all([server.close(0), service.stop({ graceMs: 0 })]);
-      await rm(directory, { recursive: true, force: true });
+      // Whatever is still being written to there may end first.
+      await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     },
   };
 }

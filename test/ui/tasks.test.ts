@@ -94,6 +94,10 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await eventually(async () => requests.some((one) => one.includes(`${other}/events`)), true);
     await client.cancel(other);
     await row.getByText('cancelled', { exact: true }).waitFor();
+    // A list from before the cancellation that comes after its event is followed again, and must find the task.
+    const lists = () => requests.filter((one) => one.includes('/tasks?')).length;
+    const seen = lists();
+    await eventually(async () => lists() > seen, true);
     await client.remove(other);
     await row.waitFor({ state: 'detached' });
     expect(complaints).toEqual([]);
