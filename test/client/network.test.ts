@@ -12,6 +12,8 @@ let network: BadNetwork;
 let client: Client;
 const items = signedItems(5);
 const quick = { baseMs: 10, maxMs: 40 };
+/** Of a test that lasts two minutes at most. */
+const LONG = { timeout: 100_000 };
 const failure = (work: Promise<unknown>) =>
   work.then(
     () => expect.unreachable('it did not fail'),
@@ -191,8 +193,8 @@ describe('waits', () => {
     };
     expect(await waited('1')).toBeGreaterThan(990);
     const date = new Date(Math.ceil(Date.now() / 1000) * 1000 + 2000);
-    const left = date.getTime() - Date.now();
-    expect(await waited(date.toUTCString())).toBeGreaterThan(left - 20);
+    await waited(date.toUTCString());
+    expect(Date.now()).toBeGreaterThan(date.getTime() - 20);
 
     network.requests.length = 0;
     network.fate = () => ({
@@ -210,11 +212,11 @@ describe('waits', () => {
   });
 
   test('a signal ends a wait at once', async () => {
-    network.fate = () => ({ status: 503, headers: { 'retry-after': '30' } });
+    network.fate = () => ({ status: 503, headers: { 'retry-after': '60' } });
     const startMs = performance.now();
     const error = await failure(client.page({ signal: AbortSignal.timeout(200) }));
     expect(error.kind).toBe('aborted');
-    expect(performance.now() - startMs).toBeLessThan(5000);
+    expect(performance.now() - startMs).toBeLessThan(20_000);
   });
 
   test('a server that says nothing is given up in time', async () => {
@@ -232,18 +234,36 @@ describe('waits', () => {
 describe('waitFor', () => {
   test('streams that end in the middle are opened again, and nothing is shown twice', async () => {
     const { process_id } = await client.createTask();
+    // A stream that is cut before its first event would be one without news, and three of those are enough.
+    let heard = 0;
+    const listening = createClient({
+      baseUrl: network.address,
+      apiKey: http.alice,
+      retries: quick,
+      fetch: async (...call) => {
+        const response = await fetch(...call);
+        if (response.headers.get('content-type') !== 'text/event-stream') return response;
+        const counted = new TransformStream<Uint8Array, Uint8Array>({
+          transform(piece, controller) {
+            controller.enqueue(piece);
+            if (Buffer.from(piece).includes('\n\n')) heard++;
+          },
+        });
+        return new Response(response.body!.pipeThrough(counted), response);
+      },
+    });
     const seen: TaskRecord[] = [];
-    const waiting = client.waitFor(process_id, {
+    const waiting = listening.waitFor(process_id, {
       onProgress: (record) => seen.push(record),
       pollMs: [10, 10],
     });
     const streams = () => network.requests.filter((each) => each.endsWith('/events')).length;
     for (let cut = 1; cut <= 4; cut++) {
-      await expect.poll(streams, { timeout: 10_000 }).toBeGreaterThanOrEqual(cut);
-      await new Promise((done) => setTimeout(done, 100));
+      await expect.poll(() => heard, LONG).toBeGreaterThanOrEqual(cut);
       network.cutAll();
     }
-    await expect.poll(streams, { timeout: 10_000 }).toBeGreaterThan(4);
+    await expect.poll(() => heard, LONG).toBeGreaterThanOrEqual(5);
+    expect(streams()).toBeGreaterThanOrEqual(5);
     expect(seen.map(({ status }) => status)).toEqual(['wait for task file upload']);
     const direct = createClient({ baseUrl: http.address, apiKey: http.alice });
     await direct.upload((await direct.renewUpload(process_id)).url, items);
@@ -295,7 +315,8 @@ describe('waitFor', () => {
     const startMs = performance.now();
     const error = await failure(patient.waitFor(process_id, { pollMs: [10, 50], patienceMs: 300 }));
     expect(error.kind).toBe('network');
-    expect(performance.now() - startMs).toBeLessThan(5000);
+    // Not the two minutes of patience that it has by itself.
+    expect(performance.now() - startMs).toBeLessThan(40_000);
     await createClient({ baseUrl: http.address, apiKey: http.alice }).remove(process_id);
   });
 });

@@ -151,7 +151,7 @@ describe('toNodeHandler', () => {
   });
 });
 
-describe('a body that the host has read', { timeout: 120_000 }, () => {
+describe('a body that the host has read', { timeout: 300_000 }, () => {
   const items = fixedItems(falcon512, 3);
 
   /** Signs, and takes a task to its end, behind what has read the bodies. */

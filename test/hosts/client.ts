@@ -37,7 +37,7 @@ export function open({ method, url, headers = {}, body }: Sent): Promise<Incomin
       method,
       agent,
       headers: { 'accept-encoding': 'gzip, deflate, br', ...length, ...headers },
-      timeout: 60_000,
+      timeout: 200_000,
     });
     let answered = false;
     outgoing.on('response', (incoming) => {

@@ -8,7 +8,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
-import { falcon512 } from '../../src/falcon/index.ts';
+import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import { toTriple } from '../../src/middleware/taskFile.ts';
 import { startService } from '../middleware/support.ts';
 import { fixedItems } from '../runtimes/check.ts';
@@ -74,12 +74,12 @@ beforeAll(async () => {
   } finally {
     await service.close();
   }
-}, 120_000);
+}, 300_000);
 
 describe.concurrent('hosts', () => {
   test.each(programs.map((recipe, i) => [`${recipe.heading}, program ${i + 1}`, recipe] as const))(
     '%s',
-    { timeout: 300_000 },
+    { timeout: 600_000 },
     async (_, recipe) => {
       const kitchen = await layOut(recipe.source, commandOf(recipe));
       try {
@@ -122,16 +122,18 @@ async function survives(recipe: Recipe): Promise<void> {
   expect(source).not.toBe(recipe.source);
   const kitchen = await layOut(source, commandOf(recipe));
   try {
-    const stopMs = recipe.heading === 'Deno' ? SLOW_STOP_MS : STOP_MS;
-    await stopsWork(kitchen, await takesOver(kitchen), stopMs);
+    await stopsWork(kitchen, await takesOver(kitchen));
   } finally {
     await kitchen.close();
   }
 }
 
+/** A busy machine may be done with a task before a signal or a request comes: then it is tried with another. */
+const ROUNDS = 5;
+
 /** kill -9 while a worker is at a task; the next start takes it over and finishes it. @returns the second start */
-async function takesOver(kitchen: Kitchen): Promise<RunningRecipe> {
-  const items = fixedItems(falcon512, 600);
+async function takesOver(kitchen: Kitchen, round = 1): Promise<RunningRecipe> {
+  const items = fixedItems(falcon512, 1722);
   const headers = { authorization: kitchen.alice, 'content-type': 'application/json' };
   const first = await kitchen.start();
   const accepted = await fetch(`${first.base}/v1/svc/aggsign`, {
@@ -145,15 +147,18 @@ async function takesOver(kitchen: Kitchen): Promise<RunningRecipe> {
     const response = await fetch(`${base}/v1/svc/tasks/${process_id}`, { headers });
     return (await response.json()) as { status: string; result_path: string };
   };
-  while (!(await recordFrom(first.base)).status.startsWith('falcon signature')) await pause(10);
+  while ((await recordFrom(first.base)).status.startsWith('wait')) await pause(10);
   await first.end('SIGKILL');
 
   const second = await kitchen.start();
   let record = await recordFrom(second.base);
-  expect(record.status).not.toBe('completed');
   for (; record.status !== 'completed'; record = await recordFrom(second.base)) {
     expect(record.status).not.toBe('failed');
     await pause(100);
+  }
+  if (round < ROUNDS && record.result_path.includes(`/results/1/${process_id}.json`)) {
+    await second.end('SIGKILL');
+    return takesOver(kitchen, round + 1);
   }
   // Its second attempt: the first belonged to the process that is gone.
   expect(record.result_path).toContain(`/results/2/${process_id}.json`);
@@ -162,46 +167,66 @@ async function takesOver(kitchen: Kitchen): Promise<RunningRecipe> {
   return second;
 }
 
-/** Threads sleep so long after a cancellation at the latest, and are then watched for as long. */
-const STOP_MS = 1000;
-
-/** Deno does not interrupt a busy thread: it ends when the prover pauses next, seconds later on a busy machine. */
-const SLOW_STOP_MS = 6000;
+/** A process is at rest that uses the processor for so little in so long: one that works gets more on any machine. */
+const REST = { ms: 2000, seconds: 0.1 };
 
 /** A task that is cancelled while it is proved lets all threads go, and the next task gets them. */
-async function stopsWork(
-  { alice }: Kitchen,
-  { base, cpuSeconds }: RunningRecipe,
-  stopMs: number,
-): Promise<void> {
+async function stopsWork({ alice }: Kitchen, { base, cpuSeconds }: RunningRecipe): Promise<void> {
   const headers = { authorization: alice, 'content-type': 'application/json' };
   const submit = async (count: number) => {
-    const body = JSON.stringify({ data: fixedItems(falcon512, count).map(toTriple) });
+    const body = JSON.stringify({ data: fixedItems(falcon1024, count).map(toTriple) });
     const answer = await fetch(`${base}/v1/svc/aggsign`, { method: 'POST', headers, body });
     const { process_id } = (await answer.json()) as { process_id: number };
     return `${base}/v1/svc/tasks/${process_id}`;
   };
-  const statusOf = async (task: string, init: RequestInit = {}) => {
-    const answer = await fetch(task, { headers, ...init });
+  const statusOf = async (task: string) => {
+    const answer = await fetch(task, { headers });
     return ((await answer.json()) as { status: string }).status;
   };
-  const large = await submit(1722);
-  while ((await statusOf(large)) !== 'falcon signature aggregation') await pause(10);
-  expect(await statusOf(large, { method: 'DELETE' })).toBe('cancelled');
-  await pause(stopMs);
-  const before = await cpuSeconds();
-  await pause(STOP_MS);
-  const after = await cpuSeconds();
-  if (before !== null && after !== null) expect(after - before).toBeLessThan(0.25);
+  const reach = async (task: string, wanted: RegExp) => {
+    let status = await statusOf(task);
+    for (; !wanted.test(status); status = await statusOf(task)) await pause(10);
+    return status;
+  };
+  /** Processor time from now until the process is at rest. */
+  const spent = async () => {
+    const start = await cpuSeconds();
+    for (let before = start; ; ) {
+      await pause(REST.ms);
+      const after = await cpuSeconds();
+      if (start === null || before === null || after === null) return null;
+      if (after - before < REST.seconds) return after - start;
+      before = after;
+    }
+  };
+
+  const idle = await cpuSeconds();
+  expect(await reach(await submit(1722), /^(completed|failed)$/)).toBe('completed');
+  const done = await cpuSeconds();
+
+  let large: string;
+  for (let round = 1; ; round++) {
+    large = await submit(1722);
+    if ((await reach(large, /aggregation$|^(completed|failed)$/)).endsWith('aggregation')) {
+      const answer = await fetch(large, { method: 'DELETE', headers });
+      if (answer.status === 200) break;
+    }
+    expect(round).toBeLessThan(ROUNDS);
+  }
+  // Seconds of the processor, not of the clock: on a busy machine they come late. Deno does not interrupt a busy
+  // thread; it ends when the prover pauses next.
+  const seconds = await spent();
+  if (idle !== null && done !== null && seconds !== null) {
+    expect(seconds).toBeLessThan((done - idle) / 2);
+  }
   const small = await submit(3);
-  while (/^(wait|falcon)/.test(await statusOf(small))) await pause(20);
-  expect(await statusOf(small)).toBe('completed');
+  expect(await reach(small, /^(completed|failed|cancelled)$/)).toBe('completed');
   expect(await statusOf(large)).toBe('cancelled');
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('what runs on Node is sound in types', { timeout: 120_000 }, async () => {
+test('what runs on Node is sound in types', { timeout: 300_000 }, async () => {
   const folder = await mkdtemp(`${projectFolder}build/types-`);
   try {
     const onNode = programs.filter(({ heading }) => heading !== 'Deno' && heading !== 'Bun');

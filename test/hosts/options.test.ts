@@ -33,7 +33,7 @@ let undo: (() => unknown)[];
 beforeAll(async () => {
   const service = await startService();
   reference = await walk({ ...service, base: service.address }).finally(() => service.close());
-}, 120_000);
+}, 300_000);
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'falconry-options-'));
@@ -75,7 +75,7 @@ function keptLogger(): { logger: Logger; text(): string } {
   return { logger, text: () => lines.join('\n') };
 }
 
-describe('behind a reverse proxy', { timeout: 120_000 }, () => {
+describe('behind a reverse proxy', { timeout: 300_000 }, () => {
   test('that keeps the path and names itself: trustProxy', async () => {
     const service = await begin({ trustProxy: true });
     const app = express();

@@ -73,7 +73,7 @@ beforeAll(async () => {
     child.stderr.setEncoding('utf8').on('data', look);
     void ended.then(() => reject(new Error(`ended:\n${output}`)));
   });
-}, 120_000);
+}, 300_000);
 
 afterAll(async () => {
   await stop?.();
@@ -88,7 +88,7 @@ async function ask(path: string, body: unknown): Promise<any> {
   return JSON.parse(text);
 }
 
-describe('workerd', () => {
+describe('workerd', { timeout: 300_000 }, () => {
   test('signs and verifies', async () => {
     const digest = '0x0123456789';
     const { signature } = await ask('/sign', { digest });

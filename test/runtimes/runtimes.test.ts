@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { aggregate } from '../../src/aggregate/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
-import { findChromium, openBrowser } from '../support/chromium.ts';
+import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
 import { type Degree, nobleObject, nobleSign } from '../support/peers.ts';
 import { check, checkInputs, fixedItems, proveMany, type Report, sha256 } from './check.ts';
@@ -16,6 +16,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 const installed = (name: string): string => join(root, 'node_modules/.bin', name);
 const TOPIC = 'runtimes really started';
+const LONG = { timeout: 300_000 };
 
 let answers: Record<string, string>;
 let proofs: Record<string, string>;
@@ -37,7 +38,7 @@ async function nobleAnswers(): Promise<Record<string, string>> {
 beforeAll(async () => {
   answers = await nobleAnswers();
   ({ proofs } = await check());
-});
+}, LONG.timeout);
 
 function judge(report: Report, needsRelaxed: boolean): string {
   expect(report.faults).toEqual([]);
@@ -55,18 +56,18 @@ function judge(report: Report, needsRelaxed: boolean): string {
 async function runCommand(command: string, args: readonly string[]): Promise<Report> {
   const { stdout } = await promisify(execFile)(command, [...args, main], {
     cwd: root,
-    timeout: 90_000,
+    timeout: 280_000,
     env: { ...process.env, NO_COLOR: '1' },
   });
   return JSON.parse(stdout.trim().split('\n').at(-1)!) as Report;
 }
 
-test('Node', { timeout: 120_000 }, async (context) => {
+test('Node', LONG, async (context) => {
   const report = await runCommand(process.execPath, []);
   fact(context, TOPIC, `Node ${process.versions.node}: ${judge(report, true)}`);
 });
 
-test('Deno', { timeout: 120_000 }, async (context) => {
+test('Deno', LONG, async (context) => {
   const [version] = execFileSync(installed('deno'), ['--version'], { encoding: 'utf8' }).split(
     '\n',
   );
@@ -81,7 +82,7 @@ test('Deno', { timeout: 120_000 }, async (context) => {
   fact(context, TOPIC, `${version}: ${judge(report, true)}`);
 });
 
-test('Bun', { timeout: 120_000 }, async (context) => {
+test('Bun', LONG, async (context) => {
   const version = execFileSync(installed('bun'), ['--version'], { encoding: 'utf8' }).trim();
   // JavaScriptCore decides by itself whether it has relaxed SIMD.
   const report = await runCommand(installed('bun'), ['run', '--no-install']);
@@ -90,20 +91,19 @@ test('Bun', { timeout: 120_000 }, async (context) => {
 
 const executablePath = findChromium();
 
-test('Chromium', { timeout: 120_000 }, async (context) => {
+test('Chromium', LONG, async (context) => {
   if (executablePath === undefined) return context.skip('no Chromium on this machine');
   const server = await serveLibrary();
   const browser = await openBrowser(executablePath);
   try {
     const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(String(error)));
     await page.goto(server.url);
-    await page
-      .waitForFunction('globalThis.loaded === true', undefined, { timeout: 30_000 })
-      .catch((error) => {
-        throw new Error([...errors, ...server.missing, String(error)].join('\n'));
-      });
+    await page.waitForFunction('globalThis.loaded === true').catch((error) => {
+      throw new Error([...errors, ...server.missing, String(error)].join('\n'));
+    });
     const report = (await page.evaluate('globalThis.report')) as Report;
     expect(errors).toEqual([]);
     expect(server.missing).toEqual(['/test/runtimes/nothing-here.ts']);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { findChromium, openBrowser } from '../support/chromium.ts';
+import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
 import { serveLibrary } from './serve.ts';
 import type { ThreadsReport } from './threadsCheck.ts';
@@ -12,13 +12,13 @@ import type { ThreadsReport } from './threadsCheck.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const main = fileURLToPath(new URL('./threadsMain.ts', import.meta.url));
 const installed = (name: string): string => join(root, 'node_modules/.bin', name);
-const LONG = { timeout: 180_000 };
+const LONG = { timeout: 300_000 };
 const DENO = ['run', '--no-prompt', '--no-lock', '--cached-only', '--node-modules-dir=manual'];
 
 async function runCommand(command: string, args: readonly string[]): Promise<ThreadsReport> {
   const { stdout } = await promisify(execFile)(command, [...args, main], {
     cwd: root,
-    timeout: 120_000,
+    timeout: 280_000,
     env: { ...process.env, NO_COLOR: '1' },
   });
   return JSON.parse(stdout.trim().split('\n').at(-1)!) as ThreadsReport;
@@ -48,6 +48,7 @@ test('Chromium', LONG, async (context) => {
   const call = "import('/test/runtimes/threadsCheck.ts').then((m) => m.checkThreads())";
   try {
     const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(server.url);
     expect(await page.evaluate(call)).toEqual(expected);
     // A page whose policy forbids workers.

@@ -3,6 +3,9 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 
+/** The longest wait for anything on a page. Only a machine that is slow beyond use needs so much. */
+export const PATIENCE_MS = 100_000;
+
 /** Where it is; undefined, with a notice, where there is none. */
 export function findChromium(): string | undefined {
   const folders = ['/usr/bin', ...(process.env.PATH ?? '').split(delimiter)];

@@ -1,7 +1,8 @@
 /** The page for everybody: by keyboard, by screen reader, in both schemes, on a phone, without motion. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findChromium, openBrowser } from '../support/chromium.ts';
+import { createClient } from '../../src/client/index.ts';
+import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
 import {
   brokenIds,
@@ -79,7 +80,7 @@ async function everyView(
   await look('tasks, none of this status');
 }
 
-describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 120_000 }, () => {
+describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 }, () => {
   let browser: Browser;
   let ui: UiService;
   beforeAll(async () => {
@@ -276,8 +277,8 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 120_000 
     await close();
   });
 
-  test('what happens is said aloud', async () => {
-    const { page, close } = await visit(browser, address());
+  /** From now on, all that is said is kept; returns what was. */
+  async function listen(page: Page): Promise<() => Promise<string[]>> {
     await page.evaluate(() => {
       const said: string[] = [];
       Object.assign(globalThis, { said });
@@ -288,6 +289,12 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 120_000 
         subtree: true,
       });
     });
+    return async () => (await page.evaluate('said')) as string[];
+  }
+
+  test('what happens is said aloud', async () => {
+    const { page, close } = await visit(browser, address());
+    const said = await listen(page);
     await enterKey(page, ui.key);
     await page.getByRole('link', { name: 'Build a task' }).click();
     await page.getByRole('spinbutton', { name: 'Signatures' }).fill('3');
@@ -295,8 +302,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 120_000 
     await page.getByText(/^all verify/).waitFor();
     await page.getByRole('button', { name: 'Submit the task' }).click();
     await page.getByRole('heading', { name: 'What was saved' }).waitFor();
-    const said = (await page.evaluate('said')) as string[];
-    expect(said).toEqual(
+    expect(await said()).toEqual(
       expect.arrayContaining([
         'The key is good',
         'Making test items',
@@ -306,6 +312,45 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 120_000 
         'The result is here',
       ]),
     );
+    await close();
+  });
+
+  test('an end that came before the first look is said, too', async () => {
+    const client = createClient({ baseUrl: ui.address, apiKey: ui.key });
+    const ends: [string, () => Promise<string>][] = [
+      [
+        'completed',
+        async () => (await client.waitFor(await client.submit(someItems(2)))).process_id,
+      ],
+      [
+        'failed',
+        async () => {
+          const { process_id } = await client.submit(withWrongSignature(someItems(2), 1));
+          await expect(client.waitFor(process_id)).rejects.toMatchObject({ code: 'TASK_FAILED' });
+          return process_id;
+        },
+      ],
+      [
+        'cancelled',
+        async () => {
+          const { process_id } = await client.createTask();
+          await client.cancel(process_id);
+          return process_id;
+        },
+      ],
+    ];
+    const { page, close } = await visit(browser, address());
+    await enterKey(page, ui.key);
+    const said = await listen(page);
+    for (const [state, end] of ends) {
+      await page.goto(`${address()}#tasks/${await end()}`);
+      await expect.poll(said, { timeout: PATIENCE_MS }).toContain(`The task is ${state}`);
+    }
+    // What goes on is there to be read; nothing has happened yet.
+    const { process_id: open } = await client.createTask();
+    await page.goto(`${address()}#tasks/${open}`);
+    await page.locator('.chip', { hasText: 'created' }).waitFor();
+    expect((await said()).filter((text) => text.includes('created'))).toEqual([]);
     await close();
   });
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { openHttpServer } from '../../src/cli/httpServer.ts';
 import { falconService, type ServiceOptions } from '../../src/middleware/index.ts';
+import { PATIENCE_MS } from '../support/chromium.ts';
 
 export interface UiService {
   /** Address of the service, without `/v1`. */
@@ -33,7 +34,8 @@ export async function startUiService(
     key,
     async close() {
       await Promise.all([server.close(0), service.stop({ graceMs: 0 })]);
-      await rm(directory, { recursive: true, force: true });
+      // Whatever is still being written to there may end first.
+      await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     },
   };
 }
@@ -76,7 +78,7 @@ export async function visit(
       );
     });
   });
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(url);
   return { page, complaints, requests, close: () => context.close() };
 }

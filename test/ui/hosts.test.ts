@@ -34,7 +34,7 @@ function commandOf({ heading }: Recipe): string[] {
     : [installed(program), ...flags, '{file}'];
 }
 
-describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 120_000 }, () => {
+describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 }, () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await openBrowser(executablePath!);

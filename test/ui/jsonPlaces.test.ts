@@ -79,6 +79,7 @@ describe('jsonPlaces', () => {
     const long = `["0x${'ab'.repeat(8_000_000)}", 1]`;
     const startMs = performance.now();
     expect(jsonPlaces(long).elements).toEqual([1, long.length - 2]);
-    expect(performance.now() - startMs).toBeLessThan(2000);
+    // A tenth of a second. A reader that looks back at what it has read would take hours.
+    expect(performance.now() - startMs).toBeLessThan(40_000);
   });
 });

@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
-import { findChromium, openBrowser } from '../support/chromium.ts';
+import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
 import { enterKey, startUiService, type UiService, visit } from './browser.ts';
 import { someItems } from './taskFiles.ts';
 
@@ -10,10 +10,10 @@ const executablePath = findChromium();
 
 /** Waits until what is read is as expected. */
 async function eventually<T>(read: () => Promise<T>, expected: T): Promise<void> {
-  await expect.poll(read, { timeout: 15_000 }).toEqual(expected);
+  await expect.poll(read, { timeout: PATIENCE_MS }).toEqual(expected);
 }
 
-describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 120_000 }, () => {
+describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 }, () => {
   let browser: Browser;
   /** Nobody works on its tasks: they stay where they are. */
   let idle: UiService;
@@ -91,9 +91,13 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 120_000 
     const { process_id: other } = await client.submit(someItems(2));
     const row = page.locator('.tasks > li', { hasText: other });
     await row.getByText('waiting', { exact: true }).waitFor();
-    await expect.poll(() => requests.some((one) => one.includes(`${other}/events`))).toBe(true);
+    await eventually(async () => requests.some((one) => one.includes(`${other}/events`)), true);
     await client.cancel(other);
     await row.getByText('cancelled', { exact: true }).waitFor();
+    // A list from before the cancellation that comes after its event is followed again, and must find the task.
+    const lists = () => requests.filter((one) => one.includes('/tasks?')).length;
+    const seen = lists();
+    await eventually(async () => lists() > seen, true);
     await client.remove(other);
     await row.waitFor({ state: 'detached' });
     expect(complaints).toEqual([]);

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { HttpServer } from '../../../src/cli/httpServer.ts';
 import { startService, type TestService } from '../../middleware/support.ts';
-import { findChromium, openBrowser } from '../../support/chromium.ts';
+import { findChromium, openBrowser, PATIENCE_MS } from '../../support/chromium.ts';
 import { fact } from '../../support/facts.ts';
 import { PLAIN_KEY, type PlainServer, startPlainServer } from '../plainServer.ts';
 import type { ClientReport, Servers } from './check.ts';
@@ -16,6 +16,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 const installed = (name: string): string => join(root, 'node_modules/.bin', name);
 const TOPIC = 'the client really ran in';
+const LONG = { timeout: 300_000 };
 
 let http: TestService;
 let host: HttpServer;
@@ -52,13 +53,13 @@ function judge(report: ClientReport): string {
 async function runCommand(command: string, args: readonly string[]): Promise<ClientReport> {
   const { stdout } = await promisify(execFile)(command, [...args, main, JSON.stringify(servers)], {
     cwd: root,
-    timeout: 90_000,
+    timeout: 280_000,
     env: { ...process.env, NO_COLOR: '1' },
   });
   return JSON.parse(stdout.trim().split('\n').at(-1)!) as ClientReport;
 }
 
-test('Node', async (context) => {
+test('Node', LONG, async (context) => {
   fact(
     context,
     TOPIC,
@@ -66,7 +67,7 @@ test('Node', async (context) => {
   );
 });
 
-test('Deno', async (context) => {
+test('Deno', LONG, async (context) => {
   const [version] = execFileSync(installed('deno'), ['--version'], { encoding: 'utf8' }).split(
     '\n',
   );
@@ -82,7 +83,7 @@ test('Deno', async (context) => {
   fact(context, TOPIC, `${version}: ${judge(report)}`);
 });
 
-test('Bun', async (context) => {
+test('Bun', LONG, async (context) => {
   const version = execFileSync(installed('bun'), ['--version'], { encoding: 'utf8' }).trim();
   const report = await runCommand(installed('bun'), ['run', '--no-install']);
   fact(context, TOPIC, `Bun ${version}: ${judge(report)}`);
@@ -90,19 +91,26 @@ test('Bun', async (context) => {
 
 const executablePath = findChromium();
 
-test('Chromium', async (context) => {
+test('Chromium', LONG, async (context) => {
   if (executablePath === undefined) return context.skip('no Chromium on this machine');
   const browser = await openBrowser(executablePath);
   try {
     const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(String(error)));
     await page.goto(`http://127.0.0.1:${host.port}/page`);
-    await page
-      .waitForFunction('globalThis.loaded === true', undefined, { timeout: 30_000 })
-      .catch((error) => {
-        throw new Error([...errors, String(error)].join('\n'));
-      });
+    await page.waitForFunction('globalThis.loaded === true').catch((error) => {
+      throw new Error([...errors, String(error)].join('\n'));
+    });
+    // Chromium tells of an upload ten times a second: one that lasts a second is told of in between.
+    const session = await page.context().newCDPSession(page);
+    await session.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: 24_000_000,
+    });
     const run = (own: Servers) =>
       page.evaluate(`globalThis.checkClient(${JSON.stringify(own)})`) as Promise<ClientReport>;
     // In a page the address may be relative to it; or that of another origin, which allows it.
