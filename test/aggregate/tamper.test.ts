@@ -215,13 +215,23 @@ describe('fuzzed bytes', () => {
   });
 
   it('claims of many items cost nothing', () => {
-    const item = small[0]!;
-    const many = new Array(8192).fill({ publicKey: item.publicKey, message: item.message });
+    const { publicKey, message } = small[0]!;
+    let looks = 0;
+    const item = {
+      get publicKey() {
+        looks++;
+        return publicKey;
+      },
+      get message() {
+        looks++;
+        return message;
+      },
+    };
+    const many = new Array(8192).fill(item);
     const head = Uint8Array.from([...good.subarray(0, 38), 0x20, 0, 0x1f, 0xff]);
-    const start = performance.now();
     expect(verifyAggregate(head, many)).toBe(false);
     expect(() => inspectAggregate(head)).toThrow();
-    // Refused before the 7 MB of statements are hashed; generous for a busy machine.
-    expect(performance.now() - start).toBeLessThan(1000);
+    // Each was looked at once, for its type: refused before the 7 MB of statements are hashed.
+    expect(looks).toBe(2 * 8192);
   });
 });

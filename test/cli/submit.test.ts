@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { memoryStore } from '../../src/middleware/stores/memory.ts';
 import { type BadNetwork, badNetwork } from '../client/badNetwork.ts';
 import { signedItems } from '../client/items.ts';
 import { PLAIN_KEY, startPlainServer } from '../client/plainServer.ts';
@@ -212,14 +213,18 @@ describe('a state that does not fit', () => {
   });
 
   test('a task that expired before its notification was never submitted: another one is made', async () => {
-    const short = await startService({ threads: 1, uploadUrlTtlMs: 1000 });
+    let aheadMs = 0;
+    const store = memoryStore({ nowMs: () => Date.now() + aheadMs });
+    const short = await startService({ threads: 1, store });
     try {
       const task = newTask();
       const proxied = await badNetwork(short.port);
       const own = environment(proxied.address, short.alice);
       proxied.fate = (request) => (/^PUT /.test(request) ? 'before' : 'pass');
       expect((await falconry(['submit', task, '--retries', '0'], own)).code).toBe(4);
-      await new Promise((resolve) => setTimeout(resolve, 2500));
+      aheadMs = 2 * 3_600_000;
+      expect((await store.sweep({ answerMs: 24 * 3_600_000 })).expired).toBe(1);
+      aheadMs = 0;
       proxied.fate = () => 'pass';
       const { code, stderr } = await falconry(['submit', task, '-o', `${task}.out`], own);
       expect(code, stderr).toBe(0);

@@ -62,7 +62,7 @@ function nobleKey(degree: Degree, seed: Uint8Array) {
 describe.each(BUILDS)('module $module', ({ module, sets }) => {
   test.for(sets)(
     '$degree: the same keys as noble, and as before',
-    { timeout: SLOW ? 600_000 : 60_000 },
+    { timeout: 600_000 },
     ({ degree, falcon }, context) => {
       const count = SLOW ? 300 : degree === 512 ? 30 : 6;
       const random = testRandom(`keygen ${degree}`);

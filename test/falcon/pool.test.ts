@@ -245,7 +245,7 @@ test('an idle pool does not keep the process alive', async () => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '-e', source],
-    { timeout: 30_000 },
+    { timeout: 100_000 },
   );
   expect(stdout.trim()).toBe('[]');
 });

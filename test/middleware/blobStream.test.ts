@@ -36,5 +36,5 @@ it.runIf(process.platform === 'linux').each([
     await reader.cancel();
     await reading;
   }
-  await expect.poll(openFiles).toEqual([]);
+  await expect.poll(openFiles, { timeout: 100_000 }).toEqual([]);
 });

@@ -20,8 +20,8 @@ export function sendRaw(port: number, request: RawRequest): Promise<Answer | nul
     const socket = connect(port, '127.0.0.1');
     const timer = setTimeout(() => {
       socket.destroy();
-      reject(new Error(`no answer and no end within 20 s to ${String(parts[0]).slice(0, 300)}`));
-    }, 20_000);
+      reject(new Error(`no answer and no end within 100 s to ${String(parts[0]).slice(0, 300)}`));
+    }, 100_000);
     const done = () => {
       clearTimeout(timer);
       socket.destroy();

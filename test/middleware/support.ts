@@ -75,7 +75,8 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     },
     async close() {
       await Promise.all([server.close(0), service.stop({ graceMs: 0 })]);
-      await rm(directory, { recursive: true, force: true });
+      // What a request that was cut off still writes can get in between.
+      await rm(directory, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

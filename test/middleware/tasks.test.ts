@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { CodedError } from '../../src/errors.ts';
 import {
   canGo,
@@ -66,6 +66,29 @@ describe('a timestamp', () => {
     const stampMs = Date.parse(timestamp());
     expect(stampMs).toBeGreaterThanOrEqual(before - 1);
     expect(stampMs).toBeLessThanOrEqual(Date.now() + 6);
+  });
+
+  it('stays in order when the process loses its processor between its two clocks', () => {
+    const now = Date.now.bind(Date);
+    const lasting = (ms: number, work = () => {}) => {
+      for (const endMs = performance.now() + ms; performance.now() < endMs; ) work();
+    };
+    let holdMs = 0;
+    const held = vi.spyOn(Date, 'now').mockImplementation(() => {
+      lasting(holdMs);
+      holdMs = 0;
+      return now();
+    });
+    const stamps: string[] = [];
+    try {
+      for (let i = 0; i < 40; i++) {
+        holdMs = 4.2 + (i % 8) / 10;
+        lasting(8, () => stamps.push(timestamp()));
+      }
+      expect(stamps).toEqual(stamps.toSorted());
+    } finally {
+      held.mockRestore();
+    }
   });
 });
 

@@ -1,6 +1,9 @@
-import { readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
+import { memoryStore } from '../../src/middleware/stores/memory.ts';
 import { expectProblem, startService, type TestService, toAnswer } from './support.ts';
 
 const CREATE = '/v1/svc/aggsign/task';
@@ -161,13 +164,19 @@ describe('the upload url', () => {
 
 describe('a task that is left alone', () => {
   it('expires, and says so everywhere; its file goes, and it can be removed', async () => {
-    const http = await startService({ workers: false, uploadUrlTtlMs: 1000 });
+    // Two looks for expired tasks in such a time; the clock that they go by is put forward.
+    const uploadUrlTtlMs = 10_000;
+    let aheadMs = 0;
+    const store = memoryStore({ nowMs: () => Date.now() + aheadMs });
+    const http = await startService({ workers: false, uploadUrlTtlMs, store });
     try {
       const idle = (await http.ask('POST', CREATE)).json;
       const { process_id, url } = (await http.ask('POST', CREATE)).json;
       expect((await http.ask('PUT', url, '[]', { key: null })).status).toBe(200);
       const path = `/v1/svc/tasks/${process_id}`;
       let record = (await http.ask('GET', path)).json;
+      expect(record.status).toBe('wait for notification');
+      aheadMs = 2 * uploadUrlTtlMs;
       while (record.status !== 'expired') {
         await new Promise((resolve) => setTimeout(resolve, 50));
         record = (await http.ask('GET', path)).json;
@@ -189,14 +198,22 @@ describe('a task that is left alone', () => {
 
 describe('the end of an upload url', () => {
   it('comes when it says; a new one can be had before the task expires', async () => {
-    const http = await startService({ workers: false, uploadUrlTtlMs: 3000 });
+    const uploadUrlTtlMs = 3_600_000;
+    let aheadMs = 0;
+    const nowMs = () => Date.now() + aheadMs;
+    const folder = await mkdtemp(join(tmpdir(), 'falconry-upload-'));
+    const store = memoryStore({ nowMs });
+    const blobs = directoryBlobs({ path: folder, secret: () => store.secret('urls'), nowMs });
+    const http = await startService({ workers: false, uploadUrlTtlMs, store, blobs });
     try {
       const { process_id, url } = (await http.ask('POST', CREATE)).json;
       const reissued = await http.ask('POST', `${CREATE}/${process_id}/url`);
       expect(reissued.status).toBe(200);
       expect(reissued.json.process_id).toBe(process_id);
       expect((await http.ask('PUT', reissued.json.url, '[]', { key: null })).status).toBe(200);
-      await new Promise((resolve) => setTimeout(resolve, 4100));
+      aheadMs = uploadUrlTtlMs / 2;
+      expect((await http.ask('PUT', url, '[]', { key: null })).status).toBe(200);
+      aheadMs = uploadUrlTtlMs + 1100;
       for (const old of [url, reissued.json.url]) {
         expectProblem(await http.ask('PUT', old, '[]', { key: null }), 403, 'FORBIDDEN_URL');
       }
@@ -204,6 +221,7 @@ describe('the end of an upload url', () => {
       expectProblem(late, 409, 'CONFLICT');
     } finally {
       await http.close();
+      await rm(folder, { recursive: true });
     }
   });
 });

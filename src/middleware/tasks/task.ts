@@ -185,8 +185,29 @@ export type ListedTask = Pick<
 >;
 
 const NS_PER_MS = 1_000_000n;
+/** Two readings of one clock this close together: nothing came between them. */
+const MAX_GAP_MS = 1;
 let anchorNs = 0n;
 let lastNs = 0n;
+
+/**
+ * Both clocks at one moment. A process that loses its processor between the readings would pair a wall clock with a
+ * monotonic one of long before, and take the difference for a clock that was set: such a pair is read again.
+ *
+ * @returns nanoseconds; the wall clock's are whole milliseconds
+ */
+function readClocks(): { wallNs: bigint; monotonicNs: bigint } {
+  for (;;) {
+    const beforeMs = performance.now();
+    const wallMs = Date.now();
+    const afterMs = performance.now();
+    if (afterMs - beforeMs > MAX_GAP_MS) continue;
+    return {
+      wallNs: BigInt(wallMs) * NS_PER_MS,
+      monotonicNs: BigInt(Math.round(beforeMs * 1e6)),
+    };
+  }
+}
 
 /**
  * The time now as ISO 8601 UTC with nine fractional digits. The wall clock gives the milliseconds' truth, the
@@ -195,8 +216,7 @@ let lastNs = 0n;
  * @returns e.g. `2026-11-21T20:23:05.123456789Z`; never the same text twice in one process.
  */
 export function timestamp(): string {
-  const monotonicNs = BigInt(Math.round(performance.now() * 1e6));
-  const wallNs = BigInt(Date.now()) * NS_PER_MS;
+  const { wallNs, monotonicNs } = readClocks();
   const driftNs = anchorNs + monotonicNs - wallNs;
   if (driftNs < 0n || driftNs > 5n * NS_PER_MS) anchorNs = wallNs - monotonicNs;
   let ns = anchorNs + monotonicNs;

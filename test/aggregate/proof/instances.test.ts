@@ -129,7 +129,7 @@ describe('a pool', () => {
     const items = signedItems('falcon512', 110);
     await using pool = createAggregatePool({ threads: 2, workerUrl });
     const first = await pool.aggregate(items, proof);
-    await vi.waitUntil(() => made > 0);
+    await vi.waitUntil(() => made > 0, { timeout: 100_000 });
     const before = made;
     for (let again = 0; again < 2; again++) {
       await wait(50);
