@@ -9,12 +9,12 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
-import { toTriple } from '../../src/middleware/taskFile.ts';
+import { type TaskItem, toTriple } from '../../src/middleware/taskFile.ts';
 import { startService } from '../middleware/support.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { fact } from '../support/facts.ts';
 import { tellsAddresses } from './addresses.ts';
-import { open } from './client.ts';
+import { open, send } from './client.ts';
 import {
   installed,
   type Kitchen,
@@ -131,21 +131,31 @@ async function survives(recipe: Recipe): Promise<void> {
 /** A busy machine may be done with a task before a signal or a request comes: then it is tried with another. */
 const ROUNDS = 5;
 
+/** By a connection of its own: one that was kept may have ended during the arithmetic since the last request. */
+async function ask<T>(method: string, url: string, key: string, data?: readonly TaskItem[]) {
+  const headers = {
+    authorization: key,
+    'accept-encoding': 'identity',
+    ...(data && { 'content-type': 'application/json' }),
+  };
+  const body = data && Buffer.from(JSON.stringify({ data: data.map(toTriple) }));
+  const answer = await send({ method, url, headers, ...(body && { body }) });
+  const text = answer.body.toString();
+  return { status: answer.status, json: (text === '' ? null : JSON.parse(text)) as T };
+}
+
 /** kill -9 while a worker is at a task; the next start takes it over and finishes it. @returns the second start */
 async function takesOver(kitchen: Kitchen, round = 1): Promise<RunningRecipe> {
   const items = fixedItems(falcon512, 1722);
-  const headers = { authorization: kitchen.alice, 'content-type': 'application/json' };
+  const { alice } = kitchen;
   const first = await kitchen.start();
-  const accepted = await fetch(`${first.base}/v1/svc/aggsign`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ data: items.map(toTriple) }),
-  });
+  const aggregate = `${first.base}/v1/svc/aggsign`;
+  const accepted = await ask<{ process_id: number }>('POST', aggregate, alice, items);
   expect(accepted.status).toBe(202);
-  const { process_id } = (await accepted.json()) as { process_id: number };
+  const { process_id } = accepted.json;
   const recordFrom = async (base: string) => {
-    const response = await fetch(`${base}/v1/svc/tasks/${process_id}`, { headers });
-    return (await response.json()) as { status: string; result_path: string };
+    const url = `${base}/v1/svc/tasks/${process_id}`;
+    return (await ask<{ status: string; result_path: string }>('GET', url, alice)).json;
   };
   while ((await recordFrom(first.base)).status.startsWith('wait')) await pause(10);
   await first.end('SIGKILL');
@@ -172,17 +182,14 @@ const REST = { ms: 2000, seconds: 0.1 };
 
 /** A task that is cancelled while it is proved lets all threads go, and the next task gets them. */
 async function stopsWork({ alice }: Kitchen, { base, cpuSeconds }: RunningRecipe): Promise<void> {
-  const headers = { authorization: alice, 'content-type': 'application/json' };
   const submit = async (count: number) => {
-    const body = JSON.stringify({ data: fixedItems(falcon1024, count).map(toTriple) });
-    const answer = await fetch(`${base}/v1/svc/aggsign`, { method: 'POST', headers, body });
-    const { process_id } = (await answer.json()) as { process_id: number };
-    return `${base}/v1/svc/tasks/${process_id}`;
+    const items = fixedItems(falcon1024, count);
+    const url = `${base}/v1/svc/aggsign`;
+    const { json } = await ask<{ process_id: number }>('POST', url, alice, items);
+    return `${base}/v1/svc/tasks/${json.process_id}`;
   };
-  const statusOf = async (task: string) => {
-    const answer = await fetch(task, { headers });
-    return ((await answer.json()) as { status: string }).status;
-  };
+  const statusOf = async (task: string) =>
+    (await ask<{ status: string }>('GET', task, alice)).json.status;
   const reach = async (task: string, wanted: RegExp) => {
     let status = await statusOf(task);
     for (; !wanted.test(status); status = await statusOf(task)) await pause(10);
@@ -208,8 +215,7 @@ async function stopsWork({ alice }: Kitchen, { base, cpuSeconds }: RunningRecipe
   for (let round = 1; ; round++) {
     large = await submit(1722);
     if ((await reach(large, /aggregation$|^(completed|failed)$/)).endsWith('aggregation')) {
-      const answer = await fetch(large, { method: 'DELETE', headers });
-      if (answer.status === 200) break;
+      if ((await ask('DELETE', large, alice)).status === 200) break;
     }
     expect(round).toBeLessThan(ROUNDS);
   }
