@@ -281,6 +281,30 @@ export function decomposeMany(out: usize, coefs: usize, polys: i32, count: i32, 
   return status;
 }
 
+/**
+ * A run of columns of a vector into columns of another one.
+ *
+ * Shape:  columns `first` to `first + count - 1` of from -> `column` on of to
+ * Memory: to, from, PAIR
+ */
+export function copyColumns(to: usize, column: i32, from: usize, first: i32, count: i32): i32 {
+  while (count > 0) {
+    loadColumn(PAIR, from, first);
+    if (count == 1 || column & 1) {
+      storeColumn(to, column++, PAIR);
+      first += 1;
+      count -= 1;
+    } else {
+      loadColumn(PAIR + FORM, from, first + 1);
+      storePair(to, column, PAIR, PAIR + FORM);
+      column += 2;
+      first += 2;
+      count -= 2;
+    }
+  }
+  return OK;
+}
+
 /** Eleven times four blocks: eight elements of a key, and what unpacking reads beyond. */
 const KEY_STREAM: usize = memory.data(2832, 64);
 

@@ -27,6 +27,7 @@ export {
   addMultiples,
   coefsToVec,
   collapseToVecs,
+  copyColumns,
   decomposeMany,
   expandKey,
   formsToCoefs,

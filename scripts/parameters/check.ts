@@ -28,6 +28,8 @@ const PRIMES = [13697n, 13441n, 13313n, 12289n, 12161n, 11777n];
 /** squared operator norm of a challenge: 441, plus the rounding of the test */
 const T_SQ = 442n;
 const C_L1 = 69n;
+/** of a short challenge: 64 coefficients of at most 4 */
+const SHORT_L1 = 256n;
 const ALPHA_SQ = 82n;
 const ALPHA_L1 = 56n;
 /** gamma^2 = 144/30 = 24/5 */
@@ -134,17 +136,11 @@ function checkRange(
   fail: Fail,
 ): void {
   const n = BigInt(level.n);
-  const kappa = BigInt(level.kappa);
   const half = (Q - 1n) / 2n;
   // |alpha sigma(s)| <= |alpha| |s| at level 0, 16 bits with sign elsewhere
   const largest = index === 0 ? squareRoot(ALPHA_SQ * BETA_SQ[set]) + 1n : 1n << 15n;
   // A s, and h with phi reduced: two products
   if (2n * 64n * n * half * largest >= HALF_PRODUCT) fail(`level ${index}: range of A s`);
-  // phi before its reduction: three lifts and the links of S and Y, or the rows of E3
-  const gadget = !level.tail ? 1n << BigInt(level.b * (level.f - 1)) : 1n;
-  const lifts = 256n * half * (index === 0 ? 4n : 3n);
-  const phi = lifts + 256n * half * gadget * (kappa + 30n);
-  if (phi * C_L1 * BigInt(level.r) >= HALF_PRODUCT) fail(`level ${index}: range of phi`);
   if (index === 0) {
     // b^(k): |F| |s|_1, |s|_1 by Cauchy and Schwarz
     const count = BigInt(bucket);
@@ -152,9 +148,30 @@ function checkRange(
     const w = 64n * BigInt(level.lengths[1]!) * (1n << 13n);
     if (half * (l1 + w) >= HALF_PRODUCT) fail('level 0: range of lifts');
     // links: beta_k sigma(eta alpha) of an item, and eta U of 32 items, |U|_1 <= |tau|_1 |alpha|_1 |S_i|_1
-    if (3n * 256n * half * ALPHA_L1 >= HALF_PRODUCT) fail('level 0: range of a link');
+    if (3n * SHORT_L1 * half * ALPHA_L1 >= HALF_PRODUCT) fail('level 0: range of a link');
     const item = squareRootUp((64n * BigInt(level.lengths[0]!) * BETA_SQ[set]) / count);
-    if (32n * half * 256n * ALPHA_L1 * item >= HALF_PRODUCT) fail('level 0: range of links');
+    if (32n * half * SHORT_L1 * ALPHA_L1 * item >= HALF_PRODUCT) fail('level 0: range of links');
+  }
+}
+
+/** The sum of c_a phi_a over the rows of a level, before its reduction: what the level before leaves, lifts, padding. */
+function checkFolds({ levels, tail }: Parameters, fail: Fail): void {
+  const half = (Q - 1n) / 2n;
+  for (const [index, level] of [...levels, tail].entries()) {
+    // lifts, and the links of S and Y; the challenge of padding or of a cut
+    let phi = SHORT_L1 * half * (index === 0 ? 4n : 3n) + SHORT_L1;
+    const before = levels[index - 1];
+    if (before !== undefined) {
+      const top = (digits: number, bits: number): bigint => 1n << BigInt((digits - 1) * bits);
+      // A, or B, C, D, folded and not reduced; phi_z
+      const keys = SHORT_L1 * half * BigInt(Math.max(before.kappa, 2 * before.kappa1)) + half;
+      const onZ = 2n * top(before.f, before.b) * keys;
+      // products of two or three challenges, times the digit; a_ab reduced
+      const onT = C_L1 * SHORT_L1 * top(before.fu, before.bu);
+      const onG = 2n * C_L1 * C_L1 * SHORT_L1 * top(before.fg, before.bg) + SHORT_L1 * half;
+      phi += onZ + keys + onT * C_L1 + onG;
+    }
+    if (phi * C_L1 * BigInt(level.r) >= HALF_PRODUCT) fail(`level ${index}: range of phi`);
   }
 }
 
@@ -257,6 +274,7 @@ export function checkRow(row: TableRow): string[] {
   }
   const parameters = readRow(row);
   checkShapes(parameters, fail);
+  checkFolds(parameters, fail);
   checkIntegers(parameters, fail);
   checkBinding(parameters, fail);
   if (errorBits(parameters) < 128) fail('the error exceeds 2^-128');

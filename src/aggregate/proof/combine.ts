@@ -5,7 +5,7 @@ import { COEFS, FORM, formsOf, type Seed, SMALL, sampleShorts } from './challeng
 import { type Columns, runsWithin } from './columns.ts';
 import { SHORT } from './labels.ts';
 import type { Output } from './output.ts';
-import { coefsOf, constantForm, type Values } from './ring.ts';
+import { type Blocks, constantForm, vecOf } from './ring.ts';
 import { firstRows, LIFTS, pairIndex, Q, type Run } from './shapes.ts';
 import { rowAddresses } from './steps.ts';
 
@@ -45,7 +45,7 @@ export function carriedConstraints(
   seed: Seed,
   shape: Shape,
   before: Output,
-  foldedA: Values,
+  foldedA: Blocks,
   target: Target,
 ): Coefs {
   const { kernels } = lab;
@@ -157,7 +157,7 @@ export function carriedConstraints(
 function onDigits(
   lab: Labrador,
   { n, f, b }: OrdinaryLevel,
-  foldedA: Values,
+  foldedA: Blocks,
   phiZ: Vecs,
   out: number,
 ): void {
@@ -166,8 +166,7 @@ function onDigits(
     const minus = lab.forms(2);
     for (const at of [minus.at, minus.at + FORM]) constantForm(lab, at, -1n);
     const row = lab.vecs(1, n);
-    kernels.coefsToVec(row.at, 0, coefsOf(lab, [foldedA]).at, COEFS, n);
-    lab.combine(row, 0, [row.at, phiZ.at], minus);
+    lab.combine(row, 0, [vecOf(lab, foldedA).at, phiZ.at], minus);
     const power = lab.forms(1);
     constantForm(lab, power.at, 1n << BigInt(b));
     for (let i = 0; i < f; i++) {

@@ -14,7 +14,7 @@ import type { ParsedSection } from './parse.ts';
 import type { FoldedKeys } from './reduceConstraints.ts';
 import { foldKey, type KeyFold } from './reduceKeys.ts';
 import { foldRows, type RowsFold } from './reduceLevel.ts';
-import { joined, type Values } from './ring.ts';
+import { type Blocks, joinedBlocks } from './ring.ts';
 import { firstRows } from './shapes.ts';
 import type { SectionSeeds } from './verifyReplay.ts';
 
@@ -24,7 +24,7 @@ export type FoldJob =
   | ({ readonly kind: 'key' } & KeyFold);
 
 /** Columns of phi_z or of a folded key, and of items what goes with them; undefined if the statements are not acceptable. */
-export type FoldResult = FoldedItems | Values | undefined;
+export type FoldResult = FoldedItems | Blocks | undefined;
 
 /** Does a part; yields how much of it is done. */
 export function* runFold(lab: Labrador, job: FoldJob): Generator<number, FoldResult> {
@@ -57,7 +57,7 @@ export interface Folded {
   /** levels 0, 1, ... */
   readonly keys: readonly FoldedKeys[];
   /** phi_z of the projection's part of the lifts: levels 1, 2, ..., tail */
-  readonly rows: readonly Values[];
+  readonly rows: readonly Blocks[];
 }
 
 /** Parts of about equal cost, and how their results fit together again. */
@@ -146,15 +146,15 @@ export function planFolds(
     jobs,
     assemble(results) {
       if (results.some((result) => result === undefined)) return undefined;
-      const values = ([from, to]: [number, number]): Values =>
-        joined(results.slice(from, to) as Values[]);
+      const blocks = ([from, to]: [number, number]): Blocks =>
+        joinedBlocks(results.slice(from, to) as Blocks[]);
       return {
         items: results.slice(...itemRange) as FoldedItems[],
         keys: keyRanges.map(({ inner, outer }) => ({
-          inner: values(inner),
-          outer: outer.map(values),
+          inner: blocks(inner),
+          outer: outer.map(blocks),
         })),
-        rows: rowRanges.map(values),
+        rows: rowRanges.map(blocks),
       };
     },
   };

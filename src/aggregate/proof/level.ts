@@ -8,7 +8,7 @@ import { commitOuter, note, storeG, storeH, storeT } from './commit.ts';
 import type { Context } from './context.ts';
 import { ABSORB, SEED } from './labels.ts';
 import { newOutput, type Output } from './output.ts';
-import { coefsOf, joined, sumOf, type Values, valuesOf } from './ring.ts';
+import { coefsOf, joined, joinedBlocks, sumOf, type Values, valuesOf } from './ring.ts';
 import { amortisingChallenges, sendLifts, sendProjection } from './send.ts';
 import { paddingOf, type Run } from './shapes.ts';
 
@@ -92,7 +92,7 @@ export async function carry(
   return lab.scope(() =>
     valuesOf(
       lab,
-      carriedConstraints(lab, context.seedOf(seed), params, before, joined(foldedA), target),
+      carriedConstraints(lab, context.seedOf(seed), params, before, joinedBlocks(foldedA), target),
     ),
   );
 }

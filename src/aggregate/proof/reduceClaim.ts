@@ -7,7 +7,6 @@ import type { Forms, Labrador, Vecs } from '../wasm.ts';
 import { FORM, type Seed } from './challenges.ts';
 import { SHORT } from './labels.ts';
 import {
-  addAmortised,
   addOuter,
   type Challenges,
   type Claim,
@@ -55,25 +54,28 @@ export function foldClaim(
     const c: Forms = { kind: 'forms', at: lab.put(claim.c), count: level.r };
     const pieces = piecesOf(level, outers);
     const v = new Part(lab, shape.rows[level.f]!, shape.n);
-    const more = new Part(lab, shape.rows[level.f]!, shape.n);
+    // E3 and E5 on z, before digits and signs: phi_z, and A folded
     const z = new Part(lab, shape.rows[0]!, shape.n);
+    z.putValues(claim.phi);
+    const foldedA = new Part(lab, shape.rows[0]!, shape.n);
+    foldedA.putBlocks(0, folded.inner);
+    const more = new Part(lab, shape.rows[level.f]!, shape.n);
 
     addOuter(lab, v, claim, pieces, folded.outer, challenges, b);
     putInner(lab, more, claim, c, challenges);
     putGarbage(lab, more, claim, pieces, c, challenges);
-    addAmortised(lab, z, claim, folded.inner);
     addProduct(lab, b, challenges.gamma, claim.b);
-    foldParts(folding, shape, level, z.vecs, [v.vecs, more.vecs]);
+    foldParts(folding, shape, level, [z.vecs, foldedA.vecs], [v.vecs, more.vecs]);
     return quadraticOf(lab, shape, level, challenges.delta);
   });
 }
 
-/** The rows of z_0, z_1, ... have phi = -2^(b i) z in common; those of v have their own, in two summands. */
+/** The rows of z_0, z_1, ... have phi = -2^(b i) z in common; those of v have their own. Both z and v are sums. */
 function foldParts(
   folding: Folding,
   shape: Shape,
   { f, b }: OrdinaryLevel,
-  z: Vecs,
+  z: readonly Vecs[],
   v: readonly Vecs[],
 ): void {
   const { lab, c } = folding;
@@ -83,14 +85,16 @@ function foldParts(
     const coefficients: number[] = [];
     const negative = Array.from({ length: f }, (_, i) => constantForm(lab, -(1n << BigInt(b * i))));
     const form = lab.room(FORM);
-    for (let row = 0; row < z.rows; row++) {
+    for (let row = 0; row < shape.rows[0]!; row++) {
       const coefficient = lab.room(FORM, true);
       for (let i = 0; i < f; i++) {
         lab.kernels.mulForm(form, formAt(c, first[i]! + row), negative[i]!);
         lab.kernels.addForm(coefficient, coefficient, form);
       }
-      vectors.push(lab.row(z, row));
-      coefficients.push(coefficient);
+      for (const summand of z) {
+        vectors.push(lab.row(summand, row));
+        coefficients.push(coefficient);
+      }
     }
     for (const summand of v) {
       for (let row = 0; row < summand.rows; row++) {

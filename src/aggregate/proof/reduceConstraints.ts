@@ -8,7 +8,7 @@ import { COEFS, FORM } from './challenges.ts';
 import { Q_BITS } from './encode.ts';
 import { addProduct, addToColumn, constantForm, formAt, scaled } from './reduceFold.ts';
 import { someForms } from './reduceKeys.ts';
-import { coefsOf, type Values } from './ring.ts';
+import { type Blocks, coefsOf, type Values, vecOf } from './ring.ts';
 import { firstRows, type Pieces, Q } from './shapes.ts';
 
 /** a_ab of one pair; pairs with a factor in common share the array. */
@@ -49,13 +49,24 @@ export class Part {
     addToColumn(this.#lab, this.#scratch, at, place % vecs.columns, form);
   }
 
-  /** Polynomials mod q in the place of what is there, from a place on. */
-  put(place: number, values: Values): void {
+  /** Polynomials mod q in the place of what is there, from the first place on. */
+  putValues(values: Values): void {
     const lab = this.#lab;
     lab.scope(() => {
       const { at, count } = coefsOf(lab, [values]);
-      this.#eachRun(place, count, (row, column, done, here) =>
+      this.#eachRun(0, count, (row, column, done, here) =>
         lab.kernels.coefsToVec(row, column, at + COEFS * done, COEFS, here),
+      );
+    });
+  }
+
+  /** Polynomials in NTT form in the place of what is there, from a place on. */
+  putBlocks(place: number, blocks: Blocks): void {
+    const lab = this.#lab;
+    lab.scope(() => {
+      const { at, columns } = vecOf(lab, blocks);
+      this.#eachRun(place, columns, (row, column, done, here) =>
+        lab.kernels.copyColumns(row, column, at, done, here),
       );
     });
   }
@@ -85,9 +96,9 @@ export class Part {
 
 /** The keys of a level, folded by the challenges of the next one. */
 export interface FoldedKeys {
-  readonly inner: Values;
+  readonly inner: Blocks;
   /** B (at level 0 B_A and B_B), C, D */
-  readonly outer: readonly Values[];
+  readonly outer: readonly Blocks[];
 }
 
 /** Challenges of E1 to E6, in NTT form. */
@@ -105,7 +116,7 @@ export function addOuter(
   v: Part,
   { number, level, outer }: Claim,
   pieces: Pieces,
-  keys: readonly Values[],
+  keys: readonly Blocks[],
   challenges: Challenges,
   b: number,
 ): void {
@@ -117,7 +128,7 @@ export function addOuter(
   );
   const split = rowsOfA * fu * kappa;
   const places = [pieces.t, ...(number === 0 ? [pieces.t + split] : []), pieces.g, pieces.h];
-  for (const [i, place] of places.entries()) v.put(place, keys[i]!);
+  for (const [i, place] of places.entries()) v.putBlocks(place, keys[i]!);
 
   lab.scope(() => {
     const coefs = lab.coefs(1);
@@ -203,24 +214,6 @@ export function putGarbage(
         known.set(factor, forms);
       }
       for (const [j, at] of forms.entries()) v.add(pieces.g + j * pairs + pair, at);
-    }
-  });
-}
-
-/** E3 and E5 on z, before digits and signs: A folded, and phi_z; reduced mod q. */
-export function addAmortised(
-  lab: Labrador,
-  z: Part,
-  { level: { n }, phi }: Claim,
-  foldedA: Values,
-): void {
-  const { vecs } = z;
-  lab.scope(() => {
-    const { at } = coefsOf(lab, [phi, foldedA]);
-    for (let row = 0; row < vecs.rows; row++) {
-      const from = row * vecs.columns;
-      const count = Math.min(vecs.columns, n - from);
-      lab.kernels.coefsToVec(lab.row(vecs, row), 0, at + COEFS * from, COEFS, count);
     }
   });
 }

@@ -1,12 +1,11 @@
 /**
  * phi_z = sum over rows of c_a phi_a (docs/protocol.md, 6.3 and 10.1), added up as the phi of the rows come; they are never stored.
  *
- * A form stands for an integer polynomial below P/2 = 2^80.8. What goes in here is at most 2^60 (psi times short challenges and 2^13);
- * c_a makes it 2^66, all rows 2^71.
+ * A form stands for an integer polynomial below P/2 = 2^80.8. With all of c_a the sum is below 2^78.1 at every row of the table, though folded keys
+ * come as they are, not reduced mod q: `checkFolds` of scripts/parameters/check.ts.
  */
 import type { Forms, Labrador, Vecs } from '../wasm.ts';
 import {
-  COEFS,
   clearRest,
   FORM,
   type Seed,
@@ -15,7 +14,7 @@ import {
   startProjection,
 } from './challenges.ts';
 import { SHORT } from './labels.ts';
-import { coefsOf, type Values } from './ring.ts';
+import { type Blocks, vecOf } from './ring.ts';
 import { LIFTS, Q } from './shapes.ts';
 
 /** Bytes of 32 columns of a vector. */
@@ -155,14 +154,12 @@ export class Folding {
     });
   }
 
-  /** Every column gains a polynomial mod q. */
-  addValues(values: Values): void {
+  /** Columns gain those of another sum. */
+  addBlocks(blocks: Blocks): void {
     const { lab } = this;
     lab.scope(() => {
-      const vec = lab.vecs(1, this.sum.columns);
-      const coefs = coefsOf(lab, [values]);
-      lab.kernels.coefsToVec(vec.at, 0, coefs.at, COEFS, coefs.count);
-      this.addVectors([vec.at], [this.#one], 0, coefs.count);
+      const { at, columns } = vecOf(lab, blocks);
+      this.addVectors([at], [this.#one], 0, columns);
     });
   }
 

@@ -10,7 +10,7 @@ import { foldClaim } from './reduceClaim.ts';
 import type { Claim, FoldedKeys, QuadraticTerm } from './reduceConstraints.ts';
 import { Folding, type FoldingChallenges, zeroForm } from './reduceFold.ts';
 import { addLifts, padRuns, weighted } from './reduceLifts.ts';
-import { type Values, valuesOf } from './ring.ts';
+import { type Blocks, blocksOf, valuesOf } from './ring.ts';
 import { type OpenSeeds, openChallenges, openSeeds } from './seeds.ts';
 import { LIFTS, paddingOf, ROWS_OF_PROJECTION } from './shapes.ts';
 import type { LevelSeeds } from './verifyReplay.ts';
@@ -36,7 +36,7 @@ export interface RowsFold {
 }
 
 /** phi_z of the projection's part of the lifts, in those columns (8.4). */
-export function foldRows(lab: Labrador, fold: RowsFold): Values {
+export function foldRows(lab: Labrador, fold: RowsFold): Blocks {
   const { number, shape, columns, counter } = fold;
   return lab.scope(() => {
     const open = openSeeds(lab, fold.seeds, number);
@@ -48,9 +48,7 @@ export function foldRows(lab: Labrador, fold: RowsFold): Values {
     for (const { row, number, count } of placesWithin(placesOfRows(shape), columns)) {
       folding.addProjection(staging, open.jl, counter, row, number, count);
     }
-    const phi = lab.coefs(width);
-    lab.kernels.vecToCoefs(phi.at, folding.sum.at, 0, width);
-    return valuesOf(lab, phi);
+    return blocksOf(lab, folding.sum);
   });
 }
 
@@ -60,7 +58,7 @@ export function reduceLevel(
   level: OrdinaryLevel,
   before: Claim,
   keys: FoldedKeys,
-  rows: Values,
+  rows: Blocks,
   fields: ParsedOrdinary,
   seeds: LevelSeeds,
 ): Claim {
@@ -83,7 +81,7 @@ export function reduceRows(
   shape: Shape,
   claim: Claim,
   keys: FoldedKeys,
-  rows: Values,
+  rows: Blocks,
   { y, b: lifts }: Projected,
   seeds: OpenSeeds,
   challenges: FoldingChallenges,
@@ -98,7 +96,7 @@ export function reduceRows(
       weighted(lab, omega + 8 * ROWS_OF_PROJECTION * k, projection),
     );
     addLifts(lab, b, challenges.beta, lifts, constants);
-    folding.addValues(rows);
+    folding.addBlocks(rows);
   });
   padRuns(folding, seeds.combine, shape.n, paddingOf(shape));
   return { folding, quadratic, b };

@@ -1,14 +1,42 @@
-/** Polynomials mod q that cross from one module to another: as i64 coefficients, centred. */
-import type { Coefs, Forms, Labrador, Smalls } from '../wasm.ts';
+/** Polynomials that cross from one module to another: mod q, as i64 coefficients, centred; or as they are in NTT form. */
+import type { Coefs, Forms, Labrador, Smalls, Vecs } from '../wasm.ts';
 import { COEFS, FORM, SMALL } from './challenges.ts';
 import { Q_NUMBER } from './encode.ts';
 import { Q } from './shapes.ts';
+
+/** Columns of a block. */
+const COLUMNS_OF_BLOCK = 32;
 
 const HALF_Q = (Q - 1n) / 2n;
 const HALF_Q_NUMBER = Number(HALF_Q);
 
 /** Coefficients that can be handed to another thread. */
 export type Values = BigInt64Array<ArrayBuffer>;
+
+/** Columns of a vector in NTT form, as they stand in memory: 32 of them are a block, those that are missing from the last one are zero. */
+export interface Blocks {
+  readonly columns: number;
+  readonly values: Int16Array<ArrayBuffer>;
+}
+
+/** A copy of the columns of a vector of one row. */
+export function blocksOf(lab: Labrador, { at, columns, stride }: Vecs): Blocks {
+  const values = new Int16Array(lab.kernels.memory.buffer as ArrayBuffer, at, stride / 2).slice();
+  return { columns, values };
+}
+
+/** Columns behind each other; all but the last ones are whole blocks. */
+export const joinedBlocks = (lists: readonly Blocks[]): Blocks => ({
+  columns: lists.reduce((sum, { columns }) => sum + columns, 0),
+  values: joined(lists.map(({ values }) => values)),
+});
+
+/** A vector again. */
+export function vecOf(lab: Labrador, { columns, values }: Blocks): Vecs {
+  const blocks = Math.ceil(columns / COLUMNS_OF_BLOCK);
+  const at = lab.put(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+  return { kind: 'vecs', at, rows: 1, columns, blocks, stride: values.byteLength };
+}
 
 /** A copy of polynomials as they stand. */
 export const valuesOf = (lab: Labrador, coefs: Coefs): Values => lab.i64(coefs).slice();
@@ -81,13 +109,14 @@ export const slice = <T extends Smalls | Coefs | Forms>(
   count,
 });
 
-/** Runs of polynomials behind each other; the run itself if there is only one. */
-export function joined(lists: readonly Values[]): Values {
+/** Lists behind each other; the list itself if there is only one. */
+export function joined<T extends Values | Int16Array<ArrayBuffer>>(lists: readonly T[]): T {
   if (lists.length === 1) return lists[0]!;
-  const all = new BigInt64Array(lists.reduce((length, list) => length + list.length, 0));
+  const length = lists.reduce((sum, list) => sum + list.length, 0);
+  const all = new (lists[0]!.constructor as new (length: number) => T)(length);
   let at = 0;
   for (const list of lists) {
-    all.set(list, at);
+    all.set(list as never, at);
     at += list.length;
   }
   return all;

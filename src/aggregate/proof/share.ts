@@ -36,7 +36,7 @@ import { MATRIX, SHORT } from './labels.ts';
 import { combineItems, liftsOfItems, liftsOfLinks } from './liftsOfItems.ts';
 import { collapse, projected } from './projection.ts';
 import { foldKey } from './reduceKeys.ts';
-import { coefsOf, sumOf, type Values, valuesOf } from './ring.ts';
+import { type Blocks, coefsOf, sumOf, type Values, valuesOf } from './ring.ts';
 import { degreeOf, FUNCTIONALS, firstRows, LIFTS, type Run } from './shapes.ts';
 import {
   addLifts,
@@ -270,7 +270,7 @@ export class Share {
     readonly kappa: number;
     readonly columns: Columns;
     readonly seed: Uint8Array;
-  }): Values {
+  }): Blocks {
     const { kappa, ...of } = input;
     const by = { short: SHORT.amortised, first: 0, rows: kappa };
     return foldKey(this.#lab, { ...of, matrix: MATRIX.A, ...by });

@@ -9,7 +9,7 @@ import type { ParsedTail } from './parse.ts';
 import type { Claim, FoldedKeys, QuadraticTerm } from './reduceConstraints.ts';
 import { Folding, type FoldingChallenges } from './reduceFold.ts';
 import { reduceRows } from './reduceLevel.ts';
-import type { Values } from './ring.ts';
+import type { Blocks } from './ring.ts';
 import { type OpenSeeds, openChallenges, openSeeds } from './seeds.ts';
 import { LIFTS, Q } from './shapes.ts';
 import type { Transcript } from './transcript.ts';
@@ -35,7 +35,7 @@ export function verifyTail(
   { levels, tail }: Parameters,
   claim: Claim,
   keys: FoldedKeys,
-  rows: Values,
+  rows: Blocks,
   fields: ParsedTail,
   seeds: TailSeeds,
   transcript: Transcript,
@@ -68,7 +68,7 @@ function sumsOf(
   number: number,
   claim: Claim,
   keys: FoldedKeys,
-  rows: Values,
+  rows: Blocks,
   fields: ParsedTail,
   seeds: TailSeeds,
 ): Sums {
