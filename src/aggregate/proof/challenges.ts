@@ -44,8 +44,8 @@ export const keysSeed = (lab: Labrador, level: number): Seed =>
   new Seed(lab, shake256([new TextEncoder().encode(KEYS_LABEL)], 32).slice(), level);
 
 /** Columns and bytes of a block of a row, see wasm.ts. */
-const BLOCK_COLUMNS = 32;
-const BLOCK_BYTES = 24_576;
+export const BLOCK_COLUMNS = 32;
+export const BLOCK_BYTES = 24_576;
 
 /** Bytes of a row of columns. */
 export const vecBytes = (columns: number): number =>

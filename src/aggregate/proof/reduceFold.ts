@@ -6,6 +6,8 @@
  */
 import type { Forms, Labrador, Vecs } from '../wasm.ts';
 import {
+  BLOCK_BYTES,
+  BLOCK_COLUMNS,
   clearRest,
   FORM,
   type Seed,
@@ -16,10 +18,6 @@ import {
 import { SHORT } from './labels.ts';
 import { type Blocks, vecOf } from './ring.ts';
 import { LIFTS, Q } from './shapes.ts';
-
-/** Bytes of 32 columns of a vector. */
-const BLOCK = 24_576;
-export const COLUMNS_OF_BLOCK = 32;
 
 /** The form of one polynomial, zero. */
 export const zeroForm = (lab: Labrador): number => lab.room(FORM, true);
@@ -148,8 +146,8 @@ export class Folding {
       for (const [i, at] of [...coefficients, this.#one].entries()) {
         lab.bytes(formAt(forms, i), FORM).set(lab.bytes(at, FORM));
       }
-      const blocks = Math.ceil(columns / COLUMNS_OF_BLOCK);
-      const at = sum.at + BLOCK * (from / COLUMNS_OF_BLOCK);
+      const blocks = Math.ceil(columns / BLOCK_COLUMNS);
+      const at = sum.at + BLOCK_BYTES * (from / BLOCK_COLUMNS);
       lab.combine({ ...sum, at, columns, blocks }, 0, [...vectors, at], forms);
     });
   }

@@ -1,14 +1,13 @@
 /** Commitment keys, folded by short challenges as they are expanded (docs/protocol.md, 6.1 and 10.1); none is stored. */
 import type { Forms, Labrador, Vecs } from '../wasm.ts';
-import { clearRest, keysSeed, Seed } from './challenges.ts';
+import { BLOCK_BYTES, BLOCK_COLUMNS, clearRest, FORM, keysSeed, Seed } from './challenges.ts';
 import type { Columns } from './columns.ts';
 import { STREAM } from './labels.ts';
-import { COLUMNS_OF_BLOCK, rowsOf, shortForms } from './reduceFold.ts';
+import { rowsOf, shortForms } from './reduceFold.ts';
 import { type Blocks, blocksOf } from './ring.ts';
 
 /** Columns that are expanded before they are summed: what stays in a cache. */
 const RUN = 64;
-const BLOCK = 24_576;
 
 /** Some columns of a key, and the challenges to fold it by. */
 export interface KeyFold {
@@ -43,7 +42,7 @@ export function foldKey(
 /** Part of a list of forms. */
 export const someForms = (forms: Forms, from: number, count: number): Forms => ({
   ...forms,
-  at: forms.at + 768 * from,
+  at: forms.at + FORM * from,
   count,
 });
 
@@ -62,13 +61,13 @@ function foldKeyRows(
     for (let from = first; from < to; from += RUN) {
       const count = Math.min(RUN, to - from);
       clearRest(lab, rows, count);
-      const offset = BLOCK * (from / COLUMNS_OF_BLOCK);
+      const offset = BLOCK_BYTES * (from / BLOCK_COLUMNS);
       for (const [i, at] of addresses.entries()) {
         keys.start(STREAM.keys, matrix, i);
         lab.kernels.expandKey(at - offset, from, count); // writes the stream's columns
       }
-      const at = out.at + BLOCK * ((from - first) / COLUMNS_OF_BLOCK);
-      const blocks = Math.ceil(count / COLUMNS_OF_BLOCK);
+      const at = out.at + BLOCK_BYTES * ((from - first) / BLOCK_COLUMNS);
+      const blocks = Math.ceil(count / BLOCK_COLUMNS);
       lab.combine({ ...out, at, columns: count, blocks }, 0, addresses, challenges);
     }
   });

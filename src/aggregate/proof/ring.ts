@@ -1,11 +1,8 @@
 /** Polynomials that cross from one module to another: mod q, as i64 coefficients, centred; or as they are in NTT form. */
 import type { Coefs, Forms, Labrador, Smalls, Vecs } from '../wasm.ts';
-import { COEFS, FORM, SMALL } from './challenges.ts';
+import { BLOCK_COLUMNS, COEFS, FORM, SMALL } from './challenges.ts';
 import { Q_NUMBER } from './encode.ts';
 import { Q } from './shapes.ts';
-
-/** Columns of a block. */
-const COLUMNS_OF_BLOCK = 32;
 
 const HALF_Q = (Q - 1n) / 2n;
 const HALF_Q_NUMBER = Number(HALF_Q);
@@ -33,7 +30,7 @@ export const joinedBlocks = (lists: readonly Blocks[]): Blocks => ({
 
 /** A vector again. */
 export function vecOf(lab: Labrador, { columns, values }: Blocks): Vecs {
-  const blocks = Math.ceil(columns / COLUMNS_OF_BLOCK);
+  const blocks = Math.ceil(columns / BLOCK_COLUMNS);
   const at = lab.put(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
   return { kind: 'vecs', at, rows: 1, columns, blocks, stride: values.byteLength };
 }
