@@ -199,7 +199,7 @@ function checkIntegers(parameters: Parameters, fail: Fail): void {
   if (coefficients >= 1n << 53n) fail('tail: the sum of squares is no exact double');
 }
 
-/** soundness.md, 3 (2): coefficients that are not caught alone add up below q/2; and what the code of y holds */
+/** soundness.md, 5.6: coefficients that are not caught alone add up below q/2; and what the code of y holds */
 function checkProjection(level: OrdinaryLevel | TailLevel, index: number, fail: Fail): void {
   const inSq = BigInt(level.inSq);
   const lengths = level.lengths.reduce((a, b) => a + b, 0) + level.r * level.kappa;

@@ -94,7 +94,7 @@ export function encodeTail(tail: TailLevel, fields: TailFields): Uint8Array | un
 }
 
 /** y'_0, ..., y'_263 as Rice codes, and y_264. @returns undefined if a value has no Rice code */
-function encodeProjection(y: ArrayLike<number>, k: number): Uint8Array | undefined {
+export function encodeProjection(y: ArrayLike<number>, k: number): Uint8Array | undefined {
   const signs = encodeRice(Array.from(y).slice(0, PROJECTIONS), () => k);
   return signs && concat(signs, i32Bytes([y[PROJECTIONS]!]));
 }

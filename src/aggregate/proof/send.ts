@@ -3,12 +3,11 @@ import { concat } from '../../bytes.ts';
 import type { Coefs, Forms } from '../wasm.ts';
 import { sampleCs } from './challenges.ts';
 import type { Context } from './context.ts';
-import { i32Bytes, projectionData } from './encode.ts';
+import { encodeProjection, projectionData } from './encode.ts';
 import { ABSORB, SEED } from './labels.ts';
 import { isShort, sentOf } from './projection.ts';
-import { RiceWriter } from './rice.ts';
 import type { Values } from './ring.ts';
-import { LAST_RETRY, LIFTS, PROJECTIONS } from './shapes.ts';
+import { LAST_RETRY, LIFTS } from './shapes.ts';
 
 /**
  * The first counter whose y passes; sends and absorbs it, with `more` behind.
@@ -24,11 +23,9 @@ export async function sendProjection(
   for (let counter = 0; counter <= LAST_RETRY; counter++) {
     const y = sentOf(await projection(counter));
     if (!isShort(y, inSq)) continue;
-    const rice = new RiceWriter();
-    if (!rice.write(y.slice(0, PROJECTIONS), riceY)) context.fail('code of y');
+    const field = encodeProjection(y, riceY) ?? context.fail('code of y');
     context.send(Uint8Array.of(counter));
-    context.send(rice.bytes());
-    context.send(i32Bytes(y.slice(PROJECTIONS)));
+    context.send(field);
     if (more.length > 0) context.send(more);
     context.absorb(ABSORB.y, concat(projectionData(counter, y), more));
     return counter;
