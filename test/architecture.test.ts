@@ -132,7 +132,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate)\/index\.ts$/,
-      /^(hono|zod|@hono\/zod-openapi|piscina)(\/|$)/,
+      /^(hono|zod|@asteasolutions\/zod-to-openapi|piscina)(\/|$)/,
       /^node:/,
     ],
   },

@@ -3,8 +3,9 @@
  * them; arrays of triples are judged by `taskFile.ts` (the same rules, one pass over 1722 items instead
  * of a regular expression over 20 MB), and a test holds the two to each other.
  */
-import { z } from '@hono/zod-openapi';
+
 import { ERROR_CODES, type ErrorCode } from '../errors.ts';
+import { z } from './openapi/zod.ts';
 import { type Fault, MAX_LISTED_FAULTS, ProblemError } from './problems.ts';
 import { MAX_KEY_OR_SIGNATURE_BYTES } from './taskFile.ts';
 import { STATE_TEXTS, type TaskState } from './tasks/task.ts';

@@ -2,13 +2,14 @@
  * The OpenAPI 3.1 document, made of the same list of routes that the app puts in place and of the same
  * schemas that judge requests.
  */
-import { OpenAPIHono, z } from '@hono/zod-openapi';
+import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
 import { CodedError, ERROR_CODES, type ErrorCode } from '../../errors.ts';
 import { problemBody, problemType } from '../problems.ts';
 import type { Route } from '../routes/route.ts';
 import { problemShape } from '../schemas.ts';
 import { answerHeaders, HEADERS, problemHeaders } from './headers.ts';
 import { type Answer, type Operation, type Parameter, TAGS } from './operation.ts';
+import { z } from './zod.ts';
 
 /** JSON of the document; what is in it is for readers and not for us. */
 export type Document = Readonly<Record<string, unknown>>;
@@ -79,8 +80,7 @@ export interface About {
 
 /** The document of these routes. */
 export function openapiDocument(routes: readonly Route[], about: About): Document {
-  const app = new OpenAPIHono();
-  const registry = app.openAPIRegistry;
+  const registry = new OpenAPIRegistry();
   for (const [name, { header }] of Object.entries(HEADERS)) {
     registry.registerComponent(
       'headers',
@@ -121,7 +121,7 @@ export function openapiDocument(routes: readonly Route[], about: About): Documen
       },
     });
   }
-  const document = app.getOpenAPI31Document({
+  const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.1',
     info: {
       title: `falconry (${about.serviceName})`,
@@ -141,7 +141,7 @@ export function openapiDocument(routes: readonly Route[], about: About): Documen
   return document as unknown as Document;
 }
 
-type PathConfig = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0];
+type PathConfig = Parameters<OpenAPIRegistry['registerPath']>[0];
 type Shape = (code: ErrorCode) => z.ZodType;
 
 function pathOf(route: Route, operation: Operation, shape: Shape): PathConfig {

@@ -2,8 +2,9 @@
  * What the document says of one route, as plain data beside its handler: one list gives routing, the
  * methods of a path, the OpenAPI document and the contract that tests hold every answer to.
  */
-import type { z } from '@hono/zod-openapi';
+
 import type { ErrorCode } from '../../errors.ts';
+import type { z } from './zod.ts';
 
 /** Groups of operations, in the order in which they are shown. */
 export const TAGS = {

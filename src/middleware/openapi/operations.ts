@@ -1,5 +1,5 @@
 /** What the document says of every endpoint. The routes refer to it by name. */
-import { z } from '@hono/zod-openapi';
+
 import type { ErrorCode } from '../../errors.ts';
 import {
   ProgressRecord,
@@ -23,6 +23,7 @@ import {
   waitingRecord,
 } from './examples.ts';
 import type { Operation, Parameter } from './operation.ts';
+import { z } from './zod.ts';
 
 /** A body that is read as it comes, whatever it is. */
 const READS_BODY = [

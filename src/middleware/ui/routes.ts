@@ -7,12 +7,12 @@
  *   /v1/ui/<name>.<hash>.<x>  script, worker, style, icon: never change under their names
  */
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
-import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
 import { resultKey } from '../blobs/blobStore.ts';
 import { contentSecurityPolicy, etagOf } from '../http/page.ts';
 import type { Operation } from '../openapi/operation.ts';
+import { z } from '../openapi/zod.ts';
 import type { Settings } from '../options.ts';
 import type { Deps, Route } from '../routes/route.ts';
 import { ASSETS, type AssetName, TEMPLATE } from './assets.gen.ts';
