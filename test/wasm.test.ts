@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import * as relaxed from '../src/falcon/falcon.relaxed.wasm.ts';
-import * as plain from '../src/falcon/falcon.wasm.ts';
+import * as relaxed from '../src/falcon/falcon.relaxed.wasm.gen.ts';
+import * as plain from '../src/falcon/falcon.wasm.gen.ts';
 import { createFalcon, type Falcon, falcon512, ready } from '../src/falcon/index.ts';
 import { ExpandedKey } from '../src/falcon/keys.ts';
 import { FALCON_512, FALCON_1024, type FalconParams } from '../src/falcon/params.ts';

@@ -11,7 +11,7 @@
  */
 import { shakeSqueeze } from '../shared/keccak';
 import { STREAM } from './keygenLayout';
-import { GAUSS, GAUSS_WORDS } from './keygenTables';
+import { GAUSS, GAUSS_WORDS } from './keygenTables.gen';
 import { SHAKE } from './layout';
 
 const BYTES: i32 = 1088;

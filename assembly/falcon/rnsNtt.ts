@@ -4,7 +4,7 @@
  * Forward: decimation in time with the roots in bit-reversed order; a level with butterflies at least
  * four apart works on whole vectors, the last two levels (distances 2 and 1) exchange lanes.
  */
-import { PRIME } from './keygenTables';
+import { PRIME } from './keygenTables.gen';
 import {
   P0I,
   add4,

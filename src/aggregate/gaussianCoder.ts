@@ -16,7 +16,7 @@
  * a check word each, which the caller makes of what stands before the coded bytes.
  */
 import type { ParameterSet } from '../falcon/index.ts';
-import { FREQUENCIES_512, FREQUENCIES_1024 } from './gaussianTables.ts';
+import { FREQUENCIES_512, FREQUENCIES_1024 } from './gaussianTables.gen.ts';
 
 /** Largest |x| that the model holds: 12 bits, as in every signature form. */
 export const MAX_COEFFICIENT = 2047;

@@ -1,6 +1,4 @@
 /** The big-integer layer of key generation against BigInt. */
-import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -47,13 +45,6 @@ const lopsided = (bits: number): fc.Arbitrary<bigint> =>
     );
 
 describe('tables', () => {
-  test('the generated file is what its script makes', () => {
-    const script = fileURLToPath(new URL('../../scripts/tables-keygen.ts', import.meta.url));
-    expect(() =>
-      execFileSync(process.execPath, [script, '--check'], { stdio: 'pipe' }),
-    ).not.toThrow();
-  });
-
   test('per prime: -1/p mod 2^32, 2^64 mod p, 2^63 mod p', () => {
     const columns = ['P0I', 'R2', 'T31'].map((name) => m.words(name, 308));
     primes.forEach((p, u) => {

@@ -3,7 +3,7 @@ import { concat, fromHex } from '../../bytes.ts';
 import { CodedError } from '../../errors.ts';
 import type { ParameterSet } from '../../falcon/index.ts';
 import type { Parameters } from '../parameters/rows.ts';
-import { TABLE_SHA256 } from '../parameters/table.ts';
+import { TABLE_SHA256 } from '../parameters/table.gen.ts';
 import { bestModule } from '../wasm.ts';
 import { Context, type ProveProgress } from './context.ts';
 import { keepInstance, takeInstance } from './instances.ts';

@@ -1,7 +1,7 @@
 /** Which row of the table a section uses, and where places, pairs and digits stand (docs/protocol.md, 3 and 6.2). */
 import type { ParameterSet } from '../../falcon/index.ts';
 import { type OrdinaryLevel, type Parameters, readRow, type Shape } from '../parameters/rows.ts';
-import { TABLE } from '../parameters/table.ts';
+import { TABLE } from '../parameters/table.gen.ts';
 
 /** beta^2 of Falcon, by degree. */
 export const BETA_SQ = Object.freeze({ 512: 34_034_726, 1024: 70_265_242 } as const);

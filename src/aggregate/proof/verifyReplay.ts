@@ -1,7 +1,7 @@
 /** The verifier's transcript (docs/protocol.md, 4): takes in what was sent, in its order, and gives the seeds of every level. */
 import { concat, fromHex } from '../../bytes.ts';
 import type { Parameters } from '../parameters/rows.ts';
-import { TABLE_SHA256 } from '../parameters/table.ts';
+import { TABLE_SHA256 } from '../parameters/table.gen.ts';
 import { packResidues, projectionData } from './encode.ts';
 import { ABSORB, SEED } from './labels.ts';
 import type { ParsedOrdinary, ParsedSection, ParsedTail } from './parse.ts';

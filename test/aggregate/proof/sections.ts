@@ -1,7 +1,7 @@
 /** Sections to judge: from the slow prover, or from the fast one, with all that the verifier is told about them. */
 
 import { readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
-import { TABLE, TABLE_SHA256 } from '../../../src/aggregate/parameters/table.ts';
+import { TABLE, TABLE_SHA256 } from '../../../src/aggregate/parameters/table.gen.ts';
 import { proveSection } from '../../../src/aggregate/proof/index.ts';
 import { parseSection } from '../../../src/aggregate/proof/parse.ts';
 import type { Trace } from '../../../src/aggregate/proof/transcript.ts';
