@@ -178,16 +178,12 @@ ${indent([...loads(16), ...transpose(), ...radix8(FORWARD_STEPS, vectorEntry, re
 }`;
 }
 
-function inverse512(untwists: boolean): string {
-  const reduces = (length: number) => (k: number) => INVERSE_REDUCES.has(length << levelOf(k));
-  const last = untwists
-    ? LANES.map(
-        (i) =>
-          `${x(i)} = mulmod(${x(i)}, v128.load(twist, ${32 * i}), v128.load(twist, ${32 * i + 16}), q);`,
-      )
-    : [];
-  return `/** Inverse passes over 512 coefficients${untwists ? ', with the untwist of degree 512' : ', as half of degree 1024'}. */
-export function inverse512of${untwists ? 512 : 1024}(a: usize): void {
+const inverseReduces = (length: number) => (k: number) => INVERSE_REDUCES.has(length << levelOf(k));
+
+/** Pass 1 of the inverse, which is the same for both degrees. */
+function inverse64(): string {
+  return `/** Inverse pass over 512 coefficients, distances 1 to 32. */
+function inverse64(a: usize): void {
   const q = v128.load(Q_LANES);
   let t: v128;
   for (let end: usize = a + 1024; a < end; a += 128) {
@@ -204,12 +200,26 @@ ${indent(
 ${indent([...inverseStart(), ...transpose()], 6)}
     }
     table = INVERSE_MIDDLE;
-${indent([...radix8(INVERSE_STEPS, vectorEntry, reduces(8)), ...stores(16)], 4)}
+${indent([...radix8(INVERSE_STEPS, vectorEntry, inverseReduces(8)), ...stores(16)], 4)}
   }
-  a -= 1024;
+}`;
+}
+
+function inverse512(untwists: boolean): string {
+  const last = untwists
+    ? LANES.map(
+        (i) =>
+          `${x(i)} = mulmod(${x(i)}, v128.load(twist, ${32 * i}), v128.load(twist, ${32 * i + 16}), q);`,
+      )
+    : [];
+  return `/** Inverse passes over 512 coefficients${untwists ? ', with the untwist of degree 512' : ', as half of degree 1024'}. */
+export function inverse512of${untwists ? 512 : 1024}(a: usize): void {
+  inverse64(a);
+  const q = v128.load(Q_LANES);
+  let t: v128;
   let table: usize = INVERSE_END;${untwists ? '\n  let twist: usize = UNTWIST_512;' : ''}
   for (let end: usize = a + 128; a < end; a += 16) {
-${indent([...loads(128), ...radix8(INVERSE_STEPS, vectorEntry, reduces(64)), ...last, ...stores(128)], 4)}
+${indent([...loads(128), ...radix8(INVERSE_STEPS, vectorEntry, inverseReduces(64)), ...last, ...stores(128)], 4)}
     table += 224;${untwists ? '\n    twist += 256;' : ''}
   }
 }`;
@@ -222,6 +232,8 @@ import { INVERSE_END, INVERSE_MIDDLE, INVERSE_START, UNTWIST_512 } from './nttTa
 ${forward512(9)}
 
 ${forward512(10)}
+
+${inverse64()}
 
 ${inverse512(true)}
 
