@@ -51,7 +51,7 @@ export function keygen(logn: i32): i32 {
   shakeAbsorb(SHAKE, SEED, KEYGEN_SEED);
   shakeFlip(SHAKE);
   gaussianInit();
-  let found = false;
+  let found: bool = false;
   for (let left = MAX_CANDIDATES; left > 0 && !found && ntruGen(logn, f, g); left--) {
     found = completes(logn, f, g, F, G);
   }

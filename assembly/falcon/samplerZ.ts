@@ -323,17 +323,16 @@ function sampleOne(r: v128, dss: v128, ccs: v128): i32 {
  * Spec:   Falcon round 3, algorithm 14 (BerExp), steps 5 to 10
  * Secret: all; how many bytes are compared tells nothing, the stream's being uniform
  *
- * Returns twice the position after the last byte compared, plus 1 if the candidate is accepted: the stream's byte is smaller.
+ * Returns twice the number of bytes compared, plus 1 if the candidate is accepted: the stream's last one is the smaller.
  */
-function berExp(at: i32, bits: u64): i32 {
-  let shift: u64 = 64;
+function berExp(at: usize, bits: u64): i32 {
+  let count = 0;
   let w = 0;
   do {
-    shift -= 8;
-    w = <i32>load<u8>(STREAM + <usize>at) - <i32>((bits >> shift) & 255);
-    at += 1;
-  } while (i32(w == 0) & i32(shift != 0));
-  return (at << 1) | (w >>> 31);
+    w = <i32>load<u8>(at + <usize>count) - <i32>((bits >> (56 - (count << 3))) & 255);
+    count += 1;
+  } while (i32(w == 0) & i32(count < 8));
+  return (count << 1) | (w >>> 31);
 }
 
 /**
@@ -365,8 +364,8 @@ function sampleExactly(r: v128, dss: v128, ccs: v128): i32 {
     const halved = <i32>f64x2.extract_lane(s, 0);
     const shift = (halved | ((63 - halved) >> 31)) & 63; // at most 63
     const bits = ((<u64>(<i64>value) << 1) - 1) >> <u64>shift; // algorithm 14, step 4
-    const settled = berExp(at + 10, bits);
-    streamAdvance(settled >> 1);
+    const settled = berExp(STREAM + <usize>at + 10, bits);
+    streamAdvance(at + 10 + (settled >> 1));
     if (settled & 1) return i32x4.extract_lane(z, 0);
   }
   gaveUp = true;
