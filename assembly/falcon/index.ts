@@ -8,7 +8,6 @@ export {
   BATCH_RECORDS,
   IN,
   IN_SIZE,
-  PAIRS,
   PK,
   POINT,
   PREPARED,
@@ -17,7 +16,6 @@ export {
   SEED,
   SIG,
   SK,
-  WORDS,
 } from './layout';
 export { hashInit, hashSqueeze, hashUpdate } from './hashToPoint';
 export { prepare, verify, verifyPrepared } from './verify';

@@ -14,7 +14,6 @@ import {
   sigmaForm,
   smallToForm,
   sumsToCoefs,
-  sumsToForm,
   wideToForm,
 } from './ntt';
 import { loadColumn, storeColumn, storePair } from './polyVec';
@@ -240,21 +239,9 @@ export function manySumsToCoefs(coefs: usize, sums: usize, count: i32): i32 {
   return OK;
 }
 
-/** sumsToForm for `count` sums: i32[count][6][64] -> i16[count][6][64]. */
-export function manySumsToForms(forms: usize, sums: usize, count: i32): i32 {
-  for (; count > 0; count--, forms += FORM, sums += SUMS) sumsToForm(forms, sums);
-  return OK;
-}
-
 /** smallToForm for `count` polynomials: i16[count][64] -> i16[count][6][64]. */
 export function smallsToForms(forms: usize, a: usize, count: i32): i32 {
   for (; count > 0; count--, forms += FORM, a += SMALL) smallToForm(forms, a);
-  return OK;
-}
-
-/** coefsToForm for `count` polynomials: i64[count][64] -> i16[count][6][64]. */
-export function manyCoefsToForms(forms: usize, coefs: usize, count: i32): i32 {
-  for (; count > 0; count--, forms += FORM, coefs += COEFS) coefsToForm(forms, coefs);
   return OK;
 }
 

@@ -55,45 +55,6 @@ function beyond(x: v128): v128 {
 }
 
 /**
- * The inverse of `decompose`, over the integers.
- *
- * Shape:  digit j at digits + j stride: i16[64] -> coefs: i64[64]
- * Memory: digits, coefs
- */
-export function recompose(coefs: usize, digits: usize, stride: usize, count: i32, bits: i32): void {
-  for (const end = coefs + 512; coefs < end; coefs += 64, digits += 16) {
-    let from = digits + <usize>(count - 1) * stride;
-    let a = i64x2.splat(0);
-    let b = a;
-    let c = a;
-    let d = a;
-    for (let j = 0; j < count; j++, from -= stride) {
-      const x = v128.load(from);
-      const low = i32x4.extend_low_i16x8_s(x);
-      const high = i32x4.extend_high_i16x8_s(x);
-      a = i64x2.add(i64x2.shl(a, bits), i64x2.extend_low_i32x4_s(low));
-      b = i64x2.add(i64x2.shl(b, bits), i64x2.extend_high_i32x4_s(low));
-      c = i64x2.add(i64x2.shl(c, bits), i64x2.extend_low_i32x4_s(high));
-      d = i64x2.add(i64x2.shl(d, bits), i64x2.extend_high_i32x4_s(high));
-    }
-    v128.store(coefs, a);
-    v128.store(coefs, b, 16);
-    v128.store(coefs, c, 32);
-    v128.store(coefs, d, 48);
-  }
-}
-
-/**
- * The integers x become i16 where they fit.
- *
- * Shape:  coefs: i64[64] -> out: i16[64]
- * Errors: TOO_WIDE as `decompose`
- */
-export function narrow(out: usize, coefs: usize): i32 {
-  return decompose(out, 0, coefs, 1, 1);
-}
-
-/**
  * Cuts low bits: high = floor(u / 2^cut) of u in [0, q), e = 2^cut high + 2^(cut-1) - u. With cut 0: high = u, e = 0.
  *
  * Spec:   docs/protocol.md, 6.2

@@ -11,7 +11,7 @@
  * X -> X^-1 sends index k to 63 - k in bit-reversed order, so it reverses the 64 positions: `sigmaForm`.
  */
 import { reconstruct } from './crt';
-import { finish, mred, product, tidy } from './lanes';
+import { finish, product, tidy } from './lanes';
 import {
   forwardAny,
   forwardLimbs,
@@ -21,10 +21,7 @@ import {
 } from './nttPasses.gen';
 import {
   T_AFTER_PRODUCT,
-  T_AFTER_TWO,
-  T_INVERSE_LOW,
   T_P,
-  T_P_LOW,
   TABLE_SIZE,
   TABLES,
 } from './nttTables.gen';
@@ -208,26 +205,6 @@ export function sumsToCoefs(coefs: usize, sums: usize): void {
     residues += 128;
   }
   reconstruct(coefs, SCRATCH);
-}
-
-/**
- * Sums to NTT form.
- *
- * Shape:  sums: i32[6][64] -> form: i16[6][64]
- * Bounds: |sums| <= 6940 * 29753
- * Memory: sums, form
- */
-export function sumsToForm(form: usize, sums: usize): void {
-  for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE) {
-    const p = v128.load(table, T_P);
-    const low = v128.load(table, T_P_LOW);
-    const inverseLow = v128.load(table, T_INVERSE_LOW);
-    for (const end = sums + 256; sums < end; sums += 32, form += 16) {
-      const a = mred(v128.load(sums), low, inverseLow);
-      const b = mred(v128.load(sums, 16), low, inverseLow);
-      v128.store(form, finish(i16x8.narrow_i32x4_s(a, b), table + T_AFTER_TWO, table, p));
-    }
-  }
 }
 
 /**

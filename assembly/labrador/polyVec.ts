@@ -277,10 +277,8 @@ function macHigh(acc: v128, a: v128, b: v128, c: v128): v128 {
   return mac(acc, v128.shuffle<u16>(a, b, 4, 12, 5, 13, 6, 14, 7, 15), c);
 }
 
-/** Addresses of the rows of a combination: u32[MAX_COMBINED]. */
+/** Addresses of the rows of a combination, u32[32]: more than 32 products of NTT form could pass 2^31. */
 export const ROWS: usize = memory.data(128, 16);
-/** Most rows of one combination: 32 products of NTT form stay below 2^31. */
-export const MAX_COMBINED: i32 = 32;
 
 /**
  * out = sum of c_a x_a over the rows listed in ROWS, column by column: z, phi_z, combined functionals.

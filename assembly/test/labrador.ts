@@ -9,10 +9,9 @@ export {
   splitLimbs,
   subForm,
   sumsToCoefs,
-  sumsToForm,
   wideToForm,
 } from '../labrador/ntt';
-export { canonicalQ, centreQ, mulQ } from '../labrador/zq';
+export { canonicalQ, centreQ } from '../labrador/zq';
 export { reconstruct } from '../labrador/crt';
 export {
   addSums,
@@ -31,10 +30,8 @@ export {
   addInnerProduct,
   cutLow,
   decompose,
-  narrow,
   normSq,
   packBits,
-  recompose,
   restoreCut,
   unpackBits,
 } from '../labrador/digits';
@@ -50,6 +47,7 @@ export {
   xofStart,
 } from '../labrador/xof';
 export { isShortOperator, sampleAlpha, sampleC, sampleShort } from '../labrador/challenge';
+export { addFunctionals, functionalsStart } from '../labrador/functionals';
 export { collapsePolys, collapseStart, projectPolys } from '../labrador/jlProjection';
 /** 4 MB to place operands in. */
 export const AREA: usize = memory.data(4194304, 64);

@@ -67,7 +67,6 @@ function tableOf(prime: number): { name: string; rows: number[][] }[] {
     { name: 'LIMB2', rows: power(30) },
     { name: 'AFTER_PRODUCT', rows: power(30) },
     { name: 'AFTER_MRED', rows: pair(centred(afterMred(1, p), p)) },
-    { name: 'AFTER_TWO', rows: pair(centred(afterMred(2, p), p)) },
     { name: 'AS_IS', rows: power(15) },
     { name: 'COMPANION', rows: [all(Math.round((32768 / p - 2) * 32768))] },
     {

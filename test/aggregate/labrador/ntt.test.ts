@@ -255,14 +255,16 @@ describe.each(BOTH_MODULES)('NTT form, %s module', async (module) => {
   test('scalars mod q', () => {
     const e = exports as unknown as Record<string, (...args: bigint[]) => bigint>;
     const edges = [0n, 1n, -1n, HALF_Q, -HALF_Q, Q - 1n, 1n - Q, 2n ** 44n, -(2n ** 44n), 539n];
-    for (const a of edges) {
-      for (const b of edges) expect(e.mulQ!(a, b)).toBe(centred(a * b));
-    }
-    for (let i = 0; i < 2000; i++) {
-      const [a, b] = [random.between(-Q, Q), random.between(-Q, Q)];
-      expect(e.mulQ!(a, b)).toBe(centred(a * b));
-    }
-    for (const x of [...edges, 2n ** 62n, -(2n ** 62n), Q * 12345n, HALF_Q + 1n, -HALF_Q - 1n]) {
+    const any = Array.from({ length: 2000 }, () => random.between(-(2n ** 62n), 2n ** 62n));
+    for (const x of [
+      ...edges,
+      ...any,
+      2n ** 62n,
+      -(2n ** 62n),
+      Q * 12345n,
+      HALF_Q + 1n,
+      -HALF_Q - 1n,
+    ]) {
       expect(e.centreQ!(x)).toBe(centred(x));
       expect(e.canonicalQ!(centred(x))).toBe(mod(x, Q));
     }
