@@ -11,6 +11,7 @@
  *
  * The values are those of the reference's `sign_dyn`, bit for bit, which agree with its `expand_privkey`.
  */
+import { highHalves, lowHalves } from '../shared/lanes';
 import { E_SK_INVALID, OK } from '../shared/status';
 import { fft } from './fft';
 import { splitPair } from './fftSplit';
@@ -18,16 +19,15 @@ import { ROOT_IM, ROOT_RE } from './fftTables.gen';
 import {
   adjointProductIm,
   adjointProductRe,
-  highLanes,
   inverseSigma,
-  lowLanes,
   productIm,
   productRe,
   sigmaMin,
   SIGMA_MAX,
 } from './fpr';
-import { centrePoly, intt, invertPoly, ntt, pointwise, preparePoly } from '../shared/ntt';
-import { decodeSecretKey } from './secretKey';
+import { preparePoly } from '../shared/ntt';
+import { decodeSecretKey, quotientNtt, recoverG } from './secretKey';
+import { smallToDouble } from './smallPoly';
 
 /** Secret. Room for n = 1024: 13 f64[n], and the prepared key. */
 export const EXPANDED: usize = memory.data(110592, 64);
@@ -95,7 +95,7 @@ export function treeBytes(logn: i32): usize {
  * Secret: all; the only branches are on acceptance
  * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID; EXPANDED cleared
  */
-export function expandKey(logn: i32): i32 {
+export function makeExpanded(logn: i32): i32 {
   const n: usize = <usize>1 << logn;
   const small = SIGN_TMP + (n << 3) * 7;
   let status = decodeSecretKey(logn, small, small + n, small + 2 * n);
@@ -103,15 +103,6 @@ export function expandKey(logn: i32): i32 {
   if (status == OK) status = buildTree(logn, small);
   if (status != OK) memory.fill(EXPANDED, 0, expandedLength(logn));
   return status;
-}
-
-/** i8[n] to i16[n]. */
-function widenPoly(out: usize, a: usize, logn: i32): void {
-  for (const end = a + (<usize>1 << logn); a < end; a += 16, out += 32) {
-    const x = v128.load(a);
-    v128.store(out, i16x8.extend_low_i8x16_s(x));
-    v128.store(out, i16x8.extend_high_i8x16_s(x), 16);
-  }
 }
 
 /**
@@ -125,41 +116,16 @@ function widenPoly(out: usize, a: usize, logn: i32): void {
  */
 function completeKey(logn: i32, small: usize): i32 {
   const n: usize = <usize>1 << logn;
-  const a = small + 4 * n;
-  const b = a + 2 * n;
-  widenPoly(a, small, logn);
-  ntt(a, logn);
-  let bad = invertPoly(a, logn);
-  widenPoly(b, small + n, logn);
-  ntt(b, logn);
-  pointwise(a, b, logn); // h
-  preparePoly(expandedPrepared(logn), a, logn);
-  widenPoly(b, small + 2 * n, logn);
-  ntt(b, logn);
-  pointwise(a, b, logn);
-  intt(a, logn);
-  centrePoly(a, logn);
-  const limit = i16x8.splat(127);
-  let over = i16x8.splat(0);
-  const G = small + 3 * n;
-  for (let o: usize = 0; o < n; o += 16) {
-    const x = v128.load(a + 2 * o);
-    const y = v128.load(a + 2 * o, 16);
-    over = v128.or(over, i16x8.gt_s(i16x8.max_s(i16x8.abs(x), i16x8.abs(y)), limit));
-    v128.store(G + o, i8x16.narrow_i16x8_s(x, y));
-  }
-  bad |= i32(v128.any_true(over));
-  return bad ? E_SK_INVALID : OK;
+  const hNtt = small + 4 * n;
+  const tmp = hNtt + 2 * n;
+  const bad = quotientNtt(logn, hNtt, tmp, small, small + n);
+  preparePoly(expandedPrepared(logn), hNtt, logn);
+  return bad | recoverG(logn, small + 3 * n, hNtt, small + 2 * n, tmp) ? E_SK_INVALID : OK;
 }
 
 /** The FFT of i8[n]. */
 function fftOfSmall(out: usize, a: usize, logn: i32): void {
-  for (let o: usize = 0; o < <usize>1 << logn; o += 4) {
-    const x = i32x4.extend_low_i16x8_s(i16x8.extend_low_i8x16_s(v128.load32_zero(a + o)));
-    const at = out + (o << 3);
-    v128.store(at, f64x2.convert_low_i32x4_s(x));
-    v128.store(at, f64x2.convert_low_i32x4_s(v128.shuffle<u64>(x, x, 1, 1)), 16);
-  }
+  smallToDouble(out, a, 1 << logn);
   fft(out, logn);
 }
 
@@ -346,10 +312,10 @@ function ldlLeaves(tree: usize, matrix: usize, inverse: f64): void {
   // split d00 (lane 0) and d11 (lane 1)
   const half = f64x2.splat(0.5);
   const root = v128.load64_splat(ROOT_RE, 8); // cos(pi/4) = sin(pi/4)
-  const xRe = lowLanes(aRe, dRe);
-  const xIm = lowLanes(aIm, dIm);
-  const yRe = highLanes(aRe, dRe);
-  const yIm = highLanes(aIm, dIm);
+  const xRe = lowHalves(aRe, dRe);
+  const xIm = lowHalves(aIm, dIm);
+  const yRe = highHalves(aRe, dRe);
+  const yIm = highHalves(aIm, dIm);
   const cRe = f64x2.mul(f64x2.add(xRe, yRe), half);
   const cIm = f64x2.mul(f64x2.add(xIm, yIm), half);
   const pRe = f64x2.mul(f64x2.sub(xRe, yRe), root);
@@ -365,10 +331,10 @@ function ldlLeaves(tree: usize, matrix: usize, inverse: f64): void {
   const scale = f64x2.splat(inverse);
   const leafLeft = f64x2.mul(f64x2.sqrt(cRe), scale);
   const leafRight = f64x2.mul(f64x2.sqrt(f64x2.sub(cRe, productRe(mRe, mIm, bRe, bIm))), scale);
-  v128.store(tree, lowLanes(mRe, mIm), 32);
-  v128.store(tree, lowLanes(leafLeft, leafRight), 48);
-  v128.store(tree, highLanes(mRe, mIm), 64);
-  v128.store(tree, highLanes(leafLeft, leafRight), 80);
+  v128.store(tree, lowHalves(mRe, mIm), 32);
+  v128.store(tree, lowHalves(leafLeft, leafRight), 48);
+  v128.store(tree, highHalves(mRe, mIm), 64);
+  v128.store(tree, highHalves(leafLeft, leafRight), 80);
   v128.store(LEAF_RANGE, f64x2.min(v128.load(LEAF_RANGE), f64x2.min(leafLeft, leafRight)));
   v128.store(LEAF_RANGE, f64x2.max(v128.load(LEAF_RANGE, 16), f64x2.max(leafLeft, leafRight)), 16);
 }

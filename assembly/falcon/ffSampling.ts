@@ -5,18 +5,11 @@
  * that rounds differently (one signature in some 40,000 comes out otherwise). Raw and expanded keys both come through here,
  * so they give the same signature, and that of the reference.
  */
+import { highHalves, lowHalves, swapHalves } from '../shared/lanes';
 import { treeBytes } from './expandKey';
 import { mergeFft, splitFft } from './fftSplit';
 import { ROOT_IM, ROOT_RE } from './fftTables.gen';
-import {
-  adjointProductIm,
-  adjointProductRe,
-  highLanes,
-  lowLanes,
-  productIm,
-  productRe,
-  swapLanes,
-} from './fpr';
+import { adjointProductIm, adjointProductRe, productIm, productRe } from './fpr';
 import { samplePair } from './samplerZ';
 
 /** Sign masks: (-0, 0) and (0, -0). */
@@ -72,10 +65,10 @@ function carryOver(t0: usize, t1: usize, l10: usize, halves: usize, logn: i32): 
     let dRe = f64x2.sub(aRe, bRe);
     let dIm = f64x2.sub(aIm, bIm);
     // z1, two neighbours at a time
-    const zRe0 = lowLanes(sRe, dRe);
-    const zRe1 = highLanes(sRe, dRe);
-    const zIm0 = lowLanes(sIm, dIm);
-    const zIm1 = highLanes(sIm, dIm);
+    const zRe0 = lowHalves(sRe, dRe);
+    const zRe1 = highHalves(sRe, dRe);
+    const zIm0 = lowHalves(sIm, dIm);
+    const zIm1 = highHalves(sIm, dIm);
     const xRe0 = f64x2.sub(v128.load(t1 + at), zRe0);
     const xRe1 = f64x2.sub(v128.load(t1 + at, 16), zRe1);
     const xIm0 = f64x2.sub(v128.load(t1 + at + im), zIm0);
@@ -93,10 +86,10 @@ function carryOver(t0: usize, t1: usize, l10: usize, halves: usize, logn: i32): 
     lIm = v128.load(l + im, 16);
     const yRe1 = f64x2.add(v128.load(t0 + at, 16), productRe(lRe, lIm, xRe1, xIm1));
     const yIm1 = f64x2.add(v128.load(t0 + at + im, 16), productIm(lRe, lIm, xRe1, xIm1));
-    sRe = lowLanes(yRe0, yRe1);
-    sIm = lowLanes(yIm0, yIm1);
-    bRe = highLanes(yRe0, yRe1);
-    bIm = highLanes(yIm0, yIm1);
+    sRe = lowHalves(yRe0, yRe1);
+    sIm = lowHalves(yIm0, yIm1);
+    bRe = highHalves(yRe0, yRe1);
+    bIm = highHalves(yIm0, yIm1);
     dRe = f64x2.mul(f64x2.sub(sRe, bRe), scale);
     dIm = f64x2.mul(f64x2.sub(sIm, bIm), scale);
     v128.store(h, f64x2.mul(f64x2.add(sRe, bRe), scale));
@@ -110,8 +103,8 @@ function carryOver(t0: usize, t1: usize, l10: usize, halves: usize, logn: i32): 
 // @ts-ignore: decorator
 @inline
 function complexProduct(a: v128, b: v128): v128 {
-  const re = f64x2.mul(lowLanes(a, a), b); // (ar br, ar bi)
-  const im = f64x2.mul(highLanes(a, a), swapLanes(b)); // (ai bi, ai br)
+  const re = f64x2.mul(lowHalves(a, a), b); // (ar br, ar bi)
+  const im = f64x2.mul(highHalves(a, a), swapHalves(b)); // (ai bi, ai br)
   return f64x2.add(re, v128.xor(im, v128.load(NEGATE)));
 }
 
@@ -120,7 +113,7 @@ function complexProduct(a: v128, b: v128): v128 {
 @inline
 function turn(c: v128, root: v128): v128 {
   const p = f64x2.mul(c, root);
-  return f64x2.add(p, v128.xor(swapLanes(p), v128.load(NEGATE)));
+  return f64x2.add(p, v128.xor(swapHalves(p), v128.load(NEGATE)));
 }
 
 /** (a + I b) exp(-I pi/4) / 2. */
@@ -128,7 +121,7 @@ function turn(c: v128, root: v128): v128 {
 @inline
 function turnBackHalf(c: v128, root: v128, half: v128): v128 {
   const p = f64x2.mul(c, root);
-  return f64x2.mul(f64x2.add(p, v128.xor(swapLanes(p), v128.load(NEGATE, 16))), half);
+  return f64x2.mul(f64x2.add(p, v128.xor(swapHalves(p), v128.load(NEGATE, 16))), half);
 }
 
 /**
@@ -142,8 +135,8 @@ function sampleFour(t0: usize, t1: usize, tree: usize, ccsScale: f64): void {
   // split t1 into u = f0, v = f1
   const t1Re = v128.load(t1);
   const t1Im = v128.load(t1, 16);
-  let a = lowLanes(t1Re, t1Im);
-  let b = highLanes(t1Re, t1Im);
+  let a = lowHalves(t1Re, t1Im);
+  let b = highHalves(t1Re, t1Im);
   let u = f64x2.mul(f64x2.add(a, b), half);
   let v = turnBackHalf(f64x2.sub(a, b), root, half);
   // right tree, degree 2
@@ -154,8 +147,8 @@ function sampleFour(t0: usize, t1: usize, tree: usize, ccsScale: f64): void {
   b = turn(z1, root);
   a = f64x2.add(z0, b);
   b = f64x2.sub(z0, b);
-  const zRe = lowLanes(a, b);
-  const zIm = highLanes(a, b);
+  const zRe = lowHalves(a, b);
+  const zIm = highHalves(a, b);
   const xRe = f64x2.sub(t1Re, zRe);
   const xIm = f64x2.sub(t1Im, zIm);
   v128.store(t1, zRe);
@@ -164,8 +157,8 @@ function sampleFour(t0: usize, t1: usize, tree: usize, ccsScale: f64): void {
   const lIm = v128.load(tree, 16);
   const yRe = f64x2.add(v128.load(t0), productRe(lRe, lIm, xRe, xIm));
   const yIm = f64x2.add(v128.load(t0, 16), productIm(lRe, lIm, xRe, xIm));
-  a = lowLanes(yRe, yIm);
-  b = highLanes(yRe, yIm);
+  a = lowHalves(yRe, yIm);
+  b = highHalves(yRe, yIm);
   u = f64x2.mul(f64x2.add(a, b), half);
   v = turnBackHalf(f64x2.sub(a, b), root, half);
   // left tree, degree 2
@@ -175,6 +168,6 @@ function sampleFour(t0: usize, t1: usize, tree: usize, ccsScale: f64): void {
   b = turn(z1, root);
   a = f64x2.add(z0, b);
   b = f64x2.sub(z0, b);
-  v128.store(t0, lowLanes(a, b));
-  v128.store(t0, highLanes(a, b), 16);
+  v128.store(t0, lowHalves(a, b));
+  v128.store(t0, highHalves(a, b), 16);
 }

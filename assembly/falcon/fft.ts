@@ -10,14 +10,8 @@
  * Levels are taken two at a time (radix 4). That fuses loads and stores only: each value passes through the same
  * operations in the same order as level by level, so it comes out with the same bits (fft.test.ts compares).
  */
-import {
-  adjointProductIm,
-  adjointProductRe,
-  highLanes,
-  lowLanes,
-  productIm,
-  productRe,
-} from './fpr';
+import { highHalves, lowHalves } from '../shared/lanes';
+import { adjointProductIm, adjointProductRe, productIm, productRe } from './fpr';
 import { ROOT_IM, ROOT_RE } from './fftTables.gen';
 
 /** One level of half-block `half` (complex values), where the whole transform is one block of 2 * half. */
@@ -120,20 +114,20 @@ function fftLastTwoLevels(a: usize, blocks: usize, im: usize): void {
     const pIm = f64x2.add(xIm, tIm);
     const sRe = f64x2.sub(xRe, tRe);
     const sIm = f64x2.sub(xIm, tIm);
-    const evenRe = lowLanes(pRe, sRe);
-    const evenIm = lowLanes(pIm, sIm);
-    const oddRe = highLanes(pRe, sRe);
-    const oddIm = highLanes(pIm, sIm);
+    const evenRe = lowHalves(pRe, sRe);
+    const evenIm = lowHalves(pIm, sIm);
+    const oddRe = highHalves(pRe, sRe);
+    const oddIm = highHalves(pIm, sIm);
     tRe = productRe(oddRe, oddIm, uRe, uIm);
     tIm = productIm(oddRe, oddIm, uRe, uIm);
     const hRe = f64x2.add(evenRe, tRe);
     const hIm = f64x2.add(evenIm, tIm);
     const lRe = f64x2.sub(evenRe, tRe);
     const lIm = f64x2.sub(evenIm, tIm);
-    v128.store(a, lowLanes(hRe, lRe));
-    v128.store(a, highLanes(hRe, lRe), 16);
-    v128.store(a + im, lowLanes(hIm, lIm));
-    v128.store(a + im, highLanes(hIm, lIm), 16);
+    v128.store(a, lowHalves(hRe, lRe));
+    v128.store(a, highHalves(hRe, lRe), 16);
+    v128.store(a + im, lowHalves(hIm, lIm));
+    v128.store(a + im, highHalves(hIm, lIm), 16);
   }
 }
 
@@ -196,20 +190,20 @@ function ifftFirstTwoLevels(a: usize, blocks: usize, im: usize): void {
     let xIm = v128.load(a + im);
     let yRe = v128.load(a, 16);
     let yIm = v128.load(a + im, 16);
-    const evenRe = lowLanes(xRe, yRe);
-    const evenIm = lowLanes(xIm, yIm);
-    const oddRe = highLanes(xRe, yRe);
-    const oddIm = highLanes(xIm, yIm);
+    const evenRe = lowHalves(xRe, yRe);
+    const evenIm = lowHalves(xIm, yIm);
+    const oddRe = highHalves(xRe, yRe);
+    const oddIm = highHalves(xIm, yIm);
     const sRe = f64x2.add(evenRe, oddRe);
     const sIm = f64x2.add(evenIm, oddIm);
     let dRe = f64x2.sub(evenRe, oddRe);
     let dIm = f64x2.sub(evenIm, oddIm);
     const rRe = adjointProductRe(dRe, dIm, uRe, uIm);
     const rIm = adjointProductIm(dRe, dIm, uRe, uIm);
-    xRe = lowLanes(sRe, rRe);
-    xIm = lowLanes(sIm, rIm);
-    yRe = highLanes(sRe, rRe);
-    yIm = highLanes(sIm, rIm);
+    xRe = lowHalves(sRe, rRe);
+    xIm = lowHalves(sIm, rIm);
+    yRe = highHalves(sRe, rRe);
+    yIm = highHalves(sIm, rIm);
     dRe = f64x2.sub(xRe, yRe);
     dIm = f64x2.sub(xIm, yIm);
     v128.store(a, f64x2.add(xRe, yRe));

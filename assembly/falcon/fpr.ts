@@ -35,27 +35,6 @@ export function sigmaMin(logn: i32): f64 {
   return logn == 9 ? 1.2778336969128335860256340575729042 : 1.2982803343442918539708792538826807;
 }
 
-/** Swaps the two lanes. */
-// @ts-ignore: decorator
-@inline
-export function swapLanes(a: v128): v128 {
-  return v128.shuffle<f64>(a, a, 1, 0);
-}
-
-/** (a[0], b[0]). */
-// @ts-ignore: decorator
-@inline
-export function lowLanes(a: v128, b: v128): v128 {
-  return v128.shuffle<f64>(a, b, 0, 2);
-}
-
-/** (a[1], b[1]). */
-// @ts-ignore: decorator
-@inline
-export function highLanes(a: v128, b: v128): v128 {
-  return v128.shuffle<f64>(a, b, 1, 3);
-}
-
 /** Real part of (aRe + I aIm)(bRe + I bIm), in each lane. */
 // @ts-ignore: decorator
 @inline

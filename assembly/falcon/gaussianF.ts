@@ -9,6 +9,7 @@
  *   STREAM   0        1088                1156
  *            | bytes  | values i8[68]     |
  */
+import { highHalves, lowHalves } from '../shared/lanes';
 import { shakeSqueeze } from '../shared/keccak';
 import { STREAM } from './keygenLayout';
 import { GAUSS, GAUSS_WORDS } from './keygenTables.gen';
@@ -37,22 +38,8 @@ function storeTwo(out: usize, first: v128, magnitude: v128, zeroBelow: v128, pos
   store<i8>(out, <i8>i64x2.extract_lane(value, 1), 1);
 }
 
-/** First words of two draws. */
-// @ts-ignore: decorator
-@inline
-function firstWords(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-}
-
-/** Second words of two draws. */
-// @ts-ignore: decorator
-@inline
-function secondWords(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-}
-
 /** The next 68 draws. */
-function refill(): void {
+function drawMore(): void {
   shakeSqueeze(SHAKE, STREAM, BYTES);
   const positive = i64x2.splat(0x7fffffffffffffff);
   const zeroBelow = v128.load64_splat(GAUSS);
@@ -62,8 +49,8 @@ function refill(): void {
     const b = v128.load(at, 16);
     const c = v128.load(at, 32);
     const d = v128.load(at, 48);
-    const ab = v128.and(secondWords(a, b), positive);
-    const cd = v128.and(secondWords(c, d), positive);
+    const ab = v128.and(highHalves(a, b), positive);
+    const cd = v128.and(highHalves(c, d), positive);
     // 1 + how many words exceed the second number: the whole table is read
     let abMagnitude = i64x2.splat(1);
     let cdMagnitude = abMagnitude;
@@ -72,15 +59,15 @@ function refill(): void {
       abMagnitude = i64x2.sub(abMagnitude, i64x2.gt_s(word, ab));
       cdMagnitude = i64x2.sub(cdMagnitude, i64x2.gt_s(word, cd));
     }
-    storeTwo(VALUES + i, firstWords(a, b), abMagnitude, zeroBelow, positive);
-    storeTwo(VALUES + i + 2, firstWords(c, d), cdMagnitude, zeroBelow, positive);
+    storeTwo(VALUES + i, lowHalves(a, b), abMagnitude, zeroBelow, positive);
+    storeTwo(VALUES + i + 2, lowHalves(c, d), cdMagnitude, zeroBelow, positive);
   }
   used = 0;
 }
 
 /** One coefficient by itself. */
 function nextCoefficient(logn: i32): i32 {
-  if (used == DRAWS) refill();
+  if (used == DRAWS) drawMore();
   let x = <i32>load<i8>(VALUES + used);
   // draws are used in pairs or one by one, and their number is even
   if (logn == 9) x += <i32>load<i8>(VALUES + used, 1);
@@ -91,7 +78,7 @@ function nextCoefficient(logn: i32): i32 {
 /** The next n coefficients, as many at a time as there are; up to 15 bytes beyond are written. */
 function nextPolynomial(f: usize, logn: i32): void {
   for (const end = f + (<usize>1 << logn); f < end; ) {
-    if (used == DRAWS) refill();
+    if (used == DRAWS) drawMore();
     const from = VALUES + used;
     let count: usize;
     if (logn == 9) {

@@ -8,6 +8,7 @@
  *
  * A point's buffer has POINT_SIZE bytes: rejection writes whole vectors and may go past n by one block.
  */
+import { highHalves, lowHalves } from '../shared/lanes';
 import { keccakF, keccakF2 } from '../shared/keccakF.gen';
 import { clear, RATE, shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';
 import { swizzle } from './codec';
@@ -167,18 +168,6 @@ export function squeezeTwoPoints(
       if (cRawB < endB) cRawB = squeezeHalf(states + 8, cRawB);
     }
   }
-}
-
-// @ts-ignore: decorator
-@inline
-function lowHalves(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-}
-
-// @ts-ignore: decorator
-@inline
-function highHalves(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
 }
 
 /** XORs one block into one of two interleaved states. */

@@ -21,11 +21,11 @@ export { hashInit, hashSqueeze, hashUpdate } from './hashToPoint';
 export { prepare, verify, verifyPrepared } from './verify';
 export { prepareBatchKey, verifyBatch } from './verifyBatch';
 export {
-  decodePublicKey,
-  decodeSignature,
-  encodeSignature,
   hashToPoint,
+  readPublicKey as decodePublicKey,
+  readSignature as decodeSignature,
   recoverS1,
+  writeSignature as encodeSignature,
 } from './points';
 export { wipe } from './wipe';
 export { keygen, publicKey } from './keygen';

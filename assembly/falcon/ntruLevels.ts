@@ -8,21 +8,10 @@
  * Pairs are kept together: an array of 2m integers (zint.ts), first those of f (F), then those of g (G),
  * of degree m each; a pair of degree 1 is padded to four integers.
  */
+import { evens, odds, zipLow } from '../shared/lanes';
 import { CRT, CURRENT, FG, ROW, WIDE } from './keygenLayout';
 import { PRIME } from './keygenTables.gen';
-import {
-  LARGE,
-  P0I,
-  R2,
-  evens,
-  fromSigned4,
-  inverseOfN,
-  mulMont,
-  mulMont4,
-  odds,
-  primeAt,
-  zipLow,
-} from './rns';
+import { LARGE, P0I, R2, fromSigned4, inverseOfN, mulMont, mulMont4, primeAt } from './rns';
 import { rnsInttScaled, rnsNtt } from './rnsNtt';
 import { zintFromRns, zintMod } from './zint';
 

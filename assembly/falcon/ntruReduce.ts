@@ -235,12 +235,16 @@ export function babaiReduce(logn: i32, depth: i32): bool {
     if (scaleK <= 0) break;
     scaleK = max(0, scaleK - 25);
   }
+  takeReduced(row, len, small);
+  return true;
+}
+
+/** CURRENT = the pair in WIDE; when that has become shorter than small(d) words, its sign is extended. */
+function takeReduced(row: usize, len: i32, small: i32): void {
   memory.copy(CURRENT, WIDE, row * <usize>min(len, small));
-  // a pair that has become shorter than small(d) words gets its sign extended
   const top = WIDE + row * <usize>(len - 1);
   for (let i: usize = 0; i < row; i += 16) {
     const sign = i32x4.shr_u(i32x4.shr_s(i32x4.shl(v128.load(top + i), 1), 31), 1);
     for (let j = len; j < small; j++) v128.store(CURRENT + row * <usize>j + i, sign);
   }
-  return true;
 }

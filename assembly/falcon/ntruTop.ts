@@ -87,7 +87,7 @@ function wordsToDouble(out: usize, a: usize, n: i32): void {
 }
 
 /** Numerator F adj f + G adj g and denominator f adj f + g adj g, over n, mod prime 0, as signed words. */
-function exactQuotient(out: usize, FG: usize, fg: usize, logn: i32): void {
+function exactFraction(out: usize, FG: usize, fg: usize, logn: i32): void {
   const size = <usize>4 << logn;
   const P = v128.load32_splat(PRIME);
   const I = v128.load32_splat(P0I);
@@ -173,7 +173,7 @@ export function solveDepth0(logn: i32, F: usize, G: usize, f: usize, g: usize): 
   smallToRns(fg, f, n, 0);
   smallToRns(fg + size, g, n, 0);
   nttPair(fg, logn, 0);
-  exactQuotient(WIDE, FG, fg, logn);
+  exactFraction(WIDE, FG, fg, logn);
 
   const numerator = FLOATS;
   const denominator = FLOATS + 2 * size;

@@ -21,6 +21,7 @@
  * Ricosset, Rossi, "Isochronous Gaussian sampling", 2020), and a tie is an equality with a byte that is uniform and never
  * used again. The reference shows the same. Values, centres and accepted positions' contents reach no branch and no address.
  */
+import { highHalves, lowHalves, swapHalves, upperHalf, zipHigh, zipLow } from '../shared/lanes';
 import { baseSamples, decidingByte, signedSample } from './baseSampler';
 import { INVERSE_2_SIGMA0_SQ, INVERSE_LN_2, LN_2 } from './fpr';
 import { BLOCK, LAST_START, STREAM, streamAdvance, streamPosition } from './chachaPrng';
@@ -100,13 +101,6 @@ function threshold(x: v128, ccs256: v128): v128 {
   const s = halvings(x);
   const value = scaledExp(x, s, ccs256);
   return i64x2.sub(value, i64x2.shl(f64x2.add(s, v128.load64_splat(C, 40)), 52));
-}
-
-/** Lanes 2 and 3 to lanes 0 and 1. */
-// @ts-ignore: decorator
-@inline
-function upper(a: v128): v128 {
-  return v128.shuffle<u64>(a, a, 1, 1);
 }
 
 /** (a[1], b[0]): what candidates 1 and 2 need in one vector, given those of 0, 1 and of 2, 3. */
@@ -190,28 +184,28 @@ function judgeFour(r: v128, dss: v128, ccs: v128): i64 {
   const v1 = v128.load(at + o1);
   const v2 = v128.load(at + o2);
   const v3 = v128.load(at + o3);
-  const l01 = v128.shuffle<u32>(v0, v1, 0, 4, 1, 5);
-  const l23 = v128.shuffle<u32>(v2, v3, 0, 4, 1, 5);
-  const h01 = v128.shuffle<u32>(v0, v1, 2, 6, 3, 7);
-  const h23 = v128.shuffle<u32>(v2, v3, 2, 6, 3, 7);
-  const w2 = v128.shuffle<u64>(h01, h23, 0, 2);
-  const z0 = baseSamples(v128.shuffle<u64>(l01, l23, 0, 2), v128.shuffle<u64>(l01, l23, 1, 3), w2);
+  const l01 = zipLow(v0, v1);
+  const l23 = zipLow(v2, v3);
+  const h01 = zipHigh(v0, v1);
+  const h23 = zipHigh(v2, v3);
+  const w2 = lowHalves(h01, h23);
+  const z0 = baseSamples(lowHalves(l01, l23), highHalves(l01, l23), w2);
   const z = signedSample(z0, w2);
   const square = i32x4.dot_i16x8_s(z0, z0);
   const u = decidingByte(w2);
   const scale = v128.load64_splat(C, 16);
   const one = v128.load64_splat(C, 32);
   const z01 = f64x2.convert_low_i32x4_s(z);
-  const z23 = f64x2.convert_low_i32x4_s(upper(z));
+  const z23 = f64x2.convert_low_i32x4_s(upperHalf(z));
   const x01 = f64x2.mul(f64x2.convert_low_i32x4_s(square), scale);
-  const x23 = f64x2.mul(f64x2.convert_low_i32x4_s(upper(square)), scale);
+  const x23 = f64x2.mul(f64x2.convert_low_i32x4_s(upperHalf(square)), scale);
   const u01 = f64x2.convert_low_i32x4_s(u);
-  const u23 = f64x2.convert_low_i32x4_s(upper(u));
+  const u23 = f64x2.convert_low_i32x4_s(upperHalf(u));
   const u12 = inner(u01, u23);
   // a0 a1, b1 a2, b2 b3
-  const ra = v128.shuffle<f64>(r, r, 0, 0);
-  const rba = v128.shuffle<f64>(r, r, 1, 0);
-  const rb = v128.shuffle<f64>(r, r, 1, 1);
+  const ra = lowHalves(r, r);
+  const rba = swapHalves(r);
+  const rb = upperHalf(r);
   const t01 = threshold(exponent(z01, ra, dss, x01), ccs);
   const t12 = threshold(exponent(inner(z01, z23), rba, dss, inner(x01, x23)), ccs);
   const t23 = threshold(exponent(z23, rb, dss, x23), ccs);
@@ -273,8 +267,8 @@ export function samplePair(mu: v128, inverseSigma: f64, ccsScale: f64): v128 {
     const judged = judgeFour(r, dss, ccs);
     const verdict = <i32>judged;
     if (verdict & TIE) {
-      a = sampleExactly(v128.shuffle<f64>(r, r, 0, 0), dss, ccs);
-      b = sampleExactly(v128.shuffle<f64>(r, r, 1, 1), dss, ccs);
+      a = sampleExactly(lowHalves(r, r), dss, ccs);
+      b = sampleExactly(upperHalf(r), dss, ccs);
       break;
     }
     const chosenA = ctz(verdict | 8);
@@ -288,7 +282,7 @@ export function samplePair(mu: v128, inverseSigma: f64, ccsScale: f64): v128 {
     }
     if (chosenA < 3) {
       consume(start, 3);
-      b = sampleOne(v128.shuffle<f64>(r, r, 1, 1), dss, ccs);
+      b = sampleOne(upperHalf(r), dss, ccs);
       break;
     }
     consume(start, 2); // a refused three; candidate 3 was judged for b alone

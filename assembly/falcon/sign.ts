@@ -1,6 +1,7 @@
 /**
  * Signing: sample (s1, s2) short with s1 + s2 h = c, encode s2, check the result as a verifier would, release it.
  */
+import { lowHalves, upperHalf } from '../shared/lanes';
 import { shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';
 import { E_INTERNAL, E_SIG_NORM, OK } from '../shared/status';
 import { streamInit, streamWipe } from './chachaPrng';
@@ -11,7 +12,7 @@ import {
   expandedLength,
   expandedPrepared,
   expandedTree,
-  expandKey,
+  makeExpanded,
   SIGN_TMP,
 } from './expandKey';
 import { fft, ifft } from './fft';
@@ -45,14 +46,14 @@ function use(logn: i32, tmp: i32): void {
 }
 
 /**
- * Secret key -> expanded key, see `expandKey` in expandKey.ts, which does it; this one also notes what to wipe.
+ * Secret key -> expanded key, see `makeExpanded`, which does it; this one also notes what to wipe.
  *
  * Memory: SK -> EXPANDED; SIGN_TMP
  * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID
  */
 export function expandSecretKey(logn: i32): i32 {
   use(logn, 8);
-  return expandKey(logn);
+  return makeExpanded(logn);
 }
 
 /**
@@ -143,7 +144,7 @@ function pointToDoubles(out: usize, c: usize, logn: i32): void {
   for (const end = c + (<usize>2 << logn); c < end; c += 8, out += 32) {
     const x = i32x4.extend_low_i16x8_u(v128.load64_zero(c));
     v128.store(out, f64x2.convert_low_i32x4_s(x));
-    v128.store(out, f64x2.convert_low_i32x4_s(v128.shuffle<u64>(x, x, 1, 1)), 16);
+    v128.store(out, f64x2.convert_low_i32x4_s(upperHalf(x)), 16);
   }
 }
 
@@ -188,8 +189,8 @@ function negateRounded(out: usize, a: usize, logn: i32): void {
     const x1 = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(a, 16)));
     const x2 = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(a, 32)));
     const x3 = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(a, 48)));
-    const low = i32x4.neg(v128.shuffle<u64>(x0, x1, 0, 2));
-    const high = i32x4.neg(v128.shuffle<u64>(x2, x3, 0, 2));
+    const low = i32x4.neg(lowHalves(x0, x1));
+    const high = i32x4.neg(lowHalves(x2, x3));
     v128.store(out, i16x8.narrow_i32x4_s(low, high));
   }
 }

@@ -9,8 +9,9 @@
  * Signed integers are in two's complement over 31 len bits: bit 30 of the last word is the sign.
  * In residue form (RNS) word u is the value mod prime u instead.
  */
+import { evens, upperHalf } from '../shared/lanes';
 import { PRIME, PRIME_CRT } from './keygenTables.gen';
-import { P0I, R2, T31, evens, mulMont, mulMont4, primeAt, sub4, upper } from './rns';
+import { P0I, R2, T31, mulMont, mulMont4, primeAt, sub4 } from './rns';
 
 /** The last word of integers, mod p: as it is, or counted -2^30 .. 2^30 - 1. */
 // @ts-ignore: decorator
@@ -165,11 +166,11 @@ export function zintFromRns(a: usize, len: i32, count: i32, signed: bool, tmp: u
     }
     store<u32>(q, <u32>carry);
   }
-  if (signed) centre(a, len, count, product);
+  if (signed) zintCentre(a, len, count, product);
 }
 
 /** Subtracts the (odd) modulus m: u32[len] from every integer of a that exceeds m/2. */
-function centre(a: usize, len: i32, count: i32, m: usize): void {
+function zintCentre(a: usize, len: i32, count: i32, m: usize): void {
   const row = <usize>count << 2;
   const end = m + (<usize>len << 2);
   const half = end;
@@ -228,7 +229,7 @@ export function zintToDouble(out: usize, a: usize, len: i32, count: i32): void {
       x = i32x4.sub(v128.xor(x, negative), negative);
       const s = f64x2.splat(scale);
       low = f64x2.add(low, f64x2.mul(f64x2.convert_low_i32x4_s(x), s));
-      high = f64x2.add(high, f64x2.mul(f64x2.convert_low_i32x4_s(upper(x)), s));
+      high = f64x2.add(high, f64x2.mul(f64x2.convert_low_i32x4_s(upperHalf(x)), s));
       scale *= 2147483648.0;
     }
     v128.store(out + (i << 1), low);

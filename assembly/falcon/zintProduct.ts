@@ -13,7 +13,7 @@
  * The words of f and g become digits in [-2^30, 2^30]. So a product is below 2^61 whatever k is, four of
  * them fit 64 bits, and a larger m adds up groups of four: no k needs a way of its own.
  */
-import { evens } from './rns';
+import { evens } from '../shared/lanes';
 
 /** Four digits x to their places at `to`; `half`: bytes of one polynomial of a row. */
 // @ts-ignore: decorator

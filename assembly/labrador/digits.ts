@@ -2,7 +2,7 @@
  * Digits, cuts and packings of polynomials mod q, and exact squared norms.
  */
 import { OK } from '../shared/status';
-import { lowHalves } from './ntt';
+import { lowWords } from './ntt';
 import { canonicalQ } from './zq';
 import { HALF_Q, Q } from './params';
 
@@ -35,13 +35,13 @@ export function decompose(out: usize, stride: usize, coefs: usize, count: i32, b
       b = i64x2.add(b, half);
       c = i64x2.add(c, half);
       d = i64x2.add(d, half);
-      v128.store(to, i16x8.sub(v128.and(lowHalves(a, b, c, d), mask16), half16));
+      v128.store(to, i16x8.sub(v128.and(lowWords(a, b, c, d), mask16), half16));
       a = i64x2.shr_s(a, bits);
       b = i64x2.shr_s(b, bits);
       c = i64x2.shr_s(c, bits);
       d = i64x2.shr_s(d, bits);
     }
-    v128.store(to, lowHalves(a, b, c, d));
+    v128.store(to, lowWords(a, b, c, d));
     wide = v128.or(wide, v128.or(v128.or(beyond(a), beyond(b)), v128.or(beyond(c), beyond(d))));
   }
   return v128.any_true(wide) ? TOO_WIDE : OK;

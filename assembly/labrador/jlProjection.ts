@@ -12,6 +12,8 @@
  *   collapsePolys  sum_j omega_j row_j       three lifts at once: the nibble of four rows selects one of 16 subset sums of their
  *                                            omega, kept as 7 digits in base 79, by a byte swizzle over 16 coefficients
  */
+import { interleaveHigh, interleaveLow, swapHalves } from '../shared/lanes';
+import { mac } from './lanes';
 import { OK } from '../shared/status';
 import { centrePair, centreQ, foldPair } from './zq';
 import { xofBlocks } from './xof';
@@ -68,12 +70,6 @@ function sortColumns(s: usize): void {
     v128.store(to, v128.shuffle<u16>(a, b, 0, 2, 4, 6, 8, 10, 12, 14));
     v128.store(to, v128.shuffle<u16>(a, b, 1, 3, 5, 7, 9, 11, 13, 15), 16);
   }
-}
-
-// @ts-ignore: decorator
-@inline
-function mac(acc: v128, a: v128, b: v128): v128 {
-  return i32x4.add(acc, i32x4.dot_i16x8_s(a, b));
 }
 
 /** One polynomial into LANE_SUMS: sum over columns of s (nibble >> j). */
@@ -250,8 +246,8 @@ function expandNibbles(bits: usize): void {
 @inline
 function storeColumns(to: usize, both: v128, odd: v128): void {
   const even = i16x8.sub(both, i16x8.shl(odd, 8));
-  v128.store(to, v128.shuffle<u16>(even, odd, 0, 8, 1, 9, 2, 10, 3, 11));
-  v128.store(to, v128.shuffle<u16>(even, odd, 4, 12, 5, 13, 6, 14, 7, 15), 16);
+  v128.store(to, interleaveLow(even, odd));
+  v128.store(to, interleaveHigh(even, odd), 16);
 }
 
 /**
@@ -308,8 +304,8 @@ function addGroups(at: usize, a: v128, b: v128, c: v128): v128 {
 @inline
 function interleaved(a: v128, b: v128, isHigh: bool): v128 {
   return isHigh
-    ? v128.shuffle<u16>(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
-    : v128.shuffle<u16>(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+    ? interleaveHigh(a, b)
+    : interleaveLow(a, b);
 }
 
 /** d + 79 d' of four columns: at most 80 * 5148 = 411,840 in magnitude. */
@@ -338,7 +334,7 @@ function digitTriple(at: usize, isHigh: bool): v128 {
 @inline
 function storeSigma(out: usize, x: v128): void {
   const y = i64x2.neg(x);
-  v128.store(out, v128.shuffle<u64>(y, y, 1, 0));
+  v128.store(out, swapHalves(y));
 }
 
 /** low + 79^2 middle + 79^4 high + constant mod q, centred, for two columns; the sum is below 2^51. */

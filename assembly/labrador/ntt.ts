@@ -10,8 +10,9 @@
  *
  * X -> X^-1 sends index k to 63 - k in bit-reversed order, so it reverses the 64 positions: `sigmaForm`.
  */
+import { evens, odds, reverseLanes } from '../shared/lanes';
 import { reconstruct } from './crt';
-import { finish, product, tidy } from './lanes';
+import { finish, mulForms, tidy } from './lanes';
 import {
   forwardAny,
   forwardLimbs,
@@ -89,10 +90,10 @@ const BIAS: usize = memory.data<i64>([536887296, 536887296, 4611756388245323776,
 /** The low 16 bits of the 64-bit lanes of four vectors. */
 // @ts-ignore: decorator
 @inline
-export function lowHalves(a: v128, b: v128, c: v128, d: v128): v128 {
+export function lowWords(a: v128, b: v128, c: v128, d: v128): v128 {
   return i16x8.narrow_i32x4_s(
-    i32x4.shr_s(i32x4.shl(v128.shuffle<u32>(a, b, 0, 2, 4, 6), 16), 16),
-    i32x4.shr_s(i32x4.shl(v128.shuffle<u32>(c, d, 0, 2, 4, 6), 16), 16),
+    i32x4.shr_s(i32x4.shl(evens(a, b), 16), 16),
+    i32x4.shr_s(i32x4.shl(evens(c, d), 16), 16),
   );
 }
 
@@ -106,10 +107,10 @@ const UNEVEN: usize = memory.data<i64>([
 // @ts-ignore: decorator
 @inline
 function unevenLimb(a: v128, b: v128, limb: i32, mask: v128): v128 {
-  const low = v128.shuffle<u32>(a, b, 0, 2, 4, 6);
+  const low = evens(a, b);
   if (limb == 0) return v128.and(low, mask);
   if (limb == 1) return i32x4.shr_s(i32x4.shl(low, 2), 16);
-  const high = v128.shuffle<u32>(a, b, 1, 3, 5, 7);
+  const high = odds(a, b);
   return v128.or(i32x4.shl(high, 2), i32x4.shr_u(low, 30));
 }
 
@@ -155,15 +156,15 @@ export function splitLimbs(limbs: usize, coefs: usize): void {
     const b = i64x2.add(v128.load(coefs, 16), bias);
     const c = i64x2.add(v128.load(coefs, 32), bias);
     const d = i64x2.add(v128.load(coefs, 48), bias);
-    v128.store(limbs, i16x8.sub(v128.and(lowHalves(a, b, c, d), mask), half));
-    const middle = lowHalves(
+    v128.store(limbs, i16x8.sub(v128.and(lowWords(a, b, c, d), mask), half));
+    const middle = lowWords(
       i64x2.shr_u(a, 15),
       i64x2.shr_u(b, 15),
       i64x2.shr_u(c, 15),
       i64x2.shr_u(d, 15),
     );
     v128.store(limbs, i16x8.sub(v128.and(middle, mask), half), 128);
-    const high = lowHalves(
+    const high = lowWords(
       i64x2.shr_u(a, 30),
       i64x2.shr_u(b, 30),
       i64x2.shr_u(c, 30),
@@ -217,7 +218,7 @@ export function mulForm(out: usize, a: usize, b: usize): void {
   for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE) {
     const p = v128.load(table, T_P);
     for (const end = out + 128; out < end; out += 16, a += 16, b += 16) {
-      const t = product(v128.load(a), v128.load(b), table, p);
+      const t = mulForms(v128.load(a), v128.load(b), table, p);
       v128.store(out, finish(t, table + T_AFTER_PRODUCT, table, p));
     }
   }
@@ -263,7 +264,7 @@ export function sigmaForm(out: usize, a: usize): void {
   for (const end = a + FORM; a < end; a += 128, out += 128) {
     for (let i: usize = 0; i < 128; i += 16) {
       const x = v128.load(a + i);
-      v128.store(out + 112 - i, v128.shuffle<u16>(x, x, 7, 6, 5, 4, 3, 2, 1, 0));
+      v128.store(out + 112 - i, reverseLanes(x));
     }
   }
 }

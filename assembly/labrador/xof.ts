@@ -5,7 +5,7 @@
  *
  * Words of 44 bits: two words are 11 bytes, the first one the low 44 bits.
  */
-import { fourBlocks, mixColumns } from './chacha.gen';
+import { chacha12, mixColumns } from './chacha12.gen';
 import { centrePair, PAIRS } from './zq';
 import { Q } from './params';
 
@@ -46,7 +46,7 @@ export function xofBlocks(out: usize, counter: i32, quads: i32): void {
   mixColumns(MIXED, STATE);
   for (; quads > 0; quads--, counter += 4, out += 256) {
     store<i32>(STATE, counter, 48);
-    fourBlocks(out, STATE, MIXED);
+    chacha12(out, STATE, MIXED);
   }
   store<i32>(STATE, counter, 48);
 }

@@ -9,10 +9,8 @@
  */
 import {
   afterMred,
-  centred,
   centredQ,
   cofactor,
-  companion,
   FORWARD_REDUCES,
   formFactor,
   forwardTwiddle,
@@ -21,15 +19,36 @@ import {
   limbs,
   PRIMES,
   PRODUCT,
-  powMod,
   reciprocal,
   SMALL_REDUCES,
   untwistOfForm,
   untwistOfSums,
 } from './labradorPlan.ts';
+import { centred, companion, powMod } from './modular.ts';
+import {
+  butterfly,
+  FORWARD_STEPS,
+  INVERSE_STEPS,
+  indent,
+  LANES,
+  levelOf,
+  type Modulus,
+  plainButterfly,
+  radix8,
+  TRANSPOSE_IMPORTS,
+  type Twiddle,
+  transpose,
+  x,
+} from './passes.ts';
 
-const LANES = [0, 1, 2, 3, 4, 5, 6, 7];
-const x = (i: number) => `x${i}`;
+const MODULUS: Modulus = { name: 'p', reduce: (value) => `reduceLane(${value}, one, p)` };
+
+/** 1/p mod 2^16, centred. */
+function inverseModWord(p: number): number {
+  let inverse = 1; // Newton
+  for (let i = 0; i < 4; i++) inverse = (inverse * (2 - p * inverse)) & 0xffff;
+  return (inverse << 16) >> 16;
+}
 
 /** Rows of 16 bytes of a prime's table, in order, with the names under which the module finds them. */
 function tableOf(prime: number): { name: string; rows: number[][] }[] {
@@ -42,11 +61,6 @@ function tableOf(prime: number): { name: string; rows: number[][] }[] {
     const values = LANES.map(w);
     return [values, values.map((value) => companion(value, p))];
   };
-  const inverseModWord = (() => {
-    let inverse = 1; // Newton, mod 2^16
-    for (let i = 0; i < 4; i++) inverse = (inverse * (2 - p * inverse)) & 0xffff;
-    return (inverse << 16) >> 16;
-  })();
   const distances: [number, (block: number) => (lane: number) => number][] = [
     [1, () => (lane) => forwardTwiddle(prime, 8 + lane)],
     [2, (k) => (lane) => forwardTwiddle(prime, 16 + 2 * lane + k)],
@@ -61,7 +75,7 @@ function tableOf(prime: number): { name: string; rows: number[][] }[] {
     { name: 'P', rows: [all(p)] },
     { name: 'ONE', rows: [all(companion(1, p))] },
     { name: 'P_LOW', rows: [low(p)] },
-    { name: 'INVERSE_LOW', rows: [low(inverseModWord)] },
+    { name: 'INVERSE_LOW', rows: [low(inverseModWord(p))] },
     { name: 'FACTOR', rows: pair(centred(formFactor(p), p)) },
     { name: 'LIMB1', rows: power(14) },
     { name: 'LIMB2', rows: power(30) },
@@ -140,87 +154,12 @@ ${lines(reconstructionTable())}
 `;
 }
 
-type Twiddle = readonly [w: string, companion: string];
 const entry =
   (base: string) =>
   (k: number): Twiddle => [
     `v128.load(table, ${base} + ${32 * k})`,
     `v128.load(table, ${base} + ${32 * k + 16})`,
   ];
-
-/** (a, b) -> (a + w b, a - w b) */
-const butterfly = (a: number, b: number, [w, w1]: Twiddle, reduces: boolean): string[] => [
-  `t = mulmod(${x(b)}, ${w}, ${w1}, p);`,
-  ...(reduces ? [`${x(a)} = reduce(${x(a)}, one, p);`] : []),
-  `${x(b)} = i16x8.sub(${x(a)}, t);`,
-  `${x(a)} = i16x8.add(${x(a)}, t);`,
-];
-
-/** The same with w = 1; when it reduces, both legs: nothing multiplies the other one. */
-const plainButterfly = (a: number, b: number, reduces: boolean): string[] => [
-  `t = ${reduces ? `reduce(${x(b)}, one, p)` : x(b)};`,
-  ...(reduces ? [`${x(a)} = reduce(${x(a)}, one, p);`] : []),
-  `${x(b)} = i16x8.sub(${x(a)}, t);`,
-  `${x(a)} = i16x8.add(${x(a)}, t);`,
-];
-
-function radix8(
-  steps: readonly (readonly [a: number, b: number])[][],
-  twiddle: (k: number) => Twiddle,
-  reduces: (k: number) => boolean,
-): string[] {
-  return steps.flatMap((pairs, k) => {
-    const [w, w1] = twiddle(k);
-    return [
-      `w = ${w};`,
-      `c = ${w1};`,
-      ...pairs.flatMap(([a, b]) => butterfly(a, b, ['w', 'c'], reduces(k))),
-    ];
-  });
-}
-
-const levelOf = (k: number) => (k === 0 ? 0 : k < 3 ? 1 : 2);
-const FORWARD_STEPS: [number, number][][] = [
-  [0, 1, 2, 3].map((i) => [i, i + 4]),
-  ...[0, 4].map((h): [number, number][] => [
-    [h, h + 2],
-    [h + 1, h + 3],
-  ]),
-  ...[0, 2, 4, 6].map((h): [number, number][] => [[h, h + 1]]),
-];
-const INVERSE_STEPS: [number, number][][] = [
-  [0, 2, 4, 6].map((h) => [h, h + 1]),
-  ...[0, 1].map((h): [number, number][] => [
-    [h, h + 2],
-    [h + 4, h + 6],
-  ]),
-  ...[0, 1, 2, 3].map((h): [number, number][] => [[h, h + 4]]),
-];
-
-/** 8 x 8 transposition of 16-bit lanes by interleaving. */
-function transpose(): string[] {
-  const lines: string[] = [];
-  for (const i of [0, 2, 4, 6]) {
-    lines.push(`const y${i} = v128.shuffle<u16>(${x(i)}, ${x(i + 1)}, 0, 8, 1, 9, 2, 10, 3, 11);`);
-    lines.push(
-      `const y${i + 1} = v128.shuffle<u16>(${x(i)}, ${x(i + 1)}, 4, 12, 5, 13, 6, 14, 7, 15);`,
-    );
-  }
-  for (const base of [0, 4]) {
-    for (const i of [0, 1]) {
-      const [a, b] = [`y${base + i}`, `y${base + i + 2}`];
-      lines.push(`const z${base + 2 * i} = v128.shuffle<u32>(${a}, ${b}, 0, 4, 1, 5);`);
-      lines.push(`const z${base + 2 * i + 1} = v128.shuffle<u32>(${a}, ${b}, 2, 6, 3, 7);`);
-    }
-  }
-  for (const i of [0, 1, 2, 3]) {
-    lines.push(`${x(2 * i)} = v128.shuffle<u64>(z${i}, z${i + 4}, 0, 2);`);
-    lines.push(`${x(2 * i + 1)} = v128.shuffle<u64>(z${i}, z${i + 4}, 1, 3);`);
-  }
-  return lines;
-}
-
-const body = (lines: string[]) => lines.map((line) => `  ${line}`).join('\n');
 
 function forward(
   name: string,
@@ -235,15 +174,18 @@ export function ${name}(out: usize, a: usize, table: usize): void {
   let t: v128;
   let w: v128;
   let c: v128;
-${body([
-  ...LANES.map((i) => `let ${x(i)} = ${input(i)};`),
-  ...radix8(FORWARD_STEPS, entry('T_FORWARD'), (k) => set.has(k)),
-  ...transpose(),
-  ...radix8(FORWARD_STEPS, entry('T_FORWARD_VECTORS'), (k) => set.has(7 + k)),
-  'w = v128.load(table, T_FACTOR);',
-  'c = v128.load(table, T_FACTOR + 16);',
-  ...LANES.map((i) => `v128.store(out, mulmod(${x(i)}, w, c, p), ${16 * i});`),
-])}
+${indent(
+  [
+    ...LANES.map((i) => `let ${x(i)} = ${input(i)};`),
+    ...radix8(FORWARD_STEPS, entry('T_FORWARD'), MODULUS, (k) => set.has(k)),
+    ...transpose(),
+    ...radix8(FORWARD_STEPS, entry('T_FORWARD_VECTORS'), MODULUS, (k) => set.has(7 + k)),
+    'w = v128.load(table, T_FACTOR);',
+    'c = v128.load(table, T_FACTOR + 16);',
+    ...LANES.map((i) => `v128.store(out, mulmod(${x(i)}, w, c, p), ${16 * i});`),
+  ],
+  2,
+)}
 }`;
 }
 
@@ -257,28 +199,31 @@ export function ${name}(out: usize, a: usize, table: usize): void {
   let t: v128;
   let w: v128;
   let c: v128;
-${body([
-  ...LANES.map((i) => `let ${x(i)} = ${input(i)};`),
-  ...[0, 2, 4, 6].flatMap((i) => plainButterfly(i, i + 1, false)),
-  `w = ${w(1)[0]};`,
-  `c = ${w(1)[1]};`,
-  ...[0, 4].flatMap((h) => [
-    ...plainButterfly(h, h + 2, true),
-    ...butterfly(h + 1, h + 3, ['w', 'c'], set.has(2)),
-  ]),
-  ...plainButterfly(0, 4, true),
-  ...[1, 2, 3].flatMap((i) => [
-    `w = ${w(i - 1)[0]};`,
-    `c = ${w(i - 1)[1]};`,
-    ...butterfly(i, i + 4, ['w', 'c'], set.has(4)),
-  ]),
-  ...transpose(),
-  ...radix8(INVERSE_STEPS, entry('T_INVERSE_VECTORS'), (k) => set.has(8 << levelOf(k))),
-  ...LANES.map(
-    (i) =>
-      `v128.store(out, mulmod(${x(i)}, v128.load(table, ${untwist} + ${32 * i}), v128.load(table, ${untwist} + ${32 * i + 16}), p), ${16 * i});`,
-  ),
-])}
+${indent(
+  [
+    ...LANES.map((i) => `let ${x(i)} = ${input(i)};`),
+    ...[0, 2, 4, 6].flatMap((i) => plainButterfly(i, i + 1, MODULUS, false)),
+    `w = ${w(1)[0]};`,
+    `c = ${w(1)[1]};`,
+    ...[0, 4].flatMap((h) => [
+      ...plainButterfly(h, h + 2, MODULUS, true),
+      ...butterfly(h + 1, h + 3, ['w', 'c'], MODULUS, set.has(2)),
+    ]),
+    ...plainButterfly(0, 4, MODULUS, true),
+    ...[1, 2, 3].flatMap((i) => [
+      `w = ${w(i - 1)[0]};`,
+      `c = ${w(i - 1)[1]};`,
+      ...butterfly(i, i + 4, ['w', 'c'], MODULUS, set.has(4)),
+    ]),
+    ...transpose(),
+    ...radix8(INVERSE_STEPS, entry('T_INVERSE_VECTORS'), MODULUS, (k) => set.has(8 << levelOf(k))),
+    ...LANES.map(
+      (i) =>
+        `v128.store(out, mulmod(${x(i)}, v128.load(table, ${untwist} + ${32 * i}), v128.load(table, ${untwist} + ${32 * i + 16}), p), ${16 * i});`,
+    ),
+  ],
+  2,
+)}
 }`;
 }
 
@@ -311,7 +256,9 @@ export function labradorPassesSource(): string {
   let t: v128;
 `,
   );
-  return `import { fromLimbs, mred, mulmod, reduce } from './lanes';
+  return `import { ${TRANSPOSE_IMPORTS} } from '../shared/lanes';
+import { mulmod } from '../shared/zq';
+import { fromLimbs, mred, reduceLane } from './lanes';
 import {
   T_FACTOR,
   T_FORWARD,

@@ -3,58 +3,21 @@
  * tables, the places where the transforms reduce, and the proof that nothing overflows.
  *
  * An element of R = Z[X]/(X^64 + 1) is kept as its values at the odd powers of a 128th root of unity modulo six primes of
- * 13.5 to 13.8 bits, in signed 16-bit lanes. Products by a known w use Barrett's quotient as in nttPlan.ts:
- *
- *   mulmod(a, w) = a*w - p * mulr(a, w')    w' = round(w * 2^15 / p), mulr(a, b) = (a*b + 2^14) >> 15
- *   |mulmod(a, w)| <= (|a| d(w) + 2^14 p) / 2^15,   d(w) = |2^15 w - p w'|
+ * 13.5 to 13.8 bits, in signed 16-bit lanes (modular.ts).
  *
  * d(w) = 1 for w = 2^-15 mod p: that product centres any lane to |x| <= (p + 1)/2. So values carry the factor 2^-15 ("NTT
  * form"), and whoever multiplies two of them restores it with a constant.
  */
+import { bitReverse, centred, inverseMod, powMod, productBound, reducedBound } from './modular.ts';
+
 export const PRIMES: readonly number[] = [13697, 13441, 13313, 12289, 12161, 11777];
 /** ROOTS[i]^64 = -1 mod PRIMES[i] */
 export const ROOTS: readonly number[] = [175, 110, 272, 81, 182, 309];
 export const D = 64;
 /** The modulus of the proof, 2^44 - 539. */
 export const Q = 2n ** 44n - 539n;
-export const LANE_MAX = 32767;
 /** The product of the primes, 2^81.83. */
 export const PRODUCT: bigint = PRIMES.reduce((product, p) => product * BigInt(p), 1n);
-
-export function powMod(base: number, exponent: number, p: number): number {
-  let result = 1;
-  let square = ((base % p) + p) % p;
-  for (let e = exponent; e > 0; e = Math.floor(e / 2)) {
-    if (e % 2 === 1) result = (result * square) % p;
-    square = (square * square) % p;
-  }
-  return result;
-}
-
-export const inverseMod = (a: number, p: number): number => powMod(a, p - 2, p);
-
-/** The representative of least magnitude. */
-export function centred(a: number, p: number): number {
-  const r = ((a % p) + p) % p;
-  return r > p >> 1 ? r - p : r;
-}
-
-/** w' = round(w * 2^15 / p). */
-export const companion = (w: number, p: number): number => Math.round((w * 32768) / p);
-
-/** Bound of |mulmod(a, w)| over all |a| <= bound, for w with companion w1. */
-export function productBound(bound: number, w: number, p: number, w1 = companion(w, p)): number {
-  return Math.floor((bound * Math.abs(32768 * w - p * w1) + p * 16384) / 32768);
-}
-
-/** Bound of a reduced lane: mulmod(a, 1). */
-export const reducedBound = (bound: number, p: number): number => productBound(bound, 1, p);
-
-export function bitReverse(i: number, bits: number): number {
-  let r = 0;
-  for (let k = 0; k < bits; k++) r = (r << 1) | ((i >> k) & 1);
-  return r;
-}
 
 /** The factor of NTT form. */
 export const formFactor = (p: number): number => inverseMod(powMod(2, 15, p), p);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import {
-  bitReverse,
   blockBound,
   centredQ,
   cofactor,
@@ -10,14 +9,12 @@ import {
   forwardBounds,
   INVERSE_MAX,
   inverseBounds,
-  LANE_MAX,
   limbs,
   limbsBound,
   MAX_BLOCKS,
   PAIRS,
   PRIMES,
   PRODUCT,
-  powMod,
   Q,
   ROOTS,
   reciprocal,
@@ -26,6 +23,7 @@ import {
   SMALL_MAX,
   SMALL_REDUCES,
 } from '../../../scripts/generate/labradorPlan.ts';
+import { bitReverse, LANE_MAX, powMod } from '../../../scripts/generate/modular.ts';
 import { BOTH_MODULES } from '../../support/assembly.ts';
 import { labradorModule } from './area.ts';
 import { add, centred, hardPolys, mod, multiply, type Poly, sigma, source } from './plain.ts';
