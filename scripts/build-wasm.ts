@@ -1,17 +1,19 @@
 /**
- * Compiles assembly/ to the WebAssembly modules, falcon and labrador, each plain and with relaxed SIMD:
+ * Compiles assembly/ to the WebAssembly modules, falcon and labrador, each plain and with relaxed
+ * SIMD:
  *
- *   build/falcon.wasm, build/falcon.relaxed.wasm                     the bare modules
- *   src/falcon/falcon.wasm.gen.ts, falcon.relaxed.wasm.gen.ts        the same as base64, with their export types
- *   build/labrador*.wasm, src/aggregate/labrador*.wasm.gen.ts        likewise
- *   wasm.lock.json                                                   compiler and SHA-256 of each module, committed
+ *   build/falcon.wasm, build/falcon.relaxed.wasm             the bare modules
+ *   src/falcon/{falcon,falcon.relaxed}.wasm.gen.ts           the same as base64, with their types
+ *   build/labrador*.wasm, src/aggregate/labrador*.wasm.gen.ts    likewise
+ *   wasm.lock.json                  compiler and SHA-256 of each module, committed
  *
- *   node scripts/build-wasm.ts                 builds if an input has changed, and compares with the lock
+ *   node scripts/build-wasm.ts                 builds if an input has changed, and compares with
+ *                                              the lock
  *   node scripts/build-wasm.ts --update-lock   builds and writes the lock
  *
- * The tables and passes that scripts/generate/ writes come first. The lock is there to be read in a review: it shows when
- * a change of sources changes the binary, and that anyone's build gives the same bytes. With CI=true a difference is an
- * error, otherwise a notice.
+ * The tables and passes that scripts/generate/ writes come first. The lock is there to be read in a
+ * review: it shows when a change of sources changes the binary, and that anyone's build gives the
+ * same bytes. With CI=true a difference is an error, otherwise a notice.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -74,7 +76,7 @@ function exportTypes(declaration: string): string[] {
     /^ {2}export (?:function (\w+)(\(.*\)): (\w+);|const (\w+): (?:WebAssembly\.Memory;|\{))/gm,
   )) {
     const [, name, parameters, result, constant] = match;
-    if (name) members.push(`${name}${parameters}: ${result};`);
+    if (name) members.push(`${name}: ${parameters} => ${result};`);
     else if (constant === 'memory') members.push('memory: WebAssembly.Memory;');
     else members.push(`${constant}: WebAssembly.Global;`);
   }
@@ -86,7 +88,7 @@ function moduleSource(name: ModuleName, bytes: Uint8Array, members: string[]): s
   const types = `
 /** What the module exports. */
 export interface ${sourcesOf(name) === 'falcon' ? 'Falcon' : 'Labrador'}Exports {
-${members.map((member) => `  readonly ${member.replace(/^(\w+)\(/, '$1: (').replace(/\): (\w+);$/, ') => $1;')}`).join('\n')}
+${members.map((member) => `  readonly ${member}`).join('\n')}
 }
 `;
   return `${isMain ? types : ''}
@@ -122,7 +124,8 @@ const committed = existsSync(join(ROOT, LOCK)) ? readFileSync(join(ROOT, LOCK), 
 if (committed === undefined || process.argv.includes('--update-lock')) {
   writeAtomically(LOCK, lock);
 } else if (committed !== lock) {
-  const message = `the built modules differ from ${LOCK}; if that is meant: npm run build:wasm -- --update-lock`;
+  const remedy = 'npm run build:wasm -- --update-lock';
+  const message = `the built modules differ from ${LOCK}; if that is meant: ${remedy}`;
   if (process.env.CI === 'true') {
     console.error(`error: ${message}\n${lock}`);
     process.exitCode = 1;

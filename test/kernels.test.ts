@@ -1,4 +1,7 @@
-/** Nothing in assembly/ is there for the tests alone: exports are used by src/, and all else is reached from the exports. */
+/**
+ * Nothing in assembly/ is there for the tests alone: exports are used by src/, and all else is
+ * reached from the exports.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,12 +1,14 @@
 /**
  * The generator that feeds samplerZ: ChaCha20, eight blocks at a time.
  *
- * The byte stream is the reference's, whose buffer holds 512 bytes: word w of block b stands at 32 w + 4 b, so the eight
- * blocks lie interleaved. A base sample that would begin in the last 9 bytes of a buffer begins in the next one
- * instead; all other reads run on across the border. To read several samples ahead without a branch, two buffers lie
- * side by side:
+ * The byte stream is the reference's, whose buffer holds 512 bytes: word w of block b stands at 32
+ * w + 4 b, so the eight blocks lie interleaved. A base sample that would begin in the last 9 bytes
+ * of a buffer begins in the next one instead; all other reads run on across the border. To read
+ * several samples ahead without a branch, two buffers lie side by side:
  *
- *   STREAM   | current 512 | next 512 | 64 readable bytes |      `position` counts from the start, below 503 between samples
+ *   STREAM   | current 512 | next 512 | 64 readable bytes |
+ *
+ * `position` counts from the start and is below 503 between samples.
  */
 import { chacha20 } from './chacha20.gen';
 
@@ -30,7 +32,8 @@ export function streamPosition(): i32 {
 /**
  * Starts the stream.
  *
- * Spec:   round-3 reference, prng_init and prng_refill (the block counter is XORed into the last 8 bytes of the nonce)
+ * Spec:   round-3 reference, prng_init and prng_refill (the block counter is XORed into the last
+ *         8 bytes of the nonce)
  * Shape:  seed: u8[56] = key (32) || nonce (16) || first counter (8, little-endian)
  * Memory: KEY, STREAM
  * Secret: seed
@@ -63,7 +66,8 @@ function nextBlock(): void {
  *
  * Spec:   round-3 reference, prng_get_u64: what remains after position 502 is dropped
  * Bounds: to <= 512 + 64
- * Secret: none: `to` tells how many candidates were rejected, which carries nothing of the key (samplerZ.ts)
+ * Secret: none: `to` tells how many candidates were rejected, which carries nothing of the key
+ *         (samplerZ.ts)
  */
 // @ts-ignore: decorator
 @inline

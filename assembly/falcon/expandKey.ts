@@ -1,15 +1,18 @@
 /**
- * Expanding a secret key: what signing needs of it, computed once. All divisions and square roots of signing are here.
+ * Expanding a secret key: what signing needs of it, computed once. All divisions and square roots
+ * of signing are here.
  *
- *   EXPANDED, in f64[n] = 8n bytes
- *   | b01 | b11 | tree: logn + 1        | then prepared h: 4n bytes |          b01 = FFT(-f), b11 = FFT(-F)
+ *   EXPANDED, in f64[n] = 8n bytes; b01 = FFT(-f), b11 = FFT(-F)
+ *   | b01 | b11 | tree: logn + 1        | then prepared h: 4n bytes |
  *
- * The other half of the basis, b00 = FFT(g) and b10 = FFT(G), is not kept: the signer gets s1 from h.
+ * The other half of the basis, b00 = FFT(g) and b10 = FFT(G), is not kept: the signer gets s1 from
+ * h.
  *
- *   tree of degree n > 2:  | l10: f64[n] | left tree, degree n/2 | right tree |       left: of d00, right: of d11
+ *   tree of degree n > 2:  | l10: f64[n] | left tree, of d00, degree n/2 | right tree, of d11 |
  *   tree of degree 2:      | l10: re, im | 1/sigma' left | 1/sigma' right |
  *
- * The values are those of the reference's `sign_dyn`, bit for bit, which agree with its `expand_privkey`.
+ * The values are those of the reference's `sign_dyn`, bit for bit, which agree with its
+ * `expand_privkey`.
  */
 import { highHalves, lowHalves } from '../shared/lanes';
 import { E_SK_INVALID, OK } from '../shared/status';
@@ -34,7 +37,8 @@ export const EXPANDED: usize = memory.data(110592, 64);
 /**
  * Secret, scratch of signing and expanding. Room for n = 1024: 8 f64[n].
  *
- *   expanding   | g00 | g01 | g11 | children of the tree, level by level: 4 f64[n] | f g F G, i8[n] each; i16[n] x 2 |
+ *   expanding   | g00 | g01 | g11 | children of the tree, level by level: 4 f64[n] |
+ *               | f g F G, i8[n] each; i16[n] x 2 |
  *   signing     | t0 | t1 | halves, level by level: 2 f64[n] |
  */
 export const SIGN_TMP: usize = memory.data(65536, 64);
@@ -86,10 +90,11 @@ export function treeBytes(logn: i32): usize {
 }
 
 /**
- * SK -> EXPANDED. Refuses what is no secret key: wrong syntax, f without inverse mod q, |G| > 127, f G - g F other than q, a
- * deviation outside the sampler's range.
+ * SK -> EXPANDED. Refuses what is no secret key: wrong syntax, f without inverse mod q, |G| > 127,
+ * f G - g F other than q, a deviation outside the sampler's range.
  *
- * Spec:   Falcon round 3, section 3.11.5 (encoding), algorithms 8 (ffLDL) and 9 (normalisation); G and h = g / f mod q
+ * Spec:   Falcon round 3, section 3.11.5 (encoding), algorithms 8 (ffLDL) and 9 (normalisation); G
+ *         and h = g / f mod q
  * Shape:  SK -> EXPANDED[0..expandedLength(logn))
  * Memory: SK, EXPANDED, SIGN_TMP
  * Secret: all; the only branches are on acceptance
@@ -136,7 +141,8 @@ function fftOfSmall(out: usize, a: usize, logn: i32): void {
  * Shape:  small: i8[n] x 4 -> EXPANDED, all but the prepared key
  * Memory: small, SIGN_TMP
  * Secret: all
- * Errors: E_SK_INVALID if f G - g F is not q, or a deviation of the tree is outside [sigmaMin, 1.8205]
+ * Errors: E_SK_INVALID if f G - g F is not q, or a deviation of the tree is outside [sigmaMin,
+ *         1.8205]
  */
 function buildTree(logn: i32, small: usize): i32 {
   const n: usize = <usize>1 << logn;
@@ -157,8 +163,10 @@ function buildTree(logn: i32, small: usize): i32 {
   const children = g11 + size;
   ldlNode(tree, children, g00, g01, g11, logn);
   const left = tree + size;
-  ldlTree(left, children, logn - 1, children + 2 * size, inverseSigma(logn));
-  ldlTree(left + treeBytes(logn - 1), children + size, logn - 1, children + 2 * size, inverseSigma(logn));
+  const right = left + treeBytes(logn - 1);
+  const below = children + 2 * size;
+  ldlTree(left, children, logn - 1, below, inverseSigma(logn));
+  ldlTree(right, children + size, logn - 1, below, inverseSigma(logn));
   const least = v128.load(LEAF_RANGE);
   const most = v128.load(LEAF_RANGE, 16);
   const smallest = min(f64x2.extract_lane(least, 0), f64x2.extract_lane(least, 1));
@@ -172,10 +180,12 @@ function buildTree(logn: i32, small: usize): i32 {
 /**
  * The Gram matrix of [[b00, b01], [b10, b11]]; f and F, which come plain, are negated here.
  *
- * Returns the largest |f G - g F - q| among the roots: were that polynomial not zero, some root would give at least 1, since
- * the mean of the squares is the sum of its squared integer coefficients. (Computed to about 1e-8.)
+ * Returns the largest |f G - g F - q| among the roots: were that polynomial not zero, some root
+ * would give at least 1, since the mean of the squares is the sum of its squared integer
+ * coefficients. (Computed to about 1e-8.)
  *
- * Shape:  f, F: f64[n] -> -f, -F; g (at g00), G (at g11): f64[n] -> g00, g01, g11: f64[n], transforms
+ * Shape:  f, F: f64[n] -> -f, -F; g (at g00), G (at g11): f64[n] -> g00, g01, g11: f64[n],
+ *         transforms
  * Secret: all
  */
 function gramMatrix(f: usize, F: usize, g00: usize, g01: usize, g11: usize, logn: i32): f64 {
@@ -225,7 +235,8 @@ function gramMatrix(f: usize, F: usize, g00: usize, g01: usize, g11: usize, logn
  * One node: G = L D L*, then d00 and d11 split into the children's matrices.
  *
  * Spec:   Falcon round 3, algorithms 8 (LDL) and 9 (ffLDL), steps 4 to 7
- * Shape:  g00, g01, g11: f64[n] -> l10: f64[n]; children: f64[2n], left then right, each g00 || g01 (g11 = g00)
+ * Shape:  g00, g01, g11: f64[n] -> l10: f64[n]; children: f64[2n], left then right, each g00 || g01
+ *         (g11 = g00)
  * Bounds: n >= 8
  * Memory: children must not overlap the rest
  * Secret: all
@@ -290,7 +301,8 @@ function ldlTree(tree: usize, matrix: usize, logn: i32, tmp: usize, inverse: f64
 }
 
 /**
- * The tree of degree 4 with its two children and four leaves; the children are worked on side by side, left in lane 0.
+ * The tree of degree 4 with its two children and four leaves; the children are worked on side by
+ * side, left in lane 0.
  *
  *   tree   | l10: re re im im | left: re, im, leaf, leaf | right: re, im, leaf, leaf |
  */

@@ -1,9 +1,11 @@
 /**
- * ffSampling: a lattice point close to a target, by randomised rounding along the tree, degree after degree.
+ * ffSampling: a lattice point close to a target, by randomised rounding along the tree, degree
+ * after degree.
  *
- * Order of operations: the reference's `sign_dyn`, also at degrees 4 and 2, where its expanded-key code takes a shorter way
- * that rounds differently (one signature in some 40,000 comes out otherwise). Raw and expanded keys both come through here,
- * so they give the same signature, and that of the reference.
+ * Order of operations: the reference's `sign_dyn`, also at degrees 4 and 2, where its expanded-key
+ * code takes a shorter way that rounds differently (one signature in some 40,000 comes out
+ * otherwise). Raw and expanded keys both come through here, so they give the same signature, and
+ * that of the reference.
  */
 import { highHalves, lowHalves, swapHalves } from '../shared/lanes';
 import { treeBytes } from './expandKey';
@@ -19,12 +21,20 @@ const NEGATE: usize = memory.data<f64>([-0.0, 0.0, 0.0, -0.0], 16);
  * Replaces the target (t0, t1) by integers (z0, z1) sampled around it.
  *
  * Spec:   Falcon round 3, algorithm 11 (ffSampling)
- * Shape:  t0, t1: f64[n], transforms, in and out; tree: as expandKey.ts draws it; ccsScale = 256 sigmaMin
+ * Shape:  t0, t1: f64[n], transforms, in and out; tree: as expandKey.ts draws it; ccsScale = 256
+ *         sigmaMin
  * Bounds: n >= 4
  * Memory: tmp: f64[2n]
  * Secret: all; timing as samplerZ.ts states
  */
-export function ffSampling(t0: usize, t1: usize, tree: usize, logn: i32, tmp: usize, ccsScale: f64): void {
+export function ffSampling(
+  t0: usize,
+  t1: usize,
+  tree: usize,
+  logn: i32,
+  tmp: usize,
+  ccsScale: f64,
+): void {
   if (logn == 2) {
     sampleFour(t0, t1, tree, ccsScale);
     return;
@@ -40,7 +50,8 @@ export function ffSampling(t0: usize, t1: usize, tree: usize, logn: i32, tmp: us
 }
 
 /**
- * Between the two halves, in one pass: z1 = merge(halves) into t1, and split(t0 + (t1 - z1) l10) into halves.
+ * Between the two halves, in one pass: z1 = merge(halves) into t1, and split(t0 + (t1 - z1) l10)
+ * into halves.
  *
  * Spec:   Falcon round 3, algorithm 11, steps 9 to 11
  * Shape:  t0, t1, l10: f64[n]; halves: f64[n], in and out
@@ -125,7 +136,8 @@ function turnBackHalf(c: v128, root: v128, half: v128): v128 {
 }
 
 /**
- * Degree 4 and, within it, degree 2 twice: four pairs of samples, the right tree's first. Here a vector is a complex number.
+ * Degree 4 and, within it, degree 2 twice: four pairs of samples, the right tree's first. Here a
+ * vector is a complex number.
  *
  *   t0, t1   | re re | im im |
  */

@@ -1,7 +1,8 @@
 /**
  * Split and merge: one transform as two of half the degree, and back. Representation as in fft.ts.
  *
- * Halving comes before the product with the root, not after it as in the reference: a power of two, so no bit differs.
+ * Halving comes before the product with the root, not after it as in the reference: a power of two,
+ * so no bit differs.
  */
 import { highHalves, lowHalves } from '../shared/lanes';
 import { adjointProductIm, adjointProductRe, productIm, productRe } from './fpr';
@@ -39,8 +40,8 @@ export function splitFft(out: usize, f: usize, logn: i32): void {
  * The step of `splitFft` on four neighbours.
  *
  * Spec:   Falcon round 3, algorithm 1 (splitfft)
- * Shape:  re0, re1, im0, im1: real and imaginary parts of four values; wRe, wIm: two roots -> two values of f0 and of f1,
- *         `quarter` bytes between the parts
+ * Shape:  re0, re1, im0, im1: real and imaginary parts of four values; wRe, wIm: two roots -> two
+ *         values of f0 and of f1, `quarter` bytes between the parts
  * Secret: the values (no branch or index depends on them)
  */
 // @ts-ignore: decorator

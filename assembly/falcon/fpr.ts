@@ -1,11 +1,12 @@
 /**
  * The binary64 contract of signing, and the constants it uses.
  *
- * Every sum, product, quotient and root here is one IEEE-754 binary64 operation, rounded to nearest, ties to even: what
- * WebAssembly prescribes for f64 and f64x2. The *order* of operations is part of the algorithm, since a signature
- * depends on the last bit: all code of this room keeps the order of the round-3 reference (20211101, `sign_dyn`). So
- * there is no fused multiply-add, no reassociation, and no shortcut but these, which never change a result: operands of
- * one addition or multiplication swapped, a negation moved, a power of two moved (no subnormal ever occurs).
+ * Every sum, product, quotient and root here is one IEEE-754 binary64 operation, rounded to
+ * nearest, ties to even: what WebAssembly prescribes for f64 and f64x2. The *order* of operations
+ * is part of the algorithm, since a signature depends on the last bit: all code of this room keeps
+ * the order of the round-3 reference (20211101, `sign_dyn`). So there is no fused multiply-add, no
+ * reassociation, and no shortcut but these, which never change a result: operands of one addition
+ * or multiplication swapped, a negation moved, a power of two moved (no subnormal ever occurs).
  */
 
 /** 1 / 12289. */

@@ -1,6 +1,6 @@
 /**
- * Coefficients of f and g: the round-3 reference's Gaussian for n = 1024 (sigma = 1.17 sqrt(q / 2048)),
- * two of them added for n = 512, from one stream of SHAKE256.
+ * Coefficients of f and g: the round-3 reference's Gaussian for n = 1024 (sigma = 1.17
+ * sqrt(q / 2048)), two of them added for n = 512, from one stream of SHAKE256.
  *
  * One draw takes 16 bytes, two little-endian words:
  *
@@ -104,18 +104,21 @@ function parityOf(a: usize, n: i32): i32 {
   return popcnt(i8x16.bitmask(i8x16.shl(bits, 7))) & 1;
 }
 
-/** A sum stays even as often with a probability of 2^-256: then the source of randomness is broken. */
+/**
+ * A sum stays even as often with a probability of 2^-256: then the source of randomness is broken.
+ */
 const MAX_REDRAWS: i32 = 256;
 
 /**
  * Samples f or g, with an odd sum of coefficients (else its resultant would be even).
  *
- * Spec:   Falcon round 3, Algorithm 5, line 2; the reference's use of bytes: only the last coefficient
- *         is drawn again until the sum is odd
+ * Spec:   Falcon round 3, Algorithm 5, line 2; the reference's use of bytes: only the last
+ *         coefficient is drawn again until the sum is odd
  * Shape:  SHAKE (flipped) -> f: i8[n]
  * Bounds: |f| <= 26, or 52 for n = 512 (so the reference's check against 127 can never fail)
  * Memory: f and 15 bytes beyond, SHAKE, STREAM
- * Secret: f; how often the last coefficient is drawn tells nothing about those kept but their parity
+ * Secret: f; how often the last coefficient is drawn tells nothing about those kept but their
+ *         parity
  * Errors: false after MAX_REDRAWS
  */
 export function sampleSmall(f: usize, logn: i32): bool {

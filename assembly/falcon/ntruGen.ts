@@ -18,7 +18,8 @@ export const TOO_SKEW: i32 = 3;
 /**
  * Squared norm of the orthogonalised vector q (adj f, adj g) / (|f|^2 + |g|^2).
  *
- * Spec:   Falcon round 3, Algorithm 5, lines 5-6; the same doubles in the same order as the reference
+ * Spec:   Falcon round 3, Algorithm 5, lines 5-6; the same doubles in the same order as the
+ *         reference
  * Shape:  f, g: i8[n]
  * Memory: FLOATS: f (n) | g (n) | norms (n/2)
  * Secret: f, g

@@ -1,8 +1,8 @@
 /**
  * The NTT modulo the 31-bit primes of key generation, four values at a time (rns.ts).
  *
- * Forward: decimation in time with the roots in bit-reversed order; a level with butterflies at least
- * four apart works on whole vectors, the last two levels (distances 2 and 1) exchange lanes.
+ * Forward: decimation in time with the roots in bit-reversed order; a level with butterflies at
+ * least four apart works on whole vectors, the last two levels (distances 2 and 1) exchange lanes.
  */
 import { evens, highHalves, lowHalves, odds, zipHigh, zipLow } from '../shared/lanes';
 import { PRIME } from './keygenTables.gen';
@@ -150,7 +150,8 @@ export function rnsNtt(a: usize, logn: i32, u: i32): void {
 }
 
 /**
- * Inverse NTT mod prime u, in place, without the division by n: the result is n times the polynomial.
+ * Inverse NTT mod prime u, in place, without the division by n: the result is n times the
+ * polynomial.
  *
  * Shape:  a: u32[n], bit-reversed NTT order -> coefficient order; 16-aligned
  * Bounds: in [0, p) -> out [0, p)

@@ -1,7 +1,7 @@
 /**
  * The encoded secret key, in region SK:
  *
- *   | 0x50 + logn | f: n x b bits | g: n x b bits | F: n x 8 bits |     b = 6 (n = 512), 5 (n = 1024)
+ *   | 0x50 + logn | f: n x b bits | g: n x b bits | F: n x 8 bits |   b = 6 (n = 512), 5 (n = 1024)
  *
  * Two's complement, most significant bit first; G is not stored (G = (q + gF) / f).
  */
@@ -29,7 +29,9 @@ export function secretKeyLength(logn: i32): i32 {
   return 1 + (((2 * smallBits(logn)) << logn) >> 3) + (1 << logn);
 }
 
-/** Reads n values of `bits` (5 or 6) bits at src into i8[n] at out; 1 if one is -2^(bits-1), else 0. */
+/**
+ * Reads n values of `bits` (5 or 6) bits at src into i8[n] at out; 1 if one is -2^(bits-1), else 0.
+ */
 function unpackSmall(src: usize, out: usize, logn: i32, bits: i32): i32 {
   const n = 1 << logn;
   const shift = 32 - bits;
@@ -51,7 +53,9 @@ function unpackSmall(src: usize, out: usize, logn: i32, bits: i32): i32 {
   return bad;
 }
 
-/** Writes i8[n] at src as n values of `bits` (5 or 6) bits at out; 1 if one does not fit, else 0. */
+/**
+ * Writes i8[n] at src as n values of `bits` (5 or 6) bits at out; 1 if one does not fit, else 0.
+ */
 function packSmall(src: usize, out: usize, logn: i32, bits: i32): i32 {
   const n = 1 << logn;
   const limit = (1 << (bits - 1)) - 1;

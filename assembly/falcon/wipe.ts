@@ -15,9 +15,10 @@ import {
 import { wipeSign } from './sign';
 
 /**
- * Overwrites with zeros every region that can hold a secret, the message that was signed, its hash state, its point, and what the
- * check of the signature leaves: all but the results, PK and SIG. KEYGEN is not among them: key generation, its only user,
- * clears it before it returns (it is large, and signing should not pay for it).
+ * Overwrites with zeros every region that can hold a secret, the message that was signed, its hash
+ * state, its point, and what the check of the signature leaves: all but the results, PK and SIG.
+ * KEYGEN is not among them: key generation, its only user, clears it before it returns (it is
+ * large, and signing should not pay for it).
  *
  * Memory: SK, SEED, SHAKE, IN, POINT, S2, PRODUCT, WORDS, PAIRS, and what wipeSign clears
  */

@@ -1,8 +1,8 @@
 /**
  * Big integers of key generation, many at once.
  *
- * An array of `count` integers of `len` words of 31 bits is kept word by word ("structure of arrays"),
- * so that one vector holds the same word of four integers; count is a multiple of 4:
+ * An array of `count` integers of `len` words of 31 bits is kept word by word ("structure of
+ * arrays"), so that one vector holds the same word of four integers; count is a multiple of 4:
  *
  *   | word 0 of all | word 1 of all | .. | word len-1 of all |        4 count len bytes, 16-aligned
  *
@@ -40,8 +40,8 @@ function reduceFully(d: v128, P: v128): v128 {
 /**
  * One prime's residue of every integer.
  *
- * Spec:   Horner's rule. A product must wait for the one before it, so four chains run side by side:
- *         four vectors of a row, or, when a row has fewer, every fourth word
+ * Spec:   Horner's rule. A product must wait for the one before it, so four chains run side by
+ *         side: four vectors of a row, or, when a row has fewer, every fourth word
  * Shape:  a: count integers of len words -> out: u32[count]
  * Bounds: signed: two's complement; else the words as they are; out in [0, p)
  * Memory: out
@@ -81,7 +81,15 @@ export function zintMod(out: usize, a: usize, len: i32, count: i32, u: i32, sign
 }
 
 /** One vector's residues: words 4i, 4i + 1, .. by themselves in powers of 2^124, then together. */
-function residueOfOne(a: usize, row: usize, len: i32, signed: bool, P: v128, I: v128, T: v128): v128 {
+function residueOfOne(
+  a: usize,
+  row: usize,
+  len: i32,
+  signed: bool,
+  P: v128,
+  I: v128,
+  T: v128,
+): v128 {
   let w = a + row * <usize>(len - 1);
   let d0 = lastWord(v128.load(w), signed, P);
   // down to a multiple of four words below

@@ -1,9 +1,11 @@
 /**
  * From residues back to integers, and on to q: "explicit CRT".
  *
- *   residues  a_i = x (P / p_i)^-1 mod p_i, six vectors of 64 signed lanes, any representative, |a_i| <= 13277
- *   quotient  k = round(sum a_i / p_i), by reciprocals of 28 bits; exact for |x| < P/2 (1 - 2^-12.4)
- *   x mod q   sum a_i (P / p_i mod q) - k (P mod q), constants in three limbs of 15 bits, products by dot_i16x8_s
+ *   residues  a_i = x (P / p_i)^-1 mod p_i, six vectors of 64 signed lanes, |a_i| <= 13277
+ *   quotient  k = round(sum a_i / p_i), by reciprocals of 28 bits; exact for
+ *             |x| < P/2 (1 - 2^-12.4)
+ *   x mod q   sum a_i (P / p_i mod q) - k (P mod q), constants in three limbs of 15 bits,
+ *             products by dot_i16x8_s
  *
  * The bounds are computed in scripts/generate/labradorPlan.ts: no 32-bit sum passes 2^30.5.
  */
@@ -43,7 +45,11 @@ function reconstruct4(out: usize, a: v128, b: v128, c: v128): void {
   l2 = v128.and(l2, i32x4.splat(0x3fff));
   v128.store(
     out,
-    joinLimbs(i64x2.extend_low_i32x4_s(l0), i64x2.extend_low_i32x4_s(l1), i64x2.extend_low_i32x4_s(l2)),
+    joinLimbs(
+      i64x2.extend_low_i32x4_s(l0),
+      i64x2.extend_low_i32x4_s(l1),
+      i64x2.extend_low_i32x4_s(l2),
+    ),
   );
   v128.store(
     out,

@@ -10,7 +10,8 @@ import { HALF_Q, Q } from './params';
 export const TOO_WIDE: i32 = 1;
 
 /**
- * Balanced digits: coefs = sum of 2^(bits j) digit_j; all but the last in [-2^(bits-1), 2^(bits-1)), the last one is the rest.
+ * Balanced digits: coefs = sum of 2^(bits j) digit_j; all but the last in [-2^(bits-1),
+ * 2^(bits-1)), the last one is the rest.
  *
  * Spec:   docs/protocol.md, 1
  * Shape:  coefs: i64[64] -> digit j at out + j stride: i16[64]
@@ -55,7 +56,8 @@ function beyond(x: v128): v128 {
 }
 
 /**
- * Cuts low bits: high = floor(u / 2^cut) of u in [0, q), e = 2^cut high + 2^(cut-1) - u. With cut 0: high = u, e = 0.
+ * Cuts low bits: high = floor(u / 2^cut) of u in [0, q), e = 2^cut high + 2^(cut-1) - u. With cut
+ * 0: high = u, e = 0.
  *
  * Spec:   docs/protocol.md, 6.2
  * Shape:  coefs: i64[64] centred -> high: i64[64] (may be coefs), e: i16[64]

@@ -82,10 +82,12 @@ function addFour(coefs: usize, a: v128, b: v128, c: v128, d: v128, e: v128, pair
 }
 
 /**
- * coefs^(k) += sum_j theta_j^(k) rho^(j) for the three lifts k; sigma is applied by whoever made the parts of rho.
+ * coefs^(k) += sum_j theta_j^(k) rho^(j) for the three lifts k; sigma is applied by whoever made
+ * the parts of rho.
  *
  * Spec:   docs/protocol.md, 7.6
- * Shape:  rho: i16[64] for j = 0..9, `stride` bytes apart; coefs: i64[3][64], centred before and after
+ * Shape:  rho: i16[64] for j = 0..9, `stride` bytes apart; coefs: i64[3][64], centred before and
+ *         after
  * Bounds: |rho| <= 6144
  * Memory: rho, coefs, PAIRS
  */

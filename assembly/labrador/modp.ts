@@ -45,7 +45,8 @@ export function modpPrepare(prepared: usize, h: usize, logn: i32): i32 {
  * rho' = rho sigma_n(h) mod p, centred, and the parts of rho and rho' for the lifts.
  *
  * Spec:   docs/protocol.md, 7.3 and 7.6
- * Shape:  rho: i16[n], prepared: i16[2n] -> rhoPrime: i16[n], parts: i16[2K][64]: sigma of part k of rho at k, of rho' at K + k
+ * Shape:  rho: i16[n], prepared: i16[2n] -> rhoPrime: i16[n], parts: i16[2K][64]: sigma of part k
+ *         of rho at k, of rho' at K + k
  * Bounds: |rho| <= 6144 -> |x| <= 6144
  * Memory: all four, PRODUCT, PLAIN
  */
@@ -76,7 +77,8 @@ export function functionalParts(
 /**
  * sigma of the K parts of a: i16[64][K] -> i16[K][64]; the row after the last one is overwritten.
  *
- * Coefficient 64 - t of sigma is minus row t; row 64 is minus row 0. Rows t + 7, ..., t are transposed eight columns at a time.
+ * Coefficient 64 - t of sigma is minus row t; row 64 is minus row 0. Rows t + 7, ..., t are
+ * transposed eight columns at a time.
  */
 function strideParts(parts: usize, a: usize, bytes: usize): void {
   const row = bytes >> 6;

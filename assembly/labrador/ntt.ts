@@ -3,12 +3,14 @@
  *
  *   small    i16[64]     coefficients, any (SMALL_MAX = 8192 for the quicker functions)
  *   coefs    i64[64]     coefficients mod q, |x| <= 2^44
- *   form     i16[6][64]  NTT form: for each prime the values at the odd powers of its root, times 2^-15, |x| <= (p + 1)/2;
- *                        position 8i + v holds the value of bit-reversed index 8v + i. A form stands for an integer
- *                        polynomial, not reduced mod q; it is exact while |integer| < P/2 (1 - 2^-12.4), P = 2^81.83
+ *   form     i16[6][64]  NTT form: for each prime the values at the odd powers of its root, times
+ *                        2^-15, |x| <= (p + 1)/2; position 8i + v holds the value of bit-reversed
+ *                        index 8v + i. A form stands for an integer polynomial, not reduced mod q;
+ *                        it is exact while |integer| < P/2 (1 - 2^-12.4), P = 2^81.83
  *   sums     i32[6][64]  products of forms, added up (polyVec.ts), times 2^-46
  *
- * X -> X^-1 sends index k to 63 - k in bit-reversed order, so it reverses the 64 positions: `sigmaForm`.
+ * X -> X^-1 sends index k to 63 - k in bit-reversed order, so it reverses the 64 positions:
+ * `sigmaForm`.
  */
 import { evens, odds, reverseLanes } from '../shared/lanes';
 import { reconstruct } from './crt';
@@ -50,7 +52,8 @@ export function smallToForm(form: usize, a: usize): void {
  * The same for larger coefficients.
  *
  * Shape:  a: i16[64] -> form: i16[6][64]
- * Bounds: any a (-2^15 is met only by factors below 2^15 in magnitude, where both instructions agree)
+ * Bounds: any a (-2^15 is met only by factors below 2^15 in magnitude, where both instructions
+ *         agree)
  * Memory: a, form
  */
 export function wideToForm(form: usize, a: usize): void {
@@ -85,7 +88,9 @@ export function limbsToForm(form: usize, limbs: usize): void {
 }
 
 /** 2^14 + 2^29, twice; 2^14, eight times. */
-const BIAS: usize = memory.data<i64>([536887296, 536887296, 4611756388245323776, 4611756388245323776], 16);
+const BIAS: usize = memory.data<i64>([
+  536887296, 536887296, 4611756388245323776, 4611756388245323776,
+], 16);
 
 /** The low 16 bits of the 64-bit lanes of four vectors. */
 // @ts-ignore: decorator
@@ -103,7 +108,10 @@ const UNEVEN: usize = memory.data<i64>([
   0x2000200020002000, 0x2000200020002000, -0x7fff7fff7fff8000, -0x7fff7fff7fff8000,
 ], 16);
 
-/** Limbs of four integers, given with a bias of 2^13 + 2^29: l0 and l1 are too large by 2^13 and 2^15. */
+/**
+ * Limbs of four integers, given with a bias of 2^13 + 2^29: l0 and l1 are too large by 2^13 and
+ * 2^15.
+ */
 // @ts-ignore: decorator
 @inline
 function unevenLimb(a: v128, b: v128, limb: i32, mask: v128): v128 {
@@ -115,7 +123,8 @@ function unevenLimb(a: v128, b: v128, limb: i32, mask: v128): v128 {
 }
 
 /**
- * Limbs of 64 integers, as the transform takes them: l0 + 2^14 l1 + 2^30 l2, the two lower ones in [-2^13, 2^13), [-2^15, 2^15).
+ * Limbs of 64 integers, as the transform takes them: l0 + 2^14 l1 + 2^30 l2, the two lower ones in
+ * [-2^13, 2^13), [-2^15, 2^15).
  *
  * Shape:  coefs: i64[64] -> limbs: i16[3][64]
  * Bounds: |coefs| <= 2^44 -> |l2| <= 2^14 + 1

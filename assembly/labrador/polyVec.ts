@@ -1,16 +1,17 @@
 /**
  * Vectors of polynomials in NTT form, and sums of their products.
  *
- * A vector of n columns takes ceil(n / 32) blocks of 24,576 bytes; columns beyond n are zero. Two columns lie interleaved,
- * so that one dot_i16x8_s multiplies and adds both:
+ * A vector of n columns takes ceil(n / 32) blocks of 24,576 bytes; columns beyond n are zero. Two
+ * columns lie interleaved, so that one dot_i16x8_s multiplies and adds both:
  *
  *   block     prime 0         prime 1         ...  prime 5             4096 bytes each
  *   prime     positions 0-15  16-31   32-47   48-63                    1024 bytes each
  *   quarter   columns 0,1     2,3     ...     30,31                      64 bytes each
  *   pair      (x_c, y_c) of 16 positions c, x and y being the columns    4 bytes each
  *
- * A product of two such blocks is 16 multiply-adds in a 32-bit lane, |lane| <= 32 * 6849^2 < 2^31, then one Montgomery
- * reduction (|result| <= 29753), then an addition to sums, i32[6][64]. Sums may run over MAX_BLOCKS = 6940 blocks.
+ * A product of two such blocks is 16 multiply-adds in a 32-bit lane, |lane| <= 32 * 6849^2 < 2^31,
+ * then one Montgomery reduction (|result| <= 29753), then an addition to sums, i32[6][64]. Sums may
+ * run over MAX_BLOCKS = 6940 blocks.
  */
 import { interleaveHigh, interleaveLow } from '../shared/lanes';
 import { finish, mac, mred } from './lanes';
@@ -182,7 +183,8 @@ export function oneProduct(sums: usize, a: usize, s: usize): void {
  *
  * The outer loop is over blocks, so that one block of every row stays in the second-level cache.
  *
- * Shape:  x: xRows rows xStride bytes apart, y the same, `blocks` blocks of each; sums: i32[xRows][yRows][6][64]
+ * Shape:  x: xRows rows xStride bytes apart, y the same, `blocks` blocks of each; sums:
+ *         i32[xRows][yRows][6][64]
  * Bounds: at most 6940 blocks go into a sum before it is converted
  * Memory: all three
  */
@@ -214,7 +216,8 @@ export function products(
 /**
  * sums of <s_a, s_b> for all pairs a <= b: quadratic garbage.
  *
- * Shape:  s: `rows` rows `stride` bytes apart; sums: i32[rows (rows + 1) / 2][6][64] in the order (0,0), (0,1), ..., (1,1), ...
+ * Shape:  s: `rows` rows `stride` bytes apart; sums: i32[rows (rows + 1) / 2][6][64] in the order
+ *         (0,0), (0,1), ..., (1,1), ...
  * Bounds: as products
  * Memory: both
  */
@@ -272,16 +275,21 @@ function macHigh(acc: v128, a: v128, b: v128, c: v128): v128 {
   return mac(acc, interleaveHigh(a, b), c);
 }
 
-/** Addresses of the rows of a combination, u32[32]: more than 32 products of NTT form could pass 2^31. */
+/**
+ * Addresses of the rows of a combination, u32[32]: more than 32 products of NTT form could pass
+ * 2^31.
+ */
 export const ROWS: usize = memory.data(128, 16);
 
 /**
- * out = sum of c_a x_a over the rows listed in ROWS, column by column: z, phi_z, combined functionals.
+ * out = sum of c_a x_a over the rows listed in ROWS, column by column: z, phi_z, combined
+ * functionals.
  *
  * Longer combinations go in several calls, with `out` as one of the rows and 1 as its coefficient.
  *
- * Shape:  ROWS: u32[rows], rows even and at most 32, each `blocks` blocks; coefficients: COEFFICIENT_PAIR bytes for every two
- *         rows -> out: `blocks` blocks (may be one of the rows)
+ * Shape:  ROWS: u32[rows], rows even and at most 32, each `blocks` blocks; coefficients:
+ *         COEFFICIENT_PAIR bytes for every two rows -> out: `blocks` blocks (may be one of the
+ *         rows)
  * Bounds: NTT form throughout
  * Memory: out, rows, coefficients
  */
@@ -290,7 +298,7 @@ export function combine(out: usize, rows: i32, coefficients: usize, blocks: i32)
   let offset: usize = 0;
   for (let block = 0; block < blocks; block++) {
     let group = coefficients;
-    for (let table: usize = TABLES, end = TABLES + 6 * TABLE_SIZE; table < end; table += TABLE_SIZE) {
+    for (let table: usize = TABLES; table < TABLES + 6 * TABLE_SIZE; table += TABLE_SIZE) {
       const p = v128.load(table, T_P);
       const low = v128.load(table, T_P_LOW);
       const inverseLow = v128.load(table, T_INVERSE_LOW);

@@ -1,5 +1,6 @@
 /**
- * Integers mod q = 2^44 - 539, as i64, alone and two in a vector. Between operations a value is centred, [-(q-1)/2, (q-1)/2].
+ * Integers mod q = 2^44 - 539, as i64, alone and two in a vector. Between operations a value is
+ * centred, [-(q-1)/2, (q-1)/2].
  *
  * Folding uses 2^44 = 539 mod q: fold(x) = (x mod 2^44) + 539 floor(x / 2^44).
  */
@@ -33,7 +34,10 @@ export function canonicalQ(x: i64): i64 {
   return x + (Q & (x >> 63));
 }
 
-/** `fold` of two values; the product by 539 is exact for |x| < 2^74, lanes being 64 bits wide: |x| <= 2^62. */
+/**
+ * `fold` of two values; the product by 539 is exact for |x| < 2^74, lanes being 64 bits wide:
+ * |x| <= 2^62.
+ */
 // @ts-ignore: decorator
 @inline
 export function foldPair(x: v128): v128 {

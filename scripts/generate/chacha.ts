@@ -42,7 +42,10 @@ const indent = (lines: readonly string[], by: number) =>
   lines.map((line) => `${' '.repeat(by)}${line}`).join('\n');
 const [COLUMNS, DIAGONALS] = [QUARTERS.slice(0, 4), QUARTERS.slice(4)];
 
-/** The reference's layout: word w of block b at out + 32 w + 4 b; the counter is XORed into the last two words. */
+/**
+ * The reference's layout: word w of block b at out + 32 w + 4 b; the counter is XORed into the last
+ * two words.
+ */
 export function chacha20Source(): string {
   const start = (w: number) => {
     if (w < 4) return `let x${w} = v128.load32_splat(CONSTANTS, ${4 * w});`;
@@ -87,7 +90,10 @@ ${indent(
 `;
 }
 
-/** Block after block; those of a stream differ in word 12 only, so their first round is the same but for its first column. */
+/**
+ * Block after block; those of a stream differ in word 12 only, so their first round is the same but
+ * for its first column.
+ */
 export function chacha12Source(): string {
   const stores = [0, 4, 8, 12].flatMap((w) => {
     const [a, b, c, d] = [w, w + 1, w + 2, w + 3].map((i) => `x${i}`);
@@ -115,8 +121,8 @@ import { rotate, rotate16, rotate8 } from '../shared/rotate';
 const COUNTERS: usize = memory.data<u32>([0, 1, 2, 3], 16);
 
 /**
- * The state after the first round's columns 1 to 3, in which the counter, word 12, has no part: words 0, 4, 8, 12 of the
- * result are not used.
+ * The state after the first round's columns 1 to 3, in which the counter, word 12, has no part:
+ * words 0, 4, 8, 12 of the result are not used.
  */
 export function mixColumns(mixed: usize, state: usize): void {
   let x0 = v128.load(state);

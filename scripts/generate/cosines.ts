@@ -1,4 +1,7 @@
-/** Writes `assembly/labrador/cosTable.gen.ts`: C_j = 2^30 cos(pi j / 64), rounded, for the operator norm of challenges. */
+/**
+ * Writes `assembly/labrador/cosTable.gen.ts`: C_j = 2^30 cos(pi j / 64), rounded, for the operator
+ * norm of challenges.
+ */
 export function cosines(): number[] {
   return Array.from(
     { length: 128 },

@@ -1,5 +1,6 @@
 /**
- * Writes `assembly/falcon/keygenTables.gen.ts`: the small primes of key generation and its Gaussian table.
+ * Writes `assembly/falcon/keygenTables.gen.ts`: the small primes of key generation and its Gaussian
+ * table.
  *
  * Primes: the 308 largest p < 2^31 with p = 1 mod 2048, in decreasing order; for each
  *   g  the smallest x^((p-1)/2048), x = 2, 3, .., whose order is exactly 2048
@@ -94,7 +95,10 @@ const GAUSS = [
   0n,
 ];
 
-/** exp(-x^2 / (2 sigma^2)) = exp(-x^2 * 10^4 * 1024 / (117^2 * 12289)), in fixed point with 200 bits. */
+/**
+ * exp(-x^2 / (2 sigma^2)) = exp(-x^2 * 10^4 * 1024 / (117^2 * 12289)), in fixed point with
+ * 200 bits.
+ */
 function gaussianWeight(x: bigint): bigint {
   const one = 1n << 200n;
   const numerator = x * x * 10_000n * 1024n;

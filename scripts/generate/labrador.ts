@@ -1,8 +1,10 @@
 /**
- * Writes `assembly/labrador/nttPasses.gen.ts` and `assembly/labrador/nttTables.gen.ts`: the transforms of
- * `labradorPlan.ts` as straight-line code over eight vectors of eight 16-bit lanes, and their tables.
+ * Writes `assembly/labrador/nttPasses.gen.ts` and `assembly/labrador/nttTables.gen.ts`: the
+ * transforms of `labradorPlan.ts` as straight-line code over eight vectors of eight 16-bit lanes,
+ * and their tables.
  *
- *   forward   distances 32, 16, 8 between the vectors, an 8 x 8 transposition, then 4, 2, 1 between the vectors again
+ *   forward   distances 32, 16, 8 between the vectors, an 8 x 8 transposition, then 4, 2, 1 between
+ *             the vectors again
  *   inverse   distances 1, 2, 4, transposed back, then 8, 16, 32
  *
  * The transposed order stays: vector i, lane v holds the value of bit-reversed index 8v + i.
@@ -50,7 +52,9 @@ function inverseModWord(p: number): number {
   return (inverse << 16) >> 16;
 }
 
-/** Rows of 16 bytes of a prime's table, in order, with the names under which the module finds them. */
+/**
+ * Rows of 16 bytes of a prime's table, in order, with the names under which the module finds them.
+ */
 function tableOf(prime: number): { name: string; rows: number[][] }[] {
   const p = PRIMES[prime]!;
   const all = (value: number) => LANES.map(() => value);
@@ -161,101 +165,121 @@ const entry =
     `v128.load(table, ${base} + ${32 * k + 16})`,
   ];
 
-function forward(
-  name: string,
-  doc: string,
-  input: (i: number) => string,
-  set: ReadonlySet<number>,
-) {
+/** What a transform reads its eight vectors from: constants, and vector i as an expression. */
+interface Input {
+  readonly constants: readonly [name: string, value: string][];
+  vector(i: number): string;
+}
+
+const LANES_INPUT: Input = { constants: [], vector: (i) => `v128.load(a, ${16 * i})` };
+const LIMBS_INPUT: Input = {
+  constants: [
+    ['w1', 'v128.load(table, T_LIMB1)'],
+    ['companion1', 'v128.load(table, T_LIMB1 + 16)'],
+    ['w2', 'v128.load(table, T_LIMB2)'],
+    ['companion2', 'v128.load(table, T_LIMB2 + 16)'],
+  ],
+  vector(i) {
+    const limbs = [0, 128, 256].map((at) => `v128.load(a, ${at + 16 * i})`);
+    return `fromLimbs(${limbs.join(', ')}, w1, w2, companion1, companion2, p)`;
+  },
+};
+const SUMS_INPUT: Input = {
+  constants: [
+    ['low', 'v128.load(table, T_P_LOW)'],
+    ['inverseLow', 'v128.load(table, T_INVERSE_LOW)'],
+  ],
+  vector(i) {
+    const halves = [0, 16].map((at) => `mred(v128.load(a, ${32 * i + at}), low, inverseLow)`);
+    return `i16x8.narrow_i32x4_s(${halves.join(', ')})`;
+  },
+};
+
+/** A function of the module: `lines` work on x0 to x7. */
+function transform(name: string, doc: string, input: Input, lines: readonly string[]): string {
+  const constants = [
+    ['p', 'v128.load(table, T_P)'],
+    ['one', 'v128.load(table, T_ONE)'],
+  ];
+  const declared = [...constants, ...input.constants];
+  const all = [
+    ...declared.map(([constant, value]) => `const ${constant} = ${value};`),
+    ...['t', 'w', 'c'].map((variable) => `let ${variable}: v128;`),
+    ...LANES.map((i) => `let ${x(i)} = ${input.vector(i)};`),
+    ...lines,
+  ];
   return `/** ${doc} */
 export function ${name}(out: usize, a: usize, table: usize): void {
-  const p = v128.load(table, T_P);
-  const one = v128.load(table, T_ONE);
-  let t: v128;
-  let w: v128;
-  let c: v128;
-${indent(
-  [
-    ...LANES.map((i) => `let ${x(i)} = ${input(i)};`),
-    ...radix8(FORWARD_STEPS, entry('T_FORWARD'), MODULUS, (k) => set.has(k)),
-    ...transpose(),
-    ...radix8(FORWARD_STEPS, entry('T_FORWARD_VECTORS'), MODULUS, (k) => set.has(7 + k)),
-    'w = v128.load(table, T_FACTOR);',
-    'c = v128.load(table, T_FACTOR + 16);',
-    ...LANES.map((i) => `v128.store(out, mulmod(${x(i)}, w, c, p), ${16 * i});`),
-  ],
-  2,
-)}
+${indent(all, 2)}
 }`;
 }
 
-function inverse(name: string, doc: string, input: (i: number) => string, untwist: string) {
-  const w = (k: number): Twiddle => entry('T_INVERSE')(k);
+function forward(name: string, doc: string, input: Input, set: ReadonlySet<number>): string {
+  const vectors = entry('T_FORWARD_VECTORS');
+  return transform(name, doc, input, [
+    ...radix8(FORWARD_STEPS, entry('T_FORWARD'), MODULUS, (k) => set.has(k)),
+    ...transpose(),
+    ...radix8(FORWARD_STEPS, vectors, MODULUS, (k) => set.has(7 + k)),
+    'w = v128.load(table, T_FACTOR);',
+    'c = v128.load(table, T_FACTOR + 16);',
+    ...LANES.map((i) => `v128.store(out, mulmod(${x(i)}, w, c, p), ${16 * i});`),
+  ]);
+}
+
+function inverse(name: string, doc: string, input: Input, untwist: string): string {
   const set = INVERSE_REDUCES;
-  return `/** ${doc} */
-export function ${name}(out: usize, a: usize, table: usize): void {
-  const p = v128.load(table, T_P);
-  const one = v128.load(table, T_ONE);
-  let t: v128;
-  let w: v128;
-  let c: v128;
-${indent(
-  [
-    ...LANES.map((i) => `let ${x(i)} = ${input(i)};`),
+  const vectors = entry('T_INVERSE_VECTORS');
+  /** Loads a twiddle into w and c. */
+  const load = ([w, c]: Twiddle) => [`w = ${w};`, `c = ${c};`];
+  return transform(name, doc, input, [
     ...[0, 2, 4, 6].flatMap((i) => plainButterfly(i, i + 1, MODULUS, false)),
-    `w = ${w(1)[0]};`,
-    `c = ${w(1)[1]};`,
+    ...load(entry('T_INVERSE')(1)),
     ...[0, 4].flatMap((h) => [
       ...plainButterfly(h, h + 2, MODULUS, true),
       ...butterfly(h + 1, h + 3, ['w', 'c'], MODULUS, set.has(2)),
     ]),
     ...plainButterfly(0, 4, MODULUS, true),
     ...[1, 2, 3].flatMap((i) => [
-      `w = ${w(i - 1)[0]};`,
-      `c = ${w(i - 1)[1]};`,
+      ...load(entry('T_INVERSE')(i - 1)),
       ...butterfly(i, i + 4, ['w', 'c'], MODULUS, set.has(4)),
     ]),
     ...transpose(),
-    ...radix8(INVERSE_STEPS, entry('T_INVERSE_VECTORS'), MODULUS, (k) => set.has(8 << levelOf(k))),
-    ...LANES.map(
-      (i) =>
-        `v128.store(out, mulmod(${x(i)}, v128.load(table, ${untwist} + ${32 * i}), v128.load(table, ${untwist} + ${32 * i + 16}), p), ${16 * i});`,
-    ),
-  ],
-  2,
-)}
-}`;
+    ...radix8(INVERSE_STEPS, vectors, MODULUS, (k) => set.has(8 << levelOf(k))),
+    ...LANES.flatMap((i) => [
+      ...load(entry(untwist)(i)),
+      `v128.store(out, mulmod(${x(i)}, w, c, p), ${16 * i});`,
+    ]),
+  ]);
 }
 
 export function labradorPassesSource(): string {
-  const load = (i: number) => `v128.load(a, ${16 * i})`;
-  const fromLimbs = (i: number) =>
-    `fromLimbs(v128.load(a, ${16 * i}), v128.load(a, ${128 + 16 * i}), v128.load(a, ${256 + 16 * i}), w1, w2, companion1, companion2, p)`;
-  const fromSums = (i: number) =>
-    `i16x8.narrow_i32x4_s(mred(v128.load(a, ${32 * i}), low, inverseLow), mred(v128.load(a, ${32 * i + 16}), low, inverseLow))`;
-  const sums = inverse(
-    'inverseOfSums',
-    'Sums of reduced products, i32[64], to residues times the inverse cofactor.',
-    fromSums,
-    'T_UNTWIST_SUMS',
-  ).replace(
-    '  let t: v128;\n',
-    '  const low = v128.load(table, T_P_LOW);\n  const inverseLow = v128.load(table, T_INVERSE_LOW);\n  let t: v128;\n',
-  );
-  const limbs = forward(
-    'forwardLimbs',
-    'Three vectors of limbs, i16[3][64], to NTT form.',
-    fromLimbs,
-    FORWARD_REDUCES,
-  ).replace(
-    '  let t: v128;\n',
-    `  const w1 = v128.load(table, T_LIMB1);
-  const companion1 = v128.load(table, T_LIMB1 + 16);
-  const w2 = v128.load(table, T_LIMB2);
-  const companion2 = v128.load(table, T_LIMB2 + 16);
-  let t: v128;
-`,
-  );
+  const passes = [
+    forward(
+      'forwardSmall',
+      'Lanes of at most SMALL_MAX in magnitude to NTT form.',
+      LANES_INPUT,
+      SMALL_REDUCES,
+    ),
+    forward('forwardAny', 'Any lanes but -2^15 to NTT form.', LANES_INPUT, FORWARD_REDUCES),
+    forward(
+      'forwardLimbs',
+      'Three vectors of limbs, i16[3][64], to NTT form.',
+      LIMBS_INPUT,
+      FORWARD_REDUCES,
+    ),
+    inverse(
+      'inverseOfForm',
+      'NTT form to residues times the inverse cofactor.',
+      LANES_INPUT,
+      'T_UNTWIST_FORM',
+    ),
+    inverse(
+      'inverseOfSums',
+      'Sums of reduced products, i32[64], to residues times the inverse cofactor.',
+      SUMS_INPUT,
+      'T_UNTWIST_SUMS',
+    ),
+  ];
   return `import { ${TRANSPOSE_IMPORTS} } from '../shared/lanes';
 import { mulmod } from '../shared/zq';
 import { fromLimbs, mred, reduceLane } from './lanes';
@@ -275,14 +299,6 @@ import {
   T_UNTWIST_SUMS,
 } from './nttTables.gen';
 
-${forward('forwardSmall', 'Lanes of at most SMALL_MAX in magnitude to NTT form.', load, SMALL_REDUCES)}
-
-${forward('forwardAny', 'Any lanes but -2^15 to NTT form.', load, FORWARD_REDUCES)}
-
-${limbs}
-
-${inverse('inverseOfForm', 'NTT form to residues times the inverse cofactor.', load, 'T_UNTWIST_FORM')}
-
-${sums}
+${passes.join('\n\n')}
 `;
 }

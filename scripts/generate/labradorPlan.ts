@@ -1,12 +1,13 @@
 /**
- * The arithmetic behind assembly/labrador: the six primes whose product holds the integers of the proof, their roots and
- * tables, the places where the transforms reduce, and the proof that nothing overflows.
+ * The arithmetic behind assembly/labrador: the six primes whose product holds the integers of the
+ * proof, their roots and tables, the places where the transforms reduce, and the proof that nothing
+ * overflows.
  *
- * An element of R = Z[X]/(X^64 + 1) is kept as its values at the odd powers of a 128th root of unity modulo six primes of
- * 13.5 to 13.8 bits, in signed 16-bit lanes (modular.ts).
+ * An element of R = Z[X]/(X^64 + 1) is kept as its values at the odd powers of a 128th root of
+ * unity modulo six primes of 13.5 to 13.8 bits, in signed 16-bit lanes (modular.ts).
  *
- * d(w) = 1 for w = 2^-15 mod p: that product centres any lane to |x| <= (p + 1)/2. So values carry the factor 2^-15 ("NTT
- * form"), and whoever multiplies two of them restores it with a constant.
+ * d(w) = 1 for w = 2^-15 mod p: that product centres any lane to |x| <= (p + 1)/2. So values carry
+ * the factor 2^-15 ("NTT form"), and whoever multiplies two of them restores it with a constant.
  */
 import { bitReverse, centred, inverseMod, powMod, productBound, reducedBound } from './modular.ts';
 
@@ -26,7 +27,10 @@ export const formFactor = (p: number): number => inverseMod(powMod(2, 15, p), p)
 export const forwardTwiddle = (prime: number, index: number): number =>
   centred(powMod(ROOTS[prime]!, bitReverse(index, 6), PRIMES[prime]!), PRIMES[prime]!);
 
-/** Twiddle j of the inverse transform's butterflies at distance `length`: omega^(-j 64 / (2 length)). */
+/**
+ * Twiddle j of the inverse transform's butterflies at distance `length`: omega^(-j 64 / (2
+ * length)).
+ */
 export function inverseTwiddle(prime: number, length: number, j: number): number {
   const p = PRIMES[prime]!;
   const omegaInverse = inverseMod(powMod(ROOTS[prime]!, 2, p), p);
@@ -45,18 +49,28 @@ export const SMALL_MAX = 8192;
 /** Inputs of the inverse transform: NTT form, and sums after their second reduction. */
 export const INVERSE_MAX = 10000;
 /**
- * Steps at which the forward transform reduces the leg that is not multiplied: of small lanes, of any lanes. The steps are those of
- * two passes over three levels, 0 | 1, 2 | 3 to 6, then 7 | 8, 9 | 10 to 13: `forwardStep`.
+ * Steps at which the forward transform reduces the leg that is not multiplied: of small lanes, of
+ * any lanes. The steps are those of two passes over three levels, 0 | 1, 2 | 3 to 6, then
+ * 7 | 8, 9 | 10 to 13: `forwardStep`.
  */
 export const SMALL_REDUCES: ReadonlySet<number> = new Set([3, 4, 5, 6, 7, 8, 9]);
 export const FORWARD_REDUCES: ReadonlySet<number> = new Set([0, 2, 3, 4, 7, 8, 9]);
-/** The step of block i at a level: the blocks of a pass of their own at levels 0 to 2, then eight of them in a vector. */
+/**
+ * The step of block i at a level: the blocks of a pass of their own at levels 0 to 2, then eight of
+ * them in a vector.
+ */
 export const forwardStep = (level: number, i: number): number =>
   level < 3 ? (1 << level) - 1 + i : 6 + (1 << (level - 3)) + (i & ((1 << (level - 3)) - 1));
-/** Distances at which the inverse transform does; at 2 and 4, where w may be 1, a leg with w = 1 is reduced as well. */
+/**
+ * Distances at which the inverse transform does; at 2 and 4, where w may be 1, a leg with w = 1 is
+ * reduced as well.
+ */
 export const INVERSE_REDUCES: ReadonlySet<number> = new Set([2, 4, 8, 16]);
 
-/** Bounds after each level of the forward transform of input with |x| <= bound, then after the last product. */
+/**
+ * Bounds after each level of the forward transform of input with |x| <= bound, then after the last
+ * product.
+ */
 export function forwardBounds(
   prime: number,
   bound: number,
@@ -109,12 +123,17 @@ export const mredBound = (bound: number, p: number): number =>
 /** Bound of one block's contribution to a sum: PAIRS pairs of products in NTT form, reduced. */
 export const blockBound = (p: number): number => mredBound(2 * PAIRS * ((p + 1) / 2) ** 2, p);
 
-/** Blocks of 32 columns that a sum may run over so that its second reduction is at most INVERSE_MAX. */
+/**
+ * Blocks of 32 columns that a sum may run over so that its second reduction is at most INVERSE_MAX.
+ */
 export const MAX_BLOCKS: number = Math.min(
   ...PRIMES.map((p) => Math.floor(((INVERSE_MAX - p / 2) * 65536) / blockBound(p)) - 1),
 );
 
-/** Bound of what the transform of polynomials mod q starts with: l0 + 2^14 l1 + 2^30 l2 of limbs with these bounds. */
+/**
+ * Bound of what the transform of polynomials mod q starts with: l0 + 2^14 l1 + 2^30 l2 of limbs
+ * with these bounds.
+ */
 export const LIMB_BOUNDS = [8192, 32768, 16385] as const;
 export function limbsBound(p: number): number {
   const power = (exponent: number) => centred(powMod(2, exponent, p), p);
@@ -122,7 +141,10 @@ export function limbsBound(p: number): number {
   return l0 + productBound(l1, power(14), p) + productBound(l2, power(30), p);
 }
 
-/** What divides out the powers of two of a product of two elements in NTT form after one or two reductions. */
+/**
+ * What divides out the powers of two of a product of two elements in NTT form after one or two
+ * reductions.
+ */
 export const afterMred = (times: number, p: number): number => powMod(2, 30 + 16 * times, p);
 
 /** Bits of the fixed-point reciprocals that give the quotient by P. */
@@ -148,7 +170,9 @@ export function limbs(x: bigint): [number, number, number] {
   return [Number(low), Number(middle), Number((x - low - (middle << 15n)) >> 30n)];
 }
 
-/** Constants of the inverse transform's last product: of NTT form, and of sums after two reductions. */
+/**
+ * Constants of the inverse transform's last product: of NTT form, and of sums after two reductions.
+ */
 export const untwistOfForm = (prime: number, i: number): number =>
   untwist(prime, i, (cofactorInverse(prime) * powMod(2, 15, PRIMES[prime]!)) % PRIMES[prime]!);
 export const untwistOfSums = (prime: number, i: number): number =>
@@ -168,8 +192,8 @@ export function residueBound(prime: number): number {
 }
 
 /**
- * The part of (-P/2, P/2) that the reconstruction may get wrong, as a fraction of P: the error of the reciprocals. Every
- * integer with |x| < P/2 - margin P is recovered.
+ * The part of (-P/2, P/2) that the reconstruction may get wrong, as a fraction of P: the error of
+ * the reciprocals. Every integer with |x| < P/2 - margin P is recovered.
  */
 export function reconstructionMargin(): number {
   let error = 0;

@@ -1,6 +1,6 @@
 /**
- * Makes the tables and the unrolled passes, `*.gen.ts` under assembly/ and src/aggregate/, when a file of this folder or
- * the parameters' table has changed. The build does this first.
+ * Makes the tables and the unrolled passes, `*.gen.ts` under assembly/ and src/aggregate/, when a
+ * file of this folder or the parameters' table has changed. The build does this first.
  *
  *   node scripts/generate/main.ts
  */

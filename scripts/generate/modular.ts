@@ -1,15 +1,17 @@
 /**
- * Integers modulo a small prime p in signed 16-bit lanes, as nttPlan.ts (p = 12289) and labradorPlan.ts (six primes) use them to
- * make tables and to prove that no lane overflows.
+ * Integers modulo a small prime p in signed 16-bit lanes, as nttPlan.ts (p = 12289) and
+ * labradorPlan.ts (six primes) use them to make tables and to prove that no lane overflows.
  *
- * Values are representatives, not reduced to a canonical range. A product by a known w uses Barrett's quotient with the
- * companion w' = round(w * 2^15 / p):
+ * Values are representatives, not reduced to a canonical range. A product by a known w uses
+ * Barrett's quotient with the companion w' = round(w * 2^15 / p):
  *
  *   mulmod(a, w) = a*w - p * mulr(a, w')         mulr(a, b) = (a*b + 2^14) >> 15, one instruction
  *   |mulmod(a, w)| <= (|a| d(w) + 2^14 p) / 2^15,   d(w) = |2^15 w - p w'|
  */
 
-/** Largest magnitude that the lanes may take; -2^15 is excluded so that mulr never meets (-2^15)^2. */
+/**
+ * Largest magnitude that the lanes may take; -2^15 is excluded so that mulr never meets (-2^15)^2.
+ */
 export const LANE_MAX = 32767;
 
 export function powMod(base: number, exponent: number, p: number): number {

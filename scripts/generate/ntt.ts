@@ -1,6 +1,6 @@
 /**
- * Writes `assembly/shared/nttPasses.gen.ts` and `assembly/shared/nttTables.gen.ts`: the transform of `nttPlan.ts` as
- * straight-line passes over eight vectors of eight 16-bit lanes.
+ * Writes `assembly/shared/nttPasses.gen.ts` and `assembly/shared/nttTables.gen.ts`: the transform
+ * of `nttPlan.ts` as straight-line passes over eight vectors of eight 16-bit lanes.
  *
  * A block of 512 coefficients goes through memory three times, three levels each time (radix 8):
  *
@@ -53,7 +53,10 @@ const vectorEntry = (k: number): Twiddle => [
 const loads = (stride: number) => LANES.map((i) => `let ${x(i)} = v128.load(a, ${stride * i});`);
 const stores = (stride: number) => LANES.map((i) => `v128.store(a, ${x(i)}, ${stride * i});`);
 
-/** Pass 1 of the inverse on transposed vectors, distances 1, 2, 4: entries 0-2 are w8, w8^2 = w4, w8^3. */
+/**
+ * Pass 1 of the inverse on transposed vectors, distances 1, 2, 4: entries 0-2 are w8, w8^2 = w4,
+ * w8^3.
+ */
 function inverseStart(): string[] {
   const w = (k: number): Twiddle => [`w${k}`, `c${k}`];
   return [
@@ -69,80 +72,82 @@ function inverseStart(): string[] {
   ];
 }
 
+/** Where the variables that every pass uses are declared. */
+const DECLARED = indent(
+  ['const q = v128.load(Q_LANES);', ...['t', 'w', 'c'].map((name) => `let ${name}: v128;`)],
+  2,
+);
+
+/** A pass over vectors `stride` bytes apart, as the body of a loop. */
+const pass = (stride: number, lines: readonly string[]) =>
+  indent([...loads(stride), ...lines, ...stores(stride)], 4);
+
 function forward512(logn: number): string {
   const first = logn - 9;
-  const reduces = (pass: number) => (k: number) =>
-    FORWARD_REDUCES[logn]!.has(first + 3 * pass + levelOf(k));
+  const levels = (number: number, entry: (k: number) => Twiddle) =>
+    radix8(FORWARD_STEPS, entry, MODULUS, (k) =>
+      FORWARD_REDUCES[logn]!.has(first + 3 * number + levelOf(k)),
+    );
   return `/** Forward passes over 512 coefficients, as part of degree ${1 << logn}. */
 export function forward512of${1 << logn}(a: usize, scalars: usize, vectors: usize): void {
-  const q = v128.load(Q_LANES);
-  let t: v128;
-  let w: v128;
-  let c: v128;
+${DECLARED}
   let table = scalars;
   for (let end: usize = a + 128; a < end; a += 16) {
-${indent([...loads(128), ...radix8(FORWARD_STEPS, scalarEntry, MODULUS, reduces(0)), ...stores(128)], 4)}
+${pass(128, levels(0, scalarEntry))}
   }
   a -= 128;
   for (let end: usize = a + 1024; a < end; a += 128) {
     table += 28;
-${indent([...loads(16), ...radix8(FORWARD_STEPS, scalarEntry, MODULUS, reduces(1)), ...stores(16)], 4)}
+${pass(16, levels(1, scalarEntry))}
   }
   a -= 1024;
   table = vectors;
   for (let end: usize = a + 1024; a < end; a += 128) {
-${indent([...loads(16), ...transpose(), ...radix8(FORWARD_STEPS, vectorEntry, MODULUS, reduces(2)), ...stores(16)], 4)}
+${pass(16, [...transpose(), ...levels(2, vectorEntry)])}
     table += 224;
   }
 }`;
 }
 
-const inverseReduces = (length: number) => (k: number) => INVERSE_REDUCES.has(length << levelOf(k));
+/** Three levels of the inverse, from distance `length` on. */
+const inverseLevels = (length: number) =>
+  radix8(INVERSE_STEPS, vectorEntry, MODULUS, (k) => INVERSE_REDUCES.has(length << levelOf(k)));
 
 /** Pass 1 of the inverse, which is the same for both degrees. */
 function inverse64(): string {
+  const constants = [0, 1, 2].flatMap((k) => [
+    `const w${k} = ${scalarEntry(k)[0]};`,
+    `const c${k} = ${scalarEntry(k)[1]};`,
+  ]);
   return `/** Inverse pass over 512 coefficients, distances 1 to 32. */
 function inverse64(a: usize): void {
-  const q = v128.load(Q_LANES);
-  let t: v128;
-  let w: v128;
-  let c: v128;
+${DECLARED}
   for (let end: usize = a + 1024; a < end; a += 128) {
     let table: usize = INVERSE_START;
 ${indent(loads(16), 4)}
     {
-${indent(
-  [0, 1, 2].flatMap((k) => [
-    `const w${k} = ${scalarEntry(k)[0]};`,
-    `const c${k} = ${scalarEntry(k)[1]};`,
-  ]),
-  6,
-)}
-${indent([...inverseStart(), ...transpose()], 6)}
+${indent([...constants, ...inverseStart(), ...transpose()], 6)}
     }
     table = INVERSE_MIDDLE;
-${indent([...radix8(INVERSE_STEPS, vectorEntry, MODULUS, inverseReduces(8)), ...stores(16)], 4)}
+${indent([...inverseLevels(8), ...stores(16)], 4)}
   }
 }`;
 }
 
 function inverse512(untwists: boolean): string {
-  const last = untwists
-    ? LANES.map(
-        (i) =>
-          `${x(i)} = mulmod(${x(i)}, v128.load(twist, ${32 * i}), v128.load(twist, ${32 * i + 16}), q);`,
-      )
-    : [];
-  return `/** Inverse passes over 512 coefficients${untwists ? ', with the untwist of degree 512' : ', as half of degree 1024'}. */
+  const untwist = LANES.flatMap((i) => [
+    `w = v128.load(twist, ${32 * i});`,
+    `c = v128.load(twist, ${32 * i + 16});`,
+    `${x(i)} = mulmod(${x(i)}, w, c, q);`,
+  ]);
+  const name = untwists ? 'with the untwist of degree 512' : 'as half of degree 1024';
+  return `/** Inverse passes over 512 coefficients, ${name}. */
 export function inverse512of${untwists ? 512 : 1024}(a: usize): void {
   inverse64(a);
-  const q = v128.load(Q_LANES);
-  let t: v128;
-  let w: v128;
-  let c: v128;
+${DECLARED}
   let table: usize = INVERSE_END;${untwists ? '\n  let twist: usize = UNTWIST_512;' : ''}
   for (let end: usize = a + 128; a < end; a += 16) {
-${indent([...loads(128), ...radix8(INVERSE_STEPS, vectorEntry, MODULUS, inverseReduces(64)), ...last, ...stores(128)], 4)}
+${pass(128, [...inverseLevels(64), ...(untwists ? untwist : [])])}
     table += 224;${untwists ? '\n    twist += 256;' : ''}
   }
 }`;
@@ -190,7 +195,10 @@ ${lines.map((line) => `  ${line}`).join('\n')}
 );`;
 }
 
-/** Twiddles of one block of 512: passes 1 and 2 as scalars, pass 3 as vectors over eight neighbouring groups. */
+/**
+ * Twiddles of one block of 512: passes 1 and 2 as scalars, pass 3 as vectors over eight
+ * neighbouring groups.
+ */
 function forwardTables(logn: number, block: number): string[] {
   const root = 1 << (logn - 9);
   const w = (level: number, i: number) =>
@@ -217,7 +225,8 @@ function forwardTables(logn: number, block: number): string[] {
 }
 
 export function nttTablesSource(): string {
-  // The roots of order up to 512 are the same in both degrees, so both share the inverse tables up to distance 256.
+  // The roots of order up to 512 are the same in both degrees, so both share the inverse tables up
+  // to distance 256.
   const lanes = (length: number, k: number) =>
     LANES.map((lane) => inverseTwiddle(9, length, 8 * k + lane));
   const middle = [

@@ -1,10 +1,11 @@
 /**
- * The arithmetic behind the number-theoretic transform mod q = 12289: roots, tables, the choice of where to reduce, and the
- * proof that no 16-bit lane overflows. `ntt.ts` prints it as AssemblyScript; the tests read the bounds.
+ * The arithmetic behind the number-theoretic transform mod q = 12289: roots, tables, the choice of
+ * where to reduce, and the proof that no 16-bit lane overflows. `ntt.ts` prints it as
+ * AssemblyScript; the tests read the bounds.
  *
- * A product mulmod(x, w) (modular.ts) is at most between q/2 and q in magnitude, whatever x is, since d(w) <= q/2. A butterfly
- * x +- mulmod(y, w) therefore grows a bound by less than q, and i16 holds 2.66 q: every second or third level first
- * reduces x (a product by w = 1, w' = 3).
+ * A product mulmod(x, w) (modular.ts) is at most between q/2 and q in magnitude, whatever x is,
+ * since d(w) <= q/2. A butterfly x +- mulmod(y, w) therefore grows a bound by less than q, and i16
+ * holds 2.66 q: every second or third level first reduces x (a product by w = 1, w' = 3).
  */
 import { bitReverse, centred, inverseMod, powMod, productBound, reducedBound } from './modular.ts';
 
@@ -22,7 +23,9 @@ export function forwardTwiddle(logn: number, index: number): number {
   return centred(powMod(psi(logn), bitReverse(index, logn), Q), Q);
 }
 
-/** Twiddle j of the inverse transform's butterflies at distance `length`: omega^(-j n / (2 length)). */
+/**
+ * Twiddle j of the inverse transform's butterflies at distance `length`: omega^(-j n / (2 length)).
+ */
 export function inverseTwiddle(logn: number, length: number, j: number): number {
   const omegaInverse = inverseMod(powMod(psi(logn), 2, Q), Q);
   return centred(powMod(omegaInverse, ((1 << logn) / (2 * length)) * j, Q), Q);
@@ -38,7 +41,9 @@ export const FORWARD_REDUCES: Record<number, ReadonlySet<number>> = {
   9: new Set([3, 5, 7]),
   10: new Set([3, 5, 7, 9]),
 };
-/** Distances at which the inverse transform does; its first three levels have a plan of their own. */
+/**
+ * Distances at which the inverse transform does; its first three levels have a plan of their own.
+ */
 export const INVERSE_REDUCES: ReadonlySet<number> = new Set([8, 32, 128, 512]);
 
 /** Bounds after each level of the forward transform of input with |x| <= bound. */

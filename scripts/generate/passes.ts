@@ -1,4 +1,7 @@
-/** Passes of a number-theoretic transform as straight-line code over eight vectors x0 to x7 of eight 16-bit lanes. */
+/**
+ * Passes of a number-theoretic transform as straight-line code over eight vectors x0 to x7 of eight
+ * 16-bit lanes.
+ */
 
 export const LANES = [0, 1, 2, 3, 4, 5, 6, 7];
 export const x = (i: number) => `x${i}`;
@@ -44,7 +47,10 @@ export const plainButterfly = (
 
 type Steps = readonly (readonly [a: number, b: number])[][];
 
-/** Three levels; `steps[k]` lists the butterflies that use twiddle k, which is loaded into w and c just before. */
+/**
+ * Three levels; `steps[k]` lists the butterflies that use twiddle k, which is loaded into w and c
+ * just before.
+ */
 export function radix8(
   steps: Steps,
   twiddle: (k: number) => Twiddle,

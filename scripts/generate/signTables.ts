@@ -1,15 +1,20 @@
 /**
- * Writes the constant tables of signing: the roots of unity of the FFT, the table of the base sampler.
+ * Writes the constant tables of signing: the roots of unity of the FFT, the table of the base
+ * sampler.
  *
  * Roots. Slot h + i (h = 1, 2, .. 256; 0 <= i < h) holds exp(I * pi * bitrev10(2h + i) / 1024), so
- *   1/4 turn, 1/8 and 5/8 ... in the order in which the FFT's levels use them. Each part is the double nearest to the true value:
- *   sine and cosine are summed in 200-bit fixed point, far finer than the rounding.
+ *   1/4 turn, 1/8 and 5/8 ... in the order in which the FFT's levels use them. Each part is the
+ *   double nearest to the true value: sine and cosine are summed in 200-bit fixed point, far finer
+ *   than the rounding.
  */
 
 const BITS = 200n;
 const ONE = 1n << BITS;
 
-/** The entries of Falcon's reverse cumulative distribution table (round-3 specification, table 3.1), 72 bits each. */
+/**
+ * The entries of Falcon's reverse cumulative distribution table (round-3 specification, table 3.1),
+ * 72 bits each.
+ */
 export const RCDT: readonly bigint[] = [
   3024686241123004913666n,
   1564742784480091954050n,
@@ -45,7 +50,10 @@ function arctanInverse(x: bigint): bigint {
 /** pi in fixed point (Machin, 1706). */
 const PI = 4n * (4n * arctanInverse(5n) - arctanInverse(239n));
 
-/** The double nearest to x / 2^200. BigInt to Number rounds to nearest, the division is by a power of two. */
+/**
+ * The double nearest to x / 2^200. BigInt to Number rounds to nearest, the division is by a power
+ * of two.
+ */
 function toDouble(x: bigint): number {
   return Number(x) / 2 ** Number(BITS);
 }

@@ -1,13 +1,17 @@
 /**
- * Traces the secret calls of the module over many keys, and holds what differs to the list in places.ts.
+ * Traces the secret calls of the module over many keys, and holds what differs to the list in
+ * places.ts.
  *
- * Two things are random by design, and what they decide is not secret: which candidates the sampler refuses, and which
- * candidates of key generation, and redraws for parity, come before the key. So each call is traced twice:
+ * Two things are random by design, and what they decide is not secret: which candidates the sampler
+ * refuses, and which candidates of key generation, and redraws for parity, come before the key. So
+ * each call is traced twice:
  *
- *   with the same decisions   the sampler's are forced to be the same for all keys; keys are traced whose first candidate was
- *                             good and was drawn without a redraw. Nearly nothing may differ then.
- *   with its own decisions    what else differs is in the sampler, or in the generator that feeds it; and nothing is done
- *                             that is not done with the same decisions too, so that nothing escapes the comparison.
+ *   with the same decisions   the sampler's are forced to be the same for all keys; keys are traced
+ *                             whose first candidate was good and was drawn without a redraw.
+ *                             Nearly nothing may differ then.
+ *   with its own decisions    what else differs is in the sampler, or in the generator that feeds
+ *                             it; and nothing is done that is not done with the same decisions
+ *                             too, so that nothing escapes the comparison.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
@@ -32,7 +36,10 @@ import { differing, type Trace, type Tracer } from './tracer.ts';
 const CALL = 0x10;
 const I32_OR = 0x72;
 const JUDGED = { line: 'const judged = judgeFour(r, dss, ccs);', code: CALL, through: 'verdict' };
-/** Where the sampler decides (in samplePair, in sampleOne, in a tie), and where a candidate of key generation begins. */
+/**
+ * Where the sampler decides (in samplePair, in sampleOne, in a tie), and where a candidate of key
+ * generation begins.
+ */
 export const HOOKS: readonly Hook[] = [
   { ...JUDGED, through: 'verdict' },
   { ...JUDGED, through: 'verdict' },
@@ -63,7 +70,10 @@ const SETS = [
 const [COMPRESSED, PADDED, CONSTANT_TIME] = [0, 1, 2];
 const E_INTERNAL = -10;
 
-/** The same decisions for everybody: candidates accepted as often as they are, but more ties (1 in 16 verdicts). */
+/**
+ * The same decisions for everybody: candidates accepted as often as they are, but more ties (1 in
+ * 16 verdicts).
+ */
 function decisions(random: ReturnType<typeof testRandom>): number[] {
   return Array.from({ length: 4096 }, () => {
     const bytes = random.bytes(8);
@@ -146,7 +156,10 @@ export function traceSuite(makeTracer: () => Promise<Tracer>, keyCount: number):
       put('IN', own ? secret.message : new Uint8Array(100).fill(9));
       return m.exports.sign!(logn, format, 100);
     };
-    /** By forced decisions no signature is short enough: every attempt is made, and all that comes after it. */
+    /**
+     * By forced decisions no signature is short enough: every attempt is made, and all that comes
+     * after it.
+     */
     const sameDecisions = (format: number, own = false) =>
       traced(secrets, (secret) => {
         m.force(forced);
@@ -179,7 +192,7 @@ export function traceSuite(makeTracer: () => Promise<Tracer>, keyCount: number):
       same.push(...compressed, ...padded);
     });
 
-    test('sign, its own decisions: the sampler besides; nothing is done that was not compared', () => {
+    test('sign, its own decisions: the sampler besides; all that is done was compared', () => {
       expect(same.length).toBe(3 * keyCount);
       const constantTime = ownDecisions(CONSTANT_TIME, true);
       expectList(differing(m, constantTime), [EXPANSION, REJECTION]);
@@ -205,7 +218,7 @@ export function traceSuite(makeTracer: () => Promise<Tracer>, keyCount: number):
       expectList(escaped(any, alike), [REDRAW]);
     });
 
-    test('verifying a constant-time signature: key, message and signature make no difference', () => {
+    test('verifying a constant-time signature: no place differs', () => {
       const signed = secrets.map(({ publicKey, secretKey, message }) => {
         const sign = (format: 'constantTime' | 'compressed') =>
           falcon.sign(message, secretKey, { format });

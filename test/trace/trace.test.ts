@@ -1,4 +1,7 @@
-/** No branch, select or address of a secret call depends on a secret, but for the places listed in places.ts. */
+/**
+ * No branch, select or address of a secret call depends on a secret, but for the places listed in
+ * places.ts.
+ */
 import { describe, expect, test } from 'vitest';
 import { MODULE } from '../../src/falcon/falcon.relaxed.wasm.gen.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
