@@ -10,7 +10,7 @@ import {
   verifyAggregate,
 } from '../../../src/aggregate/index.ts';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
-import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/encode.ts';
+import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
 import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { concat } from '../../../src/bytes.ts';
 import { isCodedError } from '../../../src/errors.ts';

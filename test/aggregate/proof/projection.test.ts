@@ -9,8 +9,12 @@
 import { describe, expect, test, vi } from 'vitest';
 import { readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import { proveSection } from '../../../src/aggregate/proof/index.ts';
+import {
+  isShortProjection,
+  projectionOf,
+  sentOf,
+} from '../../../src/aggregate/proof/projection.ts';
 import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
-import { isShort, projectionOf, sentOf } from '../../../src/aggregate/proof/projection.ts';
 import { headerOf, signedItem } from '../../reference/items.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
 import { fact } from '../../support/facts.ts';
@@ -48,9 +52,9 @@ describe('what is sent', () => {
       // the norm is that of 2 y - y_264
       const normSq = y.reduce((all, x) => all + (2n * x - BigInt(sum)) ** 2n, 0n);
       const bound = Number((normSq + 287n) / 288n);
-      expect(isShort(sent, bound)).toBe(true);
-      expect(isShort(Int32Array.from(sent), bound)).toBe(true);
-      expect(isShort(sent, bound - 1)).toBe(false);
+      expect(isShortProjection(sent, bound)).toBe(true);
+      expect(isShortProjection(Int32Array.from(sent), bound)).toBe(true);
+      expect(isShortProjection(sent, bound - 1)).toBe(false);
     },
   );
 
@@ -61,17 +65,17 @@ describe('what is sent', () => {
       const x = signs.with(9, 5);
       const sentFor = (list: readonly number[]) =>
         Int32Array.of(...list.map((value) => (value + 1) / 2), sum);
-      expect(isShort(sentFor(x), 1)).toBe(true);
-      expect(isShort(sentFor(x.with(9, -5)), 1)).toBe(true);
-      expect(isShort(sentFor(x.with(10, 3)), 1)).toBe(false);
-      expect(isShort(sentFor(x.with(10, -3)), 1)).toBe(false);
+      expect(isShortProjection(sentFor(x), 1)).toBe(true);
+      expect(isShortProjection(sentFor(x.with(9, -5)), 1)).toBe(true);
+      expect(isShortProjection(sentFor(x.with(10, 3)), 1)).toBe(false);
+      expect(isShortProjection(sentFor(x.with(10, -3)), 1)).toBe(false);
     }
     // x = +-6: 264 * 36 = 288 * 33
     for (const sum of [0, 2, -2, HIGH - 1, LOW]) {
       const y: number[] = Array.from({ length: PROJECTIONS }, (_, j) => (j % 2 === 0 ? 3 : -3));
-      expect(isShort(Int32Array.of(...y, sum), 33)).toBe(true);
-      expect(isShort(Int32Array.of(...y, sum), 32)).toBe(false);
-      expect(isShort(Int32Array.of(...y.with(0, 4), sum), 33)).toBe(false);
+      expect(isShortProjection(Int32Array.of(...y, sum), 33)).toBe(true);
+      expect(isShortProjection(Int32Array.of(...y, sum), 32)).toBe(false);
+      expect(isShortProjection(Int32Array.of(...y.with(0, 4), sum), 33)).toBe(false);
     }
   });
 
@@ -88,8 +92,8 @@ describe('what is sent', () => {
       const normSq = BigInt(PROJECTIONS) * BigInt(x) ** 2n;
       expect(normSq).toBeLessThan(2n ** 53n);
       const bound = Number((normSq + 287n) / 288n);
-      expect(isShort(sent, bound)).toBe(true);
-      expect(isShort(sent, bound - 1)).toBe(false);
+      expect(isShortProjection(sent, bound)).toBe(true);
+      expect(isShortProjection(sent, bound - 1)).toBe(false);
     }
   });
 });

@@ -3,8 +3,8 @@
 import { readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import { TABLE, TABLE_SHA256 } from '../../../src/aggregate/parameters/table.ts';
 import { proveSection } from '../../../src/aggregate/proof/index.ts';
-import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import type { Trace } from '../../../src/aggregate/proof/transcript.ts';
+import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { verifySection } from '../../../src/aggregate/proof/verifier/verify.ts';
 import type { ModuleName } from '../../../src/aggregate/wasm.ts';
 import { concat } from '../../../src/bytes.ts';
@@ -84,10 +84,9 @@ export function judge(
   { set, header, items, salts, bytes }: Section,
   changes: Partial<Section> & { at?: number; trace?: Trace; module?: ModuleName } = {},
 ): number | undefined {
-  const use = { set, header, items, salts, bytes, ...changes };
-  const { at = 0, trace, module } = changes;
-  return verifySection(use.set, use.header, use.items, use.salts, use.bytes, at, trace, module)
-    ?.end;
+  const { at = 0, trace, module, ...others } = changes;
+  const { items: statements, ...use } = { set, header, items, salts, bytes, ...others };
+  return verifySection({ ...use, statements, at }, { trace, ...(module && { module }) });
 }
 
 export interface FieldPlace {

@@ -1,26 +1,33 @@
-/** Rice codes of the fields of a proof (docs/protocol.md, 11). */
-import { BitWriter, MAX_QUOTIENT } from '../encode.ts';
+/** Rice codes (docs/protocol.md, 11). */
+import { BitWriter } from '../bits.ts';
+import { MAX_QUOTIENT } from '../constants.ts';
 
-/** Rice codes, one after the other. */
-export class RiceWriter {
-  readonly #bits = new BitWriter(1024);
+const zigzag = (x: number): number => (x >= 0 ? 2 * x : -2 * x - 1);
 
-  /** Every value with parameter k; false if one has no code. */
-  write(values: ArrayLike<bigint | number>, k: number): boolean {
-    const divisor = 2 ** k;
-    for (let i = 0; i < values.length; i++) {
-      const x = Number(values[i]!);
-      const zigzag = x >= 0 ? 2 * x : -2 * x - 1;
-      const quotient = Math.floor(zigzag / divisor);
-      if (quotient > MAX_QUOTIENT) return false;
-      this.#bits.write(2 ** quotient - 1, quotient + 1); // ones, then a zero
-      this.#bits.write(zigzag - quotient * divisor, k);
-    }
-    return true;
+/** Whether an integer has a code with parameter k. */
+export function fitsRice(x: number, k: number): boolean {
+  return Math.floor(zigzag(x) / 2 ** k) <= MAX_QUOTIENT;
+}
+
+/**
+ * One field of integers below 2^47 in magnitude.
+ *
+ * @param parameterOf the parameter k of the value at an index
+ * @returns undefined if a value has no code
+ */
+export function encodeRice(
+  values: ArrayLike<number>,
+  parameterOf: (index: number) => number,
+): Uint8Array | undefined {
+  const writer = new BitWriter(2 * values.length);
+  for (let i = 0; i < values.length; i++) {
+    const x = values[i]!;
+    const k = parameterOf(i);
+    if (!fitsRice(x, k)) return undefined;
+    const number = zigzag(x);
+    const quotient = Math.floor(number / 2 ** k);
+    writer.write(2 ** quotient - 1, quotient + 1); // ones, then a zero
+    writer.write(number % 2 ** k, k);
   }
-
-  /** The bytes, when all is written. */
-  bytes(): Uint8Array {
-    return this.#bits.finish();
-  }
+  return writer.finish();
 }
