@@ -218,25 +218,58 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('the verifier of the proof needs nothing of the prover', () => {
-    const graph = new Map(product.map(({ path, imports }) => [path, imports]));
-    const seen = new Set<string>();
-    const visit = (path: string): void => {
-      if (seen.has(path)) return;
-      seen.add(path);
-      for (const to of graph.get(path) ?? []) visit(to);
-    };
-    visit('src/aggregate/proof/verify.ts');
-    expect(seen.size).toBeGreaterThan(5);
-    const ofProver = /\/(prove\w*|share|team|context|itemRows|witness)\.ts$/;
-    expect([...seen].filter((path) => ofProver.test(path))).toEqual([]);
+  describe('the proof has two wings', () => {
+    const proof = 'src/aggregate/proof/';
+    const wingOf = (path: string): string | undefined =>
+      /^src\/aggregate\/proof\/(prover|verifier)\//.exec(path)?.[1];
+    const entry = `${proof}index.ts`;
+
+    test('no import runs between them, nor into them from the files that both need', () => {
+      const files = src.filter(({ path }) => path.startsWith(proof) && path !== entry);
+      for (const wing of ['prover', 'verifier']) {
+        expect(files.filter(({ path }) => wingOf(path) === wing).length).toBeGreaterThan(8);
+      }
+      const wrong = files.flatMap(({ path, imports }) =>
+        imports
+          .filter((to) => wingOf(to) !== undefined && wingOf(to) !== wingOf(path))
+          .map((to) => `${path} imports ${to}`),
+      );
+      expect(wrong).toEqual([]);
+    });
+
+    test('there are no other folders', () => {
+      const others = src.filter(
+        ({ path }) =>
+          path.startsWith(proof) &&
+          wingOf(path) === undefined &&
+          /\//.test(path.slice(proof.length)),
+      );
+      expect(others.map(({ path }) => path)).toEqual([]);
+    });
+
+    test.each([
+      ['verifier', 'verifier/verify.ts'],
+      ['prover', 'prover/prove.ts'],
+    ])('the %s and the files that both need can be read alone', (wing, start) => {
+      const graph = new Map(product.map(({ path, imports }) => [path, imports]));
+      const seen = new Set<string>();
+      const visit = (path: string): void => {
+        if (seen.has(path)) return;
+        seen.add(path);
+        for (const to of graph.get(path) ?? []) visit(to);
+      };
+      visit(`${proof}${start}`);
+      const own = src.filter(({ path }) => wingOf(path) === wing).map(({ path }) => path);
+      // every file of the wing is needed, and nothing of the other one is
+      expect([...seen].filter((path) => wingOf(path) !== undefined).sort()).toEqual(own.sort());
+    });
   });
 
   test('labels of the transcript are written in one file', () => {
     const wrong = src.filter(
       ({ path, text }) =>
         path.startsWith('src/aggregate/proof/') &&
-        !path.endsWith('/labels.ts') &&
+        !path.endsWith('/transcript.ts') &&
         /\.(absorb|seed|seal)\(\s*['"`]/.test(withoutComments(text)),
     );
     expect(wrong.map(({ path }) => path)).toEqual([]);

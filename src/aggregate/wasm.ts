@@ -253,13 +253,13 @@ export class Labrador {
 
   /** sums[i][j] += <x_i, y_j> for all rows of both; there are x.rows * y.rows sums. */
   products(sums: Sums, x: Vecs, y: Vecs): void {
-    check(x.blocks === y.blocks && sums.count === x.rows * y.rows, 'products');
+    requireShapes(x.blocks === y.blocks && sums.count === x.rows * y.rows, 'products');
     this.kernels.products(sums.at, x.at, x.rows, x.stride, y.at, y.rows, y.stride, x.blocks);
   }
 
   /** sums += <s_a, s_b>, a <= b, in the order (0,0), (0,1), ..., (1,1), ... */
   pairProducts(sums: Sums, s: Vecs): void {
-    check(sums.count === (s.rows * (s.rows + 1)) / 2, 'pairProducts');
+    requireShapes(sums.count === (s.rows * (s.rows + 1)) / 2, 'pairProducts');
     this.kernels.pairProducts(sums.at, s.at, s.rows, s.stride, s.blocks);
   }
 
@@ -267,7 +267,7 @@ export class Labrador {
    * Row `row` of out = sum of c_a x_a. The x_a are at the addresses `rows` and as long as that row.
    */
   combine(out: Vecs, row: number, rows: readonly number[], c: Forms): void {
-    check(rows.length === c.count && rows.length > 0, 'combine');
+    requireShapes(rows.length === c.count && rows.length > 0, 'combine');
     this.scope(() => {
       const { kernels } = this;
       const extra = this.forms(2); // 0 for a missing partner, 1 for the sum so far
@@ -311,7 +311,7 @@ export class Labrador {
   }
 }
 
-function check(holds: boolean, what: string): void {
+function requireShapes(holds: boolean, what: string): void {
   if (!holds) {
     throw new CodedError('INTERNAL', { cause: new RangeError(`${what}: shapes do not fit`) });
   }

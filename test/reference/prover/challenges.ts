@@ -1,6 +1,6 @@
 /** Sections 5.2 to 5.4 and 6.1 of docs/protocol.md: what is expanded from seeds. */
 import { createHash } from 'node:crypto';
-import { centred, D, mod, P, type Poly, Q, sigma } from './ring.ts';
+import { centred, D, FALCON_Q, mod, type Poly, Q, sigma } from './ring.ts';
 import {
   BLOCK_BYTES,
   type ByteSource,
@@ -46,7 +46,7 @@ export function rho(seed: Uint8Array, level: number, j: number, item: number, n:
   while (out.length < n) {
     const [low, high] = source.bytes(2);
     const word = low! + 256 * high!;
-    if (word < RHO_LIMIT) out.push(centred(mod(BigInt(word), P), P));
+    if (word < RHO_LIMIT) out.push(centred(mod(BigInt(word), FALCON_Q), FALCON_Q));
   }
   return out;
 }

@@ -10,13 +10,13 @@ import {
   BETA_SQ,
   constant,
   equal,
+  FALCON_Q,
   inner,
   innerZ,
   inverse,
   mod,
   multiply,
   normSq,
-  P,
   type Poly,
   Q,
   reduce,
@@ -97,7 +97,7 @@ function constants(shown: Shown, level: number): bigint[] {
     let b = omegas(seed, level, k).reduce((s, o, j) => s + o * shown.projection.y[j]!, 0n);
     if (level === 0) {
       const theta = thetas(seed, 0, k);
-      for (const [j, t] of theta.entries()) b += t * (P * zero.w![j]! + zero.C![j]!);
+      for (const [j, t] of theta.entries()) b += t * (FALCON_Q * zero.w![j]! + zero.C![j]!);
     }
     return mod(b, Q);
   });

@@ -2,7 +2,7 @@
  * Sections 5.2 to 5.4 and 6.1: challenges and commitment keys from streams.
  */
 import { createHash } from 'node:crypto';
-import { DEGREE, P, Q } from './ring.ts';
+import { DEGREE, FALCON_Q, Q } from './ring.ts';
 import { type ByteSource, blockOf, integerOf, pairOfWords, STREAM, stream } from './streams.ts';
 
 /** 5.3: rows of the projection that are random; one of ones follows them. */
@@ -26,15 +26,15 @@ export function functionalOf(source: ByteSource, degree: number): number[] {
   while (found.length < degree) {
     const [low, high] = source.take(2);
     const word = low! + 256 * high!;
-    if (word < 5 * P) found.push(centredModP(word));
+    if (word < 5 * FALCON_Q) found.push(centredModP(word));
   }
   return found;
 }
 
 /** The representative in [-6144, 6144]. */
 export function centredModP(x: number): number {
-  const r = ((x % P) + P) % P;
-  return r > (P - 1) / 2 ? r - P : r;
+  const r = ((x % FALCON_Q) + FALCON_Q) % FALCON_Q;
+  return r > (FALCON_Q - 1) / 2 ? r - FALCON_Q : r;
 }
 
 /** 5.2: coefficients of three bits, minus 4. */

@@ -5,7 +5,7 @@
  * coefficient, so that the sum of up to 2^33 products of reduced polynomials leaves no slot.
  */
 
-export const P = 12289;
+export const FALCON_Q = 12289;
 export const Q = 17592186043877n; // 2^44 - 539
 export const DEGREE = 64;
 

@@ -3,8 +3,8 @@
  * nothing of each other or of the transcript; the thread that has the transcript adds up their
  * sums.
  *
- *   openItems  commitItems  commitTwisted  functionals  project  lift  combine  amortise      level 0
- *   openRows                                            project  lift  combine  amortise      the others
+ *   level 0:  openItems, commitItems, commitTwisted, functionals, project, lift, combine, amortise
+ *   others:   openRows, project, lift, combine, amortise
  *
  * Steps return plain data. Long ones are generators, which yield how much is done wherever the
  * thread may do other work.

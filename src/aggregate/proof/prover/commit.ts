@@ -28,7 +28,7 @@ export function storeT(
     const t = coefsOf(context.lab, lists);
     for (let a = 0; a < t.count / kappa; a++) {
       const place = output.pieces.t + (first + a) * fu * kappa;
-      storeDigits(context, output, place, slice(t, a * kappa, kappa), fu, bu);
+      storeInV(context, output, place, slice(t, a * kappa, kappa), fu, bu);
     }
   });
 }
@@ -37,7 +37,7 @@ export function storeT(
 export function storeG(context: Context, output: Output, lists: readonly Values[]): void {
   const { fg, bg } = output.params;
   context.lab.scope(() => {
-    storeDigits(context, output, output.pieces.g, coefsOf(context.lab, lists), fg, bg);
+    storeInV(context, output, output.pieces.g, coefsOf(context.lab, lists), fg, bg);
   });
 }
 
@@ -45,12 +45,12 @@ export function storeG(context: Context, output: Output, lists: readonly Values[
 export function storeH(context: Context, output: Output, lists: readonly Values[]): void {
   const { fu, bu } = output.params;
   context.lab.scope(() => {
-    storeDigits(context, output, output.pieces.h, coefsOf(context.lab, lists), fu, bu);
+    storeInV(context, output, output.pieces.h, coefsOf(context.lab, lists), fu, bu);
   });
 }
 
 /** Digits of polynomials into v, from a place on. */
-function storeDigits(
+function storeInV(
   context: Context,
   { v }: Output,
   place: number,

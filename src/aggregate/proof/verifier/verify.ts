@@ -44,7 +44,7 @@ export function verifySection(
   section: SectionToVerify,
   { trace, module = bestModule() }: { trace?: Trace | undefined; module?: ModuleName } = {},
 ): number | undefined {
-  const begun = begin(section, 1, trace);
+  const begun = beginSection(section, 1, trace);
   if (begun === undefined) return undefined;
   return onInstance(module, (lab) => {
     const results = begun.plan.jobs.map((job) => runWhole(lab, job));
@@ -63,7 +63,7 @@ export async function verifySectionIn(
   parts: number,
   spread: (jobs: readonly FoldJob[]) => Promise<readonly FoldResult[]>,
 ): Promise<number | undefined> {
-  const begun = begin(section, parts);
+  const begun = beginSection(section, parts);
   if (begun === undefined) return undefined;
   const results = await spread(begun.plan.jobs);
   return onInstance(bestModule(), (lab) => conclude(lab, begun, results));
@@ -111,7 +111,7 @@ interface Begun extends Parsed {
 }
 
 /** Does all that costs little. @returns undefined if the section is refused */
-function begin(
+function beginSection(
   { set, header, statements, salts, bytes, at }: SectionToVerify,
   parts: number,
   trace?: Trace,
