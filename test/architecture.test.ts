@@ -223,6 +223,18 @@ describe('imports', () => {
     const wingOf = (path: string): string | undefined =>
       /^src\/aggregate\/proof\/(prover|verifier)\//.exec(path)?.[1];
     const entry = `${proof}index.ts`;
+    /** Every file that a file imports, directly or not, and itself. */
+    const reached = (start: string): string[] => {
+      const graph = new Map(product.map(({ path, imports }) => [path, imports]));
+      const seen = new Set<string>();
+      const visit = (path: string): void => {
+        if (seen.has(path)) return;
+        seen.add(path);
+        for (const to of graph.get(path) ?? []) visit(to);
+      };
+      visit(start);
+      return [...seen];
+    };
 
     test('no import runs between them, nor into them from the files that both need', () => {
       const files = src.filter(({ path }) => path.startsWith(proof) && path !== entry);
@@ -251,17 +263,31 @@ describe('imports', () => {
       ['verifier', 'verifier/verify.ts'],
       ['prover', 'prover/prove.ts'],
     ])('the %s and the files that both need can be read alone', (wing, start) => {
-      const graph = new Map(product.map(({ path, imports }) => [path, imports]));
-      const seen = new Set<string>();
-      const visit = (path: string): void => {
-        if (seen.has(path)) return;
-        seen.add(path);
-        for (const to of graph.get(path) ?? []) visit(to);
-      };
-      visit(`${proof}${start}`);
+      const seen = reached(`${proof}${start}`);
       const own = src.filter(({ path }) => wingOf(path) === wing).map(({ path }) => path);
       // every file of the wing is needed, and nothing of the other one is
-      expect([...seen].filter((path) => wingOf(path) !== undefined).sort()).toEqual(own.sort());
+      expect(seen.filter((path) => wingOf(path) !== undefined).sort()).toEqual(own.sort());
+    });
+
+    test('its README lists every file that the verifier needs, and about how long it is', () => {
+      const readme = readFileSync(`${root}${proof}README.md`, 'utf8');
+      const [, list = ''] = /## The verifier alone\n([\s\S]*?)\n## /.exec(readme) ?? [];
+      const listed = [...list.matchAll(/^\| (`.*`) \| ([\d, ]+) \|/gm)].flatMap(
+        ([, names, lines]) => {
+          const lengths = lines!.split(', ').map(Number);
+          return names!.split(', ').map((name, i) => ({
+            path: `${proof}${name.slice(1, -1)}`,
+            length: lengths[i]!,
+          }));
+        },
+      );
+      const needed = reached(`${proof}verifier/verify.ts`).filter((path) => path.startsWith(proof));
+      expect(listed.map(({ path }) => path).sort()).toEqual(needed.sort());
+      const wrong = listed.filter(({ path, length }) => {
+        const { lines } = src.find((source) => source.path === path)!;
+        return Math.abs(lines.length - length) > 20;
+      });
+      expect(wrong).toEqual([]);
     });
   });
 

@@ -17,10 +17,7 @@ import { CodedError } from '../errors.ts';
 import { MODULE as RELAXED_MODULE } from './labrador.relaxed.wasm.ts';
 import { type LabradorExports, MODULE as PLAIN_MODULE } from './labrador.wasm.ts';
 
-/**
- * `relaxed` uses relaxed SIMD instructions, on inputs for which they are exact; the results are the
- * same.
- */
+/** `relaxed` uses relaxed SIMD instructions, on inputs for which they are exact; the results are the same. */
 export type ModuleName = 'plain' | 'relaxed';
 
 interface Region {
@@ -65,8 +62,7 @@ const MAX_COMBINED = 32;
 const COEFFICIENT_PAIR_BYTES = 4 * FORM_BYTES;
 
 /**
- * A module of one function that only engines with relaxed SIMD accept: i16x8.relaxed_q15mulr_s of
- * two splats.
+ * A module of one function that only engines with relaxed SIMD accept: i16x8.relaxed_q15mulr_s of two splats.
  */
 const RELAXED_PROBE = Uint8Array.of(
   ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
@@ -92,8 +88,7 @@ export async function compileAsync(name: ModuleName): Promise<void> {
 /**
  * Runs everything that asks for no particular build on a module that the host has compiled.
  *
- * @throws TypeError if it is not a compiled module, RangeError if it is not this one (of either
- *   build)
+ * @throws TypeError if it is not a compiled module, RangeError if it is not this one (of either build)
  */
 export function useModule(module: WebAssembly.Module): void {
   const exported =

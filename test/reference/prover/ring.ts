@@ -114,8 +114,8 @@ export function digitsOf(a: Poly, count: number, bits: number): Poly[] {
 }
 
 /**
- * Inverse of a unit of R_q: x(X) x(-X) is a polynomial in X^2, which is inverted in the ring of half
- * the degree.
+ * Inverse of a unit of R_q: x(X) x(-X) is a polynomial in X^2, which is inverted in the ring of
+ * half the degree.
  *
  * @throws RangeError if x is no unit
  */

@@ -1,4 +1,6 @@
-/** The steps that levels share: rows, inner commitments, garbage, projection, lifts, amortisation. */
+/**
+ * The steps that levels share: rows, inner commitments, garbage, projection, lifts, amortisation.
+ */
 import { amortising, collapse, JL_ROWS, omegas, projectionOf } from './challenges.ts';
 import type { Context } from './context.ts';
 import { concat, i32, isI32, packLifts, riceField } from './encode.ts';

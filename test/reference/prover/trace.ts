@@ -1,9 +1,9 @@
 /**
  * What a run of the prover shows of itself, and where a test may make it deviate.
  *
- * A trace sees every step in order, the steps of failed attempts too. A fault takes the honest value
- * and gives the one that is used from there on; everything after is computed from that value as an
- * honest prover would compute it.
+ * A trace sees every step in order, the steps of failed attempts too. A fault takes the honest
+ * value and gives the one that is used from there on; everything after is computed from that value
+ * as an honest prover would compute it.
  */
 import type { Poly } from './ring.ts';
 

@@ -72,7 +72,10 @@ export function projectionOf(
   return entries.fill(1, DEGREE * RANDOM_ROWS);
 }
 
-/** sum over the rows of ω_j π_j, exact integers; ω in halves of 22 bits so that doubles hold the sums */
+/**
+ * sum over the rows of ω_j π_j, exact integers; ω in halves of 22 bits so that doubles hold the
+ * sums
+ */
 export function collapse(entries: Int8Array, omega: readonly bigint[]): bigint[] {
   const low = new Float64Array(DEGREE);
   const high = new Float64Array(DEGREE);

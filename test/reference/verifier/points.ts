@@ -4,7 +4,11 @@
 import { createHash } from 'node:crypto';
 import { FALCON_Q } from './ring.ts';
 
-/** h, coefficients in [0, p). @returns undefined unless the bytes are a canonical key of this degree */
+/**
+ * h, coefficients in [0, p).
+ *
+ * @returns undefined unless the bytes are a canonical key of this degree
+ */
 export function publicKeyOf(bytes: Uint8Array, logn: number): number[] | undefined {
   const degree = 1 << logn;
   if (bytes.length !== 1 + (14 * degree) / 8 || bytes[0] !== logn) return undefined;
