@@ -1,6 +1,7 @@
 /** Batches that the worker holds: made here, read from files or collected from single signatures. */
-import { findInvalid } from '../../../../aggregate/index.ts';
-import { falcon512, falcon1024 } from '../../../../falcon/index.ts';
+import { findInvalid } from '../../aggregate/index.ts';
+import { falcon512, falcon1024 } from '../../falcon/index.ts';
+import { encodeWireHex } from '../../wire/hex.ts';
 import {
   checkStatements,
   checkTriples,
@@ -9,8 +10,7 @@ import {
   type Statement,
   type TaskItem,
   toTriple,
-} from '../../../taskFile.ts';
-import { encodeWireHex } from '../../../wireHex.ts';
+} from '../../wire/taskFile.ts';
 import { reasonWords } from '../reasons.ts';
 import { jsonPlaces, placeOf } from './jsonPlaces.ts';
 import {

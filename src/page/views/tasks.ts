@@ -1,5 +1,5 @@
 /** The list of tasks: page by page, by status, and alive: unfinished tasks are followed while they are in sight. */
-import type { TaskListItem, TaskPage } from '../../../../client/index.ts';
+import type { TaskListItem, TaskPage } from '../../client/index.ts';
 import type { App, View } from '../app.ts';
 import { announce, button, fill, h } from '../dom.ts';
 

@@ -1,5 +1,5 @@
 /** One task in the list; it changes in place, so that the focus stays where it is. */
-import type { TaskListItem, TaskRecord } from '../../../../client/index.ts';
+import type { TaskListItem, TaskRecord } from '../../client/index.ts';
 import { button, fill, h } from '../dom.ts';
 import { count, counted, time } from '../format.ts';
 import { meter } from './controls.ts';

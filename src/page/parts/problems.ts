@@ -1,5 +1,5 @@
 /** What went wrong, for people: a sentence, what can be done, and the parts that are at fault. */
-import { isClientError } from '../../../../client/index.ts';
+import { isClientError } from '../../client/index.ts';
 import { h } from '../dom.ts';
 import { counted } from '../format.ts';
 import { reasonWords } from '../reasons.ts';

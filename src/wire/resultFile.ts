@@ -8,8 +8,8 @@
 import { inspectAggregate, statementCommitment, verifyAggregate } from '../aggregate/index.ts';
 import { equal } from '../bytes.ts';
 import { CodedError } from '../errors.ts';
+import { decodeWireHex, encodeWireHex } from './hex.ts';
 import type { Statement, TaskItem } from './taskFile.ts';
-import { decodeWireHex, encodeWireHex } from './wireHex.ts';
 
 export const RESULT_FILE_VERSION = 1;
 

@@ -1,5 +1,5 @@
 /** One task: followed by server-sent events until it has ended, then its result. */
-import { isClientError, type TaskRecord } from '../../../../client/index.ts';
+import { isClientError, type TaskRecord } from '../../client/index.ts';
 import type { App, View } from '../app.ts';
 import { announce, button, fill, h } from '../dom.ts';
 import { count, time } from '../format.ts';

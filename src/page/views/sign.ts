@@ -1,5 +1,5 @@
 /** Signing one message at the service, and checking its signature here at once. */
-import type { Triple } from '../../../../client/index.ts';
+import type { Triple } from '../../client/index.ts';
 import type { App, View } from '../app.ts';
 import { announce, button, fill, h } from '../dom.ts';
 import { bytes, count, counted, duration } from '../format.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CodedError } from '../../src/errors.ts';
+import { decodeWireHex, encodeWireHex } from '../../src/wire/hex.ts';
 import {
   checkStatements,
   checkTriples,
@@ -8,8 +9,7 @@ import {
   MAX_KEY_OR_SIGNATURE_BYTES,
   parseStatementFile,
   parseTaskFile,
-} from '../../src/middleware/taskFile.ts';
-import { decodeWireHex, encodeWireHex } from '../../src/middleware/wireHex.ts';
+} from '../../src/wire/taskFile.ts';
 
 const triple = { digest: '0x00ff', public_key: '0x09', signature: '0x39aB' };
 

@@ -1,10 +1,10 @@
 /** Result files that the worker holds, and what becomes of them: verified, or damaged and refused. */
-import { createAggregatePool, statementCommitment } from '../../../../aggregate/index.ts';
-import { equal } from '../../../../bytes.ts';
-import { isCodedError } from '../../../../errors.ts';
-import { parseResultFile, type ResultFile, verifyResultFileWith } from '../../../resultFile.ts';
-import type { Statement } from '../../../taskFile.ts';
-import { encodeWireHex } from '../../../wireHex.ts';
+import { createAggregatePool, statementCommitment } from '../../aggregate/index.ts';
+import { equal } from '../../bytes.ts';
+import { isCodedError } from '../../errors.ts';
+import { encodeWireHex } from '../../wire/hex.ts';
+import { parseResultFile, type ResultFile, verifyResultFileWith } from '../../wire/resultFile.ts';
+import type { Statement } from '../../wire/taskFile.ts';
 import { batchOf } from './batches.ts';
 import type { ResultSummary, TamperVerdict, Verdict } from './protocol.ts';
 

@@ -6,7 +6,7 @@ import {
   makeResultFile,
   parseResultFile,
   verifyResultFile,
-} from '../../src/middleware/resultFile.ts';
+} from '../../src/wire/resultFile.ts';
 import { makeItem, statementsOf } from '../aggregate/batches.ts';
 
 const items = [makeItem(512, 'compressed', 1), makeItem(512, 'padded', 2)];

@@ -24,12 +24,8 @@
  * A direct request is born in `waiting`. Completed, failed, cancelled and expired are final.
  */
 
-import {
-  CodedError,
-  type CodedErrorDetails,
-  type ErrorCode,
-  type InvalidItem,
-} from '../../errors.ts';
+import { CodedError, type CodedErrorDetails, type ErrorCode, type InvalidItem } from '../errors.ts';
+import type { BlobRef } from './blobs/blobStore.ts';
 
 export const TASK_STATES = [
   'created',
@@ -94,13 +90,6 @@ export function isRunning(state: TaskState): boolean {
 /** @returns whether the state machine knows the step. */
 export function canGo(from: TaskState, to: TaskState): boolean {
   return TRANSITIONS[from].includes(to);
-}
-
-/** A stored blob: `tag` is the version that the blob store gave it, where it gives one (an ETag). */
-export interface BlobRef {
-  readonly key: string;
-  readonly bytes: number;
-  readonly tag?: string;
 }
 
 /** How far a worker is. `total` is 0 until it is known. */

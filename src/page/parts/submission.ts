@@ -1,5 +1,5 @@
 /** Submitting a batch: create the task, upload its file, notify; with progress, and a way to stop. */
-import { isClientError } from '../../../../client/index.ts';
+import { isClientError } from '../../client/index.ts';
 import type { App } from '../app.ts';
 import { announce, button, h } from '../dom.ts';
 import { bytes } from '../format.ts';

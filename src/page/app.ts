@@ -1,6 +1,6 @@
 /** What the views share: the service's words about itself, the client, the worker, the key, the batch in work. */
-import { type Client, createClient } from '../../../client/index.ts';
-import { CONFIG_META, type PageConfig } from '../config.ts';
+import { type Client, createClient } from '../client/index.ts';
+import { CONFIG_META, type PageConfig } from '../wire/pageConfig.ts';
 import { Session } from './session.ts';
 import type { BatchSummary, Limits } from './worker/protocol.ts';
 import { WorkerClient } from './workerClient.ts';

@@ -1,7 +1,7 @@
 /** The page's worker: everything that takes longer than a frame, with the library and its WebAssembly. */
-import { isCodedError } from '../../../../errors.ts';
-import { type Falcon, falcon512, falcon1024 } from '../../../../falcon/index.ts';
-import { decodeWireHex } from '../../../wireHex.ts';
+import { isCodedError } from '../../errors.ts';
+import { type Falcon, falcon512, falcon1024 } from '../../falcon/index.ts';
+import { decodeWireHex } from '../../wire/hex.ts';
 import { collect, keep, readFile, setOf, taskFileOf } from './batches.ts';
 import { generateItems } from './generate.ts';
 import type { CallName, Calls, Progress, Reply, Request } from './protocol.ts';

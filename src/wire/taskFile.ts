@@ -6,7 +6,7 @@
  * pair of them is *valid* is for the library to say, item by item. No `node:` imports.
  */
 import { CodedError } from '../errors.ts';
-import { decodeWireHex, describeHexFault, encodeWireHex, type HexFault } from './wireHex.ts';
+import { decodeWireHex, describeHexFault, encodeWireHex, type HexFault } from './hex.ts';
 
 /** One element of a task file, as it is on the wire. */
 export interface Triple {
