@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import type { Faults, Place } from '../../reference/prover/trace.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { judge, referenceSection } from './sections.ts';
 
 type Poly = readonly bigint[];
@@ -72,7 +73,7 @@ test('a prover without a fault is believed', LONG, () => {
 });
 
 // the slow prover takes its time
-const tried = process.env.SLOW ? faults : faults.filter((_, i) => i % 3 === 0);
+const tried = NIGHTLY ? faults : faults.filter((_, i) => i % 3 === 0);
 
 test.each(tried)('%s', LONG, (_, fault) => {
   const { section } = referenceSection('falcon512', 1, undefined, fault);
