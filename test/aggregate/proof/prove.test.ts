@@ -21,10 +21,10 @@ const line = ({ kind, label, st, seed, seal }: Shown): string =>
 describe('the slow prover', () => {
   test.each([
     ['falcon512', 1],
-    ['falcon512', 2],
     ['falcon1024', 1],
     ...(NIGHTLY
       ? ([
+          ['falcon512', 2],
           ['falcon512', 3],
           ['falcon512', 9],
           ['falcon512', 40],
