@@ -8,11 +8,11 @@ import type { TraceEvent } from '../../reference/prover/trace.ts';
 import { verifyReferenceProof } from '../../reference/verifier/proof.ts';
 import type { TableRow } from '../../reference/verifier/shapes.ts';
 import { type SectionInput, verifyReferenceSection } from '../../reference/verifier/verify.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { TABLE_HASH, toyProof } from './toyProofs.ts';
 import { TOY_1024, TOY1, TOY2 } from './toyRows.ts';
 
 const LONG = { timeout: 3_600_000 };
-const slow = process.env.SLOW === '1';
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 interface Field {
@@ -81,14 +81,14 @@ describe.each(cases)('%s', (name) => {
     expect(verifyReferenceSection(longer)).toEqual({ ok: true, length: input.bytes.length });
   });
 
-  test('every field changed (SLOW=1: in its first, middle and last byte)', LONG, () => {
+  test('every field changed (nightly: in its first, middle and last byte)', LONG, () => {
     const { input, fields } = proofOf(name);
     expect(fields.at(-1)!.at + fields.at(-1)!.length).toBe(input.bytes.length);
     expect(fields.length).toBeGreaterThan(18);
-    const step = name === cases[0]![0] || slow ? 1 : 4;
+    const step = name === cases[0]![0] || NIGHTLY ? 1 : 4;
     for (let i = 0; i < fields.length; i += step) {
       const { at, length } = fields[i]!;
-      const places = slow ? [at, at + (length >> 1), at + length - 1] : [at + (length >> 1)];
+      const places = NIGHTLY ? [at, at + (length >> 1), at + length - 1] : [at + (length >> 1)];
       for (const place of new Set(places)) {
         const verdict = verifyReferenceSection(spoil(input, place, 1 << (place % 8)));
         expect(verdict.ok, `${fields[i]!.name} at ${place}`).toBe(false);
@@ -107,10 +107,10 @@ describe.each(cases)('%s', (name) => {
 });
 
 // every byte before the fast verifier: ../proof/flips.ts
-test('flipped bytes all over the proof (twenty of them, under SLOW=1 every eighth)', LONG, () => {
+test('flipped bytes all over the proof (twenty; nightly, every eighth)', LONG, () => {
   const { input } = proofOf(cases[0]![0]);
   const { length } = input.bytes;
-  const step = slow ? 8 : Math.ceil(length / 20);
+  const step = NIGHTLY ? 8 : Math.ceil(length / 20);
   for (let at = length % step; at < length; at += step) {
     const verdict = verifyReferenceSection(spoil(input, at, 1 << ((at / step) % 8)));
     expect(verdict.ok, `byte ${at}`).toBe(false);

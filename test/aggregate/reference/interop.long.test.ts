@@ -13,6 +13,7 @@ import type { Faults, TraceEvent } from '../../reference/prover/trace.ts';
 import { TOY_ROWS } from '../../reference/toyRows.ts';
 import { tauOf } from '../../reference/verifier/level0.ts';
 import { type SectionInput, verifyReferenceSection } from '../../reference/verifier/verify.ts';
+import { NIGHTLY } from '../../support/run.ts';
 
 // BigInt on a busy machine
 vi.setConfig({ testTimeout: 600_000 });
@@ -75,7 +76,7 @@ function expectAccepted(run: Run): void {
 
 describe('accepted, with equal transcripts', () => {
   for (const set of ['falcon512', 'falcon1024'] as const) {
-    for (const count of process.env.SLOW ? [1, 2, 3, 9] : [1, 2, 3]) {
+    for (const count of NIGHTLY ? [1, 2, 3, 9] : [1, 2, 3]) {
       test(`${count} of ${set}`, () => {
         const run = runOf(set, count);
         expectAccepted(run);

@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import { aggregate, verifyAggregate } from '../../../src/aggregate/index.ts';
 import { signedItems } from '../../reference/items.ts';
 import { fact } from '../../support/facts.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { testEdges } from './edges.ts';
 
 testEdges('falcon1024');
 
-const each = process.env.SLOW ? 1722 : 9;
+const each = NIGHTLY ? 1722 : 9;
 
 test(`both sets, ${each} of each, by turns`, { timeout: 1_800_000 }, async (context) => {
   const [a, b] = [signedItems('falcon512', each), signedItems('falcon1024', each)];

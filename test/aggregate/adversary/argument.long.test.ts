@@ -7,11 +7,11 @@ import { signedItem } from '../../reference/items.ts';
 import type { Constraint, Faults, Place } from '../../reference/prover/trace.ts';
 import type { Checks } from '../../reference/verifier/checks.ts';
 import type { TableRow } from '../../reference/verifier/shapes.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { expectStopped, monomial, type Poly } from './attack.ts';
 import { NARROW_1, NARROW_OUTPUT, NARROW_TAIL, SHORT, THREE } from './rows.ts';
 
-/** The level between level 0 and the tail: longer proofs, so most of its attacks wait for SLOW=1. */
-const slow = process.env.SLOW === '1';
+/** The level between level 0 and the tail: longer proofs, so most of its attacks wait for the nightly run. */
 
 const LONG = { timeout: 600_000 };
 /** number of the tail in SHORT */
@@ -26,7 +26,7 @@ function attack(
   row: TableRow = SHORT,
   why?: RegExp,
 ): void {
-  const later = !slow && (row === THREE || row === NARROW_1);
+  const later = !NIGHTLY && (row === THREE || row === NARROW_1);
   test.skipIf(later)(name, LONG, () => {
     const reason = expectStopped({ row, items: ITEMS, faults, off, ...(omit && { omit }) });
     if (why !== undefined) expect(reason).toMatch(why);

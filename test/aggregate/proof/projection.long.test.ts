@@ -15,6 +15,7 @@ import { headerOf, signedItem } from '../../reference/items.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
 import { fact } from '../../support/facts.ts';
 import { testRandom } from '../../support/random.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { TOY2 } from '../reference/toyRows.ts';
 import { judge, PROJECTIONS, type Section, saltsOf } from './sections.ts';
 
@@ -194,9 +195,7 @@ describe('proofs at the bound', () => {
 
     // the slow verifier, of one kind at each level: the norm alone is what refuses it
     const shown = [...found.values()].filter(({ name }) => !/longer/.test(name));
-    for (const { level, inSq, section } of shown.filter(
-      (_, i) => process.env.SLOW || i % 2 === 0,
-    )) {
+    for (const { level, inSq, section } of shown.filter((_, i) => NIGHTLY || i % 2 === 0)) {
       const [holds, fails] = [heldTo(level, inSq), heldTo(level, inSq - 1)];
       const accepted = { ok: true, length: section.bytes.length };
       expect(slowVerdict(section, holds)).toEqual(accepted);
