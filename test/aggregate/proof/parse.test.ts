@@ -9,9 +9,9 @@ import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/
 import { fitsRice } from '../../../src/aggregate/proof/prover/rice.ts';
 import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { concat } from '../../../src/bytes.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { type FieldPlace, fastSection, fieldsOf, PROJECTIONS, rowOf } from './sections.ts';
 
-const slow = Boolean(process.env.SLOW);
 const LONG = { timeout: 36_000_000 };
 
 /** The bytes of what was read. */
@@ -79,7 +79,7 @@ describe('one encoding', () => {
   });
 
   test('random fields over every row of the table', LONG, () => {
-    const rows = slow ? TABLE : TABLE.filter((_, i) => i % 9 === 0);
+    const rows = NIGHTLY ? TABLE : TABLE.filter((_, i) => i % 9 === 0);
     for (const [i, row] of rows.entries()) {
       const of = readRow(row);
       const made = madeSection(of, i + 1);
@@ -287,7 +287,7 @@ describe('refused', () => {
   });
 
   test('the bytes end early, at any place', LONG, () => {
-    for (let end = 0; end < proof.length; end += slow ? 1 : 41) refuses(proof.subarray(0, end));
+    for (let end = 0; end < proof.length; end += NIGHTLY ? 1 : 41) refuses(proof.subarray(0, end));
     refuses(proof.subarray(0, proof.length - 1));
     expect(parseSection(parameters, proof, proof.length)).toBeUndefined();
     expect(parseSection(parameters, proof, proof.length + 5)).toBeUndefined();
@@ -295,7 +295,7 @@ describe('refused', () => {
 });
 
 describe('any bytes', () => {
-  const runs = slow ? 50_000 : 2_000;
+  const runs = NIGHTLY ? 50_000 : 2_000;
 
   test('what is accepted is what is written', LONG, () => {
     let accepted = 0;
