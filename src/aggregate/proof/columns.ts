@@ -24,7 +24,7 @@ export function splitColumns(n: number, parts: number, least = BLOCK_COLUMNS): C
   return Array.from({ length: count }, (_, i) => ({ from: border(i), to: border(i + 1) }));
 }
 
-/** A run of polynomials in a row; columns count from the first one at hand. */
+/** A run of polynomials in a row; columns count from the first one here. */
 export interface Placed {
   readonly row: number;
   readonly column: number;

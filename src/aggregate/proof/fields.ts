@@ -1,6 +1,6 @@
 /**
- * What is sent (docs/protocol.md, 11). The prover fills these fields and `prover/encode.ts` writes
- * them; `verifier/parse.ts` reads them back.
+ * The fields of a section (docs/protocol.md, 11). The prover fills these fields and
+ * `prover/encode.ts` writes them; `verifier/parse.ts` reads them back.
  */
 
 /**

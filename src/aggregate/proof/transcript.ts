@@ -74,7 +74,7 @@ const SEED_BYTES = 32;
 const KIND = { absorb: 1, seed: 2, seal: 3 } as const;
 const encoder = new TextEncoder();
 
-/** What a trace is shown. */
+/** An event of the transcript, as a trace sees it. */
 export type TraceEvent =
   | { kind: 'absorb'; label: string; data: Uint8Array; st: Uint8Array }
   | { kind: 'seed'; label: string; seed: Uint8Array }

@@ -1,4 +1,7 @@
-/** Instances that stand ready: small ones always, large ones while someone holds them or until the garbage collector runs. */
+/**
+ * Instances that stand ready: small ones always, large ones while someone holds them or until the
+ * garbage collector runs.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -18,7 +21,11 @@ const gc = runInNewContext('gc') as () => void;
 const MODULE = bestModule();
 const LARGE_BYTES = 65 * 1024 * 1024;
 
-/** Lets one of at least so many bytes stand ready. @returns what does not keep it from the garbage collector */
+/**
+ * Lets one of at least so many bytes stand ready.
+ *
+ * @returns what does not keep it from the garbage collector
+ */
 function standing(bytes: number): WeakRef<Labrador> {
   const lab = takeInstance(MODULE, 'columns');
   lab.reserve(bytes);
@@ -26,7 +33,10 @@ function standing(bytes: number): WeakRef<Labrador> {
   return new WeakRef(lab);
 }
 
-/** Whether it is still there after rounds of the garbage collector, between which nothing else refers to it. */
+/**
+ * Whether it is still there after rounds of the garbage collector, between which nothing else
+ * refers to it.
+ */
 async function survives(lab: WeakRef<Labrador>): Promise<boolean> {
   for (let round = 0; round < 5; round++) {
     await wait(5);

@@ -1,4 +1,7 @@
-/** One encoding of all fields, and only one: what is read is written again as it was, everything else is refused. */
+/**
+ * One encoding of all fields, and only one: what is read is written again as it was, everything
+ * else is refused.
+ */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Parameters, readRow } from '../../../src/aggregate/parameters/rows.ts';

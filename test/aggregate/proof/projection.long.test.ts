@@ -1,10 +1,12 @@
 /**
- * The norm of the projection by signs (docs/protocol.md, 5.3 and 11.1), from what is sent: x_j = 2 y'_j - (y_264 mod 2), where mod is 0 or 1
- * for negative integers too. The functions by themselves, and whole proofs under the smallest bound that holds and the largest that does
- * not, for sums of every kind.
+ * The norm of the projection by signs (docs/protocol.md, 5.3 and 11.1), from what is sent: x_j = 2
+ * y'_j - (y_264 mod 2), where mod is 0 or 1 for negative integers too. The functions by themselves,
+ * and whole proofs under the smallest bound that holds and the largest that does not, for sums of
+ * every kind.
  *
- * A proof without a fault is all it takes: what would be forged is the norm, and the bound can be moved to it, since the library's table is
- * replaced by rows of which nothing enters the transcript.
+ * A proof without a fault is all it takes: what would be forged is the norm, and the bound can be
+ * moved to it, since the library's table is replaced by rows of which nothing enters the
+ * transcript.
  */
 import { describe, expect, test, vi } from 'vitest';
 import { readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
@@ -133,7 +135,9 @@ const slowVerdict = (
     checks: { projectionNorm },
   });
 
-/** What could be mistaken for x: without the parity; with it added, which a remainder of -1 comes to. */
+/**
+ * Mistakes in x: the parity left out, or added, as a remainder of -1 would have it.
+ */
 const MISTAKES: readonly ((y: readonly number[], sum: number) => number[])[] = [
   (y) => y.map((value) => 2 * value),
   (y, sum) => y.map((value) => 2 * value + mod2(sum)),

@@ -1,4 +1,4 @@
-/** Section 10 of docs/protocol.md: all constraints into one. */
+/** Section 10 of docs/protocol.md: all constraints combined into one. */
 import { SHORT, short } from './challenges.ts';
 import type { Context } from './context.ts';
 import { type Ordinary, pairCount, pairIndex, pairsOf, placeOf, type Shape } from './parameters.ts';
@@ -16,7 +16,7 @@ import {
 import { gadget, type Lifts, type Rows } from './steps.ts';
 import type { Constraint } from './trace.ts';
 
-/** One outer commitment: matrix on the digits of t from column `from`, C on those of g. */
+/** One outer commitment: the matrix on the digits of t from column `from`, C on those of g. */
 export interface OuterBlock {
   readonly name: string;
   readonly B: Rows;
@@ -26,13 +26,13 @@ export interface OuterBlock {
   readonly e: readonly Poly[];
 }
 
-/** What an ordinary level leaves to the next one. */
+/** The output of an ordinary level: all that the next level takes over. */
 export interface Output {
   readonly params: Ordinary;
   readonly A: Rows;
   /** the blocks of E1 */
   readonly blocks: readonly OuterBlock[];
-  /** D and what stands for u_2 */
+  /** D and û_2 */
   readonly D: Rows;
   readonly hat2: readonly Poly[];
   readonly c: readonly Poly[];
@@ -44,7 +44,7 @@ export interface Output {
 
 /** Sum of a_ab <s_a, s_b> + sum of <phi_a, s_a> = b. */
 export interface Combined {
-  /** a_ab by number of the pair; absent is zero */
+  /** a_ab by the number of the pair; a missing one is zero */
   readonly a: ReadonlyMap<number, Poly>;
   readonly phi: Rows;
   readonly b: Poly;
@@ -230,6 +230,6 @@ export function combine(
   return { a: base.a, phi, b };
 }
 
-/** The largest coefficient that an ordinary level may give out, by section 12. */
+/** The bound on the coefficients of an ordinary level's output, by section 12. */
 export const OUTPUT_LIMIT = 32768n;
 export const isOutput = (x: bigint): boolean => x >= -OUTPUT_LIMIT && x < OUTPUT_LIMIT;

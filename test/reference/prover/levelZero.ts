@@ -34,7 +34,7 @@ import { type Decoded, dot, functionalOnS2, strideParts, witnessOf } from './wit
 const FUNCTIONALS = 10;
 const W_BASE = 1n << 13n;
 
-/** One functional of an item: its coefficients on s1 and s2, and what it takes of c. */
+/** One functional of an item: its coefficients on s1 and s2, and its parts. */
 interface Functional {
   readonly onS1: readonly bigint[];
   readonly onS2: readonly bigint[];
@@ -52,7 +52,7 @@ function functionalsOf(seed: Uint8Array, items: readonly Decoded[], n: number): 
   );
 }
 
-/** Fills part lists of the bucket: items that are not there are padding. */
+/** A part of the whole bucket; missing items are padding. */
 function inBucket(bucket: number, items: readonly (readonly Poly[])[]): (Poly | undefined)[] {
   const width = items[0]!.length;
   const out = new Array<Poly | undefined>(bucket * width).fill(undefined);
@@ -228,7 +228,7 @@ function valuesOf(
     for (const [i, { parts }] of list.entries()) {
       for (const [t, part] of parts.entries()) sum += dot(part, S[i]![t]!);
     }
-    // exact for honest witnesses; a cheating one is rounded
+    // Exact for honest witnesses, rounded for cheating ones.
     return sum / FALCON_Q;
   });
 }

@@ -37,7 +37,8 @@ export const centredP = (list: readonly bigint[]): bigint[] =>
 const squares = (list: readonly bigint[]): bigint => list.reduce((sum, x) => sum + x * x, 0n);
 
 /**
- * @param unchecked take a signature that is too long; none at all, but for the salt, is s1 = s2 = 0
+ * @param unchecked takes a signature that is too long; one with nothing behind its salt is s1 = s2
+ *   = 0
  * @throws RangeError that names the item, unless its signature is valid
  */
 export function decodeItem(

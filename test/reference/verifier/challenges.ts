@@ -46,7 +46,7 @@ export function shortPolynomial(source: ByteSource): number[] {
 /**
  * 5.3: the 265 x 64 entries of one polynomial, row by row.
  *
- * @param polynomial its number P at this level
+ * @param polynomial its number POLY at this level
  */
 export function projectionOf(
   seed: Uint8Array,
@@ -91,7 +91,7 @@ export function collapse(entries: Int8Array, omega: readonly bigint[]): bigint[]
   return Array.from(low, (x, c) => BigInt(x) + (BigInt(high[c]!) << 22n));
 }
 
-/** 5.4, one attempt: `ones` of magnitude 1, then 2, in the places that are left by `zeros`. */
+/** 5.4, one attempt: `ones` of magnitude 1, then 2, in the places after the first `zeros`. */
 function signedPolynomial(source: ByteSource, zeros: number, ones: number): number[] {
   const signs = integerOf(source.take(8));
   const x = new Array<number>(DEGREE).fill(0);
@@ -131,7 +131,7 @@ export function cosine(j: number): number {
   return at > 32 ? -FIRST_COSINES[64 - at]! : FIRST_COSINES[at]!;
 }
 
-/** 5.4: no complex place where c is larger than 21. */
+/** 5.4: whether c is at most 21 at every complex place. */
 export function operatorNormHolds(c: readonly number[]): boolean {
   const limit = 441n << 40n;
   for (let k = 1; k < DEGREE; k += 2) {

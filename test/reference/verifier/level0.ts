@@ -39,7 +39,7 @@ import {
 import { BETA_SQ, forEachPlace, type Ordinary, pairIndex, type Shapes } from './shapes.ts';
 import { STREAM, stream } from './streams.ts';
 
-/** What is proved about an item. */
+/** The public values of an item. */
 export interface Item {
   readonly h: readonly number[];
   /** HashToPoint, in [0, p) */

@@ -73,7 +73,7 @@ export const powerOf2 = (e: number): bigint => (1n << BigInt(e)) % Q;
 /**
  * The inverse in Z_q[X]/(X^d + 1), d a power of two.
  *
- * @returns undefined if x is no unit
+ * @returns undefined if x is not a unit
  */
 export function inverse(x: readonly bigint[]): readonly bigint[] | undefined {
   const d = x.length;

@@ -20,7 +20,7 @@ import { firstRows, pairIndex } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import type { Output } from './output.ts';
 
-/** The combined constraint but for its linear forms: quadratic coefficients and the right side. */
+/** The combined constraint without its linear forms: quadratic coefficients and the right side. */
 export type Target = Pick<Output, 'a' | 'aForms' | 'b'>;
 
 /** How many different values a_ab has at a level that follows one of f digits. */

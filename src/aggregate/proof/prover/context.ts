@@ -1,5 +1,5 @@
 /**
- * What the steps of the prover have in common: the module, the column provers, the transcript, the
+ * The state that the prover's steps share: the module, the column provers, the transcript, the
  * number of the level, and the progress.
  */
 import { CodedError } from '../../../errors.ts';

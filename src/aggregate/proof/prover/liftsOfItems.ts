@@ -21,7 +21,7 @@ import type { Projection } from './project.ts';
 import { sumLifts } from './steps.ts';
 
 /**
- * Writes F of the three lifts on the rows of S and W, but for the links between S and Y. The
+ * Writes F of the three lifts on the rows of S and W, except for the links between S and Y. The
  * columns that stay empty have been cleared before.
  *
  * @param sums one for each lift; they gain the inner products of F with s

@@ -1,4 +1,4 @@
-/** What an ordinary level leaves to the next one. */
+/** The output of an ordinary level: all that the next level takes over. */
 import type { OrdinaryLevel } from '../../parameters/rows.ts';
 import type { Coefs, Forms, Labrador, Smalls, Vecs } from '../../wasm.ts';
 import { expandKeys } from '../challenges.ts';
@@ -37,7 +37,7 @@ export interface Output {
 }
 
 /**
- * A level that is done: what it sends, but for the retry byte, and what it leaves to the next one.
+ * A level that is done: its fields except for the retry byte, and its output.
  */
 export interface ProvedLevel {
   readonly output: Output;

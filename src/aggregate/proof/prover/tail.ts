@@ -33,7 +33,7 @@ import {
   sumLifts,
 } from './steps.ts';
 
-/** @returns what is sent, but for the retry byte */
+/** @returns the fields of the tail, except for the retry byte */
 export async function proveTail(
   context: Context,
   params: TailLevel,

@@ -142,7 +142,7 @@ class FirstPlaces {
   readonly #rho: number;
   readonly #nothing: Int16Array;
   #item = -1;
-  /** F of the three lifts at S but for the links, then the links at S, then those at Y */
+  /** F of the three lifts at S without the links, then the links at S, then those at Y */
   readonly #staging: Vecs;
 
   constructor(lab: Labrador, fold: ItemsFold, alphas: Alphas, rho: Seed, lift: Seed) {

@@ -17,7 +17,7 @@ export interface QuadraticTerm {
 }
 
 /**
- * What a level claims: its public values after the last challenge. Polynomials are mod q, centred
+ * The claim of a level: its public values after the last challenge. Polynomials are mod q, centred
  * or not.
  */
 export interface Claim {
