@@ -1,47 +1,54 @@
 /** Bit strings as they are sent and absorbed (docs/protocol.md, 1 and 4). */
 import { Q_BITS, Q_NUMBER } from './constants.ts';
 
+/** Bits that are written at once: with up to 7 of the byte before, they fit an unsigned word. */
+const CHUNK = 24;
+const CHUNK_END = 2 ** CHUNK;
+
 /** Writes a bit string, the least significant bit of a byte first; zero bits fill the last byte. */
 export class BitWriter {
-  #bytes: Uint8Array;
-  /** Bits that do not fill a byte yet. */
+  #view: DataView<ArrayBuffer>;
+  /** whole bytes so far */
+  #at = 0;
+  /** bits that do not fill a byte yet, and how many */
   #held = 0;
   #have = 0;
-  #at = 0;
 
   /** @param bytes an estimate of the final length */
   constructor(bytes: number) {
-    this.#bytes = new Uint8Array(Math.ceil(bytes) + 8);
+    this.#view = new DataView(new ArrayBuffer(Math.ceil(bytes) + 8));
   }
 
   /** @param value below 2^width; width at most 48 */
   write(value: number, width: number): void {
-    for (; width > 16; width -= 16) {
-      this.#put(value % 65536, 16);
-      value = Math.floor(value / 65536);
-    }
-    this.#put(value, width);
+    if (width > CHUNK) {
+      const high = Math.floor(value / CHUNK_END);
+      this.#put(value - high * CHUNK_END, CHUNK);
+      this.#put(high, width - CHUNK);
+    } else this.#put(value, width);
   }
 
   #put(value: number, width: number): void {
-    this.#held |= value << this.#have;
-    this.#have += width;
-    for (; this.#have >= 8; this.#have -= 8, this.#held >>>= 8) {
-      if (this.#at === this.#bytes.length) this.#grow();
-      this.#bytes[this.#at++] = this.#held;
-    }
+    if (this.#at + 4 > this.#view.byteLength) this.#grow();
+    const word = this.#held | (value << this.#have);
+    this.#view.setInt32(this.#at, word, true);
+    const have = this.#have + width;
+    const whole = have >> 3;
+    this.#at += whole;
+    this.#have = have & 7;
+    this.#held = word >>> (8 * whole);
   }
 
   #grow(): void {
-    const more = new Uint8Array(2 * this.#bytes.length);
-    more.set(this.#bytes);
-    this.#bytes = more;
+    const more = new Uint8Array(2 * this.#view.byteLength);
+    more.set(new Uint8Array(this.#view.buffer));
+    this.#view = new DataView(more.buffer);
   }
 
   /** @returns the bytes; nothing can be written afterwards */
   finish(): Uint8Array {
     if (this.#have > 0) this.#put(0, 8 - this.#have);
-    return this.#bytes.slice(0, this.#at);
+    return new Uint8Array(this.#view.buffer.slice(0, this.#at));
   }
 }
 

@@ -5,7 +5,7 @@
 import { concat } from '../../../bytes.ts';
 import type { OrdinaryLevel, TailLevel } from '../../parameters/rows.ts';
 import { i32Bytes } from '../bits.ts';
-import { DEGREE, PROJECTIONS } from '../constants.ts';
+import { PROJECTIONS } from '../constants.ts';
 import type { OrdinaryFields, TailFields } from '../fields.ts';
 import { encodeRice } from './rice.ts';
 
@@ -29,10 +29,10 @@ export function encodeOrdinary(
 
 /** The bytes of the tail. @returns undefined if a value has no Rice code */
 export function encodeTail(tail: TailLevel, fields: TailFields): Uint8Array | undefined {
-  const g = encodeRice(fields.g, (i) => tail.riceG[Math.floor(i / DEGREE)]!);
+  const g = encodeRice(fields.g, tail.riceG);
   const y = encodeProjection(fields.y, tail.riceY);
-  const z = encodeRice(fields.z, () => tail.riceZ);
-  const e = encodeRice(fields.e, () => tail.riceE);
+  const z = encodeRice(fields.z, [tail.riceZ]);
+  const e = encodeRice(fields.e, [tail.riceE]);
   if (g === undefined || y === undefined || z === undefined || e === undefined) return undefined;
   return concat(
     Uint8Array.of(fields.retry),
@@ -51,6 +51,6 @@ export function encodeTail(tail: TailLevel, fields: TailFields): Uint8Array | un
 
 /** y'_0, ..., y'_263 as Rice codes, then y_264. @returns undefined if a value has no code */
 function encodeProjection(y: ArrayLike<number>, k: number): Uint8Array | undefined {
-  const codes = encodeRice(Array.from(y).slice(0, PROJECTIONS), () => k);
+  const codes = encodeRice(Array.from(y).slice(0, PROJECTIONS), [k]);
   return codes && concat(codes, i32Bytes([y[PROJECTIONS]!]));
 }

@@ -202,8 +202,12 @@ function amortiseTail(
   return { z, e };
 }
 
-const numbersOf = (lab: Labrador, coefs: Coefs): Float64Array =>
-  Float64Array.from(lab.i64(coefs), Number);
+function numbersOf(lab: Labrador, coefs: Coefs): Float64Array {
+  const values = lab.i64(coefs);
+  const numbers = new Float64Array(values.length);
+  for (let i = 0; i < values.length; i++) numbers[i] = Number(values[i]!);
+  return numbers;
+}
 
 /** Whether two forms have the same square mod q. */
 function squaresAreEqual(lab: Labrador, x: number, y: number): boolean {
