@@ -1,7 +1,6 @@
 /**
- * The wrapper of labrador.wasm: makes an instance, hands out room in its arena as opaque handles,
- * and calls its kernels on them. Besides the wrapper of falcon.wasm, no other file uses
- * `WebAssembly`.
+ * Labrador's module: makes an instance, hands out room in its arena as opaque handles, and calls its
+ * kernels on them.
  *
  *   Smalls   i16[n][64]      small coefficients: digits, signatures, challenges
  *   Coefs    i64[n][64]      polynomials mod q, centred
