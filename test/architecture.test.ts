@@ -41,7 +41,7 @@ function resolve(from: string, to: string): string {
   return path.endsWith('.ts') ? path : `${path}.ts`;
 }
 
-const isGenerated = ({ path }: Source): boolean => /\.(gen|wasm)\.ts$/.test(path);
+const isGenerated = ({ path }: Source): boolean => path.endsWith('.gen.ts');
 /** Tables are exempt from the limits of size, and contain nothing else. */
 const isTable = ({ path }: Source): boolean => /[tT]ables\.ts$/.test(path);
 
@@ -80,7 +80,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/falcon\/(index|points|params)\.ts$/,
-      /^src\/aggregate\/(wasm|labrador(\.relaxed)?\.wasm|container|statement)\.ts$/,
+      /^src\/aggregate\/(wasm|labrador(\.relaxed)?\.wasm\.gen|container|statement)\.ts$/,
       /^src\/aggregate\/parameters\//,
     ],
   },

@@ -13,8 +13,8 @@
  * memory is public.
  */
 import { CodedError } from '../errors.ts';
-import { MODULE as RELAXED_MODULE } from './labrador.relaxed.wasm.ts';
-import { type LabradorExports, MODULE as PLAIN_MODULE } from './labrador.wasm.ts';
+import { MODULE as RELAXED_MODULE } from './labrador.relaxed.wasm.gen.ts';
+import { type LabradorExports, MODULE as PLAIN_MODULE } from './labrador.wasm.gen.ts';
 
 /** `relaxed` uses relaxed SIMD instructions, on inputs for which they are exact; the results are the same. */
 export type ModuleName = 'plain' | 'relaxed';

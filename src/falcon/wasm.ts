@@ -5,8 +5,8 @@
  * may be in any state, and the next call makes a fresh one.
  */
 import { CodedError } from '../errors.ts';
-import { MODULE as RELAXED_MODULE } from './falcon.relaxed.wasm.ts';
-import { type FalconExports, MODULE as PLAIN_MODULE } from './falcon.wasm.ts';
+import { MODULE as RELAXED_MODULE } from './falcon.relaxed.wasm.gen.ts';
+import { type FalconExports, MODULE as PLAIN_MODULE } from './falcon.wasm.gen.ts';
 
 /** `relaxed` uses relaxed SIMD instructions, on inputs for which they are exact; the results are the same. */
 export type ModuleName = 'plain' | 'relaxed';
