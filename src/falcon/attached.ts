@@ -3,6 +3,7 @@
  *
  *   | length of the last part, 2 bytes, big-endian | salt 40 | message | 0x20 + logn | compressed s2 |
  */
+import type { InputBytes } from '../arguments.ts';
 import { CodedError } from '../errors.ts';
 import type { FalconParams } from './params.ts';
 
@@ -10,7 +11,11 @@ const SALT = 40;
 const PREFIX = 2 + SALT;
 
 /** Rearranges a compressed detached signature and its message. */
-export function seal(params: FalconParams, message: Uint8Array, signature: Uint8Array): Uint8Array {
+export function seal(
+  params: FalconParams,
+  message: Uint8Array,
+  signature: Uint8Array,
+): Uint8Array<ArrayBuffer> {
   const last = signature.length - SALT; // header byte and compressed s2
   const sealed = new Uint8Array(PREFIX + message.length + last);
   sealed[0] = last >> 8;
@@ -22,20 +27,28 @@ export function seal(params: FalconParams, message: Uint8Array, signature: Uint8
   return sealed;
 }
 
-/** The detached signature and the message again; undefined if the frame is not right. */
+/**
+ * The detached signature and the message again, each in fresh memory; undefined if the frame is not
+ * right.
+ *
+ * @param sealed read once
+ */
 export function unseal(
   params: FalconParams,
-  sealed: Uint8Array,
-): { signature: Uint8Array; message: Uint8Array } | undefined {
+  sealed: InputBytes,
+): { signature: Uint8Array<ArrayBuffer>; message: Uint8Array<ArrayBuffer> } | undefined {
   if (sealed.length < PREFIX + 1) return undefined;
-  const last = (sealed[0]! << 8) | sealed[1]!;
-  const end = sealed.length - last;
-  if (last < 1 || end < PREFIX || sealed[end] !== 0x20 + params.logn) return undefined;
+  const bytes = sealed.view();
+  const last = (bytes[0]! << 8) | bytes[1]!;
+  const end = bytes.length - last;
+  if (last < 1 || end < PREFIX || bytes[end] !== 0x20 + params.logn) return undefined;
   const signature = new Uint8Array(SALT + last);
   signature[0] = 0x30 + params.logn;
-  signature.set(sealed.subarray(2, PREFIX), 1);
-  signature.set(sealed.subarray(end + 1), 1 + SALT);
-  return { signature, message: sealed.slice(PREFIX, end) };
+  signature.set(bytes.subarray(2, PREFIX), 1);
+  signature.set(bytes.subarray(end + 1), 1 + SALT);
+  const message = new Uint8Array(end - PREFIX);
+  message.set(bytes.subarray(PREFIX, end));
+  return { signature, message };
 }
 
 export const invalidSeal = (): CodedError =>
