@@ -48,6 +48,22 @@ export const fill = /* @__PURE__ */ uncurry(
   prototype.fill as (this: Uint8Array, value: number) => Uint8Array,
 );
 
+/** slice(array, from, to): a copy of a part, for plain arrays of our own. */
+export const slice = /* @__PURE__ */ uncurry(
+  prototype.slice as (
+    this: Uint8Array<ArrayBuffer>,
+    from: number,
+    to: number,
+  ) => Uint8Array<ArrayBuffer>,
+);
+
+/** subarray(array, from, to): a view of a part, for plain arrays of our own. */
+export const subarray = /* @__PURE__ */ uncurry(prototype.subarray) as <B extends ArrayBufferLike>(
+  array: Uint8Array<B>,
+  from: number,
+  to: number,
+) => Uint8Array<B>;
+
 /** indexOf(array, value). @throws TypeError if the array is detached or out of bounds */
 export const indexOf = /* @__PURE__ */ uncurry(
   prototype.indexOf as (this: Uint8Array, value: number) => number,

@@ -5,6 +5,7 @@
  */
 import type { InputBytes } from '../arguments.ts';
 import { CodedError } from '../errors.ts';
+import { lengthOf, set, subarray } from '../intrinsics.ts';
 import type { FalconParams } from './params.ts';
 
 const SALT = 40;
@@ -16,14 +17,15 @@ export function seal(
   message: Uint8Array,
   signature: Uint8Array,
 ): Uint8Array<ArrayBuffer> {
-  const last = signature.length - SALT; // header byte and compressed s2
-  const sealed = new Uint8Array(PREFIX + message.length + last);
+  const end = PREFIX + lengthOf(message);
+  const last = lengthOf(signature) - SALT; // header byte and compressed s2
+  const sealed = new Uint8Array(end + last);
   sealed[0] = last >> 8;
   sealed[1] = last & 0xff;
-  sealed.set(signature.subarray(1, 1 + SALT), 2);
-  sealed.set(message, PREFIX);
-  sealed[PREFIX + message.length] = 0x20 + params.logn;
-  sealed.set(signature.subarray(1 + SALT), PREFIX + message.length + 1);
+  set(sealed, subarray(signature, 1, 1 + SALT), 2);
+  set(sealed, message, PREFIX);
+  sealed[end] = 0x20 + params.logn;
+  set(sealed, subarray(signature, 1 + SALT, SALT + last), end + 1);
   return sealed;
 }
 
@@ -40,14 +42,14 @@ export function unseal(
   if (sealed.length < PREFIX + 1) return undefined;
   const bytes = sealed.view();
   const last = (bytes[0]! << 8) | bytes[1]!;
-  const end = bytes.length - last;
+  const end = sealed.length - last;
   if (last < 1 || end < PREFIX || bytes[end] !== 0x20 + params.logn) return undefined;
   const signature = new Uint8Array(SALT + last);
   signature[0] = 0x30 + params.logn;
-  signature.set(bytes.subarray(2, PREFIX), 1);
-  signature.set(bytes.subarray(end + 1), 1 + SALT);
+  set(signature, subarray(bytes, 2, PREFIX), 1);
+  set(signature, subarray(bytes, end + 1, sealed.length), 1 + SALT);
   const message = new Uint8Array(end - PREFIX);
-  message.set(bytes.subarray(PREFIX, end));
+  set(message, subarray(bytes, PREFIX, end));
   return { signature, message };
 }
 

@@ -3,7 +3,7 @@
  * not valid.
  */
 import { InputBytes, isIntact, notBytes, readList, typeName } from '../arguments.ts';
-import { set } from '../intrinsics.ts';
+import { set, subarray } from '../intrinsics.ts';
 import { insidePrepared, type PreparedKey } from './keys.ts';
 import { type FalconParams, REASONS } from './params.ts';
 import type { InvalidBatchItem, InvalidReason } from './types.ts';
@@ -73,6 +73,7 @@ export class Batch {
   readonly #params: FalconParams;
   readonly #items: readonly ReadItem[];
   readonly #records: Int32Array;
+  readonly #dataSize: number;
   readonly #maxItems: number;
   readonly #maxKeys: number;
   readonly #pending: Int32Array;
@@ -86,6 +87,7 @@ export class Batch {
     this.#machine = machine;
     this.#params = params;
     this.#items = items;
+    this.#dataSize = exports.BATCH_DATA_SIZE.value;
     this.#maxItems = exports.BATCH_ITEMS.value;
     this.#maxKeys = exports.BATCH_KEYS.value;
     this.#records = new Int32Array(
@@ -161,7 +163,7 @@ export class Batch {
     const inputLength = SALT + message.length;
     const sigOffset = aligned(inputLength + INPUT_SLACK);
     const size = sigOffset + aligned(signature.length + SIG_SLACK);
-    if (this.#count === this.#maxItems || this.#used + size > batchData.length) this.#flush();
+    if (this.#count === this.#maxItems || this.#used + size > this.#dataSize) this.#flush();
     const at = this.#used;
     message.copyTo(batchData, at + SALT);
     signature.copyTo(batchData, at + sigOffset);
@@ -179,7 +181,7 @@ export class Batch {
   #verifyAlone(index: number, key: number, signature: InputBytes, message: InputBytes): void {
     const params = this.#params;
     const at = key << (params.logn + 2);
-    const prepared = this.#machine.batchKeys.subarray(at, at + (4 << params.logn));
+    const prepared = subarray(this.#machine.batchKeys, at, at + (4 << params.logn));
     const reason = verifyOne(this.#machine, params, signature, message, { prepared });
     if (reason !== undefined) this.#invalid.push({ index, reason });
   }

@@ -7,7 +7,7 @@ import { invalidSeal, seal, unseal } from './attached.ts';
 import { Batch, readItems } from './batch.ts';
 import type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
 import { PreparedKey } from './keys.ts';
-import { FALCON_512, FALCON_1024, type FalconParams, paramsOf } from './params.ts';
+import { type FalconParams, paramsOf } from './params.ts';
 import { expand, keygen, publicKeyOf, readSigningOptions, sign } from './sign.ts';
 import type { ParameterSet } from './types.ts';
 import { isCompressed, prepareKey, readPublicKey, verifyOne } from './verify.ts';

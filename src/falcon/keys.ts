@@ -3,6 +3,7 @@
  * not by a property, not by a constructor, not by a change to a prototype.
  */
 import { wipe } from '../bytes.ts';
+import { slice } from '../intrinsics.ts';
 import type { FalconParams } from './params.ts';
 import type { ExpandedSecretKey, ParameterSet, PreparedPublicKey } from './types.ts';
 
@@ -31,7 +32,8 @@ export class PreparedKey implements PreparedPublicKey {
   }
 
   get publicKey(): Bytes {
-    return this.#inside.publicKey.slice();
+    const { params, publicKey } = this.#inside;
+    return slice(publicKey, 0, params.lengths.publicKey);
   }
 
   static {

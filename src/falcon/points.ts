@@ -4,7 +4,7 @@
  * gives the same bytes.
  */
 import { isInt16Array, readBytes } from '../arguments.ts';
-import { lengthOf, set } from '../intrinsics.ts';
+import { lengthOf, set, slice } from '../intrinsics.ts';
 import { FALCON_512, FALCON_1024, FORMATS, paramsOf, Q, REASONS } from './params.ts';
 import type { InvalidReason, ParameterSet, SignatureFormat } from './types.ts';
 import { bestModule, type Machine, read, run } from './wasm.ts';
@@ -81,7 +81,7 @@ export function decodeSignature(signature: Uint8Array): DecodedSignature | Inval
     return {
       parameterSet: name,
       form: FORMATS[form]!,
-      salt: region.slice(1, 1 + lengths.salt),
+      salt: slice(region, 1, 1 + lengths.salt),
       s2: coefficients(machine, exports.S2.value, 1 << logn).slice(),
     };
   });
@@ -149,7 +149,7 @@ export function hashToPoint(
   return onMachine((machine) => {
     const { exports, signature } = machine;
     inputSalt.copyTo(signature, 1);
-    exports.hashToPoint(logn, machine.takeMessage(input, signature.byteOffset + 1));
+    exports.hashToPoint(logn, machine.takeMessage(input, exports.SIG.value + 1));
     return residues(machine, exports.POINT.value, 1 << logn).slice();
   });
 }
@@ -166,8 +166,9 @@ export function shake256(parts: Iterable<Uint8Array>, length: number): Bytes {
     throw new RangeError(`"length" expected 1 to 64, got ${String(length)}`);
   }
   const inputs = Array.from(parts, (part) => readBytes('part', part));
-  return onMachine(({ exports, input }) => {
-    const at = input.byteOffset;
+  return onMachine((machine) => {
+    const { exports, input, inputSize } = machine;
+    const at = exports.IN.value;
     // Small parts are gathered, so that the module is called once for 8 kB.
     let gathered = 0;
     const absorb = (): void => {
@@ -176,17 +177,12 @@ export function shake256(parts: Iterable<Uint8Array>, length: number): Bytes {
     };
     exports.hashInit();
     for (const part of inputs) {
-      if (part.length > input.length - gathered) absorb();
-      if (part.length <= input.length) {
+      if (part.length > inputSize - gathered) absorb();
+      if (part.length > inputSize) {
+        machine.hashPieces(part);
+      } else {
         part.copyTo(input, gathered);
         gathered += part.length;
-        continue;
-      }
-      const bytes = part.view();
-      for (let from = 0; from < bytes.length; from += input.length) {
-        const piece = bytes.subarray(from, from + input.length);
-        input.set(piece);
-        exports.hashUpdate(at, piece.length);
       }
     }
     absorb();
@@ -235,7 +231,7 @@ export function openSignature(
     if (status !== 0) return REASONS[status]!;
     inputSalt.copyTo(signature, 1);
     set(coefficients(machine, exports.S2.value, n), s2);
-    exports.recoverS1(logn, machine.takeMessage(input, signature.byteOffset + 1));
+    exports.recoverS1(logn, machine.takeMessage(input, exports.SIG.value + 1));
     const c = centredPoint(coefficients(machine, exports.POINT.value, n));
     const s1 = coefficients(machine, exports.PRODUCT.value, n).slice();
     return { c, s1 };

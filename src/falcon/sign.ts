@@ -7,7 +7,7 @@
  */
 import { type InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { CodedError, isCodedError, isStackOverflow } from '../errors.ts';
-import { set } from '../intrinsics.ts';
+import { set, subarray } from '../intrinsics.ts';
 import { type Expanded, ExpandedKey, insideExpanded } from './keys.ts';
 import { type FalconParams, FORMATS } from './params.ts';
 import type { KeyPair, SignatureFormat } from './types.ts';
@@ -47,14 +47,16 @@ function runSecret<T>(
  * @throws CodedError `NO_RANDOMNESS`
  */
 function drawSeed({ randomness, seed }: Machine, length: number): void {
-  const drawn = randomness.subarray(0, length);
+  const drawn = subarray(randomness, 0, length);
   try {
     globalThis.crypto.getRandomValues(drawn);
   } catch (cause) {
     throw isStackOverflow(cause) || isCodedError(cause) ? cause : noRandomness(cause);
   }
   // The word of a stub, which would give the key away with the second signature.
-  if (drawn.every((byte) => byte === 0)) throw noRandomness();
+  let bits = 0;
+  for (let i = 0; i < length; i++) bits |= drawn[i]!;
+  if (bits === 0) throw noRandomness();
   set(seed, drawn);
 }
 
@@ -109,9 +111,10 @@ export function expand(module: ModuleName, params: FalconParams, secretKey: unkn
     },
     ({ exports, expanded: region }) => {
       // The secret comes in last: nothing can fail after that.
-      const expanded = new Uint8Array(exports.expandedLength(params.logn));
+      const length = exports.expandedLength(params.logn);
+      const expanded = new Uint8Array(length);
       const key = new ExpandedKey({ params, expanded });
-      set(expanded, region.subarray(0, expanded.length));
+      set(expanded, subarray(region, 0, length));
       return key;
     },
   );
@@ -137,7 +140,7 @@ export function sign(
         testSeed.salt.copyTo(seed);
         testSeed.samplerSeed.copyTo(seed, SALT);
       }
-      const messageLength = machine.takeMessage(message, seed.byteOffset);
+      const messageLength = machine.takeMessage(message, exports.SEED.value);
       if ('expanded' in key) {
         set(machine.expanded, key.expanded);
         return exports.signExpanded(params.logn, format, messageLength);

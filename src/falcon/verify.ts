@@ -45,7 +45,7 @@ export function verifyOne(
     return 'signatureLength';
   }
   signature.copyTo(machine.signature);
-  const messageLength = machine.takeMessage(message, machine.signature.byteOffset + 1);
+  const messageLength = machine.takeMessage(message, exports.SIG.value + 1);
   const status = isPrepared
     ? exports.verifyPrepared(logn, signature.length, messageLength)
     : exports.verify(logn, signature.length, messageLength);

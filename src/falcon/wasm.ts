@@ -8,7 +8,7 @@
  */
 import type { InputBytes } from '../arguments.ts';
 import { CodedError } from '../errors.ts';
-import { apply, fill } from '../intrinsics.ts';
+import { apply, fill, set, slice, subarray } from '../intrinsics.ts';
 import { bestModule, type ModuleName, moduleLoader } from '../wasmLoader.ts';
 import { MODULE as RELAXED_MODULE } from './falcon.relaxed.wasm.ts';
 import { type FalconExports, MODULE as PLAIN_MODULE } from './falcon.wasm.ts';
@@ -23,6 +23,7 @@ const SIZES = {
   EXPANDED: 110_592,
 } as const;
 const PREPARED_KEY_BYTES = 4096;
+const SALT = 40;
 
 /**
  * The memory of an instance. Each region is a view of its own, so that what is put into one cannot
@@ -33,6 +34,7 @@ export class Machine {
   readonly memory: Uint8Array<ArrayBuffer>;
   /** A chunk of the message. */
   readonly input: Uint8Array<ArrayBuffer>;
+  readonly inputSize: number;
   readonly publicKey: Uint8Array<ArrayBuffer>;
   readonly signature: Uint8Array<ArrayBuffer>;
   readonly prepared: Uint8Array<ArrayBuffer>;
@@ -61,7 +63,8 @@ export class Machine {
       new Uint8Array(buffer, at.value, length);
     this.exports = exports;
     this.memory = new Uint8Array(buffer);
-    this.input = region(exports.IN, exports.IN_SIZE.value);
+    this.inputSize = exports.IN_SIZE.value;
+    this.input = region(exports.IN, this.inputSize);
     this.publicKey = region(exports.PK, SIZES.PK);
     this.signature = region(exports.SIG, SIZES.SIG);
     this.prepared = region(exports.PREPARED, SIZES.PREPARED);
@@ -80,26 +83,31 @@ export class Machine {
    * @returns the `messageLen` argument of the module's functions
    */
   takeMessage(message: InputBytes, saltAt: number): number {
-    const { exports, input } = this;
-    if (message.length <= input.length) {
-      message.copyTo(input);
+    if (message.length <= this.inputSize) {
+      message.copyTo(this.input);
       return message.length;
     }
-    exports.hashInit();
-    exports.hashUpdate(saltAt, 40);
-    const bytes = message.view();
-    for (let from = 0; from < bytes.length; from += input.length) {
-      const piece = bytes.subarray(from, from + input.length);
-      input.set(piece);
-      exports.hashUpdate(input.byteOffset, piece.length);
-    }
+    this.exports.hashInit();
+    this.exports.hashUpdate(saltAt, SALT);
+    this.hashPieces(message);
     return -1;
+  }
+
+  /** Hashes bytes of any length, by way of IN. */
+  hashPieces(bytes: InputBytes): void {
+    const { exports, input, inputSize } = this;
+    const view = bytes.view();
+    for (let from = 0; from < bytes.length; from += inputSize) {
+      const to = Math.min(bytes.length, from + inputSize);
+      set(input, subarray(view, from, to));
+      exports.hashUpdate(exports.IN.value, to - from);
+    }
   }
 }
 
 /** A copy of the first bytes of a region. */
 export const read = (region: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> =>
-  region.slice(0, length);
+  slice(region, 0, length);
 
 const loader = /* @__PURE__ */ moduleLoader({
   plain: PLAIN_MODULE,
