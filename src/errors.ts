@@ -154,7 +154,12 @@ export function toCodedError(error: unknown): CodedError {
   return isCodedError(error) ? error : new CodedError('INTERNAL', { cause: error });
 }
 
-/** Whether an error is the engine's word that the stack is full; each engine has its own. */
+/**
+ * Whether an error is the engine's word that the stack is full; each engine has its own. Without a
+ * regular expression, which fails by a SyntaxError then.
+ */
 export function isStackOverflow(error: unknown): boolean {
-  return error instanceof Error && /call stack|too much recursion/i.test(error.message);
+  if (!(error instanceof Error)) return false;
+  const { message } = error;
+  return message.includes('call stack') || message.includes('too much recursion');
 }
