@@ -101,7 +101,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate|client)\/index\.ts$/,
       // The module of the library's threads, bundled.
-      /^src\/aggregate\/threads\/worker\.ts$/,
+      /^src\/aggregate\/threads\/aggregateWorker\.ts$/,
       /^src\/middleware\/(taskFile|resultFile|wireHex|ui\/config)\.ts$/,
     ],
   },

@@ -1,0 +1,69 @@
+/** The other end of a pool's thread: the module that it runs calls `serveThread` once. */
+import { CodedError } from '../errors.ts';
+import { ownLine } from './host.ts';
+import { type Answer, faultOf, flatten, type Request, unflatten } from './messages.ts';
+
+export interface WorkContext {
+  /** Aborted when the answer is no longer wanted. */
+  readonly signal: AbortSignal;
+  /** Sends news on the way to the answer. */
+  tell(news: unknown): void;
+}
+
+/**
+ * Says hello, and answers every request from then on. Buffers and whole views in an answer are
+ * handed over.
+ *
+ * @param name what the pool knows this worker by
+ * @param perform does the work; requests whose work is not awaited are done in their order
+ * @param memoryBytes told with every answer
+ * @throws Error when it is not run in a thread
+ */
+export function serveThread(
+  name: string,
+  perform: (work: unknown, context: WorkContext) => unknown,
+  memoryBytes: () => number = () => 0,
+): void {
+  const line = ownLine();
+  const running = new Map<number, AbortController>();
+  const post = (answer: Answer, buffers: Iterable<ArrayBuffer> = []): void =>
+    line.post(answer, [...buffers]);
+
+  const succeed = (id: number, value: unknown): void => {
+    const buffers = new Set<ArrayBuffer>();
+    post({ id, value: flatten(value, buffers), memoryBytes: memoryBytes() }, buffers);
+  };
+  const perhaps = async (id: number, value: Promise<unknown>): Promise<void> => {
+    try {
+      succeed(id, await value);
+    } catch (error) {
+      post({ id, fault: faultOf(error) });
+    } finally {
+      running.delete(id);
+    }
+  };
+
+  line.listen((message) => {
+    const request = message as Request;
+    if ('cancel' in request) {
+      running.get(request.cancel)?.abort(new CodedError('ABORTED'));
+      return;
+    }
+    const { id, work } = request;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const tell = (news: unknown): void => post({ id, news });
+    try {
+      const value = perform(unflatten(work), { signal, tell });
+      if (value instanceof Promise) {
+        running.set(id, controller);
+        void perhaps(id, value);
+      } else {
+        succeed(id, value);
+      }
+    } catch (error) {
+      post({ id, fault: faultOf(error) });
+    }
+  });
+  post({ hello: name });
+}
