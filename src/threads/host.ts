@@ -76,12 +76,12 @@ function nodeThreads(): NodeThreads | undefined {
  * @param base `import.meta.url` of the module that asks
  * @param name of the worker's file, without its ending
  * @param make `new Worker(new URL('./<name>.js', import.meta.url), { type: 'module' })`, written out
- *   where the bundler sees it
+ *   where bundlers see it; left out by what runs on servers alone
  */
 export function workerBeside(
   base: string | undefined,
   name: string,
-  make: () => Worker,
+  make?: () => Worker,
 ): WorkerModule {
   const isSource = base?.endsWith('.ts') === true;
   const file = `./${name}.${isSource ? 'ts' : 'js'}`;

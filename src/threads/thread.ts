@@ -147,7 +147,8 @@ export class PoolThread {
     try {
       this.#host.post(request, transfer);
     } catch (cause) {
-      void this.end(new CodedError('THREAD_LOST', { cause }));
+      // What cannot travel harms nobody else.
+      if ('id' in request) this.#settle(request.id)?.reject(new CodedError('INTERNAL', { cause }));
     }
   }
 
@@ -174,21 +175,26 @@ export class PoolThread {
       this.#greet(answer.hello);
       return;
     }
-    const pending = this.#pending.get(answer.id);
-    if (pending === undefined) return;
     if ('news' in answer) {
-      pending.onNews?.(answer.news);
+      this.#pending.get(answer.id)?.onNews?.(answer.news);
       return;
     }
-    this.#pending.delete(answer.id);
-    this.#hold();
     this.hasAnswered = true;
+    const pending = this.#settle(answer.id);
     if ('fault' in answer) {
-      pending.reject(errorOf(answer.fault));
+      pending?.reject(errorOf(answer.fault));
       return;
     }
     this.memoryBytes = answer.memoryBytes;
-    pending.resolve(unflatten(answer.value));
+    pending?.resolve(unflatten(answer.value));
+  }
+
+  /** Takes a request off the list. */
+  #settle(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    this.#hold();
+    return pending;
   }
 
   #greet(name: string): void {

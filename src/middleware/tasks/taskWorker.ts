@@ -1,107 +1,133 @@
 /**
- * The entry of a worker thread: four jobs that cost time and never touch a store. Errors with a code travel back as
- * data, since an error loses its fields on its way between threads; only a thread that dies rejects. Bytes travel as buffers: Deno
- * looks at every element of a typed array in a message, which takes it ten seconds for the largest task file.
+ * Module of the service's worker thread: reads, verifies and proves one task after the other, and
+ * judges aggregates in between. It never touches a store. It has a pool of further threads, which it
+ * keeps from task to task.
  */
-import type { MessagePort } from 'node:worker_threads';
 import {
-  type AggregateFormatOption,
-  aggregate as aggregateItems,
-  findInvalid,
-  verifyAggregate,
+  type AggregatePool,
+  type AggregateProgress,
+  createAggregatePool,
 } from '../../aggregate/index.ts';
-import { type InvalidItem, toCodedError } from '../../errors.ts';
+import { isCodedError, toCodedError } from '../../errors.ts';
+import { unpackItems } from '../../threads/packItems.ts';
+import { serveThread, type WorkContext } from '../../threads/serve.ts';
 import { parseStrictJson } from '../http/strictJson.ts';
-import { formatResultFile, makeResultFile, type ResultTimings } from '../resultFile.ts';
-import { checkTriples, type ShapeFault, shapeError, type TaskFileLimits } from '../taskFile.ts';
-import { packItems, unpackItems } from './packedItems.ts';
-import { type TaskError, TaskFailure } from './task.ts';
+import { formatResultFile, makeResultFile } from '../resultFile.ts';
+import {
+  checkTriples,
+  type ShapeFault,
+  shapeError,
+  type TaskFileLimits,
+  type TaskItem,
+} from '../taskFile.ts';
+import { TaskFailure } from './task.ts';
+import {
+  type AggregateWork,
+  type Failure,
+  type JudgeWork,
+  type Made,
+  type News,
+  TASK_WORKER,
+  type Work,
+} from './taskWork.ts';
 
-export interface ReadJob {
-  readonly kind: 'read';
-  readonly file: ArrayBuffer;
-  readonly limits: Required<TaskFileLimits>;
-}
-
-export interface VerifyJob {
-  readonly kind: 'verify';
-  readonly items: SharedArrayBuffer;
-  readonly from: number;
-  readonly to: number;
-}
-
-export interface AggregateJob {
-  readonly kind: 'aggregate';
-  readonly items: SharedArrayBuffer;
-  readonly processId: number;
-  readonly format: AggregateFormatOption;
-  /** To work with, this one included; the others are this one's own, and end with it. */
-  readonly threads: number;
-  /** Gets the number of items that are done, now and then. */
-  readonly progress: MessagePort;
-  /** Of what was done before; the file gets `aggregate_ms` beside them. */
-  readonly timings: ResultTimings;
-}
-
-export interface JudgeJob {
-  readonly kind: 'judge';
-  readonly aggregate: ArrayBuffer;
-  /** Without signatures. */
-  readonly statements: SharedArrayBuffer;
-}
-
-export type Job = ReadJob | VerifyJob | AggregateJob | JudgeJob;
-
-/** What each kind of job answers. */
-export interface Answers {
-  readonly read: { readonly count: number; readonly items: SharedArrayBuffer };
-  /** Indexes count from the start of the batch. */
-  readonly verify: readonly InvalidItem[];
-  readonly aggregate: {
-    readonly file: ArrayBuffer;
-    readonly format: string;
-    readonly aggregateBytes: number;
-  };
-  readonly judge: boolean;
-}
-
-export type Answer<K extends Job['kind'] = Job['kind']> =
-  | { readonly ok: true; readonly value: Answers[K] }
-  | {
-      readonly ok: false;
-      readonly error: TaskError;
-      /** For the log. */
-      readonly cause: string | undefined;
-    };
-
-/** Commas and brackets of a task file, for each allowed item: a triple has 4; unknown fields are let through. */
+/** Commas and brackets of a task file for each item: a triple has 4; unknown fields may be there. */
 const TOKENS_PER_ITEM = 16;
 const SPARE_TOKENS = 1024;
 
 /** Faults told in full; `total` says how many there are. */
 const SHOWN_FAULTS = 100;
 
-/** What the pool calls. */
-export async function runJob(job: Job): Promise<unknown> {
+/** The threads and the memory of the last task are kept for so long. */
+const IDLE_MS = 60_000;
+
+let pool: AggregatePool | undefined;
+let users = 0;
+let idleTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** Lends the pool, which is let go of when nobody has used it for a while. */
+async function withPool<T>(threads: number, use: (pool: AggregatePool) => Promise<T>): Promise<T> {
+  pool ??= createAggregatePool({ threads });
+  users++;
+  clearTimeout(idleTimer);
   try {
-    if (job.kind === 'read') return { ok: true, value: read(job) } satisfies Answer<'read'>;
-    if (job.kind === 'verify') return { ok: true, value: verify(job) } satisfies Answer<'verify'>;
-    if (job.kind === 'judge') return { ok: true, value: judge(job) } satisfies Answer<'judge'>;
-    return { ok: true, value: await aggregate(job) } satisfies Answer<'aggregate'>;
-  } catch (fault) {
-    const error = toCodedError(fault);
-    const { code, message, invalid } = error;
-    const shown =
-      error instanceof TaskFailure ? error.shown : { code, message, ...(invalid && { invalid }) };
-    const cause = error.cause instanceof Error ? error.cause.stack : undefined;
-    return { ok: false, error: shown, cause } satisfies Answer;
+    return await use(pool);
+  } finally {
+    users--;
+    if (users === 0) {
+      idleTimer = setTimeout(() => {
+        void pool?.close();
+        pool = undefined;
+      }, IDLE_MS);
+    }
   }
 }
 
-function read({ file, limits }: ReadJob): Answers['read'] {
+serveThread(TASK_WORKER, async (work, context) => {
+  const asked = work as Work;
+  try {
+    return asked.kind === 'judge' ? await judge(asked) : await aggregate(asked, context);
+  } catch (error) {
+    return { failure: failureOf(error) };
+  }
+});
+
+/** An error as data, since an error loses its fields on its way between threads. */
+function failureOf(error: unknown): Failure {
+  const coded = toCodedError(error);
+  const { code, message, invalid } = coded;
+  const shown =
+    coded instanceof TaskFailure ? coded.shown : { code, message, ...(invalid && { invalid }) };
+  const cause = coded.cause instanceof Error ? coded.cause.stack : undefined;
+  return { shown, cause };
+}
+
+async function judge({ aggregate, statements, threads }: JudgeWork): Promise<{ valid: boolean }> {
+  const valid = await withPool(threads, (lent) =>
+    lent.verifyAggregate(new Uint8Array(aggregate), unpackItems(statements)),
+  );
+  return { valid };
+}
+
+async function aggregate(work: AggregateWork, { signal, tell }: WorkContext): Promise<Made> {
+  const report = (news: News): void => tell(news);
+  const startMs = performance.now();
+  const items = read(work);
+  const count = items.length;
+  report({ counted: count });
+
+  const readMs = performance.now();
+  let verifiedMs = 0;
+  const onProgress = ({ phase, done, total }: AggregateProgress): void => {
+    // The last word of the phase: every signature is valid.
+    if (phase === 'verifying' && done === total && verifiedMs === 0) {
+      verifiedMs = performance.now();
+      report({ verified: true });
+    } else if (phase === 'verifying') report({ phase: 'verify', done });
+    else report({ phase: 'aggregate', done });
+  };
+  const bytes = await withPool(work.threads, (lent) =>
+    lent.aggregate(items, { format: work.format, signal, onProgress }),
+  );
+  const timings = {
+    read_ms: work.fetchMs + readMs - startMs,
+    verify_ms: verifiedMs - readMs,
+    aggregate_ms: performance.now() - verifiedMs,
+  };
+  const result = makeResultFile({ processId: work.processId, aggregate: bytes, items, timings });
+  const file = new TextEncoder().encode(formatResultFile(result));
+  return {
+    file: file.byteLength === file.buffer.byteLength ? file.buffer : file.slice().buffer,
+    format: result.format,
+    aggregateBytes: bytes.length,
+  };
+}
+
+/** @throws TaskFailure that names what is wrong with the file */
+function read({ file, limits }: AggregateWork): TaskItem[] {
   const { items, faults } = checkTriples(parse(new Uint8Array(file), limits), limits);
   if (faults) throw shapeFailure(faults);
-  return { count: items.length, items: packItems(items) };
+  return items;
 }
 
 function parse(file: Uint8Array, { maxSignatures }: Required<TaskFileLimits>): unknown {
@@ -111,7 +137,8 @@ function parse(file: Uint8Array, { maxSignatures }: Required<TaskFileLimits>): u
       tooManyCode: 'TOO_MANY_ITEMS',
     });
   } catch (fault) {
-    const { code, message } = toCodedError(fault);
+    if (!isCodedError(fault)) throw fault;
+    const { code, message } = fault;
     throw new TaskFailure({ code, message: message.replace('body', 'task file') });
   }
 }
@@ -123,36 +150,4 @@ function shapeFailure(faults: readonly ShapeFault[]): TaskFailure {
   });
   const shown = { code, message, errors, total: faults.length, ...(invalid && { invalid }) };
   return new TaskFailure(shown, invalid ? { invalid } : {});
-}
-
-function verify({ items, from, to }: VerifyJob): Answers['verify'] {
-  return findInvalid(unpackItems(items, from, to)).map(({ index, reason }) => {
-    return { index: from + index, reason };
-  });
-}
-
-function judge({ aggregate, statements }: JudgeJob): Answers['judge'] {
-  return verifyAggregate(new Uint8Array(aggregate), unpackItems(statements));
-}
-
-async function aggregate(job: AggregateJob): Promise<Answers['aggregate']> {
-  const { items: packed, processId, format, threads, progress, timings } = job;
-  const startMs = performance.now();
-  const items = unpackItems(packed);
-  const bytes = await aggregateItems(items, {
-    format,
-    threads,
-    onProgress({ phase, done }) {
-      if (phase === 'aggregating') progress.postMessage(done);
-    },
-  });
-  const aggregate_ms = performance.now() - startMs;
-  const result = makeResultFile({
-    processId,
-    aggregate: bytes,
-    items,
-    timings: { ...timings, aggregate_ms },
-  });
-  const file = new TextEncoder().encode(formatResultFile(result)).slice().buffer;
-  return { file, format: result.format, aggregateBytes: bytes.length };
 }
