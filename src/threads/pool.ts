@@ -175,5 +175,4 @@ export class ThreadPool {
   }
 }
 
-const closed = (): CodedError =>
-  new CodedError('ABORTED', { message: 'The threads were closed' });
+const closed = (): CodedError => new CodedError('ABORTED', { message: 'The threads were closed' });

@@ -68,4 +68,3 @@ export function unpackWork(packed: unknown): Work {
   }
   return work;
 }
-

@@ -18,7 +18,14 @@ import type { Parcel } from '../../threads/thread.ts';
 import { type BlobStore, resultKey } from '../blobs/blobStore.ts';
 import type { TaskContext, TaskHandler } from './runner.ts';
 import { type Task, TaskFailure, type TaskResult } from './task.ts';
-import { type Failure, type Made, type News, TASK_WORKER, type Work } from './taskWork.ts';
+import {
+  type Answer,
+  type Judgement,
+  type Made,
+  type News,
+  TASK_WORKER,
+  type Work,
+} from './taskWork.ts';
 
 export interface AggregatorOptions {
   readonly blobs: BlobStore;
@@ -117,8 +124,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       try {
         const parcel = judgeParcel(aggregate, statements, threads);
         return await oneJudgement(undefined, async () => {
-          const { valid } = valueOf(await worker.call(parcel)) as { valid: boolean };
-          return valid;
+          return outcomeOf<Judgement>(await worker.call(parcel)).valid;
         });
       } finally {
         judgements--;
@@ -173,7 +179,7 @@ async function workOn(worker: ThreadPool, parcel: Parcel, context: TaskContext):
     const answer = await worker.call(parcel, { onNews, signal: either, graceMs: STOP_MS });
     await written;
     signal.throwIfAborted();
-    const made = valueOf(answer) as Made;
+    const made = outcomeOf<Made>(answer);
     report({ phase: 'store', done: total, total });
     return made;
   } catch (error) {
@@ -184,10 +190,10 @@ async function workOn(worker: ThreadPool, parcel: Parcel, context: TaskContext):
 }
 
 /** What the worker answered. @throws TaskFailure */
-function valueOf(answer: unknown): unknown {
-  const { failure } = answer as { failure?: Failure };
-  if (failure === undefined) return answer;
-  const { shown, cause } = failure;
+function outcomeOf<T extends Answer>(answer: unknown): T {
+  const answered = answer as Answer;
+  if (!('failure' in answered)) return answered as T;
+  const { shown, cause } = answered.failure;
   throw new TaskFailure(shown, { cause, ...(shown.invalid && { invalid: shown.invalid }) });
 }
 

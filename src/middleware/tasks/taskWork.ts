@@ -22,7 +22,7 @@ export interface AggregateWork {
   readonly fetchMs: number;
 }
 
-/** An aggregate to be judged. Answered by `{ valid }` or a failure. */
+/** An aggregate to be judged. Answered by {@link Judgement} or a failure. */
 export interface JudgeWork {
   readonly kind: 'judge';
   readonly aggregate: ArrayBuffer;
@@ -48,9 +48,15 @@ export interface Made {
   readonly aggregateBytes: number;
 }
 
-/** Why there is none. */
+export interface Judgement {
+  readonly valid: boolean;
+}
+
+/** Why there is neither. */
 export interface Failure {
   readonly shown: TaskError;
   /** For the log. */
   readonly cause: string | undefined;
 }
+
+export type Answer = Made | Judgement | { readonly failure: Failure };
