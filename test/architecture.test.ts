@@ -72,7 +72,13 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     self: '',
     to: [/^src\/errors\.ts$/, /^src\/(falcon|aggregate)\/index\.ts$/],
   },
-  { from: /^src\/falcon\//, self: 'src/falcon/', to: [/^src\/(errors|bytes)\.ts$/] },
+  // The pool of threads serves every room and knows none.
+  { from: /^src\/threads\//, self: 'src/threads/', to: [/^src\/(errors|bytes)\.ts$/] },
+  {
+    from: /^src\/falcon\//,
+    self: 'src/falcon/',
+    to: [/^src\/(errors|bytes)\.ts$/, /^src\/threads\//],
+  },
   // The proof is a room within the room: it knows nothing of bundles, formats or options.
   {
     from: /^src\/aggregate\/(proof|parameters)\/|^src\/aggregate\/wasm\.ts$/,
@@ -89,20 +95,27 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     self: 'src/aggregate/',
     to: [
       /^src\/(errors|bytes)\.ts$/,
-      /^src\/falcon\/(index|points|params|hostThreads|verifyPack)\.ts$/,
+      /^src\/falcon\/(index|points|params)\.ts$/,
+      /^src\/threads\//,
       /^@noble\/hashes\//,
     ],
   },
-  // The page runs in browsers: of the service it shares the formats of files and hex, and its own configuration.
+  // What service, client, command line and page share: the formats of files, hex, the page's configuration.
   {
-    from: /^src\/middleware\/ui\/page\//,
-    self: 'src/middleware/ui/page/',
+    from: /^src\/wire\//,
+    self: 'src/wire/',
+    to: [/^src\/(errors|bytes)\.ts$/, /^src\/aggregate\/index\.ts$/],
+  },
+  // The page runs in browsers.
+  {
+    from: /^src\/page\//,
+    self: 'src/page/',
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate|client)\/index\.ts$/,
       // The module of the library's threads, bundled.
       /^src\/aggregate\/threads\/aggregateWorker\.ts$/,
-      /^src\/middleware\/(taskFile|resultFile|wireHex|ui\/config)\.ts$/,
+      /^src\/wire\//,
     ],
   },
   {
@@ -111,7 +124,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/middleware\/(stores|blobs)\//,
-      /^src\/middleware\/tasks\/task\.ts$/,
+      /^src\/middleware\/task\.ts$/,
       /^node:/,
     ],
   },
@@ -132,7 +145,8 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate)\/index\.ts$/,
-      /^(hono|zod|@asteasolutions\/zod-to-openapi|piscina)(\/|$)/,
+      /^src\/(threads|wire)\//,
+      /^(hono|zod|@asteasolutions\/zod-to-openapi)(\/|$)/,
       /^node:/,
     ],
   },
@@ -148,7 +162,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate)\/index\.ts$/,
-      /^src\/middleware\//,
+      /^src\/(middleware|wire)\//,
       /^src\/client\/index\.ts$/,
       /^(@hono\/node-server|zod)$/,
       /^node:/,
@@ -200,7 +214,7 @@ describe('imports', () => {
   });
 
   test('nothing imports the page: it is bundled', () => {
-    const page = /^src\/middleware\/ui\/page\//;
+    const page = /^src\/page\//;
     const wrong = product.filter(
       ({ path, imports }) => !page.test(path) && imports.some((to) => page.test(to)),
     );
@@ -272,13 +286,13 @@ describe('imports', () => {
 
 describe('the library needs nothing but the web', () => {
   const library = src.filter(({ path }) =>
-    /^src\/(falcon|aggregate|client)\/|^src\/(errors|bytes|index)\.ts$/.test(path),
+    /^src\/(falcon|aggregate|client|wire)\/|^src\/(errors|bytes|index)\.ts$/.test(path),
   );
 
   test('no globals of one host', () => {
     const wrong = library
       .filter((source) => !isGenerated(source))
-      .filter(({ path }) => path !== 'src/falcon/hostThreads.ts') // asks for threads, and does without
+      .filter(({ path }) => path !== 'src/threads/host.ts') // asks for threads, and does without
       .filter(({ text }) =>
         /\b(Buffer|process|require|__dirname|Deno)\b[.(]/.test(withoutComments(text)),
       );

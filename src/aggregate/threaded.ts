@@ -4,10 +4,10 @@ import type { ThreadPool } from '../threads/pool.ts';
 import { Slices, throwIfAborted } from '../threads/slices.ts';
 import { type AggregateItem, invalidItems, startBatch, type VerifiedBatch } from './batch.ts';
 import { encodeAggregate, requireFormat } from './format.ts';
-import { type ProofStats, verifyProofIn } from './formatProof.ts';
 import { headerAbout, itemsOfBundle } from './judge.ts';
 import type { PoolAggregateOptions, WorkOptions } from './options.ts';
 import { type FoldJob, type FoldResult, foldOnIdle } from './proof/index.ts';
+import { type ProofStats, verifyProofIn } from './proof.ts';
 import type { Statement } from './statement.ts';
 import { packWork, type Work } from './threads/work.ts';
 

@@ -21,6 +21,8 @@ export interface PoolSettings {
   readonly name: string;
   readonly module: WorkerModule;
   readonly limits?: ThreadLimits;
+  /** How long a thread's hello is waited for. Milliseconds; default 20,000. */
+  readonly helloMs?: number;
   /** A host that has refused so many threads is not asked again. Default 3. */
   readonly maxRefusals?: number;
 }
@@ -87,11 +89,8 @@ export class ThreadPool {
 
   /** @throws Error of the host */
   #startOne(): PoolThread {
-    const { name, module, limits } = this.#settings;
     const thread = new PoolThread({
-      name,
-      module,
-      limits,
+      ...this.#settings,
       onLost: () => {
         this.#threads.delete(thread);
         if (thread.isSilent) this.#refusals = this.#maxRefusals;

@@ -19,10 +19,7 @@ export interface CallOptions {
   readonly graceMs?: number;
 }
 
-/**
- * A thread that has not said hello after so long will not. It is not waited for where the calling
- * thread can go on without it.
- */
+/** A thread that has not said hello after so long will not. */
 const HELLO_MS = 20_000;
 
 interface Pending {
@@ -36,6 +33,8 @@ export interface ThreadSettings {
   readonly name: string;
   readonly module: WorkerModule;
   readonly limits?: ThreadLimits | undefined;
+  /** How long its hello is waited for. Milliseconds; default 20,000. */
+  readonly helloMs?: number | undefined;
   readonly onLost: (thread: PoolThread) => void;
 }
 
@@ -51,7 +50,7 @@ export class PoolThread {
   #waiting = 0;
   #lost: CodedError | undefined;
   #isRunning = false;
-  /** Whether it said hello, but not in time. */
+  /** Whether it was given up because it did not say hello. */
   isSilent = false;
   /** Whether it has ever answered. */
   hasAnswered = false;
@@ -69,6 +68,7 @@ export class PoolThread {
       },
       settings.limits,
     );
+    const { helloMs = HELLO_MS } = settings;
     // In two halves: where this thread was busy all the time, a hello that has come is read
     // between the two.
     this.#helloTimer = idleTimer(() => {
@@ -76,8 +76,8 @@ export class PoolThread {
         this.isSilent = true;
         const cause = new Error('the thread did not say hello');
         void this.end(new CodedError('THREAD_LOST', { cause }));
-      }, HELLO_MS / 2);
-    }, HELLO_MS / 2);
+      }, helloMs / 2);
+    }, helloMs / 2);
   }
 
   /** Whether it has said hello and still runs. */

@@ -267,7 +267,14 @@ test('wrong arguments reject at once', async () => {
   ]) {
     await expect(each.verifyBatch([item!], options as never)).rejects.toThrow(TypeError);
   }
-  for (const options of [{ thread: 2 }, { threads: '2' }, { workerUrl: 5 }, { onStats: 1 }, 7, null]) {
+  for (const options of [
+    { thread: 2 },
+    { threads: '2' },
+    { workerUrl: 5 },
+    { onStats: 1 },
+    7,
+    null,
+  ]) {
     expect(() => createVerifyPool(options as never)).toThrow(TypeError);
   }
   for (const options of [

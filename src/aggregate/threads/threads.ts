@@ -3,7 +3,6 @@ import { CodedError } from '../../errors.ts';
 import { type WorkerModule, workerBeside } from '../../threads/host.ts';
 import { checkWorkerUrl } from '../../threads/options.ts';
 import { ThreadPool } from '../../threads/pool.ts';
-import type { ThreadOptions } from '../options.ts';
 import type { Helper, StepInput, StepName, StepOutput } from '../proof/index.ts';
 import { AGGREGATE_WORKER, packWork } from './work.ts';
 
@@ -20,7 +19,11 @@ const beside = (): WorkerModule =>
  *
  * @throws TypeError, RangeError for a `workerUrl` that is no address
  */
-export function openThreads({ threads = 1, workerUrl }: ThreadOptions): ThreadPool {
+export function openThreads(options: {
+  readonly threads?: number;
+  readonly workerUrl?: string | URL;
+}): ThreadPool {
+  const { threads = 1, workerUrl } = options;
   const module = checkWorkerUrl(workerUrl, beside());
   return new ThreadPool({ size: threads - 1, name: AGGREGATE_WORKER, module });
 }

@@ -16,8 +16,8 @@ import { packItems } from '../../threads/packItems.ts';
 import { ThreadPool } from '../../threads/pool.ts';
 import type { Parcel } from '../../threads/thread.ts';
 import { type BlobStore, resultKey } from '../blobs/blobStore.ts';
+import { type Task, TaskFailure, type TaskResult } from '../task.ts';
 import type { TaskContext, TaskHandler } from './runner.ts';
-import { type Task, TaskFailure, type TaskResult } from './task.ts';
 import {
   type Answer,
   type Judgement,

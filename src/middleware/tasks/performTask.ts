@@ -11,16 +11,16 @@ import {
 import { isCodedError, toCodedError } from '../../errors.ts';
 import { unpackItems } from '../../threads/packItems.ts';
 import type { WorkContext } from '../../threads/serve.ts';
-import { parseStrictJson } from '../http/strictJson.ts';
-import { formatResultFile, makeResultFile } from '../resultFile.ts';
+import { formatResultFile, makeResultFile } from '../../wire/resultFile.ts';
 import {
   checkTriples,
   type ShapeFault,
   shapeError,
   type TaskFileLimits,
   type TaskItem,
-} from '../taskFile.ts';
-import { TaskFailure } from './task.ts';
+} from '../../wire/taskFile.ts';
+import { parseStrictJson } from '../http/strictJson.ts';
+import { TaskFailure } from '../task.ts';
 import type {
   AggregateWork,
   Answer,

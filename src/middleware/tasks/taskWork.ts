@@ -3,8 +3,8 @@
  * over.
  */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
-import type { TaskFileLimits } from '../taskFile.ts';
-import type { TaskError } from './task.ts';
+import type { TaskFileLimits } from '../../wire/taskFile.ts';
+import type { TaskError } from '../task.ts';
 
 /** What the thread calls itself. */
 export const TASK_WORKER = 'falconry tasks';
