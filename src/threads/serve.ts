@@ -10,6 +10,26 @@ export interface WorkContext {
   tell(news: unknown): void;
 }
 
+/** Has its signal made when it is asked for: most work is done in one go and never asks. */
+class Context implements WorkContext {
+  readonly tell: (news: unknown) => void;
+  #controller: AbortController | undefined;
+
+  constructor(tell: (news: unknown) => void) {
+    this.tell = tell;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    return this.#controller.signal;
+  }
+
+  cancel(): void {
+    this.#controller ??= new AbortController();
+    this.#controller.abort(new CodedError('ABORTED'));
+  }
+}
+
 /**
  * Says hello, and answers every request from then on. Buffers and whole views in an answer are
  * handed over.
@@ -25,7 +45,8 @@ export function serveThread(
   memoryBytes: () => number = () => 0,
 ): void {
   const line = ownLine();
-  const running = new Map<number, AbortController>();
+  /** Requests whose work is awaited. */
+  const running = new Map<number, Context>();
   const post = (answer: Answer, buffers: Iterable<ArrayBuffer> = []): void =>
     line.post(answer, [...buffers]);
 
@@ -46,17 +67,15 @@ export function serveThread(
   line.listen((message) => {
     const request = message as Request;
     if ('cancel' in request) {
-      running.get(request.cancel)?.abort(new CodedError('ABORTED'));
+      running.get(request.cancel)?.cancel();
       return;
     }
     const { id, work } = request;
-    const controller = new AbortController();
-    const { signal } = controller;
-    const tell = (news: unknown): void => post({ id, news });
+    const context = new Context((news) => post({ id, news }));
     try {
-      const value = perform(unflatten(work), { signal, tell });
+      const value = perform(unflatten(work), context);
       if (value instanceof Promise) {
-        running.set(id, controller);
+        running.set(id, context);
         void perhaps(id, value);
       } else {
         succeed(id, value);
