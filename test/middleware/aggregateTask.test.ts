@@ -43,9 +43,9 @@ describe('an aggregation task', () => {
     events = [];
     startRunner('bundle');
   });
-  const startRunner = (format: AggregateFormatOption) => {
+  const startRunner = (format: AggregateFormatOption, stopMs = 1000) => {
     const limits = { maxSignatures: 1722, maxDigestBytes: 4096, maxInputBytes: 1 << 25 };
-    aggregator = createAggregator({ blobs, threads: 2, format, ...limits });
+    aggregator = createAggregator({ blobs, threads: 2, format, stopMs, ...limits });
     runner = createRunner({
       store,
       handler: aggregator.handler,
@@ -243,7 +243,8 @@ describe('an aggregation task', () => {
     await runner.stop();
     await aggregator.close();
     watched = watchWorkers();
-    startRunner('proof');
+    // However slow the machine is, the thread is not given up.
+    startRunner('proof', 600_000);
     const { id } = await submit(largeFile());
     await until(id, ({ state }) => state === 'aggregating');
     expect(await store.cancel(id, 1)).toMatchObject({ ok: true });

@@ -66,8 +66,7 @@ it('a task whose thread dies is taken over at once, and completed', async () => 
   expect(workers).toHaveLength(2);
 });
 
-it('a cancelled task makes room for the next one, on the same thread', async () => {
-  const { workers } = (watched = watchWorkers());
+it('a cancelled task stops at once, and makes room for the next one', async () => {
   const { http, until } = await service();
   const large = await http.ask('POST', DIRECT, { data: makeTriples(1722, 4) });
   const id = large.json.process_id;
@@ -77,7 +76,6 @@ it('a cancelled task makes room for the next one, on the same thread', async () 
   expect([cancelled.status, cancelled.json.status]).toEqual([200, 'cancelled']);
   await until((task) => task.id === small.json.process_id && task.state === 'completed');
   expect((await http.ask('GET', `/v1/svc/tasks/${id}`)).json.status).toBe('cancelled');
-  expect(workers).toHaveLength(1);
 });
 
 it('a verification whose thread dies is refused, and can be asked again', async () => {

@@ -36,6 +36,8 @@ export interface AggregatorOptions {
   readonly maxSignatures: number;
   readonly maxDigestBytes: number;
   readonly maxInputBytes: number;
+  /** A worker that goes on for so long with a task that was stopped is ended. Default 1000 ms. */
+  readonly stopMs?: number;
 }
 
 export interface Aggregator {
@@ -67,9 +69,6 @@ const NO_WORKER_TEXT =
   'The worker thread of the service cannot be started. If falconry has been bundled, keep it out ' +
   "of the bundle: serverExternalPackages: ['falconry'] in Next, external in other bundlers";
 
-/** A thread that goes on for so long with a task that was stopped is ended. */
-const STOP_MS = 1000;
-
 /** Heap of the thread: what it needs anyway, and so many times the largest task file. */
 const HEAP_MB = 256;
 const HEAP_FACTOR = 8;
@@ -80,7 +79,7 @@ const MAX_RESULT_BYTES = 256 * 1024 * 1024;
 
 /** Makes the handler and the threads that it works with; no thread starts before `start`. */
 export function createAggregator(options: AggregatorOptions): Aggregator {
-  const { blobs, format, maxSignatures, maxDigestBytes, maxInputBytes } = options;
+  const { blobs, format, maxSignatures, maxDigestBytes, maxInputBytes, stopMs = 1000 } = options;
   const threads = Math.min(options.threads, MAX_THREADS);
   const limits = { maxSignatures, maxMessageBytes: maxDigestBytes, maxFileBytes: maxInputBytes };
   const worker = openWorker(maxInputBytes);
@@ -94,7 +93,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
     const fetchMs = performance.now() - startMs;
     const work = { kind: 'aggregate', processId: task.id, limits, format, threads } as const;
     const made = await oneTask(context.signal, () =>
-      workOn(worker, { work: { ...work, file, fetchMs }, transfer: [file] }, context),
+      workOn(worker, { work: { ...work, file, fetchMs }, transfer: [file] }, context, stopMs),
     );
     const key = resultKey(task.id, task.attempt);
     const { signal } = context;
@@ -152,7 +151,12 @@ function openWorker(maxInputBytes: number): ThreadPool {
  * @throws TaskFailure as the worker says, CodedError `THREAD_LOST`; the signal's reason once the
  *   worker has stopped
  */
-async function workOn(worker: ThreadPool, parcel: Parcel, context: TaskContext): Promise<Made> {
+async function workOn(
+  worker: ThreadPool,
+  parcel: Parcel,
+  context: TaskContext,
+  graceMs: number,
+): Promise<Made> {
   const { signal, report } = context;
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
@@ -176,7 +180,7 @@ async function workOn(worker: ThreadPool, parcel: Parcel, context: TaskContext):
     }
   };
   try {
-    const answer = await worker.call(parcel, { onNews, signal: either, graceMs: STOP_MS });
+    const answer = await worker.call(parcel, { onNews, signal: either, graceMs });
     await written;
     signal.throwIfAborted();
     const made = outcomeOf<Made>(answer);
