@@ -4,7 +4,7 @@ import type { ThreadPool } from '../threads/pool.ts';
 import { Slices, throwIfAborted } from '../threads/slices.ts';
 import { type AggregateItem, invalidItems, startBatch, type VerifiedBatch } from './batch.ts';
 import { encodeAggregate, requireFormat } from './format.ts';
-import { headerAbout, itemsOfBundle } from './judge.ts';
+import { type Claim, itemsOfBundle, readClaim } from './judge.ts';
 import type { PoolAggregateOptions, WorkOptions } from './options.ts';
 import { type FoldJob, type FoldResult, foldOnIdle } from './proof/index.ts';
 import { type ProofStats, verifyProofIn } from './proof.ts';
@@ -21,7 +21,7 @@ export async function aggregateWith(
   pool: ThreadPool,
   items: readonly AggregateItem[],
   options: PoolAggregateOptions,
-): Promise<Uint8Array> {
+): Promise<Uint8Array<ArrayBuffer>> {
   const { format = 'auto', onFormat, signal, onProgress, onStats } = options;
   requireFormat(items, format);
   throwIfAborted(signal);
@@ -109,16 +109,16 @@ export async function verifyWith(
   options: WorkOptions,
 ): Promise<boolean> {
   const { signal, onProgress } = options;
-  const header = headerAbout(aggregate, statements);
+  const claim = readClaim(aggregate, statements);
   throwIfAborted(signal);
-  if (header === undefined) return false;
-  const total = statements.length;
+  if (claim === undefined) return false;
+  const total = claim.statements.length;
   let isValid: boolean;
-  if (header.format === 'bundle') {
-    const items = itemsOfBundle(aggregate, header, statements);
+  if (claim.header.format === 'bundle') {
+    const items = itemsOfBundle(claim);
     isValid = items !== undefined && (await invalidItemsIn(pool, items, options)).length === 0;
   } else {
-    isValid = await verifyProofWith(pool, aggregate, header, statements, options);
+    isValid = await verifyProofWith(pool, claim, options);
   }
   throwIfAborted(signal);
   onProgress?.({ phase: 'verifying', done: total, total });
@@ -127,9 +127,7 @@ export async function verifyWith(
 
 function verifyProofWith(
   pool: ThreadPool,
-  aggregate: Uint8Array,
-  header: Parameters<typeof verifyProofIn>[1],
-  statements: readonly Statement[],
+  { bytes, header, statements }: Claim,
   { signal, onProgress }: WorkOptions,
 ): Promise<boolean> {
   const total = statements.length;
@@ -159,7 +157,7 @@ function verifyProofWith(
     return results;
   };
   const parts = PARTS_PER_THREAD * (pool.size + 1);
-  return verifyProofIn(aggregate, header, statements, parts, fold);
+  return verifyProofIn(bytes, header, statements, parts, fold);
 }
 
 /** Does all jobs, each here or in another thread. @returns the results in the order of the jobs */

@@ -2,9 +2,9 @@
  * What a pool's threads do with a run of items, and the calling thread where there is none. Imports
  * no pool: bundlers that follow `new Worker` refuse a worker that contains its own beginning.
  */
-import { Batch } from './batch.ts';
-import { FALCON_512, FALCON_1024, type FalconParams } from './params.ts';
-import type { BatchItem, InvalidBatchItem, ParameterSet } from './types.ts';
+import { Batch, type ReadItem } from './batch.ts';
+import type { FalconParams } from './params.ts';
+import type { InvalidBatchItem, ParameterSet } from './types.ts';
 import { bestModule, run } from './wasm.ts';
 
 /** What a pool's threads call themselves. */
@@ -22,11 +22,7 @@ export interface VerifyAnswer {
   readonly buffer: ArrayBuffer;
 }
 
-export function paramsOf(parameterSet: ParameterSet): FalconParams {
-  return parameterSet === 'falcon1024' ? FALCON_1024 : FALCON_512;
-}
-
 /** @returns the invalid items with their reasons, by ascending index */
-export function verifyItems(params: FalconParams, items: readonly BatchItem[]): InvalidBatchItem[] {
+export function verifyItems(params: FalconParams, items: readonly ReadItem[]): InvalidBatchItem[] {
   return run(bestModule(), false, (machine) => new Batch(machine, params, items).run());
 }

@@ -11,10 +11,11 @@
  * slices. Threads stay for the next batch, and let the process exit while they are idle.
  */
 import { CodedError } from '../errors.ts';
+import { lengthOf } from '../intrinsics.ts';
 import { packItems } from '../threads/packItems.ts';
 import { ThreadPool } from '../threads/pool.ts';
 import { Slices, throwIfAborted } from '../threads/slices.ts';
-import { checkItems } from './batch.ts';
+import { type ReadItem, readItems } from './batch.ts';
 import type { BatchItem, InvalidBatchItem, ParameterSet } from './types.ts';
 import { VERIFY_WORKER, type VerifyAnswer, type VerifyWork, verifyItems } from './verifyItems.ts';
 import {
@@ -88,10 +89,10 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
   const closing = new AbortController();
 
   async function verifyBatch(
-    items: readonly BatchItem[],
+    given: readonly BatchItem[],
     batchOptions: VerifyPoolBatchOptions = {},
   ): Promise<InvalidBatchItem[]> {
-    checkItems(items, params);
+    const items = readItems(given, params);
     const { signal: own, onProgress, onStats = onAllStats } = checkBatchOptions(batchOptions);
     if (closing.signal.aborted) throw closedError();
     throwIfAborted(own);
@@ -151,7 +152,7 @@ const closedError = (): CodedError =>
   new CodedError('ABORTED', { message: 'The verify pool is closed' });
 
 /** Runs of a batch, each made when it is asked for. */
-function* runsOf(items: readonly BatchItem[], threads: number): Generator<Run, void> {
+function* runsOf(items: readonly ReadItem[], threads: number): Generator<Run, void> {
   for (let from = 0; from < items.length; ) {
     const share = Math.ceil((items.length - from) / (RUN_SHARE * threads));
     const to = runEnd(items, from, Math.min(RUN_MAX, Math.max(RUN_MIN, share)));
@@ -161,12 +162,12 @@ function* runsOf(items: readonly BatchItem[], threads: number): Generator<Run, v
 }
 
 /** First index after the run from `from` on: at most `length` items, and none after RUN_BYTES. */
-function runEnd(items: readonly BatchItem[], from: number, length: number): number {
+function runEnd(items: readonly ReadItem[], from: number, length: number): number {
   const end = Math.min(items.length, from + length);
   let bytes = 0;
   let to = from;
   while (to < end && bytes < RUN_BYTES) {
-    bytes += items[to]!.message.length + items[to]!.signature.length;
+    bytes += lengthOf(items[to]!.message) + lengthOf(items[to]!.signature);
     to++;
   }
   return to;

@@ -1,7 +1,8 @@
 /** What a verify pool can be told, and what it refuses to be told. */
+import { checkHook, readOptions } from '../arguments.ts';
 import { hostParallelism, type WorkerModule, workerBeside } from '../threads/host.ts';
 import { checkThreads, checkWorkerUrl } from '../threads/options.ts';
-import { FALCON_512, FALCON_1024, type FalconParams } from './params.ts';
+import { type FalconParams, paramsOf } from './params.ts';
 import type { ParameterSet } from './types.ts';
 
 const MAX_THREADS = 256;
@@ -46,21 +47,6 @@ export interface VerifyPoolBatchOptions {
 const OF_POOL = ['parameterSet', 'threads', 'workerUrl', 'onStats'];
 const OF_BATCH = ['signal', 'onProgress', 'onStats'];
 
-function checkOptionNames(options: object, known: readonly string[], what: string): void {
-  if (options === null || typeof options !== 'object') {
-    throw new TypeError(`"${what}" expected an object`);
-  }
-  for (const name of Object.keys(options)) {
-    if (!known.includes(name)) throw new TypeError(`unknown option "${name}"`);
-  }
-}
-
-function checkHook(name: string, hook: unknown): void {
-  if (hook !== undefined && typeof hook !== 'function') {
-    throw new TypeError(`"${name}" expected a function`);
-  }
-}
-
 /** Where bundlers find the threads' module. */
 const beside = (): WorkerModule =>
   workerBeside(
@@ -79,16 +65,14 @@ export function checkPoolOptions(options: VerifyPoolOptions): {
   module: WorkerModule;
   onStats: OnStats | undefined;
 } {
-  checkOptionNames(options, OF_POOL, 'options');
-  const { parameterSet = 'falcon512', workerUrl, onStats } = options;
-  if (parameterSet !== 'falcon512' && parameterSet !== 'falcon1024') {
-    throw new RangeError('"parameterSet" expected "falcon512" or "falcon1024"');
-  }
-  checkThreads(options.threads, MAX_THREADS);
+  const read = readOptions(options, OF_POOL) as VerifyPoolOptions;
+  const { parameterSet = 'falcon512', threads, workerUrl, onStats } = read;
+  const params = paramsOf(parameterSet);
+  checkThreads(threads, MAX_THREADS);
   checkHook('onStats', onStats);
   return {
-    params: parameterSet === 'falcon512' ? FALCON_512 : FALCON_1024,
-    threads: options.threads ?? Math.min(MAX_THREADS, hostParallelism()),
+    params,
+    threads: threads ?? Math.min(MAX_THREADS, hostParallelism()),
     module: checkWorkerUrl(workerUrl, beside()),
     onStats,
   };
@@ -96,12 +80,12 @@ export function checkPoolOptions(options: VerifyPoolOptions): {
 
 /** @throws TypeError for unknown names or wrong types */
 export function checkBatchOptions(options: VerifyPoolBatchOptions): VerifyPoolBatchOptions {
-  checkOptionNames(options, OF_BATCH, 'options');
-  const { signal, onProgress, onStats } = options;
+  const read = readOptions(options, OF_BATCH) as VerifyPoolBatchOptions;
+  const { signal, onProgress, onStats } = read;
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError('"signal" expected an AbortSignal');
   }
   checkHook('onProgress', onProgress);
   checkHook('onStats', onStats);
-  return options;
+  return read;
 }

@@ -1,13 +1,8 @@
 /** Module of a verify pool's threads: unpack, verify, answer. */
 import { unpackItems } from '../threads/packItems.ts';
 import { serveThread } from '../threads/serve.ts';
-import {
-  paramsOf,
-  VERIFY_WORKER,
-  type VerifyAnswer,
-  type VerifyWork,
-  verifyItems,
-} from './verifyItems.ts';
+import { paramsOf } from './params.ts';
+import { VERIFY_WORKER, type VerifyAnswer, type VerifyWork, verifyItems } from './verifyItems.ts';
 
 // Where WebAssembly is forbidden, the thread ends here, before its hello, and is not used.
 verifyItems(paramsOf('falcon512'), []);

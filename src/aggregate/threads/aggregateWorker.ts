@@ -5,10 +5,10 @@
 import { falcon512 } from '../../falcon/index.ts';
 import { serveThread } from '../../threads/serve.ts';
 import { invalidItems } from '../batch.ts';
-import { foldOnIdle, holdInstances, runStep, Share } from '../proof/index.ts';
+import { ColumnProver, foldOnIdle, holdInstances, runStep } from '../proof/index.ts';
 import { AGGREGATE_WORKER, unpackWork, type Work } from './work.ts';
 
-const shares = new Map<number, Share>();
+const shares = new Map<number, ColumnProver>();
 
 // Where WebAssembly is forbidden, the thread ends here, before its hello, and is not used.
 falcon512.verifyBatch([]);
@@ -35,7 +35,7 @@ function perform(work: Work): unknown {
     case 'step': {
       let share = shares.get(work.proof);
       if (share === undefined) {
-        share = new Share();
+        share = new ColumnProver();
         shares.set(work.proof, share);
       }
       return runStep(share, work.step, work.input as never);
