@@ -1,4 +1,5 @@
 /** Challenges and keys expanded in the module (docs/protocol.md, 5 and 6.1): each function chooses a stream and calls its sampler. */
+import { ascii } from '../../bytes.ts';
 import { shake256 } from '../../falcon/points.ts';
 import type { Coefs, Forms, Labrador, Smalls, Vecs } from '../wasm.ts';
 import { KEYS_LABEL, STREAM } from './labels.ts';
@@ -41,7 +42,7 @@ export class Seed {
 
 /** The seed of the commitment keys. */
 export const keysSeed = (lab: Labrador, level: number): Seed =>
-  new Seed(lab, shake256([new TextEncoder().encode(KEYS_LABEL)], 32).slice(), level);
+  new Seed(lab, shake256([ascii(KEYS_LABEL)], 32).slice(), level);
 
 /** Columns and bytes of a block of a row, see wasm.ts. */
 export const BLOCK_COLUMNS = 32;

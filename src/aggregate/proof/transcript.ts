@@ -1,4 +1,5 @@
 /** The transcript (docs/protocol.md, 4): a state of 64 bytes that takes in every message and gives every seed. */
+import { ascii } from '../../bytes.ts';
 import { shake256 } from '../../falcon/points.ts';
 
 /** What a transcript shows of itself. */
@@ -11,7 +12,6 @@ export type Trace = (event: TraceEvent) => void;
 const STATE_BYTES = 64;
 const SEED_BYTES = 32;
 const KIND = { absorb: 1, seed: 2, seal: 3 } as const;
-const encoder = new TextEncoder();
 
 export class Transcript {
   /** The state. Never written to: keeping it and putting it back undoes what came between. */
@@ -45,8 +45,8 @@ export class Transcript {
   }
 
   #labelled(kind: number, label: string): Uint8Array {
-    const ascii = encoder.encode(label);
-    return Uint8Array.of(kind, ...this.st, ascii.length, ...ascii);
+    const text = ascii(label);
+    return Uint8Array.of(kind, ...this.st, text.length, ...text);
   }
 }
 

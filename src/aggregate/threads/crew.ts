@@ -31,7 +31,7 @@ interface Pending {
 }
 
 /** Where the module of the threads is: beside this file and in the same language, source as it stands or built. */
-const isSource = import.meta.url.endsWith('.ts');
+const isSource = import.meta.url?.endsWith('.ts') ?? false;
 
 /** The words that bundlers look for. */
 const makeWorker = (): Worker =>
