@@ -27,16 +27,16 @@ describe('readBytes', () => {
   });
 
   test.each([
-    [undefined, 'undefined'],
-    [null, 'null'],
-    ['abc', 'string'],
-    [[1, 2], 'array'],
-    [new ArrayBuffer(3), 'object'],
-    [new Uint16Array(3), 'object'],
-    [new DataView(new ArrayBuffer(3)), 'object'],
-    [{ length: 3, 0: 1 }, 'object'],
-    [new Proxy(new Uint8Array(3), {}), 'object'],
-  ])('%s is a TypeError', (value, type) => {
+    ['undefined', undefined, 'undefined'],
+    ['null', null, 'null'],
+    ['a string', 'abc', 'string'],
+    ['a list', [1, 2], 'array'],
+    ['a buffer', new ArrayBuffer(3), 'object'],
+    ['words', new Uint16Array(3), 'object'],
+    ['a DataView', new DataView(new ArrayBuffer(3)), 'object'],
+    ['a lookalike', { length: 3, 0: 1 }, 'object'],
+    ['a Proxy', new Proxy(new Uint8Array(3), {}), 'object'],
+  ])('%s: a TypeError', (_, value, type) => {
     expect(() => readBytes('key', value)).toThrow(TypeError);
     expect(() => readBytes('key', value)).toThrow(`"key" expected Uint8Array, got ${type}`);
     expect(isBytes(value)).toBe(false);
@@ -75,12 +75,12 @@ describe('readList', () => {
     expect(read([])).toEqual([]);
   });
 
-  test.each([undefined, null, 'ab', { length: 0 }, new Uint8Array(3), new Set([1]), () => []])(
-    '%s is no array',
-    (value) => {
+  test('what is no array', () => {
+    for (const value of [undefined, null, 'ab', { length: 0 }, new Set([1]), () => []]) {
       expect(() => read(value)).toThrow(TypeError);
-    },
-  );
+    }
+    expect(() => read(new Uint8Array(3))).toThrow('"items" expected an array, got object');
+  });
 
   test('stops at the first element that is refused, and before too many', () => {
     let count = 0;

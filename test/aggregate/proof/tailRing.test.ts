@@ -1,7 +1,12 @@
 /** The verifier's ring against its definition, at the largest values and at random ones. */
 import { expect, test } from 'vitest';
 import { Q } from '../../../src/aggregate/proof/shapes.ts';
-import { inverse, mod, multiply, type Poly } from '../../../src/aggregate/proof/verifier/tailRing.ts';
+import {
+  inverse,
+  mod,
+  multiply,
+  type Poly,
+} from '../../../src/aggregate/proof/verifier/tailRing.ts';
 import { testRandom } from '../../support/random.ts';
 
 const random = testRandom('verifyRing');
