@@ -10,8 +10,8 @@ import type { InputBytes } from '../arguments.ts';
 import { CodedError } from '../errors.ts';
 import { apply, fill, set, slice, subarray } from '../intrinsics.ts';
 import { bestModule, type ModuleName, moduleLoader } from '../wasmLoader.ts';
-import { MODULE as RELAXED_MODULE } from './falcon.relaxed.wasm.ts';
-import { type FalconExports, MODULE as PLAIN_MODULE } from './falcon.wasm.ts';
+import { MODULE as RELAXED_MODULE } from './falcon.relaxed.wasm.gen.ts';
+import { type FalconExports, MODULE as PLAIN_MODULE } from './falcon.wasm.gen.ts';
 
 /** Bytes of the regions, see assembly/falcon/layout.ts. */
 const SIZES = {

@@ -1,6 +1,6 @@
 /** The verifier's ring against its definition, at the largest values and at random ones. */
 import { expect, test } from 'vitest';
-import { Q } from '../../../src/aggregate/proof/shapes.ts';
+import { Q } from '../../../src/aggregate/proof/constants.ts';
 import {
   inverse,
   mod,
@@ -9,7 +9,7 @@ import {
 } from '../../../src/aggregate/proof/verifier/tailRing.ts';
 import { testRandom } from '../../support/random.ts';
 
-const random = testRandom('verifyRing');
+const random = testRandom('tailRing');
 const made = (degree: number): Poly =>
   BigInt64Array.from({ length: degree }, () =>
     mod(new DataView(random.bytes(8).buffer).getBigInt64(0)),
