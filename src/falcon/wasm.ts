@@ -130,7 +130,6 @@ const machines: { [N in ModuleName]: Machine | undefined } = {
 export function machine(name: ModuleName): Machine {
   const made = machines[name];
   if (made !== undefined && !made.isLost) return made;
-  if (made !== undefined) discard(name, made);
   const started = new Machine(loader.instantiate(name));
   machines[name] = started;
   return started;
@@ -147,6 +146,9 @@ export function useModule(module: WebAssembly.Module): void {
 /** Compiles the best build without blocking. */
 export const compileAsync = (name: ModuleName): Promise<void> => loader.compileAsync(name);
 
+/** Under a name of this module: an imported one is a getter in some bundles, and costs stack. */
+const zero = fill;
+
 /**
  * Runs `body` on the module's instance.
  *
@@ -156,7 +158,7 @@ export const compileAsync = (name: ModuleName): Promise<void> => loader.compileA
  */
 export function run<T>(name: ModuleName, holdsSecrets: boolean, body: (machine: Machine) => T): T {
   const running = machine(name);
-  if (running.isEntered) throw reentered(name, running);
+  if (running.isEntered) throw reentered(running);
   running.isEntered = true;
   try {
     if (!holdsSecrets) {
@@ -166,32 +168,29 @@ export function run<T>(name: ModuleName, holdsSecrets: boolean, body: (machine: 
     }
     const result = apply(body, undefined, running.padded);
     running.exports.wipe();
-    fill(running.randomness, 0);
+    zero(running.randomness, 0);
     running.isEntered = false;
     return result;
   } catch (error) {
-    // First by a mere assignment: should there be no stack left for the rest, the next call does it.
+    // No function of ours here, which might have to be compiled first: there may be no stack for it.
     running.isLost = true;
-    discard(name, running);
+    zero(running.memory, 0);
+    zero(running.randomness, 0);
     if (!(error instanceof WebAssembly.RuntimeError)) throw error;
     throw new CodedError('INTERNAL', { cause: error });
   }
-}
-
-/** Zeroes an instance and forgets it. */
-function discard(name: ModuleName, lost: Machine): void {
-  fill(lost.memory, 0);
-  fill(lost.randomness, 0);
-  if (machines[name] === lost) machines[name] = undefined;
 }
 
 /**
  * The refusal of a call within a call. A host that broke a call off (the time limit of a `vm`) left
  * the instance entered as well: that is certain as soon as other work runs, and is cleaned up then.
  */
-function reentered(name: ModuleName, running: Machine): CodedError {
+function reentered(running: Machine): CodedError {
   void Promise.resolve().then(() => {
-    if (running.isEntered) discard(name, running);
+    if (!running.isEntered) return;
+    running.isLost = true;
+    zero(running.memory, 0);
+    zero(running.randomness, 0);
   });
   return new CodedError('REENTERED');
 }
