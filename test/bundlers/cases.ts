@@ -1,0 +1,280 @@
+/** Every bundler, with the settings that its own documentation gives, and where its result runs. */
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { inChromium, inFirefox } from './browsers.ts';
+import { beside, command, installed, project } from './project.ts';
+import type { JobReport } from './report.ts';
+import { serveFolder } from './serve.ts';
+
+export interface Case {
+  readonly bundler: string;
+  readonly how: string;
+  readonly host: 'Chromium' | 'Firefox' | 'Node' | 'itself' | 'workerd';
+  run(): Promise<JobReport>;
+}
+
+const PAGE = '<!doctype html><title>job</title>';
+const moduleScript = (file: string): string => `${PAGE}<script type="module" src="${file}"></script>`;
+const classicScript = (file: string): string => `${PAGE}<script src="${file}"></script>`;
+const INTO_PAGE = "import { job } from './job.js';\nglobalThis.report = job();\n";
+const TO_OUTPUT =
+  "import { job } from './job.js';\njob().then((report) => console.log(JSON.stringify(report)));\n";
+
+/** The workers as entries of their own, and their addresses given. */
+const WITH_ENTRIES = `import { job } from './job.js';
+globalThis.report = job({
+  verifyWorker: './verify-worker.js',
+  aggregateWorker: './aggregate-worker.js',
+});
+`;
+const ENTRIES = {
+  'main.js': WITH_ENTRIES,
+  'verify-worker.js': "import 'falconry/verify-worker';\n",
+  'aggregate-worker.js': "import 'falconry/aggregate-worker';\n",
+};
+const ENTRY_FILES = Object.keys(ENTRIES).map((name) => `./${name}`);
+
+async function served<T>(folder: string, use: (url: string) => Promise<T>): Promise<T> {
+  const server = await serveFolder(folder);
+  try {
+    return await use(server.url);
+  } finally {
+    await server.close();
+  }
+}
+
+async function inNode(folder: string, file: string): Promise<JobReport> {
+  const output = await command(folder, process.execPath, [file]);
+  return JSON.parse(output.trim().split('\n').at(-1)!);
+}
+
+// vite
+
+async function viteBuild(name: string): Promise<string> {
+  const folder = await project(name, { 'main.js': INTO_PAGE, 'index.html': moduleScript('/main.js') });
+  await command(folder, process.execPath, [beside('vite/bin/vite.js'), 'build']);
+  return join(folder, 'dist');
+}
+
+/** The development server, with the setting that docs/bundlers.md names or without. */
+async function viteDev(name: string, config: string): Promise<JobReport> {
+  const folder = await project(name, {
+    'main.js': INTO_PAGE,
+    'index.html': moduleScript('/main.js'),
+    'vite.config.js': `export default ${config};\n`,
+    'package.json': '{ "type": "module" }',
+  });
+  const { createServer: createVite } = await import(beside('vite/dist/node/index.js'));
+  const port = await freePort();
+  const vite = await createVite({ root: folder, logLevel: 'error', server: { port, host: '127.0.0.1' } });
+  await vite.listen();
+  try {
+    return await inChromium(`http://127.0.0.1:${port}/`);
+  } finally {
+    await vite.close();
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+// webpack
+
+async function webpack(name: string, target: 'web' | 'node', main: string): Promise<string> {
+  const folder = await project(name, { 'main.js': main, 'index.html': classicScript('/main.js') });
+  const { default: bundle } = await import(beside('webpack/lib/index.js'));
+  await new Promise<void>((resolve, reject) => {
+    const options = {
+      mode: 'production',
+      context: folder,
+      entry: './main.js',
+      target,
+      output: { path: join(folder, 'dist'), filename: 'main.js', publicPath: 'auto' },
+      devtool: false,
+    };
+    // biome-ignore lint/suspicious/noExplicitAny: webpack is no dependency of the project, nor are its types
+    bundle(options, (error: Error | null, stats: any) => {
+      if (error !== null) reject(error);
+      else if (stats.hasErrors()) reject(new Error(stats.toString()));
+      else resolve();
+    });
+  });
+  await command(folder, 'cp', ['index.html', 'dist/']);
+  return join(folder, 'dist');
+}
+
+// rollup, rolldown
+
+async function rollup(name: string, entries: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await project(name, { ...entries, 'index.html': moduleScript('/main.js') });
+  const { rollup: bundle } = await import(beside('rollup/dist/es/rollup.js'));
+  const { nodeResolve } = await import(beside('@rollup/plugin-node-resolve/dist/es/index.js'));
+  const made = await bundle({
+    input: Object.keys(entries).map((file) => join(folder, file)),
+    plugins: [nodeResolve({ browser: true })],
+  });
+  await made.write({ dir: join(folder, 'dist'), format: 'esm' });
+  await made.close();
+  await command(folder, 'cp', ['index.html', 'dist/']);
+  return join(folder, 'dist');
+}
+
+async function rolldown(name: string, entries: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await project(name, { ...entries, 'index.html': moduleScript('/main.js') });
+  const { rolldown: bundle } = await import('rolldown');
+  const made = await bundle({
+    cwd: folder,
+    input: Object.keys(entries).map((file) => `./${file}`),
+    platform: 'browser',
+  });
+  await made.write({ dir: join(folder, 'dist'), format: 'esm' });
+  await made.close();
+  await command(folder, 'cp', ['index.html', 'dist/']);
+  return join(folder, 'dist');
+}
+
+// esbuild
+
+type Format = 'esm' | 'iife' | 'cjs';
+
+async function esbuild(
+  name: string,
+  format: Format,
+  entries: Readonly<Record<string, string>>,
+): Promise<string> {
+  const script = format === 'esm' ? moduleScript : classicScript;
+  const folder = await project(name, { ...entries, 'index.html': script('/main.js') });
+  const platform = format === 'cjs' ? 'node' : 'browser';
+  const extension = format === 'cjs' ? ['--out-extension:.js=.cjs'] : [];
+  const args = ['--bundle', `--format=${format}`, `--platform=${platform}`, '--outdir=dist'];
+  const files = Object.keys(entries).map((file) => `./${file}`);
+  await command(folder, installed('esbuild'), [...files, ...args, ...extension]);
+  await command(folder, 'cp', ['index.html', 'dist/']);
+  return join(folder, 'dist');
+}
+
+// bun
+
+async function bunCompile(entries: readonly string[]): Promise<JobReport> {
+  const folder = await project(`bun-${entries.length}`, { ...ENTRIES, 'main.js': TO_OUTPUT });
+  const args = ['build', '--compile', ...entries, '--outfile', 'job'];
+  await command(folder, installed('bun'), args);
+  const output = await command(folder, join(folder, 'job'), []);
+  return JSON.parse(output.trim().split('\n').at(-1)!);
+}
+
+const ENTRY = { 'main.js': INTO_PAGE };
+const NODE_ENTRY = { 'main.js': TO_OUTPUT };
+const inPage = (build: Promise<string>) => build.then((folder) => served(folder, inChromium));
+
+/** All but Next and workerd, which have files of their own. */
+export const CASES: readonly Case[] = [
+  {
+    bundler: 'vite',
+    how: 'build',
+    host: 'Chromium',
+    run: () => inPage(viteBuild('vite')),
+  },
+  {
+    bundler: 'vite',
+    how: 'build',
+    host: 'Firefox',
+    run: () => viteBuild('vite-firefox').then((folder) => served(folder, inFirefox)),
+  },
+  {
+    bundler: 'vite',
+    how: 'dev server',
+    host: 'Chromium',
+    run: () => viteDev('vite-dev', '{}'),
+  },
+  {
+    bundler: 'vite',
+    how: "dev server, `optimizeDeps: { exclude: ['falconry'] }`",
+    host: 'Chromium',
+    run: () => viteDev('vite-dev-set', "{ optimizeDeps: { exclude: ['falconry'] } }"),
+  },
+  {
+    bundler: 'webpack',
+    how: "`target: 'web'`",
+    host: 'Chromium',
+    run: () => inPage(webpack('webpack', 'web', INTO_PAGE)),
+  },
+  {
+    bundler: 'webpack',
+    how: "`target: 'node'`",
+    host: 'Node',
+    run: async () => inNode(await webpack('webpack-node', 'node', TO_OUTPUT), 'main.js'),
+  },
+  {
+    bundler: 'rollup',
+    how: 'esm',
+    host: 'Chromium',
+    run: () => inPage(rollup('rollup', ENTRY)),
+  },
+  {
+    bundler: 'rollup',
+    how: 'esm, workers as entries',
+    host: 'Chromium',
+    run: () => inPage(rollup('rollup-entries', ENTRIES)),
+  },
+  {
+    bundler: 'rolldown',
+    how: 'esm',
+    host: 'Chromium',
+    run: () => inPage(rolldown('rolldown', ENTRY)),
+  },
+  {
+    bundler: 'rolldown',
+    how: 'esm, workers as entries',
+    host: 'Chromium',
+    run: () => inPage(rolldown('rolldown-entries', ENTRIES)),
+  },
+  {
+    bundler: 'esbuild',
+    how: 'esm',
+    host: 'Chromium',
+    run: () => inPage(esbuild('esbuild-esm', 'esm', ENTRY)),
+  },
+  {
+    bundler: 'esbuild',
+    how: 'esm, workers as entries',
+    host: 'Chromium',
+    run: () => inPage(esbuild('esbuild-entries', 'esm', ENTRIES)),
+  },
+  {
+    bundler: 'esbuild',
+    how: 'iife',
+    host: 'Chromium',
+    run: () => inPage(esbuild('esbuild-iife', 'iife', ENTRY)),
+  },
+  {
+    bundler: 'esbuild',
+    how: 'iife, workers as entries',
+    host: 'Chromium',
+    run: () => inPage(esbuild('esbuild-iife-entries', 'iife', ENTRIES)),
+  },
+  {
+    bundler: 'esbuild',
+    how: 'cjs',
+    host: 'Node',
+    run: async () => inNode(await esbuild('esbuild-cjs', 'cjs', NODE_ENTRY), 'main.cjs'),
+  },
+  {
+    bundler: 'bun',
+    how: '`build --compile`',
+    host: 'itself',
+    run: () => bunCompile(['./main.js']),
+  },
+  {
+    bundler: 'bun',
+    how: '`build --compile`, workers as entries',
+    host: 'itself',
+    run: () => bunCompile(ENTRY_FILES),
+  },
+];
