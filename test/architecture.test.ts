@@ -93,16 +93,22 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
       /^@noble\/hashes\//,
     ],
   },
-  // The page runs in browsers: of the service it shares the formats of files and hex, and its own configuration.
+  // What service, client, command line and page share: the formats of files, hex, the page's configuration.
   {
-    from: /^src\/middleware\/ui\/page\//,
-    self: 'src/middleware/ui/page/',
+    from: /^src\/wire\//,
+    self: 'src/wire/',
+    to: [/^src\/(errors|bytes)\.ts$/, /^src\/aggregate\/index\.ts$/],
+  },
+  // The page runs in browsers.
+  {
+    from: /^src\/page\//,
+    self: 'src/page/',
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate|client)\/index\.ts$/,
       // The module of the library's threads, bundled.
       /^src\/aggregate\/threads\/worker\.ts$/,
-      /^src\/middleware\/(taskFile|resultFile|wireHex|ui\/config)\.ts$/,
+      /^src\/wire\//,
     ],
   },
   {
@@ -111,7 +117,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/middleware\/(stores|blobs)\//,
-      /^src\/middleware\/tasks\/task\.ts$/,
+      /^src\/middleware\/task\.ts$/,
       /^node:/,
     ],
   },
@@ -132,6 +138,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate)\/index\.ts$/,
+      /^src\/wire\//,
       /^(hono|zod|@asteasolutions\/zod-to-openapi|piscina)(\/|$)/,
       /^node:/,
     ],
@@ -148,7 +155,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate)\/index\.ts$/,
-      /^src\/middleware\//,
+      /^src\/(middleware|wire)\//,
       /^src\/client\/index\.ts$/,
       /^(@hono\/node-server|zod)$/,
       /^node:/,
@@ -200,7 +207,7 @@ describe('imports', () => {
   });
 
   test('nothing imports the page: it is bundled', () => {
-    const page = /^src\/middleware\/ui\/page\//;
+    const page = /^src\/page\//;
     const wrong = product.filter(
       ({ path, imports }) => !page.test(path) && imports.some((to) => page.test(to)),
     );
@@ -272,7 +279,7 @@ describe('imports', () => {
 
 describe('the library needs nothing but the web', () => {
   const library = src.filter(({ path }) =>
-    /^src\/(falcon|aggregate|client)\/|^src\/(errors|bytes|index)\.ts$/.test(path),
+    /^src\/(falcon|aggregate|client|wire)\/|^src\/(errors|bytes|index)\.ts$/.test(path),
   );
 
   test('no globals of one host', () => {

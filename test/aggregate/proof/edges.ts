@@ -4,7 +4,7 @@ import { aggregate, inspectAggregate, verifyAggregate } from '../../../src/aggre
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
 import { TABLE } from '../../../src/aggregate/parameters/table.ts';
 import { MAX_SECTION_ITEMS, proofSize } from '../../../src/aggregate/proof/index.ts';
-import { parseSection } from '../../../src/aggregate/proof/parse.ts';
+import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { type SetName, signedItem, signedItems } from '../../reference/items.ts';
 import { fact } from '../../support/facts.ts';
 import { NIGHTLY } from '../../support/run.ts';

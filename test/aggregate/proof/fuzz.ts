@@ -11,7 +11,7 @@ import {
 } from '../../../src/aggregate/index.ts';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
 import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/encode.ts';
-import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/parse.ts';
+import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { concat } from '../../../src/bytes.ts';
 import { isCodedError } from '../../../src/errors.ts';
 import { headerOf, type SetName, type SignedItem, signedItem } from '../../reference/items.ts';

@@ -10,7 +10,7 @@ import {
   packResidues,
   Q_NUMBER,
 } from '../../../src/aggregate/proof/encode.ts';
-import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/parse.ts';
+import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { concat } from '../../../src/bytes.ts';
 import { NIGHTLY } from '../../support/run.ts';
 import { type FieldPlace, fastSection, fieldsOf, PROJECTIONS, rowOf } from './sections.ts';

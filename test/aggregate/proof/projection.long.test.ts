@@ -9,7 +9,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import { proveSection } from '../../../src/aggregate/proof/index.ts';
-import { parseSection } from '../../../src/aggregate/proof/parse.ts';
+import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { isShort, projectionOf, sentOf } from '../../../src/aggregate/proof/projection.ts';
 import { headerOf, signedItem } from '../../reference/items.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';

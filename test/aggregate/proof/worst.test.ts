@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { parseHeader } from '../../../src/aggregate/container.ts';
 import { aggregate, type FormatChoice, verifyAggregate } from '../../../src/aggregate/index.ts';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
-import { parseSection } from '../../../src/aggregate/proof/parse.ts';
+import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { falcon512, falcon1024 } from '../../../src/falcon/index.ts';
 import { boundOf, type Chosen, craft } from '../../support/craft.ts';
 import { fact } from '../../support/facts.ts';
