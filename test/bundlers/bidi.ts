@@ -34,10 +34,15 @@ interface Answer {
   readonly result?: unknown;
 }
 
+interface Waiting {
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
 /** The commands of one session, each with its answer. */
 class Session {
   readonly #socket: WebSocket;
-  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #waiting = new Map<number, Waiting>();
   #last = 0;
 
   private constructor(socket: WebSocket) {
@@ -66,11 +71,11 @@ class Session {
   }
 
   send<T>(method: string, params: object = {}): Promise<T> {
-    const waiting = Promise.withResolvers<unknown>();
     this.#last += 1;
-    this.#waiting.set(this.#last, waiting);
     this.#socket.send(JSON.stringify({ id: this.#last, method, params }));
-    return waiting.promise as Promise<T>;
+    return new Promise<unknown>((resolve, reject) => {
+      this.#waiting.set(this.#last, { resolve, reject });
+    }) as Promise<T>;
   }
 
   close(): void {
@@ -84,7 +89,10 @@ export async function openFirefox(program: string): Promise<Firefox> {
   const child = spawn(
     program,
     ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'],
-    { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, MOZ_CRASHREPORTER_DISABLE: '1' } },
+    {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, MOZ_CRASHREPORTER_DISABLE: '1' },
+    },
   );
   const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
   const session = await Session.open(`${await addressOf(child)}/session`);

@@ -1,11 +1,12 @@
 /** Every bundler, with the settings that its own documentation gives, and where its result runs. */
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { cp } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { inChromium, inFirefox } from './browsers.ts';
 import { beside, command, installed, project } from './project.ts';
 import type { JobReport } from './report.ts';
 import { serveFolder } from './serve.ts';
+import { inWorkerd } from './workerd.ts';
 
 export interface Case {
   readonly bundler: string;
@@ -15,7 +16,8 @@ export interface Case {
 }
 
 const PAGE = '<!doctype html><title>job</title>';
-const moduleScript = (file: string): string => `${PAGE}<script type="module" src="${file}"></script>`;
+const moduleScript = (file: string): string =>
+  `${PAGE}<script type="module" src="${file}"></script>`;
 const classicScript = (file: string): string => `${PAGE}<script src="${file}"></script>`;
 const INTO_PAGE = "import { job } from './job.js';\nglobalThis.report = job();\n";
 const TO_OUTPUT =
@@ -52,7 +54,10 @@ async function inNode(folder: string, file: string): Promise<JobReport> {
 // vite
 
 async function viteBuild(name: string): Promise<string> {
-  const folder = await project(name, { 'main.js': INTO_PAGE, 'index.html': moduleScript('/main.js') });
+  const folder = await project(name, {
+    'main.js': INTO_PAGE,
+    'index.html': moduleScript('/main.js'),
+  });
   await command(folder, process.execPath, [beside('vite/bin/vite.js'), 'build']);
   return join(folder, 'dist');
 }
@@ -65,9 +70,17 @@ async function viteDev(name: string, config: string): Promise<JobReport> {
     'vite.config.js': `export default ${config};\n`,
     'package.json': '{ "type": "module" }',
   });
+  // Vite serves what is below the project's own folder.
+  for (const name of ['falconry', '@noble']) {
+    await cp(beside(name), join(folder, 'node_modules', name), { recursive: true });
+  }
   const { createServer: createVite } = await import(beside('vite/dist/node/index.js'));
   const port = await freePort();
-  const vite = await createVite({ root: folder, logLevel: 'error', server: { port, host: '127.0.0.1' } });
+  const vite = await createVite({
+    root: folder,
+    logLevel: 'error',
+    server: { port, host: '127.0.0.1' },
+  });
   await vite.listen();
   try {
     return await inChromium(`http://127.0.0.1:${port}/`);
@@ -173,7 +186,7 @@ const ENTRY = { 'main.js': INTO_PAGE };
 const NODE_ENTRY = { 'main.js': TO_OUTPUT };
 const inPage = (build: Promise<string>) => build.then((folder) => served(folder, inChromium));
 
-/** All but Next and workerd, which have files of their own. */
+/** All but Next, whose three answers come of one build. */
 export const CASES: readonly Case[] = [
   {
     bundler: 'vite',
@@ -277,4 +290,5 @@ export const CASES: readonly Case[] = [
     host: 'itself',
     run: () => bunCompile(ENTRY_FILES),
   },
+  { bundler: 'workerd', how: 'bundled by rolldown', host: 'workerd', run: inWorkerd },
 ];

@@ -1,6 +1,16 @@
 /** The folder in which bundlers find the library as its users do: packed, and installed from the tarball. */
 import { execFile } from 'node:child_process';
-import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,7 +44,12 @@ export async function command(
 
 /** What the package holds, as the sources are now; `dist/` is left alone, others may be reading it. */
 export async function layOutPackage(folder: string): Promise<void> {
-  await command(root, installed('tsc'), ['-p', 'tsconfig.build.json', '--outDir', `${folder}/dist`]);
+  await command(root, installed('tsc'), [
+    '-p',
+    'tsconfig.build.json',
+    '--outDir',
+    `${folder}/dist`,
+  ]);
   for (const name of MODULES) {
     await copyFile(`${root}build/${name}.wasm`, `${folder}/dist/${name}.wasm`);
   }
@@ -97,6 +112,11 @@ export async function project(
   return folder;
 }
 
+/** Removes what was built. */
+export const removeProjects = (): Promise<void> =>
+  rm(join(here, 'build'), { recursive: true, force: true });
+
+/** The version of a bundler that is in use. */
 export async function versionOf(name: string): Promise<string> {
   const own = beside(`${name}/package.json`);
   const text = await readFile(own, 'utf8').catch(() =>

@@ -19,24 +19,15 @@ export interface Row {
   readonly report: JobReport;
 }
 
-const HEAD = [
-  '| bundler | how | runs in | falcon512 | createVerifyPool | aggregate |',
-  '|---|---|---|---|---|---|',
-];
-
-/** Threads that were found; 0 and 1 are the calling thread. */
-function words({ threads, correct, error }: Found): string {
+/** Two threads, or the calling one alone: a pool then tells of none, an aggregate of one. */
+function words({ threads, error }: Found): string {
   if (error !== undefined) return error;
-  if (correct !== true) return 'wrong';
   return threads === 2 ? '2 threads' : 'calling thread';
 }
 
-/** The table in Markdown. */
-export function tableOf(rows: readonly Row[]): string {
-  const lines = rows.map(({ bundler, how, host, report }) => {
-    const { falcon512, verifyPool, aggregate } = report;
-    const cells = [falcon512 ? 'yes' : 'no', words(verifyPool), words(aggregate)];
-    return `| ${[bundler, how, host, ...cells].join(' | ')} |`;
-  });
-  return [...HEAD, ...lines].join('\n');
+/** The line of the table, in Markdown. */
+export function lineOf({ bundler, how, host, report }: Row): string {
+  const { falcon512, verifyPool, aggregate } = report;
+  const cells = [falcon512 ? 'yes' : 'no', words(verifyPool), words(aggregate)];
+  return `| ${[bundler, how, host, ...cells].join(' | ')} |`;
 }
