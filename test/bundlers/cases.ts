@@ -35,7 +35,16 @@ const ENTRIES = {
   'verify-worker.js': "import 'falconry/verify-worker';\n",
   'aggregate-worker.js': "import 'falconry/aggregate-worker';\n",
 };
-const ENTRY_FILES = Object.keys(ENTRIES).map((name) => `./${name}`);
+const BUN_ENTRIES = {
+  ...ENTRIES,
+  'main.js': `import { job } from './job.js';
+const report = await job({
+  verifyWorker: new URL('./verify-worker.js', import.meta.url),
+  aggregateWorker: new URL('./aggregate-worker.js', import.meta.url),
+});
+console.log(JSON.stringify(report));
+`,
+};
 
 async function served<T>(folder: string, use: (url: string) => Promise<T>): Promise<T> {
   const server = await serveFolder(folder);
@@ -100,7 +109,12 @@ export async function freePort(): Promise<number> {
 // webpack
 
 async function webpack(name: string, target: 'web' | 'node', main: string): Promise<string> {
-  const folder = await project(name, { 'main.js': main, 'index.html': classicScript('/main.js') });
+  const folder = await project(name, {
+    'main.js': main,
+    'index.html': classicScript('/main.js'),
+    // What webpack makes are scripts, for pages and for Node.
+    'dist/package.json': '{ "type": "commonjs" }',
+  });
   const { default: bundle } = await import(beside('webpack/lib/index.js'));
   await new Promise<void>((resolve, reject) => {
     const options = {
@@ -174,11 +188,16 @@ async function esbuild(
 
 // bun
 
-async function bunCompile(entries: readonly string[]): Promise<JobReport> {
-  const folder = await project(`bun-${entries.length}`, { ...ENTRIES, 'main.js': TO_OUTPUT });
-  const args = ['build', '--compile', ...entries, '--outfile', 'job'];
+/** The executable runs in a folder that holds nothing of its sources. */
+async function bunCompile(
+  name: string,
+  entries: Readonly<Record<string, string>>,
+): Promise<JobReport> {
+  const folder = await project(name, entries);
+  const files = Object.keys(entries).map((file) => `./${file}`);
+  const args = ['build', '--compile', ...files, '--outfile', 'out/job'];
   await command(folder, installed('bun'), args);
-  const output = await command(folder, join(folder, 'job'), []);
+  const output = await command(join(folder, 'out'), './job', []);
   return JSON.parse(output.trim().split('\n').at(-1)!);
 }
 
@@ -282,13 +301,13 @@ export const CASES: readonly Case[] = [
     bundler: 'bun',
     how: '`build --compile`',
     host: 'itself',
-    run: () => bunCompile(['./main.js']),
+    run: () => bunCompile('bun', NODE_ENTRY),
   },
   {
     bundler: 'bun',
     how: '`build --compile`, workers as entries',
     host: 'itself',
-    run: () => bunCompile(ENTRY_FILES),
+    run: () => bunCompile('bun-entries', BUN_ENTRIES),
   },
   { bundler: 'workerd', how: 'bundled by rolldown', host: 'workerd', run: inWorkerd },
 ];
