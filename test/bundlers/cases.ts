@@ -71,12 +71,10 @@ async function viteBuild(name: string): Promise<string> {
   return join(folder, 'dist');
 }
 
-/** The development server, with the setting that docs/bundlers.md names or without. */
-async function viteDev(name: string, config: string): Promise<JobReport> {
+async function viteDev(name: string): Promise<JobReport> {
   const folder = await project(name, {
     'main.js': INTO_PAGE,
     'index.html': moduleScript('/main.js'),
-    'vite.config.js': `export default ${config};\n`,
     'package.json': '{ "type": "module" }',
   });
   // Vite serves what is below the project's own folder.
@@ -122,7 +120,7 @@ async function webpack(name: string, target: 'web' | 'node', main: string): Prom
       context: folder,
       entry: './main.js',
       target,
-      output: { path: join(folder, 'dist'), filename: 'main.js', publicPath: 'auto' },
+      output: { path: join(folder, 'dist'), filename: 'main.js' },
       devtool: false,
     };
     // biome-ignore lint/suspicious/noExplicitAny: webpack is no dependency of the project, nor are its types
@@ -223,13 +221,7 @@ export const CASES: readonly Case[] = [
     bundler: 'vite',
     how: 'dev server',
     host: 'Chromium',
-    run: () => viteDev('vite-dev', '{}'),
-  },
-  {
-    bundler: 'vite',
-    how: "dev server, `optimizeDeps: { exclude: ['falconry'] }`",
-    host: 'Chromium',
-    run: () => viteDev('vite-dev-set', "{ optimizeDeps: { exclude: ['falconry'] } }"),
+    run: () => viteDev('vite-dev'),
   },
   {
     bundler: 'webpack',
