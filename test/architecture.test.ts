@@ -225,25 +225,84 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('the verifier of the proof needs nothing of the prover', () => {
-    const graph = new Map(product.map(({ path, imports }) => [path, imports]));
-    const seen = new Set<string>();
-    const visit = (path: string): void => {
-      if (seen.has(path)) return;
-      seen.add(path);
-      for (const to of graph.get(path) ?? []) visit(to);
+  describe('the proof has two wings', () => {
+    const proof = 'src/aggregate/proof/';
+    const wingOf = (path: string): string | undefined =>
+      /^src\/aggregate\/proof\/(prover|verifier)\//.exec(path)?.[1];
+    const entry = `${proof}index.ts`;
+    /** Every file that a file imports, directly or not, and itself. */
+    const reached = (start: string): string[] => {
+      const graph = new Map(product.map(({ path, imports }) => [path, imports]));
+      const seen = new Set<string>();
+      const visit = (path: string): void => {
+        if (seen.has(path)) return;
+        seen.add(path);
+        for (const to of graph.get(path) ?? []) visit(to);
+      };
+      visit(start);
+      return [...seen];
     };
-    visit('src/aggregate/proof/verify.ts');
-    expect(seen.size).toBeGreaterThan(5);
-    const ofProver = /\/(prove\w*|share|team|context|itemRows|witness)\.ts$/;
-    expect([...seen].filter((path) => ofProver.test(path))).toEqual([]);
+
+    test('no import runs between them, nor into them from the files that both need', () => {
+      const files = src.filter(({ path }) => path.startsWith(proof) && path !== entry);
+      for (const wing of ['prover', 'verifier']) {
+        expect(files.filter(({ path }) => wingOf(path) === wing).length).toBeGreaterThan(8);
+      }
+      const wrong = files.flatMap(({ path, imports }) =>
+        imports
+          .filter((to) => wingOf(to) !== undefined && wingOf(to) !== wingOf(path))
+          .map((to) => `${path} imports ${to}`),
+      );
+      expect(wrong).toEqual([]);
+    });
+
+    test('there are no other folders', () => {
+      const others = src.filter(
+        ({ path }) =>
+          path.startsWith(proof) &&
+          wingOf(path) === undefined &&
+          /\//.test(path.slice(proof.length)),
+      );
+      expect(others.map(({ path }) => path)).toEqual([]);
+    });
+
+    test.each([
+      ['verifier', 'verifier/verify.ts'],
+      ['prover', 'prover/prove.ts'],
+    ])('the %s and the files that both need can be read alone', (wing, start) => {
+      const seen = reached(`${proof}${start}`);
+      const own = src.filter(({ path }) => wingOf(path) === wing).map(({ path }) => path);
+      // every file of the wing is needed, and nothing of the other one is
+      expect(seen.filter((path) => wingOf(path) !== undefined).sort()).toEqual(own.sort());
+    });
+
+    test('its README lists every file that the verifier needs, and about how long it is', () => {
+      const readme = readFileSync(`${root}${proof}README.md`, 'utf8');
+      const [, list = ''] = /## The verifier alone\n([\s\S]*?)\n## /.exec(readme) ?? [];
+      const listed = [...list.matchAll(/^\| (`.*`) \| ([\d, ]+) \|/gm)].flatMap(
+        ([, names, lines]) => {
+          const lengths = lines!.split(', ').map(Number);
+          return names!.split(', ').map((name, i) => ({
+            path: `${proof}${name.slice(1, -1)}`,
+            length: lengths[i]!,
+          }));
+        },
+      );
+      const needed = reached(`${proof}verifier/verify.ts`).filter((path) => path.startsWith(proof));
+      expect(listed.map(({ path }) => path).sort()).toEqual(needed.sort());
+      const wrong = listed.filter(({ path, length }) => {
+        const { lines } = src.find((source) => source.path === path)!;
+        return Math.abs(lines.length - length) > 20;
+      });
+      expect(wrong).toEqual([]);
+    });
   });
 
   test('labels of the transcript are written in one file', () => {
     const wrong = src.filter(
       ({ path, text }) =>
         path.startsWith('src/aggregate/proof/') &&
-        !path.endsWith('/labels.ts') &&
+        !path.endsWith('/transcript.ts') &&
         /\.(absorb|seed|seal)\(\s*['"`]/.test(withoutComments(text)),
     );
     expect(wrong.map(({ path }) => path)).toEqual([]);

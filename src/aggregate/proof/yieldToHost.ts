@@ -1,5 +1,5 @@
 /** Lets other work of the thread run. A timer would wait for a millisecond or four. */
-export function nextTurn(): Promise<void> {
+export function yieldToHost(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {
     port2.onmessage = () => {

@@ -1,6 +1,7 @@
 /**
- * Prover and verifier, written apart from one text, meet: proofs are accepted, and both see the same
- * transcript. What the two do not share (see test/reference/README.md) is what this test is about.
+ * Prover and verifier, written apart from one text, meet: proofs are accepted, and both see the
+ * same transcript. What the two do not share (see test/reference/README.md) is what this test is
+ * about.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
