@@ -26,6 +26,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { editsBetween } from './moduleEdits.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK = join(ROOT, 'wasm.lock.json');
@@ -49,7 +50,8 @@ function inputsHash(): string {
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
   const hash = createHash('sha256').update(compilerVersion);
-  for (const file of [...files, join(ROOT, 'asconfig.json'), fileURLToPath(import.meta.url)]) {
+  const scripts = ['scripts/build-wasm.ts', 'scripts/moduleEdits.ts', 'src/moduleEdits.ts'];
+  for (const file of [...files, ...['asconfig.json', ...scripts].map((name) => join(ROOT, name))]) {
     hash.update(`\0${file.slice(ROOT.length)}\0`).update(readFileSync(file));
   }
   return hash.digest('hex');
@@ -136,11 +138,24 @@ ${members.map((member) => `  readonly ${member.replace(/^(\w+)\(/, '$1: (').repl
 ${inputsLine(inputs)}${isMain ? types : ''}
 export const SHA256 = '${sha256(bytes)}';
 export const BYTES = ${bytes.length};
-/** The module, in base64. */
-export const MODULE: string =
-  '${Buffer.from(bytes).toString('base64')}';
-`;
+${isMain ? wholeModule(bytes) : editsOf(bytes, readFileSync(bareFile(sourcesOf(name))))}`;
 }
+
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+
+const wholeModule = (bytes: Uint8Array) => `/** The module, in base64. */
+export const MODULE: string =
+  '${base64(bytes)}';
+`;
+
+/** The builds are much alike. */
+const editsOf = (
+  bytes: Uint8Array,
+  plain: Uint8Array,
+) => `/** What makes the module of the plain one, in base64: see src/moduleEdits.ts. */
+export const EDITS: string =
+  '${base64(editsBetween(plain, bytes))}';
+`;
 
 function readLock(): string | undefined {
   return existsSync(LOCK) ? readFileSync(LOCK, 'utf8') : undefined;

@@ -42,3 +42,19 @@ export function applyEdits(base: Uint8Array, edits: Uint8Array): Uint8Array<Arra
   }
   return out;
 }
+
+/**
+ * @param plain the plain build, in base64
+ * @param edits what makes the wanted build of it, in base64; left out, the plain one is wanted
+ */
+export function moduleBytes(plain: string, edits?: string): Uint8Array<ArrayBuffer> {
+  const base = fromBase64(plain);
+  return edits === undefined ? base : applyEdits(base, fromBase64(edits));
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}

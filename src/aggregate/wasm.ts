@@ -13,8 +13,9 @@
  * memory is public.
  */
 import { CodedError } from '../errors.ts';
-import { MODULE as RELAXED_MODULE } from './labrador.relaxed.wasm.ts';
-import { type LabradorExports, MODULE as PLAIN_MODULE } from './labrador.wasm.ts';
+import { moduleBytes } from '../moduleEdits.ts';
+import { EDITS } from './labrador.relaxed.wasm.ts';
+import { type LabradorExports, MODULE } from './labrador.wasm.ts';
 
 /** `relaxed` uses relaxed SIMD instructions, on inputs for which they are exact; the results are the same. */
 export type ModuleName = 'plain' | 'relaxed';
@@ -81,7 +82,7 @@ const compiled = new Map<ModuleName, WebAssembly.Module>();
 
 /** Compiles without blocking, for hosts that want it or insist on it. */
 export async function compileAsync(name: ModuleName): Promise<void> {
-  if (!compiled.has(name)) compiled.set(name, await WebAssembly.compile(moduleBytes(name)));
+  if (!compiled.has(name)) compiled.set(name, await WebAssembly.compile(bytesOf(name)));
 }
 
 /**
@@ -99,17 +100,13 @@ export function useModule(module: WebAssembly.Module): void {
   compiled.set(bestModule(), module);
 }
 
-function moduleBytes(name: ModuleName): Uint8Array<ArrayBuffer> {
-  const binary = atob(name === 'relaxed' ? RELAXED_MODULE : PLAIN_MODULE);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
-  return bytes;
-}
+const bytesOf = (name: ModuleName): Uint8Array<ArrayBuffer> =>
+  moduleBytes(MODULE, name === 'relaxed' ? EDITS : undefined);
 
 function compiledModule(name: ModuleName): WebAssembly.Module {
   let module = compiled.get(name);
   if (module === undefined) {
-    module = new WebAssembly.Module(moduleBytes(name));
+    module = new WebAssembly.Module(bytesOf(name));
     compiled.set(name, module);
   }
   return module;

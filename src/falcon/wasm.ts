@@ -5,8 +5,9 @@
  * may be in any state, and the next call makes a fresh one.
  */
 import { CodedError } from '../errors.ts';
-import { MODULE as RELAXED_MODULE } from './falcon.relaxed.wasm.ts';
-import { type FalconExports, MODULE as PLAIN_MODULE } from './falcon.wasm.ts';
+import { moduleBytes } from '../moduleEdits.ts';
+import { EDITS } from './falcon.relaxed.wasm.ts';
+import { type FalconExports, MODULE } from './falcon.wasm.ts';
 
 /** `relaxed` uses relaxed SIMD instructions, on inputs for which they are exact; the results are the same. */
 export type ModuleName = 'plain' | 'relaxed';
@@ -105,7 +106,7 @@ export function machine(name: ModuleName): Machine {
 function start(name: ModuleName): Machine {
   let module = compiled.get(name);
   if (module === undefined) {
-    module = new WebAssembly.Module(moduleBytes(name));
+    module = new WebAssembly.Module(bytesOf(name));
     compiled.set(name, module);
   }
   const started = new Machine(new WebAssembly.Instance(module));
@@ -132,7 +133,7 @@ export function useModule(module: WebAssembly.Module): void {
 /** Compiles without blocking, for hosts that want it or insist on it. */
 export async function compileAsync(name: ModuleName): Promise<void> {
   if (compiled.has(name)) return;
-  compiled.set(name, await WebAssembly.compile(moduleBytes(name)));
+  compiled.set(name, await WebAssembly.compile(bytesOf(name)));
 }
 
 /**
@@ -161,9 +162,5 @@ export function discard(name: ModuleName, status: number): CodedError {
   return new CodedError('INTERNAL', { cause: new Error(`status ${status}`) });
 }
 
-function moduleBytes(name: ModuleName): Uint8Array<ArrayBuffer> {
-  const binary = atob(name === 'relaxed' ? RELAXED_MODULE : PLAIN_MODULE);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
-  return bytes;
-}
+const bytesOf = (name: ModuleName): Uint8Array<ArrayBuffer> =>
+  moduleBytes(MODULE, name === 'relaxed' ? EDITS : undefined);
