@@ -15,11 +15,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { compilePackage } from '../../scripts/compilePackage.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const here = fileURLToPath(new URL('./', import.meta.url));
-const MODULES = ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed'];
 const TRIES = 3;
 
 /** A program that the project itself has installed. */
@@ -44,15 +44,7 @@ export async function command(
 
 /** What the package holds, as the sources are now; `dist/` is left alone, others may be reading it. */
 export async function layOutPackage(folder: string): Promise<void> {
-  await command(root, installed('tsc'), [
-    '-p',
-    'tsconfig.build.json',
-    '--outDir',
-    `${folder}/dist`,
-  ]);
-  for (const name of MODULES) {
-    await copyFile(`${root}build/${name}.wasm`, `${folder}/dist/${name}.wasm`);
-  }
+  compilePackage(join(folder, 'dist'));
   for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md']) {
     await copyFile(root + name, join(folder, name));
   }
