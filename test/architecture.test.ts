@@ -22,17 +22,19 @@ const IMPORT =
 const withoutComments = (text: string): string => text.replaceAll(/\/\*[\s\S]*?\*\//g, '');
 
 function read(directory: string): Source[] {
-  return readdirSync(`${root}${directory}`, { recursive: true, encoding: 'utf8' })
-    // The bundlers that test/bundlers installs bring sources of their own.
-    .filter((name) => name.endsWith('.ts') && !/(^|\/)(node_modules|build)\//.test(name))
-    .map((name) => {
-      const path = `${directory}/${name}`;
-      const text = readFileSync(`${root}${path}`, 'utf8');
-      const imports = [...withoutComments(text).matchAll(IMPORT)].map((match) =>
-        resolve(path, (match[1] ?? match[2] ?? match[3])!),
-      );
-      return { path, text, lines: text.split('\n'), imports };
-    });
+  return (
+    readdirSync(`${root}${directory}`, { recursive: true, encoding: 'utf8' })
+      // The bundlers that test/bundlers installs bring sources of their own.
+      .filter((name) => name.endsWith('.ts') && !/(^|\/)(node_modules|build)\//.test(name))
+      .map((name) => {
+        const path = `${directory}/${name}`;
+        const text = readFileSync(`${root}${path}`, 'utf8');
+        const imports = [...withoutComments(text).matchAll(IMPORT)].map((match) =>
+          resolve(path, (match[1] ?? match[2] ?? match[3])!),
+        );
+        return { path, text, lines: text.split('\n'), imports };
+      })
+  );
 }
 
 /** A relative import as a path of the project, with its ending; a package or a builtin as it is. */
@@ -42,7 +44,7 @@ function resolve(from: string, to: string): string {
   return path.endsWith('.ts') ? path : `${path}.ts`;
 }
 
-const isGenerated = ({ path }: Source): boolean => /\.(gen|wasm)\.ts$/.test(path);
+const isGenerated = ({ path }: Source): boolean => path.endsWith('.gen.ts');
 /** Tables are exempt from the limits of size, and contain nothing else. */
 const isTable = ({ path }: Source): boolean => /[tT]ables\.ts$/.test(path);
 
@@ -85,7 +87,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       /^src\/(errors|bytes|moduleEdits)\.ts$/,
       /^src\/falcon\/(index|points|params)\.ts$/,
-      /^src\/aggregate\/(wasm|labrador(\.relaxed)?\.wasm|container|statement)\.ts$/,
+      /^src\/aggregate\/(wasm|labrador(\.relaxed)?\.wasm\.gen|container|statement)\.ts$/,
       /^src\/aggregate\/parameters\//,
     ],
   },

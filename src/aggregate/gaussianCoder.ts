@@ -16,7 +16,7 @@
  * plus a check word, which the caller derives from the bytes before the coded ones.
  */
 import type { ParameterSet } from '../falcon/index.ts';
-import { FREQUENCIES_512, FREQUENCIES_1024 } from './gaussianTables.ts';
+import { FREQUENCIES_512, FREQUENCIES_1024 } from './gaussianTables.gen.ts';
 
 /** Largest |x| that the model holds: 12 bits, as in every signature form. */
 export const MAX_COEFFICIENT = 2047;

@@ -14,8 +14,8 @@
  */
 import { CodedError } from '../errors.ts';
 import { moduleBytes } from '../moduleEdits.ts';
-import { EDITS } from './labrador.relaxed.wasm.ts';
-import { type LabradorExports, MODULE } from './labrador.wasm.ts';
+import { EDITS } from './labrador.relaxed.wasm.gen.ts';
+import { type LabradorExports, MODULE } from './labrador.wasm.gen.ts';
 
 /** `relaxed` uses relaxed SIMD instructions, on inputs for which they are exact; the results are the same. */
 export type ModuleName = 'plain' | 'relaxed';

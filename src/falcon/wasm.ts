@@ -6,8 +6,8 @@
  */
 import { CodedError } from '../errors.ts';
 import { moduleBytes } from '../moduleEdits.ts';
-import { EDITS } from './falcon.relaxed.wasm.ts';
-import { type FalconExports, MODULE } from './falcon.wasm.ts';
+import { EDITS } from './falcon.relaxed.wasm.gen.ts';
+import { type FalconExports, MODULE } from './falcon.wasm.gen.ts';
 
 /** `relaxed` uses relaxed SIMD instructions, on inputs for which they are exact; the results are the same. */
 export type ModuleName = 'plain' | 'relaxed';

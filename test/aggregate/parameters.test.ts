@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BUCKETS, bucketOf } from '../../scripts/parameters/buckets.ts';
 import { checkConstants, checkRow, limitSq } from '../../scripts/parameters/check.ts';
 import { readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
-import { TABLE, TABLE_SHA256 } from '../../src/aggregate/parameters/table.ts';
+import { TABLE, TABLE_SHA256 } from '../../src/aggregate/parameters/table.gen.ts';
 
 const row = (set: number, bucket: number): TableRow =>
   TABLE.find((candidate) => candidate[0] === set && candidate[1] === bucket)!;

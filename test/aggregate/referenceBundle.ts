@@ -3,7 +3,7 @@
  * list of bytes, no tables but the frequencies, nothing shared with src/aggregate. Slow and plain.
  */
 import { createHash } from 'node:crypto';
-import { FREQUENCIES_512, FREQUENCIES_1024 } from '../../src/aggregate/gaussianTables.ts';
+import { FREQUENCIES_512, FREQUENCIES_1024 } from '../../src/aggregate/gaussianTables.gen.ts';
 
 const M = 1n << 24n;
 const L = 1n << 32n;

@@ -108,6 +108,42 @@ describe.each([512, 1024] as const)('Falcon-%i: a fault', (degree) => {
   });
 });
 
+describe.each([512, 1024] as const)('Falcon-%i: a sampler that never accepts', (degree) => {
+  const NAN = Float64Array.of(Number.NaN);
+
+  test('a NaN in the tree: signing ends with a fault', () => {
+    expect(expand(degree)).toBe(0);
+    const good = sign(degree, COMPRESSED, 7);
+    const end = exports.preparedOffset!(logn(degree));
+    const last = new Float64Array(exports.memory.buffer, end - 8, 1);
+    const original = last[0]!;
+    last.set(NAN); // 1/sigma' of the last leaf
+    expect(sign(degree, COMPRESSED, 7).length).toBe(E_INTERNAL);
+    last[0] = original;
+    expect(sign(degree, COMPRESSED, 7)).toEqual(good);
+  });
+
+  test('a pair of which both, or only the second, find nothing', () => {
+    const sigma = degree === 512 ? 1.4 : 1.7;
+    const records = module.doubles('A', 4 * 512);
+    exports.streamInit!(at('B'));
+    const fill = (a: number, b: number) => {
+      for (let i = 0; i < 512; i++) records.set([a, b, 1 / sigma, 256 * 1.2778], 4 * i);
+    };
+    for (const [a, b, failed] of [
+      [0.25, -3.5, 0],
+      [Number.NaN, Number.NaN, 1],
+      // one pair in 43 has a tie, which sends both samples to the exact comparison
+      [0.25, Number.NaN, 1],
+      [Number.NaN, 0.25, 1],
+    ] as const) {
+      fill(a, b);
+      expect(exports.samplePairs!(512), `${a} ${b}`).toBe(failed);
+    }
+    records.fill(0);
+  });
+});
+
 /** Encodes f, g, F as a secret key of n = 512. */
 function encode512(f: readonly number[], g: readonly number[], F: readonly number[]): Uint8Array {
   const writer = new BitWriter();
@@ -256,7 +292,7 @@ test.each([512, 1024] as const)('Falcon-%i: what is wiped', (degree) => {
   expect(normSquared).toBeLessThanOrEqual(SPEC[degree].betaSquared);
   expect(bytes('EXPANDED', 8 * degree).some((x) => x !== 0)).toBe(true);
   exports.wipeSign!();
-  // public, or the rest of the module's to wipe
+  // public, or wiped by `wipe`
   const others: [string, number][] = [
     ['SK', 2336],
     ['SEED', 96],

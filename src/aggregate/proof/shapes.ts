@@ -4,7 +4,7 @@
  */
 import type { ParameterSet } from '../../falcon/index.ts';
 import { type OrdinaryLevel, type Parameters, readRow, type Shape } from '../parameters/rows.ts';
-import { TABLE } from '../parameters/table.ts';
+import { TABLE } from '../parameters/table.gen.ts';
 
 /** Parts of level 0. */
 export const PART = Object.freeze({ S: 0, W: 1, Y: 2 } as const);

@@ -5,7 +5,7 @@
 import { concat, fromHex } from '../../bytes.ts';
 import { shake256 } from '../../falcon/points.ts';
 import type { Parameters } from '../parameters/rows.ts';
-import { TABLE_SHA256 } from '../parameters/table.ts';
+import { TABLE_SHA256 } from '../parameters/table.gen.ts';
 import { i32Bytes, packResidues } from './bits.ts';
 import type { OrdinaryFields, TailFields } from './fields.ts';
 

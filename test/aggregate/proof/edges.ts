@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { aggregate, inspectAggregate, verifyAggregate } from '../../../src/aggregate/index.ts';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
-import { TABLE } from '../../../src/aggregate/parameters/table.ts';
+import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { MAX_SECTION_ITEMS, proofSize } from '../../../src/aggregate/proof/index.ts';
 import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { type SetName, signedItem, signedItems } from '../../reference/items.ts';

@@ -5,7 +5,7 @@
  */
 import { expect, test } from 'vitest';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
-import { TABLE } from '../../../src/aggregate/parameters/table.ts';
+import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { fact } from '../../support/facts.ts';
 
 /** P/2 (1 - 2^-12.4), docs of assembly/labrador/ntt.ts */

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Parameters, readRow } from '../../../src/aggregate/parameters/rows.ts';
-import { TABLE } from '../../../src/aggregate/parameters/table.ts';
+import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { packResidues } from '../../../src/aggregate/proof/bits.ts';
 import { Q_NUMBER } from '../../../src/aggregate/proof/constants.ts';
 import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';

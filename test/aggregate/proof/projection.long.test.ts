@@ -26,7 +26,7 @@ import { TOY2 } from '../reference/toyRows.ts';
 import { judge, PROJECTIONS, type Section, saltsOf } from './sections.ts';
 
 const tables = vi.hoisted(() => ({ inUse: [] as unknown[], hash: '00'.repeat(32) }));
-vi.mock('../../../src/aggregate/parameters/table.ts', () => ({
+vi.mock('../../../src/aggregate/parameters/table.gen.ts', () => ({
   TABLE: tables.inUse,
   TABLE_SHA256: tables.hash,
 }));

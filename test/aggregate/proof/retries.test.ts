@@ -25,8 +25,9 @@ const tables = vi.hoisted(() => ({
   // of no table, so that the attempts here are the same whatever the table is
   hash: '00'.repeat(32),
 }));
-vi.mock('../../../src/aggregate/parameters/table.ts', async (importOriginal) => {
-  const real = await importOriginal<typeof import('../../../src/aggregate/parameters/table.ts')>();
+vi.mock('../../../src/aggregate/parameters/table.gen.ts', async (importOriginal) => {
+  const real =
+    await importOriginal<typeof import('../../../src/aggregate/parameters/table.gen.ts')>();
   tables.real = [...real.TABLE];
   return { TABLE: tables.inUse, TABLE_SHA256: tables.hash };
 });

@@ -4,7 +4,7 @@
  */
 
 import { readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
-import { TABLE, TABLE_SHA256 } from '../../../src/aggregate/parameters/table.ts';
+import { TABLE, TABLE_SHA256 } from '../../../src/aggregate/parameters/table.gen.ts';
 import { proveSection } from '../../../src/aggregate/proof/index.ts';
 import type { Trace } from '../../../src/aggregate/proof/transcript.ts';
 import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';

@@ -1,6 +1,6 @@
 /** Runs of the prover for tests: items of a set, a row, and everything that the run shows. */
 import { createHash } from 'node:crypto';
-import { TABLE } from '../../../src/aggregate/parameters/table.ts';
+import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { headerOf, type SetName, signedItems } from '../items.ts';
 import type { Row } from './parameters.ts';
 import { proveReference } from './prove.ts';
