@@ -52,9 +52,20 @@ export function moduleBytes(plain: string, edits?: string): Uint8Array<ArrayBuff
   return edits === undefined ? base : applyEdits(base, fromBase64(edits));
 }
 
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/** Of our own text, and without `atob`, which bare realms do not have. */
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
-  return bytes;
+  const values = new Uint8Array(128);
+  for (let i = 0; i < DIGITS.length; i++) values[DIGITS.charCodeAt(i)] = i;
+  const digit = (at: number): number => values[text.charCodeAt(at)]!;
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  const out = new Uint8Array((text.length / 4) * 3 - padding);
+  for (let i = 0, at = 0; at < out.length; i += 4) {
+    const word = (digit(i) << 18) | (digit(i + 1) << 12) | (digit(i + 2) << 6) | digit(i + 3);
+    out[at++] = word >> 16;
+    out[at++] = word >> 8;
+    out[at++] = word;
+  }
+  return out;
 }

@@ -30,7 +30,7 @@ export interface FormatChoice {
 }
 
 export interface FormattedAggregate {
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly choice: FormatChoice;
 }
 

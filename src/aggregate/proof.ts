@@ -73,7 +73,7 @@ export function estimateProofBytes(statements: readonly Statement[]): number {
 export async function encodeProof(
   { items, signatures }: VerifiedBatch,
   { signal, onProgress, crew, onStats }: ProofHooks = {},
-): Promise<Uint8Array | undefined> {
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const total = items.length;
   let shown = 0;
   let stats: ProofStats = { threads: 1, memoryBytes: 0 };

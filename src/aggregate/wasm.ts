@@ -1,6 +1,6 @@
 /**
- * Labrador's module: makes an instance, hands out room in its arena as opaque handles, and calls
- * its kernels on them.
+ * Labrador's module: makes an instance, hands out room in its arena as opaque handles, and calls its
+ * kernels on them.
  *
  *   Smalls   i16[n][64]      small coefficients: digits, signatures, challenges
  *   Coefs    i64[n][64]      polynomials mod q, centred
@@ -13,12 +13,11 @@
  * memory is public.
  */
 import { CodedError } from '../errors.ts';
-import { moduleBytes } from '../moduleEdits.ts';
+import { bestModule, type ModuleName, moduleLoader } from '../wasmLoader.ts';
 import { EDITS } from './labrador.relaxed.wasm.gen.ts';
 import { type LabradorExports, MODULE } from './labrador.wasm.gen.ts';
 
-/** `relaxed` uses relaxed SIMD instructions, on inputs for which they are exact; the results are the same. */
-export type ModuleName = 'plain' | 'relaxed';
+export { bestModule, type ModuleName } from '../wasmLoader.ts';
 
 interface Region {
   readonly at: number;
@@ -61,56 +60,16 @@ const MAX_COMBINED = 32;
 /** Bytes of the prepared coefficients of two rows. */
 const COEFFICIENT_PAIR_BYTES = 4 * FORM_BYTES;
 
-/**
- * A module of one function that only engines with relaxed SIMD accept: i16x8.relaxed_q15mulr_s of two splats.
- */
-const RELAXED_PROBE = Uint8Array.of(
-  ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-  ...[0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b],
-  ...[0x03, 0x02, 0x01, 0x00],
-  ...[0x0a, 0x0f, 0x01, 0x0d, 0x00],
-  ...[0x41, 0x00, 0xfd, 0x10, 0x41, 0x00, 0xfd, 0x10],
-  ...[0xfd, 0x91, 0x02, 0x0b],
-);
+const loader = /* @__PURE__ */ moduleLoader({
+  plain: MODULE,
+  relaxed: EDITS,
+  file: 'falconry/labrador.wasm',
+  setter: 'useLabradorModule',
+  landmark: 'xofStart',
+});
 
-/** The module that this engine runs best. */
-export function bestModule(): ModuleName {
-  return WebAssembly.validate(RELAXED_PROBE) ? 'relaxed' : 'plain';
-}
-
-const compiled = new Map<ModuleName, WebAssembly.Module>();
-
-/** Compiles without blocking, for hosts that want it or insist on it. */
-export async function compileAsync(name: ModuleName): Promise<void> {
-  if (!compiled.has(name)) compiled.set(name, await WebAssembly.compile(bytesOf(name)));
-}
-
-/**
- * Runs everything that asks for no particular build on a module that the host has compiled.
- *
- * @throws TypeError if it is not a compiled module, RangeError if it is not this one (of either build)
- */
-export function useModule(module: WebAssembly.Module): void {
-  const exported =
-    module instanceof WebAssembly.Module ? WebAssembly.Module.exports(module) : undefined;
-  if (exported === undefined) throw new TypeError('"module" expected a WebAssembly.Module');
-  if (!exported.some(({ name }) => name === 'xofStart')) {
-    throw new RangeError('"module" is another WebAssembly module than the one expected here');
-  }
-  compiled.set(bestModule(), module);
-}
-
-const bytesOf = (name: ModuleName): Uint8Array<ArrayBuffer> =>
-  moduleBytes(MODULE, name === 'relaxed' ? EDITS : undefined);
-
-function compiledModule(name: ModuleName): WebAssembly.Module {
-  let module = compiled.get(name);
-  if (module === undefined) {
-    module = new WebAssembly.Module(bytesOf(name));
-    compiled.set(name, module);
-  }
-  return module;
-}
+/** As `useLabradorModule` of index.ts. */
+export const useModule = (module: WebAssembly.Module): void => loader.use(module);
 
 /** An instance and its arena. It is not shared between threads, and its calls never overlap. */
 export class Labrador {
@@ -120,7 +79,7 @@ export class Labrador {
   #peak = 0;
 
   constructor(name: ModuleName = bestModule()) {
-    const { exports } = new WebAssembly.Instance(compiledModule(name));
+    const { exports } = loader.instantiate(name);
     this.kernels = exports as unknown as LabradorExports;
     this.#rowsAt = this.kernels.ROWS.value;
   }
