@@ -25,7 +25,8 @@ const OUTPUT = 'src/middleware/ui/assets.gen.ts';
 const TARGET = ['chrome123', 'firefox120', 'safari17.5'];
 
 /** Modules that do something by being loaded; package.json says of all others that they do not. */
-const RUN_WHEN_LOADED = /\/(page\/main|page\/worker\/(main|calls)|aggregate\/threads\/worker)\.ts$/;
+const RUN_WHEN_LOADED =
+  /\/(page\/main|page\/worker\/(main|calls)|aggregate\/threads\/aggregateWorker)\.ts$/;
 
 interface Built {
   readonly name: string;

@@ -74,6 +74,7 @@ export const ERROR_CODES = Object.freeze({
   CANCELLED: meaning(409, false, 'The task was cancelled'),
 
   // Us, and the server that we are mounted in.
+  NO_WORKER: meaning(500, false, 'The worker thread of the service cannot be started'),
   BODY_CONSUMED: meaning(
     500,
     false,

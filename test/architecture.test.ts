@@ -82,7 +82,9 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     self: '',
     to: [/^src\/errors\.ts$/, /^src\/(falcon|aggregate)\/index\.ts$/],
   },
-  { from: /^src\/falcon\//, self: 'src/falcon/', to: [FOUNDATION] },
+  // The pool of threads serves every room and knows none.
+  { from: /^src\/threads\//, self: 'src/threads/', to: [FOUNDATION] },
+  { from: /^src\/falcon\//, self: 'src/falcon/', to: [FOUNDATION, /^src\/threads\//] },
   // The proof is a room within the room: it knows nothing of bundles, formats or options.
   {
     from: /^src\/aggregate\/(proof|parameters)\/|^src\/aggregate\/wasm\.ts$/,
@@ -92,6 +94,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
       /^src\/falcon\/(index|points|params)\.ts$/,
       /^src\/aggregate\/(wasm|labrador(\.relaxed)?\.wasm\.gen|container|statement)\.ts$/,
       /^src\/aggregate\/parameters\//,
+      /^src\/threads\/yieldToHost\.ts$/,
     ],
   },
   {
@@ -99,7 +102,8 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     self: 'src/aggregate/',
     to: [
       FOUNDATION,
-      /^src\/falcon\/(index|points|params|hostThreads|verifyPack)\.ts$/,
+      /^src\/falcon\/(index|points|params)\.ts$/,
+      /^src\/threads\//,
       /^@noble\/hashes\//,
     ],
   },
@@ -117,7 +121,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate|client)\/index\.ts$/,
       // The module of the library's threads, bundled.
-      /^src\/aggregate\/threads\/worker\.ts$/,
+      /^src\/aggregate\/threads\/aggregateWorker\.ts$/,
       /^src\/wire\//,
     ],
   },
@@ -148,8 +152,8 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate)\/index\.ts$/,
-      /^src\/wire\//,
-      /^(hono|zod|@asteasolutions\/zod-to-openapi|piscina)(\/|$)/,
+      /^src\/(threads|wire)\//,
+      /^(hono|zod|@asteasolutions\/zod-to-openapi)(\/|$)/,
       /^node:/,
     ],
   },
@@ -351,7 +355,7 @@ describe('the library needs nothing but the web', () => {
   test('no globals of one host', () => {
     const wrong = library
       .filter((source) => !isGenerated(source))
-      .filter(({ path }) => path !== 'src/falcon/hostThreads.ts') // asks for threads, and does without
+      .filter(({ path }) => path !== 'src/threads/host.ts') // asks for threads, and does without
       .filter(({ text }) =>
         /\b(Buffer|process|require|__dirname|Deno)\b[.(]/.test(withoutComments(text)),
       );

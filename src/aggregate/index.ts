@@ -35,9 +35,9 @@ import {
 import { MAX_SECTION_ITEMS } from './proof/index.ts';
 import { verifyProof } from './proof.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
-import { Crew } from './threads/crew.ts';
+import { aggregateWith, verifyWith } from './threaded.ts';
+import { openThreads } from './threads/threads.ts';
 import { useModule } from './wasm.ts';
-import { aggregateWith, verifyWith } from './work.ts';
 
 export { type AggregatePool, createAggregatePool } from './pool.ts';
 export type {
@@ -106,13 +106,13 @@ export async function aggregate(
   items: readonly AggregateItem[],
   options: AggregateOptions = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const { threads = 1, workerUrl, ...work } = checkAggregateOptions(options);
+  const read = checkAggregateOptions(options);
   const own = copyItems(items);
-  const crew = new Crew({ threads, workerUrl });
+  const pool = openThreads(read);
   try {
-    return await aggregateWith(crew, own, work);
+    return await aggregateWith(pool, own, read);
   } finally {
-    crew.close();
+    void pool.close();
   }
 }
 
@@ -171,12 +171,11 @@ export async function verifyAggregateAsync(
   statements: readonly Statement[],
   options: VerifyAggregateOptions = {},
 ): Promise<boolean> {
-  const { threads = 1, workerUrl, ...work } = checkVerifyOptions(options);
-  const crew = new Crew({ threads, workerUrl });
+  const pool = openThreads(checkVerifyOptions(options));
   try {
-    return await verifyWith(crew, aggregate, statements, work);
+    return await verifyWith(pool, aggregate, statements, options);
   } finally {
-    crew.close();
+    void pool.close();
   }
 }
 

@@ -1,7 +1,7 @@
 /** What the asynchronous calls can be told, and what they refuse to be told. */
 import { checkHook, readOptions } from '../arguments.ts';
-import { hostParallelism } from '../falcon/hostThreads.ts';
-
+import { hostParallelism } from '../threads/host.ts';
+import { checkThreads } from '../threads/options.ts';
 import { FORMATS } from './container.ts';
 import type { AggregateFormatOption, FormatChoice } from './format.ts';
 
@@ -29,11 +29,15 @@ export interface WorkOptions {
 
 export interface ThreadOptions {
   /**
-   * Threads to work with, the calling one included, 1 to 64. The result is the same for any number. Where the host gives no threads,
-   * or one dies, the calling thread does all of the work.
+   * Threads to work with, the calling one included, 1 to 64. The result is the same for any number.
+   * Where the host gives no threads, or one dies, the calling thread does all of the work.
    */
   readonly threads?: number;
-  /** The threads' module, for hosts that bundle: a copy of `dist/aggregate/threads/worker.js` built as an entry of its own. */
+  /**
+   * The threads' module, where the bundler does not find it: `falconry/aggregate-worker`, built as
+   * an entry of its own. A relative string counts from the page (in Node, Deno and Bun: from the
+   * process's working directory).
+   */
   readonly workerUrl?: string | URL;
 }
 
@@ -74,7 +78,7 @@ export function checkAggregateOptions<T extends AggregateOptions>(options: T, of
   checkHook('onFormat', onFormat);
   checkHook('onStats', onStats);
   checkWork(read);
-  checkThreads(read);
+  checkThreads(read.threads, MAX_THREADS);
   return read;
 }
 
@@ -85,7 +89,7 @@ export function checkVerifyOptions<T extends VerifyAggregateOptions>(
 ): T {
   const read = readOptions(options, ofPool ? WORK : [...WORK, ...THREADS]) as T;
   checkWork(read);
-  checkThreads(read);
+  checkThreads(read.threads, MAX_THREADS);
   return read;
 }
 
@@ -93,14 +97,13 @@ export function checkVerifyOptions<T extends VerifyAggregateOptions>(
  * @returns the options with their defaults
  * @throws TypeError or RangeError for unknown names, wrong types, values out of range
  */
-export function checkPoolOptions(options: AggregatePoolOptions): {
-  threads: number;
-  workerUrl: string | URL | undefined;
+export function checkPoolOptions(options: AggregatePoolOptions): AggregatePoolOptions & {
+  readonly threads: number;
 } {
   const read = readOptions(options, THREADS) as AggregatePoolOptions;
-  checkThreads(read);
+  checkThreads(read.threads, MAX_THREADS);
   const { threads = Math.min(MAX_THREADS, hostParallelism()), workerUrl } = read;
-  return { threads, workerUrl };
+  return { threads, ...(workerUrl !== undefined && { workerUrl }) };
 }
 
 function checkWork({ signal, onProgress }: WorkOptions): void {
@@ -108,20 +111,4 @@ function checkWork({ signal, onProgress }: WorkOptions): void {
     throw new TypeError('"signal" expected an AbortSignal');
   }
   checkHook('onProgress', onProgress);
-}
-
-function checkThreads({ threads, workerUrl }: ThreadOptions): void {
-  if (threads !== undefined) {
-    if (typeof threads !== 'number') {
-      throw new TypeError(`"threads" expected a number, got ${typeof threads}`);
-    }
-    if (!Number.isInteger(threads) || threads < 1 || threads > MAX_THREADS) {
-      throw new RangeError(
-        `"threads" expected an integer from 1 to ${MAX_THREADS}, got ${threads}`,
-      );
-    }
-  }
-  if (workerUrl === undefined || workerUrl instanceof URL) return;
-  if (typeof workerUrl !== 'string') throw new TypeError('"workerUrl" expected a string or URL');
-  if (!URL.canParse(workerUrl, import.meta.url)) throw new RangeError('"workerUrl" is no URL');
 }

@@ -9,6 +9,7 @@
 import { concat } from '../bytes.ts';
 import { CodedError, isCodedError } from '../errors.ts';
 import type { ParameterSet } from '../falcon/index.ts';
+import type { ThreadPool } from '../threads/pool.ts';
 import type { VerifiedBatch } from './batch.ts';
 import { encodeHeader, kindOf, type ParsedHeader, SALT_BYTES, setOfKind } from './container.ts';
 import {
@@ -26,7 +27,7 @@ import {
   verifySectionIn,
 } from './proof/index.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
-import type { Crew } from './threads/crew.ts';
+import { openSession } from './threads/threads.ts';
 
 export const PROOF_VERSION = 1;
 
@@ -38,7 +39,7 @@ export interface ProofHooks {
   /** Told about how many items are done. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** Threads to prove with. */
-  readonly crew?: Crew | undefined;
+  readonly pool?: ThreadPool | undefined;
   /** Told once: how many threads took part, and the peak bytes of their modules' memories. */
   readonly onStats?: ((stats: ProofStats) => void) | undefined;
 }
@@ -72,7 +73,7 @@ export function estimateProofBytes(statements: readonly Statement[]): number {
  */
 export async function encodeProof(
   { items, signatures }: VerifiedBatch,
-  { signal, onProgress, crew, onStats }: ProofHooks = {},
+  { signal, onProgress, pool, onStats }: ProofHooks = {},
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const total = items.length;
   let shown = 0;
@@ -93,7 +94,7 @@ export async function encodeProof(
     const members = positionsOf(items, set).map((i) => items[i]!);
     if (members.length === 0) continue;
     const start = before;
-    const section = await proveIn(crew, set, header, members, {
+    const section = await proveIn(pool, set, header, members, {
       ...(signal && { signal }),
       onProgress: (step: ProveProgress) =>
         show(start + Math.floor((members.length * step.done) / step.total)),
@@ -112,25 +113,25 @@ export async function encodeProof(
   return concat(...parts);
 }
 
-/** Proves a section with all threads of the crew; with this one alone if another is lost. */
+/** Proves a section with all threads of the pool; with this one alone if another is lost. */
 async function proveIn(
-  crew: Crew | undefined,
+  pool: ThreadPool | undefined,
   set: ParameterSet,
   header: Uint8Array,
   items: readonly SectionItem[],
   options: ProveOptions,
 ): Promise<Uint8Array | undefined> {
-  if (crew === undefined || crew.threads === 1 || items.length < LEAST_ITEMS) {
+  if (pool === undefined || pool.size === 0 || items.length < LEAST_ITEMS) {
     return proveSection(set, header, items, options);
   }
-  const session = crew.session();
+  const session = openSession(pool);
   const { signal } = options;
   const stop = (): void => session.release(new CodedError('ABORTED', { cause: signal?.reason }));
   signal?.addEventListener('abort', stop, { once: true });
   try {
     return await proveSection(set, header, items, { ...options, helpers: session.helpers });
   } catch (error) {
-    if (!isCodedError(error) || error.code !== 'THREAD_LOST' || crew.isClosed) throw error;
+    if (!isCodedError(error) || error.code !== 'THREAD_LOST' || pool.isClosed) throw error;
     return await proveSection(set, header, items, options);
   } finally {
     signal?.removeEventListener('abort', stop);

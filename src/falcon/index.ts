@@ -21,6 +21,7 @@ export {
   type VerifyPool,
   type VerifyPoolBatchOptions,
   type VerifyPoolOptions,
+  type VerifyPoolStats,
 } from './verifyPool.ts';
 export type { ModuleName } from './wasm.ts';
 

@@ -23,27 +23,31 @@ const INTO_PAGE = "import { job } from './job.js';\nglobalThis.report = job();\n
 const TO_OUTPUT =
   "import { job } from './job.js';\njob().then((report) => console.log(JSON.stringify(report)));\n";
 
-/** The workers as entries of their own, and their addresses given. */
-const WITH_ENTRIES = `import { job } from './job.js';
+const WORKERS = {
+  'verifyWorker.js': "import 'falconry/verify-worker';\n",
+  'aggregateWorker.js': "import 'falconry/aggregate-worker';\n",
+};
+/** The workers as entries of the names under which they are looked for beside a bundle of ES modules. */
+const BESIDE = { 'main.js': INTO_PAGE, ...WORKERS };
+/** The same with their addresses, for bundles that do not know their own. */
+const WITH_ADDRESSES = {
+  'main.js': `import { job } from './job.js';
 globalThis.report = job({
-  verifyWorker: './verify-worker.js',
-  aggregateWorker: './aggregate-worker.js',
+  verifyWorker: './verifyWorker.js',
+  aggregateWorker: './aggregateWorker.js',
 });
-`;
-const ENTRIES = {
-  'main.js': WITH_ENTRIES,
-  'verify-worker.js': "import 'falconry/verify-worker';\n",
-  'aggregate-worker.js': "import 'falconry/aggregate-worker';\n",
+`,
+  ...WORKERS,
 };
 const BUN_ENTRIES = {
-  ...ENTRIES,
   'main.js': `import { job } from './job.js';
 const report = await job({
-  verifyWorker: new URL('./verify-worker.js', import.meta.url),
-  aggregateWorker: new URL('./aggregate-worker.js', import.meta.url),
+  verifyWorker: new URL('./verifyWorker.js', import.meta.url),
+  aggregateWorker: new URL('./aggregateWorker.js', import.meta.url),
 });
 console.log(JSON.stringify(report));
 `,
+  ...WORKERS,
 };
 
 async function served<T>(folder: string, use: (url: string) => Promise<T>): Promise<T> {
@@ -245,7 +249,7 @@ export const CASES: readonly Case[] = [
     bundler: 'rollup',
     how: 'esm, workers as entries',
     host: 'Chromium',
-    run: () => inPage(rollup('rollup-entries', ENTRIES)),
+    run: () => inPage(rollup('rollup-entries', BESIDE)),
   },
   {
     bundler: 'rolldown',
@@ -257,7 +261,7 @@ export const CASES: readonly Case[] = [
     bundler: 'rolldown',
     how: 'esm, workers as entries',
     host: 'Chromium',
-    run: () => inPage(rolldown('rolldown-entries', ENTRIES)),
+    run: () => inPage(rolldown('rolldown-entries', BESIDE)),
   },
   {
     bundler: 'esbuild',
@@ -269,7 +273,7 @@ export const CASES: readonly Case[] = [
     bundler: 'esbuild',
     how: 'esm, workers as entries',
     host: 'Chromium',
-    run: () => inPage(esbuild('esbuild-entries', 'esm', ENTRIES)),
+    run: () => inPage(esbuild('esbuild-entries', 'esm', BESIDE)),
   },
   {
     bundler: 'esbuild',
@@ -279,9 +283,9 @@ export const CASES: readonly Case[] = [
   },
   {
     bundler: 'esbuild',
-    how: 'iife, workers as entries',
+    how: 'iife, workers as entries, `workerUrl`',
     host: 'Chromium',
-    run: () => inPage(esbuild('esbuild-iife-entries', 'iife', ENTRIES)),
+    run: () => inPage(esbuild('esbuild-iife-entries', 'iife', WITH_ADDRESSES)),
   },
   {
     bundler: 'esbuild',
@@ -297,7 +301,7 @@ export const CASES: readonly Case[] = [
   },
   {
     bundler: 'bun',
-    how: '`build --compile`, workers as entries',
+    how: '`build --compile`, workers as entries, `workerUrl`',
     host: 'itself',
     run: () => bunCompile('bun-entries', BUN_ENTRIES),
   },

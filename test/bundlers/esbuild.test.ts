@@ -2,7 +2,7 @@
  * One bundler in every short run: esbuild bundles what the package holds, and Node runs it. The other bundlers, and browsers, are
  * in bundlers.long.test.ts.
  */
-import { mkdir, rm, symlink } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { command, installed, layOutPackage, project } from './project.ts';
@@ -12,16 +12,15 @@ const PRINT = 'console.log(JSON.stringify(report));';
 const FILES = {
   'plain.js': `import { job } from './job.js';\njob().then((report) => ${PRINT.slice(0, -1)});\n`,
   'main.js': `import { job } from './job.js';
-const report = await job({
-  verifyWorker: new URL('./verify-worker.mjs', import.meta.url),
-  aggregateWorker: new URL('./aggregate-worker.mjs', import.meta.url),
-});
+const report = await job();
 ${PRINT}
 `,
-  'verify-worker.js': "import 'falconry/verify-worker';\n",
-  'aggregate-worker.js': "import 'falconry/aggregate-worker';\n",
+  'verifyWorker.js': "import 'falconry/verify-worker';
+",
+  'aggregateWorker.js': "import 'falconry/aggregate-worker';
+",
 };
-const ENTRIES = ['main.js', 'verify-worker.js', 'aggregate-worker.js'];
+const ENTRIES = ['main.js', 'verifyWorker.js', 'aggregateWorker.js'];
 
 let folder: string;
 
@@ -42,8 +41,9 @@ async function outcome(entries: readonly string[], args: readonly string[], file
 }
 
 test('esm, with the workers as entries: two threads', LONG, async () => {
-  const args = ['--format=esm', '--platform=node', '--out-extension:.js=.mjs'];
-  expect(await outcome(ENTRIES, args, 'main.mjs')).toEqual({
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  const args = ['--format=esm', '--platform=node'];
+  expect(await outcome(ENTRIES, args, 'main.js')).toEqual({
     falcon512: true,
     verifyPool: { threads: 2, correct: true },
     aggregate: { threads: 2, correct: true },

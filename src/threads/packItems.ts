@@ -1,49 +1,47 @@
 /**
- * How a run of batch items travels to a thread: one buffer, transferred, nothing cloned.
+ * How items travel to a thread: as one buffer, handed over, with nothing cloned.
  *
  *   u32[0]                  count of items
  *   u32[1]                  count of distinct keys
  *   u32[2 + k]              bytes of key k
  *   u32[2 + keys + 3 i]     key number, signature bytes, message bytes of item i
- *   ...                     then the bytes: all keys, then signature and message of each item, without gaps
+ *   ...                     then the bytes: all keys, then signature and message of each item,
+ *                           without gaps
  *
  * A key object that several items share travels once, so that the thread can share its preparation.
  */
 import { InputBytes, isBytes } from '../arguments.ts';
-import type { BatchItem, InvalidBatchItem, ParameterSet } from './types.ts';
 
-/** One run of items. */
-export interface VerifyRequest {
-  readonly id: number;
-  readonly parameterSet: ParameterSet;
-  readonly buffer: ArrayBuffer;
+/** Signature, message and key; the key as its bytes, or prepared with its bytes in it. */
+export interface PackableItem {
+  readonly signature: Uint8Array;
+  readonly message: Uint8Array;
+  readonly publicKey: Uint8Array | { readonly publicKey: Uint8Array };
 }
 
-/** Its answer: indexes count from the start of the run; `error` is the text of an unexpected exception. */
-export interface VerifyAnswer {
-  readonly id: number;
-  readonly buffer: ArrayBuffer;
-  readonly invalid: readonly InvalidBatchItem[];
-  readonly error?: string;
+/** An item as it comes out at the other end: its bytes are views on one buffer. */
+export interface UnpackedItem extends PackableItem {
+  readonly publicKey: Uint8Array;
 }
 
 const WORD = 4;
 
 /** Bytes of the encoded key of an item, prepared or not. */
-const keyBytes = ({ publicKey }: BatchItem): InputBytes =>
+const keyBytes = ({ publicKey }: PackableItem): InputBytes =>
   new InputBytes('publicKey', isBytes(publicKey) ? publicKey : publicKey.publicKey);
 
 /**
  * Packs `items[from..to)`.
  *
- * @param allocate gives a buffer of at least so many bytes, whose content does not matter
+ * @param allocate gives a buffer of at least so many bytes, whose content does not matter; left
+ *   out: one of just as many
  * @returns that buffer, filled from its start
  */
 export function packItems(
-  items: readonly BatchItem[],
-  from: number,
-  to: number,
-  allocate: (size: number) => ArrayBuffer,
+  items: readonly PackableItem[],
+  from = 0,
+  to = items.length,
+  allocate = (size: number): ArrayBuffer => new ArrayBuffer(size),
 ): ArrayBuffer {
   const count = to - from;
   const keyNumbers = new Map<object, number>();
@@ -93,8 +91,8 @@ export function packItems(
   return buffer;
 }
 
-/** The exact inverse of {@link packItems}: items whose bytes are views on the buffer, keys shared as they were. */
-export function unpackItems(buffer: ArrayBuffer): BatchItem[] {
+/** The exact inverse of {@link packItems}; keys are shared as they were. */
+export function unpackItems(buffer: ArrayBuffer): UnpackedItem[] {
   const [count, keyCount] = new Uint32Array(buffer, 0, 2) as unknown as [number, number];
   const words = 2 + keyCount + 3 * count;
   const head = new Uint32Array(buffer, 0, words);
@@ -107,7 +105,7 @@ export function unpackItems(buffer: ArrayBuffer): BatchItem[] {
   let word = 2;
   const keys: Uint8Array[] = [];
   for (let k = 0; k < keyCount; k++) keys.push(take(head[word++]!));
-  const items: BatchItem[] = [];
+  const items: UnpackedItem[] = [];
   for (let i = 0; i < count; i++) {
     const publicKey = keys[head[word++]!]!;
     const signature = take(head[word++]!);

@@ -1,27 +1,21 @@
-/** Module of a crew's threads: each holds a share of every proof it takes part in, and keeps its memory for the next one. */
-import { serveThread } from '../../falcon/hostThreads.ts';
+/**
+ * Module of an aggregate's threads: each holds a share of every proof it takes part in, and keeps its
+ * memory for the next one.
+ */
+import { falcon512 } from '../../falcon/index.ts';
+import { serveThread } from '../../threads/serve.ts';
 import { invalidItems } from '../batch.ts';
 import { ColumnProver, foldOnIdle, holdInstances, runStep } from '../proof/index.ts';
-import { type Answer, faultOf, flatten, type Request, unpackWork, type Work } from './messages.ts';
+import { AGGREGATE_WORKER, unpackWork, type Work } from './work.ts';
 
 const shares = new Map<number, ColumnProver>();
 
-// The thread ends with its crew, and so does what it holds.
+// Where WebAssembly is forbidden, the thread ends here, before its hello, and is not used.
+falcon512.verifyBatch([]);
+// The thread ends with its pool, and so does what it holds.
 holdInstances();
 
-const post = serveThread((message, reply) => {
-  const { id, work } = message as Request;
-  let answer: Answer;
-  const buffers: ArrayBuffer[] = [];
-  try {
-    const value = flatten(perform(unpackWork(work)), buffers);
-    answer = { id, value, memoryBytes: memoryBytes() };
-  } catch (error) {
-    answer = { id, fault: faultOf(error) };
-  }
-  reply(answer, buffers);
-});
-post({ hello: true } satisfies Answer);
+serveThread(AGGREGATE_WORKER, (work) => perform(unpackWork(work)), memoryBytes);
 
 function perform(work: Work): unknown {
   switch (work.kind) {

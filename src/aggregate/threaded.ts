@@ -1,50 +1,24 @@
-/** The asynchronous calls, on the threads of a crew: verification of every item, the aggregate, its verification. */
-import { CodedError, type InvalidItem } from '../errors.ts';
+/** The asynchronous calls, on the threads of a pool: verification of every item, the aggregate, its verification. */
+import type { InvalidItem } from '../errors.ts';
+import type { ThreadPool } from '../threads/pool.ts';
+import { Slices, throwIfAborted } from '../threads/slices.ts';
 import { type AggregateItem, invalidItems, startBatch, type VerifiedBatch } from './batch.ts';
 import { encodeAggregate, requireFormat } from './format.ts';
 import { type Claim, itemsOfBundle, readClaim } from './judge.ts';
 import type { PoolAggregateOptions, WorkOptions } from './options.ts';
-import { type FoldJob, type FoldResult, foldOnIdle, yieldToHost } from './proof/index.ts';
+import { type FoldJob, type FoldResult, foldOnIdle } from './proof/index.ts';
 import { type ProofStats, verifyProofIn } from './proof.ts';
 import type { Statement } from './statement.ts';
-import type { Crew } from './threads/crew.ts';
+import { packWork, type Work } from './threads/work.ts';
 
 /** Items that are verified between two looks at the clock, the signal and the progress. */
 const STEP_ITEMS = 64;
-/** Work for about this long before other work of the thread gets its turn. */
-const SLICE_MS = 10;
 /** Parts of a verification for each thread: threads end together, and progress shows. */
 const PARTS_PER_THREAD = 6;
 
-/** Keeps the calling thread responsive while it works. */
-class Slices {
-  readonly #signal: AbortSignal | undefined;
-  readonly #show: () => void;
-  #end = 0;
-
-  constructor(signal: AbortSignal | undefined, show: () => void) {
-    this.#signal = signal;
-    this.#show = show;
-  }
-
-  /** To be called often. @throws CodedError `ABORTED` */
-  async pause(): Promise<void> {
-    throwIfAborted(this.#signal);
-    if (performance.now() < this.#end) return;
-    this.#show();
-    await yieldToHost();
-    throwIfAborted(this.#signal);
-    this.#end = performance.now() + SLICE_MS;
-  }
-}
-
-export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new CodedError('ABORTED', { cause: signal.reason });
-}
-
 /** What `aggregate` does with arguments that have been checked. */
 export async function aggregateWith(
-  crew: Crew,
+  pool: ThreadPool,
   items: readonly AggregateItem[],
   options: PoolAggregateOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
@@ -52,12 +26,12 @@ export async function aggregateWith(
   requireFormat(items, format);
   throwIfAborted(signal);
   const total = items.length;
-  const batch = await verifiedBatch(crew, items, options);
+  const batch = await verifiedBatch(pool, items, options);
   onProgress?.({ phase: 'verifying', done: total, total });
   throwIfAborted(signal);
   let stats: ProofStats = { threads: 1, memoryBytes: 0 };
   const { bytes, choice } = await encodeAggregate(batch, format, {
-    crew,
+    pool,
     signal,
     onProgress: onProgress && ((done) => onProgress({ phase: 'aggregating', done, total })),
     onStats: (ofProof) => {
@@ -72,14 +46,14 @@ export async function aggregateWith(
 }
 
 async function verifiedBatch(
-  crew: Crew,
+  pool: ThreadPool,
   items: readonly AggregateItem[],
   { signal, onProgress }: WorkOptions,
 ): Promise<VerifiedBatch> {
   const chunks = chunksOf(items);
-  const refused = await checkChunks(crew, items.length, chunks, { signal, onProgress });
+  const refused = await checkChunks(pool, items.length, chunks, { signal, onProgress });
   const batch = startBatch();
-  const slices = new Slices(signal, () => undefined);
+  const slices = new Slices(signal);
   for (const [i, chunk] of chunks.entries()) {
     batch.add(chunk, refused[i]!);
     await slices.pause();
@@ -89,12 +63,12 @@ async function verifiedBatch(
 
 /** What `findInvalid` does, for items that are known to be of the right types. */
 export async function invalidItemsIn(
-  crew: Crew,
+  pool: ThreadPool,
   items: readonly AggregateItem[],
   options: WorkOptions,
 ): Promise<InvalidItem[]> {
   throwIfAborted(options.signal);
-  const refused = await checkChunks(crew, items.length, chunksOf(items), options);
+  const refused = await checkChunks(pool, items.length, chunksOf(items), options);
   return refused.flatMap((list, chunk) =>
     list.map(({ index, reason }) => ({ index: STEP_ITEMS * chunk + index, reason })),
   );
@@ -107,14 +81,14 @@ const chunksOf = (items: readonly AggregateItem[]): AggregateItem[][] =>
 
 /** The invalid items of every chunk. */
 function checkChunks(
-  crew: Crew,
+  pool: ThreadPool,
   total: number,
   chunks: readonly AggregateItem[][],
   { signal, onProgress }: { [K in keyof WorkOptions]: WorkOptions[K] | undefined },
 ): Promise<readonly InvalidItem[][]> {
   let done = 0;
   const slices = new Slices(signal, () => onProgress?.({ phase: 'verifying', done, total }));
-  return crew.spread(chunks, {
+  return spread(pool, chunks, {
     signal,
     work: (chunk) => ({ kind: 'check', items: chunk }),
     local: async (chunk) => {
@@ -129,7 +103,7 @@ function checkChunks(
 
 /** What `verifyAggregateAsync` does with options that have been checked. */
 export async function verifyWith(
-  crew: Crew,
+  pool: ThreadPool,
   aggregate: Uint8Array,
   statements: readonly Statement[],
   options: WorkOptions,
@@ -142,9 +116,9 @@ export async function verifyWith(
   let isValid: boolean;
   if (claim.header.format === 'bundle') {
     const items = itemsOfBundle(claim);
-    isValid = items !== undefined && (await invalidItemsIn(crew, items, options)).length === 0;
+    isValid = items !== undefined && (await invalidItemsIn(pool, items, options)).length === 0;
   } else {
-    isValid = await verifyProofWith(crew, claim, options);
+    isValid = await verifyProofWith(pool, claim, options);
   }
   throwIfAborted(signal);
   onProgress?.({ phase: 'verifying', done: total, total });
@@ -152,7 +126,7 @@ export async function verifyWith(
 }
 
 function verifyProofWith(
-  crew: Crew,
+  pool: ThreadPool,
   { bytes, header, statements }: Claim,
   { signal, onProgress }: WorkOptions,
 ): Promise<boolean> {
@@ -162,12 +136,9 @@ function verifyProofWith(
   const slices = new Slices(signal, () => {
     onProgress?.({ phase: 'verifying', done: Math.floor(done), total });
   });
-  const spread = async (
-    jobs: readonly FoldJob[],
-    items: number,
-  ): Promise<readonly FoldResult[]> => {
+  const fold = async (jobs: readonly FoldJob[], items: number): Promise<readonly FoldResult[]> => {
     done = before;
-    const results = await crew.spread<FoldJob, FoldResult>(jobs, {
+    const results = await spread<FoldJob, FoldResult>(pool, jobs, {
       signal,
       work: (job) => ({ kind: 'fold', job }),
       local: async (job) => {
@@ -185,6 +156,30 @@ function verifyProofWith(
     before += items;
     return results;
   };
-  const parts = PARTS_PER_THREAD * crew.threads;
-  return verifyProofIn(bytes, header, statements, parts, spread);
+  const parts = PARTS_PER_THREAD * (pool.size + 1);
+  return verifyProofIn(bytes, header, statements, parts, fold);
+}
+
+/** Does all jobs, each here or in another thread. @returns the results in the order of the jobs */
+async function spread<J, R>(
+  pool: ThreadPool,
+  jobs: readonly J[],
+  way: {
+    readonly work: (job: J) => Work;
+    readonly local: (job: J) => Promise<R>;
+    readonly onDone: (job: J) => void;
+    readonly signal: AbortSignal | undefined;
+  },
+): Promise<R[]> {
+  const results = new Array<R>(jobs.length);
+  await pool.spread<[number, J], R>(jobs.entries(), jobs.length - 1, {
+    signal: way.signal,
+    parcel: ([, job]) => packWork(way.work(job)),
+    local: ([, job]) => way.local(job),
+    onDone([i, job], result) {
+      results[i] = result;
+      way.onDone(job);
+    },
+  });
+  return results;
 }
