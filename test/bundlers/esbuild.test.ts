@@ -11,14 +11,9 @@ const LONG = { timeout: 300_000 };
 const PRINT = 'console.log(JSON.stringify(report));';
 const FILES = {
   'plain.js': `import { job } from './job.js';\njob().then((report) => ${PRINT.slice(0, -1)});\n`,
-  'main.js': `import { job } from './job.js';
-const report = await job();
-${PRINT}
-`,
-  'verifyWorker.js': "import 'falconry/verify-worker';
-",
-  'aggregateWorker.js': "import 'falconry/aggregate-worker';
-",
+  'main.js': `import { job } from './job.js';\nconst report = await job();\n${PRINT}\n`,
+  'verifyWorker.js': "import 'falconry/verify-worker';\n",
+  'aggregateWorker.js': "import 'falconry/aggregate-worker';\n",
 };
 const ENTRIES = ['main.js', 'verifyWorker.js', 'aggregateWorker.js'];
 
