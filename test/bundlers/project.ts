@@ -43,7 +43,7 @@ export async function command(
 }
 
 /** What the package holds, as the sources are now; `dist/` is left alone, others may be reading it. */
-export async function layOutPackage(folder: string): Promise<void> {
+async function layOutPackage(folder: string): Promise<void> {
   compilePackage(join(folder, 'dist'));
   for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md']) {
     await copyFile(root + name, join(folder, name));
