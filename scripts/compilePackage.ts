@@ -16,6 +16,7 @@ export function compilePackage(dist: string): void {
   for (const name of MODULES) {
     copyFileSync(join(root, `build/${name}.wasm`), join(dist, `${name}.wasm`));
   }
+  copyFileSync(join(root, 'src/wasmModule.d.ts'), join(dist, 'wasmModule.d.ts'));
   chmodSync(join(dist, 'cli/main.js'), 0o755);
   removeUnreachableTypes(dist);
 }

@@ -1,6 +1,6 @@
 /**
- * Labrador's module: makes an instance, hands out room in its arena as opaque handles, and calls its
- * kernels on them.
+ * Labrador's module: makes an instance, hands out room in its arena as opaque handles, and calls
+ * its kernels on them.
  *
  *   Smalls   i16[n][64]      small coefficients: digits, signatures, challenges
  *   Coefs    i64[n][64]      polynomials mod q, centred
