@@ -157,7 +157,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
       /^src\/(falcon|aggregate)\/index\.ts$/,
       /^src\/(middleware|wire)\//,
       /^src\/client\/index\.ts$/,
-      /^(@hono\/node-server|zod)$/,
+      /^@hono\/node-server$/,
       /^node:/,
     ],
   },

@@ -6,15 +6,9 @@ import { EXIT } from './exitCodes.ts';
 import type { Finding } from './finding.ts';
 import { hasColour } from './progress.ts';
 import { findFaults } from './serveChecks.ts';
-import {
-  effective,
-  resolveService,
-  SERVE_SETTINGS,
-  type ServeSetting,
-  serviceOptions,
-  showValue,
-} from './serveConfig.ts';
-import { ALL_SETTINGS } from './settings.ts';
+import { resolveService, serviceOptions } from './serveConfig.ts';
+import { ALL_SETTINGS, SERVE_SETTINGS, type ServeSetting } from './settings.ts';
+import { showValue } from './settingText.ts';
 
 /** One setting, as it is explained: a secret's value is not in it. */
 interface Explained {
@@ -41,11 +35,11 @@ export async function check(invocation: Invocation<ServeSetting>): Promise<numbe
   try {
     const settings = resolveService(serviceOptions(config));
     explained = SERVE_SETTINGS.map((name): Explained => {
-      const setting = ALL_SETTINGS[name]!;
+      const row = ALL_SETTINGS[name]!;
       const { source, at, secretFile } = config.origins[name];
-      const found = effective(name, config, settings);
-      const hidden = setting.kind === 'secret' && found !== undefined;
-      const shown = hidden ? '(hidden)' : showValue(setting, found) || setting.fallbackText;
+      const found = config.values[name];
+      const hidden = row.type === 'secret' && found !== undefined;
+      const shown = hidden ? '(hidden)' : showValue(row, found) || row.fallbackText;
       const where = secretFile === undefined ? at : `${at} → ${secretFile}`;
       const value = hidden ? null : (found ?? null);
       return { name, value, text: shown ?? null, source, at: where };

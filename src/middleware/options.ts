@@ -5,6 +5,8 @@
 import type { AggregateFormatOption } from '../aggregate/index.ts';
 import type { BlobStore } from './blobs/blobStore.ts';
 import type { KeyStore } from './keys/keyStore.ts';
+import { readOptions } from './optionRows.ts';
+import { CLIENT_LIMITS, SERVICE_OPTIONS } from './optionTable.ts';
 import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
 import type { Task } from './task.ts';
 
@@ -134,92 +136,84 @@ export type Settings = Readonly<
 /** The embedded store, in the data directory. */
 export const STORE_FILE = 'falconry.sqlite';
 
-/** More do not fit into an aggregate. */
-const MAX_SIGNATURES = 8192;
-const MIB = 1024 * 1024;
-const HOUR_MS = 3_600_000;
-const MAX_MS = 2 ** 31 - 1;
+/** Options that are code, or objects with methods of the host. */
+const CODE = [
+  'store',
+  'blobs',
+  'keyStore',
+  'authenticate',
+  'onEvent',
+  'logger',
+  'limits',
+] as const satisfies readonly (keyof ServiceOptions)[];
+
+/** The methods that tell whether an object is a port. */
+const METHODS = {
+  store: ['put', 'get', 'list', 'claim', 'finish', 'secret', 'close'],
+  blobs: ['put', 'get', 'delete', 'uploadUrl', 'resultUrl', 'checkUrl'],
+  keyStore: ['signingKey'],
+  logger: ['debug', 'info', 'warn', 'error'],
+} as const;
 
 const nothing = () => {};
 const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-/** What is below `/v1/` beside the service's own name; `v1` itself would hide where the service is mounted. */
-const TAKEN_NAMES: ReadonlySet<string> = new Set(['docs', 'openapi.json', 'ui', 'v1']);
-
-const SERVICE_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._~-]{0,62}[A-Za-z0-9])?$/;
-
 /**
  * Checks options and fills in defaults.
  *
- * @throws TypeError for an unknown name or wrong type, RangeError for a value that cannot be
+ * @throws TypeError for an unknown name or a wrong type, RangeError for a value out of range
  */
 export function resolveOptions(options: ServiceOptions = {}): Settings {
-  const read = reader('options', options);
-  const limits = reader('options.limits', read.object('limits') ?? {});
-  const settings: Mutable<Settings> = {
-    serviceName: read.text('serviceName', 'svc'),
-    dataDirectory: read.text('dataDirectory', '.falconry'),
-    publicUrl: checkedUrl(read.optionalText('publicUrl')),
-    trustProxy: read.flag('trustProxy', false),
-    cors: read.origins('cors'),
-    ui: read.flag('ui', true),
-    store: read.port('store', ['put', 'get', 'list', 'claim', 'finish', 'secret', 'close']),
-    blobs: read.port('blobs', ['put', 'get', 'delete', 'uploadUrl', 'resultUrl', 'checkUrl']),
-    keyStore: read.port('keyStore', ['signingKey']),
-    authenticate: read.hook('authenticate'),
-    signing: read.flag('signing', globalThis.process?.env.NODE_ENV !== 'production'),
-    signingKeyPerClient: read.flag('signingKeyPerClient', false),
-    aggregateFormat: read.choice('aggregateFormat', 'auto', ['auto', 'proof', 'bundle']),
-    maxSignatures: read.integer('maxSignatures', 1722, 1, MAX_SIGNATURES),
-    maxDigestBytes: read.integer('maxDigestBytes', 4096, 0, 16 * MIB),
-    maxBodyBytes: read.integer('maxBodyBytes', 32 * MIB, 1024, 1024 * MIB),
-    maxBufferedBytes: read.integer('maxBufferedBytes', 128 * MIB, 1024, 64 * 1024 * MIB),
-    bodyIdleTimeoutMs: read.integer('bodyIdleTimeoutMs', 30_000, 10, MAX_MS),
-    uploadUrlTtlMs: read.integer('uploadUrlTtlMs', HOUR_MS, 1, MAX_MS),
-    resultUrlTtlMs: read.integer('resultUrlTtlMs', HOUR_MS, 1, MAX_MS),
-    retentionMs: read.optionalInteger('retentionMs', 0, Number.MAX_SAFE_INTEGER),
-    limits: {
-      requestsPerSecond: limits.integer('requestsPerSecond', 500, 1, 1e9),
-      burst: limits.integer('burst', 1000, 1, 1e9),
-      openTasks: limits.integer('openTasks', 10_000, 0, Number.MAX_SAFE_INTEGER),
-      storedBytes: limits.integer('storedBytes', 4096 * MIB, 0, Number.MAX_SAFE_INTEGER),
-      eventStreams: limits.integer('eventStreams', 32, 0, 1e6),
-      refusedPerSecond: limits.integer('refusedPerSecond', 50, 1, 1e9),
-      refusedBurst: limits.integer('refusedBurst', 500, 1, 1e9),
-    },
-    workers: read.flag('workers', true),
-    threads: read.integer('threads', defaultThreads(), 1, 256),
-    leaseMs: read.integer('leaseMs', 10_000, 200, 600_000),
-    onEvent: nothing,
-    logger: guardedLogger(read.port('logger', ['debug', 'info', 'warn', 'error']) ?? SILENT),
+  const values = readOptions('options', SERVICE_OPTIONS, options, CODE);
+  const limits = readOptions('options.limits', CLIENT_LIMITS, options.limits ?? {});
+  const logger = guardedLogger(port(options, 'logger') ?? SILENT);
+  const onEvent = hook(options, 'onEvent') ?? nothing;
+  const settings: Settings = {
+    ...values,
+    limits,
+    store: port(options, 'store'),
+    blobs: port(options, 'blobs'),
+    keyStore: port(options, 'keyStore'),
+    authenticate: hook(options, 'authenticate'),
+    onEvent: guarded(onEvent, (error) => logger.error('onEvent failed', { error: String(error) })),
+    logger,
   };
-  const onEvent = read.hook('onEvent');
-  const { logger } = settings;
-  if (onEvent) {
-    settings.onEvent = guarded(onEvent, (error) =>
-      logger.error('onEvent failed', { error: String(error) }),
-    );
-  }
-  read.end();
-  limits.end();
-  if (!SERVICE_NAME.test(settings.serviceName)) {
-    throw new RangeError('"options.serviceName" must be one path segment of letters and digits');
-  }
-  if (TAKEN_NAMES.has(settings.serviceName)) {
-    throw new RangeError(`"options.serviceName" must not be ${settings.serviceName}`);
-  }
-  if (settings.dataDirectory === '') throw new RangeError('"options.dataDirectory" is empty');
   if (settings.maxBufferedBytes < settings.maxBodyBytes) {
-    throw new RangeError('"options.maxBufferedBytes" must be at least maxBodyBytes');
+    throw new RangeError(
+      '"options.maxBufferedBytes" must not be smaller than "options.maxBodyBytes"',
+    );
   }
   const keyless = settings.store !== undefined && !('findApiKey' in settings.store);
   if (keyless && settings.authenticate === undefined) {
-    throw new TypeError('"options.authenticate" is needed with a store that keeps no API keys');
+    throw new TypeError(
+      '"options.authenticate" is needed, since "options.store" keeps no API keys',
+    );
   }
   return settings;
 }
 
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+/** An object of the host's, with the methods that it must have. */
+function port<Name extends keyof typeof METHODS>(
+  options: ServiceOptions,
+  name: Name,
+): ServiceOptions[Name] {
+  const value = options[name];
+  if (value === undefined) return value;
+  const given = value as unknown as Record<string, unknown> | null;
+  const missing = METHODS[name].filter((method) => typeof given?.[method] !== 'function');
+  if (missing.length === 0) return value;
+  throw new TypeError(`"options.${name}" must be an object with ${missing.join(', ')}()`);
+}
+
+/** A function of the host's. */
+function hook<Name extends 'authenticate' | 'onEvent'>(
+  options: ServiceOptions,
+  name: Name,
+): ServiceOptions[Name] {
+  const value = options[name];
+  if (value === undefined || typeof value === 'function') return value;
+  throw new TypeError(`"options.${name}" must be a function`);
+}
 
 /** The host's hooks hear of everything and stop nothing, whether they throw or reject. */
 function guarded<Args extends unknown[]>(
@@ -245,104 +239,5 @@ function guardedLogger(logger: Logger): Logger {
     info: method('info'),
     warn: method('warn'),
     error: method('error'),
-  };
-}
-
-function defaultThreads(): number {
-  const available = globalThis.navigator?.hardwareConcurrency ?? 2;
-  return Math.min(8, Math.max(1, available - 1));
-}
-
-function checkedUrl(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new RangeError('"options.publicUrl" must be an absolute http or https url, no query');
-  }
-  return text.replace(/\/+$/, '');
-}
-
-/** Takes named values out of an object, with their types checked; `end` refuses what is left. */
-function reader<T extends object>(where: string, source: T) {
-  if (typeof source !== 'object' || source === null)
-    throw new TypeError(`"${where}" must be an object`);
-  const left = new Set(Object.keys(source));
-  type Name = keyof T & string;
-  const take = <N extends Name>(name: N): T[N] => {
-    left.delete(name);
-    return source[name];
-  };
-  const wrongType = (name: string, expected: string) =>
-    new TypeError(`"${where}.${name}" must be ${expected}`);
-
-  const optionalInteger = (name: Name, min: number, max: number): number | undefined => {
-    const value: unknown = take(name);
-    if (value === undefined) return undefined;
-    if (typeof value !== 'number' || !Number.isInteger(value)) throw wrongType(name, 'an integer');
-    if (value < min || value > max) {
-      throw new RangeError(`"${where}.${name}" must be from ${min} to ${max}, got ${value}`);
-    }
-    return value;
-  };
-  const optionalText = (name: Name): string | undefined => {
-    const value: unknown = take(name);
-    if (value !== undefined && typeof value !== 'string') throw wrongType(name, 'a string');
-    return value;
-  };
-  return {
-    optionalInteger,
-    optionalText,
-    integer: (name: Name, fallback: number, min: number, max: number) =>
-      optionalInteger(name, min, max) ?? fallback,
-    text: (name: Name, fallback: string) => optionalText(name) ?? fallback,
-    flag(name: Name, fallback: boolean): boolean {
-      const value: unknown = take(name);
-      if (value !== undefined && typeof value !== 'boolean') throw wrongType(name, 'true or false');
-      return value ?? fallback;
-    },
-    choice<C extends string>(name: Name, fallback: C, choices: readonly C[]): C {
-      const value = optionalText(name) ?? fallback;
-      if (!(choices as readonly string[]).includes(value)) {
-        throw new RangeError(`"${where}.${name}" must be one of: ${choices.join(', ')}`);
-      }
-      return value as C;
-    },
-    origins(name: Name): '*' | readonly string[] | undefined {
-      const value: unknown = take(name);
-      if (value === undefined || value === '*') return value;
-      if (!Array.isArray(value)) throw wrongType(name, "'*' or an array of origins");
-      for (const origin of value) {
-        if (typeof origin !== 'string') throw wrongType(name, "'*' or an array of origins");
-        if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
-          throw new RangeError(`"${where}.${name}" holds "${origin}", which is not an origin`);
-        }
-      }
-      return [...value];
-    },
-    hook<N extends Name>(name: N): T[N] {
-      const value = take(name);
-      if (value !== undefined && typeof value !== 'function') throw wrongType(name, 'a function');
-      return value;
-    },
-    object<N extends Name>(name: N): T[N] {
-      const value = take(name);
-      if (value !== undefined && (typeof value !== 'object' || value === null)) {
-        throw wrongType(name, 'an object');
-      }
-      return value;
-    },
-    port<N extends Name>(name: N, methods: readonly string[]): T[N] {
-      const value = take(name);
-      if (value === undefined) return value;
-      const missing = methods.filter(
-        (method) => typeof (value as Record<string, unknown> | null)?.[method] !== 'function',
-      );
-      if (missing.length > 0) throw wrongType(name, `an object with ${missing.join(', ')}()`);
-      return value;
-    },
-    end(): void {
-      const [unknown] = left;
-      if (unknown !== undefined) throw new TypeError(`"${where}.${unknown}" is not an option`);
-    },
   };
 }
