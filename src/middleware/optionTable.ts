@@ -56,7 +56,7 @@ export const SERVICE_OPTIONS = {
   }),
   ui: flag('serve the page at /v1/ui', { fallback: true, group: 'Server' }),
 
-  serviceName: text("the service's segment in every path", {
+  serviceName: text("the service's segment in paths", {
     placeholder: 'name',
     fallback: 'svc',
     check: checkServiceName,
