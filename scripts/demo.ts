@@ -15,7 +15,7 @@ import { falcon512 } from '../src/falcon/index.ts';
 import { falconService } from '../src/middleware/index.ts';
 import { decodeWireHex, encodeWireHex } from '../src/wire/hex.ts';
 import type { ResultFile } from '../src/wire/resultFile.ts';
-import { formatTaskFile, type TaskItem } from '../src/wire/taskFile.ts';
+import { formatTaskFile, type TaskItem } from '../src/wire/triple.ts';
 import { checkResult } from './demo/checks.ts';
 import { bytes, progress, table, time } from './demo/terminal.ts';
 

@@ -118,6 +118,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
       /^src\/(errors|bytes)\.ts$/,
       /^src\/middleware\/(stores|blobs)\//,
       /^src\/middleware\/task\.ts$/,
+      /^src\/wire\/taskStates\.ts$/,
       /^node:/,
     ],
   },
@@ -147,7 +148,13 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
   {
     from: /^src\/client\//,
     self: 'src/client/',
-    to: [/^src\/(errors|bytes)\.ts$/, /^src\/aggregate\/index\.ts$/],
+    to: [
+      /^src\/(errors|bytes)\.ts$/,
+      /^src\/aggregate\/index\.ts$/,
+      // Formats that need nothing of the library.
+      /^src\/wire\/(hex|triple|taskStates)\.ts$/,
+      /^eventsource-parser$/,
+    ],
   },
   {
     from: /^src\/cli\//,

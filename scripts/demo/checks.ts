@@ -12,7 +12,7 @@ import {
 import { equal } from '../../src/bytes.ts';
 import { isCodedError } from '../../src/errors.ts';
 import { parseResultFile } from '../../src/wire/resultFile.ts';
-import type { TaskItem } from '../../src/wire/taskFile.ts';
+import type { TaskItem } from '../../src/wire/triple.ts';
 
 export interface Check {
   readonly name: string;

@@ -10,7 +10,8 @@ import {
 import { isCodedError } from '../errors.ts';
 import { integer } from '../middleware/optionRows.ts';
 import { formatResultFile, makeResultFile } from '../wire/resultFile.ts';
-import { parseTaskFile, type TaskItem } from '../wire/taskFile.ts';
+import { parseTaskFile } from '../wire/taskFile.ts';
+import type { TaskItem } from '../wire/triple.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, describeInvalid, type Invocation } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';

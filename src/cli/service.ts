@@ -1,5 +1,6 @@
 /** Shared by the commands that call a service: their settings, the client, its failures. */
 import { type Client, createClient, isClientError, type TaskRecord } from '../client/index.ts';
+import { stateOfText } from '../wire/taskStates.ts';
 import { ServiceFailure, UsageError } from './command.ts';
 import { describeInvalid, type Invocation } from './define.ts';
 import { EXIT } from './exitCodes.ts';
@@ -75,13 +76,11 @@ export async function withService(
   }
 }
 
-/** Names in the progress bar of phases, and of status texts while no phase is known. */
+/** Names in the progress bar of the phases of a task. */
 const PHASES: Readonly<Record<string, string>> = {
   read: 'reading',
   verify: 'verifying',
-  'falcon signature verify': 'verifying',
   aggregate: 'aggregating',
-  'falcon signature aggregation': 'aggregating',
   store: 'storing',
 };
 
@@ -90,7 +89,10 @@ export const printable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, 
 
 /** A record as the progress bar shows it. */
 export function progressOf({ status, progress }: TaskRecord): ProgressState {
-  const { phase, done, total } = progress ?? { phase: status, done: 0, total: 0 };
-  const name = phase.startsWith('wait') ? 'waiting' : (PHASES[phase] ?? printable(phase));
-  return { phase: name, done, total };
+  if (progress) {
+    const { phase, done, total } = progress;
+    return { phase: PHASES[phase] ?? printable(phase), done, total };
+  }
+  const phase = status.startsWith('wait') ? 'waiting' : (stateOfText(status) ?? printable(status));
+  return { phase, done: 0, total: 0 };
 }

@@ -1,7 +1,7 @@
 /** `falconry sign`: signs files; writes triples of digest, key and signature. */
 import { CodedError } from '../errors.ts';
 import type { SignatureFormat } from '../falcon/index.ts';
-import { formatTaskFile, type TaskItem } from '../wire/taskFile.ts';
+import { formatTaskFile, type TaskItem } from '../wire/triple.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, type Invocation } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';

@@ -1,7 +1,9 @@
 /** `falconry submit`: takes a task file through a service to a verified result; can resume. */
 import { basename } from 'node:path';
 import { type ClientError, isClientError, outcomeOf, type TaskRecord } from '../client/index.ts';
-import { parseTaskFile, type TaskItem } from '../wire/taskFile.ts';
+import { parseTaskFile } from '../wire/taskFile.ts';
+import { beforeNotification } from '../wire/taskStates.ts';
+import type { TaskItem } from '../wire/triple.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, ServiceFailure, UsageError } from './command.ts';
 import { defineCommand, type Invocation } from './define.ts';
@@ -194,7 +196,7 @@ async function upload(
       if (isRefusal(other) && other.status === 404) return null;
       throw other;
     });
-    const begun = record !== null && !BEFORE_NOTIFY.has(record.status);
+    const begun = record !== null && !beforeNotification(record.status);
     if (begun && ['open', 'unknown', 'completed'].includes(outcomeOf(record.status))) {
       // It takes no more files because work has begun: the notification arrived.
       return { ...state, step: 'wait' };
@@ -206,8 +208,6 @@ async function upload(
     return { ...state, step: 'notify', upload_url: renewed };
   }
 }
-
-const BEFORE_NOTIFY = new Set(['wait for task file upload', 'wait for notification']);
 
 /** A new url for the task, or null where the server has none to give. */
 async function renew({ client }: Service, id: string): Promise<string | null> {
@@ -227,7 +227,7 @@ async function notify({ service }: Work, { process_id }: SubmitState): Promise<T
   } catch (error) {
     if (!isRefusal(error) || error.status !== 409) throw error;
     const record = await client.task(process_id!);
-    if (BEFORE_NOTIFY.has(record.status)) throw error;
+    if (beforeNotification(record.status)) throw error;
     return record;
   }
 }

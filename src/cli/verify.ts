@@ -1,7 +1,8 @@
 /** `falconry verify`: verifies one signature, or every signature in a task file. */
 import { findInvalid } from '../aggregate/index.ts';
 import type { InvalidItem } from '../errors.ts';
-import { parseTaskFile, type TaskItem } from '../wire/taskFile.ts';
+import { parseTaskFile } from '../wire/taskFile.ts';
+import type { TaskItem } from '../wire/triple.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, describeInvalid, type Invocation } from './define.ts';

@@ -6,7 +6,8 @@ import {
   verifyAggregateAsync,
 } from '../aggregate/index.ts';
 import { parseResultFile, verifyResultFileWith } from '../wire/resultFile.ts';
-import { formatTaskFile, parseStatementFile, type Statement } from '../wire/taskFile.ts';
+import { parseStatementFile } from '../wire/taskFile.ts';
+import { formatTaskFile, type Statement } from '../wire/triple.ts';
 import { FILE_LIMITS, MAX_THREADS, readThreads } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, type Invocation } from './define.ts';

@@ -1,9 +1,13 @@
 /** The client: one method for each thing that the service does, and two that put them together. */
-import { ClientError } from './clientError.ts';
+import { encodeWireHex } from '../wire/hex.ts';
+import { toTriple } from '../wire/triple.ts';
+import { taskFile, toWireStatement } from './batch.ts';
+import { ClientError, malformed } from './clientError.ts';
 import { recordEvents } from './events.ts';
 import { type Call, Http, readJson } from './http.ts';
+import { taskId } from './ids.ts';
 import { allTasks, type ListOptions, listPage, type PageOptions } from './lists.ts';
-import { outcomeOf, readRecord, readSignAnswer, readTicket } from './records.ts';
+import { asObject, outcomeOf, readRecord, readSignAnswer, readTicket } from './records.ts';
 import { fetchResult, type ResultOptions } from './result.ts';
 import { outcomeUnknown } from './retry.ts';
 import { acceptedRecord, newIdempotencyKey, notifyUploaded, repeatUnderKey } from './submit.ts';
@@ -27,15 +31,6 @@ import type {
 } from './types.ts';
 import { type UploadOptions, upload } from './upload.ts';
 import { type TaskReader, type WaitOptions, waitForTask } from './waitFor.ts';
-import {
-  asObject,
-  encodeHex,
-  malformed,
-  taskFile,
-  taskId,
-  toTriple,
-  toWireStatement,
-} from './wire.ts';
 
 /** Options of what makes a task. */
 export interface CreateOptions extends CallOptions {
@@ -178,7 +173,7 @@ class HttpClient implements Client, TaskReader {
   }
 
   async sign(message: Uint8Array | string, { signal }: CallOptions = {}): Promise<SignAnswer> {
-    const digest = typeof message === 'string' ? message : encodeHex(message);
+    const digest = typeof message === 'string' ? message : encodeWireHex(message);
     const body = JSON.stringify({ digest });
     // It keeps nothing, so a repeat makes another signature and no difference.
     const call = { method: 'POST', to: { path: '/v1/falcon/sign' }, body, repeat: 'safe' } as const;
@@ -359,7 +354,7 @@ class HttpClient implements Client, TaskReader {
   ): Promise<boolean> {
     const given =
       typeof aggregate === 'object' && 'aggregate' in aggregate ? aggregate.aggregate : aggregate;
-    const hex = typeof given === 'string' ? given : encodeHex(given);
+    const hex = typeof given === 'string' ? given : encodeWireHex(given);
     const answer = await this.http.json({
       method: 'POST',
       to: { path: `${this.#aggsign}/verify` },

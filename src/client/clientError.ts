@@ -71,6 +71,10 @@ export class ClientError extends Error {
 /** Words of a server may be in it, and it may come to a terminal or a log: one line, of bounded length. */
 const oneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 600);
 
+/** The error for an answer outside the contract. */
+export const malformed = (message: string, cause?: unknown): ClientError =>
+  new ClientError('malformed', { code: 'MALFORMED_ANSWER', message, cause });
+
 /** Whether a value is a ClientError, also one of another copy of this module. */
 export function isClientError(value: unknown): value is ClientError {
   return value instanceof Error && value.name === 'ClientError' && 'kind' in value;

@@ -2,7 +2,7 @@
  * One request and its answer: address, API key, time limits, repeats where they are safe, and every
  * failure as a ClientError.
  */
-import { ClientError } from './clientError.ts';
+import { ClientError, malformed } from './clientError.ts';
 import { parseExactJson } from './exactJson.ts';
 import { readProblem } from './records.ts';
 import {
@@ -16,7 +16,6 @@ import {
   waitMs,
 } from './retry.ts';
 import type { CallOptions, ClientOptions, Fetch, RetryOptions } from './types.ts';
-import { malformed } from './wire.ts';
 
 /** More than any answer has: what a broken or hostile server sends is read no further. */
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024;

@@ -1,4 +1,8 @@
-/** Answers, read: ids exact, members that the contract fixes checked, everything else passed on. */
+/** Reads answers: ids exactly, members that the contract fixes checked, all others passed on. */
+import { isWireHex } from '../wire/hex.ts';
+import { isFinal, stateOfText } from '../wire/taskStates.ts';
+import { malformed } from './clientError.ts';
+import { readId } from './ids.ts';
 import type {
   Problem,
   SignAnswer,
@@ -8,34 +12,32 @@ import type {
   TaskRecord,
   UploadTicket,
 } from './types.ts';
-import { asObject, malformed, readId } from './wire.ts';
 
-/** What a task can be, told from its status text. */
+/** What a status text says about a task. */
 export type Outcome = 'open' | 'completed' | 'failed' | 'cancelled' | 'expired' | 'unknown';
 
-/** Texts that servers are known to use while there is still work to do or to wait for. */
-const OPEN = new Set([
-  'wait for task file upload',
-  'created',
-  'wait for notification',
-  'uploaded',
-  'wait for falcon signature verify',
-  'waiting',
-  'falcon signature verify',
-  'verifying',
-  'falcon signature aggregation',
-  'aggregating',
-]);
-
-/** The contract fixes few texts: those of other servers are read by their first word, else `unknown`. */
+/**
+ * What a status text says. Texts of other servers, which the contract does not fix, are judged by
+ * their first word.
+ */
 export function outcomeOf(status: string): Outcome {
   const text = status.trim().toLowerCase();
-  if (OPEN.has(text) || text.startsWith('wait')) return 'open';
+  const state = stateOfText(text);
+  if (state !== null) return isFinal(state) ? state : 'open';
+  if (text.startsWith('wait')) return 'open';
   const word = /^[a-z]+/.exec(text)?.[0] ?? '';
   if (/^(completed?|done|finished|succeeded|success)$/.test(word)) return 'completed';
   if (/^(failed|failure|error|rejected|invalid)$/.test(word)) return 'failed';
   if (/^(cancell?ed|aborted)$/.test(word)) return 'cancelled';
   return word === 'expired' ? 'expired' : 'unknown';
+}
+
+/** An object of an answer. */
+export function asObject(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  throw malformed(`${what} is not an object`);
 }
 
 /**
@@ -160,7 +162,7 @@ export function readSignAnswer(value: unknown): SignAnswer {
   const answer = asObject(value, 'The answer of the signing endpoint');
   for (const name of ['digest', 'public_key', 'signature'] as const) {
     const text = answer[name];
-    if (typeof text !== 'string' || !/^0x(?:[0-9A-Fa-f]{2})*$/.test(text)) {
+    if (!isWireHex(text)) {
       throw malformed(`The answer of the signing endpoint has no ${name}`);
     }
   }

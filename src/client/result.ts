@@ -1,9 +1,12 @@
 /** The result of a task: fetched by its url alone, read, and checked by the library. */
 import { equal } from '../bytes.ts';
+import { isWireHex, requireWireHex } from '../wire/hex.ts';
+import { toStatement } from './batch.ts';
 import { ClientError } from './clientError.ts';
 import { type Http, readJson } from './http.ts';
+import { readId } from './ids.ts';
+import { asObject } from './records.ts';
 import type { CallOptions, ResultFile, StatementInput, TaskId, TaskResult } from './types.ts';
-import { asObject, decodeHex, readId, toStatement } from './wire.ts';
 
 /** What a result is checked against. */
 export interface ResultOptions extends CallOptions {
@@ -31,7 +34,7 @@ export async function fetchResult(
   });
   const json = readJson(text, 'The result url');
   const file = readResultFile(json);
-  const aggregate = file && decodeHex(file.aggregate);
+  const aggregate = file && requireWireHex('aggregate', file.aggregate);
   if (file !== null && file.process_id !== null && file.process_id !== id) {
     throw bad('it is the result of another task');
   }
@@ -53,14 +56,12 @@ export function readResultFile(json: unknown): ResultFile | null {
     sizes,
     timings,
   } = json as Record<string, unknown>;
-  const isHex = (value: unknown) =>
-    typeof value === 'string' && /^0x(?:[0-9A-Fa-f]{2})*$/.test(value);
   const whole =
     version === 1 &&
     typeof count === 'number' &&
     typeof format === 'string' &&
-    isHex(statement) &&
-    isHex(aggregate);
+    isWireHex(statement) &&
+    isWireHex(aggregate);
   if (!whole) return null;
   return {
     version,
@@ -86,7 +87,9 @@ async function check(
   if (file.count !== statements.length) {
     throw bad(`it is about ${file.count} statements, not ${statements.length}`);
   }
-  if (!equal(decodeHex(file.statement), library.statementCommitment(statements))) {
+  if (
+    !equal(requireWireHex('statement', file.statement), library.statementCommitment(statements))
+  ) {
     throw bad('its statement is that of another list');
   }
   if (!library.verifyAggregate(aggregate, statements)) {

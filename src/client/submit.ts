@@ -1,15 +1,16 @@
 /** Handing in a batch: by one request, or by create, upload and notify. */
-import { ClientError } from './clientError.ts';
+import { toHex } from '../bytes.ts';
+import { beforeNotification } from '../wire/taskStates.ts';
+import { ClientError, malformed } from './clientError.ts';
 import type { Http } from './http.ts';
-import { outcomeOf, readRecord } from './records.ts';
+import { readId } from './ids.ts';
+import { asObject, readRecord } from './records.ts';
 import { outcomeUnknown, type Repeat } from './retry.ts';
 import type { CallOptions, ClientOptions, TaskId, TaskRecord } from './types.ts';
-import { asObject, malformed, readId } from './wire.ts';
 
 /** A fresh Idempotency-Key. (`crypto.randomUUID` is not there in pages without https.) */
 export function newIdempotencyKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return toHex(crypto.getRandomValues(new Uint8Array(16)));
 }
 
 /** Whether a POST under an Idempotency-Key may be repeated, found out when it matters. */
@@ -91,12 +92,10 @@ export async function notifyUploaded(
     const refused = error instanceof ClientError && error.kind === 'problem' && maybeHeard;
     if (!refused || (error.status !== 409 && error.status !== 404)) throw error;
     const now = await record(id);
-    if (outcomeOf(now.status) === 'open' && BEFORE_NOTIFY.has(now.status)) throw error;
+    if (beforeNotification(now.status)) throw error;
     return now;
   }
 }
-
-const BEFORE_NOTIFY = new Set(['wait for task file upload', 'wait for notification']);
 
 function parse(text: string): unknown {
   try {

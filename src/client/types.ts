@@ -2,6 +2,9 @@
  * What goes over the wire and what the client's methods take, in types. Members of answers keep the
  * names that the wire has for them, so that the contract, the answers and the code read alike.
  */
+import type { TaskItem as Item, Triple } from '../wire/triple.ts';
+
+export type { Item, Triple };
 
 /**
  * A task's id as the client gives it out: always a string of decimal digits. Ids of other servers have
@@ -12,20 +15,6 @@ export type TaskId = string;
 
 /** An id as the client takes it: its own string, or a number or bigint that is exact. */
 export type TaskIdInput = string | number | bigint;
-
-/** One signature on the wire: hex with `0x`. */
-export interface Triple {
-  readonly digest: string;
-  readonly public_key: string;
-  readonly signature: string;
-}
-
-/** One signature as the library has it. */
-export interface Item {
-  readonly publicKey: Uint8Array;
-  readonly message: Uint8Array;
-  readonly signature: Uint8Array;
-}
 
 /** What a verifier brings: an item, or a triple, without its signature (which is not looked at). */
 export type StatementInput =

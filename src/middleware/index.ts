@@ -17,6 +17,7 @@ import type { Env } from './routes/route.ts';
 import { Runtime } from './runtime.ts';
 import type { ApiKeyRecord } from './stores/taskStore.ts';
 
+export type { TaskState } from '../wire/taskStates.ts';
 export type { BlobStore } from './blobs/blobStore.ts';
 export { toFastifyPlugin } from './hosts/fastify.ts';
 export {
@@ -32,7 +33,7 @@ export type { ProblemBody } from './problems.ts';
 export { memoryStore } from './stores/memory.ts';
 export { sqliteStore } from './stores/sqlite.ts';
 export type { ApiKeyRecord, ApiKeyStore, TaskStore } from './stores/taskStore.ts';
-export type { Task, TaskState } from './task.ts';
+export type { Task } from './task.ts';
 
 /** API keys of a service that keeps them itself. */
 export interface ApiKeys {

@@ -1,14 +1,8 @@
 /** Tasks in the form that the wire has for them: the progress record and the list item. */
 import { type CodedError, ERROR_CODES, type ErrorCode } from '../errors.ts';
+import { isFinal, STATE_TEXTS } from '../wire/taskStates.ts';
 import { MAX_LISTED_FAULTS, problemType } from './problems.ts';
-import {
-  isFinal,
-  type ListedTask,
-  STATE_TEXTS,
-  type Task,
-  type TaskError,
-  type TaskProgress,
-} from './task.ts';
+import type { ListedTask, Task, TaskError, TaskProgress } from './task.ts';
 
 /** `2026-11-21T20:23:05.123456789Z` → `2026-11-21T20:23:05Z`. */
 export function toSeconds(timestamp: string): string {

@@ -25,21 +25,8 @@
  */
 
 import { CodedError, type CodedErrorDetails, type ErrorCode, type InvalidItem } from '../errors.ts';
+import type { TaskState } from '../wire/taskStates.ts';
 import type { BlobRef } from './blobs/blobStore.ts';
-
-export const TASK_STATES = [
-  'created',
-  'uploaded',
-  'waiting',
-  'verifying',
-  'aggregating',
-  'completed',
-  'failed',
-  'cancelled',
-  'expired',
-] as const;
-
-export type TaskState = (typeof TASK_STATES)[number];
 
 /** Every legal step. A store makes no other, and makes each one in one transaction. */
 export const TRANSITIONS: Readonly<Record<TaskState, readonly TaskState[]>> = {
@@ -53,34 +40,6 @@ export const TRANSITIONS: Readonly<Record<TaskState, readonly TaskState[]>> = {
   cancelled: [],
   expired: [],
 };
-
-/** The text of each state in the progress record, and in the list. Part of the wire contract. */
-export const STATE_TEXTS: Readonly<
-  Record<TaskState, { readonly progress: string; readonly list: string }>
-> = {
-  created: { progress: 'wait for task file upload', list: 'created' },
-  uploaded: { progress: 'wait for notification', list: 'uploaded' },
-  waiting: { progress: 'wait for falcon signature verify', list: 'waiting' },
-  verifying: { progress: 'falcon signature verify', list: 'verifying' },
-  aggregating: { progress: 'falcon signature aggregation', list: 'aggregating' },
-  completed: { progress: 'completed', list: 'completed' },
-  failed: { progress: 'failed', list: 'failed' },
-  cancelled: { progress: 'cancelled', list: 'cancelled' },
-  expired: { progress: 'expired', list: 'expired' },
-};
-
-/** @returns the state that a status text means (either text of it), or null for an unknown text. */
-export function stateOfText(text: string): TaskState | null {
-  for (const state of TASK_STATES) {
-    if (STATE_TEXTS[state].progress === text || STATE_TEXTS[state].list === text) return state;
-  }
-  return null;
-}
-
-/** @returns whether the state is final: nothing leaves it. */
-export function isFinal(state: TaskState): boolean {
-  return TRANSITIONS[state].length === 0;
-}
 
 /** @returns whether a worker holds the task in this state. */
 export function isRunning(state: TaskState): boolean {

@@ -9,7 +9,7 @@ import { inspectAggregate, statementCommitment, verifyAggregate } from '../aggre
 import { equal } from '../bytes.ts';
 import { CodedError } from '../errors.ts';
 import { decodeWireHex, encodeWireHex } from './hex.ts';
-import type { Statement, TaskItem } from './taskFile.ts';
+import type { Statement, TaskItem } from './triple.ts';
 
 export const RESULT_FILE_VERSION = 1;
 

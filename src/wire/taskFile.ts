@@ -6,27 +6,8 @@
  * pair of them is *valid* is for the library to say, item by item. No `node:` imports.
  */
 import { CodedError } from '../errors.ts';
-import { decodeWireHex, describeHexFault, encodeWireHex, type HexFault } from './hex.ts';
-
-/** One element of a task file, as it is on the wire. */
-export interface Triple {
-  readonly digest: string;
-  readonly public_key: string;
-  readonly signature: string;
-}
-
-/** One element as the library wants it. */
-export interface TaskItem {
-  readonly publicKey: Uint8Array;
-  readonly message: Uint8Array;
-  readonly signature: Uint8Array;
-}
-
-/** An element without its signature: what a verifier supplies. */
-export interface Statement {
-  readonly publicKey: Uint8Array;
-  readonly message: Uint8Array;
-}
+import { decodeWireHex, describeHexFault, type HexFault } from './hex.ts';
+import type { Statement, TaskItem } from './triple.ts';
 
 export interface TaskFileLimits {
   /** Most elements; default 1722. */
@@ -104,20 +85,6 @@ export function parseStatementFile(
   limits: TaskFileLimits = {},
 ): Statement[] {
   return itemsOrThrow(checkStatements(parseJson(file, limits), limits));
-}
-
-/** One item in wire form. */
-export function toTriple(item: TaskItem): Triple {
-  return {
-    digest: encodeWireHex(item.message),
-    public_key: encodeWireHex(item.publicKey),
-    signature: encodeWireHex(item.signature),
-  };
-}
-
-/** A task file of these items: one element a line, so that it can be read and compared. */
-export function formatTaskFile(items: readonly TaskItem[]): string {
-  return `[${items.map((item) => `\n${JSON.stringify(toTriple(item))}`).join(',')}\n]\n`;
 }
 
 /** The faults as one error: every element at fault in `invalid`, one line for each element. */

@@ -1,6 +1,7 @@
 /** What the document says of every endpoint. The routes refer to it by name. */
 
 import type { ErrorCode } from '../../errors.ts';
+import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import {
   ProgressRecord,
   ResultFile,
@@ -11,7 +12,6 @@ import {
   UploadTicket,
   VerifyAnswer,
 } from '../schemas.ts';
-import { STATE_TEXTS } from '../task.ts';
 import {
   completedRecord,
   EXAMPLE_DIGEST,

@@ -2,12 +2,8 @@
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
 import { decodeWireHex } from '../../wire/hex.ts';
-import {
-  checkStatements,
-  checkTriples,
-  type ShapeFault,
-  type Triple,
-} from '../../wire/taskFile.ts';
+import { checkStatements, checkTriples, type ShapeFault } from '../../wire/taskFile.ts';
+import type { Triple } from '../../wire/triple.ts';
 import { newInputKey } from '../blobs/blobStore.ts';
 import { endOf, serviceBase } from '../http/address.ts';
 import { withBody, withJsonBody } from '../http/body.ts';

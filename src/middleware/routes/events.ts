@@ -5,8 +5,9 @@
  */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
+import { isFinal } from '../../wire/taskStates.ts';
 import { progressRecord } from '../records.ts';
-import { isFinal, type Task } from '../task.ts';
+import type { Task } from '../task.ts';
 import { findTask, resultUrl } from './answers.ts';
 import type { Deps, Route } from './route.ts';
 

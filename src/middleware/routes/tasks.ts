@@ -1,11 +1,11 @@
 /** `…/tasks…`: reading, listing, cancelling and following one's own tasks. */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
+import { isFinal, STATE_TEXTS, stateOfText } from '../../wire/taskStates.ts';
 import { decodeCursor, encodeCursor, type Position } from '../http/cursor.ts';
 import { ProblemError } from '../problems.ts';
 import { listItem } from '../records.ts';
 import type { ListQuery } from '../stores/taskStore.ts';
-import { isFinal, STATE_TEXTS, stateOfText } from '../task.ts';
 import { answerRecord, findTask, resultUrl } from './answers.ts';
 import { followEvents } from './events.ts';
 import type { Caller, Deps, Env, Route } from './route.ts';

@@ -2,16 +2,9 @@
  * The rules of the port, over any table: which step is legal when, who holds what, what a limit counts. Each verb is
  * one transaction of the table; see `taskStore.ts` for what each one promises.
  */
-import {
-  canGo,
-  isFinal,
-  isRunning,
-  TASK_STATES,
-  type Task,
-  type TaskError,
-  type TaskState,
-  timestamp,
-} from '../task.ts';
+
+import { isFinal, TASK_STATES, type TaskState } from '../../wire/taskStates.ts';
+import { canGo, isRunning, type Task, type TaskError, timestamp } from '../task.ts';
 import type { AnswerRow, Table, TaskChanges, TaskRow } from './table.ts';
 import type { ApiKeyStore, PutOptions, TaskStore } from './taskStore.ts';
 

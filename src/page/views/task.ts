@@ -1,5 +1,7 @@
 /** One task: followed by server-sent events until it has ended, then its result. */
+
 import { isClientError, type TaskRecord } from '../../client/index.ts';
+import { stateOfText, type TaskState } from '../../wire/taskStates.ts';
 import type { App, View } from '../app.ts';
 import { announce, button, fill, h } from '../dom.ts';
 import { count, time } from '../format.ts';
@@ -8,7 +10,7 @@ import { faultList } from '../parts/faultList.ts';
 import { keyNotice } from '../parts/keyNotice.ts';
 import { isStopped, problemBox } from '../parts/problems.ts';
 import { resultPanels } from '../parts/resultPanel.ts';
-import { hasEnded, phaseWords, type StateName, stateOf, statusChip } from '../parts/status.ts';
+import { hasEnded, phaseWords, statusChip } from '../parts/status.ts';
 import { reasonWords } from '../reasons.ts';
 
 export function taskView(app: App): View {
@@ -93,9 +95,9 @@ const STEPS = [
   ['verifying', 'Verifying'],
   ['aggregating', 'Aggregating'],
   ['completed', 'Completed'],
-] as const satisfies readonly (readonly [StateName, string])[];
+] as const satisfies readonly (readonly [TaskState, string])[];
 
-const RANKS: Readonly<Record<StateName, number>> = {
+const RANKS: Readonly<Record<TaskState, number>> = {
   created: 0,
   uploaded: 0,
   waiting: 1,
@@ -108,7 +110,7 @@ const RANKS: Readonly<Record<StateName, number>> = {
 };
 
 /** The earliest step at which a task can have ended so. */
-const STOPPED_AT: Partial<Record<StateName, number>> = { failed: 2, cancelled: 1, expired: 0 };
+const STOPPED_AT: Partial<Record<TaskState, number>> = { failed: 2, cancelled: 1, expired: 0 };
 
 function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRecord) => void {
   const top = h('div', { class: 'row apart' });
@@ -120,7 +122,7 @@ function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRec
   let reached = 0;
   fill(place, top, steps, bar.element, trouble, details);
   return (record) => {
-    const state = stateOf(record.status);
+    const state = stateOfText(record.status);
     const ended = hasEnded(record.status);
     if (record.status !== lastStatus) {
       fill(top, statusChip(record.status), actions(app, id, ended));
@@ -175,7 +177,7 @@ function stepItems(rank: number, reached: number, status: string): HTMLElement[]
 }
 
 function failure({ error, status }: TaskRecord): HTMLElement | null {
-  if (stateOf(status) !== 'failed' || error === undefined) return null;
+  if (stateOfText(status) !== 'failed' || error === undefined) return null;
   const invalid = error.invalid ?? [];
   const errors = error.errors ?? [];
   const title = error.detail ?? error.title ?? 'The task failed';

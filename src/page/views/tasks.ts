@@ -1,12 +1,14 @@
 /** The list of tasks: page by page, by status, and alive: unfinished tasks are followed while they are in sight. */
+
 import type { TaskListItem, TaskPage } from '../../client/index.ts';
+import { TASK_STATES } from '../../wire/taskStates.ts';
 import type { App, View } from '../app.ts';
 import { announce, button, fill, h } from '../dom.ts';
 
 import { confirm, empty, field, lead } from '../parts/controls.ts';
 import { keyNotice } from '../parts/keyNotice.ts';
 import { isStopped, problemBox } from '../parts/problems.ts';
-import { hasEnded, STATE_NAMES } from '../parts/status.ts';
+import { hasEnded } from '../parts/status.ts';
 import { TaskRow } from '../parts/taskRow.ts';
 
 const PAGE_TASKS = 20;
@@ -25,7 +27,7 @@ export function tasksView(app: App): View {
     'select',
     { on: { change: () => void restart(true) } },
     h('option', { value: '' }, 'All'),
-    STATE_NAMES.map((name) => h('option', { value: name }, name)),
+    TASK_STATES.map((name) => h('option', { value: name }, name)),
   );
   const heading = h('h2', { id: 'task-list', tabindex: -1 }, 'Your tasks');
 

@@ -2,15 +2,8 @@
 import { findInvalid } from '../../aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../falcon/index.ts';
 import { encodeWireHex } from '../../wire/hex.ts';
-import {
-  checkStatements,
-  checkTriples,
-  formatTaskFile,
-  type ShapeFault,
-  type Statement,
-  type TaskItem,
-  toTriple,
-} from '../../wire/taskFile.ts';
+import { checkStatements, checkTriples, type ShapeFault } from '../../wire/taskFile.ts';
+import { formatTaskFile, type Statement, type TaskItem, toTriple } from '../../wire/triple.ts';
 import { reasonWords } from '../reasons.ts';
 import { jsonPlaces, placeOf } from './jsonPlaces.ts';
 import {

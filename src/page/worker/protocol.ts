@@ -1,5 +1,5 @@
 /** What the page and its worker say to each other. The batches themselves stay in the worker; the page has their numbers. */
-import type { Triple } from '../../wire/taskFile.ts';
+import type { Triple } from '../../wire/triple.ts';
 
 /** Name of the page's worker. Its script under any other name is one of the threads that it shares work with. */
 export const WORKER_NAME = 'falconry';

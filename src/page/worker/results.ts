@@ -4,7 +4,7 @@ import { equal } from '../../bytes.ts';
 import { isCodedError } from '../../errors.ts';
 import { encodeWireHex } from '../../wire/hex.ts';
 import { parseResultFile, type ResultFile, verifyResultFileWith } from '../../wire/resultFile.ts';
-import type { Statement } from '../../wire/taskFile.ts';
+import type { Statement } from '../../wire/triple.ts';
 import { batchOf } from './batches.ts';
 import type { ResultSummary, TamperVerdict, Verdict } from './protocol.ts';
 
