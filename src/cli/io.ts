@@ -1,5 +1,4 @@
 /** Files and standard streams: whole inputs in, whole outputs out. */
-import { randomBytes } from 'node:crypto';
 import { unlinkSync } from 'node:fs';
 import { link, open, readFile, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -94,8 +93,7 @@ async function writeThrough(path: string, data: string | Uint8Array): Promise<vo
 }
 
 async function writeAside(path: string, data: string | Uint8Array, secret: boolean): Promise<void> {
-  const suffix = randomBytes(6).toString('hex');
-  const aside = join(dirname(path), `.${basename(path)}.${suffix}`);
+  const aside = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
   const release = whenStopped(() => unlinkSync(aside));
   try {
     const file = await open(aside, 'wx', secret ? 0o600 : await modeOf(path));

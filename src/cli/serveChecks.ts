@@ -2,7 +2,6 @@
  * The checks of `falconry serve --check`. Nothing is changed: the port and a file in the data
  * directory are opened and given up at once.
  */
-import { randomBytes } from 'node:crypto';
 import { access, constants, stat, statfs, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { availableParallelism } from 'node:os';
@@ -120,7 +119,7 @@ async function checkData({ dataDirectory, signing }: Settings): Promise<Finding[
   }
   if (!found.isDirectory()) return [fault('data', `${path} is not a directory`)];
   const findings: Finding[] = [];
-  const probe = join(path, `.check-${randomBytes(8).toString('hex')}`);
+  const probe = join(path, `.check-${crypto.randomUUID()}`);
   try {
     await writeFile(probe, '', { flag: 'wx', mode: 0o600 });
     await unlink(probe);

@@ -9,9 +9,9 @@
  *
  * It holds the upload url, which lets anyone upload, so only its owner can read it.
  */
-import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { newIdempotencyKey } from '../client/index.ts';
+import { sha256 } from '../middleware/hash.ts';
 import { type Io, IoFailure, UsageError } from './command.ts';
 import { asIoFailure, writeOutput } from './io.ts';
 
@@ -130,7 +130,7 @@ export function freshState({ service, file }: Submission): SubmitState {
   };
 }
 
-const hashOf = (file: Uint8Array) => createHash('sha256').update(file).digest('hex');
+const hashOf = (file: Uint8Array) => sha256(file).toString('hex');
 
 const format = (state: SubmitState) => `${JSON.stringify(state, null, 2)}\n`;
 

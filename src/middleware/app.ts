@@ -4,7 +4,6 @@
  *
  *   path → method → API key → rate → handler        every refusal on the way is a problem document
  */
-import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { CodedError, isCodedError } from '../errors.ts';
@@ -146,7 +145,7 @@ function refuse(c: Context, { settings }: Deps, error: unknown): Response {
   if (isCodedError(error) && error.status !== 500) {
     return problemResponse(error);
   }
-  const id = randomUUID();
+  const id = crypto.randomUUID();
   settings.logger.error('request failed', {
     id,
     method: c.req.method,

@@ -3,9 +3,9 @@
  * work, every repeat gets its answer again, also after a crash: the answer is stored in the same
  * transaction as the task.
  */
-import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { CodedError } from '../errors.ts';
+import { sha256 } from './hash.ts';
 import { ProblemError } from './problems.ts';
 import type { AnswerHold, PutOptions, StoredAnswer, TaskStore } from './stores/taskStore.ts';
 import type { Task } from './task.ts';
@@ -44,10 +44,8 @@ export async function answerOnce(c: Context, work: Repeatable): Promise<StoredAn
   if (key === null) return work.answerOf(await work.make({}));
 
   const { store, clientId } = work;
-  const fingerprint = createHash('sha256')
-    .update(`${c.req.method} ${new URL(c.req.url).pathname}\n`)
-    .update(work.body)
-    .digest('hex');
+  const request = `${c.req.method} ${new URL(c.req.url).pathname}\n`;
+  const fingerprint = sha256(request, work.body).toString('hex');
   const begun = await store.beginAnswer(clientId, key, fingerprint, HOLD_MS);
   switch (begun.kind) {
     case 'replay':

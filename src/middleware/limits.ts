@@ -1,5 +1,5 @@
 /** How many requests a client may make, and how many of an address may come to nothing. */
-import { createHash, randomBytes } from 'node:crypto';
+import { sha256 } from './hash.ts';
 import { ProblemError } from './problems.ts';
 
 interface Bucket {
@@ -70,7 +70,7 @@ export class AnonymousLimiter {
   readonly #limiter: RequestLimiter;
   /** Keyed hashes of the keys that were good last. */
   readonly #good = new Set<string>();
-  readonly #salt = randomBytes(16);
+  readonly #salt = crypto.getRandomValues(new Uint8Array(16));
 
   constructor(perSecond: number, burst: number) {
     this.#limiter = new RequestLimiter(perSecond, burst);
@@ -98,7 +98,7 @@ export class AnonymousLimiter {
   }
 
   #hash(key: string): string {
-    return createHash('sha256').update(this.#salt).update(key).digest('base64url');
+    return sha256(this.#salt, key).toString('base64url');
   }
 }
 

@@ -8,7 +8,6 @@
  * A file is written under `tmp`, synced, renamed to its place, and the folder of that place is synced: at every moment
  * there is either no file under the key or the whole one, and it stays after a power cut.
  */
-import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
@@ -60,7 +59,7 @@ export function directoryBlobs({
 
     async put(key, body, options) {
       const place = pathOf(key);
-      const temporary = join(root, TEMPORARY, randomUUID());
+      const temporary = join(root, TEMPORARY, crypto.randomUUID());
       await makeFolder(dirname(temporary));
       const bytes = await writeWhole(temporary, body, options);
       try {

@@ -2,7 +2,8 @@
  * Urls that carry their right with them: `expires` (Unix seconds) and `signature` in the query, an HMAC-SHA256 over
  * what is allowed, on what, until when. Nobody needs to know the secret to use a url, nor to ask the store to check one.
  */
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { equal } from '../../bytes.ts';
+import { hmacSha256 } from '../hash.ts';
 import type { UrlOptions, UrlRight, UrlVerdict } from './blobStore.ts';
 
 const MAC_BYTES = 32;
@@ -35,7 +36,7 @@ export function checkSignedUrl(
   const given = Buffer.from(signature ?? '', 'base64url');
   // Only the canonical text of 32 bytes: base64url decoding forgives what follows.
   if (given.length !== MAC_BYTES || given.toString('base64url') !== signature) return 'forged';
-  if (!timingSafeEqual(given, mac(secret, right, Number(expires)))) return 'forged';
+  if (!equal(given, mac(secret, right, Number(expires)))) return 'forged';
   return Number(expires) * 1000 <= nowMs ? 'expired' : 'ok';
 }
 
@@ -44,15 +45,5 @@ function pathOf(right: UrlRight): string {
 }
 
 function mac(secret: Uint8Array, right: UrlRight, expires: number): Buffer {
-  const text = `${DOMAIN}\n${right.method}\n${pathOf(right)}\n${expires}`;
-  return createHmac('sha256', keyOf(secret)).update(text).digest();
-}
-
-/** A secret as OpenSSL wants it, made once: that takes longer than an HMAC, and a list signs a url for every task. */
-const KEYS = new WeakMap<Uint8Array, KeyObject>();
-
-function keyOf(secret: Uint8Array): KeyObject {
-  let key = KEYS.get(secret);
-  if (key === undefined) KEYS.set(secret, (key = createSecretKey(secret)));
-  return key;
+  return hmacSha256(secret, `${DOMAIN}\n${right.method}\n${pathOf(right)}\n${expires}`);
 }

@@ -3,7 +3,7 @@
  * when it is made; the store has its SHA-256 only (a random key needs no slow hash), so neither a
  * stolen store nor a log gives one away.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { sha256 } from '../hash.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../stores/taskStore.ts';
 
 const PREFIX = 'falconry_';
@@ -19,7 +19,7 @@ export interface NewApiKey {
 
 /** @returns 64 hex digits */
 export function hashApiKey(key: string): string {
-  return createHash('sha256').update(key, 'utf8').digest('hex');
+  return sha256(key).toString('hex');
 }
 
 /**
@@ -31,7 +31,8 @@ export async function createApiKey(
   store: ApiKeyStore,
   owner: { readonly name: string; readonly clientId?: number },
 ): Promise<NewApiKey> {
-  const key = PREFIX + randomBytes(32).toString('base64url');
+  const key =
+    PREFIX + Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
   const record = await store.putApiKey({ sha256: hashApiKey(key), ...owner });
   if (record === null) throw new Error('two random API keys were equal');
   return { key, record };

@@ -2,7 +2,6 @@
  * The port behind which signing keys are kept. The default is one file a key, readable by its owner
  * alone, made at first use; a host with a vault gives its own.
  */
-import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Falcon, falcon512, falcon1024, type ParameterSet } from '../../falcon/index.ts';
@@ -92,7 +91,7 @@ async function makeKey(
 ): Promise<SigningKey> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const { publicKey, secretKey } = algorithm(parameterSet).keygen();
-  const aside = `${path}.${randomBytes(8).toString('hex')}`;
+  const aside = `${path}.${crypto.randomUUID()}`;
   const file = await open(aside, 'wx', 0o600);
   try {
     const fields = {

@@ -9,8 +9,9 @@
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
+import type { PageConfig } from '../../wire/pageConfig.ts';
 import { resultKey } from '../blobs/blobStore.ts';
-import { contentSecurityPolicy, etagOf } from '../http/page.ts';
+import { contentSecurityPolicy, etagOf, type OpenHeaders, openAnswer } from '../http/page.ts';
 import type { Operation } from '../openapi/operation.ts';
 import { z } from '../openapi/zod.ts';
 import type { Settings } from '../options.ts';
@@ -49,24 +50,8 @@ type Encoding = 'br' | 'gzip' | 'identity';
 
 /** Routes of the page. */
 export function uiRoutes({ settings }: Deps): Route[] {
-  const assets = new Map<string, Asset>();
-  const names = {} as Record<AssetName, string>;
-  for (const name of Object.keys(ASSETS) as AssetName[]) {
-    const { sha256, extension } = ASSETS[name];
-    names[name] = `${name}.${sha256.slice(0, 12)}.${extension}`;
-    assets.set(names[name], new Asset(name));
-  }
-  const html = () =>
-    renderPage(TEMPLATE, names, {
-      serviceName: settings.serviceName,
-      signing: settings.signing,
-      maxSignatures: settings.maxSignatures,
-      maxDigestBytes: settings.maxDigestBytes,
-      maxBodyBytes: settings.maxBodyBytes,
-      servedUrls: settings.blobs === undefined || settings.blobs.urls === 'served',
-      worker: `ui/${names.worker}`,
-    });
-
+  const { assets, names } = servedAssets();
+  const html = utf8.encode(renderPage(TEMPLATE, names, pageConfig(settings, names)));
   return [
     {
       method: 'GET',
@@ -74,18 +59,10 @@ export function uiRoutes({ settings }: Deps): Route[] {
       right: 'open',
       operation: OPERATION,
       async handle(c) {
-        const body = new TextEncoder().encode(html());
         const policy = pagePolicy(await origins(settings));
-        const headers = { ...SAFETY, 'content-security-policy': policy };
-        return answer(
-          c,
-          { etag: etagOf(body), type: 'text/html; charset=utf-8' },
-          REVALIDATED,
-          headers,
-          {
-            identity: () => body,
-          },
-        );
+        const headers = { 'cache-control': REVALIDATED, 'content-security-policy': policy };
+        const page = { etag: etagOf(html), type: 'text/html; charset=utf-8' };
+        return answer(c, page, headers, { identity: () => html });
       },
     },
     {
@@ -101,8 +78,8 @@ export function uiRoutes({ settings }: Deps): Route[] {
       async handle(c) {
         const asset = assets.get(c.req.param('file') ?? '');
         if (asset === undefined) throw new CodedError('NOT_FOUND');
-        const headers = { ...SAFETY, 'content-security-policy': ASSET_POLICY };
-        return answer(c, asset, IMMUTABLE, headers, {
+        const headers = { 'cache-control': IMMUTABLE, 'content-security-policy': ASSET_POLICY };
+        return answer(c, asset, headers, {
           br: () => asset.encoded('br'),
           gzip: () => asset.encoded('gzip'),
           identity: () => asset.encoded('identity'),
@@ -112,14 +89,34 @@ export function uiRoutes({ settings }: Deps): Route[] {
   ];
 }
 
-/** What every answer says: the type is what it says, nobody frames it, nobody else's page reads it. */
-const SAFETY = {
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-} as const;
+const utf8 = new TextEncoder();
+
+type Names = Readonly<Record<AssetName, string>>;
+
+/** The files by their served names, which change with their content. */
+function servedAssets(): { assets: ReadonlyMap<string, Asset>; names: Names } {
+  const assets = new Map<string, Asset>();
+  const names = {} as Record<AssetName, string>;
+  for (const name of Object.keys(ASSETS) as AssetName[]) {
+    const { sha256, extension } = ASSETS[name];
+    names[name] = `${name}.${sha256.slice(0, 12)}.${extension}`;
+    assets.set(names[name], new Asset(name));
+  }
+  return { assets, names };
+}
+
+function pageConfig(settings: Settings, names: Names): PageConfig {
+  const { serviceName, signing, maxSignatures, maxDigestBytes, maxBodyBytes, blobs } = settings;
+  return {
+    serviceName,
+    signing,
+    maxSignatures,
+    maxDigestBytes,
+    maxBodyBytes,
+    servedUrls: blobs === undefined || blobs.urls === 'served',
+    worker: `ui/${names.worker}`,
+  };
+}
 
 /** Whom the page may speak to beside where it came from: the public address, and a store that signs urls of its own. */
 async function origins({ publicUrl, blobs }: Settings): Promise<string[]> {
@@ -167,27 +164,24 @@ const OPERATION: Operation = {
 
 type Bodies = Partial<Record<Encoding, () => Uint8Array<ArrayBuffer>>>;
 
-/** The file in the best encoding that is accepted and offered, or 304 when the caller has it. */
+/** The file in the best encoding that is accepted and offered. */
 function answer(
   c: Context,
   { etag, type }: { readonly etag: string; readonly type: string },
-  cacheControl: string,
-  headers: Readonly<Record<string, string>>,
+  headers: Pick<OpenHeaders, 'cache-control' | 'content-security-policy'>,
   bodies: Bodies,
 ): Response {
-  const encoding = chooseEncoding(c.req.header('accept-encoding'), bodies);
-  const all = { ...headers, etag, vary: 'accept-encoding', 'cache-control': cacheControl };
-  if (hasEtag(c.req.header('if-none-match'), etag)) {
-    return new Response(null, { status: 304, headers: all });
-  }
-  const body = bodies[encoding]!();
-  return new Response(body, {
-    headers: {
-      ...all,
-      'content-type': type,
-      'content-length': String(body.length),
-      ...(encoding !== 'identity' && { 'content-encoding': encoding }),
-    },
+  return openAnswer(c, { ...headers, etag, vary: 'accept-encoding' }, () => {
+    const encoding = chooseEncoding(c.req.header('accept-encoding'), bodies);
+    const body = bodies[encoding]!();
+    return {
+      body,
+      headers: {
+        'content-type': type,
+        'content-length': String(body.length),
+        ...(encoding !== 'identity' && { 'content-encoding': encoding }),
+      },
+    };
   });
 }
 
@@ -200,13 +194,4 @@ function chooseEncoding(accepted: string | undefined, bodies: Bodies): Encoding 
     if (quality === undefined || !refused.test(quality)) named.add(name);
   }
   return (['br', 'gzip'] as const).find((name) => bodies[name] && named.has(name)) ?? 'identity';
-}
-
-/** Weak comparison, as `If-None-Match` has it. */
-function hasEtag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  return header.split(',').some((text) => {
-    const tag = text.trim();
-    return tag === '*' || tag.replace(/^W\//, '') === etag;
-  });
 }
