@@ -121,7 +121,7 @@ describe('addresses', () => {
     const { of } = await check(['--port', String(port)]);
     expect(of('port')[0]).toMatchObject({
       level: 'fault',
-      message: `cannot listen on 127.0.0.1:${port}: another process listens there (EADDRINUSE)`,
+      message: `cannot listen on 127.0.0.1:${port}: another process is listening there (EADDRINUSE)`,
     });
   });
 

@@ -76,7 +76,7 @@ function shell(line: string, place: string): Promise<Outcome> {
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (part) => {
       output += part;
-      if (stopped || !/serves on http.*\n[\s\S]*\n\n/.test(output)) return;
+      if (stopped || !/listening on http.*\n[\s\S]*\n\n/.test(output)) return;
       stopped = true; // a second signal would end it at once
       child.kill('SIGTERM');
     });
