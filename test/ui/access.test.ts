@@ -304,7 +304,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await page.getByRole('heading', { name: 'What was saved' }).waitFor();
     expect(await said()).toEqual(
       expect.arrayContaining([
-        'The key is good',
+        'The key was accepted',
         'Making test items',
         '3 test items made; every signature verified',
         'Submitted',

@@ -44,7 +44,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await page.getByRole('button', { name: 'Add to the task' }).click();
     await page.getByText('The task has 1 item.').waitFor();
 
-    await page.getByRole('link', { name: 'Look at it' }).click();
+    await page.getByRole('link', { name: 'Show it' }).click();
     await page.getByText(/^all verify/).waitFor();
     await page.getByRole('spinbutton', { name: 'Signatures' }).fill('130');
     await page.getByRole('spinbutton', { name: 'Different keys' }).fill('7');
@@ -82,7 +82,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await page.getByRole('button', { name: 'Verify in this browser' }).click();
     const verdict = await page.locator('.log .notice.good').first().textContent();
     expect(verdict).toMatch(
-      /^Valid\. 130 signatures in [\d.,]+ m?s, by WebAssembly on \d threads? beside this page/,
+      /^Valid\. 130 signatures in [\d.,]+ m?s, by WebAssembly on \d threads? of this browser/,
     );
     for (let times = 1; times <= 3; times++) {
       await page.getByRole('button', { name: 'Change one byte and verify' }).click();
@@ -225,16 +225,16 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     const good = formatTaskFile(items);
 
     await drop('cut.json', good.slice(0, good.lastIndexOf('}')));
-    await page.getByText('cut.json is no task file', { exact: true }).waitFor();
+    await page.getByText('cut.json is not a task file', { exact: true }).waitFor();
     await page
       .getByText(
-        /The file is not JSON: a comma or \} is expected|this string does not end|ends too early/,
+        /The file is not JSON: expected a comma or \}|this string does not end|ends too early/,
       )
       .waitFor();
 
     await drop('comma.json', '[\n{"digest": "0x00",\n "public_key": "0x09" "signature": "0x39"}]');
     await page
-      .getByText('The file is not JSON: a comma or } is expected here, line 3, column 23.')
+      .getByText('The file is not JSON: expected a comma or }, line 3, column 23.')
       .waitFor();
 
     await drop('object.json', '{"data": []}');
@@ -247,7 +247,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
       'shape.json',
       `[\n${faulty.map((item: unknown) => JSON.stringify(item)).join(',\n')}]`,
     );
-    await page.getByText('shape.json is no task file', { exact: true }).waitFor();
+    await page.getByText('shape.json is not a task file', { exact: true }).waitFor();
     const rows = await page
       .getByRole('region', { name: 'Faults' })
       .getByRole('row')

@@ -34,112 +34,109 @@ const READ_BYTES = 64 * 1024;
 /** Keys asked about in one go while cleaning. */
 const CLEAN_BATCH = 256;
 
-/** @returns a blob store on the folder; touches the disk at the first use only. */
-export function directoryBlobs({
-  path: root,
-  secret,
-  nowMs = Date.now,
-}: DirectoryOptions): BlobStore {
-  let secretOnce: Promise<Uint8Array> | undefined;
-  const theSecret = () => {
-    // A failure is not kept: the next caller asks again.
-    secretOnce ??= secret().catch((error: unknown) => {
-      secretOnce = undefined;
-      throw error;
-    });
-    return secretOnce;
-  };
+/** @returns a blob store in the directory; touches the disk at the first use only */
+export function directoryBlobs(options: DirectoryOptions): BlobStore {
+  const { path: root, nowMs = Date.now } = options;
+  const secret = keepingResult(options.secret);
   const pathOf = (key: string): string => {
     if (!KEY.test(key)) throw new RangeError('"key" is not the key of a blob');
     return join(root, key);
   };
-
   return {
     urls: 'served',
-
-    async put(key, body, options) {
-      const place = pathOf(key);
-      const temporary = join(root, TEMPORARY, crypto.randomUUID());
-      await makeFolder(dirname(temporary));
-      const bytes = await writeWhole(temporary, body, options);
-      try {
-        await makeFolder(dirname(place));
-        await rename(temporary, place);
-        await syncFolder(dirname(place));
-      } catch (error) {
-        await rm(temporary, { force: true });
-        throw error;
-      }
-      return { key, bytes };
-    },
-
+    put: async (key, body, limits) => putFile(root, key, pathOf(key), body, limits),
     async get(key) {
       const path = pathOf(key);
       const found = await unlessMissing(stat(path));
       return found && { bytes: found.size, body: streamOf(path) };
     },
-
-    async read(key, maxBytes) {
-      const file = await openIfThere(pathOf(key));
-      if (!file) return null;
-      try {
-        if ((await file.stat()).size > maxBytes) throw new CodedError('BODY_TOO_LARGE');
-        return await file.readFile();
-      } finally {
-        await file.close();
-      }
-    },
-
+    read: async (key, maxBytes) => readFile(pathOf(key), maxBytes),
     async stat(key): Promise<BlobRef | null> {
       const found = await unlessMissing(stat(pathOf(key)));
       return found && { key, bytes: found.size };
     },
-
-    async delete(key) {
-      await rm(pathOf(key), { force: true });
-    },
-
-    async uploadUrl(taskId, options) {
-      return signUrl(await theSecret(), { method: 'PUT', taskId }, options);
-    },
-
-    async resultUrl(key, options) {
+    delete: async (key) => rm(pathOf(key), { force: true }),
+    uploadUrl: async (taskId, url) => signUrl(await secret(), { method: 'PUT', taskId }, url),
+    async resultUrl(key, url) {
       pathOf(key);
-      return signUrl(await theSecret(), { method: 'GET', key }, options);
+      return signUrl(await secret(), { method: 'GET', key }, url);
     },
-
-    async checkUrl(right, query) {
-      return checkSignedUrl(await theSecret(), right, query, nowMs());
-    },
-
-    async clean({ olderThanMs, referenced }) {
-      const beforeMs = nowMs() - olderThanMs;
-      let removed = 0;
-      for await (const file of oldFiles(root, TEMPORARY, beforeMs)) {
-        await rm(join(root, file), { force: true });
-        removed++;
-      }
-      let batch: string[] = [];
-      const removeBatch = async () => {
-        const needed = await referenced(batch);
-        for (const key of batch) {
-          if (needed.has(key)) continue;
-          await rm(join(root, key), { force: true });
-          removed++;
-        }
-        batch = [];
-      };
-      for (const folder of ['inputs', 'results']) {
-        for await (const key of oldFiles(root, folder, beforeMs)) {
-          if (!KEY.test(key)) continue;
-          batch.push(key);
-          if (batch.length === CLEAN_BATCH) await removeBatch();
-        }
-      }
-      await removeBatch();
-      return removed;
-    },
+    checkUrl: async (right, query) => checkSignedUrl(await secret(), right, query, nowMs()),
+    clean: ({ olderThanMs, referenced }) => clean(root, nowMs() - olderThanMs, referenced),
   };
+}
+
+/** Calls once and keeps the result; a failure is not kept, so the next caller asks again. */
+function keepingResult<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => {
+    asked ??= ask().catch((error: unknown) => {
+      asked = undefined;
+      throw error;
+    });
+    return asked;
+  };
+}
+
+async function putFile(
+  root: string,
+  key: string,
+  place: string,
+  body: BlobBody,
+  options: BlobPutOptions,
+): Promise<BlobRef> {
+  const temporary = join(root, TEMPORARY, crypto.randomUUID());
+  await makeFolder(dirname(temporary));
+  const bytes = await writeWhole(temporary, body, options);
+  try {
+    await makeFolder(dirname(place));
+    await rename(temporary, place);
+    await syncFolder(dirname(place));
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  return { key, bytes };
+}
+
+async function readFile(path: string, maxBytes: number): Promise<Uint8Array | null> {
+  const file = await unlessMissing(open(path, 'r'));
+  if (!file) return null;
+  try {
+    if ((await file.stat()).size > maxBytes) throw new CodedError('BODY_TOO_LARGE');
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Removes what was last written before then and is needed by nobody. @returns how many files */
+async function clean(
+  root: string,
+  beforeMs: number,
+  referenced: (keys: readonly string[]) => Promise<ReadonlySet<string>>,
+): Promise<number> {
+  let removed = 0;
+  const remove = async (file: string) => {
+    await rm(join(root, file), { force: true });
+    removed++;
+  };
+  for await (const file of oldFiles(root, TEMPORARY, beforeMs)) await remove(file);
+  let batch: string[] = [];
+  const removeBatch = async () => {
+    const needed = await referenced(batch);
+    for (const key of batch) if (!needed.has(key)) await remove(key);
+    batch = [];
+  };
+  for (const folder of ['inputs', 'results']) {
+    for await (const key of oldFiles(root, folder, beforeMs)) {
+      if (!KEY.test(key)) continue;
+      batch.push(key);
+      if (batch.length === CLEAN_BATCH) await removeBatch();
+    }
+  }
+  await removeBatch();
+  return removed;
 }
 
 /** Writes and syncs a new file; takes it away again when anything fails. @returns its length. */
@@ -239,10 +236,6 @@ async function* oldFiles(root: string, folder: string, beforeMs: number): AsyncG
       if (found && found.mtimeMs <= beforeMs) yield path;
     }
   }
-}
-
-function openIfThere(path: string): Promise<FileHandle | null> {
-  return unlessMissing(open(path, 'r'));
 }
 
 async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
