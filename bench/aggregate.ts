@@ -16,7 +16,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { deserialize, serialize } from 'node:v8';
-import { estimateProofBytes } from '../src/aggregate/formatProof.ts';
+import { estimateProofBytes } from '../src/aggregate/proof.ts';
 import { aggregateSync } from '../src/aggregate/index.ts';
 import { falcon512, falcon1024 } from '../src/falcon/index.ts';
 import { testRandom } from '../test/support/random.ts';

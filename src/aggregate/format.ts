@@ -12,7 +12,7 @@ import {
   estimateProofBytes,
   isTooLongForProof,
   type ProofHooks,
-} from './formatProof.ts';
+} from './proof.ts';
 import { MAX_SECTION_ITEMS } from './proof/index.ts';
 import { type Statement, statementDigest } from './statement.ts';
 

@@ -19,7 +19,7 @@ import {
   setOfKind,
 } from './container.ts';
 import type { AggregateFormatOption, FormatChoice } from './format.ts';
-import { verifyProof } from './formatProof.ts';
+import { verifyProof } from './proof.ts';
 import { headerAbout, verifiedSignatures } from './judge.ts';
 import {
   type AggregateOptions,

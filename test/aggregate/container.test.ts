@@ -9,8 +9,9 @@ import {
   SALT_BYTES,
   setOfKind,
 } from '../../src/aggregate/container.ts';
+import { NIGHTLY } from '../support/run.ts';
 
-const RUNS = process.env.SLOW ? 5000 : 500;
+const RUNS = NIGHTLY ? 5000 : 500;
 
 const pattern = (length: number, seed: number) =>
   Uint8Array.from({ length }, (_, i) => (i * 31 + seed) & 255);

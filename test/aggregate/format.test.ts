@@ -13,6 +13,7 @@ import {
   verifyAggregate,
 } from '../../src/aggregate/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
+import { NIGHTLY } from '../support/run.ts';
 import { bytesOf, type Item, inForm, keyPair, makeItem, statementsOf } from './batches.ts';
 
 const three = [0, 1, 2].map((i) => makeItem(512, 'compressed', i));
@@ -241,7 +242,7 @@ describe.each([
       expect(verifyAggregate(proof.subarray(0, length), statements), `${length}`).toBe(false);
     }
     expect(verifyAggregate(Uint8Array.of(...proof, 0), statements)).toBe(false);
-    const flips = process.env.SLOW ? 200 : 10;
+    const flips = NIGHTLY ? 200 : 10;
     for (let i = 0; i < flips; i++) {
       const at = bodyAt + Math.floor((i * (body - 1)) / (flips - 1));
       expect(verifyAggregate(flipped(proof, at, 1 << (i % 8)), statements), `${at}`).toBe(false);

@@ -11,6 +11,7 @@ import { keyRow, MATRIX } from '../../reference/verifier/challenges.ts';
 import { centred, multiply } from '../../reference/verifier/ring.ts';
 import type { TableRow } from '../../reference/verifier/shapes.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { toyProof } from '../reference/toyProofs.ts';
 import { expectStopped, type Poly, plus, Q, RANDOM_ROWS, scaled } from './attack.ts';
 import { SHORT } from './rows.ts';
@@ -50,8 +51,7 @@ const matrix = (entries: Int8Array): Int8Array =>
   has.bits ? entries : entries.map((x, i) => (i < 64 * RANDOM_ROWS ? 2 * x - 1 : 0));
 
 const LONG = { timeout: 600_000 };
-/** Each proof takes seconds: some of them wait for SLOW=1. */
-const slow = Boolean(process.env.SLOW);
+/** Each proof takes seconds: some of them wait for the nightly run. */
 const ITEMS = [signedItem('falcon512', 1)];
 const LEVELS = [
   ['level 0', 0],
@@ -141,7 +141,7 @@ describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) =
     expectStoppedByOnes(() => attempt((y) => (sumOf(signsOf(y)) > 0n ? 1n : -1n), 0n));
   });
 
-  test.skipIf(!slow && level > 0)(
+  test.skipIf(!NIGHTLY && level > 0)(
     `y that agrees with it: the other rows see it too, ${name}`,
     LONG,
     () => {

@@ -4,14 +4,15 @@ import { aggregate, inspectAggregate, verifyAggregate } from '../../../src/aggre
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
 import { TABLE } from '../../../src/aggregate/parameters/table.ts';
 import { MAX_SECTION_ITEMS, proofSize } from '../../../src/aggregate/proof/index.ts';
-import { parseSection } from '../../../src/aggregate/proof/parse.ts';
+import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { type SetName, signedItem, signedItems } from '../../reference/items.ts';
 import { fact } from '../../support/facts.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { rowOf } from './sections.ts';
 
 const LONG = { timeout: 1_800_000 };
-/** Larger buckets wait for SLOW=1. */
-const LARGEST = process.env.SLOW ? MAX_SECTION_ITEMS : 48;
+/** Larger buckets wait for the nightly run. */
+const LARGEST = NIGHTLY ? MAX_SECTION_ITEMS : 48;
 
 /** Proves and verifies at both edges of every bucket; a file of its own for each set, so that two cores share the work. */
 export function testEdges(set: SetName): void {

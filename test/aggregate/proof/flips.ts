@@ -3,9 +3,10 @@ import { expect, test } from 'vitest';
 import { aggregate, verifyAggregate } from '../../../src/aggregate/index.ts';
 import { signedItems } from '../../reference/items.ts';
 import { fact } from '../../support/facts.ts';
+import { NIGHTLY } from '../../support/run.ts';
 
-/** A sample of them, a prime number apart, unless SLOW=1. */
-const STEP = process.env.SLOW ? 1 : 503;
+/** A sample of them, a prime number apart; all of them in the nightly run. */
+const STEP = NIGHTLY ? 1 : 503;
 
 /** The bytes of one half, `half` of 0 or 1: a file of its own for each, so that two cores share the work. */
 export function testFlips(half: number): void {

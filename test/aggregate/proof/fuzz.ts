@@ -11,16 +11,17 @@ import {
 } from '../../../src/aggregate/index.ts';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
 import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/encode.ts';
-import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/parse.ts';
+import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { concat } from '../../../src/bytes.ts';
 import { isCodedError } from '../../../src/errors.ts';
 import { headerOf, type SetName, type SignedItem, signedItem } from '../../reference/items.ts';
 import { fact } from '../../support/facts.ts';
 import { type TestRandom, testRandom } from '../../support/random.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { fieldsOf, PROJECTIONS, rowOf, saltsOf } from './sections.ts';
 
-/** Under SLOW=1 a million in all, a share of them in each of three files, so that two cores share the work; and how many less in every run. */
-const FEWER = process.env.SLOW ? 1 : 500;
+/** The nightly run takes a million in all, a share of them in each of three files, so that two cores share the work. */
+const FEWER = NIGHTLY ? 1 : 500;
 const SALT_BYTES = 40;
 /** Bytes that the process may grow by while it refuses the second half of them, and the milliseconds that one may take. */
 const GROWTH = 160 * 2 ** 20;
@@ -312,7 +313,7 @@ export function testFuzzOnThreads(
     try {
       expect(await pool.verifyAggregate(good, items)).toBe(true);
       const kinds = Object.keys(MUTATORS);
-      const runs = process.env.SLOW ? 2000 : 2 * kinds.length;
+      const runs = NIGHTLY ? 2000 : 2 * kinds.length;
       for (let run = 0; run < runs; run++) {
         const kind = kinds[run % kinds.length]!;
         const bytes = MUTATORS[kind]![1](target, random);

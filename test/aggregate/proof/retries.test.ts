@@ -11,6 +11,7 @@ import { proveSection } from '../../../src/aggregate/proof/index.ts';
 import { headerOf, type SignedItem, signedItems } from '../../reference/items.ts';
 import { proveReference } from '../../reference/prover/prove.ts';
 import { fact } from '../../support/facts.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { TOY2 } from '../reference/toyRows.ts';
 import { judge, saltsOf } from './sections.ts';
 
@@ -149,7 +150,7 @@ describe('a level above 0 has used up its retries', () => {
     ['the tail', 2],
     ['the level between', 1],
   ] as const)(
-    '%s: level 0 runs again (SLOW=1: as with the slow prover)',
+    '%s: level 0 runs again (nightly: as with the slow prover)',
     LONG,
     async ([name, level], context) => {
       const { row, bytes, attempts, section } = await proveInVainFirst(THREE, level);
@@ -165,7 +166,7 @@ describe('a level above 0 has used up its retries', () => {
         'retries',
         `${name} fails: level 0 with ${bytes[0]}, ${length} attempts in all`,
       );
-      if (!process.env.SLOW) return;
+      if (!NIGHTLY) return;
       const tried: number[] = [];
       const slowBytes = proveReference({
         ...section,

@@ -3,9 +3,9 @@
 import { readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import { TABLE, TABLE_SHA256 } from '../../../src/aggregate/parameters/table.ts';
 import { proveSection } from '../../../src/aggregate/proof/index.ts';
-import { parseSection } from '../../../src/aggregate/proof/parse.ts';
+import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import type { Trace } from '../../../src/aggregate/proof/transcript.ts';
-import { verifySection } from '../../../src/aggregate/proof/verify.ts';
+import { verifySection } from '../../../src/aggregate/proof/verifier/verify.ts';
 import type { ModuleName } from '../../../src/aggregate/wasm.ts';
 import { concat } from '../../../src/bytes.ts';
 import { headerOf, type SetName, type SignedItem, signedItems } from '../../reference/items.ts';

@@ -9,6 +9,7 @@ import { headerOf, signedItems } from '../../reference/items.ts';
 import { TABLE_HASH, tableRow } from '../../reference/prover/runs.ts';
 import { allVectors, proofVector, smallVectors } from '../../reference/vectors.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
+import { NIGHTLY } from '../../support/run.ts';
 
 // BigInt on a busy machine
 vi.setConfig({ testTimeout: 600_000 });
@@ -54,6 +55,6 @@ test('the other verifier accepts the printed bytes', () => {
   expect(verdict).toEqual({ ok: true, length: bytes.length - header.length });
 });
 
-test.runIf(process.env.SLOW)('every proof', () => {
+test.runIf(NIGHTLY)('every proof', () => {
   expect(asJson(allVectors())).toEqual(published);
 });
