@@ -1,7 +1,8 @@
 /**
- * The main job, from nothing to a checked result, on the real service: starts it on its embedded store in a
- * folder of its own, signs messages, and with the client sends the batch, watches the work and fetches the result,
- * which it checks with the library alone. Exit code 0 only if everything held.
+ * The main job, from nothing to a checked result, on the real service: starts it on its embedded
+ * store in a folder of its own, signs messages, and with the client sends the batch, watches the
+ * work and fetches the result, which it checks with the library alone. Exit code 0 only if
+ * everything held.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';

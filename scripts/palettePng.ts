@@ -1,6 +1,7 @@
 /**
- * Makes a screenshot small: at most 256 colours, the most frequent ones, the others drawn by the nearest of them. A page
- * has a few plain colours and the shades of its text, so nobody sees the difference, and the file is a third.
+ * Makes a screenshot small: at most 256 colours, the most frequent ones, the others drawn by the
+ * nearest of them. A page has a few plain colours and the shades of its text, so nobody sees the
+ * difference, and the file is a third.
  */
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 

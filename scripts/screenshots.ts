@@ -1,5 +1,6 @@
 /**
- * Takes the pictures of the page in docs/screenshots: a real service, a real Chromium, a batch of 1722 signatures.
+ * Takes the pictures of the page in docs/screenshots: a real service, a real Chromium, a batch of
+ * 1722 signatures.
  *
  *   node scripts/screenshots.ts           all of them
  *   node scripts/screenshots.ts --to DIR  somewhere else

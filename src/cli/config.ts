@@ -1,8 +1,9 @@
 /**
  * Reads settings: option, then environment, then configuration file, then default.
  *
- * The file is `falconry.json` in the working directory, if there is one, or what `--config` or `FALCONRY_CONFIG` names.
- * It may hold settings of every command; each command takes its own. Every fault of it is told, not only the first.
+ * The file is `falconry.json` in the working directory, if there is one, or what `--config` or
+ * `FALCONRY_CONFIG` names. It may hold settings of every command; each command takes its own. Every
+ * fault of it is told, not only the first.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { fallbackOf, type OptionRow } from '../middleware/optionRows.ts';
@@ -42,7 +43,9 @@ export interface ConfigFault {
 }
 
 export interface ConfigSource {
-  /** Values of options by their name on the command line (`public-url`), as parseArgs gives them. */
+  /**
+   * Values of options by their name on the command line (`public-url`), as parseArgs gives them.
+   */
   readonly options: Readonly<Record<string, unknown>>;
   readonly env: Readonly<Record<string, string | undefined>>;
 }

@@ -1,6 +1,9 @@
 /** What a check found. */
 
-/** One thing that was looked at. A fault stops the service, or makes it unsafe; a warning is worth a thought. */
+/**
+ * One thing that was looked at. A fault stops the service, or makes it unsafe; a warning is worth a
+ * thought.
+ */
 export interface Finding {
   readonly level: 'ok' | 'warning' | 'fault';
   readonly check: string;

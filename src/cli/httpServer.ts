@@ -30,7 +30,8 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   const { headersTimeoutMs = 30_000, requestTimeoutMs = 900_000 } = options;
   const listener = getRequestListener(options.fetch, {
     errorHandler: answerError,
-    // Cuts a sender who is not done half a second after a refusal; node reads on, so that he comes to see it.
+    // Cuts a sender who is not done half a second after a refusal; node reads on, so that he comes
+    // to see it.
     autoCleanupIncoming: false,
   });
   const server = createServer(

@@ -1,4 +1,7 @@
-/** The log of the server on standard error: a line a message, for people as text, for machines as JSON. */
+/**
+ * The log of the server on standard error: a line a message, for people as text, for machines as
+ * JSON.
+ */
 import type { Logger } from '../middleware/index.ts';
 import type { Io } from './command.ts';
 import { hasColour } from './progress.ts';

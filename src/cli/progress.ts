@@ -1,9 +1,11 @@
 /**
- * Progress on a terminal: one line on standard error that is drawn over itself and taken away at the end.
+ * Progress on a terminal: one line on standard error that is drawn over itself and taken away at
+ * the end.
  *
  *   uploading   ██████████░░░░░░░░░░  52 %  10.2 of 19.6 MB  3 s left
  *
- * Where standard error is no terminal (a pipe, a file, CI) or is asked to be quiet, nothing at all is written.
+ * Where standard error is no terminal (a pipe, a file, CI) or is asked to be quiet, nothing at all
+ * is written.
  */
 import type { Io } from './command.ts';
 
@@ -138,7 +140,9 @@ function seconds(ms: number): string {
   return s < 60 ? `${s} s` : `${Math.floor(s / 60)} min ${s % 60} s`;
 }
 
-/** At most so many columns; escape sequences take none. A line that wraps could not be drawn over. */
+/**
+ * At most so many columns; escape sequences take none. A line that wraps could not be drawn over.
+ */
 function cut(text: string, columns: number): string {
   let width = 0;
   let out = '';

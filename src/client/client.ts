@@ -43,7 +43,10 @@ export interface SubmitOptions extends CreateOptions {
   readonly onProgress?: ((progress: SubmitProgress) => void) | undefined;
 }
 
-/** See {@link createClient}. All methods reject with a ClientError, but for TypeError and RangeError of arguments. */
+/**
+ * See {@link createClient}. All methods reject with a ClientError, but for TypeError and RangeError
+ * of arguments.
+ */
 export interface Client {
   /** Address of the service, without a slash at its end. */
   readonly baseUrl: string;
@@ -72,28 +75,33 @@ export interface Client {
   /** The progress record of a task. */
   task(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord>;
 
-  /** All tasks, over all pages; stops where the server has no more, and never asks for a page twice. */
+  /**
+   * All tasks, over all pages; stops where the server has no more, and never asks for a page twice.
+   */
   tasks(options?: ListOptions): AsyncGenerator<TaskListItem, void, undefined>;
 
   /** One page of the list. */
   page(options?: PageOptions): Promise<TaskPage>;
 
   /**
-   * Cancels a task, and answers its record; one that has ended is left as it is. (Ends it in the very moment
-   * of the request, the service removes it: null.)
+   * Cancels a task, and answers its record; one that has ended is left as it is. (Ends it in the
+   * very moment of the request, the service removes it: null.)
    */
   cancel(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord | null>;
 
   /** Takes a task away with its files: cancels it first if it is not finished. */
   remove(id: TaskIdInput, options?: CallOptions): Promise<void>;
 
-  /** The progress record at every change, by one connection, until the task or the connection ends. */
+  /**
+   * The progress record at every change, by one connection, until the task or the connection ends.
+   */
   events(id: TaskIdInput, options?: CallOptions): AsyncGenerator<TaskRecord, void, undefined>;
 
   /**
    * Waits for the end: by events, and by polling where there are none.
    *
-   * @throws ClientError `TASK_FAILED` (with `invalid`), `TASK_CANCELLED`, `TASK_EXPIRED`, each with `record`
+   * @throws ClientError `TASK_FAILED` (with `invalid`), `TASK_CANCELLED`, `TASK_EXPIRED`, each with
+   *   `record`
    */
   waitFor(
     task: TaskIdInput | TaskRecord | UploadTicket,
@@ -185,7 +193,8 @@ class HttpClient implements Client, TaskReader {
       method: 'POST',
       to: { path: `${this.#aggsign}/task` },
       headers: { 'idempotency-key': options.idempotencyKey ?? newIdempotencyKey() },
-      // Where keys are not known a repeat may leave a task behind that never gets a file, and no more.
+      // Where keys are not known a repeat may leave a task behind that never gets a file, and no
+      // more.
       repeat: 'safe',
       signal: options.signal,
     });

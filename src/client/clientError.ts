@@ -31,8 +31,8 @@ export class ClientError extends Error {
   override readonly name = 'ClientError';
   readonly kind: ClientErrorKind;
   /**
-   * The service's own code (`UNAUTHENTICATED`, `TOO_MANY_ITEMS`, …), `HTTP_<status>` from a server that has
-   * none, or one of the table of {@link ClientErrorKind}.
+   * The service's own code (`UNAUTHENTICATED`, `TOO_MANY_ITEMS`, …), `HTTP_<status>` from a server
+   * that has none, or one of the table of {@link ClientErrorKind}.
    */
   readonly code: string;
   /** HTTP status, where there was an answer. */
@@ -68,7 +68,10 @@ export class ClientError extends Error {
   }
 }
 
-/** Words of a server may be in it, and it may come to a terminal or a log: one line, of bounded length. */
+/**
+ * Words of a server may be in it, and it may come to a terminal or a log: one line, of bounded
+ * length.
+ */
 const oneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 600);
 
 /** The error for an answer outside the contract. */

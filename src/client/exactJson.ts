@@ -23,7 +23,9 @@ export function parseExactJson(text: string): unknown {
   return TELLS_SOURCE ? parseBySource(text) : parseByReader(text);
 }
 
-/** What a reviver is told beyond key and value (ECMAScript 2026); not in TypeScript's library yet. */
+/**
+ * What a reviver is told beyond key and value (ECMAScript 2026); not in TypeScript's library yet.
+ */
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
 
 /** Whether the engine tells revivers the source of a number. */

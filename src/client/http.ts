@@ -51,7 +51,10 @@ export interface Answer {
 /** A body that comes in pieces. */
 export interface TextStream {
   readonly contentType: string;
-  /** @throws ClientError `NETWORK` when it breaks, `TIMEOUT` after so long a silence before the first, or later */
+  /**
+   * @throws ClientError `NETWORK` when it breaks, `TIMEOUT` after so long a silence before the
+   * first, or later
+   */
   pieces(firstMs: number, silenceMs: number): AsyncGenerator<string>;
   close(): void;
 }

@@ -38,9 +38,11 @@ export async function listPage(
 }
 
 /**
- * All tasks, fetched page by page as they are asked for. The end is where `next` is empty or a page is.
+ * All tasks, fetched page by page as they are asked for. The end is where `next` is empty or a page
+ * is.
  *
- * @throws ClientError `REPEATED_CURSOR` when the server gives a cursor or a whole page a second time
+ * @throws ClientError `REPEATED_CURSOR` when the server gives a cursor or a whole page a second
+ *   time
  */
 export async function* allTasks(
   http: Http,

@@ -41,8 +41,8 @@ export function asObject(value: unknown, what: string): Record<string, unknown> 
 }
 
 /**
- * A progress record. Members that are there beyond the contract are passed on; those of the contract that have
- * another type than it says are left out.
+ * A progress record. Members that are there beyond the contract are passed on; those of the
+ * contract that have another type than it says are left out.
  *
  * @throws ClientError `MALFORMED_ANSWER` without an id or a status
  */

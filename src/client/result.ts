@@ -11,14 +11,17 @@ import type { CallOptions, ResultFile, StatementInput, TaskId, TaskResult } from
 /** What a result is checked against. */
 export interface ResultOptions extends CallOptions {
   /**
-   * The ordered list that the result must be about, from where you know it. With it the aggregate is
-   * verified here, by the library, and the file's statement and count compared; what does not hold is
-   * `BAD_RESULT`. Loads `falconry/aggregate` when called.
+   * The ordered list that the result must be about, from where you know it. With it the aggregate
+   * is verified here, by the library, and the file's statement and count compared; what does not
+   * hold is `BAD_RESULT`. Loads `falconry/aggregate` when called.
    */
   readonly statements?: readonly StatementInput[];
 }
 
-/** Fetches a result. The url is the whole right: the API key goes only to the service itself, if it insists. */
+/**
+ * Fetches a result. The url is the whole right: the API key goes only to the service itself, if it
+ * insists.
+ */
 export async function fetchResult(
   http: Http,
   id: TaskId,

@@ -5,8 +5,8 @@ import type { RetryOptions } from './types.ts';
 /**
  * What a repeat of a request can do.
  *
- * - `safe`: nothing that once does not: reads, PUT, DELETE, notify, and POSTs under an Idempotency-Key that
- *   the server knows
+ * - `safe`: nothing that once does not: reads, PUT, DELETE, notify, and POSTs under an
+ *   Idempotency-Key that the server knows
  * - `unsafe`: the work twice; tried again only where the server surely did not begin
  */
 export type Repeat = 'safe' | 'unsafe';
@@ -62,7 +62,10 @@ export function outcomeUnknown({ kind, status = 0 }: ClientError): boolean {
   return kind === 'network' || (kind === 'problem' && status >= 500);
 }
 
-/** The wait before repeat number `count` (from 0), or null when the server asks for more than is allowed. */
+/**
+ * The wait before repeat number `count` (from 0), or null when the server asks for more than is
+ * allowed.
+ */
 export function waitMs(
   error: ClientError,
   count: number,

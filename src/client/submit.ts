@@ -44,8 +44,8 @@ async function saysItKnowsKeys(http: Http, path: string, signal?: AbortSignal): 
 }
 
 /**
- * The record in the answer to a batch that was taken. The contract leaves that answer open: one that has
- * no record names the task at least, in its body or in `Location`.
+ * The record in the answer to a batch that was taken. The contract leaves that answer open: one
+ * that has no record names the task at least, in its body or in `Location`.
  */
 export async function acceptedRecord(
   body: unknown,
@@ -65,8 +65,8 @@ export async function acceptedRecord(
 }
 
 /**
- * Tells the server that the file is there. It is safe to repeat: a repeat that is refused because the
- * first one was heard is found out by reading the record.
+ * Tells the server that the file is there. It is safe to repeat: a repeat that is refused because
+ * the first one was heard is found out by reading the record.
  */
 export async function notifyUploaded(
   http: Http,

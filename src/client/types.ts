@@ -7,9 +7,9 @@ import type { TaskItem as Item, Triple } from '../wire/triple.ts';
 export type { Item, Triple };
 
 /**
- * A task's id as the client gives it out: always a string of decimal digits. Ids of other servers have
- * up to 18 digits and more than a number holds exactly; a string compares, sorts into maps, goes into
- * JSON and urls, and loses nothing.
+ * A task's id as the client gives it out: always a string of decimal digits. Ids of other servers
+ * have up to 18 digits and more than a number holds exactly; a string compares, sorts into maps,
+ * goes into JSON and urls, and loses nothing.
  */
 export type TaskId = string;
 
@@ -21,7 +21,9 @@ export type StatementInput =
   | Pick<Item, 'publicKey' | 'message'>
   | Pick<Triple, 'digest' | 'public_key'>;
 
-/** A batch: items of either kind in order, or a whole task file (JSON array of triples) as it is. */
+/**
+ * A batch: items of either kind in order, or a whole task file (JSON array of triples) as it is.
+ */
 export type Batch = readonly (Triple | Item)[] | Uint8Array | string | Blob;
 
 /** Answer of the signing endpoint. */
@@ -57,7 +59,9 @@ export interface InvalidItem {
   readonly reason: string;
 }
 
-/** A problem document (RFC 9457) as the service writes it; `invalid` names every bad item of a task. */
+/**
+ * A problem document (RFC 9457) as the service writes it; `invalid` names every bad item of a task.
+ */
 export interface Problem {
   readonly type?: string;
   readonly title?: string;
@@ -168,7 +172,9 @@ export interface CallOptions {
 export interface RetryOptions {
   /** Most repeats of one request; default 4 (so five attempts). 0: none. */
   readonly times?: number;
-  /** Longest wait before the first repeat; each further one may take twice as long. Default 300 ms. */
+  /**
+   * Longest wait before the first repeat; each further one may take twice as long. Default 300 ms.
+   */
   readonly baseMs?: number;
   /** Longest wait between two attempts by our own reckoning. Default 10 s. */
   readonly maxMs?: number;
@@ -181,7 +187,10 @@ export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
 /** Options of `createClient`; only `baseUrl` has no default. */
 export interface ClientOptions {
-  /** Address of the service without `/v1`, with the mount path if it has one. In a page it may be relative. */
+  /**
+   * Address of the service without `/v1`, with the mount path if it has one. In a page it may be
+   * relative.
+   */
   readonly baseUrl: string | URL;
   /** The API key, or what gives it; sent to the service alone, never to upload or result urls. */
   readonly apiKey?: string | (() => string | Promise<string>);
@@ -193,7 +202,9 @@ export interface ClientOptions {
   readonly retries?: RetryOptions | false;
   /** Most time for one attempt of a small request and its answer; default 30 s. */
   readonly timeoutMs?: number;
-  /** Most time for one attempt that carries a batch, an aggregate or a result; default 15 minutes. */
+  /**
+   * Most time for one attempt that carries a batch, an aggregate or a result; default 15 minutes.
+   */
   readonly transferTimeoutMs?: number;
   /**
    * Whether the server knows `Idempotency-Key`. `ask` (the default) reads the server's
@@ -202,8 +213,8 @@ export interface ClientOptions {
    */
   readonly idempotencyKeys?: boolean | 'ask';
   /**
-   * How a task file is sent when progress is wanted. `auto` (the default): by XMLHttpRequest in browsers,
-   * as a stream where `fetch` takes one, else whole.
+   * How a task file is sent when progress is wanted. `auto` (the default): by XMLHttpRequest in
+   * browsers, as a stream where `fetch` takes one, else whole.
    */
   readonly uploadBy?: 'auto' | 'xhr' | 'stream' | 'whole';
   /** Ends everything that this client does. */

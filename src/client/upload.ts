@@ -1,10 +1,12 @@
 /**
- * Sending a task file with progress. `fetch` tells nothing of what was sent, so there are three ways:
+ * Sending a task file with progress. `fetch` tells nothing of what was sent, so there are three
+ * ways:
  *
- * - XMLHttpRequest, where the host has one (pages and their workers) and no `fetch` of the caller's own is in
- *   use: the browser itself counts what has left
- * - a stream whose pieces are counted as the host takes them (Node, Deno, Bun): ahead of the network by no
- *   more than the host's buffers. Its length is announced, since stores with presigned urls insist on it
+ * - XMLHttpRequest, where the host has one (pages and their workers) and no `fetch` of the caller's
+ *   own is in use: the browser itself counts what has left
+ * - a stream whose pieces are counted as the host takes them (Node, Deno, Bun): ahead of the
+ *   network by no more than the host's buffers. Its length is announced, since stores with
+ *   presigned urls insist on it
  * - whole: nothing is known until the answer, and nothing is claimed
  *
  * Whatever the way, `done` is `total` only once the server has answered.

@@ -1,6 +1,6 @@
 /**
- * Waiting for the end of a task: by server-sent events while the server offers them, by asking again and
- * again where it does not (or not now).
+ * Waiting for the end of a task: by server-sent events while the server offers them, by asking
+ * again and again where it does not (or not now).
  */
 import { ClientError } from './clientError.ts';
 import { recordEvents } from './events.ts';
@@ -15,7 +15,10 @@ export interface WaitOptions extends CallOptions {
   readonly onProgress?: ((record: TaskRecord) => void) | undefined;
   /** `poll` asks again and again, `events` (the default) tries server-sent events first. */
   readonly by?: 'events' | 'poll';
-  /** Wait between two questions: begins with the first (default 250 ms) and grows to the second (5 s). */
+  /**
+   * Wait between two questions: begins with the first (default 250 ms) and grows to the second (5
+   * s).
+   */
   readonly pollMs?: readonly [first: number, most: number];
   /** How long the server may be out of reach before waiting fails; default 2 minutes. */
   readonly patienceMs?: number;
@@ -30,7 +33,10 @@ export interface TaskReader {
   findCompleted(id: TaskId, signal?: AbortSignal): Promise<TaskListItem | null>;
 }
 
-/** Streams that ended without news, one after the other, before the server counts as one without events. */
+/**
+ * Streams that ended without news, one after the other, before the server counts as one without
+ * events.
+ */
 const MAX_BARREN_STREAMS = 3;
 /** Streams that the server has no room for now are asked for again after this. */
 const STREAM_AGAIN_MS = 15_000;
@@ -38,7 +44,8 @@ const POLL_GROWTH = 1.5;
 
 /**
  * @returns the record of the completed task
- * @throws ClientError `TASK_FAILED`, `TASK_CANCELLED`, `TASK_EXPIRED` with the record; or of a request
+ * @throws ClientError `TASK_FAILED`, `TASK_CANCELLED`, `TASK_EXPIRED` with the record; or of a
+ *   request
  */
 export async function waitForTask(
   reader: TaskReader,
@@ -133,7 +140,9 @@ class Streams {
 
 const isEnd = (outcome: Outcome) => outcome !== 'open' && outcome !== 'unknown';
 
-/** Whether it may be gone the next time: no connection, too much at once, a server that restarts. */
+/**
+ * Whether it may be gone the next time: no connection, too much at once, a server that restarts.
+ */
 function passes(error: unknown): boolean {
   return error instanceof ClientError && mayRepeat(error, 'safe');
 }
@@ -149,7 +158,8 @@ async function ask(
   const outcome = outcomeOf(record.status);
   if (isEnd(outcome)) return { record, outcome };
   if (outcome === 'open') return null;
-  // A text that the contract does not fix. What it does fix is that a completed task is listed as such.
+  // A text that the contract does not fix. What it does fix is that a completed task is listed as
+  // such.
   const item = await reader.findCompleted(id, signal);
   if (item === null) return null;
   const { finished_at, result_path } = item.meta;

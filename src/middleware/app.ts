@@ -54,12 +54,16 @@ export function createApp(runtime: Runtime): Hono<Env> {
     app.options(path, (c) => c.body(null, 204, { allow }));
     app.all(path, (c) => refuse(c, deps, methodNotAllowed(allow)));
   }
-  // Below a host's own application `notFound` is the host's: our own branches answer for themselves.
+  // Below a host's own application `notFound` is the host's: our own branches answer for
+  // themselves.
   for (const branch of branches) app.all(branch, (c) => refuse(c, deps, notFound()));
   return app;
 }
 
-/** What pages of other origins may send, and read. Credentials are no cookies: a key is given on purpose. */
+/**
+ * What pages of other origins may send, and read. Credentials are no cookies: a key is given on
+ * purpose.
+ */
 function allowOrigins(
   app: Hono<Env>,
   origin: NonNullable<Settings['cors']>,

@@ -1,7 +1,7 @@
 /**
- * Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): the first request with a key does the
- * work, every repeat gets its answer again, also after a crash: the answer is stored in the same
- * transaction as the task.
+ * Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): the first request with a key does
+ * the work, every repeat gets its answer again, also after a crash: the answer is stored in the
+ * same transaction as the task.
  */
 import type { Context } from 'hono';
 import { CodedError } from '../errors.ts';
@@ -13,7 +13,10 @@ import type { Task } from './task.ts';
 /** A key whose process died is free again after this. */
 const HOLD_MS = 120_000;
 
-/** The key of a request; the draft writes it as a quoted string, most clients bare: both are the same. */
+/**
+ * The key of a request; the draft writes it as a quoted string, most clients bare: both are the
+ * same.
+ */
 function requestKey(c: Context): string | null {
   const header = c.req.header('idempotency-key');
   if (header === undefined) return null;

@@ -1,5 +1,6 @@
 /**
- * The service: signing, and batches of signatures that become one aggregate, behind seven endpoints.
+ * The service: signing, and batches of signatures that become one aggregate, behind seven
+ * endpoints.
  *
  * @example
  * ```ts
@@ -55,8 +56,8 @@ export interface FalconService {
   /** Opens store, files and keys, and starts the workers. Repeats give the same promise. */
   start(): Promise<void>;
   /**
-   * Refuses new requests with 503, gives running work `graceMs` (default 10,000) to end, returns what
-   * has not ended to the queue, closes everything. A stopped service does not start again.
+   * Refuses new requests with 503, gives running work `graceMs` (default 10,000) to end, returns
+   * what has not ended to the queue, closes everything. A stopped service does not start again.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }

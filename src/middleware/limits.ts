@@ -62,9 +62,9 @@ export class RequestLimiter {
 const MAX_BUCKETS = 10_000;
 
 /**
- * Requests without a good key, counted by address. When an address has used up its share, keys that were
- * not good before are not even looked up; who showed a good one lately is served as ever, so that a
- * stranger behind the same proxy holds nobody up.
+ * Requests without a good key, counted by address. When an address has used up its share, keys that
+ * were not good before are not even looked up; who showed a good one lately is served as ever, so
+ * that a stranger behind the same proxy holds nobody up.
  */
 export class AnonymousLimiter {
   readonly #limiter: RequestLimiter;

@@ -58,8 +58,8 @@ export interface ServiceOptions {
   /** Believe `X-Forwarded-Proto`, `-Host` and `-For`; only behind a proxy that sets them. */
   readonly trustProxy?: boolean;
   /**
-   * Origins whose pages may call the service from a browser (`https://app.example`), or `*` for all; default:
-   * none but its own.
+   * Origins whose pages may call the service from a browser (`https://app.example`), or `*` for
+   * all; default: none but its own.
    */
   readonly cors?: '*' | readonly string[];
   /** Serve the page at `/v1/ui`; default true. */

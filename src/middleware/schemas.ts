@@ -1,7 +1,7 @@
 /**
  * The shapes of requests and answers, in zod with their OpenAPI names. Small bodies are judged by
- * them; arrays of triples are judged by `taskFile.ts` (the same rules, one pass over 1722 items instead
- * of a regular expression over 20 MB), and a test holds the two to each other.
+ * them; arrays of triples are judged by `taskFile.ts` (the same rules, one pass over 1722 items
+ * instead of a regular expression over 20 MB), and a test holds the two to each other.
  */
 
 import { ERROR_CODES, type ErrorCode } from '../errors.ts';
@@ -11,7 +11,10 @@ import { STATE_TEXTS, type TaskState } from '../wire/taskStates.ts';
 import { z } from './openapi/zod.ts';
 import { type Fault, MAX_LISTED_FAULTS, ProblemError } from './problems.ts';
 
-/** A hex string with `0x`, of at most so many bytes; `pattern` only describes what is judged elsewhere. */
+/**
+ * A hex string with `0x`, of at most so many bytes; `pattern` only describes what is judged
+ * elsewhere.
+ */
 const hexString = (
   maxBytes: number,
   description: string,
@@ -34,7 +37,9 @@ const hexString = (
 const lowerHex = (description: string, pattern = /^0x(?:[0-9a-f]{2})*$/) =>
   z.string().regex(pattern).openapi({ description });
 
-/** Keys as FALCON round 3, section 3.11.4 writes them: a first byte for the set, then its length. */
+/**
+ * Keys as FALCON round 3, section 3.11.4 writes them: a first byte for the set, then its length.
+ */
 const KEY = {
   pattern: '^0x(?:09[0-9A-Fa-f]{1792}|0[Aa][0-9A-Fa-f]{3584})$',
   example: `0x09${'5a'.repeat(896)}`,

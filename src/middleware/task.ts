@@ -59,9 +59,9 @@ export interface TaskProgress {
 }
 
 /**
- * Why a task failed, as stored and shown. `invalid` names every bad item, `errors` says more about the first
- * hundred that are not even well formed (`path` is a JSON pointer into the task file), `total` how many such
- * faults there are.
+ * Why a task failed, as stored and shown. `invalid` names every bad item, `errors` says more about
+ * the first hundred that are not even well formed (`path` is a JSON pointer into the task file),
+ * `total` how many such faults there are.
  */
 export interface TaskError {
   readonly code: ErrorCode;
@@ -139,8 +139,9 @@ let anchorNs = 0n;
 let lastNs = 0n;
 
 /**
- * Both clocks at one moment. A process that loses its processor between the readings would pair a wall clock with a
- * monotonic one of long before, and take the difference for a clock that was set: such a pair is read again.
+ * Both clocks at one moment. A process that loses its processor between the readings would pair a
+ * wall clock with a monotonic one of long before, and take the difference for a clock that was set:
+ * such a pair is read again.
  *
  * @returns nanoseconds; the wall clock's are whole milliseconds
  */
@@ -158,8 +159,9 @@ function readClocks(): { wallNs: bigint; monotonicNs: bigint } {
 }
 
 /**
- * The time now as ISO 8601 UTC with nine fractional digits. The wall clock gives the milliseconds' truth, the
- * monotonic clock the digits below; the anchor moves when the two part by more than 5 ms (a clock was set).
+ * The time now as ISO 8601 UTC with nine fractional digits. The wall clock gives the milliseconds'
+ * truth, the monotonic clock the digits below; the anchor moves when the two part by more than 5 ms
+ * (a clock was set).
  *
  * @returns e.g. `2026-11-21T20:23:05.123456789Z`; never the same text twice in one process.
  */

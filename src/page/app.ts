@@ -1,4 +1,7 @@
-/** What the views share: the service's words about itself, the client, the worker, the key, the batch in work. */
+/**
+ * What the views share: the service's words about itself, the client, the worker, the key, the
+ * batch in work.
+ */
 import { type Client, createClient } from '../client/index.ts';
 import { CONFIG_META, type PageConfig } from '../wire/pageConfig.ts';
 import { Session } from './session.ts';
@@ -36,7 +39,9 @@ export class Draft {
 /** The one object behind the page. */
 export class App {
   readonly config: PageConfig = readConfig();
-  /** Address of the service without `/v1` and without a slash at its end, where this page came from. */
+  /**
+   * Address of the service without `/v1` and without a slash at its end, where this page came from.
+   */
   readonly base: string = new URL('../', document.baseURI).href.replace(/\/$/, '');
   readonly session = new Session(this.base);
   readonly worker = new WorkerClient(new URL(this.config.worker, document.baseURI).href);
@@ -58,7 +63,9 @@ export class App {
     return createClient({ baseUrl: this.base, serviceName, apiKey, retries: { times: 2 } });
   }
 
-  /** Asks the service whether it knows a key. @throws ClientError if it does not, or cannot be asked */
+  /**
+   * Asks the service whether it knows a key. @throws ClientError if it does not, or cannot be asked
+   */
   async tryKey(key: string): Promise<void> {
     await this.#clientOf(key).page({ limit: 1 });
   }
@@ -68,8 +75,9 @@ export class App {
   }
 
   /**
-   * Where a signed url leads from here. The service writes the address that it knows itself by; when it serves the url
-   * itself, the address that this page came from is the same place, and the one that the page may speak to.
+   * Where a signed url leads from here. The service writes the address that it knows itself by;
+   * when it serves the url itself, the address that this page came from is the same place, and the
+   * one that the page may speak to.
    */
   reachable(url: string): string {
     if (!this.config.servedUrls) return url;

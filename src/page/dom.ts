@@ -1,4 +1,7 @@
-/** Elements made by hand: no html in strings anywhere, which the page's policy of trusted types enforces. */
+/**
+ * Elements made by hand: no html in strings anywhere, which the page's policy of trusted types
+ * enforces.
+ */
 
 export type Child = Node | string | number | false | null | undefined | readonly Child[];
 
@@ -6,7 +9,10 @@ type Listeners = {
   [Name in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[Name]) => void;
 };
 
-/** Attributes by name; `true` is an attribute without a value, `false`, null and undefined leave it away. */
+/**
+ * Attributes by name; `true` is an attribute without a value, `false`, null and undefined leave it
+ * away.
+ */
 export interface Attributes {
   readonly on?: Listeners;
   readonly [name: string]: string | number | boolean | null | undefined | Listeners;

@@ -1,4 +1,7 @@
-/** The page: puts the view in sight that the address asks for. Addresses hold names of views and ids of tasks, no more. */
+/**
+ * The page: puts the view in sight that the address asks for. Addresses hold names of views and ids
+ * of tasks, no more.
+ */
 import { App, type View } from './app.ts';
 import { byId, fill, h } from './dom.ts';
 import { startScheme } from './scheme.ts';

@@ -1,4 +1,6 @@
-/** Light, dark, or what the system says; a button goes through the three, and the browser remembers. */
+/**
+ * Light, dark, or what the system says; a button goes through the three, and the browser remembers.
+ */
 import { announce, fill } from './dom.ts';
 import { icon } from './parts/icons.ts';
 

@@ -1,4 +1,7 @@
-/** Who the page speaks for: the API key, in memory, and in the tab's own storage only when asked. Never in an address. */
+/**
+ * Who the page speaks for: the API key, in memory, and in the tab's own storage only when asked.
+ * Never in an address.
+ */
 
 type Listener = () => void;
 

@@ -1,4 +1,7 @@
-/** The page's end of the worker: starts it when it is first needed, and turns messages into promises. */
+/**
+ * The page's end of the worker: starts it when it is first needed, and turns messages into
+ * promises.
+ */
 import {
   type CallName,
   type Calls,

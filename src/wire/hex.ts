@@ -1,6 +1,6 @@
 /**
- * Hex as the wire has it: a string that starts with `0x` and has an even number of digits, of either
- * case on input, in lower case on output.
+ * Hex as the wire has it: a string that starts with `0x` and has an even number of digits, of
+ * either case on input, in lower case on output.
  */
 import { fromHex, toHex } from '../bytes.ts';
 

@@ -139,7 +139,10 @@ export function verifyResultFile(result: ResultFile, statements: readonly Statem
   return verifyAggregate(result.aggregate, statements) && isTrueAbout(result, statements);
 }
 
-/** As verifyResultFile, with a verifier of the caller's: `verifyAggregate` of an aggregate pool, say. */
+/**
+ * As verifyResultFile, with a verifier of the caller's: `verifyAggregate` of an aggregate pool,
+ * say.
+ */
 export async function verifyResultFileWith(
   verify: (aggregate: Uint8Array, statements: readonly Statement[]) => Promise<boolean>,
   result: ResultFile,

@@ -1,6 +1,6 @@
 /**
- * One signature of a batch: as a triple of hex strings on the wire, as bytes in the library. An array
- * of triples is a task file.
+ * One signature of a batch: as a triple of hex strings on the wire, as bytes in the library. An
+ * array of triples is a task file.
  */
 import { abytes } from '../bytes.ts';
 import { encodeWireHex } from './hex.ts';

@@ -5,8 +5,9 @@
  *   <path>/inputs/<random>.json          task files
  *   <path>/results/<attempt>/<id>.json   result files
  *
- * A file is written under `tmp`, synced, renamed to its place, and the folder of that place is synced: at every moment
- * there is either no file under the key or the whole one, and it stays after a power cut.
+ * A file is written under `tmp`, synced, renamed to its place, and the folder of that place is
+ * synced: at every moment there is either no file under the key or the whole one, and it stays
+ * after a power cut.
  */
 import { type FileHandle, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -18,7 +19,10 @@ import { checkSignedUrl, signUrl } from './signedUrls.ts';
 export interface DirectoryOptions {
   /** The folder; it is made if missing, readable by its owner only. */
   readonly path: string;
-  /** Signs the urls: 32 random bytes that stay the same, from `TaskStore.secret`, say. Asked once, on first use. */
+  /**
+   * Signs the urls: 32 random bytes that stay the same, from `TaskStore.secret`, say. Asked once,
+   * on first use.
+   */
   readonly secret: () => Promise<Uint8Array>;
   /** For tests. */
   readonly nowMs?: () => number;
@@ -175,8 +179,8 @@ function chunksOf(
 }
 
 /**
- * The file in chunks. It is opened at the first read and closed at the end of the stream: a body that nobody reads (of
- * an answer to HEAD, say) holds nothing open.
+ * The file in chunks. It is opened at the first read and closed at the end of the stream: a body
+ * that nobody reads (of an answer to HEAD, say) holds nothing open.
  */
 function streamOf(path: string): ReadableStream<Uint8Array> {
   let file: FileHandle | undefined;
@@ -224,7 +228,10 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Every file below the folder that was last written at or before then, as a path relative to the root. */
+/**
+ * Every file below the folder that was last written at or before then, as a path relative to the
+ * root.
+ */
 async function* oldFiles(root: string, folder: string, beforeMs: number): AsyncGenerator<string> {
   const entries = await unlessMissing(opendir(join(root, folder)));
   if (!entries) return;

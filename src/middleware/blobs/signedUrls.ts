@@ -1,6 +1,7 @@
 /**
- * Urls that carry their right with them: `expires` (Unix seconds) and `signature` in the query, an HMAC-SHA256 over
- * what is allowed, on what, until when. Nobody needs to know the secret to use a url, nor to ask the store to check one.
+ * Urls that carry their right with them: `expires` (Unix seconds) and `signature` in the query, an
+ * HMAC-SHA256 over what is allowed, on what, until when. Nobody needs to know the secret to use a
+ * url, nor to ask the store to check one.
  */
 import { equal } from '../../bytes.ts';
 import { hmacSha256 } from '../hash.ts';
@@ -22,7 +23,10 @@ export function signUrl(
   return `${base}/${pathOf(right)}?expires=${expires}&signature=${signature}`;
 }
 
-/** Judges `expires` and `signature`; a signature is looked at before its end, so nothing is told about forged ones. */
+/**
+ * Judges `expires` and `signature`; a signature is looked at before its end, so nothing is told
+ * about forged ones.
+ */
 export function checkSignedUrl(
   secret: Uint8Array,
   right: UrlRight,

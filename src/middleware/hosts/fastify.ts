@@ -1,4 +1,6 @@
-/** The service as a plugin of Fastify, without a dependency on it: only the shape of what is used. */
+/**
+ * The service as a plugin of Fastify, without a dependency on it: only the shape of what is used.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ProblemError, problemResponse } from '../problems.ts';
 import type { Mountable } from './fetch.ts';
@@ -26,8 +28,8 @@ interface Reply extends Raw<ServerResponse> {
 }
 
 /**
- * The service as a Fastify plugin; the prefix is the mount path. The host's hooks run up to and including `preHandler`, the headers
- * they set stay; the answer is the service's own.
+ * The service as a Fastify plugin; the prefix is the mount path. The host's hooks run up to and
+ * including `preHandler`, the headers they set stay; the answer is the service's own.
  *
  * @example
  * ```ts

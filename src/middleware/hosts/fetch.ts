@@ -1,6 +1,6 @@
 /**
- * The service as one function from Request to Response, below any path: for hosts that speak the web's own types, and
- * the ground on which the adapters for Node's stand.
+ * The service as one function from Request to Response, below any path: for hosts that speak the
+ * web's own types, and the ground on which the adapters for Node's stand.
  */
 import { Hono } from 'hono';
 import { getPath } from 'hono/utils/url';
@@ -22,8 +22,8 @@ export interface MountOptions {
 export type FetchHandler = (request: Request, env?: unknown) => Response | Promise<Response>;
 
 /**
- * The service for `Deno.serve`, `Bun.serve` and every other host that hands over a Request. What is not below the
- * mount path is a 404.
+ * The service for `Deno.serve`, `Bun.serve` and every other host that hands over a Request. What is
+ * not below the mount path is a 404.
  *
  * @throws TypeError, RangeError for a mount path that is none
  * @example
@@ -51,7 +51,10 @@ export function checkMountPath(options: MountOptions): string {
   return path;
 }
 
-/** As `toFetchHandler`, with a mount path that each request brings along, as in Express below `/:tenant`. */
+/**
+ * As `toFetchHandler`, with a mount path that each request brings along, as in Express below
+ * `/:tenant`.
+ */
 export function answerBelow(
   service: Mountable,
 ): (request: Request, mountPath: string, env?: unknown) => Response | Promise<Response> {

@@ -1,6 +1,6 @@
 /**
- * The service behind Node's own types: node:http, Express, Connect, Koa, Fastify and what else calls
- * `(request, response)`. Also for a host that has read the body already.
+ * The service behind Node's own types: node:http, Express, Connect, Koa, Fastify and what else
+ * calls `(request, response)`. Also for a host that has read the body already.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
@@ -25,7 +25,8 @@ interface HostRequest extends IncomingMessage {
 /**
  * The service as a handler of node:http's requests. Express tells the mount path by itself.
  *
- * A body that the host has read is taken from `rawBody` or `body`; one that is gone is a 500 that says so.
+ * A body that the host has read is taken from `rawBody` or `body`; one that is gone is a 500 that
+ * says so.
  *
  * @throws TypeError, RangeError for a mount path that is none
  * @example
@@ -47,7 +48,8 @@ export function toNodeHandler(service: Mountable, options: MountOptions = {}): N
       errorHandler: answerError,
       // Mounted in somebody's process, so its globals stay as they are.
       overrideGlobalObjects: false,
-      // Cuts a sender who is not done half a second after a refusal; node reads on, so that he comes to see it.
+      // Cuts a sender who is not done half a second after a refusal; node reads on, so that he
+      // comes to see it.
       autoCleanupIncoming: false,
     },
   );

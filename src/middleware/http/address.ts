@@ -27,7 +27,9 @@ export function mountAddress(c: Context, settings: Settings): string {
 
 const firstOf = (list: string | undefined) => list?.split(',')[0]?.trim();
 
-/** The end of something that lives so long, on a whole second: urls and answers say it in seconds. */
+/**
+ * The end of something that lives so long, on a whole second: urls and answers say it in seconds.
+ */
 export function endOf(ttlMs: number): number {
   return Math.ceil((Date.now() + ttlMs) / 1000) * 1000;
 }
@@ -44,8 +46,8 @@ interface HostEnv {
 }
 
 /**
- * Where a request came from: the network of 64 bits of an IPv6 address, else the address; `unknown` for
- * all together where the host does not tell.
+ * Where a request came from: the network of 64 bits of an IPv6 address, else the address; `unknown`
+ * for all together where the host does not tell.
  */
 export function remoteAddress(c: Context, { trustProxy }: Settings): string {
   const forwarded = trustProxy && c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim();

@@ -106,7 +106,9 @@ export async function* bodyChunks(c: Context, limits: BodyLimits): AsyncGenerato
 /** A sender is read on for so long after a refusal, so that it comes to read our answer. */
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
-/** Cancelling would leave the rest in the socket, and the connection useless for the next request. */
+/**
+ * Cancelling would leave the rest in the socket, and the connection useless for the next request.
+ */
 async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   try {
     for (let bytes = 0; bytes < MAX_DISCARDED_BYTES; ) {
@@ -140,8 +142,8 @@ async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>, idleTi
 }
 
 /**
- * The whole body, at most `maxBytes`, taken from the budget while `use` runs. What counts is what has
- * come, not what was announced: nobody can fill the budget with promises.
+ * The whole body, at most `maxBytes`, taken from the budget while `use` runs. What counts is what
+ * has come, not what was announced: nobody can fill the budget with promises.
  */
 export async function withBody<T>(
   c: Context,

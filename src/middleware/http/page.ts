@@ -1,6 +1,6 @@
 /**
- * Answers to `open` routes: pages and documents that anyone may read, revalidated by ETag. Nothing in
- * them comes from another host, and their content security policy says so.
+ * Answers to `open` routes: pages and documents that anyone may read, revalidated by ETag. Nothing
+ * in them comes from another host, and their content security policy says so.
  */
 import type { Context } from 'hono';
 import { sha256 } from '../hash.ts';

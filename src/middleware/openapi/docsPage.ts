@@ -1,6 +1,7 @@
 /**
- * The document as one page of plain HTML: no script, one style inside, nothing from elsewhere. Landmarks,
- * headings and captions say to a screen reader what the eye sees; everything opens with the keyboard.
+ * The document as one page of plain HTML: no script, one style inside, nothing from elsewhere.
+ * Landmarks, headings and captions say to a screen reader what the eye sees; everything opens with
+ * the keyboard.
  */
 
 import { curlOf, shortened } from './curl.ts';

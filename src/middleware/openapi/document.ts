@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document, made of the same list of routes that the app puts in place and of the same
- * schemas that judge requests.
+ * The OpenAPI 3.1 document, made of the same list of routes that the app puts in place and of the
+ * same schemas that judge requests.
  */
 import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
 import { CodedError, ERROR_CODES, type ErrorCode } from '../../errors.ts';

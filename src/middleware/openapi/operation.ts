@@ -1,6 +1,6 @@
 /**
- * What the document says of one route, as plain data beside its handler: one list gives routing, the
- * methods of a path, the OpenAPI document and the contract that tests hold every answer to.
+ * What the document says of one route, as plain data beside its handler: one list gives routing,
+ * the methods of a path, the OpenAPI document and the contract that tests hold every answer to.
  */
 
 import type { ErrorCode } from '../../errors.ts';

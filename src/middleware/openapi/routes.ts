@@ -1,4 +1,6 @@
-/** `/v1/openapi.json` and `/v1/docs`: the document, and the document as a page. Neither needs a key. */
+/**
+ * `/v1/openapi.json` and `/v1/docs`: the document, and the document as a page. Neither needs a key.
+ */
 import { readFileSync } from 'node:fs';
 import type { Context } from 'hono';
 import { mountAddress } from '../http/address.ts';

@@ -1,4 +1,6 @@
-/** `…/aggsign…`: tasks come into being here, by three steps or by one; and aggregates are judged. */
+/**
+ * `…/aggsign…`: tasks come into being here, by three steps or by one; and aggregates are judged.
+ */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
 import { decodeWireHex } from '../../wire/hex.ts';
@@ -221,8 +223,9 @@ async function putTask(
 }
 
 /**
- * The task file of triples that were judged: they are hex and nothing else, so they are put between quotes
- * as they came. (Encoding the decoded items again takes longer than all the rest of the request.)
+ * The task file of triples that were judged: they are hex and nothing else, so they are put between
+ * quotes as they came. (Encoding the decoded items again takes longer than all the rest of the
+ * request.)
  */
 function taskFileOf(triples: readonly Triple[]): Uint8Array {
   const lines = triples.map(
@@ -239,7 +242,9 @@ function judgeObject(value: unknown): { data?: unknown } {
   });
 }
 
-/** Length of a public key in bytes → the first byte it must have (FALCON round 3, section 3.11.4). */
+/**
+ * Length of a public key in bytes → the first byte it must have (FALCON round 3, section 3.11.4).
+ */
 const KEY_HEADERS = new Map([
   [897, 0x09],
   [1793, 0x0a],

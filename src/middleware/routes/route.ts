@@ -33,8 +33,8 @@ export interface Route {
   /** Below the mount point: `/v1/…`. */
   readonly path: string;
   /**
-   * 'key': needs an API key; 'url': the signed url itself is the right; 'open': a page for everybody, which
-   * also is there before the start, and sets its own headers.
+   * 'key': needs an API key; 'url': the signed url itself is the right; 'open': a page for
+   * everybody, which also is there before the start, and sets its own headers.
    */
   readonly right: 'key' | 'url' | 'open';
   /** What the OpenAPI document says of it; absent only for the parts of a page. */

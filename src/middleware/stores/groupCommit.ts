@@ -1,7 +1,8 @@
 /**
- * Transactions that arrive in the same turn of the event loop share one commit, and so one sync of the disk, for which
- * this thread stands still. Each keeps its own outcome: one that throws is undone alone, behind a savepoint. Nobody
- * hears of an outcome before it is on the disk; if the commit fails, everybody hears of that.
+ * Transactions that arrive in the same turn of the event loop share one commit, and so one sync of
+ * the disk, for which this thread stands still. Each keeps its own outcome: one that throws is
+ * undone alone, behind a savepoint. Nobody hears of an outcome before it is on the disk; if the
+ * commit fails, everybody hears of that.
  *
  *   BEGIN IMMEDIATE ─▶ SAVEPOINT ─▶ work ─▶ RELEASE | ROLLBACK TO ─▶ … ─▶ COMMIT ─▶ outcomes
  */
@@ -56,7 +57,8 @@ function commit(db: DatabaseSync, group: readonly Waiting[]): void {
         const outcome = group.length === 1 ? work() : behindSavepoint(db, work);
         outcomes.push(() => resolve(outcome));
       } catch (error) {
-        // A fault that ended the whole transaction (a full disk) is everybody's; so is the only one's.
+        // A fault that ended the whole transaction (a full disk) is everybody's; so is the only
+        // one's.
         if (group.length === 1 || !db.isTransaction) throw error;
         outcomes.push(() => reject(shown(error)));
       }

@@ -112,9 +112,9 @@ export class Ledger {
   }
 
   /**
-   * The place of a client's next task in the queue: one turn behind its last one, and no earlier than
-   * what is being handed out now. So clients take turns, however many tasks one of them has waiting,
-   * and a client that was away has saved nothing up.
+   * The place of a client's next task in the queue: one turn behind its last one, and no earlier
+   * than what is being handed out now. So clients take turns, however many tasks one of them has
+   * waiting, and a client that was away has saved nothing up.
    */
   nextTurn(clientId: number): number {
     const { table } = this;

@@ -1,6 +1,6 @@
 /**
- * Tasks in the memory of this process, for tests and for hosts that want nothing kept: everything is
- * gone when the process ends. The same rules as on disk.
+ * Tasks in the memory of this process, for tests and for hosts that want nothing kept: everything
+ * is gone when the process ends. The same rules as on disk.
  */
 import { isFinal, type TaskState } from '../../wire/taskStates.ts';
 import { isRunning, type ListedTask } from '../task.ts';

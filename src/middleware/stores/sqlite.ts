@@ -1,10 +1,10 @@
 /**
- * Tasks in one SQLite file, with the SQLite that Node brings along. Any number of processes on one machine may open
- * the same file.
+ * Tasks in one SQLite file, with the SQLite that Node brings along. Any number of processes on one
+ * machine may open the same file.
  *
- * A commit is on the disk when it returns (WAL with synchronous=FULL: the log is synced at each commit), and writers
- * take turns (BEGIN IMMEDIATE), so what a transaction reads stays true until it ends. Transactions that come together
- * share one commit (groupCommit.ts).
+ * A commit is on the disk when it returns (WAL with synchronous=FULL: the log is synced at each
+ * commit), and writers take turns (BEGIN IMMEDIATE), so what a transaction reads stays true until
+ * it ends. Transactions that come together share one commit (groupCommit.ts).
  */
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -27,7 +27,8 @@ export interface SqliteOptions extends TableStoreOptions {
 
 /**
  * @returns a store on the file.
- * @throws Error of the file system or of SQLite, when the file cannot be opened or is from a newer version
+ * @throws Error of the file system or of SQLite, when the file cannot be opened or is from a newer
+ *   version
  */
 export function sqliteStore(options: SqliteOptions): TaskStore & ApiKeyStore {
   return tableStore(new SqliteTable(open(options)), options);

@@ -1,9 +1,10 @@
 /**
- * The tables of the SQLite file, as steps that each file takes once. A step that was released is never edited: a
- * change is a further step.
+ * The tables of the SQLite file, as steps that each file takes once. A step that was released is
+ * never edited: a change is a further step.
  *
- * `usage` is kept by triggers, so that limits and counts cost the same with a million tasks as with one. Each
- * partial index holds only the rows that one question is about (the queue, the leases, the ends of urls).
+ * `usage` is kept by triggers, so that limits and counts cost the same with a million tasks as with
+ * one. Each partial index holds only the rows that one question is about (the queue, the leases,
+ * the ends of urls).
  */
 export const MIGRATIONS: readonly string[] = [
   `

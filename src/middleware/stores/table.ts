@@ -1,7 +1,8 @@
 /**
- * What a store on this machine needs from its memory or its file: rows, found by the few questions that the port
- * asks, and transactions. A transaction is a plain function that does not wait, so nothing can come between its reads
- * and its writes. The rules of the port are in `tableStore.ts`, once for all tables.
+ * What a store on this machine needs from its memory or its file: rows, found by the few questions
+ * that the port asks, and transactions. A transaction is a plain function that does not wait, so
+ * nothing can come between its reads and its writes. The rules of the port are in `tableStore.ts`,
+ * once for all tables.
  */
 
 import type { TaskState } from '../../wire/taskStates.ts';
@@ -14,7 +15,10 @@ export interface TaskRow extends Task {
   readonly submitted: boolean;
   /** Place in the queue: the smallest goes first. 0 before the notification. */
   readonly turn: number;
-  /** Waiting: not to be claimed before. Running: end of the lease. Else null. Unix time in milliseconds. */
+  /**
+   * Waiting: not to be claimed before. Running: end of the lease. Else null. Unix time in
+   * milliseconds.
+   */
   readonly dueMs: number | null;
   readonly finishedMs: number | null;
 }
@@ -33,19 +37,23 @@ export interface AnswerRow {
 }
 
 /**
- * What the table keeps the last number of: ids of tasks and clients; the turn that the queue is at, and the last
- * one that each client was given.
+ * What the table keeps the last number of: ids of tasks and clients; the turn that the queue is at,
+ * and the last one that each client was given.
  */
 export type NumberName = 'task' | 'client' | 'turn' | `turn of ${number}`;
 
 export interface Table {
   /**
-   * Runs the work, some time soon, as one transaction that excludes every other writer, in this process and in others.
-   * Durable when the promise resolves; undone when the work throws or the promise rejects.
+   * Runs the work, some time soon, as one transaction that excludes every other writer, in this
+   * process and in others. Durable when the promise resolves; undone when the work throws or the
+   * promise rejects.
    */
   write<T>(work: () => T): Promise<T>;
 
-  /** The last number given out for ids of that kind, 0 at first: numbers are never used again, whatever is deleted. */
+  /**
+   * The last number given out for ids of that kind, 0 at first: numbers are never used again,
+   * whatever is deleted.
+   */
   lastNumber(name: NumberName): number;
   setLastNumber(name: NumberName, number: number): void;
   insert(row: TaskRow): void;
@@ -58,7 +66,10 @@ export interface Table {
   list(query: ListQuery, limit: number): ListedTask[];
   usage(clientId: number): ClientUsage;
   counts(): Partial<Record<TaskState, number>>;
-  /** Of the waiting rows with `dueMs` at or before now the one of the first turn, then submitted first. */
+  /**
+   * Of the waiting rows with `dueMs` at or before now the one of the first turn, then submitted
+   * first.
+   */
   firstWaiting(nowMs: number): TaskRow | undefined;
   /** Running rows whose lease has ended. */
   endedLeases(nowMs: number): TaskRow[];

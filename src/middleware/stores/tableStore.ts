@@ -1,6 +1,6 @@
 /**
- * The port over any table: which step is legal when, who holds what, what a limit counts. Each verb is
- * one transaction of the table; see `taskStore.ts` for what each one promises.
+ * The port over any table: which step is legal when, who holds what, what a limit counts. Each verb
+ * is one transaction of the table; see `taskStore.ts` for what each one promises.
  *
  *   submissions.ts   the verbs of clients
  *   queue.ts         the verbs of workers

@@ -1,21 +1,26 @@
 /**
- * The port behind which tasks are kept, and the queue in which they wait. SQLite and memory stand behind it here;
- * a server database can. One contract suite runs over every implementation.
+ * The port behind which tasks are kept, and the queue in which they wait. SQLite and memory stand
+ * behind it here; a server database can. One contract suite runs over every implementation.
  *
  * What must hold, with any number of callers, connections and processes on one store:
  *
- * 1. Every verb is one transaction. When its promise resolves the effect is durable (for a store that keeps
+ * 1. Every verb is one transaction. When its promise resolves the effect is durable (for a store
+ *    that keeps
  *    anything at all): killing the process afterwards loses nothing. When it rejects, nothing happened, or the
  *    process died; a caller that must know asks again.
- * 2. `claim` hands a waiting task to exactly one caller. It raises `attempt` and starts a lease. A lease that has
+ * 2. `claim` hands a waiting task to exactly one caller. It raises `attempt` and starts a lease. A
+ *    lease that has
  *    ended without `extend` puts the task back to waiting (counted in `losses`); the next `claim` sees to that.
- * 3. `extend`, `finish`, `fail` and `release` name the attempt. They act only when the task is running and the
+ * 3. `extend`, `finish`, `fail` and `release` name the attempt. They act only when the task is
+ *    running and the
  *    attempt is the current one, and say `false` otherwise: a worker that was presumed dead, or whose task was
  *    cancelled, can change nothing. So a task is finished at most once, and, since a task that is neither final
  *    nor leased is always claimable, at least once.
  * 4. Only the steps of `TRANSITIONS` happen. Losing a race is an outcome, not an exception.
- * 5. Ids grow in the order in which the tasks become visible, so a reader that pages by id misses none.
- * 6. The store never touches blobs. A verb that ends the use of a blob hands its key back, after commit; the
+ * 5. Ids grow in the order in which the tasks become visible, so a reader that pages by id misses
+ *    none.
+ * 6. The store never touches blobs. A verb that ends the use of a blob hands its key back, after
+ *    commit; the
  *    caller deletes it, and `referenced` lets a cleaner find what a crash left between the two.
  */
 
@@ -25,7 +30,10 @@ import type { ListedTask, Task, TaskError, TaskProgress, TaskResult } from '../t
 
 export interface NewTask {
   readonly clientId: number;
-  /** 'created' for the three-step flow; 'waiting' for a direct request, whose input is already stored. */
+  /**
+   * 'created' for the three-step flow; 'waiting' for a direct request, whose input is already
+   * stored.
+   */
   readonly state: 'created' | 'waiting';
   readonly input?: BlobRef;
   /** Signatures, when already known. */
@@ -74,8 +82,8 @@ export type BeginAnswer =
 export interface PutOptions {
   readonly limits?: ClientLimits;
   /**
-   * Keep the answer with the task, in the same transaction: after a crash there are both or neither. `of` is
-   * called once with the new task, inside the transaction, and must not wait.
+   * Keep the answer with the task, in the same transaction: after a crash there are both or
+   * neither. `of` is called once with the new task, inside the transaction, and must not wait.
    */
   readonly answer?: { readonly hold: AnswerHold; of(task: Task): StoredAnswer };
 }
@@ -126,7 +134,10 @@ export interface ClaimOptions {
   readonly leaseMs: number;
   /** Threads that the task gets. */
   readonly threads: number;
-  /** A task whose lease was lost more often fails (THREAD_LOST): it is likely what kills its workers. */
+  /**
+   * A task whose lease was lost more often fails (THREAD_LOST): it is likely what kills its
+   * workers.
+   */
   readonly maxLosses: number;
 }
 
@@ -155,7 +166,9 @@ export interface Sweep {
 export interface TaskStore {
   /** Adds a task. Its id is new, and larger than every id seen before. */
   put(task: NewTask, options?: PutOptions): Promise<PutOutcome>;
-  /** @returns the task; null when there is none, or when it is not this client's (if one is given). */
+  /**
+   * @returns the task; null when there is none, or when it is not this client's (if one is given).
+   */
   get(id: number, clientId?: number): Promise<Task | null>;
   list(query: ListQuery): Promise<ListPage>;
   usage(clientId: number): Promise<ClientUsage>;
@@ -165,11 +178,14 @@ export interface TaskStore {
   /** created | uploaded → uploaded, with this file. Not after `expiresAtMs` of the task. */
   upload(id: number, input: BlobRef, limits?: ClientLimits): Promise<UploadOutcome>;
   /**
-   * uploaded → waiting; `submittedAt` becomes now. `input` is for blob stores that take uploads without our
-   * knowing: with it, created → uploaded → waiting is one step.
+   * uploaded → waiting; `submittedAt` becomes now. `input` is for blob stores that take uploads
+   * without our knowing: with it, created → uploaded → waiting is one step.
    */
   notify(id: number, clientId: number, input?: BlobRef): Promise<NotifyOutcome>;
-  /** Moves the end of the upload url of a task that is not yet notified. @returns null if there is no such task. */
+  /**
+   * Moves the end of the upload url of a task that is not yet notified. @returns null if there is
+   * no such task.
+   */
   renew(id: number, clientId: number, expiresAtMs: number): Promise<Task | null>;
   /** Any unfinished state → cancelled. Its worker learns it from `extend` or `watch`. */
   cancel(id: number, clientId: number): Promise<CancelOutcome>;
@@ -177,8 +193,9 @@ export interface TaskStore {
   remove(id: number, clientId: number): Promise<RemoveOutcome>;
 
   /**
-   * A waiting task (whose retry is due) → verifying, or null. Clients take turns: of one client the task that
-   * was submitted first; of those that have tasks waiting each is served once in every turn.
+   * A waiting task (whose retry is due) → verifying, or null. Clients take turns: of one client the
+   * task that was submitted first; of those that have tasks waiting each is served once in every
+   * turn.
    */
   claim(options: ClaimOptions): Promise<Task | null>;
   /** Heartbeat, progress, next state. @returns false = not yours any more: stop. */
@@ -197,14 +214,18 @@ export interface TaskStore {
   /** Milliseconds until a claim could succeed (0 = now), or null when nothing waits or runs. */
   nextClaimMs(): Promise<number | null>;
 
-  /** created | uploaded past their end → expired; retention; old answers. Safe to run anywhere, any time. */
+  /**
+   * created | uploaded past their end → expired; retention; old answers. Safe to run anywhere, any
+   * time.
+   */
   sweep(options: SweepOptions): Promise<Sweep>;
   /** @returns those of the keys that some task still needs. */
   referenced(keys: readonly string[]): Promise<ReadonlySet<string>>;
 
   /**
-   * Takes an Idempotency-Key. `fingerprint` is a hash over method, path and body. A hold lasts `holdMs`, so that
-   * the key of a process that died is not blocked for ever; a hold that ended can be taken by a new request.
+   * Takes an Idempotency-Key. `fingerprint` is a hash over method, path and body. A hold lasts
+   * `holdMs`, so that the key of a process that died is not blocked for ever; a hold that ended can
+   * be taken by a new request.
    */
   beginAnswer(
     clientId: number,
@@ -216,18 +237,24 @@ export interface TaskStore {
   abandonAnswer(hold: AnswerHold): Promise<void>;
 
   /**
-   * Calls the listener after a commit that changed a task. A hint and not the truth: only changes made through
-   * this object are certain to be told, others may be. @returns a function that ends it.
+   * Calls the listener after a commit that changed a task. A hint and not the truth: only changes
+   * made through this object are certain to be told, others may be. @returns a function that ends
+   * it.
    */
   watch(listener: (task: Task) => void): () => void;
-  /** A random value of that name, 32 bytes, made at the first call and the same ever after (signing of urls). */
+  /**
+   * A random value of that name, 32 bytes, made at the first call and the same ever after (signing
+   * of urls).
+   */
   secret(name: string): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
 /** API keys, kept beside the tasks: only hashes, as 64 hex digits. */
 export interface ApiKeyStore {
-  /** `clientId` absent: the next free number from 1. @returns null when the hash is already there. */
+  /**
+   * `clientId` absent: the next free number from 1. @returns null when the hash is already there.
+   */
   putApiKey(key: {
     readonly sha256: string;
     readonly name: string;

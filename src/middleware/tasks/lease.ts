@@ -1,6 +1,6 @@
 /**
- * The hold of one attempt on its task: extended by a heartbeat while the handler works, lost when the
- * store says that somebody else has the task, or nobody.
+ * The hold of one attempt on its task: extended by a heartbeat while the handler works, lost when
+ * the store says that somebody else has the task, or nobody.
  */
 import { CodedError } from '../../errors.ts';
 import type { TaskStore } from '../stores/taskStore.ts';

@@ -5,9 +5,9 @@
  *              ▲
  *            beats: extends the lease, writes progress, learns that the task was cancelled or lost
  *
- * The store is the truth. What the runner knows about a task ends with its attempt: when a beat says that the
- * attempt is not the current one, the handler is aborted and nothing more is written. If this process dies, the
- * lease ends, and any runner on the same store takes the task over.
+ * The store is the truth. What the runner knows about a task ends with its attempt: when a beat
+ * says that the attempt is not the current one, the handler is aborted and nothing more is written.
+ * If this process dies, the lease ends, and any runner on the same store takes the task over.
  */
 import { type CodedError, toCodedError } from '../../errors.ts';
 import type { TaskStore } from '../stores/taskStore.ts';
@@ -19,10 +19,11 @@ export type { TaskContext };
 /** The work itself. One that stops early leaves nothing behind. */
 export interface TaskHandler {
   /**
-   * Does the work of one attempt. The result's blob is stored when this resolves; its key belongs to this attempt
-   * alone.
+   * Does the work of one attempt. The result's blob is stored when this resolves; its key belongs
+   * to this attempt alone.
    *
-   * @throws CodedError (a {@link TaskFailure} to say more): retried when retriable, else the task has failed
+   * @throws CodedError (a {@link TaskFailure} to say more): retried when retriable, else the task
+   *   has failed
    */
   run(task: Task, context: TaskContext): Promise<TaskResult>;
   /** Deletes blobs that are not needed any more. */
@@ -63,14 +64,16 @@ export interface Runner {
   /** Looks into the queue now. Not needed after changes through the same store object. */
   wake(): void;
   /**
-   * Takes no more tasks, lets those in work end for `graceMs`, then aborts them and gives them back to the queue. The
-   * promise is the same for every call, and does not reject.
+   * Takes no more tasks, lets those in work end for `graceMs`, then aborts them and gives them back
+   * to the queue. The promise is the same for every call, and does not reject.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 const MAX_RETRY_MS = 30_000;
-/** A retry or a lease that ends sooner than the next look is not looked for more often than this. */
+/**
+ * A retry or a lease that ends sooner than the next look is not looked for more often than this.
+ */
 const MIN_WAIT_MS = 5;
 
 export function createRunner(options: RunnerOptions): Runner {
@@ -229,8 +232,8 @@ class TaskRunner implements Runner {
   }
 
   /**
-   * Asks first: an outcome can be written although its confirmation was lost on the way. What cannot
-   * be deleted now is left for the store's cleaning.
+   * Asks first: an outcome can be written although its confirmation was lost on the way. What
+   * cannot be deleted now is left for the store's cleaning.
    */
   async #discard(key: string | undefined): Promise<void> {
     if (key === undefined) return;

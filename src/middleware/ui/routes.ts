@@ -1,6 +1,7 @@
 /**
- * `GET /v1/ui`: a page to see the service with. Everything it loads comes from here, under a content security policy that
- * allows nothing else; it needs no right, since it knows nothing until somebody gives it an API key.
+ * `GET /v1/ui`: a page to see the service with. Everything it loads comes from here, under a
+ * content security policy that allows nothing else; it needs no right, since it knows nothing until
+ * somebody gives it an API key.
  *
  *   /v1/ui                    the html, revalidated at every visit
  *   /v1/ui/                   the same place with a slash too many: redirected, since the names below are relative
@@ -118,7 +119,10 @@ function pageConfig(settings: Settings, names: Names): PageConfig {
   };
 }
 
-/** Whom the page may speak to beside where it came from: the public address, and a store that signs urls of its own. */
+/**
+ * Whom the page may speak to beside where it came from: the public address, and a store that signs
+ * urls of its own.
+ */
 async function origins({ publicUrl, blobs }: Settings): Promise<string[]> {
   const urls = publicUrl === undefined ? [] : [publicUrl];
   if (blobs?.urls === 'remote') {

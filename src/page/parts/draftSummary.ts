@@ -1,4 +1,7 @@
-/** What is in a batch, before it is sent: how many, whose, how large, and whether every signature verifies. */
+/**
+ * What is in a batch, before it is sent: how many, whose, how large, and whether every signature
+ * verifies.
+ */
 import type { App } from '../app.ts';
 import { button, h } from '../dom.ts';
 import { bytes, count, counted, duration, listed, shortHex } from '../format.ts';

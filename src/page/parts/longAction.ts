@@ -1,11 +1,17 @@
-/** The frame of a long action: while it runs, a bar and a way to stop it; afterwards, what went wrong. */
+/**
+ * The frame of a long action: while it runs, a bar and a way to stop it; afterwards, what went
+ * wrong.
+ */
 import { announce, button, type Child, fill, h } from '../dom.ts';
 import { meter, whileBusy } from './controls.ts';
 import { isStopped, problemBox } from './problems.ts';
 
 export type Tell = (text: string, done: number, total: number) => void;
 
-/** `places` go where the progress and the problem are to be seen; `run` does nothing while it runs already. */
+/**
+ * `places` go where the progress and the problem are to be seen; `run` does nothing while it runs
+ * already.
+ */
 export function longAction(options: {
   /** Names the bar. */
   readonly label: string;

@@ -1,6 +1,6 @@
 /**
- * What was saved, as a picture: the bytes that travel with plain signatures, and those that travel with the aggregate,
- * on one scale. The words beside it say the same.
+ * What was saved, as a picture: the bytes that travel with plain signatures, and those that travel
+ * with the aggregate, on one scale. The words beside it say the same.
  */
 import { type Child, h, svg } from '../dom.ts';
 import { bytes, count, percent } from '../format.ts';

@@ -1,4 +1,6 @@
-/** Submitting a batch: create the task, upload its file, notify; with progress, and a way to stop. */
+/**
+ * Submitting a batch: create the task, upload its file, notify; with progress, and a way to stop.
+ */
 import { isClientError } from '../../client/index.ts';
 import type { App } from '../app.ts';
 import { announce, button, h } from '../dom.ts';

@@ -1,6 +1,6 @@
 /**
- * Verifying a result in this browser: against the task file that was submitted from here, or one that
- * is dropped. And the counter-check: one byte of the aggregate changed, which must be refused.
+ * Verifying a result in this browser: against the task file that was submitted from here, or one
+ * that is dropped. And the counter-check: one byte of the aggregate changed, which must be refused.
  */
 import type { App } from '../app.ts';
 import { announce, button, fill, h } from '../dom.ts';

@@ -1,4 +1,6 @@
-/** Putting a task together, from test items, a file or signatures of the Sign page; submitting it. */
+/**
+ * Putting a task together, from test items, a file or signatures of the Sign page; submitting it.
+ */
 import type { App, View } from '../app.ts';
 import { announce, fill, h } from '../dom.ts';
 import { bytes, count, counted } from '../format.ts';

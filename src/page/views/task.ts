@@ -126,8 +126,8 @@ function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRec
     const ended = hasEnded(record.status);
     if (record.status !== lastStatus) {
       fill(top, statusChip(record.status), actions(app, id, ended));
-      // The state that a task is found in is read with the page. But an end is news: it may have come between
-      // the submission and this first look.
+      // The state that a task is found in is read with the page. But an end is news: it may have
+      // come between the submission and this first look.
       if (lastStatus !== '' || ended) announce(`The task is ${state ?? record.status}`);
       const rank = state === null ? 0 : RANKS[state];
       if (rank >= 0) reached = rank;

@@ -1,4 +1,6 @@
-/** Batches that the worker holds: made here, read from files or collected from single signatures. */
+/**
+ * Batches that the worker holds: made here, read from files or collected from single signatures.
+ */
 import { findInvalid } from '../../aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../falcon/index.ts';
 import { encodeWireHex } from '../../wire/hex.ts';
@@ -40,7 +42,10 @@ export function setOf(publicKey: Uint8Array): SetName | 'unknown' {
   return 'unknown';
 }
 
-/** Keeps a batch, checks every signature of it, and says what is in it. `text` is the file it came from. */
+/**
+ * Keeps a batch, checks every signature of it, and says what is in it. `text` is the file it came
+ * from.
+ */
 export function keep(batch: Batch, text?: string): BatchSummary {
   const number = ++lastNumber;
   batches.set(number, batch);

@@ -1,4 +1,7 @@
-/** The page's worker: everything that takes longer than a frame, with the library and its WebAssembly. */
+/**
+ * The page's worker: everything that takes longer than a frame, with the library and its
+ * WebAssembly.
+ */
 import { isCodedError } from '../../errors.ts';
 import { type Falcon, falcon512, falcon1024 } from '../../falcon/index.ts';
 import { decodeWireHex } from '../../wire/hex.ts';

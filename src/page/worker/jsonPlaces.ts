@@ -1,6 +1,7 @@
 /**
- * Places in a JSON text: where it stops being JSON, and where the elements of its array begin. Engines word their own
- * messages differently and count differently, and none says where an element is.
+ * Places in a JSON text: where it stops being JSON, and where the elements of its array begin.
+ * Engines word their own messages differently and count differently, and none says where an element
+ * is.
  */
 
 /** A place as editors count it, both from 1. */
@@ -137,7 +138,10 @@ function skip(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : at;
 }
 
-/** Where the string that begins at `at` ends; `at` itself if it does not. Looks at each character once. */
+/**
+ * Where the string that begins at `at` ends; `at` itself if it does not. Looks at each character
+ * once.
+ */
 function endOfString(text: string, at: number): number {
   for (let from = at + 1; ; ) {
     STOP.lastIndex = from;

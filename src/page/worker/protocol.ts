@@ -1,14 +1,22 @@
-/** What the page and its worker say to each other. The batches themselves stay in the worker; the page has their numbers. */
+/**
+ * What the page and its worker say to each other. The batches themselves stay in the worker; the
+ * page has their numbers.
+ */
 import type { Triple } from '../../wire/triple.ts';
 
-/** Name of the page's worker. Its script under any other name is one of the threads that it shares work with. */
+/**
+ * Name of the page's worker. Its script under any other name is one of the threads that it shares
+ * work with.
+ */
 export const WORKER_NAME = 'falconry';
 
 export type SetName = 'falcon512' | 'falcon1024';
 /** What test items are made of; `mixed` alternates. */
 export type SetChoice = SetName | 'mixed';
 
-/** Where in a task file something is wrong: a line of the text, an item of the array, or neither. */
+/**
+ * Where in a task file something is wrong: a line of the text, an item of the array, or neither.
+ */
 export interface FileFault {
   readonly message: string;
   /** From 0. */

@@ -1,4 +1,6 @@
-/** Result files that the worker holds, and what becomes of them: verified, or damaged and refused. */
+/**
+ * Result files that the worker holds, and what becomes of them: verified, or damaged and refused.
+ */
 import { createAggregatePool, statementCommitment } from '../../aggregate/index.ts';
 import { equal } from '../../bytes.ts';
 import { isCodedError } from '../../errors.ts';
@@ -8,7 +10,10 @@ import type { Statement } from '../../wire/triple.ts';
 import { batchOf } from './batches.ts';
 import type { ResultSummary, TamperVerdict, Verdict } from './protocol.ts';
 
-/** A proof is verified on a few threads, whose module is this worker's own script under another name. */
+/**
+ * A proof is verified on a few threads, whose module is this worker's own script under another
+ * name.
+ */
 const MAX_THREADS = 4;
 const pool = createAggregatePool({
   threads: Math.max(1, Math.min(MAX_THREADS, navigator.hardwareConcurrency ?? 1)),
