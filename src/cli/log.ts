@@ -12,9 +12,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const COLOURS: Readonly<Record<string, number>> = { debug: 2, info: 36, warn: 33, error: 31 };
 
-/**
- * @param format absent: text on a terminal, else JSON
- */
+/** @param format absent: text on a terminal, else JSON */
 export function createLogger(
   io: Pick<Io, 'stderr' | 'env'>,
   level: LogLevel,

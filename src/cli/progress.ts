@@ -37,9 +37,7 @@ const FORETELL_AFTER_MS = 1000;
 
 const SILENT: Progress = { shown: false, update() {}, end() {} };
 
-/**
- * @param quiet no bar even on a terminal: `--quiet`, `--json`
- */
+/** @param quiet no bar even on a terminal: `--quiet`, `--json` */
 export function createProgress(io: Pick<Io, 'stderr' | 'env'>, quiet = false): Progress {
   const { stderr, env } = io;
   if (quiet || stderr.isTTY !== true || env.TERM === 'dumb') return SILENT;

@@ -1,6 +1,6 @@
 /**
  * Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): the first request with a key does
- * the work, every repeat gets its answer again, also after a crash: the answer is stored in the
+ * the work, and every repeat gets the same answer, even after a crash: the answer is stored in the
  * same transaction as the task.
  */
 import type { Context } from 'hono';
@@ -10,13 +10,10 @@ import { ProblemError } from './problems.ts';
 import type { AnswerHold, PutOptions, StoredAnswer, TaskStore } from './stores/taskStore.ts';
 import type { Task } from './task.ts';
 
-/** A key whose process died is free again after this. */
+/** After this time a key whose process died can be used again. */
 const HOLD_MS = 120_000;
 
-/**
- * The key of a request; the draft writes it as a quoted string, most clients bare: both are the
- * same.
- */
+/** The key of a request. The draft quotes it, most clients do not; both mean the same key. */
 function requestKey(c: Context): string | null {
   const header = c.req.header('idempotency-key');
   if (header === undefined) return null;
@@ -29,19 +26,19 @@ function requestKey(c: Context): string | null {
   return key;
 }
 
-/** What a request that may repeat hands over. */
+/** A request that may be repeated. */
 export interface Repeatable {
   readonly clientId: number;
   readonly store: TaskStore;
   /** The bytes that make two requests the same. */
   readonly body: Uint8Array;
-  /** What is stored for repeats; called in the transaction that makes the task. */
+  /** The answer stored for repeats; called in the transaction that creates the task. */
   answerOf(task: Task): StoredAnswer;
-  /** Makes the task, with these options for `store.put`. */
+  /** Creates the task, with these options for `store.put`. */
   make(options: Pick<PutOptions, 'answer'>): Promise<Task>;
 }
 
-/** @returns the answer to send: of this request, or of the first with the same key */
+/** @returns the answer to send: that of this request, or of the first one with the same key */
 export async function answerOnce(c: Context, work: Repeatable): Promise<StoredAnswer> {
   const key = requestKey(c);
   if (key === null) return work.answerOf(await work.make({}));

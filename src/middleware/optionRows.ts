@@ -1,7 +1,7 @@
 /**
  * Options as rows of a table: type, unit, range, default, names and help text in one place. The
- * service reads its options by these rows, and the command line reads the same rows from
- * arguments, the environment and the configuration file.
+ * service checks its options against these rows, and the command line checks arguments, environment
+ * variables and the configuration file against the same rows.
  */
 
 export type OptionType =
@@ -14,7 +14,7 @@ export type OptionType =
   | 'origins'
   | 'secret';
 
-/** What a row may say beside its type and text. */
+/** The parts of a row besides its type and text. */
 interface RowParts<Value> {
   /** Integers only: milliseconds or bytes. The command line reads and writes `90s`, `32MiB`. */
   readonly unit?: 'ms' | 'bytes';
@@ -23,7 +23,7 @@ interface RowParts<Value> {
   /** Largest integer; no limit when left out. */
   readonly max?: number;
   readonly choices?: readonly string[];
-  /** The default, or how to find it. */
+  /** The default, or a function that returns it. */
   readonly fallback?: Value | (() => Value);
   /** The default in words, where it depends on the machine or is absent. */
   readonly fallbackText?: string;
@@ -33,32 +33,32 @@ interface RowParts<Value> {
   readonly placeholder?: string;
   /** Heading of the help text under which the row is listed. */
   readonly group?: string;
-  /** A customary name in the environment, read after our own. */
+  /** A customary environment variable, read after our own. */
   readonly alsoEnv?: string;
-  /** What is wrong with a value of the right type, or null. */
+  /** Returns the fault of a value of the right type, or null. */
   readonly check?: (value: string) => string | null;
 }
 
 declare const VALUE: unique symbol;
 
-/** One row. `Value` is what it comes to: milliseconds for a time, bytes for a size. */
+/** One row. `Value` is the type of the option: times are in milliseconds, sizes in bytes. */
 export interface OptionRow<Value = unknown> extends RowParts<unknown> {
   readonly type: OptionType;
-  /** One or two lines for help texts. */
+  /** One line for help texts. */
   readonly about: string;
-  /** Carries the type only. */
+  /** Only carries the type. */
   readonly [VALUE]?: Value;
 }
 
 export type OptionTable = Readonly<Record<string, OptionRow>>;
 
-/** The value that a row comes to: never undefined where the row has a default. */
+/** The type of the value of a row: not undefined if the row has a default. */
 export type RowValue<Row> = Row extends OptionRow<infer Value> ? Value : never;
 
-/** The values of a table. */
+/** The types of the values of a table. */
 export type RowValues<Table> = { [Name in keyof Table]: RowValue<Table[Name]> };
 
-/** The name of each row on the command line. */
+/** The name of a row on the command line. */
 export type SettingNameOf<Name, Row> = Row extends { readonly setting: infer S } ? S : Name;
 
 type Made<Value, Parts> = Omit<Parts, 'fallback'> &
@@ -80,7 +80,7 @@ export const flag = rowsOf<boolean>('flag', '');
 export const origins = rowsOf<'*' | readonly string[]>('origins', 'origins');
 export const secret = rowsOf<string>('secret', 'file');
 
-/** A number of milliseconds: what timers take, unless the row says otherwise. */
+/** A number of milliseconds, by default at most what a timer takes. */
 export function duration<const Parts extends RowParts<number>>(
   about: string,
   parts: Parts = {} as Parts,
@@ -109,7 +109,7 @@ export function choice<const Choice extends string, const Parts extends RowParts
   >;
 }
 
-/** 24 days; timers take 2^31 - 1 ms, which is half a day more. */
+/** 24 days; timers take at most 2^31 - 1 ms, which is slightly more. */
 const MAX_TIMER_MS = 24 * 86_400_000;
 
 /** The default of a row, or undefined where it has none. */
@@ -118,7 +118,7 @@ export function fallbackOf<Value>(row: OptionRow<Value>): Value {
   return (typeof fallback === 'function' ? fallback() : fallback) as Value;
 }
 
-/** A value as the row has it, or what is wrong with it: its type, or else its range. */
+/** The normalised value, or its fault: of the type or of the range. */
 export type Judged =
   | { readonly value: unknown; readonly wrong?: undefined }
   | { readonly wrong: 'type' | 'range'; readonly message: string };
@@ -126,7 +126,7 @@ export type Judged =
 const type = (message: string): Judged => ({ wrong: 'type', message });
 const range = (message: string): Judged => ({ wrong: 'range', message });
 
-/** Judges a value that is not undefined. Messages continue the name: `must be …`. */
+/** Judges a value other than undefined. Messages continue the name of the option: `must be …`. */
 export function judge(row: OptionRow, value: unknown): Judged {
   switch (row.type) {
     case 'flag':
@@ -183,8 +183,8 @@ function judgeOrigins(value: unknown): Judged {
 }
 
 /**
- * The options of a table, read from an object; what is absent gets its default. Names beyond the
- * table and `others` are refused.
+ * Reads the options of a table from an object; absent ones get their default. Names in neither the
+ * table nor `others` are refused.
  *
  * @param where names the object in errors: `options`
  * @throws TypeError for an unknown name or a wrong type, RangeError for a value out of range

@@ -1,4 +1,4 @@
-/** Every option of the service that is data, for code and for the command line. */
+/** The options of the service, for code and for the command line: one row for each. */
 import type { AggregateFormatOption } from '../aggregate/index.ts';
 import { DEFAULT_TASK_FILE_LIMITS } from '../wire/taskFile.ts';
 import {
@@ -22,7 +22,7 @@ const MAX_SIGNATURES = 8192;
 
 const FORMATS: readonly AggregateFormatOption[] = ['auto', 'proof', 'bundle'];
 
-/** Taken below `/v1/`; `v1` itself would hide where the service is mounted. */
+/** Used below `/v1/`; `v1` itself would hide where the service is mounted. */
 const TAKEN_NAMES: ReadonlySet<string> = new Set(['docs', 'openapi.json', 'ui', 'v1']);
 
 function checkServiceName(name: string): string | null {
@@ -31,7 +31,7 @@ function checkServiceName(name: string): string | null {
   return 'must be one path segment of letters and digits';
 }
 
-/** Leaves one processor to requests. */
+/** Leaves one processor for requests. */
 function defaultThreads(): number {
   const available = globalThis.navigator?.hardwareConcurrency ?? 2;
   return Math.min(8, Math.max(1, available - 1));

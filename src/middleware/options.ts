@@ -1,6 +1,6 @@
 /**
- * The options of the service with their defaults, checked once, when the service is constructed: an
- * unknown name, a wrong type or a senseless value is a TypeError or RangeError there and then.
+ * The options of the service and their defaults. They are checked when the service is created: an
+ * unknown name, a wrong type or a value out of range throws a TypeError or RangeError.
  */
 import type { AggregateFormatOption } from '../aggregate/index.ts';
 import type { BlobStore } from './blobs/blobStore.ts';
@@ -10,7 +10,7 @@ import { CLIENT_LIMITS, SERVICE_OPTIONS } from './optionTable.ts';
 import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
 import type { Task } from './task.ts';
 
-/** Where the service tells what it does; every method gets a sentence and plain fields. */
+/** Receives log messages: a sentence and plain fields. */
 export interface Logger {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -18,7 +18,7 @@ export interface Logger {
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** What `onEvent` is told: a task changed, or a request was answered. */
+/** An event for `onEvent`: a task changed, or a request was answered. */
 export type ServiceEvent =
   | { readonly type: 'task'; readonly task: Task }
   | {
@@ -30,90 +30,93 @@ export type ServiceEvent =
       readonly clientId?: number;
     };
 
-/** Limits of each client. More is allowed than a fair client needs; less than would hurt others. */
+/** Limits of each client: more than a fair client needs, less than would harm the others. */
 export interface PerClientLimits {
-  /** Steady rate of requests; default 500. */
+  /** Requests per second in the long run; default 500. */
   readonly requestsPerSecond?: number;
-  /** Requests that may come at once after a rest; default 1000. */
+  /** Requests at once, after a rest; default 1000. */
   readonly burst?: number;
-  /** Tasks that are not finished; default 10,000. */
+  /** Unfinished tasks; default 10,000. */
   readonly openTasks?: number;
-  /** Bytes of task files and result files; default 4 GiB. */
+  /** Total size of task files and result files; default 4 GiB. */
   readonly storedBytes?: number;
-  /** Event streams open at once; default 32. */
+  /** Open event streams; default 32. */
   readonly eventStreams?: number;
-  /** Requests without a good key or url, from one address; default 50 a second. */
+  /** Requests per second without a valid key or url, per address; default 50. */
   readonly refusedPerSecond?: number;
-  /** Such requests that may come at once after a rest; default 500. */
+  /** Such requests at once, after a rest; default 500. */
   readonly refusedBurst?: number;
 }
 
 export interface ServiceOptions {
   /** The service's own segment in every path (`/v1/<serviceName>/…`); default `svc`. */
   readonly serviceName?: string;
-  /** Where the embedded store, files and keys live; default `.falconry`. Made at start. */
+  /** Directory of the embedded store, files and keys; default `.falconry`. Created at start. */
   readonly dataDirectory?: string;
-  /** Address under which clients reach the mount point; default: taken from each request. */
+  /** Address at which clients reach the mount point; default: taken from each request. */
   readonly publicUrl?: string;
-  /** Believe `X-Forwarded-Proto`, `-Host` and `-For`; only behind a proxy that sets them. */
+  /** Trust `X-Forwarded-Proto`, `-Host` and `-For`. Only safe behind a proxy that sets them. */
   readonly trustProxy?: boolean;
   /**
    * Origins whose pages may call the service from a browser (`https://app.example`), or `*` for
-   * all; default: none but its own.
+   * all; default: only its own.
    */
   readonly cors?: '*' | readonly string[];
   /** Serve the page at `/v1/ui`; default true. */
   readonly ui?: boolean;
 
-  /** Tasks and API keys; default: SQLite in the data directory. The host closes its own. */
+  /**
+   * Stores tasks and API keys; default: SQLite in the data directory. The host closes its own
+   * store.
+   */
   readonly store?: TaskStore & Partial<ApiKeyStore>;
-  /** Task files and results; default: a directory in the data directory. */
+  /** Stores task files and results; default: a directory in the data directory. */
   readonly blobs?: BlobStore;
-  /** Signing keys; default: files in the data directory. */
+  /** Stores signing keys; default: files in the data directory. */
   readonly keyStore?: KeyStore;
-  /** Says whose API key this is; default: looks it up in the store. */
+  /** Tells whose API key this is; default: looks it up in the store. */
   readonly authenticate?: (
     key: string,
   ) => { clientId: number } | null | Promise<{ clientId: number } | null>;
 
-  /** Offer the signing endpoint (it is for testing); default: not when NODE_ENV is production. */
+  /** Offer the signing endpoint, which is for testing; default: unless NODE_ENV is production. */
   readonly signing?: boolean;
-  /** A signing key for each client instead of one for all; default false. */
+  /** One signing key per client instead of one for all; default false. */
   readonly signingKeyPerClient?: boolean;
 
   /**
-   * Format of the aggregates; default `auto`: a proof where it is the smaller one, else a bundle. A
-   * proof keeps no signatures; with `bundle` every result gives them back.
+   * Format of the aggregates; default `auto`: the smaller of a proof and a bundle. Signatures can
+   * be extracted from a bundle, but not from a proof.
    */
   readonly aggregateFormat?: AggregateFormatOption;
-  /** Most signatures of a batch, up to 8192; default 1722. */
+  /** Most signatures in a batch, up to 8192; default 1722. */
   readonly maxSignatures?: number;
-  /** Most bytes of a message, at the signing endpoint and in batches; default 4096. */
+  /** Largest message in bytes, at the signing endpoint and in batches; default 4096. */
   readonly maxDigestBytes?: number;
-  /** Most bytes of a task file or batch request; default 32 MiB. */
+  /** Largest task file or batch request in bytes; default 32 MiB. */
   readonly maxBodyBytes?: number;
-  /** Bytes of request bodies in memory at once, of all clients; default 128 MiB. */
+  /** Most bytes of request bodies in memory at once, of all clients; default 128 MiB. */
   readonly maxBufferedBytes?: number;
-  /** Longest silence of a sender in the middle of a body; default 30 s. */
+  /** Longest pause of a sender in the middle of a body; default 30 s. */
   readonly bodyIdleTimeoutMs?: number;
-  /** Life of an upload url, and of a task that waits for upload and notification; default 1 h. */
+  /** Lifetime of an upload url, and of a task before its notification; default 1 h. */
   readonly uploadUrlTtlMs?: number;
-  /** Life of a result url; default 1 h. */
+  /** Lifetime of a result url; default 1 h. */
   readonly resultUrlTtlMs?: number;
-  /** How long finished tasks are kept; default: until they are deleted. */
+  /** Time for which finished tasks are kept; default: until they are deleted. */
   readonly retentionMs?: number;
   readonly limits?: PerClientLimits;
 
-  /** Work on tasks in this process; default true. Switch off where other processes do. */
+  /** Work on tasks in this process; default true. Turn it off if other processes do the work. */
   readonly workers?: boolean;
-  /** Worker threads; default: one less than the processor has, at least 1, at most 8. */
+  /** Worker threads; default: one less than the number of processors, from 1 to 8. */
   readonly threads?: number;
 
-  /** A task is taken over when nothing was heard of its worker for so long; default 10 s. */
+  /** Silence after which a worker loses its task to another; default 10 s. */
   readonly leaseMs?: number;
 
   readonly onEvent?: (event: ServiceEvent) => void;
-  /** Default: silence. Never gets a key, a signature or a signed url. */
+  /** Default: no log. Never receives keys, signatures or signed urls. */
   readonly logger?: Logger;
 }
 
@@ -126,17 +129,17 @@ type Chosen =
   | 'cors'
   | 'retentionMs';
 
-/** Every option with its value; the ports that the service makes itself at start stay absent. */
+/** The options with their defaults; ports that the service creates itself stay undefined. */
 export type Settings = Readonly<
   Required<Omit<ServiceOptions, Chosen | 'limits'>> & {
     [Name in Chosen]: ServiceOptions[Name] | undefined;
   } & { limits: Required<PerClientLimits> }
 >;
 
-/** The embedded store, in the data directory. */
+/** The file of the embedded store, in the data directory. */
 export const STORE_FILE = 'falconry.sqlite';
 
-/** Options that are code, or objects with methods of the host. */
+/** Options that are functions or objects with methods. */
 const CODE = [
   'store',
   'blobs',
@@ -147,7 +150,7 @@ const CODE = [
   'limits',
 ] as const satisfies readonly (keyof ServiceOptions)[];
 
-/** The methods that tell whether an object is a port. */
+/** The methods that a port must have. */
 const METHODS = {
   store: ['put', 'get', 'list', 'claim', 'finish', 'secret', 'close'],
   blobs: ['put', 'get', 'delete', 'uploadUrl', 'resultUrl', 'checkUrl'],
@@ -192,7 +195,7 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
   return settings;
 }
 
-/** An object of the host's, with the methods that it must have. */
+/** An option that is an object, with its methods checked. */
 function port<Name extends keyof typeof METHODS>(
   options: ServiceOptions,
   name: Name,
@@ -205,7 +208,7 @@ function port<Name extends keyof typeof METHODS>(
   throw new TypeError(`"options.${name}" must be an object with ${missing.join(', ')}()`);
 }
 
-/** A function of the host's. */
+/** An option that is a function. */
 function hook<Name extends 'authenticate' | 'onEvent'>(
   options: ServiceOptions,
   name: Name,
@@ -215,7 +218,7 @@ function hook<Name extends 'authenticate' | 'onEvent'>(
   throw new TypeError(`"options.${name}" must be a function`);
 }
 
-/** The host's hooks hear of everything and stop nothing, whether they throw or reject. */
+/** Calls the hook; whether it throws or rejects, the service goes on. */
 function guarded<Args extends unknown[]>(
   hook: (...args: Args) => unknown,
   onFault: (error: unknown) => void,
@@ -230,7 +233,7 @@ function guarded<Args extends unknown[]>(
   };
 }
 
-/** A logger that fails has nowhere to say so. */
+/** A failure of the logger cannot be logged, so it is ignored. */
 function guardedLogger(logger: Logger): Logger {
   const method = (name: keyof Logger): Logger['info'] =>
     guarded((message, fields) => logger[name](message, fields), nothing);

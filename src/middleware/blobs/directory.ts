@@ -1,13 +1,12 @@
 /**
- * Files in one directory of this machine:
+ * Files in a directory of this machine:
  *
  *   <path>/tmp/<random>                  being written
  *   <path>/inputs/<random>.json          task files
  *   <path>/results/<attempt>/<id>.json   result files
  *
- * A file is written under `tmp`, synced, renamed to its place, and the folder of that place is
- * synced: at every moment there is either no file under the key or the whole one, and it stays
- * after a power cut.
+ * A file is written to `tmp`, synced, and renamed to its place, whose directory is then synced. At
+ * every moment there is either no file under a key or the whole one, and it survives a power cut.
  */
 import { type FileHandle, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -17,25 +16,25 @@ import type { BlobBody, BlobPutOptions, BlobRef, BlobStore } from './blobStore.t
 import { checkSignedUrl, signUrl } from './signedUrls.ts';
 
 export interface DirectoryOptions {
-  /** The folder; it is made if missing, readable by its owner only. */
+  /** The directory; created if missing, readable only by its owner. */
   readonly path: string;
   /**
-   * Signs the urls: 32 random bytes that stay the same, from `TaskStore.secret`, say. Asked once,
-   * on first use.
+   * The key that signs urls: 32 random bytes that never change, such as those of
+   * `TaskStore.secret`. Called once, at the first use.
    */
   readonly secret: () => Promise<Uint8Array>;
   /** For tests. */
   readonly nowMs?: () => number;
 }
 
-/** The only keys there are; nothing else ever becomes a path. */
+/** The only valid keys; nothing else ever becomes a path. */
 const KEY = /^(inputs\/[0-9a-f-]{36}|results\/\d{1,16}\/\d{1,16})\.json$/;
 
 const TEMPORARY = 'tmp';
 
 const READ_BYTES = 64 * 1024;
 
-/** Keys asked about in one go while cleaning. */
+/** Keys per question while cleaning. */
 const CLEAN_BATCH = 256;
 
 /** @returns a blob store in the directory; touches the disk at the first use only */
@@ -70,7 +69,7 @@ export function directoryBlobs(options: DirectoryOptions): BlobStore {
   };
 }
 
-/** Calls once and keeps the result; a failure is not kept, so the next caller asks again. */
+/** Calls the function once and keeps its result; after a failure the next caller tries again. */
 function keepingResult<T>(ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | undefined;
   return () => {
@@ -114,7 +113,7 @@ async function readFile(path: string, maxBytes: number): Promise<Uint8Array | nu
   }
 }
 
-/** Removes what was last written before then and is needed by nobody. @returns how many files */
+/** Removes files last written before then that no task needs. @returns the number of them */
 async function clean(
   root: string,
   beforeMs: number,
@@ -143,7 +142,7 @@ async function clean(
   return removed;
 }
 
-/** Writes and syncs a new file; takes it away again when anything fails. @returns its length. */
+/** Writes and syncs a new file; removes it if anything fails. @returns its length */
 async function writeWhole(
   path: string,
   body: BlobBody,
@@ -167,7 +166,7 @@ async function writeWhole(
   return bytes;
 }
 
-/** The body in chunks, one at a time; leaving the loop ends the source, and so does the signal. */
+/** The body in chunks, one at a time; leaving the loop, or the signal, ends the source. */
 function chunksOf(
   body: BlobBody,
   signal: AbortSignal | undefined,
@@ -179,8 +178,8 @@ function chunksOf(
 }
 
 /**
- * The file in chunks. It is opened at the first read and closed at the end of the stream: a body
- * that nobody reads (of an answer to HEAD, say) holds nothing open.
+ * The file in chunks. It is opened at the first read and closed at the end of the stream, so
+ * that a body that is never read (as in an answer to HEAD) keeps no file open.
  */
 function streamOf(path: string): ReadableStream<Uint8Array> {
   let file: FileHandle | undefined;
@@ -189,7 +188,7 @@ function streamOf(path: string): ReadableStream<Uint8Array> {
     {
       async pull(stream) {
         file ??= await open(path, 'r');
-        // Cancelled while it was opened: nobody was there yet to close it.
+        // Cancelled while it was being opened, so `cancel` could not close it.
         if (cancelled) return file.close();
         const reading = file.read(new Uint8Array(READ_BYTES));
         const { bytesRead, buffer } = await reading.catch(async (error: unknown) => {
@@ -210,7 +209,7 @@ function streamOf(path: string): ReadableStream<Uint8Array> {
   );
 }
 
-/** Makes the folder and syncs every parent that got a new entry. */
+/** Creates the directory and syncs every parent with a new entry. */
 async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
@@ -228,10 +227,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/**
- * Every file below the folder that was last written at or before then, as a path relative to the
- * root.
- */
+/** Files below the directory last written at or before then, as paths relative to the root. */
 async function* oldFiles(root: string, folder: string, beforeMs: number): AsyncGenerator<string> {
   const entries = await unlessMissing(opendir(join(root, folder)));
   if (!entries) return;

@@ -1,6 +1,6 @@
 /**
  * Cursors of lists: the last id and the order, with a checksum under the service's key that binds
- * them to the client. Opaque to clients; a made-up, changed or foreign one is refused.
+ * them to the client. Opaque to clients; forged, altered or foreign ones are refused.
  */
 import { equal } from '../../bytes.ts';
 import { hmacSha256 } from '../hash.ts';

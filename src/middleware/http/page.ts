@@ -13,7 +13,7 @@ export interface Page {
   readonly policy?: readonly string[];
 }
 
-/** What every page refuses: foreign content, being framed, posting forms away, another base. */
+/** Every page forbids foreign content, frames, forms to elsewhere, and another base. */
 const POLICY = [
   "default-src 'none'",
   "base-uri 'none'",
@@ -21,12 +21,12 @@ const POLICY = [
   "frame-ancestors 'none'",
 ] as const;
 
-/** The `Content-Security-Policy` of a page with these further sources. */
+/** The `Content-Security-Policy` of a page that allows these sources. */
 export function contentSecurityPolicy(sources: readonly string[] = []): string {
   return [...POLICY, ...sources].join('; ');
 }
 
-/** The source expression that allows exactly this inline style or script. */
+/** The source expression that allows this inline style or script. */
 export function inlineHash(text: string): string {
   return `'sha256-${sha256(text).toString('base64')}'`;
 }
@@ -36,7 +36,7 @@ export function etagOf(body: string | Uint8Array): string {
   return `"${sha256(body).toString('base64url').slice(0, 27)}"`;
 }
 
-/** Of every open answer: the type is what it says, nobody frames it, no other page reads it. */
+/** The headers of every open answer: no sniffing, no framing, no access by other origins. */
 const SAFETY = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',

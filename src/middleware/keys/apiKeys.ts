@@ -1,18 +1,18 @@
 /**
  * API keys: 256 random bits behind a prefix that secret scanners can look for. A key is shown once,
- * when it is made; the store has its SHA-256 only (a random key needs no slow hash), so neither a
- * stolen store nor a log gives one away.
+ * when it is created; the store has only its SHA-256 (a random key needs no slow hash), so neither
+ * a stolen store nor a log reveals it.
  */
 import { sha256 } from '../hash.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../stores/taskStore.ts';
 
 const PREFIX = 'falconry_';
-/** What an Authorization header may at most hold; longer ones are not even hashed. */
+/** The longest Authorization header; longer ones are not even hashed. */
 const MAX_KEY_LENGTH = 512;
 
-/** A new key with the record that the store keeps of it. */
+/** A new key, with the record that the store keeps of it. */
 export interface NewApiKey {
-  /** The only time that it can be read. */
+  /** The key itself, which is not stored. */
   readonly key: string;
   readonly record: ApiKeyRecord;
 }
@@ -23,7 +23,7 @@ export function hashApiKey(key: string): string {
 }
 
 /**
- * Makes a key and stores its hash.
+ * Creates a key and stores its hash.
  *
  * @param owner `clientId` absent: a new client with the next free number
  */
@@ -38,7 +38,7 @@ export async function createApiKey(
   return { key, record };
 }
 
-/** The `authenticate` hook of a service that keeps its keys in its own store. */
+/** The `authenticate` hook of a service with its keys in its own store. */
 export function storedKeyAuthentication(store: ApiKeyStore) {
   return async (key: string): Promise<{ clientId: number } | null> => {
     if (key === '' || key.length > MAX_KEY_LENGTH) return null;

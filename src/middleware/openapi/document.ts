@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document, made of the same list of routes that the app puts in place and of the
- * same schemas that judge requests.
+ * The OpenAPI 3.1 document, from the list of routes that the app mounts and the schemas that check
+ * requests.
  */
 import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
 import { CodedError, ERROR_CODES, type ErrorCode } from '../../errors.ts';
@@ -60,14 +60,15 @@ const GENERAL_BY_STATUS: Readonly<Record<number, string>> = {
 
 const INTRODUCTION = `Combines batches of Falcon signatures into one aggregate, and signs for tests.
 
-**Keys.** \`Authorization\` is the API key and nothing else, without a scheme word. Signed URLs need no
-key.
+**Keys.** \`Authorization\` is the API key and nothing else, without a scheme word. Signed URLs need
+no key.
 
-**Hex.** Digests, keys and signatures are hex with \`0x\`: either case on input, lower case on output.
+**Hex.** Digests, keys and signatures are hex with \`0x\`: either case on input, lower case on
+output.
 
-**Errors** are problem documents (RFC 9457) with a \`code\`; 429 and 503 say in \`Retry-After\` when to
-try again. An unknown path is a 404; a method that the path does not have is a 405 with \`Allow\`.
-\`HEAD\` is answered like \`GET\` without a body, \`OPTIONS\` with 204 and \`Allow\`.
+**Errors** are problem documents (RFC 9457) with a \`code\`; 429 and 503 say in \`Retry-After\` when
+to try again. An unknown path is a 404; a method that the path does not have is a 405 with
+\`Allow\`. \`HEAD\` is answered like \`GET\` without a body, \`OPTIONS\` with 204 and \`Allow\`.
 
 **Lists.** Pass \`next\` as \`cursor\` until it is empty.`;
 
@@ -179,7 +180,7 @@ function pathOf(route: Route, operation: Operation, shape: Shape): PathConfig {
 function parameters(where: 'path' | 'query' | 'header', all: Readonly<Record<string, Parameter>>) {
   const shapes = Object.entries(all).map(([name, { schema, required, ...more }]) => {
     const param = { in: where, name, ...more };
-    // A copy, since the same schema can stand under several names.
+    // A copy, since the same schema may be used under several names.
     const own = schema.meta({}).openapi({ param });
     return [name, required || where === 'path' ? own : own.optional()] as const;
   });

@@ -338,7 +338,7 @@ const WITH_BODY = {
     tag: 'Files',
     summary: 'Upload a task file (second step)',
     description:
-      'PUT to the `url` of a ticket. Until the notification, a later upload replaces the file. The ' +
+      'PUT to the `url` of a ticket. Until the notification, later uploads replace the file. The ' +
       'worker checks its content.',
     path: { process_id: id },
     query: signedQuery('accepts a file'),

@@ -10,7 +10,7 @@ import { DOCS_STYLE, docsPage } from './docsPage.ts';
 import { escapeHtml } from './docsText.ts';
 import { type Document, openapiDocument } from './document.ts';
 
-/** Stands where the address of the mount point goes, which each request tells anew. */
+/** A placeholder for the address of the mount point, which depends on the request. */
 const ADDRESS = 'https://address.invalid';
 
 /**
@@ -68,7 +68,7 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** The version of this package; its file lies above both the sources and what is built of them. */
+/** The version of this package; package.json is above both `src` and `dist`. */
 function version(): string {
   try {
     const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');

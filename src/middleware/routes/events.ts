@@ -11,7 +11,7 @@ import { findTask, resultUrl } from './answers.ts';
 import type { Deps, Route } from './route.ts';
 
 const ASK_EVERY_MS = 1000;
-/** A comment this often keeps proxies from closing a quiet stream. */
+/** Comments keep proxies from closing a quiet stream. */
 const COMMENT_EVERY_MS = 15_000;
 
 export function followEvents(deps: Deps): Route['handle'] {
@@ -33,7 +33,7 @@ export function followEvents(deps: Deps): Route['handle'] {
   };
 }
 
-/** The events of one task for one reader. */
+/** The stream of events of a task for one reader. */
 class TaskEvents {
   readonly body: ReadableStream<Uint8Array>;
   readonly #context: Context;
@@ -44,7 +44,7 @@ class TaskEvents {
   #unwatch = () => {};
   #timer: ReturnType<typeof setInterval> | undefined;
   #closed = false;
-  /** What the reader saw last. */
+  /** Identifies the record that was sent last. */
   #version = '';
   #sentMs = performance.now();
   /** Records are sent one after the other. */
@@ -98,7 +98,7 @@ class TaskEvents {
     if (task !== null) {
       const version = `${task.updatedAt} ${JSON.stringify(task.progress)}`;
       const url = await resultUrl(this.#context, this.#deps, task);
-      // A reader that does not read gets the latest record later, not all of them at once.
+      // A slow reader gets the latest record later, not all of them at once.
       const room = (this.#controller.desiredSize ?? 0) > 0 || isFinal(task.state);
       if (this.#closed || version === this.#version || !room) return;
       this.#version = version;

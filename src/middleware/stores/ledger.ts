@@ -1,6 +1,6 @@
 /**
  * The tasks of a table: their steps through the state machine, the order in which they are served,
- * and the news of what has changed. Everything that writes does so inside `write`.
+ * and the notification of listeners. All changes happen inside `write`.
  */
 import { isFinal, type TaskState } from '../../wire/taskStates.ts';
 import { canGo, isRunning, type Task, timestamp } from '../task.ts';
@@ -13,7 +13,7 @@ import type { Table, TaskChanges, TaskRow } from './table.ts';
 const ID_EPOCH_MS = Date.UTC(2025, 0, 1);
 const IDS_PER_MS = 4096;
 
-/** What ends a task for good, and the key of its input, which is not needed any more. */
+/** A task that has ended, and the keys of blobs that are not needed any more. */
 export interface Ended {
   readonly task: Task;
   readonly blobs: readonly string[];
@@ -23,7 +23,7 @@ export class Ledger {
   readonly table: Table;
   readonly nowMs: () => number;
   readonly #listeners = new Set<(task: Task) => void>();
-  /** Rows that the transaction at work has changed. */
+  /** Rows changed by the current transaction. */
   #changed: TaskRow[] = [];
 
   constructor(table: Table, nowMs: () => number) {
@@ -31,7 +31,7 @@ export class Ledger {
     this.nowMs = nowMs;
   }
 
-  /** One transaction; the listeners hear of the changed tasks once it is committed. */
+  /** Runs a transaction; listeners are told of changed tasks once it is committed. */
   async write<T>(work: () => T): Promise<T> {
     const { outcome, told } = await this.table.write(() => {
       this.#changed = [];
@@ -46,9 +46,9 @@ export class Ledger {
     return outcome;
   }
 
-  /** @returns a function that ends it */
+  /** @returns a function that removes the listener */
   watch(listener: (task: Task) => void): () => void {
-    // A wrapper, so that the same function given twice is told twice and ended one by one.
+    // A wrapper, so that a function added twice is called twice and removed one by one.
     const own = (task: Task) => listener(task);
     this.#listeners.add(own);
     return () => void this.#listeners.delete(own);
@@ -59,13 +59,13 @@ export class Ledger {
     this.table.close();
   }
 
-  /** The task of this client, if it is. */
+  /** The task, if it belongs to this client. */
   owned(id: number, clientId: number): TaskRow | undefined {
     const row = this.table.row(id);
     return row?.clientId === clientId ? row : undefined;
   }
 
-  /** The task that this attempt holds, if it still does. */
+  /** The task, if this attempt holds it. */
   held(id: number, attempt: number): TaskRow | undefined {
     const row = this.table.row(id);
     return row && row.attempt === attempt && isRunning(row.state) ? row : undefined;
@@ -88,7 +88,7 @@ export class Ledger {
     return after;
   }
 
-  /** Ends a task. Its input is not needed any more: the key goes to the caller. */
+  /** Ends a task. Its input is not needed any more, so its key goes to the caller. */
   end(row: TaskRow, state: TaskState, extra: TaskChanges = {}): Ended {
     const at = timestamp();
     const times = { updatedAt: at, finishedAt: at, finishedMs: this.nowMs() };
@@ -103,7 +103,7 @@ export class Ledger {
     return [row.input, row.result?.blob].flatMap((blob) => (blob ? [blob.key] : []));
   }
 
-  /** Grows with the clock, and above the last one when the clock stands still or goes back. */
+  /** Follows the clock, and exceeds the last id even if the clock stands still or goes back. */
   nextTaskId(): number {
     const { table } = this;
     const id = Math.max((this.nowMs() - ID_EPOCH_MS) * IDS_PER_MS, table.lastNumber('task') + 1);
@@ -112,9 +112,9 @@ export class Ledger {
   }
 
   /**
-   * The place of a client's next task in the queue: one turn behind its last one, and no earlier
-   * than what is being handed out now. So clients take turns, however many tasks one of them has
-   * waiting, and a client that was away has saved nothing up.
+   * The place of a client's next task in the queue: one turn after its last one, and not before the
+   * current turn. So clients take turns, however many tasks one of them has waiting, and a client
+   * that was idle has saved nothing up.
    */
   nextTurn(clientId: number): number {
     const { table } = this;
@@ -124,13 +124,13 @@ export class Ledger {
     return turn;
   }
 
-  /** The queue has come to this turn. */
+  /** The queue has reached this turn. */
   reachTurn(turn: number): void {
     if (turn > this.table.lastNumber('turn')) this.table.setLastNumber('turn', turn);
   }
 }
 
-/** A row without what only the store needs. */
+/** A row without the fields that only the store needs. */
 export function publicTask(row: TaskRow): Task {
   const { submitted, turn, dueMs, finishedMs, ...task } = row;
   return task;

@@ -1,6 +1,6 @@
 /**
- * Tasks in the memory of this process, for tests and for hosts that want nothing kept: everything
- * is gone when the process ends. The same rules as on disk.
+ * Tasks in the memory of this process, for tests and for hosts that need nothing to be kept. The
+ * rules are the same as on disk.
  */
 import { isFinal, type TaskState } from '../../wire/taskStates.ts';
 import { isRunning, type ListedTask } from '../task.ts';
@@ -8,7 +8,7 @@ import type { AnswerRow, Table, TaskChanges, TaskRow } from './table.ts';
 import { type TableStoreOptions, tableStore } from './tableStore.ts';
 import type { ApiKeyRecord, ApiKeyStore, ClientUsage, ListQuery, TaskStore } from './taskStore.ts';
 
-/** @returns a store that forgets everything with its process */
+/** @returns a store that loses everything when the process ends */
 export function memoryStore(options: TableStoreOptions = {}): TaskStore & ApiKeyStore {
   return tableStore(new MemoryTable(), options);
 }
@@ -19,7 +19,7 @@ class MemoryTable implements Table {
   readonly #secrets = new Map<string, Uint8Array>();
   readonly #keys = new Map<string, ApiKeyRecord>();
   readonly #lastNumbers = new Map<string, number>();
-  /** Steps that undo the running transaction, in the order in which they were done. */
+  /** Steps that undo the current transaction, in the order in which it was done. */
   #undo: (() => void)[] = [];
 
   async write<T>(work: () => T): Promise<T> {
@@ -32,7 +32,7 @@ class MemoryTable implements Table {
     }
   }
 
-  /** Sets or deletes one entry of a map, undoably. */
+  /** Sets or deletes an entry of a map so that it can be undone. */
   #set<V>(map: Map<string, V>, name: string, value: V | undefined): void {
     const before = map.get(name);
     this.#undo.push(() => (before === undefined ? map.delete(name) : map.set(name, before)));
@@ -181,7 +181,7 @@ class TaskMap {
   readonly #rows = new Map<number, TaskRow>();
   /** Ids of each client, ascending, since ids only grow. */
   readonly #idsByClient = new Map<number, number[]>();
-  /** Ids of rows that are not final: the queue looks at nothing else. */
+  /** Ids of rows that are not final, which is all that the queue looks at. */
   readonly #open = new Set<number>();
 
   get(id: number): TaskRow | undefined {

@@ -25,7 +25,7 @@ export function queue(ledger: Ledger): Queue {
 
   return {
     async claim(options) {
-      // A look without the writers' lock: most claims find nothing.
+      // Looks without the lock of writers first, since most claims find nothing.
       const dueMs = table.earliestDueMs();
       if (dueMs === null || dueMs > nowMs()) return null;
       return ledger.write(() => claim(ledger, options));

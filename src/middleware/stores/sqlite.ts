@@ -1,10 +1,10 @@
 /**
- * Tasks in one SQLite file, with the SQLite that Node brings along. Any number of processes on one
+ * Tasks in an SQLite file, with the SQLite that is part of Node. Any number of processes on a
  * machine may open the same file.
  *
  * A commit is on the disk when it returns (WAL with synchronous=FULL: the log is synced at each
  * commit), and writers take turns (BEGIN IMMEDIATE), so what a transaction reads stays true until
- * it ends. Transactions that come together share one commit (groupCommit.ts).
+ * it ends. Transactions that arrive together share one commit (groupCommit.ts).
  */
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -19,16 +19,15 @@ import { type TableStoreOptions, tableStore } from './tableStore.ts';
 import type { ApiKeyRecord, ApiKeyStore, ClientUsage, ListQuery, TaskStore } from './taskStore.ts';
 
 export interface SqliteOptions extends TableStoreOptions {
-  /** The file; it and its folder are made if missing, readable by their owner only. */
+  /** The file; it and its directory are created if missing, readable only by their owner. */
   readonly path: string;
-  /** How long a writer waits for another process's turn to end. Default 10 s. */
+  /** Longest wait of a writer for another process; default 10 s. */
   readonly busyTimeoutMs?: number;
 }
 
 /**
- * @returns a store on the file.
- * @throws Error of the file system or of SQLite, when the file cannot be opened or is from a newer
- *   version
+ * @returns a store in the file
+ * @throws Error of the file system or of SQLite if the file cannot be opened or has a newer schema
  */
 export function sqliteStore(options: SqliteOptions): TaskStore & ApiKeyStore {
   return tableStore(new SqliteTable(open(options)), options);
@@ -36,11 +35,11 @@ export function sqliteStore(options: SqliteOptions): TaskStore & ApiKeyStore {
 
 function open({ path, busyTimeoutMs = 10_000 }: SqliteOptions): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // SQLite gives its log the same rights as the file: it holds secrets.
+  // SQLite gives its log the permissions of the file, which holds secrets.
   closeSync(openSync(path, 'a', 0o600));
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
-    // The switch to WAL does not wait its turn by itself when several processes open a new file.
+    // The switch to WAL does not wait by itself if several processes open a new file.
     retryBusy(busyTimeoutMs, () => db.exec('PRAGMA journal_mode = WAL'));
     db.exec('PRAGMA synchronous = FULL');
     migrate(db);
@@ -107,7 +106,7 @@ class SqliteTable implements Table {
     return this.#prepared(sql).all(...values) as Columns[];
   }
 
-  /** @returns the number of rows that were changed */
+  /** @returns the number of changed rows */
   #run(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#prepared(sql).run(...values).changes);
   }
@@ -178,14 +177,14 @@ class SqliteTable implements Table {
   }
 
   firstWaiting(nowMs: number): TaskRow | undefined {
-    // Named, since the planner would rather sort all that is due than skip the few that are not.
+    // The index is named, since the planner would rather sort all rows that are due.
     const sql = `SELECT * FROM tasks INDEXED BY tasks_queue WHERE state = 'waiting' AND due_ms <= ?
       ORDER BY turn, submitted_at, id LIMIT 1`;
     return rowOf(this.#one(sql, nowMs));
   }
 
   endedLeases(nowMs: number): TaskRow[] {
-    // Named, since the planner would rather go through all that waits.
+    // The index is named, since the planner would rather scan all waiting rows.
     const sql = `SELECT * FROM tasks INDEXED BY tasks_leases
       WHERE state IN ('verifying', 'aggregating') AND due_ms <= ?`;
     return this.#all(sql, nowMs).map(fromColumns);
@@ -262,7 +261,7 @@ class SqliteTable implements Table {
   }
 }
 
-/** Fields that are one column of the same value. */
+/** Fields that are stored as they are, in one column. */
 const PLAIN = {
   id: 'id',
   clientId: 'client_id',
@@ -307,7 +306,9 @@ function toColumns(row: TaskRow | TaskChanges): Columns {
   return columns;
 }
 
-/** What `list` reads. An `error` can name 1722 signatures: a page of those would be megabytes. */
+/**
+ * The columns of a list. An `error` can name 1722 signatures: a page of them would be megabytes.
+ */
 const LISTED = `id, client_id, state, count, created_at, submitted_at, finished_at,
   result_key, result_bytes, result_tag, result_format, aggregate_bytes`;
 

@@ -1,30 +1,30 @@
 /**
- * The hold of one attempt on its task: extended by a heartbeat while the handler works, lost when
- * the store says that somebody else has the task, or nobody.
+ * The hold of an attempt on its task: extended by a heartbeat while the handler works, lost if the
+ * store says that the task is not held by this attempt any more.
  */
 import { CodedError } from '../../errors.ts';
 import type { TaskStore } from '../stores/taskStore.ts';
 import { isRunning, type Task, type TaskProgress } from '../task.ts';
 
-/** What a handler gets beside its task. */
+/** What a handler gets besides its task. */
 export interface TaskContext {
   /** Aborted when the task is cancelled or lost, or the runner shuts down: stop within a second. */
   readonly signal: AbortSignal;
-  /** Tells progress; written with the next beat, so it may be called often. */
+  /** Reports progress, which is written with the next beat, so it may be called often. */
   report(progress: TaskProgress): void;
-  /** Tells the number of signatures, once known. */
+  /** Reports the number of signatures, once known. */
   counted(count: number): Promise<void>;
-  /** verifying → aggregating. @throws the signal's reason when the task is not ours any more */
+  /** verifying → aggregating. @throws the signal's reason if the task is not ours any more */
   aggregating(progress: TaskProgress): Promise<void>;
 }
 
-/** Cancelled from another process: noticed within this. */
+/** A cancellation by another process is noticed within this time. */
 const BEAT_MS = 300;
 
-/** Why a handler was aborted. */
+/** The reason why a handler was aborted. */
 export type Ending = 'cancelled' | 'lost' | 'shutdown';
 
-/** One attempt at a task, as its runner sees it. */
+/** An attempt at a task, as the runner sees it. */
 export class Run {
   readonly task: Task;
   /** Resolves when nothing of this attempt is left to do; never rejects. */
@@ -71,7 +71,7 @@ export class Lease {
   /** Between two beats. */
   readonly #everyMs: number;
   #extendedMs = performance.now();
-  /** News that the store does not have yet. */
+  /** Progress that the store does not have yet. */
   #progress: TaskProgress | undefined;
   #timer: NodeJS.Timeout | undefined;
   #ended = false;
@@ -107,7 +107,7 @@ export class Lease {
         return await outcome();
       } catch (error) {
         this.#onTrouble(error);
-        // Whether it was written is not known: after the lease somebody else finds out.
+        // It is unknown whether it was written; after the lease, another attempt finds out.
         if (this.#sinceExtendedMs() > this.#leaseMs) return false;
         await new Promise((resolve) => setTimeout(resolve, waitMs));
       }
@@ -142,7 +142,7 @@ export class Lease {
     const { id, attempt } = this.#run.task;
     const progress = this.#progress;
     this.#progress = undefined;
-    // The new lease is as old as the question: when it was granted is not known.
+    // The new lease counts from the request, since it is unknown when it was granted.
     const askedMs = performance.now();
     const news = progress ? { ...more, progress } : more;
     const ours = await this.#store.extend(id, attempt, { leaseMs: this.#leaseMs, ...news });
@@ -150,7 +150,7 @@ export class Lease {
     else await this.#lost();
   }
 
-  /** Not ours any more: by whose doing decides how the attempt ends. */
+  /** The task is not ours any more; the store tells whether it was cancelled. */
   async #lost(): Promise<void> {
     const now = await this.#store.get(this.#run.task.id);
     this.#run.abort(now === null || now.state === 'cancelled' ? 'cancelled' : 'lost');

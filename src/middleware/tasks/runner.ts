@@ -1,13 +1,13 @@
 /**
- * Takes tasks from the store and sees each one through: claim, heartbeat, outcome.
+ * Takes tasks from the store and carries each one through: claim, heartbeat, outcome.
  *
  *   claim ─▶ handler ─▶ finish | fail | back to waiting
  *              ▲
  *            beats: extends the lease, writes progress, learns that the task was cancelled or lost
  *
- * The store is the truth. What the runner knows about a task ends with its attempt: when a beat
- * says that the attempt is not the current one, the handler is aborted and nothing more is written.
- * If this process dies, the lease ends, and any runner on the same store takes the task over.
+ * The store is the truth. When a beat finds that the attempt is not the current one, the handler is
+ * aborted and nothing more is written. If this process dies, the lease ends, and any runner on the
+ * same store takes the task over.
  */
 import { type CodedError, toCodedError } from '../../errors.ts';
 import type { TaskStore } from '../stores/taskStore.ts';
@@ -16,11 +16,11 @@ import { Lease, Run, type TaskContext } from './lease.ts';
 
 export type { TaskContext };
 
-/** The work itself. One that stops early leaves nothing behind. */
+/** The work itself. If it stops early, it leaves nothing behind. */
 export interface TaskHandler {
   /**
-   * Does the work of one attempt. The result's blob is stored when this resolves; its key belongs
-   * to this attempt alone.
+   * Does the work of one attempt. The blob of the result is stored when this resolves; its key
+   * belongs to this attempt alone.
    *
    * @throws CodedError (a {@link TaskFailure} to say more): retried when retriable, else the task
    *   has failed
@@ -43,9 +43,9 @@ export interface RunnerOptions {
   readonly threads: number;
   /** Tasks at a time. Default 2: one is read while the other computes. */
   readonly concurrency?: number;
-  /** A task is taken over when nothing was heard of its worker for so long. Default 10 s. */
+  /** Silence after which a worker loses its task. Default 10 s. */
   readonly leaseMs?: number;
-  /** Between two looks into the queue when nothing wakes the runner. Default 1 s. */
+  /** Time between two looks into the queue if nothing wakes the runner. Default 1 s. */
   readonly pollMs?: number;
   /** Attempts with a retriable fault before the task fails. Default 5. */
   readonly maxFailures?: number;
@@ -71,9 +71,7 @@ export interface Runner {
 }
 
 const MAX_RETRY_MS = 30_000;
-/**
- * A retry or a lease that ends sooner than the next look is not looked for more often than this.
- */
+/** Shortest wait for a retry or the end of a lease. */
 const MIN_WAIT_MS = 5;
 
 export function createRunner(options: RunnerOptions): Runner {
@@ -91,7 +89,7 @@ export function createRunner(options: RunnerOptions): Runner {
 
 class TaskRunner implements Runner {
   readonly #options: Required<RunnerOptions>;
-  /** A set and no map: a task can be back in our hands while an attempt that lost it still ends. */
+  /** Not a map: a task can be claimed again while an attempt that lost it is still ending. */
   readonly #runs = new Set<Run>();
   readonly #alarm = new Alarm();
   #looping: Promise<void> | null = null;
@@ -134,7 +132,7 @@ class TaskRunner implements Runner {
     this.#unwatch();
   }
 
-  /** News from the store: a task waits, or one of ours was taken from us. */
+  /** Told by the store: a task is waiting, or one of ours was taken away. */
   #notice(task: Task): void {
     if (task.state === 'waiting') this.wake();
     for (const run of this.#runs) {
@@ -209,7 +207,7 @@ class TaskRunner implements Runner {
     const { id, attempt, failures } = run.task;
     const shown = error instanceof TaskFailure ? error.shown : shownError(error);
     const retry = error.retriable && failures + 1 < maxFailures;
-    // A thread that died is nobody's trouble but this task's: its first repeat need not wait.
+    // A thread that died concerns only this task: its first retry need not wait.
     const atOnce = error.code === 'THREAD_LOST' && failures === 0;
     const delayMs = atOnce ? 0 : Math.min(MAX_RETRY_MS, retryMs * 2 ** failures);
     const accepted = await lease.write(() =>
@@ -232,8 +230,8 @@ class TaskRunner implements Runner {
   }
 
   /**
-   * Asks first: an outcome can be written although its confirmation was lost on the way. What
-   * cannot be deleted now is left for the store's cleaning.
+   * Deletes a blob unless a task needs it: an outcome may have been written although its
+   * confirmation was lost. What cannot be deleted now is left to the housekeeper.
    */
   async #discard(key: string | undefined): Promise<void> {
     if (key === undefined) return;
@@ -276,7 +274,7 @@ class Alarm {
   }
 }
 
-/** What a client sees of an error: its code and its safe text, never its cause. */
+/** The part of an error that clients see: its code and text, never its cause. */
 function shownError({ code, message, invalid }: CodedError): TaskError {
   return { code, message, ...(invalid && { invalid }) };
 }

@@ -1,11 +1,11 @@
 /**
- * `GET /v1/ui`: a page to see the service with. Everything it loads comes from here, under a
- * content security policy that allows nothing else; it needs no right, since it knows nothing until
- * somebody gives it an API key.
+ * `GET /v1/ui`: a page for trying the service. Everything it loads comes from here, under a content
+ * security policy that allows nothing else. It is open to everyone, since it knows nothing until
+ * someone enters an API key.
  *
- *   /v1/ui                    the html, revalidated at every visit
- *   /v1/ui/                   the same place with a slash too many: redirected, since the names below are relative
- *   /v1/ui/<name>.<hash>.<x>  script, worker, style, icon: never change under their names
+ *   /v1/ui                    the HTML, revalidated at every visit
+ *   /v1/ui/                   redirected to the former, since names are relative
+ *   /v1/ui/<name>.<hash>.<x>  script, worker, style, icon: immutable under these names
  */
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import type { Context } from 'hono';
@@ -23,7 +23,7 @@ import { renderPage } from './html.ts';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 const REVALIDATED = 'no-cache';
 
-/** One file in the encodings that browsers ask for; each is made when it is first asked for. */
+/** A file in the encodings that browsers accept; each is made when it is first requested. */
 class Asset {
   readonly etag: string;
   readonly type: string;
@@ -94,7 +94,7 @@ const utf8 = new TextEncoder();
 
 type Names = Readonly<Record<AssetName, string>>;
 
-/** The files by their served names, which change with their content. */
+/** The files by their names in urls, which change with their content. */
 function servedAssets(): { assets: ReadonlyMap<string, Asset>; names: Names } {
   const assets = new Map<string, Asset>();
   const names = {} as Record<AssetName, string>;
@@ -120,7 +120,7 @@ function pageConfig(settings: Settings, names: Names): PageConfig {
 }
 
 /**
- * Whom the page may speak to beside where it came from: the public address, and a store that signs
+ * The origins that the page may call besides its own: the public address, and a blob store with
  * urls of its own.
  */
 async function origins({ publicUrl, blobs }: Settings): Promise<string[]> {
@@ -132,7 +132,7 @@ async function origins({ publicUrl, blobs }: Settings): Promise<string[]> {
   return [...new Set(urls.map((url) => new URL(url).origin))];
 }
 
-/** Scripts and styles come from files of ours only, and no string ever becomes markup or script. */
+/** Only our own files may be scripts and styles, and no string may become markup or script. */
 function pagePolicy(others: readonly string[]): string {
   return contentSecurityPolicy([
     "script-src 'self' 'wasm-unsafe-eval'",
@@ -145,15 +145,16 @@ function pagePolicy(others: readonly string[]): string {
   ]);
 }
 
-/** The worker has a policy of its own: it compiles WebAssembly and talks to nobody. */
+/** The policy of the worker: it compiles WebAssembly and calls no one. */
 const ASSET_POLICY = contentSecurityPolicy(["script-src 'self' 'wasm-unsafe-eval'"]);
 
 const OPERATION: Operation = {
   id: 'getPage',
   tag: 'Documents',
-  summary: 'A page to see the service with',
+  summary: 'A page for trying the service',
   description:
-    'Sign, build a task, watch it and verify its result in a browser. It loads nothing from other hosts; whoever has an API key enters it there.',
+    'Sign, build a task, watch it and verify its result in a browser. It loads nothing from other ' +
+    'hosts; the API key is entered there.',
   answers: {
     200: {
       description: 'The page',
@@ -168,7 +169,7 @@ const OPERATION: Operation = {
 
 type Bodies = Partial<Record<Encoding, () => Uint8Array<ArrayBuffer>>>;
 
-/** The file in the best encoding that is accepted and offered. */
+/** The file in the best accepted encoding. */
 function answer(
   c: Context,
   { etag, type }: { readonly etag: string; readonly type: string },

@@ -1,4 +1,7 @@
-/** Test items: keys made here, messages signed here. For trying the service out; the secret keys are forgotten at once. */
+/**
+ * Test items: keys made here, messages signed here. For trying the service out; the secret keys are
+ * forgotten at once.
+ */
 import { type Falcon, falcon512, falcon1024 } from '../../falcon/index.ts';
 import type { TaskItem } from '../../wire/triple.ts';
 import type { Progress, SetChoice } from './protocol.ts';
