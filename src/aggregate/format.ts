@@ -7,13 +7,8 @@ import { CodedError } from '../errors.ts';
 import type { VerifiedBatch } from './batch.ts';
 import { encodeBundle } from './bundle.ts';
 import type { AggregateFormat } from './container.ts';
-import {
-  encodeProof,
-  estimateProofBytes,
-  isTooLongForProof,
-  type ProofHooks,
-} from './proof.ts';
 import { MAX_SECTION_ITEMS } from './proof/index.ts';
+import { encodeProof, estimateProofBytes, isTooLongForProof, type ProofHooks } from './proof.ts';
 import { type Statement, statementDigest } from './statement.ts';
 
 /** What a caller can ask for; `auto` takes the smaller one. */

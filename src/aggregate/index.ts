@@ -19,7 +19,6 @@ import {
   setOfKind,
 } from './container.ts';
 import type { AggregateFormatOption, FormatChoice } from './format.ts';
-import { verifyProof } from './proof.ts';
 import { headerAbout, verifiedSignatures } from './judge.ts';
 import {
   type AggregateOptions,
@@ -34,6 +33,7 @@ import {
   type WorkOptions,
 } from './options.ts';
 import { MAX_SECTION_ITEMS } from './proof/index.ts';
+import { verifyProof } from './proof.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 import { Crew } from './threads/crew.ts';
 import { useModule } from './wasm.ts';

@@ -2,10 +2,10 @@
 import { CodedError, type InvalidItem } from '../errors.ts';
 import { type AggregateItem, invalidItems, startBatch, type VerifiedBatch } from './batch.ts';
 import { encodeAggregate, requireFormat } from './format.ts';
-import { type ProofStats, verifyProofIn } from './proof.ts';
 import { headerAbout, itemsOfBundle } from './judge.ts';
 import type { PoolAggregateOptions, WorkOptions } from './options.ts';
 import { type FoldJob, type FoldResult, foldOnIdle, nextTurn } from './proof/index.ts';
+import { type ProofStats, verifyProofIn } from './proof.ts';
 import type { Statement } from './statement.ts';
 import type { Crew } from './threads/crew.ts';
 

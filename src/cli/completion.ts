@@ -1,13 +1,13 @@
-/** Completion of commands, verbs and options for bash, made of the commands themselves. */
+/** Completion of commands, verbs and options in bash, from the commands themselves. */
 import type { Command } from './command.ts';
 
-/** Words that come first after a command, beside files. */
+/** Verbs of commands. */
 const VERBS: Readonly<Record<string, readonly string[]>> = {
   keys: ['create', 'list', 'revoke'],
   tasks: ['list', 'show', 'wait', 'result', 'cancel', 'delete'],
 };
 
-/** The script; `eval "$(falconry completion)"` in `~/.bashrc` takes it. */
+/** The script, for `eval "$(falconry completion)"` in `~/.bashrc`. */
 export function completionScript(commands: readonly Command[]): string {
   const names = commands.map(({ name }) => name);
   const cases = commands.map(({ name, options }) => {

@@ -2,8 +2,8 @@
  * Reads settings: option, then environment, then configuration file, then default.
  *
  * The file is `falconry.json` in the working directory, if there is one, or what `--config` or
- * `FALCONRY_CONFIG` names. It may hold settings of every command; each command takes its own. Every
- * fault of it is told, not only the first.
+ * `FALCONRY_CONFIG` names. It may hold settings of every command; each command reads its own. All
+ * faults are reported, not only the first.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { fallbackOf, type OptionRow } from '../middleware/optionRows.ts';
@@ -12,7 +12,7 @@ import { ALL_SETTINGS, envOf, optionOf, type SettingName, type SettingValue } fr
 import { readSetting } from './settingText.ts';
 import { hint } from './suggest.ts';
 
-/** Where a value comes from. */
+/** The origin of a value. */
 export interface Origin {
   readonly source: 'option' | 'environment' | 'file' | 'default';
   /** `--port`, `FALCONRY_PORT`, `falconry.json`; empty for a default. */
@@ -27,17 +27,17 @@ export interface Config<N extends SettingName = SettingName> {
   readonly origins: { readonly [Name in N]: Origin };
   /** The configuration file that was read, or null. */
   readonly file: string | null;
-  /** What is odd, but stops nothing: misspelt names in the environment. */
+  /** Problems that do not prevent a start: misspelt names in the environment. */
   readonly warnings: readonly string[];
 }
 
-/** A config, and what is wrong with it: a value at fault is left at its default. */
+/** A config with its faults: a faulty value is replaced by the default. */
 export interface ConfigReading<N extends SettingName> extends Config<N> {
   readonly faults: readonly ConfigFault[];
 }
 
 export interface ConfigFault {
-  /** The setting, or the name that is none. */
+  /** The setting, or the unknown name. */
   readonly name: string;
   readonly message: string;
 }
@@ -51,7 +51,7 @@ export interface ConfigSource {
 }
 
 export const CONFIG_FILE = 'falconry.json';
-/** Of the environment, but no settings. */
+/** Environment variables that are not settings. */
 const OTHER_ENV: readonly string[] = ['FALCONRY_CONFIG', 'FALCONRY_DEBUG'];
 const MAX_FILE_BYTES = 1024 * 1024;
 
@@ -93,7 +93,7 @@ export async function examineConfig<const N extends SettingName>(
 interface Given {
   readonly value: unknown;
   readonly origin: Origin;
-  /** The value is the path of a file that holds the secret. */
+  /** Whether the value is the path of a file that holds the secret. */
   readonly inFile?: boolean;
 }
 
@@ -117,7 +117,7 @@ function fromEnv(
   const own = envOf(name);
   const found = (at: string, inFile = false): Given | undefined => {
     const value = env[at];
-    // Empty is as good as absent: `FALCONRY_PORT= falconry serve`.
+    // An empty variable counts as absent: `FALCONRY_PORT= falconry serve`.
     if (value === undefined || value === '') return undefined;
     return { value, origin: { source: 'environment', at }, inFile };
   };
@@ -141,7 +141,7 @@ function fromFile(name: string, file: ConfigFile | null): Given | undefined {
   return secretFile === undefined ? undefined : { value: secretFile, origin, inFile: true };
 }
 
-/** The value as its row has it; a fault is noted, and the value is as if it had not been given. */
+/** The value as the row has it; or adds a fault, as if no value had been given. */
 async function accept(
   name: string,
   row: OptionRow,
@@ -168,7 +168,7 @@ async function accept(
   return fault(hidden ? judged.message : `${judged.message}, not ${JSON.stringify(value)}`);
 }
 
-/** Every name that a configuration file may have. */
+/** All names that a configuration file may contain. */
 export function fileNames(): string[] {
   return Object.entries(ALL_SETTINGS).flatMap(([name, { type }]) =>
     type === 'secret' ? [name, `${name}File`] : [name],
@@ -189,7 +189,7 @@ async function readConfigFile(
   let text: string;
   try {
     const { size } = await stat(path);
-    if (size > MAX_FILE_BYTES) return fault('is too long for a configuration file');
+    if (size > MAX_FILE_BYTES) return fault('is too large for a configuration file');
     text = await readFile(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -1,4 +1,4 @@
-/** `falconry serve --check`: explains the configuration, and finds what would go wrong. */
+/** `falconry serve --check`: explains the configuration, and looks for problems. */
 import { UsageError } from './command.ts';
 import { examineConfig } from './config.ts';
 import type { Invocation } from './define.ts';
@@ -10,12 +10,12 @@ import { resolveService, serviceOptions } from './serveConfig.ts';
 import { ALL_SETTINGS, SERVE_SETTINGS, type ServeSetting } from './settings.ts';
 import { showValue } from './settingText.ts';
 
-/** One setting, as it is explained: a secret's value is not in it. */
+/** The explanation of a setting, without the value of a secret. */
 interface Explained {
   readonly name: string;
-  /** Milliseconds for times, bytes for sizes; null where there is none. */
+  /** Times in milliseconds, sizes in bytes; null if there is no value. */
   readonly value: unknown;
-  /** As the configuration would write it. */
+  /** As it would be written in the configuration. */
   readonly text: string | null;
   readonly source: string;
   readonly at: string;

@@ -8,7 +8,7 @@ import type { Config } from './config.ts';
 import { ALL_SETTINGS, SERVE_GROUPS, type ServeSetting, usageOf } from './settings.ts';
 import { showValue } from './settingText.ts';
 
-/** What `falconService` is given: only what was set, since its defaults are its own. */
+/** The options of `falconService`: only those that were set, since it has its own defaults. */
 export function serviceOptions(config: Config<ServeSetting>): ServiceOptions {
   return { ...given(SERVICE_OPTIONS, config), limits: given(CLIENT_LIMITS, config) };
 }
@@ -55,7 +55,9 @@ function settingHelp(name: ServeSetting): string {
   return `  ${usageOf(name, row).padEnd(32)} ${about}\n`;
 }
 
-/** The default of a setting as the configuration would have it, or in words; empty without one. */
+/**
+ * The default of a setting, as written in the configuration or in words; empty if there is none.
+ */
 export function defaultText(name: string): string {
   const row = ALL_SETTINGS[name]!;
   return row.fallbackText ?? showValue(row, fallbackOf(row));

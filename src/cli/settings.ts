@@ -24,7 +24,7 @@ import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../middleware/optionTable.ts';
 const DAY_MS = 86_400_000;
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
-/** Of `falconry serve` alone. */
+/** Settings of `falconry serve` only. */
 const SERVER_SETTINGS = {
   port: integer('port to listen on; 0 takes any free one', {
     max: 65_535,
@@ -55,14 +55,14 @@ const SERVER_SETTINGS = {
   }),
 } as const satisfies OptionTable;
 
-/** Of the commands that call a service; they share `serviceName` with the service. */
+/** Settings of commands that call a service, which also use `serviceName`. */
 const CALLER_SETTINGS = {
   url: url('address of the service', { fallback: 'http://127.0.0.1:8787' }),
   apiKey: secret('the API key'),
   retries: integer('how often a request is tried again', { max: 100, fallback: 5 }),
 } as const satisfies OptionTable;
 
-/** A table of options under the names that they have here. */
+/** A table of options under their names here. */
 type Renamed<Table> = {
   [Name in keyof Table as SettingNameOf<Name, Table[Name]> & string]: Table[Name];
 };
@@ -123,7 +123,7 @@ export function settingLines(names: readonly SettingName[]): string {
   return [...lines, line('--config <file>', config)].join('\n');
 }
 
-/** An option and its text, which goes to a line of its own where the two are too long for one. */
+/** An option and its text, on one line if they fit. */
 function line(usage: string, about: string): string {
   const fits = usage.length < 16 && about.length <= 78;
   return `      ${usage.padEnd(16)}${fits ? '' : `\n${' '.repeat(22)}`}${about}`.replace(
@@ -132,7 +132,7 @@ function line(usage: string, about: string): string {
   );
 }
 
-/** How an option is written in help texts: `--port <n>`, `--[no-]ui`, `--first-key-file <file>`. */
+/** The usage of an option in help texts: `--port <n>`, `--[no-]ui`, `--first-key-file <file>`. */
 export function usageOf(name: string, { type, placeholder }: OptionRow): string {
   const option = optionOf(name);
   if (type === 'flag') return `--[no-]${option}`;

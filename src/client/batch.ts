@@ -1,4 +1,4 @@
-/** What callers hand in, bytes or hex or whole files, in the form that the wire has for it. */
+/** Converts what callers pass (bytes, hex or whole files) to the form of the wire. */
 import { abytes, isBytes } from '../bytes.ts';
 import { encodeWireHex, requireWireHex } from '../wire/hex.ts';
 import { formatTaskFile, type Statement, type Triple } from '../wire/triple.ts';
@@ -29,7 +29,7 @@ export function toStatement(statement: StatementInput): Statement {
   };
 }
 
-/** The task file of a batch; one that is a task file already is sent as it is. */
+/** The task file of a batch; a batch that is a task file already is sent as it is. */
 export async function taskFile(batch: Batch): Promise<Uint8Array> {
   if (isBytes(batch)) return batch;
   if (batch instanceof Blob) return new Uint8Array(await batch.arrayBuffer());

@@ -14,21 +14,19 @@ const BACKSLASH = 0x5c;
  * @throws SyntaxError where JSON.parse does
  * @example
  * ```ts
- * parseExactJson('{"process_id":123456789012345678,"n":1}'); // { process_id: 123456789012345678n, n: 1 }
+ * parseExactJson('{"id":123456789012345678,"n":1}'); // { id: 123456789012345678n, n: 1 }
  * ```
  */
 export function parseExactJson(text: string): unknown {
-  // 2^53 has 16 digits. (Hex in strings has such runs too: then nothing is found to change.)
+  // 2^53 has 16 digits. (So may hex in strings; then nothing changes.)
   if (!/\d{16}/.test(text)) return JSON.parse(text);
   return TELLS_SOURCE ? parseBySource(text) : parseByReader(text);
 }
 
-/**
- * What a reviver is told beyond key and value (ECMAScript 2026); not in TypeScript's library yet.
- */
+/** A reviver with its third argument (ECMAScript 2026), which TypeScript does not know yet. */
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
 
-/** Whether the engine tells revivers the source of a number. */
+/** Whether the engine passes the source of a number to revivers. */
 const TELLS_SOURCE: boolean = tellsSource();
 
 function tellsSource(): boolean {
@@ -41,7 +39,7 @@ function tellsSource(): boolean {
   return told === '1.0';
 }
 
-/** By the engine's own parser. */
+/** Parses with the engine's own parser. */
 export function parseBySource(text: string): unknown {
   const reviver: Reviver = (_key, value, context) =>
     typeof value === 'number' && !Number.isSafeInteger(value)
@@ -50,9 +48,9 @@ export function parseBySource(text: string): unknown {
   return JSON.parse(text, reviver);
 }
 
-/** For engines that do not tell revivers the source of a number. */
+/** Parses in engines that do not pass the source to revivers. */
 export function parseByReader(text: string): unknown {
-  JSON.parse(text); // The reader does not look for faults.
+  JSON.parse(text); // Throws if it is not JSON, since the reader does not check.
   return new Reader(text).value();
 }
 
@@ -120,7 +118,7 @@ class Reader {
     return array;
   }
 
-  /** Steps over blanks, a comma if there is one, and the bracket if it is next. */
+  /** Skips blanks, a comma if there is one, and the bracket if it is next. */
   #closes(bracket: string): boolean {
     this.#blanks();
     if (this.#text[this.#at] === ',') {

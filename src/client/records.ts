@@ -1,4 +1,4 @@
-/** Reads answers: ids exactly, members that the contract fixes checked, all others passed on. */
+/** Reads answers: ids exactly; members of the contract are checked, all others passed on. */
 import { isWireHex } from '../wire/hex.ts';
 import { isFinal, stateOfText } from '../wire/taskStates.ts';
 import { malformed } from './clientError.ts';
@@ -13,12 +13,12 @@ import type {
   UploadTicket,
 } from './types.ts';
 
-/** What a status text says about a task. */
+/** The outcome of a task, or `open`, or `unknown`. */
 export type Outcome = 'open' | 'completed' | 'failed' | 'cancelled' | 'expired' | 'unknown';
 
 /**
- * What a status text says. Texts of other servers, which the contract does not fix, are judged by
- * their first word.
+ * The meaning of a status text. Texts of other servers, which the contract does not fix, are judged
+ * by their first word.
  */
 export function outcomeOf(status: string): Outcome {
   const text = status.trim().toLowerCase();
@@ -41,8 +41,8 @@ export function asObject(value: unknown, what: string): Record<string, unknown> 
 }
 
 /**
- * A progress record. Members that are there beyond the contract are passed on; those of the
- * contract that have another type than it says are left out.
+ * A progress record. Members beyond the contract are passed on; optional members with a wrong type
+ * are left out.
  *
  * @throws ClientError `MALFORMED_ANSWER` without an id or a status
  */
@@ -77,7 +77,7 @@ function readProgress(value: unknown): TaskProgress | null {
   return typeof phase === 'string' ? { phase, done: count(done), total: count(total) } : null;
 }
 
-/** A copy without those of these members that are no text. */
+/** A copy without those of the named members that are not strings. */
 function textsOnly(
   object: Record<string, unknown>,
   names: readonly string[],
@@ -87,7 +87,7 @@ function textsOnly(
   return copy;
 }
 
-/** A problem document; members of wrong types are left out, and what is no object is none. */
+/** A problem document, without members of wrong types; undefined if the value is not an object. */
 export function readProblem(value: unknown): Problem | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const problem = textsOnly(value as Record<string, unknown>, [

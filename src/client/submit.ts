@@ -1,4 +1,4 @@
-/** Handing in a batch: by one request, or by create, upload and notify. */
+/** Submitting a batch: with one request, or by create, upload and notify. */
 import { toHex } from '../bytes.ts';
 import { beforeNotification } from '../wire/taskStates.ts';
 import { ClientError, malformed } from './clientError.ts';
@@ -8,12 +8,12 @@ import { asObject, readRecord } from './records.ts';
 import { outcomeUnknown, type Repeat } from './retry.ts';
 import type { CallOptions, ClientOptions, TaskId, TaskRecord } from './types.ts';
 
-/** A fresh Idempotency-Key. (`crypto.randomUUID` is not there in pages without https.) */
+/** A new Idempotency-Key. (`crypto.randomUUID` does not exist in pages without https.) */
 export function newIdempotencyKey(): string {
   return toHex(crypto.getRandomValues(new Uint8Array(16)));
 }
 
-/** Whether a POST under an Idempotency-Key may be repeated, found out when it matters. */
+/** Whether a POST with an Idempotency-Key may be repeated; asks the server only if it matters. */
 export function repeatUnderKey(
   http: Http,
   support: NonNullable<ClientOptions['idempotencyKeys']>,
@@ -26,7 +26,7 @@ export function repeatUnderKey(
   };
 }
 
-/** Looks for the header among the parameters of the operation in the server's own description. */
+/** Looks for the header in the server's OpenAPI document. */
 async function saysItKnowsKeys(http: Http, path: string, signal?: AbortSignal): Promise<boolean> {
   try {
     const to = { path: '/v1/openapi.json' };
@@ -44,8 +44,8 @@ async function saysItKnowsKeys(http: Http, path: string, signal?: AbortSignal): 
 }
 
 /**
- * The record in the answer to a batch that was taken. The contract leaves that answer open: one
- * that has no record names the task at least, in its body or in `Location`.
+ * The record in the answer to an accepted batch. The contract leaves that answer open: one without
+ * a record at least names the task, in its body or in `Location`.
  */
 export async function acceptedRecord(
   body: unknown,
@@ -59,14 +59,15 @@ export async function acceptedRecord(
       typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
     const id =
       readId(named.process_id) ?? readId(named.id) ?? /\/(\d{1,30})\/?$/.exec(location ?? '')?.[1];
-    if (id === undefined) throw malformed('The server took the batch and did not name the task');
+    if (id === undefined)
+      throw malformed('The server accepted the batch but did not name the task');
     return record(id);
   }
 }
 
 /**
- * Tells the server that the file is there. It is safe to repeat: a repeat that is refused because
- * the first one was heard is found out by reading the record.
+ * Announces that the file is uploaded. Safe to repeat: if a repeat is refused because the first
+ * notification arrived, the record shows it.
  */
 export async function notifyUploaded(
   http: Http,

@@ -4,11 +4,11 @@
  */
 import { fromHex, toHex } from '../bytes.ts';
 
-/** Why a value is not wire hex; `tooLong` is judged before any digit is read. */
+/** The reason why a value is not wire hex; `tooLong` is checked before any digit is read. */
 export type HexFault = 'missing' | 'type' | 'prefix' | 'tooLong' | 'oddLength' | 'digit';
 
 /**
- * Bytes of a wire hex string, or what is wrong with it.
+ * The bytes of a wire hex string, or its fault.
  *
  * @param value anything that came out of JSON
  * @param maxBytes more bytes than this are `tooLong`
@@ -49,7 +49,7 @@ export function encodeWireHex(bytes: Uint8Array): string {
   return `0x${toHex(bytes)}`;
 }
 
-/** What is wrong, in words that continue the name of the field: `must start with 0x`. */
+/** The fault in words that continue the name of the field: `must start with 0x`. */
 export function describeHexFault(fault: HexFault, maxBytes: number): string {
   switch (fault) {
     case 'missing':

@@ -262,7 +262,7 @@ test('another server of the same contract: ids of 18 digits, no events, a result
     const unread = await falconry(args, own);
     expect([unread.code, unread.stderr]).toEqual([
       1,
-      expect.stringMatching(/no result file that can be checked/),
+      expect.stringMatching(/is not a result file that can be verified/),
     ]);
     const taken = await falconry([...args, '--no-check'], own);
     expect(taken.code, taken.stderr).toBe(0);

@@ -3,8 +3,8 @@ import type { Forms, Labrador, Vecs } from '../wasm.ts';
 import { BLOCK_BYTES, BLOCK_COLUMNS, clearRest, FORM, keysSeed, Seed } from './challenges.ts';
 import type { Columns } from './columns.ts';
 import { STREAM } from './labels.ts';
-import { rowsOf, shortForms } from './verifier/folding.ts';
 import { type Blocks, blocksOf } from './ring.ts';
+import { rowsOf, shortForms } from './verifier/folding.ts';
 
 /** Columns that are expanded before they are summed: what stays in a cache. */
 const RUN = 64;

@@ -1,12 +1,24 @@
 /** The succinct proof of one section (docs/protocol.md): its prover, its verifier, its size, and the shares of both for other threads. */
+
+export { holdInstances } from './instances.ts';
+export { Share } from './prover/columnProver.ts';
+export {
+  type Helper,
+  runStep,
+  type StepInput,
+  type StepName,
+  type StepOutput,
+} from './prover/columnProvers.ts';
+export {
+  type ProveOptions,
+  type ProveProgress,
+  proveSection,
+  type SectionItem,
+} from './prover/prove.ts';
+export { MAX_SECTION_ITEMS } from './shapes.ts';
+export { proofSize } from './size.ts';
+export type { Trace, TraceEvent } from './transcript.ts';
 export type { StatedItem } from './verifier/foldItems.ts';
 export { type FoldJob, type FoldResult, foldOnIdle } from './verifier/folds.ts';
-export { holdInstances } from './instances.ts';
-export { type ProveOptions, type ProveProgress, proveSection, type SectionItem } from './prover/prove.ts';
-export { MAX_SECTION_ITEMS } from './shapes.ts';
-export { Share } from './prover/columnProver.ts';
-export { proofSize } from './size.ts';
-export { type Helper, runStep, type StepInput, type StepName, type StepOutput } from './prover/columnProvers.ts';
-export type { Trace, TraceEvent } from './transcript.ts';
-export { nextTurn } from './yieldToHost.ts';
 export { endOfSection, verifySection, verifySectionIn } from './verifier/verify.ts';
+export { nextTurn } from './yieldToHost.ts';

@@ -27,17 +27,17 @@ import {
   placesOfRows,
   placesWithin,
 } from '../columns.ts';
-import { addPadding, combineForms, liftCoefficients } from './combine.ts';
+import { foldKey } from '../foldKeys.ts';
 import { partsBytes } from '../functionals.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
 import type { ItemsShape } from '../itemColumns.ts';
-import { ItemRows } from './itemRows.ts';
 import { MATRIX, SHORT } from '../labels.ts';
-import { combineItems, liftsOfItems, liftsOfLinks } from './liftsOfItems.ts';
 import { collapse, projected } from '../projection.ts';
-import { foldKey } from '../foldKeys.ts';
 import { type Blocks, coefsOf, sumOf, type Values, valuesOf } from '../ring.ts';
 import { degreeOf, FUNCTIONALS, firstRows, LIFTS, type Run } from '../shapes.ts';
+import { addPadding, combineForms, liftCoefficients } from './combine.ts';
+import { ItemRows } from './itemRows.ts';
+import { combineItems, liftsOfItems, liftsOfLinks } from './liftsOfItems.ts';
 import {
   addLifts,
   amortised,

@@ -4,9 +4,9 @@ import type { Coefs, Forms, Labrador, Vecs } from '../../wasm.ts';
 import { COEFS, FORM, formsOf, type Seed, SMALL, sampleShorts } from '../challenges.ts';
 import { type Columns, runsWithin } from '../columns.ts';
 import { SHORT } from '../labels.ts';
-import type { Output } from './output.ts';
 import { type Blocks, constantForm, vecOf } from '../ring.ts';
 import { firstRows, LIFTS, pairIndex, Q, type Run } from '../shapes.ts';
+import type { Output } from './output.ts';
 import { rowAddresses } from './steps.ts';
 
 /** Quadratic coefficients and the right side; linear forms are in the vectors that were handed in. */

@@ -1,9 +1,9 @@
 /** Commitments of an ordinary level (docs/protocol.md, 6.2): digits into v, outer values cut, sent and absorbed. */
 import type { Coefs, Vecs } from '../../wasm.ts';
 import { COEFS, SMALL, SUMS } from '../challenges.ts';
+import { slice } from '../ring.ts';
 import type { Context } from './context.ts';
 import type { Output } from './output.ts';
-import { slice } from '../ring.ts';
 import { vecOf } from './steps.ts';
 
 /** Digits of t of rows `first` on, into v. */

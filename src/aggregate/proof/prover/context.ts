@@ -5,9 +5,9 @@ import { Seed } from '../challenges.ts';
 import type { Columns } from '../columns.ts';
 import { ABSORB } from '../labels.ts';
 import { LAST_RETRY } from '../shapes.ts';
-import type { StepInput, StepName, StepOutput, Team } from './columnProvers.ts';
 import { type Trace, Transcript } from '../transcript.ts';
 import { nextTurn } from '../yieldToHost.ts';
+import type { StepInput, StepName, StepOutput, Team } from './columnProvers.ts';
 
 /** The steps of a level. */
 export type Phase = 'commit' | 'project' | 'lift' | 'combine' | 'amortise';

@@ -3,14 +3,14 @@ import type { OrdinaryLevel } from '../../parameters/rows.ts';
 import type { Coefs } from '../../wasm.ts';
 import { COEFS } from '../challenges.ts';
 import { gather } from '../columns.ts';
+import { ABSORB, SEED } from '../labels.ts';
+import { coefsOf, joined, joinedBlocks, sumOf, type Values, valuesOf } from '../ring.ts';
+import { paddingOf, type Run } from '../shapes.ts';
 import { carriedConstraints, combineLifts, distinctA, liftCoefficients } from './combine.ts';
 import { commitOuter, note, storeG, storeH, storeT } from './commit.ts';
 import type { Context } from './context.ts';
-import { ABSORB, SEED } from '../labels.ts';
 import { newOutput, type Output } from './output.ts';
-import { coefsOf, joined, joinedBlocks, sumOf, type Values, valuesOf } from '../ring.ts';
 import { amortisingChallenges, sendLifts, sendProjection } from './send.ts';
-import { paddingOf, type Run } from '../shapes.ts';
 
 /** y, with `more` behind it, and the lifts. */
 export async function projectAndLift(

@@ -2,12 +2,8 @@
 import type { ParameterSet } from '../../../falcon/index.ts';
 import type { Parameters } from '../../parameters/rows.ts';
 import type { Columns } from '../columns.ts';
-import { commitOuter, storeG, storeT } from './commit.ts';
-import type { Context } from './context.ts';
 import { type ItemsShape, itemsWithin, owns } from '../itemColumns.ts';
 import { ABSORB, SEED } from '../labels.ts';
-import { finishLevel, projectAndLift } from './level.ts';
-import { newOutput, type Output } from './output.ts';
 import { centred, coefsOf, constantForm } from '../ring.ts';
 import {
   BETA_SQ,
@@ -18,6 +14,10 @@ import {
   paddingOfZero,
   pairIndex,
 } from '../shapes.ts';
+import { commitOuter, storeG, storeT } from './commit.ts';
+import type { Context } from './context.ts';
+import { finishLevel, projectAndLift } from './level.ts';
+import { newOutput, type Output } from './output.ts';
 import type { SectionItem } from './witness.ts';
 
 export async function proveLevelZero(

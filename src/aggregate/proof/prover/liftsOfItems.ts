@@ -11,12 +11,12 @@ import {
   samplePsi,
 } from '../challenges.ts';
 import type { Placed } from '../columns.ts';
-import { type ItemRows, W_BITS } from './itemRows.ts';
 import { STREAM } from '../labels.ts';
 import { Links } from '../links.ts';
 import type { Projection } from '../projection.ts';
 import { centred, type Values, valuesOf } from '../ring.ts';
 import { firstRows, LIFTS } from '../shapes.ts';
+import { type ItemRows, W_BITS } from './itemRows.ts';
 
 /**
  * F of the three lifts on the rows of S and W but for the links between S and Y, of which the columns that stay empty are zero.

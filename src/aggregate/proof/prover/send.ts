@@ -2,12 +2,12 @@
 import { concat } from '../../../bytes.ts';
 import type { Coefs, Forms } from '../../wasm.ts';
 import { sampleCs } from '../challenges.ts';
-import type { Context } from './context.ts';
 import { encodeProjection, projectionData } from '../encode.ts';
 import { ABSORB, SEED } from '../labels.ts';
 import { isShort, sentOf } from '../projection.ts';
 import type { Values } from '../ring.ts';
 import { LAST_RETRY, LIFTS } from '../shapes.ts';
+import type { Context } from './context.ts';
 
 /**
  * The first counter whose y passes; sends and absorbs it, with `more` behind.

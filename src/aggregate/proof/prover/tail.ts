@@ -5,16 +5,16 @@ import type { TailLevel } from '../../parameters/rows.ts';
 import type { Coefs } from '../../wasm.ts';
 import { COEFS, expandKeys, FORM, SMALL } from '../challenges.ts';
 import { placesOfRows } from '../columns.ts';
+import { ABSORB, MATRIX, SEAL, SEED } from '../labels.ts';
+import { collapse, projected } from '../projection.ts';
+import { coefsOf, slice } from '../ring.ts';
+import { LIFTS, paddingOf } from '../shapes.ts';
 import { addPadding, combineForms, combineLifts, distinctA, liftCoefficients } from './combine.ts';
 import type { Context } from './context.ts';
-import { ABSORB, MATRIX, SEAL, SEED } from '../labels.ts';
 import { carry } from './level.ts';
 import type { Output } from './output.ts';
-import { collapse, projected } from '../projection.ts';
 import { RiceWriter } from './rice.ts';
-import { coefsOf, slice } from '../ring.ts';
 import { amortisingChallenges, sendLifts, sendProjection } from './send.ts';
-import { LIFTS, paddingOf } from '../shapes.ts';
 import {
   addLifts,
   amortised,

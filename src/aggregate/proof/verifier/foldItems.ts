@@ -18,11 +18,11 @@ import { Functionals, partsBytes } from '../functionals.ts';
 import { type ItemsShape, itemsWithin } from '../itemColumns.ts';
 import { STREAM } from '../labels.ts';
 import { Links } from '../links.ts';
-import { constantForm, Folding, formAt, rowsOf } from './folding.ts';
-import { padRuns } from './reduceLifts.ts';
 import { type Values, valuesOf } from '../ring.ts';
-import { type OpenSeeds, openChallenges, openSeeds } from './openSeeds.ts';
 import { degreeOf, FUNCTIONALS, firstRows, LIFTS, P, paddingOfZero } from '../shapes.ts';
+import { constantForm, Folding, formAt, rowsOf } from './folding.ts';
+import { type OpenSeeds, openChallenges, openSeeds } from './openSeeds.ts';
+import { padRuns } from './reduceLifts.ts';
 import type { FirstSeeds } from './replay.ts';
 
 /** What is proved about an item. */

@@ -6,16 +6,16 @@ import type { ParameterSet } from '../../../falcon/index.ts';
 import type { OrdinaryLevel, Parameters, Shape } from '../../parameters/rows.ts';
 import { bestModule, type Labrador } from '../../wasm.ts';
 import { type Columns, splitColumns } from '../columns.ts';
-import { type FoldedItems, foldItems, type ItemsFold, type StatedItem } from './foldItems.ts';
+import { foldKey, type KeyFold } from '../foldKeys.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
 import { type ItemsShape, itemsWithin } from '../itemColumns.ts';
 import { MATRIX, SHORT } from '../labels.ts';
-import type { ParsedSection } from './parse.ts';
-import type { FoldedKeys } from './reduceConstraints.ts';
-import { foldKey, type KeyFold } from '../foldKeys.ts';
-import { foldRows, type RowsFold } from './reduceLevel.ts';
 import { type Blocks, joinedBlocks } from '../ring.ts';
 import { firstRows } from '../shapes.ts';
+import { type FoldedItems, foldItems, type ItemsFold, type StatedItem } from './foldItems.ts';
+import type { ParsedSection } from './parse.ts';
+import type { FoldedKeys } from './reduceConstraints.ts';
+import { foldRows, type RowsFold } from './reduceLevel.ts';
 import type { SectionSeeds } from './replay.ts';
 
 export type FoldJob =

@@ -6,6 +6,8 @@ import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import type { Forms, Labrador, Vecs } from '../../wasm.ts';
 import { FORM, type Seed } from '../challenges.ts';
 import { SHORT } from '../labels.ts';
+import { firstRows, pairIndex, piecesOf } from '../shapes.ts';
+import { addProduct, constantForm, type Folding, formAt, scaled, shortForms } from './folding.ts';
 import {
   addOuter,
   type Challenges,
@@ -16,15 +18,6 @@ import {
   putInner,
   type QuadraticTerm,
 } from './reduceConstraints.ts';
-import {
-  addProduct,
-  constantForm,
-  type Folding,
-  formAt,
-  scaled,
-  shortForms,
-} from './folding.ts';
-import { firstRows, pairIndex, piecesOf } from '../shapes.ts';
 
 /**
  * Adds the claim of the level before to phi_z, and its right side to the form at `b`.

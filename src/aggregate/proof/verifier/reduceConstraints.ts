@@ -6,10 +6,10 @@ import type { OrdinaryLevel } from '../../parameters/rows.ts';
 import type { Forms, Labrador, Vecs } from '../../wasm.ts';
 import { COEFS, FORM } from '../challenges.ts';
 import { Q_BITS } from '../encode.ts';
-import { addProduct, addToColumn, constantForm, formAt, scaled } from './folding.ts';
 import { someForms } from '../foldKeys.ts';
 import { type Blocks, coefsOf, type Values, vecOf } from '../ring.ts';
 import { firstRows, type Pieces, Q } from '../shapes.ts';
+import { addProduct, addToColumn, constantForm, formAt, scaled } from './folding.ts';
 
 /** a_ab of one pair; pairs with a factor in common share the array. */
 export interface QuadraticTerm {

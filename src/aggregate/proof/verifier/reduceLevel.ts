@@ -4,15 +4,15 @@ import type { Forms, Labrador } from '../../wasm.ts';
 import { FORM, prepareOmega } from '../challenges.ts';
 import { type Columns, placesOfRows, placesWithin } from '../columns.ts';
 import type { OrdinaryFields } from '../encode.ts';
-import type { ParsedOrdinary } from './parse.ts';
 import { projectionOf } from '../projection.ts';
+import { type Blocks, blocksOf, valuesOf } from '../ring.ts';
+import { LIFTS, paddingOf, ROWS_OF_PROJECTION } from '../shapes.ts';
+import { Folding, type FoldingChallenges, zeroForm } from './folding.ts';
+import { type OpenSeeds, openChallenges, openSeeds } from './openSeeds.ts';
+import type { ParsedOrdinary } from './parse.ts';
 import { foldClaim } from './reduceCarry.ts';
 import type { Claim, FoldedKeys, QuadraticTerm } from './reduceConstraints.ts';
-import { Folding, type FoldingChallenges, zeroForm } from './folding.ts';
 import { addLifts, padRuns, weighted } from './reduceLifts.ts';
-import { type Blocks, blocksOf, valuesOf } from '../ring.ts';
-import { type OpenSeeds, openChallenges, openSeeds } from './openSeeds.ts';
-import { LIFTS, paddingOf, ROWS_OF_PROJECTION } from '../shapes.ts';
 import type { LevelSeeds } from './replay.ts';
 
 /** phi_z, a_ab and b of a level, in the scope in which it was made. */

@@ -2,15 +2,8 @@
 import type { Parameters } from '../../parameters/rows.ts';
 import type { Labrador } from '../../wasm.ts';
 import { prepareOmega, prepareTheta } from '../challenges.ts';
-import type { FoldedItems } from './foldItems.ts';
-import type { ParsedOrdinary } from './parse.ts';
 import { projectionOf } from '../projection.ts';
-import type { Claim, QuadraticTerm } from './reduceConstraints.ts';
-import { addProduct, constantForm, zeroForm } from './folding.ts';
-import { claimOf } from './reduceLevel.ts';
-import { addLifts, weighted } from './reduceLifts.ts';
 import { joined } from '../ring.ts';
-import { openChallenges, openSeeds } from './openSeeds.ts';
 import {
   BETA_SQ,
   FUNCTIONALS,
@@ -21,6 +14,13 @@ import {
   Q,
   ROWS_OF_PROJECTION,
 } from '../shapes.ts';
+import type { FoldedItems } from './foldItems.ts';
+import { addProduct, constantForm, zeroForm } from './folding.ts';
+import { openChallenges, openSeeds } from './openSeeds.ts';
+import type { ParsedOrdinary } from './parse.ts';
+import type { Claim, QuadraticTerm } from './reduceConstraints.ts';
+import { claimOf } from './reduceLevel.ts';
+import { addLifts, weighted } from './reduceLifts.ts';
 import type { FirstSeeds } from './replay.ts';
 
 /** Parts of the witness. */

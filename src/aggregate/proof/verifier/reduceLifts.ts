@@ -3,8 +3,8 @@ import type { Forms, Labrador } from '../../wasm.ts';
 import { FORM, type Seed, sampleShorts } from '../challenges.ts';
 import { DEGREE, Q_BITS } from '../encode.ts';
 import { SHORT } from '../labels.ts';
-import { addProduct, type Folding, formAt } from './folding.ts';
 import { LIFTS, Q, type Run } from '../shapes.ts';
+import { addProduct, type Folding, formAt } from './folding.ts';
 
 /** Sum of weight_j value_j; the weights are i64 at an address. */
 export function weighted(

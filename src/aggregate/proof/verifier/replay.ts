@@ -4,8 +4,8 @@ import type { Parameters } from '../../parameters/rows.ts';
 import { TABLE_SHA256 } from '../../parameters/table.ts';
 import { packResidues, projectionData } from '../encode.ts';
 import { ABSORB, SEED } from '../labels.ts';
-import type { ParsedOrdinary, ParsedSection, ParsedTail } from './parse.ts';
 import type { Transcript } from '../transcript.ts';
+import type { ParsedOrdinary, ParsedSection, ParsedTail } from './parse.ts';
 
 /** Seeds that every level has. */
 export interface LevelSeeds {

@@ -7,6 +7,10 @@ import { SALT_BYTES } from '../../container.ts';
 import type { Parameters } from '../../parameters/rows.ts';
 import type { Statement } from '../../statement.ts';
 import { bestModule, type Labrador, type ModuleName } from '../../wasm.ts';
+import { onInstance } from '../instances.ts';
+import { isShort } from '../projection.ts';
+import { MAX_SECTION_ITEMS, parametersFor } from '../shapes.ts';
+import { type Trace, Transcript } from '../transcript.ts';
 import type { StatedItem } from './foldItems.ts';
 import {
   type Folded,
@@ -16,14 +20,10 @@ import {
   planFolds,
   runFold,
 } from './folds.ts';
-import { onInstance } from '../instances.ts';
 import { type ParsedSection, parseSection } from './parse.ts';
-import { isShort } from '../projection.ts';
 import { reduceLevel } from './reduceLevel.ts';
 import { reduceLevelZero } from './reduceLevelZero.ts';
-import { MAX_SECTION_ITEMS, parametersFor } from '../shapes.ts';
 import { verifyTail } from './reduceTail.ts';
-import { type Trace, Transcript } from '../transcript.ts';
 import { replay, type SectionSeeds } from './replay.ts';
 
 /**
