@@ -4,6 +4,7 @@
  */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { type InvalidItem, isCodedError } from '../errors.ts';
+import { reasonWords } from '../wire/reasons.ts';
 import { type Command, type Io, IoFailure, ServiceFailure, UsageError } from './command.ts';
 import type { Config } from './config.ts';
 import { EXIT } from './exitCodes.ts';
@@ -218,22 +219,12 @@ function classify(error: unknown): Verdict {
   return { exit: EXIT.internal, code: 'INTERNAL' };
 }
 
-const REASONS: Readonly<Record<string, string>> = Object.freeze({
-  publicKeyLength: 'the public key has the wrong length',
-  publicKeyHeader: 'the first byte of the public key is wrong for its length',
-  publicKeyRange: 'a coefficient of the public key is out of range',
-  signatureLength: 'the signature has the wrong length',
-  signatureHeader: 'the first byte of the signature does not fit the key',
-  signatureEncoding: 'the signature is not canonically encoded',
-  signatureMismatch: 'the signature does not match the message and the key',
-});
-
 /** One line per invalid item. */
 export function describeInvalid(invalid: readonly InvalidItem[] = []): string {
   return invalid
     .map(({ index, reason }) => {
-      const words = REASONS[reason];
-      return `  item ${index}: ${words === undefined ? reason : `${words} (${reason})`}\n`;
+      const words = reasonWords(reason);
+      return `  item ${index}: ${words === reason ? reason : `${words} (${reason})`}\n`;
     })
     .join('');
 }

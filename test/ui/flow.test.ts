@@ -45,7 +45,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await page.getByText('The task has 1 item.').waitFor();
 
     await page.getByRole('link', { name: 'Show it' }).click();
-    await page.getByText(/^all verify/).waitFor();
+    await page.getByText(/^all valid/).waitFor();
     await page.getByRole('spinbutton', { name: 'Signatures' }).fill('130');
     await page.getByRole('spinbutton', { name: 'Different keys' }).fill('7');
     await page.getByRole('button', { name: 'Make test items' }).click();
@@ -267,12 +267,12 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
       withWrongSignature(items, 1),
     );
     await page.locator('label.drop').dispatchEvent('drop', { dataTransfer: transfer });
-    await page.getByText('1 of 3 not valid').waitFor();
+    await page.getByText('1 of 3 invalid').waitFor();
     const bad = await page
       .getByRole('region', { name: 'Faults' })
       .getByRole('row')
       .allTextContents();
-    expect(bad.slice(1)).toEqual(['23the signature is not of this digest under this key']);
+    expect(bad.slice(1)).toEqual(['23the signature does not match the message and the key']);
     expect(complaints).toEqual([]);
     await close();
   });
@@ -289,7 +289,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
       .getByRole('region', { name: 'Faults' })
       .getByRole('row')
       .allTextContents();
-    expect(rows.slice(1)).toEqual(['4the signature is not of this digest under this key']);
+    expect(rows.slice(1)).toEqual(['4the signature does not match the message and the key']);
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { name: 'Your tasks' }).waitFor();

@@ -25,7 +25,7 @@ export function statusChip(status: string): HTMLElement {
   return chip(state ?? status, state === null ? 'plain' : TONES[state]);
 }
 
-/** What a worker is doing. */
+/** The phases of a worker. */
 const PHASES: Readonly<Record<string, string>> = {
   read: 'Reading the task file',
   verify: 'Verifying signatures',

@@ -1,6 +1,6 @@
 /**
- * Verifying a result in this browser: against the task file that was submitted from here, or one
- * that is dropped. And the counter-check: one byte of the aggregate changed, which must be refused.
+ * Verifies a result in this browser, against the task file that was submitted from here or another
+ * one; and, as a counter-check, an aggregate with one changed byte, which must be refused.
  */
 import type { App } from '../app.ts';
 import { announce, button, fill, h } from '../dom.ts';
@@ -10,7 +10,7 @@ import { chip, dropZone, whileBusy } from './controls.ts';
 import { faultList } from './faultList.ts';
 import { problemBox } from './problems.ts';
 
-/** Outcomes that stay in sight. */
+/** The most outcomes that are shown. */
 const MAX_OUTCOMES = 6;
 
 /** @param known the batch that the result was made of, if this page has it */
@@ -50,7 +50,7 @@ class Verifier {
     this.element = h('div', { class: 'stack' }, this.#source, buttons, this.#log);
   }
 
-  /** Runs one check; a chip stands in the log until its outcome does. */
+  /** Runs a check; until its outcome, the log shows a chip. */
   #run(control: HTMLButtonElement, text: string, check: () => Promise<HTMLElement>): void {
     void whileBusy(control, async () => {
       const waiting = h('div', { class: 'row' }, chip(text, 'busy'));

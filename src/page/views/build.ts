@@ -1,6 +1,4 @@
-/**
- * Putting a task together, from test items, a file or signatures of the Sign page; submitting it.
- */
+/** Builds a task from test items, a file or signatures of the Sign page, and submits it. */
 import type { App, View } from '../app.ts';
 import { announce, fill, h } from '../dom.ts';
 import { bytes, count, counted } from '../format.ts';

@@ -1,4 +1,4 @@
-/** Signing one message at the service, and checking its signature here at once. */
+/** Signs a message at the service, and verifies the signature here at once. */
 
 import { fromHex } from '../../bytes.ts';
 import type { Triple } from '../../client/index.ts';
@@ -101,7 +101,7 @@ class SignForm {
     this.#showSize();
   }
 
-  /** The bytes of the message, or what is wrong with it. */
+  /** The bytes of the message, or its fault. */
   #read(): Uint8Array | string {
     const text = this.#message.value;
     if (!this.#isHex) return new TextEncoder().encode(text);
@@ -182,7 +182,7 @@ async function verify(app: App, triple: Triple, place: HTMLElement): Promise<str
   }
 }
 
-/** Adds a signature to the task that is being put together. @returns what came of it */
+/** Adds a signature to the task that is being put together. @returns the outcome */
 async function addToTask(app: App, triple: Triple): Promise<HTMLElement> {
   const { summary: draft } = app.draft;
   const after = draft?.kind === 'task' ? draft.batch : null;

@@ -1,6 +1,7 @@
-/** One task: followed by server-sent events until it has ended, then its result. */
+/** A task: followed until it has ended, then its result. */
 
 import { isClientError, type TaskRecord } from '../../client/index.ts';
+import { reasonWords } from '../../wire/reasons.ts';
 import { stateOfText, type TaskState } from '../../wire/taskStates.ts';
 import type { App, View } from '../app.ts';
 import { announce, button, fill, h } from '../dom.ts';
@@ -11,7 +12,6 @@ import { keyNotice } from '../parts/keyNotice.ts';
 import { isStopped, problemBox } from '../parts/problems.ts';
 import { resultPanels } from '../parts/resultPanel.ts';
 import { hasEnded, phaseWords, statusChip } from '../parts/status.ts';
-import { reasonWords } from '../reasons.ts';
 
 export function taskView(app: App): View {
   const heading = lead('Task', h('a', { href: '#tasks' }, 'All tasks'));
@@ -62,7 +62,7 @@ async function follow(app: App, id: string, places: Places, signal: AbortSignal)
     await app.client.waitFor(id, { onProgress, signal });
   } catch (error) {
     if (signal.aborted || isStopped(error)) return;
-    // A task that ended badly is told by its record.
+    // If the task failed, its record is shown.
     if (!(isClientError(error) && error.kind === 'task')) {
       fill(places.status, problemBox(error));
       return;
@@ -81,14 +81,14 @@ async function follow(app: App, id: string, places: Places, signal: AbortSignal)
   }
 }
 
-/** The result file, by its signed url; the API key does not ride along. */
+/** Fetches the result file by its signed url, without the API key. */
 async function fetchResult(url: string, signal: AbortSignal): Promise<Blob> {
   const response = await fetch(url, { signal, credentials: 'omit' });
   if (!response.ok) throw new Error(`The result file could not be fetched (${response.status})`);
   return response.blob();
 }
 
-/** Steps shown, in order; a direct request begins at the third. */
+/** The steps, in order; a direct request begins at the third. */
 const STEPS = [
   ['created', 'Created'],
   ['waiting', 'Waiting'],
@@ -109,7 +109,7 @@ const RANKS: Readonly<Record<TaskState, number>> = {
   expired: -1,
 };
 
-/** The earliest step at which a task can have ended so. */
+/** The earliest step at which a task can end in this state. */
 const STOPPED_AT: Partial<Record<TaskState, number>> = { failed: 2, cancelled: 1, expired: 0 };
 
 function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRecord) => void {
@@ -126,8 +126,8 @@ function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRec
     const ended = hasEnded(record.status);
     if (record.status !== lastStatus) {
       fill(top, statusChip(record.status), actions(app, id, ended));
-      // The state that a task is found in is read with the page. But an end is news: it may have
-      // come between the submission and this first look.
+      // The first state is read with the page. But an end is announced: it may have come between
+      // the submission and this first record.
       if (lastStatus !== '' || ended) announce(`The task is ${state ?? record.status}`);
       const rank = state === null ? 0 : RANKS[state];
       if (rank >= 0) reached = rank;

@@ -1,4 +1,4 @@
-/** The list of tasks: page by page, by status, and live: unfinished tasks in sight are followed. */
+/** The list of tasks: by page and status, and live: unfinished tasks on the page are followed. */
 import type { TaskListItem, TaskPage } from '../../client/index.ts';
 import { TASK_STATES } from '../../wire/taskStates.ts';
 import type { App, View } from '../app.ts';

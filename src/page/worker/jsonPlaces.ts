@@ -1,16 +1,15 @@
 /**
- * Places in a JSON text: where it stops being JSON, and where the elements of its array begin.
- * Engines word their own messages differently and count differently, and none says where an element
- * is.
+ * Places in a JSON text: where its first fault is, and where the elements of its array begin. Error
+ * messages differ between engines, and none tells where an element is.
  */
 
-/** A place as editors count it, both from 1. */
+/** A place as in editors, counted from 1. */
 export interface Place {
   readonly line: number;
   readonly column: number;
 }
 
-/** @returns line and column of an offset into the text. */
+/** @returns line and column of an offset into the text */
 export function placeOf(text: string, offset: number): Place {
   let line = 1;
   let lineStart = 0;
@@ -21,22 +20,22 @@ export function placeOf(text: string, offset: number): Place {
   return { line, column: offset - lineStart + 1 };
 }
 
-/** What a walk over a JSON text found. */
+/** The places found in a JSON text. */
 export interface JsonPlaces {
-  /** Offsets at which the elements of the outermost array begin; none if it is no array. */
+  /** Offsets at which the elements of the outermost array begin; empty for anything else. */
   readonly elements: readonly number[];
   /** The first fault of syntax. */
   readonly fault?: { readonly offset: number; readonly message: string };
 }
 
 const LITERAL = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-/** What interrupts a string: its end, an escape, a control character (which JSON forbids). */
+/** Interrupts a string: its end, an escape, a control character (which JSON forbids). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these
 const STOP = /["\\\u0000-\u001f]/g;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y;
 const BLANK = /[ \t\n\r]*/y;
 
-/** What may come next at the innermost level. */
+/** The tokens that may come next at the innermost level. */
 type Expecting = 'value' | 'valueOrEnd' | 'nameOrEnd' | 'name' | 'colon' | 'commaOrEnd';
 
 /** Walks a text, of any nesting, without recursion. */
@@ -49,7 +48,7 @@ export function jsonPlaces(text: string): JsonPlaces {
 
 class Walk {
   readonly elements: number[] = [];
-  /** Where the walk has come to; after a fault, where it is. */
+  /** The current offset; after a fault, that of the fault. */
   at = 0;
   readonly #text: string;
   readonly #open: ('[' | '{')[] = [];
@@ -132,15 +131,15 @@ class Walk {
 
 const closerOf = (open: '[' | '{') => (open === '[' ? ']' : '}');
 
-/** Where a match that begins at `at` ends; `at` itself if there is none. */
+/** The end of a match that begins at `at`, or `at` itself if there is none. */
 function skip(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;
 }
 
 /**
- * Where the string that begins at `at` ends; `at` itself if it does not. Looks at each character
- * once.
+ * The end of the string that begins at `at`, or `at` itself if it does not end properly. Looks at
+ * each character once.
  */
 function endOfString(text: string, at: number): number {
   for (let from = at + 1; ; ) {
