@@ -333,6 +333,7 @@ const NOT_YET: readonly string[] = [
   'src/middleware/tasks/worker.ts',
   'test/',
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
   'README.md',
   'SECURITY.md',
   'docs/bundle-format.md',

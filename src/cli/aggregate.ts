@@ -31,7 +31,7 @@ const FORMATS: readonly AggregateFormatOption[] = Object.freeze(['auto', 'proof'
 export const MAX_THREADS = 64;
 const THREADS = integer('threads of one aggregate', { min: 1, max: MAX_THREADS });
 
-const help = `Usage: falconry aggregate <task.json> [-o <out.json>] [--format <name>] [--raw] [--json]
+const help = `Usage: falconry aggregate <task.json> [-o <out.json>] [--format <name>] [--raw]
 
 Verifies every signature in a task file and combines them into one aggregate. A task file is a
 JSON array of {"digest", "public_key", "signature"}, all in hex with 0x: the message, the key, and
@@ -40,9 +40,10 @@ to ${MAX_AGGREGATE_ITEMS} items.
 
 If any signature is invalid, each invalid one is listed with the reason and nothing is written.
 
-A bundle contains the signatures, and they can be extracted again. A proof does not contain them: it
-proves that a valid signature exists for every item, and is much smaller than a bundle of a few
-hundred signatures or more. A proof covers up to ${MAX_PROOF_ITEMS} signatures of each parameter set.
+A bundle contains the signatures, and they can be extracted again. A proof does not contain
+them: it proves that a valid signature exists for every item, and is much smaller than a bundle
+of a few hundred signatures or more. A proof covers up to
+${MAX_PROOF_ITEMS} signatures of each parameter set.
 
   <task.json>       the task file; - reads standard input
   -o, --out <file>  where to write the result file (default: standard output)

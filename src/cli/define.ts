@@ -163,7 +163,8 @@ function readArguments(options: ParseArgsOptionsConfig, args: readonly string[])
       if (Object.hasOwn(options, token.name) || Object.hasOwn(options, name)) continue;
       if (Object.hasOwn(options, `${token.name}-file`)) {
         throw new UsageError(
-          `anyone can read a secret on the command line: use --${token.name}-file or the environment`,
+          `a secret on the command line can be read by others: ` +
+            `use --${token.name}-file or the environment`,
         );
       }
       throw new UsageError(

@@ -7,7 +7,7 @@ import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { isStdout, readInput, writeOutput } from './io.ts';
 import { formatKeyFile, parseField } from './keyFile.ts';
 
-const help = `Usage: falconry keygen [--set falcon512|falcon1024] [-o <key.json>] [--public <file>] [--json]
+const help = `Usage: falconry keygen [--set falcon512|falcon1024] [-o <key.json>] [--public <file>]
 
 Makes a key pair. The key file is JSON: {"parameter_set", "public_key", "secret_key"}, in hex with
 0x. Only its owner can read it, and an existing file is never replaced.

@@ -66,7 +66,8 @@ function configText(explained: readonly Explained[], file: string | null): strin
     const where = source === 'default' ? 'default' : at;
     return `  ${name.padEnd(20)} ${(text ?? '-').padEnd(34)} ${where}\n`;
   });
-  return `Configuration (${file === null ? 'no configuration file' : `file ${file}`})\n${lines.join('')}`;
+  const from = file === null ? 'no configuration file' : `file ${file}`;
+  return `Configuration (${from})\n${lines.join('')}`;
 }
 
 const MARKS = { ok: 32, warning: 33, fault: 31 } as const;

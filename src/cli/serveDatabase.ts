@@ -36,7 +36,9 @@ export async function checkDatabase(settings: Settings, givenKey: boolean): Prom
 function examine(db: DatabaseSync, path: string, bytes: number, givenKey: boolean): Finding[] {
   const version = Number(db.prepare('PRAGMA user_version').get()!.user_version);
   if (version > MIGRATIONS.length) {
-    const message = `${path} was written by a newer version (schema ${version}, ours ${MIGRATIONS.length})`;
+    const message =
+      `${path} was written by a newer version ` +
+      `(its schema is ${version}, ours ${MIGRATIONS.length})`;
     return [fault('database', message, 'run the newer version')];
   }
   // Takes the writers' lock, as the service must, and lets it go.

@@ -10,7 +10,7 @@ import { falconOf, parseField } from './keyFile.ts';
 
 const FORMATS: readonly string[] = ['compressed', 'padded', 'constantTime'];
 
-const help = `Usage: falconry sign --key <key.json> <message>... [-o <task.json>] [--raw] [--format <name>]
+const help = `Usage: falconry sign --key <key.json> <message>... [-o <task.json>] [options]
 
 Signs the exact bytes of each file. Writes a task file for falconry aggregate and falconry verify:
 a JSON array of {"digest", "public_key", "signature"}, in hex with 0x. The digest is the message

@@ -127,7 +127,8 @@ async function submit(work: Work): Promise<number> {
   report(
     { ok: true, ...facts, checked: result.checked, format, sizes, out: out ?? '-' },
     `task ${id}: ${items.length} signatures in a ${format ?? 'result'} of ` +
-      `${result.aggregate?.length ?? result.text.length} bytes, ${check ? 'verified' : 'not verified'}\n`,
+      `${result.aggregate?.length ?? result.text.length} bytes, ` +
+      `${check ? 'verified' : 'not verified'}\n`,
   );
   return EXIT.ok;
 }

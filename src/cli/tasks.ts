@@ -19,7 +19,7 @@ import {
 import { readNumber } from './settingText.ts';
 import { hint } from './suggest.ts';
 
-const help = `Usage: falconry tasks [list | show | wait | result | cancel | delete] [<id> …] [options]
+const help = `Usage: falconry tasks [list | show | wait | result | cancel | delete] [<id> …]
 
 Shows and manages the tasks of your API key at a service.
 
@@ -173,7 +173,8 @@ function describe(record: TaskRecord): string {
   for (const { index, reason } of error?.invalid ?? [])
     lines.push(['', `item ${index}: ${reason}`]);
   const width = Math.max(...lines.map(([name]) => name!.length));
-  return `${lines.map(([name, value]) => printable(`${name!.padEnd(width)}  ${value}`)).join('\n')}\n\n`;
+  const shown = lines.map(([name, value]) => printable(`${name!.padEnd(width)}  ${value}`));
+  return `${shown.join('\n')}\n\n`;
 }
 
 async function wait({ client }: Service, ids: readonly string[], call: Call): Promise<number> {

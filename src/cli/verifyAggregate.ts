@@ -76,7 +76,8 @@ async function execute({ io, positionals, option, report, progress }: Invocation
   const { format, sizes } = inspectAggregate(aggregate);
   report(
     { ok: true, count, format, aggregate_bytes: aggregate.length, sizes },
-    `valid: ${count} signatures ${format === 'proof' ? 'proved' : 'bundled'} in ${sizes.total} bytes` +
+    `valid: ${count} signatures ${format === 'proof' ? 'proved' : 'bundled'} in ` +
+      `${sizes.total} bytes` +
       ` (including ${sizes.salts} bytes of salts)\n`,
   );
   return EXIT.ok;

@@ -42,7 +42,7 @@ export async function upload(
   };
   const way = onProgress ? wayOf(uploadBy, http) : 'whole';
   const answer = await send(way).catch((error) => {
-    // Deno omits the length of a stream, which some stores require.
+    // Deno omits the length of a stream, which some stores need.
     if (way !== 'stream' || !LENGTH_WANTED.includes(error.status)) throw error;
     return send('whole');
   });

@@ -153,8 +153,8 @@ const OPERATION: Operation = {
   tag: 'Documents',
   summary: 'A page for trying the service',
   description:
-    'Sign, build a task, watch it and verify its result in a browser. It loads nothing from other ' +
-    'hosts; the API key is entered there.',
+    'Sign, build a task, watch it and verify its result in a browser. It loads nothing from ' +
+    'other hosts; the API key is entered there.',
   answers: {
     200: {
       description: 'The page',

@@ -47,8 +47,8 @@ export function resultPanels(app: App, { result, file, name, batch }: ResultPane
       h(
         'p',
         { class: 'soft' },
-        'The library verifies it here, in this browser. Nothing is sent anywhere, and the service ' +
-          'need not be trusted.',
+        'The library verifies it here, in this browser. Nothing is sent anywhere, and the ' +
+          'service need not be trusted.',
       ),
       verifier(app, result, batch),
     ),

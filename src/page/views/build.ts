@@ -136,7 +136,8 @@ function fromFile(app: App): HTMLElement {
   const outcome = h('div');
   const zone = dropZone({
     label: 'Choose a task file, or drop it here',
-    hint: `A JSON array of digest, public_key and signature; up to ${bytes(app.config.maxBodyBytes)}`,
+    hint:
+      'A JSON array of digest, public_key and signature; up to ' + bytes(app.config.maxBodyBytes),
     onFile: (file) => void read(file),
   });
   const read = async (file: File) => {
