@@ -1,6 +1,5 @@
 /** `falconry serve`: the service on its own, with its embedded store. */
 import { join, resolve } from 'node:path';
-import { falconService } from '../middleware/index.ts';
 import { hashApiKey } from '../middleware/keys/apiKeys.ts';
 import { STORE_FILE } from '../middleware/options.ts';
 import { sqliteStore } from '../middleware/stores/sqlite.ts';
@@ -8,7 +7,8 @@ import { cannotListen } from './cannotListen.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
-import { type HttpServer, openHttpServer } from './httpServer.ts';
+import { loadFramework } from './framework.ts';
+import type { HttpServer } from './httpServer.ts';
 import { createLogger } from './log.ts';
 import { check } from './serveCheck.ts';
 import { resolveService, serviceOptions, settingsHelp } from './serveConfig.ts';
@@ -73,6 +73,7 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
   const logger = createLogger(io, logLevel, log);
   for (const warning of config.warnings) logger.warn(warning);
 
+  const { falconService, openHttpServer } = await loadFramework();
   const service = falconService({ ...options, logger });
   if (firstKey !== undefined) await takeFirstKey(settings.dataDirectory, firstKey);
   await service.start();

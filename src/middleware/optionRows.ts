@@ -15,7 +15,7 @@ export type OptionType =
   | 'secret';
 
 /** The parts of a row besides its type and text. */
-interface RowParts<Value> {
+export interface RowParts<Value> {
   /** Integers only: milliseconds or bytes. The command line reads and writes `90s`, `32MiB`. */
   readonly unit?: 'ms' | 'bytes';
   /** Smallest integer; 0 when left out. */

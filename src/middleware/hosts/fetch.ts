@@ -51,12 +51,16 @@ export function checkMountPath(options: MountOptions): string {
   return path;
 }
 
+export type AnswerBelow = (
+  request: Request,
+  mountPath: string,
+  env?: unknown,
+) => Response | Promise<Response>;
+
 /**
  * Like `toFetchHandler`, but with a mount path for each request, as in Express below `/:tenant`.
  */
-export function answerBelow(
-  service: Mountable,
-): (request: Request, mountPath: string, env?: unknown) => Response | Promise<Response> {
+export function answerBelow(service: Mountable): AnswerBelow {
   const mounts = new WeakMap<Request, string>();
   // The routes see the path below the mount path; urls in answers are built from the whole address.
   const host = new Hono<Env>({

@@ -3,10 +3,15 @@
  * calls `(request, response)`, also if the host has read the body already.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { getRequestListener } from '@hono/node-server';
 import { CodedError, isCodedError } from '../../errors.ts';
 import { problemResponse } from '../problems.ts';
-import { answerBelow, checkMountPath, type Mountable, type MountOptions } from './fetch.ts';
+import {
+  type AnswerBelow,
+  answerBelow,
+  checkMountPath,
+  type Mountable,
+  type MountOptions,
+} from './fetch.ts';
 
 /** Answers one request; the promise resolves when the answer has been written. */
 export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
@@ -37,8 +42,24 @@ interface HostRequest extends IncomingMessage {
  */
 export function toNodeHandler(service: Mountable, options: MountOptions = {}): NodeHandler {
   const mountPath = checkMountPath(options);
-  const answer = answerBelow(service);
-  const listen = getRequestListener(
+  const listening = listenerOf(answerBelow(service), mountPath);
+  // The first request reports why it could not be loaded.
+  listening.catch(() => {});
+  return async (incoming, outgoing) => {
+    const { originalUrl } = incoming as HostRequest;
+    if (originalUrl !== undefined) incoming.url = originalUrl;
+    const listen = await listening;
+    await listen(incoming, outgoing);
+  };
+}
+
+/**
+ * Loads `@hono/node-server` on demand: it needs Hono 4.7, and a host that mounts the app in its own
+ * Hono may have an older one.
+ */
+async function listenerOf(answer: AnswerBelow, mountPath: string): Promise<NodeHandler> {
+  const { getRequestListener } = await import('@hono/node-server');
+  return getRequestListener(
     (request, env) => {
       const incoming = env.incoming as HostRequest;
       const mount = (incoming.originalUrl === undefined ? '' : incoming.baseUrl) || mountPath;
@@ -53,11 +74,6 @@ export function toNodeHandler(service: Mountable, options: MountOptions = {}): N
       autoCleanupIncoming: false,
     },
   );
-  return async (incoming, outgoing) => {
-    const { originalUrl } = incoming as HostRequest;
-    if (originalUrl !== undefined) incoming.url = originalUrl;
-    await listen(incoming, outgoing);
-  };
 }
 
 /** A request that is not valid HTTP is the sender's fault; anything else would be ours. */
