@@ -50,7 +50,7 @@ export interface ConfigSource {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export const CONFIG_FILE = 'falconry.json';
+const CONFIG_FILE = 'falconry.json';
 /** Environment variables that are not settings. */
 const OTHER_ENV: readonly string[] = ['FALCONRY_CONFIG', 'FALCONRY_DEBUG'];
 const MAX_FILE_BYTES = 1024 * 1024;

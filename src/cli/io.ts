@@ -125,7 +125,7 @@ async function modeOf(path: string): Promise<number> {
  *
  * @returns a function that stops listening
  */
-export function whenStopped(undo: () => void): () => void {
+function whenStopped(undo: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const release = () => {
     for (const signal of signals) process.off(signal, onSignal);

@@ -23,7 +23,7 @@ export interface Service {
 }
 
 /** @throws UsageError without an API key, or for settings that are wrong */
-export async function openService(invocation: Invocation<ServiceSetting>): Promise<Service> {
+async function openService(invocation: Invocation<ServiceSetting>): Promise<Service> {
   const { values } = await invocation.config();
   const { url, apiKey, serviceName, retries } = values;
   if (apiKey === undefined) {

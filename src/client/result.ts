@@ -46,7 +46,7 @@ export async function fetchResult(
 }
 
 /** The result file, or null if it is not one of this service. */
-export function readResultFile(json: unknown): ResultFile | null {
+function readResultFile(json: unknown): ResultFile | null {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return null;
   const {
     version,

@@ -12,7 +12,7 @@ import type { RetryOptions } from './types.ts';
 export type Repeat = 'safe' | 'unsafe';
 
 /** The defaults of {@link RetryOptions}. */
-export const DEFAULT_RETRIES: Required<RetryOptions> = Object.freeze({
+const DEFAULT_RETRIES: Required<RetryOptions> = Object.freeze({
   times: 4,
   baseMs: 300,
   maxMs: 10_000,

@@ -5,7 +5,7 @@ import { MAX_LISTED_FAULTS, problemType } from './problems.ts';
 import type { ListedTask, Task, TaskError, TaskProgress } from './task.ts';
 
 /** `2026-11-21T20:23:05.123456789Z` → `2026-11-21T20:23:05Z`. */
-export function toSeconds(timestamp: string): string {
+function toSeconds(timestamp: string): string {
   return `${timestamp.slice(0, 19)}Z`;
 }
 

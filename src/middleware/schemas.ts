@@ -269,7 +269,7 @@ export const ListItem = z
   .openapi('TaskListItem');
 
 /** A cursor in an answer; in a request it is judged by its checksum. */
-export const CURSOR = /^[\w-]{23}$/;
+const CURSOR = /^[\w-]{23}$/;
 
 export const TaskList = z
   .strictObject({

@@ -11,7 +11,7 @@ import { CodedError } from '../errors.ts';
 import { decodeWireHex, encodeWireHex } from './hex.ts';
 import type { Statement, TaskItem } from './triple.ts';
 
-export const RESULT_FILE_VERSION = 1;
+const RESULT_FILE_VERSION = 1;
 
 /** `mixed` if both sets occur. */
 export type ResultParameterSet = 'falcon512' | 'falcon1024' | 'mixed';
@@ -44,7 +44,7 @@ export interface ResultFile {
 }
 
 /** The largest file that is read: more than any aggregate of 8192 signatures takes in hex. */
-export const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
+const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
 
 const MAX_AGGREGATE_BYTES = MAX_RESULT_FILE_BYTES / 2;
 const SIZE_NAMES = ['aggregate', 'salts', 'signatures', 'public_keys', 'digests'] as const;

@@ -18,7 +18,7 @@ export const TASK_STATES = [
 export type TaskState = (typeof TASK_STATES)[number];
 
 /** States that nothing leaves. */
-export const FINAL_STATES = [
+const FINAL_STATES = [
   'completed',
   'failed',
   'cancelled',

@@ -49,7 +49,7 @@ export function draftSummary(app: App, summary: BatchSummary, onClear: () => voi
 }
 
 /** `Falcon-512`, or the number of each set. */
-export function setWords({ sets, count: all }: Pick<BatchSummary, 'sets' | 'count'>): string {
+function setWords({ sets, count: all }: Pick<BatchSummary, 'sets' | 'count'>): string {
   if (sets.falcon512 === all) return 'Falcon-512';
   if (sets.falcon1024 === all) return 'Falcon-1024';
   const unknown = all - sets.falcon512 - sets.falcon1024;
