@@ -1,15 +1,15 @@
 /**
- * The proof, format 2, as a whole aggregate: the container's header, then one section for the items
- * of each parameter set that occurs, Falcon-512 first, and nothing after that.
+ * The proof, format 2, as a whole aggregate (docs/protocol.md, 2.1): the container's header, then
+ * one section for the items of each parameter set that occurs, Falcon-512 first, and nothing else.
  *
  *   header ‖ section of the Falcon-512 items ‖ section of the Falcon-1024 items
  *
- * A section proves its items in the order in which they stand in the list, and starts its
- * transcript with the whole header. See docs/protocol.md, section 2.1.
+ * A section proves its items in the order of the list. Its transcript begins with the whole header.
  */
 import { concat } from '../bytes.ts';
 import { CodedError, isCodedError } from '../errors.ts';
 import type { ParameterSet } from '../falcon/index.ts';
+import type { ThreadPool } from '../threads/pool.ts';
 import type { VerifiedBatch } from './batch.ts';
 import { encodeHeader, kindOf, type ParsedHeader, SALT_BYTES, setOfKind } from './container.ts';
 import {
@@ -22,24 +22,25 @@ import {
   proofSize,
   proveSection,
   type SectionItem,
+  type SectionToVerify,
   verifySection,
   verifySectionIn,
 } from './proof/index.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
-import type { Crew } from './threads/crew.ts';
+import { openSession } from './threads/threads.ts';
 
 export const PROOF_VERSION = 1;
 
-/** The sections in their order. */
+/** The sets in the order of their sections. */
 const SECTIONS: readonly ParameterSet[] = Object.freeze(['falcon512', 'falcon1024']);
 
 export interface ProofHooks {
   readonly signal?: AbortSignal | undefined;
-  /** Items that are as good as done. */
+  /** Told about how many items are done. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** Threads to prove with. */
-  readonly crew?: Crew | undefined;
-  /** Told once: threads that took part, peak bytes of their modules' memories. */
+  readonly pool?: ThreadPool | undefined;
+  /** Told once: how many threads took part, and the peak bytes of their modules' memories. */
   readonly onStats?: ((stats: ProofStats) => void) | undefined;
 }
 
@@ -48,15 +49,15 @@ export interface ProofStats {
   readonly memoryBytes: number;
 }
 
-/** A section of fewer items is proved before another thread has started. */
+/** A section of fewer items is done before another thread has started. */
 const LEAST_ITEMS = 16;
 
-/** Whether some section would hold more items than a proof can have. */
+/** Whether some section would have more items than a section can hold. */
 export function isTooLongForProof(statements: readonly Statement[]): boolean {
   return SECTIONS.some((set) => positionsOf(statements, set).length > MAX_SECTION_ITEMS);
 }
 
-/** About how many bytes the proof of such a batch has, header and salts included. */
+/** About how many bytes the proof of these statements has, header and salts included. */
 export function estimateProofBytes(statements: readonly Statement[]): number {
   const header = proofHeader({ statements, salts: new Uint8Array(SALT_BYTES * statements.length) });
   return SECTIONS.reduce((sum, set) => {
@@ -66,19 +67,19 @@ export function estimateProofBytes(statements: readonly Statement[]): number {
 }
 
 /**
- * The proof of a batch, whose sections are not too long.
+ * The proof of a batch whose sections are not too long.
  *
- * @returns undefined if the prover gives up, which honest signatures practically never see
+ * @returns undefined if the prover gives up, which practically never happens
  */
 export async function encodeProof(
   { items, signatures }: VerifiedBatch,
-  { signal, onProgress, crew, onStats }: ProofHooks = {},
-): Promise<Uint8Array | undefined> {
+  { signal, onProgress, pool, onStats }: ProofHooks = {},
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const total = items.length;
   let shown = 0;
   let stats: ProofStats = { threads: 1, memoryBytes: 0 };
   const show = (done: number): void => {
-    // what is begun again counts when it has come as far
+    // Work that is begun again does not show until it has come as far as before.
     shown = Math.max(shown, done);
     onProgress?.(shown, total);
   };
@@ -93,7 +94,7 @@ export async function encodeProof(
     const members = positionsOf(items, set).map((i) => items[i]!);
     if (members.length === 0) continue;
     const start = before;
-    const section = await proveIn(crew, set, header, members, {
+    const section = await proveIn(pool, set, header, members, {
       ...(signal && { signal }),
       onProgress: (step: ProveProgress) =>
         show(start + Math.floor((members.length * step.done) / step.total)),
@@ -112,25 +113,25 @@ export async function encodeProof(
   return concat(...parts);
 }
 
-/** A section by all threads of the crew; by this one alone if another is lost. */
+/** Proves a section with all threads of the pool; with this one alone if another is lost. */
 async function proveIn(
-  crew: Crew | undefined,
+  pool: ThreadPool | undefined,
   set: ParameterSet,
   header: Uint8Array,
   items: readonly SectionItem[],
   options: ProveOptions,
 ): Promise<Uint8Array | undefined> {
-  if (crew === undefined || crew.threads === 1 || items.length < LEAST_ITEMS) {
+  if (pool === undefined || pool.size === 0 || items.length < LEAST_ITEMS) {
     return proveSection(set, header, items, options);
   }
-  const session = crew.session();
+  const session = openSession(pool);
   const { signal } = options;
   const stop = (): void => session.release(new CodedError('ABORTED', { cause: signal?.reason }));
   signal?.addEventListener('abort', stop, { once: true });
   try {
     return await proveSection(set, header, items, { ...options, helpers: session.helpers });
   } catch (error) {
-    if (!isCodedError(error) || error.code !== 'THREAD_LOST' || crew.isClosed) throw error;
+    if (!isCodedError(error) || error.code !== 'THREAD_LOST' || pool.isClosed) throw error;
     return await proveSection(set, header, items, options);
   } finally {
     signal?.removeEventListener('abort', stop);
@@ -138,7 +139,10 @@ async function proveIn(
   }
 }
 
-/** Whether the body behind a header of format proof proves these statements; count and sets agree. */
+/**
+ * Whether the body behind the header proves these statements, whose count and sets agree with the
+ * header.
+ */
 export function verifyProof(
   bytes: Uint8Array,
   header: ParsedHeader,
@@ -146,13 +150,11 @@ export function verifyProof(
 ): boolean {
   const sections = sectionsOf(bytes, header, statements);
   if (sections === undefined) return false;
-  return sections.every(({ set, head, members, salts, at, end }) => {
-    return verifySection(set, head, members, salts, bytes, at)?.end === end;
-  });
+  return sections.every((section) => verifySection(section) === section.end);
 }
 
 /**
- * The same, with the parts of the work done as `spread` does them.
+ * Does the same with the parts of the work done by `spread`.
  *
  * @param parts about how many
  */
@@ -165,44 +167,43 @@ export async function verifyProofIn(
 ): Promise<boolean> {
   const sections = sectionsOf(bytes, header, statements);
   if (sections === undefined) return false;
-  for (const { set, head, members, salts, at, end } of sections) {
-    const spreadAll = (jobs: readonly FoldJob[]) => spread(jobs, members.length);
-    const judged = await verifySectionIn(parts, spreadAll, set, head, members, salts, bytes, at);
-    if (judged?.end !== end) return false;
+  for (const section of sections) {
+    const spreadAll = (jobs: readonly FoldJob[]) => spread(jobs, section.statements.length);
+    if ((await verifySectionIn(section, parts, spreadAll)) !== section.end) return false;
   }
   return true;
 }
 
-interface SectionToJudge {
-  readonly set: ParameterSet;
-  readonly head: Uint8Array;
-  readonly members: readonly Statement[];
-  readonly salts: Uint8Array;
-  /** where it begins and ends */
-  readonly at: number;
-  readonly end: number;
-}
-
-/** The sections that the bytes hold, with no byte left; undefined if their form is wrong anywhere, before anything is proved. */
+/**
+ * The sections, which fill the bytes to their end; undefined if the form of any of them is wrong.
+ * Proves nothing yet.
+ */
 function sectionsOf(
   bytes: Uint8Array,
   { format, version, kinds, salts, bodyAt }: ParsedHeader,
   statements: readonly Statement[],
-): SectionToJudge[] | undefined {
+): (SectionToVerify & { readonly end: number })[] | undefined {
   if (format !== 'proof' || version !== PROOF_VERSION || isTooLongForProof(statements)) {
     return undefined;
   }
-  const head = bytes.subarray(0, bodyAt);
-  const sections: SectionToJudge[] = [];
+  const header = bytes.subarray(0, bodyAt);
+  const sections: (SectionToVerify & { readonly end: number })[] = [];
   let at = bodyAt;
   for (const set of SECTIONS) {
     const positions = Array.from(kinds.keys()).filter((i) => setOfKind(kinds[i]!) === set);
     if (positions.length === 0) continue;
     const end = endOfSection(set, positions.length, bytes, at);
     if (end === undefined) return undefined;
-    const members = positions.map((i) => statements[i]!);
     const own = positions.map((i) => salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1)));
-    sections.push({ set, head, members, salts: concat(...own), at, end });
+    sections.push({
+      set,
+      header,
+      statements: positions.map((i) => statements[i]!),
+      salts: concat(...own),
+      bytes,
+      at,
+      end,
+    });
     at = end;
   }
   return at === bytes.length ? sections : undefined;
@@ -224,7 +225,7 @@ function proofHeader(of: {
     format: 'proof',
     version: PROOF_VERSION,
     statement: of.statement ?? new Uint8Array(32),
-    // A proof keeps no forms: the first kind of each set stands for it.
+    // A proof does not keep the forms of signatures: the first kind of each set stands for it.
     kinds: Uint8Array.from(sets, (set) => kindOf(set, 'compressed')),
     salts: of.salts,
   });

@@ -1,5 +1,5 @@
 /** Converts what callers pass (bytes, hex or whole files) to the form of the wire. */
-import { abytes, isBytes } from '../bytes.ts';
+import { copyBytes, isBytes } from '../arguments.ts';
 import { encodeWireHex, requireWireHex } from '../wire/hex.ts';
 import { formatTaskFile, type Statement, type Triple } from '../wire/triple.ts';
 import type { Batch, StatementInput } from './types.ts';
@@ -8,8 +8,8 @@ import type { Batch, StatementInput } from './types.ts';
 export function toWireStatement(statement: StatementInput): Pick<Triple, 'digest' | 'public_key'> {
   if ('publicKey' in statement) {
     return {
-      digest: encodeWireHex(abytes('message', statement.message)),
-      public_key: encodeWireHex(abytes('publicKey', statement.publicKey)),
+      digest: encodeWireHex(copyBytes('message', statement.message)),
+      public_key: encodeWireHex(copyBytes('publicKey', statement.publicKey)),
     };
   }
   const { digest, public_key } = statement;

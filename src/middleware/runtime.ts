@@ -117,12 +117,15 @@ export class Runtime {
         path: join(dataDirectory, 'files'),
         secret: () => store.secret('urls'),
       });
+    const aggregator = this.#makeAggregator(blobs);
+    const started = aggregator.start();
+    started.catch(() => undefined);
     const signer = settings.signing ? await this.#openSigner() : null;
     const authenticate = settings.authenticate ?? storedKeyAuthentication(apiKeys!);
     const cursorSecret = await store.secret('cursors');
 
     this.#undo.push(store.watch((task) => onEvent({ type: 'task', task })));
-    const aggregator = this.#makeAggregator(blobs);
+    await started;
     if (settings.workers) this.#startRunner(store, aggregator);
     this.#startHousekeeper(store, blobs);
     this.#ports = { store, blobs, apiKeys, signer, aggregator, cursorSecret, authenticate };
@@ -144,7 +147,6 @@ export class Runtime {
     return signer;
   }
 
-  /** No thread starts before there is work. */
   #makeAggregator(blobs: BlobStore): Aggregator {
     const { threads, aggregateFormat, maxSignatures, maxDigestBytes, maxBodyBytes } = this.settings;
     const aggregator = createAggregator({

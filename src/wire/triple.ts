@@ -2,7 +2,7 @@
  * One signature of a batch: as a triple of hex strings on the wire, as bytes in the library. An
  * array of triples is a task file.
  */
-import { abytes } from '../bytes.ts';
+import { copyBytes } from '../arguments.ts';
 import { encodeWireHex } from './hex.ts';
 
 /** One signature on the wire: hex with `0x`. */
@@ -36,9 +36,9 @@ export function toTriple(item: Triple | TaskItem): Triple {
     return { digest, public_key, signature };
   }
   return {
-    digest: encodeWireHex(abytes('message', item.message)),
-    public_key: encodeWireHex(abytes('publicKey', item.publicKey)),
-    signature: encodeWireHex(abytes('signature', item.signature)),
+    digest: encodeWireHex(copyBytes('message', item.message)),
+    public_key: encodeWireHex(copyBytes('publicKey', item.publicKey)),
+    signature: encodeWireHex(copyBytes('signature', item.signature)),
   };
 }
 

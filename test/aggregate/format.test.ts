@@ -1,4 +1,7 @@
-/** Proof or bundle: what is picked and why, and a proof as a whole aggregate, from items to true or false. */
+/**
+ * Proof or bundle: what is picked and why, and a proof as a whole aggregate, from items to true or
+ * false.
+ */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { encodeHeader, parseHeader } from '../../src/aggregate/container.ts';
 import {
@@ -225,7 +228,8 @@ describe.each([
   });
 
   it('is refused under a key that is not canonical', () => {
-    // The last coefficient of h, in the last 14 bits, as itself plus q where that fits; else as the largest number.
+    // The last coefficient of h, in the last 14 bits, as itself plus q where that fits; else as the
+    // largest number.
     const publicKey = statements[0]!.publicKey.slice();
     publicKey[publicKey.length - 1] = 0xff;
     publicKey[publicKey.length - 2]! |= 0x3f;

@@ -1,4 +1,6 @@
-/** What the search expects of squares of rows, against polynomials that are drawn and multiplied. */
+/**
+ * The expected squares of rows in the search, against polynomials that are drawn and multiplied.
+ */
 import { describe, expect, it } from 'vitest';
 import {
   foldedRuns,
@@ -41,7 +43,9 @@ function drawing(label: string) {
     }
     return out;
   };
-  /** 29 of +-1 and 20 of +-2 in random places: a challenge but for the test of its operator norm. */
+  /**
+   * 29 of +-1 and 20 of +-2 in random places: a challenge without the test of its operator norm.
+   */
   const challenge = (): Poly => {
     const out = new Float64Array(DEGREE);
     for (let pos = 15; pos < DEGREE; pos++) {

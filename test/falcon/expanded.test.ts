@@ -5,7 +5,7 @@
  * signs the same bytes with the raw key here and the expanded key there must get one signature.
  */
 import { describe, expect, test } from 'vitest';
-import { ExpandedKey } from '../../src/falcon/keys.ts';
+import { insideExpanded } from '../../src/falcon/keys.ts';
 import { fact } from '../support/facts.ts';
 import { BUILDS, SETS, testKeys } from '../support/ours.ts';
 import { testRandom } from '../support/random.ts';
@@ -92,7 +92,7 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
 
   test('destroy overwrites the bytes, it does not only forget them', () => {
     const expanded = falcon.expandSecretKey(testKeys(degree).secretKey);
-    const inner = ExpandedKey.bytesOf(expanded)!;
+    const inner = insideExpanded(expanded)!.expanded;
     expect(inner.length).toBeGreaterThan(degree * 8);
     expect(inner.filter((byte) => byte !== 0).length).toBeGreaterThan(inner.length / 2);
     expanded.destroy();

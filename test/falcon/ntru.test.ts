@@ -210,7 +210,7 @@ function valueSq(a: Int8Array, angle: number): number {
 /** The Gaussian's words as the generated table lists them. */
 function gaussianWords(): bigint[] {
   const text = readFileSync(
-    new URL('../../assembly/falcon/keygenTables.ts', import.meta.url),
+    new URL('../../assembly/falcon/keygenTables.gen.ts', import.meta.url),
     'utf8',
   );
   const body = text.slice(text.indexOf('GAUSS: usize'));

@@ -1,7 +1,10 @@
-/** The succinct proof of one section (docs/protocol.md): its prover, its verifier, its size, and the shares of both for other threads. */
-
+/**
+ * The succinct proof of one section (docs/protocol.md): its prover, its verifier, its size, and the
+ * parts of both that run in other threads. README.md is the map.
+ */
+export { MAX_SECTION_ITEMS } from './constants.ts';
 export { holdInstances } from './instances.ts';
-export { Share } from './prover/columnProver.ts';
+export { ColumnProver } from './prover/columnProver.ts';
 export {
   type Helper,
   runStep,
@@ -15,10 +18,13 @@ export {
   proveSection,
   type SectionItem,
 } from './prover/prove.ts';
-export { MAX_SECTION_ITEMS } from './shapes.ts';
 export { proofSize } from './size.ts';
 export type { Trace, TraceEvent } from './transcript.ts';
 export type { StatedItem } from './verifier/foldItems.ts';
 export { type FoldJob, type FoldResult, foldOnIdle } from './verifier/folds.ts';
-export { endOfSection, verifySection, verifySectionIn } from './verifier/verify.ts';
-export { nextTurn } from './yieldToHost.ts';
+export {
+  endOfSection,
+  type SectionToVerify,
+  verifySection,
+  verifySectionIn,
+} from './verifier/verify.ts';

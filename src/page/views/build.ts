@@ -134,10 +134,10 @@ async function generate(
 
 function fromFile(app: App): HTMLElement {
   const outcome = h('div');
+  const limit = bytes(app.config.maxBodyBytes);
   const zone = dropZone({
     label: 'Choose a task file, or drop it here',
-    hint:
-      'A JSON array of digest, public_key and signature; up to ' + bytes(app.config.maxBodyBytes),
+    hint: `A JSON array of digest, public_key and signature; at most ${limit}`,
     onFile: (file) => void read(file),
   });
   const read = async (file: File) => {

@@ -11,7 +11,10 @@ import { NIGHTLY } from '../../support/run.ts';
 import { expectStopped, monomial, type Poly } from './attack.ts';
 import { NARROW_1, NARROW_OUTPUT, NARROW_TAIL, SHORT, THREE } from './rows.ts';
 
-/** The level between level 0 and the tail: longer proofs, so most of its attacks wait for the nightly run. */
+/**
+ * The level between level 0 and the tail: longer proofs, so most of its attacks wait for the
+ * nightly run.
+ */
 
 const LONG = { timeout: 600_000 };
 /** number of the tail in SHORT */
@@ -171,7 +174,9 @@ const noY: Faults['y'] = at(1, (list: readonly bigint[]) => list.map(() => 0n));
 attack('level 1: a projection of zeros', { y: noY }, ['J'], ['J'], NARROW_1);
 attack('tail: a projection of zeros', { y: noY }, ['J'], ['J'], NARROW_TAIL);
 
-/** Padding of one row; 1 and X^32 have squares that cancel, so that no other constraint sees them. */
+/**
+ * Padding of one row; 1 and X^32 have squares that cancel, so that no other constraint sees them.
+ */
 for (const [name, proof, row, first, kind] of [
   ['tail', SHORT, 0, 18, 'z_0'],
   ['tail', SHORT, 1, 18, 'z_1'],

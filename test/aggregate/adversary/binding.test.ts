@@ -1,7 +1,8 @@
 /**
- * What a proof is bound to: provers that are honest in everything but that they take in another table, another set, another count,
- * another header or another label. Each proof is refused, and accepted by the verifier that takes in the same; and encodings other
- * than the one there is, accepted by the verifier that does not look at the bits between fields.
+ * What a proof is bound to: provers that are honest in everything but that they take in another
+ * table, another set, another count, another header or another label. Each proof is refused, and
+ * accepted by the verifier that takes in the same; and encodings other than the one there is,
+ * accepted by the verifier that does not look at the bits between fields.
  */
 import { expect, test } from 'vitest';
 import type { TraceEvent } from '../../reference/prover/trace.ts';

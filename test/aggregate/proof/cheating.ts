@@ -1,4 +1,4 @@
-/** What the slow prover can be made to do wrong, one thing at a time. */
+/** Faults of the slow prover, one at a time. */
 import { expect, test } from 'vitest';
 import type { Faults, Place } from '../../reference/prover/trace.ts';
 import { judge, referenceSection } from './sections.ts';

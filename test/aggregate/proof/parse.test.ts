@@ -1,15 +1,15 @@
-/** One encoding of all fields, and only one: what is read is written again as it was, everything else is refused. */
+/**
+ * One encoding of all fields, and only one: what is read is written again as it was, everything
+ * else is refused.
+ */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Parameters, readRow } from '../../../src/aggregate/parameters/rows.ts';
-import { TABLE } from '../../../src/aggregate/parameters/table.ts';
-import {
-  encodeOrdinary,
-  encodeTail,
-  fitsRice,
-  packResidues,
-  Q_NUMBER,
-} from '../../../src/aggregate/proof/encode.ts';
+import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
+import { packResidues } from '../../../src/aggregate/proof/bits.ts';
+import { Q_NUMBER } from '../../../src/aggregate/proof/constants.ts';
+import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
+import { fitsRice } from '../../../src/aggregate/proof/prover/rice.ts';
 import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { concat } from '../../../src/bytes.ts';
 import { NIGHTLY } from '../../support/run.ts';

@@ -1,16 +1,22 @@
 /**
- * The norm of the projection by signs (docs/protocol.md, 5.3 and 11.1), from what is sent: x_j = 2 y'_j - (y_264 mod 2), where mod is 0 or 1
- * for negative integers too. The functions by themselves, and whole proofs under the smallest bound that holds and the largest that does
- * not, for sums of every kind.
+ * The norm of the projection by signs (docs/protocol.md, 5.3 and 11.1), from what is sent: x_j = 2
+ * y'_j - (y_264 mod 2), where mod is 0 or 1 for negative integers too. The functions by themselves,
+ * and whole proofs under the smallest bound that holds and the largest that does not, for sums of
+ * every kind.
  *
- * A proof without a fault is all it takes: what would be forged is the norm, and the bound can be moved to it, since the library's table is
- * replaced by rows of which nothing enters the transcript.
+ * A proof without a fault is all it takes: what would be forged is the norm, and the bound can be
+ * moved to it, since the library's table is replaced by rows of which nothing enters the
+ * transcript.
  */
 import { describe, expect, test, vi } from 'vitest';
 import { readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import { proveSection } from '../../../src/aggregate/proof/index.ts';
+import {
+  isShortProjection,
+  projectionOf,
+  sentOf,
+} from '../../../src/aggregate/proof/projection.ts';
 import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
-import { isShort, projectionOf, sentOf } from '../../../src/aggregate/proof/projection.ts';
 import { headerOf, signedItem } from '../../reference/items.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
 import { fact } from '../../support/facts.ts';
@@ -20,7 +26,7 @@ import { TOY2 } from '../reference/toyRows.ts';
 import { judge, PROJECTIONS, type Section, saltsOf } from './sections.ts';
 
 const tables = vi.hoisted(() => ({ inUse: [] as unknown[], hash: '00'.repeat(32) }));
-vi.mock('../../../src/aggregate/parameters/table.ts', () => ({
+vi.mock('../../../src/aggregate/parameters/table.gen.ts', () => ({
   TABLE: tables.inUse,
   TABLE_SHA256: tables.hash,
 }));
@@ -49,9 +55,9 @@ describe('what is sent', () => {
       // the norm is that of 2 y - y_264
       const normSq = y.reduce((all, x) => all + (2n * x - BigInt(sum)) ** 2n, 0n);
       const bound = Number((normSq + 287n) / 288n);
-      expect(isShort(sent, bound)).toBe(true);
-      expect(isShort(Int32Array.from(sent), bound)).toBe(true);
-      expect(isShort(sent, bound - 1)).toBe(false);
+      expect(isShortProjection(sent, bound)).toBe(true);
+      expect(isShortProjection(Int32Array.from(sent), bound)).toBe(true);
+      expect(isShortProjection(sent, bound - 1)).toBe(false);
     },
   );
 
@@ -62,17 +68,17 @@ describe('what is sent', () => {
       const x = signs.with(9, 5);
       const sentFor = (list: readonly number[]) =>
         Int32Array.of(...list.map((value) => (value + 1) / 2), sum);
-      expect(isShort(sentFor(x), 1)).toBe(true);
-      expect(isShort(sentFor(x.with(9, -5)), 1)).toBe(true);
-      expect(isShort(sentFor(x.with(10, 3)), 1)).toBe(false);
-      expect(isShort(sentFor(x.with(10, -3)), 1)).toBe(false);
+      expect(isShortProjection(sentFor(x), 1)).toBe(true);
+      expect(isShortProjection(sentFor(x.with(9, -5)), 1)).toBe(true);
+      expect(isShortProjection(sentFor(x.with(10, 3)), 1)).toBe(false);
+      expect(isShortProjection(sentFor(x.with(10, -3)), 1)).toBe(false);
     }
     // x = +-6: 264 * 36 = 288 * 33
     for (const sum of [0, 2, -2, HIGH - 1, LOW]) {
       const y: number[] = Array.from({ length: PROJECTIONS }, (_, j) => (j % 2 === 0 ? 3 : -3));
-      expect(isShort(Int32Array.of(...y, sum), 33)).toBe(true);
-      expect(isShort(Int32Array.of(...y, sum), 32)).toBe(false);
-      expect(isShort(Int32Array.of(...y.with(0, 4), sum), 33)).toBe(false);
+      expect(isShortProjection(Int32Array.of(...y, sum), 33)).toBe(true);
+      expect(isShortProjection(Int32Array.of(...y, sum), 32)).toBe(false);
+      expect(isShortProjection(Int32Array.of(...y.with(0, 4), sum), 33)).toBe(false);
     }
   });
 
@@ -89,8 +95,8 @@ describe('what is sent', () => {
       const normSq = BigInt(PROJECTIONS) * BigInt(x) ** 2n;
       expect(normSq).toBeLessThan(2n ** 53n);
       const bound = Number((normSq + 287n) / 288n);
-      expect(isShort(sent, bound)).toBe(true);
-      expect(isShort(sent, bound - 1)).toBe(false);
+      expect(isShortProjection(sent, bound)).toBe(true);
+      expect(isShortProjection(sent, bound - 1)).toBe(false);
     }
   });
 });
@@ -129,7 +135,9 @@ const slowVerdict = (
     checks: { projectionNorm },
   });
 
-/** What could be mistaken for x: without the parity; with it added, which a remainder of -1 comes to. */
+/**
+ * Mistakes in x: the parity left out, or added, as a remainder of -1 would have it.
+ */
 const MISTAKES: readonly ((y: readonly number[], sum: number) => number[])[] = [
   (y) => y.map((value) => 2 * value),
   (y, sum) => y.map((value) => 2 * value + mod2(sum)),

@@ -73,7 +73,7 @@ describe('larger sections', () => {
     },
   );
 
-  test('there is none of no item or of 1723', () => {
+  test('there is no proof of 0 or of 1723 items', () => {
     expect(proofSize('falcon512', 0)).toBeUndefined();
     expect(proofSize('falcon512', 1723)).toBeUndefined();
   });

@@ -1,10 +1,15 @@
 /** The verifier's ring against its definition, at the largest values and at random ones. */
 import { expect, test } from 'vitest';
-import { Q } from '../../../src/aggregate/proof/shapes.ts';
-import { inverse, mod, multiply, type Poly } from '../../../src/aggregate/proof/verifier/tailRing.ts';
+import { Q } from '../../../src/aggregate/proof/constants.ts';
+import {
+  inverse,
+  mod,
+  multiply,
+  type Poly,
+} from '../../../src/aggregate/proof/verifier/tailRing.ts';
 import { testRandom } from '../../support/random.ts';
 
-const random = testRandom('verifyRing');
+const random = testRandom('tailRing');
 const made = (degree: number): Poly =>
   BigInt64Array.from({ length: degree }, () =>
     mod(new DataView(random.bytes(8).buffer).getBigInt64(0)),

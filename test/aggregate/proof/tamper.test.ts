@@ -1,4 +1,7 @@
-/** Whatever is changed in a proof or in what it is about, it is refused; no bytes make the verifier throw. */
+/**
+ * Whatever is changed in a proof or in what it is about, it is refused; no bytes make the verifier
+ * throw.
+ */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bytesOf, signedItem, signedItems } from '../../reference/items.ts';
 import { NIGHTLY } from '../../support/run.ts';
@@ -117,7 +120,7 @@ describe('another statement', () => {
     }
   });
 
-  test('keys that are none', LONG, () => {
+  test('bytes that are not keys', LONG, () => {
     const [first, ...rest] = three.items;
     const { publicKey, message } = first!;
     const zero = flipped(publicKey, 0, 3);

@@ -1,6 +1,7 @@
 /**
- * The worst signatures that are still valid: squared norms of exactly β², so that nothing is left for the norm-filling polynomial, with
- * the energy spread evenly, in a few coefficients, or in a single one. They go through the whole prover and verifier.
+ * The worst signatures that are still valid: squared norms of exactly β², so that nothing is left
+ * for the norm-filling polynomial, with the energy spread evenly, in a few coefficients, or in a
+ * single one. They go through the whole prover and verifier.
  */
 import { describe, expect, test } from 'vitest';
 import { parseHeader } from '../../../src/aggregate/container.ts';
@@ -50,7 +51,10 @@ const SHAPES: Readonly<Record<string, (degree: Degree, label: string) => Chosen>
   }),
 };
 
-/** Every coefficient equal: the polynomial of the norms is as large as it can be, beyond what the table makes room for. */
+/**
+ * Every coefficient equal: the polynomial of the norms is as large as it can be, beyond what the
+ * table makes room for.
+ */
 const flat = (degree: Degree): Chosen => ({
   s1: filled(degree - ALL_BUT, () => SIZE[degree]),
   s2: filled(degree, (k) => SIZE[degree] + (k === 0 ? 1 : 0)),

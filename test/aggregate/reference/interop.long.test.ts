@@ -1,6 +1,7 @@
 /**
- * Prover and verifier, written apart from one text, meet: proofs are accepted, and both see the same
- * transcript. What the two do not share (see test/reference/README.md) is what this test is about.
+ * Prover and verifier, written apart from one text, meet: proofs are accepted, and both see the
+ * same transcript. What the two do not share (see test/reference/README.md) is what this test is
+ * about.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -216,7 +217,7 @@ test('the two share no code', () => {
     new Set(importsOf(name).filter((path) => !path.startsWith('./') && !path.startsWith('node:')));
   expect(importsOf('prover').length).toBeGreaterThan(20);
   expect([...outside('prover')].sort()).toEqual([
-    '../../../src/aggregate/parameters/table.ts',
+    '../../../src/aggregate/parameters/table.gen.ts',
     '../../../src/falcon/points.ts',
     '../items.ts',
   ]);

@@ -63,7 +63,7 @@ test('equal inputs give equal bytes', () => {
 
 test('y is sent and absorbed less half the sum, rounded down; the sum beside it', () => {
   const [row] = Object.values(TOY_ROWS);
-  /** What is absorbed for y_j = half + 3 j - 400 and this sum; the run ends there. */
+  /** The data that is absorbed for y_j = half + 3 j - 400 and this sum; the run ends there. */
   const absorbed = (total: bigint, half: bigint): number[] => {
     let data = new Uint8Array(0);
     const faults: Parameters<typeof runOf>[3] = {

@@ -1,6 +1,7 @@
 /**
  * The published test vectors are those of the slow prover, and the slow verifier, which shares no
- * code with it, accepts the proofs among them. After a change of the table: node test/reference/vectors.ts.
+ * code with it, accepts the proofs among them. After a change of the table: node
+ * test/reference/vectors.ts.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,24 +1,17 @@
 /**
- * A share of the prover's work on a level: all that is done in some of its columns (docs/protocol.md, 6 to 10). Shares know nothing of
- * each other or of the transcript; sums over their columns are added up by whoever has the transcript.
+ * The prover's work on some columns of a level (docs/protocol.md, 6 to 10). Column provers know
+ * nothing of each other or of the transcript; the thread that has the transcript adds up their
+ * sums.
  *
- *   openItems  commitItems  commitTwisted  functionals  project  lift  combine  amortise      level 0
- *   openRows                                            project  lift  combine  amortise      the others
+ *   level 0:  openItems, commitItems, commitTwisted, functionals, project, lift, combine, amortise
+ *   others:   openRows, project, lift, combine, amortise
  *
- * Steps return plain data. Long ones are generators: they yield how much of the step is done, where a thread may do something else.
+ * Steps return plain data. Long ones are generators, which yield how much is done wherever the
+ * thread may do other work.
  */
 import type { OrdinaryLevel } from '../../parameters/rows.ts';
-import { bestModule, type Vecs } from '../../wasm.ts';
-import {
-  COEFS,
-  expandKeys,
-  FORM,
-  Seed,
-  SMALL,
-  sampleCs,
-  vecBytes,
-  vecsToFill,
-} from '../challenges.ts';
+import { bestModule, COEFS_BYTES, FORM_BYTES, SMALL_BYTES, type Vecs } from '../../wasm.ts';
+import { expandKeys, fillRowChallenges, Seed } from '../challenges.ts';
 import {
   type Columns,
   filledBy,
@@ -27,32 +20,34 @@ import {
   placesOfRows,
   placesWithin,
 } from '../columns.ts';
+import { FUNCTIONALS, LIFTS } from '../constants.ts';
 import { foldKey } from '../foldKeys.ts';
+import { rowBytes, vecsToFill } from '../forms.ts';
 import { partsBytes } from '../functionals.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
 import type { ItemsShape } from '../itemColumns.ts';
-import { MATRIX, SHORT } from '../labels.ts';
-import { collapse, projected } from '../projection.ts';
-import { type Blocks, coefsOf, sumOf, type Values, valuesOf } from '../ring.ts';
-import { degreeOf, FUNCTIONALS, firstRows, LIFTS, type Run } from '../shapes.ts';
-import { addPadding, combineForms, liftCoefficients } from './combine.ts';
+import { type Blocks, coefsOf, sumOfLists, type Values, valuesOf } from '../ring.ts';
+import { degreeOf, firstRowOfY, type Run } from '../shapes.ts';
+import { MATRIX, SHORT } from '../transcript.ts';
+import { combineForms, combinePadding, liftCoefficients } from './combine.ts';
 import { ItemRows } from './itemRows.ts';
 import { combineItems, liftsOfItems, liftsOfLinks } from './liftsOfItems.ts';
+import { collapse, project } from './project.ts';
 import {
-  addLifts,
   amortised,
   coefsOfSums,
   innerCommitments,
   linearGarbage,
   quadraticGarbage,
-  rowsOf,
+  rowRange,
+  sumLifts,
 } from './steps.ts';
 import { type Decoded, decodeItem, type SectionItem } from './witness.ts';
 
-/** What steps take for sums and the like. */
+/** Bytes that steps take for sums and the like. */
 const SCRATCH_BYTES = 1 << 20;
 
-/** A step in parts: yields how much is done, from 0 to 1. */
+/** A step in parts; yields how much is done, from 0 to 1. */
 export type Step<T> = Generator<number, T>;
 
 interface Opened {
@@ -60,38 +55,38 @@ interface Opened {
   readonly params: OrdinaryLevel;
   readonly columns: Columns;
   readonly s: Vecs;
-  /** what the projection covers */
+  /** the places that the projection covers */
   readonly places: readonly Placed[];
   readonly items?: ItemRows;
 }
 
-export class Share {
-  readonly #lab = takeInstance(bestModule(), 'share');
+export class ColumnProver {
+  readonly #lab = takeInstance(bestModule(), 'columns');
   readonly #start = this.#lab.kernels.mark();
   #opened: Opened | undefined;
-  /** the inner key, and where memory was free before it */
+  /** the inner key, and the mark of the memory before it */
   #A: Vecs | undefined;
   #beforeA = 0;
   #F: readonly Vecs[] = [];
   #phi: Vecs | undefined;
   #lift: Seed | undefined;
 
-  /** Most bytes of the module's memory that were in use at a time. */
+  /** The most bytes of the module's memory in use at any time. */
   get memoryBytes(): number {
     return this.#lab.peakBytes;
   }
 
-  /** Gives the module back, when nothing is to follow. */
+  /** Gives the module back. Nothing may follow. */
   close(): void {
     this.#reset();
-    keepInstance(bestModule(), 'share', this.#lab);
+    keepInstance(bestModule(), 'columns', this.#lab);
   }
 
   /**
    * Begins level 0.
    *
-   * @param items those of `itemsWithin`
-   * @returns W_i0, W_i1 of the items that this share owns, in order
+   * @param input.items the items of `itemsWithin`
+   * @returns W_i0, W_i1 of the items that these columns own, in order
    */
   *openItems(input: {
     readonly shape: ItemsShape;
@@ -119,14 +114,19 @@ export class Share {
     return items.digits;
   }
 
-  /** @param input.digits the low ones of all items, then, `bucket` further, the high ones. @returns t of the rows of S and W */
+  /**
+   * @param input.digits the low digits of all items, and, `bucket` further on, the high ones
+   * @returns t of the rows of S and W
+   */
   commitItems(input: { readonly digits: Int16Array }): Values {
     const { s, params, items } = this.#at;
     items!.writeW(s, input.digits);
-    return this.#innerCommitments(rowsOf(s, 0, firstRows(params)[2]!));
+    return this.#innerCommitments(rowRange(s, 0, firstRowOfY(params)));
   }
 
-  /** @returns t of the rows of Y, g, and the sum of alpha_i over the items that this share owns */
+  /**
+   * @returns t of the rows of Y, g, and the sum of alpha_i over the items that these columns own
+   */
   *commitTwisted(input: { readonly alpha: Uint8Array }): Step<{
     readonly t: Values;
     readonly g: Values;
@@ -135,14 +135,14 @@ export class Share {
     const { s, params, items } = this.#at;
     const alphas = items!.writeY(s, input.alpha);
     yield 0.3;
-    const firstY = firstRows(params)[2]!;
-    const t = this.#innerCommitments(rowsOf(s, firstY, params.r - firstY));
+    const firstY = firstRowOfY(params);
+    const t = this.#innerCommitments(rowRange(s, firstY, params.r - firstY));
     this.#dropA();
     yield 0.6;
     return { t, g: this.#quadraticGarbage(), alphas };
   }
 
-  /** @returns the sums of the ten functionals over the items that this share owns */
+  /** @returns the sums of the ten functionals over the items that these columns own */
   *functionals(input: { readonly rho: Uint8Array }): Step<number[]> {
     return yield* this.#at.items!.functionals(input.rho);
   }
@@ -150,7 +150,8 @@ export class Share {
   /**
    * Begins an ordinary level.
    *
-   * @param input.rows the polynomials of `placesOfRows` in the columns
+   * @param input.rows the polynomials of `placesOfRows` within the columns
+   * @returns t of all rows, and g
    */
   *openRows(input: {
     readonly number: number;
@@ -166,11 +167,11 @@ export class Share {
     const s = this.#rows(columns, filledBy(params, params.lengths));
     let { at } = smalls;
     const places = placesWithin(placesOfRows(params), columns).map((placed) => {
-      at += SMALL * placed.count;
-      return { ...placed, at: at - SMALL * placed.count };
+      at += SMALL_BYTES * placed.count;
+      return { ...placed, at: at - SMALL_BYTES * placed.count };
     });
     for (const { row, column, count, at: from } of places) {
-      lab.kernels.widesToVec(lab.row(s, row), column, from, SMALL, count);
+      lab.kernels.widesToVec(lab.row(s, row), column, from, SMALL_BYTES, count);
     }
     this.#opened = { number, params, columns, s, places };
     yield* this.#expandA();
@@ -179,14 +180,13 @@ export class Share {
     return { t, g: this.#quadraticGarbage() };
   }
 
-  /** @returns y of these columns */
+  /** @returns y_0 to y_264 of these columns */
   project(input: { readonly jl: Uint8Array; readonly counter: number }): Values {
-    return this.#lab.scope(() =>
-      projected(this.#lab, this.#at.places, {
-        seed: this.#seed(input.jl),
-        counter: input.counter,
-      }),
-    );
+    const lab = this.#lab;
+    return lab.scope(() => {
+      const projection = { seed: this.#seed(input.jl), counter: input.counter };
+      return project(lab, this.#at.places, projection);
+    });
   }
 
   /** @returns the three lifts of these columns */
@@ -202,20 +202,21 @@ export class Share {
     this.#lift = seed;
     const sums = lab.sums(LIFTS);
     const filled = filledBy(params, items?.filledByLifts ?? params.lengths);
-    const used = filled.slice(0, items === undefined ? params.r : firstRows(params)[2]!);
-    // behind each other: phi takes the room of all
+    const used = filled.slice(0, items === undefined ? params.r : firstRowOfY(params));
+    // One behind the other: phi will take the room of all three.
     this.#F = Array.from({ length: LIFTS }, () => this.#rows(columns, used));
     if (items === undefined) {
       yield* collapse(lab, this.#F, places, projection, seed);
-      addLifts(lab, sums, this.#F, s);
+      sumLifts(lab, sums, this.#F, s);
     } else yield* liftsOfItems(lab, items, this.#F, s, sums, projection, seed);
     const lifts = lab.scope(() => valuesOf(lab, coefsOfSums(lab, sums)));
-    return items === undefined ? lifts : sumOf([lifts, liftsOfLinks(lab, items, s, seed)]);
+    return items === undefined ? lifts : sumOfLists([lifts, liftsOfLinks(lab, items, s, seed)]);
   }
 
   /**
-   * @param input.padding of the level
-   * @param input.base what the level before leaves, as `openRows` has its rows; none at level 0
+   * @param input.padding the padding of the level
+   * @param input.base the linear forms that the level before leaves, in the order of the rows of
+   *   `openRows`; left out at level 0
    * @returns h of these columns
    */
   *combine(input: {
@@ -235,7 +236,7 @@ export class Share {
         let from = 0;
         for (const { row, column, count } of places) {
           const { at } = coefsOf(lab, [input.base!.subarray(64 * from, 64 * (from + count))]);
-          lab.kernels.coefsToVec(lab.row(base, row), column, at, COEFS, count);
+          lab.kernels.coefsToVec(lab.row(base, row), column, at, COEFS_BYTES, count);
           from += count;
         }
         combineForms(lab, [...this.#F, base], coefficients);
@@ -244,7 +245,7 @@ export class Share {
       yield* combineItems(lab, items, this.#F, phi, this.#lift!, coefficients);
       items.subtractAlphas(phi);
     }
-    addPadding(lab, seed, params.n, input.padding, columns, phi);
+    combinePadding(lab, seed, params.n, input.padding, columns, phi);
     return lab.scope(() => valuesOf(lab, linearGarbage(lab, phi, s)));
   }
 
@@ -256,24 +257,24 @@ export class Share {
     const lab = this.#lab;
     const { params, s } = this.#at;
     return lab.scope(() => {
-      const smalls = sampleCs(lab, this.#seed(input.seed), params.r);
-      const c = lab.forms(params.r);
-      lab.kernels.smallsToForms(c.at, smalls.at, smalls.count);
+      const c = fillRowChallenges(lab, this.#seed(input.seed), lab.forms(params.r));
       const z = lab.scope(() => valuesOf(lab, amortised(lab, c, s)));
       return { z, phiZ: lab.scope(() => valuesOf(lab, amortised(lab, c, this.#phi!))) };
     });
   }
 
-  /** The inner key of a level, folded by the challenges of the next one. @returns its columns `columns` */
+  /**
+   * @returns these columns of the inner key of a level, folded by the challenges of the next level
+   */
   foldKey(input: {
     readonly number: number;
     readonly kappa: number;
     readonly columns: Columns;
     readonly seed: Uint8Array;
   }): Blocks {
-    const { kappa, ...of } = input;
-    const by = { short: SHORT.amortised, first: 0, rows: kappa };
-    return foldKey(this.#lab, { ...of, matrix: MATRIX.A, ...by });
+    const { kappa: rows, ...of } = input;
+    const fold = { ...of, matrix: MATRIX.A, short: SHORT.amortised, first: 0, rows };
+    return foldKey(this.#lab, fold);
   }
 
   get #at(): Opened {
@@ -292,12 +293,12 @@ export class Share {
     this.#phi = undefined;
   }
 
-  /** About all the memory that level 0 takes. */
+  /** Grows memory once, by about as much as level 0 takes. */
   #reserve({ set, level, width, count }: ItemsShape, columns: Columns, items: number): void {
-    const row = vecBytes(columns.to - columns.from);
-    const rowsOfF = LIFTS * (firstRows(level)[2]! + 1);
+    const row = rowBytes(columns.to - columns.from);
+    const rowsOfF = LIFTS * (firstRowOfY(level) + 1);
     const parts = FUNCTIONALS * partsBytes(degreeOf(set)) * items;
-    const small = FORM * count + SMALL * width * items;
+    const small = FORM_BYTES * count + SMALL_BYTES * width * items;
     const late = Math.max(level.kappa * row, parts + rowsOfF * row);
     this.#lab.reserve(small + level.r * row + late + SCRATCH_BYTES);
   }

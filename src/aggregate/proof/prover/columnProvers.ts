@@ -1,55 +1,55 @@
 /**
- * Who does the shares of a level: this thread the first one, helpers the others, each in a thread of its own. What comes out is the same
- * for any number of them.
+ * The column provers of a proof: the first in this thread, the others each in a thread of its own.
+ * The proof is the same for any number of them.
  */
 import { type Columns, splitColumns } from '../columns.ts';
-import { Share } from './columnProver.ts';
+import { ColumnProver } from './columnProver.ts';
 
-/** The steps of a share. */
-export type StepName = Exclude<keyof Share, 'memoryBytes' | 'close'>;
-export type StepInput<K extends StepName> = Parameters<Share[K]>[0];
+/** The steps of a column prover. */
+export type StepName = Exclude<keyof ColumnProver, 'memoryBytes' | 'close'>;
+export type StepInput<K extends StepName> = Parameters<ColumnProver[K]>[0];
 export type StepOutput<K extends StepName> =
-  ReturnType<Share[K]> extends Generator<number, infer T> ? T : ReturnType<Share[K]>;
+  ReturnType<ColumnProver[K]> extends Generator<number, infer T> ? T : ReturnType<ColumnProver[K]>;
 
-/** A share in another thread. */
+/** A column prover in another thread. */
 export interface Helper {
   run<K extends StepName>(step: K, input: StepInput<K>): Promise<StepOutput<K>>;
-  /** Most bytes of its module's memory that were in use at a time, as of its last answer. */
+  /** The most bytes of its module's memory in use at any time, as of its last answer. */
   readonly memoryBytes: number;
 }
 
-/** Runs a step of a share to its end. */
+/** Runs a step to its end. */
 export function runStep<K extends StepName>(
-  share: Share,
+  prover: ColumnProver,
   step: K,
   input: StepInput<K>,
 ): StepOutput<K> {
-  const parts = partsOf(share, step, input);
+  const parts = partsOf(prover, step, input);
   for (;;) {
     const { done, value } = parts.next();
     if (done) return value;
   }
 }
 
-/** A step in parts, also one that has none. */
+/** A step in parts, whether it has any or not. */
 function* partsOf<K extends StepName>(
-  share: Share,
+  prover: ColumnProver,
   step: K,
   input: StepInput<K>,
 ): Generator<number, StepOutput<K>> {
   type Run = (input: StepInput<K>) => StepOutput<K> | Generator<number, StepOutput<K>>;
-  const result = (share[step] as Run).call(share, input);
+  const result = (prover[step] as Run).call(prover, input);
   return isGenerator(result) ? yield* result : result;
 }
 
 const isGenerator = <T>(x: T | Generator<number, T>): x is Generator<number, T> =>
   typeof (x as Partial<Generator>).next === 'function';
 
-/** Fewer columns than this are not worth another thread. */
+/** Fewer columns are not worth another thread. */
 const LEAST_COLUMNS = 128;
 
-export class Team {
-  readonly #share = new Share();
+export class ColumnProvers {
+  readonly #own = new ColumnProver();
   readonly #helpers: readonly Helper[];
   #columns: readonly Columns[] = [];
 
@@ -57,7 +57,7 @@ export class Team {
     this.#helpers = helpers;
   }
 
-  /** The columns of the level at hand, share by share. */
+  /** The columns of the current level, one run for each prover. */
   get columns(): readonly Columns[] {
     return this.#columns;
   }
@@ -69,34 +69,35 @@ export class Team {
 
   /** Peak bytes of the modules' memories. */
   get memoryBytes(): number {
-    return this.#helpers.reduce((sum, helper) => sum + helper.memoryBytes, this.#share.memoryBytes);
+    return this.#helpers.reduce((sum, helper) => sum + helper.memoryBytes, this.#own.memoryBytes);
   }
 
-  /** To be called when the proof is made; nothing may follow. */
+  /** To be called when the proof is done. Nothing may follow. */
   close(): void {
-    this.#share.close();
+    this.#own.close();
   }
 
-  /** Shares out the columns of a level. */
+  /** Begins a level: divides its columns among the provers. */
   split(n: number): void {
     this.#columns = this.columnsOf(n);
   }
 
-  /** n columns, shared out. */
+  /** n columns, divided among the provers. */
   columnsOf(n: number): Columns[] {
     return splitColumns(n, 1 + this.#helpers.length, LEAST_COLUMNS);
   }
 
   /**
-   * Does a step in all shares.
+   * Runs a step in all provers.
    *
-   * @param pause called by this thread between the parts of its share; what it throws ends the step
-   * @returns what came out, in the order of the columns
+   * @param pause called by this thread between the parts of its own step; an exception ends the
+   *   step
+   * @returns the results, in the order of the columns
    */
   async all<K extends StepName>(
     step: K,
     input: (columns: Columns, index: number) => StepInput<K>,
-    pause: (share: number) => Promise<void>,
+    pause: (done: number) => Promise<void>,
     columns: readonly Columns[] = this.#columns,
   ): Promise<StepOutput<K>[]> {
     let isLost = false;
@@ -107,8 +108,8 @@ export class Team {
       });
       return running;
     });
-    const own = this.#run(step, input(columns[0]!, 0), async (share) => {
-      await pause(share);
+    const own = this.#run(step, input(columns[0]!, 0), async (done) => {
+      await pause(done);
       return isLost;
     });
     const results = await Promise.allSettled([own, ...others]);
@@ -119,13 +120,13 @@ export class Team {
     return results.map((result) => (result as PromiseFulfilledResult<StepOutput<K>>).value);
   }
 
-  /** This thread's share. @param pause resolves to whether to give up */
+  /** This thread's part of a step. @param pause resolves to whether to give up */
   async #run<K extends StepName>(
     step: K,
     input: StepInput<K>,
-    pause: (share: number) => Promise<boolean>,
+    pause: (done: number) => Promise<boolean>,
   ): Promise<StepOutput<K>> {
-    const parts = partsOf(this.#share, step, input);
+    const parts = partsOf(this.#own, step, input);
     for (;;) {
       const { done, value } = parts.next();
       if (done) return value;
@@ -134,5 +135,5 @@ export class Team {
   }
 }
 
-/** Why this thread gave up its share. */
-const LOST = Symbol('another share failed');
+/** The reason why this thread gave up its part. */
+const LOST = Symbol('another column prover failed');

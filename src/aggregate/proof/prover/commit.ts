@@ -1,71 +1,118 @@
-/** Commitments of an ordinary level (docs/protocol.md, 6.2): digits into v, outer values cut, sent and absorbed. */
-import type { Coefs, Vecs } from '../../wasm.ts';
-import { COEFS, SMALL, SUMS } from '../challenges.ts';
-import { slice } from '../ring.ts';
+/**
+ * The commitments of an ordinary level (docs/protocol.md, 6.2): digits go into v; outer values are
+ * cut, absorbed and returned to be sent.
+ */
+import {
+  COEFS_BYTES,
+  type Coefs,
+  type Labrador,
+  SMALL_BYTES,
+  type Smalls,
+  SUM_BYTES,
+  type Vecs,
+} from '../../wasm.ts';
+import { Q_BITS } from '../constants.ts';
+import { coefsOf, slice, type Values } from '../ring.ts';
 import type { Context } from './context.ts';
 import type { Output } from './output.ts';
-import { vecOf } from './steps.ts';
 
-/** Digits of t of rows `first` on, into v. */
-export function storeT(context: Context, output: Output, t: Coefs, first: number): void {
-  const { kernels } = context.lab;
+/** Writes the digits of t of rows `first` on into v. @param lists to be added up */
+export function storeT(
+  context: Context,
+  output: Output,
+  lists: readonly Values[],
+  first: number,
+): void {
   const { fu, bu, kappa } = output.params;
-  for (let a = 0; a < t.count / kappa; a++) {
-    const to = output.v.at + SMALL * (output.pieces.t + (first + a) * fu * kappa);
-    note(context, kernels.decomposeMany(to, t.at + COEFS * a * kappa, kappa, fu, bu));
-  }
+  context.lab.scope(() => {
+    const t = coefsOf(context.lab, lists);
+    for (let a = 0; a < t.count / kappa; a++) {
+      const place = output.pieces.t + (first + a) * fu * kappa;
+      storeInV(context, output, place, slice(t, a * kappa, kappa), fu, bu);
+    }
+  });
 }
 
-/** Digits of g into v. */
-export function storeG(context: Context, output: Output, g: Coefs): void {
+/** Writes the digits of g into v. @param lists to be added up */
+export function storeG(context: Context, output: Output, lists: readonly Values[]): void {
   const { fg, bg } = output.params;
-  const to = output.v.at + SMALL * output.pieces.g;
-  note(context, context.lab.kernels.decomposeMany(to, g.at, g.count, fg, bg));
+  context.lab.scope(() => {
+    storeInV(context, output, output.pieces.g, coefsOf(context.lab, lists), fg, bg);
+  });
 }
 
-/** Digits of h into v. */
-export function storeH(context: Context, output: Output, h: Coefs): void {
+/** Writes the digits of h into v. @param lists to be added up */
+export function storeH(context: Context, output: Output, lists: readonly Values[]): void {
   const { fu, bu } = output.params;
-  const to = output.v.at + SMALL * output.pieces.h;
-  note(context, context.lab.kernels.decomposeMany(to, h.at, h.count, fu, bu));
+  context.lab.scope(() => {
+    storeInV(context, output, output.pieces.h, coefsOf(context.lab, lists), fu, bu);
+  });
 }
 
-/** A digit that does not fit fails the level, sooner or later. */
-export function note(context: Context, status: number): void {
+/** Digits of polynomials into v, from a place on. */
+function storeInV(
+  context: Context,
+  { v }: Output,
+  place: number,
+  { at, count }: Coefs,
+  digits: number,
+  bits: number,
+): void {
+  const to = v.at + SMALL_BYTES * place;
+  requireFit(context, context.lab.kernels.decomposeMany(to, at, count, digits, bits));
+}
+
+/** Lets the level fail if a digit did not fit 16 bits. @param status of the kernel */
+export function requireFit(context: Context, status: number): void {
   if (status !== 0) context.fail('16 bits');
 }
 
+/** A key, and the place in v of the digits that it multiplies. */
+export interface OuterTerm {
+  readonly key: Vecs;
+  readonly from: number;
+}
+
 /**
- * Outer commitment number `index` of the level: the sum of keys times pieces of v, of `count` digits from `from` on.
- * What was cut goes to v and what stands for it to the output.
+ * Makes outer commitment number `index` of the level, the sum of the terms. The bits that are cut
+ * off go to v, and the value that stands for the commitment to the output.
+ *
+ * @returns u', as it has been absorbed under the label
  */
 export function commitOuter(
   context: Context,
   label: string,
   output: Output,
   index: number,
-  terms: readonly { key: Vecs; from: number; count: number }[],
-): void {
+  terms: readonly OuterTerm[],
+): Uint8Array {
   const { lab } = context;
   const { kernels } = lab;
   const { kappa1, cut } = output.params;
   const bytes = lab.scope(() => {
     const sums = lab.sums(kappa1);
-    for (const { key, from, count } of terms) {
-      lab.products(sums, key, vecOf(lab, slice(output.v, from, count)));
+    for (const { key, from } of terms) {
+      lab.products(sums, key, vecOfSmalls(lab, slice(output.v, from, key.columns)));
     }
     const high = lab.coefs(kappa1);
     const scratch = lab.smalls(1);
     const hat = output.hats[index]!;
     for (let k = 0; k < kappa1; k++) {
-      const at = high.at + COEFS * k;
-      kernels.sumsToCoefs(at, sums.at + SUMS * k);
-      const e = cut > 0 ? output.v.at + SMALL * (output.pieces.e[index]! + k) : scratch.at;
+      const at = high.at + COEFS_BYTES * k;
+      kernels.sumsToCoefs(at, sums.at + SUM_BYTES * k);
+      const e = cut > 0 ? output.v.at + SMALL_BYTES * (output.pieces.e[index]! + k) : scratch.at;
       kernels.cutLow(at, e, at, cut);
-      kernels.restoreCut(hat.at + COEFS * k, at, cut);
+      kernels.restoreCut(hat.at + COEFS_BYTES * k, at, cut);
     }
-    return context.pack(high, 44 - cut);
+    return context.pack(high, Q_BITS - cut);
   });
-  context.send(bytes);
   context.absorb(label, bytes);
+  return bytes;
+}
+
+/** Small polynomials as one row in NTT form. */
+function vecOfSmalls(lab: Labrador, smalls: Smalls): Vecs {
+  const vec = lab.vecs(1, smalls.count);
+  lab.kernels.widesToVec(vec.at, 0, smalls.at, SMALL_BYTES, smalls.count);
+  return vec;
 }

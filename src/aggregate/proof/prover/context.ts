@@ -1,18 +1,20 @@
-/** What the steps of the prover share: the module, the transcript, the level's number and its fields. */
+/**
+ * The state that the prover's steps share: the module, the column provers, the transcript, the
+ * number of the level, and the progress.
+ */
 import { CodedError } from '../../../errors.ts';
+import { yieldToHost } from '../../../threads/yieldToHost.ts';
 import type { Coefs, Labrador } from '../../wasm.ts';
 import { Seed } from '../challenges.ts';
 import type { Columns } from '../columns.ts';
-import { ABSORB } from '../labels.ts';
-import { LAST_RETRY } from '../shapes.ts';
-import { type Trace, Transcript } from '../transcript.ts';
-import { nextTurn } from '../yieldToHost.ts';
-import type { StepInput, StepName, StepOutput, Team } from './columnProvers.ts';
+import { DEGREE, LAST_RETRY, Q_BITS } from '../constants.ts';
+import { ABSORB, type Trace, Transcript } from '../transcript.ts';
+import type { ColumnProvers, StepInput, StepName, StepOutput } from './columnProvers.ts';
 
 /** The steps of a level. */
 export type Phase = 'commit' | 'project' | 'lift' | 'combine' | 'amortise';
 
-/** How far a proof is; `done` never falls, whatever is run again, and comes to `total`. */
+/** How far a proof is. `done` never falls, whatever is run again, and ends at `total`. */
 export interface ProveProgress {
   readonly phase: Phase;
   readonly done: number;
@@ -20,7 +22,7 @@ export interface ProveProgress {
 }
 
 /** The level fails with this retry byte (docs/protocol.md, 12). */
-export class LevelFailure extends Error {
+class LevelFailure extends Error {
   override readonly name = 'LevelFailure';
 }
 
@@ -31,21 +33,20 @@ const PHASES: readonly Phase[] = ['commit', 'project', 'lift', 'combine', 'amort
 
 export class Context {
   readonly lab: Labrador;
-  readonly team: Team;
+  readonly provers: ColumnProvers;
   readonly transcript: Transcript;
   readonly #onProgress: ((progress: ProveProgress) => void) | undefined;
   readonly #signal: AbortSignal | undefined;
-  /** polynomials in the rows of every level, and of all */
+  /** polynomials in the rows of every level, and of all levels */
   readonly #weights: readonly number[];
   readonly #total: number;
   #done = 0;
   #sliceEnd = 0;
   #level = 0;
-  #fields: Uint8Array[] = [];
 
   constructor(
     lab: Labrador,
-    team: Team,
+    provers: ColumnProvers,
     weights: readonly number[],
     options: {
       onProgress?: ((progress: ProveProgress) => void) | undefined;
@@ -54,7 +55,7 @@ export class Context {
     },
   ) {
     this.lab = lab;
-    this.team = team;
+    this.provers = provers;
     this.transcript = new Transcript(options.trace);
     this.#onProgress = options.onProgress;
     this.#signal = options.signal;
@@ -70,7 +71,7 @@ export class Context {
     this.transcript.absorb(label, data);
   }
 
-  /** A seed of the transcript, for streams of this level; lives as long as the scope. */
+  /** A seed of the transcript, for streams of this level. Lives as long as the scope. */
   seed(label: string): Seed {
     return this.seedOf(this.transcript.seed(label));
   }
@@ -81,7 +82,7 @@ export class Context {
   }
 
   /**
-   * Does a step in all shares of the level.
+   * Runs a step on all columns of the level.
    *
    * @param from, to how much of the phase is done before and after
    */
@@ -92,34 +93,31 @@ export class Context {
     input: (columns: Columns, index: number) => StepInput<K>,
     columns?: readonly Columns[],
   ): Promise<StepOutput<K>[]> {
-    const pause = (share: number): Promise<void> => this.pause(phase, from + share * (to - from));
-    return this.team.all(step, input, pause, columns);
+    const pause = (done: number): Promise<void> => this.pause(phase, from + done * (to - from));
+    return this.provers.all(step, input, pause, columns);
   }
 
-  /** A field of the section. */
-  send(bytes: Uint8Array): void {
-    this.#fields.push(bytes);
-  }
-
+  /** Ends this attempt at the level. */
   fail(reason: string): never {
     throw new LevelFailure(reason);
   }
 
   /** pack_w of polynomials mod q (docs/protocol.md, 1). */
-  pack({ at, count }: Pick<Coefs, 'at' | 'count'>, bits = 44): Uint8Array {
+  pack({ at, count }: Pick<Coefs, 'at' | 'count'>, bits = Q_BITS): Uint8Array {
     const { lab } = this;
-    const length = 8 * count * bits;
+    const length = (DEGREE * count * bits) / 8;
     return lab.scope(() => {
       const out = lab.room(length);
-      lab.kernels.packBits(out, at, 64 * count, bits);
+      lab.kernels.packBits(out, at, DEGREE * count, bits);
       return lab.bytes(out, length).slice();
     });
   }
 
   /**
-   * A border between steps: shows progress, lets other work of the thread run, ends when told to.
+   * Marks a border between steps: shows the progress, and lets other work of the thread run.
    *
    * @param share how much of the phase is done
+   * @throws CodedError `ABORTED` if the signal says so
    */
   async pause(phase: Phase, share = 0): Promise<void> {
     this.#throwIfAborted();
@@ -128,7 +126,7 @@ export class Context {
     const here = this.#weights[this.#level]! * (PHASES.indexOf(phase) + share);
     this.#done = Math.max(this.#done, Math.floor(PHASES.length * before + here));
     this.#onProgress?.({ phase, done: this.#done, total: this.#total });
-    await nextTurn();
+    await yieldToHost();
     this.#throwIfAborted();
     this.#sliceEnd = performance.now() + SLICE_MS;
   }
@@ -138,29 +136,26 @@ export class Context {
   }
 
   /**
-   * Runs a level with retry bytes `from`, `from` + 1, ... until it does not fail. What it allocates in the module stays.
+   * Runs a level with the retry bytes `from`, `from` + 1, ... until it does not fail. What it
+   * allocates in the module stays.
    *
-   * @returns its result, its fields and its retry byte; undefined if it fails with every retry byte
+   * @returns the result of `body`; undefined if the level fails with every retry byte
    */
   async run<T>(
     level: number,
-    body: () => Promise<T>,
+    body: (retry: number) => Promise<T>,
     from = 0,
-  ): Promise<{ result: T; fields: Uint8Array[]; retry: number } | undefined> {
+  ): Promise<T | undefined> {
     const { kernels } = this.lab;
     const { st } = this.transcript;
     const mark = kernels.mark();
     this.#level = level;
     for (let retry = from; retry <= LAST_RETRY; retry++) {
       this.transcript.st = st;
-      this.#fields = [];
       kernels.reset(mark);
       try {
-        const byte = Uint8Array.of(retry);
-        this.send(byte);
-        this.absorb(ABSORB.retry, byte);
-        const result = await body();
-        return { result, fields: this.#fields, retry };
+        this.absorb(ABSORB.retry, Uint8Array.of(retry));
+        return await body(retry);
       } catch (error) {
         if (!(error instanceof LevelFailure)) throw error;
       }

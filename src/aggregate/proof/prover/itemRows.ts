@@ -1,37 +1,42 @@
 /**
- * Level 0 in some columns (docs/protocol.md, 7): S, W and Y of the items that have places there, and what the functionals and the
- * relation put on them.
+ * Some columns of level 0 (docs/protocol.md, 7): S, W and Y of the items that have places there,
+ * and the linear forms that the functionals and N1 put on them.
  */
-import type { Shape } from '../../parameters/rows.ts';
-import type { Forms, Labrador, Smalls, Vecs } from '../../wasm.ts';
-import { FORM, formsOf, Seed, SMALL, sampleAlphas } from '../challenges.ts';
+import {
+  FORM_BYTES,
+  type Forms,
+  type Labrador,
+  SMALL_BYTES,
+  type Smalls,
+  type Vecs,
+} from '../../wasm.ts';
+import { Seed, sampleAlphas } from '../challenges.ts';
 import { type Columns, type Placed, placesOfPart, placesWithin, runsWithin } from '../columns.ts';
+import { FUNCTIONALS, NORM_DIGIT_BITS } from '../constants.ts';
+import { formAt, formsOf, writeConstant } from '../forms.ts';
 import { Functionals, partsBytes } from '../functionals.ts';
 import { type ItemsShape, itemsWithin, owns } from '../itemColumns.ts';
-import { constantForm } from '../ring.ts';
-import { degreeOf, FUNCTIONALS, firstRows, runsOf } from '../shapes.ts';
-import { type Decoded, normDigits, writeS } from './witness.ts';
-
-export const W_BITS = 13n;
+import { degreeOf, firstRowOfY, firstRows, PART, runsOf } from '../shapes.ts';
+import { type Decoded, normDigits, smallsOfItems } from './witness.ts';
 
 export class ItemRows {
   readonly shape: ItemsShape;
   /** places of S in the columns */
   readonly placesS: readonly Placed[];
-  /** W_i0, W_i1 of the items that this share owns, one item after the other */
+  /** W_i0, W_i1 of the items that these columns own, one item after the other */
   readonly digits: Int16Array<ArrayBuffer>;
   readonly #lab: Labrador;
   readonly #columns: Columns;
-  /** the items at hand */
+  /** the items that have places in these columns */
   readonly items: readonly number[];
-  /** where each stands among them */
+  /** the index of each item among them */
   readonly #places = new Map<number, number>();
   readonly #decoded: readonly Decoded[];
   readonly #S: Smalls;
   readonly #alphas: Forms;
   #parts = 0;
 
-  /** @param decoded the items of `itemsWithin` */
+  /** @param decoded the items of `itemsWithin`, in order */
   constructor(lab: Labrador, shape: ItemsShape, columns: Columns, decoded: readonly Decoded[]) {
     const { set, level, width, count } = shape;
     this.#lab = lab;
@@ -41,8 +46,8 @@ export class ItemRows {
     this.items = itemsWithin(shape, columns);
     for (const [place, item] of this.items.entries()) this.#places.set(item, place);
     this.#alphas = lab.forms(count);
-    this.#S = writeS(lab, set, decoded, width);
-    this.placesS = placesWithin(placesOfPart(level, 0, width * count, 0), columns).map(
+    this.#S = smallsOfItems(lab, set, decoded, width);
+    this.placesS = placesWithin(placesOfPart(level, PART.S, width * count, 0), columns).map(
       (placed) => ({
         ...placed,
         at: this.#addressOf(placed.number),
@@ -53,40 +58,48 @@ export class ItemRows {
     this.digits = normDigits(
       lab,
       set,
-      owned.map((item) => at + SMALL * width * this.placeOf(item)),
+      owned.map((item) => at + SMALL_BYTES * width * this.placeOf(item)),
       width,
     );
   }
 
-  /** Where a polynomial of S stands. */
+  /** The address of a polynomial of S. */
   #addressOf(number: number): number {
     const { width } = this.shape;
     const item = Math.floor(number / width);
-    return this.#S.at + SMALL * (width * (this.placeOf(item) - item) + number);
+    return this.#S.at + SMALL_BYTES * (width * (this.placeOf(item) - item) + number);
   }
 
-  /** S into its rows. */
+  /** Writes S into its rows. */
   writeS(s: Vecs): void {
     const lab = this.#lab;
     for (const { row, column, count, at } of this.placesS) {
-      lab.kernels.smallsToVec(lab.row(s, row), column, at, SMALL, count);
+      lab.kernels.smallsToVec(lab.row(s, row), column, at, SMALL_BYTES, count);
     }
   }
 
-  /** W into its rows. @param digits the low ones of all items, then, `bucket` further, the high ones */
+  /**
+   * Writes W into its rows.
+   *
+   * @param digits the low ones of all items, and, `bucket` further on, the high ones
+   */
   writeW(s: Vecs, digits: Int16Array): void {
     const lab = this.#lab;
     lab.scope(() => {
       const W = lab.smalls(digits.length / 64);
       lab.i16(W).set(digits);
-      const places = placesOfPart(this.shape.level, 1, W.count, W.at);
+      const places = placesOfPart(this.shape.level, PART.W, W.count, W.at);
       for (const { row, column, count, at } of placesWithin(places, this.#columns)) {
-        lab.kernels.widesToVec(lab.row(s, row), column, at, SMALL, count);
+        lab.kernels.widesToVec(lab.row(s, row), column, at, SMALL_BYTES, count);
       }
     });
   }
 
-  /** alpha_i sigma(S_it) into the rows of Y. @returns the sum of alpha_i over the items that this share owns */
+  /**
+   * Writes alpha_i sigma(S_it) into the rows of Y.
+   *
+   * @returns the sum of alpha_i over the items that these columns own
+   */
   writeY(s: Vecs, alpha: Uint8Array): Int32Array<ArrayBuffer> {
     const lab = this.#lab;
     const { shape } = this;
@@ -94,54 +107,67 @@ export class ItemRows {
     lab.scope(() => {
       const alphas = sampleAlphas(lab, new Seed(lab, alpha, 0), shape.count);
       const forms = formsOf(lab, alphas);
-      lab.bytes(this.#alphas.at, FORM * forms.count).set(lab.bytes(forms.at, FORM * forms.count));
+      lab
+        .bytes(this.#alphas.at, FORM_BYTES * forms.count)
+        .set(lab.bytes(forms.at, FORM_BYTES * forms.count));
       const values = lab.i16(alphas);
       for (const item of this.items) {
         if (!owns(shape, this.#columns, item)) continue;
         for (let j = 0; j < 64; j++) sum[j]! += values[64 * item + j]!;
       }
     });
-    const firstY = firstRows(shape.level)[2]!;
+    const firstY = firstRowOfY(shape.level);
     this.eachItem((item, { row, column, count, at }) => {
       const to = lab.row(s, firstY + row);
-      lab.kernels.twistedToVec(to, column, at, SMALL, count, this.alpha(item));
+      lab.kernels.twistedToVec(to, column, at, SMALL_BYTES, count, this.alpha(item));
     });
     return sum;
   }
 
-  /** The places of S item by item. */
+  /** Visits the places of S item by item. */
   eachItem(visit: (item: number, places: Placed, t: number) => void): void {
     for (const placed of this.placesS) for (const run of this.runsOf(placed)) visit(...run);
   }
 
-  /** A run of places cut where items end: number of the item, places, part of the first one. */
+  /**
+   * Cuts a run of places where items end.
+   *
+   * @returns yields the item, its places, and the part of the first one
+   */
   *runsOf({ row, column, count, at, number }: Placed): Generator<[number, Placed, number]> {
     const { width } = this.shape;
     for (let done = 0; done < count; ) {
       const item = Math.floor((number + done) / width);
       const t = number + done - width * item;
       const here = Math.min(width - t, count - done);
-      const from = at + SMALL * done;
+      const from = at + SMALL_BYTES * done;
       yield [item, { row, column: column + done, count: here, at: from, number: number + done }, t];
       done += here;
     }
   }
 
-  /** Where an item stands among `items`. */
+  /** The index of an item among `items`. */
   placeOf(item: number): number {
     return this.#places.get(item)!;
   }
 
+  /** The address of the NTT form of alpha_i. */
   alpha(item: number): number {
-    return this.#alphas.at + FORM * item;
+    return formAt(this.#alphas, item);
   }
 
-  /** sigma of the parts of the item's first functional; the others are `partsStride` behind each other. */
+  /**
+   * The address of sigma of the parts of the item's first functional; the others follow,
+   * `partsStride` apart.
+   */
   parts(item: number): number {
     return this.#parts + FUNCTIONALS * this.partsStride * this.placeOf(item);
   }
 
-  /** How far the lifts fill each part; W is cleared first, since padding may stand between its two digits. */
+  /**
+   * How far the lifts fill each part. W is cleared first, because padding may lie between its two
+   * digits.
+   */
   get filledByLifts(): number[] {
     const { width, count } = this.shape;
     return [width * count, 0, width * count];
@@ -152,9 +178,9 @@ export class ItemRows {
   }
 
   /**
-   * The parts of all functionals of the items at hand; they live until the scope ends.
+   * Makes the parts of all functionals of the items; they live as long as the scope.
    *
-   * @returns the sums of <rho, s1 - c> + <rho', s2> over the items that this share owns
+   * @returns the sums of <rho, s1 - c> + <rho', s2> over the items that these columns own
    */
   *functionals(seed: Uint8Array): Generator<number, number[]> {
     const lab = this.#lab;
@@ -179,7 +205,7 @@ export class ItemRows {
     return sums;
   }
 
-  /** N1 on W: -alpha_i on the low digits, -2^13 alpha_i on the high ones. */
+  /** Subtracts N1 on W from phi: alpha_i on the low digits, 2^13 alpha_i on the high ones. */
   subtractAlphas(phi: Vecs): void {
     const lab = this.#lab;
     const { kernels } = lab;
@@ -188,7 +214,7 @@ export class ItemRows {
       const factor = lab.forms(1);
       const term = lab.forms(1);
       for (const digit of [0, 1] as const) {
-        constantForm(lab, factor.at, 1n << (W_BITS * BigInt(digit)));
+        writeConstant(lab, factor.at, 1n << BigInt(NORM_DIGIT_BITS * digit));
         for (const { item, row, column, count } of this.placesW(digit)) {
           const to = lab.row(phi, row);
           for (let i = 0; i < count; i++) {
@@ -202,13 +228,16 @@ export class ItemRows {
     });
   }
 
-  /** Where the low or the high digits of w_i stand, in runs of items; columns count from the share's first one. */
+  /**
+   * The places of the low or of the high digits of w_i, in runs of items; columns count from the
+   * first one here.
+   */
   *placesW(digit: 0 | 1): Generator<{ item: number; row: number; column: number; count: number }> {
     const { level, bucket, count } = this.shape;
     const start = digit * bucket;
-    const shape: Shape = level;
-    for (const run of runsOf(shape, 1, start, start + count)) {
-      const place = (run.row - firstRows(shape)[1]!) * shape.n;
+    const first = firstRows(level)[PART.W]!;
+    for (const run of runsOf(level, PART.W, start, start + count)) {
+      const place = (run.row - first) * level.n;
       for (const { row, from, to } of runsWithin([run], this.#columns)) {
         const item = place + from - start;
         yield { item, row, column: from - this.#columns.from, count: to - from };

@@ -1,28 +1,31 @@
-/** The linear forms of the lifts at level 0 (docs/protocol.md, 7.6), in the columns of a share. */
-import type { Forms, Labrador, Sums, Vecs } from '../../wasm.ts';
+/** The linear forms of the lifts at level 0 (docs/protocol.md, 7.6), in some columns. */
 import {
-  COEFS,
-  clearRest,
-  FORM,
-  prepareOmega,
-  prepareTheta,
-  type Seed,
-  SUMS,
-  samplePsi,
-} from '../challenges.ts';
+  BLOCK_COLUMNS,
+  COEFS_BYTES,
+  FORM_BYTES,
+  type Forms,
+  type Labrador,
+  type Sums,
+  type Vecs,
+} from '../../wasm.ts';
+import { prepareOmega, prepareTheta, type Seed, samplePsi } from '../challenges.ts';
 import type { Placed } from '../columns.ts';
-import { STREAM } from '../labels.ts';
+import { LIFTS, NORM_DIGIT_BITS } from '../constants.ts';
+import { clearRest, formAt, zeroForms } from '../forms.ts';
 import { Links } from '../links.ts';
-import type { Projection } from '../projection.ts';
 import { centred, type Values, valuesOf } from '../ring.ts';
-import { firstRows, LIFTS } from '../shapes.ts';
-import { type ItemRows, W_BITS } from './itemRows.ts';
+import { firstRowOfY } from '../shapes.ts';
+import { STREAM } from '../transcript.ts';
+import type { ItemRows } from './itemRows.ts';
+import type { Projection } from './project.ts';
+import { sumLifts } from './steps.ts';
 
 /**
- * F of the three lifts on the rows of S and W but for the links between S and Y, of which the columns that stay empty are zero.
+ * Writes F of the three lifts on the rows of S and W, except for the links between S and Y. The
+ * columns that stay empty have been cleared before.
  *
- * @param sums of the three lifts, which gain their inner products with s
- * @returns how much of the work is done, now and then
+ * @param sums one for each lift; they gain the inner products of F with s
+ * @returns yields how much is done, from 0 to 1
  */
 export function* liftsOfItems(
   lab: Labrador,
@@ -47,46 +50,44 @@ export function* liftsOfItems(
     }
   }
   liftsOfNorms(lab, items, F, seed);
-  // rows lie behind each other, so that all of them are one long row
-  const blocks = firstRows(level)[2]! * s.blocks;
-  for (const [k, { at }] of F.entries()) {
-    lab.kernels.products(sums.at + SUMS * k, at, 1, 0, s.at, 1, 0, blocks);
-  }
+  sumLifts(lab, sums, F, s, firstRowOfY(level));
 }
 
-/** Items in a run whose products by eta are summed before a reduction: below P/2 by the norm of a signature. */
+/**
+ * Items whose products by eta are summed before a reduction: below CRT_PRODUCT / 2 by the norm of a
+ * signature.
+ */
 const RUN = 32;
 
 /**
- * What the links add to the three lifts: with Y = alpha sigma(S) the sum of eta_i tau_t Y_it - sigma(eta_i tau_t alpha_i) S_it is
- * X - sigma(X), X = sum of eta_i U_i, U_i = sum of tau_t Y_it.
+ * The part of the links in the three lifts. With Y = alpha sigma(S), the sum of eta_i tau_t Y_it -
+ * sigma(eta_i tau_t alpha_i) S_it is X - sigma(X), where X = sum of eta_i U_i and U_i = sum of
+ * tau_t Y_it.
  */
 export function liftsOfLinks(lab: Labrador, items: ItemRows, s: Vecs, seed: Seed): Values {
   const { kernels } = lab;
   const { level, width } = items.shape;
-  const firstY = firstRows(level)[2]!;
+  const firstY = firstRowOfY(level);
   return lab.scope(() => {
     const links = new Links(lab, seed, width);
     const present = items.items;
-    const U = lab.forms(present.length);
-    lab.bytes(U.at, FORM * U.count).fill(0);
+    const U = zeroForms(lab, present.length);
     items.eachItem((item, { row, column, count }, t) => {
-      const to = U.at + FORM * items.placeOf(item);
-      const taus = links.taus.at + FORM * t;
+      const to = formAt(U, items.placeOf(item));
+      const taus = formAt(links.taus, t);
       kernels.addMultiples(to, lab.row(s, firstY + row), column, count, taus);
     });
-    const total = lab.forms(2 * LIFTS);
+    const total = zeroForms(lab, LIFTS);
     const eta = lab.coefs(1);
     const [form, sum] = [lab.forms(1).at, lab.forms(1).at];
-    lab.bytes(total.at, FORM * total.count).fill(0);
     for (let k = 0; k < LIFTS; k++) {
-      const X = total.at + FORM * k;
+      const X = formAt(total, k);
       for (let from = 0; from < present.length; from += RUN) {
-        lab.bytes(sum, FORM).fill(0);
+        lab.bytes(sum, FORM_BYTES).fill(0);
         for (const [i, item] of present.slice(from, from + RUN).entries()) {
           links.eta(k, item, eta.at);
           kernels.coefsToForm(form, eta.at);
-          kernels.mulForm(form, form, U.at + FORM * (from + i));
+          kernels.mulForm(form, form, formAt(U, from + i));
           kernels.addForm(sum, sum, form);
         }
         kernels.formToCoefs(eta.at, sum);
@@ -103,11 +104,11 @@ export function liftsOfLinks(lab: Labrador, items: ItemRows, s: Vecs, seed: Seed
 }
 
 /**
- * phi of all rows into F[0] and behind it: the lifts by their coefficients, the links on S and Y. The rows of Y take the room of
- * the lifts that are used up by then.
+ * Writes phi of all rows into F[0] and the room behind it: the lifts, each times its coefficient,
+ * and the links on S and Y. By then the rows of Y can take the room of the other lifts.
  *
- * @param beta of the lifts, and 1
- * @returns how much is done, now and then
+ * @param beta beta_k, then 1
+ * @returns yields how much is done, from 0 to 1
  */
 export function* combineItems(
   lab: Labrador,
@@ -119,20 +120,20 @@ export function* combineItems(
 ): Generator<number, void> {
   const { kernels } = lab;
   const { level, width } = items.shape;
-  const firstY = firstRows(level)[2]!;
+  const firstY = firstRowOfY(level);
   const mark = kernels.mark();
   const links = new Links(lab, seed, width);
   const onY = lab.forms(items.items.length);
   const onS = lab.forms(items.items.length);
   for (const [place, item] of items.items.entries()) {
-    const [y, s] = [onY.at + FORM * place, onS.at + FORM * place];
+    const [y, s] = [formAt(onY, place), formAt(onS, place)];
     links.combined(item, items.alpha(item), beta, y, s);
     if (place % 64 === 0) yield (0.3 * place) / items.items.length;
   }
   const write = (to: number, placed: Placed, multiples: Forms, factors: Forms): void => {
     for (const [item, { column, count }, t] of items.runsOf(placed)) {
-      const of = multiples.at + FORM * items.placeOf(item);
-      kernels.multiplesToVec(to, column, count, of, factors.at + FORM * t);
+      const of = formAt(multiples, items.placeOf(item));
+      kernels.multiplesToVec(to, column, count, of, formAt(factors, t));
     }
   };
   const staging = lab.vecs(1, phi.columns);
@@ -143,7 +144,7 @@ export function* combineItems(
     if (placed !== undefined) {
       clearRest(lab, staging, placed.count);
       write(staging.at, placed, onS, links.sigmaTaus);
-      const used = { ...phi, blocks: Math.ceil((placed.column + placed.count) / 32) };
+      const used = { ...phi, blocks: Math.ceil((placed.column + placed.count) / BLOCK_COLUMNS) };
       lab.combine(used, row, [...rows, staging.at], beta);
     } else lab.combine(phi, row, rows, { ...beta, count: LIFTS });
     yield 0.3 + (0.5 * row) / firstY;
@@ -158,7 +159,10 @@ export function* combineItems(
   kernels.reset(mark);
 }
 
-/** Tells the module what stays the same over a row: the stream, rows of the lifts, where functionals stand. */
+/**
+ * Gives the module all that stays the same over a row: the stream, the rows of the lifts, the
+ * strides.
+ */
 function startLifts(
   lab: Labrador,
   items: ItemRows,
@@ -174,7 +178,7 @@ function startLifts(
   ]);
 }
 
-/** psi_i at W_i0 and 2^13 psi_i at W_i1. */
+/** Writes psi_i at W_i0 and 2^13 psi_i at W_i1. */
 function liftsOfNorms(lab: Labrador, items: ItemRows, F: readonly Vecs[], seed: Seed): void {
   for (const digit of [0, 1] as const) {
     for (const { item, row, column, count } of items.placesW(digit)) {
@@ -183,10 +187,10 @@ function liftsOfNorms(lab: Labrador, items: ItemRows, F: readonly Vecs[], seed: 
         const values = lab.i64(psi).fill(0n);
         for (const [k, vecs] of F.entries()) {
           for (let i = 0; i < count; i++) {
-            samplePsi(lab, seed, k, item + i, psi.at + COEFS * i);
-            if (digit === 1) values[64 * i] = centred(values[64 * i]! << W_BITS);
+            samplePsi(lab, seed, k, item + i, psi.at + COEFS_BYTES * i);
+            if (digit === 1) values[64 * i] = centred(values[64 * i]! << BigInt(NORM_DIGIT_BITS));
           }
-          lab.kernels.coefsToVec(lab.row(vecs, row), column, psi.at, COEFS, count);
+          lab.kernels.coefsToVec(lab.row(vecs, row), column, psi.at, COEFS_BYTES, count);
         }
       });
     }

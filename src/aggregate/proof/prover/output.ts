@@ -1,14 +1,15 @@
-/** What an ordinary level leaves to the next one, and the room for it. */
+/** The output of an ordinary level: all that the next level takes over. */
 import type { OrdinaryLevel } from '../../parameters/rows.ts';
 import type { Coefs, Forms, Labrador, Smalls, Vecs } from '../../wasm.ts';
 import { expandKeys } from '../challenges.ts';
-import { MATRIX } from '../labels.ts';
+import type { OrdinaryFields } from '../fields.ts';
 import { slice } from '../ring.ts';
-import { type Pieces, piecesOf } from '../shapes.ts';
+import { columnsOfB, type Pieces, piecesOf } from '../shapes.ts';
+import { MATRIX } from '../transcript.ts';
 
 /** The outer commitment keys of a level. */
 export interface Keys {
-  /** those of the digits of t: one, at level 0 two */
+  /** the keys of the digits of t: one, at level 0 two */
   readonly B: readonly Vecs[];
   readonly C: Vecs;
   readonly D: Vecs;
@@ -22,37 +23,44 @@ export interface Output {
   readonly z: Smalls;
   readonly v: Smalls;
   readonly pieces: Pieces;
-  /** what stands for the outer commitments: u_1 (at level 0 u_A, u_B), then u_2 */
+  /** the values that stand for the outer commitments: u_1 (at level 0 u_A, u_B), then u_2 */
   readonly hats: readonly Coefs[];
   readonly c: Forms;
   /** phi_z in one row, reduced */
   readonly phiZ: Vecs;
-  /** a_ab by number of the pair, addresses of NTT forms; absent is zero */
+  /** addresses of the NTT forms of a_ab by the number of the pair; a missing one is zero */
   readonly a: Map<number, number>;
-  /** room for as many different a_ab as the level has */
+  /** room for the different values of a_ab */
   readonly aForms: Forms;
   /** the right side of the combined constraint */
   readonly b: Coefs;
 }
 
 /**
- * Room for a level's output, and its keys.
+ * A level that is done: its fields except for the retry byte, and its output.
+ */
+export interface ProvedLevel {
+  readonly output: Output;
+  readonly fields: Omit<OrdinaryFields, 'retry'>;
+}
+
+/**
+ * Room for the output of a level, and its keys.
  *
- * @param splits digits of t that each B multiplies: one number, at level 0 two
- * @param distinct how many different a_ab the level has
+ * @param distinct how many different values a_ab has
  */
 export function newOutput(
   lab: Labrador,
   level: number,
   params: OrdinaryLevel,
-  splits: readonly number[],
   distinct: number,
 ): Output {
   const { n, f, r, m, kappa1, fu, fg, pairs } = params;
-  const outers = splits.length + 1;
+  const columns = columnsOfB(params, level);
+  const outers = columns.length + 1;
   const parts = lab.smalls(f * n + m);
   const keys = {
-    B: splits.map((to, i) => expandKeys(lab, level, MATRIX.B + i, kappa1, { to })),
+    B: columns.map((to, i) => expandKeys(lab, level, MATRIX.B + i, kappa1, { to })),
     C: expandKeys(lab, level, MATRIX.C, kappa1, { to: fg * pairs }),
     D: expandKeys(lab, level, MATRIX.D, kappa1, { to: fu * pairs }),
   };

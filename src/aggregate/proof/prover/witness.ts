@@ -1,10 +1,13 @@
-/** Signatures as short polynomials (docs/protocol.md, 7.1): S, W, and what the functionals need of an item. */
+/**
+ * Signatures as short polynomials (docs/protocol.md, 7.1): S, W, and the operands of the
+ * functionals.
+ */
 import { CodedError } from '../../../errors.ts';
 import type { ParameterSet } from '../../../falcon/index.ts';
 import { decodePublicKey, decodeSignature, openSignature } from '../../../falcon/points.ts';
-import type { Labrador, Smalls } from '../../wasm.ts';
-import { SMALL } from '../challenges.ts';
-import { BETA_SQ, degreeOf } from '../shapes.ts';
+import { type Labrador, SMALL_BYTES, type Smalls } from '../../wasm.ts';
+import { BETA_SQ, NORM_DIGIT_BITS, NORM_DIGITS } from '../constants.ts';
+import { degreeOf } from '../shapes.ts';
 
 /** One signature of a section, which has been verified before. */
 export interface SectionItem {
@@ -23,35 +26,33 @@ export interface Decoded {
   readonly s2: Int16Array;
 }
 
-/** @throws CodedError `INTERNAL` if the item was not verified before */
+/** @throws CodedError `INTERNAL` if the item has not been verified before */
 export function decodeItem(set: ParameterSet, item: SectionItem): Decoded {
   const signature = decodeSignature(item.signature);
   const h = decodePublicKey(set, item.publicKey);
-  if (typeof signature === 'string' || typeof h === 'string') return refuse('not verified');
-  if (signature.parameterSet !== set) return refuse('set');
+  if (typeof signature === 'string' || typeof h === 'string') return refuseItem('not verified');
+  if (signature.parameterSet !== set) return refuseItem('set');
   const opened = openSignature(signature, item.message, item.publicKey);
-  if (typeof opened === 'string') return refuse(opened);
+  if (typeof opened === 'string') return refuseItem(opened);
   return { h, ...opened, s2: signature.s2 };
 }
 
-function refuse(cause: string): never {
+function refuseItem(cause: string): never {
   throw new CodedError('INTERNAL', { cause: new RangeError(`item: ${cause}`) });
 }
 
-const normSq = (s: Int16Array): number => {
+function sumOfSquares(s: Int16Array): number {
   let sum = 0;
   for (let j = 0; j < s.length; j++) sum += s[j]! * s[j]!;
   return sum;
-};
-
-function squareRoot(x: number): number {
-  // exact: x is below 2^27
-  return Math.floor(Math.sqrt(x));
 }
 
+/** The integer part of the root; exact, because x is below 2^27. */
+const squareRoot = (x: number): number => Math.floor(Math.sqrt(x));
+
 /**
- * The polynomial that fills the norm up: its squares sum to `rest`. Signs are the parities of s2, so that the polynomials of
- * different items do not add up in products.
+ * Writes epsilon, the polynomial whose squares sum to `rest`. Its signs are the parities of s2, so
+ * that the polynomials of different items do not add up in products.
  */
 export function fillNorm(out: Int16Array, rest: number, s2: Int16Array): void {
   const common = squareRoot(Math.floor(rest / 56));
@@ -66,7 +67,10 @@ export function fillNorm(out: Int16Array, rest: number, s2: Int16Array): void {
   for (let j = 0; j < 64; j++) if (s2[j]! & 1) out[j] = -out[j]!;
 }
 
-/** The K parts of a polynomial modulo X^(64K) + 1: part k has the coefficients k, k + K, k + 2K, ... */
+/**
+ * Writes the K stride parts of a polynomial modulo X^(64K) + 1: part k has the coefficients k, k +
+ * K, ...
+ */
 function writeParts(out: Int16Array, to: number, s: Int16Array, K: number): void {
   for (let k = 0; k < K; k++) {
     const at = to + 64 * k;
@@ -74,8 +78,8 @@ function writeParts(out: Int16Array, to: number, s: Int16Array, K: number): void
   }
 }
 
-/** S: the parts of s1 and s2 and the filling, item after item. */
-export function writeS(
+/** S: the parts of s1 and s2, and epsilon, item after item. */
+export function smallsOfItems(
   lab: Labrador,
   set: ParameterSet,
   items: readonly Decoded[],
@@ -84,17 +88,21 @@ export function writeS(
   const S = lab.smalls(width * items.length);
   const out = lab.i16(S);
   const K = (width - 1) / 2;
+  const betaSq = BETA_SQ[degreeOf(set)];
   for (const [i, { s1, s2 }] of items.entries()) {
     const base = 64 * width * i;
     writeParts(out, base, s1, K);
     writeParts(out, base + 64 * K, s2, K);
     const at = base + 64 * 2 * K;
-    fillNorm(out.subarray(at, at + 64), BETA_SQ[degreeOf(set)] - normSq(s1) - normSq(s2), s2);
+    fillNorm(out.subarray(at, at + 64), betaSq - sumOfSquares(s1) - sumOfSquares(s2), s2);
   }
   return S;
 }
 
-/** W_i0, W_i1 of items: w_i = <s, sigma(s)> - beta^2 of the `width` polynomials at each address. */
+/**
+ * W_i0, W_i1 of items: the digits of <s, sigma(s)> - beta^2 of the `width` polynomials at each
+ * address.
+ */
 export function normDigits(
   lab: Labrador,
   set: ParameterSet,
@@ -102,13 +110,14 @@ export function normDigits(
   width: number,
 ): Int16Array<ArrayBuffer> {
   return lab.scope(() => {
-    const digits = lab.smalls(2 * addresses.length);
+    const digits = lab.smalls(NORM_DIGITS * addresses.length);
     const w = lab.coefs(1);
     const betaSq = BigInt(BETA_SQ[degreeOf(set)]);
     for (const [i, at] of addresses.entries()) {
       lab.kernels.selfProduct(w.at, at, width);
       lab.i64(w)[0]! -= betaSq;
-      lab.kernels.decompose(digits.at + 2 * SMALL * i, SMALL, w.at, 2, 13);
+      const to = digits.at + NORM_DIGITS * SMALL_BYTES * i;
+      lab.kernels.decompose(to, SMALL_BYTES, w.at, NORM_DIGITS, NORM_DIGIT_BITS);
     }
     return lab.i16(digits).slice();
   });

@@ -1,31 +1,26 @@
 /**
- * Level 0 for the verifier (docs/protocol.md, 7): the constraints of the relation as one, folded over the rows, in one pass over the
- * places of some columns. S and Y have their places at the same columns.
+ * Level 0 for the verifier (docs/protocol.md, 7): the constraints of the relation, combined into
+ * one and folded over the rows, in one pass over the places of some columns. S and Y have their
+ * places at the same columns.
  */
 import { decodePublicKey, hashToPoint } from '../../../falcon/points.ts';
-import type { Forms, Labrador, Vecs } from '../../wasm.ts';
-import {
-  clearRest,
-  FORM,
-  prepareOmega,
-  prepareTheta,
-  Seed,
-  SMALL,
-  samplePsi,
-} from '../challenges.ts';
+import { FORM_BYTES, type Forms, type Labrador, SMALL_BYTES, type Vecs } from '../../wasm.ts';
+import { prepareOmega, prepareTheta, Seed, samplePsi } from '../challenges.ts';
 import { type Columns, placesOfPart, placesWithin, runsWithin } from '../columns.ts';
+import { FALCON_Q, FUNCTIONALS, LIFTS, NORM_DIGIT_BITS } from '../constants.ts';
+import { clearRest, constantForm, formAt } from '../forms.ts';
 import { Functionals, partsBytes } from '../functionals.ts';
 import { type ItemsShape, itemsWithin } from '../itemColumns.ts';
-import { STREAM } from '../labels.ts';
 import { Links } from '../links.ts';
 import { type Values, valuesOf } from '../ring.ts';
-import { degreeOf, FUNCTIONALS, firstRows, LIFTS, P, paddingOfZero } from '../shapes.ts';
-import { constantForm, Folding, formAt, rowsOf } from './folding.ts';
-import { type OpenSeeds, openChallenges, openSeeds } from './openSeeds.ts';
-import { padRuns } from './reduceLifts.ts';
+import { degreeOf, firstRowOfY, firstRows, PART, paddingOfZero } from '../shapes.ts';
+import { STREAM } from '../transcript.ts';
+import { Folding } from './folding.ts';
+import { type OpenSeeds, openSeeds } from './openSeeds.ts';
+import { reducePadding } from './reduceLifts.ts';
 import type { FirstSeeds } from './replay.ts';
 
-/** What is proved about an item. */
+/** An item as the verifier knows it. */
 export interface StatedItem {
   readonly publicKey: Uint8Array;
   readonly message: Uint8Array;
@@ -37,30 +32,26 @@ export interface ItemsFold {
   readonly columns: Columns;
   readonly seeds: FirstSeeds;
   readonly counter: number;
-  /** those of `itemsWithin` */
+  /** the items of `itemsWithin` */
   readonly items: readonly StatedItem[];
 }
 
 export interface FoldedItems {
   /** phi_z of these columns */
   readonly phi: Values;
-  /** <rho_j, c>, and the sum of alpha_i, over the items whose first place is here */
+  /** <rho_j, c>, summed over the items whose first place is here */
   readonly sums: readonly number[];
+  /** alpha_i, likewise */
   readonly alphas: Int32Array<ArrayBuffer>;
 }
 
-/** Columns that are worked on at a time, a multiple of 32. */
+/** Columns in work at the same time, a multiple of 32. */
 const RUN = 64;
-/** Parts of the witness. */
-const [S, W, Y] = [0, 1, 2] as const;
-
-/** w_i = W_{i,0} + 2^13 W_{i,1}. */
-const NORM_DIGIT_BITS = 13n;
 
 /**
- * Yields how much is done.
+ * Folds the columns; yields how much is done.
  *
- * @returns undefined if a key is none of this set
+ * @returns undefined if a key is not a key of this set
  */
 export function* foldItems(
   lab: Labrador,
@@ -68,22 +59,22 @@ export function* foldItems(
 ): Generator<number, FoldedItems | undefined> {
   const { shape, columns, seeds } = fold;
   const { level, count, bucket } = shape;
-  const open = openSeeds(lab, seeds, 0);
+  const open = openSeeds(lab, seeds, 0, level.r);
   const width = columns.to - columns.from;
-  const folding = new Folding(lab, openChallenges(lab, seeds, open, 0, level.r), width);
+  const folding = new Folding(lab, open, width);
   const alphas = new Alphas(lab, new Seed(lab, seeds.alpha, 0), count);
   const places = new FirstPlaces(lab, fold, alphas, new Seed(lab, seeds.rho, 0), open.lift);
 
   prepareOmega(lab, open.lift);
   prepareTheta(lab, open.lift);
-  const rows = placesWithin(placesOfPart(level, S, shape.width * count, 0), columns);
+  const rows = placesWithin(placesOfPart(level, PART.S, shape.width * count, 0), columns);
   for (const [i, { row, number, count }] of rows.entries()) {
     if (!places.foldRow(folding, open, row, number, count)) return undefined;
     yield (i + 1) / (rows.length + 1);
   }
   foldNorms(folding, shape, columns, open, alphas);
   const padding = paddingOfZero({ levels: [level], bucket, width: shape.width }, count);
-  padRuns(folding, open.combine, level.n, runsWithin(padding, columns), columns.from);
+  reducePadding(folding, open.combine, level.n, runsWithin(padding, columns), columns.from);
 
   return lab.scope(() => {
     const phi = lab.coefs(width);
@@ -92,7 +83,7 @@ export function* foldItems(
   });
 }
 
-/** alpha_i, each made when it is first wanted. Lives as long as the scope in which it is made. */
+/** alpha_i, each made when it is first needed. Lives as long as the scope in which it is made. */
 class Alphas {
   readonly #lab: Labrador;
   readonly #seed: Seed;
@@ -103,14 +94,14 @@ class Alphas {
   constructor(lab: Labrador, seed: Seed, count: number) {
     this.#lab = lab;
     this.#seed = seed;
-    this.#forms = lab.room(FORM * count);
-    this.#small = lab.room(SMALL);
+    this.#forms = lab.room(FORM_BYTES * count);
+    this.#small = lab.room(SMALL_BYTES);
     this.#isMade = new Uint8Array(count);
   }
 
-  /** Address of the NTT form. */
+  /** The address of the NTT form. */
   form(item: number): number {
-    const at = this.#forms + FORM * item;
+    const at = this.#forms + FORM_BYTES * item;
     if (this.#isMade[item] === 0) {
       this.#sample(item);
       this.#lab.kernels.smallToForm(at, this.#small);
@@ -119,6 +110,7 @@ class Alphas {
     return at;
   }
 
+  /** sum += alpha_i */
   addTo(sum: Int32Array, item: number): void {
     this.#sample(item);
     const values = new Int16Array(this.#lab.kernels.memory.buffer, this.#small, 64);
@@ -140,16 +132,17 @@ class FirstPlaces {
   readonly #alphas: Alphas;
   readonly #functionals: Functionals;
   readonly #links: Links;
-  /** the links of the item at hand, on Y and on S */
+  /** the links of the current item on Y */
   readonly #onY: number;
+  /** the links of the current item on S */
   readonly #onS: number;
-  /** where each item stands among those at hand */
+  /** the index of each item among `items` */
   readonly #places = new Map<number, number>();
-  /** parts of the functionals of one item */
+  /** the parts of the functionals of the current item */
   readonly #rho: number;
   readonly #nothing: Int16Array;
   #item = -1;
-  /** F of the three lifts at S but for the links, those, and what is at Y */
+  /** F of the three lifts at S without the links, then the links at S, then those at Y */
   readonly #staging: Vecs;
 
   constructor(lab: Labrador, fold: ItemsFold, alphas: Alphas, rho: Seed, lift: Seed) {
@@ -165,8 +158,8 @@ class FirstPlaces {
     this.#functionals = new Functionals(lab, rho, n);
     this.#rho = lab.room(FUNCTIONALS * partsBytes(n));
     this.#links = new Links(lab, lift, shape.width);
-    this.#onY = lab.room(FORM);
-    this.#onS = lab.room(FORM);
+    this.#onY = lab.room(FORM_BYTES);
+    this.#onS = lab.room(FORM_BYTES);
     this.#staging = lab.vecs(LIFTS + 2, RUN);
   }
 
@@ -175,15 +168,20 @@ class FirstPlaces {
     return this.#functionals.sums();
   }
 
-  /** Places `first` to `first + used - 1`, which begin in column 0, of a row of S, and the row of Y beside it. @returns false for a bad key */
+  /**
+   * Folds places `first` to `first + used - 1` of a row of S, the first of which is in column 0,
+   * and the row of Y beside it.
+   *
+   * @returns false for a bad key
+   */
   foldRow(folding: Folding, seeds: OpenSeeds, row: number, first: number, used: number): boolean {
     const lab = this.#lab;
     const { level, width } = this.#fold.shape;
-    const rowOfY = firstRows(level)[Y]! + row;
+    const rowOfY = firstRowOfY(level) + row;
     return lab.scope(() => {
       const { c, beta } = folding;
       const coefficients = [...folding.lifted(row), formAt(c, row), formAt(c, rowOfY)];
-      const vectors = rowsOf(lab, this.#staging);
+      const vectors = lab.addresses(this.#staging);
       const [onS, onY] = vectors.slice(LIFTS) as [number, number];
       this.#startLifts(seeds, vectors.slice(0, LIFTS));
       for (let from = 0; from < used; from += RUN) {
@@ -207,7 +205,7 @@ class FirstPlaces {
     });
   }
 
-  /** Tells the module what stays the same over a row. */
+  /** Gives the module all that stays the same over a row. */
   #startLifts({ jl }: OpenSeeds, vectors: readonly number[]): void {
     const { kernels } = this.#lab;
     const { shape, counter } = this.#fold;
@@ -219,7 +217,10 @@ class FirstPlaces {
     ]);
   }
 
-  /** Places come in order, so that every item comes once, and counts once: where its first place is. */
+  /**
+   * Readies the links and functionals of an item. It counts for the sums where its first place is,
+   * and so once.
+   */
   #prepareItem(item: number, isFirst: boolean, beta: Forms): boolean {
     if (item === this.#item) return true;
     this.#item = item;
@@ -228,8 +229,8 @@ class FirstPlaces {
     const h = decodePublicKey(shape.set, publicKey);
     if (typeof h === 'string') return false;
     if (isFirst) this.#alphas.addTo(this.alphas, item);
-    // the sums become those of <rho_i, c_i>
-    const c = isFirst ? centred(hashToPoint(shape.set, salt, message)) : this.#nothing;
+    // The sums are those of <rho_i, c_i>.
+    const c = isFirst ? centredResidues(hashToPoint(shape.set, salt, message)) : this.#nothing;
     this.#functionals.write(item, h, this.#rho, c);
     this.#links.combined(item, this.#alphas.form(item), beta, this.#onY, this.#onS);
     return true;
@@ -237,16 +238,16 @@ class FirstPlaces {
 }
 
 /** Residues mod p, as integers from -(p - 1)/2 to (p - 1)/2. */
-function centred(residues: Uint16Array): Int16Array {
+function centredResidues(residues: Uint16Array): Int16Array {
   const out = new Int16Array(residues.length);
   for (let i = 0; i < out.length; i++) {
     const x = residues[i]!;
-    out[i] = x > P >> 1 ? x - P : x;
+    out[i] = x > FALCON_Q >> 1 ? x - FALCON_Q : x;
   }
   return out;
 }
 
-/** W: psi of the lifts, and alpha of the norms, at both digits of w_i. */
+/** Folds W: psi of the lifts and -alpha of N1, at both digits of w_i. */
 function foldNorms(
   folding: Folding,
   { level, bucket, count }: ItemsShape,
@@ -257,15 +258,15 @@ function foldNorms(
   const { lab, beta } = folding;
   const { kernels } = lab;
   const { n } = level;
-  const firstRow = firstRows(level)[W]!;
+  const firstRow = firstRows(level)[PART.W]!;
   const isHere = (place: number): boolean => place % n >= columns.from && place % n < columns.to;
   const add = (place: number, form: number): void =>
     folding.add(firstRow + Math.floor(place / n), (place % n) - columns.from, form);
   lab.scope(() => {
     const psi = lab.coefs(1);
     lab.i64(psi).fill(0n);
-    const [sum, form] = [lab.room(FORM), lab.room(FORM)];
-    const shift = constantForm(lab, 1n << NORM_DIGIT_BITS);
+    const [sum, form] = [lab.room(FORM_BYTES), lab.room(FORM_BYTES)];
+    const shift = constantForm(lab, 1n << BigInt(NORM_DIGIT_BITS));
     const negative = constantForm(lab, -1n);
     for (let i = 0; i < count; i++) {
       const [low, high] = [isHere(i), isHere(bucket + i)];

@@ -1,22 +1,23 @@
 /**
- * What a level leaves to the next one: the constraints E1 to E6 on its output (docs/protocol.md, 10.1), folded over the rows of the next
- * level at once.
+ * The constraints E1 to E6 that a level leaves to the next one (docs/protocol.md, 10.1), folded
+ * over the rows of the next level at once. The prover's twin is `../prover/carry.ts`.
  */
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
-import type { Forms, Labrador, Vecs } from '../../wasm.ts';
-import { FORM, type Seed } from '../challenges.ts';
-import { SHORT } from '../labels.ts';
+import { FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
+import { type Seed, shortForms } from '../challenges.ts';
+import { constantForm, formAt } from '../forms.ts';
 import { firstRows, pairIndex, piecesOf } from '../shapes.ts';
-import { addProduct, constantForm, type Folding, formAt, scaled, shortForms } from './folding.ts';
+import { SHORT } from '../transcript.ts';
+import { addProduct, type Folding, scaled } from './folding.ts';
 import {
-  addOuter,
   type Challenges,
   type Claim,
   type FoldedKeys,
-  Part,
-  putGarbage,
-  putInner,
+  PartForms,
   type QuadraticTerm,
+  reduceGarbage,
+  reduceInner,
+  reduceOuter,
 } from './reduceConstraints.ts';
 
 /**
@@ -24,7 +25,7 @@ import {
  *
  * @returns a_ab of this level
  */
-export function foldClaim(
+export function reduceCarry(
   folding: Folding,
   shape: Shape,
   claim: Claim,
@@ -46,24 +47,30 @@ export function foldClaim(
     };
     const c: Forms = { kind: 'forms', at: lab.put(claim.c), count: level.r };
     const pieces = piecesOf(level, outers);
-    const v = new Part(lab, shape.rows[level.f]!, shape.n);
-    // E3 and E5 on z, before digits and signs: phi_z, and A folded
-    const z = new Part(lab, shape.rows[0]!, shape.n);
+    const v = new PartForms(lab, shape.rows[level.f]!, shape.n);
+    // E3 and E5 on z, before digits and signs: phi_z, and the folded A.
+    const z = new PartForms(lab, shape.rows[0]!, shape.n);
     z.putValues(claim.phi);
-    const foldedA = new Part(lab, shape.rows[0]!, shape.n);
+    const foldedA = new PartForms(lab, shape.rows[0]!, shape.n);
     foldedA.putBlocks(0, folded.inner);
-    const more = new Part(lab, shape.rows[level.f]!, shape.n);
+    const more = new PartForms(lab, shape.rows[level.f]!, shape.n);
 
-    addOuter(lab, v, claim, pieces, folded.outer, challenges, b);
-    putInner(lab, more, claim, c, challenges);
-    putGarbage(lab, more, claim, pieces, c, challenges);
+    reduceOuter(lab, v, claim, pieces, folded.outer, challenges, b);
+    reduceInner(lab, more, claim, c, challenges);
+    reduceGarbage(lab, more, claim, pieces, c, challenges);
     addProduct(lab, b, challenges.gamma, claim.b);
     foldParts(folding, shape, level, [z.vecs, foldedA.vecs], [v.vecs, more.vecs]);
-    return quadraticOf(lab, shape, level, challenges.delta);
+    return quadraticOfSquares(lab, shape, level, challenges.delta);
   });
 }
 
-/** The rows of z_0, z_1, ... have phi = -2^(b i) z in common; those of v have their own. Both z and v are sums. */
+/**
+ * Folds the parts: equal rows of z_0, z_1, ... have the form of z, times -2^(b i); rows of v have
+ * their own.
+ *
+ * @param z the summands of the form on z
+ * @param v the summands of the form on v
+ */
 function foldParts(
   folding: Folding,
   shape: Shape,
@@ -77,9 +84,9 @@ function foldParts(
     const vectors: number[] = [];
     const coefficients: number[] = [];
     const negative = Array.from({ length: f }, (_, i) => constantForm(lab, -(1n << BigInt(b * i))));
-    const form = lab.room(FORM);
+    const form = lab.room(FORM_BYTES);
     for (let row = 0; row < shape.rows[0]!; row++) {
-      const coefficient = lab.room(FORM, true);
+      const coefficient = lab.room(FORM_BYTES, true);
       for (let i = 0; i < f; i++) {
         lab.kernels.mulForm(form, formAt(c, first[i]! + row), negative[i]!);
         lab.kernels.addForm(coefficient, coefficient, form);
@@ -99,8 +106,8 @@ function foldParts(
   });
 }
 
-/** a_ab from -delta <z, z>. */
-function quadraticOf(
+/** a_ab of -delta <z, z>. */
+function quadraticOfSquares(
   lab: Labrador,
   shape: Shape,
   { f, b }: OrdinaryLevel,

@@ -1,37 +1,39 @@
 /**
- * Constraints E1 to E6 as linear forms on z and v (docs/protocol.md, 10.1), each times its short challenge, and what of them stands on the
- * right side.
+ * The constraints E1 to E6 as linear forms on v (docs/protocol.md, 10.1), each times its short
+ * challenge, and their right sides.
  */
 import type { OrdinaryLevel } from '../../parameters/rows.ts';
-import type { Forms, Labrador, Vecs } from '../../wasm.ts';
-import { COEFS, FORM } from '../challenges.ts';
-import { Q_BITS } from '../encode.ts';
-import { someForms } from '../foldKeys.ts';
-import { type Blocks, coefsOf, type Values, vecOf } from '../ring.ts';
-import { firstRows, type Pieces, Q } from '../shapes.ts';
-import { addProduct, addToColumn, constantForm, formAt, scaled } from './folding.ts';
+import { COEFS_BYTES, FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
+import { Q, Q_BITS } from '../constants.ts';
+import { formAt, powerForms } from '../forms.ts';
+import { type Blocks, coefsOf, slice, type Values, vecOfBlocks } from '../ring.ts';
+import { columnsOfB, type Pieces } from '../shapes.ts';
+import { addProduct, addToColumn, scaled } from './folding.ts';
 
-/** a_ab of one pair; pairs with a factor in common share the array. */
+/** a_ab of one pair. Pairs with the same value share the array. */
 export interface QuadraticTerm {
   readonly pair: number;
   readonly factor: BigInt64Array;
 }
 
-/** The public values of a level after its last challenge; polynomials mod q, centred or not. */
+/**
+ * The claim of a level: its public values after the last challenge. Polynomials are mod q, centred
+ * or not.
+ */
 export interface Claim {
   readonly number: number;
   readonly level: OrdinaryLevel;
-  /** forms of c_a, as bytes */
+  /** NTT forms of c_a, as bytes */
   readonly c: Uint8Array;
   readonly phi: Values;
   readonly quadratic: readonly QuadraticTerm[];
   readonly b: BigInt64Array;
-  /** u' as sent: u'_A, u'_B, u'_2 or u'_1, u'_2 */
+  /** u' as it was sent: u'_A, u'_B, u'_2 or u'_1, u'_2 */
   readonly outer: readonly Uint8Array[];
 }
 
-/** Polynomials of a part in rows of n columns. */
-export class Part {
+/** The linear forms on a part, in rows of n columns. */
+export class PartForms {
   readonly vecs: Vecs;
   readonly #lab: Labrador;
   readonly #scratch: number;
@@ -39,9 +41,10 @@ export class Part {
   constructor(lab: Labrador, rows: number, n: number) {
     this.#lab = lab;
     this.vecs = lab.vecs(rows, n);
-    this.#scratch = lab.room(FORM);
+    this.#scratch = lab.room(FORM_BYTES);
   }
 
+  /** A place gains a form. */
   add(place: number, form: number): void {
     const { vecs } = this;
     const row = Math.floor(place / vecs.columns);
@@ -49,36 +52,36 @@ export class Part {
     addToColumn(this.#lab, this.#scratch, at, place % vecs.columns, form);
   }
 
-  /** Polynomials mod q in the place of what is there, from the first place on. */
+  /** Sets the places from the first one on to polynomials mod q. */
   putValues(values: Values): void {
     const lab = this.#lab;
     lab.scope(() => {
       const { at, count } = coefsOf(lab, [values]);
       this.#eachRun(0, count, (row, column, done, here) =>
-        lab.kernels.coefsToVec(row, column, at + COEFS * done, COEFS, here),
+        lab.kernels.coefsToVec(row, column, at + COEFS_BYTES * done, COEFS_BYTES, here),
       );
     });
   }
 
-  /** Polynomials in NTT form in the place of what is there, from a place on. */
+  /** Sets the places from `place` on to polynomials in NTT form. */
   putBlocks(place: number, blocks: Blocks): void {
     const lab = this.#lab;
     lab.scope(() => {
-      const { at, columns } = vecOf(lab, blocks);
+      const { at, columns } = vecOfBlocks(lab, blocks);
       this.#eachRun(place, columns, (row, column, done, here) =>
         lab.kernels.copyColumns(row, column, at, done, here),
       );
     });
   }
 
-  /** Multiples of a form by others in the place of what is there, from a place on. */
+  /** Sets the places from `place` on to multiples of a form. */
   putMultiples(place: number, form: number, by: Forms): void {
     this.#eachRun(place, by.count, (row, column, done, here) =>
       this.#lab.kernels.multiplesToVec(row, column, here, form, formAt(by, done)),
     );
   }
 
-  /** Places `place` to `place + count - 1`, row by row. */
+  /** Visits places `place` to `place + count - 1`, row by row. */
   #eachRun(
     place: number,
     count: number,
@@ -101,38 +104,47 @@ export interface FoldedKeys {
   readonly outer: readonly Blocks[];
 }
 
-/** Challenges of E1 to E6, in NTT form. */
+/** The challenges of E1 to E6, in NTT form. */
 export interface Challenges {
   readonly outer: Forms;
   readonly garbage: Forms;
   readonly amortised: Forms;
+  /** of E4 */
   readonly delta: number;
+  /** of E6 */
   readonly gamma: number;
 }
 
-/** E1 and E2: folded keys on v_t, v_g, v_h, the cut parts, and what was sent. Comes first: `v` is zero. */
-export function addOuter(
+/**
+ * E1 and E2: folded keys on v_t, v_g and v_h, the bits that were cut off, and what stands for u.
+ * `v` must be zero.
+ */
+export function reduceOuter(
   lab: Labrador,
-  v: Part,
+  v: PartForms,
   { number, level, outer }: Claim,
   pieces: Pieces,
   keys: readonly Blocks[],
   challenges: Challenges,
   b: number,
 ): void {
-  const { fu, kappa, kappa1, r, cut } = level;
+  const { kappa1, cut } = level;
   const firsts = outer.length - 1;
-  const rowsOfA = number === 0 ? firstRows(level)[2]! : r; // rows that u_A (or u_1) commits to
   const byOuter = outer.map((_, i) =>
-    i < firsts ? someForms(challenges.outer, i * kappa1, kappa1) : challenges.garbage,
+    i < firsts ? slice(challenges.outer, i * kappa1, kappa1) : challenges.garbage,
   );
-  const split = rowsOfA * fu * kappa;
-  const places = [pieces.t, ...(number === 0 ? [pieces.t + split] : []), pieces.g, pieces.h];
-  for (const [i, place] of places.entries()) v.putBlocks(place, keys[i]!);
+  let atT = pieces.t;
+  const placesOfT = columnsOfB(level, number).map((columns) => {
+    atT += columns;
+    return atT - columns;
+  });
+  for (const [i, place] of [...placesOfT, pieces.g, pieces.h].entries()) {
+    v.putBlocks(place, keys[i]!);
+  }
 
   lab.scope(() => {
     const coefs = lab.coefs(1);
-    const form = lab.room(FORM);
+    const form = lab.room(FORM_BYTES);
     const bytes = 8 * (Q_BITS - cut);
     for (const [i, sent] of outer.entries()) {
       const at = lab.put(sent);
@@ -149,34 +161,30 @@ export function addOuter(
   });
 }
 
-/** Forms of 2^(bits j), j < count. */
-const powers = (lab: Labrador, count: number, bits: number): number[] =>
-  Array.from({ length: count }, (_, j) => constantForm(lab, 1n << BigInt(bits * j)));
-
-/** E3 on v_t: sum of c_a t_a. Fills `v` there. */
-export function putInner(
+/** E3 on the digits of t: sum of c_a t_a. Sets `v` there. */
+export function reduceInner(
   lab: Labrador,
-  v: Part,
+  v: PartForms,
   { level: { fu, bu, kappa, r } }: Claim,
   c: Forms,
   { amortised }: Challenges,
 ): void {
   lab.scope(() => {
-    const product = lab.room(FORM);
-    const power = powers(lab, fu, bu);
+    const product = lab.room(FORM_BYTES);
+    const powers = powerForms(lab, fu, bu);
     for (let a = 0; a < r; a++) {
       for (let j = 0; j < fu; j++) {
-        lab.kernels.mulForm(product, formAt(c, a), power[j]!);
+        lab.kernels.mulForm(product, formAt(c, a), formAt(powers, j));
         v.putMultiples((a * fu + j) * kappa, product, amortised);
       }
     }
   });
 }
 
-/** E4, E5 and E6 on the digits of g and h. Fills `v` there. */
-export function putGarbage(
+/** E4, E5 and E6 on the digits of g and h. Sets `v` there. */
+export function reduceGarbage(
   lab: Labrador,
-  v: Part,
+  v: PartForms,
   { level, quadratic }: Claim,
   pieces: Pieces,
   c: Forms,
@@ -195,19 +203,20 @@ export function putGarbage(
         else kernels.addForm(h, h, gamma);
       }
     }
-    for (const [j, power] of powers(lab, fg, bg).entries()) {
-      v.putMultiples(pieces.g + j * pairs, power, onG);
+    const [powersG, powersU] = [powerForms(lab, fg, bg), powerForms(lab, fu, bu)];
+    for (let j = 0; j < fg; j++) {
+      v.putMultiples(pieces.g + j * pairs, formAt(powersG, j), onG);
     }
-    for (const [j, power] of powers(lab, fu, bu).entries()) {
-      v.putMultiples(pieces.h + j * pairs, power, onH);
+    for (let j = 0; j < fu; j++) {
+      v.putMultiples(pieces.h + j * pairs, formAt(powersU, j), onH);
     }
-    // gamma a_ab 2^(bg j): the factor is reduced before gamma comes
+    // gamma a_ab 2^(bg j): a_ab 2^(bg j) is reduced before it is multiplied by gamma.
     const known = new Map<BigInt64Array, number[]>();
     for (const { pair, factor } of quadratic) {
       let forms = known.get(factor);
       if (forms === undefined) {
         forms = Array.from({ length: fg }, (_, j) => {
-          const at = lab.room(FORM, true);
+          const at = lab.room(FORM_BYTES, true);
           addProduct(lab, at, gamma, scaled(factor, 1n << BigInt(bg * j)));
           return at;
         });

@@ -1,29 +1,34 @@
-/** A level after the first, or the tail's rows (docs/protocol.md, 8 and 9.3): all constraints as one, folded over the rows. */
+/**
+ * An ordinary level after the first, and the rows of the tail (docs/protocol.md, 8 and 9.3): all
+ * constraints combined into one, folded over the rows.
+ */
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
-import type { Forms, Labrador } from '../../wasm.ts';
-import { FORM, prepareOmega } from '../challenges.ts';
+import { FORM_BYTES, type Forms, type Labrador } from '../../wasm.ts';
+import { prepareOmega } from '../challenges.ts';
 import { type Columns, placesOfRows, placesWithin } from '../columns.ts';
-import type { OrdinaryFields } from '../encode.ts';
+import { LIFTS, ROWS_OF_PROJECTION } from '../constants.ts';
+import type { OrdinaryFields } from '../fields.ts';
+import { zeroForms } from '../forms.ts';
 import { projectionOf } from '../projection.ts';
 import { type Blocks, blocksOf, valuesOf } from '../ring.ts';
-import { LIFTS, paddingOf, ROWS_OF_PROJECTION } from '../shapes.ts';
-import { Folding, type FoldingChallenges, zeroForm } from './folding.ts';
-import { type OpenSeeds, openChallenges, openSeeds } from './openSeeds.ts';
+import { paddingOf } from '../shapes.ts';
+import { Folding } from './folding.ts';
+import { type OpenSeeds, openSeeds } from './openSeeds.ts';
 import type { ParsedOrdinary } from './parse.ts';
-import { foldClaim } from './reduceCarry.ts';
+import { reduceCarry } from './reduceCarry.ts';
 import type { Claim, FoldedKeys, QuadraticTerm } from './reduceConstraints.ts';
-import { addLifts, padRuns, weighted } from './reduceLifts.ts';
+import { reduceLifts, reducePadding, weighted } from './reduceLifts.ts';
 import type { LevelSeeds } from './replay.ts';
 
-/** phi_z, a_ab and b of a level, in the scope in which it was made. */
+/** phi_z, a_ab and b of a level. Lives as long as the scope in which it is made. */
 export interface Reduced {
   readonly folding: Folding;
   readonly quadratic: readonly QuadraticTerm[];
-  /** form */
+  /** the address of a form */
   readonly b: number;
 }
 
-/** What a level, ordinary or last, says about its projection. */
+/** The fields of any level, the tail included, that its projection and lifts need. */
 export type Projected = Pick<OrdinaryFields, 'b'> & { readonly y: Int32Array };
 
 /** The projection of a level in some columns. */
@@ -35,14 +40,13 @@ export interface RowsFold {
   readonly seeds: LevelSeeds;
 }
 
-/** phi_z of the projection's part of the lifts, in those columns (8.4). */
+/** phi_z of the projection's part of the lifts (8.4), in these columns. */
 export function foldRows(lab: Labrador, fold: RowsFold): Blocks {
   const { number, shape, columns, counter } = fold;
   return lab.scope(() => {
-    const open = openSeeds(lab, fold.seeds, number);
-    const challenges = openChallenges(lab, fold.seeds, open, number, shape.r);
+    const open = openSeeds(lab, fold.seeds, number, shape.r);
     const width = columns.to - columns.from;
-    const folding = new Folding(lab, challenges, width);
+    const folding = new Folding(lab, open, width);
     prepareOmega(lab, open.lift);
     const staging = lab.vecs(LIFTS, width);
     for (const { row, number, count } of placesWithin(placesOfRows(shape), columns)) {
@@ -52,7 +56,7 @@ export function foldRows(lab: Labrador, fold: RowsFold): Blocks {
   });
 }
 
-/** The claim of an ordinary level for the next one. */
+/** The claim of an ordinary level, from the claim of the level before. */
 export function reduceLevel(
   lab: Labrador,
   level: OrdinaryLevel,
@@ -64,10 +68,8 @@ export function reduceLevel(
 ): Claim {
   return lab.scope(() => {
     const number = before.number + 1;
-    const open = openSeeds(lab, seeds, number);
-    const challenges = openChallenges(lab, seeds, open, number, level.r);
-    const reduced = reduceRows(lab, level, before, keys, rows, fields, open, challenges);
-    const { folding, quadratic, b } = reduced;
+    const open = openSeeds(lab, seeds, number, level.r);
+    const { folding, quadratic, b } = reduceRows(lab, level, before, keys, rows, fields, open);
     const phi = lab.coefs(level.n);
     lab.kernels.vecToCoefs(phi.at, folding.sum.at, 0, level.n);
     const { c } = folding;
@@ -75,7 +77,7 @@ export function reduceLevel(
   });
 }
 
-/** Constraints of the claim, lifts and padding on rows of `shape`. */
+/** The constraints that the claim leaves, the lifts and the padding, on rows of `shape`. */
 export function reduceRows(
   lab: Labrador,
   shape: Shape,
@@ -84,25 +86,24 @@ export function reduceRows(
   rows: Blocks,
   { y, b: lifts }: Projected,
   seeds: OpenSeeds,
-  challenges: FoldingChallenges,
 ): Reduced {
-  const folding = new Folding(lab, challenges, shape.n);
-  const b = zeroForm(lab);
-  const quadratic = foldClaim(folding, shape, claim, keys, seeds.combine, b);
+  const folding = new Folding(lab, seeds, shape.n);
+  const b = zeroForms(lab, 1).at;
+  const quadratic = reduceCarry(folding, shape, claim, keys, seeds.combine, b);
   lab.scope(() => {
     const omega = prepareOmega(lab, seeds.lift);
     const projection = projectionOf(y);
     const constants = Array.from({ length: LIFTS }, (_, k) =>
       weighted(lab, omega + 8 * ROWS_OF_PROJECTION * k, projection),
     );
-    addLifts(lab, b, challenges.beta, lifts, constants);
+    reduceLifts(lab, b, seeds.beta, lifts, constants);
     folding.addBlocks(rows);
   });
-  padRuns(folding, seeds.combine, shape.n, paddingOf(shape));
+  reducePadding(folding, seeds.combine, shape.n, paddingOf(shape));
   return { folding, quadratic, b };
 }
 
-/** Copies of what the next level needs. */
+/** The claim of a level: copies of all that the next level needs. */
 export function claimOf(
   lab: Labrador,
   number: number,
@@ -116,7 +117,7 @@ export function claimOf(
     return {
       number,
       level,
-      c: lab.bytes(c.at, FORM * level.r).slice(),
+      c: lab.bytes(c.at, FORM_BYTES * level.r).slice(),
       phi,
       quadratic,
       b: lab.i64(right).slice(),

@@ -1,12 +1,16 @@
-/** What all levels share: the right sides of the lifts (docs/protocol.md, 7.6, 8.4, 10.1) and the padding (10.3). */
-import type { Forms, Labrador } from '../../wasm.ts';
-import { FORM, type Seed, sampleShorts } from '../challenges.ts';
-import { DEGREE, Q_BITS } from '../encode.ts';
-import { SHORT } from '../labels.ts';
-import { LIFTS, Q, type Run } from '../shapes.ts';
-import { addProduct, type Folding, formAt } from './folding.ts';
+/**
+ * The right sides of the lifts (docs/protocol.md, 7.6, 8.4, 10.1) and the padding (10.3), which
+ * every level has.
+ */
+import { FORM_BYTES, type Forms, type Labrador } from '../../wasm.ts';
+import { type Seed, sampleShorts } from '../challenges.ts';
+import { DEGREE, LIFTS, Q, Q_BITS } from '../constants.ts';
+import { formAt } from '../forms.ts';
+import type { Run } from '../shapes.ts';
+import { SHORT } from '../transcript.ts';
+import { addProduct, type Folding } from './folding.ts';
 
-/** Sum of weight_j value_j; the weights are i64 at an address. */
+/** The sum of weight_j value_j; the weights are i64 at an address. */
 export function weighted(
   lab: Labrador,
   weightsAt: number,
@@ -18,8 +22,10 @@ export function weighted(
   return sum;
 }
 
-/** b += sum of beta_k b^(k+1), whose constant coefficients are `constants` and not among the bytes. */
-export function addLifts(
+/**
+ * b += sum of beta_k b^(k+1). The constant coefficients are `constants`; `bytes` has the others.
+ */
+export function reduceLifts(
   lab: Labrador,
   b: number,
   beta: Forms,
@@ -40,8 +46,11 @@ export function addLifts(
   });
 }
 
-/** The places of the runs gain their challenges; the folding begins at column `skipped`. */
-export function padRuns(
+/**
+ * The places of the runs gain their challenges. The first column of the folding is column
+ * `skipped`.
+ */
+export function reducePadding(
   folding: Folding,
   combine: Seed,
   n: number,
@@ -50,7 +59,7 @@ export function padRuns(
 ): void {
   const { lab } = folding;
   lab.scope(() => {
-    const form = lab.room(FORM);
+    const form = lab.room(FORM_BYTES);
     for (const { row, from, to } of runs) {
       for (let column = from; column < to; column++) {
         lab.scope(() => {

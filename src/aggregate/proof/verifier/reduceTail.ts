@@ -1,23 +1,25 @@
-/** The tail (docs/protocol.md, 9): the last row's values are recovered and compared with their seals. */
+/**
+ * The tail (docs/protocol.md, 9.4): recovers the values of the last row, and compares them with
+ * their seals.
+ */
 import { equal } from '../../../bytes.ts';
 import type { Parameters, TailLevel } from '../../parameters/rows.ts';
-import type { Labrador, Vecs } from '../../wasm.ts';
-import { COEFS, expandKeys, Seed, SUMS, sampleCs } from '../challenges.ts';
-import { DEGREE, packResidues, Q_BITS } from '../encode.ts';
-import { MATRIX, SEAL } from '../labels.ts';
+import { COEFS_BYTES, type Labrador, SUM_BYTES, type Vecs } from '../../wasm.ts';
+import { packResidues } from '../bits.ts';
+import { expandKeys, Seed, sampleCs } from '../challenges.ts';
+import { DEGREE, LIFTS, Q, Q_BITS } from '../constants.ts';
 import type { Blocks } from '../ring.ts';
-import { LIFTS, Q } from '../shapes.ts';
-import type { Transcript } from '../transcript.ts';
-import { Folding, type FoldingChallenges } from './folding.ts';
-import { type OpenSeeds, openChallenges, openSeeds } from './openSeeds.ts';
+import { MATRIX, SEAL, type Transcript } from '../transcript.ts';
+import { Folding } from './folding.ts';
+import { type OpenSeeds, openSeeds } from './openSeeds.ts';
 import type { ParsedTail } from './parse.ts';
 import type { Claim, FoldedKeys, QuadraticTerm } from './reduceConstraints.ts';
 import { reduceRows } from './reduceLevel.ts';
 import type { TailSeeds } from './replay.ts';
 import { add, inverse, multiply, type Poly, polyOf, subtract } from './tailRing.ts';
 
-/** What is computed in the module, mod q. */
-interface Sums {
+/** The values mod q that are computed in the module. */
+interface TailSums {
   /** A z + e, by row of A */
   readonly image: readonly Poly[];
   /** <z, z> */
@@ -29,8 +31,8 @@ interface Sums {
   readonly b: Poly;
 }
 
-/** @returns whether both seals come out as sent; the norm has been checked */
-export function verifyTail(
+/** Whether both seals come out as they were sent. The norm has been checked before. */
+export function reduceTail(
   lab: Labrador,
   { levels, tail }: Parameters,
   claim: Claim,
@@ -54,11 +56,11 @@ export function verifyTail(
   const lastT = recoverT(tail, sums, t, unit);
   const lastG = multiply(multiply(unit, unit), restOfSquare(tail, sums, g));
   transcript.st = seeds.stateOfT;
-  const sealT = transcript.seal(SEAL.t, residues([...lastT, lastG]));
+  const sealT = transcript.seal(SEAL.t, packPolys([...lastT, lastG]));
 
   const lastH = multiply(difference, restOfValue(tail, sums, g, unpack(lab, fields.h, Q_BITS)));
   transcript.st = seeds.stateOfH;
-  const sealH = transcript.seal(SEAL.h, residues([lastH]));
+  const sealH = transcript.seal(SEAL.h, packPolys([lastH]));
   return equal(sealT, fields.sealT) && equal(sealH, fields.sealH);
 }
 
@@ -71,37 +73,27 @@ function sumsOf(
   rows: Blocks,
   fields: ParsedTail,
   seeds: TailSeeds,
-): Sums {
+): TailSums {
   const { n, kappa } = tail;
-  const open = openSeeds(lab, seeds, number);
-  const challenges = openChallenges(lab, seeds, open, number, tail.r);
-  const { folding, quadratic, b } = reduceRows(
-    lab,
-    tail,
-    claim,
-    keys,
-    rows,
-    fields,
-    open,
-    challenges,
-  );
-  const onE = foldExtensions(lab, tail, challenges, open, fields.counter);
-  // the integers of the sum are brought below q before another product
+  const open = openSeeds(lab, seeds, number, tail.r);
+  const { folding, quadratic, b } = reduceRows(lab, tail, claim, keys, rows, fields, open);
+  const onE = foldExtensions(lab, tail, open, fields.counter);
+  // Reduced mod q before they are multiplied again.
   lab.kernels.reduceColumns(folding.sum.at, 0, n);
   lab.kernels.reduceColumns(onE.sum.at, 0, kappa);
 
   const z = integersToVec(lab, fields.z);
   const e = integersToVec(lab, fields.e);
   const sums = lab.sums(kappa + 2);
-  const square = { ...sums, at: sums.at + SUMS * kappa, count: 1 };
-  const value = { ...sums, at: sums.at + SUMS * (kappa + 1), count: 1 };
+  const square = { ...sums, at: sums.at + SUM_BYTES * kappa, count: 1 };
+  const value = { ...sums, at: sums.at + SUM_BYTES * (kappa + 1), count: 1 };
   lab.products({ ...sums, count: kappa }, expandKeys(lab, number, MATRIX.A, kappa, { to: n }), z);
   lab.products(square, z, z);
   lab.products(value, folding.sum, z);
   lab.products(value, onE.sum, e);
   const out = lab.coefs(kappa + 3);
   lab.kernels.manySumsToCoefs(out.at, sums.at, kappa + 2);
-  lab.kernels.formToCoefs(out.at + COEFS * (kappa + 2), b);
+  lab.kernels.formToCoefs(out.at + COEFS_BYTES * (kappa + 2), b);
   const smalls = sampleCs(lab, new Seed(lab, seeds.amortise, number), tail.r);
 
   const all = lab.i64(out);
@@ -118,19 +110,18 @@ function sumsOf(
   };
 }
 
-/** phi_e: e_a is the projection's alone (9.3). */
+/** phi_e: on e_a there is nothing but the projection's part of the lifts (9.3). */
 function foldExtensions(
   lab: Labrador,
   { n, kappa, r }: TailLevel,
-  challenges: FoldingChallenges,
-  { jl }: OpenSeeds,
+  open: OpenSeeds,
   counter: number,
 ): Folding {
-  const folding = new Folding(lab, challenges, kappa);
+  const folding = new Folding(lab, open, kappa);
   lab.scope(() => {
     const staging = lab.vecs(LIFTS, kappa);
     for (let a = 0; a < r; a++) {
-      folding.addProjection(staging, jl, counter, a, r * n + a * kappa, kappa);
+      folding.addProjection(staging, open.jl, counter, a, r * n + a * kappa, kappa);
     }
   });
   return folding;
@@ -143,13 +134,13 @@ function integersToVec(lab: Labrador, values: Int32Array): Vecs {
     const coefs = lab.coefs(count);
     const to = lab.i64(coefs);
     for (let i = 0; i < values.length; i++) to[i] = BigInt(values[i]!);
-    lab.kernels.coefsToVec(vec.at, 0, coefs.at, COEFS, count);
+    lab.kernels.coefsToVec(vec.at, 0, coefs.at, COEFS_BYTES, count);
   });
   return vec;
 }
 
-/** c_last^-1 (A z + e - sum over the other rows of c_a t_a) */
-function recoverT({ kappa, r }: TailLevel, sums: Sums, t: readonly Poly[], unit: Poly): Poly[] {
+/** t_last = c_last^-1 (A z + e - sum over the other rows of c_a t_a) */
+function recoverT({ kappa, r }: TailLevel, sums: TailSums, t: readonly Poly[], unit: Poly): Poly[] {
   return sums.image.map((image, i) => {
     let rest = image;
     for (let a = 0; a < r - 1; a++) {
@@ -159,8 +150,8 @@ function recoverT({ kappa, r }: TailLevel, sums: Sums, t: readonly Poly[], unit:
   });
 }
 
-/** <z, z> without the pairs that were sent: what c_last^2 g_last,last is */
-function restOfSquare({ r }: TailLevel, { square, c }: Sums, g: readonly Poly[]): Poly {
+/** c_last^2 g_last,last: <z, z> without the pairs that were sent. */
+function restOfSquare({ r }: TailLevel, { square, c }: TailSums, g: readonly Poly[]): Poly {
   let rest = square;
   for (let a = 0, pair = 0; a < r - 1; a++) {
     for (let b = a; b < r; b++, pair++) {
@@ -172,10 +163,10 @@ function restOfSquare({ r }: TailLevel, { square, c }: Sums, g: readonly Poly[])
   return rest;
 }
 
-/** What (c_last^2 - c_0^2) h_last,last is; h begins with pair 1. */
+/** (c_last^2 - c_0^2) h_last,last. The first polynomial of `h` is that of pair 1. */
 function restOfValue(
   { r }: TailLevel,
-  { value, c, quadratic, b }: Sums,
+  { value, c, quadratic, b }: TailSums,
   g: readonly Poly[],
   h: readonly Poly[],
 ): Poly {
@@ -194,14 +185,14 @@ function restOfValue(
   return subtract(rest, multiply(multiply(c[0]!, c[0]!), both));
 }
 
-/** Polynomials of `width` bits for a coefficient, whose `cut` low bits are missing. */
+/** Polynomials whose coefficients have `width` bits, after `cut` low bits were cut off. */
 function unpack(lab: Labrador, bytes: Uint8Array, width: number, cut = 0): Poly[] {
   const count = bytes.length / (8 * width);
   return lab.scope(() => {
     const coefs = lab.coefs(count);
     lab.kernels.unpackBits(coefs.at, lab.put(bytes), DEGREE * count, width, Q);
     for (let i = 0; i < count; i++) {
-      const at = coefs.at + COEFS * i;
+      const at = coefs.at + COEFS_BYTES * i;
       lab.kernels.restoreCut(at, at, cut);
     }
     return polynomials(lab.i64(coefs));
@@ -211,5 +202,6 @@ function unpack(lab: Labrador, bytes: Uint8Array, width: number, cut = 0): Poly[
 const polynomials = (values: Float64Array | BigInt64Array): Poly[] =>
   Array.from({ length: values.length / DEGREE }, (_, i) => polyOf(values, DEGREE * i));
 
-const residues = (list: readonly Poly[]): Uint8Array =>
+/** pack_44. */
+const packPolys = (list: readonly Poly[]): Uint8Array =>
   packResidues(list.flatMap((poly) => Array.from(poly, Number)));

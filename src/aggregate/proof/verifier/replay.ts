@@ -1,13 +1,20 @@
-/** The verifier's transcript (docs/protocol.md, 4): takes in what was sent, in its order, and gives the seeds of every level. */
-import { concat, fromHex } from '../../../bytes.ts';
+/**
+ * Replays the transcript (docs/protocol.md, 4): absorbs what was sent, in its order, and draws the
+ * seeds of every level.
+ */
 import type { Parameters } from '../../parameters/rows.ts';
-import { TABLE_SHA256 } from '../../parameters/table.ts';
-import { packResidues, projectionData } from '../encode.ts';
-import { ABSORB, SEED } from '../labels.ts';
-import type { Transcript } from '../transcript.ts';
+import {
+  ABSORB,
+  dataOfH,
+  dataOfStart,
+  dataOfT,
+  dataOfY,
+  SEED,
+  type Transcript,
+} from '../transcript.ts';
 import type { ParsedOrdinary, ParsedSection, ParsedTail } from './parse.ts';
 
-/** Seeds that every level has. */
+/** The seeds that every level has. */
 export interface LevelSeeds {
   readonly jl: Uint8Array;
   readonly lift: Uint8Array;
@@ -20,9 +27,10 @@ export interface FirstSeeds extends LevelSeeds {
   readonly rho: Uint8Array;
 }
 
-/** With the states under which the tail's two seals were made. */
 export interface TailSeeds extends LevelSeeds {
+  /** the state that the seal of t was made under */
   readonly stateOfT: Uint8Array;
+  /** the state that the seal of h was made under */
   readonly stateOfH: Uint8Array;
 }
 
@@ -36,25 +44,21 @@ export interface SectionSeeds {
 /** All seeds of a section of `count` items. */
 export function replay(
   transcript: Transcript,
-  { set, bucket }: Parameters,
+  parameters: Parameters,
   count: number,
   header: Uint8Array,
   { levels, tail }: ParsedSection,
 ): SectionSeeds {
-  const logn = Math.log2(set);
-  const start = concat(fromHex(TABLE_SHA256), Uint8Array.of(logn), u16(bucket), u16(count));
-  transcript.absorb(ABSORB.start, start);
+  transcript.absorb(ABSORB.start, dataOfStart(parameters, count));
   transcript.absorb(ABSORB.header, header);
   return {
-    first: replayFirst(transcript, levels[0]!),
-    ordinary: levels.slice(1).map((level) => replayOrdinary(transcript, level)),
+    first: replayLevelZero(transcript, levels[0]!),
+    ordinary: levels.slice(1).map((level) => replayLevel(transcript, level)),
     tail: replayTail(transcript, tail),
   };
 }
 
-const u16 = (x: number): Uint8Array => Uint8Array.of(x & 255, x >> 8);
-
-function replayFirst(transcript: Transcript, fields: ParsedOrdinary): FirstSeeds {
+function replayLevelZero(transcript: Transcript, fields: ParsedOrdinary): FirstSeeds {
   transcript.absorb(ABSORB.retry, Uint8Array.of(fields.retry));
   transcript.absorb(ABSORB.uA, fields.first[0]!);
   const alpha = transcript.seed(SEED.alpha);
@@ -64,7 +68,7 @@ function replayFirst(transcript: Transcript, fields: ParsedOrdinary): FirstSeeds
   return { alpha, rho, jl, ...replayRest(transcript, fields) };
 }
 
-function replayOrdinary(transcript: Transcript, fields: ParsedOrdinary): LevelSeeds {
+function replayLevel(transcript: Transcript, fields: ParsedOrdinary): LevelSeeds {
   transcript.absorb(ABSORB.retry, Uint8Array.of(fields.retry));
   transcript.absorb(ABSORB.u1, fields.first[0]!);
   const jl = transcript.seed(SEED.jl);
@@ -72,7 +76,7 @@ function replayOrdinary(transcript: Transcript, fields: ParsedOrdinary): LevelSe
 }
 
 function replayRest(transcript: Transcript, fields: ParsedOrdinary): Omit<LevelSeeds, 'jl'> {
-  transcript.absorb(ABSORB.y, projectionData(fields.counter, fields.y, fields.w));
+  transcript.absorb(ABSORB.y, dataOfY(fields));
   const lift = transcript.seed(SEED.lift);
   transcript.absorb(ABSORB.b, fields.b);
   const combine = transcript.seed(SEED.combine);
@@ -83,13 +87,13 @@ function replayRest(transcript: Transcript, fields: ParsedOrdinary): Omit<LevelS
 function replayTail(transcript: Transcript, fields: ParsedTail): TailSeeds {
   transcript.absorb(ABSORB.retry, Uint8Array.of(fields.retry));
   const stateOfT = transcript.st;
-  transcript.absorb(ABSORB.t, concat(fields.t, packResidues(fields.g), fields.sealT));
+  transcript.absorb(ABSORB.t, dataOfT(fields));
   const jl = transcript.seed(SEED.jl);
-  transcript.absorb(ABSORB.y, projectionData(fields.counter, fields.y));
+  transcript.absorb(ABSORB.y, dataOfY(fields));
   const lift = transcript.seed(SEED.lift);
   transcript.absorb(ABSORB.b, fields.b);
   const combine = transcript.seed(SEED.combine);
   const stateOfH = transcript.st;
-  transcript.absorb(ABSORB.h, concat(fields.h, fields.sealH));
+  transcript.absorb(ABSORB.h, dataOfH(fields));
   return { jl, lift, combine, amortise: transcript.seed(SEED.amortise), stateOfT, stateOfH };
 }

@@ -1,27 +1,33 @@
-/** R_q with inverses, for the few values of the tail that need them (docs/protocol.md, 9.4). */
-import { Q } from '../shapes.ts';
+/**
+ * Arithmetic in R_q with inverses, for the few values of the tail that need it (docs/protocol.md,
+ * 9.4).
+ */
+import { DEGREE, Q } from '../constants.ts';
 
 /** 64 coefficients mod q, in [0, q). */
 export type Poly = BigInt64Array;
 
-const DEGREE = 64;
-/** Residues are multiplied as two halves of 22 bits: 128 products of halves are below 2^51, exact in numbers. */
+/**
+ * Residues are multiplied in halves of 22 bits: the sum of 128 products of halves is below 2^51,
+ * exact in a number.
+ */
 const HALF_BITS = 22n;
 const HALF = 2 ** 22;
 
+/** The representative in [0, q). */
 export function mod(x: bigint): bigint {
   const r = x % Q;
   return r < 0n ? r + Q : r;
 }
 
-/** Coefficients of either sign, reduced. */
+/** 64 coefficients of either sign, reduced. */
 export const polyOf = (x: ArrayLike<number | bigint>, from = 0): Poly =>
   BigInt64Array.from({ length: DEGREE }, (_, j) => mod(BigInt(x[from + j]!)));
 
 export const add = (a: Poly, b: Poly): Poly => a.map((x, j) => mod(x + b[j]!));
 export const subtract = (a: Poly, b: Poly): Poly => a.map((x, j) => mod(x - b[j]!));
 
-/** Of any degree, both of the same. */
+/** The product modulo X^degree + 1; both factors have the same degree. */
 export function multiply(a: Poly, b: Poly): Poly {
   const [aLow, aHigh] = halves(a);
   const [bLow, bHigh] = halves(b);
@@ -57,9 +63,10 @@ function addProducts(sums: Float64Array, a: Float64Array, b: Float64Array): void
 }
 
 /**
- * The inverse: x(X) x(-X) is a polynomial in X^2, so that of half the degree is enough.
+ * The inverse. x(X) x(-X) is a polynomial in X^2, so its inverse in the ring of half the degree is
+ * enough.
  *
- * @returns undefined if x is no unit
+ * @returns undefined if x is not a unit
  */
 export function inverse(x: Poly): Poly | undefined {
   const degree = x.length;
