@@ -17,4 +17,5 @@ run(`${root}node_modules/.bin/tsc`, '-p', 'tsconfig.build.json');
 for (const name of ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed']) {
   copyFileSync(`${root}build/${name}.wasm`, `${root}dist/${name}.wasm`);
 }
+copyFileSync(`${root}src/wasmModule.d.ts`, `${root}dist/wasmModule.d.ts`);
 chmodSync(`${root}dist/cli/main.js`, 0o755);

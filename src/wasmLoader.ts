@@ -131,7 +131,7 @@ const lacks = (message: string, cause?: unknown): CodedError =>
 function requireWebAssembly(): void {
   if (typeof WebAssembly === 'object') return;
   throw lacks(
-    'This host has no WebAssembly. Node’s --jitless and the Lockdown Mode of Safari take it away.',
+    'This host has no WebAssembly. Node’s --jitless and Safari’s Lockdown Mode switch it off.',
   );
 }
 
@@ -140,7 +140,7 @@ function refusal(cause: unknown, { file, setter }: ModuleSource): unknown {
   if (isStackOverflow(cause)) return cause;
   if (/memory|allocat/i.test(String(cause))) {
     return new CodedError('OUT_OF_MEMORY', {
-      message: 'This host gave no memory for a WebAssembly module',
+      message: 'This host has no memory left for a WebAssembly module',
       cause,
     });
   }
@@ -155,15 +155,15 @@ function refusal(cause: unknown, { file, setter }: ModuleSource): unknown {
     new WebAssembly.Module(Uint8Array.from(MAGIC));
   } catch {
     return lacks(
-      "This host forbids to compile WebAssembly. A page allows it by 'wasm-unsafe-eval' in the " +
-        `script-src of its Content-Security-Policy; a host that compiles ahead passes ${file} to ` +
-        `${setter}().`,
+      "This host forbids compiling WebAssembly. A page allows it with 'wasm-unsafe-eval' in the " +
+        'script-src of its Content-Security-Policy; a host that compiles ahead of time passes ' +
+        `${file} to ${setter}().`,
       cause,
     );
   }
   return lacks(
-    'This engine refuses the WebAssembly module. Where it only refuses to compile while it is ' +
-      'waited for, await ready() first.',
+    'This engine refuses the WebAssembly module. If it only refuses to compile it synchronously, ' +
+      'await ready() first.',
     cause,
   );
 }

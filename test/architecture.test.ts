@@ -71,7 +71,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
   // Entries that exist to be tested.
   { from: /^assembly\/test\//, self: 'assembly/test/', to: [/^assembly\//] },
   {
-    from: /^src\/(errors|intrinsics|arguments|bytes|wasmLoader)\.ts$/,
+    from: /^src\/(errors|intrinsics|arguments|bytes|wasmLoader|wasmModule\.d)\.ts$/,
     self: '',
     to: [/^src\/(errors|intrinsics)\.ts$/],
   },
