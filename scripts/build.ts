@@ -1,4 +1,7 @@
-/** Builds the package: WebAssembly modules, the bundle of the page, then `dist/` with JavaScript, types and the bare modules. */
+/**
+ * Builds the package: WebAssembly modules, the bundle of the page, then `dist/` with JavaScript,
+ * types and the bare modules.
+ */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { compilePackage } from './compilePackage.ts';

@@ -15,7 +15,7 @@ import {
   toFetchHandler,
   toNodeHandler,
 } from '../../src/middleware/index.ts';
-import { toTriple } from '../../src/wire/taskFile.ts';
+import { toTriple } from '../../src/wire/triple.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { SHORT_RUN } from '../support/run.ts';
 import { type OpenServer, openServer } from './servers.ts';

@@ -1,4 +1,6 @@
-/** zod, whose schemas can carry what the OpenAPI document says of them. Every schema of the service comes from this `z`. */
+/**
+ * zod with schemas that can carry OpenAPI descriptions. All schemas of the service use this `z`.
+ */
 import { extendZodWithOpenApi } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 
