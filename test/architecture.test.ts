@@ -155,7 +155,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate)\/index\.ts$/,
       /^src\/(threads|wire)\//,
-      /^(hono|zod|@asteasolutions\/zod-to-openapi)(\/|$)/,
+      /^(hono|zod)(\/|$)/,
       /^@noble\/hashes\//,
       /^node:/,
     ],

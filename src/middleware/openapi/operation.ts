@@ -3,8 +3,8 @@
  * methods of a path, the OpenAPI document, and the contract that tests check every answer against.
  */
 
+import type { z } from 'zod';
 import type { ErrorCode } from '../../errors.ts';
-import type { z } from './zod.ts';
 
 /** Groups of operations, in the order in which they are shown. */
 export const TAGS = {

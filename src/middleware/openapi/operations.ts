@@ -1,5 +1,6 @@
 /** The description of every endpoint in the document. The routes refer to it by name. */
 
+import { z } from 'zod';
 import type { ErrorCode } from '../../errors.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import {
@@ -23,7 +24,6 @@ import {
   waitingRecord,
 } from './examples.ts';
 import type { Operation, Parameter } from './operation.ts';
-import { z } from './zod.ts';
 
 /** Problems of requests whose body is read. */
 const READS_BODY = [
@@ -140,7 +140,7 @@ const FIXED = {
     description: 'Oldest first by default; stable while tasks arrive.',
     query: {
       limit: {
-        schema: z.int().min(1).max(1000).openapi({ default: 100 }),
+        schema: z.int().min(1).max(1000).meta({ default: 100 }),
         description: 'Largest number of tasks on a page',
         example: 100,
       },

@@ -9,12 +9,12 @@
  */
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import type { Context } from 'hono';
+import { z } from 'zod';
 import { CodedError } from '../../errors.ts';
 import type { PageConfig } from '../../wire/pageConfig.ts';
 import { resultKey } from '../blobs/blobStore.ts';
 import { contentSecurityPolicy, etagOf, type OpenHeaders, openAnswer } from '../http/page.ts';
 import type { Operation } from '../openapi/operation.ts';
-import { z } from '../openapi/zod.ts';
 import type { Settings } from '../options.ts';
 import type { Deps, Route } from '../routes/route.ts';
 import { ASSETS, type AssetName, TEMPLATE } from './assets.gen.ts';
