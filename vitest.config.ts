@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { defaultExclude, defineConfig } from 'vitest/config';
 import { ContractReporter } from './test/support/contract/reporter.ts';
 import { FactsReporter } from './test/support/factsReporter.ts';
@@ -18,6 +19,8 @@ export default defineConfig({
   test: {
     // Holds every answer of every service to the OpenAPI document.
     setupFiles: ['test/support/contract/setup.ts'],
+    // Many tests start commands: what Node has compiled for one of them serves the next.
+    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('build/compile-cache', import.meta.url)) },
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 120_000,

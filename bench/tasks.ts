@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { falcon512 } from '../src/falcon/index.ts';
-import { formatTaskFile } from '../src/wire/taskFile.ts';
+import { formatTaskFile } from '../src/wire/triple.ts';
 
 const COUNT = 1722;
 const TASKS = 4;

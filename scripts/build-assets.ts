@@ -2,7 +2,7 @@
  * Bundles the page that the service shows at `/v1/ui` into one module of the service:
  *
  *   src/page/main.ts         → app     the page itself, without the library's modules
- *   src/page/worker/main.ts  → worker  the library with its WebAssembly, loaded when it is first needed
+ *   src/page/worker/main.ts  → worker  the library with its WebAssembly, loaded on demand
  *   src/page/{style.css,icon.svg,index.html}
  *   → src/middleware/ui/assets.gen.ts
  *
@@ -21,7 +21,7 @@ import { header, isCurrent, ROOT, sha256, writeAtomically } from './generated.ts
 const PAGE = join(ROOT, 'src/page');
 const OUTPUT = 'src/middleware/ui/assets.gen.ts';
 
-/** Browsers of the last two years or so: `light-dark()` in the style is what asks for the latest ones. */
+/** Browsers of the last two years or so; `light-dark()` in the style needs the latest versions. */
 const TARGET = ['chrome123', 'firefox120', 'safari17.5'];
 
 /** Modules that do something by being loaded; package.json says of all others that they do not. */

@@ -3,6 +3,7 @@
  * do is told at the first call that needs it, never on import.
  */
 import { CodedError, isStackOverflow } from './errors.ts';
+import { moduleBytes } from './moduleEdits.ts';
 
 /**
  * `relaxed` uses relaxed SIMD instructions, on inputs for which they are exact; the results are the
@@ -33,7 +34,11 @@ export interface ModuleLoader {
 }
 
 /** What a loader is made of. */
-export interface ModuleSource extends Readonly<Record<ModuleName, string>> {
+export interface ModuleSource {
+  /** The plain build, in base64. */
+  readonly plain: string;
+  /** What makes the relaxed build of it, in base64: see moduleEdits.ts. */
+  readonly relaxed: string;
   /** File of the package that holds the module, for messages. */
   readonly file: string;
   /** Function that takes a compiled module, for messages. */
@@ -85,7 +90,8 @@ export function checkModule(name: unknown): ModuleName {
 /** The loader of a module. Nothing is compiled before the first instance. */
 export function moduleLoader(source: ModuleSource): ModuleLoader {
   const compiled: Partial<Record<ModuleName, WebAssembly.Module>> = {};
-  const bytes = (name: ModuleName) => fromBase64(source[name]);
+  const bytes = (name: ModuleName) =>
+    moduleBytes(source.plain, name === 'relaxed' ? source.relaxed : undefined);
 
   return Object.freeze({
     instantiate(name) {
@@ -166,22 +172,4 @@ function refusal(cause: unknown, { file, setter }: ModuleSource): unknown {
       'await ready() first.',
     cause,
   );
-}
-
-const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-
-/** Of our own text, and without `atob`, which bare realms do not have. */
-function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const values = new Uint8Array(128);
-  for (let i = 0; i < DIGITS.length; i++) values[DIGITS.charCodeAt(i)] = i;
-  const digit = (at: number): number => values[text.charCodeAt(at)]!;
-  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
-  const out = new Uint8Array((text.length / 4) * 3 - padding);
-  for (let i = 0, at = 0; at < out.length; i += 4) {
-    const word = (digit(i) << 18) | (digit(i + 1) << 12) | (digit(i + 2) << 6) | digit(i + 3);
-    out[at++] = word >> 16;
-    out[at++] = word >> 8;
-    out[at++] = word;
-  }
-  return out;
 }

@@ -14,8 +14,8 @@
  */
 import { CodedError } from '../errors.ts';
 import { bestModule, type ModuleName, moduleLoader } from '../wasmLoader.ts';
-import { MODULE as RELAXED_MODULE } from './labrador.relaxed.wasm.gen.ts';
-import { type LabradorExports, MODULE as PLAIN_MODULE } from './labrador.wasm.gen.ts';
+import { EDITS } from './labrador.relaxed.wasm.gen.ts';
+import { type LabradorExports, MODULE } from './labrador.wasm.gen.ts';
 
 export { bestModule, type ModuleName } from '../wasmLoader.ts';
 
@@ -61,8 +61,8 @@ const MAX_COMBINED = 32;
 const COEFFICIENT_PAIR_BYTES = 4 * FORM_BYTES;
 
 const loader = /* @__PURE__ */ moduleLoader({
-  plain: PLAIN_MODULE,
-  relaxed: RELAXED_MODULE,
+  plain: MODULE,
+  relaxed: EDITS,
   file: 'falconry/labrador.wasm',
   setter: 'useLabradorModule',
   landmark: 'xofStart',

@@ -10,8 +10,8 @@ import type { InputBytes } from '../arguments.ts';
 import { CodedError } from '../errors.ts';
 import { apply, fill, set, slice, subarray } from '../intrinsics.ts';
 import { bestModule, type ModuleName, moduleLoader } from '../wasmLoader.ts';
-import { MODULE as RELAXED_MODULE } from './falcon.relaxed.wasm.gen.ts';
-import { type FalconExports, MODULE as PLAIN_MODULE } from './falcon.wasm.gen.ts';
+import { EDITS } from './falcon.relaxed.wasm.gen.ts';
+import { type FalconExports, MODULE } from './falcon.wasm.gen.ts';
 
 /** Bytes of the regions, see assembly/falcon/layout.ts. */
 const SIZES = {
@@ -110,8 +110,8 @@ export const read = (region: Uint8Array<ArrayBuffer>, length: number): Uint8Arra
   slice(region, 0, length);
 
 const loader = /* @__PURE__ */ moduleLoader({
-  plain: PLAIN_MODULE,
-  relaxed: RELAXED_MODULE,
+  plain: MODULE,
+  relaxed: EDITS,
   file: 'falconry/falcon.wasm',
   setter: 'useFalconModule',
   landmark: 'hashInit',

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
-import { type TaskItem, toTriple } from '../../src/wire/taskFile.ts';
+import { type TaskItem, toTriple } from '../../src/wire/triple.ts';
 import { startService } from '../middleware/support.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { fact } from '../support/facts.ts';

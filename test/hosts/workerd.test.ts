@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { aggregate } from '../../src/aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import { encodeWireHex } from '../../src/wire/hex.ts';
-import { toTriple } from '../../src/wire/taskFile.ts';
+import { toTriple } from '../../src/wire/triple.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { fact } from '../support/facts.ts';
 import { installed, projectFolder, readRecipes } from './recipes.ts';

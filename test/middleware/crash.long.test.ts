@@ -18,7 +18,7 @@ import { createApiKey } from '../../src/middleware/keys/apiKeys.ts';
 import { STORE_FILE } from '../../src/middleware/options.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
-import { formatTaskFile, type TaskItem } from '../../src/wire/taskFile.ts';
+import { formatTaskFile, type TaskItem } from '../../src/wire/triple.ts';
 import { fact } from '../support/facts.ts';
 import type { News } from './fixtures/crashService.ts';
 import { makeItems } from './triples.ts';

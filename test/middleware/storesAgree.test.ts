@@ -10,7 +10,7 @@ import { expect, it } from 'vitest';
 import { memoryStore } from '../../src/middleware/stores/memory.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
 import type { AnswerHold, TaskStore } from '../../src/middleware/stores/taskStore.ts';
-import { TASK_STATES } from '../../src/middleware/task.ts';
+import { TASK_STATES } from '../../src/wire/taskStates.ts';
 import { NIGHTLY } from '../support/run.ts';
 
 const RUNS = NIGHTLY ? 1000 : 40;

@@ -12,3 +12,9 @@ declare module 'vitest' {
 
 /** Whether there are hours of time: `NIGHTLY ? 100_000 : 2_000`. */
 export const NIGHTLY: boolean = inject('run') === 'nightly';
+
+/**
+ * Whether this is the short run. A file whose longer cases ask for it is taken again by the long run: a file `x.long.test.ts`
+ * that does nothing but import `x.test.ts`.
+ */
+export const SHORT_RUN: boolean = inject('run') === 'short';

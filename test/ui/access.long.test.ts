@@ -53,7 +53,7 @@ async function everyView(
   await page.getByText('The file must be an array.').waitFor();
   await look('build, no task file');
   await drop('bad.json', withWrongSignature(someItems(4), 2));
-  await page.getByText('1 of 4 not valid').waitFor();
+  await page.getByText('1 of 4 invalid').waitFor();
   await page.getByText('4 items', { exact: true }).click();
   await look('build, invalid');
   await page.getByRole('button', { name: 'Empty it' }).click();
@@ -64,7 +64,7 @@ async function everyView(
   await look('task, failed');
   await open('Build');
   await page.getByRole('button', { name: 'Make test items' }).click();
-  await page.getByText(/^all verify/).waitFor();
+  await page.getByText(/^all valid/).waitFor();
   await page.getByRole('button', { name: 'Submit the task' }).click();
   await page.getByRole('heading', { name: 'What was saved' }).waitFor();
   await page.getByRole('button', { name: 'Verify in this browser' }).click();
@@ -248,7 +248,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await press('ArrowLeft');
     await tabTo('Make test items');
     await press('Enter');
-    await page.getByText(/^all verify/).waitFor();
+    await page.getByText(/^all valid/).waitFor();
     expect((await focused(page)).name).toBe('Make test items');
     await tabTo('The first 8 items');
     await press('Enter');
@@ -299,12 +299,12 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await page.getByRole('link', { name: 'Build a task' }).click();
     await page.getByRole('spinbutton', { name: 'Signatures' }).fill('3');
     await page.getByRole('button', { name: 'Make test items' }).click();
-    await page.getByText(/^all verify/).waitFor();
+    await page.getByText(/^all valid/).waitFor();
     await page.getByRole('button', { name: 'Submit the task' }).click();
     await page.getByRole('heading', { name: 'What was saved' }).waitFor();
     expect(await said()).toEqual(
       expect.arrayContaining([
-        'The key is good',
+        'The key was accepted',
         'Making test items',
         '3 test items made; every signature verified',
         'Submitted',

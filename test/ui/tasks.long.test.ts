@@ -132,7 +132,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await page.goto(`${idle.address}/v1/ui#build`);
     await page.getByRole('spinbutton', { name: 'Signatures' }).fill('600');
     await page.getByRole('button', { name: 'Make test items' }).click();
-    await page.getByText(/^all verify/).waitFor();
+    await page.getByText(/^all valid/).waitFor();
     const before = (await clientOf(idle).page({ limit: 1, order: 'desc' })).tasks[0]?.id;
     const session = await page.context().newCDPSession(page);
     const slow = { offline: false, latency: 0, downloadThroughput: -1 };

@@ -17,8 +17,8 @@ import {
   type ShapeFault,
   shapeError,
   type TaskFileLimits,
-  type TaskItem,
 } from '../../wire/taskFile.ts';
+import type { TaskItem } from '../../wire/triple.ts';
 import { parseStrictJson } from '../http/strictJson.ts';
 import { TaskFailure } from '../task.ts';
 import type {

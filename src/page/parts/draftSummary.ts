@@ -1,4 +1,6 @@
-/** What is in a batch, before it is sent: how many, whose, how large, and whether every signature verifies. */
+/**
+ * The summary of a batch before it is sent: how many items and keys, how large, all valid or not.
+ */
 import type { App } from '../app.ts';
 import { button, h } from '../dom.ts';
 import { bytes, count, counted, duration, listed, shortHex } from '../format.ts';
@@ -20,8 +22,8 @@ export function draftSummary(app: App, summary: BatchSummary, onClear: () => voi
       { class: 'row apart' },
       h('p', {}, h('strong', {}, summary.name)),
       invalidTotal === 0
-        ? chip(`all verify, checked in ${duration(summary.checkMs)}`, 'good')
-        : chip(`${count(invalidTotal)} of ${count(summary.count)} not valid`, 'bad'),
+        ? chip(`all valid, verified in ${duration(summary.checkMs)}`, 'good')
+        : chip(`${count(invalidTotal)} of ${count(summary.count)} invalid`, 'bad'),
     ),
     facts([
       ['Signatures', count(summary.count)],
@@ -46,8 +48,8 @@ export function draftSummary(app: App, summary: BatchSummary, onClear: () => voi
   );
 }
 
-/** `Falcon-512`, or how many of each. */
-export function setWords({ sets, count: all }: Pick<BatchSummary, 'sets' | 'count'>): string {
+/** `Falcon-512`, or the number of each set. */
+function setWords({ sets, count: all }: Pick<BatchSummary, 'sets' | 'count'>): string {
   if (sets.falcon512 === all) return 'Falcon-512';
   if (sets.falcon1024 === all) return 'Falcon-1024';
   const unknown = all - sets.falcon512 - sets.falcon1024;

@@ -1,9 +1,9 @@
-/** What is wrong with a file, by item and line. */
+/** The faults of a file, by item and line. */
 import { h } from '../dom.ts';
 import { count, counted } from '../format.ts';
 import type { FileFault } from '../worker/protocol.ts';
 
-/** Rows shown; the heading says how many there are. */
+/** The most rows that are shown; the heading tells the total. */
 const SHOWN = 100;
 
 export function faultList(
@@ -47,7 +47,7 @@ function faultTable(faults: readonly FileFault[], total: number): HTMLElement {
           {},
           h('th', { scope: 'col', class: 'number' }, 'Item'),
           hasLines && h('th', { scope: 'col', class: 'number' }, 'Line'),
-          h('th', { scope: 'col' }, 'What is wrong'),
+          h('th', { scope: 'col' }, 'Fault'),
         ),
       ),
       h(

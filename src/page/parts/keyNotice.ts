@@ -1,4 +1,4 @@
-/** The reminder on views that need an API key while there is none. */
+/** The reminder on views that need an API key. */
 import type { App } from '../app.ts';
 import { h } from '../dom.ts';
 
@@ -10,7 +10,7 @@ export function keyNotice(app: App): HTMLElement {
       'p',
       {},
       h('strong', {}, 'This needs an API key. '),
-      h('a', { href: '#start' }, 'Enter it on the Start panel'),
+      h('a', { href: '#start' }, 'Enter it on the Start page'),
       '.',
     ),
   );

@@ -1,4 +1,6 @@
-/** Submitting a batch: create the task, upload its file, notify; with progress, and a way to stop. */
+/**
+ * Submits a batch: creates the task, uploads its file, notifies; with progress and a Stop button.
+ */
 import { isClientError } from '../../client/index.ts';
 import type { App } from '../app.ts';
 import { announce, button, h } from '../dom.ts';
@@ -41,7 +43,7 @@ async function submit(
   tell: Tell,
 ): Promise<string> {
   const { client } = app;
-  tell('Making a task', 0, 0);
+  tell('Creating the task', 0, 0);
   const file = await app.worker.call('taskFile', { batch: summary.batch });
   const ticket = await client.createTask({ signal });
   try {
@@ -51,10 +53,10 @@ async function submit(
         tell(`Uploading: ${bytes(done)} of ${bytes(total)}`, done, total);
       },
     });
-    tell('Handing it over', 1, 1);
+    tell('Notifying', 1, 1);
     await client.notify(ticket.process_id, { signal });
   } catch (error) {
-    // A task without its file would lie about until it expires.
+    // A task without its file would remain until it expires.
     if (signal.aborted || isClientError(error))
       await client.remove(ticket.process_id).catch(() => {});
     throw error;

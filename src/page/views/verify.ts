@@ -1,4 +1,4 @@
-/** Verifying without a service: a result file and a task file, both of the user's own. */
+/** Verifies a result file against a task file, without a service. */
 import type { App, View } from '../app.ts';
 import { fill, h } from '../dom.ts';
 import { bytes, counted } from '../format.ts';
@@ -11,7 +11,7 @@ export function verifyView(app: App): View {
   const problem = h('div');
   const zone = dropZone({
     label: 'Choose a result file, or drop it here',
-    hint: 'As the service gives it: <id>.json',
+    hint: 'The <id>.json of the service',
     onFile: (file) => void read(file),
   });
   const read = async (file: File) => {
@@ -33,7 +33,7 @@ export function verifyView(app: App): View {
     empty(
       'seal',
       'No result yet',
-      'Choose a result file; then the task file that it is about. Neither leaves this browser.',
+      'Choose a result file, then the task file that it is about. Neither leaves this browser.',
     ),
   );
   fill(outcome, nothing);
@@ -42,7 +42,8 @@ export function verifyView(app: App): View {
     { class: 'view' },
     lead(
       'Verify a result',
-      'A result and the list of keys and digests that it is about are all that it takes: no service, no API key.',
+      'All you need is the result and the list of keys and digests that it is about: no service, ' +
+        'no API key.',
     ),
     panel('Result file', zone.element, problem),
     outcome,

@@ -1,4 +1,4 @@
 /** The cheating provers that cheating.test.ts leaves out. */
-import { faults, refused } from './cheating.ts';
+import { faults, KINDS, refused } from './cheating.ts';
 
-refused(faults.filter((_, i) => i % 3 !== 0));
+refused(faults.filter(([name]) => !KINDS.includes(name)));

@@ -62,6 +62,16 @@ export const faults: readonly (readonly [string, Faults])[] = [
   ['tail: e', { z: at(TAIL, (value) => ({ ...value, e: bumpAt(value.e, 2) })) }],
 ];
 
+/** One of each kind: a witness, padding, a commitment, a projection, a functional, the answer. */
+export const KINDS: readonly string[] = [
+  'a norm that is one too large',
+  'padding that is not zero',
+  'level 0: g',
+  'a projection',
+  'a functional',
+  'tail: z',
+];
+
 /** Tests that both builds of the fast verifier refuse the proofs of these cheating provers. */
 export function refused(tried: typeof faults): void {
   test.each(tried)('%s', { timeout: 600_000 }, (_, fault) => {
