@@ -1,9 +1,9 @@
 /**
  * Bundles the page that the service shows at `/v1/ui` into one module of the service:
  *
- *   src/middleware/ui/page/main.ts          → app     the page itself, without the library's modules
- *   src/middleware/ui/page/worker/main.ts   → worker  the library with its WebAssembly, loaded when it is first needed
- *   src/middleware/ui/page/{style.css,icon.svg,index.html}
+ *   src/page/main.ts         → app     the page itself, without the library's modules
+ *   src/page/worker/main.ts  → worker  the library with its WebAssembly, loaded on demand
+ *   src/page/{style.css,icon.svg,index.html}
  *   → src/middleware/ui/assets.gen.ts
  *
  * The same sources always give the same bytes; the file is written only when they have changed.
@@ -18,14 +18,15 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import { type Plugin, rolldown } from 'rolldown';
 import { header, isCurrent, ROOT, sha256, writeAtomically } from './generated.ts';
 
-const PAGE = join(ROOT, 'src/middleware/ui/page');
+const PAGE = join(ROOT, 'src/page');
 const OUTPUT = 'src/middleware/ui/assets.gen.ts';
 
-/** Browsers of the last two years or so: `light-dark()` in the style is what asks for the latest ones. */
+/** Browsers of the last two years or so; `light-dark()` in the style needs the latest versions. */
 const TARGET = ['chrome123', 'firefox120', 'safari17.5'];
 
 /** Modules that do something by being loaded; package.json says of all others that they do not. */
-const RUN_WHEN_LOADED = /\/(page\/main|page\/worker\/(main|calls)|aggregate\/threads\/worker)\.ts$/;
+const RUN_WHEN_LOADED =
+  /\/(page\/main|page\/worker\/(main|calls)|aggregate\/threads\/aggregateWorker)\.ts$/;
 
 interface Built {
   readonly name: string;

@@ -28,6 +28,7 @@ import {
   sha256,
   writeAtomically,
 } from './generated.ts';
+import { editsBetween } from './moduleEdits.ts';
 
 const LOCK = 'wasm.lock.json';
 const MODULES = ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed'] as const;
@@ -94,11 +95,24 @@ ${members.map((member) => `  readonly ${member}`).join('\n')}
   return `${isMain ? types : ''}
 export const SHA256 = '${sha256(bytes)}';
 export const BYTES = ${bytes.length};
-/** The module, in base64. */
-export const MODULE: string =
-  '${Buffer.from(bytes).toString('base64')}';
-`;
+${isMain ? wholeModule(bytes) : editsOf(bytes, readFileSync(join(ROOT, bareFile(sourcesOf(name)))))}`;
 }
+
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+
+const wholeModule = (bytes: Uint8Array) => `/** The module, in base64. */
+export const MODULE: string =
+  '${base64(bytes)}';
+`;
+
+/** The builds are much alike. */
+const editsOf = (
+  bytes: Uint8Array,
+  plain: Uint8Array,
+) => `/** What makes the module of the plain one, in base64: see src/moduleEdits.ts. */
+export const EDITS: string =
+  '${base64(editsBetween(plain, bytes))}';
+`;
 
 function currentLock(): string {
   const entry = (name: ModuleName) => {
@@ -113,7 +127,8 @@ function currentLock(): string {
 }
 
 generate();
-const inputs = [...filesBelow('assembly'), 'asconfig.json', 'scripts/build-wasm.ts'];
+const scripts = ['scripts/build-wasm.ts', 'scripts/moduleEdits.ts', 'src/moduleEdits.ts'];
+const inputs = [...filesBelow('assembly'), 'asconfig.json', ...scripts];
 const head = header('scripts/build-wasm.ts', hashOfFiles(inputs, compilerVersion));
 for (const name of MODULES) {
   const current = existsSync(join(ROOT, bareFile(name))) && isCurrent(sourceFile(name), head);

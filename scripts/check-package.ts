@@ -1,9 +1,10 @@
 /**
  * Judges the package as its users meet it: publint on the tarball, then the tarball installed in an
- * empty folder with the dependencies that it declares and nothing else, and its main jobs run there.
+ * empty folder with the dependencies that it declares and nothing else, its size, and its main jobs
+ * run there.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +15,50 @@ const run = (cwd: string, command: string, ...args: string[]) => {
   process.stdout.write(`$ ${command} ${args.join(' ')}\n`);
   execFileSync(command, args, { cwd, stdio: 'inherit' });
 };
+
+/** What an installation may come to: a dependency more, or the library much larger, is a decision. */
+const LIMITS = { packages: 9, installedBytes: 17e6, tarballBytes: 900e3 };
+
+const BLOCK = 4096;
+
+/** Registries fail now and then. */
+function thrice(action: () => void): void {
+  for (let tried = 1; ; tried++) {
+    try {
+      action();
+      return;
+    } catch (error) {
+      if (tried === 3) throw error;
+      process.stdout.write(`try ${tried} of 3 failed\n`);
+    }
+  }
+}
+
+/** What files and folders take on a disk of 4096-byte blocks, as `du` counts on most machines. */
+function bytesOnDisk(place: string): number {
+  const blocks = (path: string) => Math.ceil(statSync(path).size / BLOCK);
+  return readdirSync(place, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() || entry.isDirectory())
+    .reduce((sum, entry) => sum + BLOCK * blocks(join(entry.parentPath, entry.name)), 0);
+}
+
+function judgeSize(tarball: string): void {
+  const modules = join(folder, 'node_modules');
+  const lock = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8'));
+  const found = {
+    packages: Object.keys(lock.packages).length,
+    installedBytes: bytesOnDisk(modules),
+    tarballBytes: statSync(tarball).size,
+  };
+  process.stdout.write(
+    `${found.packages} packages, ${(found.installedBytes / 1e6).toFixed(1)} MB installed, ` +
+      `tarball of ${(found.tarballBytes / 1e3).toFixed(0)} kB\n`,
+  );
+  for (const [name, limit] of Object.entries(LIMITS)) {
+    const value = found[name as keyof typeof LIMITS];
+    if (value > limit) throw new Error(`${name}: ${value}, at most ${limit} are wanted`);
+  }
+}
 
 const CONSUMER = `
 import assert from 'node:assert/strict';
@@ -86,7 +131,9 @@ try {
   if (tarball === undefined) throw new Error('npm pack made no tarball');
   run(root, join(root, 'node_modules/.bin/publint'), join(folder, tarball), '--strict');
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
-  run(folder, 'npm', 'install', '--no-audit', '--no-fund', '--silent', `./${tarball}`);
+  const install = ['install', '--no-audit', '--no-fund', '--silent', `./${tarball}`];
+  thrice(() => run(folder, 'npm', ...install));
+  judgeSize(join(folder, tarball));
   writeFileSync(join(folder, 'consumer.js'), CONSUMER);
   run(folder, process.execPath, 'consumer.js');
   run(folder, join(folder, 'node_modules/.bin/falconry'), '--help');

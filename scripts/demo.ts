@@ -1,7 +1,8 @@
 /**
- * The main job, from nothing to a checked result, on the real service: starts it on its embedded store in a
- * folder of its own, signs messages, and with the client sends the batch, watches the work and fetches the result,
- * which it checks with the library alone. Exit code 0 only if everything held.
+ * The main job, from nothing to a checked result, on the real service: starts it on its embedded
+ * store in a folder of its own, signs messages, and with the client sends the batch, watches the
+ * work and fetches the result, which it checks with the library alone. Exit code 0 only if
+ * everything held.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -13,9 +14,9 @@ import { openHttpServer } from '../src/cli/httpServer.ts';
 import { type Client, createClient, isClientError, type TaskRecord } from '../src/client/index.ts';
 import { falcon512 } from '../src/falcon/index.ts';
 import { falconService } from '../src/middleware/index.ts';
-import type { ResultFile } from '../src/middleware/resultFile.ts';
-import { formatTaskFile, type TaskItem } from '../src/middleware/taskFile.ts';
-import { decodeWireHex, encodeWireHex } from '../src/middleware/wireHex.ts';
+import { decodeWireHex, encodeWireHex } from '../src/wire/hex.ts';
+import type { ResultFile } from '../src/wire/resultFile.ts';
+import { formatTaskFile, type TaskItem } from '../src/wire/triple.ts';
 import { checkResult } from './demo/checks.ts';
 import { bytes, progress, table, time } from './demo/terminal.ts';
 

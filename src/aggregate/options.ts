@@ -1,6 +1,7 @@
 /** What the asynchronous calls can be told, and what they refuse to be told. */
-import { hostParallelism } from '../falcon/hostThreads.ts';
-import { checkHook, checkNames } from './arguments.ts';
+import { checkHook, readOptions } from '../arguments.ts';
+import { hostParallelism } from '../threads/host.ts';
+import { checkThreads } from '../threads/options.ts';
 import { FORMATS } from './container.ts';
 import type { AggregateFormatOption, FormatChoice } from './format.ts';
 
@@ -28,11 +29,15 @@ export interface WorkOptions {
 
 export interface ThreadOptions {
   /**
-   * Threads to work with, the calling one included, 1 to 64. The result is the same for any number. Where the host gives no threads,
-   * or one dies, the calling thread does all of the work.
+   * Threads to work with, the calling one included, 1 to 64. The result is the same for any number.
+   * Where the host gives no threads, or one dies, the calling thread does all of the work.
    */
   readonly threads?: number;
-  /** The threads' module, for hosts that bundle: a copy of `dist/aggregate/threads/worker.js` built as an entry of its own. */
+  /**
+   * The threads' module, where the bundler does not find it: `falconry/aggregate-worker`, built as
+   * an entry of its own. A relative string counts from the page (in Node, Deno and Bun: from the
+   * process's working directory).
+   */
   readonly workerUrl?: string | URL;
 }
 
@@ -59,22 +64,22 @@ export interface VerifyAggregateOptions extends WorkOptions, ThreadOptions {}
 export type AggregatePoolOptions = ThreadOptions;
 
 const MAX_THREADS = 64;
-const WORK = ['signal', 'onProgress'];
-const AGGREGATE = [...WORK, 'format', 'onFormat', 'onStats'];
-const THREADS = ['threads', 'workerUrl'];
+const WORK = ['signal', 'onProgress'] as const;
+const AGGREGATE = [...WORK, 'format', 'onFormat', 'onStats'] as const;
+const THREADS = ['threads', 'workerUrl'] as const;
 
 /** @throws TypeError or RangeError for unknown names, wrong types, values out of range */
 export function checkAggregateOptions<T extends AggregateOptions>(options: T, ofPool = false): T {
-  checkNames(options, ofPool ? AGGREGATE : [...AGGREGATE, ...THREADS]);
-  const { format, onFormat, onStats } = options;
+  const read = readOptions(options, ofPool ? AGGREGATE : [...AGGREGATE, ...THREADS]) as T;
+  const { format, onFormat, onStats } = read;
   if (format !== undefined && format !== 'auto' && !Object.hasOwn(FORMATS, format)) {
     throw new RangeError('"format" expected "auto", "proof" or "bundle"');
   }
   checkHook('onFormat', onFormat);
   checkHook('onStats', onStats);
-  checkWork(options);
-  checkThreads(options);
-  return options;
+  checkWork(read);
+  checkThreads(read.threads, MAX_THREADS);
+  return read;
 }
 
 /** @throws TypeError or RangeError for unknown names, wrong types, values out of range */
@@ -82,24 +87,23 @@ export function checkVerifyOptions<T extends VerifyAggregateOptions>(
   options: T,
   ofPool = false,
 ): T {
-  checkNames(options, ofPool ? WORK : [...WORK, ...THREADS]);
-  checkWork(options);
-  checkThreads(options);
-  return options;
+  const read = readOptions(options, ofPool ? WORK : [...WORK, ...THREADS]) as T;
+  checkWork(read);
+  checkThreads(read.threads, MAX_THREADS);
+  return read;
 }
 
 /**
  * @returns the options with their defaults
  * @throws TypeError or RangeError for unknown names, wrong types, values out of range
  */
-export function checkPoolOptions(options: AggregatePoolOptions): {
-  threads: number;
-  workerUrl: string | URL | undefined;
+export function checkPoolOptions(options: AggregatePoolOptions): AggregatePoolOptions & {
+  readonly threads: number;
 } {
-  checkNames(options, THREADS);
-  checkThreads(options);
-  const { threads = Math.min(MAX_THREADS, hostParallelism()), workerUrl } = options;
-  return { threads, workerUrl };
+  const read = readOptions(options, THREADS) as AggregatePoolOptions;
+  checkThreads(read.threads, MAX_THREADS);
+  const { threads = Math.min(MAX_THREADS, hostParallelism()), workerUrl } = read;
+  return { threads, ...(workerUrl !== undefined && { workerUrl }) };
 }
 
 function checkWork({ signal, onProgress }: WorkOptions): void {
@@ -107,20 +111,4 @@ function checkWork({ signal, onProgress }: WorkOptions): void {
     throw new TypeError('"signal" expected an AbortSignal');
   }
   checkHook('onProgress', onProgress);
-}
-
-function checkThreads({ threads, workerUrl }: ThreadOptions): void {
-  if (threads !== undefined) {
-    if (typeof threads !== 'number') {
-      throw new TypeError(`"threads" expected a number, got ${typeof threads}`);
-    }
-    if (!Number.isInteger(threads) || threads < 1 || threads > MAX_THREADS) {
-      throw new RangeError(
-        `"threads" expected an integer from 1 to ${MAX_THREADS}, got ${threads}`,
-      );
-    }
-  }
-  if (workerUrl === undefined || workerUrl instanceof URL) return;
-  if (typeof workerUrl !== 'string') throw new TypeError('"workerUrl" expected a string or URL');
-  if (!URL.canParse(workerUrl, import.meta.url)) throw new RangeError('"workerUrl" is no URL');
 }

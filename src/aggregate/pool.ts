@@ -1,6 +1,6 @@
 /** Aggregates over threads, and in memory, that stay from one call to the next. */
 import { CodedError, type InvalidItem } from '../errors.ts';
-import { checkItems, checkList } from './arguments.ts';
+import { copyItems, readItems } from './arguments.ts';
 import type { AggregateItem } from './batch.ts';
 import {
   type AggregatePoolOptions,
@@ -12,14 +12,17 @@ import {
 } from './options.ts';
 import { holdInstances } from './proof/index.ts';
 import type { Statement } from './statement.ts';
-import { Crew } from './threads/crew.ts';
-import { aggregateWith, invalidItemsIn, verifyWith } from './work.ts';
+import { aggregateWith, invalidItemsIn, verifyWith } from './threaded.ts';
+import { openThreads } from './threads/threads.ts';
 
 export interface AggregatePool {
   /** At most; the calling one included. */
   readonly threads: number;
   /** As the function of that name, with this pool's threads. */
-  aggregate(items: readonly AggregateItem[], options?: PoolAggregateOptions): Promise<Uint8Array>;
+  aggregate(
+    items: readonly AggregateItem[],
+    options?: PoolAggregateOptions,
+  ): Promise<Uint8Array<ArrayBuffer>>;
   /** As `verifyAggregateAsync`, with this pool's threads. */
   verifyAggregate(
     aggregate: Uint8Array,
@@ -28,15 +31,18 @@ export interface AggregatePool {
   ): Promise<boolean>;
   /** As the function of that name, with this pool's threads. */
   findInvalid(items: readonly AggregateItem[], options?: WorkOptions): Promise<InvalidItem[]>;
-  /** Ends the threads, and lets go of the memory; calls in work are rejected with `ABORTED`, and so are later ones. */
+  /**
+   * Ends the threads, and lets go of the memory; calls in work are rejected with `ABORTED`, and so
+   * are later ones.
+   */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Makes a pool. No thread starts before the first call; idle ones let the process exit. From its first call on an open pool
- * keeps the WebAssembly memory of its largest batch, some 230 MB for 1722 signatures in all threads together; the next
- * call finds it warm, and `close` lets go of it.
+ * Makes a pool. No thread starts before the first call; idle ones let the process exit. From its
+ * first call on an open pool keeps the WebAssembly memory of its largest batch, some 230 MB for 1722
+ * signatures in all threads together; the next call finds it warm, and `close` lets go of it.
  *
  * @throws TypeError or RangeError for unknown options or values out of range
  * @example
@@ -48,8 +54,9 @@ export interface AggregatePool {
  * ```
  */
 export function createAggregatePool(options: AggregatePoolOptions = {}): AggregatePool {
-  const { threads, workerUrl } = checkPoolOptions(options);
-  const crew = new Crew({ threads, workerUrl });
+  const checked = checkPoolOptions(options);
+  const { threads } = checked;
+  const pool = openThreads(checked);
   const closing = new AbortController();
   let release: (() => void) | undefined;
 
@@ -69,31 +76,31 @@ export function createAggregatePool(options: AggregatePoolOptions = {}): Aggrega
   async function close(): Promise<void> {
     if (closing.signal.aborted) return;
     closing.abort('The aggregate pool is closed');
-    crew.close();
     release?.();
+    await pool.close();
   }
 
   return Object.freeze({
     threads,
     async aggregate(items: readonly AggregateItem[], own: PoolAggregateOptions = {}) {
-      checkAggregateOptions(own, true);
-      checkItems(items);
-      return call(own.signal, (signal) => aggregateWith(crew, items, { ...own, signal }));
+      const work = checkAggregateOptions(own, true);
+      const copies = copyItems(items);
+      return call(work.signal, (signal) => aggregateWith(pool, copies, { ...work, signal }));
     },
     async verifyAggregate(
       aggregate: Uint8Array,
       statements: readonly Statement[],
       own: WorkOptions = {},
     ) {
-      checkVerifyOptions(own, true);
-      return call(own.signal, (signal) =>
-        verifyWith(crew, aggregate, statements, { ...own, signal }),
+      const work = checkVerifyOptions(own, true);
+      return call(work.signal, (signal) =>
+        verifyWith(pool, aggregate, statements, { ...work, signal }),
       );
     },
     async findInvalid(items: readonly AggregateItem[], own: WorkOptions = {}) {
-      checkVerifyOptions(own, true);
-      checkList('items', items, ['publicKey', 'message', 'signature']);
-      return call(own.signal, (signal) => invalidItemsIn(crew, items, { ...own, signal }));
+      const work = checkVerifyOptions(own, true);
+      const read = readItems(items);
+      return call(work.signal, (signal) => invalidItemsIn(pool, read, { ...work, signal }));
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -1,6 +1,6 @@
 /**
- * A typed client of the service, for any host with `fetch`: browsers, Node, Deno, Bun, workers. It imports
- * nothing of the service, and the library only when a result is to be checked.
+ * A typed client of the service, for any host with `fetch`: browsers, Node, Deno, Bun, workers. It
+ * loads nothing of the service, and the library only when a result is to be verified.
  */
 export { type Client, type CreateOptions, createClient, type SubmitOptions } from './client.ts';
 export { ClientError, type ClientErrorKind, isClientError } from './clientError.ts';

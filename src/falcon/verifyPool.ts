@@ -1,18 +1,23 @@
 /**
- * `verifyBatch` over worker threads: the same answer as the synchronous call, for any number of threads.
+ * `verifyBatch` over worker threads: the same answer as the synchronous call, for any number of
+ * threads, also none.
  *
- *   verifyBatch(items) ── runs of items ──> thread 1, thread 2, ..   (two runs each: one in work, one waiting)
- *        ^                                       │
+ *   verifyBatch(items) ── runs of items ──> thread 1, thread 2, ..   (two runs each: one in work,
+ *        ^                                       │                    one waiting)
  *        └────────── invalid items, buffer ──────┘
  *
  * Runs are packed only when a thread has room, so memory stays bounded however long the batch is.
- * Threads start with the first batch, stay for the next, and let the process exit while they are idle.
+ * Until the first thread has started, and where none can be had, the calling thread verifies in
+ * slices. Threads stay for the next batch, and let the process exit while they are idle.
  */
 import { CodedError } from '../errors.ts';
-import { checkItems } from './batch.ts';
-import { type HostThread, hasThreads, startThread } from './hostThreads.ts';
+import { lengthOf } from '../intrinsics.ts';
+import { packItems } from '../threads/packItems.ts';
+import { ThreadPool } from '../threads/pool.ts';
+import { Slices, throwIfAborted } from '../threads/slices.ts';
+import { type ReadItem, readItems } from './batch.ts';
 import type { BatchItem, InvalidBatchItem, ParameterSet } from './types.ts';
-import { packItems, type VerifyAnswer, type VerifyRequest } from './verifyPack.ts';
+import { VERIFY_WORKER, type VerifyAnswer, type VerifyWork, verifyItems } from './verifyItems.ts';
 import {
   checkBatchOptions,
   checkPoolOptions,
@@ -20,17 +25,24 @@ import {
   type VerifyPoolOptions,
 } from './verifyPoolOptions.ts';
 
-export type { VerifyPoolBatchOptions, VerifyPoolOptions } from './verifyPoolOptions.ts';
+export type {
+  VerifyPoolBatchOptions,
+  VerifyPoolOptions,
+  VerifyPoolStats,
+} from './verifyPoolOptions.ts';
 
 export interface VerifyPool {
   readonly parameterSet: ParameterSet;
+  /** At most; the calling one not included. */
   readonly threads: number;
   /**
    * Verifies a batch. The items and their bytes must stay as they are until the promise settles.
+   * Where no thread can be had, or all are lost, the calling thread does the work in slices of some
+   * ten milliseconds.
    *
    * @returns the invalid items with their reasons, by ascending index; `[]` says that all are valid
    * @throws TypeError or RangeError for items or options of wrong types (as the promise's rejection)
-   * @throws CodedError `ABORTED` (signal, or pool closed), `THREAD_LOST` (retriable: a thread died), `INTERNAL`
+   * @throws CodedError `ABORTED` (signal, or pool closed), `INTERNAL`
    */
   verifyBatch(
     items: readonly BatchItem[],
@@ -42,36 +54,20 @@ export interface VerifyPool {
 }
 
 /**
- * Items of a run. Runs begin long, so that their dispatch (some 40 µs) is small beside their work, and get shorter
- * towards the end of the batch, so that all threads end together.
+ * Items of a run. Runs begin long, so that their dispatch (some 40 µs) is small beside their work,
+ * and get shorter towards the end of the batch, so that all threads end together.
  */
 const RUN_MIN = 32;
 const RUN_MAX = 1024;
 const RUN_SHARE = 4;
 /** A run of long messages is cut where it passes this many bytes. */
 const RUN_BYTES = 1 << 20;
-const SPARE_MAX = 4 * RUN_BYTES;
-const RUNS_PER_THREAD = 2;
-
-interface Job {
-  readonly items: readonly BatchItem[];
-  readonly invalid: InvalidBatchItem[];
-  readonly onProgress: ((done: number, total: number) => void) | undefined;
-  readonly settle: (error?: unknown) => void;
-  next: number;
-  done: number;
-  settled: boolean;
-}
+/** Items that the calling thread verifies between two looks at the clock. */
+const STEP_ITEMS = 64;
 
 interface Run {
-  readonly job: Job;
   readonly from: number;
   readonly to: number;
-}
-
-interface PoolThread {
-  readonly host: HostThread;
-  readonly runs: Map<number, Run>;
 }
 
 /**
@@ -86,165 +82,67 @@ interface PoolThread {
  * ```
  */
 export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
-  const { params, threads, workerUrl } = checkPoolOptions(options);
+  const { params, threads, module, onStats: onAllStats } = checkPoolOptions(options);
   const parameterSet = params.name;
-  const crew = new Set<PoolThread>();
-  const jobs: Job[] = [];
-  const spareBuffers: ArrayBuffer[] = [];
-  let nextId = 0;
-  let closed = false;
-
-  /** Buffers are used again (fresh memory costs more than packing), save those that one long message made large. */
-  function keepBuffer(buffer: ArrayBuffer): void {
-    const room = spareBuffers.length < RUNS_PER_THREAD * threads;
-    if (room && buffer.byteLength <= SPARE_MAX) spareBuffers.push(buffer);
-  }
-
-  /** A buffer of one of few sizes, so that the next run has use for it. */
-  function takeBuffer(size: number): ArrayBuffer {
-    const fitting = spareBuffers.findIndex((buffer) => buffer.byteLength >= size);
-    if (fitting >= 0) return spareBuffers.splice(fitting, 1)[0]!;
-    spareBuffers.pop();
-    return new ArrayBuffer(Math.max(RUN_BYTES, 2 ** Math.ceil(Math.log2(size))));
-  }
-
-  function settleRun(thread: PoolThread, message: unknown): void {
-    const answer = message as VerifyAnswer;
-    const run = thread.runs.get(answer.id);
-    if (run === undefined) return;
-    thread.runs.delete(answer.id);
-    keepBuffer(answer.buffer);
-    const { job } = run;
-    if (!job.settled) {
-      if (answer.error !== undefined) {
-        job.settle(new CodedError('INTERNAL', { cause: new Error(answer.error) }));
-      } else {
-        for (const { index, reason } of answer.invalid) {
-          job.invalid.push({ index: run.from + index, reason });
-        }
-        job.done += run.to - run.from;
-        report(job);
-      }
-    }
-    dispatch();
-  }
-
-  /** A progress callback that throws is the caller's fault and ends its batch, not the pool. */
-  function report(job: Job): void {
-    try {
-      job.onProgress?.(job.done, job.items.length);
-    } catch (error) {
-      job.settle(error);
-    }
-    if (job.done === job.items.length) job.settle();
-  }
-
-  function startPoolThread(): PoolThread {
-    const runs = new Map<number, Run>();
-    const host = startThread(workerUrl, {
-      onMessage: (message) => settleRun(thread, message),
-      onLost: (cause) => loseThread(thread, cause),
-    });
-    const thread: PoolThread = { host, runs };
-    crew.add(thread);
-    return thread;
-  }
-
-  function loseThread(thread: PoolThread, cause: unknown): void {
-    crew.delete(thread);
-    const lost = [...thread.runs.values()];
-    thread.runs.clear();
-    for (const { job } of lost) job.settle(new CodedError('THREAD_LOST', { cause }));
-    dispatch();
-  }
-
-  /** The thread with room that has least to do; a new one while there may be more and none is idle. */
-  function freeThread(): PoolThread | undefined {
-    let best: PoolThread | undefined;
-    for (const thread of crew) {
-      if (best === undefined || thread.runs.size < best.runs.size) best = thread;
-    }
-    if ((best === undefined || best.runs.size > 0) && crew.size < threads) return startPoolThread();
-    return best !== undefined && best.runs.size < RUNS_PER_THREAD ? best : undefined;
-  }
-
-  /** Hands out runs, oldest batch first, until the threads or the batches have no more. */
-  function dispatch(): void {
-    while (!closed) {
-      while (jobs[0] !== undefined && (jobs[0].settled || jobs[0].next === jobs[0].items.length)) {
-        jobs.shift();
-      }
-      const job = jobs[0];
-      if (job === undefined) break;
-      try {
-        const thread = freeThread();
-        if (thread === undefined) break;
-        send(thread, job);
-      } catch (cause) {
-        job.settle(new CodedError('THREAD_LOST', { cause }));
-      }
-    }
-    for (const thread of crew) thread.host.hold(thread.runs.size > 0);
-  }
-
-  function send(thread: PoolThread, job: Job): void {
-    const from = job.next;
-    const share = Math.ceil((job.items.length - from) / (RUN_SHARE * threads));
-    const to = runEnd(job.items, from, Math.min(RUN_MAX, Math.max(RUN_MIN, share)));
-    const buffer = packItems(job.items, from, to, takeBuffer);
-    const request: VerifyRequest = { id: nextId++, parameterSet, buffer };
-    job.next = to;
-    thread.runs.set(request.id, { job, from, to });
-    thread.host.post(request, [buffer]);
-  }
+  const pool = new ThreadPool({ size: threads, name: VERIFY_WORKER, module });
+  const buffers = new SpareBuffers(2 * threads);
+  const closing = new AbortController();
 
   async function verifyBatch(
-    items: readonly BatchItem[],
+    given: readonly BatchItem[],
     batchOptions: VerifyPoolBatchOptions = {},
   ): Promise<InvalidBatchItem[]> {
-    checkItems(items, params);
-    const { signal, onProgress } = checkBatchOptions(batchOptions);
-    if (closed) throw closedError();
-    if (signal?.aborted) throw new CodedError('ABORTED', { cause: signal.reason });
-    if (items.length === 0) return [];
-    if (!hasThreads()) throw new CodedError('THREAD_LOST', { message: 'This host has no threads' });
+    const items = readItems(given, params);
+    const { signal: own, onProgress, onStats = onAllStats } = checkBatchOptions(batchOptions);
+    if (closing.signal.aborted) throw closedError();
+    throwIfAborted(own);
+    const signal = own === undefined ? closing.signal : AbortSignal.any([own, closing.signal]);
+    const invalid: InvalidBatchItem[] = [];
+    const slices = new Slices(signal);
+    let done = 0;
 
-    return new Promise((resolve, reject) => {
-      const invalid: InvalidBatchItem[] = [];
-      const stop = (): void => job.settle(new CodedError('ABORTED', { cause: signal?.reason }));
-      const job: Job = {
-        items,
-        invalid,
-        onProgress,
-        next: 0,
-        done: 0,
-        settled: false,
-        settle: (error) => {
-          if (job.settled) return;
-          job.settled = true;
-          signal?.removeEventListener('abort', stop);
-          if (error === undefined) resolve(invalid.sort((a, b) => a.index - b.index));
-          else reject(error);
+    /** In steps, so that long runs of a slow machine do not hold up its other work. */
+    const verifyHere = async ({ from, to }: Run): Promise<InvalidBatchItem[]> => {
+      const found: InvalidBatchItem[] = [];
+      for (let at = from; at < to; at += STEP_ITEMS) {
+        await slices.pause();
+        const step = items.slice(at, Math.min(to, at + STEP_ITEMS));
+        for (const { index, reason } of verifyItems(params, step)) {
+          found.push({ index: at - from + index, reason });
+        }
+      }
+      return found;
+    };
+    const count = Math.ceil(items.length / RUN_MIN);
+    await pool.spread<Run, { invalid: InvalidBatchItem[]; buffer?: ArrayBuffer }>(
+      runsOf(items, threads),
+      count,
+      {
+        signal,
+        isSpare: true,
+        parcel: ({ from, to }) => {
+          const buffer = packItems(items, from, to, (size) => buffers.take(size));
+          return { work: { parameterSet, buffer } satisfies VerifyWork, transfer: [buffer] };
         },
-      };
-      signal?.addEventListener('abort', stop, { once: true });
-      jobs.push(job);
-      dispatch();
-    });
+        local: async (run) => ({ invalid: await verifyHere(run) }),
+        onDone({ from, to }, answer: Partial<VerifyAnswer>) {
+          if (answer.buffer !== undefined) buffers.keep(answer.buffer);
+          for (const { index, reason } of answer.invalid!) {
+            invalid.push({ index: from + index, reason });
+          }
+          done += to - from;
+          onProgress?.(done, items.length);
+        },
+      },
+    );
+    if (onStats !== undefined) onStats({ threads: await pool.started() });
+    return invalid.sort((a, b) => a.index - b.index);
   }
 
   async function close(): Promise<void> {
-    if (closed) return;
-    closed = true;
-    const pending = new Set(jobs);
-    for (const thread of crew) {
-      thread.host.terminate();
-      for (const { job } of thread.runs.values()) pending.add(job);
-    }
-    crew.clear();
-    jobs.length = 0;
-    spareBuffers.length = 0;
-    for (const job of pending) job.settle(closedError());
+    if (closing.signal.aborted) return;
+    closing.abort('The verify pool is closed');
+    await pool.close();
   }
 
   return Object.freeze({ parameterSet, threads, verifyBatch, close, [Symbol.asyncDispose]: close });
@@ -253,14 +151,51 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
 const closedError = (): CodedError =>
   new CodedError('ABORTED', { message: 'The verify pool is closed' });
 
-/** First index after the run that starts at `from`: at most `length` items, and no item after RUN_BYTES. */
-function runEnd(items: readonly BatchItem[], from: number, length: number): number {
+/** Runs of a batch, each made when it is asked for. */
+function* runsOf(items: readonly ReadItem[], threads: number): Generator<Run, void> {
+  for (let from = 0; from < items.length; ) {
+    const share = Math.ceil((items.length - from) / (RUN_SHARE * threads));
+    const to = runEnd(items, from, Math.min(RUN_MAX, Math.max(RUN_MIN, share)));
+    yield { from, to };
+    from = to;
+  }
+}
+
+/** First index after the run from `from` on: at most `length` items, and none after RUN_BYTES. */
+function runEnd(items: readonly ReadItem[], from: number, length: number): number {
   const end = Math.min(items.length, from + length);
   let bytes = 0;
   let to = from;
   while (to < end && bytes < RUN_BYTES) {
-    bytes += items[to]!.message.length + items[to]!.signature.length;
+    bytes += lengthOf(items[to]!.message) + lengthOf(items[to]!.signature);
     to++;
   }
   return to;
+}
+
+/**
+ * Buffers that have come back from threads, for the next runs: fresh memory costs more than the
+ * packing does. Those that one long message made large are not kept.
+ */
+class SpareBuffers {
+  readonly #spare: ArrayBuffer[] = [];
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** @returns a buffer of one of few sizes, so that the next run has use for it */
+  take(size: number): ArrayBuffer {
+    const fitting = this.#spare.findIndex((buffer) => buffer.byteLength >= size);
+    if (fitting >= 0) return this.#spare.splice(fitting, 1)[0]!;
+    this.#spare.pop();
+    return new ArrayBuffer(Math.max(RUN_BYTES, 2 ** Math.ceil(Math.log2(size))));
+  }
+
+  keep(buffer: ArrayBuffer): void {
+    if (this.#spare.length < this.#most && buffer.byteLength <= 4 * RUN_BYTES) {
+      this.#spare.push(buffer);
+    }
+  }
 }

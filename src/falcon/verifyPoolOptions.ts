@@ -1,18 +1,37 @@
 /** What a verify pool can be told, and what it refuses to be told. */
-import { hostParallelism } from './hostThreads.ts';
-import { FALCON_512, FALCON_1024, type FalconParams } from './params.ts';
+import { checkHook, readOptions } from '../arguments.ts';
+import { hostParallelism, type WorkerModule, workerBeside } from '../threads/host.ts';
+import { checkThreads, checkWorkerUrl } from '../threads/options.ts';
+import { type FalconParams, paramsOf } from './params.ts';
 import type { ParameterSet } from './types.ts';
 
-const THREADS_MAX = 256;
+const MAX_THREADS = 256;
+
+/** What a batch was judged with. */
+export interface VerifyPoolStats {
+  /** Threads of the pool that have started and run; 0 when the calling thread did all of it. */
+  readonly threads: number;
+}
+
+type OnStats = (stats: VerifyPoolStats) => void;
 
 /** Options of {@link createVerifyPool}. */
 export interface VerifyPoolOptions {
   /** Whose `verifyBatch` it is. Default `'falcon512'`. */
   readonly parameterSet?: ParameterSet;
-  /** Threads at most, 1 to 256. Default: as many as the host says can run at once. */
+  /**
+   * Threads at most, 1 to 256, beside the calling one. Default: as many as the host says can run at
+   * once. A batch starts as many as it has use for.
+   */
   readonly threads?: number;
-  /** The thread's module, for hosts that bundle: a copy of `verifyWorker` built as an entry of its own. */
+  /**
+   * The threads' module, where the bundler does not find it: `falconry/verify-worker`, built as an
+   * entry of its own. A relative string counts from the page (in Node, Deno and Bun: from the
+   * process's working directory).
+   */
   readonly workerUrl?: string | URL;
+  /** As the option of the same name of every `verifyBatch`. */
+  readonly onStats?: OnStats;
 }
 
 /** Options of {@link VerifyPool.verifyBatch}. */
@@ -21,16 +40,20 @@ export interface VerifyPoolBatchOptions {
   readonly signal?: AbortSignal;
   /** Called after each run of items with the number judged so far and the number of all. */
   readonly onProgress?: (done: number, total: number) => void;
+  /** Called once, when the batch is judged and every thread that was started runs or is lost. */
+  readonly onStats?: OnStats;
 }
 
-function checkOptionNames(options: object, known: readonly string[], what: string): void {
-  if (options === null || typeof options !== 'object') {
-    throw new TypeError(`"${what}" expected an object`);
-  }
-  for (const name of Object.keys(options)) {
-    if (!known.includes(name)) throw new TypeError(`unknown option "${name}"`);
-  }
-}
+const OF_POOL = ['parameterSet', 'threads', 'workerUrl', 'onStats'];
+const OF_BATCH = ['signal', 'onProgress', 'onStats'];
+
+/** Where bundlers find the threads' module. */
+const beside = (): WorkerModule =>
+  workerBeside(
+    import.meta.url,
+    'verifyWorker',
+    () => new Worker(new URL('./verifyWorker.js', import.meta.url), { type: 'module' }),
+  );
 
 /**
  * @returns the options with their defaults
@@ -39,36 +62,30 @@ function checkOptionNames(options: object, known: readonly string[], what: strin
 export function checkPoolOptions(options: VerifyPoolOptions): {
   params: FalconParams;
   threads: number;
-  workerUrl: URL;
+  module: WorkerModule;
+  onStats: OnStats | undefined;
 } {
-  checkOptionNames(options, ['parameterSet', 'threads', 'workerUrl'], 'options');
-  const { parameterSet = 'falcon512', threads = Math.min(THREADS_MAX, hostParallelism()) } =
-    options;
-  if (parameterSet !== 'falcon512' && parameterSet !== 'falcon1024') {
-    throw new RangeError('"parameterSet" expected "falcon512" or "falcon1024"');
-  }
-  if (typeof threads !== 'number') throw new TypeError('"threads" expected a number');
-  if (!Number.isInteger(threads) || threads < 1 || threads > THREADS_MAX) {
-    throw new RangeError(`"threads" expected an integer from 1 to ${THREADS_MAX}, got ${threads}`);
-  }
-  const params = parameterSet === 'falcon512' ? FALCON_512 : FALCON_1024;
-  return { params, threads, workerUrl: new URL(options.workerUrl ?? defaultWorkerUrl()) };
-}
-
-/** Beside this module, and in the same language: source as it stands, or built. */
-function defaultWorkerUrl(): URL {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return new URL(`./verifyWorker.${extension}`, import.meta.url);
+  const read = readOptions(options, OF_POOL) as VerifyPoolOptions;
+  const { parameterSet = 'falcon512', threads, workerUrl, onStats } = read;
+  const params = paramsOf(parameterSet);
+  checkThreads(threads, MAX_THREADS);
+  checkHook('onStats', onStats);
+  return {
+    params,
+    threads: threads ?? Math.min(MAX_THREADS, hostParallelism()),
+    module: checkWorkerUrl(workerUrl, beside()),
+    onStats,
+  };
 }
 
 /** @throws TypeError for unknown names or wrong types */
 export function checkBatchOptions(options: VerifyPoolBatchOptions): VerifyPoolBatchOptions {
-  checkOptionNames(options, ['signal', 'onProgress'], 'options');
-  if (options.signal !== undefined && !(options.signal instanceof AbortSignal)) {
+  const read = readOptions(options, OF_BATCH) as VerifyPoolBatchOptions;
+  const { signal, onProgress, onStats } = read;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError('"signal" expected an AbortSignal');
   }
-  if (options.onProgress !== undefined && typeof options.onProgress !== 'function') {
-    throw new TypeError('"onProgress" expected a function');
-  }
-  return options;
+  checkHook('onProgress', onProgress);
+  checkHook('onStats', onStats);
+  return read;
 }

@@ -9,12 +9,13 @@ import {
   minCodedBytes,
 } from '../../src/aggregate/gaussianCoder.ts';
 import { FREQUENCIES_512, FREQUENCIES_1024 } from '../../src/aggregate/gaussianTables.gen.ts';
+import { NIGHTLY } from '../support/run.ts';
 import { referenceDecode, referenceEncode } from './referenceBundle.ts';
 
 const check = [0x01234567, 0xfedcba98] as const;
 const checkWords = fc.tuple(fc.nat(0xffffffff), fc.nat(0xffffffff));
 
-const RUNS = process.env.SLOW ? 2000 : 200;
+const RUNS = NIGHTLY ? 2000 : 200;
 
 const sets = [
   { set: 'falcon512', n: 512, sigma: 165.736617183, table: FREQUENCIES_512 },

@@ -35,7 +35,8 @@ describe('the table of parameters', () => {
   });
 
   it('has the code of y that is best for half of a projection by signs, and at most 17', () => {
-    // of a Gaussian of variance inSq / 4: bits with parameter k are k + 1 + sum over i > 0 of P(|y| >= i 2^(k-1))
+    // of a Gaussian of variance inSq / 4: bits with parameter k are k + 1 + sum over i > 0 of P(|y|
+    // >= i 2^(k-1))
     const bitsOf = (sigma: number, k: number): number => {
       let bits = k + 1;
       for (let i = 1; i < 64; i++) bits += erfc((i * 2 ** (k - 1)) / sigma / Math.SQRT2);

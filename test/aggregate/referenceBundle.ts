@@ -156,7 +156,7 @@ export function referenceCommitment(statements: readonly Omit<Item, 'signature'>
   return new Uint8Array(hash.digest());
 }
 
-/** What to write in place of what is true, to make bundles that are wrong in one respect alone. */
+/** Replacements for true values, to make bundles that are wrong in one respect alone. */
 interface Lies {
   /** numbers of forms, item by item */
   readonly forms?: readonly number[];

@@ -1,5 +1,6 @@
 /**
- * Aggregates on several threads: the same bytes and verdicts for any number of them, and an end to every story, also the bad ones.
+ * Aggregates on several threads: the same bytes and verdicts for any number of them, and an end to
+ * every story, also the bad ones.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -206,7 +207,7 @@ describe('on the way', () => {
 
 describe('threads that cannot be had, or die: this one does the work', () => {
   const items = signedItems('falcon512', 40);
-  const worker = new URL('../../src/aggregate/threads/worker.ts', import.meta.url).href;
+  const worker = new URL('../../src/aggregate/threads/aggregateWorker.ts', import.meta.url).href;
   const from = (source: string): URL =>
     new URL(`data:text/javascript,${encodeURIComponent(source)}`);
   /** The real worker, with something done to it before its n-th message. */
@@ -247,7 +248,7 @@ describe('threads that cannot be had, or die: this one does the work', () => {
   test('a fault in a thread is told, and not hidden by doing it again', LONG, async () => {
     const faulty = (code: string): URL =>
       from(`import { parentPort } from 'node:worker_threads';
-        parentPort.postMessage({ hello: true });
+        parentPort.postMessage({ hello: 'falconry aggregate' });
         parentPort.on('message', ({ id }) =>
           parentPort.postMessage({ id, fault: { code: '${code}', text: 'of a thread' } }));`);
     for (const code of ['OUT_OF_MEMORY', 'INTERNAL']) {

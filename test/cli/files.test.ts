@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bytesOf } from '../aggregate/batches.ts';
 import { fact } from '../support/facts.ts';
 import { noblePeer, oqsPeer, type Peer, pqcleanPeer } from '../support/peers.ts';
+import { NIGHTLY } from '../support/run.ts';
 import { falconry, falconryHere, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();
@@ -117,13 +118,17 @@ describe('aggregate and verify-aggregate', () => {
     writeFileSync(at('few.json'), JSON.stringify(few));
     const asked = await run('aggregate', 'few.json', '--format', 'proof', '-o', 'proof.json');
     expect([asked.code, asked.err]).toEqual([0, '']);
-    expect(asked.out).toMatch(/^3 signatures valid; proof of \d+ bytes .*\na proof, as asked\n$/);
+    expect(asked.out).toMatch(
+      /^3 signatures valid; proof of \d+ bytes .*\na proof, as requested\n$/,
+    );
     const result = JSON.parse(read('proof.json'));
     expect(result).toMatchObject({ format: 'proof', count: 3, sizes: { salts: 120 } });
     expect(result.aggregate).toMatch(/^0x464c52590201/);
 
     const judged = await run('verify-aggregate', 'proof.json', 'few.json');
-    expect(judged.out).toMatch(/^valid: 3 signatures proved in \d+ bytes \(120 of them salts\)\n$/);
+    expect(judged.out).toMatch(
+      /^valid: 3 signatures proved in \d+ bytes \(including 120 bytes of salts\)\n$/,
+    );
     const extract = ['verify-aggregate', 'proof.json', 'few.json', '--extract', 'none.json'];
     const extracted = await run(...extract);
     expect([extracted.code, extracted.err]).toEqual([
@@ -135,12 +140,12 @@ describe('aggregate and verify-aggregate', () => {
     expect((await run('verify-aggregate', 'proof.json', 'other.json')).code).toBe(1);
 
     const auto = await run('aggregate', 'few.json', '-o', 'auto.json');
-    expect(auto.out).toMatch(/\na bundle, since a proof has about \d+ bytes\n$/);
+    expect(auto.out).toMatch(/\na bundle: a proof would have about \d+ bytes\n$/);
     const json = await run('aggregate', 'few.json', '-o', 'auto.json', '--json');
     expect(JSON.parse(json.out)).toMatchObject({ format: 'bundle', reason: 'smaller' });
     const wrong = await run('aggregate', 'few.json', '--format', 'zip');
     expect(wrong.code).toBe(2);
-    expect(wrong.err).toContain('--format is one of auto, proof, bundle');
+    expect(wrong.err).toContain('--format must be one of auto, proof, bundle');
   });
 
   it('come to the same bytes with any number of threads', async () => {
@@ -163,7 +168,7 @@ describe('aggregate and verify-aggregate', () => {
     }
   });
 
-  it.runIf(process.env.SLOW)(
+  it.runIf(NIGHTLY)(
     'prove 1722 signatures of another implementation',
     {
       timeout: 600_000,
@@ -190,10 +195,10 @@ describe('aggregate and verify-aggregate', () => {
     const text = await run('aggregate', 'wrong.json', '-o', 'never.json');
     expect([text.code, text.out]).toEqual([1, '']);
     expect(text.err.split('\n')).toEqual([
-      'falconry aggregate: 3 of 20 signatures are not valid',
-      '  item 2: the signature is not of this message under this key (signatureMismatch)',
-      expect.stringMatching(/^ {2}item 7: the signature .*\(signature(Header|Length)\)$/),
-      '  item 19: the public key has a wrong length (publicKeyLength)',
+      'falconry aggregate: 3 of 20 signatures are invalid',
+      '  item 2: the signature does not match the message and the key (signatureMismatch)',
+      expect.stringMatching(/^ {2}item 7: .*signature .*\(signature(Header|Length)\)$/),
+      '  item 19: the public key has the wrong length (publicKeyLength)',
       '',
     ]);
     expect(() => statSync(at('never.json'))).toThrow();
@@ -215,11 +220,11 @@ describe('aggregate and verify-aggregate', () => {
     expect(JSON.parse(verified.out).invalid).toEqual(JSON.parse(json.out).invalid);
   });
 
-  it('judge another list, or a file that says what is not so, as not valid', async () => {
+  it('judge another list, or a file that says what is not so, as invalid', async () => {
     writeFileSync(at('turned.json'), JSON.stringify([...foreign].reverse()));
     const turned = await here('verify-aggregate', 'out.json', 'turned.json');
     expect([turned.code, turned.err]).toEqual([1, '']);
-    expect(turned.out).toMatch(/^not valid/);
+    expect(turned.out).toMatch(/^invalid: /);
 
     const result = JSON.parse(read('out.json'));
     for (const change of [
@@ -309,23 +314,23 @@ describe('keygen, sign and verify', () => {
     const before = read('key.json');
     const again = await here('keygen', '-o', 'key.json');
     expect([again.code, again.out]).toEqual([3, '']);
-    expect(again.err).toBe('falconry keygen: cannot write key.json: it exists already\n');
+    expect(again.err).toBe('falconry keygen: cannot write key.json: it already exists\n');
     expect(read('key.json')).toBe(before);
   });
 });
 
 describe('mistakes', () => {
   const cases: [string, number, RegExp, string[]][] = [
-    ['no argument', 2, /one task file is expected/, ['aggregate']],
+    ['no argument', 2, /expected one task file/, ['aggregate']],
     ['too many', 2, /expected/, ['verify-aggregate', 'a', 'b', 'c']],
     ['an unknown option', 2, /--fast/, ['aggregate', 'task.json', '--fast']],
     ['an unknown set', 2, /falcon512 or falcon1024/, ['keygen', '--set', 'falcon256']],
     ['an unknown form', 2, /--format must be/, ['sign', '--key', 'k', 'm', '--format', 'short']],
     ['no key', 2, /--key is missing/, ['sign', 'a.txt']],
-    ['half a pair', 2, /go together/, ['verify', '--key', 'public.json', 'a.txt']],
+    ['half a pair', 2, /must be given together/, ['verify', '--key', 'public.json', 'a.txt']],
     ['standard input twice', 2, /only once/, ['verify-aggregate', '-', '-']],
     ['a file that is not there', 3, /no such file/, ['aggregate', 'nowhere.json']],
-    ['a folder', 3, /folder/, ['aggregate', '.']],
+    ['a directory', 3, /it is a directory/, ['aggregate', '.']],
     ['a place that is not there', 3, /cannot write/, ['aggregate', 'task.json', '-o', 'x/y.json']],
     ['what is not JSON', 1, /not valid JSON/, ['aggregate', 'garbage']],
     ['what is not a task file', 1, /must be an array/, ['verify', 'out.json']],
@@ -336,8 +341,18 @@ describe('mistakes', () => {
       /result file/,
       ['verify-aggregate', 'object.json', 'task.json'],
     ],
-    ['a secret key that is none', 1, /no secret_key/, ['sign', '--key', 'public.json', 'a.txt']],
-    ['a broken secret key', 1, /no valid secret key/, ['sign', '--key', 'broken.sk', 'a.txt']],
+    [
+      'a secret key that is none',
+      1,
+      /does not hold a secret_key/,
+      ['sign', '--key', 'public.json', 'a.txt'],
+    ],
+    [
+      'a broken secret key',
+      1,
+      /does not hold a valid secret key/,
+      ['sign', '--key', 'broken.sk', 'a.txt'],
+    ],
   ];
 
   beforeAll(() => {

@@ -148,7 +148,7 @@ describe('a server', () => {
     const key = 'k'.repeat(40);
     const args = ['serve', '--port', '0', '--data', at(`data-${Math.random()}`), '--grace', '60s'];
     server = start([...args, '--signing', '--log', 'text'], { FALCONRY_FIRST_KEY: key });
-    const [, base = ''] = await server.printed(/serves on (http:\S+)/);
+    const [, base = ''] = await server.printed(/listening on (http:\S+)/);
     const body = '{"digest":"0x68656c6c6f"}';
     const headers = {
       authorization: key,

@@ -45,7 +45,7 @@ describe('to the end', () => {
     const out = join(folder.path, 'result.json');
     const { code, stdout, stderr } = await falconry(['submit', task, '-o', out], env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^task \d+: 6 signatures in a bundle of \d+ bytes, checked\n$/);
+    expect(stdout).toMatch(/^task \d+: 6 signatures in a bundle of \d+ bytes, verified\n$/);
     expect(existsSync(`${task}.submit`)).toBe(false);
     const { code: verified } = await falconry(['verify-aggregate', out, task], {});
     expect(verified).toBe(0);
@@ -126,7 +126,7 @@ describe('killed', () => {
       network.requests.length = 0;
       const { code, stderr } = await falconry(['submit', task, '-o', `${task}.out`], env);
       expect(code, stderr).toBe(0);
-      expect(stderr).toMatch(/^going on with task\d+\.json\.submit: /);
+      expect(stderr).toMatch(/^resuming task\d+\.json\.submit: /);
       expect((await tasksOf()).length).toBe(before.length + 1);
       expect(existsSync(`${task}.submit`)).toBe(false);
       expect((await falconry(['verify-aggregate', `${task}.out`, task], {})).code).toBe(0);
@@ -140,7 +140,7 @@ test('started twice at once: one task, and both fetch its result', async () => {
   const ends = await Promise.all(
     [1, 2].map((i) => falconry(['submit', task, '-o', `${task}.out${i}`], env)),
   );
-  expect(ends.map(({ code, stderr }) => [code, stderr.replace(/^going on .*\n/, '')])).toEqual([
+  expect(ends.map(({ code, stderr }) => [code, stderr.replace(/^resuming .*\n/, '')])).toEqual([
     [0, ''],
     [0, ''],
   ]);
@@ -157,7 +157,7 @@ describe('a lost network', () => {
     const lost = await falconry(['submit', task, '--retries', '1', '--json'], env);
     expect(lost.code).toBe(4);
     expect(JSON.parse(lost.stderr)).toMatchObject({ ok: false, code: 'UNREACHABLE' });
-    expect(lost.stderr).toMatch(/the same command goes on where it was/);
+    expect(lost.stderr).toMatch(/run the same command again to resume/);
     expect(stateOf(task).step).toBe('upload');
     network.fate = () => 'pass';
     const { code } = await falconry(['submit', task, '-o', `${task}.out`], env);
@@ -182,7 +182,7 @@ describe('a state that does not fit', () => {
     writeTask(folder.path, task.split('/').at(-1)!, signedItems(5));
     const refused = await falconry(['submit', task], env);
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toMatch(/another content of the task file: give --restart/);
+    expect(refused.stderr).toMatch(/a submission of a different task file: give --restart/);
     const anew = await falconry(['submit', task, '--restart', '-o', `${task}.out`], env);
     expect(anew.code, anew.stderr).toBe(0);
   });
@@ -201,14 +201,14 @@ describe('a state that does not fit', () => {
     const gone = await falconry(['submit', task], env);
     expect([gone.code, gone.stderr]).toEqual([
       4,
-      expect.stringMatching(/not there any more: give --restart/),
+      expect.stringMatching(/no longer exists: give --restart/),
     ]);
 
     writeFileSync(`${task}.submit`, '{"version":1');
     const broken = await falconry(['submit', task], env);
     expect([broken.code, broken.stderr]).toEqual([
       3,
-      expect.stringMatching(/no state of a submission/),
+      expect.stringMatching(/is not the state of a submission/),
     ]);
   });
 
@@ -262,7 +262,7 @@ test('another server of the same contract: ids of 18 digits, no events, a result
     const unread = await falconry(args, own);
     expect([unread.code, unread.stderr]).toEqual([
       1,
-      expect.stringMatching(/no result file that can be checked/),
+      expect.stringMatching(/is not a result file that can be verified/),
     ]);
     const taken = await falconry([...args, '--no-check'], own);
     expect(taken.code, taken.stderr).toBe(0);

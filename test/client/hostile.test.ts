@@ -1,12 +1,12 @@
 /** Whatever a server answers, every method ends in a value of its type or a ClientError, and soon. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EventParser } from '../../src/client/events.ts';
+import { eventReader } from '../../src/client/events.ts';
 import { type Client, createClient, isClientError } from '../../src/client/index.ts';
 import { readRetryAfter } from '../../src/client/retry.ts';
+import { NIGHTLY } from '../support/run.ts';
 
-const slow = Boolean(process.env.SLOW);
-const runs = slow ? 3000 : 150;
+const runs = NIGHTLY ? 3000 : 150;
 
 const digits = fc.bigInt({ min: 0n, max: 10n ** 18n }).map(String);
 const texts = fc.constantFrom(
@@ -156,7 +156,7 @@ describe('any answers', () => {
       {
         numRuns: name === 'waitFor' ? Math.min(runs, 200) : runs,
         endOnFailure: true,
-        ...(!slow && { seed: 26 }),
+        ...(!NIGHTLY && { seed: 26 }),
       },
     );
     expect(failures).toBeGreaterThan(0);
@@ -183,12 +183,12 @@ describe('streams of events', () => {
     fc.assert(
       fc.property(lines, ends, fc.array(fc.nat(60)), (list, end, cuts) => {
         const stream = list.map((line) => line + end).join('') + (end === '\r' ? '\n' : '');
-        const whole = new EventParser().push(stream);
-        const parser = new EventParser();
+        const whole = eventReader().push(stream);
+        const reader = eventReader();
         const pieces = [];
         let at = 0;
-        for (const cut of cuts) pieces.push(...parser.push(stream.slice(at, (at += cut))));
-        pieces.push(...parser.push(stream.slice(at)));
+        for (const cut of cuts) pieces.push(...reader.push(stream.slice(at, (at += cut))));
+        pieces.push(...reader.push(stream.slice(at)));
         expect(pieces).toEqual(whole);
       }),
       { numRuns: runs * 3 },
@@ -196,27 +196,21 @@ describe('streams of events', () => {
   });
 
   test('the standard examples', () => {
-    const read = (text: string) => new EventParser().push(text);
-    expect(read('data: YHOO\ndata: +2\ndata: 10\n\n')).toEqual([
-      { event: 'message', data: 'YHOO\n+2\n10' },
-    ]);
-    expect(read('data\n\ndata\ndata\n\ndata:')).toEqual([
-      { event: 'message', data: '' },
-      { event: 'message', data: '\n' },
-    ]);
-    expect(read('data:test\n\ndata: test\n\n').map(({ data }) => data)).toEqual(['test', 'test']);
+    const read = (text: string) => eventReader().push(text);
+    expect(read('data: YHOO\ndata: +2\ndata: 10\n\n')).toEqual(['YHOO\n+2\n10']);
+    expect(read('data\n\ndata\ndata\n\ndata:')).toEqual(['', '\n']);
+    expect(read('data:test\n\ndata: test\n\n')).toEqual(['test', 'test']);
     expect(read(': only a comment\n\nevent: x\n\n')).toEqual([]);
   });
 
-  test('an event without an end is told, not gathered', () => {
-    const parser = new EventParser();
-    expect(() => {
-      for (let i = 0; i < 100; i++) parser.push('x'.repeat(100_000));
-    }).toThrow(/no end/);
-    const lines = new EventParser();
-    expect(() => {
-      for (let i = 0; i < 100; i++) lines.push(`data: ${'x'.repeat(100_000)}\n`);
-    }).toThrow(/no end/);
+  test('an event without an end is refused, not gathered', () => {
+    for (const piece of ['x'.repeat(100_000), `${'x'.repeat(100_000)}\ndata: `]) {
+      const reader = eventReader();
+      reader.push('data: ');
+      expect(() => {
+        for (let i = 0; i < 100; i++) reader.push(piece);
+      }).toThrow(/too long/);
+    }
   });
 });
 

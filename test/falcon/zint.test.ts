@@ -9,12 +9,12 @@ import {
   signed,
   takeIntegers,
 } from '../support/keygenModel.ts';
-import { SLOW } from '../support/ours.ts';
 import { testRandom } from '../support/random.ts';
+import { NIGHTLY } from '../support/run.ts';
 
 let m: KeygenModule;
 let primes: bigint[];
-const RUNS = SLOW ? 1000 : 100;
+const RUNS = NIGHTLY ? 1000 : 100;
 const R = 1n << 32n;
 
 beforeAll(async () => {
@@ -348,7 +348,7 @@ describe('Bezout', () => {
     expect(m.exports.bezoutScratch!(len)).toBeLessThan(65536);
     let coprime = 0;
     let common = 0;
-    for (let i = 0; i < (SLOW ? 400 : 40); i++) {
+    for (let i = 0; i < (NIGHTLY ? 400 : 40); i++) {
       const bits = 31 * len - 16;
       const shorter = i % 4 === 3 ? Math.max(3, bits - random.below(bits)) : bits;
       let x = uniform(bits) | 1n;

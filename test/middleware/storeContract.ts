@@ -10,15 +10,8 @@ import type {
   StoredAnswer,
   TaskStore,
 } from '../../src/middleware/stores/taskStore.ts';
-import {
-  canGo,
-  isFinal,
-  isRunning,
-  TASK_STATES,
-  type Task,
-  type TaskResult,
-  type TaskState,
-} from '../../src/middleware/tasks/task.ts';
+import { canGo, isRunning, type Task, type TaskResult } from '../../src/middleware/task.ts';
+import { isFinal, TASK_STATES, type TaskState } from '../../src/wire/taskStates.ts';
 
 export interface OpenedStore {
   readonly store: TaskStore & ApiKeyStore;

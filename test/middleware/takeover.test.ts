@@ -1,17 +1,18 @@
 /** Work that is stopped in the middle, for real: by its client, by the death of its thread, by the end of the service. */
-import { once } from 'node:events';
-import { Piscina } from 'piscina';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { falconService, memoryStore, type Task } from '../../src/middleware/index.ts';
-import { isFinal } from '../../src/middleware/tasks/task.ts';
+import { isFinal } from '../../src/wire/taskStates.ts';
+import { ruined, type WatchedWorkers, watchWorkers } from '../threads/workers.ts';
 import { expectProblem, startService, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const DIRECT = '/v1/svc/aggsign';
 
 let http: TestService | undefined;
+let watched: WatchedWorkers | undefined;
 afterEach(async () => {
-  vi.restoreAllMocks();
+  watched?.restore();
+  watched = undefined;
   await http?.close();
   http = undefined;
 });
@@ -43,19 +44,8 @@ async function service(options: Parameters<typeof startService>[0] = {}) {
   return { http, until };
 }
 
-/** The pools of threads that are used from now on. */
-function watchPools(): Set<Piscina> {
-  const pools = new Set<Piscina>();
-  const { run } = Piscina.prototype;
-  vi.spyOn(Piscina.prototype, 'run').mockImplementation(function (this: Piscina, ...args) {
-    pools.add(this);
-    return run.apply(this, args);
-  });
-  return pools;
-}
-
 it('a task whose thread dies is taken over at once, and completed', async () => {
-  const pools = watchPools();
+  const { workers } = (watched = watchWorkers());
   const memory = memoryStore();
   const retries: unknown[] = [];
   const store: typeof memory = {
@@ -69,40 +59,34 @@ it('a task whose thread dies is taken over at once, and completed', async () => 
   const { json } = await http.ask('POST', DIRECT, { data: makeTriples(60) });
   const id = json.process_id;
   await until((task) => task.id === id && task.state === 'aggregating');
-  for (const pool of pools) for (const thread of pool.threads) await thread.terminate();
+  await workers[0]!.terminate();
   const task = await until((task) => task.id === id && task.state === 'completed');
   expect(task).toMatchObject({ attempt: 2, failures: 1, losses: 0 });
   expect(retries).toEqual([['THREAD_LOST', { delayMs: 0 }]]);
+  expect(workers).toHaveLength(2);
 });
 
-it('a cancelled task ends its thread, and makes room for the next one', async () => {
-  const pools = watchPools();
+it('a cancelled task stops at once, and makes room for the next one', async () => {
   const { http, until } = await service();
   const large = await http.ask('POST', DIRECT, { data: makeTriples(1722, 4) });
   const id = large.json.process_id;
   await until((task) => task.id === id && task.state === 'aggregating');
   const small = await http.ask('POST', DIRECT, { data: makeTriples(1) });
-  const threads = [...pools].flatMap((pool) => pool.threads);
-  const ended = Promise.all(threads.map((thread) => once(thread, 'exit')));
-  const startedMs = performance.now();
   const cancelled = await http.ask('DELETE', `/v1/svc/tasks/${id}`);
   expect([cancelled.status, cancelled.json.status]).toEqual([200, 'cancelled']);
-  expect(threads.length).toBe(1);
-  await ended;
-  // One that is left to itself ends as well, when it was idle for a minute.
-  expect(performance.now() - startedMs).toBeLessThan(20_000);
   await until((task) => task.id === small.json.process_id && task.state === 'completed');
+  expect((await http.ask('GET', `/v1/svc/tasks/${id}`)).json.status).toBe('cancelled');
 });
 
 it('a verification whose thread dies is refused, and can be asked again', async () => {
-  const { http } = await service({ workers: false });
-  // The thread dies with its job, before it can have begun.
-  const { run } = Piscina.prototype;
-  vi.spyOn(Piscina.prototype, 'run').mockImplementationOnce(function (this: Piscina, ...args) {
-    const answer = run.apply(this, args);
-    for (const thread of this.threads) void thread.terminate();
-    return answer;
+  // The first thread dies with its first job.
+  let isFirst = true;
+  watched = watchWorkers((url) => {
+    const worker = isFirst ? ruined(url, 1, 'process.exit(3);') : url;
+    isFirst = false;
+    return worker;
   });
+  const { http } = await service({ workers: false });
   const [triple] = makeTriples(1);
   const ask = () =>
     http.ask('POST', `${DIRECT}/verify`, { aggregate: '0x00', statements: [triple] });

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Hono } from 'hono';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { formatTaskFile } from '../../src/middleware/taskFile.ts';
+import { formatTaskFile } from '../../src/wire/triple.ts';
 import { findChromium, openBrowser } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
 import { enterKey, startUiService, type UiService, visit } from './browser.ts';
@@ -44,8 +44,8 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await page.getByRole('button', { name: 'Add to the task' }).click();
     await page.getByText('The task has 1 item.').waitFor();
 
-    await page.getByRole('link', { name: 'Look at it' }).click();
-    await page.getByText(/^all verify/).waitFor();
+    await page.getByRole('link', { name: 'Show it' }).click();
+    await page.getByText(/^all valid/).waitFor();
     await page.getByRole('spinbutton', { name: 'Signatures' }).fill('130');
     await page.getByRole('spinbutton', { name: 'Different keys' }).fill('7');
     await page.getByRole('button', { name: 'Make test items' }).click();
@@ -82,7 +82,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await page.getByRole('button', { name: 'Verify in this browser' }).click();
     const verdict = await page.locator('.log .notice.good').first().textContent();
     expect(verdict).toMatch(
-      /^Valid\. 130 signatures in [\d.,]+ m?s, by WebAssembly on \d threads? beside this page/,
+      /^Valid\. 130 signatures in [\d.,]+ m?s, by WebAssembly on \d threads? of this browser/,
     );
     for (let times = 1; times <= 3; times++) {
       await page.getByRole('button', { name: 'Change one byte and verify' }).click();
@@ -225,16 +225,16 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     const good = formatTaskFile(items);
 
     await drop('cut.json', good.slice(0, good.lastIndexOf('}')));
-    await page.getByText('cut.json is no task file', { exact: true }).waitFor();
+    await page.getByText('cut.json is not a task file', { exact: true }).waitFor();
     await page
       .getByText(
-        /The file is not JSON: a comma or \} is expected|this string does not end|ends too early/,
+        /The file is not JSON: expected a comma or \}|this string does not end|ends too early/,
       )
       .waitFor();
 
     await drop('comma.json', '[\n{"digest": "0x00",\n "public_key": "0x09" "signature": "0x39"}]');
     await page
-      .getByText('The file is not JSON: a comma or } is expected here, line 3, column 23.')
+      .getByText('The file is not JSON: expected a comma or }, line 3, column 23.')
       .waitFor();
 
     await drop('object.json', '{"data": []}');
@@ -247,7 +247,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
       'shape.json',
       `[\n${faulty.map((item: unknown) => JSON.stringify(item)).join(',\n')}]`,
     );
-    await page.getByText('shape.json is no task file', { exact: true }).waitFor();
+    await page.getByText('shape.json is not a task file', { exact: true }).waitFor();
     const rows = await page
       .getByRole('region', { name: 'Faults' })
       .getByRole('row')
@@ -267,12 +267,12 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
       withWrongSignature(items, 1),
     );
     await page.locator('label.drop').dispatchEvent('drop', { dataTransfer: transfer });
-    await page.getByText('1 of 3 not valid').waitFor();
+    await page.getByText('1 of 3 invalid').waitFor();
     const bad = await page
       .getByRole('region', { name: 'Faults' })
       .getByRole('row')
       .allTextContents();
-    expect(bad.slice(1)).toEqual(['23the signature is not of this digest under this key']);
+    expect(bad.slice(1)).toEqual(['23the signature does not match the message and the key']);
     expect(complaints).toEqual([]);
     await close();
   });
@@ -289,7 +289,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
       .getByRole('region', { name: 'Faults' })
       .getByRole('row')
       .allTextContents();
-    expect(rows.slice(1)).toEqual(['4the signature is not of this digest under this key']);
+    expect(rows.slice(1)).toEqual(['4the signature does not match the message and the key']);
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { name: 'Your tasks' }).waitFor();

@@ -1,6 +1,9 @@
-/** `…/aggsign…`: tasks come into being here, by three steps or by one; and aggregates are judged. */
+/** `…/aggsign…`: creates tasks, in three steps or in one, and verifies aggregates. */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
+import { decodeWireHex } from '../../wire/hex.ts';
+import { checkStatements, checkTriples, type ShapeFault } from '../../wire/taskFile.ts';
+import type { Triple } from '../../wire/triple.ts';
 import { newInputKey } from '../blobs/blobStore.ts';
 import { endOf, serviceBase } from '../http/address.ts';
 import { withBody, withJsonBody } from '../http/body.ts';
@@ -10,16 +13,14 @@ import { ProblemError } from '../problems.ts';
 import { progressRecord } from '../records.ts';
 import { judge } from '../schemas.ts';
 import type { NewTask, PutOptions, StoredAnswer, TaskStore } from '../stores/taskStore.ts';
-import { checkStatements, checkTriples, type ShapeFault, type Triple } from '../taskFile.ts';
-import type { Task } from '../tasks/task.ts';
-import { decodeWireHex } from '../wireHex.ts';
+import type { Task } from '../task.ts';
 import { answerRecord, findTask } from './answers.ts';
 import type { Caller, Deps, Env, Route } from './route.ts';
 
-/** A body that nobody asked for is read this far, so that it can be told from its repeat. */
+/** A body that is not needed is read up to this length, so that repeats can be recognised. */
 const IGNORED_BODY_BYTES = 64 * 1024;
 
-/** A triple has four; the rest is room for members of the client's own. */
+/** A triple has four; the rest leaves room for the client's own members. */
 const TOKENS_PER_ITEM = 16;
 
 export function aggsignRoutes(deps: Deps): Route[] {
@@ -55,7 +56,7 @@ function createTask({ settings, runtime, budget }: Deps): Handler {
         clientId,
         store,
         body,
-        // The url is a right, so it is not stored: the same one is made again from id and end.
+        // The url is a right, so it is not stored: it can be made again from id and expiry.
         answerOf: (task) => ({
           status: 201,
           headers: {},
@@ -183,7 +184,7 @@ function verify({ settings, runtime, budget, operations }: Deps): Handler {
     maxTokens: TOKENS_PER_ITEM * maxSignatures + 1000,
     tooManyCode: 'TOO_MANY_ITEMS',
   } as const;
-  // The statements are judged by `checkStatements`.
+  // `checkStatements` checks the statements.
   const AggregateOnly = operations.verifyAggregate.body.schema.pick({ aggregate: true });
   return (c) =>
     withJsonBody(c, limits, budget, async (value) => {
@@ -220,8 +221,8 @@ async function putTask(
 }
 
 /**
- * The task file of triples that were judged: they are hex and nothing else, so they are put between quotes
- * as they came. (Encoding the decoded items again takes longer than all the rest of the request.)
+ * The task file of triples that were checked: their fields are nothing but hex, so they can be
+ * quoted as they are. (Encoding the decoded items again takes longer than the rest of the request.)
  */
 function taskFileOf(triples: readonly Triple[]): Uint8Array {
   const lines = triples.map(
@@ -238,13 +239,13 @@ function judgeObject(value: unknown): { data?: unknown } {
   });
 }
 
-/** Length of a public key in bytes → the first byte it must have (FALCON round 3, section 3.11.4). */
+/** The first byte of a public key by its length in bytes (FALCON round 3, section 3.11.4). */
 const KEY_HEADERS = new Map([
   [897, 0x09],
   [1793, 0x0a],
 ]);
 
-/** A key of a wrong length or set cannot come to be valid: better told now than by the worker. */
+/** A key of the wrong length or set can never be valid: better reported now than by the worker. */
 function requireKeys(items: readonly { readonly publicKey: Uint8Array }[], at: string): void {
   const message = 'public_key is not a Falcon-512 or Falcon-1024 key';
   const errors = items.flatMap(({ publicKey }, index) => {

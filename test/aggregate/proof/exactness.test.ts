@@ -1,6 +1,7 @@
 /**
- * The fast verifier computes with integers modulo six primes: every integer polynomial must stay below half their product. Here the largest
- * coefficients that any bytes can bring about are bounded for every row of the table, in bits.
+ * The fast verifier computes with integers modulo six primes: every integer polynomial must stay
+ * below half their product. Here the largest coefficients that any bytes can bring about are
+ * bounded for every row of the table, in bits.
  */
 import { expect, test } from 'vitest';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';

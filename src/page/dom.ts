@@ -1,0 +1,101 @@
+/** Creates elements without HTML in strings, as the page's policy of trusted types requires. */
+
+export type Child = Node | string | number | false | null | undefined | readonly Child[];
+
+type Listeners = {
+  [Name in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[Name]) => void;
+};
+
+/** Attributes by name; `true` means one without a value; `false`, null and undefined omit it. */
+export interface Attributes {
+  readonly on?: Listeners;
+  readonly [name: string]: string | number | boolean | null | undefined | Listeners;
+}
+
+/** @returns a new element with attributes, listeners and children */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  setAttributes(element, attributes);
+  append(element, children);
+  return element;
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/** @returns a new SVG element */
+export function svg<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): SVGElementTagNameMap[K] {
+  const element = document.createElementNS(SVG, tag);
+  setAttributes(element, attributes);
+  append(element, children);
+  return element;
+}
+
+function setAttributes(element: Element, { on, ...attributes }: Attributes): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === true) element.setAttribute(name, '');
+    else if (typeof value === 'string' || typeof value === 'number') {
+      element.setAttribute(name, String(value));
+    }
+  }
+  for (const [name, listener] of Object.entries(on ?? {})) {
+    element.addEventListener(name, listener as EventListener);
+  }
+}
+
+function append(parent: Element, children: readonly Child[]): void {
+  for (const child of children) {
+    if (Array.isArray(child)) append(parent, child);
+    else if (child instanceof Node) parent.append(child);
+    else if (typeof child === 'string' || typeof child === 'number') parent.append(String(child));
+  }
+}
+
+/** Replaces the children of an element. */
+export function fill(element: Element, ...children: Child[]): void {
+  element.replaceChildren();
+  append(element, children);
+}
+
+/** The element of the template with this id. */
+export function byId(id: string): HTMLElement {
+  const element = document.getElementById(id);
+  if (element === null) throw new Error(`the page has no #${id}`);
+  return element;
+}
+
+let ids = 0;
+
+/** @returns a new id, to connect a label with its control */
+export const freshId = (name: string): string => `${name}-${++ids}`;
+
+let lastSaid = '';
+
+/** Announces a sentence to users of screen readers. */
+export function announce(text: string): void {
+  const region = byId('announcer');
+  // A repeated text is announced only if it differs, hence the non-breaking space.
+  region.textContent = text === lastSaid ? `${text} ` : text;
+  lastSaid = region.textContent;
+}
+
+/** A button. */
+export function button(
+  label: Child,
+  onClick: () => void,
+  attributes: Attributes & { readonly look?: 'plain' | 'primary' | 'quiet' | 'danger' } = {},
+): HTMLButtonElement {
+  const { look = 'plain', ...others } = attributes;
+  return h(
+    'button',
+    { type: 'button', class: `button ${look}`, ...others, on: { click: onClick } },
+    label,
+  );
+}

@@ -1,0 +1,58 @@
+/** Formats numbers, sizes, times and long hex for people. */
+
+const integer = new Intl.NumberFormat('en');
+const oneDigit = new Intl.NumberFormat('en', {
+  maximumFractionDigits: 1,
+  minimumFractionDigits: 1,
+});
+const twoDigits = new Intl.NumberFormat('en', {
+  maximumFractionDigits: 2,
+  minimumFractionDigits: 2,
+});
+
+/** `1,722` */
+export const count = (value: number): string => integer.format(value);
+
+/** `1 signature`, `1,722 signatures` */
+export const counted = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`;
+
+/** `640 B`, `62.9 kB`, `1.11 MB` */
+export function bytes(value: number): string {
+  if (value < 1000) return `${count(value)} B`;
+  if (value < 1e6) return `${oneDigit.format(value / 1e3)} kB`;
+  return `${twoDigits.format(value / 1e6)} MB`;
+}
+
+/** `0.4 ms`, `83 ms`, `1.24 s` */
+export function duration(ms: number): string {
+  if (ms < 10) return `${oneDigit.format(ms)} ms`;
+  if (ms < 1000) return `${count(Math.round(ms))} ms`;
+  return `${twoDigits.format(ms / 1000)} s`;
+}
+
+/** `88.1 %` */
+export const percent = (share: number): string => `${oneDigit.format(share * 100)} %`;
+
+const localTime = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
+});
+
+/** A time of the service in the reader's time zone; any other text as it is. */
+export function time(iso: string): string {
+  const date = new Date(iso);
+  return Number.isNaN(date.getTime()) ? iso : localTime.format(date);
+}
+
+/** `0x1a2b3c4d…99aabbcc` */
+export function shortHex(hex: string, keep = 8): string {
+  return hex.length <= 2 + 2 * keep + 1 ? hex : `${hex.slice(0, 2 + keep)}…${hex.slice(-keep)}`;
+}
+
+/** `one, two and three` */
+export function listed(parts: readonly string[]): string {
+  return parts.length < 2
+    ? (parts[0] ?? '')
+    : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+}

@@ -1,0 +1,116 @@
+/**
+ * The savings as a picture: the bytes of plain signatures and those of the aggregate, on one scale.
+ * The text beside it says the same.
+ */
+import { type Child, h, svg } from '../dom.ts';
+import { bytes, count, percent } from '../format.ts';
+
+export interface SavingsInput {
+  readonly format: string;
+  readonly count: number;
+  readonly aggregate: number;
+  readonly salts: number;
+  readonly signatures: number;
+  /** Bytes of the keys, which the verifier needs in any case; each once, if that is known. */
+  readonly keys: number;
+}
+
+interface Segment {
+  readonly name: 'keys' | 'salts' | 'plain' | 'proof';
+  readonly label: string;
+  readonly bytes: number;
+}
+
+/** The width of the drawing, which is scaled to fit. */
+const WIDTH = 1000;
+const HEIGHT = 36;
+/** The gap between segments. */
+const GAP = 3;
+
+export function savings(input: SavingsInput): HTMLElement {
+  const { aggregate, salts, signatures, keys } = input;
+  const body = input.format === 'proof' ? 'proof' : input.format;
+  const plain: Segment[] = [
+    { name: 'plain', label: 'signatures', bytes: Math.max(0, signatures - salts) },
+    { name: 'salts', label: 'salts', bytes: salts },
+    { name: 'keys', label: 'public keys', bytes: keys },
+  ];
+  const made: Segment[] = [
+    { name: 'proof', label: body, bytes: Math.max(0, aggregate - salts) },
+    { name: 'salts', label: 'salts', bytes: salts },
+    { name: 'keys', label: 'public keys', bytes: keys },
+  ];
+  const scale = Math.max(sum(plain), sum(made), 1);
+  const saved = 1 - aggregate / Math.max(1, signatures);
+  return h(
+    'figure',
+    { class: 'picture' },
+    h(
+      'p',
+      { class: 'headline' },
+      saved >= 0
+        ? `${bytes(signatures)} of signatures became ${bytes(aggregate)}: ${percent(saved)} saved`
+        : `${bytes(signatures)} of signatures became ${bytes(aggregate)}: the batch is too small`,
+    ),
+    h(
+      'div',
+      { class: 'bars' },
+      bar(`${count(input.count)} plain signatures`, plain, scale),
+      bar(`One aggregate (${input.format})`, made, scale),
+    ),
+    legend([
+      ['plain', `Signatures ${bytes(plain[0]!.bytes)}`],
+      ['proof', `${body === 'proof' ? 'Proof' : 'Bundle'} ${bytes(made[0]!.bytes)}`],
+      ['salts', `Salts ${bytes(salts)}, in both`],
+      ['keys', `Public keys ${bytes(keys)}, the verifier’s own`],
+    ]),
+  );
+}
+
+const sum = (segments: readonly Segment[]) => segments.reduce((all, one) => all + one.bytes, 0);
+
+function bar(name: string, segments: readonly Segment[], scale: number): HTMLElement {
+  const parts = segments.map(({ label, bytes: size }) => `${bytes(size)} of ${label}`).join(', ');
+  let x = 0;
+  const rects = segments
+    .filter((segment) => segment.bytes > 0)
+    .map((segment) => {
+      const width = (segment.bytes / scale) * WIDTH;
+      const rect = svg('rect', {
+        class: segment.name,
+        x: x.toFixed(2),
+        y: 0,
+        // Even the smallest part is visible.
+        width: Math.max(1.5, width - GAP).toFixed(2),
+        height: HEIGHT,
+      });
+      x += width;
+      return rect;
+    });
+  return h(
+    'div',
+    { class: 'tight' },
+    h('p', { class: 'bar-name' }, h('span', {}, name), h('b', {}, bytes(sum(segments)))),
+    svg(
+      'svg',
+      {
+        viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+        preserveAspectRatio: 'none',
+        role: 'img',
+        'aria-label': `${name}: ${parts}`,
+      },
+      svg('rect', { class: 'track', x: 0, y: 0, width: WIDTH, height: HEIGHT }),
+      rects,
+    ),
+  );
+}
+
+function legend(entries: readonly (readonly [name: string, label: Child])[]): HTMLElement {
+  return h(
+    'ul',
+    { class: 'legend', 'aria-label': 'Parts' },
+    entries.map(([name, label]) =>
+      h('li', {}, h('i', { class: name, 'aria-hidden': 'true' }), label),
+    ),
+  );
+}

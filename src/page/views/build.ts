@@ -1,0 +1,169 @@
+/** Builds a task from test items, a file or signatures of the Sign page, and submits it. */
+import type { App, View } from '../app.ts';
+import { announce, fill, h } from '../dom.ts';
+import { bytes, count, counted } from '../format.ts';
+import { choices, confirm, dropZone, empty, field, lead, panel } from '../parts/controls.ts';
+import { draftSummary } from '../parts/draftSummary.ts';
+import { faultList } from '../parts/faultList.ts';
+import { longAction, type Tell } from '../parts/longAction.ts';
+import { problemBox } from '../parts/problems.ts';
+import { submission } from '../parts/submission.ts';
+import type { SetChoice } from '../worker/protocol.ts';
+
+export function buildView(app: App): View {
+  const task = h('div', { class: 'stack' });
+  const show = () => {
+    const { summary } = app.draft;
+    if (summary === null) {
+      fill(
+        task,
+        empty(
+          'box',
+          'The task is empty',
+          'Make test items, choose a task file, or add signatures from the Sign page.',
+        ),
+      );
+      return;
+    }
+    const clear = async () => {
+      const sure = await confirm(
+        'Empty the task?',
+        `${counted(summary.count, 'item')} will be removed.`,
+        'Empty it',
+      );
+      if (sure) app.draft.set(null);
+    };
+    fill(
+      task,
+      draftSummary(app, summary, () => void clear()),
+      submission(app, summary),
+    );
+  };
+  app.draft.onChange(show);
+  show();
+
+  const element = h(
+    'div',
+    { class: 'view' },
+    lead(
+      'Build a task',
+      'A task is an ordered list of triples (digest, public key, signature), ' +
+        `${count(app.config.maxSignatures)} at most. ` +
+        'Every signature is verified here before anything is sent.',
+    ),
+    h(
+      'div',
+      { class: 'columns side' },
+      h('div', { class: 'stack' }, testItems(app), fromFile(app)),
+      panel('Your task', task),
+    ),
+  );
+  return { title: 'Build', element };
+}
+
+const DEFAULT_COUNT = 120;
+const DEFAULT_KEYS = 12;
+
+function testItems(app: App): HTMLElement {
+  const { maxSignatures: max } = app.config;
+  const items = numberInput(Math.min(DEFAULT_COUNT, max), max);
+  const keys = numberInput(Math.min(DEFAULT_KEYS, max), max);
+  let set: SetChoice = 'falcon512';
+  const make = h('button', { class: 'button primary', type: 'submit' }, 'Make test items');
+  const action = longAction({
+    label: 'Making test items',
+    control: make,
+    stopped: 'Stopped',
+    work: (signal, tell) => {
+      const wanted = { count: items.valueAsNumber, keys: keys.valueAsNumber, set };
+      return generate(app, wanted, signal, tell);
+    },
+  });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void action.run();
+  };
+  const sets = [
+    ['falcon512', 'Falcon-512'],
+    ['falcon1024', 'Falcon-1024'],
+    ['mixed', 'Both'],
+  ] as const;
+  const about =
+    'New keys and signatures, made by WebAssembly in a worker of this page. The secret keys ' +
+    'are wiped at once.';
+  const form = h(
+    'form',
+    { class: 'stack', on: { submit } },
+    h('p', { class: 'soft small' }, about),
+    h('div', { class: 'fields' }, field('Signatures', items), field('Different keys', keys)),
+    choices('Parameter set', sets, (value) => {
+      set = value;
+    }),
+    h('div', { class: 'row' }, make),
+    action.places,
+  );
+  return panel('Test items', form);
+}
+
+function numberInput(value: number, max: number): HTMLInputElement {
+  const attributes = { type: 'number', min: 1, max, step: 1, value };
+  return h('input', { ...attributes, required: true, inputmode: 'numeric' });
+}
+
+/** Makes test items; they become the task. */
+async function generate(
+  app: App,
+  wanted: { readonly count: number; readonly keys: number; readonly set: SetChoice },
+  signal: AbortSignal,
+  tell: Tell,
+): Promise<void> {
+  tell('Loading the library', 0, 0);
+  announce('Making test items');
+  const summary = await app.worker.call(
+    'generate',
+    { ...wanted, keys: Math.min(wanted.keys, wanted.count) },
+    {
+      signal,
+      onProgress: ({ what, done, total }) =>
+        tell(`${what}: ${count(done)} of ${count(total)}`, done, total),
+    },
+  );
+  app.draft.set(summary);
+  announce(`${counted(summary.count, 'test item')} made; every signature verified`);
+}
+
+function fromFile(app: App): HTMLElement {
+  const outcome = h('div');
+  const limit = bytes(app.config.maxBodyBytes);
+  const zone = dropZone({
+    label: 'Choose a task file, or drop it here',
+    hint: `A JSON array of digest, public_key and signature; at most ${limit}`,
+    onFile: (file) => void read(file),
+  });
+  const read = async (file: File) => {
+    fill(outcome, h('p', { class: 'small soft' }, `Reading and checking ${file.name}…`));
+    try {
+      const reading = await app.worker.call('readFile', {
+        file,
+        name: file.name,
+        kind: 'task',
+        limits: app.limits,
+      });
+      if ('faults' in reading) {
+        fill(outcome, faultList(`${file.name} is not a task file`, reading.faults, reading.total));
+        announce(`${file.name} is not a task file: ${counted(reading.total, 'fault')}`);
+        return;
+      }
+      const { summary } = reading;
+      fill(
+        outcome,
+        h('p', { class: 'small soft' }, `${file.name}: ${counted(summary.count, 'item')} read.`),
+      );
+      app.draft.set(summary);
+      announce(`${file.name}: ${counted(summary.count, 'item')} read`);
+    } catch (error) {
+      fill(outcome, problemBox(error));
+    }
+  };
+  return panel('Task file', zone.element, outcome);
+}

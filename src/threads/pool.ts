@@ -1,0 +1,177 @@
+/**
+ * Threads beside the calling one. Nothing depends on them: whoever uses a pool can do all of the
+ * work without it, and does so where a thread cannot be had or dies.
+ *
+ *   spread()    jobs that know nothing of each other: whoever is free takes the next one
+ *   session()   threads that hold something for one user, and answer step by step
+ *   call()      one piece of work for one thread
+ *
+ * Threads start with the first work and let the process exit while they are idle.
+ */
+import { CodedError } from '../errors.ts';
+import { deferred } from './deferred.ts';
+import { hasThreads, type ThreadLimits, type WorkerModule } from './host.ts';
+import { Spread, type Way } from './spread.ts';
+import { type CallOptions, type Parcel, PoolThread } from './thread.ts';
+
+export interface PoolSettings {
+  /** Threads at most, the calling one not included. */
+  readonly size: number;
+  /** What the worker calls itself. */
+  readonly name: string;
+  readonly module: WorkerModule;
+  readonly limits?: ThreadLimits;
+  /** How long a thread's hello is waited for. Milliseconds; default 20,000. */
+  readonly helloMs?: number;
+  /** A host that has refused so many threads is not asked again. Default 3. */
+  readonly maxRefusals?: number;
+}
+
+/** A thread of a session. */
+export interface SessionThread {
+  /** As of its last answer. */
+  readonly memoryBytes: number;
+  /** Rejected with `THREAD_LOST`, or with what the session was released with. */
+  call(parcel: Parcel): Promise<unknown>;
+}
+
+export interface Session {
+  /** Tells the sessions of a pool apart. */
+  readonly id: number;
+  readonly threads: readonly SessionThread[];
+  /**
+   * Ends the session: calls that are not answered yet are rejected with `error`, and every thread
+   * gets `last`.
+   */
+  release(last: Parcel, error?: CodedError): void;
+}
+
+export class ThreadPool {
+  readonly size: number;
+  readonly #settings: PoolSettings;
+  readonly #threads = new Set<PoolThread>();
+  readonly #maxRefusals: number;
+  #refusals = 0;
+  #nextSession = 0;
+  #isClosed = false;
+
+  constructor(settings: PoolSettings) {
+    this.size = settings.size;
+    this.#settings = settings;
+    this.#maxRefusals = settings.maxRefusals ?? 3;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Threads that have started and run. */
+  get running(): number {
+    return Array.from(this.#threads).filter((thread) => thread.isRunning).length;
+  }
+
+  /** Starts threads that are missing, as far as the host allows. @param count how many are of use */
+  start(count = this.size): void {
+    const wanted = Math.min(count, this.size);
+    while (
+      !this.#isClosed &&
+      this.#threads.size < wanted &&
+      this.#refusals < this.#maxRefusals &&
+      hasThreads()
+    ) {
+      try {
+        this.#startOne();
+      } catch {
+        this.#refusals++;
+      }
+    }
+  }
+
+  /** @throws Error of the host */
+  #startOne(): PoolThread {
+    const thread = new PoolThread({
+      ...this.#settings,
+      onLost: () => {
+        this.#threads.delete(thread);
+        if (thread.isSilent) this.#refusals = this.#maxRefusals;
+        else if (!thread.hasAnswered) this.#refusals++;
+      },
+    });
+    this.#threads.add(thread);
+    return thread;
+  }
+
+  /** Resolves when every thread that was started runs or is lost. @returns how many run */
+  async started(): Promise<number> {
+    await Promise.allSettled(Array.from(this.#threads, (thread) => thread.greeted()));
+    return this.running;
+  }
+
+  /**
+   * Does all jobs.
+   *
+   * @param count about how many there are: more threads are not started
+   */
+  spread<J extends object, R>(
+    jobs: Iterator<J, unknown>,
+    count: number,
+    way: Way<J, R>,
+  ): Promise<void> {
+    this.start(count);
+    return new Spread(jobs, way).run(this.#threads);
+  }
+
+  /** A session on all threads. */
+  session(): Session {
+    this.start();
+    const threads = [...this.#threads];
+    const released = deferred<never>();
+    return {
+      id: this.#nextSession++,
+      threads: threads.map((thread) => ({
+        call: (parcel) => Promise.race([thread.call(parcel), released.promise]),
+        get memoryBytes() {
+          return thread.memoryBytes;
+        },
+      })),
+      release(last, error = new CodedError('ABORTED')) {
+        released.reject(error);
+        for (const thread of threads) thread.call(last).catch(() => undefined);
+      },
+    };
+  }
+
+  /**
+   * Asks one thread, which is started if there is none.
+   *
+   * @returns its answer; rejected with its error, or `THREAD_LOST`, or `ABORTED` once closed
+   */
+  async call(parcel: Parcel, options?: CallOptions): Promise<unknown> {
+    return this.#one().call(parcel, options);
+  }
+
+  /** Resolves when a thread runs; rejected with `THREAD_LOST`, whose cause says why none does. */
+  async ready(): Promise<void> {
+    await this.#one().greeted();
+  }
+
+  #one(): PoolThread {
+    if (this.#isClosed) throw closed();
+    const [thread] = this.#threads;
+    if (thread !== undefined) return thread;
+    try {
+      if (!hasThreads()) throw new Error('this host has no threads');
+      return this.#startOne();
+    } catch (cause) {
+      throw new CodedError('THREAD_LOST', { cause });
+    }
+  }
+
+  /** Ends the threads; work in them is rejected with `ABORTED`. Resolves when they are gone. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(Array.from(this.#threads, (thread) => thread.end(closed())));
+  }
+}
+
+const closed = (): CodedError => new CodedError('ABORTED', { message: 'The threads were closed' });

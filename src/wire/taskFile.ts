@@ -1,0 +1,175 @@
+/**
+ * The task file: a JSON array of `{digest, public_key, signature}`, all `0x` hex. Workers, the
+ * direct endpoint (whose `data` is the same array), the page and the command line read it.
+ *
+ * Only its form is checked here: JSON, types, hex, and limits. The library decides whether keys and
+ * signatures are valid, item by item.
+ */
+import { CodedError } from '../errors.ts';
+import { decodeWireHex, describeHexFault, type HexFault } from './hex.ts';
+import type { Statement, TaskItem } from './triple.ts';
+
+export interface TaskFileLimits {
+  /** Most elements; default 1722. */
+  readonly maxSignatures?: number;
+  /** Most bytes of one digest; default 4096. */
+  readonly maxMessageBytes?: number;
+  /** Most bytes of the whole file; default 32 MiB. */
+  readonly maxFileBytes?: number;
+}
+
+export const DEFAULT_TASK_FILE_LIMITS: Required<TaskFileLimits> = Object.freeze({
+  maxSignatures: 1722,
+  maxMessageBytes: 4096,
+  maxFileBytes: 32 * 1024 * 1024,
+});
+
+/**
+ * More bytes than any key or signature has. Longer fields are not even decoded; shorter ones of a
+ * wrong length are reported by the library as invalid items.
+ */
+export const MAX_KEY_OR_SIGNATURE_BYTES = 2048;
+
+/** A fault of the form. `path` is a JSON pointer (`/17/signature`, or ``). */
+export interface ShapeFault {
+  readonly path: string;
+  readonly code: 'notAnArray' | 'empty' | 'tooMany' | 'notAnObject' | HexFault;
+  readonly message: string;
+  /** The index of the faulty element; absent if the array itself is at fault. */
+  readonly index?: number;
+}
+
+/** Either all elements or all faults of the form, never both. */
+export type Checked<T> =
+  | { readonly items: T[]; readonly faults?: undefined }
+  | { readonly items?: undefined; readonly faults: ShapeFault[] };
+
+/**
+ * Checks a parsed array of triples. Unknown fields are ignored.
+ *
+ * @param value anything that came out of JSON
+ * @returns the items in order, or every fault in order of index
+ */
+export function checkTriples(value: unknown, limits: TaskFileLimits = {}): Checked<TaskItem> {
+  return checkArray(value, limits, (element, read) => ({
+    publicKey: read('public_key', element.public_key),
+    message: read('digest', element.digest),
+    signature: read('signature', element.signature),
+  }));
+}
+
+/**
+ * Checks a parsed array of `{digest, public_key}`. A task file passes, too; its signatures are
+ * ignored.
+ */
+export function checkStatements(value: unknown, limits: TaskFileLimits = {}): Checked<Statement> {
+  return checkArray(value, limits, (element, read) => ({
+    publicKey: read('public_key', element.public_key),
+    message: read('digest', element.digest),
+  }));
+}
+
+/**
+ * Reads a whole task file.
+ *
+ * @throws CodedError `BODY_TOO_LARGE`, `MALFORMED_JSON`, `TOO_MANY_ITEMS`, or `BAD_TASK_FILE` whose
+ *   `invalid` lists every faulty element
+ */
+export function parseTaskFile(file: Uint8Array | string, limits: TaskFileLimits = {}): TaskItem[] {
+  return itemsOrThrow(checkTriples(parseJson(file, limits), limits));
+}
+
+/** Reads a file of statements, or the statements of a task file; throws like parseTaskFile. */
+export function parseStatementFile(
+  file: Uint8Array | string,
+  limits: TaskFileLimits = {},
+): Statement[] {
+  return itemsOrThrow(checkStatements(parseJson(file, limits), limits));
+}
+
+/** The faults as one error, with every faulty element in `invalid`. */
+export function shapeError(faults: readonly ShapeFault[]): CodedError {
+  const first = faults[0]!;
+  if (first.index === undefined) {
+    const code = first.code === 'tooMany' ? 'TOO_MANY_ITEMS' : 'BAD_TASK_FILE';
+    return new CodedError(code, { message: `The task file ${first.message}` });
+  }
+  const reasons = new Map<number, string[]>();
+  for (const { index, message } of faults) {
+    const known = reasons.get(index!);
+    if (known) known.push(message);
+    else reasons.set(index!, [message]);
+  }
+  const invalid = Array.from(reasons, ([index, list]) => ({ index, reason: list.join('; ') }));
+  return new CodedError('BAD_TASK_FILE', { invalid });
+}
+
+type Field = 'digest' | 'public_key' | 'signature';
+type ReadField = (field: Field, value: unknown) => Uint8Array;
+
+const NOTHING = new Uint8Array(0);
+
+function checkArray<T>(
+  value: unknown,
+  limits: TaskFileLimits,
+  convert: (element: Partial<Record<Field, unknown>>, read: ReadField) => T,
+): Checked<T> {
+  const { maxSignatures, maxMessageBytes } = { ...DEFAULT_TASK_FILE_LIMITS, ...limits };
+  const whole = (code: ShapeFault['code'], message: string) => ({
+    faults: [{ path: '', code, message }],
+  });
+  if (!Array.isArray(value)) return whole('notAnArray', 'must be an array');
+  if (value.length === 0) return whole('empty', 'must have at least one element');
+  if (value.length > maxSignatures) {
+    return whole('tooMany', `has ${value.length} elements; at most ${maxSignatures} are allowed`);
+  }
+
+  const faults: ShapeFault[] = [];
+  // Repeated keys become one array, since verification prepares each array once.
+  const keys = new Map<unknown, Uint8Array>();
+  let index = 0;
+  const read: ReadField = (field, text) => {
+    const known = field === 'public_key' ? keys.get(text) : undefined;
+    if (known !== undefined) return known;
+    const maxBytes = field === 'digest' ? maxMessageBytes : MAX_KEY_OR_SIGNATURE_BYTES;
+    const bytes = decodeWireHex(text, maxBytes);
+    if (typeof bytes !== 'string') {
+      if (field === 'public_key') keys.set(text, bytes);
+      return bytes;
+    }
+    const message = `${field} ${describeHexFault(bytes, maxBytes)}`;
+    faults.push({ path: `/${index}/${field}`, code: bytes, message, index });
+    return NOTHING;
+  };
+  const items: T[] = [];
+  for (; index < value.length; index++) {
+    const element: unknown = value[index];
+    if (typeof element !== 'object' || element === null || Array.isArray(element)) {
+      faults.push({ path: `/${index}`, code: 'notAnObject', message: 'must be an object', index });
+    } else {
+      items.push(convert(element, read));
+    }
+  }
+  return faults.length > 0 ? { faults } : { items };
+}
+
+function itemsOrThrow<T>(checked: Checked<T>): T[] {
+  if (checked.faults) throw shapeError(checked.faults);
+  return checked.items;
+}
+
+function parseJson(file: Uint8Array | string, limits: TaskFileLimits): unknown {
+  const maxFileBytes = limits.maxFileBytes ?? DEFAULT_TASK_FILE_LIMITS.maxFileBytes;
+  if (file.length > maxFileBytes) {
+    throw new CodedError('BODY_TOO_LARGE', {
+      message: `The task file is larger than ${maxFileBytes} bytes`,
+    });
+  }
+  try {
+    return JSON.parse(
+      typeof file === 'string' ? file : new TextDecoder('utf-8', { fatal: true }).decode(file),
+    );
+  } catch (cause) {
+    throw new CodedError('MALFORMED_JSON', { message: 'The task file is not valid JSON', cause });
+  }
+}

@@ -1,0 +1,123 @@
+/** Every example of every help text runs as it stands, in a shell, in a folder where its files are. */
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/cli/main.ts';
+import { startService, type TestService } from '../middleware/support.ts';
+import { makeTriples } from '../middleware/triples.ts';
+import { fact } from '../support/facts.ts';
+import { cleanEnvironment, falconry, MAIN, temporaryFolder } from './cli.ts';
+
+const folder = temporaryFolder();
+let service: TestService;
+const helps: Record<string, string> = {};
+
+/** Lines under `Examples` that are commands, up to what needs the reader's own names. */
+function examplesOf(help: string): string[] {
+  const part = /\nExamples\n([\s\S]*?)\n(?:More|Exit codes)\n/.exec(help)?.[1] ?? '';
+  return part.split('\n').flatMap((line) => (/^ {2}.*\bfalconry /.test(line) ? [line.trim()] : []));
+}
+
+beforeAll(async () => {
+  for (const [name, load] of Object.entries(COMMANDS)) helps[name] = (await load()).command.help;
+  service = await startService({ threads: 1 });
+  const bin = join(folder.path, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'falconry'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+  chmodSync(join(bin, 'falconry'), 0o755);
+});
+afterAll(async () => {
+  await service.close();
+  folder.remove();
+});
+
+/** A folder with the files that examples name. */
+async function scene(name: string): Promise<string> {
+  const place = join(folder.path, name);
+  mkdirSync(place);
+  const write = (file: string, text: string) => writeFileSync(join(place, file), text);
+  const triples = makeTriples(3, 2);
+  write('task.json', JSON.stringify(triples));
+  write('statements.json', JSON.stringify(triples.map(({ signature: _, ...rest }) => rest)));
+  write('a.txt', 'a');
+  write('b.txt', 'b');
+  write('hello.txt', 'hello\n');
+  const make = async (...args: string[]) => expect((await falconry(place, args)).code).toBe(0);
+  await make('keygen', '-o', 'key.json', '--public', 'public.json');
+  await make('sign', '--key', 'key.json', 'hello.txt', '--raw', '-o', 'hello.sig');
+  await make('aggregate', 'task.json', '-o', 'out.json');
+  return place;
+}
+
+interface Outcome {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** Runs the line; a server is stopped as soon as it is ready. */
+function shell(line: string, place: string): Promise<Outcome> {
+  const child = spawn(
+    'bash',
+    ['-o', 'pipefail', '-c', `exec ${line}`.replace(/^exec (.*\|)/, '$1')],
+    {
+      cwd: place,
+      env: cleanEnvironment({
+        PATH: `${join(folder.path, 'bin')}:${process.env.PATH}`,
+        FALCONRY_URL: `http://127.0.0.1:${service.port}`,
+        FALCONRY_API_KEY: service.alice,
+        FALCONRY_PORT: '0',
+      }),
+    },
+  );
+  child.stdin.end();
+  let output = '';
+  let stopped = false;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (part) => {
+      output += part;
+      if (stopped || !/listening on http.*\n[\s\S]*\n\n/.test(output)) return;
+      stopped = true; // a second signal would end it at once
+      child.kill('SIGTERM');
+    });
+  }
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })));
+}
+
+describe('examples', () => {
+  it.each(Object.keys(COMMANDS))('%s', async (name) => {
+    const lines = examplesOf(helps[name]!);
+    expect(lines.length).toBeGreaterThanOrEqual(2);
+    const place = await scene(name);
+    if (name === 'keygen') rmSync(join(place, 'key.json'));
+    for (const line of lines) {
+      const { code, output } = await shell(line, place);
+      expect([line, code, code === 0 ? '' : output]).toEqual([line, 0, '']);
+    }
+  });
+
+  it('are counted', (context) => {
+    const all = Object.values(helps).flatMap(examplesOf);
+    expect(all.length).toBeGreaterThan(20);
+    fact(
+      context,
+      'command line',
+      `${all.length} examples of ${Object.keys(helps).length} commands run`,
+    );
+  });
+});
+
+describe('every help text', () => {
+  it.each(Object.keys(COMMANDS))('%s', async (name) => {
+    const help = helps[name]!;
+    expect(help).toMatch(new RegExp(`^Usage: falconry ${name} `));
+    expect(help.split('\n').filter((line) => line.length > 100)).toEqual([]);
+    for (const part of ['\nExamples\n', '\nExit codes\n', '--json', '-q, --quiet', '-h, --help']) {
+      expect(help).toContain(part);
+    }
+    const { command } = await COMMANDS[name]!();
+    for (const option of Object.keys(command.options)) {
+      expect(help, `--${option}`).toMatch(new RegExp(`--(\\[no-\\]|no-)?${option}\\b`));
+    }
+  });
+});
