@@ -9,11 +9,12 @@ const LONG = 'test/**/*.long.test.ts';
 const NIGHTLY = 'test/**/*.nightly.test.ts';
 
 /**
- * The short run (`npm test`) and the long run (`npm run test:all`, what the short one leaves out): the name of a file says
- * in which it is. The nightly run has a configuration of its own.
+ * The short run (`npm test`) and the long run (`npm run test:all`, what the short one leaves out):
+ * the name of a file says in which it is. The nightly run has a configuration of its own.
  *
- * Two cores are the yardstick: two processes, each with one test file at a time. Forks, not threads: native add-ons of
- * the peers and tests that start worker threads of their own are safest with a process to themselves.
+ * Two cores are the yardstick: two processes, each with one test file at a time. Forks, not
+ * threads: native add-ons of the peers and tests that start worker threads of their own are safest
+ * with a process to themselves.
  */
 export default defineConfig({
   test: {
@@ -26,7 +27,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     teardownTimeout: 10_000,
-    // Named explicitly: the default would change with the terminal and could hide what the tests print.
+    // Named explicitly: the default would change with the terminal and could hide what the tests
+    // print.
     reporters: [
       'default',
       new FactsReporter(),

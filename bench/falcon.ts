@@ -86,9 +86,28 @@ export async function run({ quick }: BenchOptions): Promise<void> {
 const round = (us: number): number => Number(us.toPrecision(5));
 
 async function measure(degree: Degree, peers: readonly Peer[], quick: boolean): Promise<Figure[]> {
+  const cases = casesOf(degree);
+  const slices = { rounds: quick ? 5 : 25, sliceMs: quick ? 15 : 30 };
+  const figures = [
+    ...(await interleave(keygenContenders(cases, peers, quick), {
+      rounds: quick ? 1 : 3,
+      sliceMs: 0,
+    })),
+    ...(await interleave(signContenders(cases, peers), slices)),
+    ...(await interleave(verifyContenders(cases, peers), slices)),
+    ...(await measurePools(degree, cases.batch, quick)),
+  ];
+  for (const key of cases.expanded) key.destroy();
+  return figures;
+}
+
+type Cases = ReturnType<typeof casesOf>;
+
+/** Keys, messages and signatures that all contenders work on. */
+function casesOf(degree: Degree) {
   const falcon = degree === 512 ? falcon512 : falcon1024;
   const random = testRandom(`bench ${degree}`);
-  const seeds = Array.from({ length: quick ? 4 : 8 }, () => random.bytes(48));
+  const seeds = Array.from({ length: 8 }, () => random.bytes(48));
   const keys = Array.from({ length: KEYS }, () => falcon.keygen(random.bytes(48)));
   const messages = Array.from({ length: 4 * KEYS }, () => random.bytes(32));
   const items = messages.map((message, i) => {
@@ -101,97 +120,96 @@ async function measure(degree: Degree, peers: readonly Peer[], quick: boolean): 
     ...items[i % items.length]!,
     publicKey: prepared[i % KEYS]!,
   }));
-  const expectTrue = (valid: boolean): void => {
-    if (!valid) throw new Error('a valid signature was refused');
-  };
+  return { falcon, seeds, keys, messages, items, prepared, expanded, batch };
+}
 
-  const figures: Figure[] = [];
-  const calls = quick ? 2 : 4;
-  figures.push(
-    ...(await interleave(
-      [
-        {
-          name: 'keygen',
-          operate: (i) => falcon.keygen(seeds[i % seeds.length]),
-          calls: seeds.length,
-        },
-        ...peers.map(
-          (peer): Contender => ({
-            name: `keygen ${peer.name}`,
-            operate: (i) =>
-              peer.keygen(peer.name === 'noble' ? seeds[i % seeds.length] : undefined),
-            calls: peer.name === 'noble' ? seeds.length : calls,
-          }),
-        ),
-      ],
-      { rounds: quick ? 1 : 3, sliceMs: 0 },
-    )),
-  );
+function keygenContenders(
+  { falcon, seeds: all }: Cases,
+  peers: readonly Peer[],
+  quick: boolean,
+): Contender[] {
+  const seeds = quick ? all.slice(0, 4) : all;
+  return [
+    {
+      name: 'keygen',
+      operate: (i) => falcon.keygen(seeds[i % seeds.length]),
+      calls: seeds.length,
+    },
+    ...peers.map(
+      (peer): Contender => ({
+        name: `keygen ${peer.name}`,
+        operate: (i) => peer.keygen(peer.name === 'noble' ? seeds[i % seeds.length] : undefined),
+        calls: peer.name === 'noble' ? seeds.length : quick ? 2 : 4,
+      }),
+    ),
+  ];
+}
 
-  const sliceMs = quick ? 15 : 30;
-  const rounds = quick ? 5 : 25;
-  figures.push(
-    ...(await interleave(
-      [
-        {
-          name: 'sign',
-          operate: (i) => falcon.sign(messages[i % messages.length]!, keys[i % KEYS]!.secretKey),
+function signContenders(
+  { falcon, keys, messages, expanded }: Cases,
+  peers: readonly Peer[],
+): Contender[] {
+  return [
+    {
+      name: 'sign',
+      operate: (i) => falcon.sign(messages[i % messages.length]!, keys[i % KEYS]!.secretKey),
+    },
+    {
+      name: 'sign expanded',
+      operate: (i) => falcon.sign(messages[i % messages.length]!, expanded[i % KEYS]!),
+    },
+    ...peers.map(
+      (peer): Contender => ({
+        name: `sign ${peer.name}`,
+        operate: (i) => peer.sign(messages[i % messages.length]!, keys[i % KEYS]!.secretKey),
+      }),
+    ),
+  ];
+}
+
+function verifyContenders(
+  { falcon, items, prepared, batch }: Cases,
+  peers: readonly Peer[],
+): Contender[] {
+  return [
+    {
+      name: 'verify',
+      operate: (i) => {
+        const { signature, message, publicKey } = items[i % items.length]!;
+        expectTrue(falcon.verify(signature, message, publicKey));
+      },
+    },
+    {
+      name: 'verify prepared',
+      operate: (i) => {
+        const { signature, message } = items[i % items.length]!;
+        expectTrue(falcon.verify(signature, message, prepared[i % KEYS]!));
+      },
+    },
+    {
+      name: 'verifyBatch prepared',
+      operate: () => expectTrue(falcon.verifyBatch(batch).length === 0),
+      batch: BATCH,
+    },
+    {
+      name: 'verifyBatch raw',
+      operate: (i) => expectTrue(falcon.verifyBatch(items).length === 0 && i >= 0),
+      batch: items.length,
+    },
+    ...peers.map(
+      (peer): Contender => ({
+        name: `verify ${peer.name}`,
+        operate: (i) => {
+          const { signature, message, publicKey } = items[i % items.length]!;
+          expectTrue(peer.verify(signature, message, publicKey));
         },
-        {
-          name: 'sign expanded',
-          operate: (i) => falcon.sign(messages[i % messages.length]!, expanded[i % KEYS]!),
-        },
-        ...peers.map(
-          (peer): Contender => ({
-            name: `sign ${peer.name}`,
-            operate: (i) => peer.sign(messages[i % messages.length]!, keys[i % KEYS]!.secretKey),
-          }),
-        ),
-      ],
-      { rounds, sliceMs },
-    )),
-    ...(await interleave(
-      [
-        {
-          name: 'verify',
-          operate: (i) => {
-            const { signature, message, publicKey } = items[i % items.length]!;
-            expectTrue(falcon.verify(signature, message, publicKey));
-          },
-        },
-        {
-          name: 'verify prepared',
-          operate: (i) => {
-            const { signature, message } = items[i % items.length]!;
-            expectTrue(falcon.verify(signature, message, prepared[i % KEYS]!));
-          },
-        },
-        {
-          name: 'verifyBatch prepared',
-          operate: () => expectTrue(falcon.verifyBatch(batch).length === 0),
-          batch: BATCH,
-        },
-        {
-          name: 'verifyBatch raw',
-          operate: (i) => expectTrue(falcon.verifyBatch(items).length === 0 && i >= 0),
-          batch: items.length,
-        },
-        ...peers.map(
-          (peer): Contender => ({
-            name: `verify ${peer.name}`,
-            operate: (i) => {
-              const { signature, message, publicKey } = items[i % items.length]!;
-              expectTrue(peer.verify(signature, message, publicKey));
-            },
-          }),
-        ),
-      ],
-      { rounds, sliceMs },
-    )),
-  );
-  figures.push(...(await measurePools(degree, batch, quick)));
-  for (const key of expanded) key.destroy();
-  return figures;
+      }),
+    ),
+  ];
+}
+
+function expectTrue(valid: boolean): void {
+  if (!valid) throw new Error('a valid signature was refused');
 }
 
 type BatchItems = Parameters<typeof falcon512.verifyBatch>[0];

@@ -1,6 +1,6 @@
 /**
- * The rules of the house, read off the sources: who may import whom, how long a file may be, what every function of
- * the module states about itself. A rule that is not tested is a wish.
+ * The rules of the house, read off the sources: who may import whom, how long a file may be, what
+ * every function of the module states about itself. A rule that is not tested is a wish.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -64,8 +64,8 @@ test('the sources are found', () => {
 const FOUNDATION = /^src\/(errors|intrinsics|arguments|bytes|wasmLoader)\.ts$/;
 
 /**
- * The import table. A file is under the first row whose pattern it matches; everything it imports must match one of
- * the row's targets. Files of its own folder (and below) are always allowed.
+ * The import table. A file is under the first row whose pattern it matches; everything it imports
+ * must match one of the row's targets. Files of its own folder (and below) are always allowed.
  */
 const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = [
   { from: /^assembly\/shared\//, self: 'assembly/shared/', to: [] },
@@ -108,7 +108,8 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
       /^@noble\/hashes\//,
     ],
   },
-  // What service, client, command line and page share: the formats of files, hex, the page's configuration.
+  // What service, client, command line and page share: the formats of files, hex, the page's
+  // configuration.
   {
     from: /^src\/wire\//,
     self: 'src/wire/',
@@ -385,26 +386,10 @@ describe('the library needs nothing but the web', () => {
 });
 
 /**
- * Folders and files that do not keep the rules of writing yet: short functions, narrow lines. A line
- * that is taken away here switches the rules on.
+ * Folders and files that do not keep the rules of writing yet: short functions, narrow lines. A
+ * line that is taken away here switches the rules on.
  */
 const NOT_YET: readonly string[] = [
-  'assembly/',
-  'bench/',
-  'scripts/build-wasm.ts',
-  'scripts/check-package.ts',
-  'scripts/generate/',
-  'scripts/parameters',
-  'src/aggregate/',
-  'src/arguments.ts',
-  'src/bytes.ts',
-  'src/falcon/',
-  'src/middleware/tasks/aggregateTask.ts',
-  'src/middleware/tasks/performTask.ts',
-  'src/threads/',
-  'src/wasmLoader.ts',
-  'src/wasmModule.d.ts',
-  'test/',
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   'README.md',
@@ -416,7 +401,17 @@ const NOT_YET: readonly string[] = [
 const isHeld = (path: string): boolean => !NOT_YET.some((start) => path.startsWith(start));
 
 /** Functions that may be longer, each with its reason. */
-const LONG_FUNCTIONS: Readonly<Record<string, string>> = {};
+const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
+  'test/middleware/blobContract.ts: blobContract': 'a suite: its tests are short',
+  'test/middleware/storeContract.ts: storeContract': 'a suite: its tests are short',
+  'test/trace/suite.ts: traceSuite': 'a suite: its tests are short',
+  'test/aggregate/proof/fuzz.ts: testFuzz': 'one test, with what it counts',
+  'test/client/plainServer.ts: startPlainServer': 'a server in closures over its tasks',
+  'test/middleware/crash.long.test.ts: ': 'one story from start to kill, many times',
+  'test/ui/access.long.test.ts: ': 'one story: the whole way by keyboard',
+  'test/ui/accessibility.ts: measureContrast': 'runs in a page, which takes one function',
+  'test/ui/flow.test.ts: ': 'one story: from a key to a verified aggregate',
+};
 
 describe('writing', () => {
   const sources = everything.filter((source) => !isGenerated(source));

@@ -1,4 +1,6 @@
-/** One build of a module from the other: every difference that there can be, and the real modules. */
+/**
+ * One build of a module from the other: every difference that there can be, and the real modules.
+ */
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -75,11 +75,15 @@ describe.each(BOTH_MODULES)('%s module', (name) => {
 });
 
 /**
- * The strongest test of wiping there is: after a secret call, memory is what it was before the first secret came, except in
- * regions that hold public results. Whatever form a secret had inside, it is not there.
+ * The strongest test of wiping there is: after a secret call, memory is what it was before the
+ * first secret came, except in regions that hold public results. Whatever form a secret had inside,
+ * it is not there.
  */
 describe.each(BOTH_MODULES)('nothing secret stays in memory, %s module', (name) => {
-  /** Memory of an instance that has made a key from this seed (the first one fills the module's tables of primes). */
+  /**
+   * Memory of an instance that has made a key from this seed (the first one fills the module's
+   * tables of primes).
+   */
   function memoryAfter(seed: Uint8Array): Uint8Array {
     const { exports, memory } = freshMachine(name);
     memory.set(seed, exports.SEED.value);

@@ -16,6 +16,7 @@ import { packItems } from '../threads/packItems.ts';
 import { ThreadPool } from '../threads/pool.ts';
 import { Slices, throwIfAborted } from '../threads/slices.ts';
 import { type ReadItem, readItems } from './batch.ts';
+import type { FalconParams } from './params.ts';
 import type { BatchItem, InvalidBatchItem, ParameterSet } from './types.ts';
 import { VERIFY_WORKER, type VerifyAnswer, type VerifyWork, verifyItems } from './verifyItems.ts';
 import {
@@ -101,18 +102,6 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
     const slices = new Slices(signal);
     let done = 0;
 
-    /** In steps, so that long runs of a slow machine do not hold up its other work. */
-    const verifyHere = async ({ from, to }: Run): Promise<InvalidBatchItem[]> => {
-      const found: InvalidBatchItem[] = [];
-      for (let at = from; at < to; at += STEP_ITEMS) {
-        await slices.pause();
-        const step = items.slice(at, Math.min(to, at + STEP_ITEMS));
-        for (const { index, reason } of verifyItems(params, step)) {
-          found.push({ index: at - from + index, reason });
-        }
-      }
-      return found;
-    };
     const count = Math.ceil(items.length / RUN_MIN);
     await pool.spread<Run, { invalid: InvalidBatchItem[]; buffer?: ArrayBuffer }>(
       runsOf(items, threads),
@@ -124,7 +113,9 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
           const buffer = packItems(items, from, to, (size) => buffers.take(size));
           return { work: { parameterSet, buffer } satisfies VerifyWork, transfer: [buffer] };
         },
-        local: async (run) => ({ invalid: await verifyHere(run) }),
+        local: async ({ from, to }) => ({
+          invalid: await verifyHere(params, items.slice(from, to), slices),
+        }),
         onDone({ from, to }, answer: Partial<VerifyAnswer>) {
           if (answer.buffer !== undefined) buffers.keep(answer.buffer);
           for (const { index, reason } of answer.invalid!) {
@@ -150,6 +141,22 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
 
 const closedError = (): CodedError =>
   new CodedError('ABORTED', { message: 'The verify pool is closed' });
+
+/** On the calling thread, in steps that do not hold up its other work, on a slow machine either. */
+async function verifyHere(
+  params: FalconParams,
+  items: readonly ReadItem[],
+  slices: Slices,
+): Promise<InvalidBatchItem[]> {
+  const found: InvalidBatchItem[] = [];
+  for (let at = 0; at < items.length; at += STEP_ITEMS) {
+    await slices.pause();
+    for (const { index, reason } of verifyItems(params, items.slice(at, at + STEP_ITEMS))) {
+      found.push({ index: at + index, reason });
+    }
+  }
+  return found;
+}
 
 /** Runs of a batch, each made when it is asked for. */
 function* runsOf(items: readonly ReadItem[], threads: number): Generator<Run, void> {

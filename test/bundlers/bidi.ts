@@ -1,4 +1,7 @@
-/** Debian's Firefox, driven over WebDriver BiDi: the handful of commands that opening a page and asking it takes. */
+/**
+ * Debian's Firefox, driven over WebDriver BiDi: the handful of commands that opening a page and
+ * asking it takes.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

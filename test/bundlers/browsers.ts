@@ -1,4 +1,6 @@
-/** Browsers that open a page and wait for the report that its script puts into `globalThis.report`. */
+/**
+ * Browsers that open a page and wait for the report that its script puts into `globalThis.report`.
+ */
 import type { Browser } from 'playwright-core';
 import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
 import { type Firefox, findFirefox, openFirefox } from './bidi.ts';

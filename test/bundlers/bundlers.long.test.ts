@@ -1,6 +1,7 @@
 /**
- * The packed library in every bundler, its result really run: `falcon512` works, the pool and the aggregate do their work on
- * the threads that docs/bundlers.md says, and nothing is rejected or hangs where there are none.
+ * The packed library in every bundler, its result really run: `falcon512` works, the pool and the
+ * aggregate do their work on the threads that docs/bundlers.md says, and nothing is rejected or
+ * hangs where there are none.
  */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';

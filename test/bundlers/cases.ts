@@ -27,7 +27,10 @@ const WORKERS = {
   'verifyWorker.js': "import 'falconry/verify-worker';\n",
   'aggregateWorker.js': "import 'falconry/aggregate-worker';\n",
 };
-/** The workers as entries of the names under which they are looked for beside a bundle of ES modules. */
+/**
+ * The workers as entries of the names under which they are looked for beside a bundle of ES
+ * modules.
+ */
 const BESIDE = { 'main.js': INTO_PAGE, ...WORKERS };
 /** The same with their addresses, for bundles that do not know their own. */
 const WITH_ADDRESSES = {
@@ -127,7 +130,8 @@ async function webpack(name: string, target: 'web' | 'node', main: string): Prom
       output: { path: join(folder, 'dist'), filename: 'main.js' },
       devtool: false,
     };
-    // biome-ignore lint/suspicious/noExplicitAny: webpack is no dependency of the project, nor are its types
+    // Webpack is no dependency of the project, and neither are its types.
+    // biome-ignore lint/suspicious/noExplicitAny: see above
     bundle(options, (error: Error | null, stats: any) => {
       if (error !== null) reject(error);
       else if (stats.hasErrors()) reject(new Error(stats.toString()));

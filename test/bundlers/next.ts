@@ -84,7 +84,10 @@ export interface NextReport {
   readonly route: RouteReport;
 }
 
-/** Builds the three, starts them and asks each. @param external with `serverExternalPackages: ['falconry']` */
+/**
+ * Builds the three, starts them and asks each. @param external with `serverExternalPackages:
+ * ['falconry']`
+ */
 export async function tryNext(external: boolean): Promise<NextReport> {
   const settings = {
     ...(external && { serverExternalPackages: ['falconry'] }),

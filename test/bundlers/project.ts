@@ -1,4 +1,7 @@
-/** The folder in which bundlers find the library as its users do: packed, and installed from the tarball. */
+/**
+ * The folder in which bundlers find the library as its users do: packed, and installed from the
+ * tarball.
+ */
 import { execFile } from 'node:child_process';
 import {
   copyFile,
@@ -42,7 +45,9 @@ export async function command(
   return stdout;
 }
 
-/** What the package holds, as the sources are now; `dist/` is left alone, others may be reading it. */
+/**
+ * What the package holds, as the sources are now; `dist/` is left alone, others may be reading it.
+ */
 async function layOutPackage(folder: string): Promise<void> {
   compilePackage(join(folder, 'dist'));
   for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md']) {

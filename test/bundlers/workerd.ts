@@ -1,4 +1,6 @@
-/** Cloudflare's workerd: bundled as docs/hosts.md says, with the modules that the package exports. */
+/**
+ * Cloudflare's workerd: bundled as docs/hosts.md says, with the modules that the package exports.
+ */
 import { spawn } from 'node:child_process';
 import { copyFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

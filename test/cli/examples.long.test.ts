@@ -1,4 +1,6 @@
-/** Every example of every help text runs as it stands, in a shell, in a folder where its files are. */
+/**
+ * Every example of every help text runs as it stands, in a shell, in a folder where its files are.
+ */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -29,7 +29,8 @@ describe('a file that is written', () => {
     const place = at(signal);
     mkdirSync(place);
     writeFileSync(join(place, 'out'), 'before');
-    // A disk that takes the first megabyte again and again: the writing goes on until it is stopped.
+    // A disk that takes the first megabyte again and again: the writing goes on until it is
+    // stopped.
     const script = `import promises from 'node:fs/promises';
       import { syncBuiltinESMExports } from 'node:module';
       const { open } = promises;
@@ -80,7 +81,8 @@ describe('a file that is written', () => {
 });
 
 it('Ctrl-C ends a proof at once, and leaves nothing', async () => {
-  // The signal comes as soon as the proof has begun to grow; what is told of it afterwards is told here, too.
+  // The signal comes as soon as the proof has begun to grow; what is told of it afterwards is told
+  // here, too.
   const script = `import { writeSync } from 'node:fs';
     import { main } from '${MAIN}';
     const write = (text) => {
@@ -210,7 +212,8 @@ describe('a server', () => {
   it('with --quiet says nothing', async () => {
     const data = at('quiet-data');
     server = start(['serve', '--port', '0', '--data', data, '--quiet', '--log', 'json']);
-    // The first key is made when the port is open and signals are listened to, right before the words of welcome.
+    // The first key is made when the port is open and signals are listened to, right before the
+    // words of welcome.
     while (!holdsKey(join(data, 'falconry.sqlite'))) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

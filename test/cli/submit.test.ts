@@ -91,7 +91,10 @@ describe('to the end', () => {
 });
 
 describe('killed', () => {
-  /** Stops the command with kill -9 as soon as this request comes, before or after the server has heard of it. */
+  /**
+   * Stops the command with kill -9 as soon as this request comes, before or after the server has
+   * heard of it.
+   */
   async function killedAt(task: string, pattern: RegExp, when: 'before' | 'after'): Promise<void> {
     const command = start('src/cli/main.ts', ['submit', task, '-o', `${task}.out`], env);
     network.fate = (request) => {

@@ -1,4 +1,7 @@
-/** What a page gets that bundles the client: the client alone, and the library only when it asks for a check. */
+/**
+ * What a page gets that bundles the client: the client alone, and the library only when it asks for
+ * a check.
+ */
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 import { expect, test } from 'vitest';

@@ -7,7 +7,10 @@ import { NIGHTLY } from '../support/run.ts';
 
 const runs = NIGHTLY ? 20_000 : 1000;
 
-/** Beside every text one that makes the reader walk it, since that is skipped where no run of digits is long. */
+/**
+ * Beside every text one that makes the reader walk it, since that is skipped where no run of digits
+ * is long.
+ */
 const WALK = 9_007_199_254_740_993n;
 const walked = (text: string) => {
   const all = `[${text},${WALK}]`;

@@ -1,4 +1,6 @@
-/** Whatever a server answers, every method ends in a value of its type or a ClientError, and soon. */
+/**
+ * Whatever a server answers, every method ends in a value of its type or a ClientError, and soon.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { eventReader } from '../../src/client/events.ts';
@@ -148,7 +150,7 @@ describe('any answers', () => {
           if (!isClientError(error)) throw error;
           failures++;
           expect(error.message).not.toContain('the-secret-key');
-          // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+          // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there
           expect(error.message).not.toMatch(/[\0-\x1f\x7f]/);
           expect(error.message.length).toBeLessThan(700);
         }

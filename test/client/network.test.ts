@@ -1,4 +1,7 @@
-/** The client on a bad network: what is repeated, what is not, how long it waits, and what it never does. */
+/**
+ * The client on a bad network: what is repeated, what is not, how long it waits, and what it never
+ * does.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -234,7 +237,8 @@ describe('waits', () => {
 describe('waitFor', () => {
   test('streams that end in the middle are opened again, and nothing is shown twice', async () => {
     const { process_id } = await client.createTask();
-    // A stream that is cut before its first event would be one without news, and three of those are enough.
+    // A stream that is cut before its first event would be one without news, and three of those are
+    // enough.
     let heard = 0;
     const listening = createClient({
       baseUrl: network.address,

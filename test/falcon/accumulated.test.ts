@@ -1,4 +1,6 @@
-/** A thousand runs of key generation and signing, as one hash that another implementation computed. */
+/**
+ * A thousand runs of key generation and signing, as one hash that another implementation computed.
+ */
 import { expect, test } from 'vitest';
 import { accumulate } from '../support/accumulate.ts';
 import { fact } from '../support/facts.ts';

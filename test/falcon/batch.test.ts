@@ -189,7 +189,8 @@ const DAMAGES: readonly Damage[] = [
     apply: (item) => ({ ...item, publicKey: item.publicKey.with(1, 0xff).with(2, 0xff) }),
   },
   {
-    // A coefficient that no form can write: 2100 in the compressed one, -2048 where twelve bits are all there is.
+    // A coefficient that no form can write: 2100 in the compressed one, -2048 where twelve bits are
+    // all there is.
     reason: 'signatureEncoding',
     apply: (item, degree) => {
       const { salt, s2 } = decodeSignature(item.signature);

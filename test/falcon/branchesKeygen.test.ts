@@ -1,4 +1,7 @@
-/** Every way in which key generation throws a candidate away is taken, and the key is still the reference's. */
+/**
+ * Every way in which key generation throws a candidate away is taken, and the key is still the
+ * reference's.
+ */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fact } from '../support/facts.ts';
 import {

@@ -1,8 +1,9 @@
 /**
  * Expanded secret keys: the same signatures, bit for bit, and nothing left after `destroy`.
  *
- * Bit-equality is a matter of security: two different short preimages of one hash point reveal the key, so a host that
- * signs the same bytes with the raw key here and the expanded key there must get one signature.
+ * Bit-equality is a matter of security: two different short preimages of one hash point reveal the
+ * key, so a host that signs the same bytes with the raw key here and the expanded key there must
+ * get one signature.
  */
 import { describe, expect, test } from 'vitest';
 import { insideExpanded } from '../../src/falcon/keys.ts';

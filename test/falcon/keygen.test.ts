@@ -14,9 +14,9 @@ beforeAll(async () => {
 });
 
 /**
- * SHA-256 over entries 0 .. count - 1, entry i being the first 16 bytes of SHAKE256(publicKey || secretKey)
- * of `numberedSeed(i)`. The hashes come from PQClean's portable C, which computes doubles with integers,
- * compiled natively and given the same seeds.
+ * SHA-256 over entries 0 .. count - 1, entry i being the first 16 bytes of SHAKE256(publicKey ||
+ * secretKey) of `numberedSeed(i)`. The hashes come from PQClean's portable C, which computes
+ * doubles with integers, compiled natively and given the same seeds.
  */
 const ACCUMULATED = [
   {

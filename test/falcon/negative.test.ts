@@ -1,4 +1,7 @@
-/** What must be refused, as a table: one change to something valid, and the reason it is refused for. */
+/**
+ * What must be refused, as a table: one change to something valid, and the reason it is refused
+ * for.
+ */
 import { describe, expect, test } from 'vitest';
 import type { Falcon, InvalidReason } from '../../src/falcon/index.ts';
 import { boundOf, type Chosen, craft } from '../support/craft.ts';
@@ -32,7 +35,9 @@ const KEY_REASONS: readonly InvalidReason[] = [
   'publicKeyRange',
 ];
 
-/** The verdict of all calls that judge: `verify`, the batch, and a prepared key. They must agree. */
+/**
+ * The verdict of all calls that judge: `verify`, the batch, and a prepared key. They must agree.
+ */
 function verdict(falcon: Falcon, item: TestItem): InvalidReason | 'valid' {
   const { signature, message, publicKey } = item;
   const answer = falcon.verify(signature, message, publicKey);
@@ -92,8 +97,9 @@ describe.each(BUILDS.flatMap(({ module, sets }) => sets.map((set) => ({ module, 
       });
 
       test('every bit of the key', () => {
-        // A key that differs by one in one coefficient moves s1 by a rotation of s2 alone: a short signature can stay
-        // below the bound, and then the specification accepts it. The reference decides those few.
+        // A key that differs by one in one coefficient moves s1 by a rotation of s2 alone: a short
+        // signature can stay below the bound, and then the specification accepts it. The reference
+        // decides those few.
         const { publicKey, signature, message } = valid;
         let accepted = 0;
         for (let at = 0; at < publicKey.length; at++) {
@@ -278,7 +284,8 @@ describe.each(BUILDS.flatMap(({ module, sets }) => sets.map((set) => ({ module, 
     });
 
     test('long compressed forms: up to what the norm allows', () => {
-      // 256 is the cheapest way to two more bits: a vector of them is nearly as long as the bound and as its encoding.
+      // 256 is the cheapest way to two more bits: a vector of them is nearly as long as the bound
+      // and as its encoding.
       const count = Math.floor((0.93 * boundOf(degree)) / 256 ** 2);
       const s2 = Object.fromEntries(
         Array.from({ length: count }, (_, i) => [i, i % 3 ? 256 : -256]),

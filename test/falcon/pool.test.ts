@@ -1,4 +1,7 @@
-/** `verifyBatch` over threads: the answer of the synchronous call, and an end to every story, also the bad ones. */
+/**
+ * `verifyBatch` over threads: the answer of the synchronous call, and an end to every story, also
+ * the bad ones.
+ */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -161,7 +164,9 @@ describe('threads that cannot be had, or die: the calling one does the work', ()
   const expected = falconOf(512).verifyBatch(items);
   const worker = new URL('../../src/falcon/verifyWorker.ts', import.meta.url);
 
-  /** With how many threads the last batch ends; undefined where that depends on the hour of death. */
+  /**
+   * With how many threads the last batch ends; undefined where that depends on the hour of death.
+   */
   const ends: [name: string, workerUrl: string | URL, threads: number | undefined][] = [
     ['exits at once', moduleOf('process.exit(0);'), 0],
     ['throws while loading', moduleOf(`throw new Error('broken');`), 0],
@@ -233,7 +238,8 @@ describe('threads that cannot be had, or die: the calling one does the work', ()
   });
 
   test('one death, then a new thread: the pool recovers', async () => {
-    // The counter lives in shared memory of the process: the first thread dies, its successors work.
+    // The counter lives in shared memory of the process: the first thread dies, its successors
+    // work.
     const marker = `FALCONRY_TEST_DEATHS_${process.pid}`;
     const source = `
       import { getEnvironmentData, parentPort } from 'node:worker_threads';

@@ -111,7 +111,8 @@ describe('the plan of the transform', () => {
       expect(bounds).toHaveLength(logn);
       expect(Math.max(...bounds)).toBeLessThanOrEqual(LANE_MAX);
     }
-    // What ntt.ts promises: ntt gives at most 32604, products at most 13219, intt takes that and gives at most 12288.
+    // What ntt.ts promises: ntt gives at most 32604, products at most 13219, intt takes that and
+    // gives at most 12288.
     expect(
       Math.max(forwardBounds(logn, 6144).at(-1)!, forwardBounds(logn, 2047).at(-1)!),
     ).toBeLessThanOrEqual(32604);

@@ -1,4 +1,7 @@
-/** The adapters at their edges: mount paths, bodies that the host has read, the host's own hooks and headers. */
+/**
+ * The adapters at their edges: mount paths, bodies that the host has read, the host's own hooks and
+ * headers.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';

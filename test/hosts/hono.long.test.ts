@@ -1,6 +1,6 @@
 /**
- * The package next to a host's own Hono: old ones, and none. It is laid out as npm does it, with one
- * Hono for the host, for falconry and for `@hono/node-server`.
+ * The package next to a host's own Hono: old ones, and none. It is laid out as npm does it, with
+ * one Hono for the host, for falconry and for `@hono/node-server`.
  */
 import { execFile, spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';

@@ -1,6 +1,7 @@
 /**
- * The check that every host must pass: a client that walks through every endpoint of a service by its address alone, judges what
- * must hold anywhere, and gives back the transcript, by which hosts are compared.
+ * The check that every host must pass: a client that walks through every endpoint of a service by
+ * its address alone, judges what must hold anywhere, and gives back the transcript, by which hosts
+ * are compared.
  */
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
@@ -335,7 +336,9 @@ class Walker {
     }
   }
 
-  /** The largest batch that is allowed, twice: at once, and in pieces; and a sender who goes away. */
+  /**
+   * The largest batch that is allowed, twice: at once, and in pieces; and a sender who goes away.
+   */
   async large(): Promise<void> {
     const svc = this.#svc;
     const { large } = batches();

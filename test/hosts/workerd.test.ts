@@ -1,6 +1,6 @@
 /**
- * The library in Cloudflare's workerd, which compiles nothing at run time and has no threads: the worker of docs/hosts.md, bundled
- * and served by the commands that stand there, asked over HTTP.
+ * The library in Cloudflare's workerd, which compiles nothing at run time and has no threads: the
+ * worker of docs/hosts.md, bundled and served by the commands that stand there, asked over HTTP.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';

@@ -126,7 +126,10 @@ it('a browser shows it: no fault, nothing loaded, by keyboard, dark, light and n
   }
 });
 
-/** Runs in the page: text and contrast of every element that shows text of its own (WCAG 2.2, 1.4.3). */
+/**
+ * Runs in the page: text and contrast of every element that shows text of its own (WCAG 2.2,
+ * 1.4.3).
+ */
 const CONTRASTS = `(() => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
   const rgb = (color) => {
@@ -136,7 +139,8 @@ const CONTRASTS = `(() => {
     return [...canvas.getImageData(0, 0, 1, 1).data];
   };
   const luminance = (color) => {
-    const [r, g, b] = rgb(color).map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    const linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    const [r, g, b] = rgb(color).map((c) => linear(c / 255));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const behind = (element) => {
@@ -149,7 +153,8 @@ const CONTRASTS = `(() => {
   return [...document.querySelectorAll('body *')]
     .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
     .map((e) => {
-      const [a, b] = [luminance(getComputedStyle(e).color), luminance(behind(e))].sort((x, y) => y - x);
+      const pair = [luminance(getComputedStyle(e).color), luminance(behind(e))];
+      const [a, b] = pair.sort((x, y) => y - x);
       return [e.textContent.trim().slice(0, 30), (a + 0.05) / (b + 0.05)];
     });
 })()`;

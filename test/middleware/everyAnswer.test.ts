@@ -1,6 +1,7 @@
 /**
- * Every answer that the OpenAPI document promises, provoked: each operation with each of its statuses. That the
- * answers are as documented is seen to by the watch around every service; here it is counted that none is missing.
+ * Every answer that the OpenAPI document promises, provoked: each operation with each of its
+ * statuses. That the answers are as documented is seen to by the watch around every service; here
+ * it is counted that none is missing.
  */
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -203,7 +204,8 @@ describe('every documented answer', () => {
   it('400, 408, 411, 413, 415 and 422 for bodies and headers', async () => {
     const store = memoryStore();
     const service = await open({ store });
-    // The only one without patience: a held up process may not be taken for a sender that is silent.
+    // The only one without patience: a held up process may not be taken for a sender that is
+    // silent.
     const hasty = await open({ store, bodyIdleTimeoutMs: 20 });
     const created = (await ask(service, 'POST', `${AGGSIGN}/task`)).json;
     const { pathname, search } = new URL(created.url);

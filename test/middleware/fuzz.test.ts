@@ -1,7 +1,8 @@
 /**
- * Random requests to every endpoint, made from the OpenAPI document: parameters, headers and bodies that fit its
- * schemas, and such as were damaged on the way; over real sockets, in one piece, in chunks, drop by drop, cut off.
- * Whatever comes, the answer is one that the document has for the operation, never a 500, and the service lives on.
+ * Random requests to every endpoint, made from the OpenAPI document: parameters, headers and bodies
+ * that fit its schemas, and such as were damaged on the way; over real sockets, in one piece, in
+ * chunks, drop by drop, cut off. Whatever comes, the answer is one that the document has for the
+ * operation, never a 500, and the service lives on.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -106,8 +107,8 @@ type Transport =
   | 'badChunk'
   | 'twoLengths';
 
-/** Everything about one operation that can be sent. */
-function requestsFor(path: string, method: string, operation: Json): fc.Arbitrary<Sent> {
+/** Paths with queries that fit the operation, or nearly. */
+function urlsFor(path: string, operation: Json): fc.Arbitrary<string> {
   const { document } = contract;
   const parameters: Json[] = operation.parameters ?? [];
   const parameterValue = ({ name, schema }: Json): fc.Arbitrary<string> => {
@@ -150,7 +151,7 @@ function requestsFor(path: string, method: string, operation: Json): fc.Arbitrar
     .tuple(strange, ...pairs)
     .map((parts) => parts.filter((part) => part !== '').join('&'))
     .map((text) => (text === '' ? '' : `?${text}`));
-  const url = fc.oneof(
+  return fc.oneof(
     { weight: 9, arbitrary: fc.tuple(target, query).map(([where, more]) => where + more) },
     {
       weight: operation.operationId === 'uploadTaskFile' ? 20 : 3,
@@ -162,9 +163,13 @@ function requestsFor(path: string, method: string, operation: Json): fc.Arbitrar
       ),
     },
   );
+}
+
+/** Everything about one operation that can be sent. */
+function requestsFor(path: string, method: string, operation: Json): fc.Arbitrary<Sent> {
   const schema = operation.requestBody?.content['application/json'].schema;
   const body = schema
-    ? bytesOf(fitting(document, schema))
+    ? bytesOf(fitting(contract.document, schema))
     : fc.oneof(fc.constant(null), fc.constant(null), bytesOf(fc.jsonValue()));
   return fc
     .record({
@@ -173,8 +178,8 @@ function requestsFor(path: string, method: string, operation: Json): fc.Arbitrar
         { weight: 12, arbitrary: fc.constant(method.toUpperCase()) },
         fc.constantFrom('GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH'),
       ),
-      target: url,
-      headers: headersFor(parameters),
+      target: urlsFor(path, operation),
+      headers: headersFor(operation.parameters ?? []),
       body,
       transport: fc.oneof(
         { weight: 10, arbitrary: fc.constant<Transport>('plain') },

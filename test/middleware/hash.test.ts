@@ -1,4 +1,6 @@
-/** The hashes of @noble/hashes are those of OpenSSL, so stores and urls of any host fit together. */
+/**
+ * The hashes of @noble/hashes are those of OpenSSL, so stores and urls of any host fit together.
+ */
 import { createHash, createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * What a hostile user would send, over real HTTP, to every endpoint: each time a problem document with the
- * right status, and the service alive afterwards.
+ * What a hostile user would send, over real HTTP, to every endpoint: each time a problem document
+ * with the right status, and the service alive afterwards.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openHttpServer } from '../../src/cli/httpServer.ts';

@@ -1,4 +1,7 @@
-/** The document itself: is it OpenAPI 3.1, is it complete, does it say what the judges of requests do? */
+/**
+ * The document itself: is it OpenAPI 3.1, is it complete, does it say what the judges of requests
+ * do?
+ */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '../../src/errors.ts';

@@ -382,7 +382,8 @@ describe('runners of several processes on one SQLite file', () => {
       },
       discard: async () => {},
     };
-    // A lease that is not renewed within this test: it is a look at the task that finds the cancellation.
+    // A lease that is not renewed within this test: it is a look at the task that finds the
+    // cancellation.
     runner = createRunner({ store: ours, handler, threads: 1, pollMs: 20, leaseMs: NEVER_MS });
     runner.start();
     const id = await put();

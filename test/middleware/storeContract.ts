@@ -1,6 +1,6 @@
 /**
- * What every task store must do: one suite, run over each of them. A store is opened with a clock that the test sets,
- * so nothing here waits.
+ * What every task store must do: one suite, run over each of them. A store is opened with a clock
+ * that the test sets, so nothing here waits.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type {
@@ -15,7 +15,10 @@ import { isFinal, TASK_STATES, type TaskState } from '../../src/wire/taskStates.
 
 export interface OpenedStore {
   readonly store: TaskStore & ApiKeyStore;
-  /** A second view of the same data, as another process would have it; the store itself where there is none. */
+  /**
+   * A second view of the same data, as another process would have it; the store itself where there
+   * is none.
+   */
   readonly other: TaskStore & ApiKeyStore;
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /**
- * Random histories, played to the store in memory and to the one on disk: every outcome is the same. The SQLite file is
- * opened twice and the verbs go to either connection, so what one has written the other must know.
+ * Random histories, played to the store in memory and to the one on disk: every outcome is the
+ * same. The SQLite file is opened twice and the verbs go to either connection, so what one has
+ * written the other must know.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,6 @@
-/** A real service behind a real port, in a folder of its own, and a client that tells everything. */
+/**
+ * A real service behind a real port, in a folder of its own, and a client that tells everything.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

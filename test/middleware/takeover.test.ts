@@ -1,4 +1,7 @@
-/** Work that is stopped in the middle, for real: by its client, by the death of its thread, by the end of the service. */
+/**
+ * Work that is stopped in the middle, for real: by its client, by the death of its thread, by the
+ * end of the service.
+ */
 import { afterEach, expect, it } from 'vitest';
 import { falconService, memoryStore, type Task } from '../../src/middleware/index.ts';
 import { isFinal } from '../../src/wire/taskStates.ts';

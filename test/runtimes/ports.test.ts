@@ -1,4 +1,7 @@
-/** The contract suites of SQLite and the directory, run in Deno and Bun as well: what they promise on Node, they keep there. */
+/**
+ * The contract suites of SQLite and the directory, run in Deno and Bun as well: what they promise
+ * on Node, they keep there.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';

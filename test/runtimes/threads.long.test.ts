@@ -1,4 +1,7 @@
-/** Proofs on several threads, really started in Node, Deno, Bun and Chromium; and where threads are not allowed. */
+/**
+ * Proofs on several threads, really started in Node, Deno, Bun and Chromium; and where threads are
+ * not allowed.
+ */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

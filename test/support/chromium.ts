@@ -1,9 +1,14 @@
-/** A real Chromium. Debian's package installs it; nothing is downloaded, and without one its tests are skipped. */
+/**
+ * A real Chromium. Debian's package installs it; nothing is downloaded, and without one its tests
+ * are skipped.
+ */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 
-/** The longest wait for anything on a page. Only a machine that is slow beyond use needs so much. */
+/**
+ * The longest wait for anything on a page. Only a machine that is slow beyond use needs so much.
+ */
 export const PATIENCE_MS = 100_000;
 
 /** Where it is; undefined, with a notice, where there is none. */

@@ -1,4 +1,7 @@
-/** This project's library as the tests use it: both parameter sets, both builds of the module, reproducible keys. */
+/**
+ * This project's library as the tests use it: both parameter sets, both builds of the module,
+ * reproducible keys.
+ */
 import { createFalcon, type Falcon, falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import type { KatSigner } from './katFile.ts';
 import type { Degree } from './peers.ts';
@@ -54,7 +57,10 @@ export interface TestItem {
   publicKey: Uint8Array;
 }
 
-/** `count` valid items over `keys` keys, messages of `length` bytes (a number, or a range), forms in turn. */
+/**
+ * `count` valid items over `keys` keys, messages of `length` bytes (a number, or a range), forms in
+ * turn.
+ */
 export function testItems(
   degree: Degree,
   count: number,

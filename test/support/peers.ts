@@ -1,11 +1,14 @@
 /**
  * Other implementations of Falcon behind one shape, for differential tests and benchmarks.
  *
- * - `noble`   @noble/post-quantum, JavaScript; the only one with a seed for keys and randomness for signatures
+ * - `noble` @noble/post-quantum, JavaScript; the only one with a seed for keys and randomness for
+ *   signatures
  * - `oqs`     @oqs/liboqs-js, liboqs compiled to WebAssembly
- * - `pqclean` pqclean, PQClean's portable C as a native add-on; its synchronous call is its fastest on one thread
+ * - `pqclean` pqclean, PQClean's portable C as a native add-on; its synchronous call is its fastest
+ *   on one thread
  *
- * `verify` answers false both for "false" and for an exception, because packages differ in which bytes they throw at.
+ * `verify` answers false both for "false" and for an exception, because packages differ in which
+ * bytes they throw at.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -45,7 +48,10 @@ function refuseSeed(seed: Uint8Array | undefined): void {
   if (seed !== undefined) throw new TypeError('this peer takes no seed');
 }
 
-/** noble's own object, for what the common shape leaves out: seeds, attached signatures, public keys. */
+/**
+ * noble's own object, for what the common shape leaves out: seeds, attached signatures, public
+ * keys.
+ */
 export function nobleObject(degree: Degree, padded = false): nobleFalcon.Falcon {
   if (degree === 512) return padded ? nobleFalcon.falcon512padded : nobleFalcon.falcon512;
   return padded ? nobleFalcon.falcon1024padded : nobleFalcon.falcon1024;
@@ -135,7 +141,10 @@ export function pqcleanPeer(degree: Degree, padded = false): Peer {
   };
 }
 
-/** Whether pqclean runs as the native add-on; it falls back to WebAssembly where it could not be compiled. */
+/**
+ * Whether pqclean runs as the native add-on; it falls back to WebAssembly where it could not be
+ * compiled.
+ */
 export function pqcleanIsNative(): boolean {
   const config = require('pqclean/install-config.gen.js') as { backend: string };
   if (config.backend === 'wasm') return false;

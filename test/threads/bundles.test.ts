@@ -1,6 +1,6 @@
 /**
- * Bundles that esbuild makes, run in Node: without the workers' files the calling thread answers, with
- * them there are threads. Other bundlers are tried by the bundlers' own tests.
+ * Bundles that esbuild makes, run in Node: without the workers' files the calling thread answers,
+ * with them there are threads. Other bundlers are tried by the bundlers' own tests.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

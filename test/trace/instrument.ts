@@ -231,7 +231,14 @@ export function instrument(
   });
 
   for (const { line } of hooksLeft) throw new Error(`no such place for a hook: ${line}`);
+  return { bytes: withBodies(module, bodies), places };
+}
 
+/** The module with other function bodies, and the imports of the trace before its functions. */
+function withBodies(
+  module: Uint8Array,
+  bodies: readonly (readonly number[])[],
+): Uint8Array<ArrayBuffer> {
   const output: number[] = [...module.subarray(0, 8)];
   const write = (id: number, bytes: readonly number[]) => {
     output.push(id, ...leb(bytes.length));
@@ -264,5 +271,5 @@ export function instrument(
       write(id, [...bytes]);
     }
   }
-  return { bytes: Uint8Array.from(output), places };
+  return Uint8Array.from(output);
 }

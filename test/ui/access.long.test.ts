@@ -1,4 +1,7 @@
-/** The page for everybody: by keyboard, by screen reader, in both schemes, on a phone, without motion. */
+/**
+ * The page for everybody: by keyboard, by screen reader, in both schemes, on a phone, without
+ * motion.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
@@ -216,7 +219,9 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     const { page, complaints, close } = await visit(browser, address());
     let stops = 0;
     const press = (key: string) => page.keyboard.press(key);
-    /** Goes on by Tab until something of this name has the focus, which must be seen at every stop. */
+    /**
+     * Goes on by Tab until something of this name has the focus, which must be seen at every stop.
+     */
     const tabTo = async (name: string | RegExp) => {
       for (let i = 0; i < 40; i++) {
         await press('Tab');

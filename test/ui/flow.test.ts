@@ -1,4 +1,7 @@
-/** The main job on the page, by a real Chromium against a real service that is mounted somewhere under another name. */
+/**
+ * The main job on the page, by a real Chromium against a real service that is mounted somewhere
+ * under another name.
+ */
 import { readFile } from 'node:fs/promises';
 import { Hono } from 'hono';
 import type { Browser } from 'playwright-core';
@@ -92,7 +95,8 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
         .waitFor();
     }
     expect(await page.locator('.log .notice.bad').count()).toBe(0);
-    // Nothing was asked of the service for any of it, but the threads' script, which is that of the worker.
+    // Nothing was asked of the service for any of it, but the threads' script, which is that of the
+    // worker.
     const asked = new Set(requests.slice(before));
     expect([...asked].filter((request) => !/\/v1\/ui\/worker\.\w+\.js$/.test(request))).toEqual([]);
 
@@ -164,8 +168,8 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await working;
     await page.getByText('1,722', { exact: true }).first().waitFor();
     const tookMs = performance.now() - startMs;
-    // Its clock went on; and there is no pause in which most of the work can have been done. How long either
-    // takes is the machine's affair.
+    // Its clock went on; and there is no pause in which most of the work can have been done. How
+    // long either takes is the machine's affair.
     expect((await ticks()) - before).toBeGreaterThan(30);
     const gap = Number(await page.evaluate('longestGap'));
     expect(gap).toBeLessThan(Math.max(1000, tookMs / 2));
@@ -175,8 +179,8 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
       `1722 items made in its worker while the page's longest pause was ${gap.toFixed(0)} ms`,
     );
 
-    // And it stops when told: while it makes as many keys as there are items, and the slower ones, for which it
-    // would need much longer than a click takes on a busy machine.
+    // And it stops when told: while it makes as many keys as there are items, and the slower ones,
+    // for which it would need much longer than a click takes on a busy machine.
     await page.getByRole('spinbutton', { name: 'Different keys' }).fill('1722');
     await page.getByRole('radio', { name: 'Falcon-1024' }).check();
     const making = page.getByText(/^Making keys/).waitFor();

@@ -1,4 +1,7 @@
-/** The page in every host: each program of docs/hosts.md is run, and a Chromium signs, submits and verifies at its page. */
+/**
+ * The page in every host: each program of docs/hosts.md is run, and a Chromium signs, submits and
+ * verifies at its page.
+ */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installed, layOut, type Recipe, readRecipes } from '../hosts/recipes.ts';

@@ -1,6 +1,6 @@
 /**
- * Shapes of zod as JSON Schema, the way OpenAPI 3.1 takes it: a shape with an `id` in its metadata is a component, any
- * other stands where it is used.
+ * Shapes of zod as JSON Schema, the way OpenAPI 3.1 takes it: a shape with an `id` in its metadata
+ * is a component, any other stands where it is used.
  */
 import { z } from 'zod';
 

@@ -1,7 +1,7 @@
 /**
  * What the service's worker thread does: reads, verifies and proves one task after the other, and
- * judges aggregates in between. It never touches a store. It has a pool of further threads, which it
- * keeps from task to task.
+ * judges aggregates in between. It never touches a store. It has a pool of further threads, which
+ * it keeps from task to task.
  */
 import {
   type AggregatePool,
@@ -32,7 +32,9 @@ import type {
   Work,
 } from './taskWork.ts';
 
-/** Commas and brackets of a task file for each item: a triple has 4; unknown fields may be there. */
+/**
+ * Commas and brackets of a task file for each item: a triple has 4; unknown fields may be there.
+ */
 const TOKENS_PER_ITEM = 16;
 const SPARE_TOKENS = 1024;
 

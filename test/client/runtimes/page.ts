@@ -1,6 +1,6 @@
 /**
- * A host for the browser: the service mounted in it, and this project's TypeScript as it stands, types stripped, so
- * that page and service have one origin. Nothing is bundled or built.
+ * A host for the browser: the service mounted in it, and this project's TypeScript as it stands,
+ * types stripped, so that page and service have one origin. Nothing is bundled or built.
  */
 import { readFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';

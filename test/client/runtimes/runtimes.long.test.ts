@@ -40,7 +40,8 @@ afterAll(async () => {
 function judge(report: ClientReport): string {
   expect(report.faults).toEqual([]);
   expect(report.checks).toBeGreaterThan(15);
-  // Told on the way, not only at both ends; and the store of the other server got a length and no key.
+  // Told on the way, not only at both ends; and the store of the other server got a length and no
+  // key.
   expect(report.between.service).toBeGreaterThan(0);
   expect(report.between.plain).toBeGreaterThan(0);
   const puts = plain.seen.filter(({ method }) => method === 'PUT');
@@ -103,7 +104,8 @@ test('Chromium', LONG, async (context) => {
     await page.waitForFunction('globalThis.loaded === true').catch((error) => {
       throw new Error([...errors, String(error)].join('\n'));
     });
-    // Chromium tells of an upload ten times a second: one that lasts a second is told of in between.
+    // Chromium tells of an upload ten times a second: one that lasts a second is told of in
+    // between.
     const session = await page.context().newCDPSession(page);
     await session.send('Network.emulateNetworkConditions', {
       offline: false,

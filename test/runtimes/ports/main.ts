@@ -1,4 +1,7 @@
-/** The contract suites of the embedded ports, SQLite and the directory; the outcome as one line of JSON. */
+/**
+ * The contract suites of the embedded ports, SQLite and the directory; the outcome as one line of
+ * JSON.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
