@@ -410,7 +410,7 @@ const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'test/middleware/crash.long.test.ts: ': 'one story from start to kill, many times',
   'test/ui/access.long.test.ts: ': 'one story: the whole way by keyboard',
   'test/ui/accessibility.ts: measureContrast': 'runs in a page, which takes one function',
-  'test/ui/flow.test.ts: ': 'one story: from a key to a verified aggregate',
+  'test/ui/flow.long.test.ts: ': 'one story: from a key to a verified aggregate',
 };
 
 describe('writing', () => {

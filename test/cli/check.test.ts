@@ -238,7 +238,7 @@ describe('the database', () => {
     db.close();
     const { of } = await check();
     expect(of('database')[0]).toMatchObject({ level: 'fault' });
-    expect(of('database')[0]!.message).toContain('newer version (schema 99');
+    expect(of('database')[0]!.message).toContain('newer version (its schema is 99');
   });
 
   it('is not one, or is damaged', async () => {

@@ -174,7 +174,7 @@ describe('a server', () => {
   it('finishes the requests that have begun', async () => {
     const { server, answered, finish } = await halfway();
     server.kill('SIGTERM');
-    await server.printed(/SIGTERM: finishing what runs; once more ends it at once/);
+    await server.printed(/SIGTERM: finishing running work; a second signal ends it at once/);
     finish();
     expect(await answered).toBe(200);
     const { code, stderr } = await server.ended;

@@ -36,6 +36,10 @@ const COUNTS = {
   pqclean: { keys: 3 * FACTOR, signatures: 12 * FACTOR, verified: 75 * FACTOR },
 };
 
+/** Found by this file: with this seed, noble's key of Falcon-1024 is not the reference's. */
+const NOBLE_LEAVES =
+  '0a20e9649f57b7c432083a83d48c310d1d0ad4169d2d36f0ee0711e6fe8e80ab5281813aead1f932d93be056a042f591';
+
 describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
   const peers: Peer[] = [];
   const paddedPeers: Peer[] = [];
@@ -120,7 +124,8 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
     const noble = nobleObject(degree);
     const count = NOBLE_SEEDS[degree];
     for (let i = 0; i < count; i++) {
-      const seed = random.bytes(48);
+      let seed = random.bytes(48);
+      if (Buffer.from(seed).toString('hex') === NOBLE_LEAVES) seed = random.bytes(48);
       const ours = falcon.keygen(seed);
       const theirs = noble.keygen(seed);
       expect(ours.publicKey).toEqual(theirs.publicKey);
@@ -143,12 +148,8 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
   });
 
   test.runIf(degree === 1024)('a seed at which noble leaves the reference', () => {
-    // Found by this file. PQClean's portable C, fed with this seed, makes the key with this hash,
-    // and so do we.
-    const seed = Buffer.from(
-      '0a20e9649f57b7c432083a83d48c310d1d0ad4169d2d36f0ee0711e6fe8e80ab5281813aead1f932d93be056a042f591',
-      'hex',
-    );
+    // PQClean's portable C, fed with this seed, makes the key with this hash, and so do we.
+    const seed = Buffer.from(NOBLE_LEAVES, 'hex');
     const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
     const ofPqclean = 'be8c83870a68f2bbcef20dd73e65f471c939b06d94351837028a89739fd9b851';
     expect(sha256(falcon.keygen(seed).publicKey)).toBe(ofPqclean);

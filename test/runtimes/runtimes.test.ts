@@ -9,6 +9,7 @@ import { falcon512 } from '../../src/falcon/index.ts';
 import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
 import { type Degree, nobleObject, nobleSign } from '../support/peers.ts';
+import { SHORT_RUN } from '../support/run.ts';
 import { check, checkInputs, fixedItems, proveMany, type Report, sha256 } from './check.ts';
 import { serveLibrary } from './serve.ts';
 
@@ -91,7 +92,7 @@ test('Bun', LONG, async (context) => {
 
 const executablePath = findChromium();
 
-test('Chromium', LONG, async (context) => {
+test.skipIf(SHORT_RUN)('Chromium', LONG, async (context) => {
   if (executablePath === undefined) return context.skip('no Chromium on this machine');
   const server = await serveLibrary();
   const browser = await openBrowser(executablePath);

@@ -7,6 +7,7 @@ import type { KatSigner } from './katFile.ts';
 import type { Degree } from './peers.ts';
 import { testRandom } from './random.ts';
 import type { Form } from './reference.ts';
+import { SHORT_RUN } from './run.ts';
 
 export const SETS: readonly { degree: Degree; falcon: Falcon }[] = [
   { degree: 512, falcon: falcon512 },
@@ -23,6 +24,11 @@ export const BUILDS = (['plain', 'relaxed'] as const).map((module) => ({
     ] as const
   ).map(([name, degree]) => ({ degree: degree as Degree, falcon: createFalcon(name, { module }) })),
 }));
+
+/** Every set on every build; in the short run each set on one build, and each build once. */
+export const BUILDS_OF_SETS = BUILDS.flatMap(({ module, sets }) =>
+  sets.map((set) => ({ module, ...set })),
+).filter(({ module, degree }) => !SHORT_RUN || (module === 'plain') === (degree === 512));
 
 export const falconOf = (degree: Degree): Falcon => (degree === 512 ? falcon512 : falcon1024);
 

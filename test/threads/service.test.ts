@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type FalconService, falconService } from '../../src/middleware/index.ts';
 import { makeTriples } from '../middleware/triples.ts';
+import { SHORT_RUN } from '../support/run.ts';
 import { moduleOf, threadsSoFar, type WatchedWorkers, watchWorkers } from './workers.ts';
 
 let folder: string;
@@ -97,24 +98,27 @@ test('a host without threads: start says so', async () => {
   }
 });
 
-test('a thread that runs out of memory takes its task with it, and nothing else', async () => {
-  // The first worker fills its heap when it gets its first task; a later one works.
-  let isFirst = true;
-  watched = watchWorkers((url) => {
-    const hungry = moduleOf(`import { parentPort } from 'node:worker_threads';
+test.skipIf(SHORT_RUN)(
+  'a thread that runs out of memory takes its task with it, and nothing else',
+  async () => {
+    // The first worker fills its heap when it gets its first task; a later one works.
+    let isFirst = true;
+    watched = watchWorkers((url) => {
+      const hungry = moduleOf(`import { parentPort } from 'node:worker_threads';
       parentPort.on('message', () => { const all = []; for (;;) all.push({ x: all.length }); });
       await import('${url.href}');`);
-    const module = isFirst ? hungry : url;
-    isFirst = false;
-    return module;
-  });
-  const { start, apiKeys } = make(1);
-  await start();
-  const { key } = await apiKeys.create({ name: 'threads' });
-  const { record } = await complete(key, 2);
-  // Tried again at once, in a new thread.
-  expect(record).toMatchObject({ status: 'completed' });
-  expect(watched.workers).toHaveLength(2);
-  const { maxOldGenerationSizeMb } = watched.workers[1]!.resourceLimits!;
-  expect(maxOldGenerationSizeMb).toBe(512);
-});
+      const module = isFirst ? hungry : url;
+      isFirst = false;
+      return module;
+    });
+    const { start, apiKeys } = make(1);
+    await start();
+    const { key } = await apiKeys.create({ name: 'threads' });
+    const { record } = await complete(key, 2);
+    // Tried again at once, in a new thread.
+    expect(record).toMatchObject({ status: 'completed' });
+    expect(watched.workers).toHaveLength(2);
+    const { maxOldGenerationSizeMb } = watched.workers[1]!.resourceLimits!;
+    expect(maxOldGenerationSizeMb).toBe(512);
+  },
+);

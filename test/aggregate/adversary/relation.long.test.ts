@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { signedItem } from '../../reference/items.ts';
 import type { Faults } from '../../reference/prover/trace.ts';
 import {
+  type Attack,
   BETA_SQ,
   centredPoint,
   craft,
@@ -132,4 +133,42 @@ attack('the trivial forgery (c, 0), where the projection allows it: α = 0', () 
     alpha: (list) => list.map(zero),
   };
   return { row: AMONG_MANY, items: [forged.item], faults, off: ['alpha'] };
+});
+
+attack('norm β² + 1: Y makes up for it where S is 1', () => {
+  const { item, S } = tooLong(1n);
+  let alpha: Poly = [];
+  const faults: Faults = {
+    witness: () => witnessOf(S, 0n),
+    alpha: (list) => {
+      alpha = list[0]!;
+      return list;
+    },
+    // S_8 = 1, so N1 loses α
+    Y: ([y]) => [y!.map((poly, t) => (t === 8 ? poly.map((x, j) => x - alpha[j]!) : poly))],
+  };
+  return { row: SHORT, items: [item], faults, off: ['K'], omit: ['K'] };
+});
+
+attack('norm β² + 1: two parts of Y make up for it, against each other', () => {
+  const { item, S } = tooLong(1n);
+  let alpha: Poly = [];
+  const faults: Faults = {
+    witness: () => witnessOf(S, 0n),
+    alpha: (list) => {
+      alpha = list[0]!;
+      return list;
+    },
+    // S_8 = 1 and S_9 = 0, so N1 loses α; the parts of Y have the sum they should have
+    Y: ([y]) => [y!.with(8, minus(y![8]!, alpha)).with(9, plus(y![9]!, alpha))],
+  };
+  return { row: SHORT, items: [item], faults, off: ['tau'], omit: ['tau'] };
+});
+
+test('w_j that wraps around q is refused by its range', LONG, () => {
+  const faults: Faults = { w: (w) => w.with(4, 2n ** 31n - 1n) };
+  const items = [signedItem('falcon512', 1)];
+  // Without the range it still does not satisfy (F): the wrap needs luck in all ten functionals.
+  const both: Attack = { row: SHORT, items, faults, off: ['functionalRange', 'F'], omit: ['F'] };
+  expect(expectStopped(both)).toBe('functionalRange: w 4');
 });
