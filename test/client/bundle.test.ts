@@ -26,7 +26,13 @@ test('the client, bundled for browsers', async () => {
   const rooms = atOnce
     .flatMap(({ modules }) => Object.keys(modules))
     .flatMap((id) => /\/src\/(\w+)/.exec(id)?.[1] ?? []);
-  expect([...new Set(rooms)].sort()).toEqual(['arguments', 'bytes', 'client', 'intrinsics', 'wire']);
+  expect([...new Set(rooms)].sort()).toEqual([
+    'arguments',
+    'bytes',
+    'client',
+    'intrinsics',
+    'wire',
+  ]);
   const code = atOnce.map((chunk) => chunk.code).join('');
   expect(/WebAssembly|node:|process\.|\bBuffer\b/.exec(code)).toBe(null);
   expect(code.length).toBeLessThan(40_000);

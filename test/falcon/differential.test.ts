@@ -28,10 +28,10 @@ import {
 const TOPIC = 'differential, counts';
 // noble and key generation of the peers are slow: the larger numbers wait for the long run, and
 // more for the nightly one.
-const FACTOR = { short: 1, long: 4, nightly: 16 }[inject('run')];
-const NOBLE_SEEDS = { 512: 6 * FACTOR, 1024: 2 * FACTOR };
+const FACTOR = { short: 1, long: 8, nightly: 32 }[inject('run')];
+const NOBLE_SEEDS = { 512: 3 * FACTOR, 1024: FACTOR };
 const COUNTS = {
-  noble: { keys: 2 * FACTOR, signatures: 6 * FACTOR, verified: 25 * FACTOR },
+  noble: { keys: FACTOR, signatures: 6 * FACTOR, verified: 25 * FACTOR },
   oqs: { keys: 3 * FACTOR, signatures: 12 * FACTOR, verified: 75 * FACTOR },
   pqclean: { keys: 3 * FACTOR, signatures: 12 * FACTOR, verified: 75 * FACTOR },
 };

@@ -11,9 +11,13 @@ import { fact } from '../support/facts.ts';
 import { BUILDS, SETS, testKeys } from '../support/ours.ts';
 import { testRandom } from '../support/random.ts';
 import { FORMS } from '../support/reference.ts';
-import { NIGHTLY } from '../support/run.ts';
+import { NIGHTLY, SHORT_RUN } from '../support/run.ts';
 
-const COUNTS = { 512: NIGHTLY ? 100_000 : 10_000, 1024: NIGHTLY ? 20_000 : 2_000 } as const;
+const COUNTS = NIGHTLY
+  ? { 512: 100_000, 1024: 20_000 }
+  : SHORT_RUN
+    ? { 512: 3000, 1024: 600 }
+    : { 512: 10_000, 1024: 2000 };
 const SIGNATURES_PER_KEY = 200;
 
 describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {

@@ -65,7 +65,7 @@ describe.each(BUILDS)('module $module', ({ module, sets }) => {
     '$degree: the same keys as noble, and as before',
     { timeout: 600_000 },
     ({ degree, falcon }, context) => {
-      const count = NIGHTLY ? 300 : degree === 512 ? 8 : 2;
+      const count = NIGHTLY ? 300 : degree === 512 ? 4 : 1;
       const random = testRandom(`keygen ${degree}`);
       for (let i = 0; i < count; i++) {
         const seed = random.bytes(48);

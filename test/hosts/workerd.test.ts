@@ -47,7 +47,9 @@ beforeAll(async () => {
     recipes.find((block) => /workerd/.test(block.heading) && block.language === language)!.source;
   await writeFile(join(folder, 'worker.ts'), recipe('ts'));
   await writeFile(join(folder, 'config.capnp'), recipe('capnp'));
-  const [npx, bundler = '', ...args] = recipe('sh').trim().split(/[\\\s]+/);
+  const [npx, bundler = '', ...args] = recipe('sh')
+    .trim()
+    .split(/[\\\s]+/);
   expect(npx).toBe('npx');
   execFileSync(installed(bundler), args, { cwd: folder, stdio: 'pipe' });
 

@@ -4,13 +4,6 @@
  * ../adversary. The slow prover takes its time: one of each kind is tried here, the others
  * in the long run.
  */
-import { expect, test } from 'vitest';
 import { faults, KINDS, refused } from './cheating.ts';
-import { judge, referenceSection } from './sections.ts';
-
-test('a prover without a fault is believed', { timeout: 600_000 }, () => {
-  const { section } = referenceSection('falcon512', 1);
-  expect(judge(section)).toBe(section.bytes.length);
-});
 
 refused(faults.filter(([name]) => KINDS.includes(name)));

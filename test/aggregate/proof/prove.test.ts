@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ProveProgress, proofSize, proveSection } from '../../../src/aggregate/proof/index.ts';
 import { headerOf, signedItems } from '../../reference/items.ts';
-import { NIGHTLY } from '../../support/run.ts';
+import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
 import { fastSection, judge, referenceSection } from './sections.ts';
 
 const LONG = { timeout: 3_600_000 };
@@ -21,7 +21,7 @@ const line = ({ kind, label, st, seed, seal }: Shown): string =>
 describe('the slow prover', () => {
   test.each([
     ['falcon512', 1],
-    ['falcon1024', 1],
+    ...(SHORT_RUN ? [] : ([['falcon1024', 1]] as const)),
     ...(NIGHTLY
       ? ([
           ['falcon512', 2],

@@ -1,2 +1,2 @@
-/** The same as verify.test.ts, which asks the slow prover and verifier more in the long run. */
+/** The same as verify.test.ts, with the slow prover and verifier besides. */
 import './verify.test.ts';
