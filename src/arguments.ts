@@ -2,8 +2,8 @@
  * Reading what callers hand in: bytes, lists, options.
  *
  * A caller's object is looked at once, and only in ways that it cannot answer falsely: whether
- * something is a Uint8Array, how long it is and what it holds is asked of the engine's own functions
- * (intrinsics.ts).
+ * something is a Uint8Array, how long it is and what it holds is asked of the engine's own
+ * functions (intrinsics.ts).
  *
  * | array | answer |
  * |---|---|
@@ -123,8 +123,8 @@ export function copyBytes(
  *
  * @param most elements that are allowed
  * @param read makes of an element what is wanted
- * @throws TypeError if it is not an array, of this or of another realm; RangeError if it has too many
- *   elements
+ * @throws TypeError if it is not an array, of this or of another realm; RangeError if it has too
+ *   many elements
  */
 export function readList<T>(
   name: string,
@@ -173,8 +173,8 @@ export function readOptions<K extends string>(
 }
 
 /**
- * Whether it is an object as of `{}` or `Object.create(null)`, of this or of another realm: no array,
- * no map, no instance of a class.
+ * Whether it is an object as of `{}` or `Object.create(null)`, of this or of another realm: no
+ * array, no map, no instance of a class.
  */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;

@@ -1,9 +1,9 @@
 /**
- * One build of a module as what distinguishes it from the other: they differ in some hundred places, so that the second
- * one costs a few kilobytes instead of its whole size.
+ * One build of a module as what distinguishes it from the other: they differ in some hundred
+ * places, so that the second one costs a few kilobytes instead of its whole size.
  *
- * Edits are a list of: bytes to keep, bytes to drop, bytes to insert, and the bytes to insert. The three numbers are LEB128.
- * The end of the edits is the end of the module.
+ * Edits are a list of: bytes to keep, bytes to drop, bytes to insert, and the bytes to insert. The
+ * three numbers are LEB128. The end of the edits is the end of the module.
  */
 
 /**

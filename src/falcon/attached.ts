@@ -1,5 +1,6 @@
 /**
  * Attached signatures, as in NIST's `crypto_sign`: signature and message in one.
+ *
  *   | length of the last part, u16 | salt 40 | message | 0x20 + logn | compressed s2 |
  *
  * The length is big-endian; the last part is the header byte with the compressed s2.
