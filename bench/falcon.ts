@@ -1,10 +1,11 @@
 /**
- * Falcon against the other packages: one process, one thread, 32-byte messages, every call with another key and message.
+ * Falcon compared with other packages: one process, one thread, 32-byte messages, a different key
+ * and message in every call.
  *
- *   key generation   the same seeds for ours and noble; the others take none
- *   sign, verify     keys and messages in turn; each peer by its fastest synchronous call
+ *   key generation   the same seeds for ours and noble; the others accept none
+ *   sign, verify     alternating keys and messages; the fastest synchronous call of each peer
  *   verifyBatch      prepared keys, per signature
- *   threads          one large batch over a pool of one thread and of two
+ *   threads          one large batch on a pool of one thread and of two
  */
 import { createVerifyPool, falcon512, falcon1024, type VerifyPool } from '../src/falcon/index.ts';
 import { type Degree, loadPeers, type Peer, pqcleanIsNative } from '../test/support/peers.ts';
@@ -17,7 +18,9 @@ const KEYS = 16;
 const BATCH = 256;
 const POOL_BATCH = 16_384;
 
-/** The bar: how many times as fast as which figure. Both parameter sets have the same. */
+/**
+ * The limits: how many times as fast as which figure. They are the same for both parameter sets.
+ */
 const BAR = [
   { ours: 'verify', theirs: 'verify pqclean', must: 6, aim: 7.5 },
   { ours: 'verifyBatch prepared', theirs: 'verify pqclean', must: 7.5, aim: 9.5 },
@@ -213,7 +216,7 @@ async function measurePools(degree: Degree, batch: BatchItems, quick: boolean): 
         { name: 'pool 1 thread', operate: async () => verifyWith(one), ...size },
         { name: 'pool 2 threads', operate: async () => verifyWith(two), ...size },
         {
-          // What the machine gives to two threads that share nothing: no pool can do better.
+          // The speedup of two threads that share nothing: no pool can do better.
           name: 'two pools at once',
           operate: async () => Promise.all([verifyWith(one), verifyWith(other)]),
           batch: 2 * count,

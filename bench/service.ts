@@ -1,13 +1,14 @@
 /**
- * The service under load, each server in a process of its own:
+ * The service under load, each server in its own process:
  *
- *   endpoints   requests per second and latency at 1 and 64 connections while a worker aggregates batches of 1722 all the
- *               time, against a plain Hono server with one route that does nothing, at the same time on the same machine
+ *   endpoints   requests per second and latency at 1 and 64 connections while a worker constantly
+ *               aggregates batches of 1722, compared with a plain Hono server with one route that
+ *               does nothing, at the same time on the same machine
  *   lists       first and last page of 10^6 tasks, of all and of one status
  *   memory      peak of the server while 50 clients upload the largest task file at once
  *
- * The load comes from this process, so that on two cores three want to work: ratios to the plain server, which has the
- * same troubles, say more than figures.
+ * This process creates the load, so three processes compete for two cores. Ratios to the plain
+ * server, under the same conditions, say more than absolute figures.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -41,7 +42,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
   }
 }
 
-/** Five digits say more than was measured. */
+/** Rounds to what was measured: five digits would claim too much. */
 const round = (_key: string, value: unknown) =>
   typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value;
 

@@ -1,6 +1,6 @@
 /**
- * Judges the package as its users meet it: publint on the tarball, then the tarball installed in an
- * empty folder with the dependencies that it declares and nothing else, its size, and its main jobs
+ * Checks the package as its users get it: publint on the tarball; then the tarball installed in an
+ * empty folder, with its declared dependencies and nothing else; its size; and its main features,
  * run there.
  */
 import { execFileSync } from 'node:child_process';
@@ -16,12 +16,12 @@ const run = (cwd: string, command: string, ...args: string[]) => {
   execFileSync(command, args, { cwd, stdio: 'inherit' });
 };
 
-/** What an installation may come to: a dependency more, or the library much larger, is a decision. */
+/** Limits of an installation: one more dependency, or a much larger library, needs a decision. */
 const LIMITS = { packages: 9, installedBytes: 17e6, tarballBytes: 900e3 };
 
 const BLOCK = 4096;
 
-/** Registries fail now and then. */
+/** Registries fail from time to time. */
 function thrice(action: () => void): void {
   for (let tried = 1; ; tried++) {
     try {
@@ -34,7 +34,10 @@ function thrice(action: () => void): void {
   }
 }
 
-/** What files and folders take on a disk of 4096-byte blocks, as `du` counts on most machines. */
+/**
+ * The size of files and folders on a disk with 4096-byte blocks, as `du` counts it on most
+ * machines.
+ */
 function bytesOnDisk(place: string): number {
   const blocks = (path: string) => Math.ceil(statSync(path).size / BLOCK);
   return readdirSync(place, { recursive: true, withFileTypes: true })

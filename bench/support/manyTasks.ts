@@ -1,16 +1,19 @@
-/** A store with a million tasks of one client, written in one transaction past the service. */
+/** A store with a million tasks of one client, written in one transaction, without the service. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { encodeCursor } from '../../src/middleware/http/cursor.ts';
 import { STORE_FILE } from '../../src/middleware/options.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
 
-/** Every so many tasks one has failed: a filter that finds few among many. */
+/** One of this many tasks has failed: for a filter that finds few among many. */
 export const FAILED_EVERY = 1000;
 
 const FIRST_ID = 4096;
 
-/** Makes the file with the schema of the store, and the rows by SQL: the store's own indices and triggers are at work. */
+/**
+ * Creates the file with the store's schema and the rows by SQL, so the store's own indices and
+ * triggers apply.
+ */
 export async function makeManyTasks(dataDirectory: string, count: number): Promise<void> {
   const path = join(dataDirectory, STORE_FILE);
   await sqliteStore({ path }).close();
@@ -39,7 +42,7 @@ export async function makeManyTasks(dataDirectory: string, count: number): Promi
   db.close();
 }
 
-/** The cursor behind which so many tasks are left. */
+/** The cursor after which so many tasks are left. */
 export async function cursorBeforeLast(
   dataDirectory: string,
   count: number,

@@ -1,4 +1,4 @@
-/** First and last page of very many tasks: see ../service.ts. */
+/** The first and last pages of very many tasks: see ../service.ts. */
 import { type LoadFigure, load, middle } from './load.ts';
 import { cursorBeforeLast, makeManyTasks } from './manyTasks.ts';
 import { startFalconry } from './serverProcess.ts';
@@ -7,12 +7,12 @@ export interface ListFigure {
   readonly count: number;
   readonly buildSeconds: number;
   readonly figures: readonly (LoadFigure & { readonly name: string })[];
-  /** Median time of a page against that of the first one of its kind. */
+  /** The median time of a page relative to the first page of its kind. */
   readonly ratios: readonly { readonly name: string; readonly ratio: number }[];
 }
 
 const PAGE = 100;
-/** All pages in turn, so that noise hits all of them alike. */
+/** All pages in rotation, so that noise affects all of them alike. */
 const ROUNDS = 3;
 
 export async function measureLists(folder: string, quick: boolean): Promise<ListFigure> {
