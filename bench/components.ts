@@ -20,9 +20,8 @@ export async function run({ quick }: BenchOptions): Promise<void> {
       const times = [plain, relaxed].map(({ medianUs }) =>
         `${medianUs.toFixed(2)} µs`.padStart(12),
       );
-      console.log(
-        `  ${plain.name.replace(' (plain)', '').padEnd(18)} plain ${times[0]}   relaxed ${times[1]}`,
-      );
+      const name = plain.name.replace(' (plain)', '').padEnd(18);
+      console.log(`  ${name} plain ${times[0]}   relaxed ${times[1]}`);
     }
     console.log('');
     figures[falcon.name] = Object.fromEntries(

@@ -52,9 +52,10 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     const peers = await loadPeers(degree);
     for (const peer of peers) versions[peer.name] = peer.version;
     if (degree === 512) {
+      const kind = pqcleanIsNative() ? 'native' : 'WebAssembly, NOT the native add-on';
       console.log(
-        `falconry ${versions.falconry}; @noble/post-quantum ${versions.noble}; @oqs/liboqs-js ${versions.oqs}; ` +
-          `pqclean ${versions.pqclean} (${pqcleanIsNative() ? 'native' : 'WebAssembly, NOT the native add-on'})\n`,
+        `falconry ${versions.falconry}; @noble/post-quantum ${versions.noble}; ` +
+          `@oqs/liboqs-js ${versions.oqs}; pqclean ${versions.pqclean} (${kind})\n`,
       );
     }
     const set = `Falcon-${degree}`;
@@ -254,9 +255,8 @@ function printRatios(ratios: readonly Ratio[]): void {
   for (const { set, ours, theirs, ratio, must, aim, verdict } of ratios) {
     const what = `${set}: ${ours}, against ${theirs}`.padEnd(60);
     const figure = ratio.toFixed(2).padStart(13);
-    console.log(
-      `${what} ${figure} ${String(must).padStart(7)} ${String(aim).padStart(7)}   ${marks[verdict]}`,
-    );
+    const limits = [must, aim].map((limit) => String(limit).padStart(7)).join(' ');
+    console.log(`${what} ${figure} ${limits}   ${marks[verdict]}`);
   }
   console.log('');
 }

@@ -55,8 +55,10 @@ function printEndpoints(figures: readonly EndpointFigure[]): void {
   const columns = '     /s        p50        p99  of plain';
   console.log(`${''.padEnd(34)}${columns}  ${columns}`);
   for (const { name, one, many } of figures) {
-    const cell = ({ perSecond, p50Ms, p99Ms, ofPlain }: EndpointFigure['one']) =>
-      `${rate(perSecond)} ${ms(p50Ms)} ${ms(p99Ms)} ${`${(100 * ofPlain).toFixed(0)} %`.padStart(9)}`;
+    const cell = ({ perSecond, p50Ms, p99Ms, ofPlain }: EndpointFigure['one']) => {
+      const share = `${(100 * ofPlain).toFixed(0)} %`.padStart(9);
+      return `${rate(perSecond)} ${ms(p50Ms)} ${ms(p99Ms)} ${share}`;
+    };
     console.log(`${name.padEnd(34)}${cell(one)} ${cell(many)}`);
   }
   console.log('');
@@ -82,6 +84,7 @@ function printMemory({ clients, fileBytes, before, uploads, direct }: MemoryFigu
   );
   console.log(
     `  ${clients} direct requests of ${mb(fileBytes)} at once: peak ${mb(direct.peakBytes)}, ` +
-      `${direct.accepted} accepted, ${direct.refused} told to come back, ${direct.seconds.toFixed(1)} s\n`,
+      `${direct.accepted} accepted, ${direct.refused} asked to retry later, ` +
+      `${direct.seconds.toFixed(1)} s\n`,
   );
 }

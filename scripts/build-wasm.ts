@@ -92,10 +92,13 @@ export interface ${sourcesOf(name) === 'falcon' ? 'Falcon' : 'Labrador'}Exports 
 ${members.map((member) => `  readonly ${member}`).join('\n')}
 }
 `;
+  const module = isMain
+    ? wholeModule(bytes)
+    : editsOf(bytes, readFileSync(join(ROOT, bareFile(sourcesOf(name)))));
   return `${isMain ? types : ''}
 export const SHA256 = '${sha256(bytes)}';
 export const BYTES = ${bytes.length};
-${isMain ? wholeModule(bytes) : editsOf(bytes, readFileSync(join(ROOT, bareFile(sourcesOf(name)))))}`;
+${module}`;
 }
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');

@@ -66,7 +66,9 @@ function judgeSize(tarball: string): void {
 const CONSUMER = `
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createAggregatePool, falcon512, falcon1024, aggregate, extractSignatures, verifyAggregate } from 'falconry';
+import {
+  aggregate, createAggregatePool, extractSignatures, falcon512, falcon1024, verifyAggregate,
+} from 'falconry';
 import { createClient } from 'falconry/client';
 import { falconService } from 'falconry/middleware';
 
@@ -92,7 +94,8 @@ for (const falcon of [falcon512, falcon1024]) {
   });
   const pool = createAggregatePool({ threads: 2 });
   let threads;
-  const proof = await pool.aggregate(items, { format: 'proof', onStats: (stats) => ({ threads } = stats) });
+  const onStats = (stats) => ({ threads } = stats);
+  const proof = await pool.aggregate(items, { format: 'proof', onStats });
   assert.equal(threads, 2);
   assert.deepEqual(proof, await aggregate(items, { format: 'proof' }));
   assert.equal(await pool.verifyAggregate(proof, items), true);
@@ -125,7 +128,10 @@ const { process_id } = await client.submit(items);
 await client.waitFor(process_id);
 assert.equal((await client.result(process_id, { statements: items })).checked, true);
 await service.stop();
-console.log('the installed package signs, verifies, aggregates (on two threads, too), serves, and is a client of itself');
+console.log(
+  'the installed package signs, verifies, aggregates (also on two threads), serves, ' +
+    'and is a client of itself',
+);
 `;
 
 try {

@@ -25,8 +25,8 @@ export function compilePackage(dist: string): void {
 }
 
 /**
- * Declarations of internal modules that `exports` in package.json does not expose and that no other
- * declaration refers to.
+ * Removes declarations that users cannot reach: `exports` in package.json does not expose them, and
+ * no exposed declaration refers to them.
  */
 function removeUnreachableTypes(dist: string): void {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {

@@ -8,7 +8,7 @@
  *                                              table; a row that is in the table already is
  *                                              replaced only by a smaller one
  *   --fresh                                    with --search: ignore the existing rows
- *   --refine [steps]                           betters the rows that are there by annealing, from
+ *   --refine [steps]                           improves the existing rows by annealing, from
  *                                              their own choices and from those of their neighbours
  *   --runs 3, --seed 1                         with --refine: how often, and the generator's seed
  *   --only 512,1024:104                        with either: these sets or rows only

@@ -24,6 +24,7 @@ export async function measureLists(folder: string, quick: boolean): Promise<List
   const server = await startFalconry(folder, ['--no-workers']);
   try {
     const last = await cursorBeforeLast(folder, count, PAGE);
+    const lastFailed = await cursorBeforeLast(folder, count, 1000 * PAGE);
     const pages: Record<string, string> = {
       'first page': '',
       'middle page': `cursor=${await cursorBeforeLast(folder, count, count >> 1)}`,
@@ -32,7 +33,7 @@ export async function measureLists(folder: string, quick: boolean): Promise<List
       'first page of completed': 'status=completed',
       'last page of completed': `status=completed&cursor=${last}`,
       'first page of failed': 'status=failed',
-      'last page of failed': `status=failed&cursor=${await cursorBeforeLast(folder, count, 1000 * PAGE)}`,
+      'last page of failed': `status=failed&cursor=${lastFailed}`,
       'page of a status that none has': 'status=expired',
     };
     const headers = { authorization: server.apiKey };
