@@ -90,12 +90,9 @@ ${indent(
 `;
 }
 
-/**
- * Block after block; those of a stream differ in word 12 only, so their first round is the same but
- * for its first column.
- */
-export function chacha12Source(): string {
-  const stores = [0, 4, 8, 12].flatMap((w) => {
+/** Adds the state to the words of four blocks, transposes them, and stores the blocks. */
+function transposedStores(): string[] {
+  return [0, 4, 8, 12].flatMap((w) => {
     const [a, b, c, d] = [w, w + 1, w + 2, w + 3].map((i) => `x${i}`);
     const block = (i: number, half: string, from: string, to: string) =>
       `v128.store(out, i32x4.add(row, ${half}Halves(${from}, ${to})), ${64 * i + 4 * w});`;
@@ -111,6 +108,13 @@ export function chacha12Source(): string {
       block(3, 'high', 'y1', 'y3'),
     ];
   });
+}
+
+/**
+ * Block after block; those of a stream differ in word 12 only, so their first round is the same but
+ * for its first column.
+ */
+export function chacha12Source(): string {
   const start = (w: number) => {
     if (w === 12) return 'let x12 = i32x4.add(v128.load32_splat(state, 48), v128.load(COUNTERS));';
     return `let x${w} = v128.load32_splat(${w % 4 === 0 ? 'state' : 'mixed'}, ${4 * w});`;
@@ -157,7 +161,7 @@ ${indent(quarterRounds(COLUMNS), 4)}
   let y1: v128;
   let y2: v128;
   let y3: v128;
-${indent(stores, 2)}
+${indent(transposedStores(), 2)}
 }
 `;
 }

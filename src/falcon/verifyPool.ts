@@ -16,6 +16,7 @@ import { packItems } from '../threads/packItems.ts';
 import { ThreadPool } from '../threads/pool.ts';
 import { Slices, throwIfAborted } from '../threads/slices.ts';
 import { type ReadItem, readItems } from './batch.ts';
+import type { FalconParams } from './params.ts';
 import type { BatchItem, InvalidBatchItem, ParameterSet } from './types.ts';
 import { VERIFY_WORKER, type VerifyAnswer, type VerifyWork, verifyItems } from './verifyItems.ts';
 import {
@@ -103,18 +104,6 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
     const slices = new Slices(signal);
     let done = 0;
 
-    /** In steps, so that a long run on a slow machine does not block its other work. */
-    const verifyHere = async ({ from, to }: Run): Promise<InvalidBatchItem[]> => {
-      const found: InvalidBatchItem[] = [];
-      for (let at = from; at < to; at += STEP_ITEMS) {
-        await slices.pause();
-        const step = items.slice(at, Math.min(to, at + STEP_ITEMS));
-        for (const { index, reason } of verifyItems(params, step)) {
-          found.push({ index: at - from + index, reason });
-        }
-      }
-      return found;
-    };
     const count = Math.ceil(items.length / RUN_MIN);
     await pool.spread<Run, { invalid: InvalidBatchItem[]; buffer?: ArrayBuffer }>(
       runsOf(items, threads),
@@ -126,7 +115,7 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
           const buffer = packItems(items, from, to, (size) => buffers.take(size));
           return { work: { parameterSet, buffer } satisfies VerifyWork, transfer: [buffer] };
         },
-        local: async (run) => ({ invalid: await verifyHere(run) }),
+        local: async (run) => ({ invalid: await verifyInSteps(params, items, run, slices) }),
         onDone({ from, to }, answer: Partial<VerifyAnswer>) {
           if (answer.buffer !== undefined) buffers.keep(answer.buffer);
           for (const { index, reason } of answer.invalid!) {
@@ -148,6 +137,27 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
   }
 
   return Object.freeze({ parameterSet, threads, verifyBatch, close, [Symbol.asyncDispose]: close });
+}
+
+/**
+ * Verifies a run in the calling thread, in steps, so that a long run on a slow machine does not
+ * block its other work.
+ */
+async function verifyInSteps(
+  params: FalconParams,
+  items: readonly ReadItem[],
+  { from, to }: Run,
+  slices: Slices,
+): Promise<InvalidBatchItem[]> {
+  const found: InvalidBatchItem[] = [];
+  for (let at = from; at < to; at += STEP_ITEMS) {
+    await slices.pause();
+    const step = items.slice(at, Math.min(to, at + STEP_ITEMS));
+    for (const { index, reason } of verifyItems(params, step)) {
+      found.push({ index: at - from + index, reason });
+    }
+  }
+  return found;
 }
 
 const closedError = (): CodedError =>
