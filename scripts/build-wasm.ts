@@ -87,7 +87,7 @@ function exportTypes(declaration: string): string[] {
 function moduleSource(name: ModuleName, bytes: Uint8Array, members: string[]): string {
   const isMain = name === sourcesOf(name);
   const types = `
-/** What the module exports. */
+/** The exports of the module. */
 export interface ${sourcesOf(name) === 'falcon' ? 'Falcon' : 'Labrador'}Exports {
 ${members.map((member) => `  readonly ${member}`).join('\n')}
 }
@@ -112,7 +112,7 @@ export const MODULE: string =
 const editsOf = (
   bytes: Uint8Array,
   plain: Uint8Array,
-) => `/** What makes the module of the plain one, in base64: see src/moduleEdits.ts. */
+) => `/** Turns the plain build into this one, in base64: see src/moduleEdits.ts. */
 export const EDITS: string =
   '${base64(editsBetween(plain, bytes))}';
 `;

@@ -73,6 +73,6 @@ export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
     out[i] = (highValue << 4) | lowValue;
   }
   // A digit's value is at most 15; any other character sets a higher bit.
-  if (seen > 15) throw new RangeError(`"hex" has something else than hex digits`);
+  if (seen > 15) throw new RangeError('"hex" has characters that are not hex digits');
   return out;
 }

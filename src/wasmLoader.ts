@@ -33,7 +33,7 @@ export interface ModuleLoader {
   use(module: WebAssembly.Module): void;
 }
 
-/** What a loader needs. */
+/** The properties of a module that its loader needs. */
 export interface ModuleSource {
   /** The plain build, in base64. */
   readonly plain: string;
@@ -114,7 +114,7 @@ export function moduleLoader(source: ModuleSource): ModuleLoader {
     use(module) {
       requireWebAssembly();
       if (!exportsOf(module).some(({ name }) => name === source.landmark)) {
-        throw new RangeError('"module" is another WebAssembly module than the one expected here');
+        throw new RangeError('"module" is not the WebAssembly module that is expected here');
       }
       compiled[bestModule()] = module;
     },

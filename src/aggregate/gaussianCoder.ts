@@ -99,7 +99,7 @@ export function encodeCoefficients(
   values: Int16Array,
   check: CheckWords,
 ): Uint8Array {
-  if (values.length % 2 !== 0) throw new RangeError('an even number of coefficients is expected');
+  if (values.length % 2 !== 0) throw new RangeError('expected an even number of coefficients');
   const { frequency, inverse, limit, start } = modelOf(set);
   const bytes = new Uint8Array(maxCodedBytes(values.length));
   let at = bytes.length;

@@ -61,7 +61,7 @@ export function readItems(items: unknown, params: FalconParams): ReadItem[] {
     const inside = insidePrepared(publicKey);
     if (inside === undefined) throw notBytes(`items[${index}].publicKey`, publicKey);
     if (inside.params !== params) {
-      throw new TypeError(`"items[${index}].publicKey" is of ${inside.params.name}`);
+      throw new TypeError(`"items[${index}].publicKey" is a key of ${inside.params.name}`);
     }
     return { signature, message, publicKey: publicKey as PreparedKey };
   });

@@ -156,7 +156,8 @@ export function sign(
 function readSecretKey(params: FalconParams, value: unknown): InputBytes | Expanded {
   const inside = insideExpanded(value);
   if (inside === undefined) return readBytes('secretKey', value, params.lengths.secretKey);
-  if (inside.params !== params) throw new TypeError(`"secretKey" is of ${inside.params.name}`);
+  if (inside.params !== params)
+    throw new TypeError(`"secretKey" is a key of ${inside.params.name}`);
   return inside;
 }
 

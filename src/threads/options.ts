@@ -24,7 +24,7 @@ export function checkWorkerUrl(workerUrl: unknown, beside: WorkerModule): Worker
     throw new TypeError('"workerUrl" expected a string or URL');
   }
   if (typeof workerUrl === 'string' && !URL.canParse(workerUrl, SOMEWHERE)) {
-    throw new RangeError('"workerUrl" is no URL');
+    throw new RangeError('"workerUrl" is not a URL');
   }
   return workerAt(workerUrl);
 }
