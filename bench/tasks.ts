@@ -1,9 +1,10 @@
 /**
- * Claim to result of a task of 1722 signatures, two trees in turn, each run in a process of its own:
+ * From claim to result of a task of 1722 signatures, for two trees alternately, each run in its own
+ * process:
  *
  *   node bench/tasks.ts <folder> <other folder> [rounds] [threads]     folders of src or dist
  *
- * The first task of a process starts threads and takes memory; the others find both.
+ * The first task of a process starts threads and allocates memory; the others reuse both.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -3,7 +3,7 @@
  * SIMD:
  *
  *   build/falcon.wasm, build/falcon.relaxed.wasm             the bare modules
- *   src/falcon/{falcon,falcon.relaxed}.wasm.gen.ts           the same as base64, with their types
+ *   src/falcon/{falcon,falcon.relaxed}.wasm.gen.ts           the same in base64, with their types
  *   build/labrador*.wasm, src/aggregate/labrador*.wasm.gen.ts    likewise
  *   wasm.lock.json                  compiler and SHA-256 of each module, committed
  *
@@ -11,9 +11,9 @@
  *                                              the lock
  *   node scripts/build-wasm.ts --update-lock   builds and writes the lock
  *
- * The tables and passes that scripts/generate/ writes come first. The lock is there to be read in a
- * review: it shows when a change of sources changes the binary, and that anyone's build gives the
- * same bytes. With CI=true a difference is an error, otherwise a notice.
+ * First it generates the tables and passes of scripts/generate/. The lock helps reviewers: it shows
+ * when a change of the sources changes the binary, and that every build gives the same bytes. With
+ * CI=true a difference is an error, otherwise a notice.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -44,7 +44,7 @@ const compilerVersion: string = JSON.parse(
 ).version;
 
 const bareFile = (name: ModuleName) => `build/${name}.wasm`;
-/** The folder of a module's sources, which is its name without the variant. */
+/** The folder of a module's sources: its name without the variant. */
 const sourcesOf = (name: ModuleName) => name.split('.')[0] as 'falcon' | 'labrador';
 const ROOMS = { falcon: 'src/falcon', labrador: 'src/aggregate' } as const;
 const sourceFile = (name: ModuleName) => `${ROOMS[sourcesOf(name)]}/${name}.wasm.gen.ts`;
@@ -87,15 +87,18 @@ function exportTypes(declaration: string): string[] {
 function moduleSource(name: ModuleName, bytes: Uint8Array, members: string[]): string {
   const isMain = name === sourcesOf(name);
   const types = `
-/** What the module exports. */
+/** The exports of the module. */
 export interface ${sourcesOf(name) === 'falcon' ? 'Falcon' : 'Labrador'}Exports {
 ${members.map((member) => `  readonly ${member}`).join('\n')}
 }
 `;
+  const module = isMain
+    ? wholeModule(bytes)
+    : editsOf(bytes, readFileSync(join(ROOT, bareFile(sourcesOf(name)))));
   return `${isMain ? types : ''}
 export const SHA256 = '${sha256(bytes)}';
 export const BYTES = ${bytes.length};
-${isMain ? wholeModule(bytes) : editsOf(bytes, readFileSync(join(ROOT, bareFile(sourcesOf(name)))))}`;
+${module}`;
 }
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
@@ -109,7 +112,7 @@ export const MODULE: string =
 const editsOf = (
   bytes: Uint8Array,
   plain: Uint8Array,
-) => `/** What makes the module of the plain one, in base64: see src/moduleEdits.ts. */
+) => `/** Turns the plain build into this one, in base64: see src/moduleEdits.ts. */
 export const EDITS: string =
   '${base64(editsBetween(plain, bytes))}';
 `;

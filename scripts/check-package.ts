@@ -1,6 +1,6 @@
 /**
- * Judges the package as its users meet it: publint on the tarball, then the tarball installed in an
- * empty folder with the dependencies that it declares and nothing else, its size, and its main jobs
+ * Checks the package as its users get it: publint on the tarball; then the tarball installed in an
+ * empty folder, with its declared dependencies and nothing else; its size; and its main features,
  * run there.
  */
 import { execFileSync } from 'node:child_process';
@@ -16,12 +16,12 @@ const run = (cwd: string, command: string, ...args: string[]) => {
   execFileSync(command, args, { cwd, stdio: 'inherit' });
 };
 
-/** What an installation may come to: a dependency more, or the library much larger, is a decision. */
+/** Limits of an installation: one more dependency, or a much larger library, needs a decision. */
 const LIMITS = { packages: 9, installedBytes: 17e6, tarballBytes: 900e3 };
 
 const BLOCK = 4096;
 
-/** Registries fail now and then. */
+/** Registries fail from time to time. */
 function thrice(action: () => void): void {
   for (let tried = 1; ; tried++) {
     try {
@@ -34,7 +34,10 @@ function thrice(action: () => void): void {
   }
 }
 
-/** What files and folders take on a disk of 4096-byte blocks, as `du` counts on most machines. */
+/**
+ * The size of files and folders on a disk with 4096-byte blocks, as `du` counts it on most
+ * machines.
+ */
 function bytesOnDisk(place: string): number {
   const blocks = (path: string) => Math.ceil(statSync(path).size / BLOCK);
   return readdirSync(place, { recursive: true, withFileTypes: true })
@@ -63,7 +66,9 @@ function judgeSize(tarball: string): void {
 const CONSUMER = `
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createAggregatePool, falcon512, falcon1024, aggregate, extractSignatures, verifyAggregate } from 'falconry';
+import {
+  aggregate, createAggregatePool, extractSignatures, falcon512, falcon1024, verifyAggregate,
+} from 'falconry';
 import { createClient } from 'falconry/client';
 import { falconService } from 'falconry/middleware';
 
@@ -89,7 +94,8 @@ for (const falcon of [falcon512, falcon1024]) {
   });
   const pool = createAggregatePool({ threads: 2 });
   let threads;
-  const proof = await pool.aggregate(items, { format: 'proof', onStats: (stats) => ({ threads } = stats) });
+  const onStats = (stats) => ({ threads } = stats);
+  const proof = await pool.aggregate(items, { format: 'proof', onStats });
   assert.equal(threads, 2);
   assert.deepEqual(proof, await aggregate(items, { format: 'proof' }));
   assert.equal(await pool.verifyAggregate(proof, items), true);
@@ -122,7 +128,10 @@ const { process_id } = await client.submit(items);
 await client.waitFor(process_id);
 assert.equal((await client.result(process_id, { statements: items })).checked, true);
 await service.stop();
-console.log('the installed package signs, verifies, aggregates (on two threads, too), serves, and is a client of itself');
+console.log(
+  'the installed package signs, verifies, aggregates (also on two threads), serves, ' +
+    'and is a client of itself',
+);
 `;
 
 try {

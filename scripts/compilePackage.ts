@@ -1,4 +1,7 @@
-/** What the package's `dist/` holds: JavaScript, the types that its users can reach, and the bare modules. */
+/**
+ * Builds the package's `dist/`: JavaScript, the types that users can import, and the WebAssembly
+ * modules.
+ */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const MODULES = ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed'];
 
-/** Compiles the sources, whose generated parts must be there. */
+/** Compiles the sources; their generated parts must exist. */
 export function compilePackage(dist: string): void {
   rmSync(dist, { recursive: true, force: true });
   const compiler = join(root, 'node_modules/.bin/tsc');
@@ -21,7 +24,10 @@ export function compilePackage(dist: string): void {
   removeUnreachableTypes(dist);
 }
 
-/** Types of inner modules, which `exports` of package.json lets nobody import, and which none of the others names. */
+/**
+ * Removes declarations that users cannot reach: `exports` in package.json does not expose them, and
+ * no exposed declaration refers to them.
+ */
 function removeUnreachableTypes(dist: string): void {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     exports: Record<string, string | { types?: string }>;

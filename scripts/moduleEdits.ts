@@ -1,9 +1,9 @@
-/** Writes one build of a module as edits of the other; `src/moduleEdits.ts` says how they are read. */
+/** Writes one build of a module as edits of another; `src/moduleEdits.ts` describes the format. */
 import { applyEdits } from '../src/moduleEdits.ts';
 
-/** Bytes that must agree for two places to be taken for the same one. */
+/** The number of equal bytes after which two places count as the same. */
 const AGREE = 12;
-/** How far apart the two modules may be after a difference. */
+/** The largest distance to search after a difference. */
 const WINDOW = 20_000;
 
 /** LEB128 */
@@ -11,7 +11,7 @@ function numberBytes(value: number): number[] {
   return value < 128 ? [value] : [(value & 127) | 128, ...numberBytes(value >> 7)];
 }
 
-/** @returns edits that make `to` of `from`; short where the two are much alike */
+/** @returns edits that turn `from` into `to`; short if the two are similar */
 export function editsBetween(from: Uint8Array, to: Uint8Array): Uint8Array<ArrayBuffer> {
   const edits: number[] = [];
   let [a, b] = [0, 0];
@@ -30,14 +30,17 @@ export function editsBetween(from: Uint8Array, to: Uint8Array): Uint8Array<Array
   return bytes;
 }
 
-/** How many bytes agree from two places on, counted up to a limit. */
+/** How many bytes agree from two places on, up to a limit. */
 function agreeing(from: Uint8Array, to: Uint8Array, a: number, b: number, limit: number): number {
   let count = 0;
   while (count < limit && b + count < to.length && from[a + count] === to[b + count]) count++;
   return count;
 }
 
-/** The fewest bytes to drop and to insert after which the two agree again; the rest of both if they never do. */
+/**
+ * The smallest numbers of bytes to drop and to insert after which the two agree again; the rest of
+ * both if they never do.
+ */
 function nextAgreement(
   from: Uint8Array,
   to: Uint8Array,

@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of the README, docs/screenshots: the result of a task of 1722 signatures, in a
- * real Chromium, light and dark.
+ * Takes the README's screenshots, docs/screenshots: the result of a task of 1722 signatures in
+ * Chromium, light and dark.
  *
  *   node scripts/screenshots.ts [--to DIRECTORY]
  */
@@ -15,7 +15,7 @@ import { enterKey, startUiService, type UiService, visit } from '../test/ui/brow
 const { values } = parseArgs({ options: { to: { type: 'string' } } });
 const folder = values.to ?? fileURLToPath(new URL('../docs/screenshots', import.meta.url));
 
-/** A result, verified in the browser, and a damaged copy of it, refused. */
+/** A result that the browser has verified, and a damaged copy that it has refused. */
 async function takeResult(
   browser: Browser,
   ui: UiService,
@@ -39,7 +39,7 @@ async function takeResult(
   await page.getByText('Valid.', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Change one byte and verify' }).click();
   await page.getByText('Refused, as it must be:').waitFor();
-  // Nothing is under the pointer.
+  // Move the pointer away, so that nothing is highlighted.
   await page.mouse.move(0, 0);
   const path = join(folder, `result-desktop-${colorScheme}.png`);
   const picture = await page.screenshot({ fullPage: true });

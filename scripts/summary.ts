@@ -1,4 +1,7 @@
-/** Prints what the last runs of the tests came to: the peers they were held against, and the totals as one plain line. */
+/**
+ * Prints the results of the last test runs: the peers they compared with, and the totals in one
+ * plain line.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { RunResults } from '../test/support/runReporter.ts';
 

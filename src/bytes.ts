@@ -1,4 +1,4 @@
-/** The few things every room does with byte arrays of its own; arguments.ts reads those of callers. */
+/** Common operations on our own byte arrays; arguments.ts reads those of callers. */
 import { fill } from './intrinsics.ts';
 
 /** @returns one new array with all parts, in order */
@@ -14,12 +14,14 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
   return out;
 }
 
-/** @returns one byte for each character of a text of ASCII */
+/** @returns one byte for each character of an ASCII text */
 export function ascii(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-/** Whether both have the same bytes. The time depends on lengths only, not on where they differ. */
+/**
+ * Whether both have the same bytes. The time depends only on the lengths, not on where they differ.
+ */
 export function equal(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;
@@ -47,13 +49,13 @@ export function toHex(bytes: Uint8Array): string {
   return decoder.decode(text);
 }
 
-/** Value of every ASCII character as a hex digit of either case; 255 for the others. */
+/** The value of every ASCII character as a hex digit of either case; 255 for other characters. */
 const DIGIT_VALUES = new Uint8Array(128).fill(255);
 for (let i = 0; i < 16; i++) DIGIT_VALUES[DIGITS[i]!] = i;
 for (let i = 10; i < 16; i++) DIGIT_VALUES[DIGITS[i]! - 32] = i;
 
 /**
- * @returns the bytes of an even number of hex digits, upper or lower case
+ * @returns the bytes that an even number of hex digits (upper or lower case) encodes
  * @throws TypeError if it is not a string, RangeError for an odd length or anything but hex digits
  */
 export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
@@ -70,7 +72,7 @@ export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
     seen |= highValue | lowValue;
     out[i] = (highValue << 4) | lowValue;
   }
-  // A digit's value is at most 15; everything else sets a higher bit.
-  if (seen > 15) throw new RangeError(`"hex" has something else than hex digits`);
+  // A digit's value is at most 15; any other character sets a higher bit.
+  if (seen > 15) throw new RangeError('"hex" has characters that are not hex digits');
   return out;
 }

@@ -1,14 +1,14 @@
 /**
- * One build of a module as what distinguishes it from the other: they differ in some hundred places, so that the second
- * one costs a few kilobytes instead of its whole size.
+ * Stores one build of a module as its differences from another: the builds differ in a few hundred
+ * places, so the second one takes a few kilobytes instead of its full size.
  *
- * Edits are a list of: bytes to keep, bytes to drop, bytes to insert, and the bytes to insert. The three numbers are LEB128.
- * The end of the edits is the end of the module.
+ * Each edit consists of three LEB128 numbers (bytes to keep, to drop, to insert) and the bytes to
+ * insert. The module ends with the last edit.
  */
 
 /**
- * @param base the module that is there
- * @param edits what `scripts/moduleEdits.ts` wrote for it
+ * @param base the module to edit
+ * @param edits the edits that `scripts/moduleEdits.ts` wrote for it
  * @returns the other module
  */
 export function applyEdits(base: Uint8Array, edits: Uint8Array): Uint8Array<ArrayBuffer> {
@@ -45,7 +45,7 @@ export function applyEdits(base: Uint8Array, edits: Uint8Array): Uint8Array<Arra
 
 /**
  * @param plain the plain build, in base64
- * @param edits what makes the wanted build of it, in base64; left out, the plain one is wanted
+ * @param edits turn it into the wanted build, in base64; absent for the plain build itself
  */
 export function moduleBytes(plain: string, edits?: string): Uint8Array<ArrayBuffer> {
   const base = fromBase64(plain);
@@ -54,7 +54,7 @@ export function moduleBytes(plain: string, edits?: string): Uint8Array<ArrayBuff
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** Of our own text, and without `atob`, which bare realms do not have. */
+/** Decodes our own text only. Does without `atob`, which bare realms lack. */
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const values = new Uint8Array(128);
   for (let i = 0; i < DIGITS.length; i++) values[DIGITS.charCodeAt(i)] = i;

@@ -17,7 +17,7 @@ export interface EndpointFigures {
 }
 
 const MANY = 64;
-/** A batch for the busy worker: the largest of ordinary messages. */
+/** A batch for the busy worker: the largest one, of ordinary messages. */
 const BUSY_BATCH = 1722;
 
 export async function measureEndpoints(folder: string, quick: boolean): Promise<EndpointFigures> {
@@ -38,7 +38,7 @@ export async function measureEndpoints(folder: string, quick: boolean): Promise<
     for (const [i, name] of names.entries()) {
       const figures: Partial<Record<1 | 64, LoadFigure>> = {};
       for (const connections of [1, MANY] as const) {
-        // The plain server now and then, so that it meets the same hours as the others.
+        // The plain server from time to time, so that it meets the same conditions as the others.
         if (i % 4 === 0)
           plains[connections].push(await load(plain.address, noop, connections, seconds));
         figures[connections] = await loadBeside(calls[name]!, connections);
@@ -83,15 +83,15 @@ function client(server: FalconryProcess): Api {
 }
 
 interface Prepared {
-  /** A completed task of one signature, its result and what it is about. */
+  /** A completed task of one signature, its result and its statement. */
   readonly task: string;
   readonly resultPath: string;
   readonly verify: string;
   readonly triple: string;
-  /** Tasks whose files may be uploaded again and again, and those whose are. */
+  /** Tasks whose files can be uploaded repeatedly, and tasks that have been notified. */
   readonly uploads: readonly string[];
   readonly notified: readonly string[];
-  /** Tasks to be cancelled, then removed. */
+  /** Tasks to cancel, then remove. */
   readonly victims: readonly string[];
 }
 
@@ -133,7 +133,7 @@ const pathOf = (url: string) => {
   return pathname + search;
 };
 
-/** What is measured, in order; each leaves the others as they were. */
+/** The calls to measure, in order; none of them affects the others. */
 function endpoints({ headers }: Api, prepared: Prepared): Record<string, Call> {
   const { task, resultPath, verify, triple, uploads, notified, victims } = prepared;
   const post = (path: string, body: string, status: number): Call => ({
@@ -169,17 +169,20 @@ function endpoints({ headers }: Api, prepared: Prepared): Record<string, Call> {
       method: 'DELETE',
       path: () => victims[(victim++ >> 1) % victims.length]!,
       headers,
-      // Two requests in turn: the first cancels, the second removes; side by side they may swap.
+      // Two consecutive requests: the first cancels, the second removes; in parallel they may swap.
       expect: [200, 204, 404],
     },
   };
 }
 
-/** Batches that wait at first; a worker that is done with them in one measurement gets more. */
+/**
+ * The number of waiting batches at first; a worker that finishes them during one measurement gets
+ * more.
+ */
 const FIRST_QUEUE = 8;
 const LARGEST_QUEUE = 4096;
 
-/** Keeps the worker at batches while something is measured, however fast it is. */
+/** Keeps the worker busy with batches while something is measured, however fast it is. */
 function busyWorker({ ask }: Api) {
   const file = JSON.stringify(makeTriples(BUSY_BATCH, 32));
   let open: string[] = [];
@@ -192,7 +195,7 @@ function busyWorker({ ask }: Api) {
     await ask('POST', `/v1/svc/aggsign/notify/${process_id}`);
     open.push(String(process_id));
   }
-  /** How many wait; those that have ended are counted. */
+  /** How many are waiting; counts those that have completed. */
   async function waiting(): Promise<number> {
     const records = await Promise.all(open.map((id) => ask('GET', `/v1/svc/tasks/${id}`)));
     const statuses = records.map(({ status }) => String(status));
@@ -204,7 +207,7 @@ function busyWorker({ ask }: Api) {
   }
 
   return {
-    /** Measures, and again with a longer queue if the worker came to its end meanwhile. */
+    /** Measures; if the worker emptied its queue meanwhile, measures again with a longer one. */
     async during<T>(measure: () => Promise<T>): Promise<T> {
       for (; wanted <= LARGEST_QUEUE; wanted *= 2) {
         for (let have = await waiting(); have < wanted; have++) await submit();

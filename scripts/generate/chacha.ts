@@ -90,8 +90,8 @@ ${indent(
 `;
 }
 
-/** The stores of four blocks, one after the other, of words that hold one lane of each. */
-function storesOfBlocks(): string[] {
+/** Adds the state to the words of four blocks, transposes them, and stores the blocks. */
+function transposedStores(): string[] {
   return [0, 4, 8, 12].flatMap((w) => {
     const [a, b, c, d] = [w, w + 1, w + 2, w + 3].map((i) => `x${i}`);
     const block = (i: number, half: string, from: string, to: string) =>
@@ -161,7 +161,7 @@ ${indent(quarterRounds(COLUMNS), 4)}
   let y1: v128;
   let y2: v128;
   let y3: v128;
-${indent(storesOfBlocks(), 2)}
+${indent(transposedStores(), 2)}
 }
 `;
 }

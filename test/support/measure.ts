@@ -70,8 +70,8 @@ const plainTypeScript = (text: string): string =>
   text.replaceAll(/^@\w+(\([^)\n]*\))?/gm, (decorator) => ' '.repeat(decorator.length));
 
 /**
- * Lines of a source file or document that are wider than this many columns, by number from 1. Names of
- * tests and other strings of the tests count nothing: the formatter cannot break them.
+ * Lines of a source file or document that are wider than this many columns, by number from 1.
+ * Names of tests and other strings of the tests count nothing: the formatter cannot break them.
  */
 export function wideLines(path: string, text: string, columns: number): number[] {
   const markdown = path.endsWith('.md');

@@ -1,6 +1,6 @@
 /**
- * Shapes of zod as JSON Schema, the way OpenAPI 3.1 takes it: a shape with an `id` in its metadata
- * is a component, any other stands where it is used.
+ * Converts zod schemas to JSON Schema as OpenAPI 3.1 uses it: a schema with an `id` in its metadata
+ * becomes a component, any other is inlined where it is used.
  */
 import { z } from 'zod';
 
