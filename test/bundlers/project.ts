@@ -57,7 +57,8 @@ async function layOutPackage(folder: string): Promise<void> {
 
 /** Installs the bundlers, where they are not yet, and the library from its tarball. */
 export async function install(): Promise<void> {
-  if (!(await isInstalled())) await npm(['ci']);
+  // Not `npm ci`: it fails where a registry lacks the optional packages of some other platform.
+  if (!(await isInstalled())) await npm(['install', '--no-save']);
   const folder = await mkdtemp(join(tmpdir(), 'falconry-pack-'));
   try {
     await layOutPackage(folder);
