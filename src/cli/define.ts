@@ -53,9 +53,16 @@ export interface CommandParts<N extends SettingName = SettingName> {
   execute(invocation: Invocation<N>): Promise<number>;
 }
 
+/** An option with a value. */
+export const TEXT = { type: 'string' } as const;
+/** An option without a value. */
+export const FLAG = { type: 'boolean' } as const;
+/** `--out` and `-o`: where the command's own output goes. */
+export const OUT = { type: 'string', short: 'o' } as const;
+
 const COMMON = {
   help: { type: 'boolean', short: 'h' },
-  json: { type: 'boolean' },
+  json: FLAG,
   quiet: { type: 'boolean', short: 'q' },
 } as const satisfies ParseArgsOptionsConfig;
 
@@ -74,11 +81,11 @@ export function defineCommand<const N extends SettingName = never>(
 
 /** Options for parseArgs of these settings, and `--config`. */
 function settingOptions(names: readonly SettingName[]): ParseArgsOptionsConfig {
-  const options: ParseArgsOptionsConfig = { config: { type: 'string' } };
+  const options: ParseArgsOptionsConfig = { config: TEXT };
   for (const name of names) {
     const { type } = ALL_SETTINGS[name]!;
     const option = type === 'secret' ? `${optionOf(name)}-file` : optionOf(name);
-    options[option] = { type: type === 'flag' ? 'boolean' : 'string' };
+    options[option] = type === 'flag' ? FLAG : TEXT;
   }
   return options;
 }

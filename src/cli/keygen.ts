@@ -2,7 +2,7 @@
 import { CodedError } from '../errors.ts';
 import { falcon512, falcon1024 } from '../falcon/index.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, type Invocation } from './define.ts';
+import { defineCommand, type Invocation, OUT, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { isStdout, readInput, writeOutput } from './io.ts';
 import { formatKeyFile, parseField } from './keyFile.ts';
@@ -34,9 +34,9 @@ export const command: Command = defineCommand({
   help,
   options: {
     set: { type: 'string', default: 'falcon512' },
-    out: { type: 'string', short: 'o' },
-    public: { type: 'string' },
-    'seed-file': { type: 'string' },
+    out: OUT,
+    public: TEXT,
+    'seed-file': TEXT,
   },
   writesToStdout: ({ option }) => isStdout(option('out')) || option('public') === '-',
   execute,

@@ -7,7 +7,7 @@ import { STORE_FILE } from '../middleware/options.ts';
 import { sqliteStore } from '../middleware/stores/sqlite.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../middleware/stores/taskStore.ts';
 import { type Command, IoFailure, UsageError } from './command.ts';
-import { defineCommand, type Invocation } from './define.ts';
+import { defineCommand, type Invocation, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { settingLines } from './settings.ts';
 import { readNumber } from './settingText.ts';
@@ -43,7 +43,7 @@ export const command: Command = defineCommand({
   name: 'keys',
   summary: 'create, list and revoke API keys of the service',
   help,
-  options: { name: { type: 'string' }, client: { type: 'string' } },
+  options: { name: TEXT, client: TEXT },
   settings: ['data'],
   execute,
 });

@@ -5,7 +5,7 @@ import { STORE_FILE } from '../middleware/options.ts';
 import { sqliteStore } from '../middleware/stores/sqlite.ts';
 import { cannotListen } from './cannotListen.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, type Invocation } from './define.ts';
+import { defineCommand, FLAG, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { loadFramework } from './framework.ts';
 import type { HttpServer } from './httpServer.ts';
@@ -51,7 +51,7 @@ export const command: Command = defineCommand({
   name: 'serve',
   summary: 'start the service with its embedded store',
   help,
-  options: { check: { type: 'boolean' } },
+  options: { check: FLAG },
   settings: SERVE_SETTINGS,
   execute,
 });

@@ -10,7 +10,10 @@ import { settingLines } from './settings.ts';
 /** The settings of every command that calls a service. */
 export const SERVICE_SETTINGS = ['url', 'apiKey', 'serviceName', 'retries'] as const;
 /** One of them. */
-export type ServiceSetting = (typeof SERVICE_SETTINGS)[number];
+type ServiceSetting = (typeof SERVICE_SETTINGS)[number];
+
+/** A call of such a command. */
+export type ServiceCall = Invocation<ServiceSetting>;
 
 /** Those settings in a help text. */
 export const SERVICE_HELP = settingLines(SERVICE_SETTINGS);
@@ -23,7 +26,7 @@ export interface Service {
 }
 
 /** @throws UsageError without an API key, or for settings that are wrong */
-async function openService(invocation: Invocation<ServiceSetting>): Promise<Service> {
+async function openService(invocation: ServiceCall): Promise<Service> {
   const { values } = await invocation.config();
   const { url, apiKey, serviceName, retries } = values;
   if (apiKey === undefined) {
@@ -45,7 +48,7 @@ async function openService(invocation: Invocation<ServiceSetting>): Promise<Serv
  * @param hint what to do when the service cannot be reached
  */
 export async function withService(
-  invocation: Invocation<ServiceSetting>,
+  invocation: ServiceCall,
   work: (service: Service) => Promise<number>,
   hint = '',
 ): Promise<number> {

@@ -3,7 +3,7 @@ import { CodedError } from '../errors.ts';
 import type { SignatureFormat } from '../falcon/index.ts';
 import { formatTaskFile, type TaskItem } from '../wire/triple.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, type Invocation } from './define.ts';
+import { defineCommand, FLAG, type Invocation, OUT, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { isStdout, readInput, refuseTwiceStdin, writeOutput } from './io.ts';
 import { falconOf, parseField } from './keyFile.ts';
@@ -36,12 +36,7 @@ export const command: Command = defineCommand({
   name: 'sign',
   summary: 'sign files',
   help,
-  options: {
-    key: { type: 'string' },
-    out: { type: 'string', short: 'o' },
-    raw: { type: 'boolean' },
-    format: { type: 'string', default: 'compressed' },
-  },
+  options: { key: TEXT, out: OUT, raw: FLAG, format: { type: 'string', default: 'compressed' } },
   writesToStdout: ({ option }) => isStdout(option('out')),
   execute,
 });

@@ -6,7 +6,7 @@ import { beforeNotification } from '../wire/taskStates.ts';
 import type { TaskItem } from '../wire/triple.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, ServiceFailure, UsageError } from './command.ts';
-import { defineCommand, type Invocation } from './define.ts';
+import { defineCommand, FLAG, OUT, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { isStdout, readInput, writeOutput } from './io.ts';
 import {
@@ -14,7 +14,7 @@ import {
   SERVICE_HELP,
   SERVICE_SETTINGS,
   type Service,
-  type ServiceSetting,
+  type ServiceCall,
   withService,
 } from './service.ts';
 import { freshState, StateKeeper, type SubmitState } from './submitState.ts';
@@ -54,9 +54,9 @@ export const command: Command = defineCommand({
   summary: 'submit a task file to a service and fetch the verified result',
   help,
   options: {
-    out: { type: 'string', short: 'o' },
-    state: { type: 'string' },
-    restart: { type: 'boolean' },
+    out: OUT,
+    state: TEXT,
+    restart: FLAG,
     wait: { type: 'boolean', default: true },
     check: { type: 'boolean', default: true },
   },
@@ -65,7 +65,7 @@ export const command: Command = defineCommand({
   execute,
 });
 
-async function execute(invocation: Invocation<ServiceSetting>): Promise<number> {
+async function execute(invocation: ServiceCall): Promise<number> {
   const { io, positionals, option, flag } = invocation;
   const [path] = positionals;
   if (path === undefined || positionals.length > 1) {
@@ -90,7 +90,7 @@ async function execute(invocation: Invocation<ServiceSetting>): Promise<number> 
 }
 
 interface Work {
-  readonly invocation: Invocation<ServiceSetting>;
+  readonly invocation: ServiceCall;
   readonly service: Service;
   readonly keeper: StateKeeper;
   readonly file: Uint8Array;

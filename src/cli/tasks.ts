@@ -4,7 +4,7 @@ import { integer } from '../middleware/optionRows.ts';
 import { parseStatementFile } from '../wire/taskFile.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, type Invocation } from './define.ts';
+import { defineCommand, FLAG, OUT, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { isStdout, readInput, writeOutput } from './io.ts';
 import {
@@ -13,7 +13,7 @@ import {
   SERVICE_HELP,
   SERVICE_SETTINGS,
   type Service,
-  type ServiceSetting,
+  type ServiceCall,
   withService,
 } from './service.ts';
 import { readNumber } from './settingText.ts';
@@ -54,25 +54,17 @@ ${exitHelp('invalid', 'usage', 'io', 'service')}`;
 
 const VERBS = ['list', 'show', 'wait', 'result', 'cancel', 'delete'] as const;
 type Verb = (typeof VERBS)[number];
-type Call = Invocation<ServiceSetting>;
-
 /** The `tasks` command. */
 export const command: Command = defineCommand({
   name: 'tasks',
   summary: 'list, watch, fetch, cancel and delete tasks at a service',
   help,
-  options: {
-    status: { type: 'string' },
-    limit: { type: 'string' },
-    newest: { type: 'boolean' },
-    out: { type: 'string', short: 'o' },
-    statements: { type: 'string' },
-  },
+  options: { status: TEXT, limit: TEXT, newest: FLAG, out: OUT, statements: TEXT },
   settings: SERVICE_SETTINGS,
   execute,
 });
 
-async function execute(invocation: Call): Promise<number> {
+async function execute(invocation: ServiceCall): Promise<number> {
   const [name = 'list', ...ids] = invocation.positionals;
   const verb = VERBS.find((each) => each === name);
   if (verb === undefined) throw new UsageError(`there is no "tasks ${name}"${hint(name, VERBS)}`);
@@ -95,7 +87,7 @@ async function execute(invocation: Call): Promise<number> {
   });
 }
 
-function checkArguments(verb: Verb, ids: readonly string[], { option, flag }: Call): void {
+function checkArguments(verb: Verb, ids: readonly string[], { option, flag }: ServiceCall): void {
   if (verb === 'list' && ids.length > 0) throw new UsageError(`unexpected argument ${ids[0]}`);
   if (verb !== 'list' && ids.length === 0) throw new UsageError('expected the id of a task');
   if (verb === 'result' && ids.length > 1) throw new UsageError('expected the id of only one task');
@@ -113,7 +105,10 @@ const DEFAULT_LIMIT = 100;
 const LIMIT = integer('tasks to list', { max: 1e9 });
 const PAGE = 1000;
 
-async function list({ client }: Service, { io, option, flag, json, note }: Call): Promise<number> {
+async function list(
+  { client }: Service,
+  { io, option, flag, json, note }: ServiceCall,
+): Promise<number> {
   const limit = option('limit');
   const most =
     limit === undefined
@@ -154,7 +149,7 @@ function line({ id, status, meta }: TaskListItem): string {
 /** Requests the records one by one and prints them. */
 async function each(
   ids: readonly string[],
-  { io, json }: Call,
+  { io, json }: ServiceCall,
   ask: (id: string) => Promise<TaskRecord | null>,
 ): Promise<number> {
   for (const id of ids) {
@@ -177,7 +172,11 @@ function describe(record: TaskRecord): string {
   return `${shown.join('\n')}\n\n`;
 }
 
-async function wait({ client }: Service, ids: readonly string[], call: Call): Promise<number> {
+async function wait(
+  { client }: Service,
+  ids: readonly string[],
+  call: ServiceCall,
+): Promise<number> {
   const { progress, note, json, io } = call;
   for (const id of ids) {
     const record = await client.waitFor(id, {
@@ -190,7 +189,7 @@ async function wait({ client }: Service, ids: readonly string[], call: Call): Pr
   return EXIT.ok;
 }
 
-async function result({ client }: Service, id: string, call: Call): Promise<number> {
+async function result({ client }: Service, id: string, call: ServiceCall): Promise<number> {
   const { option, io, json, note } = call;
   const path = option('statements');
   const statements =
@@ -205,7 +204,11 @@ async function result({ client }: Service, id: string, call: Call): Promise<numb
   return EXIT.ok;
 }
 
-async function remove({ client }: Service, ids: readonly string[], call: Call): Promise<number> {
+async function remove(
+  { client }: Service,
+  ids: readonly string[],
+  call: ServiceCall,
+): Promise<number> {
   for (const id of ids) {
     await client.remove(id);
     if (call.json) call.io.stdout.write(`${JSON.stringify({ process_id: id, removed: true })}\n`);

@@ -5,7 +5,7 @@ import { parseTaskFile } from '../wire/taskFile.ts';
 import type { TaskItem } from '../wire/triple.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, describeInvalid, type Invocation } from './define.ts';
+import { defineCommand, describeInvalid, type Invocation, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { readInput, refuseTwiceStdin } from './io.ts';
 import { parseField } from './keyFile.ts';
@@ -36,7 +36,7 @@ export const command: Command = defineCommand({
   name: 'verify',
   summary: 'verify a signature, or every signature in a task file',
   help,
-  options: { key: { type: 'string' }, signature: { type: 'string' } },
+  options: { key: TEXT, signature: TEXT },
   writesToStdout: () => false,
   execute,
 });

@@ -10,7 +10,7 @@ import { parseStatementFile } from '../wire/taskFile.ts';
 import { formatTaskFile, type Statement } from '../wire/triple.ts';
 import { FILE_LIMITS, MAX_THREADS, readThreads } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, type Invocation } from './define.ts';
+import { defineCommand, type Invocation, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { readInput, refuseTwiceStdin, writeOutput } from './io.ts';
 
@@ -40,7 +40,7 @@ export const command: Command = defineCommand({
   name: 'verify-aggregate',
   summary: 'verify an aggregate for a list of digests and public keys',
   help,
-  options: { extract: { type: 'string' }, threads: { type: 'string' } },
+  options: { extract: TEXT, threads: TEXT },
   writesToStdout: ({ option }) => option('extract') === '-',
   execute,
 });

@@ -9,30 +9,6 @@ export type { ListOptions, PageOptions } from './lists.ts';
 export { type Outcome, outcomeOf } from './records.ts';
 export type { ResultOptions } from './result.ts';
 export { newIdempotencyKey } from './submit.ts';
-export type {
-  Batch,
-  CallOptions,
-  ClientOptions,
-  Fault,
-  Fetch,
-  InvalidItem,
-  Item,
-  Problem,
-  ResultFile,
-  RetryOptions,
-  SignAnswer,
-  StatementInput,
-  SubmitProgress,
-  TaskId,
-  TaskIdInput,
-  TaskListItem,
-  TaskPage,
-  TaskProgress,
-  TaskRecord,
-  TaskResult,
-  TransferProgress,
-  Triple,
-  UploadTicket,
-} from './types.ts';
+export type * from './types.ts';
 export type { UploadOptions } from './upload.ts';
 export type { WaitOptions } from './waitFor.ts';

@@ -134,16 +134,20 @@ const faults = {
 };
 
 const ERROR_CODE = z.enum(Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]]);
-const PROBLEM_TYPE = z.string().regex(/^urn:falconry:problem:[a-z-]+$/);
+
+/** What every problem document says (RFC 9457). */
+const problemMembers = {
+  type: z.string().regex(/^urn:falconry:problem:[a-z-]+$/),
+  title: z.string().min(1),
+  status: z.int().min(400).max(599),
+  detail: z.string().min(1),
+  code: ERROR_CODE,
+};
 
 /** The members of every problem document (RFC 9457); `problemShape` says more about each code. */
 export const Problem = z
   .strictObject({
-    type: PROBLEM_TYPE,
-    title: z.string().min(1),
-    status: z.int().min(400).max(599),
-    detail: z.string().min(1),
-    code: ERROR_CODE,
+    ...problemMembers,
     ...faults,
     id: z.uuid().optional().meta({ description: 'The id of this answer in the log' }),
   })
@@ -174,11 +178,7 @@ export function problemShape(code: ErrorCode, type: string) {
 /** The problem document in the record of a failed task. */
 export const TaskProblem = z
   .strictObject({
-    type: PROBLEM_TYPE,
-    title: z.string().min(1),
-    status: z.int().min(400).max(599),
-    detail: z.string().min(1),
-    code: ERROR_CODE,
+    ...problemMembers,
     invalid: z
       .array(z.strictObject({ index: count, reason: z.string().min(1) }))
       .optional()

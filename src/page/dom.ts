@@ -24,6 +24,12 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Shows something now, and again at every change of what it shows. */
+export function follow(source: { onChange(listener: () => void): void }, show: () => void): void {
+  source.onChange(show);
+  show();
+}
+
 const SVG = 'http://www.w3.org/2000/svg';
 
 /** @returns a new SVG element */

@@ -9,6 +9,7 @@ import { inspectAggregate, statementCommitment, verifyAggregate } from '../aggre
 import { equal } from '../bytes.ts';
 import { CodedError } from '../errors.ts';
 import { decodeWireHex, encodeWireHex } from './hex.ts';
+import { parseJsonFile } from './jsonFile.ts';
 import type { Statement, TaskItem } from './triple.ts';
 
 const RESULT_FILE_VERSION = 1;
@@ -104,7 +105,7 @@ export function formatResultFile(result: ResultFile): string {
  * @throws CodedError `BODY_TOO_LARGE`, `MALFORMED_JSON`, or `BAD_RESULT_FILE` with the fault
  */
 export function parseResultFile(file: Uint8Array | string): ResultFile {
-  const json = parseJson(file);
+  const json = parseJsonFile(file, 'result file', MAX_RESULT_FILE_BYTES);
   if (typeof json !== 'object' || json === null || Array.isArray(json)) fail('must be an object');
   const fields = json as Record<string, unknown>;
   const { version, process_id, count, format, parameter_set } = fields;
@@ -199,19 +200,4 @@ function readSizes(value: unknown): ResultSizes {
 
 function fail(what: string): never {
   throw new CodedError('BAD_RESULT_FILE', { message: `The result file ${what}` });
-}
-
-function parseJson(file: Uint8Array | string): unknown {
-  if (file.length > MAX_RESULT_FILE_BYTES) {
-    throw new CodedError('BODY_TOO_LARGE', {
-      message: `The result file is larger than ${MAX_RESULT_FILE_BYTES} bytes`,
-    });
-  }
-  try {
-    return JSON.parse(
-      typeof file === 'string' ? file : new TextDecoder('utf-8', { fatal: true }).decode(file),
-    );
-  } catch (cause) {
-    throw new CodedError('MALFORMED_JSON', { message: 'The result file is not valid JSON', cause });
-  }
 }

@@ -7,6 +7,7 @@
  */
 import { CodedError } from '../errors.ts';
 import { decodeWireHex, describeHexFault, type HexFault } from './hex.ts';
+import { parseJsonFile } from './jsonFile.ts';
 import type { Statement, TaskItem } from './triple.ts';
 
 export interface TaskFileLimits {
@@ -76,7 +77,7 @@ export function checkStatements(value: unknown, limits: TaskFileLimits = {}): Ch
  *   `invalid` lists every faulty element
  */
 export function parseTaskFile(file: Uint8Array | string, limits: TaskFileLimits = {}): TaskItem[] {
-  return itemsOrThrow(checkTriples(parseJson(file, limits), limits));
+  return itemsOrThrow(checkTriples(parse(file, limits), limits));
 }
 
 /** Reads a file of statements, or the statements of a task file; throws like parseTaskFile. */
@@ -84,7 +85,7 @@ export function parseStatementFile(
   file: Uint8Array | string,
   limits: TaskFileLimits = {},
 ): Statement[] {
-  return itemsOrThrow(checkStatements(parseJson(file, limits), limits));
+  return itemsOrThrow(checkStatements(parse(file, limits), limits));
 }
 
 /** The faults as one error, with every faulty element in `invalid`. */
@@ -158,18 +159,7 @@ function itemsOrThrow<T>(checked: Checked<T>): T[] {
   return checked.items;
 }
 
-function parseJson(file: Uint8Array | string, limits: TaskFileLimits): unknown {
-  const maxFileBytes = limits.maxFileBytes ?? DEFAULT_TASK_FILE_LIMITS.maxFileBytes;
-  if (file.length > maxFileBytes) {
-    throw new CodedError('BODY_TOO_LARGE', {
-      message: `The task file is larger than ${maxFileBytes} bytes`,
-    });
-  }
-  try {
-    return JSON.parse(
-      typeof file === 'string' ? file : new TextDecoder('utf-8', { fatal: true }).decode(file),
-    );
-  } catch (cause) {
-    throw new CodedError('MALFORMED_JSON', { message: 'The task file is not valid JSON', cause });
-  }
+function parse(file: Uint8Array | string, { maxFileBytes }: TaskFileLimits): unknown {
+  const maxBytes = maxFileBytes ?? DEFAULT_TASK_FILE_LIMITS.maxFileBytes;
+  return parseJsonFile(file, 'task file', maxBytes);
 }

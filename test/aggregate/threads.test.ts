@@ -17,10 +17,10 @@ import {
 } from '../../src/aggregate/index.ts';
 import { signedItem, signedItems } from '../reference/items.ts';
 import { fact } from '../support/facts.ts';
+import { hex } from '../support/hex.ts';
 import { SHORT_RUN } from '../support/run.ts';
 
 const LONG = { timeout: 600_000 };
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 const pools: AggregatePool[] = [];
 function pool(...options: Parameters<typeof createAggregatePool>): AggregatePool {

@@ -209,16 +209,26 @@ async function bunCompile(
 
 const ENTRY = { 'main.js': INTO_PAGE };
 const NODE_ENTRY = { 'main.js': TO_OUTPUT };
-const inPage = (build: Promise<string>) => build.then((folder) => served(folder, inChromium));
+
+/** A case of a page in Chromium. */
+const inPage = (bundler: string, how: string, build: () => Promise<string>): Case => ({
+  bundler,
+  how,
+  host: 'Chromium',
+  run: async () => served(await build(), inChromium),
+});
+
+/** A case of a script in Node. */
+const inScript = (
+  bundler: string,
+  how: string,
+  script: string,
+  build: () => Promise<string>,
+): Case => ({ bundler, how, host: 'Node', run: async () => inNode(await build(), script) });
 
 /** All but Next, whose three answers come of one build. */
 export const CASES: readonly Case[] = [
-  {
-    bundler: 'vite',
-    how: 'build',
-    host: 'Chromium',
-    run: () => inPage(viteBuild('vite')),
-  },
+  inPage('vite', 'build', () => viteBuild('vite')),
   {
     bundler: 'vite',
     how: 'build',
@@ -231,72 +241,21 @@ export const CASES: readonly Case[] = [
     host: 'Chromium',
     run: () => viteDev('vite-dev'),
   },
-  {
-    bundler: 'webpack',
-    how: "`target: 'web'`",
-    host: 'Chromium',
-    run: () => inPage(webpack('webpack', 'web', INTO_PAGE)),
-  },
-  {
-    bundler: 'webpack',
-    how: "`target: 'node'`",
-    host: 'Node',
-    run: async () => inNode(await webpack('webpack-node', 'node', TO_OUTPUT), 'main.js'),
-  },
-  {
-    bundler: 'rollup',
-    how: 'esm',
-    host: 'Chromium',
-    run: () => inPage(rollup('rollup', ENTRY)),
-  },
-  {
-    bundler: 'rollup',
-    how: 'esm, workers as entries',
-    host: 'Chromium',
-    run: () => inPage(rollup('rollup-entries', BESIDE)),
-  },
-  {
-    bundler: 'rolldown',
-    how: 'esm',
-    host: 'Chromium',
-    run: () => inPage(rolldown('rolldown', ENTRY)),
-  },
-  {
-    bundler: 'rolldown',
-    how: 'esm, workers as entries',
-    host: 'Chromium',
-    run: () => inPage(rolldown('rolldown-entries', BESIDE)),
-  },
-  {
-    bundler: 'esbuild',
-    how: 'esm',
-    host: 'Chromium',
-    run: () => inPage(esbuild('esbuild-esm', 'esm', ENTRY)),
-  },
-  {
-    bundler: 'esbuild',
-    how: 'esm, workers as entries',
-    host: 'Chromium',
-    run: () => inPage(esbuild('esbuild-entries', 'esm', BESIDE)),
-  },
-  {
-    bundler: 'esbuild',
-    how: 'iife',
-    host: 'Chromium',
-    run: () => inPage(esbuild('esbuild-iife', 'iife', ENTRY)),
-  },
-  {
-    bundler: 'esbuild',
-    how: 'iife, workers as entries, `workerUrl`',
-    host: 'Chromium',
-    run: () => inPage(esbuild('esbuild-iife-entries', 'iife', WITH_ADDRESSES)),
-  },
-  {
-    bundler: 'esbuild',
-    how: 'cjs',
-    host: 'Node',
-    run: async () => inNode(await esbuild('esbuild-cjs', 'cjs', NODE_ENTRY), 'main.cjs'),
-  },
+  inPage('webpack', "`target: 'web'`", () => webpack('webpack', 'web', INTO_PAGE)),
+  inScript('webpack', "`target: 'node'`", 'main.js', () =>
+    webpack('webpack-node', 'node', TO_OUTPUT),
+  ),
+  inPage('rollup', 'esm', () => rollup('rollup', ENTRY)),
+  inPage('rollup', 'esm, workers as entries', () => rollup('rollup-entries', BESIDE)),
+  inPage('rolldown', 'esm', () => rolldown('rolldown', ENTRY)),
+  inPage('rolldown', 'esm, workers as entries', () => rolldown('rolldown-entries', BESIDE)),
+  inPage('esbuild', 'esm', () => esbuild('esbuild-esm', 'esm', ENTRY)),
+  inPage('esbuild', 'esm, workers as entries', () => esbuild('esbuild-entries', 'esm', BESIDE)),
+  inPage('esbuild', 'iife', () => esbuild('esbuild-iife', 'iife', ENTRY)),
+  inPage('esbuild', 'iife, workers as entries, `workerUrl`', () =>
+    esbuild('esbuild-iife-entries', 'iife', WITH_ADDRESSES),
+  ),
+  inScript('esbuild', 'cjs', 'main.cjs', () => esbuild('esbuild-cjs', 'cjs', NODE_ENTRY)),
   {
     bundler: 'bun',
     how: '`build --compile`',

@@ -5,9 +5,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Client, ClientError, createClient, type TaskRecord } from '../../src/client/index.ts';
+import { type Client, createClient, type TaskRecord } from '../../src/client/index.ts';
 import { startService, type TestService } from '../middleware/support.ts';
 import { type BadNetwork, badNetwork, type Fate } from './badNetwork.ts';
+import { failure } from './failure.ts';
 import { signedItems } from './items.ts';
 
 let http: TestService;
@@ -17,14 +18,6 @@ const items = signedItems(5);
 const quick = { baseMs: 10, maxMs: 40 };
 /** Of a test that lasts two minutes at most. */
 const LONG = { timeout: 100_000 };
-const failure = (work: Promise<unknown>) =>
-  work.then(
-    () => expect.unreachable('it did not fail'),
-    (error) => {
-      expect(error).toBeInstanceOf(ClientError);
-      return error as ClientError;
-    },
-  );
 const tasks = async () => (await http.ask('GET', '/v1/svc/tasks?limit=1000')).json.tasks.length;
 const firstOnly =
   (fate: Fate, pattern = /./) =>

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BatchItem, InvalidReason } from '../../src/falcon/index.ts';
 import { fact } from '../support/facts.ts';
-import { BUILDS_OF_SETS, type TestItem, testItems } from '../support/ours.ts';
+import { BUILDS_OF_SETS, preparedKeys, type TestItem, testItems } from '../support/ours.ts';
 import { testRandom } from '../support/random.ts';
 import {
   concatBytes,
@@ -41,9 +41,7 @@ describe.each(BUILDS_OF_SETS)('Falcon-$degree, $module', ({ degree, falcon, modu
       forms: FORMS,
       label: 'thousands',
     });
-    const prepared = new Map(
-      valid.map(({ publicKey }) => [publicKey, falcon.preparePublicKey(publicKey)]),
-    );
+    const prepared = preparedKeys(falcon, valid);
     const expected: { index: number; reason: InvalidReason }[] = [];
     const items = valid.map((item, index): BatchItem => {
       const damage = random.below(4) === 0 ? random.pick(DAMAGES) : undefined;

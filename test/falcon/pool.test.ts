@@ -12,7 +12,7 @@ import {
   type VerifyPoolStats,
 } from '../../src/falcon/index.ts';
 import { fact } from '../support/facts.ts';
-import { falconOf, SETS, testItems } from '../support/ours.ts';
+import { falconOf, preparedKeys, SETS, testItems } from '../support/ours.ts';
 import { testRandom } from '../support/random.ts';
 import { FORMS } from '../support/reference.ts';
 import { moduleOf, ruined } from '../threads/workers.ts';
@@ -35,9 +35,7 @@ function mixedBatch(degree: 512 | 1024, count: number): BatchItem[] {
     forms: FORMS,
     label: 'pool',
   });
-  const prepared = new Map(
-    items.map(({ publicKey }) => [publicKey, falcon.preparePublicKey(publicKey)]),
-  );
+  const prepared = preparedKeys(falcon, items);
   return items.map((item, i): BatchItem => {
     if (i % 5 === 3) {
       const part = random.pick(['signature', 'message', 'publicKey'] as const);

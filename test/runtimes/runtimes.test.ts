@@ -1,21 +1,17 @@
 /** The same check really run in Node, Deno, Bun and Chromium, on both builds of the module. */
-import { execFile, execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { aggregate } from '../../src/aggregate/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
-import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
+import { findChromium, loadPage, openBrowser } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
+import { BUN, BUN_RUN, DENO, DENO_RUN, reportOf, versionOfHost } from '../support/hostCommands.ts';
 import { type Degree, nobleObject, nobleSign } from '../support/peers.ts';
 import { SHORT_RUN } from '../support/run.ts';
 import { check, checkInputs, fixedItems, proveMany, type Report, sha256 } from './check.ts';
 import { serveLibrary } from './serve.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-const installed = (name: string): string => join(root, 'node_modules/.bin', name);
 const TOPIC = 'runtimes really started';
 const LONG = { timeout: 300_000 };
 
@@ -54,14 +50,8 @@ function judge(report: Report, needsRelaxed: boolean): string {
   return `${report.checks} checks, ${builds} SIMD, ${report.picked} by default`;
 }
 
-async function runCommand(command: string, args: readonly string[]): Promise<Report> {
-  const { stdout } = await promisify(execFile)(command, [...args, main], {
-    cwd: root,
-    timeout: 280_000,
-    env: { ...process.env, NO_COLOR: '1' },
-  });
-  return JSON.parse(stdout.trim().split('\n').at(-1)!) as Report;
-}
+const runCommand = (command: string, args: readonly string[]) =>
+  reportOf<Report>(command, [...args, main]);
 
 test('Node', LONG, async (context) => {
   const report = await runCommand(process.execPath, []);
@@ -69,25 +59,14 @@ test('Node', LONG, async (context) => {
 });
 
 test('Deno', LONG, async (context) => {
-  const [version] = execFileSync(installed('deno'), ['--version'], { encoding: 'utf8' }).split(
-    '\n',
-  );
-  const report = await runCommand(installed('deno'), [
-    'run',
-    '--no-prompt',
-    '--no-lock',
-    '--cached-only',
-    '--node-modules-dir=manual',
-    `--allow-read=${root}`,
-  ]);
-  fact(context, TOPIC, `${version}: ${judge(report, true)}`);
+  const report = await runCommand(DENO, DENO_RUN);
+  fact(context, TOPIC, `${versionOfHost(DENO)}: ${judge(report, true)}`);
 });
 
 test('Bun', LONG, async (context) => {
-  const version = execFileSync(installed('bun'), ['--version'], { encoding: 'utf8' }).trim();
   // JavaScriptCore decides by itself whether it has relaxed SIMD.
-  const report = await runCommand(installed('bun'), ['run', '--no-install']);
-  fact(context, TOPIC, `Bun ${version}: ${judge(report, false)}`);
+  const report = await runCommand(BUN, BUN_RUN);
+  fact(context, TOPIC, `${versionOfHost(BUN)}: ${judge(report, false)}`);
 });
 
 const executablePath = findChromium();
@@ -97,14 +76,7 @@ test.skipIf(SHORT_RUN)('Chromium', LONG, async (context) => {
   const server = await serveLibrary();
   const browser = await openBrowser(executablePath);
   try {
-    const page = await browser.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
-    const errors: string[] = [];
-    page.on('pageerror', (error) => errors.push(String(error)));
-    await page.goto(server.url);
-    await page.waitForFunction('globalThis.loaded === true').catch((error) => {
-      throw new Error([...errors, ...server.missing, String(error)].join('\n'));
-    });
+    const { page, errors } = await loadPage(browser, server.url, server.missing);
     const report = (await page.evaluate('globalThis.report')) as Report;
     expect(errors).toEqual([]);
     expect(server.missing).toEqual(['/test/runtimes/nothing-here.ts']);

@@ -57,6 +57,10 @@ export function testKeys(
   return pair;
 }
 
+/** The prepared key of every item, by its raw key. */
+export const preparedKeys = (falcon: Falcon, items: readonly TestItem[]) =>
+  new Map(items.map(({ publicKey }) => [publicKey, falcon.preparePublicKey(publicKey)]));
+
 export interface TestItem {
   signature: Uint8Array;
   message: Uint8Array;

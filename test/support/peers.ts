@@ -44,9 +44,13 @@ function answer(verify: () => boolean): boolean {
   }
 }
 
-function refuseSeed(seed: Uint8Array | undefined): void {
-  if (seed !== undefined) throw new TypeError('this peer takes no seed');
-}
+/** Key generation of a peer that takes no seed. */
+const seedless =
+  (keygen: () => ReturnType<Peer['keygen']>): Peer['keygen'] =>
+  (seed) => {
+    if (seed !== undefined) throw new TypeError('this peer takes no seed');
+    return keygen();
+  };
 
 /**
  * noble's own object, for what the common shape leaves out: seeds, attached signatures, public
@@ -104,10 +108,7 @@ export async function oqsPeer(degree: Degree, padded = false): Promise<Peer> {
     version: versionOf('@oqs/liboqs-js'),
     degree,
     padded,
-    keygen: (seed) => {
-      refuseSeed(seed);
-      return falcon.generateKeyPair();
-    },
+    keygen: seedless(() => falcon.generateKeyPair()),
     sign: (message, secretKey) => falcon.sign(message, secretKey),
     verify: (signature, message, publicKey) =>
       answer(() => falcon.verify(message, signature, publicKey)),
@@ -129,11 +130,10 @@ export function pqcleanPeer(degree: Degree, padded = false): Peer {
     version: versionOf('pqclean'),
     degree,
     padded,
-    keygen: (seed) => {
-      refuseSeed(seed);
+    keygen: seedless(() => {
       const { publicKey, privateKey } = falcon.keypair();
       return { publicKey, secretKey: privateKey };
-    },
+    }),
     sign: (message, secretKey) => falcon.sign(secretKey, message),
     verify: (signature, message, publicKey) =>
       answer(() => falcon.verify(publicKey, message, signature)),

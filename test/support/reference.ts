@@ -57,32 +57,36 @@ function powQ(base: number, exponent: number): number {
 
 const inverseQ = (x: number): number => powQ(x, Q - 2);
 
-/**
- * Values of a polynomial at the odd powers of a primitive 2n-th root, by halving: a(x) = even(x^2)
- * + x odd(x^2).
- */
+/** sum_i v_i w^(i j) for every j, where w has the order v.length, a power of two: by halving. */
+function transform(v: readonly number[], w: number): number[] {
+  if (v.length === 1) return [v[0]!];
+  const square = (w * w) % Q;
+  const even = transform(
+    v.filter((_, i) => i % 2 === 0),
+    square,
+  );
+  const odd = transform(
+    v.filter((_, i) => i % 2 === 1),
+    square,
+  );
+  let x = 1;
+  return v.map((_, j) => {
+    const value = (even[j % even.length]! + x * odd[j % odd.length]!) % Q;
+    x = (x * w) % Q;
+    return value;
+  });
+}
+
+/** Values of a polynomial at the odd powers of a primitive 2n-th root. */
 function evaluate(a: readonly number[], root: number): number[] {
-  // Points of this call: root^(2 i + 1), i < n. Their squares are the points of the half-size call
-  // with root^2.
-  const n = a.length;
-  if (n === 1) return [modQ(a[0]!)];
-  const even = evaluate(
-    a.filter((_, i) => i % 2 === 0),
-    (root * root) % Q,
-  );
-  const odd = evaluate(
-    a.filter((_, i) => i % 2 === 1),
-    (root * root) % Q,
-  );
-  const out = new Array<number>(n);
-  let x = root;
-  const step = (root * root) % Q;
-  for (let i = 0; i < n; i++) {
-    // (root^2)^(2 i + 1) repeats with period n / 2.
-    out[i] = (even[i % (n / 2)]! + x * odd[i % (n / 2)]!) % Q;
-    x = (x * step) % Q;
-  }
-  return out;
+  // a(root^(2 i + 1)) = sum_j a_j root^j (root^2)^(i j)
+  let scale = 1;
+  const scaled = a.map((x) => {
+    const product = (modQ(x) * scale) % Q;
+    scale = (scale * root) % Q;
+    return product;
+  });
+  return transform(scaled, (root * root) % Q);
 }
 
 /**
@@ -91,28 +95,9 @@ function evaluate(a: readonly number[], root: number): number[] {
  */
 function interpolate(values: readonly number[], root: number): number[] {
   // a_j = n^-1 root^-j sum_i v_i (root^2)^(-i j)
-  const n = values.length;
-  const fold = (v: readonly number[], w: number): number[] => {
-    if (v.length === 1) return [v[0]!];
-    const even = fold(
-      v.filter((_, i) => i % 2 === 0),
-      (w * w) % Q,
-    );
-    const odd = fold(
-      v.filter((_, i) => i % 2 === 1),
-      (w * w) % Q,
-    );
-    const out = new Array<number>(v.length);
-    let x = 1;
-    for (let i = 0; i < v.length; i++) {
-      out[i] = (even[i % even.length]! + x * odd[i % odd.length]!) % Q;
-      x = (x * w) % Q;
-    }
-    return out;
-  };
   const inverseRoot = inverseQ(root);
-  const sums = fold(values, (inverseRoot * inverseRoot) % Q);
-  let scale = inverseQ(n);
+  const sums = transform(values, (inverseRoot * inverseRoot) % Q);
+  let scale = inverseQ(values.length);
   return sums.map((sum) => {
     const coefficient = (sum * scale) % Q;
     scale = (scale * inverseRoot) % Q;

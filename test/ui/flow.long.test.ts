@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { Hono } from 'hono';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatTaskFile } from '../../src/wire/triple.ts';
 import { findChromium, openBrowser } from '../support/chromium.ts';
@@ -14,6 +14,12 @@ import { jsonFile, someItems, withWrongSignature } from './taskFiles.ts';
 
 const executablePath = findChromium();
 const TOPIC = 'the page at /v1/ui';
+
+/** The rows of the table of faults, as text. */
+async function faultRows(page: Page): Promise<string[]> {
+  const rows = page.getByRole('region', { name: 'Faults' }).getByRole('row');
+  return (await rows.allTextContents()).slice(1);
+}
 
 describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 }, () => {
   let browser: Browser;
@@ -252,11 +258,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
       `[\n${faulty.map((item: unknown) => JSON.stringify(item)).join(',\n')}]`,
     );
     await page.getByText('shape.json is not a task file', { exact: true }).waitFor();
-    const rows = await page
-      .getByRole('region', { name: 'Faults' })
-      .getByRole('row')
-      .allTextContents();
-    expect(rows.slice(1)).toEqual([
+    expect(await faultRows(page)).toEqual([
       '23signature is missing',
       '34digest must have an even number of hex digits',
     ]);
@@ -272,11 +274,9 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     );
     await page.locator('label.drop').dispatchEvent('drop', { dataTransfer: transfer });
     await page.getByText('1 of 3 invalid').waitFor();
-    const bad = await page
-      .getByRole('region', { name: 'Faults' })
-      .getByRole('row')
-      .allTextContents();
-    expect(bad.slice(1)).toEqual(['23the signature does not match the message and the key']);
+    expect(await faultRows(page)).toEqual([
+      '23the signature does not match the message and the key',
+    ]);
     expect(complaints).toEqual([]);
     await close();
   });
@@ -289,11 +289,9 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await page.getByLabel('Choose a task file').setInputFiles(file);
     await page.getByRole('button', { name: 'Submit it anyway' }).click();
     await page.getByText('Verifying: failed').waitFor();
-    const rows = await page
-      .getByRole('region', { name: 'Faults' })
-      .getByRole('row')
-      .allTextContents();
-    expect(rows.slice(1)).toEqual(['4the signature does not match the message and the key']);
+    expect(await faultRows(page)).toEqual([
+      '4the signature does not match the message and the key',
+    ]);
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { name: 'Your tasks' }).waitFor();

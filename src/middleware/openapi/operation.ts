@@ -3,7 +3,7 @@
  * methods of a path, the OpenAPI document, and the contract that tests check every answer against.
  */
 
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ErrorCode } from '../../errors.ts';
 
 /** Groups of operations, in the order in which they are shown. */
@@ -71,3 +71,15 @@ export interface Operation {
    */
   readonly problems: readonly ErrorCode[];
 }
+
+/** The answers with an HTML page, of which clients may keep a copy. */
+export const pageAnswers = (page: string, unchanged: string) =>
+  ({
+    200: {
+      description: page,
+      schema: z.string(),
+      type: 'text/html',
+      headers: ['ETag', 'Cache-Control', 'Content-Security-Policy'],
+    },
+    304: { description: unchanged, headers: ['ETag'] },
+  }) as const;

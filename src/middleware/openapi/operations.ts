@@ -23,7 +23,7 @@ import {
   exampleTicket,
   waitingRecord,
 } from './examples.ts';
-import type { Operation, Parameter } from './operation.ts';
+import { type Operation, type Parameter, pageAnswers } from './operation.ts';
 
 /** Problems of requests whose body is read. */
 const READS_BODY = [
@@ -265,15 +265,7 @@ const FIXED = {
     id: 'getDocumentation',
     tag: 'Documents',
     summary: 'This document as a page',
-    answers: {
-      200: {
-        description: 'HTML',
-        schema: z.string(),
-        type: 'text/html',
-        headers: ['ETag', 'Cache-Control', 'Content-Security-Policy'],
-      },
-      304: { description: 'Not changed', headers: ['ETag'] },
-    },
+    answers: pageAnswers('HTML', 'Not changed'),
     problems: [],
   },
 } as const satisfies Record<string, Operation>;

@@ -122,16 +122,19 @@ function notify(deps: Deps): Handler {
     });
 }
 
-function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
-  const { maxSignatures, maxDigestBytes, maxBodyBytes, bodyIdleTimeoutMs } = settings;
-  const limits = {
+/** Limits of a body with as many items as a task may have. */
+const itemLimits = ({ maxSignatures, maxBodyBytes, bodyIdleTimeoutMs }: Deps['settings']) =>
+  ({
     maxBytes: maxBodyBytes,
     idleTimeoutMs: bodyIdleTimeoutMs,
     maxTokens: TOKENS_PER_ITEM * maxSignatures + 1000,
     tooManyCode: 'TOO_MANY_ITEMS',
-  } as const;
+  }) as const;
+
+function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
+  const { maxSignatures, maxDigestBytes } = settings;
   return (c, { clientId }) =>
-    withJsonBody(c, limits, budget, async (value, bytes) => {
+    withJsonBody(c, itemLimits(settings), budget, async (value, bytes) => {
       const { store, blobs } = runtime.ports;
       const { data } = judgeObject(value);
       const checked = checkTriples(data, { maxSignatures, maxMessageBytes: maxDigestBytes });
@@ -177,17 +180,11 @@ function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
 }
 
 function verify({ settings, runtime, budget, operations }: Deps): Handler {
-  const { maxSignatures, maxDigestBytes, maxBodyBytes, bodyIdleTimeoutMs } = settings;
-  const limits = {
-    maxBytes: maxBodyBytes,
-    idleTimeoutMs: bodyIdleTimeoutMs,
-    maxTokens: TOKENS_PER_ITEM * maxSignatures + 1000,
-    tooManyCode: 'TOO_MANY_ITEMS',
-  } as const;
+  const { maxSignatures, maxDigestBytes, maxBodyBytes } = settings;
   // `checkStatements` checks the statements.
   const AggregateOnly = operations.verifyAggregate.body.schema.pick({ aggregate: true });
   return (c) =>
-    withJsonBody(c, limits, budget, async (value) => {
+    withJsonBody(c, itemLimits(settings), budget, async (value) => {
       const { aggregate: hex } = judge(AggregateOnly, value);
       const { statements } = value as { statements?: unknown };
       const checked = checkStatements(statements, {

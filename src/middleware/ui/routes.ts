@@ -9,12 +9,11 @@
  */
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import type { Context } from 'hono';
-import { z } from 'zod';
 import { CodedError } from '../../errors.ts';
 import type { PageConfig } from '../../wire/pageConfig.ts';
 import { resultKey } from '../blobs/blobStore.ts';
 import { contentSecurityPolicy, etagOf, type OpenHeaders, openAnswer } from '../http/page.ts';
-import type { Operation } from '../openapi/operation.ts';
+import { type Operation, pageAnswers } from '../openapi/operation.ts';
 import type { Settings } from '../options.ts';
 import type { Deps, Route } from '../routes/route.ts';
 import { ASSETS, type AssetName, TEMPLATE } from './assets.gen.ts';
@@ -155,15 +154,7 @@ const OPERATION: Operation = {
   description:
     'Sign, build a task, watch it and verify its result in a browser. It loads nothing from ' +
     'other hosts; the API key is entered there.',
-  answers: {
-    200: {
-      description: 'The page',
-      schema: z.string(),
-      type: 'text/html',
-      headers: ['ETag', 'Cache-Control', 'Content-Security-Policy'],
-    },
-    304: { description: 'The page has not changed', headers: ['ETag'] },
-  },
+  answers: pageAnswers('The page', 'The page has not changed'),
   problems: [],
 };
 

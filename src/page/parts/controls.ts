@@ -72,9 +72,21 @@ export function panel(title: string, ...children: Child[]): HTMLElement {
   );
 }
 
+/** The element of a view. */
+export const view = (...children: Child[]): HTMLElement => h('div', { class: 'view' }, children);
+
 /** The heading of a view, which takes the focus when the view appears. */
 export function lead(title: string, text: Child): HTMLElement {
   return h('div', { class: 'lead' }, h('h1', { tabindex: -1 }, title), h('p', {}, text));
+}
+
+/** A table that scrolls within the page; the label names it to those who hear it. */
+export function table(label: string, head: readonly Child[], ...rows: Child[]): HTMLElement {
+  return h(
+    'div',
+    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label },
+    h('table', {}, h('thead', {}, h('tr', {}, head)), h('tbody', {}, rows)),
+  );
 }
 
 /** Facts in pairs. */

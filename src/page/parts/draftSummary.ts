@@ -5,7 +5,7 @@ import type { App } from '../app.ts';
 import { button, h } from '../dom.ts';
 import { bytes, count, counted, duration, listed, shortHex } from '../format.ts';
 import type { BatchSummary } from '../worker/protocol.ts';
-import { chip, download, facts } from './controls.ts';
+import { chip, download, facts, table } from './controls.ts';
 import { faultList } from './faultList.ts';
 
 export function draftSummary(app: App, summary: BatchSummary, onClear: () => void): HTMLElement {
@@ -68,37 +68,22 @@ function firstItems({ first, count: all }: BatchSummary): HTMLElement {
     'details',
     {},
     h('summary', {}, more > 0 ? `The first ${count(first.length)} items` : counted(all, 'item')),
-    h(
-      'div',
-      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'First items' },
-      h(
-        'table',
-        {},
+    table(
+      'First items',
+      [
+        h('th', { scope: 'col', class: 'number' }, 'Item'),
+        h('th', { scope: 'col' }, 'Digest'),
+        h('th', { scope: 'col' }, 'Public key'),
+        h('th', { scope: 'col', class: 'number' }, 'Signature'),
+      ],
+      first.map((item, i) =>
         h(
-          'thead',
+          'tr',
           {},
-          h(
-            'tr',
-            {},
-            h('th', { scope: 'col', class: 'number' }, 'Item'),
-            h('th', { scope: 'col' }, 'Digest'),
-            h('th', { scope: 'col' }, 'Public key'),
-            h('th', { scope: 'col', class: 'number' }, 'Signature'),
-          ),
-        ),
-        h(
-          'tbody',
-          {},
-          first.map((item, i) =>
-            h(
-              'tr',
-              {},
-              h('td', { class: 'number' }, count(i + 1)),
-              h('td', { class: 'mono' }, shortHex(item.digest, 6)),
-              h('td', { class: 'mono' }, shortHex(item.publicKey, 6)),
-              h('td', { class: 'number' }, bytes(item.signatureBytes)),
-            ),
-          ),
+          h('td', { class: 'number' }, count(i + 1)),
+          h('td', { class: 'mono' }, shortHex(item.digest, 6)),
+          h('td', { class: 'mono' }, shortHex(item.publicKey, 6)),
+          h('td', { class: 'number' }, bytes(item.signatureBytes)),
         ),
       ),
     ),

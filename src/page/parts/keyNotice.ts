@@ -1,6 +1,6 @@
 /** The reminder on views that need an API key. */
 import type { App } from '../app.ts';
-import { h } from '../dom.ts';
+import { follow, h } from '../dom.ts';
 
 export function keyNotice(app: App): HTMLElement {
   const element = h(
@@ -17,7 +17,6 @@ export function keyNotice(app: App): HTMLElement {
   const show = () => {
     element.hidden = app.session.key !== null;
   };
-  app.session.onChange(show);
-  show();
+  follow(app.session, show);
   return element;
 }

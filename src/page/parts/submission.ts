@@ -3,7 +3,7 @@
  */
 import { isClientError } from '../../client/index.ts';
 import type { App } from '../app.ts';
-import { announce, button, h } from '../dom.ts';
+import { announce, button, follow, h } from '../dom.ts';
 import { bytes } from '../format.ts';
 import type { BatchSummary } from '../worker/protocol.ts';
 import { keyNotice } from './keyNotice.ts';
@@ -31,8 +31,7 @@ export function submission(app: App, summary: BatchSummary): HTMLElement {
   };
   const notice = keyNotice(app);
   const show = () => send.toggleAttribute('disabled', app.session.key === null);
-  app.session.onChange(show);
-  show();
+  follow(app.session, show);
   return h('div', { class: 'stack' }, notice, h('div', { class: 'row' }, send), action.places);
 }
 

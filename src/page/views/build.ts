@@ -1,8 +1,8 @@
 /** Builds a task from test items, a file or signatures of the Sign page, and submits it. */
 import type { App, View } from '../app.ts';
-import { announce, fill, h } from '../dom.ts';
+import { announce, fill, follow, h } from '../dom.ts';
 import { bytes, count, counted } from '../format.ts';
-import { choices, confirm, dropZone, empty, field, lead, panel } from '../parts/controls.ts';
+import { choices, confirm, dropZone, empty, field, lead, panel, view } from '../parts/controls.ts';
 import { draftSummary } from '../parts/draftSummary.ts';
 import { faultList } from '../parts/faultList.ts';
 import { longAction, type Tell } from '../parts/longAction.ts';
@@ -39,12 +39,9 @@ export function buildView(app: App): View {
       submission(app, summary),
     );
   };
-  app.draft.onChange(show);
-  show();
+  follow(app.draft, show);
 
-  const element = h(
-    'div',
-    { class: 'view' },
+  const element = view(
     lead(
       'Build a task',
       'A task is an ordered list of triples (digest, public key, signature), ' +

@@ -13,6 +13,7 @@ import {
   hexValue,
   lead,
   panel,
+  view,
   whileBusy,
 } from '../parts/controls.ts';
 import { keyNotice } from '../parts/keyNotice.ts';
@@ -27,9 +28,7 @@ export function signView(app: App): View {
     results.prepend(card.element);
     return card.verdict;
   };
-  const element = h(
-    'div',
-    { class: 'view' },
+  const element = view(
     lead(
       'Sign a message',
       'The service signs with a Falcon key of its own. This is for trying things out: for ' +

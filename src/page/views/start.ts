@@ -1,8 +1,8 @@
 /** The first view: the API key, and where to go next. */
 import type { App, View } from '../app.ts';
-import { announce, button, fill, h } from '../dom.ts';
+import { announce, button, fill, follow, h } from '../dom.ts';
 import { count } from '../format.ts';
-import { field, lead, panel, whileBusy } from '../parts/controls.ts';
+import { field, lead, panel, view, whileBusy } from '../parts/controls.ts';
 import { problemBox } from '../parts/problems.ts';
 
 export function startView(app: App): View {
@@ -10,11 +10,8 @@ export function startView(app: App): View {
   const show = () => {
     fill(access, app.session.key === null ? new KeyForm(app).element : keyKnown(app));
   };
-  app.session.onChange(show);
-  show();
-  const element = h(
-    'div',
-    { class: 'view' },
+  follow(app.session, show);
+  const element = view(
     lead(
       'Many Falcon signatures, one short proof',
       'Sign messages, collect signatures into a task, watch the service aggregate them, and ' +

@@ -6,7 +6,7 @@ import { stateOfText, type TaskState } from '../../wire/taskStates.ts';
 import type { App, View } from '../app.ts';
 import { announce, button, fill, h } from '../dom.ts';
 import { count, time } from '../format.ts';
-import { confirm, facts, lead, meter, panel } from '../parts/controls.ts';
+import { confirm, facts, lead, meter, panel, view } from '../parts/controls.ts';
 import { faultList } from '../parts/faultList.ts';
 import { keyNotice } from '../parts/keyNotice.ts';
 import { isStopped, problemBox } from '../parts/problems.ts';
@@ -17,15 +17,8 @@ export function taskView(app: App): View {
   const heading = lead('Task', h('a', { href: '#tasks' }, 'All tasks'));
   const title = heading.querySelector('h1')!;
   const status = h('div', { class: 'stack' });
-  const outcome = h('div', { class: 'view' });
-  const element = h(
-    'div',
-    { class: 'view' },
-    heading,
-    keyNotice(app),
-    panel('Progress', status),
-    outcome,
-  );
+  const outcome = view();
+  const element = view(heading, keyNotice(app), panel('Progress', status), outcome);
   let controller: AbortController | undefined;
 
   const enter = (id: string) => {

@@ -3,7 +3,7 @@ import type { TaskListItem, TaskPage } from '../../client/index.ts';
 import { TASK_STATES } from '../../wire/taskStates.ts';
 import type { App, View } from '../app.ts';
 import { announce, button, fill, h } from '../dom.ts';
-import { confirm, empty, field, lead } from '../parts/controls.ts';
+import { confirm, empty, field, lead, view } from '../parts/controls.ts';
 import { keyNotice } from '../parts/keyNotice.ts';
 import { isStopped, problemBox } from '../parts/problems.ts';
 import { hasEnded } from '../parts/status.ts';
@@ -19,7 +19,7 @@ export function tasksView(app: App): View {
   const text = 'Tasks submitted with your key, newest first. The list updates itself.';
   return {
     title: 'Tasks',
-    element: h('div', { class: 'view' }, lead('Tasks', text), keyNotice(app), list.element),
+    element: view(lead('Tasks', text), keyNotice(app), list.element),
     enter: () => list.enter(),
     leave: () => list.stop(),
   };

@@ -2,12 +2,12 @@
 import type { App, View } from '../app.ts';
 import { fill, h } from '../dom.ts';
 import { bytes, counted } from '../format.ts';
-import { dropZone, empty, lead, panel } from '../parts/controls.ts';
+import { dropZone, empty, lead, panel, view } from '../parts/controls.ts';
 import { problemBox } from '../parts/problems.ts';
 import { resultPanels } from '../parts/resultPanel.ts';
 
 export function verifyView(app: App): View {
-  const outcome = h('div', { class: 'view' });
+  const outcome = view();
   const problem = h('div');
   const zone = dropZone({
     label: 'Choose a result file, or drop it here',
@@ -37,9 +37,7 @@ export function verifyView(app: App): View {
     ),
   );
   fill(outcome, nothing);
-  const element = h(
-    'div',
-    { class: 'view' },
+  const element = view(
     lead(
       'Verify a result',
       'All you need is the result and the list of keys and digests that it is about: no service, ' +

@@ -9,9 +9,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import { headerOf, signedItem } from '../../reference/items.ts';
 import type { Faults } from '../../reference/prover/trace.ts';
+import type { TableRow } from '../../reference/tableRow.ts';
 import { keyRow, MATRIX } from '../../reference/verifier/challenges.ts';
 import { centred, multiply } from '../../reference/verifier/ring.ts';
-import type { TableRow } from '../../reference/verifier/shapes.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
 import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
 import { toyProof } from '../reference/toyProofs.ts';

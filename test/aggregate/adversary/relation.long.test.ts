@@ -22,25 +22,30 @@ import {
 import { attack, LONG, tooLong, wrapped } from './relation.ts';
 import { AMONG_MANY, NARROW_0, PAIR, SHORT } from './rows.ts';
 
+/** Faults that depend on the alpha of the first item. */
+function afterAlpha(faultsOf: (alpha: () => Poly) => Faults): Faults {
+  let first: Poly = [];
+  const alpha: Faults['alpha'] = (list) => {
+    first = list[0]!;
+    return list;
+  };
+  return { alpha, ...faultsOf(() => first) };
+}
+
 for (const [name, row, place] of [
   ['the places of an item that is not there', PAIR, 17],
   ['the padding behind the places of such an item', PAIR, 34],
 ] as const) {
   attack(`norm β² + 1: ${name} make up for it`, () => {
     const { item, S } = tooLong(1n);
-    let alpha: Poly = [];
-    const faults: Faults = {
+    const faults = afterAlpha((alpha) => ({
       witness: () => witnessOf(S, 0n),
       rows: (rows, { level }) =>
         level > 0
           ? rows
           : rows.map((polys, a) => (a === 0 ? polys.with(place, monomial(1n)) : polys)),
-      alpha: (list) => {
-        alpha = list[0]!;
-        return list;
-      },
-      rowsY: ([polys]) => [polys!.with(place, scaled(alpha, -1n))],
-    };
+      rowsY: ([polys]) => [polys!.with(place, scaled(alpha(), -1n))],
+    }));
     return { row, items: [item], faults, off: ['padding'], omit: ['padding'] };
   });
 }
@@ -84,32 +89,22 @@ attack('norm β² + 1: Y of two items makes up for it, against each other', () =
   const long = craft(s1.with(511, s1[7]!).with(7, 1n));
   expect([valid, long].map(({ S }) => normSq(S))).toEqual([BETA_SQ, BETA_SQ + 1n]);
   const [one, other] = [witnessOf(long.S, 0n), witnessOf(valid.S)];
-  let alpha: Poly = [];
-  const faults: Faults = {
+  const faults = afterAlpha((alpha) => ({
     witness: () => ({ S: [...one.S, ...other.S], W: [...one.W, ...other.W] }),
-    alpha: (list) => {
-      alpha = list[0]!;
-      return list;
-    },
     // S_7 of the two differ by 1, so N1 loses α_0; place 7 of Y has the sum it should have
-    Y: ([y, z]) => [y!.with(7, minus(y![7]!, alpha)), z!.with(7, plus(z![7]!, alpha))],
-  };
+    Y: ([y, z]) => [y!.with(7, minus(y![7]!, alpha())), z!.with(7, plus(z![7]!, alpha()))],
+  }));
   return { row: PAIR, items: [long.item, valid.item], faults, off: ['eta'], omit: ['eta'] };
 });
 
 attack('norm β² + 1: the padding of an S row and of its Y row make up for it', () => {
   const { item, S } = tooLong(1n);
-  let alpha: Poly = [];
-  const faults: Faults = {
+  const faults = afterAlpha((alpha) => ({
     witness: () => witnessOf(S, 0n),
     rows: (rows, { level }) =>
       level > 0 ? rows : rows.map((polys, a) => (a === 0 ? polys.with(17, monomial(1n)) : polys)),
-    alpha: (list) => {
-      alpha = list[0]!;
-      return list;
-    },
-    rowsY: ([polys]) => [polys!.with(17, scaled(alpha, -1n))],
-  };
+    rowsY: ([polys]) => [polys!.with(17, scaled(alpha(), -1n))],
+  }));
   return { row: SHORT, items: [item], faults, off: ['padding'], omit: ['padding'] };
 });
 
@@ -137,31 +132,21 @@ attack('the trivial forgery (c, 0), where the projection allows it: α = 0', () 
 
 attack('norm β² + 1: Y makes up for it where S is 1', () => {
   const { item, S } = tooLong(1n);
-  let alpha: Poly = [];
-  const faults: Faults = {
+  const faults = afterAlpha((alpha) => ({
     witness: () => witnessOf(S, 0n),
-    alpha: (list) => {
-      alpha = list[0]!;
-      return list;
-    },
     // S_8 = 1, so N1 loses α
-    Y: ([y]) => [y!.map((poly, t) => (t === 8 ? poly.map((x, j) => x - alpha[j]!) : poly))],
-  };
+    Y: ([y]) => [y!.map((poly, t) => (t === 8 ? poly.map((x, j) => x - alpha()[j]!) : poly))],
+  }));
   return { row: SHORT, items: [item], faults, off: ['K'], omit: ['K'] };
 });
 
 attack('norm β² + 1: two parts of Y make up for it, against each other', () => {
   const { item, S } = tooLong(1n);
-  let alpha: Poly = [];
-  const faults: Faults = {
+  const faults = afterAlpha((alpha) => ({
     witness: () => witnessOf(S, 0n),
-    alpha: (list) => {
-      alpha = list[0]!;
-      return list;
-    },
     // S_8 = 1 and S_9 = 0, so N1 loses α; the parts of Y have the sum they should have
-    Y: ([y]) => [y!.with(8, minus(y![8]!, alpha)).with(9, plus(y![9]!, alpha))],
-  };
+    Y: ([y]) => [y!.with(8, minus(y![8]!, alpha())).with(9, plus(y![9]!, alpha()))],
+  }));
   return { row: SHORT, items: [item], faults, off: ['tau'], omit: ['tau'] };
 });
 

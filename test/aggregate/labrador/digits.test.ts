@@ -2,10 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { Q } from '../../../scripts/generate/labradorPlan.ts';
 import { BOTH_MODULES } from '../../support/assembly.ts';
 import { labradorModule } from './area.ts';
-import { mod, type Poly, source } from './plain.ts';
+import { HALF_Q, mod, type Poly, source } from './plain.ts';
 
 const random = source('labrador digits');
-const HALF_Q = (Q - 1n) / 2n;
 
 function digitsOf(x: bigint, count: number, bits: number): bigint[] {
   const digits: bigint[] = [];

@@ -1,20 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { Q } from '../../../scripts/generate/labradorPlan.ts';
 import { BOTH_MODULES } from '../../support/assembly.ts';
 import { labradorModule } from './area.ts';
-import { centred, source } from './plain.ts';
+import { centred, HALF_Q, source } from './plain.ts';
 
 const random = source('labrador functionals');
-const HALF_Q = (Q - 1n) / 2n;
 
 describe.each(BOTH_MODULES)('functionals, %s module', async (module) => {
   const m = await labradorModule(module);
   const { exports } = m;
-  const [THETA, RHO, OUT] = [240, 1280, 1536].map((bytes) => m.room(bytes)) as [
-    number,
-    number,
-    number,
-  ];
+  const [THETA, RHO, OUT] = m.rooms(240, 1280, 1536);
 
   test('ten of them into three lifts, at the largest values too', () => {
     for (const [theta, rho] of [

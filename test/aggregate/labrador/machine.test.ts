@@ -1,14 +1,12 @@
 /** The built module behind its wrapper: handles, scopes, kernels over many polynomials. */
 import { describe, expect, test } from 'vitest';
-import { Q } from '../../../scripts/generate/labradorPlan.ts';
 import { type Coefs, Labrador, type Smalls } from '../../../src/aggregate/wasm.ts';
 import { CodedError } from '../../../src/errors.ts';
 import { BOTH_MODULES } from '../../support/assembly.ts';
 import { BLOCKS, chachaStream, projectionRow, ROWS, word44 } from './chacha.ts';
-import { add, centred, multiply, type Poly, sigma, source, zero } from './plain.ts';
+import { add, centred, HALF_Q, multiply, type Poly, sigma, source, zero } from './plain.ts';
 
 const random = source('labrador machine');
-const HALF_Q = (Q - 1n) / 2n;
 
 describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
   const lab = new Labrador(module);

@@ -1,21 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { FORM_MAX, PRIMES, Q } from '../../../scripts/generate/labradorPlan.ts';
+import { FORM_MAX, PRIMES } from '../../../scripts/generate/labradorPlan.ts';
 import { BOTH_MODULES } from '../../support/assembly.ts';
 import { labradorModule } from './area.ts';
-import { add, centred, multiply, type Poly, source, zero } from './plain.ts';
+import { add, centred, HALF_Q, multiply, type Poly, source, zero } from './plain.ts';
 
 const random = source('labrador vectors');
-const HALF_Q = (Q - 1n) / 2n;
 const BLOCK = 24576;
 
 describe.each(BOTH_MODULES)('vectors in NTT form, %s module', async (module) => {
   const m = await labradorModule(module);
   const { exports } = m;
-  const [COEFS, FORM, OTHER] = [512, 768, 768].map((bytes) => m.room(bytes)) as [
-    number,
-    number,
-    number,
-  ];
+  const [COEFS, FORM, OTHER] = m.rooms(512, 768, 768);
   const VECS = m.room(60 * BLOCK);
   const SUMS = m.room(1536 * 60);
   const COEFFICIENTS = m.room(3072 * 16);

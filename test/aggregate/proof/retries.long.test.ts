@@ -12,12 +12,12 @@ import { proveSection } from '../../../src/aggregate/proof/index.ts';
 import { headerOf, type SignedItem, signedItems } from '../../reference/items.ts';
 import { proveReference } from '../../reference/prover/prove.ts';
 import { fact } from '../../support/facts.ts';
+import { hex } from '../../support/hex.ts';
 import { NIGHTLY } from '../../support/run.ts';
 import { TOY2 } from '../reference/toyRows.ts';
 import { judge, saltsOf } from './sections.ts';
 
 const LONG = { timeout: 600_000 };
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 const tables = vi.hoisted(() => ({
   inUse: [] as unknown[],

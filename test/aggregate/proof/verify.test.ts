@@ -4,6 +4,7 @@ import type { TraceEvent as FastEvent } from '../../../src/aggregate/proof/trans
 import { type SetName, signedItems } from '../../reference/items.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
 import { fact } from '../../support/facts.ts';
+import { hex } from '../../support/hex.ts';
 import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
 import {
   fastSection,
@@ -15,7 +16,6 @@ import {
 } from './sections.ts';
 
 const LONG = { timeout: 3_600_000 };
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 // prove.test.ts has the fast prover make the same bytes.
 describe.skipIf(SHORT_RUN)('proofs of the slow prover', () => {

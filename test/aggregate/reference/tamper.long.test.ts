@@ -5,15 +5,15 @@
 import { describe, expect, test } from 'vitest';
 import { headerOf, signedItem } from '../../reference/items.ts';
 import type { TraceEvent } from '../../reference/prover/trace.ts';
+import type { TableRow } from '../../reference/tableRow.ts';
 import { verifyReferenceProof } from '../../reference/verifier/proof.ts';
-import type { TableRow } from '../../reference/verifier/shapes.ts';
 import { type SectionInput, verifyReferenceSection } from '../../reference/verifier/verify.ts';
+import { hex } from '../../support/hex.ts';
 import { NIGHTLY } from '../../support/run.ts';
 import { TABLE_HASH, toyProof } from './toyProofs.ts';
 import { TOY_1024, TOY1, TOY2 } from './toyRows.ts';
 
 const LONG = { timeout: 3_600_000 };
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 interface Field {
   readonly name: string;
