@@ -27,23 +27,13 @@ import {
   untwistOfSums,
 } from './labradorPlan.ts';
 import { centred, companion, powMod } from './modular.ts';
-import {
-  butterfly,
-  FORWARD_STEPS,
-  INVERSE_STEPS,
-  indent,
-  LANES,
-  levelOf,
-  type Modulus,
-  plainButterfly,
-  radix8,
-  TRANSPOSE_IMPORTS,
-  type Twiddle,
-  transpose,
-  x,
-} from './passes.ts';
+import { indent, LANES, modulo, TRANSPOSE_IMPORTS, type Twiddle, transpose, x } from './passes.ts';
+import { rowsOf, table } from './table.ts';
 
-const MODULUS: Modulus = { name: 'p', reduce: (value) => `reduceLane(${value}, one, p)` };
+const { butterfly, plainButterfly, forwardLevels, inverseLevels } = modulo({
+  name: 'p',
+  reduce: (value) => `reduceLane(${value}, one, p)`,
+});
 
 /** 1/p mod 2^16, centred. */
 function inverseModWord(p: number): number {
@@ -135,27 +125,18 @@ export function labradorTablesSource(): string {
     offsets.push(`export const T_${name}: usize = ${offset};`);
     offset += 16 * rows.length;
   }
-  const lines = (values: number[]) => {
-    const out: string[] = [];
-    for (let i = 0; i < values.length; i += 16)
-      out.push(`  ${values.slice(i, i + 16).join(', ')},`);
-    return out.join('\n');
-  };
   const values = tables.flatMap((table) => table.flatMap(({ rows }) => rows.flat()));
   return `// Offsets into the table of a prime, in bytes; w and its companion w' follow each other.
 ${offsets.join('\n')}
 export const TABLE_SIZE: usize = ${offset};
 
-/** One table for each prime: ${PRIMES.join(', ')}. */
-export const TABLES: usize = memory.data<i16>([
-${lines(values)}
-], 16);
-
-/** Pairs of reciprocals, 3 limbs of the pairs of cofactors mod q, 3 limbs of P mod q. */
-export const RECONSTRUCTION: usize = memory.data<i16>([
-${lines(reconstructionTable())}
-], 16);
-`;
+${table(`One table for each prime: ${PRIMES.join(', ')}.`, 'TABLES', 'i16', rowsOf(values, 16))}
+${table(
+  'Pairs of reciprocals, 3 limbs of the pairs of cofactors mod q, 3 limbs of P mod q.',
+  'RECONSTRUCTION',
+  'i16',
+  rowsOf(reconstructionTable(), 16),
+)}`;
 }
 
 const entry =
@@ -217,9 +198,9 @@ ${indent(all, 2)}
 function forward(name: string, doc: string, input: Input, set: ReadonlySet<number>): string {
   const vectors = entry('T_FORWARD_VECTORS');
   return transform(name, doc, input, [
-    ...radix8(FORWARD_STEPS, entry('T_FORWARD'), MODULUS, (k) => set.has(k)),
+    ...forwardLevels(entry('T_FORWARD'), (k) => set.has(k)),
     ...transpose(),
-    ...radix8(FORWARD_STEPS, vectors, MODULUS, (k) => set.has(7 + k)),
+    ...forwardLevels(vectors, (k) => set.has(7 + k)),
     'w = v128.load(table, T_FACTOR);',
     'c = v128.load(table, T_FACTOR + 16);',
     ...LANES.map((i) => `v128.store(out, mulmod(${x(i)}, w, c, p), ${16 * i});`),
@@ -232,19 +213,19 @@ function inverse(name: string, doc: string, input: Input, untwist: string): stri
   /** Loads a twiddle into w and c. */
   const load = ([w, c]: Twiddle) => [`w = ${w};`, `c = ${c};`];
   return transform(name, doc, input, [
-    ...[0, 2, 4, 6].flatMap((i) => plainButterfly(i, i + 1, MODULUS, false)),
+    ...[0, 2, 4, 6].flatMap((i) => plainButterfly(i, i + 1, false)),
     ...load(entry('T_INVERSE')(1)),
     ...[0, 4].flatMap((h) => [
-      ...plainButterfly(h, h + 2, MODULUS, true),
-      ...butterfly(h + 1, h + 3, ['w', 'c'], MODULUS, set.has(2)),
+      ...plainButterfly(h, h + 2, true),
+      ...butterfly(h + 1, h + 3, ['w', 'c'], set.has(2)),
     ]),
-    ...plainButterfly(0, 4, MODULUS, true),
+    ...plainButterfly(0, 4, true),
     ...[1, 2, 3].flatMap((i) => [
       ...load(entry('T_INVERSE')(i - 1)),
-      ...butterfly(i, i + 4, ['w', 'c'], MODULUS, set.has(4)),
+      ...butterfly(i, i + 4, ['w', 'c'], set.has(4)),
     ]),
     ...transpose(),
-    ...radix8(INVERSE_STEPS, vectors, MODULUS, (k) => set.has(8 << levelOf(k))),
+    ...inverseLevels(vectors, (_, level) => set.has(8 << level)),
     ...LANES.flatMap((i) => [
       ...load(entry(untwist)(i)),
       `v128.store(out, mulmod(${x(i)}, w, c, p), ${16 * i});`,

@@ -93,11 +93,7 @@ export function forwardBounds(
 }
 
 /** Bounds after each level of the inverse transform, distances 1 to 32. */
-export function inverseBounds(
-  prime: number,
-  bound: number,
-  reduces: ReadonlySet<number> = INVERSE_REDUCES,
-): number[] {
+export function inverseBounds(prime: number, bound: number): number[] {
   const p = PRIMES[prime]!;
   const bounds: number[] = [];
   for (let length = 1; length < 64; length *= 2) {
@@ -105,7 +101,7 @@ export function inverseBounds(
     for (let j = 0; length > 1 && j < length; j++) {
       product = Math.max(product, productBound(bound, inverseTwiddle(prime, length, j), p));
     }
-    bound = (reduces.has(length) ? reducedBound(bound, p) : bound) + product;
+    bound = (INVERSE_REDUCES.has(length) ? reducedBound(bound, p) : bound) + product;
     bounds.push(bound);
   }
   return bounds;

@@ -21,23 +21,13 @@ import {
   Q,
   untwist,
 } from './nttPlan.ts';
-import {
-  butterfly,
-  FORWARD_STEPS,
-  INVERSE_STEPS,
-  indent,
-  LANES,
-  levelOf,
-  type Modulus,
-  plainButterfly,
-  radix8,
-  TRANSPOSE_IMPORTS,
-  type Twiddle,
-  transpose,
-  x,
-} from './passes.ts';
+import { indent, LANES, modulo, TRANSPOSE_IMPORTS, type Twiddle, transpose, x } from './passes.ts';
+import { rowsOf, table } from './table.ts';
 
-const MODULUS: Modulus = { name: 'q', reduce: (value) => `reduce(${value}, q)` };
+const { butterfly, plainButterfly, forwardLevels, inverseLevels } = modulo({
+  name: 'q',
+  reduce: (value) => `reduce(${value}, q)`,
+});
 
 /** Entry k of a table of scalar pairs (w, w'), spread over all lanes. */
 const scalarEntry = (k: number): Twiddle => [
@@ -60,15 +50,15 @@ const stores = (stride: number) => LANES.map((i) => `v128.store(a, ${x(i)}, ${st
 function inverseStart(): string[] {
   const w = (k: number): Twiddle => [`w${k}`, `c${k}`];
   return [
-    ...[0, 2, 4, 6].flatMap((i) => plainButterfly(i, i + 1, MODULUS, false)),
+    ...[0, 2, 4, 6].flatMap((i) => plainButterfly(i, i + 1, false)),
     ...[0, 1, 2, 4, 5, 6].map((i) => `${x(i)} = reduce(${x(i)}, q);`),
     ...[0, 4].flatMap((h) => [
-      ...plainButterfly(h, h + 2, MODULUS, false),
-      ...butterfly(h + 1, h + 3, w(1), MODULUS, false),
+      ...plainButterfly(h, h + 2, false),
+      ...butterfly(h + 1, h + 3, w(1), false),
     ]),
     ...[0, 4].map((i) => `${x(i)} = reduce(${x(i)}, q);`),
-    ...plainButterfly(0, 4, MODULUS, false),
-    ...[1, 2, 3].flatMap((i) => butterfly(i, i + 4, w(i - 1), MODULUS, false)),
+    ...plainButterfly(0, 4, false),
+    ...[1, 2, 3].flatMap((i) => butterfly(i, i + 4, w(i - 1), false)),
   ];
 }
 
@@ -85,9 +75,7 @@ const pass = (stride: number, lines: readonly string[]) =>
 function forward512(logn: number): string {
   const first = logn - 9;
   const levels = (number: number, entry: (k: number) => Twiddle) =>
-    radix8(FORWARD_STEPS, entry, MODULUS, (k) =>
-      FORWARD_REDUCES[logn]!.has(first + 3 * number + levelOf(k)),
-    );
+    forwardLevels(entry, (_, level) => FORWARD_REDUCES[logn]!.has(first + 3 * number + level));
   return `/** Forward passes over 512 coefficients, as part of degree ${1 << logn}. */
 export function forward512of${1 << logn}(a: usize, scalars: usize, vectors: usize): void {
 ${DECLARED}
@@ -110,8 +98,8 @@ ${pass(16, [...transpose(), ...levels(2, vectorEntry)])}
 }
 
 /** Three levels of the inverse, from distance `length` on. */
-const inverseLevels = (length: number) =>
-  radix8(INVERSE_STEPS, vectorEntry, MODULUS, (k) => INVERSE_REDUCES.has(length << levelOf(k)));
+const inverseFrom = (length: number) =>
+  inverseLevels(vectorEntry, (_, level) => INVERSE_REDUCES.has(length << level));
 
 /** Pass 1 of the inverse, which is the same for both degrees. */
 function inverse64(): string {
@@ -129,7 +117,7 @@ ${indent(loads(16), 4)}
 ${indent([...constants, ...inverseStart(), ...transpose()], 6)}
     }
     table = INVERSE_MIDDLE;
-${indent([...inverseLevels(8), ...stores(16)], 4)}
+${indent([...inverseFrom(8), ...stores(16)], 4)}
   }
 }`;
 }
@@ -147,7 +135,7 @@ export function inverse512of${untwists ? 512 : 1024}(a: usize): void {
 ${DECLARED}
   let table: usize = INVERSE_END;${untwists ? '\n  let twist: usize = UNTWIST_512;' : ''}
   for (let end: usize = a + 128; a < end; a += 16) {
-${pass(128, [...inverseLevels(64), ...(untwists ? untwist : [])])}
+${pass(128, [...inverseFrom(64), ...(untwists ? untwist : [])])}
     table += 224;${untwists ? '\n    twist += 256;' : ''}
   }
 }`;
@@ -182,18 +170,8 @@ function vectors(ws: number[]): number[] {
   return out;
 }
 
-function table(name: string, comment: string, values: number[]): string {
-  const lines: string[] = [];
-  for (let i = 0; i < values.length; i += 16)
-    lines.push(`  ${values.slice(i, i + 16).join(', ')},`);
-  return `/** ${comment} */
-export const ${name}: usize = memory.data<i16>(
-  [
-${lines.map((line) => `  ${line}`).join('\n')}
-  ],
-  16,
-);`;
-}
+const tableOf = (name: string, doc: string, values: number[]): string =>
+  table(doc, name, 'i16', rowsOf(values, 16));
 
 /**
  * Twiddles of one block of 512: passes 1 and 2 as scalars, pass 3 as vectors over eight
@@ -215,12 +193,12 @@ function forwardTables(logn: number, block: number): string[] {
   }
   const name = `${1 << logn}${logn === 10 ? `_${block}` : ''}`;
   return [
-    table(
+    tableOf(
       `FORWARD_SCALARS_${name}`,
       'Passes 1 and 2: (w, companion).',
       scalars([...tree(0, 0), ...LANES.flatMap((b) => tree(3, b))]),
     ),
-    table(`FORWARD_VECTORS_${name}`, 'Pass 3: eight w, eight companions.', vectors(last)),
+    tableOf(`FORWARD_VECTORS_${name}`, 'Pass 3: eight w, eight companions.', vectors(last)),
   ];
 }
 
@@ -251,18 +229,18 @@ export function nttTablesSource(): string {
   );
   return `${[
     ...forwardTables(9, 0),
-    table('FORWARD_FIRST_1024', 'Level 0 of degree 1024.', scalars([forwardTwiddle(10, 1)])),
+    tableOf('FORWARD_FIRST_1024', 'Level 0 of degree 1024.', scalars([forwardTwiddle(10, 1)])),
     ...forwardTables(10, 0),
     ...forwardTables(10, 1),
-    table(
+    tableOf(
       'INVERSE_START',
       'Distances 2 and 4: w8, w8^2, w8^3.',
       scalars([1, 2, 3].map((j) => inverseTwiddle(9, 4, j))),
     ),
-    table('INVERSE_MIDDLE', 'Distances 8, 16, 32.', vectors(middle)),
-    table('INVERSE_END', 'Distances 64, 128, 256, by column of eight.', vectors(end)),
-    table('UNTWIST_512', 'n^-1 psi^-i, by column.', vectors(twist512)),
-    table('INVERSE_LAST_1024', 'Distance 512.', vectors(last1024)),
-    table('UNTWIST_1024', 'n^-1 psi^-i, by column, both halves.', vectors(twist1024)),
-  ].join('\n\n')}\n`;
+    tableOf('INVERSE_MIDDLE', 'Distances 8, 16, 32.', vectors(middle)),
+    tableOf('INVERSE_END', 'Distances 64, 128, 256, by column of eight.', vectors(end)),
+    tableOf('UNTWIST_512', 'n^-1 psi^-i, by column.', vectors(twist512)),
+    tableOf('INVERSE_LAST_1024', 'Distance 512.', vectors(last1024)),
+    tableOf('UNTWIST_1024', 'n^-1 psi^-i, by column, both halves.', vectors(twist1024)),
+  ].join('\n')}`;
 }

@@ -18,77 +18,67 @@ export interface Modulus {
   reduce(value: string): string;
 }
 
-/** (a, b) -> (a + w b, a - w b) */
-export const butterfly = (
-  a: number,
-  b: number,
-  [w, w1]: Twiddle,
-  modulus: Modulus,
-  reduces: boolean,
-): string[] => [
-  `t = mulmod(${x(b)}, ${w}, ${w1}, ${modulus.name});`,
-  ...(reduces ? [`${x(a)} = ${modulus.reduce(x(a))};`] : []),
-  `${x(b)} = i16x8.sub(${x(a)}, t);`,
-  `${x(a)} = i16x8.add(${x(a)}, t);`,
-];
-
-/** The same with w = 1; when it reduces, both legs: nothing multiplies the other one. */
-export const plainButterfly = (
-  a: number,
-  b: number,
-  modulus: Modulus,
-  reduces: boolean,
-): string[] => [
-  `t = ${reduces ? modulus.reduce(x(b)) : x(b)};`,
-  ...(reduces ? [`${x(a)} = ${modulus.reduce(x(a))};`] : []),
-  `${x(b)} = i16x8.sub(${x(a)}, t);`,
-  `${x(a)} = i16x8.add(${x(a)}, t);`,
-];
-
 type Steps = readonly (readonly [a: number, b: number])[][];
 
-/**
- * Three levels; `steps[k]` lists the butterflies that use twiddle k, which is loaded into w and c
- * just before.
- */
-export function radix8(
-  steps: Steps,
-  twiddle: (k: number) => Twiddle,
-  modulus: Modulus,
-  reduces: (k: number) => boolean,
-): string[] {
-  return steps.flatMap((pairs, k) => {
-    const [w, w1] = twiddle(k);
-    return [
-      `w = ${w};`,
-      `c = ${w1};`,
-      ...pairs.flatMap(([a, b]) => butterfly(a, b, ['w', 'c'], modulus, reduces(k))),
-    ];
-  });
-}
-
 /** The level, 0 to 2, of the butterflies that use twiddle k. */
-export const levelOf = (k: number) => (k === 0 ? 0 : k < 3 ? 1 : 2);
+const levelOf = (k: number) => (k === 0 ? 0 : k < 3 ? 1 : 2);
 
-/** Forward: halves, then quarters, then neighbours; twiddle 0, twiddles 1-2, twiddles 3-6. */
-export const FORWARD_STEPS: Steps = [
-  [0, 1, 2, 3].map((i) => [i, i + 4]),
-  ...[0, 4].map((h): [number, number][] => [
-    [h, h + 2],
-    [h + 1, h + 3],
-  ]),
-  ...[0, 2, 4, 6].map((h): [number, number][] => [[h, h + 1]]),
-];
+/** Butterflies at a distance: where their blocks begin, and their positions within a block. */
+const blocksOf = (distance: number) => LANES.filter((i) => i % (2 * distance) === 0);
+const positionsOf = (distance: number) => LANES.filter((i) => i < distance);
 
-/** Inverse: neighbours, then quarters, then halves, twiddles by position within the block. */
-export const INVERSE_STEPS: Steps = [
-  [0, 2, 4, 6].map((h) => [h, h + 1]),
-  ...[0, 1].map((h): [number, number][] => [
-    [h, h + 2],
-    [h + 4, h + 6],
-  ]),
-  ...[0, 1, 2, 3].map((h): [number, number][] => [[h, h + 4]]),
-];
+/** Forward: halves, then quarters, then neighbours; each block has its twiddle. */
+const FORWARD_STEPS: Steps = [4, 2, 1].flatMap((d) =>
+  blocksOf(d).map((h) => positionsOf(d).map((i) => [h + i, h + i + d] as const)),
+);
+
+/** Inverse: neighbours, then quarters, then halves; each position in a block has its twiddle. */
+const INVERSE_STEPS: Steps = [1, 2, 4].flatMap((d) =>
+  positionsOf(d).map((i) => blocksOf(d).map((h) => [h + i, h + i + d] as const)),
+);
+
+/** Writers of the butterflies modulo one prime, which leave their results in x0 to x7. */
+export function modulo(modulus: Modulus) {
+  /** (a, b) -> (a + t, a - t) */
+  const addAndSubtract = (a: number, b: number, t: string, reduces: boolean): string[] => [
+    `t = ${t};`,
+    ...(reduces ? [`${x(a)} = ${modulus.reduce(x(a))};`] : []),
+    `${x(b)} = i16x8.sub(${x(a)}, t);`,
+    `${x(a)} = i16x8.add(${x(a)}, t);`,
+  ];
+
+  /** (a, b) -> (a + w b, a - w b) */
+  const butterfly = (a: number, b: number, [w, w1]: Twiddle, reduces: boolean): string[] =>
+    addAndSubtract(a, b, `mulmod(${x(b)}, ${w}, ${w1}, ${modulus.name})`, reduces);
+
+  /** The same with w = 1; when it reduces, both legs: nothing multiplies the other one. */
+  const plainButterfly = (a: number, b: number, reduces: boolean): string[] =>
+    addAndSubtract(a, b, reduces ? modulus.reduce(x(b)) : x(b), reduces);
+
+  /**
+   * Three levels; `steps[k]` lists the butterflies that use twiddle k, which is loaded into w and c
+   * just before. `reduces` is asked with k, and with the level, 0 to 2, of these butterflies.
+   */
+  const radix8 =
+    (steps: Steps) =>
+    (twiddle: (k: number) => Twiddle, reduces: (k: number, level: number) => boolean): string[] =>
+      steps.flatMap((pairs, k) => {
+        const [w, w1] = twiddle(k);
+        const here = reduces(k, levelOf(k));
+        return [
+          `w = ${w};`,
+          `c = ${w1};`,
+          ...pairs.flatMap(([a, b]) => butterfly(a, b, ['w', 'c'], here)),
+        ];
+      });
+
+  return {
+    butterfly,
+    plainButterfly,
+    forwardLevels: radix8(FORWARD_STEPS),
+    inverseLevels: radix8(INVERSE_STEPS),
+  };
+}
 
 /** The functions of assembly/shared/lanes.ts that `transpose` calls. */
 export const TRANSPOSE_IMPORTS =
