@@ -28,7 +28,7 @@ import {
 const TOPIC = 'differential, counts';
 // noble and key generation of the peers are slow: the larger numbers wait for the long run, and
 // more for the nightly one.
-const FACTOR = { short: 1, long: 4, nightly: 16 }[inject('run')];
+const FACTOR = { short: 1, long: 2, nightly: 16 }[inject('run')];
 const NOBLE_SEEDS = { 512: 3 * FACTOR, 1024: FACTOR };
 const COUNTS = {
   noble: { keys: FACTOR, signatures: 6 * FACTOR, verified: 25 * FACTOR },
