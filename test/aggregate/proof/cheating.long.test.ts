@@ -1,4 +1,4 @@
-/** The cheating provers that cheating.test.ts leaves out: half of them, and all in the nightly run. */
+/** The cheating provers that cheating.test.ts leaves out: half of them; all in the nightly run. */
 import { NIGHTLY } from '../../support/run.ts';
 import { faults, KINDS, refused } from './cheating.ts';
 
