@@ -3,7 +3,7 @@
  * test framework.
  *
  * Its known answers are the hashes of a few keys and signatures that @noble/post-quantum computed
- * (`nobleAnswers` in runtimes.test.ts makes them again).
+ * (`nobleAnswers` in runtimes.long.test.ts makes them again).
  */
 import {
   aggregate,
