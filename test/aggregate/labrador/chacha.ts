@@ -1,5 +1,5 @@
 /**
- * ChaCha with 12 rounds by the definition, and what protocol.md makes of its stream, for
+ * ChaCha with 8 rounds by the definition, and what protocol.md makes of its stream, for
  * comparison.
  */
 import { Q } from '../../../scripts/generate/labradorPlan.ts';
@@ -29,7 +29,7 @@ export function chachaBlock(
     x[c] = (x[c]! + x[d]!) >>> 0;
     x[b] = rotl(x[b]! ^ x[c]!, 7);
   };
-  for (let double = 0; double < 6; double++) {
+  for (let double = 0; double < 4; double++) {
     for (let i = 0; i < 4; i++) quarter(i, i + 4, i + 8, i + 12);
     for (let i = 0; i < 4; i++)
       quarter(i, 4 + ((i + 1) % 4), 8 + ((i + 2) % 4), 12 + ((i + 3) % 4));
@@ -83,15 +83,18 @@ export function isShort(c: readonly bigint[]): boolean {
     }
     re >>= 10n;
     im >>= 10n;
-    if (re * re + im * im > 441n * 2n ** 40n) return false;
+    if (re * re + im * im > 376n * 2n ** 40n) return false;
   }
   return true;
 }
 
-/**
- * alpha (21 zeros, 30 ones) or c (15 zeros, 29 ones, with the test), and how many attempts it took.
- */
-export function signedChallenge(bytes: Uint8Array, zeros: number, ones: number, tests: boolean) {
+/** alpha: zeros, the magnitudes of the others in order, and whether the norm test follows. */
+export const ALPHA = { zeros: 21, magnitudes: [30, 13], tests: false };
+export const C = { zeros: 22, magnitudes: [28, 12, 2], tests: true };
+
+/** alpha or c, and how many attempts it took. */
+export function signedChallenge(bytes: Uint8Array, { zeros, magnitudes, tests }: typeof C) {
+  const sizes = magnitudes.flatMap((count, i) => new Array<bigint>(count).fill(BigInt(i + 1)));
   let at = 0;
   for (let attempts = 1; ; attempts++) {
     const signs = new DataView(bytes.buffer, bytes.byteOffset + at, 8).getBigUint64(0, true);
@@ -100,7 +103,7 @@ export function signedChallenge(bytes: Uint8Array, zeros: number, ones: number, 
     for (let pos = zeros; pos < 64; pos++) {
       let k = bytes[at++]! & 63;
       while (k > pos) k = bytes[at++]! & 63;
-      const magnitude = pos - zeros < ones ? 1n : 2n;
+      const magnitude = sizes[pos - zeros]!;
       x[pos] = x[k]!;
       x[k] = (signs >> BigInt(pos - zeros)) & 1n ? -magnitude : magnitude;
     }

@@ -4,7 +4,9 @@ import { Q } from '../../../scripts/generate/labradorPlan.ts';
 import { BOTH_MODULES } from '../../support/assembly.ts';
 import { labradorModule } from './area.ts';
 import {
+  ALPHA,
   BLOCKS,
+  C,
   chachaStream,
   isShort,
   projectionRow,
@@ -147,14 +149,14 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
   test('challenges with signs, and short ones', () => {
     let attempts = 0;
     for (let index = 0; index < 60; index++) {
-      const alpha = signedChallenge(start([1, index, 0]), 21, 30, false).x;
+      const alpha = signedChallenge(start([1, index, 0]), ALPHA).x;
       exports.sampleAlpha!(POLYS);
       expect(m.readSmall(POLYS)).toEqual(alpha);
       expect(alpha.reduce((sum, x) => sum + x * x, 0n)).toBe(82n);
-      const c = signedChallenge(start([9, index, 0]), 15, 29, true);
+      const c = signedChallenge(start([9, index, 0]), C);
       expect(exports.sampleC!(POLYS)).toBe(c.attempts);
       expect(m.readSmall(POLYS)).toEqual(c.x);
-      expect(c.x.reduce((sum, x) => sum + x * x, 0n)).toBe(109n);
+      expect(c.x.reduce((sum, x) => sum + x * x, 0n)).toBe(94n);
       attempts += c.attempts;
       const stream = start([8, index, 0]);
       exports.sampleShort!(POLYS);
