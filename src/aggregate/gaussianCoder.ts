@@ -105,9 +105,10 @@ export function highModel(j: number): Model {
 /** Two integers in [0, 2^32). The states start, and end after the last pop, at 2^32 plus these. */
 export type CheckWords = readonly [number, number];
 
-/** No list of `count` values takes fewer bytes, whatever its check words are. */
-export function minCodedBytes({ leastBytes }: Model, count: number): number {
-  return Math.floor(count * leastBytes) + 2 * STATE_BYTES - 8;
+/** No values take fewer bytes, whatever the check words are. */
+export function minCodedBytes(runs: readonly (readonly [Model, count: number])[]): number {
+  const bytes = runs.reduce((sum, [{ leastBytes }, count]) => sum + leastBytes * count, 0);
+  return Math.max(2 * STATE_BYTES, Math.floor(bytes) + 2 * STATE_BYTES - 8);
 }
 
 /** No list of `count` values takes more bytes: the rarest value costs less than 24.01 bits. */
@@ -304,9 +305,7 @@ export function decodeCoefficients(
   check: CheckWords,
 ): DecodedCoefficients | undefined {
   const model = coefficientModel(set);
-  if (bytes.length - begin < Math.max(2 * STATE_BYTES, minCodedBytes(model, count))) {
-    return undefined;
-  }
+  if (bytes.length - begin < minCodedBytes([[model, count]])) return undefined;
   const values = new Int16Array(count);
   const reader = new CodeReader(bytes, begin);
   if (!reader.read(model, values)) return undefined;

@@ -25,9 +25,6 @@ export const ALL_PAIRS = PAIRS + 1;
 export const PROJECTION_FACTOR = 288;
 /** Functionals mod p at level 0 (7.3). */
 export const FUNCTIONALS = 10;
-/** Lifts of level 0 and of every other level (7.6, 8.4). */
-export const LIFTS_OF_ZERO = 3;
-export const LIFTS = 2;
 /** Balanced digits of w_i, and their bits (7.1). */
 export const NORM_DIGITS = 2;
 export const NORM_DIGIT_BITS = 13;

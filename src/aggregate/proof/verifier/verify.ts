@@ -126,7 +126,7 @@ function beginSection(
     const salt = salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1));
     return { publicKey, message, salt };
   });
-  const plan = planFolds({ set, parameters, section, seeds, items }, parts);
+  const plan = planFolds({ set, parameters, seeds, items }, parts);
   return { parameters, section, seeds, transcript, plan };
 }
 
