@@ -7,6 +7,6 @@ export { oneProduct, storePair, twoProducts } from '../labrador/polyVec';
 export { BUFFER, readByte, unpackKey, unpackUniform, xofBlocks } from '../labrador/xof';
 export { isShortOperator } from '../labrador/challenge';
 export { addFunctionals } from '../labrador/functionals';
-export { collapsePolys } from '../labrador/jlProjection';
+export { collapseThree, collapseTwo } from '../labrador/jlCollapse';
 /** 4 MB to place operands in. */
 export const AREA: usize = memory.data(4194304, 64);

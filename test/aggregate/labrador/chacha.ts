@@ -3,6 +3,7 @@
  * comparison.
  */
 import { Q } from '../../../scripts/generate/labradorPlan.ts';
+import { add, centred, type Poly, sigma, zero } from './plain.ts';
 
 const rotl = (x: number, n: number) => ((x << n) | (x >>> (32 - n))) >>> 0;
 
@@ -112,18 +113,39 @@ export function signedChallenge(bytes: Uint8Array, { zeros, magnitudes, tests }:
 }
 
 /**
- * Rows of the projection, the last of them all ones; blocks that a polynomial owns of the stream.
+ * Rows of the projection, the last of them the lower half; blocks that a polynomial owns of the
+ * stream.
  */
-export const ROWS = 265;
-export const BLOCKS = 33;
+export const ROWS = 137;
+export const BLOCKS = 17;
 
-/** Row `row` of a polynomial's part of the projection, from its 33 blocks: entries in {0, 1}. */
+/** Row `row` of a polynomial's part of the projection, from its 17 blocks: entries in {0, 1}. */
 export function projectionRow(bits: Uint8Array, row: number): bigint[] {
-  if (row === ROWS - 1) return new Array<bigint>(64).fill(1n);
+  if (row === ROWS - 1) return Array.from({ length: 64 }, (_, c) => (c < 32 ? 1n : 0n));
   const group = bits.subarray(32 * (row >> 2), 32 * (row >> 2) + 32);
   return Array.from({ length: 64 }, (_, c) => {
     const byte = group[(c & 15) + (c >= 32 ? 16 : 0)]!;
     const nibble = (c & 16) === 0 ? byte & 15 : byte >> 4;
     return BigInt((nibble >> (row & 3)) & 1);
   });
+}
+
+/** X^32 a in Z[X]/(X^64 + 1). */
+export const turned = (a: readonly bigint[]): bigint[] =>
+  a.map((_, c) => (c < 32 ? -a[c + 32]! : a[c - 32]!));
+
+/**
+ * The projection's part of a lift's form: the sum of omega_j sigma(row_j), omega_j = omega_j0 +
+ * omega_j1 X^32, centred. omega lists omega_00, omega_01, omega_10, ...
+ */
+export function projectedForm(bits: Uint8Array, omega: readonly bigint[]): Poly {
+  const [g0, g1] = [zero(), zero()];
+  for (let row = 0; row < ROWS; row++) {
+    for (const [c, bit] of projectionRow(bits, row).entries()) {
+      if (bit === 0n) continue;
+      g0[c]! += omega[2 * row]!;
+      g1[c]! += omega[2 * row + 1]!;
+    }
+  }
+  return add(sigma(g0), turned(sigma(g1))).map((x) => centred(x));
 }
