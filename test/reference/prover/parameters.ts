@@ -1,6 +1,6 @@
 /** Section 3 of docs/protocol.md: a row of the table in words, and the shapes that follow. */
 
-export type LevelRow = readonly (number | readonly number[])[];
+export type LevelRow = readonly (number | readonly number[] | readonly (readonly number[])[])[];
 export type Row = readonly [set: number, bucket: number, levels: readonly LevelRow[]];
 
 export interface Shape {
@@ -23,7 +23,8 @@ export interface Ordinary extends Shape {
   readonly cut: number;
   readonly inSq: number;
   readonly outSq: number;
-  readonly kY: number;
+  /** index of the code of y */
+  readonly tY: number;
   readonly m: number;
 }
 
@@ -32,10 +33,11 @@ export interface Tail extends Shape {
   readonly cut: number;
   readonly inSq: number;
   readonly outSq: number;
-  readonly kY: number;
-  readonly kZ: number;
-  readonly kE: number;
-  readonly kG: readonly number[];
+  readonly tY: number;
+  readonly tE: number;
+  /** index of the code of z by column, and of g by pair, the last one excepted */
+  readonly tZ: readonly number[];
+  readonly tG: readonly number[];
 }
 
 export interface Parameters {
@@ -76,23 +78,27 @@ export function readParameters(row: Row): Parameters {
   const width = 2 * (degree / 64) + 1;
   let lengths: readonly number[] = [width * bucket, 2 * bucket, width * bucket];
   const levels = rows.slice(0, -1).map((numbers, index): Ordinary => {
-    const [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, kY] =
+    const [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, tY] =
       numbers as readonly number[] as Tuple13;
     const shape = shapeOf(n, lengths);
     const outers = index === 0 ? 3 : 2;
     const pairs = pairCount(shape.r);
     const m = fu * shape.r * kappa + (fg + fu) * pairs + (cut > 0 ? outers * kappa1 : 0);
     lengths = [...new Array<number>(f).fill(n), m];
-    return { ...shape, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, kY, m };
+    return { ...shape, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, tY, m };
   });
   const last = rows.at(-1)!;
-  const [n, kappa, cut, inSq, outSq, kY, kZ, kE] = last as unknown as Tuple8;
-  const kG = last[8] as readonly number[];
-  const tail = { ...shapeOf(n, lengths), kappa, cut, inSq, outSq, kY, kZ, kE, kG };
-  if (tail.r < 2 || kG.length !== pairCount(tail.r) - 1) throw new RangeError('tail');
+  const [n, kappa, cut, inSq, outSq, tY, tE] = last as unknown as Tuple7;
+  const runs = last[7] as readonly (readonly [columns: number, tZ: number])[];
+  const tZ = runs.flatMap(([columns, t]) => new Array<number>(columns).fill(t));
+  const tG = last[8] as readonly number[];
+  const tail = { ...shapeOf(n, lengths), kappa, cut, inSq, outSq, tY, tE, tZ, tG };
+  if (tail.r < 2 || tZ.length !== n || tG.length !== pairCount(tail.r) - 1) {
+    throw new RangeError('tail');
+  }
   return { degree, bucket, width, levels, tail };
 }
 
 type N = number;
-type Tuple8 = readonly [N, N, N, N, N, N, N, N];
+type Tuple7 = readonly [N, N, N, N, N, N, N];
 type Tuple13 = readonly [N, N, N, N, N, N, N, N, N, N, N, N, N];
