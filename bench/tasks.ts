@@ -1,9 +1,10 @@
 /**
- * Claim to result of a task of 1722 signatures, two trees in turn, each run in a process of its own:
+ * From claim to result of a task of 1722 signatures, for two trees alternately, each run in its own
+ * process:
  *
  *   node bench/tasks.ts <folder> <other folder> [rounds] [threads]     folders of src or dist
  *
- * The first task of a process starts threads and takes memory; the others find both.
+ * The first task of a process starts threads and allocates memory; the others reuse both.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { falcon512 } from '../src/falcon/index.ts';
-import { formatTaskFile } from '../src/wire/taskFile.ts';
+import { formatTaskFile } from '../src/wire/triple.ts';
 
 const COUNT = 1722;
 const TASKS = 4;

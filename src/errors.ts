@@ -7,7 +7,9 @@
  * whether trying the same thing again can help. Nothing else may cross a room's border.
  */
 
-/** What a code means to the service: HTTP status, worth of a retry, and a text safe to show. */
+/**
+ * The meaning of a code: HTTP status, whether a retry can help, and a text that is safe to show.
+ */
 export interface ErrorMeaning {
   readonly status: number;
   readonly retriable: boolean;

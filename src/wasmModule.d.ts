@@ -1,6 +1,6 @@
 /**
- * The type of `falconry/falcon.wasm` and its like, for hosts and bundlers whose `import` of a `.wasm`
- * file gives the compiled module (Cloudflare's workerd).
+ * The type of `falconry/falcon.wasm` and the other modules, for hosts and bundlers in which
+ * importing a `.wasm` file yields the compiled module (Cloudflare's workerd).
  */
 declare const module: WebAssembly.Module;
 export default module;

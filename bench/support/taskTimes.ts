@@ -1,6 +1,6 @@
 /**
  * Milliseconds from the claim to the result of tasks of 1722 signatures, in a service of its own.
- * Run by `bench/tasks.ts` on two trees in turn: the service comes from the folder that is named.
+ * `bench/tasks.ts` runs it on two trees alternately; the service comes from the given folder.
  *
  *   node bench/support/taskTimes.ts <folder of src or dist> <threads> <tasks> <task file>
  */

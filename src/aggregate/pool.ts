@@ -1,4 +1,4 @@
-/** Aggregates over threads, and in memory, that stay from one call to the next. */
+/** Aggregates on threads, and in memory, that are kept from one call to the next. */
 import { CodedError, type InvalidItem } from '../errors.ts';
 import { copyItems, readItems } from './arguments.ts';
 import type { AggregateItem } from './batch.ts';
@@ -16,33 +16,32 @@ import { aggregateWith, invalidItemsIn, verifyWith } from './threaded.ts';
 import { openThreads } from './threads/threads.ts';
 
 export interface AggregatePool {
-  /** At most; the calling one included. */
+  /** The maximum, including the calling thread. */
   readonly threads: number;
-  /** As the function of that name, with this pool's threads. */
+  /** Like the function of that name, on this pool's threads. */
   aggregate(
     items: readonly AggregateItem[],
     options?: PoolAggregateOptions,
   ): Promise<Uint8Array<ArrayBuffer>>;
-  /** As `verifyAggregateAsync`, with this pool's threads. */
+  /** Like `verifyAggregateAsync`, on this pool's threads. */
   verifyAggregate(
     aggregate: Uint8Array,
     statements: readonly Statement[],
     options?: WorkOptions,
   ): Promise<boolean>;
-  /** As the function of that name, with this pool's threads. */
+  /** Like the function of that name, on this pool's threads. */
   findInvalid(items: readonly AggregateItem[], options?: WorkOptions): Promise<InvalidItem[]>;
   /**
-   * Ends the threads, and lets go of the memory; calls in work are rejected with `ABORTED`, and so
-   * are later ones.
+   * Ends the threads and releases the memory; running and later calls are rejected with `ABORTED`.
    */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Makes a pool. No thread starts before the first call; idle ones let the process exit. From its
- * first call on an open pool keeps the WebAssembly memory of its largest batch, some 230 MB for 1722
- * signatures in all threads together; the next call finds it warm, and `close` lets go of it.
+ * Creates a pool. No thread starts before the first call; idle ones let the process exit. From its
+ * first call on, an open pool keeps the WebAssembly memory of its largest batch, about 230 MB for
+ * 1722 signatures in all threads together. The next call reuses it, and `close` releases it.
  *
  * @throws TypeError or RangeError for unknown options or values out of range
  * @example
@@ -60,7 +59,7 @@ export function createAggregatePool(options: AggregatePoolOptions = {}): Aggrega
   const closing = new AbortController();
   let release: (() => void) | undefined;
 
-  /** Runs a call that ends when the pool is closed or its own signal says so. */
+  /** Runs a call that ends when the pool is closed or its own signal is aborted. */
   async function call<T>(
     own: AbortSignal | undefined,
     body: (signal: AbortSignal) => Promise<T>,

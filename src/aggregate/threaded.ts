@@ -1,4 +1,7 @@
-/** The asynchronous calls, on the threads of a pool: verification of every item, the aggregate, its verification. */
+/**
+ * The asynchronous calls on the threads of a pool: verifying items, aggregating, verifying
+ * aggregates.
+ */
 import type { InvalidItem } from '../errors.ts';
 import type { ThreadPool } from '../threads/pool.ts';
 import { Slices, throwIfAborted } from '../threads/slices.ts';
@@ -11,12 +14,14 @@ import { type ProofStats, verifyProofIn } from './proof.ts';
 import type { Statement } from './statement.ts';
 import { packWork, type Work } from './threads/work.ts';
 
-/** Items that are verified between two looks at the clock, the signal and the progress. */
+/** Items that are verified before the clock, the signal and the progress are checked again. */
 const STEP_ITEMS = 64;
-/** Parts of a verification for each thread: threads end together, and progress shows. */
+/**
+ * Parts of a verification per thread: enough for threads to finish together and progress to show.
+ */
 const PARTS_PER_THREAD = 6;
 
-/** What `aggregate` does with arguments that have been checked. */
+/** Implements `aggregate`, for arguments that have been checked. */
 export async function aggregateWith(
   pool: ThreadPool,
   items: readonly AggregateItem[],
@@ -61,7 +66,7 @@ async function verifiedBatch(
   return batch.finish();
 }
 
-/** What `findInvalid` does, for items that are known to be of the right types. */
+/** Implements `findInvalid`, for items that are known to have the right types. */
 export async function invalidItemsIn(
   pool: ThreadPool,
   items: readonly AggregateItem[],
@@ -79,7 +84,7 @@ const chunksOf = (items: readonly AggregateItem[]): AggregateItem[][] =>
     items.slice(STEP_ITEMS * i, STEP_ITEMS * (i + 1)),
   );
 
-/** The invalid items of every chunk. */
+/** The invalid items of each chunk. */
 function checkChunks(
   pool: ThreadPool,
   total: number,
@@ -101,7 +106,7 @@ function checkChunks(
   });
 }
 
-/** What `verifyAggregateAsync` does with options that have been checked. */
+/** Implements `verifyAggregateAsync`, for options that have been checked. */
 export async function verifyWith(
   pool: ThreadPool,
   aggregate: Uint8Array,
@@ -160,7 +165,11 @@ function verifyProofWith(
   return verifyProofIn(bytes, header, statements, parts, fold);
 }
 
-/** Does all jobs, each here or in another thread. @returns the results in the order of the jobs */
+/**
+ * Does all jobs, each in this thread or another one.
+ *
+ * @returns the results in the order of the jobs
+ */
 async function spread<J, R>(
   pool: ThreadPool,
   jobs: readonly J[],

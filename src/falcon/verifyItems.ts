@@ -1,22 +1,22 @@
 /**
- * What a pool's threads do with a run of items, and the calling thread where there is none. Imports
- * no pool: bundlers that follow `new Worker` refuse a worker that contains its own beginning.
+ * Verifies a run of items, in a pool's thread or in the calling one. Imports no pool: bundlers that
+ * follow `new Worker` refuse a worker that starts itself.
  */
 import { Batch, type ReadItem } from './batch.ts';
 import type { FalconParams } from './params.ts';
 import type { InvalidBatchItem, ParameterSet } from './types.ts';
 import { bestModule, run } from './wasm.ts';
 
-/** What a pool's threads call themselves. */
+/** The name that a pool's threads give in their hello. */
 export const VERIFY_WORKER = 'falconry verify';
 
-/** What a thread is asked for: a run of items, packed. */
+/** The work of a thread: a run of items, packed. */
 export interface VerifyWork {
   readonly parameterSet: ParameterSet;
   readonly buffer: ArrayBuffer;
 }
 
-/** Its answer: indexes count from the start of the run; the buffer comes back for the next one. */
+/** Its answer. Indices count from the start of the run; the buffer is returned for reuse. */
 export interface VerifyAnswer {
   readonly invalid: InvalidBatchItem[];
   readonly buffer: ArrayBuffer;

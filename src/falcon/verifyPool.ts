@@ -1,14 +1,14 @@
 /**
- * `verifyBatch` over worker threads: the same answer as the synchronous call, for any number of
- * threads, also none.
+ * `verifyBatch` on worker threads: the same answer as the synchronous call, for any number of
+ * threads, including none.
  *
  *   verifyBatch(items) ── runs of items ──> thread 1, thread 2, ..   (two runs each: one in work,
  *        ^                                       │                    one waiting)
  *        └────────── invalid items, buffer ──────┘
  *
  * Runs are packed only when a thread has room, so memory stays bounded however long the batch is.
- * Until the first thread has started, and where none can be had, the calling thread verifies in
- * slices. Threads stay for the next batch, and let the process exit while they are idle.
+ * Until the first thread has started, or if none can be started, the calling thread verifies in
+ * slices. Threads are kept for the next batch, and let the process exit while they are idle.
  */
 import { CodedError } from '../errors.ts';
 import { lengthOf } from '../intrinsics.ts';
@@ -16,6 +16,7 @@ import { packItems } from '../threads/packItems.ts';
 import { ThreadPool } from '../threads/pool.ts';
 import { Slices, throwIfAborted } from '../threads/slices.ts';
 import { type ReadItem, readItems } from './batch.ts';
+import type { FalconParams } from './params.ts';
 import type { BatchItem, InvalidBatchItem, ParameterSet } from './types.ts';
 import { VERIFY_WORKER, type VerifyAnswer, type VerifyWork, verifyItems } from './verifyItems.ts';
 import {
@@ -33,36 +34,38 @@ export type {
 
 export interface VerifyPool {
   readonly parameterSet: ParameterSet;
-  /** At most; the calling one not included. */
+  /** The maximum, not counting the calling thread. */
   readonly threads: number;
   /**
-   * Verifies a batch. The items and their bytes must stay as they are until the promise settles.
-   * Where no thread can be had, or all are lost, the calling thread does the work in slices of some
-   * ten milliseconds.
+   * Verifies a batch. The items and their bytes must not change until the promise settles. If no
+   * thread can be started, or all are lost, the calling thread does the work in slices of about ten
+   * milliseconds.
    *
-   * @returns the invalid items with their reasons, by ascending index; `[]` says that all are valid
-   * @throws TypeError or RangeError for items or options of wrong types (as the promise's rejection)
-   * @throws CodedError `ABORTED` (signal, or pool closed), `INTERNAL`
+   * @returns the invalid items with their reasons, by ascending index; `[]` if all are valid
+   * @throws TypeError or RangeError for items or options of wrong types
+   * @throws CodedError `ABORTED` (signal, or pool closed), `INTERNAL` (all as the promise's
+   *   rejection)
    */
   verifyBatch(
     items: readonly BatchItem[],
     options?: VerifyPoolBatchOptions,
   ): Promise<InvalidBatchItem[]>;
-  /** Ends the threads; batches in work are rejected with `ABORTED`. Further calls do nothing. */
+  /** Ends the threads; running batches are rejected with `ABORTED`. Further calls do nothing. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Items of a run. Runs begin long, so that their dispatch (some 40 µs) is small beside their work,
- * and get shorter towards the end of the batch, so that all threads end together.
+ * Number of items in a run. Runs are long at first, so that dispatching them (about 40 µs) is cheap
+ * compared with their work, and get shorter towards the end of the batch, so that all threads
+ * finish together.
  */
 const RUN_MIN = 32;
 const RUN_MAX = 1024;
 const RUN_SHARE = 4;
-/** A run of long messages is cut where it passes this many bytes. */
+/** A run of long messages ends where it exceeds this many bytes. */
 const RUN_BYTES = 1 << 20;
-/** Items that the calling thread verifies between two looks at the clock. */
+/** Items that the calling thread verifies before it checks the clock again. */
 const STEP_ITEMS = 64;
 
 interface Run {
@@ -71,7 +74,7 @@ interface Run {
 }
 
 /**
- * Makes a pool. No thread starts before the first batch.
+ * Creates a pool. No thread starts before the first batch.
  *
  * @throws TypeError or RangeError for unknown options or values out of range
  * @example
@@ -101,18 +104,6 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
     const slices = new Slices(signal);
     let done = 0;
 
-    /** In steps, so that long runs of a slow machine do not hold up its other work. */
-    const verifyHere = async ({ from, to }: Run): Promise<InvalidBatchItem[]> => {
-      const found: InvalidBatchItem[] = [];
-      for (let at = from; at < to; at += STEP_ITEMS) {
-        await slices.pause();
-        const step = items.slice(at, Math.min(to, at + STEP_ITEMS));
-        for (const { index, reason } of verifyItems(params, step)) {
-          found.push({ index: at - from + index, reason });
-        }
-      }
-      return found;
-    };
     const count = Math.ceil(items.length / RUN_MIN);
     await pool.spread<Run, { invalid: InvalidBatchItem[]; buffer?: ArrayBuffer }>(
       runsOf(items, threads),
@@ -124,7 +115,7 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
           const buffer = packItems(items, from, to, (size) => buffers.take(size));
           return { work: { parameterSet, buffer } satisfies VerifyWork, transfer: [buffer] };
         },
-        local: async (run) => ({ invalid: await verifyHere(run) }),
+        local: async (run) => ({ invalid: await verifyInSteps(params, items, run, slices) }),
         onDone({ from, to }, answer: Partial<VerifyAnswer>) {
           if (answer.buffer !== undefined) buffers.keep(answer.buffer);
           for (const { index, reason } of answer.invalid!) {
@@ -148,10 +139,31 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
   return Object.freeze({ parameterSet, threads, verifyBatch, close, [Symbol.asyncDispose]: close });
 }
 
+/**
+ * Verifies a run in the calling thread, in steps, so that a long run on a slow machine does not
+ * block its other work.
+ */
+async function verifyInSteps(
+  params: FalconParams,
+  items: readonly ReadItem[],
+  { from, to }: Run,
+  slices: Slices,
+): Promise<InvalidBatchItem[]> {
+  const found: InvalidBatchItem[] = [];
+  for (let at = from; at < to; at += STEP_ITEMS) {
+    await slices.pause();
+    const step = items.slice(at, Math.min(to, at + STEP_ITEMS));
+    for (const { index, reason } of verifyItems(params, step)) {
+      found.push({ index: at - from + index, reason });
+    }
+  }
+  return found;
+}
+
 const closedError = (): CodedError =>
   new CodedError('ABORTED', { message: 'The verify pool is closed' });
 
-/** Runs of a batch, each made when it is asked for. */
+/** The runs of a batch, generated on demand. */
 function* runsOf(items: readonly ReadItem[], threads: number): Generator<Run, void> {
   for (let from = 0; from < items.length; ) {
     const share = Math.ceil((items.length - from) / (RUN_SHARE * threads));
@@ -161,7 +173,7 @@ function* runsOf(items: readonly ReadItem[], threads: number): Generator<Run, vo
   }
 }
 
-/** First index after the run from `from` on: at most `length` items, and none after RUN_BYTES. */
+/** The end of the run that starts at `from`: at most `length` items, and none after RUN_BYTES. */
 function runEnd(items: readonly ReadItem[], from: number, length: number): number {
   const end = Math.min(items.length, from + length);
   let bytes = 0;
@@ -174,8 +186,8 @@ function runEnd(items: readonly ReadItem[], from: number, length: number): numbe
 }
 
 /**
- * Buffers that have come back from threads, for the next runs: fresh memory costs more than the
- * packing does. Those that one long message made large are not kept.
+ * Buffers that threads have returned, for the next runs: fresh memory costs more than the packing.
+ * Buffers enlarged by one long message are not kept.
  */
 class SpareBuffers {
   readonly #spare: ArrayBuffer[] = [];
@@ -185,7 +197,7 @@ class SpareBuffers {
     this.#most = most;
   }
 
-  /** @returns a buffer of one of few sizes, so that the next run has use for it */
+  /** @returns a buffer of one of few sizes, so that the next run can use it */
   take(size: number): ArrayBuffer {
     const fitting = this.#spare.findIndex((buffer) => buffer.byteLength >= size);
     if (fitting >= 0) return this.#spare.splice(fitting, 1)[0]!;

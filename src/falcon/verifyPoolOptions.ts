@@ -1,4 +1,4 @@
-/** What a verify pool can be told, and what it refuses to be told. */
+/** The options of verify pools, and their validation. */
 import { checkHook, readOptions } from '../arguments.ts';
 import { hostParallelism, type WorkerModule, workerBeside } from '../threads/host.ts';
 import { checkThreads, checkWorkerUrl } from '../threads/options.ts';
@@ -7,9 +7,9 @@ import type { ParameterSet } from './types.ts';
 
 const MAX_THREADS = 256;
 
-/** What a batch was judged with. */
+/** Statistics of a batch. */
 export interface VerifyPoolStats {
-  /** Threads of the pool that have started and run; 0 when the calling thread did all of it. */
+  /** Threads of the pool that are running; 0 if the calling thread did all of the work. */
   readonly threads: number;
 }
 
@@ -17,37 +17,39 @@ type OnStats = (stats: VerifyPoolStats) => void;
 
 /** Options of {@link createVerifyPool}. */
 export interface VerifyPoolOptions {
-  /** Whose `verifyBatch` it is. Default `'falcon512'`. */
+  /** The parameter set to verify. Default `'falcon512'`. */
   readonly parameterSet?: ParameterSet;
   /**
-   * Threads at most, 1 to 256, beside the calling one. Default: as many as the host says can run at
-   * once. A batch starts as many as it has use for.
+   * The maximum number of threads, 1 to 256, not counting the calling one. Default: as many as the
+   * host says can run at once. A batch starts only as many as it can use.
    */
   readonly threads?: number;
   /**
-   * The threads' module, where the bundler does not find it: `falconry/verify-worker`, built as an
-   * entry of its own. A relative string counts from the page (in Node, Deno and Bun: from the
-   * process's working directory).
+   * The address of the threads' module, if the bundler does not find it: `falconry/verify-worker`,
+   * built as an entry of its own. A relative string is resolved against the page (in Node, Deno and
+   * Bun: the process's working directory).
    */
   readonly workerUrl?: string | URL;
-  /** As the option of the same name of every `verifyBatch`. */
+  /** The default for the option of the same name of `verifyBatch`. */
   readonly onStats?: OnStats;
 }
 
 /** Options of {@link VerifyPool.verifyBatch}. */
 export interface VerifyPoolBatchOptions {
-  /** Stops the batch: the promise is rejected with `ABORTED`, runs not yet sent are dropped. */
+  /** Stops the batch: the promise is rejected with `ABORTED`, and runs not yet sent are dropped. */
   readonly signal?: AbortSignal;
-  /** Called after each run of items with the number judged so far and the number of all. */
+  /** Called after each run of items, with the number verified so far and the total. */
   readonly onProgress?: (done: number, total: number) => void;
-  /** Called once, when the batch is judged and every thread that was started runs or is lost. */
+  /**
+   * Called once, when the batch is verified and every thread that was started is running or lost.
+   */
   readonly onStats?: OnStats;
 }
 
 const OF_POOL = ['parameterSet', 'threads', 'workerUrl', 'onStats'];
 const OF_BATCH = ['signal', 'onProgress', 'onStats'];
 
-/** Where bundlers find the threads' module. */
+/** The threads' module, in a form that bundlers recognise. */
 const beside = (): WorkerModule =>
   workerBeside(
     import.meta.url,

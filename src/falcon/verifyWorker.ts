@@ -1,10 +1,10 @@
-/** Module of a verify pool's threads: unpack, verify, answer. */
+/** The module of a verify pool's threads: unpacks, verifies, answers. */
 import { unpackItems } from '../threads/packItems.ts';
 import { serveThread } from '../threads/serve.ts';
 import { paramsOf } from './params.ts';
 import { VERIFY_WORKER, type VerifyAnswer, type VerifyWork, verifyItems } from './verifyItems.ts';
 
-// Where WebAssembly is forbidden, the thread ends here, before its hello, and is not used.
+// If WebAssembly is forbidden, the thread ends here, before its hello, and is not used.
 verifyItems(paramsOf('falcon512'), []);
 
 serveThread(VERIFY_WORKER, (work): VerifyAnswer => {

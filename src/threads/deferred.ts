@@ -1,11 +1,11 @@
-/** A promise and its ends, for engines without `Promise.withResolvers`. */
+/** A promise with its resolving functions, for engines without `Promise.withResolvers`. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   resolve(value: T): void;
   reject(error: unknown): void;
 }
 
-/** @returns a promise that nobody need handle when it is rejected */
+/** @returns a promise whose rejection may stay unhandled */
 export function deferred<T>(): Deferred<T> {
   let resolve!: (value: T) => void;
   let reject!: (error: unknown) => void;

@@ -1,29 +1,32 @@
 /**
- * The host's threads behind one small interface: `node:worker_threads` where the host has it (Node,
- * Bun, Deno), the global `Worker` elsewhere (browsers). Found at run time, so that a browser bundle
- * contains no `node:` import.
+ * One small interface to the host's threads: `node:worker_threads` where the host has it (Node,
+ * Bun, Deno), the global `Worker` elsewhere (browsers). It is looked up at run time, so that a
+ * browser bundle contains no `node:` import.
  */
 
 /** One thread. After `onLost` it never calls back again. */
 export interface HostThread {
   post(message: unknown, transfer: readonly ArrayBuffer[]): void;
-  /** While held, the thread keeps the process alive; while not, an idle thread lets it exit. */
+  /** While held, the thread keeps the process alive; otherwise an idle thread lets it exit. */
   hold(held: boolean): void;
-  /** Resolves when the thread has ended, as far as the host tells. */
+  /** Resolves when the thread has ended, as far as the host reports it. */
   terminate(): Promise<void>;
 }
 
 export interface HostThreadEvents {
   onMessage(message: unknown): void;
-  /** The thread ended, could not start, or threw: nothing it was given will be answered. */
+  /** The thread ended, could not start, or threw: it will not answer anything it was given. */
   onLost(cause: unknown): void;
 }
 
 /** The module that a thread runs. */
 export interface WorkerModule {
-  /** @throws TypeError where its address cannot be told, as in a bundle without `import.meta.url` */
+  /** @throws TypeError if its address is unknown, as in a bundle without `import.meta.url` */
   locate(): URL;
-  /** Makes a global `Worker` of it, in words that bundlers understand; left out: by its address. */
+  /**
+   * Creates a global `Worker` from it, in a form that bundlers understand; if absent, the address
+   * is used.
+   */
   readonly make?: (() => Worker) | undefined;
 }
 
@@ -32,7 +35,7 @@ export interface ThreadLimits {
   readonly maxOldGenerationSizeMb?: number;
 }
 
-/** The part of node:worker_threads that is used here. */
+/** The part of node:worker_threads used here. */
 interface NodeThreads {
   Worker: new (
     url: URL,
@@ -70,13 +73,12 @@ function nodeThreads(): NodeThreads | undefined {
 }
 
 /**
- * The worker's module that stands beside the module that asks for it, in the same language: source
- * as it stands, or built.
+ * The worker's module beside the module that asks for it: as source or built, like that module.
  *
  * @param base `import.meta.url` of the module that asks
- * @param name of the worker's file, without its ending
- * @param make `new Worker(new URL('./<name>.js', import.meta.url), { type: 'module' })`, written out
- *   where bundlers see it; left out by what runs on servers alone
+ * @param name the worker's file name, without its extension
+ * @param make `new Worker(new URL('./<name>.js', import.meta.url), { type: 'module' })`, written
+ *   out where bundlers see it; omitted by code that runs on servers only
  */
 export function workerBeside(
   base: string | undefined,
@@ -89,9 +91,9 @@ export function workerBeside(
 }
 
 /**
- * The worker's module at an address of the caller's: a URL, or a string that may be relative. In
- * browsers it is relative to the document's base (in a worker, to the worker's script), as for
- * `new Worker`; in Node, Deno and Bun to the process's working directory.
+ * The worker's module at an address that the caller gives: a URL, or a string that may be relative.
+ * In browsers it is relative to the document's base (in a worker, to the worker's script), as for
+ * `new Worker`; in Node, Deno and Bun, to the process's working directory.
  */
 export function workerAt(address: string | URL): WorkerModule {
   return { locate: () => (address instanceof URL ? address : resolveAddress(address)) };
@@ -109,18 +111,20 @@ function resolveAddress(address: string): URL {
   return pathToFileURL(resolve(address));
 }
 
-/** Threads inherit Node's flags; with `--input-type` (of `node -e`) they would refuse any file. */
+/**
+ * Threads inherit Node's flags; with `--input-type` (as for `node -e`) they would refuse any file.
+ */
 function inheritedFlags(): { execArgv?: string[] } {
   const flags = host.process?.execArgv ?? [];
   return flags.some((flag) => flag.startsWith('--input-type')) ? { execArgv: [] } : {};
 }
 
-/** @returns how many threads the host says can run at once; 1 when it does not say. */
+/** @returns how many threads the host says can run at once; 1 if it does not say */
 export function hostParallelism(): number {
   return Math.max(1, globalThis.navigator?.hardwareConcurrency ?? 1);
 }
 
-/** @returns whether this host has threads at all. */
+/** @returns whether this host has threads at all */
 export function hasThreads(): boolean {
   return nodeThreads() !== undefined || typeof globalThis.Worker === 'function';
 }
@@ -128,7 +132,7 @@ export function hasThreads(): boolean {
 /**
  * Starts a thread on an ES module.
  *
- * @throws Error of the host when it has no threads or refuses one
+ * @throws Error of the host if it has no threads or refuses one
  */
 export function startThread(
   module: WorkerModule,
@@ -153,7 +157,7 @@ export function startThread(
     : startNodeThread(node, module, { receive, lose, silence }, limits);
 }
 
-/** The ends of a thread that its host's events lead to. */
+/** Receives the events of the host's thread. */
 interface Ends {
   receive(message: unknown): void;
   lose(cause: unknown): void;
@@ -203,17 +207,17 @@ function startWebWorker(module: WorkerModule, { receive, lose, silence }: Ends):
   };
 }
 
-/** The other end of a thread: its own side of the line to whoever started it. */
+/** A thread's connection to whoever started it. */
 export interface OwnLine {
   post(message: unknown, transfer: readonly ArrayBuffer[]): void;
-  /** To be called once; `listener` gets every message from then on. */
+  /** Call it once; `listener` gets every message from then on. */
   listen(listener: (message: unknown) => void): void;
 }
 
 /**
- * For the module that a thread runs.
+ * The connection, for the module that a thread runs.
  *
- * @throws Error when it is not run in a thread
+ * @throws Error if it is not called in a thread
  */
 export function ownLine(): OwnLine {
   const node = nodeThreads();

@@ -1,22 +1,25 @@
 /**
- * What travels between a pool and its threads. A thread says hello before anything else; after
- * that every request is answered once, and may send news on the way.
+ * The messages between a pool and its threads. A thread first says hello. After that it answers
+ * every request once, and may send news before the answer.
  */
 import { CodedError, type ErrorCode, toCodedError } from '../errors.ts';
 
 export type Request =
   | { readonly id: number; readonly work: unknown }
-  /** The answer to this request is no longer wanted: it should come soon, whatever it says. */
+  /**
+   * The answer to this request is no longer wanted: the thread should answer soon, with whatever it
+   * has.
+   */
   | { readonly cancel: number };
 
 export type Answer =
-  /** The name of the worker: a thread that runs some other module is not used. */
+  /** The worker's name. A thread that runs some other module is not used. */
   | { readonly hello: string }
   | { readonly id: number; readonly news: unknown }
   | { readonly id: number; readonly value: unknown; readonly memoryBytes: number }
   | { readonly id: number; readonly fault: Fault };
 
-/** An error loses its fields on its way between threads. */
+/** An error as data: errors lose their fields between threads. */
 interface Fault {
   readonly code: ErrorCode;
   readonly text: string;
@@ -31,8 +34,8 @@ export const errorOf = ({ code, text }: Fault): CodedError =>
   new CodedError(code, { cause: new Error(text) });
 
 /**
- * A view in a message travels as its buffer: Deno looks at every element of a view that it is to
- * hand over, and takes a second for two megabytes.
+ * A view in a message travels as its buffer: Deno inspects every element of a view that it
+ * transfers, which takes a second for two megabytes.
  */
 interface Flat {
   readonly view: ViewName;
@@ -44,9 +47,9 @@ type ViewName = keyof typeof VIEWS;
 type View = InstanceType<(typeof VIEWS)[ViewName]>;
 
 /**
- * Plain data with every view as its buffer.
+ * Plain data, with every view replaced by its buffer.
  *
- * @param buffers gets every buffer in it, once
+ * @param buffers collects every buffer, once
  */
 export function flatten(value: unknown, buffers: Set<ArrayBuffer> = new Set()): unknown {
   if (typeof value !== 'object' || value === null) return value;

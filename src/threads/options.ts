@@ -1,4 +1,4 @@
-/** What the users of pools may say about threads. */
+/** Options about threads that all pools share. */
 import { type WorkerModule, workerAt } from './host.ts';
 
 /** @throws TypeError, RangeError unless it is an integer from 1 to `most`, or undefined */
@@ -10,13 +10,13 @@ export function checkThreads(threads: unknown, most: number): void {
   }
 }
 
-/** Any page's address: whether a string is a URL does not depend on what it is relative to. */
+/** An arbitrary base: whether a string is a URL does not depend on it. */
 const SOMEWHERE = 'http://localhost/';
 
 /**
- * The module to run: the one at the caller's address, or the one that stands beside our own.
+ * The module to run: at the caller's address, or else the one beside our own module.
  *
- * @throws TypeError, RangeError for what is no address at all
+ * @throws TypeError, RangeError if it is not an address
  */
 export function checkWorkerUrl(workerUrl: unknown, beside: WorkerModule): WorkerModule {
   if (workerUrl === undefined) return beside;
@@ -24,7 +24,7 @@ export function checkWorkerUrl(workerUrl: unknown, beside: WorkerModule): Worker
     throw new TypeError('"workerUrl" expected a string or URL');
   }
   if (typeof workerUrl === 'string' && !URL.canParse(workerUrl, SOMEWHERE)) {
-    throw new RangeError('"workerUrl" is no URL');
+    throw new RangeError('"workerUrl" is not a URL');
   }
   return workerAt(workerUrl);
 }

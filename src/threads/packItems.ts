@@ -1,5 +1,5 @@
 /**
- * How items travel to a thread: as one buffer, handed over, with nothing cloned.
+ * Items travel to a thread as one buffer, which is transferred; nothing is cloned.
  *
  *   u32[0]                  count of items
  *   u32[1]                  count of distinct keys
@@ -8,33 +8,33 @@
  *   ...                     then the bytes: all keys, then signature and message of each item,
  *                           without gaps
  *
- * A key object that several items share travels once, so that the thread can share its preparation.
+ * A key object shared by several items travels once, so that the thread can share its preparation.
  */
 import { InputBytes, isBytes } from '../arguments.ts';
 
-/** Signature, message and key; the key as its bytes, or prepared with its bytes in it. */
+/** Signature, message and key; the key as bytes, or prepared and containing its bytes. */
 export interface PackableItem {
   readonly signature: Uint8Array;
   readonly message: Uint8Array;
   readonly publicKey: Uint8Array | { readonly publicKey: Uint8Array };
 }
 
-/** An item as it comes out at the other end: its bytes are views on one buffer. */
+/** An item as it arrives: its bytes are views of one buffer. */
 export interface UnpackedItem extends PackableItem {
   readonly publicKey: Uint8Array;
 }
 
 const WORD = 4;
 
-/** Bytes of the encoded key of an item, prepared or not. */
+/** The bytes of an item's encoded key, prepared or not. */
 const keyBytes = ({ publicKey }: PackableItem): InputBytes =>
   new InputBytes('publicKey', isBytes(publicKey) ? publicKey : publicKey.publicKey);
 
 /**
  * Packs `items[from..to)`.
  *
- * @param allocate gives a buffer of at least so many bytes, whose content does not matter; left
- *   out: one of just as many
+ * @param allocate returns a buffer of at least so many bytes, with any content. Default: a new
+ *   buffer of exactly that size
  * @returns that buffer, filled from its start
  */
 export function packItems(

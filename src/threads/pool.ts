@@ -1,12 +1,12 @@
 /**
- * Threads beside the calling one. Nothing depends on them: whoever uses a pool can do all of the
- * work without it, and does so where a thread cannot be had or dies.
+ * Threads in addition to the calling one. Nothing depends on them: every user of a pool can do all
+ * of the work without it, and does so if a thread cannot be started or dies.
  *
- *   spread()    jobs that know nothing of each other: whoever is free takes the next one
- *   session()   threads that hold something for one user, and answer step by step
+ *   spread()    independent jobs: whoever is free takes the next one
+ *   session()   threads that keep state for one user, and answer step by step
  *   call()      one piece of work for one thread
  *
- * Threads start with the first work and let the process exit while they are idle.
+ * Threads start with the first work, and let the process exit while they are idle.
  */
 import { CodedError } from '../errors.ts';
 import { deferred } from './deferred.ts';
@@ -15,15 +15,15 @@ import { Spread, type Way } from './spread.ts';
 import { type CallOptions, type Parcel, PoolThread } from './thread.ts';
 
 export interface PoolSettings {
-  /** Threads at most, the calling one not included. */
+  /** The maximum number of threads, not counting the calling one. */
   readonly size: number;
-  /** What the worker calls itself. */
+  /** The name that the worker gives in its hello. */
   readonly name: string;
   readonly module: WorkerModule;
   readonly limits?: ThreadLimits;
-  /** How long a thread's hello is waited for. Milliseconds; default 20,000. */
+  /** How long to wait for a thread's hello. Milliseconds; default 20,000. */
   readonly helloMs?: number;
-  /** A host that has refused so many threads is not asked again. Default 3. */
+  /** After this many refusals the host is not asked again. Default 3. */
   readonly maxRefusals?: number;
 }
 
@@ -31,18 +31,15 @@ export interface PoolSettings {
 export interface SessionThread {
   /** As of its last answer. */
   readonly memoryBytes: number;
-  /** Rejected with `THREAD_LOST`, or with what the session was released with. */
+  /** Rejected with `THREAD_LOST`, or with the error that released the session. */
   call(parcel: Parcel): Promise<unknown>;
 }
 
 export interface Session {
-  /** Tells the sessions of a pool apart. */
+  /** Distinguishes the sessions of a pool. */
   readonly id: number;
   readonly threads: readonly SessionThread[];
-  /**
-   * Ends the session: calls that are not answered yet are rejected with `error`, and every thread
-   * gets `last`.
-   */
+  /** Ends the session: unanswered calls are rejected with `error`, and every thread gets `last`. */
   release(last: Parcel, error?: CodedError): void;
 }
 
@@ -65,12 +62,16 @@ export class ThreadPool {
     return this.#isClosed;
   }
 
-  /** Threads that have started and run. */
+  /** The number of threads that are running. */
   get running(): number {
     return Array.from(this.#threads).filter((thread) => thread.isRunning).length;
   }
 
-  /** Starts threads that are missing, as far as the host allows. @param count how many are of use */
+  /**
+   * Starts the missing threads, as far as the host allows.
+   *
+   * @param count how many can be used
+   */
   start(count = this.size): void {
     const wanted = Math.min(count, this.size);
     while (
@@ -101,7 +102,11 @@ export class ThreadPool {
     return thread;
   }
 
-  /** Resolves when every thread that was started runs or is lost. @returns how many run */
+  /**
+   * Resolves when every started thread is running or lost.
+   *
+   * @returns how many are running
+   */
   async started(): Promise<number> {
     await Promise.allSettled(Array.from(this.#threads, (thread) => thread.greeted()));
     return this.running;
@@ -110,7 +115,7 @@ export class ThreadPool {
   /**
    * Does all jobs.
    *
-   * @param count about how many there are: more threads are not started
+   * @param count about how many there are; no more threads than that are started
    */
   spread<J extends object, R>(
     jobs: Iterator<J, unknown>,
@@ -142,7 +147,7 @@ export class ThreadPool {
   }
 
   /**
-   * Asks one thread, which is started if there is none.
+   * Asks one thread, and starts it if there is none.
    *
    * @returns its answer; rejected with its error, or `THREAD_LOST`, or `ABORTED` once closed
    */
@@ -150,7 +155,9 @@ export class ThreadPool {
     return this.#one().call(parcel, options);
   }
 
-  /** Resolves when a thread runs; rejected with `THREAD_LOST`, whose cause says why none does. */
+  /**
+   * Resolves when a thread is running; rejected with `THREAD_LOST`, whose cause says why none is.
+   */
   async ready(): Promise<void> {
     await this.#one().greeted();
   }
@@ -167,7 +174,7 @@ export class ThreadPool {
     }
   }
 
-  /** Ends the threads; work in them is rejected with `ABORTED`. Resolves when they are gone. */
+  /** Ends the threads; their work is rejected with `ABORTED`. Resolves when they have ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(Array.from(this.#threads, (thread) => thread.end(closed())));

@@ -1,16 +1,18 @@
-/** The other end of a pool's thread: the module that it runs calls `serveThread` once. */
+/**
+ * The worker's end of a pool's thread: the module that the thread runs calls `serveThread` once.
+ */
 import { CodedError } from '../errors.ts';
 import { ownLine } from './host.ts';
 import { type Answer, faultOf, flatten, type Request, unflatten } from './messages.ts';
 
 export interface WorkContext {
-  /** Aborted when the answer is no longer wanted. */
+  /** Aborted if the answer is no longer wanted. */
   readonly signal: AbortSignal;
-  /** Sends news on the way to the answer. */
+  /** Sends news before the answer. */
   tell(news: unknown): void;
 }
 
-/** Has its signal made when it is asked for: most work is done in one go and never asks. */
+/** Creates its signal on demand: most work is done in one go and never asks for it. */
 class Context implements WorkContext {
   readonly tell: (news: unknown) => void;
   #controller: AbortController | undefined;
@@ -32,12 +34,12 @@ class Context implements WorkContext {
 
 /**
  * Says hello, and answers every request from then on. Buffers and whole views in an answer are
- * handed over.
+ * transferred.
  *
- * @param name what the pool knows this worker by
- * @param perform does the work; requests whose work is not awaited are done in their order
- * @param memoryBytes told with every answer
- * @throws Error when it is not run in a thread
+ * @param name the name by which the pool knows this worker
+ * @param perform does the work; synchronous work is done in the order of the requests
+ * @param memoryBytes reported with every answer
+ * @throws Error if it is not called in a thread
  */
 export function serveThread(
   name: string,
@@ -45,7 +47,7 @@ export function serveThread(
   memoryBytes: () => number = () => 0,
 ): void {
   const line = ownLine();
-  /** Requests whose work is awaited. */
+  /** Requests with asynchronous work. */
   const running = new Map<number, Context>();
   const post = (answer: Answer, buffers: Iterable<ArrayBuffer> = []): void =>
     line.post(answer, [...buffers]);

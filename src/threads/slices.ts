@@ -1,8 +1,8 @@
-/** Long work of the calling thread in slices, so that its host stays responsive. */
+/** Divides long work of the calling thread into slices, so that its host stays responsive. */
 import { CodedError } from '../errors.ts';
 import { yieldToHost } from './yieldToHost.ts';
 
-/** Work for about this long before other work of the thread gets its turn. */
+/** The length of a slice; after it, other work of the thread gets its turn. */
 const SLICE_MS = 10;
 
 export class Slices {
@@ -16,7 +16,11 @@ export class Slices {
     this.#show = show;
   }
 
-  /** To be called often. @throws CodedError `ABORTED` when the signal says so */
+  /**
+   * Call it often: it ends a slice when its time is up.
+   *
+   * @throws CodedError `ABORTED` if the signal is aborted
+   */
   async pause(): Promise<void> {
     throwIfAborted(this.#signal);
     if (performance.now() < this.#end) return;
@@ -27,7 +31,7 @@ export class Slices {
   }
 }
 
-/** @throws CodedError `ABORTED` when the signal says so */
+/** @throws CodedError `ABORTED` if the signal is aborted */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new CodedError('ABORTED', { cause: signal.reason });
 }

@@ -1,28 +1,28 @@
 /**
- * Jobs that know nothing of each other, done by whoever is free: threads as soon as they run, and
- * the calling one. A job whose thread is lost is done again.
+ * Independent jobs, done by whoever is free: threads as soon as they are running, and the calling
+ * thread. A job whose thread is lost is done again.
  */
 import { CodedError } from '../errors.ts';
 import type { Parcel, PoolThread } from './thread.ts';
 
 export interface Way<J, R> {
-  /** The job as a thread is asked for it. */
+  /** The request that asks a thread for the job. */
   readonly parcel: (job: J) => Parcel;
-  /** Does it here, and lets other work of this thread run meanwhile. */
+  /** Does the job in this thread, and lets its other work run meanwhile. */
   readonly local: (job: J) => Promise<R>;
-  /** Gets each result once, in the order in which the jobs are done. */
+  /** Gets each result once, in the order in which the jobs finish. */
   readonly onDone: (job: J, result: R) => void;
   readonly signal?: AbortSignal | undefined;
-  /** Whether this thread works only while no other does. */
+  /** Whether this thread works only while no other thread does. */
   readonly isSpare?: boolean;
 }
 
 export class Spread<J extends object, R> {
   readonly #jobs: Iterator<J, unknown>;
   readonly #way: Way<J, R>;
-  /** Jobs of lost threads. */
+  /** Jobs of lost threads, to be done again. */
   readonly #again: J[] = [];
-  /** Loops that give jobs to threads, and jobs that threads have. */
+  /** The numbers of loops that feed threads, and of jobs that threads are working on. */
   #loops = 0;
   #given = 0;
   #fault: { readonly error: unknown } | undefined;
@@ -37,8 +37,8 @@ export class Spread<J extends object, R> {
   /**
    * Does all jobs.
    *
-   * @throws CodedError `ABORTED` when the signal says so; what a job or a callback throws, here or
-   *   in a thread
+   * @throws CodedError `ABORTED` if the signal is aborted; whatever a job or a callback throws,
+   *   here or in a thread
    */
   async run(threads: Iterable<PoolThread>): Promise<void> {
     const { signal, isSpare = false } = this.#way;
@@ -82,7 +82,7 @@ export class Spread<J extends object, R> {
     return next.done ? undefined : next.value;
   }
 
-  /** Gives jobs to a thread from its hello on: one in work, one waiting. */
+  /** Feeds a thread from its hello on: one job running, one waiting. */
   #employ(thread: PoolThread): void {
     const feed = (): void => {
       for (let i = 0; i < 2; i++) void this.#feed(thread);
@@ -107,7 +107,7 @@ export class Spread<J extends object, R> {
     }
   }
 
-  /** @throws what the thread answers with, but for its loss */
+  /** @throws the fault that the thread reports; a lost thread does not throw */
   async #give(thread: PoolThread, job: J): Promise<void> {
     this.#given++;
     try {

@@ -1,25 +1,27 @@
-/** One thread of a pool: its start, what it is asked, and its end. */
+/** One thread of a pool: its start, its requests, and its end. */
 import { CodedError } from '../errors.ts';
 import { deferred } from './deferred.ts';
 import { type HostThread, startThread, type ThreadLimits, type WorkerModule } from './host.ts';
 import { type Answer, errorOf, flatten, type Request, unflatten } from './messages.ts';
 
-/** Work for a thread: plain data, and the buffers in it that are handed over instead of copied. */
+/**
+ * Work for a thread: plain data, and those of its buffers that are transferred instead of copied.
+ */
 export interface Parcel {
   readonly work: unknown;
   readonly transfer?: readonly ArrayBuffer[];
 }
 
 export interface CallOptions {
-  /** Gets what the worker tells on the way to its answer. */
+  /** Gets the worker's news before its answer. */
   readonly onNews?: (news: unknown) => void;
   /** Tells the worker that its answer is no longer wanted. */
   readonly signal?: AbortSignal;
-  /** A worker that has not answered so long after `signal` is ended. Milliseconds. */
+  /** The worker is ended if it has not answered this long after `signal`. Milliseconds. */
   readonly graceMs?: number;
 }
 
-/** A thread that has not said hello after so long will not. */
+/** A thread that has not said hello by then never will. */
 const HELLO_MS = 20_000;
 
 interface Pending {
@@ -29,11 +31,11 @@ interface Pending {
 }
 
 export interface ThreadSettings {
-  /** What the worker calls itself in its hello. */
+  /** The name that the worker gives in its hello. */
   readonly name: string;
   readonly module: WorkerModule;
   readonly limits?: ThreadLimits | undefined;
-  /** How long its hello is waited for. Milliseconds; default 20,000. */
+  /** How long to wait for its hello. Milliseconds; default 20,000. */
   readonly helloMs?: number | undefined;
   readonly onLost: (thread: PoolThread) => void;
 }
@@ -42,7 +44,7 @@ export class PoolThread {
   readonly #settings: ThreadSettings;
   readonly #host: HostThread;
   readonly #pending = new Map<number, Pending>();
-  /** Requests that wait for the hello: a module that is still loading may not hear them. */
+  /** Requests that wait for the hello: a module that is still loading may miss them. */
   readonly #early: { readonly request: Request; readonly transfer: readonly ArrayBuffer[] }[] = [];
   readonly #hello = deferred<void>();
   #helloTimer: ReturnType<typeof setTimeout>;
@@ -54,10 +56,10 @@ export class PoolThread {
   isSilent = false;
   /** Whether it has ever answered. */
   hasAnswered = false;
-  /** Bytes that its worker says it holds, as of its last answer. */
+  /** Bytes of memory that the worker reported with its last answer. */
   memoryBytes = 0;
 
-  /** @throws Error of the host when it refuses a thread */
+  /** @throws Error of the host if it refuses a thread */
   constructor(settings: ThreadSettings) {
     this.#settings = settings;
     this.#host = startThread(
@@ -69,8 +71,8 @@ export class PoolThread {
       settings.limits,
     );
     const { helloMs = HELLO_MS } = settings;
-    // In two halves: where this thread was busy all the time, a hello that has come is read
-    // between the two.
+    // In two halves: if this thread was busy all the time, a hello that has arrived is read between
+    // them.
     this.#helloTimer = idleTimer(() => {
       this.#helloTimer = idleTimer(() => {
         this.isSilent = true;
@@ -80,17 +82,17 @@ export class PoolThread {
     }, helloMs / 2);
   }
 
-  /** Whether it has said hello and still runs. */
+  /** Whether it has said hello and is still running. */
   get isRunning(): boolean {
     return this.#isRunning;
   }
 
-  /** Resolves when the thread has said hello; rejected with `THREAD_LOST` if it never will. */
+  /** Resolves when the thread has said hello; rejected with `THREAD_LOST` if it never does. */
   get hello(): Promise<void> {
     return this.#hello.promise;
   }
 
-  /** The same, keeping the process alive meanwhile. */
+  /** The same, but keeps the process alive meanwhile. */
   async greeted(): Promise<void> {
     this.#waiting++;
     this.#hold();
@@ -102,7 +104,7 @@ export class PoolThread {
     }
   }
 
-  /** @returns what the worker answers; rejected with its error, or `THREAD_LOST` */
+  /** @returns the worker's answer; rejected with its error, or `THREAD_LOST` */
   call({ work, transfer = [] }: Parcel, options: CallOptions = {}): Promise<unknown> {
     if (this.#lost !== undefined) return Promise.reject(this.#lost);
     const { onNews, signal, graceMs } = options;
@@ -147,7 +149,7 @@ export class PoolThread {
     try {
       this.#host.post(request, transfer);
     } catch (cause) {
-      // What cannot travel harms nobody else.
+      // A message that cannot be sent fails alone.
       if ('id' in request) this.#settle(request.id)?.reject(new CodedError('INTERNAL', { cause }));
     }
   }
@@ -156,7 +158,7 @@ export class PoolThread {
     if (this.#lost === undefined) this.#host.hold(this.#pending.size + this.#waiting > 0);
   }
 
-  /** Ends the thread; what it was asked for is rejected. Resolves when the thread is gone. */
+  /** Ends the thread and rejects its requests. Resolves when the thread has ended. */
   async end(error: CodedError): Promise<void> {
     if (this.#lost !== undefined) return;
     this.#lost = error;
@@ -189,7 +191,7 @@ export class PoolThread {
     pending?.resolve(unflatten(answer.value));
   }
 
-  /** Takes a request off the list. */
+  /** Removes a request from the list. */
   #settle(id: number): Pending | undefined {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
@@ -210,7 +212,7 @@ export class PoolThread {
   }
 }
 
-/** A timer that does not keep the process alive, where timers do. */
+/** A timer that does not keep the process alive. */
 function idleTimer(run: () => void, ms: number): ReturnType<typeof setTimeout> {
   const timer = setTimeout(run, ms);
   (timer as { unref?: () => void }).unref?.();

@@ -1,6 +1,6 @@
 /**
- * Lets other work of the thread run. A timer would wait for a millisecond or four; it is used where
- * the host has no message channels.
+ * Lets other work of the thread run. A timer would wait for one to four milliseconds; it is used
+ * only if the host has no message channels.
  */
 export function yieldToHost(): Promise<void> {
   if (typeof MessageChannel !== 'function') {

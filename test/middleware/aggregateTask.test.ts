@@ -8,11 +8,12 @@ import { type BlobStore, newInputKey } from '../../src/middleware/blobs/blobStor
 import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
 import { memoryStore } from '../../src/middleware/stores/memory.ts';
 import type { TaskStore } from '../../src/middleware/stores/taskStore.ts';
-import { isFinal, type Task, type TaskProgress } from '../../src/middleware/task.ts';
+import type { Task, TaskProgress } from '../../src/middleware/task.ts';
 import { type Aggregator, createAggregator } from '../../src/middleware/tasks/aggregateTask.ts';
 import { createRunner, type Runner, type RunnerEvent } from '../../src/middleware/tasks/runner.ts';
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
-import { formatTaskFile, type TaskItem, toTriple } from '../../src/wire/taskFile.ts';
+import { isFinal } from '../../src/wire/taskStates.ts';
+import { formatTaskFile, type TaskItem, toTriple } from '../../src/wire/triple.ts';
 import { BLOCK, ruined, type WatchedWorkers, watchWorkers } from '../threads/workers.ts';
 import { makeItems } from './triples.ts';
 

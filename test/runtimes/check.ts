@@ -1,8 +1,9 @@
 /**
- * One check of the whole library for every runtime: plain ECMAScript and web-standard globals, no test framework.
+ * One check of the whole library for every runtime: plain ECMAScript and web-standard globals, no
+ * test framework.
  *
  * Its known answers are the hashes of a few keys and signatures that @noble/post-quantum computed
- * (`nobleAnswers` in runtimes.test.ts makes them again).
+ * (`nobleAnswers` in runtimes.long.test.ts makes them again).
  */
 import {
   aggregate,
@@ -22,7 +23,10 @@ import {
 } from '../../src/falcon/index.ts';
 
 export interface Report {
-  /** SHA-256 of the keys and signatures of `checkInputs`, by set, for each build of the module that this engine runs. */
+  /**
+   * SHA-256 of the keys and signatures of `checkInputs`, by set, for each build of the module that
+   * this engine runs.
+   */
   answers: Partial<Record<ModuleName, Record<string, string>>>;
   /** SHA-256 of small proofs, by parameter sets. */
   proofs: Record<string, string>;
@@ -36,7 +40,9 @@ export interface Report {
 
 const FORMATS: readonly SignatureFormat[] = ['compressed', 'padded', 'constantTime'];
 
-/** Seeds and messages, from a small generator that needs nothing of the host (xorshift, 32 bits). */
+/**
+ * Seeds and messages, from a small generator that needs nothing of the host (xorshift, 32 bits).
+ */
 export function* checkInputs(): Generator<{
   seed: Uint8Array;
   message: Uint8Array;

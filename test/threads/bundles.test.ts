@@ -1,6 +1,6 @@
 /**
- * Bundles that esbuild makes, run in Node: without the workers' files the calling thread answers, with
- * them there are threads. Other bundlers are tried by the bundlers' own tests.
+ * Bundles that esbuild makes, run in Node: without the workers' files the calling thread answers,
+ * with them there are threads. Other bundlers are tried by the bundlers' own tests.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build, type Format } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SHORT_RUN } from '../support/run.ts';
 
 const src = fileURLToPath(new URL('../../src/', import.meta.url));
 const WORKERS = {
@@ -80,7 +81,9 @@ const alone = { ...answered, verify: 0, aggregate: 1 };
 const threaded = { ...answered, verify: 2, aggregate: 2 };
 const app = (): Record<string, string> => ({ app: join(folder, 'app.js') });
 
-describe.each(['esm', 'cjs', 'iife'] as const)('%s', (format) => {
+const FORMATS: readonly Format[] = SHORT_RUN ? ['esm'] : ['esm', 'cjs', 'iife'];
+
+describe.each(FORMATS)('%s', (format) => {
   test('without the workers, and with them at an address of their own', async () => {
     const outdir = await bundle(format, format, app());
     const file = format === 'esm' ? 'app.js' : 'app.cjs';

@@ -1,6 +1,6 @@
 /**
- * Module of an aggregate's threads: each holds a share of every proof it takes part in, and keeps its
- * memory for the next one.
+ * Module of an aggregate's threads: each holds a share of every proof it takes part in, and keeps
+ * its memory for the next one.
  */
 import { falcon512 } from '../../falcon/index.ts';
 import { serveThread } from '../../threads/serve.ts';

@@ -1,12 +1,12 @@
-/** What the threads of an aggregate can be asked for, and how it travels. */
+/** The requests to the threads of an aggregate, and their encoding as messages. */
 import { packItems, unpackItems } from '../../threads/packItems.ts';
 import type { Parcel } from '../../threads/thread.ts';
 import type { FoldJob, SectionItem, StepInput, StepName } from '../proof/index.ts';
 
-/** What these threads call themselves. */
+/** The name that these threads give in their hello. */
 export const AGGREGATE_WORKER = 'falconry aggregate';
 
-/** What a thread can be asked for. */
+/** A request to a thread. */
 export type Work =
   /** a step of the share that the thread holds for a proof */
   | {

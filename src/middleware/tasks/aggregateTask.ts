@@ -1,13 +1,13 @@
 /**
- * What is done with one task of kind 'aggregate':
- *
+ * Performs a task of kind 'aggregate':
  *   task file ─▶ read ─▶ verify every signature ─▶ aggregate ─▶ result file
- *                            └─▶ any invalid item: failed, with every one of them, nothing is proved
+ *                            └─▶ any invalid item: failed, all are listed, nothing is proved
  *
- * Everything that costs time happens in one worker thread, which stays from task to task, and in the
- * threads that it keeps: `threads` in all. One task at a time is worked on there: it gets all
- * threads, and memory holds one proof; the file of the next one is fetched meanwhile. A result's blob
- * key belongs to one attempt: doing the same task twice at once, after a lost lease, harms nothing.
+ * All expensive work happens in one worker thread, which is kept from task to task, and in the
+ * threads that it keeps: `threads` in all. It works on one task at a time, so that the task gets
+ * all threads and memory holds one proof; the file of the next task is fetched meanwhile. A
+ * result's blob key belongs to one attempt, so it does no harm if the same task runs twice at once
+ * after a lost lease.
  */
 import type { AggregateFormatOption, Statement } from '../../aggregate/index.ts';
 import { CodedError, isCodedError } from '../../errors.ts';
@@ -29,14 +29,14 @@ import {
 
 export interface AggregatorOptions {
   readonly blobs: BlobStore;
-  /** Worker threads in all. */
+  /** The total number of worker threads. */
   readonly threads: number;
-  /** Format of the aggregates. */
+  /** The format of the aggregates. */
   readonly format: AggregateFormatOption;
   readonly maxSignatures: number;
   readonly maxDigestBytes: number;
   readonly maxInputBytes: number;
-  /** A worker that goes on for so long with a task that was stopped is ended. Default 1000 ms. */
+  /** A worker that does not stop a task within this time is ended. Default 1000 ms. */
   readonly stopMs?: number;
 }
 
@@ -45,39 +45,43 @@ export interface Aggregator {
   /**
    * Starts the worker thread.
    *
-   * @throws CodedError `NO_WORKER` when it cannot be started
+   * @throws CodedError `NO_WORKER` if it cannot be started
    */
   start(): Promise<void>;
   /**
-   * Whether an aggregate holds for these statements; on the worker thread, between slices of a task.
+   * Whether an aggregate is valid for these statements; checked on the worker thread, between
+   * slices of a task.
    *
-   * @throws CodedError `OVERLOADED` when too many wait already, `THREAD_LOST`
+   * @throws CodedError `OVERLOADED` if too many are waiting already, `THREAD_LOST`
    */
   judge(aggregate: Uint8Array, statements: readonly Statement[]): Promise<boolean>;
-  /** Ends the threads; tasks in work are rejected. */
+  /** Ends the threads; running tasks are rejected. */
   close(): Promise<void>;
 }
 
-/** What an aggregate pool takes at most. */
+/** The maximum of an aggregate pool. */
 const MAX_THREADS = 64;
 
-/** Judgements that may wait; one more is refused. */
+/** The maximum number of waiting judgements; further ones are refused. */
 const MAX_JUDGEMENTS = 64;
 
-/** What a bundler leaves behind is a service without the file of its worker. */
+/** The usual cause: a bundler has left the worker's file behind. */
 const NO_WORKER_TEXT =
   'The worker thread of the service cannot be started. If falconry has been bundled, keep it out ' +
   "of the bundle: serverExternalPackages: ['falconry'] in Next, external in other bundlers";
 
-/** Heap of the thread: what it needs anyway, and so many times the largest task file. */
+/** The heap of the thread: a base, plus this many times the largest task file. */
 const HEAP_MB = 256;
 const HEAP_FACTOR = 8;
 const MIB = 1024 * 1024;
 
-/** A result file is as long as the batch makes it; this stops a fault of ours from filling the disk. */
+/**
+ * Result files are limited by the size of the batch; this keeps a fault of ours from filling the
+ * disk.
+ */
 const MAX_RESULT_BYTES = 256 * 1024 * 1024;
 
-/** Makes the handler and the threads that it works with; no thread starts before `start`. */
+/** Creates the handler and its threads; no thread starts before `start`. */
 export function createAggregator(options: AggregatorOptions): Aggregator {
   const { blobs, format, maxSignatures, maxDigestBytes, maxInputBytes, stopMs = 1000 } = options;
   const threads = Math.min(options.threads, MAX_THREADS);
@@ -139,14 +143,14 @@ function openWorker(maxInputBytes: number): ThreadPool {
     size: 1,
     name: TASK_WORKER,
     module: workerBeside(import.meta.url, 'taskWorker'),
-    // A file that blows up in memory takes its thread down (THREAD_LOST), and not the process.
+    // A file that exhausts the heap takes down its thread (THREAD_LOST), not the process.
     limits: { maxOldGenerationSizeMb: HEAP_MB + HEAP_FACTOR * Math.ceil(maxInputBytes / MIB) },
     maxRefusals: Number.POSITIVE_INFINITY,
   });
 }
 
 /**
- * One task in the worker thread, its news on their way to the store.
+ * Runs one task in the worker thread and passes its news to the store.
  *
  * @throws TaskFailure as the worker says, CodedError `THREAD_LOST`; the signal's reason once the
  *   worker has stopped
@@ -161,7 +165,7 @@ async function workOn(
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   let total = 0;
-  /** What is written to the store, in order; a refusal stops the worker. */
+  /** The writes to the store, in order; a refusal stops the worker. */
   let written = Promise.resolve();
   const write = (step: () => Promise<void>): void => {
     written = written.then(step);
@@ -193,7 +197,11 @@ async function workOn(
   }
 }
 
-/** What the worker answered. @throws TaskFailure */
+/**
+ * The worker's answer.
+ *
+ * @throws TaskFailure
+ */
 function outcomeOf<T extends Answer>(answer: unknown): T {
   const answered = answer as Answer;
   if (!('failure' in answered)) return answered as T;
@@ -208,14 +216,14 @@ function judgeParcel(
 ): Parcel {
   const signature = new Uint8Array(0);
   const packed = packItems(statements.map((statement) => ({ ...statement, signature })));
-  // The caller keeps the aggregate: it is copied on its way.
+  // The caller keeps the aggregate, so it is copied.
   const work: Work = { kind: 'judge', aggregate: whole(aggregate), statements: packed, threads };
   return { work, transfer: [packed] };
 }
 
 /**
- * Runs one body at a time, in the order of the calls; one whose signal is aborted while it waits is
- * rejected at once and not run.
+ * Runs one body at a time, in the order of the calls. If a signal is aborted while its body waits,
+ * the call is rejected at once and the body does not run.
  */
 function turns(): <T>(signal: AbortSignal | undefined, body: () => Promise<T>) => Promise<T> {
   let last: Promise<void> = Promise.resolve();
@@ -237,7 +245,7 @@ async function fetchFile(blobs: BlobStore, task: Task, maxBytes: number): Promis
   return whole(bytes);
 }
 
-/** Trouble of the blob store is no fault of the task: it is tried again. */
+/** A failure of the blob store is not the task's fault: the task is tried again. */
 async function stored<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -247,7 +255,7 @@ async function stored<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The bytes as a buffer of their own, which can be handed over. */
+/** The bytes as a buffer of their own, which can be transferred. */
 function whole(bytes: Uint8Array): ArrayBuffer {
   const own = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;
   return own ? (bytes.buffer as ArrayBuffer) : bytes.slice().buffer;

@@ -1,7 +1,7 @@
 /**
- * What the service's worker thread does: reads, verifies and proves one task after the other, and
- * judges aggregates in between. It never touches a store. It has a pool of further threads, which it
- * keeps from task to task.
+ * The work of the service's worker thread: reads, verifies and proves one task after another, and
+ * judges aggregates in between. It never touches a store. It has a pool of further threads, which
+ * it keeps from task to task.
  */
 import {
   type AggregatePool,
@@ -17,8 +17,8 @@ import {
   type ShapeFault,
   shapeError,
   type TaskFileLimits,
-  type TaskItem,
 } from '../../wire/taskFile.ts';
+import type { TaskItem } from '../../wire/triple.ts';
 import { parseStrictJson } from '../http/strictJson.ts';
 import { TaskFailure } from '../task.ts';
 import type {
@@ -32,21 +32,23 @@ import type {
   Work,
 } from './taskWork.ts';
 
-/** Commas and brackets of a task file for each item: a triple has 4; unknown fields may be there. */
+/**
+ * Allowed commas and brackets of a task file per item: a triple has 4, and may have unknown fields.
+ */
 const TOKENS_PER_ITEM = 16;
 const SPARE_TOKENS = 1024;
 
-/** Faults told in full; `total` says how many there are. */
+/** Faults reported in full; `total` says how many there are. */
 const SHOWN_FAULTS = 100;
 
-/** The threads and the memory of the last task are kept for so long. */
+/** The threads and the memory of the last task are kept this long. */
 const IDLE_MS = 60_000;
 
 let pool: AggregatePool | undefined;
 let users = 0;
 let idleTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Lends the pool, which is let go of when nobody has used it for a while. */
+/** Lends the pool, which is released when it has been idle for a while. */
 async function withPool<T>(threads: number, use: (pool: AggregatePool) => Promise<T>): Promise<T> {
   pool ??= createAggregatePool({ threads });
   users++;
@@ -64,7 +66,7 @@ async function withPool<T>(threads: number, use: (pool: AggregatePool) => Promis
   }
 }
 
-/** @returns what was made, or why it was not */
+/** @returns the result, or the failure */
 export async function performTask(work: Work, context: WorkContext): Promise<Answer> {
   try {
     return work.kind === 'judge' ? await judge(work) : await aggregate(work, context);
@@ -73,7 +75,7 @@ export async function performTask(work: Work, context: WorkContext): Promise<Ans
   }
 }
 
-/** An error as data, since an error loses its fields on its way between threads. */
+/** An error as data: errors lose their fields between threads. */
 function failureOf(error: unknown): Failure {
   const coded = toCodedError(error);
   const { code, message, invalid } = coded;
@@ -100,7 +102,7 @@ async function aggregate(work: AggregateWork, { signal, tell }: WorkContext): Pr
   const readMs = performance.now();
   let verifiedMs = 0;
   const onProgress = ({ phase, done, total }: AggregateProgress): void => {
-    // The last word of the phase: every signature is valid.
+    // The end of the phase: every signature is valid.
     if (phase === 'verifying' && done === total && verifiedMs === 0) {
       verifiedMs = performance.now();
       report({ verified: true });
@@ -124,7 +126,7 @@ async function aggregate(work: AggregateWork, { signal, tell }: WorkContext): Pr
   };
 }
 
-/** @throws TaskFailure that names what is wrong with the file */
+/** @throws TaskFailure that says what is wrong with the file */
 function read({ file, limits }: AggregateWork): TaskItem[] {
   const { items, faults } = checkTriples(parse(new Uint8Array(file), limits), limits);
   if (faults) throw shapeFailure(faults);

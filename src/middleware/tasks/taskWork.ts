@@ -1,12 +1,12 @@
 /**
- * What travels between the service and its worker thread. Bytes travel as buffers, which are handed
- * over.
+ * The messages between the service and its worker thread. Bytes travel as buffers, which are
+ * transferred.
  */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
 import type { TaskFileLimits } from '../../wire/taskFile.ts';
 import type { TaskError } from '../task.ts';
 
-/** What the thread calls itself. */
+/** The name that the thread gives in its hello. */
 export const TASK_WORKER = 'falconry tasks';
 
 /** A task file to be read, verified and aggregated. Answered by {@link Made} or a failure. */
@@ -18,7 +18,7 @@ export interface AggregateWork {
   readonly format: AggregateFormatOption;
   /** Threads to work with, this one included. */
   readonly threads: number;
-  /** What it took to fetch the file; counts as part of reading it. */
+  /** The time that fetching the file took; counts as part of reading it. */
   readonly fetchMs: number;
 }
 
