@@ -75,11 +75,8 @@ export function signedItem(set: SetName, number: number, kind: SaltKind = 'rando
   return item;
 }
 
-export const signedItems = (
-  set: SetName,
-  count: number,
-  kind: SaltKind = 'random',
-): SignedItem[] => Array.from({ length: count }, (_, number) => signedItem(set, number, kind));
+export const signedItems = (set: SetName, count: number, kind: SaltKind = 'random'): SignedItem[] =>
+  Array.from({ length: count }, (_, number) => signedItem(set, number, kind));
 
 const bigEndian = (value: number, length: number): Uint8Array =>
   Uint8Array.from({ length }, (_, i) => Math.floor(value / 256 ** (length - 1 - i)) % 256);

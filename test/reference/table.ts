@@ -1,9 +1,7 @@
 /** The published parameter table, `vectors/table.json`, and its hash: docs/protocol.md, section 3. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-
-type LevelRow = readonly (number | readonly number[] | readonly (readonly number[])[])[];
-export type TableRow = readonly [set: number, bucket: number, levels: readonly LevelRow[]];
+import type { TableRow } from './tableRow.ts';
 
 const file = new URL('../../vectors/table.json', import.meta.url);
 

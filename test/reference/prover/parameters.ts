@@ -13,16 +13,19 @@ export interface Shape {
 /** The numbers of a level in the table, without n. */
 type Numbers<Names extends string> = Readonly<Record<Names, number>>;
 type OrdinaryNumbers = Numbers<
-  'f' | 'b' | 'fu' | 'bu' | 'fg' | 'bg' | 'kappa' | 'kappa1' | 'cut' | 'inSq' | 'outSq' | 'kY'
+  'f' | 'b' | 'fu' | 'bu' | 'fg' | 'bg' | 'kappa' | 'kappa1' | 'cut' | 'inSq' | 'outSq' | 'tY'
 >;
-type TailNumbers = Numbers<'kappa' | 'cut' | 'inSq' | 'outSq' | 'kY' | 'kZ' | 'kE'>;
+type TailNumbers = Numbers<'kappa' | 'cut' | 'inSq' | 'outSq' | 'tY' | 'tE'>;
 
 export interface Ordinary extends Shape, OrdinaryNumbers {
   readonly m: number;
 }
 
 export interface Tail extends Shape, TailNumbers {
-  readonly kG: readonly number[];
+  /** the index of the code of every column of z */
+  readonly tZ: readonly number[];
+  /** that of g of every pair but the last */
+  readonly tG: readonly number[];
 }
 
 export interface Parameters {
