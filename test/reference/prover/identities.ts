@@ -165,8 +165,9 @@ export function ordinaryIdentities(shown: ShownOrdinary, level: number): Record<
         return equal(sum([value, e[row] ?? ZERO]), hat[row]!);
       }),
     ),
-    'blocks are all of v': blocks.reduce((at, { from, count }) => (at === from ? at + count : -1), 0)
-      === vT.length + vG.length + vH.length,
+    'blocks are all of v':
+      blocks.reduce((at, { from, count }) => (at === from ? at + count : -1), 0) ===
+      vT.length + vG.length + vH.length,
     cut: v
       .slice(m - (cut > 0 ? blocks.length * kappa1 : 0))
       .every(
