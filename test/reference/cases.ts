@@ -1,19 +1,10 @@
-/**
- * Whole aggregates with their lists and verdicts, for any verifier:
- *
- *   node test/reference/cases.ts DIRECTORY
- *
- * writes table.json and cases.json, an array of {name, task, aggregate, valid}. A task is the array
- * of a task file; all bytes are hexadecimal.
- */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+/** Whole aggregates of honest items with their lists, for any verifier. */
 import { hex } from '../support/hex.ts';
 import { headerOf, type SaltKind, type SetName, type SignedItem, signedItem } from './items.ts';
 import { proveReference } from './prover/prove.ts';
 import { tableRow } from './prover/runs.ts';
-import { TABLE, TABLE_HASH } from './table.ts';
+import type { Faults } from './prover/trace.ts';
+import { TABLE_HASH } from './table.ts';
 
 export interface Case {
   readonly name: string;
@@ -38,22 +29,28 @@ export const caseOf = (
   valid,
 });
 
-/** The whole aggregate of items; its body is bound to the header that is given. */
-export function aggregateOf(
-  items: readonly SignedItem[],
-  header: Uint8Array = headerOf(items),
-  tableHash: Uint8Array = TABLE_HASH,
-): Uint8Array {
+export interface Lies {
+  /** what the aggregate begins with, and its body is bound to */
+  readonly header?: Uint8Array;
+  readonly tableHash?: Uint8Array;
+  /** for this many items */
+  readonly rowFor?: number;
+  readonly faults?: Faults;
+}
+
+/** The whole aggregate of items, honest but for these lies. */
+export function aggregateOf(items: readonly SignedItem[], lies: Lies = {}): Uint8Array {
+  const { header = headerOf(items), tableHash = TABLE_HASH, rowFor, faults = {} } = lies;
   const sections = (['falcon512', 'falcon1024'] as const).flatMap((set) => {
     const own = items.filter((item) => item.set === set);
     if (own.length === 0) return [];
-    const row = tableRow(set, own.length);
-    return [proveReference({ set, row, tableHash, header, items: own })];
+    const row = tableRow(set, rowFor ?? own.length);
+    return [proveReference({ set, row, tableHash, header, items: own, faults })];
   });
   return Uint8Array.from(Buffer.concat([header, ...sections]));
 }
 
-const list = (set: SetName, count: number, kind?: SaltKind): SignedItem[] =>
+export const list = (set: SetName, count: number, kind?: SaltKind): SignedItem[] =>
   Array.from({ length: count }, (_, number) => signedItem(set, number, kind));
 
 /** Proofs of honest items: both sets, mixed, and every coding of salts. */
@@ -85,14 +82,14 @@ export function* goodCases(): Generator<Case> {
   ]);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const directory = process.argv[2];
-  if (directory === undefined) throw new RangeError('which directory?');
-  const cases: Case[] = [];
-  writeFileSync(join(directory, 'table.json'), JSON.stringify(TABLE));
-  for (const made of goodCases()) {
-    cases.push(made);
-    writeFileSync(join(directory, 'cases.json'), JSON.stringify(cases, null, 1));
-    console.log(`${made.name}: ${made.aggregate.length / 2} bytes`);
+/** More levels: the smallest buckets with three and four. */
+export function* largeCases(): Generator<Case> {
+  for (const [set, count] of [
+    ['falcon512', 17],
+    ['falcon512', 33],
+    ['falcon1024', 17],
+  ] as const) {
+    const items = list(set, count, { version: 0 });
+    yield caseOf(`${set}, ${count} items, constant salts`, items, aggregateOf(items));
   }
 }
