@@ -1,20 +1,13 @@
 /** Runs of the prover for tests: items of a set, a row, and everything that the run shows. */
-import { createHash } from 'node:crypto';
-import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { headerOf, type SetName, signedItems } from '../items.ts';
+import { TABLE, TABLE_HASH } from '../table.ts';
 import type { TableRow } from '../tableRow.ts';
 import { proveReference } from './prove.ts';
 import type { Faults, LevelView, TraceEvent } from './trace.ts';
 
-export const TABLE_HASH = new Uint8Array(
-  createHash('sha256').update(JSON.stringify(TABLE)).digest(),
-);
-
 /** The row of the smallest bucket that holds `count` items. */
 export function tableRow(set: SetName, count: number): TableRow {
-  const row = (TABLE as readonly TableRow[]).find(
-    ([degree, bucket]) => set === `falcon${degree}` && bucket >= count,
-  );
+  const row = TABLE.find(([degree, bucket]) => set === `falcon${degree}` && bucket >= count);
   if (row === undefined) throw new RangeError(`no bucket for ${count} items`);
   return row;
 }
