@@ -4,7 +4,10 @@
  */
 
 /** The numbers of an ordinary level, or of the tail, whose last two entries are lists. */
-export type LevelRow = readonly (number | readonly (number | readonly number[])[])[];
+export type LevelRow = readonly (
+  | number
+  | readonly (number | readonly [columns: number, code: number])[]
+)[];
 /** The degree of Falcon, the bucket, and the levels; the last level is the tail. */
 export type TableRow = readonly [set: 512 | 1024, bucket: number, levels: readonly LevelRow[]];
 

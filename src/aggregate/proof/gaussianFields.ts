@@ -7,7 +7,7 @@ import type { TailLevel } from '../parameters/rows.ts';
 import { type CheckWords, HIGH_REACH, highModel, type Model } from '../gaussianCoder.ts';
 import { DEGREE, PAIRS } from './constants.ts';
 
-/** Consecutive values that share an index; an even number of them. */
+/** Consecutive values that share an index; a multiple of eight. */
 export interface CodedRun {
   readonly count: number;
   readonly code: number;
@@ -51,6 +51,6 @@ export const runsOfLast = ({
 export const countOf = (runs: readonly CodedRun[]): number =>
   runs.reduce((sum, { count }) => sum + count, 0);
 
-/** Bytes of the low bits of all values. */
+/** Bytes of the low bits of all values, which fill them: runs are multiples of eight values. */
 export const lowBytes = (runs: readonly CodedRun[]): number =>
-  Math.ceil(runs.reduce((sum, { count, code }) => sum + count * shiftOf(code), 0) / 8);
+  runs.reduce((sum, { count, code }) => sum + (count / 8) * shiftOf(code), 0);

@@ -27,7 +27,7 @@ export function projectionOf(sent: ArrayLike<number>): number[] {
 
 /**
  * Whether the projections by signs, x_j = 2 y_j - (U + V) and x*_j = 2 y*_j - (V - U), are short
- * enough. Exact while the sum of their squares is below 2^53.
+ * enough. Every square is below 2^53, and so is the bound: a sum that is not exact is beyond it.
  */
 export function isShortProjection(sent: ArrayLike<number>, inSq: number): boolean {
   const odd = (sent[SUMS_AT]! ^ sent[SUMS_AT + 1]!) & 1;

@@ -91,7 +91,7 @@ export class FieldReader {
     return g;
   }
 
-  /** A field in the Gaussian code: high parts, low bits, and zero bits to the end of a byte. */
+  /** A field in the Gaussian code: high parts, then low bits, which fill whole bytes. */
   gaussian(runs: readonly CodedRun[]): Float64Array {
     const bytes = this.#bytes;
     const least = minCodedBytes(runs.map(({ count, code }) => [modelOfCode(code), count]));
@@ -114,9 +114,7 @@ export class FieldReader {
         values[at] = highs[at]! * 2 ** shift + bitsAt(bytes, position, shift);
       }
     }
-    const rest = -position & 7;
-    if (bitsAt(bytes, position, rest) !== 0) throw new Refused();
-    this.at = (position + rest) / 8;
+    this.at = position / 8;
     return values;
   }
 }
