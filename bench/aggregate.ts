@@ -122,7 +122,9 @@ function breakEven(): number {
   const items = deserialize(readFileSync(file)) as BenchItem[];
   for (let count = 1; count <= 2 * BREAK_EVEN.must; count++) {
     const batch = items.slice(0, count);
-    if (estimateProofBytes(batch) < aggregateSync(batch).length) return count;
+    const signatures = batch.map(({ signature }) => decodeSignature(signature) as DecodedSignature);
+    const estimate = estimateProofBytes({ items: batch, signatures });
+    if (estimate < aggregateSync(batch).length) return count;
   }
   return Number.POSITIVE_INFINITY;
 }

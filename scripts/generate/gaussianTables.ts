@@ -1,6 +1,6 @@
 /**
- * Writes `src/aggregate/gaussianTables.gen.ts`: the integer frequencies of the bundle's coder and of
- * the proof's, out of 2^24 each.
+ * Writes `src/aggregate/gaussianTables.gen.ts`: the integer frequencies of the bundle's coder and
+ * of the proof's, out of 2^24 each.
  *
  * Bundle (docs/bundle-format.md, 3.1): for k = 0..2047, with w(k) = exp(-k^2 / (2 sigma^2)) and W =
  * w(0) + 2 (w(1) + .. + w(2047)),

@@ -16,13 +16,7 @@ import {
   encodeSignature,
   shake256,
 } from '../falcon/points.ts';
-import {
-  encodeHeader,
-  formOfKind,
-  kindOf,
-  type ParsedHeader,
-  setOfKind,
-} from './container.ts';
+import { encodeHeader, formOfKind, kindOf, type ParsedHeader, setOfKind } from './container.ts';
 import {
   type CheckWords,
   decodeCoefficients,

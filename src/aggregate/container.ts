@@ -16,9 +16,9 @@
  *    .        .  the body
  *
  * Integers are big-endian. A kind is 3 s + form: s is 0 for Falcon-512 and 1 for Falcon-1024, form
- * is 0 compressed, 1 padded, 2 constant-time. Neighbouring runs differ, and their lengths sum to the
- * count exactly, so a list of kinds, or of salts, has one encoding. A proof keeps no signatures and
- * hence no forms: its kinds are 0 and 3.
+ * is 0 compressed, 1 padded, 2 constant-time. Neighbouring runs differ, and their lengths sum to
+ * the count exactly, so a list of kinds, or of salts, has one encoding. A proof keeps no signatures
+ * and hence no forms: its kinds are 0 and 3.
  */
 import { concat, fromHex } from '../bytes.ts';
 import type { ParameterSet, SignatureFormat } from '../falcon/index.ts';
@@ -41,7 +41,6 @@ const VERSION_AT = 5;
 const STATEMENT_AT = 6;
 const COUNT_AT = STATEMENT_AT + COMMITMENT_BYTES;
 const TABLE_AT = COUNT_AT + 2;
-const RUN_BYTES = 2;
 const LENGTH_BITS = 13;
 
 /** The first bytes of the hash of the parameter table that proofs are made with. */
@@ -128,8 +127,8 @@ export interface ParsedHeader extends BatchHeader {
 }
 
 /**
- * Why bytes are not the start of an aggregate that can be judged: they are none at all (`magic`), of
- * a format, version, table, profile or coding of salts that is not known here, or damaged
+ * Why bytes are not the start of an aggregate that can be judged: they are none at all (`magic`),
+ * of a format, version, table, profile or coding of salts that is not known here, or damaged
  * (`header`). `saltCoding` also says that a salt could have been coded shorter.
  */
 export type HeaderFault =

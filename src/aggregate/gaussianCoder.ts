@@ -117,8 +117,8 @@ export function maxCodedBytes(count: number): number {
 }
 
 /**
- * Writes values from the last one to the first, because the reader reads forwards: `write` is called
- * for the last run of values first.
+ * Writes values from the last one to the first, because the reader reads forwards: `write` is
+ * called for the last run of values first.
  */
 export class CodeWriter {
   readonly #bytes: Uint8Array<ArrayBuffer>;

@@ -223,7 +223,8 @@ export function extractSignatures(
  * The contents of an aggregate's header. Nothing is verified.
  *
  * @throws TypeError if it is not bytes
- * @throws CodedError `BAD_AGGREGATE` if it does not start with a header that can be judged here; the
+ * @throws CodedError `BAD_AGGREGATE` if it does not start with a header that can be judged here;
+ * the
  *   message says why: another version, another parameter table, an unknown profile or coding of
  *   salts, ...
  */

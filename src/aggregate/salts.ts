@@ -108,5 +108,4 @@ function codingOf(salt: Uint8Array, statement: Statement): SaltCoding {
   return equal(salt, derivedSalt(statement)) ? 'derived' : 'explicit';
 }
 
-const setOf = ({ publicKey }: Statement): ParameterSet =>
-  setOfPublicKey(publicKey) ?? 'falcon512';
+const setOf = ({ publicKey }: Statement): ParameterSet => setOfPublicKey(publicKey) ?? 'falcon512';

@@ -174,6 +174,8 @@ describe('container', () => {
     expect(count).toBeGreaterThan(20);
   });
 
+  const otherTable = (at: number): number[] =>
+    Array.from(TABLE_BYTES, (byte, i) => (i === at ? byte ^ 1 : byte));
   const one: ByHand = { count: 3, kinds: [[0, 3]], salts: [[0, 3]], written: 3 };
 
   // biome-ignore format: one case a line
@@ -192,10 +194,10 @@ describe('container', () => {
     ['a proof', 'good', { format: 2 }],
     ['a proof of forms', 'header', { format: 2, kinds: [[1, 3]] }],
     ['a proof with the larger set', 'good', { format: 2, kinds: [[3, 3]] }],
-    ['another table', 'table', { format: 2, table: TABLE_BYTES.map((b, i) => (i === 3 ? b ^ 1 : b)) as unknown as number[] }],
-    ['another table, first byte', 'table', { format: 2, table: TABLE_BYTES.map((b, i) => (i === 0 ? b ^ 1 : b)) as unknown as number[] }],
+    ['another table', 'table', { format: 2, table: otherTable(3) }],
+    ['another table, first byte', 'table', { format: 2, table: otherTable(0) }],
     ['an unknown profile', 'profile', { profiles: [1] }],
-    ['an unknown profile of the second set', 'profile', { kinds: [[0, 1], [3, 2]], profiles: [0, 1] }],
+    ['an unknown profile, second set', 'profile', { kinds: [[0, 1], [3, 2]], profiles: [0, 1] }],
     ['two profiles', 'good', { kinds: [[0, 1], [3, 2]], profiles: [0, 0] }],
     ['an unknown coding', 'saltCoding', { salts: [[3, 3]] }],
     ['two runs of explicit salts', 'saltCoding', { salts: [[0, 1], [0, 2]] }],
@@ -246,7 +248,8 @@ describe('container', () => {
     };
     expect(typeof parseHeader(byHand(most))).toBe('object');
     expect(parseHeader(byHand(most).subarray(0, -1))).toBe('header');
-    const more: ByHand = { ...most, count: MAX_ITEMS + 1, kinds: [[0, MAX_ITEMS], [1, 1]] }; // biome-ignore format: pairs
+    // biome-ignore format: pairs
+    const more: ByHand = { ...most, count: MAX_ITEMS + 1, kinds: [[0, MAX_ITEMS], [1, 1]] };
     expect(parseHeader(byHand(more))).toBe('header');
   });
 

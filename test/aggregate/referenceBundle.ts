@@ -239,14 +239,58 @@ export function referenceBundle(items: readonly Item[], lies: Lies = {}): Uint8A
   return Uint8Array.from([...header, ...sections]);
 }
 
+function claim(held: boolean, what: string): void {
+  if (!held) throw new Error(what);
+}
+
+/** Profiles and salts of a header, from `at` on, and where they end. */
+function readSalts(
+  bytes: Uint8Array,
+  begin: number,
+  kinds: readonly number[],
+  statements: readonly Omit<Item, 'signature'>[],
+): { salts: Uint8Array[]; end: number } {
+  const count = kinds.length;
+  let at = begin;
+  for (const isSmall of [true, false]) {
+    if (kinds.some((kind) => kind < 3 === isSmall)) claim(bytes[at++] === 0, 'a profile');
+  }
+  const codings: { coding: Coding; version: number }[] = [];
+  while (codings.length < count) {
+    const run = 256 * bytes[at]! + bytes[at + 1]!;
+    const coding = CODINGS[run >> 13];
+    const length = (run & 8191) + 1;
+    at += 2;
+    if (coding === undefined) throw new Error('a coding');
+    const version = coding === 'constant' ? bytes[at++]! : -1;
+    const last = codings.at(-1);
+    claim(last?.coding !== coding || last.version !== version, 'two runs of salts that are one');
+    codings.push(
+      ...new Array<{ coding: Coding; version: number }>(length).fill({ coding, version }),
+    );
+  }
+  claim(codings.length === count, 'a run of salts beyond the count');
+  const salts = codings.map(({ coding, version }, i) => {
+    const n = kinds[i]! < 3 ? 512 : 1024;
+    if (coding === 'constant') return referenceConstantSalt(n, version);
+    if (coding === 'derived') return referenceDerivedSalt(statements[i]!);
+    at += 40;
+    return bytes.slice(at - 40, at);
+  });
+  salts.forEach((salt, i) => {
+    claim(
+      saltCoding(statements[i]!, salt) === codings[i]!.coding,
+      'a salt that is coded otherwise',
+    );
+  });
+  return { salts, end: at };
+}
+
 /** The signatures of a bundle about these statements; throws for any other bytes. Verifies none. */
 export function referenceUnbundle(
   bytes: Uint8Array,
   statements: readonly Omit<Item, 'signature'>[],
 ): Uint8Array[] {
-  const claim = (held: boolean, what: string) => {
-    if (!held) throw new Error(what);
-  };
   const hex = Buffer.from(bytes).toString('hex');
   const u16 = (at: number) => Number.parseInt(hex.slice(2 * at, 2 * at + 4), 16);
   claim(hex.startsWith('464c52590102'), 'not a bundle of version 2');
@@ -262,31 +306,8 @@ export function referenceUnbundle(
     kinds.push(...new Array<number>((u16(at) & 8191) + 1).fill(kind));
   }
   claim(kinds.length === count, 'a run beyond the count');
-  for (const isSmall of [true, false]) {
-    if (kinds.some((kind) => kind < 3 === isSmall)) claim(bytes[at++] === 0, 'a profile');
-  }
-  const codings: { coding: Coding; version: number }[] = [];
-  while (codings.length < count) {
-    const coding = CODINGS[u16(at) >> 13];
-    const length = (u16(at) & 8191) + 1;
-    at += 2;
-    if (coding === undefined) throw new Error('a coding');
-    const version = coding === 'constant' ? bytes[at++]! : -1;
-    const last = codings.at(-1);
-    claim(last?.coding !== coding || last.version !== version, 'two runs of salts that are one');
-    codings.push(...new Array<{ coding: Coding; version: number }>(length).fill({ coding, version }));
-  }
-  claim(codings.length === count, 'a run of salts beyond the count');
-  const salts = codings.map(({ coding, version }, i) => {
-    const n = kinds[i]! < 3 ? 512 : 1024;
-    if (coding === 'constant') return referenceConstantSalt(n, version);
-    if (coding === 'derived') return referenceDerivedSalt(statements[i]!);
-    at += 40;
-    return bytes.slice(at - 40, at);
-  });
-  salts.forEach((salt, i) => {
-    claim(saltCoding(statements[i]!, salt) === codings[i]!.coding, 'a salt that is coded otherwise');
-  });
+  const { salts, end } = readSalts(bytes, at, kinds, statements);
+  at = end;
   const check = createHash('shake256', { outputLength: 8 })
     .update('falconry bundle v2')
     .update(bytes.subarray(0, at))

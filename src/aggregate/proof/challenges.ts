@@ -142,8 +142,8 @@ function sampleScalars(lab: Labrador, seed: Seed, type: number, count: number): 
 }
 
 /**
- * omega^(k), i64[lifts][137][2], centred: omega_j,0 and omega_j,1 of every pair of rows. Readies the
- * kernels that collapse the projection.
+ * omega^(k), i64[lifts][137][2], centred: omega_j,0 and omega_j,1 of every pair of rows. Readies
+ * the kernels that collapse the projection.
  */
 export function prepareOmega(lab: Labrador, seed: Seed): number {
   const at = sampleScalars(lab, seed, STREAM.omega, PROJECTION_LENGTH);

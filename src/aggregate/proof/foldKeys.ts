@@ -32,8 +32,8 @@ export interface KeysFold {
 }
 
 /**
- * For every use the sum over rows i of challenge_i M[i][column], for each of the columns: an integer
- * polynomial below rows 2^8 q/2, small enough for the products that follow.
+ * For every use the sum over rows i of challenge_i M[i][column], for each of the columns: an
+ * integer polynomial below rows 2^8 q/2, small enough for the products that follow.
  */
 export function foldKeys(lab: Labrador, { columns: { from, to }, uses }: KeysFold): Blocks[] {
   return lab.scope(() => {

@@ -1,10 +1,11 @@
 /**
  * The fields in the Gaussian code (docs/protocol.md, 11.2): which values have which index. An index
- * t stands for the standard deviation 8 2^(t/8): a value is 2^s h + l with s = floor(t/8) and 0 <= l
- * < 2^s; h is coded with table t mod 8, and the s bits of l stand as they are.
+ * t stands for the standard deviation 8 2^(t/8): a value is 2^s h + l with s = floor(t/8) and 0 <=
+ * l < 2^s; h is coded with table t mod 8, and the s bits of l stand as they are.
  */
-import type { TailLevel } from '../parameters/rows.ts';
+
 import { type CheckWords, HIGH_REACH, highModel, type Model } from '../gaussianCoder.ts';
+import type { TailLevel } from '../parameters/rows.ts';
 import { DEGREE, PAIRS } from './constants.ts';
 
 /** Consecutive values that share an index; a multiple of eight. */

@@ -13,7 +13,12 @@ export interface LiftShape {
 
 function shapeOf(count: number, known: readonly number[]): LiftShape {
   const sent = Array.from({ length: DEGREE }, (_, j) => j).filter((j) => !known.includes(j));
-  return Object.freeze({ count, known, sent, bytes: Math.ceil((Q_BITS * count * sent.length) / 8) });
+  return Object.freeze({
+    count,
+    known,
+    sent,
+    bytes: Math.ceil((Q_BITS * count * sent.length) / 8),
+  });
 }
 
 const OF_ZERO = shapeOf(3, [0]);

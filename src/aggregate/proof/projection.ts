@@ -1,7 +1,7 @@
 /**
  * The projection as integers (docs/protocol.md, 5.3 and 11.1): the form in which it is sent, and
- * its bound. A projection is y_0, y*_0, y_1, y*_1, ..., and at the end y_136 and y*_136, which are U
- * and V.
+ * its bound. A projection is y_0, y*_0, y_1, y*_1, ..., and at the end y_136 and y*_136, which are
+ * U and V.
  */
 import { ALL_PAIRS, PAIRS, PROJECTION_FACTOR } from './constants.ts';
 import type { Values } from './ring.ts';

@@ -108,8 +108,8 @@ export interface Piece {
 }
 
 /**
- * The pieces of v that the outer commitments of a level bind: v_t and v_g, then v_h; at level 0, v_t
- * of S and W is apart from v_t of Y.
+ * The pieces of v that the outer commitments of a level bind: v_t and v_g, then v_h; at level 0,
+ * v_t of S and W is apart from v_t of Y.
  */
 export function outersOf(level: OrdinaryLevel, number: number): Piece[] {
   const { fu, kappa, rows } = level;

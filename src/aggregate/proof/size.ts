@@ -11,7 +11,7 @@ const REPEATS_BYTES = 2;
 /** What the two states of the coder take beyond what they hold. */
 const STATES_BYTES = 8;
 
-/** About how many bits the code of a Gaussian takes when its index suits it: log2(8 sqrt(2 pi e)). */
+/** About how many bits a Gaussian takes in the code that suits it: log2(8 sqrt(2 pi e)). */
 const gaussianBits = (code: number): number => 5.05 + code / 8;
 const packedBytes = (polynomials: number, bits: number): number =>
   (DEGREE * polynomials * bits) / 8;

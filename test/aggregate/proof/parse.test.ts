@@ -8,7 +8,6 @@ import { type Parameters, readRow } from '../../../src/aggregate/parameters/rows
 import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { packResidues } from '../../../src/aggregate/proof/bits.ts';
 import { Q_NUMBER } from '../../../src/aggregate/proof/constants.ts';
-import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
 import {
   type CodedRun,
   hasCode,
@@ -18,6 +17,7 @@ import {
   shiftOf,
 } from '../../../src/aggregate/proof/gaussianFields.ts';
 import { liftsOf } from '../../../src/aggregate/proof/lifts.ts';
+import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
 import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { concat } from '../../../src/bytes.ts';
 import { NIGHTLY } from '../../support/run.ts';

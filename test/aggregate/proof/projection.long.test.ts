@@ -1,8 +1,8 @@
 /**
  * The norm of the projection by signs (docs/protocol.md, 5.3 and 11.1), from what is sent: x_j = 2
- * y'_j - ((U + V) mod 2), where mod is 0 or 1 for negative integers too. The functions by themselves,
- * and whole proofs under the smallest bound that holds and the largest that does not, for sums of
- * every kind.
+ * y'_j - ((U + V) mod 2), where mod is 0 or 1 for negative integers too. The functions by
+ * themselves, and whole proofs under the smallest bound that holds and the largest that does not,
+ * for sums of every kind.
  *
  * A proof without a fault is all it takes: what would be forged is the norm, and the bound can be
  * moved to it, since the library's table is replaced by rows of which nothing enters the
@@ -67,7 +67,13 @@ describe('what is sent', () => {
 
   test('a norm of exactly 288 inSq is accepted, eight more are not', () => {
     // odd x: 271 of +-1 and one of 17 are 560; two times 288 are 576, so two of 3 more
-    for (const [u, v] of [[1, 0], [0, -1], [HIGH, 0], [LOW, HIGH]] as const) { // biome-ignore format: pairs
+    for (const [u, v] of [
+      [1, 0],
+      [0, -1],
+      [HIGH, 0],
+      [LOW, HIGH],
+    ] as const) {
+      // biome-ignore format: pairs
       const signs: number[] = Array.from({ length: PROJECTIONS }, (_, j) => (j % 3 ? -1 : 1));
       const x = signs.with(9, 17).with(10, 3).with(11, -3);
       const sentFor = (list: readonly number[]) =>
@@ -79,7 +85,13 @@ describe('what is sent', () => {
       expect(isShortProjection(sentFor(x.with(12, -3)), 2)).toBe(false);
     }
     // even x: 272 times 6^2 are 288 times 34
-    for (const [u, v] of [[0, 0], [1, 1], [-1, 1], [HIGH, LOW + 1]] as const) { // biome-ignore format: pairs
+    for (const [u, v] of [
+      [0, 0],
+      [1, 1],
+      [-1, 1],
+      [HIGH, LOW + 1],
+    ] as const) {
+      // biome-ignore format: pairs
       const y: number[] = Array.from({ length: PROJECTIONS }, (_, j) => (j % 2 === 0 ? 3 : -3));
       expect(isShortProjection(Int32Array.of(...y, u, v), 34)).toBe(true);
       expect(isShortProjection(Int32Array.of(...y, u, v), 33)).toBe(false);

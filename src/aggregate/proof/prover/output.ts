@@ -1,6 +1,13 @@
 /** The output of an ordinary level: all that the next level takes over. */
 import type { OrdinaryLevel } from '../../parameters/rows.ts';
-import { BLOCK_COLUMNS, type Coefs, type Forms, type Labrador, type Smalls, type Vecs } from '../../wasm.ts';
+import {
+  BLOCK_COLUMNS,
+  type Coefs,
+  type Forms,
+  type Labrador,
+  type Smalls,
+  type Vecs,
+} from '../../wasm.ts';
 import { expandKeys } from '../challenges.ts';
 import type { OrdinaryFields } from '../fields.ts';
 import { slice } from '../ring.ts';

@@ -123,13 +123,7 @@ export class Folding {
    * @param staging two rows as long as the sum, which are overwritten
    * @param first number of the polynomial in column 0
    */
-  addProjection(
-    staging: Vecs,
-    jl: Seed,
-    row: number,
-    first: number,
-    count: number,
-  ): void {
+  addProjection(staging: Vecs, jl: Seed, row: number, first: number, count: number): void {
     const { lab } = this;
     lab.scope(() => {
       clearRest(lab, staging, count);

@@ -24,8 +24,8 @@ export type FoldJob =
   | ({ readonly kind: 'keys' } & KeysFold);
 
 /**
- * Columns of phi_z or of all folded keys; for items, with the sums that belong to them. Undefined if
- * the statements are not acceptable.
+ * Columns of phi_z or of all folded keys; for items, with the sums that belong to them. Undefined
+ * if the statements are not acceptable.
  */
 export type FoldResult = FoldedItems | Blocks | readonly Blocks[] | undefined;
 

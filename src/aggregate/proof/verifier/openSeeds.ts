@@ -34,5 +34,11 @@ export function openSeeds(
   ) as [Seed, Seed, Seed];
   const c = lab.forms(rows);
   lab.scope(() => fillRowChallenges(lab, new Seed(lab, seeds.amortise, number), c));
-  return { jl, lift, combine, c, beta: shortForms(lab, combine, SHORT.lift, 0, liftsOf(number).count) };
+  return {
+    jl,
+    lift,
+    combine,
+    c,
+    beta: shortForms(lab, combine, SHORT.lift, 0, liftsOf(number).count),
+  };
 }

@@ -4,8 +4,8 @@
  */
 import type { OrdinaryLevel, Parameters, TailLevel } from '../../parameters/rows.ts';
 import { DEGREE, FUNCTIONALS, SEAL_BYTES } from '../constants.ts';
-import { runsOfG, runsOfLast } from '../gaussianFields.ts';
 import type { OrdinaryFields, TailFields } from '../fields.ts';
+import { runsOfG, runsOfLast } from '../gaussianFields.ts';
 import { FieldReader, Refused } from './fieldReader.ts';
 
 export interface ParsedOrdinary extends OrdinaryFields {

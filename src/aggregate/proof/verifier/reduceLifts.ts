@@ -18,8 +18,8 @@ export function weighted(lab: Labrador, weightsAt: number, values: readonly bigi
 }
 
 /**
- * The coefficients 0 and 32 that the projection gives to each lift (8.4): sum of omega_j (y_j + y*_j
- * i) with i = X^32.
+ * The coefficients 0 and 32 that the projection gives to each lift (8.4): sum of omega_j (y_j +
+ * y*_j i) with i = X^32.
  *
  * @param omega the address of i64[lifts][137][2]
  * @param y y_0, y*_0, y_1, ...

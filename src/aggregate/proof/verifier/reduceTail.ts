@@ -111,11 +111,7 @@ function sumsOf(
 }
 
 /** phi_e: on e_a there is nothing but the projection's part of the lifts (9.3). */
-function foldExtensions(
-  lab: Labrador,
-  { n, kappa, r }: TailLevel,
-  open: OpenSeeds,
-): Folding {
+function foldExtensions(lab: Labrador, { n, kappa, r }: TailLevel, open: OpenSeeds): Folding {
   const folding = new Folding(lab, open, kappa);
   lab.scope(() => {
     const staging = lab.vecs(open.beta.count, kappa);
