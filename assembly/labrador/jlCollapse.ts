@@ -12,28 +12,25 @@
 import { highHalves, lowHalves } from '../shared/lanes';
 import { OK } from '../shared/status';
 import { bitsOf } from './jlProjection';
-import { centrePair, foldPair } from './zq';
+import { EXCESS, Q } from './modulus.gen';
+import { INDEX, SUBSETS, sumThree, sumTwo } from './jlSums.gen';
+import { centrePair, PAIRS } from './zq';
 
 /** Sums of eight rows: 136 / 8. */
 const OCTETS: usize = 17;
 /** Bytes of a row's omega, (omega_j0, omega_j1), and of a lift's. */
 const OMEGA: usize = 16;
 const OMEGAS: usize = 2192;
-
-/**
- * Subset sums, i64[17][256][2 lifts], of G_0 and G_1: lifts 0 and 1 of G_0, lifts 0 and 1 of G_1,
- * then, if there are three, lift 2 of G_0 and G_1.
- */
-const SUBSETS: usize = memory.data(208896, 64);
-/** Entries of two and of three lifts. */
-const TWO: usize = 32;
-const THREE: usize = 48;
-/** What the last row, ones at the lower half, adds: an entry. */
+/** A multiple of q, 2^53 but for 2^16: no |H| <= 34 * 2^47 + 2^44 reaches it. */
+const BIAS: i64 = Q << 9;
+/** 2^44 mod q, twice. */
+const EXCESSES: usize = memory.data<i64>([EXCESS, EXCESS], 16);
+/** What the last row, ones at the lower half, adds to G_0 and G_1: an entry of SUBSETS. */
 const LAST: usize = memory.data(48, 16);
-/** The bits of a polynomial by octets, u8[17][64]. */
-const INDEX: usize = memory.data(1088, 64);
+/** What sumTwo or sumThree gives. */
+const SUMS: usize = memory.data(2048, 64);
 
-/** omega of one row as an entry. */
+/** omega of one row as an entry of SUBSETS. */
 function storeOmega(entry: usize, omega: usize, lifts: i32): void {
   const a = v128.load(omega);
   const b = v128.load(omega, OMEGAS);
@@ -46,7 +43,7 @@ function storeOmega(entry: usize, omega: usize, lifts: i32): void {
  * Prepares the collapse by omega.
  *
  * Shape:  omega: i64[lifts][137][2], lifts 2 or 3: the pairs (omega_j0, omega_j1)
- * Bounds: |omega| <= 2^44, any representatives; subset sums are at most 2^47
+ * Bounds: |omega| <= 2^44, any representatives -> |subset sum| <= 2^47
  * Memory: omega, SUBSETS, LAST
  */
 export function collapseStart(omega: usize, lifts: i32): i32 {
@@ -54,14 +51,12 @@ export function collapseStart(omega: usize, lifts: i32): i32 {
   let table = SUBSETS;
   for (let octet: usize = 0; octet < OCTETS; octet++, table += entry << 8) {
     memory.fill(table, 0, entry);
-    for (let count = entry; count < entry << 8; count += count, omega += OMEGA) {
-      // the sums without this row, once more with it
-      const top = table + count;
+    for (let half = entry; half < entry << 8; half += half, omega += OMEGA) {
+      // the sums so far, once more with this row
       storeOmega(LAST, omega, lifts);
-      for (let at: usize = 0; at < count; at += entry) {
+      for (let at = table; at < table + half; at += entry) {
         for (let i: usize = 0; i < entry; i += 16) {
-          const sum = i64x2.add(v128.load(table + at + i), v128.load(LAST + i));
-          v128.store(top + at + i, sum);
+          v128.store(at + half + i, i64x2.add(v128.load(at + i), v128.load(LAST + i)));
         }
       }
     }
@@ -70,108 +65,120 @@ export function collapseStart(omega: usize, lifts: i32): i32 {
   return OK;
 }
 
-/** INDEX of a polynomial. */
-function gatherOctets(bits: usize): void {
-  for (let to: usize = INDEX; to < INDEX + 1088; to += 64, bits += 64) {
-    joinNibbles(to, v128.load(bits), v128.load(bits, 32));
-    joinNibbles(to + 32, v128.load(bits, 16), v128.load(bits, 48));
+/** INDEX of a polynomial, for entries of that many bytes: at most 255 * 48. */
+function findEntries(bits: usize, entry: i32): void {
+  const scale = v128.splat<i16>(<i16>entry);
+  for (let to: usize = INDEX; to < INDEX + 2176; to += 128, bits += 64) {
+    joinNibbles(to, v128.load(bits), v128.load(bits, 32), scale);
+    joinNibbles(to + 64, v128.load(bits, 16), v128.load(bits, 48), scale);
   }
 }
 
-/** Low nibbles of a and b become bytes at `to`, high ones behind them; those of b are above. */
+/** Low nibbles of a and b become bytes, then high ones; those of b are above. */
 // @ts-ignore: decorator
 @inline
-function joinNibbles(to: usize, a: v128, b: v128): void {
+function joinNibbles(to: usize, a: v128, b: v128, scale: v128): void {
   const low = i8x16.splat(15);
-  v128.store(to, v128.bitselect(a, i16x8.shl(b, 4), low));
-  v128.store(to, v128.bitselect(i16x8.shr_u(a, 4), b, low), 16);
+  storeScaled(to, v128.bitselect(a, i16x8.shl(b, 4), low), scale);
+  storeScaled(to + 32, v128.bitselect(i16x8.shr_u(a, 4), b, low), scale);
 }
 
 // @ts-ignore: decorator
 @inline
-function reduced(x: v128): v128 {
-  return centrePair(foldPair(x));
+function storeScaled(to: usize, octets: v128, scale: v128): void {
+  v128.store(to, i16x8.mul(i16x8.extend_low_i8x16_u(octets), scale));
+  v128.store(to, i16x8.mul(i16x8.extend_high_i8x16_u(octets), scale), 16);
 }
 
-/** Two values to the same place of two polynomials. */
+/** x + BIAS mod q, centred, of two values, given with the bias: 0 <= x + BIAS < 2^54. */
 // @ts-ignore: decorator
 @inline
-function storeTwo(out: usize, x: v128): void {
-  v128.store64_lane(out, x, 0);
-  v128.store64_lane(out, x, 1, 512);
+function reduced(biased: v128): v128 {
+  // both factors fit 16 bits; the upper three words of a lane are zero
+  const product = i32x4.dot_i16x8_s(i64x2.shr_u(biased, 44), v128.load(EXCESSES));
+  return centrePair(i64x2.add(v128.and(biased, v128.load(PAIRS)), product));
 }
 
-/** The place of column c in sigma; that of column 0 is its own. */
+/** Lifts 0 and 1 at a column: minus H with the bias, which is F at `place`. */
+// @ts-ignore: decorator
+@inline
+function storeTwo(place: usize, minusH: v128): void {
+  const x = reduced(minusH);
+  v128.store64_lane(place, x, 0);
+  v128.store64_lane(place, x, 1, 512);
+}
+
+/** The place of a column in sigma; that of column 0 is its own. */
 // @ts-ignore: decorator
 @inline
 function placeOf(column: usize): usize {
   return ((64 - column) & 63) << 3;
 }
 
+/** Coefficient 0 keeps its sign in sigma. */
+// @ts-ignore: decorator
+@inline
+function negateFirst(out: usize): void {
+  store<i64>(out, -load<i64>(out));
+}
+
 /**
  * sigma(sum_j omega_j^(k) row_j) of polynomials first to first + count - 1, for two lifts k.
  *
- * Spec:   docs/protocol.md, 8.4
+ * Spec:   docs/protocol.md, 8.4: the part of F that comes from the projection
  * Shape:  out: i64[count][2][64], centred mod q
- * Bounds: |sums| <= 34 * 2^47 + 2^44 < 2^53
- * Memory: out, STREAM, INDEX; collapseStart for two lifts comes before
+ * Bounds: |H| <= 34 * 2^47 + 2^44 < BIAS
+ * Memory: out, STREAM, INDEX, SUMS; collapseStart for two lifts comes before
  */
 export function collapseTwo(out: usize, first: i32, count: i32): void {
+  const bias = i64x2.splat(BIAS);
+  const last = i64x2.sub(bias, v128.load(LAST));
+  const lastAbove = i64x2.add(bias, v128.load(LAST, 16));
   for (let i = 0; i < count; i++, out += 1024) {
-    gatherOctets(bitsOf(first, i, count));
-    for (let column: usize = 0; column < 32; column++) {
-      // minus H of this column and of the one 32 above
-      let low = i64x2.neg(v128.load(LAST));
-      let high = v128.load(LAST, 16);
-      let at = INDEX + column;
-      for (let t: usize = SUBSETS; t < SUBSETS + OCTETS * 256 * TWO; t += 256 * TWO, at += 64) {
-        const a = t + TWO * <usize>load<u8>(at);
-        const b = t + TWO * <usize>load<u8>(at, 32);
-        low = i64x2.sub(i64x2.sub(low, v128.load(a)), v128.load(b, 16));
-        high = i64x2.add(i64x2.sub(high, v128.load(b)), v128.load(a, 16));
-      }
-      storeTwo(out + placeOf(column), reduced(low));
-      storeTwo(out + placeOf(column + 32), reduced(high));
+    findEntries(bitsOf(first, i, count), 32);
+    sumTwo(SUMS);
+    for (let column: usize = 0, at: usize = SUMS; column < 32; column++, at += 32) {
+      storeTwo(out + placeOf(column), i64x2.sub(last, v128.load(at)));
+      storeTwo(out + placeOf(column + 32), i64x2.sub(lastAbove, v128.load(at, 16)));
     }
-    for (let at = out; at < out + 1024; at += 512) store<i64>(at, -load<i64>(at));
+    negateFirst(out);
+    negateFirst(out + 512);
   }
 }
 
 /**
  * The same for three lifts.
  *
- * Spec:   docs/protocol.md, 7.6: the part of F that comes from the projection
+ * Spec:   docs/protocol.md, 7.6
  * Shape:  out: i64[count][3][64], centred mod q
  * Bounds: as collapseTwo
- * Memory: out, STREAM, INDEX; collapseStart for three lifts comes before
+ * Memory: out, STREAM, INDEX, SUMS; collapseStart for three lifts comes before
  */
 export function collapseThree(out: usize, first: i32, count: i32): void {
+  const bias = i64x2.splat(BIAS);
+  const last = i64x2.sub(bias, v128.load(LAST));
+  const lastAbove = i64x2.add(bias, v128.load(LAST, 16));
+  const lastThird = v128.load(LAST, 32);
   for (let i = 0; i < count; i++, out += 1536) {
-    gatherOctets(bitsOf(first, i, count));
-    for (let column: usize = 0; column < 32; column++) {
-      let low = i64x2.neg(v128.load(LAST));
-      let high = v128.load(LAST, 16);
-      // lift 2 of G_0 and G_1 in this column, and in the one above
-      let third = v128.load(LAST, 32);
-      let thirdAbove = i64x2.splat(0);
-      let at = INDEX + column;
-      for (let t: usize = SUBSETS; t < SUBSETS + OCTETS * 256 * THREE; t += 256 * THREE, at += 64) {
-        const a = t + THREE * <usize>load<u8>(at);
-        const b = t + THREE * <usize>load<u8>(at, 32);
-        low = i64x2.sub(i64x2.sub(low, v128.load(a)), v128.load(b, 16));
-        high = i64x2.add(i64x2.sub(high, v128.load(b)), v128.load(a, 16));
-        third = i64x2.add(third, v128.load(a, 32));
-        thirdAbove = i64x2.add(thirdAbove, v128.load(b, 32));
-      }
+    findEntries(bitsOf(first, i, count), 48);
+    sumThree(SUMS);
+    for (let column: usize = 0, at: usize = SUMS; column < 32; column++, at += 64) {
       const place = out + placeOf(column);
       const above = out + placeOf(column + 32);
-      storeTwo(place, reduced(low));
-      storeTwo(above, reduced(high));
+      storeTwo(place, i64x2.sub(last, v128.load(at)));
+      storeTwo(above, i64x2.sub(lastAbove, v128.load(at, 16)));
+      const third = i64x2.add(v128.load(at, 32), lastThird);
+      const thirdAbove = v128.load(at, 48);
       const x = lowHalves(third, thirdAbove);
       const y = highHalves(thirdAbove, third);
-      v128.store64_lane(place, reduced(i64x2.neg(i64x2.add(x, y))), 0, 1024);
-      v128.store64_lane(above, reduced(i64x2.sub(y, x)), 1, 1024);
+      // -(G_0,c + G_1,c+32) and -(G_0,c+32 - G_1,c)
+      const minusH = v128.shuffle<u64>(i64x2.neg(i64x2.add(x, y)), i64x2.sub(y, x), 0, 3);
+      const z = reduced(i64x2.add(minusH, bias));
+      v128.store64_lane(place, z, 0, 1024);
+      v128.store64_lane(above, z, 1, 1024);
     }
-    for (let at = out; at < out + 1536; at += 512) store<i64>(at, -load<i64>(at));
+    negateFirst(out);
+    negateFirst(out + 512);
+    negateFirst(out + 1024);
   }
 }

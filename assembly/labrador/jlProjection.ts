@@ -59,18 +59,18 @@ function sortColumns(s: usize): void {
   }
 }
 
-/**
- * The sums of y and y*, at `sums` and behind it, gain eight columns of the lower half and those 32
- * columns above.
- */
+/** y gains eight columns of the lower half and those 32 columns above. */
 // @ts-ignore: decorator
 @inline
-function addColumns(sums: usize, low: v128, high: v128, s: usize): void {
-  const a = v128.load(s);
-  const b = v128.load(s, 64);
-  v128.store(sums, mac(mac(v128.load(sums), low, a), high, b));
-  const turned = mac(v128.load(sums, 16), low, b);
-  v128.store(sums, i32x4.sub(turned, i32x4.dot_i16x8_s(high, a)), 16);
+function addStraight(y: v128, low: v128, high: v128, s: usize): v128 {
+  return mac(mac(y, low, v128.load(s)), high, v128.load(s, 64));
+}
+
+/** y* does. */
+// @ts-ignore: decorator
+@inline
+function addTurned(y: v128, low: v128, high: v128, s: usize): v128 {
+  return i32x4.sub(mac(y, low, v128.load(s, 64)), i32x4.dot_i16x8_s(high, v128.load(s)));
 }
 
 /** One polynomial into LANE_SUMS: sums over columns of s (nibble >> j). */
@@ -88,10 +88,14 @@ function projectOne(bits: usize): void {
     let z2 = v128.and(i16x8.shr_u(z, 4), nibble);
     let z3 = i16x8.shr_u(z, 12);
     for (const end = sums + 128; sums < end; sums += 32) {
-      addColumns(sums, x0, z0, SORTED);
-      addColumns(sums, x1, z1, SORTED + 16);
-      addColumns(sums, x2, z2, SORTED + 32);
-      addColumns(sums, x3, z3, SORTED + 48);
+      let y = addStraight(v128.load(sums), x0, z0, SORTED);
+      let turned = addTurned(v128.load(sums, 16), x0, z0, SORTED);
+      y = addStraight(y, x1, z1, SORTED + 16);
+      turned = addTurned(turned, x1, z1, SORTED + 16);
+      y = addStraight(y, x2, z2, SORTED + 32);
+      turned = addTurned(turned, x2, z2, SORTED + 32);
+      v128.store(sums, addStraight(y, x3, z3, SORTED + 48));
+      v128.store(sums, addTurned(turned, x3, z3, SORTED + 48), 16);
       x0 = i16x8.shr_u(x0, 1);
       x1 = i16x8.shr_u(x1, 1);
       x2 = i16x8.shr_u(x2, 1);

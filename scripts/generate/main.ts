@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesBelow, hashOfFiles, header, isCurrent, ROOT, writeAtomically } from '../generated.ts';
 import { chacha8Source, chacha20Source } from './chacha.ts';
+import { collapseSource } from './collapse.ts';
 import { cosinesSource } from './cosines.ts';
 import { gaussianTablesSource } from './gaussianTables.ts';
 import { keccakSource } from './keccak.ts';
@@ -30,6 +31,7 @@ const SOURCES: readonly [path: string, make: () => string][] = [
   ['assembly/falcon/samplerTables.gen.ts', samplerTablesSource],
   ['assembly/labrador/chacha8.gen.ts', chacha8Source],
   ['assembly/labrador/cosTable.gen.ts', cosinesSource],
+  ['assembly/labrador/jlSums.gen.ts', collapseSource],
   ['assembly/labrador/modulus.gen.ts', labradorModulusSource],
   ['assembly/labrador/nttPasses.gen.ts', labradorPassesSource],
   ['assembly/labrador/nttTables.gen.ts', labradorTablesSource],
