@@ -21,6 +21,7 @@ import { deserialize, serialize } from 'node:v8';
 import { aggregateSync } from '../src/aggregate/index.ts';
 import { estimateProofBytes } from '../src/aggregate/proof.ts';
 import { falcon512, falcon1024 } from '../src/falcon/index.ts';
+import { type DecodedSignature, decodeSignature } from '../src/falcon/points.ts';
 import { testRandom } from '../test/support/random.ts';
 import type { BenchOptions } from './main.ts';
 import type {
