@@ -223,10 +223,9 @@ export function extractSignatures(
  * The contents of an aggregate's header. Nothing is verified.
  *
  * @throws TypeError if it is not bytes
- * @throws CodedError `BAD_AGGREGATE` if it does not start with a header that can be judged here;
- * the
- *   message says why: another version, another parameter table, an unknown profile or coding of
- *   salts, ...
+ * @throws CodedError `BAD_AGGREGATE` if it does not start with a header that can be judged here.
+ *   The message says why, and `cause` is a word for it: `magic`, `format`, `version`, `table`
+ *   (another parameter table), `profile`, `saltCoding` or `header` (damaged)
  */
 export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
   const bytes = copyBytes('aggregate', aggregate);
