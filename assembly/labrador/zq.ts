@@ -4,31 +4,7 @@
  *
  * Folding uses 2^44 = 117 mod q: fold(x) = (x mod 2^44) + 117 floor(x / 2^44).
  */
-import { EXCESS, HALF_Q, MASK_44, Q } from './modulus.gen';
-
-/** A value of the same class: |x| <= 2^62 -> in (-2^25, 2^44 + 2^25). */
-// @ts-ignore: decorator
-@inline
-export function fold(x: i64): i64 {
-  return (x & MASK_44) + EXCESS * (x >> 44);
-}
-
-/**
- * The centred value of x in [-(q-1)/2, q + (q-1)/2]: what `fold` gives, words of 44 bits, sums of a
- * centred value and one in [0, q].
- */
-// @ts-ignore: decorator
-@inline
-export function centreFolded(x: i64): i64 {
-  return select<i64>(x - Q, x, x > HALF_Q);
-}
-
-/** The centred value of any |x| <= 2^62. */
-// @ts-ignore: decorator
-@inline
-export function centreQ(x: i64): i64 {
-  return centreFolded(fold(x));
-}
+import { HALF_Q, MASK_44, Q } from './modulus.gen';
 
 /** The value in [0, q) of a centred one. */
 // @ts-ignore: decorator
@@ -37,7 +13,10 @@ export function canonicalQ(x: i64): i64 {
   return x + (Q & (x >> 63));
 }
 
-/** `fold` of any two values: the product is below 117 * 2^19 in magnitude. */
+/**
+ * fold(x) of any two values: the product is at most 117 * 2^19 in magnitude, so the results are in
+ * (-2^26, 2^44 + 2^26).
+ */
 // @ts-ignore: decorator
 @inline
 export function foldPair(x: v128): v128 {
@@ -50,7 +29,10 @@ export function foldPair(x: v128): v128 {
   return i64x2.add(v128.and(x, v128.load(PAIRS)), product);
 }
 
-/** `centreFolded` of two values. */
+/**
+ * The centred values of two in [-(q-1)/2, q + (q-1)/2]: what `foldPair` gives, words of 44 bits,
+ * sums of a centred value and one in [0, q].
+ */
 // @ts-ignore: decorator
 @inline
 export function centrePair(x: v128): v128 {
