@@ -26,7 +26,7 @@ import { gaussianField } from './prover/gaussian.ts';
 import { readParameters } from './prover/parameters.ts';
 import { proveReference } from './prover/prove.ts';
 import { BETA_SQ, centred, digits, inverse, multiply, type Poly, Q } from './prover/ring.ts';
-import { tableRow } from './prover/runs.ts';
+import { stepsOf, tableRow } from './prover/runs.ts';
 import { cutLow } from './prover/steps.ts';
 import { chacha8 } from './prover/streams.ts';
 import type { TraceEvent } from './prover/trace.ts';
@@ -182,23 +182,14 @@ function gaussianCodes() {
   return { accepted, refused };
 }
 
-/** Absorbs and seeds of the attempts that count; fields by their hash. */
+/** Absorbs, seeds and seals that count; fields by their hash. */
 function transcriptOf(events: readonly TraceEvent[]) {
-  const steps: object[] = [];
-  let kept = 0;
-  let matrix = -1;
-  for (const event of events) {
-    if (event.kind === 'absorb' && event.label === 'retry') kept = steps.length;
-    // A counter that does not pass leaves nothing behind.
-    if (event.kind === 'absorb' && event.label === 'counter' && matrix === steps.length - 2) {
-      steps.length = matrix;
-    }
-    if (event.kind === 'absorb' && event.label === 'counter') matrix = steps.length;
-    if (event.kind === 'absorb') steps.push({ absorb: event.label, st: hex(event.st) });
-    if (event.kind === 'seed') steps.push({ seed: event.label, is: hex(event.seed) });
-    if (event.kind === 'seal') steps.push({ seal: event.label, is: hex(event.seal) });
-    if (event.kind === 'failure') steps.length = kept;
-  }
+  const steps = stepsOf(events).map((step) => {
+    if (step.kind === 'absorb') return { absorb: step.label, st: hex(step.st) };
+    return step.kind === 'seed'
+      ? { seed: step.label, is: hex(step.seed) }
+      : { seal: step.label, is: hex(step.seal) };
+  });
   const fields = events
     .filter((event) => event.kind === 'field')
     .map(({ level, name, bytes }) => ({

@@ -47,3 +47,24 @@ export function levelsOf({ events }: Run): LevelView[] {
 /** Bytes of every field, by level. */
 export const fieldsOf = ({ events }: Run): Extract<TraceEvent, { kind: 'field' }>[] =>
   events.filter((event) => event.kind === 'field');
+
+type Step = Extract<TraceEvent, { kind: 'absorb' | 'seed' | 'seal' }>;
+
+/** The transcript that the bytes stand for: without failed attempts and counters. */
+export function stepsOf(events: readonly TraceEvent[]): Step[] {
+  const steps: Step[] = [];
+  const absorbs = (label: string) => (step: Step) => step.kind === 'absorb' && step.label === label;
+  const last = (label: string): number => steps.findLastIndex(absorbs(label));
+  for (const event of events) {
+    if (event.kind === 'failure') {
+      // after the last retry byte of a level, level 0 begins again
+      steps.length = event.retry < 15 ? last('retry') : steps.findIndex(absorbs('retry'));
+    }
+    if (event.kind !== 'absorb' && event.kind !== 'seed' && event.kind !== 'seal') continue;
+    // A counter that does not pass leaves its absorb and its seed behind.
+    const isNext = event.kind === 'absorb' && event.label === 'counter';
+    if (isNext && last('counter') === steps.length - 2) steps.length -= 2;
+    steps.push(event);
+  }
+  return steps;
+}
