@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { signedItem } from '../../reference/items.ts';
+import type { Projection } from '../../reference/prover/steps.ts';
 import type { Constraint, Faults } from '../../reference/prover/trace.ts';
 import type { TableRow } from '../../reference/tableRow.ts';
 import type { Checks } from '../../reference/verifier/checks.ts';
@@ -161,7 +162,10 @@ attack(
 );
 attack('tail: an input beyond its bound', {}, J, undefined, NARROW_TAIL, /^projectionNorm: tail/);
 attack('the last message is too long', {}, ['outputNorm'], undefined, NARROW_OUTPUT, /^outputNorm/);
-const noY: Faults['y'] = at(1, (list: readonly bigint[]) => list.map(() => 0n));
+const noY: NonNullable<Faults['y']> = at(1, ({ y, star }: Projection) => ({
+  y: y.map(() => 0n),
+  star: star.map(() => 0n),
+}));
 attack('level 1: a projection of zeros', { y: noY }, ['J'], ['J'], NARROW_1);
 attack('tail: a projection of zeros', { y: noY }, ['J'], ['J'], NARROW_TAIL);
 

@@ -12,9 +12,9 @@ import { type Verdict, verifyReferenceSection } from '../../reference/verifier/v
 import { toyProof } from '../reference/toyProofs.ts';
 
 export const BETA_SQ = 34034726n;
-export const Q = 17592186043877n;
-/** rows of the projection without that of ones */
-export const RANDOM_ROWS = 264;
+export const Q = 17592186044299n;
+/** rows of the projection, each of which stands for a pair, without that of the halves */
+export const RANDOM_ROWS = 136;
 const P = 12289;
 const DEGREE = 512;
 const K = 8;

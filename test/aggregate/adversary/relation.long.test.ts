@@ -112,7 +112,8 @@ attack('norm β² + q with a projection of zeros: y is not that of the witness',
   const { item, S } = wrapped();
   const faults: Faults = {
     witness: () => witnessOf(S, 0n),
-    y: (y, { level }) => (level === 0 ? y.map(() => 0n) : y),
+    y: (value, { level }) =>
+      level === 0 ? { y: value.y.map(() => 0n), star: value.star.map(() => 0n) } : value,
   };
   return { row: SHORT, items: [item], faults, off: ['J'], omit: ['J'] };
 });
