@@ -4,13 +4,12 @@
  */
 import { expect, test } from 'vitest';
 import { signedItem } from '../../reference/items.ts';
-import type { Projection } from '../../reference/prover/steps.ts';
 import type { Constraint, Faults } from '../../reference/prover/trace.ts';
 import type { TableRow } from '../../reference/tableRow.ts';
 import type { Checks } from '../../reference/verifier/checks.ts';
 import { NIGHTLY } from '../../support/run.ts';
 import { at, bumpAt } from '../faults.ts';
-import { expectStopped, monomial, type Poly } from './attack.ts';
+import { expectStopped, monomial, type Poly, zeros } from './attack.ts';
 import { NARROW_1, NARROW_OUTPUT, NARROW_TAIL, SHORT, THREE } from './rows.ts';
 
 /**
@@ -162,10 +161,7 @@ attack(
 );
 attack('tail: an input beyond its bound', {}, J, undefined, NARROW_TAIL, /^projectionNorm: tail/);
 attack('the last message is too long', {}, ['outputNorm'], undefined, NARROW_OUTPUT, /^outputNorm/);
-const noY: NonNullable<Faults['y']> = at(1, ({ y, star }: Projection) => ({
-  y: y.map(() => 0n),
-  star: star.map(() => 0n),
-}));
+const noY: Faults['y'] = at(1, zeros);
 attack('level 1: a projection of zeros', { y: noY }, ['J'], ['J'], NARROW_1);
 attack('tail: a projection of zeros', { y: noY }, ['J'], ['J'], NARROW_TAIL);
 

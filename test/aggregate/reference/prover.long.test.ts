@@ -64,13 +64,13 @@ test('equal inputs give equal bytes', () => {
 
 test('y is sent and absorbed less half the sums, rounded down; U and V beside it', () => {
   const [row] = Object.values(TOY_ROWS);
-  /** The data that is absorbed for y_j = half + 3 j - 400, y*_j = star - 2 j; the run ends there. */
+  /** The data that is absorbed for y_j = half + 3 j - 400, y*_j = star + 5 - 2 j. The run ends. */
   const absorbed = (U: bigint, V: bigint, half: bigint, star: bigint): number[] => {
     let data = new Uint8Array(0);
     const faults: Parameters<typeof runOf>[3] = {
       y: () => ({
         y: [...Array.from({ length: 136 }, (_, j) => half + BigInt(3 * j - 400)), U],
-        star: [...Array.from({ length: 136 }, (_, j) => star - BigInt(2 * j)), V],
+        star: [...Array.from({ length: 136 }, (_, j) => star - BigInt(2 * j - 5)), V],
       }),
       absorb: (step) => {
         if (step.label !== 'y') return step;
@@ -86,7 +86,7 @@ test('y is sent and absorbed less half the sums, rounded down; U and V beside it
     const view = new DataView(data.buffer);
     return Array.from({ length: 274 }, (_, j) => view.getInt32(4 * j, true));
   };
-  const rows = Array.from({ length: 136 }, (_, j) => [3 * j - 400, -2 * j]).flat();
+  const rows = Array.from({ length: 136 }, (_, j) => [3 * j - 400, 5 - 2 * j]).flat();
   const most = 2n ** 31n - 1n;
   for (const [U, V, half, star] of [
     [0n, 0n, 0n, 0n],

@@ -170,7 +170,7 @@ describe('a whole proof of both sets', () => {
     signedItem('falcon1024', 0),
     signedItem('falcon512', 1),
   ];
-  const header = headerOf(items);
+  const header = headerOf(items, TABLE_HASH);
   const sections = ([512, 1024] as const).map((set) => {
     const members = items.filter((item) => item.set === `falcon${set}`);
     return toyProof(set === 512 ? TOY2 : TOY_1024, { items: members, header }).bytes;
