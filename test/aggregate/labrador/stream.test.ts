@@ -389,6 +389,30 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
       }
     });
 
+    test('omega that one coefficient makes the most of', () => {
+      const bits = chachaStream(key, nonce, 0, BLOCKS);
+      const rows = Array.from({ length: ROWS }, (_, row) => projectionRow(bits, row));
+      for (const [column, sign] of [
+        [0, 1n],
+        [5, -1n],
+        [31, 1n],
+        [32, -1n],
+        [63, 1n],
+      ] as const) {
+        // the coefficient of row_j and of X^-32 row_j decides on the sign of omega_j0 and omega_j1
+        const omega = omegas((j) => {
+          const row = rows[j >> 1]!;
+          const bit = j % 2 === 0 ? row[column]! : -turned(row)[column]!;
+          return (bit < 0n ? -sign : sign) * 2n ** 44n;
+        });
+        expect(collapsed(omega, 0, 1)).toEqual(
+          omega.map((weights) => projectedForm(bits, weights)),
+        );
+      }
+      // every bit set, where the sums are largest: still less than the bias that makes them positive
+      expect(34n * 8n * 2n ** 44n + 2n ** 44n).toBeLessThan(Q << 9n);
+    });
+
     test('is the transpose of the projection: coefficients 0 and 32 of the form times s', () => {
       const [Y, S] = [m.room(16 * ROWS), m.room(128)];
       const omega = omegas(() => random.between(-HALF_Q, HALF_Q));
