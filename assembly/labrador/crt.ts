@@ -7,7 +7,7 @@
  *   x mod q   sum a_i (P / p_i mod q) - k (P mod q), constants in three limbs of 15 bits,
  *             products by dot_i16x8_s
  *
- * The bounds are computed in scripts/generate/labradorPlan.ts: no 32-bit sum passes 2^30.5.
+ * The bounds are computed in scripts/generate/labradorPlan.ts: no 32-bit sum passes 2^30.7.
  */
 import { interleaveHigh, interleaveLow } from '../shared/lanes';
 import { EXCESS } from './modulus.gen';

@@ -253,7 +253,7 @@ export function labradorPassesSource(): string {
       LANES_INPUT,
       SMALL_REDUCES,
     ),
-    forward('forwardAny', 'Any lanes but -2^15 to NTT form.', LANES_INPUT, FORWARD_REDUCES),
+    forward('forwardAny', 'Any lanes to NTT form.', LANES_INPUT, FORWARD_REDUCES),
     forward(
       'forwardLimbs',
       'Three vectors of limbs, i16[3][64], to NTT form.',

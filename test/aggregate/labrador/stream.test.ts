@@ -148,6 +148,23 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
     }
   });
 
+  test('values mod 12289: the largest word taken and the first refused, in every lane', () => {
+    const count = 1024;
+    const wanted = new Set([61444, 61445].flatMap((w) => [0, 1, 2, 3].map((lane) => 4 * w + lane)));
+    for (let index = 0; wanted.size > 0; index++) {
+      exports.xofStart!(KEY, 3, index, 0);
+      exports.xofBlocks!(OUT, 0, 10);
+      const words = new Uint16Array(m.buffer, OUT, 1280).slice();
+      const kept = [...words].flatMap((w, i) => (w < 61445 ? [i] : []));
+      const here = words.subarray(0, kept[count - 1]).entries();
+      if ([...here].filter(([i, w]) => wanted.delete(4 * w + (i % 4))).length === 0) continue;
+      exports.xofStart!(KEY, 3, index, 0);
+      exports.uniformModP!(OUT, count);
+      const expected = kept.slice(0, count).map((i) => Number(centred(BigInt(words[i]!), 12289n)));
+      expect([...m.lanes(OUT, count)]).toEqual(expected);
+    }
+  });
+
   test('challenges with signs, and short ones', () => {
     let attempts = 0;
     for (let index = 0; index < 60; index++) {
@@ -183,6 +200,26 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
     }
     expect(judge(unit(1))).toBe(true);
     expect(judge(unit(64))).toBe(false);
+    // of many challenges those next to the bound, from below and from above
+    const largest = (c: readonly number[]) =>
+      Math.max(
+        ...Array.from({ length: 32 }, (_, i) => {
+          let [re, im] = [0, 0];
+          for (const [t, x] of c.entries()) {
+            re += x * Math.cos((Math.PI * (2 * i + 1) * t) / 64);
+            im += x * Math.sin((Math.PI * (2 * i + 1) * t) / 64);
+          }
+          return re * re + im * im;
+        }),
+      );
+    const any = Array.from({ length: 3000 }, () => {
+      const { x } = signedChallenge(random.bytes(600), { ...C, tests: false });
+      return { x, at: largest(x.map(Number)) - 376 };
+    }).sort((a, b) => a.at - b.at);
+    const first = any.findIndex(({ at }) => at > 0);
+    const next = any.slice(first - 3, first + 3);
+    expect(next.map(({ x }) => judge(x))).toEqual([true, true, true, false, false, false]);
+    expect(Math.max(...next.map(({ at }) => Math.abs(at)))).toBeLessThan(2);
   });
 
   describe('projection', () => {
@@ -387,6 +424,30 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
         });
         expect(collapsed(omega, first, count)).toEqual(expected.flat());
       }
+    });
+
+    test('omega that one coefficient makes the most of', () => {
+      const bits = chachaStream(key, nonce, 0, BLOCKS);
+      const rows = Array.from({ length: ROWS }, (_, row) => projectionRow(bits, row));
+      for (const [column, sign] of [
+        [0, 1n],
+        [5, -1n],
+        [31, 1n],
+        [32, -1n],
+        [63, 1n],
+      ] as const) {
+        // the coefficient of row_j and of X^-32 row_j decides on the sign of omega_j0 and omega_j1
+        const omega = omegas((j) => {
+          const row = rows[j >> 1]!;
+          const bit = j % 2 === 0 ? row[column]! : -turned(row)[column]!;
+          return (bit < 0n ? -sign : sign) * 2n ** 44n;
+        });
+        expect(collapsed(omega, 0, 1)).toEqual(
+          omega.map((weights) => projectedForm(bits, weights)),
+        );
+      }
+      // every bit set, where the sums are largest: still less than the bias that makes them positive
+      expect(34n * 8n * 2n ** 44n + 2n ** 44n).toBeLessThan(Q << 9n);
     });
 
     test('is the transpose of the projection: coefficients 0 and 32 of the form times s', () => {
