@@ -1,33 +1,31 @@
 /**
- * Cheating provers against the projection by bits and the sum of all coefficients
- * (docs/protocol.md, 5.3): what is sent of it are y'_j and y_264, what is held to a bound is x_j =
- * 2 y'_j - (y_264 mod 2). Each is accepted without the one thing that stops it.
+ * Cheating provers against the projection by bits and the sums of the two halves (docs/protocol.md,
+ * 5.3): what is sent of it are y'_j, y'*_j, U and V, what is held to a bound is x_j = 2 y'_j - par
+ * and x*_j = 2 y'*_j - par. Each is accepted without the one thing that stops it.
  *
  * Those things are rows of a matrix and no checks of the verifier, so they are taken from the
  * matrix that both sides draw.
  */
 import { describe, expect, test, vi } from 'vitest';
 import { headerOf, signedItem } from '../../reference/items.ts';
+import type { Projection } from '../../reference/prover/steps.ts';
 import type { Faults } from '../../reference/prover/trace.ts';
 import type { TableRow } from '../../reference/tableRow.ts';
-import { keyRow, MATRIX } from '../../reference/verifier/challenges.ts';
+import { keyRow } from '../../reference/verifier/challenges.ts';
 import { centred, multiply } from '../../reference/verifier/ring.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
 import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
-import { toyProof } from '../reference/toyProofs.ts';
+import { TABLE_HASH, toyProof } from '../reference/toyProofs.ts';
 import { expectStopped, type Poly, plus, Q, RANDOM_ROWS, scaled } from './attack.ts';
 import { SHORT } from './rows.ts';
 
 /** Parts of the projection; a test takes one of them away from both sides. */
 const has = vi.hoisted(() => ({
+  /** omega_136, the share of row 136 in the lifts; without it nothing ties U and V to the witness */
+  rowOfSums: true,
   /**
-   * omega_264, the share of the row of ones in the lifts; without it nothing ties y_264 to the
-   * witness
-   */
-  rowOfOnes: true,
-  /**
-   * entries 0 and 1; without them entries are the signs 2 pi - 1, there is no row of ones, and y'
-   * is the projection by signs
+   * entries 0 and 1; without them entries are the signs 2 pi - 1, row 136 is zero, and y' is the
+   * projection by signs
    */
   bits: true,
 }));
@@ -36,7 +34,8 @@ vi.mock('../../reference/verifier/challenges.ts', async (importOriginal) => {
   const real = await importOriginal<typeof import('../../reference/verifier/challenges.ts')>();
   return {
     ...real,
-    scalars: (...args: Parameters<typeof real.scalars>) => weights(real.scalars(...args)),
+    scalars: (...args: Parameters<typeof real.scalars>) =>
+      weights(real.scalars(...args), 2 * RANDOM_ROWS, 0n),
     projectionOf: (...args: Parameters<typeof real.projectionOf>) =>
       matrix(real.projectionOf(...args)),
   };
@@ -45,15 +44,16 @@ vi.mock('../../reference/prover/challenges.ts', async (importOriginal) => {
   const real = await importOriginal<typeof import('../../reference/prover/challenges.ts')>();
   return {
     ...real,
-    omegas: (...args: Parameters<typeof real.omegas>) => weights(real.omegas(...args)),
+    omegas: (...args: Parameters<typeof real.omegas>) =>
+      weights(real.omegas(...args), RANDOM_ROWS, [0n, 0n] as const),
     projectionOf: (...args: Parameters<typeof real.projectionOf>) =>
       matrix(real.projectionOf(...args)),
   };
 });
 
-/** Scalars; 265 of them are omega. */
-const weights = (list: bigint[]): bigint[] =>
-  has.rowOfOnes || list.length !== RANDOM_ROWS + 1 ? list : list.with(RANDOM_ROWS, 0n);
+/** Omegas, and only they, go on behind the random rows: there they become zero. */
+const weights = <T>(list: T[], from: number, none: T): T[] =>
+  has.rowOfSums || list.length <= from ? list : list.map((x, i) => (i < from ? x : none));
 
 const matrix = (entries: Int8Array): Int8Array =>
   has.bits ? entries : entries.map((x, i) => (i < 64 * RANDOM_ROWS ? 2 * x - 1 : 0));
@@ -67,13 +67,21 @@ const ALL_LEVELS = [
 /** Each proof takes seconds: the tail waits for the long run. */
 const LEVELS = SHORT_RUN ? ALL_LEVELS.slice(0, 1) : ALL_LEVELS;
 const LOOSE = 2n ** 42n;
+/** A projection that is far too long. */
+const far = ({ y, star }: Projection): Projection => ({ y: y.map(() => 2n ** 40n), star });
 
 type List = readonly bigint[];
 const sumOf = (list: List): bigint => list.reduce((sum, x) => sum + x, 0n);
 const squares = (list: List): bigint => sumOf(list.map((x) => x * x));
-/** x of y. */
-const signsOf = (y: List): bigint[] =>
-  y.slice(0, RANDOM_ROWS).map((value) => 2n * value - y[RANDOM_ROWS]!);
+/** x and x* of a projection. */
+function signsOf({ y, star }: Projection): [x: bigint[], xStar: bigint[]] {
+  const [U, V] = [y[RANDOM_ROWS]!, star[RANDOM_ROWS]!];
+  return [
+    y.slice(0, RANDOM_ROWS).map((value) => 2n * value - (U + V)),
+    star.slice(0, RANDOM_ROWS).map((value) => 2n * value - (V - U)),
+  ];
+}
+const normOf = (projection: Projection): bigint => squares(signsOf(projection).flat());
 
 /** A row with another bound on the input of a level: nothing of a transcript depends on it. */
 function heldTo(inSq: bigint, level: number, row: TableRow = SHORT): TableRow {
@@ -92,7 +100,7 @@ interface Attempt {
 
 function judge({ row, faults, judgedBy = () => row }: Attempt) {
   const all = { ...faults, unchecked: true, ignore: () => true };
-  const proof = toyProof(row, { items: ITEMS, header: headerOf(ITEMS), faults: all });
+  const proof = toyProof(row, { items: ITEMS, header: headerOf(ITEMS, TABLE_HASH), faults: all });
   const verdict = verifyReferenceSection({ ...proof, row: judgedBy() });
   return { verdict, accepted: { ok: true, length: proof.bytes.length } };
 }
@@ -107,8 +115,14 @@ function without<T>(what: keyof typeof has, action: () => T): T {
   }
 }
 
-/** y_264 that is another one: y' make up for it, and no other row of the matrix sees it. */
-const withSum = (y: List, more: bigint): List => y.with(RANDOM_ROWS, y[RANDOM_ROWS]! + more);
+/** U and V that are others: y' make up for it, and no other row of the matrix sees it. */
+type Lie = readonly [moreU: bigint, moreV: bigint];
+const withSums = ({ y, star }: Projection, [moreU, moreV]: Lie): Projection => ({
+  y: y.with(RANDOM_ROWS, y[RANDOM_ROWS]! + moreU),
+  star: star.with(RANDOM_ROWS, star[RANDOM_ROWS]! + moreV),
+});
+/** What brings every x down by `x` and every x* by `star`: integers of one parity. */
+const downBy = (x: bigint, star: bigint): Lie => [(x - star) / 2n, (x + star) / 2n];
 
 describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) => {
   /**
@@ -118,14 +132,14 @@ describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) =
    * @param least what is to be gained, in thousandths of the norm; counters with less are passed
    *   over
    */
-  function attempt(more: (y: List) => bigint, least: bigint): Attempt {
+  function attempt(more: (sent: Projection) => Lie, least: bigint): Attempt {
     let [long, short] = [0n, 0n];
-    const y: Faults['y'] = (list, place) => {
-      if (place.level !== level) return list;
-      const lie = withSum(list, more(list));
-      [long, short] = [signsOf(list), signsOf(lie)].map(squares) as [bigint, bigint];
+    const y: Faults['y'] = (sent, place) => {
+      if (place.level !== level) return sent;
+      const lie = withSums(sent, more(sent));
+      [long, short] = [normOf(sent), normOf(lie)];
       // no counter is taken for the second one
-      return 1000n * (long - short) > least * long ? lie : list.map(() => 2n ** 40n);
+      return 1000n * (long - short) > least * long ? lie : far(sent);
     };
     const judgedBy = () => {
       const inSq = (short + 287n) / 288n;
@@ -135,25 +149,28 @@ describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) =
     };
     return { row: heldTo(LOOSE, level), faults: { y }, judgedBy };
   }
-  function expectStoppedByOnes(make: () => Attempt): void {
+  function expectStoppedBySums(make: () => Attempt): void {
     const { verdict } = judge(make());
     expect(verdict).toMatchObject({ ok: false, why: expect.stringMatching(/^sealH/) });
-    const weak = without('rowOfOnes', () => judge(make()));
+    const weak = without('rowOfSums', () => judge(make()));
     expect(weak.verdict).toEqual(weak.accepted);
   }
 
   // nothing but the mean is to be gained, whatever the witness is: some thousandths, since the
   // signs are random
   test.skipIf(SHORT_RUN)('it takes the mean out of x, so that a longer witness fits', LONG, () => {
-    const mean = (y: List) => 2n * BigInt(Math.round(Number(sumOf(signsOf(y))) / RANDOM_ROWS / 2));
-    expectStoppedByOnes(() => attempt(mean, 3n));
+    const meanOf = (x: List) => 2n * BigInt(Math.round(Number(sumOf(x)) / RANDOM_ROWS / 2));
+    const mean = (sent: Projection) => downBy(...(signsOf(sent).map(meanOf) as [bigint, bigint]));
+    expectStoppedBySums(() => attempt(mean, 3n));
   });
 
   test.skipIf(SHORT_RUN)(
     'its parity alone: y is the same, every x is nearer to the mean by one',
     LONG,
     () => {
-      expectStoppedByOnes(() => attempt((y) => (sumOf(signsOf(y)) > 0n ? 1n : -1n), 0n));
+      const sign = (x: List) => (sumOf(x) > 0n ? 1n : -1n);
+      const one = (sent: Projection) => downBy(...(signsOf(sent).map(sign) as [bigint, bigint]));
+      expectStoppedBySums(() => attempt(one, 0n));
     },
   );
 
@@ -161,15 +178,19 @@ describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) =
     `y that agrees with it: the other rows see it too, ${name}`,
     LONG,
     () => {
-      // half of the sum more in every row: all x are what they were
-      const y: Faults['y'] = (list, place) =>
+      // half of U more in every row: all x are what they were
+      const more = 2n ** 20n;
+      const y: Faults['y'] = (sent, place) =>
         place.level === level
-          ? list.map((value, j) => value + (j < RANDOM_ROWS ? 2n ** 20n : 2n ** 21n))
-          : list;
+          ? {
+              y: sent.y.map((value, j) => value + (j < RANDOM_ROWS ? more : 2n * more)),
+              star: sent.star.map((value, j) => value - (j < RANDOM_ROWS ? more : 0n)),
+            }
+          : sent;
       const shared = { row: heldTo(LOOSE, level), faults: { y } };
       const why = expectStopped({ ...shared, items: ITEMS, off: ['J'], omit: ['J'] });
       expect(why).toMatch(/^sealH/);
-      expect(without('rowOfOnes', () => judge(shared).verdict.ok)).toBe(false);
+      expect(without('rowOfSums', () => judge(shared).verdict.ok)).toBe(false);
     },
   );
 });
@@ -188,19 +209,21 @@ describe('half-integers, where everything that is sent is short', () => {
   const DIGIT = 9n; // bits of a digit of g and of h
   const ONES = new Array<bigint>(64).fill(1n);
   /**
-   * columns of C and D: digit 1 of g_00 and digit 2 of h_12, and the digits below; v has 15 digits
-   * of t, 30 of g, 30 of h
+   * places among the digits of g and of h: digit 1 of g_00 and digit 2 of h_12, and the digits
+   * below; v has 15 digits of t, 30 of g, 30 of h
    */
   const [ofG, ofH] = [
     { column: 6, below: 0 },
     { column: 16, below: 10 },
   ];
+  /** columns of M: in u_B five digits of t stand before those of g */
+  const columnInM = { g: 5, h: 0 };
   const placeInV = { g: 15, h: 45 };
   const N = 40; // columns of the tail, whose rows 3 and 4 are v
   /** SHORT with codes of g for all residues: products with halves are not short, and need not be */
   const WIDE_G = SHORT.with(
     2,
-    SHORT[2].with(TAIL, SHORT[2][TAIL]!.with(8, new Array<number>(14).fill(39))),
+    SHORT[2].with(TAIL, SHORT[2][TAIL]!.with(8, new Array<number>(14).fill(280))),
   ) as unknown as TableRow;
 
   const half = (poly: Poly): Poly => poly.map((x) => centred(x + HALF));
@@ -217,21 +240,24 @@ describe('half-integers, where everything that is sent is short', () => {
     );
   }
   /** The change of the outer commitment to the digits. */
-  function added(matrixNumber: number, { column, below: other }: typeof ofG): Poly {
-    const key = keyRow(0, matrixNumber, 0, column + 1);
+  function added(first: number, { column, below: other }: typeof ofG): Poly {
+    const key = keyRow(0, first + column + 1).slice(first);
     const on = (element: Poly, factor: bigint) => scaled(multiply(element, ONES), factor);
     return plus(on(key[column]!, HALF), on(key[other]!, -(1n << (DIGIT - 1n))));
   }
   const commitment: Faults['u'] = (value) => {
-    const more = { uB: () => added(MATRIX.C, ofG), u2: () => added(MATRIX.D, ofH) }[value.name];
+    const more = {
+      uB: () => added(columnInM.g, ofG),
+      u2: () => added(columnInM.h, ofH),
+    }[value.name];
     return more === undefined ? value : { ...value, u: [plus(value.u[0]!, more())] };
   };
 
-  /** y of the last attempt, modulo q */
-  let y: List = [];
+  /** the projection of the last attempt, modulo q */
+  let seen: Projection = { y: [], star: [] };
   /** squared norm of the tail's rows before they are changed */
   let honest = 0n;
-  const attempt = (send: (y: List) => List): Attempt => ({
+  const attempt = (send: (sent: Projection) => Projection): Attempt => ({
     row: heldTo(LOOSE, 0, WIDE_G),
     faults: {
       u: commitment,
@@ -240,35 +266,42 @@ describe('half-integers, where everything that is sent is short', () => {
         honest = squares(rows.flat(2));
         return withHalves(rows);
       },
-      y: (list, { level }) => {
-        if (level !== TAIL) return list;
-        y = list.map(centred);
-        return send(y);
+      y: (sent, { level }) => {
+        if (level !== TAIL) return sent;
+        seen = { y: sent.y.map(centred), star: sent.star.map(centred) };
+        return send(seen);
       },
       z: (value, { level }) =>
         level === TAIL ? { z: value.z.map((poly) => poly.map(centred)), e: value.e } : value,
     },
   });
-  /** The projection by signs, as a verifier of signs takes it: y' = x, y_264 = 0. */
-  const bySigns = (list: List): List => list.with(RANDOM_ROWS, 0n);
-  /** The sum that the witness has; y as near as integers come to x. */
-  const byBits = (list: List): List =>
-    list.map((value, j) => {
-      const sum = list[RANDOM_ROWS]!;
-      return j === RANDOM_ROWS ? sum : (centred(2n * value - sum) + sum) >> 1n;
-    });
+  /** The projection by signs, as a verifier of signs takes it: y' = x, U = V = 0. */
+  const bySigns = ({ y, star }: Projection): Projection => ({
+    y: y.with(RANDOM_ROWS, 0n),
+    star: star.with(RANDOM_ROWS, 0n),
+  });
+  /** The sums that the witness has; y and y* as near as integers come to x and x*. */
+  const byBits = ({ y, star }: Projection): Projection => {
+    const [U, V] = [y[RANDOM_ROWS]!, star[RANDOM_ROWS]!];
+    const near = (list: List, sum: bigint, last: bigint): List =>
+      list.map((x, j) => (j === RANDOM_ROWS ? last : (centred(2n * x - sum) + sum) >> 1n));
+    return { y: near(y, U + V, U), star: near(star, V - U, V) };
+  };
   const isLarge = (x: bigint): boolean => x > Q / 4n || x < -Q / 4n;
 
   /** As short as the projection by signs of an honest witness. */
   const expectShort = (x: List): void =>
-    expect(squares(x)).toBeLessThan(2n * BigInt(RANDOM_ROWS) * honest);
+    expect(squares(x)).toBeLessThan(4n * BigInt(RANDOM_ROWS) * honest);
 
   test('a verifier that projects by signs takes it', LONG, () => {
     const { verdict, accepted } = without('bits', () => judge(attempt(bySigns)));
     expect(verdict).toEqual(accepted);
-    expectShort(y);
+    expectShort([...seen.y, ...seen.star]);
     // it does judge: what is no projection is refused
-    const wrong = (list: List) => bySigns(list).with(7, list[7]! + 1n);
+    const wrong = (sent: Projection) => {
+      const { y, star } = bySigns(sent);
+      return { y: y.with(7, y[7]! + 1n), star };
+    };
     expect(without('bits', () => judge(attempt(wrong)).verdict)).toMatchObject({
       why: expect.stringMatching(/^sealH/),
     });
@@ -277,11 +310,13 @@ describe('half-integers, where everything that is sent is short', () => {
   test('bits see it: half of the sums are no integers', LONG, () => {
     const { verdict } = judge(attempt(byBits));
     expect(verdict).toMatchObject({ ok: false, why: expect.stringMatching(/^sealH/) });
-    const large = y.slice(0, RANDOM_ROWS).filter(isLarge).length;
-    // within five standard deviations of the half
-    expect(Math.abs(large - RANDOM_ROWS / 2)).toBeLessThan(2.5 * Math.sqrt(RANDOM_ROWS));
-    // the row of ones does not see it, and what signs see of it is short
-    expect(isLarge(y[RANDOM_ROWS]!)).toBe(false);
-    expectShort(signsOf(y).map(centred));
+    for (const list of [seen.y, seen.star]) {
+      const large = list.slice(0, RANDOM_ROWS).filter(isLarge).length;
+      // within five standard deviations of the half
+      expect(Math.abs(large - RANDOM_ROWS / 2)).toBeLessThan(2.5 * Math.sqrt(RANDOM_ROWS));
+      // row 136 does not see it, and what signs see of it is short
+      expect(isLarge(list[RANDOM_ROWS]!)).toBe(false);
+    }
+    expectShort(signsOf(seen).flat().map(centred));
   });
 });
