@@ -21,7 +21,7 @@ import { SHORT } from './rows.ts';
 
 /** Parts of the projection; a test takes one of them away from both sides. */
 const has = vi.hoisted(() => ({
-  /** omega_136, the share of row 136 in the lifts; without it nothing ties U and V to the witness */
+  /** omega_136, the share of row 136 in the lifts: it ties U and V to the witness */
   rowOfSums: true,
   /**
    * entries 0 and 1; without them entries are the signs 2 pi - 1, row 136 is zero, and y' is the
