@@ -11,6 +11,7 @@ import {
   statementCommitment,
   verifyAggregate,
 } from '../../src/aggregate/index.ts';
+import { statementDigest } from '../../src/aggregate/statement.ts';
 import { CodedError } from '../../src/errors.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { fact } from '../support/facts.ts';
@@ -224,6 +225,9 @@ describe('bundle', () => {
       statementCommitment([{ ...a!, message: Uint8Array.of(1) }]),
     );
     expect(() => statementCommitment([])).toThrow(RangeError);
+    // Memory that is only reserved. Its length is 0 modulo 2^32.
+    const message = new Uint8Array(2 ** 32);
+    expect(() => statementDigest([{ ...a!, message }])).toThrow(RangeError);
     expect(() => statementCommitment([{ ...a!, publicKey: new Uint8Array(896) }])).toThrow(
       '"statements[0].publicKey" expected 897 or 1793 bytes, got 896',
     );

@@ -161,6 +161,11 @@ describe.each([
     const runs = items === mixed ? 3 : 1;
     expect(info).toMatchObject({ format: 'proof', version: 1, count: items.length });
     expect(info.statement).toEqual(statementCommitment(statements));
+    // slice() of a Buffer is a view of it.
+    const buffer = Buffer.from(proof);
+    const { statement } = inspectAggregate(buffer);
+    buffer.fill(0);
+    expect(statement).toEqual(info.statement);
     expect(info.items.every((item) => !('form' in item))).toBe(true);
     expect(info.sizes).toEqual({
       total: proof.length,
