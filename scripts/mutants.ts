@@ -66,6 +66,15 @@ function readEquivalents(mutants: readonly Mutant[]): Set<string> {
 async function runAll(jobs: readonly Job[], laneCount: number): Promise<Outcome[]> {
   const lanes = Array.from({ length: laneCount }, () => new Lane());
   const outcomes: Outcome[] = [];
+  const end = (): void => {
+    for (const lane of lanes) lane.end();
+  };
+  for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
+    process.once(signal, () => {
+      end();
+      process.exit(code);
+    });
+  }
   try {
     const tests = [...new Set(jobs.flatMap(([, { tests }]) => tests))];
     const hasKernels = jobs.some(([{ file }]) => file.startsWith('assembly/'));
@@ -81,7 +90,7 @@ async function runAll(jobs: readonly Job[], laneCount: number): Promise<Outcome[
     progress.clear();
     return outcomes;
   } finally {
-    for (const lane of lanes) lane.end();
+    end();
   }
 }
 

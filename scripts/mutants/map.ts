@@ -57,7 +57,7 @@ const RULES: readonly Rule[] = [
   { files: within('batch'), tests: ['bundle', 'tamper'], only: ['invalidItems'] },
   {
     files: within('threaded'),
-    tests: ['tamper', 'format', 'bundle', 'threads'],
+    tests: ['tamper', 'format', 'bundle'],
     only: ['verifyWith', 'invalidItemsIn', 'chunksOf', 'checkChunks'],
   },
   {
