@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { enumerate, type Mutant } from './mutants/enumerate.ts';
 import { type Covered, coveredFiles, read } from './mutants/map.ts';
 import { difference, Progress, survivor, table } from './mutants/report.ts';
-import { Lane, type Outcome, prepare, spread } from './mutants/trial.ts';
+import { type Outcome, openLanes, prepare, spread } from './mutants/trial.ts';
 
 const HELP = `npm run mutants -- [options]
 
@@ -19,6 +19,7 @@ const HELP = `npm run mutants -- [options]
   --only TEXT    only mutants whose id begins with TEXT, a file for instance; may be repeated
   --list         prints the mutants, does not run them
   --lanes 2      how many are run at a time
+  --verbose      says of each mutant what noticed it, and when
   --help
 
 Exit code 0: every mutant was noticed, or is in scripts/mutants/equivalent.json. 1: some survived.
@@ -63,12 +64,13 @@ function readEquivalents(mutants: readonly Mutant[]): Set<string> {
 }
 
 /** Runs them. @returns what became of each */
-async function runAll(jobs: readonly Job[], laneCount: number): Promise<Outcome[]> {
-  const lanes = Array.from({ length: laneCount }, () => new Lane());
+async function runAll(
+  jobs: readonly Job[],
+  laneCount: number,
+  isVerbose: boolean,
+): Promise<Outcome[]> {
+  const { lanes, end } = openLanes(laneCount);
   const outcomes: Outcome[] = [];
-  const end = (): void => {
-    for (const lane of lanes) lane.end();
-  };
   for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
     process.once(signal, () => {
       end();
@@ -81,9 +83,14 @@ async function runAll(jobs: readonly Job[], laneCount: number): Promise<Outcome[
     const { limits, hashes } = await prepare(lanes, tests, hasKernels);
     const progress = new Progress(jobs.length);
     await spread(lanes, jobs, async (lane, [mutant, { tests }]) => {
+      const start = performance.now();
       const outcome = await lane.try(mutant, tests, limits, hashes);
       outcomes.push(outcome);
       progress.clear();
+      if (isVerbose) {
+        const seconds = ((performance.now() - start) / 1000).toFixed(1);
+        say(`${seconds} s  ${outcome.state}  ${mutant.id}  ${outcome.by ?? ''}`);
+      }
       if (outcome.state === 'survived') say(survivor(read(mutant.file), mutant));
       progress.count(outcome);
     });
@@ -102,6 +109,7 @@ async function main(): Promise<number> {
       only: { type: 'string', multiple: true, default: [''] },
       list: { type: 'boolean', default: false },
       lanes: { type: 'string', default: '2' },
+      verbose: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -133,6 +141,7 @@ async function main(): Promise<number> {
   const outcomes = await runAll(
     jobs.filter(([{ id }]) => !explained.has(id)),
     lanes,
+    values.verbose,
   );
   for (const [mutant] of jobs.filter(([{ id }]) => explained.has(id))) {
     outcomes.push({ mutant, state: 'same' });

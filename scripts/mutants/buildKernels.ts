@@ -10,6 +10,7 @@ import { serve } from './child.ts';
 
 export interface BuildQuestion {
   readonly purpose: 'product' | 'tests';
+  readonly module?: 'plain' | 'relaxed';
   /** the source to replace, and its text; none: the kernels as they are */
   readonly file?: string;
   readonly text?: string;
@@ -30,21 +31,19 @@ const ENTRY = 'labrador';
 const MODULE = 'relaxed';
 const GENERATED = `src/aggregate/${ENTRY}.${MODULE}.wasm.gen.ts`;
 
-/** The module for tests, in its folder. */
-export const COMPILED = `${ENTRY}.${MODULE}.wasm`;
-
 if (process.send !== undefined) serve(build);
 
-async function build({ purpose, file, text, folder }: BuildQuestion): Promise<BuildAnswer> {
+async function build(question: BuildQuestion): Promise<BuildAnswer> {
+  const { purpose, module = MODULE, file, text, folder } = question;
   const product = [`assembly/${ENTRY}/index.ts`, '--target', `${ENTRY}.${MODULE}`];
   const args =
-    purpose === 'tests' ? entryArguments(ENTRY, MODULE) : [...product, '--outFile', 'out.wasm'];
+    purpose === 'tests' ? entryArguments(ENTRY, module) : [...product, '--outFile', 'out.wasm'];
   try {
     const files = await compile(args, (path, source) => (path === file ? text! : source));
     const bytes = files.get('out.wasm') as Uint8Array;
     const hash = sha256(bytes);
     if (purpose === 'product') return { hash, sources: { [GENERATED]: asSource(bytes) } };
-    writeFileSync(join(folder, COMPILED), bytes);
+    writeFileSync(join(folder, `${ENTRY}.${module}.wasm`), bytes);
     return { hash };
   } catch (error) {
     return { error: String(error) };

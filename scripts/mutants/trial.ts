@@ -1,8 +1,8 @@
 /** Runs mutants: two at a time, each against its tests until one of them fails. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BuildAnswer, type BuildQuestion, COMPILED } from './buildKernels.ts';
+import type { BuildAnswer, BuildQuestion } from './buildKernels.ts';
 import { Child } from './child.ts';
 import { type Mutant, mutated } from './enumerate.ts';
 import { read } from './map.ts';
@@ -28,11 +28,16 @@ const purposeOf = (test: string): Purpose =>
 
 /** A pair of processes: one runs tests, the other compiles kernels. */
 export class Lane {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'falconry-mutants-'));
+  readonly #folder: string;
+  /** the modules for the kernels' own tests, as they are */
+  readonly #pristine: string;
   readonly #tests: Child<TestQuestion, TestAnswer>;
   readonly #builds: Child<BuildQuestion, BuildAnswer>;
 
-  constructor() {
+  /** @param pristine the folder of the modules as they are; empty until `buildAll` */
+  constructor(pristine: string) {
+    this.#pristine = pristine;
+    this.#folder = mkdtempSync(join(tmpdir(), 'falconry-mutants-'));
     const here = (name: string): URL => new URL(name, import.meta.url);
     this.#tests = new Child(here('runTests.ts'), { COMPILED_ENTRIES: this.#folder });
     this.#builds = new Child(here('buildKernels.ts'));
@@ -54,12 +59,24 @@ export class Lane {
     return LIMIT.plusMs + LIMIT.times * (performance.now() - start);
   }
 
-  /** The hash of the module as it is. */
-  async hashOf(purpose: Purpose): Promise<string> {
-    const built = await this.#build({ purpose, folder: this.#folder });
-    rmSync(join(this.#folder, COMPILED), { force: true });
-    if (built.hash === undefined) throw new Error(`the kernels do not compile: ${built.error}`);
-    return built.hash;
+  /** Compiles the kernels as they are. @returns the hashes of what mutants will replace */
+  async buildAll(): Promise<Map<Purpose, string>> {
+    const hashes = new Map<Purpose, string>();
+    for (const [purpose, module] of [
+      ['tests', 'plain'],
+      ['tests', 'relaxed'],
+      ['product', 'relaxed'],
+    ] as const) {
+      const { hash, error } = await this.#build({ purpose, module, folder: this.#pristine });
+      if (hash === undefined) throw new Error(`the kernels do not compile: ${error}`);
+      hashes.set(purpose, hash);
+    }
+    return hashes;
+  }
+
+  /** Brings back the modules as they are. */
+  restore(): void {
+    cpSync(this.#pristine, this.#folder, { recursive: true });
   }
 
   async try(
@@ -88,7 +105,7 @@ export class Lane {
       }
       return { mutant, state: 'survived' };
     } finally {
-      rmSync(join(this.#folder, COMPILED), { force: true });
+      if (built.size > 0) this.restore();
     }
   }
 
@@ -124,12 +141,22 @@ export async function prepare(
   tests: readonly string[],
   hasKernels: boolean,
 ): Promise<{ limits: Map<string, number>; hashes: Map<Purpose, string> }> {
+  const hashes = hasKernels ? await lanes[0]!.buildAll() : new Map<Purpose, string>();
+  for (const lane of lanes) lane.restore();
   const limits = new Map<string, number>();
-  const hashes = new Map<Purpose, string>();
-  const jobs = [...tests, ...(hasKernels ? (['product', 'tests'] as const) : [])];
-  await spread(lanes, jobs, async (lane, job) => {
-    if (job === 'product' || job === 'tests') hashes.set(job, await lane.hashOf(job));
-    else limits.set(job, await lane.limitOf(job));
+  await spread(lanes, tests, async (lane, test) => {
+    limits.set(test, await lane.limitOf(test));
   });
   return { limits, hashes };
+}
+
+/** Lanes, and how to end them. */
+export function openLanes(count: number): { lanes: readonly Lane[]; end: () => void } {
+  const pristine = mkdtempSync(join(tmpdir(), 'falconry-mutants-'));
+  const lanes = Array.from({ length: count }, () => new Lane(pristine));
+  const end = (): void => {
+    for (const lane of lanes) lane.end();
+    rmSync(pristine, { recursive: true, force: true });
+  };
+  return { lanes, end };
 }

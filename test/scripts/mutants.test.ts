@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { enumerate, type Mutant, mutated } from '../../scripts/mutants/enumerate.ts';
 import { coveredFiles, read } from '../../scripts/mutants/map.ts';
 import { difference, table } from '../../scripts/mutants/report.ts';
-import { Lane, type Outcome } from '../../scripts/mutants/trial.ts';
+import { type Lane, type Outcome, openLanes } from '../../scripts/mutants/trial.ts';
 
 const FILE = 'test/scripts/mutants/norm.ts';
 const CHECKS = 'test/scripts/mutants/norm.checks.ts';
@@ -93,8 +93,9 @@ export function clamp(at: usize, n: i32): i32 {
 });
 
 describe('the trial', () => {
-  const lane = new Lane();
-  afterAll(() => lane.end());
+  const { lanes, end } = openLanes(1);
+  const [lane] = lanes as [Lane];
+  afterAll(end);
   const outcome = (mutant: Mutant, limit: number): Promise<Outcome> =>
     lane.try(mutant, [CHECKS], new Map([[CHECKS, limit]]), new Map());
 
