@@ -17,7 +17,7 @@ export interface Outcome {
   readonly by?: string;
 }
 
-/** How long a test may take before its mutant counts as endless: a multiple, and a time to start. */
+/** How long a test may take before its mutant counts as endless: a multiple, and time to start. */
 const LIMIT = { times: 6, plusMs: 15_000, firstMs: 180_000 } as const;
 
 type Purpose = BuildQuestion['purpose'];

@@ -225,9 +225,18 @@ describe('bundle', () => {
       statementCommitment([{ ...a!, message: Uint8Array.of(1) }]),
     );
     expect(() => statementCommitment([])).toThrow(RangeError);
-    // Memory that is only reserved. Its length is 0 modulo 2^32.
-    const message = new Uint8Array(2 ** 32);
-    expect(() => statementDigest([{ ...a!, message }])).toThrow(RangeError);
+    // The length of a message has 32 bits. The memory is only reserved: the next key ends the list
+    // before anything is hashed.
+    const reserved = new Uint8Array(2 ** 32);
+    const after = {
+      ...a!,
+      get publicKey(): Uint8Array {
+        throw new Error('the next key');
+      },
+    };
+    const withMessage = (message: Uint8Array) => () => statementDigest([{ ...a!, message }, after]);
+    expect(withMessage(reserved)).toThrow(RangeError);
+    expect(withMessage(reserved.subarray(1))).toThrow('the next key');
     expect(() => statementCommitment([{ ...a!, publicKey: new Uint8Array(896) }])).toThrow(
       '"statements[0].publicKey" expected 897 or 1793 bytes, got 896',
     );
