@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { enumerate, type Mutant } from './mutants/enumerate.ts';
 import { type Covered, coveredFiles, read } from './mutants/map.ts';
 import { difference, Progress, survivor, table } from './mutants/report.ts';
-import { type Outcome, openLanes, prepare, spread } from './mutants/trial.ts';
+import { Limits, type Outcome, openLanes, spread } from './mutants/trial.ts';
 
 const HELP = `npm run mutants -- [options]
 
@@ -78,13 +78,14 @@ async function runAll(
     });
   }
   try {
-    const tests = [...new Set(jobs.flatMap(([, { tests }]) => tests))];
     const hasKernels = jobs.some(([{ file }]) => file.startsWith('assembly/'));
-    const { limits, hashes } = await prepare(lanes, tests, hasKernels);
+    const hashes = hasKernels ? await lanes[0]!.buildAll() : new Map();
+    for (const lane of lanes) lane.restore();
+    const limits = new Limits();
     const progress = new Progress(jobs.length);
     await spread(lanes, jobs, async (lane, [mutant, { tests }]) => {
       const start = performance.now();
-      const outcome = await lane.try(mutant, tests, limits, hashes);
+      const outcome = await lane.try(mutant, tests, hashes, limits);
       outcomes.push(outcome);
       progress.clear();
       if (isVerbose) {

@@ -82,14 +82,17 @@ export class Lane {
   async try(
     mutant: Mutant,
     tests: readonly string[],
-    limits: ReadonlyMap<string, number>,
     hashes: ReadonlyMap<Purpose, string>,
+    limits: Limits,
   ): Promise<Outcome> {
     const text = mutated(read(mutant.file), mutant);
     const sources: Record<string, string> = { [mutant.file]: text };
     const built = new Set<Purpose>();
+    // These find the module in a folder, which still has the one as it is.
+    for (const test of tests) if (purposeOf(test) === 'tests') await limits.of(test, this);
     try {
       for (const test of tests) {
+        const limit = await limits.of(test, this);
         const purpose = purposeOf(test);
         if (mutant.file.startsWith('assembly/') && !built.has(purpose)) {
           const { file } = mutant;
@@ -99,7 +102,7 @@ export class Lane {
           Object.assign(sources, module.sources);
           built.add(purpose);
         }
-        const answer = await this.#tests.ask({ test, sources }, limits.get(test)!);
+        const answer = await this.#tests.ask({ test, sources }, limit);
         const failed = typeof answer === 'string' ? answer : answer.failed;
         if (failed !== undefined) return { mutant, state: 'killed', by: `${test}: ${failed}` };
       }
@@ -135,19 +138,16 @@ export async function spread<T>(
   );
 }
 
-/** The time limits of tests, which pass, and the hashes of the modules that are needed. */
-export async function prepare(
-  lanes: readonly Lane[],
-  tests: readonly string[],
-  hasKernels: boolean,
-): Promise<{ limits: Map<string, number>; hashes: Map<Purpose, string> }> {
-  const hashes = hasKernels ? await lanes[0]!.buildAll() : new Map<Purpose, string>();
-  for (const lane of lanes) lane.restore();
-  const limits = new Map<string, number>();
-  await spread(lanes, tests, async (lane, test) => {
-    limits.set(test, await lane.limitOf(test));
-  });
-  return { limits, hashes };
+/** The time limits of tests: each passes once on the sources as they are before it counts. */
+export class Limits {
+  readonly #known = new Map<string, Promise<number>>();
+
+  /** @throws as `limitOf` */
+  of(test: string, lane: Lane): Promise<number> {
+    const known = this.#known.get(test) ?? lane.limitOf(test);
+    this.#known.set(test, known);
+    return known;
+  }
 }
 
 /** Lanes, and how to end them. */

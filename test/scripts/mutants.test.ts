@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { enumerate, type Mutant, mutated } from '../../scripts/mutants/enumerate.ts';
 import { coveredFiles, read } from '../../scripts/mutants/map.ts';
 import { difference, table } from '../../scripts/mutants/report.ts';
-import { type Lane, type Outcome, openLanes } from '../../scripts/mutants/trial.ts';
+import { type Lane, Limits, type Outcome, openLanes } from '../../scripts/mutants/trial.ts';
 
 const FILE = 'test/scripts/mutants/norm.ts';
 const CHECKS = 'test/scripts/mutants/norm.checks.ts';
@@ -96,14 +96,14 @@ describe('the trial', () => {
   const { lanes, end } = openLanes(1);
   const [lane] = lanes as [Lane];
   afterAll(end);
-  const outcome = (mutant: Mutant, limit: number): Promise<Outcome> =>
-    lane.try(mutant, [CHECKS], new Map([[CHECKS, limit]]), new Map());
+  const outcome = (mutant: Mutant, limits = new Limits()): Promise<Outcome> =>
+    lane.try(mutant, [CHECKS], new Map(), limits);
 
   test('what its tests see and what they do not', async () => {
-    const limit = await lane.limitOf(CHECKS);
+    const limits = new Limits();
     const states = new Map<string, string>();
     for (const mutant of mutants) {
-      const { state } = await outcome(mutant, limit);
+      const { state } = await outcome(mutant, limits);
       states.set(mutant.id.split(':').slice(-2).join(' '), state);
     }
     const survivors = [...states].filter(([, state]) => state === 'survived');
@@ -116,9 +116,11 @@ describe('the trial', () => {
   test('a loop that never ends is ended', async () => {
     const start = text.indexOf('i++');
     const endless: Mutant = { ...mutants[0]!, start, end: start + 3, replacement: '' };
-    const { state, by } = await outcome(endless, 3000);
+    const limits = new Limits();
+    await limits.of(CHECKS, lane);
+    const { state, by } = await outcome(endless, limits);
     expect([state, by]).toEqual(['killed', `${CHECKS}: too late`]);
-    expect((await outcome(named('condition1:false'), 20_000)).state).toBe('killed');
+    expect((await outcome(named('condition1:false'))).state).toBe('killed');
   });
 
   test('tests that fail on the program as it is are no tests', async () => {
