@@ -57,12 +57,12 @@ const RULES: readonly Rule[] = [
   { files: within('batch'), tests: ['bundle', 'tamper'], only: ['invalidItems'] },
   {
     files: within('threaded'),
-    tests: ['tamper', 'format', 'bundle'],
+    tests: ['tamper', 'format', 'bundle', 'threads'],
     only: ['verifyWith', 'invalidItemsIn', 'chunksOf', 'checkChunks'],
   },
   {
     files: within('proof'),
-    tests: ['format', ...PROOFS],
+    tests: ['format', ...PROOFS, 'threads'],
     only: ['verifyProof', 'verifyProofIn', 'sectionsOf', 'positionsOf', 'isTooLongForProof'],
   },
   {
