@@ -40,6 +40,8 @@ export function setOfPublicKey(publicKey: Uint8Array): ParameterSet | undefined 
 /**
  * The commitment, 32 bytes. Keys of a wrong length must have been refused before, and the bytes
  * must be in our own memory.
+ *
+ * @throws RangeError for a message of 2^32 bytes or more: its length would have two readings
  */
 export function statementDigest(statements: readonly Statement[]): Uint8Array<ArrayBuffer> {
   return shake256(framed(statements), COMMITMENT_BYTES);
@@ -58,6 +60,6 @@ function* framed(statements: readonly Statement[]): Generator<Uint8Array> {
 
 /** @throws RangeError for a length that does not fit, which would stand for another one */
 function u32(value: number): Uint8Array {
-  if (value > 0xffffffff) throw new RangeError(`"message" expected less than 2^32 bytes`);
+  if (value >= 2 ** 32) throw new RangeError('a message expected less than 2^32 bytes');
   return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
 }

@@ -214,10 +214,13 @@ export class Labrador {
   }
 
   /**
-   * Row `row` of out = sum of c_a x_a. The x_a are at the addresses `rows` and as long as that row.
+   * Row `row` of out = sum of c_a x_a. The x_a are at the addresses `rows` and as long as that row,
+   * which is one of them only if there are at most 32: the first call of the kernel overwrites it.
    */
   combine(out: Vecs, row: number, rows: readonly number[], c: Forms): void {
+    const isOneCall = rows.length <= MAX_COMBINED;
     requireShapes(rows.length === c.count && rows.length > 0, 'combine');
+    requireShapes(isOneCall || !rows.includes(this.row(out, row)), 'combine');
     this.scope(() => {
       const { kernels } = this;
       const extra = this.forms(2); // 0 for a missing partner, 1 for the sum so far

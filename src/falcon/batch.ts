@@ -5,7 +5,7 @@
 import { InputBytes, isIntact, notBytes, readList, typeName } from '../arguments.ts';
 import { set, subarray } from '../intrinsics.ts';
 import { insidePrepared, type PreparedKey } from './keys.ts';
-import { type FalconParams, REASONS } from './params.ts';
+import { type FalconParams, reasonOf } from './params.ts';
 import type { InvalidBatchItem, InvalidReason } from './types.ts';
 import { verifyOne } from './verify.ts';
 import type { Machine } from './wasm.ts';
@@ -23,6 +23,8 @@ const SALT = 40;
 const INPUT_SLACK = 144;
 const SIG_SLACK = 16;
 const RECORD_FIELDS = 6;
+/** No status of the module: an item is valid only once the module has said so. */
+const NOT_JUDGED = 1;
 
 /**
  * V8 and SpiderMonkey hash two messages at once faster than one after the other. JavaScriptCore
@@ -144,7 +146,7 @@ export class Batch {
       if (encoded.length !== lengths.publicKey) return 'publicKeyLength';
       encoded.copyTo(region);
       const status = exports.prepareBatchKey(logn, this.#keys);
-      if (status !== 0) return REASONS[status];
+      if (status !== 0) return reasonOf(status);
     }
     this.#keys++;
     return undefined;
@@ -176,6 +178,7 @@ export class Batch {
     this.#records[record + 2] = at + sigOffset;
     this.#records[record + 3] = signature.length;
     this.#records[record + 4] = key;
+    this.#records[record + 5] = NOT_JUDGED;
     this.#pending[this.#count++] = index;
     this.#used = at + size;
   }
@@ -191,13 +194,10 @@ export class Batch {
 
   #flush(): void {
     const count = this.#count;
-    if (count > 0 && this.#machine.exports.verifyBatch(this.#params.logn, count, TWO_WAY) > 0) {
-      for (let i = 0; i < count; i++) {
-        const status = this.#records[i * RECORD_FIELDS + 5]!;
-        if (status < 0) {
-          this.#invalid.push({ index: this.#pending[i]!, reason: REASONS[status]! });
-        }
-      }
+    if (count > 0) this.#machine.exports.verifyBatch(this.#params.logn, count, TWO_WAY);
+    for (let i = 0; i < count; i++) {
+      const status = this.#records[i * RECORD_FIELDS + 5]!;
+      if (status !== 0) this.#invalid.push({ index: this.#pending[i]!, reason: reasonOf(status) });
     }
     this.#count = 0;
     this.#used = 0;

@@ -76,7 +76,7 @@ export const FORMATS: readonly SignatureFormat[] = Object.freeze([
 ]);
 
 /** Those codes of assembly/shared/status.ts that the caller's input can cause. */
-export const REASONS: Readonly<Record<number, InvalidReason>> = Object.freeze({
+const REASONS: Readonly<Record<number, InvalidReason>> = Object.freeze({
   [-1]: 'publicKeyHeader',
   [-2]: 'publicKeyRange',
   [-3]: 'signatureHeader',
@@ -84,3 +84,6 @@ export const REASONS: Readonly<Record<number, InvalidReason>> = Object.freeze({
   [-5]: 'signatureEncoding',
   [-6]: 'signatureMismatch',
 });
+
+/** Why the module refuses its input, from its status. A status without a name refuses it, too. */
+export const reasonOf = (status: number): InvalidReason => REASONS[status] ?? 'signatureMismatch';

@@ -4,7 +4,7 @@
  */
 import { isInt16Array, readBytes } from '../arguments.ts';
 import { lengthOf, set, slice } from '../intrinsics.ts';
-import { FALCON_512, FALCON_1024, FORMATS, paramsOf, Q, REASONS } from './params.ts';
+import { FALCON_512, FALCON_1024, FORMATS, paramsOf, Q, reasonOf } from './params.ts';
 import type { InvalidReason, ParameterSet, SignatureFormat } from './types.ts';
 import { bestModule, type Machine, read, run } from './wasm.ts';
 
@@ -75,11 +75,12 @@ export function decodeSignature(signature: Uint8Array): DecodedSignature | Inval
   return onMachine((machine) => {
     const { exports, signature: region } = machine;
     input.copyTo(region);
-    const form = exports.decodeSignature(logn, input.length);
-    if (form < 0) return REASONS[form]!;
+    const status = exports.decodeSignature(logn, input.length);
+    const form = FORMATS[status];
+    if (form === undefined) return reasonOf(status);
     return {
       parameterSet: name,
-      form: FORMATS[form]!,
+      form,
       salt: slice(region, 1, 1 + lengths.salt),
       s2: coefficients(machine, exports.S2.value, 1 << logn).slice(),
     };
@@ -127,7 +128,7 @@ export function decodePublicKey(
     const { exports } = machine;
     input.copyTo(machine.publicKey);
     const status = exports.decodePublicKey(logn);
-    if (status < 0) return REASONS[status]!;
+    if (status !== 0) return reasonOf(status);
     return residues(machine, exports.PRODUCT.value, 1 << logn).slice();
   });
 }
@@ -228,7 +229,7 @@ export function openSignature(
     const n = 1 << logn;
     key.copyTo(machine.publicKey);
     const status = exports.prepare(logn);
-    if (status !== 0) return REASONS[status]!;
+    if (status !== 0) return reasonOf(status);
     inputSalt.copyTo(signature, 1);
     set(coefficients(machine, exports.S2.value, n), s2);
     exports.recoverS1(logn, machine.takeMessage(input, exports.SIG.value + 1));

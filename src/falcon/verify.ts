@@ -2,7 +2,7 @@
 import { type InputBytes, readBytes } from '../arguments.ts';
 import { set } from '../intrinsics.ts';
 import { insidePrepared, type Prepared } from './keys.ts';
-import { type FalconParams, REASONS } from './params.ts';
+import { type FalconParams, reasonOf } from './params.ts';
 import type { InvalidReason } from './types.ts';
 import { type Machine, read } from './wasm.ts';
 
@@ -47,7 +47,7 @@ export function verifyOne(
   const status = isPrepared
     ? exports.verifyPrepared(logn, signature.length, messageLength)
     : exports.verify(logn, signature.length, messageLength);
-  return status === 0 ? undefined : REASONS[status];
+  return status === 0 ? undefined : reasonOf(status);
 }
 
 /**
@@ -60,7 +60,7 @@ export function prepareKey(
 ): Prepared | InvalidReason {
   set(machine.publicKey, publicKey);
   const status = machine.exports.prepare(params.logn);
-  if (status !== 0) return REASONS[status]!;
+  if (status !== 0) return reasonOf(status);
   return { params, publicKey, prepared: read(machine.prepared, 4 << params.logn) };
 }
 

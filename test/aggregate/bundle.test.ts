@@ -12,6 +12,7 @@ import {
   verifyAggregate,
 } from '../../src/aggregate/index.ts';
 import { completeSalts } from '../../src/aggregate/salts.ts';
+import { statementDigest } from '../../src/aggregate/statement.ts';
 import { CodedError } from '../../src/errors.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { fact } from '../support/facts.ts';
@@ -226,6 +227,18 @@ describe('bundle', () => {
       statementCommitment([{ ...a!, message: Uint8Array.of(1) }]),
     );
     expect(() => statementCommitment([])).toThrow(RangeError);
+    // The length of a message has 32 bits. The memory is only reserved: the next key ends the list
+    // before anything is hashed.
+    const reserved = new Uint8Array(2 ** 32);
+    const after = {
+      ...a!,
+      get publicKey(): Uint8Array {
+        throw new Error('the next key');
+      },
+    };
+    const withMessage = (message: Uint8Array) => () => statementDigest([{ ...a!, message }, after]);
+    expect(withMessage(reserved)).toThrow(RangeError);
+    expect(withMessage(reserved.subarray(1))).toThrow('the next key');
     expect(() => statementCommitment([{ ...a!, publicKey: new Uint8Array(896) }])).toThrow(
       '"statements[0].publicKey" expected 897 or 1793 bytes, got 896',
     );

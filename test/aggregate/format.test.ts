@@ -174,6 +174,11 @@ describe.each([
       claimedBits: 128,
     });
     expect(info.statement).toEqual(statementCommitment(statements));
+    // slice() of a Buffer is a view of it.
+    const buffer = Buffer.from(proof);
+    const { statement } = inspectAggregate(buffer);
+    buffer.fill(0);
+    expect(statement).toEqual(info.statement);
     expect(info.items.every((item) => !('form' in item))).toBe(true);
     expect(info.sizes).toEqual({
       total: proof.length,

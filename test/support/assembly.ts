@@ -2,14 +2,19 @@
  * Compiles entries of assembly/test/, so that tests reach functions the product does not export.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Runs asc on files of this project. */
-async function compile(
+/**
+ * Runs asc on files of this project.
+ *
+ * @param patch is given every source by its path and returns what is to be compiled
+ * @returns what it writes, by name
+ */
+export async function compile(
   args: readonly string[],
   patch?: (path: string, source: string) => string,
 ): Promise<Map<string, Uint8Array | string>> {
@@ -31,18 +36,27 @@ export type TestExports = Record<string, (...args: number[]) => number> & {
   memory: WebAssembly.Memory;
 };
 
+/** The folder where a mutation run (scripts/mutants) puts the entries that it has compiled. */
+const COMPILED = process.env.COMPILED_ENTRIES;
+
+/** asc's arguments for a file of assembly/test/, named without extension. */
+export const entryArguments = (entry: string, module: 'plain' | 'relaxed'): string[] => [
+  `assembly/test/${entry}.ts`,
+  ...['--config', 'none', '--outFile', 'out.wasm'],
+  ...['--runtime', 'stub', '--noAssert', '-O1', '--enable', 'simd'],
+  ...(module === 'relaxed' ? ['--enable', 'relaxed-simd'] : []),
+];
+
 /**
  * @param entry file name in assembly/test/, without extension
  * @returns its exports and `at`, the address of an exported region
  */
 export async function compileEntry(entry: string, module: 'plain' | 'relaxed') {
-  const files = await compile([
-    `assembly/test/${entry}.ts`,
-    ...['--config', 'none', '--outFile', 'out.wasm'],
-    ...['--runtime', 'stub', '--noAssert', '-O1', '--enable', 'simd'],
-    ...(module === 'relaxed' ? ['--enable', 'relaxed-simd'] : []),
-  ]);
-  const bytes = files.get('out.wasm') as Uint8Array<ArrayBuffer>;
+  const compiled = COMPILED && join(COMPILED, `${entry}.${module}.wasm`);
+  const bytes =
+    compiled && existsSync(compiled)
+      ? new Uint8Array(readFileSync(compiled))
+      : ((await compile(entryArguments(entry, module))).get('out.wasm') as Uint8Array<ArrayBuffer>);
   const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes));
   const exports = instance.exports as unknown as TestExports;
   const at = (region: string) => (instance.exports[region] as WebAssembly.Global).value as number;

@@ -174,6 +174,40 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
     });
   });
 
+  test('a combination of several calls does not have its own result among its rows', () => {
+    lab.scope(() => {
+      const rowsOf = (count: number): readonly [ReturnType<typeof lab.vecs>, number[]] => {
+        const vecs = lab.vecs(count, 2);
+        for (let i = 0; i < count; i++) {
+          kernels.coefsToVec(lab.row(vecs, i), 0, coefs(polys(2, 2n ** 40n)).at, 512, 2);
+        }
+        return [vecs, lab.addresses(vecs)];
+      };
+      const into = (count: number): Poly[] => {
+        const [vecs, rows] = rowsOf(count);
+        const forms = lab.forms(count);
+        const c = polys(count, 4n);
+        kernels.smallsToForms(forms.at, smalls(c).at, count);
+        const back = lab.coefs(2 * count);
+        for (const [i, row] of rows.entries()) kernels.vecToCoefs(back.at + 1024 * i, row, 0, 2);
+        const before = read(back);
+        lab.combine(vecs, count - 1, rows, forms);
+        kernels.vecToCoefs(back.at, rows[count - 1]!, 0, 2);
+        const expected = [0, 1].map((j) =>
+          inner(
+            before.filter((_, i) => i % 2 === j),
+            c,
+          ),
+        );
+        expect(read(back).slice(0, 2)).toEqual(expected);
+        return expected;
+      };
+      into(32);
+      expect(() => into(33)).toThrow(CodedError);
+      into(5);
+    });
+  });
+
   test('second copies, norms as polynomials, and reduction in place', () => {
     lab.scope(() => {
       const [alpha] = polys(1, 2n);

@@ -1,0 +1,162 @@
+/**
+ * What is mutated, and which tests must notice. The first rule that matches a file is its rule; its
+ * tests run in their order until one fails, so those that are quick and see most come first.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path/posix';
+import { filesBelow, ROOT } from '../generated.ts';
+import type { Scope } from './enumerate.ts';
+
+export interface Rule extends Scope {
+  readonly files: RegExp;
+  /** without test/aggregate/ and .test.ts */
+  readonly tests: readonly string[];
+}
+
+/** A file with its rule. */
+export interface Covered {
+  readonly file: string;
+  readonly scope: Scope;
+  readonly tests: readonly string[];
+}
+
+/** Where the judging starts: what these import is covered, too. */
+const ROOTS = ['src/aggregate/index.ts'];
+const ROOM = 'src/aggregate/';
+
+/** What these contain does not judge. */
+const OTHERS: readonly RegExp[] = [
+  /\.gen\.ts$/,
+  /^src\/aggregate\/proof\/(prover\/|size|index)/,
+  // The caller's arguments, which formats to make, threads, and memory.
+  /^src\/aggregate\/(arguments|options|format|pool|threads\/\w+|proof\/instances)\.ts$/,
+  /^assembly\/labrador\/(index|params)\.ts$/,
+];
+
+const WING = 'proof/verifier/';
+/** Whole proofs: accepted, changed, and made by cheats. */
+const PROOFS = ['proof/verify', 'frozen', 'reference/vectors', 'proof/flipsEven', 'proof/flipsOdd'];
+const CHEATS = ['proof/tamper', 'adversary/projection', 'adversary/relation', 'proof/cheating'];
+const FIELDS = ['proof/parse', 'proof/fuzzOne'];
+
+const RULES: readonly Rule[] = [
+  { files: within('container'), tests: ['container', 'format'], except: ['encodeHeader'] },
+  { files: within('bundle'), tests: ['bundle', 'tamper'], except: ['encodeBundle'] },
+  {
+    files: within('gaussianCoder'),
+    tests: ['gaussianCoder', 'bundle'],
+    except: ['encodeCoefficients'],
+  },
+  {
+    files: within('index'),
+    tests: ['tamper', 'format', 'bundle'],
+    only: ['verifyAggregate', 'verifyAggregateAsync', 'extractSignatures'],
+  },
+  { files: within('judge'), tests: ['tamper', 'format', 'bundle'] },
+  { files: within('statement'), tests: ['bundle', 'tamper'], calls: true },
+  { files: within('batch'), tests: ['bundle', 'tamper'], only: ['invalidItems'] },
+  {
+    files: within('threaded'),
+    tests: ['tamper', 'format', 'bundle', 'threads'],
+    only: ['verifyWith', 'invalidItemsIn', 'chunksOf', 'checkChunks'],
+  },
+  {
+    files: within('proof'),
+    tests: ['format', ...PROOFS, 'threads'],
+    only: ['verifyProof', 'verifyProofIn', 'sectionsOf', 'positionsOf', 'isTooLongForProof'],
+  },
+  {
+    files: within('wasm'),
+    tests: ['labrador/machine', ...PROOFS],
+    except: ['pairProducts', 'normSq', 'peakBytes', 'beginCount'],
+  },
+  { files: within('parameters/rows'), tests: ['parameters', ...PROOFS] },
+  { files: within(`${WING}(parse|fieldReader)`), tests: [...FIELDS, ...PROOFS], calls: true },
+  { files: within(`${WING}folds`), tests: [...PROOFS, ...CHEATS], except: ['cutFor'], calls: true },
+  {
+    files: within(`${WING}tailRing`),
+    tests: ['proof/tailRing', ...PROOFS, ...CHEATS],
+    calls: true,
+  },
+  { files: within(`${WING}verify`), tests: [...PROOFS, ...FIELDS, ...CHEATS], calls: true },
+  { files: within(`${WING}\\w+`), tests: [...PROOFS, ...CHEATS], calls: true },
+  { files: within('proof/ring'), tests: ['proof/ring', ...PROOFS] },
+  { files: within('proof/projection'), tests: ['proof/parse', ...PROOFS, ...CHEATS] },
+  { files: within('proof/(bits|transcript)'), tests: [...FIELDS, ...PROOFS] },
+  { files: within('proof/\\w+'), tests: [...PROOFS, ...CHEATS] },
+  {
+    files: kernels('batch'),
+    tests: ['labrador/machine', 'proof/verify'],
+    except: [
+      ...['smallsToVec', 'widesToVec', 'twisted', 'twistedToVec', 'addMultiples', 'selfProduct'],
+      ...['decomposeMany', 'formsToCoefs'],
+    ],
+  },
+  {
+    files: kernels('digits'),
+    tests: ['labrador/digits', 'proof/verify'],
+    except: ['decompose', 'beyond', 'cutLow', 'packBits', 'normSq'],
+  },
+  {
+    files: kernels('polyVec'),
+    tests: ['labrador/polyVec', 'labrador/machine', 'proof/verify'],
+    except: ['addSums', 'pairProducts'],
+  },
+  { files: kernels('(ntt|crt|zq|lanes)'), tests: ['labrador/ntt', 'proof/verify'] },
+  { files: kernels('(functionals|lifts|modp)'), tests: ['labrador/machine', 'proof/verify'] },
+  { files: kernels('arena'), tests: ['labrador/machine', 'proof/verify'] },
+  { files: kernels('\\w+'), tests: ['labrador/stream', 'labrador/machine', 'proof/verify'] },
+];
+
+function within(pattern: string): RegExp {
+  return new RegExp(`^${ROOM}${pattern}\\.ts$`);
+}
+
+function kernels(pattern: string): RegExp {
+  return new RegExp(`^assembly/labrador/${pattern}\\.ts$`);
+}
+
+export const read = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8');
+
+/**
+ * Every file that judges, with its rule.
+ *
+ * @throws Error for a file without a rule, a rule without a file, or a test that does not exist
+ */
+export function coveredFiles(): Covered[] {
+  const files = [
+    ...importedFrom([...ROOTS, ...filesBelow(`${ROOM}${WING}`)]),
+    ...filesBelow('assembly/labrador'),
+  ];
+  const judging = [...new Set(files)].filter((file) => !OTHERS.some((other) => other.test(file)));
+  const used = new Set<Rule>();
+  const covered = judging.map((file): Covered => {
+    const rule = RULES.find((one) => one.files.test(file));
+    if (rule === undefined) throw new Error(`no rule in scripts/mutants/map.ts for ${file}`);
+    used.add(rule);
+    return { file, scope: rule, tests: rule.tests.map(testFile) };
+  });
+  const idle = RULES.find((rule) => !used.has(rule));
+  if (idle !== undefined) throw new Error(`scripts/mutants/map.ts: no file for ${idle.files}`);
+  return covered.sort((a, b) => (a.file < b.file ? -1 : 1));
+}
+
+function testFile(name: string): string {
+  const file = `test/aggregate/${name}.test.ts`;
+  if (!existsSync(`${ROOT}${file}`)) throw new Error(`scripts/mutants/map.ts: no test ${file}`);
+  return file;
+}
+
+const IMPORT = /^(?:import|export)\b(?! type\b)[^'";]*?\bfrom\s*'(\.[^']+)'/gm;
+
+/** The files and what they import of this room, directly or not. */
+function importedFrom(roots: readonly string[]): string[] {
+  const found = new Set(roots);
+  for (const file of found) {
+    for (const [, name] of read(file).matchAll(IMPORT)) {
+      const path = join(file, '..', name!);
+      if (path.startsWith(ROOM) && !OTHERS.some((other) => other.test(path))) found.add(path);
+    }
+  }
+  return [...found];
+}
