@@ -36,7 +36,10 @@ const OTHERS: readonly RegExp[] = [
 const WING = 'proof/verifier/';
 /** Whole proofs: accepted, changed, and made by cheats. */
 const PROOFS = ['proof/vectors', 'proof/verify', 'proof/flipsEven', 'proof/flipsOdd'];
-const CHEATS = ['proof/tamper', 'adversary/projection', 'adversary/relation', 'proof/cheating'];
+const CHEATS = [
+  ...['proof/refusals', 'proof/tamper', 'adversary/projection', 'adversary/relation'],
+  'proof/cheating',
+];
 const FIELDS = ['proof/parse', 'proof/fuzzOne'];
 /** Functions of the container that no reader uses. */
 const WRITING = ['encodeHeader', 'runsOfKinds', 'encodeSaltRun'];
