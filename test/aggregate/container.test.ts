@@ -214,7 +214,11 @@ describe('container', () => {
   });
 
   it('says of a header cut anywhere that it is damaged, and of what is there what is wrong', () => {
-    const salts = [[1, 1, 4], [2, 1], [0, 1]] as const;
+    const salts = [
+      [1, 1, 4],
+      [2, 1],
+      [0, 1],
+    ] as const;
     const bytes = byHand({ ...one, format: 2, salts, written: 1 });
     expect(typeof parseHeader(bytes)).toBe('object');
     for (let end = 0; end < bytes.length; end++) {
