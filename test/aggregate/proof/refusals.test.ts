@@ -210,6 +210,10 @@ test('a key that does not decode, whatever the proof is', async () => {
     return { end, missing };
   };
   expect(await verified(items)).toEqual({ end: section.bytes.length, missing: [] });
+  // what is no section has no parts
+  const bytes = section.bytes.subarray(1);
+  const nothing = { ...section, bytes, statements: items, at: 0 };
+  expect(await verifySectionIn(nothing, 1, async () => [])).toBeUndefined();
   for (const [i, { publicKey, message }] of items.entries()) {
     const large = publicKey.slice();
     large.set([255, 255], 1);
