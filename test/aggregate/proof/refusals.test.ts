@@ -9,7 +9,7 @@ import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { Seed } from '../../../src/aggregate/proof/challenges.ts';
 import { FALCON_Q, PAIRS, Q_BITS, Q_NUMBER } from '../../../src/aggregate/proof/constants.ts';
 import { shiftOf } from '../../../src/aggregate/proof/gaussianFields.ts';
-import { onInstance } from '../../../src/aggregate/proof/instances.ts';
+import { keepInstance, onInstance, takeInstance } from '../../../src/aggregate/proof/instances.ts';
 import { liftsOf } from '../../../src/aggregate/proof/lifts.ts';
 import { isShortProjection, PROJECTION_LENGTH } from '../../../src/aggregate/proof/projection.ts';
 import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
@@ -286,6 +286,36 @@ describe('the work of folding', () => {
     // no part asks for more than it needs: three for each of the two places of an item
     const psi = streams.filter((type) => type === STREAM.psi).length;
     expect(psi).toBeLessThanOrEqual((1 + 2) * 3 * items.length);
+  });
+
+  test('leaves the instance as it was, ready for the next', () => {
+    const module = bestModule();
+    const lab = takeInstance(module, 'rest');
+    const mark = lab.kernels.mark();
+    keepInstance(module, 'rest', lab);
+    for (const job of planned(1, 1, signedItems('falcon512', 1))) folded(job);
+    const next = takeInstance(module, 'rest');
+    expect(next).toBe(lab);
+    expect(next.kernels.mark()).toBe(mark);
+    keepInstance(module, 'rest', next);
+  });
+
+  test('is refused when the module traps, and only then', () => {
+    const [job] = planned(1, 1, signedItems('falcon512', 1));
+    for (const [error, isTrap] of [
+      [new WebAssembly.RuntimeError('unreachable'), true],
+      [new TypeError('a mistake of ours'), false],
+    ] as const) {
+      const start = vi.spyOn(Seed.prototype, 'start').mockImplementation(() => {
+        throw error;
+      });
+      try {
+        if (isTrap) expect(folded(job!)).toBeUndefined();
+        else expect(() => folded(job!)).toThrow(error);
+      } finally {
+        start.mockRestore();
+      }
+    }
   });
 
   test('is done once for every item', () => {
