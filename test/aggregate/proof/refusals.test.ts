@@ -165,7 +165,7 @@ describe('p w_j + C_j', () => {
   const [zero] = zeroSection(parameters).levels as [ParsedOrdinary];
   const seed = bytesOf('seed', 32);
   const seeds = { jl: seed, lift: seed, combine: seed, amortise: seed, alpha: seed, rho: seed };
-  const isInRange = (j: number, w: number, c: number): boolean =>
+  const isInRange = (j: number, w: number, c: number) =>
     onInstance(bestModule(), (lab) => {
       const sums = new Array<number>(10).fill(0).with(j, c);
       const phi = new BigInt64Array(64 * level!.n);
@@ -245,7 +245,8 @@ describe('the work of folding', () => {
     const all = { first: seeds, ordinary, tail: last };
     return planFolds({ set: 'falcon512', parameters, seeds: all, items }, parts);
   };
-  const planned = (...of: Parameters<typeof plan>) => plan(...of).jobs;
+  const planned = (count: number, parts: number, known?: readonly SignedItem[]) =>
+    plan(count, parts, known).jobs;
   const kinds = (jobs: readonly FoldJob[]) => jobs.map(({ kind }) => kind);
 
   test('is not divided for one thread, nor where it is small', () => {
