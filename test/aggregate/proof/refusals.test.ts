@@ -10,12 +10,14 @@ import { Seed } from '../../../src/aggregate/proof/challenges.ts';
 import { FALCON_Q, PAIRS, Q_BITS, Q_NUMBER } from '../../../src/aggregate/proof/constants.ts';
 import { shiftOf } from '../../../src/aggregate/proof/gaussianFields.ts';
 import { keepInstance, onInstance, takeInstance } from '../../../src/aggregate/proof/instances.ts';
+import { itemsWithin } from '../../../src/aggregate/proof/itemColumns.ts';
 import { liftsOf } from '../../../src/aggregate/proof/lifts.ts';
 import { isShortProjection, PROJECTION_LENGTH } from '../../../src/aggregate/proof/projection.ts';
 import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
 import { joinLists } from '../../../src/aggregate/proof/ring.ts';
 import { parametersFor } from '../../../src/aggregate/proof/shapes.ts';
 import { STREAM, Transcript } from '../../../src/aggregate/proof/transcript.ts';
+import type { FoldedItems } from '../../../src/aggregate/proof/verifier/foldItems.ts';
 import {
   type FoldJob,
   type FoldResult,
@@ -287,6 +289,25 @@ describe('the work of folding', () => {
     // no part asks for more than it needs: three for each of the two places of an item
     const psi = streams.filter((type) => type === STREAM.psi).length;
     expect(psi).toBeLessThanOrEqual((1 + 2) * 3 * items.length);
+  });
+
+  test('comes to the same where columns of W are apart', () => {
+    const items = signedItems('falcon512', 40);
+    const whole = planned(40, 1, items)[0] as Extract<FoldJob, { kind: 'items' }>;
+    const { shape } = whole;
+    // w_i has columns i and 48 + i
+    expect([shape.bucket, shape.level.n > 88]).toEqual([48, true]);
+    const start = vi.spyOn(Seed.prototype, 'start');
+    const parts = [0, 32, 64].map((from, i) => {
+      const columns = { from, to: [32, 64, shape.level.n][i]! };
+      const here = itemsWithin(shape, columns).map((item) => whole.items[item]!);
+      return folded({ ...whole, columns, items: here }) as FoldedItems;
+    });
+    const psi = start.mock.calls.filter(([type]) => type === STREAM.psi).length;
+    start.mockRestore();
+    expect(psi).toBe(3 * 2 * 40);
+    const { phi } = folded(whole) as FoldedItems;
+    expect(hashed(joinLists(parts.map((part) => part.phi)))).toBe(hashed(phi));
   });
 
   test('leaves the instance as it was, ready for the next', () => {
