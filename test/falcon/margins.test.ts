@@ -17,7 +17,9 @@ import {
 /** The rest of the transform: the level that only degree 1024 has. */
 const source = readFileSync(new URL('../../assembly/shared/ntt.ts', import.meta.url), 'utf8');
 const script = scriptOf(`${nttPassesSource()}\n${source}`);
-const tables = [...nttTablesSource().matchAll(/const (\w+): usize = memory\.data<i16>\(([^)]*)\)/g)];
+const tables = [
+  ...nttTablesSource().matchAll(/const (\w+): usize = memory\.data<i16>\(([^)]*)\)/g),
+];
 const DATA = 0;
 const Q_LANES = 4096;
 const TABLES = 8192;
