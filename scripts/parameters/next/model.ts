@@ -1,0 +1,408 @@
+/**
+ * What the search knows about one level: how long its messages are and how long its output is,
+ * from variances. Doubles are good enough here: whatever the search picks is checked afterwards
+ * with integers (check.ts), and the table it writes is committed.
+ */
+
+import {
+  ALPHA_L1,
+  D,
+  FIRST_LIFTS,
+  FUNCTIONALS,
+  GAMMA_SQ as GAMMA,
+  JL_VALUES,
+  LIFTS,
+  LOG2_Q,
+  SUM_BITS,
+  SUMS,
+  T_SQ,
+  TAU,
+} from './constants.ts';
+import { expectedBits, indexOf } from './gaussianCode.ts';
+import { limitSq } from './limits.ts';
+import {
+  digitSq,
+  foldedRuns,
+  lengthOf,
+  normSqOf,
+  type Part,
+  product,
+  type Run,
+  roundedSq,
+  rowRuns,
+  square,
+  topDigits,
+} from './moments.ts';
+
+const GAMMA_SQ = GAMMA.numerator / GAMMA.denominator;
+const T = Math.sqrt(T_SQ);
+/**
+ * Bounds are at least this much above the expected squared norm (room.ts raises them where the ranks
+ * allow it). Measured attempts of honest levels spread by 1 % around it, those of a tail (few
+ * challenges, one sum) by 5 %; level 0 of few items hangs on the items themselves, which no retry
+ * changes.
+ */
+const MARGIN_SQ = 1.035;
+const TAIL_MARGIN_SQ = 1.07;
+const firstMargin = (count: number): number =>
+  count < 32 ? 1.6 : count <= 128 ? 1.2 : count <= 512 ? 1.06 : 1.045;
+
+/** Ranks beyond these are not tried. */
+const MOST_KAPPA = 40;
+const MOST_KAPPA1 = 30;
+/** Squared norms that a rank withstands; a little is left for the rounding of bounds to integers. */
+const LIMIT_SQ = Array.from({ length: MOST_KAPPA + 1 }, (_, k) => Number(limitSq(k)) * (1 - 1e-7));
+
+const secure = (rank: number, normSq: number): boolean => normSq < LIMIT_SQ[rank]!;
+
+function minRank(normSq: number): number {
+  for (let rank = 1; rank <= MOST_KAPPA; rank++) if (secure(rank, normSq)) return rank;
+  return Number.POSITIVE_INFINITY;
+}
+
+/** bits of one coefficient of a Gaussian, coded well */
+export const gaussBits = (variance: number): number =>
+  Math.max(0.5 * Math.log2(2 * Math.PI * Math.E * Math.max(variance, 0.15)), 1);
+
+export interface Level {
+  n: number;
+  rows: number[];
+  r: number;
+  f: number;
+  b: number;
+  fu: number;
+  bu: number;
+  fg: number;
+  bg: number;
+  kappa: number;
+  kappa1: number;
+  m: number;
+  /** low bits dropped from u_1 and u_2, in the tail from t */
+  cut: number;
+  /** squared norm covered by JL, expected squared norm of the output, both with the margin */
+  inSq: number;
+  outSq: number;
+  /** the part of inSq that the dropped bits of the tail make */
+  errorSq: number;
+  tail: boolean;
+  bits: number;
+  /** tables of the coder, at the tail: of e, of every pair but the last, of runs of columns of z */
+  codeE: number;
+  codesG: number[];
+  codesZ: number[];
+  parts: Part[];
+  /** largest squared norm that the next level may be held to, without changing the ranks here */
+  room: number;
+}
+
+const cutVariance = (cut: number): number => (cut === 0 ? 0 : 4 ** cut / 12);
+
+export interface FirstLevel {
+  /** squared norm of S (JL covers this alone), and of the norm bound of one item times count */
+  readonly jlSq: number;
+  readonly peakSY: number;
+  readonly count: number;
+}
+
+export interface Shape {
+  readonly n: number;
+  readonly nus: number[];
+  readonly r: number;
+  readonly varZ: number;
+  /** variances of the columns of z: rows that are not full make the first columns larger */
+  readonly columns: readonly Run[];
+  readonly totalSq: number;
+  readonly varG: number[];
+  readonly maxVarG: number;
+}
+
+/** How the parts fall into rows of n, and the variances that follow. */
+export function shapeOf(parts: readonly Part[], n: number, first?: FirstLevel): Shape {
+  const rows = rowRuns(parts, n);
+  const r = rows.length;
+  const kinds = [...new Set(rows)];
+  const kindOf = rows.map((row) => kinds.indexOf(row));
+  const times = kinds.map((kind) => rows.filter((row) => row === kind).length);
+  const squares = kinds.map(square);
+  const products = kinds.map((x, i) => kinds.map((y, j) => (i <= j ? product(x, y) : 0)));
+  const totalSq = parts.reduce((s, p) => s + normSqOf(p), 0);
+  const varG: number[] = [];
+  let maxVarG = 0;
+  for (let a = 0; a < r; a++) {
+    const i = kindOf[a]!;
+    for (let b = a; b < r; b++) {
+      const v = a === b ? squares[i]! : products[i]![kindOf[b]!]!;
+      varG.push(v);
+      if (v > maxVarG) maxVarG = v;
+    }
+  }
+  const nus = parts.map((p) => Math.ceil(lengthOf(p) / n));
+  let columns = foldedRuns(kinds, times, n);
+  if (first !== undefined) {
+    const together = nus[0]! * first.peakSY ** 2;
+    maxVarG = Math.max(maxVarG, first.peakSY ** 2);
+    // c_S S and c_Y alpha sigma(S) meet in the squares of columns: 2 c_S c_Y times the peak
+    const met = (4 * TAU * TAU * together) / (2 * D * n);
+    columns = columns.map((run) => ({ ...run, excess: (run.excess ?? 0) + met }));
+  }
+  return { n, nus, r, varZ: (TAU * totalSq) / (D * n), columns, totalSq, varG, maxVarG };
+}
+
+/** rows that the parts make, cut into rows of n */
+export const rowCount = (parts: readonly Part[], n: number): number =>
+  parts.reduce((sum, part) => sum + Math.ceil(lengthOf(part) / n), 0);
+
+const wholeBytes = (bits: number): number => 8 * Math.ceil(bits / 8);
+/** b of all lifts: level 0 sends all coefficients but 0, the others all but 0 and 32. */
+const FIRST_LIFT_BITS = wholeBytes(FIRST_LIFTS * (D - 1) * LOG2_Q);
+const LIFT_BITS = wholeBytes(LIFTS * (D - 2) * LOG2_Q);
+/** the retry byte and the counter */
+const BYTE_BITS = 16;
+
+/** The values of the projection are half of sums with random signs. */
+const jlBits = (inSq: number): number => JL_VALUES * expectedBits(inSq / 4) + SUMS * SUM_BITS;
+
+function roomOf(kappa: number, kappa1: number, e: number, reach: number): number {
+  const inner = Math.sqrt(LIMIT_SQ[kappa]!);
+  return Math.min(
+    inner ** 2 / (64 * T_SQ * e * GAMMA_SQ),
+    ((inner - 2 * T * reach) / 2) ** 2 / (e * GAMMA_SQ),
+    LIMIT_SQ[kappa1]! / 4 / GAMMA_SQ,
+  );
+}
+
+/** The top digits of g as one run; what stands out is in its excess. */
+function runOfTops(tops: readonly number[], mean: number): Run {
+  const length = tops.length;
+  const meanSq = tops.reduce((sum, top) => sum + top * top, 0) / length;
+  return { length, variance: mean, mean: 0, excess: Math.max(0, meanSq - mean * mean) };
+}
+
+/** The free choices of an ordinary level, but for the length of its rows; the ranks follow. */
+export interface Pick {
+  readonly f: number;
+  readonly b: number;
+  readonly bu: number;
+  readonly fg: number;
+  readonly bg: number;
+  readonly cut: number;
+}
+
+/** Whether all digits are of a length that the format and 16 bits allow. */
+function fits(shape: Shape, { f, b, bu, fg, bg }: Pick, top: readonly Run[]): boolean {
+  if (b < 2 || b > 13 || bg < 2 || bg > 13 || bu < 2 || bu > 14 || fg < 1 || f < 1) return false;
+  if ((fg - 1) * bg >= LOG2_Q) return false;
+  const most = Math.max(...top.map((run) => run.variance));
+  if (most * 36 > 2 ** 29.8 || most < 0.02) return false;
+  // 16 bits for the top digit of g: eight times the root mean square, which is the whole coherent part
+  return 8 * Math.sqrt(shape.maxVarG) <= 2 ** (14 + bg * (fg - 1));
+}
+
+/** Squared norms of what an ordinary level puts out, but for t and the errors of cuts; and the runs of v. */
+function digitsOf(shape: Shape, pick: Pick, first?: FirstLevel) {
+  const { n, r, nus, columns } = shape;
+  const { f, b, bu, fg, bg } = pick;
+  const pairs = (r * (r + 1)) / 2;
+  const fu = Math.ceil(LOG2_Q / bu);
+  const top = topDigits(columns, b * (f - 1));
+  const low = digitSq(bu);
+  const topT = digitSq(LOG2_Q - (fu - 1) * bu);
+  const gScale = 4 ** ((fg - 1) * bg);
+  const gPeaks = first ? nus[0]! * first.peakSY ** 2 : 0;
+  const gTops = shape.varG.map((v) => roundedSq(v / gScale));
+  const gTop = gTops.reduce((s, v) => s + v, gPeaks / gScale);
+  const zSq = D * n * (f - 1) * digitSq(b) + normSqOf(top);
+  const hSq = D * pairs * ((fu - 1) * low + topT);
+  const gSq = D * (pairs * (fg - 1) * digitSq(bg) + gTop);
+  const uniform = (count: number): Run[] =>
+    fu === 1
+      ? [{ length: count, variance: topT, mean: 0 }]
+      : [
+          { length: count * (fu - 1), variance: low, mean: -0.5 },
+          { length: count, variance: topT, mean: 0 },
+        ];
+  const ofG: Run[] = [
+    ...(fg > 1 ? [{ length: pairs * (fg - 1), variance: digitSq(bg), mean: -0.5 }] : []),
+    runOfTops(gTops, gTop / pairs),
+  ];
+  const ofZ: Part[] = Array.from({ length: f }, (_, j) =>
+    j < f - 1 ? [{ length: n, variance: digitSq(b), mean: -0.5 }] : top,
+  );
+  const ofT = (kappa: number) => uniform(r * kappa);
+  return {
+    fu,
+    top,
+    sq: zSq + hSq + gSq,
+    perT: D * r * ((fu - 1) * low + topT),
+    pairs,
+    ofT,
+    ofG,
+    ofZ,
+    uniform,
+  };
+}
+
+/** One ordinary level, or undefined when the choices do not fit. */
+export function ordinaryLevel(
+  shape: Shape,
+  pick: Pick,
+  bound: number,
+  first?: FirstLevel,
+): Level | undefined {
+  const { n, r, nus } = shape;
+  const { f, b, bu, fg, bg, cut } = pick;
+  if (bu < 2 || b < 2) return undefined;
+  const digits = digitsOf(shape, pick, first);
+  if (!fits(shape, pick, digits.top)) return undefined;
+  const margin = first ? firstMargin(first.count) : MARGIN_SQ;
+  const gadget = Array.from({ length: f }, (_, j) => 4 ** (b * j)).reduce((x, y) => x + y);
+  const inSq = first ? first.jlSq : bound;
+  const reach = first
+    ? Math.sqrt((nus[0]! + nus[2]!) * (1 + ALPHA_L1 ** 2) * GAMMA_SQ * first.jlSq)
+    : Math.sqrt(r * GAMMA_SQ * inSq);
+  const outers = first ? 3 : 2;
+  const least = minRank(64 * T_SQ * gadget * GAMMA_SQ * margin * digits.sq);
+  for (let kappa = least; kappa < MOST_KAPPA; kappa++) {
+    const { kappa1, outSq } = outerOf(digits.sq + kappa * digits.perT, outers, cut, margin);
+    if (kappa1 > MOST_KAPPA1) return undefined;
+    const innerA = 64 * T_SQ * gadget * GAMMA_SQ * outSq;
+    const innerB = (2 * Math.sqrt(gadget * GAMMA_SQ * outSq) + 2 * T * reach) ** 2;
+    if (!secure(kappa, Math.max(innerA, innerB))) continue;
+    const cutRun: Run[] =
+      cut > 0 ? [{ length: outers * kappa1, variance: cutVariance(cut), mean: 0 }] : [];
+    const v: Part = [
+      ...digits.ofT(kappa),
+      ...digits.ofG,
+      ...digits.uniform(digits.pairs),
+      ...cutRun,
+    ];
+    const bits =
+      outers * kappa1 * D * (LOG2_Q - cut) +
+      jlBits(inSq) +
+      (first ? FIRST_LIFT_BITS + 32 * FUNCTIONALS : LIFT_BITS) +
+      BYTE_BITS;
+    return {
+      ...NO_TAIL,
+      ...{
+        n,
+        rows: nus,
+        r,
+        f,
+        b,
+        fu: digits.fu,
+        bu,
+        fg,
+        bg,
+        kappa,
+        kappa1,
+        cut,
+        inSq,
+        outSq,
+        bits,
+      },
+      m: lengthOf(v),
+      parts: [...digits.ofZ, v],
+      room: roomOf(kappa, kappa1, gadget, reach),
+    };
+  }
+  return undefined;
+}
+
+const NO_TAIL = { errorSq: 0, tail: false, codeE: 0, codesG: [], codesZ: [] };
+
+/** The rank of the outer commitments, and the output with the errors of their cuts. */
+function outerOf(baseSq: number, outers: number, cut: number, margin: number) {
+  let kappa1 = 6;
+  let outSq = 0;
+  for (let again = 0; again < 3; again++) {
+    outSq = margin * (baseSq + D * outers * kappa1 * cutVariance(cut));
+    kappa1 = minRank(4 * GAMMA_SQ * outSq);
+    if (kappa1 > MOST_KAPPA1) break;
+  }
+  return { kappa1, outSq };
+}
+
+/**
+ * Steps by which the table of g is wider where squares of z meet, by the number of levels before the
+ * tail. A signature whose energy stands in a few coefficients makes z of level 0 a few multiples of
+ * challenges, and its square many times what a Gaussian's would be; every fold spreads that.
+ */
+const ROOM_FOR_G = [0, 24, 8];
+
+/** The tables of g, for every pair but the last, and their bits. */
+function garbageCodes({ varG, r, nus }: Shape, levels: number) {
+  const rowsOfZ = nus.slice(0, -1).reduce((a, b) => a + b, 0);
+  const room = ROOM_FOR_G[levels] ?? 0;
+  const codesG: number[] = [];
+  let bits = 0;
+  for (let a = 0; a < r; a++) {
+    for (let b = a; b < r; b++) {
+      if (codesG.length === varG.length - 1) break;
+      const variance = varG[codesG.length]!;
+      const code = indexOf(variance) + (b < rowsOfZ ? room : 0);
+      bits += D * expectedBits(variance, code);
+      codesG.push(code);
+    }
+  }
+  return { codesG, bits };
+}
+
+/** Runs of columns of z, each with its table, as a flat list; and the bits of all. */
+function columnCodes(columns: readonly Run[]) {
+  const codesZ: number[] = [];
+  let bits = 0;
+  for (const { length, variance } of columns) {
+    const code = indexOf(variance);
+    bits += D * length * expectedBits(variance, code);
+    if (codesZ.at(-1) === code) codesZ[codesZ.length - 2]! += length;
+    else codesZ.push(length, code);
+  }
+  return { codesZ, bits };
+}
+
+/** The last level: t, g and h in clear, z without digits. `levels` stand before it. */
+export function tailLevel(
+  shape: Shape,
+  cut: number,
+  bound: number,
+  room: number,
+  levels: number,
+): Level | undefined {
+  const { n, r, varZ, columns, nus } = shape;
+  if (r < 2 || cut < 4 || cut > 15 || varZ > 2 ** 22.5) return undefined;
+  const pairs = (r * (r + 1)) / 2;
+  // the last row is not cut: its t is only sealed
+  const cutRows = r - 1;
+  const varE = cutRows * TAU * cutVariance(cut);
+  const least = minRank(64 * T_SQ * TAIL_MARGIN_SQ * D * n * varZ);
+  for (let kappa = least; kappa < MOST_KAPPA; kappa++) {
+    const errorSq = MARGIN_SQ * D * cutRows * kappa * cutVariance(cut);
+    const inSq = bound + errorSq;
+    if (inSq > room) return undefined;
+    const outSq = TAIL_MARGIN_SQ * D * (n * varZ + kappa * varE);
+    const innerA = 64 * T_SQ * outSq;
+    const innerB = (2 * Math.sqrt(outSq) + 2 * T * Math.sqrt(r * GAMMA_SQ * inSq)) ** 2;
+    if (!secure(kappa, Math.max(innerA, innerB))) continue;
+    const g = garbageCodes(shape, levels);
+    const z = columnCodes(columns);
+    const codeE = indexOf(varE);
+    const bits =
+      cutRows * kappa * D * (LOG2_Q - cut) +
+      g.bits +
+      (pairs - 2) * D * LOG2_Q +
+      512 +
+      jlBits(inSq) +
+      LIFT_BITS +
+      BYTE_BITS +
+      z.bits +
+      kappa * D * expectedBits(varE, codeE);
+    return {
+      ...{ n, rows: nus, r, f: 1, b: 0, fu: 1, bu: 0, fg: 1, bg: 0, kappa, kappa1: 0, m: 0 },
+      ...{ cut, inSq, outSq, errorSq, tail: true, bits, parts: [], room: 0 },
+      codeE,
+      codesG: g.codesG,
+      codesZ: z.codesZ,
+    };
+  }
+  return undefined;
+}

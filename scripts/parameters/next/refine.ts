@@ -1,0 +1,223 @@
+/**
+ * Betters a chain by small changes of one or two levels: simulated annealing from a chain that the beam
+ * search found, with a generator of fixed seed so that a search can be repeated.
+ */
+
+import { CODER_BYTES } from './gaussianCode.ts';
+import { type Level, ordinaryLevel, type Pick, rowCount, shapeOf, tailLevel } from './model.ts';
+import { lengthOf, type Part } from './moments.ts';
+import { readRow, type TableRow } from './rows.ts';
+import { type Chain, costOf, firstLevel, firstParts } from './search.ts';
+
+/** Rows are the first part (z_0) or the last one (v) cut into equal pieces. */
+interface Cutting {
+  readonly ofLast: boolean;
+  readonly pieces: number;
+}
+type Choice = Pick & Cutting;
+interface State {
+  readonly ordinary: readonly Choice[];
+  readonly tail: Cutting & { readonly cut: number };
+}
+interface Found extends Chain {
+  readonly state: State;
+}
+
+/** xorshift32 in [0, 1) */
+function generator(seed: number): () => number {
+  let x = seed | 1;
+  return () => {
+    x ^= x << 13;
+    x ^= x >>> 17;
+    x ^= x << 5;
+    return (x >>> 0) / 2 ** 32;
+  };
+}
+
+const lengthFor = (parts: readonly Part[], { ofLast, pieces }: Cutting): number =>
+  Math.ceil(lengthOf(ofLast ? parts.at(-1)! : parts[0]!) / pieces);
+
+/** The cutting of `parts` that gives rows of n, or nearly. */
+function cuttingOf(parts: readonly Part[], n: number, ofLast?: boolean): Cutting {
+  const of = (last: boolean): Cutting => {
+    const length = lengthOf(last ? parts.at(-1)! : parts[0]!);
+    return { ofLast: last, pieces: Math.max(1, Math.round(length / n)) };
+  };
+  if (ofLast !== undefined) return of(ofLast);
+  const miss = (cutting: Cutting): number => Math.abs(lengthFor(parts, cutting) - n);
+  return miss(of(false)) <= miss(of(true)) ? of(false) : of(true);
+}
+
+/** The choices of a row of a table, for any count: a row is a good start for its neighbours, too. */
+function stateOf(row: TableRow): State {
+  const { set, bucket, levels, tail } = readRow(row);
+  let parts = firstParts(set, bucket);
+  const ordinary: Choice[] = [];
+  for (const { n, lengths, f, b, bu, fg, bg, cut } of levels) {
+    parts = lengths.map((length) => [{ length, variance: 1, mean: 0 }]);
+    ordinary.push({
+      ...cuttingOf(parts, n),
+      f,
+      b,
+      bu,
+      fg: Math.min(fg, Math.ceil(44 / bg)),
+      bg,
+      cut,
+    });
+  }
+  parts = tail.lengths.map((length) => [{ length, variance: 1, mean: 0 }]);
+  return { ordinary, tail: { ...cuttingOf(parts, tail.n), cut: tail.cut } };
+}
+
+/** The chain of a state; levels before `from` are taken from `known`. */
+function chainOf(
+  set: 512 | 1024,
+  count: number,
+  state: State,
+  known: readonly Level[],
+  from: number,
+): Found | undefined {
+  const levels = known.slice(0, from);
+  let parts = levels.at(-1)?.parts ?? firstParts(set, count);
+  for (const choice of state.ordinary.slice(from)) {
+    const n = lengthFor(parts, choice);
+    if (rowCount(parts, n) > 30) return undefined;
+    const longest = Math.max(...parts.map(lengthOf));
+    const first = levels.length === 0 ? firstLevel(set, count, Math.ceil(longest / n)) : undefined;
+    const level = ordinaryLevel(shapeOf(parts, n, first), choice, levels.at(-1)?.outSq ?? 0, first);
+    if (level === undefined) return undefined;
+    levels.push(level);
+    parts = level.parts;
+  }
+  const n = lengthFor(parts, state.tail);
+  if (rowCount(parts, n) > 16) return undefined;
+  const { outSq, room } = levels.at(-1)!;
+  const tail = tailLevel(shapeOf(parts, n), state.tail.cut, outSq, room, levels.length);
+  if (tail === undefined) return undefined;
+  levels.push(tail);
+  const bits = levels.reduce((sum, level) => sum + level.bits, 0);
+  const cost = levels.reduce((sum, level, index) => sum + costOf(level, index, count), 0);
+  return { bits, cost, levels, state };
+}
+
+function changed(choice: Choice, parts: readonly Part[], n: number, random: () => number): Choice {
+  const sign = random() < 0.5 ? -1 : 1;
+  const { f, b, bu, fg, bg, cut, pieces, ofLast } = choice;
+  switch (Math.floor(random() * 9)) {
+    case 0:
+    case 1:
+      return { ...choice, pieces: Math.max(1, pieces + sign) };
+    case 2:
+      return { ...choice, ...cuttingOf(parts, n, !ofLast) };
+    case 3: {
+      const next = Math.min(3, Math.max(1, f + sign));
+      const bits = Math.round((b * f) / next);
+      const top = Math.max(1, Math.round((fg * bg) / bits));
+      return { ...choice, f: next, b: bits, bg: bits, fg: top };
+    }
+    case 4:
+      return { ...choice, b: b + sign };
+    case 5: {
+      const digits = Math.ceil(44 / bu) + sign;
+      return { ...choice, bu: Math.ceil(44 / Math.max(3, digits)) };
+    }
+    case 6:
+      return { ...choice, fg: fg + sign };
+    case 7:
+      return { ...choice, bg: bg + sign };
+    default: {
+      const next = cut === 0 ? 6 : cut + sign;
+      return { ...choice, cut: next < 4 || next > 15 ? 0 : next };
+    }
+  }
+}
+
+/** Another state near this one, and the first level that differs. */
+function neighbour({ levels, state }: Found, first: readonly Part[], random: () => number) {
+  const ordinary = [...state.ordinary];
+  let { tail } = state;
+  let from = ordinary.length;
+  const partsOf = (index: number): readonly Part[] =>
+    index === 0 ? first : levels[index - 1]!.parts;
+  const kind = random();
+  if (kind < 0.03 && ordinary.length > 2) {
+    from = Math.floor(random() * ordinary.length);
+    ordinary.splice(from, 1);
+  } else if (kind < 0.06 && ordinary.length < 7) {
+    from = 1 + Math.floor(random() * ordinary.length);
+    ordinary.splice(from, 0, { ...ordinary[Math.min(from, ordinary.length - 1)]! });
+  } else {
+    const at = Math.floor(random() * (ordinary.length + 1));
+    const times = 1 + Math.floor(random() * 3);
+    for (let i = 0; i < times; i++) {
+      const index = Math.min(ordinary.length, at + (random() < 0.6 ? 0 : 1));
+      from = Math.min(from, index);
+      if (index < ordinary.length) {
+        const n = levels[index]!.n;
+        ordinary[index] = changed(ordinary[index]!, partsOf(index), n, random);
+      } else {
+        const parts = partsOf(index);
+        const n = levels[index]!.n;
+        const sign = random() < 0.5 ? -1 : 1;
+        const move = random();
+        if (move < 0.4) tail = { ...tail, cut: tail.cut + sign };
+        else if (move < 0.8) tail = { ...tail, pieces: Math.max(1, tail.pieces + sign) };
+        else tail = { ...tail, ...cuttingOf(parts, n, !tail.ofLast) };
+      }
+    }
+  }
+  return { state: { ordinary, tail }, from };
+}
+
+/** What the model says of a row: bytes of a section, and what they and its time are worth together. */
+export function measured(row: TableRow): { bytes: number; cost: number } {
+  const chain = chainOf(row[0], row[1], stateOf(row), [], 0);
+  if (chain === undefined) throw new Error(`no chain with the choices of ${row[0]}:${row[1]}`);
+  return { bytes: Math.round(chain.bits / 8) + CODER_BYTES, cost: chain.cost / 8 };
+}
+
+/** bits by which a worse chain is taken at first, by turns, and in the end */
+const HOT = [800, 4000, 1800];
+const COLD = 60;
+
+function anneal(set: 512 | 1024, count: number, start: Found, steps: number, seed: number): Found {
+  const first = firstParts(set, count);
+  const random = generator(Math.imul(seed, 0x9e3779b1));
+  const hot = HOT[seed % HOT.length]!;
+  let now = start;
+  let best = start;
+  for (let step = 0; step < steps; step++) {
+    const heat = hot * (COLD / hot) ** (step / steps);
+    const { state, from } = neighbour(now, first, random);
+    const next = chainOf(set, count, state, now.levels, from);
+    if (next === undefined) continue;
+    if (next.cost < now.cost || random() < Math.exp((now.cost - next.cost) / heat)) now = next;
+    if (now.cost < best.cost) best = now;
+  }
+  return best;
+}
+
+/**
+ * The cheapest chain that is found from the choices of some rows.
+ *
+ * @param steps of each of `runs` anneals; every anneal starts from the best so far or from the next best start
+ */
+export function refine(
+  set: 512 | 1024,
+  count: number,
+  rows: readonly TableRow[],
+  { steps, runs, seed }: { steps: number; runs: number; seed: number },
+): Chain | undefined {
+  const starts = rows
+    .map((row) => chainOf(set, count, stateOf(row), [], 0))
+    .filter((found) => found !== undefined)
+    .sort((a, b) => a.cost - b.cost);
+  let best = starts[0];
+  if (best === undefined) return undefined;
+  for (let run = 0; run < runs; run++) {
+    const start = run % 2 === 1 ? (starts[(run + 1) / 2] ?? best) : best;
+    const found = anneal(set, count, start, steps, seed + run);
+    if (found.cost < best.cost) best = found;
+  }
+  return best;
+}

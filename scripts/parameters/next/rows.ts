@@ -1,0 +1,142 @@
+/**
+ * A row of the table in words, and the shapes that follow from it. Nothing about shapes, ranks or
+ * bounds is read from a proof. The order of the numbers is in docs/protocol.md, section 3.
+ */
+
+/** numbers of an ordinary level, or of the tail (of which two entries are lists) */
+export type LevelRow = readonly (number | readonly number[])[];
+/** degree of Falcon, bucket, levels; the last level is the tail */
+export type TableRow = readonly [set: 512 | 1024, bucket: number, levels: readonly LevelRow[]];
+
+/** How the parts of a level fall into rows of n polynomials. */
+export interface Shape {
+  /** polynomials in a row */
+  readonly n: number;
+  /** length of every part, and how many rows it takes */
+  readonly lengths: readonly number[];
+  readonly rows: readonly number[];
+  /** all rows, and all pairs (a, b) with a <= b */
+  readonly r: number;
+  readonly pairs: number;
+}
+
+export interface OrdinaryLevel extends Shape {
+  readonly tail: false;
+  /** digits of z and their bits */
+  readonly f: number;
+  readonly b: number;
+  /** digits of t and h */
+  readonly fu: number;
+  readonly bu: number;
+  /** digits of g */
+  readonly fg: number;
+  readonly bg: number;
+  /** ranks of the inner and outer commitments */
+  readonly kappa: number;
+  readonly kappa1: number;
+  /** low bits dropped from the outer commitments */
+  readonly cut: number;
+  /** squared norms: what the projection is held to, and what the output may have */
+  readonly inSq: number;
+  readonly outSq: number;
+  /** table of the coder for y */
+  readonly codeY: number;
+  /** length of v */
+  readonly m: number;
+}
+
+/** Columns of z that are coded with one table. */
+export interface CodedColumns {
+  readonly columns: number;
+  readonly code: number;
+}
+
+export interface TailLevel extends Shape {
+  readonly tail: true;
+  readonly kappa: number;
+  /** low bits dropped from t */
+  readonly cut: number;
+  readonly inSq: number;
+  readonly outSq: number;
+  /** tables of the coder */
+  readonly codeY: number;
+  readonly codeE: number;
+  readonly codesZ: readonly CodedColumns[];
+  /** of every pair but the last */
+  readonly codesG: readonly number[];
+}
+
+export interface Parameters {
+  readonly set: 512 | 1024;
+  readonly bucket: number;
+  /** polynomials of one signature: 17 or 33 */
+  readonly width: number;
+  readonly levels: readonly OrdinaryLevel[];
+  readonly tail: TailLevel;
+}
+
+function shapeOf(lengths: readonly number[], n: number): Shape {
+  const rows = lengths.map((length) => Math.ceil(length / n));
+  const r = rows.reduce((a, b) => a + b, 0);
+  return { n, lengths, rows, r, pairs: (r * (r + 1)) / 2 };
+}
+
+function readOrdinary(row: LevelRow, lengths: readonly number[], outers: number): OrdinaryLevel {
+  const [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, codeY] = row as number[];
+  const shape = shapeOf(lengths, n!);
+  const { r, pairs } = shape;
+  return {
+    ...shape,
+    tail: false,
+    f: f!,
+    b: b!,
+    fu: fu!,
+    bu: bu!,
+    fg: fg!,
+    bg: bg!,
+    kappa: kappa!,
+    kappa1: kappa1!,
+    cut: cut!,
+    inSq: inSq!,
+    outSq: outSq!,
+    codeY: codeY!,
+    m: fu! * r * kappa! + (fg! + fu!) * pairs + (cut! > 0 ? outers * kappa1! : 0),
+  };
+}
+
+/** Lists of columns and codes by turns. */
+function codedColumns(list: readonly number[]): CodedColumns[] {
+  return Array.from({ length: list.length / 2 }, (_, i) => ({
+    columns: list[2 * i]!,
+    code: list[2 * i + 1]!,
+  }));
+}
+
+function readTail(row: LevelRow, lengths: readonly number[]): TailLevel {
+  const [n, kappa, cut, inSq, outSq, codeY, codeE] = row as number[];
+  return {
+    ...shapeOf(lengths, n!),
+    tail: true,
+    kappa: kappa!,
+    cut: cut!,
+    inSq: inSq!,
+    outSq: outSq!,
+    codeY: codeY!,
+    codeE: codeE!,
+    codesZ: codedColumns(row[7] as readonly number[]),
+    codesG: row[8] as readonly number[],
+  };
+}
+
+/** The shapes of a row of the table. */
+export function readRow([set, bucket, rows]: TableRow): Parameters {
+  const width = set / 32 + 1;
+  const levels: OrdinaryLevel[] = [];
+  let lengths: readonly number[] = [width * bucket, 2 * bucket, width * bucket];
+  for (const row of rows.slice(0, -1)) {
+    const level = readOrdinary(row, lengths, levels.length === 0 ? 3 : 2);
+    levels.push(level);
+    lengths = [...new Array<number>(level.f).fill(level.n), level.m];
+  }
+  return { set, bucket, width, levels, tail: readTail(rows.at(-1)!, lengths) };
+}
