@@ -131,12 +131,11 @@ function checkProjection(level: Level, index: number, fail: Fail): void {
   const largest = squareRootUp(accepted);
   const reach = reachOf(level.codeY);
   const sums = 1n << 32n;
-  // no coefficient beyond l: |sum of coefficients|, U + V and y' together are below q/2, so all congruences are equalities
-  if (2n * (coefficients * inside + sums + reach) >= Q) {
+  // no coefficient beyond l: sums of coefficients stay below q/2 with room for U and V, and congruences are equalities
+  if (2n * coefficients * inside + sums >= Q)
     fail(`level ${index}: projections can wrap`, '5.6 (b)');
-  }
-  // a coefficient beyond l: values of a bit differ by more than l mod q, and those near q/2 by more than L
-  if (2n * (largest + inside + reach) >= Q) fail(`level ${index}: a large coefficient`, '5.6 (a)');
+  // a coefficient beyond l: what lies within l, or L, of 0 mod q is no larger as an integer
+  if (2n * (largest + inside) >= Q) fail(`level ${index}: a large coefficient`, '5.6 (a)');
   // |U|, |V| of honest rows, by Cauchy and Schwarz over half of the coefficients
   if ((coefficients / 2n) * inSq >= 1n << 62n) {
     fail(`level ${index}: the sums do not fit 32 bits`, 'p. 11.1');
@@ -180,8 +179,8 @@ function checkFolds(parameters: Parameters, fail: Fail): void {
   const c = BigInt(C_L1);
   const top = (digits: number, bits: number): bigint => 1n << BigInt((digits - 1) * bits);
   for (const [index, level] of levelsOf(parameters).entries()) {
-    // lifts, and at level 0 the links of S and Y; the challenge of padding or of a cut
-    let phi = short * HALF * BigInt(index === 0 ? FIRST_LIFTS + 1 : LIFTS) + short;
+    // both halves of every lift, and at level 0 the links of S and Y; the challenge of padding or of a cut
+    let phi = short * HALF * BigInt(index === 0 ? 2 * FIRST_LIFTS + 1 : 2 * LIFTS) + short;
     const before = parameters.levels[index - 1];
     if (before !== undefined) {
       // A, or B, C, D, folded and not reduced; phi_z

@@ -17,7 +17,7 @@ import { D, Q, TARGET_BITS } from './constants.ts';
 /** 10^40 pi, rounded up: ln delta falls in pi. */
 const PI = 31_415_926_535_897_932_384_626_433_832_795_028_841_972n;
 const PI_ONE = 10n ** 40n;
-/** more than all that fixed-point functions lose */
+/** more than all that the functions of fixed point lose, which round down throughout */
 const SLACK = ONE >> 96n;
 
 /** ln delta of the block size numerator/denominator, in fixed point, not above the true one */
@@ -38,7 +38,7 @@ const limits: bigint[] = [0n];
 export function limitSq(kappa: number): bigint {
   for (let k = limits.length; k <= kappa; k++) {
     const product = (BigInt(D * k) * LN_Q * LN_DELTA) / ONE;
-    const limit = exponential(4n * squareRootOf(product) - 2n * LN_DELTA - SLACK);
+    const limit = exponential(4n * squareRootOf(product) - 2n * LN_DELTA - 8n * SLACK);
     // q times a unit vector is in the kernel
     limits.push(limit - largestOf([limit - Q * Q]));
   }

@@ -27,9 +27,10 @@ import {
   normSqOf,
   type Part,
   product,
+  type RowKind,
   type Run,
   roundedSq,
-  rowRuns,
+  rowKinds,
   square,
   topDigits,
 } from './moments.ts';
@@ -86,10 +87,10 @@ export interface Level {
   errorSq: number;
   tail: boolean;
   bits: number;
-  /** tables of the coder, at the tail: of e, of every pair but the last, of runs of columns of z */
+  /** of the tail: tables of the coder for e and for every pair but the last, variances of the columns of z */
   codeE: number;
-  codesG: number[];
-  codesZ: number[];
+  codesG: readonly number[];
+  columns: readonly Run[];
   parts: Part[];
   /** largest squared norm that the next level may be held to, without changing the ranks here */
   room: number;
@@ -108,36 +109,28 @@ export interface Shape {
   readonly n: number;
   readonly nus: number[];
   readonly r: number;
-  readonly varZ: number;
+  readonly kinds: readonly RowKind[];
   /** variances of the columns of z: rows that are not full make the first columns larger */
   readonly columns: readonly Run[];
   readonly totalSq: number;
-  readonly varG: number[];
+  /** variances of g of two rows, by their kinds, and of squares of a row */
+  readonly products: readonly number[][];
+  readonly squares: readonly number[];
   readonly maxVarG: number;
 }
 
 /** How the parts fall into rows of n, and the variances that follow. */
 export function shapeOf(parts: readonly Part[], n: number, first?: FirstLevel): Shape {
-  const rows = rowRuns(parts, n);
-  const r = rows.length;
-  const kinds = [...new Set(rows)];
-  const kindOf = rows.map((row) => kinds.indexOf(row));
-  const times = kinds.map((kind) => rows.filter((row) => row === kind).length);
-  const squares = kinds.map(square);
-  const products = kinds.map((x, i) => kinds.map((y, j) => (i <= j ? product(x, y) : 0)));
+  const kinds = rowKinds(parts, n);
+  const r = kinds.reduce((sum, { times }) => sum + times, 0);
+  const squares = kinds.map(({ row }) => square(row));
+  const products = kinds.map(({ row, times }, i) =>
+    kinds.map((other, j) => (i < j || (i === j && times > 1) ? product(row, other.row) : 0)),
+  );
   const totalSq = parts.reduce((s, p) => s + normSqOf(p), 0);
-  const varG: number[] = [];
-  let maxVarG = 0;
-  for (let a = 0; a < r; a++) {
-    const i = kindOf[a]!;
-    for (let b = a; b < r; b++) {
-      const v = a === b ? squares[i]! : products[i]![kindOf[b]!]!;
-      varG.push(v);
-      if (v > maxVarG) maxVarG = v;
-    }
-  }
   const nus = parts.map((p) => Math.ceil(lengthOf(p) / n));
-  let columns = foldedRuns(kinds, times, n);
+  let maxVarG = Math.max(...squares, ...products.map((list) => Math.max(...list)));
+  let columns = foldedRuns(kinds, n);
   if (first !== undefined) {
     const together = nus[0]! * first.peakSY ** 2;
     maxVarG = Math.max(maxVarG, first.peakSY ** 2);
@@ -145,7 +138,31 @@ export function shapeOf(parts: readonly Part[], n: number, first?: FirstLevel): 
     const met = (4 * TAU * TAU * together) / (2 * D * n);
     columns = columns.map((run) => ({ ...run, excess: (run.excess ?? 0) + met }));
   }
-  return { n, nus, r, varZ: (TAU * totalSq) / (D * n), columns, totalSq, varG, maxVarG };
+  return { n, nus, r, kinds, columns, totalSq, squares, products, maxVarG };
+}
+
+/** mean variance of the columns of z */
+export const varianceOfZ = ({ n, totalSq }: Shape): number => (TAU * totalSq) / (D * n);
+
+/** Calls `take` with the variance of g of every pair of kinds, and how many pairs of rows have it. */
+function eachVariance(
+  { kinds, squares, products }: Shape,
+  take: (variance: number, pairs: number) => void,
+): void {
+  for (let i = 0; i < kinds.length; i++) {
+    const { times } = kinds[i]!;
+    take(squares[i]!, times);
+    if (times > 1) take(products[i]![i]!, (times * (times - 1)) / 2);
+    for (let j = i + 1; j < kinds.length; j++) take(products[i]![j]!, times * kinds[j]!.times);
+  }
+}
+
+/** The variance of g of every pair of rows, in the order of the pairs. */
+function pairVariances({ kinds, squares, products }: Shape): number[] {
+  const kindOf = kinds.flatMap(({ times }, i) => new Array<number>(times).fill(i));
+  return kindOf.flatMap((i, a) =>
+    kindOf.slice(a).map((j, b) => (b === 0 ? squares[i]! : products[i]![j]!)),
+  );
 }
 
 /** rows that the parts make, cut into rows of n */
@@ -171,11 +188,19 @@ function roomOf(kappa: number, kappa1: number, e: number, reach: number): number
   );
 }
 
-/** The top digits of g as one run; what stands out is in its excess. */
-function runOfTops(tops: readonly number[], mean: number): Run {
-  const length = tops.length;
-  const meanSq = tops.reduce((sum, top) => sum + top * top, 0) / length;
-  return { length, variance: mean, mean: 0, excess: Math.max(0, meanSq - mean * mean) };
+/** The top digits of g, divided by sqrt(scale), as one run; what stands out is in its excess. */
+function topsOfG(shape: Shape, scale: number, peaks: number): Run {
+  let sum = peaks / scale;
+  let sumSq = 0;
+  eachVariance(shape, (variance, pairs) => {
+    const top = roundedSq(variance / scale);
+    sum += pairs * top;
+    sumSq += pairs * top * top;
+  });
+  const length = (shape.r * (shape.r + 1)) / 2;
+  const variance = sum / length;
+  const excess = Math.max(0, sumSq / length - variance * variance);
+  return { length, variance, mean: 0, excess };
 }
 
 /** The free choices of an ordinary level, but for the length of its rows; the ranks follow. */
@@ -209,11 +234,10 @@ function digitsOf(shape: Shape, pick: Pick, first?: FirstLevel) {
   const topT = digitSq(LOG2_Q - (fu - 1) * bu);
   const gScale = 4 ** ((fg - 1) * bg);
   const gPeaks = first ? nus[0]! * first.peakSY ** 2 : 0;
-  const gTops = shape.varG.map((v) => roundedSq(v / gScale));
-  const gTop = gTops.reduce((s, v) => s + v, gPeaks / gScale);
+  const topG = topsOfG(shape, gScale, gPeaks);
   const zSq = D * n * (f - 1) * digitSq(b) + normSqOf(top);
   const hSq = D * pairs * ((fu - 1) * low + topT);
-  const gSq = D * (pairs * (fg - 1) * digitSq(bg) + gTop);
+  const gSq = D * pairs * ((fg - 1) * digitSq(bg) + topG.variance);
   const uniform = (count: number): Run[] =>
     fu === 1
       ? [{ length: count, variance: topT, mean: 0 }]
@@ -223,7 +247,7 @@ function digitsOf(shape: Shape, pick: Pick, first?: FirstLevel) {
         ];
   const ofG: Run[] = [
     ...(fg > 1 ? [{ length: pairs * (fg - 1), variance: digitSq(bg), mean: -0.5 }] : []),
-    runOfTops(gTops, gTop / pairs),
+    topG,
   ];
   const ofZ: Part[] = Array.from({ length: f }, (_, j) =>
     j < f - 1 ? [{ length: n, variance: digitSq(b), mean: -0.5 }] : top,
@@ -308,7 +332,7 @@ export function ordinaryLevel(
   return undefined;
 }
 
-const NO_TAIL = { errorSq: 0, tail: false, codeE: 0, codesG: [], codesZ: [] };
+const NO_TAIL = { errorSq: 0, tail: false, codeE: 0, codesG: [], columns: [] };
 
 /** The rank of the outer commitments, and the output with the errors of their cuts. */
 function outerOf(baseSq: number, outers: number, cut: number, margin: number) {
@@ -330,34 +354,22 @@ function outerOf(baseSq: number, outers: number, cut: number, margin: number) {
 const ROOM_FOR_G = [0, 24, 8];
 
 /** The tables of g, for every pair but the last, and their bits. */
-function garbageCodes({ varG, r, nus }: Shape, levels: number) {
+function garbageCodes(shape: Shape, levels: number) {
+  const { r, nus } = shape;
   const rowsOfZ = nus.slice(0, -1).reduce((a, b) => a + b, 0);
   const room = ROOM_FOR_G[levels] ?? 0;
+  const variances = pairVariances(shape);
   const codesG: number[] = [];
   let bits = 0;
   for (let a = 0; a < r; a++) {
-    for (let b = a; b < r; b++) {
-      if (codesG.length === varG.length - 1) break;
-      const variance = varG[codesG.length]!;
+    for (let b = a; b < r && codesG.length < variances.length - 1; b++) {
+      const variance = variances[codesG.length]!;
       const code = indexOf(variance) + (b < rowsOfZ ? room : 0);
       bits += D * expectedBits(variance, code);
       codesG.push(code);
     }
   }
   return { codesG, bits };
-}
-
-/** Runs of columns of z, each with its table, as a flat list; and the bits of all. */
-function columnCodes(columns: readonly Run[]) {
-  const codesZ: number[] = [];
-  let bits = 0;
-  for (const { length, variance } of columns) {
-    const code = indexOf(variance);
-    bits += D * length * expectedBits(variance, code);
-    if (codesZ.at(-1) === code) codesZ[codesZ.length - 2]! += length;
-    else codesZ.push(length, code);
-  }
-  return { codesZ, bits };
 }
 
 /** The last level: t, g and h in clear, z without digits. `levels` stand before it. */
@@ -368,12 +380,14 @@ export function tailLevel(
   room: number,
   levels: number,
 ): Level | undefined {
-  const { n, r, varZ, columns, nus } = shape;
+  const { n, r, columns, nus } = shape;
+  const varZ = varianceOfZ(shape);
   if (r < 2 || cut < 4 || cut > 15 || varZ > 2 ** 22.5) return undefined;
   const pairs = (r * (r + 1)) / 2;
   // the last row is not cut: its t is only sealed
   const cutRows = r - 1;
   const varE = cutRows * TAU * cutVariance(cut);
+  const zBits = columns.reduce((sum, run) => sum + D * run.length * expectedBits(run.variance), 0);
   const least = minRank(64 * T_SQ * TAIL_MARGIN_SQ * D * n * varZ);
   for (let kappa = least; kappa < MOST_KAPPA; kappa++) {
     const errorSq = MARGIN_SQ * D * cutRows * kappa * cutVariance(cut);
@@ -384,7 +398,6 @@ export function tailLevel(
     const innerB = (2 * Math.sqrt(outSq) + 2 * T * Math.sqrt(r * GAMMA_SQ * inSq)) ** 2;
     if (!secure(kappa, Math.max(innerA, innerB))) continue;
     const g = garbageCodes(shape, levels);
-    const z = columnCodes(columns);
     const codeE = indexOf(varE);
     const bits =
       cutRows * kappa * D * (LOG2_Q - cut) +
@@ -394,14 +407,14 @@ export function tailLevel(
       jlBits(inSq) +
       LIFT_BITS +
       BYTE_BITS +
-      z.bits +
+      zBits +
       kappa * D * expectedBits(varE, codeE);
     return {
       ...{ n, rows: nus, r, f: 1, b: 0, fu: 1, bu: 0, fg: 1, bg: 0, kappa, kappa1: 0, m: 0 },
       ...{ cut, inSq, outSq, errorSq, tail: true, bits, parts: [], room: 0 },
       codeE,
       codesG: g.codesG,
-      codesZ: z.codesZ,
+      columns,
     };
   }
   return undefined;
