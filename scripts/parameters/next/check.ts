@@ -13,6 +13,7 @@ import {
   BETA_SQ,
   C_L1,
   D,
+  E_BITS,
   FIRST_LIFTS,
   FOLD_MAGNITUDES,
   GAMMA_SQ,
@@ -22,6 +23,7 @@ import {
   SHORT_L1,
   T_SQ,
   TAU,
+  Z_BITS,
 } from './constants.ts';
 import { errorBits, MOST_ERROR, totalError } from './errors.ts';
 import { LOG2_REACH, MAX_INDEX, shiftOf } from './gaussianCode.ts';
@@ -107,8 +109,9 @@ function checkCodes({ levels, tail }: Parameters, fail: Fail): void {
     fail('tail: columns of z', 'p. 11');
   }
   // z is used as 16-bit integers, e as integers of 21 bits
-  if (codesZ.some(({ code }) => reachOf(code) > 1n << 15n)) fail('tail: range of z', 'p. 11.1');
-  if (reachOf(codeE) > 1n << 20n) fail('tail: range of e', 'p. 11.1');
+  if (codesZ.some(({ code }) => reachOf(code) > 1n << BigInt(Z_BITS)))
+    fail('tail: range of z', 'p. 11.1');
+  if (reachOf(codeE) > 1n << BigInt(E_BITS)) fail('tail: range of e', 'p. 11.1');
   // every g that has a code is centred
   if (codesG.some((code) => reachOf(code) > HALF)) fail('tail: range of g', 'p. 11');
   const zSq = codesZ.reduce((sum, run) => sum + BigInt(run.columns) * reachOf(run.code) ** 2n, 0n);

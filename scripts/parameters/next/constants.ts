@@ -41,5 +41,9 @@ export const LIFTS = 2;
 /** Functionals mod p, one 32-bit integer each. */
 export const FUNCTIONALS = 10;
 
+/** Bits of the largest |x| that z and e of the tail may have: kernels take z as 16-bit integers. */
+export const Z_BITS = 15;
+export const E_BITS = 20;
+
 /** The classical strength that every commitment has at least: 0.292 times the block size. */
 export const TARGET_BITS = 133;

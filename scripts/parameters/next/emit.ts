@@ -1,7 +1,7 @@
 /** From a chain of the search to a row of integers, and the text of the table. */
 import { BETA_SQ, D } from './constants.ts';
 import { expectedBits, indexOf } from './gaussianCode.ts';
-import type { Level } from './model.ts';
+import { indexOfZ, type Level } from './model.ts';
 import { lengthOf, normSqOf, type Run } from './moments.ts';
 import { withRoom } from './room.ts';
 import type { LevelRow, TableRow } from './rows.ts';
@@ -35,7 +35,7 @@ function columnCodes(columns: readonly Run[]): number[] {
     runs.reduce((sum, { length, variance }) => sum + D * length * expectedBits(variance, code), 0);
   const coded = (runs: readonly Run[]) => {
     const length = lengthOf(runs);
-    const code = indexOf(normSqOf(runs) / (D * length));
+    const code = indexOfZ(normSqOf(runs) / (D * length));
     return { runs, length, code, bits: bitsOf(runs, code) };
   };
   const groups = columns.map((run) => coded([run]));

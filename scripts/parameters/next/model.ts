@@ -7,6 +7,7 @@
 import {
   ALPHA_L1,
   D,
+  E_BITS,
   FIRST_LIFTS,
   FUNCTIONALS,
   GAMMA_SQ as GAMMA,
@@ -17,8 +18,9 @@ import {
   SUMS,
   T_SQ,
   TAU,
+  Z_BITS,
 } from './constants.ts';
-import { expectedBits, indexOf } from './gaussianCode.ts';
+import { expectedBits, indexOf, lastIndexWithin } from './gaussianCode.ts';
 import { limitSq } from './limits.ts';
 import {
   digitSq,
@@ -372,6 +374,17 @@ function garbageCodes(shape: Shape, levels: number) {
   return { codesG, bits };
 }
 
+/** The index of columns of z: none that holds what is not 16 bits long. */
+export const indexOfZ = (variance: number): number => indexOf(variance, lastIndexWithin(Z_BITS));
+/** Columns with larger variances would have values without a code: 11 deviations are 2^15. */
+const MOST_VARIANCE_OF_Z = 2 ** 23;
+
+const bitsOfZ = (columns: readonly Run[]): number =>
+  columns.reduce(
+    (sum, { length, variance }) => sum + D * length * expectedBits(variance, indexOfZ(variance)),
+    0,
+  );
+
 /** The last level: t, g and h in clear, z without digits. `levels` stand before it. */
 export function tailLevel(
   shape: Shape,
@@ -382,12 +395,14 @@ export function tailLevel(
 ): Level | undefined {
   const { n, r, columns, nus } = shape;
   const varZ = varianceOfZ(shape);
-  if (r < 2 || cut < 4 || cut > 15 || varZ > 2 ** 22.5) return undefined;
+  if (r < 2 || cut < 4 || cut > 15) return undefined;
+  if (columns.some(({ variance }) => variance > MOST_VARIANCE_OF_Z)) return undefined;
   const pairs = (r * (r + 1)) / 2;
   // the last row is not cut: its t is only sealed
   const cutRows = r - 1;
   const varE = cutRows * TAU * cutVariance(cut);
-  const zBits = columns.reduce((sum, run) => sum + D * run.length * expectedBits(run.variance), 0);
+  const codeE = indexOf(varE);
+  if (codeE > lastIndexWithin(E_BITS)) return undefined;
   const least = minRank(64 * T_SQ * TAIL_MARGIN_SQ * D * n * varZ);
   for (let kappa = least; kappa < MOST_KAPPA; kappa++) {
     const errorSq = MARGIN_SQ * D * cutRows * kappa * cutVariance(cut);
@@ -398,7 +413,6 @@ export function tailLevel(
     const innerB = (2 * Math.sqrt(outSq) + 2 * T * Math.sqrt(r * GAMMA_SQ * inSq)) ** 2;
     if (!secure(kappa, Math.max(innerA, innerB))) continue;
     const g = garbageCodes(shape, levels);
-    const codeE = indexOf(varE);
     const bits =
       cutRows * kappa * D * (LOG2_Q - cut) +
       g.bits +
@@ -407,7 +421,7 @@ export function tailLevel(
       jlBits(inSq) +
       LIFT_BITS +
       BYTE_BITS +
-      zBits +
+      bitsOfZ(columns) +
       kappa * D * expectedBits(varE, codeE);
     return {
       ...{ n, rows: nus, r, f: 1, b: 0, fu: 1, bu: 0, fg: 1, bg: 0, kappa, kappa1: 0, m: 0 },

@@ -154,14 +154,16 @@ function byParabola(t: number, a: Interval, goal: number): number {
 const GOALS = { schwarz: 0.2993, parabola: 0.3142, alone: 0.308 };
 const FINEST = 2 ** -12;
 
-/** phi for every range of the largest share, with its t. */
-interface Range {
+/** A bound of phi for vectors of which the largest share is in a range. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
   readonly t: number;
   readonly phi: number;
 }
 
 /** A vector of which all u_k and v_k are small: each range of the largest share with a proved bound of phi. */
-function ranges(): Range[] {
+export function ranges(): Range[] {
   const { even, schwarz, parabola, alone } = TIMES;
   const h = largestH(point(even));
   const apart = (a: Interval) => bySchwarz(schwarz, a);
@@ -173,10 +175,15 @@ function ranges(): Range[] {
   const highest = (a: Interval) =>
     supremum((s) => averaged(alone, a, s), [0, FAR], GOALS.alone, FINEST);
   return [
-    { t: even, phi: up(h * h) },
-    { t: schwarz, phi: supremum(apart, [0.5, SWITCH], GOALS.schwarz, FINEST) },
-    { t: parabola, phi: bent },
-    { t: alone, phi: supremum(highest, [ALONE, 1], GOALS.alone, 2 ** -8) },
+    { from: 0, to: 0.5, t: even, phi: up(h * h) },
+    {
+      from: 0.5,
+      to: SWITCH,
+      t: schwarz,
+      phi: supremum(apart, [0.5, SWITCH], GOALS.schwarz, FINEST),
+    },
+    { from: SWITCH, to: ALONE, t: parabola, phi: bent },
+    { from: ALONE, to: 1, t: alone, phi: supremum(highest, [ALONE, 1], GOALS.alone, 2 ** -8) },
   ];
 }
 

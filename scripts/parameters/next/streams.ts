@@ -70,8 +70,8 @@ export function keyColumns(table: readonly TableRow[]): number[] {
   return columns;
 }
 
-/** Words of 44 bits at or above q, in the 128 of two columns. Their upper bits are all ones. */
-function wordsBeyond(bytes: Uint8Array): number {
+/** Words of 44 bits at or above q, in a whole number of pairs of them. Their upper 32 bits are all ones. */
+export function wordsBeyond(bytes: Uint8Array): number {
   const least = 4096 - Number((1n << 44n) - Q);
   let count = 0;
   for (let at = 0; at < bytes.length; at += 11) {

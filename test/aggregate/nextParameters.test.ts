@@ -1,0 +1,306 @@
+/** The parameters of the next format: the arithmetic of the check, its lemma, its limits, and what it refuses. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { BUCKETS } from '../../scripts/parameters/buckets.ts';
+import { commitmentsOf, weakest } from '../../scripts/parameters/next/binding.ts';
+import { checkConstants, checkMixed, checkRow } from '../../scripts/parameters/next/check.ts';
+import { TARGET_BITS } from '../../scripts/parameters/next/constants.ts';
+import { tableText } from '../../scripts/parameters/next/emit.ts';
+import { errorBits, rounds } from '../../scripts/parameters/next/errors.ts';
+import { bitsOfValue, expectedBits } from '../../scripts/parameters/next/gaussianCode.ts';
+import {
+  add,
+  divide,
+  exponential,
+  type Interval,
+  logarithm,
+  multiply,
+  PI,
+  point,
+  square,
+  squareRoot,
+  subtract,
+} from '../../scripts/parameters/next/interval.ts';
+import { limitSq } from '../../scripts/parameters/next/limits.ts';
+import { projectionError, ranges } from '../../scripts/parameters/next/projectionTail.ts';
+import { readRow, type TableRow } from '../../scripts/parameters/next/rows.ts';
+import {
+  acceptedCandidates,
+  chacha8,
+  foldedKeyWords,
+  SAMPLES,
+  wordsBeyond,
+} from '../../scripts/parameters/next/streams.ts';
+import { testRandom } from '../support/random.ts';
+
+const file = new URL('../../scripts/parameters/next/table.json', import.meta.url);
+const text = readFileSync(file, 'utf8');
+const TABLE: readonly TableRow[] = JSON.parse(text);
+
+/** A double that is zero or at least 2^-148 in magnitude, as a numerator over 2^200. */
+const exact = (x: number): bigint => BigInt(x * 2 ** 200);
+
+describe('interval arithmetic', () => {
+  const random = testRandom('intervals');
+  const draw = (): number =>
+    (random.below(2 ** 31) + 1) * 2 ** (random.below(60) - 50) * (random.below(2) ? 1 : -1);
+  const holds = ([lo, hi]: Interval, numerator: bigint, denominator = 1n): void => {
+    const scale = 1n << 200n;
+    expect(exact(lo) * denominator <= numerator * scale).toBe(true);
+    expect(exact(hi) * denominator >= numerator * scale).toBe(true);
+  };
+
+  it('encloses sums, differences, products and quotients of integers', () => {
+    for (let i = 0; i < 500; i++) {
+      const x = (random.below(2 ** 31) - 2 ** 30) * 2 ** 20 + random.below(2 ** 20);
+      const y = random.below(2 ** 30) * 2 ** 18 + random.below(2 ** 18) + 1;
+      holds(add(point(x * 4), point(y)), BigInt(x) * 4n + BigInt(y));
+      holds(subtract(point(x * 4), point(y)), BigInt(x) * 4n - BigInt(y));
+      holds(multiply(point(x), point(y)), BigInt(x) * BigInt(y));
+      holds(divide(point(x), point(y)), BigInt(x), BigInt(y));
+      holds(square(point(x)), BigInt(x) ** 2n);
+    }
+  });
+
+  it('moves every result outwards', () => {
+    for (let i = 0; i < 200; i++) {
+      const [lo, hi] = add(point(draw()), point(draw()));
+      expect(lo).toBeLessThan(hi);
+    }
+    expect(square([-2, 3])[0]).toBe(0);
+    expect(PI[0]).toBeLessThan(PI[1]);
+  });
+
+  it('encloses roots, exponentials and logarithms, narrowly', () => {
+    // e = 2.718281828459045235..., just above the nearest double
+    const [low, high] = exponential(point(1));
+    expect(low).toBeLessThan(Math.E);
+    expect(high).toBeGreaterThan(Math.E * (1 + 2 ** -52));
+    expect(high - low).toBeLessThan(1e-11);
+    for (const x of [-60, -20, -3, -0.25, -1e-9, 0]) {
+      const [lo, hi] = exponential(point(x));
+      expect(lo / Math.exp(x)).toBeLessThan(1 + 1e-15);
+      expect(hi / Math.exp(x)).toBeGreaterThan(1 - 1e-15);
+      expect(hi / lo).toBeLessThan(1 + 1e-11);
+    }
+    for (const x of [0.3, 0.5, 2, 17]) {
+      const [lo, hi] = logarithm(point(x));
+      expect(exponential(point(lo))[1]).toBeLessThanOrEqual(x);
+      expect(exponential(point(hi))[0]).toBeGreaterThanOrEqual(x);
+      expect(hi - lo).toBeLessThan(1e-10);
+      const root = squareRoot(point(x));
+      expect(root[0] * root[0]).toBeLessThan(x);
+      expect(root[1] * root[1]).toBeGreaterThan(x);
+    }
+  });
+});
+
+/** E e^(-t |X|^2) for X = sum of (+-1 +- i) w_k, by all signs. */
+function phiOf(w: readonly (readonly [number, number])[], t: number): number {
+  const norm = Math.hypot(...w.flat());
+  let sum = 0;
+  for (let signs = 0; signs < 4 ** w.length; signs++) {
+    let re = 0;
+    let im = 0;
+    for (const [k, [u, v]] of w.entries()) {
+      const a = (signs >> (2 * k)) & 1 ? 1 : -1;
+      const b = (signs >> (2 * k + 1)) & 1 ? 1 : -1;
+      re += (a * u - b * v) / norm;
+      im += (a * v + b * u) / norm;
+    }
+    sum += Math.exp(-t * (re * re + im * im));
+  }
+  return sum / 4 ** w.length;
+}
+
+describe('the lemma of the projection', () => {
+  it('is proved for every vector, with 2^-134 a level', () => {
+    const bits = errorBits(projectionError());
+    expect(bits).toBeGreaterThan(134);
+    // a pair of two equal coefficients alone comes near it: what is proved cannot be much better
+    expect(bits).toBeLessThan(134.5);
+  });
+
+  it('bounds phi of vectors of every share', () => {
+    const random = testRandom('projection of pairs');
+    const all = ranges();
+    expect(all.map(({ to }) => to).slice(0, -1)).toEqual(all.map(({ from }) => from).slice(1));
+    expect([all[0]!.from, all.at(-1)!.to]).toEqual([0, 1]);
+    const met = new Set<number>();
+    for (let trial = 0; trial < 300; trial++) {
+      const count = 1 + random.below(6);
+      const w = Array.from({ length: count }, (_, k) => {
+        const size = k === 0 ? 1 + random.below(12) : 1 + random.below(6);
+        return [random.below(2 * size + 1) - size, random.below(size) + 1] as const;
+      });
+      const squares = w.map(([u, v]) => u * u + v * v);
+      const share = Math.max(...squares) / squares.reduce((a, b) => a + b);
+      for (const [i, { from, to, t, phi }] of all.entries()) {
+        if (share < from || share > to) continue;
+        met.add(i);
+        expect(phiOf(w, t)).toBeLessThan(phi);
+      }
+    }
+    expect(met.size).toBe(all.length);
+  });
+
+  it('is sharp to a tenth of a hundredth where the vector is one of many equal coefficients, or of two', () => {
+    const even = ranges()[0]!;
+    const gaussian = 1 / (1 + 2 * even.t);
+    const two = phiOf(
+      [
+        [1, 0],
+        [1, 0],
+      ],
+      even.t,
+    );
+    expect(even.phi / Math.max(gaussian, two)).toBeLessThan(1.001);
+  });
+});
+
+describe('limits of norms', () => {
+  it('are those of the block size 133/0.292 with the best number of columns', () => {
+    const size = TARGET_BITS / 0.292;
+    const delta =
+      Math.log((size / (2 * Math.PI * Math.E)) * (Math.PI * size) ** (1 / size)) / (2 * (size - 1));
+    const lnQ = Math.log(2 ** 44 - 117);
+    for (const kappa of [3, 9, 24]) {
+      const n = 64 * kappa;
+      let least = Number.POSITIVE_INFINITY;
+      for (let d = n + 1; d < 12 * n; d++) least = Math.min(least, (d - 1) * delta + (n / d) * lnQ);
+      const limit = Math.log(Number(limitSq(kappa))) / 2;
+      // below every whole number of columns, and not by much
+      expect(limit).toBeLessThan(least);
+      expect(least - limit).toBeLessThan(1e-4);
+    }
+    expect(limitSq(60)).toBe((2n ** 44n - 117n) ** 2n);
+  });
+});
+
+describe('codes by standard deviation', () => {
+  it('share the slots of a table, and cost next to nothing beyond the entropy', () => {
+    for (let index = 40; index < 48; index++) {
+      let sum = 0;
+      for (let h = -256; h < 256; h++) sum += 2 ** -(bitsOfValue(h * 32, index) - 5);
+      expect(sum).toBeCloseTo(1, 12);
+    }
+    expect(bitsOfValue(256 * 32, 40)).toBe(Number.POSITIVE_INFINITY);
+    for (let sigma = 300; sigma < 2000; sigma *= 1.07) {
+      const entropy = Math.log2(sigma * Math.sqrt(2 * Math.PI * Math.E));
+      const bits = expectedBits(sigma * sigma);
+      expect(Math.abs(bits - entropy - 0.002)).toBeLessThan(0.012);
+    }
+  });
+});
+
+describe('what fixed labels lead to', () => {
+  it('ChaCha8 of the zero key', () => {
+    const start = new Int32Array(16);
+    start.set([0x61707865, 0x3320646e, 0x79622d32, 0x6b206574]);
+    const out = new Int32Array(16);
+    chacha8(start, out);
+    expect(Buffer.from(out.buffer).toString('hex', 0, 16)).toBe('3e00ef2f895f40d67f5bb8e81f09a5a1');
+  });
+
+  it('finds words of the key at or above q, in both places of a pair', () => {
+    const pair = (low: bigint, high: bigint): Uint8Array => {
+      const bits = low | (high << 44n);
+      return Uint8Array.from({ length: 11 }, (_, i) => Number((bits >> BigInt(8 * i)) & 255n));
+    };
+    const q = 2n ** 44n - 117n;
+    expect(wordsBeyond(pair(q - 1n, q - 1n))).toBe(0);
+    expect(wordsBeyond(pair(q, 0n))).toBe(1);
+    expect(wordsBeyond(pair(0n, q))).toBe(1);
+    expect(wordsBeyond(pair(2n ** 44n - 1n, 2n ** 44n - 1n))).toBe(2);
+    for (let bit = 0n; bit < 44n; bit++) {
+      const word = (2n ** 44n - 1n) ^ (1n << bit);
+      const found = word >= q ? 2 : 0;
+      expect(wordsBeyond(pair(word, word))).toBe(found);
+    }
+    expect(foldedKeyWords([40, 20])).toBe(0);
+  });
+
+  it('more than half of all candidates for a challenge pass', () => {
+    expect(acceptedCandidates()).toBeGreaterThan(0.55 * SAMPLES);
+  });
+});
+
+/** The row with one number of one level replaced. */
+function changed(source: TableRow, level: number, at: number, by: number): TableRow {
+  const levels = structuredClone(source[2]) as (number | number[])[][];
+  (levels[level]![at] as number) += by;
+  return [source[0], source[1], levels];
+}
+
+describe('the table of the next format', () => {
+  it('has a row for every set and bucket, as it is written', () => {
+    const names = TABLE.map(([set, bucket]) => [set, bucket]);
+    expect(names).toEqual([512, 1024].flatMap((set) => BUCKETS.map((bucket) => [set, bucket])));
+    expect(text).toBe(tableText(TABLE));
+  });
+
+  it('satisfies every inequality', () => {
+    expect(checkConstants()).toEqual([]);
+    for (const candidate of TABLE) expect(checkRow(candidate)).toEqual([]);
+    expect(checkMixed(TABLE)).toEqual([]);
+  });
+
+  it('has 133 bits at every commitment, by doubles too', () => {
+    for (const candidate of TABLE) {
+      expect(0.292 * weakest(readRow(candidate)).size).toBeGreaterThan(TARGET_BITS - 1e-6);
+    }
+  });
+});
+
+describe('the check of a row of the next format refuses', () => {
+  const good = TABLE.find(([set, bucket]) => set === 512 && bucket === 1722)!;
+  const tail = good[2].length - 1;
+  const tailInSq = good[2][tail]![3] as number;
+  const tight = commitmentsOf(readRow(good));
+
+  it('no good row', () => {
+    expect(checkRow(good)).toEqual([]);
+    expect(tight.length).toBe(3 * tail + 2);
+  });
+
+  it.each([
+    ['a smaller inner rank', 1, 7, -1, 'inner'],
+    ['a smaller outer rank', 1, 8, -1, 'outer'],
+    ['a smaller rank of the tail', tail, 1, -1, 'inner'],
+    ['a larger bound of the output', 1, 11, 1, 'inSq is not the bound before'],
+    ['another bound of the input', 0, 10, 1, 'inSq is not the bound before'],
+    ['a tail held to less than the output before', tail, 3, 1 - tailInSq, 'below the bound before'],
+    ['fewer digits of t than 44 bits need', 1, 3, -1, 'digits of t'],
+    ['a power of the base of g beyond q', 0, 5, 30, 'digits of g'],
+    ['a cut that is not allowed', 1, 9, 16, 'cut'],
+    ['a fraction', 1, 0, 0.5, 'not all integers'],
+    ['codes of y that do not hold what the bound allows', 1, 12, -24, 'y does not fit its code'],
+    ['squares of x beyond doubles', 0, 12, 40, 'sum of x^2'],
+    ['sums of coefficients of more than 32 bits', 0, 10, 2 ** 44, 'the sums do not fit 32 bits'],
+    ['projections that wrap around q', 0, 10, 2 ** 42, 'projections can wrap'],
+    ['a table of the coder that is none', tail, 5, 256, 'a table of the coder that is none'],
+    ['errors of more than 21 bits', tail, 6, 64, 'range of e'],
+  ])('%s', (_, level, at, by, reason) => {
+    expect(checkRow(changed(good, level, at, by)).join()).toContain(reason);
+  });
+
+  it('columns of z that are not n, codes of z beyond 16 bits, codes of g beyond (q-1)/2', () => {
+    const withList = (at: number, change: (list: number[]) => void): string => {
+      const levels = structuredClone(good[2]) as (number | number[])[][];
+      change(levels[tail]![at] as number[]);
+      return checkRow([good[0], good[1], levels]).join();
+    };
+    expect(withList(7, (list) => list[0]!++)).toContain('columns of z');
+    expect(withList(7, (list) => (list[1] = 64))).toContain('range of z');
+    expect(withList(8, (list) => (list[0] = 8 * 35))).toContain('range of g');
+    expect(withList(8, (list) => list.pop())).toContain('tables of g');
+  });
+
+  it('rows whose errors add up beyond 2^-128', () => {
+    const sum = rounds(readRow(good)).map(({ term }) => term);
+    expect(sum.filter((term) => term === 'projection').length).toBe(tail + 1);
+    // half a million levels of the same shape
+    const many = rounds(readRow(good)).reduce((total, { error }) => total + error, 0n) << 3n;
+    expect(errorBits(many)).toBeLessThan(128);
+  });
+});
