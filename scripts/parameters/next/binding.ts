@@ -1,4 +1,7 @@
-/** What every commitment of a row must withstand, and what it withstands (docs/soundness.md, 2 and 3). */
+/**
+ * What every commitment of a row must withstand, and what it withstands (docs/soundness.md, 2 and
+ * 3).
+ */
 import { bitsOf, squareRootUp } from '../fixedPoint.ts';
 import { ALPHA_L1, GAMMA_SQ, T_SQ } from './constants.ts';
 import { blockSize, limitSq } from './limits.ts';
@@ -66,7 +69,9 @@ export const withstands = ({ kappa, normSq }: Commitment): boolean => normSq < l
 export const marginOf = ({ kappa, normSq }: Commitment): number =>
   bitsOf(normSq, limitSq(kappa)) / 2;
 
-/** The weakest commitment of a row by block size, as doubles: 0.292 of it is the classical figure. */
+/**
+ * The weakest commitment of a row by block size, as doubles: 0.292 of it is the classical figure.
+ */
 export function weakest(parameters: Parameters): { commitment: Commitment; size: number } {
   const all = commitmentsOf(parameters).map((commitment) => {
     return { commitment, size: blockSize(commitment.normSq, commitment.kappa) };

@@ -1,7 +1,7 @@
 /**
  * Everything that the proof needs of a row of the table, recomputed with integers from the row
- * alone. Each failure is one line of text with the section of docs/soundness.md (or docs/protocol.md,
- * "p.") that needs the inequality.
+ * alone. Each failure is one line of text with the section of docs/soundness.md (or
+ * docs/protocol.md, "p.") that needs the inequality.
  */
 import { largestOf, squareRoot, squareRootUp } from '../fixedPoint.ts';
 import { commitmentsOf, withSlack, withstands } from './binding.ts';
@@ -41,7 +41,10 @@ const HALF_PRODUCT = PRIMES.reduce((a, b) => a * b) / 2n;
 const HALF = (Q - 1n) / 2n;
 /** the largest integer below which all are exact doubles */
 const EXACT = 1n << 53n;
-/** Largest |x| of a projection that is not counted among the 30 that would exceed the bound: sqrt(ACCEPTED/30) B. */
+/**
+ * Largest |x| of a projection that is not counted among the 30 that would exceed the bound:
+ * sqrt(ACCEPTED/30) B.
+ */
 const OUTSIDE = 30n;
 
 type Fail = (text: string, section: string) => void;
@@ -134,7 +137,8 @@ function checkProjection(level: Level, index: number, fail: Fail): void {
   const largest = squareRootUp(accepted);
   const reach = reachOf(level.codeY);
   const sums = 1n << 32n;
-  // no coefficient beyond l: sums of coefficients stay below q/2 with room for U and V, and congruences are equalities
+  // no coefficient beyond l: sums of coefficients stay below q/2 with room for U and V, and
+  // congruences are equalities
   if (2n * coefficients * inside + sums >= Q)
     fail(`level ${index}: projections can wrap`, '5.6 (b)');
   // a coefficient beyond l: what lies within l, or L, of 0 mod q is no larger as an integer
@@ -166,7 +170,8 @@ function checkRange({ set, bucket, levels, tail }: Parameters, fail: Fail): void
   const l1 = squareRootUp(BigInt(D * ofS) * count * betaSq);
   const w = BigInt(D * ofW) * (1n << 13n);
   if (HALF * (l1 + w) >= HALF_PRODUCT) fail('level 0: range of lifts', 'kernels');
-  // links: beta_k sigma(eta alpha) of an item, and eta U of 32 items, |U|_1 <= |tau|_1 |alpha|_1 |S_i|_1
+  // links: beta_k sigma(eta alpha) of an item, and eta U of 32 items, |U|_1 <= |tau|_1 |alpha|_1
+  // |S_i|_1
   const short = BigInt(SHORT_L1);
   const alpha = BigInt(ALPHA_L1);
   if (BigInt(FIRST_LIFTS) * short * HALF * alpha >= HALF_PRODUCT) {
@@ -176,13 +181,17 @@ function checkRange({ set, bucket, levels, tail }: Parameters, fail: Fail): void
   if (32n * HALF * short * alpha * item >= HALF_PRODUCT) fail('level 0: range of links', 'kernels');
 }
 
-/** The sum of c_a phi_a over the rows of a level, before its reduction: what the level before leaves, lifts, padding. */
+/**
+ * The sum of c_a phi_a over the rows of a level, before its reduction: what the level before
+ * leaves, lifts, padding.
+ */
 function checkFolds(parameters: Parameters, fail: Fail): void {
   const short = BigInt(SHORT_L1);
   const c = BigInt(C_L1);
   const top = (digits: number, bits: number): bigint => 1n << BigInt((digits - 1) * bits);
   for (const [index, level] of levelsOf(parameters).entries()) {
-    // both halves of every lift, and at level 0 the links of S and Y; the challenge of padding or of a cut
+    // both halves of every lift, and at level 0 the links of S and Y; the challenge of padding or
+    // of a cut
     let phi = short * HALF * BigInt(index === 0 ? 2 * FIRST_LIFTS + 1 : 2 * LIFTS) + short;
     const before = parameters.levels[index - 1];
     if (before !== undefined) {
@@ -234,7 +243,10 @@ export function checkRow(row: TableRow): string[] {
   return wrong;
 }
 
-/** Two sections of one batch: their errors add up. @returns what is wrong with the worst pair of rows */
+/**
+ * Two sections of one batch: their errors add up. @returns what is wrong with the worst pair of
+ * rows
+ */
 export function checkMixed(table: readonly TableRow[]): string[] {
   const [first, second] = [512, 1024].map((set) => {
     const rows = table.filter((row) => row[0] === set);
@@ -247,10 +259,12 @@ export function checkMixed(table: readonly TableRow[]): string[] {
 /** What holds for all rows: the modulus, the challenges and the primes. */
 export function checkConstants(): string[] {
   const wrong: string[] = [];
-  // -1 is no square: Z_q[i] is a field; the order of q mod 128 is 32, hence two factors of X^64 + 1 (5.10)
+  // -1 is no square: Z_q[i] is a field; the order of q mod 128 is 32, hence two factors of X^64 + 1
+  // (5.10)
   if (!isPrime(Q) || Q % 8n !== 3n) wrong.push('q');
   for (const prime of PRIMES) if (!isPrime(prime) || prime % 128n !== 1n) wrong.push(`${prime}`);
-  // a polynomial of squared norm below q is a unit: twice a challenge's norm, 64 coefficients of at most 7
+  // a polynomial of squared norm below q is a unit: twice a challenge's norm, 64 coefficients of at
+  // most 7
   const differences = [4 * TAU, 4 * ALPHA_SQ, D * 49];
   if (differences.some((normSq) => BigInt(normSq) >= Q)) wrong.push('differences of challenges');
   const moment = (magnitudes: readonly number[], power: number): number =>
@@ -269,8 +283,9 @@ export function checkConstants(): string[] {
 }
 
 /**
- * The test takes cosines times 2^30 to the nearest integer and drops ten bits of each sum: |c(zeta)| 2^20 is at
- * most sqrt(376 2^40) plus sqrt(2) (1 + ||c||_1/2/2^10), and its square below T_SQ 2^40.
+ * The test takes cosines times 2^30 to the nearest integer and drops ten bits of each sum:
+ * |c(zeta)| 2^20 is at most sqrt(376 2^40) plus sqrt(2) (1 + ||c||_1/2/2^10), and its square below
+ * T_SQ 2^40.
  */
 function testIsExact(): boolean {
   const bound = squareRootUp(BigInt(T_SQ - 1) << 40n);
@@ -279,7 +294,12 @@ function testIsExact(): boolean {
   return C_L1 < 512 && most * most <= BigInt(T_SQ) << 40n;
 }
 
+/** Trial division; doubles are exact below 2^53. */
 function isPrime(x: bigint): boolean {
-  for (let d = 2n; d * d <= x; d++) if (x % d === 0n) return false;
+  const value = Number(x);
+  if (value % 2 === 0 || value % 3 === 0) return false;
+  for (let d = 5; d * d <= value; d += 6) {
+    if (value % d === 0 || value % (d + 2) === 0) return false;
+  }
   return true;
 }

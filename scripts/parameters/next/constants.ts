@@ -1,4 +1,6 @@
-/** What the argument fixes for every row: docs/soundness.md and docs/protocol.md have each number. */
+/**
+ * What the argument fixes for every row: docs/soundness.md and docs/protocol.md have each number.
+ */
 
 /** The modulus, 3 mod 8: Z_q[i] is a field, and X^64 + 1 has two factors of degree 32. */
 export const Q = (1n << 44n) - 117n;
@@ -26,11 +28,17 @@ export const SHORT_L1 = 256;
 /** Pairs of random rows of the projection, and integers that they make. */
 export const PAIRS = 136;
 export const JL_VALUES = 2 * PAIRS;
-/** The sum of all x^2 is at most this times inSq; a vector gives JL_VALUES times its squared norm on average. */
+/**
+ * The sum of all x^2 is at most this times inSq; a vector gives JL_VALUES times its squared norm on
+ * average.
+ */
 export const ACCEPTED = 288;
 /** gamma^2: by how much the squared norm of a vector with a short projection may exceed inSq. */
 export const GAMMA_SQ = { numerator: 24, denominator: 5 } as const;
-/** Sent with the values: the sums U, V of the lower and the upper halves of all polynomials, 32 bits each. */
+/**
+ * Sent with the values: the sums U, V of the lower and the upper halves of all polynomials, 32 bits
+ * each.
+ */
 export const SUMS = 2;
 export const SUM_BITS = 32;
 

@@ -26,10 +26,15 @@ export function rowOf(set: 512 | 1024, bucket: number, chain: Chain): TableRow {
 /** A value of the projection is half of a sum with random signs. */
 const codeOfY = (inSq: number): number => indexOf(inSq / 4);
 
-/** A run of columns of z less costs nothing, but it is a line less to read: bits that it must save. */
+/**
+ * A run of columns of z less costs nothing, but it is a line less to read: bits that it must save.
+ */
 const RUN_BITS = 24;
 
-/** Runs of columns of z with their tables, as a flat list: neighbours share one where that costs little. */
+/**
+ * Runs of columns of z with their tables, as a flat list: neighbours share one where that costs
+ * little.
+ */
 function columnCodes(columns: readonly Run[]): number[] {
   const bitsOf = (runs: readonly Run[], code: number): number =>
     runs.reduce((sum, { length, variance }) => sum + D * length * expectedBits(variance, code), 0);

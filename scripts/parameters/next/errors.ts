@@ -1,6 +1,7 @@
 /**
- * Errors of the interactive argument, round by round (docs/soundness.md, 4), as numerators over 2^256, each
- * rounded up. All of them are proved; the projection's is evaluated in projectionTail.ts.
+ * Errors of the interactive argument, round by round (docs/soundness.md, 4), as numerators over
+ * 2^256, each rounded up. All of them are proved; the projection's is evaluated in
+ * projectionTail.ts.
  */
 import { bitsOf, largestOf } from '../fixedPoint.ts';
 import {

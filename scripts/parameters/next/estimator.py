@@ -2,9 +2,10 @@
 
     python3 scripts/parameters/next/estimator.py [table.json] [bits]
 
-Reads the numbers of the rows as docs/protocol.md, section 3, names them; takes from docs/soundness.md what a
-commitment must withstand; and searches the number of columns and the block size as the lattice estimator
-does (Module-SIS as SIS, Euclidean norm: delta^(d-1) q^(n/d), Chen's delta, 0.292 beta for a whole beta).
+Reads the numbers of the rows as docs/protocol.md, section 3, names them; takes from
+docs/soundness.md what a commitment must withstand; and searches the number of columns and the block
+size as the lattice estimator does (Module-SIS as SIS, Euclidean norm: delta^(d-1) q^(n/d), Chen's
+delta, 0.292 beta for a whole beta).
 Exit status 1 if a commitment is below `bits` (133) by the real block size.
 """
 import json
@@ -39,10 +40,12 @@ def attack(rank, norm):
     if norm >= Q:
         return 0.0, 0
     middle = 2 * n * log(Q) / bound
-    best = max((bound - n / d * log(Q)) / (d - 1) for d in range(int(middle * 0.9), int(middle * 1.1)))
-    d = floor(middle)
-    whole = ceil(block_size((bound - n / d * log(Q)) / (d - 1)) - 1e-8)
-    return block_size(best), whole
+
+    def needed(d):
+        return (bound - n / d * log(Q)) / (d - 1)
+
+    best = max(needed(d) for d in range(int(middle * 0.9), int(middle * 1.1)))
+    return block_size(best), ceil(block_size(needed(floor(middle))) - 1e-8)
 
 
 def levels(row):
@@ -83,7 +86,7 @@ def commitments(row):
             assert chain[i + 1]['inSq'] >= level['outSq']
             opening = SLACK * sqrt(chain[i + 1]['inSq'])
             vector = opening * sqrt(sum(4.0 ** (level['b'] * j) for j in range(level['f'])))
-        # (c - c')(z'' - z''') - ...: two products of a difference, at most 2 T, with a difference of two z
+        # d (z - z') - d' (z'' - z") for differences d, d' of challenges, at most 2 T each
         yield i, 'inner 1', level['kappa'], 8 * OPERATOR * vector
         # z - z' less (c_a - c'_a) s_a, summed over the rows that are known to be short
         if i == 0:
@@ -109,8 +112,8 @@ def main():
             found.append((*attack(rank, norm), row[0], row[1], i, what, rank, log2(norm)))
     found.sort()
     for real, whole, degree, bucket, i, what, rank, norm in found[:8]:
-        print(f'{degree}:{bucket} level {i} {what} rank {rank} norm 2^{norm:.3f}: block size {real:.3f}, '
-              f'0.292: {.292 * real:.2f} (whole: {.292 * whole:.2f}), 0.257: {.257 * real:.2f}')
+        print(f'{degree}:{bucket} level {i} {what} rank {rank} norm 2^{norm:.3f}: '
+              f'block size {real:.3f}, 0.292: {.292 * real:.2f} (whole: {.292 * whole:.2f}), 0.257: {.257 * real:.2f}')
     below = [one for one in found if .292 * one[0] < wanted]
     print(f'{len(table)} rows, {len(found)} commitments, below {wanted:g}: {len(below)}')
     return 1 if below else 0

@@ -2,20 +2,22 @@
  * What the coder of y, z, e and g costs.
  *
  * A value x is coded with an index t, a byte of the table, that stands for the standard deviation
- * 8 * 2^(t/8): x = 2^s h + l with s = floor(t/8) and 0 <= l < 2^s. The s bits of l stand as they are; h
- * goes through the coder of the bundle (docs/bundle-format.md, 3.2) with table j = t mod 8. It shares
- * M = 2^24 slots among h = -256, ..., 255 as a Gaussian of deviation 8 * 2^(j/8) around -1/2 does, so
- * that x is symmetric about zero but for 1/2: with w(h) = exp(-(h + 1/2)^2/(2 * 64 * 2^(j/4))) and W the
- * sum of all w,
+ * 8 * 2^(t/8): x = 2^s h + l with s = floor(t/8) and 0 <= l < 2^s. The s bits of l stand as they
+ * are; h goes through the coder of the bundle (docs/bundle-format.md, 3.2) with table j = t mod 8.
+ * It shares M = 2^24 slots among h = -256, ..., 255 as a Gaussian of deviation 8 * 2^(j/8) around
+ * -1/2 does, so that x is symmetric about zero but for 1/2: with w(h) = exp(-(h + 1/2)^2/(2 * 64 *
+ * 2^(j/4))) and W the sum of all w,
  *
  *     f(h) = f(-1-h) = 1 + round((M - 512) w(h)/W)        for h = 1, ..., 255
  *     f(0) = f(-1)   = M/2 - (f(1) + ... + f(255))
  *
- * Sizes are those of one string for all h of a section at its end: the low bits and all other fields
- * have lengths that the table tells, and two states take 8 bytes beyond what they hold.
+ * Sizes are those of one string for all h of a section at its end: the low bits and all other
+ * fields have lengths that the table tells, and two states take 8 bytes beyond what they hold.
  */
 
-/** Tables: steps of an eighth of an octave lose at most 0.003 bits a value, and 0.001 on average. */
+/**
+ * Tables: steps of an eighth of an octave lose at most 0.003 bits a value, and 0.001 on average.
+ */
 const STEPS = 8;
 const LEAST_SIGMA = 8;
 /** h is in [-REACH, REACH) */

@@ -1,7 +1,8 @@
 /**
- * Interval arithmetic in binary64 with outward rounding. Only +, -, * and / are trusted, which ECMAScript
- * has correctly rounded: a result is moved outwards by at least one unit in the last place. Roots,
- * exponentials and logarithms of the engine are guesses at most, and are proved before they are used.
+ * Interval arithmetic in binary64 with outward rounding. Only +, -, * and / are trusted, which
+ * ECMAScript has correctly rounded: a result is moved outwards by at least one unit in the last
+ * place. Roots, exponentials and logarithms of the engine are guesses at most, and are proved
+ * before they are used.
  */
 
 /** All reals from lo to hi. */

@@ -1,15 +1,17 @@
 /**
- * Norms that a rank withstands (docs/soundness.md, 2). To find a vector of norm B in the kernel of n rows
- * mod q, a lattice reduction with block size b takes m columns and comes to delta^(m-1) q^(n/m), with
+ * Norms that a rank withstands (docs/soundness.md, 2). To find a vector of norm B in the kernel of
+ * n rows mod q, a lattice reduction with block size b takes m columns and comes to delta^(m-1)
+ * q^(n/m), with
  *
  *     delta = (b/(2 pi e) (pi b)^(1/b))^(1/(2(b-1))),
  *
- * and is put at 0.292 b bits. With the best m, which the attacker has, the norm is out of reach when
+ * and is put at 0.292 b bits. With the best m, which the attacker has, the norm is out of reach
+ * when
  *
  *     ln B < 2 sqrt(n ln q ln delta) - ln delta        for the delta of b = TARGET_BITS/0.292,
  *
- * and when B < q. For every number of columns delta^(m-1) q^(n/m) is at least that, so that bounding m changes
- * nothing for the worse.
+ * and when B < q. For every number of columns delta^(m-1) q^(n/m) is at least that, so that
+ * bounding m changes nothing for the worse.
  */
 import { exponential, largestOf, logarithm, ONE, squareRootOf } from '../fixedPoint.ts';
 import { D, Q, TARGET_BITS } from './constants.ts';
@@ -47,7 +49,10 @@ export function limitSq(kappa: number): bigint {
 
 const toNumber = (x: bigint): number => Number((x << 64n) / ONE) / 2 ** 64;
 
-/** The least block size that reaches a norm, as a double: what the check prints, not what it rests on. */
+/**
+ * The least block size that reaches a norm, as a double: what the check prints, not what it rests
+ * on.
+ */
 export function blockSize(normSq: bigint, kappa: number): number {
   const lnB = toNumber(logarithm(normSq, 1n)) / 2;
   const lnQ = toNumber(LN_Q);

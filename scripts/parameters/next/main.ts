@@ -2,8 +2,9 @@
  * Makes and checks table.json, the table of shapes, ranks and bounds of the next format.
  *
  *   node scripts/parameters/next/main.ts                 checks the table: every inequality
- *   node scripts/parameters/next/main.ts --check         the same, and prints sizes, strengths, errors
- *   node scripts/parameters/next/main.ts --search [w]    searches anew with beam width w and writes
+ *   node scripts/parameters/next/main.ts --check         the same, and prints sizes, strengths,
+ *   errors node scripts/parameters/next/main.ts --search [w]    searches anew with beam width w and
+ *   writes
  *                                                        the table; a row that is in the table
  *                                                        already is replaced only by a cheaper one
  *   --fresh                                    with --search: forget the rows that are there
@@ -14,8 +15,8 @@
  *   --out file                                 with either: writes the rows there as JSON, not the
  *                                              table; --merge file,file puts such rows into it
  *
- * Rows are written one by one, as they are found. The search works with doubles and estimates; the check
- * works with integers, on the committed numbers alone, and is what the proof rests on.
+ * Rows are written one by one, as they are found. The search works with doubles and estimates; the
+ * check works with integers, on the committed numbers alone, and is what the proof rests on.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -26,6 +27,13 @@ import { measured, refine } from './refine.ts';
 import { report, summary } from './report.ts';
 import type { TableRow } from './rows.ts';
 import { type Chain, search } from './search.ts';
+import {
+  acceptedCandidates,
+  foldedKeyWords,
+  keyColumns,
+  LEAST_ACCEPTED,
+  SAMPLES,
+} from './streams.ts';
 
 const FILE = new URL('./table.json', import.meta.url);
 
@@ -52,7 +60,9 @@ function merged(known: readonly TableRow[], better: readonly TableRow[]): TableR
 
 type Find = (set: 512 | 1024, bucket: number, known: readonly TableRow[]) => Chain | undefined;
 
-/** Searches the wanted buckets, from the largest, which is the dearest; neighbours learn from it. */
+/**
+ * Searches the wanted buckets, from the largest, which is the dearest; neighbours learn from it.
+ */
 function searchAll(
   known: readonly TableRow[],
   only: string | undefined,
@@ -96,10 +106,14 @@ function check(table: readonly TableRow[], isLong: boolean): boolean {
   const wanted = [512, 1024].flatMap((set) => BUCKETS.map((bucket) => `${set}:${bucket}`)).join();
   if (names !== wanted) wrong.push('the rows are not those of the buckets, in order');
   wrong.push(...table.flatMap((row) => checkRow(row)), ...checkMixed(table));
+  if (foldedKeyWords(keyColumns(table)) > 0)
+    wrong.push('a word of the commitment keys is not below q');
+  const accepted = acceptedCandidates() / SAMPLES;
+  if (accepted < LEAST_ACCEPTED)
+    wrong.push('fewer candidates for challenges pass than are counted on');
   for (const line of wrong) print(`WRONG  ${line}`);
-  print(
-    `${table.length} rows, SHA-256 ${createHash('sha256').update(JSON.stringify(table)).digest('hex')}`,
-  );
+  const hash = createHash('sha256').update(JSON.stringify(table)).digest('hex');
+  print(`${table.length} rows, SHA-256 ${hash}`);
   for (const line of summary(table)) print(line);
   if (isLong && wrong.length === 0) for (const line of report(table)) print(line);
   return wrong.length === 0;

@@ -40,8 +40,8 @@ import {
 const GAMMA_SQ = GAMMA.numerator / GAMMA.denominator;
 const T = Math.sqrt(T_SQ);
 /**
- * Bounds are at least this much above the expected squared norm (room.ts raises them where the ranks
- * allow it). Measured attempts of honest levels spread by 1 % around it, those of a tail (few
+ * Bounds are at least this much above the expected squared norm (room.ts raises them where the
+ * ranks allow it). Measured attempts of honest levels spread by 1 % around it, those of a tail (few
  * challenges, one sum) by 5 %; level 0 of few items hangs on the items themselves, which no retry
  * changes.
  */
@@ -53,7 +53,9 @@ const firstMargin = (count: number): number =>
 /** Ranks beyond these are not tried. */
 const MOST_KAPPA = 40;
 const MOST_KAPPA1 = 30;
-/** Squared norms that a rank withstands; a little is left for the rounding of bounds to integers. */
+/**
+ * Squared norms that a rank withstands; a little is left for the rounding of bounds to integers.
+ */
 const LIMIT_SQ = Array.from({ length: MOST_KAPPA + 1 }, (_, k) => Number(limitSq(k)) * (1 - 1e-7));
 
 const secure = (rank: number, normSq: number): boolean => normSq < LIMIT_SQ[rank]!;
@@ -89,7 +91,10 @@ export interface Level {
   errorSq: number;
   tail: boolean;
   bits: number;
-  /** of the tail: tables of the coder for e and for every pair but the last, variances of the columns of z */
+  /**
+   * of the tail: tables of the coder for e and for every pair but the last, variances of the
+   * columns of z
+   */
   codeE: number;
   codesG: readonly number[];
   columns: readonly Run[];
@@ -146,7 +151,9 @@ export function shapeOf(parts: readonly Part[], n: number, first?: FirstLevel): 
 /** mean variance of the columns of z */
 export const varianceOfZ = ({ n, totalSq }: Shape): number => (TAU * totalSq) / (D * n);
 
-/** Calls `take` with the variance of g of every pair of kinds, and how many pairs of rows have it. */
+/**
+ * Calls `take` with the variance of g of every pair of kinds, and how many pairs of rows have it.
+ */
 function eachVariance(
   { kinds, squares, products }: Shape,
   take: (variance: number, pairs: number) => void,
@@ -221,11 +228,15 @@ function fits(shape: Shape, { f, b, bu, fg, bg }: Pick, top: readonly Run[]): bo
   if ((fg - 1) * bg >= LOG2_Q) return false;
   const most = Math.max(...top.map((run) => run.variance));
   if (most * 36 > 2 ** 29.8 || most < 0.02) return false;
-  // 16 bits for the top digit of g: eight times the root mean square, which is the whole coherent part
+  // 16 bits for the top digit of g: eight times the root mean square, which is the whole coherent
+  // part
   return 8 * Math.sqrt(shape.maxVarG) <= 2 ** (14 + bg * (fg - 1));
 }
 
-/** Squared norms of what an ordinary level puts out, but for t and the errors of cuts; and the runs of v. */
+/**
+ * Squared norms of what an ordinary level puts out, but for t and the errors of cuts; and the runs
+ * of v.
+ */
 function digitsOf(shape: Shape, pick: Pick, first?: FirstLevel) {
   const { n, r, nus, columns } = shape;
   const { f, b, bu, fg, bg } = pick;
@@ -349,9 +360,10 @@ function outerOf(baseSq: number, outers: number, cut: number, margin: number) {
 }
 
 /**
- * Steps by which the table of g is wider where squares of z meet, by the number of levels before the
- * tail. A signature whose energy stands in a few coefficients makes z of level 0 a few multiples of
- * challenges, and its square many times what a Gaussian's would be; every fold spreads that.
+ * Steps by which the table of g is wider where squares of z meet, by the number of levels before
+ * the tail. A signature whose energy stands in a few coefficients makes z of level 0 a few
+ * multiples of challenges, and its square many times what a Gaussian's would be; every fold spreads
+ * that.
  */
 const ROOM_FOR_G = [0, 24, 8];
 

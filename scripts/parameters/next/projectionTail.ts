@@ -1,8 +1,8 @@
 /**
  * How improbable a short projection of a long vector is, for every vector, proved with intervals.
  *
- * Let w_k = u_k + i v_k be the projected vector, of norm 1 as a complex one, a_k = |w_k|^2, and x, x* what a
- * pair of rows of random signs makes of it, E (x^2 + x*^2) = 2. For every t > 0
+ * Let w_k = u_k + i v_k be the projected vector, of norm 1 as a complex one, a_k = |w_k|^2, and x,
+ * x* what a pair of rows of random signs makes of it, E (x^2 + x*^2) = 2. For every t > 0
  *
  *     P(sum of all x^2 <= theta) <= e^(theta t) phi^pairs,       phi = E e^(-t (x^2 + x*^2)).
  *
@@ -10,10 +10,11 @@
  *
  *  - a <= 1/2: phi <= (sup h_t)^2 by Hoelder with the exponents 1/a_k, where
  *    h_t(s) = E |cos(sqrt(2ts) G)|^(1/s), G a standard normal variable.
- *  - 1/2 <= a <= SWITCH: phi <= (1 + e^(-4ta))/2 sup h_t', t' = 2(1-a)t, by Cauchy and Schwarz for w_1 and the rest.
+ *  - 1/2 <= a <= SWITCH: phi <= (1 + e^(-4ta))/2 sup h_t', t' = 2(1-a)t, by Cauchy and Schwarz for
+ *    w_1 and the rest.
  *  - SWITCH <= a <= ALONE: with the other bits fixed, the four values of the bits of w_1 make
- *    e^(-t (x^2 + x*^2)) at most k(|Z|^2) on average, Z what the rest makes. A parabola above k bounds
- *    E k(|Z|^2), since E |Z|^2 = 2(1-a) and E |Z|^4 <= 8(1-a)^2.
+ *    e^(-t (x^2 + x*^2)) at most k(|Z|^2) on average, Z what the rest makes. A parabola above k
+ *    bounds E k(|Z|^2), since E |Z|^2 = 2(1-a) and E |Z|^4 <= 8(1-a)^2.
  *  - above: phi <= max k.
  */
 import { exponential as exponentialOf, largestOf, ONE } from '../fixedPoint.ts';
@@ -42,7 +43,10 @@ const TIMES = {
 const SWITCH = 527 / 1024;
 const ALONE = 615 / 1024;
 
-/** The largest upper bound of the cells into which a cell falls: those above `goal` are halved, down to `least`. */
+/**
+ * The largest upper bound of the cells into which a cell falls: those above `goal` are halved, down
+ * to `least`.
+ */
 function supremum(
   bound: (cell: Interval) => number,
   cell: Interval,
@@ -61,7 +65,10 @@ function supremum(
 const exponentialUp = (x: Interval): number => exponential(x)[1];
 const negative = (x: Interval): Interval => [-x[1], -x[0]];
 
-/** E cos^(2n)(sqrt(2ts) G) from x = 4ts, in which it falls: 4^-n times the sum of C(2n, k) e^(-x (n-k)^2) */
+/**
+ * E cos^(2n)(sqrt(2ts) G) from x = 4ts, in which it falls: 4^-n times the sum of C(2n, k) e^(-x
+ * (n-k)^2)
+ */
 function cosMoment(n: number, x: Interval): number {
   let binomial = 1;
   let sum = 0;
@@ -77,8 +84,8 @@ function cosMoment(n: number, x: Interval): number {
 const MOMENTS = 5;
 
 /**
- * h_t for shares of at most 1/(2 MOMENTS): |cos x|^(1/s) is at most the sum over all j of exp(-(x - j pi)^2/(2s)),
- * hence h <= (1+2t)^(-1/2) (1 + 2 sum over j >= 1 of exp(-j^2 pi^2/(2s (1+2t)))).
+ * h_t for shares of at most 1/(2 MOMENTS): |cos x|^(1/s) is at most the sum over all j of exp(-(x -
+ * j pi)^2/(2s)), hence h <= (1+2t)^(-1/2) (1 + 2 sum over j >= 1 of exp(-j^2 pi^2/(2s (1+2t)))).
  */
 function smallShares(t: Interval): number {
   const all = add(point(1), multiply(point(2), t));
@@ -128,14 +135,20 @@ function averaged(t: number, a: Interval, s: Interval): number {
 
 /** From here on k falls, since r < 2, and the parabolas rise. */
 const FAR = 4;
-/** beta <= 0 and gamma of the parabolas alpha + beta y + gamma y^2, with vertices below FAR^2, and up to which share each serves */
+/**
+ * beta <= 0 and gamma of the parabolas alpha + beta y + gamma y^2, with vertices below FAR^2, and
+ * up to which share each serves
+ */
 const PARABOLAS = [
   { upTo: 535 / 1024, beta: -0.063, gamma: 0.0027 },
   { upTo: 553 / 1024, beta: -0.0545, gamma: 0.00208 },
   { upTo: 1, beta: -0.04, gamma: 0.0013 },
 ] as const;
 
-/** E k(|Z|^2) for the shares of a cell: the parabola's alpha is what k exceeds beta y + gamma y^2 by at most. */
+/**
+ * E k(|Z|^2) for the shares of a cell: the parabola's alpha is what k exceeds beta y + gamma y^2 by
+ * at most.
+ */
 function byParabola(t: number, a: Interval, goal: number): number {
   const { beta, gamma } = PARABOLAS.find(({ upTo }) => a[1] <= upTo)!;
   const rest = subtract(point(1), a);
@@ -150,7 +163,10 @@ function byParabola(t: number, a: Interval, goal: number): number {
   return up(supremum(above, [0, FAR], goal - tail, 2 ** -10) + tail);
 }
 
-/** Near the least bounds that come out: cells below are not halved. They decide about time, not about truth. */
+/**
+ * Near the least bounds that come out: cells below are not halved. They decide about time, not
+ * about truth.
+ */
 const GOALS = { schwarz: 0.2993, parabola: 0.3142, alone: 0.308 };
 const FINEST = 2 ** -12;
 
@@ -162,7 +178,10 @@ export interface Range {
   readonly phi: number;
 }
 
-/** A vector of which all u_k and v_k are small: each range of the largest share with a proved bound of phi. */
+/**
+ * A vector of which all u_k and v_k are small: each range of the largest share with a proved bound
+ * of phi.
+ */
 export function ranges(): Range[] {
   const { even, schwarz, parabola, alone } = TIMES;
   const h = largestH(point(even));
@@ -191,7 +210,10 @@ const UNIT = 1n << 256n;
 const share = (numerator: bigint, denominator: bigint): bigint =>
   (numerator * UNIT + denominator - 1n) / denominator;
 
-/** e^(theta t) phi^PAIRS over 2^256, rounded up; a double below 1/2 and above 1/4 is an integer over 2^55. */
+/**
+ * e^(theta t) phi^PAIRS over 2^256, rounded up; a double below 1/2 and above 1/4 is an integer over
+ * 2^55.
+ */
 function smallCoefficients({ t, phi }: Range): bigint {
   const theta = BigInt(ACCEPTED * GAMMA_SQ.denominator);
   const exponent = (theta * BigInt(2 ** 10 * t) * ONE) / BigInt(2 ** 10 * GAMMA_SQ.numerator);
@@ -204,8 +226,9 @@ function smallCoefficients({ t, phi }: Range): bigint {
 const OUTSIDE = 29n;
 
 /**
- * A vector with a larger coefficient: each value is inside with probability at most 1/2 given the others of its
- * pair, so that Chernoff's bound for PAIRS independent pairs holds: ((1+s)/2)^(2 PAIRS)/s^inside, s = inside/OUTSIDE.
+ * A vector with a larger coefficient: each value is inside with probability at most 1/2 given the
+ * others of its pair, so that Chernoff's bound for PAIRS independent pairs holds: ((1+s)/2)^(2
+ * PAIRS)/s^inside, s = inside/OUTSIDE.
  */
 function largeCoefficient(): bigint {
   const all = BigInt(JL_VALUES);
@@ -216,7 +239,8 @@ function largeCoefficient(): bigint {
 let known: bigint | undefined;
 
 /**
- * @returns the largest probability, over 2^256, that a vector beyond gamma^2 inSq has a projection within
+ * @returns the largest probability, over 2^256, that a vector beyond gamma^2 inSq has a projection
+ * within
  *   ACCEPTED inSq; a coefficient near q/2 leaves two of four values to every pair
  */
 export function projectionError(): bigint {

@@ -1,6 +1,6 @@
 /**
- * Betters a chain by small changes of one or two levels: simulated annealing from a chain that the beam
- * search found, with a generator of fixed seed so that a search can be repeated.
+ * Betters a chain by small changes of one or two levels: simulated annealing from a chain that the
+ * beam search found, with a generator of fixed seed so that a search can be repeated.
  */
 
 import { CODER_BYTES } from './gaussianCode.ts';
@@ -57,7 +57,9 @@ function cuttingOf(parts: readonly Part[], n: number, ofLast?: boolean): Cutting
   return miss(of(false)) <= miss(of(true)) ? of(false) : of(true);
 }
 
-/** The choices of a row of a table, for any count: a row is a good start for its neighbours, too. */
+/**
+ * The choices of a row of a table, for any count: a row is a good start for its neighbours, too.
+ */
 function stateOf(row: TableRow): State {
   const { set, bucket, levels, tail } = readRow(row);
   let parts = firstParts(set, bucket);
@@ -78,10 +80,16 @@ function stateOf(row: TableRow): State {
   return { ordinary, tail: { ...cuttingOf(parts, tail.n), cut: tail.cut } };
 }
 
-/** A step that makes the first of its changed levels dearer by more bits than this is given up at once. */
+/**
+ * A step that makes the first of its changed levels dearer by more bits than this is given up at
+ * once.
+ */
 const TOO_DEAR = 16_000;
 
-/** The chain of a state. Levels before `from` are those of `known`, and so is the shape of that level if its rows are as long. */
+/**
+ * The chain of a state. Levels before `from` are those of `known`, and so is the shape of that
+ * level if its rows are as long.
+ */
 function chainOf(
   set: 512 | 1024,
   count: number,
@@ -194,7 +202,9 @@ function neighbour({ levels, state }: Found, first: readonly Part[], random: () 
   return { state: { ordinary, tail }, from };
 }
 
-/** What the model says of a row: bytes of a section, and what they and its time are worth together. */
+/**
+ * What the model says of a row: bytes of a section, and what they and its time are worth together.
+ */
 export function measured(row: TableRow): { bytes: number; cost: number } {
   const chain = chainOf(row[0], row[1], stateOf(row));
   if (chain === undefined) throw new Error(`no chain with the choices of ${row[0]}:${row[1]}`);
@@ -225,7 +235,8 @@ function anneal(set: 512 | 1024, count: number, start: Found, steps: number, see
 /**
  * The cheapest chain that is found from the choices of some rows.
  *
- * @param steps of each of `runs` anneals; every anneal starts from the best so far or from the next best start
+ * @param steps of each of `runs` anneals; every anneal starts from the best so far or from the next
+ * best start
  */
 export function refine(
   set: 512 | 1024,

@@ -14,7 +14,7 @@ const SHOWN = [1, 2, 10, 16, 50, 100, 128, 200, 500, 512, 1000, 1024, 1722];
 const CLASSICAL = 0.292;
 const QUANTUM = 0.257;
 
-const log2Norm = (normSq: bigint): number => Math.log2(Number(normSq)) / 2;
+const log2Norm = (normSq: bigint): string => (Math.log2(Number(normSq)) / 2).toFixed(2);
 const cells = (values: readonly (number | string)[], width = 9): string =>
   values.map((value) => String(value).padStart(width)).join('');
 const strengths = (size: number): string =>
@@ -35,7 +35,8 @@ export function summary(table: readonly TableRow[]): string[] {
     `weakest commitment: ${strengths(size)} bits (block size ${size.toFixed(2)}; ` +
       `${parameters.set}:${parameters.bucket}, level ${commitment.level}, ${commitment.name})`,
     `largest error: 2^-${errorBits(largestOf(all.map(totalError)))} of a row, ` +
-      `2^-${errorBits(mixed)} of a mixed batch, 2^-${errorBits(largestOf(all.map(worstRound)))} of a round`,
+      `2^-${errorBits(mixed)} of a mixed batch, ` +
+      `2^-${errorBits(largestOf(all.map(worstRound)))} of a round`,
   ];
 }
 
@@ -46,54 +47,63 @@ function sizesOf(table: readonly TableRow[], set: 512 | 1024): string[] {
     const bytes = bytesAt(count);
     const bundle = (BUNDLE[set] + 40) * count;
     const levels = parameters.levels.length + 1;
-    const figures = [count, bucketOf(count), bytes, bytes + 40 * count, bundle, levels];
-    return `${cells(figures)}   ${(CLASSICAL * weakest(parameters).size).toFixed(1)}`;
+    const bits = (CLASSICAL * weakest(parameters).size).toFixed(1);
+    return cells([count, bucketOf(count), bytes, bytes + 40 * count, bundle, levels, bits]);
   });
   let count = 1;
   while (bytesAt(count) >= BUNDLE[set] * count) count++;
   return [
-    `\nFalcon-${set}: items, bucket, estimated bytes of a section, with salts, bundle; levels; bits`,
+    `\nFalcon-${set}`,
+    cells(['items', 'bucket', 'bytes', 'salts', 'bundle', 'levels', 'bits']),
     ...lines,
     `smallest count at which the proof is smaller than the bundle: ${count}`,
   ];
 }
 
+/** Every level of a row: its ranks, what they must withstand and what they do. */
 function normsOf(parameters: Parameters): string[] {
-  const lines = ['    level  r  n  kappa   norm, strength of every commitment'];
+  const inner = ['level', 'r', 'n', 'kappa', 'first', 'second', 'limit'];
+  const lines = [cells([...inner, 'kappa1', 'outer', 'limit', 'bits'])];
+  const all = commitmentsOf(parameters);
   for (const [index, level] of [...parameters.levels, parameters.tail].entries()) {
-    const norms = commitmentsOf(parameters)
-      .filter((one) => one.level === index)
-      .map(({ name, kappa, normSq }) => {
-        const bits = (CLASSICAL * blockSize(normSq, kappa)).toFixed(1);
-        const limit = log2Norm(limitSq(kappa)).toFixed(2);
-        return `${name} (${kappa}) ${log2Norm(normSq).toFixed(2)} of ${limit}: ${bits}`;
-      });
-    lines.push(`    ${index} r ${level.r} n ${level.n}: ${norms.join('; ')}`);
+    const own = all.filter((one) => one.level === index);
+    const [first, second, outer] = own.map(({ normSq }) => log2Norm(normSq));
+    const limit = (kappa: number): string => log2Norm(limitSq(kappa));
+    const bits = own.map(({ normSq, kappa }) => CLASSICAL * blockSize(normSq, kappa));
+    const outers = level.tail ? ['', '', ''] : [level.kappa1, outer!, limit(level.kappa1)];
+    const inners = [level.kappa, first!, second!, limit(level.kappa)];
+    const name = level.tail ? 'tail' : index;
+    const least = Math.min(...bits).toFixed(1);
+    lines.push(cells([name, level.r, level.n, ...inners, ...outers, least]));
   }
   return lines;
 }
 
-/** Sizes of a few counts, and of the largest row norms and errors. */
+function errorsOf(parameters: Parameters): string[] {
+  const lines = [...errorTerms(parameters)].map(([term, { sum, most }]) => {
+    const bits = cells([`2^-${errorBits(sum)}`, `2^-${errorBits(most)}`], 12);
+    return `  ${term.padEnd(13)} proved ${bits}`;
+  });
+  return [
+    '  error                    in all  of a round',
+    ...lines,
+    `  ${'sum'.padEnd(13)} proved ${cells([`2^-${errorBits(totalError(parameters))}`], 12)}`,
+  ];
+}
+
+/** Sizes of a few counts; of the largest row the norms, errors and shapes; errors of all rows. */
 export function report(table: readonly TableRow[]): string[] {
   const lines: string[] = [];
   for (const set of [512, 1024] as const) {
-    lines.push(...sizesOf(table, set));
     const largest = readRow(rowAt(table, set, BUCKETS.at(-1)!));
-    for (const [term, { sum, most: one }] of errorTerms(largest)) {
-      lines.push(
-        `  error, ${term.padEnd(12)} proved   2^-${errorBits(sum)} in all, 2^-${errorBits(one)} of a round`,
-      );
-    }
-    lines.push(`  error, sum          proved   2^-${errorBits(totalError(largest))}`);
-    lines.push(...normsOf(largest));
-    for (const level of [...largest.levels, largest.tail]) lines.push(`  ${JSON.stringify(level)}`);
+    lines.push(...sizesOf(table, set), '', ...normsOf(largest), '', ...errorsOf(largest), '');
+    for (const level of [...largest.levels, largest.tail]) lines.push(JSON.stringify(level));
   }
-  lines.push('\nerror of every row, in bits:');
-  for (const set of [512, 1024]) {
-    const bits = table
-      .filter((row) => row[0] === set)
-      .map((row) => `${row[1]}: ${errorBits(totalError(readRow(row)))}`);
-    lines.push(`  Falcon-${set}  ${bits.join(', ')}`);
+  lines.push('\nerror of every row, in bits, and its weakest commitment:');
+  for (const row of table) {
+    const parameters = readRow(row);
+    const bits = (CLASSICAL * weakest(parameters).size).toFixed(1);
+    lines.push(cells([row[0], row[1], errorBits(totalError(parameters)), bits]));
   }
   return lines;
 }

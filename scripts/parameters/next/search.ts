@@ -20,15 +20,15 @@ export interface Chain {
 }
 
 /**
- * What a polynomial of a level's input may save in bits of proof, since it costs both sides time: the
- * verifier about 3 microseconds, so that at 1722 items three hundredths of its time are worth one of the
- * bytes.
+ * What a polynomial of a level's input may save in bits of proof, since it costs both sides time:
+ * the verifier about 3 microseconds, so that at 1722 items three hundredths of its time are worth
+ * one of the bytes.
  */
 export const TIME_BITS = 1;
 
 /**
- * What a product of polynomials for every polynomial of level 0 may save, at 1722 items. The prover makes
- * kappa of them for t, r/2 for g and r for h.
+ * What a product of polynomials for every polynomial of level 0 may save, at 1722 items. The prover
+ * makes kappa of them for t, r/2 for g and r for h.
  */
 const WORK_BITS = 150;
 

@@ -1,6 +1,7 @@
 /**
- * What the fixed labels of the format lead to, run through once: the words of the commitment keys, and how
- * many candidates for a challenge of a fold pass its test. Both are facts about one string of bytes each.
+ * What the fixed labels of the format lead to, run through once: the words of the commitment keys,
+ * and how many candidates for a challenge of a fold pass its test. Both are facts about one string
+ * of bytes each.
  */
 import { createHash } from 'node:crypto';
 import { C_L1, D, FOLD_MAGNITUDES, Q, T_SQ } from './constants.ts';
@@ -70,7 +71,10 @@ export function keyColumns(table: readonly TableRow[]): number[] {
   return columns;
 }
 
-/** Words of 44 bits at or above q, in a whole number of pairs of them. Their upper 32 bits are all ones. */
+/**
+ * Words of 44 bits at or above q, in a whole number of pairs of them. Their upper 32 bits are all
+ * ones.
+ */
 export function wordsBeyond(bytes: Uint8Array): number {
   const least = 4096 - Number((1n << 44n) - Q);
   let count = 0;
@@ -88,7 +92,8 @@ export function wordsBeyond(bytes: Uint8Array): number {
 
 /**
  * @param columns of every row of the matrix
- * @returns how many words of the key are at or above q. With none the key is what rejection would give.
+ * @returns how many words of the key are at or above q. With none the key is what rejection would
+ * give.
  */
 export function foldedKeyWords(columns: readonly number[]): number {
   const key = shake256(KEY_LABEL, 32);
@@ -115,6 +120,11 @@ export function foldedKeyWords(columns: readonly number[]): number {
 
 const SAMPLE_LABEL = 'falconry share of challenges';
 export const SAMPLES = 20_000;
+/**
+ * What the check asks for. If half of all candidates or fewer passed, so large a share would have a
+ * probability below 2^-144.
+ */
+export const LEAST_ACCEPTED = 0.55;
 /** Bytes of a candidate: 8 of signs, and 68 on average. */
 const SAMPLE_BYTES = 100;
 
@@ -137,7 +147,9 @@ function* candidates(bytes: Uint8Array): Generator<Int32Array> {
   }
 }
 
-/** The nearest integers to 2^30 cos(pi j/64): for k = 1, 3, ... those of kt, then those of kt + 96. */
+/**
+ * The nearest integers to 2^30 cos(pi j/64): for k = 1, 3, ... those of kt, then those of kt + 96.
+ */
 const COSINES = Float64Array.from({ length: 2 * D * (D / 2) }, (_, at) => {
   const k = 2 * Math.floor(at / (2 * D)) + 1;
   const t = at % D;
@@ -145,7 +157,10 @@ const COSINES = Float64Array.from({ length: 2 * D * (D / 2) }, (_, at) => {
   return Math.round(2 ** 30 * Math.cos((Math.PI * (j % (2 * D))) / D));
 });
 
-/** Whether the squared operator norm is at most T_SQ - 1, up to the rounding of the test; all sums are exact. */
+/**
+ * Whether the squared operator norm is at most T_SQ - 1, up to the rounding of the test; all sums
+ * are exact.
+ */
 function isAccepted(c: Int32Array): boolean {
   const limit = (T_SQ - 1) * 2 ** 40;
   for (let at = 0; at < COSINES.length; at += 2 * D) {
@@ -163,8 +178,9 @@ function isAccepted(c: Int32Array): boolean {
 }
 
 /**
- * How many of SAMPLES candidates from a fixed label pass. If half of all or fewer did, so large a count as 11,000
- * would have a probability below 2^-144 (Chernoff) over the choice of the hash function.
+ * How many of SAMPLES candidates from a fixed label pass: a certificate, since the hash function
+ * knows nothing of norms, that more than half of all polynomials with these coefficients are
+ * challenges (Chernoff's bound).
  */
 export function acceptedCandidates(): number {
   const draw = candidates(shake256(SAMPLE_LABEL, SAMPLES * SAMPLE_BYTES));
