@@ -1,25 +1,21 @@
-import { defineConfig } from 'vitest/config';
+import { defaultExclude, defineConfig } from 'vitest/config';
 import { ContractReporter } from './test/support/contract/reporter.ts';
 import { FactsReporter } from './test/support/factsReporter.ts';
 import { FailuresReporter } from './test/support/failuresReporter.ts';
+import { RunReporter } from './test/support/runReporter.ts';
+
+const LONG = 'test/**/*.long.test.ts';
+const NIGHTLY = 'test/**/*.nightly.test.ts';
 
 /**
- * Minutes of big-integer arithmetic each, left to SLOW=1. What they hold the fast prover and verifier to is held in every run by
- * frozen vectors, the slow prover's bytes for small batches, and the cheating provers before the fast verifier.
+ * The short run (`npm test`) and the long run (`npm run test:all`, what the short one leaves out): the name of a file says
+ * in which it is. The nightly run has a configuration of its own.
+ *
+ * Two cores are the yardstick: two processes, each with one test file at a time. Forks, not threads: native add-ons of
+ * the peers and tests that start worker threads of their own are safest with a process to themselves.
  */
-const SLOW_ONLY = [
-  'test/aggregate/adversary/argument.test.ts',
-  'test/aggregate/reference/interop.test.ts',
-  'test/aggregate/reference/prover.test.ts',
-  'test/aggregate/reference/tamper.test.ts',
-];
-
-// Two cores are the yardstick: two processes, each with one test file at a time. Forks, not threads: native add-ons
-// of the peers and tests that start worker threads of their own are safest with a process to themselves.
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: process.env.SLOW ? [] : SLOW_ONLY,
     // Holds every answer of every service to the OpenAPI document.
     setupFiles: ['test/support/contract/setup.ts'],
     pool: 'forks',
@@ -30,10 +26,31 @@ export default defineConfig({
     // Named explicitly: the default would change with the terminal and could hide what the tests print.
     reporters: [
       'default',
-      ['json', { outputFile: 'build/test-results.json' }],
       new FactsReporter(),
       new ContractReporter(),
       new FailuresReporter(),
+      new RunReporter(),
+    ],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'short',
+          provide: { run: 'short' },
+          include: ['test/**/*.test.ts'],
+          exclude: [...defaultExclude, LONG, NIGHTLY],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'long',
+          provide: { run: 'long' },
+          include: [LONG],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+        },
+      },
     ],
   },
 });

@@ -41,12 +41,12 @@ function steps(falcon: typeof falcon512, module: 'plain' | 'relaxed'): Contender
   const signature = falcon.sign(message, secretKey);
   const seeds = random.bytes(88);
 
-  const { exports, memory, IN, PK, SIG } = machineOf(module);
+  const { exports, memory } = machineOf(module);
   /** Puts the inputs where the exports look for them: calls of other contenders come in between. */
   const load = (): void => {
-    memory.set(message, IN);
-    memory.set(publicKey, PK);
-    memory.set(signature, SIG);
+    memory.set(message, exports.IN.value);
+    memory.set(publicKey, exports.PK.value);
+    memory.set(signature, exports.SIG.value);
     memory.set(secretKey, exports.SK.value);
     memory.set(seeds, exports.SEED.value);
   };

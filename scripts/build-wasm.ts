@@ -1,34 +1,33 @@
 /**
  * Compiles assembly/ to the WebAssembly modules, falcon and labrador, each plain and with relaxed SIMD:
  *
- *   build/falcon.wasm, build/falcon.relaxed.wasm                   the bare modules
- *   src/falcon/falcon.wasm.ts, src/falcon/falcon.relaxed.wasm.ts   the same as base64, with their export types
- *   build/labrador*.wasm, src/aggregate/labrador*.wasm.ts          likewise
- *   wasm.lock.json                                                 compiler and SHA-256 of each module, committed
+ *   build/falcon.wasm, build/falcon.relaxed.wasm                     the bare modules
+ *   src/falcon/falcon.wasm.gen.ts, falcon.relaxed.wasm.gen.ts        the same as base64, with their export types
+ *   build/labrador*.wasm, src/aggregate/labrador*.wasm.gen.ts        likewise
+ *   wasm.lock.json                                                   compiler and SHA-256 of each module, committed
  *
  *   node scripts/build-wasm.ts                 builds if an input has changed, and compares with the lock
  *   node scripts/build-wasm.ts --update-lock   builds and writes the lock
  *
- * The lock is there to be read in a review: it shows when a change of sources changes the binary, and that anyone's build
- * gives the same bytes. With CI=true a difference is an error, otherwise a notice.
+ * The tables and passes that scripts/generate/ writes come first. The lock is there to be read in a review: it shows when
+ * a change of sources changes the binary, and that anyone's build gives the same bytes. With CI=true a difference is an
+ * error, otherwise a notice.
  */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { generate } from './generate/main.ts';
 import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+  filesBelow,
+  hashOfFiles,
+  header,
+  isCurrent,
+  ROOT,
+  sha256,
+  writeAtomically,
+} from './generated.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const LOCK = join(ROOT, 'wasm.lock.json');
+const LOCK = 'wasm.lock.json';
 const MODULES = ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed'] as const;
 type ModuleName = (typeof MODULES)[number];
 
@@ -37,50 +36,19 @@ interface Lock {
   modules: Record<ModuleName, { sha256: string; bytes: number }>;
 }
 
-const sha256 = (data: Uint8Array | string) => createHash('sha256').update(data).digest('hex');
 const compilerVersion: string = JSON.parse(
   readFileSync(join(ROOT, 'node_modules/assemblyscript/package.json'), 'utf8'),
 ).version;
 
-/** One hash over everything that the output depends on. */
-function inputsHash(): string {
-  const files = readdirSync(join(ROOT, 'assembly'), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-  const hash = createHash('sha256').update(compilerVersion);
-  for (const file of [...files, join(ROOT, 'asconfig.json'), fileURLToPath(import.meta.url)]) {
-    hash.update(`\0${file.slice(ROOT.length)}\0`).update(readFileSync(file));
-  }
-  return hash.digest('hex');
-}
-
-const bareFile = (name: ModuleName) => join(ROOT, 'build', `${name}.wasm`);
+const bareFile = (name: ModuleName) => `build/${name}.wasm`;
 /** The folder of a module's sources, which is its name without the variant. */
 const sourcesOf = (name: ModuleName) => name.split('.')[0] as 'falcon' | 'labrador';
 const ROOMS = { falcon: 'src/falcon', labrador: 'src/aggregate' } as const;
-const sourceFile = (name: ModuleName) => join(ROOT, ROOMS[sourcesOf(name)], `${name}.wasm.ts`);
-const inputsLine = (inputs: string) => `// Inputs: ${inputs}\n`;
+const sourceFile = (name: ModuleName) => `${ROOMS[sourcesOf(name)]}/${name}.wasm.gen.ts`;
 
-function isCurrent(name: ModuleName, inputs: string): boolean {
-  const source = sourceFile(name);
-  return (
-    existsSync(bareFile(name)) &&
-    existsSync(source) &&
-    readFileSync(source, 'utf8').includes(inputsLine(inputs))
-  );
-}
-
-/** Others may read the old file at this moment: it is replaced in one step. */
-function writeAtomically(path: string, data: string | Uint8Array): void {
-  mkdirSync(dirname(path), { recursive: true });
-  const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, data);
-  renameSync(temporary, path);
-}
-
-function build(name: ModuleName, inputs: string): void {
-  const folder = mkdtempSync(join(mkdirPath('build'), 'asc-'));
+function build(name: ModuleName, head: string): void {
+  mkdirSync(join(ROOT, 'build'), { recursive: true });
+  const folder = mkdtempSync(join(ROOT, 'build/asc-'));
   try {
     const compiler = join(ROOT, 'node_modules/assemblyscript/bin/asc.js');
     const wasm = join(folder, 'module.wasm');
@@ -93,16 +61,10 @@ function build(name: ModuleName, inputs: string): void {
     const bytes = readFileSync(wasm);
     const types = exportTypes(readFileSync(join(folder, 'module.d.ts'), 'utf8'));
     writeAtomically(bareFile(name), bytes);
-    writeAtomically(sourceFile(name), moduleSource(name, bytes, types, inputs));
+    writeAtomically(sourceFile(name), head + moduleSource(name, bytes, types));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function mkdirPath(name: string): string {
-  const path = join(ROOT, name);
-  mkdirSync(path, { recursive: true });
-  return path;
 }
 
 /** The members of asc's `declare namespace __AdaptedExports`, as members of an interface. */
@@ -119,12 +81,7 @@ function exportTypes(declaration: string): string[] {
   return members;
 }
 
-function moduleSource(
-  name: ModuleName,
-  bytes: Uint8Array,
-  members: string[],
-  inputs: string,
-): string {
+function moduleSource(name: ModuleName, bytes: Uint8Array, members: string[]): string {
   const isMain = name === sourcesOf(name);
   const types = `
 /** What the module exports. */
@@ -132,8 +89,7 @@ export interface ${sourcesOf(name) === 'falcon' ? 'Falcon' : 'Labrador'}Exports 
 ${members.map((member) => `  readonly ${member.replace(/^(\w+)\(/, '$1: (').replace(/\): (\w+);$/, ') => $1;')}`).join('\n')}
 }
 `;
-  return `// Generated by scripts/build-wasm.ts from assembly/; do not edit.
-${inputsLine(inputs)}${isMain ? types : ''}
+  return `${isMain ? types : ''}
 export const SHA256 = '${sha256(bytes)}';
 export const BYTES = ${bytes.length};
 /** The module, in base64. */
@@ -142,13 +98,9 @@ export const MODULE: string =
 `;
 }
 
-function readLock(): string | undefined {
-  return existsSync(LOCK) ? readFileSync(LOCK, 'utf8') : undefined;
-}
-
 function currentLock(): string {
   const entry = (name: ModuleName) => {
-    const bytes = readFileSync(bareFile(name));
+    const bytes = readFileSync(join(ROOT, bareFile(name)));
     return { sha256: sha256(bytes), bytes: bytes.length };
   };
   const lock: Lock = {
@@ -158,17 +110,19 @@ function currentLock(): string {
   return `${JSON.stringify(lock, null, 2)}\n`;
 }
 
-const inputs = inputsHash();
+generate();
+const inputs = [...filesBelow('assembly'), 'asconfig.json', 'scripts/build-wasm.ts'];
+const head = header('scripts/build-wasm.ts', hashOfFiles(inputs, compilerVersion));
 for (const name of MODULES) {
-  if (!isCurrent(name, inputs)) build(name, inputs);
+  const current = existsSync(join(ROOT, bareFile(name))) && isCurrent(sourceFile(name), head);
+  if (!current) build(name, head);
 }
 const lock = currentLock();
-const committed = readLock();
+const committed = existsSync(join(ROOT, LOCK)) ? readFileSync(join(ROOT, LOCK), 'utf8') : undefined;
 if (committed === undefined || process.argv.includes('--update-lock')) {
   writeAtomically(LOCK, lock);
 } else if (committed !== lock) {
-  const message =
-    'the built modules differ from wasm.lock.json; if that is meant: node scripts/build-wasm.ts --update-lock';
+  const message = `the built modules differ from ${LOCK}; if that is meant: npm run build:wasm -- --update-lock`;
   if (process.env.CI === 'true') {
     console.error(`error: ${message}\n${lock}`);
     process.exitCode = 1;

@@ -13,9 +13,9 @@ import { openHttpServer } from '../src/cli/httpServer.ts';
 import { type Client, createClient, isClientError, type TaskRecord } from '../src/client/index.ts';
 import { falcon512 } from '../src/falcon/index.ts';
 import { falconService } from '../src/middleware/index.ts';
-import type { ResultFile } from '../src/middleware/resultFile.ts';
-import { formatTaskFile, type TaskItem } from '../src/middleware/taskFile.ts';
-import { decodeWireHex, encodeWireHex } from '../src/middleware/wireHex.ts';
+import { decodeWireHex, encodeWireHex } from '../src/wire/hex.ts';
+import type { ResultFile } from '../src/wire/resultFile.ts';
+import { formatTaskFile, type TaskItem } from '../src/wire/taskFile.ts';
 import { checkResult } from './demo/checks.ts';
 import { bytes, progress, table, time } from './demo/terminal.ts';
 

@@ -1,34 +1,8 @@
-/** The few things every room does with byte arrays. */
-
-/**
- * The value itself, once it is known to be bytes of the right length.
- *
- * @param name what to call it in the error
- * @param length exact length, or the only lengths allowed; any length when left out
- * @returns the same Uint8Array
- * @throws TypeError if it is not a Uint8Array, RangeError if its length is none of those allowed
- */
-export function abytes(name: string, value: unknown, ...length: readonly number[]): Uint8Array {
-  if (!isBytes(value)) {
-    const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
-    throw new TypeError(`"${name}" expected Uint8Array, got ${type}`);
-  }
-  if (length.length > 0 && !length.includes(value.length)) {
-    throw new RangeError(`"${name}" expected ${length.join(' or ')} bytes, got ${value.length}`);
-  }
-  return value;
-}
-
-/** Whether a value is a Uint8Array, of this or of another realm (an iframe's, a test runner's). */
-export function isBytes(value: unknown): value is Uint8Array {
-  return (
-    value instanceof Uint8Array ||
-    (ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]')
-  );
-}
+/** The few things every room does with byte arrays of its own; arguments.ts reads those of callers. */
+import { fill } from './intrinsics.ts';
 
 /** @returns one new array with all parts, in order */
-export function concat(...parts: readonly Uint8Array[]): Uint8Array {
+export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let length = 0;
   for (const part of parts) length += part.length;
   const out = new Uint8Array(length);
@@ -40,6 +14,11 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return out;
 }
 
+/** @returns one byte for each character of a text of ASCII */
+export function ascii(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+
 /** Whether both have the same bytes. The time depends on lengths only, not on where they differ. */
 export function equal(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
@@ -49,8 +28,8 @@ export function equal(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /** Overwrites secrets with zeros. */
-export function wipe(...secrets: readonly (Uint8Array | undefined)[]): void {
-  for (const secret of secrets) secret?.fill(0);
+export function wipe(...secrets: readonly Uint8Array[]): void {
+  for (const secret of secrets) fill(secret, 0);
 }
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
@@ -66,7 +45,7 @@ export function toHex(bytes: Uint8Array): string {
  * @returns the bytes of an even number of hex digits, upper or lower case
  * @throws TypeError if it is not a string, RangeError for an odd length or anything but hex digits
  */
-export function fromHex(hex: string): Uint8Array {
+export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
   if (typeof hex !== 'string') throw new TypeError(`"hex" expected string, got ${typeof hex}`);
   if (hex.length % 2 !== 0) throw new RangeError(`"hex" has an odd number of digits`);
   const out = new Uint8Array(hex.length / 2);

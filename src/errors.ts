@@ -49,6 +49,10 @@ export const ERROR_CODES = Object.freeze({
   BODY_TOO_LARGE: meaning(413, false, 'The body is larger than is allowed'),
   UNSUPPORTED_MEDIA_TYPE: meaning(415, false, 'The body must be application/json'),
 
+  // The host lacks something: repeating it there cannot help.
+  NO_WEBASSEMBLY: meaning(500, false, 'This host cannot run the WebAssembly that is needed'),
+  NO_RANDOMNESS: meaning(500, false, 'This host has no source of secure randomness'),
+
   // Resources and time: the same request can succeed later.
   REQUEST_TIMEOUT: meaning(408, true, 'The request took too long to arrive'),
   NOT_STARTED: meaning(503, true, 'The service is starting'),
@@ -75,6 +79,7 @@ export const ERROR_CODES = Object.freeze({
     false,
     'The host read the body: mount the service before body parsers',
   ),
+  REENTERED: meaning(500, false, 'A call was made while another one was in the module'),
   INTERNAL: meaning(500, false, 'Something went wrong on our side'),
 });
 
@@ -147,4 +152,14 @@ export function isCodedError(value: unknown): value is CodedError {
 /** The error itself when it has a code, else an INTERNAL one that keeps it as its cause. */
 export function toCodedError(error: unknown): CodedError {
   return isCodedError(error) ? error : new CodedError('INTERNAL', { cause: error });
+}
+
+/**
+ * Whether an error is the engine's word that the stack is full; each engine has its own. Without a
+ * regular expression, which fails by a SyntaxError then.
+ */
+export function isStackOverflow(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { message } = error;
+  return message.includes('call stack') || message.includes('too much recursion');
 }

@@ -41,7 +41,7 @@ function resolve(from: string, to: string): string {
   return path.endsWith('.ts') ? path : `${path}.ts`;
 }
 
-const isGenerated = ({ path }: Source): boolean => /\.(gen|wasm)\.ts$/.test(path);
+const isGenerated = ({ path }: Source): boolean => path.endsWith('.gen.ts');
 /** Tables are exempt from the limits of size, and contain nothing else. */
 const isTable = ({ path }: Source): boolean => /[tT]ables\.ts$/.test(path);
 
@@ -56,6 +56,9 @@ test('the sources are found', () => {
   expect(src.filter(({ imports }) => imports.length > 0).length).toBeGreaterThan(35);
 });
 
+/** What the library's rooms stand on. */
+const FOUNDATION = /^src\/(errors|intrinsics|arguments|bytes|wasmLoader)\.ts$/;
+
 /**
  * The import table. A file is under the first row whose pattern it matches; everything it imports must match one of
  * the row's targets. Files of its own folder (and below) are always allowed.
@@ -66,21 +69,25 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
   { from: /^assembly\/labrador\//, self: 'assembly/labrador/', to: [/^assembly\/shared\//] },
   // Entries that exist to be tested.
   { from: /^assembly\/test\//, self: 'assembly/test/', to: [/^assembly\//] },
-  { from: /^src\/(errors|bytes)\.ts$/, self: '', to: [] },
+  {
+    from: /^src\/(errors|intrinsics|arguments|bytes|wasmLoader)\.ts$/,
+    self: '',
+    to: [/^src\/(errors|intrinsics)\.ts$/],
+  },
   {
     from: /^src\/index\.ts$/,
     self: '',
     to: [/^src\/errors\.ts$/, /^src\/(falcon|aggregate)\/index\.ts$/],
   },
-  { from: /^src\/falcon\//, self: 'src/falcon/', to: [/^src\/(errors|bytes)\.ts$/] },
+  { from: /^src\/falcon\//, self: 'src/falcon/', to: [FOUNDATION] },
   // The proof is a room within the room: it knows nothing of bundles, formats or options.
   {
     from: /^src\/aggregate\/(proof|parameters)\/|^src\/aggregate\/wasm\.ts$/,
     self: 'src/aggregate/proof/',
     to: [
-      /^src\/(errors|bytes)\.ts$/,
+      FOUNDATION,
       /^src\/falcon\/(index|points|params)\.ts$/,
-      /^src\/aggregate\/(wasm|labrador(\.relaxed)?\.wasm|container|statement)\.ts$/,
+      /^src\/aggregate\/(wasm|labrador(\.relaxed)?\.wasm\.gen|container|statement)\.ts$/,
       /^src\/aggregate\/parameters\//,
     ],
   },
@@ -88,21 +95,27 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     from: /^src\/aggregate\//,
     self: 'src/aggregate/',
     to: [
-      /^src\/(errors|bytes)\.ts$/,
+      FOUNDATION,
       /^src\/falcon\/(index|points|params|hostThreads|verifyPack)\.ts$/,
       /^@noble\/hashes\//,
     ],
   },
-  // The page runs in browsers: of the service it shares the formats of files and hex, and its own configuration.
+  // What service, client, command line and page share: the formats of files, hex, the page's configuration.
   {
-    from: /^src\/middleware\/ui\/page\//,
-    self: 'src/middleware/ui/page/',
+    from: /^src\/wire\//,
+    self: 'src/wire/',
+    to: [/^src\/(errors|bytes)\.ts$/, /^src\/aggregate\/index\.ts$/],
+  },
+  // The page runs in browsers.
+  {
+    from: /^src\/page\//,
+    self: 'src/page/',
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate|client)\/index\.ts$/,
       // The module of the library's threads, bundled.
       /^src\/aggregate\/threads\/worker\.ts$/,
-      /^src\/middleware\/(taskFile|resultFile|wireHex|ui\/config)\.ts$/,
+      /^src\/wire\//,
     ],
   },
   {
@@ -111,7 +124,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/middleware\/(stores|blobs)\//,
-      /^src\/middleware\/tasks\/task\.ts$/,
+      /^src\/middleware\/task\.ts$/,
       /^node:/,
     ],
   },
@@ -132,6 +145,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate)\/index\.ts$/,
+      /^src\/wire\//,
       /^(hono|zod|@asteasolutions\/zod-to-openapi|piscina)(\/|$)/,
       /^node:/,
     ],
@@ -140,7 +154,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
   {
     from: /^src\/client\//,
     self: 'src/client/',
-    to: [/^src\/(errors|bytes)\.ts$/, /^src\/aggregate\/index\.ts$/],
+    to: [/^src\/(errors|bytes|arguments)\.ts$/, /^src\/aggregate\/index\.ts$/],
   },
   {
     from: /^src\/cli\//,
@@ -148,7 +162,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate)\/index\.ts$/,
-      /^src\/middleware\//,
+      /^src\/(middleware|wire)\//,
       /^src\/client\/index\.ts$/,
       /^(@hono\/node-server|zod)$/,
       /^node:/,
@@ -184,23 +198,20 @@ describe('imports', () => {
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 
-  test('only the two wrappers see WebAssembly', () => {
+  test('only the loader sees WebAssembly', () => {
     const seen = src.filter(
       (source) =>
         !isGenerated(source) &&
-        // Module as a type is what hosts that compile ahead hand in.
-        /\bWebAssembly\.(?!Global|Memory|RuntimeError|Module\b)|new WebAssembly\.Module\b/.test(
+        // Types of what an instance has are no use of it.
+        /\bWebAssembly\.(?!(Global|Memory|RuntimeError|Module|Instance)\b)|new WebAssembly\b/.test(
           withoutComments(source.text),
         ),
     );
-    expect(seen.map(({ path }) => path).sort()).toEqual([
-      'src/aggregate/wasm.ts',
-      'src/falcon/wasm.ts',
-    ]);
+    expect(seen.map(({ path }) => path)).toEqual(['src/wasmLoader.ts']);
   });
 
   test('nothing imports the page: it is bundled', () => {
-    const page = /^src\/middleware\/ui\/page\//;
+    const page = /^src\/page\//;
     const wrong = product.filter(
       ({ path, imports }) => !page.test(path) && imports.some((to) => page.test(to)),
     );
@@ -218,25 +229,84 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('the verifier of the proof needs nothing of the prover', () => {
-    const graph = new Map(product.map(({ path, imports }) => [path, imports]));
-    const seen = new Set<string>();
-    const visit = (path: string): void => {
-      if (seen.has(path)) return;
-      seen.add(path);
-      for (const to of graph.get(path) ?? []) visit(to);
+  describe('the proof has two wings', () => {
+    const proof = 'src/aggregate/proof/';
+    const wingOf = (path: string): string | undefined =>
+      /^src\/aggregate\/proof\/(prover|verifier)\//.exec(path)?.[1];
+    const entry = `${proof}index.ts`;
+    /** Every file that a file imports, directly or not, and itself. */
+    const reached = (start: string): string[] => {
+      const graph = new Map(product.map(({ path, imports }) => [path, imports]));
+      const seen = new Set<string>();
+      const visit = (path: string): void => {
+        if (seen.has(path)) return;
+        seen.add(path);
+        for (const to of graph.get(path) ?? []) visit(to);
+      };
+      visit(start);
+      return [...seen];
     };
-    visit('src/aggregate/proof/verify.ts');
-    expect(seen.size).toBeGreaterThan(5);
-    const ofProver = /\/(prove\w*|share|team|context|itemRows|witness)\.ts$/;
-    expect([...seen].filter((path) => ofProver.test(path))).toEqual([]);
+
+    test('no import runs between them, nor into them from the files that both need', () => {
+      const files = src.filter(({ path }) => path.startsWith(proof) && path !== entry);
+      for (const wing of ['prover', 'verifier']) {
+        expect(files.filter(({ path }) => wingOf(path) === wing).length).toBeGreaterThan(8);
+      }
+      const wrong = files.flatMap(({ path, imports }) =>
+        imports
+          .filter((to) => wingOf(to) !== undefined && wingOf(to) !== wingOf(path))
+          .map((to) => `${path} imports ${to}`),
+      );
+      expect(wrong).toEqual([]);
+    });
+
+    test('there are no other folders', () => {
+      const others = src.filter(
+        ({ path }) =>
+          path.startsWith(proof) &&
+          wingOf(path) === undefined &&
+          /\//.test(path.slice(proof.length)),
+      );
+      expect(others.map(({ path }) => path)).toEqual([]);
+    });
+
+    test.each([
+      ['verifier', 'verifier/verify.ts'],
+      ['prover', 'prover/prove.ts'],
+    ])('the %s and the files that both need can be read alone', (wing, start) => {
+      const seen = reached(`${proof}${start}`);
+      const own = src.filter(({ path }) => wingOf(path) === wing).map(({ path }) => path);
+      // every file of the wing is needed, and nothing of the other one is
+      expect(seen.filter((path) => wingOf(path) !== undefined).sort()).toEqual(own.sort());
+    });
+
+    test('its README lists every file that the verifier needs, and about how long it is', () => {
+      const readme = readFileSync(`${root}${proof}README.md`, 'utf8');
+      const [, list = ''] = /## The verifier alone\n([\s\S]*?)\n## /.exec(readme) ?? [];
+      const listed = [...list.matchAll(/^\| (`.*`) \| ([\d, ]+) \|/gm)].flatMap(
+        ([, names, lines]) => {
+          const lengths = lines!.split(', ').map(Number);
+          return names!.split(', ').map((name, i) => ({
+            path: `${proof}${name.slice(1, -1)}`,
+            length: lengths[i]!,
+          }));
+        },
+      );
+      const needed = reached(`${proof}verifier/verify.ts`).filter((path) => path.startsWith(proof));
+      expect(listed.map(({ path }) => path).sort()).toEqual(needed.sort());
+      const wrong = listed.filter(({ path, length }) => {
+        const { lines } = src.find((source) => source.path === path)!;
+        return Math.abs(lines.length - length) > 20;
+      });
+      expect(wrong).toEqual([]);
+    });
   });
 
   test('labels of the transcript are written in one file', () => {
     const wrong = src.filter(
       ({ path, text }) =>
         path.startsWith('src/aggregate/proof/') &&
-        !path.endsWith('/labels.ts') &&
+        !path.endsWith('/transcript.ts') &&
         /\.(absorb|seed|seal)\(\s*['"`]/.test(withoutComments(text)),
     );
     expect(wrong.map(({ path }) => path)).toEqual([]);
@@ -272,7 +342,7 @@ describe('imports', () => {
 
 describe('the library needs nothing but the web', () => {
   const library = src.filter(({ path }) =>
-    /^src\/(falcon|aggregate|client)\/|^src\/(errors|bytes|index)\.ts$/.test(path),
+    /^src\/(falcon|aggregate|client|wire)\/|^src\/[^/]*$/.test(path),
   );
 
   test('no globals of one host', () => {

@@ -212,15 +212,22 @@ function decompress(src: usize, len: i32, s2: usize, copy: usize, logn: i32): i3
   return last & ((1 << spare) - 1) ? E_SIG_ENCODING : used;
 }
 
+/** Whether a signature claims to be of the constant-time form. */
+// @ts-ignore: decorator
+@inline
+export function isConstantTime(sig: usize, logn: i32): bool {
+  return <i32>load<u8>(sig) == CONSTANT_TIME_HEADER + logn;
+}
+
 /** Two coefficients from three bytes; false if one is the forbidden -2048. */
 function decodeTwelveBits(src: usize, s2: usize, copy: usize, logn: i32): bool {
-  let forbidden = false;
+  let forbidden = 0;
   for (let at: usize = 0, stop = <usize>2 << logn; at < stop; at += 4, src += 3) {
     const bits =
       (<u32>load<u8>(src) << 24) | (<u32>load<u8>(src, 1) << 16) | (<u32>load<u8>(src, 2) << 8);
     const a = <i32>bits >> 20;
     const b = <i32>(bits << 12) >> 20;
-    forbidden = forbidden || a == -2048 || b == -2048;
+    forbidden |= i32(a == -2048) | i32(b == -2048);
     const pair = (a & 0xffff) | (b << 16);
     store<i32>(s2 + at, pair);
     store<i32>(copy + at, pair);
@@ -263,7 +270,7 @@ function compress(dst: usize, room: i32, s2: usize, logn: i32): i32 {
     const magnitude = abs<i32>(value);
     if (magnitude > 2047) return 0;
     const high = magnitude >> 7;
-    const low = (value < 0 ? 0x80 : 0) | (magnitude & 0x7f);
+    const low = ((value >> 31) & 0x80) | (magnitude & 0x7f);
     // 8 bits of sign and low part, `high` zeros, a one: at most 24, after at most 7 pending
     bits = (bits << (9 + high)) | (<u64>low << (1 + high)) | 1;
     count += 9 + high;
@@ -282,15 +289,17 @@ function compress(dst: usize, room: i32, s2: usize, logn: i32): i32 {
   return <i32>(out - dst);
 }
 
+/** Three bytes of two coefficients; false if one is beyond 2047. */
 function encodeTwelveBits(dst: usize, s2: usize, logn: i32): bool {
+  let room = 0; // negative as soon as one is beyond
   for (const stop = s2 + (<usize>2 << logn); s2 < stop; s2 += 4, dst += 3) {
     const a = <i32>load<i16>(s2);
     const b = <i32>load<i16>(s2, 2);
-    if (abs(a) > 2047 || abs(b) > 2047) return false;
+    room |= (2047 - abs(a)) | (2047 - abs(b));
     const bits = ((a & 0xfff) << 12) | (b & 0xfff);
     store<u8>(dst, bits >> 16);
     store<u8>(dst, bits >> 8, 1);
     store<u8>(dst, bits, 2);
   }
-  return true;
+  return room >= 0;
 }

@@ -11,7 +11,7 @@
  */
 import { shakeSqueeze } from '../shared/keccak';
 import { STREAM } from './keygenLayout';
-import { GAUSS, GAUSS_WORDS } from './keygenTables';
+import { GAUSS, GAUSS_WORDS } from './keygenTables.gen';
 import { SHAKE } from './layout';
 
 const BYTES: i32 = 1088;
@@ -78,20 +78,47 @@ function refill(): void {
   used = 0;
 }
 
-// @ts-ignore: decorator
-@inline
-function nextValue(): i32 {
-  if (used == DRAWS) refill();
-  return <i32>load<i8>(VALUES + used++);
-}
-
-// @ts-ignore: decorator
-@inline
+/** One coefficient by itself. */
 function nextCoefficient(logn: i32): i32 {
-  let x = nextValue();
-  if (logn == 9) x += nextValue();
+  if (used == DRAWS) refill();
+  let x = <i32>load<i8>(VALUES + used);
+  // draws are used in pairs or one by one, and their number is even
+  if (logn == 9) x += <i32>load<i8>(VALUES + used, 1);
+  used += 11 - logn;
   return x;
 }
+
+/** The next n coefficients, as many at a time as there are; up to 15 bytes beyond are written. */
+function nextPolynomial(f: usize, logn: i32): void {
+  for (const end = f + (<usize>1 << logn); f < end; ) {
+    if (used == DRAWS) refill();
+    const from = VALUES + used;
+    let count: usize;
+    if (logn == 9) {
+      count = min<usize>((DRAWS - used) >> 1, end - f);
+      for (let i: usize = 0; i < count; i += 8) {
+        const sums = i16x8.extadd_pairwise_i8x16_s(v128.load(from + 2 * i));
+        store<u64>(f + i, i64x2.extract_lane(i8x16.narrow_i16x8_s(sums, sums), 0));
+      }
+      used += <i32>(2 * count);
+    } else {
+      count = min<usize>(DRAWS - used, end - f);
+      for (let i: usize = 0; i < count; i += 16) v128.store(f + i, v128.load(from + i));
+      used += <i32>count;
+    }
+    f += count;
+  }
+}
+
+/** 1 if the sum of i8[n] is odd, else 0. */
+function parityOf(a: usize, n: i32): i32 {
+  let bits = i8x16.splat(0);
+  for (const end = a + n; a < end; a += 16) bits = v128.xor(bits, v128.load(a));
+  return popcnt(i8x16.bitmask(i8x16.shl(bits, 7))) & 1;
+}
+
+/** A sum stays even as often with a probability of 2^-256: then the source of randomness is broken. */
+const MAX_REDRAWS: i32 = 256;
 
 /**
  * Samples f or g, with an odd sum of coefficients (else its resultant would be even).
@@ -100,18 +127,20 @@ function nextCoefficient(logn: i32): i32 {
  *         is drawn again until the sum is odd
  * Shape:  SHAKE (flipped) -> f: i8[n]
  * Bounds: |f| <= 26, or 52 for n = 512 (so the reference's check against 127 can never fail)
- * Memory: f, SHAKE, STREAM
+ * Memory: f and 15 bytes beyond, SHAKE, STREAM
  * Secret: f; how often the last coefficient is drawn tells nothing about those kept but their parity
+ * Errors: false after MAX_REDRAWS
  */
-export function sampleSmall(f: usize, logn: i32): void {
-  const last = (1 << logn) - 1;
-  let parity = 0;
-  for (let i = 0; i < last; i++) {
+export function sampleSmall(f: usize, logn: i32): bool {
+  const n = 1 << logn;
+  const last = f + n - 1;
+  nextPolynomial(f, logn);
+  let odd = parityOf(f, n);
+  for (let redraws = 0; !odd; redraws++) {
+    if (redraws == MAX_REDRAWS) return false;
     const x = nextCoefficient(logn);
-    parity ^= x;
-    store<i8>(f + i, x);
+    odd = (<i32>load<i8>(last) ^ x) & 1;
+    store<i8>(last, x);
   }
-  let x = nextCoefficient(logn);
-  while (((parity ^ x) & 1) == 0) x = nextCoefficient(logn);
-  store<i8>(f + last, x);
+  return true;
 }

@@ -70,12 +70,26 @@ export function hashMessage(salt: usize, messageLen: i32): void {
   shakeFlip(SHAKE);
 }
 
+/** Eight big-endian words, less 2^15. */
+// @ts-ignore: decorator
+@inline
+export function rawWords(bytes: v128): v128 {
+  return v128.xor(swizzle(bytes, v128.load(BIG_ENDIAN)), v128.load(CONSTANTS));
+}
+
+/** -1 where a word is below 61445, else 0. */
+// @ts-ignore: decorator
+@inline
+export function areKept(words: v128): v128 {
+  return i16x8.lt_s(words, v128.load(CONSTANTS, 16));
+}
+
 /** Appends those of eight big-endian words that are below 61445, less 2^15; returns the new end. */
 // @ts-ignore: decorator
 @inline
 function appendWords(bytes: v128, out: usize): usize {
-  const words = v128.xor(swizzle(bytes, v128.load(BIG_ENDIAN)), v128.load(CONSTANTS));
-  const keep = i16x8.bitmask(i16x8.lt_s(words, v128.load(CONSTANTS, 16)));
+  const words = rawWords(bytes);
+  const keep = i16x8.bitmask(areKept(words));
   v128.store(out, swizzle(words, v128.load(KEEP_LANES + (<usize>keep << 4))));
   return out + (<usize>popcnt(keep) << 1);
 }
@@ -93,7 +107,7 @@ function tail(bytes: usize): v128 {
  * Spec:   Falcon, round 3, Algorithm 3, lines 3-8
  * Shape:  state: SHAKE256, flipped, nothing squeezed -> cRaw: i16[n] and slack (POINT_SIZE bytes)
  * Memory: state (left in the middle of its stream), cRaw
- * Secret: not the hash; the time depends on how many words are refused
+ * Secret: not the hash; time and addresses depend on which words are refused
  */
 export function squeezePoint(cRaw: usize, state: usize, logn: i32): void {
   for (const end = cRaw + (<usize>2 << logn); cRaw < end; ) {

@@ -4,14 +4,34 @@ import { E_INTERNAL, OK } from '../shared/status';
 import { encodePublicKey } from './codec';
 import { gaussianInit } from './gaussianF';
 import { KEYGEN, KEYGEN_SIZE, ROW, SMALL } from './keygenLayout';
-import { PK, SEED, SHAKE } from './layout';
+import { PK, SEED, SHAKE, SK } from './layout';
 import { FIT, judgeSmall, ntruGen } from './ntruGen';
 import { SOLVED, ntruSolve } from './ntruSolve';
 import { publicKeyLength } from './params';
-import { completeSecretKey, decodeSecretKey, encodeSecretKey, quotientModQ } from './secretKey';
+import {
+  completeSecretKey,
+  decodeSecretKey,
+  encodeSecretKey,
+  quotientModQ,
+  secretKeyLength,
+} from './secretKey';
 
 /** Bytes of a key generation seed. */
 export const KEYGEN_SEED: i32 = 48;
+
+/**
+ * Of the candidates for f, g one in 10 becomes a key for n = 512, one in 18 for n = 1024. As many in a row that do not have a
+ * probability below 2^-340: then the source of randomness is broken.
+ */
+const MAX_CANDIDATES: i32 = 4096;
+
+/** Whether f, g make a key: -> F, G, PK. */
+function completes(logn: i32, f: usize, g: usize, F: usize, G: usize): bool {
+  const h = ROW;
+  if (judgeSmall(logn, f, g) != FIT || quotientModQ(logn, h, f, g) != OK) return false;
+  encodePublicKey(PK, h, logn);
+  return ntruSolve(logn, F, G, f, g) == SOLVED;
+}
 
 /**
  * A key pair from a seed: for every seed the one of the round-3 reference.
@@ -20,30 +40,27 @@ export const KEYGEN_SEED: i32 = 48;
  * Shape:  SEED: u8[48] -> PK, SK
  * Memory: PK, SK, SHAKE and the scratch of keygenLayout.ts, which is cleared
  * Secret: all but PK
- * Errors: none (an unfit candidate is thrown away and the next one drawn); E_INTERNAL only for a fault
+ * Errors: none (an unfit candidate is thrown away and the next one drawn); E_INTERNAL only for a fault, PK and SK zeroed
  */
 export function keygen(logn: i32): i32 {
   const f = SMALL;
   const g = SMALL + 1024;
   const F = SMALL + 2048;
   const G = SMALL + 3072;
-  const h = ROW;
   shakeInit(SHAKE);
   shakeAbsorb(SHAKE, SEED, KEYGEN_SEED);
   shakeFlip(SHAKE);
   gaussianInit();
-  while (true) {
-    ntruGen(logn, f, g);
-    if (judgeSmall(logn, f, g) != FIT) continue;
-    if (quotientModQ(logn, h, f, g) != OK) continue;
-    encodePublicKey(PK, h, logn);
-    if (ntruSolve(logn, F, G, f, g) == SOLVED) break;
+  let found: bool = false;
+  for (let left = MAX_CANDIDATES; left > 0 && !found && ntruGen(logn, f, g); left--) {
+    found = completes(logn, f, g, F, G);
   }
-  const status = encodeSecretKey(logn, f, g, F);
+  found = found && encodeSecretKey(logn, f, g, F) == OK;
   memory.fill(KEYGEN, 0, KEYGEN_SIZE);
   shakeInit(SHAKE);
-  if (status == OK) return OK;
+  if (found) return OK;
   memory.fill(PK, 0, publicKeyLength(logn));
+  memory.fill(SK, 0, secretKeyLength(logn));
   return E_INTERNAL;
 }
 

@@ -1,14 +1,14 @@
 /**
  * The module's memory: fixed, declared here region by region; nothing is allocated later.
  *
- *   IN        message bytes, one chunk            caller -> module     public
+ *   IN        message bytes, one chunk            caller -> module     the signer's own
  *   PK        public key, encoded                 both ways            public
  *   SIG       signature, encoded                  both ways            public
  *   PREPARED  prepared public key                 both ways            public
  *   SHAKE     sponge state of the streamed hash   module               secret while signing
  *   SK        secret key, encoded                 both ways            secret
  *   SEED      salt (40) || sampler seed (48)      caller -> module     secret
- *   POINT     hash point, raw, n and slack        module, both ways    public
+ *   POINT     hash point, raw, n and slack        module, both ways    the signer's own
  *   S2        signature coefficients, i16[n]      module, both ways    public
  *   PRODUCT   working copy of s2, h or s1         module, both ways    public
  *   WORDS     compressed s2 in 64-bit words       module               public
@@ -16,7 +16,7 @@
  *   BATCH_*   records, data, keys of verifyBatch  caller -> module     public
  *
  * Regions of signing and key generation are declared where they are used. Sizes are those of n = 1024. `wipe` clears
- * every secret region.
+ * every secret region, and what holds a message that was signed.
  */
 export const IN_SIZE: i32 = 8192;
 export const IN: usize = memory.data(8192 + 64, 64);

@@ -15,16 +15,11 @@ export const TOO_FAR: i32 = 2;
 /** The orthogonalised vector is longer than 1.17 sqrt(q). */
 export const TOO_SKEW: i32 = 3;
 
-/** Largest absolute value of i8[n]. */
-function largestSmall(a: usize, n: i32): i32 {
+/** Whether some value of i8[n] is `limit` or more in magnitude. */
+function reaches(a: usize, n: i32, limit: i32): bool {
   let most = i8x16.splat(0);
   for (const end = a + n; a < end; a += 16) most = i8x16.max_u(most, i8x16.abs(v128.load(a)));
-  let m = 0;
-  for (let i = 0; i < 16; i++) {
-    m = max(m, <i32>i8x16.extract_lane_u(most, 0));
-    most = i8x16.shuffle(most, most, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0);
-  }
-  return m;
+  return v128.any_true(i8x16.ge_u(most, i8x16.splat(<i8>limit)));
 }
 
 /** Sum of squares of i8[n]. */
@@ -107,12 +102,12 @@ function gramSchmidtBound(): f64 {
  *
  * Spec:   Falcon round 3, Algorithm 5, line 2
  * Shape:  SHAKE -> f, g: i8[n]
- * Memory: f, g, SHAKE, STREAM
+ * Memory: f, g and 15 bytes beyond each, SHAKE, STREAM
  * Secret: f, g
+ * Errors: false as sampleSmall
  */
-export function ntruGen(logn: i32, f: usize, g: usize): void {
-  sampleSmall(f, logn);
-  sampleSmall(g, logn);
+export function ntruGen(logn: i32, f: usize, g: usize): bool {
+  return sampleSmall(f, logn) && sampleSmall(g, logn);
 }
 
 /**
@@ -127,7 +122,7 @@ export function ntruGen(logn: i32, f: usize, g: usize): void {
 export function judgeSmall(logn: i32, f: usize, g: usize): i32 {
   const n = 1 << logn;
   const limit = 1 << (smallBits(logn) - 1);
-  if (largestSmall(f, n) >= limit || largestSmall(g, n) >= limit) return TOO_WIDE;
+  if (reaches(f, n, limit) || reaches(g, n, limit)) return TOO_WIDE;
   if (normSqSmall(f, n) + normSqSmall(g, n) >= 16823) return TOO_FAR;
   if (!(gramSchmidtNorm(logn, f, g) < gramSchmidtBound())) return TOO_SKEW;
   return FIT;

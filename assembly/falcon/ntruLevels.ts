@@ -9,7 +9,7 @@
  * of degree m each; a pair of degree 1 is padded to four integers.
  */
 import { CRT, CURRENT, FG, ROW, WIDE } from './keygenLayout';
-import { PRIME } from './keygenTables';
+import { PRIME } from './keygenTables.gen';
 import {
   LARGE,
   P0I,

@@ -11,7 +11,7 @@ import { adjointProductIm, adjointProductRe } from './fpr';
 import { fft, ifft } from './fft';
 import { CRT, CURRENT, FLOATS, PRODUCT_KFG, ROW, WIDE } from './keygenLayout';
 import { fgAt, nttPair, pairCount, wordsLarge, wordsSmall } from './ntruLevels';
-import { PRIME } from './keygenTables';
+import { PRIME } from './keygenTables.gen';
 import { P0I, fromSigned4, inverseOfN, mulMont4 } from './rns';
 import { rnsInttScaled, rnsNtt } from './rnsNtt';
 import { zintFromRns, zintMod, zintSubScaled, zintToDouble } from './zint';

@@ -6,7 +6,7 @@
 import { fft, ifft } from './fft';
 import { productIm, productRe } from './fpr';
 import { CURRENT, FLOATS, ROW, WIDE } from './keygenLayout';
-import { PRIME } from './keygenTables';
+import { PRIME } from './keygenTables.gen';
 import { fgAt, lift, nttPair, smallToRns } from './ntruLevels';
 import { inverseNorms, quotientFft } from './ntruReduce';
 import { P0I, R2, add4, fromSigned4, inverseOfN, mulMont4, sub4, toSigned4 } from './rns';

@@ -16,7 +16,7 @@
  * The first n entries are right for every smaller degree n. N_u falls with u, because deeper levels
  * of the solver use more primes on fewer coefficients: 38.1 kB in all.
  */
-import { PRIME, PRIME_COUNT, PRIME_ROOT } from './keygenTables';
+import { PRIME, PRIME_COUNT, PRIME_ROOT } from './keygenTables.gen';
 
 export const P0I: usize = memory.data(308 * 4, 64);
 export const R2: usize = memory.data(308 * 4, 64);

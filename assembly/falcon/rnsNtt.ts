@@ -4,7 +4,7 @@
  * Forward: decimation in time with the roots in bit-reversed order; a level with butterflies at least
  * four apart works on whole vectors, the last two levels (distances 2 and 1) exchange lanes.
  */
-import { PRIME } from './keygenTables';
+import { PRIME } from './keygenTables.gen';
 import {
   P0I,
   add4,
@@ -41,6 +41,21 @@ function middleSwapped(a: v128): v128 {
   return i8x16.shuffle(a, a, 0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15);
 }
 
+/** a + b mod p. `min` would be a branch in some engines. */
+// @ts-ignore: decorator
+@inline
+function add(a: u32, b: u32, p: u32): u32 {
+  return subtract(a, p - b, p);
+}
+
+/** a - b mod p, for b <= p. */
+// @ts-ignore: decorator
+@inline
+function subtract(a: u32, b: u32, p: u32): u32 {
+  const d = a - b;
+  return d + (p & (0 - (d >>> 31)));
+}
+
 function nttSmall(a: usize, logn: i32, roots: usize, p: u32, p0i: u32): void {
   const n = 1 << logn;
   let half = n >> 1;
@@ -53,8 +68,8 @@ function nttSmall(a: usize, logn: i32, roots: usize, p: u32, p0i: u32): void {
         const at = x + (<usize>half << 2);
         const x0 = load<u32>(x);
         const x1 = mulMont(load<u32>(at), s, p, p0i);
-        store<u32>(x, min(x0 + x1, x0 + x1 - p));
-        store<u32>(at, min(x0 - x1, x0 - x1 + p));
+        store<u32>(x, add(x0, x1, p));
+        store<u32>(at, subtract(x0, x1, p));
       }
     }
     half >>= 1;
@@ -73,8 +88,8 @@ function inttSmall(a: usize, logn: i32, roots: usize, p: u32, p0i: u32): void {
         const at = x + (<usize>half << 2);
         const x0 = load<u32>(x);
         const x1 = load<u32>(at);
-        store<u32>(x, min(x0 + x1, x0 + x1 - p));
-        store<u32>(at, mulMont(min(x0 - x1, x0 - x1 + p), s, p, p0i));
+        store<u32>(x, add(x0, x1, p));
+        store<u32>(at, mulMont(subtract(x0, x1, p), s, p, p0i));
       }
     }
     half <<= 1;

@@ -141,6 +141,29 @@ function endsAcross(start: i32): u32 {
 const TIE: i32 = 16;
 
 /**
+ * Limits of the loops below. A candidate is accepted with a probability of
+ *
+ *   sigmaMin sqrt(2 pi) / (sigma0 sqrt(2 pi) + 1) = 0.576 for n = 512, 0.585 for n = 1024, sigma0 = 1.8205,
+ *
+ * whatever the centre and the deviation are. So 3 MAX_ROUNDS candidates in a row are refused with a probability below 2^-237,
+ * for some sample of a signature below 2^-221: then the tree is damaged, a NaN in it for instance.
+ */
+const MAX_ROUNDS: i32 = 64;
+
+/** Whether some sample since `samplerStart` met the limit; what was returned for it is not a sample. */
+let gaveUp: bool = false;
+
+/** Forgets that a sample met the limit. */
+export function samplerStart(): void {
+  gaveUp = false;
+}
+
+/** Whether some sample since `samplerStart` met the limit. */
+export function samplerFailed(): bool {
+  return gaveUp;
+}
+
+/**
  * Judges the next four candidates, for two samples at once.
  *
  * Returns the verdict, bits 0-2: candidates 0-2 are accepted for a; 4: TIE; 9-11: candidates 1-3 are accepted for b; and
@@ -231,6 +254,7 @@ function consume(start: i32, k: i32): void {
  * Bounds: sigmaMin <= sigma' <= 1.8205, |mu| < 2^31
  * Memory: STREAM
  * Secret: all; timing shows the number of candidates (see the head of this file)
+ * Errors: see `samplerFailed`
  */
 export function samplePair(mu: v128, inverseSigma: f64, ccsScale: f64): v128 {
   const whole = f64x2.floor(mu); // step 1
@@ -240,7 +264,11 @@ export function samplePair(mu: v128, inverseSigma: f64, ccsScale: f64): v128 {
   const ccs = f64x2.mul(inverse, f64x2.splat(ccsScale)); // step 2
   let a = 0;
   let b = 0;
-  while (true) {
+  for (let left = MAX_ROUNDS; ; left--) {
+    if (left == 0) {
+      gaveUp = true;
+      break;
+    }
     const start = streamPosition();
     const judged = judgeFour(r, dss, ccs);
     const verdict = <i32>judged;
@@ -271,7 +299,7 @@ export function samplePair(mu: v128, inverseSigma: f64, ccsScale: f64): v128 {
 
 /** One sample: both judgements are of one centre, so together they cover four candidates. */
 function sampleOne(r: v128, dss: v128, ccs: v128): i32 {
-  while (true) {
+  for (let left = MAX_ROUNDS; left > 0; left--) {
     const start = streamPosition();
     const judged = judgeFour(r, dss, ccs);
     const verdict = <i32>judged;
@@ -285,6 +313,26 @@ function sampleOne(r: v128, dss: v128, ccs: v128): i32 {
     }
     consume(start, 3);
   }
+  gaveUp = true;
+  return 0;
+}
+
+/**
+ * Compares bytes of the stream, from `at` on, with those of `bits`, the highest first, until two differ.
+ *
+ * Spec:   Falcon round 3, algorithm 14 (BerExp), steps 5 to 10
+ * Secret: all; how many bytes are compared tells nothing, the stream's being uniform
+ *
+ * Returns twice the number of bytes compared, plus 1 if the candidate is accepted: the stream's last one is the smaller.
+ */
+function berExp(at: usize, bits: u64): i32 {
+  let count = 0;
+  let w = 0;
+  do {
+    w = <i32>load<u8>(at + <usize>count) - <i32>((bits >> (56 - (count << 3))) & 255);
+    count += 1;
+  } while (i32(w == 0) & i32(count < 8));
+  return (count << 1) | (w >>> 31);
 }
 
 /**
@@ -292,11 +340,11 @@ function sampleOne(r: v128, dss: v128, ccs: v128): i32 {
  *
  * Spec:   Falcon round 3, algorithms 14 (BerExp) and 15
  * Shape:  r: the centre's fraction, dss = 1/(2 sigma'^2), ccs = 256 sigmaMin/sigma', each in both lanes
- * Secret: all; the bytes compared until two differ tell nothing, the stream's being uniform
+ * Secret: all
  */
 function sampleExactly(r: v128, dss: v128, ccs: v128): i32 {
-  while (true) {
-    let at = streamPosition();
+  for (let left = 3 * MAX_ROUNDS; left > 0; left--) {
+    const at = streamPosition();
     const low = load<u64>(STREAM + <usize>at);
     const high = load<u16>(STREAM + <usize>at, 8);
     const w0 = i32x4.splat(<i32>low);
@@ -313,16 +361,13 @@ function sampleExactly(r: v128, dss: v128, ccs: v128): i32 {
     const s = halvings(x);
     // 2^63 ccs exp(-r): an exact product
     const value = f64x2.extract_lane(scaledExp(x, s, ccs), 0) * 36028797018963968.0;
-    const shift = min(<i32>f64x2.extract_lane(s, 0), 63);
+    const halved = <i32>f64x2.extract_lane(s, 0);
+    const shift = (halved | ((63 - halved) >> 31)) & 63; // at most 63
     const bits = ((<u64>(<i64>value) << 1) - 1) >> <u64>shift; // algorithm 14, step 4
-    at += 10;
-    let w = 0;
-    for (let i: u64 = 56; ; i -= 8) {
-      w = <i32>load<u8>(STREAM + <usize>at) - <i32>((bits >> i) & 255);
-      at += 1;
-      if (w != 0 || i == 0) break;
-    }
-    streamAdvance(at);
-    if (w < 0) return i32x4.extract_lane(z, 0);
+    const settled = berExp(STREAM + <usize>at + 10, bits);
+    streamAdvance(at + 10 + (settled >> 1));
+    if (settled & 1) return i32x4.extract_lane(z, 0);
   }
+  gaveUp = true;
+  return 0;
 }

@@ -8,7 +8,7 @@
 
 import { E_SK_HEADER, E_SK_INVALID, E_SK_RANGE, OK } from '../shared/status';
 import { FLOATS, FLOATS_SIZE } from './keygenLayout';
-import { PRIME } from './keygenTables';
+import { PRIME } from './keygenTables.gen';
 import { SK } from './layout';
 import { nttPair, smallToRns } from './ntruLevels';
 import { canonicalPoly, centrePoly, intt, invertPoly, ntt, pointwise } from '../shared/ntt';

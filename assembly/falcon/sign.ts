@@ -17,9 +17,11 @@ import {
 import { fft, ifft } from './fft';
 import { ffSampling } from './ffSampling';
 import { INVERSE_Q, productIm, productRe, sigmaMin } from './fpr';
-import { canonicalPoint, hashMessage, squeezePoint } from './hashToPoint';
+import { canonicalPoint, hashMessage } from './hashToPoint';
+import { squeezePointFor } from './hashToPointCt';
 import { PAIRS, POINT, PRODUCT, S2, SEED, SHAKE, SIG, WORDS } from './layout';
 import { SALT_LENGTH } from './params';
+import { samplerFailed, samplerStart } from './samplerZ';
 import { verifyPoint } from './verify';
 
 /** Secret: the sponge that gives each attempt its 56 bytes, and those bytes. */
@@ -79,20 +81,22 @@ export function sign(logn: i32, format: i32, messageLen: i32): i32 {
  * Shape:  EXPANDED, SEED = salt (40) || sampler seed (48), message as hashMessage takes it (salt from SEED) -> SIG
  * Memory: SHAKE, POINT, PRODUCT, S2, WORDS, PAIRS, SIGN_TMP, the stream of chachaPrng.ts
  * Secret: EXPANDED, the sampler seed
- * Errors: E_INTERNAL, SIG cleared; otherwise the signature's length
+ * Errors: E_INTERNAL (a sampler that finds nothing, a result that does not verify), SIG cleared; otherwise the signature's length
  */
 export function signExpanded(logn: i32, format: i32, messageLen: i32): i32 {
   use(logn, 4);
   memory.copy(SIG + 1, SEED, SALT_LENGTH); // step 1
   hashMessage(SEED, messageLen);
-  squeezePoint(POINT, SHAKE, logn); // step 2
+  squeezePointFor(format, POINT, SHAKE, logn); // step 2
   shakeInit(SEEDS);
   shakeAbsorb(SEEDS, SEED + SALT_LENGTH, SAMPLER_SEED_LENGTH);
   shakeFlip(SEEDS);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     shakeSqueeze(SEEDS, SEEDS + 256, 56);
     streamInit(SEEDS + 256);
+    samplerStart();
     samplePreimage(logn);
+    if (samplerFailed()) break;
     const length = encodeSignature(SIG, S2, format, logn);
     if (length == 0) continue; // step 11
     const status = verifyPoint(POINT, expandedPrepared(logn), length, logn);

@@ -3,7 +3,8 @@
  */
 import { E_SIG_NORM, OK } from '../shared/status';
 import { decodePublicKey, decodeSignature } from './codec';
-import { hashMessage, liftPoint, pointOffset, squeezePoint } from './hashToPoint';
+import { hashMessage, liftPoint, pointOffset } from './hashToPoint';
+import { squeezePointFor } from './hashToPointCt';
 import { PK, POINT, PREPARED, PRODUCT, S2, SHAKE, SIG } from './layout';
 import { intt, ntt, pointwisePrepared, preparePoly } from '../shared/ntt';
 import { betaSq } from './params';
@@ -55,7 +56,7 @@ export function verifyPrepared(logn: i32, sigLen: i32, messageLen: i32): i32 {
   const form = decodeSignature(SIG, sigLen, S2, PRODUCT, logn);
   if (form < 0) return form;
   hashMessage(SIG + 1, messageLen);
-  squeezePoint(POINT, SHAKE, logn);
+  squeezePointFor(form, POINT, SHAKE, logn);
   return judge(POINT, PREPARED, logn);
 }
 

@@ -10,8 +10,9 @@
  */
 import { SALT_LENGTH } from './params';
 import { shakeAbsorb, shakeFlip, shakeInit } from '../shared/keccak';
-import { decodeSignature } from './codec';
-import { padInput, squeezePoint, squeezeTwoPoints } from './hashToPoint';
+import { COMPRESSED, CONSTANT_TIME, decodeSignature, isConstantTime } from './codec';
+import { padInput, squeezeTwoPoints } from './hashToPoint';
+import { squeezePointFor } from './hashToPointCt';
 import {
   BATCH_DATA,
   BATCH_PREPARED,
@@ -54,7 +55,7 @@ export function prepareBatchKey(logn: i32, key: i32): i32 {
  * Judges `count` items.
  *
  * Spec:   Falcon, round 3, Algorithm 16, for each
- * Shape:  twoWay: 1 to hash two messages at once, 0 one by one; the results are the same
+ * Shape:  twoWay: 1 to hash two messages at once (not those of constant-time signatures), 0 one by one; the results are the same
  * Memory: BATCH_*, SHAKE, TWO_STATES, POINT, POINT_B, S2, PRODUCT, WORDS, PAIRS
  * Errors: one status per record; returns how many are not OK
  */
@@ -64,13 +65,18 @@ export function verifyBatch(logn: i32, count: i32, twoWay: i32): i32 {
   let invalid = 0;
   if (twoWay) {
     for (; left >= 2; left -= 2, record += 2 * RECORD) {
-      hashTwo(record, record + RECORD, logn);
+      if (isConstantTime(sigOf(record), logn) || isConstantTime(sigOf(record + RECORD), logn)) {
+        hashOne(record, POINT, logn);
+        hashOne(record + RECORD, POINT_B, logn);
+      } else {
+        hashTwo(record, record + RECORD, logn);
+      }
       invalid += judgeRecord(record, POINT, logn);
       invalid += judgeRecord(record + RECORD, POINT_B, logn);
     }
   }
   for (; left > 0; left -= 1, record += RECORD) {
-    hashOne(record, logn);
+    hashOne(record, POINT, logn);
     invalid += judgeRecord(record, POINT, logn);
   }
   return invalid;
@@ -97,12 +103,14 @@ function hashTwo(a: usize, b: usize, logn: i32): void {
   squeezeTwoPoints(POINT, POINT_B, TWO_STATES, inputA, blocksA, inputB, blocksB, logn);
 }
 
-function hashOne(record: usize, logn: i32): void {
+function hashOne(record: usize, point: usize, logn: i32): void {
+  const sig = sigOf(record);
   shakeInit(SHAKE);
-  shakeAbsorb(SHAKE, sigOf(record) + 1, SALT_LENGTH);
+  shakeAbsorb(SHAKE, sig + 1, SALT_LENGTH);
   shakeAbsorb(SHAKE, inputOf(record) + <usize>SALT_LENGTH, load<i32>(record, 4) - SALT_LENGTH);
   shakeFlip(SHAKE);
-  squeezePoint(POINT, SHAKE, logn);
+  const format = isConstantTime(sig, logn) ? CONSTANT_TIME : COMPRESSED;
+  squeezePointFor(format, point, SHAKE, logn);
 }
 
 /** Writes the record's status; 1 if it is not OK. */

@@ -9,7 +9,7 @@
  * Signed integers are in two's complement over 31 len bits: bit 30 of the last word is the sign.
  * In residue form (RNS) word u is the value mod prime u instead.
  */
-import { PRIME, PRIME_CRT } from './keygenTables';
+import { PRIME, PRIME_CRT } from './keygenTables.gen';
 import { P0I, R2, T31, evens, mulMont, mulMont4, primeAt, sub4, upper } from './rns';
 
 /** The last word of integers, mod p: as it is, or counted -2^30 .. 2^30 - 1. */

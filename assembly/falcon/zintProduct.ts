@@ -9,45 +9,52 @@
  * and g the same; for m = 2 directly the two vectors that k_0 and k_1 multiply:
  *
  *   | f_0 f_1 g_0 g_1 | -f_1 f_0 -g_1 g_0 |
+ *
+ * The words of f and g become digits in [-2^30, 2^30]. So a product is below 2^61 whatever k is, four of
+ * them fit 64 bits, and a larger m adds up groups of four: no k needs a way of its own.
  */
 import { evens } from './rns';
 
+/** Four digits x to their places at `to`; `half`: bytes of one polynomial of a row. */
+// @ts-ignore: decorator
+@inline
+function storeExtended(to: usize, x: v128, logm: i32, half: usize): void {
+  if (logm == 1) {
+    const signs = i64x2.splat(0xffffffff); // f_1 and g_1 are negated
+    const y = v128.shuffle<u32>(x, x, 1, 0, 3, 2);
+    v128.store(to, x);
+    v128.store(to, i32x4.sub(v128.xor(y, signs), signs), 16);
+  } else {
+    v128.store(to, i32x4.neg(x));
+    v128.store(to + half, x);
+  }
+}
+
 /**
  * Shape:  fg: pair of degree m = 2^logm <= 16, len words -> out: i32[4m] per word
+ * Bounds: -> |out| <= 2^30
  * Memory: out
  * Secret: fg
  */
 export function extendForProduct(out: usize, fg: usize, len: i32, logm: i32): void {
-  const m = <usize>1 << logm;
-  for (let j = 0; j < len; j++) {
-    const last = j == len - 1;
-    for (let i: usize = 0; i < 2 * m; i++) {
-      let x = load<i32>(fg + (i << 2));
-      if (last) x = (x << 1) >> 1;
-      const ofG = i >= m;
-      const c = ofG ? i - m : i;
-      if (logm == 1) {
-        store<i32>(out + (i << 2), x);
-        // position of c in the second vector: the other one of its polynomial
-        store<i32>(out + 16 + ((i ^ 1) << 2), c == 1 ? -x : x);
-      } else {
-        const at = out + (ofG ? 8 * m : 0) + (c << 2);
-        store<i32>(at, -x);
-        store<i32>(at + 4 * m, x);
-      }
+  const row = <usize>8 << logm;
+  const half = row >> 1;
+  const limit = i32x4.splat(1 << 30);
+  for (let i: usize = 0; i < row; i += 16) {
+    let from = fg + i;
+    let to = out + i + (i < half ? 0 : half);
+    let carry = i32x4.splat(0);
+    for (let j = 1; j < len; j++) {
+      const x = i32x4.add(v128.load(from), carry);
+      // from 2^30 on: 2^31 less, and one more in the next word
+      carry = i32x4.shr_u(i32x4.add(x, limit), 31);
+      storeExtended(to, i32x4.sub(x, i32x4.shl(carry, 31)), logm, half);
+      from += row;
+      to += 2 * row;
     }
-    fg += 8 * m;
-    out += 16 * m;
+    const last = i32x4.shr_s(i32x4.shl(v128.load(from), 1), 1);
+    storeExtended(to, i32x4.add(last, carry), logm, half);
   }
-}
-
-/** The largest |k_u| of k: i32[m], m even. */
-function largest(k: usize, m: usize): i32 {
-  let most = i32x4.splat(0);
-  for (const end = k + 4 * m; k < end; k += 8) {
-    most = i32x4.max_s(most, i32x4.abs(v128.load64_zero(k)));
-  }
-  return max(i32x4.extract_lane(most, 0), i32x4.extract_lane(most, 1));
 }
 
 /**
@@ -55,9 +62,8 @@ function largest(k: usize, m: usize): i32 {
  *
  * Shape:  FG: pair, len words; extended: of f, g with `small` words; k: i32[m]
  * Bounds: |k| < 2^31 - 1
- * Memory: FG; k is overwritten when it is large
- * Secret: all; a k that is too large for one pass (2 keys of 2000 for n = 1024, none of 2000 for n = 512)
- *         takes two, which tells that much about it
+ * Memory: FG
+ * Secret: all
  */
 export function subProduct(
   FG: usize,
@@ -68,90 +74,111 @@ export function subProduct(
   logm: i32,
   scale: i32,
 ): void {
-  const m = <usize>1 << logm;
-  // sums of m products must stay below 2^62: m (2^31/m - 1) (2^31 - 1) + 2^31 does
-  if (<u32>largest(k, m) >> (31 - logm)) {
-    const high = k + 4 * m;
-    for (let i: usize = 0; i < 4 * m; i += 4) {
-      const x = load<i32>(k + i);
-      store<i32>(k + i, x & 0x7fff);
-      store<i32>(high + i, x >> 15);
-    }
-    subProductSmall(FG, len, extended, small, high, logm, scale + 15);
-  }
-  subProductSmall(FG, len, extended, small, k, logm, scale);
-}
-
-/** The same for m max|k| < 2^31. */
-function subProductSmall(
-  FG: usize,
-  len: i32,
-  extended: usize,
-  small: i32,
-  k: usize,
-  logm: i32,
-  scale: i32,
-): void {
-  const words = scale / 31;
+  const row = <usize>8 << logm;
+  const half = row >> 1;
+  const end = FG + row * <usize>len;
+  const from = FG + row * <usize>(scale / 31);
   const bits = scale % 31;
-  const m = <usize>1 << logm;
   if (logm == 1) {
-    subVector(FG, 16, len, extended, 32, small, k, 2, 0, words, bits);
+    subTwo(from, end, extended, small, k, bits);
     return;
   }
-  const row = m << 3;
-  for (let i: usize = 0; i < 4 * m; i += 16) {
-    subVector(FG + i, row, len, extended + 4 * m + i, 16 * m, small, k, m, 1, words, bits);
-    subVector(FG + 4 * m + i, row, len, extended + 12 * m + i, 16 * m, small, k, m, 1, words, bits);
+  for (let i: usize = 0; i < half; i += 16) {
+    subMany(from + i, end, row, extended + half + i, small, k, bits);
+    subMany(from + half + i, end, row, extended + 3 * half + i, small, k, bits);
   }
 }
 
+// i64x2 has no cheap arithmetic shift, so what is shifted is kept positive by 2^63, or 2^40, added to it.
+
 /**
- * Four coefficients. y: where k_0's factors of word 0 begin; k_u's are 4u bytes before it
- * (near = 1), or 16u bytes behind it (near = 0).
+ * m = 2, all four coefficients, from the words at w on. y: the first row of the extended pair.
+ *
+ * Two products are below 2^62 in magnitude, what they carry below 2^32.
  */
-function subVector(
-  w: usize,
-  row: usize,
-  len: i32,
-  y: usize,
-  yRow: usize,
-  small: i32,
-  k: usize,
-  m: usize,
-  near: i32,
-  words: i32,
-  bits: i32,
-): void {
-  // carries are biased to stay positive: i64x2 has no cheap arithmetic shift
-  const K = i64x2.splat((<i64>1 << 62) - (<i64>1 << 31));
+function subTwo(w: usize, end: usize, y: usize, small: i32, k: usize, bits: i32): void {
+  const K = i64x2.splat((<i64>1 << 63) - (<i64>1 << 32));
   const M = i64x2.splat(0x7fffffff);
   const M31 = i32x4.splat(0x7fffffff);
-  const step: usize = near ? <usize>-4 : 16;
-  const kEnd = k + 4 * m;
-  let low = i64x2.splat(<i64>1 << 31);
+  const k0 = v128.load32_splat(k);
+  const k1 = v128.load32_splat(k, 4);
+  let low = i64x2.splat(<i64>1 << 32);
   let high = low;
   let below = i32x4.splat(0);
   let borrow = i32x4.splat(0);
-  const end = w + row * <usize>len;
-  const yEnd = y + yRow * <usize>small;
-  for (w += row * <usize>words; w < end; w += row) {
+  for (const yEnd = y + (<usize>small << 5); w < end; w += 16) {
     low = i64x2.add(low, K);
     high = i64x2.add(high, K);
     if (y < yEnd) {
-      let f = y;
-      for (let u = k; u < kEnd; u += 4) {
-        const s = v128.load32_splat(u);
-        const x = v128.load(f);
-        low = i64x2.add(low, i64x2.extmul_low_i32x4_s(x, s));
-        high = i64x2.add(high, i64x2.extmul_high_i32x4_s(x, s));
-        f += step;
-      }
-      y += yRow;
+      const x0 = v128.load(y);
+      const x1 = v128.load(y, 16);
+      low = i64x2.add(low, i64x2.extmul_low_i32x4_s(x0, k0));
+      high = i64x2.add(high, i64x2.extmul_high_i32x4_s(x0, k0));
+      low = i64x2.add(low, i64x2.extmul_low_i32x4_s(x1, k1));
+      high = i64x2.add(high, i64x2.extmul_high_i32x4_s(x1, k1));
+      y += 32;
     }
     const digit = evens(v128.and(low, M), v128.and(high, M));
     low = i64x2.shr_u(low, 31);
     high = i64x2.shr_u(high, 31);
+    const shifted = v128.or(v128.and(i32x4.shl(digit, bits), M31), below);
+    below = i32x4.shr_u(digit, 31 - bits);
+    const d = i32x4.sub(i32x4.sub(v128.load(w), shifted), borrow);
+    v128.store(w, v128.and(d, M31));
+    borrow = i32x4.shr_u(d, 31);
+  }
+}
+
+/**
+ * m = 4, 8 or 16, four coefficients of one polynomial, from the words at w on. y: where k_0's factors of
+ * word 0 begin; those of k_u are 4u bytes before it.
+ *
+ * Groups of four products, at most 2^63 - 2^33 in magnitude, are cut into a digit and what goes to the next word.
+ */
+function subMany(w: usize, end: usize, row: usize, y: usize, small: i32, k: usize, bits: i32): void {
+  const M = i64x2.splat(0x7fffffff);
+  const M31 = i32x4.splat(0x7fffffff);
+  const top = i64x2.splat(<i64>1 << 63);
+  const bias = (<i64>1 << 40) - (<i64>1 << 9);
+  const kEnd = k + (row >> 1);
+  let low = i64x2.splat(<i64>1 << 40);
+  let high = low;
+  let below = i32x4.splat(0);
+  let borrow = i32x4.splat(0);
+  for (const yEnd = y + 2 * row * <usize>small; w < end; w += row) {
+    let lowNext = i64x2.splat(bias);
+    let highNext = lowNext;
+    if (y < yEnd) {
+      lowNext = i64x2.splat(bias - (<i64>(row >> 5) << 32));
+      highNext = lowNext;
+      let f = y;
+      for (let u = k; u < kEnd; u += 16, f -= 16) {
+        let s = v128.load32_splat(u);
+        let x = v128.load(f);
+        let a = i64x2.add(top, i64x2.extmul_low_i32x4_s(x, s));
+        let b = i64x2.add(top, i64x2.extmul_high_i32x4_s(x, s));
+        s = v128.load32_splat(u, 4);
+        x = v128.load(f - 4);
+        a = i64x2.add(a, i64x2.extmul_low_i32x4_s(x, s));
+        b = i64x2.add(b, i64x2.extmul_high_i32x4_s(x, s));
+        s = v128.load32_splat(u, 8);
+        x = v128.load(f - 8);
+        a = i64x2.add(a, i64x2.extmul_low_i32x4_s(x, s));
+        b = i64x2.add(b, i64x2.extmul_high_i32x4_s(x, s));
+        s = v128.load32_splat(u, 12);
+        x = v128.load(f - 12);
+        a = i64x2.add(a, i64x2.extmul_low_i32x4_s(x, s));
+        b = i64x2.add(b, i64x2.extmul_high_i32x4_s(x, s));
+        low = i64x2.add(low, v128.and(a, M));
+        high = i64x2.add(high, v128.and(b, M));
+        lowNext = i64x2.add(lowNext, i64x2.shr_u(a, 31));
+        highNext = i64x2.add(highNext, i64x2.shr_u(b, 31));
+      }
+      y += 2 * row;
+    }
+    const digit = evens(v128.and(low, M), v128.and(high, M));
+    low = i64x2.add(lowNext, i64x2.shr_u(low, 31));
+    high = i64x2.add(highNext, i64x2.shr_u(high, 31));
     const shifted = v128.or(v128.and(i32x4.shl(digit, bits), M31), below);
     below = i32x4.shr_u(digit, 31 - bits);
     const d = i32x4.sub(i32x4.sub(v128.load(w), shifted), borrow);

@@ -160,8 +160,8 @@ export function invertPoly(aNtt: usize, logn: i32): i32 {
     // e_k = a^(2^k - 1): e_2k = e_k^(2^k) e_k
     const e2 = product(product(a, a, q), a, q);
     const e3 = product(product(e2, e2, q), a, q);
-    const e6 = product(power8(e3, q), e3, q);
-    const e12 = product(power8(power8(e6, q), q), e6, q);
+    const e6 = product(square(e3, 3, q), e3, q);
+    const e12 = product(square(e6, 6, q), e6, q);
     // a^(2^13) = (a^(2^12 - 1) * a)^2
     const a12 = product(e12, a, q);
     v128.store(aNtt, product(product(a12, a12, q), e12, q));
@@ -169,13 +169,12 @@ export function invertPoly(aNtt: usize, logn: i32): i32 {
   return i32(v128.any_true(zeros));
 }
 
-/** a^8 */
+/** a^(2^times) */
 // @ts-ignore: decorator
 @inline
-function power8(a: v128, q: v128): v128 {
-  const a2 = product(a, a, q);
-  const a4 = product(a2, a2, q);
-  return product(a4, a4, q);
+function square(a: v128, times: i32, q: v128): v128 {
+  for (; times > 0; times--) a = product(a, a, q);
+  return a;
 }
 
 /**

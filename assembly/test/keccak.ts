@@ -2,6 +2,7 @@
 export { shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';
 export { keccakF, keccakF2 } from '../shared/keccakF.gen';
 export { padInput, squeezePoint, squeezeTwoPoints } from '../falcon/hashToPoint';
+export { keepWords, squeezePointFor, WORDS } from '../falcon/hashToPointCt';
 export const STATE: usize = memory.data(256, 64);
 export const STATES: usize = memory.data(400, 64);
 export const INPUT_A: usize = memory.data(8192, 64);

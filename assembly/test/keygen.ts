@@ -8,6 +8,7 @@ import { ntruSolve } from '../falcon/ntruSolve';
 import { completeSecretKey, quotientModQ } from '../falcon/secretKey';
 
 export { keygen, publicKey } from '../falcon/keygen';
+export { GAUSS } from '../falcon/keygenTables.gen';
 export { decodeSecretKey, encodeSecretKey, secretKeyLength } from '../falcon/secretKey';
 export {
   P0I,
@@ -50,9 +51,9 @@ export function begin(): void {
   gaussianInit();
 }
 
-/** The next candidate. */
-export function draw(logn: i32): void {
-  ntruGen(logn, f, g);
+/** The next candidate; 0 if there is none. */
+export function draw(logn: i32): i32 {
+  return i32(ntruGen(logn, f, g));
 }
 
 export function judge(logn: i32): i32 {

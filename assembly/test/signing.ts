@@ -2,7 +2,7 @@
 import { STREAM, streamAdvance, streamInit, streamPosition } from '../falcon/chachaPrng';
 import { expandedPrepared, expandedTree } from '../falcon/expandKey';
 import { ffSampling } from '../falcon/ffSampling';
-import { samplePair } from '../falcon/samplerZ';
+import { samplePair, samplerFailed, samplerStart } from '../falcon/samplerZ';
 import { baseSamples } from '../falcon/baseSampler';
 
 export { fft, ifft } from '../falcon/fft';
@@ -22,13 +22,15 @@ export function streamSeek(position: i32): void {
   streamAdvance(position);
 }
 
-/** Samples pairs from the records in A. */
-export function samplePairs(count: i32): void {
+/** Samples pairs from the records in A; 1 if some sample met its limit, else 0. */
+export function samplePairs(count: i32): i32 {
+  samplerStart();
   for (let i = 0; i < count; i++) {
     const record = A + (<usize>i << 5);
     const z = samplePair(v128.load(record), load<f64>(record, 16), load<f64>(record, 24));
     v128.store(record, z);
   }
+  return i32(samplerFailed());
 }
 
 /** The base sample of 72 bits: `low`, 64 bits, in A; `high`, 8 bits, behind it. All four lanes must agree. */

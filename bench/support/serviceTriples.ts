@@ -1,6 +1,6 @@
 /** Signed triples for the benchmarks of the service. */
 import { falcon512 } from '../../src/falcon/index.ts';
-import { type Triple, toTriple } from '../../src/middleware/taskFile.ts';
+import { type Triple, toTriple } from '../../src/wire/taskFile.ts';
 import { testRandom } from '../../test/support/random.ts';
 
 /** `count` triples, each of another message of so many bytes, under 16 keys. */

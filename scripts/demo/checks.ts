@@ -11,8 +11,8 @@ import {
 } from '../../src/aggregate/index.ts';
 import { equal } from '../../src/bytes.ts';
 import { isCodedError } from '../../src/errors.ts';
-import { parseResultFile } from '../../src/middleware/resultFile.ts';
-import type { TaskItem } from '../../src/middleware/taskFile.ts';
+import { parseResultFile } from '../../src/wire/resultFile.ts';
+import type { TaskItem } from '../../src/wire/taskFile.ts';
 
 export interface Check {
   readonly name: string;

@@ -1,51 +1,59 @@
 /**
- * Writes the straight-line and table sources under assembly/ (`*.gen.ts`, committed).
+ * Makes the tables and the unrolled passes, `*.gen.ts` under assembly/ and src/aggregate/, when a file of this folder or
+ * the parameters' table has changed. The build does this first.
  *
- *   node scripts/generate/main.ts           writes them
- *   node scripts/generate/main.ts --check   exits with 1 if a committed file differs
+ *   node scripts/generate/main.ts
  */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { filesBelow, hashOfFiles, header, isCurrent, ROOT, writeAtomically } from '../generated.ts';
 import { chachaSource } from './chacha.ts';
 import { cosinesSource } from './cosines.ts';
+import { gaussianTablesSource } from './gaussianTables.ts';
 import { keccakSource } from './keccak.ts';
+import { keygenTablesSource } from './keygenTables.ts';
 import { labradorPassesSource, labradorTablesSource } from './labrador.ts';
 import { nttPassesSource, nttTablesSource } from './ntt.ts';
+import { PARAMETERS, parameterTableSource } from './parameterTable.ts';
 import { rejectionSource } from './rejection.ts';
 import { fftTablesSource, samplerTablesSource } from './signTables.ts';
 
-/** Path under the package's root, and its text. */
-export function generatedSources(): [path: string, text: string][] {
-  return [
-    ['assembly/shared/keccakF.gen.ts', keccakSource()],
-    ['assembly/falcon/rejection.gen.ts', rejectionSource()],
-    ['assembly/shared/nttPasses.gen.ts', nttPassesSource()],
-    ['assembly/shared/nttTables.gen.ts', nttTablesSource()],
-    ['assembly/falcon/fftTables.gen.ts', fftTablesSource()],
-    ['assembly/falcon/samplerTables.gen.ts', samplerTablesSource()],
-    ['assembly/labrador/chacha.gen.ts', chachaSource()],
-    ['assembly/labrador/cosTable.gen.ts', cosinesSource()],
-    ['assembly/labrador/nttPasses.gen.ts', labradorPassesSource()],
-    ['assembly/labrador/nttTables.gen.ts', labradorTablesSource()],
-  ];
+/** Every generated source, and what makes its text without the header. */
+const SOURCES: readonly [path: string, make: () => string][] = [
+  ['assembly/shared/keccakF.gen.ts', keccakSource],
+  ['assembly/shared/nttPasses.gen.ts', nttPassesSource],
+  ['assembly/shared/nttTables.gen.ts', nttTablesSource],
+  ['assembly/falcon/fftTables.gen.ts', fftTablesSource],
+  ['assembly/falcon/keygenTables.gen.ts', keygenTablesSource],
+  ['assembly/falcon/rejection.gen.ts', rejectionSource],
+  ['assembly/falcon/samplerTables.gen.ts', samplerTablesSource],
+  ['assembly/labrador/chacha.gen.ts', chachaSource],
+  ['assembly/labrador/cosTable.gen.ts', cosinesSource],
+  ['assembly/labrador/nttPasses.gen.ts', labradorPassesSource],
+  ['assembly/labrador/nttTables.gen.ts', labradorTablesSource],
+  ['src/aggregate/gaussianTables.gen.ts', gaussianTablesSource],
+  ['src/aggregate/parameters/table.gen.ts', parameterTableSource],
+];
+
+function head(): string {
+  const inputs = [...filesBelow('scripts/generate'), 'scripts/generated.ts', PARAMETERS];
+  return header('scripts/generate/main.ts', hashOfFiles(inputs));
 }
 
-export function staleSources(): string[] {
-  return generatedSources()
-    .filter(([path, text]) => readFileSync(absolute(path), 'utf8') !== text)
-    .map(([path]) => path);
-}
-
-function absolute(path: string): string {
-  return fileURLToPath(new URL(`../../${path}`, import.meta.url));
-}
-
-if (import.meta.main) {
-  if (process.argv.includes('--check')) {
-    const stale = staleSources();
-    for (const path of stale) console.error(`${path} is not what the generator writes`);
-    process.exitCode = stale.length ? 1 : 0;
-  } else {
-    for (const [path, text] of generatedSources()) writeFileSync(absolute(path), text);
+/** Makes what is not there or not current. */
+export function generate(): void {
+  const begin = head();
+  for (const [path, make] of SOURCES) {
+    if (!isCurrent(path, begin)) writeAtomically(path, `${begin}\n${make()}`);
   }
 }
+
+/** @returns the paths of the files that are not what `generate` would write if it wrote them all */
+export function staleSources(): string[] {
+  const begin = head();
+  return SOURCES.filter(
+    ([path, make]) => readFileSync(join(ROOT, path), 'utf8') !== `${begin}\n${make()}`,
+  ).map(([path]) => path);
+}
+
+if (import.meta.main) generate();

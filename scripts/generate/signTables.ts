@@ -104,7 +104,7 @@ function double(x: number): string {
 
 export function fftTablesSource(): string {
   const { re, im } = roots();
-  return `// Written by scripts/generate/signTables.ts: the roots of unity of the FFT, nearest doubles.
+  return `// The roots of unity of the FFT, nearest doubles.
 // Slot h + i (h = 1, 2, .. 256; i < h): exp(I * pi * bitrev10(2h + i) / 1024). Slot 0 is not used.
 
 /** Real parts, f64[512]. */
@@ -125,7 +125,7 @@ export function samplerTablesSource(): string {
   const middle = RCDT.map((x) => (x >> 31n) & mask);
   const high = RCDT.map((x) => x >> 62n);
   const hex = (x: bigint) => `0x${x.toString(16)}`;
-  return `// Written by scripts/generate/signTables.ts: the base sampler's 18 entries of 72 bits (Falcon round 3, table 3.1),
+  return `// The base sampler's 18 entries of 72 bits (Falcon round 3, table 3.1),
 // cut into limbs of 31, 31 and 10 bits, least significant first.
 
 /** Bits 0..30, u32[18]. */

@@ -1,19 +1,57 @@
-/** Checks of what callers hand in: wrong types and lengths are theirs, and are told at once. */
-import { abytes } from '../bytes.ts';
+/**
+ * Reads what callers hand in: wrong types and lengths are theirs, and are told at once.
+ *
+ * Every field of every element is read once. What takes time to work on is copied at once as well:
+ * what was verified is then what is proved, whatever becomes of the caller's arrays meanwhile.
+ */
+import { copyBytes, isIntact, notBytes, readList, typeName } from '../arguments.ts';
+import type { AggregateItem } from './batch.ts';
 import { MAX_ITEMS } from './container.ts';
+import type { Statement } from './statement.ts';
 
-/** @throws TypeError unless it is a list of objects whose named fields are bytes */
-export function checkList(name: string, list: unknown, fields: readonly string[]): void {
-  if (!Array.isArray(list)) throw new TypeError(`"${name}" expected an array, got ${typeof list}`);
-  for (let i = 0; i < list.length; i++) {
-    const element: unknown = list[i];
-    if (typeof element !== 'object' || element === null) {
-      throw new TypeError(`"${name}[${i}]" expected an object, got ${String(element)}`);
-    }
-    for (const field of fields) {
-      abytes(`${name}[${i}].${field}`, (element as Record<string, unknown>)[field]);
-    }
-  }
+/** Most elements of any list, as of falcon's `verifyBatch`. */
+const MAX_LIST = 2 ** 22;
+
+/**
+ * Signatures with what they sign, in the caller's memory.
+ *
+ * @throws TypeError unless it is a list of objects whose fields are bytes
+ */
+export function readItems(items: unknown): AggregateItem[] {
+  return readElements('items', items, ['publicKey', 'message', 'signature']);
+}
+
+/**
+ * Keys and messages, in the caller's memory.
+ *
+ * @throws TypeError unless it is a list of objects whose fields are bytes
+ */
+export function readStatements(statements: unknown): Statement[] {
+  return readElements('statements', statements, ['publicKey', 'message']);
+}
+
+/**
+ * The items of one aggregate, in memory of our own.
+ *
+ * @throws TypeError, RangeError unless it is a list of 1 to 8192 signatures with what they sign
+ */
+export function copyItems(items: unknown): AggregateItem[] {
+  const read = readItems(items);
+  checkCount('items', read);
+  const statements = copyStatements(read);
+  return statements.map((statement, i) => {
+    return { ...statement, signature: copyBytes('signature', read[i]!.signature) };
+  });
+}
+
+/** The same in memory of our own. Elements that share a key object share its copy. */
+export function copyStatements(statements: readonly Statement[]): Statement[] {
+  const keys = new Map<Uint8Array, Uint8Array>();
+  return statements.map(({ publicKey, message }) => {
+    const key = keys.get(publicKey) ?? copyBytes('publicKey', publicKey);
+    keys.set(publicKey, key);
+    return { publicKey: key, message: copyBytes('message', message) };
+  });
 }
 
 /** @throws RangeError for an empty or too long list */
@@ -23,25 +61,21 @@ export function checkCount(name: string, list: readonly unknown[]): void {
   }
 }
 
-/** @throws TypeError, RangeError unless it is a list of signatures with what they sign */
-export function checkItems(items: unknown): void {
-  checkList('items', items, ['publicKey', 'message', 'signature']);
-  checkCount('items', items as readonly unknown[]);
-}
-
-/** @throws TypeError for something else than an object with these names alone */
-export function checkNames(options: unknown, names: readonly string[]): void {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`"options" expected an object, got ${String(options)}`);
-  }
-  for (const name of Object.keys(options)) {
-    if (!names.includes(name)) throw new TypeError(`unknown option "${name}"`);
-  }
-}
-
-/** @throws TypeError for something else than a function or undefined */
-export function checkHook(name: string, hook: unknown): void {
-  if (hook !== undefined && typeof hook !== 'function') {
-    throw new TypeError(`"${name}" expected a function, got ${typeof hook}`);
-  }
+function readElements<K extends string>(
+  name: string,
+  list: unknown,
+  fields: readonly K[],
+): Record<K, Uint8Array>[] {
+  return readList(name, list, MAX_LIST, (element, i) => {
+    if (typeof element !== 'object' || element === null) {
+      throw new TypeError(`"${name}[${i}]" expected an object, got ${typeName(element)}`);
+    }
+    const read = {} as Record<K, Uint8Array>;
+    for (const field of fields) {
+      const value = (element as Record<string, unknown>)[field];
+      if (!isIntact(value)) throw notBytes(`${name}[${i}].${field}`, value);
+      read[field] = value;
+    }
+    return read;
+  });
 }

@@ -8,7 +8,7 @@
  * written and no byte can follow. Its check words are a hash of the header, so that damage to the
  * header alone does not turn one valid bundle into another.
  */
-import { concat } from '../bytes.ts';
+import { ascii, concat } from '../bytes.ts';
 import { falcon512, falcon1024, type ParameterSet } from '../falcon/index.ts';
 import {
   type DecodedSignature,
@@ -33,7 +33,7 @@ import {
 
 export const BUNDLE_VERSION = 1;
 
-const CHECK_LABEL = new TextEncoder().encode('falconry bundle v1');
+const CHECK_LABEL = ascii('falconry bundle v1');
 
 /** The sections in their order. */
 const SECTIONS: readonly { readonly set: ParameterSet; readonly n: number }[] = Object.freeze([
@@ -45,7 +45,7 @@ const SECTIONS: readonly { readonly set: ParameterSet; readonly n: number }[] = 
 export function encodeBundle(
   statement: Uint8Array,
   signatures: readonly DecodedSignature[],
-): Uint8Array {
+): Uint8Array<ArrayBuffer> {
   const kinds = Uint8Array.from(signatures, (s) => kindOf(s.parameterSet, s.form));
   const salts = concat(...signatures.map((s) => s.salt));
   const header = encodeHeader({
@@ -72,7 +72,10 @@ export function encodeBundle(
  * @returns every signature in its own form, in order; undefined unless the bytes are exactly what
  *   encodeBundle makes of them
  */
-export function decodeBundle(bytes: Uint8Array, header: ParsedHeader): Uint8Array[] | undefined {
+export function decodeBundle(
+  bytes: Uint8Array,
+  header: ParsedHeader,
+): Uint8Array<ArrayBuffer>[] | undefined {
   const { kinds, salts } = header;
   if (header.format !== 'bundle' || header.version !== BUNDLE_VERSION) return undefined;
   const counts = SECTIONS.map(({ set }) => kinds.reduce((c, k) => c + +(setOfKind(k) === set), 0));
@@ -82,7 +85,7 @@ export function decodeBundle(bytes: Uint8Array, header: ParsedHeader): Uint8Arra
   );
   if (bytes.length > most) return undefined;
 
-  const signatures = new Array<Uint8Array>(kinds.length);
+  const signatures = new Array<Uint8Array<ArrayBuffer>>(kinds.length);
   const check = checkWords(bytes.subarray(0, header.bodyAt));
   let at = header.bodyAt;
   for (const [section, { set, n }] of SECTIONS.entries()) {
@@ -117,7 +120,7 @@ function checkWords(header: Uint8Array): CheckWords {
  * The latter: a compressed s2 that happens to fill the padded length exactly is one string of
  * bytes under two names, of which only the name that decodeSignature gives is canonical.
  */
-function canonicalSignature(decoded: DecodedSignature): Uint8Array | undefined {
+function canonicalSignature(decoded: DecodedSignature): Uint8Array<ArrayBuffer> | undefined {
   const bytes = encodeSignature(decoded);
   if (bytes === undefined) return undefined;
   const { lengths } = decoded.parameterSet === 'falcon512' ? falcon512 : falcon1024;

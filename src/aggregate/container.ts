@@ -70,7 +70,7 @@ export interface BatchHeader {
 }
 
 /** The bytes before the body. */
-export function encodeHeader(header: BatchHeader): Uint8Array {
+export function encodeHeader(header: BatchHeader): Uint8Array<ArrayBuffer> {
   const { kinds } = header;
   const runs: number[] = [];
   for (let i = 0, first = 0; i < kinds.length; i++) {

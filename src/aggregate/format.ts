@@ -1,45 +1,41 @@
 /**
- * Which format an aggregate gets: the one asked for, or of proof and bundle the smaller. A bundle is
- * made in milliseconds, so its size is known; that of a proof is estimated from the parameter table
- * before the work is begun, and compared again after it.
+ * The choice of an aggregate's format: the one the caller asks for, or the smaller of proof and
+ * bundle. A bundle takes milliseconds, so its size is known. The size of a proof is estimated from
+ * the parameter table first, and compared again when the proof is done.
  */
 import { CodedError } from '../errors.ts';
 import type { VerifiedBatch } from './batch.ts';
 import { encodeBundle } from './bundle.ts';
 import type { AggregateFormat } from './container.ts';
-import {
-  encodeProof,
-  estimateProofBytes,
-  isTooLongForProof,
-  type ProofHooks,
-} from './formatProof.ts';
 import { MAX_SECTION_ITEMS } from './proof/index.ts';
+import { encodeProof, estimateProofBytes, isTooLongForProof, type ProofHooks } from './proof.ts';
 import { type Statement, statementDigest } from './statement.ts';
 
-/** What a caller can ask for; `auto` takes the smaller one. */
+/** A format, or `auto` for the smaller one. */
 export type AggregateFormatOption = AggregateFormat | 'auto';
 
-/** Why an aggregate has its format, and what the other one would have cost. */
+/** Why an aggregate has its format, and the sizes of both. */
 export interface FormatChoice {
   readonly format: AggregateFormat;
   /**
-   * `asked`: by the caller. `smaller`: than the other. `tooMany`: more signatures of one set than a
-   * proof takes. `noProof`: the prover gave up, which practically never happens.
+   * `asked`: the caller asked for it. `smaller`: it is smaller than the other. `tooMany`: there are
+   * more signatures of one set than a proof can hold. `noProof`: the prover gave up, which
+   * practically never happens.
    */
   readonly reason: 'asked' | 'smaller' | 'tooMany' | 'noProof';
-  /** Bytes of the bundle; absent when it was not made. */
+  /** Bytes of the bundle; absent if it was not made. */
   readonly bundleBytes?: number;
-  /** Bytes of the proof, an estimate when it was not made; absent when there can be none. */
+  /** Bytes of the proof, an estimate if it was not made; absent if there can be no proof. */
   readonly proofBytes?: number;
 }
 
 export interface FormattedAggregate {
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly choice: FormatChoice;
 }
 
 /**
- * Refuses what cannot come to be a proof, before any work.
+ * Refuses a batch that is too long for the proof that was asked for, before any work is done.
  *
  * @throws CodedError `NO_PROOF`
  */
@@ -56,7 +52,7 @@ export function requireFormat(
 /**
  * The aggregate of a verified batch.
  *
- * @throws CodedError `NO_PROOF` when a proof was asked for and none was found, `ABORTED`
+ * @throws CodedError `NO_PROOF` if a proof was asked for and none was found, `ABORTED`
  */
 export async function encodeAggregate(
   batch: VerifiedBatch,

@@ -1,6 +1,6 @@
 /**
- * Entropy coder for the coefficients of s2: rANS with two states that take turns, over a fixed
- * model of the discrete Gaussian. The format is written down in docs/bundle-format.md.
+ * An entropy coder for the coefficients of s2: rANS with two alternating states, over a fixed model
+ * of the discrete Gaussian. The format is specified in docs/bundle-format.md.
  *
  * Arithmetic: a state x is an integer in [2^32, 2^48), kept exactly in a double. With M = 2^24 the
  * sum of all frequencies, f the frequency of a value and c the sum of those before it,
@@ -8,15 +8,15 @@
  *     push:  x -> floor(x/f) M + (x mod f) + c,  after moving words out until x < f 2^24
  *     pop:   x -> f floor(x/M) + (x mod M) - c,  then moving words in until x >= 2^32
  *
- * Every bound is a multiple of every other as rANS wants it, so pop undoes push exactly and moves
- * exactly the words that push moved. Hence for each list of values there is one string of bytes
- * that pops to it and ends in both starting states, and the decoder accepts no other.
+ * Each bound divides the next, as rANS requires, so pop undoes push exactly and moves exactly the
+ * words that push moved. Hence for each list of values there is one string of bytes that pops to it
+ * and ends in both starting states, and the decoder accepts no other.
  *
- * A state spends 32 bits on being at least 2^32. They are put to use: the states start at 2^32 plus
- * a check word each, which the caller makes of what stands before the coded bytes.
+ * A state is at least 2^32, which costs 32 bits. They are put to use: each state starts at 2^32
+ * plus a check word, which the caller derives from the bytes before the coded ones.
  */
 import type { ParameterSet } from '../falcon/index.ts';
-import { FREQUENCIES_512, FREQUENCIES_1024 } from './gaussianTables.ts';
+import { FREQUENCIES_512, FREQUENCIES_1024 } from './gaussianTables.gen.ts';
 
 /** Largest |x| that the model holds: 12 bits, as in every signature form. */
 export const MAX_COEFFICIENT = 2047;
@@ -26,7 +26,7 @@ const LOG2_TOTAL = 24;
 /** M, the sum of all frequencies. */
 const TOTAL = 2 ** LOG2_TOTAL;
 const SLOT_MASK = TOTAL - 1;
-/** Least value of a state between two values. */
+/** The least state between two values. */
 const STATE_MIN = 2 ** 32;
 const STATE_BYTES = 6;
 const WORD = 2 ** 16;
@@ -40,11 +40,11 @@ interface Model {
   readonly frequency: Float64Array;
   /** 1/f */
   readonly inverse: Float64Array;
-  /** f 2^24: a state below this can take the value */
+  /** f 2^24: a state below this can take in the value */
   readonly limit: Float64Array;
-  /** c, with one more entry that holds M */
+  /** c, and M at the end */
   readonly start: Uint32Array;
-  /** index of the value that owns the first slot of each group of 2^10 slots; one more at the end */
+  /** index of the value that owns the first slot of each group of 2^10; one more at the end */
   readonly firstOfGroup: Uint16Array;
 }
 
@@ -71,7 +71,7 @@ function buildModel(frequencies: readonly number[]): Model {
 
 const models: Partial<Record<ParameterSet, Model>> = {};
 
-/** Two integers in [0, 2^32): the states start, and end after the last pop, at 2^32 plus these. */
+/** Two integers in [0, 2^32). The states start, and end after the last pop, at 2^32 plus these. */
 export type CheckWords = readonly [number, number];
 
 /** The tables of a set, made on first use. */
@@ -90,9 +90,9 @@ export function maxCodedBytes(count: number): number {
 }
 
 /**
- * Codes values in [-2047, 2047], an even number of them.
+ * Encodes an even number of values in [-2047, 2047].
  *
- * @throws RangeError for a value outside of the model or an odd number of values
+ * @throws RangeError for a value outside the model, or an odd number of values
  */
 export function encodeCoefficients(
   set: ParameterSet,
@@ -105,7 +105,7 @@ export function encodeCoefficients(
   let at = bytes.length;
   let x0 = STATE_MIN + check[0];
   let x1 = STATE_MIN + check[1];
-  // The decoder reads forwards, so the encoder goes backwards, in the values and in the bytes.
+  // The decoder reads forwards, so the encoder goes backwards, through values and bytes alike.
   for (let i = values.length - 2; i >= 0; i -= 2) {
     const v1 = values[i + 1]! + MAX_COEFFICIENT;
     const v0 = values[i]! + MAX_COEFFICIENT;
@@ -136,17 +136,17 @@ export function encodeCoefficients(
   return bytes.subarray(at);
 }
 
-/** What decodeCoefficients found: the values, and where the bytes after them begin. */
+/** The values, and where the bytes after them begin. */
 export interface DecodedCoefficients {
   readonly values: Int16Array;
   readonly end: number;
 }
 
 /**
- * Undoes encodeCoefficients.
+ * The inverse of encodeCoefficients.
  *
- * @param bytes coded values from `begin` on; others may follow
- * @param count how many values, even
+ * @param bytes coded values from `begin` on; other bytes may follow
+ * @param count how many values; even
  * @returns undefined unless the bytes are exactly what encodeCoefficients makes of the values and
  *   these check words
  */

@@ -5,10 +5,10 @@
  * Two formats: the *bundle* holds every signature, losslessly, at its entropy; the *proof* holds
  * none, and proves in far fewer bytes that there is one for every statement.
  */
-import { abytes } from '../bytes.ts';
+import { copyBytes } from '../arguments.ts';
 import { CodedError, type InvalidItem } from '../errors.ts';
 import type { ParameterSet, SignatureFormat } from '../falcon/index.ts';
-import { checkCount, checkItems, checkList } from './arguments.ts';
+import { checkCount, copyItems, copyStatements, readItems, readStatements } from './arguments.ts';
 import { type AggregateItem, invalidItems, startBatch } from './batch.ts';
 import { encodeBundle } from './bundle.ts';
 import {
@@ -19,8 +19,7 @@ import {
   setOfKind,
 } from './container.ts';
 import type { AggregateFormatOption, FormatChoice } from './format.ts';
-import { verifyProof } from './formatProof.ts';
-import { headerAbout, verifiedSignatures } from './judge.ts';
+import { readClaim, verifiedSignatures } from './judge.ts';
 import {
   type AggregateOptions,
   type AggregatePoolOptions,
@@ -34,6 +33,7 @@ import {
   type WorkOptions,
 } from './options.ts';
 import { MAX_SECTION_ITEMS } from './proof/index.ts';
+import { verifyProof } from './proof.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 import { Crew } from './threads/crew.ts';
 import { useModule } from './wasm.ts';
@@ -76,7 +76,7 @@ export interface AggregateInfo {
     readonly form?: SignatureFormat;
   }[];
   /** The statement commitment that it carries, 32 bytes. */
-  readonly statement: Uint8Array;
+  readonly statement: Uint8Array<ArrayBuffer>;
   /** Bytes: all, and the parts that they consist of. */
   readonly sizes: {
     readonly total: number;
@@ -105,12 +105,12 @@ export interface AggregateInfo {
 export async function aggregate(
   items: readonly AggregateItem[],
   options: AggregateOptions = {},
-): Promise<Uint8Array> {
+): Promise<Uint8Array<ArrayBuffer>> {
   const { threads = 1, workerUrl, ...work } = checkAggregateOptions(options);
-  checkItems(items);
+  const own = copyItems(items);
   const crew = new Crew({ threads, workerUrl });
   try {
-    return await aggregateWith(crew, items, work);
+    return await aggregateWith(crew, own, work);
   } finally {
     crew.close();
   }
@@ -121,12 +121,12 @@ export async function aggregate(
  *
  * @throws TypeError, RangeError, CodedError `INVALID_SIGNATURES` as there
  */
-export function aggregateSync(items: readonly AggregateItem[]): Uint8Array {
-  checkItems(items);
+export function aggregateSync(items: readonly AggregateItem[]): Uint8Array<ArrayBuffer> {
+  const own = copyItems(items);
   const batch = startBatch();
-  batch.add(items);
+  batch.add(own);
   const { signatures } = batch.finish();
-  return encodeBundle(statementDigest(items), signatures);
+  return encodeBundle(statementDigest(own), signatures);
 }
 
 /**
@@ -136,8 +136,7 @@ export function aggregateSync(items: readonly AggregateItem[]): Uint8Array {
  * @throws TypeError for items of wrong types
  */
 export function findInvalid(items: readonly AggregateItem[]): InvalidItem[] {
-  checkList('items', items, ['publicKey', 'message', 'signature']);
-  return invalidItems(items);
+  return invalidItems(readItems(items));
 }
 
 /**
@@ -153,10 +152,11 @@ export function findInvalid(items: readonly AggregateItem[]): InvalidItem[] {
  * ```
  */
 export function verifyAggregate(aggregate: Uint8Array, statements: readonly Statement[]): boolean {
-  const header = headerAbout(aggregate, statements);
-  if (header === undefined) return false;
-  if (header.format === 'proof') return verifyProof(aggregate, header, statements);
-  return verifiedSignatures(aggregate, header, statements) !== undefined;
+  const claim = readClaim(aggregate, statements);
+  if (claim === undefined) return false;
+  const { bytes, header, statements: own } = claim;
+  if (header.format === 'proof') return verifyProof(bytes, header, own);
+  return verifiedSignatures(claim) !== undefined;
 }
 
 /**
@@ -190,10 +190,10 @@ export async function verifyAggregateAsync(
 export function extractSignatures(
   aggregate: Uint8Array,
   statements: readonly Statement[],
-): Uint8Array[] {
-  const header = headerAbout(aggregate, statements);
-  if (header?.format === 'proof') throw new CodedError('NO_SIGNATURES');
-  const signatures = header && verifiedSignatures(aggregate, header, statements);
+): Uint8Array<ArrayBuffer>[] {
+  const claim = readClaim(aggregate, statements);
+  if (claim?.header.format === 'proof') throw new CodedError('NO_SIGNATURES');
+  const signatures = claim && verifiedSignatures(claim);
   if (signatures === undefined) throw new CodedError('BAD_AGGREGATE');
   return signatures;
 }
@@ -205,7 +205,8 @@ export function extractSignatures(
  * @throws CodedError `BAD_AGGREGATE` if it is not the head of an aggregate of a known format
  */
 export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
-  const header = parseHeader(abytes('aggregate', aggregate));
+  const bytes = copyBytes('aggregate', aggregate);
+  const header = parseHeader(bytes);
   if (header === undefined) throw new CodedError('BAD_AGGREGATE');
   const { format, version, kinds, salts, bodyAt } = header;
   const items = Array.from(kinds, (kind) => ({
@@ -220,10 +221,10 @@ export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
     items,
     statement: header.statement.slice(),
     sizes: {
-      total: aggregate.length,
+      total: bytes.length,
       header: bodyAt - salts.length,
       salts: salts.length,
-      body: aggregate.length - bodyAt,
+      body: bytes.length - bodyAt,
     },
   };
 }
@@ -235,17 +236,16 @@ export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
  * @throws TypeError for arguments of wrong types, RangeError for a key of no set's length or an
  *   empty or too long list
  */
-export function statementCommitment(statements: readonly Statement[]): Uint8Array {
-  checkList('statements', statements, ['publicKey', 'message']);
-  const wrong = statements.findIndex((s) => setOfPublicKey(s.publicKey) === undefined);
-  if (wrong >= 0) {
-    const { length } = statements[wrong]!.publicKey;
-    throw new RangeError(
-      `"statements[${wrong}].publicKey" expected 897 or 1793 bytes, got ${length}`,
-    );
-  }
-  checkCount('statements', statements);
-  return statementDigest(statements);
+export function statementCommitment(statements: readonly Statement[]): Uint8Array<ArrayBuffer> {
+  const read = readStatements(statements);
+  checkCount('statements', read);
+  const own = copyStatements(read);
+  const wrong = own.findIndex((s) => setOfPublicKey(s.publicKey) === undefined);
+  if (wrong < 0) return statementDigest(own);
+  const { length } = own[wrong]!.publicKey;
+  throw new RangeError(
+    `"statements[${wrong}].publicKey" expected 897 or 1793 bytes, got ${length}`,
+  );
 }
 
 function bySize(a: ParameterSet, b: ParameterSet): number {

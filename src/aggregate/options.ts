@@ -1,6 +1,7 @@
 /** What the asynchronous calls can be told, and what they refuse to be told. */
+import { checkHook, readOptions } from '../arguments.ts';
 import { hostParallelism } from '../falcon/hostThreads.ts';
-import { checkHook, checkNames } from './arguments.ts';
+
 import { FORMATS } from './container.ts';
 import type { AggregateFormatOption, FormatChoice } from './format.ts';
 
@@ -59,22 +60,22 @@ export interface VerifyAggregateOptions extends WorkOptions, ThreadOptions {}
 export type AggregatePoolOptions = ThreadOptions;
 
 const MAX_THREADS = 64;
-const WORK = ['signal', 'onProgress'];
-const AGGREGATE = [...WORK, 'format', 'onFormat', 'onStats'];
-const THREADS = ['threads', 'workerUrl'];
+const WORK = ['signal', 'onProgress'] as const;
+const AGGREGATE = [...WORK, 'format', 'onFormat', 'onStats'] as const;
+const THREADS = ['threads', 'workerUrl'] as const;
 
 /** @throws TypeError or RangeError for unknown names, wrong types, values out of range */
 export function checkAggregateOptions<T extends AggregateOptions>(options: T, ofPool = false): T {
-  checkNames(options, ofPool ? AGGREGATE : [...AGGREGATE, ...THREADS]);
-  const { format, onFormat, onStats } = options;
+  const read = readOptions(options, ofPool ? AGGREGATE : [...AGGREGATE, ...THREADS]) as T;
+  const { format, onFormat, onStats } = read;
   if (format !== undefined && format !== 'auto' && !Object.hasOwn(FORMATS, format)) {
     throw new RangeError('"format" expected "auto", "proof" or "bundle"');
   }
   checkHook('onFormat', onFormat);
   checkHook('onStats', onStats);
-  checkWork(options);
-  checkThreads(options);
-  return options;
+  checkWork(read);
+  checkThreads(read);
+  return read;
 }
 
 /** @throws TypeError or RangeError for unknown names, wrong types, values out of range */
@@ -82,10 +83,10 @@ export function checkVerifyOptions<T extends VerifyAggregateOptions>(
   options: T,
   ofPool = false,
 ): T {
-  checkNames(options, ofPool ? WORK : [...WORK, ...THREADS]);
-  checkWork(options);
-  checkThreads(options);
-  return options;
+  const read = readOptions(options, ofPool ? WORK : [...WORK, ...THREADS]) as T;
+  checkWork(read);
+  checkThreads(read);
+  return read;
 }
 
 /**
@@ -96,9 +97,9 @@ export function checkPoolOptions(options: AggregatePoolOptions): {
   threads: number;
   workerUrl: string | URL | undefined;
 } {
-  checkNames(options, THREADS);
-  checkThreads(options);
-  const { threads = Math.min(MAX_THREADS, hostParallelism()), workerUrl } = options;
+  const read = readOptions(options, THREADS) as AggregatePoolOptions;
+  checkThreads(read);
+  const { threads = Math.min(MAX_THREADS, hostParallelism()), workerUrl } = read;
   return { threads, workerUrl };
 }
 

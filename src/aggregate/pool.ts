@@ -1,6 +1,6 @@
 /** Aggregates over threads, and in memory, that stay from one call to the next. */
 import { CodedError, type InvalidItem } from '../errors.ts';
-import { checkItems, checkList } from './arguments.ts';
+import { copyItems, readItems } from './arguments.ts';
 import type { AggregateItem } from './batch.ts';
 import {
   type AggregatePoolOptions,
@@ -19,7 +19,10 @@ export interface AggregatePool {
   /** At most; the calling one included. */
   readonly threads: number;
   /** As the function of that name, with this pool's threads. */
-  aggregate(items: readonly AggregateItem[], options?: PoolAggregateOptions): Promise<Uint8Array>;
+  aggregate(
+    items: readonly AggregateItem[],
+    options?: PoolAggregateOptions,
+  ): Promise<Uint8Array<ArrayBuffer>>;
   /** As `verifyAggregateAsync`, with this pool's threads. */
   verifyAggregate(
     aggregate: Uint8Array,
@@ -76,24 +79,24 @@ export function createAggregatePool(options: AggregatePoolOptions = {}): Aggrega
   return Object.freeze({
     threads,
     async aggregate(items: readonly AggregateItem[], own: PoolAggregateOptions = {}) {
-      checkAggregateOptions(own, true);
-      checkItems(items);
-      return call(own.signal, (signal) => aggregateWith(crew, items, { ...own, signal }));
+      const work = checkAggregateOptions(own, true);
+      const copies = copyItems(items);
+      return call(work.signal, (signal) => aggregateWith(crew, copies, { ...work, signal }));
     },
     async verifyAggregate(
       aggregate: Uint8Array,
       statements: readonly Statement[],
       own: WorkOptions = {},
     ) {
-      checkVerifyOptions(own, true);
-      return call(own.signal, (signal) =>
-        verifyWith(crew, aggregate, statements, { ...own, signal }),
+      const work = checkVerifyOptions(own, true);
+      return call(work.signal, (signal) =>
+        verifyWith(crew, aggregate, statements, { ...work, signal }),
       );
     },
     async findInvalid(items: readonly AggregateItem[], own: WorkOptions = {}) {
-      checkVerifyOptions(own, true);
-      checkList('items', items, ['publicKey', 'message', 'signature']);
-      return call(own.signal, (signal) => invalidItemsIn(crew, items, { ...own, signal }));
+      const work = checkVerifyOptions(own, true);
+      const read = readItems(items);
+      return call(work.signal, (signal) => invalidItemsIn(crew, read, { ...work, signal }));
     },
     close,
     [Symbol.asyncDispose]: close,

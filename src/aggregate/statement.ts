@@ -14,8 +14,10 @@
  * Integers are big-endian. Every length is fixed or written before what it measures, so two
  * different lists never give the same input.
  */
+import { ascii } from '../bytes.ts';
 import { falcon512, falcon1024, type ParameterSet } from '../falcon/index.ts';
 import { shake256 } from '../falcon/points.ts';
+import { lengthOf } from '../intrinsics.ts';
 import { COMMITMENT_BYTES } from './container.ts';
 
 /** What is proved about one signature: it belongs to this key and this message. */
@@ -24,17 +26,21 @@ export interface Statement {
   readonly message: Uint8Array;
 }
 
-const LABEL = new TextEncoder().encode('falconry statement v1');
+const LABEL = ascii('falconry statement v1');
 
 /** The set whose public keys have this length. */
 export function setOfPublicKey(publicKey: Uint8Array): ParameterSet | undefined {
-  if (publicKey.length === falcon512.lengths.publicKey) return 'falcon512';
-  if (publicKey.length === falcon1024.lengths.publicKey) return 'falcon1024';
+  const length = lengthOf(publicKey);
+  if (length === falcon512.lengths.publicKey) return 'falcon512';
+  if (length === falcon1024.lengths.publicKey) return 'falcon1024';
   return undefined;
 }
 
-/** The commitment, 32 bytes. Keys of a wrong length must have been refused before. */
-export function statementDigest(statements: readonly Statement[]): Uint8Array {
+/**
+ * The commitment, 32 bytes. Keys of a wrong length must have been refused before, and the bytes be
+ * in memory of our own.
+ */
+export function statementDigest(statements: readonly Statement[]): Uint8Array<ArrayBuffer> {
   return shake256(framed(statements), COMMITMENT_BYTES);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Labrador's module: the second file that sees `WebAssembly`. Makes an instance, hands out room in its arena as opaque handles, and
- * calls its kernels on them.
+ * Labrador's module: makes an instance, hands out room in its arena as opaque handles, and calls its
+ * kernels on them.
  *
  *   Smalls   i16[n][64]      small coefficients: digits, signatures, challenges
  *   Coefs    i64[n][64]      polynomials mod q, centred
@@ -8,15 +8,16 @@
  *   Sums     i32[n][6][64]   sums of products of NTT forms
  *   Vecs     rows of columns in NTT form, interleaved for products
  *
- * A handle lives until the scope ends in which it was made. Memory may grow at any allocation: views are made anew by `i16`,
- * `i64` and `bytes`, and go stale at the next allocation. Everything in this memory is public.
+ * A handle is valid until the scope in which it was made ends. Memory may grow at any allocation:
+ * the views that `i16`, `i64` and `bytes` return are stale after the next one. Everything in this
+ * memory is public.
  */
 import { CodedError } from '../errors.ts';
-import { MODULE as RELAXED_MODULE } from './labrador.relaxed.wasm.ts';
-import { type LabradorExports, MODULE as PLAIN_MODULE } from './labrador.wasm.ts';
+import { bestModule, type ModuleName, moduleLoader } from '../wasmLoader.ts';
+import { MODULE as RELAXED_MODULE } from './labrador.relaxed.wasm.gen.ts';
+import { type LabradorExports, MODULE as PLAIN_MODULE } from './labrador.wasm.gen.ts';
 
-/** `relaxed` uses relaxed SIMD instructions, on inputs for which they are exact; the results are the same. */
-export type ModuleName = 'plain' | 'relaxed';
+export { bestModule, type ModuleName } from '../wasmLoader.ts';
 
 interface Region {
   readonly at: number;
@@ -46,87 +47,49 @@ export interface Vecs {
   readonly stride: number;
 }
 
-/** Bytes of one polynomial, or of a block of 32 columns. */
-const SIZE = { smalls: 128, coefs: 512, forms: 768, sums: 1536, block: 24_576 } as const;
+/** Bytes of one polynomial of each kind. */
+export const SMALL_BYTES = 128;
+export const COEFS_BYTES = 512;
+export const FORM_BYTES = 768;
+export const SUM_BYTES = 1536;
+/** Columns of a block of a row, and its bytes. */
+export const BLOCK_COLUMNS = 32;
+export const BLOCK_BYTES = BLOCK_COLUMNS * FORM_BYTES;
 /** Most rows of one call of the module's `combine`. */
 const MAX_COMBINED = 32;
 /** Bytes of the prepared coefficients of two rows. */
-const COEFFICIENT_PAIR = 3072;
+const COEFFICIENT_PAIR_BYTES = 4 * FORM_BYTES;
 
-/**
- * A module of one function that only engines with relaxed SIMD accept: i16x8.relaxed_q15mulr_s of two splats.
- */
-const RELAXED_PROBE = Uint8Array.of(
-  ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-  ...[0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b],
-  ...[0x03, 0x02, 0x01, 0x00],
-  ...[0x0a, 0x0f, 0x01, 0x0d, 0x00],
-  ...[0x41, 0x00, 0xfd, 0x10, 0x41, 0x00, 0xfd, 0x10],
-  ...[0xfd, 0x91, 0x02, 0x0b],
-);
+const loader = /* @__PURE__ */ moduleLoader({
+  plain: PLAIN_MODULE,
+  relaxed: RELAXED_MODULE,
+  file: 'falconry/labrador.wasm',
+  setter: 'useLabradorModule',
+  landmark: 'xofStart',
+});
 
-/** The module that this engine runs best. */
-export function bestModule(): ModuleName {
-  return WebAssembly.validate(RELAXED_PROBE) ? 'relaxed' : 'plain';
-}
+/** As `useLabradorModule` of index.ts. */
+export const useModule = (module: WebAssembly.Module): void => loader.use(module);
 
-const compiled = new Map<ModuleName, WebAssembly.Module>();
-
-/** Compiles without blocking, for hosts that want it or insist on it. */
-export async function compileAsync(name: ModuleName): Promise<void> {
-  if (!compiled.has(name)) compiled.set(name, await WebAssembly.compile(moduleBytes(name)));
-}
-
-/**
- * Runs everything that asks for no particular build on a module that the host has compiled.
- *
- * @throws TypeError if it is not a compiled module, RangeError if it is not this one (of either build)
- */
-export function useModule(module: WebAssembly.Module): void {
-  const exported =
-    module instanceof WebAssembly.Module ? WebAssembly.Module.exports(module) : undefined;
-  if (exported === undefined) throw new TypeError('"module" expected a WebAssembly.Module');
-  if (!exported.some(({ name }) => name === 'xofStart')) {
-    throw new RangeError('"module" is another WebAssembly module than the one expected here');
-  }
-  compiled.set(bestModule(), module);
-}
-
-function moduleBytes(name: ModuleName): Uint8Array<ArrayBuffer> {
-  const binary = atob(name === 'relaxed' ? RELAXED_MODULE : PLAIN_MODULE);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
-  return bytes;
-}
-
-function compiledModule(name: ModuleName): WebAssembly.Module {
-  let module = compiled.get(name);
-  if (module === undefined) {
-    module = new WebAssembly.Module(moduleBytes(name));
-    compiled.set(name, module);
-  }
-  return module;
-}
-
-/** One instance and its arena. Not shared between threads; its calls never overlap. */
+/** An instance and its arena. It is not shared between threads, and its calls never overlap. */
 export class Labrador {
-  /** The kernels, for the steps of the proof to call with `at` of handles. */
+  /** The kernels; their arguments are the `at` of handles. */
   readonly kernels: LabradorExports;
   readonly #rowsAt: number;
   #peak = 0;
 
   constructor(name: ModuleName = bestModule()) {
-    const { exports } = new WebAssembly.Instance(compiledModule(name));
+    const { exports } = loader.instantiate(name);
     this.kernels = exports as unknown as LabradorExports;
     this.#rowsAt = this.kernels.ROWS.value;
   }
 
-  /** Bytes of memory, which never shrinks. */
+  /** Bytes of memory. Memory never shrinks. */
   get memoryBytes(): number {
     return this.kernels.memory.buffer.byteLength;
   }
 
-  /** Most bytes that were in use at a time since `beginCount`. */
+  /** The most bytes in use at any time since `beginCount`. */
   get peakBytes(): number {
     return this.#peak;
   }
@@ -136,7 +99,8 @@ export class Labrador {
   }
 
   /**
-   * Grows memory once to hold `bytes` more than now: each growth costs a round of the garbage collector.
+   * Makes room for `bytes` more than now, with one growth of memory: each growth costs a round of
+   * the garbage collector.
    *
    * @throws CodedError `OUT_OF_MEMORY` when memory cannot grow
    */
@@ -147,9 +111,9 @@ export class Labrador {
   }
 
   /**
-   * Runs a step: what it allocates is given back at its end.
+   * Runs `body`, then frees all that it has allocated.
    *
-   * @returns what `body` returns
+   * @returns the result of `body`
    */
   scope<T>(body: () => T): T {
     const mark = this.kernels.mark();
@@ -173,32 +137,37 @@ export class Labrador {
   }
 
   smalls(count: number): Smalls {
-    return { kind: 'smalls', at: this.room(SIZE.smalls * count), count };
+    return { kind: 'smalls', at: this.room(SMALL_BYTES * count), count };
   }
 
   coefs(count: number): Coefs {
-    return { kind: 'coefs', at: this.room(SIZE.coefs * count), count };
+    return { kind: 'coefs', at: this.room(COEFS_BYTES * count), count };
   }
 
   forms(count: number): Forms {
-    return { kind: 'forms', at: this.room(SIZE.forms * count), count };
+    return { kind: 'forms', at: this.room(FORM_BYTES * count), count };
   }
 
   /** Zero, ready to be added to. */
   sums(count: number): Sums {
-    return { kind: 'sums', at: this.room(SIZE.sums * count, true), count };
+    return { kind: 'sums', at: this.room(SUM_BYTES * count, true), count };
   }
 
   /** Rows of zeros. */
   vecs(rows: number, columns: number): Vecs {
-    const blocks = Math.ceil(columns / 32);
-    const stride = SIZE.block * blocks;
+    const blocks = Math.ceil(columns / BLOCK_COLUMNS);
+    const stride = BLOCK_BYTES * blocks;
     return { kind: 'vecs', at: this.room(stride * rows, true), rows, columns, blocks, stride };
   }
 
-  /** Address of a row. */
+  /** The address of a row. */
   row(vecs: Vecs, row: number): number {
     return vecs.at + row * vecs.stride;
+  }
+
+  /** The addresses of all rows. */
+  addresses(vecs: Vecs): number[] {
+    return Array.from({ length: vecs.rows }, (_, row) => this.row(vecs, row));
   }
 
   /** The coefficients of small polynomials; stale after the next allocation. */
@@ -211,7 +180,7 @@ export class Labrador {
     return new BigInt64Array(this.#buffer, coefs.at, 64 * coefs.count);
   }
 
-  /** Any bytes; stale after the next allocation. */
+  /** The bytes at an address; stale after the next allocation. */
   bytes(at: number, length: number): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.#buffer, at, length);
   }
@@ -220,47 +189,49 @@ export class Labrador {
     return this.kernels.memory.buffer as ArrayBuffer;
   }
 
-  /** A copy of bytes in memory, at an address. */
+  /** Copies bytes into memory. @returns their address */
   put(data: Uint8Array): number {
     const at = this.room(data.length);
     this.bytes(at, data.length).set(data);
     return at;
   }
 
-  /** Chooses a stream: 32 bytes of key at an address, words 13 to 15 of the state. */
+  /** Chooses a stream by its key, 32 bytes at an address, and words 13 and 14 of its state. */
   stream(keyAt: number, word13: number, word14: number): void {
     this.kernels.xofStart(keyAt, word13, word14, 0);
   }
 
-  /** sums[i][j] += <x_i, y_j>, all rows of both; sums has x.rows * y.rows. */
+  /** sums[i][j] += <x_i, y_j> for all rows of both; there are x.rows * y.rows sums. */
   products(sums: Sums, x: Vecs, y: Vecs): void {
-    check(x.blocks === y.blocks && sums.count === x.rows * y.rows, 'products');
+    requireShapes(x.blocks === y.blocks && sums.count === x.rows * y.rows, 'products');
     this.kernels.products(sums.at, x.at, x.rows, x.stride, y.at, y.rows, y.stride, x.blocks);
   }
 
-  /** sums of <s_a, s_b>, a <= b, in the order (0,0), (0,1), ..., (1,1), ... */
+  /** sums += <s_a, s_b>, a <= b, in the order (0,0), (0,1), ..., (1,1), ... */
   pairProducts(sums: Sums, s: Vecs): void {
-    check(sums.count === (s.rows * (s.rows + 1)) / 2, 'pairProducts');
+    requireShapes(sums.count === (s.rows * (s.rows + 1)) / 2, 'pairProducts');
     this.kernels.pairProducts(sums.at, s.at, s.rows, s.stride, s.blocks);
   }
 
-  /** Row `row` of out = sum of c_a x_a, coefficient a being form a of `c`; rows are addresses, all of out's length. */
+  /**
+   * Row `row` of out = sum of c_a x_a. The x_a are at the addresses `rows` and as long as that row.
+   */
   combine(out: Vecs, row: number, rows: readonly number[], c: Forms): void {
-    check(rows.length === c.count && rows.length > 0, 'combine');
+    requireShapes(rows.length === c.count && rows.length > 0, 'combine');
     this.scope(() => {
       const { kernels } = this;
-      const extra = this.forms(2); // 0 for a missing partner, 1 for what is summed already
+      const extra = this.forms(2); // 0 for a missing partner, 1 for the sum so far
       const one = this.smalls(2);
       this.i16(one).fill(0)[64] = 1;
       kernels.smallsToForms(extra.at, one.at, 2);
-      const prepared = this.room(COEFFICIENT_PAIR * (MAX_COMBINED / 2));
+      const prepared = this.room(COEFFICIENT_PAIR_BYTES * (MAX_COMBINED / 2));
       const target = this.row(out, row);
-      // `out` joins from the second call on
+      // From the second call on, `out` is one of the summands.
       for (let from = 0; from < rows.length; ) {
         const list: { at: number; form: number }[] =
-          from === 0 ? [] : [{ at: target, form: extra.at + SIZE.forms }];
+          from === 0 ? [] : [{ at: target, form: extra.at + FORM_BYTES }];
         while (list.length < MAX_COMBINED && from < rows.length) {
-          list.push({ at: rows[from]!, form: c.at + SIZE.forms * from });
+          list.push({ at: rows[from]!, form: c.at + FORM_BYTES * from });
           from += 1;
         }
         if (list.length % 2 === 1) list.push({ at: list[0]!.at, form: extra.at });
@@ -269,7 +240,7 @@ export class Labrador {
           addresses[i] = at;
           if (i % 2 === 0) {
             kernels.prepareCoefficients(
-              prepared + COEFFICIENT_PAIR * (i / 2),
+              prepared + COEFFICIENT_PAIR_BYTES * (i / 2),
               form,
               list[i + 1]!.form,
             );
@@ -290,7 +261,7 @@ export class Labrador {
   }
 }
 
-function check(holds: boolean, what: string): void {
+function requireShapes(holds: boolean, what: string): void {
   if (!holds) {
     throw new CodedError('INTERNAL', { cause: new RangeError(`${what}: shapes do not fit`) });
   }

@@ -2,10 +2,10 @@
 import { CodedError, type InvalidItem } from '../errors.ts';
 import { type AggregateItem, invalidItems, startBatch, type VerifiedBatch } from './batch.ts';
 import { encodeAggregate, requireFormat } from './format.ts';
-import { type ProofStats, verifyProofIn } from './formatProof.ts';
-import { headerAbout, itemsOfBundle } from './judge.ts';
+import { type Claim, itemsOfBundle, readClaim } from './judge.ts';
 import type { PoolAggregateOptions, WorkOptions } from './options.ts';
-import { type FoldJob, type FoldResult, foldOnIdle, nextTurn } from './proof/index.ts';
+import { type FoldJob, type FoldResult, foldOnIdle, yieldToHost } from './proof/index.ts';
+import { type ProofStats, verifyProofIn } from './proof.ts';
 import type { Statement } from './statement.ts';
 import type { Crew } from './threads/crew.ts';
 
@@ -32,7 +32,7 @@ class Slices {
     throwIfAborted(this.#signal);
     if (performance.now() < this.#end) return;
     this.#show();
-    await nextTurn();
+    await yieldToHost();
     throwIfAborted(this.#signal);
     this.#end = performance.now() + SLICE_MS;
   }
@@ -47,7 +47,7 @@ export async function aggregateWith(
   crew: Crew,
   items: readonly AggregateItem[],
   options: PoolAggregateOptions,
-): Promise<Uint8Array> {
+): Promise<Uint8Array<ArrayBuffer>> {
   const { format = 'auto', onFormat, signal, onProgress, onStats } = options;
   requireFormat(items, format);
   throwIfAborted(signal);
@@ -135,16 +135,16 @@ export async function verifyWith(
   options: WorkOptions,
 ): Promise<boolean> {
   const { signal, onProgress } = options;
-  const header = headerAbout(aggregate, statements);
+  const claim = readClaim(aggregate, statements);
   throwIfAborted(signal);
-  if (header === undefined) return false;
-  const total = statements.length;
+  if (claim === undefined) return false;
+  const total = claim.statements.length;
   let isValid: boolean;
-  if (header.format === 'bundle') {
-    const items = itemsOfBundle(aggregate, header, statements);
+  if (claim.header.format === 'bundle') {
+    const items = itemsOfBundle(claim);
     isValid = items !== undefined && (await invalidItemsIn(crew, items, options)).length === 0;
   } else {
-    isValid = await verifyProofWith(crew, aggregate, header, statements, options);
+    isValid = await verifyProofWith(crew, claim, options);
   }
   throwIfAborted(signal);
   onProgress?.({ phase: 'verifying', done: total, total });
@@ -153,9 +153,7 @@ export async function verifyWith(
 
 function verifyProofWith(
   crew: Crew,
-  aggregate: Uint8Array,
-  header: Parameters<typeof verifyProofIn>[1],
-  statements: readonly Statement[],
+  { bytes, header, statements }: Claim,
   { signal, onProgress }: WorkOptions,
 ): Promise<boolean> {
   const total = statements.length;
@@ -188,5 +186,5 @@ function verifyProofWith(
     return results;
   };
   const parts = PARTS_PER_THREAD * crew.threads;
-  return verifyProofIn(aggregate, header, statements, parts, spread);
+  return verifyProofIn(bytes, header, statements, parts, spread);
 }

@@ -8,8 +8,8 @@ import {
   MAX_PROOF_ITEMS,
 } from '../aggregate/index.ts';
 import { isCodedError } from '../errors.ts';
-import { formatResultFile, makeResultFile } from '../middleware/resultFile.ts';
-import { parseTaskFile, type TaskItem } from '../middleware/taskFile.ts';
+import { formatResultFile, makeResultFile } from '../wire/resultFile.ts';
+import { parseTaskFile, type TaskItem } from '../wire/taskFile.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, describeInvalid, type Invocation } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';

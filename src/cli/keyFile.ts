@@ -4,7 +4,7 @@
  */
 import { CodedError } from '../errors.ts';
 import { type Falcon, falcon512, falcon1024 } from '../falcon/index.ts';
-import { decodeWireHex, encodeWireHex } from '../middleware/wireHex.ts';
+import { decodeWireHex, encodeWireHex } from '../wire/hex.ts';
 
 export type FieldName = 'public_key' | 'secret_key' | 'signature' | 'seed';
 

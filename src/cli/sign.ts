@@ -1,7 +1,7 @@
 /** `falconry sign`: triples of digest, key and signature for messages in files. */
 import { CodedError } from '../errors.ts';
 import type { SignatureFormat } from '../falcon/index.ts';
-import { formatTaskFile, type TaskItem } from '../middleware/taskFile.ts';
+import { formatTaskFile, type TaskItem } from '../wire/taskFile.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, type Invocation } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';

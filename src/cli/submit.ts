@@ -1,7 +1,7 @@
 /** `falconry submit`: a task file through the service, to a checked result; goes on where it was. */
 import { basename } from 'node:path';
 import { type ClientError, isClientError, outcomeOf, type TaskRecord } from '../client/index.ts';
-import { parseTaskFile, type TaskItem } from '../middleware/taskFile.ts';
+import { parseTaskFile, type TaskItem } from '../wire/taskFile.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, ServiceFailure, UsageError } from './command.ts';
 import { defineCommand, type Invocation } from './define.ts';

@@ -1,6 +1,6 @@
 /** `falconry tasks`: one's own tasks at a service: list, show, wait, fetch, cancel, delete. */
 import type { TaskListItem, TaskRecord } from '../client/index.ts';
-import { parseStatementFile } from '../middleware/taskFile.ts';
+import { parseStatementFile } from '../wire/taskFile.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, type Invocation } from './define.ts';

@@ -1,7 +1,7 @@
 /** `falconry verify`: one signature, or every one of a task file. */
 import { findInvalid } from '../aggregate/index.ts';
 import type { InvalidItem } from '../errors.ts';
-import { parseTaskFile, type TaskItem } from '../middleware/taskFile.ts';
+import { parseTaskFile, type TaskItem } from '../wire/taskFile.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, describeInvalid, type Invocation } from './define.ts';

@@ -5,8 +5,8 @@ import {
   type VerifyAggregateOptions,
   verifyAggregateAsync,
 } from '../aggregate/index.ts';
-import { parseResultFile, verifyResultFileWith } from '../middleware/resultFile.ts';
-import { formatTaskFile, parseStatementFile, type Statement } from '../middleware/taskFile.ts';
+import { parseResultFile, verifyResultFileWith } from '../wire/resultFile.ts';
+import { formatTaskFile, parseStatementFile, type Statement } from '../wire/taskFile.ts';
 import { FILE_LIMITS, readThreads } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, type Invocation } from './define.ts';

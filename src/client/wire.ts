@@ -1,5 +1,6 @@
 /** Between what callers have (bytes, ids of any type) and what the wire has (hex, digits). */
-import { abytes, fromHex, isBytes, toHex } from '../bytes.ts';
+import { copyBytes, isBytes } from '../arguments.ts';
+import { fromHex, toHex } from '../bytes.ts';
 import { ClientError } from './clientError.ts';
 import type { Batch, Item, StatementInput, TaskId, TaskIdInput, Triple } from './types.ts';
 
@@ -40,9 +41,9 @@ export function readId(value: unknown): TaskId | null {
 export function toTriple(item: Triple | Item): Triple {
   if ('publicKey' in item) {
     return {
-      digest: encodeHex(abytes('message', item.message)),
-      public_key: encodeHex(abytes('publicKey', item.publicKey)),
-      signature: encodeHex(abytes('signature', item.signature)),
+      digest: encodeHex(copyBytes('message', item.message)),
+      public_key: encodeHex(copyBytes('publicKey', item.publicKey)),
+      signature: encodeHex(copyBytes('signature', item.signature)),
     };
   }
   const { digest, public_key, signature } = item;
@@ -53,8 +54,8 @@ export function toTriple(item: Triple | Item): Triple {
 export function toWireStatement(statement: StatementInput): Pick<Triple, 'digest' | 'public_key'> {
   if ('publicKey' in statement) {
     return {
-      digest: encodeHex(abytes('message', statement.message)),
-      public_key: encodeHex(abytes('publicKey', statement.publicKey)),
+      digest: encodeHex(copyBytes('message', statement.message)),
+      public_key: encodeHex(copyBytes('publicKey', statement.publicKey)),
     };
   }
   const { digest, public_key } = statement;

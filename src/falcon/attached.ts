@@ -3,39 +3,54 @@
  *
  *   | length of the last part, 2 bytes, big-endian | salt 40 | message | 0x20 + logn | compressed s2 |
  */
+import type { InputBytes } from '../arguments.ts';
 import { CodedError } from '../errors.ts';
+import { lengthOf, set, subarray } from '../intrinsics.ts';
 import type { FalconParams } from './params.ts';
 
 const SALT = 40;
 const PREFIX = 2 + SALT;
 
 /** Rearranges a compressed detached signature and its message. */
-export function seal(params: FalconParams, message: Uint8Array, signature: Uint8Array): Uint8Array {
-  const last = signature.length - SALT; // header byte and compressed s2
-  const sealed = new Uint8Array(PREFIX + message.length + last);
+export function seal(
+  params: FalconParams,
+  message: Uint8Array,
+  signature: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  const end = PREFIX + lengthOf(message);
+  const last = lengthOf(signature) - SALT; // header byte and compressed s2
+  const sealed = new Uint8Array(end + last);
   sealed[0] = last >> 8;
   sealed[1] = last & 0xff;
-  sealed.set(signature.subarray(1, 1 + SALT), 2);
-  sealed.set(message, PREFIX);
-  sealed[PREFIX + message.length] = 0x20 + params.logn;
-  sealed.set(signature.subarray(1 + SALT), PREFIX + message.length + 1);
+  set(sealed, subarray(signature, 1, 1 + SALT), 2);
+  set(sealed, message, PREFIX);
+  sealed[end] = 0x20 + params.logn;
+  set(sealed, subarray(signature, 1 + SALT, SALT + last), end + 1);
   return sealed;
 }
 
-/** The detached signature and the message again; undefined if the frame is not right. */
+/**
+ * The detached signature and the message again, each in fresh memory; undefined if the frame is not
+ * right.
+ *
+ * @param sealed read once
+ */
 export function unseal(
   params: FalconParams,
-  sealed: Uint8Array,
-): { signature: Uint8Array; message: Uint8Array } | undefined {
+  sealed: InputBytes,
+): { signature: Uint8Array<ArrayBuffer>; message: Uint8Array<ArrayBuffer> } | undefined {
   if (sealed.length < PREFIX + 1) return undefined;
-  const last = (sealed[0]! << 8) | sealed[1]!;
+  const bytes = sealed.view();
+  const last = (bytes[0]! << 8) | bytes[1]!;
   const end = sealed.length - last;
-  if (last < 1 || end < PREFIX || sealed[end] !== 0x20 + params.logn) return undefined;
+  if (last < 1 || end < PREFIX || bytes[end] !== 0x20 + params.logn) return undefined;
   const signature = new Uint8Array(SALT + last);
   signature[0] = 0x30 + params.logn;
-  signature.set(sealed.subarray(2, PREFIX), 1);
-  signature.set(sealed.subarray(end + 1), 1 + SALT);
-  return { signature, message: sealed.slice(PREFIX, end) };
+  set(signature, subarray(bytes, 2, PREFIX), 1);
+  set(signature, subarray(bytes, end + 1, sealed.length), 1 + SALT);
+  const message = new Uint8Array(end - PREFIX);
+  set(message, subarray(bytes, PREFIX, end));
+  return { signature, message };
 }
 
 export const invalidSeal = (): CodedError =>

@@ -1,10 +1,17 @@
-/** `verifyBatch`: fills the module's batch region with items, as many as fit, and collects what is not valid. */
-import { isBytes } from '../bytes.ts';
-import { PreparedKey } from './keys.ts';
+/**
+ * `verifyBatch`: fills the module's batch region with items, as many as fit, and collects what is
+ * not valid.
+ */
+import { InputBytes, isIntact, notBytes, readList, typeName } from '../arguments.ts';
+import { set, subarray } from '../intrinsics.ts';
+import { insidePrepared, type PreparedKey } from './keys.ts';
 import { type FalconParams, REASONS } from './params.ts';
-import type { BatchItem, InvalidBatchItem, InvalidReason, PreparedPublicKey } from './types.ts';
+import type { InvalidBatchItem, InvalidReason } from './types.ts';
 import { verifyOne } from './verify.ts';
 import type { Machine } from './wasm.ts';
+
+/** Most items of one call. */
+export const MAX_BATCH_ITEMS = 2 ** 22;
 
 /** Longer messages are hashed alone, piece by piece. */
 const INLINE_MESSAGE = 4096;
@@ -15,8 +22,8 @@ const SIG_SLACK = 16;
 const RECORD_FIELDS = 6;
 
 /**
- * Two messages at once are hashed faster than one after the other by V8 and SpiderMonkey, but not by JavaScriptCore: its
- * code for the two-way permutation spills more than it wins (5 % slower in all).
+ * Two messages at once are hashed faster than one after the other by V8 and SpiderMonkey, but not by
+ * JavaScriptCore: its code for the two-way permutation spills more than it wins (5 % slower in all).
  */
 const TWO_WAY = isJavaScriptCore() ? 0 : 1;
 
@@ -25,44 +32,48 @@ function isJavaScriptCore(): boolean {
   return host.Bun !== undefined || host.navigator?.vendor === 'Apple Computer, Inc.';
 }
 
+/** An item that was read: its arrays are still the caller's, but known to be arrays of bytes. */
+export interface ReadItem {
+  readonly signature: Uint8Array;
+  readonly message: Uint8Array;
+  readonly publicKey: Uint8Array | PreparedKey;
+}
+
 /**
- * @throws TypeError naming the first item that is not { signature, message, publicKey } of bytes, or whose key was prepared
- *   for another parameter set
+ * The items of a batch: every field of every item is read here, once, and never again.
+ *
+ * @throws TypeError naming the first item that is not { signature, message, publicKey } of bytes, or
+ *   whose key was prepared for another parameter set; RangeError for more items than allowed
  */
-export function checkItems(items: readonly BatchItem[], params?: FalconParams): void {
-  if (!Array.isArray(items)) throw new TypeError('"items" expected an array');
-  for (let index = 0; index < items.length; index++) {
-    const item: unknown = items[index];
+export function readItems(items: unknown, params: FalconParams): ReadItem[] {
+  return readList('items', items, MAX_BATCH_ITEMS, (item, index) => {
     if (typeof item !== 'object' || item === null) {
-      throw new TypeError(`"items[${index}]" expected an object`);
+      throw new TypeError(`"items[${index}]" expected an object, got ${typeName(item)}`);
     }
-    const { signature, message, publicKey } = item as BatchItem;
-    if (!isBytes(signature)) throw notBytes(index, 'signature');
-    if (!isBytes(message)) throw notBytes(index, 'message');
-    if (!isBytes(publicKey)) {
-      if (PreparedKey.bytesOf(publicKey) === undefined) throw notBytes(index, 'publicKey');
-      if (params !== undefined && publicKey.parameterSet !== params.name) {
-        throw new TypeError(`"items[${index}].publicKey" is of ${publicKey.parameterSet}`);
-      }
+    const { signature, message, publicKey } = item as Record<keyof ReadItem, unknown>;
+    // Names are put together for errors only: that takes longer than the reading.
+    if (!isIntact(signature)) throw notBytes(`items[${index}].signature`, signature);
+    if (!isIntact(message)) throw notBytes(`items[${index}].message`, message);
+    if (isIntact(publicKey)) return { signature, message, publicKey };
+    const inside = insidePrepared(publicKey);
+    if (inside === undefined) throw notBytes(`items[${index}].publicKey`, publicKey);
+    if (inside.params !== params) {
+      throw new TypeError(`"items[${index}].publicKey" is of ${inside.params.name}`);
     }
-  }
-}
-
-function notBytes(index: number, name: string): TypeError {
-  return new TypeError(`"items[${index}].${name}" expected Uint8Array`);
+    return { signature, message, publicKey: publicKey as PreparedKey };
+  });
 }
 
 /**
- * One batch on one machine. Items are taken key by key, so that each key is prepared, or copied in, once.
+ * One batch on one machine. Items are taken key by key, so that each key is prepared, or copied in,
+ * once.
  */
 export class Batch {
   readonly #machine: Machine;
   readonly #params: FalconParams;
-  readonly #items: readonly BatchItem[];
+  readonly #items: readonly ReadItem[];
   readonly #records: Int32Array;
-  readonly #data: number;
   readonly #dataSize: number;
-  readonly #preparedAt: number;
   readonly #maxItems: number;
   readonly #maxKeys: number;
   readonly #pending: Int32Array;
@@ -71,16 +82,14 @@ export class Batch {
   #keys = 0;
   readonly #invalid: InvalidBatchItem[] = [];
 
-  constructor(machine: Machine, params: FalconParams, items: readonly BatchItem[]) {
+  constructor(machine: Machine, params: FalconParams, items: readonly ReadItem[]) {
     const { exports, memory } = machine;
     this.#machine = machine;
     this.#params = params;
     this.#items = items;
+    this.#dataSize = exports.BATCH_DATA_SIZE.value;
     this.#maxItems = exports.BATCH_ITEMS.value;
     this.#maxKeys = exports.BATCH_KEYS.value;
-    this.#data = exports.BATCH_DATA.value;
-    this.#dataSize = exports.BATCH_DATA_SIZE.value;
-    this.#preparedAt = exports.BATCH_PREPARED.value;
     this.#records = new Int32Array(
       memory.buffer,
       exports.BATCH_RECORDS.value,
@@ -101,9 +110,12 @@ export class Batch {
     return this.#invalid.sort((a, b) => a.index - b.index);
   }
 
-  /** Items with the same key object together. Equal keys in different objects are not searched for: that costs as much. */
-  #byKey(): Map<Uint8Array | PreparedPublicKey, number[]> {
-    const groups = new Map<Uint8Array | PreparedPublicKey, number[]>();
+  /**
+   * Items with the same key object together. Equal keys in different objects are not searched for:
+   * that costs as much.
+   */
+  #byKey(): Map<ReadItem['publicKey'], number[]> {
+    const groups = new Map<ReadItem['publicKey'], number[]>();
     for (let index = 0; index < this.#items.length; index++) {
       const { publicKey } = this.#items[index]!;
       const group = groups.get(publicKey);
@@ -114,20 +126,20 @@ export class Batch {
   }
 
   /** Puts a key into the next free place, which is then `#keys - 1`. */
-  #placeKey(publicKey: Uint8Array | PreparedPublicKey): InvalidReason | undefined {
+  #placeKey(publicKey: ReadItem['publicKey']): InvalidReason | undefined {
     if (this.#keys === this.#maxKeys) {
       this.#flush();
       this.#keys = 0;
     }
     const { logn, lengths } = this.#params;
-    const { memory, exports, PK } = this.#machine;
-    const prepared = PreparedKey.bytesOf(publicKey);
-    if (prepared !== undefined) {
-      memory.set(prepared, this.#preparedAt + (this.#keys << (logn + 2)));
+    const { exports, publicKey: region, batchKeys } = this.#machine;
+    const inside = insidePrepared(publicKey);
+    if (inside !== undefined) {
+      set(batchKeys, inside.prepared, this.#keys << (logn + 2));
     } else {
-      const encoded = publicKey as Uint8Array;
+      const encoded = new InputBytes('publicKey', publicKey as Uint8Array);
       if (encoded.length !== lengths.publicKey) return 'publicKeyLength';
-      memory.set(encoded, PK);
+      encoded.copyTo(region);
       const status = exports.prepareBatchKey(logn, this.#keys);
       if (status !== 0) return REASONS[status];
     }
@@ -136,14 +148,16 @@ export class Batch {
   }
 
   #add(index: number, key: number): void {
-    const { signature, message } = this.#items[index]!;
-    const { memory } = this.#machine;
+    const item = this.#items[index]!;
+    const signature = new InputBytes('signature', item.signature);
+    const message = new InputBytes('message', item.message);
+    const { batchData } = this.#machine;
     if (signature.length > this.#params.lengths.signatureConstantTime) {
       this.#invalid.push({ index, reason: 'signatureLength' });
       return;
     }
     if (message.length > INLINE_MESSAGE || signature.length <= SALT) {
-      this.#verifyAlone(index);
+      this.#verifyAlone(index, key, signature, message);
       return;
     }
     const inputLength = SALT + message.length;
@@ -151,8 +165,8 @@ export class Batch {
     const size = sigOffset + aligned(signature.length + SIG_SLACK);
     if (this.#count === this.#maxItems || this.#used + size > this.#dataSize) this.#flush();
     const at = this.#used;
-    memory.set(message, this.#data + at + SALT);
-    memory.set(signature, this.#data + at + sigOffset);
+    message.copyTo(batchData, at + SALT);
+    signature.copyTo(batchData, at + sigOffset);
     const record = this.#count * RECORD_FIELDS;
     this.#records[record] = at;
     this.#records[record + 1] = inputLength;
@@ -163,9 +177,12 @@ export class Batch {
     this.#used = at + size;
   }
 
-  #verifyAlone(index: number): void {
-    const { signature, message, publicKey } = this.#items[index]!;
-    const reason = verifyOne(this.#machine, this.#params, signature, message, publicKey);
+  /** With the key as it was prepared, so that it is read once for all items. */
+  #verifyAlone(index: number, key: number, signature: InputBytes, message: InputBytes): void {
+    const params = this.#params;
+    const at = key << (params.logn + 2);
+    const prepared = subarray(this.#machine.batchKeys, at, at + (4 << params.logn));
+    const reason = verifyOne(this.#machine, params, signature, message, { prepared });
     if (reason !== undefined) this.#invalid.push({ index, reason });
   }
 

@@ -1,25 +1,19 @@
 /**
- * Falcon-512 and Falcon-1024: key generation, signing, verification. One object for each, same shape, same argument order
- * as @noble/post-quantum.
+ * Falcon-512 and Falcon-1024: key generation, signing, verification. One object for each, same
+ * shape, same argument order as @noble/post-quantum.
  */
-import { abytes } from '../bytes.ts';
+import { copyBytes, InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { invalidSeal, seal, unseal } from './attached.ts';
-import { Batch, checkItems } from './batch.ts';
+import { Batch, readItems } from './batch.ts';
+import type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
 import { PreparedKey } from './keys.ts';
-import { FALCON_512, FALCON_1024, type FalconLengths, type FalconParams } from './params.ts';
-import { expand, keygen, publicKeyOf, sign } from './sign.ts';
-import type {
-  BatchItem,
-  ExpandedSecretKey,
-  InvalidBatchItem,
-  KeyPair,
-  ParameterSet,
-  PreparedPublicKey,
-  SignOptions,
-} from './types.ts';
-import { isCompressed, prepareKey, verifyOne } from './verify.ts';
+import { type FalconParams, paramsOf } from './params.ts';
+import { expand, keygen, publicKeyOf, readSigningOptions, sign } from './sign.ts';
+import type { ParameterSet } from './types.ts';
+import { isCompressed, prepareKey, readPublicKey, verifyOne } from './verify.ts';
 import { bestModule, checkModule, compileAsync, type ModuleName, run, useModule } from './wasm.ts';
 
+export type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
 export type { FalconLengths } from './params.ts';
 export type * from './types.ts';
 export {
@@ -30,219 +24,84 @@ export {
 } from './verifyPool.ts';
 export type { ModuleName } from './wasm.ts';
 
-/** One parameter set. All functions are synchronous and need no `this`. */
-export interface Falcon {
-  readonly name: ParameterSet;
-  readonly lengths: FalconLengths;
-  /** Which of the two modules it runs on. */
-  readonly module: ModuleName;
-
-  /**
-   * Makes a key pair.
-   *
-   * @param seed 48 secret bytes; the same seed gives the same keys on every machine. Default: fresh randomness
-   * @throws TypeError or RangeError if the seed is not 48 bytes
-   * @example
-   * ```ts
-   * const { publicKey, secretKey } = falcon512.keygen();
-   * ```
-   */
-  keygen(seed?: Uint8Array): KeyPair;
-
-  /**
-   * The public key that belongs to a secret key.
-   *
-   * @throws TypeError or RangeError if it is not a secret key of this parameter set
-   */
-  getPublicKey(secretKey: Uint8Array): Uint8Array;
-
-  /**
-   * Signs with fresh randomness: two signatures of one message differ.
-   *
-   * @returns the detached signature
-   * @throws TypeError or RangeError for wrong types, lengths, keys, unknown options
-   * @throws CodedError `INTERNAL` if the check of the new signature failed (a fault of the machine)
-   * @example
-   * ```ts
-   * const signature = falcon512.sign(message, secretKey);
-   * const fixedLength = falcon512.sign(message, secretKey, { format: 'padded' });
-   * ```
-   */
-  sign(
-    message: Uint8Array,
-    secretKey: Uint8Array | ExpandedSecretKey,
-    options?: SignOptions,
-  ): Uint8Array;
-
-  /**
-   * Judges a detached signature of any form. Whatever the bytes of signature and key are, the answer is true or false.
-   *
-   * @throws TypeError if an argument is not bytes (or a key prepared for this parameter set)
-   * @example
-   * ```ts
-   * falcon512.verify(signature, message, publicKey); // true
-   * ```
-   */
-  verify(
-    signature: Uint8Array,
-    message: Uint8Array,
-    publicKey: Uint8Array | PreparedPublicKey,
-  ): boolean;
-
-  readonly attached: FalconAttached;
-
-  /**
-   * Does the work of signing that depends on the key alone. The object holds secrets: destroy it when done.
-   *
-   * @throws TypeError or RangeError if it is not a secret key of this parameter set
-   * @example
-   * ```ts
-   * using key = falcon512.expandSecretKey(secretKey);
-   * const signatures = messages.map((message) => falcon512.sign(message, key));
-   * ```
-   */
-  expandSecretKey(secretKey: Uint8Array): ExpandedSecretKey;
-
-  /**
-   * Does the work of verification that depends on the key alone.
-   *
-   * @throws TypeError or RangeError if it is not a public key of this parameter set
-   * @example
-   * ```ts
-   * const key = falcon512.preparePublicKey(publicKey);
-   * falcon512.verify(signature, message, key); // true
-   * ```
-   */
-  preparePublicKey(publicKey: Uint8Array): PreparedPublicKey;
-
-  /**
-   * Judges many signatures. Items that share a key share its preparation when they hold the same object.
-   *
-   * @returns the invalid items with their reasons, by ascending index; `[]` says that all are valid
-   * @throws TypeError if the items are not { signature, message, publicKey } of bytes
-   * @example
-   * ```ts
-   * falcon512.verifyBatch([{ signature, message, publicKey }]); // []
-   * ```
-   */
-  verifyBatch(items: readonly BatchItem[]): InvalidBatchItem[];
-}
-
-/** Signature and message in one, in NIST's frame. */
-export interface FalconAttached {
-  /**
-   * @returns the message with its signature
-   * @throws as `sign`
-   * @example
-   * ```ts
-   * const sealed = falcon512.attached.seal(message, secretKey);
-   * falcon512.attached.open(sealed, publicKey); // the message
-   * ```
-   */
-  seal(
-    message: Uint8Array,
-    secretKey: Uint8Array | ExpandedSecretKey,
-    options?: Omit<SignOptions, 'format'>,
-  ): Uint8Array;
-
-  /**
-   * @returns a copy of the message
-   * @throws CodedError `INVALID_SIGNATURES` if it is not signed under this key; TypeError as `verify`
-   */
-  open(sealed: Uint8Array, publicKey: Uint8Array | PreparedPublicKey): Uint8Array;
-}
-
-export interface FalconOptions {
-  /** Which module to run on. Default: `relaxed` where the engine has relaxed SIMD, else `plain`. Results are the same. */
-  readonly module?: ModuleName;
-}
-
-const PARAMETER_SETS = /* @__PURE__ */ new Map(
-  [FALCON_512, FALCON_1024].map((params) => [params.name, params]),
-);
-
 /**
- * The object of a parameter set, for those who want to choose the module. Everybody else imports `falcon512` or
- * `falcon1024`.
+ * The object of a parameter set, for those who want to choose the module. Everybody else imports
+ * `falcon512` or `falcon1024`.
  *
- * @throws RangeError for an unknown parameter set or module, or a module that this engine cannot run; TypeError for
- *   unknown options
+ * @throws RangeError for an unknown parameter set or module, or a module that this engine cannot
+ *   run; TypeError for unknown options
  */
-export function createFalcon(parameterSet: ParameterSet, options: FalconOptions = {}): Falcon {
-  const params = PARAMETER_SETS.get(parameterSet);
-  if (params === undefined) {
-    throw new RangeError('"parameterSet" expected "falcon512" or "falcon1024"');
-  }
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError('"options" expected an object');
-  }
-  for (const name of Object.keys(options)) {
-    if (name !== 'module') throw new TypeError(`unknown option "${name}"`);
-  }
-  const module = options.module === undefined ? bestModule() : checkModule(options.module);
-
-  const attached = Object.freeze<FalconAttached>({
-    seal(message, secretKey, sealOptions = {}) {
-      if (Object.hasOwn(sealOptions, 'format')) throw new TypeError('unknown option "format"');
-      return seal(params, message, sign(module, params, message, secretKey, sealOptions));
-    },
-    open(sealed, publicKey) {
-      abytes('sealed', sealed);
-      checkPublicKey(params, publicKey);
-      const parts = unseal(params, sealed);
-      if (parts === undefined) throw invalidSeal();
-      const { signature, message } = parts;
-      return run(module, false, (machine) => {
-        const reason = verifyOne(machine, params, signature, message, publicKey);
-        // Zero padding is part of a detached form, not of this one.
-        if (reason !== undefined || !isCompressed(machine, params, signature)) throw invalidSeal();
-        return message;
-      });
-    },
-  });
+export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions): Falcon {
+  const params = paramsOf(parameterSet);
+  const { module: asked } = readOptions(options, ['module']);
+  const module = asked === undefined ? bestModule() : checkModule(asked);
 
   return Object.freeze({
     name: params.name,
     lengths: params.lengths,
     module,
-    attached,
+    attached: createAttached(module, params),
     keygen: (seed) => keygen(module, params, seed),
     getPublicKey: (secretKey) => publicKeyOf(module, params, secretKey),
-    sign: (message, secretKey, signOptions = {}) =>
-      sign(module, params, message, secretKey, signOptions),
-    verify(signature, message, publicKey) {
-      abytes('signature', signature);
-      abytes('message', message);
-      checkPublicKey(params, publicKey);
+    sign(message, secretKey, signOptions) {
+      const input = readBytes('message', message);
+      const read = readSigningOptions(signOptions, ['format', 'testSeed']);
+      return sign(module, params, input, secretKey, read);
+    },
+    verify(signature, message, publicKey, noOptions) {
+      const input = readBytes('signature', signature);
+      const signed = readBytes('message', message);
+      const key = readPublicKey('publicKey', params, publicKey);
+      readOptions(noOptions, []);
       return run(
         module,
         false,
-        (machine) => verifyOne(machine, params, signature, message, publicKey) === undefined,
+        (machine) => verifyOne(machine, params, input, signed, key) === undefined,
       );
     },
     expandSecretKey: (secretKey) => expand(module, params, secretKey),
     preparePublicKey(publicKey) {
-      abytes('publicKey', publicKey, params.lengths.publicKey);
-      const prepared = run(module, false, (machine) => prepareKey(machine, params, publicKey));
-      if (typeof prepared === 'string') {
-        throw new RangeError(`"publicKey" is not a public key of ${params.name}: ${prepared}`);
-      }
-      return new PreparedKey(params.name, publicKey.slice(), prepared);
+      const key = copyBytes('publicKey', publicKey, params.lengths.publicKey);
+      const prepared = run(module, false, (machine) => prepareKey(machine, params, key));
+      if (typeof prepared !== 'string') return new PreparedKey(prepared);
+      throw new RangeError(`"publicKey" is not a public key of ${params.name}: ${prepared}`);
     },
     verifyBatch(items) {
-      checkItems(items, params);
-      return run(module, false, (machine) => new Batch(machine, params, items).run());
+      const input = readItems(items, params);
+      return run(module, false, (machine) => new Batch(machine, params, input).run());
     },
   } satisfies Falcon);
 }
 
-/** @throws TypeError if it is neither bytes nor a key prepared for this parameter set */
-function checkPublicKey(params: FalconParams, publicKey: Uint8Array | PreparedPublicKey): void {
-  if (PreparedKey.bytesOf(publicKey) === undefined) {
-    abytes('publicKey', publicKey);
-  } else if ((publicKey as PreparedPublicKey).parameterSet !== params.name) {
-    throw new TypeError(`"publicKey" is of ${(publicKey as PreparedPublicKey).parameterSet}`);
-  }
+function createAttached(module: ModuleName, params: FalconParams): FalconAttached {
+  return Object.freeze({
+    seal(message, secretKey, sealOptions) {
+      // A copy: what is sealed is what was signed.
+      const copy = copyBytes('message', message);
+      const options = readSigningOptions(sealOptions, ['testSeed']);
+      const input = new InputBytes('message', copy);
+      return seal(params, copy, sign(module, params, input, secretKey, options));
+    },
+    open(sealed, publicKey, noOptions) {
+      const input = readBytes('sealed', sealed);
+      const key = readPublicKey('publicKey', params, publicKey);
+      readOptions(noOptions, []);
+      const parts = unseal(params, input);
+      if (parts === undefined) throw invalidSeal();
+      const signature = new InputBytes('signature', parts.signature);
+      const message = new InputBytes('message', parts.message);
+      const isValid = run(
+        module,
+        false,
+        (machine) =>
+          verifyOne(machine, params, signature, message, key) === undefined &&
+          // Zero padding is part of a detached form, not of this one.
+          isCompressed(machine, params, signature),
+      );
+      if (!isValid) throw invalidSeal();
+      return parts.message;
+    },
+  } satisfies FalconAttached);
 }
 
 /** Falcon-512, NIST security level 1. */
@@ -251,19 +110,25 @@ export const falcon512: Falcon = /* @__PURE__ */ createFalcon('falcon512');
 export const falcon1024: Falcon = /* @__PURE__ */ createFalcon('falcon1024');
 
 /**
- * Compiles the module without blocking. Never needed, since the first call compiles by itself; worth calling early on a page
- * whose main thread must not stall, or in a host that refuses to compile synchronously.
+ * Compiles the module without blocking. Never needed, since the first call compiles by itself; worth
+ * calling early on a page whose main thread must not stall, or in a host that refuses to compile
+ * synchronously.
+ *
+ * @throws CodedError `NO_WEBASSEMBLY`, `OUT_OF_MEMORY` where the host cannot (as the promise's
+ *   rejection)
  */
 export async function ready(): Promise<void> {
   await compileAsync(bestModule());
 }
 
 /**
- * Hands over the module that the host has compiled, for hosts that compile ahead and not at run time (Cloudflare's workerd).
- * Call it before anything else; `falcon512` and `falcon1024` then run on it.
+ * Hands over the module that the host has compiled, for hosts that compile ahead and not at run time
+ * (Cloudflare's workerd). Call it before anything else; `falcon512` and `falcon1024` then run on it.
  *
- * @param module `falconry/falcon.wasm`, or `falconry/falcon.relaxed.wasm` where the engine has relaxed SIMD
- * @throws TypeError if it is not a compiled module, RangeError if it is another one
+ * @param module `falconry/falcon.wasm`, or `falconry/falcon.relaxed.wasm` where the engine has
+ *   relaxed SIMD
+ * @throws TypeError if it is not a compiled module, RangeError if it is another one; CodedError
+ *   `NO_WEBASSEMBLY`
  * @example
  * ```ts
  * import wasm from 'falconry/falcon.wasm';

@@ -1,68 +1,100 @@
-/** Keys that were worked on in advance. Their inner bytes are reachable from this room only. */
+/**
+ * Keys that were worked on in advance. What is inside of them can be reached from this room only:
+ * not by a property, not by a constructor, not by a change to a prototype.
+ */
+import { wipe } from '../bytes.ts';
+import { slice } from '../intrinsics.ts';
+import type { FalconParams } from './params.ts';
 import type { ExpandedSecretKey, ParameterSet, PreparedPublicKey } from './types.ts';
 
-/** The transform of h with its companions, as the module's PREPARED region holds it. */
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** What a prepared key holds. */
+export interface Prepared {
+  readonly params: FalconParams;
+  readonly publicKey: Bytes;
+  /** The transform of h with its companions, as the module's PREPARED region holds it. */
+  readonly prepared: Bytes;
+}
+
+/** What is inside a prepared key, not a copy; undefined if the value is no prepared key. */
+export let insidePrepared: (value: unknown) => Prepared | undefined;
+
 export class PreparedKey implements PreparedPublicKey {
   readonly parameterSet: ParameterSet;
-  readonly #publicKey: Uint8Array;
-  readonly #prepared: Uint8Array;
+  readonly #inside: Prepared;
 
-  constructor(parameterSet: ParameterSet, publicKey: Uint8Array, prepared: Uint8Array) {
-    this.parameterSet = parameterSet;
-    this.#publicKey = publicKey;
-    this.#prepared = prepared;
+  /** Keeps the arrays: nobody else may have them. */
+  constructor(inside: Prepared) {
+    this.parameterSet = inside.params.name;
+    this.#inside = inside;
     Object.freeze(this);
   }
 
-  get publicKey(): Uint8Array {
-    return this.#publicKey.slice();
-  }
-
-  /** The inner bytes, not a copy; undefined if the value is not a prepared key at all. */
-  static bytesOf(value: unknown): Uint8Array | undefined {
-    return typeof value === 'object' && value !== null && #prepared in value
-      ? value.#prepared
-      : undefined;
-  }
-}
-
-/** The FFT basis and the LDL tree, as the module's EXPANDED region holds them. */
-export class ExpandedKey implements ExpandedSecretKey {
-  readonly parameterSet: ParameterSet;
-  #expanded: Uint8Array | undefined;
-  declare [Symbol.dispose]: () => void;
-
-  constructor(parameterSet: ParameterSet, expanded: Uint8Array) {
-    this.parameterSet = parameterSet;
-    this.#expanded = expanded;
-  }
-
-  get destroyed(): boolean {
-    return this.#expanded === undefined;
-  }
-
-  destroy(): void {
-    this.#expanded?.fill(0);
-    this.#expanded = undefined;
-  }
-
-  /**
-   * The inner bytes, not a copy; undefined if the value is not an expanded key at all.
-   *
-   * @throws TypeError if the key was destroyed
-   */
-  static bytesOf(value: unknown): Uint8Array | undefined {
-    if (typeof value !== 'object' || value === null || !(#expanded in value)) return undefined;
-    if (value.#expanded === undefined) throw new TypeError('the expanded key was destroyed');
-    return value.#expanded;
+  get publicKey(): Bytes {
+    const { params, publicKey } = this.#inside;
+    return slice(publicKey, 0, params.lengths.publicKey);
   }
 
   static {
+    insidePrepared = (value) =>
+      typeof value === 'object' && value !== null && #inside in value ? value.#inside : undefined;
+    close(PreparedKey.prototype);
+  }
+}
+
+/** What an expanded key holds. */
+export interface Expanded {
+  readonly params: FalconParams;
+  /** The FFT basis and the LDL tree, as the module's EXPANDED region holds them. */
+  readonly expanded: Bytes;
+}
+
+/**
+ * What is inside an expanded key, not a copy; undefined if the value is no expanded key.
+ *
+ * @throws TypeError if the key was destroyed
+ */
+export let insideExpanded: (value: unknown) => Expanded | undefined;
+
+export class ExpandedKey implements ExpandedSecretKey {
+  readonly parameterSet: ParameterSet;
+  #inside: Expanded | undefined;
+  declare [Symbol.dispose]: () => void;
+
+  /** Keeps the array: nobody else may have it. */
+  constructor(inside: Expanded) {
+    this.parameterSet = inside.params.name;
+    this.#inside = inside;
+    Object.freeze(this);
+  }
+
+  get destroyed(): boolean {
+    return this.#inside === undefined;
+  }
+
+  destroy(): void {
+    if (this.#inside !== undefined) wipe(this.#inside.expanded);
+    this.#inside = undefined;
+  }
+
+  static {
+    insideExpanded = (value) => {
+      if (typeof value !== 'object' || value === null || !(#inside in value)) return undefined;
+      if (value.#inside === undefined) throw new TypeError('the expanded key was destroyed');
+      return value.#inside;
+    };
+    const { prototype } = ExpandedKey;
     // Engines without explicit resource management have no Symbol.dispose.
     if (typeof Symbol.dispose === 'symbol') {
-      Object.defineProperty(ExpandedKey.prototype, Symbol.dispose, {
-        value: ExpandedKey.prototype.destroy,
-      });
+      Object.defineProperty(prototype, Symbol.dispose, { value: prototype.destroy });
     }
+    close(prototype);
   }
+}
+
+/** Takes the way to the constructor away, and the way to other methods. */
+function close(prototype: object): void {
+  Reflect.deleteProperty(prototype, 'constructor');
+  Object.freeze(prototype);
 }

@@ -1,4 +1,7 @@
-/** The two parameter sets: plain data. Source of every number: Falcon, round 3, table 3.3 and section 3.11. */
+/**
+ * The two parameter sets: plain data. Source of every number: Falcon, round 3, table 3.3 and
+ * section 3.11.
+ */
 import type { InvalidReason, ParameterSet, SignatureFormat } from './types.ts';
 
 /** Byte lengths of one parameter set. */
@@ -57,6 +60,13 @@ export const FALCON_1024: FalconParams = Object.freeze({
   }),
   betaSq: 70265242,
 });
+
+/** @throws RangeError for an unknown parameter set */
+export function paramsOf(parameterSet: unknown): FalconParams {
+  if (parameterSet === 'falcon512') return FALCON_512;
+  if (parameterSet === 'falcon1024') return FALCON_1024;
+  throw new RangeError('"parameterSet" expected "falcon512" or "falcon1024"');
+}
 
 /** Position = the module's number of a format. */
 export const FORMATS: readonly SignatureFormat[] = Object.freeze([

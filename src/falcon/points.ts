@@ -1,11 +1,16 @@
 /**
- * Signatures and keys as coefficients: the side door for code that packs or proves things about them.
- * Whatever is decoded here is the one canonical encoding of its content; encoding it again gives the same bytes.
+ * Signatures and keys as coefficients: the side door for code that packs or proves things about
+ * them. Whatever is decoded here is the one canonical encoding of its content; encoding it again
+ * gives the same bytes.
  */
-import { abytes } from '../bytes.ts';
-import { FALCON_512, FALCON_1024, type FalconParams, FORMATS, Q, REASONS } from './params.ts';
+import { isInt16Array, readBytes } from '../arguments.ts';
+import { lengthOf, set, slice } from '../intrinsics.ts';
+import { FALCON_512, FALCON_1024, FORMATS, paramsOf, Q, REASONS } from './params.ts';
 import type { InvalidReason, ParameterSet, SignatureFormat } from './types.ts';
-import { bestModule, type Machine, run } from './wasm.ts';
+import { bestModule, type Machine, read, run } from './wasm.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type Coefficients = Int16Array<ArrayBuffer>;
 
 export interface DecodedSignature {
   readonly parameterSet: ParameterSet;
@@ -20,30 +25,27 @@ export interface DecodedSignature {
 /** What a signature is about: n coefficients each, centred. */
 export interface OpenedSignature {
   /** The point that salt and message hash to. */
-  readonly c: Int16Array;
+  readonly c: Coefficients;
   /** c - s2 h mod q: the half that is not sent. */
-  readonly s1: Int16Array;
+  readonly s1: Coefficients;
 }
-
-const paramsOf = (parameterSet: ParameterSet): FalconParams => {
-  if (parameterSet === 'falcon512') return FALCON_512;
-  if (parameterSet === 'falcon1024') return FALCON_1024;
-  throw new RangeError('"parameterSet" expected "falcon512" or "falcon1024"');
-};
 
 const onMachine = <T>(body: (machine: Machine) => T): T => run(bestModule(), false, body);
 
-const coefficients = (machine: Machine, at: number, n: number): Int16Array =>
-  new Int16Array(machine.memory.buffer, at, n);
+const coefficients = ({ memory }: Machine, at: number, n: number): Coefficients =>
+  new Int16Array(memory.buffer, at, n);
 
-const residues = (machine: Machine, at: number, n: number): Uint16Array =>
-  new Uint16Array(machine.memory.buffer, at, n);
+const residues = ({ memory }: Machine, at: number, n: number): Uint16Array<ArrayBuffer> =>
+  new Uint16Array(memory.buffer, at, n);
 
 /** Largest coefficient of s2. */
 const MAX_S2 = 2047;
 
-/** A hashed point as the module has it before it is reduced, less 2^15. @returns its coefficients, centred mod q */
-function centredPoint(raw: Int16Array): Int16Array {
+/**
+ * @param raw a hashed point as the module has it before it is reduced, less 2^15
+ * @returns its coefficients, centred mod q
+ */
+function centredPoint(raw: Int16Array): Coefficients {
   const c = new Int16Array(raw.length);
   for (let i = 0; i < c.length; i++) {
     const x = (raw[i]! + 2 ** 15) % Q;
@@ -65,23 +67,21 @@ function centredPoint(raw: Int16Array): Int16Array {
  * ```
  */
 export function decodeSignature(signature: Uint8Array): DecodedSignature | InvalidReason {
-  abytes('signature', signature);
+  const input = readBytes('signature', signature);
+  if (input.length === 0) return 'signatureLength';
   const logn = signature[0]! & 0x0f;
-  if (logn !== 9 && logn !== 10) {
-    return signature.length === 0 ? 'signatureLength' : 'signatureHeader';
-  }
-  const params = logn === 9 ? FALCON_512 : FALCON_1024;
-  const { lengths, name } = params;
-  if (signature.length > lengths.signatureConstantTime) return 'signatureLength';
+  if (logn !== 9 && logn !== 10) return 'signatureHeader';
+  const { lengths, name } = logn === 9 ? FALCON_512 : FALCON_1024;
+  if (input.length > lengths.signatureConstantTime) return 'signatureLength';
   return onMachine((machine) => {
-    const { exports, memory, SIG } = machine;
-    memory.set(signature, SIG);
-    const form = exports.decodeSignature(logn, signature.length);
+    const { exports, signature: region } = machine;
+    input.copyTo(region);
+    const form = exports.decodeSignature(logn, input.length);
     if (form < 0) return REASONS[form]!;
     return {
       parameterSet: name,
       form: FORMATS[form]!,
-      salt: signature.slice(1, 1 + lengths.salt),
+      salt: slice(region, 1, 1 + lengths.salt),
       s2: coefficients(machine, exports.S2.value, 1 << logn).slice(),
     };
   });
@@ -93,19 +93,20 @@ export function decodeSignature(signature: Uint8Array): DecodedSignature | Inval
  * @returns the bytes; undefined if the coefficients do not fit the form
  * @throws TypeError or RangeError if salt or s2 have not the types and lengths of the parameter set
  */
-export function encodeSignature(decoded: DecodedSignature): Uint8Array | undefined {
-  const { logn, lengths } = paramsOf(decoded.parameterSet);
-  abytes('salt', decoded.salt, lengths.salt);
-  checkCoefficients('s2', decoded.s2, logn);
-  const format = FORMATS.indexOf(decoded.form);
+export function encodeSignature(decoded: DecodedSignature): Bytes | undefined {
+  const { parameterSet, form, salt, s2 } = decoded;
+  const { logn, lengths } = paramsOf(parameterSet);
+  const inputSalt = readBytes('salt', salt, lengths.salt);
+  checkCoefficients('s2', s2, logn);
+  const format = FORMATS.indexOf(form);
   if (format < 0) throw new RangeError(`"form" expected one of ${FORMATS.join(', ')}`);
   return onMachine((machine) => {
-    const { exports, memory, SIG } = machine;
-    coefficients(machine, exports.S2.value, 1 << logn).set(decoded.s2);
+    const { exports, signature } = machine;
+    set(coefficients(machine, exports.S2.value, 1 << logn), s2);
     const length = exports.encodeSignature(logn, format);
     if (length < 0) return undefined;
-    memory.set(decoded.salt, SIG + 1);
-    return machine.read(SIG, length);
+    inputSalt.copyTo(signature, 1);
+    return read(signature, length);
   });
 }
 
@@ -118,13 +119,13 @@ export function encodeSignature(decoded: DecodedSignature): Uint8Array | undefin
 export function decodePublicKey(
   parameterSet: ParameterSet,
   publicKey: Uint8Array,
-): Uint16Array | InvalidReason {
+): Uint16Array<ArrayBuffer> | InvalidReason {
   const { logn, lengths } = paramsOf(parameterSet);
-  abytes('publicKey', publicKey);
-  if (publicKey.length !== lengths.publicKey) return 'publicKeyLength';
+  const input = readBytes('publicKey', publicKey);
+  if (input.length !== lengths.publicKey) return 'publicKeyLength';
   return onMachine((machine) => {
-    const { exports, memory, PK } = machine;
-    memory.set(publicKey, PK);
+    const { exports } = machine;
+    input.copyTo(machine.publicKey);
     const status = exports.decodePublicKey(logn);
     if (status < 0) return REASONS[status]!;
     return residues(machine, exports.PRODUCT.value, 1 << logn).slice();
@@ -141,48 +142,52 @@ export function hashToPoint(
   parameterSet: ParameterSet,
   salt: Uint8Array,
   message: Uint8Array,
-): Uint16Array {
+): Uint16Array<ArrayBuffer> {
   const { logn, lengths } = paramsOf(parameterSet);
-  abytes('salt', salt, lengths.salt);
-  abytes('message', message);
+  const inputSalt = readBytes('salt', salt, lengths.salt);
+  const input = readBytes('message', message);
   return onMachine((machine) => {
-    const { exports, memory, SIG } = machine;
-    memory.set(salt, SIG + 1);
-    exports.hashToPoint(logn, machine.takeMessage(message, SIG + 1));
+    const { exports, signature } = machine;
+    inputSalt.copyTo(signature, 1);
+    exports.hashToPoint(logn, machine.takeMessage(input, exports.SIG.value + 1));
     return residues(machine, exports.POINT.value, 1 << logn).slice();
   });
 }
 
 /**
- * SHAKE256 of public bytes, at the speed of the module. The parts are one input: where they are cut makes no difference.
+ * SHAKE256 of public bytes, at the speed of the module. The parts are one input: where they are cut
+ * makes no difference.
  *
  * @param length bytes of output, at most 64
  * @throws TypeError if a part is not bytes, RangeError for a length that is not 1 to 64
  */
-export function shake256(parts: Iterable<Uint8Array>, length: number): Uint8Array {
+export function shake256(parts: Iterable<Uint8Array>, length: number): Bytes {
   if (!(Number.isInteger(length) && length >= 1 && length <= 64)) {
     throw new RangeError(`"length" expected 1 to 64, got ${String(length)}`);
   }
-  return onMachine(({ exports, memory, IN, inSize }) => {
+  const inputs = Array.from(parts, (part) => readBytes('part', part));
+  return onMachine((machine) => {
+    const { exports, input, inputSize } = machine;
+    const at = exports.IN.value;
     // Small parts are gathered, so that the module is called once for 8 kB.
     let gathered = 0;
+    const absorb = (): void => {
+      exports.hashUpdate(at, gathered);
+      gathered = 0;
+    };
     exports.hashInit();
-    for (const part of parts) {
-      abytes('part', part);
-      for (let from = 0; from < part.length; ) {
-        const piece = part.subarray(from, from + inSize - gathered);
-        memory.set(piece, IN + gathered);
-        from += piece.length;
-        gathered += piece.length;
-        if (gathered === inSize) {
-          exports.hashUpdate(IN, gathered);
-          gathered = 0;
-        }
+    for (const part of inputs) {
+      if (part.length > inputSize - gathered) absorb();
+      if (part.length > inputSize) {
+        machine.hashPieces(part);
+      } else {
+        part.copyTo(input, gathered);
+        gathered += part.length;
       }
     }
-    exports.hashUpdate(IN, gathered);
-    exports.hashSqueeze(IN, length);
-    return memory.slice(IN, IN + length);
+    absorb();
+    exports.hashSqueeze(at, length);
+    return read(input, length);
   });
 }
 
@@ -192,7 +197,7 @@ export function shake256(parts: Iterable<Uint8Array>, length: number): Uint8Arra
  * @returns s1, n coefficients of at most 6144 in magnitude, or why the key is none
  * @throws TypeError or RangeError for wrong types, lengths, or a coefficient of s2 above 2047
  */
-export function recoverS1(...of: Parameters<typeof openSignature>): Int16Array | InvalidReason {
+export function recoverS1(...of: Parameters<typeof openSignature>): Coefficients | InvalidReason {
   const opened = openSignature(...of);
   return typeof opened === 'string' ? opened : opened.s1;
 }
@@ -208,25 +213,25 @@ export function openSignature(
   message: Uint8Array,
   publicKey: Uint8Array,
 ): OpenedSignature | InvalidReason {
-  const { logn, lengths } = paramsOf(decoded.parameterSet);
-  const { salt, s2 } = decoded;
-  abytes('salt', salt, lengths.salt);
-  abytes('message', message);
-  abytes('publicKey', publicKey);
+  const { parameterSet, salt, s2 } = decoded;
+  const { logn, lengths } = paramsOf(parameterSet);
+  const inputSalt = readBytes('salt', salt, lengths.salt);
+  const input = readBytes('message', message);
+  const key = readBytes('publicKey', publicKey);
   checkCoefficients('s2', s2, logn);
-  for (let i = 0; i < s2.length; i++) {
-    if (Math.abs(s2[i]!) > MAX_S2) throw new RangeError(`"s2" has a coefficient above ${MAX_S2}`);
+  if (s2.some((x) => Math.abs(x) > MAX_S2)) {
+    throw new RangeError(`"s2" has a coefficient above ${MAX_S2}`);
   }
-  if (publicKey.length !== lengths.publicKey) return 'publicKeyLength';
+  if (key.length !== lengths.publicKey) return 'publicKeyLength';
   return onMachine((machine) => {
-    const { exports, memory, PK, SIG } = machine;
+    const { exports, signature } = machine;
     const n = 1 << logn;
-    memory.set(publicKey, PK);
+    key.copyTo(machine.publicKey);
     const status = exports.prepare(logn);
     if (status !== 0) return REASONS[status]!;
-    memory.set(salt, SIG + 1);
-    coefficients(machine, exports.S2.value, n).set(s2);
-    exports.recoverS1(logn, machine.takeMessage(message, SIG + 1));
+    inputSalt.copyTo(signature, 1);
+    set(coefficients(machine, exports.S2.value, n), s2);
+    exports.recoverS1(logn, machine.takeMessage(input, exports.SIG.value + 1));
     const c = centredPoint(coefficients(machine, exports.POINT.value, n));
     const s1 = coefficients(machine, exports.PRODUCT.value, n).slice();
     return { c, s1 };
@@ -234,8 +239,9 @@ export function openSignature(
 }
 
 function checkCoefficients(name: string, value: unknown, logn: number): void {
-  if (!(value instanceof Int16Array)) throw new TypeError(`"${name}" expected Int16Array`);
-  if (value.length !== 1 << logn) {
-    throw new RangeError(`"${name}" expected ${1 << logn} coefficients, got ${value.length}`);
+  if (!isInt16Array(value)) throw new TypeError(`"${name}" expected Int16Array`);
+  const length = lengthOf(value);
+  if (length !== 1 << logn) {
+    throw new RangeError(`"${name}" expected ${1 << logn} coefficients, got ${length}`);
   }
 }

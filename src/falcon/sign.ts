@@ -1,15 +1,24 @@
-/** Everything that touches a secret key: key generation, expansion, signing. Each leaves the module's memory wiped. */
-import { abytes, wipe } from '../bytes.ts';
-import { ExpandedKey } from './keys.ts';
+/**
+ * Everything that touches a secret key: key generation, expansion, signing. Each leaves the module's
+ * memory wiped.
+ *
+ * Arguments are read before the module is entered. A secret of the caller goes straight from the
+ * caller's memory into the module, one of ours (randomness) through a buffer that is wiped with it.
+ */
+import { type InputBytes, readBytes, readOptions } from '../arguments.ts';
+import { CodedError, isCodedError, isStackOverflow } from '../errors.ts';
+import { set, subarray } from '../intrinsics.ts';
+import { type Expanded, ExpandedKey, insideExpanded } from './keys.ts';
 import { type FalconParams, FORMATS } from './params.ts';
-import type { ExpandedSecretKey, KeyPair, SignOptions, TestSeed } from './types.ts';
-import { discard, type Machine, type ModuleName, run } from './wasm.ts';
+import type { KeyPair, SignatureFormat } from './types.ts';
+import { type Machine, type ModuleName, read, run } from './wasm.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
 
 /** assembly/shared/status.ts: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID */
 const BAD_SECRET_KEY = new Set([-7, -8, -9]);
-
-const randomBytes = (length: number): Uint8Array =>
-  globalThis.crypto.getRandomValues(new Uint8Array(length));
+const SALT = 40;
+const SAMPLER_SEED = 48;
 
 /**
  * Runs one of the module's secret functions and judges its status.
@@ -22,70 +31,91 @@ function runSecret<T>(
   call: (machine: Machine) => number,
   result: (machine: Machine, status: number) => T,
 ): T {
-  return run(module, true, (machine) => {
+  const outcome = run(module, true, (machine) => {
     const status = call(machine);
-    if (status >= 0) return result(machine, status);
-    if (BAD_SECRET_KEY.has(status)) {
-      throw new RangeError(`"secretKey" is not a secret key of ${params.name}`);
-    }
-    throw discard(module, status);
+    if (status >= 0) return { result: result(machine, status) };
+    if (BAD_SECRET_KEY.has(status)) return undefined;
+    throw new CodedError('INTERNAL', { cause: new Error(`status ${status}`) });
   });
+  if (outcome !== undefined) return outcome.result;
+  throw new RangeError(`"secretKey" is not a secret key of ${params.name}`);
 }
 
-export function keygen(module: ModuleName, params: FalconParams, given?: Uint8Array): KeyPair {
-  const seed = given === undefined ? randomBytes(48) : abytes('seed', given, 48);
+/**
+ * Fills the first bytes of `seed` with randomness of the host.
+ *
+ * @throws CodedError `NO_RANDOMNESS`
+ */
+function drawSeed({ randomness, seed }: Machine, length: number): void {
+  const drawn = subarray(randomness, 0, length);
   try {
-    return runSecret(
-      module,
-      params,
-      ({ exports, memory }) => {
-        memory.set(seed, exports.SEED.value);
-        return exports.keygen(params.logn);
-      },
-      (machine) => ({
-        publicKey: machine.read(machine.PK, params.lengths.publicKey),
-        secretKey: machine.read(machine.exports.SK.value, params.lengths.secretKey),
-      }),
-    );
-  } finally {
-    if (given === undefined) wipe(seed);
+    globalThis.crypto.getRandomValues(drawn);
+  } catch (cause) {
+    throw isStackOverflow(cause) || isCodedError(cause) ? cause : noRandomness(cause);
   }
+  // The word of a stub, which would give the key away with the second signature.
+  let bits = 0;
+  for (let i = 0; i < length; i++) bits |= drawn[i]!;
+  if (bits === 0) throw noRandomness();
+  set(seed, drawn);
 }
 
-export function publicKeyOf(
-  module: ModuleName,
-  params: FalconParams,
-  secretKey: Uint8Array,
-): Uint8Array {
-  abytes('secretKey', secretKey, params.lengths.secretKey);
+const noRandomness = (cause?: unknown): CodedError =>
+  new CodedError('NO_RANDOMNESS', {
+    message:
+      'This host has no crypto.getRandomValues that works. A polyfill must be loaded before the ' +
+      'first key or signature is made.',
+    cause,
+  });
+
+export function keygen(module: ModuleName, params: FalconParams, given: unknown): KeyPair {
+  const seed = given === undefined ? undefined : readBytes('seed', given, params.lengths.seed);
   return runSecret(
     module,
     params,
-    ({ exports, memory }) => {
-      memory.set(secretKey, exports.SK.value);
-      return exports.publicKey(params.logn);
+    (machine) => {
+      if (seed === undefined) drawSeed(machine, params.lengths.seed);
+      else seed.copyTo(machine.seed);
+      return machine.exports.keygen(params.logn);
     },
-    (machine) => machine.read(machine.PK, params.lengths.publicKey),
+    (machine) => ({
+      publicKey: read(machine.publicKey, params.lengths.publicKey),
+      secretKey: read(machine.secretKey, params.lengths.secretKey),
+    }),
   );
 }
 
-export function expand(
-  module: ModuleName,
-  params: FalconParams,
-  secretKey: Uint8Array,
-): ExpandedKey {
-  abytes('secretKey', secretKey, params.lengths.secretKey);
+/** Refuses what `sign` refuses: expanding is the check of the whole key. */
+export function publicKeyOf(module: ModuleName, params: FalconParams, secretKey: unknown): Bytes {
+  const key = readBytes('secretKey', secretKey, params.lengths.secretKey);
   return runSecret(
     module,
     params,
-    ({ exports, memory }) => {
-      memory.set(secretKey, exports.SK.value);
-      return exports.expandKey(params.logn);
+    ({ exports, secretKey: region }) => {
+      key.copyTo(region);
+      const status = exports.expandKey(params.logn);
+      return status < 0 ? status : exports.publicKey(params.logn);
     },
+    (machine) => read(machine.publicKey, params.lengths.publicKey),
+  );
+}
+
+export function expand(module: ModuleName, params: FalconParams, secretKey: unknown): ExpandedKey {
+  const encoded = readBytes('secretKey', secretKey, params.lengths.secretKey);
+  return runSecret(
+    module,
+    params,
     (machine) => {
-      const { exports } = machine;
+      encoded.copyTo(machine.secretKey);
+      return machine.exports.expandKey(params.logn);
+    },
+    ({ exports, expanded: region }) => {
+      // The secret comes in last: nothing can fail after that.
       const length = exports.expandedLength(params.logn);
-      return new ExpandedKey(params.name, machine.read(exports.EXPANDED.value, length));
+      const expanded = new Uint8Array(length);
+      const key = new ExpandedKey({ params, expanded });
+      set(expanded, subarray(region, 0, length));
+      return key;
     },
   );
 }
@@ -93,63 +123,67 @@ export function expand(
 export function sign(
   module: ModuleName,
   params: FalconParams,
-  message: Uint8Array,
-  secretKey: Uint8Array | ExpandedSecretKey,
-  options: SignOptions,
-): Uint8Array {
-  abytes('message', message);
-  const { format, testSeed } = checkSignOptions(options);
-  const expanded = ExpandedKey.bytesOf(secretKey);
-  if (expanded === undefined) abytes('secretKey', secretKey, params.lengths.secretKey);
-  else if ((secretKey as ExpandedSecretKey).parameterSet !== params.name) {
-    throw new TypeError(`"secretKey" is of ${(secretKey as ExpandedSecretKey).parameterSet}`);
-  }
-  const randomness = testSeed === undefined ? randomBytes(88) : joined(testSeed);
-  try {
-    return runSecret(
-      module,
-      params,
-      (machine) => {
-        const { exports, memory } = machine;
-        const seedAt = exports.SEED.value;
-        memory.set(randomness, seedAt);
-        const messageLength = machine.takeMessage(message, seedAt);
-        if (expanded === undefined) {
-          memory.set(secretKey as Uint8Array, exports.SK.value);
-          return exports.sign(params.logn, format, messageLength);
-        }
-        memory.set(expanded, exports.EXPANDED.value);
+  message: InputBytes,
+  secretKey: unknown,
+  options: SigningOptions,
+): Bytes {
+  const key = readSecretKey(params, secretKey);
+  const { format, testSeed } = options;
+  return runSecret(
+    module,
+    params,
+    (machine) => {
+      const { exports, seed } = machine;
+      if (testSeed === undefined) {
+        drawSeed(machine, SALT + SAMPLER_SEED);
+      } else {
+        testSeed.salt.copyTo(seed);
+        testSeed.samplerSeed.copyTo(seed, SALT);
+      }
+      const messageLength = machine.takeMessage(message, exports.SEED.value);
+      if ('expanded' in key) {
+        set(machine.expanded, key.expanded);
         return exports.signExpanded(params.logn, format, messageLength);
-      },
-      (machine, length) => machine.read(machine.SIG, length),
-    );
-  } finally {
-    wipe(randomness);
-  }
+      }
+      key.copyTo(machine.secretKey);
+      return exports.sign(params.logn, format, messageLength);
+    },
+    (machine, length) => read(machine.signature, length),
+  );
 }
 
-function joined({ salt, samplerSeed }: TestSeed): Uint8Array {
-  const both = new Uint8Array(88);
-  both.set(abytes('testSeed.salt', salt, 40));
-  both.set(abytes('testSeed.samplerSeed', samplerSeed, 48), 40);
-  return both;
+function readSecretKey(params: FalconParams, value: unknown): InputBytes | Expanded {
+  const inside = insideExpanded(value);
+  if (inside === undefined) return readBytes('secretKey', value, params.lengths.secretKey);
+  if (inside.params !== params) throw new TypeError(`"secretKey" is of ${inside.params.name}`);
+  return inside;
 }
 
-function checkSignOptions(options: SignOptions): {
-  format: number;
-  testSeed: TestSeed | undefined;
-} {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError('"options" expected an object');
-  }
-  for (const name of Object.keys(options)) {
-    if (name !== 'format' && name !== 'testSeed') throw new TypeError(`unknown option "${name}"`);
-  }
-  const format = FORMATS.indexOf(options.format ?? 'compressed');
-  if (format < 0) throw new RangeError(`"format" expected one of ${FORMATS.join(', ')}`);
-  const { testSeed } = options;
-  if (testSeed !== undefined && (typeof testSeed !== 'object' || testSeed === null)) {
-    throw new TypeError('"testSeed" expected { salt, samplerSeed }');
-  }
-  return { format, testSeed };
+/** The options of signing, read. */
+export interface SigningOptions {
+  /** The module's number of it. */
+  readonly format: number;
+  readonly testSeed: { readonly salt: InputBytes; readonly samplerSeed: InputBytes } | undefined;
+}
+
+/**
+ * @param known names of the options that the call knows
+ * @throws TypeError or RangeError for what is no option
+ */
+export function readSigningOptions(
+  value: unknown,
+  known: readonly ('format' | 'testSeed')[],
+): SigningOptions {
+  const { format = 'compressed', testSeed } = readOptions(value, known);
+  const number = FORMATS.indexOf(format as SignatureFormat);
+  if (number < 0) throw new RangeError(`"format" expected one of ${FORMATS.join(', ')}`);
+  if (testSeed === undefined) return { format: number, testSeed };
+  const seed = readOptions(testSeed, ['salt', 'samplerSeed'], 'testSeed');
+  return {
+    format: number,
+    testSeed: {
+      salt: readBytes('testSeed.salt', seed.salt, SALT),
+      samplerSeed: readBytes('testSeed.samplerSeed', seed.samplerSeed, SAMPLER_SEED),
+    },
+  };
 }

@@ -1,8 +1,26 @@
 /** One signature, one key: bytes to a verdict. */
-import { PreparedKey } from './keys.ts';
+import { type InputBytes, readBytes } from '../arguments.ts';
+import { set } from '../intrinsics.ts';
+import { insidePrepared, type Prepared } from './keys.ts';
 import { type FalconParams, REASONS } from './params.ts';
-import type { InvalidReason, PreparedPublicKey } from './types.ts';
-import type { Machine } from './wasm.ts';
+import type { InvalidReason } from './types.ts';
+import { type Machine, read } from './wasm.ts';
+
+/** A public key as a call was given it: encoded, or prepared. */
+export type InputKey = InputBytes | Pick<Prepared, 'prepared'>;
+
+/**
+ * A public key to be judged: its bytes may be anything.
+ *
+ * @param name what to call it in an error
+ * @throws TypeError if it is neither bytes nor a key prepared for this parameter set
+ */
+export function readPublicKey(name: string, params: FalconParams, value: unknown): InputKey {
+  const inside = insidePrepared(value);
+  if (inside === undefined) return readBytes(name, value);
+  if (inside.params !== params) throw new TypeError(`"${name}" is of ${inside.params.name}`);
+  return inside;
+}
 
 /**
  * @returns why the signature is not valid; undefined if it is
@@ -10,28 +28,27 @@ import type { Machine } from './wasm.ts';
 export function verifyOne(
   machine: Machine,
   params: FalconParams,
-  signature: Uint8Array,
-  message: Uint8Array,
-  publicKey: Uint8Array | PreparedPublicKey,
+  signature: InputBytes,
+  message: InputBytes,
+  publicKey: InputKey,
 ): InvalidReason | undefined {
-  const { exports, memory, PK, SIG } = machine;
+  const { exports } = machine;
   const { logn, lengths } = params;
-  const prepared = PreparedKey.bytesOf(publicKey);
-  if (prepared !== undefined) {
-    memory.set(prepared, machine.PREPARED);
+  const isPrepared = 'prepared' in publicKey;
+  if (isPrepared) {
+    set(machine.prepared, publicKey.prepared);
   } else {
-    if ((publicKey as Uint8Array).length !== lengths.publicKey) return 'publicKeyLength';
-    memory.set(publicKey as Uint8Array, PK);
+    if (publicKey.length !== lengths.publicKey) return 'publicKeyLength';
+    publicKey.copyTo(machine.publicKey);
   }
   if (signature.length <= lengths.salt || signature.length > lengths.signatureConstantTime) {
     return 'signatureLength';
   }
-  memory.set(signature, SIG);
-  const messageLength = machine.takeMessage(message, SIG + 1);
-  const status =
-    prepared !== undefined
-      ? exports.verifyPrepared(logn, signature.length, messageLength)
-      : exports.verify(logn, signature.length, messageLength);
+  signature.copyTo(machine.signature);
+  const messageLength = machine.takeMessage(message, exports.SIG.value + 1);
+  const status = isPrepared
+    ? exports.verifyPrepared(logn, signature.length, messageLength)
+    : exports.verify(logn, signature.length, messageLength);
   return status === 0 ? undefined : REASONS[status];
 }
 
@@ -41,21 +58,20 @@ export function verifyOne(
 export function prepareKey(
   machine: Machine,
   params: FalconParams,
-  publicKey: Uint8Array,
-): Uint8Array | InvalidReason {
-  if (publicKey.length !== params.lengths.publicKey) return 'publicKeyLength';
-  machine.memory.set(publicKey, machine.PK);
+  publicKey: Uint8Array<ArrayBuffer>,
+): Prepared | InvalidReason {
+  set(machine.publicKey, publicKey);
   const status = machine.exports.prepare(params.logn);
   if (status !== 0) return REASONS[status]!;
-  return machine.read(machine.PREPARED, 4 << params.logn);
+  return { params, publicKey, prepared: read(machine.prepared, 4 << params.logn) };
 }
 
 /** Whether bytes that verify are of the compressed form, without padding. */
 export function isCompressed(
   machine: Machine,
   params: FalconParams,
-  signature: Uint8Array,
+  signature: InputBytes,
 ): boolean {
-  machine.memory.set(signature, machine.SIG);
+  signature.copyTo(machine.signature);
   return machine.exports.decodeSignature(params.logn, signature.length) === 0;
 }

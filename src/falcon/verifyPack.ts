@@ -9,7 +9,7 @@
  *
  * A key object that several items share travels once, so that the thread can share its preparation.
  */
-import { isBytes } from '../bytes.ts';
+import { InputBytes, isBytes } from '../arguments.ts';
 import type { BatchItem, InvalidBatchItem, ParameterSet } from './types.ts';
 
 /** One run of items. */
@@ -30,8 +30,8 @@ export interface VerifyAnswer {
 const WORD = 4;
 
 /** Bytes of the encoded key of an item, prepared or not. */
-const keyBytes = (item: BatchItem): Uint8Array =>
-  isBytes(item.publicKey) ? item.publicKey : item.publicKey.publicKey;
+const keyBytes = ({ publicKey }: BatchItem): InputBytes =>
+  new InputBytes('publicKey', isBytes(publicKey) ? publicKey : publicKey.publicKey);
 
 /**
  * Packs `items[from..to)`.
@@ -47,7 +47,8 @@ export function packItems(
 ): ArrayBuffer {
   const count = to - from;
   const keyNumbers = new Map<object, number>();
-  const keys: Uint8Array[] = [];
+  const keys: InputBytes[] = [];
+  const fields: InputBytes[] = [];
   const numbers = new Uint32Array(count);
   let size = 0;
   for (let i = 0; i < count; i++) {
@@ -61,7 +62,10 @@ export function packItems(
       size += key.length;
     }
     numbers[i] = number;
-    size += item.signature.length + item.message.length;
+    const signature = new InputBytes('signature', item.signature);
+    const message = new InputBytes('message', item.message);
+    fields.push(signature, message);
+    size += signature.length + message.length;
   }
 
   const words = 2 + keys.length + 3 * count;
@@ -75,18 +79,16 @@ export function packItems(
   head[word++] = keys.length;
   for (const key of keys) {
     head[word++] = key.length;
-    body.set(key, offset);
+    key.copyTo(body, offset);
     offset += key.length;
   }
   for (let i = 0; i < count; i++) {
-    const { signature, message } = items[from + i]!;
     head[word++] = numbers[i]!;
-    head[word++] = signature.length;
-    head[word++] = message.length;
-    body.set(signature, offset);
-    offset += signature.length;
-    body.set(message, offset);
-    offset += message.length;
+    for (const field of fields.slice(2 * i, 2 * i + 2)) {
+      head[word++] = field.length;
+      field.copyTo(body, offset);
+      offset += field.length;
+    }
   }
   return buffer;
 }

@@ -9,7 +9,8 @@
  * Threads start with the first batch, stay for the next, and let the process exit while they are idle.
  */
 import { CodedError } from '../errors.ts';
-import { checkItems } from './batch.ts';
+import { lengthOf } from '../intrinsics.ts';
+import { type ReadItem, readItems } from './batch.ts';
 import { type HostThread, hasThreads, startThread } from './hostThreads.ts';
 import type { BatchItem, InvalidBatchItem, ParameterSet } from './types.ts';
 import { packItems, type VerifyAnswer, type VerifyRequest } from './verifyPack.ts';
@@ -54,7 +55,7 @@ const SPARE_MAX = 4 * RUN_BYTES;
 const RUNS_PER_THREAD = 2;
 
 interface Job {
-  readonly items: readonly BatchItem[];
+  readonly items: readonly ReadItem[];
   readonly invalid: InvalidBatchItem[];
   readonly onProgress: ((done: number, total: number) => void) | undefined;
   readonly settle: (error?: unknown) => void;
@@ -199,10 +200,10 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
   }
 
   async function verifyBatch(
-    items: readonly BatchItem[],
+    given: readonly BatchItem[],
     batchOptions: VerifyPoolBatchOptions = {},
   ): Promise<InvalidBatchItem[]> {
-    checkItems(items, params);
+    const items = readItems(given, params);
     const { signal, onProgress } = checkBatchOptions(batchOptions);
     if (closed) throw closedError();
     if (signal?.aborted) throw new CodedError('ABORTED', { cause: signal.reason });
@@ -254,12 +255,12 @@ const closedError = (): CodedError =>
   new CodedError('ABORTED', { message: 'The verify pool is closed' });
 
 /** First index after the run that starts at `from`: at most `length` items, and no item after RUN_BYTES. */
-function runEnd(items: readonly BatchItem[], from: number, length: number): number {
+function runEnd(items: readonly ReadItem[], from: number, length: number): number {
   const end = Math.min(items.length, from + length);
   let bytes = 0;
   let to = from;
   while (to < end && bytes < RUN_BYTES) {
-    bytes += items[to]!.message.length + items[to]!.signature.length;
+    bytes += lengthOf(items[to]!.message) + lengthOf(items[to]!.signature);
     to++;
   }
   return to;

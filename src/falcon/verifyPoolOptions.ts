@@ -1,6 +1,7 @@
 /** What a verify pool can be told, and what it refuses to be told. */
+import { checkHook, readOptions } from '../arguments.ts';
 import { hostParallelism } from './hostThreads.ts';
-import { FALCON_512, FALCON_1024, type FalconParams } from './params.ts';
+import { type FalconParams, paramsOf } from './params.ts';
 import type { ParameterSet } from './types.ts';
 
 const THREADS_MAX = 256;
@@ -23,15 +24,6 @@ export interface VerifyPoolBatchOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-function checkOptionNames(options: object, known: readonly string[], what: string): void {
-  if (options === null || typeof options !== 'object') {
-    throw new TypeError(`"${what}" expected an object`);
-  }
-  for (const name of Object.keys(options)) {
-    if (!known.includes(name)) throw new TypeError(`unknown option "${name}"`);
-  }
-}
-
 /**
  * @returns the options with their defaults
  * @throws TypeError or RangeError for unknown names or values out of range
@@ -41,18 +33,14 @@ export function checkPoolOptions(options: VerifyPoolOptions): {
   threads: number;
   workerUrl: URL;
 } {
-  checkOptionNames(options, ['parameterSet', 'threads', 'workerUrl'], 'options');
-  const { parameterSet = 'falcon512', threads = Math.min(THREADS_MAX, hostParallelism()) } =
-    options;
-  if (parameterSet !== 'falcon512' && parameterSet !== 'falcon1024') {
-    throw new RangeError('"parameterSet" expected "falcon512" or "falcon1024"');
-  }
+  const read = readOptions(options, ['parameterSet', 'threads', 'workerUrl']) as VerifyPoolOptions;
+  const { parameterSet = 'falcon512', threads = Math.min(THREADS_MAX, hostParallelism()) } = read;
+  const params = paramsOf(parameterSet);
   if (typeof threads !== 'number') throw new TypeError('"threads" expected a number');
   if (!Number.isInteger(threads) || threads < 1 || threads > THREADS_MAX) {
     throw new RangeError(`"threads" expected an integer from 1 to ${THREADS_MAX}, got ${threads}`);
   }
-  const params = parameterSet === 'falcon512' ? FALCON_512 : FALCON_1024;
-  return { params, threads, workerUrl: new URL(options.workerUrl ?? defaultWorkerUrl()) };
+  return { params, threads, workerUrl: new URL(read.workerUrl ?? defaultWorkerUrl()) };
 }
 
 /** Beside this module, and in the same language: source as it stands, or built. */
@@ -63,12 +51,10 @@ function defaultWorkerUrl(): URL {
 
 /** @throws TypeError for unknown names or wrong types */
 export function checkBatchOptions(options: VerifyPoolBatchOptions): VerifyPoolBatchOptions {
-  checkOptionNames(options, ['signal', 'onProgress'], 'options');
-  if (options.signal !== undefined && !(options.signal instanceof AbortSignal)) {
+  const read = readOptions(options, ['signal', 'onProgress']) as VerifyPoolBatchOptions;
+  if (read.signal !== undefined && !(read.signal instanceof AbortSignal)) {
     throw new TypeError('"signal" expected an AbortSignal');
   }
-  if (options.onProgress !== undefined && typeof options.onProgress !== 'function') {
-    throw new TypeError('"onProgress" expected a function');
-  }
-  return options;
+  checkHook('onProgress', read.onProgress);
+  return read;
 }

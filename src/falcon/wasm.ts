@@ -1,169 +1,197 @@
 /**
- * The only file that sees `WebAssembly`: picks a module, makes its one instance, and gives bytes in and out of its regions.
+ * The module's one instance: bytes in and out of its regions, one call at a time, nothing left
+ * behind.
  *
- * Calls are synchronous from copy-in to copy-out and never overlap. A call that traps throws the instance away: its memory
- * may be in any state, and the next call makes a fresh one.
+ * Calls are synchronous from copy-in to copy-out and never overlap. A call that ends with an
+ * exception, whatever it is, throws the instance away: its memory may be in any state, so it is
+ * filled with zeros, and the next call makes a fresh one.
  */
+import type { InputBytes } from '../arguments.ts';
 import { CodedError } from '../errors.ts';
-import { MODULE as RELAXED_MODULE } from './falcon.relaxed.wasm.ts';
-import { type FalconExports, MODULE as PLAIN_MODULE } from './falcon.wasm.ts';
+import { apply, fill, set, slice, subarray } from '../intrinsics.ts';
+import { bestModule, type ModuleName, moduleLoader } from '../wasmLoader.ts';
+import { MODULE as RELAXED_MODULE } from './falcon.relaxed.wasm.gen.ts';
+import { type FalconExports, MODULE as PLAIN_MODULE } from './falcon.wasm.gen.ts';
 
-/** `relaxed` uses relaxed SIMD instructions, on inputs for which they are exact; the results are the same. */
-export type ModuleName = 'plain' | 'relaxed';
+/** Bytes of the regions, see assembly/falcon/layout.ts. */
+const SIZES = {
+  PK: 1793,
+  SIG: 1577,
+  PREPARED: 4096,
+  SK: 2305,
+  SEED: 88,
+  EXPANDED: 110_592,
+} as const;
+const PREPARED_KEY_BYTES = 4096;
+const SALT = 40;
 
-/** The memory of an instance and where its regions are. */
+/**
+ * The memory of an instance. Each region is a view of its own, so that what is put into one cannot
+ * reach another.
+ */
 export class Machine {
   readonly exports: FalconExports;
-  readonly memory: Uint8Array;
-  readonly IN: number;
-  readonly PK: number;
-  readonly SIG: number;
-  readonly PREPARED: number;
-  readonly inSize: number;
+  readonly memory: Uint8Array<ArrayBuffer>;
+  /** A chunk of the message. */
+  readonly input: Uint8Array<ArrayBuffer>;
+  readonly inputSize: number;
+  readonly publicKey: Uint8Array<ArrayBuffer>;
+  readonly signature: Uint8Array<ArrayBuffer>;
+  readonly prepared: Uint8Array<ArrayBuffer>;
+  readonly secretKey: Uint8Array<ArrayBuffer>;
+  readonly seed: Uint8Array<ArrayBuffer>;
+  readonly expanded: Uint8Array<ArrayBuffer>;
+  readonly batchData: Uint8Array<ArrayBuffer>;
+  readonly batchKeys: Uint8Array<ArrayBuffer>;
+  /** Randomness on its way from the host to `seed`. */
+  readonly randomness = new Uint8Array(SIZES.SEED);
+  /**
+   * The arguments of a call that holds secrets: this machine, and some kilobytes of the stack that
+   * nobody reads. What runs below them leaves room for the wiping that follows it, also when it ends
+   * because the stack is full.
+   */
+  readonly padded: readonly [Machine, ...undefined[]] = [this, ...new Array(512).fill(undefined)];
+  /** While a call is in the module. */
+  isEntered = false;
+  /** Once a call has ended with an exception. */
+  isLost = false;
 
   constructor(instance: WebAssembly.Instance) {
     const exports = instance.exports as unknown as FalconExports;
+    const buffer = exports.memory.buffer as ArrayBuffer; // never grows, so views stay good
+    const region = (at: WebAssembly.Global, length: number) =>
+      new Uint8Array(buffer, at.value, length);
     this.exports = exports;
-    this.memory = new Uint8Array(exports.memory.buffer); // never grows, so views stay good
-    this.IN = exports.IN.value;
-    this.PK = exports.PK.value;
-    this.SIG = exports.SIG.value;
-    this.PREPARED = exports.PREPARED.value;
-    this.inSize = exports.IN_SIZE.value;
+    this.memory = new Uint8Array(buffer);
+    this.inputSize = exports.IN_SIZE.value;
+    this.input = region(exports.IN, this.inputSize);
+    this.publicKey = region(exports.PK, SIZES.PK);
+    this.signature = region(exports.SIG, SIZES.SIG);
+    this.prepared = region(exports.PREPARED, SIZES.PREPARED);
+    this.secretKey = region(exports.SK, SIZES.SK);
+    this.seed = region(exports.SEED, SIZES.SEED);
+    this.expanded = region(exports.EXPANDED, SIZES.EXPANDED);
+    this.batchData = region(exports.BATCH_DATA, exports.BATCH_DATA_SIZE.value);
+    this.batchKeys = region(exports.BATCH_PREPARED, exports.BATCH_KEYS.value * PREPARED_KEY_BYTES);
   }
 
   /**
-   * Puts a message where the module looks for it: all of it in IN, or, if it is longer, hashed piece by piece after its salt.
+   * Puts a message where the module looks for it: all of it in IN, or, if it is longer, hashed piece
+   * by piece after its salt.
    *
+   * @param saltAt address of the salt
    * @returns the `messageLen` argument of the module's functions
    */
-  takeMessage(message: Uint8Array, saltAt: number): number {
-    const { exports, memory, IN, inSize } = this;
-    if (message.length <= inSize) {
-      memory.set(message, IN);
+  takeMessage(message: InputBytes, saltAt: number): number {
+    if (message.length <= this.inputSize) {
+      message.copyTo(this.input);
       return message.length;
     }
-    exports.hashInit();
-    exports.hashUpdate(saltAt, 40);
-    for (let from = 0; from < message.length; from += inSize) {
-      const piece = message.subarray(from, from + inSize);
-      memory.set(piece, IN);
-      exports.hashUpdate(IN, piece.length);
-    }
+    this.exports.hashInit();
+    this.exports.hashUpdate(saltAt, SALT);
+    this.hashPieces(message);
     return -1;
   }
 
-  /** A copy of `length` bytes of memory. */
-  read(at: number, length: number): Uint8Array {
-    return this.memory.slice(at, at + length);
+  /** Hashes bytes of any length, by way of IN. */
+  hashPieces(bytes: InputBytes): void {
+    const { exports, input, inputSize } = this;
+    const view = bytes.view();
+    for (let from = 0; from < bytes.length; from += inputSize) {
+      const to = Math.min(bytes.length, from + inputSize);
+      set(input, subarray(view, from, to));
+      exports.hashUpdate(exports.IN.value, to - from);
+    }
   }
 }
 
+/** A copy of the first bytes of a region. */
+export const read = (region: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> =>
+  slice(region, 0, length);
+
+const loader = /* @__PURE__ */ moduleLoader({
+  plain: PLAIN_MODULE,
+  relaxed: RELAXED_MODULE,
+  file: 'falconry/falcon.wasm',
+  setter: 'useFalconModule',
+  landmark: 'hashInit',
+});
+
+const machines: { [N in ModuleName]: Machine | undefined } = {
+  plain: undefined,
+  relaxed: undefined,
+};
+
 /**
- * A module of one function that uses one instruction of relaxed SIMD, which only engines with relaxed SIMD accept:
+ * The module's instance; made (in half a millisecond) at the first call.
  *
- *   magic, version | type () -> v128 | function 0 | code: i32.const 0, i16x8.splat, the same, i16x8.relaxed_q15mulr_s
+ * @throws CodedError `NO_WEBASSEMBLY`, `OUT_OF_MEMORY`
  */
-const RELAXED_PROBE = Uint8Array.of(
-  ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-  ...[0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b],
-  ...[0x03, 0x02, 0x01, 0x00],
-  ...[0x0a, 0x0f, 0x01, 0x0d, 0x00],
-  ...[0x41, 0x00, 0xfd, 0x10, 0x41, 0x00, 0xfd, 0x10],
-  ...[0xfd, 0x91, 0x02, 0x0b],
-);
-
-let relaxedIsSupported: boolean | undefined;
-
-/** The module this engine can run best. */
-export function bestModule(): ModuleName {
-  relaxedIsSupported ??= WebAssembly.validate(RELAXED_PROBE);
-  return relaxedIsSupported ? 'relaxed' : 'plain';
-}
-
-/**
- * @throws RangeError if it is not a module's name, or one that this engine cannot run
- */
-export function checkModule(name: ModuleName): ModuleName {
-  if (name !== 'plain' && name !== 'relaxed') {
-    throw new RangeError('"module" expected "plain" or "relaxed"');
-  }
-  if (name === 'relaxed' && bestModule() !== 'relaxed') {
-    throw new RangeError('this engine has no relaxed SIMD');
-  }
-  return name;
-}
-
-const compiled = new Map<ModuleName, WebAssembly.Module>();
-const machines = new Map<ModuleName, Machine>();
-
-/** The module's instance; made (in half a millisecond) at the first call. */
 export function machine(name: ModuleName): Machine {
-  return machines.get(name) ?? start(name);
-}
-
-function start(name: ModuleName): Machine {
-  let module = compiled.get(name);
-  if (module === undefined) {
-    module = new WebAssembly.Module(moduleBytes(name));
-    compiled.set(name, module);
-  }
-  const started = new Machine(new WebAssembly.Instance(module));
-  machines.set(name, started);
+  const made = machines[name];
+  if (made !== undefined && !made.isLost) return made;
+  if (made !== undefined) discard(name, made);
+  const started = new Machine(loader.instantiate(name));
+  machines[name] = started;
   return started;
 }
 
-/**
- * Runs everything that asks for no particular build on a module that the host has compiled.
- *
- * @throws TypeError if it is not a compiled module, RangeError if it is not this one (of either build)
- */
+export { bestModule, checkModule, type ModuleName } from '../wasmLoader.ts';
+
+/** As `useFalconModule` of index.ts. */
 export function useModule(module: WebAssembly.Module): void {
-  const exported =
-    module instanceof WebAssembly.Module ? WebAssembly.Module.exports(module) : undefined;
-  if (exported === undefined) throw new TypeError('"module" expected a WebAssembly.Module');
-  if (!exported.some(({ name }) => name === 'hashInit')) {
-    throw new RangeError('"module" is another WebAssembly module than the one expected here');
-  }
-  compiled.set(bestModule(), module);
-  machines.delete(bestModule());
+  loader.use(module);
+  machines[bestModule()] = undefined;
 }
 
-/** Compiles without blocking, for hosts that want it or insist on it. */
-export async function compileAsync(name: ModuleName): Promise<void> {
-  if (compiled.has(name)) return;
-  compiled.set(name, await WebAssembly.compile(moduleBytes(name)));
+/** Compiles the best build without blocking. */
+export const compileAsync = (name: ModuleName): Promise<void> => loader.compileAsync(name);
+
+/**
+ * Runs `body` on the module's instance.
+ *
+ * @param holdsSecrets wipes the module's memory afterwards, whatever happens
+ * @throws CodedError `REENTERED` if a call is in the module already, `INTERNAL` if the module
+ *   trapped; what `body` throws, which costs the instance
+ */
+export function run<T>(name: ModuleName, holdsSecrets: boolean, body: (machine: Machine) => T): T {
+  const running = machine(name);
+  if (running.isEntered) throw reentered(name, running);
+  running.isEntered = true;
+  try {
+    if (!holdsSecrets) {
+      const result = body(running);
+      running.isEntered = false;
+      return result;
+    }
+    const result = apply(body, undefined, running.padded);
+    running.exports.wipe();
+    fill(running.randomness, 0);
+    running.isEntered = false;
+    return result;
+  } catch (error) {
+    // First by a mere assignment: should there be no stack left for the rest, the next call does it.
+    running.isLost = true;
+    discard(name, running);
+    if (!(error instanceof WebAssembly.RuntimeError)) throw error;
+    throw new CodedError('INTERNAL', { cause: error });
+  }
+}
+
+/** Zeroes an instance and forgets it. */
+function discard(name: ModuleName, lost: Machine): void {
+  fill(lost.memory, 0);
+  fill(lost.randomness, 0);
+  if (machines[name] === lost) machines[name] = undefined;
 }
 
 /**
- * Runs `body` on the module's instance. Secrets are cleared afterwards, whatever happens, when `wipes` is set.
- *
- * @throws CodedError `INTERNAL` if the module trapped
+ * The refusal of a call within a call. A host that broke a call off (the time limit of a `vm`) left
+ * the instance entered as well: that is certain as soon as other work runs, and is cleaned up then.
  */
-export function run<T>(name: ModuleName, wipes: boolean, body: (machine: Machine) => T): T {
-  const running = machine(name);
-  try {
-    return body(running);
-  } catch (error) {
-    if (!(error instanceof WebAssembly.RuntimeError)) throw error;
-    machines.delete(name);
-    if (wipes) running.memory.fill(0);
-    throw new CodedError('INTERNAL', { cause: error });
-  } finally {
-    if (wipes) running.exports.wipe();
-  }
-}
-
-/** Throws the instance away; for statuses that only a fault can cause. */
-export function discard(name: ModuleName, status: number): CodedError {
-  machines.get(name)?.memory.fill(0);
-  machines.delete(name);
-  return new CodedError('INTERNAL', { cause: new Error(`status ${status}`) });
-}
-
-function moduleBytes(name: ModuleName): Uint8Array<ArrayBuffer> {
-  const binary = atob(name === 'relaxed' ? RELAXED_MODULE : PLAIN_MODULE);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
-  return bytes;
+function reentered(name: ModuleName, running: Machine): CodedError {
+  void Promise.resolve().then(() => {
+    if (running.isEntered) discard(name, running);
+  });
+  return new CodedError('REENTERED');
 }

@@ -8,7 +8,7 @@ import type { Context } from 'hono';
 import { CodedError } from '../errors.ts';
 import { ProblemError } from './problems.ts';
 import type { AnswerHold, PutOptions, StoredAnswer, TaskStore } from './stores/taskStore.ts';
-import type { Task } from './tasks/task.ts';
+import type { Task } from './task.ts';
 
 /** A key whose process died is free again after this. */
 const HOLD_MS = 120_000;

@@ -32,7 +32,7 @@ export type { ProblemBody } from './problems.ts';
 export { memoryStore } from './stores/memory.ts';
 export { sqliteStore } from './stores/sqlite.ts';
 export type { ApiKeyRecord, ApiKeyStore, TaskStore } from './stores/taskStore.ts';
-export type { Task, TaskState } from './tasks/task.ts';
+export type { Task, TaskState } from './task.ts';
 
 /** API keys of a service that keeps them itself. */
 export interface ApiKeys {

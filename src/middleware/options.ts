@@ -6,7 +6,7 @@ import type { AggregateFormatOption } from '../aggregate/index.ts';
 import type { BlobStore } from './blobs/blobStore.ts';
 import type { KeyStore } from './keys/keyStore.ts';
 import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
-import type { Task } from './tasks/task.ts';
+import type { Task } from './task.ts';
 
 /** Where the service tells what it does; every method gets a sentence and plain fields. */
 export interface Logger {

@@ -8,7 +8,7 @@ import {
   type Task,
   type TaskError,
   type TaskProgress,
-} from './tasks/task.ts';
+} from './task.ts';
 
 /** `2026-11-21T20:23:05.123456789Z` → `2026-11-21T20:23:05Z`. */
 export function toSeconds(timestamp: string): string {

@@ -5,11 +5,11 @@
  */
 
 import { ERROR_CODES, type ErrorCode } from '../errors.ts';
+import { decodeWireHex, describeHexFault } from '../wire/hex.ts';
+import { MAX_KEY_OR_SIGNATURE_BYTES } from '../wire/taskFile.ts';
 import { z } from './openapi/zod.ts';
 import { type Fault, MAX_LISTED_FAULTS, ProblemError } from './problems.ts';
-import { MAX_KEY_OR_SIGNATURE_BYTES } from './taskFile.ts';
-import { STATE_TEXTS, type TaskState } from './tasks/task.ts';
-import { decodeWireHex, describeHexFault } from './wireHex.ts';
+import { STATE_TEXTS, type TaskState } from './task.ts';
 
 /** A hex string with `0x`, of at most so many bytes; `pattern` only describes what is judged elsewhere. */
 const hexString = (

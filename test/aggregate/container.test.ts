@@ -9,8 +9,9 @@ import {
   SALT_BYTES,
   setOfKind,
 } from '../../src/aggregate/container.ts';
+import { NIGHTLY } from '../support/run.ts';
 
-const RUNS = process.env.SLOW ? 5000 : 500;
+const RUNS = NIGHTLY ? 5000 : 500;
 
 const pattern = (length: number, seed: number) =>
   Uint8Array.from({ length }, (_, i) => (i * 31 + seed) & 255);
@@ -112,8 +113,8 @@ describe('container', () => {
       ['two runs of one kind', 3, [[0, 1], [0, 2]]], // biome-ignore format: pairs
       ['a run beyond the count', 3, [[0, 4]]],
       ['a later run beyond the count', 3, [[0, 2], [1, 2]]], // biome-ignore format: pairs
-      ['a kind that is none', 3, [[6, 3]]],
-      ['another kind that is none', 3, [[7, 3]]],
+      ['a kind that does not exist', 3, [[6, 3]]],
+      ['another kind that does not exist', 3, [[7, 3]]],
     ];
     for (const [what, count, runs] of refused) {
       expect(parseHeader(byHand(count, runs)), what).toBeUndefined();

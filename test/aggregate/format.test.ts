@@ -1,4 +1,7 @@
-/** Proof or bundle: what is picked and why, and a proof as a whole aggregate, from items to true or false. */
+/**
+ * Proof or bundle: what is picked and why, and a proof as a whole aggregate, from items to true or
+ * false.
+ */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { encodeHeader, parseHeader } from '../../src/aggregate/container.ts';
 import {
@@ -13,6 +16,7 @@ import {
   verifyAggregate,
 } from '../../src/aggregate/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
+import { NIGHTLY } from '../support/run.ts';
 import { bytesOf, type Item, inForm, keyPair, makeItem, statementsOf } from './batches.ts';
 
 const three = [0, 1, 2].map((i) => makeItem(512, 'compressed', i));
@@ -224,7 +228,8 @@ describe.each([
   });
 
   it('is refused under a key that is not canonical', () => {
-    // The last coefficient of h, in the last 14 bits, as itself plus q where that fits; else as the largest number.
+    // The last coefficient of h, in the last 14 bits, as itself plus q where that fits; else as the
+    // largest number.
     const publicKey = statements[0]!.publicKey.slice();
     publicKey[publicKey.length - 1] = 0xff;
     publicKey[publicKey.length - 2]! |= 0x3f;
@@ -241,7 +246,7 @@ describe.each([
       expect(verifyAggregate(proof.subarray(0, length), statements), `${length}`).toBe(false);
     }
     expect(verifyAggregate(Uint8Array.of(...proof, 0), statements)).toBe(false);
-    const flips = process.env.SLOW ? 200 : 10;
+    const flips = NIGHTLY ? 200 : 10;
     for (let i = 0; i < flips; i++) {
       const at = bodyAt + Math.floor((i * (body - 1)) / (flips - 1));
       expect(verifyAggregate(flipped(proof, at, 1 << (i % 8)), statements), `${at}`).toBe(false);

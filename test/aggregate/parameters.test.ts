@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BUCKETS, bucketOf } from '../../scripts/parameters/buckets.ts';
 import { checkConstants, checkRow, limitSq } from '../../scripts/parameters/check.ts';
 import { readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
-import { TABLE, TABLE_SHA256 } from '../../src/aggregate/parameters/table.ts';
+import { TABLE, TABLE_SHA256 } from '../../src/aggregate/parameters/table.gen.ts';
 
 const row = (set: number, bucket: number): TableRow =>
   TABLE.find((candidate) => candidate[0] === set && candidate[1] === bucket)!;
@@ -35,7 +35,8 @@ describe('the table of parameters', () => {
   });
 
   it('has the code of y that is best for half of a projection by signs, and at most 17', () => {
-    // of a Gaussian of variance inSq / 4: bits with parameter k are k + 1 + sum over i > 0 of P(|y| >= i 2^(k-1))
+    // of a Gaussian of variance inSq / 4: bits with parameter k are k + 1 + sum over i > 0 of P(|y|
+    // >= i 2^(k-1))
     const bitsOf = (sigma: number, k: number): number => {
       let bits = k + 1;
       for (let i = 1; i < 64; i++) bits += erfc((i * 2 ** (k - 1)) / sigma / Math.SQRT2);

@@ -3,7 +3,7 @@
  * list of bytes, no tables but the frequencies, nothing shared with src/aggregate. Slow and plain.
  */
 import { createHash } from 'node:crypto';
-import { FREQUENCIES_512, FREQUENCIES_1024 } from '../../src/aggregate/gaussianTables.ts';
+import { FREQUENCIES_512, FREQUENCIES_1024 } from '../../src/aggregate/gaussianTables.gen.ts';
 
 const M = 1n << 24n;
 const L = 1n << 32n;
@@ -156,7 +156,7 @@ export function referenceCommitment(statements: readonly Omit<Item, 'signature'>
   return new Uint8Array(hash.digest());
 }
 
-/** What to write in place of what is true, to make bundles that are wrong in one respect alone. */
+/** Replacements for true values, to make bundles that are wrong in one respect alone. */
 interface Lies {
   /** numbers of forms, item by item */
   readonly forms?: readonly number[];

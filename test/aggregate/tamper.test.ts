@@ -8,10 +8,11 @@ import {
 } from '../../src/aggregate/index.ts';
 import { isCodedError } from '../../src/errors.ts';
 import { fact } from '../support/facts.ts';
+import { NIGHTLY } from '../support/run.ts';
 import { bytesOf, type Item, inForm, makeItem, statementsOf } from './batches.ts';
 import { joinSignature, referenceBundle, splitSignature } from './referenceBundle.ts';
 
-const RUNS = process.env.SLOW ? 100_000 : 2_000;
+const RUNS = NIGHTLY ? 100_000 : 2_000;
 
 const small = [makeItem(512, 'compressed', 1)];
 const mixed = [

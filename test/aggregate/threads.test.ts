@@ -1,5 +1,6 @@
 /**
- * Aggregates on several threads: the same bytes and verdicts for any number of them, and an end to every story, also the bad ones.
+ * Aggregates on several threads: the same bytes and verdicts for any number of them, and an end to
+ * every story, also the bad ones.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bytesOf } from '../aggregate/batches.ts';
 import { fact } from '../support/facts.ts';
 import { noblePeer, oqsPeer, type Peer, pqcleanPeer } from '../support/peers.ts';
+import { NIGHTLY } from '../support/run.ts';
 import { falconry, falconryHere, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();
@@ -163,7 +164,7 @@ describe('aggregate and verify-aggregate', () => {
     }
   });
 
-  it.runIf(process.env.SLOW)(
+  it.runIf(NIGHTLY)(
     'prove 1722 signatures of another implementation',
     {
       timeout: 600_000,

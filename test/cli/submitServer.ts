@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { main } from '../../src/cli/main.ts';
-import { formatTaskFile } from '../../src/middleware/taskFile.ts';
+import { formatTaskFile } from '../../src/wire/taskFile.ts';
 import { signedItems } from '../client/items.ts';
 
 /** Writes a task file and gives its path. */

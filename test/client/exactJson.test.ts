@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseExactJson } from '../../src/client/index.ts';
+import { NIGHTLY } from '../support/run.ts';
 
-const runs = process.env.SLOW ? 20_000 : 1000;
+const runs = NIGHTLY ? 20_000 : 1000;
 
 /** Beside every text one that makes the reader walk it, since that is skipped where no run of digits is long. */
 const WALK = 9_007_199_254_740_993n;

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { EventParser } from '../../src/client/events.ts';
 import { type Client, createClient, isClientError } from '../../src/client/index.ts';
 import { readRetryAfter } from '../../src/client/retry.ts';
+import { NIGHTLY } from '../support/run.ts';
 
-const slow = Boolean(process.env.SLOW);
-const runs = slow ? 3000 : 150;
+const runs = NIGHTLY ? 3000 : 150;
 
 const digits = fc.bigInt({ min: 0n, max: 10n ** 18n }).map(String);
 const texts = fc.constantFrom(
@@ -156,7 +156,7 @@ describe('any answers', () => {
       {
         numRuns: name === 'waitFor' ? Math.min(runs, 200) : runs,
         endOnFailure: true,
-        ...(!slow && { seed: 26 }),
+        ...(!NIGHTLY && { seed: 26 }),
       },
     );
     expect(failures).toBeGreaterThan(0);

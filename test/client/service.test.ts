@@ -8,7 +8,7 @@ import {
   type TaskRecord,
 } from '../../src/client/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
-import { formatTaskFile } from '../../src/middleware/taskFile.ts';
+import { formatTaskFile } from '../../src/wire/taskFile.ts';
 import { startService, type TestService } from '../middleware/support.ts';
 import { signedItems } from './items.ts';
 

@@ -148,10 +148,7 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
     for (const [name, key] of bad) {
       expect(() => falcon.sign(message, key), name).toThrow();
       expect(() => falcon.expandSecretKey(key), name).toThrow();
-      // The public key is g / f: a wrong F does not show in it.
-      if (name !== 'another F' && name !== 'the forbidden value in F') {
-        expect(() => falcon.getPublicKey(key), name).toThrow();
-      }
+      expect(() => falcon.getPublicKey(key), name).toThrow();
     }
     // A refusal leaves nothing behind: the next call is as good as any.
     expect(falcon.verify(falcon.sign(message, secretKey), message, publicKey)).toBe(true);

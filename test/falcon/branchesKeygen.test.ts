@@ -66,6 +66,42 @@ describe('refusals that a seed leads to', () => {
   });
 });
 
+describe.each([512, 1024] as const)('Falcon-%i: a broken source of randomness', (degree) => {
+  const E_INTERNAL = -10;
+  const MOST = 2n ** 63n - 1n;
+
+  /** Makes keys with another Gaussian table: 2^63 P(x = 0), then 2^63 P(x > k | x > 0). */
+  function keygenWith(table: readonly bigint[]): number {
+    const words = new BigUint64Array(m.memory.buffer, m.at('GAUSS'), 27);
+    const original = words.slice();
+    words.set(table);
+    m.memory.set(numberedSeed(1), m.at('SEED'));
+    const status = m.exports.keygen!(Math.log2(degree));
+    words.set(original);
+    return status;
+  }
+
+  test.each<[string, bigint[]]>([
+    ['zeros only: no sum is ever odd', [MOST, ...new Array<bigint>(26).fill(0n)]],
+    // 17 or 18: too wide for n = 1024, far too long for n = 512
+    ['no candidate is ever fit', [0n, ...new Array<bigint>(16).fill(MOST), MOST / 2n]],
+  ])('%s: a fault, and nothing stays', (_, table) => {
+    const before = m.keygen(degree, numberedSeed(1));
+    expect(keygenWith(table)).toBe(E_INTERNAL);
+    for (const [region, size] of [
+      ['PK', 1793],
+      ['SK', 2305],
+    ] as const) {
+      const used =
+        degree === 512 ? before[region === 'PK' ? 'publicKey' : 'secretKey'].length : size;
+      expect(m.memory.subarray(m.at(region), m.at(region) + used).every((x) => x === 0)).toBe(true);
+    }
+    const scratch = m.memory.subarray(m.at('KEYGEN'), m.at('KEYGEN') + m.at('KEYGEN_SIZE'));
+    expect(scratch.every((x) => x === 0)).toBe(true);
+    expect(m.keygen(degree, numberedSeed(1))).toEqual(before);
+  });
+});
+
 describe('refusals that only made-up candidates meet', () => {
   const put = (degree: Degree, f: (i: number) => number, g: (i: number) => number) => {
     m.small('f', degree).set(Int8Array.from({ length: degree }, (_, i) => f(i)));

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { testKeys } from '../support/ours.ts';
 import type { Degree } from '../support/peers.ts';
-import { BitWriter, decodeSignature, recover, SPEC } from '../support/reference.ts';
+import { decodeSignature, recover, SPEC } from '../support/reference.ts';
+import { encode512, gaussian, shortKey } from '../support/secretKeys.ts';
 import { signingModule } from '../support/signingModule.ts';
 
 const module = await signingModule();
@@ -108,45 +109,41 @@ describe.each([512, 1024] as const)('Falcon-%i: a fault', (degree) => {
   });
 });
 
-/** Encodes f, g, F as a secret key of n = 512. */
-function encode512(f: readonly number[], g: readonly number[], F: readonly number[]): Uint8Array {
-  const writer = new BitWriter();
-  writer.write(0x59, 8);
-  for (const x of [...f, ...g]) writer.write(x & 63, 6);
-  for (const x of F) writer.write(x & 255, 8);
-  return writer.bytes();
-}
+describe.each([512, 1024] as const)('Falcon-%i: a sampler that never accepts', (degree) => {
+  const NAN = Float64Array.of(Number.NaN);
 
-/** a + b X^256 in X^512 + 1: the Gaussian integer a + bi. */
-const gaussian = (re: number, im = 0) =>
-  Array.from({ length: 512 }, (_, i) => (i === 0 ? re : i === 256 ? im : 0));
+  test('a NaN in the tree: signing ends with a fault', () => {
+    expect(expand(degree)).toBe(0);
+    const good = sign(degree, COMPRESSED, 7);
+    const end = exports.preparedOffset!(logn(degree));
+    const last = new Float64Array(exports.memory.buffer, end - 8, 1);
+    const original = last[0]!;
+    last.set(NAN); // 1/sigma' of the last leaf
+    expect(sign(degree, COMPRESSED, 7).length).toBe(E_INTERNAL);
+    last[0] = original;
+    expect(sign(degree, COMPRESSED, 7)).toEqual(good);
+  });
 
-/**
- * f, g, F, G from the Gaussian integers that solve f G - g F = q, in range of the encoding, but far too short a basis vector
- * (f, g): everything about the key is right but its deviations.
- */
-function shortKey(): Uint8Array {
-  const q = 12289;
-  for (let a = 31; a > 24; a--) {
-    for (let b = 31; b > 24; b--) {
-      const [fRe, fIm, gRe, gIm] = [a, 30, -b, 29];
-      const norm = fRe ** 2 + fIm ** 2;
-      for (let x = -127; x <= 127; x++) {
-        for (let y = -127; y <= 127; y++) {
-          // G = (q + g F) / f
-          const re = q + gRe * x - gIm * y;
-          const im = gRe * y + gIm * x;
-          const GRe = (re * fRe + im * fIm) / norm;
-          const GIm = (im * fRe - re * fIm) / norm;
-          if (!Number.isInteger(GRe) || !Number.isInteger(GIm)) continue;
-          if (Math.max(Math.abs(GRe), Math.abs(GIm)) > 127) continue;
-          return encode512(gaussian(fRe, fIm), gaussian(gRe, gIm), gaussian(x, y));
-        }
-      }
+  test('a pair of which both, or only the second, find nothing', () => {
+    const sigma = degree === 512 ? 1.4 : 1.7;
+    const records = module.doubles('A', 4 * 512);
+    exports.streamInit!(at('B'));
+    const fill = (a: number, b: number) => {
+      for (let i = 0; i < 512; i++) records.set([a, b, 1 / sigma, 256 * 1.2778], 4 * i);
+    };
+    for (const [a, b, failed] of [
+      [0.25, -3.5, 0],
+      [Number.NaN, Number.NaN, 1],
+      // one pair in 43 has a tie, which sends both samples to the exact comparison
+      [0.25, Number.NaN, 1],
+      [Number.NaN, 0.25, 1],
+    ] as const) {
+      fill(a, b);
+      expect(exports.samplePairs!(512), `${a} ${b}`).toBe(failed);
     }
-  }
-  throw new Error('no such key in range');
-}
+    records.fill(0);
+  });
+});
 
 describe('a key that is none', () => {
   const changed = (degree: Degree, change: (key: Uint8Array) => void) => {
@@ -256,7 +253,7 @@ test.each([512, 1024] as const)('Falcon-%i: what is wiped', (degree) => {
   expect(normSquared).toBeLessThanOrEqual(SPEC[degree].betaSquared);
   expect(bytes('EXPANDED', 8 * degree).some((x) => x !== 0)).toBe(true);
   exports.wipeSign!();
-  // public, or the rest of the module's to wipe
+  // public, or wiped by `wipe`
   const others: [string, number][] = [
     ['SK', 2336],
     ['SEED', 96],

@@ -6,7 +6,7 @@ import { machine } from '../../src/falcon/wasm.ts';
 import { BOTH_MODULES } from '../support/assembly.ts';
 import { testRandom } from '../support/random.ts';
 
-const IN_SIZE = machine('plain').inSize;
+const IN_SIZE = machine('plain').input.length;
 /** Around a block of the hash (136 - 40), the limit of a batch's inline messages, and the module's chunk. */
 const LENGTHS = [
   ...[0, 1, 95, 96, 97, 231, 232, 4095, 4096, 4097],
@@ -63,7 +63,8 @@ describe.each(BOTH_MODULES)('long messages, %s module', (module) => {
     });
 
     test('absorbed in any pieces, the verdict is that of one piece', () => {
-      const { exports, memory, IN, PK, SIG } = machine(module);
+      const { exports, memory } = machine(module);
+      const [IN, PK, SIG] = [exports.IN.value, exports.PK.value, exports.SIG.value];
       fc.assert(
         fc.property(
           fc.uint8Array({ maxLength: 3000 }),

@@ -3,7 +3,7 @@
  * decides, and the disagreement is written down here so that a change in a peer is noticed.
  */
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { fact } from '../support/facts.ts';
 import { SETS, testKeys } from '../support/ours.ts';
 import {
@@ -25,10 +25,13 @@ import {
 } from '../support/reference.ts';
 
 const TOPIC = 'differential, counts';
+// noble and key generation of the peers are slow: the larger numbers wait for the long run, and more for the nightly one.
+const FACTOR = { short: 1, long: 4, nightly: 16 }[inject('run')];
+const NOBLE_SEEDS = { 512: 6 * FACTOR, 1024: 2 * FACTOR };
 const COUNTS = {
-  noble: { keys: 8, signatures: 24, verified: 100 },
-  oqs: { keys: 12, signatures: 40, verified: 300 },
-  pqclean: { keys: 12, signatures: 40, verified: 300 },
+  noble: { keys: 2 * FACTOR, signatures: 6 * FACTOR, verified: 25 * FACTOR },
+  oqs: { keys: 3 * FACTOR, signatures: 12 * FACTOR, verified: 75 * FACTOR },
+  pqclean: { keys: 3 * FACTOR, signatures: 12 * FACTOR, verified: 75 * FACTOR },
 };
 
 describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
@@ -41,6 +44,12 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
   });
   afterAll(() => {
     for (const peer of [...peers, ...paddedPeers]) peer.close();
+  });
+
+  test('three peers, each in two forms', (context) => {
+    expect(peers.map(({ name }) => name)).toEqual(['noble', 'oqs', 'pqclean']);
+    expect(paddedPeers.map(({ name }) => name)).toEqual(peers.map(({ name }) => name));
+    for (const { name, version } of peers) fact(context, 'peers', `${name} ${version}`);
   });
 
   test('ours are verified by theirs', (context) => {
@@ -74,7 +83,7 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
     for (const peer of [...peers, ...paddedPeers]) {
       const { keys, signatures } = COUNTS[peer.name];
       let judged = 0;
-      for (let i = 0; i < keys / (peer.name === 'noble' && degree === 1024 ? 4 : 1); i++) {
+      for (let i = 0; i < (peer.name === 'noble' && degree === 1024 ? keys / 2 : keys); i++) {
         const pair = peer.keygen();
         // pqclean gives Buffers, which the other peers do not take.
         const publicKey = Uint8Array.from(pair.publicKey);
@@ -107,7 +116,7 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
   test('the same seed gives the same key, the same randomness the same signature', (context) => {
     const random = testRandom(`seeds ${degree}`);
     const noble = nobleObject(degree);
-    const count = degree === 512 ? 20 : 5;
+    const count = NOBLE_SEEDS[degree];
     for (let i = 0; i < count; i++) {
       const seed = random.bytes(48);
       const ours = falcon.keygen(seed);

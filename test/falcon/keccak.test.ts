@@ -2,13 +2,8 @@ import { createHash } from 'node:crypto';
 import { shake256 } from '@noble/hashes/sha3.js';
 import { describe, expect, test } from 'vitest';
 import { roundConstants } from '../../scripts/generate/keccak.ts';
-import { staleSources } from '../../scripts/generate/main.ts';
 import { BOTH_MODULES, compileEntry } from '../support/assembly.ts';
 import { testRandom } from '../support/random.ts';
-
-test('the committed generated sources are what the generators write', () => {
-  expect(staleSources()).toEqual([]);
-});
 
 test('round constants as FIPS 202 lists them', () => {
   const constants = roundConstants();

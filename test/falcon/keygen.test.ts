@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fact } from '../support/facts.ts';
 import { KeygenModule, numberedSeed } from '../support/keygenModel.ts';
-import { BUILDS, SLOW } from '../support/ours.ts';
+import { BUILDS } from '../support/ours.ts';
 import { type Degree, nobleObject } from '../support/peers.ts';
 import { testRandom } from '../support/random.ts';
+import { NIGHTLY } from '../support/run.ts';
 
 let m: KeygenModule;
 beforeAll(async () => {
@@ -64,7 +65,7 @@ describe.each(BUILDS)('module $module', ({ module, sets }) => {
     '$degree: the same keys as noble, and as before',
     { timeout: 600_000 },
     ({ degree, falcon }, context) => {
-      const count = SLOW ? 300 : degree === 512 ? 30 : 6;
+      const count = NIGHTLY ? 300 : degree === 512 ? 8 : 2;
       const random = testRandom(`keygen ${degree}`);
       for (let i = 0; i < count; i++) {
         const seed = random.bytes(48);

@@ -1,7 +1,7 @@
-/** What holds for all inputs, tried on random ones. `SLOW=1` tries fifty times as many. */
+/** What holds for all inputs, tried on random ones. The nightly run tries fifty times as many. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BUILDS, SETS, SLOW, type TestItem, testItems, testKeys } from '../support/ours.ts';
+import { BUILDS, SETS, type TestItem, testItems, testKeys } from '../support/ours.ts';
 import {
   concatBytes,
   decodeSignature,
@@ -10,9 +10,10 @@ import {
   recover,
   SPEC,
 } from '../support/reference.ts';
+import { NIGHTLY } from '../support/run.ts';
 
 const runs = (numRuns: number): { numRuns: number; endOnFailure: boolean } => ({
-  numRuns: SLOW ? 50 * numRuns : numRuns,
+  numRuns: NIGHTLY ? 50 * numRuns : numRuns,
   endOnFailure: true,
 });
 const bytes = (minLength: number, maxLength = minLength): fc.Arbitrary<Uint8Array> =>

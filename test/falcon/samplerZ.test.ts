@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { RCDT } from '../../scripts/generate/signTables.ts';
 import { fact } from '../support/facts.ts';
-import { SLOW } from '../support/ours.ts';
 import { PlainStream, plainBaseSample, plainSamplerZ, sigmaMin } from '../support/plainSigner.ts';
 import { testRandom } from '../support/random.ts';
+import { NIGHTLY } from '../support/run.ts';
 import { signingModule } from '../support/signingModule.ts';
 
 const { exports, at, bytes, doubles } = await signingModule();
@@ -150,7 +150,7 @@ describe('samplerZ', () => {
     const random = testRandom('pairs');
     const real = (low: number, high: number) =>
       low + ((high - low) * (random.below(2 ** 32) + random.below(2 ** 21) / 2 ** 21)) / 2 ** 32;
-    const count = SLOW ? 200_000 : 20_000;
+    const count = NIGHTLY ? 200_000 : 20_000;
     const pairs = Array.from({ length: count }, (): Pair => {
       const spread = random.pick([1, 50, 1e6]);
       return {

@@ -1,6 +1,4 @@
 /** The big-integer layer of key generation against BigInt. */
-import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -11,12 +9,12 @@ import {
   signed,
   takeIntegers,
 } from '../support/keygenModel.ts';
-import { SLOW } from '../support/ours.ts';
 import { testRandom } from '../support/random.ts';
+import { NIGHTLY } from '../support/run.ts';
 
 let m: KeygenModule;
 let primes: bigint[];
-const RUNS = SLOW ? 1000 : 100;
+const RUNS = NIGHTLY ? 1000 : 100;
 const R = 1n << 32n;
 
 beforeAll(async () => {
@@ -47,13 +45,6 @@ const lopsided = (bits: number): fc.Arbitrary<bigint> =>
     );
 
 describe('tables', () => {
-  test('the generated file is what its script makes', () => {
-    const script = fileURLToPath(new URL('../../scripts/tables-keygen.ts', import.meta.url));
-    expect(() =>
-      execFileSync(process.execPath, [script, '--check'], { stdio: 'pipe' }),
-    ).not.toThrow();
-  });
-
   test('per prime: -1/p mod 2^32, 2^64 mod p, 2^63 mod p', () => {
     const columns = ['P0I', 'R2', 'T31'].map((name) => m.words(name, 308));
     primes.forEach((p, u) => {
@@ -263,60 +254,82 @@ describe('words', () => {
     }
   });
 
-  test.each([1, 2, 3, 4])('F -= k f 2^s for degree 2^%i, small and large k', (logm) => {
+  describe.each([1, 2, 3, 4])('F -= k f 2^s for degree 2^%i', (logm) => {
     const degree = 1 << logm;
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 6 }),
-        fc.integer({ min: 0, max: 5 }),
-        fc.integer({ min: 0, max: 120 }),
-        fc.oneof(
+    const LARGEST = 2 ** 31 - 2;
+
+    function expectProduct(
+      fg: readonly bigint[],
+      FG: readonly bigint[],
+      k: readonly number[],
+      { small, len, scale }: { small: number; len: number; scale: number },
+    ): void {
+      putIntegers(m.words('A', 2 * degree * small), fg, small);
+      putIntegers(m.words('B', 2 * degree * len), FG, len);
+      m.words('C', degree).set(k);
+      m.exports.extendForProduct!(m.at('TMP'), m.at('A'), small, logm);
+      m.exports.subProduct!(m.at('B'), len, m.at('TMP'), small, m.at('C'), logm, scale);
+      const want = [...FG];
+      for (let half = 0; half < 2; half++) {
+        for (let u = 0; u < degree; u++) {
+          for (let v = 0; v < degree; v++) {
+            const x = BigInt(k[u]!) * signed(fg[half * degree + v]!, 31 * small);
+            const to = half * degree + ((u + v) % degree);
+            want[to] = want[to]! - ((u + v < degree ? x : -x) << BigInt(scale));
+          }
+        }
+      }
+      expect(takeIntegers(m.words('B', 2 * degree * len), 2 * degree, len)).toEqual(
+        want.map((x) => BigInt.asUintN(31 * len, x)),
+      );
+    }
+
+    test('any k in range, small or large', () => {
+      fc.assert(
+        fc.property(
+          fc.integer({ min: 1, max: 6 }),
+          fc.integer({ min: 0, max: 5 }),
+          fc.integer({ min: 0, max: 120 }),
           fc.array(
             fc.oneof(
-              fc.integer({ min: -(2 ** 31 - 2), max: 2 ** 31 - 2 }),
-              fc.constantFrom(2 ** 31 - 2, -(2 ** 31 - 2), 2 ** (31 - logm), 0),
+              fc.integer({ min: -LARGEST, max: LARGEST }),
+              fc.constantFrom(LARGEST, -LARGEST, 2 ** (31 - logm), 0),
             ),
             { minLength: degree, maxLength: degree },
           ),
-          // the largest that goes in one pass, in every coefficient
-          fc.array(fc.constantFrom(2 ** (31 - logm) - 1, 1 - 2 ** (31 - logm)), {
-            minLength: degree,
-            maxLength: degree,
-          }),
+          fc.constantFrom(0, 2, 8),
+          fc.infiniteStream(lopsided(31 * 11)),
+          (small, more, scale, large, shift, stream) => {
+            const len = small + more;
+            const integers = (words: number) =>
+              Array.from({ length: 2 * degree }, () =>
+                BigInt.asUintN(31 * words, stream.next().value),
+              );
+            const k = large.map((x) => x >> shift);
+            expectProduct(integers(small), integers(len), k, { small, len, scale });
+          },
         ),
-        fc.constantFrom(0, 2, 8),
-        fc.infiniteStream(lopsided(31 * 11)),
-        (small, more, scale, large, shift, stream) => {
-          const k = large.map((x) => x >> shift);
-          const len = small + more;
-          const fg = Array.from({ length: 2 * degree }, () =>
-            BigInt.asUintN(31 * small, stream.next().value),
-          );
-          const FG = Array.from({ length: 2 * degree }, () =>
-            BigInt.asUintN(31 * len, stream.next().value),
-          );
-          putIntegers(m.words('A', 2 * degree * small), fg, small);
-          putIntegers(m.words('B', 2 * degree * len), FG, len);
-          m.words('C', degree).set(k);
-          m.exports.extendForProduct!(m.at('TMP'), m.at('A'), small, logm);
-          m.exports.subProduct!(m.at('B'), len, m.at('TMP'), small, m.at('C'), logm, scale);
-          const want = [...FG];
-          for (let half = 0; half < 2; half++) {
-            for (let u = 0; u < degree; u++) {
-              for (let v = 0; v < degree; v++) {
-                const x = BigInt(k[u]!) * signed(fg[half * degree + v]!, 31 * small);
-                const to = half * degree + ((u + v) % degree);
-                want[to] = want[to]! - ((u + v < degree ? x : -x) << BigInt(scale));
-              }
-            }
+        { numRuns: RUNS },
+      );
+    });
+
+    test('the largest sums: words at the ends of their range, k at the ends of its own', () => {
+      const [small, len] = [4, 7];
+      // 2^30 is the digit -2^30 and a carry, 2^30 - 1 the largest digit
+      for (const word of [0x40000000n, 0x3fffffffn, 0x7fffffffn]) {
+        const integer = [0, 1, 2, 3].reduce((x) => (x << 31n) | word, 0n);
+        for (const signs of [1, -1, 0]) {
+          const k = Array.from({ length: degree }, (_, u) => (signs || (u & 1 ? -1 : 1)) * LARGEST);
+          const fg = new Array<bigint>(2 * degree).fill(integer);
+          const FG = new Array<bigint>(2 * degree).fill(0n);
+          for (const scale of [0, 30, 31, 77]) {
+            expectProduct(fg, FG, k, { small, len, scale });
+            const negated = fg.map((x) => BigInt.asUintN(31 * small, -x));
+            expectProduct(negated, FG, k, { small, len, scale });
           }
-          expect(takeIntegers(m.words('B', 2 * degree * len), 2 * degree, len)).toEqual(
-            want.map((x) => BigInt.asUintN(31 * len, x)),
-          );
-        },
-      ),
-      { numRuns: RUNS },
-    );
+        }
+      }
+    });
   });
 });
 
@@ -335,7 +348,7 @@ describe('Bezout', () => {
     expect(m.exports.bezoutScratch!(len)).toBeLessThan(65536);
     let coprime = 0;
     let common = 0;
-    for (let i = 0; i < (SLOW ? 400 : 40); i++) {
+    for (let i = 0; i < (NIGHTLY ? 400 : 40); i++) {
       const bits = 31 * len - 16;
       const shorter = i % 4 === 3 ? Math.max(3, bits - random.below(bits)) : bits;
       let x = uniform(bits) | 1n;

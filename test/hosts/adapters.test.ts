@@ -15,7 +15,7 @@ import {
   toFetchHandler,
   toNodeHandler,
 } from '../../src/middleware/index.ts';
-import { toTriple } from '../../src/middleware/taskFile.ts';
+import { toTriple } from '../../src/wire/taskFile.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { type OpenServer, openServer } from './servers.ts';
 import { walk } from './walk.ts';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
-import { type TaskItem, toTriple } from '../../src/middleware/taskFile.ts';
+import { type TaskItem, toTriple } from '../../src/wire/taskFile.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import type { Contract } from '../support/contract/contract.ts';
 import { contractAt, noteAnswer } from '../support/contract/watch.ts';

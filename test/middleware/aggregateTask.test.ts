@@ -8,15 +8,15 @@ import { type AggregateFormatOption, extractSignatures } from '../../src/aggrega
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import { type BlobStore, newInputKey } from '../../src/middleware/blobs/blobStore.ts';
 import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
-import { parseResultFile, verifyResultFile } from '../../src/middleware/resultFile.ts';
 import { memoryStore } from '../../src/middleware/stores/memory.ts';
 import type { TaskStore } from '../../src/middleware/stores/taskStore.ts';
-import { formatTaskFile, type TaskItem, toTriple } from '../../src/middleware/taskFile.ts';
+import { isFinal, type Task, type TaskProgress } from '../../src/middleware/task.ts';
 import { type Aggregator, createAggregator } from '../../src/middleware/tasks/aggregateTask.ts';
 import { packItems, unpackItems } from '../../src/middleware/tasks/packedItems.ts';
 import { createRunner, type Runner, type RunnerEvent } from '../../src/middleware/tasks/runner.ts';
-import { isFinal, type Task, type TaskProgress } from '../../src/middleware/tasks/task.ts';
 import type { Job } from '../../src/middleware/tasks/worker.ts';
+import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
+import { formatTaskFile, type TaskItem, toTriple } from '../../src/wire/taskFile.ts';
 import { makeItems } from './triples.ts';
 
 /** The same item with one bit of its signature's last third changed. */

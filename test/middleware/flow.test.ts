@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { ListItem, ProgressRecord } from '../../src/middleware/schemas.ts';
-import { type Triple, toTriple } from '../../src/middleware/taskFile.ts';
-import { decodeWireHex } from '../../src/middleware/wireHex.ts';
+import { decodeWireHex } from '../../src/wire/hex.ts';
+import { type Triple, toTriple } from '../../src/wire/taskFile.ts';
 import { type Answer, expectProblem, startService, type TestService } from './support.ts';
 import { makeMixedTriples, makeTriples, spoil } from './triples.ts';
 

@@ -14,12 +14,13 @@ import { bytesOf, fitting, nasty } from '../support/contract/arbitrary.ts';
 import type { Contract, Seen } from '../support/contract/contract.ts';
 import { contractAt, contractFetch, noteAnswer } from '../support/contract/watch.ts';
 import { fact } from '../support/facts.ts';
+import { NIGHTLY } from '../support/run.ts';
 import type { Told } from './fixtures/fuzzService.ts';
 import { type RawRequest, sendRaw } from './rawHttp.ts';
 import { toAnswer } from './support.ts';
 import { makeTriples } from './triples.ts';
 
-const REQUESTS = process.env.SLOW ? 20_000 : 1000;
+const REQUESTS = NIGHTLY ? 20_000 : 1000;
 /** At once, on as many connections. */
 const BATCH = 10;
 /** More than this above what a warm service takes is not bounded by anything. */

@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openHttpServer } from '../../src/cli/httpServer.ts';
-import type { Triple } from '../../src/middleware/taskFile.ts';
+import type { Triple } from '../../src/wire/taskFile.ts';
 import { contractAt, noteAnswer } from '../support/contract/watch.ts';
 import { fact } from '../support/facts.ts';
 import { type RawRequest, sendRaw } from './rawHttp.ts';

@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { falconService, type ServiceOptions } from '../../src/middleware/index.ts';
 import { requestShapes } from '../../src/middleware/schemas.ts';
-import { checkStatements, checkTriples } from '../../src/middleware/taskFile.ts';
-import { STATE_TEXTS } from '../../src/middleware/tasks/task.ts';
+import { STATE_TEXTS } from '../../src/middleware/task.ts';
+import { checkStatements, checkTriples } from '../../src/wire/taskFile.ts';
 import { Contract } from '../support/contract/contract.ts';
 import { fact } from '../support/facts.ts';
 

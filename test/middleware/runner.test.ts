@@ -6,6 +6,7 @@ import { CodedError } from '../../src/errors.ts';
 import { memoryStore } from '../../src/middleware/stores/memory.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
 import type { NewTask, TaskStore } from '../../src/middleware/stores/taskStore.ts';
+import type { Task, TaskResult, TaskState } from '../../src/middleware/task.ts';
 import {
   createRunner,
   type Runner,
@@ -14,7 +15,6 @@ import {
   type TaskContext,
   type TaskHandler,
 } from '../../src/middleware/tasks/runner.ts';
-import type { Task, TaskResult, TaskState } from '../../src/middleware/tasks/task.ts';
 
 /** A poll that never comes: what happens within a test happens because of a wake. */
 const NEVER_MS = 600_000;

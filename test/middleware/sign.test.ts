@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { falcon512 } from '../../src/falcon/index.ts';
-import { decodeWireHex, encodeWireHex } from '../../src/middleware/wireHex.ts';
+import { decodeWireHex, encodeWireHex } from '../../src/wire/hex.ts';
 import { expectProblem, startService, type TestService } from './support.ts';
 
 const PATH = '/v1/falcon/sign';

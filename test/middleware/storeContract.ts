@@ -18,7 +18,7 @@ import {
   type Task,
   type TaskResult,
   type TaskState,
-} from '../../src/middleware/tasks/task.ts';
+} from '../../src/middleware/task.ts';
 
 export interface OpenedStore {
   readonly store: TaskStore & ApiKeyStore;

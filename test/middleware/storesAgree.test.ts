@@ -10,9 +10,10 @@ import { expect, it } from 'vitest';
 import { memoryStore } from '../../src/middleware/stores/memory.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
 import type { AnswerHold, TaskStore } from '../../src/middleware/stores/taskStore.ts';
-import { TASK_STATES } from '../../src/middleware/tasks/task.ts';
+import { TASK_STATES } from '../../src/middleware/task.ts';
+import { NIGHTLY } from '../support/run.ts';
 
-const RUNS = process.env.SLOW ? 1000 : 40;
+const RUNS = NIGHTLY ? 1000 : 40;
 const MAX_STEPS = 60;
 const START_MS = Date.UTC(2026, 10, 21);
 
@@ -282,7 +283,7 @@ it('the stores in memory and on disk agree on every history', { timeout: 300_000
       }
     }),
     // The same histories each time, so that what they reach is certain; others when there is time.
-    { numRuns: RUNS, ...(!process.env.SLOW && { seed: 20_261_121 }) },
+    { numRuns: RUNS, ...(!NIGHTLY && { seed: 20_261_121 }) },
   );
   await rm(folder, { recursive: true });
   // Histories that never get anywhere would prove nothing.

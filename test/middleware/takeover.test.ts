@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Piscina } from 'piscina';
 import { afterEach, expect, it, vi } from 'vitest';
 import { falconService, memoryStore, type Task } from '../../src/middleware/index.ts';
-import { isFinal } from '../../src/middleware/tasks/task.ts';
+import { isFinal } from '../../src/middleware/task.ts';
 import { expectProblem, startService, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 

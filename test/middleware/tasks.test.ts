@@ -10,7 +10,7 @@ import {
   TaskFailure,
   TRANSITIONS,
   timestamp,
-} from '../../src/middleware/tasks/task.ts';
+} from '../../src/middleware/task.ts';
 
 describe('the state machine of a task', () => {
   it('has the texts that clients know', () => {

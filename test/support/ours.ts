@@ -5,8 +5,6 @@ import type { Degree } from './peers.ts';
 import { testRandom } from './random.ts';
 import type { Form } from './reference.ts';
 
-export const SLOW = process.env.SLOW === '1';
-
 export const SETS: readonly { degree: Degree; falcon: Falcon }[] = [
   { degree: 512, falcon: falcon512 },
   { degree: 1024, falcon: falcon1024 },

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Hono } from 'hono';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { formatTaskFile } from '../../src/middleware/taskFile.ts';
+import { formatTaskFile } from '../../src/wire/taskFile.ts';
 import { findChromium, openBrowser } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
 import { enterKey, startUiService, type UiService, visit } from './browser.ts';

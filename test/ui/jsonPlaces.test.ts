@@ -1,7 +1,7 @@
 /** Places in JSON texts: the walk agrees with JSON.parse on what is JSON, and finds the elements where they are. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { jsonPlaces, placeOf } from '../../src/middleware/ui/page/worker/jsonPlaces.ts';
+import { jsonPlaces, placeOf } from '../../src/page/worker/jsonPlaces.ts';
 
 function isJson(text: string): boolean {
   try {

@@ -1,14 +1,14 @@
 /**
- * A row of the table in words, and the shapes that follow from it. Nothing about shapes, ranks or
- * bounds is read from a proof. The order of the numbers is in docs/protocol.md, section 3.
+ * The rows of the table with names for their numbers, and the shapes that follow from them
+ * (docs/protocol.md, 3). No shape, rank or bound is read from a proof.
  */
 
-/** numbers of an ordinary level, or of the tail (whose last entry is a list) */
+/** The numbers of an ordinary level, or of the tail, whose last entry is a list. */
 export type LevelRow = readonly (number | readonly number[])[];
-/** degree of Falcon, bucket, levels; the last level is the tail */
+/** The degree of Falcon, the bucket, and the levels; the last level is the tail. */
 export type TableRow = readonly [set: 512 | 1024, bucket: number, levels: readonly LevelRow[]];
 
-/** How the parts of a level fall into rows of n polynomials. */
+/** How the parts of a level are cut into rows of n polynomials. */
 export interface Shape {
   /** polynomials in a row */
   readonly n: number;
@@ -34,10 +34,11 @@ export interface OrdinaryLevel extends Shape {
   /** ranks of the inner and outer commitments */
   readonly kappa: number;
   readonly kappa1: number;
-  /** low bits dropped from the outer commitments */
+  /** low bits that are cut off the outer commitments */
   readonly cut: number;
-  /** squared norms: what the projection is held to, and what the output may have */
+  /** squared norm that the projection is held to */
   readonly inSq: number;
+  /** largest squared norm of the output */
   readonly outSq: number;
   readonly riceY: number;
   /** length of v */
@@ -47,7 +48,7 @@ export interface OrdinaryLevel extends Shape {
 export interface TailLevel extends Shape {
   readonly tail: true;
   readonly kappa: number;
-  /** low bits dropped from t */
+  /** low bits that are cut off t */
   readonly cut: number;
   readonly inSq: number;
   readonly outSq: number;
@@ -96,7 +97,7 @@ function readOrdinary(row: LevelRow, lengths: readonly number[], outers: number)
   };
 }
 
-/** The shapes of a row of the table. */
+/** A row of the table with its shapes. */
 export function readRow([set, bucket, rows]: TableRow): Parameters {
   const width = set / 32 + 1;
   const levels: OrdinaryLevel[] = [];

@@ -1,19 +1,25 @@
-/** Challenges and keys expanded in the module (docs/protocol.md, 5 and 6.1): each function chooses a stream and calls its sampler. */
+/**
+ * Challenges and commitment keys, expanded in the module (docs/protocol.md, 5 and 6.1): each
+ * function chooses a stream and calls its sampler.
+ */
 import { shake256 } from '../../falcon/points.ts';
-import type { Coefs, Forms, Labrador, Smalls, Vecs } from '../wasm.ts';
-import { KEYS_LABEL, STREAM } from './labels.ts';
-import { FUNCTIONALS, LIFTS, ROWS_OF_PROJECTION } from './shapes.ts';
-
-/** Bytes of a small polynomial, of one mod q, of one in NTT form. */
-export const SMALL = 128;
-export const COEFS = 512;
-export const FORM = 768;
-export const SUMS = 1536;
+import {
+  BLOCK_BYTES,
+  BLOCK_COLUMNS,
+  type Forms,
+  type Labrador,
+  SMALL_BYTES,
+  type Smalls,
+  type Vecs,
+} from '../wasm.ts';
+import { FUNCTIONALS, LIFTS, ROWS_OF_PROJECTION } from './constants.ts';
+import { vecsToFill } from './forms.ts';
+import { KEYS_LABEL, STREAM } from './transcript.ts';
 
 /** A seed in the module's memory, for the streams of one level. */
 export class Seed {
   readonly #lab: Labrador;
-  /** Where its 32 bytes stand. */
+  /** The address of its 32 bytes. */
   readonly at: number;
   readonly #level: number;
 
@@ -29,7 +35,7 @@ export class Seed {
     this.#lab.stream(this.at, this.#word(type, sub), index);
   }
 
-  /** What chooses a stream: the address of the key, two words of the nonce. */
+  /** The address of the key and the two words of the nonce that choose a stream. */
   nonce(type: number, sub: number, index: number): [number, number, number] {
     return [this.at, this.#word(type, sub), index];
   }
@@ -43,37 +49,6 @@ export class Seed {
 export const keysSeed = (lab: Labrador, level: number): Seed =>
   new Seed(lab, shake256([new TextEncoder().encode(KEYS_LABEL)], 32).slice(), level);
 
-/** Columns and bytes of a block of a row, see wasm.ts. */
-export const BLOCK_COLUMNS = 32;
-export const BLOCK_BYTES = 24_576;
-
-/** Bytes of a row of columns. */
-export const vecBytes = (columns: number): number =>
-  BLOCK_BYTES * Math.ceil(columns / BLOCK_COLUMNS);
-
-/**
- * Rows whose columns 0 to `filled[row] - 1` are about to be written: those stay as they are, the others are zero. Clearing all
- * would touch the largest vectors once more.
- */
-export function vecsToFill(lab: Labrador, columns: number, filled: readonly number[]): Vecs {
-  const rows = filled.length;
-  const stride = vecBytes(columns);
-  const blocks = stride / BLOCK_BYTES;
-  const at = lab.room(stride * rows);
-  for (const [row, count] of filled.entries()) {
-    const from = BLOCK_BYTES * Math.floor(count / BLOCK_COLUMNS);
-    lab.bytes(at + stride * row + from, stride - from).fill(0);
-  }
-  return { kind: 'vecs', at, rows, columns, blocks, stride };
-}
-
-/** Makes the rows of `vecs` zero if the last block to be used will not be full. */
-export function clearRest(lab: Labrador, vecs: Vecs, count: number): void {
-  if (count % BLOCK_COLUMNS === 0) return;
-  const from = BLOCK_BYTES * Math.floor(count / BLOCK_COLUMNS);
-  for (let i = 0; i < vecs.rows; i++) lab.bytes(lab.row(vecs, i) + from, BLOCK_BYTES).fill(0);
-}
-
 /** Columns `from` (a multiple of 32) to `to - 1` of a matrix of keys. */
 export function expandKeys(
   lab: Labrador,
@@ -84,7 +59,7 @@ export function expandKeys(
   width = to - from,
 ): Vecs {
   const vecs = vecsToFill(lab, width, new Array<number>(rows).fill(to - from));
-  // column c of the stream is written as column c
+  // The kernel writes column c of the stream as column c.
   const skipped = BLOCK_BYTES * (from / BLOCK_COLUMNS);
   lab.scope(() => {
     const seed = keysSeed(lab, level);
@@ -96,7 +71,9 @@ export function expandKeys(
   return vecs;
 }
 
-/** Small polynomials of one type, each of a stream of its own: indexes `first` to `first + count - 1`. */
+/**
+ * Small polynomials of one type, each from its own stream: indexes `first` to `first + count - 1`.
+ */
 function sampleSmalls(
   lab: Labrador,
   seed: Seed,
@@ -107,7 +84,7 @@ function sampleSmalls(
   const out = lab.smalls(count);
   for (let i = 0; i < count; i++) {
     seed.start(type, sub, first + i);
-    sample(out.at + SMALL * i);
+    sample(out.at + SMALL_BYTES * i);
   }
   return out;
 }
@@ -120,7 +97,7 @@ export const sampleAlphas = (lab: Labrador, seed: Seed, count: number): Smalls =
 export const sampleCs = (lab: Labrador, seed: Seed, count: number): Smalls =>
   sampleSmalls(lab, seed, [STREAM.amortise, 0], [0, count], lab.kernels.sampleC);
 
-/** Short challenges of a kind, indexes `first` to `first + count - 1`. */
+/** Short challenges of one kind, indexes `first` to `first + count - 1`. */
 export const sampleShorts = (
   lab: Labrador,
   seed: Seed,
@@ -133,48 +110,65 @@ export const sampleShorts = (
 export const sampleTaus = (lab: Labrador, seed: Seed, count: number): Smalls =>
   sampleSmalls(lab, seed, [STREAM.tau, 0], [0, count], lab.kernels.sampleShort);
 
-/** Small polynomials (|x| <= 8192) in NTT form. */
-export function formsOf(lab: Labrador, smalls: Smalls): Forms {
-  const out = lab.forms(smalls.count);
-  lab.kernels.smallsToForms(out.at, smalls.at, smalls.count);
-  return out;
+/** Fills forms with polynomials that are needed in NTT form alone. */
+export function fillForms(lab: Labrador, forms: Forms, sample: () => Smalls): Forms {
+  lab.scope(() => lab.kernels.smallsToForms(forms.at, sample().at, forms.count));
+  return forms;
 }
 
-/** omega^(k): i64[3][265], centred. Also readies the collapse. */
-export function prepareOmega(lab: Labrador, seed: Seed): number {
-  const at = lab.room(8 * LIFTS * ROWS_OF_PROJECTION);
+/** Fills forms with c_a, one for every row. */
+export const fillRowChallenges = (lab: Labrador, seed: Seed, c: Forms): Forms =>
+  fillForms(lab, c, () => sampleCs(lab, seed, c.count));
+
+/** The NTT forms of short challenges of one kind, indexes `first` to `first + count - 1`. */
+export const shortForms = (
+  lab: Labrador,
+  seed: Seed,
+  kind: number,
+  first: number,
+  count: number,
+): Forms => fillForms(lab, lab.forms(count), () => sampleShorts(lab, seed, kind, first, count));
+
+/** Scalars of the three lifts, k = 0 first: i64[3][count], centred. */
+function sampleScalars(lab: Labrador, seed: Seed, type: number, count: number): number {
+  const at = lab.room(8 * LIFTS * count);
   for (let k = 0; k < LIFTS; k++) {
-    seed.start(STREAM.omega, k, 0);
-    lab.kernels.uniformScalars(at + 8 * ROWS_OF_PROJECTION * k, ROWS_OF_PROJECTION);
+    seed.start(type, k, 0);
+    lab.kernels.uniformScalars(at + 8 * count * k, count);
   }
+  return at;
+}
+
+/** omega^(k): i64[3][265], centred. Readies the kernels that collapse the projection. */
+export function prepareOmega(lab: Labrador, seed: Seed): number {
+  const at = sampleScalars(lab, seed, STREAM.omega, ROWS_OF_PROJECTION);
   lab.kernels.collapseStart(at);
   return at;
 }
 
-/** theta^(k): i64[3][10], centred. Also readies the functionals. */
+/** theta^(k): i64[3][10], centred. Readies the kernels of the functionals. */
 export function prepareTheta(lab: Labrador, seed: Seed): number {
-  const at = lab.room(8 * LIFTS * FUNCTIONALS);
-  for (let k = 0; k < LIFTS; k++) {
-    seed.start(STREAM.theta, k, 0);
-    lab.kernels.uniformScalars(at + 8 * FUNCTIONALS * k, FUNCTIONALS);
-  }
+  const at = sampleScalars(lab, seed, STREAM.theta, FUNCTIONALS);
   lab.kernels.functionalsStart(at);
   return at;
 }
 
-/** psi_i^(k) at an address of eight bytes. */
+/** psi_i^(k), eight bytes at an address. */
 export function samplePsi(lab: Labrador, seed: Seed, k: number, item: number, at: number): void {
   seed.start(STREAM.psi, k, item);
   lab.kernels.uniformScalars(at, 1);
 }
 
-/** eta_i^(k), centred. */
+/** eta_i^(k), centred, at an address. */
 export function sampleEta(lab: Labrador, seed: Seed, k: number, item: number, at: number): void {
   seed.start(STREAM.eta, k, item);
   lab.kernels.uniformPoly(at);
 }
 
-/** rho^(j) of an item: n values mod p, centred, at `at`, where 256 bytes more are overwritten. */
+/**
+ * rho^(j) of an item: n values mod p, centred, at an address; the 256 bytes behind them are
+ * overwritten.
+ */
 export function sampleRho(
   lab: Labrador,
   seed: Seed,
@@ -187,10 +181,7 @@ export function sampleRho(
   lab.kernels.uniformModP(at, n);
 }
 
-/** Chooses the level's projection matrix. */
+/** Chooses the projection matrix of a level. */
 export function startProjection(seed: Seed, counter: number): void {
   seed.start(STREAM.projection, 0, counter);
 }
-
-/** A copy of polynomials mod q as they stand, for packing and tests. */
-export const readCoefs = (lab: Labrador, coefs: Coefs): BigInt64Array => lab.i64(coefs).slice();

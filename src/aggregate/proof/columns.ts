@@ -1,6 +1,9 @@
-/** A level by columns: every step of it is a sum over columns or stays within one, so that several workers can each take some. */
+/**
+ * The columns of a level. Every step of a level is a sum over columns or stays within one, so each
+ * of several threads can take some of them.
+ */
 import type { Shape } from '../parameters/rows.ts';
-import { SMALL } from './challenges.ts';
+import { BLOCK_COLUMNS, SMALL_BYTES } from '../wasm.ts';
 import { firstRows, type Run } from './shapes.ts';
 
 /** Columns `from` (a multiple of 32) to `to - 1` of every row of a level. */
@@ -9,34 +12,36 @@ export interface Columns {
   readonly to: number;
 }
 
-const BLOCK = 32;
-
-/** Columns 0 to n - 1 in at most `shares` runs of nearly the same length, each of at least `least` columns unless it is the only one. */
-export function splitColumns(n: number, shares: number, least = BLOCK): Columns[] {
-  const blocks = Math.ceil(n / BLOCK);
-  const count = Math.max(1, Math.min(shares, Math.floor(n / least), blocks));
-  const border = (i: number): number => Math.min(n, BLOCK * Math.round((i * blocks) / count));
+/**
+ * Columns 0 to n - 1 in at most `parts` runs of nearly equal length. Each has at least `least`
+ * columns, unless it is the only one.
+ */
+export function splitColumns(n: number, parts: number, least = BLOCK_COLUMNS): Columns[] {
+  const blocks = Math.ceil(n / BLOCK_COLUMNS);
+  const count = Math.max(1, Math.min(parts, Math.floor(n / least), blocks));
+  const border = (i: number): number =>
+    Math.min(n, BLOCK_COLUMNS * Math.round((i * blocks) / count));
   return Array.from({ length: count }, (_, i) => ({ from: border(i), to: border(i + 1) }));
 }
 
-/** A run of polynomials in a row; columns count from the first one of the share. */
+/** A run of polynomials in a row; columns count from the first one here. */
 export interface Placed {
   readonly row: number;
   readonly column: number;
   readonly count: number;
-  /** where the first one stands */
+  /** the address of the first one */
   readonly at: number;
-  /** its number in the projection */
+  /** the first one's number in the projection */
   readonly number: number;
 }
 
-/** The places of a part, row by row; `at` is where its polynomials stand, `stride` bytes apart. */
+/** The places of a part, row by row; its polynomials begin at `at` and are `stride` bytes apart. */
 export function placesOfPart(
   shape: Pick<Shape, 'n' | 'rows'>,
   part: number,
   count: number,
   at: number,
-  stride = SMALL,
+  stride = SMALL_BYTES,
 ): Placed[] {
   const first = firstRows(shape)[part]!;
   const { n } = shape;
@@ -49,10 +54,10 @@ export function placesOfPart(
   }));
 }
 
-/** All places of an ordinary level; what stands there is at address 0 on. */
+/** All places of an ordinary level; their polynomials begin at address 0. */
 export function placesOfRows(
   shape: Pick<Shape, 'n' | 'rows' | 'lengths'>,
-  stride = SMALL,
+  stride = SMALL_BYTES,
 ): Placed[] {
   let at = 0;
   return shape.lengths.flatMap((length, part) => {
@@ -62,11 +67,11 @@ export function placesOfRows(
   });
 }
 
-/** What of the places is in the columns. */
+/** The places within the columns. */
 export function placesWithin(
   places: readonly Placed[],
   { from, to }: Columns,
-  stride = SMALL,
+  stride = SMALL_BYTES,
 ): Placed[] {
   return places.flatMap(({ row, column, count, at, number }) => {
     const start = Math.max(column, from);
@@ -85,7 +90,7 @@ export function placesWithin(
   });
 }
 
-/** What of the runs is in the columns; their columns stay those of the level. */
+/** The runs within the columns; columns still count from the first one of the level. */
 export function runsWithin(runs: readonly Run[], columns: Columns): Run[] {
   return runs.flatMap(({ row, from, to }) => {
     const start = Math.max(from, columns.from);
@@ -94,7 +99,7 @@ export function runsWithin(runs: readonly Run[], columns: Columns): Run[] {
   });
 }
 
-/** How many columns of every row the parts fill from its start on; `lengths` of the parts. */
+/** How many columns of every row parts of these lengths fill, from its start on. */
 export const filledBy = (shape: Pick<Shape, 'n' | 'rows'>, lengths: readonly number[]): number[] =>
   shape.rows.flatMap((count, part) =>
     Array.from({ length: count }, (_, i) =>
@@ -102,13 +107,13 @@ export const filledBy = (shape: Pick<Shape, 'n' | 'rows'>, lengths: readonly num
     ),
   );
 
-/** The same, of the columns alone. */
+/** How many of these columns of every row are filled, from `filledBy`. */
 export const filledWithin = (filled: readonly number[], { from, to }: Columns): number[] =>
   filled.map((count) => Math.min(Math.max(count - from, 0), to - from));
 
 /**
- * The polynomials of an ordinary level, 64 numbers each, that are in the columns: what `placesOfRows` says, one after the other; the
- * given array itself if all of them are.
+ * The polynomials of an ordinary level, 64 numbers each, that are within the columns, in the order
+ * of `placesOfRows`. If all of them are, the given array is returned as it is.
  */
 export function gather<T extends Int16Array | BigInt64Array>(
   polynomials: T,

@@ -1,10 +1,13 @@
-/** The functionals mod p (docs/protocol.md, 7.3): rho on s1 and rho' = rho sigma(h) on s2, item by item. */
-import type { Labrador } from '../wasm.ts';
-import { type Seed, SMALL, sampleRho } from './challenges.ts';
-import { FUNCTIONALS } from './shapes.ts';
+/**
+ * The functionals mod p (docs/protocol.md, 7.3): rho on s1 and rho' = rho sigma(h) on s2, item by
+ * item.
+ */
+import { type Labrador, SMALL_BYTES } from '../wasm.ts';
+import { type Seed, sampleRho } from './challenges.ts';
+import { FUNCTIONALS } from './constants.ts';
 
-/** Bytes of the parts of one functional. */
-export const partsBytes = (n: number): number => 2 * (n / 64) * SMALL;
+/** Bytes of the 2K stride parts of one functional. */
+export const partsBytes = (n: number): number => 2 * (n / 64) * SMALL_BYTES;
 
 /** Makes the ten functionals of one item after the other. */
 export class Functionals {
@@ -32,11 +35,13 @@ export class Functionals {
   }
 
   /**
-   * All functionals of an item: sigma of the 2K stride parts of each, `partsBytes` behind each other. What they make of the
-   * operands, <rho, a> + <rho', b>, is added to the sums.
+   * Writes sigma of the stride parts of every functional of an item, `partsBytes` apart, and adds
+   * the values of the functionals on the operands, <rho, a> + <rho', b>, to the sums.
    *
-   * @param h the key, any representatives mod p
-   * @param a at most 32767 in magnitude, `b` too; left out: zero
+   * @param h the public key; any representatives mod p
+   * @param at the address for the parts
+   * @param a coefficients of at most 32767 in magnitude
+   * @param b likewise; zero when left out
    */
   write(item: number, h: Uint16Array, at: number, a: Int16Array, b?: Int16Array): void {
     const { kernels } = this.#lab;
@@ -58,7 +63,7 @@ export class Functionals {
     }
   }
 
-  /** The sums over all items so far: below 2^53. */
+  /** The sums over all items so far, below 2^53. */
   sums(): number[] {
     return Array.from(
       new BigInt64Array(this.#lab.kernels.memory.buffer, this.#sums, FUNCTIONALS),

@@ -1,12 +1,31 @@
-/** The succinct proof of one section (docs/protocol.md): its prover, its verifier, its size, and the shares of both for other threads. */
-export type { StatedItem } from './foldItems.ts';
-export { type FoldJob, type FoldResult, foldOnIdle } from './folds.ts';
+/**
+ * The succinct proof of one section (docs/protocol.md): its prover, its verifier, its size, and the
+ * parts of both that run in other threads. README.md is the map.
+ */
+export { MAX_SECTION_ITEMS } from './constants.ts';
 export { holdInstances } from './instances.ts';
-export { type ProveOptions, type ProveProgress, proveSection, type SectionItem } from './prove.ts';
-export { MAX_SECTION_ITEMS } from './shapes.ts';
-export { Share } from './share.ts';
+export { ColumnProver } from './prover/columnProver.ts';
+export {
+  type Helper,
+  runStep,
+  type StepInput,
+  type StepName,
+  type StepOutput,
+} from './prover/columnProvers.ts';
+export {
+  type ProveOptions,
+  type ProveProgress,
+  proveSection,
+  type SectionItem,
+} from './prover/prove.ts';
 export { proofSize } from './size.ts';
-export { type Helper, runStep, type StepInput, type StepName, type StepOutput } from './team.ts';
 export type { Trace, TraceEvent } from './transcript.ts';
-export { nextTurn } from './turn.ts';
-export { endOfSection, verifySection, verifySectionIn } from './verify.ts';
+export type { StatedItem } from './verifier/foldItems.ts';
+export { type FoldJob, type FoldResult, foldOnIdle } from './verifier/folds.ts';
+export {
+  endOfSection,
+  type SectionToVerify,
+  verifySection,
+  verifySectionIn,
+} from './verifier/verify.ts';
+export { yieldToHost } from './yieldToHost.ts';

@@ -1,36 +1,39 @@
 /**
- * Instances of the module that stand ready for the next call, one for each part they can have. Proofs that follow each other use
- * the same memory, since fresh pages are dear: the first touch of one takes longer than all that is done in it. A small instance
- * stays always; a large one as long as someone holds the instances, and otherwise as long as the garbage collector leaves it,
- * so that a process that is done with large proofs gets its memory back.
+ * Instances of the module that are ready for the next call, one for each role. Proofs that follow
+ * each other use the same memory, because fresh pages are expensive: first touching one takes
+ * longer than all the work on it. A small instance is kept for ever. A large one is kept while
+ * somebody holds the instances, and otherwise until the garbage collector takes it, so that a
+ * process that has finished its large proofs gets its memory back.
  */
 import { Labrador, type ModuleName } from '../wasm.ts';
 
-/** `share`: columns of the prover. `rest`: transcripts, and everything of the verifier. */
-export type Part = 'share' | 'rest';
+/**
+ * `columns`: a column prover. `rest`: the transcript's part of the prover, and all of the verifier.
+ */
+export type Role = 'columns' | 'rest';
 
-/** One that has grown beyond this is large. */
-const SMALL_BYTES = 64 * 1024 * 1024;
+/** An instance above this size is large. */
+const LARGE_BYTES = 64 * 1024 * 1024;
 
 interface Ready {
   readonly weak: WeakRef<Labrador>;
-  /** The same, while it is small or held. */
+  /** The same instance, while it is small or held. */
   strong: Labrador | undefined;
 }
 
 const ready = {
-  share: new Map<ModuleName, Ready>(),
+  columns: new Map<ModuleName, Ready>(),
   rest: new Map<ModuleName, Ready>(),
-} as const satisfies Record<Part, unknown>;
+} as const satisfies Record<Role, unknown>;
 
 let holders = 0;
 
-const isKept = (lab: Labrador): boolean => holders > 0 || lab.memoryBytes <= SMALL_BYTES;
+const isKept = (lab: Labrador): boolean => holders > 0 || lab.memoryBytes <= LARGE_BYTES;
 
 /**
- * Keeps large instances, those that stand ready and those to come, until it is released.
+ * Keeps large instances, present and future, until they are released.
  *
- * @returns releases them; only its first call counts
+ * @returns a function that releases them; only its first call counts
  */
 export function holdInstances(): () => void {
   holders++;
@@ -44,10 +47,10 @@ export function holdInstances(): () => void {
   };
 }
 
-/** Makes what stands ready strong or weak, as the number of holders says. */
+/** Makes the references to the ready instances strong or weak, as `isKept` says. */
 function strengthen(): void {
-  for (const part of Object.values(ready)) {
-    for (const each of part.values()) {
+  for (const role of Object.values(ready)) {
+    for (const each of role.values()) {
       const lab = each.weak.deref();
       each.strong = lab !== undefined && isKept(lab) ? lab : undefined;
     }
@@ -55,19 +58,22 @@ function strengthen(): void {
 }
 
 /** An instance for one user at a time. */
-export function takeInstance(module: ModuleName, part: Part): Labrador {
-  const lab = ready[part].get(module)?.weak.deref() ?? new Labrador(module);
-  ready[part].delete(module);
+export function takeInstance(module: ModuleName, role: Role): Labrador {
+  const lab = ready[role].get(module)?.weak.deref() ?? new Labrador(module);
+  ready[role].delete(module);
   lab.beginCount();
   return lab;
 }
 
-/** Keeps an instance whose work came to its end, with `mark` as at its beginning. */
-export function keepInstance(module: ModuleName, part: Part, lab: Labrador): void {
-  ready[part].set(module, { weak: new WeakRef(lab), strong: isKept(lab) ? lab : undefined });
+/** Takes an instance back whose work is done and whose memory is as free as it was before. */
+export function keepInstance(module: ModuleName, role: Role, lab: Labrador): void {
+  ready[role].set(module, { weak: new WeakRef(lab), strong: isKept(lab) ? lab : undefined });
 }
 
-/** @returns what `body` returns; undefined if the module traps, which costs the instance */
+/**
+ * @returns the result of `body`; undefined if the module traps, after which the instance is not
+ *   used again
+ */
 export function onInstance<T>(module: ModuleName, body: (lab: Labrador) => T): T | undefined {
   const lab = takeInstance(module, 'rest');
   try {

@@ -1,16 +1,16 @@
-/** Which items of a section have to do with which columns of level 0 (docs/protocol.md, 7.1). */
+/** Which items of a section have places in which columns of level 0 (docs/protocol.md, 7.1). */
 import type { ParameterSet } from '../../falcon/index.ts';
 import type { OrdinaryLevel, Parameters } from '../parameters/rows.ts';
 import type { Columns } from './columns.ts';
 
-/** A section in numbers: its row of the table at level 0, and its items. */
+/** A section in numbers: its row of the table at level 0, and how many items it has. */
 export interface ItemsShape extends Pick<Parameters, 'bucket' | 'width'> {
   readonly set: ParameterSet;
   readonly level: OrdinaryLevel;
   readonly count: number;
 }
 
-/** Runs of items that have a place in the columns of S, without overlap, in order. */
+/** Runs of items that have a place in these columns of S, in order and without overlap. */
 function itemRuns({ level, width, count }: ItemsShape, columns: Columns): [number, number][] {
   const { n, rows } = level;
   const runs: [number, number][] = [];
@@ -27,13 +27,16 @@ function itemRuns({ level, width, count }: ItemsShape, columns: Columns): [numbe
   return runs;
 }
 
-/** The items that a share of the columns needs, in order. */
+/** The items that have a place in these columns, in order. */
 export const itemsWithin = (shape: ItemsShape, columns: Columns): number[] =>
   itemRuns(shape, columns).flatMap(([from, to]) =>
     Array.from({ length: to - from }, (_, i) => from + i),
   );
 
-/** Whether an item is counted by the share of these columns: its first place is there. */
+/**
+ * Whether the item's first place is in these columns. Each item is counted there, and so counted
+ * once.
+ */
 export function owns({ level, width }: ItemsShape, columns: Columns, item: number): boolean {
   const column = (width * item) % level.n;
   return column >= columns.from && column < columns.to;

@@ -1,8 +1,19 @@
-/** Polynomials that cross from one module to another: mod q, as i64 coefficients, centred; or as they are in NTT form. */
-import type { Coefs, Forms, Labrador, Smalls, Vecs } from '../wasm.ts';
-import { BLOCK_COLUMNS, COEFS, FORM, SMALL } from './challenges.ts';
-import { Q_NUMBER } from './encode.ts';
-import { Q } from './shapes.ts';
+/**
+ * Polynomials that go from one module to another, in whichever thread: as coefficients mod q, i64
+ * and centred (`Values`), or in NTT form as they stand in memory (`Blocks`).
+ */
+import {
+  BLOCK_COLUMNS,
+  COEFS_BYTES,
+  type Coefs,
+  FORM_BYTES,
+  type Forms,
+  type Labrador,
+  SMALL_BYTES,
+  type Smalls,
+  type Vecs,
+} from '../wasm.ts';
+import { Q, Q_NUMBER } from './constants.ts';
 
 const HALF_Q = (Q - 1n) / 2n;
 const HALF_Q_NUMBER = Number(HALF_Q);
@@ -10,7 +21,9 @@ const HALF_Q_NUMBER = Number(HALF_Q);
 /** Coefficients that can be handed to another thread. */
 export type Values = BigInt64Array<ArrayBuffer>;
 
-/** Columns of a vector in NTT form, as they stand in memory: 32 of them are a block, those that are missing from the last one are zero. */
+/**
+ * Columns of a vector in NTT form, in blocks of 32; columns missing from the last block are zero.
+ */
 export interface Blocks {
   readonly columns: number;
   readonly values: Int16Array<ArrayBuffer>;
@@ -22,14 +35,14 @@ export function blocksOf(lab: Labrador, { at, columns, stride }: Vecs): Blocks {
   return { columns, values };
 }
 
-/** Columns behind each other; all but the last ones are whole blocks. */
-export const joinedBlocks = (lists: readonly Blocks[]): Blocks => ({
+/** One list of columns from several; all lists but the last consist of whole blocks. */
+export const joinBlocks = (lists: readonly Blocks[]): Blocks => ({
   columns: lists.reduce((sum, { columns }) => sum + columns, 0),
-  values: joined(lists.map(({ values }) => values)),
+  values: joinLists(lists.map(({ values }) => values)),
 });
 
-/** A vector again. */
-export function vecOf(lab: Labrador, { columns, values }: Blocks): Vecs {
+/** A vector in the module's memory, from its blocks. */
+export function vecOfBlocks(lab: Labrador, { columns, values }: Blocks): Vecs {
   const blocks = Math.ceil(columns / BLOCK_COLUMNS);
   const at = lab.put(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
   return { kind: 'vecs', at, rows: 1, columns, blocks, stride: values.byteLength };
@@ -38,15 +51,15 @@ export function vecOf(lab: Labrador, { columns, values }: Blocks): Vecs {
 /** A copy of polynomials as they stand. */
 export const valuesOf = (lab: Labrador, coefs: Coefs): Values => lab.i64(coefs).slice();
 
-/** Polynomials of another module, or the sum mod q of those of several. */
+/** Polynomials of another module in this one's memory; of several modules, their sum mod q. */
 export function coefsOf(lab: Labrador, lists: readonly Values[]): Coefs {
   const coefs = lab.coefs(lists[0]!.length / 64);
   writeSum(lab.i64(coefs), lists);
   return coefs;
 }
 
-/** The sum mod q, centred as every summand is; the list itself if there is only one. */
-export function sumOf(lists: readonly Values[]): Values {
+/** The sum mod q, centred as every summand is; a single list is returned as it is. */
+export function sumOfLists(lists: readonly Values[]): Values {
   if (lists.length === 1) return lists[0]!;
   const sum = new BigInt64Array(lists[0]!.length);
   writeSum(sum, lists);
@@ -60,7 +73,7 @@ function writeSum(sum: Values, [first, ...others]: readonly Values[]): void {
 
 const WORD = 2 ** 32;
 
-/** sum += other mod q, as numbers made of two words: a bigint would be an object for every coefficient. */
+/** sum += other mod q, on words of 32 bits: a bigint would be an object for every coefficient. */
 function addTo(sum: Values, other: Values): void {
   const [low, high] = wordsOf(sum);
   const [otherLow, otherHigh] = wordsOf(other);
@@ -74,7 +87,10 @@ function addTo(sum: Values, other: Values): void {
   }
 }
 
-/** Little-endian, as the module: coefficient j is word 2j of the first one and word 2j + 1 of the second one, which has the sign. */
+/**
+ * Little-endian, as in the module: coefficient j is word 2j of the first view and word 2j + 1 of
+ * the second, which has the sign.
+ */
 const wordsOf = ({ buffer, byteOffset, length }: Values): [Uint32Array, Int32Array] => [
   new Uint32Array(buffer, byteOffset, 2 * length),
   new Int32Array(buffer, byteOffset, 2 * length),
@@ -86,28 +102,19 @@ export function centred(x: bigint): bigint {
   return rest > HALF_Q ? rest - Q : rest < -HALF_Q ? rest + Q : rest;
 }
 
-/** A constant modulo q in NTT form. */
-export function constantForm(lab: Labrador, to: number, value: bigint): void {
-  lab.scope(() => {
-    const one = lab.coefs(1);
-    lab.i64(one).fill(0n)[0] = value;
-    lab.kernels.coefsToForm(to, one.at);
-  });
-}
-
-/** Part of a run of polynomials. */
+/** Part of a list of polynomials. */
 export const slice = <T extends Smalls | Coefs | Forms>(
   list: T,
   from: number,
   count: number,
 ): T => ({
   ...list,
-  at: list.at + from * { smalls: SMALL, coefs: COEFS, forms: FORM }[list.kind],
+  at: list.at + from * { smalls: SMALL_BYTES, coefs: COEFS_BYTES, forms: FORM_BYTES }[list.kind],
   count,
 });
 
-/** Lists behind each other; the list itself if there is only one. */
-export function joined<T extends Values | Int16Array<ArrayBuffer>>(lists: readonly T[]): T {
+/** One list from several; a single list is returned as it is. */
+export function joinLists<T extends Values | Int16Array<ArrayBuffer>>(lists: readonly T[]): T {
   if (lists.length === 1) return lists[0]!;
   const length = lists.reduce((sum, list) => sum + list.length, 0);
   const all = new (lists[0]!.constructor as new (length: number) => T)(length);

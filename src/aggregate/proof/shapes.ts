@@ -1,22 +1,13 @@
-/** Which row of the table a section uses, and where places, pairs and digits stand (docs/protocol.md, 3 and 6.2). */
+/**
+ * The row of the table that a section uses, and the positions of places, pairs and digits
+ * (docs/protocol.md, 3 and 6.2).
+ */
 import type { ParameterSet } from '../../falcon/index.ts';
 import { type OrdinaryLevel, type Parameters, readRow, type Shape } from '../parameters/rows.ts';
-import { TABLE } from '../parameters/table.ts';
+import { TABLE } from '../parameters/table.gen.ts';
 
-/** beta^2 of Falcon, by degree. */
-export const BETA_SQ = Object.freeze({ 512: 34_034_726, 1024: 70_265_242 } as const);
-/** The modulus of the proof, and Falcon's. */
-export const Q = 17_592_186_043_877n;
-export const P = 12_289;
-/** Random rows of the projection, and all with the row of ones; functionals mod p, lifts. */
-export const PROJECTIONS = 264;
-export const ROWS_OF_PROJECTION = PROJECTIONS + 1;
-export const FUNCTIONALS = 10;
-export const LIFTS = 3;
-/** Largest retry byte and counter. */
-export const LAST_RETRY = 15;
-/** Most items of a section. */
-export const MAX_SECTION_ITEMS = 1722;
+/** Parts of level 0. */
+export const PART = Object.freeze({ S: 0, W: 1, Y: 2 } as const);
 
 export const degreeOf = (set: ParameterSet): 512 | 1024 => (set === 'falcon512' ? 512 : 1024);
 
@@ -28,7 +19,7 @@ export function parametersFor(set: ParameterSet, count: number): Parameters | un
   return row === undefined ? undefined : readRow(row);
 }
 
-/** Number of the pair (a, b), a <= b, of r rows. */
+/** The number of the pair (a, b), a <= b, of r rows. */
 export const pairIndex = (r: number, a: number, b: number): number =>
   a * r - (a * (a - 1)) / 2 + b - a;
 
@@ -40,6 +31,9 @@ export function firstRows({ rows }: Pick<Shape, 'rows'>): number[] {
     return row - count;
   });
 }
+
+/** The first row of Y at level 0. The rows before it, of S and W, are committed to first. */
+export const firstRowOfY = (level: Pick<Shape, 'rows'>): number => firstRows(level)[PART.Y]!;
 
 /** A run of places in a row: columns `from` to `to - 1`. */
 export interface Run {
@@ -62,11 +56,11 @@ export function runsOf(shape: Shape, part: number, from: number, to: number): Ru
   return runs;
 }
 
-/** The places of the rows that are padding, at level 1 and above. */
+/** The padding of the rows of level 1 and above. */
 export const paddingOf = (shape: Shape): Run[] =>
   shape.lengths.flatMap((length, part) => runsOf(shape, part, length, shape.rows[part]! * shape.n));
 
-/** The same at level 0: places of items that are not there are padding too. */
+/** The padding at level 0, where the places of missing items are padding too. */
 export function paddingOfZero(
   { levels, bucket, width }: Pick<Parameters, 'levels' | 'bucket' | 'width'>,
   count: number,
@@ -74,23 +68,24 @@ export function paddingOfZero(
   const shape = levels[0]!;
   const end = (part: number): number => shape.rows[part]! * shape.n;
   return [
-    ...runsOf(shape, 0, width * count, end(0)),
-    ...runsOf(shape, 1, count, bucket),
-    ...runsOf(shape, 1, bucket + count, end(1)),
-    ...runsOf(shape, 2, width * count, end(2)),
+    ...runsOf(shape, PART.S, width * count, end(PART.S)),
+    ...runsOf(shape, PART.W, count, bucket),
+    ...runsOf(shape, PART.W, bucket + count, end(PART.W)),
+    ...runsOf(shape, PART.Y, width * count, end(PART.Y)),
   ];
 }
 
-/** Where the pieces of v start, and how long v is (6.2). */
+/** Where the pieces of v start, and where v ends (6.2). */
 export interface Pieces {
   readonly t: number;
   readonly g: number;
   readonly h: number;
-  /** one for every outer commitment; all at the end with cut = 0 */
+  /** one for every outer commitment; all of them at the end if cut = 0 */
   readonly e: readonly number[];
   readonly end: number;
 }
 
+/** @param outers how many outer commitments the level has: three at level 0, else two */
 export function piecesOf(level: OrdinaryLevel, outers: number): Pieces {
   const { fu, fg, r, kappa, kappa1, pairs, cut } = level;
   const g = fu * r * kappa;
@@ -104,4 +99,15 @@ export function piecesOf(level: OrdinaryLevel, outers: number): Pieces {
     e: Array.from({ length: outers }, (_, i) => e + i * step),
     end: e + outers * step,
   };
+}
+
+/**
+ * How many polynomials each B of a level multiplies, all digits of t: at level 0 two numbers, else
+ * one.
+ */
+export function columnsOfB({ fu, kappa, r, rows }: OrdinaryLevel, number: number): number[] {
+  const perRow = fu * kappa;
+  if (number > 0) return [r * perRow];
+  const first = firstRowOfY({ rows });
+  return [first * perRow, (r - first) * perRow];
 }

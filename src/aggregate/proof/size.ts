@@ -1,39 +1,36 @@
-/** How long a section is, as far as the table tells. */
+/** An estimate of a section's length, from the table alone. */
 import type { ParameterSet } from '../../falcon/index.ts';
 import type { OrdinaryLevel, TailLevel } from '../parameters/rows.ts';
-import { FUNCTIONALS, PROJECTIONS, parametersFor } from './shapes.ts';
+import { DEGREE, FUNCTIONALS, LIFT_BYTES, PROJECTIONS, Q_BITS, SEAL_BYTES } from './constants.ts';
+import { parametersFor } from './shapes.ts';
 
-/** Bytes of b^(1), b^(2), b^(3). */
-const LIFT_BYTES = 1040;
-const SEAL_BYTES = 32;
+/** Bytes of the retry byte and the counter. */
+const REPEATS_BYTES = 2;
 
-/** Bits of a Rice code of a Gaussian for which k was chosen, about. */
+/** About how many bits the Rice code of a Gaussian takes when k suits it. */
 const riceBits = (k: number): number => k + 2.05;
-const packed = (polynomials: number, bits: number): number => (64 * polynomials * bits) / 8;
+const packedBytes = (polynomials: number, bits: number): number =>
+  (DEGREE * polynomials * bits) / 8;
 
 /** y'_0 to y'_263, and y_264. */
 const projectionBytes = (riceY: number): number => (PROJECTIONS * riceBits(riceY)) / 8 + 4;
 
 function ordinaryBytes({ kappa1, cut, riceY }: OrdinaryLevel, outers: number): number {
-  return 2 + projectionBytes(riceY) + LIFT_BYTES + packed(outers * kappa1, 44 - cut);
+  const u = packedBytes(outers * kappa1, Q_BITS - cut);
+  return REPEATS_BYTES + projectionBytes(riceY) + LIFT_BYTES + u;
 }
 
 function tailBytes({ n, r, kappa, cut, pairs, riceY, riceZ, riceE, riceG }: TailLevel): number {
-  const g = riceG.reduce((sum, k) => sum + riceBits(k), 0);
-  return (
-    2 +
-    packed((r - 1) * kappa, 44 - cut) +
-    8 * g +
-    2 * SEAL_BYTES +
-    projectionBytes(riceY) +
-    LIFT_BYTES +
-    packed(pairs - 2, 44) +
-    8 * n * riceBits(riceZ) +
-    8 * kappa * riceBits(riceE)
-  );
+  const t = packedBytes((r - 1) * kappa, Q_BITS - cut);
+  const g = riceG.reduce((sum, k) => sum + packedBytes(1, riceBits(k)), 0);
+  const h = packedBytes(pairs - 2, Q_BITS);
+  const z = packedBytes(n, riceBits(riceZ));
+  const e = packedBytes(kappa, riceBits(riceE));
+  const rest = REPEATS_BYTES + projectionBytes(riceY) + LIFT_BYTES + 2 * SEAL_BYTES;
+  return t + g + h + z + e + rest;
 }
 
-/** A close estimate of the bytes of a section; undefined if there is no proof of so many items. */
+/** About how many bytes a section has; undefined if no section holds so many items. */
 export function proofSize(set: ParameterSet, count: number): number | undefined {
   const parameters = parametersFor(set, count);
   if (parameters === undefined) return undefined;

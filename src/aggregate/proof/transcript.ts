@@ -1,20 +1,91 @@
-/** The transcript (docs/protocol.md, 4): a state of 64 bytes that takes in every message and gives every seed. */
+/**
+ * The transcript (docs/protocol.md, 4), and every label, stream number and domain separator of the
+ * proof (4, 5.1, 6.1 and 10.2). The state of 64 bytes absorbs every message and gives every seed.
+ */
+import { concat, fromHex } from '../../bytes.ts';
 import { shake256 } from '../../falcon/points.ts';
+import type { Parameters } from '../parameters/rows.ts';
+import { TABLE_SHA256 } from '../parameters/table.gen.ts';
+import { i32Bytes, packResidues } from './bits.ts';
+import type { OrdinaryFields, TailFields } from './fields.ts';
 
-/** What a transcript shows of itself. */
-export type TraceEvent =
-  | { kind: 'absorb'; label: string; data: Uint8Array; st: Uint8Array }
-  | { kind: 'seed'; label: string; seed: Uint8Array }
-  | { kind: 'seal'; label: string; data: Uint8Array; seal: Uint8Array };
-export type Trace = (event: TraceEvent) => void;
+/** Labels of `absorb`, in the order of a section. */
+export const ABSORB = Object.freeze({
+  start: 'falconry/proof/v1',
+  header: 'header',
+  retry: 'retry',
+  uA: 'uA',
+  uB: 'uB',
+  u1: 'u1',
+  y: 'y',
+  b: 'b',
+  u2: 'u2',
+  t: 't',
+  h: 'h',
+} as const);
+
+/** Labels of `seed`. */
+export const SEED = Object.freeze({
+  alpha: 'alpha',
+  jl: 'jl',
+  rho: 'rho',
+  lift: 'lift',
+  combine: 'combine',
+  amortise: 'amortise',
+} as const);
+
+/** Labels of `seal`. */
+export const SEAL = Object.freeze({ t: 't', h: 'h' } as const);
+
+/** Types of streams (5.1). */
+export const STREAM = Object.freeze({
+  alpha: 1,
+  projection: 2,
+  rho: 3,
+  omega: 4,
+  theta: 5,
+  psi: 6,
+  eta: 7,
+  short: 8,
+  amortise: 9,
+  keys: 10,
+  tau: 11,
+} as const);
+
+/** Kinds of short challenges (10.2). */
+export const SHORT = Object.freeze({
+  lift: 1,
+  outer: 2,
+  garbage: 3,
+  amortised: 4,
+  quadratic: 5,
+  constraint: 6,
+  padding: 7,
+} as const);
+
+/** Matrices of commitment keys (6.1). At level 0, B is B_A, and B_B has the next number. */
+export const MATRIX = Object.freeze({ A: 0, B: 1, C: 3, D: 4 } as const);
+
+/** The label that the commitment keys are expanded from. */
+export const KEYS_LABEL = 'falconry commitment keys v1';
 
 const STATE_BYTES = 64;
 const SEED_BYTES = 32;
 const KIND = { absorb: 1, seed: 2, seal: 3 } as const;
 const encoder = new TextEncoder();
 
+/** An event of the transcript, as a trace sees it. */
+export type TraceEvent =
+  | { kind: 'absorb'; label: string; data: Uint8Array; st: Uint8Array }
+  | { kind: 'seed'; label: string; seed: Uint8Array }
+  | { kind: 'seal'; label: string; data: Uint8Array; seal: Uint8Array };
+export type Trace = (event: TraceEvent) => void;
+
 export class Transcript {
-  /** The state. Never written to: keeping it and putting it back undoes what came between. */
+  /**
+   * The state. Its bytes are never changed, so keeping it and putting it back undoes what came
+   * between.
+   */
   st: Uint8Array = new Uint8Array(STATE_BYTES);
   readonly #trace: Trace | undefined;
 
@@ -36,7 +107,7 @@ export class Transcript {
     return seed;
   }
 
-  /** Binds to values that are not sent; the state stays. */
+  /** Binds to values that are not sent. The state stays as it is. */
   seal(label: string, data: Uint8Array): Uint8Array {
     const parts = [this.#labelled(KIND.seal, label), u64(data.length), data];
     const seal = shake256(parts, SEED_BYTES).slice();
@@ -49,6 +120,31 @@ export class Transcript {
     return Uint8Array.of(kind, ...this.st, ascii.length, ...ascii);
   }
 }
+
+/** The data of `start`: the table, the row of it that is used, and the number of items. */
+export function dataOfStart({ set, bucket }: Parameters, count: number): Uint8Array {
+  const logn = Math.log2(set);
+  return concat(fromHex(TABLE_SHA256), Uint8Array.of(logn), u16(bucket), u16(count));
+}
+
+/** The data of `y`: the counter, y as it is sent, and w, which the levels after 0 do not have. */
+export function dataOfY({
+  counter,
+  y,
+  w = [],
+}: Pick<OrdinaryFields, 'counter' | 'y'> & Partial<Pick<OrdinaryFields, 'w'>>): Uint8Array {
+  return concat(Uint8Array.of(counter), i32Bytes(y), i32Bytes(w));
+}
+
+/** The data of `t`, at the tail. */
+export const dataOfT = ({ t, g, sealT }: Pick<TailFields, 't' | 'g' | 'sealT'>): Uint8Array =>
+  concat(t, packResidues(g), sealT);
+
+/** The data of `h`, at the tail. */
+export const dataOfH = ({ h, sealH }: Pick<TailFields, 'h' | 'sealH'>): Uint8Array =>
+  concat(h, sealH);
+
+const u16 = (x: number): Uint8Array => Uint8Array.of(x & 255, x >> 8);
 
 function u64(x: number): Uint8Array {
   const bytes = new Uint8Array(8);

@@ -1,10 +1,10 @@
 /** Module of a crew's threads: each holds a share of every proof it takes part in, and keeps its memory for the next one. */
 import { serveThread } from '../../falcon/hostThreads.ts';
 import { invalidItems } from '../batch.ts';
-import { foldOnIdle, holdInstances, runStep, Share } from '../proof/index.ts';
+import { ColumnProver, foldOnIdle, holdInstances, runStep } from '../proof/index.ts';
 import { type Answer, faultOf, flatten, type Request, unpackWork, type Work } from './messages.ts';
 
-const shares = new Map<number, Share>();
+const shares = new Map<number, ColumnProver>();
 
 // The thread ends with its crew, and so does what it holds.
 holdInstances();
@@ -41,7 +41,7 @@ function perform(work: Work): unknown {
     case 'step': {
       let share = shares.get(work.proof);
       if (share === undefined) {
-        share = new Share();
+        share = new ColumnProver();
         shares.set(work.proof, share);
       }
       return runStep(share, work.step, work.input as never);

@@ -11,7 +11,12 @@
  * 2. Memory in `put` and `get` is a few chunks, whatever the size.
  * 3. A url carries its whole right: what (one task's upload, or one result), until when, and a signature over both.
  */
-import type { BlobRef } from '../tasks/task.ts';
+/** A stored blob: `tag` is the version that the blob store gave it, where it gives one (an ETag). */
+export interface BlobRef {
+  readonly key: string;
+  readonly bytes: number;
+  readonly tag?: string;
+}
 
 export type BlobBody = Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;
 

@@ -13,8 +13,7 @@ import { type FileHandle, mkdir, open, opendir, rename, rm, stat } from 'node:fs
 import { dirname, join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
 import { CodedError } from '../../errors.ts';
-import type { BlobRef } from '../tasks/task.ts';
-import type { BlobBody, BlobPutOptions, BlobStore } from './blobStore.ts';
+import type { BlobBody, BlobPutOptions, BlobRef, BlobStore } from './blobStore.ts';
 import { checkSignedUrl, signUrl } from './signedUrls.ts';
 
 export interface DirectoryOptions {

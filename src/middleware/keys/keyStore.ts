@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Falcon, falcon512, falcon1024, type ParameterSet } from '../../falcon/index.ts';
-import { decodeWireHex, encodeWireHex } from '../wireHex.ts';
+import { decodeWireHex, encodeWireHex } from '../../wire/hex.ts';
 
 export interface SigningKey {
   readonly parameterSet: ParameterSet;

@@ -11,7 +11,7 @@ import {
   UploadTicket,
   VerifyAnswer,
 } from '../schemas.ts';
-import { STATE_TEXTS } from '../tasks/task.ts';
+import { STATE_TEXTS } from '../task.ts';
 import {
   completedRecord,
   EXAMPLE_DIGEST,

@@ -1,6 +1,13 @@
 /** `…/aggsign…`: tasks come into being here, by three steps or by one; and aggregates are judged. */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
+import { decodeWireHex } from '../../wire/hex.ts';
+import {
+  checkStatements,
+  checkTriples,
+  type ShapeFault,
+  type Triple,
+} from '../../wire/taskFile.ts';
 import { newInputKey } from '../blobs/blobStore.ts';
 import { endOf, serviceBase } from '../http/address.ts';
 import { withBody, withJsonBody } from '../http/body.ts';
@@ -10,9 +17,7 @@ import { ProblemError } from '../problems.ts';
 import { progressRecord } from '../records.ts';
 import { judge } from '../schemas.ts';
 import type { NewTask, PutOptions, StoredAnswer, TaskStore } from '../stores/taskStore.ts';
-import { checkStatements, checkTriples, type ShapeFault, type Triple } from '../taskFile.ts';
-import type { Task } from '../tasks/task.ts';
-import { decodeWireHex } from '../wireHex.ts';
+import type { Task } from '../task.ts';
 import { answerRecord, findTask } from './answers.ts';
 import type { Caller, Deps, Env, Route } from './route.ts';
 

@@ -4,7 +4,7 @@ import { CodedError } from '../../errors.ts';
 import { endOf, serviceBase } from '../http/address.ts';
 import { progressRecord } from '../records.ts';
 import type { TaskStore } from '../stores/taskStore.ts';
-import type { ListedTask, Task } from '../tasks/task.ts';
+import type { ListedTask, Task } from '../task.ts';
 import { type Caller, type Deps, pathId } from './route.ts';
 
 /** @throws CodedError `NOT_FOUND`, the same for what is no id, unknown, or another client's */

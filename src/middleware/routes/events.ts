@@ -6,7 +6,7 @@
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
 import { progressRecord } from '../records.ts';
-import { isFinal, type Task } from '../tasks/task.ts';
+import { isFinal, type Task } from '../task.ts';
 import { findTask, resultUrl } from './answers.ts';
 import type { Deps, Route } from './route.ts';
 

@@ -1,8 +1,8 @@
 /** `POST /v1/falcon/sign`: for testing, with keys that the operator holds. */
 import { CodedError } from '../../errors.ts';
+import { decodeWireHex, encodeWireHex } from '../../wire/hex.ts';
 import { withJsonBody } from '../http/body.ts';
 import { judge } from '../schemas.ts';
-import { decodeWireHex, encodeWireHex } from '../wireHex.ts';
 import type { Deps, Route } from './route.ts';
 
 /** JSON around the hex digits, spaces and unknown members included. */

@@ -5,7 +5,7 @@ import { decodeCursor, encodeCursor, type Position } from '../http/cursor.ts';
 import { ProblemError } from '../problems.ts';
 import { listItem } from '../records.ts';
 import type { ListQuery } from '../stores/taskStore.ts';
-import { isFinal, STATE_TEXTS, stateOfText } from '../tasks/task.ts';
+import { isFinal, STATE_TEXTS, stateOfText } from '../task.ts';
 import { answerRecord, findTask, resultUrl } from './answers.ts';
 import { followEvents } from './events.ts';
 import type { Caller, Deps, Env, Route } from './route.ts';

@@ -5,11 +5,10 @@
  */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
-import { newInputKey, type UrlRight } from '../blobs/blobStore.ts';
+import { type BlobRef, newInputKey, type UrlRight } from '../blobs/blobStore.ts';
 import { bodyChunks, requireJsonType } from '../http/body.ts';
 import { ProblemError } from '../problems.ts';
-import type { BlobRef, Task } from '../tasks/task.ts';
-import { STATE_TEXTS } from '../tasks/task.ts';
+import { STATE_TEXTS, type Task } from '../task.ts';
 import { type Deps, pathId, type Route } from './route.ts';
 
 export function uploadRoutes(deps: Deps): Route[] {

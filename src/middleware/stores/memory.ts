@@ -2,7 +2,7 @@
  * Tasks in the memory of this process, for tests and for hosts that want nothing kept: everything is gone when the
  * process ends. The same rules as on disk.
  */
-import { isFinal, isRunning, type ListedTask, type TaskState } from '../tasks/task.ts';
+import { isFinal, isRunning, type ListedTask, type TaskState } from '../task.ts';
 import type { AnswerRow, Table, TaskRow } from './table.ts';
 import { type TableStoreOptions, tableStore } from './tableStore.ts';
 import type { ApiKeyRecord, ApiKeyStore, TaskStore } from './taskStore.ts';

@@ -9,7 +9,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { isFinal, type ListedTask, type TaskState } from '../tasks/task.ts';
+import { isFinal, type ListedTask, type TaskState } from '../task.ts';
 import { createGroupCommit } from './groupCommit.ts';
 import { isBusy } from './sqliteFault.ts';
 import { MIGRATIONS } from './sqliteSchema.ts';

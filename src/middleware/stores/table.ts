@@ -3,7 +3,7 @@
  * asks, and transactions. A transaction is a plain function that does not wait, so nothing can come between its reads
  * and its writes. The rules of the port are in `tableStore.ts`, once for all tables.
  */
-import type { ListedTask, Task, TaskState } from '../tasks/task.ts';
+import type { ListedTask, Task, TaskState } from '../task.ts';
 import type { ApiKeyRecord, ClientUsage, ListQuery, StoredAnswer } from './taskStore.ts';
 
 /** A task with what only the store needs. */

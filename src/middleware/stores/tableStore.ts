@@ -11,7 +11,7 @@ import {
   type TaskError,
   type TaskState,
   timestamp,
-} from '../tasks/task.ts';
+} from '../task.ts';
 import type { AnswerRow, Table, TaskChanges, TaskRow } from './table.ts';
 import type { ApiKeyStore, PutOptions, TaskStore } from './taskStore.ts';
 

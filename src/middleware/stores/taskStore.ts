@@ -18,15 +18,8 @@
  * 6. The store never touches blobs. A verb that ends the use of a blob hands its key back, after commit; the
  *    caller deletes it, and `referenced` lets a cleaner find what a crash left between the two.
  */
-import type {
-  BlobRef,
-  ListedTask,
-  Task,
-  TaskError,
-  TaskProgress,
-  TaskResult,
-  TaskState,
-} from '../tasks/task.ts';
+import type { BlobRef } from '../blobs/blobStore.ts';
+import type { ListedTask, Task, TaskError, TaskProgress, TaskResult, TaskState } from '../task.ts';
 
 export interface NewTask {
   readonly clientId: number;

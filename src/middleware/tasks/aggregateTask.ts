@@ -15,11 +15,11 @@ import { MessageChannel, type Transferable } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { AggregateFormatOption, Statement } from '../../aggregate/index.ts';
 import { CodedError, type InvalidItem, isCodedError } from '../../errors.ts';
+import type { ResultTimings } from '../../wire/resultFile.ts';
 import { type BlobStore, resultKey } from '../blobs/blobStore.ts';
-import type { ResultTimings } from '../resultFile.ts';
+import { type Task, TaskFailure, type TaskResult } from '../task.ts';
 import { packItems } from './packedItems.ts';
 import type { TaskContext, TaskHandler } from './runner.ts';
-import { type Task, TaskFailure, type TaskResult } from './task.ts';
 import type { Answer, Answers, Job } from './worker.ts';
 
 export interface AggregatorOptions {

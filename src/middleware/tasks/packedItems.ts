@@ -5,7 +5,7 @@
  *   u32[1 + 3 i]    end of public key i, of message i, of signature i (offsets from the first byte)
  *   ...             the bytes: public key, message, signature of each item, without gaps
  */
-import type { TaskItem } from '../taskFile.ts';
+import type { TaskItem } from '../../wire/taskFile.ts';
 
 const WORD = 4;
 const FIELDS = 3;

@@ -18,7 +18,7 @@ import {
   TaskFailure,
   type TaskProgress,
   type TaskResult,
-} from './task.ts';
+} from '../task.ts';
 
 /** What a handler gets beside its task. */
 export interface TaskContext {

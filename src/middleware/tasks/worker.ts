@@ -11,11 +11,16 @@ import {
   verifyAggregate,
 } from '../../aggregate/index.ts';
 import { type InvalidItem, toCodedError } from '../../errors.ts';
+import { formatResultFile, makeResultFile, type ResultTimings } from '../../wire/resultFile.ts';
+import {
+  checkTriples,
+  type ShapeFault,
+  shapeError,
+  type TaskFileLimits,
+} from '../../wire/taskFile.ts';
 import { parseStrictJson } from '../http/strictJson.ts';
-import { formatResultFile, makeResultFile, type ResultTimings } from '../resultFile.ts';
-import { checkTriples, type ShapeFault, shapeError, type TaskFileLimits } from '../taskFile.ts';
+import { type TaskError, TaskFailure } from '../task.ts';
 import { packItems, unpackItems } from './packedItems.ts';
-import { type TaskError, TaskFailure } from './task.ts';
 
 export interface ReadJob {
   readonly kind: 'read';

@@ -1,6 +1,7 @@
 /** The one html document of the page: the template with the names of its assets and its configuration filled in. */
+
+import { CONFIG_META, type PageConfig } from '../../wire/pageConfig.ts';
 import { escapeHtml } from '../openapi/docsText.ts';
-import { CONFIG_META, type PageConfig } from './config.ts';
 
 /**
  * Fills in a template. Placeholders are `{{name}}`.

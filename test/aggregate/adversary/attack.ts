@@ -1,5 +1,5 @@
 /**
- * What the cheating provers share: statements made to fit a witness, and the two runs of an attack.
+ * Tools of the cheating provers: statements made to fit a witness, and the two runs of an attack.
  */
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';

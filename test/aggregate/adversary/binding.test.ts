@@ -1,17 +1,18 @@
 /**
- * What a proof is bound to: provers that are honest in everything but that they take in another table, another set, another count,
- * another header or another label. Each proof is refused, and accepted by the verifier that takes in the same; and encodings other
- * than the one there is, accepted by the verifier that does not look at the bits between fields.
+ * What a proof is bound to: provers that are honest in everything but that they take in another
+ * table, another set, another count, another header or another label. Each proof is refused, and
+ * accepted by the verifier that takes in the same; and encodings other than the one there is,
+ * accepted by the verifier that does not look at the bits between fields.
  */
 import { expect, test } from 'vitest';
 import type { TraceEvent } from '../../reference/prover/trace.ts';
 import type { AbsorbAs } from '../../reference/verifier/transcript.ts';
 import { type SectionInput, verifyReferenceSection } from '../../reference/verifier/verify.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { toyProof } from '../reference/toyProofs.ts';
 import { TOY1, TOY2 } from '../reference/toyRows.ts';
 
 const LONG = { timeout: 600_000 };
-const slow = Boolean(process.env.SLOW);
 const START = 'falconry/proof/v1';
 const ended = ({ bytes }: SectionInput) => ({ ok: true, length: bytes.length });
 
@@ -40,7 +41,7 @@ const others: readonly (readonly [string, AbsorbAs, 'short' | 'long'])[] = [
 ];
 
 // a few in every run
-const tried = slow ? others : others.filter((_, i) => i % 8 === 0 && i < 16);
+const tried = NIGHTLY ? others : others.filter((_, i) => i % 8 === 0 && i < 16);
 
 test.each(tried)('bound: %s', LONG, (_name, absorbAs, row) => {
   const proof = toyProof(row === 'short' ? TOY1 : TOY2, { faults: { absorb: absorbAs } });

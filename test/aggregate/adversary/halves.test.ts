@@ -1,9 +1,11 @@
 /**
- * The half-integer witness: u/2 modulo q has coefficients near q/2, but a row of entries ±1 sees only integers of u with the parity
- * of the sum of u: if that is even, it projects u/2 to next to nothing. Rows of bits do not: each takes the sum of some coefficients,
- * and half of these sums are odd.
+ * The half-integer witness: u/2 modulo q has coefficients near q/2, but a row of entries ±1 sees
+ * only integers of u with the parity of the sum of u: if that is even, it projects u/2 to next to
+ * nothing. Rows of bits do not: each takes the sum of some coefficients, and half of these sums are
+ * odd.
  *
- * The matrix is judged here by itself; what a whole proof of such a witness comes to is in projection.test.ts.
+ * The matrix is judged here by itself; what a whole proof of such a witness comes to is in
+ * projection.test.ts.
  */
 import { expect, test } from 'vitest';
 import { projectionOf } from '../../reference/verifier/challenges.ts';

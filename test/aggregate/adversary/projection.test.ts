@@ -1,8 +1,10 @@
 /**
- * Cheating provers against the projection by bits and the sum of all coefficients (docs/protocol.md, 5.3): what is sent of it are y'_j
- * and y_264, what is held to a bound is x_j = 2 y'_j - (y_264 mod 2). Each is accepted without the one thing that stops it.
+ * Cheating provers against the projection by bits and the sum of all coefficients
+ * (docs/protocol.md, 5.3): what is sent of it are y'_j and y_264, what is held to a bound is x_j =
+ * 2 y'_j - (y_264 mod 2). Each is accepted without the one thing that stops it.
  *
- * Those things are rows of a matrix and no checks of the verifier, so they are taken from the matrix that both sides draw.
+ * Those things are rows of a matrix and no checks of the verifier, so they are taken from the
+ * matrix that both sides draw.
  */
 import { describe, expect, test, vi } from 'vitest';
 import { headerOf, signedItem } from '../../reference/items.ts';
@@ -11,15 +13,22 @@ import { keyRow, MATRIX } from '../../reference/verifier/challenges.ts';
 import { centred, multiply } from '../../reference/verifier/ring.ts';
 import type { TableRow } from '../../reference/verifier/shapes.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { toyProof } from '../reference/toyProofs.ts';
 import { expectStopped, type Poly, plus, Q, RANDOM_ROWS, scaled } from './attack.ts';
 import { SHORT } from './rows.ts';
 
-/** What both sides have; a test takes one of them away for a while. */
+/** Parts of the projection; a test takes one of them away from both sides. */
 const has = vi.hoisted(() => ({
-  /** omega_264, the share of the row of ones in the lifts; without it nothing ties y_264 to the witness */
+  /**
+   * omega_264, the share of the row of ones in the lifts; without it nothing ties y_264 to the
+   * witness
+   */
   rowOfOnes: true,
-  /** entries 0 and 1; without them entries are the signs 2 pi - 1, there is no row of ones, and y' is the projection by signs */
+  /**
+   * entries 0 and 1; without them entries are the signs 2 pi - 1, there is no row of ones, and y'
+   * is the projection by signs
+   */
   bits: true,
 }));
 
@@ -50,8 +59,7 @@ const matrix = (entries: Int8Array): Int8Array =>
   has.bits ? entries : entries.map((x, i) => (i < 64 * RANDOM_ROWS ? 2 * x - 1 : 0));
 
 const LONG = { timeout: 600_000 };
-/** Each proof takes seconds: some of them wait for SLOW=1. */
-const slow = Boolean(process.env.SLOW);
+/** Each proof takes seconds: some of them wait for the nightly run. */
 const ITEMS = [signedItem('falcon512', 1)];
 const LEVELS = [
   ['level 0', 0],
@@ -88,7 +96,7 @@ function judge({ row, faults, judgedBy = () => row }: Attempt) {
   return { verdict, accepted: { ok: true, length: proof.bytes.length } };
 }
 
-/** What is done while both sides lack something. */
+/** Runs an action while both sides lack one part. */
 function without<T>(what: keyof typeof has, action: () => T): T {
   has[what] = false;
   try {
@@ -103,9 +111,11 @@ const withSum = (y: List, more: bigint): List => y.with(RANDOM_ROWS, y[RANDOM_RO
 
 describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) => {
   /**
-   * A witness beyond the bound: x as it is has a larger norm than the verifier allows, and x with another sum has not.
+   * A witness beyond the bound: x as it is has a larger norm than the verifier allows, and x with
+   * another sum has not.
    *
-   * @param least what is to be gained, in thousandths of the norm; counters with less are passed over
+   * @param least what is to be gained, in thousandths of the norm; counters with less are passed
+   *   over
    */
   function attempt(more: (y: List) => bigint, least: bigint): Attempt {
     let [long, short] = [0n, 0n];
@@ -131,7 +141,8 @@ describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) =
     expect(weak.verdict).toEqual(weak.accepted);
   }
 
-  // nothing but the mean is to be gained, whatever the witness is: some thousandths, since the signs are random
+  // nothing but the mean is to be gained, whatever the witness is: some thousandths, since the
+  // signs are random
   test('it takes the mean out of x, so that a longer witness fits', LONG, () => {
     const mean = (y: List) => 2n * BigInt(Math.round(Number(sumOf(signsOf(y))) / RANDOM_ROWS / 2));
     expectStoppedByOnes(() => attempt(mean, 3n));
@@ -141,7 +152,7 @@ describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) =
     expectStoppedByOnes(() => attempt((y) => (sumOf(signsOf(y)) > 0n ? 1n : -1n), 0n));
   });
 
-  test.skipIf(!slow && level > 0)(
+  test.skipIf(!NIGHTLY && level > 0)(
     `y that agrees with it: the other rows see it too, ${name}`,
     LONG,
     () => {
@@ -159,17 +170,22 @@ describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) =
 });
 
 /**
- * Half-integers in the witness of the tail: 1/2 modulo q in every coefficient of two digits, one of g and one of h, with the digit below
- * each made up so that g and h are what they are. The two stand in one column of two rows. A challenge c has an odd number of odd
- * coefficients, so c (1 + X + ... + X^63) is odd everywhere, and the sum of two of them is even: z has no half, and all that is sent in
- * the end are short integers. Signs give 128 halves with signs, an integer for every row.
+ * Half-integers in the witness of the tail: 1/2 modulo q in every coefficient of two digits, one of
+ * g and one of h, with the digit below each made up so that g and h are what they are. The two
+ * stand in one column of two rows. A challenge c has an odd number of odd coefficients, so c (1 + X
+ * + ... + X^63) is odd everywhere, and the sum of two of them is even: z has no half, and all that
+ * is sent in the end are short integers. Signs give 128 halves with signs, an integer for every
+ * row.
  */
 describe('half-integers, where everything that is sent is short', () => {
   const TAIL = 1;
   const HALF = (Q + 1n) / 2n; // 1/2 modulo q
   const DIGIT = 9n; // bits of a digit of g and of h
   const ONES = new Array<bigint>(64).fill(1n);
-  /** columns of C and D: digit 1 of g_00 and digit 2 of h_12, and the digits below; v has 15 digits of t, 30 of g, 30 of h */
+  /**
+   * columns of C and D: digit 1 of g_00 and digit 2 of h_12, and the digits below; v has 15 digits
+   * of t, 30 of g, 30 of h
+   */
   const [ofG, ofH] = [
     { column: 6, below: 0 },
     { column: 16, below: 10 },
@@ -195,7 +211,7 @@ describe('half-integers, where everything that is sent is short', () => {
       a < 3 ? row : row.map((poly, column) => changes.get(N * (a - 3) + column)?.(poly) ?? poly),
     );
   }
-  /** What the change adds to the outer commitment of the digits. */
+  /** The change of the outer commitment to the digits. */
   function added(matrixNumber: number, { column, below: other }: typeof ofG): Poly {
     const key = keyRow(0, matrixNumber, 0, column + 1);
     const on = (element: Poly, factor: bigint) => scaled(multiply(element, ONES), factor);

@@ -1,4 +1,7 @@
-/** ChaCha with 12 rounds by the definition, and what protocol.md makes of its stream, for comparison. */
+/**
+ * ChaCha with 12 rounds by the definition, and what protocol.md makes of its stream, for
+ * comparison.
+ */
 import { Q } from '../../../scripts/generate/labradorPlan.ts';
 
 const rotl = (x: number, n: number) => ((x << n) | (x >>> (32 - n))) >>> 0;
@@ -85,7 +88,9 @@ export function isShort(c: readonly bigint[]): boolean {
   return true;
 }
 
-/** alpha (21 zeros, 30 ones) or c (15 zeros, 29 ones, with the test), and how many attempts it took. */
+/**
+ * alpha (21 zeros, 30 ones) or c (15 zeros, 29 ones, with the test), and how many attempts it took.
+ */
 export function signedChallenge(bytes: Uint8Array, zeros: number, ones: number, tests: boolean) {
   let at = 0;
   for (let attempts = 1; ; attempts++) {
@@ -103,7 +108,9 @@ export function signedChallenge(bytes: Uint8Array, zeros: number, ones: number, 
   }
 }
 
-/** Rows of the projection, the last of them all ones; blocks that a polynomial owns of the stream. */
+/**
+ * Rows of the projection, the last of them all ones; blocks that a polynomial owns of the stream.
+ */
 export const ROWS = 265;
 export const BLOCKS = 33;
 

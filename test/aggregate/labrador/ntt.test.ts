@@ -26,7 +26,6 @@ import {
   SMALL_MAX,
   SMALL_REDUCES,
 } from '../../../scripts/generate/labradorPlan.ts';
-import { staleSources } from '../../../scripts/generate/main.ts';
 import { BOTH_MODULES } from '../../support/assembly.ts';
 import { labradorModule } from './area.ts';
 import { add, centred, hardPolys, mod, multiply, type Poly, sigma, source } from './plain.ts';
@@ -77,10 +76,6 @@ describe('the plan', () => {
     for (const sum of sums) expect(sum + 6 * 16384).toBeLessThan(2 ** 31);
     expect(reconstructionMargin()).toBeLessThan(2 ** -13.4); // of P: 2^-12.4 of P/2
     expect(MAX_BLOCKS).toBe(6940);
-  });
-
-  test('the committed sources are what the generator writes', () => {
-    expect(staleSources()).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-/** What the kernels compute, by the definitions, on BigInt; and deterministic inputs for them. */
+/** The kernels' results by their definitions, on BigInt, and deterministic inputs for them. */
 import { D, Q } from '../../../scripts/generate/labradorPlan.ts';
 import { testRandom } from '../../support/random.ts';
 

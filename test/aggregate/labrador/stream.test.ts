@@ -258,7 +258,8 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
       expect(project(5, [])).toEqual(new Array<bigint>(ROWS).fill(-3n));
     });
 
-    // sums in 32 bits are emptied after 256 polynomials: the largest there are, up to there and beyond
+    // sums in 32 bits are emptied after 256 polynomials: the largest there are, up to there and
+    // beyond
     test('every coefficient is at the same end', () => {
       const ones = new Array<bigint>(ROWS).fill(0n);
       let counted = 0;

@@ -1,19 +1,26 @@
-/** The two ends of every bucket of a set: proofs of as many items as fit, and of one more than fit in the bucket before. */
+/**
+ * The two ends of every bucket of a set: proofs of as many items as fit, and of one more than fit
+ * in the bucket before.
+ */
 import { describe, expect, test } from 'vitest';
 import { aggregate, inspectAggregate, verifyAggregate } from '../../../src/aggregate/index.ts';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
-import { TABLE } from '../../../src/aggregate/parameters/table.ts';
+import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { MAX_SECTION_ITEMS, proofSize } from '../../../src/aggregate/proof/index.ts';
-import { parseSection } from '../../../src/aggregate/proof/parse.ts';
+import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { type SetName, signedItem, signedItems } from '../../reference/items.ts';
 import { fact } from '../../support/facts.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { rowOf } from './sections.ts';
 
 const LONG = { timeout: 1_800_000 };
-/** Larger buckets wait for SLOW=1. */
-const LARGEST = process.env.SLOW ? MAX_SECTION_ITEMS : 48;
+/** Larger buckets wait for the nightly run. */
+const LARGEST = NIGHTLY ? MAX_SECTION_ITEMS : 48;
 
-/** Proves and verifies at both edges of every bucket; a file of its own for each set, so that two cores share the work. */
+/**
+ * Proves and verifies at both edges of every bucket; a file of its own for each set, so that two
+ * cores share the work.
+ */
 export function testEdges(set: SetName): void {
   const degree = set === 'falcon512' ? 512 : 1024;
   const all = TABLE.filter(([of]) => of === degree).map(([, bucket]) => bucket);

@@ -1,10 +1,11 @@
 /**
- * The fast verifier computes with integers modulo six primes: every integer polynomial must stay below half their product. Here the largest
- * coefficients that any bytes can bring about are bounded for every row of the table, in bits.
+ * The fast verifier computes with integers modulo six primes: every integer polynomial must stay
+ * below half their product. Here the largest coefficients that any bytes can bring about are
+ * bounded for every row of the table, in bits.
  */
 import { expect, test } from 'vitest';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
-import { TABLE } from '../../../src/aggregate/parameters/table.ts';
+import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { fact } from '../../support/facts.ts';
 
 /** P/2 (1 - 2^-12.4), docs of assembly/labrador/ntt.ts */

@@ -1,13 +1,20 @@
-/** Every byte of a small proof changed, header and salts included; each change goes through the whole of `verifyAggregate`. */
+/**
+ * Every byte of a small proof changed, header and salts included; each change goes through the
+ * whole of `verifyAggregate`.
+ */
 import { expect, test } from 'vitest';
 import { aggregate, verifyAggregate } from '../../../src/aggregate/index.ts';
 import { signedItems } from '../../reference/items.ts';
 import { fact } from '../../support/facts.ts';
+import { NIGHTLY } from '../../support/run.ts';
 
-/** A sample of them, a prime number apart, unless SLOW=1. */
-const STEP = process.env.SLOW ? 1 : 503;
+/** A sample of them, a prime number apart; all of them in the nightly run. */
+const STEP = NIGHTLY ? 1 : 503;
 
-/** The bytes of one half, `half` of 0 or 1: a file of its own for each, so that two cores share the work. */
+/**
+ * The bytes of one half, `half` of 0 or 1: a file of its own for each, so that two cores share the
+ * work.
+ */
 export function testFlips(half: number): void {
   test(`every byte flipped, half ${half + 1} of 2`, { timeout: 7_200_000 }, async (context) => {
     const items = signedItems('falcon512', 1);

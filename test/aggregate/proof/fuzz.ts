@@ -1,6 +1,7 @@
 /**
- * Fuzzed proofs: bytes that are none, proofs that are cut, spliced and overwritten, and proofs whose fields are changed as integers and
- * encoded again, so that they are read to their end. Each goes through the whole of `verifyAggregate` and `inspectAggregate`.
+ * Fuzzed proofs: arbitrary bytes, proofs that are cut, spliced and overwritten, and proofs
+ * whose fields are changed as integers and encoded again, so that they are read to their end. Each
+ * goes through the whole of `verifyAggregate` and `inspectAggregate`.
  */
 import { expect, test } from 'vitest';
 import {
@@ -10,19 +11,26 @@ import {
   verifyAggregate,
 } from '../../../src/aggregate/index.ts';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
-import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/encode.ts';
-import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/parse.ts';
+import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
+import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { concat } from '../../../src/bytes.ts';
 import { isCodedError } from '../../../src/errors.ts';
 import { headerOf, type SetName, type SignedItem, signedItem } from '../../reference/items.ts';
 import { fact } from '../../support/facts.ts';
 import { type TestRandom, testRandom } from '../../support/random.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { fieldsOf, PROJECTIONS, rowOf, saltsOf } from './sections.ts';
 
-/** Under SLOW=1 a million in all, a share of them in each of three files, so that two cores share the work; and how many less in every run. */
-const FEWER = process.env.SLOW ? 1 : 500;
+/**
+ * The nightly run takes a million in all, a share of them in each of three files, so that two cores
+ * share the work.
+ */
+const FEWER = NIGHTLY ? 1 : 500;
 const SALT_BYTES = 40;
-/** Bytes that the process may grow by while it refuses the second half of them, and the milliseconds that one may take. */
+/**
+ * Bytes that the process may grow by while it refuses the second half of them, and the milliseconds
+ * that one may take.
+ */
 const GROWTH = 160 * 2 ** 20;
 const PATIENCE = 10_000;
 
@@ -123,7 +131,7 @@ const reencoded: Mutator = ({ good, headerLength, sections }, random) => {
         ...parameters.levels.map((level, number) => encodeOrdinary(level, levels[number]!)),
         encodeTail(parameters.tail, last),
       ];
-      // what has no code is not sent
+      // A value without a code is not sent.
       parts.push(...all.map((bytes) => bytes ?? new Uint8Array(1)));
     }
     at = parsed.end;
@@ -131,7 +139,10 @@ const reencoded: Mutator = ({ good, headerLength, sections }, random) => {
   return concat(...parts);
 };
 
-/** What is done to a proof, and how often of a thousand times: what only the last check refuses takes some hundred times as long. */
+/**
+ * The changes, and how many of a thousand each makes. One that only the last check refuses takes
+ * about a hundred times as long.
+ */
 const MUTATORS: Readonly<Record<string, readonly [share: number, Mutator]>> = {
   'bytes that are no proof': [130, (_, random) => random.bytes(random.below(4000))],
   'the header, then anything': [
@@ -299,7 +310,10 @@ export function testFuzz(
   });
 }
 
-/** The same before two threads: what one thread refuses is refused, and the threads are there for the next proof. */
+/**
+ * The same before two threads: what one thread refuses is refused, and the threads are there for
+ * the next proof.
+ */
 export function testFuzzOnThreads(
   name: string,
   members: readonly (readonly [SetName, number])[],
@@ -312,7 +326,7 @@ export function testFuzzOnThreads(
     try {
       expect(await pool.verifyAggregate(good, items)).toBe(true);
       const kinds = Object.keys(MUTATORS);
-      const runs = process.env.SLOW ? 2000 : 2 * kinds.length;
+      const runs = NIGHTLY ? 2000 : 2 * kinds.length;
       for (let run = 0; run < runs; run++) {
         const kind = kinds[run % kinds.length]!;
         const bytes = MUTATORS[kind]![1](target, random);

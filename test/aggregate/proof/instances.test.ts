@@ -1,4 +1,7 @@
-/** Instances that stand ready: small ones always, large ones while someone holds them or until the garbage collector runs. */
+/**
+ * Instances that stand ready: small ones always, large ones while someone holds them or until the
+ * garbage collector runs.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -18,15 +21,22 @@ const gc = runInNewContext('gc') as () => void;
 const MODULE = bestModule();
 const LARGE_BYTES = 65 * 1024 * 1024;
 
-/** Lets one of at least so many bytes stand ready. @returns what does not keep it from the garbage collector */
+/**
+ * Lets one of at least so many bytes stand ready.
+ *
+ * @returns what does not keep it from the garbage collector
+ */
 function standing(bytes: number): WeakRef<Labrador> {
-  const lab = takeInstance(MODULE, 'share');
+  const lab = takeInstance(MODULE, 'columns');
   lab.reserve(bytes);
-  keepInstance(MODULE, 'share', lab);
+  keepInstance(MODULE, 'columns', lab);
   return new WeakRef(lab);
 }
 
-/** Whether it is still there after rounds of the garbage collector, between which nothing else refers to it. */
+/**
+ * Whether it is still there after rounds of the garbage collector, between which nothing else
+ * refers to it.
+ */
 async function survives(lab: WeakRef<Labrador>): Promise<boolean> {
   for (let round = 0; round < 5; round++) {
     await wait(5);
@@ -37,7 +47,7 @@ async function survives(lab: WeakRef<Labrador>): Promise<boolean> {
 
 /** Leaves no instance of one test to the next. */
 afterEach(() => {
-  takeInstance(MODULE, 'share');
+  takeInstance(MODULE, 'columns');
   takeInstance(MODULE, 'rest');
 });
 
@@ -45,18 +55,18 @@ describe('one that stands ready', () => {
   test('small: stays, and is taken by one user', async () => {
     const lab = standing(0);
     expect(await survives(lab)).toBe(true);
-    const taken = takeInstance(MODULE, 'share');
+    const taken = takeInstance(MODULE, 'columns');
     expect(taken).toBe(lab.deref());
-    expect(takeInstance(MODULE, 'share')).not.toBe(taken);
+    expect(takeInstance(MODULE, 'columns')).not.toBe(taken);
   });
 
   test('the parts do not take from each other', () => {
-    const share = takeInstance(MODULE, 'share');
+    const share = takeInstance(MODULE, 'columns');
     const rest = takeInstance(MODULE, 'rest');
     keepInstance(MODULE, 'rest', rest);
-    keepInstance(MODULE, 'share', share);
+    keepInstance(MODULE, 'columns', share);
     expect(takeInstance(MODULE, 'rest')).toBe(rest);
-    expect(takeInstance(MODULE, 'share')).toBe(share);
+    expect(takeInstance(MODULE, 'columns')).toBe(share);
   });
 
   test('large: goes with the garbage', async () => {

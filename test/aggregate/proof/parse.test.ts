@@ -1,20 +1,20 @@
-/** One encoding of all fields, and only one: what is read is written again as it was, everything else is refused. */
+/**
+ * One encoding of all fields, and only one: what is read is written again as it was, everything
+ * else is refused.
+ */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Parameters, readRow } from '../../../src/aggregate/parameters/rows.ts';
-import { TABLE } from '../../../src/aggregate/parameters/table.ts';
-import {
-  encodeOrdinary,
-  encodeTail,
-  fitsRice,
-  packResidues,
-  Q_NUMBER,
-} from '../../../src/aggregate/proof/encode.ts';
-import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/parse.ts';
+import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
+import { packResidues } from '../../../src/aggregate/proof/bits.ts';
+import { Q_NUMBER } from '../../../src/aggregate/proof/constants.ts';
+import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
+import { fitsRice } from '../../../src/aggregate/proof/prover/rice.ts';
+import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { concat } from '../../../src/bytes.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { type FieldPlace, fastSection, fieldsOf, PROJECTIONS, rowOf } from './sections.ts';
 
-const slow = Boolean(process.env.SLOW);
 const LONG = { timeout: 36_000_000 };
 
 /** The bytes of what was read. */
@@ -82,7 +82,7 @@ describe('one encoding', () => {
   });
 
   test('random fields over every row of the table', LONG, () => {
-    const rows = slow ? TABLE : TABLE.filter((_, i) => i % 9 === 0);
+    const rows = NIGHTLY ? TABLE : TABLE.filter((_, i) => i % 9 === 0);
     for (const [i, row] of rows.entries()) {
       const of = readRow(row);
       const made = madeSection(of, i + 1);
@@ -290,7 +290,7 @@ describe('refused', () => {
   });
 
   test('the bytes end early, at any place', LONG, () => {
-    for (let end = 0; end < proof.length; end += slow ? 1 : 41) refuses(proof.subarray(0, end));
+    for (let end = 0; end < proof.length; end += NIGHTLY ? 1 : 41) refuses(proof.subarray(0, end));
     refuses(proof.subarray(0, proof.length - 1));
     expect(parseSection(parameters, proof, proof.length)).toBeUndefined();
     expect(parseSection(parameters, proof, proof.length + 5)).toBeUndefined();
@@ -298,7 +298,7 @@ describe('refused', () => {
 });
 
 describe('any bytes', () => {
-  const runs = slow ? 50_000 : 2_000;
+  const runs = NIGHTLY ? 50_000 : 2_000;
 
   test('what is accepted is what is written', LONG, () => {
     let accepted = 0;

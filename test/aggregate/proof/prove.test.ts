@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { type ProveProgress, proofSize, proveSection } from '../../../src/aggregate/proof/index.ts';
 import { headerOf, signedItems } from '../../reference/items.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { fastSection, judge, referenceSection } from './sections.ts';
 
-const SLOW = Boolean(process.env.SLOW);
 const LONG = { timeout: 3_600_000 };
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
@@ -21,10 +21,10 @@ const line = ({ kind, label, st, seed, seal }: Shown): string =>
 describe('the slow prover', () => {
   test.each([
     ['falcon512', 1],
-    ['falcon512', 2],
     ['falcon1024', 1],
-    ...(SLOW
+    ...(NIGHTLY
       ? ([
+          ['falcon512', 2],
           ['falcon512', 3],
           ['falcon512', 9],
           ['falcon512', 40],
@@ -56,7 +56,7 @@ describe('the slow prover', () => {
 describe('larger sections', () => {
   test.each([
     ['falcon512', 110],
-    ...(SLOW
+    ...(NIGHTLY
       ? ([
           ['falcon512', 1722],
           ['falcon1024', 1722],
@@ -73,7 +73,7 @@ describe('larger sections', () => {
     },
   );
 
-  test('there is none of no item or of 1723', () => {
+  test('there is no proof of 0 or of 1723 items', () => {
     expect(proofSize('falcon512', 0)).toBeUndefined();
     expect(proofSize('falcon512', 1723)).toBeUndefined();
   });

@@ -1,7 +1,8 @@
 /**
- * What the prover does when levels fail (docs/protocol.md, 12): the next retry byte; after 16 of them at a level above 0, level 0
- * again with its next one; after those of level 0, no proof. The library's table is replaced by rows whose bound on the output lies
- * within what honest outputs have, so that real attempts fail for a real reason.
+ * The prover when levels fail (docs/protocol.md, 12): the next retry byte; after 16 of
+ * them at a level above 0, level 0 again with its next one; after those of level 0, no proof. The
+ * library's table is replaced by rows whose bound on the output lies within what honest outputs
+ * have, so that real attempts fail for a real reason.
  */
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -11,6 +12,7 @@ import { proveSection } from '../../../src/aggregate/proof/index.ts';
 import { headerOf, type SignedItem, signedItems } from '../../reference/items.ts';
 import { proveReference } from '../../reference/prover/prove.ts';
 import { fact } from '../../support/facts.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { TOY2 } from '../reference/toyRows.ts';
 import { judge, saltsOf } from './sections.ts';
 
@@ -23,8 +25,9 @@ const tables = vi.hoisted(() => ({
   // of no table, so that the attempts here are the same whatever the table is
   hash: '00'.repeat(32),
 }));
-vi.mock('../../../src/aggregate/parameters/table.ts', async (importOriginal) => {
-  const real = await importOriginal<typeof import('../../../src/aggregate/parameters/table.ts')>();
+vi.mock('../../../src/aggregate/parameters/table.gen.ts', async (importOriginal) => {
+  const real =
+    await importOriginal<typeof import('../../../src/aggregate/parameters/table.gen.ts')>();
   tables.real = [...real.TABLE];
   return { TABLE: tables.inUse, TABLE_SHA256: tables.hash };
 });
@@ -56,8 +59,8 @@ function retried(st: Uint8Array, retry: number): string {
 }
 
 /**
- * Proves one item, and says what was tried: an attempt at level 0 is one that starts from the state after the header, a retry byte of
- * 0 is the next level, any other one the same level.
+ * Proves one item, and says what was tried: an attempt at level 0 is one that starts from the state
+ * after the header, a retry byte of 0 is the next level, any other one the same level.
  */
 async function prove(
   row: TableRow,
@@ -109,8 +112,8 @@ function expectLegal(attempts: readonly Attempt[]): void {
 }
 
 /**
- * The largest bound with which a level fails 16 times after level 0 with 0. What fails under a larger bound fails under a smaller one,
- * so halving finds it.
+ * The largest bound with which a level fails 16 times after level 0 with 0. What fails under a
+ * larger bound fails under a smaller one, so halving finds it.
  */
 async function boundInVain(
   row: TableRow,
@@ -129,8 +132,9 @@ async function boundInVain(
 }
 
 /**
- * A proof that took a later retry of level 0, because `level` failed 16 times after the first one. In one of 16 cases the first
- * one is the luckiest of all, and there is no proof under that bound: so several items are tried.
+ * A proof that took a later retry of level 0, because `level` failed 16 times after the first one.
+ * In one of 16 cases the first one is the luckiest of all, and there is no proof under that bound:
+ * so several items are tried.
  */
 async function proveInVainFirst(row: TableRow, level: number) {
   for (const item of signedItems('falcon512', 8)) {
@@ -149,7 +153,7 @@ describe('a level above 0 has used up its retries', () => {
     ['the tail', 2],
     ['the level between', 1],
   ] as const)(
-    '%s: level 0 runs again (SLOW=1: as with the slow prover)',
+    '%s: level 0 runs again (nightly: as with the slow prover)',
     LONG,
     async ([name, level], context) => {
       const { row, bytes, attempts, section } = await proveInVainFirst(THREE, level);
@@ -165,7 +169,7 @@ describe('a level above 0 has used up its retries', () => {
         'retries',
         `${name} fails: level 0 with ${bytes[0]}, ${length} attempts in all`,
       );
-      if (!process.env.SLOW) return;
+      if (!NIGHTLY) return;
       const tried: number[] = [];
       const slowBytes = proveReference({
         ...section,

@@ -1,7 +1,7 @@
 /** Sums mod q of what several shares made. */
 import { expect, test } from 'vitest';
-import { centred, coefsOf, joined, sumOf } from '../../../src/aggregate/proof/ring.ts';
-import { Q } from '../../../src/aggregate/proof/shapes.ts';
+import { Q } from '../../../src/aggregate/proof/constants.ts';
+import { centred, coefsOf, joinLists, sumOfLists } from '../../../src/aggregate/proof/ring.ts';
 import { Labrador } from '../../../src/aggregate/wasm.ts';
 import { testRandom } from '../../support/random.ts';
 
@@ -24,7 +24,7 @@ test('sums are centred, and leave their summands alone', () => {
     const expected = lists[0]!.map((_, i) =>
       centred(lists.reduce((sum, values) => sum + values[i]!, 0n)),
     );
-    expect(sumOf(lists)).toEqual(expected);
+    expect(sumOfLists(lists)).toEqual(expected);
     expect(lab.i64(coefsOf(lab, lists))).toEqual(expected);
     expect(lists).toEqual(before);
   }
@@ -33,11 +33,11 @@ test('sums are centred, and leave their summands alone', () => {
 test('every pair of edges', () => {
   const pairs = EDGES.flatMap((a) => EDGES.map((b) => [a, b] as const));
   const [a, b] = [BigInt64Array.from(pairs, ([x]) => x), BigInt64Array.from(pairs, ([, y]) => y)];
-  expect(sumOf([a, b])).toEqual(a.map((x, i) => centred(x + b[i]!)));
+  expect(sumOfLists([a, b])).toEqual(a.map((x, i) => centred(x + b[i]!)));
 });
 
 test('runs behind each other', () => {
   const lists = [list(), list(), list()];
-  expect([...joined(lists)]).toEqual(lists.flatMap((values) => [...values]));
-  expect(joined([lists[0]!])).toBe(lists[0]);
+  expect([...joinLists(lists)]).toEqual(lists.flatMap((values) => [...values]));
+  expect(joinLists([lists[0]!])).toBe(lists[0]);
 });

@@ -1,11 +1,14 @@
-/** Sections to judge: from the slow prover, or from the fast one, with all that the verifier is told about them. */
+/**
+ * Sections to judge: from the slow prover, or from the fast one, with all that the verifier is told
+ * about them.
+ */
 
 import { readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
-import { TABLE, TABLE_SHA256 } from '../../../src/aggregate/parameters/table.ts';
+import { TABLE, TABLE_SHA256 } from '../../../src/aggregate/parameters/table.gen.ts';
 import { proveSection } from '../../../src/aggregate/proof/index.ts';
-import { parseSection } from '../../../src/aggregate/proof/parse.ts';
 import type { Trace } from '../../../src/aggregate/proof/transcript.ts';
-import { verifySection } from '../../../src/aggregate/proof/verify.ts';
+import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
+import { verifySection } from '../../../src/aggregate/proof/verifier/verify.ts';
 import type { ModuleName } from '../../../src/aggregate/wasm.ts';
 import { concat } from '../../../src/bytes.ts';
 import { headerOf, type SetName, type SignedItem, signedItems } from '../../reference/items.ts';
@@ -20,7 +23,9 @@ export interface Section {
   readonly bytes: Uint8Array;
 }
 
-/** Rows of the projection that are sent as codes; the sum of all coefficients stands behind them. */
+/**
+ * Rows of the projection that are sent as codes; the sum of all coefficients stands behind them.
+ */
 export const PROJECTIONS = 264;
 export const TABLE_HASH = new Uint8Array(Buffer.from(TABLE_SHA256, 'hex'));
 
@@ -34,7 +39,7 @@ export function rowOf(set: SetName, bucket: number): TableRow {
 
 const isRetry = (event: TraceEvent): boolean => event.kind === 'absorb' && event.label === 'retry';
 
-/** What a prover showed of itself, without the levels that failed and were run again. */
+/** The events of a prover without those of the attempts that failed. */
 export function withoutFailures(events: readonly TraceEvent[]): TraceEvent[] {
   const kept: TraceEvent[] = [];
   for (const event of events) {
@@ -84,10 +89,9 @@ export function judge(
   { set, header, items, salts, bytes }: Section,
   changes: Partial<Section> & { at?: number; trace?: Trace; module?: ModuleName } = {},
 ): number | undefined {
-  const use = { set, header, items, salts, bytes, ...changes };
-  const { at = 0, trace, module } = changes;
-  return verifySection(use.set, use.header, use.items, use.salts, use.bytes, at, trace, module)
-    ?.end;
+  const { at = 0, trace, module, ...others } = changes;
+  const { items: statements, ...use } = { set, header, items, salts, bytes, ...others };
+  return verifySection({ ...use, statements, at }, { trace, ...(module && { module }) });
 }
 
 export interface FieldPlace {

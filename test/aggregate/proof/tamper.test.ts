@@ -1,6 +1,10 @@
-/** Whatever is changed in a proof or in what it is about, it is refused; no bytes make the verifier throw. */
+/**
+ * Whatever is changed in a proof or in what it is about, it is refused; no bytes make the verifier
+ * throw.
+ */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bytesOf, signedItem, signedItems } from '../../reference/items.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import {
   type FieldPlace,
   fastSection,
@@ -10,7 +14,6 @@ import {
   saltsOf,
 } from './sections.ts';
 
-const slow = Boolean(process.env.SLOW);
 const LONG = { timeout: 36_000_000 };
 
 let one: Section;
@@ -69,7 +72,7 @@ describe('a changed proof', () => {
   test('cut off anywhere', LONG, () => {
     const { length } = one.bytes;
     const ends = [0, 1, length - 1, length - 2, ...fieldsOf(one).map(({ at }) => at)];
-    for (let end = 0; end < length; end += slow ? 1 : 97) ends.push(end);
+    for (let end = 0; end < length; end += NIGHTLY ? 1 : 97) ends.push(end);
     for (const end of ends) {
       expect(judge(one, { bytes: one.bytes.subarray(0, end) })).toBeUndefined();
     }
@@ -117,7 +120,7 @@ describe('another statement', () => {
     }
   });
 
-  test('keys that are none', LONG, () => {
+  test('bytes that are not keys', LONG, () => {
     const [first, ...rest] = three.items;
     const { publicKey, message } = first!;
     const zero = flipped(publicKey, 0, 3);

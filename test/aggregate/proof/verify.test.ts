@@ -4,6 +4,7 @@ import type { TraceEvent as FastEvent } from '../../../src/aggregate/proof/trans
 import { type SetName, signedItems } from '../../reference/items.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
 import { fact } from '../../support/facts.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import {
   fastSection,
   judge,
@@ -13,15 +14,14 @@ import {
   withoutFailures,
 } from './sections.ts';
 
-const slow = Boolean(process.env.SLOW);
 const LONG = { timeout: 3_600_000 };
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 describe('proofs of the slow prover', () => {
   test.each([
     ['falcon512', 1],
-    ['falcon512', 3],
     ['falcon1024', 1],
+    ...(NIGHTLY ? ([['falcon512', 3]] as const) : []),
   ] as const)('%s, %i items: accepted by both modules, with its transcript', LONG, (set, count) => {
     const { section, events: all } = referenceSection(set, count);
     const events = withoutFailures(all);
@@ -58,7 +58,7 @@ describe('proofs of the slow prover', () => {
 });
 
 describe('proofs of the fast prover', () => {
-  const counts: readonly (readonly [SetName, readonly number[]])[] = slow
+  const counts: readonly (readonly [SetName, readonly number[]])[] = NIGHTLY
     ? [
         ['falcon512', [2, 4, 5, 8, 9, 40, 41, 104, 105, 110, 500, 1721, 1722]],
         ['falcon1024', [2, 3, 8, 9, 110, 500, 1722]],

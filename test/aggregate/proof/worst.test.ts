@@ -1,19 +1,20 @@
 /**
- * The worst signatures that are still valid: squared norms of exactly β², so that nothing is left for the norm-filling polynomial, with
- * the energy spread evenly, in a few coefficients, or in a single one. They go through the whole prover and verifier.
+ * The worst signatures that are still valid: squared norms of exactly β², so that nothing is left
+ * for the norm-filling polynomial, with the energy spread evenly, in a few coefficients, or in a
+ * single one. They go through the whole prover and verifier.
  */
 import { describe, expect, test } from 'vitest';
 import { parseHeader } from '../../../src/aggregate/container.ts';
 import { aggregate, type FormatChoice, verifyAggregate } from '../../../src/aggregate/index.ts';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
-import { parseSection } from '../../../src/aggregate/proof/parse.ts';
+import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { falcon512, falcon1024 } from '../../../src/falcon/index.ts';
 import { boundOf, type Chosen, craft } from '../../support/craft.ts';
 import { fact } from '../../support/facts.ts';
 import { testRandom } from '../../support/random.ts';
+import { NIGHTLY } from '../../support/run.ts';
 import { rowOf } from './sections.ts';
 
-const slow = Boolean(process.env.SLOW);
 const LONG = { timeout: 1_800_000 };
 type Degree = 512 | 1024;
 
@@ -50,7 +51,10 @@ const SHAPES: Readonly<Record<string, (degree: Degree, label: string) => Chosen>
   }),
 };
 
-/** Every coefficient equal: the polynomial of the norms is as large as it can be, beyond what the table makes room for. */
+/**
+ * Every coefficient equal: the polynomial of the norms is as large as it can be, beyond what the
+ * table makes room for.
+ */
 const flat = (degree: Degree): Chosen => ({
   s1: filled(degree - ALL_BUT, () => SIZE[degree]),
   s2: filled(degree, (k) => SIZE[degree] + (k === 0 ? 1 : 0)),
@@ -85,7 +89,7 @@ function retriesOf(degree: Degree, count: number, proof: Uint8Array): number[] {
   return [...levels, tail].map(({ retry }) => retry);
 }
 
-const COUNTS: readonly (readonly [Degree, readonly number[]])[] = slow
+const COUNTS: readonly (readonly [Degree, readonly number[]])[] = NIGHTLY
   ? [
       [512, [1, 2, 3, 4, 8, 16, 33, 64, 110, 256, 500, 1000, 1722]],
       [1024, [1, 2, 3, 4, 8, 16, 33, 64, 110, 256, 500, 1000, 1722]],
@@ -113,7 +117,7 @@ describe.each(COUNTS)('falcon%i, squared norm exactly β²', (degree, counts) =>
   });
 
   test('every coefficient equal: a proof, or the bundle', LONG, async (context) => {
-    for (const count of slow ? [1, 16, 110, 500] : [1, 110]) {
+    for (const count of NIGHTLY ? [1, 16, 110, 500] : [1, 110]) {
       const items = worstItems(degree, 'flat', count);
       const choices: FormatChoice[] = [];
       const bytes = await aggregate(items, { onFormat: (choice) => choices.push(choice) });

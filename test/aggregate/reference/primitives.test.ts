@@ -1,4 +1,7 @@
-/** What the slow prover stands on: streams, samplers, digits, codes, the norm-filling polynomial. */
+/**
+ * The foundations of the slow prover: streams, samplers, digits, codes, the norm-filling
+ * polynomial.
+ */
 import { createCipheriv } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import {

@@ -15,7 +15,10 @@ export const TOY1: TableRow = [
   ],
 ];
 
-/** One item of Falcon-512 in a bucket of two, an ordinary level between level 0 and tail, no cut there. */
+/**
+ * One item of Falcon-512 in a bucket of two, an ordinary level between level 0 and tail, no cut
+ * there.
+ */
 export const TOY2: TableRow = [
   512,
   2,

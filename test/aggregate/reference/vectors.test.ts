@@ -1,6 +1,7 @@
 /**
  * The published test vectors are those of the slow prover, and the slow verifier, which shares no
- * code with it, accepts the proofs among them. After a change of the table: node test/reference/vectors.ts.
+ * code with it, accepts the proofs among them. After a change of the table: node
+ * test/reference/vectors.ts.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +10,7 @@ import { headerOf, signedItems } from '../../reference/items.ts';
 import { TABLE_HASH, tableRow } from '../../reference/prover/runs.ts';
 import { allVectors, proofVector, smallVectors } from '../../reference/vectors.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
+import { NIGHTLY } from '../../support/run.ts';
 
 // BigInt on a busy machine
 vi.setConfig({ testTimeout: 600_000 });
@@ -54,6 +56,6 @@ test('the other verifier accepts the printed bytes', () => {
   expect(verdict).toEqual({ ok: true, length: bytes.length - header.length });
 });
 
-test.runIf(process.env.SLOW)('every proof', () => {
+test.runIf(NIGHTLY)('every proof', () => {
   expect(asJson(allVectors())).toEqual(published);
 });

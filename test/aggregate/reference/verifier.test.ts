@@ -27,11 +27,11 @@ import {
   add,
   constant,
   equal,
+  FALCON_Q,
   fromIntegers,
   inverse,
   mod,
   multiply,
-  P,
   Q,
   sigma,
   subtract,
@@ -101,7 +101,16 @@ describe('words', () => {
   });
 
   test('functionals: a word of 5 p or more is skipped, the others are centred modulo p', () => {
-    const words = [5 * P - 1, 5 * P, 0, 65535, 6144, 6145, P + 1, 3 * P - 2];
+    const words = [
+      5 * FALCON_Q - 1,
+      5 * FALCON_Q,
+      0,
+      65535,
+      6144,
+      6145,
+      FALCON_Q + 1,
+      3 * FALCON_Q - 2,
+    ];
     const bytes = words.flatMap((x) => [x & 255, x >> 8]);
     expect(functionalOf(bytesOf(bytes), 6)).toEqual([-1, 0, 6144, -6144, 1, -2]);
   });
@@ -360,8 +369,8 @@ describe('points', () => {
       }
     }
     const dot = (a: readonly number[], b: readonly number[]) =>
-      a.reduce((sum, x, i) => (sum + x * (b[i]! % P)) % P, 0);
-    expect(Math.abs((dot(rho, product) - dot(timesMirrored(rho, h), s)) % P)).toBe(0);
+      a.reduce((sum, x, i) => (sum + x * (b[i]! % FALCON_Q)) % FALCON_Q, 0);
+    expect(Math.abs((dot(rho, product) - dot(timesMirrored(rho, h), s)) % FALCON_Q)).toBe(0);
   });
 });
 

@@ -1,6 +1,6 @@
-/** Sections 5.2 to 5.4 and 6.1 of docs/protocol.md: what is expanded from seeds. */
+/** Sections 5.2 to 5.4 and 6.1 of docs/protocol.md: challenges and keys from seeds. */
 import { createHash } from 'node:crypto';
-import { centred, D, mod, P, type Poly, Q, sigma } from './ring.ts';
+import { centred, D, FALCON_Q, mod, type Poly, Q, sigma } from './ring.ts';
 import {
   BLOCK_BYTES,
   type ByteSource,
@@ -15,7 +15,7 @@ import {
 export const JL_ROWS = 265;
 const RANDOM_ROWS = JL_ROWS - 1;
 const GROUP_BYTES = 32;
-/** What one polynomial takes of the stream: 33 blocks. */
+/** The bytes of the stream that one polynomial owns: 33 blocks. */
 const BLOCKS = (GROUP_BYTES * RANDOM_ROWS) / 4 / BLOCK_BYTES;
 const RHO_LIMIT = 5 * 12289;
 
@@ -46,7 +46,7 @@ export function rho(seed: Uint8Array, level: number, j: number, item: number, n:
   while (out.length < n) {
     const [low, high] = source.bytes(2);
     const word = low! + 256 * high!;
-    if (word < RHO_LIMIT) out.push(centred(mod(BigInt(word), P), P));
+    if (word < RHO_LIMIT) out.push(centred(mod(BigInt(word), FALCON_Q), FALCON_Q));
   }
   return out;
 }
@@ -187,7 +187,7 @@ export function keyRow(level: number, matrix: number, row: number, columns: numb
 export const keyMatrix = (level: number, matrix: number, rows: number, columns: number): Poly[][] =>
   Array.from({ length: rows }, (_, row) => keyRow(level, matrix, row, columns));
 
-/** Sum of pi_j(X^-1) weight_j modulo q, for each list of weights: what a lift puts on a place. */
+/** Sum of pi_j(X^-1) weight_j modulo q, for each list of weights: the form of a lift at a place. */
 export function collapse(entries: Int8Array, weights: readonly (readonly bigint[])[]): Poly[] {
   return weights.map((list) => {
     // 265 numbers below 2^44 sum to less than 2^53: exact

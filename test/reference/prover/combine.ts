@@ -1,4 +1,4 @@
-/** Section 10 of docs/protocol.md: all constraints into one. */
+/** Section 10 of docs/protocol.md: all constraints combined into one. */
 import { SHORT, short } from './challenges.ts';
 import type { Context } from './context.ts';
 import { type Ordinary, pairCount, pairIndex, pairsOf, placeOf, type Shape } from './parameters.ts';
@@ -16,7 +16,7 @@ import {
 import { gadget, type Lifts, type Rows } from './steps.ts';
 import type { Constraint } from './trace.ts';
 
-/** One outer commitment: matrix on the digits of t from column `from`, C on those of g. */
+/** One outer commitment: the matrix on the digits of t from column `from`, C on those of g. */
 export interface OuterBlock {
   readonly name: string;
   readonly B: Rows;
@@ -26,13 +26,13 @@ export interface OuterBlock {
   readonly e: readonly Poly[];
 }
 
-/** What an ordinary level leaves to the next one. */
+/** The output of an ordinary level: all that the next level takes over. */
 export interface Output {
   readonly params: Ordinary;
   readonly A: Rows;
   /** the blocks of E1 */
   readonly blocks: readonly OuterBlock[];
-  /** D and what stands for u_2 */
+  /** D and û_2 */
   readonly D: Rows;
   readonly hat2: readonly Poly[];
   readonly c: readonly Poly[];
@@ -44,7 +44,7 @@ export interface Output {
 
 /** Sum of a_ab <s_a, s_b> + sum of <phi_a, s_a> = b. */
 export interface Combined {
-  /** a_ab by number of the pair; absent is zero */
+  /** a_ab by the number of the pair; a missing one is zero */
   readonly a: ReadonlyMap<number, Poly>;
   readonly phi: Rows;
   readonly b: Poly;
@@ -59,96 +59,132 @@ export interface Base {
 
 const ONE = constant(1n);
 
-/** E1 to E6 with their challenges, from the level before, on the rows of this one. */
+/** A challenge of one constraint, zero if the constraint is left out. */
+type Challenge = (name: Constraint, kind: number, index: number) => Poly;
+
+/** Where the pieces of v begin, for `Ordinary` parameters. */
+function piecesOf({ r, fu, fg, kappa }: Ordinary): { g: number; h: number; e: number } {
+  const pairs = pairCount(r);
+  const g = fu * r * kappa;
+  const h = g + fg * pairs;
+  return { g, h, e: h + fu * pairs };
+}
+
+/** The linear forms on v, while they are added up. */
+class FormsOnV {
+  readonly forms: Poly[];
+
+  constructor(m: number) {
+    this.forms = new Array<Poly>(m).fill(ZERO);
+  }
+
+  add(place: number, poly: Poly): void {
+    this.forms[place] = reduce(add(this.forms[place]!, poly));
+  }
+
+  /** A matrix on the places from `at` on; every row has its own challenge. */
+  addMatrix(at: number, matrix: Rows, challenges: readonly Poly[]): void {
+    for (const column of matrix[0]!.keys()) {
+      this.add(at + column, inner(challenges, columnOf(matrix, column)));
+    }
+  }
+
+  /** A form on a value whose `count` digits of `bits` bits are `step` places apart. */
+  addDigits(place: number, step: number, poly: Poly, count: number, bits: number): void {
+    for (let j = 0; j < count; j++) this.add(place + j * step, gadget(poly, bits * j));
+  }
+}
+
+const columnOf = (matrix: Rows, column: number): Poly[] => matrix.map((row) => row[column]!);
+
+/** E1 to E6 of the level before with their challenges, on the rows of this one. */
 export function carriedConstraints(
   context: Context,
   seed: Uint8Array,
   shape: Shape,
   before: Output,
 ): Base {
-  const { params, A, blocks, D, hat2, c, phiZ, combined } = before;
-  const { f, b, fu, bu, fg, bg, kappa, kappa1, cut } = params;
-  const challenge = (name: Constraint, kind: number, index: number): Poly =>
+  const { f, b, kappa, m } = before.params;
+  const challenge: Challenge = (name, kind, index) =>
     context.omits(name) ? ZERO : short(seed, context.level, kind, index);
-  const pairs = pairCount(params.r);
-  const atG = fu * params.r * kappa;
-  const atH = atG + fg * pairs;
-  const atE = atH + fu * pairs;
-  const v = new Array<Poly>(params.m).fill(ZERO);
-  const gain = (place: number, poly: Poly): void => {
-    v[place] = reduce(add(v[place]!, poly));
-  };
-  let right = ZERO;
+  const rho = Array.from({ length: kappa }, (_, k) => challenge('E3', SHORT.amortised, k));
+  const delta = challenge('E4', SHORT.quadratic, 0);
+  const epsilon = challenge('E6', SHORT.constraint, 0);
+  const v = new FormsOnV(m);
+  const right = carryOuter(v, before, challenge);
+  carryInner(v, before, rho);
+  carryGarbage(v, before, delta, epsilon, !context.omits('E5'));
 
-  // E1 and E2: every row of a matrix has its own challenge
-  const spread = (at: number, matrix: Rows, coefficients: readonly Poly[]): void => {
-    for (const column of matrix[0]!.keys()) {
-      gain(
-        at + column,
-        inner(
-          coefficients,
-          matrix.map((row) => row[column]!),
-        ),
-      );
-    }
+  // E3 and E5 on the digits of z
+  const onZ = before.phiZ.map((form, column) => {
+    const onPhi = scale(form, context.omits('E5') ? 0n : -1n);
+    return reduce(subtract(onPhi, inner(rho, columnOf(before.A, column))));
+  });
+  const linear = Array.from({ length: f }, (_, i) => onZ.map((poly) => gadget(poly, b * i)));
+  return {
+    a: squaresOfZ(shape, before.params, delta),
+    linear: [...linear, v.forms],
+    b: reduce(add(right, multiply(epsilon, before.combined.b))),
   };
-  const outer = [...blocks, { B: D, from: atH, C: undefined, hat: hat2 }];
+}
+
+/** E1 and E2. @returns their right sides */
+function carryOuter(v: FormsOnV, { params, blocks, D, hat2 }: Output, challenge: Challenge): Poly {
+  const { kappa1, cut } = params;
+  const at = piecesOf(params);
+  let right = ZERO;
+  const outer = [...blocks, { B: D, from: at.h, C: undefined, hat: hat2 }];
   for (const [index, block] of outer.entries()) {
-    const isLast = index === blocks.length;
-    const coefficients = block.hat.map((_, row) =>
-      isLast
+    const challenges = block.hat.map((_, row) =>
+      index === blocks.length
         ? challenge('E2', SHORT.garbage, row)
         : challenge('E1', SHORT.outer, index * kappa1 + row),
     );
-    spread(block.from, block.B, coefficients);
-    if (block.C !== undefined) spread(atG, block.C, coefficients);
+    v.addMatrix(block.from, block.B, challenges);
+    if (block.C !== undefined) v.addMatrix(at.g, block.C, challenges);
     if (cut > 0) {
-      for (const [row, poly] of coefficients.entries()) gain(atE + index * kappa1 + row, poly);
+      for (const [row, poly] of challenges.entries()) v.add(at.e + index * kappa1 + row, poly);
     }
-    right = add(right, inner(coefficients, block.hat));
+    right = add(right, inner(challenges, block.hat));
   }
+  return right;
+}
 
-  // E3: on the digits of t; on z below
-  const rho = Array.from({ length: kappa }, (_, k) => challenge('E3', SHORT.amortised, k));
+/** E3 on the digits of t. */
+function carryInner(v: FormsOnV, { params, c }: Output, rho: readonly Poly[]): void {
+  const { fu, bu, kappa } = params;
   for (const [a, ca] of c.entries()) {
     for (const [k, poly] of rho.entries()) {
-      const product = multiply(poly, ca);
-      for (let j = 0; j < fu; j++) gain((a * fu + j) * kappa + k, gadget(product, bu * j));
+      v.addDigits(a * fu * kappa + k, kappa, multiply(poly, ca), fu, bu);
     }
   }
+}
 
-  // E4, E5, E6 on the digits of g and h
-  const delta = challenge('E4', SHORT.quadratic, 0);
-  const epsilon = challenge('E6', SHORT.constraint, 0);
-  for (const [index, [first, second]] of pairsOf(params.r).entries()) {
+/** E4, E5 and E6 on the digits of g and h. */
+function carryGarbage(
+  v: FormsOnV,
+  { params, c, combined }: Output,
+  delta: Poly,
+  epsilon: Poly,
+  hasE5: boolean,
+): void {
+  const { r, fu, bu, fg, bg } = params;
+  const at = piecesOf(params);
+  const pairs = pairCount(r);
+  for (const [index, [first, second]] of pairsOf(r).entries()) {
     const cc = multiply(c[first]!, c[second]!);
     const onG = multiply(delta, first === second ? cc : scale(cc, 2n));
     const aab = combined.a.get(index);
     const allG = aab === undefined ? onG : add(onG, multiply(epsilon, aab));
-    const onH = context.omits('E5') ? ZERO : cc;
+    const onH = hasE5 ? cc : ZERO;
     const allH = first === second ? add(onH, epsilon) : onH;
-    for (let j = 0; j < fg; j++) gain(atG + j * pairs + index, gadget(allG, bg * j));
-    for (let j = 0; j < fu; j++) gain(atH + j * pairs + index, gadget(allH, bu * j));
+    v.addDigits(at.g + index, pairs, allG, fg, bg);
+    v.addDigits(at.h + index, pairs, allH, fu, bu);
   }
-  right = add(right, multiply(epsilon, combined.b));
+}
 
-  // E3 and E5 on the digits of z
-  const onZ = phiZ.map((form, column) =>
-    reduce(
-      subtract(
-        scale(form, context.omits('E5') ? 0n : -1n),
-        inner(
-          rho,
-          A.map((row) => row[column]!),
-        ),
-      ),
-    ),
-  );
-  const linear: Poly[][] = [];
-  for (let i = 0; i < f; i++) linear.push(onZ.map((poly) => gadget(poly, b * i)));
-  linear.push(v);
-
-  // <z, z> on equal rows of the digits
+/** -delta <z, z> of E4: a_ab on equal rows of the digits. */
+function squaresOfZ(shape: Shape, { f, b }: Ordinary, delta: Poly): Map<number, Poly> {
   const a = new Map<number, Poly>();
   for (let i = 0; i < f; i++) {
     for (let k = i; k < f; k++) {
@@ -160,7 +196,7 @@ export function carriedConstraints(
       }
     }
   }
-  return { a, linear, b: reduce(right) };
+  return a;
 }
 
 /** Section 10.1: base constraints, lifts and padding, with the challenges of `combine`. */
@@ -194,6 +230,6 @@ export function combine(
   return { a: base.a, phi, b };
 }
 
-/** The largest coefficient that an ordinary level may give out, by section 12. */
+/** The bound on the coefficients of an ordinary level's output, by section 12. */
 export const OUTPUT_LIMIT = 32768n;
 export const isOutput = (x: bigint): boolean => x >= -OUTPUT_LIMIT && x < OUTPUT_LIMIT;

@@ -1,4 +1,4 @@
-/** What the steps of a level share: its number, its transcript, its fields, its faults. */
+/** The state that the steps of a level share: its number, transcript, fields and faults. */
 import type { Constraint, Faults, FaultValues, Place, Trace } from './trace.ts';
 import { Transcript } from './transcript.ts';
 
@@ -30,7 +30,7 @@ export class Context {
     return this.#place.level;
   }
 
-  /** The value that is used: the honest one, unless a fault replaces it. */
+  /** The value to use: the honest one, unless a fault replaces it. */
   use<K extends keyof FaultValues>(name: K, value: FaultValues[K]): FaultValues[K] {
     const fault = this.#faults[name] as
       | ((value: FaultValues[K], place: Place) => FaultValues[K])
@@ -38,7 +38,7 @@ export class Context {
     return fault === undefined ? value : fault(value, this.#place);
   }
 
-  /** Whether the combination goes without this constraint. */
+  /** Whether the combination leaves this constraint out. */
   omits(constraint: Constraint): boolean {
     return this.#faults.omit?.has(constraint) ?? false;
   }
@@ -61,7 +61,7 @@ export class Context {
     this.#trace?.({ kind: 'level', ...this.#place, values });
   }
 
-  /** Runs a level with retry bytes `from`..15 until it does not fail; its fields. */
+  /** Runs a level with retry bytes `from`..15 until it does not fail. @returns also its fields */
   run<T>(
     level: number,
     body: () => T,

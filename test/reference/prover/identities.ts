@@ -10,13 +10,13 @@ import {
   BETA_SQ,
   constant,
   equal,
+  FALCON_Q,
   inner,
   innerZ,
   inverse,
   mod,
   multiply,
   normSq,
-  P,
   type Poly,
   Q,
   reduce,
@@ -27,7 +27,7 @@ import {
 } from './ring.ts';
 import { type Cut, type Projected, type Projection, type Rows, signedNormSq } from './steps.ts';
 
-/** What both kinds of levels show. */
+/** The values that both kinds of levels show. */
 interface Shown {
   readonly cut: Cut;
   readonly A: Rows;
@@ -97,13 +97,13 @@ function constants(shown: Shown, level: number): bigint[] {
     let b = omegas(seed, level, k).reduce((s, o, j) => s + o * shown.projection.y[j]!, 0n);
     if (level === 0) {
       const theta = thetas(seed, 0, k);
-      for (const [j, t] of theta.entries()) b += t * (P * zero.w![j]! + zero.C![j]!);
+      for (const [j, t] of theta.entries()) b += t * (FALCON_Q * zero.w![j]! + zero.C![j]!);
     }
     return mod(b, Q);
   });
 }
 
-/** What holds at every level. */
+/** The equations of every level. */
 function common(shown: Shown, level: number): Record<string, boolean> {
   const { c, z, h, combined, projection, lifts, cut } = shown;
   const inSq = (shown as unknown as { params: Ordinary }).params.inSq;
@@ -114,7 +114,7 @@ function common(shown: Shown, level: number): Record<string, boolean> {
       row.every((poly, i) => !cut.padding[a]![i] || poly.every((x) => x === 0n)),
     ),
     projection: xSq <= 288n * BigInt(inSq),
-    // not an equation, but an honest norm is near 264 times what is projected
+    // Not an equation; but an honest norm is near 264 times that of the projected values.
     expansion: isNear(xSq, 264n * normSq([coefficients])),
     sum: projection.y[264] === coefficients.reduce((s, x) => s + x, 0n),
     lifts: constants(shown, level).every((b, k) => b === mod(lifts[k]![0]!, Q)),

@@ -3,14 +3,14 @@ import { alpha, eta, keyMatrix, MATRICES, psi, rho, tau, thetas } from './challe
 import type { Base, Output } from './combine.ts';
 import type { Context } from './context.ts';
 import { finishLevel, outerBlock, type Started } from './level.ts';
-import { type Parameters, pairIndex, placeOf } from './parameters.ts';
+import { type Ordinary, type Parameters, pairIndex, placeOf } from './parameters.ts';
 import {
   add,
   BETA_SQ,
   constant,
+  FALCON_Q,
   multiply,
   multiplyZ,
-  P,
   type Poly,
   reduce,
   scale,
@@ -34,7 +34,7 @@ import { type Decoded, dot, functionalOnS2, strideParts, witnessOf } from './wit
 const FUNCTIONALS = 10;
 const W_BASE = 1n << 13n;
 
-/** One functional of an item: its coefficients on s1 and s2, and what it takes of c. */
+/** One functional of an item: its coefficients on s1 and s2, and its parts. */
 interface Functional {
   readonly onS1: readonly bigint[];
   readonly onS2: readonly bigint[];
@@ -52,7 +52,7 @@ function functionalsOf(seed: Uint8Array, items: readonly Decoded[], n: number): 
   );
 }
 
-/** Fills part lists of the bucket: items that are not there are padding. */
+/** A part of the whole bucket; missing items are padding. */
 function inBucket(bucket: number, items: readonly (readonly Poly[])[]): (Poly | undefined)[] {
   const width = items[0]!.length;
   const out = new Array<Poly | undefined>(bucket * width).fill(undefined);
@@ -62,27 +62,35 @@ function inBucket(bucket: number, items: readonly (readonly Poly[])[]): (Poly | 
   return out;
 }
 
-export function proveLevelZero(
-  context: Context,
-  parameters: Parameters,
-  items: readonly Decoded[],
-): Output {
-  const { degree, bucket, width } = parameters;
-  const params = parameters.levels[0]!;
-  const { n, fu, bu, fg, bg, kappa, nu } = params;
-  const betaSq = BETA_SQ[degree];
-  const witness = context.use('witness', witnessOf(items, degree));
-  const { S, W } = witness;
+/** The parts of level 0 as lists of the bucket. */
+interface WitnessParts {
+  readonly S: (Poly | undefined)[];
+  readonly W: (Poly | undefined)[];
+}
 
-  // Rows of S and W; those of Y are zero until alpha is known.
-  const wPart = new Array<Poly | undefined>(2 * bucket).fill(undefined);
+function partsOf(bucket: number, { S, W }: Witness0): WitnessParts {
+  const norms = new Array<Poly | undefined>(2 * bucket).fill(undefined);
   for (const [i, [low, high]] of W.entries()) {
-    wPart[i] = low;
-    wPart[bucket + i] = high;
+    norms[i] = low;
+    norms[bucket + i] = high;
   }
-  const yRow = nu[0]! + nu[1]!;
-  const sPart = inBucket(bucket, S);
-  const first = cutIntoRows(params, [sPart, wPart, sPart.map(() => undefined)]);
+  return { S: inBucket(bucket, S), W: norms };
+}
+
+/** Everything up to u_B: the rows, and the commitments to them. */
+function commitLevelZero(
+  context: Context,
+  { levels, bucket }: Parameters,
+  witness: Witness0,
+  items: readonly Decoded[],
+) {
+  const params = levels[0]!;
+  const { n, fu, bu, fg, bg, kappa } = params;
+  const yRow = firstRowOfY(params);
+  const { S, W } = partsOf(bucket, witness);
+
+  // The rows of Y are zero until alpha is known.
+  const first = cutIntoRows(params, [S, W, S.map(() => undefined)]);
   const rowsSW = context.use('rows', first.rows.slice(0, yRow));
   const A = keyMatrix(0, MATRICES.A, kappa, n);
   const tSW = context.use('t', innerCommitments(A, rowsSW));
@@ -90,15 +98,11 @@ export function proveLevelZero(
   const blockA = outerBlock(context, 'uA', params, { B: MATRICES.BA }, vTSW, 0, []);
 
   const alphaSeed = context.transcript.seed('alpha');
-  const alphas = context.use(
-    'alpha',
-    items.map((_, i) => alpha(alphaSeed, 0, i)),
-  );
-  const Y = context.use(
-    'Y',
-    S.map((list, i) => list.map((s) => multiplyZ(alphas[i]!, sigma(s)))),
-  );
-  const all = cutIntoRows(params, [sPart, wPart, inBucket(bucket, Y)]);
+  const drawn = items.map((_, i) => alpha(alphaSeed, 0, i));
+  const alphas = context.use('alpha', drawn);
+  const twisted = witness.S.map((list, i) => list.map((s) => multiplyZ(alphas[i]!, sigma(s))));
+  const Y = context.use('Y', twisted);
+  const all = cutIntoRows(params, [S, W, inBucket(bucket, Y)]);
   const rowsY = context.use('rowsY', all.rows.slice(yRow));
   const cut = { rows: [...rowsSW, ...rowsY], padding: all.padding } as Cut;
   const tY = context.use('t', innerCommitments(A, rowsY));
@@ -107,6 +111,20 @@ export function proveLevelZero(
   const vG = digitMajor(g, fg, bg);
   const matrices = { B: MATRICES.BB, C: MATRICES.C };
   const blockB = outerBlock(context, 'uB', params, matrices, vTY, vTSW.length, vG);
+  const committed = { cut, A, t: [...tSW, ...tY], g, vT: [...vTSW, ...vTY], vG };
+  return { ...committed, blocks: [blockA, blockB], alphas, Y };
+}
+
+export function proveLevelZero(
+  context: Context,
+  parameters: Parameters,
+  items: readonly Decoded[],
+): Output {
+  const { degree, width } = parameters;
+  const params = parameters.levels[0]!;
+  const witness = context.use('witness', witnessOf(items, degree));
+  const committed = commitLevelZero(context, parameters, witness, items);
+  const { alphas, cut } = committed;
 
   const jl = context.transcript.seed('jl');
   const functionals = functionalsOf(context.transcript.seed('rho'), items, degree);
@@ -114,30 +132,52 @@ export function proveLevelZero(
     list.reduce((sum, { onS1 }, i) => sum + dot(onS1, items[i]!.c), 0n),
   );
   const w = context.use('w', valuesOf(functionals, witness, C));
-  const projected = S.flatMap((list, i) =>
+  const projected = witness.S.flatMap((list, i) =>
     list.map((_, t) => {
       const { row, column } = placeOf(params, 0, width * i + t);
       return { number: width * i + t, poly: cut.rows[row]![column]!, row, column };
     }),
   );
   const projection = project(context, jl, projected, params, w);
+  return finishLevel(context, {
+    params,
+    ...committed,
+    projected,
+    projection,
+    extra: formsOfItems(context, parameters, functionals, alphas),
+    base: () => baseOfNorms(context, parameters, alphas),
+    w,
+    C,
+    S: witness.S,
+    W: witness.W,
+  } as Shown);
+}
 
-  const extra: ExtraForm = (seed, k) => {
-    const weight = (name: Constraint): bigint => (context.omits(name) ? 0n : 1n);
+const firstRowOfY = ({ nu }: Ordinary): number => nu[0]! + nu[1]!;
+
+/** Section 7.6: the forms of F, L and the links. */
+function formsOfItems(
+  context: Context,
+  { levels, bucket, width }: Parameters,
+  functionals: readonly (readonly Functional[])[],
+  alphas: readonly Poly[],
+): ExtraForm {
+  const weight = (name: Constraint): bigint => (context.omits(name) ? 0n : 1n);
+  return (seed, k) => {
     const theta = thetas(seed, 0, k).map((x) => weight('F') * x);
     const out = new Map<string, Poly>();
     const put = (part: number, i: number, poly: Poly): void => {
-      const { row, column } = placeOf(params, part, i);
+      const { row, column } = placeOf(levels[0]!, part, i);
       out.set(placeKey(row, column), reduce(poly));
     };
     const ofParts = Array.from({ length: width }, (_, t) =>
       context.omits('tau') ? constant(1n) : tau(seed, 0, t),
     );
-    for (const [i, list] of S.entries()) {
+    for (const [i, ofAlpha] of alphas.entries()) {
       const ofItem = scale(eta(seed, 0, k, context.omits('eta') ? 0 : i), weight('K'));
-      for (const t of list.keys()) {
-        const blind = multiply(ofItem, ofParts[t]!);
-        let form: Poly = scale(sigma(multiplyZ(blind, alphas[i]!)), -1n);
+      for (const [t, ofPart] of ofParts.entries()) {
+        const blind = multiply(ofItem, ofPart);
+        let form: Poly = scale(sigma(multiplyZ(blind, ofAlpha)), -1n);
         for (const [j, functional] of functionals.entries()) {
           form = add(form, scale(sigma(functional[i]!.parts[t]!), theta[j]!));
         }
@@ -150,43 +190,28 @@ export function proveLevelZero(
     }
     return out;
   };
+}
 
-  const base = (): Base => {
-    const a = new Map<number, Poly>();
-    if (context.omits('N1')) return { a, linear: [], b: ZERO };
-    for (let row = 0; row < nu[0]!; row++) {
-      a.set(pairIndex(params.r, row, row + yRow), constant(1n));
-    }
-    const onW = new Array<Poly>(2 * bucket).fill(ZERO);
-    let sum = ZERO;
-    for (const [i, poly] of alphas.entries()) {
-      onW[i] = reduce(scale(poly, -1n));
-      onW[bucket + i] = reduce(scale(poly, -W_BASE));
-      sum = add(sum, poly);
-    }
-    return { a, linear: [[], onW, []], b: reduce(scale(sum, betaSq)) };
-  };
-
-  return finishLevel(context, {
-    params,
-    cut,
-    A,
-    t: [...tSW, ...tY],
-    g,
-    vT: [...vTSW, ...vTY],
-    vG,
-    blocks: [blockA, blockB],
-    projected,
-    projection,
-    extra,
-    base,
-    w,
-    C,
-    alphas,
-    S,
-    W,
-    Y,
-  } as Shown);
+/** Section 7.4: N1. */
+function baseOfNorms(
+  context: Context,
+  { degree, levels, bucket }: Parameters,
+  alphas: readonly Poly[],
+): Base {
+  const params = levels[0]!;
+  const a = new Map<number, Poly>();
+  if (context.omits('N1')) return { a, linear: [], b: ZERO };
+  for (let row = 0; row < params.nu[0]!; row++) {
+    a.set(pairIndex(params.r, row, row + firstRowOfY(params)), constant(1n));
+  }
+  const onW = new Array<Poly>(2 * bucket).fill(ZERO);
+  let sum = ZERO;
+  for (const [i, poly] of alphas.entries()) {
+    onW[i] = reduce(scale(poly, -1n));
+    onW[bucket + i] = reduce(scale(poly, -W_BASE));
+    sum = add(sum, poly);
+  }
+  return { a, linear: [[], onW, []], b: reduce(scale(sum, BETA_SQ[degree])) };
 }
 
 /** Level 0 shows more of itself than other levels. */
@@ -203,7 +228,7 @@ function valuesOf(
     for (const [i, { parts }] of list.entries()) {
       for (const [t, part] of parts.entries()) sum += dot(part, S[i]![t]!);
     }
-    // exact for honest witnesses; a cheating one is rounded
-    return sum / P;
+    // Exact for honest witnesses, rounded for cheating ones.
+    return sum / FALCON_Q;
   });
 }

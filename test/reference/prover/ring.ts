@@ -11,7 +11,7 @@ export type Poly = readonly bigint[];
 
 export const D = 64;
 export const Q = 2n ** 44n - 539n;
-export const P = 12289n;
+export const FALCON_Q = 12289n;
 export const BETA_SQ = { 512: 34034726n, 1024: 70265242n } as const;
 
 export const mod = (x: bigint, m: bigint): bigint => {
@@ -93,7 +93,7 @@ export const inner = (x: readonly Poly[], y: readonly Poly[]): Poly => {
 export const multiplyZ = (a: Poly, b: Poly): Poly => innerZ([a], [b]);
 export const multiply = (a: Poly, b: Poly): Poly => inner([a], [b]);
 
-/** Balanced digits of an integer: `count` digits of `bits` bits, the last keeps what is left. */
+/** Balanced digits of an integer: `count` digits of `bits` bits, the last keeps the rest. */
 export function digits(x: bigint, count: number, bits: number): bigint[] {
   const base = 1n << BigInt(bits);
   const out: bigint[] = [];
@@ -107,17 +107,17 @@ export function digits(x: bigint, count: number, bits: number): bigint[] {
   return out;
 }
 
-/** The same of every coefficient; an element of R_q must have been centred. */
+/** Balanced digits of every coefficient. An element of R_q must have been centred. */
 export function digitsOf(a: Poly, count: number, bits: number): Poly[] {
   const all = a.map((x) => digits(x, count, bits));
   return Array.from({ length: count }, (_, j) => all.map((list) => list[j]!));
 }
 
 /**
- * Inverse of a unit of R_q: x(X) x(-X) is a polynomial in X^2, which is inverted in the ring of half
- * the degree.
+ * Inverse of a unit of R_q: x(X) x(-X) is a polynomial in X^2, which is inverted in the ring of
+ * half the degree.
  *
- * @throws RangeError if x is no unit
+ * @throws RangeError if x is not a unit
  */
 export function inverse(x: readonly bigint[]): bigint[] {
   if (x.length === 1) return [invertScalar(mod(x[0]!, Q))];

@@ -1,6 +1,6 @@
-/** Runs of the prover as tests want them: items of a set, a row, everything it showed. */
+/** Runs of the prover for tests: items of a set, a row, and everything that the run shows. */
 import { createHash } from 'node:crypto';
-import { TABLE } from '../../../src/aggregate/parameters/table.ts';
+import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { headerOf, type SetName, signedItems } from '../items.ts';
 import type { Row } from './parameters.ts';
 import { proveReference } from './prove.ts';
@@ -44,7 +44,7 @@ export function runOf(
   return { set, row, header, items, bytes, events };
 }
 
-/** What the last, successful attempt of every level showed. */
+/** The values of the last, successful attempt at every level. */
 export function levelsOf({ events }: Run): LevelView[] {
   const views: LevelView[] = [];
   for (const event of events) if (event.kind === 'level') views[event.level] = event;

@@ -1,4 +1,6 @@
-/** The steps that levels share: rows, inner commitments, garbage, projection, lifts, amortisation. */
+/**
+ * The steps that levels share: rows, inner commitments, garbage, projection, lifts, amortisation.
+ */
 import { amortising, collapse, JL_ROWS, omegas, projectionOf } from './challenges.ts';
 import type { Context } from './context.ts';
 import { concat, i32, isI32, packLifts, riceField } from './encode.ts';
@@ -51,14 +53,14 @@ export const linearGarbageOf = (phi: Rows, rows: Rows): Poly[] =>
 export const digitsOfT = (t: Rows, count: number, bits: number): Poly[] =>
   t.flatMap((list) => digitMajor(list, count, bits));
 
-/** For every digit, all of the list. */
+/** The digits of a list: for every digit, all polynomials. */
 export function digitMajor(list: readonly Poly[], count: number, bits: number): Poly[] {
   const all = list.map((poly) => digitsOf(centre(poly), count, bits));
   return Array.from({ length: count }, (_, j) => all.map((d) => d[j]!)).flat();
 }
 
 export interface CutValues {
-  /** u' as sent, what stands for u, and the difference (empty with cut = 0) */
+  /** u' as it is sent, û, and the difference, which is empty with cut = 0 */
   readonly sent: Poly[];
   readonly hat: Poly[];
   readonly e: Poly[];
@@ -118,7 +120,7 @@ export interface Projection {
   readonly y: readonly bigint[];
 }
 
-/** What is sent for y: y'_0 to y'_263, and y_264, the sum of all coefficients. */
+/** y as it is sent: y'_0 to y'_263, and y_264, the sum of all coefficients. */
 function sentOf(y: readonly bigint[]): { rows: bigint[]; total: bigint } {
   const total = y.at(-1)!;
   // a shift rounds down
@@ -131,7 +133,7 @@ export function signedNormSq(y: readonly bigint[]): bigint {
   return y.slice(0, -1).reduce((sum, x) => sum + (2n * x - total) ** 2n, 0n);
 }
 
-/** y with the first counter that passes; sends and absorbs it, at level 0 with w. */
+/** y with the first counter that passes. It is sent and absorbed, at level 0 with w. */
 export function project(
   context: Context,
   seed: Uint8Array,
@@ -175,7 +177,7 @@ export function send(
   context.send(name, bytes);
 }
 
-/** What level 0 adds to F at a place. */
+/** The forms that level 0 adds to F, by place. */
 export type ExtraForm = (seed: Uint8Array, k: number) => Map<string, Poly>;
 export const placeKey = (row: number, column: number): string => `${row},${column}`;
 
@@ -186,7 +188,7 @@ export interface Lifts {
   readonly lifts: readonly Poly[];
 }
 
-/** Sections 7.6 and 8.4: F and b^(1..3); sends and absorbs them. */
+/** Sections 7.6 and 8.4: F and b^(1..3). The latter are sent and absorbed. */
 export function lift(
   context: Context,
   rows: Rows,
@@ -235,7 +237,7 @@ export const amortise = (c: readonly Poly[], rows: Rows): Poly[] =>
     ),
   );
 
-/** The same modulo q. */
+/** Sum of c_a phi_a modulo q, column by column. */
 export const amortiseForms = (c: readonly Poly[], phi: Rows): Poly[] =>
   phi[0]!.map((_, column) =>
     inner(

@@ -1,4 +1,4 @@
-/** Section 9 of docs/protocol.md: the last level, with its values in clear. */
+/** Section 9 of docs/protocol.md: the last level, with its values in the clear. */
 import { keyMatrix, MATRICES } from './challenges.ts';
 import { carriedConstraints, combine, type Output } from './combine.ts';
 import type { Context } from './context.ts';
@@ -18,6 +18,7 @@ import {
   linearGarbageOf,
   placesOf,
   project,
+  type Rows,
   send,
 } from './steps.ts';
 
@@ -28,37 +29,13 @@ function sealOf(context: Context, label: string, data: Uint8Array): Uint8Array {
 
 export function proveTail(context: Context, params: Tail, before: Output): void {
   const { level } = context;
-  const { n, r, kappa, cut: low, outSq, kZ, kE, kG } = params;
-  const last = r - 1;
-  const honest = cutIntoRows(params, before.parts);
-  const cut = { rows: context.use('rows', honest.rows), padding: honest.padding } as Cut;
-
-  // 9.1
-  const A = keyMatrix(level, MATRICES.A, kappa, n);
-  const t = context.use('t', innerCommitments(A, cut.rows));
-  const dropped = t.map((list, a) => (a < last ? cutLow(list, low) : undefined));
-  const e = dropped.map((values) => values?.e ?? new Array<Poly>(kappa).fill(ZERO));
-  const tCut = context.use(
-    'tCut',
-    dropped.slice(0, last).map((values) => values!.sent),
-  );
-  const extended = cut.rows.map((row, a) => [...row, ...e[a]!]);
-  const padding = cut.padding.map((row) => [...row, ...new Array<boolean>(kappa).fill(false)]);
-
-  // 9.2: t', g, seal of t
-  const g = context.use('g', garbageOf(cut.rows));
-  const tBytes = pack(tCut.flat(), 44 - low);
-  const tSeal = sealOf(context, 't', concat(pack44(t[last]!), pack44([g.at(-1)!])));
-  context.send('t', tBytes);
-  send(
-    context,
-    'g',
-    g.slice(0, -1).map((poly, index) => ({ values: centre(poly), k: kG[index]! })),
-  );
-  context.send('sealT', tSeal);
-  context.absorb('t', concat(tBytes, pack44(g.slice(0, -1)), tSeal));
+  const { n, r, kappa } = params;
+  const opened = openTail(context, params, before);
+  const { cut, e, extended } = opened;
+  const g = commitTail(context, params, opened);
 
   // 9.3
+  const padding = cut.padding.map((row) => [...row, ...new Array<boolean>(kappa).fill(false)]);
   const projected = [
     ...placesOf(cut),
     ...e.flatMap((list, a) =>
@@ -70,49 +47,75 @@ export function proveTail(context: Context, params: Tail, before: Output): void 
   const seed = context.transcript.seed('combine');
   const base = carriedConstraints(context, seed, params, before);
   const combined = combine(context, seed, params, base, lifts, padding);
+  const h = sealGarbage(context, combined.phi, extended);
 
-  // h, all but the first and the last
-  const h = context.use('h', linearGarbageOf(combined.phi, extended));
+  // the last message
+  const c = challengesOf(context.transcript.seed('amortise'), level, r);
+  const { z, e: eSum } = context.use('z', { z: amortise(c, cut.rows), e: amortise(c, e) });
+  const phiZ = amortiseForms(c, combined.phi);
+  const pairs = pairsOf(r).slice(0, pairCount(r));
+  const shown = { ...opened, g, ...lifts, projected, projection, combined, h, c, z, eSum, phiZ };
+  context.show({ params, ...shown, pairs });
+  const [first, last] = [c[0]!, c[r - 1]!];
+  if (equal(multiply(last, last), multiply(first, first))) context.fail('challenges');
+  sendMessage(context, params, z, eSum);
+}
+
+/** 9.1: the rows, t cut, and the extensions of the rows. */
+function openTail(context: Context, params: Tail, before: Output) {
+  const { n, r, kappa, cut: low } = params;
+  const honest = cutIntoRows(params, before.parts);
+  const cut = { rows: context.use('rows', honest.rows), padding: honest.padding } as Cut;
+  const A = keyMatrix(context.level, MATRICES.A, kappa, n);
+  const t = context.use('t', innerCommitments(A, cut.rows));
+  const dropped = t.map((list, a) => (a < r - 1 ? cutLow(list, low) : undefined));
+  const e = dropped.map((values) => values?.e ?? new Array<Poly>(kappa).fill(ZERO));
+  const tHat = dropped.map((values, a) => values?.hat ?? t[a]!);
+  const sent = dropped.slice(0, r - 1).map((values) => values!.sent);
+  const tCut = context.use('tCut', sent);
+  const extended = cut.rows.map((row, a) => [...row, ...e[a]!]);
+  return { cut, A, t, tHat, tCut, e, extended };
+}
+
+/** 9.2: t', g and the seal of t. @returns g */
+function commitTail(
+  context: Context,
+  { r, cut: low, kG }: Tail,
+  { cut, t, tCut }: ReturnType<typeof openTail>,
+): readonly Poly[] {
+  const g = context.use('g', garbageOf(cut.rows));
+  const sent = g.slice(0, -1);
+  const tBytes = pack(tCut.flat(), 44 - low);
+  const tSeal = sealOf(context, 't', concat(pack44(t[r - 1]!), pack44([g.at(-1)!])));
+  context.send('t', tBytes);
+  const fields = sent.map((poly, index) => ({ values: centre(poly), k: kG[index]! }));
+  send(context, 'g', fields);
+  context.send('sealT', tSeal);
+  context.absorb('t', concat(tBytes, pack44(sent), tSeal));
+  return g;
+}
+
+/** h of all pairs but the first and the last, and the seal of h. @returns h */
+function sealGarbage(context: Context, phi: Rows, extended: Rows): readonly Poly[] {
+  const h = context.use('h', linearGarbageOf(phi, extended));
   const hBytes = pack44(h.slice(1, -1));
   const hSeal = sealOf(context, 'h', pack44([h.at(-1)!]));
   context.send('h', hBytes);
   context.send('sealH', hSeal);
   context.absorb('h', concat(hBytes, hSeal));
+  return h;
+}
 
-  // the last message
-  const c = challengesOf(context.transcript.seed('amortise'), level, r);
-  const message = context.use('z', { z: amortise(c, cut.rows), e: amortise(c, e) });
-  const phiZ = amortiseForms(c, combined.phi);
-  context.show({
-    params,
-    cut,
-    A,
-    t,
-    tHat: dropped.map((values, a) => values?.hat ?? t[a]!),
-    g,
-    e,
-    extended,
-    ...lifts,
-    projected,
-    projection,
-    combined,
-    h,
-    c,
-    z: message.z,
-    eSum: message.e,
-    phiZ,
-    pairs: pairsOf(r).slice(0, pairCount(r)),
-  });
-  if (equal(multiply(c[last]!, c[last]!), multiply(c[0]!, c[0]!))) context.fail('challenges');
-  send(
-    context,
-    'z',
-    message.z.map((values) => ({ values, k: kZ })),
-  );
-  send(
-    context,
-    'e',
-    message.e.map((values) => ({ values, k: kE })),
-  );
-  if (normSq([...message.z, ...message.e]) > BigInt(outSq)) context.fail('norm');
+/** z and e, as long as they are short. */
+function sendMessage(
+  context: Context,
+  { outSq, kZ, kE }: Tail,
+  z: readonly Poly[],
+  e: readonly Poly[],
+): void {
+  const ofZ = z.map((values) => ({ values, k: kZ }));
+  send(context, 'z', ofZ);
+  const ofE = e.map((values) => ({ values, k: kE }));
+  send(context, 'e', ofE);
+  if (normSq([...z, ...e]) > BigInt(outSq)) context.fail('norm');
 }

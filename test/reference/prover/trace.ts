@@ -1,9 +1,9 @@
 /**
- * What a run of the prover shows of itself, and where a test may make it deviate.
+ * The values that a run of the prover shows, and the places where a test may make it deviate.
  *
- * A trace sees every step in order, the steps of failed attempts too. A fault takes the honest value
- * and gives the one that is used from there on; everything after is computed from that value as an
- * honest prover would compute it.
+ * A trace sees every step in order, the steps of failed attempts too. A fault takes the honest
+ * value and gives the one that is used from there on; everything after is computed from that value
+ * as an honest prover would compute it.
  */
 import type { Poly } from './ring.ts';
 
@@ -67,7 +67,7 @@ export interface FaultValues {
   seal: { readonly label: string; readonly seal: Uint8Array };
   /** a field as it is sent (not as it is absorbed) */
   field: { readonly name: string; readonly bytes: Uint8Array };
-  /** what is absorbed, and under which label */
+  /** the data that is absorbed, and its label */
   absorb: { readonly label: string; readonly data: Uint8Array };
 }
 
@@ -96,7 +96,7 @@ export type Faults = {
 } & {
   /** true: go on although the level fails for this reason */
   readonly ignore?: (reason: string, place: Place) => boolean;
-  /** constraints whose coefficients are zero: what is left is combined as always */
+  /** constraints whose coefficients are zero; the others are combined as always */
   readonly omit?: ReadonlySet<Constraint>;
   /** take items whose signatures are not valid, or no signatures at all (then s1 = s2 = 0) */
   readonly unchecked?: boolean;

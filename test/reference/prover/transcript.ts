@@ -1,4 +1,4 @@
-/** Section 4 of docs/protocol.md: the state, what it takes in and what it gives. */
+/** Section 4 of docs/protocol.md: the state, and the three operations on it. */
 import { createHash } from 'node:crypto';
 import type { Trace } from './trace.ts';
 

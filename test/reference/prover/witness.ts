@@ -5,10 +5,10 @@ import {
   centred,
   D,
   digitsOf,
+  FALCON_Q,
   mod,
   multiplyLarge,
   multiplyZ,
-  P,
   type Poly,
   sigma,
   ZERO,
@@ -31,12 +31,14 @@ export interface Decoded {
 }
 
 const big = (list: Iterable<number>): bigint[] => Array.from(list, BigInt);
-export const centredP = (list: readonly bigint[]): bigint[] => list.map((x) => centred(x, P));
+export const centredP = (list: readonly bigint[]): bigint[] =>
+  list.map((x) => centred(x, FALCON_Q));
 
 const squares = (list: readonly bigint[]): bigint => list.reduce((sum, x) => sum + x * x, 0n);
 
 /**
- * @param unchecked take a signature that is too long; none at all, but for the salt, is s1 = s2 = 0
+ * @param unchecked takes a signature that is too long; one with nothing behind its salt is s1 = s2
+ *   = 0
  * @throws RangeError that names the item, unless its signature is valid
  */
 export function decodeItem(
@@ -128,7 +130,7 @@ export function squaresOf(S: Witness0['S'], betaSq: bigint): Witness0['W'] {
 
 /** rho' = rho sigma(h) modulo p, centred. */
 export const functionalOnS2 = (rho: readonly bigint[], h: readonly bigint[]): bigint[] =>
-  centredP(multiplyLarge(rho, sigma(h)).map((x) => mod(x, P)));
+  centredP(multiplyLarge(rho, sigma(h)).map((x) => mod(x, FALCON_Q)));
 
 export const dot = (a: readonly bigint[], b: readonly bigint[]): bigint =>
   a.reduce((sum, x, i) => sum + x * b[i]!, 0n);

@@ -2,7 +2,7 @@
  * Sections 5.2 to 5.4 and 6.1: challenges and commitment keys from streams.
  */
 import { createHash } from 'node:crypto';
-import { DEGREE, P, Q } from './ring.ts';
+import { DEGREE, FALCON_Q, Q } from './ring.ts';
 import { type ByteSource, blockOf, integerOf, pairOfWords, STREAM, stream } from './streams.ts';
 
 /** 5.3: rows of the projection that are random; one of ones follows them. */
@@ -26,15 +26,15 @@ export function functionalOf(source: ByteSource, degree: number): number[] {
   while (found.length < degree) {
     const [low, high] = source.take(2);
     const word = low! + 256 * high!;
-    if (word < 5 * P) found.push(centredModP(word));
+    if (word < 5 * FALCON_Q) found.push(centredModP(word));
   }
   return found;
 }
 
 /** The representative in [-6144, 6144]. */
 export function centredModP(x: number): number {
-  const r = ((x % P) + P) % P;
-  return r > (P - 1) / 2 ? r - P : r;
+  const r = ((x % FALCON_Q) + FALCON_Q) % FALCON_Q;
+  return r > (FALCON_Q - 1) / 2 ? r - FALCON_Q : r;
 }
 
 /** 5.2: coefficients of three bits, minus 4. */
@@ -46,7 +46,7 @@ export function shortPolynomial(source: ByteSource): number[] {
 /**
  * 5.3: the 265 x 64 entries of one polynomial, row by row.
  *
- * @param polynomial its number P at this level
+ * @param polynomial its number POLY at this level
  */
 export function projectionOf(
   seed: Uint8Array,
@@ -72,7 +72,10 @@ export function projectionOf(
   return entries.fill(1, DEGREE * RANDOM_ROWS);
 }
 
-/** sum over the rows of ω_j π_j, exact integers; ω in halves of 22 bits so that doubles hold the sums */
+/**
+ * sum over the rows of ω_j π_j, exact integers; ω in halves of 22 bits so that doubles hold the
+ * sums
+ */
 export function collapse(entries: Int8Array, omega: readonly bigint[]): bigint[] {
   const low = new Float64Array(DEGREE);
   const high = new Float64Array(DEGREE);
@@ -88,7 +91,7 @@ export function collapse(entries: Int8Array, omega: readonly bigint[]): bigint[]
   return Array.from(low, (x, c) => BigInt(x) + (BigInt(high[c]!) << 22n));
 }
 
-/** 5.4, one attempt: `ones` of magnitude 1, then 2, in the places that are left by `zeros`. */
+/** 5.4, one attempt: `ones` of magnitude 1, then 2, in the places after the first `zeros`. */
 function signedPolynomial(source: ByteSource, zeros: number, ones: number): number[] {
   const signs = integerOf(source.take(8));
   const x = new Array<number>(DEGREE).fill(0);
@@ -128,7 +131,7 @@ export function cosine(j: number): number {
   return at > 32 ? -FIRST_COSINES[64 - at]! : FIRST_COSINES[at]!;
 }
 
-/** 5.4: no complex place where c is larger than 21. */
+/** 5.4: whether c is at most 21 at every complex place. */
 export function operatorNormHolds(c: readonly number[]): boolean {
   const limit = 441n << 40n;
   for (let k = 1; k < DEGREE; k += 2) {

@@ -1,5 +1,5 @@
 /**
- * What a level leaves to the next one: the constraints on its output (10.1, E1 to E6).
+ * The claim that a level leaves to the next one: the constraints on its output (10.1, E1 to E6).
  */
 import { keyRow, MATRIX } from './challenges.ts';
 import type { Checks } from './checks.ts';
@@ -22,7 +22,7 @@ export interface Claim {
   readonly shape: Ordinary;
   readonly c: readonly Poly[];
   readonly phiZ: readonly Poly[];
-  /** a_ab by the index of the pair; absent is zero */
+  /** a_ab by the index of the pair; a missing one is zero */
   readonly quadratic: ReadonlyMap<number, Poly>;
   readonly b: Poly;
   /** û of the first commitments (û_A, û_B at level 0), then û_2 */
@@ -58,7 +58,7 @@ function offsetsOf({ fu, fg, kappa, kappa1, r, pairs }: Ordinary): Offsets {
   };
 }
 
-/** û: what stands for a commitment of which the low bits were cut. */
+/** û, which stands for a commitment whose low bits were cut off. */
 export function uncut(sent: readonly Poly[], cut: number): Poly[] {
   if (cut === 0) return [...sent];
   const half = 1n << BigInt(cut - 1);

@@ -25,10 +25,10 @@ import {
   add,
   constant,
   DEGREE,
+  FALCON_Q,
   fromIntegers,
   mod,
   multiply,
-  P,
   type Poly,
   powerOf2,
   Q,
@@ -39,7 +39,7 @@ import {
 import { BETA_SQ, forEachPlace, type Ordinary, pairIndex, type Shapes } from './shapes.ts';
 import { STREAM, stream } from './streams.ts';
 
-/** What is proved about an item. */
+/** The public values of an item. */
 export interface Item {
   readonly h: readonly number[];
   /** HashToPoint, in [0, p) */
@@ -51,7 +51,10 @@ const S_PART = 0;
 const W_PART = 1;
 const Y_PART = 2;
 
-/** Challenges of level 0 that belong to the relation. */
+/** The stride parts of the functionals, by functional, item and t < 2K. */
+type Parts = readonly (readonly (readonly (readonly number[])[])[])[];
+
+/** The challenges of level 0 that belong to the relation. */
 interface Relation {
   readonly alpha: readonly Poly[];
   readonly omega: readonly (readonly bigint[])[];
@@ -70,7 +73,7 @@ export function verifyLevel0(
   checkProjectionNorm(checks, message.y, shape.inSq, 'level 0');
   const { parts: rho, sums } = functionals(shapes, items, seeds.rho!);
   for (const [j, w] of message.w.entries()) {
-    const value = BigInt(P) * BigInt(w) + sums[j]!;
+    const value = BigInt(FALCON_Q) * BigInt(w) + sums[j]!;
     const inRange = value <= Q / 2n && -value <= Q / 2n;
     require(checks, 'functionalRange', inRange, `w ${j}`);
   }
@@ -126,27 +129,55 @@ export function functionals(
   return { parts, sums };
 }
 
+/** φ of a place of S, W or Y. */
+type FormAt = (place: number) => Poly;
+
 /** φ of every place: N1 (7.4), lifts (7.6), padding (10.3). */
 function addForms(
   folding: Folding,
-  { levels, K, W, bucket }: Shapes,
+  shapes: Shapes,
   count: number,
   counter: number,
   seeds: Seeds,
-  rho: readonly (readonly (readonly (readonly number[])[])[])[],
+  rho: Parts,
   relation: Relation,
   checks: Readonly<Checks>,
 ): void {
+  const { levels, W, bucket } = shapes;
   const shape = levels[0]!;
-  const { alpha, omega, theta, beta } = relation;
-
   const links = linksOf(seeds.lift, W, count, checks);
+  const onS = formsOnS(shapes, counter, seeds.jl, rho, relation, links, checks);
+  const onW = formsOnW(bucket, seeds.lift, relation, checks);
+  const onY: FormAt = (place) =>
+    links(place).reduce((sum, x, k) => add(sum, multiply(x, relation.beta[k]!)), zero());
 
-  const onS = (place: number): Poly => {
+  forEachPlace(shape, (row, column, part, place, isRest) => {
+    const item = part === W_PART ? place % bucket : Math.floor(place / W);
+    if (isRest || item >= count) {
+      if (!checks.padding) return;
+      const index = row * shape.n + column;
+      folding.add(row, column, shortOf(seeds.combine, 0, SHORT.padding, index));
+    } else {
+      folding.add(row, column, [onS, onW, onY][part]!(place));
+    }
+  });
+}
+
+/** S: the projection, the functionals and the links. */
+function formsOnS(
+  { K, W }: Shapes,
+  counter: number,
+  jl: Uint8Array,
+  rho: Parts,
+  { alpha, omega, theta, beta }: Relation,
+  links: (place: number) => Poly[],
+  checks: Readonly<Checks>,
+): FormAt {
+  return (place) => {
     const i = Math.floor(place / W);
     const t = place % W;
     const forms = checks.J
-      ? projectionForms(seeds.jl, 0, counter, place, omega)
+      ? projectionForms(jl, 0, counter, place, omega)
       : LIFTS.map(() => new Array<bigint>(DEGREE).fill(0n));
     const link = links(place).map((x) => multiply(x, alpha[i]!));
     return combineForms(
@@ -164,34 +195,28 @@ function addForms(
       beta,
     );
   };
+}
 
-  const onW = (place: number): Poly => {
+/** W: ψ of the lifts, and N1. */
+function formsOnW(
+  bucket: number,
+  lift: Uint8Array,
+  { alpha, beta }: Relation,
+  checks: Readonly<Checks>,
+): FormAt {
+  return (place) => {
     const i = place % bucket;
     const factor = place < bucket ? 1n : powerOf2(13);
     let phi = zero();
     if (checks.L) {
       for (const sub of LIFTS) {
         const name = { type: STREAM.psi, level: 0, sub, index: i };
-        phi = add(phi, scale(beta[sub]!, scalars(stream(seeds.lift, name), 1)[0]!));
+        phi = add(phi, scale(beta[sub]!, scalars(stream(lift, name), 1)[0]!));
       }
     }
     if (checks.N1) phi = add(phi, scale(alpha[i]!, -1n));
     return scale(phi, factor);
   };
-
-  const onY = (place: number): Poly =>
-    links(place).reduce((sum, x, k) => add(sum, multiply(x, beta[k]!)), zero());
-
-  forEachPlace(shape, (row, column, part, place, isRest) => {
-    const item = part === W_PART ? place % bucket : Math.floor(place / W);
-    if (isRest || item >= count) {
-      if (!checks.padding) return;
-      const index = row * shape.n + column;
-      folding.add(row, column, shortOf(seeds.combine, 0, SHORT.padding, index));
-    } else {
-      folding.add(row, column, [onS, onW, onY][part]!(place));
-    }
-  });
 }
 
 /** 7.6: τ of a part, the same for all items and lifts. */
@@ -242,7 +267,7 @@ function rightSide(
   checks: Readonly<Checks>,
 ): Poly {
   const y = valuesOfY(message.y);
-  const values = message.w.map((w, j) => BigInt(P) * BigInt(w) + sums[j]!);
+  const values = message.w.map((w, j) => BigInt(FALCON_Q) * BigInt(w) + sums[j]!);
   const constants = LIFTS.map(
     (k) => (checks.J ? weigh(omega[k]!, y) : 0n) + (checks.F ? weigh(theta[k]!, values) : 0n),
   );

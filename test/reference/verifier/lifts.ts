@@ -1,6 +1,6 @@
 /**
- * What all levels share: projections as linear forms (8.4), the lifts, the folding of φ over the
- * rows by the challenges c (6.3, 10.1).
+ * The steps that all levels share: projections as linear forms (8.4), the lifts, the folding of φ
+ * over the rows by the challenges c (6.3, 10.1).
  */
 import {
   amortiserOf,
@@ -56,7 +56,7 @@ export function omegas(lift: Uint8Array, level: number): bigint[][] {
   return LIFTS.map((sub) => scalars(stream(lift, { type: STREAM.omega, level, sub }), ROWS));
 }
 
-/** Σ_j ω_j π_j[P] of every lift, before σ. */
+/** Σ_j ω_j π_j[POLY] of every lift, before σ. */
 export function projectionForms(
   jl: Uint8Array,
   level: number,

@@ -2,9 +2,13 @@
  * Falcon's side of the statement: public keys and HashToPoint, from its specification.
  */
 import { createHash } from 'node:crypto';
-import { P } from './ring.ts';
+import { FALCON_Q } from './ring.ts';
 
-/** h, coefficients in [0, p). @returns undefined unless the bytes are a canonical key of this degree */
+/**
+ * h, coefficients in [0, p).
+ *
+ * @returns undefined unless the bytes are a canonical key of this degree
+ */
 export function publicKeyOf(bytes: Uint8Array, logn: number): number[] | undefined {
   const degree = 1 << logn;
   if (bytes.length !== 1 + (14 * degree) / 8 || bytes[0] !== logn) return undefined;
@@ -19,7 +23,7 @@ export function publicKeyOf(bytes: Uint8Array, logn: number): number[] | undefin
     h.push(bits >> held);
     bits &= (1 << held) - 1;
   }
-  return h.every((x) => x < P) ? h : undefined;
+  return h.every((x) => x < FALCON_Q) ? h : undefined;
 }
 
 /** c, coefficients in [0, p): big-endian words of 16 bits below 5 p. */
@@ -31,7 +35,7 @@ export function pointOf(salt: Uint8Array, message: Uint8Array, logn: number): nu
     const c: number[] = [];
     for (let at = 0; at < length && c.length < degree; at += 2) {
       const word = bytes.readUInt16BE(at);
-      if (word < 5 * P) c.push(word % P);
+      if (word < 5 * FALCON_Q) c.push(word % FALCON_Q);
     }
     if (c.length === degree) return c;
   }
@@ -40,14 +44,17 @@ export function pointOf(salt: Uint8Array, message: Uint8Array, logn: number): nu
 /** ρ σ_n(h) in Z_p[X]/(X^n + 1), coefficients in [0, p); packed with 40 bits for a coefficient. */
 export function timesMirrored(rho: readonly number[], h: readonly number[]): number[] {
   const degree = h.length;
-  const mirrored = h.map((_, j) => (j === 0 ? h[0]! : (P - h[degree - j]!) % P));
-  const product = packSmall(rho.map((x) => (x + P) % P)) * packSmall(mirrored);
+  const mirrored = h.map((_, j) => (j === 0 ? h[0]! : (FALCON_Q - h[degree - j]!) % FALCON_Q));
+  const product = packSmall(rho.map((x) => (x + FALCON_Q) % FALCON_Q)) * packSmall(mirrored);
   const hex = product.toString(16).padStart(2 * degree * 10, '0');
   const slot = (j: number) => {
     const end = hex.length - 10 * j;
-    return Number.parseInt(hex.slice(end - 10, end), 16) % P;
+    return Number.parseInt(hex.slice(end - 10, end), 16) % FALCON_Q;
   };
-  return Array.from({ length: degree }, (_, j) => (slot(j) - slot(j + degree) + P) % P);
+  return Array.from(
+    { length: degree },
+    (_, j) => (slot(j) - slot(j + degree) + FALCON_Q) % FALCON_Q,
+  );
 }
 
 function packSmall(list: readonly number[]): bigint {

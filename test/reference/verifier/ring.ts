@@ -5,7 +5,7 @@
  * coefficient, so that the sum of up to 2^33 products of reduced polynomials leaves no slot.
  */
 
-export const P = 12289;
+export const FALCON_Q = 12289;
 export const Q = 17592186043877n; // 2^44 - 539
 export const DEGREE = 64;
 
@@ -73,7 +73,7 @@ export const powerOf2 = (e: number): bigint => (1n << BigInt(e)) % Q;
 /**
  * The inverse in Z_q[X]/(X^d + 1), d a power of two.
  *
- * @returns undefined if x is no unit
+ * @returns undefined if x is not a unit
  */
 export function inverse(x: readonly bigint[]): readonly bigint[] | undefined {
   const d = x.length;

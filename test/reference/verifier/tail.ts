@@ -1,5 +1,5 @@
 /**
- * Section 9: the tail, where the last row's values are recovered and compared with their seals.
+ * Section 9: the tail. The values of the last row are recovered and compared with their seals.
  */
 import { keyRow, MATRIX } from './challenges.ts';
 import { type Checks, Refused, require } from './checks.ts';
@@ -105,7 +105,7 @@ function lastG({ pairs }: Tail, c: readonly Poly[], g: readonly Poly[], z: reado
   return multiply(unit(multiply(last, last)), value);
 }
 
-/** What h_00 + h_last,last must be: b - Σ a_ab g_ab - Σ_{0<a<last} h_aa */
+/** The value that h_00 + h_last,last must have: b - Σ a_ab g_ab - Σ_{0<a<last} h_aa */
 function sumH(
   { pairs, r }: Tail,
   h: readonly Poly[],

@@ -7,7 +7,7 @@ export type TraceStep = 'absorb' | 'seed' | 'seal';
 /** Called with the state after every absorb, and with every seed and seal. */
 export type Trace = (step: TraceStep, label: string, bytes: Uint8Array) => void;
 
-/** What a verifier absorbs that takes in something else than the protocol says, for tests. */
+/** For tests: replaces the data that a verifier absorbs. */
 export type AbsorbAs = (step: { readonly label: string; readonly data: Uint8Array }) => {
   readonly label: string;
   readonly data: Uint8Array;

@@ -1,0 +1,231 @@
+/**
+ * The proof, format 2, as a whole aggregate (docs/protocol.md, 2.1): the container's header, then
+ * one section for the items of each parameter set that occurs, Falcon-512 first, and nothing else.
+ *
+ *   header ‖ section of the Falcon-512 items ‖ section of the Falcon-1024 items
+ *
+ * A section proves its items in the order of the list. Its transcript begins with the whole header.
+ */
+import { concat } from '../bytes.ts';
+import { CodedError, isCodedError } from '../errors.ts';
+import type { ParameterSet } from '../falcon/index.ts';
+import type { VerifiedBatch } from './batch.ts';
+import { encodeHeader, kindOf, type ParsedHeader, SALT_BYTES, setOfKind } from './container.ts';
+import {
+  endOfSection,
+  type FoldJob,
+  type FoldResult,
+  MAX_SECTION_ITEMS,
+  type ProveOptions,
+  type ProveProgress,
+  proofSize,
+  proveSection,
+  type SectionItem,
+  type SectionToVerify,
+  verifySection,
+  verifySectionIn,
+} from './proof/index.ts';
+import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
+import type { Crew } from './threads/crew.ts';
+
+export const PROOF_VERSION = 1;
+
+/** The sets in the order of their sections. */
+const SECTIONS: readonly ParameterSet[] = Object.freeze(['falcon512', 'falcon1024']);
+
+export interface ProofHooks {
+  readonly signal?: AbortSignal | undefined;
+  /** Told about how many items are done. */
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  /** Threads to prove with. */
+  readonly crew?: Crew | undefined;
+  /** Told once: how many threads took part, and the peak bytes of their modules' memories. */
+  readonly onStats?: ((stats: ProofStats) => void) | undefined;
+}
+
+export interface ProofStats {
+  readonly threads: number;
+  readonly memoryBytes: number;
+}
+
+/** A section of fewer items is done before another thread has started. */
+const LEAST_ITEMS = 16;
+
+/** Whether some section would have more items than a section can hold. */
+export function isTooLongForProof(statements: readonly Statement[]): boolean {
+  return SECTIONS.some((set) => positionsOf(statements, set).length > MAX_SECTION_ITEMS);
+}
+
+/** About how many bytes the proof of these statements has, header and salts included. */
+export function estimateProofBytes(statements: readonly Statement[]): number {
+  const header = proofHeader({ statements, salts: new Uint8Array(SALT_BYTES * statements.length) });
+  return SECTIONS.reduce((sum, set) => {
+    const { length } = positionsOf(statements, set);
+    return length === 0 ? sum : sum + (proofSize(set, length) ?? Number.POSITIVE_INFINITY);
+  }, header.length);
+}
+
+/**
+ * The proof of a batch whose sections are not too long.
+ *
+ * @returns undefined if the prover gives up, which practically never happens
+ */
+export async function encodeProof(
+  { items, signatures }: VerifiedBatch,
+  { signal, onProgress, crew, onStats }: ProofHooks = {},
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const total = items.length;
+  let shown = 0;
+  let stats: ProofStats = { threads: 1, memoryBytes: 0 };
+  const show = (done: number): void => {
+    // Work that is begun again does not show until it has come as far as before.
+    shown = Math.max(shown, done);
+    onProgress?.(shown, total);
+  };
+  const header = proofHeader({
+    statements: items,
+    salts: concat(...signatures.map(({ salt }) => salt)),
+    statement: statementDigest(items),
+  });
+  const parts = [header];
+  let before = 0;
+  for (const set of SECTIONS) {
+    const members = positionsOf(items, set).map((i) => items[i]!);
+    if (members.length === 0) continue;
+    const start = before;
+    const section = await proveIn(crew, set, header, members, {
+      ...(signal && { signal }),
+      onProgress: (step: ProveProgress) =>
+        show(start + Math.floor((members.length * step.done) / step.total)),
+      onMemory: (memoryBytes, threads) => {
+        stats = {
+          threads: Math.max(stats.threads, threads),
+          memoryBytes: Math.max(stats.memoryBytes, memoryBytes),
+        };
+      },
+    });
+    if (section === undefined) return undefined;
+    parts.push(section);
+    before += members.length;
+  }
+  onStats?.(stats);
+  return concat(...parts);
+}
+
+/** Proves a section with all threads of the crew; with this one alone if another is lost. */
+async function proveIn(
+  crew: Crew | undefined,
+  set: ParameterSet,
+  header: Uint8Array,
+  items: readonly SectionItem[],
+  options: ProveOptions,
+): Promise<Uint8Array | undefined> {
+  if (crew === undefined || crew.threads === 1 || items.length < LEAST_ITEMS) {
+    return proveSection(set, header, items, options);
+  }
+  const session = crew.session();
+  const { signal } = options;
+  const stop = (): void => session.release(new CodedError('ABORTED', { cause: signal?.reason }));
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    return await proveSection(set, header, items, { ...options, helpers: session.helpers });
+  } catch (error) {
+    if (!isCodedError(error) || error.code !== 'THREAD_LOST' || crew.isClosed) throw error;
+    return await proveSection(set, header, items, options);
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    session.release();
+  }
+}
+
+/**
+ * Whether the body behind the header proves these statements, whose count and sets agree with the
+ * header.
+ */
+export function verifyProof(
+  bytes: Uint8Array,
+  header: ParsedHeader,
+  statements: readonly Statement[],
+): boolean {
+  const sections = sectionsOf(bytes, header, statements);
+  if (sections === undefined) return false;
+  return sections.every((section) => verifySection(section) === section.end);
+}
+
+/**
+ * Does the same with the parts of the work done by `spread`.
+ *
+ * @param parts about how many
+ */
+export async function verifyProofIn(
+  bytes: Uint8Array,
+  header: ParsedHeader,
+  statements: readonly Statement[],
+  parts: number,
+  spread: (jobs: readonly FoldJob[], items: number) => Promise<readonly FoldResult[]>,
+): Promise<boolean> {
+  const sections = sectionsOf(bytes, header, statements);
+  if (sections === undefined) return false;
+  for (const section of sections) {
+    const spreadAll = (jobs: readonly FoldJob[]) => spread(jobs, section.statements.length);
+    if ((await verifySectionIn(section, parts, spreadAll)) !== section.end) return false;
+  }
+  return true;
+}
+
+/**
+ * The sections, which fill the bytes to their end; undefined if the form of any of them is wrong.
+ * Proves nothing yet.
+ */
+function sectionsOf(
+  bytes: Uint8Array,
+  { format, version, kinds, salts, bodyAt }: ParsedHeader,
+  statements: readonly Statement[],
+): (SectionToVerify & { readonly end: number })[] | undefined {
+  if (format !== 'proof' || version !== PROOF_VERSION || isTooLongForProof(statements)) {
+    return undefined;
+  }
+  const header = bytes.subarray(0, bodyAt);
+  const sections: (SectionToVerify & { readonly end: number })[] = [];
+  let at = bodyAt;
+  for (const set of SECTIONS) {
+    const positions = Array.from(kinds.keys()).filter((i) => setOfKind(kinds[i]!) === set);
+    if (positions.length === 0) continue;
+    const end = endOfSection(set, positions.length, bytes, at);
+    if (end === undefined) return undefined;
+    const own = positions.map((i) => salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1)));
+    sections.push({
+      set,
+      header,
+      statements: positions.map((i) => statements[i]!),
+      salts: concat(...own),
+      bytes,
+      at,
+      end,
+    });
+    at = end;
+  }
+  return at === bytes.length ? sections : undefined;
+}
+
+function positionsOf(statements: readonly Statement[], set: ParameterSet): number[] {
+  return Array.from(statements.keys()).filter(
+    (i) => setOfPublicKey(statements[i]!.publicKey) === set,
+  );
+}
+
+function proofHeader(of: {
+  readonly statements: readonly Statement[];
+  readonly salts: Uint8Array;
+  readonly statement?: Uint8Array;
+}): Uint8Array {
+  const sets = of.statements.map(({ publicKey }) => setOfPublicKey(publicKey) ?? 'falcon512');
+  return encodeHeader({
+    format: 'proof',
+    version: PROOF_VERSION,
+    statement: of.statement ?? new Uint8Array(32),
+    // A proof does not keep the forms of signatures: the first kind of each set stands for it.
+    kinds: Uint8Array.from(sets, (set) => kindOf(set, 'compressed')),
+    salts: of.salts,
+  });
+}

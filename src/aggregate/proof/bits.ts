@@ -1,0 +1,71 @@
+/** Bit strings as they are sent and absorbed (docs/protocol.md, 1 and 4). */
+import { Q_BITS, Q_NUMBER } from './constants.ts';
+
+/** Bits that are written at once: with up to 7 of the byte before, they fit an unsigned word. */
+const CHUNK = 24;
+const CHUNK_END = 2 ** CHUNK;
+
+/** Writes a bit string, the least significant bit of a byte first; zero bits fill the last byte. */
+export class BitWriter {
+  #view: DataView<ArrayBuffer>;
+  /** whole bytes so far */
+  #at = 0;
+  /** bits that do not fill a byte yet, and how many */
+  #held = 0;
+  #have = 0;
+
+  /** @param bytes an estimate of the final length */
+  constructor(bytes: number) {
+    this.#view = new DataView(new ArrayBuffer(Math.ceil(bytes) + 8));
+  }
+
+  /** @param value below 2^width; width at most 48 */
+  write(value: number, width: number): void {
+    if (width > CHUNK) {
+      const high = Math.floor(value / CHUNK_END);
+      this.#put(value - high * CHUNK_END, CHUNK);
+      this.#put(high, width - CHUNK);
+    } else this.#put(value, width);
+  }
+
+  #put(value: number, width: number): void {
+    if (this.#at + 4 > this.#view.byteLength) this.#grow();
+    const word = this.#held | (value << this.#have);
+    this.#view.setInt32(this.#at, word, true);
+    const have = this.#have + width;
+    const whole = have >> 3;
+    this.#at += whole;
+    this.#have = have & 7;
+    this.#held = word >>> (8 * whole);
+  }
+
+  #grow(): void {
+    const more = new Uint8Array(2 * this.#view.byteLength);
+    more.set(new Uint8Array(this.#view.buffer));
+    this.#view = new DataView(more.buffer);
+  }
+
+  /** @returns the bytes; nothing can be written afterwards */
+  finish(): Uint8Array {
+    if (this.#have > 0) this.#put(0, 8 - this.#have);
+    return new Uint8Array(this.#view.buffer.slice(0, this.#at));
+  }
+}
+
+/** @returns pack_44 of integers below q in magnitude; negative ones are taken mod q */
+export function packResidues(values: ArrayLike<number>): Uint8Array {
+  const writer = new BitWriter((Q_BITS * values.length) / 8);
+  for (let i = 0; i < values.length; i++) {
+    const x = values[i]!;
+    writer.write(x < 0 ? x + Q_NUMBER : x, Q_BITS);
+  }
+  return writer.finish();
+}
+
+/** @returns every value as a little-endian i32 */
+export function i32Bytes(values: ArrayLike<number>): Uint8Array {
+  const bytes = new Uint8Array(4 * values.length);
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < values.length; i++) view.setInt32(4 * i, values[i]!, true);
+  return bytes;
+}

@@ -1,0 +1,42 @@
+/**
+ * The fields of a section (docs/protocol.md, 11). The prover fills these fields and
+ * `prover/encode.ts` writes them; `verifier/parse.ts` reads them back.
+ */
+
+/**
+ * The fields of level 0 or of an ordinary level; byte strings are as the transcript absorbs them.
+ */
+export interface OrdinaryFields {
+  readonly retry: number;
+  /** u'_A and u'_B at level 0, u'_1 elsewhere: pack_{44-cut} */
+  readonly first: readonly Uint8Array[];
+  readonly counter: number;
+  /** y'_0, ..., y'_263, y_264 */
+  readonly y: ArrayLike<number>;
+  /** w_0, ..., w_9 at level 0, empty elsewhere */
+  readonly w: ArrayLike<number>;
+  /** b^(1), b^(2), b^(3) without their constant coefficients */
+  readonly b: Uint8Array;
+  /** u'_2 */
+  readonly second: Uint8Array;
+}
+
+/** The fields of the tail. */
+export interface TailFields {
+  readonly retry: number;
+  /** t'_0, ..., t'_{r-2}: pack_{44-cut} */
+  readonly t: Uint8Array;
+  /** g of every pair but the last, 64 centred coefficients each */
+  readonly g: ArrayLike<number>;
+  readonly sealT: Uint8Array;
+  readonly counter: number;
+  readonly y: ArrayLike<number>;
+  readonly b: Uint8Array;
+  /** h of every pair but the first and the last: pack_44 */
+  readonly h: Uint8Array;
+  readonly sealH: Uint8Array;
+  /** n polynomials */
+  readonly z: ArrayLike<number>;
+  /** kappa polynomials */
+  readonly e: ArrayLike<number>;
+}

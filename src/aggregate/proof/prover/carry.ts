@@ -1,0 +1,235 @@
+/**
+ * The constraints E1 to E6 that the level before leaves (docs/protocol.md, 10.1), each times its
+ * challenge and all added up: a constraint on z_0, z_1, ... and v. The verifier's twin is
+ * `../verifier/reduceCarry.ts`.
+ */
+import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
+import {
+  COEFS_BYTES,
+  type Coefs,
+  FORM_BYTES,
+  type Forms,
+  type Labrador,
+  type Vecs,
+} from '../../wasm.ts';
+import { type Seed, shortForms } from '../challenges.ts';
+import { Q } from '../constants.ts';
+import { formAt, powerForms, writeConstant, zeroForms } from '../forms.ts';
+import { type Blocks, vecOfBlocks } from '../ring.ts';
+import { firstRows, pairIndex } from '../shapes.ts';
+import { SHORT } from '../transcript.ts';
+import type { Output } from './output.ts';
+
+/** The combined constraint without its linear forms: quadratic coefficients and the right side. */
+export type Target = Pick<Output, 'a' | 'aForms' | 'b'>;
+
+/** How many different values a_ab has at a level that follows one of f digits. */
+export const distinctA = (f: number): number => (f * (f + 1)) / 2;
+
+/**
+ * Adds up the constraints.
+ *
+ * @param foldedA the inner key of the level before, folded by the challenges of E3
+ * @param target receives all but the linear forms
+ * @returns the linear forms on z_0, z_1, ..., v, one behind the other
+ */
+export function carryConstraints(
+  lab: Labrador,
+  seed: Seed,
+  shape: Shape,
+  before: Output,
+  foldedA: Blocks,
+  target: Target,
+): Coefs {
+  const { kernels } = lab;
+  const { f, m, n } = before.params;
+  const sum = new Sum(lab, m);
+  const delta = shortForms(lab, seed, SHORT.quadratic, 0, 1).at;
+  carryOuter(lab, sum, before, seed);
+  carryInner(lab, sum, before, seed);
+  carryGarbage(lab, sum, before, seed, delta);
+  kernels.formToCoefs(target.b.at, sum.right);
+
+  carrySquares(lab, shape, before.params, delta, target);
+  const forms = lab.coefs(f * n + m);
+  kernels.formsToCoefs(forms.at + COEFS_BYTES * f * n, sum.onV.at, m);
+  carryAmortised(lab, before, foldedA, forms.at);
+  return forms;
+}
+
+/** The linear forms on v and the right side, while they are added up. */
+class Sum {
+  readonly onV: Forms;
+  /** the address of a form */
+  readonly right: number;
+  readonly #lab: Labrador;
+  readonly #product: number;
+
+  constructor(lab: Labrador, m: number) {
+    this.#lab = lab;
+    this.onV = zeroForms(lab, m);
+    this.right = zeroForms(lab, 1).at;
+    this.#product = lab.forms(1).at;
+  }
+
+  /** A place gains a form. */
+  add(place: number, form: number): void {
+    const at = formAt(this.onV, place);
+    this.#lab.kernels.addForm(at, at, form);
+  }
+
+  /** Places `step` apart, those of the digits of one value, gain a form times powers of two. */
+  addDigits(place: number, step: number, form: number, powers: Forms): void {
+    for (let j = 0; j < powers.count; j++) {
+      this.#lab.kernels.mulForm(this.#product, form, formAt(powers, j));
+      this.add(place + j * step, this.#product);
+    }
+  }
+
+  /** The columns of a key, folded by the challenges of its rows, are added to places `from` on. */
+  addKey(key: Vecs, from: number, challenges: Forms): void {
+    const lab = this.#lab;
+    const row = lab.vecs(1, key.columns);
+    lab.combine(row, 0, lab.addresses(key), challenges);
+    for (let column = 0; column < key.columns; column++) {
+      lab.kernels.loadColumn(this.#product, row.at, column);
+      this.add(from + column, this.#product);
+    }
+  }
+
+  /** The right side gains a polynomial times a form. */
+  addRight(coefs: number, form: number): void {
+    const { kernels } = this.#lab;
+    kernels.coefsToForm(this.#product, coefs);
+    kernels.mulForm(this.#product, this.#product, form);
+    kernels.addForm(this.right, this.right, this.#product);
+  }
+}
+
+/**
+ * E1 and E2: keys on the digits of t, g and h, the bits that were cut off, and what stands for u.
+ */
+function carryOuter(lab: Labrador, sum: Sum, { keys, pieces, hats, params }: Output, seed: Seed) {
+  const { kappa1, cut } = params;
+  const last = hats.length - 1;
+  let atT = pieces.t;
+  for (const [index, hat] of hats.entries()) {
+    const challenges =
+      index === last
+        ? shortForms(lab, seed, SHORT.garbage, 0, kappa1)
+        : shortForms(lab, seed, SHORT.outer, index * kappa1, kappa1);
+    lab.scope(() => {
+      if (index === last) sum.addKey(keys.D, pieces.h, challenges);
+      else {
+        sum.addKey(keys.B[index]!, atT, challenges);
+        atT += keys.B[index]!.columns;
+        if (index === last - 1) sum.addKey(keys.C, pieces.g, challenges);
+      }
+      for (let row = 0; row < kappa1; row++) {
+        const challenge = formAt(challenges, row);
+        if (cut > 0) sum.add(pieces.e[index]! + row, challenge);
+        sum.addRight(hat.at + COEFS_BYTES * row, challenge);
+      }
+    });
+  }
+}
+
+/** E3 on the digits of t: sum of c_a t_a. */
+function carryInner(lab: Labrador, sum: Sum, { pieces, c, params }: Output, seed: Seed): void {
+  const { r, fu, bu, kappa } = params;
+  lab.scope(() => {
+    const powers = powerForms(lab, fu, bu);
+    const challenges = shortForms(lab, seed, SHORT.amortised, 0, kappa);
+    const product = lab.forms(1).at;
+    for (let a = 0; a < r; a++) {
+      for (let k = 0; k < kappa; k++) {
+        lab.kernels.mulForm(product, formAt(challenges, k), formAt(c, a));
+        sum.addDigits(pieces.t + a * fu * kappa + k, kappa, product, powers);
+      }
+    }
+  });
+}
+
+/** E4, E5 and E6 on the digits of g and h, and the right side of E6. */
+function carryGarbage(lab: Labrador, sum: Sum, before: Output, seed: Seed, delta: number): void {
+  const { kernels } = lab;
+  const { r, fu, bu, fg, bg, pairs } = before.params;
+  const { pieces, c } = before;
+  lab.scope(() => {
+    const [powersU, powersG] = [powerForms(lab, fu, bu), powerForms(lab, fg, bg)];
+    const gamma = shortForms(lab, seed, SHORT.constraint, 0, 1).at;
+    const [onG, onH, product] = [lab.forms(1).at, lab.forms(1).at, lab.forms(1).at];
+    const coefs = lab.coefs(1).at;
+    for (let a = 0, pair = 0; a < r; a++) {
+      for (let b = a; b < r; b++, pair++) {
+        kernels.mulForm(onH, formAt(c, a), formAt(c, b));
+        kernels.mulForm(onG, delta, onH);
+        if (a === b) kernels.addForm(onH, onH, gamma);
+        else kernels.addForm(onG, onG, onG);
+        const quadratic = before.a.get(pair);
+        if (quadratic !== undefined) {
+          kernels.mulForm(product, gamma, quadratic);
+          kernels.addForm(onG, onG, product);
+          // Back below q, so that the powers of two keep it below CRT_PRODUCT / 2.
+          kernels.formToCoefs(coefs, onG);
+          kernels.coefsToForm(onG, coefs);
+        }
+        sum.addDigits(pieces.g + pair, pairs, onG, powersG);
+        sum.addDigits(pieces.h + pair, pairs, onH, powersU);
+      }
+    }
+    sum.addRight(before.b.at, gamma);
+  });
+}
+
+/** E3 and E5 on the digits of z: -2^(b i) (folded A + phi_z). */
+function carryAmortised(
+  lab: Labrador,
+  { params: { n, f, b }, phiZ }: Output,
+  foldedA: Blocks,
+  out: number,
+): void {
+  const { kernels } = lab;
+  lab.scope(() => {
+    const minus = lab.forms(2);
+    for (const k of [0, 1]) writeConstant(lab, formAt(minus, k), -1n);
+    const row = lab.vecs(1, n);
+    lab.combine(row, 0, [vecOfBlocks(lab, foldedA).at, phiZ.at], minus);
+    const power = lab.forms(1);
+    writeConstant(lab, power.at, 1n << BigInt(b));
+    for (let i = 0; i < f; i++) {
+      if (i > 0) lab.combine(row, 0, [row.at], power);
+      kernels.vecToCoefs(out + COEFS_BYTES * n * i, row.at, 0, n);
+      kernels.coefsToVec(row.at, 0, out + COEFS_BYTES * n * i, COEFS_BYTES, n);
+    }
+  });
+}
+
+/** <z, z> of E4: a_ab on equal rows of the digits. */
+function carrySquares(
+  lab: Labrador,
+  shape: Shape,
+  { f, b }: OrdinaryLevel,
+  delta: number,
+  { a, aForms }: Target,
+): void {
+  const { kernels } = lab;
+  const first = firstRows(shape);
+  a.clear();
+  lab.scope(() => {
+    const coefs = lab.coefs(1).at;
+    let at = aForms.at;
+    for (let i = 0; i < f; i++) {
+      for (let k = i; k < f; k++, at += FORM_BYTES) {
+        const factor = (-(i === k ? 1n : 2n) * (1n << BigInt(b * (i + k)))) % Q;
+        writeConstant(lab, at, factor);
+        kernels.mulForm(at, at, delta);
+        kernels.formToCoefs(coefs, at);
+        kernels.coefsToForm(at, coefs);
+        for (let row = 0; row < shape.rows[0]!; row++) {
+          a.set(pairIndex(shape.r, first[i]! + row, first[k]! + row), at);
+        }
+      }
+    }
+  });
+}

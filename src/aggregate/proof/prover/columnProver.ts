@@ -1,0 +1,332 @@
+/**
+ * The prover's work on some columns of a level (docs/protocol.md, 6 to 10). Column provers know
+ * nothing of each other or of the transcript; the thread that has the transcript adds up their
+ * sums.
+ *
+ *   level 0:  openItems, commitItems, commitTwisted, functionals, project, lift, combine, amortise
+ *   others:   openRows, project, lift, combine, amortise
+ *
+ * Steps return plain data. Long ones are generators, which yield how much is done wherever the
+ * thread may do other work.
+ */
+import type { OrdinaryLevel } from '../../parameters/rows.ts';
+import { bestModule, COEFS_BYTES, FORM_BYTES, SMALL_BYTES, type Vecs } from '../../wasm.ts';
+import { expandKeys, fillRowChallenges, Seed } from '../challenges.ts';
+import {
+  type Columns,
+  filledBy,
+  filledWithin,
+  type Placed,
+  placesOfRows,
+  placesWithin,
+} from '../columns.ts';
+import { FUNCTIONALS, LIFTS } from '../constants.ts';
+import { foldKey } from '../foldKeys.ts';
+import { rowBytes, vecsToFill } from '../forms.ts';
+import { partsBytes } from '../functionals.ts';
+import { keepInstance, takeInstance } from '../instances.ts';
+import type { ItemsShape } from '../itemColumns.ts';
+import { type Blocks, coefsOf, sumOfLists, type Values, valuesOf } from '../ring.ts';
+import { degreeOf, firstRowOfY, type Run } from '../shapes.ts';
+import { MATRIX, SHORT } from '../transcript.ts';
+import { combineForms, combinePadding, liftCoefficients } from './combine.ts';
+import { ItemRows } from './itemRows.ts';
+import { combineItems, liftsOfItems, liftsOfLinks } from './liftsOfItems.ts';
+import { collapse, project } from './project.ts';
+import {
+  amortised,
+  coefsOfSums,
+  innerCommitments,
+  linearGarbage,
+  quadraticGarbage,
+  rowRange,
+  sumLifts,
+} from './steps.ts';
+import { type Decoded, decodeItem, type SectionItem } from './witness.ts';
+
+/** Bytes that steps take for sums and the like. */
+const SCRATCH_BYTES = 1 << 20;
+
+/** A step in parts; yields how much is done, from 0 to 1. */
+export type Step<T> = Generator<number, T>;
+
+interface Opened {
+  readonly number: number;
+  readonly params: OrdinaryLevel;
+  readonly columns: Columns;
+  readonly s: Vecs;
+  /** the places that the projection covers */
+  readonly places: readonly Placed[];
+  readonly items?: ItemRows;
+}
+
+export class ColumnProver {
+  readonly #lab = takeInstance(bestModule(), 'columns');
+  readonly #start = this.#lab.kernels.mark();
+  #opened: Opened | undefined;
+  /** the inner key, and the mark of the memory before it */
+  #A: Vecs | undefined;
+  #beforeA = 0;
+  #F: readonly Vecs[] = [];
+  #phi: Vecs | undefined;
+  #lift: Seed | undefined;
+
+  /** The most bytes of the module's memory in use at any time. */
+  get memoryBytes(): number {
+    return this.#lab.peakBytes;
+  }
+
+  /** Gives the module back. Nothing may follow. */
+  close(): void {
+    this.#reset();
+    keepInstance(bestModule(), 'columns', this.#lab);
+  }
+
+  /**
+   * Begins level 0.
+   *
+   * @param input.items the items of `itemsWithin`
+   * @returns W_i0, W_i1 of the items that these columns own, in order
+   */
+  *openItems(input: {
+    readonly shape: ItemsShape;
+    readonly columns: Columns;
+    readonly items: readonly SectionItem[];
+  }): Step<Int16Array<ArrayBuffer>> {
+    const lab = this.#lab;
+    const { shape, columns } = input;
+    this.#reset();
+    const decoded: Decoded[] = [];
+    for (const [i, item] of input.items.entries()) {
+      decoded.push(decodeItem(shape.set, item));
+      if (i % 16 === 0) yield (0.4 * i) / input.items.length;
+    }
+    const { level, width, count, bucket } = shape;
+    this.#reserve(shape, columns, decoded.length);
+    const items = new ItemRows(lab, shape, columns, decoded);
+    yield 0.5;
+    const filled = filledBy(level, [width * count, 2 * bucket, width * count]);
+    const s = this.#rows(columns, filled);
+    items.writeS(s);
+    yield 0.7;
+    this.#opened = { number: 0, params: level, columns, s, places: items.placesS, items };
+    yield* this.#expandA();
+    return items.digits;
+  }
+
+  /**
+   * @param input.digits the low digits of all items, and, `bucket` further on, the high ones
+   * @returns t of the rows of S and W
+   */
+  commitItems(input: { readonly digits: Int16Array }): Values {
+    const { s, params, items } = this.#at;
+    items!.writeW(s, input.digits);
+    return this.#innerCommitments(rowRange(s, 0, firstRowOfY(params)));
+  }
+
+  /**
+   * @returns t of the rows of Y, g, and the sum of alpha_i over the items that these columns own
+   */
+  *commitTwisted(input: { readonly alpha: Uint8Array }): Step<{
+    readonly t: Values;
+    readonly g: Values;
+    readonly alphas: Int32Array<ArrayBuffer>;
+  }> {
+    const { s, params, items } = this.#at;
+    const alphas = items!.writeY(s, input.alpha);
+    yield 0.3;
+    const firstY = firstRowOfY(params);
+    const t = this.#innerCommitments(rowRange(s, firstY, params.r - firstY));
+    this.#dropA();
+    yield 0.6;
+    return { t, g: this.#quadraticGarbage(), alphas };
+  }
+
+  /** @returns the sums of the ten functionals over the items that these columns own */
+  *functionals(input: { readonly rho: Uint8Array }): Step<number[]> {
+    return yield* this.#at.items!.functionals(input.rho);
+  }
+
+  /**
+   * Begins an ordinary level.
+   *
+   * @param input.rows the polynomials of `placesOfRows` within the columns
+   * @returns t of all rows, and g
+   */
+  *openRows(input: {
+    readonly number: number;
+    readonly params: OrdinaryLevel;
+    readonly columns: Columns;
+    readonly rows: Int16Array;
+  }): Step<{ readonly t: Values; readonly g: Values }> {
+    const lab = this.#lab;
+    const { number, params, columns } = input;
+    this.#reset();
+    const smalls = lab.smalls(input.rows.length / 64);
+    lab.i16(smalls).set(input.rows);
+    const s = this.#rows(columns, filledBy(params, params.lengths));
+    let { at } = smalls;
+    const places = placesWithin(placesOfRows(params), columns).map((placed) => {
+      at += SMALL_BYTES * placed.count;
+      return { ...placed, at: at - SMALL_BYTES * placed.count };
+    });
+    for (const { row, column, count, at: from } of places) {
+      lab.kernels.widesToVec(lab.row(s, row), column, from, SMALL_BYTES, count);
+    }
+    this.#opened = { number, params, columns, s, places };
+    yield* this.#expandA();
+    const t = this.#innerCommitments(s);
+    this.#dropA();
+    return { t, g: this.#quadraticGarbage() };
+  }
+
+  /** @returns y_0 to y_264 of these columns */
+  project(input: { readonly jl: Uint8Array; readonly counter: number }): Values {
+    const lab = this.#lab;
+    return lab.scope(() => {
+      const projection = { seed: this.#seed(input.jl), counter: input.counter };
+      return project(lab, this.#at.places, projection);
+    });
+  }
+
+  /** @returns the three lifts of these columns */
+  *lift(input: {
+    readonly jl: Uint8Array;
+    readonly counter: number;
+    readonly lift: Uint8Array;
+  }): Step<Values> {
+    const lab = this.#lab;
+    const { params, columns, places, items, s } = this.#at;
+    const projection = { seed: this.#seed(input.jl), counter: input.counter };
+    const seed = this.#seed(input.lift);
+    this.#lift = seed;
+    const sums = lab.sums(LIFTS);
+    const filled = filledBy(params, items?.filledByLifts ?? params.lengths);
+    const used = filled.slice(0, items === undefined ? params.r : firstRowOfY(params));
+    // One behind the other: phi will take the room of all three.
+    this.#F = Array.from({ length: LIFTS }, () => this.#rows(columns, used));
+    if (items === undefined) {
+      yield* collapse(lab, this.#F, places, projection, seed);
+      sumLifts(lab, sums, this.#F, s);
+    } else yield* liftsOfItems(lab, items, this.#F, s, sums, projection, seed);
+    const lifts = lab.scope(() => valuesOf(lab, coefsOfSums(lab, sums)));
+    return items === undefined ? lifts : sumOfLists([lifts, liftsOfLinks(lab, items, s, seed)]);
+  }
+
+  /**
+   * @param input.padding the padding of the level
+   * @param input.base the linear forms that the level before leaves, in the order of the rows of
+   *   `openRows`; left out at level 0
+   * @returns h of these columns
+   */
+  *combine(input: {
+    readonly seed: Uint8Array;
+    readonly padding: readonly Run[];
+    readonly base?: Values;
+  }): Step<Values> {
+    const lab = this.#lab;
+    const { params, columns, places, items, s } = this.#at;
+    const seed = this.#seed(input.seed);
+    const coefficients = liftCoefficients(lab, seed);
+    const phi = { ...this.#F[0]!, rows: params.r };
+    this.#phi = phi;
+    if (items === undefined) {
+      lab.scope(() => {
+        const base = lab.vecs(params.r, columns.to - columns.from);
+        let from = 0;
+        for (const { row, column, count } of places) {
+          const { at } = coefsOf(lab, [input.base!.subarray(64 * from, 64 * (from + count))]);
+          lab.kernels.coefsToVec(lab.row(base, row), column, at, COEFS_BYTES, count);
+          from += count;
+        }
+        combineForms(lab, [...this.#F, base], coefficients);
+      });
+    } else {
+      yield* combineItems(lab, items, this.#F, phi, this.#lift!, coefficients);
+      items.subtractAlphas(phi);
+    }
+    combinePadding(lab, seed, params.n, input.padding, columns, phi);
+    return lab.scope(() => valuesOf(lab, linearGarbage(lab, phi, s)));
+  }
+
+  /** @returns z and phi_z in these columns */
+  amortise(input: { readonly seed: Uint8Array }): {
+    readonly z: Values;
+    readonly phiZ: Values;
+  } {
+    const lab = this.#lab;
+    const { params, s } = this.#at;
+    return lab.scope(() => {
+      const c = fillRowChallenges(lab, this.#seed(input.seed), lab.forms(params.r));
+      const z = lab.scope(() => valuesOf(lab, amortised(lab, c, s)));
+      return { z, phiZ: lab.scope(() => valuesOf(lab, amortised(lab, c, this.#phi!))) };
+    });
+  }
+
+  /**
+   * @returns these columns of the inner key of a level, folded by the challenges of the next level
+   */
+  foldKey(input: {
+    readonly number: number;
+    readonly kappa: number;
+    readonly columns: Columns;
+    readonly seed: Uint8Array;
+  }): Blocks {
+    const { kappa: rows, ...of } = input;
+    const fold = { ...of, matrix: MATRIX.A, short: SHORT.amortised, first: 0, rows };
+    return foldKey(this.#lab, fold);
+  }
+
+  get #at(): Opened {
+    return this.#opened!;
+  }
+
+  #seed(bytes: Uint8Array): Seed {
+    return new Seed(this.#lab, bytes, this.#at.number);
+  }
+
+  #reset(): void {
+    this.#lab.kernels.reset(this.#start);
+    this.#opened = undefined;
+    this.#A = undefined;
+    this.#F = [];
+    this.#phi = undefined;
+  }
+
+  /** Grows memory once, by about as much as level 0 takes. */
+  #reserve({ set, level, width, count }: ItemsShape, columns: Columns, items: number): void {
+    const row = rowBytes(columns.to - columns.from);
+    const rowsOfF = LIFTS * (firstRowOfY(level) + 1);
+    const parts = FUNCTIONALS * partsBytes(degreeOf(set)) * items;
+    const small = FORM_BYTES * count + SMALL_BYTES * width * items;
+    const late = Math.max(level.kappa * row, parts + rowsOfF * row);
+    this.#lab.reserve(small + level.r * row + late + SCRATCH_BYTES);
+  }
+
+  #rows(columns: Columns, filled: readonly number[]): Vecs {
+    return vecsToFill(this.#lab, columns.to - columns.from, filledWithin(filled, columns));
+  }
+
+  *#expandA(): Step<void> {
+    const lab = this.#lab;
+    const { number, params, columns } = this.#at;
+    this.#beforeA = lab.kernels.mark();
+    this.#A = expandKeys(lab, number, MATRIX.A, params.kappa, columns);
+    yield 0.95;
+  }
+
+  #dropA(): void {
+    this.#A = undefined;
+    this.#lab.kernels.reset(this.#beforeA);
+  }
+
+  #innerCommitments(s: Vecs): Values {
+    const lab = this.#lab;
+    return lab.scope(() => valuesOf(lab, innerCommitments(lab, this.#A!, s)));
+  }
+
+  #quadraticGarbage(): Values {
+    const lab = this.#lab;
+    return lab.scope(() => valuesOf(lab, quadraticGarbage(lab, this.#at.s)));
+  }
+}

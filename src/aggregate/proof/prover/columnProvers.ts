@@ -1,0 +1,139 @@
+/**
+ * The column provers of a proof: the first in this thread, the others each in a thread of its own.
+ * The proof is the same for any number of them.
+ */
+import { type Columns, splitColumns } from '../columns.ts';
+import { ColumnProver } from './columnProver.ts';
+
+/** The steps of a column prover. */
+export type StepName = Exclude<keyof ColumnProver, 'memoryBytes' | 'close'>;
+export type StepInput<K extends StepName> = Parameters<ColumnProver[K]>[0];
+export type StepOutput<K extends StepName> =
+  ReturnType<ColumnProver[K]> extends Generator<number, infer T> ? T : ReturnType<ColumnProver[K]>;
+
+/** A column prover in another thread. */
+export interface Helper {
+  run<K extends StepName>(step: K, input: StepInput<K>): Promise<StepOutput<K>>;
+  /** The most bytes of its module's memory in use at any time, as of its last answer. */
+  readonly memoryBytes: number;
+}
+
+/** Runs a step to its end. */
+export function runStep<K extends StepName>(
+  prover: ColumnProver,
+  step: K,
+  input: StepInput<K>,
+): StepOutput<K> {
+  const parts = partsOf(prover, step, input);
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done) return value;
+  }
+}
+
+/** A step in parts, whether it has any or not. */
+function* partsOf<K extends StepName>(
+  prover: ColumnProver,
+  step: K,
+  input: StepInput<K>,
+): Generator<number, StepOutput<K>> {
+  type Run = (input: StepInput<K>) => StepOutput<K> | Generator<number, StepOutput<K>>;
+  const result = (prover[step] as Run).call(prover, input);
+  return isGenerator(result) ? yield* result : result;
+}
+
+const isGenerator = <T>(x: T | Generator<number, T>): x is Generator<number, T> =>
+  typeof (x as Partial<Generator>).next === 'function';
+
+/** Fewer columns are not worth another thread. */
+const LEAST_COLUMNS = 128;
+
+export class ColumnProvers {
+  readonly #own = new ColumnProver();
+  readonly #helpers: readonly Helper[];
+  #columns: readonly Columns[] = [];
+
+  constructor(helpers: readonly Helper[]) {
+    this.#helpers = helpers;
+  }
+
+  /** The columns of the current level, one run for each prover. */
+  get columns(): readonly Columns[] {
+    return this.#columns;
+  }
+
+  /** Threads, this one included. */
+  get size(): number {
+    return 1 + this.#helpers.length;
+  }
+
+  /** Peak bytes of the modules' memories. */
+  get memoryBytes(): number {
+    return this.#helpers.reduce((sum, helper) => sum + helper.memoryBytes, this.#own.memoryBytes);
+  }
+
+  /** To be called when the proof is done. Nothing may follow. */
+  close(): void {
+    this.#own.close();
+  }
+
+  /** Begins a level: divides its columns among the provers. */
+  split(n: number): void {
+    this.#columns = this.columnsOf(n);
+  }
+
+  /** n columns, divided among the provers. */
+  columnsOf(n: number): Columns[] {
+    return splitColumns(n, 1 + this.#helpers.length, LEAST_COLUMNS);
+  }
+
+  /**
+   * Runs a step in all provers.
+   *
+   * @param pause called by this thread between the parts of its own step; an exception ends the
+   *   step
+   * @returns the results, in the order of the columns
+   */
+  async all<K extends StepName>(
+    step: K,
+    input: (columns: Columns, index: number) => StepInput<K>,
+    pause: (done: number) => Promise<void>,
+    columns: readonly Columns[] = this.#columns,
+  ): Promise<StepOutput<K>[]> {
+    let isLost = false;
+    const others = columns.slice(1).map((some, i) => {
+      const running = this.#helpers[i]!.run(step, input(some, i + 1));
+      running.catch(() => {
+        isLost = true;
+      });
+      return running;
+    });
+    const own = this.#run(step, input(columns[0]!, 0), async (done) => {
+      await pause(done);
+      return isLost;
+    });
+    const results = await Promise.allSettled([own, ...others]);
+    const failed = results.find(
+      (result) => result.status === 'rejected' && result.reason !== LOST,
+    ) as PromiseRejectedResult | undefined;
+    if (failed !== undefined) throw failed.reason;
+    return results.map((result) => (result as PromiseFulfilledResult<StepOutput<K>>).value);
+  }
+
+  /** This thread's part of a step. @param pause resolves to whether to give up */
+  async #run<K extends StepName>(
+    step: K,
+    input: StepInput<K>,
+    pause: (done: number) => Promise<boolean>,
+  ): Promise<StepOutput<K>> {
+    const parts = partsOf(this.#own, step, input);
+    for (;;) {
+      const { done, value } = parts.next();
+      if (done) return value;
+      if (await pause(value)) throw LOST;
+    }
+  }
+}
+
+/** The reason why this thread gave up its part. */
+const LOST = Symbol('another column prover failed');

@@ -1,0 +1,169 @@
+/**
+ * The state that the prover's steps share: the module, the column provers, the transcript, the
+ * number of the level, and the progress.
+ */
+import { CodedError } from '../../../errors.ts';
+import type { Coefs, Labrador } from '../../wasm.ts';
+import { Seed } from '../challenges.ts';
+import type { Columns } from '../columns.ts';
+import { DEGREE, LAST_RETRY, Q_BITS } from '../constants.ts';
+import { ABSORB, type Trace, Transcript } from '../transcript.ts';
+import { yieldToHost } from '../yieldToHost.ts';
+import type { ColumnProvers, StepInput, StepName, StepOutput } from './columnProvers.ts';
+
+/** The steps of a level. */
+export type Phase = 'commit' | 'project' | 'lift' | 'combine' | 'amortise';
+
+/** How far a proof is. `done` never falls, whatever is run again, and ends at `total`. */
+export interface ProveProgress {
+  readonly phase: Phase;
+  readonly done: number;
+  readonly total: number;
+}
+
+/** The level fails with this retry byte (docs/protocol.md, 12). */
+class LevelFailure extends Error {
+  override readonly name = 'LevelFailure';
+}
+
+/** Work goes on for about this long before other work of the thread gets its turn. */
+const SLICE_MS = 20;
+
+const PHASES: readonly Phase[] = ['commit', 'project', 'lift', 'combine', 'amortise'];
+
+export class Context {
+  readonly lab: Labrador;
+  readonly provers: ColumnProvers;
+  readonly transcript: Transcript;
+  readonly #onProgress: ((progress: ProveProgress) => void) | undefined;
+  readonly #signal: AbortSignal | undefined;
+  /** polynomials in the rows of every level, and of all levels */
+  readonly #weights: readonly number[];
+  readonly #total: number;
+  #done = 0;
+  #sliceEnd = 0;
+  #level = 0;
+
+  constructor(
+    lab: Labrador,
+    provers: ColumnProvers,
+    weights: readonly number[],
+    options: {
+      onProgress?: ((progress: ProveProgress) => void) | undefined;
+      signal?: AbortSignal | undefined;
+      trace?: Trace | undefined;
+    },
+  ) {
+    this.lab = lab;
+    this.provers = provers;
+    this.transcript = new Transcript(options.trace);
+    this.#onProgress = options.onProgress;
+    this.#signal = options.signal;
+    this.#weights = weights;
+    this.#total = PHASES.length * weights.reduce((a, b) => a + b, 0);
+  }
+
+  get level(): number {
+    return this.#level;
+  }
+
+  absorb(label: string, data: Uint8Array): void {
+    this.transcript.absorb(label, data);
+  }
+
+  /** A seed of the transcript, for streams of this level. Lives as long as the scope. */
+  seed(label: string): Seed {
+    return this.seedOf(this.transcript.seed(label));
+  }
+
+  /** A seed whose bytes are known, likewise. */
+  seedOf(bytes: Uint8Array): Seed {
+    return new Seed(this.lab, bytes, this.#level);
+  }
+
+  /**
+   * Runs a step on all columns of the level.
+   *
+   * @param from, to how much of the phase is done before and after
+   */
+  all<K extends StepName>(
+    phase: Phase,
+    [from, to]: readonly [from: number, to: number],
+    step: K,
+    input: (columns: Columns, index: number) => StepInput<K>,
+    columns?: readonly Columns[],
+  ): Promise<StepOutput<K>[]> {
+    const pause = (done: number): Promise<void> => this.pause(phase, from + done * (to - from));
+    return this.provers.all(step, input, pause, columns);
+  }
+
+  /** Ends this attempt at the level. */
+  fail(reason: string): never {
+    throw new LevelFailure(reason);
+  }
+
+  /** pack_w of polynomials mod q (docs/protocol.md, 1). */
+  pack({ at, count }: Pick<Coefs, 'at' | 'count'>, bits = Q_BITS): Uint8Array {
+    const { lab } = this;
+    const length = (DEGREE * count * bits) / 8;
+    return lab.scope(() => {
+      const out = lab.room(length);
+      lab.kernels.packBits(out, at, DEGREE * count, bits);
+      return lab.bytes(out, length).slice();
+    });
+  }
+
+  /**
+   * Marks a border between steps: shows the progress, and lets other work of the thread run.
+   *
+   * @param share how much of the phase is done
+   * @throws CodedError `ABORTED` if the signal says so
+   */
+  async pause(phase: Phase, share = 0): Promise<void> {
+    this.#throwIfAborted();
+    if (performance.now() < this.#sliceEnd) return;
+    const before = this.#weights.slice(0, this.#level).reduce((a, b) => a + b, 0);
+    const here = this.#weights[this.#level]! * (PHASES.indexOf(phase) + share);
+    this.#done = Math.max(this.#done, Math.floor(PHASES.length * before + here));
+    this.#onProgress?.({ phase, done: this.#done, total: this.#total });
+    await yieldToHost();
+    this.#throwIfAborted();
+    this.#sliceEnd = performance.now() + SLICE_MS;
+  }
+
+  finish(): void {
+    this.#onProgress?.({ phase: 'amortise', done: this.#total, total: this.#total });
+  }
+
+  /**
+   * Runs a level with the retry bytes `from`, `from` + 1, ... until it does not fail. What it
+   * allocates in the module stays.
+   *
+   * @returns the result of `body`; undefined if the level fails with every retry byte
+   */
+  async run<T>(
+    level: number,
+    body: (retry: number) => Promise<T>,
+    from = 0,
+  ): Promise<T | undefined> {
+    const { kernels } = this.lab;
+    const { st } = this.transcript;
+    const mark = kernels.mark();
+    this.#level = level;
+    for (let retry = from; retry <= LAST_RETRY; retry++) {
+      this.transcript.st = st;
+      kernels.reset(mark);
+      try {
+        this.absorb(ABSORB.retry, Uint8Array.of(retry));
+        return await body(retry);
+      } catch (error) {
+        if (!(error instanceof LevelFailure)) throw error;
+      }
+    }
+    return undefined;
+  }
+
+  #throwIfAborted(): void {
+    if (this.#signal?.aborted) throw new CodedError('ABORTED', { cause: this.#signal.reason });
+  }
+}

@@ -1,0 +1,134 @@
+/** The prover of one section (docs/protocol.md, 12). */
+import { concat } from '../../../bytes.ts';
+import { CodedError } from '../../../errors.ts';
+import type { ParameterSet } from '../../../falcon/index.ts';
+import type { OrdinaryLevel, Parameters } from '../../parameters/rows.ts';
+import { bestModule } from '../../wasm.ts';
+import { keepInstance, takeInstance } from '../instances.ts';
+import { parametersFor } from '../shapes.ts';
+import { ABSORB, dataOfStart, type Trace } from '../transcript.ts';
+import { ColumnProvers, type Helper } from './columnProvers.ts';
+import { Context, type ProveProgress } from './context.ts';
+import { encodeOrdinary, encodeTail } from './encode.ts';
+import { proveLevel } from './level.ts';
+import { proveLevelZero } from './levelZero.ts';
+import type { Output, ProvedLevel } from './output.ts';
+import { proveTail } from './tail.ts';
+import type { SectionItem } from './witness.ts';
+
+export type { ProveProgress, SectionItem };
+
+export interface ProveOptions {
+  /** Called now and then; an exception rejects the promise. */
+  readonly onProgress?: (progress: ProveProgress) => void;
+  /** Stops the work: the promise is rejected with `ABORTED`. */
+  readonly signal?: AbortSignal;
+  /** Is shown the transcript, failed attempts included. */
+  readonly trace?: Trace;
+  /** Column provers in other threads. */
+  readonly helpers?: readonly Helper[];
+  /** Told the peak bytes of the modules' memories, and the number of threads. */
+  readonly onMemory?: (bytes: number, threads: number) => void;
+}
+
+/**
+ * Proves the items of one set, which have been verified before. Lets other work of the thread run
+ * now and then.
+ *
+ * @param header all bytes of the container before its body
+ * @returns the bytes of the section, always the same for the same arguments; undefined if every
+ *   retry of level 0 fails or leads to a level that fails
+ * @throws CodedError `ABORTED`, `OUT_OF_MEMORY`, `INTERNAL`
+ */
+export async function proveSection(
+  set: ParameterSet,
+  header: Uint8Array,
+  items: readonly SectionItem[],
+  options: ProveOptions = {},
+): Promise<Uint8Array | undefined> {
+  const count = items.length;
+  const parameters = parametersFor(set, count);
+  if (parameters === undefined) {
+    throw new CodedError('INTERNAL', { cause: new RangeError(`${count} items`) });
+  }
+  const { levels, tail, bucket, width } = parameters;
+  const level = levels[0]!;
+  const lab = takeInstance(bestModule(), 'rest');
+  const provers = new ColumnProvers(options.helpers ?? []);
+  const weights = [...levels, tail].map(({ r, n }) => r * n);
+  const context = new Context(lab, provers, weights, options);
+  await context.pause('commit');
+  context.absorb(ABSORB.start, dataOfStart(parameters, count));
+  context.absorb(ABSORB.header, header);
+
+  const shape = { set, level, bucket, width, count };
+  const { st } = context.transcript;
+  const mark = lab.kernels.mark();
+  for (let retry = 0; ; retry++) {
+    context.transcript.st = st;
+    lab.kernels.reset(mark);
+    const prove = () => proveLevelZero(context, parameters, shape, items);
+    const zero = await runLevel(context, 0, level, prove, retry);
+    if (zero === undefined) return undefined;
+    const rest = await proveRest(context, parameters, zero.output);
+    if (rest !== undefined) {
+      context.finish();
+      options.onMemory?.(lab.peakBytes + provers.memoryBytes, provers.size);
+      lab.kernels.reset(mark);
+      keepInstance(bestModule(), 'rest', lab);
+      provers.close();
+      return concat(zero.bytes, ...rest);
+    }
+    ({ retry } = zero);
+  }
+}
+
+/** A level that is done, with the bytes of its fields. */
+interface RunLevel {
+  readonly output: Output;
+  readonly bytes: Uint8Array;
+  readonly retry: number;
+}
+
+/** Runs an ordinary level. @returns undefined if it fails with every retry byte from `from` on */
+function runLevel(
+  context: Context,
+  number: number,
+  level: OrdinaryLevel,
+  prove: () => Promise<ProvedLevel>,
+  from = 0,
+): Promise<RunLevel | undefined> {
+  const attempt = async (retry: number): Promise<RunLevel> => {
+    const { output, fields } = await prove();
+    const bytes = encodeOrdinary(level, { retry, ...fields }) ?? context.fail('code');
+    return { output, bytes, retry };
+  };
+  return context.run(number, attempt, from);
+}
+
+/**
+ * The levels after the first.
+ *
+ * @returns their bytes; undefined if one fails with every retry byte
+ */
+async function proveRest(
+  context: Context,
+  { levels, tail }: Parameters,
+  zero: Output,
+): Promise<Uint8Array[] | undefined> {
+  const sent: Uint8Array[] = [];
+  let output = zero;
+  for (const [before, level] of levels.slice(1).entries()) {
+    const previous = output;
+    const prove = () => proveLevel(context, level, previous);
+    const run = await runLevel(context, before + 1, level, prove);
+    if (run === undefined) return undefined;
+    sent.push(run.bytes);
+    output = run.output;
+  }
+  const last = await context.run(levels.length, async (retry) => {
+    const fields = await proveTail(context, tail, output);
+    return encodeTail(tail, { retry, ...fields }) ?? context.fail('code');
+  });
+  return last === undefined ? undefined : [...sent, last];
+}

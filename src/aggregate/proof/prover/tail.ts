@@ -1,0 +1,223 @@
+/** The tail (docs/protocol.md, 9): the last level, whose values are sent in the clear. */
+import { concat } from '../../../bytes.ts';
+import type { TailLevel } from '../../parameters/rows.ts';
+import {
+  COEFS_BYTES,
+  type Coefs,
+  type Labrador,
+  SMALL_BYTES,
+  type Smalls,
+  type Vecs,
+} from '../../wasm.ts';
+import { expandKeys } from '../challenges.ts';
+import { type Placed, placesOfRows } from '../columns.ts';
+import { LIFTS, Q_BITS } from '../constants.ts';
+import type { TailFields } from '../fields.ts';
+import { formAt } from '../forms.ts';
+import { coefsOf, slice } from '../ring.ts';
+import { paddingOf } from '../shapes.ts';
+import { ABSORB, dataOfH, dataOfT, MATRIX, SEAL, SEED } from '../transcript.ts';
+import { distinctA } from './carry.ts';
+import { combineForms, combineLifts, combinePadding, liftCoefficients } from './combine.ts';
+import type { Context } from './context.ts';
+import { carry } from './level.ts';
+import { drawRowChallenges, sendLifts, sendProjection } from './messages.ts';
+import type { Output } from './output.ts';
+import { collapse, type Projection, project } from './project.ts';
+import {
+  amortised,
+  coefsOfSums,
+  innerCommitments,
+  linearGarbage,
+  quadraticGarbage,
+  sumLifts,
+} from './steps.ts';
+
+/** @returns the fields of the tail, except for the retry byte */
+export async function proveTail(
+  context: Context,
+  params: TailLevel,
+  before: Output,
+): Promise<Omit<TailFields, 'retry'>> {
+  const { lab } = context;
+  const { s, places } = openTail(lab, params, before);
+  const { e, ...committed } = commitTail(context, params, s);
+  await context.pause('project');
+
+  appendExtensions(lab, params, e, s, places);
+  const jl = context.seed(SEED.jl);
+  const { counter, y } = await sendProjection(context, params, (counter) =>
+    project(lab, places, { seed: jl, counter }),
+  );
+  await context.pause('lift');
+  const { F, lifts } = await liftTail(context, s, places, { seed: jl, counter });
+  const b = sendLifts(context, lifts);
+  await context.pause('combine');
+
+  const phi = await combineTail(context, params, before, F, lifts);
+  const garbage = sealGarbage(context, params, linearGarbage(lab, phi, s));
+  await context.pause('amortise');
+  return { ...committed, counter, y, b, ...garbage, ...amortiseTail(context, params, s) };
+}
+
+interface TailRows {
+  /** (s_a, e_a): n columns, then kappa */
+  readonly s: Vecs;
+  /** the places that the projection covers */
+  readonly places: Placed[];
+}
+
+/** The rows of the tail, as far as the level before leaves them: e_a is still zero. */
+function openTail(lab: Labrador, params: TailLevel, before: Output): TailRows {
+  const s = lab.vecs(params.r, params.n + params.kappa);
+  const places = placesOfRows(params).map((placed) => ({
+    ...placed,
+    at: before.parts.at + placed.at,
+  }));
+  for (const { row, column, count, at } of places) {
+    lab.kernels.widesToVec(lab.row(s, row), column, at, SMALL_BYTES, count);
+  }
+  return { s, places };
+}
+
+/** t' and g, absorbed with the seal of t. @returns them, and e of all rows */
+function commitTail(
+  context: Context,
+  { n, r, kappa, cut, pairs }: TailLevel,
+  s: Vecs,
+): Pick<TailFields, 't' | 'g' | 'sealT'> & { readonly e: Smalls } {
+  const { lab } = context;
+  const A = expandKeys(lab, context.level, MATRIX.A, kappa, { to: n }, n + kappa);
+  const inner = innerCommitments(lab, A, s);
+  const all = quadraticGarbage(lab, s);
+  const e: Smalls = {
+    kind: 'smalls',
+    at: lab.room(SMALL_BYTES * r * kappa, true),
+    count: r * kappa,
+  };
+  const sent = (r - 1) * kappa;
+  const high = lab.coefs(sent);
+  for (let i = 0; i < sent; i++) {
+    const [to, low] = [high.at + COEFS_BYTES * i, e.at + SMALL_BYTES * i];
+    lab.kernels.cutLow(to, low, inner.at + COEFS_BYTES * i, cut);
+  }
+  const t = context.pack(high, Q_BITS - cut);
+  const g = numbersOf(lab, slice(all, 0, pairs - 1));
+  const last = concat(
+    context.pack(slice(inner, sent, kappa)),
+    context.pack(slice(all, pairs - 1, 1)),
+  );
+  const sealT = context.transcript.seal(SEAL.t, last);
+  context.absorb(ABSORB.t, dataOfT({ t, g, sealT }));
+  return { t, g, sealT, e };
+}
+
+/** Adds e_a to the rows and to the places of the projection. */
+function appendExtensions(
+  lab: Labrador,
+  { n, r, kappa }: TailLevel,
+  e: Smalls,
+  s: Vecs,
+  places: Placed[],
+): void {
+  for (let row = 0; row < r; row++) {
+    const at = e.at + SMALL_BYTES * row * kappa;
+    lab.kernels.widesToVec(lab.row(s, row), n, at, SMALL_BYTES, kappa);
+    places.push({ row, column: n, count: kappa, at, number: r * n + row * kappa });
+  }
+}
+
+/** F of the three lifts, and the lifts. */
+async function liftTail(
+  context: Context,
+  s: Vecs,
+  places: readonly Placed[],
+  projection: Projection,
+): Promise<{ F: readonly Vecs[]; lifts: Coefs }> {
+  const { lab } = context;
+  const F = Array.from({ length: LIFTS }, () => lab.vecs(s.rows, s.columns));
+  for (const done of collapse(lab, F, places, projection, context.seed(SEED.lift))) {
+    await context.pause('lift', done);
+  }
+  const sums = lab.sums(LIFTS);
+  sumLifts(lab, sums, F, s);
+  return { F, lifts: coefsOfSums(lab, sums) };
+}
+
+/** phi of all rows, in the place of the first of F. */
+async function combineTail(
+  context: Context,
+  params: TailLevel,
+  before: Output,
+  F: readonly Vecs[],
+  lifts: Coefs,
+): Promise<Vecs> {
+  const { lab } = context;
+  const phi = F[0]!;
+  const bytes = context.transcript.seed(SEED.combine);
+  const seed = context.seedOf(bytes);
+  const base = lab.vecs(phi.rows, phi.columns);
+  const b = lab.coefs(1);
+  const target = { a: new Map<number, number>(), aForms: lab.forms(distinctA(before.params.f)), b };
+  const onParts = coefsOf(lab, [await carry(context, params, before, target, bytes)]);
+  for (const { row, column, count, at } of placesOfRows(params, COEFS_BYTES)) {
+    lab.kernels.coefsToVec(lab.row(base, row), column, onParts.at + at, COEFS_BYTES, count);
+  }
+  const coefficients = liftCoefficients(lab, seed);
+  combineLifts(lab, coefficients, lifts, b);
+  combineForms(lab, [...F, base], coefficients);
+  combinePadding(lab, seed, params.n, paddingOf(params), { from: 0, to: phi.columns }, phi);
+  return phi;
+}
+
+/** h of the pairs that are sent, absorbed with the seal of h. */
+function sealGarbage(
+  context: Context,
+  { pairs }: TailLevel,
+  all: Coefs,
+): Pick<TailFields, 'h' | 'sealH'> {
+  const h = context.pack(slice(all, 1, pairs - 2));
+  const sealH = context.transcript.seal(SEAL.h, context.pack(slice(all, pairs - 1, 1)));
+  context.absorb(ABSORB.h, dataOfH({ h, sealH }));
+  return { h, sealH };
+}
+
+/** z and e, the last message. */
+function amortiseTail(
+  context: Context,
+  { n, r, kappa, outSq }: TailLevel,
+  s: Vecs,
+): Pick<TailFields, 'z' | 'e'> {
+  const { lab } = context;
+  const c = lab.forms(r);
+  drawRowChallenges(context, c);
+  if (squaresAreEqual(lab, formAt(c, 0), formAt(c, r - 1))) context.fail('challenges');
+  const message = amortised(lab, c, s);
+  const z = numbersOf(lab, slice(message, 0, n));
+  const e = numbersOf(lab, slice(message, n, kappa));
+  // Exact if every value has a code: the codes bound them by 2^20. A value without one is refused
+  // by `encodeTail`.
+  const normSq = [z, e].reduce((sum, part) => part.reduce((all, x) => all + x * x, sum), 0);
+  if (normSq > outSq) context.fail('norm');
+  return { z, e };
+}
+
+function numbersOf(lab: Labrador, coefs: Coefs): Float64Array {
+  const values = lab.i64(coefs);
+  const numbers = new Float64Array(values.length);
+  for (let i = 0; i < values.length; i++) numbers[i] = Number(values[i]!);
+  return numbers;
+}
+
+/** Whether two forms have the same square mod q. */
+function squaresAreEqual(lab: Labrador, x: number, y: number): boolean {
+  return lab.scope(() => {
+    const [a, b] = [lab.forms(1).at, lab.forms(1).at];
+    lab.kernels.mulForm(a, x, x);
+    lab.kernels.mulForm(b, y, y);
+    lab.kernels.subForm(a, a, b);
+    const difference = lab.coefs(1);
+    lab.kernels.formToCoefs(difference.at, a);
+    return lab.i64(difference).every((value) => value === 0n);
+  });
+}

@@ -1,0 +1,287 @@
+/**
+ * Level 0 for the verifier (docs/protocol.md, 7): the constraints of the relation, combined into
+ * one and folded over the rows, in one pass over the places of some columns. S and Y have their
+ * places at the same columns.
+ */
+import { decodePublicKey, hashToPoint } from '../../../falcon/points.ts';
+import { FORM_BYTES, type Forms, type Labrador, SMALL_BYTES, type Vecs } from '../../wasm.ts';
+import { prepareOmega, prepareTheta, Seed, samplePsi } from '../challenges.ts';
+import { type Columns, placesOfPart, placesWithin, runsWithin } from '../columns.ts';
+import { FALCON_Q, FUNCTIONALS, LIFTS, NORM_DIGIT_BITS } from '../constants.ts';
+import { clearRest, constantForm, formAt } from '../forms.ts';
+import { Functionals, partsBytes } from '../functionals.ts';
+import { type ItemsShape, itemsWithin } from '../itemColumns.ts';
+import { Links } from '../links.ts';
+import { type Values, valuesOf } from '../ring.ts';
+import { degreeOf, firstRowOfY, firstRows, PART, paddingOfZero } from '../shapes.ts';
+import { STREAM } from '../transcript.ts';
+import { Folding } from './folding.ts';
+import { type OpenSeeds, openSeeds } from './openSeeds.ts';
+import { reducePadding } from './reduceLifts.ts';
+import type { FirstSeeds } from './replay.ts';
+
+/** An item as the verifier knows it. */
+export interface StatedItem {
+  readonly publicKey: Uint8Array;
+  readonly message: Uint8Array;
+  readonly salt: Uint8Array;
+}
+
+export interface ItemsFold {
+  readonly shape: ItemsShape;
+  readonly columns: Columns;
+  readonly seeds: FirstSeeds;
+  readonly counter: number;
+  /** the items of `itemsWithin` */
+  readonly items: readonly StatedItem[];
+}
+
+export interface FoldedItems {
+  /** phi_z of these columns */
+  readonly phi: Values;
+  /** <rho_j, c>, summed over the items whose first place is here */
+  readonly sums: readonly number[];
+  /** alpha_i, likewise */
+  readonly alphas: Int32Array<ArrayBuffer>;
+}
+
+/** Columns in work at the same time, a multiple of 32. */
+const RUN = 64;
+
+/**
+ * Folds the columns; yields how much is done.
+ *
+ * @returns undefined if a key is not a key of this set
+ */
+export function* foldItems(
+  lab: Labrador,
+  fold: ItemsFold,
+): Generator<number, FoldedItems | undefined> {
+  const { shape, columns, seeds } = fold;
+  const { level, count, bucket } = shape;
+  const open = openSeeds(lab, seeds, 0, level.r);
+  const width = columns.to - columns.from;
+  const folding = new Folding(lab, open, width);
+  const alphas = new Alphas(lab, new Seed(lab, seeds.alpha, 0), count);
+  const places = new FirstPlaces(lab, fold, alphas, new Seed(lab, seeds.rho, 0), open.lift);
+
+  prepareOmega(lab, open.lift);
+  prepareTheta(lab, open.lift);
+  const rows = placesWithin(placesOfPart(level, PART.S, shape.width * count, 0), columns);
+  for (const [i, { row, number, count }] of rows.entries()) {
+    if (!places.foldRow(folding, open, row, number, count)) return undefined;
+    yield (i + 1) / (rows.length + 1);
+  }
+  foldNorms(folding, shape, columns, open, alphas);
+  const padding = paddingOfZero({ levels: [level], bucket, width: shape.width }, count);
+  reducePadding(folding, open.combine, level.n, runsWithin(padding, columns), columns.from);
+
+  return lab.scope(() => {
+    const phi = lab.coefs(width);
+    lab.kernels.vecToCoefs(phi.at, folding.sum.at, 0, width);
+    return { phi: valuesOf(lab, phi), sums: places.sums(), alphas: places.alphas };
+  });
+}
+
+/** alpha_i, each made when it is first needed. Lives as long as the scope in which it is made. */
+class Alphas {
+  readonly #lab: Labrador;
+  readonly #seed: Seed;
+  readonly #forms: number;
+  readonly #small: number;
+  readonly #isMade: Uint8Array;
+
+  constructor(lab: Labrador, seed: Seed, count: number) {
+    this.#lab = lab;
+    this.#seed = seed;
+    this.#forms = lab.room(FORM_BYTES * count);
+    this.#small = lab.room(SMALL_BYTES);
+    this.#isMade = new Uint8Array(count);
+  }
+
+  /** The address of the NTT form. */
+  form(item: number): number {
+    const at = this.#forms + FORM_BYTES * item;
+    if (this.#isMade[item] === 0) {
+      this.#sample(item);
+      this.#lab.kernels.smallToForm(at, this.#small);
+      this.#isMade[item] = 1;
+    }
+    return at;
+  }
+
+  /** sum += alpha_i */
+  addTo(sum: Int32Array, item: number): void {
+    this.#sample(item);
+    const values = new Int16Array(this.#lab.kernels.memory.buffer, this.#small, 64);
+    for (let j = 0; j < 64; j++) sum[j]! += values[j]!;
+  }
+
+  #sample(item: number): void {
+    this.#seed.start(STREAM.alpha, 0, item);
+    this.#lab.kernels.sampleAlpha(this.#small);
+  }
+}
+
+/** The places of S and Y. Lives as long as the scope in which it is made. */
+class FirstPlaces {
+  /** the sum of alpha_i */
+  readonly alphas = new Int32Array(64);
+  readonly #lab: Labrador;
+  readonly #fold: ItemsFold;
+  readonly #alphas: Alphas;
+  readonly #functionals: Functionals;
+  readonly #links: Links;
+  /** the links of the current item on Y */
+  readonly #onY: number;
+  /** the links of the current item on S */
+  readonly #onS: number;
+  /** the index of each item among `items` */
+  readonly #places = new Map<number, number>();
+  /** the parts of the functionals of the current item */
+  readonly #rho: number;
+  readonly #nothing: Int16Array;
+  #item = -1;
+  /** F of the three lifts at S without the links, then the links at S, then those at Y */
+  readonly #staging: Vecs;
+
+  constructor(lab: Labrador, fold: ItemsFold, alphas: Alphas, rho: Seed, lift: Seed) {
+    const { shape, columns } = fold;
+    this.#lab = lab;
+    this.#fold = fold;
+    this.#alphas = alphas;
+    for (const [place, item] of itemsWithin(shape, columns).entries()) {
+      this.#places.set(item, place);
+    }
+    const n = degreeOf(shape.set);
+    this.#nothing = new Int16Array(n);
+    this.#functionals = new Functionals(lab, rho, n);
+    this.#rho = lab.room(FUNCTIONALS * partsBytes(n));
+    this.#links = new Links(lab, lift, shape.width);
+    this.#onY = lab.room(FORM_BYTES);
+    this.#onS = lab.room(FORM_BYTES);
+    this.#staging = lab.vecs(LIFTS + 2, RUN);
+  }
+
+  /** The sums of <rho, c> so far. */
+  sums(): number[] {
+    return this.#functionals.sums();
+  }
+
+  /**
+   * Folds places `first` to `first + used - 1` of a row of S, the first of which is in column 0,
+   * and the row of Y beside it.
+   *
+   * @returns false for a bad key
+   */
+  foldRow(folding: Folding, seeds: OpenSeeds, row: number, first: number, used: number): boolean {
+    const lab = this.#lab;
+    const { level, width } = this.#fold.shape;
+    const rowOfY = firstRowOfY(level) + row;
+    return lab.scope(() => {
+      const { c, beta } = folding;
+      const coefficients = [...folding.lifted(row), formAt(c, row), formAt(c, rowOfY)];
+      const vectors = lab.addresses(this.#staging);
+      const [onS, onY] = vectors.slice(LIFTS) as [number, number];
+      this.#startLifts(seeds, vectors.slice(0, LIFTS));
+      for (let from = 0; from < used; from += RUN) {
+        const count = Math.min(RUN, used - from);
+        clearRest(lab, this.#staging, count);
+        for (let column = 0; column < count; ) {
+          const place = first + from + column;
+          const item = Math.floor(place / width);
+          const t = place - width * item;
+          const here = Math.min(width - t, count - column);
+          if (!this.#prepareItem(item, t === 0, beta)) return false;
+          lab.kernels.liftRun(column, place, t, here, this.#rho);
+          const { taus, sigmaTaus } = this.#links;
+          lab.kernels.multiplesToVec(onS, column, here, this.#onS, formAt(sigmaTaus, t));
+          lab.kernels.multiplesToVec(onY, column, here, this.#onY, formAt(taus, t));
+          column += here;
+        }
+        folding.addVectors(vectors, coefficients, from, count);
+      }
+      return true;
+    });
+  }
+
+  /** Gives the module all that stays the same over a row. */
+  #startLifts({ jl }: OpenSeeds, vectors: readonly number[]): void {
+    const { kernels } = this.#lab;
+    const { shape, counter } = this.#fold;
+    new Uint32Array(kernels.memory.buffer, kernels.LIFT.value, 8).set([
+      ...jl.nonce(STREAM.projection, 0, counter),
+      ...vectors,
+      partsBytes(degreeOf(shape.set)),
+      shape.width - 1,
+    ]);
+  }
+
+  /**
+   * Readies the links and functionals of an item. It counts for the sums where its first place is,
+   * and so once.
+   */
+  #prepareItem(item: number, isFirst: boolean, beta: Forms): boolean {
+    if (item === this.#item) return true;
+    this.#item = item;
+    const { shape, items } = this.#fold;
+    const { publicKey, message, salt } = items[this.#places.get(item)!]!;
+    const h = decodePublicKey(shape.set, publicKey);
+    if (typeof h === 'string') return false;
+    if (isFirst) this.#alphas.addTo(this.alphas, item);
+    // The sums are those of <rho_i, c_i>.
+    const c = isFirst ? centredResidues(hashToPoint(shape.set, salt, message)) : this.#nothing;
+    this.#functionals.write(item, h, this.#rho, c);
+    this.#links.combined(item, this.#alphas.form(item), beta, this.#onY, this.#onS);
+    return true;
+  }
+}
+
+/** Residues mod p, as integers from -(p - 1)/2 to (p - 1)/2. */
+function centredResidues(residues: Uint16Array): Int16Array {
+  const out = new Int16Array(residues.length);
+  for (let i = 0; i < out.length; i++) {
+    const x = residues[i]!;
+    out[i] = x > FALCON_Q >> 1 ? x - FALCON_Q : x;
+  }
+  return out;
+}
+
+/** Folds W: psi of the lifts and -alpha of N1, at both digits of w_i. */
+function foldNorms(
+  folding: Folding,
+  { level, bucket, count }: ItemsShape,
+  columns: Columns,
+  { lift }: OpenSeeds,
+  alphas: Alphas,
+): void {
+  const { lab, beta } = folding;
+  const { kernels } = lab;
+  const { n } = level;
+  const firstRow = firstRows(level)[PART.W]!;
+  const isHere = (place: number): boolean => place % n >= columns.from && place % n < columns.to;
+  const add = (place: number, form: number): void =>
+    folding.add(firstRow + Math.floor(place / n), (place % n) - columns.from, form);
+  lab.scope(() => {
+    const psi = lab.coefs(1);
+    lab.i64(psi).fill(0n);
+    const [sum, form] = [lab.room(FORM_BYTES), lab.room(FORM_BYTES)];
+    const shift = constantForm(lab, 1n << BigInt(NORM_DIGIT_BITS));
+    const negative = constantForm(lab, -1n);
+    for (let i = 0; i < count; i++) {
+      const [low, high] = [isHere(i), isHere(bucket + i)];
+      if (!low && !high) continue;
+      kernels.mulForm(sum, alphas.form(i), negative);
+      for (let k = 0; k < LIFTS; k++) {
+        samplePsi(lab, lift, k, i, psi.at);
+        kernels.coefsToForm(form, psi.at);
+        kernels.mulForm(form, form, formAt(beta, k));
+        kernels.addForm(sum, sum, form);
+      }
+      if (low) add(i, sum);
+      if (!high) continue;
+      kernels.mulForm(sum, sum, shift);
+      add(bucket + i, sum);
+    }
+  });
+}

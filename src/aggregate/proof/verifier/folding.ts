@@ -1,0 +1,144 @@
+/**
+ * phi_z = sum over rows of c_a phi_a (docs/protocol.md, 6.3 and 10.1), added up while the phi of
+ * the rows are made; they are never stored.
+ *
+ * A form stands for an integer polynomial below CRT_PRODUCT / 2 = 2^80.8. With all c_a the sum is
+ * below 2^78.1 at every row of the table, although folded keys are not reduced mod q: `checkFolds`
+ * of scripts/parameters/check.ts.
+ */
+import {
+  BLOCK_BYTES,
+  BLOCK_COLUMNS,
+  FORM_BYTES,
+  type Forms,
+  type Labrador,
+  type Vecs,
+} from '../../wasm.ts';
+import { type Seed, startProjection } from '../challenges.ts';
+import { LIFTS, Q } from '../constants.ts';
+import { clearRest, constantForm, formAt } from '../forms.ts';
+import { type Blocks, vecOfBlocks } from '../ring.ts';
+import type { FoldingChallenges } from './openSeeds.ts';
+
+/** One column of a vector gains a form. */
+export function addToColumn(
+  lab: Labrador,
+  scratch: number,
+  vec: number,
+  column: number,
+  form: number,
+): void {
+  const { kernels } = lab;
+  kernels.loadColumn(scratch, vec, column);
+  kernels.addForm(scratch, scratch, form);
+  kernels.storeColumn(vec, column, scratch);
+}
+
+/** form += factor x */
+export function addProduct(lab: Labrador, to: number, factor: number, x: BigInt64Array): void {
+  lab.scope(() => {
+    const coefs = lab.coefs(1);
+    const form = lab.room(FORM_BYTES);
+    lab.i64(coefs).set(x);
+    lab.kernels.coefsToForm(form, coefs.at);
+    lab.kernels.mulForm(form, form, factor);
+    lab.kernels.addForm(to, to, form);
+  });
+}
+
+/** x times an integer, mod q. */
+export const scaled = (x: BigInt64Array, factor: bigint): BigInt64Array =>
+  x.map((value) => (value * factor) % Q);
+
+/** The sum. Lives as long as the scope in which it is made. */
+export class Folding {
+  readonly lab: Labrador;
+  readonly c: Forms;
+  readonly beta: Forms;
+  /** one row */
+  readonly sum: Vecs;
+  readonly #one: number;
+  readonly #scratch: Forms;
+
+  constructor(lab: Labrador, { c, beta }: FoldingChallenges, columns: number) {
+    this.lab = lab;
+    this.c = c;
+    this.beta = beta;
+    this.sum = lab.vecs(1, columns);
+    this.#one = constantForm(lab, 1n);
+    this.#scratch = lab.forms(2);
+  }
+
+  /** A column gains c_row form. */
+  add(row: number, column: number, form: number): void {
+    const product = formAt(this.#scratch, 1);
+    this.lab.kernels.mulForm(product, form, formAt(this.c, row));
+    addToColumn(this.lab, this.#scratch.at, this.sum.at, column, product);
+  }
+
+  /**
+   * Columns from `from` (a multiple of 32) on gain vectors, each times its coefficient; both are
+   * given by their addresses.
+   */
+  addVectors(
+    vectors: readonly number[],
+    coefficients: readonly number[],
+    from: number,
+    columns: number,
+  ): void {
+    const { lab, sum } = this;
+    lab.scope(() => {
+      const forms = lab.forms(vectors.length + 1);
+      for (const [i, at] of [...coefficients, this.#one].entries()) {
+        lab.bytes(formAt(forms, i), FORM_BYTES).set(lab.bytes(at, FORM_BYTES));
+      }
+      const blocks = Math.ceil(columns / BLOCK_COLUMNS);
+      const at = sum.at + BLOCK_BYTES * (from / BLOCK_COLUMNS);
+      lab.combine({ ...sum, at, columns, blocks }, 0, [...vectors, at], forms);
+    });
+  }
+
+  /** Columns gain those of another sum. */
+  addBlocks(blocks: Blocks): void {
+    const { lab } = this;
+    lab.scope(() => {
+      const { at, columns } = vecOfBlocks(lab, blocks);
+      this.addVectors([at], [this.#one], 0, columns);
+    });
+  }
+
+  /** The addresses of the forms of c_row beta_k. */
+  lifted(row: number): number[] {
+    return Array.from({ length: LIFTS }, (_, k) => {
+      const product = this.lab.room(FORM_BYTES);
+      this.lab.kernels.mulForm(product, formAt(this.c, row), formAt(this.beta, k));
+      return product;
+    });
+  }
+
+  /**
+   * Adds the projection's part of the lifts (8.4) at columns 0 to count - 1 of a row. omega has
+   * been prepared.
+   *
+   * @param staging three rows as long as the sum, which are overwritten
+   * @param first number of the polynomial in column 0
+   */
+  addProjection(
+    staging: Vecs,
+    jl: Seed,
+    counter: number,
+    row: number,
+    first: number,
+    count: number,
+  ): void {
+    const { lab } = this;
+    lab.scope(() => {
+      clearRest(lab, staging, count);
+      startProjection(jl, counter);
+      const vectors = lab.addresses(staging);
+      const [v0, v1, v2] = vectors as [number, number, number];
+      lab.kernels.collapseToVecs(v0, v1, v2, 0, first, count);
+      this.addVectors(vectors, this.lifted(row), 0, count);
+    });
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Reads the fields of a section (docs/protocol.md, 11), and refuses everything that
+ * `../prover/encode.ts` does not write. All counts come from the table.
+ */
+import type { OrdinaryLevel, Parameters, TailLevel } from '../../parameters/rows.ts';
+import { DEGREE, FUNCTIONALS, SEAL_BYTES } from '../constants.ts';
+import type { OrdinaryFields, TailFields } from '../fields.ts';
+import { FieldReader, Refused } from './fieldReader.ts';
+
+export interface ParsedOrdinary extends OrdinaryFields {
+  readonly y: Int32Array;
+  readonly w: Int32Array;
+}
+
+export interface ParsedTail extends TailFields {
+  readonly g: Float64Array;
+  readonly y: Int32Array;
+  readonly z: Int32Array;
+  readonly e: Int32Array;
+}
+
+/** The fields of a section. Byte strings are views of the given bytes. */
+export interface ParsedSection {
+  readonly levels: readonly ParsedOrdinary[];
+  readonly tail: ParsedTail;
+  /** where the section ends */
+  readonly end: number;
+}
+
+/**
+ * Reads one section.
+ *
+ * @param at where it begins; other bytes may follow it
+ * @returns undefined unless the bytes from `at` on begin with the one encoding of some fields
+ */
+export function parseSection(
+  parameters: Parameters,
+  bytes: Uint8Array,
+  at: number,
+): ParsedSection | undefined {
+  const reader = new FieldReader(bytes, at);
+  try {
+    const levels = parameters.levels.map((level, i) => parseOrdinary(reader, level, i));
+    const tail = parseTail(reader, parameters.tail);
+    return { levels, tail, end: reader.at };
+  } catch (error) {
+    if (error instanceof Refused) return undefined;
+    throw error;
+  }
+}
+
+function parseOrdinary(reader: FieldReader, level: OrdinaryLevel, number: number): ParsedOrdinary {
+  const { kappa1, cut } = level;
+  const retry = reader.repeats();
+  const first = [reader.cutValues(kappa1, cut)];
+  if (number === 0) first.push(reader.cutValues(kappa1, cut));
+  const counter = reader.repeats();
+  const y = reader.projection(level.riceY);
+  const w = reader.i32(number === 0 ? FUNCTIONALS : 0);
+  const b = reader.lifts();
+  const second = reader.cutValues(kappa1, cut);
+  return { retry, first, counter, y, w, b, second };
+}
+
+function parseTail(reader: FieldReader, tail: TailLevel): ParsedTail {
+  const { r, n, kappa, cut, pairs } = tail;
+  const retry = reader.repeats();
+  const t = reader.cutValues((r - 1) * kappa, cut);
+  const g = reader.garbage(tail.riceG);
+  const sealT = reader.take(SEAL_BYTES);
+  const counter = reader.repeats();
+  const y = reader.projection(tail.riceY);
+  const b = reader.lifts();
+  const h = reader.residues(pairs - 2);
+  const sealH = reader.take(SEAL_BYTES);
+  const z = reader.rice(new Int32Array(reader.codes(DEGREE * n, tail.riceZ)), [tail.riceZ]);
+  const e = reader.rice(new Int32Array(reader.codes(DEGREE * kappa, tail.riceE)), [tail.riceE]);
+  return { retry, t, g, sealT, counter, y, b, h, sealH, z, e };
+}

@@ -1,0 +1,130 @@
+/**
+ * The constraints E1 to E6 that a level leaves to the next one (docs/protocol.md, 10.1), folded
+ * over the rows of the next level at once. The prover's twin is `../prover/carry.ts`.
+ */
+import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
+import { FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
+import { type Seed, shortForms } from '../challenges.ts';
+import { constantForm, formAt } from '../forms.ts';
+import { firstRows, pairIndex, piecesOf } from '../shapes.ts';
+import { SHORT } from '../transcript.ts';
+import { addProduct, type Folding, scaled } from './folding.ts';
+import {
+  type Challenges,
+  type Claim,
+  type FoldedKeys,
+  PartForms,
+  type QuadraticTerm,
+  reduceGarbage,
+  reduceInner,
+  reduceOuter,
+} from './reduceConstraints.ts';
+
+/**
+ * Adds the claim of the level before to phi_z, and its right side to the form at `b`.
+ *
+ * @returns a_ab of this level
+ */
+export function reduceCarry(
+  folding: Folding,
+  shape: Shape,
+  claim: Claim,
+  folded: FoldedKeys,
+  combine: Seed,
+  b: number,
+): QuadraticTerm[] {
+  const { lab } = folding;
+  const { level } = claim;
+  return lab.scope(() => {
+    const outers = claim.outer.length;
+    const count = level.kappa1 * (outers - 1);
+    const challenges: Challenges = {
+      outer: shortForms(lab, combine, SHORT.outer, 0, count),
+      garbage: shortForms(lab, combine, SHORT.garbage, 0, level.kappa1),
+      amortised: shortForms(lab, combine, SHORT.amortised, 0, level.kappa),
+      delta: shortForms(lab, combine, SHORT.quadratic, 0, 1).at,
+      gamma: shortForms(lab, combine, SHORT.constraint, 0, 1).at,
+    };
+    const c: Forms = { kind: 'forms', at: lab.put(claim.c), count: level.r };
+    const pieces = piecesOf(level, outers);
+    const v = new PartForms(lab, shape.rows[level.f]!, shape.n);
+    // E3 and E5 on z, before digits and signs: phi_z, and the folded A.
+    const z = new PartForms(lab, shape.rows[0]!, shape.n);
+    z.putValues(claim.phi);
+    const foldedA = new PartForms(lab, shape.rows[0]!, shape.n);
+    foldedA.putBlocks(0, folded.inner);
+    const more = new PartForms(lab, shape.rows[level.f]!, shape.n);
+
+    reduceOuter(lab, v, claim, pieces, folded.outer, challenges, b);
+    reduceInner(lab, more, claim, c, challenges);
+    reduceGarbage(lab, more, claim, pieces, c, challenges);
+    addProduct(lab, b, challenges.gamma, claim.b);
+    foldParts(folding, shape, level, [z.vecs, foldedA.vecs], [v.vecs, more.vecs]);
+    return quadraticOfSquares(lab, shape, level, challenges.delta);
+  });
+}
+
+/**
+ * Folds the parts: equal rows of z_0, z_1, ... have the form of z, times -2^(b i); rows of v have
+ * their own.
+ *
+ * @param z the summands of the form on z
+ * @param v the summands of the form on v
+ */
+function foldParts(
+  folding: Folding,
+  shape: Shape,
+  { f, b }: OrdinaryLevel,
+  z: readonly Vecs[],
+  v: readonly Vecs[],
+): void {
+  const { lab, c } = folding;
+  const first = firstRows(shape);
+  lab.scope(() => {
+    const vectors: number[] = [];
+    const coefficients: number[] = [];
+    const negative = Array.from({ length: f }, (_, i) => constantForm(lab, -(1n << BigInt(b * i))));
+    const form = lab.room(FORM_BYTES);
+    for (let row = 0; row < shape.rows[0]!; row++) {
+      const coefficient = lab.room(FORM_BYTES, true);
+      for (let i = 0; i < f; i++) {
+        lab.kernels.mulForm(form, formAt(c, first[i]! + row), negative[i]!);
+        lab.kernels.addForm(coefficient, coefficient, form);
+      }
+      for (const summand of z) {
+        vectors.push(lab.row(summand, row));
+        coefficients.push(coefficient);
+      }
+    }
+    for (const summand of v) {
+      for (let row = 0; row < summand.rows; row++) {
+        vectors.push(lab.row(summand, row));
+        coefficients.push(formAt(c, first[f]! + row));
+      }
+    }
+    folding.addVectors(vectors, coefficients, 0, shape.n);
+  });
+}
+
+/** a_ab of -delta <z, z>. */
+function quadraticOfSquares(
+  lab: Labrador,
+  shape: Shape,
+  { f, b }: OrdinaryLevel,
+  delta: number,
+): QuadraticTerm[] {
+  const first = firstRows(shape);
+  const coefs = lab.coefs(1);
+  lab.kernels.formToCoefs(coefs.at, delta);
+  const value = lab.i64(coefs).slice();
+  const terms: QuadraticTerm[] = [];
+  for (let i = 0; i < f; i++) {
+    for (let k = i; k < f; k++) {
+      const factor = scaled(value, (i === k ? -1n : -2n) << BigInt(b * (i + k)));
+      for (let row = 0; row < shape.rows[i]!; row++) {
+        terms.push({ pair: pairIndex(shape.r, first[i]! + row, first[k]! + row), factor });
+      }
+    }
+  }
+  return terms;
+}

@@ -1,0 +1,228 @@
+/**
+ * The constraints E1 to E6 as linear forms on v (docs/protocol.md, 10.1), each times its short
+ * challenge, and their right sides.
+ */
+import type { OrdinaryLevel } from '../../parameters/rows.ts';
+import { COEFS_BYTES, FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
+import { Q, Q_BITS } from '../constants.ts';
+import { formAt, powerForms } from '../forms.ts';
+import { type Blocks, coefsOf, slice, type Values, vecOfBlocks } from '../ring.ts';
+import { columnsOfB, type Pieces } from '../shapes.ts';
+import { addProduct, addToColumn, scaled } from './folding.ts';
+
+/** a_ab of one pair. Pairs with the same value share the array. */
+export interface QuadraticTerm {
+  readonly pair: number;
+  readonly factor: BigInt64Array;
+}
+
+/**
+ * The claim of a level: its public values after the last challenge. Polynomials are mod q, centred
+ * or not.
+ */
+export interface Claim {
+  readonly number: number;
+  readonly level: OrdinaryLevel;
+  /** NTT forms of c_a, as bytes */
+  readonly c: Uint8Array;
+  readonly phi: Values;
+  readonly quadratic: readonly QuadraticTerm[];
+  readonly b: BigInt64Array;
+  /** u' as it was sent: u'_A, u'_B, u'_2 or u'_1, u'_2 */
+  readonly outer: readonly Uint8Array[];
+}
+
+/** The linear forms on a part, in rows of n columns. */
+export class PartForms {
+  readonly vecs: Vecs;
+  readonly #lab: Labrador;
+  readonly #scratch: number;
+
+  constructor(lab: Labrador, rows: number, n: number) {
+    this.#lab = lab;
+    this.vecs = lab.vecs(rows, n);
+    this.#scratch = lab.room(FORM_BYTES);
+  }
+
+  /** A place gains a form. */
+  add(place: number, form: number): void {
+    const { vecs } = this;
+    const row = Math.floor(place / vecs.columns);
+    const at = this.#lab.row(vecs, row);
+    addToColumn(this.#lab, this.#scratch, at, place % vecs.columns, form);
+  }
+
+  /** Sets the places from the first one on to polynomials mod q. */
+  putValues(values: Values): void {
+    const lab = this.#lab;
+    lab.scope(() => {
+      const { at, count } = coefsOf(lab, [values]);
+      this.#eachRun(0, count, (row, column, done, here) =>
+        lab.kernels.coefsToVec(row, column, at + COEFS_BYTES * done, COEFS_BYTES, here),
+      );
+    });
+  }
+
+  /** Sets the places from `place` on to polynomials in NTT form. */
+  putBlocks(place: number, blocks: Blocks): void {
+    const lab = this.#lab;
+    lab.scope(() => {
+      const { at, columns } = vecOfBlocks(lab, blocks);
+      this.#eachRun(place, columns, (row, column, done, here) =>
+        lab.kernels.copyColumns(row, column, at, done, here),
+      );
+    });
+  }
+
+  /** Sets the places from `place` on to multiples of a form. */
+  putMultiples(place: number, form: number, by: Forms): void {
+    this.#eachRun(place, by.count, (row, column, done, here) =>
+      this.#lab.kernels.multiplesToVec(row, column, here, form, formAt(by, done)),
+    );
+  }
+
+  /** Visits places `place` to `place + count - 1`, row by row. */
+  #eachRun(
+    place: number,
+    count: number,
+    visit: (row: number, column: number, done: number, here: number) => void,
+  ): void {
+    const { columns } = this.vecs;
+    for (let done = 0; done < count; ) {
+      const column = (place + done) % columns;
+      const here = Math.min(columns - column, count - done);
+      visit(this.#lab.row(this.vecs, Math.floor((place + done) / columns)), column, done, here);
+      done += here;
+    }
+  }
+}
+
+/** The keys of a level, folded by the challenges of the next one. */
+export interface FoldedKeys {
+  readonly inner: Blocks;
+  /** B (at level 0 B_A and B_B), C, D */
+  readonly outer: readonly Blocks[];
+}
+
+/** The challenges of E1 to E6, in NTT form. */
+export interface Challenges {
+  readonly outer: Forms;
+  readonly garbage: Forms;
+  readonly amortised: Forms;
+  /** of E4 */
+  readonly delta: number;
+  /** of E6 */
+  readonly gamma: number;
+}
+
+/**
+ * E1 and E2: folded keys on v_t, v_g and v_h, the bits that were cut off, and what stands for u.
+ * `v` must be zero.
+ */
+export function reduceOuter(
+  lab: Labrador,
+  v: PartForms,
+  { number, level, outer }: Claim,
+  pieces: Pieces,
+  keys: readonly Blocks[],
+  challenges: Challenges,
+  b: number,
+): void {
+  const { kappa1, cut } = level;
+  const firsts = outer.length - 1;
+  const byOuter = outer.map((_, i) =>
+    i < firsts ? slice(challenges.outer, i * kappa1, kappa1) : challenges.garbage,
+  );
+  let atT = pieces.t;
+  const placesOfT = columnsOfB(level, number).map((columns) => {
+    atT += columns;
+    return atT - columns;
+  });
+  for (const [i, place] of [...placesOfT, pieces.g, pieces.h].entries()) {
+    v.putBlocks(place, keys[i]!);
+  }
+
+  lab.scope(() => {
+    const coefs = lab.coefs(1);
+    const form = lab.room(FORM_BYTES);
+    const bytes = 8 * (Q_BITS - cut);
+    for (const [i, sent] of outer.entries()) {
+      const at = lab.put(sent);
+      for (let row = 0; row < kappa1; row++) {
+        const challenge = formAt(byOuter[i]!, row);
+        if (cut > 0) v.add(pieces.e[i]! + row, challenge);
+        lab.kernels.unpackBits(coefs.at, at + bytes * row, 64, Q_BITS - cut, Q);
+        lab.kernels.restoreCut(coefs.at, coefs.at, cut);
+        lab.kernels.coefsToForm(form, coefs.at);
+        lab.kernels.mulForm(form, form, challenge);
+        lab.kernels.addForm(b, b, form);
+      }
+    }
+  });
+}
+
+/** E3 on the digits of t: sum of c_a t_a. Sets `v` there. */
+export function reduceInner(
+  lab: Labrador,
+  v: PartForms,
+  { level: { fu, bu, kappa, r } }: Claim,
+  c: Forms,
+  { amortised }: Challenges,
+): void {
+  lab.scope(() => {
+    const product = lab.room(FORM_BYTES);
+    const powers = powerForms(lab, fu, bu);
+    for (let a = 0; a < r; a++) {
+      for (let j = 0; j < fu; j++) {
+        lab.kernels.mulForm(product, formAt(c, a), formAt(powers, j));
+        v.putMultiples((a * fu + j) * kappa, product, amortised);
+      }
+    }
+  });
+}
+
+/** E4, E5 and E6 on the digits of g and h. Sets `v` there. */
+export function reduceGarbage(
+  lab: Labrador,
+  v: PartForms,
+  { level, quadratic }: Claim,
+  pieces: Pieces,
+  c: Forms,
+  { delta, gamma }: Challenges,
+): void {
+  const { fu, bu, fg, bg, r, pairs } = level;
+  const { kernels } = lab;
+  lab.scope(() => {
+    const [onG, onH] = [lab.forms(pairs), lab.forms(pairs)];
+    for (let a = 0, pair = 0; a < r; a++) {
+      for (let b = a; b < r; b++, pair++) {
+        const [g, h] = [formAt(onG, pair), formAt(onH, pair)];
+        kernels.mulForm(h, formAt(c, a), formAt(c, b));
+        kernels.mulForm(g, h, delta);
+        if (a !== b) kernels.addForm(g, g, g);
+        else kernels.addForm(h, h, gamma);
+      }
+    }
+    const [powersG, powersU] = [powerForms(lab, fg, bg), powerForms(lab, fu, bu)];
+    for (let j = 0; j < fg; j++) {
+      v.putMultiples(pieces.g + j * pairs, formAt(powersG, j), onG);
+    }
+    for (let j = 0; j < fu; j++) {
+      v.putMultiples(pieces.h + j * pairs, formAt(powersU, j), onH);
+    }
+    // gamma a_ab 2^(bg j): a_ab 2^(bg j) is reduced before it is multiplied by gamma.
+    const known = new Map<BigInt64Array, number[]>();
+    for (const { pair, factor } of quadratic) {
+      let forms = known.get(factor);
+      if (forms === undefined) {
+        forms = Array.from({ length: fg }, (_, j) => {
+          const at = lab.room(FORM_BYTES, true);
+          addProduct(lab, at, gamma, scaled(factor, 1n << BigInt(bg * j)));
+          return at;
+        });
+        known.set(factor, forms);
+      }
+      for (const [j, at] of forms.entries()) v.add(pieces.g + j * pairs + pair, at);
+    }
+  });
+}

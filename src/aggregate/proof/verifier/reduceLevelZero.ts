@@ -1,0 +1,77 @@
+/** Level 0 (docs/protocol.md, 7): its claim, from the folds of its columns. */
+import type { Parameters } from '../../parameters/rows.ts';
+import type { Labrador } from '../../wasm.ts';
+import { prepareOmega, prepareTheta } from '../challenges.ts';
+import { BETA_SQ, FALCON_Q, FUNCTIONALS, LIFTS, Q, ROWS_OF_PROJECTION } from '../constants.ts';
+import { constantForm, zeroForms } from '../forms.ts';
+import { projectionOf } from '../projection.ts';
+import { joinLists } from '../ring.ts';
+import { firstRowOfY, PART, pairIndex } from '../shapes.ts';
+import type { FoldedItems } from './foldItems.ts';
+import { addProduct } from './folding.ts';
+import { openSeeds } from './openSeeds.ts';
+import type { ParsedOrdinary } from './parse.ts';
+import type { Claim, QuadraticTerm } from './reduceConstraints.ts';
+import { claimOf } from './reduceLevel.ts';
+import { reduceLifts, weighted } from './reduceLifts.ts';
+import type { FirstSeeds } from './replay.ts';
+
+/**
+ * The claim of level 0.
+ *
+ * @param folded the folds of all columns, in order
+ * @returns undefined if a functional is out of its range (7.3)
+ */
+export function reduceLevelZero(
+  lab: Labrador,
+  parameters: Parameters,
+  folded: readonly FoldedItems[],
+  fields: ParsedOrdinary,
+  seeds: FirstSeeds,
+): Claim | undefined {
+  const level = parameters.levels[0]!;
+  return lab.scope(() => {
+    const { lift, c, beta } = openSeeds(lab, seeds, 0, level.r);
+    const values = functionalValues(fields.w, folded);
+    if (values === undefined) return undefined;
+    const omega = prepareOmega(lab, lift);
+    const theta = prepareTheta(lab, lift);
+    const b = zeroForms(lab, 1).at;
+    const projection = projectionOf(fields.y);
+    const constants = Array.from(
+      { length: LIFTS },
+      (_, k) =>
+        weighted(lab, omega + 8 * ROWS_OF_PROJECTION * k, projection) +
+        weighted(lab, theta + 8 * FUNCTIONALS * k, values),
+    );
+    reduceLifts(lab, b, beta, fields.b, constants);
+    const betaSq = BigInt(BETA_SQ[parameters.set]);
+    const norms = BigInt64Array.from({ length: 64 }, (_, j) => {
+      const sum = folded.reduce((all, { alphas }) => all + alphas[j]!, 0);
+      return BigInt(sum) * betaSq;
+    });
+    addProduct(lab, b, constantForm(lab, 1n), norms);
+    const phi = joinLists(folded.map((part) => part.phi));
+    return claimOf(lab, 0, level, fields, { c, phi, quadratic: quadraticOfNorms(parameters), b });
+  });
+}
+
+/** p w_j + C_j. @returns undefined if one is out of range (7.3) */
+function functionalValues(w: Int32Array, folded: readonly FoldedItems[]): bigint[] | undefined {
+  const values = Array.from({ length: FUNCTIONALS }, (_, j) => {
+    const sum = folded.reduce((all, { sums }) => all + sums[j]!, 0);
+    return BigInt(FALCON_Q) * BigInt(w[j]!) + BigInt(sum);
+  });
+  return values.every((x) => x <= Q / 2n && x >= -(Q / 2n)) ? values : undefined;
+}
+
+/** a_ab of N1: 1 for a row of S and its row of Y. */
+function quadraticOfNorms({ levels }: Parameters): QuadraticTerm[] {
+  const level = levels[0]!;
+  const factor = new BigInt64Array(64);
+  factor[0] = 1n;
+  return Array.from({ length: level.rows[PART.S]! }, (_, a) => ({
+    pair: pairIndex(level.r, a, firstRowOfY(level) + a),
+    factor,
+  }));
+}

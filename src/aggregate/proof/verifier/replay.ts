@@ -1,0 +1,99 @@
+/**
+ * Replays the transcript (docs/protocol.md, 4): absorbs what was sent, in its order, and draws the
+ * seeds of every level.
+ */
+import type { Parameters } from '../../parameters/rows.ts';
+import {
+  ABSORB,
+  dataOfH,
+  dataOfStart,
+  dataOfT,
+  dataOfY,
+  SEED,
+  type Transcript,
+} from '../transcript.ts';
+import type { ParsedOrdinary, ParsedSection, ParsedTail } from './parse.ts';
+
+/** The seeds that every level has. */
+export interface LevelSeeds {
+  readonly jl: Uint8Array;
+  readonly lift: Uint8Array;
+  readonly combine: Uint8Array;
+  readonly amortise: Uint8Array;
+}
+
+export interface FirstSeeds extends LevelSeeds {
+  readonly alpha: Uint8Array;
+  readonly rho: Uint8Array;
+}
+
+export interface TailSeeds extends LevelSeeds {
+  /** the state that the seal of t was made under */
+  readonly stateOfT: Uint8Array;
+  /** the state that the seal of h was made under */
+  readonly stateOfH: Uint8Array;
+}
+
+export interface SectionSeeds {
+  readonly first: FirstSeeds;
+  /** levels 1, 2, ... */
+  readonly ordinary: readonly LevelSeeds[];
+  readonly tail: TailSeeds;
+}
+
+/** All seeds of a section of `count` items. */
+export function replay(
+  transcript: Transcript,
+  parameters: Parameters,
+  count: number,
+  header: Uint8Array,
+  { levels, tail }: ParsedSection,
+): SectionSeeds {
+  transcript.absorb(ABSORB.start, dataOfStart(parameters, count));
+  transcript.absorb(ABSORB.header, header);
+  return {
+    first: replayLevelZero(transcript, levels[0]!),
+    ordinary: levels.slice(1).map((level) => replayLevel(transcript, level)),
+    tail: replayTail(transcript, tail),
+  };
+}
+
+function replayLevelZero(transcript: Transcript, fields: ParsedOrdinary): FirstSeeds {
+  transcript.absorb(ABSORB.retry, Uint8Array.of(fields.retry));
+  transcript.absorb(ABSORB.uA, fields.first[0]!);
+  const alpha = transcript.seed(SEED.alpha);
+  transcript.absorb(ABSORB.uB, fields.first[1]!);
+  const jl = transcript.seed(SEED.jl);
+  const rho = transcript.seed(SEED.rho);
+  return { alpha, rho, jl, ...replayRest(transcript, fields) };
+}
+
+function replayLevel(transcript: Transcript, fields: ParsedOrdinary): LevelSeeds {
+  transcript.absorb(ABSORB.retry, Uint8Array.of(fields.retry));
+  transcript.absorb(ABSORB.u1, fields.first[0]!);
+  const jl = transcript.seed(SEED.jl);
+  return { jl, ...replayRest(transcript, fields) };
+}
+
+function replayRest(transcript: Transcript, fields: ParsedOrdinary): Omit<LevelSeeds, 'jl'> {
+  transcript.absorb(ABSORB.y, dataOfY(fields));
+  const lift = transcript.seed(SEED.lift);
+  transcript.absorb(ABSORB.b, fields.b);
+  const combine = transcript.seed(SEED.combine);
+  transcript.absorb(ABSORB.u2, fields.second);
+  return { lift, combine, amortise: transcript.seed(SEED.amortise) };
+}
+
+function replayTail(transcript: Transcript, fields: ParsedTail): TailSeeds {
+  transcript.absorb(ABSORB.retry, Uint8Array.of(fields.retry));
+  const stateOfT = transcript.st;
+  transcript.absorb(ABSORB.t, dataOfT(fields));
+  const jl = transcript.seed(SEED.jl);
+  transcript.absorb(ABSORB.y, dataOfY(fields));
+  const lift = transcript.seed(SEED.lift);
+  transcript.absorb(ABSORB.b, fields.b);
+  const combine = transcript.seed(SEED.combine);
+  const stateOfH = transcript.st;
+  transcript.absorb(ABSORB.h, dataOfH(fields));
+  return { jl, lift, combine, amortise: transcript.seed(SEED.amortise), stateOfT, stateOfH };
+}

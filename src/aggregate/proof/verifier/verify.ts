@@ -1,0 +1,191 @@
+/**
+ * The verifier of one section (docs/protocol.md, 13). It accepts or refuses. No bytes make it
+ * throw, wait, or take more memory than the row of the table needs.
+ */
+import type { ParameterSet } from '../../../falcon/index.ts';
+import { SALT_BYTES } from '../../container.ts';
+import type { Parameters } from '../../parameters/rows.ts';
+import type { Statement } from '../../statement.ts';
+import { bestModule, type Labrador, type ModuleName } from '../../wasm.ts';
+import { MAX_SECTION_ITEMS } from '../constants.ts';
+import { onInstance } from '../instances.ts';
+import { isShortProjection } from '../projection.ts';
+import { parametersFor } from '../shapes.ts';
+import { type Trace, Transcript } from '../transcript.ts';
+import type { StatedItem } from './foldItems.ts';
+import { type FoldJob, type FoldPlan, type FoldResult, planFolds, runFold } from './folds.ts';
+import { type ParsedSection, parseSection } from './parse.ts';
+import { reduceLevel } from './reduceLevel.ts';
+import { reduceLevelZero } from './reduceLevelZero.ts';
+import { reduceTail } from './reduceTail.ts';
+import { replay, type SectionSeeds } from './replay.ts';
+
+/** The bytes of a section, and all that the verifier is told about it. */
+export interface SectionToVerify {
+  readonly set: ParameterSet;
+  /** all bytes of the container before its body */
+  readonly header: Uint8Array;
+  /** the statements of this set, in order */
+  readonly statements: readonly Statement[];
+  /** 40 bytes for every statement */
+  readonly salts: Uint8Array;
+  readonly bytes: Uint8Array;
+  /** where the section begins in the bytes */
+  readonly at: number;
+}
+
+/**
+ * Whether the bytes from `at` on begin with a proof that every statement has a signature with its
+ * salt.
+ *
+ * @returns where the section ends; undefined if it is refused
+ */
+export function verifySection(
+  section: SectionToVerify,
+  { trace, module = bestModule() }: { trace?: Trace | undefined; module?: ModuleName } = {},
+): number | undefined {
+  const begun = beginSection(section, 1, trace);
+  if (begun === undefined) return undefined;
+  return onInstance(module, (lab) => {
+    const results = begun.plan.jobs.map((job) => runWhole(lab, job));
+    return conclude(lab, begun, results);
+  });
+}
+
+/**
+ * Does the same with the parts of the work done elsewhere.
+ *
+ * @param parts about how many
+ * @param spread does them, in any order; resolves to the results in the order of the jobs
+ */
+export async function verifySectionIn(
+  section: SectionToVerify,
+  parts: number,
+  spread: (jobs: readonly FoldJob[]) => Promise<readonly FoldResult[]>,
+): Promise<number | undefined> {
+  const begun = beginSection(section, parts);
+  if (begun === undefined) return undefined;
+  const results = await spread(begun.plan.jobs);
+  return onInstance(bestModule(), (lab) => conclude(lab, begun, results));
+}
+
+/**
+ * Where a section of `count` items that begins at `at` ends, judged by its form and its norms
+ * alone, which costs next to nothing.
+ *
+ * @returns undefined if the section will be refused
+ */
+export function endOfSection(
+  set: ParameterSet,
+  count: number,
+  bytes: Uint8Array,
+  at: number,
+): number | undefined {
+  return parseShort(set, count, bytes, at)?.section.end;
+}
+
+/** A section whose form and norms are right. */
+interface Parsed {
+  readonly parameters: Parameters;
+  readonly section: ParsedSection;
+}
+
+function parseShort(
+  set: ParameterSet,
+  count: number,
+  bytes: Uint8Array,
+  at: number,
+): Parsed | undefined {
+  const parameters = parametersFor(set, count);
+  if (parameters === undefined || count > MAX_SECTION_ITEMS) return undefined;
+  const section = parseSection(parameters, bytes, at);
+  if (section === undefined || !normsHold(parameters, section)) return undefined;
+  return { parameters, section };
+}
+
+/** A section with its seeds, and the plan of the folds that they ask for. */
+interface Begun extends Parsed {
+  readonly seeds: SectionSeeds;
+  readonly transcript: Transcript;
+  readonly plan: FoldPlan;
+}
+
+/** Does all that costs little. @returns undefined if the section is refused */
+function beginSection(
+  { set, header, statements, salts, bytes, at }: SectionToVerify,
+  parts: number,
+  trace?: Trace,
+): Begun | undefined {
+  const count = statements.length;
+  const parsed = parseShort(set, count, bytes, at);
+  if (parsed === undefined || salts.length !== SALT_BYTES * count) return undefined;
+  const { parameters, section } = parsed;
+  const transcript = new Transcript(trace);
+  const seeds = replay(transcript, parameters, count, header, section);
+  const items = statements.map(({ publicKey, message }, i): StatedItem => {
+    const salt = salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1));
+    return { publicKey, message, salt };
+  });
+  const plan = planFolds({ set, parameters, section, seeds, items }, parts);
+  return { parameters, section, seeds, transcript, plan };
+}
+
+function runWhole(lab: Labrador, job: FoldJob): FoldResult {
+  const parts = runFold(lab, job);
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done) return value;
+  }
+}
+
+/**
+ * Reduces level by level down to the tail.
+ *
+ * @returns where the section ends; undefined if it is refused
+ */
+function conclude(
+  lab: Labrador,
+  { parameters, section, seeds, transcript, plan }: Begun,
+  results: readonly FoldResult[],
+): number | undefined {
+  const folded = plan.assemble(results);
+  if (folded === undefined) return undefined;
+  const { items, keys, rows } = folded;
+  const { levels, tail } = section;
+  let claim = reduceLevelZero(lab, parameters, items, levels[0]!, seeds.first);
+  if (claim === undefined) return undefined;
+  for (const [i, level] of parameters.levels.slice(1).entries()) {
+    const fields = levels[i + 1]!;
+    claim = reduceLevel(lab, level, claim, keys[i]!, rows[i]!, fields, seeds.ordinary[i]!);
+  }
+  const last = { keys: keys.at(-1)!, rows: rows.at(-1)! };
+  const isProved = reduceTail(
+    lab,
+    parameters,
+    claim,
+    last.keys,
+    last.rows,
+    tail,
+    seeds.tail,
+    transcript,
+  );
+  return isProved ? section.end : undefined;
+}
+
+/**
+ * The bounds on the projections of all levels and on the last message (11.1). All sums are below
+ * 2^53.
+ */
+function normsHold({ levels, tail }: Parameters, section: ParsedSection): boolean {
+  return (
+    levels.every(({ inSq }, i) => isShortProjection(section.levels[i]!.y, inSq)) &&
+    isShortProjection(section.tail.y, tail.inSq) &&
+    normSqOf(section.tail.z) + normSqOf(section.tail.e) <= tail.outSq
+  );
+}
+
+function normSqOf(values: Int32Array): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i]! * values[i]!;
+  return sum;
+}

@@ -1,0 +1,197 @@
+/**
+ * Reading what callers hand in: bytes, lists, options.
+ *
+ * A caller's object is looked at once, and only in ways that it cannot answer falsely: whether
+ * something is a Uint8Array, how long it is and what it holds is asked of the engine's own functions
+ * (intrinsics.ts).
+ *
+ * | array | answer |
+ * |---|---|
+ * | Uint8Array, Buffer, any subclass, of any realm | its bytes |
+ * | on shared memory | its bytes, read once: what was read is judged and used |
+ * | on a resizable buffer | its bytes, at its length when it was handed in |
+ * | detached, or out of the bounds of a buffer that shrank | TypeError |
+ * | detached or of another length when its bytes are read | TypeError |
+ * | any other typed array, DataView, ArrayBuffer, Proxy, lookalike | TypeError |
+ */
+
+import { bufferOf, byteOffsetOf, indexOf, kindOf, lengthOf, set } from './intrinsics.ts';
+
+/** Whether a value is a Uint8Array, of this or of another realm (an iframe's, a test runner's). */
+export function isBytes(value: unknown): value is Uint8Array {
+  return kindOf(value) === 'Uint8Array';
+}
+
+/** Whether a value is an Int16Array, of this or of another realm. */
+export function isInt16Array(value: unknown): value is Int16Array {
+  return kindOf(value) === 'Int16Array';
+}
+
+/** Bytes of a caller, known to be bytes, with the length that was judged. */
+export class InputBytes {
+  readonly length: number;
+  readonly #array: Uint8Array;
+
+  /**
+   * @param name what to call them in an error
+   * @param array known to be bytes
+   * @throws TypeError if they are detached or out of bounds
+   */
+  constructor(name: string, array: Uint8Array) {
+    this.#array = array;
+    this.length = lengthOf(array);
+    if (this.length === 0 && !isAttached(array)) throw notBytes(name, array);
+  }
+
+  /**
+   * Copies all of them.
+   *
+   * @throws TypeError if their length is no longer what it was
+   */
+  copyTo(target: Uint8Array, at = 0): void {
+    if (lengthOf(this.#array) !== this.length) throw new TypeError('bytes changed their length');
+    set(target, this.#array, at);
+  }
+
+  /** @returns fresh memory */
+  copy(): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(this.length);
+    this.copyTo(bytes);
+    return bytes;
+  }
+
+  /** @returns the caller's memory as a plain array, to be read at once */
+  view(): Uint8Array {
+    return new Uint8Array(bufferOf(this.#array), byteOffsetOf(this.#array), this.length);
+  }
+}
+
+/** Whether a value is a Uint8Array that has its memory. */
+export function isIntact(value: unknown): value is Uint8Array {
+  return isBytes(value) && (lengthOf(value) > 0 || isAttached(value));
+}
+
+/** Whether an array without elements is empty, and neither detached nor out of bounds. */
+function isAttached(array: Uint8Array): boolean {
+  try {
+    indexOf(array, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The error for a value that is not {@link isIntact}. */
+export function notBytes(name: string, value: unknown): TypeError {
+  return isBytes(value)
+    ? new TypeError(`"${name}" is detached or out of the bounds of its buffer`)
+    : new TypeError(`"${name}" expected Uint8Array, got ${typeName(value)}`);
+}
+
+/**
+ * The bytes of an argument.
+ *
+ * @param name what to call it in an error
+ * @param lengths the only lengths allowed; any length when left out
+ * @throws TypeError if it is not a Uint8Array, or detached; RangeError if its length is none of
+ *   those allowed
+ */
+export function readBytes(name: string, value: unknown, ...lengths: readonly number[]): InputBytes {
+  if (!isBytes(value)) throw notBytes(name, value);
+  const bytes = new InputBytes(name, value);
+  if (lengths.length > 0 && !lengths.includes(bytes.length)) {
+    throw new RangeError(`"${name}" expected ${lengths.join(' or ')} bytes, got ${bytes.length}`);
+  }
+  return bytes;
+}
+
+/**
+ * A copy of the bytes of an argument, in fresh memory.
+ *
+ * @throws as `readBytes`
+ */
+export function copyBytes(
+  name: string,
+  value: unknown,
+  ...lengths: readonly number[]
+): Uint8Array<ArrayBuffer> {
+  return readBytes(name, value, ...lengths).copy();
+}
+
+/**
+ * The elements of a list. Its length is read once, then each element once, in order.
+ *
+ * @param most elements that are allowed
+ * @param read makes of an element what is wanted
+ * @throws TypeError if it is not an array, of this or of another realm; RangeError if it has too many
+ *   elements
+ */
+export function readList<T>(
+  name: string,
+  value: unknown,
+  most: number,
+  read: (element: unknown, index: number) => T,
+): T[] {
+  if (!Array.isArray(value)) {
+    throw new TypeError(`"${name}" expected an array, got ${typeName(value)}`);
+  }
+  const { length } = value;
+  if (!Number.isSafeInteger(length) || length < 0) {
+    throw new TypeError(`"${name}" has no length`);
+  }
+  if (length > most) throw new RangeError(`"${name}" expected at most ${most} elements`);
+  const elements: T[] = [];
+  for (let i = 0; i < length; i++) elements.push(read(value[i], i));
+  return elements;
+}
+
+/**
+ * The options of a call. Only properties of the object itself count, so that a polluted prototype
+ * sets none; each is read once.
+ *
+ * @param known the names that the call knows
+ * @param name what to call the object in an error
+ * @returns their values; those that are not given are undefined
+ * @throws TypeError if it is not a plain object, or has a name that is not known
+ */
+export function readOptions<K extends string>(
+  value: unknown,
+  known: readonly K[],
+  name = 'options',
+): { readonly [N in K]: unknown } {
+  const options = {} as { [N in K]: unknown };
+  for (const key of known) options[key] = undefined;
+  if (value === undefined) return options;
+  if (!isPlainObject(value)) {
+    throw new TypeError(`"${name}" expected a plain object, got ${typeName(value)}`);
+  }
+  for (const key of Object.keys(value)) {
+    if (!known.includes(key as K)) throw new TypeError(`unknown option "${key}" in "${name}"`);
+    options[key as K] = value[key];
+  }
+  return options;
+}
+
+/**
+ * Whether it is an object as of `{}` or `Object.create(null)`, of this or of another realm: no array,
+ * no map, no instance of a class.
+ */
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** @throws TypeError for something else than a function or undefined */
+export function checkHook(name: string, hook: unknown): void {
+  if (hook !== undefined && typeof hook !== 'function') {
+    throw new TypeError(`"${name}" expected a function, got ${typeName(hook)}`);
+  }
+}
+
+/** What an error calls a value that it did not expect. */
+export function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value;
+}

@@ -1,0 +1,63 @@
+/** Submitting a batch: create the task, upload its file, notify; with progress, and a way to stop. */
+import { isClientError } from '../../client/index.ts';
+import type { App } from '../app.ts';
+import { announce, button, h } from '../dom.ts';
+import { bytes } from '../format.ts';
+import type { BatchSummary } from '../worker/protocol.ts';
+import { keyNotice } from './keyNotice.ts';
+import { longAction, type Tell } from './longAction.ts';
+
+export function submission(app: App, summary: BatchSummary): HTMLElement {
+  const label = summary.invalidTotal === 0 ? 'Submit the task' : 'Submit it anyway';
+  const send = button(label, () => void run(), {
+    look: summary.invalidTotal === 0 ? 'primary' : 'plain',
+  });
+  const action = longAction({
+    label: 'Submitting',
+    control: send,
+    stopped: 'Stopped; nothing was submitted',
+    work: async (signal, tell) => {
+      const id = await submit(app, summary, signal, tell);
+      app.submitted.set(id, summary);
+      announce('Submitted');
+      app.go(`tasks/${id}`);
+    },
+  });
+  const run = async () => {
+    if (app.session.key === null) announce('This needs an API key');
+    else await action.run();
+  };
+  const notice = keyNotice(app);
+  const show = () => send.toggleAttribute('disabled', app.session.key === null);
+  app.session.onChange(show);
+  show();
+  return h('div', { class: 'stack' }, notice, h('div', { class: 'row' }, send), action.places);
+}
+
+async function submit(
+  app: App,
+  summary: BatchSummary,
+  signal: AbortSignal,
+  tell: Tell,
+): Promise<string> {
+  const { client } = app;
+  tell('Making a task', 0, 0);
+  const file = await app.worker.call('taskFile', { batch: summary.batch });
+  const ticket = await client.createTask({ signal });
+  try {
+    await client.upload(app.reachable(ticket.url), file, {
+      signal,
+      onProgress: ({ done, total }) => {
+        tell(`Uploading: ${bytes(done)} of ${bytes(total)}`, done, total);
+      },
+    });
+    tell('Handing it over', 1, 1);
+    await client.notify(ticket.process_id, { signal });
+  } catch (error) {
+    // A task without its file would lie about until it expires.
+    if (signal.aborted || isClientError(error))
+      await client.remove(ticket.process_id).catch(() => {});
+    throw error;
+  }
+  return ticket.process_id;
+}

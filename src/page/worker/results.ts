@@ -1,0 +1,100 @@
+/** Result files that the worker holds, and what becomes of them: verified, or damaged and refused. */
+import { createAggregatePool, statementCommitment } from '../../aggregate/index.ts';
+import { equal } from '../../bytes.ts';
+import { isCodedError } from '../../errors.ts';
+import { encodeWireHex } from '../../wire/hex.ts';
+import { parseResultFile, type ResultFile, verifyResultFileWith } from '../../wire/resultFile.ts';
+import type { Statement } from '../../wire/taskFile.ts';
+import { batchOf } from './batches.ts';
+import type { ResultSummary, TamperVerdict, Verdict } from './protocol.ts';
+
+/** A proof is verified on a few threads, whose module is this worker's own script under another name. */
+const MAX_THREADS = 4;
+const pool = createAggregatePool({
+  threads: Math.max(1, Math.min(MAX_THREADS, navigator.hardwareConcurrency ?? 1)),
+  workerUrl: globalThis.location.href,
+});
+
+const results = new Map<number, ResultFile>();
+let lastNumber = 0;
+
+/** @throws CodedError as parseResultFile */
+export async function readResult(file: Blob): Promise<ResultSummary> {
+  const result = parseResultFile(new Uint8Array(await file.arrayBuffer()));
+  results.set(++lastNumber, result);
+  const { sizes } = result;
+  return {
+    result: lastNumber,
+    processId: result.processId === null ? null : String(result.processId),
+    count: result.count,
+    format: result.format,
+    parameterSet: result.parameterSet,
+    statement: encodeWireHex(result.statement),
+    sizes: {
+      aggregate: sizes.aggregate,
+      salts: sizes.salts,
+      signatures: sizes.signatures,
+      publicKeys: sizes.public_keys,
+      digests: sizes.digests,
+    },
+    timings: result.timings,
+    fileBytes: file.size,
+  };
+}
+
+function resultOf(number: number): ResultFile {
+  const result = results.get(number);
+  if (result === undefined) throw new Error('this result is gone');
+  return result;
+}
+
+/** Verifies a result file against the statements of a batch. */
+export async function verifyResult(resultNumber: number, batchNumber: number): Promise<Verdict> {
+  const result = resultOf(resultNumber);
+  const statements = statementsOf(batchNumber);
+  const startMs = performance.now();
+  const valid = await verifyResultFileWith(pool.verifyAggregate, result, statements);
+  const ms = performance.now() - startMs;
+  const { threads } = pool;
+  return valid
+    ? { valid, ms, threads }
+    : { valid, ms, threads, reason: whyNot(result, statements) };
+}
+
+/** Changes one byte of the aggregate, somewhere, and verifies it as if nothing had happened. */
+export async function tamper(resultNumber: number, batchNumber: number): Promise<TamperVerdict> {
+  const result = resultOf(resultNumber);
+  const statements = statementsOf(batchNumber);
+  const [place = 0, bit = 0] = crypto.getRandomValues(new Uint32Array(2));
+  const at = place % result.aggregate.length;
+  const aggregate = result.aggregate.slice();
+  const before = aggregate[at]!;
+  const after = before ^ (1 << (bit % 8));
+  aggregate[at] = after;
+  const startMs = performance.now();
+  const valid = await pool.verifyAggregate(aggregate, statements);
+  const ms = performance.now() - startMs;
+  return { valid, ms, threads: pool.threads, at, before, after };
+}
+
+function statementsOf(batchNumber: number): readonly Statement[] {
+  return batchOf(batchNumber).items;
+}
+
+/** The verifier only says no; what people mix up can be told apart from outside. */
+function whyNot(result: ResultFile, statements: readonly Statement[]): string {
+  if (statements.length !== result.count) {
+    return `The task file holds ${statements.length} items, the result is about ${result.count}`;
+  }
+  try {
+    if (!equal(statementCommitment(statements), result.statement)) {
+      return 'The task file is not the one that this result is about: keys, digests or their order differ';
+    }
+  } catch (error) {
+    if (isCodedError(error) || error instanceof RangeError) {
+      return 'The task file holds a public key of a wrong length';
+    }
+    throw error;
+  }
+  return 'The result is about this task file, but its aggregate does not verify';
+}

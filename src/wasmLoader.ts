@@ -1,0 +1,187 @@
+/**
+ * Compiles and instantiates the modules: the only file that sees `WebAssembly`. What a host cannot
+ * do is told at the first call that needs it, never on import.
+ */
+import { CodedError, isStackOverflow } from './errors.ts';
+
+/**
+ * `relaxed` uses relaxed SIMD instructions, on inputs for which they are exact; the results are the
+ * same.
+ */
+export type ModuleName = 'plain' | 'relaxed';
+
+/** The two builds of one module. */
+export interface ModuleLoader {
+  /**
+   * @returns a new instance
+   * @throws CodedError `NO_WEBASSEMBLY`, `OUT_OF_MEMORY` if this host cannot make one
+   */
+  instantiate(name: ModuleName): WebAssembly.Instance;
+  /**
+   * Compiles without blocking, for hosts that want it or insist on it.
+   *
+   * @throws CodedError `NO_WEBASSEMBLY`, `OUT_OF_MEMORY` (as the promise's rejection)
+   */
+  compileAsync(name: ModuleName): Promise<void>;
+  /**
+   * Takes a module that the host has compiled in place of the best build.
+   *
+   * @throws TypeError if it is not a compiled module, RangeError if it is another one; CodedError
+   *   `NO_WEBASSEMBLY`
+   */
+  use(module: WebAssembly.Module): void;
+}
+
+/** What a loader is made of. */
+export interface ModuleSource extends Readonly<Record<ModuleName, string>> {
+  /** File of the package that holds the module, for messages. */
+  readonly file: string;
+  /** Function that takes a compiled module, for messages. */
+  readonly setter: string;
+  /** An export that no other module has. */
+  readonly landmark: string;
+}
+
+const MAGIC = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
+
+/** A module of one function () -> v128 with these instructions. */
+const probe = (...code: readonly number[]): Uint8Array<ArrayBuffer> =>
+  Uint8Array.of(
+    ...MAGIC,
+    ...[0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b],
+    ...[0x03, 0x02, 0x01, 0x00],
+    ...[0x0a, code.length + 4, 0x01, code.length + 2, 0x00, ...code, 0x0b],
+  );
+
+/** i32.const 0, i16x8.splat */
+const ZEROS = [0x41, 0x00, 0xfd, 0x10];
+/** i16x8.relaxed_q15mulr_s */
+const RELAXED_PRODUCT = [0xfd, 0x91, 0x02];
+
+const accepts = (bytes: Uint8Array<ArrayBuffer>): boolean =>
+  typeof WebAssembly === 'object' && WebAssembly.validate(bytes);
+
+let relaxedIsSupported: boolean | undefined;
+
+/** The build that this engine runs best; `plain` where it runs none. */
+export function bestModule(): ModuleName {
+  relaxedIsSupported ??= accepts(probe(...ZEROS, ...ZEROS, ...RELAXED_PRODUCT));
+  return relaxedIsSupported ? 'relaxed' : 'plain';
+}
+
+/**
+ * @throws RangeError if it is not a build's name, or one that this engine cannot run
+ */
+export function checkModule(name: unknown): ModuleName {
+  if (name !== 'plain' && name !== 'relaxed') {
+    throw new RangeError('"module" expected "plain" or "relaxed"');
+  }
+  if (name === 'relaxed' && bestModule() !== 'relaxed') {
+    throw new RangeError('this engine has no relaxed SIMD');
+  }
+  return name;
+}
+
+/** The loader of a module. Nothing is compiled before the first instance. */
+export function moduleLoader(source: ModuleSource): ModuleLoader {
+  const compiled: Partial<Record<ModuleName, WebAssembly.Module>> = {};
+  const bytes = (name: ModuleName) => fromBase64(source[name]);
+
+  return Object.freeze({
+    instantiate(name) {
+      requireWebAssembly();
+      try {
+        compiled[name] ??= new WebAssembly.Module(bytes(name));
+        return new WebAssembly.Instance(compiled[name]);
+      } catch (error) {
+        throw refusal(error, source);
+      }
+    },
+    async compileAsync(name) {
+      if (compiled[name] !== undefined) return;
+      requireWebAssembly();
+      try {
+        const module = await WebAssembly.compile(bytes(name));
+        compiled[name] ??= module;
+      } catch (error) {
+        throw refusal(error, source);
+      }
+    },
+    use(module) {
+      requireWebAssembly();
+      if (!exportsOf(module).some(({ name }) => name === source.landmark)) {
+        throw new RangeError('"module" is another WebAssembly module than the one expected here');
+      }
+      compiled[bestModule()] = module;
+    },
+  } satisfies ModuleLoader);
+}
+
+function exportsOf(module: WebAssembly.Module): readonly { readonly name: string }[] {
+  try {
+    return WebAssembly.Module.exports(module);
+  } catch {
+    throw new TypeError('"module" expected a WebAssembly.Module');
+  }
+}
+
+const lacks = (message: string, cause?: unknown): CodedError =>
+  new CodedError('NO_WEBASSEMBLY', { message, cause });
+
+function requireWebAssembly(): void {
+  if (typeof WebAssembly === 'object') return;
+  throw lacks(
+    'This host has no WebAssembly. Node’s --jitless and the Lockdown Mode of Safari take it away.',
+  );
+}
+
+/** Why the engine refused a module, as far as it can be found out; a full stack stays what it is. */
+function refusal(cause: unknown, { file, setter }: ModuleSource): unknown {
+  if (isStackOverflow(cause)) return cause;
+  if (/memory|allocat/i.test(String(cause))) {
+    return new CodedError('OUT_OF_MEMORY', {
+      message: 'This host gave no memory for a WebAssembly module',
+      cause,
+    });
+  }
+  if (!accepts(probe(...ZEROS))) {
+    return lacks(
+      'This engine has no WebAssembly SIMD. Chrome 91, Firefox 89, Safari 16.4 and later have it, ' +
+        'on processors with SSE4.1 or NEON.',
+      cause,
+    );
+  }
+  try {
+    new WebAssembly.Module(Uint8Array.from(MAGIC));
+  } catch {
+    return lacks(
+      "This host forbids to compile WebAssembly. A page allows it by 'wasm-unsafe-eval' in the " +
+        `script-src of its Content-Security-Policy; a host that compiles ahead passes ${file} to ` +
+        `${setter}().`,
+      cause,
+    );
+  }
+  return lacks(
+    'This engine refuses the WebAssembly module. Where it only refuses to compile while it is ' +
+      'waited for, await ready() first.',
+    cause,
+  );
+}
+
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/** Of our own text, and without `atob`, which bare realms do not have. */
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const values = new Uint8Array(128);
+  for (let i = 0; i < DIGITS.length; i++) values[DIGITS.charCodeAt(i)] = i;
+  const digit = (at: number): number => values[text.charCodeAt(at)]!;
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  const out = new Uint8Array((text.length / 4) * 3 - padding);
+  for (let i = 0, at = 0; at < out.length; i += 4) {
+    const word = (digit(i) << 18) | (digit(i + 1) << 12) | (digit(i + 2) << 6) | digit(i + 3);
+    out[at++] = word >> 16;
+    out[at++] = word >> 8;
+    out[at++] = word;
+  }
+  return out;
+}

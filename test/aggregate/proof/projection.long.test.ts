@@ -1,0 +1,215 @@
+/**
+ * The norm of the projection by signs (docs/protocol.md, 5.3 and 11.1), from what is sent: x_j = 2
+ * y'_j - (y_264 mod 2), where mod is 0 or 1 for negative integers too. The functions by themselves,
+ * and whole proofs under the smallest bound that holds and the largest that does not, for sums of
+ * every kind.
+ *
+ * A proof without a fault is all it takes: what would be forged is the norm, and the bound can be
+ * moved to it, since the library's table is replaced by rows of which nothing enters the
+ * transcript.
+ */
+import { describe, expect, test, vi } from 'vitest';
+import { readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
+import { proveSection } from '../../../src/aggregate/proof/index.ts';
+import {
+  isShortProjection,
+  projectionOf,
+  sentOf,
+} from '../../../src/aggregate/proof/projection.ts';
+import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
+import { headerOf, signedItem } from '../../reference/items.ts';
+import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
+import { fact } from '../../support/facts.ts';
+import { testRandom } from '../../support/random.ts';
+import { NIGHTLY } from '../../support/run.ts';
+import { TOY2 } from '../reference/toyRows.ts';
+import { judge, PROJECTIONS, type Section, saltsOf } from './sections.ts';
+
+const tables = vi.hoisted(() => ({ inUse: [] as unknown[], hash: '00'.repeat(32) }));
+vi.mock('../../../src/aggregate/parameters/table.gen.ts', () => ({
+  TABLE: tables.inUse,
+  TABLE_SHA256: tables.hash,
+}));
+
+const LONG = { timeout: 600_000 };
+const mod2 = (x: number): number => ((x % 2) + 2) % 2;
+const sumOf = (list: readonly number[]): number => list.reduce((sum, x) => sum + x, 0);
+const squares = (list: readonly number[]): number => sumOf(list.map((x) => x * x));
+
+describe('what is sent', () => {
+  const random = testRandom('sent projections');
+  const [LOW, HIGH] = [-(2 ** 31), 2 ** 31 - 1];
+
+  test.each([0, 1, -1, 2, -2, 3, -3, 2 ** 31 - 2, HIGH, LOW, LOW + 1])(
+    'y and back, and x, with a sum of %i',
+    (sum) => {
+      const y = Array.from({ length: PROJECTIONS }, () =>
+        BigInt(Math.floor(sum / 2) + random.between(-(2 ** 21), 2 ** 21 - 1)),
+      );
+      const sent = sentOf(BigInt64Array.of(...y, BigInt(sum)));
+      expect(sent.length).toBe(PROJECTIONS + 1);
+      expect(sent[PROJECTIONS]).toBe(sum);
+      expect(Math.max(...sent.slice(0, PROJECTIONS).map(Math.abs))).toBeLessThanOrEqual(2 ** 21);
+      expect(projectionOf(sent).map(BigInt)).toEqual([...y, BigInt(sum)]);
+      expect(projectionOf(Int32Array.from(sent))).toEqual(projectionOf(sent));
+      // the norm is that of 2 y - y_264
+      const normSq = y.reduce((all, x) => all + (2n * x - BigInt(sum)) ** 2n, 0n);
+      const bound = Number((normSq + 287n) / 288n);
+      expect(isShortProjection(sent, bound)).toBe(true);
+      expect(isShortProjection(Int32Array.from(sent), bound)).toBe(true);
+      expect(isShortProjection(sent, bound - 1)).toBe(false);
+    },
+  );
+
+  test('a norm of exactly 288 inSq is accepted, eight more are not', () => {
+    // x = 5 and 263 of +-1: 288 in all; odd squares are 1 modulo 8
+    for (const sum of [1, -1, 3, -3, HIGH, LOW + 1]) {
+      const signs: number[] = Array.from({ length: PROJECTIONS }, (_, j) => (j % 3 ? -1 : 1));
+      const x = signs.with(9, 5);
+      const sentFor = (list: readonly number[]) =>
+        Int32Array.of(...list.map((value) => (value + 1) / 2), sum);
+      expect(isShortProjection(sentFor(x), 1)).toBe(true);
+      expect(isShortProjection(sentFor(x.with(9, -5)), 1)).toBe(true);
+      expect(isShortProjection(sentFor(x.with(10, 3)), 1)).toBe(false);
+      expect(isShortProjection(sentFor(x.with(10, -3)), 1)).toBe(false);
+    }
+    // x = +-6: 264 * 36 = 288 * 33
+    for (const sum of [0, 2, -2, HIGH - 1, LOW]) {
+      const y: number[] = Array.from({ length: PROJECTIONS }, (_, j) => (j % 2 === 0 ? 3 : -3));
+      expect(isShortProjection(Int32Array.of(...y, sum), 33)).toBe(true);
+      expect(isShortProjection(Int32Array.of(...y, sum), 32)).toBe(false);
+      expect(isShortProjection(Int32Array.of(...y.with(0, 4), sum), 33)).toBe(false);
+    }
+  });
+
+  test('the largest values of the codes, to the unit', () => {
+    const end = 2 ** 21; // 17 bits of the code, and four
+    for (const [y, sum, x] of [
+      [end - 1, 0, 2 * end - 2],
+      [-end, 0, 2 * end],
+      [-end, 1, 2 * end + 1],
+      [-end, -1, 2 * end + 1],
+      [end - 1, LOW + 1, 2 * end - 3],
+    ] as const) {
+      const sent = Int32Array.of(...new Array<number>(PROJECTIONS).fill(y), sum);
+      const normSq = BigInt(PROJECTIONS) * BigInt(x) ** 2n;
+      expect(normSq).toBeLessThan(2n ** 53n);
+      const bound = Number((normSq + 287n) / 288n);
+      expect(isShortProjection(sent, bound)).toBe(true);
+      expect(isShortProjection(sent, bound - 1)).toBe(false);
+    }
+  });
+});
+
+/** A level between level 0 and the tail; one item in a bucket of two. */
+const ROW = TOY2 as unknown as TableRow;
+const LEVELS = ROW[2].length;
+const heldTo = (level: number, inSq: number): TableRow => {
+  const at = level === LEVELS - 1 ? 3 : 10;
+  return [ROW[0], ROW[1], ROW[2].with(level, ROW[2][level]!.with(at, inSq))];
+};
+
+async function proof(number: number, row: TableRow): Promise<Section | undefined> {
+  tables.inUse.splice(0, tables.inUse.length, row);
+  const items = [signedItem('falcon512', number)];
+  const header = headerOf(items);
+  const bytes = await proveSection('falcon512', header, items);
+  return bytes && { set: 'falcon512', header, items, salts: saltsOf(items), bytes };
+}
+
+function isAccepted(section: Section, row: TableRow, module: 'plain' | 'relaxed'): boolean {
+  tables.inUse.splice(0, tables.inUse.length, row);
+  return judge(section, { module }) === section.bytes.length;
+}
+
+/** The slow verifier, which says why; and the same without the norm. */
+const slowVerdict = (
+  { header, items, salts, bytes }: Section,
+  row: TableRow,
+  projectionNorm = true,
+) =>
+  verifyReferenceSection({
+    ...{ set: 512, header, statements: items, salts: [salts], bytes },
+    row: row as unknown as Parameters<typeof verifyReferenceSection>[0]['row'],
+    tableHash: new Uint8Array(32),
+    checks: { projectionNorm },
+  });
+
+/**
+ * Mistakes in x: the parity left out, or added, as a remainder of -1 would have it.
+ */
+const MISTAKES: readonly ((y: readonly number[], sum: number) => number[])[] = [
+  (y) => y.map((value) => 2 * value),
+  (y, sum) => y.map((value) => 2 * value + mod2(sum)),
+];
+
+describe('proofs at the bound', () => {
+  interface Found {
+    readonly name: string;
+    readonly level: number;
+    readonly inSq: number;
+    readonly number: number;
+    readonly section: Section;
+  }
+  // level 0 has an even sum in every honest proof: its squared norm is a multiple of an even number
+  const kinds = [
+    'level 0, even',
+    ...[1, 2].flatMap((level) =>
+      ['an odd sum above zero', 'an odd sum below zero'].flatMap((sum) =>
+        ['longer', 'shorter'].map((norm) => `level ${level}, ${sum}, ${norm} by mistake`),
+      ),
+    ),
+  ];
+
+  test('the smallest bound that holds, and the largest that does not', LONG, async ({ task }) => {
+    const found = new Map<string, Found>();
+    let number = 0;
+    for (; found.size < kinds.length && number < 120; number++) {
+      const section = await proof(number, ROW);
+      if (section === undefined) continue;
+      const { levels, tail } = parseSection(readRow(ROW), section.bytes, 0)!;
+      for (const [level, { y: sent }] of [...levels, tail].entries()) {
+        const y = [...sent].slice(0, PROJECTIONS);
+        const sum = sent[PROJECTIONS]!;
+        const normSq = squares(y.map((value) => 2 * value - mod2(sum)));
+        const inSq = Math.ceil(normSq / 288);
+        const mistaken = MISTAKES.map((x) => squares(x(y, sum)));
+        const isShorter = mistaken.every((other) => other <= 288 * (inSq - 1));
+        const isLonger = mistaken.every((other) => other > 288 * inSq);
+        if (level === 0) expect(mod2(sum)).toBe(0);
+        if (level > 0 && (mod2(sum) === 0 || isShorter === isLonger)) continue;
+        const name =
+          level === 0
+            ? kinds[0]!
+            : `level ${level}, an odd sum ${sum > 0 ? 'above' : 'below'} zero, ${isShorter ? 'shorter' : 'longer'} by mistake`;
+        if (!found.has(name)) found.set(name, { name, level, inSq, number, section });
+      }
+    }
+    expect([...found.keys()].sort()).toEqual([...kinds].sort());
+    fact({ task }, 'projection', `sums of ${kinds.length} kinds in proofs of ${number} items`);
+
+    for (const { name, level, inSq, number: of, section } of found.values()) {
+      const [holds, fails] = [heldTo(level, inSq), heldTo(level, inSq - 1)];
+      for (const module of ['plain', 'relaxed'] as const) {
+        expect(isAccepted(section, holds, module), name).toBe(true);
+        expect(isAccepted(section, fails, module), name).toBe(false);
+      }
+      // the prover judges as the verifier does: the same counter, and another one
+      expect((await proof(of, holds))!.bytes).toEqual(section.bytes);
+      const other = await proof(of, fails);
+      expect(other?.bytes).not.toEqual(section.bytes);
+      if (other !== undefined) expect(isAccepted(other, fails, 'plain')).toBe(true);
+    }
+
+    // the slow verifier, of one kind at each level: the norm alone is what refuses it
+    const shown = [...found.values()].filter(({ name }) => !/longer/.test(name));
+    for (const { level, inSq, section } of shown.filter((_, i) => NIGHTLY || i % 2 === 0)) {
+      const [holds, fails] = [heldTo(level, inSq), heldTo(level, inSq - 1)];
+      const accepted = { ok: true, length: section.bytes.length };
+      expect(slowVerdict(section, holds)).toEqual(accepted);
+      const where = level === LEVELS - 1 ? 'tail' : `level ${level}`;
+      expect(slowVerdict(section, fails)).toEqual({ ok: false, why: `projectionNorm: ${where}` });
+      expect(slowVerdict(section, fails, false)).toEqual(accepted);
+    }
+  });
+});

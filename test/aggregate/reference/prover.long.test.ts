@@ -1,0 +1,124 @@
+/** The slow prover against its own definitions: every equation at every level, every sampler. */
+import { describe, expect, test, vi } from 'vitest';
+import {
+  ordinaryIdentities,
+  type ShownTail,
+  type ShownZero,
+  tailIdentities,
+} from '../../reference/prover/identities.ts';
+import { readParameters } from '../../reference/prover/parameters.ts';
+import { fieldsOf, levelsOf, type Run, runOf } from '../../reference/prover/runs.ts';
+import { TOY_ROWS } from '../../reference/toyRows.ts';
+
+// BigInt on a busy machine
+vi.setConfig({ testTimeout: 600_000 });
+
+/** Names of the equations that fail, with their level; and how many were looked at. */
+function judge(run: Run): { wrong: string[]; count: number } {
+  const { levels } = readParameters(run.row);
+  const views = levelsOf(run);
+  expect(views).toHaveLength(levels.length + 1);
+  const wrong: string[] = [];
+  let count = 0;
+  for (const [level, { values }] of views.entries()) {
+    const equations =
+      level < levels.length
+        ? ordinaryIdentities(values as ShownZero, level)
+        : tailIdentities(values as ShownTail, level);
+    for (const [name, holds] of Object.entries(equations)) {
+      count++;
+      if (!holds) wrong.push(`level ${level}: ${name}`);
+    }
+  }
+  return { wrong, count };
+}
+
+describe('every equation of every level', () => {
+  for (const set of ['falcon512', 'falcon1024'] as const) {
+    for (const count of [1, 2]) {
+      test(`${count} of ${set}`, () => {
+        const run = runOf(set, count);
+        const { wrong, count: looked } = judge(run);
+        expect(wrong).toEqual([]);
+        expect(looked).toBe(37);
+        const sent = fieldsOf(run).reduce((sum, { bytes }) => sum + bytes.length, 0);
+        expect(sent).toBe(run.bytes.length);
+      });
+    }
+  }
+
+  for (const [name, row] of Object.entries(TOY_ROWS)) {
+    test(`toy row: ${name}`, () => {
+      const set = row[0] === 512 ? 'falcon512' : 'falcon1024';
+      expect(judge(runOf(set, Math.max(1, row[1] - 1), row)).wrong).toEqual([]);
+      expect(judge(runOf(set, row[1], row)).wrong).toEqual([]);
+    });
+  }
+});
+
+test('equal inputs give equal bytes', () => {
+  const [row] = Object.values(TOY_ROWS);
+  expect(runOf('falcon512', 1, row).bytes).toEqual(runOf('falcon512', 1, row).bytes);
+});
+
+test('y is sent and absorbed less half the sum, rounded down; the sum beside it', () => {
+  const [row] = Object.values(TOY_ROWS);
+  /** The data that is absorbed for y_j = half + 3 j - 400 and this sum; the run ends there. */
+  const absorbed = (total: bigint, half: bigint): number[] => {
+    let data = new Uint8Array(0);
+    const faults: Parameters<typeof runOf>[3] = {
+      y: () => [...Array.from({ length: 264 }, (_, j) => half + BigInt(3 * j - 400)), total],
+      absorb: (step) => {
+        if (step.label !== 'y') return step;
+        data = Uint8Array.from(step.data);
+        throw new Error('enough');
+      },
+      ignore: (reason) => {
+        throw new Error(`failed: ${reason}`);
+      },
+    };
+    expect(() => runOf('falcon512', 1, row, faults)).toThrow('enough');
+    expect(data).toHaveLength(1 + 4 * 265 + 4 * 10);
+    const view = new DataView(data.buffer);
+    return Array.from({ length: 265 }, (_, j) => view.getInt32(1 + 4 * j, true));
+  };
+  const rows = Array.from({ length: 264 }, (_, j) => 3 * j - 400);
+  for (const [total, half] of [
+    [0n, 0n],
+    [6n, 3n],
+    [7n, 3n],
+    [-6n, -3n],
+    [-7n, -4n],
+    [2n ** 31n - 1n, 2n ** 30n - 1n],
+    [-(2n ** 31n), -(2n ** 30n)],
+  ] as const) {
+    expect(absorbed(total, half)).toEqual([...rows, Number(total)]);
+  }
+  expect(() => absorbed(2n ** 31n, 2n ** 30n)).toThrow('failed: sum');
+});
+
+test('the equations see a deviation', () => {
+  const [row] = Object.values(TOY_ROWS);
+  const bump = (poly: readonly bigint[]) => poly.map((x, i) => (i === 5 ? x + 1n : x));
+  const first = <T>(list: readonly T[], change: (value: T) => T): T[] =>
+    list.map((value, i) => (i === 0 ? change(value) : value));
+  const wrongOf = (faults: Parameters<typeof runOf>[3]): string[] =>
+    judge(runOf('falcon512', 1, row, faults)).wrong;
+
+  const atZero = <T>(change: (value: T) => T) => {
+    return (value: T, { level }: { level: number }): T => (level === 0 ? change(value) : value);
+  };
+  expect(wrongOf({ g: atZero((g) => first(g, bump)) })).toContain('level 0: E4');
+  expect(wrongOf({ h: atZero((h) => first(h, bump)) })).toContain('level 0: E5');
+  expect(wrongOf({ t: atZero((t) => first(t, (list) => first(list, bump))) })).toContain(
+    'level 0: E3',
+  );
+  expect(wrongOf({ y: atZero((y) => first(y, (x) => x + 1n)) })).toContain('level 0: lifts');
+  const sum = wrongOf({ y: atZero((y) => y.with(264, y[264]! + 1n)) });
+  expect(sum).toEqual(expect.arrayContaining(['level 0: sum', 'level 0: lifts']));
+  expect(wrongOf({ w: atZero((w) => first(w, (x) => x + 1n)) })).toContain('level 0: lifts');
+  expect(wrongOf({ alpha: (list) => first(list, bump) })).toEqual([]);
+  expect(wrongOf({ Y: (Y) => first(Y, (list) => first(list, bump)) })).toContain('level 0: N1');
+  const witness = wrongOf({ witness: ({ S, W }) => ({ S: first(S, (l) => first(l, bump)), W }) });
+  expect(witness).toContain('level 0: exact norm');
+});

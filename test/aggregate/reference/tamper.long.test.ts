@@ -1,0 +1,230 @@
+/**
+ * Proofs of the slow prover before the slow verifier: the honest ones pass with the same transcript
+ * on both sides; with any field, byte, length or part of the statement changed they are refused.
+ */
+import { describe, expect, test } from 'vitest';
+import { headerOf, signedItem } from '../../reference/items.ts';
+import type { TraceEvent } from '../../reference/prover/trace.ts';
+import { verifyReferenceProof } from '../../reference/verifier/proof.ts';
+import type { TableRow } from '../../reference/verifier/shapes.ts';
+import { type SectionInput, verifyReferenceSection } from '../../reference/verifier/verify.ts';
+import { NIGHTLY } from '../../support/run.ts';
+import { TABLE_HASH, toyProof } from './toyProofs.ts';
+import { TOY_1024, TOY1, TOY2 } from './toyRows.ts';
+
+const LONG = { timeout: 3_600_000 };
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+interface Field {
+  readonly name: string;
+  readonly at: number;
+  readonly length: number;
+}
+
+/** A proof with the places of its fields, and the prover's transcript. */
+function made(row: TableRow, count: number) {
+  const events: TraceEvent[] = [];
+  const set = `falcon${row[0]}` as 'falcon512';
+  const items = Array.from({ length: count }, (_, number) => signedItem(set, number));
+  const input = toyProof(row, { items, trace: (event) => events.push(event) });
+  const fields: Field[] = [];
+  for (const event of events) {
+    if (event.kind !== 'field') continue;
+    const last = fields.at(-1);
+    const at = last === undefined ? 0 : last.at + last.length;
+    fields.push({ name: `${event.level} ${event.name}`, at, length: event.bytes.length });
+  }
+  return { input, fields, events };
+}
+
+const proofs = new Map<string, ReturnType<typeof made>>();
+const cases: readonly (readonly [string, TableRow, number])[] = [
+  ['one item, level 0 and tail', TOY1, 1],
+  ['two items, three levels, no cut at the first', TOY2, 2],
+  ['one item in a bucket of two', TOY2, 1],
+  ['one item of Falcon-1024', TOY_1024, 1],
+];
+function proofOf(name: string) {
+  const [, row, count] = cases.find(([other]) => other === name)!;
+  const known = proofs.get(name) ?? made(row, count);
+  proofs.set(name, known);
+  return known;
+}
+
+const spoil = (input: SectionInput, at: number, mask: number): SectionInput => {
+  const bytes = input.bytes.slice();
+  bytes[at]! ^= mask;
+  return { ...input, bytes };
+};
+
+describe.each(cases)('%s', (name) => {
+  test('the honest proof is accepted with the same transcript on both sides', LONG, () => {
+    const { input, events } = proofOf(name);
+    const seen: string[] = [];
+    const verdict = verifyReferenceSection({
+      ...input,
+      trace: (step, label, bytes) => seen.push(`${step} ${label} ${hex(bytes)}`),
+    });
+    expect(verdict).toEqual({ ok: true, length: input.bytes.length });
+    expect(events.some((event) => event.kind === 'failure')).toBe(false);
+    expect(seen).toEqual(
+      events.flatMap((event) => {
+        if (event.kind === 'absorb') return [`absorb ${event.label} ${hex(event.st)}`];
+        return event.kind === 'seed' ? [`seed ${event.label} ${hex(event.seed)}`] : [];
+      }),
+    );
+  });
+
+  test('bytes after the section are left to the caller', LONG, () => {
+    const { input } = proofOf(name);
+    const longer = { ...input, bytes: Uint8Array.from([...input.bytes, 1, 2, 3]) };
+    expect(verifyReferenceSection(longer)).toEqual({ ok: true, length: input.bytes.length });
+  });
+
+  test('every field changed (nightly: in its first, middle and last byte)', LONG, () => {
+    const { input, fields } = proofOf(name);
+    expect(fields.at(-1)!.at + fields.at(-1)!.length).toBe(input.bytes.length);
+    expect(fields.length).toBeGreaterThan(18);
+    const step = name === cases[0]![0] || NIGHTLY ? 1 : 4;
+    for (let i = 0; i < fields.length; i += step) {
+      const { at, length } = fields[i]!;
+      const places = NIGHTLY ? [at, at + (length >> 1), at + length - 1] : [at + (length >> 1)];
+      for (const place of new Set(places)) {
+        const verdict = verifyReferenceSection(spoil(input, place, 1 << (place % 8)));
+        expect(verdict.ok, `${fields[i]!.name} at ${place}`).toBe(false);
+      }
+    }
+  });
+
+  test('cut off anywhere', () => {
+    const { input, fields } = proofOf(name);
+    const { length } = input.bytes;
+    for (const end of [0, 1, length - 1, ...fields.map(({ at }) => at)]) {
+      const verdict = verifyReferenceSection({ ...input, bytes: input.bytes.subarray(0, end) });
+      expect(verdict).toEqual({ ok: false, why: 'end of the bytes' });
+    }
+  });
+});
+
+// every byte before the fast verifier: ../proof/flips.ts
+test('flipped bytes all over the proof (twenty; nightly, every eighth)', LONG, () => {
+  const { input } = proofOf(cases[0]![0]);
+  const { length } = input.bytes;
+  const step = NIGHTLY ? 8 : Math.ceil(length / 20);
+  for (let at = length % step; at < length; at += step) {
+    const verdict = verifyReferenceSection(spoil(input, at, 1 << ((at / step) % 8)));
+    expect(verdict.ok, `byte ${at}`).toBe(false);
+  }
+});
+
+describe('another statement', () => {
+  const two = cases[1]![0];
+  const refused = (changes: Partial<SectionInput>, name = two) =>
+    expect(verifyReferenceSection({ ...proofOf(name).input, ...changes }).ok).toBe(false);
+
+  test('a message, key or salt of another item; the order; the count', LONG, () => {
+    const { input } = proofOf(two);
+    const [first, second] = [input.statements[0]!, input.statements[1]!];
+    const other = signedItem('falcon512', 9);
+    refused({ statements: [first, { ...second, message: other.message }] });
+    refused({ statements: [{ ...first, publicKey: other.publicKey }, second] });
+    refused({ statements: [second, first], salts: [input.salts[1]!, input.salts[0]!] });
+    refused({ salts: [input.salts[0]!, other.signature.slice(1, 41)] });
+    refused({ statements: [first], salts: [input.salts[0]!] });
+    refused({ statements: [first, first], salts: [input.salts[0]!, input.salts[0]!] });
+    const one = proofOf(cases[2]![0]).input;
+    refused(
+      { statements: [...one.statements, second], salts: [...one.salts, input.salts[1]!] },
+      cases[2]![0],
+    );
+    refused({ statements: [first, second, other], salts: [...input.salts, input.salts[0]!] });
+  });
+
+  test('a bit of the header; the table hash; another row', LONG, () => {
+    const { input } = proofOf(two);
+    for (const at of [0, 5, 6, 39, 41, 60, input.header.length - 1]) {
+      const header = input.header.slice();
+      header[at]! ^= 4;
+      refused({ header });
+    }
+    refused({ tableHash: input.tableHash.map((x) => x ^ 1) });
+    const [set, bucket, levels] = TOY2;
+    // the same shapes under looser bounds: only the hash of the table tells them apart
+    const looser = levels.map((level, i) =>
+      i === 1 ? level.map((x, at) => (at === 11 ? (x as number) + 1 : x)) : level,
+    );
+    expect(verifyReferenceSection({ ...input, row: [set, bucket, looser] }).ok).toBe(true);
+    refused({ row: [set, 3, levels] });
+    const narrower = levels.map((level, i) =>
+      i === 2 ? level.map((x, at) => (at === 4 ? 1000 : x)) : level,
+    );
+    refused({ row: [set, bucket, narrower] });
+  });
+});
+
+describe('a whole proof of both sets', () => {
+  const table = [TOY2, TOY1, TOY_1024];
+  const items = [
+    signedItem('falcon512', 0),
+    signedItem('falcon1024', 0),
+    signedItem('falcon512', 1),
+  ];
+  const header = headerOf(items);
+  const sections = ([512, 1024] as const).map((set) => {
+    const members = items.filter((item) => item.set === `falcon${set}`);
+    return toyProof(set === 512 ? TOY2 : TOY_1024, { items: members, header }).bytes;
+  });
+  const bytes = Uint8Array.from(Buffer.concat([header, ...sections]));
+  const input = { table, tableHash: TABLE_HASH, statements: items, bytes };
+  const judged = (changes: Partial<typeof input>) => verifyReferenceProof({ ...input, ...changes });
+
+  test('accepted', LONG, () => {
+    expect(judged({})).toEqual({ ok: true, length: bytes.length });
+  });
+
+  test('bytes left over, a section missing, sections in the other order', LONG, () => {
+    expect(judged({ bytes: Uint8Array.from([...bytes, 0]) }).ok).toBe(false);
+    const rest = bytes.length - sections[1]!.length;
+    expect(judged({ bytes: bytes.subarray(0, rest) }).ok).toBe(false);
+    const swapped = Buffer.concat([header, sections[1]!, sections[0]!]);
+    expect(judged({ bytes: Uint8Array.from(swapped) }).ok).toBe(false);
+  });
+
+  test('another list of statements', () => {
+    const why = { ok: false, why: 'statement commitment' };
+    const [a, b, c] = items as [(typeof items)[0], (typeof items)[0], (typeof items)[0]];
+    expect(judged({ statements: [c, b, a] })).toEqual(why);
+    expect(judged({ statements: [a, b, { ...c, message: Uint8Array.of(1) }] })).toEqual(why);
+    expect(judged({ statements: [a, b] }).ok).toBe(false);
+    const key = { ...c, publicKey: c.publicKey.subarray(1) };
+    expect(judged({ statements: [a, b, key] })).toEqual(why);
+  });
+
+  test('the header by its rules', LONG, () => {
+    const changed = (at: number, value: number) => {
+      const other = bytes.slice();
+      other[at] = value;
+      return judged({ bytes: other }).ok;
+    };
+    expect(changed(0, bytes[0]!)).toBe(true);
+    for (const [at, value] of [
+      [0, 0x66],
+      [4, 1],
+      [4, 3],
+      [5, 2],
+      [6, bytes[6]! ^ 1],
+      [38, 1],
+      [39, 2],
+      [39, 4],
+      [40, 0x20], // a padded signature: no kind of a proof
+      [42, 0x00], // the set of the neighbour, not one run
+      [41, 1],
+      [46, bytes[46]! ^ 1], // a salt
+    ] as const) {
+      expect(changed(at, value), `${at}`).toBe(false);
+    }
+    for (const end of [0, 39, 41, header.length - 1]) {
+      expect(judged({ bytes: bytes.subarray(0, end) })).toEqual({ ok: false, why: 'header' });
+    }
+  });
+});
