@@ -73,11 +73,11 @@ function cosMoment(n: number, x: Interval): number {
   let binomial = 1;
   let sum = 0;
   for (let k = 0; k < n; k++) {
-    const by = negative(multiply(point((n - k) ** 2), x));
+    const by = negative(multiply(point((n - k) * (n - k)), x));
     sum = up(sum + up(2 * binomial * exponentialUp(by)));
     binomial = (binomial * (2 * n - k)) / (k + 1);
   }
-  return up(up(sum + binomial) / 4 ** n);
+  return up(up(sum + binomial) / (1 << (2 * n)));
 }
 
 /** Shares below 1/10 are bounded by a theta function, the others by moments. */
@@ -151,6 +151,7 @@ const PARABOLAS = [
  */
 function byParabola(t: number, a: Interval, goal: number): number {
   const { beta, gamma } = PARABOLAS.find(({ upTo }) => a[1] <= upTo)!;
+  if (!(-beta <= 2 * gamma * FAR * FAR)) throw new RangeError('a vertex beyond FAR');
   const rest = subtract(point(1), a);
   const mean = multiply(point(beta), multiply(point(2), rest));
   const fourth = multiply(point(gamma), multiply(point(8), square(rest)));
@@ -160,15 +161,15 @@ function byParabola(t: number, a: Interval, goal: number): number {
     const parabola = add(multiply(point(beta), y), multiply(point(gamma), square(y)));
     return up(averaged(t, a, s) - parabola[0]);
   };
-  return up(supremum(above, [0, FAR], goal - tail, 2 ** -10) + tail);
+  return up(supremum(above, [0, FAR], goal - tail, 2 ** -12) + tail);
 }
 
 /**
  * Near the least bounds that come out: cells below are not halved. They decide about time, not
  * about truth.
  */
-const GOALS = { schwarz: 0.2993, parabola: 0.3142, alone: 0.308 };
-const FINEST = 2 ** -12;
+const GOALS = { schwarz: 0.2993, parabola: 0.3141, alone: 0.308 };
+const FINEST = 2 ** -13;
 
 /** A bound of phi for vectors of which the largest share is in a range. */
 export interface Range {
@@ -210,16 +211,16 @@ const UNIT = 1n << 256n;
 const share = (numerator: bigint, denominator: bigint): bigint =>
   (numerator * UNIT + denominator - 1n) / denominator;
 
-/**
- * e^(theta t) phi^PAIRS over 2^256, rounded up; a double below 1/2 and above 1/4 is an integer over
- * 2^55.
- */
+/** 2^55: a double between 1/4 and 1/2 times this is an integer. */
+const TWO_55 = 36_028_797_018_963_968;
+
+/** e^(theta t) phi^PAIRS over 2^256, rounded up. */
 function smallCoefficients({ t, phi }: Range): bigint {
   const theta = BigInt(ACCEPTED * GAMMA_SQ.denominator);
-  const exponent = (theta * BigInt(2 ** 10 * t) * ONE) / BigInt(2 ** 10 * GAMMA_SQ.numerator);
+  const exponent = (theta * BigInt(1024 * t) * ONE) / BigInt(1024 * GAMMA_SQ.numerator);
   const growth = exponentialOf(exponent + 1n) + 2n;
   const pairs = BigInt(PAIRS);
-  return share(growth * BigInt(2 ** 55 * phi) ** pairs, 1n << (55n * pairs));
+  return share(growth * BigInt(TWO_55 * phi) ** pairs, 1n << (55n * pairs));
 }
 
 /** Values of x beyond sqrt(ACCEPTED/30) B that the accepted norm leaves room for. */

@@ -25,6 +25,8 @@ export interface Chain {
  * one of the bytes.
  */
 export const TIME_BITS = 1;
+/** What a polynomial of the key of level 0 may save: expanding and transforming it takes a sixth of that. */
+const KEY_BITS = 0.15;
 
 /**
  * What a product of polynomials for every polynomial of level 0 may save, at 1722 items. The prover
@@ -40,8 +42,9 @@ export function costOf(level: Level, index: number, count: number): number {
   const { bits } = level;
   if (level.tail) return bits;
   const output = level.f * level.n + level.m;
-  const work = index === 0 ? workBits(level.kappa, level.r, count) : 0;
-  return bits + TIME_BITS * output + work;
+  if (index > 0) return bits + TIME_BITS * output;
+  const { kappa, r, n } = level;
+  return bits + TIME_BITS * output + KEY_BITS * kappa * n + workBits(kappa, r, count);
 }
 
 export function firstParts(n: 512 | 1024, count: number): Part[] {
