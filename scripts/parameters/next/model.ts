@@ -24,18 +24,14 @@ import { expectedBits, indexOf, lastIndexWithin } from './gaussianCode.ts';
 import { limitSq } from './limits.ts';
 import {
   digitSq,
-  foldedRuns,
   lengthOf,
   normSqOf,
   type Part,
-  product,
-  type RowKind,
   type Run,
   roundedSq,
-  rowKinds,
-  square,
   topDigits,
 } from './moments.ts';
+import { eachVariance, type FirstLevel, pairVariances, type Shape, varianceOfZ } from './shape.ts';
 
 const GAMMA_SQ = GAMMA.numerator / GAMMA.denominator;
 const T = Math.sqrt(T_SQ);
@@ -104,79 +100,6 @@ export interface Level {
 }
 
 const cutVariance = (cut: number): number => (cut === 0 ? 0 : 4 ** cut / 12);
-
-export interface FirstLevel {
-  /** squared norm of S (JL covers this alone), and of the norm bound of one item times count */
-  readonly jlSq: number;
-  readonly peakSY: number;
-  readonly count: number;
-}
-
-export interface Shape {
-  readonly n: number;
-  readonly nus: number[];
-  readonly r: number;
-  readonly kinds: readonly RowKind[];
-  /** variances of the columns of z: rows that are not full make the first columns larger */
-  readonly columns: readonly Run[];
-  readonly totalSq: number;
-  /** variances of g of two rows, by their kinds, and of squares of a row */
-  readonly products: readonly number[][];
-  readonly squares: readonly number[];
-  readonly maxVarG: number;
-}
-
-/** How the parts fall into rows of n, and the variances that follow. */
-export function shapeOf(parts: readonly Part[], n: number, first?: FirstLevel): Shape {
-  const kinds = rowKinds(parts, n);
-  const r = kinds.reduce((sum, { times }) => sum + times, 0);
-  const squares = kinds.map(({ row }) => square(row));
-  const products = kinds.map(({ row, times }, i) =>
-    kinds.map((other, j) => (i < j || (i === j && times > 1) ? product(row, other.row) : 0)),
-  );
-  const totalSq = parts.reduce((s, p) => s + normSqOf(p), 0);
-  const nus = parts.map((p) => Math.ceil(lengthOf(p) / n));
-  let maxVarG = Math.max(...squares, ...products.map((list) => Math.max(...list)));
-  let columns = foldedRuns(kinds, n);
-  if (first !== undefined) {
-    const together = nus[0]! * first.peakSY ** 2;
-    maxVarG = Math.max(maxVarG, first.peakSY ** 2);
-    // c_S S and c_Y alpha sigma(S) meet in the squares of columns: 2 c_S c_Y times the peak
-    const met = (4 * TAU * TAU * together) / (2 * D * n);
-    columns = columns.map((run) => ({ ...run, excess: (run.excess ?? 0) + met }));
-  }
-  return { n, nus, r, kinds, columns, totalSq, squares, products, maxVarG };
-}
-
-/** mean variance of the columns of z */
-export const varianceOfZ = ({ n, totalSq }: Shape): number => (TAU * totalSq) / (D * n);
-
-/**
- * Calls `take` with the variance of g of every pair of kinds, and how many pairs of rows have it.
- */
-function eachVariance(
-  { kinds, squares, products }: Shape,
-  take: (variance: number, pairs: number) => void,
-): void {
-  for (let i = 0; i < kinds.length; i++) {
-    const { times } = kinds[i]!;
-    take(squares[i]!, times);
-    if (times > 1) take(products[i]![i]!, (times * (times - 1)) / 2);
-    for (let j = i + 1; j < kinds.length; j++) take(products[i]![j]!, times * kinds[j]!.times);
-  }
-}
-
-/** The variance of g of every pair of rows, in the order of the pairs. */
-function pairVariances({ kinds, squares, products }: Shape): number[] {
-  const kindOf = kinds.flatMap(({ times }, i) => new Array<number>(times).fill(i));
-  return kindOf.flatMap((i, a) =>
-    kindOf.slice(a).map((j, b) => (b === 0 ? squares[i]! : products[i]![j]!)),
-  );
-}
-
-/** rows that the parts make, cut into rows of n */
-export const rowCount = (parts: readonly Part[], n: number): number =>
-  parts.reduce((sum, part) => sum + Math.ceil(lengthOf(part) / n), 0);
 
 const wholeBytes = (bits: number): number => 8 * Math.ceil(bits / 8);
 /** b of all lifts: level 0 sends all coefficients but 0, the others all but 0 and 32. */
@@ -265,18 +188,25 @@ function digitsOf(shape: Shape, pick: Pick, first?: FirstLevel) {
   const ofZ: Part[] = Array.from({ length: f }, (_, j) =>
     j < f - 1 ? [{ length: n, variance: digitSq(b), mean: -0.5 }] : top,
   );
-  const ofT = (kappa: number) => uniform(r * kappa);
-  return {
-    fu,
-    top,
-    sq: zSq + hSq + gSq,
-    perT: D * r * ((fu - 1) * low + topT),
-    pairs,
-    ofT,
-    ofG,
-    ofZ,
-    uniform,
+  const v = (kappa: number, errors: Run): Part => {
+    return [
+      ...uniform(r * kappa),
+      ...ofG,
+      ...uniform(pairs),
+      ...(errors.length > 0 ? [errors] : []),
+    ];
   };
+  return { fu, top, sq: zSq + hSq + gSq, perT: D * r * ((fu - 1) * low + topT), ofZ, v };
+}
+
+/** The bits that an ordinary level sends. */
+function bitsOf(outerPolynomials: number, cut: number, inSq: number, isFirst: boolean): number {
+  return (
+    outerPolynomials * D * (LOG2_Q - cut) +
+    jlBits(inSq) +
+    (isFirst ? FIRST_LIFT_BITS + 32 * FUNCTIONALS : LIFT_BITS) +
+    BYTE_BITS
+  );
 }
 
 /** One ordinary level, or undefined when the choices do not fit. */
@@ -305,41 +235,17 @@ export function ordinaryLevel(
     const innerA = 64 * T_SQ * gadget * GAMMA_SQ * outSq;
     const innerB = (2 * Math.sqrt(gadget * GAMMA_SQ * outSq) + 2 * T * reach) ** 2;
     if (!secure(kappa, Math.max(innerA, innerB))) continue;
-    const cutRun: Run[] =
-      cut > 0 ? [{ length: outers * kappa1, variance: cutVariance(cut), mean: 0 }] : [];
-    const v: Part = [
-      ...digits.ofT(kappa),
-      ...digits.ofG,
-      ...digits.uniform(digits.pairs),
-      ...cutRun,
-    ];
-    const bits =
-      outers * kappa1 * D * (LOG2_Q - cut) +
-      jlBits(inSq) +
-      (first ? FIRST_LIFT_BITS + 32 * FUNCTIONALS : LIFT_BITS) +
-      BYTE_BITS;
+    const outer = outers * kappa1;
+    const v = digits.v(kappa, {
+      length: cut > 0 ? outer : 0,
+      variance: cutVariance(cut),
+      mean: 0,
+    });
+    const bits = bitsOf(outer, cut, inSq, first !== undefined);
+    const room = roomOf(kappa, kappa1, gadget, reach);
     return {
-      ...NO_TAIL,
-      ...{
-        n,
-        rows: nus,
-        r,
-        f,
-        b,
-        fu: digits.fu,
-        bu,
-        fg,
-        bg,
-        kappa,
-        kappa1,
-        cut,
-        inSq,
-        outSq,
-        bits,
-      },
-      m: lengthOf(v),
-      parts: [...digits.ofZ, v],
-      room: roomOf(kappa, kappa1, gadget, reach),
+      ...{ ...NO_TAIL, n, rows: nus, r, f, b, fu: digits.fu, bu, fg, bg, kappa, kappa1, cut },
+      ...{ inSq, outSq, bits, m: lengthOf(v), parts: [...digits.ofZ, v], room },
     };
   }
   return undefined;

@@ -4,18 +4,11 @@
  */
 
 import { CODER_BYTES } from './gaussianCode.ts';
-import {
-  type FirstLevel,
-  ordinaryLevel,
-  type Pick,
-  rowCount,
-  type Shape,
-  shapeOf,
-  tailLevel,
-} from './model.ts';
+import { ordinaryLevel, type Pick, tailLevel } from './model.ts';
 import { lengthOf, type Part } from './moments.ts';
 import { readRow, type TableRow } from './rows.ts';
 import { type Chain, costOf, firstLevel, firstParts } from './search.ts';
+import { type FirstLevel, rowCount, type Shape, shapeOf } from './shape.ts';
 
 /** Rows are the first part (z_0) or the last one (v) cut into equal pieces. */
 interface Cutting {

@@ -1,17 +1,8 @@
 /** Beam search for the chain of levels with the fewest bytes. */
 import { ALPHA_SQ, BETA_SQ, D } from './constants.ts';
-import {
-  type FirstLevel,
-  gaussBits,
-  type Level,
-  ordinaryLevel,
-  type Pick,
-  type Shape,
-  shapeOf,
-  tailLevel,
-  varianceOfZ,
-} from './model.ts';
+import { gaussBits, type Level, ordinaryLevel, type Pick, tailLevel } from './model.ts';
 import { lengthOf, lowDigitsOfLifts, type Part } from './moments.ts';
+import { type FirstLevel, type Shape, shapeOf, varianceOfZ } from './shape.ts';
 
 export interface Chain {
   readonly bits: number;
