@@ -35,12 +35,12 @@ const RUN_BITS = 24;
  * Runs of columns of z with their tables, as a flat list: neighbours share one where that costs
  * little.
  */
-function columnCodes(columns: readonly Run[]): number[] {
+function columnCodes({ columns, wider }: Level): number[] {
   const bitsOf = (runs: readonly Run[], code: number): number =>
     runs.reduce((sum, { length, variance }) => sum + D * length * expectedBits(variance, code), 0);
   const coded = (runs: readonly Run[]) => {
     const length = lengthOf(runs);
-    const code = indexOfZ(normSqOf(runs) / (D * length));
+    const code = indexOfZ((wider * normSqOf(runs)) / (D * length));
     return { runs, length, code, bits: bitsOf(runs, code) };
   };
   const groups = columns.map((run) => coded([run]));
@@ -58,7 +58,7 @@ function columnCodes(columns: readonly Run[]): number[] {
 
 function tailRow(level: Level, bound: number): LevelRow {
   const { n, kappa, cut, codeE, codesG } = level;
-  const codesZ = columnCodes(level.columns);
+  const codesZ = columnCodes(level);
   const inSq = bound + Math.ceil(level.errorSq);
   return [n, kappa, cut, inSq, Math.ceil(level.outSq), codeOfY(inSq), codeE, codesZ, codesG];
 }

@@ -43,6 +43,13 @@ const T = Math.sqrt(T_SQ);
  */
 const MARGIN_SQ = 1.035;
 const TAIL_MARGIN_SQ = 1.07;
+/**
+ * With one or two items and one level before it, the tail hangs on the items too: valid signatures
+ * with their energy in one coefficient, or of one size, put it in one column of z. The bound is
+ * then higher, and the tables for z stand for four times the variance.
+ */
+const FEW = { count: 2, levels: 1, marginSq: 1.35, wider: 4 } as const;
+const isFew = ({ count, levels }: Before): boolean => count <= FEW.count && levels <= FEW.levels;
 const firstMargin = (count: number): number =>
   count < 32 ? 1.6 : count <= 128 ? 1.2 : count <= 512 ? 1.06 : 1.045;
 
@@ -94,6 +101,8 @@ export interface Level {
   codeE: number;
   codesG: readonly number[];
   columns: readonly Run[];
+  /** by how much the variances are larger that the tables for z stand for */
+  wider: number;
   parts: Part[];
   /** largest squared norm that the next level may be held to, without changing the ranks here */
   room: number;
@@ -251,7 +260,7 @@ export function ordinaryLevel(
   return undefined;
 }
 
-const NO_TAIL = { errorSq: 0, tail: false, codeE: 0, codesG: [], columns: [] };
+const NO_TAIL = { errorSq: 0, tail: false, codeE: 0, codesG: [], columns: [], wider: 1 };
 
 /** The rank of the outer commitments, and the output with the errors of their cuts. */
 function outerOf(baseSq: number, outers: number, cut: number, margin: number) {
@@ -297,19 +306,24 @@ export const indexOfZ = (variance: number): number => indexOf(variance, lastInde
 /** Columns with larger variances would have values without a code: 11 deviations are 2^15. */
 const MOST_VARIANCE_OF_Z = 2 ** 23;
 
-const bitsOfZ = (columns: readonly Run[]): number =>
-  columns.reduce(
-    (sum, { length, variance }) => sum + D * length * expectedBits(variance, indexOfZ(variance)),
-    0,
-  );
+const bitsOfZ = (columns: readonly Run[], wider: number): number =>
+  columns.reduce((sum, { length, variance }) => {
+    return sum + D * length * expectedBits(variance, indexOfZ(wider * variance));
+  }, 0);
 
-/** The last level: t, g and h in clear, z without digits. `levels` stand before it. */
+/** What a tail comes after: items of the chain, and levels. */
+export interface Before {
+  readonly count: number;
+  readonly levels: number;
+}
+
+/** The last level: t, g and h in clear, z without digits. */
 export function tailLevel(
   shape: Shape,
   cut: number,
   bound: number,
   room: number,
-  levels: number,
+  before: Before,
 ): Level | undefined {
   const { n, r, columns, nus } = shape;
   const varZ = varianceOfZ(shape);
@@ -321,16 +335,18 @@ export function tailLevel(
   const varE = cutRows * TAU * cutVariance(cut);
   const codeE = indexOf(varE);
   if (codeE > lastIndexWithin(E_BITS)) return undefined;
-  const least = minRank(64 * T_SQ * TAIL_MARGIN_SQ * D * n * varZ);
+  const margin = isFew(before) ? FEW.marginSq : TAIL_MARGIN_SQ;
+  const wider = isFew(before) ? FEW.wider : 1;
+  const least = minRank(64 * T_SQ * margin * D * n * varZ);
   for (let kappa = least; kappa < MOST_KAPPA; kappa++) {
     const errorSq = MARGIN_SQ * D * cutRows * kappa * cutVariance(cut);
     const inSq = bound + errorSq;
     if (inSq > room) return undefined;
-    const outSq = TAIL_MARGIN_SQ * D * (n * varZ + kappa * varE);
+    const outSq = margin * D * (n * varZ + kappa * varE);
     const innerA = 64 * T_SQ * outSq;
     const innerB = (2 * Math.sqrt(outSq) + 2 * T * Math.sqrt(r * GAMMA_SQ * inSq)) ** 2;
     if (!secure(kappa, Math.max(innerA, innerB))) continue;
-    const g = garbageCodes(shape, levels);
+    const g = garbageCodes(shape, before.levels);
     const bits =
       cutRows * kappa * D * (LOG2_Q - cut) +
       g.bits +
@@ -339,7 +355,7 @@ export function tailLevel(
       jlBits(inSq) +
       LIFT_BITS +
       BYTE_BITS +
-      bitsOfZ(columns) +
+      bitsOfZ(columns, wider) +
       kappa * D * expectedBits(varE, codeE);
     return {
       ...{ n, rows: nus, r, f: 1, b: 0, fu: 1, bu: 0, fg: 1, bg: 0, kappa, kappa1: 0, m: 0 },
@@ -347,6 +363,7 @@ export function tailLevel(
       codeE,
       codesG: g.codesG,
       columns,
+      wider,
     };
   }
   return undefined;

@@ -117,7 +117,7 @@ function chainOf(
   if (rowCount(parts, n) > 16) return undefined;
   const { outSq, room } = levels.at(-1)!;
   const shape = shapeFor(n);
-  const tail = tailLevel(shape, state.tail.cut, outSq, room, levels.length);
+  const tail = tailLevel(shape, state.tail.cut, outSq, room, { count, levels: levels.length });
   if (tail === undefined) return undefined;
   levels.push(tail);
   shapes.push(shape);

@@ -1,6 +1,13 @@
 /** Beam search for the chain of levels with the fewest bytes. */
 import { ALPHA_SQ, BETA_SQ, D } from './constants.ts';
-import { gaussBits, type Level, ordinaryLevel, type Pick, tailLevel } from './model.ts';
+import {
+  type Before,
+  gaussBits,
+  type Level,
+  ordinaryLevel,
+  type Pick,
+  tailLevel,
+} from './model.ts';
 import { lengthOf, lowDigitsOfLifts, type Part } from './moments.ts';
 import { type FirstLevel, type Shape, shapeOf, varianceOfZ } from './shape.ts';
 
@@ -111,14 +118,14 @@ export function bestTail(
   parts: readonly Part[],
   bound: number,
   room: number,
-  levels: number,
+  before: Before,
 ): Level | undefined {
   let best: Level | undefined;
   for (const n of rowLengths(parts, 8)) {
     const shape = shapeOf(parts, n);
     if (shape.r > 16) continue;
     for (let cut = 5; cut <= 14; cut++) {
-      const level = tailLevel(shape, cut, bound, room, levels);
+      const level = tailLevel(shape, cut, bound, room, before);
       if (!level) continue;
       if (!best || level.bits < best.bits) best = level;
     }
@@ -164,7 +171,8 @@ export function search(n: 512 | 1024, count: number, width = 10, depth = 6): Cha
       }
     }
     const ranked = [...bins.values()].map((state) => {
-      const tail = bestTail(state.parts, state.bound, state.levels.at(-1)!.room, at + 1);
+      const { room } = state.levels.at(-1)!;
+      const tail = bestTail(state.parts, state.bound, room, { count, levels: at + 1 });
       const rest = tail?.bits ?? Number.POSITIVE_INFINITY;
       const done = state.cost + rest;
       if (tail && (!best || done < best.cost)) {
