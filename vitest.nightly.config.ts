@@ -3,7 +3,10 @@ import { FactsReporter } from './test/support/factsReporter.ts';
 import { FailuresReporter } from './test/support/failuresReporter.ts';
 import { RunReporter } from './test/support/runReporter.ts';
 
-/** Every test, with the numbers that take hours: `npm run test:nightly`, of all or of the files that are named. */
+/**
+ * Every test, with the numbers that take hours: `npm run test:nightly`, of all or of the files that
+ * are named.
+ */
 export default defineConfig({
   test: {
     name: 'nightly',

@@ -1,16 +1,18 @@
 /**
- * Proofs of batches: bytes, times on one thread and on two, memory; for 2 to 1722 signatures of both sets, every one of a key
- * of its own. Each case runs in a process of its own.
+ * Proofs of batches: bytes, times on one thread and on two, memory; for 2 to 1722 signatures of
+ * both sets, each with its own key. Each case runs in its own process.
  *
  *   proof     without and with salts and header, against the bundle and the padded signatures
- *   prove     from the items to the bytes, the verification of every signature included
- *   verify    from bytes and statements to true, hashing of the statements included
- *   ×2        the same with two threads that stand ready
- *   two       how many times as much two threads verify that share nothing: what the machine gives to two threads
- *   memory    of all WebAssembly modules with one thread and with two, and the largest resident size of a process that makes one proof and nothing else
+ *   prove     from the items to the bytes, including the verification of every signature
+ *   verify    from bytes and statements to true, including hashing the statements
+ *   ×2        the same with two threads that are already running
+ *   two       the speedup of two threads that share nothing: the most that this machine allows
+ *   memory    of all WebAssembly modules with one thread and with two, and the largest resident
+ *             size of a process that makes one proof and nothing else
  *
- * `--native <path>` runs `<path> <count>` before and after ours in the same run; it must print a line of JSON last:
- * `{"bytes", "prove_ms", "verify_ms"}`, and "setup_ms" if it reads keys and hashes messages outside of these.
+ * `--native <path>` runs `<path> <count>` before and after ours in the same run. Its last line must
+ * be JSON: `{"bytes", "prove_ms", "verify_ms"}`, and "setup_ms" if these times do not include
+ * reading keys and hashing messages.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -35,12 +37,12 @@ const MB = 1e6;
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** MB of the modules, with one thread or with two: whichever is more. */
+/** Memory of the modules in MB, with one thread or with two, whichever is more. */
 function modulesOf({ memory }: Proof): number {
   return Math.max(...memory.map(({ modules }) => modules)) / MB;
 }
 
-/** Of Falcon-512 at 1722 signatures: what must be reached, and what is aimed at. */
+/** Limits and aims for 1722 signatures of Falcon-512. */
 const BAR = [
   { name: 'proof without salts, bytes', must: 77_000, aim: 60_000, of: (p: Proof) => p.bareBytes },
   { name: 'proof with salts, bytes', must: 146_000, aim: 129_000, of: (p: Proof) => p.bytes },
@@ -50,7 +52,7 @@ const BAR = [
   { name: 'verify, two threads, s', must: 0.9, aim: 0.35, of: (p: Proof) => p.verifyTwoMs / 1000 },
   { name: 'memory of the modules, MB', must: 400, aim: 250, of: modulesOf },
 ] as const;
-/** The smallest batch that is shorter as a proof. */
+/** The smallest batch whose proof is shorter than its bundle. */
 const BREAK_EVEN = { name: 'smallest batch for a proof', must: 130, aim: 100 } as const;
 type Proof = ProofFigures & { readonly memory: readonly [one: MemoryFigures, two: MemoryFigures] };
 type Case = Omit<CaseFigures, 'proof'> & { readonly proof?: Proof };
@@ -94,7 +96,7 @@ export async function run({ quick, native }: BenchOptions): Promise<void> {
   console.log(JSON.stringify({ bench: 'aggregate', ...facts }));
 }
 
-/** Signatures, each of a key of its own: made once, the same ones in every run. */
+/** Signatures, each with its own key: created once, the same in every run. */
 function itemsFile(falcon: typeof falcon512, count: number): string {
   const folder = `${root}build/bench`;
   const file = `${folder}/${falcon.name}.items`;
@@ -114,7 +116,7 @@ function itemsFile(falcon: typeof falcon512, count: number): string {
   return file;
 }
 
-/** The estimate that `auto` goes by, against the entropy of the signatures. */
+/** The estimate that `auto` uses, compared with the entropy of the signatures. */
 function breakEven(): number {
   const file = itemsFile(falcon512, 2 * BREAK_EVEN.must);
   const items = deserialize(readFileSync(file)) as BenchItem[];
@@ -142,7 +144,10 @@ function runNative(path: string, count: number): NativeFigures {
   return JSON.parse(output.trim().split('\n').at(-1)!) as NativeFigures;
 }
 
-/** Ours to theirs, the better of their two runs: below 1 is better than native. Verifying includes their set-up, as it does ours. */
+/**
+ * Ratios of our figures to the better of the two native runs: below 1 is better than native.
+ * Verifying includes the set-up of both.
+ */
 function compare(ours: Proof, count: number, theirs: readonly NativeFigures[]) {
   const best = (of: (figures: NativeFigures) => number) => Math.min(...theirs.map(of));
   const ratio = {
@@ -153,7 +158,12 @@ function compare(ours: Proof, count: number, theirs: readonly NativeFigures[]) {
   };
   const { bytes, prove, verify } = ratio;
   const shown = [bytes, prove, verify].map((value) => value.toFixed(2));
-  const native = `${best((each) => each.bytes).toLocaleString('en')} bytes, ${best((each) => each.prove_ms).toFixed(0)} ms, ${best((each) => each.verify_ms + (each.setup_ms ?? 0)).toFixed(0)} ms`;
+  const nativeBytes = best((each) => each.bytes).toLocaleString('en');
+  const nativeMs = [
+    best((each) => each.prove_ms),
+    best((each) => each.verify_ms + (each.setup_ms ?? 0)),
+  ].map((value) => `${value.toFixed(0)} ms`);
+  const native = [`${nativeBytes} bytes`, ...nativeMs].join(', ');
   console.log(
     `     to native (${native}): bytes ${shown[0]}, prove ${shown[1]}, verify ${shown[2]}`,
   );

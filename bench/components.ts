@@ -1,4 +1,4 @@
-/** The steps of the module one by one, in both of its builds: where the time of a signature goes. */
+/** The steps of the module one by one, in both builds: where the time of a signature goes. */
 import { falcon512, falcon1024 } from '../src/falcon/index.ts';
 import { machine as machineOf } from '../src/falcon/wasm.ts';
 import { testRandom } from '../test/support/random.ts';
@@ -20,9 +20,8 @@ export async function run({ quick }: BenchOptions): Promise<void> {
       const times = [plain, relaxed].map(({ medianUs }) =>
         `${medianUs.toFixed(2)} µs`.padStart(12),
       );
-      console.log(
-        `  ${plain.name.replace(' (plain)', '').padEnd(18)} plain ${times[0]}   relaxed ${times[1]}`,
-      );
+      const name = plain.name.replace(' (plain)', '').padEnd(18);
+      console.log(`  ${name} plain ${times[0]}   relaxed ${times[1]}`);
     }
     console.log('');
     figures[falcon.name] = Object.fromEntries(
@@ -32,7 +31,9 @@ export async function run({ quick }: BenchOptions): Promise<void> {
   console.log(JSON.stringify({ bench: 'components', quick, machine: machine(), figures }));
 }
 
-/** The module's exports on one key, one signature and one message, which they leave as they are. */
+/**
+ * The module's exports applied to one key, one signature and one message, which they do not change.
+ */
 function steps(falcon: typeof falcon512, module: 'plain' | 'relaxed'): Contender[] {
   const random = testRandom(`components ${falcon.name}`);
   const logn = falcon.name === 'falcon512' ? 9 : 10;
@@ -42,7 +43,7 @@ function steps(falcon: typeof falcon512, module: 'plain' | 'relaxed'): Contender
   const seeds = random.bytes(88);
 
   const { exports, memory } = machineOf(module);
-  /** Puts the inputs where the exports look for them: calls of other contenders come in between. */
+  /** Puts the inputs where the exports expect them: other contenders run in between. */
   const load = (): void => {
     memory.set(message, exports.IN.value);
     memory.set(publicKey, exports.PK.value);

@@ -1,10 +1,11 @@
 /**
- * Falcon against the other packages: one process, one thread, 32-byte messages, every call with another key and message.
+ * Falcon compared with other packages: one process, one thread, 32-byte messages, a different key
+ * and message in every call.
  *
- *   key generation   the same seeds for ours and noble; the others take none
- *   sign, verify     keys and messages in turn; each peer by its fastest synchronous call
+ *   key generation   the same seeds for ours and noble; the others accept none
+ *   sign, verify     alternating keys and messages; the fastest synchronous call of each peer
  *   verifyBatch      prepared keys, per signature
- *   threads          one large batch over a pool of one thread and of two
+ *   threads          one large batch on a pool of one thread and of two
  */
 import { createVerifyPool, falcon512, falcon1024, type VerifyPool } from '../src/falcon/index.ts';
 import { type Degree, loadPeers, type Peer, pqcleanIsNative } from '../test/support/peers.ts';
@@ -17,7 +18,9 @@ const KEYS = 16;
 const BATCH = 256;
 const POOL_BATCH = 16_384;
 
-/** The bar: how many times as fast as which figure. Both parameter sets have the same. */
+/**
+ * The limits: how many times as fast as which figure. They are the same for both parameter sets.
+ */
 const BAR = [
   { ours: 'verify', theirs: 'verify pqclean', must: 6, aim: 7.5 },
   { ours: 'verifyBatch prepared', theirs: 'verify pqclean', must: 7.5, aim: 9.5 },
@@ -49,9 +52,10 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     const peers = await loadPeers(degree);
     for (const peer of peers) versions[peer.name] = peer.version;
     if (degree === 512) {
+      const kind = pqcleanIsNative() ? 'native' : 'WebAssembly, NOT the native add-on';
       console.log(
-        `falconry ${versions.falconry}; @noble/post-quantum ${versions.noble}; @oqs/liboqs-js ${versions.oqs}; ` +
-          `pqclean ${versions.pqclean} (${pqcleanIsNative() ? 'native' : 'WebAssembly, NOT the native add-on'})\n`,
+        `falconry ${versions.falconry}; @noble/post-quantum ${versions.noble}; ` +
+          `@oqs/liboqs-js ${versions.oqs}; pqclean ${versions.pqclean} (${kind})\n`,
       );
     }
     const set = `Falcon-${degree}`;
@@ -86,6 +90,24 @@ export async function run({ quick }: BenchOptions): Promise<void> {
 const round = (us: number): number => Number(us.toPrecision(5));
 
 async function measure(degree: Degree, peers: readonly Peer[], quick: boolean): Promise<Figure[]> {
+  const inputs = makeInputs(degree, quick);
+  const options = { rounds: quick ? 5 : 25, sliceMs: quick ? 15 : 30 };
+  const figures = [
+    ...(await interleave(generators(inputs, peers, quick ? 2 : 4), {
+      rounds: quick ? 1 : 3,
+      sliceMs: 0,
+    })),
+    ...(await interleave(signers(inputs, peers), options)),
+    ...(await interleave(verifiers(inputs, peers), options)),
+    ...(await measurePools(degree, inputs.batch, quick)),
+  ];
+  for (const key of inputs.expanded) key.destroy();
+  return figures;
+}
+
+type Inputs = ReturnType<typeof makeInputs>;
+
+function makeInputs(degree: Degree, quick: boolean) {
   const falcon = degree === 512 ? falcon512 : falcon1024;
   const random = testRandom(`bench ${degree}`);
   const seeds = Array.from({ length: quick ? 4 : 8 }, () => random.bytes(48));
@@ -101,97 +123,75 @@ async function measure(degree: Degree, peers: readonly Peer[], quick: boolean): 
     ...items[i % items.length]!,
     publicKey: prepared[i % KEYS]!,
   }));
-  const expectTrue = (valid: boolean): void => {
-    if (!valid) throw new Error('a valid signature was refused');
-  };
+  return { falcon, seeds, keys, messages, items, prepared, expanded, batch };
+}
 
-  const figures: Figure[] = [];
-  const calls = quick ? 2 : 4;
-  figures.push(
-    ...(await interleave(
-      [
-        {
-          name: 'keygen',
-          operate: (i) => falcon.keygen(seeds[i % seeds.length]),
-          calls: seeds.length,
-        },
-        ...peers.map(
-          (peer): Contender => ({
-            name: `keygen ${peer.name}`,
-            operate: (i) =>
-              peer.keygen(peer.name === 'noble' ? seeds[i % seeds.length] : undefined),
-            calls: peer.name === 'noble' ? seeds.length : calls,
-          }),
-        ),
-      ],
-      { rounds: quick ? 1 : 3, sliceMs: 0 },
-    )),
-  );
+/** @param calls of the peers that take no seed, in each round */
+function generators({ falcon, seeds }: Inputs, peers: readonly Peer[], calls: number): Contender[] {
+  const seed = (i: number) => seeds[i % seeds.length];
+  return [
+    { name: 'keygen', operate: (i) => falcon.keygen(seed(i)), calls: seeds.length },
+    ...peers.map((peer) => ({
+      name: `keygen ${peer.name}`,
+      operate: (i: number) => peer.keygen(peer.name === 'noble' ? seed(i) : undefined),
+      calls: peer.name === 'noble' ? seeds.length : calls,
+    })),
+  ];
+}
 
-  const sliceMs = quick ? 15 : 30;
-  const rounds = quick ? 5 : 25;
-  figures.push(
-    ...(await interleave(
-      [
-        {
-          name: 'sign',
-          operate: (i) => falcon.sign(messages[i % messages.length]!, keys[i % KEYS]!.secretKey),
-        },
-        {
-          name: 'sign expanded',
-          operate: (i) => falcon.sign(messages[i % messages.length]!, expanded[i % KEYS]!),
-        },
-        ...peers.map(
-          (peer): Contender => ({
-            name: `sign ${peer.name}`,
-            operate: (i) => peer.sign(messages[i % messages.length]!, keys[i % KEYS]!.secretKey),
-          }),
-        ),
-      ],
-      { rounds, sliceMs },
-    )),
-    ...(await interleave(
-      [
-        {
-          name: 'verify',
-          operate: (i) => {
-            const { signature, message, publicKey } = items[i % items.length]!;
-            expectTrue(falcon.verify(signature, message, publicKey));
-          },
-        },
-        {
-          name: 'verify prepared',
-          operate: (i) => {
-            const { signature, message } = items[i % items.length]!;
-            expectTrue(falcon.verify(signature, message, prepared[i % KEYS]!));
-          },
-        },
-        {
-          name: 'verifyBatch prepared',
-          operate: () => expectTrue(falcon.verifyBatch(batch).length === 0),
-          batch: BATCH,
-        },
-        {
-          name: 'verifyBatch raw',
-          operate: (i) => expectTrue(falcon.verifyBatch(items).length === 0 && i >= 0),
-          batch: items.length,
-        },
-        ...peers.map(
-          (peer): Contender => ({
-            name: `verify ${peer.name}`,
-            operate: (i) => {
-              const { signature, message, publicKey } = items[i % items.length]!;
-              expectTrue(peer.verify(signature, message, publicKey));
-            },
-          }),
-        ),
-      ],
-      { rounds, sliceMs },
-    )),
-  );
-  figures.push(...(await measurePools(degree, batch, quick)));
-  for (const key of expanded) key.destroy();
-  return figures;
+function signers(inputs: Inputs, peers: readonly Peer[]): Contender[] {
+  const { falcon, keys, messages, expanded } = inputs;
+  const message = (i: number) => messages[i % messages.length]!;
+  const secretKey = (i: number) => keys[i % KEYS]!.secretKey;
+  return [
+    { name: 'sign', operate: (i) => falcon.sign(message(i), secretKey(i)) },
+    { name: 'sign expanded', operate: (i) => falcon.sign(message(i), expanded[i % KEYS]!) },
+    ...peers.map((peer) => ({
+      name: `sign ${peer.name}`,
+      operate: (i: number) => peer.sign(message(i), secretKey(i)),
+    })),
+  ];
+}
+
+function verifiers(inputs: Inputs, peers: readonly Peer[]): Contender[] {
+  const { falcon, items, prepared, batch } = inputs;
+  return [
+    {
+      name: 'verify',
+      operate: (i) => {
+        const { signature, message, publicKey } = items[i % items.length]!;
+        expectTrue(falcon.verify(signature, message, publicKey));
+      },
+    },
+    {
+      name: 'verify prepared',
+      operate: (i) => {
+        const { signature, message } = items[i % items.length]!;
+        expectTrue(falcon.verify(signature, message, prepared[i % KEYS]!));
+      },
+    },
+    {
+      name: 'verifyBatch prepared',
+      operate: () => expectTrue(falcon.verifyBatch(batch).length === 0),
+      batch: BATCH,
+    },
+    {
+      name: 'verifyBatch raw',
+      operate: () => expectTrue(falcon.verifyBatch(items).length === 0),
+      batch: items.length,
+    },
+    ...peers.map((peer) => ({
+      name: `verify ${peer.name}`,
+      operate: (i: number) => {
+        const { signature, message, publicKey } = items[i % items.length]!;
+        expectTrue(peer.verify(signature, message, publicKey));
+      },
+    })),
+  ];
+}
+
+function expectTrue(valid: boolean): void {
+  if (!valid) throw new Error('a valid signature was refused');
 }
 
 type BatchItems = Parameters<typeof falcon512.verifyBatch>[0];
@@ -213,7 +213,7 @@ async function measurePools(degree: Degree, batch: BatchItems, quick: boolean): 
         { name: 'pool 1 thread', operate: async () => verifyWith(one), ...size },
         { name: 'pool 2 threads', operate: async () => verifyWith(two), ...size },
         {
-          // What the machine gives to two threads that share nothing: no pool can do better.
+          // The speedup of two threads that share nothing: no pool can do better.
           name: 'two pools at once',
           operate: async () => Promise.all([verifyWith(one), verifyWith(other)]),
           batch: 2 * count,
@@ -251,9 +251,8 @@ function printRatios(ratios: readonly Ratio[]): void {
   for (const { set, ours, theirs, ratio, must, aim, verdict } of ratios) {
     const what = `${set}: ${ours}, against ${theirs}`.padEnd(60);
     const figure = ratio.toFixed(2).padStart(13);
-    console.log(
-      `${what} ${figure} ${String(must).padStart(7)} ${String(aim).padStart(7)}   ${marks[verdict]}`,
-    );
+    const limits = [must, aim].map((limit) => String(limit).padStart(7)).join(' ');
+    console.log(`${what} ${figure} ${limits}   ${marks[verdict]}`);
   }
   console.log('');
 }

@@ -7,9 +7,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
 export interface BenchOptions {
-  /** Fewer rounds: for a look, not for a statement. */
+  /** Fewer rounds: for a quick look, not for reliable figures. */
   quick: boolean;
-  /** A program to be measured in the same run, where the benchmark knows one. */
+  /** A program to measure in the same run, if the benchmark supports one. */
   native?: string;
 }
 

@@ -1,13 +1,14 @@
 /**
- * The service under load, each server in a process of its own:
+ * The service under load, each server in its own process:
  *
- *   endpoints   requests per second and latency at 1 and 64 connections while a worker aggregates batches of 1722 all the
- *               time, against a plain Hono server with one route that does nothing, at the same time on the same machine
+ *   endpoints   requests per second and latency at 1 and 64 connections while a worker constantly
+ *               aggregates batches of 1722, compared with a plain Hono server with one route that
+ *               does nothing, at the same time on the same machine
  *   lists       first and last page of 10^6 tasks, of all and of one status
  *   memory      peak of the server while 50 clients upload the largest task file at once
  *
- * The load comes from this process, so that on two cores three want to work: ratios to the plain server, which has the
- * same troubles, say more than figures.
+ * This process creates the load, so three processes compete for two cores. Ratios to the plain
+ * server, under the same conditions, say more than absolute figures.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -41,7 +42,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
   }
 }
 
-/** Five digits say more than was measured. */
+/** Rounds to what was measured: five digits would claim too much. */
 const round = (_key: string, value: unknown) =>
   typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value;
 
@@ -54,8 +55,10 @@ function printEndpoints(figures: readonly EndpointFigure[]): void {
   const columns = '     /s        p50        p99  of plain';
   console.log(`${''.padEnd(34)}${columns}  ${columns}`);
   for (const { name, one, many } of figures) {
-    const cell = ({ perSecond, p50Ms, p99Ms, ofPlain }: EndpointFigure['one']) =>
-      `${rate(perSecond)} ${ms(p50Ms)} ${ms(p99Ms)} ${`${(100 * ofPlain).toFixed(0)} %`.padStart(9)}`;
+    const cell = ({ perSecond, p50Ms, p99Ms, ofPlain }: EndpointFigure['one']) => {
+      const share = `${(100 * ofPlain).toFixed(0)} %`.padStart(9);
+      return `${rate(perSecond)} ${ms(p50Ms)} ${ms(p99Ms)} ${share}`;
+    };
     console.log(`${name.padEnd(34)}${cell(one)} ${cell(many)}`);
   }
   console.log('');
@@ -81,6 +84,7 @@ function printMemory({ clients, fileBytes, before, uploads, direct }: MemoryFigu
   );
   console.log(
     `  ${clients} direct requests of ${mb(fileBytes)} at once: peak ${mb(direct.peakBytes)}, ` +
-      `${direct.accepted} accepted, ${direct.refused} told to come back, ${direct.seconds.toFixed(1)} s\n`,
+      `${direct.accepted} accepted, ${direct.refused} asked to retry later, ` +
+      `${direct.seconds.toFixed(1)} s\n`,
   );
 }

@@ -1,9 +1,11 @@
 /**
- * Does the time of signing tell keys apart? Welch's t-test between one fixed key and many, as dudect does it: calls of
- * both classes in random order, the slowest tenth (interruptions) left out, |t| above 10 taken for a difference.
+ * Does the time of signing distinguish keys? Welch's t-test between one fixed key and many, as in
+ * dudect: calls of both classes in random order, without the slowest tenth (interruptions); |t|
+ * above 10 counts as a difference.
  *
- * A large |t| shows a leak; a small one shows that this test did not find any, on this engine and machine. That the test
- * can find one is shown by the control: the same calls, followed by a loop whose length depends on the key.
+ * A large |t| shows a leak; a small one only shows that this test found none, on this engine and
+ * machine. The control shows that the test can find one: the same calls, followed by a loop whose
+ * length depends on the key.
  */
 import { type ExpandedSecretKey, falcon512, falcon1024 } from '../src/falcon/index.ts';
 import { testRandom } from '../test/support/random.ts';
@@ -25,8 +27,8 @@ export async function run({ quick }: BenchOptions): Promise<void> {
   const results = [];
   for (const falcon of [falcon512, falcon1024]) {
     const random = testRandom(`timing ${falcon.name}`);
-    // One key as many copies, then as many different keys: a single copy would stay in the processor's cache, and the
-    // test would find that.
+    // Many copies of one key, then as many different keys: a single copy would stay in the
+    // processor's cache, and the test would detect that.
     const fixed = falcon.keygen(random.bytes(48));
     const keys = [
       ...Array.from({ length: KEYS }, () => ({ secretKey: fixed.secretKey.slice() })),
@@ -35,7 +37,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     const expanded: ExpandedSecretKey[] = keys.map(({ secretKey }) =>
       falcon.expandSecretKey(secretKey),
     );
-    // A loop as long as a byte of f says: some tenths of a per cent of the signing time.
+    // A loop whose length is a byte of f: a few tenths of a per cent of the signing time.
     const leak = (key: number): number => {
       let sum = key;
       for (let i = 0; i < 64 * keys[key]!.secretKey[9]!; i++) sum = (sum * 31 + i) | 0;
@@ -76,7 +78,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
   console.log(JSON.stringify({ bench: 'timing', quick, machine: machine(), results }));
 }
 
-/** t of the times with the fixed key against those with the others. */
+/** The t value of the times with the fixed key against those with the others. */
 function welch(
   operate: Operation['operate'],
   samples: number,
@@ -93,7 +95,7 @@ function welch(
     const time = performance.now() - start;
     if (i >= 0) times[isFixed ? 0 : 1].push(time);
   }
-  // One limit for both classes, else cutting would itself make or hide a difference.
+  // The same limit for both classes, or cutting would itself create or hide a difference.
   const limit = times.flat().toSorted((a, b) => a - b)[Math.floor(0.9 * samples)]!;
   const [a, b] = times.map((list) => moments(list.filter((time) => time <= limit)));
   return (a!.mean - b!.mean) / Math.sqrt(a!.variance / a!.count + b!.variance / b!.count);

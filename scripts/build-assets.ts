@@ -1,15 +1,15 @@
 /**
- * Bundles the page that the service shows at `/v1/ui` into one module of the service:
+ * Bundles the page that the service serves at `/v1/ui` into one module of the service:
  *
  *   src/page/main.ts         → app     the page itself, without the library's modules
- *   src/page/worker/main.ts  → worker  the library with its WebAssembly, loaded when it is first needed
+ *   src/page/worker/main.ts  → worker  the library with its WebAssembly, loaded on demand
  *   src/page/{style.css,icon.svg,index.html}
  *   → src/middleware/ui/assets.gen.ts
  *
  * The same sources always give the same bytes; the file is written only when they have changed.
  *
  *   node scripts/build-assets.ts           writes the file
- *   node scripts/build-assets.ts --print   writes it to standard output, made afresh
+ *   node scripts/build-assets.ts --print   builds it afresh and writes it to standard output
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,11 +21,12 @@ import { header, isCurrent, ROOT, sha256, writeAtomically } from './generated.ts
 const PAGE = join(ROOT, 'src/page');
 const OUTPUT = 'src/middleware/ui/assets.gen.ts';
 
-/** Browsers of the last two years or so: `light-dark()` in the style is what asks for the latest ones. */
+/** Browsers of the last two years or so; `light-dark()` in the style needs the latest versions. */
 const TARGET = ['chrome123', 'firefox120', 'safari17.5'];
 
-/** Modules that do something by being loaded; package.json says of all others that they do not. */
-const RUN_WHEN_LOADED = /\/(page\/main|page\/worker\/(main|calls)|aggregate\/threads\/worker)\.ts$/;
+/** Modules with side effects; package.json says that all others have none. */
+const RUN_WHEN_LOADED =
+  /\/(page\/main|page\/worker\/(main|calls)|aggregate\/threads\/aggregateWorker)\.ts$/;
 
 interface Built {
   readonly name: string;
@@ -34,7 +35,7 @@ interface Built {
   readonly data: string;
 }
 
-/** The client would load the library to check a result; the page has that done by its worker. */
+/** The client would load the library to check a result; the page leaves that to its worker. */
 const libraryInWorker: Plugin = {
   name: 'library-in-worker',
   resolveId: (id, importer) =>
@@ -42,7 +43,7 @@ const libraryInWorker: Plugin = {
   load: (id) => (id === '\0nothing' ? 'export {}' : null),
 };
 
-/** One script with everything it imports. */
+/** One script with everything that it imports. */
 async function bundle(entry: string, plugins: Plugin[] = []): Promise<string> {
   const build = await rolldown({
     input: join(PAGE, entry),
@@ -85,7 +86,7 @@ const assets: Built[] = [
   { name: 'style', extension: 'css', type: 'text/css; charset=utf-8', data: style },
   { name: 'icon', extension: 'svg', type: 'image/svg+xml', data: text('icon.svg') },
 ];
-/** Base64 of what every module of WebAssembly begins with. */
+/** The start of every WebAssembly module, in base64. */
 const holdsLibrary = ({ data }: Built) => data.includes('AGFzbQ');
 const holders = assets.filter(holdsLibrary).map(({ name }) => name);
 if (holders.join() !== 'worker') throw new Error(`the library is in: ${holders.join()}`);

@@ -1,17 +1,19 @@
 /**
- * Compiles assembly/ to the WebAssembly modules, falcon and labrador, each plain and with relaxed SIMD:
+ * Compiles assembly/ to the WebAssembly modules, falcon and labrador, each plain and with relaxed
+ * SIMD:
  *
- *   build/falcon.wasm, build/falcon.relaxed.wasm                     the bare modules
- *   src/falcon/falcon.wasm.gen.ts, falcon.relaxed.wasm.gen.ts        the same as base64, with their export types
- *   build/labrador*.wasm, src/aggregate/labrador*.wasm.gen.ts        likewise
- *   wasm.lock.json                                                   compiler and SHA-256 of each module, committed
+ *   build/falcon.wasm, build/falcon.relaxed.wasm             the bare modules
+ *   src/falcon/{falcon,falcon.relaxed}.wasm.gen.ts           the same in base64, with their types
+ *   build/labrador*.wasm, src/aggregate/labrador*.wasm.gen.ts    likewise
+ *   wasm.lock.json                  compiler and SHA-256 of each module, committed
  *
- *   node scripts/build-wasm.ts                 builds if an input has changed, and compares with the lock
+ *   node scripts/build-wasm.ts                 builds if an input has changed, and compares with
+ *                                              the lock
  *   node scripts/build-wasm.ts --update-lock   builds and writes the lock
  *
- * The tables and passes that scripts/generate/ writes come first. The lock is there to be read in a review: it shows when
- * a change of sources changes the binary, and that anyone's build gives the same bytes. With CI=true a difference is an
- * error, otherwise a notice.
+ * First it generates the tables and passes of scripts/generate/. The lock helps reviewers: it shows
+ * when a change of the sources changes the binary, and that every build gives the same bytes. With
+ * CI=true a difference is an error, otherwise a notice.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -26,6 +28,7 @@ import {
   sha256,
   writeAtomically,
 } from './generated.ts';
+import { editsBetween } from './moduleEdits.ts';
 
 const LOCK = 'wasm.lock.json';
 const MODULES = ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed'] as const;
@@ -41,7 +44,7 @@ const compilerVersion: string = JSON.parse(
 ).version;
 
 const bareFile = (name: ModuleName) => `build/${name}.wasm`;
-/** The folder of a module's sources, which is its name without the variant. */
+/** The folder of a module's sources: its name without the variant. */
 const sourcesOf = (name: ModuleName) => name.split('.')[0] as 'falcon' | 'labrador';
 const ROOMS = { falcon: 'src/falcon', labrador: 'src/aggregate' } as const;
 const sourceFile = (name: ModuleName) => `${ROOMS[sourcesOf(name)]}/${name}.wasm.gen.ts`;
@@ -74,7 +77,7 @@ function exportTypes(declaration: string): string[] {
     /^ {2}export (?:function (\w+)(\(.*\)): (\w+);|const (\w+): (?:WebAssembly\.Memory;|\{))/gm,
   )) {
     const [, name, parameters, result, constant] = match;
-    if (name) members.push(`${name}${parameters}: ${result};`);
+    if (name) members.push(`${name}: ${parameters} => ${result};`);
     else if (constant === 'memory') members.push('memory: WebAssembly.Memory;');
     else members.push(`${constant}: WebAssembly.Global;`);
   }
@@ -84,19 +87,35 @@ function exportTypes(declaration: string): string[] {
 function moduleSource(name: ModuleName, bytes: Uint8Array, members: string[]): string {
   const isMain = name === sourcesOf(name);
   const types = `
-/** What the module exports. */
+/** The exports of the module. */
 export interface ${sourcesOf(name) === 'falcon' ? 'Falcon' : 'Labrador'}Exports {
-${members.map((member) => `  readonly ${member.replace(/^(\w+)\(/, '$1: (').replace(/\): (\w+);$/, ') => $1;')}`).join('\n')}
+${members.map((member) => `  readonly ${member}`).join('\n')}
 }
 `;
+  const module = isMain
+    ? wholeModule(bytes)
+    : editsOf(bytes, readFileSync(join(ROOT, bareFile(sourcesOf(name)))));
   return `${isMain ? types : ''}
 export const SHA256 = '${sha256(bytes)}';
 export const BYTES = ${bytes.length};
-/** The module, in base64. */
-export const MODULE: string =
-  '${Buffer.from(bytes).toString('base64')}';
-`;
+${module}`;
 }
+
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+
+const wholeModule = (bytes: Uint8Array) => `/** The module, in base64. */
+export const MODULE: string =
+  '${base64(bytes)}';
+`;
+
+/** The builds are much alike. */
+const editsOf = (
+  bytes: Uint8Array,
+  plain: Uint8Array,
+) => `/** Turns the plain build into this one, in base64: see src/moduleEdits.ts. */
+export const EDITS: string =
+  '${base64(editsBetween(plain, bytes))}';
+`;
 
 function currentLock(): string {
   const entry = (name: ModuleName) => {
@@ -111,7 +130,8 @@ function currentLock(): string {
 }
 
 generate();
-const inputs = [...filesBelow('assembly'), 'asconfig.json', 'scripts/build-wasm.ts'];
+const scripts = ['scripts/build-wasm.ts', 'scripts/moduleEdits.ts', 'src/moduleEdits.ts'];
+const inputs = [...filesBelow('assembly'), 'asconfig.json', ...scripts];
 const head = header('scripts/build-wasm.ts', hashOfFiles(inputs, compilerVersion));
 for (const name of MODULES) {
   const current = existsSync(join(ROOT, bareFile(name))) && isCurrent(sourceFile(name), head);
@@ -122,7 +142,8 @@ const committed = existsSync(join(ROOT, LOCK)) ? readFileSync(join(ROOT, LOCK), 
 if (committed === undefined || process.argv.includes('--update-lock')) {
   writeAtomically(LOCK, lock);
 } else if (committed !== lock) {
-  const message = `the built modules differ from ${LOCK}; if that is meant: npm run build:wasm -- --update-lock`;
+  const remedy = 'npm run build:wasm -- --update-lock';
+  const message = `the built modules differ from ${LOCK}; if that is meant: ${remedy}`;
   if (process.env.CI === 'true') {
     console.error(`error: ${message}\n${lock}`);
     process.exitCode = 1;

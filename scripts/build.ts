@@ -1,7 +1,10 @@
-/** Builds the package: WebAssembly modules, the bundle of the page, then `dist/` with JavaScript, types and the bare modules. */
+/**
+ * Builds the package: WebAssembly modules, the bundle of the page, then `dist/` with JavaScript,
+ * types and the bare modules.
+ */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { compilePackage } from './compilePackage.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const run = (command: string, ...args: string[]) =>
@@ -9,9 +12,4 @@ const run = (command: string, ...args: string[]) =>
 
 run(process.execPath, 'scripts/build-wasm.ts');
 run(process.execPath, 'scripts/build-assets.ts');
-rmSync(`${root}dist`, { recursive: true, force: true });
-run(`${root}node_modules/.bin/tsc`, '-p', 'tsconfig.build.json');
-for (const name of ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed']) {
-  copyFileSync(`${root}build/${name}.wasm`, `${root}dist/${name}.wasm`);
-}
-chmodSync(`${root}dist/cli/main.js`, 0o755);
+compilePackage(`${root}dist`);

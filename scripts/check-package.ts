@@ -1,9 +1,10 @@
 /**
- * Judges the package as its users meet it: publint on the tarball, then the tarball installed in an
- * empty folder with the dependencies that it declares and nothing else, and its main jobs run there.
+ * Checks the package as its users get it: publint on the tarball; then the tarball installed in an
+ * empty folder, with its declared dependencies and nothing else; its size; and its main features,
+ * run there.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,10 +16,59 @@ const run = (cwd: string, command: string, ...args: string[]) => {
   execFileSync(command, args, { cwd, stdio: 'inherit' });
 };
 
+/** Limits of an installation: one more dependency, or a much larger library, needs a decision. */
+const LIMITS = { packages: 9, installedBytes: 17e6, tarballBytes: 900e3 };
+
+const BLOCK = 4096;
+
+/** Registries fail from time to time. */
+function thrice(action: () => void): void {
+  for (let tried = 1; ; tried++) {
+    try {
+      action();
+      return;
+    } catch (error) {
+      if (tried === 3) throw error;
+      process.stdout.write(`try ${tried} of 3 failed\n`);
+    }
+  }
+}
+
+/**
+ * The size of files and folders on a disk with 4096-byte blocks, as `du` counts it on most
+ * machines.
+ */
+function bytesOnDisk(place: string): number {
+  const blocks = (path: string) => Math.ceil(statSync(path).size / BLOCK);
+  return readdirSync(place, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() || entry.isDirectory())
+    .reduce((sum, entry) => sum + BLOCK * blocks(join(entry.parentPath, entry.name)), 0);
+}
+
+function judgeSize(tarball: string): void {
+  const modules = join(folder, 'node_modules');
+  const lock = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8'));
+  const found = {
+    packages: Object.keys(lock.packages).length,
+    installedBytes: bytesOnDisk(modules),
+    tarballBytes: statSync(tarball).size,
+  };
+  process.stdout.write(
+    `${found.packages} packages, ${(found.installedBytes / 1e6).toFixed(1)} MB installed, ` +
+      `tarball of ${(found.tarballBytes / 1e3).toFixed(0)} kB\n`,
+  );
+  for (const [name, limit] of Object.entries(LIMITS)) {
+    const value = found[name as keyof typeof LIMITS];
+    if (value > limit) throw new Error(`${name}: ${value}, at most ${limit} are wanted`);
+  }
+}
+
 const CONSUMER = `
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createAggregatePool, falcon512, falcon1024, aggregate, extractSignatures, verifyAggregate } from 'falconry';
+import {
+  aggregate, createAggregatePool, extractSignatures, falcon512, falcon1024, verifyAggregate,
+} from 'falconry';
 import { createClient } from 'falconry/client';
 import { falconService } from 'falconry/middleware';
 
@@ -44,7 +94,8 @@ for (const falcon of [falcon512, falcon1024]) {
   });
   const pool = createAggregatePool({ threads: 2 });
   let threads;
-  const proof = await pool.aggregate(items, { format: 'proof', onStats: (stats) => ({ threads } = stats) });
+  const onStats = (stats) => ({ threads } = stats);
+  const proof = await pool.aggregate(items, { format: 'proof', onStats });
   assert.equal(threads, 2);
   assert.deepEqual(proof, await aggregate(items, { format: 'proof' }));
   assert.equal(await pool.verifyAggregate(proof, items), true);
@@ -77,7 +128,10 @@ const { process_id } = await client.submit(items);
 await client.waitFor(process_id);
 assert.equal((await client.result(process_id, { statements: items })).checked, true);
 await service.stop();
-console.log('the installed package signs, verifies, aggregates (on two threads, too), serves, and is a client of itself');
+console.log(
+  'the installed package signs, verifies, aggregates (also on two threads), serves, ' +
+    'and is a client of itself',
+);
 `;
 
 try {
@@ -86,7 +140,9 @@ try {
   if (tarball === undefined) throw new Error('npm pack made no tarball');
   run(root, join(root, 'node_modules/.bin/publint'), join(folder, tarball), '--strict');
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
-  run(folder, 'npm', 'install', '--no-audit', '--no-fund', '--silent', `./${tarball}`);
+  const install = ['install', '--no-audit', '--no-fund', '--silent', `./${tarball}`];
+  thrice(() => run(folder, 'npm', ...install));
+  judgeSize(join(folder, tarball));
   writeFileSync(join(folder, 'consumer.js'), CONSUMER);
   run(folder, process.execPath, 'consumer.js');
   run(folder, join(folder, 'node_modules/.bin/falconry'), '--help');

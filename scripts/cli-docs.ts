@@ -1,39 +1,47 @@
 /**
- * Writes docs/cli.md: what all commands have in common, every setting, and every help text as it is.
- * `test/cli/docs.test.ts` checks that it is current.
+ * Writes docs/cli.md: what all commands have in common, every setting, and every help text.
+ * `test/cli/docs.long.test.ts` checks that it is current.
  */
 import { writeFileSync } from 'node:fs';
 import { EXIT, EXIT_MEANINGS, type ExitName } from '../src/cli/exitCodes.ts';
 import { COMMANDS } from '../src/cli/main.ts';
-import { effective, SERVE_SETTINGS, showValue } from '../src/cli/serveConfig.ts';
-import { ALL_SETTINGS, envOf, optionOf, type Setting } from '../src/cli/settings.ts';
-import { resolveOptions } from '../src/middleware/options.ts';
+import { defaultText } from '../src/cli/serveConfig.ts';
+import { ALL_SETTINGS, envOf, optionOf } from '../src/cli/settings.ts';
+import type { OptionRow } from '../src/middleware/optionRows.ts';
 
 const exitTable = Object.entries(EXIT_MEANINGS)
   .map(([name, meaning]) => `| ${EXIT[name as ExitName]} | ${meaning} |`)
   .join('\n');
 
-function settingRow(name: string, setting: Setting): string {
-  const secret = setting.kind === 'secret';
+function settingRow(name: string, { type, alsoEnv, about }: OptionRow): string {
+  const secret = type === 'secret';
   const option = secret ? `--${optionOf(name)}-file` : `--${optionOf(name)}`;
   const env = secret ? `${envOf(name)}, ${envOf(name)}_FILE` : envOf(name);
   const file = secret ? `${name}, ${name}File` : name;
-  const also = setting.alsoEnv === undefined ? '' : `, ${setting.alsoEnv}`;
-  return `| ${option} | ${env}${also} | ${file} | ${defaultOf(name, setting)} | ${setting.about} |`;
-}
-
-function defaultOf(name: string, setting: Setting): string {
-  if (setting.fallbackText !== undefined) return setting.fallbackText;
-  const serve = SERVE_SETTINGS.find((known) => known === name);
-  const config = { values: {}, origins: {} } as Parameters<typeof effective>[1];
-  const value =
-    setting.fallback ?? (serve && effective(serve, config, resolveOptions({ signing: true })));
-  return showValue(setting, value);
+  const also = alsoEnv === undefined ? '' : `, ${alsoEnv}`;
+  return `| ${option} | ${env}${also} | ${file} | ${defaultText(name)} | ${about} |`;
 }
 
 const settingTable = Object.entries(ALL_SETTINGS)
-  .map(([name, setting]) => settingRow(name, setting))
+  .map(([name, row]) => settingRow(name, row))
   .join('\n');
+
+const GENERAL = `
+- **Files and streams.** \`-\` as a file name stands for standard input or output. Output files are
+  never half written: a temporary file is synced and moved into place, and Ctrl-C leaves nothing
+  behind. Key files can be read only by their owner and are never replaced.
+- **Reports.** The product of a command goes to its \`-o\` file or to standard output. The report
+  goes to standard output or, where the product went there, to standard error. \`--quiet\`
+  suppresses it.
+- **Progress** is drawn on standard error if that is a terminal, but not with \`--json\` or
+  \`--quiet\`. \`NO_COLOR\` turns the colours off, \`TERM=dumb\` the bar.
+- **Mistakes.** For a misspelt command, option, setting or verb, the closest one is suggested.
+- **Secrets** come from a file or from the environment, never from the value of an option, which
+  every process on the machine could read. They never appear in messages, logs or \`serve --check\`.
+- **Completion.** \`eval "$(falconry completion)"\` in \`~/.bashrc\` completes commands, verbs,
+  options and files in bash.
+- **Versions.** \`falconry --version\` prints the version. Result files carry a version of their
+  own.`;
 
 /** The whole document. */
 export async function cliDocument(): Promise<string> {
@@ -44,19 +52,8 @@ export async function cliDocument(): Promise<string> {
   }
   return `# The command line
 
-This file is written by \`node scripts/cli-docs.ts\` from the help texts themselves.
-
-- **Files and streams.** \`-\` in place of a file is standard input or output. A file that is written is whole or not there: it is written aside, synced, and
-  put in place; Ctrl-C leaves nothing behind. Key files are readable by their owner alone and never replaced.
-- **Reports.** What a command makes goes to its \`-o\` file or to standard output, the report to standard output, or to standard error where standard output is
-  taken. \`--quiet\` leaves the report out.
-- **Progress** is drawn on standard error where that is a terminal: not in a pipe, not in a file, not with \`--json\` or \`--quiet\`. \`NO_COLOR\` takes the
-  colours away, \`TERM=dumb\` the bar.
-- **Mistakes.** A misspelt command, option, setting or verb is told with the one that was probably meant.
-- **Secrets** are given by file or by environment, never as an option's value, which every process of the machine could read. They are in no message,
-  no log and no \`serve --check\`.
-- **Completion.** \`eval "$(falconry completion)"\` in \`~/.bashrc\` completes commands, verbs, options and files in bash.
-- **Versions.** \`falconry --version\`; results and task files say theirs inside.
+This file is generated by \`node scripts/cli-docs.ts\` from the help texts.
+${GENERAL}
 
 ## Exit codes
 
@@ -66,24 +63,31 @@ ${exitTable}
 
 ## JSON
 
-With \`--json\` a command answers with one line of JSON: \`{"ok": true, …}\`, or \`{"ok": false, "code": "…", "message": "…"}\`, with \`invalid\`
-(\`[{"index", "reason"}]\`) where single signatures are at fault, and \`status\` and \`problem\` (RFC 9457) where a service refused. The exit code is the same
-as without it. \`code\` is one of the library's and service's error codes, or \`USAGE\`, \`IO\`, \`UNREACHABLE\`. \`keys list\` and \`tasks list\` answer with an
-array. Fields may be added; none is taken away or changes its meaning.
+With \`--json\` a command prints one line of JSON: \`{"ok": true, …}\`, or
+\`{"ok": false, "code": "…", "message": "…"}\`. The latter has \`invalid\`
+(\`[{"index", "reason"}]\`) if individual signatures are invalid, and \`status\` and \`problem\`
+(RFC 9457) if a service refused the request. The exit code is the same as without \`--json\`.
+\`code\` is an error code of the library or the service, or \`USAGE\`, \`IO\` or \`UNREACHABLE\`.
+\`keys list\` and \`tasks list\` print an array. New fields may be added; existing fields never
+disappear or change their meaning.
 
 ## Settings
 
-One name in three spellings. The option goes before the environment, the environment before the file, the file before the default. The file is
-\`falconry.json\` in the working directory, or what \`--config\` or \`FALCONRY_CONFIG\` names: one JSON object that may hold settings of every command.
-Times are written \`90s\`, \`15m\`, \`1h\`, \`30d\`, sizes \`500kB\`, \`32MiB\`; bare numbers are seconds and bytes. An empty variable is as good as none.
-\`FALCONRY_DEBUG=1\` adds the stack to a failure of falconry itself.
+Every setting has one name in three spellings. Options take precedence over the environment, the
+environment over the file, and the file over the defaults. The file is \`falconry.json\` in the
+working directory, or the one that \`--config\` or \`FALCONRY_CONFIG\` names: one JSON object, which
+may hold settings of every command. Times are written as \`90s\`, \`15m\`, \`1h\` or \`30d\`, sizes
+as \`500kB\` or \`32MiB\`; bare numbers are seconds and bytes. Empty variables are ignored.
+\`FALCONRY_DEBUG=1\` adds the stack trace when falconry itself fails.
 
 | option | environment | file | default | |
 |---|---|---|---|---|
 ${settingTable}
 
-\`falconry serve --check\` tells what a configuration comes to and where each value is from, and looks for faults: port, addresses, trust in proxies, signing in
-production, data and its rights, room on the disk, database (locked, newer, damaged), clock, API keys, threads, memory. It ends with 1 when there is one.
+\`falconry serve --check\` prints every value with its origin and looks for problems: a port in use,
+unsafe addresses, trust in proxies, signing in production, the data directory and its permissions,
+free disk space, the database (locked, newer, damaged), API keys, and more threads than processors.
+It exits with 1 if it finds a fault. It calls no other machine.
 
 ${helps.join('\n')}`;
 }

@@ -1,7 +1,7 @@
 /**
- * The main job, from nothing to a checked result, on the real service: starts it on its embedded store in a
- * folder of its own, signs messages, and with the client sends the batch, watches the work and fetches the result,
- * which it checks with the library alone. Exit code 0 only if everything held.
+ * Shows the main use from start to end, on the real service: starts it on its embedded store in a
+ * new folder, signs messages, sends the batch with the client, follows the work, fetches the
+ * result, and checks it with the library alone. Exits with 0 only if every check passes.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { falcon512 } from '../src/falcon/index.ts';
 import { falconService } from '../src/middleware/index.ts';
 import { decodeWireHex, encodeWireHex } from '../src/wire/hex.ts';
 import type { ResultFile } from '../src/wire/resultFile.ts';
-import { formatTaskFile, type TaskItem } from '../src/wire/taskFile.ts';
+import { formatTaskFile, type TaskItem } from '../src/wire/triple.ts';
 import { checkResult } from './demo/checks.ts';
 import { bytes, progress, table, time } from './demo/terminal.ts';
 
@@ -46,7 +46,7 @@ interface Plan {
 
 const FORMATS: readonly AggregateFormatOption[] = ['auto', 'proof', 'bundle'];
 
-/** Times of the steps, for the table. */
+/** The times of the steps, for the table. */
 const times: [string, string, string][] = [];
 async function timed<T>(name: string, count: number, work: () => T | Promise<T>): Promise<T> {
   const startMs = performance.now();
@@ -103,7 +103,7 @@ async function main({ count, keys, direct, format }: Plan): Promise<boolean> {
   }
 }
 
-/** All by the library, but for the first, which the signing endpoint makes. */
+/** All items are signed by the library, except the first, which the signing endpoint signs. */
 async function sign(client: Client, count: number, keys: number): Promise<TaskItem[]> {
   const makingKeys = progress('keys');
   const pairs = await timed(`${keys} key pairs`, keys, async () => {
@@ -177,7 +177,11 @@ async function sendDirectly(client: Client, items: readonly TaskItem[]): Promise
   });
 }
 
-/** Shows every record that comes; whether the task was completed. */
+/**
+ * Shows every record that arrives.
+ *
+ * @returns whether the task was completed
+ */
 async function follow(client: Client, id: string): Promise<boolean> {
   const bar = progress('GET …/tasks/:id/events');
   let seen = 0;
@@ -199,7 +203,7 @@ async function follow(client: Client, id: string): Promise<boolean> {
 
 const WORK = 'work of the service';
 
-/** What the service says of its own time. */
+/** The times that the service reports. */
 const PHASES: Readonly<Record<string, string>> = {
   read_ms: 'of it: reading the file',
   verify_ms: 'of it: every signature',

@@ -1,14 +1,14 @@
 /**
- * Makes and checks scripts/parameters/table.json, the one table of shapes, ranks and bounds; the
- * build makes src/aggregate/parameters/table.gen.ts from it.
+ * Creates and checks scripts/parameters/table.json, the only table of shapes, ranks and bounds; the
+ * build generates src/aggregate/parameters/table.gen.ts from it.
  *
  *   node scripts/parameters.ts                 checks the committed table: every inequality
  *   node scripts/parameters.ts --check         the same, and prints sizes and errors
  *   node scripts/parameters.ts --search [w]    searches anew with beam width w and writes the
  *                                              table; a row that is in the table already is
  *                                              replaced only by a smaller one
- *   --fresh                                    with --search: forget the rows that are there
- *   --refine [steps]                           betters the rows that are there by annealing, from
+ *   --fresh                                    with --search: ignore the existing rows
+ *   --refine [steps]                           improves the existing rows by annealing, from
  *                                              their own choices and from those of their neighbours
  *   --runs 3, --seed 1                         with --refine: how often, and the generator's seed
  *   --only 512,1024:104                        with either: these sets or rows only
@@ -37,7 +37,7 @@ import { type Chain, search } from './parameters/search.ts';
 
 const FILE = new URL('./parameters/table.json', import.meta.url);
 
-/** bytes of an item in a bundle without its salt: mean of the coded s2 */
+/** mean bytes of an item in a bundle, without its salt: the coded s2 */
 const BUNDLE = { 512: 603, 1024: 1206 } as const;
 const SHOWN = [2, 10, 50, 100, 110, 128, 200, 500, 1000, 1722];
 
@@ -48,7 +48,7 @@ const readTable = (): readonly TableRow[] =>
 
 const nameOf = (row: TableRow): string => `${row[0]}:${row[1]}`;
 
-/** Rows by their names, those of `better` before those of `known` where they are cheaper. */
+/** The rows by name, taking those of `better` instead of those of `known` if they are cheaper. */
 function merged(known: readonly TableRow[], better: readonly TableRow[]): TableRow[] {
   const rows = new Map(known.map((row) => [nameOf(row), row]));
   for (const row of better) {
@@ -70,7 +70,7 @@ function searched(
   const wanted = only?.split(',');
   let table = [...known];
   for (const set of [512, 1024] as const) {
-    // from the largest: its row gets the longest search, and neighbours learn from it
+    // start with the largest: its row gets the longest search, and its neighbours learn from it
     for (const bucket of [...BUCKETS].reverse()) {
       const name = `${set}:${bucket}`;
       if (wanted && !wanted.includes(name) && !wanted.includes(`${set}`)) continue;
@@ -91,7 +91,7 @@ function searched(
 
 const depthFor = (bucket: number): number => (bucket <= 16 ? 4 : bucket <= 64 ? 5 : 6);
 
-/** The rows whose choices may suit a bucket: those nearest to it, of both sets. */
+/** The rows whose choices may suit a bucket: the nearest ones, of both sets. */
 function neighbours(known: readonly TableRow[], bucket: number): TableRow[] {
   const distance = (row: TableRow): number => Math.abs(Math.log(row[1] / bucket));
   return [...known].sort((a, b) => distance(a) - distance(b)).slice(0, 16);

@@ -1,13 +1,28 @@
-/** Prints the totals of the last test run as one plain line. */
-import { readFileSync } from 'node:fs';
+/**
+ * Prints the results of the last test runs: the peers they compared with, and the totals in one
+ * plain line.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import type { RunResults } from '../test/support/runReporter.ts';
 
-const results = JSON.parse(
-  readFileSync(new URL('../build/test-results.json', import.meta.url), 'utf8'),
-) as { numPassedTests: number; numFailedTests: number; numPendingTests: number };
+const folder = new URL('../build/test-results/', import.meta.url);
+const runs = readdirSync(folder)
+  .filter((name) => name.endsWith('.json'))
+  .map((name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as RunResults);
 
-const { numPassedTests, numFailedTests, numPendingTests } = results;
-if (numPassedTests === 0) throw new Error('no test ran');
-process.stdout.write(
-  `${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped\n`,
-);
-process.exitCode = numFailedTests === 0 ? 0 : 1;
+const sum = (count: (run: RunResults) => number): number =>
+  runs.reduce((total, run) => total + count(run), 0);
+const [passed, failed, skipped] = [
+  sum((run) => run.passed),
+  sum((run) => run.failed),
+  sum((run) => run.skipped),
+];
+if (passed === 0) throw new Error('no test ran');
+const peers = new Set(runs.flatMap((run) => run.peers));
+if (peers.size === 0) throw new Error('no test was held against a peer');
+for (const { run, seconds } of runs) {
+  process.stdout.write(`${run} run: ${(seconds / 60).toFixed(1)} minutes\n`);
+}
+process.stdout.write(`peers: ${[...peers].join(', ')}\n`);
+process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+process.exitCode = failed === 0 ? 0 : 1;

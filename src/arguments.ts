@@ -1,9 +1,8 @@
 /**
- * Reading what callers hand in: bytes, lists, options.
+ * Reads the arguments of callers: bytes, lists, options.
  *
- * A caller's object is looked at once, and only in ways that it cannot answer falsely: whether
- * something is a Uint8Array, how long it is and what it holds is asked of the engine's own functions
- * (intrinsics.ts).
+ * A caller's object is examined once, and only in ways that it cannot falsify: the engine's own
+ * functions (intrinsics.ts) say whether it is a Uint8Array, how long it is and what it holds.
  *
  * | array | answer |
  * |---|---|
@@ -27,7 +26,7 @@ export function isInt16Array(value: unknown): value is Int16Array {
   return kindOf(value) === 'Int16Array';
 }
 
-/** Bytes of a caller, known to be bytes, with the length that was judged. */
+/** A caller's value that is known to be bytes, with the length that was checked. */
 export class InputBytes {
   readonly length: number;
   readonly #array: Uint8Array;
@@ -71,7 +70,7 @@ export function isIntact(value: unknown): value is Uint8Array {
   return isBytes(value) && (lengthOf(value) > 0 || isAttached(value));
 }
 
-/** Whether an array without elements is empty, and neither detached nor out of bounds. */
+/** Whether an array without elements is really empty, neither detached nor out of bounds. */
 function isAttached(array: Uint8Array): boolean {
   try {
     indexOf(array, 0);
@@ -93,7 +92,7 @@ export function notBytes(name: string, value: unknown): TypeError {
  *
  * @param name what to call it in an error
  * @param lengths the only lengths allowed; any length when left out
- * @throws TypeError if it is not a Uint8Array, or detached; RangeError if its length is none of
+ * @throws TypeError if it is not a Uint8Array, or detached; RangeError if its length is not one of
  *   those allowed
  */
 export function readBytes(name: string, value: unknown, ...lengths: readonly number[]): InputBytes {
@@ -121,10 +120,10 @@ export function copyBytes(
 /**
  * The elements of a list. Its length is read once, then each element once, in order.
  *
- * @param most elements that are allowed
- * @param read makes of an element what is wanted
- * @throws TypeError if it is not an array, of this or of another realm; RangeError if it has too many
- *   elements
+ * @param most the maximum number of elements
+ * @param read converts an element
+ * @throws TypeError if it is not an array, of this or of another realm; RangeError if it has too
+ *   many elements
  */
 export function readList<T>(
   name: string,
@@ -149,10 +148,10 @@ export function readList<T>(
  * The options of a call. Only properties of the object itself count, so that a polluted prototype
  * sets none; each is read once.
  *
- * @param known the names that the call knows
+ * @param known the names that the call accepts
  * @param name what to call the object in an error
- * @returns their values; those that are not given are undefined
- * @throws TypeError if it is not a plain object, or has a name that is not known
+ * @returns their values; options that are not given are undefined
+ * @throws TypeError if it is not a plain object, or has an unknown name
  */
 export function readOptions<K extends string>(
   value: unknown,
@@ -173,8 +172,8 @@ export function readOptions<K extends string>(
 }
 
 /**
- * Whether it is an object as of `{}` or `Object.create(null)`, of this or of another realm: no array,
- * no map, no instance of a class.
+ * Whether it is an object like `{}` or `Object.create(null)`, of this or another realm: not an
+ * array, a map or an instance of a class.
  */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
@@ -182,14 +181,14 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** @throws TypeError for something else than a function or undefined */
+/** @throws TypeError for anything but a function or undefined */
 export function checkHook(name: string, hook: unknown): void {
   if (hook !== undefined && typeof hook !== 'function') {
     throw new TypeError(`"${name}" expected a function, got ${typeName(hook)}`);
   }
 }
 
-/** What an error calls a value that it did not expect. */
+/** The name of an unexpected value's type, for errors. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';

@@ -1,4 +1,4 @@
-/** The few things every room does with byte arrays of its own; arguments.ts reads those of callers. */
+/** Common operations on our own byte arrays; arguments.ts reads those of callers. */
 import { fill } from './intrinsics.ts';
 
 /** @returns one new array with all parts, in order */
@@ -14,12 +14,14 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
   return out;
 }
 
-/** @returns one byte for each character of a text of ASCII */
+/** @returns one byte for each character of an ASCII text */
 export function ascii(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-/** Whether both have the same bytes. The time depends on lengths only, not on where they differ. */
+/**
+ * Whether both have the same bytes. The time depends only on the lengths, not on where they differ.
+ */
 export function equal(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;
@@ -32,34 +34,45 @@ export function wipe(...secrets: readonly Uint8Array[]): void {
   for (const secret of secrets) fill(secret, 0);
 }
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const DIGITS = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
+let decoder: TextDecoder | undefined;
 
 /** @returns lower-case hex, two digits per byte */
 export function toHex(bytes: Uint8Array): string {
-  let hex = '';
-  for (let i = 0; i < bytes.length; i++) hex += HEX[bytes[i]!];
-  return hex;
+  const text = new Uint8Array(2 * bytes.length);
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]!;
+    text[2 * i] = DIGITS[byte >> 4]!;
+    text[2 * i + 1] = DIGITS[byte & 15]!;
+  }
+  decoder ??= new TextDecoder();
+  return decoder.decode(text);
 }
 
+/** The value of every ASCII character as a hex digit of either case; 255 for other characters. */
+const DIGIT_VALUES = new Uint8Array(128).fill(255);
+for (let i = 0; i < 16; i++) DIGIT_VALUES[DIGITS[i]!] = i;
+for (let i = 10; i < 16; i++) DIGIT_VALUES[DIGITS[i]! - 32] = i;
+
 /**
- * @returns the bytes of an even number of hex digits, upper or lower case
+ * @returns the bytes that an even number of hex digits (upper or lower case) encodes
  * @throws TypeError if it is not a string, RangeError for an odd length or anything but hex digits
  */
 export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
   if (typeof hex !== 'string') throw new TypeError(`"hex" expected string, got ${typeof hex}`);
   if (hex.length % 2 !== 0) throw new RangeError(`"hex" has an odd number of digits`);
   const out = new Uint8Array(hex.length / 2);
+  let seen = 0;
   for (let i = 0; i < out.length; i++) {
-    const high = digit(hex.charCodeAt(2 * i));
-    const low = digit(hex.charCodeAt(2 * i + 1));
-    if ((high | low) < 0) throw new RangeError(`"hex" has something else than hex digits`);
-    out[i] = (high << 4) | low;
+    const high = hex.charCodeAt(2 * i);
+    const low = hex.charCodeAt(2 * i + 1);
+    seen |= (high | low) & ~127;
+    const highValue = DIGIT_VALUES[high & 127]!;
+    const lowValue = DIGIT_VALUES[low & 127]!;
+    seen |= highValue | lowValue;
+    out[i] = (highValue << 4) | lowValue;
   }
+  // A digit's value is at most 15; any other character sets a higher bit.
+  if (seen > 15) throw new RangeError('"hex" has characters that are not hex digits');
   return out;
-}
-
-function digit(code: number): number {
-  if (code >= 48 && code <= 57) return code - 48;
-  const letter = code | 32;
-  return letter >= 97 && letter <= 102 ? letter - 87 : -1;
 }

@@ -7,7 +7,9 @@
  * whether trying the same thing again can help. Nothing else may cross a room's border.
  */
 
-/** What a code means to the service: HTTP status, worth of a retry, and a text safe to show. */
+/**
+ * The meaning of a code: HTTP status, whether a retry can help, and a text that is safe to show.
+ */
 export interface ErrorMeaning {
   readonly status: number;
   readonly retriable: boolean;
@@ -74,6 +76,7 @@ export const ERROR_CODES = Object.freeze({
   CANCELLED: meaning(409, false, 'The task was cancelled'),
 
   // Us, and the server that we are mounted in.
+  NO_WORKER: meaning(500, false, 'The worker thread of the service cannot be started'),
   BODY_CONSUMED: meaning(
     500,
     false,

@@ -1,6 +1,6 @@
 /**
- * Falconry: Falcon-512/1024 signatures and their aggregation.
- * The service is a separate entry, `falconry/middleware`, so that a browser bundle holds the library alone.
+ * Falconry: Falcon-512/1024 signatures and their aggregation. The service is a separate entry,
+ * `falconry/middleware`, so that a browser bundle holds the library alone.
  */
 export * from './aggregate/index.ts';
 export { CodedError } from './errors.ts';

@@ -1,12 +1,13 @@
 /**
- * Compiles and instantiates the modules: the only file that sees `WebAssembly`. What a host cannot
- * do is told at the first call that needs it, never on import.
+ * Compiles and instantiates the modules. If the host lacks something, the first call that needs it
+ * says so; importing never throws.
  */
 import { CodedError, isStackOverflow } from './errors.ts';
+import { moduleBytes } from './moduleEdits.ts';
 
 /**
- * `relaxed` uses relaxed SIMD instructions, on inputs for which they are exact; the results are the
- * same.
+ * `relaxed` uses relaxed SIMD instructions, only on inputs for which they are exact; the results
+ * are the same.
  */
 export type ModuleName = 'plain' | 'relaxed';
 
@@ -14,17 +15,17 @@ export type ModuleName = 'plain' | 'relaxed';
 export interface ModuleLoader {
   /**
    * @returns a new instance
-   * @throws CodedError `NO_WEBASSEMBLY`, `OUT_OF_MEMORY` if this host cannot make one
+   * @throws CodedError `NO_WEBASSEMBLY`, `OUT_OF_MEMORY` if this host cannot create one
    */
   instantiate(name: ModuleName): WebAssembly.Instance;
   /**
-   * Compiles without blocking, for hosts that want it or insist on it.
+   * Compiles without blocking, for hosts that prefer or require it.
    *
    * @throws CodedError `NO_WEBASSEMBLY`, `OUT_OF_MEMORY` (as the promise's rejection)
    */
   compileAsync(name: ModuleName): Promise<void>;
   /**
-   * Takes a module that the host has compiled in place of the best build.
+   * Uses a module that the host has compiled instead of the best build.
    *
    * @throws TypeError if it is not a compiled module, RangeError if it is another one; CodedError
    *   `NO_WEBASSEMBLY`
@@ -32,11 +33,15 @@ export interface ModuleLoader {
   use(module: WebAssembly.Module): void;
 }
 
-/** What a loader is made of. */
-export interface ModuleSource extends Readonly<Record<ModuleName, string>> {
-  /** File of the package that holds the module, for messages. */
+/** The properties of a module that its loader needs. */
+export interface ModuleSource {
+  /** The plain build, in base64. */
+  readonly plain: string;
+  /** The edits that turn it into the relaxed build, in base64: see moduleEdits.ts. */
+  readonly relaxed: string;
+  /** The file of the package that contains the module, for messages. */
   readonly file: string;
-  /** Function that takes a compiled module, for messages. */
+  /** The function that takes a compiled module, for messages. */
   readonly setter: string;
   /** An export that no other module has. */
   readonly landmark: string;
@@ -44,7 +49,7 @@ export interface ModuleSource extends Readonly<Record<ModuleName, string>> {
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
 
-/** A module of one function () -> v128 with these instructions. */
+/** A module with one function () -> v128 of these instructions. */
 const probe = (...code: readonly number[]): Uint8Array<ArrayBuffer> =>
   Uint8Array.of(
     ...MAGIC,
@@ -63,15 +68,13 @@ const accepts = (bytes: Uint8Array<ArrayBuffer>): boolean =>
 
 let relaxedIsSupported: boolean | undefined;
 
-/** The build that this engine runs best; `plain` where it runs none. */
+/** The build that this engine runs best; `plain` if it runs neither. */
 export function bestModule(): ModuleName {
   relaxedIsSupported ??= accepts(probe(...ZEROS, ...ZEROS, ...RELAXED_PRODUCT));
   return relaxedIsSupported ? 'relaxed' : 'plain';
 }
 
-/**
- * @throws RangeError if it is not a build's name, or one that this engine cannot run
- */
+/** @throws RangeError if it is not the name of a build, or this engine cannot run that build */
 export function checkModule(name: unknown): ModuleName {
   if (name !== 'plain' && name !== 'relaxed') {
     throw new RangeError('"module" expected "plain" or "relaxed"');
@@ -85,7 +88,8 @@ export function checkModule(name: unknown): ModuleName {
 /** The loader of a module. Nothing is compiled before the first instance. */
 export function moduleLoader(source: ModuleSource): ModuleLoader {
   const compiled: Partial<Record<ModuleName, WebAssembly.Module>> = {};
-  const bytes = (name: ModuleName) => fromBase64(source[name]);
+  const bytes = (name: ModuleName) =>
+    moduleBytes(source.plain, name === 'relaxed' ? source.relaxed : undefined);
 
   return Object.freeze({
     instantiate(name) {
@@ -110,7 +114,7 @@ export function moduleLoader(source: ModuleSource): ModuleLoader {
     use(module) {
       requireWebAssembly();
       if (!exportsOf(module).some(({ name }) => name === source.landmark)) {
-        throw new RangeError('"module" is another WebAssembly module than the one expected here');
+        throw new RangeError('"module" is not the WebAssembly module that is expected here');
       }
       compiled[bestModule()] = module;
     },
@@ -131,23 +135,26 @@ const lacks = (message: string, cause?: unknown): CodedError =>
 function requireWebAssembly(): void {
   if (typeof WebAssembly === 'object') return;
   throw lacks(
-    'This host has no WebAssembly. Node’s --jitless and the Lockdown Mode of Safari take it away.',
+    'This host has no WebAssembly. Node’s --jitless and Safari’s Lockdown Mode switch it off.',
   );
 }
 
-/** Why the engine refused a module, as far as it can be found out; a full stack stays what it is. */
+/**
+ * The reason why the engine refused a module, as far as it can be determined. A stack overflow is
+ * returned as it is.
+ */
 function refusal(cause: unknown, { file, setter }: ModuleSource): unknown {
   if (isStackOverflow(cause)) return cause;
   if (/memory|allocat/i.test(String(cause))) {
     return new CodedError('OUT_OF_MEMORY', {
-      message: 'This host gave no memory for a WebAssembly module',
+      message: 'This host has no memory left for a WebAssembly module',
       cause,
     });
   }
   if (!accepts(probe(...ZEROS))) {
     return lacks(
-      'This engine has no WebAssembly SIMD. Chrome 91, Firefox 89, Safari 16.4 and later have it, ' +
-        'on processors with SSE4.1 or NEON.',
+      'This engine has no WebAssembly SIMD. Chrome 91, Firefox 89, Safari 16.4 and later ' +
+        'have it, on processors with SSE4.1 or NEON.',
       cause,
     );
   }
@@ -155,33 +162,15 @@ function refusal(cause: unknown, { file, setter }: ModuleSource): unknown {
     new WebAssembly.Module(Uint8Array.from(MAGIC));
   } catch {
     return lacks(
-      "This host forbids to compile WebAssembly. A page allows it by 'wasm-unsafe-eval' in the " +
-        `script-src of its Content-Security-Policy; a host that compiles ahead passes ${file} to ` +
-        `${setter}().`,
+      "This host forbids compiling WebAssembly. A page allows it with 'wasm-unsafe-eval' in the " +
+        'script-src of its Content-Security-Policy; a host that compiles ahead of time passes ' +
+        `${file} to ${setter}().`,
       cause,
     );
   }
   return lacks(
-    'This engine refuses the WebAssembly module. Where it only refuses to compile while it is ' +
-      'waited for, await ready() first.',
+    'This engine refuses the WebAssembly module. If it only refuses to compile it synchronously, ' +
+      'await ready() first.',
     cause,
   );
-}
-
-const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-
-/** Of our own text, and without `atob`, which bare realms do not have. */
-function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const values = new Uint8Array(128);
-  for (let i = 0; i < DIGITS.length; i++) values[DIGITS.charCodeAt(i)] = i;
-  const digit = (at: number): number => values[text.charCodeAt(at)]!;
-  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
-  const out = new Uint8Array((text.length / 4) * 3 - padding);
-  for (let i = 0, at = 0; at < out.length; i += 4) {
-    const word = (digit(i) << 18) | (digit(i + 1) << 12) | (digit(i + 2) << 6) | digit(i + 3);
-    out[at++] = word >> 16;
-    out[at++] = word >> 8;
-    out[at++] = word;
-  }
-  return out;
 }

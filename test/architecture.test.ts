@@ -1,10 +1,11 @@
 /**
- * The rules of the house, read off the sources: who may import whom, how long a file may be, what every function of
- * the module states about itself. A rule that is not tested is a wish.
+ * The rules of the house, read off the sources: who may import whom, how long a file may be, what
+ * every function of the module states about itself. A rule that is not tested is a wish.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { functionsOf, wideLines } from './support/measure.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
@@ -22,16 +23,19 @@ const IMPORT =
 const withoutComments = (text: string): string => text.replaceAll(/\/\*[\s\S]*?\*\//g, '');
 
 function read(directory: string): Source[] {
-  return readdirSync(`${root}${directory}`, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => {
-      const path = `${directory}/${name}`;
-      const text = readFileSync(`${root}${path}`, 'utf8');
-      const imports = [...withoutComments(text).matchAll(IMPORT)].map((match) =>
-        resolve(path, (match[1] ?? match[2] ?? match[3])!),
-      );
-      return { path, text, lines: text.split('\n'), imports };
-    });
+  return (
+    readdirSync(`${root}${directory}`, { recursive: true, encoding: 'utf8' })
+      // The bundlers that test/bundlers installs bring sources of their own.
+      .filter((name) => name.endsWith('.ts') && !/(^|\/)(node_modules|build)\//.test(name))
+      .map((name) => {
+        const path = `${directory}/${name}`;
+        const text = readFileSync(`${root}${path}`, 'utf8');
+        const imports = [...withoutComments(text).matchAll(IMPORT)].map((match) =>
+          resolve(path, (match[1] ?? match[2] ?? match[3])!),
+        );
+        return { path, text, lines: text.split('\n'), imports };
+      })
+  );
 }
 
 /** A relative import as a path of the project, with its ending; a package or a builtin as it is. */
@@ -60,8 +64,8 @@ test('the sources are found', () => {
 const FOUNDATION = /^src\/(errors|intrinsics|arguments|bytes|wasmLoader)\.ts$/;
 
 /**
- * The import table. A file is under the first row whose pattern it matches; everything it imports must match one of
- * the row's targets. Files of its own folder (and below) are always allowed.
+ * The import table. A file is under the first row whose pattern it matches; everything it imports
+ * must match one of the row's targets. Files of its own folder (and below) are always allowed.
  */
 const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = [
   { from: /^assembly\/shared\//, self: 'assembly/shared/', to: [] },
@@ -70,16 +74,18 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
   // Entries that exist to be tested.
   { from: /^assembly\/test\//, self: 'assembly/test/', to: [/^assembly\//] },
   {
-    from: /^src\/(errors|intrinsics|arguments|bytes|wasmLoader)\.ts$/,
+    from: /^src\/(errors|intrinsics|arguments|bytes|moduleEdits|wasmLoader|wasmModule\.d)\.ts$/,
     self: '',
-    to: [/^src\/(errors|intrinsics)\.ts$/],
+    to: [/^src\/(errors|intrinsics|moduleEdits)\.ts$/],
   },
   {
     from: /^src\/index\.ts$/,
     self: '',
     to: [/^src\/errors\.ts$/, /^src\/(falcon|aggregate)\/index\.ts$/],
   },
-  { from: /^src\/falcon\//, self: 'src/falcon/', to: [FOUNDATION] },
+  // The pool of threads serves every room and knows none.
+  { from: /^src\/threads\//, self: 'src/threads/', to: [FOUNDATION] },
+  { from: /^src\/falcon\//, self: 'src/falcon/', to: [FOUNDATION, /^src\/threads\//] },
   // The proof is a room within the room: it knows nothing of bundles, formats or options.
   {
     from: /^src\/aggregate\/(proof|parameters)\/|^src\/aggregate\/wasm\.ts$/,
@@ -89,6 +95,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
       /^src\/falcon\/(index|points|params)\.ts$/,
       /^src\/aggregate\/(wasm|labrador(\.relaxed)?\.wasm\.gen|container|statement)\.ts$/,
       /^src\/aggregate\/parameters\//,
+      /^src\/threads\/yieldToHost\.ts$/,
     ],
   },
   {
@@ -96,15 +103,17 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     self: 'src/aggregate/',
     to: [
       FOUNDATION,
-      /^src\/falcon\/(index|points|params|hostThreads|verifyPack)\.ts$/,
+      /^src\/falcon\/(index|points|params)\.ts$/,
+      /^src\/threads\//,
       /^@noble\/hashes\//,
     ],
   },
-  // What service, client, command line and page share: the formats of files, hex, the page's configuration.
+  // What service, client, command line and page share: the formats of files, hex, the page's
+  // configuration.
   {
     from: /^src\/wire\//,
     self: 'src/wire/',
-    to: [/^src\/(errors|bytes)\.ts$/, /^src\/aggregate\/index\.ts$/],
+    to: [/^src\/(errors|bytes|arguments)\.ts$/, /^src\/aggregate\/index\.ts$/],
   },
   // The page runs in browsers.
   {
@@ -114,7 +123,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate|client)\/index\.ts$/,
       // The module of the library's threads, bundled.
-      /^src\/aggregate\/threads\/worker\.ts$/,
+      /^src\/aggregate\/threads\/aggregateWorker\.ts$/,
       /^src\/wire\//,
     ],
   },
@@ -124,7 +133,8 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/middleware\/(stores|blobs)\//,
-      /^src\/middleware\/task\.ts$/,
+      /^src\/middleware\/(task|hash)\.ts$/,
+      /^src\/wire\/taskStates\.ts$/,
       /^node:/,
     ],
   },
@@ -145,8 +155,9 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate)\/index\.ts$/,
-      /^src\/wire\//,
-      /^(hono|zod|@asteasolutions\/zod-to-openapi|piscina)(\/|$)/,
+      /^src\/(threads|wire)\//,
+      /^(hono|zod)(\/|$)/,
+      /^@noble\/hashes\//,
       /^node:/,
     ],
   },
@@ -154,7 +165,13 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
   {
     from: /^src\/client\//,
     self: 'src/client/',
-    to: [/^src\/(errors|bytes|arguments)\.ts$/, /^src\/aggregate\/index\.ts$/],
+    to: [
+      /^src\/(errors|bytes|arguments)\.ts$/,
+      /^src\/aggregate\/index\.ts$/,
+      // Formats that need nothing of the library.
+      /^src\/wire\/(hex|triple|taskStates)\.ts$/,
+      /^eventsource-parser$/,
+    ],
   },
   {
     from: /^src\/cli\//,
@@ -164,7 +181,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
       /^src\/(falcon|aggregate)\/index\.ts$/,
       /^src\/(middleware|wire)\//,
       /^src\/client\/index\.ts$/,
-      /^(@hono\/node-server|zod)$/,
+      /^@hono\/node-server$/,
       /^node:/,
     ],
   },
@@ -312,6 +329,11 @@ describe('imports', () => {
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 
+  test('hashes are those of @noble/hashes, on every host', () => {
+    const wrong = src.filter(({ imports }) => imports.includes('node:crypto'));
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+
   test('no cycles', () => {
     const graph = new Map(product.map(({ path, imports }) => [path, imports]));
     const done = new Set<string>();
@@ -348,7 +370,7 @@ describe('the library needs nothing but the web', () => {
   test('no globals of one host', () => {
     const wrong = library
       .filter((source) => !isGenerated(source))
-      .filter(({ path }) => path !== 'src/falcon/hostThreads.ts') // asks for threads, and does without
+      .filter(({ path }) => path !== 'src/threads/host.ts') // asks for threads, and does without
       .filter(({ text }) =>
         /\b(Buffer|process|require|__dirname|Deno)\b[.(]/.test(withoutComments(text)),
       );
@@ -360,6 +382,99 @@ describe('the library needs nothing but the web', () => {
       ({ path, text }) => !path.startsWith('src/cli/') && /\bconsole\./.test(withoutComments(text)),
     );
     expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+/** Functions that may be longer, each with its reason. */
+const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
+  'test/middleware/blobContract.ts: blobContract': 'a suite: its tests are short',
+  'test/middleware/storeContract.ts: storeContract': 'a suite: its tests are short',
+  'test/trace/suite.ts: traceSuite': 'a suite: its tests are short',
+  'test/aggregate/proof/fuzz.ts: testFuzz': 'one test, with what it counts',
+  'test/client/plainServer.ts: startPlainServer': 'a server in closures over its tasks',
+  'test/middleware/crash.long.test.ts: ': 'one story from start to kill, many times',
+  'test/ui/access.long.test.ts: ': 'one story: the whole way by keyboard',
+  'test/ui/accessibility.ts: measureContrast': 'runs in a page, which takes one function',
+  'test/ui/flow.long.test.ts: ': 'one story: from a key to a verified aggregate',
+};
+
+describe('writing', () => {
+  const sources = everything.filter((source) => !isGenerated(source));
+  const documents = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md') && !/(^|\/)(node_modules|dist|build)\//.test(path))
+    .map((path) => ({ path, text: readFileSync(`${root}${path}`, 'utf8') }));
+
+  test('functions have at most 60 lines', () => {
+    const held = sources;
+    const functions = held.flatMap(({ path, text }) =>
+      functionsOf(path, text).map((each) => ({ ...each, path })),
+    );
+    expect(functions.length).toBeGreaterThan(500);
+    const long = functions.filter(({ lines }) => lines > 60);
+    const unlisted = long.filter(({ path, name }) => !(`${path}: ${name}` in LONG_FUNCTIONS));
+    expect(
+      unlisted.map(({ path, line, name, lines }) => `${path}:${line} ${name} ${lines}`),
+    ).toEqual([]);
+    const known = new Set(long.map(({ path, name }) => `${path}: ${name}`));
+    expect(Object.keys(LONG_FUNCTIONS).filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test('lines have at most 100 columns, in code, comments and documents', () => {
+    const held = [...sources, ...documents];
+    expect(held.length).toBeGreaterThan(150);
+    const wide = held.flatMap(({ path, text }) =>
+      wideLines(path, text, 100).map((line) => `${path}:${line}`),
+    );
+    expect(wide).toEqual([]);
+  });
+
+  test('the measures bite', () => {
+    const lines = (count: number) => '\n  // a line'.repeat(count);
+    const source = `@inline\nfunction long(): i32 {${lines(70)}\n}
+      const o = { inner: () => {${lines(61)}\n} };
+      describe('tests', () => {${lines(80)}\n  it('one', () => {${lines(65)}\n});\n});`;
+    const long = functionsOf('some.ts', source).filter((each) => each.lines > 60);
+    expect(long.map(({ name, line, lines: count }) => [name, line, count])).toEqual([
+      ['long', 2, 72],
+      ['inner', 74, 63],
+      ['', 218, 67],
+    ]);
+    const wide = 'x'.repeat(101);
+    expect(wideLines('a.ts', `${wide}\n// short\n// ${wide}`, 100)).toEqual([1, 3]);
+    const link = `[text](https://example.com/${wide})`;
+    expect(wideLines('a.md', `| ${wide} |\n${link}\n${wide}`, 100)).toEqual([3]);
+    expect(wideLines('a.ts', `// see https://example.com/${wide}`, 100)).toEqual([]);
+  });
+
+  test('generated files say so, and who makes them', () => {
+    const generated = everything.filter((source) => isGenerated(source));
+    expect(generated.length).toBeGreaterThan(0);
+    const silent = generated.filter(
+      ({ lines: [first = ''] }) =>
+        !/^\/\/ Generated by scripts\/\S+\.ts\b.*; do not edit\.$/.test(first),
+    );
+    expect(silent.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('decisions are numbered without a gap, by their names and titles', () => {
+    const names = readdirSync(`${root}docs/decisions`).toSorted();
+    expect(names.length).toBeGreaterThan(15);
+    const wrong = names.filter((name, i) => {
+      const title = readFileSync(`${root}docs/decisions/${name}`, 'utf8').split('\n')[0]!;
+      const number = String(i + 1);
+      return !name.startsWith(`${number.padStart(4, '0')}-`) || !title.startsWith(`# ${number}. `);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('decisions that are referred to exist', () => {
+    const names = new Set(readdirSync(`${root}docs/decisions`));
+    const wrong = [...sources, ...documents].flatMap(({ path, text }) =>
+      [...text.matchAll(/\bdecisions\/(\d{4}-[\w-]+\.md)/g)]
+        .filter(([, name]) => !names.has(name!))
+        .map(([reference]) => `${path}: ${reference}`),
+    );
+    expect(wrong).toEqual([]);
   });
 });
 

@@ -1,4 +1,6 @@
-/** Files that the build makes: one ending, one header, none of them committed, none changed by hand. */
+/**
+ * Files that the build makes: one ending, one header, none of them committed, none changed by hand.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

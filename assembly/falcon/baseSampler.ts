@@ -1,13 +1,16 @@
 /**
- * The base sampler, for four candidates side by side: a half-Gaussian of deviation 1.8205 from a table of 18 entries of
- * 72 bits. All entries are compared, always; nothing is looked up.
+ * The base sampler, for four candidates side by side: a half-Gaussian of deviation 1.8205 from a
+ * table of 18 entries of 72 bits. All entries are compared, always; nothing is looked up.
  *
- * A candidate is 11 bytes of the stream; three vectors hold four of them, word by word, a lane each:
+ * A candidate is 11 bytes of the stream; three vectors hold four of them, word by word, a lane
+ * each:
  *
- *   w0   bytes 0-3     w1   bytes 4-7     w2   byte 8 | bit b in byte 9 | byte 10, compared by samplerZ | unused
+ *   w0   bytes 0-3
+ *   w1   bytes 4-7
+ *   w2   byte 8 | bit b in byte 9 | byte 10, compared by samplerZ | unused
  *
- * and the 72-bit number of bytes 0-8 (little-endian) is cut into limbs of 31, 31 and 10 bits, so that signed
- * comparisons of lanes serve as borrows.
+ * and the 72-bit number of bytes 0-8 (little-endian) is cut into limbs of 31, 31 and 10 bits, so
+ * that signed comparisons of lanes serve as borrows.
  */
 import { RCDT_HIGH, RCDT_LOW, RCDT_MIDDLE } from './samplerTables.gen';
 
@@ -22,7 +25,9 @@ function below3(entry: usize, low: v128, middle: v128, high: v128): v128 {
   return i32x4.gt_s(v128.load32_splat(RCDT_HIGH + entry), i32x4.add(high, borrow));
 }
 
-/** As `below3`, for an entry whose highest limb is zero; valid where the candidate's is zero too. */
+/**
+ * As `below3`, for an entry whose highest limb is zero; valid where the candidate's is zero too.
+ */
 // @ts-ignore: decorator
 @inline
 function below2(entry: usize, low: v128, middle: v128): v128 {
@@ -30,7 +35,10 @@ function below2(entry: usize, low: v128, middle: v128): v128 {
   return i32x4.gt_s(v128.load32_splat(RCDT_MIDDLE + entry), i32x4.add(middle, borrow));
 }
 
-/** As `below3`, for an entry whose two higher limbs are zero; valid where the candidate's are zero too. */
+/**
+ * As `below3`, for an entry whose two higher limbs are zero; valid where the candidate's are zero
+ * too.
+ */
 // @ts-ignore: decorator
 @inline
 function below1(entry: usize, low: v128): v128 {
@@ -51,7 +59,8 @@ export function baseSamples(w0: v128, w1: v128, w2: v128): v128 {
   const mask = v128.load32_splat(MASKS);
   const low = v128.and(w0, mask);
   const middle = v128.and(v128.or(i32x4.shr_u(w0, 31), i32x4.shl(w1, 1)), mask);
-  const high = v128.or(i32x4.shr_u(w1, 30), i32x4.shl(v128.and(w2, v128.load32_splat(MASKS, 4)), 2));
+  const top = v128.and(w2, v128.load32_splat(MASKS, 4));
+  const high = v128.or(i32x4.shr_u(w1, 30), i32x4.shl(top, 2));
   const zero = i32x4.splat(0);
   const highZero = i32x4.eq(high, zero);
   const middleZero = i32x4.eq(middle, zero);

@@ -1,10 +1,11 @@
 /**
  * Public keys and signatures as bytes: strict decoding, and the exact inverse.
  *
- *   public key            0x00+logn | n x 14 bits, big-endian
- *   compressed            0x30+logn | salt 40 | n x (sign, low 7 bits, high part in unary: 0..0 1), zero bits to the byte
- *   padded                the same, then zero bytes up to exactly 666 or 1280
- *   constant-time         0x50+logn | salt 40 | n x 12 bits, two's complement, big-endian
+ *   public key      0x00+logn | n x 14 bits, big-endian
+ *   compressed      0x30+logn | salt 40 | n x (sign, low 7 bits, high part in unary: 0..0 1),
+ *                   zero bits to the byte
+ *   padded          the same, then zero bytes up to exactly 666 or 1280
+ *   constant-time   0x50+logn | salt 40 | n x 12 bits, two's complement, big-endian
  *
  * Every accepted byte string is the only one for its content: re-encoding gives it back.
  */
@@ -43,10 +44,16 @@ const MASKS: usize = memory.data<u8>([
   // values 4-7
   10, 9, 8, 7, 11, 10, 9, 8, 13, 12, 11, 10, 15, 14, 13, 12,
 ], 16);
-/** Left shifts, as factors, that bring each of four consecutive 14-bit values to the top of its four bytes. */
+/**
+ * Left shifts, as factors, that bring each of four consecutive 14-bit values to the top of its four
+ * bytes.
+ */
 const ALIGN: usize = memory.data<i32>([1, 64, 16, 4], 16);
 
-/** Bytes by index; the relaxed instruction is the same for indices below 16 or above 127, and ours are. */
+/**
+ * Bytes by index; the relaxed instruction is the same for indices below 16 or above 127, and ours
+ * are.
+ */
 // @ts-ignore: decorator
 @inline
 export function swizzle(bytes: v128, indices: v128): v128 {
@@ -117,8 +124,9 @@ export function encodePublicKey(pk: usize, h: usize, logn: i32): void {
  * Shape:  sig: u8[sigLen] (up to 15 bytes beyond are read) -> s2, copy: i16[n], the same twice
  * Bounds: |s2| <= 2047
  * Memory: sig, s2, copy, WORDS, PAIRS
- * Errors: E_SIG_HEADER, E_SIG_LENGTH, E_SIG_ENCODING; otherwise the form. A compressed signature that happens to have
- *         the padded length is reported as compressed: both forms are then the same bytes.
+ * Errors: E_SIG_HEADER, E_SIG_LENGTH, E_SIG_ENCODING; otherwise the form. A compressed signature
+ *         that happens to have the padded length is reported as compressed: both forms are then the
+ *         same bytes.
  */
 export function decodeSignature(sig: usize, sigLen: i32, s2: usize, copy: usize, logn: i32): i32 {
   if (sigLen <= PREFIX) return E_SIG_LENGTH;
@@ -143,15 +151,16 @@ export function decodeSignature(sig: usize, sigLen: i32, s2: usize, copy: usize,
 }
 
 /**
- * Golomb-Rice decoding without a branch on the data: two coefficients from a 64-bit window, the next window prepared
- * while they are cut off; signs and ranges are judged afterwards, eight at a time.
+ * Golomb-Rice decoding without a branch on the data: two coefficients from a 64-bit window, the
+ * next window prepared while they are cut off; signs and ranges are judged afterwards, eight at a
+ * time.
  *
  *   window   | s lllllll 0..0 1 | s lllllll 0..0 1 | ...      top bit first
  *              b0        k0 + 1   b1        k1 + 1
  *   PAIRS    k0 b0 k1 b1        bytes; b = sign and low part
  *
- * A run of zeros that exceeds 15, or the input, gives a k that the second loop refuses; until then the position can only be
- * off, never outside: it is compared with the limit before it is used.
+ * A run of zeros that exceeds 15, or the input, gives a k that the second loop refuses; until then
+ * the position can only be off, never outside: it is compared with the limit before it is used.
  *
  * Returns the bytes used, or E_SIG_LENGTH (the input ends too soon), E_SIG_ENCODING.
  */
@@ -171,7 +180,8 @@ function decompress(src: usize, len: i32, s2: usize, copy: usize, logn: i32): i3
   let window = load<u64>(words);
   for (let out = PAIRS, stop = PAIRS + (<usize>2 << logn); out < stop; out += 4) {
     const word = words + ((<usize>position >> 6) << 3);
-    // Bits [position + 64, position + 128); the double shift is a shift by 64 - position % 64, also for 64.
+    // Bits [position + 64, position + 128); the double shift is a shift by 64 - position % 64, also
+    // for 64.
     const next = (load<u64>(word, 8) << position) | ((load<u64>(word, 16) >> 1) >> (63 ^ position));
     const k0 = clz<u64>(window << 8);
     const b0 = window >>> 56;

@@ -1,16 +1,20 @@
 /**
- * Expanding a secret key: what signing needs of it, computed once. All divisions and square roots of signing are here.
+ * Expanding a secret key: what signing needs of it, computed once. All divisions and square roots
+ * of signing are here.
  *
- *   EXPANDED, in f64[n] = 8n bytes
- *   | b01 | b11 | tree: logn + 1        | then prepared h: 4n bytes |          b01 = FFT(-f), b11 = FFT(-F)
+ *   EXPANDED, in f64[n] = 8n bytes; b01 = FFT(-f), b11 = FFT(-F)
+ *   | b01 | b11 | tree: logn + 1        | then prepared h: 4n bytes |
  *
- * The other half of the basis, b00 = FFT(g) and b10 = FFT(G), is not kept: the signer gets s1 from h.
+ * The other half of the basis, b00 = FFT(g) and b10 = FFT(G), is not kept: the signer gets s1 from
+ * h.
  *
- *   tree of degree n > 2:  | l10: f64[n] | left tree, degree n/2 | right tree |       left: of d00, right: of d11
+ *   tree of degree n > 2:  | l10: f64[n] | left tree, of d00, degree n/2 | right tree, of d11 |
  *   tree of degree 2:      | l10: re, im | 1/sigma' left | 1/sigma' right |
  *
- * The values are those of the reference's `sign_dyn`, bit for bit, which agree with its `expand_privkey`.
+ * The values are those of the reference's `sign_dyn`, bit for bit, which agree with its
+ * `expand_privkey`.
  */
+import { highHalves, lowHalves } from '../shared/lanes';
 import { E_SK_INVALID, OK } from '../shared/status';
 import { fft } from './fft';
 import { splitPair } from './fftSplit';
@@ -18,23 +22,23 @@ import { ROOT_IM, ROOT_RE } from './fftTables.gen';
 import {
   adjointProductIm,
   adjointProductRe,
-  highLanes,
   inverseSigma,
-  lowLanes,
   productIm,
   productRe,
   sigmaMin,
   SIGMA_MAX,
 } from './fpr';
-import { centrePoly, intt, invertPoly, ntt, pointwise, preparePoly } from '../shared/ntt';
-import { decodeSecretKey } from './secretKey';
+import { preparePoly } from '../shared/ntt';
+import { decodeSecretKey, quotientNtt, recoverG } from './secretKey';
+import { smallToDouble } from './smallPoly';
 
 /** Secret. Room for n = 1024: 13 f64[n], and the prepared key. */
 export const EXPANDED: usize = memory.data(110592, 64);
 /**
  * Secret, scratch of signing and expanding. Room for n = 1024: 8 f64[n].
  *
- *   expanding   | g00 | g01 | g11 | children of the tree, level by level: 4 f64[n] | f g F G, i8[n] each; i16[n] x 2 |
+ *   expanding   | g00 | g01 | g11 | children of the tree, level by level: 4 f64[n] |
+ *               | f g F G, i8[n] each; i16[n] x 2 |
  *   signing     | t0 | t1 | halves, level by level: 2 f64[n] |
  */
 export const SIGN_TMP: usize = memory.data(65536, 64);
@@ -86,16 +90,17 @@ export function treeBytes(logn: i32): usize {
 }
 
 /**
- * SK -> EXPANDED. Refuses what is no secret key: wrong syntax, f without inverse mod q, |G| > 127, f G - g F other than q, a
- * deviation outside the sampler's range.
+ * SK -> EXPANDED. Refuses what is no secret key: wrong syntax, f without inverse mod q, |G| > 127,
+ * f G - g F other than q, a deviation outside the sampler's range.
  *
- * Spec:   Falcon round 3, section 3.11.5 (encoding), algorithms 8 (ffLDL) and 9 (normalisation); G and h = g / f mod q
+ * Spec:   Falcon round 3, section 3.11.5 (encoding), algorithms 8 (ffLDL) and 9 (normalisation); G
+ *         and h = g / f mod q
  * Shape:  SK -> EXPANDED[0..expandedLength(logn))
  * Memory: SK, EXPANDED, SIGN_TMP
  * Secret: all; the only branches are on acceptance
  * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID; EXPANDED cleared
  */
-export function expandKey(logn: i32): i32 {
+export function makeExpanded(logn: i32): i32 {
   const n: usize = <usize>1 << logn;
   const small = SIGN_TMP + (n << 3) * 7;
   let status = decodeSecretKey(logn, small, small + n, small + 2 * n);
@@ -103,15 +108,6 @@ export function expandKey(logn: i32): i32 {
   if (status == OK) status = buildTree(logn, small);
   if (status != OK) memory.fill(EXPANDED, 0, expandedLength(logn));
   return status;
-}
-
-/** i8[n] to i16[n]. */
-function widenPoly(out: usize, a: usize, logn: i32): void {
-  for (const end = a + (<usize>1 << logn); a < end; a += 16, out += 32) {
-    const x = v128.load(a);
-    v128.store(out, i16x8.extend_low_i8x16_s(x));
-    v128.store(out, i16x8.extend_high_i8x16_s(x), 16);
-  }
 }
 
 /**
@@ -125,41 +121,16 @@ function widenPoly(out: usize, a: usize, logn: i32): void {
  */
 function completeKey(logn: i32, small: usize): i32 {
   const n: usize = <usize>1 << logn;
-  const a = small + 4 * n;
-  const b = a + 2 * n;
-  widenPoly(a, small, logn);
-  ntt(a, logn);
-  let bad = invertPoly(a, logn);
-  widenPoly(b, small + n, logn);
-  ntt(b, logn);
-  pointwise(a, b, logn); // h
-  preparePoly(expandedPrepared(logn), a, logn);
-  widenPoly(b, small + 2 * n, logn);
-  ntt(b, logn);
-  pointwise(a, b, logn);
-  intt(a, logn);
-  centrePoly(a, logn);
-  const limit = i16x8.splat(127);
-  let over = i16x8.splat(0);
-  const G = small + 3 * n;
-  for (let o: usize = 0; o < n; o += 16) {
-    const x = v128.load(a + 2 * o);
-    const y = v128.load(a + 2 * o, 16);
-    over = v128.or(over, i16x8.gt_s(i16x8.max_s(i16x8.abs(x), i16x8.abs(y)), limit));
-    v128.store(G + o, i8x16.narrow_i16x8_s(x, y));
-  }
-  bad |= i32(v128.any_true(over));
-  return bad ? E_SK_INVALID : OK;
+  const hNtt = small + 4 * n;
+  const tmp = hNtt + 2 * n;
+  const bad = quotientNtt(logn, hNtt, tmp, small, small + n);
+  preparePoly(expandedPrepared(logn), hNtt, logn);
+  return bad | recoverG(logn, small + 3 * n, hNtt, small + 2 * n, tmp) ? E_SK_INVALID : OK;
 }
 
 /** The FFT of i8[n]. */
 function fftOfSmall(out: usize, a: usize, logn: i32): void {
-  for (let o: usize = 0; o < <usize>1 << logn; o += 4) {
-    const x = i32x4.extend_low_i16x8_s(i16x8.extend_low_i8x16_s(v128.load32_zero(a + o)));
-    const at = out + (o << 3);
-    v128.store(at, f64x2.convert_low_i32x4_s(x));
-    v128.store(at, f64x2.convert_low_i32x4_s(v128.shuffle<u64>(x, x, 1, 1)), 16);
-  }
+  smallToDouble(out, a, 1 << logn);
   fft(out, logn);
 }
 
@@ -170,7 +141,8 @@ function fftOfSmall(out: usize, a: usize, logn: i32): void {
  * Shape:  small: i8[n] x 4 -> EXPANDED, all but the prepared key
  * Memory: small, SIGN_TMP
  * Secret: all
- * Errors: E_SK_INVALID if f G - g F is not q, or a deviation of the tree is outside [sigmaMin, 1.8205]
+ * Errors: E_SK_INVALID if f G - g F is not q, or a deviation of the tree is outside [sigmaMin,
+ *         1.8205]
  */
 function buildTree(logn: i32, small: usize): i32 {
   const n: usize = <usize>1 << logn;
@@ -191,8 +163,10 @@ function buildTree(logn: i32, small: usize): i32 {
   const children = g11 + size;
   ldlNode(tree, children, g00, g01, g11, logn);
   const left = tree + size;
-  ldlTree(left, children, logn - 1, children + 2 * size, inverseSigma(logn));
-  ldlTree(left + treeBytes(logn - 1), children + size, logn - 1, children + 2 * size, inverseSigma(logn));
+  const right = left + treeBytes(logn - 1);
+  const below = children + 2 * size;
+  ldlTree(left, children, logn - 1, below, inverseSigma(logn));
+  ldlTree(right, children + size, logn - 1, below, inverseSigma(logn));
   const least = v128.load(LEAF_RANGE);
   const most = v128.load(LEAF_RANGE, 16);
   const smallest = min(f64x2.extract_lane(least, 0), f64x2.extract_lane(least, 1));
@@ -206,10 +180,12 @@ function buildTree(logn: i32, small: usize): i32 {
 /**
  * The Gram matrix of [[b00, b01], [b10, b11]]; f and F, which come plain, are negated here.
  *
- * Returns the largest |f G - g F - q| among the roots: were that polynomial not zero, some root would give at least 1, since
- * the mean of the squares is the sum of its squared integer coefficients. (Computed to about 1e-8.)
+ * Returns the largest |f G - g F - q| among the roots: were that polynomial not zero, some root
+ * would give at least 1, since the mean of the squares is the sum of its squared integer
+ * coefficients. (Computed to about 1e-8.)
  *
- * Shape:  f, F: f64[n] -> -f, -F; g (at g00), G (at g11): f64[n] -> g00, g01, g11: f64[n], transforms
+ * Shape:  f, F: f64[n] -> -f, -F; g (at g00), G (at g11): f64[n] -> g00, g01, g11: f64[n],
+ *         transforms
  * Secret: all
  */
 function gramMatrix(f: usize, F: usize, g00: usize, g01: usize, g11: usize, logn: i32): f64 {
@@ -259,7 +235,8 @@ function gramMatrix(f: usize, F: usize, g00: usize, g01: usize, g11: usize, logn
  * One node: G = L D L*, then d00 and d11 split into the children's matrices.
  *
  * Spec:   Falcon round 3, algorithms 8 (LDL) and 9 (ffLDL), steps 4 to 7
- * Shape:  g00, g01, g11: f64[n] -> l10: f64[n]; children: f64[2n], left then right, each g00 || g01 (g11 = g00)
+ * Shape:  g00, g01, g11: f64[n] -> l10: f64[n]; children: f64[2n], left then right, each g00 || g01
+ *         (g11 = g00)
  * Bounds: n >= 8
  * Memory: children must not overlap the rest
  * Secret: all
@@ -324,7 +301,8 @@ function ldlTree(tree: usize, matrix: usize, logn: i32, tmp: usize, inverse: f64
 }
 
 /**
- * The tree of degree 4 with its two children and four leaves; the children are worked on side by side, left in lane 0.
+ * The tree of degree 4 with its two children and four leaves; the children are worked on side by
+ * side, left in lane 0.
  *
  *   tree   | l10: re re im im | left: re, im, leaf, leaf | right: re, im, leaf, leaf |
  */
@@ -346,10 +324,10 @@ function ldlLeaves(tree: usize, matrix: usize, inverse: f64): void {
   // split d00 (lane 0) and d11 (lane 1)
   const half = f64x2.splat(0.5);
   const root = v128.load64_splat(ROOT_RE, 8); // cos(pi/4) = sin(pi/4)
-  const xRe = lowLanes(aRe, dRe);
-  const xIm = lowLanes(aIm, dIm);
-  const yRe = highLanes(aRe, dRe);
-  const yIm = highLanes(aIm, dIm);
+  const xRe = lowHalves(aRe, dRe);
+  const xIm = lowHalves(aIm, dIm);
+  const yRe = highHalves(aRe, dRe);
+  const yIm = highHalves(aIm, dIm);
   const cRe = f64x2.mul(f64x2.add(xRe, yRe), half);
   const cIm = f64x2.mul(f64x2.add(xIm, yIm), half);
   const pRe = f64x2.mul(f64x2.sub(xRe, yRe), root);
@@ -365,10 +343,10 @@ function ldlLeaves(tree: usize, matrix: usize, inverse: f64): void {
   const scale = f64x2.splat(inverse);
   const leafLeft = f64x2.mul(f64x2.sqrt(cRe), scale);
   const leafRight = f64x2.mul(f64x2.sqrt(f64x2.sub(cRe, productRe(mRe, mIm, bRe, bIm))), scale);
-  v128.store(tree, lowLanes(mRe, mIm), 32);
-  v128.store(tree, lowLanes(leafLeft, leafRight), 48);
-  v128.store(tree, highLanes(mRe, mIm), 64);
-  v128.store(tree, highLanes(leafLeft, leafRight), 80);
+  v128.store(tree, lowHalves(mRe, mIm), 32);
+  v128.store(tree, lowHalves(leafLeft, leafRight), 48);
+  v128.store(tree, highHalves(mRe, mIm), 64);
+  v128.store(tree, highHalves(leafLeft, leafRight), 80);
   v128.store(LEAF_RANGE, f64x2.min(v128.load(LEAF_RANGE), f64x2.min(leafLeft, leafRight)));
   v128.store(LEAF_RANGE, f64x2.max(v128.load(LEAF_RANGE, 16), f64x2.max(leafLeft, leafRight)), 16);
 }

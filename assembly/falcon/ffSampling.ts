@@ -1,22 +1,17 @@
 /**
- * ffSampling: a lattice point close to a target, by randomised rounding along the tree, degree after degree.
+ * ffSampling: a lattice point close to a target, by randomised rounding along the tree, degree
+ * after degree.
  *
- * Order of operations: the reference's `sign_dyn`, also at degrees 4 and 2, where its expanded-key code takes a shorter way
- * that rounds differently (one signature in some 40,000 comes out otherwise). Raw and expanded keys both come through here,
- * so they give the same signature, and that of the reference.
+ * Order of operations: the reference's `sign_dyn`, also at degrees 4 and 2, where its expanded-key
+ * code takes a shorter way that rounds differently (one signature in some 40,000 comes out
+ * otherwise). Raw and expanded keys both come through here, so they give the same signature, and
+ * that of the reference.
  */
+import { highHalves, lowHalves, swapHalves } from '../shared/lanes';
 import { treeBytes } from './expandKey';
 import { mergeFft, splitFft } from './fftSplit';
 import { ROOT_IM, ROOT_RE } from './fftTables.gen';
-import {
-  adjointProductIm,
-  adjointProductRe,
-  highLanes,
-  lowLanes,
-  productIm,
-  productRe,
-  swapLanes,
-} from './fpr';
+import { adjointProductIm, adjointProductRe, productIm, productRe } from './fpr';
 import { samplePair } from './samplerZ';
 
 /** Sign masks: (-0, 0) and (0, -0). */
@@ -26,12 +21,20 @@ const NEGATE: usize = memory.data<f64>([-0.0, 0.0, 0.0, -0.0], 16);
  * Replaces the target (t0, t1) by integers (z0, z1) sampled around it.
  *
  * Spec:   Falcon round 3, algorithm 11 (ffSampling)
- * Shape:  t0, t1: f64[n], transforms, in and out; tree: as expandKey.ts draws it; ccsScale = 256 sigmaMin
+ * Shape:  t0, t1: f64[n], transforms, in and out; tree: as expandKey.ts draws it; ccsScale = 256
+ *         sigmaMin
  * Bounds: n >= 4
  * Memory: tmp: f64[2n]
  * Secret: all; timing as samplerZ.ts states
  */
-export function ffSampling(t0: usize, t1: usize, tree: usize, logn: i32, tmp: usize, ccsScale: f64): void {
+export function ffSampling(
+  t0: usize,
+  t1: usize,
+  tree: usize,
+  logn: i32,
+  tmp: usize,
+  ccsScale: f64,
+): void {
   if (logn == 2) {
     sampleFour(t0, t1, tree, ccsScale);
     return;
@@ -47,7 +50,8 @@ export function ffSampling(t0: usize, t1: usize, tree: usize, logn: i32, tmp: us
 }
 
 /**
- * Between the two halves, in one pass: z1 = merge(halves) into t1, and split(t0 + (t1 - z1) l10) into halves.
+ * Between the two halves, in one pass: z1 = merge(halves) into t1, and split(t0 + (t1 - z1) l10)
+ * into halves.
  *
  * Spec:   Falcon round 3, algorithm 11, steps 9 to 11
  * Shape:  t0, t1, l10: f64[n]; halves: f64[n], in and out
@@ -72,10 +76,10 @@ function carryOver(t0: usize, t1: usize, l10: usize, halves: usize, logn: i32): 
     let dRe = f64x2.sub(aRe, bRe);
     let dIm = f64x2.sub(aIm, bIm);
     // z1, two neighbours at a time
-    const zRe0 = lowLanes(sRe, dRe);
-    const zRe1 = highLanes(sRe, dRe);
-    const zIm0 = lowLanes(sIm, dIm);
-    const zIm1 = highLanes(sIm, dIm);
+    const zRe0 = lowHalves(sRe, dRe);
+    const zRe1 = highHalves(sRe, dRe);
+    const zIm0 = lowHalves(sIm, dIm);
+    const zIm1 = highHalves(sIm, dIm);
     const xRe0 = f64x2.sub(v128.load(t1 + at), zRe0);
     const xRe1 = f64x2.sub(v128.load(t1 + at, 16), zRe1);
     const xIm0 = f64x2.sub(v128.load(t1 + at + im), zIm0);
@@ -93,10 +97,10 @@ function carryOver(t0: usize, t1: usize, l10: usize, halves: usize, logn: i32): 
     lIm = v128.load(l + im, 16);
     const yRe1 = f64x2.add(v128.load(t0 + at, 16), productRe(lRe, lIm, xRe1, xIm1));
     const yIm1 = f64x2.add(v128.load(t0 + at + im, 16), productIm(lRe, lIm, xRe1, xIm1));
-    sRe = lowLanes(yRe0, yRe1);
-    sIm = lowLanes(yIm0, yIm1);
-    bRe = highLanes(yRe0, yRe1);
-    bIm = highLanes(yIm0, yIm1);
+    sRe = lowHalves(yRe0, yRe1);
+    sIm = lowHalves(yIm0, yIm1);
+    bRe = highHalves(yRe0, yRe1);
+    bIm = highHalves(yIm0, yIm1);
     dRe = f64x2.mul(f64x2.sub(sRe, bRe), scale);
     dIm = f64x2.mul(f64x2.sub(sIm, bIm), scale);
     v128.store(h, f64x2.mul(f64x2.add(sRe, bRe), scale));
@@ -110,8 +114,8 @@ function carryOver(t0: usize, t1: usize, l10: usize, halves: usize, logn: i32): 
 // @ts-ignore: decorator
 @inline
 function complexProduct(a: v128, b: v128): v128 {
-  const re = f64x2.mul(lowLanes(a, a), b); // (ar br, ar bi)
-  const im = f64x2.mul(highLanes(a, a), swapLanes(b)); // (ai bi, ai br)
+  const re = f64x2.mul(lowHalves(a, a), b); // (ar br, ar bi)
+  const im = f64x2.mul(highHalves(a, a), swapHalves(b)); // (ai bi, ai br)
   return f64x2.add(re, v128.xor(im, v128.load(NEGATE)));
 }
 
@@ -120,7 +124,7 @@ function complexProduct(a: v128, b: v128): v128 {
 @inline
 function turn(c: v128, root: v128): v128 {
   const p = f64x2.mul(c, root);
-  return f64x2.add(p, v128.xor(swapLanes(p), v128.load(NEGATE)));
+  return f64x2.add(p, v128.xor(swapHalves(p), v128.load(NEGATE)));
 }
 
 /** (a + I b) exp(-I pi/4) / 2. */
@@ -128,11 +132,12 @@ function turn(c: v128, root: v128): v128 {
 @inline
 function turnBackHalf(c: v128, root: v128, half: v128): v128 {
   const p = f64x2.mul(c, root);
-  return f64x2.mul(f64x2.add(p, v128.xor(swapLanes(p), v128.load(NEGATE, 16))), half);
+  return f64x2.mul(f64x2.add(p, v128.xor(swapHalves(p), v128.load(NEGATE, 16))), half);
 }
 
 /**
- * Degree 4 and, within it, degree 2 twice: four pairs of samples, the right tree's first. Here a vector is a complex number.
+ * Degree 4 and, within it, degree 2 twice: four pairs of samples, the right tree's first. Here a
+ * vector is a complex number.
  *
  *   t0, t1   | re re | im im |
  */
@@ -142,8 +147,8 @@ function sampleFour(t0: usize, t1: usize, tree: usize, ccsScale: f64): void {
   // split t1 into u = f0, v = f1
   const t1Re = v128.load(t1);
   const t1Im = v128.load(t1, 16);
-  let a = lowLanes(t1Re, t1Im);
-  let b = highLanes(t1Re, t1Im);
+  let a = lowHalves(t1Re, t1Im);
+  let b = highHalves(t1Re, t1Im);
   let u = f64x2.mul(f64x2.add(a, b), half);
   let v = turnBackHalf(f64x2.sub(a, b), root, half);
   // right tree, degree 2
@@ -154,8 +159,8 @@ function sampleFour(t0: usize, t1: usize, tree: usize, ccsScale: f64): void {
   b = turn(z1, root);
   a = f64x2.add(z0, b);
   b = f64x2.sub(z0, b);
-  const zRe = lowLanes(a, b);
-  const zIm = highLanes(a, b);
+  const zRe = lowHalves(a, b);
+  const zIm = highHalves(a, b);
   const xRe = f64x2.sub(t1Re, zRe);
   const xIm = f64x2.sub(t1Im, zIm);
   v128.store(t1, zRe);
@@ -164,8 +169,8 @@ function sampleFour(t0: usize, t1: usize, tree: usize, ccsScale: f64): void {
   const lIm = v128.load(tree, 16);
   const yRe = f64x2.add(v128.load(t0), productRe(lRe, lIm, xRe, xIm));
   const yIm = f64x2.add(v128.load(t0, 16), productIm(lRe, lIm, xRe, xIm));
-  a = lowLanes(yRe, yIm);
-  b = highLanes(yRe, yIm);
+  a = lowHalves(yRe, yIm);
+  b = highHalves(yRe, yIm);
   u = f64x2.mul(f64x2.add(a, b), half);
   v = turnBackHalf(f64x2.sub(a, b), root, half);
   // left tree, degree 2
@@ -175,6 +180,6 @@ function sampleFour(t0: usize, t1: usize, tree: usize, ccsScale: f64): void {
   b = turn(z1, root);
   a = f64x2.add(z0, b);
   b = f64x2.sub(z0, b);
-  v128.store(t0, lowLanes(a, b));
-  v128.store(t0, highLanes(a, b), 16);
+  v128.store(t0, lowHalves(a, b));
+  v128.store(t0, highHalves(a, b), 16);
 }

@@ -1,26 +1,25 @@
 /**
  * The FFT of real polynomials modulo X^n + 1.
  *
- * A transform holds the values at half of the roots of X^n + 1 (the others are their conjugates), parts apart:
+ * A transform holds the values at half of the roots of X^n + 1 (the others are their conjugates),
+ * parts apart:
  *
  *   f64[n]   | Re f(w_0) Re f(w_1) ..  n/2 | Im f(w_0) Im f(w_1) ..  n/2 |
  *
  *   w_2u = exp(I pi bitrev(n/2 + u) / n), w_2u+1 = -w_2u       (bitrev over log2 n bits)
  *
- * Levels are taken two at a time (radix 4). That fuses loads and stores only: each value passes through the same
- * operations in the same order as level by level, so it comes out with the same bits (fft.test.ts compares).
+ * Levels are taken two at a time (radix 4). That fuses loads and stores only: each value passes
+ * through the same operations in the same order as level by level, so it comes out with the same
+ * bits (fft.test.ts compares).
  */
-import {
-  adjointProductIm,
-  adjointProductRe,
-  highLanes,
-  lowLanes,
-  productIm,
-  productRe,
-} from './fpr';
+import { highHalves, lowHalves } from '../shared/lanes';
+import { adjointProductIm, adjointProductRe, productIm, productRe } from './fpr';
 import { ROOT_IM, ROOT_RE } from './fftTables.gen';
 
-/** One level of half-block `half` (complex values), where the whole transform is one block of 2 * half. */
+/**
+ * One level of half-block `half` (complex values), where the whole transform is one block of
+ * 2 * half.
+ */
 function fftTopLevel(a: usize, half: usize): void {
   const im = half << 4; // bytes from a real part to its imaginary part
   const wRe = v128.load64_splat(ROOT_RE, 8);
@@ -43,7 +42,10 @@ function fftTopLevel(a: usize, half: usize): void {
 /**
  * Two levels: `blocks` blocks of 4 * quarter complex values.
  *
- *   | x0: quarter | x1 | x2 | x3 |     first level (x0, x2) (x1, x3) with root w, second (x0, x1) with u, (x2, x3) with v
+ *   | x0: quarter | x1 | x2 | x3 |
+ *
+ * The first level takes (x0, x2) and (x1, x3) with root w, the second (x0, x1) with u and
+ * (x2, x3) with v.
  */
 function fftTwoLevels(a: usize, blocks: usize, quarter: usize, im: usize): void {
   const q = quarter << 3;
@@ -99,7 +101,10 @@ function fftTwoLevels(a: usize, blocks: usize, quarter: usize, im: usize): void 
   }
 }
 
-/** The last two levels, blocks of four complex values: partners of the last level share a vector, so lanes are re-sorted. */
+/**
+ * The last two levels, blocks of four complex values: partners of the last level share a vector, so
+ * lanes are re-sorted.
+ */
 function fftLastTwoLevels(a: usize, blocks: usize, im: usize): void {
   let root = blocks << 3;
   let pair = blocks << 4;
@@ -120,20 +125,20 @@ function fftLastTwoLevels(a: usize, blocks: usize, im: usize): void {
     const pIm = f64x2.add(xIm, tIm);
     const sRe = f64x2.sub(xRe, tRe);
     const sIm = f64x2.sub(xIm, tIm);
-    const evenRe = lowLanes(pRe, sRe);
-    const evenIm = lowLanes(pIm, sIm);
-    const oddRe = highLanes(pRe, sRe);
-    const oddIm = highLanes(pIm, sIm);
+    const evenRe = lowHalves(pRe, sRe);
+    const evenIm = lowHalves(pIm, sIm);
+    const oddRe = highHalves(pRe, sRe);
+    const oddIm = highHalves(pIm, sIm);
     tRe = productRe(oddRe, oddIm, uRe, uIm);
     tIm = productIm(oddRe, oddIm, uRe, uIm);
     const hRe = f64x2.add(evenRe, tRe);
     const hIm = f64x2.add(evenIm, tIm);
     const lRe = f64x2.sub(evenRe, tRe);
     const lIm = f64x2.sub(evenIm, tIm);
-    v128.store(a, lowLanes(hRe, lRe));
-    v128.store(a, highLanes(hRe, lRe), 16);
-    v128.store(a + im, lowLanes(hIm, lIm));
-    v128.store(a + im, highLanes(hIm, lIm), 16);
+    v128.store(a, lowHalves(hRe, lRe));
+    v128.store(a, highHalves(hRe, lRe), 16);
+    v128.store(a + im, lowHalves(hIm, lIm));
+    v128.store(a + im, highHalves(hIm, lIm), 16);
   }
 }
 
@@ -196,20 +201,20 @@ function ifftFirstTwoLevels(a: usize, blocks: usize, im: usize): void {
     let xIm = v128.load(a + im);
     let yRe = v128.load(a, 16);
     let yIm = v128.load(a + im, 16);
-    const evenRe = lowLanes(xRe, yRe);
-    const evenIm = lowLanes(xIm, yIm);
-    const oddRe = highLanes(xRe, yRe);
-    const oddIm = highLanes(xIm, yIm);
+    const evenRe = lowHalves(xRe, yRe);
+    const evenIm = lowHalves(xIm, yIm);
+    const oddRe = highHalves(xRe, yRe);
+    const oddIm = highHalves(xIm, yIm);
     const sRe = f64x2.add(evenRe, oddRe);
     const sIm = f64x2.add(evenIm, oddIm);
     let dRe = f64x2.sub(evenRe, oddRe);
     let dIm = f64x2.sub(evenIm, oddIm);
     const rRe = adjointProductRe(dRe, dIm, uRe, uIm);
     const rIm = adjointProductIm(dRe, dIm, uRe, uIm);
-    xRe = lowLanes(sRe, rRe);
-    xIm = lowLanes(sIm, rIm);
-    yRe = highLanes(sRe, rRe);
-    yIm = highLanes(sIm, rIm);
+    xRe = lowHalves(sRe, rRe);
+    xIm = lowHalves(sIm, rIm);
+    yRe = highHalves(sRe, rRe);
+    yIm = highHalves(sIm, rIm);
     dRe = f64x2.sub(xRe, yRe);
     dIm = f64x2.sub(xIm, yIm);
     v128.store(a, f64x2.add(xRe, yRe));
@@ -299,8 +304,8 @@ function ifftTopLevel(a: usize, half: usize, scale: f64): void {
 /**
  * Inverse FFT, in place.
  *
- * Spec:   Falcon round 3, section 3.7; order of operations of the round-3 reference. The factor 2/n is a power of two
- *         and is multiplied in one level earlier, which changes no bit
+ * Spec:   Falcon round 3, section 3.7; order of operations of the round-3 reference. The factor 2/n
+ *         is a power of two and is multiplied in one level earlier, which changes no bit
  * Shape:  a: f64[n], transform -> coefficients
  * Bounds: 2 <= n <= 1024
  * Memory: none beyond a

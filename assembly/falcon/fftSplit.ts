@@ -1,16 +1,11 @@
 /**
  * Split and merge: one transform as two of half the degree, and back. Representation as in fft.ts.
  *
- * Halving comes before the product with the root, not after it as in the reference: a power of two, so no bit differs.
+ * Halving comes before the product with the root, not after it as in the reference: a power of two,
+ * so no bit differs.
  */
-import {
-  adjointProductIm,
-  adjointProductRe,
-  highLanes,
-  lowLanes,
-  productIm,
-  productRe,
-} from './fpr';
+import { highHalves, lowHalves } from '../shared/lanes';
+import { adjointProductIm, adjointProductRe, productIm, productRe } from './fpr';
 import { ROOT_IM, ROOT_RE } from './fftTables.gen';
 
 /**
@@ -45,8 +40,8 @@ export function splitFft(out: usize, f: usize, logn: i32): void {
  * The step of `splitFft` on four neighbours.
  *
  * Spec:   Falcon round 3, algorithm 1 (splitfft)
- * Shape:  re0, re1, im0, im1: real and imaginary parts of four values; wRe, wIm: two roots -> two values of f0 and of f1,
- *         `quarter` bytes between the parts
+ * Shape:  re0, re1, im0, im1: real and imaginary parts of four values; wRe, wIm: two roots -> two
+ *         values of f0 and of f1, `quarter` bytes between the parts
  * Secret: the values (no branch or index depends on them)
  */
 // @ts-ignore: decorator
@@ -62,10 +57,10 @@ export function splitPair(
   wIm: v128,
 ): void {
   const half = f64x2.splat(0.5);
-  const aRe = lowLanes(re0, re1);
-  const bRe = highLanes(re0, re1);
-  const aIm = lowLanes(im0, im1);
-  const bIm = highLanes(im0, im1);
+  const aRe = lowHalves(re0, re1);
+  const bRe = highHalves(re0, re1);
+  const aIm = lowHalves(im0, im1);
+  const bIm = highHalves(im0, im1);
   const dRe = f64x2.mul(f64x2.sub(aRe, bRe), half);
   const dIm = f64x2.mul(f64x2.sub(aIm, bIm), half);
   v128.store(out, f64x2.mul(f64x2.add(aRe, bRe), half));
@@ -103,9 +98,9 @@ export function mergeFft(f: usize, halves: usize, logn: i32): void {
     const dRe = f64x2.sub(aRe, bRe);
     const dIm = f64x2.sub(aIm, bIm);
     const out = f + (o << 1);
-    v128.store(out, lowLanes(sRe, dRe));
-    v128.store(out, highLanes(sRe, dRe), 16);
-    v128.store(out + half, lowLanes(sIm, dIm));
-    v128.store(out + half, highLanes(sIm, dIm), 16);
+    v128.store(out, lowHalves(sRe, dRe));
+    v128.store(out, highHalves(sRe, dRe), 16);
+    v128.store(out + half, lowHalves(sIm, dIm));
+    v128.store(out + half, highHalves(sIm, dIm), 16);
   }
 }

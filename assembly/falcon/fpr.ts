@@ -1,11 +1,12 @@
 /**
  * The binary64 contract of signing, and the constants it uses.
  *
- * Every sum, product, quotient and root here is one IEEE-754 binary64 operation, rounded to nearest, ties to even: what
- * WebAssembly prescribes for f64 and f64x2. The *order* of operations is part of the algorithm, since a signature
- * depends on the last bit: all code of this room keeps the order of the round-3 reference (20211101, `sign_dyn`). So
- * there is no fused multiply-add, no reassociation, and no shortcut but these, which never change a result: operands of
- * one addition or multiplication swapped, a negation moved, a power of two moved (no subnormal ever occurs).
+ * Every sum, product, quotient and root here is one IEEE-754 binary64 operation, rounded to
+ * nearest, ties to even: what WebAssembly prescribes for f64 and f64x2. The *order* of operations
+ * is part of the algorithm, since a signature depends on the last bit: all code of this room keeps
+ * the order of the round-3 reference (20211101, `sign_dyn`). So there is no fused multiply-add, no
+ * reassociation, and no shortcut but these, which never change a result: operands of one addition
+ * or multiplication swapped, a negation moved, a power of two moved (no subnormal ever occurs).
  */
 
 /** 1 / 12289. */
@@ -33,27 +34,6 @@ export function inverseSigma(logn: i32): f64 {
 @inline
 export function sigmaMin(logn: i32): f64 {
   return logn == 9 ? 1.2778336969128335860256340575729042 : 1.2982803343442918539708792538826807;
-}
-
-/** Swaps the two lanes. */
-// @ts-ignore: decorator
-@inline
-export function swapLanes(a: v128): v128 {
-  return v128.shuffle<f64>(a, a, 1, 0);
-}
-
-/** (a[0], b[0]). */
-// @ts-ignore: decorator
-@inline
-export function lowLanes(a: v128, b: v128): v128 {
-  return v128.shuffle<f64>(a, b, 0, 2);
-}
-
-/** (a[1], b[1]). */
-// @ts-ignore: decorator
-@inline
-export function highLanes(a: v128, b: v128): v128 {
-  return v128.shuffle<f64>(a, b, 1, 3);
 }
 
 /** Real part of (aRe + I aIm)(bRe + I bIm), in each lane. */

@@ -1,6 +1,6 @@
 /**
- * Coefficients of f and g: the round-3 reference's Gaussian for n = 1024 (sigma = 1.17 sqrt(q / 2048)),
- * two of them added for n = 512, from one stream of SHAKE256.
+ * Coefficients of f and g: the round-3 reference's Gaussian for n = 1024 (sigma = 1.17
+ * sqrt(q / 2048)), two of them added for n = 512, from one stream of SHAKE256.
  *
  * One draw takes 16 bytes, two little-endian words:
  *
@@ -9,6 +9,7 @@
  *   STREAM   0        1088                1156
  *            | bytes  | values i8[68]     |
  */
+import { highHalves, lowHalves } from '../shared/lanes';
 import { shakeSqueeze } from '../shared/keccak';
 import { STREAM } from './keygenLayout';
 import { GAUSS, GAUSS_WORDS } from './keygenTables.gen';
@@ -37,22 +38,8 @@ function storeTwo(out: usize, first: v128, magnitude: v128, zeroBelow: v128, pos
   store<i8>(out, <i8>i64x2.extract_lane(value, 1), 1);
 }
 
-/** First words of two draws. */
-// @ts-ignore: decorator
-@inline
-function firstWords(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-}
-
-/** Second words of two draws. */
-// @ts-ignore: decorator
-@inline
-function secondWords(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-}
-
 /** The next 68 draws. */
-function refill(): void {
+function drawMore(): void {
   shakeSqueeze(SHAKE, STREAM, BYTES);
   const positive = i64x2.splat(0x7fffffffffffffff);
   const zeroBelow = v128.load64_splat(GAUSS);
@@ -62,8 +49,8 @@ function refill(): void {
     const b = v128.load(at, 16);
     const c = v128.load(at, 32);
     const d = v128.load(at, 48);
-    const ab = v128.and(secondWords(a, b), positive);
-    const cd = v128.and(secondWords(c, d), positive);
+    const ab = v128.and(highHalves(a, b), positive);
+    const cd = v128.and(highHalves(c, d), positive);
     // 1 + how many words exceed the second number: the whole table is read
     let abMagnitude = i64x2.splat(1);
     let cdMagnitude = abMagnitude;
@@ -72,15 +59,15 @@ function refill(): void {
       abMagnitude = i64x2.sub(abMagnitude, i64x2.gt_s(word, ab));
       cdMagnitude = i64x2.sub(cdMagnitude, i64x2.gt_s(word, cd));
     }
-    storeTwo(VALUES + i, firstWords(a, b), abMagnitude, zeroBelow, positive);
-    storeTwo(VALUES + i + 2, firstWords(c, d), cdMagnitude, zeroBelow, positive);
+    storeTwo(VALUES + i, lowHalves(a, b), abMagnitude, zeroBelow, positive);
+    storeTwo(VALUES + i + 2, lowHalves(c, d), cdMagnitude, zeroBelow, positive);
   }
   used = 0;
 }
 
 /** One coefficient by itself. */
 function nextCoefficient(logn: i32): i32 {
-  if (used == DRAWS) refill();
+  if (used == DRAWS) drawMore();
   let x = <i32>load<i8>(VALUES + used);
   // draws are used in pairs or one by one, and their number is even
   if (logn == 9) x += <i32>load<i8>(VALUES + used, 1);
@@ -91,7 +78,7 @@ function nextCoefficient(logn: i32): i32 {
 /** The next n coefficients, as many at a time as there are; up to 15 bytes beyond are written. */
 function nextPolynomial(f: usize, logn: i32): void {
   for (const end = f + (<usize>1 << logn); f < end; ) {
-    if (used == DRAWS) refill();
+    if (used == DRAWS) drawMore();
     const from = VALUES + used;
     let count: usize;
     if (logn == 9) {
@@ -117,18 +104,21 @@ function parityOf(a: usize, n: i32): i32 {
   return popcnt(i8x16.bitmask(i8x16.shl(bits, 7))) & 1;
 }
 
-/** A sum stays even as often with a probability of 2^-256: then the source of randomness is broken. */
+/**
+ * A sum stays even as often with a probability of 2^-256: then the source of randomness is broken.
+ */
 const MAX_REDRAWS: i32 = 256;
 
 /**
  * Samples f or g, with an odd sum of coefficients (else its resultant would be even).
  *
- * Spec:   Falcon round 3, Algorithm 5, line 2; the reference's use of bytes: only the last coefficient
- *         is drawn again until the sum is odd
+ * Spec:   Falcon round 3, Algorithm 5, line 2; the reference's use of bytes: only the last
+ *         coefficient is drawn again until the sum is odd
  * Shape:  SHAKE (flipped) -> f: i8[n]
  * Bounds: |f| <= 26, or 52 for n = 512 (so the reference's check against 127 can never fail)
  * Memory: f and 15 bytes beyond, SHAKE, STREAM
- * Secret: f; how often the last coefficient is drawn tells nothing about those kept but their parity
+ * Secret: f; how often the last coefficient is drawn tells nothing about those kept but their
+ *         parity
  * Errors: false after MAX_REDRAWS
  */
 export function sampleSmall(f: usize, logn: i32): bool {

@@ -1,13 +1,15 @@
 /**
  * Hash to point: SHAKE256(salt || message) -> n coefficients mod q, by rejection of 16-bit words.
  *
- * A point stays in a representation of its own until it is used: the accepted words as they come, less 2^15, so that a
- * 16-bit lane can hold them. Names of such points end in `Raw`:
+ * A point stays in a representation of its own until it is used: the accepted words as they come,
+ * less 2^15, so that a 16-bit lane can hold them. Names of such points end in `Raw`:
  *
  *   w in [0, 61445), cRaw = w - 2^15 in [-32768, 28677),   c = cRaw + 2^15 = cRaw + 8190 (mod q)
  *
- * A point's buffer has POINT_SIZE bytes: rejection writes whole vectors and may go past n by one block.
+ * A point's buffer has POINT_SIZE bytes: rejection writes whole vectors and may go past n by one
+ * block.
  */
+import { highHalves, lowHalves } from '../shared/lanes';
 import { keccakF, keccakF2 } from '../shared/keccakF.gen';
 import { clear, RATE, shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';
 import { swizzle } from './codec';
@@ -22,7 +24,9 @@ const CONSTANTS: usize = memory.data<i16>([
   8190, 8190, 8190, 8190, 8190, 8190, 8190, 8190, // 2^15 mod q
 ], 16);
 /** Swaps the two bytes of each lane. */
-const BIG_ENDIAN: usize = memory.data<u8>([1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14], 16);
+const BIG_ENDIAN: usize = memory.data<u8>([
+  1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14,
+], 16);
 
 /**
  * Starts the streamed hash of a message too long for IN; the salt is its first piece.
@@ -58,7 +62,8 @@ export function hashSqueeze(out: usize, len: i32): void {
  * SHAKE, ready to squeeze the point of a salt and a message.
  *
  * Spec:   Falcon, round 3, Algorithm 3, line 2
- * Shape:  salt: u8[40]; message in IN[0..messageLen), or absorbed before, salt first, when messageLen = -1
+ * Shape:  salt: u8[40]; message in IN[0..messageLen), or absorbed before, salt first, when
+ *         messageLen = -1
  * Memory: SHAKE, salt, IN
  */
 export function hashMessage(salt: usize, messageLen: i32): void {
@@ -118,8 +123,8 @@ export function squeezePoint(cRaw: usize, state: usize, logn: i32): void {
 }
 
 /**
- * Two points at once. A state that still has input absorbs a block before a permutation, one that has none gives a
- * block of output after it: messages of different lengths need nothing else.
+ * Two points at once. A state that still has input absorbs a block before a permutation, one that
+ * has none gives a block of output after it: messages of different lengths need nothing else.
  *
  *   states   lane 0 of A | lane 0 of B | lane 1 of A | ...     TWO_STATES bytes
  *   input    whole blocks of 136 bytes, padded by `padInput`; blocksA and blocksB of them
@@ -167,18 +172,6 @@ export function squeezeTwoPoints(
       if (cRawB < endB) cRawB = squeezeHalf(states + 8, cRawB);
     }
   }
-}
-
-// @ts-ignore: decorator
-@inline
-function lowHalves(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-}
-
-// @ts-ignore: decorator
-@inline
-function highHalves(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
 }
 
 /** XORs one block into one of two interleaved states. */

@@ -1,13 +1,18 @@
 /**
- * Hash to point for signatures of the constant-time form: the same point, but what is done does not depend on it.
+ * Hash to point for signatures of the constant-time form: the same point, but what is done does not
+ * depend on it.
  *
- * A fixed number of blocks is squeezed. Each word that is kept has to move down by the number of refused words before it: first by
- * the lowest bit of that number, all words at once, then by the next bit, and so on. No two words ever meet, since of two
- * neighbours that are kept the second moves further by exactly what was refused between them.
+ * A fixed number of blocks is squeezed. Each word that is kept has to move down by the number of
+ * refused words before it: first by the lowest bit of that number, all words at once, then by the
+ * next bit, and so on. No two words ever meet, since of two neighbours that are kept the second
+ * moves further by exactly what was refused between them.
  *
- *   n       blocks   words   refused ones that fit   more are refused with a probability
- *   512     11       748     236                     below 2^-256: the mean is 47, the deviation 6.6
- *   1024    20       1360    336                     below 2^-256: the mean is 85, the deviation 8.9
+ *   n       blocks   words   refused ones that fit   their mean and deviation
+ *   512     11       748     236                     47, 6.6
+ *   1024    20       1360    336                     85, 8.9
+ *
+ * More are refused with a probability below 2^-256 (the reference squeezes 717 and 1311 words for
+ * that).
  */
 import { keccakF } from '../shared/keccakF.gen';
 import { RATE } from '../shared/keccak';
@@ -28,7 +33,8 @@ export function squeezePointFor(format: i32, cRaw: usize, state: usize, logn: i3
 /**
  * Squeezes a point out of a flipped sponge.
  *
- * Spec:   Falcon, round 3, Algorithm 3, lines 3-8; hash_to_point_ct of the reference, by another network
+ * Spec:   Falcon, round 3, Algorithm 3, lines 3-8; hash_to_point_ct of the reference, by another
+ *         network
  * Shape:  state: SHAKE256, flipped, nothing squeezed -> cRaw: i16[n], as squeezePoint writes them
  * Memory: state, cRaw, WORDS and MOVES (cleared)
  * Secret: all
@@ -61,7 +67,10 @@ export function keepWords(cRaw: usize, bytes: usize, logn: i32): void {
   memory.copy(cRaw, WORDS, <usize>2 << logn);
 }
 
-/** WORDS from bytes to words less 2^15; MOVES: how many before it are refused, 0 for those that are refused themselves. */
+/**
+ * WORDS from bytes to words less 2^15; MOVES: how many before it are refused, 0 for those that are
+ * refused themselves.
+ */
 function countRefused(bytes: usize): void {
   const zero = i16x8.splat(0);
   let before = zero;

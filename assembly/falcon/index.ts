@@ -8,7 +8,6 @@ export {
   BATCH_RECORDS,
   IN,
   IN_SIZE,
-  PAIRS,
   PK,
   POINT,
   PREPARED,
@@ -17,17 +16,16 @@ export {
   SEED,
   SIG,
   SK,
-  WORDS,
 } from './layout';
 export { hashInit, hashSqueeze, hashUpdate } from './hashToPoint';
 export { prepare, verify, verifyPrepared } from './verify';
 export { prepareBatchKey, verifyBatch } from './verifyBatch';
 export {
-  decodePublicKey,
-  decodeSignature,
-  encodeSignature,
   hashToPoint,
+  readPublicKey as decodePublicKey,
+  readSignature as decodeSignature,
   recoverS1,
+  writeSignature as encodeSignature,
 } from './points';
 export { wipe } from './wipe';
 export { keygen, publicKey } from './keygen';

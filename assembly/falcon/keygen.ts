@@ -20,8 +20,8 @@ import {
 export const KEYGEN_SEED: i32 = 48;
 
 /**
- * Of the candidates for f, g one in 10 becomes a key for n = 512, one in 18 for n = 1024. As many in a row that do not have a
- * probability below 2^-340: then the source of randomness is broken.
+ * Of the candidates for f, g one in 10 becomes a key for n = 512, one in 18 for n = 1024. As many
+ * in a row that do not have a probability below 2^-340: then the source of randomness is broken.
  */
 const MAX_CANDIDATES: i32 = 4096;
 
@@ -40,7 +40,8 @@ function completes(logn: i32, f: usize, g: usize, F: usize, G: usize): bool {
  * Shape:  SEED: u8[48] -> PK, SK
  * Memory: PK, SK, SHAKE and the scratch of keygenLayout.ts, which is cleared
  * Secret: all but PK
- * Errors: none (an unfit candidate is thrown away and the next one drawn); E_INTERNAL only for a fault, PK and SK zeroed
+ * Errors: none (an unfit candidate is thrown away and the next one drawn); E_INTERNAL only for a
+ *         fault, PK and SK zeroed
  */
 export function keygen(logn: i32): i32 {
   const f = SMALL;

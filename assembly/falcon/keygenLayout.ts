@@ -1,8 +1,8 @@
 /**
  * Scratch of key generation: one region, all of it secret. Sizes for n = 1024; W = a 32-bit word.
  *
- *   FG        f and g at every depth, plain      8192 W    sum over depths of small(d) max(4, 2n/2^d) = 8132
- *   CURRENT   (F, G) of the level below          1024 W    largest small(d) max(4, 2n/2^d) for d >= 1
+ *   FG        f and g at every depth, plain      8192 W    8132: sum of small(d) max(4, 2n/2^d)
+ *   CURRENT   (F, G) of the level below          1024 W    largest of these for d >= 1
  *   WIDE      (F, G) before reduction            2560 W    largest large(d) max(4, 2n/2^d): depth 2
  *   ROW       residues mod one prime             4096 W    2n, and 2n more at the two top levels
  *   CRT       products and residues              2688 W    2 * 308 words, 2n residues
@@ -14,7 +14,10 @@
  * In all 120,512 bytes: about 118 n.
  */
 export const KEYGEN_SIZE: i32 = 4 * (8192 + 1024 + 2560 + 4096 + 2688 + 3072) + 28672 + 4096 + 1216;
-export const KEYGEN: usize = memory.data(4 * (8192 + 1024 + 2560 + 4096 + 2688 + 3072) + 28672 + 4096 + 1216, 64);
+export const KEYGEN: usize = memory.data(
+  4 * (8192 + 1024 + 2560 + 4096 + 2688 + 3072) + 28672 + 4096 + 1216,
+  64,
+);
 
 export const FG: usize = KEYGEN;
 export const CURRENT: usize = FG + 4 * 8192;

@@ -15,8 +15,8 @@
  *   PAIRS     its coefficients, not yet judged    module               public
  *   BATCH_*   records, data, keys of verifyBatch  caller -> module     public
  *
- * Regions of signing and key generation are declared where they are used. Sizes are those of n = 1024. `wipe` clears
- * every secret region, and what holds a message that was signed.
+ * Regions of signing and key generation are declared where they are used. Sizes are those of
+ * n = 1024. `wipe` clears every region but PK, SIG and those of verification.
  */
 export const IN_SIZE: i32 = 8192;
 export const IN: usize = memory.data(8192 + 64, 64);

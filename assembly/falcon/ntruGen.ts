@@ -3,8 +3,8 @@ import { fft, ifft } from './fft';
 import { sampleSmall } from './gaussianF';
 import { FLOATS } from './keygenLayout';
 import { inverseNorms } from './ntruReduce';
-import { upper } from './rns';
 import { smallBits } from './secretKey';
+import { normSqSmall, reaches, smallToDouble } from './smallPoly';
 
 /** What `judgeSmall` answers. */
 export const FIT: i32 = 0;
@@ -15,40 +15,11 @@ export const TOO_FAR: i32 = 2;
 /** The orthogonalised vector is longer than 1.17 sqrt(q). */
 export const TOO_SKEW: i32 = 3;
 
-/** Whether some value of i8[n] is `limit` or more in magnitude. */
-function reaches(a: usize, n: i32, limit: i32): bool {
-  let most = i8x16.splat(0);
-  for (const end = a + n; a < end; a += 16) most = i8x16.max_u(most, i8x16.abs(v128.load(a)));
-  return v128.any_true(i8x16.ge_u(most, i8x16.splat(<i8>limit)));
-}
-
-/** Sum of squares of i8[n]. */
-function normSqSmall(a: usize, n: i32): i32 {
-  let sum = i32x4.splat(0);
-  for (const end = a + n; a < end; a += 16) {
-    const x = v128.load(a);
-    const low = i16x8.extend_low_i8x16_s(x);
-    const high = i16x8.extend_high_i8x16_s(x);
-    sum = i32x4.add(sum, i32x4.add(i32x4.dot_i16x8_s(low, low), i32x4.dot_i16x8_s(high, high)));
-  }
-  sum = i32x4.add(sum, upper(sum));
-  return i32x4.extract_lane(sum, 0) + i32x4.extract_lane(sum, 1);
-}
-
-/** i8[n] to doubles. */
-function smallToDouble(out: usize, a: usize, n: i32): void {
-  for (const end = a + n; a < end; a += 4) {
-    const x = i32x4.extend_low_i16x8_s(i16x8.extend_low_i8x16_s(v128.load32_zero(a)));
-    v128.store(out, f64x2.convert_low_i32x4_s(x));
-    v128.store(out, f64x2.convert_low_i32x4_s(upper(x)), 16);
-    out += 32;
-  }
-}
-
 /**
  * Squared norm of the orthogonalised vector q (adj f, adj g) / (|f|^2 + |g|^2).
  *
- * Spec:   Falcon round 3, Algorithm 5, lines 5-6; the same doubles in the same order as the reference
+ * Spec:   Falcon round 3, Algorithm 5, lines 5-6; the same doubles in the same order as the
+ *         reference
  * Shape:  f, g: i8[n]
  * Memory: FLOATS: f (n) | g (n) | norms (n/2)
  * Secret: f, g

@@ -1,28 +1,18 @@
 /**
- * The tower of the NTRU solver: f and g at every depth, and (F, G) lifted from one depth to the next.
+ * The tower of the NTRU solver: f and g at every depth, and (F, G) lifted from one depth to the
+ * next.
  *
  *   depth 0      f, g of degree n                     F, G   reduced: the secret key
  *   depth d      f, g of degree n / 2^d               F = F'(X^2) g(-X), G = G'(X^2) f(-X), reduced
  *   depth logn   Res(f), Res(g), two integers         Bezout
  *
- * Pairs are kept together: an array of 2m integers (zint.ts), first those of f (F), then those of g (G),
- * of degree m each; a pair of degree 1 is padded to four integers.
+ * Pairs are kept together: an array of 2m integers (zint.ts), first those of f (F), then those of g
+ * (G), of degree m each; a pair of degree 1 is padded to four integers.
  */
+import { evens, odds, zipLow } from '../shared/lanes';
 import { CRT, CURRENT, FG, ROW, WIDE } from './keygenLayout';
 import { PRIME } from './keygenTables.gen';
-import {
-  LARGE,
-  P0I,
-  R2,
-  evens,
-  fromSigned4,
-  inverseOfN,
-  mulMont,
-  mulMont4,
-  odds,
-  primeAt,
-  zipLow,
-} from './rns';
+import { LARGE, P0I, R2, fromSigned4, inverseOfN, mulMont, mulMont4, primeAt } from './rns';
 import { rnsInttScaled, rnsNtt } from './rnsNtt';
 import { zintFromRns, zintMod } from './zint';
 
@@ -120,8 +110,8 @@ function towerStep(logn: i32, depth: i32): void {
   const countNext = pairCount(logm - 1);
   const row = <usize>count << 2;
   const rowNext = <usize>countNext << 2;
-  // rows of WIDE are overwritten from the front: row u of the next depth ends at or before row u + 1
-  // of this one, and rows that do not exist here are made from the plain form
+  // rows of WIDE are overwritten from the front: row u of the next depth ends at or before row
+  // u + 1 of this one, and rows that do not exist here are made from the plain form
   for (let u = 0; u < lenNext; u++) {
     const at = <usize>u << 2;
     let source = WIDE + row * <usize>u;

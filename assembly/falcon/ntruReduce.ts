@@ -1,11 +1,11 @@
 /**
  * Babai's reduction of (F, G) by (f, g), at the depths where coefficients have many words.
  *
- * The round-3 reference decides with doubles, and it gives (f, g) up when a quotient leaves 31 bits. At
- * depths with 2 to 8 coefficients that happens to 1 % of the candidates for n = 512 and to 8 % for
- * n = 1024, and rounding errors decide about it. To give the same keys for every seed, the doubles here
- * are the reference's bit for bit: the same window of words, order of operations, schedule of scales.
- * The integers are exact, so their arithmetic is our own.
+ * The round-3 reference decides with doubles, and it gives (f, g) up when a quotient leaves
+ * 31 bits. At depths with 2 to 8 coefficients that happens to 1 % of the candidates for n = 512 and
+ * to 8 % for n = 1024, and rounding errors decide about it. To give the same keys for every seed,
+ * the doubles here are the reference's bit for bit: the same window of words, order of operations,
+ * schedule of scales. The integers are exact, so their arithmetic is our own.
  */
 import { adjointProductIm, adjointProductRe } from './fpr';
 import { fft, ifft } from './fft';
@@ -104,10 +104,12 @@ export function quotientFft(FG: usize, fg: usize, norms: usize, logm: i32): void
     const gRe = v128.load(g + i);
     const gIm = v128.load(g + half + i);
     const norm = v128.load(norms + i);
-    const re = f64x2.add(adjointProductRe(FRe, FIm, fRe, fIm), adjointProductRe(GRe, GIm, gRe, gIm));
-    const im = f64x2.add(adjointProductIm(FRe, FIm, fRe, fIm), adjointProductIm(GRe, GIm, gRe, gIm));
-    v128.store(FG + i, f64x2.mul(re, norm));
-    v128.store(FG + half + i, f64x2.mul(im, norm));
+    let x = adjointProductRe(FRe, FIm, fRe, fIm);
+    let y = adjointProductRe(GRe, GIm, gRe, gIm);
+    v128.store(FG + i, f64x2.mul(f64x2.add(x, y), norm));
+    x = adjointProductIm(FRe, FIm, fRe, fIm);
+    y = adjointProductIm(GRe, GIm, gRe, gIm);
+    v128.store(FG + half + i, f64x2.mul(f64x2.add(x, y), norm));
   }
 }
 
@@ -128,7 +130,10 @@ function roundQuotient(k: usize, x: usize, logm: i32, e: i32): bool {
   return i64x2.all_true(good);
 }
 
-/** f, g mod the first len primes, NTT form, times 2^32 / m: ready to be multiplied by k and brought back. */
+/**
+ * f, g mod the first len primes, NTT form, times 2^32 / m: ready to be multiplied by k and brought
+ * back.
+ */
 function prepareNttProduct(out: usize, depth: i32, logm: i32, len: i32): void {
   const count = pairCount(logm);
   const row = <usize>count << 2;
@@ -174,11 +179,11 @@ function nttProduct(out: usize, prepared: usize, k: usize, logm: i32, len: i32):
 /**
  * Reduces (F, G) of the given depth (2 .. logn - 1).
  *
- * Spec:   Falcon round 3, Algorithm 7 (Reduce), on the reference's schedule: k takes 25 bits at a time
+ * Spec:   Falcon round 3, Algorithm 7 (Reduce), on the reference's schedule: k takes 25 bits at a
+ *         time
  * Shape:  WIDE: pair, large(d) words -> CURRENT: pair, small(d) words
  * Memory: WIDE, CURRENT, FG, FLOATS, PRODUCT_KFG, ROW, CRT
- * Secret: all. The number of rounds and all lengths depend on the depth only; a round whose quotients
- *         are unusually large multiplies in two parts, which tells that much about (F, G)
+ * Secret: all. The number of rounds and all lengths depend on the depth only
  * Errors: false if a quotient is out of range: (f, g) is to be rejected
  */
 export function babaiReduce(logn: i32, depth: i32): bool {
@@ -235,12 +240,19 @@ export function babaiReduce(logn: i32, depth: i32): bool {
     if (scaleK <= 0) break;
     scaleK = max(0, scaleK - 25);
   }
+  takeReduced(row, len, small);
+  return true;
+}
+
+/**
+ * CURRENT = the pair in WIDE; when that has become shorter than small(d) words, its sign is
+ * extended.
+ */
+function takeReduced(row: usize, len: i32, small: i32): void {
   memory.copy(CURRENT, WIDE, row * <usize>min(len, small));
-  // a pair that has become shorter than small(d) words gets its sign extended
   const top = WIDE + row * <usize>(len - 1);
   for (let i: usize = 0; i < row; i += 16) {
     const sign = i32x4.shr_u(i32x4.shr_s(i32x4.shl(v128.load(top + i), 1), 31), 1);
     for (let j = len; j < small; j++) v128.store(CURRENT + row * <usize>j + i, sign);
   }
-  return true;
 }

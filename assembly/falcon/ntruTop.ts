@@ -86,8 +86,11 @@ function wordsToDouble(out: usize, a: usize, n: i32): void {
   }
 }
 
-/** Numerator F adj f + G adj g and denominator f adj f + g adj g, over n, mod prime 0, as signed words. */
-function exactQuotient(out: usize, FG: usize, fg: usize, logn: i32): void {
+/**
+ * Numerator F adj f + G adj g and denominator f adj f + g adj g, over n, mod prime 0, as signed
+ * words.
+ */
+function exactFraction(out: usize, FG: usize, fg: usize, logn: i32): void {
   const size = <usize>4 << logn;
   const P = v128.load32_splat(PRIME);
   const I = v128.load32_splat(P0I);
@@ -106,7 +109,9 @@ function exactQuotient(out: usize, FG: usize, fg: usize, logn: i32): void {
   }
   rnsInttScaled(out, logn, 0);
   rnsInttScaled(out + size, logn, 0);
-  for (let i: usize = 0; i < 2 * size; i += 16) v128.store(out + i, toSigned4(v128.load(out + i), P));
+  for (let i: usize = 0; i < 2 * size; i += 16) {
+    v128.store(out + i, toSigned4(v128.load(out + i), P));
+  }
 }
 
 /** FG -= k fg in NTT form; false unless f G - g F = q at every slot after that. */
@@ -151,12 +156,13 @@ function toSmall(out: usize, a: usize, logn: i32): bool {
 /**
  * (F, G) of depth 0: the secret key's.
  *
- * Spec:   Falcon round 3, Algorithms 6 and 7, on the reference's way for this depth; |F|, |G| <= 127
+ * Spec:   Falcon round 3, Algorithms 6 and 7, on the reference's way for this depth; |F|,
+ *         |G| <= 127
  * Shape:  CURRENT: pair of depth 1; f, g: i8[n] -> F, G: i8[n]
  * Memory: F, G, CURRENT, WIDE, FG, FLOATS, ROW, CRT
  * Secret: all
- * Errors: false if a coefficient exceeds 127 or fG - gF is not q (as all are small, the equation mod
- *         prime 0 proves it over the integers)
+ * Errors: false if a coefficient exceeds 127 or fG - gF is not q (as all are small, the
+ *         equation mod prime 0 proves it over the integers)
  */
 export function solveDepth0(logn: i32, F: usize, G: usize, f: usize, g: usize): bool {
   const n = 1 << logn;
@@ -173,7 +179,7 @@ export function solveDepth0(logn: i32, F: usize, G: usize, f: usize, g: usize): 
   smallToRns(fg, f, n, 0);
   smallToRns(fg + size, g, n, 0);
   nttPair(fg, logn, 0);
-  exactQuotient(WIDE, FG, fg, logn);
+  exactFraction(WIDE, FG, fg, logn);
 
   const numerator = FLOATS;
   const denominator = FLOATS + 2 * size;

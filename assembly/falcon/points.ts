@@ -16,7 +16,7 @@ import { Q_LANES } from '../shared/zq';
  * Memory: SIG, S2, PRODUCT, WORDS, PAIRS
  * Errors: E_SIG_*; otherwise the form (0 compressed, 1 padded, 2 constant-time)
  */
-export function decodeSignature(logn: i32, sigLen: i32): i32 {
+export function readSignature(logn: i32, sigLen: i32): i32 {
   return codec.decodeSignature(SIG, sigLen, S2, PRODUCT, logn);
 }
 
@@ -28,7 +28,7 @@ export function decodeSignature(logn: i32, sigLen: i32): i32 {
  * Memory: S2, SIG
  * Errors: E_SIG_LENGTH if the form cannot hold it; otherwise the length
  */
-export function encodeSignature(logn: i32, format: i32): i32 {
+export function writeSignature(logn: i32, format: i32): i32 {
   const length = codec.encodeSignature(SIG, S2, format, logn);
   return length > 0 ? length : E_SIG_LENGTH;
 }
@@ -41,7 +41,7 @@ export function encodeSignature(logn: i32, format: i32): i32 {
  * Memory: PK, PRODUCT
  * Errors: E_PK_HEADER, E_PK_RANGE
  */
-export function decodePublicKey(logn: i32): i32 {
+export function readPublicKey(logn: i32): i32 {
   const status = codec.decodePublicKey(PK, PRODUCT, logn);
   if (status == OK) canonicalPoly(PRODUCT, logn);
   return status;

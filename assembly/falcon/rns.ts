@@ -16,6 +16,7 @@
  * The first n entries are right for every smaller degree n. N_u falls with u, because deeper levels
  * of the solver use more primes on fewer coefficients: 38.1 kB in all.
  */
+import { evens, odds } from '../shared/lanes';
 import { PRIME, PRIME_COUNT, PRIME_ROOT } from './keygenTables.gen';
 
 export const P0I: usize = memory.data(308 * 4, 64);
@@ -160,41 +161,6 @@ export function mulMont4(a: v128, b: v128, p: v128, p0i: v128): v128 {
   const sh = i64x2.add(zh, i64x2.extmul_high_i32x4_u(w, p));
   const d = odds(sl, sh);
   return i32x4.min_u(d, i32x4.sub(d, p));
-}
-
-/** Lanes a2 a3 a2 a3: the two upper ones down. */
-// @ts-ignore: decorator
-@inline
-export function upper(a: v128): v128 {
-  return i8x16.shuffle(a, a, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15);
-}
-
-/** Lanes a0 a2 b0 b2. */
-// @ts-ignore: decorator
-@inline
-export function evens(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27);
-}
-
-/** Lanes a1 a3 b1 b3. */
-// @ts-ignore: decorator
-@inline
-export function odds(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
-}
-
-/** Lanes a0 b0 a1 b1. */
-// @ts-ignore: decorator
-@inline
-export function zipLow(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
-}
-
-/** Lanes a2 b2 a3 b3. */
-// @ts-ignore: decorator
-@inline
-export function zipHigh(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
 }
 
 /** a + b mod p. */

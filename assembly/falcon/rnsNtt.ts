@@ -1,38 +1,12 @@
 /**
  * The NTT modulo the 31-bit primes of key generation, four values at a time (rns.ts).
  *
- * Forward: decimation in time with the roots in bit-reversed order; a level with butterflies at least
- * four apart works on whole vectors, the last two levels (distances 2 and 1) exchange lanes.
+ * Forward: decimation in time with the roots in bit-reversed order; a level with butterflies at
+ * least four apart works on whole vectors, the last two levels (distances 2 and 1) exchange lanes.
  */
+import { evens, highHalves, lowHalves, odds, zipHigh, zipLow } from '../shared/lanes';
 import { PRIME } from './keygenTables.gen';
-import {
-  P0I,
-  add4,
-  evens,
-  inverseRootsOf,
-  mulMont,
-  mulMont4,
-  odds,
-  primeAt,
-  rootsOf,
-  sub4,
-  zipHigh,
-  zipLow,
-} from './rns';
-
-/** Lanes a0 a1 b0 b1. */
-// @ts-ignore: decorator
-@inline
-function lows(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-}
-
-/** Lanes a2 a3 b2 b3. */
-// @ts-ignore: decorator
-@inline
-function highs(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-}
+import { P0I, add4, inverseRootsOf, mulMont, mulMont4, primeAt, rootsOf, sub4 } from './rns';
 
 /** Lanes a0 a2 a1 a3. */
 // @ts-ignore: decorator
@@ -157,8 +131,8 @@ export function rnsNtt(a: usize, logn: i32, u: i32): void {
     const y = v128.load(a, 16);
     const s2 = v128.load64_zero(r2);
     const s1 = v128.load(r1);
-    const low = lows(x, y);
-    const high = mulMont4(highs(x, y), zipLow(s2, s2), P, I);
+    const low = lowHalves(x, y);
+    const high = mulMont4(highHalves(x, y), zipLow(s2, s2), P, I);
     const A = add4(low, high, P); // x0 x1 y0 y1
     const B = sub4(low, high, P); // x2 x3 y2 y3
     const even = evens(A, B); // x0 y0 x2 y2, roots in order 0 2 1 3
@@ -168,15 +142,16 @@ export function rnsNtt(a: usize, logn: i32, u: i32): void {
     const O = sub4(even, odd, P);
     const xy0 = zipLow(E, O); // x0 x1 y0 y1
     const xy1 = zipHigh(E, O); // x2 x3 y2 y3
-    v128.store(a, lows(xy0, xy1));
-    v128.store(a, highs(xy0, xy1), 16);
+    v128.store(a, lowHalves(xy0, xy1));
+    v128.store(a, highHalves(xy0, xy1), 16);
     r2 += 8;
     r1 += 16;
   }
 }
 
 /**
- * Inverse NTT mod prime u, in place, without the division by n: the result is n times the polynomial.
+ * Inverse NTT mod prime u, in place, without the division by n: the result is n times the
+ * polynomial.
  *
  * Shape:  a: u32[n], bit-reversed NTT order -> coefficient order; 16-aligned
  * Bounds: in [0, p) -> out [0, p)
@@ -200,8 +175,8 @@ export function rnsInttScaled(a: usize, logn: i32, u: i32): void {
     const y = v128.load(b, 16);
     const s2 = v128.load64_zero(r2);
     const s1 = v128.load(r1);
-    const xy0 = lows(x, y); // x0 x1 y0 y1
-    const xy1 = highs(x, y); // x2 x3 y2 y3
+    const xy0 = lowHalves(x, y); // x0 x1 y0 y1
+    const xy1 = highHalves(x, y); // x2 x3 y2 y3
     const E = evens(xy0, xy1); // x0 y0 x2 y2
     const O = odds(xy0, xy1);
     const w = middleSwapped(s1);
@@ -211,8 +186,8 @@ export function rnsInttScaled(a: usize, logn: i32, u: i32): void {
     const B = zipHigh(even, odd); // x2 x3 y2 y3
     const low = add4(A, B, P);
     const high = mulMont4(sub4(A, B, P), zipLow(s2, s2), P, I);
-    v128.store(b, lows(low, high));
-    v128.store(b, highs(low, high), 16);
+    v128.store(b, lowHalves(low, high));
+    v128.store(b, highHalves(low, high), 16);
     r2 += 8;
     r1 += 16;
   }

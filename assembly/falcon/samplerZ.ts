@@ -5,29 +5,34 @@
  *
  *   | 9: base sample z0, 72 bits | 1: bit b | 1: compared with the first byte of exp(-x) |
  *
- * and the comparison goes on with further bytes only when the two are equal (1 in 256). So, ties apart, candidates stand
- * 11 bytes apart whatever they are and whoever takes them, and `samplePair` judges four of them at once for two
- * samples of one deviation:
+ * and the comparison goes on with further bytes only when the two are equal (1 in 256). So, ties
+ * apart, candidates stand 11 bytes apart whatever they are and whoever takes them, and `samplePair`
+ * judges four of them at once for two samples of one deviation:
  *
- *   candidate          0     1     2     3        the first sample takes its first accepted candidate,
- *   first sample (a)   a0    a1    a2             the second the first accepted one after that.
- *   second sample (b)        b1    b2    b3       Six judgements, three vectors, no branch until the end.
+ *   candidate          0     1     2     3      the first sample takes its first accepted one,
+ *   first sample (a)   a0    a1    a2           the second the first accepted one after that.
+ *   second sample (b)        b1    b2    b3     Six judgements, three vectors, no branch
+ *                                               until the end.
  *
- * The pair is complete in 4 of 5 cases. Otherwise the rest is sampled alone (`sampleOne`), and any tie among the six
- * sends the pair to `sampleExactly`, which reads byte by byte. All three consume the stream as the reference does.
+ * The pair is complete in 4 of 5 cases. Otherwise the rest is sampled alone (`sampleOne`), and any
+ * tie among the six sends the pair to `sampleExactly`, which reads byte by byte. All three consume
+ * the stream as the reference does.
  *
- * What timing shows: the number of candidates, and ties. A candidate is accepted with a probability that depends
- * neither on the centre nor on the deviation nor on the value drawn (the factor ccs is there for that: Howe, Prest,
- * Ricosset, Rossi, "Isochronous Gaussian sampling", 2020), and a tie is an equality with a byte that is uniform and never
- * used again. The reference shows the same. Values, centres and accepted positions' contents reach no branch and no address.
+ * What timing shows: the number of candidates, and ties. A candidate is accepted with a probability
+ * that depends neither on the centre nor on the deviation nor on the value drawn (the factor ccs is
+ * there for that: Howe, Prest, Ricosset, Rossi, "Isochronous Gaussian sampling", 2020), and a tie
+ * is an equality with a byte that is uniform and never used again. The reference shows the same.
+ * Values, centres and accepted positions' contents reach no branch and no address.
  */
+import { highHalves, lowHalves, swapHalves, upperHalf, zipHigh, zipLow } from '../shared/lanes';
 import { baseSamples, decidingByte, signedSample } from './baseSampler';
 import { INVERSE_2_SIGMA0_SQ, INVERSE_LN_2, LN_2 } from './fpr';
 import { BLOCK, LAST_START, STREAM, streamAdvance, streamPosition } from './chachaPrng';
 
 /**
- * Constants as doubles: ln 2 inverse, ln 2, 1/(2 sigma0^2), 0.5, 1, 1.5 * 2^52, then at 48 the 12 coefficients of exp(-x)
- * on [0, ln 2) of FACCT (Zhao, Steinfeld, Sakzad, 2018), from the constant term's neighbour on.
+ * Constants as doubles: ln 2 inverse, ln 2, 1/(2 sigma0^2), 0.5, 1, 1.5 * 2^52, then at 48 the 12
+ * coefficients of exp(-x) on [0, ln 2) of FACCT (Zhao, Steinfeld, Sakzad, 2018), from the constant
+ * term's neighbour on.
  */
 const C: usize = memory.data<f64>([
   INVERSE_LN_2, LN_2, INVERSE_2_SIGMA0_SQ, 0.5, 1.0, 6755399441055744.0,
@@ -38,7 +43,10 @@ const C: usize = memory.data<f64>([
   0.000002755586350219122514855659, 0.000000275607356160477811864927,
   0.000000025299506379442070029551, 0.000000002073772366009083061987,
 ], 16);
-/** x = (z - r)^2 / (2 sigma^2) - z0^2 / (2 sigma0^2), `handicap` being the last term: algorithm 15, step 7. */
+/**
+ * x = (z - r)^2 / (2 sigma^2) - z0^2 / (2 sigma0^2), `handicap` being the last term: algorithm 15,
+ * step 7.
+ */
 // @ts-ignore: decorator
 @inline
 function exponent(z: v128, r: v128, dss: v128, handicap: v128): v128 {
@@ -56,9 +64,9 @@ function halvings(x: v128): v128 {
 /**
  * ccs * exp(-(x - s ln 2)), for x - s ln 2 in [0, ln 2).
  *
- * Spec:   Falcon round 3, algorithm 13 (ApproxExp), in doubles: the order of the reference's AVX2 code, which sums three
- *         partial polynomials. (Its portable code is Horner's rule on 64-bit integers; both are within 2^-50 of the true value
- *         and all published signatures agree.)
+ * Spec:   Falcon round 3, algorithm 13 (ApproxExp), in doubles: the order of the reference's AVX2
+ *         code, which sums three partial polynomials. (Its portable code is Horner's rule on 64-bit
+ *         integers; both are within 2^-50 of the true value and all published signatures agree.)
  */
 // @ts-ignore: decorator
 @inline
@@ -88,11 +96,13 @@ function scaledExp(x: v128, s: v128, ccs: v128): v128 {
 }
 
 /**
- * t = 2^8 ccs exp(-x), given 2^8 ccs: division by 2^s is a subtraction in the exponent field. Algorithm 14 compares a random
- * byte u with the first byte of the integer z = (2 * trunc(2^63 ccs exp(-r)) - 1) >> s, which is ceil(t) - 1: 2^63 ccs exp(-r)
- * is an integer already (53 bits, above 2^60), and t is either an integer or at least 2^(-47-s) above one. Hence, exactly:
+ * t = 2^8 ccs exp(-x), given 2^8 ccs: division by 2^s is a subtraction in the exponent field.
+ * Algorithm 14 compares a random byte u with the first byte of the integer z = (2 * trunc(2^63 ccs
+ * exp(-r)) - 1) >> s, which is ceil(t) - 1: 2^63 ccs exp(-r) is an integer already (53 bits, above
+ * 2^60), and t is either an integer or at least 2^(-47-s) above one. Hence, exactly:
  *
- *   accepted if  u < ceil(t) - 1,  that is  u + 1 < t;      tie if  u = ceil(t) - 1,  that is  u < t <= u + 1.
+ *   accepted if  u < ceil(t) - 1,  that is  u + 1 < t;
+ *   tie if       u = ceil(t) - 1,  that is  u < t <= u + 1.
  */
 // @ts-ignore: decorator
 @inline
@@ -100,13 +110,6 @@ function threshold(x: v128, ccs256: v128): v128 {
   const s = halvings(x);
   const value = scaledExp(x, s, ccs256);
   return i64x2.sub(value, i64x2.shl(f64x2.add(s, v128.load64_splat(C, 40)), 52));
-}
-
-/** Lanes 2 and 3 to lanes 0 and 1. */
-// @ts-ignore: decorator
-@inline
-function upper(a: v128): v128 {
-  return v128.shuffle<u64>(a, a, 1, 1);
 }
 
 /** (a[1], b[0]): what candidates 1 and 2 need in one vector, given those of 0, 1 and of 2, 3. */
@@ -119,7 +122,10 @@ function inner(a: v128, b: v128): v128 {
 /** From here on four candidates may cross the border of a buffer. */
 const NEAR_BORDER: i32 = 470;
 
-/** Where the next candidate starts, both counted from `start`: what lies between 503 and 512 is not used. */
+/**
+ * Where the next candidate starts, both counted from `start`: what lies between 503 and 512 is not
+ * used.
+ */
 // @ts-ignore: decorator
 @inline
 function startAfter(start: i32, end: i32): i32 {
@@ -143,14 +149,18 @@ const TIE: i32 = 16;
 /**
  * Limits of the loops below. A candidate is accepted with a probability of
  *
- *   sigmaMin sqrt(2 pi) / (sigma0 sqrt(2 pi) + 1) = 0.576 for n = 512, 0.585 for n = 1024, sigma0 = 1.8205,
+ *   sigmaMin sqrt(2 pi) / (sigma0 sqrt(2 pi) + 1) = 0.576 for n = 512, 0.585 for n = 1024,
+ *   sigma0 = 1.8205,
  *
- * whatever the centre and the deviation are. So 3 MAX_ROUNDS candidates in a row are refused with a probability below 2^-237,
- * for some sample of a signature below 2^-221: then the tree is damaged, a NaN in it for instance.
+ * whatever the centre and the deviation are. So 3 MAX_ROUNDS candidates in a row are refused with a
+ * probability below 2^-237, for some sample of a signature below 2^-221: then the tree is damaged,
+ * a NaN in it for instance.
  */
 const MAX_ROUNDS: i32 = 64;
 
-/** Whether some sample since `samplerStart` met the limit; what was returned for it is not a sample. */
+/**
+ * Whether some sample since `samplerStart` met the limit; what was returned for it is not a sample.
+ */
 let gaveUp: bool = false;
 
 /** Forgets that a sample met the limit. */
@@ -166,11 +176,12 @@ export function samplerFailed(): bool {
 /**
  * Judges the next four candidates, for two samples at once.
  *
- * Returns the verdict, bits 0-2: candidates 0-2 are accepted for a; 4: TIE; 9-11: candidates 1-3 are accepted for b; and
- * z of each candidate in a byte from bit 32 on.
+ * Returns the verdict, bits 0-2: candidates 0-2 are accepted for a; 4: TIE; 9-11: candidates 1-3
+ * are accepted for b; and z of each candidate in a byte from bit 32 on.
  *
  * Spec:   Falcon round 3, algorithm 15, steps 4 to 8
- * Shape:  r: the fractions of the two centres; dss = 1/(2 sigma'^2), ccs = 256 sigmaMin/sigma' in both lanes
+ * Shape:  r: the fractions of the two centres; dss = 1/(2 sigma'^2), ccs = 256 sigmaMin/sigma' in
+ *         both lanes
  * Memory: STREAM
  * Secret: all
  */
@@ -190,28 +201,28 @@ function judgeFour(r: v128, dss: v128, ccs: v128): i64 {
   const v1 = v128.load(at + o1);
   const v2 = v128.load(at + o2);
   const v3 = v128.load(at + o3);
-  const l01 = v128.shuffle<u32>(v0, v1, 0, 4, 1, 5);
-  const l23 = v128.shuffle<u32>(v2, v3, 0, 4, 1, 5);
-  const h01 = v128.shuffle<u32>(v0, v1, 2, 6, 3, 7);
-  const h23 = v128.shuffle<u32>(v2, v3, 2, 6, 3, 7);
-  const w2 = v128.shuffle<u64>(h01, h23, 0, 2);
-  const z0 = baseSamples(v128.shuffle<u64>(l01, l23, 0, 2), v128.shuffle<u64>(l01, l23, 1, 3), w2);
+  const l01 = zipLow(v0, v1);
+  const l23 = zipLow(v2, v3);
+  const h01 = zipHigh(v0, v1);
+  const h23 = zipHigh(v2, v3);
+  const w2 = lowHalves(h01, h23);
+  const z0 = baseSamples(lowHalves(l01, l23), highHalves(l01, l23), w2);
   const z = signedSample(z0, w2);
   const square = i32x4.dot_i16x8_s(z0, z0);
   const u = decidingByte(w2);
   const scale = v128.load64_splat(C, 16);
   const one = v128.load64_splat(C, 32);
   const z01 = f64x2.convert_low_i32x4_s(z);
-  const z23 = f64x2.convert_low_i32x4_s(upper(z));
+  const z23 = f64x2.convert_low_i32x4_s(upperHalf(z));
   const x01 = f64x2.mul(f64x2.convert_low_i32x4_s(square), scale);
-  const x23 = f64x2.mul(f64x2.convert_low_i32x4_s(upper(square)), scale);
+  const x23 = f64x2.mul(f64x2.convert_low_i32x4_s(upperHalf(square)), scale);
   const u01 = f64x2.convert_low_i32x4_s(u);
-  const u23 = f64x2.convert_low_i32x4_s(upper(u));
+  const u23 = f64x2.convert_low_i32x4_s(upperHalf(u));
   const u12 = inner(u01, u23);
   // a0 a1, b1 a2, b2 b3
-  const ra = v128.shuffle<f64>(r, r, 0, 0);
-  const rba = v128.shuffle<f64>(r, r, 1, 0);
-  const rb = v128.shuffle<f64>(r, r, 1, 1);
+  const ra = lowHalves(r, r);
+  const rba = swapHalves(r);
+  const rb = upperHalf(r);
   const t01 = threshold(exponent(z01, ra, dss, x01), ccs);
   const t12 = threshold(exponent(inner(z01, z23), rba, dss, inner(x01, x23)), ccs);
   const t23 = threshold(exponent(z23, rb, dss, x23), ccs);
@@ -249,7 +260,8 @@ function consume(start: i32, k: i32): void {
 /**
  * Two samples of one deviation around the centres mu.
  *
- * Spec:   Falcon round 3, algorithm 15 (SamplerZ), for mu[0], then for mu[1]; stream use of the round-3 reference
+ * Spec:   Falcon round 3, algorithm 15 (SamplerZ), for mu[0], then for mu[1]; stream use of the
+ *         round-3 reference
  * Shape:  mu: f64x2; inverseSigma = 1/sigma'; ccsScale = 256 sigmaMin -> f64x2 of integers
  * Bounds: sigmaMin <= sigma' <= 1.8205, |mu| < 2^31
  * Memory: STREAM
@@ -273,8 +285,8 @@ export function samplePair(mu: v128, inverseSigma: f64, ccsScale: f64): v128 {
     const judged = judgeFour(r, dss, ccs);
     const verdict = <i32>judged;
     if (verdict & TIE) {
-      a = sampleExactly(v128.shuffle<f64>(r, r, 0, 0), dss, ccs);
-      b = sampleExactly(v128.shuffle<f64>(r, r, 1, 1), dss, ccs);
+      a = sampleExactly(lowHalves(r, r), dss, ccs);
+      b = sampleExactly(upperHalf(r), dss, ccs);
       break;
     }
     const chosenA = ctz(verdict | 8);
@@ -288,7 +300,7 @@ export function samplePair(mu: v128, inverseSigma: f64, ccsScale: f64): v128 {
     }
     if (chosenA < 3) {
       consume(start, 3);
-      b = sampleOne(v128.shuffle<f64>(r, r, 1, 1), dss, ccs);
+      b = sampleOne(upperHalf(r), dss, ccs);
       break;
     }
     consume(start, 2); // a refused three; candidate 3 was judged for b alone
@@ -318,12 +330,14 @@ function sampleOne(r: v128, dss: v128, ccs: v128): i32 {
 }
 
 /**
- * Compares bytes of the stream, from `at` on, with those of `bits`, the highest first, until two differ.
+ * Compares bytes of the stream, from `at` on, with those of `bits`, the highest first, until two
+ * differ.
  *
  * Spec:   Falcon round 3, algorithm 14 (BerExp), steps 5 to 10
  * Secret: all; how many bytes are compared tells nothing, the stream's being uniform
  *
- * Returns twice the number of bytes compared, plus 1 if the candidate is accepted: the stream's last one is the smaller.
+ * Returns twice the number of bytes compared, plus 1 if the candidate is accepted: the stream's
+ * last one is the smaller.
  */
 function berExp(at: usize, bits: u64): i32 {
   let count = 0;
@@ -336,10 +350,12 @@ function berExp(at: usize, bits: u64): i32 {
 }
 
 /**
- * One sample, byte by byte as the reference: the way out when a comparison is not settled by its first byte.
+ * One sample, byte by byte as the reference: the way out when a comparison is not settled by its
+ * first byte.
  *
  * Spec:   Falcon round 3, algorithms 14 (BerExp) and 15
- * Shape:  r: the centre's fraction, dss = 1/(2 sigma'^2), ccs = 256 sigmaMin/sigma', each in both lanes
+ * Shape:  r: the centre's fraction, dss = 1/(2 sigma'^2), ccs = 256 sigmaMin/sigma', each in both
+ *         lanes
  * Secret: all
  */
 function sampleExactly(r: v128, dss: v128, ccs: v128): i32 {

@@ -1,7 +1,7 @@
 /**
  * The encoded secret key, in region SK:
  *
- *   | 0x50 + logn | f: n x b bits | g: n x b bits | F: n x 8 bits |     b = 6 (n = 512), 5 (n = 1024)
+ *   | 0x50 + logn | f: n x b bits | g: n x b bits | F: n x 8 bits |   b = 6 (n = 512), 5 (n = 1024)
  *
  * Two's complement, most significant bit first; G is not stored (G = (q + gF) / f).
  */
@@ -11,6 +11,7 @@ import { FLOATS, FLOATS_SIZE } from './keygenLayout';
 import { PRIME } from './keygenTables.gen';
 import { SK } from './layout';
 import { nttPair, smallToRns } from './ntruLevels';
+import { reaches, widen } from './smallPoly';
 import { canonicalPoly, centrePoly, intt, invertPoly, ntt, pointwise } from '../shared/ntt';
 import { P0I, initRns, mulMont4, sub4 } from './rns';
 
@@ -28,7 +29,9 @@ export function secretKeyLength(logn: i32): i32 {
   return 1 + (((2 * smallBits(logn)) << logn) >> 3) + (1 << logn);
 }
 
-/** Reads n values of `bits` (5 or 6) bits at src into i8[n] at out; 1 if one is -2^(bits-1), else 0. */
+/**
+ * Reads n values of `bits` (5 or 6) bits at src into i8[n] at out; 1 if one is -2^(bits-1), else 0.
+ */
 function unpackSmall(src: usize, out: usize, logn: i32, bits: i32): i32 {
   const n = 1 << logn;
   const shift = 32 - bits;
@@ -50,7 +53,9 @@ function unpackSmall(src: usize, out: usize, logn: i32, bits: i32): i32 {
   return bad;
 }
 
-/** Writes i8[n] at src as n values of `bits` (5 or 6) bits at out; 1 if one does not fit, else 0. */
+/**
+ * Writes i8[n] at src as n values of `bits` (5 or 6) bits at out; 1 if one does not fit, else 0.
+ */
 function packSmall(src: usize, out: usize, logn: i32, bits: i32): i32 {
   const n = 1 << logn;
   const limit = (1 << (bits - 1)) - 1;
@@ -69,14 +74,6 @@ function packSmall(src: usize, out: usize, logn: i32, bits: i32): i32 {
     }
   }
   return <i32>(<u32>bad >>> 31);
-}
-
-/** 1 if the i8[n] at a holds -128, else 0. */
-function holdsMinus128(a: usize, n: i32): i32 {
-  const forbidden = i8x16.splat(-128);
-  let seen = i8x16.splat(0);
-  for (const end = a + n; a < end; a += 16) seen = v128.or(seen, i8x16.eq(v128.load(a), forbidden));
-  return i32(v128.any_true(seen));
 }
 
 /**
@@ -100,7 +97,7 @@ export function decodeSecretKey(logn: i32, f: usize, g: usize, F: usize): i32 {
     let bad = unpackSmall(SK + 1, f, logn, bits);
     bad |= unpackSmall(SK + 1 + size, g, logn, bits);
     memory.copy(F, SK + 1 + 2 * size, n);
-    bad |= holdsMinus128(F, n);
+    bad |= i32(reaches(F, n, 128));
     if (bad) status = E_SK_RANGE;
   }
   if (status != OK) {
@@ -129,7 +126,7 @@ export function encodeSecretKey(logn: i32, f: usize, g: usize, F: usize): i32 {
   let bad = packSmall(f, SK + 1, logn, bits);
   bad |= packSmall(g, SK + 1 + size, logn, bits);
   memory.copy(SK + 1 + 2 * size, F, n);
-  bad |= holdsMinus128(F, n);
+  bad |= i32(reaches(F, n, 128));
   if (bad) {
     memory.fill(SK, 0, secretKeyLength(logn));
     return E_SK_RANGE;
@@ -137,24 +134,47 @@ export function encodeSecretKey(logn: i32, f: usize, g: usize, F: usize): i32 {
   return OK;
 }
 
-/** i8[n] to i16[n]. */
-function widen(out: usize, a: usize, n: i32): void {
-  for (const end = a + n; a < end; a += 8) {
-    v128.store(out, i16x8.extend_low_i8x16_s(v128.load64_zero(a)));
-    out += 16;
-  }
+/**
+ * h = g / f mod q.
+ *
+ * Shape:  f, g: i8[n] -> hNtt: i16[n]; tmp: i16[n]
+ * Secret: f, g
+ * Errors: returns 1 if f is not invertible, else 0; hNtt is 0 then where the transform of f is
+ */
+export function quotientNtt(logn: i32, hNtt: usize, tmp: usize, f: usize, g: usize): i32 {
+  const n = 1 << logn;
+  widen(hNtt, f, n);
+  ntt(hNtt, logn);
+  const bad = invertPoly(hNtt, logn);
+  widen(tmp, g, n);
+  ntt(tmp, logn);
+  pointwise(hNtt, tmp, logn);
+  return bad;
 }
 
-/** h = g / f mod q in NTT form; false if f is not invertible. Uses f's transform as scratch. */
-function quotientNtt(logn: i32, hNtt: usize, fNtt: usize, f: usize, g: usize): bool {
-  const n = 1 << logn;
-  widen(fNtt, f, n);
-  widen(hNtt, g, n);
-  ntt(fNtt, logn);
-  if (invertPoly(fNtt, logn)) return false;
-  ntt(hNtt, logn);
-  pointwise(hNtt, fNtt, logn);
-  return true;
+/**
+ * G = h F mod q, centred: with h = g / f it is what the encoding leaves out.
+ *
+ * Spec:   Falcon round 3, section 3.11.5
+ * Shape:  hNtt: i16[n], F: i8[n] -> G: i8[n]; tmp: i16[n]
+ * Secret: all
+ * Errors: returns 1 if some |G| > 127 (G is wrong there), else 0
+ */
+export function recoverG(logn: i32, G: usize, hNtt: usize, F: usize, tmp: usize): i32 {
+  widen(tmp, F, 1 << logn);
+  ntt(tmp, logn);
+  pointwise(tmp, hNtt, logn);
+  intt(tmp, logn);
+  centrePoly(tmp, logn);
+  const limit = i16x8.splat(127);
+  let over = i16x8.splat(0);
+  for (const end = G + (<usize>1 << logn); G < end; G += 16, tmp += 32) {
+    const x = v128.load(tmp);
+    const y = v128.load(tmp, 16);
+    over = v128.or(over, i16x8.gt_s(i16x8.max_s(i16x8.abs(x), i16x8.abs(y)), limit));
+    v128.store(G, i8x16.narrow_i16x8_s(x, y));
+  }
+  return i32(v128.any_true(over));
 }
 
 /**
@@ -167,7 +187,7 @@ function quotientNtt(logn: i32, hNtt: usize, fNtt: usize, f: usize, g: usize): b
  * Errors: E_SK_INVALID if f is not invertible
  */
 export function quotientModQ(logn: i32, h: usize, f: usize, g: usize): i32 {
-  if (!quotientNtt(logn, h, FLOATS, f, g)) return E_SK_INVALID;
+  if (quotientNtt(logn, h, FLOATS, f, g)) return E_SK_INVALID;
   intt(h, logn);
   canonicalPoly(h, logn);
   return OK;
@@ -221,24 +241,8 @@ export function completeSecretKey(
 }
 
 function complete(logn: i32, f: usize, g: usize, F: usize, G: usize, h: usize): bool {
-  const n = 1 << logn;
-  const a = FLOATS;
-  const b = FLOATS + 2048;
-  if (!quotientNtt(logn, h, a, f, g)) return false;
-  // G = gF / f mod q
-  widen(a, F, n);
-  ntt(a, logn);
-  pointwise(a, h, logn);
-  intt(a, logn);
-  centrePoly(a, logn);
+  const bad = quotientNtt(logn, h, FLOATS, f, g) | recoverG(logn, G, h, F, FLOATS);
   intt(h, logn);
   canonicalPoly(h, logn);
-  let outside = i16x8.splat(0);
-  const limit = i16x8.splat(127);
-  for (let i: usize = 0; i < <usize>n; i += 8) {
-    const x = v128.load(a + (i << 1));
-    outside = v128.or(outside, i16x8.gt_s(i16x8.abs(x), limit));
-    store<u64>(G + i, i64x2.extract_lane(i8x16.narrow_i16x8_s(x, x), 0));
-  }
-  return !v128.any_true(outside) && solvesNtru(logn, f, g, F, G, b);
+  return !bad && solvesNtru(logn, f, g, F, G, FLOATS);
 }

@@ -1,6 +1,8 @@
 /**
- * Signing: sample (s1, s2) short with s1 + s2 h = c, encode s2, check the result as a verifier would, release it.
+ * Signing: sample (s1, s2) short with s1 + s2 h = c, encode s2, check the result as a verifier
+ * would, release it.
  */
+import { lowHalves, upperHalf } from '../shared/lanes';
 import { shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';
 import { E_INTERNAL, E_SIG_NORM, OK } from '../shared/status';
 import { streamInit, streamWipe } from './chachaPrng';
@@ -11,7 +13,7 @@ import {
   expandedLength,
   expandedPrepared,
   expandedTree,
-  expandKey,
+  makeExpanded,
   SIGN_TMP,
 } from './expandKey';
 import { fft, ifft } from './fft';
@@ -29,8 +31,9 @@ export const SEEDS: usize = memory.data(256 + 64, 64);
 const SAMPLER_SEED_LENGTH: i32 = 48;
 
 /**
- * An honest signer's attempt fails about once in 300,000 (too long a vector, n = 512; at n = 1024 hardly ever), and once in
- * a thousand at n = 1024 in the padded form (does not fit 1280 bytes). This many in a row are a fault: a damaged key or machine.
+ * An honest signer's attempt fails about once in 300,000 (too long a vector, n = 512; at n = 1024
+ * hardly ever), and once in a thousand at n = 1024 in the padded form (does not fit 1280 bytes).
+ * This many in a row are a fault: a damaged key or machine.
  */
 const MAX_ATTEMPTS: i32 = 24;
 
@@ -45,21 +48,22 @@ function use(logn: i32, tmp: i32): void {
 }
 
 /**
- * Secret key -> expanded key, see `expandKey` in expandKey.ts, which does it; this one also notes what to wipe.
+ * Secret key -> expanded key, see `makeExpanded`, which does it; this one also notes what to wipe.
  *
  * Memory: SK -> EXPANDED; SIGN_TMP
  * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID
  */
 export function expandSecretKey(logn: i32): i32 {
   use(logn, 8);
-  return expandKey(logn);
+  return makeExpanded(logn);
 }
 
 /**
  * Signs with the secret key in SK: expands it, then signs as `signExpanded`.
  *
  * Spec:   Falcon round 3, algorithm 10 (Sign)
- * Shape:  SK, SEED = salt (40) || sampler seed (48), message as hashMessage takes it (salt from SEED) -> SIG
+ * Shape:  SK, SEED = salt (40) || sampler seed (48), message as hashMessage takes it (salt from
+ *         SEED) -> SIG
  * Memory: EXPANDED, and all that signExpanded uses
  * Secret: SK, SEED
  * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID, E_INTERNAL; otherwise the signature's length
@@ -72,16 +76,20 @@ export function sign(logn: i32, format: i32, messageLen: i32): i32 {
 /**
  * Signs with the expanded key in EXPANDED.
  *
- * One hash point gets one signature: attempts that fail are overwritten, never released. Each attempt continues the stream
- * of SHAKE256(sampler seed) by 56 bytes, as the reference does after a vector too long, and PQClean's padded signer after
- * one that does not fit. The check before release is a verifier's whole work on the encoded bytes, but for hashing again, and
- * it is the norm test too: s1 comes from h, so a fault in the sampling cannot leave (Falcon is broken by faulty signatures).
+ * One hash point gets one signature: attempts that fail are overwritten, never released. Each
+ * attempt continues the stream of SHAKE256(sampler seed) by 56 bytes, as the reference does after a
+ * vector too long, and PQClean's padded signer after one that does not fit. The check before
+ * release is a verifier's whole work on the encoded bytes, but for hashing again, and it is the
+ * norm test too: s1 comes from h, so a fault in the sampling cannot leave (Falcon is broken by
+ * faulty signatures).
  *
  * Spec:   Falcon round 3, algorithm 10 (Sign)
- * Shape:  EXPANDED, SEED = salt (40) || sampler seed (48), message as hashMessage takes it (salt from SEED) -> SIG
+ * Shape:  EXPANDED, SEED = salt (40) || sampler seed (48), message as hashMessage takes it (salt
+ *         from SEED) -> SIG
  * Memory: SHAKE, POINT, PRODUCT, S2, WORDS, PAIRS, SIGN_TMP, the stream of chachaPrng.ts
  * Secret: EXPANDED, the sampler seed
- * Errors: E_INTERNAL (a sampler that finds nothing, a result that does not verify), SIG cleared; otherwise the signature's length
+ * Errors: E_INTERNAL (a sampler that finds nothing, a result that does not verify), SIG cleared;
+ *         otherwise the signature's length
  */
 export function signExpanded(logn: i32, format: i32, messageLen: i32): i32 {
   use(logn, 4);
@@ -115,7 +123,8 @@ export function signExpanded(logn: i32, format: i32, messageLen: i32): i32 {
 /**
  * One short s2 for the point in POINT.
  *
- * The reference also computes s1 = c - z0 b00 - z1 b10 from the basis; here s1 is left to the check.
+ * The reference also computes s1 = c - z0 b00 - z1 b10 from the basis; here s1 is left to the
+ * check.
  *
  * Spec:   Falcon round 3, algorithm 10, steps 3, 6, 7 and 9
  * Shape:  POINT, EXPANDED -> S2: i16[n]
@@ -143,11 +152,13 @@ function pointToDoubles(out: usize, c: usize, logn: i32): void {
   for (const end = c + (<usize>2 << logn); c < end; c += 8, out += 32) {
     const x = i32x4.extend_low_i16x8_u(v128.load64_zero(c));
     v128.store(out, f64x2.convert_low_i32x4_s(x));
-    v128.store(out, f64x2.convert_low_i32x4_s(v128.shuffle<u64>(x, x, 1, 1)), 16);
+    v128.store(out, f64x2.convert_low_i32x4_s(upperHalf(x)), 16);
   }
 }
 
-/** Step 3: (t0, t1) = (c b11 / q, -c b01 / q), c in t0. `im`: bytes from real to imaginary parts. */
+/**
+ * Step 3: (t0, t1) = (c b11 / q, -c b01 / q), c in t0. `im`: bytes from real to imaginary parts.
+ */
 function target(t0: usize, t1: usize, b01: usize, b11: usize, im: usize): void {
   const plus = f64x2.splat(INVERSE_Q);
   const minus = f64x2.splat(-INVERSE_Q);
@@ -176,8 +187,12 @@ function latticePoint(z1: usize, z0: usize, b01: usize, b11: usize, im: usize): 
     const aIm = v128.load(b11 + o + im);
     const bRe = v128.load(b01 + o);
     const bIm = v128.load(b01 + o + im);
-    v128.store(z1 + o, f64x2.add(productRe(xRe, xIm, aRe, aIm), productRe(yRe, yIm, bRe, bIm)));
-    v128.store(z1 + o + im, f64x2.add(productIm(xRe, xIm, aRe, aIm), productIm(yRe, yIm, bRe, bIm)));
+    let x = productRe(xRe, xIm, aRe, aIm);
+    let y = productRe(yRe, yIm, bRe, bIm);
+    v128.store(z1 + o, f64x2.add(x, y));
+    x = productIm(xRe, xIm, aRe, aIm);
+    y = productIm(yRe, yIm, bRe, bIm);
+    v128.store(z1 + o + im, f64x2.add(x, y));
   }
 }
 
@@ -188,14 +203,15 @@ function negateRounded(out: usize, a: usize, logn: i32): void {
     const x1 = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(a, 16)));
     const x2 = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(a, 32)));
     const x3 = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(a, 48)));
-    const low = i32x4.neg(v128.shuffle<u64>(x0, x1, 0, 2));
-    const high = i32x4.neg(v128.shuffle<u64>(x2, x3, 0, 2));
+    const low = i32x4.neg(lowHalves(x0, x1));
+    const high = i32x4.neg(lowHalves(x2, x3));
     v128.store(out, i16x8.narrow_i32x4_s(low, high));
   }
 }
 
 /**
- * Clears the expanded key, the scratch and the random stream, as far as they were used since the last time.
+ * Clears the expanded key, the scratch and the random stream, as far as they were used since the
+ * last time.
  *
  * Memory: EXPANDED, SIGN_TMP, SEEDS, the stream
  */

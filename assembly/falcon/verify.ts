@@ -90,8 +90,9 @@ export function judge(cRaw: usize, prepared: usize, logn: i32): i32 {
 }
 
 /**
- * Whether ||(c - r, s2)||^2 <= beta^2, exactly, for every input: each of four sums grows by less than 2^31 a step, so a sum
- * that passes 2^31 (far above beta^2) shows its sign bit before it can wrap, and the sign bits are collected.
+ * Whether ||(c - r, s2)||^2 <= beta^2, exactly, for every input: each of four sums grows by less
+ * than 2^31 a step, so a sum that passes 2^31 (far above beta^2) shows its sign bit before it can
+ * wrap, and the sign bits are collected.
  *
  * Shape:  cRaw, r, s2: i16[n]
  * Bounds: |r| <= 12288
@@ -103,7 +104,8 @@ function isShort(cRaw: usize, r: usize, s2: usize, logn: i32): bool {
   let sum = i32x4.splat(0);
   let signs = i32x4.splat(0);
   for (const end = r + (<usize>2 << logn); r < end; r += 16, cRaw += 16, s2 += 16) {
-    // |x| <= 20478 + 12288; after the reduction |x| <= 12288, and min(|x|, q - |x|) is the centred magnitude.
+    // |x| <= 20478 + 12288; after the reduction |x| <= 12288, and min(|x|, q - |x|) is the centred
+    // magnitude.
     let x = i16x8.sub(liftPoint(v128.load(cRaw), offset, q), v128.load(r));
     x = i16x8.abs(reduce(x, q));
     x = i16x8.min_s(x, i16x8.sub(q, x));

@@ -1,5 +1,6 @@
 /**
- * Many signatures in one call: two messages are hashed at once where that is faster, and the prepared keys stay in place.
+ * Many signatures in one call: two messages are hashed at once where that is faster, and the
+ * prepared keys stay in place.
  *
  *   BATCH_RECORDS   per item  | input | inputLen | sig | sigLen | key | status |      six i32
  *                   input     offset in BATCH_DATA of 40 bytes for the salt, then the message
@@ -55,7 +56,8 @@ export function prepareBatchKey(logn: i32, key: i32): i32 {
  * Judges `count` items.
  *
  * Spec:   Falcon, round 3, Algorithm 16, for each
- * Shape:  twoWay: 1 to hash two messages at once (not those of constant-time signatures), 0 one by one; the results are the same
+ * Shape:  twoWay: 1 to hash two messages at once (not those of constant-time signatures), 0 one by
+ *         one; the results are the same
  * Memory: BATCH_*, SHAKE, TWO_STATES, POINT, POINT_B, S2, PRODUCT, WORDS, PAIRS
  * Errors: one status per record; returns how many are not OK
  */

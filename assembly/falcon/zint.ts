@@ -1,16 +1,17 @@
 /**
  * Big integers of key generation, many at once.
  *
- * An array of `count` integers of `len` words of 31 bits is kept word by word ("structure of arrays"),
- * so that one vector holds the same word of four integers; count is a multiple of 4:
+ * An array of `count` integers of `len` words of 31 bits is kept word by word ("structure of
+ * arrays"), so that one vector holds the same word of four integers; count is a multiple of 4:
  *
  *   | word 0 of all | word 1 of all | .. | word len-1 of all |        4 count len bytes, 16-aligned
  *
  * Signed integers are in two's complement over 31 len bits: bit 30 of the last word is the sign.
  * In residue form (RNS) word u is the value mod prime u instead.
  */
+import { evens, upperHalf } from '../shared/lanes';
 import { PRIME, PRIME_CRT } from './keygenTables.gen';
-import { P0I, R2, T31, evens, mulMont, mulMont4, primeAt, sub4, upper } from './rns';
+import { P0I, R2, T31, mulMont, mulMont4, primeAt, sub4 } from './rns';
 
 /** The last word of integers, mod p: as it is, or counted -2^30 .. 2^30 - 1. */
 // @ts-ignore: decorator
@@ -39,8 +40,8 @@ function reduceFully(d: v128, P: v128): v128 {
 /**
  * One prime's residue of every integer.
  *
- * Spec:   Horner's rule. A product must wait for the one before it, so four chains run side by side:
- *         four vectors of a row, or, when a row has fewer, every fourth word
+ * Spec:   Horner's rule. A product must wait for the one before it, so four chains run side by
+ *         side: four vectors of a row, or, when a row has fewer, every fourth word
  * Shape:  a: count integers of len words -> out: u32[count]
  * Bounds: signed: two's complement; else the words as they are; out in [0, p)
  * Memory: out
@@ -80,7 +81,15 @@ export function zintMod(out: usize, a: usize, len: i32, count: i32, u: i32, sign
 }
 
 /** One vector's residues: words 4i, 4i + 1, .. by themselves in powers of 2^124, then together. */
-function residueOfOne(a: usize, row: usize, len: i32, signed: bool, P: v128, I: v128, T: v128): v128 {
+function residueOfOne(
+  a: usize,
+  row: usize,
+  len: i32,
+  signed: bool,
+  P: v128,
+  I: v128,
+  T: v128,
+): v128 {
   let w = a + row * <usize>(len - 1);
   let d0 = lastWord(v128.load(w), signed, P);
   // down to a multiple of four words below
@@ -165,11 +174,11 @@ export function zintFromRns(a: usize, len: i32, count: i32, signed: bool, tmp: u
     }
     store<u32>(q, <u32>carry);
   }
-  if (signed) centre(a, len, count, product);
+  if (signed) zintCentre(a, len, count, product);
 }
 
 /** Subtracts the (odd) modulus m: u32[len] from every integer of a that exceeds m/2. */
-function centre(a: usize, len: i32, count: i32, m: usize): void {
+function zintCentre(a: usize, len: i32, count: i32, m: usize): void {
   const row = <usize>count << 2;
   const end = m + (<usize>len << 2);
   const half = end;
@@ -228,7 +237,7 @@ export function zintToDouble(out: usize, a: usize, len: i32, count: i32): void {
       x = i32x4.sub(v128.xor(x, negative), negative);
       const s = f64x2.splat(scale);
       low = f64x2.add(low, f64x2.mul(f64x2.convert_low_i32x4_s(x), s));
-      high = f64x2.add(high, f64x2.mul(f64x2.convert_low_i32x4_s(upper(x)), s));
+      high = f64x2.add(high, f64x2.mul(f64x2.convert_low_i32x4_s(upperHalf(x)), s));
       scale *= 2147483648.0;
     }
     v128.store(out + (i << 1), low);

@@ -7,6 +7,8 @@
  *
  * so that one vector of four factors (pa, qa, pb, qb) gives both a pa + b pb and a qa + b qb.
  */
+import { swapHalves } from '../shared/lanes';
+
 const MASK30: u32 = 0x3fffffff;
 
 /** Rows of 30-bit words that hold len words of 31 bits and the growth of a cofactor (10 bits). */
@@ -23,7 +25,9 @@ export function bezoutScratch(len: i32): usize {
   return <usize>rowsFor(len) * (16 + 16 + 4 + 4) + 96;
 }
 
-/** One integer of the array (31-bit words, `stride` bytes apart) to 30-bit words `outStride` apart. */
+/**
+ * One integer of the array (31-bit words, `stride` bytes apart) to 30-bit words `outStride` apart.
+ */
 function to30(out: usize, outStride: usize, rows: i32, a: usize, stride: usize, len: i32): void {
   let acc: u64 = 0;
   let have = 0;
@@ -132,7 +136,7 @@ function absoluteAndTops(out: usize, ab: usize, rows: i32, negative: v128): void
     carry = i32x4.shr_u(x, 30);
     const d = v128.and(x, M30);
     v128.store(w, d);
-    const any = v128.or(d, i8x16.shuffle(d, d, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+    const any = v128.or(d, swapHalves(d));
     const zero = i32x4.eq(any, i32x4.splat(0));
     top = v128.bitselect(top, d, zero);
     next = v128.bitselect(next, below, zero);
@@ -168,7 +172,9 @@ function stepCofactors(u: usize, rows: i32, C: v128, y: usize, yInverse: u32): v
   v128.store(w - 16, i8x16.shuffle(top, top, 0, 1, 2, 3, 0, 1, 2, 3, 8, 9, 10, 11, 8, 9, 10, 11));
 }
 
-/** u0 mod y in [0, y), for |u0| < 1024 y: conditional additions of y 2^k. Words of u stay in lane 0. */
+/**
+ * u0 mod y in [0, y), for |u0| < 1024 y: conditional additions of y 2^k. Words of u stay in lane 0.
+ */
 function normalise(u: usize, rows: i32, y: usize): void {
   for (let k = 10; k >= 0; k--) {
     // add y 2^k where u is negative, else subtract it; at the end one more addition if needed
@@ -229,8 +235,8 @@ function exactQuotient(v: usize, t: usize, x: usize, u: usize, y: usize, rows: i
 /**
  * The solution of x u - y v = 1 with 0 <= u < y, 0 <= v < x.
  *
- * Spec:   extended binary GCD, thirty halvings at a time steered by the low and the top words
- *         (T. Pornin, "Optimized Binary GCD for Modular Inversion", section 3); the cofactor of y is
+ * Spec:   extended binary GCD, thirty halvings at a time steered by the low and the top words (T.
+ *         Pornin, "Optimized Binary GCD for Modular Inversion", section 3); the cofactor of y is
  *         not carried along but divided out at the end
  * Shape:  xy: rows of u32[4] = (x, y, -, -), len of them -> out: rows of u32[4] = (v, u, 0, 0)
  * Bounds: x, y odd, unsigned, with 31 len - 16 bits at most
@@ -259,7 +265,9 @@ export function zintBezout(out: usize, xy: usize, len: i32, tmp: usize): bool {
   absoluteAndTops(scratch, ab, rows, negative);
   // each round takes at least 29 bits off the two lengths together
   for (let bits = 62 * len; bits > -29; bits -= 29) {
-    factors(scratch + 16, load<u64>(scratch), load<u64>(scratch, 8), load<u32>(ab), load<u32>(ab, 8));
+    const aTop = load<u64>(scratch);
+    const bTop = load<u64>(scratch, 8);
+    factors(scratch + 16, aTop, bTop, load<u32>(ab), load<u32>(ab, 8));
     const C = v128.load(scratch, 16);
     negative = stepValues(ab, rows, C);
     absoluteAndTops(scratch, ab, rows, negative);

@@ -10,10 +10,10 @@
  *
  *   | f_0 f_1 g_0 g_1 | -f_1 f_0 -g_1 g_0 |
  *
- * The words of f and g become digits in [-2^30, 2^30]. So a product is below 2^61 whatever k is, four of
- * them fit 64 bits, and a larger m adds up groups of four: no k needs a way of its own.
+ * The words of f and g become digits in [-2^30, 2^30]. So a product is below 2^61 whatever k is,
+ * four of them fit 64 bits, and a larger m adds up groups of four: no k needs a way of its own.
  */
-import { evens } from './rns';
+import { evens } from '../shared/lanes';
 
 /** Four digits x to their places at `to`; `half`: bytes of one polynomial of a row. */
 // @ts-ignore: decorator
@@ -89,7 +89,8 @@ export function subProduct(
   }
 }
 
-// i64x2 has no cheap arithmetic shift, so what is shifted is kept positive by 2^63, or 2^40, added to it.
+// i64x2 has no cheap arithmetic shift, so what is shifted is kept positive by 2^63, or 2^40, added
+// to it.
 
 /**
  * m = 2, all four coefficients, from the words at w on. y: the first row of the extended pair.
@@ -130,12 +131,21 @@ function subTwo(w: usize, end: usize, y: usize, small: i32, k: usize, bits: i32)
 }
 
 /**
- * m = 4, 8 or 16, four coefficients of one polynomial, from the words at w on. y: where k_0's factors of
- * word 0 begin; those of k_u are 4u bytes before it.
+ * m = 4, 8 or 16, four coefficients of one polynomial, from the words at w on. y: where k_0's
+ * factors of word 0 begin; those of k_u are 4u bytes before it.
  *
- * Groups of four products, at most 2^63 - 2^33 in magnitude, are cut into a digit and what goes to the next word.
+ * Groups of four products, at most 2^63 - 2^33 in magnitude, are cut into a digit and what goes to
+ * the next word.
  */
-function subMany(w: usize, end: usize, row: usize, y: usize, small: i32, k: usize, bits: i32): void {
+function subMany(
+  w: usize,
+  end: usize,
+  row: usize,
+  y: usize,
+  small: i32,
+  k: usize,
+  bits: i32,
+): void {
   const M = i64x2.splat(0x7fffffff);
   const M31 = i32x4.splat(0x7fffffff);
   const top = i64x2.splat(<i64>1 << 63);

@@ -3,8 +3,8 @@
  *
  *   __heap_base ... | live allocations | free: `top` to the end of memory, which grows |
  *
- * `mark` and `reset` bracket a step of the proof. Addresses are multiples of 64 and never 0. The contents of new room are whatever
- * was there; `allocZero` clears it.
+ * `mark` and `reset` bracket a step of the proof. Addresses are multiples of 64 and never 0. The
+ * contents of new room are whatever was there; `allocZero` clears it.
  */
 
 /** 65,536 bytes in a page. */

@@ -1,7 +1,8 @@
 /**
  * The kernels over many polynomials in one call: what the steps of the proof use.
  *
- * A run of columns may start and end anywhere; whole pairs are stored together, a single column beside its neighbour.
+ * A run of columns may start and end anywhere; whole pairs are stored together, a single column
+ * beside its neighbour.
  */
 import { OK } from '../shared/status';
 import { decompose } from './digits';
@@ -14,7 +15,6 @@ import {
   sigmaForm,
   smallToForm,
   sumsToCoefs,
-  sumsToForm,
   wideToForm,
 } from './ntt';
 import { loadColumn, storeColumn, storePair } from './polyVec';
@@ -110,7 +110,8 @@ export function vecToCoefs(coefs: usize, vec: usize, column: i32, count: i32): i
 }
 
 /**
- * Reduces columns mod q, in place: the integers they stand for become centred. Keeps long chains of products below P/2.
+ * Reduces columns mod q, in place: the integers they stand for become centred. Keeps long chains of
+ * products below P/2.
  *
  * Shape:  columns `column` to `column + count - 1` of vec
  * Bounds: |integer| < P/2 (1 - 2^-12.4) -> at most (q - 1)/2
@@ -240,21 +241,9 @@ export function manySumsToCoefs(coefs: usize, sums: usize, count: i32): i32 {
   return OK;
 }
 
-/** sumsToForm for `count` sums: i32[count][6][64] -> i16[count][6][64]. */
-export function manySumsToForms(forms: usize, sums: usize, count: i32): i32 {
-  for (; count > 0; count--, forms += FORM, sums += SUMS) sumsToForm(forms, sums);
-  return OK;
-}
-
 /** smallToForm for `count` polynomials: i16[count][64] -> i16[count][6][64]. */
 export function smallsToForms(forms: usize, a: usize, count: i32): i32 {
   for (; count > 0; count--, forms += FORM, a += SMALL) smallToForm(forms, a);
-  return OK;
-}
-
-/** coefsToForm for `count` polynomials: i64[count][64] -> i16[count][6][64]. */
-export function manyCoefsToForms(forms: usize, coefs: usize, count: i32): i32 {
-  for (; count > 0; count--, forms += FORM, coefs += COEFS) coefsToForm(forms, coefs);
   return OK;
 }
 
@@ -265,7 +254,8 @@ export function formsToCoefs(coefs: usize, forms: usize, count: i32): i32 {
 }
 
 /**
- * Balanced digits of `polys` polynomials, digit-major: digit j of polynomial i at out + (j polys + i) SMALL.
+ * Balanced digits of `polys` polynomials, digit-major: digit j of polynomial i at out + (j
+ * polys + i) SMALL.
  *
  * Spec:   docs/protocol.md, 1 and 6.2
  * Shape:  coefs: i64[polys][64] -> out: i16[count][polys][64]
@@ -312,7 +302,8 @@ const KEY_STREAM: usize = memory.data(2832, 64);
  * Columns of a row of a commitment key, from the stream chosen by xofStart.
  *
  * Spec:   docs/protocol.md, 6.1
- * Shape:  columns `column` (a multiple of 8) to `column + count - 1` of the stream into the same columns of vec
+ * Shape:  columns `column` (a multiple of 8) to `column + count - 1` of the stream into the same
+ *         columns of vec
  * Memory: vec, KEY_STREAM, COLUMN, PAIR
  */
 export function expandKey(vec: usize, column: i32, count: i32): i32 {
@@ -343,7 +334,8 @@ const LIFTS: usize = memory.data(6144, 64);
  * The projection's part of the three lifts' functionals, into the same columns of three vectors.
  *
  * Spec:   docs/protocol.md, 8.4
- * Shape:  polynomials `first` to `first + count - 1` of the stream -> columns `column` on of vec0, vec1, vec2
+ * Shape:  polynomials `first` to `first + count - 1` of the stream -> columns `column` on of vec0,
+ *         vec1, vec2
  * Memory: the vectors, LIFTS, what collapsePolys uses
  */
 export function collapseToVecs(

@@ -1,5 +1,6 @@
 /**
- * Challenges with few, small coefficients: alpha of the second copy, c of the amortisation, short polynomials.
+ * Challenges with few, small coefficients: alpha of the second copy, c of the amortisation, short
+ * polynomials.
  */
 import { OK } from '../shared/status';
 import { C_TABLE } from './cosTable.gen';
@@ -13,7 +14,10 @@ const C_ONES: i32 = 29;
 /** 21^2 2^40: the bound of the squared magnitudes at the complex roots, in units of 2^-20. */
 const OPERATOR_BOUND: i64 = 441 << 40;
 
-/** A polynomial with `zeros` zeros, `ones` coefficients +-1 and else +-2, from the stream (inside-out shuffle). */
+/**
+ * A polynomial with `zeros` zeros, `ones` coefficients +-1 and else +-2, from the stream
+ * (inside-out shuffle).
+ */
 function shuffleSigns(out: usize, zeros: i32, ones: i32): void {
   memory.fill(out, 0, 128);
   let signs = readWord();
@@ -28,9 +32,11 @@ function shuffleSigns(out: usize, zeros: i32, ones: i32): void {
 }
 
 /**
- * True when the operator norm of a is at most 21: |a(zeta)|^2 at the 32 odd powers of e^(i pi/64) below the real axis' mirror.
+ * True when the operator norm of a is at most 21: |a(zeta)|^2 at the 32 odd powers of e^(i pi/64)
+ * below the real axis' mirror.
  *
- * Spec:   docs/protocol.md, 5.4: cosines rounded to 30 bits, sums shifted right by 10, exact in integers
+ * Spec:   docs/protocol.md, 5.4: cosines rounded to 30 bits, sums shifted right by 10, exact in
+ *         integers
  * Shape:  a: i16[64]
  * Bounds: |a| <= 2, so |re|, |im| <= 128 2^30
  * Memory: a

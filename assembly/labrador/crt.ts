@@ -1,12 +1,15 @@
 /**
  * From residues back to integers, and on to q: "explicit CRT".
  *
- *   residues  a_i = x (P / p_i)^-1 mod p_i, six vectors of 64 signed lanes, any representative, |a_i| <= 13277
- *   quotient  k = round(sum a_i / p_i), by reciprocals of 28 bits; exact for |x| < P/2 (1 - 2^-12.4)
- *   x mod q   sum a_i (P / p_i mod q) - k (P mod q), constants in three limbs of 15 bits, products by dot_i16x8_s
+ *   residues  a_i = x (P / p_i)^-1 mod p_i, six vectors of 64 signed lanes, |a_i| <= 13277
+ *   quotient  k = round(sum a_i / p_i), by reciprocals of 28 bits; exact for
+ *             |x| < P/2 (1 - 2^-12.4)
+ *   x mod q   sum a_i (P / p_i mod q) - k (P mod q), constants in three limbs of 15 bits,
+ *             products by dot_i16x8_s
  *
  * The bounds are computed in scripts/generate/labradorPlan.ts: no 32-bit sum passes 2^30.5.
  */
+import { interleaveHigh, interleaveLow } from '../shared/lanes';
 import { RECONSTRUCTION } from './nttTables.gen';
 import { centrePair } from './zq';
 
@@ -42,11 +45,15 @@ function reconstruct4(out: usize, a: v128, b: v128, c: v128): void {
   l2 = v128.and(l2, i32x4.splat(0x3fff));
   v128.store(
     out,
-    join(i64x2.extend_low_i32x4_s(l0), i64x2.extend_low_i32x4_s(l1), i64x2.extend_low_i32x4_s(l2)),
+    joinLimbs(
+      i64x2.extend_low_i32x4_s(l0),
+      i64x2.extend_low_i32x4_s(l1),
+      i64x2.extend_low_i32x4_s(l2),
+    ),
   );
   v128.store(
     out,
-    join(
+    joinLimbs(
       i64x2.extend_high_i32x4_s(l0),
       i64x2.extend_high_i32x4_s(l1),
       i64x2.extend_high_i32x4_s(l2),
@@ -58,7 +65,7 @@ function reconstruct4(out: usize, a: v128, b: v128, c: v128): void {
 /** l0 + 2^15 l1 + 2^30 l2, centred mod q. */
 // @ts-ignore: decorator
 @inline
-function join(l0: v128, l1: v128, l2: v128): v128 {
+function joinLimbs(l0: v128, l1: v128, l2: v128): v128 {
   return centrePair(i64x2.add(l0, i64x2.add(i64x2.shl(l1, 15), i64x2.shl(l2, 30))));
 }
 
@@ -79,15 +86,15 @@ export function reconstruct(out: usize, residues: usize): void {
     const r5 = v128.load(residues, 640);
     reconstruct4(
       out,
-      v128.shuffle<u16>(r0, r1, 0, 8, 1, 9, 2, 10, 3, 11),
-      v128.shuffle<u16>(r2, r3, 0, 8, 1, 9, 2, 10, 3, 11),
-      v128.shuffle<u16>(r4, r5, 0, 8, 1, 9, 2, 10, 3, 11),
+      interleaveLow(r0, r1),
+      interleaveLow(r2, r3),
+      interleaveLow(r4, r5),
     );
     reconstruct4(
       out + 32,
-      v128.shuffle<u16>(r0, r1, 4, 12, 5, 13, 6, 14, 7, 15),
-      v128.shuffle<u16>(r2, r3, 4, 12, 5, 13, 6, 14, 7, 15),
-      v128.shuffle<u16>(r4, r5, 4, 12, 5, 13, 6, 14, 7, 15),
+      interleaveHigh(r0, r1),
+      interleaveHigh(r2, r3),
+      interleaveHigh(r4, r5),
     );
   }
 }

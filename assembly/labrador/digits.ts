@@ -2,7 +2,7 @@
  * Digits, cuts and packings of polynomials mod q, and exact squared norms.
  */
 import { OK } from '../shared/status';
-import { lowHalves } from './ntt';
+import { lowWords } from './ntt';
 import { canonicalQ } from './zq';
 import { HALF_Q, Q } from './params';
 
@@ -10,7 +10,8 @@ import { HALF_Q, Q } from './params';
 export const TOO_WIDE: i32 = 1;
 
 /**
- * Balanced digits: coefs = sum of 2^(bits j) digit_j; all but the last in [-2^(bits-1), 2^(bits-1)), the last one is the rest.
+ * Balanced digits: coefs = sum of 2^(bits j) digit_j; all but the last in [-2^(bits-1),
+ * 2^(bits-1)), the last one is the rest.
  *
  * Spec:   docs/protocol.md, 1
  * Shape:  coefs: i64[64] -> digit j at out + j stride: i16[64]
@@ -35,13 +36,13 @@ export function decompose(out: usize, stride: usize, coefs: usize, count: i32, b
       b = i64x2.add(b, half);
       c = i64x2.add(c, half);
       d = i64x2.add(d, half);
-      v128.store(to, i16x8.sub(v128.and(lowHalves(a, b, c, d), mask16), half16));
+      v128.store(to, i16x8.sub(v128.and(lowWords(a, b, c, d), mask16), half16));
       a = i64x2.shr_s(a, bits);
       b = i64x2.shr_s(b, bits);
       c = i64x2.shr_s(c, bits);
       d = i64x2.shr_s(d, bits);
     }
-    v128.store(to, lowHalves(a, b, c, d));
+    v128.store(to, lowWords(a, b, c, d));
     wide = v128.or(wide, v128.or(v128.or(beyond(a), beyond(b)), v128.or(beyond(c), beyond(d))));
   }
   return v128.any_true(wide) ? TOO_WIDE : OK;
@@ -55,46 +56,8 @@ function beyond(x: v128): v128 {
 }
 
 /**
- * The inverse of `decompose`, over the integers.
- *
- * Shape:  digit j at digits + j stride: i16[64] -> coefs: i64[64]
- * Memory: digits, coefs
- */
-export function recompose(coefs: usize, digits: usize, stride: usize, count: i32, bits: i32): void {
-  for (const end = coefs + 512; coefs < end; coefs += 64, digits += 16) {
-    let from = digits + <usize>(count - 1) * stride;
-    let a = i64x2.splat(0);
-    let b = a;
-    let c = a;
-    let d = a;
-    for (let j = 0; j < count; j++, from -= stride) {
-      const x = v128.load(from);
-      const low = i32x4.extend_low_i16x8_s(x);
-      const high = i32x4.extend_high_i16x8_s(x);
-      a = i64x2.add(i64x2.shl(a, bits), i64x2.extend_low_i32x4_s(low));
-      b = i64x2.add(i64x2.shl(b, bits), i64x2.extend_high_i32x4_s(low));
-      c = i64x2.add(i64x2.shl(c, bits), i64x2.extend_low_i32x4_s(high));
-      d = i64x2.add(i64x2.shl(d, bits), i64x2.extend_high_i32x4_s(high));
-    }
-    v128.store(coefs, a);
-    v128.store(coefs, b, 16);
-    v128.store(coefs, c, 32);
-    v128.store(coefs, d, 48);
-  }
-}
-
-/**
- * The integers x become i16 where they fit.
- *
- * Shape:  coefs: i64[64] -> out: i16[64]
- * Errors: TOO_WIDE as `decompose`
- */
-export function narrow(out: usize, coefs: usize): i32 {
-  return decompose(out, 0, coefs, 1, 1);
-}
-
-/**
- * Cuts low bits: high = floor(u / 2^cut) of u in [0, q), e = 2^cut high + 2^(cut-1) - u. With cut 0: high = u, e = 0.
+ * Cuts low bits: high = floor(u / 2^cut) of u in [0, q), e = 2^cut high + 2^(cut-1) - u. With cut
+ * 0: high = u, e = 0.
  *
  * Spec:   docs/protocol.md, 6.2
  * Shape:  coefs: i64[64] centred -> high: i64[64] (may be coefs), e: i16[64]

@@ -1,6 +1,7 @@
 /**
  * The part of a lift's functional that comes from the ten functionals mod 12289.
  */
+import { interleaveHigh, interleaveLow } from '../shared/lanes';
 import { OK } from '../shared/status';
 import { splitLimbs } from './ntt';
 import { centrePair, foldPair } from './zq';
@@ -81,10 +82,12 @@ function addFour(coefs: usize, a: v128, b: v128, c: v128, d: v128, e: v128, pair
 }
 
 /**
- * coefs^(k) += sum_j theta_j^(k) rho^(j) for the three lifts k; sigma is applied by whoever made the parts of rho.
+ * coefs^(k) += sum_j theta_j^(k) rho^(j) for the three lifts k; sigma is applied by whoever made
+ * the parts of rho.
  *
  * Spec:   docs/protocol.md, 7.6
- * Shape:  rho: i16[64] for j = 0..9, `stride` bytes apart; coefs: i64[3][64], centred before and after
+ * Shape:  rho: i16[64] for j = 0..9, `stride` bytes apart; coefs: i64[3][64], centred before and
+ *         after
  * Bounds: |rho| <= 6144
  * Memory: rho, coefs, PAIRS
  */
@@ -104,20 +107,20 @@ export function addFunctionals(coefs: usize, rho: usize, stride: usize): i32 {
     for (let lift: usize = 0; lift < 3; lift++, pairs += 240) {
       addFour(
         coefs + (lift << 9),
-        v128.shuffle<u16>(r0, r1, 0, 8, 1, 9, 2, 10, 3, 11),
-        v128.shuffle<u16>(r2, r3, 0, 8, 1, 9, 2, 10, 3, 11),
-        v128.shuffle<u16>(r4, r5, 0, 8, 1, 9, 2, 10, 3, 11),
-        v128.shuffle<u16>(r6, r7, 0, 8, 1, 9, 2, 10, 3, 11),
-        v128.shuffle<u16>(r8, r9, 0, 8, 1, 9, 2, 10, 3, 11),
+        interleaveLow(r0, r1),
+        interleaveLow(r2, r3),
+        interleaveLow(r4, r5),
+        interleaveLow(r6, r7),
+        interleaveLow(r8, r9),
         pairs,
       );
       addFour(
         coefs + (lift << 9) + 32,
-        v128.shuffle<u16>(r0, r1, 4, 12, 5, 13, 6, 14, 7, 15),
-        v128.shuffle<u16>(r2, r3, 4, 12, 5, 13, 6, 14, 7, 15),
-        v128.shuffle<u16>(r4, r5, 4, 12, 5, 13, 6, 14, 7, 15),
-        v128.shuffle<u16>(r6, r7, 4, 12, 5, 13, 6, 14, 7, 15),
-        v128.shuffle<u16>(r8, r9, 4, 12, 5, 13, 6, 14, 7, 15),
+        interleaveHigh(r0, r1),
+        interleaveHigh(r2, r3),
+        interleaveHigh(r4, r5),
+        interleaveHigh(r6, r7),
+        interleaveHigh(r8, r9),
         pairs,
       );
     }

@@ -9,8 +9,6 @@ export {
   smallToForm,
   subForm,
   sumsToCoefs,
-  sumsToForm,
-  wideToForm,
 } from './ntt';
 export {
   addSums,
@@ -21,7 +19,6 @@ export {
   products,
   ROWS,
   storeColumn,
-  storePair,
 } from './polyVec';
 export {
   addMultiples,
@@ -31,9 +28,7 @@ export {
   decomposeMany,
   expandKey,
   formsToCoefs,
-  manyCoefsToForms,
   manySumsToCoefs,
-  manySumsToForms,
   multiplesToVec,
   reduceColumns,
   selfProduct,
@@ -47,17 +42,14 @@ export {
   addInnerProduct,
   cutLow,
   decompose,
-  narrow,
   normSq,
   packBits,
-  recompose,
   restoreCut,
   unpackBits,
 } from './digits';
-export { uniformModP, uniformPoly, uniformScalars, xofBlocks, xofStart } from './xof';
+export { uniformModP, uniformPoly, uniformScalars, xofStart } from './xof';
 export { sampleAlpha, sampleC, sampleShort } from './challenge';
-export { collapsePolys, collapseStart, projectPolys } from './jlProjection';
-export { addFunctionals, functionalsStart } from './functionals';
+export { collapseStart, projectPolys } from './jlProjection';
+export { functionalsStart } from './functionals';
 export { functionalParts, modpPrepare } from './modp';
 export { LIFT, liftRun } from './lifts';
-export { shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';

@@ -1,17 +1,21 @@
 /**
  * The projection by 264 random rows of bits and one of ones, and its transpose.
  *
- * A polynomial owns 33 blocks of 64 bytes of the level's stream; its bytes 32g to 32g + 31 hold rows 4g to 4g + 3, four row bits (a
- * nibble) for each coefficient:
+ * A polynomial owns 33 blocks of 64 bytes of the level's stream; its bytes 32g to 32g + 31 hold
+ * rows 4g to 4g + 3, four row bits (a nibble) for each coefficient:
  *
  *   byte c       (0-15)   low nibble: coefficient c         high nibble: coefficient 16 + c
  *   byte 16 + c           low nibble: coefficient 32 + c    high nibble: coefficient 48 + c
  *
- *   projectPolys   y_j += <row j, s>         nibbles are multiplied as they are by dot_i16x8_s, and shifted by one, two and three bits:
- *                                            twice the sum of the next shift taken away is the sum of one bit
- *   collapsePolys  sum_j omega_j row_j       three lifts at once: the nibble of four rows selects one of 16 subset sums of their
- *                                            omega, kept as 7 digits in base 79, by a byte swizzle over 16 coefficients
+ *   projectPolys   y_j += <row j, s>: nibbles are multiplied as they are by dot_i16x8_s, and
+ *                  shifted by one, two and three bits; twice the sum of the next shift taken away
+ *                  is the sum of one bit
+ *   collapsePolys  sum_j omega_j row_j, three lifts at once: the nibble of four rows selects one of
+ *                  16 subset sums of their omega, kept as 7 digits in base 79, by a byte swizzle
+ *                  over 16 coefficients
  */
+import { interleaveHigh, interleaveLow, swapHalves } from '../shared/lanes';
+import { mac } from './lanes';
 import { OK } from '../shared/status';
 import { centrePair, centreQ, foldPair } from './zq';
 import { xofBlocks } from './xof';
@@ -39,7 +43,9 @@ const CONSTANTS: usize = memory.data<u8>([
 // @ts-ignore: decorator
 @inline
 function lookup(table: v128, index: v128): v128 {
-  return ASC_FEATURE_RELAXED_SIMD ? i8x16.relaxed_swizzle(table, index) : i8x16.swizzle(table, index);
+  return ASC_FEATURE_RELAXED_SIMD
+    ? i8x16.relaxed_swizzle(table, index)
+    : i8x16.swizzle(table, index);
 }
 
 /** The bits of polynomial first + i; made for four at a time. */
@@ -47,7 +53,10 @@ function lookup(table: v128, index: v128): v128 {
 @inline
 function bitsOf(first: i32, i: i32, count: i32): usize {
   const place = i % STAGED;
-  if (place == 0) xofBlocks(STREAM, BLOCKS * (first + i), (BLOCKS * min(STAGED, count - i) + 3) >> 2);
+  if (place == 0) {
+    const quads = (BLOCKS * min(STAGED, count - i) + 3) >> 2;
+    xofBlocks(STREAM, BLOCKS * (first + i), quads);
+  }
   return STREAM + BITS * <usize>place;
 }
 
@@ -68,12 +77,6 @@ function sortColumns(s: usize): void {
     v128.store(to, v128.shuffle<u16>(a, b, 0, 2, 4, 6, 8, 10, 12, 14));
     v128.store(to, v128.shuffle<u16>(a, b, 1, 3, 5, 7, 9, 11, 13, 15), 16);
   }
-}
-
-// @ts-ignore: decorator
-@inline
-function mac(acc: v128, a: v128, b: v128): v128 {
-  return i32x4.add(acc, i32x4.dot_i16x8_s(a, b));
 }
 
 /** One polynomial into LANE_SUMS: sum over columns of s (nibble >> j). */
@@ -177,23 +180,31 @@ export function projectPolys(y: usize, s: usize, first: i32, count: i32): i32 {
 // ---- collapse
 
 /**
- * Digits of 3 lifts, u8[3][7][66][16]: 16 subset sums for every group of four rows, centred, plus OFFSET, as seven digits in base 79.
- * 79^7 > q, and the digits of three groups are added up in a byte: 3 * 78 < 2^8.
+ * Digits of 3 lifts, u8[3][7][66][16]: 16 subset sums for every group of four rows, centred, plus
+ * OFFSET, as seven digits in base 79. 79^7 > q, and the digits of three groups are added up in a
+ * byte: 3 * 78 < 2^8.
  */
 const SUBSETS: usize = memory.data(22176, 64);
 /** Bytes of a digit's tables, and of a lift's. */
 const DIGIT_TABLES: usize = 1056;
 const LIFT_TABLES: usize = 7392;
-/** What every column of a lift gains: omega of the last row, without the offsets of all groups; mod q, twice. */
+/**
+ * What every column of a lift gains: omega of the last row, without the offsets of all
+ * groups; mod q, twice.
+ */
 const CONSTANT_TERMS: usize = memory.data(48, 16);
 /** Nibbles of a polynomial, u8[66][64]. */
 const NIBBLES: usize = memory.data(4224, 64);
 /** Sums of digits, i16[7][64]. */
 const DIGIT_SUMS: usize = memory.data(896, 64);
 /** (1, 79) and (79^2, 0) in every 32-bit lane. */
-const POWERS: usize = memory.data<i16>([1, 79, 1, 79, 1, 79, 1, 79, 6241, 0, 6241, 0, 6241, 0, 6241, 0], 16);
+const POWERS: usize = memory.data<i16>([
+  1, 79, 1, 79, 1, 79, 1, 79, 6241, 0, 6241, 0, 6241, 0, 6241, 0,
+], 16);
 /** 79^2 and 79^4, four times each. */
-const LONG_POWERS: usize = memory.data<i32>([6241, 6241, 6241, 6241, 38950081, 38950081, 38950081, 38950081], 16);
+const LONG_POWERS: usize = memory.data<i32>([
+  6241, 6241, 6241, 6241, 38950081, 38950081, 38950081, 38950081,
+], 16);
 
 /**
  * Prepares the collapse by omega.
@@ -245,21 +256,26 @@ function expandNibbles(bits: usize): void {
   }
 }
 
-/** Sums of even and odd bytes, from those of both as one number and those of the odd ones, in the order of columns. */
+/**
+ * Sums of even and odd bytes, from those of both as one number and those of the odd ones, in the
+ * order of columns.
+ */
 // @ts-ignore: decorator
 @inline
 function storeColumns(to: usize, both: v128, odd: v128): void {
   const even = i16x8.sub(both, i16x8.shl(odd, 8));
-  v128.store(to, v128.shuffle<u16>(even, odd, 0, 8, 1, 9, 2, 10, 3, 11));
-  v128.store(to, v128.shuffle<u16>(even, odd, 4, 12, 5, 13, 6, 14, 7, 15), 16);
+  v128.store(to, interleaveLow(even, odd));
+  v128.store(to, interleaveHigh(even, odd), 16);
 }
 
 /**
- * One digit of one lift: DIGIT_SUMS at `to` = sum over groups of the digit that their nibble selects, at most 66 * 78 = 5148.
+ * One digit of one lift: DIGIT_SUMS at `to` = sum over groups of the digit that their nibble
+ * selects, at most 66 * 78 = 5148.
  *
- * Three groups are added up as bytes. Two bytes are one 16-bit number, which is added up modulo 2^16 beside its upper byte: the sum
- * of the lower bytes follows from both, and nothing needs widening. All columns at once: 8 sums and 3 tables stay in registers, and only
- * nibbles are loaded.
+ * Three groups are added up as bytes. Two bytes are one 16-bit number, which is added up modulo
+ * 2^16 beside its upper byte: the sum of the lower bytes follows from both, and nothing needs
+ * widening. All columns at once: 8 sums and 3 tables stay in registers, and only nibbles are
+ * loaded.
  */
 function collapseDigit(to: usize, subsets: usize): void {
   let y0 = i16x8.splat(0);
@@ -308,8 +324,8 @@ function addGroups(at: usize, a: v128, b: v128, c: v128): v128 {
 @inline
 function interleaved(a: v128, b: v128, isHigh: bool): v128 {
   return isHigh
-    ? v128.shuffle<u16>(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
-    : v128.shuffle<u16>(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+    ? interleaveHigh(a, b)
+    : interleaveLow(a, b);
 }
 
 /** d + 79 d' of four columns: at most 80 * 5148 = 411,840 in magnitude. */
@@ -333,15 +349,20 @@ function digitTriple(at: usize, isHigh: bool): v128 {
   );
 }
 
-/** Columns c, c + 1 (values x) to their places of sigma: 64 - c and 63 - c, negated. One i64 beyond out is written for c = 0. */
+/**
+ * Columns c, c + 1 (values x) to their places of sigma: 64 - c and 63 - c, negated. One i64 beyond
+ * out is written for c = 0.
+ */
 // @ts-ignore: decorator
 @inline
 function storeSigma(out: usize, x: v128): void {
   const y = i64x2.neg(x);
-  v128.store(out, v128.shuffle<u64>(y, y, 1, 0));
+  v128.store(out, swapHalves(y));
 }
 
-/** low + 79^2 middle + 79^4 high + constant mod q, centred, for two columns; the sum is below 2^51. */
+/**
+ * low + 79^2 middle + 79^4 high + constant mod q, centred, for two columns; the sum is below 2^51.
+ */
 // @ts-ignore: decorator
 @inline
 function joinDigits(low: v128, middle: v128, high: v128, constant: v128): v128 {

@@ -1,41 +1,30 @@
 /**
  * Integers modulo the six primes in eight 16-bit lanes, and their products in four 32-bit lanes.
  *
- * A lane holds any signed representative, |x| <= 32767. All bounds follow from scripts/generate/labradorPlan.ts:
+ * A lane holds any signed representative, |x| <= 32767. All bounds follow from
+ * scripts/generate/labradorPlan.ts:
  *
- *   mulmod(a, w) = a*w - p * mulr(a, w')    w' = round(w * 2^15 / p), mulr(a, b) = (a*b + 2^14) >> 15
- *   mred(acc)    = (acc - p * m) >> 16      m = acc / p mod 2^16, centred: Montgomery's reduction of a 32-bit lane
+ *   mulmod(a, w) = a*w - p * mulr(a, w')    shared/zq.ts, with p for q
+ *   mred(acc)    = (acc - p * m) >> 16      m = acc / p mod 2^16, centred: Montgomery's reduction
+ *                                           of a 32-bit lane
  *
- * Constants come from a prime's table (nttTables.gen.ts) by v128.load: a splat becomes a literal at each use, which V8
- * rebuilds each time.
+ * Constants come from a prime's table (nttTables.gen.ts) by v128.load: a splat becomes a literal at
+ * each use, which V8 rebuilds each time.
  */
+import { mulmod, mulr } from '../shared/zq';
 import { T_AS_IS, T_COMPANION, T_FACTOR } from './nttTables.gen';
-
-/** (a*b + 2^14) >> 15. The relaxed instruction differs only for a = b = -2^15, which lanes exclude. */
-// @ts-ignore: decorator
-@inline
-export function mulr(a: v128, b: v128): v128 {
-  return ASC_FEATURE_RELAXED_SIMD ? i16x8.relaxed_q15mulr_s(a, b) : i16x8.q15mulr_sat_s(a, b);
-}
-
-/** a*w mod p, for w with companion w1. */
-// @ts-ignore: decorator
-@inline
-export function mulmod(a: v128, w: v128, w1: v128, p: v128): v128 {
-  return i16x8.sub(i16x8.mul(a, w), i16x8.mul(mulr(a, w1), p));
-}
 
 /** mulmod(a, 1): at most 13,000 in magnitude. */
 // @ts-ignore: decorator
 @inline
-export function reduce(a: v128, one: v128, p: v128): v128 {
+export function reduceLane(a: v128, one: v128, p: v128): v128 {
   return i16x8.sub(a, i16x8.mul(mulr(a, one), p));
 }
 
 /** a b mod p of two values in NTT form, without its constant: |result| <= 0.63 p. */
 // @ts-ignore: decorator
 @inline
-export function product(a: v128, b: v128, table: usize, p: v128): v128 {
+export function mulForms(a: v128, b: v128, table: usize, p: v128): v128 {
   // Companion of b: 2b + round((2^15/p - 2) b), at most 0.61 from the exact quotient.
   const b1 = i16x8.add(i16x8.add(b, b), mulr(b, v128.load(table, T_COMPANION)));
   return mulmod(a, b, b1, p);
@@ -56,7 +45,10 @@ export function tidy(a: v128, table: usize, p: v128): v128 {
   return finish(a, table + T_AS_IS, table, p);
 }
 
-/** acc / 2^16 mod p in every 32-bit lane; `low`, `inverseLow` hold p and 1/p mod 2^16 in the low halves. */
+/**
+ * acc / 2^16 mod p in every 32-bit lane; `low`, `inverseLow` hold p and 1/p mod 2^16 in the low
+ * halves.
+ */
 // @ts-ignore: decorator
 @inline
 export function mred(acc: v128, low: v128, inverseLow: v128): v128 {
@@ -65,10 +57,11 @@ export function mred(acc: v128, low: v128, inverseLow: v128): v128 {
 }
 
 /**
- * l0 + 2^14 l1 + 2^30 l2 mod p. Two quotients share one product by p.
+ * l0 + 2^14 l1 + 2^30 l2 mod p. Two quotients share one mulForms by p.
  *
  * Shape:  eight lanes of each limb; w1, w2 and their companions: T_LIMB1, T_LIMB2
- * Bounds: |l0| <= 2^13, any l1 (-2^15 is met only by a companion below it in magnitude), |l2| <= 2^14 + 1: |result| <= 28603
+ * Bounds: |l0| <= 2^13, any l1 (-2^15 is met only by a companion below it in magnitude),
+ *         |l2| <= 2^14 + 1: |result| <= 28603
  */
 // @ts-ignore: decorator
 @inline
@@ -85,4 +78,11 @@ export function fromLimbs(
   const sum = i16x8.add(i16x8.mul(l1, w1), i16x8.mul(l2, w2));
   const quotient = i16x8.add(mulr(l1, companion1), mulr(l2, companion2));
   return i16x8.add(l0, i16x8.sub(sum, i16x8.mul(quotient, p)));
+}
+
+/** acc + a0 b0 + a1 b1 in every 32-bit lane. */
+// @ts-ignore: decorator
+@inline
+export function mac(acc: v128, a: v128, b: v128): v128 {
+  return i32x4.add(acc, i32x4.dot_i16x8_s(a, b));
 }

@@ -25,10 +25,12 @@ const COLLAPSED: usize = memory.data(6144, 64);
 const PAIR: usize = memory.data(1536, 64);
 
 /**
- * Places `first` to `first + count - 1` (numbers W i + t) of one item, into columns `column` on of the three rows in LIFT.
+ * Places `first` to `first + count - 1` (numbers W i + t) of one item, into columns `column` on of
+ * the three rows in LIFT.
  *
  * Spec:   docs/protocol.md, 7.6, without eta
- * Shape:  t: part of the first place; parts: i16[2K][64] of the item's first functional, sigma applied
+ * Shape:  t: part of the first place; parts: i16[2K][64] of the item's first functional, sigma
+ *         applied
  * Bounds: NTT form of centred integers
  * Memory: LIFT, the rows, parts; collapseStart and functionalsStart come before
  */

@@ -1,6 +1,15 @@
 /**
  * Products mod p = 12289 of polynomials of Falcon's degree, for the ten functionals of an item.
  */
+import {
+  highHalves,
+  interleaveHigh,
+  interleaveLow,
+  lowHalves,
+  reverseLanes,
+  zipHigh,
+  zipLow,
+} from '../shared/lanes';
 import { intt, ntt, pointwisePrepared, preparePoly } from '../shared/ntt';
 import { OK } from '../shared/status';
 import { centre, Q_LANES } from '../shared/zq';
@@ -23,7 +32,7 @@ export function modpPrepare(prepared: usize, h: usize, logn: i32): i32 {
   // coefficient j of sigma is minus coefficient n - j, and n counts as minus 0
   for (let i: usize = 0; i < 2 * n; i += 16) {
     const x = centre(v128.load(h + i), p);
-    const reversed = v128.shuffle<u16>(x, x, 7, 6, 5, 4, 3, 2, 1, 0);
+    const reversed = reverseLanes(x);
     v128.store(PRODUCT + 2 * n - 14 - i, i16x8.neg(reversed));
   }
   store<i16>(PRODUCT, -load<i16>(PRODUCT + 2 * n));
@@ -36,7 +45,8 @@ export function modpPrepare(prepared: usize, h: usize, logn: i32): i32 {
  * rho' = rho sigma_n(h) mod p, centred, and the parts of rho and rho' for the lifts.
  *
  * Spec:   docs/protocol.md, 7.3 and 7.6
- * Shape:  rho: i16[n], prepared: i16[2n] -> rhoPrime: i16[n], parts: i16[2K][64]: sigma of part k of rho at k, of rho' at K + k
+ * Shape:  rho: i16[n], prepared: i16[2n] -> rhoPrime: i16[n], parts: i16[2K][64]: sigma of part k
+ *         of rho at k, of rho' at K + k
  * Bounds: |rho| <= 6144 -> |x| <= 6144
  * Memory: all four, PRODUCT, PLAIN
  */
@@ -67,7 +77,8 @@ export function functionalParts(
 /**
  * sigma of the K parts of a: i16[64][K] -> i16[K][64]; the row after the last one is overwritten.
  *
- * Coefficient 64 - t of sigma is minus row t; row 64 is minus row 0. Rows t + 7, ..., t are transposed eight columns at a time.
+ * Coefficient 64 - t of sigma is minus row t; row 64 is minus row 0. Rows t + 7, ..., t are
+ * transposed eight columns at a time.
  */
 function strideParts(parts: usize, a: usize, bytes: usize): void {
   const row = bytes >> 6;
@@ -92,28 +103,28 @@ function transposeNegated(to: usize, from: usize, row: usize): void {
   const x5 = v128.load(from + 2 * row);
   const x6 = v128.load(from + row);
   const x7 = v128.load(from);
-  const y0 = v128.shuffle<u16>(x0, x1, 0, 8, 1, 9, 2, 10, 3, 11);
-  const y1 = v128.shuffle<u16>(x0, x1, 4, 12, 5, 13, 6, 14, 7, 15);
-  const y2 = v128.shuffle<u16>(x2, x3, 0, 8, 1, 9, 2, 10, 3, 11);
-  const y3 = v128.shuffle<u16>(x2, x3, 4, 12, 5, 13, 6, 14, 7, 15);
-  const y4 = v128.shuffle<u16>(x4, x5, 0, 8, 1, 9, 2, 10, 3, 11);
-  const y5 = v128.shuffle<u16>(x4, x5, 4, 12, 5, 13, 6, 14, 7, 15);
-  const y6 = v128.shuffle<u16>(x6, x7, 0, 8, 1, 9, 2, 10, 3, 11);
-  const y7 = v128.shuffle<u16>(x6, x7, 4, 12, 5, 13, 6, 14, 7, 15);
-  const z0 = v128.shuffle<u32>(y0, y2, 0, 4, 1, 5);
-  const z1 = v128.shuffle<u32>(y0, y2, 2, 6, 3, 7);
-  const z2 = v128.shuffle<u32>(y1, y3, 0, 4, 1, 5);
-  const z3 = v128.shuffle<u32>(y1, y3, 2, 6, 3, 7);
-  const z4 = v128.shuffle<u32>(y4, y6, 0, 4, 1, 5);
-  const z5 = v128.shuffle<u32>(y4, y6, 2, 6, 3, 7);
-  const z6 = v128.shuffle<u32>(y5, y7, 0, 4, 1, 5);
-  const z7 = v128.shuffle<u32>(y5, y7, 2, 6, 3, 7);
-  v128.store(to, i16x8.neg(v128.shuffle<u64>(z0, z4, 0, 2)));
-  v128.store(to, i16x8.neg(v128.shuffle<u64>(z0, z4, 1, 3)), 128);
-  v128.store(to, i16x8.neg(v128.shuffle<u64>(z1, z5, 0, 2)), 256);
-  v128.store(to, i16x8.neg(v128.shuffle<u64>(z1, z5, 1, 3)), 384);
-  v128.store(to, i16x8.neg(v128.shuffle<u64>(z2, z6, 0, 2)), 512);
-  v128.store(to, i16x8.neg(v128.shuffle<u64>(z2, z6, 1, 3)), 640);
-  v128.store(to, i16x8.neg(v128.shuffle<u64>(z3, z7, 0, 2)), 768);
-  v128.store(to, i16x8.neg(v128.shuffle<u64>(z3, z7, 1, 3)), 896);
+  const y0 = interleaveLow(x0, x1);
+  const y1 = interleaveHigh(x0, x1);
+  const y2 = interleaveLow(x2, x3);
+  const y3 = interleaveHigh(x2, x3);
+  const y4 = interleaveLow(x4, x5);
+  const y5 = interleaveHigh(x4, x5);
+  const y6 = interleaveLow(x6, x7);
+  const y7 = interleaveHigh(x6, x7);
+  const z0 = zipLow(y0, y2);
+  const z1 = zipHigh(y0, y2);
+  const z2 = zipLow(y1, y3);
+  const z3 = zipHigh(y1, y3);
+  const z4 = zipLow(y4, y6);
+  const z5 = zipHigh(y4, y6);
+  const z6 = zipLow(y5, y7);
+  const z7 = zipHigh(y5, y7);
+  v128.store(to, i16x8.neg(lowHalves(z0, z4)));
+  v128.store(to, i16x8.neg(highHalves(z0, z4)), 128);
+  v128.store(to, i16x8.neg(lowHalves(z1, z5)), 256);
+  v128.store(to, i16x8.neg(highHalves(z1, z5)), 384);
+  v128.store(to, i16x8.neg(lowHalves(z2, z6)), 512);
+  v128.store(to, i16x8.neg(highHalves(z2, z6)), 640);
+  v128.store(to, i16x8.neg(lowHalves(z3, z7)), 768);
+  v128.store(to, i16x8.neg(highHalves(z3, z7)), 896);
 }

@@ -3,15 +3,18 @@
  *
  *   small    i16[64]     coefficients, any (SMALL_MAX = 8192 for the quicker functions)
  *   coefs    i64[64]     coefficients mod q, |x| <= 2^44
- *   form     i16[6][64]  NTT form: for each prime the values at the odd powers of its root, times 2^-15, |x| <= (p + 1)/2;
- *                        position 8i + v holds the value of bit-reversed index 8v + i. A form stands for an integer
- *                        polynomial, not reduced mod q; it is exact while |integer| < P/2 (1 - 2^-12.4), P = 2^81.83
+ *   form     i16[6][64]  NTT form: for each prime the values at the odd powers of its root, times
+ *                        2^-15, |x| <= (p + 1)/2; position 8i + v holds the value of bit-reversed
+ *                        index 8v + i. A form stands for an integer polynomial, not reduced mod q;
+ *                        it is exact while |integer| < P/2 (1 - 2^-12.4), P = 2^81.83
  *   sums     i32[6][64]  products of forms, added up (polyVec.ts), times 2^-46
  *
- * X -> X^-1 sends index k to 63 - k in bit-reversed order, so it reverses the 64 positions: `sigmaForm`.
+ * X -> X^-1 sends index k to 63 - k in bit-reversed order, so it reverses the 64 positions:
+ * `sigmaForm`.
  */
+import { evens, odds, reverseLanes } from '../shared/lanes';
 import { reconstruct } from './crt';
-import { finish, mred, product, tidy } from './lanes';
+import { finish, mulForms, tidy } from './lanes';
 import {
   forwardAny,
   forwardLimbs,
@@ -21,10 +24,7 @@ import {
 } from './nttPasses.gen';
 import {
   T_AFTER_PRODUCT,
-  T_AFTER_TWO,
-  T_INVERSE_LOW,
   T_P,
-  T_P_LOW,
   TABLE_SIZE,
   TABLES,
 } from './nttTables.gen';
@@ -52,7 +52,8 @@ export function smallToForm(form: usize, a: usize): void {
  * The same for larger coefficients.
  *
  * Shape:  a: i16[64] -> form: i16[6][64]
- * Bounds: any a (-2^15 is met only by factors below 2^15 in magnitude, where both instructions agree)
+ * Bounds: any a (-2^15 is met only by factors below 2^15 in magnitude, where both instructions
+ *         agree)
  * Memory: a, form
  */
 export function wideToForm(form: usize, a: usize): void {
@@ -87,15 +88,17 @@ export function limbsToForm(form: usize, limbs: usize): void {
 }
 
 /** 2^14 + 2^29, twice; 2^14, eight times. */
-const BIAS: usize = memory.data<i64>([536887296, 536887296, 4611756388245323776, 4611756388245323776], 16);
+const BIAS: usize = memory.data<i64>([
+  536887296, 536887296, 4611756388245323776, 4611756388245323776,
+], 16);
 
 /** The low 16 bits of the 64-bit lanes of four vectors. */
 // @ts-ignore: decorator
 @inline
-export function lowHalves(a: v128, b: v128, c: v128, d: v128): v128 {
+export function lowWords(a: v128, b: v128, c: v128, d: v128): v128 {
   return i16x8.narrow_i32x4_s(
-    i32x4.shr_s(i32x4.shl(v128.shuffle<u32>(a, b, 0, 2, 4, 6), 16), 16),
-    i32x4.shr_s(i32x4.shl(v128.shuffle<u32>(c, d, 0, 2, 4, 6), 16), 16),
+    i32x4.shr_s(i32x4.shl(evens(a, b), 16), 16),
+    i32x4.shr_s(i32x4.shl(evens(c, d), 16), 16),
   );
 }
 
@@ -105,19 +108,23 @@ const UNEVEN: usize = memory.data<i64>([
   0x2000200020002000, 0x2000200020002000, -0x7fff7fff7fff8000, -0x7fff7fff7fff8000,
 ], 16);
 
-/** Limbs of four integers, given with a bias of 2^13 + 2^29: l0 and l1 are too large by 2^13 and 2^15. */
+/**
+ * Limbs of four integers, given with a bias of 2^13 + 2^29: l0 and l1 are too large by 2^13 and
+ * 2^15.
+ */
 // @ts-ignore: decorator
 @inline
 function unevenLimb(a: v128, b: v128, limb: i32, mask: v128): v128 {
-  const low = v128.shuffle<u32>(a, b, 0, 2, 4, 6);
+  const low = evens(a, b);
   if (limb == 0) return v128.and(low, mask);
   if (limb == 1) return i32x4.shr_s(i32x4.shl(low, 2), 16);
-  const high = v128.shuffle<u32>(a, b, 1, 3, 5, 7);
+  const high = odds(a, b);
   return v128.or(i32x4.shl(high, 2), i32x4.shr_u(low, 30));
 }
 
 /**
- * Limbs of 64 integers, as the transform takes them: l0 + 2^14 l1 + 2^30 l2, the two lower ones in [-2^13, 2^13), [-2^15, 2^15).
+ * Limbs of 64 integers, as the transform takes them: l0 + 2^14 l1 + 2^30 l2, the two lower ones in
+ * [-2^13, 2^13), [-2^15, 2^15).
  *
  * Shape:  coefs: i64[64] -> limbs: i16[3][64]
  * Bounds: |coefs| <= 2^44 -> |l2| <= 2^14 + 1
@@ -158,15 +165,15 @@ export function splitLimbs(limbs: usize, coefs: usize): void {
     const b = i64x2.add(v128.load(coefs, 16), bias);
     const c = i64x2.add(v128.load(coefs, 32), bias);
     const d = i64x2.add(v128.load(coefs, 48), bias);
-    v128.store(limbs, i16x8.sub(v128.and(lowHalves(a, b, c, d), mask), half));
-    const middle = lowHalves(
+    v128.store(limbs, i16x8.sub(v128.and(lowWords(a, b, c, d), mask), half));
+    const middle = lowWords(
       i64x2.shr_u(a, 15),
       i64x2.shr_u(b, 15),
       i64x2.shr_u(c, 15),
       i64x2.shr_u(d, 15),
     );
     v128.store(limbs, i16x8.sub(v128.and(middle, mask), half), 128);
-    const high = lowHalves(
+    const high = lowWords(
       i64x2.shr_u(a, 30),
       i64x2.shr_u(b, 30),
       i64x2.shr_u(c, 30),
@@ -211,26 +218,6 @@ export function sumsToCoefs(coefs: usize, sums: usize): void {
 }
 
 /**
- * Sums to NTT form.
- *
- * Shape:  sums: i32[6][64] -> form: i16[6][64]
- * Bounds: |sums| <= 6940 * 29753
- * Memory: sums, form
- */
-export function sumsToForm(form: usize, sums: usize): void {
-  for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE) {
-    const p = v128.load(table, T_P);
-    const low = v128.load(table, T_P_LOW);
-    const inverseLow = v128.load(table, T_INVERSE_LOW);
-    for (const end = sums + 256; sums < end; sums += 32, form += 16) {
-      const a = mred(v128.load(sums), low, inverseLow);
-      const b = mred(v128.load(sums, 16), low, inverseLow);
-      v128.store(form, finish(i16x8.narrow_i32x4_s(a, b), table + T_AFTER_TWO, table, p));
-    }
-  }
-}
-
-/**
  * out = a b.
  *
  * Shape:  out, a, b: i16[6][64] in NTT form (may be the same)
@@ -240,7 +227,7 @@ export function mulForm(out: usize, a: usize, b: usize): void {
   for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE) {
     const p = v128.load(table, T_P);
     for (const end = out + 128; out < end; out += 16, a += 16, b += 16) {
-      const t = product(v128.load(a), v128.load(b), table, p);
+      const t = mulForms(v128.load(a), v128.load(b), table, p);
       v128.store(out, finish(t, table + T_AFTER_PRODUCT, table, p));
     }
   }
@@ -286,7 +273,7 @@ export function sigmaForm(out: usize, a: usize): void {
   for (const end = a + FORM; a < end; a += 128, out += 128) {
     for (let i: usize = 0; i < 128; i += 16) {
       const x = v128.load(a + i);
-      v128.store(out + 112 - i, v128.shuffle<u16>(x, x, 7, 6, 5, 4, 3, 2, 1, 0));
+      v128.store(out + 112 - i, reverseLanes(x));
     }
   }
 }

@@ -1,18 +1,20 @@
 /**
  * Vectors of polynomials in NTT form, and sums of their products.
  *
- * A vector of n columns takes ceil(n / 32) blocks of 24,576 bytes; columns beyond n are zero. Two columns lie interleaved,
- * so that one dot_i16x8_s multiplies and adds both:
+ * A vector of n columns takes ceil(n / 32) blocks of 24,576 bytes; columns beyond n are zero. Two
+ * columns lie interleaved, so that one dot_i16x8_s multiplies and adds both:
  *
  *   block     prime 0         prime 1         ...  prime 5             4096 bytes each
  *   prime     positions 0-15  16-31   32-47   48-63                    1024 bytes each
  *   quarter   columns 0,1     2,3     ...     30,31                      64 bytes each
  *   pair      (x_c, y_c) of 16 positions c, x and y being the columns    4 bytes each
  *
- * A product of two such blocks is 16 multiply-adds in a 32-bit lane, |lane| <= 32 * 6849^2 < 2^31, then one Montgomery
- * reduction (|result| <= 29753), then an addition to sums, i32[6][64]. Sums may run over MAX_BLOCKS = 6940 blocks.
+ * A product of two such blocks is 16 multiply-adds in a 32-bit lane, |lane| <= 32 * 6849^2 < 2^31,
+ * then one Montgomery reduction (|result| <= 29753), then an addition to sums, i32[6][64]. Sums may
+ * run over MAX_BLOCKS = 6940 blocks.
  */
-import { finish, mred } from './lanes';
+import { interleaveHigh, interleaveLow } from '../shared/lanes';
+import { finish, mac, mred } from './lanes';
 import { T_AFTER_MRED, T_INVERSE_LOW, T_P, T_P_LOW, TABLE_SIZE, TABLES } from './nttTables.gen';
 import { BLOCK, SUMS } from './params';
 
@@ -36,10 +38,10 @@ export function storePair(vec: usize, column: i32, even: usize, odd: usize): voi
     const b = v128.load(odd);
     const c = v128.load(even, 16);
     const d = v128.load(odd, 16);
-    v128.store(to, v128.shuffle<u16>(a, b, 0, 8, 1, 9, 2, 10, 3, 11));
-    v128.store(to, v128.shuffle<u16>(a, b, 4, 12, 5, 13, 6, 14, 7, 15), 16);
-    v128.store(to, v128.shuffle<u16>(c, d, 0, 8, 1, 9, 2, 10, 3, 11), 32);
-    v128.store(to, v128.shuffle<u16>(c, d, 4, 12, 5, 13, 6, 14, 7, 15), 48);
+    v128.store(to, interleaveLow(a, b));
+    v128.store(to, interleaveHigh(a, b), 16);
+    v128.store(to, interleaveLow(c, d), 32);
+    v128.store(to, interleaveHigh(c, d), 48);
   }
 }
 
@@ -98,12 +100,6 @@ export function addSums(sums: usize, other: usize): void {
 @inline
 function flush(sums: usize, acc: v128, low: v128, inverseLow: v128): void {
   v128.store(sums, i32x4.add(v128.load(sums), mred(acc, low, inverseLow)));
-}
-
-// @ts-ignore: decorator
-@inline
-function mac(acc: v128, a: v128, b: v128): v128 {
-  return i32x4.add(acc, i32x4.dot_i16x8_s(a, b));
 }
 
 /**
@@ -187,7 +183,8 @@ export function oneProduct(sums: usize, a: usize, s: usize): void {
  *
  * The outer loop is over blocks, so that one block of every row stays in the second-level cache.
  *
- * Shape:  x: xRows rows xStride bytes apart, y the same, `blocks` blocks of each; sums: i32[xRows][yRows][6][64]
+ * Shape:  x: xRows rows xStride bytes apart, y the same, `blocks` blocks of each; sums:
+ *         i32[xRows][yRows][6][64]
  * Bounds: at most 6940 blocks go into a sum before it is converted
  * Memory: all three
  */
@@ -219,7 +216,8 @@ export function products(
 /**
  * sums of <s_a, s_b> for all pairs a <= b: quadratic garbage.
  *
- * Shape:  s: `rows` rows `stride` bytes apart; sums: i32[rows (rows + 1) / 2][6][64] in the order (0,0), (0,1), ..., (1,1), ...
+ * Shape:  s: `rows` rows `stride` bytes apart; sums: i32[rows (rows + 1) / 2][6][64] in the order
+ *         (0,0), (0,1), ..., (1,1), ...
  * Bounds: as products
  * Memory: both
  */
@@ -254,8 +252,8 @@ export function prepareCoefficients(out: usize, a: usize, b: usize): void {
   for (const end = a + 768; a < end; a += 16, b += 16, out += 64) {
     const x = v128.load(a);
     const y = v128.load(b);
-    const low = v128.shuffle<u16>(x, y, 0, 8, 1, 9, 2, 10, 3, 11);
-    const high = v128.shuffle<u16>(x, y, 4, 12, 5, 13, 6, 14, 7, 15);
+    const low = interleaveLow(x, y);
+    const high = interleaveHigh(x, y);
     v128.store(out, v128.shuffle<u32>(low, low, 0, 0, 1, 1));
     v128.store(out, v128.shuffle<u32>(low, low, 2, 2, 3, 3), 16);
     v128.store(out, v128.shuffle<u32>(high, high, 0, 0, 1, 1), 32);
@@ -267,28 +265,31 @@ export function prepareCoefficients(out: usize, a: usize, b: usize): void {
 // @ts-ignore: decorator
 @inline
 function macLow(acc: v128, a: v128, b: v128, c: v128): v128 {
-  return mac(acc, v128.shuffle<u16>(a, b, 0, 8, 1, 9, 2, 10, 3, 11), c);
+  return mac(acc, interleaveLow(a, b), c);
 }
 
 /** The high half. */
 // @ts-ignore: decorator
 @inline
 function macHigh(acc: v128, a: v128, b: v128, c: v128): v128 {
-  return mac(acc, v128.shuffle<u16>(a, b, 4, 12, 5, 13, 6, 14, 7, 15), c);
+  return mac(acc, interleaveHigh(a, b), c);
 }
 
-/** Addresses of the rows of a combination: u32[MAX_COMBINED]. */
+/**
+ * Addresses of the rows of a combination, u32[32]: more than 32 products of NTT form could pass
+ * 2^31.
+ */
 export const ROWS: usize = memory.data(128, 16);
-/** Most rows of one combination: 32 products of NTT form stay below 2^31. */
-export const MAX_COMBINED: i32 = 32;
 
 /**
- * out = sum of c_a x_a over the rows listed in ROWS, column by column: z, phi_z, combined functionals.
+ * out = sum of c_a x_a over the rows listed in ROWS, column by column: z, phi_z, combined
+ * functionals.
  *
  * Longer combinations go in several calls, with `out` as one of the rows and 1 as its coefficient.
  *
- * Shape:  ROWS: u32[rows], rows even and at most 32, each `blocks` blocks; coefficients: COEFFICIENT_PAIR bytes for every two
- *         rows -> out: `blocks` blocks (may be one of the rows)
+ * Shape:  ROWS: u32[rows], rows even and at most 32, each `blocks` blocks; coefficients:
+ *         COEFFICIENT_PAIR bytes for every two rows -> out: `blocks` blocks (may be one of the
+ *         rows)
  * Bounds: NTT form throughout
  * Memory: out, rows, coefficients
  */
@@ -297,7 +298,7 @@ export function combine(out: usize, rows: i32, coefficients: usize, blocks: i32)
   let offset: usize = 0;
   for (let block = 0; block < blocks; block++) {
     let group = coefficients;
-    for (let table: usize = TABLES, end = TABLES + 6 * TABLE_SIZE; table < end; table += TABLE_SIZE) {
+    for (let table: usize = TABLES; table < TABLES + 6 * TABLE_SIZE; table += TABLE_SIZE) {
       const p = v128.load(table, T_P);
       const low = v128.load(table, T_P_LOW);
       const inverseLow = v128.load(table, T_INVERSE_LOW);
@@ -333,10 +334,10 @@ export function combine(out: usize, rows: i32, coefficients: usize, blocks: i32)
             x7 = macHigh(x7, a3, b3, v128.load(c, 112));
           }
           const to = out + offset;
-          v128.store(to, join(x0, x1, table, p, low, inverseLow));
-          v128.store(to, join(x2, x3, table, p, low, inverseLow), 16);
-          v128.store(to, join(x4, x5, table, p, low, inverseLow), 32);
-          v128.store(to, join(x6, x7, table, p, low, inverseLow), 48);
+          v128.store(to, joinHalves(x0, x1, table, p, low, inverseLow));
+          v128.store(to, joinHalves(x2, x3, table, p, low, inverseLow), 16);
+          v128.store(to, joinHalves(x4, x5, table, p, low, inverseLow), 32);
+          v128.store(to, joinHalves(x6, x7, table, p, low, inverseLow), 48);
         }
       }
     }
@@ -346,7 +347,7 @@ export function combine(out: usize, rows: i32, coefficients: usize, blocks: i32)
 /** Two accumulators to eight lanes of NTT form. */
 // @ts-ignore: decorator
 @inline
-function join(x: v128, y: v128, table: usize, p: v128, low: v128, inverseLow: v128): v128 {
+function joinHalves(x: v128, y: v128, table: usize, p: v128, low: v128, inverseLow: v128): v128 {
   const lanes = i16x8.narrow_i32x4_s(mred(x, low, inverseLow), mred(y, low, inverseLow));
   return finish(lanes, table + T_AFTER_MRED, table, p);
 }

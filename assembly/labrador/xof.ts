@@ -1,11 +1,12 @@
 /**
- * The stream that every expanded challenge and key comes from: ChaCha with 12 rounds, the state of RFC 8439.
+ * The stream that every expanded challenge and key comes from: ChaCha with 12 rounds, the state of
+ * RFC 8439.
  *
  *   state, u32[16]    0-3 constants   4-11 key   12 counter   13-15 nonce
  *
  * Words of 44 bits: two words are 11 bytes, the first one the low 44 bits.
  */
-import { fourBlocks, mixColumns } from './chacha.gen';
+import { chacha12, mixColumns } from './chacha12.gen';
 import { centrePair, PAIRS } from './zq';
 import { Q } from './params';
 
@@ -46,7 +47,7 @@ export function xofBlocks(out: usize, counter: i32, quads: i32): void {
   mixColumns(MIXED, STATE);
   for (; quads > 0; quads--, counter += 4, out += 256) {
     store<i32>(STATE, counter, 48);
-    fourBlocks(out, STATE, MIXED);
+    chacha12(out, STATE, MIXED);
   }
   store<i32>(STATE, counter, 48);
 }
@@ -72,7 +73,10 @@ export function readWord(): u64 {
   return word;
 }
 
-/** Byte indices that put six bytes from 0 on and six from 5 on into two 64-bit lanes; 44 bits of each lane. */
+/**
+ * Byte indices that put six bytes from 0 on and six from 5 on into two 64-bit lanes; 44 bits of
+ * each lane.
+ */
 const UNPACK: usize = memory.data<u64>([
   0x8080050403020100, 0x80800a0908070605, 0x00000fffffffffff, 0, 0, 0x00000fffffffffff,
 ], 16);
@@ -124,7 +128,8 @@ export function unpackUniform(coefs: usize, from: usize): i32 {
 const WORDS: usize = memory.data(512, 64);
 
 /**
- * A uniform polynomial mod q: the first 64 words below q of the stream chosen by xofStart, from its beginning.
+ * A uniform polynomial mod q: the first 64 words below q of the stream chosen by xofStart, from its
+ * beginning.
  *
  * Spec:   docs/protocol.md, 5.2, scalars
  * Shape:  coefs: i64[64], centred
@@ -166,7 +171,10 @@ export function uniformScalars(out: usize, count: i32): void {
   }
 }
 
-/** Thresholds of the representatives mod 12289, as words with the top bit flipped; the top bit; the modulus. */
+/**
+ * Thresholds of the representatives mod 12289, as words with the top bit flipped; the top bit; the
+ * modulus.
+ */
 const MOD_P: usize = memory.data<i16>([
   -26624, -26624, -26624, -26624, -26624, -26624, -26624, -26624, // 6144 - 2^15
   -14335, -14335, -14335, -14335, -14335, -14335, -14335, -14335,

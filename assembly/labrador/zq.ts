@@ -1,5 +1,6 @@
 /**
- * Integers mod q = 2^44 - 539, as i64, alone and two in a vector. Between operations a value is centred, [-(q-1)/2, (q-1)/2].
+ * Integers mod q = 2^44 - 539, as i64, alone and two in a vector. Between operations a value is
+ * centred, [-(q-1)/2, (q-1)/2].
  *
  * Folding uses 2^44 = 539 mod q: fold(x) = (x mod 2^44) + 539 floor(x / 2^44).
  */
@@ -34,17 +35,9 @@ export function canonicalQ(x: i64): i64 {
 }
 
 /**
- * a * b mod q, by three limbs of b of 15 bits.
- *
- * Bounds: |a| <= 2^44, |b| <= 2^44 -> centred. No sum exceeds 2^61: 2^15 (2^44 + 2^28) + 2^44 2^15.
+ * `fold` of two values; the product by 539 is exact for |x| < 2^74, lanes being 64 bits wide:
+ * |x| <= 2^62.
  */
-export function mulQ(a: i64, b: i64): i64 {
-  const high = fold(a * (b >> 30));
-  const middle = fold((high << 15) + a * ((b >> 15) & 0x7fff));
-  return centreQ((middle << 15) + a * (b & 0x7fff));
-}
-
-/** `fold` of two values; the product by 539 is exact for |x| < 2^74, lanes being 64 bits wide: |x| <= 2^62. */
 // @ts-ignore: decorator
 @inline
 export function foldPair(x: v128): v128 {

@@ -5,7 +5,8 @@
  *   0          200        204              256
  *   | u64[25]  | position | unused         |
  *
- * `position` counts the bytes of the current 136-byte block that are absorbed, or squeezed after `shakeFlip`.
+ * `position` counts the bytes of the current 136-byte block that are absorbed, or squeezed after
+ * `shakeFlip`.
  */
 import { keccakF } from './keccakF.gen';
 

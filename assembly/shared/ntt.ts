@@ -4,11 +4,13 @@
  * Representation: i16[n], signed representatives, never canonical unless `centrePoly` made them so.
  *
  *   coefficients   natural order
- *   NTT order      bit-reversed, and within each 64 values transposed 8 x 8: position 64g + 8i + v holds the value of
- *                  bit-reversed index 64g + 8v + i. Only `ntt` makes this order and only `intt` undoes it; everything
- *                  between works value by value, so nobody else needs to know it. Names end in `Ntt`.
- *   prepared       32 bytes for every eight values w of NTT order: the eight w, then their companions (zq.ts).
- *                  A product by a prepared polynomial is three instructions per eight values; without, seven.
+ *   NTT order      bit-reversed, and within each 64 values transposed 8 x 8: position 64g + 8i + v
+ *                  holds the value of bit-reversed index 64g + 8v + i. Only `ntt` makes this order
+ *                  and only `intt` undoes it; everything between works value by value, so nobody
+ *                  else needs to know it. Names end in `Ntt`.
+ *   prepared       32 bytes for every eight values w of NTT order: the eight w, then their
+ *                  companions (zq.ts). A product by a prepared polynomial is three instructions per
+ *                  eight values; without, seven.
  *
  * Bounds, all proven by scripts/generate/nttPlan.ts (and checked in ntt.test.ts):
  *   ntt    |x| <= 6144 in  -> |x| <= 32604 out
@@ -16,7 +18,12 @@
  *
  * All functions are straight-line over the data: fit for secrets.
  */
-import { forward512of1024, forward512of512, inverse512of1024, inverse512of512 } from './nttPasses.gen';
+import {
+  forward512of1024,
+  forward512of512,
+  inverse512of1024,
+  inverse512of512,
+} from './nttPasses.gen';
 import {
   FORWARD_FIRST_1024,
   FORWARD_SCALARS_1024_0,
@@ -142,7 +149,8 @@ export function pointwise(aNtt: usize, bNtt: usize, logn: i32): void {
 }
 
 /**
- * a = 1 / a, value by value, as a^(q-2): no secret-dependent branch, and no batch inversion that one zero would spoil.
+ * a = 1 / a, value by value, as a^(q-2): no secret-dependent branch, and no batch inversion that
+ * one zero would spoil.
  *
  * Spec:   Fermat; q - 2 = 12287 = 2^13 + 2^12 - 1, so a^(q-2) = a^(2^13) * a^(2^12 - 1)
  * Shape:  aNtt: i16[n], any representatives

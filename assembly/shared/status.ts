@@ -1,4 +1,7 @@
-/** What every export returns: 0 is success, a positive number is a length or a count, negative is a cause. */
+/**
+ * What every export returns: 0 is success, a positive number is a length or a count, negative is a
+ * cause.
+ */
 export const OK: i32 = 0;
 /** The public key does not start with 0x00 + logn. */
 export const E_PK_HEADER: i32 = -1;

@@ -1,27 +1,31 @@
 /**
  * Integers mod q = 12289 in eight 16-bit lanes.
  *
- * A lane holds any signed representative, |x| <= 32767; functions state the bounds they need and keep. A product by w takes
- * the quotient from w's companion w' = round(w * 2^15 / q):
+ * A lane holds any signed representative, |x| <= 32767; functions state the bounds they need and
+ * keep. A product by w takes the quotient from w's companion w' = round(w * 2^15 / q):
  *
  *   mulmod(a, w) = a*w - q * mulr(a, w')      mulr(a, b) = (a*b + 2^14) >> 15
  *
- * and is at most (|a| |2^15 w - q w'| + 2^14 q) / 2^15 in magnitude. scripts/generate/nttPlan.ts derives every bound used
- * in this folder from that line; zq.test.ts and ntt.test.ts check them, exhaustively where a lane is the only input.
+ * and is at most (|a| |2^15 w - q w'| + 2^14 q) / 2^15 in magnitude. scripts/generate/nttPlan.ts
+ * derives every bound used in this folder from that line; zq.test.ts and ntt.test.ts check them,
+ * exhaustively where a lane is the only input.
  *
- * Constants are loaded from memory, not written as `splat`: the optimiser turns a splat into a v128 literal at each use,
- * and V8 then rebuilds it each time (a third of the transform's time).
+ * Constants are loaded from memory, not written as `splat`: the optimiser turns a splat into a v128
+ * literal at each use, and V8 then rebuilds it each time (a third of the transform's time).
  */
 
 const CONSTANTS: usize = memory.data<i16>([
   12289, 12289, 12289, 12289, 12289, 12289, 12289, 12289, // q
   3, 3, 3, 3, 3, 3, 3, 3, // round(2^15 / q): companion of 1
-  10930, 10930, 10930, 10930, 10930, 10930, 10930, 10930, // round((3 - 2^15 / q) * 2^15): for companions
+  // round((3 - 2^15 / q) * 2^15): for companions
+  10930, 10930, 10930, 10930, 10930, 10930, 10930, 10930,
 ], 16);
 /** Address of eight times q. */
 export const Q_LANES: usize = CONSTANTS;
 
-/** (a*b + 2^14) >> 15. The relaxed instruction differs only for a = b = -2^15, which lanes exclude. */
+/**
+ * (a*b + 2^14) >> 15. The relaxed instruction differs only for a = b = -2^15, which lanes exclude.
+ */
 // @ts-ignore: decorator
 @inline
 export function mulr(a: v128, b: v128): v128 {
@@ -42,7 +46,10 @@ export function reduce(a: v128, q: v128): v128 {
   return i16x8.sub(a, i16x8.mul(mulr(a, v128.load(CONSTANTS, 16)), q));
 }
 
-/** Companion of w, |w| <= 12288: 3w - round((3 - 2^15/q) w), at most 0.076 from the exact quotient's rounding. */
+/**
+ * Companion of w, |w| <= 12288: 3w - round((3 - 2^15/q) w), at most 0.076 from the exact quotient's
+ * rounding.
+ */
 // @ts-ignore: decorator
 @inline
 export function companion(w: v128): v128 {

@@ -1,4 +1,6 @@
-/** Entry of the tests of signing: fft, samplerZ, ffSampling, branchesSign. Not part of the product. */
+/**
+ * Entry of the tests of signing: fft, samplerZ, ffSampling, branchesSign. Not part of the product.
+ */
 import { STREAM, streamAdvance, streamInit, streamPosition } from '../falcon/chachaPrng';
 import { expandedPrepared, expandedTree } from '../falcon/expandKey';
 import { ffSampling } from '../falcon/ffSampling';
@@ -13,7 +15,10 @@ export { EXPANDED, SIGN_TMP, expandedLength } from '../falcon/expandKey';
 export { SEEDS, expandSecretKey, sign, signExpanded, wipeSign } from '../falcon/sign';
 export { STREAM, streamInit, streamPosition };
 
-/** Scratch of the tests, and what `samplePairs` works on: mu a, mu b, 1/sigma', 256 sigmaMin; the samples replace mu. */
+/**
+ * Scratch of the tests, and what `samplePairs` works on: mu a, mu b, 1/sigma', 256 sigmaMin; the
+ * samples replace mu.
+ */
 export const A: usize = memory.data(16384, 16);
 export const B: usize = memory.data(16384, 16);
 
@@ -33,7 +38,10 @@ export function samplePairs(count: i32): i32 {
   return i32(samplerFailed());
 }
 
-/** The base sample of 72 bits: `low`, 64 bits, in A; `high`, 8 bits, behind it. All four lanes must agree. */
+/**
+ * The base sample of 72 bits: `low`, 64 bits, in A; `high`, 8 bits, behind it. All four lanes must
+ * agree.
+ */
 export function baseSample(): i32 {
   const w0 = v128.load32_splat(A);
   const w1 = v128.load32_splat(A, 4);

@@ -1,13 +1,17 @@
 /**
- * What an instrumented module calls (test/trace/instrument.ts): for each place of its code, one hash over everything that
- * happened there, in order. It has a memory of its own, so that it changes nothing in the module that it watches.
+ * What an instrumented module calls (test/trace/instrument.ts): for each place of its code, one
+ * hash over everything that happened there, in order. It has a memory of its own, so that it
+ * changes nothing in the module that it watches.
  */
 
 /** Places that can be told apart. */
 export const PLACES: i32 = 16384;
 /** u64[PLACES] */
 export const HASHES: usize = memory.data(8 * 16384, 16);
-/** What replaces the decisions of the sampler, u32 each, round and round: low half `verdict`, high half `settled`. */
+/**
+ * What replaces the decisions of the sampler, u32 each, round and round: low half `verdict`, high
+ * half `settled`.
+ */
 export const FORCED: usize = memory.data(4 * 4096, 16);
 
 let forcedCount: i32 = 0;
@@ -26,7 +30,10 @@ export function restart(): void {
   memory.fill(HASHES, 0, 8 * PLACES);
 }
 
-/** From now on the first `count` entries of FORCED decide, again and again; the sampler does if there are none. */
+/**
+ * From now on the first `count` entries of FORCED decide, again and again; the sampler does if
+ * there are none.
+ */
 export function force(count: i32): void {
   forcedCount = count;
   forcedAt = 0;

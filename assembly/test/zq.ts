@@ -1,4 +1,7 @@
-/** Entry of test/falcon/zq.test.ts: the lane functions on one vector of memory. Not part of the product. */
+/**
+ * Entry of test/falcon/zq.test.ts: the lane functions on one vector of memory. Not part of the
+ * product.
+ */
 import * as zq from '../shared/zq';
 
 export const A: usize = memory.data(131072, 64);
@@ -15,14 +18,20 @@ export function mulmod(bytes: i32): void {
 
 export function reduce(bytes: i32): void {
   const q = v128.load(zq.Q_LANES);
-  for (let i: usize = 0; i < <usize>bytes; i += 16) v128.store(OUT + i, zq.reduce(v128.load(A + i), q));
+  for (let i: usize = 0; i < <usize>bytes; i += 16) {
+    v128.store(OUT + i, zq.reduce(v128.load(A + i), q));
+  }
 }
 
 export function companion(bytes: i32): void {
-  for (let i: usize = 0; i < <usize>bytes; i += 16) v128.store(OUT + i, zq.companion(v128.load(A + i)));
+  for (let i: usize = 0; i < <usize>bytes; i += 16) {
+    v128.store(OUT + i, zq.companion(v128.load(A + i)));
+  }
 }
 
 export function centre(bytes: i32): void {
   const q = v128.load(zq.Q_LANES);
-  for (let i: usize = 0; i < <usize>bytes; i += 16) v128.store(OUT + i, zq.centre(v128.load(A + i), q));
+  for (let i: usize = 0; i < <usize>bytes; i += 16) {
+    v128.store(OUT + i, zq.centre(v128.load(A + i), q));
+  }
 }

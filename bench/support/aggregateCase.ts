@@ -1,8 +1,9 @@
 /**
- * One case of bench/aggregate.ts, in a process of its own, so that its memory is its own:
+ * One case of bench/aggregate.ts, in its own process, so that its memory can be measured:
  *
  *   node bench/support/aggregateCase.ts <file of items> <count> times <rounds>
- *   node bench/support/aggregateCase.ts <file of items> <count> memory <threads>      one proof, and nothing before it
+ *   node bench/support/aggregateCase.ts <file of items> <count> memory <threads>
+ *                                                     one proof, and nothing before it
  *
  * Prints one line of JSON.
  */
@@ -28,10 +29,10 @@ export interface BenchItem {
 export interface CaseFigures {
   readonly count: number;
   readonly bundleBytes: number;
-  /** As signed, and each at the padded length. */
+  /** The signatures as they are, and each at the padded length. */
   readonly signatureBytes: number;
   readonly paddedBytes: number;
-  /** Absent when no proof was found. */
+  /** Absent if no proof was found. */
   readonly proof?: ProofFigures;
 }
 
@@ -42,17 +43,17 @@ export interface ProofFigures {
   /** With one thread. */
   readonly proveMs: number;
   readonly verifyMs: number;
-  /** With two, which stand ready. */
+  /** With two that are already running. */
   readonly proveTwoMs: number;
   readonly verifyTwoMs: number;
-  /** How many times as much two threads verify that share nothing: what the machine gives to two threads. */
+  /** The speedup of two threads that share nothing: the most that this machine allows. */
   readonly twoAtOnce: number;
 }
 
 export interface MemoryFigures {
   /** Of all modules in all threads, in bytes. */
   readonly modules: number;
-  /** Largest resident size of the process, and the one it had with its items before it began to prove. */
+  /** The largest resident size of the process, and its size with the items before proving began. */
   readonly resident: number;
   readonly before: number;
 }
@@ -96,7 +97,7 @@ async function measure(items: readonly BenchItem[], rounds: number): Promise<Cas
   }
 }
 
-/** The same with two threads, started and warm before the clock runs; the bytes must be the same. */
+/** The same with two threads, started and warm before timing begins; the bytes must be the same. */
 async function measureTwoThreads(
   proof: Uint8Array,
   items: readonly BenchItem[],
@@ -115,7 +116,10 @@ async function measureTwoThreads(
   }
 }
 
-/** Two threads that verify the same proof for half a second, against one of them alone: at the most 2. */
+/**
+ * Two threads that verify the same proof for half a second, compared with one of them alone: at
+ * most 2.
+ */
 async function measureTwoAtOnce(
   proof: Uint8Array,
   items: readonly BenchItem[],

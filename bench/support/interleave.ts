@@ -1,25 +1,29 @@
 /**
- * Interleaved measurement: rounds in which every contender runs for a short time, in an order that turns from round to
- * round, so that noise, heat and other work on the machine hit all of them alike. Ratios of medians are what counts.
+ * Interleaved measurement: in each round every contender runs for a short time, in an order that
+ * rotates from round to round, so that noise, heat and other work on the machine affect all of them
+ * alike. Ratios of medians are what counts.
  *
- * Slow operations are interrupted by other work more often than fast ones: on a busy machine the lowest fifth says more
- * than the median, so both are kept.
+ * Other work interrupts slow operations more often than fast ones. On a busy machine the lowest
+ * fifth says more than the median, so both are recorded.
  */
 import { Bench } from 'tinybench';
 
 export interface Contender {
   readonly name: string;
-  /** One operation; called with 0, 1, 2 … so that it can take its inputs in turn. May be asynchronous. */
+  /** One operation, called with 0, 1, 2 … so that it can vary its inputs. May be asynchronous. */
   readonly operate: (turn: number) => unknown;
-  /** Operations that one call of `operate` does (a batch). Default 1. */
+  /** The number of operations in one call of `operate` (a batch). Default 1. */
   readonly batch?: number;
-  /** Exactly this many calls in each round, instead of as many as fit: for slow operations with fixed inputs. */
+  /**
+   * Exactly this many calls in each round instead of as many as fit, for slow operations with fixed
+   * inputs.
+   */
   readonly calls?: number;
 }
 
 export interface Figure {
   readonly name: string;
-  /** Microseconds for one operation: median of all samples of all rounds. */
+  /** Microseconds for one operation: the median of all samples of all rounds. */
   readonly medianUs: number;
   /** The same at the 20th percentile: nearly the undisturbed time. */
   readonly p20Us: number;
@@ -36,24 +40,31 @@ interface State {
 
 export interface Plan {
   readonly rounds: number;
-  /** Time of one contender in one round. */
+  /** The time of one contender in one round. */
   readonly sliceMs: number;
 }
 
-/** Below this much a sample would measure the clock: cheap operations are called several times for one sample. */
+/**
+ * Shorter samples would measure the clock: cheap operations are called several times for one
+ * sample.
+ */
 const SAMPLE_MS = 0.4;
 /**
- * A contender runs this long and this often before it is measured. Large JavaScript (noble's signer) takes several hundred
- * calls until the engine has settled on its best code; less would flatter those who compare themselves with it.
+ * A contender runs this long and this often before it is measured. Large JavaScript functions
+ * (noble's signer) take several hundred calls until the engine has settled on its best code;
+ * measuring earlier would flatter the others.
  */
 const WARMUP_MS = 300;
 const WARMUP_CALLS = 400;
-/** A contender's turn holds at least this many calls, so that caches are its own for most of it. */
+/**
+ * A contender's turn has at least this many calls, so that the caches hold its data most of the
+ * time.
+ */
 const CALLS_PER_TURN = 25;
 
 /**
  * @returns one figure for each contender, in their order
- * @throws whatever an operation throws: a benchmark of failures is none
+ * @throws whatever an operation throws: failures are not worth measuring
  */
 export async function interleave(contenders: readonly Contender[], plan: Plan): Promise<Figure[]> {
   const states: State[] = [];

@@ -1,14 +1,17 @@
-/** Load on one endpoint: autocannon's connections, our own percentiles (its own are whole milliseconds). */
+/**
+ * Load on one endpoint: autocannon's connections, but our own percentiles (its are whole
+ * milliseconds).
+ */
 import autocannon from 'autocannon';
 import { median } from './interleave.ts';
 
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** The path, or one for each request in turn. */
+  /** The path, or a function that gives one for each request. */
   readonly path: string | ((turn: number) => string);
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;
-  /** Status that a good answer has. */
+  /** The statuses of good answers. */
   readonly expect: readonly number[];
 }
 
@@ -19,7 +22,7 @@ export interface LoadFigure {
   readonly requests: number;
 }
 
-/** @throws Error when an answer has another status: a benchmark of refusals is none */
+/** @throws Error if an answer has another status: refusals are not worth measuring */
 export async function load(
   address: string,
   call: Call,
@@ -32,7 +35,7 @@ export async function load(
   let turn = 0;
   let endMs = 0;
   const nextPath = () => (typeof path === 'string' ? path : path(turn++));
-  // The first request may start a thread or read a file: it is not measured.
+  // The first request is not measured: it may start a thread or read a file.
   const init = { method, headers, ...(body && { body: Buffer.from(body) }) };
   await (await fetch(address + nextPath(), init)).arrayBuffer();
 
@@ -78,7 +81,7 @@ export async function load(
   };
 }
 
-/** The run of middle speed. */
+/** The run of median speed. */
 export function middle(figures: readonly LoadFigure[]): LoadFigure {
   const value = median(figures.map(({ perSecond }) => perSecond));
   const near = (figure: LoadFigure) => Math.abs(figure.perSecond - value);

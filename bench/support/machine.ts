@@ -1,4 +1,4 @@
-/** What a figure was measured on. */
+/** The machine on which figures were measured. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 
@@ -7,7 +7,10 @@ export interface Machine {
   cores: number;
   node: string;
   v8: string;
-  /** Other work on the machine when the run began: above its cores, figures are worth little. */
+  /**
+   * The load of the machine when the run began: above the number of cores, figures are worth
+   * little.
+   */
   load: number;
 }
 

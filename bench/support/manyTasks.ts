@@ -1,16 +1,25 @@
-/** A store with a million tasks of one client, written in one transaction past the service. */
+/** A store with a million tasks of one client, written in one transaction, without the service. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { encodeCursor } from '../../src/middleware/http/cursor.ts';
 import { STORE_FILE } from '../../src/middleware/options.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
 
-/** Every so many tasks one has failed: a filter that finds few among many. */
+/** One of this many tasks has failed: for a filter that finds few among many. */
 export const FAILED_EVERY = 1000;
 
 const FIRST_ID = 4096;
 
-/** Makes the file with the schema of the store, and the rows by SQL: the store's own indices and triggers are at work. */
+const FAILURE = JSON.stringify({
+  code: 'INVALID_SIGNATURES',
+  message: '-',
+  invalid: [{ index: 1, reason: 'signatureMismatch' }],
+});
+
+/**
+ * Creates the file with the store's schema and the rows by SQL, so the store's own indices and
+ * triggers apply.
+ */
 export async function makeManyTasks(dataDirectory: string, count: number): Promise<void> {
   const path = join(dataDirectory, STORE_FILE);
   await sqliteStore({ path }).close();
@@ -18,28 +27,32 @@ export async function makeManyTasks(dataDirectory: string, count: number): Promi
   db.exec('PRAGMA synchronous = OFF');
   db.exec('PRAGMA cache_size = -500000');
   db.exec('BEGIN');
+  const failed = `i % ${FAILED_EVERY} = 7`;
   db.prepare(`
     WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)
-    INSERT INTO tasks (id, client_id, kind, state, attempt, failures, losses, count, threads, progress,
+    INSERT INTO tasks (
+      id, client_id, kind, state, attempt, failures, losses, count, threads, progress,
       created_at, submitted_at, updated_at, finished_at, expires_ms, submitted, due_ms, finished_ms,
-      input_key, input_bytes, input_tag, result_key, result_bytes, result_tag, result_format, aggregate_bytes, error)
-    SELECT ${FIRST_ID} + i, 1, 'aggregate', iif(i % ${FAILED_EVERY} = 7, 'failed', 'completed'), 1, 0, 0, 1722, 1, NULL,
+      input_key, input_bytes, input_tag, result_key, result_bytes, result_tag,
+      result_format, aggregate_bytes, error)
+    SELECT ${FIRST_ID} + i, 1, 'aggregate', iif(${failed}, 'failed', 'completed'),
+      1, 0, 0, 1722, 1, NULL,
       strftime('%Y-%m-%dT%H:%M:%S', 1750000000 + i / 10, 'unixepoch') || '.000000001Z',
       strftime('%Y-%m-%dT%H:%M:%S', 1750000000 + i / 10, 'unixepoch') || '.100000001Z',
       strftime('%Y-%m-%dT%H:%M:%S', 1750000005 + i / 10, 'unixepoch') || '.200000001Z',
       strftime('%Y-%m-%dT%H:%M:%S', 1750000005 + i / 10, 'unixepoch') || '.200000001Z',
       1750003600000 + 100 * i, 1, NULL, 1750000005200 + 100 * i,
       NULL, NULL, NULL,
-      iif(i % ${FAILED_EVERY} = 7, NULL, 'results/1/' || (${FIRST_ID} + i) || '.json'),
-      iif(i % ${FAILED_EVERY} = 7, NULL, 264000), NULL,
-      iif(i % ${FAILED_EVERY} = 7, NULL, 'proof'), iif(i % ${FAILED_EVERY} = 7, NULL, 131817),
-      iif(i % ${FAILED_EVERY} = 7, '{"code":"INVALID_SIGNATURES","message":"-","invalid":[{"index":1,"reason":"signatureMismatch"}]}', NULL)
+      iif(${failed}, NULL, 'results/1/' || (${FIRST_ID} + i) || '.json'),
+      iif(${failed}, NULL, 264000), NULL,
+      iif(${failed}, NULL, 'proof'), iif(${failed}, NULL, 131817),
+      iif(${failed}, '${FAILURE}', NULL)
     FROM n`).run(count);
   db.exec('COMMIT');
   db.close();
 }
 
-/** The cursor behind which so many tasks are left. */
+/** The cursor after which so many tasks are left. */
 export async function cursorBeforeLast(
   dataDirectory: string,
   count: number,

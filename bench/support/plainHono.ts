@@ -1,4 +1,4 @@
-/** What everything is held against: Hono on node:http with one route that does nothing, in a process of its own. */
+/** The baseline: Hono on node:http with one route that does nothing, in its own process. */
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';

@@ -1,4 +1,4 @@
-/** A server in a process of its own: started, asked for its memory, ended. */
+/** A server in its own process: starts it, reads its memory, ends it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url';
 
 export interface ServerProcess {
   readonly address: string;
-  /** Bytes resident now, and the most since `resetPeak`. Linux only. */
+  /** Resident bytes now, and the maximum since `resetPeak`. Linux only. */
   memory(): { readonly nowBytes: number; readonly peakBytes: number };
   resetPeak(): void;
   stop(): Promise<void>;
 }
 
-/** `falconry serve` as it is, without limits of its clients. */
+/** `falconry serve` as it is, without limits per client. */
 export interface FalconryProcess extends ServerProcess {
   readonly apiKey: string;
 }

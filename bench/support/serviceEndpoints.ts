@@ -17,7 +17,7 @@ export interface EndpointFigures {
 }
 
 const MANY = 64;
-/** A batch for the busy worker: the largest of ordinary messages. */
+/** A batch for the busy worker: the largest one, of ordinary messages. */
 const BUSY_BATCH = 1722;
 
 export async function measureEndpoints(folder: string, quick: boolean): Promise<EndpointFigures> {
@@ -28,7 +28,9 @@ export async function measureEndpoints(folder: string, quick: boolean): Promise<
     const api = client(server);
     const idle = await prepare(api);
     const calls = endpoints(api, idle);
-    const busy = await keepBusy(api, quick ? 15 : 60);
+    const busy = busyWorker(api);
+    const loadBeside = (call: Call, connections: number) =>
+      busy.during(() => load(server.address, call, connections, seconds));
     const noop: Call = { path: '/', expect: [200] };
     const measured = new Map<string, Record<1 | 64, LoadFigure>>();
     const plains: Record<1 | 64, LoadFigure[]> = { 1: [], 64: [] };
@@ -36,16 +38,13 @@ export async function measureEndpoints(folder: string, quick: boolean): Promise<
     for (const [i, name] of names.entries()) {
       const figures: Partial<Record<1 | 64, LoadFigure>> = {};
       for (const connections of [1, MANY] as const) {
-        // The plain server now and then, so that it meets the same hours as the others.
+        // The plain server from time to time, so that it meets the same conditions as the others.
         if (i % 4 === 0)
           plains[connections].push(await load(plain.address, noop, connections, seconds));
-        figures[connections] = await load(server.address, calls[name]!, connections, seconds);
+        figures[connections] = await loadBeside(calls[name]!, connections);
       }
       measured.set(name, figures as Record<1 | 64, LoadFigure>);
     }
-    const batches = await busy.finished();
-    const still = await busy.waiting();
-    if (still === 0) throw new Error('the worker ran out of work: the figures are of an idle one');
     const plainOf = { 1: middle(plains[1]), 64: middle(plains[64]) };
     const figure = (name: string, of: Record<1 | 64, LoadFigure>): EndpointFigure => ({
       name,
@@ -53,7 +52,10 @@ export async function measureEndpoints(folder: string, quick: boolean): Promise<
       many: { ...of[64], ofPlain: of[64].perSecond / plainOf[64].perSecond },
     });
     const rows = names.map((name) => figure(name, measured.get(name)!));
-    return { figures: [figure('plain Hono, no-op', plainOf), ...rows], batches };
+    return {
+      figures: [figure('plain Hono, no-op', plainOf), ...rows],
+      batches: await busy.finished(),
+    };
   } finally {
     await Promise.all([server.stop(), plain.stop()]);
   }
@@ -81,15 +83,15 @@ function client(server: FalconryProcess): Api {
 }
 
 interface Prepared {
-  /** A completed task of one signature, its result and what it is about. */
+  /** A completed task of one signature, its result and its statement. */
   readonly task: string;
   readonly resultPath: string;
   readonly verify: string;
   readonly triple: string;
-  /** Tasks whose files may be uploaded again and again, and those whose are. */
+  /** Tasks whose files can be uploaded repeatedly, and tasks that have been notified. */
   readonly uploads: readonly string[];
   readonly notified: readonly string[];
-  /** Tasks to be cancelled, then removed. */
+  /** Tasks to cancel, then remove. */
   readonly victims: readonly string[];
 }
 
@@ -131,7 +133,7 @@ const pathOf = (url: string) => {
   return pathname + search;
 };
 
-/** What is measured, in order; each leaves the others as they were. */
+/** The calls to measure, in order; none of them affects the others. */
 function endpoints({ headers }: Api, prepared: Prepared): Record<string, Call> {
   const { task, resultPath, verify, triple, uploads, notified, victims } = prepared;
   const post = (path: string, body: string, status: number): Call => ({
@@ -167,28 +169,56 @@ function endpoints({ headers }: Api, prepared: Prepared): Record<string, Call> {
       method: 'DELETE',
       path: () => victims[(victim++ >> 1) % victims.length]!,
       headers,
-      // Two requests in turn: the first cancels, the second removes; side by side they may swap.
+      // Two consecutive requests: the first cancels, the second removes; in parallel they may swap.
       expect: [200, 204, 404],
     },
   };
 }
 
-/** Gives the worker more batches than it can do in the time. */
-async function keepBusy({ ask }: Api, batches: number) {
+/**
+ * The number of waiting batches at first; a worker that finishes them during one measurement gets
+ * more.
+ */
+const FIRST_QUEUE = 8;
+const LARGEST_QUEUE = 4096;
+
+/** Keeps the worker busy with batches while something is measured, however fast it is. */
+function busyWorker({ ask }: Api) {
   const file = JSON.stringify(makeTriples(BUSY_BATCH, 32));
-  const ids: string[] = [];
-  for (let i = 0; i < batches; i++) {
+  let open: string[] = [];
+  let finished = 0;
+  let wanted = FIRST_QUEUE;
+
+  async function submit(): Promise<void> {
     const { process_id, url } = await ask('POST', '/v1/svc/aggsign/task');
     await ask('PUT', url!, file);
     await ask('POST', `/v1/svc/aggsign/notify/${process_id}`);
-    ids.push(String(process_id));
+    open.push(String(process_id));
   }
-  const statuses = async () => {
-    const records = await Promise.all(ids.map((id) => ask('GET', `/v1/svc/tasks/${id}`)));
-    return records.map(({ status }) => String(status));
-  };
+  /** How many are waiting; counts those that have completed. */
+  async function waiting(): Promise<number> {
+    const records = await Promise.all(open.map((id) => ask('GET', `/v1/svc/tasks/${id}`)));
+    const statuses = records.map(({ status }) => String(status));
+    const failed = statuses.find((status) => /^(failed|cancelled|expired)$/.test(status));
+    if (failed !== undefined) throw new Error(`a batch of the busy worker has ${failed}`);
+    finished += statuses.filter((status) => status === 'completed').length;
+    open = open.filter((_, i) => statuses[i] !== 'completed');
+    return statuses.filter((status) => status.startsWith('wait')).length;
+  }
+
   return {
-    finished: async () => (await statuses()).filter((status) => status === 'completed').length,
-    waiting: async () => (await statuses()).filter((status) => status.startsWith('wait')).length,
+    /** Measures; if the worker emptied its queue meanwhile, measures again with a longer one. */
+    async during<T>(measure: () => Promise<T>): Promise<T> {
+      for (; wanted <= LARGEST_QUEUE; wanted *= 2) {
+        for (let have = await waiting(); have < wanted; have++) await submit();
+        const figure = await measure();
+        if ((await waiting()) > 0) return figure;
+      }
+      throw new Error(`the worker does ${LARGEST_QUEUE} batches while one endpoint is measured`);
+    },
+    async finished(): Promise<number> {
+      await waiting();
+      return finished;
+    },
   };
 }

@@ -1,4 +1,4 @@
-/** First and last page of very many tasks: see ../service.ts. */
+/** The first and last pages of very many tasks: see ../service.ts. */
 import { type LoadFigure, load, middle } from './load.ts';
 import { cursorBeforeLast, makeManyTasks } from './manyTasks.ts';
 import { startFalconry } from './serverProcess.ts';
@@ -7,12 +7,12 @@ export interface ListFigure {
   readonly count: number;
   readonly buildSeconds: number;
   readonly figures: readonly (LoadFigure & { readonly name: string })[];
-  /** Median time of a page against that of the first one of its kind. */
+  /** The median time of a page relative to the first page of its kind. */
   readonly ratios: readonly { readonly name: string; readonly ratio: number }[];
 }
 
 const PAGE = 100;
-/** All pages in turn, so that noise hits all of them alike. */
+/** All pages in rotation, so that noise affects all of them alike. */
 const ROUNDS = 3;
 
 export async function measureLists(folder: string, quick: boolean): Promise<ListFigure> {
@@ -24,6 +24,7 @@ export async function measureLists(folder: string, quick: boolean): Promise<List
   const server = await startFalconry(folder, ['--no-workers']);
   try {
     const last = await cursorBeforeLast(folder, count, PAGE);
+    const lastFailed = await cursorBeforeLast(folder, count, 1000 * PAGE);
     const pages: Record<string, string> = {
       'first page': '',
       'middle page': `cursor=${await cursorBeforeLast(folder, count, count >> 1)}`,
@@ -32,7 +33,7 @@ export async function measureLists(folder: string, quick: boolean): Promise<List
       'first page of completed': 'status=completed',
       'last page of completed': `status=completed&cursor=${last}`,
       'first page of failed': 'status=failed',
-      'last page of failed': `status=failed&cursor=${await cursorBeforeLast(folder, count, 1000 * PAGE)}`,
+      'last page of failed': `status=failed&cursor=${lastFailed}`,
       'page of a status that none has': 'status=expired',
     };
     const headers = { authorization: server.apiKey };

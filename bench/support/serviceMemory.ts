@@ -25,7 +25,7 @@ export async function measureMemory(folder: string, quick: boolean): Promise<Mem
   const clients = quick ? 10 : 50;
   const file = Buffer.from(JSON.stringify(makeTriples(1722, MESSAGE_BYTES)));
   const body = Buffer.concat([Buffer.from('{"data":'), file, Buffer.from('}')]);
-  // Without workers: what is measured is receiving; what a batch takes to aggregate is in bench/aggregate.ts.
+  // Without workers: this measures receiving; bench/aggregate.ts measures aggregating.
   const server = await startFalconry(folder, ['--no-workers']);
   try {
     const urls: string[] = [];
@@ -65,7 +65,7 @@ async function crowd(
 
 const agent = new Agent({ maxSockets: Infinity });
 
-/** Sends the same buffer whoever sends: the memory of this process is not the server's, but it is the machine's. */
+/** All clients send the same buffer: this process shares the machine's memory with the server. */
 function send(server: FalconryProcess, method: string, url: string, body: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = {

@@ -1,9 +1,9 @@
 /** Signed triples for the benchmarks of the service. */
 import { falcon512 } from '../../src/falcon/index.ts';
-import { type Triple, toTriple } from '../../src/wire/taskFile.ts';
+import { type Triple, toTriple } from '../../src/wire/triple.ts';
 import { testRandom } from '../../test/support/random.ts';
 
-/** `count` triples, each of another message of so many bytes, under 16 keys. */
+/** `count` triples of different messages of so many bytes, under 16 keys. */
 export function makeTriples(count: number, messageBytes: number): Triple[] {
   const random = testRandom(`service ${messageBytes}`);
   const keys = Array.from({ length: Math.min(16, count) }, () => {

@@ -1,4 +1,4 @@
-/** A thread that verifies one proof as often as it is told: for bench/support/aggregateCase.ts. */
+/** A thread that verifies one proof as often as requested, for bench/support/aggregateCase.ts. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
 import type { BenchItem } from './aggregateCase.ts';

@@ -1,7 +1,7 @@
 /**
- * The independent part of the demo: the fetched result is judged by the library and by the demo's own
- * list of what was signed, never by what the service says of it. Every check can fail, and one that fails
- * is named.
+ * The independent part of the demo: the fetched result is judged by the library and by the demo's
+ * own list of what was signed, never by what the service says of it. Every check can fail, and one
+ * that fails is named.
  */
 import {
   extractSignatures,
@@ -12,14 +12,17 @@ import {
 import { equal } from '../../src/bytes.ts';
 import { isCodedError } from '../../src/errors.ts';
 import { parseResultFile } from '../../src/wire/resultFile.ts';
-import type { TaskItem } from '../../src/wire/taskFile.ts';
+import type { TaskItem } from '../../src/wire/triple.ts';
 
 export interface Check {
   readonly name: string;
   readonly held: boolean;
 }
 
-/** Copies with one byte changed, spread over the aggregate; most of a proof's take its whole check to refuse. */
+/**
+ * Copies with one byte changed, spread over the aggregate; most of a proof's take its whole check
+ * to refuse.
+ */
 const TAMPERED_COPIES = { bundle: 24, proof: 6 } as const;
 
 export function checkResult(file: string, items: readonly TaskItem[], processId: number) {

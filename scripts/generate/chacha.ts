@@ -1,7 +1,8 @@
 /**
- * Writes `assembly/labrador/chacha.gen.ts`: four blocks of ChaCha with 12 rounds at once, word w of all four in one vector.
+ * Writes ChaCha as straight-line code: four blocks at once, word w of all four in one vector.
  *
- * Blocks of a stream differ in word 12 only, so that the first round is the same for all of them but for its first column.
+ *   assembly/falcon/chacha20.gen.ts     20 rounds; the generator of the sampler
+ *   assembly/labrador/chacha12.gen.ts   12 rounds; the stream of challenges and keys
  */
 const QUARTERS = [
   [0, 4, 8, 12],
@@ -37,56 +38,96 @@ function quarterRounds(quarters: readonly Quarter[]): string[] {
   return lines;
 }
 
-export function chachaSource(): string {
-  const indent = (lines: string[], by: number) =>
-    lines.map((line) => `${' '.repeat(by)}${line}`).join('\n');
-  const stores = [0, 4, 8, 12].flatMap((w) => {
+const indent = (lines: readonly string[], by: number) =>
+  lines.map((line) => `${' '.repeat(by)}${line}`).join('\n');
+const [COLUMNS, DIAGONALS] = [QUARTERS.slice(0, 4), QUARTERS.slice(4)];
+
+/**
+ * The reference's layout: word w of block b at out + 32 w + 4 b; the counter is XORed into the last
+ * two words.
+ */
+export function chacha20Source(): string {
+  const start = (w: number) => {
+    if (w < 4) return `let x${w} = v128.load32_splat(CONSTANTS, ${4 * w});`;
+    if (w < 14) return `let x${w} = v128.load32_splat(key, ${4 * (w - 4)});`;
+    return `let x${w} = ${w === 14 ? 'low' : 'high'};`;
+  };
+  const end = (w: number) => {
+    if (w < 4) return `v128.load32_splat(CONSTANTS, ${4 * w})`;
+    if (w < 14) return `v128.load32_splat(key, ${4 * (w - 4)})`;
+    return w === 14 ? 'low' : 'high';
+  };
+  return `import { evens, odds } from '../shared/lanes';
+import { rotate, rotate16, rotate8 } from '../shared/rotate';
+
+const CONSTANTS: usize = memory.data<u32>([0x61707865, 0x3320646e, 0x79622d32, 0x6b206574], 16);
+const COUNTERS: usize = memory.data<u64>([0, 1, 2, 3], 16);
+
+/**
+ * Four blocks from the counter on, which moves on by four.
+ *
+ * Spec:   RFC 8439, section 2.3, with 64 bits of counter; round-3 reference, prng_refill
+ * Shape:  key: u32[12] (key and nonce), u64 (counter) -> word w of block b at out + 32 w + 4 b
+ * Memory: key, out
+ * Secret: key
+ */
+export function chacha20(out: usize, key: usize): void {
+  const counter = v128.load64_splat(key, 48);
+  const near = i64x2.add(counter, v128.load(COUNTERS));
+  const far = i64x2.add(counter, v128.load(COUNTERS, 16));
+  const low = v128.xor(evens(near, far), v128.load32_splat(key, 40));
+  const high = v128.xor(odds(near, far), v128.load32_splat(key, 44));
+  store<u64>(key, load<u64>(key, 48) + 4, 48);
+${indent(WORDS.map(start), 2)}
+  for (let round = 0; round < 10; round++) {
+${indent([...quarterRounds(COLUMNS), ...quarterRounds(DIAGONALS)], 4)}
+  }
+${indent(
+  WORDS.map((w) => `v128.store(out, i32x4.add(x${w}, ${end(w)}), ${32 * w});`),
+  2,
+)}
+}
+`;
+}
+
+/** Adds the state to the words of four blocks, transposes them, and stores the blocks. */
+function transposedStores(): string[] {
+  return [0, 4, 8, 12].flatMap((w) => {
     const [a, b, c, d] = [w, w + 1, w + 2, w + 3].map((i) => `x${i}`);
-    const block = (i: number, from: string, to: string, lanes: string) =>
-      `v128.store(out, i32x4.add(row, v128.shuffle<u64>(${from}, ${to}, ${lanes})), ${64 * i + 4 * w});`;
+    const block = (i: number, half: string, from: string, to: string) =>
+      `v128.store(out, i32x4.add(row, ${half}Halves(${from}, ${to})), ${64 * i + 4 * w});`;
     return [
-      `y0 = v128.shuffle<u32>(${a}, ${b}, 0, 4, 1, 5);`,
-      `y1 = v128.shuffle<u32>(${a}, ${b}, 2, 6, 3, 7);`,
-      `y2 = v128.shuffle<u32>(${c}, ${d}, 0, 4, 1, 5);`,
-      `y3 = v128.shuffle<u32>(${c}, ${d}, 2, 6, 3, 7);`,
+      `y0 = zipLow(${a}, ${b});`,
+      `y1 = zipHigh(${a}, ${b});`,
+      `y2 = zipLow(${c}, ${d});`,
+      `y3 = zipHigh(${c}, ${d});`,
       `row = v128.load(state, ${4 * w});`,
-      block(0, 'y0', 'y2', '0, 2'),
-      block(1, 'y0', 'y2', '1, 3'),
-      block(2, 'y1', 'y3', '0, 2'),
-      block(3, 'y1', 'y3', '1, 3'),
+      block(0, 'low', 'y0', 'y2'),
+      block(1, 'high', 'y0', 'y2'),
+      block(2, 'low', 'y1', 'y3'),
+      block(3, 'high', 'y1', 'y3'),
     ];
   });
-  const [columns, diagonals] = [QUARTERS.slice(0, 4), QUARTERS.slice(4)];
+}
+
+/**
+ * Block after block; those of a stream differ in word 12 only, so their first round is the same but
+ * for its first column.
+ */
+export function chacha12Source(): string {
   const start = (w: number) => {
-    if (w === 12) return 'let x12 = i32x4.add(v128.load32_splat(state, 48), v128.load(CONSTANTS));';
+    if (w === 12) return 'let x12 = i32x4.add(v128.load32_splat(state, 48), v128.load(COUNTERS));';
     return `let x${w} = v128.load32_splat(${w % 4 === 0 ? 'state' : 'mixed'}, ${4 * w});`;
   };
-  return `/** 0, 1, 2, 3; then masks that rotate 32-bit lanes by 16 and by 8. */
-const CONSTANTS: usize = memory.data<u32>([
-  0, 1, 2, 3, 0x01000302, 0x05040706, 0x09080b0a, 0x0d0c0f0e, 0x02010003, 0x06050407, 0x0a09080b, 0x0e0d0c0f,
-], 16);
+  return `import { highHalves, lowHalves, zipHigh, zipLow } from '../shared/lanes';
+import { rotate, rotate16, rotate8 } from '../shared/rotate';
 
-// @ts-ignore: decorator
-@inline
-function rotate(x: v128, bits: i32): v128 {
-  return v128.or(i32x4.shl(x, bits), i32x4.shr_u(x, 32 - bits));
-}
+const COUNTERS: usize = memory.data<u32>([0, 1, 2, 3], 16);
 
-// @ts-ignore: decorator
-@inline
-function rotate16(x: v128): v128 {
-  if (ASC_FEATURE_RELAXED_SIMD) return i8x16.relaxed_swizzle(x, v128.load(CONSTANTS, 16));
-  return v128.shuffle<u16>(x, x, 1, 0, 3, 2, 5, 4, 7, 6);
-}
-
-// @ts-ignore: decorator
-@inline
-function rotate8(x: v128): v128 {
-  if (ASC_FEATURE_RELAXED_SIMD) return i8x16.relaxed_swizzle(x, v128.load(CONSTANTS, 32));
-  return rotate(x, 8);
-}
-
-/** The state after the first round's columns 1 to 3, which the counter, word 12, has no part in: words 0, 4, 8, 12 are not used. */
+/**
+ * The state after the first round's columns 1 to 3, in which the counter, word 12, has no part:
+ * words 0, 4, 8, 12 of the result are not used.
+ */
 export function mixColumns(mixed: usize, state: usize): void {
   let x0 = v128.load(state);
   let x1 = v128.load(state, 16);
@@ -100,27 +141,27 @@ ${indent(quarterRounds([[0, 1, 2, 3]]), 2)}
 }
 
 /**
- * Four blocks from the state's counter on, one after the other: 256 bytes. Masks are below 16: relaxed is exact.
+ * Four blocks from the state's counter on, one after the other: 256 bytes.
  *
  * mixed: what mixColumns made of the state, with any counter
  */
-export function fourBlocks(out: usize, state: usize, mixed: usize): void {
+export function chacha12(out: usize, state: usize, mixed: usize): void {
 ${indent(WORDS.map(start), 2)}
-${indent(quarterRounds(columns.slice(0, 1)), 2)}
+${indent(quarterRounds(COLUMNS.slice(0, 1)), 2)}
   let rounds = 12;
   while (true) {
-${indent(quarterRounds(diagonals), 4)}
+${indent(quarterRounds(DIAGONALS), 4)}
     rounds -= 2;
     if (rounds == 0) break;
-${indent(quarterRounds(columns), 4)}
+${indent(quarterRounds(COLUMNS), 4)}
   }
-  x12 = i32x4.add(x12, v128.load(CONSTANTS));
+  x12 = i32x4.add(x12, v128.load(COUNTERS));
   let row: v128;
   let y0: v128;
   let y1: v128;
   let y2: v128;
   let y3: v128;
-${indent(stores, 2)}
+${indent(transposedStores(), 2)}
 }
 `;
 }

@@ -1,12 +1,15 @@
 /**
- * Writes `assembly/shared/keccakF.gen.ts`: Keccak-f[1600] (FIPS 202, section 3.3) as straight-line code, two rounds per turn,
- * once on 25 u64 locals and once on 25 v128 locals that hold two states side by side.
+ * Writes `assembly/shared/keccakF.gen.ts`: Keccak-f[1600] (FIPS 202, section 3.3) as straight-line
+ * code, two rounds per turn, once on 25 u64 locals and once on 25 v128 locals that hold two states
+ * side by side.
  *
- * Straight-line, because AssemblyScript has no arrays of locals: a loop over lanes would go through memory and takes 2-3 times
- * as long. Two rounds per turn, because the second can write back into the names the first has read.
+ * Straight-line, because AssemblyScript has no arrays of locals: a loop over lanes would go through
+ * memory and takes 2-3 times as long. Two rounds per turn, because the second can write back into
+ * the names the first has read.
  *
- * Scalar WebAssembly has no "and not", so the scalar version keeps lanes 1, 2, 8, 12, 17 and 20 complemented (the Keccak
- * team's "lane complementing"): chi then needs one NOT per row instead of five. SIMD has v128.andnot and needs no trick.
+ * Scalar WebAssembly has no "and not", so the scalar version keeps lanes 1, 2, 8, 12, 17 and 20
+ * complemented (the Keccak team's "lane complementing"): chi then needs one NOT per row instead of
+ * five. SIMD has v128.andnot and needs no trick.
  */
 
 /** Rotation of lane x + 5y by rho, FIPS 202 section 3.2.2. */
@@ -20,7 +23,9 @@ function rhoOffsets(): number[] {
   return offsets;
 }
 
-/** Round constants of iota, FIPS 202 section 3.2.5: the bits of an 8-bit LFSR at positions 2^j - 1. */
+/**
+ * Round constants of iota, FIPS 202 section 3.2.5: the bits of an 8-bit LFSR at positions 2^j - 1.
+ */
 export function roundConstants(): bigint[] {
   const constants: bigint[] = [];
   let lfsr = 1;
@@ -52,7 +57,8 @@ const scalar: Flavour = {
   type: 'u64',
   xor: (a, b) => `(${a} ^ ${b})`,
   rotl: (a, bits) => `rotl<u64>(${a}, ${bits})`,
-  // With the six lanes complemented, every row of chi is a mix of OR and AND with one NOT (two forms of it in row 0 and 1).
+  // With the six lanes complemented, every row of chi is a mix of OR and AND with one NOT (two
+  // forms of it in row 0 and 1).
   chi([b0, b1, b2, b3, b4], y, lines) {
     const not = (name: string) => {
       lines.push(`const not_${name} = ~${name};`);
@@ -122,7 +128,10 @@ const twoWay: Flavour = {
   roundConstant: (round) => `v128.load64_splat(rc, ${8 * round})`,
 };
 
-/** One round from the lanes `from0..24` to `to0..24`; `declare` says whether the targets are new names. */
+/**
+ * One round from the lanes `from0..24` to `to0..24`; `declare` says whether the targets are new
+ * names.
+ */
 function round(flavour: Flavour, from: string, to: string, declare: boolean, index: number) {
   const { xor, rotl } = flavour;
   const lines: string[] = [];
@@ -173,7 +182,8 @@ function permutation(name: string, flavour: Flavour, stride: number, complement:
   const out: string[] = [`export function ${name}(state: usize): void {`];
   for (let i = 0; i < 25; i++) out.push(`  let a${i} = ${flip(i)}${load(i)};`);
   out.push('  for (let rc: usize = RC, end: usize = RC + 192; rc < end; rc += 16) {');
-  // The even round declares e0..e24; the odd one reads them and writes a0..a24, which it no longer needs.
+  // The even round declares e0..e24; the odd one reads them and writes a0..a24, which it no longer
+  // needs.
   const even = round(flavour, 'a', 'e', true, 0);
   const odd = round(flavour, 'e', 'a', false, 1).map((line) =>
     line.replace(/\b(not_b|b|c|d)(\d+)\b/g, '$1$2_'),

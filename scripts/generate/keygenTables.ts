@@ -1,5 +1,6 @@
 /**
- * Writes `assembly/falcon/keygenTables.gen.ts`: the small primes of key generation and its Gaussian table.
+ * Writes `assembly/falcon/keygenTables.gen.ts`: the small primes of key generation and its Gaussian
+ * table.
  *
  * Primes: the 308 largest p < 2^31 with p = 1 mod 2048, in decreasing order; for each
  *   g  the smallest x^((p-1)/2048), x = 2, 3, .., whose order is exactly 2048
@@ -9,6 +10,8 @@
  * precision and differs from the formula in its last digits, so its words are listed here and held
  * against the formula to 1 part in 2^40 (or one unit).
  */
+import { rowsOf, table } from './table.ts';
+
 const COUNT = 308;
 
 function power(base: bigint, exponent: bigint, p: bigint): bigint {
@@ -94,7 +97,10 @@ const GAUSS = [
   0n,
 ];
 
-/** exp(-x^2 / (2 sigma^2)) = exp(-x^2 * 10^4 * 1024 / (117^2 * 12289)), in fixed point with 200 bits. */
+/**
+ * exp(-x^2 / (2 sigma^2)) = exp(-x^2 * 10^4 * 1024 / (117^2 * 12289)), in fixed point with
+ * 200 bits.
+ */
 function gaussianWeight(x: bigint): bigint {
   const one = 1n << 200n;
   const numerator = x * x * 10_000n * 1024n;
@@ -130,32 +136,19 @@ function checkGauss(): void {
   });
 }
 
-function table(name: string, type: string, words: readonly bigint[], perLine: number): string {
-  const lines: string[] = [];
-  for (let i = 0; i < words.length; i += perLine) {
-    lines.push(`  ${words.slice(i, i + perLine).join(', ')},`);
-  }
-  return `export const ${name}: usize = memory.data<${type}>([\n${lines.join('\n')}\n], 16);\n`;
-}
-
 export function keygenTablesSource(): string {
   checkGauss();
   const all = primes();
-  const column = (name: string, key: keyof Prime) =>
-    table(
-      name,
-      'u32',
-      all.map((prime) => prime[key]),
-      8,
-    );
+  const column = (doc: string, name: string, key: keyof Prime) => {
+    const words = all.map((prime) => prime[key]);
+    return table(doc, name, 'u32', rowsOf(words, 8));
+  };
   return `/** Primes: the largest p < 2^31 with p = 1 mod 2048, decreasing. */
 export const PRIME_COUNT: i32 = ${COUNT};
-${column('PRIME', 'p')}
-/** An element of order 2048 mod each prime. */
-${column('PRIME_ROOT', 'g')}
-/** Inverse mod each prime of the product of all before it. */
-${column('PRIME_CRT', 's')}
+${column('', 'PRIME', 'p')}
+${column('An element of order 2048 mod each prime.', 'PRIME_ROOT', 'g')}
+${column('Inverse mod each prime of the product of all before it.', 'PRIME_CRT', 's')}
 /** 2^63 P(x = 0), then 2^63 P(x > k | x > 0) for k = 1..26, sigma = 1.17 sqrt(12289 / 2048). */
 export const GAUSS_WORDS: i32 = ${GAUSS.length};
-${table('GAUSS', 'u64', GAUSS, 4)}`;
+${table('', 'GAUSS', 'u64', rowsOf(GAUSS, 4))}`;
 }

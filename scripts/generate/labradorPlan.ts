@@ -1,60 +1,24 @@
 /**
- * The arithmetic behind assembly/labrador: the six primes whose product holds the integers of the proof, their roots and
- * tables, the places where the transforms reduce, and the proof that nothing overflows.
+ * The arithmetic behind assembly/labrador: the six primes whose product holds the integers of the
+ * proof, their roots and tables, the places where the transforms reduce, and the proof that nothing
+ * overflows.
  *
- * An element of R = Z[X]/(X^64 + 1) is kept as its values at the odd powers of a 128th root of unity modulo six primes of
- * 13.5 to 13.8 bits, in signed 16-bit lanes. Products by a known w use Barrett's quotient as in nttPlan.ts:
+ * An element of R = Z[X]/(X^64 + 1) is kept as its values at the odd powers of a 128th root of
+ * unity modulo six primes of 13.5 to 13.8 bits, in signed 16-bit lanes (modular.ts).
  *
- *   mulmod(a, w) = a*w - p * mulr(a, w')    w' = round(w * 2^15 / p), mulr(a, b) = (a*b + 2^14) >> 15
- *   |mulmod(a, w)| <= (|a| d(w) + 2^14 p) / 2^15,   d(w) = |2^15 w - p w'|
- *
- * d(w) = 1 for w = 2^-15 mod p: that product centres any lane to |x| <= (p + 1)/2. So values carry the factor 2^-15 ("NTT
- * form"), and whoever multiplies two of them restores it with a constant.
+ * d(w) = 1 for w = 2^-15 mod p: that product centres any lane to |x| <= (p + 1)/2. So values carry
+ * the factor 2^-15 ("NTT form"), and whoever multiplies two of them restores it with a constant.
  */
+import { bitReverse, centred, inverseMod, powMod, productBound, reducedBound } from './modular.ts';
+
 export const PRIMES: readonly number[] = [13697, 13441, 13313, 12289, 12161, 11777];
 /** ROOTS[i]^64 = -1 mod PRIMES[i] */
 export const ROOTS: readonly number[] = [175, 110, 272, 81, 182, 309];
 export const D = 64;
 /** The modulus of the proof, 2^44 - 539. */
 export const Q = 2n ** 44n - 539n;
-export const LANE_MAX = 32767;
 /** The product of the primes, 2^81.83. */
 export const PRODUCT: bigint = PRIMES.reduce((product, p) => product * BigInt(p), 1n);
-
-export function powMod(base: number, exponent: number, p: number): number {
-  let result = 1;
-  let square = ((base % p) + p) % p;
-  for (let e = exponent; e > 0; e = Math.floor(e / 2)) {
-    if (e % 2 === 1) result = (result * square) % p;
-    square = (square * square) % p;
-  }
-  return result;
-}
-
-export const inverseMod = (a: number, p: number): number => powMod(a, p - 2, p);
-
-/** The representative of least magnitude. */
-export function centred(a: number, p: number): number {
-  const r = ((a % p) + p) % p;
-  return r > p >> 1 ? r - p : r;
-}
-
-/** w' = round(w * 2^15 / p). */
-export const companion = (w: number, p: number): number => Math.round((w * 32768) / p);
-
-/** Bound of |mulmod(a, w)| over all |a| <= bound, for w with companion w1. */
-export function productBound(bound: number, w: number, p: number, w1 = companion(w, p)): number {
-  return Math.floor((bound * Math.abs(32768 * w - p * w1) + p * 16384) / 32768);
-}
-
-/** Bound of a reduced lane: mulmod(a, 1). */
-export const reducedBound = (bound: number, p: number): number => productBound(bound, 1, p);
-
-export function bitReverse(i: number, bits: number): number {
-  let r = 0;
-  for (let k = 0; k < bits; k++) r = (r << 1) | ((i >> k) & 1);
-  return r;
-}
 
 /** The factor of NTT form. */
 export const formFactor = (p: number): number => inverseMod(powMod(2, 15, p), p);
@@ -63,7 +27,10 @@ export const formFactor = (p: number): number => inverseMod(powMod(2, 15, p), p)
 export const forwardTwiddle = (prime: number, index: number): number =>
   centred(powMod(ROOTS[prime]!, bitReverse(index, 6), PRIMES[prime]!), PRIMES[prime]!);
 
-/** Twiddle j of the inverse transform's butterflies at distance `length`: omega^(-j 64 / (2 length)). */
+/**
+ * Twiddle j of the inverse transform's butterflies at distance `length`: omega^(-j 64 / (2
+ * length)).
+ */
 export function inverseTwiddle(prime: number, length: number, j: number): number {
   const p = PRIMES[prime]!;
   const omegaInverse = inverseMod(powMod(ROOTS[prime]!, 2, p), p);
@@ -82,18 +49,28 @@ export const SMALL_MAX = 8192;
 /** Inputs of the inverse transform: NTT form, and sums after their second reduction. */
 export const INVERSE_MAX = 10000;
 /**
- * Steps at which the forward transform reduces the leg that is not multiplied: of small lanes, of any lanes. The steps are those of
- * two passes over three levels, 0 | 1, 2 | 3 to 6, then 7 | 8, 9 | 10 to 13: `forwardStep`.
+ * Steps at which the forward transform reduces the leg that is not multiplied: of small lanes, of
+ * any lanes. The steps are those of two passes over three levels, 0 | 1, 2 | 3 to 6, then
+ * 7 | 8, 9 | 10 to 13: `forwardStep`.
  */
 export const SMALL_REDUCES: ReadonlySet<number> = new Set([3, 4, 5, 6, 7, 8, 9]);
 export const FORWARD_REDUCES: ReadonlySet<number> = new Set([0, 2, 3, 4, 7, 8, 9]);
-/** The step of block i at a level: the blocks of a pass of their own at levels 0 to 2, then eight of them in a vector. */
+/**
+ * The step of block i at a level: the blocks of a pass of their own at levels 0 to 2, then eight of
+ * them in a vector.
+ */
 export const forwardStep = (level: number, i: number): number =>
   level < 3 ? (1 << level) - 1 + i : 6 + (1 << (level - 3)) + (i & ((1 << (level - 3)) - 1));
-/** Distances at which the inverse transform does; at 2 and 4, where w may be 1, a leg with w = 1 is reduced as well. */
+/**
+ * Distances at which the inverse transform does; at 2 and 4, where w may be 1, a leg with w = 1 is
+ * reduced as well.
+ */
 export const INVERSE_REDUCES: ReadonlySet<number> = new Set([2, 4, 8, 16]);
 
-/** Bounds after each level of the forward transform of input with |x| <= bound, then after the last product. */
+/**
+ * Bounds after each level of the forward transform of input with |x| <= bound, then after the last
+ * product.
+ */
 export function forwardBounds(
   prime: number,
   bound: number,
@@ -116,11 +93,7 @@ export function forwardBounds(
 }
 
 /** Bounds after each level of the inverse transform, distances 1 to 32. */
-export function inverseBounds(
-  prime: number,
-  bound: number,
-  reduces: ReadonlySet<number> = INVERSE_REDUCES,
-): number[] {
+export function inverseBounds(prime: number, bound: number): number[] {
   const p = PRIMES[prime]!;
   const bounds: number[] = [];
   for (let length = 1; length < 64; length *= 2) {
@@ -128,7 +101,7 @@ export function inverseBounds(
     for (let j = 0; length > 1 && j < length; j++) {
       product = Math.max(product, productBound(bound, inverseTwiddle(prime, length, j), p));
     }
-    bound = (reduces.has(length) ? reducedBound(bound, p) : bound) + product;
+    bound = (INVERSE_REDUCES.has(length) ? reducedBound(bound, p) : bound) + product;
     bounds.push(bound);
   }
   return bounds;
@@ -146,12 +119,17 @@ export const mredBound = (bound: number, p: number): number =>
 /** Bound of one block's contribution to a sum: PAIRS pairs of products in NTT form, reduced. */
 export const blockBound = (p: number): number => mredBound(2 * PAIRS * ((p + 1) / 2) ** 2, p);
 
-/** Blocks of 32 columns that a sum may run over so that its second reduction is at most INVERSE_MAX. */
+/**
+ * Blocks of 32 columns that a sum may run over so that its second reduction is at most INVERSE_MAX.
+ */
 export const MAX_BLOCKS: number = Math.min(
   ...PRIMES.map((p) => Math.floor(((INVERSE_MAX - p / 2) * 65536) / blockBound(p)) - 1),
 );
 
-/** Bound of what the transform of polynomials mod q starts with: l0 + 2^14 l1 + 2^30 l2 of limbs with these bounds. */
+/**
+ * Bound of what the transform of polynomials mod q starts with: l0 + 2^14 l1 + 2^30 l2 of limbs
+ * with these bounds.
+ */
 export const LIMB_BOUNDS = [8192, 32768, 16385] as const;
 export function limbsBound(p: number): number {
   const power = (exponent: number) => centred(powMod(2, exponent, p), p);
@@ -159,7 +137,10 @@ export function limbsBound(p: number): number {
   return l0 + productBound(l1, power(14), p) + productBound(l2, power(30), p);
 }
 
-/** What divides out the powers of two of a product of two elements in NTT form after one or two reductions. */
+/**
+ * What divides out the powers of two of a product of two elements in NTT form after one or two
+ * reductions.
+ */
 export const afterMred = (times: number, p: number): number => powMod(2, 30 + 16 * times, p);
 
 /** Bits of the fixed-point reciprocals that give the quotient by P. */
@@ -185,7 +166,9 @@ export function limbs(x: bigint): [number, number, number] {
   return [Number(low), Number(middle), Number((x - low - (middle << 15n)) >> 30n)];
 }
 
-/** Constants of the inverse transform's last product: of NTT form, and of sums after two reductions. */
+/**
+ * Constants of the inverse transform's last product: of NTT form, and of sums after two reductions.
+ */
 export const untwistOfForm = (prime: number, i: number): number =>
   untwist(prime, i, (cofactorInverse(prime) * powMod(2, 15, PRIMES[prime]!)) % PRIMES[prime]!);
 export const untwistOfSums = (prime: number, i: number): number =>
@@ -205,8 +188,8 @@ export function residueBound(prime: number): number {
 }
 
 /**
- * The part of (-P/2, P/2) that the reconstruction may get wrong, as a fraction of P: the error of the reciprocals. Every
- * integer with |x| < P/2 - margin P is recovered.
+ * The part of (-P/2, P/2) that the reconstruction may get wrong, as a fraction of P: the error of
+ * the reciprocals. Every integer with |x| < P/2 - margin P is recovered.
  */
 export function reconstructionMargin(): number {
   let error = 0;

@@ -1,13 +1,13 @@
 /**
- * Makes the tables and the unrolled passes, `*.gen.ts` under assembly/ and src/aggregate/, when a file of this folder or
- * the parameters' table has changed. The build does this first.
+ * Makes the tables and the unrolled passes, `*.gen.ts` under assembly/ and src/aggregate/, when a
+ * file of this folder or the parameters' table has changed. The build does this first.
  *
  *   node scripts/generate/main.ts
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesBelow, hashOfFiles, header, isCurrent, ROOT, writeAtomically } from '../generated.ts';
-import { chachaSource } from './chacha.ts';
+import { chacha12Source, chacha20Source } from './chacha.ts';
 import { cosinesSource } from './cosines.ts';
 import { gaussianTablesSource } from './gaussianTables.ts';
 import { keccakSource } from './keccak.ts';
@@ -23,11 +23,12 @@ const SOURCES: readonly [path: string, make: () => string][] = [
   ['assembly/shared/keccakF.gen.ts', keccakSource],
   ['assembly/shared/nttPasses.gen.ts', nttPassesSource],
   ['assembly/shared/nttTables.gen.ts', nttTablesSource],
+  ['assembly/falcon/chacha20.gen.ts', chacha20Source],
   ['assembly/falcon/fftTables.gen.ts', fftTablesSource],
   ['assembly/falcon/keygenTables.gen.ts', keygenTablesSource],
   ['assembly/falcon/rejection.gen.ts', rejectionSource],
   ['assembly/falcon/samplerTables.gen.ts', samplerTablesSource],
-  ['assembly/labrador/chacha.gen.ts', chachaSource],
+  ['assembly/labrador/chacha12.gen.ts', chacha12Source],
   ['assembly/labrador/cosTable.gen.ts', cosinesSource],
   ['assembly/labrador/nttPasses.gen.ts', labradorPassesSource],
   ['assembly/labrador/nttTables.gen.ts', labradorTablesSource],

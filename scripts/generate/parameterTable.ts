@@ -1,4 +1,6 @@
-/** Writes `src/aggregate/parameters/table.gen.ts` from the table that `scripts/parameters.ts` found. */
+/**
+ * Writes `src/aggregate/parameters/table.gen.ts` from the table that `scripts/parameters.ts` found.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

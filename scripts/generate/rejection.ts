@@ -1,6 +1,6 @@
 /**
- * Writes `assembly/falcon/rejection.gen.ts`: for every set of kept lanes (one bit each), the byte indices that move those
- * lanes of a vector to its front, in order. Index 0x80 gives zero.
+ * Writes `assembly/falcon/rejection.gen.ts`: for every set of kept lanes (one bit each), the byte
+ * indices that move those lanes of a vector to its front, in order. Index 0x80 gives zero.
  */
 export function rejectionSource(): string {
   const rows: string[] = [];

@@ -1,15 +1,21 @@
 /**
- * Writes the constant tables of signing: the roots of unity of the FFT, the table of the base sampler.
+ * Writes the constant tables of signing: the roots of unity of the FFT, the table of the base
+ * sampler.
  *
  * Roots. Slot h + i (h = 1, 2, .. 256; 0 <= i < h) holds exp(I * pi * bitrev10(2h + i) / 1024), so
- *   1/4 turn, 1/8 and 5/8 ... in the order in which the FFT's levels use them. Each part is the double nearest to the true value:
- *   sine and cosine are summed in 200-bit fixed point, far finer than the rounding.
+ *   1/4 turn, 1/8 and 5/8 ... in the order in which the FFT's levels use them. Each part is the
+ *   double nearest to the true value: sine and cosine are summed in 200-bit fixed point, far finer
+ *   than the rounding.
  */
+import { rowsOf, table } from './table.ts';
 
 const BITS = 200n;
 const ONE = 1n << BITS;
 
-/** The entries of Falcon's reverse cumulative distribution table (round-3 specification, table 3.1), 72 bits each. */
+/**
+ * The entries of Falcon's reverse cumulative distribution table (round-3 specification, table 3.1),
+ * 72 bits each.
+ */
 export const RCDT: readonly bigint[] = [
   3024686241123004913666n,
   1564742784480091954050n,
@@ -45,7 +51,10 @@ function arctanInverse(x: bigint): bigint {
 /** pi in fixed point (Machin, 1706). */
 const PI = 4n * (4n * arctanInverse(5n) - arctanInverse(239n));
 
-/** The double nearest to x / 2^200. BigInt to Number rounds to nearest, the division is by a power of two. */
+/**
+ * The double nearest to x / 2^200. BigInt to Number rounds to nearest, the division is by a power
+ * of two.
+ */
 function toDouble(x: bigint): number {
   return Number(x) / 2 ** Number(BITS);
 }
@@ -85,21 +94,8 @@ export function roots(): { re: number[]; im: number[] } {
   return { re, im };
 }
 
-function rows(values: readonly (number | bigint)[], perLine: number, text: (x: never) => string) {
-  const lines: string[] = [];
-  for (let i = 0; i < values.length; i += perLine) {
-    lines.push(
-      `  ${values
-        .slice(i, i + perLine)
-        .map((x) => text(x as never))
-        .join(', ')},`,
-    );
-  }
-  return lines.join('\n');
-}
-
-function double(x: number): string {
-  return Number.isInteger(x) ? x.toFixed(1) : String(x);
+function double(x: number | bigint): string {
+  return Number.isInteger(x) ? Number(x).toFixed(1) : String(x);
 }
 
 export function fftTablesSource(): string {
@@ -107,16 +103,8 @@ export function fftTablesSource(): string {
   return `// The roots of unity of the FFT, nearest doubles.
 // Slot h + i (h = 1, 2, .. 256; i < h): exp(I * pi * bitrev10(2h + i) / 1024). Slot 0 is not used.
 
-/** Real parts, f64[512]. */
-export const ROOT_RE: usize = memory.data<f64>([
-${rows(re, 4, double)}
-], 16);
-
-/** Imaginary parts, f64[512]. */
-export const ROOT_IM: usize = memory.data<f64>([
-${rows(im, 4, double)}
-], 16);
-`;
+${table('Real parts, f64[512].', 'ROOT_RE', 'f64', rowsOf(re, 4, double))}
+${table('Imaginary parts, f64[512].', 'ROOT_IM', 'f64', rowsOf(im, 4, double))}`;
 }
 
 export function samplerTablesSource(): string {
@@ -124,23 +112,14 @@ export function samplerTablesSource(): string {
   const low = RCDT.map((x) => x & mask);
   const middle = RCDT.map((x) => (x >> 31n) & mask);
   const high = RCDT.map((x) => x >> 62n);
-  const hex = (x: bigint) => `0x${x.toString(16)}`;
+  const hex = (x: number | bigint) => `0x${x.toString(16)}`;
+  const zeroFrom = (limbs: bigint[]) => `u32[18]; zero from entry ${limbs.indexOf(0n)} on.`;
+  const limbTable = (doc: string, name: string, limbs: bigint[]) =>
+    table(doc, name, 'u32', rowsOf(limbs, 6, hex));
   return `// The base sampler's 18 entries of 72 bits (Falcon round 3, table 3.1),
 // cut into limbs of 31, 31 and 10 bits, least significant first.
 
-/** Bits 0..30, u32[18]. */
-export const RCDT_LOW: usize = memory.data<u32>([
-${rows(low, 6, hex)}
-], 16);
-
-/** Bits 31..61, u32[18]; zero from entry ${middle.indexOf(0n)} on. */
-export const RCDT_MIDDLE: usize = memory.data<u32>([
-${rows(middle, 6, hex)}
-], 16);
-
-/** Bits 62..71, u32[18]; zero from entry ${high.indexOf(0n)} on. */
-export const RCDT_HIGH: usize = memory.data<u32>([
-${rows(high, 6, hex)}
-], 16);
-`;
+${limbTable('Bits 0..30, u32[18].', 'RCDT_LOW', low)}
+${limbTable(`Bits 31..61, ${zeroFrom(middle)}`, 'RCDT_MIDDLE', middle)}
+${limbTable(`Bits 62..71, ${zeroFrom(high)}`, 'RCDT_HIGH', high)}`;
 }

@@ -42,7 +42,9 @@ const JL_CONSTANT = 30n;
 /** largest quotient of a Rice code is 31: |x| <= 2^(k+4) */
 const RICE_ROOM = 4;
 
-/** Squared norms below this are out of reach for rank kappa: exp(4 sqrt(64 kappa ln q ln delta)). */
+/**
+ * Squared norms below this are out of reach for rank kappa: exp(4 sqrt(64 kappa ln q ln delta)).
+ */
 const limits: bigint[] = [0n];
 const LN_Q_LN_DELTA = (logarithm(Q, 1n) * logarithm(100_374n, 100_000n)) / ONE;
 export function limitSq(kappa: number): bigint {
@@ -147,14 +149,18 @@ function checkRange(
     const l1 = squareRootUp(64n * BigInt(level.lengths[0]!) * count * BETA_SQ[set]);
     const w = 64n * BigInt(level.lengths[1]!) * (1n << 13n);
     if (half * (l1 + w) >= HALF_PRODUCT) fail('level 0: range of lifts');
-    // links: beta_k sigma(eta alpha) of an item, and eta U of 32 items, |U|_1 <= |tau|_1 |alpha|_1 |S_i|_1
+    // links: beta_k sigma(eta alpha) of an item, and eta U of 32 items, |U|_1 <= |tau|_1 |alpha|_1
+    // |S_i|_1
     if (3n * SHORT_L1 * half * ALPHA_L1 >= HALF_PRODUCT) fail('level 0: range of a link');
     const item = squareRootUp((64n * BigInt(level.lengths[0]!) * BETA_SQ[set]) / count);
     if (32n * half * SHORT_L1 * ALPHA_L1 * item >= HALF_PRODUCT) fail('level 0: range of links');
   }
 }
 
-/** The sum of c_a phi_a over the rows of a level, before its reduction: what the level before leaves, lifts, padding. */
+/**
+ * The sum of c_a phi_a over the rows of a level, before its reduction: what the level before
+ * leaves, lifts, padding.
+ */
 function checkFolds({ levels, tail }: Parameters, fail: Fail): void {
   const half = (Q - 1n) / 2n;
   for (const [index, level] of [...levels, tail].entries()) {
@@ -199,7 +205,10 @@ function checkIntegers(parameters: Parameters, fail: Fail): void {
   if (coefficients >= 1n << 53n) fail('tail: the sum of squares is no exact double');
 }
 
-/** soundness.md, 5.6: coefficients that are not caught alone add up below q/2; and what the code of y holds */
+/**
+ * soundness.md, 5.6: coefficients that are not caught alone add up below q/2; and what the code of
+ * y holds
+ */
 function checkProjection(level: OrdinaryLevel | TailLevel, index: number, fail: Fail): void {
   const inSq = BigInt(level.inSq);
   const lengths = level.lengths.reduce((a, b) => a + b, 0) + level.r * level.kappa;

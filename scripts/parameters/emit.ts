@@ -23,9 +23,10 @@ export function rowOf(set: 512 | 1024, bucket: number, chain: Chain): TableRow {
 }
 
 /**
- * Bits by which a code of g is made longer where squares of z meet, by the number of levels before the tail. A signature whose energy stands
- * in a few coefficients makes z of level 0 a few multiples of challenges, and its square many times what a Gaussian's would be; every
- * fold spreads that.
+ * Bits by which a code of g is made longer where squares of z meet, by the number of levels before
+ * the tail. A signature whose energy stands in a few coefficients makes z of level 0 a few
+ * multiples of challenges, and its square many times what a Gaussian's would be; every fold spreads
+ * that.
  */
 const ROOM_FOR_G = [0, 3, 1];
 

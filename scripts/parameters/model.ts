@@ -36,9 +36,10 @@ const SUM_BITS = 32;
 /** gamma^2 = 144/30 */
 export const GAMMA_SQ = 144 / 30;
 /**
- * Bounds are at least this much above the expected squared norm (room.ts raises them where the ranks allow it). Measured attempts of honest
- * levels spread by 1 % around it, those of a tail (few challenges, one sum) by 5 %; level 0 of few items hangs on the items themselves,
- * which no retry changes.
+ * Bounds are at least this much above the expected squared norm (room.ts raises them where the
+ * ranks allow it). Measured attempts of honest levels spread by 1 % around it, those of a tail (few
+ * challenges, one sum) by 5 %; level 0 of few items hangs on the items themselves, which no retry
+ * changes.
  */
 const MARGIN_SQ = 1.035;
 const TAIL_MARGIN_SQ = 1.07;
@@ -192,6 +193,131 @@ export interface Pick {
   readonly cut: number;
 }
 
+/** What follows from the choices before the ranks are known. */
+interface Digits {
+  /** digits of t and h; mean squares of the lower ones and of the top one */
+  readonly fu: number;
+  readonly low: number;
+  readonly topT: number;
+  /** the top digits of z and of g */
+  readonly top: Part;
+  readonly topG: Run;
+  /** expected squared norm of the digits of z, h and g */
+  readonly normSq: number;
+  /** how much the digits of z weigh together: sum of 4^(bj) */
+  readonly weight: number;
+}
+
+const inRange = ({ b, bu, fg, bg }: Pick): boolean =>
+  b >= 2 && b <= 13 && bg >= 2 && bg <= 13 && bu >= 2 && bu <= 14 && fg >= 1;
+
+/** Undefined when a top digit does not fit, or the choices are out of range. */
+function digitsOf(shape: Shape, pick: Pick, first?: FirstLevel): Digits | undefined {
+  const { n, r } = shape;
+  const { f, b, bu, fg, bg } = pick;
+  if (!inRange(pick) || (fg - 1) * bg >= LOG2_Q) return undefined;
+  const top = topDigits(shape.columns, b * (f - 1));
+  const topSq = normSqOf(top);
+  const most = Math.max(...top.map((run) => run.variance));
+  if (most * 36 > 2 ** 29.8 || most < 0.02) return undefined;
+  // 16 bits for the top digit of g: eight times the root mean square, which is the whole coherent
+  // part
+  if (8 * Math.sqrt(shape.maxVarG) > 2 ** (14 + bg * (fg - 1))) return undefined;
+  const fu = Math.ceil(LOG2_Q / bu);
+  const pairs = (r * (r + 1)) / 2;
+  const topT = digitSq(LOG2_Q - (fu - 1) * bu);
+  const low = digitSq(bu);
+  const gScale = 4 ** ((fg - 1) * bg);
+  const gPeaks = first ? shape.nus[0]! * first.peakSY ** 2 : 0;
+  const gTops = shape.varG.map((v) => roundedSq(v / gScale));
+  const gTop = gTops.reduce((s, v) => s + v, gPeaks / gScale);
+  const zSq = D * n * (f - 1) * digitSq(b) + topSq;
+  const hSq = D * pairs * ((fu - 1) * low + topT);
+  const gSq = D * (pairs * (fg - 1) * digitSq(bg) + gTop);
+  return {
+    fu,
+    low,
+    topT,
+    top,
+    topG: runOfTops(gTops, gTop / pairs),
+    normSq: zSq + hSq + gSq,
+    weight: 4 ** (b * (f - 1)) * (f > 1 ? 1 + 4 ** -b + (f > 2 ? 16 ** -b : 0) : 1),
+  };
+}
+
+interface Ranks {
+  readonly kappa: number;
+  readonly kappa1: number;
+  readonly outSq: number;
+  /** largest norm of the input times a challenge, see the second branch in check.ts */
+  readonly reach: number;
+}
+
+/** The least ranks that are secure for the expected output with its margin. */
+function ranksOf(
+  { r, nus }: Shape,
+  { cut }: Pick,
+  { fu, low, topT, normSq, weight }: Digits,
+  inSq: number,
+  first?: FirstLevel,
+): Ranks | undefined {
+  const margin = first ? firstMargin(first.count) : MARGIN_SQ;
+  const outers = outersOf(first);
+  const reach = first
+    ? Math.sqrt((nus[0]! + nus[2]!) * (1 + ALPHA_L1 ** 2) * GAMMA_SQ * first.jlSq)
+    : Math.sqrt(r * GAMMA_SQ * inSq);
+  const least = minRank(64 * T_SQ * weight * GAMMA_SQ * margin * normSq);
+  for (let kappa = least; kappa < 40; kappa++) {
+    const tSq = D * r * kappa * ((fu - 1) * low + topT);
+    let kappa1 = 6;
+    let outSq = 0;
+    for (let again = 0; again < 3; again++) {
+      const uSq = D * outers * kappa1 * cutVariance(cut);
+      outSq = margin * (normSq + tSq + uSq);
+      kappa1 = minRank(4 * GAMMA_SQ * outSq);
+      if (kappa1 > 30) return undefined;
+    }
+    const innerA = 64 * T * T * weight * GAMMA_SQ * outSq;
+    const innerB = (2 * Math.sqrt(weight * GAMMA_SQ * outSq) + 2 * T * reach) ** 2;
+    if (secure(kappa, Math.max(innerA, innerB))) return { kappa, kappa1, outSq, reach };
+  }
+  return undefined;
+}
+
+/** Outer commitments of a level. */
+const outersOf = (first?: FirstLevel): number => (first ? 3 : 2);
+
+/** `digits` digits of `count` values as runs. */
+const digitRuns = (count: number, digits: number, low: number, top: number): Run[] =>
+  digits === 1
+    ? [{ length: count, variance: top, mean: 0 }]
+    : [
+        { length: count * (digits - 1), variance: low, mean: -0.5 },
+        { length: count, variance: top, mean: 0 },
+      ];
+
+/** The parts of the output: digits of z, then v. */
+function outputOf(
+  { n, r }: Shape,
+  { f, b, fg, bg, cut }: Pick,
+  { fu, low, topT, top, topG }: Digits,
+  { kappa, kappa1 }: Ranks,
+  outers: number,
+): Part[] {
+  const pairs = (r * (r + 1)) / 2;
+  const zParts: Part[] = Array.from({ length: f }, (_, j) =>
+    j < f - 1 ? [{ length: n, variance: digitSq(b), mean: -0.5 }] : top,
+  );
+  const v: Part = [
+    ...digitRuns(r * kappa, fu, low, topT),
+    ...(fg > 1 ? [{ length: pairs * (fg - 1), variance: digitSq(bg), mean: -0.5 }] : []),
+    topG,
+    ...digitRuns(pairs, fu, low, topT),
+    ...(cut > 0 ? [{ length: outers * kappa1, variance: cutVariance(cut), mean: 0 }] : []),
+  ];
+  return [...zParts, v];
+}
+
 /** One ordinary level, or undefined when the choices do not fit. */
 export function ordinaryLevel(
   shape: Shape,
@@ -199,107 +325,51 @@ export function ordinaryLevel(
   bound: number,
   first?: FirstLevel,
 ): Level | undefined {
-  const { n, r, varZ, nus } = shape;
-  const { f, b, bu, fg, bg, cut: cutU } = pick;
-  if (b < 2 || b > 13 || bg < 2 || bg > 13 || bu < 2 || bu > 14 || fg < 1) return undefined;
-  if ((fg - 1) * bg >= LOG2_Q) return undefined;
-  const top = topDigits(shape.columns, b * (f - 1));
-  const topSq = normSqOf(top);
-  const most = Math.max(...top.map((run) => run.variance));
-  if (most * 36 > 2 ** 29.8 || most < 0.02) return undefined;
-  const margin = first ? firstMargin(first.count) : MARGIN_SQ;
-  // 16 bits for the top digit of g: eight times the root mean square, which is the whole coherent part
-  if (8 * Math.sqrt(shape.maxVarG) > 2 ** (14 + bg * (fg - 1))) return undefined;
-  const fu = Math.ceil(LOG2_Q / bu);
-  const pairs = (r * (r + 1)) / 2;
-  const topT = digitSq(LOG2_Q - (fu - 1) * bu);
-  const low = digitSq(bu);
-  const zLow = digitSq(b);
-  const gScale = 4 ** ((fg - 1) * bg);
-  const gPeaks = first ? nus[0]! * first.peakSY ** 2 : 0;
-  const gTops = shape.varG.map((v) => roundedSq(v / gScale));
-  const gTop = gTops.reduce((s, v) => s + v, gPeaks / gScale);
-  const topG = runOfTops(gTops, gTop / pairs);
-  const zSq = D * n * (f - 1) * zLow + topSq;
-  const hSq = D * pairs * ((fu - 1) * low + topT);
-  const gSq = D * (pairs * (fg - 1) * digitSq(bg) + gTop);
-  const e = 4 ** (b * (f - 1)) * (f > 1 ? 1 + 4 ** -b + (f > 2 ? 16 ** -b : 0) : 1);
+  const digits = digitsOf(shape, pick, first);
   const inSq = first ? first.jlSq : bound;
-  const outers = first ? 3 : 2;
-  const least = minRank(64 * T_SQ * e * GAMMA_SQ * margin * (zSq + hSq + gSq));
-  for (let kappa = least; kappa < 40; kappa++) {
-    const tSq = D * r * kappa * ((fu - 1) * low + topT);
-    const base = zSq + hSq + gSq + tSq;
-    let kappa1 = 6;
-    let outSq = 0;
-    for (let again = 0; again < 3; again++) {
-      const uSq = D * outers * kappa1 * cutVariance(cutU);
-      outSq = margin * (base + uSq);
-      kappa1 = minRank(4 * GAMMA_SQ * outSq);
-      if (kappa1 > 30) return undefined;
-    }
-    const innerA = 64 * T * T * e * GAMMA_SQ * outSq;
-    const reach = first
-      ? Math.sqrt((nus[0]! + nus[2]!) * (1 + ALPHA_L1 ** 2) * GAMMA_SQ * first.jlSq)
-      : Math.sqrt(r * GAMMA_SQ * inSq);
-    const innerB = (2 * Math.sqrt(e * GAMMA_SQ * outSq) + 2 * T * reach) ** 2;
-    if (!secure(kappa, Math.max(innerA, innerB))) continue;
-    const messageBits =
-      outers * kappa1 * D * (LOG2_Q - cutU) +
+  const ranks = digits && ranksOf(shape, pick, digits, inSq, first);
+  if (digits === undefined || ranks === undefined) return undefined;
+  const { kappa, kappa1, outSq, reach } = ranks;
+  const outers = outersOf(first);
+  const parts = outputOf(shape, pick, digits, ranks, outers);
+  const { n, nus, r, varZ, varG } = shape;
+  const { f, b, bu, fg, bg, cut } = pick;
+  return {
+    n,
+    rows: nus,
+    r,
+    f,
+    b,
+    fu: digits.fu,
+    bu,
+    fg,
+    bg,
+    kappa,
+    kappa1,
+    m: lengthOf(parts.at(-1)!),
+    cut,
+    inSq,
+    outSq,
+    errorSq: 0,
+    tail: false,
+    messageBits:
+      outers * kappa1 * D * (LOG2_Q - cut) +
       jlBits(inSq) +
       3 * 63 * LOG2_Q +
       16 +
-      (first ? 320 : 0);
-    const cutRun: Run[] =
-      cutU > 0 ? [{ length: outers * kappa1, variance: cutVariance(cutU), mean: 0 }] : [];
-    const digits = (count: number, nd: number, lowVar: number, top: number): Run[] =>
-      nd === 1
-        ? [{ length: count, variance: top, mean: 0 }]
-        : [
-            { length: count * (nd - 1), variance: lowVar, mean: -0.5 },
-            { length: count, variance: top, mean: 0 },
-          ];
-    const v: Part = [
-      ...digits(r * kappa, fu, low, topT),
-      ...(fg > 1 ? [{ length: pairs * (fg - 1), variance: digitSq(bg), mean: -0.5 }] : []),
-      topG,
-      ...digits(pairs, fu, low, topT),
-      ...cutRun,
-    ];
-    const m = lengthOf(v);
-    const zParts: Part[] = Array.from({ length: f }, (_, j) =>
-      j < f - 1 ? [{ length: n, variance: zLow, mean: -0.5 }] : top,
-    );
-    return {
-      n,
-      rows: nus,
-      r,
-      f,
-      b,
-      fu,
-      bu,
-      fg,
-      bg,
-      kappa,
-      kappa1,
-      m,
-      cut: cutU,
-      inSq,
-      outSq,
-      errorSq: 0,
-      tail: false,
-      messageBits,
-      lastBits: 0,
-      varZ,
-      varG: shape.varG,
-      varE: 0,
-      riceZ: 0,
-      parts: [...zParts, v],
-      room: roomOf(kappa, kappa1, e, reach),
-    };
-  }
-  return undefined;
+      (first ? 320 : 0),
+    lastBits: 0,
+    varZ,
+    varG,
+    varE: 0,
+    riceZ: 0,
+    parts,
+    room: roomOf(kappa, kappa1, digits.weight, reach),
+  };
 }
+
+/** What the tail does not have. */
+const WITHOUT_DIGITS = { f: 1, b: 0, fu: 1, bu: 0, fg: 1, bg: 0, kappa1: 0, m: 0 } as const;
 
 /** The last level: t, g and h in clear, z without digits. */
 export function tailLevel(
@@ -323,41 +393,32 @@ export function tailLevel(
     const innerA = 64 * T * T * outSq;
     const innerB = (2 * Math.sqrt(outSq) + 2 * T * Math.sqrt(r * GAMMA_SQ * inSq)) ** 2;
     if (!secure(kappa, Math.max(innerA, innerB))) continue;
-    const g = shape.varG.slice(0, -1);
-    const gBits = g.reduce((sum, v) => sum + D * bestRice(v).bits, 0);
-    const messageBits =
-      cutRows * kappa * D * (LOG2_Q - cutT) +
-      gBits +
-      (pairs - 2) * D * LOG2_Q +
-      512 +
-      jlBits(inSq) +
-      3 * 63 * LOG2_Q +
-      16;
-    const eBits = kappa * D * bestRice(varE).bits;
+    const gBits = shape.varG.slice(0, -1).reduce((sum, v) => sum + D * bestRice(v).bits, 0);
+    const z = bestRiceOf(columns);
     return {
+      ...WITHOUT_DIGITS,
       n,
       rows: shape.nus,
       r,
-      f: 1,
-      b: 0,
-      fu: 1,
-      bu: 0,
-      fg: 1,
-      bg: 0,
       kappa,
-      kappa1: 0,
-      m: 0,
       cut: cutT,
       inSq,
       outSq,
       errorSq,
       tail: true,
-      messageBits,
-      lastBits: D * bestRiceOf(columns).bits + eBits,
+      messageBits:
+        cutRows * kappa * D * (LOG2_Q - cutT) +
+        gBits +
+        (pairs - 2) * D * LOG2_Q +
+        512 +
+        jlBits(inSq) +
+        3 * 63 * LOG2_Q +
+        16,
+      lastBits: D * z.bits + kappa * D * bestRice(varE).bits,
       varZ,
       varG: shape.varG,
       varE,
-      riceZ: bestRiceOf(columns).k,
+      riceZ: z.k,
       parts: [],
       room: 0,
     };

@@ -2,21 +2,23 @@
  * Moments of what a level works on: variances of coefficients, and what products of rows come to.
  *
  * The square of a row, g_aa = sum over its columns of s^2, is the delicate one. For columns of
- * independent coefficients of variance V it has variance 2 * 64 * sum of V^2: squares of variances, so
- * that a few wide columns (the errors of cut commitments) can outweigh all others. Two things add to it:
+ * independent coefficients of variance V it has variance 2 * 64 * sum of V^2: squares of variances,
+ * so that a few wide columns (the errors of cut commitments) can outweigh all others. Two things
+ * add to it:
  *
- * - Columns of z are not Gaussian: z = sum of c_a s_a with the same c_a in all columns. With V = 109 * sum
- *   of V_a the energy of z^2 is sum of |c_a^2|^2 M_a plus 4 * 64 * 109^2 * sum over a < b of V_a V_b, and
- *   |c^2|^2 = 2 * 109^2 because each coefficient of c^2 counts its pairs twice. So a column keeps an
- *   *excess* X, M = 2 * 64 * (V^2 + X), with X' = 109^2 * sum of (V_a^2 + 2 X_a). It matters where one row
- *   dominates a column, as the row with the errors of a cut does. Y = alpha sigma(S) has X = V^2 for the
- *   same reason.
- * - The w_i are self-conjugate, so their low digits W_0 are too, but for ties: W_0^2 = W_0 sigma(W_0) has
- *   the constant coefficient |W_0|^2, and these add up over the items instead of averaging out. After
- *   a fold they appear as c^2 * sum of |W_0|^2, after two as c^2 c'^2, and so on. A fold multiplies the
- *   root mean square of a coefficient by 8 * 19.3 (the product of two independent polynomials by 8,
- *   c^2 has 19.3 = sqrt(2 * 109^2/64)); a gadget digit 2^(b(f-1)) divides it by its square. In the same way
- *   S and Y meet in z^2 as 2 c_S c_Y alpha_i * beta^2, with a different alpha for every item.
+ * - Columns of z are not Gaussian: z = sum of c_a s_a with the same c_a in all columns. With
+ *   V = 109 * sum of V_a the energy of z^2 is sum of |c_a^2|^2 M_a plus 4 * 64 * 109^2 * sum over
+ *   a < b of V_a V_b, and |c^2|^2 = 2 * 109^2 because each coefficient of c^2 counts its pairs
+ *   twice. So a column keeps an *excess* X, M = 2 * 64 * (V^2 + X), with X' = 109^2 * sum of
+ *   (V_a^2 + 2 X_a). It matters where one row dominates a column, as the row with the errors of a
+ *   cut does. Y = alpha sigma(S) has X = V^2 for the same reason.
+ * - The w_i are self-conjugate, so their low digits W_0 are too, but for ties: W_0^2 = W_0
+ *   sigma(W_0) has the constant coefficient |W_0|^2, and these add up over the items instead of
+ *   averaging out. After a fold they appear as c^2 * sum of |W_0|^2, after two as c^2 c'^2, and so
+ *   on. A fold multiplies the root mean square of a coefficient by 8 * 19.3 (the product of two
+ *   independent polynomials by 8, c^2 has 19.3 = sqrt(2 * 109^2/64)); a gadget digit 2^(b(f-1))
+ *   divides it by its square. In the same way S and Y meet in z^2 as 2 c_S c_Y alpha_i * beta^2,
+ *   with a different alpha for every item.
  */
 import { erfc } from './rice.ts';
 
@@ -154,7 +156,9 @@ export function square(row: Row): number {
 /** Coherent parts below this share of a column's variance are dropped. */
 const NEGLIGIBLE = 0.01;
 
-/** The columns of z = sum of c_a s_a, in runs of equal ones; `times` tells how often a row occurs. */
+/**
+ * The columns of z = sum of c_a s_a, in runs of equal ones; `times` tells how often a row occurs.
+ */
 export function foldedRuns(rows: readonly Row[], times: readonly number[], n: number): Run[] {
   const places = rows.map(() => 0);
   const ends = rows.map((row) => row[0]!.length);

@@ -1,6 +1,6 @@
 /**
- * How improbable a short projection of a long vector is, for every vector: docs/soundness.md, 5.6 (b), whose names are used here.
- * Everything is evaluated numerically on grids, not enclosed.
+ * How improbable a short projection of a long vector is, for every vector: docs/soundness.md, 5.6
+ * (b), whose names are used here. Everything is evaluated numerically on grids, not enclosed.
  */
 const ROWS = 264;
 /** the squared norm of x that is accepted, for a vector of norm 1 */
@@ -8,7 +8,10 @@ const ACCEPTED = 60;
 /** where the bounds for even and for uneven vectors meet */
 const T = 1.15;
 
-/** E f(G) of a standard normal variable: the trapezoid rule, of which the error falls faster than any power of the step */
+/**
+ * E f(G) of a standard normal variable: the trapezoid rule, of which the error falls faster than
+ * any power of the step
+ */
 const STEP = 0.01;
 const NODES = Array.from({ length: 2001 }, (_, i) => (i - 1000) * STEP);
 const WEIGHTS = NODES.map((x) => (STEP * Math.exp((-x * x) / 2)) / Math.sqrt(2 * Math.PI));
@@ -52,7 +55,10 @@ function byMoments(a: number): number {
   return best;
 }
 
-/** The largest phi of a vector of which one coefficient has a share above a half of the squared norm; from 0.6 on k is too small itself. */
+/**
+ * The largest phi of a vector of which one coefficient has a share above a half of the squared
+ * norm; from 0.6 on k is too small itself.
+ */
 function largestUneven(): { phi: number; share: number } {
   let worst = { phi: 0, share: 0 };
   for (let share = 0.5; share < 0.6; share += 0.0025) {
@@ -63,7 +69,9 @@ function largestUneven(): { phi: number; share: number } {
   return worst;
 }
 
-/** @returns phi of even and of uneven vectors, at most, and bits of the probability for every vector */
+/**
+ * @returns phi of even and of uneven vectors, at most, and bits of the probability for every vector
+ */
 export function projectionTail(): { even: number; uneven: number; share: number; bits: number } {
   const even = largest(0.5, 200);
   const { phi: uneven, share } = largestUneven();

@@ -1,6 +1,6 @@
 /**
- * Betters a chain by small changes of one or two levels: simulated annealing from a chain that the beam
- * search found, with a generator of fixed seed so that a search can be repeated.
+ * Betters a chain by small changes of one or two levels: simulated annealing from a chain that the
+ * beam search found, with a generator of fixed seed so that a search can be repeated.
  */
 
 import { readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
@@ -47,7 +47,9 @@ function cuttingOf(parts: readonly Part[], n: number, ofLast?: boolean): Cutting
   return miss(of(false)) <= miss(of(true)) ? of(false) : of(true);
 }
 
-/** The choices of a row of a table, for any count: a row is a good start for its neighbours, too. */
+/**
+ * The choices of a row of a table, for any count: a row is a good start for its neighbours, too.
+ */
 function stateOf(row: TableRow): State {
   const { set, bucket, levels, tail } = readRow(row);
   let parts = firstParts(set, bucket);
@@ -168,7 +170,9 @@ function neighbour({ levels, state }: Found, first: readonly Part[], random: () 
   return { state: { ordinary, tail }, from };
 }
 
-/** What the model says of a row: bytes of a section, and what they and its time are worth together. */
+/**
+ * What the model says of a row: bytes of a section, and what they and its time are worth together.
+ */
 export function measured(row: TableRow): { bytes: number; cost: number } {
   const chain = chainOf(row[0], row[1], stateOf(row), [], 0);
   if (chain === undefined) throw new Error(`no chain with the choices of ${row[0]}:${row[1]}`);
@@ -201,7 +205,8 @@ function anneal(set: 512 | 1024, count: number, start: Found, steps: number, see
 /**
  * The cheapest chain that is found from the choices of some rows.
  *
- * @param steps of each of `runs` anneals; every anneal starts from the best so far or from the next best start
+ * @param steps of each of `runs` anneals; every anneal starts from the best so far or from the next
+ * best start
  */
 export function refine(
   set: 512 | 1024,

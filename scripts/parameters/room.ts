@@ -1,6 +1,7 @@
 /**
- * Ranks are whole numbers, so that most of them withstand larger norms than a chain needs. What is left over is given to the
- * bounds of outputs: it costs no bytes, and honest levels fail less often.
+ * Ranks are whole numbers, so that most of them withstand larger norms than a chain needs. What is
+ * left over is given to the bounds of outputs: it costs no bytes, and honest levels fail less
+ * often.
  */
 import { type LevelRow, readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
 import { bindingNorms, checkRow, limitSq } from './check.ts';
@@ -9,7 +10,9 @@ import { bindingNorms, checkRow, limitSq } from './check.ts';
 const MOST = { first: 1.06, other: 1.04, tail: 1.25 } as const;
 const BOUNDS = { ordinary: { inSq: 10, outSq: 11 }, tail: { inSq: 3, outSq: 4 } } as const;
 
-/** The row with the bound of one output times a factor, and the projection after it held to that. */
+/**
+ * The row with the bound of one output times a factor, and the projection after it held to that.
+ */
 function raised([set, bucket, levels]: TableRow, index: number, factor: number): TableRow {
   const rows = levels.map((level) => [...level]);
   const last = levels.length - 1;
@@ -34,7 +37,10 @@ function fits(row: TableRow): boolean {
   });
 }
 
-/** @returns the row with bounds as large as its ranks allow: level 0 first, since its retry is the dearest, then the tail */
+/**
+ * @returns the row with bounds as large as its ranks allow: level 0 first, since its retry is the
+ * dearest, then the tail
+ */
 export function withRoom(row: TableRow): TableRow {
   const last = row[2].length - 1;
   const order = [0, last, ...Array.from({ length: Math.max(0, last - 1) }, (_, i) => last - 1 - i)];

@@ -22,8 +22,8 @@ export interface Chain {
 export const TIME_BITS = 0.3;
 
 /**
- * What a product of polynomials for every polynomial of level 0 may save, at 1722 items. The prover makes
- * kappa of them for t, r/2 for g and r for h.
+ * What a product of polynomials for every polynomial of level 0 may save, at 1722 items. The prover
+ * makes kappa of them for t, r/2 for g and r for h.
  */
 const WORK_BITS = 150;
 

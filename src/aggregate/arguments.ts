@@ -1,19 +1,20 @@
 /**
- * Reads what callers hand in: wrong types and lengths are theirs, and are told at once.
+ * Reads the caller's arguments: wrong types and lengths are the caller's mistakes and throw at
+ * once.
  *
- * Every field of every element is read once. What takes time to work on is copied at once as well:
- * what was verified is then what is proved, whatever becomes of the caller's arrays meanwhile.
+ * Every field of every element is read once. Input of asynchronous work is copied at once as well,
+ * so that what was verified is what is proved, whatever happens to the caller's arrays meanwhile.
  */
 import { copyBytes, isIntact, notBytes, readList, typeName } from '../arguments.ts';
 import type { AggregateItem } from './batch.ts';
 import { MAX_ITEMS } from './container.ts';
 import type { Statement } from './statement.ts';
 
-/** Most elements of any list, as of falcon's `verifyBatch`. */
+/** Maximum length of any list, as for `verifyBatch` of src/falcon. */
 const MAX_LIST = 2 ** 22;
 
 /**
- * Signatures with what they sign, in the caller's memory.
+ * Signatures with their keys and messages, in the caller's memory.
  *
  * @throws TypeError unless it is a list of objects whose fields are bytes
  */
@@ -31,9 +32,10 @@ export function readStatements(statements: unknown): Statement[] {
 }
 
 /**
- * The items of one aggregate, in memory of our own.
+ * The items of one aggregate, copied into our own memory.
  *
- * @throws TypeError, RangeError unless it is a list of 1 to 8192 signatures with what they sign
+ * @throws TypeError, RangeError unless it is a list of 1 to 8192 signatures with their keys and
+ *   messages
  */
 export function copyItems(items: unknown): AggregateItem[] {
   const read = readItems(items);
@@ -44,7 +46,7 @@ export function copyItems(items: unknown): AggregateItem[] {
   });
 }
 
-/** The same in memory of our own. Elements that share a key object share its copy. */
+/** The statements, copied into our own memory. Elements that share a key object share its copy. */
 export function copyStatements(statements: readonly Statement[]): Statement[] {
   const keys = new Map<Uint8Array, Uint8Array>();
   return statements.map(({ publicKey, message }) => {
@@ -54,7 +56,7 @@ export function copyStatements(statements: readonly Statement[]): Statement[] {
   });
 }
 
-/** @throws RangeError for an empty or too long list */
+/** @throws RangeError if the list is empty or too long */
 export function checkCount(name: string, list: readonly unknown[]): void {
   if (list.length < 1 || list.length > MAX_ITEMS) {
     throw new RangeError(`"${name}" expected 1 to ${MAX_ITEMS} elements, got ${list.length}`);

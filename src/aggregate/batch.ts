@@ -1,35 +1,35 @@
 /**
- * From the caller's items to signatures that are known to be valid, some at a time, so that the
- * synchronous and the asynchronous call share every step.
+ * Turns the caller's items into decoded signatures that are known to be valid, a few at a time, so
+ * that the synchronous and the asynchronous call share every step.
  */
 import { CodedError, type InvalidItem } from '../errors.ts';
 import { falcon512, falcon1024 } from '../falcon/index.ts';
 import { type DecodedSignature, decodeSignature } from '../falcon/points.ts';
 import { type Statement, setOfPublicKey } from './statement.ts';
 
-/** One signature with what it signs. */
+/** One signature with its key and message. */
 export interface AggregateItem extends Statement {
   readonly signature: Uint8Array;
 }
 
-/** Items that verify, with the parts of their signatures. */
+/** Valid items, with the parts of their signatures. */
 export interface VerifiedBatch {
   readonly items: readonly AggregateItem[];
   readonly signatures: readonly DecodedSignature[];
 }
 
-/** A batch in the making. */
+/** A batch under construction. */
 export interface Batch {
   /**
-   * Takes in the next items. Their bytes are read once more when they are encoded.
+   * Adds the next items. Their bytes are read once more when they are encoded.
    *
-   * @param refused what `invalidItems` says of them
+   * @param refused the result of `invalidItems` for them
    */
   add(items: readonly AggregateItem[], refused?: readonly InvalidItem[]): void;
   /**
    * All items added.
    *
-   * @throws CodedError `INVALID_SIGNATURES` that names every invalid item with its reason
+   * @throws CodedError `INVALID_SIGNATURES` that lists every invalid item with its reason
    */
   finish(): VerifiedBatch;
 }
@@ -46,7 +46,7 @@ export function startBatch(): Batch {
       if (invalid.length > 0) return;
       for (const item of items) {
         const decoded = decodeSignature(item.signature);
-        // What verifies also decodes: both read signatures with the same code.
+        // Whatever verifies also decodes: both read signatures with the same code.
         if (typeof decoded === 'string') throw new CodedError('INTERNAL', { cause: decoded });
         signatures.push(decoded);
         taken.push(item);
@@ -59,9 +59,9 @@ export function startBatch(): Batch {
   };
 }
 
-/** What `findInvalid` of index.ts returns, for items that are known to be of the right types. */
+/** The result of `findInvalid` of index.ts, for items that are known to have the right types. */
 export function invalidItems(items: readonly AggregateItem[]): InvalidItem[] {
-  // A key of no set's length is given to Falcon-512, which names the reason.
+  // A key with the length of neither set goes to Falcon-512, which gives the reason.
   const is1024 = items.map((item) => setOfPublicKey(item.publicKey) === 'falcon1024');
   const invalid: InvalidItem[] = [];
   for (const falcon of [falcon512, falcon1024]) {

@@ -1,12 +1,12 @@
 /**
- * The bundle, format 1: a body that holds the coefficients of every s2, so that nothing is lost.
+ * The bundle, format 1: its body holds the coefficients of every s2, so that nothing is lost.
  *
  *   header ‖ coded s2 of the Falcon-512 items ‖ coded s2 of the Falcon-1024 items
  *
- * A section holds its items in the caller's order, without separators, and is left out when the
- * batch has no item of that set. The coder ends by itself (see gaussianCoder.ts), so no length is
+ * A section holds its items in the caller's order, without separators, and is omitted if the batch
+ * has no item of that set. The coder needs no end marker (see gaussianCoder.ts), so no length is
  * written and no byte can follow. Its check words are a hash of the header, so that damage to the
- * header alone does not turn one valid bundle into another.
+ * header alone cannot turn one valid bundle into another.
  */
 import { ascii, concat } from '../bytes.ts';
 import { falcon512, falcon1024, type ParameterSet } from '../falcon/index.ts';
@@ -35,13 +35,13 @@ export const BUNDLE_VERSION = 1;
 
 const CHECK_LABEL = ascii('falconry bundle v1');
 
-/** The sections in their order. */
+/** The sections, in order. */
 const SECTIONS: readonly { readonly set: ParameterSet; readonly n: number }[] = Object.freeze([
   { set: 'falcon512', n: 512 },
   { set: 'falcon1024', n: 1024 },
 ]);
 
-/** The one string of bytes of these signatures, in this order, under this commitment. */
+/** The unique encoding of these signatures, in this order, under this commitment. */
 export function encodeBundle(
   statement: Uint8Array,
   signatures: readonly DecodedSignature[],
@@ -67,10 +67,10 @@ export function encodeBundle(
 }
 
 /**
- * Reads the body behind a header of format bundle.
+ * Reads the body after a header of format bundle.
  *
- * @returns every signature in its own form, in order; undefined unless the bytes are exactly what
- *   encodeBundle makes of them
+ * @returns every signature in its own form, in order; undefined unless encodeBundle would produce
+ *   exactly these bytes
  */
 export function decodeBundle(
   bytes: Uint8Array,
@@ -116,9 +116,9 @@ function checkWords(header: Uint8Array): CheckWords {
 }
 
 /**
- * The bytes of a signature, unless they cannot be written in its form or are read as another one.
- * The latter: a compressed s2 that happens to fill the padded length exactly is one string of
- * bytes under two names, of which only the name that decodeSignature gives is canonical.
+ * The bytes of a signature; undefined if it cannot be encoded in its form, or if its bytes decode
+ * as another form. The latter happens to a compressed s2 of exactly the padded length: the same
+ * bytes have two names, of which only the one that decodeSignature gives is canonical.
  */
 function canonicalSignature(decoded: DecodedSignature): Uint8Array<ArrayBuffer> | undefined {
   const bytes = encodeSignature(decoded);

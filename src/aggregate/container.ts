@@ -1,5 +1,5 @@
 /**
- * The container: what every aggregate starts with, whatever its body is.
+ * The container: the start of every aggregate, whatever its body is.
  *
  *   at  bytes
  *    0      4  "FLRY"
@@ -12,18 +12,18 @@
  *    .      .  the body
  *
  * Integers are big-endian. A kind is 3 s + form: s is 0 for Falcon-512 and 1 for Falcon-1024, form
- * is 0 compressed, 1 padded, 2 constant-time. Neighbouring runs differ in kind and the lengths sum
- * to the count exactly, so there is one way to write a list of kinds. A proof keeps no signatures
- * and so no forms: its kinds are 0 and 3.
+ * is 0 compressed, 1 padded, 2 constant-time. Neighbouring runs differ in kind, and their lengths
+ * sum to the count exactly, so a list of kinds has one encoding. A proof keeps no signatures and
+ * hence no forms: its kinds are 0 and 3.
  */
 import type { ParameterSet, SignatureFormat } from '../falcon/index.ts';
 
-/** Most items of one aggregate: what the length of a run can hold. */
+/** Maximum number of items in one aggregate: the largest length of a run. */
 export const MAX_ITEMS = 8192;
 export const SALT_BYTES = 40;
 export const COMMITMENT_BYTES = 32;
 
-/** Formats of the body by their byte. */
+/** The formats of the body, with their byte. */
 export const FORMATS = Object.freeze({ bundle: 1, proof: 2 } as const);
 export type AggregateFormat = keyof typeof FORMATS;
 
@@ -39,13 +39,13 @@ const LENGTH_BITS = 13;
 const SETS: readonly ParameterSet[] = Object.freeze(['falcon512', 'falcon1024']);
 const FORMS: readonly SignatureFormat[] = Object.freeze(['compressed', 'padded', 'constantTime']);
 const KINDS = SETS.length * FORMS.length;
-/** Kinds that a body of a format can hold, as bits. */
+/** The kinds that a format allows, as a bit mask. */
 const KINDS_OF: Readonly<Record<AggregateFormat, number>> = Object.freeze({
   bundle: 0b111111,
   proof: 0b001001,
 });
 
-/** Number of a (set, form) pair in the runs. */
+/** The number of a (set, form) pair in the runs. */
 export function kindOf(set: ParameterSet, form: SignatureFormat): number {
   return FORMS.length * SETS.indexOf(set) + FORMS.indexOf(form);
 }
@@ -91,16 +91,16 @@ export function encodeHeader(header: BatchHeader): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** A header that was read, and where the body begins. */
+/** A parsed header, and the offset of the body. */
 export interface ParsedHeader extends BatchHeader {
   readonly bodyAt: number;
 }
 
 /**
- * Reads the header. Allocates one byte per item, after the salts of that many items were seen to
- * be there; statement and salts are views of the given bytes.
+ * Reads the header. Allocates one byte per item, but only if the salts of that many items are
+ * present. Statement and salts are views of the given bytes.
  *
- * @returns undefined unless the bytes before `bodyAt` are what encodeHeader writes
+ * @returns undefined unless encodeHeader would write exactly the bytes before `bodyAt`
  */
 export function parseHeader(bytes: Uint8Array): ParsedHeader | undefined {
   if (bytes.length < RUNS_AT || MAGIC.some((byte, i) => bytes[i] !== byte)) return undefined;
@@ -108,7 +108,7 @@ export function parseHeader(bytes: Uint8Array): ParsedHeader | undefined {
   const format = formatOf(bytes[FORMAT_AT]!);
   const count = view.getUint16(COUNT_AT);
   if (format === undefined || count < 1 || count > MAX_ITEMS) return undefined;
-  // With room for the salts there is room for the runs too, of which there are at most `count`.
+  // If the salts fit, so do the runs, of which there are at most `count`.
   if (bytes.length < RUNS_AT + RUN_BYTES + SALT_BYTES * count) return undefined;
 
   const kinds = new Uint8Array(count);

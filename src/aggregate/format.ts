@@ -1,7 +1,7 @@
 /**
  * The choice of an aggregate's format: the one the caller asks for, or the smaller of proof and
- * bundle. A bundle takes milliseconds, so its size is known. The size of a proof is estimated from
- * the parameter table first, and compared again when the proof is done.
+ * bundle. Making a bundle takes milliseconds, so its size is known. The size of a proof is first
+ * estimated from the parameter table, and compared again when the proof is complete.
  */
 import { CodedError } from '../errors.ts';
 import type { VerifiedBatch } from './batch.ts';
@@ -23,9 +23,9 @@ export interface FormatChoice {
    * practically never happens.
    */
   readonly reason: 'asked' | 'smaller' | 'tooMany' | 'noProof';
-  /** Bytes of the bundle; absent if it was not made. */
+  /** Bytes of the bundle; absent if none was made. */
   readonly bundleBytes?: number;
-  /** Bytes of the proof, an estimate if it was not made; absent if there can be no proof. */
+  /** Bytes of the proof, an estimate if none was made; absent if there can be no proof. */
   readonly proofBytes?: number;
 }
 
@@ -35,7 +35,7 @@ export interface FormattedAggregate {
 }
 
 /**
- * Refuses a batch that is too long for the proof that was asked for, before any work is done.
+ * Refuses a batch that is too long for a requested proof, before any work is done.
  *
  * @throws CodedError `NO_PROOF`
  */
@@ -52,7 +52,7 @@ export function requireFormat(
 /**
  * The aggregate of a verified batch.
  *
- * @throws CodedError `NO_PROOF` if a proof was asked for and none was found, `ABORTED`
+ * @throws CodedError `NO_PROOF` if a proof was requested and none was found, `ABORTED`
  */
 export async function encodeAggregate(
   batch: VerifiedBatch,

@@ -9,16 +9,16 @@
  *     pop:   x -> f floor(x/M) + (x mod M) - c,  then moving words in until x >= 2^32
  *
  * Each bound divides the next, as rANS requires, so pop undoes push exactly and moves exactly the
- * words that push moved. Hence for each list of values there is one string of bytes that pops to it
- * and ends in both starting states, and the decoder accepts no other.
+ * words that push moved. Hence each list of values has one byte string that decodes to it and ends
+ * in both starting states, and the decoder accepts no other.
  *
- * A state is at least 2^32, which costs 32 bits. They are put to use: each state starts at 2^32
+ * A state is at least 2^32, which costs 32 bits. They serve as a check: each state starts at 2^32
  * plus a check word, which the caller derives from the bytes before the coded ones.
  */
 import type { ParameterSet } from '../falcon/index.ts';
 import { FREQUENCIES_512, FREQUENCIES_1024 } from './gaussianTables.gen.ts';
 
-/** Largest |x| that the model holds: 12 bits, as in every signature form. */
+/** The largest |x| in the model: 12 bits, as in every signature form. */
 export const MAX_COEFFICIENT = 2047;
 
 const VALUES = 2 * MAX_COEFFICIENT + 1;
@@ -26,12 +26,12 @@ const LOG2_TOTAL = 24;
 /** M, the sum of all frequencies. */
 const TOTAL = 2 ** LOG2_TOTAL;
 const SLOT_MASK = TOTAL - 1;
-/** The least state between two values. */
+/** The smallest state between two values. */
 const STATE_MIN = 2 ** 32;
 const STATE_BYTES = 6;
 const WORD = 2 ** 16;
 const WORD_MASK = WORD - 1;
-/** Slots are looked up by their high bits first, then by halving. */
+/** Slots are looked up by their high bits first, then by bisection. */
 const GROUP_SHIFT = 10;
 
 /** Tables of one parameter set; the value v has the index v + 2047. */
@@ -40,7 +40,7 @@ interface Model {
   readonly frequency: Float64Array;
   /** 1/f */
   readonly inverse: Float64Array;
-  /** f 2^24: a state below this can take in the value */
+  /** f 2^24: a state below this can absorb the value */
   readonly limit: Float64Array;
   /** c, and M at the end */
   readonly start: Uint32Array;
@@ -74,17 +74,17 @@ const models: Partial<Record<ParameterSet, Model>> = {};
 /** Two integers in [0, 2^32). The states start, and end after the last pop, at 2^32 plus these. */
 export type CheckWords = readonly [number, number];
 
-/** The tables of a set, made on first use. */
+/** The tables of a set, built on first use. */
 function modelOf(set: ParameterSet): Model {
   return (models[set] ??= buildModel(set === 'falcon512' ? FREQUENCIES_512 : FREQUENCIES_1024));
 }
 
-/** No list of `count` values can take fewer bytes: the likeliest value costs over 8.69 bits. */
+/** No list of `count` values takes fewer bytes: the likeliest value costs over 8.69 bits. */
 export function minCodedBytes(count: number): number {
   return Math.floor(count * 1.086) + 2 * STATE_BYTES - 8;
 }
 
-/** No list of `count` values can take more bytes: the rarest value costs less than 24.01 bits. */
+/** No list of `count` values takes more bytes: the rarest value costs less than 24.01 bits. */
 export function maxCodedBytes(count: number): number {
   return Math.ceil(count * 3.002) + 2 * STATE_BYTES + 4;
 }
@@ -99,13 +99,13 @@ export function encodeCoefficients(
   values: Int16Array,
   check: CheckWords,
 ): Uint8Array {
-  if (values.length % 2 !== 0) throw new RangeError('an even number of coefficients is expected');
+  if (values.length % 2 !== 0) throw new RangeError('expected an even number of coefficients');
   const { frequency, inverse, limit, start } = modelOf(set);
   const bytes = new Uint8Array(maxCodedBytes(values.length));
   let at = bytes.length;
   let x0 = STATE_MIN + check[0];
   let x1 = STATE_MIN + check[1];
-  // The decoder reads forwards, so the encoder goes backwards, through values and bytes alike.
+  // The decoder reads forwards, so the encoder runs backwards, through values and bytes alike.
   for (let i = values.length - 2; i >= 0; i -= 2) {
     const v1 = values[i + 1]! + MAX_COEFFICIENT;
     const v0 = values[i]! + MAX_COEFFICIENT;
@@ -136,7 +136,7 @@ export function encodeCoefficients(
   return bytes.subarray(at);
 }
 
-/** The values, and where the bytes after them begin. */
+/** The values, and the offset of the bytes after them. */
 export interface DecodedCoefficients {
   readonly values: Int16Array;
   readonly end: number;
@@ -147,8 +147,8 @@ export interface DecodedCoefficients {
  *
  * @param bytes coded values from `begin` on; other bytes may follow
  * @param count how many values; even
- * @returns undefined unless the bytes are exactly what encodeCoefficients makes of the values and
- *   these check words
+ * @returns undefined unless encodeCoefficients would produce exactly these bytes from the values
+ *   and check words
  */
 export function decodeCoefficients(
   set: ParameterSet,

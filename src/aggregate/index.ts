@@ -1,9 +1,9 @@
 /**
- * Aggregates of Falcon signatures: many (public key, message, signature) triples in, one string
- * of bytes out, which a verifier checks against the list of (public key, message) alone.
+ * Aggregates of Falcon signatures: many (public key, message, signature) triples become one byte
+ * string, which a verifier checks against the list of (public key, message) alone.
  *
- * Two formats: the *bundle* holds every signature, losslessly, at its entropy; the *proof* holds
- * none, and proves in far fewer bytes that there is one for every statement.
+ * There are two formats. The *bundle* holds every signature, losslessly, at its entropy. The
+ * *proof* holds none, and proves in far fewer bytes that every statement has one.
  */
 import { copyBytes } from '../arguments.ts';
 import { CodedError, type InvalidItem } from '../errors.ts';
@@ -35,9 +35,9 @@ import {
 import { MAX_SECTION_ITEMS } from './proof/index.ts';
 import { verifyProof } from './proof.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
-import { Crew } from './threads/crew.ts';
+import { aggregateWith, verifyWith } from './threaded.ts';
+import { openThreads } from './threads/threads.ts';
 import { useModule } from './wasm.ts';
-import { aggregateWith, verifyWith } from './work.ts';
 
 export { type AggregatePool, createAggregatePool } from './pool.ts';
 export type {
@@ -56,28 +56,28 @@ export type {
   WorkOptions,
 };
 
-/** Most items of one aggregate (8192). */
+/** Maximum number of items in one aggregate (8192). */
 export const MAX_AGGREGATE_ITEMS = MAX_ITEMS;
 
-/** Most items of one parameter set in a proof (1722). */
+/** Maximum number of items of one parameter set in a proof (1722). */
 export const MAX_PROOF_ITEMS = MAX_SECTION_ITEMS;
 
-/** What can be read off an aggregate without its statements. */
+/** What an aggregate reveals without its statements. */
 export interface AggregateInfo {
   readonly format: AggregateFormat;
   /** Version of that format. */
   readonly version: number;
   readonly count: number;
-  /** The sets that occur, Falcon-512 first. */
+  /** The parameter sets that occur, Falcon-512 first. */
   readonly parameterSets: readonly ParameterSet[];
   /** Set and, in a bundle, form of every signature, in order. */
   readonly items: readonly {
     readonly parameterSet: ParameterSet;
     readonly form?: SignatureFormat;
   }[];
-  /** The statement commitment that it carries, 32 bytes. */
+  /** The statement commitment that it contains, 32 bytes. */
   readonly statement: Uint8Array<ArrayBuffer>;
-  /** Bytes: all, and the parts that they consist of. */
+  /** Sizes in bytes: the total, and its parts. */
   readonly sizes: {
     readonly total: number;
     readonly header: number;
@@ -87,14 +87,14 @@ export interface AggregateInfo {
 }
 
 /**
- * Verifies every item and makes one aggregate of them, in the given order. Gives other work of
- * the thread its turn every 10 ms or so. The items' bytes must stay as they are meanwhile.
+ * Verifies every item and combines them into one aggregate, in the given order. Yields to other
+ * work of the thread every 10 ms or so. The items are copied before the call returns.
  *
  * @returns the aggregate; the same items always give the same bytes
  * @throws TypeError, RangeError for arguments of wrong types, no items, or more than 8192
- * @throws CodedError `INVALID_SIGNATURES` whose `invalid` names every invalid item with its reason,
- *   `NO_PROOF` when a proof is asked for and the batch has more than 1722 items of one set (or, which
- *   practically never happens, every attempt fails), `ABORTED` when the signal says so (all as the
+ * @throws CodedError `INVALID_SIGNATURES` whose `invalid` lists every invalid item with its reason,
+ *   `NO_PROOF` if a proof is requested and the batch has more than 1722 items of one set (or every
+ *   attempt fails, which practically never happens), `ABORTED` if the signal is aborted (all as the
  *   promise's rejection)
  * @example
  * ```ts
@@ -106,20 +106,20 @@ export async function aggregate(
   items: readonly AggregateItem[],
   options: AggregateOptions = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const { threads = 1, workerUrl, ...work } = checkAggregateOptions(options);
+  const read = checkAggregateOptions(options);
   const own = copyItems(items);
-  const crew = new Crew({ threads, workerUrl });
+  const pool = openThreads(read);
   try {
-    return await aggregateWith(crew, own, work);
+    return await aggregateWith(pool, own, read);
   } finally {
-    crew.close();
+    void pool.close();
   }
 }
 
 /**
- * As {@link aggregate} with the format `bundle`, in one go.
+ * Like {@link aggregate} with the format `bundle`, but synchronous.
  *
- * @throws TypeError, RangeError, CodedError `INVALID_SIGNATURES` as there
+ * @throws TypeError, RangeError, CodedError `INVALID_SIGNATURES` as `aggregate`
  */
 export function aggregateSync(items: readonly AggregateItem[]): Uint8Array<ArrayBuffer> {
   const own = copyItems(items);
@@ -130,10 +130,10 @@ export function aggregateSync(items: readonly AggregateItem[]): Uint8Array<Array
 }
 
 /**
- * Every item that does not verify, with its reason, by ascending index: what {@link aggregate}
- * would refuse. Any number of items of both parameter sets, told apart by the length of the key.
- *
- * @throws TypeError for items of wrong types
+ * Every item that does not verify, with its reason, by ascending index: those that
+ * {@link aggregate} would refuse. Takes up to 4,194,304 items of both parameter sets, distinguished
+ * by the length of the key.
+ * @throws TypeError for items of wrong types; RangeError for too many
  */
 export function findInvalid(items: readonly AggregateItem[]): InvalidItem[] {
   return invalidItems(readItems(items));
@@ -141,9 +141,9 @@ export function findInvalid(items: readonly AggregateItem[]): InvalidItem[] {
 
 /**
  * Whether the bytes are an aggregate of either format for exactly these statements, in this order:
- * a bundle of valid signatures, or a proof that there are some. The same `false` for every other
- * bytes: another format or version, cut, longer, not the canonical encoding, of other statements,
- * holding a signature that does not verify, or a proof that does not convince.
+ * a bundle of valid signatures, or a proof that they exist. Returns `false` for all other bytes:
+ * another format or version, truncated, too long, not canonical, for other statements, with an
+ * invalid signature, or with a proof that does not verify.
  *
  * @throws TypeError for arguments of wrong types
  * @example
@@ -160,32 +160,31 @@ export function verifyAggregate(aggregate: Uint8Array, statements: readonly Stat
 }
 
 /**
- * As {@link verifyAggregate}, on several threads if asked, and giving other work of the thread its turn every 10 ms or so. The bytes
- * must stay as they are meanwhile.
+ * Like {@link verifyAggregate}, on several threads if requested. Yields to other work of the thread
+ * every 10 ms or so. The arguments are copied before the call returns.
  *
- * @throws TypeError, RangeError for arguments of wrong types or values out of range; CodedError `ABORTED` when the signal says so
- *   (all as the promise's rejection)
+ * @throws TypeError, RangeError for arguments of wrong types or values out of range; CodedError
+ *   `ABORTED` if the signal is aborted (all as the promise's rejection)
  */
 export async function verifyAggregateAsync(
   aggregate: Uint8Array,
   statements: readonly Statement[],
   options: VerifyAggregateOptions = {},
 ): Promise<boolean> {
-  const { threads = 1, workerUrl, ...work } = checkVerifyOptions(options);
-  const crew = new Crew({ threads, workerUrl });
+  const pool = openThreads(checkVerifyOptions(options));
   try {
-    return await verifyWith(crew, aggregate, statements, work);
+    return await verifyWith(pool, aggregate, statements, options);
   } finally {
-    crew.close();
+    void pool.close();
   }
 }
 
 /**
- * The signatures of a bundle, each exactly the bytes that were aggregated, in order.
+ * The signatures of a bundle, in order, each exactly as it was aggregated.
  *
  * @throws TypeError for arguments of wrong types
- * @throws CodedError `NO_SIGNATURES` for a proof about these statements, which keeps none;
- *   `BAD_AGGREGATE` where verifyAggregate is false
+ * @throws CodedError `NO_SIGNATURES` for a proof about these statements, which contains none;
+ *   `BAD_AGGREGATE` where verifyAggregate returns false
  */
 export function extractSignatures(
   aggregate: Uint8Array,
@@ -199,10 +198,10 @@ export function extractSignatures(
 }
 
 /**
- * What the head of an aggregate says. It is the aggregate's word, nothing is verified.
+ * The contents of an aggregate's header. Nothing is verified.
  *
  * @throws TypeError if it is not bytes
- * @throws CodedError `BAD_AGGREGATE` if it is not the head of an aggregate of a known format
+ * @throws CodedError `BAD_AGGREGATE` if it does not start with the header of a known format
  */
 export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
   const bytes = copyBytes('aggregate', aggregate);
@@ -230,11 +229,11 @@ export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
 }
 
 /**
- * SHAKE256 commitment, 32 bytes, to an ordered list of (parameter set, public key, message).
- * The set is that of the key's length. Aggregates carry it, and result files show it.
+ * The SHAKE256 commitment, 32 bytes, to an ordered list of (parameter set, public key, message).
+ * The length of the key determines the set. Aggregates and result files contain the commitment.
  *
- * @throws TypeError for arguments of wrong types, RangeError for a key of no set's length or an
- *   empty or too long list
+ * @throws TypeError for arguments of wrong types, RangeError for a key with the length of neither
+ *   set, or a list that is empty or too long
  */
 export function statementCommitment(statements: readonly Statement[]): Uint8Array<ArrayBuffer> {
   const read = readStatements(statements);
@@ -253,11 +252,13 @@ function bySize(a: ParameterSet, b: ParameterSet): number {
 }
 
 /**
- * Hands over the module that the host has compiled, for hosts that compile ahead and not at run time (Cloudflare's workerd).
+ * Supplies a compiled module, for hosts that compile ahead of time only (Cloudflare's workerd).
  * Call it, and `useFalconModule`, before anything else.
  *
- * @param module `falconry/labrador.wasm`, or `falconry/labrador.relaxed.wasm` where the engine has relaxed SIMD
- * @throws TypeError if it is not a compiled module, RangeError if it is another one
+ * @param module `falconry/labrador.wasm`, or `falconry/labrador.relaxed.wasm` if the engine has
+ *   relaxed SIMD
+ * @throws TypeError if it is not a compiled module, RangeError if it is another one; CodedError
+ *   `NO_WEBASSEMBLY`
  * @example
  * ```ts
  * import wasm from 'falconry/labrador.wasm';

@@ -1,4 +1,4 @@
-/** What both verifiers, of one thread and of several, do with the bytes. */
+/** The steps shared by the verifiers on one thread and on several. */
 import { copyBytes } from '../arguments.ts';
 import { equal } from '../bytes.ts';
 import { copyStatements, readStatements } from './arguments.ts';
@@ -7,7 +7,7 @@ import { decodeBundle } from './bundle.ts';
 import { type ParsedHeader, parseHeader, setOfKind } from './container.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
-/** An aggregate and what it is about, in memory of our own. */
+/** An aggregate and its statements, in our own memory. */
 export interface Claim {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly header: ParsedHeader;
@@ -15,8 +15,8 @@ export interface Claim {
 }
 
 /**
- * An aggregate whose header is one about these statements, read before this returns; undefined for
- * all other bytes. Cheap checks come first.
+ * Reads an aggregate whose header belongs to these statements; undefined for all other bytes.
+ * Everything is copied before this returns. Cheap checks come first.
  *
  * @throws TypeError for arguments of wrong types
  */
@@ -29,14 +29,14 @@ export function readClaim(aggregate: unknown, statements: unknown): Claim | unde
   return isAbout(claim) ? claim : undefined;
 }
 
-/** The signatures of a bundle, when everything about the bytes holds. */
+/** The signatures of a bundle, if all checks pass. */
 export function verifiedSignatures(claim: Claim): Uint8Array<ArrayBuffer>[] | undefined {
   const items = itemsOfBundle(claim);
   if (items === undefined || invalidItems(items).length > 0) return undefined;
   return items.map(({ signature }) => signature);
 }
 
-/** What a bundle says that its signatures are; undefined if it is not one. */
+/** The items of a bundle, not verified yet; undefined if it is not a bundle. */
 export function itemsOfBundle({
   bytes,
   header,

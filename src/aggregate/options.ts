@@ -1,52 +1,58 @@
-/** What the asynchronous calls can be told, and what they refuse to be told. */
+/** The options of the asynchronous calls, and their validation. */
 import { checkHook, readOptions } from '../arguments.ts';
-import { hostParallelism } from '../falcon/hostThreads.ts';
-
+import { hostParallelism } from '../threads/host.ts';
+import { checkThreads } from '../threads/options.ts';
 import { FORMATS } from './container.ts';
 import type { AggregateFormatOption, FormatChoice } from './format.ts';
 
-/** How far an aggregation is; `done` counts items, and comes to `total` in both phases. */
+/** The progress of an aggregation; `done` counts items and reaches `total` in both phases. */
 export interface AggregateProgress {
   readonly phase: 'verifying' | 'aggregating';
   readonly done: number;
   readonly total: number;
 }
 
-/** What an aggregation took. */
+/** The resources that an aggregation used. */
 export interface AggregateStats {
-  /** Threads that the proof was made with, the calling one included; 1 for a bundle. */
+  /** Threads that made the proof, including the calling one; 1 for a bundle. */
   readonly threads: number;
-  /** Peak bytes of WebAssembly memory that the prover took in all threads; 0 for a bundle. */
+  /** Peak bytes of WebAssembly memory that the prover used in all threads; 0 for a bundle. */
   readonly memoryBytes: number;
 }
 
 export interface WorkOptions {
   /** Stops the work: the promise is rejected with `ABORTED`. */
   readonly signal?: AbortSignal;
-  /** Called now and then, and at the end of each phase. What it throws rejects the promise. */
+  /**
+   * Called from time to time, and at the end of each phase. If it throws, the promise is rejected.
+   */
   readonly onProgress?: (progress: AggregateProgress) => void;
 }
 
 export interface ThreadOptions {
   /**
-   * Threads to work with, the calling one included, 1 to 64. The result is the same for any number. Where the host gives no threads,
-   * or one dies, the calling thread does all of the work.
+   * The number of threads, including the calling one, 1 to 64. The result does not depend on it. If
+   * no thread can be started, or one dies, the calling thread does all of the work.
    */
   readonly threads?: number;
-  /** The threads' module, for hosts that bundle: a copy of `dist/aggregate/threads/worker.js` built as an entry of its own. */
+  /**
+   * The address of the threads' module, if the bundler does not find it:
+   * `falconry/aggregate-worker`, built as an entry of its own. A relative string is resolved
+   * against the page (in Node, Deno and Bun: the process's working directory).
+   */
   readonly workerUrl?: string | URL;
 }
 
 export interface PoolAggregateOptions extends WorkOptions {
   /**
-   * The format of the body. Default `auto`: the smaller one, which is a proof from some hundred
-   * signatures on. A proof takes seconds where a bundle takes milliseconds, and gives no signature
-   * back.
+   * The format of the body. Default `auto`: the smaller one, which is a proof from about a hundred
+   * signatures on. A proof takes seconds where a bundle takes milliseconds, and its signatures
+   * cannot be extracted.
    */
   readonly format?: AggregateFormatOption;
-  /** Called once, when the format is settled, with the reason. */
+  /** Called once, when the format is decided, with the reason. */
   readonly onFormat?: (choice: FormatChoice) => void;
-  /** Called once, when the aggregate is made. */
+  /** Called once, when the aggregate is complete. */
   readonly onStats?: (stats: AggregateStats) => void;
 }
 
@@ -56,7 +62,10 @@ export interface AggregateOptions extends PoolAggregateOptions, ThreadOptions {}
 /** Options of `verifyAggregateAsync`; `threads` is 1 by default. */
 export interface VerifyAggregateOptions extends WorkOptions, ThreadOptions {}
 
-/** Options of `createAggregatePool`; `threads` is as many as the host says can run at once by default. */
+/**
+ * Options of `createAggregatePool`; by default, `threads` is as many as the host says can run at
+ * once.
+ */
 export type AggregatePoolOptions = ThreadOptions;
 
 const MAX_THREADS = 64;
@@ -74,7 +83,7 @@ export function checkAggregateOptions<T extends AggregateOptions>(options: T, of
   checkHook('onFormat', onFormat);
   checkHook('onStats', onStats);
   checkWork(read);
-  checkThreads(read);
+  checkThreads(read.threads, MAX_THREADS);
   return read;
 }
 
@@ -85,7 +94,7 @@ export function checkVerifyOptions<T extends VerifyAggregateOptions>(
 ): T {
   const read = readOptions(options, ofPool ? WORK : [...WORK, ...THREADS]) as T;
   checkWork(read);
-  checkThreads(read);
+  checkThreads(read.threads, MAX_THREADS);
   return read;
 }
 
@@ -93,14 +102,13 @@ export function checkVerifyOptions<T extends VerifyAggregateOptions>(
  * @returns the options with their defaults
  * @throws TypeError or RangeError for unknown names, wrong types, values out of range
  */
-export function checkPoolOptions(options: AggregatePoolOptions): {
-  threads: number;
-  workerUrl: string | URL | undefined;
+export function checkPoolOptions(options: AggregatePoolOptions): AggregatePoolOptions & {
+  readonly threads: number;
 } {
   const read = readOptions(options, THREADS) as AggregatePoolOptions;
-  checkThreads(read);
+  checkThreads(read.threads, MAX_THREADS);
   const { threads = Math.min(MAX_THREADS, hostParallelism()), workerUrl } = read;
-  return { threads, workerUrl };
+  return { threads, ...(workerUrl !== undefined && { workerUrl }) };
 }
 
 function checkWork({ signal, onProgress }: WorkOptions): void {
@@ -108,20 +116,4 @@ function checkWork({ signal, onProgress }: WorkOptions): void {
     throw new TypeError('"signal" expected an AbortSignal');
   }
   checkHook('onProgress', onProgress);
-}
-
-function checkThreads({ threads, workerUrl }: ThreadOptions): void {
-  if (threads !== undefined) {
-    if (typeof threads !== 'number') {
-      throw new TypeError(`"threads" expected a number, got ${typeof threads}`);
-    }
-    if (!Number.isInteger(threads) || threads < 1 || threads > MAX_THREADS) {
-      throw new RangeError(
-        `"threads" expected an integer from 1 to ${MAX_THREADS}, got ${threads}`,
-      );
-    }
-  }
-  if (workerUrl === undefined || workerUrl instanceof URL) return;
-  if (typeof workerUrl !== 'string') throw new TypeError('"workerUrl" expected a string or URL');
-  if (!URL.canParse(workerUrl, import.meta.url)) throw new RangeError('"workerUrl" is no URL');
 }

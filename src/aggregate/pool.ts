@@ -1,4 +1,4 @@
-/** Aggregates over threads, and in memory, that stay from one call to the next. */
+/** Aggregates on threads, and in memory, that are kept from one call to the next. */
 import { CodedError, type InvalidItem } from '../errors.ts';
 import { copyItems, readItems } from './arguments.ts';
 import type { AggregateItem } from './batch.ts';
@@ -12,34 +12,36 @@ import {
 } from './options.ts';
 import { holdInstances } from './proof/index.ts';
 import type { Statement } from './statement.ts';
-import { Crew } from './threads/crew.ts';
-import { aggregateWith, invalidItemsIn, verifyWith } from './work.ts';
+import { aggregateWith, invalidItemsIn, verifyWith } from './threaded.ts';
+import { openThreads } from './threads/threads.ts';
 
 export interface AggregatePool {
-  /** At most; the calling one included. */
+  /** The maximum, including the calling thread. */
   readonly threads: number;
-  /** As the function of that name, with this pool's threads. */
+  /** Like the function of that name, on this pool's threads. */
   aggregate(
     items: readonly AggregateItem[],
     options?: PoolAggregateOptions,
   ): Promise<Uint8Array<ArrayBuffer>>;
-  /** As `verifyAggregateAsync`, with this pool's threads. */
+  /** Like `verifyAggregateAsync`, on this pool's threads. */
   verifyAggregate(
     aggregate: Uint8Array,
     statements: readonly Statement[],
     options?: WorkOptions,
   ): Promise<boolean>;
-  /** As the function of that name, with this pool's threads. */
+  /** Like the function of that name, on this pool's threads. */
   findInvalid(items: readonly AggregateItem[], options?: WorkOptions): Promise<InvalidItem[]>;
-  /** Ends the threads, and lets go of the memory; calls in work are rejected with `ABORTED`, and so are later ones. */
+  /**
+   * Ends the threads and releases the memory; running and later calls are rejected with `ABORTED`.
+   */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Makes a pool. No thread starts before the first call; idle ones let the process exit. From its first call on an open pool
- * keeps the WebAssembly memory of its largest batch, some 230 MB for 1722 signatures in all threads together; the next
- * call finds it warm, and `close` lets go of it.
+ * Creates a pool. No thread starts before the first call; idle ones let the process exit. From its
+ * first call on, an open pool keeps the WebAssembly memory of its largest batch, about 230 MB for
+ * 1722 signatures in all threads together. The next call reuses it, and `close` releases it.
  *
  * @throws TypeError or RangeError for unknown options or values out of range
  * @example
@@ -51,12 +53,13 @@ export interface AggregatePool {
  * ```
  */
 export function createAggregatePool(options: AggregatePoolOptions = {}): AggregatePool {
-  const { threads, workerUrl } = checkPoolOptions(options);
-  const crew = new Crew({ threads, workerUrl });
+  const checked = checkPoolOptions(options);
+  const { threads } = checked;
+  const pool = openThreads(checked);
   const closing = new AbortController();
   let release: (() => void) | undefined;
 
-  /** Runs a call that ends when the pool is closed or its own signal says so. */
+  /** Runs a call that ends when the pool is closed or its own signal is aborted. */
   async function call<T>(
     own: AbortSignal | undefined,
     body: (signal: AbortSignal) => Promise<T>,
@@ -72,8 +75,8 @@ export function createAggregatePool(options: AggregatePoolOptions = {}): Aggrega
   async function close(): Promise<void> {
     if (closing.signal.aborted) return;
     closing.abort('The aggregate pool is closed');
-    crew.close();
     release?.();
+    await pool.close();
   }
 
   return Object.freeze({
@@ -81,7 +84,7 @@ export function createAggregatePool(options: AggregatePoolOptions = {}): Aggrega
     async aggregate(items: readonly AggregateItem[], own: PoolAggregateOptions = {}) {
       const work = checkAggregateOptions(own, true);
       const copies = copyItems(items);
-      return call(work.signal, (signal) => aggregateWith(crew, copies, { ...work, signal }));
+      return call(work.signal, (signal) => aggregateWith(pool, copies, { ...work, signal }));
     },
     async verifyAggregate(
       aggregate: Uint8Array,
@@ -90,13 +93,13 @@ export function createAggregatePool(options: AggregatePoolOptions = {}): Aggrega
     ) {
       const work = checkVerifyOptions(own, true);
       return call(work.signal, (signal) =>
-        verifyWith(crew, aggregate, statements, { ...work, signal }),
+        verifyWith(pool, aggregate, statements, { ...work, signal }),
       );
     },
     async findInvalid(items: readonly AggregateItem[], own: WorkOptions = {}) {
       const work = checkVerifyOptions(own, true);
       const read = readItems(items);
-      return call(work.signal, (signal) => invalidItemsIn(crew, read, { ...work, signal }));
+      return call(work.signal, (signal) => invalidItemsIn(pool, read, { ...work, signal }));
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -4,11 +4,12 @@
  *
  *   header ‖ section of the Falcon-512 items ‖ section of the Falcon-1024 items
  *
- * A section proves its items in the order of the list. Its transcript begins with the whole header.
+ * A section proves its items in the order of the list. Its transcript starts with the whole header.
  */
 import { concat } from '../bytes.ts';
 import { CodedError, isCodedError } from '../errors.ts';
 import type { ParameterSet } from '../falcon/index.ts';
+import type { ThreadPool } from '../threads/pool.ts';
 import type { VerifiedBatch } from './batch.ts';
 import { encodeHeader, kindOf, type ParsedHeader, SALT_BYTES, setOfKind } from './container.ts';
 import {
@@ -26,20 +27,23 @@ import {
   verifySectionIn,
 } from './proof/index.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
-import type { Crew } from './threads/crew.ts';
+import { openSession } from './threads/threads.ts';
 
 export const PROOF_VERSION = 1;
 
-/** The sets in the order of their sections. */
+/** The parameter sets, in the order of their sections. */
 const SECTIONS: readonly ParameterSet[] = Object.freeze(['falcon512', 'falcon1024']);
 
 export interface ProofHooks {
   readonly signal?: AbortSignal | undefined;
-  /** Told about how many items are done. */
+  /** Called with the approximate number of finished items. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** Threads to prove with. */
-  readonly crew?: Crew | undefined;
-  /** Told once: how many threads took part, and the peak bytes of their modules' memories. */
+  readonly pool?: ThreadPool | undefined;
+  /**
+   * Called once, with the number of threads that took part and the peak bytes of their modules'
+   * memories.
+   */
   readonly onStats?: ((stats: ProofStats) => void) | undefined;
 }
 
@@ -48,15 +52,15 @@ export interface ProofStats {
   readonly memoryBytes: number;
 }
 
-/** A section of fewer items is done before another thread has started. */
+/** A section of fewer items is finished before another thread has started. */
 const LEAST_ITEMS = 16;
 
-/** Whether some section would have more items than a section can hold. */
+/** Whether some section would have too many items. */
 export function isTooLongForProof(statements: readonly Statement[]): boolean {
   return SECTIONS.some((set) => positionsOf(statements, set).length > MAX_SECTION_ITEMS);
 }
 
-/** About how many bytes the proof of these statements has, header and salts included. */
+/** The approximate size of the proof of these statements in bytes, including header and salts. */
 export function estimateProofBytes(statements: readonly Statement[]): number {
   const header = proofHeader({ statements, salts: new Uint8Array(SALT_BYTES * statements.length) });
   return SECTIONS.reduce((sum, set) => {
@@ -66,19 +70,19 @@ export function estimateProofBytes(statements: readonly Statement[]): number {
 }
 
 /**
- * The proof of a batch whose sections are not too long.
+ * Proves a batch whose sections are not too long.
  *
  * @returns undefined if the prover gives up, which practically never happens
  */
 export async function encodeProof(
   { items, signatures }: VerifiedBatch,
-  { signal, onProgress, crew, onStats }: ProofHooks = {},
+  { signal, onProgress, pool, onStats }: ProofHooks = {},
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const total = items.length;
   let shown = 0;
   let stats: ProofStats = { threads: 1, memoryBytes: 0 };
   const show = (done: number): void => {
-    // Work that is begun again does not show until it has come as far as before.
+    // Work that starts again does not show until it has got as far as before.
     shown = Math.max(shown, done);
     onProgress?.(shown, total);
   };
@@ -93,7 +97,7 @@ export async function encodeProof(
     const members = positionsOf(items, set).map((i) => items[i]!);
     if (members.length === 0) continue;
     const start = before;
-    const section = await proveIn(crew, set, header, members, {
+    const section = await proveIn(pool, set, header, members, {
       ...(signal && { signal }),
       onProgress: (step: ProveProgress) =>
         show(start + Math.floor((members.length * step.done) / step.total)),
@@ -112,25 +116,25 @@ export async function encodeProof(
   return concat(...parts);
 }
 
-/** Proves a section with all threads of the crew; with this one alone if another is lost. */
+/** Proves a section with all threads of the pool; if one is lost, with this thread alone. */
 async function proveIn(
-  crew: Crew | undefined,
+  pool: ThreadPool | undefined,
   set: ParameterSet,
   header: Uint8Array,
   items: readonly SectionItem[],
   options: ProveOptions,
 ): Promise<Uint8Array | undefined> {
-  if (crew === undefined || crew.threads === 1 || items.length < LEAST_ITEMS) {
+  if (pool === undefined || pool.size === 0 || items.length < LEAST_ITEMS) {
     return proveSection(set, header, items, options);
   }
-  const session = crew.session();
+  const session = openSession(pool);
   const { signal } = options;
   const stop = (): void => session.release(new CodedError('ABORTED', { cause: signal?.reason }));
   signal?.addEventListener('abort', stop, { once: true });
   try {
     return await proveSection(set, header, items, { ...options, helpers: session.helpers });
   } catch (error) {
-    if (!isCodedError(error) || error.code !== 'THREAD_LOST' || crew.isClosed) throw error;
+    if (!isCodedError(error) || error.code !== 'THREAD_LOST' || pool.isClosed) throw error;
     return await proveSection(set, header, items, options);
   } finally {
     signal?.removeEventListener('abort', stop);
@@ -139,7 +143,7 @@ async function proveIn(
 }
 
 /**
- * Whether the body behind the header proves these statements, whose count and sets agree with the
+ * Whether the body after the header proves these statements, whose count and sets agree with the
  * header.
  */
 export function verifyProof(
@@ -153,7 +157,7 @@ export function verifyProof(
 }
 
 /**
- * Does the same with the parts of the work done by `spread`.
+ * Like `verifyProof`, but `spread` does the parts of the work.
  *
  * @param parts about how many
  */
@@ -224,7 +228,7 @@ function proofHeader(of: {
     format: 'proof',
     version: PROOF_VERSION,
     statement: of.statement ?? new Uint8Array(32),
-    // A proof does not keep the forms of signatures: the first kind of each set stands for it.
+    // A proof does not keep the forms of signatures: the first kind of each set represents it.
     kinds: Uint8Array.from(sets, (set) => kindOf(set, 'compressed')),
     salts: of.salts,
   });

@@ -1,6 +1,6 @@
 /**
- * The statement commitment: one hash of what an aggregate claims, the ordered list of (parameter
- * set, public key, message).
+ * The statement commitment: a hash of what an aggregate claims, the ordered list of (parameter set,
+ * public key, message).
  *
  *   SHAKE256, 32 bytes, of
  *     "falconry statement v1"           21 bytes of ASCII, the domain label
@@ -11,8 +11,8 @@
  *       length of the message           u32
  *       message
  *
- * Integers are big-endian. Every length is fixed or written before what it measures, so two
- * different lists never give the same input.
+ * Integers are big-endian. Every length is fixed or precedes its data, so two different lists never
+ * give the same input.
  */
 import { ascii } from '../bytes.ts';
 import { falcon512, falcon1024, type ParameterSet } from '../falcon/index.ts';
@@ -20,7 +20,7 @@ import { shake256 } from '../falcon/points.ts';
 import { lengthOf } from '../intrinsics.ts';
 import { COMMITMENT_BYTES } from './container.ts';
 
-/** What is proved about one signature: it belongs to this key and this message. */
+/** The claim about one signature: it belongs to this key and this message. */
 export interface Statement {
   readonly publicKey: Uint8Array;
   readonly message: Uint8Array;
@@ -28,7 +28,7 @@ export interface Statement {
 
 const LABEL = ascii('falconry statement v1');
 
-/** The set whose public keys have this length. */
+/** The parameter set whose public keys have this length. */
 export function setOfPublicKey(publicKey: Uint8Array): ParameterSet | undefined {
   const length = lengthOf(publicKey);
   if (length === falcon512.lengths.publicKey) return 'falcon512';
@@ -37,8 +37,8 @@ export function setOfPublicKey(publicKey: Uint8Array): ParameterSet | undefined 
 }
 
 /**
- * The commitment, 32 bytes. Keys of a wrong length must have been refused before, and the bytes be
- * in memory of our own.
+ * The commitment, 32 bytes. Keys of a wrong length must have been refused before, and the bytes
+ * must be in our own memory.
  */
 export function statementDigest(statements: readonly Statement[]): Uint8Array<ArrayBuffer> {
   return shake256(framed(statements), COMMITMENT_BYTES);

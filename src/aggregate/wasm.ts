@@ -1,6 +1,6 @@
 /**
- * Labrador's module: makes an instance, hands out room in its arena as opaque handles, and calls its
- * kernels on them.
+ * Labrador's module: creates an instance, allocates in its arena, and calls its kernels on the
+ * allocations, which are opaque handles.
  *
  *   Smalls   i16[n][64]      small coefficients: digits, signatures, challenges
  *   Coefs    i64[n][64]      polynomials mod q, centred
@@ -8,14 +8,14 @@
  *   Sums     i32[n][6][64]   sums of products of NTT forms
  *   Vecs     rows of columns in NTT form, interleaved for products
  *
- * A handle is valid until the scope in which it was made ends. Memory may grow at any allocation:
- * the views that `i16`, `i64` and `bytes` return are stale after the next one. Everything in this
- * memory is public.
+ * A handle is valid until the scope in which it was made ends. Any allocation may grow the memory,
+ * after which the views that `i16`, `i64` and `bytes` returned are stale. Everything in this memory
+ * is public.
  */
 import { CodedError } from '../errors.ts';
 import { bestModule, type ModuleName, moduleLoader } from '../wasmLoader.ts';
-import { MODULE as RELAXED_MODULE } from './labrador.relaxed.wasm.gen.ts';
-import { type LabradorExports, MODULE as PLAIN_MODULE } from './labrador.wasm.gen.ts';
+import { EDITS } from './labrador.relaxed.wasm.gen.ts';
+import { type LabradorExports, MODULE } from './labrador.wasm.gen.ts';
 
 export { bestModule, type ModuleName } from '../wasmLoader.ts';
 
@@ -52,26 +52,26 @@ export const SMALL_BYTES = 128;
 export const COEFS_BYTES = 512;
 export const FORM_BYTES = 768;
 export const SUM_BYTES = 1536;
-/** Columns of a block of a row, and its bytes. */
+/** Columns in a block of a row, and the block's bytes. */
 export const BLOCK_COLUMNS = 32;
 export const BLOCK_BYTES = BLOCK_COLUMNS * FORM_BYTES;
-/** Most rows of one call of the module's `combine`. */
+/** Maximum number of rows in one call of the module's `combine`. */
 const MAX_COMBINED = 32;
 /** Bytes of the prepared coefficients of two rows. */
 const COEFFICIENT_PAIR_BYTES = 4 * FORM_BYTES;
 
 const loader = /* @__PURE__ */ moduleLoader({
-  plain: PLAIN_MODULE,
-  relaxed: RELAXED_MODULE,
+  plain: MODULE,
+  relaxed: EDITS,
   file: 'falconry/labrador.wasm',
   setter: 'useLabradorModule',
   landmark: 'xofStart',
 });
 
-/** As `useLabradorModule` of index.ts. */
+/** See `useLabradorModule` in index.ts. */
 export const useModule = (module: WebAssembly.Module): void => loader.use(module);
 
-/** An instance and its arena. It is not shared between threads, and its calls never overlap. */
+/** An instance and its arena. Threads do not share it, and its calls never overlap. */
 export class Labrador {
   /** The kernels; their arguments are the `at` of handles. */
   readonly kernels: LabradorExports;
@@ -99,8 +99,8 @@ export class Labrador {
   }
 
   /**
-   * Makes room for `bytes` more than now, with one growth of memory: each growth costs a round of
-   * the garbage collector.
+   * Makes room for `bytes` more than now with a single growth of memory: each growth costs a
+   * garbage collection.
    *
    * @throws CodedError `OUT_OF_MEMORY` when memory cannot grow
    */
@@ -111,7 +111,7 @@ export class Labrador {
   }
 
   /**
-   * Runs `body`, then frees all that it has allocated.
+   * Runs `body`, then frees everything that it has allocated.
    *
    * @returns the result of `body`
    */
@@ -125,7 +125,7 @@ export class Labrador {
   }
 
   /**
-   * @returns the address of `bytes` bytes, zero when `zeroed`
+   * @returns the address of `bytes` bytes, which are zero if `zeroed`
    * @throws CodedError `OUT_OF_MEMORY` when memory cannot grow
    */
   room(bytes: number, zeroed = false): number {
@@ -148,7 +148,7 @@ export class Labrador {
     return { kind: 'forms', at: this.room(FORM_BYTES * count), count };
   }
 
-  /** Zero, ready to be added to. */
+  /** Sums of zero, to add to. */
   sums(count: number): Sums {
     return { kind: 'sums', at: this.room(SUM_BYTES * count, true), count };
   }

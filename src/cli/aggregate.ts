@@ -8,12 +8,15 @@ import {
   MAX_PROOF_ITEMS,
 } from '../aggregate/index.ts';
 import { isCodedError } from '../errors.ts';
+import { integer } from '../middleware/optionRows.ts';
 import { formatResultFile, makeResultFile } from '../wire/resultFile.ts';
-import { parseTaskFile, type TaskItem } from '../wire/taskFile.ts';
+import { parseTaskFile } from '../wire/taskFile.ts';
+import type { TaskItem } from '../wire/triple.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, describeInvalid, type Invocation } from './define.ts';
+import { defineCommand, describeInvalid, FLAG, type Invocation, OUT, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { isStdout, MAX_INPUT_BYTES, readInput, writeOutput } from './io.ts';
+import { readNumber } from './settingText.ts';
 
 /** Beyond the service's own: whoever runs the command owns the machine. */
 export const FILE_LIMITS = Object.freeze({
@@ -24,25 +27,31 @@ export const FILE_LIMITS = Object.freeze({
 
 const FORMATS: readonly AggregateFormatOption[] = Object.freeze(['auto', 'proof', 'bundle']);
 
-const help = `Usage: falconry aggregate <task.json> [-o <out.json>] [--format <name>] [--raw] [--json]
+/** The most threads that the library takes. */
+export const MAX_THREADS = 64;
+const THREADS = integer('threads of one aggregate', { min: 1, max: MAX_THREADS });
 
-Verifies every signature of a task file and makes one aggregate of them. A task file is a JSON
-array of {"digest", "public_key", "signature"}, all hex with 0x: the message, the key, and the
-signature in any of its forms. Falcon-512 and Falcon-1024 may share a file; at most ${MAX_AGGREGATE_ITEMS} items.
+const help = `Usage: falconry aggregate <task.json> [-o <out.json>] [--format <name>] [--raw]
 
-If some signatures are not valid, all of them are named with their reasons and nothing is written.
+Verifies every signature in a task file and combines them into one aggregate. A task file is a
+JSON array of {"digest", "public_key", "signature"}, all in hex with 0x: the message, the key, and
+the signature in any of its formats. Falcon-512 and Falcon-1024 may share a file, which may hold up
+to ${MAX_AGGREGATE_ITEMS} items.
 
-A bundle holds the signatures themselves and gives them back. A proof holds none: it proves in far
-fewer bytes, from some hundred signatures on, that each is there. It takes at most ${MAX_PROOF_ITEMS} signatures
-of each parameter set.
+If any signature is invalid, each invalid one is listed with the reason and nothing is written.
+
+A bundle contains the signatures, and they can be extracted again. A proof does not contain
+them: it proves that a valid signature exists for every item, and is much smaller than a bundle
+of a few hundred signatures or more. A proof covers up to
+${MAX_PROOF_ITEMS} signatures of each parameter set.
 
   <task.json>       the task file; - reads standard input
-  -o, --out <file>  where the result file goes; standard output when left out
+  -o, --out <file>  where to write the result file (default: standard output)
       --format <name>
-                    proof, bundle, or auto (the default): the smaller of the two
-      --threads <n> threads to prove with, from 1 to 64 (default: one for each processor); the
-                    result is the same with any number
-      --raw         write the bare aggregate in place of the result file
+                    proof, bundle, or auto (the default), which takes the smaller of the two
+      --threads <n> number of threads, 1 to ${MAX_THREADS} (default: one per processor); the result
+                    is the same for any number
+      --raw         write the bare aggregate instead of the result file
       --json        report as one line of JSON
   -q, --quiet       no report, no progress bar
   -h, --help        this text
@@ -58,14 +67,9 @@ ${EXIT_HELP}`;
 /** The `aggregate` command. */
 export const command: Command = defineCommand({
   name: 'aggregate',
-  summary: 'make one aggregate of the signatures of a task file',
+  summary: 'combine the signatures of a task file into one aggregate',
   help,
-  options: {
-    out: { type: 'string', short: 'o' },
-    format: { type: 'string' },
-    raw: { type: 'boolean' },
-    threads: { type: 'string' },
-  },
+  options: { out: OUT, format: TEXT, raw: FLAG, threads: TEXT },
   writesToStdout: ({ option }) => isStdout(option('out')),
   execute,
 });
@@ -74,7 +78,7 @@ async function execute(invocation: Invocation): Promise<number> {
   const { io, positionals, option, flag, report } = invocation;
   const [path] = positionals;
   if (path === undefined || positionals.length > 1) {
-    throw new UsageError('one task file is expected');
+    throw new UsageError('expected one task file');
   }
   const wanted = readFormat(option('format'));
   const threads = readThreads(option('threads'));
@@ -93,8 +97,8 @@ async function execute(invocation: Invocation): Promise<number> {
   report(
     { ok: true, ...facts, threads: made.threads, timings, out: out ?? '-' },
     `${count} signatures valid; ${format} of ${sizes.aggregate} bytes ` +
-      `(${(sizes.aggregate / count).toFixed(1)} a signature, ` +
-      `${((100 * sizes.aggregate) / sizes.signatures).toFixed(1)} % of their sum)\n` +
+      `(${(sizes.aggregate / count).toFixed(1)} per signature, ` +
+      `${((100 * sizes.aggregate) / sizes.signatures).toFixed(1)} % of their total)\n` +
       `${describeChoice(choice)}\n`,
   );
   return EXIT.ok;
@@ -102,36 +106,29 @@ async function execute(invocation: Invocation): Promise<number> {
 
 function readFormat(name = 'auto'): AggregateFormatOption {
   const format = FORMATS.find((each) => each === name);
-  if (format === undefined) throw new UsageError(`--format is one of ${FORMATS.join(', ')}`);
+  if (format === undefined) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
   return format;
 }
 
-/** Most threads that the library takes. */
-const MAX_THREADS = 64;
-
-/** `--threads`; all processors when it is left out. */
+/** `--threads`; one per processor when it is left out. */
 export function readThreads(text: string | undefined): number {
   if (text === undefined) return Math.min(MAX_THREADS, availableParallelism());
-  const threads = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  if (threads < 1 || threads > MAX_THREADS) {
-    throw new UsageError(`--threads must be a number from 1 to ${MAX_THREADS}, not "${text}"`);
-  }
-  return threads;
+  return readNumber('--threads', THREADS, text);
 }
 
 /** One line: why this format. */
 function describeChoice({ format, reason, bundleBytes, proofBytes }: FormatChoice): string {
   switch (reason) {
     case 'asked':
-      return `a ${format}, as asked`;
+      return `a ${format}, as requested`;
     case 'tooMany':
-      return `a bundle, since a proof takes at most ${MAX_PROOF_ITEMS} signatures of one parameter set`;
+      return `a bundle: a proof covers at most ${MAX_PROOF_ITEMS} signatures of one parameter set`;
     case 'noProof':
-      return 'a bundle, since no attempt at a proof succeeded';
+      return 'a bundle: every attempt to make a proof failed';
     case 'smaller':
       return format === 'proof'
-        ? `a proof, since a bundle has ${bundleBytes} bytes`
-        : `a bundle, since a proof has about ${proofBytes} bytes`;
+        ? `a proof: a bundle would have ${bundleBytes} bytes`
+        : `a bundle: a proof would have about ${proofBytes} bytes`;
   }
 }
 
@@ -170,7 +167,7 @@ async function aggregateOrReport(
     } else {
       progress.end();
       io.stderr.write(
-        `falconry aggregate: ${invalid.length} of ${items.length} signatures are not valid\n` +
+        `falconry aggregate: ${invalid.length} of ${items.length} signatures are invalid\n` +
           describeInvalid(invalid),
       );
     }

@@ -1,11 +1,11 @@
-/** Why a port cannot be had, in words. */
+/** Why the server cannot listen, in words. */
 import { IoFailure } from './command.ts';
 
 const LISTEN_FAULTS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another process listens there',
-  EACCES: 'no permission',
+  EADDRINUSE: 'another process is listening there',
+  EACCES: 'permission denied',
   EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'the name is not known',
+  ENOTFOUND: 'unknown host name',
 };
 
 /** The error of `listen` as a failure that people can read. */

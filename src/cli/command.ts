@@ -1,7 +1,7 @@
-/** What every sub-command of `falconry` is, and the streams it may use. */
+/** The type of sub-commands of `falconry`, their streams, and their errors. */
 import type { ParseArgsOptionsConfig } from 'node:util';
 
-/** Where a command writes to. */
+/** An output of a command. */
 export interface Output {
   write(text: string | Uint8Array): unknown;
   readonly isTTY?: boolean;
@@ -9,7 +9,7 @@ export interface Output {
   readonly columns?: number;
 }
 
-/** The streams of a command; tests hand in their own. */
+/** The streams of a command; tests pass their own. */
 export interface Io {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: Output;
@@ -17,14 +17,14 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** One sub-command; `run` answers the exit code (exitCodes.ts). */
+/** A sub-command; `run` returns the exit code (exitCodes.ts). */
 export interface Command {
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
   /** The whole text of `--help`, with examples. */
   readonly help: string;
-  /** Every option that it takes, for "did you mean" and for shells that complete. */
+  /** All its options, for suggestions and for completion in shells. */
   readonly options: ParseArgsOptionsConfig;
   run(args: readonly string[], io: Io): Promise<number>;
 }
@@ -39,7 +39,7 @@ export class IoFailure extends Error {
   override readonly name = 'IoFailure';
 }
 
-/** The service said no, or did not answer: exit code 4. */
+/** The service refused, or did not answer: exit code 4. */
 export class ServiceFailure extends Error {
   override readonly name = 'ServiceFailure';
   /** The problem's own code, or `UNREACHABLE`. */

@@ -1,15 +1,16 @@
-/** Completion of commands, verbs and options for bash, made of the commands themselves. */
+/** Completion of commands, verbs and options in bash, from the commands themselves. */
 import type { Command } from './command.ts';
 
-/** Words that come first after a command, beside files. */
+/** Verbs of commands. */
 const VERBS: Readonly<Record<string, readonly string[]>> = {
   keys: ['create', 'list', 'revoke'],
   tasks: ['list', 'show', 'wait', 'result', 'cancel', 'delete'],
 };
 
-/** The script; `eval "$(falconry completion)"` in `~/.bashrc` takes it. */
+/** The script, for `eval "$(falconry completion)"` in `~/.bashrc`. */
 export function completionScript(commands: readonly Command[]): string {
   const names = commands.map(({ name }) => name);
+  const first = [...names, 'help', 'completion', '--help', '--version'].join(' ');
   const cases = commands.map(({ name, options }) => {
     const words = Object.entries(options).flatMap(([option, { type, short }]) => [
       `--${option}`,
@@ -23,7 +24,7 @@ export function completionScript(commands: readonly Command[]): string {
 _falconry() {
   local word="\${COMP_WORDS[COMP_CWORD]}" options="" verbs=""
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "${[...names, 'help', 'completion', '--help', '--version'].join(' ')}" -- "$word"))
+    COMPREPLY=($(compgen -W "${first}" -- "$word"))
     return
   fi
   if [ "\${COMP_WORDS[1]}" = help ]; then

@@ -1,23 +1,18 @@
 /**
  * Reads settings: option, then environment, then configuration file, then default.
  *
- * The file is `falconry.json` in the working directory, if there is one, or what `--config` or `FALCONRY_CONFIG` names.
- * It may hold settings of every command; each command takes its own. Every fault of it is told, not only the first.
+ * The file is `falconry.json` in the working directory, if there is one, or what `--config` or
+ * `FALCONRY_CONFIG` names. It may hold settings of every command; each command reads its own. All
+ * faults are reported, not only the first.
  */
 import { readFile, stat } from 'node:fs/promises';
-import { z } from 'zod';
+import { fallbackOf, type OptionRow } from '../middleware/optionRows.ts';
 import { UsageError } from './command.ts';
-import {
-  ALL_SETTINGS,
-  envOf,
-  optionOf,
-  type Setting,
-  type SettingName,
-  type SettingValue,
-} from './settings.ts';
+import { ALL_SETTINGS, envOf, optionOf, type SettingName, type SettingValue } from './settings.ts';
+import { readSetting } from './settingText.ts';
 import { hint } from './suggest.ts';
 
-/** Where a value comes from. */
+/** The origin of a value. */
 export interface Origin {
   readonly source: 'option' | 'environment' | 'file' | 'default';
   /** `--port`, `FALCONRY_PORT`, `falconry.json`; empty for a default. */
@@ -32,29 +27,31 @@ export interface Config<N extends SettingName = SettingName> {
   readonly origins: { readonly [Name in N]: Origin };
   /** The configuration file that was read, or null. */
   readonly file: string | null;
-  /** What is odd, but stops nothing: misspelt names in the environment. */
+  /** Problems that do not prevent a start: misspelt names in the environment. */
   readonly warnings: readonly string[];
 }
 
-/** A config, and what is wrong with it: a value at fault is left at its default. */
+/** A config with its faults: a faulty value is replaced by the default. */
 export interface ConfigReading<N extends SettingName> extends Config<N> {
   readonly faults: readonly ConfigFault[];
 }
 
 export interface ConfigFault {
-  /** The setting, or the name that is none. */
+  /** The setting, or the unknown name. */
   readonly name: string;
   readonly message: string;
 }
 
 export interface ConfigSource {
-  /** Values of options by their name on the command line (`public-url`), as parseArgs gives them. */
+  /**
+   * Values of options by their name on the command line (`public-url`), as parseArgs gives them.
+   */
   readonly options: Readonly<Record<string, unknown>>;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export const CONFIG_FILE = 'falconry.json';
-/** Of the environment, but no settings. */
+const CONFIG_FILE = 'falconry.json';
+/** Environment variables that are not settings. */
 const OTHER_ENV: readonly string[] = ['FALCONRY_CONFIG', 'FALCONRY_DEBUG'];
 const MAX_FILE_BYTES = 1024 * 1024;
 
@@ -78,11 +75,10 @@ export async function examineConfig<const N extends SettingName>(
   const values: Record<string, unknown> = {};
   const origins: Record<string, Origin> = {};
   for (const name of names) {
-    const setting = ALL_SETTINGS[name]!;
-    const given =
-      fromOption(name, setting, options) ?? fromEnv(name, setting, env) ?? fromFile(name, file);
-    const read = given && (await judge(name, setting, given, faults));
-    values[name] = read ? read.value : setting.fallback;
+    const row = ALL_SETTINGS[name]!;
+    const given = fromOption(name, row, options) ?? fromEnv(name, row, env) ?? fromFile(name, file);
+    const read = given && (await accept(name, row, given, faults));
+    values[name] = read ? read.value : fallbackOf(row);
     origins[name] = read?.origin ?? { source: 'default', at: '' };
   }
   return {
@@ -97,16 +93,16 @@ export async function examineConfig<const N extends SettingName>(
 interface Given {
   readonly value: unknown;
   readonly origin: Origin;
-  /** The value is the path of a file that holds the secret. */
+  /** Whether the value is the path of a file that holds the secret. */
   readonly inFile?: boolean;
 }
 
 function fromOption(
   name: string,
-  { kind }: Setting,
+  { type }: OptionRow,
   options: ConfigSource['options'],
 ): Given | undefined {
-  const inFile = kind === 'secret';
+  const inFile = type === 'secret';
   const option = inFile ? `${optionOf(name)}-file` : optionOf(name);
   const value = options[option];
   if (value === undefined) return undefined;
@@ -115,19 +111,19 @@ function fromOption(
 
 function fromEnv(
   name: string,
-  { kind, alsoEnv }: Setting,
+  { type, alsoEnv }: OptionRow,
   env: ConfigSource['env'],
 ): Given | undefined {
   const own = envOf(name);
   const found = (at: string, inFile = false): Given | undefined => {
     const value = env[at];
-    // Empty is as good as absent: `FALCONRY_PORT= falconry serve`.
+    // An empty variable counts as absent: `FALCONRY_PORT= falconry serve`.
     if (value === undefined || value === '') return undefined;
     return { value, origin: { source: 'environment', at }, inFile };
   };
   return (
     found(own) ??
-    (kind === 'secret' ? found(`${own}_FILE`, true) : undefined) ??
+    (type === 'secret' ? found(`${own}_FILE`, true) : undefined) ??
     (alsoEnv === undefined ? undefined : found(alsoEnv))
   );
 }
@@ -145,160 +141,37 @@ function fromFile(name: string, file: ConfigFile | null): Given | undefined {
   return secretFile === undefined ? undefined : { value: secretFile, origin, inFile: true };
 }
 
-/** The value as its setting wants it; a fault is noted, and the value is as if it had not been given. */
-async function judge(
+/** The value as the row has it; or adds a fault, as if no value had been given. */
+async function accept(
   name: string,
-  setting: Setting,
+  row: OptionRow,
   given: Given,
   faults: ConfigFault[],
 ): Promise<{ value: unknown; origin: Origin } | undefined> {
-  const { inFile = false, origin } = given;
-  let { value } = given;
+  const { value, origin } = given;
   const fault = (message: string) => {
     const where = origin.source === 'file' ? `${origin.at}: "${name}"` : origin.at;
     faults.push({ name, message: `${where} ${message}` });
     return undefined;
   };
-  if (inFile) {
+  if (given.inFile) {
     if (typeof value !== 'string') return fault('must be the path of a file');
-    try {
-      const text = (await readFile(value, 'utf8')).trim();
-      const secretFile = value;
-      value = text;
-      const result = schemaOf(setting).safeParse(value);
-      if (!result.success) return fault(`names a file that holds no secret: ${secretFile}`);
-      return { value: result.data, origin: { ...origin, secretFile } };
-    } catch {
-      return fault(`names a file that cannot be read: ${value}`);
-    }
+    const content = await readFile(value, 'utf8').catch(() => null);
+    if (content === null) return fault(`names a file that cannot be read: ${value}`);
+    const judged = readSetting(row, content.trim());
+    if (judged.wrong) return fault(`names a file that holds no secret: ${value}`);
+    return { value: judged.value, origin: { ...origin, secretFile: value } };
   }
-  const result = schemaOf(setting).safeParse(value);
-  if (result.success) return { value: result.data, origin };
-  const hidden = setting.kind === 'secret' || (setting.kind === 'url' && /@/.test(String(value)));
-  const shown = hidden ? '' : `, not ${JSON.stringify(value)}`;
-  return fault(`${result.error.issues[0]!.message}${shown}`);
+  const judged = readSetting(row, value);
+  if (judged.wrong === undefined) return { value: judged.value, origin };
+  const hidden = row.type === 'secret' || (row.type === 'url' && /@/.test(String(value)));
+  return fault(hidden ? judged.message : `${judged.message}, not ${JSON.stringify(value)}`);
 }
 
-/** What a setting accepts: text as options and environment give it, and also what JSON can say. */
-function schemaOf(setting: Setting): z.ZodType {
-  const { kind, min = 0, max = Number.MAX_SAFE_INTEGER, choices = [] } = setting;
-  switch (kind) {
-    case 'flag':
-      return z.union(
-        [
-          z.boolean(),
-          z.stringbool({ truthy: ['1', 'true', 'yes', 'on'], falsy: ['0', 'false', 'no', 'off'] }),
-        ],
-        'must be 1 or 0 (true or false, yes or no)',
-      );
-    case 'choice':
-      return z.enum(choices as [string], `must be one of ${choices.join(', ')}`);
-    case 'integer':
-      return wholeNumber(min, max);
-    case 'duration':
-      return measured(UNITS_OF_TIME, 's', min, max, 'a time such as 90s, 15m, 1h or 30d', showMs);
-    case 'bytes':
-      return measured(UNITS_OF_SIZE, 'B', min, max, 'a size such as 500kB or 32MiB', showBytes);
-    case 'url':
-      return z
-        .string('must be a url')
-        .refine(isHttpUrl, 'must be an absolute http or https url without query or password')
-        .transform((text) => text.replace(/\/+$/, ''));
-    case 'list':
-      return z
-        .union([z.string(), z.array(z.string())], 'must be a list of texts')
-        .transform((given) => (given === '*' ? given : split(given)));
-    case 'path':
-      return z.string('must be a path').min(1, 'must not be empty');
-    case 'secret':
-      return z.string('must be text').min(1, 'must not be empty');
-    case 'text':
-      return z.string('must be text').min(1, 'must not be empty');
-  }
-}
-
-/** `a, b` as an array; one that is an array already stays as it is. */
-function split(given: string | readonly string[]): readonly string[] {
-  if (typeof given !== 'string') return given;
-  return given.split(',').flatMap((part) => part.trim() || []);
-}
-
-function wholeNumber(min: number, max: number): z.ZodType {
-  const message = `must be a number from ${min} to ${max}`;
-  return z.union([z.string(), z.number()], message).transform((given, context) => {
-    const value = /^\d+$/.test(String(given).trim()) ? Number(given) : Number.NaN;
-    if (value >= min && value <= max) return value;
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  });
-}
-
-const UNITS_OF_TIME: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  min: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
-const UNITS_OF_SIZE: Readonly<Record<string, number>> = {
-  b: 1,
-  kb: 1e3,
-  mb: 1e6,
-  gb: 1e9,
-  kib: 2 ** 10,
-  mib: 2 ** 20,
-  gib: 2 ** 30,
-};
-
-/** A number with a unit; a bare number has the usual one. */
-function measured(
-  units: Readonly<Record<string, number>>,
-  usual: string,
-  min: number,
-  max: number,
-  expected: string,
-  show: (value: number) => string,
-): z.ZodType {
-  return z.union([z.string(), z.number()], `must be ${expected}`).transform((given, context) => {
-    const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(String(given).trim());
-    const unit = units[(match?.[2] || usual).toLowerCase()];
-    const value = match && unit !== undefined ? Math.round(Number(match[1]) * unit) : Number.NaN;
-    if (value >= min && value <= max) return value;
-    const message = Number.isNaN(value)
-      ? `must be ${expected}`
-      : `must be from ${show(min)} to ${show(max)}`;
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  });
-}
-
-/** `90 s` → the shortest exact writing that the configuration reads back. */
-export function showMs(ms: number): string {
-  if (ms === 0) return '0s';
-  const unit = (['d', 'h', 'm', 's'] as const).find((name) => ms % UNITS_OF_TIME[name]! === 0);
-  return unit === undefined ? `${ms}ms` : `${ms / UNITS_OF_TIME[unit]!}${unit}`;
-}
-
-/** `33554432` → `32MiB`. */
-export function showBytes(bytes: number): string {
-  const unit = (['GiB', 'MiB', 'KiB'] as const).find(
-    (name) => bytes > 0 && bytes % UNITS_OF_SIZE[name.toLowerCase()]! === 0,
-  );
-  return unit === undefined ? `${bytes}B` : `${bytes / UNITS_OF_SIZE[unit.toLowerCase()]!}${unit}`;
-}
-
-function isHttpUrl(text: string): boolean {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) return false;
-  // A password in an address ends up in logs and histories; `fetch` refuses it too.
-  return [url.search, url.hash, url.username, url.password].every((part) => part === '');
-}
-
-/** Every name that a configuration file may have. */
+/** All names that a configuration file may contain. */
 export function fileNames(): string[] {
-  return Object.entries(ALL_SETTINGS).flatMap(([name, { kind }]) =>
-    kind === 'secret' ? [name, `${name}File`] : [name],
+  return Object.entries(ALL_SETTINGS).flatMap(([name, { type }]) =>
+    type === 'secret' ? [name, `${name}File`] : [name],
   );
 }
 
@@ -316,7 +189,7 @@ async function readConfigFile(
   let text: string;
   try {
     const { size } = await stat(path);
-    if (size > MAX_FILE_BYTES) return fault('is too long for a configuration file');
+    if (size > MAX_FILE_BYTES) return fault('is too large for a configuration file');
     text = await readFile(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -332,34 +205,32 @@ async function readConfigFile(
   return { path, values: checkNames(path, json, faults) };
 }
 
-/** Unknown names are told with the nearest known one; what is known goes on to be judged. */
+/** Reports unknown names, each with the nearest known one; what is known goes on to be judged. */
 function checkNames(path: string, json: unknown, faults: ConfigFault[]): Record<string, unknown> {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    faults.push({ name: 'config', message: `${path} must hold one JSON object` });
+    return {};
+  }
   const known = fileNames();
-  const shape = Object.fromEntries([...known, '$schema'].map((name) => [name, z.unknown()]));
-  const result = z.strictObject(shape).partial().safeParse(json);
-  if (result.success) return result.data;
-  for (const issue of result.error.issues) {
-    if (issue.code !== 'unrecognized_keys') {
-      faults.push({ name: 'config', message: `${path} must hold one JSON object` });
-      return {};
-    }
-    for (const name of issue.keys) {
-      const message = `${path}: "${name}" is no setting${hint(name, known, (n) => `"${n}"`)}`;
+  const values: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(json)) {
+    if (known.includes(name)) values[name] = value;
+    else if (name !== '$schema') {
+      const message = `${path}: "${name}" is not a setting${hint(name, known, (n) => `"${n}"`)}`;
       faults.push({ name, message });
     }
   }
-  const entries = Object.entries(json as object).filter(([name]) => known.includes(name));
-  return Object.fromEntries(entries);
+  return values;
 }
 
-/** `FALCONRY_THRAEDS is no setting; did you mean FALCONRY_THREADS?` */
+/** `FALCONRY_THRAEDS is not a setting; did you mean FALCONRY_THREADS?` */
 function misspeltEnv(env: ConfigSource['env']): string[] {
   const known = new Set(OTHER_ENV);
-  for (const [name, { kind }] of Object.entries(ALL_SETTINGS)) {
+  for (const [name, { type }] of Object.entries(ALL_SETTINGS)) {
     known.add(envOf(name));
-    if (kind === 'secret') known.add(`${envOf(name)}_FILE`);
+    if (type === 'secret') known.add(`${envOf(name)}_FILE`);
   }
   return Object.keys(env)
     .filter((name) => name.startsWith('FALCONRY_') && !known.has(name))
-    .map((name) => `${name} is no setting${hint(name, known)}`);
+    .map((name) => `${name} is not a setting${hint(name, known)}`);
 }

@@ -1,9 +1,10 @@
 /**
- * Makes a command from its parts. What all commands have in common is here: arguments and their misspellings, `--help`,
- * `--json` and `--quiet`, settings, progress, reports, and failures with their exit codes.
+ * Makes a command from its parts. All that commands have in common is here: arguments and their
+ * misspellings, `--help`, `--json` and `--quiet`, settings, progress, reports, exit codes.
  */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { type InvalidItem, isCodedError } from '../errors.ts';
+import { reasonWords } from '../wire/reasons.ts';
 import { type Command, type Io, IoFailure, ServiceFailure, UsageError } from './command.ts';
 import type { Config } from './config.ts';
 import { EXIT } from './exitCodes.ts';
@@ -11,13 +12,13 @@ import { createProgress, type Progress } from './progress.ts';
 import { ALL_SETTINGS, optionOf, type SettingName } from './settings.ts';
 import { hint } from './suggest.ts';
 
-/** What a command is called with, after its arguments were read. */
+/** What a command is called with, once its arguments have been read. */
 export interface Invocation<N extends SettingName = SettingName> {
   readonly io: Io;
   readonly positionals: readonly string[];
   readonly json: boolean;
   readonly quiet: boolean;
-  /** The bar on standard error; nothing where there is no terminal. Taken away when the command ends. */
+  /** The bar on standard error, if that is a terminal; cleared when the command ends. */
   readonly progress: Progress;
   /** Values of options as they were given. */
   readonly given: Readonly<Record<string, unknown>>;
@@ -31,11 +32,11 @@ export interface Invocation<N extends SettingName = SettingName> {
    */
   config(): Promise<Config<N>>;
   /**
-   * Says how it went, as text or, with `--json`, as one line of JSON; on standard error when the
-   * command's own output goes to standard output. With `--quiet` nothing but JSON that was asked for.
+   * Reports the outcome as text or, with `--json`, as one line of JSON; on standard error if the
+   * command's own output goes to standard output. `--quiet` suppresses the text.
    */
   report(facts: Readonly<Record<string, unknown>>, text: string): void;
-  /** Says something on the way, on standard error; not with `--json` or `--quiet`. */
+  /** Prints a remark on standard error, unless `--json` or `--quiet` is given. */
   note(text: string): void;
 }
 
@@ -43,7 +44,7 @@ export interface CommandParts<N extends SettingName = SettingName> {
   readonly name: string;
   readonly summary: string;
   readonly help: string;
-  /** Beside `--help`, `--json` and `--quiet`, which every command has, and those of the settings. */
+  /** In addition to `--help`, `--json`, `--quiet` and the options of the settings. */
   readonly options?: ParseArgsOptionsConfig;
   /** Settings that the command takes; each is an option too. */
   readonly settings?: readonly N[];
@@ -52,9 +53,16 @@ export interface CommandParts<N extends SettingName = SettingName> {
   execute(invocation: Invocation<N>): Promise<number>;
 }
 
+/** An option with a value. */
+export const TEXT = { type: 'string' } as const;
+/** An option without a value. */
+export const FLAG = { type: 'boolean' } as const;
+/** `--out` and `-o`: where the command's own output goes. */
+export const OUT = { type: 'string', short: 'o' } as const;
+
 const COMMON = {
   help: { type: 'boolean', short: 'h' },
-  json: { type: 'boolean' },
+  json: FLAG,
   quiet: { type: 'boolean', short: 'q' },
 } as const satisfies ParseArgsOptionsConfig;
 
@@ -73,11 +81,11 @@ export function defineCommand<const N extends SettingName = never>(
 
 /** Options for parseArgs of these settings, and `--config`. */
 function settingOptions(names: readonly SettingName[]): ParseArgsOptionsConfig {
-  const options: ParseArgsOptionsConfig = { config: { type: 'string' } };
+  const options: ParseArgsOptionsConfig = { config: TEXT };
   for (const name of names) {
-    const { kind } = ALL_SETTINGS[name]!;
-    const option = kind === 'secret' ? `${optionOf(name)}-file` : optionOf(name);
-    options[option] = { type: kind === 'flag' ? 'boolean' : 'string' };
+    const { type } = ALL_SETTINGS[name]!;
+    const option = type === 'secret' ? `${optionOf(name)}-file` : optionOf(name);
+    options[option] = type === 'flag' ? FLAG : TEXT;
   }
   return options;
 }
@@ -111,7 +119,7 @@ async function run<N extends SettingName>(
       option: (key) => values[key] as string | undefined,
       flag: (key) => values[key] === true,
       config: async () => {
-        // Loaded when it is needed: most commands work on files and have no settings.
+        // Loaded on demand: most commands work on files and have no settings.
         const { readConfig } = await import('./config.ts');
         const config = await readConfig(parts.settings ?? [], { options: values, env: io.env });
         for (const warning of config.warnings) io.stderr.write(`falconry: ${warning}\n`);
@@ -129,11 +137,11 @@ async function run<N extends SettingName>(
     });
   } catch (error) {
     progress?.end();
-    return tellFailure(parts.name, error, io, json ? aside : null);
+    return reportFailure(parts.name, error, io, json ? aside : null);
   }
 }
 
-/** Where reports go: beside the command's own output. */
+/** Where reports go: not where the command's own output goes. */
 function channel(
   parts: Pick<CommandParts, 'writesToStdout'>,
   values: Record<string, unknown>,
@@ -162,7 +170,8 @@ function readArguments(options: ParseArgsOptionsConfig, args: readonly string[])
       if (Object.hasOwn(options, token.name) || Object.hasOwn(options, name)) continue;
       if (Object.hasOwn(options, `${token.name}-file`)) {
         throw new UsageError(
-          `a secret on the command line can be read by everybody: use --${token.name}-file, or the environment`,
+          `a secret on the command line can be read by others: ` +
+            `use --${token.name}-file or the environment`,
         );
       }
       throw new UsageError(
@@ -174,11 +183,12 @@ function readArguments(options: ParseArgsOptionsConfig, args: readonly string[])
 }
 
 /**
- * Tells a failure, and says with which code the command ends.
+ * Reports a failure.
  *
- * @param json where it is told as one line of JSON; null: as text on standard error
+ * @param json where to report it as one line of JSON; null: as text on standard error
+ * @returns the exit code
  */
-function tellFailure(name: string, error: unknown, io: Io, json: Io['stdout'] | null): number {
+function reportFailure(name: string, error: unknown, io: Io, json: Io['stdout'] | null): number {
   const { exit, code, facts = {} } = classify(error);
   const { message } = error as Error;
   const invalid = isCodedError(error) ? error.invalid : undefined;
@@ -211,28 +221,18 @@ function classify(error: unknown): Verdict {
     if (error.status < 500) return { exit: EXIT.invalid, code: error.code };
     return { exit: error.code === 'INTERNAL' ? EXIT.internal : EXIT.io, code: error.code };
   }
-  // A failed call of the system: a port taken, a disk full.
+  // A failed system call: the port is taken, the disk is full.
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (syscall !== undefined || code === 'ERR_SQLITE_ERROR') return { exit: EXIT.io, code: 'IO' };
   return { exit: EXIT.internal, code: 'INTERNAL' };
 }
 
-const REASONS: Readonly<Record<string, string>> = Object.freeze({
-  publicKeyLength: 'the public key has a wrong length',
-  publicKeyHeader: 'the public key does not begin as one of its parameter set',
-  publicKeyRange: 'the public key has a coefficient out of range',
-  signatureLength: 'the signature has a wrong length',
-  signatureHeader: 'the signature does not begin as one of the parameter set of its key',
-  signatureEncoding: 'the signature is not in its one canonical encoding',
-  signatureMismatch: 'the signature is not of this message under this key',
-});
-
-/** One line for every item at fault. */
+/** One line per invalid item. */
 export function describeInvalid(invalid: readonly InvalidItem[] = []): string {
   return invalid
     .map(({ index, reason }) => {
-      const words = REASONS[reason];
-      return `  item ${index}: ${words === undefined ? reason : `${words} (${reason})`}\n`;
+      const words = reasonWords(reason);
+      return `  item ${index}: ${words === reason ? reason : `${words} (${reason})`}\n`;
     })
     .join('');
 }

@@ -1,11 +1,14 @@
-/** What a check found. */
+/** The findings of checks. */
 
-/** One thing that was looked at. A fault stops the service, or makes it unsafe; a warning is worth a thought. */
+/**
+ * A finding. A fault prevents the service from working or makes it unsafe; a warning may not
+ * matter.
+ */
 export interface Finding {
   readonly level: 'ok' | 'warning' | 'fault';
   readonly check: string;
   readonly message: string;
-  /** What to do about it. */
+  /** How to mend it. */
   readonly advice?: string;
 }
 

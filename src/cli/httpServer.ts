@@ -1,6 +1,6 @@
 /**
- * node:http around an app: problem documents also for what never becomes a Request (broken HTTP,
- * headers too large, requests that take too long), and an orderly end.
+ * An HTTP server for the app: problem documents also for requests that are not valid HTTP, have too
+ * large headers, or take too long; and an orderly shutdown.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -13,7 +13,7 @@ export interface HttpServerOptions {
   /** 0: any free port. */
   readonly port: number;
   readonly host: string;
-  /** Most time for the headers, and for a whole request; defaults 30 s and 15 minutes. */
+  /** Time limits of the headers and of a whole request; defaults 30 s and 15 minutes. */
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
 }
@@ -21,16 +21,17 @@ export interface HttpServerOptions {
 export interface HttpServer {
   readonly port: number;
   readonly host: string;
-  /** No new connections; those in use get `graceMs`, then all are cut. */
+  /** Accepts no more connections; those in use get `graceMs`, then all are closed. */
   close(graceMs: number): Promise<void>;
 }
 
-/** @returns when the port is open; @throws Error of the system when it cannot be had */
+/** Resolves when the port is open. @throws Error of the system if it cannot be opened */
 export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { headersTimeoutMs = 30_000, requestTimeoutMs = 900_000 } = options;
   const listener = getRequestListener(options.fetch, {
     errorHandler: answerError,
-    // Cuts a sender who is not done half a second after a refusal; node reads on, so that he comes to see it.
+    // It would cut off a sender half a second after an error. Node reads on, so that the sender
+    // gets the answer.
     autoCleanupIncoming: false,
   });
   const server = createServer(
@@ -40,7 +41,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
       connectionsCheckingInterval: Math.min(5000, headersTimeoutMs),
       keepAliveTimeout: 65_000,
       maxHeaderSize: 16 * 1024,
-      // Ours to refuse: node's own 400 has no body.
+      // We refuse it ourselves: node's own 400 has no body.
       requireHostHeader: false,
     },
     listener,
@@ -64,7 +65,7 @@ const CLIENT_ERRORS: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
 };
 
-/** The socket has no request yet (or half of one), so the answer is written by hand. */
+/** There is no complete request yet, so the answer is written to the socket. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -85,7 +86,7 @@ async function closeServer(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const timer = setTimeout(() => server.closeAllConnections(), graceMs);
-  // A connection that falls idle while we wait is not noticed by itself.
+  // Connections that become idle meanwhile are not noticed otherwise.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   await closed;
   clearTimeout(timer);

@@ -1,11 +1,10 @@
 /** Files and standard streams: whole inputs in, whole outputs out. */
-import { randomBytes } from 'node:crypto';
 import { unlinkSync } from 'node:fs';
 import { link, open, readFile, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Io, IoFailure, UsageError } from './command.ts';
 
-/** More than any file of a sensible batch, less than the longest string of the engine. */
+/** More than any sensible batch needs, less than the longest string of the engine. */
 export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
 
 /**
@@ -14,7 +13,7 @@ export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
  * @throws IoFailure when it cannot be read or holds more than 256 MiB
  */
 export async function readInput(path: string, io: Io): Promise<Uint8Array> {
-  const tooLong = () => new IoFailure(`${path} holds more than ${MAX_INPUT_BYTES} bytes`);
+  const tooLong = () => new IoFailure(`${path} is larger than ${MAX_INPUT_BYTES} bytes`);
   if (path !== '-') {
     try {
       const { size } = await stat(path);
@@ -39,10 +38,10 @@ export async function readInput(path: string, io: Io): Promise<Uint8Array> {
 }
 
 /**
- * Writes a file, or to standard output when there is no path or it is `-`. A file is whole or not there: it is written
- * aside and put in place when it is complete.
+ * Writes to a file, or to standard output if the path is absent or `-`. A file is never half
+ * written: a temporary file beside it is moved into place once it is complete.
  *
- * @param secret makes the file readable by its owner alone, and never replaces another
+ * @param secret the file is readable only by its owner, and never replaces another
  * @throws IoFailure when it cannot be written
  */
 export async function writeOutput(
@@ -63,11 +62,11 @@ export async function writeOutput(
   }
 }
 
-/** A device or a pipe (`/dev/null`, `/dev/stdout`, `>(gzip)`) is written to, and never replaced by a file. */
+/** Devices and pipes (`/dev/null`, `>(gzip)`) are written to, never replaced by a file. */
 async function isSpecial(path: string): Promise<boolean> {
   try {
     const found = await stat(path);
-    if (found.isDirectory()) throw Object.assign(new Error('a folder'), { code: 'EISDIR' });
+    if (found.isDirectory()) throw Object.assign(new Error('a directory'), { code: 'EISDIR' });
     return !found.isFile();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
@@ -75,7 +74,7 @@ async function isSpecial(path: string): Promise<boolean> {
   }
 }
 
-/** Where a link points to: the link stays one. */
+/** The target of a link, so that the link remains. */
 async function target(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -94,8 +93,7 @@ async function writeThrough(path: string, data: string | Uint8Array): Promise<vo
 }
 
 async function writeAside(path: string, data: string | Uint8Array, secret: boolean): Promise<void> {
-  const suffix = randomBytes(6).toString('hex');
-  const aside = join(dirname(path), `.${basename(path)}.${suffix}`);
+  const aside = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
   const release = whenStopped(() => unlinkSync(aside));
   try {
     const file = await open(aside, 'wx', secret ? 0o600 : await modeOf(path));
@@ -113,7 +111,7 @@ async function writeAside(path: string, data: string | Uint8Array, secret: boole
   }
 }
 
-/** Rights of the file that is about to be replaced; those of a new one otherwise. */
+/** The mode of the file that is about to be replaced, or that of a new file. */
 async function modeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).mode & 0o777;
@@ -123,11 +121,11 @@ async function modeOf(path: string): Promise<number> {
 }
 
 /**
- * Calls `undo` when a signal ends the process meanwhile; the process ends by that signal all the same.
+ * Calls `undo` if a signal ends the process in the meantime; the signal still ends it.
  *
- * @returns a function that calls it off
+ * @returns a function that stops listening
  */
-export function whenStopped(undo: () => void): () => void {
+function whenStopped(undo: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const release = () => {
     for (const signal of signals) process.off(signal, onSignal);
@@ -137,7 +135,7 @@ export function whenStopped(undo: () => void): () => void {
     try {
       undo();
     } catch {
-      // Not there yet, or not any more.
+      // Not there yet, or gone already.
     }
     process.kill(process.pid, signal);
   };
@@ -158,18 +156,18 @@ export function refuseTwiceStdin(paths: readonly (string | undefined)[]): void {
 }
 
 const CAUSES: Readonly<Record<string, string>> = Object.freeze({
-  ENOENT: 'no such file or folder',
-  EACCES: 'no permission',
-  EISDIR: 'it is a folder',
-  EEXIST: 'it exists already',
-  ENOSPC: 'no space left',
-  EROFS: 'the disk is read-only',
-  ENOTDIR: 'a part of the path is no folder',
+  ENOENT: 'no such file or directory',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+  EEXIST: 'it already exists',
+  ENOSPC: 'no space left on the disk',
+  EROFS: 'the file system is read-only',
+  ENOTDIR: 'part of the path is not a directory',
 });
 
-/** The failure of a call of the system in words. */
+/** A failed system call, in words. */
 export function asIoFailure(what: string, error: unknown): IoFailure {
   if (error instanceof IoFailure) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown cause';
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
   return new IoFailure(`${what}: ${CAUSES[code] ?? code}`, { cause: error });
 }

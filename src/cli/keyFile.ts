@@ -18,10 +18,10 @@ export function falconOf(field: 'public_key' | 'secret_key', key: Uint8Array): F
 }
 
 /**
- * The bytes of a field from a file in any of the three ways.
+ * The bytes of a field, from a file in any of the three forms.
  *
- * @param what how messages call the file
- * @throws CodedError `BAD_KEY_FILE` when it holds no such thing
+ * @param what names the file in messages
+ * @throws CodedError `BAD_KEY_FILE` if the file does not hold the field
  */
 export function parseField(file: Uint8Array, field: FieldName, what: string): Uint8Array {
   const text = asText(file);
@@ -38,7 +38,7 @@ export function parseField(file: Uint8Array, field: FieldName, what: string): Ui
   }
   const bytes = decodeWireHex(value, MAX_BYTES);
   if (typeof bytes === 'string') {
-    throw new CodedError('BAD_KEY_FILE', { message: `${what} holds no ${field} in hex` });
+    throw new CodedError('BAD_KEY_FILE', { message: `${what} does not hold a ${field} in hex` });
   }
   return bytes;
 }
@@ -56,7 +56,7 @@ export function formatKeyFile(
   })}\n`;
 }
 
-/** Text without the blanks around it, when the bytes are ASCII. */
+/** The trimmed text, if the bytes are ASCII. */
 function asText(file: Uint8Array): string | undefined {
   if (file.some((byte) => byte > 126)) return undefined;
   return new TextDecoder().decode(file).trim();

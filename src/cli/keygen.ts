@@ -1,21 +1,22 @@
-/** `falconry keygen`: a key pair into a file. */
+/** `falconry keygen`: writes a key pair to a file. */
 import { CodedError } from '../errors.ts';
 import { falcon512, falcon1024 } from '../falcon/index.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, type Invocation } from './define.ts';
+import { defineCommand, type Invocation, OUT, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { isStdout, readInput, writeOutput } from './io.ts';
 import { formatKeyFile, parseField } from './keyFile.ts';
 
-const help = `Usage: falconry keygen [--set falcon512|falcon1024] [-o <key.json>] [--public <file>] [--json]
+const help = `Usage: falconry keygen [--set falcon512|falcon1024] [-o <key.json>] [--public <file>]
 
-Makes a key pair. The key file is JSON: {"parameter_set", "public_key", "secret_key"}, hex with 0x.
-It is readable by its owner alone, and an existing file is never replaced.
+Makes a key pair. The key file is JSON: {"parameter_set", "public_key", "secret_key"}, in hex with
+0x. Only its owner can read it, and an existing file is never replaced.
 
       --set <name>        falcon512 (default) or falcon1024
-  -o, --out <file>        where the key file goes; standard output when left out
-      --public <file>     also write the public part alone, to hand out
-      --seed-file <file>  48 bytes, or their hex with 0x, that decide the key; whoever has them has the key
+  -o, --out <file>        where to write the key file (default: standard output)
+      --public <file>     also write the public key alone, to give to others
+      --seed-file <file>  48 bytes, bare or in hex with 0x, from which the key is derived; keep them
+                          as secret as the key
       --json              report as one line of JSON
   -q, --quiet             no report
   -h, --help              this text
@@ -33,9 +34,9 @@ export const command: Command = defineCommand({
   help,
   options: {
     set: { type: 'string', default: 'falcon512' },
-    out: { type: 'string', short: 'o' },
-    public: { type: 'string' },
-    'seed-file': { type: 'string' },
+    out: OUT,
+    public: TEXT,
+    'seed-file': TEXT,
   },
   writesToStdout: ({ option }) => isStdout(option('out')) || option('public') === '-',
   execute,
@@ -48,7 +49,7 @@ async function execute({ io, positionals, option, report }: Invocation): Promise
   const out = option('out');
   const publicOut = option('public');
   if (publicOut !== undefined && isStdout(out) && isStdout(publicOut)) {
-    throw new UsageError('only one of --out and --public can go to standard output');
+    throw new UsageError('only one of --out and --public can be standard output');
   }
   const seed = await readSeed(option('seed-file'), io);
   const { publicKey, secretKey } = falcon.keygen(seed);
@@ -69,7 +70,7 @@ async function readSeed(
   const seed = parseField(await readInput(path, io), 'seed', 'the seed file');
   if (seed.length !== falcon512.lengths.seed) {
     throw new CodedError('BAD_KEY_FILE', {
-      message: `the seed file holds ${seed.length} bytes; ${falcon512.lengths.seed} are expected`,
+      message: `the seed file holds ${seed.length} bytes instead of ${falcon512.lengths.seed}`,
     });
   }
   return seed;

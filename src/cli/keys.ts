@@ -1,37 +1,39 @@
-/** `falconry keys`: the API keys of a service that keeps them in its own store. */
+/** `falconry keys`: manages the API keys in the store of a service. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApiKey } from '../middleware/keys/apiKeys.ts';
+import { integer } from '../middleware/optionRows.ts';
 import { STORE_FILE } from '../middleware/options.ts';
 import { sqliteStore } from '../middleware/stores/sqlite.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../middleware/stores/taskStore.ts';
 import { type Command, IoFailure, UsageError } from './command.ts';
-import { defineCommand, type Invocation } from './define.ts';
+import { defineCommand, type Invocation, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
+import { settingLines } from './settings.ts';
+import { readNumber } from './settingText.ts';
 import { hint } from './suggest.ts';
 
 const help = `Usage: falconry keys <create | list | revoke> [options]
 
-The API keys of a service's store; a running service knows of a change at once. Keys themselves are
-not stored, only their SHA-256: a key is shown once, when it is made.
+Manages the API keys in the store of a service; a running service notices changes at once. The
+store keeps only the SHA-256 of a key: the key itself is shown once, when it is created.
 
-  create              make a key and print it
-      --name <name>   what the list calls it (default: key)
-      --client <n>    one more key for client n (default: a new client)
-  list                print every key's hash, client, age and name
-  revoke <hash>       take the key away whose SHA-256 starts with this (at least 8 digits)
+  create              create a key and print it
+      --name <name>   name of the key in lists (default: key)
+      --client <n>    another key for client n (default: a new client)
+  list                print the hash, client, date and name of every key
+  revoke <hash>       remove the key whose SHA-256 starts with these 8 or more hex digits
 
-      --data <path>   (FALCONRY_DATA, "data"; .falconry) the service's data
-      --config <file> (FALCONRY_CONFIG; falconry.json, if there is one) configuration file
+${settingLines(['data'])}
       --json          answer in JSON
-  -q, --quiet         the key alone, no words
+  -q, --quiet         print the key and nothing else
   -h, --help          this text
 
 Examples
   falconry keys create --name alice
   falconry keys list --json
 
-A key that is captured and never shown:
+To store a key without showing it:
   falconry keys create --name bob --quiet > bob.key
 
 ${exitHelp('invalid', 'usage', 'io')}`;
@@ -41,16 +43,19 @@ export const command: Command = defineCommand({
   name: 'keys',
   summary: 'create, list and revoke API keys of the service',
   help,
-  options: { name: { type: 'string' }, client: { type: 'string' } },
+  options: { name: TEXT, client: TEXT },
   settings: ['data'],
   execute,
 });
+
+/** The number of a client. */
+const CLIENT = integer('client');
 
 const VERBS = ['create', 'list', 'revoke'] as const;
 
 async function execute(invocation: Invocation<'data'>): Promise<number> {
   const [verb = '', hash = '', ...more] = invocation.positionals;
-  if (verb === '') throw new UsageError('create, list or revoke is expected');
+  if (verb === '') throw new UsageError('expected create, list or revoke');
   if (!(VERBS as readonly string[]).includes(verb)) {
     throw new UsageError(`there is no "keys ${verb}"${hint(verb, VERBS)}`);
   }
@@ -58,7 +63,7 @@ async function execute(invocation: Invocation<'data'>): Promise<number> {
     throw new UsageError(`unexpected argument ${more[0] ?? hash}`);
   }
   if (verb === 'revoke' && !/^[0-9a-f]{8,64}$/i.test(hash)) {
-    throw new UsageError('8 to 64 hex digits of the hash are expected');
+    throw new UsageError('expected 8 to 64 hex digits of the hash');
   }
   const { values } = await invocation.config();
   const path = join(values.data, STORE_FILE);
@@ -76,15 +81,13 @@ async function execute(invocation: Invocation<'data'>): Promise<number> {
 async function create(store: ApiKeyStore, { io, option, json, note }: Invocation<'data'>) {
   const name = option('name') ?? 'key';
   const client = option('client');
-  if (client !== undefined && !/^\d{1,15}$/.test(client)) {
-    throw new UsageError('--client must be a number');
-  }
-  const owner = client === undefined ? { name } : { name, clientId: Number(client) };
+  const owner =
+    client === undefined ? { name } : { name, clientId: readNumber('--client', CLIENT, client) };
   const { key, record } = await createApiKey(store, owner);
   const fields = { ok: true, key, client_id: record.clientId, name, sha256: record.sha256 };
   // The key alone on standard output, so that it can be captured.
   io.stdout.write(json ? `${JSON.stringify(fields)}\n` : `${key}\n`);
-  note(`Client ${record.clientId}. The key is not shown again.\n`);
+  note(`Client ${record.clientId}. The key will not be shown again.\n`);
   return EXIT.ok;
 }
 
@@ -113,7 +116,7 @@ async function revoke(store: ApiKeyStore, hash: string, { io, json, report }: In
   const found = (await store.listApiKeys()).filter(({ sha256 }) => sha256.startsWith(hash));
   const [key] = found;
   if (key === undefined || found.length > 1) {
-    const message = `${key === undefined ? 'no' : 'more than one'} key starts with ${hash}`;
+    const message = `${key === undefined ? 'no hash starts' : 'several hashes start'} with ${hash}`;
     if (json) report({ ok: false, code: 'NOT_FOUND', message }, '');
     else io.stderr.write(`falconry keys: ${message}\n`);
     return EXIT.invalid;

@@ -1,4 +1,4 @@
-/** The log of the server on standard error: a line a message, for people as text, for machines as JSON. */
+/** The log of the server on standard error, one line per message, as text or JSON. */
 import type { Logger } from '../middleware/index.ts';
 import type { Io } from './command.ts';
 import { hasColour } from './progress.ts';
@@ -9,9 +9,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const COLOURS: Readonly<Record<string, number>> = { debug: 2, info: 36, warn: 33, error: 31 };
 
-/**
- * @param format absent: text on a terminal, else JSON
- */
+/** @param format default: text on a terminal, else JSON */
 export function createLogger(
   io: Pick<Io, 'stderr' | 'env'>,
   level: LogLevel,
@@ -41,7 +39,7 @@ function textLine([time, level, message, fields]: Line, colour: boolean): string
   return `${time.toISOString()} ${shown} ${message}${rest.join('')}`;
 }
 
-/** A line stays one line, whatever a field holds; a stack is what people want to read as it is. */
+/** Keeps a message on one line, whatever a field holds; only stacks are written as they are. */
 function fieldText(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value) ?? String(value);
   if (value.includes('\n')) return `\n    ${value.replaceAll('\n', '\n    ')}`;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `falconry <command>`: finds the command, gives it the real streams, ends with its exit code. */
+/** `falconry <command>`: finds the command, runs it on the real streams, sets its exit code. */
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command, Io } from './command.ts';
@@ -8,7 +8,7 @@ import { hint } from './suggest.ts';
 
 type Loader = () => Promise<{ readonly command: Command }>;
 
-/** Loaded when asked for, so that `falconry keygen` does not open a web framework. */
+/** Loaded on demand, so that `falconry keygen` does not load a web framework. */
 export const COMMANDS: Readonly<Record<string, Loader>> = {
   serve: () => import('./serve.ts'),
   keys: () => import('./keys.ts'),
@@ -54,7 +54,7 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
   return await command.run(rest, io);
 }
 
-/** Also beside faulty arguments: who asks for help may not know better. */
+/** Also next to wrong arguments: those who ask for help need not know better. */
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   const before = end < 0 ? args : args.slice(0, end);
@@ -64,7 +64,7 @@ function asksForHelp(args: readonly string[]): boolean {
 function refuseName(name: string, args: readonly string[], io: Io): number {
   const what = name.startsWith('-') ? 'option' : 'command';
   const known = what === 'option' ? ['--help', '--version'] : Object.keys(COMMANDS);
-  const message = `there is no ${what} "${name}"${hint(name, known, (n) => `"${n}"`)}`;
+  const message = `unknown ${what} "${name}"${hint(name, known, (n) => `"${n}"`)}`;
   if (args.includes('--json')) {
     io.stdout.write(`${JSON.stringify({ ok: false, code: 'USAGE', message })}\n`);
   } else {
@@ -85,17 +85,17 @@ async function overview(): Promise<string> {
   );
   return `Usage: falconry <command> [options]
 
-Post-quantum Falcon signatures, aggregates of them, and a service for both.
+Post-quantum Falcon signatures, their aggregation, and a service for both.
 
 ${lines.join('\n')}
 
-Every command takes --help, --json (answers and errors as one line of JSON) and --quiet; a file named
-- is standard input or output. Settings come from options, else from FALCONRY_… in the environment,
-else from falconry.json; NO_COLOR is honoured.
+Every command takes --help, --json (answers and errors as one line of JSON) and --quiet. The file
+name - stands for standard input or output. Settings come from options, else from FALCONRY_…
+environment variables, else from falconry.json. NO_COLOR is honoured.
 
-  falconry <command> --help    what it does, its options, examples
-  falconry --version           the version
-  eval "$(falconry completion)" completion for bash
+  falconry <command> --help      description, options and examples
+  falconry --version             print the version
+  eval "$(falconry completion)"  set up completion in bash
 
 Exit codes
 ${codes.join('\n')}
@@ -108,7 +108,7 @@ async function version(): Promise<string> {
   return JSON.parse(text).version;
 }
 
-/** Whether this file was started, not imported (npm starts it through a link). */
+/** Whether this file was run, not imported (npm runs it through a link). */
 function started(): boolean {
   const [, script] = process.argv;
   return script !== undefined && realpathSync(script) === fileURLToPath(import.meta.url);
@@ -116,7 +116,7 @@ function started(): boolean {
 
 if (started()) {
   const { stdin, stdout, stderr, env } = process;
-  // Whoever read our output had enough (`| head`): end as the signal would have ended us.
+  // The reader of our output has closed it (`| head`): end as SIGPIPE would have ended us.
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       process.exit(error.code === 'EPIPE' ? 141 : EXIT.io);

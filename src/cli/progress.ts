@@ -1,28 +1,29 @@
 /**
- * Progress on a terminal: one line on standard error that is drawn over itself and taken away at the end.
+ * Progress on a terminal: one line on standard error, which is redrawn, and cleared at the end.
  *
  *   uploading   ██████████░░░░░░░░░░  52 %  10.2 of 19.6 MB  3 s left
  *
- * Where standard error is no terminal (a pipe, a file, CI) or is asked to be quiet, nothing at all is written.
+ * If standard error is not a terminal (but a pipe, a file, CI), or with --quiet, nothing is
+ * written.
  */
 import type { Io } from './command.ts';
 
 export interface ProgressState {
-  /** What goes on, in one word or two: `uploading`. */
+  /** The current phase, in a word or two: `uploading`. */
   readonly phase: string;
   readonly done: number;
-  /** Absent or 0: not known; a mark that moves stands for the bar. */
+  /** Absent or 0: unknown; a moving mark replaces the bar. */
   readonly total?: number;
-  /** How the figures are shown; `items` by default. */
+  /** The unit of the figures; default `items`. */
   readonly unit?: 'bytes' | 'items';
 }
 
 export interface Progress {
   /** Whether anything is drawn. */
   readonly shown: boolean;
-  /** Tells how far the work is; may be called as often as one likes. */
+  /** Shows how far the work is; may be called at any rate. */
   update(state: ProgressState): void;
-  /** Takes the line away; a later `update` draws it again. */
+  /** Clears the line; a later `update` draws it again. */
   end(): void;
 }
 
@@ -30,14 +31,12 @@ const REDRAW_MS = 80;
 const IDLE_REDRAW_MS = 200;
 const BAR_CELLS = 24;
 const MOVING = ['|', '/', '-', '\\'];
-/** No time left is foretold before so much was seen of a phase. */
+/** The remaining time is estimated only after this much of a phase. */
 const FORETELL_AFTER_MS = 1000;
 
 const SILENT: Progress = { shown: false, update() {}, end() {} };
 
-/**
- * @param quiet no bar even on a terminal: `--quiet`, `--json`
- */
+/** @param quiet no bar even on a terminal: `--quiet`, `--json` */
 export function createProgress(io: Pick<Io, 'stderr' | 'env'>, quiet = false): Progress {
   const { stderr, env } = io;
   if (quiet || stderr.isTTY !== true || env.TERM === 'dumb') return SILENT;
@@ -56,7 +55,7 @@ export function createProgress(io: Pick<Io, 'stderr' | 'env'>, quiet = false): P
     stderr.write(`\r\x1b[2K${line}`);
     onScreen = true;
   };
-  /** A mark that stands still looks dead: where nothing is told for a while it moves by itself. */
+  /** Keeps the mark moving if there is no update for a while. */
   const keepMoving = () => {
     const nowMs = performance.now();
     if (last && nowMs - drawnMs >= IDLE_REDRAW_MS) draw(last, nowMs);
@@ -84,7 +83,7 @@ export function createProgress(io: Pick<Io, 'stderr' | 'env'>, quiet = false): P
   };
 }
 
-/** Colours are for those who did not decline them: https://no-color.org */
+/** Colours, unless the user declined them: https://no-color.org */
 export function hasColour(env: Io['env']): boolean {
   return (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
 }
@@ -95,7 +94,7 @@ function hasUnicode(env: Io['env']): boolean {
 
 interface Seen {
   readonly elapsedMs: number;
-  /** `done` when the phase was first seen: a resumed upload does not begin at nothing. */
+  /** `done` at the start of the phase: a resumed upload does not begin at 0. */
   readonly from: number;
   readonly turn: number;
 }
@@ -124,7 +123,7 @@ function progressLine(
   return `${name} ${bar} ${String(Math.floor(100 * part)).padStart(3)} %  ${figures}${left}`;
 }
 
-/** `10.2 MB` or `1722`; without its unit when it stands before a total. */
+/** `10.2 MB` or `1722`; without the unit if a total follows. */
 function amount(value: number, unit: 'bytes' | 'items', total?: number): string {
   if (unit === 'items') return String(value);
   const scale = total ?? value;
@@ -138,7 +137,9 @@ function seconds(ms: number): string {
   return s < 60 ? `${s} s` : `${Math.floor(s / 60)} min ${s % 60} s`;
 }
 
-/** At most so many columns; escape sequences take none. A line that wraps could not be drawn over. */
+/**
+ * Cuts a text to this many columns, escape sequences not counted: a wrapped line cannot be redrawn.
+ */
 function cut(text: string, columns: number): string {
   let width = 0;
   let out = '';

@@ -1,46 +1,42 @@
-/** `falconry serve`: the service alone, on its embedded store. */
+/** `falconry serve`: the service on its own, with its embedded store. */
 import { join, resolve } from 'node:path';
-import { falconService } from '../middleware/index.ts';
 import { hashApiKey } from '../middleware/keys/apiKeys.ts';
 import { STORE_FILE } from '../middleware/options.ts';
 import { sqliteStore } from '../middleware/stores/sqlite.ts';
 import { cannotListen } from './cannotListen.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, type Invocation } from './define.ts';
+import { defineCommand, FLAG, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
-import { type HttpServer, openHttpServer } from './httpServer.ts';
+import { loadFramework } from './framework.ts';
+import type { HttpServer } from './httpServer.ts';
 import { createLogger } from './log.ts';
 import { check } from './serveCheck.ts';
-import {
-  resolveService,
-  SERVE_SETTINGS,
-  type ServeSetting,
-  serviceOptions,
-  settingsHelp,
-} from './serveConfig.ts';
+import { resolveService, serviceOptions, settingsHelp } from './serveConfig.ts';
+import { SERVE_SETTINGS, type ServeSetting } from './settings.ts';
 import { welcome } from './welcome.ts';
 
 const help = `Usage: falconry serve [options]
 
-Starts the service on its embedded store (SQLite and files in one directory). The first start makes
-an API key, shown once, and a signing key.
+Starts the service with its embedded store (SQLite and files in one directory). The first start
+creates a signing key and an API key, which is shown once.
 
-  --check           start nothing: explain the configuration, each value and where it comes from,
-                    and look for faults (port, data, database, disk, addresses, clock, keys)
-  --config FILE     configuration file (FALCONRY_CONFIG) [falconry.json, if there is one]
-  --json            one line of JSON when it is ready; with --check, the findings as JSON
-  -q, --quiet       say nothing on standard output
+  --check           do not start: explain the configuration, with the origin of each value, and look
+                    for problems with ports, addresses, data, disk, database, keys and threads
+  --config <file>   configuration file (FALCONRY_CONFIG) [falconry.json, if there is one]
+  --json            print one line of JSON when ready; with --check, the findings as JSON
+  -q, --quiet       print nothing on standard output
   -h, --help        this text
 
-Each option below has a name in the environment and in the configuration file, a JSON object:
---public-url is FALCONRY_PUBLIC_URL and "publicUrl". The option goes before the environment, that
-before the file, that before the default [in brackets]. A secret can also be in a file of its own:
---first-key-file, FALCONRY_FIRST_KEY_FILE, "firstKeyFile". Times are written 90s, 15m, 1h or 30d,
-sizes 500kB or 32MiB; bare numbers are seconds and bytes. PORT is read after FALCONRY_PORT.
+Each option below can also be set in the environment and in the configuration file, a JSON object:
+--public-url is FALCONRY_PUBLIC_URL and "publicUrl". Options take precedence over the environment,
+the environment over the file, and the file over the defaults [in brackets]. A secret can also be in
+a file of its own: --first-key-file, FALCONRY_FIRST_KEY_FILE, "firstKeyFile". Times are written as
+90s, 15m, 1h or 30d, sizes as 500kB or 32MiB; bare numbers are seconds and bytes. PORT is used if
+FALCONRY_PORT is not set.
 
 ${settingsHelp()}
-SIGTERM and SIGINT end it in order: no new work, time for what runs to end, and what has not ended
-goes on at the next start. A second signal ends it at once.
+SIGTERM and SIGINT shut it down: it takes no new work and lets running work finish; what is left
+continues at the next start. A second signal ends it at once.
 
 Examples
   falconry serve
@@ -53,14 +49,14 @@ ${exitHelp('invalid', 'usage', 'io')}`;
 /** The `serve` command. */
 export const command: Command = defineCommand({
   name: 'serve',
-  summary: 'start the service on its embedded store',
+  summary: 'start the service with its embedded store',
   help,
-  options: { check: { type: 'boolean' } },
+  options: { check: FLAG },
   settings: SERVE_SETTINGS,
   execute,
 });
 
-/** What an API key of the operator's own must be: a header's value that cannot be guessed. */
+/** An API key of the operator's own: fit for a header, and too long to guess. */
 const FIRST_KEY = /^[\x21-\x7e]{32,512}$/;
 
 async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
@@ -72,11 +68,12 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
   const options = serviceOptions(config);
   const settings = resolveService(options);
   if (firstKey !== undefined && !FIRST_KEY.test(firstKey)) {
-    throw new UsageError('the first key must be 32 to 512 printable characters without blanks');
+    throw new UsageError('the first key must be 32 to 512 printable characters without spaces');
   }
   const logger = createLogger(io, logLevel, log);
   for (const warning of config.warnings) logger.warn(warning);
 
+  const { falconService, openHttpServer } = await loadFramework();
   const service = falconService({ ...options, logger });
   if (firstKey !== undefined) await takeFirstKey(settings.dataDirectory, firstKey);
   await service.start();
@@ -106,13 +103,13 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
   report(facts, welcome(ready));
 
   const signal = await stopped;
-  if (!json) report({}, `\n${signal}: finishing what runs; once more ends it at once\n`);
+  if (!json) report({}, `\n${signal}: finishing running work; a second signal ends it at once\n`);
   await Promise.all([server.close(grace), service.stop({ graceMs: grace })]);
   if (!json) report({}, 'Stopped.\n');
   return EXIT.ok;
 }
 
-/** Puts the operator's own key into a store that has none. */
+/** Stores the operator's own key if the store has no keys. */
 async function takeFirstKey(dataDirectory: string, key: string): Promise<void> {
   const store = sqliteStore({ path: join(dataDirectory, STORE_FILE) });
   try {
@@ -123,7 +120,7 @@ async function takeFirstKey(dataDirectory: string, key: string): Promise<void> {
   }
 }
 
-/** The first signal asks; the second one, by the default of the system, ends the process. */
+/** The first signal shuts down; the second, by the system's default, ends the process. */
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((done) => {
     const signals = ['SIGTERM', 'SIGINT'] as const;

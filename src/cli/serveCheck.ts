@@ -1,4 +1,4 @@
-/** `falconry serve --check`: explains the configuration, and finds what would go wrong. */
+/** `falconry serve --check`: explains the configuration, and looks for problems. */
 import { UsageError } from './command.ts';
 import { examineConfig } from './config.ts';
 import type { Invocation } from './define.ts';
@@ -6,22 +6,16 @@ import { EXIT } from './exitCodes.ts';
 import type { Finding } from './finding.ts';
 import { hasColour } from './progress.ts';
 import { findFaults } from './serveChecks.ts';
-import {
-  effective,
-  resolveService,
-  SERVE_SETTINGS,
-  type ServeSetting,
-  serviceOptions,
-  showValue,
-} from './serveConfig.ts';
-import { ALL_SETTINGS } from './settings.ts';
+import { resolveService, serviceOptions } from './serveConfig.ts';
+import { ALL_SETTINGS, SERVE_SETTINGS, type ServeSetting } from './settings.ts';
+import { showValue } from './settingText.ts';
 
-/** One setting, as it is explained: a secret's value is not in it. */
+/** The explanation of a setting, without the value of a secret. */
 interface Explained {
   readonly name: string;
-  /** Milliseconds for times, bytes for sizes; null where there is none. */
+  /** Times in milliseconds, sizes in bytes; null if there is no value. */
   readonly value: unknown;
-  /** As the configuration would write it. */
+  /** As it would be written in the configuration. */
   readonly text: string | null;
   readonly source: string;
   readonly at: string;
@@ -41,11 +35,11 @@ export async function check(invocation: Invocation<ServeSetting>): Promise<numbe
   try {
     const settings = resolveService(serviceOptions(config));
     explained = SERVE_SETTINGS.map((name): Explained => {
-      const setting = ALL_SETTINGS[name]!;
+      const row = ALL_SETTINGS[name]!;
       const { source, at, secretFile } = config.origins[name];
-      const found = effective(name, config, settings);
-      const hidden = setting.kind === 'secret' && found !== undefined;
-      const shown = hidden ? '(hidden)' : showValue(setting, found) || setting.fallbackText;
+      const found = config.values[name];
+      const hidden = row.type === 'secret' && found !== undefined;
+      const shown = hidden ? '(hidden)' : showValue(row, found) || row.fallbackText;
       const where = secretFile === undefined ? at : `${at} → ${secretFile}`;
       const value = hidden ? null : (found ?? null);
       return { name, value, text: shown ?? null, source, at: where };
@@ -72,7 +66,8 @@ function configText(explained: readonly Explained[], file: string | null): strin
     const where = source === 'default' ? 'default' : at;
     return `  ${name.padEnd(20)} ${(text ?? '-').padEnd(34)} ${where}\n`;
   });
-  return `Configuration (${file === null ? 'no configuration file' : `file ${file}`})\n${lines.join('')}`;
+  const from = file === null ? 'no configuration file' : `file ${file}`;
+  return `Configuration (${from})\n${lines.join('')}`;
 }
 
 const MARKS = { ok: 32, warning: 33, fault: 31 } as const;

@@ -1,69 +1,25 @@
-/** The settings of the server, and what they mean to the service. */
+/** The settings of the server: what they mean to the service, and their help text. */
+
+import { fallbackOf, type OptionTable } from '../middleware/optionRows.ts';
 import { resolveOptions, type ServiceOptions, type Settings } from '../middleware/options.ts';
+import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../middleware/optionTable.ts';
 import { UsageError } from './command.ts';
-import { type Config, showBytes, showMs } from './config.ts';
-import { ALL_SETTINGS, optionOf, type Setting, type SettingName } from './settings.ts';
+import type { Config } from './config.ts';
+import { ALL_SETTINGS, SERVE_GROUPS, type ServeSetting, usageOf } from './settings.ts';
+import { showValue } from './settingText.ts';
 
-/** As the help text groups them. */
-export const SERVE_GROUPS = {
-  Server: [
-    'port',
-    'host',
-    'data',
-    'publicUrl',
-    'trustProxy',
-    'cors',
-    'ui',
-    'grace',
-    'log',
-    'logLevel',
-    'firstKey',
-  ],
-  Service: [
-    'serviceName',
-    'signing',
-    'signingKeyPerClient',
-    'workers',
-    'threads',
-    'aggregateFormat',
-    'lease',
-  ],
-  Limits: [
-    'maxSignatures',
-    'maxDigest',
-    'maxBody',
-    'maxBuffered',
-    'bodyIdleTimeout',
-    'uploadUrlTtl',
-    'resultUrlTtl',
-    'retention',
-    'requestsPerSecond',
-    'burst',
-    'openTasks',
-    'storedBytes',
-    'eventStreams',
-    'refusedPerSecond',
-    'refusedBurst',
-  ],
-} as const satisfies Readonly<Record<string, readonly SettingName[]>>;
-
-export type ServeSetting = (typeof SERVE_GROUPS)[keyof typeof SERVE_GROUPS][number];
-
-export const SERVE_SETTINGS: readonly ServeSetting[] = Object.values(SERVE_GROUPS).flat();
-
-/** What `falconService` is given: only what was set, since its defaults are its own. */
+/** The options of `falconService`: only those that were set, since it has its own defaults. */
 export function serviceOptions(config: Config<ServeSetting>): ServiceOptions {
+  return { ...given(SERVICE_OPTIONS, config), limits: given(CLIENT_LIMITS, config) };
+}
+
+function given(table: OptionTable, config: Config<ServeSetting>): Record<string, unknown> {
   const options: Record<string, unknown> = {};
-  const limits: Record<string, unknown> = {};
-  for (const name of SERVE_SETTINGS) {
-    const { service } = ALL_SETTINGS[name]!;
-    const value = config.values[name];
-    if (service === undefined || value === undefined) continue;
-    if (config.origins[name].source === 'default') continue;
-    if (service.startsWith('limits.')) limits[service.slice('limits.'.length)] = value;
-    else options[service] = value;
+  for (const [option, row] of Object.entries(table)) {
+    const name = (row.setting ?? option) as ServeSetting;
+    if (config.origins[name].source !== 'default') options[option] = config.values[name];
   }
-  return { ...options, limits };
+  return options;
 }
 
 /**
@@ -75,58 +31,34 @@ export function resolveService(options: ServiceOptions): Settings {
   try {
     return resolveOptions(options);
   } catch (error) {
-    throw new UsageError((error as Error).message.replaceAll('"options.', '"'));
-  }
-}
-
-/** The value that a setting has, its own default or that of the service included. */
-export function effective(
-  name: ServeSetting,
-  config: Config<ServeSetting>,
-  settings: Settings,
-): unknown {
-  const { service } = ALL_SETTINGS[name]!;
-  if (service === undefined) return config.values[name];
-  const path = service.split('.');
-  return path.reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], settings);
-}
-
-/** A value as the configuration would be written. */
-export function showValue({ kind }: Setting, value: unknown): string {
-  if (value === undefined || value === null) return '';
-  switch (kind) {
-    case 'flag':
-      return value ? 'yes' : 'no';
-    case 'duration':
-      return showMs(Number(value));
-    case 'bytes':
-      return showBytes(Number(value));
-    default:
-      return String(value);
+    const table: OptionTable = { ...SERVICE_OPTIONS, ...CLIENT_LIMITS };
+    // In the words of the command line: `"options.leaseMs"` is its `lease`.
+    const message = (error as Error).message.replaceAll(
+      /"options\.(?:limits\.)?(\w+)"/g,
+      (_, option: string) => `"${table[option]?.setting ?? option}"`,
+    );
+    throw new UsageError(message);
   }
 }
 
 /** The options of the help text, with their defaults. */
 export function settingsHelp(): string {
-  const defaults = resolveOptions({});
-  const none = { values: {}, origins: {} } as unknown as Config<ServeSetting>;
   return Object.entries(SERVE_GROUPS)
-    .map(([group, names]) => {
-      const lines = names.map((name) => {
-        const setting = ALL_SETTINGS[name]!;
-        const known = setting.fallback ?? effective(name, none, defaults);
-        const shown = setting.fallbackText ?? showValue(setting, known);
-        const text = `${setting.about}${shown === '' ? '' : ` [${shown}]`}`;
-        return `  ${optionText(name, setting).padEnd(32)} ${text}\n`;
-      });
-      return `${group}\n${lines.join('')}`;
-    })
+    .map(([group, names]) => `${group}\n${names.map(settingHelp).join('')}`)
     .join('\n');
 }
 
-function optionText(name: string, { kind, placeholder = '' }: Setting): string {
-  const option = optionOf(name);
-  if (kind === 'flag') return `--[no-]${option}`;
-  if (kind === 'secret') return `--${option}-file FILE`;
-  return `--${option} ${placeholder}`;
+function settingHelp(name: ServeSetting): string {
+  const row = ALL_SETTINGS[name]!;
+  const shown = defaultText(name);
+  const about = `${row.about}${shown === '' ? '' : ` [${shown}]`}`;
+  return `  ${usageOf(name, row).padEnd(32)} ${about}\n`;
+}
+
+/**
+ * The default of a setting, as written in the configuration or in words; empty if there is none.
+ */
+export function defaultText(name: string): string {
+  const row = ALL_SETTINGS[name]!;
+  return row.fallbackText ?? showValue(row, fallbackOf(row));
 }

@@ -1,4 +1,4 @@
-/** What `falconry serve --check` says of the database: opened, looked at, left as it was. */
+/** The checks of the database by `falconry serve --check`: opened, read, left as it was. */
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,20 +6,19 @@ import { type Settings, STORE_FILE } from '../middleware/options.ts';
 import { MIGRATIONS } from '../middleware/stores/sqliteSchema.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 
-/** A writer that holds the file longer than this is not at work, but stuck. */
+/** A writer that holds the file longer than this is stuck. */
 const LOCK_PATIENCE_MS = 1500;
-/** Larger files take too long to be read through. */
+/** Larger files take too long to read through. */
 const MAX_CHECKED_BYTES = 256 * 2 ** 20;
-const CLOCK_TOLERANCE_MS = 60_000;
 
-/** @param givenKey whether the operator brings an API key of his own for the first start */
+/** @param givenKey whether the operator supplies the API key of the first start */
 export async function checkDatabase(settings: Settings, givenKey: boolean): Promise<Finding[]> {
   const path = join(resolve(settings.dataDirectory), STORE_FILE);
   const found = await stat(path).catch(() => null);
   if (found === null || found.size === 0) {
-    const key = givenKey ? 'takes the given API key' : 'makes an API key and shows it once';
+    const key = givenKey ? 'stores the given API key' : 'makes an API key and shows it once';
     return [
-      ok('database', 'will be made at the first start'),
+      ok('database', 'will be created at the first start'),
       ok('apiKeys', `the first start ${key}`),
     ];
   }
@@ -37,7 +36,9 @@ export async function checkDatabase(settings: Settings, givenKey: boolean): Prom
 function examine(db: DatabaseSync, path: string, bytes: number, givenKey: boolean): Finding[] {
   const version = Number(db.prepare('PRAGMA user_version').get()!.user_version);
   if (version > MIGRATIONS.length) {
-    const message = `${path} was written by a newer version (schema ${version}, ours ${MIGRATIONS.length})`;
+    const message =
+      `${path} was written by a newer version ` +
+      `(its schema is ${version}, ours ${MIGRATIONS.length})`;
     return [fault('database', message, 'run the newer version')];
   }
   // Takes the writers' lock, as the service must, and lets it go.
@@ -55,35 +56,26 @@ function examine(db: DatabaseSync, path: string, bytes: number, givenKey: boolea
     findings.push(ok('database', `${message} at the next start`));
     if (version === 0) return findings;
   } else findings.push(ok('database', `schema ${version}, ${(bytes / 2 ** 20).toFixed(1)} MiB`));
-  findings.push(...checkClock(db), checkKeys(db, givenKey));
+  findings.push(checkKeys(db, givenKey));
   return findings;
-}
-
-/** The newest task cannot have been made in the future. */
-function checkClock(db: DatabaseSync): Finding[] {
-  const row = db.prepare('SELECT created_at FROM tasks ORDER BY id DESC LIMIT 1').get();
-  const newest = Date.parse(String(row?.created_at ?? '').replace(/(\.\d{3})\d+Z$/, '$1Z'));
-  if (!(newest > Date.now() + CLOCK_TOLERANCE_MS)) return [];
-  const message = `the clock is behind the newest task (${new Date(newest).toISOString()})`;
-  return [fault('clock', message, 'set it by NTP: signed urls and leases end by the clock')];
 }
 
 function checkKeys(db: DatabaseSync, givenKey: boolean): Finding {
   const count = Number(db.prepare('SELECT count(*) AS count FROM api_keys').get()!.count);
   if (count > 0) return ok('apiKeys', `${count} in the store`);
-  if (givenKey) return ok('apiKeys', 'none in the store: the next start takes the given one');
+  if (givenKey) return ok('apiKeys', 'none in the store: the next start stores the given one');
   const advice = 'falconry keys create, or --first-key-file';
-  return warning('apiKeys', 'none: the next start makes one and prints it', advice);
+  return warning('apiKeys', 'none in the store: the next start makes one and shows it', advice);
 }
 
 /** Result codes of SQLite, without their extensions. */
 const CODES: Readonly<Record<number, readonly [string, string]>> = {
-  5: ['is locked by another process', 'find who holds it (fuser), or wait until it has ended'],
-  6: ['is locked', 'wait until the other one has ended'],
-  8: ['cannot be written to', 'check its owner and its rights'],
+  5: ['is locked by another process', 'find that process (fuser), or wait until it ends'],
+  6: ['is locked', 'wait until the other process ends'],
+  8: ['is not writable', 'check its owner and permissions'],
   11: ['is damaged', 'restore it from a backup'],
-  14: ['cannot be opened', 'check its owner and its rights'],
-  26: ['is no database', 'move it away, or choose another --data'],
+  14: ['cannot be opened', 'check its owner and permissions'],
+  26: ['is not a database', 'move it away, or choose another --data'],
 };
 
 function explain(error: unknown, path: string): Finding {

@@ -1,33 +1,32 @@
-/** What the commands that speak to a service share: the client of their settings, and its failures as theirs. */
+/** Shared by the commands that call a service: their settings, the client, its failures. */
 import { type Client, createClient, isClientError, type TaskRecord } from '../client/index.ts';
+import { stateOfText } from '../wire/taskStates.ts';
 import { ServiceFailure, UsageError } from './command.ts';
 import { describeInvalid, type Invocation } from './define.ts';
 import { EXIT } from './exitCodes.ts';
 import type { ProgressState } from './progress.ts';
+import { settingLines } from './settings.ts';
 
-/** The settings of every command that speaks to a service. */
+/** The settings of every command that calls a service. */
 export const SERVICE_SETTINGS = ['url', 'apiKey', 'serviceName', 'retries'] as const;
 /** One of them. */
-export type ServiceSetting = (typeof SERVICE_SETTINGS)[number];
+type ServiceSetting = (typeof SERVICE_SETTINGS)[number];
+
+/** A call of such a command. */
+export type ServiceCall = Invocation<ServiceSetting>;
 
 /** Those settings in a help text. */
-export const SERVICE_HELP = `      --url <url>     (FALCONRY_URL, "url"; http://127.0.0.1:8787) address of the service
-      --api-key-file <file>
-                      (FALCONRY_API_KEY, FALCONRY_API_KEY_FILE, "apiKeyFile") where the API key is
-      --service-name <name>
-                      (FALCONRY_SERVICE_NAME, "serviceName"; svc) the service's segment in every path
-      --retries <n>   (FALCONRY_RETRIES, "retries"; 5) how often a request is tried again
-      --config <file> (FALCONRY_CONFIG; falconry.json, if there is one) configuration file`;
+export const SERVICE_HELP = settingLines(SERVICE_SETTINGS);
 
-/** A service, and the client that speaks to it. */
+/** A service, and the client that calls it. */
 export interface Service {
   readonly client: Client;
-  /** Address and service name: two tasks with one id are the same only where this is. */
+  /** Address and service name: equal ids mean the same task only under the same name. */
   readonly name: string;
 }
 
 /** @throws UsageError without an API key, or for settings that are wrong */
-export async function openService(invocation: Invocation<ServiceSetting>): Promise<Service> {
+async function openService(invocation: ServiceCall): Promise<Service> {
   const { values } = await invocation.config();
   const { url, apiKey, serviceName, retries } = values;
   if (apiKey === undefined) {
@@ -43,13 +42,13 @@ export async function openService(invocation: Invocation<ServiceSetting>): Promi
 }
 
 /**
- * Runs what speaks to the service; its refusals and silence end the command with code 4, a task or a result
- * that is not what it should be with code 1.
+ * Runs the work. If the service refuses or cannot be reached, the command ends with code 4; if a
+ * task failed or a result is wrong, with code 1.
  *
- * @param hint what to do when the service was out of reach
+ * @param hint what to do when the service cannot be reached
  */
 export async function withService(
-  invocation: Invocation<ServiceSetting>,
+  invocation: ServiceCall,
   work: (service: Service) => Promise<number>,
   hint = '',
 ): Promise<number> {
@@ -80,22 +79,23 @@ export async function withService(
   }
 }
 
-/** Phases of a task, and status texts where no phase is told yet, as the bar names them. */
+/** Names in the progress bar of the phases of a task. */
 const PHASES: Readonly<Record<string, string>> = {
   read: 'reading',
   verify: 'verifying',
-  'falcon signature verify': 'verifying',
   aggregate: 'aggregating',
-  'falcon signature aggregation': 'aggregating',
   store: 'storing',
 };
 
-/** Text of a server, for a terminal: one line, and nothing that a terminal obeys. */
+/** Text of a server, made safe for a terminal: one line, no control characters. */
 export const printable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ');
 
 /** A record as the progress bar shows it. */
 export function progressOf({ status, progress }: TaskRecord): ProgressState {
-  const { phase, done, total } = progress ?? { phase: status, done: 0, total: 0 };
-  const name = phase.startsWith('wait') ? 'waiting' : (PHASES[phase] ?? printable(phase));
-  return { phase: name, done, total };
+  if (progress) {
+    const { phase, done, total } = progress;
+    return { phase: PHASES[phase] ?? printable(phase), done, total };
+  }
+  const phase = status.startsWith('wait') ? 'waiting' : (stateOfText(status) ?? printable(status));
+  return { phase, done: 0, total: 0 };
 }

@@ -1,24 +1,25 @@
-/** `falconry sign`: triples of digest, key and signature for messages in files. */
+/** `falconry sign`: signs files; writes triples of digest, key and signature. */
 import { CodedError } from '../errors.ts';
 import type { SignatureFormat } from '../falcon/index.ts';
-import { formatTaskFile, type TaskItem } from '../wire/taskFile.ts';
+import { formatTaskFile, type TaskItem } from '../wire/triple.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, type Invocation } from './define.ts';
+import { defineCommand, FLAG, type Invocation, OUT, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { isStdout, readInput, refuseTwiceStdin, writeOutput } from './io.ts';
 import { falconOf, parseField } from './keyFile.ts';
 
 const FORMATS: readonly string[] = ['compressed', 'padded', 'constantTime'];
 
-const help = `Usage: falconry sign --key <key.json> <message>... [-o <task.json>] [--raw] [--format <name>]
+const help = `Usage: falconry sign --key <key.json> <message>... [-o <task.json>] [options]
 
-Signs each file as it is. Writes a task file: a JSON array of {"digest", "public_key", "signature"},
-hex with 0x, ready for falconry aggregate and falconry verify. The digest is the message itself.
+Signs the exact bytes of each file. Writes a task file for falconry aggregate and falconry verify:
+a JSON array of {"digest", "public_key", "signature"}, in hex with 0x. The digest is the message
+itself.
 
       --key <file>     a key file of falconry keygen, or the bare secret key of another program
   <message>...         files to sign; - reads standard input
-  -o, --out <file>     where the task file goes; standard output when left out
-      --raw            write the bare signature in place of the task file; one message only
+  -o, --out <file>     where to write the task file (default: standard output)
+      --raw            write the bare signature instead of a task file; for one message only
       --format <name>  compressed (default), padded or constantTime
       --json           report as one line of JSON
   -q, --quiet          no report
@@ -35,12 +36,7 @@ export const command: Command = defineCommand({
   name: 'sign',
   summary: 'sign files',
   help,
-  options: {
-    key: { type: 'string' },
-    out: { type: 'string', short: 'o' },
-    raw: { type: 'boolean' },
-    format: { type: 'string', default: 'compressed' },
-  },
+  options: { key: TEXT, out: OUT, raw: FLAG, format: { type: 'string', default: 'compressed' } },
   writesToStdout: ({ option }) => isStdout(option('out')),
   execute,
 });
@@ -50,8 +46,8 @@ async function execute({ io, positionals, option, flag, report }: Invocation): P
   const format = option('format')!;
   const out = option('out');
   if (keyPath === undefined) throw new UsageError('--key is missing');
-  if (positionals.length === 0) throw new UsageError('at least one message is expected');
-  if (flag('raw') && positionals.length > 1) throw new UsageError('--raw takes one message');
+  if (positionals.length === 0) throw new UsageError('expected at least one message');
+  if (flag('raw') && positionals.length > 1) throw new UsageError('--raw takes only one message');
   if (!FORMATS.includes(format)) {
     throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
   }
@@ -99,7 +95,7 @@ function signAll(
 
 function noSecretKey(cause?: unknown): CodedError {
   return new CodedError('BAD_KEY_FILE', {
-    message: 'the key file holds no valid secret key',
+    message: 'the key file does not hold a valid secret key',
     cause,
   });
 }

@@ -1,10 +1,12 @@
-/** `falconry submit`: a task file through the service, to a checked result; goes on where it was. */
+/** `falconry submit`: takes a task file through a service to a verified result; can resume. */
 import { basename } from 'node:path';
 import { type ClientError, isClientError, outcomeOf, type TaskRecord } from '../client/index.ts';
-import { parseTaskFile, type TaskItem } from '../wire/taskFile.ts';
+import { parseTaskFile } from '../wire/taskFile.ts';
+import { beforeNotification } from '../wire/taskStates.ts';
+import type { TaskItem } from '../wire/triple.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, ServiceFailure, UsageError } from './command.ts';
-import { defineCommand, type Invocation } from './define.ts';
+import { defineCommand, FLAG, OUT, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { isStdout, readInput, writeOutput } from './io.ts';
 import {
@@ -12,24 +14,24 @@ import {
   SERVICE_HELP,
   SERVICE_SETTINGS,
   type Service,
-  type ServiceSetting,
+  type ServiceCall,
   withService,
 } from './service.ts';
 import { freshState, StateKeeper, type SubmitState } from './submitState.ts';
 
 const help = `Usage: falconry submit <task.json> [-o <result.json>] [options]
 
-Hands a task file to a service, waits for the end, fetches the result, and checks it against the
-task file by the library before it is written. What it has done so far is in <task.json>.submit: after
-an interruption of any kind the same command goes on where it was, and never submits twice.
+Submits a task file to a service, waits until the task ends, fetches the result, and verifies it
+against the task file before writing it. The state is kept in <task.json>.submit: after any
+interruption, run the same command again and it resumes; nothing is ever submitted twice.
 
-  <task.json>         the task file, as of falconry aggregate; - reads standard input
-  -o, --out <file>    where the result file goes; standard output when left out
-      --state <file>  where the state is kept, in place of <task.json>.submit
-      --restart       forget the state, and submit once more
-      --no-wait       end when the service has accepted the task; the same command without it
+  <task.json>         the task file, as for falconry aggregate; - reads standard input
+  -o, --out <file>    where to write the result file (default: standard output)
+      --state <file>  where to keep the state (default: <task.json>.submit)
+      --restart       discard the state and submit again
+      --no-wait       stop once the service has accepted the task; the same command without it
                       waits for the result
-      --no-check      take a result that cannot be checked here, of a server of another kind
+      --no-check      accept a result without verifying it, from another kind of server
 
 ${SERVICE_HELP}
       --json          report as one line of JSON
@@ -49,12 +51,12 @@ ${exitHelp('invalid', 'usage', 'io', 'service')}`;
 /** The `submit` command. */
 export const command: Command = defineCommand({
   name: 'submit',
-  summary: 'hand a task file to a service and fetch its checked result',
+  summary: 'submit a task file to a service and fetch the verified result',
   help,
   options: {
-    out: { type: 'string', short: 'o' },
-    state: { type: 'string' },
-    restart: { type: 'boolean' },
+    out: OUT,
+    state: TEXT,
+    restart: FLAG,
     wait: { type: 'boolean', default: true },
     check: { type: 'boolean', default: true },
   },
@@ -63,11 +65,11 @@ export const command: Command = defineCommand({
   execute,
 });
 
-async function execute(invocation: Invocation<ServiceSetting>): Promise<number> {
+async function execute(invocation: ServiceCall): Promise<number> {
   const { io, positionals, option, flag } = invocation;
   const [path] = positionals;
   if (path === undefined || positionals.length > 1) {
-    throw new UsageError('one task file is expected');
+    throw new UsageError('expected one task file');
   }
   const statePath = option('state') ?? (path === '-' ? undefined : `${path}.submit`);
   const file = await readInput(path, io);
@@ -75,8 +77,8 @@ async function execute(invocation: Invocation<ServiceSetting>): Promise<number> 
   const keeper = new StateKeeper(statePath, io);
   const hint =
     statePath === undefined
-      ? 'Standard input cannot be gone on with: with --state <file> it could.'
-      : 'Nothing is lost: the same command goes on where it was.';
+      ? 'To make a submission from standard input resumable, give --state <file>.'
+      : 'Nothing is lost: run the same command again to resume.';
   return withService(
     invocation,
     async (service) => {
@@ -88,7 +90,7 @@ async function execute(invocation: Invocation<ServiceSetting>): Promise<number> 
 }
 
 interface Work {
-  readonly invocation: Invocation<ServiceSetting>;
+  readonly invocation: ServiceCall;
   readonly service: Service;
   readonly keeper: StateKeeper;
   readonly file: Uint8Array;
@@ -100,18 +102,18 @@ async function submit(work: Work): Promise<number> {
   const { client } = service;
   const { progress, report, note, flag, option } = invocation;
   const opened = await keeper.open({ service: service.name, file });
-  if (opened.resumed) note(`going on with ${basename(keeper.path!)}: ${sayStep(opened.state)}\n`);
+  if (opened.resumed) note(`resuming ${basename(keeper.path!)}: ${sayStep(opened.state)}\n`);
   const state = await accepted(work, opened.state);
   const id = state.process_id!;
   const facts = { process_id: id, count: items.length, resumed: opened.resumed };
   if (!flag('wait')) {
-    report({ ok: true, ...facts }, `task ${id} is accepted: ${items.length} signatures\n`);
+    report({ ok: true, ...facts }, `task ${id} accepted: ${items.length} signatures\n`);
     return EXIT.ok;
   }
   try {
     await client.waitFor(id, { onProgress: (record) => progress.update(progressOf(record)) });
   } catch (error) {
-    // What has ended is not gone on with.
+    // A task that has ended cannot be resumed.
     if (isClientError(error) && error.kind === 'task') await keeper.forget();
     throw explainGone(error, id, keeper);
   }
@@ -125,7 +127,8 @@ async function submit(work: Work): Promise<number> {
   report(
     { ok: true, ...facts, checked: result.checked, format, sizes, out: out ?? '-' },
     `task ${id}: ${items.length} signatures in a ${format ?? 'result'} of ` +
-      `${result.aggregate?.length ?? result.text.length} bytes, ${check ? 'checked' : 'not checked'}\n`,
+      `${result.aggregate?.length ?? result.text.length} bytes, ` +
+      `${check ? 'verified' : 'not verified'}\n`,
   );
   return EXIT.ok;
 }
@@ -135,12 +138,12 @@ const sayStep = ({ step, process_id }: SubmitState) =>
 
 const SAYINGS = {
   create: 'no task yet',
-  upload: 'its file is not sent',
-  notify: 'its file is sent',
+  upload: 'file not yet sent',
+  notify: 'file sent',
   wait: 'accepted',
 } as const;
 
-/** Takes the submission to where the service has accepted the task. */
+/** Takes the steps that are left until the service has accepted the task. */
 async function accepted(work: Work, from: SubmitState): Promise<SubmitState> {
   const { service, keeper, file, invocation } = work;
   const { client } = service;
@@ -159,7 +162,7 @@ async function accepted(work: Work, from: SubmitState): Promise<SubmitState> {
       case 'notify': {
         const record = await notify(work, state);
         const lost = !['open', 'unknown', 'completed', 'failed'].includes(outcomeOf(record.status));
-        // Ended before its notification (nobody came in time): that one was never submitted.
+        // It expired before its notification, so it was never submitted.
         state = await keeper.save(
           lost ? freshState({ service: service.name, file }) : { ...state, step: 'wait' },
         );
@@ -172,7 +175,7 @@ async function accepted(work: Work, from: SubmitState): Promise<SubmitState> {
   }
 }
 
-/** Sends the file; looks for another url, and at last for another task, when this one has ended. */
+/** Sends the file. When its url has ended it asks for another, and at last for another task. */
 async function upload(
   { service, file, invocation }: Work,
   state: SubmitState,
@@ -194,9 +197,9 @@ async function upload(
       if (isRefusal(other) && other.status === 404) return null;
       throw other;
     });
-    const begun = record !== null && !BEFORE_NOTIFY.has(record.status);
+    const begun = record !== null && !beforeNotification(record.status);
     if (begun && ['open', 'unknown', 'completed'].includes(outcomeOf(record.status))) {
-      // It takes no file any more since it is being worked on: the notification was heard.
+      // It takes no more files because work has begun: the notification arrived.
       return { ...state, step: 'wait' };
     }
     if (error.status !== 403 && error.status !== 404 && error.status !== 409) throw error;
@@ -206,8 +209,6 @@ async function upload(
     return { ...state, step: 'notify', upload_url: renewed };
   }
 }
-
-const BEFORE_NOTIFY = new Set(['wait for task file upload', 'wait for notification']);
 
 /** A new url for the task, or null where the server has none to give. */
 async function renew({ client }: Service, id: string): Promise<string | null> {
@@ -219,7 +220,7 @@ async function renew({ client }: Service, id: string): Promise<string | null> {
   }
 }
 
-/** Tells the service; a refusal since it knows already is none. */
+/** Notifies the service. A refusal because it was notified already counts as success. */
 async function notify({ service }: Work, { process_id }: SubmitState): Promise<TaskRecord> {
   const { client } = service;
   try {
@@ -227,7 +228,7 @@ async function notify({ service }: Work, { process_id }: SubmitState): Promise<T
   } catch (error) {
     if (!isRefusal(error) || error.status !== 409) throw error;
     const record = await client.task(process_id!);
-    if (BEFORE_NOTIFY.has(record.status)) throw error;
+    if (beforeNotification(record.status)) throw error;
     return record;
   }
 }
@@ -235,10 +236,10 @@ async function notify({ service }: Work, { process_id }: SubmitState): Promise<T
 const isRefusal = (error: unknown): error is ClientError =>
   isClientError(error) && error.kind === 'problem' && (error.status ?? 500) < 500;
 
-/** A task that is not there any more was taken away by somebody: it is not submitted again unasked. */
+/** Somebody removed the task: it is not submitted again unless the user asks for it. */
 function explainGone(error: unknown, id: string, keeper: StateKeeper): unknown {
   if (!isRefusal(error) || error.status !== 404) return error;
   const where = keeper.path === undefined ? '' : ` (${keeper.path})`;
-  const message = `task ${id}${where} is not there any more: give --restart to submit once more`;
+  const message = `task ${id}${where} no longer exists: give --restart to submit again`;
   return new ServiceFailure('NOT_FOUND', message, { facts: { status: 404 }, cause: error });
 }

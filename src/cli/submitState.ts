@@ -1,17 +1,17 @@
 /**
- * How far a submission is, in a small file beside the task file, so that a command that was killed goes on where
- * it was. The file is written before the step that it tells of: what it says may be behind, never ahead.
+ * The state of a submission, in a small file beside the task file, so that a killed command can
+ * resume. The file is written before the step that it names: it may lag behind, but is never ahead.
  *
  *   create   a key was chosen; the task may exist (asked again under the key, it is the same one)
  *   upload   the task exists; its file may be there (it is sent again, which replaces it)
  *   notify   the file is there; the service may know
  *   wait     the service knows; what is left is to wait and to fetch
  *
- * It holds the upload url, which is a right, so it is readable by its owner alone.
+ * It holds the upload url, which lets anyone upload, so only its owner can read it.
  */
-import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { newIdempotencyKey } from '../client/index.ts';
+import { sha256 } from '../middleware/hash.ts';
 import { type Io, IoFailure, UsageError } from './command.ts';
 import { asIoFailure, writeOutput } from './io.ts';
 
@@ -33,7 +33,7 @@ export interface SubmitState {
   readonly upload_url: string | null;
 }
 
-/** What a state must agree with to be gone on with. */
+/** What a state must match to be resumed. */
 export interface Submission {
   readonly service: string;
   readonly file: Uint8Array;
@@ -67,7 +67,7 @@ export class StateKeeper {
       await writeOutput(this.path, format(state), this.#io, true);
       return { state, resumed: false };
     } catch (error) {
-      // Another process was a moment earlier: its task is ours too.
+      // Another process created it a moment ago: its task is ours too.
       const other = await this.#read();
       if (other === null) throw error;
       this.#requireSame(other, submission);
@@ -98,7 +98,9 @@ export class StateKeeper {
     }
     const state = parse(text);
     if (state !== null) return state;
-    throw new IoFailure(`${this.path} is no state of a submission: remove it, or give --restart`);
+    throw new IoFailure(
+      `${this.path} is not the state of a submission: remove it, or give --restart`,
+    );
   }
 
   #requireSame(state: SubmitState, { service, file }: Submission): void {
@@ -106,11 +108,11 @@ export class StateKeeper {
       state.service !== service
         ? `another service (${state.service})`
         : state.task_file !== hashOf(file)
-          ? 'another content of the task file'
+          ? 'a different task file'
           : null;
     if (what === null) return;
     throw new UsageError(
-      `${this.path} is the state of a submission of ${what}: give --restart to begin anew`,
+      `${this.path} belongs to a submission of ${what}: give --restart to start over`,
     );
   }
 }
@@ -128,7 +130,7 @@ export function freshState({ service, file }: Submission): SubmitState {
   };
 }
 
-const hashOf = (file: Uint8Array) => createHash('sha256').update(file).digest('hex');
+const hashOf = (file: Uint8Array) => sha256(file).toString('hex');
 
 const format = (state: SubmitState) => `${JSON.stringify(state, null, 2)}\n`;
 

@@ -1,4 +1,4 @@
-/** "Did you mean": the nearest of the known names to a misspelt one. */
+/** "Did you mean": the known name closest to a misspelt one. */
 
 /** @returns the nearest name within a third of its length (one letter at least), or undefined */
 export function nearest(given: string, known: Iterable<string>): string | undefined {
@@ -19,7 +19,7 @@ export function hint(given: string, known: Iterable<string>, show = (name: strin
   return name === undefined ? '' : `; did you mean ${show(name)}?`;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that make one text of the other. */
+/** The number of insertions, deletions, replacements and swaps of neighbours between two texts. */
 export function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);

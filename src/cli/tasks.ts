@@ -1,9 +1,10 @@
-/** `falconry tasks`: one's own tasks at a service: list, show, wait, fetch, cancel, delete. */
+/** `falconry tasks`: lists, shows, awaits, fetches, cancels and deletes tasks at a service. */
 import type { TaskListItem, TaskRecord } from '../client/index.ts';
+import { integer } from '../middleware/optionRows.ts';
 import { parseStatementFile } from '../wire/taskFile.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, type Invocation } from './define.ts';
+import { defineCommand, FLAG, OUT, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { isStdout, readInput, writeOutput } from './io.ts';
 import {
@@ -12,31 +13,32 @@ import {
   SERVICE_HELP,
   SERVICE_SETTINGS,
   type Service,
-  type ServiceSetting,
+  type ServiceCall,
   withService,
 } from './service.ts';
+import { readNumber } from './settingText.ts';
 import { hint } from './suggest.ts';
 
-const help = `Usage: falconry tasks [list | show | wait | result | cancel | delete] [<id> …] [options]
+const help = `Usage: falconry tasks [list | show | wait | result | cancel | delete] [<id> …]
 
-The tasks of your API key at a service.
+Shows and manages the tasks of your API key at a service.
 
-  list                one line for each: id, status, signatures, times (this is also the default)
-      --status <text> only those with this status: waiting, completed, failed, …
-      --limit <n>     most tasks to list (default 100); 0 lists all
+  list                one line per task: id, status, signatures, times (the default)
+      --status <text> only tasks with this status: waiting, completed, failed, …
+      --limit <n>     list at most n tasks (default 100); 0 lists all
       --newest        newest first
-  show <id> …         the progress record
-  wait <id> …         wait until they have ended; code 1 unless all are completed
+  show <id> …         print the progress record
+  wait <id> …         wait until the tasks have ended; exit code 1 unless all are completed
   result <id>         fetch the result file
-      -o, --out <file>  where it goes; standard output when left out
+      -o, --out <file>  where to write it (default: standard output)
       --statements <task.json>
-                      check it against this list of digests and keys before it is written
-  cancel <id> …       stop what has not ended
-  delete <id> …       take away with all files; what has not ended is cancelled first
+                      verify it for this list of digests and keys before writing it
+  cancel <id> …       cancel unfinished tasks
+  delete <id> …       delete tasks and their files; unfinished tasks are cancelled first
 
 ${SERVICE_HELP}
-      --json          answer in JSON: ids are strings, since they may be longer than a number holds
-  -q, --quiet         no words beside the answer
+      --json          answer in JSON; ids are strings, since they may not fit into a number
+  -q, --quiet         print nothing but the answer
   -h, --help          this text
 
 Examples
@@ -52,25 +54,17 @@ ${exitHelp('invalid', 'usage', 'io', 'service')}`;
 
 const VERBS = ['list', 'show', 'wait', 'result', 'cancel', 'delete'] as const;
 type Verb = (typeof VERBS)[number];
-type Call = Invocation<ServiceSetting>;
-
 /** The `tasks` command. */
 export const command: Command = defineCommand({
   name: 'tasks',
-  summary: 'list, follow, fetch, cancel and delete tasks of a service',
+  summary: 'list, watch, fetch, cancel and delete tasks at a service',
   help,
-  options: {
-    status: { type: 'string' },
-    limit: { type: 'string' },
-    newest: { type: 'boolean' },
-    out: { type: 'string', short: 'o' },
-    statements: { type: 'string' },
-  },
+  options: { status: TEXT, limit: TEXT, newest: FLAG, out: OUT, statements: TEXT },
   settings: SERVICE_SETTINGS,
   execute,
 });
 
-async function execute(invocation: Call): Promise<number> {
+async function execute(invocation: ServiceCall): Promise<number> {
   const [name = 'list', ...ids] = invocation.positionals;
   const verb = VERBS.find((each) => each === name);
   if (verb === undefined) throw new UsageError(`there is no "tasks ${name}"${hint(name, VERBS)}`);
@@ -93,27 +87,33 @@ async function execute(invocation: Call): Promise<number> {
   });
 }
 
-function checkArguments(verb: Verb, ids: readonly string[], { option, flag }: Call): void {
+function checkArguments(verb: Verb, ids: readonly string[], { option, flag }: ServiceCall): void {
   if (verb === 'list' && ids.length > 0) throw new UsageError(`unexpected argument ${ids[0]}`);
-  if (verb !== 'list' && ids.length === 0) throw new UsageError('the id of a task is expected');
-  if (verb === 'result' && ids.length > 1) throw new UsageError('the id of one task is expected');
+  if (verb !== 'list' && ids.length === 0) throw new UsageError('expected the id of a task');
+  if (verb === 'result' && ids.length > 1) throw new UsageError('expected the id of only one task');
   const wrong = ids.find((id) => !/^\d{1,30}$/.test(id));
-  if (wrong !== undefined) throw new UsageError(`"${wrong}" is no id of a task`);
+  if (wrong !== undefined) throw new UsageError(`"${wrong}" is not the id of a task`);
   const alien = ['status', 'limit', 'newest', 'out', 'statements'].find((name) => {
     const given = option(name) !== undefined || flag(name);
     const belongs = name === 'out' || name === 'statements' ? 'result' : 'list';
     return given && belongs !== verb;
   });
-  if (alien !== undefined) throw new UsageError(`"tasks ${verb}" has no --${alien}`);
+  if (alien !== undefined) throw new UsageError(`"tasks ${verb}" has no option --${alien}`);
 }
 
 const DEFAULT_LIMIT = 100;
+const LIMIT = integer('tasks to list', { max: 1e9 });
 const PAGE = 1000;
 
-async function list({ client }: Service, { io, option, flag, json, note }: Call): Promise<number> {
-  const text = option('limit') ?? String(DEFAULT_LIMIT);
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError('--limit must be a number');
-  const most = Number(text) || Number.POSITIVE_INFINITY;
+async function list(
+  { client }: Service,
+  { io, option, flag, json, note }: ServiceCall,
+): Promise<number> {
+  const limit = option('limit');
+  const most =
+    limit === undefined
+      ? DEFAULT_LIMIT
+      : readNumber('--limit', LIMIT, limit) || Number.POSITIVE_INFINITY;
   const query = {
     status: option('status'),
     limit: Math.min(PAGE, most + 1),
@@ -130,7 +130,7 @@ async function list({ client }: Service, { io, option, flag, json, note }: Call)
   }
   if (json) io.stdout.write(count === 0 ? '[]\n' : ']\n');
   else if (count === 0) note('no tasks\n');
-  if (more) note(`there are more: --limit 0 lists all\n`);
+  if (more) note('there are more tasks; --limit 0 lists all\n');
   return EXIT.ok;
 }
 
@@ -146,16 +146,16 @@ function line({ id, status, meta }: TaskListItem): string {
   return row(id, status, String(meta.count), seconds(meta.created_at), seconds(meta.finished_at));
 }
 
-/** Asks for one record after the other and writes them. */
+/** Requests the records one by one and prints them. */
 async function each(
   ids: readonly string[],
-  { io, json }: Call,
+  { io, json }: ServiceCall,
   ask: (id: string) => Promise<TaskRecord | null>,
 ): Promise<number> {
   for (const id of ids) {
     const record = await ask(id);
     if (json) io.stdout.write(`${JSON.stringify(record ?? { process_id: id, removed: true })}\n`);
-    else io.stdout.write(record === null ? `${id} ended and is removed\n` : describe(record));
+    else io.stdout.write(record === null ? `${id} had ended and was removed\n` : describe(record));
   }
   return EXIT.ok;
 }
@@ -168,10 +168,15 @@ function describe(record: TaskRecord): string {
   for (const { index, reason } of error?.invalid ?? [])
     lines.push(['', `item ${index}: ${reason}`]);
   const width = Math.max(...lines.map(([name]) => name!.length));
-  return `${lines.map(([name, value]) => printable(`${name!.padEnd(width)}  ${value}`)).join('\n')}\n\n`;
+  const shown = lines.map(([name, value]) => printable(`${name!.padEnd(width)}  ${value}`));
+  return `${shown.join('\n')}\n\n`;
 }
 
-async function wait({ client }: Service, ids: readonly string[], call: Call): Promise<number> {
+async function wait(
+  { client }: Service,
+  ids: readonly string[],
+  call: ServiceCall,
+): Promise<number> {
   const { progress, note, json, io } = call;
   for (const id of ids) {
     const record = await client.waitFor(id, {
@@ -184,7 +189,7 @@ async function wait({ client }: Service, ids: readonly string[], call: Call): Pr
   return EXIT.ok;
 }
 
-async function result({ client }: Service, id: string, call: Call): Promise<number> {
+async function result({ client }: Service, id: string, call: ServiceCall): Promise<number> {
   const { option, io, json, note } = call;
   const path = option('statements');
   const statements =
@@ -195,11 +200,15 @@ async function result({ client }: Service, id: string, call: Call): Promise<numb
   if (isStdout(out)) return EXIT.ok;
   const facts = { ok: true, process_id: id, checked, format: file?.format ?? null, out };
   if (json) io.stdout.write(`${JSON.stringify(facts)}\n`);
-  else note(`${out}: ${text.length} bytes, ${checked ? 'checked' : 'not checked'}\n`);
+  else note(`${out}: ${text.length} bytes, ${checked ? 'verified' : 'not verified'}\n`);
   return EXIT.ok;
 }
 
-async function remove({ client }: Service, ids: readonly string[], call: Call): Promise<number> {
+async function remove(
+  { client }: Service,
+  ids: readonly string[],
+  call: ServiceCall,
+): Promise<number> {
   for (const id of ids) {
     await client.remove(id);
     if (call.json) call.io.stdout.write(`${JSON.stringify({ process_id: id, removed: true })}\n`);

@@ -1,10 +1,11 @@
-/** `falconry verify`: one signature, or every one of a task file. */
+/** `falconry verify`: verifies one signature, or every signature in a task file. */
 import { findInvalid } from '../aggregate/index.ts';
 import type { InvalidItem } from '../errors.ts';
-import { parseTaskFile, type TaskItem } from '../wire/taskFile.ts';
+import { parseTaskFile } from '../wire/taskFile.ts';
+import type { TaskItem } from '../wire/triple.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, describeInvalid, type Invocation } from './define.ts';
+import { defineCommand, describeInvalid, type Invocation, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { readInput, refuseTwiceStdin } from './io.ts';
 import { parseField } from './keyFile.ts';
@@ -13,12 +14,12 @@ import type { Progress } from './progress.ts';
 const help = `Usage: falconry verify <task.json> [--json]
        falconry verify --key <file> --signature <file> <message> [--json]
 
-Verifies every signature of a task file, as falconry sign writes it, and names those that are not
-valid with their reasons; or one signature of one message.
+Verifies every signature in a task file, as written by falconry sign, and lists the invalid ones
+with the reasons. With --key and --signature, verifies one signature of one message.
 
   <task.json>           the task file; - reads standard input
-      --key <file>      public key: a key file, hex with 0x, or the bare key of another program
-      --signature <file>  the signature, hex with 0x or bare
+      --key <file>      the public key: a key file, hex with 0x, or the bare key of another program
+      --signature <file>  the signature: hex with 0x, or bare
   <message>             the signed file; - reads standard input
       --json            report as one line of JSON
   -q, --quiet           no report, no progress bar
@@ -33,9 +34,9 @@ ${EXIT_HELP}`;
 /** The `verify` command. */
 export const command: Command = defineCommand({
   name: 'verify',
-  summary: 'verify a signature, or all of a task file',
+  summary: 'verify a signature, or every signature in a task file',
   help,
-  options: { key: { type: 'string' }, signature: { type: 'string' } },
+  options: { key: TEXT, signature: TEXT },
   writesToStdout: () => false,
   execute,
 });
@@ -44,7 +45,7 @@ async function execute(invocation: Invocation): Promise<number> {
   const { positionals, report, progress } = invocation;
   const [path] = positionals;
   if (path === undefined || positionals.length > 1) {
-    throw new UsageError('one task file, or one message, is expected');
+    throw new UsageError('expected one task file, or one message');
   }
   const items = await readItems(path, invocation);
   const invalid = findAll(items, progress);
@@ -55,12 +56,12 @@ async function execute(invocation: Invocation): Promise<number> {
   }
   report(
     { ok: false, code: 'INVALID_SIGNATURES', count, invalid },
-    `not valid: ${invalid.length} of ${count}\n${describeInvalid(invalid)}`,
+    `invalid: ${invalid.length} of ${count}\n${describeInvalid(invalid)}`,
   );
   return EXIT.invalid;
 }
 
-/** Some milliseconds of work: often enough for the bar. */
+/** A few milliseconds of work between two updates of the progress bar. */
 const CHUNK = 256;
 
 function findAll(items: readonly TaskItem[], progress: Progress): InvalidItem[] {
@@ -80,7 +81,7 @@ async function readItems(path: string, { io, option }: Invocation): Promise<Task
     return parseTaskFile(await readInput(path, io), FILE_LIMITS);
   }
   if (keyPath === undefined || signaturePath === undefined) {
-    throw new UsageError('--key and --signature go together');
+    throw new UsageError('--key and --signature must be given together');
   }
   refuseTwiceStdin([keyPath, signaturePath, path]);
   const publicKey = parseField(await readInput(keyPath, io), 'public_key', 'the key file');

@@ -1,4 +1,4 @@
-/** `falconry verify-aggregate`: whether an aggregate holds for a list of digests and keys. */
+/** `falconry verify-aggregate`: verifies an aggregate for a list of digests and keys. */
 import {
   extractSignatures,
   inspectAggregate,
@@ -6,24 +6,25 @@ import {
   verifyAggregateAsync,
 } from '../aggregate/index.ts';
 import { parseResultFile, verifyResultFileWith } from '../wire/resultFile.ts';
-import { formatTaskFile, parseStatementFile, type Statement } from '../wire/taskFile.ts';
-import { FILE_LIMITS, readThreads } from './aggregate.ts';
+import { parseStatementFile } from '../wire/taskFile.ts';
+import { formatTaskFile, type Statement } from '../wire/triple.ts';
+import { FILE_LIMITS, MAX_THREADS, readThreads } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, type Invocation } from './define.ts';
+import { defineCommand, type Invocation, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { readInput, refuseTwiceStdin, writeOutput } from './io.ts';
 
 const help = `Usage: falconry verify-aggregate <out.json> <task.json> [--extract <file>] [--json]
 
-Checks an aggregate against the ordered list of digests and public keys that it is said to be
-about. The list is yours: take it from where you know it, not from whoever made the aggregate.
+Verifies an aggregate for an ordered list of digests and public keys. The list must come from you,
+not from whoever made the aggregate.
 
   <out.json>        the result file, or the bare aggregate; - reads standard input
-  <task.json>       JSON array of {"digest", "public_key"}, hex with 0x; signatures in it, as in
-                    a task file, are not looked at; - reads standard input
-      --extract <file>  also write the task file with the exact original signatures; - writes it to
-                    standard output. A bundle holds them, a proof does not.
-      --threads <n> threads to verify with, from 1 to 64 (default: one for each processor)
+  <task.json>       JSON array of {"digest", "public_key"}, in hex with 0x, or a task file, whose
+                    signatures are ignored; - reads standard input
+      --extract <file>  also write a task file with the original signatures; - writes it to standard
+                    output. A bundle contains the signatures; a proof does not.
+      --threads <n> number of threads, 1 to ${MAX_THREADS} (default: one per processor)
       --json        report as one line of JSON
   -q, --quiet       no report, no progress bar
   -h, --help        this text
@@ -37,9 +38,9 @@ ${EXIT_HELP}`;
 /** The `verify-aggregate` command. */
 export const command: Command = defineCommand({
   name: 'verify-aggregate',
-  summary: 'check an aggregate against its list of digests and public keys',
+  summary: 'verify an aggregate for a list of digests and public keys',
   help,
-  options: { extract: { type: 'string' }, threads: { type: 'string' } },
+  options: { extract: TEXT, threads: TEXT },
   writesToStdout: ({ option }) => option('extract') === '-',
   execute,
 });
@@ -47,7 +48,7 @@ export const command: Command = defineCommand({
 async function execute({ io, positionals, option, report, progress }: Invocation): Promise<number> {
   const [aggregatePath, statementsPath] = positionals;
   if (aggregatePath === undefined || statementsPath === undefined || positionals.length > 2) {
-    throw new UsageError('a result file and a task file are expected');
+    throw new UsageError('expected a result file and a task file');
   }
   refuseTwiceStdin(positionals);
   const threads = readThreads(option('threads'));
@@ -61,7 +62,7 @@ async function execute({ io, positionals, option, report, progress }: Invocation
   if (aggregate === undefined) {
     report(
       { ok: false, code: 'BAD_AGGREGATE', count: statements.length },
-      `not valid: no aggregate of signatures for these ${statements.length} statements\n`,
+      `invalid: not an aggregate of signatures for these ${statements.length} statements\n`,
     );
     return EXIT.invalid;
   }
@@ -75,13 +76,14 @@ async function execute({ io, positionals, option, report, progress }: Invocation
   const { format, sizes } = inspectAggregate(aggregate);
   report(
     { ok: true, count, format, aggregate_bytes: aggregate.length, sizes },
-    `valid: ${count} signatures ${format === 'proof' ? 'proved' : 'bundled'} in ${sizes.total} bytes` +
-      ` (${sizes.salts} of them salts)\n`,
+    `valid: ${count} signatures ${format === 'proof' ? 'proved' : 'bundled'} in ` +
+      `${sizes.total} bytes` +
+      ` (including ${sizes.salts} bytes of salts)\n`,
   );
   return EXIT.ok;
 }
 
-/** The bytes of the aggregate if all is well; a bare one is what no JSON text can begin with. */
+/** The bytes of the aggregate if it is valid. A bare one is told by its first byte: not `{`. */
 async function judge(
   file: Uint8Array,
   statements: readonly Statement[],

@@ -1,4 +1,4 @@
-/** What `falconry serve` says when it is ready. */
+/** The text that `falconry serve` prints when it is ready. */
 import { join } from 'node:path';
 
 export interface Ready {
@@ -10,17 +10,17 @@ export interface Ready {
   readonly serviceName: string;
   readonly signing: boolean;
   readonly ui: boolean;
-  /** The API key that was just made, to be shown once. */
+  /** The API key that was just created, to be shown once. */
   readonly key: string | null;
 }
 
-/** The text; with a new key it tells what to do next. */
+/** The text; after a first start it shows the new key and the next steps. */
 export function welcome(ready: Ready): string {
   const { address, base, dataDirectory, signing, ui, key } = ready;
-  const lines = [`Falconry serves on ${address}`, `  data     ${dataDirectory}`];
+  const lines = [`Falconry is listening on ${address}`, `  data     ${dataDirectory}`];
   if (ui) lines.push(`  page     ${base}/v1/ui`);
   if (signing)
-    lines.push(`  signing  with ${join(dataDirectory, 'keys', 'signing.json')} (for testing)`);
+    lines.push(`  signing  ${join(dataDirectory, 'keys', 'signing.json')} (for testing)`);
   if (key === null) {
     lines.push('', `More API keys: falconry keys create --name NAME --data ${dataDirectory}`, '');
   } else lines.push(...nextSteps(ready, key));
@@ -31,34 +31,35 @@ function nextSteps({ base, serviceName, signing }: Ready, key: string): string[]
   const service = `${base}/v1/${serviceName}`;
   const lines = [
     '',
-    'This first start made an API key. It is shown only now:',
+    'This first start created an API key. It is shown only once:',
     '',
     `  export FALCONRY_API_KEY=${key}`,
     '',
-    'What to do next:',
+    'Next steps:',
     '',
   ];
   if (signing) {
     lines.push(
-      '  # sign a message (hex)',
+      '  # sign a message, in hex',
       `  curl -s ${base}/v1/falcon/sign -H "Authorization: $FALCONRY_API_KEY" \\`,
       `    -H 'Content-Type: application/json' -d '{"digest":"0x68656c6c6f"}'`,
       '',
-      '  # aggregate it: a batch of one',
+      '  # sign it and aggregate a batch of one',
       `  curl -s ${base}/v1/falcon/sign -H "Authorization: $FALCONRY_API_KEY" \\`,
-      `    -H 'Content-Type: application/json' -d '{"digest":"0x68656c6c6f"}' | sed 's/.*/{"data":[&]}/' |`,
+      `    -H 'Content-Type: application/json' -d '{"digest":"0x68656c6c6f"}' |`,
+      `  sed 's/.*/{"data":[&]}/' |`,
       `  curl -s ${service}/aggsign -H "Authorization: $FALCONRY_API_KEY" \\`,
       `    -H 'Content-Type: application/json' -d @-`,
       '',
     );
   }
   lines.push(
-    '  # up to 1722 signatures in a file: get a url, PUT the file there, notify',
+    '  # up to 1722 signatures in a file: get an upload URL, PUT the file there, notify',
     `  curl -s -X POST ${service}/aggsign/task -H "Authorization: $FALCONRY_API_KEY"`,
     `  curl -s -X PUT "$URL" -H 'Content-Type: application/json' -T task.json`,
     `  curl -s -X POST ${service}/aggsign/notify/$PROCESS_ID -H "Authorization: $FALCONRY_API_KEY"`,
     '',
-    '  # see your tasks, and follow their result_path',
+    '  # list your tasks; result_path leads to the result',
     `  curl -s ${service}/tasks -H "Authorization: $FALCONRY_API_KEY"`,
     '',
   );

@@ -1,9 +1,13 @@
-/** The client: one method for each thing that the service does, and two that put them together. */
-import { ClientError } from './clientError.ts';
+/** The client: one method per operation of the service, and two that combine several. */
+import { encodeWireHex } from '../wire/hex.ts';
+import { toTriple } from '../wire/triple.ts';
+import { taskFile, toWireStatement } from './batch.ts';
+import { ClientError, malformed } from './clientError.ts';
 import { recordEvents } from './events.ts';
 import { type Call, Http, readJson } from './http.ts';
+import { taskId } from './ids.ts';
 import { allTasks, type ListOptions, listPage, type PageOptions } from './lists.ts';
-import { outcomeOf, readRecord, readSignAnswer, readTicket } from './records.ts';
+import { asObject, outcomeOf, readRecord, readSignAnswer, readTicket } from './records.ts';
 import { fetchResult, type ResultOptions } from './result.ts';
 import { outcomeUnknown } from './retry.ts';
 import { acceptedRecord, newIdempotencyKey, notifyUploaded, repeatUnderKey } from './submit.ts';
@@ -27,78 +31,78 @@ import type {
 } from './types.ts';
 import { type UploadOptions, upload } from './upload.ts';
 import { type TaskReader, type WaitOptions, waitForTask } from './waitFor.ts';
-import {
-  asObject,
-  encodeHex,
-  malformed,
-  taskFile,
-  taskId,
-  toTriple,
-  toWireStatement,
-} from './wire.ts';
 
-/** Options of what makes a task. */
+/** Options of methods that create a task. */
 export interface CreateOptions extends CallOptions {
-  /** Two creations under one key are one task. Default: a new key for every call. */
+  /** Creations with the same key make one task. Default: a new key for every call. */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** Options of the three steps in one. */
+/** Options of `submit`. */
 export interface SubmitOptions extends CreateOptions {
   readonly onProgress?: ((progress: SubmitProgress) => void) | undefined;
 }
 
-/** See {@link createClient}. All methods reject with a ClientError, but for TypeError and RangeError of arguments. */
+/**
+ * See {@link createClient}. All methods reject with a ClientError, or with a TypeError or
+ * RangeError for wrong arguments.
+ */
 export interface Client {
   /** Address of the service, without a slash at its end. */
   readonly baseUrl: string;
 
-  /** Has a message signed by the service's own key (for testing); bytes, or hex with `0x`. */
+  /** Signs a message (bytes, or hex with `0x`) with a key of the service, for testing. */
   sign(message: Uint8Array | string, options?: CallOptions): Promise<SignAnswer>;
 
-  /** Makes a task: an id, and a url for its file. */
+  /** Creates a task: returns its id, and a url for its file. */
   createTask(options?: CreateOptions): Promise<UploadTicket>;
 
-  /** Another upload url for a task whose own has ended (this service; others may not have it). */
+  /**
+   * Requests a new upload url for a task whose url has expired. Other servers may not support this.
+   */
   renewUpload(id: TaskIdInput, options?: CallOptions): Promise<UploadTicket>;
 
-  /** Sends the task file to a ticket's url. May be repeated until the notification. */
+  /** Sends the task file to the url of a ticket. May be repeated until the notification. */
   upload(to: UploadTicket | string, items: Batch, options?: UploadOptions): Promise<void>;
 
-  /** Says that the file is there; work begins. May be repeated. */
+  /** Announces that the file is uploaded, so that work begins. May be repeated. */
   notify(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord>;
 
-  /** Hands in a batch by one request, without a file. */
+  /** Submits a batch with one request, without a file. */
   aggregate(items: readonly (Triple | Item)[], options?: CreateOptions): Promise<TaskRecord>;
 
-  /** Create, upload, notify. */
+  /** Creates a task, uploads its file, and notifies. */
   submit(items: Batch, options?: SubmitOptions): Promise<TaskRecord>;
 
   /** The progress record of a task. */
   task(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord>;
 
-  /** All tasks, over all pages; stops where the server has no more, and never asks for a page twice. */
+  /** All tasks, over all pages. Ends after the last page, and never requests a page twice. */
   tasks(options?: ListOptions): AsyncGenerator<TaskListItem, void, undefined>;
 
   /** One page of the list. */
   page(options?: PageOptions): Promise<TaskPage>;
 
   /**
-   * Cancels a task, and answers its record; one that has ended is left as it is. (Ends it in the very moment
-   * of the request, the service removes it: null.)
+   * Cancels a task and returns its record; a task that has ended is left as it is. (If it ends at
+   * the very moment of the request, the service removes it, and the result is null.)
    */
   cancel(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord | null>;
 
-  /** Takes a task away with its files: cancels it first if it is not finished. */
+  /** Removes a task with its files; cancels it first if it is unfinished. */
   remove(id: TaskIdInput, options?: CallOptions): Promise<void>;
 
-  /** The progress record at every change, by one connection, until the task or the connection ends. */
+  /**
+   * The progress record at every change, over one connection, until the task or the connection
+   * ends.
+   */
   events(id: TaskIdInput, options?: CallOptions): AsyncGenerator<TaskRecord, void, undefined>;
 
   /**
-   * Waits for the end: by events, and by polling where there are none.
+   * Waits for the end of the task, by events, or by polling if there are none.
    *
-   * @throws ClientError `TASK_FAILED` (with `invalid`), `TASK_CANCELLED`, `TASK_EXPIRED`, each with `record`
+   * @throws ClientError `TASK_FAILED` (with `invalid`), `TASK_CANCELLED`, `TASK_EXPIRED`, each with
+   *   `record`
    */
   waitFor(
     task: TaskIdInput | TaskRecord | UploadTicket,
@@ -106,13 +110,13 @@ export interface Client {
   ): Promise<TaskRecord>;
 
   /**
-   * Fetches the result of a completed task, and checks it when told what it must be about.
+   * Fetches the result of a completed task. With statements, also verifies it.
    *
-   * @throws ClientError `NO_RESULT` when there is none (yet), `BAD_RESULT` when it does not hold
+   * @throws ClientError `NO_RESULT` if there is none (yet), `BAD_RESULT` if it is not valid
    */
   result(id: TaskIdInput, options?: ResultOptions): Promise<TaskResult>;
 
-  /** Has the service check an aggregate against an ordered list; see `result` for doing it here. */
+  /** Asks the service to verify an aggregate for an ordered list; `result` verifies it here. */
   verify(
     aggregate: Uint8Array | string | Pick<ResultFile, 'aggregate'>,
     statements: readonly StatementInput[],
@@ -134,15 +138,15 @@ const OPTIONS = [
 ];
 
 /**
- * A client of one service. It holds no connection and needs no closing.
+ * Creates a client of one service. It holds no connection and need not be closed.
  *
- * @throws TypeError, RangeError for options of wrong types or unknown names
+ * @throws TypeError, RangeError for unknown options and wrong values
  * @example
  * ```ts
  * const client = createClient({ baseUrl: 'https://example.com/falcon', apiKey });
  * const { process_id } = await client.submit(items);
- * await client.waitFor(process_id, { onProgress: ({ status, progress }) => show(status, progress) });
- * const { aggregate } = await client.result(process_id, { statements: items }); // fetched and verified
+ * await client.waitFor(process_id, { onProgress: ({ status }) => console.log(status) });
+ * const { aggregate } = await client.result(process_id, { statements: items }); // verified
  * ```
  */
 export function createClient(options: ClientOptions): Client {
@@ -151,9 +155,9 @@ export function createClient(options: ClientOptions): Client {
   }
   const { serviceName = 'svc', idempotencyKeys = 'ask', uploadBy = 'auto' } = options;
   if (!/^(?!\.+$)[\w.~-]+$/.test(serviceName))
-    throw new TypeError('"serviceName" is no path segment');
+    throw new TypeError('"serviceName" must be one path segment');
   if (!['auto', 'xhr', 'stream', 'whole'].includes(uploadBy)) {
-    throw new RangeError('"uploadBy" expected "auto", "xhr", "stream" or "whole"');
+    throw new RangeError('"uploadBy" must be "auto", "xhr", "stream" or "whole"');
   }
   return new HttpClient(new Http(options), serviceName, { idempotencyKeys, uploadBy });
 }
@@ -178,9 +182,9 @@ class HttpClient implements Client, TaskReader {
   }
 
   async sign(message: Uint8Array | string, { signal }: CallOptions = {}): Promise<SignAnswer> {
-    const digest = typeof message === 'string' ? message : encodeHex(message);
+    const digest = typeof message === 'string' ? message : encodeWireHex(message);
     const body = JSON.stringify({ digest });
-    // It keeps nothing, so a repeat makes another signature and no difference.
+    // Nothing is stored, so a repeat only makes another signature.
     const call = { method: 'POST', to: { path: '/v1/falcon/sign' }, body, repeat: 'safe' } as const;
     return readSignAnswer(await this.http.json({ ...call, signal }));
   }
@@ -190,7 +194,7 @@ class HttpClient implements Client, TaskReader {
       method: 'POST',
       to: { path: `${this.#aggsign}/task` },
       headers: { 'idempotency-key': options.idempotencyKey ?? newIdempotencyKey() },
-      // Where keys are not known a repeat may leave a task behind that never gets a file, and no more.
+      // If the server ignores keys, a repeat leaves at most a task without a file behind.
       repeat: 'safe',
       signal: options.signal,
     });
@@ -259,7 +263,7 @@ class HttpClient implements Client, TaskReader {
   async record(id: TaskId, signal?: AbortSignal): Promise<TaskRecord> {
     const to = { path: `${this.tasksPath}/${id}` };
     const record = readRecord(await this.http.json({ method: 'GET', to, repeat: 'safe', signal }));
-    if (record.process_id !== id) throw malformed('The progress record is that of another task');
+    if (record.process_id !== id) throw malformed('The progress record belongs to another task');
     return record;
   }
 
@@ -274,7 +278,7 @@ class HttpClient implements Client, TaskReader {
   async cancel(id: TaskIdInput, { signal }: CallOptions = {}): Promise<TaskRecord | null> {
     const own = taskId(id);
     for (let count = 0; ; count++) {
-      // A DELETE takes away what has ended, so it is sent only while there is something to cancel.
+      // DELETE removes a task that has ended, so it is sent only if there is something to cancel.
       const record = await this.record(own, signal);
       const outcome = outcomeOf(record.status);
       if (outcome !== 'open' && outcome !== 'unknown') return record;
@@ -295,7 +299,7 @@ class HttpClient implements Client, TaskReader {
       return 'safe';
     };
     try {
-      // The first cancels what has not ended.
+      // The first DELETE cancels an unfinished task.
       for (let left = 2; left > 0; left--) {
         if ((await this.#delete(own, repeat, signal)) === null) return;
         maybeGone = true;
@@ -331,7 +335,7 @@ class HttpClient implements Client, TaskReader {
   async result(id: TaskIdInput, options: ResultOptions = {}): Promise<TaskResult> {
     const own = taskId(id);
     const record = await this.record(own, options.signal);
-    // The contract has the url in the list; this service has it in the record too.
+    // By the contract the url is in the list; this service also has it in the record.
     const path =
       record.result_path ??
       (['completed', 'unknown'].includes(outcomeOf(record.status))
@@ -359,7 +363,7 @@ class HttpClient implements Client, TaskReader {
   ): Promise<boolean> {
     const given =
       typeof aggregate === 'object' && 'aggregate' in aggregate ? aggregate.aggregate : aggregate;
-    const hex = typeof given === 'string' ? given : encodeHex(given);
+    const hex = typeof given === 'string' ? given : encodeWireHex(given);
     const answer = await this.http.json({
       method: 'POST',
       to: { path: `${this.#aggsign}/verify` },
@@ -369,7 +373,8 @@ class HttpClient implements Client, TaskReader {
       signal,
     });
     const { valid } = asObject(answer, 'The answer of the verification');
-    if (typeof valid !== 'boolean') throw malformed('The answer of the verification says nothing');
+    if (typeof valid !== 'boolean')
+      throw malformed('The answer of the verification has no verdict');
     return valid;
   }
 }

@@ -1,21 +1,21 @@
-/** The one error of the client: everything that goes wrong between a call and its answer. */
+/** The error of the client: everything that goes wrong between a call and its answer. */
 import type { Fault, InvalidItem, Problem, TaskRecord } from './types.ts';
 
 /**
- * Where it went wrong.
+ * What kind of thing went wrong.
  *
  * | kind | what happened |
  * |---|---|
- * | `problem` | the server refused: `status` and, where it says so, `code`, `detail`, `errors` |
+ * | `problem` | the server refused: `status` and, if given, `code`, `detail`, `errors` |
  * | `network` | no answer: code `NETWORK` or `TIMEOUT` |
- * | `malformed` | an answer that the contract does not know: `MALFORMED_ANSWER`, `REPEATED_CURSOR` |
- * | `aborted` | a signal ended it: `ABORTED`, the signal's reason is the `cause` |
- * | `task` | the task ended without a result: `TASK_FAILED`, `TASK_CANCELLED`, `TASK_EXPIRED`; see `record` |
- * | `result` | the result is not what was asked for: `BAD_RESULT`, `NO_RESULT` |
+ * | `malformed` | an answer outside the contract: `MALFORMED_ANSWER`, `REPEATED_CURSOR` |
+ * | `aborted` | a signal aborted it: `ABORTED`, with the signal's reason as the `cause` |
+ * | `task` | the task ended without a result: `TASK_FAILED`, `TASK_CANCELLED`, `TASK_EXPIRED` |
+ * | `result` | the result is absent or not valid: `NO_RESULT`, `BAD_RESULT` |
  */
 export type ClientErrorKind = 'problem' | 'network' | 'malformed' | 'aborted' | 'task' | 'result';
 
-/** What is known of a failure. */
+/** The details of a failure. */
 export interface ClientErrorDetails {
   readonly code: string;
   readonly message: string;
@@ -26,28 +26,28 @@ export interface ClientErrorDetails {
   readonly cause?: unknown;
 }
 
-/** Messages name method and path, never a query (signed urls are rights) and never the API key. */
+/** Messages name method and path, but never a query, which may be a right, or the API key. */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
   readonly kind: ClientErrorKind;
   /**
-   * The service's own code (`UNAUTHENTICATED`, `TOO_MANY_ITEMS`, …), `HTTP_<status>` from a server that has
-   * none, or one of the table of {@link ClientErrorKind}.
+   * The code of the service (`UNAUTHENTICATED`, `TOO_MANY_ITEMS`, …), `HTTP_<status>` if the server
+   * gave none, or one of the codes of {@link ClientErrorKind}.
    */
   readonly code: string;
-  /** HTTP status, where there was an answer. */
+  /** The HTTP status, if there was an answer. */
   readonly status: number | undefined;
-  /** What the server said, for people. */
+  /** The explanation of the server, for people. */
   readonly detail: string;
-  /** Parts of the request that are at fault. */
+  /** The faulty parts of the request. */
   readonly errors: readonly Fault[];
-  /** Items of the batch that are not valid. */
+  /** The invalid items of the batch. */
   readonly invalid: readonly InvalidItem[];
-  /** How long the server asks to wait. */
+  /** The time that the server asks to wait. */
   readonly retryAfterMs: number | undefined;
   /** The whole problem document. */
   readonly problem: Problem | undefined;
-  /** The task's last record, where the task is what failed. */
+  /** The last record of the task, if a task failed. */
   readonly record: TaskRecord | undefined;
 
   constructor(kind: ClientErrorKind, details: ClientErrorDetails) {
@@ -68,8 +68,12 @@ export class ClientError extends Error {
   }
 }
 
-/** Words of a server may be in it, and it may come to a terminal or a log: one line, of bounded length. */
+/** The text may come from a server and go to a terminal or a log: one line, of bounded length. */
 const oneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 600);
+
+/** The error for an answer outside the contract. */
+export const malformed = (message: string, cause?: unknown): ClientError =>
+  new ClientError('malformed', { code: 'MALFORMED_ANSWER', message, cause });
 
 /** Whether a value is a ClientError, also one of another copy of this module. */
 export function isClientError(value: unknown): value is ClientError {

@@ -1,78 +1,46 @@
 /** Server-sent events, read from a `fetch` body (EventSource cannot send an API key). */
+import { createParser } from 'eventsource-parser';
+import { malformed } from './clientError.ts';
 import { type Http, readJson } from './http.ts';
 import { readRecord } from './records.ts';
 import type { TaskId, TaskRecord } from './types.ts';
-import { malformed } from './wire.ts';
 
-/** Silence after which a stream is taken for dead; the service says something every 15 seconds. */
+/** Silence after which a stream is taken for dead; the service sends something every 15 seconds. */
 const SILENCE_MS = 45_000;
-/** The first record comes at once; a proxy that gathers the whole answer first is found out by this. */
+/** The first record comes at once, unless a proxy holds the answer back until it is complete. */
 const FIRST_MS = 10_000;
 const MAX_EVENT_CHARS = 1024 * 1024;
 
-/** One event of a stream. */
-export interface ServerEvent {
-  readonly event: string;
-  readonly data: string;
-}
-
 /**
- * Events of pieces of text (WHATWG HTML, section 9.2.6): lines end in CR, LF or both, an empty line ends an
- * event, lines of data are joined, comments and unknown fields are skipped. An unfinished event at the end is
- * dropped.
+ * The data of the events in a stream, piece by piece.
+ *
+ * @throws ClientError `MALFORMED_ANSWER` (from `push`) when an event is longer than 2^20 characters
  */
-export class EventParser {
-  #rest = '';
-  #event = '';
-  #data: string[] = [];
-  #dataChars = 0;
-
-  /** @throws ClientError `MALFORMED_ANSWER` when an event has no end */
-  push(text: string): ServerEvent[] {
-    this.#rest += text;
-    const events: ServerEvent[] = [];
-    for (;;) {
-      const end = /\r\n|\n|\r/.exec(this.#rest);
-      // A CR at the very end may be the first half of CRLF.
-      const half = end?.[0] === '\r' && end.index === this.#rest.length - 1;
-      if (end === null || half) break;
-      const line = this.#rest.slice(0, end.index);
-      this.#rest = this.#rest.slice(end.index + end[0].length);
-      const event = this.#line(line);
-      if (event) events.push(event);
-    }
-    if (this.#rest.length + this.#dataChars > MAX_EVENT_CHARS)
-      throw malformed('An event has no end');
-    return events;
-  }
-
-  #line(line: string): ServerEvent | undefined {
-    if (line === '') {
-      const data = this.#data.join('\n');
-      const event = this.#event || 'message';
-      const whole = this.#data.length > 0;
-      this.#data = [];
-      this.#dataChars = 0;
-      this.#event = '';
-      return whole ? { event, data } : undefined;
-    }
-    const colon = line.indexOf(':');
-    const name = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
-    if (name === 'event') this.#event = value;
-    if (name === 'data') {
-      this.#data.push(value);
-      this.#dataChars += value.length + 1;
-    }
-    return undefined;
-  }
+export function eventReader(): { push(text: string): readonly string[] } {
+  let data: string[] = [];
+  let tooLong = false;
+  const parser = createParser({
+    maxBufferSize: MAX_EVENT_CHARS,
+    onEvent: (event) => data.push(event.data),
+    onError: ({ type }) => {
+      tooLong ||= type === 'max-buffer-size-exceeded';
+    },
+  });
+  return {
+    push(text) {
+      data = [];
+      parser.feed(text);
+      if (tooLong) throw malformed('An event is too long');
+      return data;
+    },
+  };
 }
 
 /**
  * The records that one connection gives, until the server ends it.
  *
- * @throws ClientError: as of a request; `MALFORMED_ANSWER` when it is no stream of events; `NETWORK` when it
- *   breaks, `TIMEOUT` when it falls silent
+ * @throws ClientError as of a request; `MALFORMED_ANSWER` if the answer is not a stream of events,
+ *   `NETWORK` if the connection breaks, `TIMEOUT` if it falls silent
  */
 export async function* recordEvents(
   http: Http,
@@ -90,11 +58,11 @@ export async function* recordEvents(
   });
   try {
     if (!/^text\/event-stream\b/i.test(stream.contentType)) {
-      throw malformed('The stream of events is none');
+      throw malformed('The answer is not a stream of events');
     }
-    const parser = new EventParser();
+    const reader = eventReader();
     for await (const text of stream.pieces(FIRST_MS, SILENCE_MS)) {
-      for (const { data } of parser.push(text)) yield readRecord(readJson(data, 'An event'));
+      for (const data of reader.push(text)) yield readRecord(readJson(data, 'An event'));
     }
   } finally {
     stream.close();

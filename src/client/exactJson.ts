@@ -1,6 +1,6 @@
 /**
- * JSON with integers of any length. `JSON.parse` rounds integers beyond 2^53, and ids of 18 digits are
- * such; here they come out as bigints. Everything else is as `JSON.parse` has it.
+ * JSON with integers of any length. `JSON.parse` rounds integers beyond 2^53, such as ids of 18
+ * digits; here they become bigints. Everything else is as `JSON.parse` has it.
  */
 
 const QUOTE = 0x22;
@@ -9,21 +9,58 @@ const BACKSLASH = 0x5c;
 /**
  * Parses a JSON text.
  *
- * @returns what `JSON.parse` returns, but bigints where a token is an integer (digits only, no fraction or
+ * @returns what `JSON.parse` returns, with bigints for integers (digits only, no fraction or
  *   exponent) that a number does not hold exactly
  * @throws SyntaxError where JSON.parse does
  * @example
  * ```ts
- * parseExactJson('{"process_id":123456789012345678,"n":1}'); // { process_id: 123456789012345678n, n: 1 }
+ * parseExactJson('{"id":123456789012345678,"n":1}'); // { id: 123456789012345678n, n: 1 }
  * ```
  */
 export function parseExactJson(text: string): unknown {
-  const value: unknown = JSON.parse(text);
-  // 2^53 has 16 digits. (Hex in strings has such runs too: then the walk finds nothing to change.)
-  return /\d{16}/.test(text) ? new Reader(text).value() : value;
+  // 2^53 has 16 digits. (So may hex in strings; then nothing changes.)
+  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  return TELLS_SOURCE ? parseBySource(text) : parseByReader(text);
 }
 
-/** Reads a text that is known to be JSON, so it never looks for faults. */
+/** A reviver with its third argument (ECMAScript 2026), which TypeScript does not know yet. */
+type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
+
+/** Whether the engine passes the source of a number to revivers. */
+const TELLS_SOURCE: boolean = tellsSource();
+
+function tellsSource(): boolean {
+  let told: string | undefined;
+  const reviver: Reviver = (_key, value, context) => {
+    told = context?.source;
+    return value;
+  };
+  JSON.parse('1.0', reviver);
+  return told === '1.0';
+}
+
+/** Parses with the engine's own parser. */
+export function parseBySource(text: string): unknown {
+  const reviver: Reviver = (_key, value, context) =>
+    typeof value === 'number' && !Number.isSafeInteger(value)
+      ? exactNumber(context!.source!)
+      : value;
+  return JSON.parse(text, reviver);
+}
+
+/** Parses in engines that do not pass the source to revivers. */
+export function parseByReader(text: string): unknown {
+  JSON.parse(text); // Throws if it is not JSON, since the reader does not check.
+  return new Reader(text).value();
+}
+
+/** The value of a token: a bigint for an integer that a number does not hold exactly. */
+function exactNumber(token: string): number | bigint {
+  const number = Number(token);
+  return /^-?\d+$/.test(token) && !Number.isSafeInteger(number) ? BigInt(token) : number;
+}
+
+/** Reads a text that is known to be JSON. */
 class Reader {
   readonly #text: string;
   #at = 0;
@@ -81,7 +118,7 @@ class Reader {
     return array;
   }
 
-  /** Steps over blanks, a comma if there is one, and the bracket if it is next. */
+  /** Skips blanks, a comma if there is one, and the bracket if it is next. */
   #closes(bracket: string): boolean {
     this.#blanks();
     if (this.#text[this.#at] === ',') {
@@ -115,9 +152,7 @@ class Reader {
     token.lastIndex = this.#at;
     const [digits] = token.exec(this.#text)!;
     this.#at += digits.length;
-    const number = Number(digits);
-    const isInteger = /^-?\d+$/.test(digits);
-    return isInteger && !Number.isSafeInteger(number) ? BigInt(digits) : number;
+    return exactNumber(digits);
   }
 
   #blanks(): void {

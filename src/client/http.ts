@@ -1,8 +1,8 @@
 /**
- * One request and its answer: address, API key, time limits, repeats where they are safe, and every
- * failure as a ClientError.
+ * Requests and answers: address, API key, time limits, repeats where they are safe, and all
+ * failures as ClientErrors.
  */
-import { ClientError } from './clientError.ts';
+import { ClientError, malformed } from './clientError.ts';
 import { parseExactJson } from './exactJson.ts';
 import { readProblem } from './records.ts';
 import {
@@ -16,9 +16,8 @@ import {
   waitMs,
 } from './retry.ts';
 import type { CallOptions, ClientOptions, Fetch, RetryOptions } from './types.ts';
-import { malformed } from './wire.ts';
 
-/** More than any answer has: what a broken or hostile server sends is read no further. */
+/** More than any answer has: no more is read from a broken or hostile server. */
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
 
 /** One request, and how it may be repeated. */
@@ -26,13 +25,13 @@ export interface Call extends CallOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Path below the base address, or an absolute url that is not the service's own. */
   readonly to: { readonly path: string } | { readonly url: string };
-  /** A JSON body; made anew for every attempt, since a stream can be sent only once. */
+  /** A JSON body. A function makes it for each attempt, since a stream can be sent only once. */
   readonly body?: string | Uint8Array | (() => BodyInit);
   readonly headers?: Readonly<Record<string, string>>;
   readonly repeat: Repeat | ((error: ClientError) => Promise<Repeat>);
-  /** Carries much, so it may take long. */
+  /** Whether it carries much data, and so may take long. */
   readonly transfer?: boolean;
-  /** Another limit than that of small requests. */
+  /** Replaces the time limit of small requests. */
   readonly limitMs?: number;
   /** Sends the attempt itself; default `fetch`. */
   readonly by?: (
@@ -42,7 +41,7 @@ export interface Call extends CallOptions {
   ) => Promise<Answer>;
 }
 
-/** An answer, read whole. */
+/** An answer, read to its end. */
 export interface Answer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -52,12 +51,16 @@ export interface Answer {
 /** A body that comes in pieces. */
 export interface TextStream {
   readonly contentType: string;
-  /** @throws ClientError `NETWORK` when it breaks, `TIMEOUT` after so long a silence before the first, or later */
+  /**
+   * @param firstMs longest wait for the first piece
+   * @param silenceMs longest wait for each other piece
+   * @throws ClientError `NETWORK` if the connection breaks, `TIMEOUT` after too long a wait
+   */
   pieces(firstMs: number, silenceMs: number): AsyncGenerator<string>;
   close(): void;
 }
 
-/** Sends requests to one service, and to the urls that it gives out. */
+/** Sends requests to a service, and to the urls that it hands out. */
 export class Http {
   /** Without a slash at its end. */
   readonly base: string;
@@ -84,7 +87,7 @@ export class Http {
   /**
    * Sends a request until it succeeds or may not be repeated.
    *
-   * @throws ClientError always, if anything
+   * @throws ClientError
    */
   async send(call: Call): Promise<Answer> {
     for (let count = 0; ; count++) {
@@ -106,7 +109,7 @@ export class Http {
     return text.trim() === '' ? undefined : readJson(text, describe(call));
   }
 
-  /** One attempt whose body comes in pieces; `close` must be called in the end. */
+  /** One attempt whose body is read in pieces; `close` must be called at the end. */
   async stream(call: Call): Promise<TextStream> {
     const headers = await this.#headers(call);
     const link = linkSignals([this.#signal, call.signal], call.limitMs ?? this.#timeoutMs);
@@ -134,7 +137,7 @@ export class Http {
         },
         close() {
           link.end();
-          // What is not read to its end would hold the connection.
+          // A body that is not read to its end would keep the connection busy.
           reader?.cancel().catch(() => {});
         },
       };
@@ -144,7 +147,7 @@ export class Http {
     }
   }
 
-  /** @throws ClientError `ABORTED` when the call's or the client's signal says so */
+  /** @throws ClientError `ABORTED` if the signal of the call or the client aborts */
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const link = linkSignals([this.#signal, signal]);
     try {
@@ -155,7 +158,7 @@ export class Http {
   }
 
   async #attempt(call: Call): Promise<Answer> {
-    // Outside: what the caller's own function throws is not a failure of the network.
+    // Outside `try`: an error of the caller's own function is not a network failure.
     const headers = await this.#headers(call);
     const limitMs = call.transfer ? this.#transferTimeoutMs : this.#timeoutMs;
     const link = linkSignals([this.#signal, call.signal], limitMs);
@@ -225,11 +228,11 @@ export function readJson(text: string, what: string): unknown {
   try {
     return parseExactJson(text);
   } catch (cause) {
-    throw malformed(`${what} answered something else than JSON`, cause);
+    throw malformed(`${what} did not answer with JSON`, cause);
   }
 }
 
-/** Method and path; a query may hold a right, so it is left out. */
+/** Method and path, without the query, which may be a right. */
 export function describe({ method, to }: Call): string {
   const path = 'path' in to ? to.path : to.url;
   return `${method} ${path.split('?')[0]}`;
@@ -284,9 +287,9 @@ function toClientError(error: unknown, call: Call, link: Link): ClientError {
     return new ClientError('network', { code: 'TIMEOUT', message, cause: error });
   }
   if (link.signal.aborted) return aborted(link.signal);
-  // The host's own message may quote the url with its query.
+  // The host's own message might quote the url with its query.
   const why = systemCode(error);
-  const message = `${describe(call)} got no whole answer${why ? ` (${why})` : ''}`;
+  const message = `${describe(call)} got no complete answer${why ? ` (${why})` : ''}`;
   return new ClientError('network', { code: 'NETWORK', message, cause: error });
 }
 
@@ -298,7 +301,7 @@ interface Link {
   end(): void;
 }
 
-/** One signal of several and a time limit; `end` takes the listeners off again. */
+/** Combines signals and a time limit into one signal; `end` removes the listeners. */
 function linkSignals(signals: readonly (AbortSignal | undefined)[], limitMs?: number): Link {
   const controller = new AbortController();
   let late = false;
@@ -309,7 +312,7 @@ function linkSignals(signals: readonly (AbortSignal | undefined)[], limitMs?: nu
     if (ms >= 2 ** 31) return;
     timer = setTimeout(() => {
       late = true;
-      controller.abort(new DOMException('It took too long', 'TimeoutError'));
+      controller.abort(new DOMException('The request took too long', 'TimeoutError'));
     }, ms);
   };
   if (limitMs !== undefined) startClock(limitMs);
@@ -339,21 +342,21 @@ function readBase(baseUrl: string | URL): string {
   try {
     url = new URL(String(baseUrl), here);
   } catch {
-    throw new TypeError('"baseUrl" is not a url');
+    throw new TypeError('"baseUrl" must be a url');
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new TypeError('"baseUrl" must be http or https');
+    throw new TypeError('"baseUrl" must be an http or https url');
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** Here, since the engine's own error for such a header would quote it. */
+/** Checked here, since the engine's own error would quote the key. */
 function checkKey(key: string): string {
   if (typeof key === 'string' && /^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(key)) return key;
-  throw new TypeError('"apiKey" is not text that a header can hold');
+  throw new TypeError('"apiKey" must be text that fits into a header');
 }
 
 function checkMs(name: string, value: number): number {
   if (typeof value === 'number' && value > 0) return value;
-  throw new RangeError(`"${name}" expected a positive number`);
+  throw new RangeError(`"${name}" must be a positive number`);
 }

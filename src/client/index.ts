@@ -1,6 +1,6 @@
 /**
- * A typed client of the service, for any host with `fetch`: browsers, Node, Deno, Bun, workers. It imports
- * nothing of the service, and the library only when a result is to be checked.
+ * A typed client of the service, for any host with `fetch`: browsers, Node, Deno, Bun, workers. It
+ * loads nothing of the service, and the library only when a result is to be verified.
  */
 export { type Client, type CreateOptions, createClient, type SubmitOptions } from './client.ts';
 export { ClientError, type ClientErrorKind, isClientError } from './clientError.ts';
@@ -9,30 +9,6 @@ export type { ListOptions, PageOptions } from './lists.ts';
 export { type Outcome, outcomeOf } from './records.ts';
 export type { ResultOptions } from './result.ts';
 export { newIdempotencyKey } from './submit.ts';
-export type {
-  Batch,
-  CallOptions,
-  ClientOptions,
-  Fault,
-  Fetch,
-  InvalidItem,
-  Item,
-  Problem,
-  ResultFile,
-  RetryOptions,
-  SignAnswer,
-  StatementInput,
-  SubmitProgress,
-  TaskId,
-  TaskIdInput,
-  TaskListItem,
-  TaskPage,
-  TaskProgress,
-  TaskRecord,
-  TaskResult,
-  TransferProgress,
-  Triple,
-  UploadTicket,
-} from './types.ts';
+export type * from './types.ts';
 export type { UploadOptions } from './upload.ts';
 export type { WaitOptions } from './waitFor.ts';

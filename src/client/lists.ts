@@ -4,19 +4,19 @@ import type { Http } from './http.ts';
 import { readPage } from './records.ts';
 import type { CallOptions, TaskListItem, TaskPage } from './types.ts';
 
-/** Which tasks are listed, and in which order. */
+/** Options of lists. */
 export interface ListOptions extends CallOptions {
   /** Only tasks with this status text. */
   readonly status?: string | undefined;
-  /** Most tasks of a page, 1 to 1000; the server's default is 100. */
+  /** The most tasks on a page, from 1 to 1000; the server's default is 100. */
   readonly limit?: number | undefined;
-  /** Oldest first (`asc`) by default; other servers may not know the other order. */
+  /** Default: oldest first (`asc`). Other servers may not support `desc`. */
   readonly order?: 'asc' | 'desc' | undefined;
 }
 
-/** Which page of them. */
+/** Options of a single page. */
 export interface PageOptions extends ListOptions {
-  /** `next` of the page before; the beginning when left out. */
+  /** `next` of the previous page; default: the first page. */
   readonly cursor?: string | undefined;
 }
 
@@ -38,9 +38,9 @@ export async function listPage(
 }
 
 /**
- * All tasks, fetched page by page as they are asked for. The end is where `next` is empty or a page is.
+ * All tasks, fetched page by page on demand. The list ends with an empty `next` or an empty page.
  *
- * @throws ClientError `REPEATED_CURSOR` when the server gives a cursor or a whole page a second time
+ * @throws ClientError `REPEATED_CURSOR` if the server repeats a cursor or a whole page
  */
 export async function* allTasks(
   http: Http,
@@ -66,5 +66,5 @@ export async function* allTasks(
 const repeated = () =>
   new ClientError('malformed', {
     code: 'REPEATED_CURSOR',
-    message: 'The server gives the same page of the list again and again',
+    message: 'The server repeats a page of the list',
   });

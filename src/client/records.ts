@@ -1,4 +1,8 @@
-/** Answers, read: ids exact, members that the contract fixes checked, everything else passed on. */
+/** Reads answers: ids exactly; members of the contract are checked, all others passed on. */
+import { isWireHex } from '../wire/hex.ts';
+import { isFinal, stateOfText } from '../wire/taskStates.ts';
+import { malformed } from './clientError.ts';
+import { readId } from './ids.ts';
 import type {
   Problem,
   SignAnswer,
@@ -8,29 +12,19 @@ import type {
   TaskRecord,
   UploadTicket,
 } from './types.ts';
-import { asObject, malformed, readId } from './wire.ts';
 
-/** What a task can be, told from its status text. */
+/** The outcome of a task, or `open`, or `unknown`. */
 export type Outcome = 'open' | 'completed' | 'failed' | 'cancelled' | 'expired' | 'unknown';
 
-/** Texts that servers are known to use while there is still work to do or to wait for. */
-const OPEN = new Set([
-  'wait for task file upload',
-  'created',
-  'wait for notification',
-  'uploaded',
-  'wait for falcon signature verify',
-  'waiting',
-  'falcon signature verify',
-  'verifying',
-  'falcon signature aggregation',
-  'aggregating',
-]);
-
-/** The contract fixes few texts: those of other servers are read by their first word, else `unknown`. */
+/**
+ * The meaning of a status text. Texts of other servers, which the contract does not fix, are judged
+ * by their first word.
+ */
 export function outcomeOf(status: string): Outcome {
   const text = status.trim().toLowerCase();
-  if (OPEN.has(text) || text.startsWith('wait')) return 'open';
+  const state = stateOfText(text);
+  if (state !== null) return isFinal(state) ? state : 'open';
+  if (text.startsWith('wait')) return 'open';
   const word = /^[a-z]+/.exec(text)?.[0] ?? '';
   if (/^(completed?|done|finished|succeeded|success)$/.test(word)) return 'completed';
   if (/^(failed|failure|error|rejected|invalid)$/.test(word)) return 'failed';
@@ -38,9 +32,17 @@ export function outcomeOf(status: string): Outcome {
   return word === 'expired' ? 'expired' : 'unknown';
 }
 
+/** An object of an answer. */
+export function asObject(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  throw malformed(`${what} is not an object`);
+}
+
 /**
- * A progress record. Members that are there beyond the contract are passed on; those of the contract that have
- * another type than it says are left out.
+ * A progress record. Members beyond the contract are passed on; optional members with a wrong type
+ * are left out.
  *
  * @throws ClientError `MALFORMED_ANSWER` without an id or a status
  */
@@ -75,7 +77,7 @@ function readProgress(value: unknown): TaskProgress | null {
   return typeof phase === 'string' ? { phase, done: count(done), total: count(total) } : null;
 }
 
-/** A copy without those of these members that are no text. */
+/** A copy without those of the named members that are not strings. */
 function textsOnly(
   object: Record<string, unknown>,
   names: readonly string[],
@@ -85,7 +87,7 @@ function textsOnly(
   return copy;
 }
 
-/** A problem document; members of wrong types are left out, and what is no object is none. */
+/** A problem document, without members of wrong types; undefined if the value is not an object. */
 export function readProblem(value: unknown): Problem | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const problem = textsOnly(value as Record<string, unknown>, [
@@ -160,7 +162,7 @@ export function readSignAnswer(value: unknown): SignAnswer {
   const answer = asObject(value, 'The answer of the signing endpoint');
   for (const name of ['digest', 'public_key', 'signature'] as const) {
     const text = answer[name];
-    if (typeof text !== 'string' || !/^0x(?:[0-9A-Fa-f]{2})*$/.test(text)) {
+    if (!isWireHex(text)) {
       throw malformed(`The answer of the signing endpoint has no ${name}`);
     }
   }

@@ -1,21 +1,27 @@
-/** The result of a task: fetched by its url alone, read, and checked by the library. */
+/** The result of a task: fetched, read, and verified by the library. */
 import { equal } from '../bytes.ts';
+import { isWireHex, requireWireHex } from '../wire/hex.ts';
+import { toStatement } from './batch.ts';
 import { ClientError } from './clientError.ts';
 import { type Http, readJson } from './http.ts';
+import { readId } from './ids.ts';
+import { asObject } from './records.ts';
 import type { CallOptions, ResultFile, StatementInput, TaskId, TaskResult } from './types.ts';
-import { asObject, decodeHex, readId, toStatement } from './wire.ts';
 
-/** What a result is checked against. */
+/** Options of `result`. */
 export interface ResultOptions extends CallOptions {
   /**
-   * The ordered list that the result must be about, from where you know it. With it the aggregate is
-   * verified here, by the library, and the file's statement and count compared; what does not hold is
-   * `BAD_RESULT`. Loads `falconry/aggregate` when called.
+   * The ordered list that the result must be about, from a source that you trust. With it, the
+   * library verifies the aggregate here, and the statement and count of the file are compared;
+   * otherwise `BAD_RESULT`. Loads `falconry/aggregate` on demand.
    */
   readonly statements?: readonly StatementInput[];
 }
 
-/** Fetches a result. The url is the whole right: the API key goes only to the service itself, if it insists. */
+/**
+ * Fetches a result. The url is the whole right: the API key is sent only to the service itself, and
+ * only if the service asks for it.
+ */
 export async function fetchResult(
   http: Http,
   id: TaskId,
@@ -24,23 +30,23 @@ export async function fetchResult(
 ): Promise<TaskResult> {
   const call = { method: 'GET', to: { url }, repeat: 'safe', transfer: true, signal } as const;
   const { text } = await http.send(call).catch((error) => {
-    // A server whose results need the key is asked with it, if the url is its own.
+    // If the server asks for the key, it gets it, provided that the url is its own.
     const path = url.startsWith(`${http.base}/`) ? url.slice(http.base.length) : undefined;
     if (path === undefined || error.status !== 401) throw error;
     return http.send({ ...call, to: { path } });
   });
   const json = readJson(text, 'The result url');
   const file = readResultFile(json);
-  const aggregate = file && decodeHex(file.aggregate);
+  const aggregate = file && requireWireHex('aggregate', file.aggregate);
   if (file !== null && file.process_id !== null && file.process_id !== id) {
-    throw bad('it is the result of another task');
+    throw bad('it belongs to another task');
   }
   if (statements !== undefined) await check(file, aggregate, statements);
   return { process_id: id, url, text, json, file, aggregate, checked: statements !== undefined };
 }
 
-/** The file, or null when it is not one of this service. */
-export function readResultFile(json: unknown): ResultFile | null {
+/** The result file, or null if it is not one of this service. */
+function readResultFile(json: unknown): ResultFile | null {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return null;
   const {
     version,
@@ -53,14 +59,12 @@ export function readResultFile(json: unknown): ResultFile | null {
     sizes,
     timings,
   } = json as Record<string, unknown>;
-  const isHex = (value: unknown) =>
-    typeof value === 'string' && /^0x(?:[0-9A-Fa-f]{2})*$/.test(value);
   const whole =
     version === 1 &&
     typeof count === 'number' &&
     typeof format === 'string' &&
-    isHex(statement) &&
-    isHex(aggregate);
+    isWireHex(statement) &&
+    isWireHex(aggregate);
   if (!whole) return null;
   return {
     version,
@@ -80,17 +84,20 @@ async function check(
   aggregate: Uint8Array | null,
   inputs: readonly StatementInput[],
 ): Promise<void> {
-  if (file === null || aggregate === null) throw bad('it is no result file that can be checked');
+  if (file === null || aggregate === null)
+    throw bad('it is not a result file that can be verified');
   const library = await import('../aggregate/index.ts');
   const statements = inputs.map(toStatement);
   if (file.count !== statements.length) {
     throw bad(`it is about ${file.count} statements, not ${statements.length}`);
   }
-  if (!equal(decodeHex(file.statement), library.statementCommitment(statements))) {
-    throw bad('its statement is that of another list');
+  if (
+    !equal(requireWireHex('statement', file.statement), library.statementCommitment(statements))
+  ) {
+    throw bad('it is about a different list');
   }
   if (!library.verifyAggregate(aggregate, statements)) {
-    throw bad('its aggregate does not verify');
+    throw bad('its aggregate is not valid');
   }
 }
 

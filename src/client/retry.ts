@@ -1,28 +1,28 @@
-/** When a request is tried again, and after how long. */
+/** Whether and when a request is tried again. */
 import { ClientError } from './clientError.ts';
 import type { RetryOptions } from './types.ts';
 
 /**
- * What a repeat of a request can do.
+ * Whether a request may be repeated.
  *
- * - `safe`: nothing that once does not: reads, PUT, DELETE, notify, and POSTs under an Idempotency-Key that
- *   the server knows
- * - `unsafe`: the work twice; tried again only where the server surely did not begin
+ * - `safe`: twice does the same as once: reads, PUT, DELETE, notify, and POSTs with an
+ *   Idempotency-Key that the server supports
+ * - `unsafe`: the work might be done twice; repeated only if the server certainly did not begin
  */
 export type Repeat = 'safe' | 'unsafe';
 
-/** What stands where an option of {@link RetryOptions} is left out. */
-export const DEFAULT_RETRIES: Required<RetryOptions> = Object.freeze({
+/** The defaults of {@link RetryOptions}. */
+const DEFAULT_RETRIES: Required<RetryOptions> = Object.freeze({
   times: 4,
   baseMs: 300,
   maxMs: 10_000,
   maxRetryAfterMs: 60_000,
 });
 
-/** Statuses that pass: of proxies too. */
+/** Temporary statuses, including those of proxies. */
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** System errors that say that no connection came about, so nothing was sent. */
+/** System errors that mean that there was no connection, so nothing was sent. */
 const NOT_SENT = new Set([
   'ECONNREFUSED',
   'ConnectionRefused',
@@ -31,38 +31,38 @@ const NOT_SENT = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** @throws TypeError, RangeError for options of wrong types or names */
+/** @throws TypeError, RangeError for unknown options and wrong values */
 export function checkRetries(options: RetryOptions | false = {}): Required<RetryOptions> {
   if (options === false) return { ...DEFAULT_RETRIES, times: 0 };
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(DEFAULT_RETRIES, name)) throw new TypeError(`"retries" has no "${name}"`);
     if (typeof value !== 'number' || !(value >= 0)) {
-      throw new RangeError(`"retries.${name}" expected a number of at least 0`);
+      throw new RangeError(`"retries.${name}" must be a number of at least 0`);
     }
   }
   return { ...DEFAULT_RETRIES, ...options };
 }
 
-/** Whether a repeat after this failure is allowed. */
+/** Whether the request may be repeated after this failure. */
 export function mayRepeat(error: ClientError, repeat: Repeat): boolean {
   const { kind, status = 0, code } = error;
   if (kind === 'network') {
     return repeat === 'safe' || NOT_SENT.has(systemCode(error.cause) ?? '');
   }
   if (kind !== 'problem') return false;
-  // The first request with this key is still at work: its answer comes to whoever asks again.
+  // The first request with this key is still running: a later repeat gets its answer.
   if (code === 'IDEMPOTENCY_CONFLICT') return true;
-  // Refused before any work: by rate, or by a server that says when it is back.
+  // Refused before any work: by a rate limit, or by a server that says when it is back.
   if (status === 429 || (status === 503 && error.retryAfterMs !== undefined)) return true;
   return repeat === 'safe' && PASSING.has(status);
 }
 
-/** Whether the server may have done what was asked, though no answer says so. */
+/** Whether the server may have done the work although no answer says so. */
 export function outcomeUnknown({ kind, status = 0 }: ClientError): boolean {
   return kind === 'network' || (kind === 'problem' && status >= 500);
 }
 
-/** The wait before repeat number `count` (from 0), or null when the server asks for more than is allowed. */
+/** The wait before repeat `count` (from 0), or null if the server asks for more than is allowed. */
 export function waitMs(
   error: ClientError,
   count: number,
@@ -70,12 +70,12 @@ export function waitMs(
 ): number | null {
   const asked = error.retryAfterMs ?? 0;
   if (asked > maxRetryAfterMs) return null;
-  // Between half and all of it, so that clients that failed together do not come back together.
+  // Randomised, so that clients that failed together do not come back together.
   const backoff = Math.min(maxMs, baseMs * 2 ** count) * (0.5 + Math.random() / 2);
   return Math.max(asked + Math.random() * baseMs, backoff);
 }
 
-/** Retry-After in milliseconds: seconds or a date. */
+/** Retry-After, which is seconds or a date, in milliseconds. */
 export function readRetryAfter(header: string | null, nowMs = Date.now()): number | undefined {
   if (header === null) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header) * 1000;
@@ -83,7 +83,7 @@ export function readRetryAfter(header: string | null, nowMs = Date.now()): numbe
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
 }
 
-/** The system's code of a failed `fetch`, where the host tells one (Node, Bun, Deno). */
+/** The system's code of a failed `fetch`, if the host gives one (Node, Bun, Deno). */
 export function systemCode(error: unknown): string | undefined {
   for (let each: unknown = error, depth = 0; each instanceof Error && depth < 4; depth++) {
     const { code, cause } = each as Error & { code?: unknown };
@@ -93,7 +93,7 @@ export function systemCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** @throws ClientError `ABORTED` as soon as the signal says so */
+/** @throws ClientError `ABORTED` as soon as the signal aborts */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(aborted(signal));
@@ -109,10 +109,10 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** What a call that a signal ended is rejected with. */
+/** The error of a call that a signal aborted. */
 export const aborted = (signal: AbortSignal): ClientError =>
   new ClientError('aborted', {
     code: 'ABORTED',
-    message: 'The signal ended it',
+    message: 'The call was aborted by its signal',
     cause: signal.reason,
   });

@@ -1,18 +1,19 @@
-/** Handing in a batch: by one request, or by create, upload and notify. */
-import { ClientError } from './clientError.ts';
+/** Submitting a batch: with one request, or by create, upload and notify. */
+import { toHex } from '../bytes.ts';
+import { beforeNotification } from '../wire/taskStates.ts';
+import { ClientError, malformed } from './clientError.ts';
 import type { Http } from './http.ts';
-import { outcomeOf, readRecord } from './records.ts';
+import { readId } from './ids.ts';
+import { asObject, readRecord } from './records.ts';
 import { outcomeUnknown, type Repeat } from './retry.ts';
 import type { CallOptions, ClientOptions, TaskId, TaskRecord } from './types.ts';
-import { asObject, malformed, readId } from './wire.ts';
 
-/** A fresh Idempotency-Key. (`crypto.randomUUID` is not there in pages without https.) */
+/** A new Idempotency-Key. (`crypto.randomUUID` does not exist in pages without https.) */
 export function newIdempotencyKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return toHex(crypto.getRandomValues(new Uint8Array(16)));
 }
 
-/** Whether a POST under an Idempotency-Key may be repeated, found out when it matters. */
+/** Whether a POST with an Idempotency-Key may be repeated; asks the server only if it matters. */
 export function repeatUnderKey(
   http: Http,
   support: NonNullable<ClientOptions['idempotencyKeys']>,
@@ -25,7 +26,7 @@ export function repeatUnderKey(
   };
 }
 
-/** Looks for the header among the parameters of the operation in the server's own description. */
+/** Looks for the header in the server's OpenAPI document. */
 async function saysItKnowsKeys(http: Http, path: string, signal?: AbortSignal): Promise<boolean> {
   try {
     const to = { path: '/v1/openapi.json' };
@@ -43,8 +44,8 @@ async function saysItKnowsKeys(http: Http, path: string, signal?: AbortSignal): 
 }
 
 /**
- * The record in the answer to a batch that was taken. The contract leaves that answer open: one that has
- * no record names the task at least, in its body or in `Location`.
+ * The record in the answer to an accepted batch. The contract leaves that answer open: one without
+ * a record at least names the task, in its body or in `Location`.
  */
 export async function acceptedRecord(
   body: unknown,
@@ -58,14 +59,15 @@ export async function acceptedRecord(
       typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
     const id =
       readId(named.process_id) ?? readId(named.id) ?? /\/(\d{1,30})\/?$/.exec(location ?? '')?.[1];
-    if (id === undefined) throw malformed('The server took the batch and did not name the task');
+    if (id === undefined)
+      throw malformed('The server accepted the batch but did not name the task');
     return record(id);
   }
 }
 
 /**
- * Tells the server that the file is there. It is safe to repeat: a repeat that is refused because the
- * first one was heard is found out by reading the record.
+ * Announces that the file is uploaded. Safe to repeat: if a repeat is refused because the first
+ * notification arrived, the record shows it.
  */
 export async function notifyUploaded(
   http: Http,
@@ -91,12 +93,10 @@ export async function notifyUploaded(
     const refused = error instanceof ClientError && error.kind === 'problem' && maybeHeard;
     if (!refused || (error.status !== 409 && error.status !== 404)) throw error;
     const now = await record(id);
-    if (outcomeOf(now.status) === 'open' && BEFORE_NOTIFY.has(now.status)) throw error;
+    if (beforeNotification(now.status)) throw error;
     return now;
   }
 }
-
-const BEFORE_NOTIFY = new Set(['wait for task file upload', 'wait for notification']);
 
 function parse(text: string): unknown {
   try {

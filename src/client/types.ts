@@ -1,61 +1,46 @@
-/**
- * What goes over the wire and what the client's methods take, in types. Members of answers keep the
- * names that the wire has for them, so that the contract, the answers and the code read alike.
- */
+/** The types of answers and arguments. Members of answers have the same names as on the wire. */
+import type { TaskItem as Item, Triple } from '../wire/triple.ts';
+
+export type { Item, Triple };
 
 /**
- * A task's id as the client gives it out: always a string of decimal digits. Ids of other servers have
- * up to 18 digits and more than a number holds exactly; a string compares, sorts into maps, goes into
- * JSON and urls, and loses nothing.
+ * The id of a task as the client returns it: always a string of decimal digits. Ids of other
+ * servers have up to 18 digits, which a number cannot hold exactly.
  */
 export type TaskId = string;
 
-/** An id as the client takes it: its own string, or a number or bigint that is exact. */
+/** An id as the client accepts it: a string of digits, a bigint, or an exact number. */
 export type TaskIdInput = string | number | bigint;
 
-/** One signature on the wire: hex with `0x`. */
-export interface Triple {
-  readonly digest: string;
-  readonly public_key: string;
-  readonly signature: string;
-}
-
-/** One signature as the library has it. */
-export interface Item {
-  readonly publicKey: Uint8Array;
-  readonly message: Uint8Array;
-  readonly signature: Uint8Array;
-}
-
-/** What a verifier brings: an item, or a triple, without its signature (which is not looked at). */
+/** An item or triple without its signature, which is ignored. */
 export type StatementInput =
   | Pick<Item, 'publicKey' | 'message'>
   | Pick<Triple, 'digest' | 'public_key'>;
 
-/** A batch: items of either kind in order, or a whole task file (JSON array of triples) as it is. */
+/** A batch: an ordered list of items or triples, or a whole task file (a JSON array of triples). */
 export type Batch = readonly (Triple | Item)[] | Uint8Array | string | Blob;
 
 /** Answer of the signing endpoint. */
 export type SignAnswer = Triple;
 
-/** Answer to the creation of a task: where its file goes. */
+/** The answer to the creation of a task. */
 export interface UploadTicket {
   readonly process_id: TaskId;
-  /** The whole right to upload; need not be on the service's own address. */
+  /** The url for the file; carries the right to upload, and may be on another host. */
   readonly url: string;
-  /** End of the url; other servers do not say. */
+  /** Expiry of the url; other servers may not tell. */
   readonly expires_at?: string;
 }
 
-/** How far the work on a task is. */
+/** The progress of the work on a task. */
 export interface TaskProgress {
-  /** What is being done: `read`, `verify`, `aggregate`, `store`. */
+  /** The current phase: `read`, `verify`, `aggregate`, `store`. */
   readonly phase: string;
   readonly done: number;
   readonly total: number;
 }
 
-/** One part of a request that is at fault: a JSON pointer, a short code, a sentence. */
+/** A faulty part of a request: a JSON pointer, a short code, a sentence. */
 export interface Fault {
   readonly path: string;
   readonly code: string;
@@ -68,7 +53,7 @@ export interface InvalidItem {
   readonly reason: string;
 }
 
-/** A problem document (RFC 9457) as the service writes it; `invalid` names every bad item of a task. */
+/** A problem document (RFC 9457) of the service; `invalid` lists every invalid item of a task. */
 export interface Problem {
   readonly type?: string;
   readonly title?: string;
@@ -78,7 +63,7 @@ export interface Problem {
   readonly errors?: readonly Fault[];
   readonly errors_total?: number;
   readonly invalid?: readonly InvalidItem[];
-  /** Of a fault of the server: what its log calls it. */
+  /** For errors of the server: the id in its log. */
   readonly id?: string;
 }
 
@@ -86,20 +71,20 @@ export interface Problem {
 export interface TaskRecord {
   readonly client_id: string;
   readonly process_id: TaskId;
-  /** For people and programs: see the table of states in the service's documentation. */
+  /** See the table of states in the documentation of the service. */
   readonly status: string;
-  /** 0 until the task file was read. */
+  /** 0 until the task file has been read. */
   readonly batch_size: number;
   readonly VCPUs: number;
   /** ISO 8601, UTC, seconds. */
   readonly request_utc_time: string;
   readonly latest_status_update_iso_utc_time: string;
   readonly progress?: TaskProgress | null;
-  /** Why it failed. */
+  /** The reason of a failure. */
   readonly error?: Problem;
   /** ISO 8601, UTC, nanosecond digits. */
   readonly finished_at?: string;
-  /** A signed url, made fresh for every answer. */
+  /** A signed url, made for each answer. */
   readonly result_path?: string;
   readonly format?: string;
   readonly result_bytes?: number;
@@ -121,7 +106,7 @@ export interface TaskListItem {
 /** One page of the list. */
 export interface TaskPage {
   readonly tasks: readonly TaskListItem[];
-  /** Cursor of the next page; empty when nothing follows. */
+  /** The cursor of the next page; empty on the last page. */
   readonly next: string;
 }
 
@@ -141,49 +126,51 @@ export interface ResultFile {
   readonly timings: Readonly<Record<string, number>>;
 }
 
-/** A result as it was fetched. */
+/** A fetched result. */
 export interface TaskResult {
   readonly process_id: TaskId;
-  /** Where it was fetched from. */
+  /** The url that it was fetched from. */
   readonly url: string;
-  /** The file to the byte. */
+  /** The exact text of the file. */
   readonly text: string;
   /** The file read as JSON; integers that a number does not hold exactly are bigints. */
   readonly json: unknown;
-  /** The same, when it is a result file of this service; other servers may write other files. */
+  /**
+   * The same as a result file of this service; null if another server wrote another kind of file.
+   */
   readonly file: ResultFile | null;
-  /** Bytes of the aggregate, when there is a file. */
+  /** The bytes of the aggregate, if there is a file. */
   readonly aggregate: Uint8Array | null;
-  /** Whether it was checked against statements, by the library; see `result`. */
+  /** Whether the library verified it for the given statements. */
   readonly checked: boolean;
 }
 
-/** Bytes that were handed to the network so far. */
+/** The bytes that have been sent so far. */
 export interface TransferProgress {
   readonly done: number;
   readonly total: number;
 }
 
-/** Where a submission is. */
+/** The progress of a submission. */
 export interface SubmitProgress extends TransferProgress {
-  /** `done` and `total` are bytes in `upload`, and 0 or 1 of 1 in the others. */
+  /** In `upload`, `done` and `total` are bytes; in the other steps, 0 or 1 of 1. */
   readonly step: 'create' | 'upload' | 'notify';
 }
 
-/** Every method takes a signal; what it interrupts is rejected with code `ABORTED`. */
+/** Every method takes a signal, which makes it reject with the code `ABORTED`. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How often and how long requests are tried again, where that is safe. */
+/** How often and after what time requests are repeated, where that is safe. */
 export interface RetryOptions {
-  /** Most repeats of one request; default 4 (so five attempts). 0: none. */
+  /** The most repeats of a request; default 4 (so five attempts). */
   readonly times?: number;
-  /** Longest wait before the first repeat; each further one may take twice as long. Default 300 ms. */
+  /** Longest wait before the first repeat; it doubles with each further one. Default 300 ms. */
   readonly baseMs?: number;
-  /** Longest wait between two attempts by our own reckoning. Default 10 s. */
+  /** Longest wait between two attempts, unless the server asks for more. Default 10 s. */
   readonly maxMs?: number;
-  /** Longest Retry-After that is waited for; a longer one ends the attempts. Default 60 s. */
+  /** Longest Retry-After that is obeyed; a longer one ends the attempts. Default 60 s. */
   readonly maxRetryAfterMs?: number;
 }
 
@@ -192,31 +179,33 @@ export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
 /** Options of `createClient`; only `baseUrl` has no default. */
 export interface ClientOptions {
-  /** Address of the service without `/v1`, with the mount path if it has one. In a page it may be relative. */
+  /**
+   * Address of the service, with its mount path but without `/v1`. In a page it may be relative.
+   */
   readonly baseUrl: string | URL;
-  /** The API key, or what gives it; sent to the service alone, never to upload or result urls. */
+  /** The API key, or a function that returns it. Sent only to the service, never to signed urls. */
   readonly apiKey?: string | (() => string | Promise<string>);
   /** The service's own segment in its paths; default `svc`. */
   readonly serviceName?: string;
-  /** Default: the global one. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: Fetch;
-  /** Default: see {@link RetryOptions}; `false` for none. */
+  /** See {@link RetryOptions}; `false` for no repeats. */
   readonly retries?: RetryOptions | false;
-  /** Most time for one attempt of a small request and its answer; default 30 s. */
+  /** Time limit of each attempt of a small request; default 30 s. */
   readonly timeoutMs?: number;
-  /** Most time for one attempt that carries a batch, an aggregate or a result; default 15 minutes. */
+  /** Time limit of each attempt with a batch, an aggregate or a result; default 15 minutes. */
   readonly transferTimeoutMs?: number;
   /**
-   * Whether the server knows `Idempotency-Key`. `ask` (the default) reads the server's
-   * `/v1/openapi.json` when it matters: after a direct aggregation whose outcome is not known. With
-   * `false`, or a server that does not say so, such a request is not repeated.
+   * Whether the server supports `Idempotency-Key`. `ask` (the default) reads its `/v1/openapi.json`
+   * if it matters: after a direct aggregation with an unknown outcome. With `false`, or if the
+   * document does not say so, such a request is not repeated.
    */
   readonly idempotencyKeys?: boolean | 'ask';
   /**
-   * How a task file is sent when progress is wanted. `auto` (the default): by XMLHttpRequest in browsers,
-   * as a stream where `fetch` takes one, else whole.
+   * How a task file is sent if there is `onProgress`. `auto` (the default): by XMLHttpRequest in
+   * browsers, as a stream where `fetch` accepts one, else whole.
    */
   readonly uploadBy?: 'auto' | 'xhr' | 'stream' | 'whole';
-  /** Ends everything that this client does. */
+  /** Aborts everything that this client does. */
   readonly signal?: AbortSignal;
 }

@@ -1,21 +1,24 @@
 /**
- * Sending a task file with progress. `fetch` tells nothing of what was sent, so there are three ways:
+ * Sends a task file with progress. `fetch` does not report what was sent, so there are three ways:
  *
- * - XMLHttpRequest, where the host has one (pages and their workers) and no `fetch` of the caller's own is in
- *   use: the browser itself counts what has left
- * - a stream whose pieces are counted as the host takes them (Node, Deno, Bun): ahead of the network by no
- *   more than the host's buffers. Its length is announced, since stores with presigned urls insist on it
- * - whole: nothing is known until the answer, and nothing is claimed
+ * - XMLHttpRequest, in pages and their workers, unless the caller supplied `fetch`: the browser
+ *   itself counts the bytes
+ * - a stream whose pieces are counted as the host takes them (Node, Deno, Bun): ahead of the
+ *   network by no more than the host's buffers. Its length is announced, since some stores require
+ *   it
+ * - whole: no progress until the answer
  *
- * Whatever the way, `done` is `total` only once the server has answered.
+ * In any case, `done` equals `total` only once the server has answered.
  */
 import { ClientError } from './clientError.ts';
 import type { Answer, Call, Http } from './http.ts';
 import type { CallOptions, ClientOptions, TransferProgress } from './types.ts';
 
-/** Progress of an upload, and its end. */
+/** Options of `upload`. */
 export interface UploadOptions extends CallOptions {
-  /** Called when bytes have left; goes back to 0 when a lost connection makes it begin again. */
+  /**
+   * Called when bytes have been sent; `done` returns to 0 if a lost connection forces a restart.
+   */
   readonly onProgress?: ((progress: TransferProgress) => void) | undefined;
 }
 
@@ -23,7 +26,7 @@ type Way = 'xhr' | 'stream' | 'whole';
 
 const PIECE_BYTES = 64 * 1024;
 
-/** PUTs a task file to an upload url; the API key does not go there. */
+/** PUTs a task file to an upload url, without the API key. */
 export async function upload(
   http: Http,
   uploadBy: NonNullable<ClientOptions['uploadBy']>,
@@ -39,7 +42,7 @@ export async function upload(
   };
   const way = onProgress ? wayOf(uploadBy, http) : 'whole';
   const answer = await send(way).catch((error) => {
-    // Deno leaves the length of a stream away, and there are stores that insist on it.
+    // Deno omits the length of a stream, which some stores need.
     if (way !== 'stream' || !LENGTH_WANTED.includes(error.status)) throw error;
     return send('whole');
   });
@@ -47,7 +50,7 @@ export async function upload(
   return answer;
 }
 
-/** What servers answer to a body without a length; the second is that of S3. */
+/** Statuses for a body without a length; the second is that of S3. */
 const LENGTH_WANTED = [411, 501];
 
 function callFor(
@@ -57,7 +60,7 @@ function callFor(
   { onProgress, signal }: UploadOptions,
 ): Call {
   const total = file.length;
-  // One byte is held back: all is said only when the server has it.
+  // One byte is held back: the total is reported only when the server has answered.
   const report = (done: number) =>
     onProgress?.({ done: Math.max(0, Math.min(done, total - 1)), total });
   const call = { method: 'PUT', to: { url }, repeat: 'safe', transfer: true, signal } as const;
@@ -81,7 +84,7 @@ function wayOf(uploadBy: NonNullable<ClientOptions['uploadBy']>, http: Http): Wa
   return takesStreams() ? 'stream' : 'whole';
 }
 
-/** A host that does not know streams as bodies makes text of them, and names its type. */
+/** A host that does not support streams as bodies turns them into text, with a content type. */
 function takesStreams(): boolean {
   try {
     const init = { method: 'PUT', body: new ReadableStream(), duplex: 'half' };
@@ -137,4 +140,4 @@ function sendByXhr(
   });
 }
 
-const ABORTED = { code: 'ABORTED', message: 'The upload was ended' };
+const ABORTED = { code: 'ABORTED', message: 'The upload was aborted' };

@@ -1,6 +1,5 @@
 /**
- * Waiting for the end of a task: by server-sent events while the server offers them, by asking again and
- * again where it does not (or not now).
+ * Waits for the end of a task: by server-sent events if the server offers them, else by polling.
  */
 import { ClientError } from './clientError.ts';
 import { recordEvents } from './events.ts';
@@ -9,36 +8,37 @@ import { type Outcome, outcomeOf } from './records.ts';
 import { mayRepeat } from './retry.ts';
 import type { CallOptions, TaskId, TaskListItem, TaskRecord } from './types.ts';
 
-/** How the end of a task is waited for. */
+/** Options of `waitFor`. */
 export interface WaitOptions extends CallOptions {
-  /** Called with every record that says something new, the last one included. */
+  /** Called with every record that differs from the one before, including the last. */
   readonly onProgress?: ((record: TaskRecord) => void) | undefined;
-  /** `poll` asks again and again, `events` (the default) tries server-sent events first. */
+  /** `events` (the default) tries server-sent events first, `poll` only polls. */
   readonly by?: 'events' | 'poll';
-  /** Wait between two questions: begins with the first (default 250 ms) and grows to the second (5 s). */
+  /** Time between polls: grows from the first value (default 250 ms) to the second (5 s). */
   readonly pollMs?: readonly [first: number, most: number];
-  /** How long the server may be out of reach before waiting fails; default 2 minutes. */
+  /** Time without contact to the server after which waiting fails; default 2 minutes. */
   readonly patienceMs?: number;
 }
 
-/** What waiting needs of a client. */
+/** The parts of a client that waiting needs. */
 export interface TaskReader {
   readonly http: Http;
   readonly tasksPath: string;
   record(id: TaskId, signal?: AbortSignal): Promise<TaskRecord>;
-  /** The task among the completed ones of the list. */
+  /** The task, if the list has it among the completed ones. */
   findCompleted(id: TaskId, signal?: AbortSignal): Promise<TaskListItem | null>;
 }
 
-/** Streams that ended without news, one after the other, before the server counts as one without events. */
+/** After this many streams in a row without a record, the server counts as one without events. */
 const MAX_BARREN_STREAMS = 3;
-/** Streams that the server has no room for now are asked for again after this. */
+/** If the server has no room for a stream now, it is asked again after this time. */
 const STREAM_AGAIN_MS = 15_000;
 const POLL_GROWTH = 1.5;
 
 /**
  * @returns the record of the completed task
- * @throws ClientError `TASK_FAILED`, `TASK_CANCELLED`, `TASK_EXPIRED` with the record; or of a request
+ * @throws ClientError `TASK_FAILED`, `TASK_CANCELLED`, `TASK_EXPIRED` with the record; or as of a
+ *   request
  */
 export async function waitForTask(
   reader: TaskReader,
@@ -48,7 +48,7 @@ export async function waitForTask(
   const { onProgress } = options;
   let shown = '';
   const show = (record: TaskRecord) => {
-    // A fresh signed url alone is no news.
+    // A new signed url alone is not news.
     const { result_path, ...news } = record;
     const text = JSON.stringify(news, (_, value) =>
       typeof value === 'bigint' ? `${value}` : value,
@@ -92,7 +92,7 @@ async function endOfTask(
   }
 }
 
-/** Whether streams of events are worth a try, and the following of one. */
+/** Follows streams of events, as long as they are worth a try. */
 class Streams {
   #notBeforeMs: number;
   #barren = 0;
@@ -101,7 +101,7 @@ class Streams {
     this.#notBeforeMs = wanted ? 0 : Number.POSITIVE_INFINITY;
   }
 
-  /** The end of the task, or null when this stream did not show it. */
+  /** The end of the task, or null if this stream did not show it. */
   async follow(
     { http, tasksPath }: TaskReader,
     id: TaskId,
@@ -119,7 +119,7 @@ class Streams {
       }
     } catch (error) {
       if (!(error instanceof ClientError) || error.kind === 'aborted') throw error;
-      // What the server cannot do now it may do later; what it does not know it will not learn.
+      // A temporary problem may pass; an endpoint that does not exist will not appear.
       if (error.kind === 'problem' && passes(error)) {
         this.#notBeforeMs = performance.now() + STREAM_AGAIN_MS;
       } else if (error.kind !== 'network') {
@@ -133,7 +133,7 @@ class Streams {
 
 const isEnd = (outcome: Outcome) => outcome !== 'open' && outcome !== 'unknown';
 
-/** Whether it may be gone the next time: no connection, too much at once, a server that restarts. */
+/** Whether the problem may pass: no connection, too many requests, a server that restarts. */
 function passes(error: unknown): boolean {
   return error instanceof ClientError && mayRepeat(error, 'safe');
 }
@@ -149,7 +149,7 @@ async function ask(
   const outcome = outcomeOf(record.status);
   if (isEnd(outcome)) return { record, outcome };
   if (outcome === 'open') return null;
-  // A text that the contract does not fix. What it does fix is that a completed task is listed as such.
+  // The contract does not fix this text, but it does fix that a completed task is listed as such.
   const item = await reader.findCompleted(id, signal);
   if (item === null) return null;
   const { finished_at, result_path } = item.meta;

@@ -1,7 +1,9 @@
 /**
  * Attached signatures, as in NIST's `crypto_sign`: signature and message in one.
  *
- *   | length of the last part, 2 bytes, big-endian | salt 40 | message | 0x20 + logn | compressed s2 |
+ *   | length of the last part, u16 | salt 40 | message | 0x20 + logn | compressed s2 |
+ *
+ * The length is big-endian; the last part is the header byte with the compressed s2.
  */
 import type { InputBytes } from '../arguments.ts';
 import { CodedError } from '../errors.ts';
@@ -11,7 +13,7 @@ import type { FalconParams } from './params.ts';
 const SALT = 40;
 const PREFIX = 2 + SALT;
 
-/** Rearranges a compressed detached signature and its message. */
+/** Combines a compressed detached signature with its message. */
 export function seal(
   params: FalconParams,
   message: Uint8Array,
@@ -30,10 +32,10 @@ export function seal(
 }
 
 /**
- * The detached signature and the message again, each in fresh memory; undefined if the frame is not
- * right.
+ * Takes them apart again: signature and message, each in fresh memory; undefined if the frame is
+ * malformed.
  *
- * @param sealed read once
+ * @param sealed is read once
  */
 export function unseal(
   params: FalconParams,

@@ -1,6 +1,6 @@
 /**
- * `verifyBatch`: fills the module's batch region with items, as many as fit, and collects what is
- * not valid.
+ * `verifyBatch`: fills the module's batch region with as many items as fit, and collects the
+ * invalid ones.
  */
 import { InputBytes, isIntact, notBytes, readList, typeName } from '../arguments.ts';
 import { set, subarray } from '../intrinsics.ts';
@@ -13,17 +13,20 @@ import type { Machine } from './wasm.ts';
 /** Most items of one call. */
 export const MAX_BATCH_ITEMS = 2 ** 22;
 
-/** Longer messages are hashed alone, piece by piece. */
+/** Longer messages are hashed one at a time, piece by piece. */
 const INLINE_MESSAGE = 4096;
 const SALT = 40;
-/** What the module may write or read beyond a hash input (padding) and a signature (a vector). */
+/**
+ * Bytes that the module may write beyond a hash input (padding) or read beyond a signature (a
+ * vector).
+ */
 const INPUT_SLACK = 144;
 const SIG_SLACK = 16;
 const RECORD_FIELDS = 6;
 
 /**
- * Two messages at once are hashed faster than one after the other by V8 and SpiderMonkey, but not by
- * JavaScriptCore: its code for the two-way permutation spills more than it wins (5 % slower in all).
+ * V8 and SpiderMonkey hash two messages at once faster than one after the other. JavaScriptCore
+ * does not: its code for the two-way permutation spills registers, and is 5 % slower overall.
  */
 const TWO_WAY = isJavaScriptCore() ? 0 : 1;
 
@@ -32,7 +35,7 @@ function isJavaScriptCore(): boolean {
   return host.Bun !== undefined || host.navigator?.vendor === 'Apple Computer, Inc.';
 }
 
-/** An item that was read: its arrays are still the caller's, but known to be arrays of bytes. */
+/** An item that has been read: its arrays are still the caller's, but are known to be bytes. */
 export interface ReadItem {
   readonly signature: Uint8Array;
   readonly message: Uint8Array;
@@ -40,10 +43,10 @@ export interface ReadItem {
 }
 
 /**
- * The items of a batch: every field of every item is read here, once, and never again.
+ * The items of a batch. Every field of every item is read here, exactly once.
  *
- * @throws TypeError naming the first item that is not { signature, message, publicKey } of bytes, or
- *   whose key was prepared for another parameter set; RangeError for more items than allowed
+ * @throws TypeError that names the first item that is not { signature, message, publicKey } of
+ *   bytes, or whose key was prepared for another parameter set; RangeError for too many items
  */
 export function readItems(items: unknown, params: FalconParams): ReadItem[] {
   return readList('items', items, MAX_BATCH_ITEMS, (item, index) => {
@@ -51,21 +54,21 @@ export function readItems(items: unknown, params: FalconParams): ReadItem[] {
       throw new TypeError(`"items[${index}]" expected an object, got ${typeName(item)}`);
     }
     const { signature, message, publicKey } = item as Record<keyof ReadItem, unknown>;
-    // Names are put together for errors only: that takes longer than the reading.
+    // Names are only built for errors: building them takes longer than reading.
     if (!isIntact(signature)) throw notBytes(`items[${index}].signature`, signature);
     if (!isIntact(message)) throw notBytes(`items[${index}].message`, message);
     if (isIntact(publicKey)) return { signature, message, publicKey };
     const inside = insidePrepared(publicKey);
     if (inside === undefined) throw notBytes(`items[${index}].publicKey`, publicKey);
     if (inside.params !== params) {
-      throw new TypeError(`"items[${index}].publicKey" is of ${inside.params.name}`);
+      throw new TypeError(`"items[${index}].publicKey" is a key of ${inside.params.name}`);
     }
     return { signature, message, publicKey: publicKey as PreparedKey };
   });
 }
 
 /**
- * One batch on one machine. Items are taken key by key, so that each key is prepared, or copied in,
+ * One batch on one machine. Items are taken key by key, so that each key is prepared or copied only
  * once.
  */
 export class Batch {
@@ -111,8 +114,8 @@ export class Batch {
   }
 
   /**
-   * Items with the same key object together. Equal keys in different objects are not searched for:
-   * that costs as much.
+   * Groups items by key object. Equal keys in different objects are not searched for: finding them
+   * would cost as much as it saves.
    */
   #byKey(): Map<ReadItem['publicKey'], number[]> {
     const groups = new Map<ReadItem['publicKey'], number[]>();
@@ -125,7 +128,7 @@ export class Batch {
     return groups;
   }
 
-  /** Puts a key into the next free place, which is then `#keys - 1`. */
+  /** Puts a key into the next free slot, which is then `#keys - 1`. */
   #placeKey(publicKey: ReadItem['publicKey']): InvalidReason | undefined {
     if (this.#keys === this.#maxKeys) {
       this.#flush();
@@ -177,7 +180,7 @@ export class Batch {
     this.#used = at + size;
   }
 
-  /** With the key as it was prepared, so that it is read once for all items. */
+  /** Uses the prepared key, so that the key is read once for all items. */
   #verifyAlone(index: number, key: number, signature: InputBytes, message: InputBytes): void {
     const params = this.#params;
     const at = key << (params.logn + 2);

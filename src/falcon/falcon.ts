@@ -1,4 +1,4 @@
-/** What the library offers for one parameter set: the interface, in words. */
+/** The interface of the library for one parameter set, with its documentation. */
 import type { FalconLengths } from './params.ts';
 import type {
   BatchItem,
@@ -15,15 +15,15 @@ import type { ModuleName } from './wasm.ts';
 /**
  * One parameter set. All functions are synchronous and need no `this`.
  *
- * Arguments are Uint8Arrays of any kind and realm, Buffer included; what comes back is always a
- * plain Uint8Array in fresh memory of the caller's own. Every function may throw, beside what it
- * names:
+ * Arguments are Uint8Arrays of any kind and realm, Buffer included. Results are always plain
+ * Uint8Arrays in fresh memory that belongs to the caller. In addition to what it documents, every
+ * function may throw:
  *
- * - TypeError for an array that is detached from its memory, or changes its length meanwhile
+ * - TypeError for an array that is detached from its memory, or changes its length during the call
  * - CodedError `NO_WEBASSEMBLY` or `OUT_OF_MEMORY` where the host cannot run the module,
- *   `REENTERED` if it is called by code that runs within another call (a getRandomValues that
- *   signs), `INTERNAL` for a fault of the machine
- * - the engine's own error when its stack is full; no secret stays behind then, either
+ *   `REENTERED` if it is called from within another call (a getRandomValues that signs), `INTERNAL`
+ *   for a fault of the machine
+ * - the engine's own error when its stack is full; no secret is left behind in that case either
  */
 export interface Falcon {
   readonly name: ParameterSet;
@@ -32,12 +32,12 @@ export interface Falcon {
   readonly module: ModuleName;
 
   /**
-   * Makes a key pair.
+   * Generates a key pair.
    *
    * @param seed 48 secret bytes; the same seed gives the same keys on every machine. Default: fresh
    *   randomness
    * @throws TypeError or RangeError if the seed is not 48 bytes; CodedError `NO_RANDOMNESS` if the
-   *   host has none
+   *   host has no secure randomness
    * @example
    * ```ts
    * const { publicKey, secretKey } = falcon512.keygen();
@@ -48,8 +48,8 @@ export interface Falcon {
   /**
    * The public key that belongs to a secret key.
    *
-   * @throws TypeError or RangeError if it is not a secret key of this parameter set; what `sign`
-   *   refuses is refused here
+   * @throws TypeError or RangeError if it is not a secret key of this parameter set; refuses every
+   *   key that `sign` refuses
    */
   getPublicKey(secretKey: Uint8Array): Uint8Array<ArrayBuffer>;
 
@@ -58,7 +58,8 @@ export interface Falcon {
    *
    * @returns the detached signature
    * @throws TypeError or RangeError for wrong types, lengths, keys, unknown options; CodedError
-   *   `NO_RANDOMNESS` if the host has none, `INTERNAL` if the check of the new signature failed
+   *   `NO_RANDOMNESS` if the host has no secure randomness, `INTERNAL` if the new signature did not
+   *   verify
    * @example
    * ```ts
    * const signature = falcon512.sign(message, secretKey);
@@ -72,12 +73,12 @@ export interface Falcon {
   ): Uint8Array<ArrayBuffer>;
 
   /**
-   * Judges a detached signature of any form. Whatever the bytes of signature and key are, the answer
-   * is true or false.
+   * Verifies a detached signature of any form. Returns true or false for any bytes of signature and
+   * key.
    *
-   * @param options there are none yet; any that is named throws
-   * @throws TypeError if an argument is not bytes (or a key prepared for this parameter set), or for
-   *   unknown options
+   * @param options there are none yet; any option throws
+   * @throws TypeError if an argument is not bytes (or a key prepared for this parameter set), or
+   *   for unknown options
    * @example
    * ```ts
    * falcon512.verify(signature, message, publicKey); // true
@@ -93,8 +94,8 @@ export interface Falcon {
   readonly attached: FalconAttached;
 
   /**
-   * Does the work of signing that depends on the key alone. The object holds secrets: destroy it
-   * when done. It is frozen, and keeps nothing of the caller's memory.
+   * Does the part of signing that depends on the key alone. The result holds secrets: destroy it
+   * when done. It is frozen and does not refer to the caller's memory.
    *
    * @throws TypeError or RangeError if it is not a secret key of this parameter set
    * @example
@@ -106,8 +107,8 @@ export interface Falcon {
   expandSecretKey(secretKey: Uint8Array): ExpandedSecretKey;
 
   /**
-   * Does the work of verification that depends on the key alone. The object is frozen, and keeps
-   * nothing of the caller's memory.
+   * Does the part of verification that depends on the key alone. The result is frozen and does not
+   * refer to the caller's memory.
    *
    * @throws TypeError or RangeError if it is not a public key of this parameter set
    * @example
@@ -119,11 +120,11 @@ export interface Falcon {
   preparePublicKey(publicKey: Uint8Array): PreparedPublicKey;
 
   /**
-   * Judges many signatures. Items that share a key share its preparation when they hold the same
-   * object. Every field of every item is read once, before the first is judged.
+   * Verifies many signatures. Items that hold the same key object share its preparation. Every
+   * field of every item is read once, before the first one is verified.
    *
    * @param items at most 4,194,304
-   * @returns the invalid items with their reasons, by ascending index; `[]` says that all are valid
+   * @returns the invalid items with their reasons, by ascending index; `[]` if all are valid
    * @throws TypeError if the items are not { signature, message, publicKey } of bytes; RangeError
    *   for too many
    * @example
@@ -134,7 +135,7 @@ export interface Falcon {
   verifyBatch(items: readonly BatchItem[]): InvalidBatchItem[];
 }
 
-/** Signature and message in one, in NIST's frame. */
+/** Signature and message in one byte string, in NIST's frame. */
 export interface FalconAttached {
   /**
    * @returns the message with its signature
@@ -152,7 +153,7 @@ export interface FalconAttached {
   ): Uint8Array<ArrayBuffer>;
 
   /**
-   * @param options there are none yet; any that is named throws
+   * @param options there are none yet; any option throws
    * @returns a copy of the message
    * @throws CodedError `INVALID_SIGNATURES` if it is not signed under this key; TypeError as
    *   `verify`
@@ -166,8 +167,8 @@ export interface FalconAttached {
 
 export interface FalconOptions {
   /**
-   * Which module to run on. Default: `relaxed` where the engine has relaxed SIMD, else `plain`.
-   * Results are the same.
+   * The module to use. Default: `relaxed` if the engine has relaxed SIMD, else `plain`. Both give
+   * the same results.
    */
   readonly module?: ModuleName;
 }

@@ -1,6 +1,6 @@
 /**
- * Falcon-512 and Falcon-1024: key generation, signing, verification. One object for each, same
- * shape, same argument order as @noble/post-quantum.
+ * Falcon-512 and Falcon-1024: key generation, signing, verification. One object for each, with the
+ * same shape and the argument order of @noble/post-quantum.
  */
 import { copyBytes, InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { invalidSeal, seal, unseal } from './attached.ts';
@@ -21,12 +21,13 @@ export {
   type VerifyPool,
   type VerifyPoolBatchOptions,
   type VerifyPoolOptions,
+  type VerifyPoolStats,
 } from './verifyPool.ts';
 export type { ModuleName } from './wasm.ts';
 
 /**
- * The object of a parameter set, for those who want to choose the module. Everybody else imports
- * `falcon512` or `falcon1024`.
+ * The object of a parameter set, on a module of your choice. Normally import `falcon512` or
+ * `falcon1024` instead.
  *
  * @throws RangeError for an unknown parameter set or module, or a module that this engine cannot
  *   run; TypeError for unknown options
@@ -76,7 +77,7 @@ export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions
 function createAttached(module: ModuleName, params: FalconParams): FalconAttached {
   return Object.freeze({
     seal(message, secretKey, sealOptions) {
-      // A copy: what is sealed is what was signed.
+      // A copy, so that what is sealed is what was signed.
       const copy = copyBytes('message', message);
       const options = readSigningOptions(sealOptions, ['testSeed']);
       const input = new InputBytes('message', copy);
@@ -95,7 +96,7 @@ function createAttached(module: ModuleName, params: FalconParams): FalconAttache
         false,
         (machine) =>
           verifyOne(machine, params, signature, message, key) === undefined &&
-          // Zero padding is part of a detached form, not of this one.
+          // Zero padding belongs to a detached form, not to this one.
           isCompressed(machine, params, signature),
       );
       if (!isValid) throw invalidSeal();
@@ -110,20 +111,20 @@ export const falcon512: Falcon = /* @__PURE__ */ createFalcon('falcon512');
 export const falcon1024: Falcon = /* @__PURE__ */ createFalcon('falcon1024');
 
 /**
- * Compiles the module without blocking. Never needed, since the first call compiles by itself; worth
- * calling early on a page whose main thread must not stall, or in a host that refuses to compile
+ * Compiles the module without blocking. Optional: the first call compiles it otherwise. Call it
+ * early on a page whose main thread must not stall, or in a host that refuses to compile
  * synchronously.
  *
- * @throws CodedError `NO_WEBASSEMBLY`, `OUT_OF_MEMORY` where the host cannot (as the promise's
- *   rejection)
+ * @throws CodedError `NO_WEBASSEMBLY`, `OUT_OF_MEMORY` if the host cannot compile it (as the
+ *   promise's rejection)
  */
 export async function ready(): Promise<void> {
   await compileAsync(bestModule());
 }
 
 /**
- * Hands over the module that the host has compiled, for hosts that compile ahead and not at run time
- * (Cloudflare's workerd). Call it before anything else; `falcon512` and `falcon1024` then run on it.
+ * Supplies a compiled module, for hosts that compile ahead of time only (Cloudflare's workerd).
+ * Call it before anything else; `falcon512` and `falcon1024` then use it.
  *
  * @param module `falconry/falcon.wasm`, or `falconry/falcon.relaxed.wasm` where the engine has
  *   relaxed SIMD

@@ -1,6 +1,6 @@
 /**
- * Keys that were worked on in advance. What is inside of them can be reached from this room only:
- * not by a property, not by a constructor, not by a change to a prototype.
+ * Keys processed in advance. Only this folder can reach their contents: no property, constructor or
+ * patched prototype leads to them.
  */
 import { wipe } from '../bytes.ts';
 import { slice } from '../intrinsics.ts';
@@ -9,7 +9,7 @@ import type { ExpandedSecretKey, ParameterSet, PreparedPublicKey } from './types
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What a prepared key holds. */
+/** The contents of a prepared key. */
 export interface Prepared {
   readonly params: FalconParams;
   readonly publicKey: Bytes;
@@ -17,14 +17,14 @@ export interface Prepared {
   readonly prepared: Bytes;
 }
 
-/** What is inside a prepared key, not a copy; undefined if the value is no prepared key. */
+/** The contents of a prepared key, not a copy; undefined if the value is not a prepared key. */
 export let insidePrepared: (value: unknown) => Prepared | undefined;
 
 export class PreparedKey implements PreparedPublicKey {
   readonly parameterSet: ParameterSet;
   readonly #inside: Prepared;
 
-  /** Keeps the arrays: nobody else may have them. */
+  /** Takes ownership of the arrays. */
   constructor(inside: Prepared) {
     this.parameterSet = inside.params.name;
     this.#inside = inside;
@@ -43,7 +43,7 @@ export class PreparedKey implements PreparedPublicKey {
   }
 }
 
-/** What an expanded key holds. */
+/** The contents of an expanded key. */
 export interface Expanded {
   readonly params: FalconParams;
   /** The FFT basis and the LDL tree, as the module's EXPANDED region holds them. */
@@ -51,7 +51,7 @@ export interface Expanded {
 }
 
 /**
- * What is inside an expanded key, not a copy; undefined if the value is no expanded key.
+ * The contents of an expanded key, not a copy; undefined if the value is not an expanded key.
  *
  * @throws TypeError if the key was destroyed
  */
@@ -62,7 +62,7 @@ export class ExpandedKey implements ExpandedSecretKey {
   #inside: Expanded | undefined;
   declare [Symbol.dispose]: () => void;
 
-  /** Keeps the array: nobody else may have it. */
+  /** Takes ownership of the array. */
   constructor(inside: Expanded) {
     this.parameterSet = inside.params.name;
     this.#inside = inside;
@@ -93,7 +93,7 @@ export class ExpandedKey implements ExpandedSecretKey {
   }
 }
 
-/** Takes the way to the constructor away, and the way to other methods. */
+/** Removes the reference to the constructor, and freezes the methods. */
 function close(prototype: object): void {
   Reflect.deleteProperty(prototype, 'constructor');
   Object.freeze(prototype);

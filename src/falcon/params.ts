@@ -1,5 +1,5 @@
 /**
- * The two parameter sets: plain data. Source of every number: Falcon, round 3, table 3.3 and
+ * The two parameter sets, as plain data. Source of all numbers: Falcon, round 3, table 3.3 and
  * section 3.11.
  */
 import type { InvalidReason, ParameterSet, SignatureFormat } from './types.ts';
@@ -68,14 +68,14 @@ export function paramsOf(parameterSet: unknown): FalconParams {
   throw new RangeError('"parameterSet" expected "falcon512" or "falcon1024"');
 }
 
-/** Position = the module's number of a format. */
+/** The index is the module's number of the format. */
 export const FORMATS: readonly SignatureFormat[] = Object.freeze([
   'compressed',
   'padded',
   'constantTime',
 ]);
 
-/** assembly/shared/status.ts, as far as the caller's input can cause it. */
+/** Those codes of assembly/shared/status.ts that the caller's input can cause. */
 export const REASONS: Readonly<Record<number, InvalidReason>> = Object.freeze({
   [-1]: 'publicKeyHeader',
   [-2]: 'publicKeyRange',

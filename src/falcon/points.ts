@@ -1,7 +1,6 @@
 /**
- * Signatures and keys as coefficients: the side door for code that packs or proves things about
- * them. Whatever is decoded here is the one canonical encoding of its content; encoding it again
- * gives the same bytes.
+ * Signatures and keys as coefficients, for code that packs them or proves something about them.
+ * Only canonical encodings decode; encoding the result again gives the same bytes.
  */
 import { isInt16Array, readBytes } from '../arguments.ts';
 import { lengthOf, set, slice } from '../intrinsics.ts';
@@ -14,7 +13,7 @@ type Coefficients = Int16Array<ArrayBuffer>;
 
 export interface DecodedSignature {
   readonly parameterSet: ParameterSet;
-  /** A compressed signature that fills the padded length exactly is called compressed. */
+  /** A compressed signature of exactly the padded length counts as compressed. */
   readonly form: SignatureFormat;
   /** 40 bytes. */
   readonly salt: Uint8Array;
@@ -22,11 +21,11 @@ export interface DecodedSignature {
   readonly s2: Int16Array;
 }
 
-/** What a signature is about: n coefficients each, centred. */
+/** The polynomials of a verification: n coefficients each, centred. */
 export interface OpenedSignature {
   /** The point that salt and message hash to. */
   readonly c: Coefficients;
-  /** c - s2 h mod q: the half that is not sent. */
+  /** c - s2 h mod q: the half that a signature omits. */
   readonly s1: Coefficients;
 }
 
@@ -42,7 +41,7 @@ const residues = ({ memory }: Machine, at: number, n: number): Uint16Array<Array
 const MAX_S2 = 2047;
 
 /**
- * @param raw a hashed point as the module has it before it is reduced, less 2^15
+ * @param raw a hashed point as the module holds it: not reduced yet, minus 2^15
  * @returns its coefficients, centred mod q
  */
 function centredPoint(raw: Int16Array): Coefficients {
@@ -55,7 +54,7 @@ function centredPoint(raw: Int16Array): Coefficients {
 }
 
 /**
- * Decodes a detached signature of any form; the parameter set is the one that its first byte names.
+ * Decodes a detached signature of any form. Its first byte determines the parameter set.
  *
  * @returns its parts, or why it is not a signature
  * @throws TypeError if it is not bytes
@@ -91,7 +90,8 @@ export function decodeSignature(signature: Uint8Array): DecodedSignature | Inval
  * The exact inverse of {@link decodeSignature}.
  *
  * @returns the bytes; undefined if the coefficients do not fit the form
- * @throws TypeError or RangeError if salt or s2 have not the types and lengths of the parameter set
+ * @throws TypeError or RangeError if salt or s2 do not have the types and lengths of the parameter
+ *   set
  */
 export function encodeSignature(decoded: DecodedSignature): Bytes | undefined {
   const { parameterSet, form, salt, s2 } = decoded;
@@ -155,8 +155,8 @@ export function hashToPoint(
 }
 
 /**
- * SHAKE256 of public bytes, at the speed of the module. The parts are one input: where they are cut
- * makes no difference.
+ * SHAKE256 of public bytes, at the speed of the module. The parts are concatenated; it makes no
+ * difference where they are cut.
  *
  * @param length bytes of output, at most 64
  * @throws TypeError if a part is not bytes, RangeError for a length that is not 1 to 64
@@ -169,7 +169,7 @@ export function shake256(parts: Iterable<Uint8Array>, length: number): Bytes {
   return onMachine((machine) => {
     const { exports, input, inputSize } = machine;
     const at = exports.IN.value;
-    // Small parts are gathered, so that the module is called once for 8 kB.
+    // Small parts are gathered, so that the module is called once per 8 kB.
     let gathered = 0;
     const absorb = (): void => {
       exports.hashUpdate(at, gathered);
@@ -192,9 +192,9 @@ export function shake256(parts: Iterable<Uint8Array>, length: number): Bytes {
 }
 
 /**
- * The half of a signature that is not sent: s1 = c - s2 h mod q, centred. Says nothing about its norm.
+ * The half that a signature omits: s1 = c - s2 h mod q, centred. Does not check its norm.
  *
- * @returns s1, n coefficients of at most 6144 in magnitude, or why the key is none
+ * @returns s1, n coefficients of at most 6144 in magnitude, or why the key is invalid
  * @throws TypeError or RangeError for wrong types, lengths, or a coefficient of s2 above 2047
  */
 export function recoverS1(...of: Parameters<typeof openSignature>): Coefficients | InvalidReason {
@@ -203,9 +203,9 @@ export function recoverS1(...of: Parameters<typeof openSignature>): Coefficients
 }
 
 /**
- * The same, and the point that it comes from: one hash for both.
+ * The same together with the point c, from a single hash.
  *
- * @returns both, or why the key is none
+ * @returns both, or why the key is invalid
  * @throws as `recoverS1`
  */
 export function openSignature(

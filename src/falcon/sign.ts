@@ -1,9 +1,10 @@
 /**
- * Everything that touches a secret key: key generation, expansion, signing. Each leaves the module's
- * memory wiped.
+ * Everything that touches a secret key: key generation, expansion, signing. Each call leaves the
+ * module's memory wiped.
  *
- * Arguments are read before the module is entered. A secret of the caller goes straight from the
- * caller's memory into the module, one of ours (randomness) through a buffer that is wiped with it.
+ * Arguments are read before the module is entered. A caller's secret goes straight from the
+ * caller's memory into the module; our own (randomness) goes through a buffer that is wiped as
+ * well.
  */
 import { type InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { CodedError, isCodedError, isStackOverflow } from '../errors.ts';
@@ -21,9 +22,9 @@ const SALT = 40;
 const SAMPLER_SEED = 48;
 
 /**
- * Runs one of the module's secret functions and judges its status.
+ * Runs one of the module's secret functions and checks its status.
  *
- * @throws RangeError if the secret key is not one; CodedError for faults of ours
+ * @throws RangeError if the secret key is invalid; CodedError for internal faults
  */
 function runSecret<T>(
   module: ModuleName,
@@ -42,7 +43,7 @@ function runSecret<T>(
 }
 
 /**
- * Fills the first bytes of `seed` with randomness of the host.
+ * Fills the first bytes of `seed` with the host's randomness.
  *
  * @throws CodedError `NO_RANDOMNESS`
  */
@@ -53,7 +54,7 @@ function drawSeed({ randomness, seed }: Machine, length: number): void {
   } catch (cause) {
     throw isStackOverflow(cause) || isCodedError(cause) ? cause : noRandomness(cause);
   }
-  // The word of a stub, which would give the key away with the second signature.
+  // All zeros come from a stub, which would reveal the key with the second signature.
   let bits = 0;
   for (let i = 0; i < length; i++) bits |= drawn[i]!;
   if (bits === 0) throw noRandomness();
@@ -85,7 +86,7 @@ export function keygen(module: ModuleName, params: FalconParams, given: unknown)
   );
 }
 
-/** Refuses what `sign` refuses: expanding is the check of the whole key. */
+/** Refuses what `sign` refuses: expanding checks the whole key. */
 export function publicKeyOf(module: ModuleName, params: FalconParams, secretKey: unknown): Bytes {
   const key = readBytes('secretKey', secretKey, params.lengths.secretKey);
   return runSecret(
@@ -110,7 +111,7 @@ export function expand(module: ModuleName, params: FalconParams, secretKey: unkn
       return machine.exports.expandKey(params.logn);
     },
     ({ exports, expanded: region }) => {
-      // The secret comes in last: nothing can fail after that.
+      // The secret is copied last: nothing can fail after that.
       const length = exports.expandedLength(params.logn);
       const expanded = new Uint8Array(length);
       const key = new ExpandedKey({ params, expanded });
@@ -155,20 +156,21 @@ export function sign(
 function readSecretKey(params: FalconParams, value: unknown): InputBytes | Expanded {
   const inside = insideExpanded(value);
   if (inside === undefined) return readBytes('secretKey', value, params.lengths.secretKey);
-  if (inside.params !== params) throw new TypeError(`"secretKey" is of ${inside.params.name}`);
+  if (inside.params !== params)
+    throw new TypeError(`"secretKey" is a key of ${inside.params.name}`);
   return inside;
 }
 
-/** The options of signing, read. */
+/** The options of signing, once read. */
 export interface SigningOptions {
-  /** The module's number of it. */
+  /** The module's number of the format. */
   readonly format: number;
   readonly testSeed: { readonly salt: InputBytes; readonly samplerSeed: InputBytes } | undefined;
 }
 
 /**
- * @param known names of the options that the call knows
- * @throws TypeError or RangeError for what is no option
+ * @param known the names of the options that the call accepts
+ * @throws TypeError or RangeError for anything else
  */
 export function readSigningOptions(
   value: unknown,

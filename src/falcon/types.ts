@@ -1,24 +1,24 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** The vocabulary of this room; no code, so that every file may import it. */
+/** The types of this folder. No code, so that every file can import it. */
 
 export type ParameterSet = 'falcon512' | 'falcon1024';
 
 /**
- * How a signature is written.
+ * How a signature is encoded.
  *
  * - `compressed`: shortest, length varies (655 bytes on average at 512, 1271 at 1024)
- * - `padded`: the same, filled up with zeros to a fixed length (666, 1280)
+ * - `padded`: the same, padded with zeros to a fixed length (666, 1280)
  * - `constantTime`: 12 bits per coefficient, fixed length (809, 1577)
  */
 export type SignatureFormat = 'compressed' | 'padded' | 'constantTime';
 
 /**
- * Why a signature is not valid.
+ * Why a signature is invalid.
  *
- * - `publicKeyLength`, `publicKeyHeader`, `publicKeyRange`: the key is not one of this parameter set
+ * - `publicKeyLength`, `publicKeyHeader`, `publicKeyRange`: not a public key of this parameter set
  * - `signatureLength`, `signatureHeader`: not the length or first byte of any form of this set
- * - `signatureEncoding`: not the one canonical encoding of its coefficients
- * - `signatureMismatch`: well-formed, but not of this message under this key
+ * - `signatureEncoding`: not the canonical encoding of its coefficients
+ * - `signatureMismatch`: well-formed, but not a signature of this message under this key
  */
 export type InvalidReason =
   | 'publicKeyLength'
@@ -29,20 +29,20 @@ export type InvalidReason =
   | 'signatureEncoding'
   | 'signatureMismatch';
 
-/** A public key that was decoded and transformed once, by `preparePublicKey`. */
+/** A public key, decoded and transformed by `preparePublicKey`. */
 export interface PreparedPublicKey {
   readonly parameterSet: ParameterSet;
-  /** The encoded key: a new copy each time. */
+  /** The encoded key, a new copy each time. */
   readonly publicKey: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * A secret key with its FFT basis and LDL tree, by `expandSecretKey`. Holds secrets: destroy it.
+ * A secret key with its FFT basis and LDL tree, from `expandSecretKey`. Holds secrets: destroy it.
  */
 export interface ExpandedSecretKey {
   readonly parameterSet: ParameterSet;
   readonly destroyed: boolean;
-  /** Overwrites the secrets with zeros; later use throws. May be called again. */
+  /** Overwrites the secrets with zeros; later use throws. Further calls do nothing. */
   destroy(): void;
   [Symbol.dispose](): void;
 }
@@ -65,8 +65,8 @@ export interface KeyPair {
 }
 
 /**
- * Randomness in place of the host's. Two signatures of different messages with one seed reveal the
- * key: only for tests.
+ * Replaces the host's randomness. Only for tests: two signatures of different messages with the
+ * same seed reveal the key.
  */
 export interface TestSeed {
   /** 40 bytes, part of the signature. */
@@ -78,9 +78,9 @@ export interface TestSeed {
 export interface SignOptions {
   /** Default `compressed`. */
   readonly format?: SignatureFormat;
-  /** For tests, known answers and nothing else; default: fresh randomness of the host. */
+  /** Only for tests with known answers. Default: fresh randomness of the host. */
   readonly testSeed?: TestSeed;
 }
 
-/** The options of a call that has none yet: whatever is named in them throws. */
+/** The options of a call that has none yet: any option throws. */
 export type NoOptions = Readonly<Record<string, never>>;

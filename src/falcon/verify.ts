@@ -1,4 +1,4 @@
-/** One signature, one key: bytes to a verdict. */
+/** Verifies one signature with one key. */
 import { type InputBytes, readBytes } from '../arguments.ts';
 import { set } from '../intrinsics.ts';
 import { insidePrepared, type Prepared } from './keys.ts';
@@ -6,25 +6,23 @@ import { type FalconParams, REASONS } from './params.ts';
 import type { InvalidReason } from './types.ts';
 import { type Machine, read } from './wasm.ts';
 
-/** A public key as a call was given it: encoded, or prepared. */
+/** A public key as the caller passed it: encoded or prepared. */
 export type InputKey = InputBytes | Pick<Prepared, 'prepared'>;
 
 /**
- * A public key to be judged: its bytes may be anything.
+ * Reads a public key for verification; its bytes may be anything.
  *
- * @param name what to call it in an error
+ * @param name its name in errors
  * @throws TypeError if it is neither bytes nor a key prepared for this parameter set
  */
 export function readPublicKey(name: string, params: FalconParams, value: unknown): InputKey {
   const inside = insidePrepared(value);
   if (inside === undefined) return readBytes(name, value);
-  if (inside.params !== params) throw new TypeError(`"${name}" is of ${inside.params.name}`);
+  if (inside.params !== params) throw new TypeError(`"${name}" is a key of ${inside.params.name}`);
   return inside;
 }
 
-/**
- * @returns why the signature is not valid; undefined if it is
- */
+/** @returns why the signature is invalid; undefined if it is valid */
 export function verifyOne(
   machine: Machine,
   params: FalconParams,

@@ -1,28 +1,61 @@
-/** What a verify pool can be told, and what it refuses to be told. */
+/** The options of verify pools, and their validation. */
 import { checkHook, readOptions } from '../arguments.ts';
-import { hostParallelism } from './hostThreads.ts';
+import { hostParallelism, type WorkerModule, workerBeside } from '../threads/host.ts';
+import { checkThreads, checkWorkerUrl } from '../threads/options.ts';
 import { type FalconParams, paramsOf } from './params.ts';
 import type { ParameterSet } from './types.ts';
 
-const THREADS_MAX = 256;
+const MAX_THREADS = 256;
+
+/** Statistics of a batch. */
+export interface VerifyPoolStats {
+  /** Threads of the pool that are running; 0 if the calling thread did all of the work. */
+  readonly threads: number;
+}
+
+type OnStats = (stats: VerifyPoolStats) => void;
 
 /** Options of {@link createVerifyPool}. */
 export interface VerifyPoolOptions {
-  /** Whose `verifyBatch` it is. Default `'falcon512'`. */
+  /** The parameter set to verify. Default `'falcon512'`. */
   readonly parameterSet?: ParameterSet;
-  /** Threads at most, 1 to 256. Default: as many as the host says can run at once. */
+  /**
+   * The maximum number of threads, 1 to 256, not counting the calling one. Default: as many as the
+   * host says can run at once. A batch starts only as many as it can use.
+   */
   readonly threads?: number;
-  /** The thread's module, for hosts that bundle: a copy of `verifyWorker` built as an entry of its own. */
+  /**
+   * The address of the threads' module, if the bundler does not find it: `falconry/verify-worker`,
+   * built as an entry of its own. A relative string is resolved against the page (in Node, Deno and
+   * Bun: the process's working directory).
+   */
   readonly workerUrl?: string | URL;
+  /** The default for the option of the same name of `verifyBatch`. */
+  readonly onStats?: OnStats;
 }
 
 /** Options of {@link VerifyPool.verifyBatch}. */
 export interface VerifyPoolBatchOptions {
-  /** Stops the batch: the promise is rejected with `ABORTED`, runs not yet sent are dropped. */
+  /** Stops the batch: the promise is rejected with `ABORTED`, and runs not yet sent are dropped. */
   readonly signal?: AbortSignal;
-  /** Called after each run of items with the number judged so far and the number of all. */
+  /** Called after each run of items, with the number verified so far and the total. */
   readonly onProgress?: (done: number, total: number) => void;
+  /**
+   * Called once, when the batch is verified and every thread that was started is running or lost.
+   */
+  readonly onStats?: OnStats;
 }
+
+const OF_POOL = ['parameterSet', 'threads', 'workerUrl', 'onStats'];
+const OF_BATCH = ['signal', 'onProgress', 'onStats'];
+
+/** The threads' module, in a form that bundlers recognise. */
+const beside = (): WorkerModule =>
+  workerBeside(
+    import.meta.url,
+    'verifyWorker',
+    () => new Worker(new URL('./verifyWorker.js', import.meta.url), { type: 'module' }),
+  );
 
 /**
  * @returns the options with their defaults
@@ -31,30 +64,30 @@ export interface VerifyPoolBatchOptions {
 export function checkPoolOptions(options: VerifyPoolOptions): {
   params: FalconParams;
   threads: number;
-  workerUrl: URL;
+  module: WorkerModule;
+  onStats: OnStats | undefined;
 } {
-  const read = readOptions(options, ['parameterSet', 'threads', 'workerUrl']) as VerifyPoolOptions;
-  const { parameterSet = 'falcon512', threads = Math.min(THREADS_MAX, hostParallelism()) } = read;
+  const read = readOptions(options, OF_POOL) as VerifyPoolOptions;
+  const { parameterSet = 'falcon512', threads, workerUrl, onStats } = read;
   const params = paramsOf(parameterSet);
-  if (typeof threads !== 'number') throw new TypeError('"threads" expected a number');
-  if (!Number.isInteger(threads) || threads < 1 || threads > THREADS_MAX) {
-    throw new RangeError(`"threads" expected an integer from 1 to ${THREADS_MAX}, got ${threads}`);
-  }
-  return { params, threads, workerUrl: new URL(read.workerUrl ?? defaultWorkerUrl()) };
-}
-
-/** Beside this module, and in the same language: source as it stands, or built. */
-function defaultWorkerUrl(): URL {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return new URL(`./verifyWorker.${extension}`, import.meta.url);
+  checkThreads(threads, MAX_THREADS);
+  checkHook('onStats', onStats);
+  return {
+    params,
+    threads: threads ?? Math.min(MAX_THREADS, hostParallelism()),
+    module: checkWorkerUrl(workerUrl, beside()),
+    onStats,
+  };
 }
 
 /** @throws TypeError for unknown names or wrong types */
 export function checkBatchOptions(options: VerifyPoolBatchOptions): VerifyPoolBatchOptions {
-  const read = readOptions(options, ['signal', 'onProgress']) as VerifyPoolBatchOptions;
-  if (read.signal !== undefined && !(read.signal instanceof AbortSignal)) {
+  const read = readOptions(options, OF_BATCH) as VerifyPoolBatchOptions;
+  const { signal, onProgress, onStats } = read;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError('"signal" expected an AbortSignal');
   }
-  checkHook('onProgress', read.onProgress);
+  checkHook('onProgress', onProgress);
+  checkHook('onStats', onStats);
   return read;
 }

@@ -1,16 +1,13 @@
-/** Module of a verify pool's threads: unpack, verify, answer; the buffer goes back for the next run of items. */
-import { serveThread } from './hostThreads.ts';
-import { falcon512, falcon1024 } from './index.ts';
-import { unpackItems, type VerifyAnswer, type VerifyRequest } from './verifyPack.ts';
+/** The module of a verify pool's threads: unpacks, verifies, answers. */
+import { unpackItems } from '../threads/packItems.ts';
+import { serveThread } from '../threads/serve.ts';
+import { paramsOf } from './params.ts';
+import { VERIFY_WORKER, type VerifyAnswer, type VerifyWork, verifyItems } from './verifyItems.ts';
 
-serveThread((message, reply) => {
-  const { id, parameterSet, buffer } = message as VerifyRequest;
-  const falcon = parameterSet === 'falcon1024' ? falcon1024 : falcon512;
-  let answer: VerifyAnswer;
-  try {
-    answer = { id, buffer, invalid: falcon.verifyBatch(unpackItems(buffer)) };
-  } catch (error) {
-    answer = { id, buffer, invalid: [], error: String(error) };
-  }
-  reply(answer, [buffer]);
+// If WebAssembly is forbidden, the thread ends here, before its hello, and is not used.
+verifyItems(paramsOf('falcon512'), []);
+
+serveThread(VERIFY_WORKER, (work): VerifyAnswer => {
+  const { parameterSet, buffer } = work as VerifyWork;
+  return { invalid: verifyItems(paramsOf(parameterSet), unpackItems(buffer)), buffer };
 });

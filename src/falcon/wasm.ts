@@ -1,19 +1,19 @@
 /**
- * The module's one instance: bytes in and out of its regions, one call at a time, nothing left
- * behind.
+ * The single instance of the module: copies bytes into and out of its regions, one call at a time,
+ * and leaves nothing behind.
  *
- * Calls are synchronous from copy-in to copy-out and never overlap. A call that ends with an
- * exception, whatever it is, throws the instance away: its memory may be in any state, so it is
- * filled with zeros, and the next call makes a fresh one.
+ * Calls are synchronous from copy-in to copy-out and never overlap. After any exception the
+ * instance is discarded: its memory may be in any state, so it is filled with zeros, and the next
+ * call creates a fresh one.
  */
 import type { InputBytes } from '../arguments.ts';
 import { CodedError } from '../errors.ts';
 import { apply, fill, set, slice, subarray } from '../intrinsics.ts';
 import { bestModule, type ModuleName, moduleLoader } from '../wasmLoader.ts';
-import { MODULE as RELAXED_MODULE } from './falcon.relaxed.wasm.gen.ts';
-import { type FalconExports, MODULE as PLAIN_MODULE } from './falcon.wasm.gen.ts';
+import { EDITS } from './falcon.relaxed.wasm.gen.ts';
+import { type FalconExports, MODULE } from './falcon.wasm.gen.ts';
 
-/** Bytes of the regions, see assembly/falcon/layout.ts. */
+/** Sizes of the regions in bytes, see assembly/falcon/layout.ts. */
 const SIZES = {
   PK: 1793,
   SIG: 1577,
@@ -26,8 +26,8 @@ const PREPARED_KEY_BYTES = 4096;
 const SALT = 40;
 
 /**
- * The memory of an instance. Each region is a view of its own, so that what is put into one cannot
- * reach another.
+ * The memory of an instance. Each region is a separate view, so that a write to one cannot reach
+ * another.
  */
 export class Machine {
   readonly exports: FalconExports;
@@ -46,19 +46,19 @@ export class Machine {
   /** Randomness on its way from the host to `seed`. */
   readonly randomness = new Uint8Array(SIZES.SEED);
   /**
-   * The arguments of a call that holds secrets: this machine, and some kilobytes of the stack that
-   * nobody reads. What runs below them leaves room for the wiping that follows it, also when it ends
-   * because the stack is full.
+   * The arguments of a call that holds secrets: this machine, and unused padding of some kilobytes.
+   * The padding occupies stack during the call, which leaves room for the wiping that follows, even
+   * if the call ended because the stack was full.
    */
   readonly padded: readonly [Machine, ...undefined[]] = [this, ...new Array(512).fill(undefined)];
-  /** While a call is in the module. */
+  /** True while a call is in the module. */
   isEntered = false;
-  /** Once a call has ended with an exception. */
+  /** True once a call has ended with an exception. */
   isLost = false;
 
   constructor(instance: WebAssembly.Instance) {
     const exports = instance.exports as unknown as FalconExports;
-    const buffer = exports.memory.buffer as ArrayBuffer; // never grows, so views stay good
+    const buffer = exports.memory.buffer as ArrayBuffer; // never grows, so views stay valid
     const region = (at: WebAssembly.Global, length: number) =>
       new Uint8Array(buffer, at.value, length);
     this.exports = exports;
@@ -76,7 +76,7 @@ export class Machine {
   }
 
   /**
-   * Puts a message where the module looks for it: all of it in IN, or, if it is longer, hashed piece
+   * Passes a message to the module: as a whole in IN, or, if it is too long for that, hashed piece
    * by piece after its salt.
    *
    * @param saltAt address of the salt
@@ -93,7 +93,7 @@ export class Machine {
     return -1;
   }
 
-  /** Hashes bytes of any length, by way of IN. */
+  /** Hashes bytes of any length, through IN. */
   hashPieces(bytes: InputBytes): void {
     const { exports, input, inputSize } = this;
     const view = bytes.view();
@@ -110,8 +110,8 @@ export const read = (region: Uint8Array<ArrayBuffer>, length: number): Uint8Arra
   slice(region, 0, length);
 
 const loader = /* @__PURE__ */ moduleLoader({
-  plain: PLAIN_MODULE,
-  relaxed: RELAXED_MODULE,
+  plain: MODULE,
+  relaxed: EDITS,
   file: 'falconry/falcon.wasm',
   setter: 'useFalconModule',
   landmark: 'hashInit',
@@ -123,14 +123,13 @@ const machines: { [N in ModuleName]: Machine | undefined } = {
 };
 
 /**
- * The module's instance; made (in half a millisecond) at the first call.
+ * The module's instance; created at the first call, in half a millisecond.
  *
  * @throws CodedError `NO_WEBASSEMBLY`, `OUT_OF_MEMORY`
  */
 export function machine(name: ModuleName): Machine {
   const made = machines[name];
   if (made !== undefined && !made.isLost) return made;
-  if (made !== undefined) discard(name, made);
   const started = new Machine(loader.instantiate(name));
   machines[name] = started;
   return started;
@@ -138,7 +137,7 @@ export function machine(name: ModuleName): Machine {
 
 export { bestModule, checkModule, type ModuleName } from '../wasmLoader.ts';
 
-/** As `useFalconModule` of index.ts. */
+/** See `useFalconModule` in index.ts. */
 export function useModule(module: WebAssembly.Module): void {
   loader.use(module);
   machines[bestModule()] = undefined;
@@ -147,16 +146,19 @@ export function useModule(module: WebAssembly.Module): void {
 /** Compiles the best build without blocking. */
 export const compileAsync = (name: ModuleName): Promise<void> => loader.compileAsync(name);
 
+/** A local name: in some bundles an imported one is a getter, which needs stack. */
+const zero = fill;
+
 /**
  * Runs `body` on the module's instance.
  *
- * @param holdsSecrets wipes the module's memory afterwards, whatever happens
+ * @param holdsSecrets whether to wipe the module's memory afterwards, whatever happens
  * @throws CodedError `REENTERED` if a call is in the module already, `INTERNAL` if the module
- *   trapped; what `body` throws, which costs the instance
+ *   trapped; whatever `body` throws, after which the instance is discarded
  */
 export function run<T>(name: ModuleName, holdsSecrets: boolean, body: (machine: Machine) => T): T {
   const running = machine(name);
-  if (running.isEntered) throw reentered(name, running);
+  if (running.isEntered) throw reentered(running);
   running.isEntered = true;
   try {
     if (!holdsSecrets) {
@@ -166,32 +168,30 @@ export function run<T>(name: ModuleName, holdsSecrets: boolean, body: (machine: 
     }
     const result = apply(body, undefined, running.padded);
     running.exports.wipe();
-    fill(running.randomness, 0);
+    zero(running.randomness, 0);
     running.isEntered = false;
     return result;
   } catch (error) {
-    // First by a mere assignment: should there be no stack left for the rest, the next call does it.
+    // Call none of our functions here: one that has to be compiled first may not find enough stack.
     running.isLost = true;
-    discard(name, running);
+    zero(running.memory, 0);
+    zero(running.randomness, 0);
     if (!(error instanceof WebAssembly.RuntimeError)) throw error;
     throw new CodedError('INTERNAL', { cause: error });
   }
 }
 
-/** Zeroes an instance and forgets it. */
-function discard(name: ModuleName, lost: Machine): void {
-  fill(lost.memory, 0);
-  fill(lost.randomness, 0);
-  if (machines[name] === lost) machines[name] = undefined;
-}
-
 /**
- * The refusal of a call within a call. A host that broke a call off (the time limit of a `vm`) left
- * the instance entered as well: that is certain as soon as other work runs, and is cleaned up then.
+ * The error for a call within a call. If the host interrupted a call (the time limit of a `vm`),
+ * the instance still counts as entered. As soon as other work runs, this is certain, and the
+ * instance is cleaned up.
  */
-function reentered(name: ModuleName, running: Machine): CodedError {
+function reentered(running: Machine): CodedError {
   void Promise.resolve().then(() => {
-    if (running.isEntered) discard(name, running);
+    if (!running.isEntered) return;
+    running.isLost = true;
+    zero(running.memory, 0);
+    zero(running.randomness, 0);
   });
   return new CodedError('REENTERED');
 }

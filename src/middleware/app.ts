@@ -1,10 +1,9 @@
 /**
- * The HTTP skin: puts the routes in place, and around each one the same rings: who is it, how often
- * does he come, what went wrong.
+ * The HTTP app: mounts the routes and wraps each in the same steps: who is calling, how often, and
+ * what went wrong.
  *
- *   path → method → API key → rate → handler        every refusal on the way is a problem document
+ *   path → method → API key → rate → handler        every error is a problem document
  */
-import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { CodedError, isCodedError } from '../errors.ts';
@@ -55,12 +54,15 @@ export function createApp(runtime: Runtime): Hono<Env> {
     app.options(path, (c) => c.body(null, 204, { allow }));
     app.all(path, (c) => refuse(c, deps, methodNotAllowed(allow)));
   }
-  // Below a host's own application `notFound` is the host's: our own branches answer for themselves.
+  // Inside a host's application `notFound` belongs to the host, so our branches answer themselves.
   for (const branch of branches) app.all(branch, (c) => refuse(c, deps, notFound()));
   return app;
 }
 
-/** What pages of other origins may send, and read. Credentials are no cookies: a key is given on purpose. */
+/**
+ * Allows pages of these origins to send requests and read answers. That is safe: an API key is sent
+ * on purpose, unlike a cookie.
+ */
 function allowOrigins(
   app: Hono<Env>,
   origin: NonNullable<Settings['cors']>,
@@ -89,7 +91,7 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
       deps.limiter.take(clientId);
     }
     response = await route.handle(c, caller);
-    // Answers to a key hold signed urls.
+    // Answers to a key contain signed urls.
     if (route.right === 'key') response.headers.set('cache-control', 'no-store');
   } catch (error) {
     response = refuse(c, deps, error);
@@ -131,7 +133,7 @@ async function identify(c: Context, { settings, runtime, anonymous }: Deps): Pro
   return caller;
 }
 
-/** The refusal of a signed url, or that there were too many of them. */
+/** The refusal of a signed url, or `RATE_LIMITED` if this address had too many of them. */
 function counted(c: Context, { anonymous, settings }: Deps, refusal: Response): Response {
   try {
     anonymous.refused(remoteAddress(c, settings));
@@ -141,12 +143,12 @@ function counted(c: Context, { anonymous, settings }: Deps, refusal: Response): 
   }
 }
 
-/** The problem document of an error; what is not expected goes to the log under an id. */
+/** The problem document of an error; an unexpected error is logged under an id. */
 function refuse(c: Context, { settings }: Deps, error: unknown): Response {
   if (isCodedError(error) && error.status !== 500) {
     return problemResponse(error);
   }
-  const id = randomUUID();
+  const id = crypto.randomUUID();
   settings.logger.error('request failed', {
     id,
     method: c.req.method,

@@ -1,19 +1,19 @@
 /**
- * Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): the first request with a key does the
- * work, every repeat gets its answer again, also after a crash: the answer is stored in the same
- * transaction as the task.
+ * Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): the first request with a key does
+ * the work, and every repeat gets the same answer, even after a crash: the answer is stored in the
+ * same transaction as the task.
  */
-import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { CodedError } from '../errors.ts';
+import { sha256 } from './hash.ts';
 import { ProblemError } from './problems.ts';
 import type { AnswerHold, PutOptions, StoredAnswer, TaskStore } from './stores/taskStore.ts';
 import type { Task } from './task.ts';
 
-/** A key whose process died is free again after this. */
+/** After this time a key whose process died can be used again. */
 const HOLD_MS = 120_000;
 
-/** The key of a request; the draft writes it as a quoted string, most clients bare: both are the same. */
+/** The key of a request. The draft quotes it, most clients do not; both mean the same key. */
 function requestKey(c: Context): string | null {
   const header = c.req.header('idempotency-key');
   if (header === undefined) return null;
@@ -26,28 +26,26 @@ function requestKey(c: Context): string | null {
   return key;
 }
 
-/** What a request that may repeat hands over. */
+/** A request that may be repeated. */
 export interface Repeatable {
   readonly clientId: number;
   readonly store: TaskStore;
   /** The bytes that make two requests the same. */
   readonly body: Uint8Array;
-  /** What is stored for repeats; called in the transaction that makes the task. */
+  /** The answer stored for repeats; called in the transaction that creates the task. */
   answerOf(task: Task): StoredAnswer;
-  /** Makes the task, with these options for `store.put`. */
+  /** Creates the task, with these options for `store.put`. */
   make(options: Pick<PutOptions, 'answer'>): Promise<Task>;
 }
 
-/** @returns the answer to send: of this request, or of the first with the same key */
+/** @returns the answer to send: that of this request, or of the first one with the same key */
 export async function answerOnce(c: Context, work: Repeatable): Promise<StoredAnswer> {
   const key = requestKey(c);
   if (key === null) return work.answerOf(await work.make({}));
 
   const { store, clientId } = work;
-  const fingerprint = createHash('sha256')
-    .update(`${c.req.method} ${new URL(c.req.url).pathname}\n`)
-    .update(work.body)
-    .digest('hex');
+  const request = `${c.req.method} ${new URL(c.req.url).pathname}\n`;
+  const fingerprint = sha256(request, work.body).toString('hex');
   const begun = await store.beginAnswer(clientId, key, fingerprint, HOLD_MS);
   switch (begun.kind) {
     case 'replay':

@@ -1,5 +1,5 @@
 /**
- * The service: signing, and batches of signatures that become one aggregate, behind seven endpoints.
+ * The service: signs messages, and turns batches of signatures into aggregates, over HTTP.
  *
  * @example
  * ```ts
@@ -17,6 +17,7 @@ import type { Env } from './routes/route.ts';
 import { Runtime } from './runtime.ts';
 import type { ApiKeyRecord } from './stores/taskStore.ts';
 
+export type { TaskState } from '../wire/taskStates.ts';
 export type { BlobStore } from './blobs/blobStore.ts';
 export { toFastifyPlugin } from './hosts/fastify.ts';
 export {
@@ -32,38 +33,40 @@ export type { ProblemBody } from './problems.ts';
 export { memoryStore } from './stores/memory.ts';
 export { sqliteStore } from './stores/sqlite.ts';
 export type { ApiKeyRecord, ApiKeyStore, TaskStore } from './stores/taskStore.ts';
-export type { Task, TaskState } from './task.ts';
+export type { Task } from './task.ts';
 
-/** API keys of a service that keeps them itself. */
+/** The API keys in the service's own store. */
 export interface ApiKeys {
-  /** A new key, shown only here; `clientId` absent: for a new client. */
+  /** Creates a key, which is returned only here; without `clientId`, for a new client. */
   create(owner: { readonly name: string; readonly clientId?: number }): Promise<{
     readonly key: string;
     readonly clientId: number;
   }>;
-  /** Every key's record; the keys themselves are not kept. */
+  /** The record of every key; the keys themselves are not stored. */
   list(): Promise<readonly ApiKeyRecord[]>;
   /** @returns false when there is no key with this hash */
   revoke(sha256: string): Promise<boolean>;
 }
 
 export interface FalconService {
-  /** Mount it anywhere: `host.route('/falcon', service.app)`, or hand `app.fetch` a Request. */
+  /** Mount it with `host.route('/falcon', service.app)`, or pass a Request to `app.fetch`. */
   readonly app: Hono<Env>;
   readonly apiKeys: ApiKeys;
-  /** Opens store, files and keys, and starts the workers. Repeats give the same promise. */
+  /**
+   * Opens the store, files and keys, and starts the workers. Every call returns the same promise.
+   */
   start(): Promise<void>;
   /**
-   * Refuses new requests with 503, gives running work `graceMs` (default 10,000) to end, returns what
-   * has not ended to the queue, closes everything. A stopped service does not start again.
+   * Refuses new requests with 503, lets running work finish for up to `graceMs` (default 10,000),
+   * returns the rest to the queue, and closes everything. A stopped service cannot be restarted.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 /**
- * Makes the service; only checks its options. Nothing is opened before `start`.
+ * Creates the service. This only checks the options; nothing is opened before `start`.
  *
- * @throws TypeError, RangeError for options that cannot be
+ * @throws TypeError for unknown options and wrong types, RangeError for values out of range
  */
 export function falconService(options: ServiceOptions = {}): FalconService {
   const runtime = new Runtime(resolveOptions(options));

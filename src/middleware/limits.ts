@@ -1,5 +1,5 @@
-/** How many requests a client may make, and how many of an address may come to nothing. */
-import { createHash, randomBytes } from 'node:crypto';
+/** Limits on the requests of a client, and on the refused requests of an address. */
+import { sha256 } from './hash.ts';
 import { ProblemError } from './problems.ts';
 
 interface Bucket {
@@ -7,7 +7,7 @@ interface Bucket {
   atMs: number;
 }
 
-/** A bucket of tokens for each key, refilled all the time. */
+/** A bucket of tokens for each key, refilled continuously. */
 export class RequestLimiter {
   readonly #perSecond: number;
   readonly #burst: number;
@@ -18,7 +18,7 @@ export class RequestLimiter {
     this.#burst = burst;
   }
 
-  /** @throws ProblemError `RATE_LIMITED` with the seconds to wait, when the bucket is empty */
+  /** @throws ProblemError `RATE_LIMITED` with the seconds to wait if the bucket is empty */
   take(key: number | string, nowMs = performance.now()): void {
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
@@ -31,7 +31,7 @@ export class RequestLimiter {
     bucket.tokens--;
   }
 
-  /** Throws as `take` would, and takes nothing. */
+  /** Throws when `take` would, but takes nothing. */
   check(key: number | string, nowMs = performance.now()): void {
     const bucket = this.#buckets.get(key);
     if (bucket === undefined) return;
@@ -49,7 +49,7 @@ export class RequestLimiter {
     return Math.min(this.#burst, bucket.tokens + Math.max(0, gained));
   }
 
-  /** A full bucket says no more than a missing one; if all are in use the one used first goes. */
+  /** Full buckets are the same as missing ones. If all are in use, the oldest is dropped. */
   #makeRoom(nowMs: number): void {
     for (const [key, bucket] of this.#buckets) {
       if (this.#refilled(bucket, nowMs) >= this.#burst) this.#buckets.delete(key);
@@ -62,21 +62,21 @@ export class RequestLimiter {
 const MAX_BUCKETS = 10_000;
 
 /**
- * Requests without a good key, counted by address. When an address has used up its share, keys that were
- * not good before are not even looked up; who showed a good one lately is served as ever, so that a
- * stranger behind the same proxy holds nobody up.
+ * Counts requests without a valid key, by address. Once an address has used up its share, only keys
+ * that were valid recently are looked up: their owners are served as usual, even if a stranger
+ * behind the same proxy floods the service.
  */
 export class AnonymousLimiter {
   readonly #limiter: RequestLimiter;
-  /** Keyed hashes of the keys that were good last. */
+  /** Keyed hashes of the keys that were valid most recently. */
   readonly #good = new Set<string>();
-  readonly #salt = randomBytes(16);
+  readonly #salt = crypto.getRandomValues(new Uint8Array(16));
 
   constructor(perSecond: number, burst: number) {
     this.#limiter = new RequestLimiter(perSecond, burst);
   }
 
-  /** @throws ProblemError `RATE_LIMITED` when nothing more is to be looked up for this address */
+  /** @throws ProblemError `RATE_LIMITED` if no key of this address is to be looked up any more */
   admit(address: string, key: string): void {
     try {
       this.#limiter.check(address);
@@ -85,7 +85,7 @@ export class AnonymousLimiter {
     }
   }
 
-  /** @throws ProblemError `RATE_LIMITED`, instead of the refusal that was due */
+  /** @throws ProblemError `RATE_LIMITED` in place of the refusal that was due */
   refused(address: string): void {
     this.#limiter.take(address);
   }
@@ -98,7 +98,7 @@ export class AnonymousLimiter {
   }
 
   #hash(key: string): string {
-    return createHash('sha256').update(this.#salt).update(key).digest('base64url');
+    return sha256(this.#salt, key).toString('base64url');
   }
 }
 

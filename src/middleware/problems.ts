@@ -1,28 +1,28 @@
 /**
- * Every refusal as `application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail`,
- * `code`, and `errors` where parts of the request are at fault. Status and title come from the one
- * code table of `errors.ts`; nothing of an unexpected error but an id for the log leaves the house.
+ * Errors as `application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail`, `code`, and
+ * `errors` for the faulty parts of a request. Status and title come from the table in `errors.ts`.
+ * An unexpected error is not shown: the client gets only an id, which is in the log, too.
  */
 import { CodedError, type CodedErrorDetails, ERROR_CODES, type ErrorCode } from '../errors.ts';
 
-/** One part of the request that is at fault: a JSON pointer, a short code, a sentence. */
+/** A faulty part of a request: a JSON pointer, a short code, a sentence. */
 export interface Fault {
   readonly path: string;
   readonly code: string;
   readonly message: string;
 }
 
-/** Only so many faults are written out; `errors_total` says how many there are. */
+/** The most faults that are listed; `errors_total` says how many there are. */
 export const MAX_LISTED_FAULTS = 100;
 
 export interface ProblemDetails extends CodedErrorDetails {
   readonly errors?: readonly Fault[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Shown beside the fixed members, `process_id` for example. */
+  /** Further members, `process_id` for example. */
   readonly members?: Readonly<Record<string, unknown>>;
 }
 
-/** A CodedError that knows what else its answer carries. */
+/** A CodedError with further members and headers for its answer. */
 export class ProblemError extends CodedError {
   readonly errors: readonly Fault[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ export function problemType(code: ErrorCode): string {
   return `urn:falconry:problem:${code.toLowerCase().replaceAll('_', '-')}`;
 }
 
-/** The document for a coded error; an INTERNAL one keeps its cause to itself. */
+/** The document for a coded error; the cause of an INTERNAL error is not shown. */
 export function problemBody(error: CodedError): ProblemBody {
   const title = ERROR_CODES[error.code].message;
   const faults = error instanceof ProblemError ? error.errors : undefined;
@@ -69,7 +69,7 @@ export function problemBody(error: CodedError): ProblemBody {
   };
 }
 
-/** Seconds to wait where the status calls for it and the error does not say. */
+/** Seconds to wait if the status calls for it and the error does not say. */
 const DEFAULT_RETRY_AFTER = '1';
 
 /** The answer for a coded error. */

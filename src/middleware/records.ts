@@ -1,21 +1,15 @@
-/** Tasks in the form that the wire has for them: the progress record and the list item. */
+/** Tasks as they go over the wire: the progress record and the list item. */
 import { type CodedError, ERROR_CODES, type ErrorCode } from '../errors.ts';
+import { isFinal, STATE_TEXTS } from '../wire/taskStates.ts';
 import { MAX_LISTED_FAULTS, problemType } from './problems.ts';
-import {
-  isFinal,
-  type ListedTask,
-  STATE_TEXTS,
-  type Task,
-  type TaskError,
-  type TaskProgress,
-} from './task.ts';
+import type { ListedTask, Task, TaskError, TaskProgress } from './task.ts';
 
 /** `2026-11-21T20:23:05.123456789Z` → `2026-11-21T20:23:05Z`. */
-export function toSeconds(timestamp: string): string {
+function toSeconds(timestamp: string): string {
   return `${timestamp.slice(0, 19)}Z`;
 }
 
-/** The progress record; `resultUrl` is there when the task is completed. */
+/** The progress record; `resultUrl` is not null if the task is completed. */
 export function progressRecord(task: Task, resultUrl: string | null): Record<string, unknown> {
   return {
     client_id: task.clientId,
@@ -37,7 +31,7 @@ export function progressRecord(task: Task, resultUrl: string | null): Record<str
   };
 }
 
-/** What a worker told last; of a completed task, that everything is done. */
+/** The last progress that the worker reported; for a completed task, that everything is done. */
 function progressOf(task: Task): TaskProgress | null {
   if (task.state !== 'completed') return task.progress;
   return { phase: 'store', done: task.count, total: task.count };
@@ -58,13 +52,13 @@ export function listItem(task: ListedTask, resultUrl: string | null): Record<str
   };
 }
 
-/** Codes of task errors that the HTTP table does not know are faults of ours. */
+/** A code that is not in the table of errors means a fault of ours. */
 function meaningOf(code: string): { code: ErrorCode } & Pick<CodedError, 'status' | 'message'> {
   const known = Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'INTERNAL';
   return { code: known, ...ERROR_CODES[known] };
 }
 
-/** Why a task failed, as a problem document inside its record; every invalid item is named. */
+/** The reason why a task failed, as a problem document in its record; lists every invalid item. */
 function taskProblem(error: TaskError): Record<string, unknown> {
   const { code, status, message } = meaningOf(error.code);
   return {

@@ -1,6 +1,6 @@
 /**
- * What runs behind the routes: the ports, opened at start; the runner; the housekeeper that expires
- * tasks and clears away files; and the order in which all of it ends.
+ * Everything that runs behind the routes: the ports, which are opened at start; the runner; the
+ * housekeeper, which expires tasks and deletes files; and the order in which they are closed.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,22 +16,22 @@ import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
 import { type Aggregator, createAggregator } from './tasks/aggregateTask.ts';
 import { createRunner } from './tasks/runner.ts';
 
-/** Everything that a route may ask, while the service runs. */
+/** What routes may use while the service runs. */
 export interface Ports {
   readonly store: TaskStore;
   readonly blobs: BlobStore;
   readonly apiKeys: ApiKeyStore | null;
   readonly signer: Signer | null;
-  /** Judges aggregates, and is the runner's handler where there is one. */
+  /** Verifies aggregates, and does the work of the runner. */
   readonly aggregator: Aggregator;
-  /** Key of the cursors' checksums. */
+  /** Key for the checksums of cursors. */
   readonly cursorSecret: Uint8Array;
   authenticate(key: string): { clientId: number } | null | Promise<{ clientId: number } | null>;
 }
 
 const SWEEP_EVERY_MS = 30_000;
 const CLEAN_EVERY_MS = 3_600_000;
-/** Files that no task names may be on their way into one for so long. */
+/** A file that no task names yet may become the file of a task within this time. */
 const ORPHAN_AGE_MS = 24 * 3_600_000;
 const ANSWER_LIFE_MS = 24 * 3_600_000;
 
@@ -49,7 +49,7 @@ export class Runtime {
     this.settings = settings;
   }
 
-  /** @throws CodedError `NOT_STARTED` before start, `SHUTTING_DOWN` when they are closed */
+  /** @throws CodedError `NOT_STARTED` before start, `SHUTTING_DOWN` after stop */
   get ports(): Ports {
     if (!this.#ports) throw new CodedError(this.#stopping ? 'SHUTTING_DOWN' : 'NOT_STARTED');
     return this.#ports;
@@ -60,9 +60,9 @@ export class Runtime {
   }
 
   /**
-   * Counts a request in; the ports stay open until the returned function counted it out.
+   * Counts a request; the ports stay open until the returned function is called.
    *
-   * @throws CodedError `SHUTTING_DOWN` once stop was called: only who is in already may finish
+   * @throws CodedError `SHUTTING_DOWN` after stop was called: only requests under way may finish
    */
   enter(): () => void {
     if (this.#stopping) throw new CodedError('SHUTTING_DOWN');
@@ -82,7 +82,7 @@ export class Runtime {
     return this.#starting;
   }
 
-  /** New requests get a 503 at once; running work has `graceMs` to end, then it is given back. */
+  /** New requests get a 503; running work may finish for `graceMs`, then it is given back. */
   stop(graceMs: number): Promise<void> {
     this.#stopping ??= (async () => {
       await this.#starting?.catch(() => {});
@@ -92,7 +92,7 @@ export class Runtime {
     return this.#stopping;
   }
 
-  /** Until the requests under way are answered, or the time is over. */
+  /** Waits until the requests under way are answered, or the time is up. */
   async #idle(graceMs: number): Promise<void> {
     if (this.#active === 0) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -117,12 +117,15 @@ export class Runtime {
         path: join(dataDirectory, 'files'),
         secret: () => store.secret('urls'),
       });
+    const aggregator = this.#makeAggregator(blobs);
+    const started = aggregator.start();
+    started.catch(() => undefined);
     const signer = settings.signing ? await this.#openSigner() : null;
     const authenticate = settings.authenticate ?? storedKeyAuthentication(apiKeys!);
     const cursorSecret = await store.secret('cursors');
 
     this.#undo.push(store.watch((task) => onEvent({ type: 'task', task })));
-    const aggregator = this.#makeAggregator(blobs);
+    await started;
     if (settings.workers) this.#startRunner(store, aggregator);
     this.#startHousekeeper(store, blobs);
     this.#ports = { store, blobs, apiKeys, signer, aggregator, cursorSecret, authenticate };
@@ -144,7 +147,6 @@ export class Runtime {
     return signer;
   }
 
-  /** No thread starts before the first work. */
   #makeAggregator(blobs: BlobStore): Aggregator {
     const { threads, aggregateFormat, maxSignatures, maxDigestBytes, maxBodyBytes } = this.settings;
     const aggregator = createAggregator({
@@ -195,7 +197,7 @@ export class Runtime {
           running = null;
         });
     };
-    // Short lives are for tests and for hosts in a hurry: they shall see the end as well.
+    // Looks more often if urls live only for a short time.
     const everyMs = Math.min(SWEEP_EVERY_MS, Math.max(500, this.settings.uploadUrlTtlMs / 2));
     const timer = setInterval(tick, everyMs);
     timer.unref();

@@ -1,17 +1,17 @@
 /**
- * The shapes of requests and answers, in zod with their OpenAPI names. Small bodies are judged by
- * them; arrays of triples are judged by `taskFile.ts` (the same rules, one pass over 1722 items instead
- * of a regular expression over 20 MB), and a test holds the two to each other.
+ * The schemas of requests and answers, in zod with their OpenAPI names. They check small bodies;
+ * `taskFile.ts` checks arrays of triples by the same rules, in one pass over 1722 items instead of
+ * a regular expression over 20 MB. A test compares the two.
  */
 
+import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../errors.ts';
 import { decodeWireHex, describeHexFault } from '../wire/hex.ts';
 import { MAX_KEY_OR_SIGNATURE_BYTES } from '../wire/taskFile.ts';
-import { z } from './openapi/zod.ts';
+import { STATE_TEXTS, type TaskState } from '../wire/taskStates.ts';
 import { type Fault, MAX_LISTED_FAULTS, ProblemError } from './problems.ts';
-import { STATE_TEXTS, type TaskState } from './task.ts';
 
-/** A hex string with `0x`, of at most so many bytes; `pattern` only describes what is judged elsewhere. */
+/** A hex string with `0x`, of at most this many bytes; `pattern` is only for the document. */
 const hexString = (
   maxBytes: number,
   description: string,
@@ -28,48 +28,50 @@ const hexString = (
         params: { code: bytes },
       });
     })
-    .openapi({ description, pattern, maxLength: 2 + 2 * maxBytes, example });
+    .meta({ description, pattern, maxLength: 2 + 2 * maxBytes, example });
 
-/** Hex as answers have it. */
+/** Hex in answers. */
 const lowerHex = (description: string, pattern = /^0x(?:[0-9a-f]{2})*$/) =>
-  z.string().regex(pattern).openapi({ description });
+  z.string().regex(pattern).meta({ description });
 
-/** Keys as FALCON round 3, section 3.11.4 writes them: a first byte for the set, then its length. */
+/** Public keys (FALCON round 3, section 3.11.4): the first byte tells the parameter set. */
 const KEY = {
   pattern: '^0x(?:09[0-9A-Fa-f]{1792}|0[Aa][0-9A-Fa-f]{3584})$',
   example: `0x09${'5a'.repeat(896)}`,
 };
 const SIGNATURE = { example: `0x39${'a5'.repeat(665)}` };
 
-/** More bytes than any aggregate of the largest batch has. */
+/** More bytes than the aggregate of the largest batch. */
 const MAX_AGGREGATE_BYTES = 16 * 1024 * 1024;
 
-/** The shapes of request bodies under these limits. */
+/** The schemas of request bodies under these limits. */
 export function requestShapes(limits: { maxSignatures: number; maxDigestBytes: number }) {
   const { maxSignatures, maxDigestBytes } = limits;
   const MAX = MAX_KEY_OR_SIGNATURE_BYTES;
   const digest = hexString(maxDigestBytes, 'The message that is signed');
   const signature = hexString(MAX, 'Its signature', SIGNATURE);
-  const public_key = hexString(MAX, 'Key of Falcon-512 or Falcon-1024', KEY);
-  const Triple = z.object({ digest, public_key, signature }).openapi('Triple');
-  const Statement = z.object({ digest, public_key }).openapi('Statement');
+  const public_key = hexString(MAX, 'The public key, of Falcon-512 or Falcon-1024', KEY);
+  const Triple = z.object({ digest, public_key, signature }).meta({ id: 'Triple' });
+  const Statement = z.object({ digest, public_key }).meta({ id: 'Statement' });
   const TaskFileItem = z
     .object({ digest, public_key: hexString(MAX, 'The signer’s key', SIGNATURE), signature })
-    .openapi('TaskFileItem', {
-      description: 'A triple whose key is judged by the worker: a wrong one is an invalid item.',
+    .meta({
+      id: 'TaskFileItem',
+      description:
+        'A triple whose key is checked by the worker: with a wrong key, the item is invalid.',
     });
   return {
-    SignRequest: z.object({ digest }).openapi('SignRequest'),
+    SignRequest: z.object({ digest }).meta({ id: 'SignRequest' }),
     AggregateRequest: z
       .object({ data: z.array(Triple).min(1).max(maxSignatures) })
-      .openapi('AggregateRequest'),
-    TaskFile: z.array(TaskFileItem).min(1).max(maxSignatures).openapi('TaskFile'),
+      .meta({ id: 'AggregateRequest' }),
+    TaskFile: z.array(TaskFileItem).min(1).max(maxSignatures).meta({ id: 'TaskFile' }),
     VerifyRequest: z
       .object({
         aggregate: hexString(MAX_AGGREGATE_BYTES, 'The aggregate of a result file'),
         statements: z.array(Statement).min(1).max(maxSignatures),
       })
-      .openapi('VerifyRequest'),
+      .meta({ id: 'VerifyRequest' }),
   };
 }
 
@@ -79,33 +81,33 @@ export const SignAnswer = z
     signature: lowerHex('Its signature', /^0x(?:[0-9a-f]{2})+$/),
     public_key: lowerHex('The key to verify it with', /^0x(?:[0-9a-f]{2})+$/),
   })
-  .openapi('SignAnswer');
+  .meta({ id: 'SignAnswer' });
 
-export const VerifyAnswer = z.strictObject({ valid: z.boolean() }).openapi('VerifyAnswer');
+export const VerifyAnswer = z.strictObject({ valid: z.boolean() }).meta({ id: 'VerifyAnswer' });
 
-/** What a `process_id` can be. */
+/** A `process_id`. */
 export const processId = z
   .int()
   .min(1)
   .max(Number.MAX_SAFE_INTEGER)
-  .openapi({ description: 'Later tasks have larger ones', example: 244_807_090_176_000 });
+  .meta({ description: 'Later tasks have larger ids', example: 244_807_090_176_000 });
 
 const SECOND_PRECISION = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 const NANOSECOND_DIGITS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/;
 const seconds = z
   .string()
   .regex(SECOND_PRECISION)
-  .openapi({ format: 'date-time', example: '2026-11-21T20:23:05Z' });
+  .meta({ format: 'date-time', example: '2026-11-21T20:23:05Z' });
 const nanoseconds = z
   .string()
   .regex(NANOSECOND_DIGITS)
-  .openapi({ format: 'date-time', example: '2026-11-21T20:23:05.123456789Z' });
-const url = z.string().openapi({ format: 'uri' });
+  .meta({ format: 'date-time', example: '2026-11-21T20:23:05.123456789Z' });
+const url = z.string().meta({ format: 'uri' });
 const count = z.int().min(0);
 
 export const UploadTicket = z
   .strictObject({ process_id: processId, url, expires_at: seconds })
-  .openapi('UploadTicket');
+  .meta({ id: 'UploadTicket' });
 
 const progressText = (...states: TaskState[]) =>
   z.enum(states.map((state) => STATE_TEXTS[state].progress) as [string, ...string[]]);
@@ -114,40 +116,44 @@ const listText = (...states: TaskState[]) =>
 
 export const UploadReceipt = z
   .strictObject({ process_id: processId, status: progressText('uploaded'), bytes: count.min(1) })
-  .openapi('UploadReceipt');
+  .meta({ id: 'UploadReceipt' });
 
 const FaultShape = z
   .strictObject({
     path: z
       .string()
       .regex(/^(?:\/[^/]+)*$/)
-      .openapi({ description: 'A JSON pointer' }),
+      .meta({ description: 'A JSON pointer' }),
     code: z.string().regex(/^\w+$/),
     message: z.string().min(1),
   })
-  .openapi('Fault');
+  .meta({ id: 'Fault' });
 const faults = {
   errors: z.array(FaultShape).max(MAX_LISTED_FAULTS).optional(),
-  errors_total: count.optional().openapi({ description: 'How many faults there are in all' }),
+  errors_total: count.optional().meta({ description: 'The total number of faults' }),
 };
 
 const ERROR_CODE = z.enum(Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]]);
-const PROBLEM_TYPE = z.string().regex(/^urn:falconry:problem:[a-z-]+$/);
 
-/** What every problem document has (RFC 9457); `problemShape` says more about each code. */
+/** What every problem document says (RFC 9457). */
+const problemMembers = {
+  type: z.string().regex(/^urn:falconry:problem:[a-z-]+$/),
+  title: z.string().min(1),
+  status: z.int().min(400).max(599),
+  detail: z.string().min(1),
+  code: ERROR_CODE,
+};
+
+/** The members of every problem document (RFC 9457); `problemShape` says more about each code. */
 export const Problem = z
   .strictObject({
-    type: PROBLEM_TYPE,
-    title: z.string().min(1),
-    status: z.int().min(400).max(599),
-    detail: z.string().min(1),
-    code: ERROR_CODE,
+    ...problemMembers,
     ...faults,
-    id: z.uuid().optional().openapi({ description: 'What the log knows this answer by' }),
+    id: z.uuid().optional().meta({ description: 'The id of this answer in the log' }),
   })
-  .openapi('Problem');
+  .meta({ id: 'Problem' });
 
-/** Codes whose problem document can name parts of the body. */
+/** Codes whose problem document may list parts of the body. */
 const WITH_FAULTS: ReadonlySet<ErrorCode> = new Set(['INVALID_BODY', 'TOO_MANY_ITEMS']);
 
 /** The problem document of one code. */
@@ -163,32 +169,29 @@ export function problemShape(code: ErrorCode, type: string) {
       ...(WITH_FAULTS.has(code) && faults),
       ...(status === 500 && { id: z.uuid() }),
     })
-    .openapi(`Problem_${code}`, {
+    .meta({
+      id: `Problem_${code}`,
       description: `${message}.${retriable ? ' The same request can succeed later.' : ''}`,
     });
 }
 
-/** Why a task failed: a problem document inside its record. */
+/** The problem document in the record of a failed task. */
 export const TaskProblem = z
   .strictObject({
-    type: PROBLEM_TYPE,
-    title: z.string().min(1),
-    status: z.int().min(400).max(599),
-    detail: z.string().min(1),
-    code: ERROR_CODE,
+    ...problemMembers,
     invalid: z
       .array(z.strictObject({ index: count, reason: z.string().min(1) }))
       .optional()
-      .openapi({ description: 'Every bad item of the batch, not only the first' }),
+      .meta({ description: 'Every invalid item of the batch, not only the first' }),
     ...faults,
   })
-  .openapi('TaskProblem');
+  .meta({ id: 'TaskProblem' });
 
 const record = {
   client_id: z.int(),
   process_id: processId,
-  batch_size: count.openapi({ description: '0 until the task file has been read' }),
-  VCPUs: z.int().min(1).openapi({ description: 'Worker threads given to the task' }),
+  batch_size: count.meta({ description: '0 until the task file has been read' }),
+  VCPUs: z.int().min(1).meta({ description: 'Worker threads given to the task' }),
   request_utc_time: seconds,
   latest_status_update_iso_utc_time: seconds,
   progress: z
@@ -201,7 +204,7 @@ const record = {
 };
 const FORMAT = z.enum(['bundle', 'proof']);
 
-/** The progress record: one shape for each way that a task can stand. */
+/** The progress record: one schema for each kind of state. */
 export const ProgressRecord = z
   .discriminatedUnion('status', [
     z
@@ -209,7 +212,7 @@ export const ProgressRecord = z
         ...record,
         status: progressText('created', 'uploaded', 'waiting', 'verifying', 'aggregating'),
       })
-      .openapi('UnfinishedTask'),
+      .meta({ id: 'UnfinishedTask' }),
     z
       .strictObject({
         ...record,
@@ -219,7 +222,7 @@ export const ProgressRecord = z
         format: FORMAT,
         result_bytes: count.min(1),
       })
-      .openapi('CompletedTask'),
+      .meta({ id: 'CompletedTask' }),
     z
       .strictObject({
         ...record,
@@ -227,16 +230,16 @@ export const ProgressRecord = z
         finished_at: nanoseconds,
         error: TaskProblem,
       })
-      .openapi('FailedTask'),
+      .meta({ id: 'FailedTask' }),
     z
       .strictObject({
         ...record,
         status: progressText('cancelled', 'expired'),
         finished_at: nanoseconds,
       })
-      .openapi('EndedTask'),
+      .meta({ id: 'EndedTask' }),
   ])
-  .openapi('ProgressRecord');
+  .meta({ id: 'ProgressRecord' });
 
 const meta = { count, created_at: nanoseconds, submitted_at: nanoseconds };
 
@@ -249,26 +252,26 @@ export const ListItem = z
         status: listText('created', 'uploaded', 'waiting', 'verifying', 'aggregating'),
         meta: z.strictObject(meta),
       })
-      .openapi('UnfinishedItem'),
+      .meta({ id: 'UnfinishedItem' }),
     z
       .strictObject({
         id: processId,
         status: listText('completed'),
         meta: z.strictObject({ ...meta, finished_at: nanoseconds, result_path: url }),
       })
-      .openapi('CompletedItem'),
+      .meta({ id: 'CompletedItem' }),
     z
       .strictObject({
         id: processId,
         status: listText('failed', 'cancelled', 'expired'),
         meta: z.strictObject({ ...meta, finished_at: nanoseconds }),
       })
-      .openapi('EndedItem'),
+      .meta({ id: 'EndedItem' }),
   ])
-  .openapi('TaskListItem');
+  .meta({ id: 'TaskListItem' });
 
-/** A cursor as it comes out; what goes in is judged by its checksum. */
-export const CURSOR = /^[\w-]{23}$/;
+/** A cursor in an answer; in a request it is judged by its checksum. */
+const CURSOR = /^[\w-]{23}$/;
 
 export const TaskList = z
   .strictObject({
@@ -276,9 +279,9 @@ export const TaskList = z
     next: z
       .string()
       .regex(new RegExp(`^$|${CURSOR.source}`))
-      .openapi({ description: 'The cursor of the next page; empty when nothing follows' }),
+      .meta({ description: 'The cursor of the next page; empty on the last page' }),
   })
-  .openapi('TaskList');
+  .meta({ id: 'TaskList' });
 
 const milliseconds = z.number().min(0);
 
@@ -293,7 +296,7 @@ export const ResultFile = z
       'SHAKE256-256 commitment to the ordered (parameter set, public key, digest) list',
       /^0x[0-9a-f]{64}$/,
     ),
-    aggregate: lowerHex('Bytes of the library', /^0x(?:[0-9a-f]{2})+$/),
+    aggregate: lowerHex('The bytes of the aggregate', /^0x(?:[0-9a-f]{2})+$/),
     sizes: z.strictObject({
       aggregate: count.min(1),
       salts: count,
@@ -303,7 +306,7 @@ export const ResultFile = z
     }),
     timings: z.record(z.string().regex(/^\w+_ms$/), milliseconds),
   })
-  .openapi('ResultFile');
+  .meta({ id: 'ResultFile' });
 
 /**
  * Judges a value by a schema.

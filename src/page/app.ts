@@ -1,15 +1,17 @@
-/** What the views share: the service's words about itself, the client, the worker, the key, the batch in work. */
+/**
+ * Shared by the views: the configuration, the client, the worker, the API key, the current task.
+ */
 import { type Client, createClient } from '../client/index.ts';
 import { CONFIG_META, type PageConfig } from '../wire/pageConfig.ts';
 import { Session } from './session.ts';
 import type { BatchSummary, Limits } from './worker/protocol.ts';
 import { WorkerClient } from './workerClient.ts';
 
-/** One view: made once, shown and hidden as the address says. */
+/** A view: made once, shown and hidden according to the address. */
 export interface View {
   readonly title: string;
   readonly element: HTMLElement;
-  /** Called whenever it comes into sight; `rest` is what follows its name in the address. */
+  /** Called when the view is shown; `rest` follows its name in the address. */
   enter?(rest: string): void;
   leave?(): void;
 }
@@ -33,15 +35,15 @@ export class Draft {
   }
 }
 
-/** The one object behind the page. */
+/** The state of the page. */
 export class App {
   readonly config: PageConfig = readConfig();
-  /** Address of the service without `/v1` and without a slash at its end, where this page came from. */
+  /** Address of the service that served this page, without `/v1` and without a slash at its end. */
   readonly base: string = new URL('../', document.baseURI).href.replace(/\/$/, '');
   readonly session = new Session(this.base);
   readonly worker = new WorkerClient(new URL(this.config.worker, document.baseURI).href);
   readonly draft = new Draft();
-  /** Batches that were submitted from here, by task: what their results are verified against. */
+  /** Batches submitted from here, by task, to verify their results against. */
   readonly submitted = new Map<string, BatchSummary>();
   readonly client: Client = this.#clientOf(() => this.session.key ?? '');
 
@@ -58,7 +60,7 @@ export class App {
     return createClient({ baseUrl: this.base, serviceName, apiKey, retries: { times: 2 } });
   }
 
-  /** Asks the service whether it knows a key. @throws ClientError if it does not, or cannot be asked */
+  /** Checks a key with the service. @throws ClientError if it is not accepted, or on failure */
   async tryKey(key: string): Promise<void> {
     await this.#clientOf(key).page({ limit: 1 });
   }
@@ -68,8 +70,8 @@ export class App {
   }
 
   /**
-   * Where a signed url leads from here. The service writes the address that it knows itself by; when it serves the url
-   * itself, the address that this page came from is the same place, and the one that the page may speak to.
+   * A signed url at the address of this page. The service uses the address that it knows; if it
+   * serves the url itself, the address of this page is the same place, and the page may call it.
    */
   reachable(url: string): string {
     if (!this.config.servedUrls) return url;

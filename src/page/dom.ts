@@ -1,4 +1,4 @@
-/** Elements made by hand: no html in strings anywhere, which the page's policy of trusted types enforces. */
+/** Creates elements without HTML in strings, as the page's policy of trusted types requires. */
 
 export type Child = Node | string | number | false | null | undefined | readonly Child[];
 
@@ -6,13 +6,13 @@ type Listeners = {
   [Name in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[Name]) => void;
 };
 
-/** Attributes by name; `true` is an attribute without a value, `false`, null and undefined leave it away. */
+/** Attributes by name; `true` means one without a value; `false`, null and undefined omit it. */
 export interface Attributes {
   readonly on?: Listeners;
   readonly [name: string]: string | number | boolean | null | undefined | Listeners;
 }
 
-/** @returns a new element with attributes, listeners and children. */
+/** @returns a new element with attributes, listeners and children */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -24,9 +24,15 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Shows something now, and again at every change of what it shows. */
+export function follow(source: { onChange(listener: () => void): void }, show: () => void): void {
+  source.onChange(show);
+  show();
+}
+
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** @returns a new SVG element. */
+/** @returns a new SVG element */
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -58,13 +64,13 @@ function append(parent: Element, children: readonly Child[]): void {
   }
 }
 
-/** Puts new children in place of what an element holds. */
+/** Replaces the children of an element. */
 export function fill(element: Element, ...children: Child[]): void {
   element.replaceChildren();
   append(element, children);
 }
 
-/** The element with this id, which the template is known to have. */
+/** The element of the template with this id. */
 export function byId(id: string): HTMLElement {
   const element = document.getElementById(id);
   if (element === null) throw new Error(`the page has no #${id}`);
@@ -73,20 +79,20 @@ export function byId(id: string): HTMLElement {
 
 let ids = 0;
 
-/** @returns an id that no element has yet, to tie a label to its control. */
+/** @returns a new id, to connect a label with its control */
 export const freshId = (name: string): string => `${name}-${++ids}`;
 
 let lastSaid = '';
 
-/** Says a sentence to those who listen instead of looking. */
+/** Announces a sentence to users of screen readers. */
 export function announce(text: string): void {
   const region = byId('announcer');
-  // The same text again is a change only if it differs: a non-breaking space does.
+  // A repeated text is announced only if it differs, hence the non-breaking space.
   region.textContent = text === lastSaid ? `${text} ` : text;
   lastSaid = region.textContent;
 }
 
-/** A button; `quiet` and `danger` are its looks. */
+/** A button. */
 export function button(
   label: Child,
   onClick: () => void,

@@ -1,4 +1,4 @@
-/** Numbers, sizes, times and long hex as people read them. */
+/** Formats numbers, sizes, times and long hex for people. */
 
 const integer = new Intl.NumberFormat('en');
 const oneDigit = new Intl.NumberFormat('en', {
@@ -17,7 +17,7 @@ export const count = (value: number): string => integer.format(value);
 export const counted = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`;
 
-/** `640 B`, `62.9 kB`, `1.11 MB`; thousands, as the tables of the documentation have them. */
+/** `640 B`, `62.9 kB`, `1.11 MB` */
 export function bytes(value: number): string {
   if (value < 1000) return `${count(value)} B`;
   if (value < 1e6) return `${oneDigit.format(value / 1e3)} kB`;
@@ -39,7 +39,7 @@ const localTime = new Intl.DateTimeFormat(undefined, {
   timeStyle: 'medium',
 });
 
-/** A time of the service in the reader's own zone; the text itself if it is none. */
+/** A time of the service in the reader's time zone; any other text as it is. */
 export function time(iso: string): string {
   const date = new Date(iso);
   return Number.isNaN(date.getTime()) ? iso : localTime.format(date);

@@ -1,4 +1,7 @@
-/** The page: puts the view in sight that the address asks for. Addresses hold names of views and ids of tasks, no more. */
+/**
+ * The page: shows the view that the address names. Addresses contain only names of views and ids of
+ * tasks.
+ */
 import { App, type View } from './app.ts';
 import { byId, fill, h } from './dom.ts';
 import { startScheme } from './scheme.ts';
@@ -80,7 +83,7 @@ byId('skip').addEventListener('click', (event) => {
   event.preventDefault();
   main.focus();
 });
-// A file dropped beside its place must not replace the page.
+// A file dropped outside of a drop zone must not replace the page.
 for (const type of ['dragover', 'drop'] as const) {
   window.addEventListener(type, (event) => event.preventDefault());
 }

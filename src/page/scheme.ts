@@ -1,4 +1,4 @@
-/** Light, dark, or what the system says; a button goes through the three, and the browser remembers. */
+/** Light, dark, or as the system says: a button cycles through them, and the browser remembers. */
 import { announce, fill } from './dom.ts';
 import { icon } from './parts/icons.ts';
 
@@ -9,7 +9,7 @@ const NAMES: Readonly<Record<Scheme, string>> = { auto: 'Auto', light: 'Light', 
 
 const PLACE = 'falconry colours';
 
-/** Makes the button work and shows what was chosen last time. */
+/** Makes the button work, and applies the last choice. */
 export function startScheme(button: HTMLElement): void {
   let scheme = remembered();
   const show = () => {

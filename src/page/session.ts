@@ -1,14 +1,14 @@
-/** Who the page speaks for: the API key, in memory, and in the tab's own storage only when asked. Never in an address. */
+/** The API key: in memory, and in the tab's own storage only on request. Never in an address. */
 
 type Listener = () => void;
 
-/** The key of this visit. */
+/** The key in use. */
 export class Session {
   readonly #place: string;
   readonly #listeners = new Set<Listener>();
   #key: string | null;
 
-  /** @param base address of the service: two services on one host do not share a key */
+  /** @param base address of the service, since services on one host do not share keys */
   constructor(base: string) {
     this.#place = `falconry key ${base}`;
     this.#key = readStored(this.#place);
@@ -18,7 +18,7 @@ export class Session {
     return this.#key;
   }
 
-  /** Takes a key; `keep` leaves it to reloads of this tab. */
+  /** Uses a key; with `keep` it survives reloads of this tab. */
   use(key: string, keep: boolean): void {
     this.#key = key;
     if (keep) store(this.#place, key);
@@ -32,7 +32,7 @@ export class Session {
     this.#tell();
   }
 
-  /** Calls back at every change. */
+  /** Calls the listener at every change. */
   onChange(listener: Listener): void {
     this.#listeners.add(listener);
   }
@@ -42,7 +42,7 @@ export class Session {
   }
 }
 
-// A browser may forbid storage: then nothing is kept.
+// If the browser forbids storage, nothing is kept.
 
 function readStored(place: string): string | null {
   try {

@@ -1,4 +1,4 @@
-/** The page's end of the worker: starts it when it is first needed, and turns messages into promises. */
+/** Calls the worker: starts it on demand, and turns messages into promises. */
 import {
   type CallName,
   type Calls,
@@ -8,13 +8,13 @@ import {
   WORKER_NAME,
 } from './worker/protocol.ts';
 
-/** What a call can be told beside what it takes. */
+/** Options of a call. */
 export interface CallHooks {
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** What went wrong in the worker; `code` is that of the library's error, where it was one. */
+/** An error in the worker; `code` is that of an error of the library. */
 export class WorkerFault extends Error {
   readonly code: string | null;
 
@@ -31,7 +31,7 @@ interface Pending {
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
-/** The part of trusted types that is used here; not every browser has them, nor does TypeScript. */
+/** The part of trusted types that is used here; TypeScript and some browsers lack them. */
 interface TrustedTypes {
   createPolicy(
     name: string,
@@ -39,19 +39,19 @@ interface TrustedTypes {
   ): { createScriptURL(url: string): string };
 }
 
-/** The one worker of the page. */
+/** The client of the page's worker. */
 export class WorkerClient {
   readonly #url: string;
   readonly #pending = new Map<number, Pending>();
   #worker: Worker | undefined;
   #lastId = 0;
 
-  /** @param url the worker's script, absolute; of this origin */
+  /** @param url absolute url of the worker's script, on this origin */
   constructor(url: string) {
     this.#url = url;
   }
 
-  /** Asks the worker; rejects with WorkerFault. */
+  /** Calls the worker. Rejects with WorkerFault. */
   call<Name extends CallName>(
     name: Name,
     take: Calls[Name]['take'],
@@ -88,10 +88,7 @@ export class WorkerClient {
     const lose = () => {
       worker.terminate();
       this.#worker = undefined;
-      const fault = new WorkerFault(
-        'The part that computes could not be loaded, or broke off',
-        null,
-      );
+      const fault = new WorkerFault('The worker of the page could not be loaded, or failed', null);
       for (const pending of [...this.#pending.values()]) pending.reject(fault);
     };
     worker.onerror = lose;
@@ -111,7 +108,7 @@ export class WorkerClient {
 
 let policy: ReturnType<TrustedTypes['createPolicy']> | undefined;
 
-/** The one url that the page's policy lets become a script: that of its worker. */
+/** The url of the worker, the only one that the page's policy accepts as a script. */
 function trusted(url: string): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   policy ??= trustedTypes?.createPolicy('falconry', { createScriptURL: () => url });

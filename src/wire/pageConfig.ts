@@ -1,14 +1,17 @@
-/** What the service tells the page about itself, in the head of its html; no secrets, the page is open to everyone. */
+/**
+ * The configuration of the page, which the service puts into its HTML. No secrets: everyone can
+ * read the page.
+ */
 export interface PageConfig {
   /** The service's segment in its paths. */
   readonly serviceName: string;
-  /** Whether the signing endpoint answers. */
+  /** Whether the signing endpoint is on. */
   readonly signing: boolean;
   readonly maxSignatures: number;
   readonly maxDigestBytes: number;
-  /** Most bytes of a task file. */
+  /** Largest task file in bytes. */
   readonly maxBodyBytes: number;
-  /** Whether upload and result urls lead to the service itself, below whatever address the page came from. */
+  /** Whether upload and result urls lead to the service itself, at the address of the page. */
   readonly servedUrls: boolean;
   /** Path of the worker's script, relative to the page. */
   readonly worker: string;

@@ -1,22 +1,23 @@
 /**
- * The result file: one JSON object that holds an aggregate and says what it is. Written by the
- * workers and by the command line, read by anyone. No `node:` imports.
+ * The result file: a JSON object with an aggregate and its description. Written by the workers and
+ * by the command line.
  *
- * The writer is canonical: fixed fields in a fixed order, no blanks, lower-case hex, a newline at
- * the end. The reader takes any JSON with these fields and ignores others.
+ * It is written canonically: fixed fields in a fixed order, no blanks, lower-case hex, a newline at
+ * the end. The reader accepts any JSON with these fields and ignores others.
  */
 import { inspectAggregate, statementCommitment, verifyAggregate } from '../aggregate/index.ts';
 import { equal } from '../bytes.ts';
 import { CodedError } from '../errors.ts';
 import { decodeWireHex, encodeWireHex } from './hex.ts';
-import type { Statement, TaskItem } from './taskFile.ts';
+import { parseJsonFile } from './jsonFile.ts';
+import type { Statement, TaskItem } from './triple.ts';
 
-export const RESULT_FILE_VERSION = 1;
+const RESULT_FILE_VERSION = 1;
 
-/** `mixed` when both sets occur. */
+/** `mixed` if both sets occur. */
 export type ResultParameterSet = 'falcon512' | 'falcon1024' | 'mixed';
 
-/** Bytes of the aggregate, of the salts in it, and of what it was made of. */
+/** Sizes in bytes of the aggregate, of the salts in it, and of the items that it was made of. */
 export interface ResultSizes {
   readonly aggregate: number;
   readonly salts: number;
@@ -25,15 +26,15 @@ export interface ResultSizes {
   readonly digests: number;
 }
 
-/** Milliseconds by phase: `verify_ms`, `aggregate_ms`; others may be added. */
+/** Milliseconds per phase: `verify_ms`, `aggregate_ms`; others may be added. */
 export type ResultTimings = Readonly<Record<string, number>>;
 
 export interface ResultFile {
   readonly version: typeof RESULT_FILE_VERSION;
-  /** The task; null when the file was made outside of a service. */
+  /** The id of the task; null if the file was not made by a service. */
   readonly processId: number | null;
   readonly count: number;
-  /** Format of the aggregate: `bundle` or `proof`. */
+  /** The format of the aggregate: `bundle` or `proof`. */
   readonly format: string;
   readonly parameterSet: ResultParameterSet;
   /** Commitment to the ordered (parameter set, public key, digest) list, 32 bytes. */
@@ -43,11 +44,8 @@ export interface ResultFile {
   readonly timings: ResultTimings;
 }
 
-/**
- * Longest file that is read: the aggregate of 8192 signatures at the coder's dearest, in hex, is
- * shorter.
- */
-export const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
+/** The largest file that is read: more than any aggregate of 8192 signatures takes in hex. */
+const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
 
 const MAX_AGGREGATE_BYTES = MAX_RESULT_FILE_BYTES / 2;
 const SIZE_NAMES = ['aggregate', 'salts', 'signatures', 'public_keys', 'digests'] as const;
@@ -85,7 +83,7 @@ export function makeResultFile(made: {
   };
 }
 
-/** The text of a result file; the same file always gives the same text. */
+/** The text of a result file; equal contents give equal texts. */
 export function formatResultFile(result: ResultFile): string {
   const timings = Object.entries(result.timings).map(([name, ms]) => [name, roundMs(ms)]);
   return `${JSON.stringify({
@@ -102,12 +100,12 @@ export function formatResultFile(result: ResultFile): string {
 }
 
 /**
- * Reads a result file. It judges shape only; verifyResultFile judges what the file says.
+ * Reads a result file. This checks only its form; verifyResultFile checks what it says.
  *
- * @throws CodedError `BODY_TOO_LARGE`, `MALFORMED_JSON`, or `BAD_RESULT_FILE` with what is wrong
+ * @throws CodedError `BODY_TOO_LARGE`, `MALFORMED_JSON`, or `BAD_RESULT_FILE` with the fault
  */
 export function parseResultFile(file: Uint8Array | string): ResultFile {
-  const json = parseJson(file);
+  const json = parseJsonFile(file, 'result file', MAX_RESULT_FILE_BYTES);
   if (typeof json !== 'object' || json === null || Array.isArray(json)) fail('must be an object');
   const fields = json as Record<string, unknown>;
   const { version, process_id, count, format, parameter_set } = fields;
@@ -132,14 +130,14 @@ export function parseResultFile(file: Uint8Array | string): ResultFile {
 }
 
 /**
- * Whether a result file holds a valid aggregate for exactly these statements, and says about it
- * nothing but the truth (timings and the sizes of what is not in the file apart).
+ * Whether a result file holds a valid aggregate for exactly these statements and describes it
+ * correctly. (Timings, and sizes of what is not in the file, cannot be checked.)
  */
 export function verifyResultFile(result: ResultFile, statements: readonly Statement[]): boolean {
   return verifyAggregate(result.aggregate, statements) && isTrueAbout(result, statements);
 }
 
-/** As verifyResultFile, with a verifier of the caller's: `verifyAggregate` of an aggregate pool, say. */
+/** Like verifyResultFile, with a verifier of the caller's, such as that of an aggregate pool. */
 export async function verifyResultFileWith(
   verify: (aggregate: Uint8Array, statements: readonly Statement[]) => Promise<boolean>,
   result: ResultFile,
@@ -148,7 +146,7 @@ export async function verifyResultFileWith(
   return (await verify(result.aggregate, statements)) && isTrueAbout(result, statements);
 }
 
-/** Whether a file says of its aggregate, which is valid, what is so. */
+/** Whether a file describes its aggregate, which is valid, correctly. */
 function isTrueAbout(result: ResultFile, statements: readonly Statement[]): boolean {
   const info = inspectAggregate(result.aggregate);
   return (
@@ -173,7 +171,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** Microseconds are as fine as any clock here is. */
+/** No clock here is finer than a microsecond. */
 function roundMs(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }
@@ -202,19 +200,4 @@ function readSizes(value: unknown): ResultSizes {
 
 function fail(what: string): never {
   throw new CodedError('BAD_RESULT_FILE', { message: `The result file ${what}` });
-}
-
-function parseJson(file: Uint8Array | string): unknown {
-  if (file.length > MAX_RESULT_FILE_BYTES) {
-    throw new CodedError('BODY_TOO_LARGE', {
-      message: `The result file is larger than ${MAX_RESULT_FILE_BYTES} bytes`,
-    });
-  }
-  try {
-    return JSON.parse(
-      typeof file === 'string' ? file : new TextDecoder('utf-8', { fatal: true }).decode(file),
-    );
-  } catch (cause) {
-    throw new CodedError('MALFORMED_JSON', { message: 'The result file is not valid JSON', cause });
-  }
 }

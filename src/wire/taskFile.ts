@@ -1,32 +1,14 @@
 /**
- * The task file: a JSON array of `{digest, public_key, signature}`, all `0x` hex. Read by the
- * workers, by the direct endpoint (its `data` is the same array) and by the command line.
+ * The task file: a JSON array of `{digest, public_key, signature}`, all `0x` hex. Workers, the
+ * direct endpoint (whose `data` is the same array), the page and the command line read it.
  *
- * This judges shape only: JSON, types, hex, and the size limits. Whether a key, a signature or a
- * pair of them is *valid* is for the library to say, item by item. No `node:` imports.
+ * Only its form is checked here: JSON, types, hex, and limits. The library decides whether keys and
+ * signatures are valid, item by item.
  */
 import { CodedError } from '../errors.ts';
-import { decodeWireHex, describeHexFault, encodeWireHex, type HexFault } from './hex.ts';
-
-/** One element of a task file, as it is on the wire. */
-export interface Triple {
-  readonly digest: string;
-  readonly public_key: string;
-  readonly signature: string;
-}
-
-/** One element as the library wants it. */
-export interface TaskItem {
-  readonly publicKey: Uint8Array;
-  readonly message: Uint8Array;
-  readonly signature: Uint8Array;
-}
-
-/** An element without its signature: what a verifier supplies. */
-export interface Statement {
-  readonly publicKey: Uint8Array;
-  readonly message: Uint8Array;
-}
+import { decodeWireHex, describeHexFault, type HexFault } from './hex.ts';
+import { parseJsonFile } from './jsonFile.ts';
+import type { Statement, TaskItem } from './triple.ts';
 
 export interface TaskFileLimits {
   /** Most elements; default 1722. */
@@ -44,27 +26,27 @@ export const DEFAULT_TASK_FILE_LIMITS: Required<TaskFileLimits> = Object.freeze(
 });
 
 /**
- * More bytes than any key or signature has. What is shorter but still of a wrong length goes to
- * the library, which names it as an invalid item; what is longer is not even decoded.
+ * More bytes than any key or signature has. Longer fields are not even decoded; shorter ones of a
+ * wrong length are reported by the library as invalid items.
  */
 export const MAX_KEY_OR_SIGNATURE_BYTES = 2048;
 
-/** What is wrong with the shape, and where: `path` is a JSON pointer (`/17/signature`, or ``). */
+/** A fault of the form. `path` is a JSON pointer (`/17/signature`, or ``). */
 export interface ShapeFault {
   readonly path: string;
   readonly code: 'notAnArray' | 'empty' | 'tooMany' | 'notAnObject' | HexFault;
   readonly message: string;
-  /** The element at fault; absent when the array itself is. */
+  /** The index of the faulty element; absent if the array itself is at fault. */
   readonly index?: number;
 }
 
-/** Either every element, or every fault of the shape (never both). */
+/** Either all elements or all faults of the form, never both. */
 export type Checked<T> =
   | { readonly items: T[]; readonly faults?: undefined }
   | { readonly items?: undefined; readonly faults: ShapeFault[] };
 
 /**
- * Judges a parsed array of triples. Unknown fields are ignored.
+ * Checks a parsed array of triples. Unknown fields are ignored.
  *
  * @param value anything that came out of JSON
  * @returns the items in order, or every fault in order of index
@@ -78,8 +60,8 @@ export function checkTriples(value: unknown, limits: TaskFileLimits = {}): Check
 }
 
 /**
- * Judges a parsed array of `{digest, public_key}`; a task file passes too, its signatures are
- * not looked at.
+ * Checks a parsed array of `{digest, public_key}`. A task file passes, too; its signatures are
+ * ignored.
  */
 export function checkStatements(value: unknown, limits: TaskFileLimits = {}): Checked<Statement> {
   return checkArray(value, limits, (element, read) => ({
@@ -92,35 +74,21 @@ export function checkStatements(value: unknown, limits: TaskFileLimits = {}): Ch
  * Reads a whole task file.
  *
  * @throws CodedError `BODY_TOO_LARGE`, `MALFORMED_JSON`, `TOO_MANY_ITEMS`, or `BAD_TASK_FILE` whose
- *   `invalid` names every element at fault
+ *   `invalid` lists every faulty element
  */
 export function parseTaskFile(file: Uint8Array | string, limits: TaskFileLimits = {}): TaskItem[] {
-  return itemsOrThrow(checkTriples(parseJson(file, limits), limits));
+  return itemsOrThrow(checkTriples(parse(file, limits), limits));
 }
 
-/** Reads a file of statements, or the statements of a task file; throws as parseTaskFile. */
+/** Reads a file of statements, or the statements of a task file; throws like parseTaskFile. */
 export function parseStatementFile(
   file: Uint8Array | string,
   limits: TaskFileLimits = {},
 ): Statement[] {
-  return itemsOrThrow(checkStatements(parseJson(file, limits), limits));
+  return itemsOrThrow(checkStatements(parse(file, limits), limits));
 }
 
-/** One item in wire form. */
-export function toTriple(item: TaskItem): Triple {
-  return {
-    digest: encodeWireHex(item.message),
-    public_key: encodeWireHex(item.publicKey),
-    signature: encodeWireHex(item.signature),
-  };
-}
-
-/** A task file of these items: one element a line, so that it can be read and compared. */
-export function formatTaskFile(items: readonly TaskItem[]): string {
-  return `[${items.map((item) => `\n${JSON.stringify(toTriple(item))}`).join(',')}\n]\n`;
-}
-
-/** The faults as one error: every element at fault in `invalid`, one line for each element. */
+/** The faults as one error, with every faulty element in `invalid`. */
 export function shapeError(faults: readonly ShapeFault[]): CodedError {
   const first = faults[0]!;
   if (first.index === undefined) {
@@ -152,13 +120,13 @@ function checkArray<T>(
     faults: [{ path: '', code, message }],
   });
   if (!Array.isArray(value)) return whole('notAnArray', 'must be an array');
-  if (value.length === 0) return whole('empty', 'must hold at least one element');
+  if (value.length === 0) return whole('empty', 'must have at least one element');
   if (value.length > maxSignatures) {
-    return whole('tooMany', `holds ${value.length} elements; at most ${maxSignatures} are allowed`);
+    return whole('tooMany', `has ${value.length} elements; at most ${maxSignatures} are allowed`);
   }
 
   const faults: ShapeFault[] = [];
-  // Keys that repeat become one array: verification prepares each array once.
+  // Repeated keys become one array, since verification prepares each array once.
   const keys = new Map<unknown, Uint8Array>();
   let index = 0;
   const read: ReadField = (field, text) => {
@@ -191,18 +159,7 @@ function itemsOrThrow<T>(checked: Checked<T>): T[] {
   return checked.items;
 }
 
-function parseJson(file: Uint8Array | string, limits: TaskFileLimits): unknown {
-  const maxFileBytes = limits.maxFileBytes ?? DEFAULT_TASK_FILE_LIMITS.maxFileBytes;
-  if (file.length > maxFileBytes) {
-    throw new CodedError('BODY_TOO_LARGE', {
-      message: `The task file is larger than ${maxFileBytes} bytes`,
-    });
-  }
-  try {
-    return JSON.parse(
-      typeof file === 'string' ? file : new TextDecoder('utf-8', { fatal: true }).decode(file),
-    );
-  } catch (cause) {
-    throw new CodedError('MALFORMED_JSON', { message: 'The task file is not valid JSON', cause });
-  }
+function parse(file: Uint8Array | string, { maxFileBytes }: TaskFileLimits): unknown {
+  const maxBytes = maxFileBytes ?? DEFAULT_TASK_FILE_LIMITS.maxFileBytes;
+  return parseJsonFile(file, 'task file', maxBytes);
 }

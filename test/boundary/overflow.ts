@@ -29,7 +29,9 @@ function mostFrames(call: () => void): number {
   return most;
 }
 
-/** The frames that fit above nothing, once code is compiled as it will be: its frames are smaller. */
+/**
+ * The frames that fit above nothing, once code is compiled as it will be: its frames are smaller.
+ */
 function settledFrames(call: () => void): number {
   const nothing = (): void => undefined;
   let last = 0;

@@ -1,8 +1,8 @@
 /** `falconry serve --check` finds what would go wrong: every fault is really there. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { createServer, request, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { availableParallelism, tmpdir, totalmem } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -59,24 +59,6 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/**
- * A port that stays free: below those that systems hand out by themselves, so that nobody is given it while the test
- * has it in mind.
- */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(10_000 * Math.random());
-    const server = createServer();
-    const free = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!free) continue;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  }
-}
-
 /** A store as a first start leaves it. */
 async function makeStore(): Promise<DatabaseSync> {
   const made = await falconry(folder.path, ['keys', 'create', '--data', data]);
@@ -120,7 +102,7 @@ describe('what is well', () => {
     expect(existsSync(data)).toBe(false);
     expect(of('data')[0]).toMatchObject({
       level: 'ok',
-      message: `${data} will be made at the first start`,
+      message: `${data} will be created at the first start`,
     });
     (await makeStore()).close();
     const before = readdirSync(data);
@@ -139,7 +121,7 @@ describe('addresses', () => {
     const { of } = await check(['--port', String(port)]);
     expect(of('port')[0]).toMatchObject({
       level: 'fault',
-      message: `cannot listen on 127.0.0.1:${port}: another process listens there (EADDRINUSE)`,
+      message: `cannot listen on 127.0.0.1:${port}: another process is listening there (EADDRINUSE)`,
     });
   });
 
@@ -148,38 +130,27 @@ describe('addresses', () => {
     expect(of('port')[0]).toMatchObject({ level: 'fault' });
   });
 
-  it('the public address leads here, through a proxy that takes a prefix away', async () => {
-    const free = await freePort();
-    const proxy = await listen(
-      createServer((incoming, outgoing) => {
-        const path = incoming.url!.replace(/^\/falcon/, '');
-        const onward = request({ port: free, host: '127.0.0.1', path }, (answer) => {
-          outgoing.writeHead(answer.statusCode!);
-          answer.pipe(outgoing);
-        });
-        onward.on('error', () => outgoing.writeHead(502).end());
-        onward.end();
-      }),
-    );
-    const url = `http://127.0.0.1:${proxy}/falcon`;
-    const here = await check(['--port', String(free), '--public-url', url]);
-    expect(here.of('publicUrl')).toEqual([
-      { level: 'ok', check: 'publicUrl', message: `${url} leads to this port` },
-    ]);
-    const elsewhere = await check(['--public-url', url]);
-    expect(elsewhere.of('publicUrl')[0]).toMatchObject({ level: 'warning' });
-    expect(elsewhere.of('publicUrl')[0]!.message).toContain('(502), but not from this port');
-  });
-
-  it('the public address cannot be reached, or is none', async () => {
-    const free = await freePort();
-    const { of } = await check(['--public-url', `http://127.0.0.1:${free}`]);
-    expect(of('publicUrl')[0]).toMatchObject({ level: 'fault' });
-    expect(of('publicUrl')[0]!.message).toContain('ECONNREFUSED');
-    const name = await check(['--public-url', 'https://falcon.invalid']);
-    expect(name.of('publicUrl')[0]).toMatchObject({ level: 'fault' });
+  it('the public address is unsafe, or is not one', async () => {
+    const { of } = await check(['--public-url', 'http://falcon.example.com']);
+    expect(of('publicUrl')[0]).toMatchObject({ level: 'warning' });
+    for (const url of ['https://falcon.example.com', 'http://127.0.0.1:1']) {
+      const safe = await check(['--public-url', url]);
+      expect(safe.of('publicUrl')).toEqual([{ level: 'ok', check: 'publicUrl', message: url }]);
+    }
     const none = await check(['--public-url', 'falcon.example.com']);
     expect(none.of('config')[0]).toMatchObject({ level: 'fault' });
+  });
+
+  it('nothing is asked of the network', async () => {
+    let asked = 0;
+    const port = await listen(
+      createServer((_, answer) => {
+        asked++;
+        answer.end();
+      }),
+    );
+    await check(['--public-url', `http://127.0.0.1:${port}`]);
+    expect(asked).toBe(0);
   });
 
   it('a password in it is refused, and not shown', async () => {
@@ -187,18 +158,6 @@ describe('addresses', () => {
     expect(code).toBe(1);
     expect(out).toContain('without query or password');
     expect(out).not.toContain('swordfish');
-  });
-
-  it('its clock is another', async () => {
-    const port = await listen(
-      createServer((_, answer) => {
-        const date = new Date(Date.now() - 600_000).toUTCString();
-        answer.writeHead(404, { date }).end();
-      }),
-    );
-    const { of } = await check(['--public-url', `http://127.0.0.1:${port}`]);
-    expect(of('clock')[0]).toMatchObject({ level: 'warning' });
-    expect(of('clock')[0]!.message).toMatch(/(599|60\d) s apart/);
   });
 
   it('a proxy is trusted that is not known', async () => {
@@ -248,7 +207,7 @@ describe('data', () => {
       expect(child.status).toBe(1);
       expect(findings.find(({ check }) => check === 'data')).toMatchObject({
         level: 'fault',
-        message: `${data} cannot be written to (EACCES)`,
+        message: `${data} is not writable (EACCES)`,
       });
       expect(findings.some(({ check }) => check === 'user')).toBe(false);
     },
@@ -279,15 +238,15 @@ describe('the database', () => {
     db.close();
     const { of } = await check();
     expect(of('database')[0]).toMatchObject({ level: 'fault' });
-    expect(of('database')[0]!.message).toContain('newer version (schema 99');
+    expect(of('database')[0]!.message).toContain('newer version (its schema is 99');
   });
 
-  it('is none, or damaged', async () => {
+  it('is not one, or is damaged', async () => {
     mkdirSync(data, { mode: 0o700 });
     writeFileSync(join(data, 'falconry.sqlite'), 'no database'.repeat(1000), { mode: 0o600 });
     const { of } = await check();
     expect(of('database')[0]).toMatchObject({ level: 'fault' });
-    expect(of('database')[0]!.message).toContain('is no database');
+    expect(of('database')[0]!.message).toContain('is not a database');
   });
 
   it('has no keys', async () => {
@@ -297,18 +256,6 @@ describe('the database', () => {
     expect((await check()).of('apiKeys')[0]).toMatchObject({ level: 'warning' });
     const given = await check([], { FALCONRY_FIRST_KEY: 'k'.repeat(40) });
     expect(given.of('apiKeys')[0]).toMatchObject({ level: 'ok' });
-  });
-
-  it('has a task of tomorrow', async () => {
-    const db = await makeStore();
-    const at = `${new Date(Date.now() + 86_400_000).toISOString().slice(0, 19)}.000000001Z`;
-    db.prepare(`INSERT INTO tasks (id, client_id, kind, state, attempt, failures, losses, count, threads,
-      created_at, submitted_at, updated_at, expires_ms, submitted)
-      VALUES (1, 1, 'aggregate', 'created', 0, 0, 0, 0, 1, ?1, ?1, ?1, 0, 0)`).run(at);
-    db.close();
-    const { of } = await check();
-    expect(of('clock')[0]).toMatchObject({ level: 'fault' });
-    expect(of('clock')[0]!.message).toContain('behind the newest task');
   });
 });
 
@@ -329,17 +276,10 @@ describe('the machine and the mode', () => {
     expect(few.of('threads')[0]).toMatchObject({ level: 'ok' });
   });
 
-  // The most that can be given is 64 GiB.
-  it.runIf(totalmem() < 128 * 2 ** 30)('has less memory than it may take', async () => {
-    const bytes = Math.min(totalmem(), 64 * 2 ** 30);
-    const { of } = await check(['--max-buffered', String(bytes)]);
-    expect(of('memory')[0]).toMatchObject({ level: 'warning' });
-  });
-
   it('settings that do not go together', async () => {
     const { of } = await check(['--max-body', '200MiB']);
     expect(of('config')[0]).toMatchObject({ level: 'fault' });
-    expect(of('config')[0]!.message).toContain('maxBufferedBytes');
+    expect(of('config')[0]!.message).toContain('"maxBuffered" must not be smaller than "maxBody"');
   });
 
   it('misspelt names in the environment', async () => {

@@ -2,11 +2,20 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { examineConfig, fileNames, readConfig, showBytes, showMs } from '../../src/cli/config.ts';
-import { effective, resolveService, SERVE_SETTINGS } from '../../src/cli/serveConfig.ts';
-import { ALL_SETTINGS, envOf, optionOf, type SettingName } from '../../src/cli/settings.ts';
+import { examineConfig, fileNames, readConfig } from '../../src/cli/config.ts';
+import { resolveService, serviceOptions } from '../../src/cli/serveConfig.ts';
+import {
+  ALL_SETTINGS,
+  envOf,
+  optionOf,
+  SERVE_SETTINGS,
+  type SettingName,
+} from '../../src/cli/settings.ts';
+import { readSetting, showBytes, showMs } from '../../src/cli/settingText.ts';
 import { editDistance, nearest } from '../../src/cli/suggest.ts';
+import { fallbackOf, type OptionTable } from '../../src/middleware/optionRows.ts';
 import { resolveOptions } from '../../src/middleware/options.ts';
+import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../../src/middleware/optionTable.ts';
 import { falconry, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();
@@ -90,17 +99,17 @@ describe('values', () => {
   });
 
   const wrong: [SettingName, unknown, RegExp][] = [
-    ['port', '70000', /^FALCONRY_PORT must be a number from 0 to 65535, not "70000"$/],
-    ['port', '8e3', /must be a number/],
-    ['port', '-1', /must be a number/],
+    ['port', '70000', /^FALCONRY_PORT must be a whole number, from 0 to 65535, not "70000"$/],
+    ['port', '8e3', /must be a whole number/],
+    ['port', '-1', /must be a whole number/],
     ['threads', '1.5', /from 1 to 256/],
     ['trustProxy', 'maybe', /must be 1 or 0/],
-    ['grace', '2 weeks', /a time such as/],
+    ['grace', '2 weeks', /must be a time from 0s to 1d, such as 90s/],
     ['grace', '90000000', /from 0s to 1d/],
-    ['maxBody', '12 quarts', /a size such as/],
+    ['maxBody', '12 quarts', /must be a size from 1KiB to 1GiB, such as/],
     ['maxBody', '1B', /from 1KiB to 1GiB/],
-    ['publicUrl', 'example.com', /absolute http or https url/],
-    ['publicUrl', 'https://a.example/?x=1', /absolute http or https url/],
+    ['publicUrl', 'example.com', /absolute http or https URL/],
+    ['publicUrl', 'https://a.example/?x=1', /absolute http or https URL/],
     ['logLevel', 'loud', /must be one of debug, info, warn, error, silent, not "loud"/],
   ];
   it.each(wrong)('not %s %j', async (name, given, message) => {
@@ -134,9 +143,9 @@ describe('the file', () => {
     write('falconry.json', { prot: 1, threads: 'many', serviceNam: 'x', port: 80 });
     const { faults, values } = await examineConfig(['port', 'threads'], { options: {}, env: {} });
     expect(faults.map(({ message }) => message)).toEqual([
-      'falconry.json: "prot" is no setting; did you mean "port"?',
-      'falconry.json: "serviceNam" is no setting; did you mean "serviceName"?',
-      'falconry.json: "threads" must be a number from 1 to 256, not "many"',
+      'falconry.json: "prot" is not a setting; did you mean "port"?',
+      'falconry.json: "serviceNam" is not a setting; did you mean "serviceName"?',
+      'falconry.json: "threads" must be a whole number, from 1 to 256, not "many"',
     ]);
     expect(values.port).toBe(80);
     const ended = await falconry(folder.path, ['serve']);
@@ -195,7 +204,7 @@ describe('secrets', () => {
     }
     write('falconry.json', { apiKey: { secret: 'swordfish' } });
     const reading = readConfig(['apiKey'], { options: {}, env: {} });
-    await expect(reading).rejects.toThrow(/"apiKey" must be text$/);
+    await expect(reading).rejects.toThrow(/"apiKey" must be a string$/);
   });
 
   it('are no value of an option', async () => {
@@ -224,7 +233,7 @@ describe('names', () => {
   it('of the environment that are misspelt are told', async () => {
     const env = { FALCONRY_THRAEDS: '3', FALCONRY_PORT: '1', FALCONRY_FIRST_KEY_FILE: '' };
     const { warnings } = await readConfig(['port'], { options: {}, env });
-    expect(warnings).toEqual(['FALCONRY_THRAEDS is no setting; did you mean FALCONRY_THREADS?']);
+    expect(warnings).toEqual(['FALCONRY_THRAEDS is not a setting; did you mean FALCONRY_THREADS?']);
   });
 
   it('are the same in three spellings', () => {
@@ -238,20 +247,87 @@ describe('names', () => {
   it('cover every option of the service that is not code', () => {
     const code = ['store', 'blobs', 'keyStore', 'authenticate', 'onEvent', 'logger', 'limits'];
     const { limits, ...rest } = resolveOptions({});
-    const options = [
-      ...Object.keys(rest).filter((name) => !code.includes(name)),
-      ...Object.keys(limits).map((name) => `limits.${name}`),
-    ];
-    const set = SERVE_SETTINGS.map((name) => ALL_SETTINGS[name]!.service).filter(Boolean);
-    expect(set.toSorted()).toEqual(options.toSorted());
+    const options = Object.keys(rest).filter((name) => !code.includes(name));
+    expect(Object.keys(SERVICE_OPTIONS).toSorted()).toEqual(options.toSorted());
+    expect(Object.keys(CLIENT_LIMITS).toSorted()).toEqual(Object.keys(limits).toSorted());
+    const table: OptionTable = { ...SERVICE_OPTIONS, ...CLIENT_LIMITS };
+    for (const [option, { setting }] of Object.entries(table)) {
+      expect(SERVE_SETTINGS).toContain(setting ?? option);
+    }
   });
 
-  it('reach the option that they mean, with their own default', async () => {
-    for (const name of SERVE_SETTINGS) {
-      const { service, fallback } = ALL_SETTINGS[name]!;
-      if (service === undefined || fallback === undefined) continue;
-      const none = await readConfig(SERVE_SETTINGS, { options: {}, env: {} });
-      expect(effective(name, none, resolveService({})), name).toBe(fallback);
+  it('reach the option that they mean, which has their default', async () => {
+    const nothing = await readConfig(SERVE_SETTINGS, { options: {}, env: {} });
+    expect(serviceOptions(nothing)).toEqual({ limits: {} });
+    const written = {
+      lease: '7s',
+      maxBody: '2MiB',
+      burst: '7',
+      storedBytes: '1kB',
+      ui: 'no',
+      cors: 'https://a.example',
+    };
+    write('falconry.json', written);
+    const config = await readConfig(SERVE_SETTINGS, { options: {}, env: {} });
+    const options = serviceOptions(config);
+    expect(options).toEqual({
+      leaseMs: 7000,
+      maxBodyBytes: 2 ** 21,
+      ui: false,
+      cors: ['https://a.example'],
+      limits: { burst: 7, storedBytes: 1000 },
+    });
+    const settings = resolveService(options);
+    expect(settings).toMatchObject(options);
+    const defaults: Record<string, unknown> = { ...settings, ...settings.limits };
+    for (const [option, row] of Object.entries<OptionTable[string]>(SERVICE_OPTIONS)) {
+      if (option in options) continue;
+      expect(defaults[option], option).toEqual(fallbackOf(row));
+    }
+  });
+});
+
+describe('the table', () => {
+  const rows = Object.entries(ALL_SETTINGS);
+
+  it('says the same to code and to the command line, at both ends of every range', () => {
+    const table: OptionTable = { ...SERVICE_OPTIONS, ...CLIENT_LIMITS };
+    let ranges = 0;
+    for (const [option, row] of Object.entries(table)) {
+      if (row.type !== 'integer') continue;
+      ranges++;
+      const limit = option in CLIENT_LIMITS;
+      const ofCode = (value: number) => {
+        const one = { [option]: value };
+        // The one rule between two options: what is buffered holds a whole body.
+        const room = option === 'maxBodyBytes' ? { maxBufferedBytes: 2 ** 36 } : {};
+        const small = option === 'maxBufferedBytes' ? { maxBodyBytes: 1024 } : {};
+        return resolveOptions(limit ? { limits: one } : { ...room, ...small, ...one });
+      };
+      const ofLine = (value: number) =>
+        readSetting(row, row.unit === 'ms' ? `${value}ms` : String(value)).wrong;
+      const { min = 0, max } = row;
+      const ends = max === undefined ? [min] : [min, max];
+      for (const value of ends) {
+        expect(() => ofCode(value), `${option} ${value}`).not.toThrow();
+        expect(ofLine(value), `${option} ${value}`).toBeUndefined();
+      }
+      for (const value of max === undefined ? [min - 1] : [min - 1, max + 1]) {
+        expect(() => ofCode(value), `${option} ${value}`).toThrow(RangeError);
+        expect(ofLine(value), `${option} ${value}`).toBeDefined();
+      }
+    }
+    expect(ranges).toBeGreaterThan(15);
+  });
+
+  it('has a default that its own rule accepts', () => {
+    for (const [name, row] of rows) {
+      const fallback = fallbackOf(row);
+      if (fallback === undefined) continue;
+      const { type, unit } = row;
+      const written =
+        type === 'flag' ? fallback : unit === 'ms' ? `${fallback}ms` : String(fallback);
+      expect(readSetting(row, written), name).toEqual({ value: fallback });
     }
   });
 });

@@ -21,7 +21,7 @@ afterEach(async () => {
 async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
   const process = falconry(['serve', '--port', '0', '--data', data, ...args], env);
   running.push(process);
-  const [, base = ''] = await process.printed(/serves on (http:\S+)/);
+  const [, base = ''] = await process.printed(/listening on (http:\S+)/);
   const ask = async (key: string, method: string, path: string, body?: unknown) => {
     const headers = { authorization: key, 'content-type': 'application/json' };
     const init = body === undefined ? {} : { body: JSON.stringify(body) };
@@ -99,7 +99,7 @@ describe('falconry serve', () => {
     [['--port', '70000'], 2, '65535'],
     [['--log-level', 'loud'], 2, 'debug'],
     [['extra'], 2, 'extra'],
-    [['--service-name', 'a/b'], 2, 'serviceName'],
+    [['--service-name', 'a/b'], 2, '--service-name must be one path segment'],
     [['--public-url', 'nowhere'], 2, '--public-url'],
     [['--host', '203.0.113.1'], 3, 'EADDRNOTAVAIL'],
   ])('refuses %j', async (args, code, word) => {

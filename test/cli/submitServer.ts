@@ -1,8 +1,10 @@
-/** What the tests of `submit` and `tasks` share: a task file that is really signed, and the command. */
+/**
+ * What the tests of `submit` and `tasks` share: a task file that is really signed, and the command.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { main } from '../../src/cli/main.ts';
-import { formatTaskFile } from '../../src/wire/taskFile.ts';
+import { formatTaskFile } from '../../src/wire/triple.ts';
 import { signedItems } from '../client/items.ts';
 
 /** Writes a task file and gives its path. */
@@ -18,7 +20,10 @@ export const environment = (url: string, key: string) => ({
   FALCONRY_API_KEY: key,
 });
 
-/** `falconry <args>` to its end, in this process: what is killed is started by `start` of process.ts. */
+/**
+ * `falconry <args>` to its end, in this process: what is killed is started by `start` of
+ * process.ts.
+ */
 export async function falconry(
   args: readonly string[],
   env: NodeJS.ProcessEnv,

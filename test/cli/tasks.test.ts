@@ -50,7 +50,7 @@ test('list: a table or JSON, by status, newest first, no more than asked for', a
   expect(await listed('--limit', '2')).toEqual(ids.slice(0, 2));
   expect(await listed('--limit', '0')).toEqual(ids);
   expect((await tasks('list', '--limit', '2')).stderr).toBe(
-    'there are more: --limit 0 lists all\n',
+    'there are more tasks; --limit 0 lists all\n',
   );
   expect((await tasks('list', '--limit', '4')).stderr).toBe('');
 });
@@ -85,7 +85,7 @@ test('wait: 0 for completed tasks, 1 for what ended otherwise', async () => {
 test('result: fetched, checked, written', async () => {
   const out = join(folder.path, 'result.json');
   const checked = await tasks('result', ids[1]!, '-o', out, '--statements', task);
-  expect(checked.stderr).toMatch(/ checked\n$/);
+  expect(checked.stderr).toMatch(/ verified\n$/);
   expect(String(JSON.parse(readFileSync(out, 'utf8')).process_id)).toBe(ids[1]);
   expect((await tasks('result', ids[1]!)).stdout).toBe(readFileSync(out, 'utf8'));
   const other = writeTask(folder.path, 'other.json', signedItems(5));
@@ -141,12 +141,12 @@ test('what a server says cannot steer the terminal', async () => {
 
 test.each([
   [['lst'], /did you mean/i],
-  [['show'], /the id of a task is expected/],
-  [['show', 'x1'], /"x1" is no id/],
+  [['show'], /expected the id of a task/],
+  [['show', 'x1'], /"x1" is not the id of a task/],
   [['list', '5'], /unexpected argument 5/],
-  [['show', '5', '--limit', '1'], /has no --limit/],
+  [['show', '5', '--limit', '1'], /has no option --limit/],
   [['list', '--limit', '-1'], /limit/],
-  [['result', '1', '2'], /one task/],
+  [['result', '1', '2'], /only one task/],
 ])('wrong usage: tasks %j', async (args, pattern) => {
   const { code, stderr } = await tasks(...args);
   expect([code, stderr]).toEqual([2, expect.stringMatching(pattern)]);

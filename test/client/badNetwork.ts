@@ -1,4 +1,7 @@
-/** A proxy that loses what it is told to lose: between a client and a real server, request by request. */
+/**
+ * A proxy that loses what it is told to lose: between a client and a real server, request by
+ * request.
+ */
 import {
   createServer,
   request as forward,
@@ -26,7 +29,9 @@ export interface BadNetwork {
   /** `METHOD /path` of every request that came, ids as they are. */
   readonly requests: string[];
   readonly headers: IncomingMessage['headers'][];
-  /** What becomes of a request; `count` says how many of the same method and path came before it. */
+  /**
+   * What becomes of a request; `count` says how many of the same method and path came before it.
+   */
   fate: (request: string, count: number) => Fate;
   /** Ends every open connection. */
   cutAll(): void;

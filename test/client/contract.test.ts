@@ -19,7 +19,10 @@ import {
 import { startService, type TestService } from '../middleware/support.ts';
 import { signedItems } from './items.ts';
 
-/** The members of a type, as a value: the compiler says so when one is missing, too many, or optional by mistake. */
+/**
+ * The members of a type, as a value: the compiler says so when one is missing, too many, or
+ * optional by mistake.
+ */
 type Members<T> = { [K in keyof Required<T>]: undefined extends T[K] ? 'optional' : 'always' };
 const members = <T>(all: Members<T>) => all as Record<string, 'optional' | 'always'>;
 
@@ -75,7 +78,9 @@ afterAll(() => http.close());
 const follow = (schema: Json): Json =>
   schema.$ref ? schemas[schema.$ref.split('/').at(-1)] : schema;
 
-/** Members of a schema and of all its alternatives; `always` where every alternative requires it. */
+/**
+ * Members of a schema and of all its alternatives; `always` where every alternative requires it.
+ */
 function membersOf(schema: Json): Record<string, 'optional' | 'always'> {
   const all = follow(schema);
   if (all.oneOf === undefined) {
@@ -96,7 +101,10 @@ function membersOf(schema: Json): Record<string, 'optional' | 'always'> {
   );
 }
 
-/** The same names; what the type promises, the document does. (Other servers leave out what it does not.) */
+/**
+ * The same names; what the type promises, the document does. (Other servers leave out what it does
+ * not.)
+ */
 function expectSame(type: Record<string, 'optional' | 'always'>, schema: Json): void {
   const documented = membersOf(schema);
   expect(Object.keys(type).sort()).toEqual(Object.keys(documented).sort());

@@ -1,18 +1,42 @@
 /** The reader of JSON: as JSON.parse, but for integers that a number does not hold. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { parseByReader, parseBySource } from '../../src/client/exactJson.ts';
 import { parseExactJson } from '../../src/client/index.ts';
 import { NIGHTLY } from '../support/run.ts';
 
 const runs = NIGHTLY ? 20_000 : 1000;
 
-/** Beside every text one that makes the reader walk it, since that is skipped where no run of digits is long. */
+/**
+ * Beside every text one that makes the reader walk it, since that is skipped where no run of digits
+ * is long.
+ */
 const WALK = 9_007_199_254_740_993n;
 const walked = (text: string) => {
-  const [value, big] = parseExactJson(`[${text},${WALK}]`) as unknown[];
+  const all = `[${text},${WALK}]`;
+  const read = parseExactJson(all);
+  // Both ways, whichever this engine takes.
+  expect(parseByReader(all)).toEqual(read);
+  expect(parseBySource(all)).toEqual(read);
+  const [value, big] = read as unknown[];
   expect(big).toBe(WALK);
   return value;
 };
+
+/** An engine that calls revivers without the source, as those before ECMAScript 2026 do. */
+async function withoutSource<T>(work: (parse: typeof parseExactJson) => T): Promise<T> {
+  const parse = JSON.parse;
+  JSON.parse = (text, reviver?: (key: string, value: unknown) => unknown) =>
+    parse(text, reviver && ((key, value) => reviver(key, value)));
+  try {
+    vi.resetModules();
+    const module = await import('../../src/client/exactJson.ts');
+    return work(module.parseExactJson);
+  } finally {
+    JSON.parse = parse;
+    vi.resetModules();
+  }
+}
 
 describe('integers', () => {
   test('ids of 18 digits are exact, in any place', () => {
@@ -30,12 +54,27 @@ describe('integers', () => {
         const read = parseExactJson(String(integer));
         expect(BigInt(read as bigint)).toBe(integer);
         expect(typeof read).toBe(Number.isSafeInteger(Number(integer)) ? 'number' : 'bigint');
+        expect(parseByReader(String(integer))).toBe(read);
+        expect(parseBySource(String(integer))).toBe(read);
       }),
       { numRuns: runs },
     );
     expect(parseExactJson('9007199254740991')).toBe(9007199254740991);
     expect(parseExactJson('9007199254740992')).toBe(9007199254740992n);
     expect(Object.is(walked('-0'), -0)).toBe(true);
+  });
+
+  test('are exact in an engine that does not tell their source', async () => {
+    const text = '{"id":912345678901234567,"n":[1,-912345678901234568,1.5,1e30]}';
+    const read = await withoutSource((parse) => parse(text));
+    expect(read).toEqual({
+      id: 912345678901234567n,
+      n: [1, -912345678901234568n, 1.5, 1e30],
+    });
+    expect(parseExactJson(text)).toEqual(read);
+    await withoutSource((parse) => {
+      expect(() => parse('{"id":912345678901234567')).toThrow(SyntaxError);
+    });
   });
 
   test('what is no plain integer stays a number, and digits in strings stay text', () => {
@@ -106,6 +145,8 @@ describe('everything else is as JSON.parse has it', () => {
         const expected = refuses(JSON.parse, text);
         if (expected) refused++;
         expect(refuses(parseExactJson, text)).toBe(expected);
+        expect(refuses(parseByReader, text)).toBe(expected);
+        expect(refuses(parseBySource, text)).toBe(expected);
       }),
       { numRuns: runs },
     );
@@ -122,8 +163,8 @@ describe('everything else is as JSON.parse has it', () => {
   });
 
   test('long strings and many values do not slow it to a crawl', () => {
-    const hex = 'ab12'.repeat(500_000);
-    const text = JSON.stringify({ aggregate: `0x${hex}`, list: Array(400_000).fill(1) });
+    const hex = 'ab12'.repeat(200_000);
+    const text = JSON.stringify({ aggregate: `0x${hex}`, list: Array(100_000).fill(1) });
     const startMs = performance.now();
     expect(walked(text)).toEqual(JSON.parse(text));
     // Far less than a second. What is quadratic in either takes minutes.

@@ -1,9 +1,10 @@
 /**
- * A second server, written from the fixed wire contract alone and sharing no code with ours but the library: what
- * the client must get along with. It differs from ours wherever the contract lets it: ids of 18 digits, upload urls
- * and results on another origin which refuses an `Authorization` header and wants a length, empty answers to
- * `notify`, a bare id in the answer to a direct aggregation, its own status texts in progress records, another result
- * file, errors without problem documents, lists that end by an empty page; no events, no Idempotency-Key, no cancelling.
+ * A second server, written from the fixed wire contract alone and sharing no code with ours but the
+ * library: what the client must get along with. It differs from ours wherever the contract lets it:
+ * ids of 18 digits, upload urls and results on another origin which refuses an `Authorization`
+ * header and wants a length, empty answers to `notify`, a bare id in the answer to a direct
+ * aggregation, its own status texts in progress records, another result file, errors without
+ * problem documents, lists that end by an empty page; no events, no Idempotency-Key, no cancelling.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,7 @@
-/** Every example of the client's README runs as it stands against a real service, and prints what it says. */
+/**
+ * Every example of the client's README runs as it stands against a real service, and prints what it
+ * says.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

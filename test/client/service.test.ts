@@ -2,27 +2,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type Client,
-  ClientError,
   createClient,
   type SubmitProgress,
   type TaskRecord,
 } from '../../src/client/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
-import { formatTaskFile } from '../../src/wire/taskFile.ts';
+import { formatTaskFile } from '../../src/wire/triple.ts';
 import { startService, type TestService } from '../middleware/support.ts';
+import { failure } from './failure.ts';
 import { signedItems } from './items.ts';
 
 let http: TestService;
 let client: Client;
 const items = signedItems(12);
-const fails = (work: Promise<unknown>) =>
-  work.then(
-    () => expect.unreachable('it did not fail'),
-    (error) => {
-      expect(error).toBeInstanceOf(ClientError);
-      return error as ClientError;
-    },
-  );
 
 beforeAll(async () => {
   http = await startService({ threads: 1, workers: true });
@@ -85,7 +77,7 @@ describe('the whole way', () => {
     const ticket = await client.createTask();
     const other = await client.renewUpload(BigInt(ticket.process_id));
     expect(other.process_id).toBe(ticket.process_id);
-    expect((await fails(client.notify(ticket.process_id))).code).toBe('NOT_UPLOADED');
+    expect((await failure(client.notify(ticket.process_id))).code).toBe('NOT_UPLOADED');
     await client.upload(ticket, '[]');
     await client.upload(other.url, items);
     expect((await client.task(ticket.process_id)).status).toBe('wait for notification');
@@ -137,26 +129,26 @@ describe('lists', () => {
     const first = await bob.page({ limit: 5 });
     const second = await bob.page({ limit: 5, cursor: first.next });
     expect([first.tasks.length, second.tasks.length, second.next]).toEqual([5, 2, '']);
-    expect((await fails(bob.page({ limit: 0 }))).status).toBe(400);
+    expect((await failure(bob.page({ limit: 0 }))).status).toBe(400);
   });
 
   test('cancel: only what has not ended; remove: whatever it is', async () => {
     const open = await client.createTask();
     expect((await client.cancel(open.process_id))!.status).toBe('cancelled');
     expect((await client.cancel(open.process_id))!.status).toBe('cancelled');
-    expect((await fails(client.waitFor(open))).code).toBe('TASK_CANCELLED');
+    expect((await failure(client.waitFor(open))).code).toBe('TASK_CANCELLED');
     await client.remove(open.process_id);
-    expect((await fails(client.task(open.process_id))).code).toBe('NOT_FOUND');
-    expect((await fails(client.remove(open.process_id))).status).toBe(404);
+    expect((await failure(client.task(open.process_id))).code).toBe('NOT_FOUND');
+    expect((await failure(client.remove(open.process_id))).status).toBe(404);
     const second = await client.createTask();
     await client.remove(second.process_id);
-    expect((await fails(client.task(second.process_id))).status).toBe(404);
+    expect((await failure(client.task(second.process_id))).status).toBe(404);
   });
 });
 
 describe('refusals', () => {
   test('of a batch: which members are at fault', async () => {
-    const error = await fails(
+    const error = await failure(
       client.aggregate([{ digest: '0x1', public_key: 'ab', signature: '0x' }]),
     );
     expect(error).toMatchObject({ kind: 'problem', code: 'INVALID_BODY', status: 422 });
@@ -168,28 +160,28 @@ describe('refusals', () => {
       i === 3 || i === 8 ? { ...item, message: Uint8Array.of(i) } : item,
     );
     const { process_id } = await client.submit(wrong);
-    const error = await fails(client.waitFor(process_id));
+    const error = await failure(client.waitFor(process_id));
     expect(error).toMatchObject({ kind: 'task', code: 'TASK_FAILED' });
     expect(error.invalid.map(({ index }) => index)).toEqual([3, 8]);
     expect(error.record!.process_id).toBe(process_id);
-    expect(await fails(client.result(process_id))).toMatchObject({ code: 'NO_RESULT' });
+    expect(await failure(client.result(process_id))).toMatchObject({ code: 'NO_RESULT' });
   });
 
   test('of a result that is about something else', async () => {
     const { process_id } = await client.submit(items);
     await client.waitFor(process_id);
     for (const statements of [items.slice(1), [...items].reverse(), [...items, items[0]!]]) {
-      const error = await fails(client.result(process_id, { statements }));
+      const error = await failure(client.result(process_id, { statements }));
       expect(error).toMatchObject({ kind: 'result', code: 'BAD_RESULT' });
     }
   });
 
   test('of a key: typed, and never quoted', async () => {
     const stranger = createClient({ baseUrl: http.address, apiKey: 'no-such-key' });
-    const error = await fails(stranger.task(1));
+    const error = await failure(stranger.task(1));
     expect(error).toMatchObject({ kind: 'problem', code: 'UNAUTHENTICATED', status: 401 });
     const none = createClient({ baseUrl: http.address });
-    expect((await fails(none.task(1))).status).toBe(401);
+    expect((await failure(none.task(1))).status).toBe(401);
     const secret = 'sec\nret';
     expect(() => createClient({ baseUrl: http.address, apiKey: secret })).toThrow(TypeError);
     const late = createClient({ baseUrl: http.address, apiKey: () => secret });
@@ -217,7 +209,7 @@ describe('refusals', () => {
   test('a task of another client is not there', async () => {
     const { process_id } = await client.createTask();
     const bob = createClient({ baseUrl: http.address, apiKey: http.bob });
-    expect((await fails(bob.task(process_id))).code).toBe('NOT_FOUND');
+    expect((await failure(bob.task(process_id))).code).toBe('NOT_FOUND');
   });
 });
 
@@ -227,16 +219,16 @@ describe('signals', () => {
     const { process_id } = await client.createTask();
     const waiting = client.waitFor(process_id, { signal: controller.signal });
     setTimeout(() => controller.abort('enough'), 50);
-    expect(await fails(waiting)).toMatchObject({
+    expect(await failure(waiting)).toMatchObject({
       kind: 'aborted',
       code: 'ABORTED',
       cause: 'enough',
     });
-    expect((await fails(client.task(process_id, { signal: controller.signal }))).kind).toBe(
+    expect((await failure(client.task(process_id, { signal: controller.signal }))).kind).toBe(
       'aborted',
     );
     expect(
-      (await fails(client.upload('http://127.0.0.1:1/', items, { signal: controller.signal })))
+      (await failure(client.upload('http://127.0.0.1:1/', items, { signal: controller.signal })))
         .kind,
     ).toBe('aborted');
     const ended = createClient({
@@ -244,8 +236,8 @@ describe('signals', () => {
       apiKey: http.alice,
       signal: AbortSignal.abort(),
     });
-    expect((await fails(ended.task(process_id))).kind).toBe('aborted');
-    expect((await fails(ended.waitFor(process_id))).kind).toBe('aborted');
+    expect((await failure(ended.task(process_id))).kind).toBe('aborted');
+    expect((await failure(ended.waitFor(process_id))).kind).toBe('aborted');
     await client.remove(process_id);
   });
 });

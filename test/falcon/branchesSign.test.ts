@@ -42,9 +42,9 @@ function sign(degree: Degree, format: number, number: number) {
 }
 
 /**
- * SHA-256 of signatures that took two attempts, from PQClean's code (AVX2, native; the padded set for n = 1024) on the same
- * key, salt and sampler seed. (@noble/post-quantum 0.7.1 differs here, and only here: its second attempt begins with what
- * the first one's buffer still holds.)
+ * SHA-256 of signatures that took two attempts, from PQClean's code (AVX2, native; the padded set
+ * for n = 1024) on the same key, salt and sampler seed. (@noble/post-quantum 0.7.1 differs here,
+ * and only here: its second attempt begins with what the first one's buffer still holds.)
  */
 const SECOND_ATTEMPTS = {
   norm: [[433918, 'e5ed79c96d3aec5165a6f18547c0b78fd1a6d3cd62b788ee2b2f776a4e66381c']],
@@ -75,7 +75,8 @@ describe('an attempt is not good enough', () => {
       expect(length).toBe(SPEC[1024].padded);
       expect(attempts).toBe(2);
       expect(sha256(signature)).toBe(hash);
-      // the attempt that did not fit is a good compressed signature: it was given up for its length alone
+      // the attempt that did not fit is a good compressed signature: it was given up for its length
+      // alone
       const compressed = sign(1024, COMPRESSED, number);
       expect(compressed.attempts).toBe(1);
       expect(compressed.length).toBeGreaterThan(SPEC[1024].padded);

@@ -7,7 +7,10 @@ import { BOTH_MODULES } from '../support/assembly.ts';
 import { testRandom } from '../support/random.ts';
 
 const IN_SIZE = machine('plain').input.length;
-/** Around a block of the hash (136 - 40), the limit of a batch's inline messages, and the module's chunk. */
+/**
+ * Around a block of the hash (136 - 40), the limit of a batch's inline messages, and the module's
+ * chunk.
+ */
 const LENGTHS = [
   ...[0, 1, 95, 96, 97, 231, 232, 4095, 4096, 4097],
   ...[IN_SIZE - 1, IN_SIZE, IN_SIZE + 1, 2 * IN_SIZE - 1, 2 * IN_SIZE, 2 * IN_SIZE + 1, 100_000],

@@ -1,8 +1,9 @@
 /**
  * Expanded secret keys: the same signatures, bit for bit, and nothing left after `destroy`.
  *
- * Bit-equality is a matter of security: two different short preimages of one hash point reveal the key, so a host that
- * signs the same bytes with the raw key here and the expanded key there must get one signature.
+ * Bit-equality is a matter of security: two different short preimages of one hash point reveal the
+ * key, so a host that signs the same bytes with the raw key here and the expanded key there must
+ * get one signature.
  */
 import { describe, expect, test } from 'vitest';
 import { insideExpanded } from '../../src/falcon/keys.ts';
@@ -10,9 +11,13 @@ import { fact } from '../support/facts.ts';
 import { BUILDS, SETS, testKeys } from '../support/ours.ts';
 import { testRandom } from '../support/random.ts';
 import { FORMS } from '../support/reference.ts';
-import { NIGHTLY } from '../support/run.ts';
+import { NIGHTLY, SHORT_RUN } from '../support/run.ts';
 
-const COUNTS = { 512: NIGHTLY ? 100_000 : 10_000, 1024: NIGHTLY ? 20_000 : 2_000 } as const;
+const COUNTS = NIGHTLY
+  ? { 512: 100_000, 1024: 20_000 }
+  : SHORT_RUN
+    ? { 512: 3000, 1024: 600 }
+    : { 512: 10_000, 1024: 2000 };
 const SIGNATURES_PER_KEY = 200;
 
 describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {

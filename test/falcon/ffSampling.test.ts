@@ -64,7 +64,8 @@ describe.each([512, 1024] as const)('Falcon-%i', (degree) => {
     expect(sameDoubles(expanded.slice(0, degree), plain.b01)).toBe(true);
     expect(sameDoubles(expanded.slice(degree, 2 * degree), plain.b11)).toBe(true);
     expect(sameDoubles(expanded.slice(2 * degree), plain.tree)).toBe(true);
-    // D's product is the lattice's determinant: the leaves know of q, twice each, once for every dimension
+    // D's product is the lattice's determinant: the leaves know of q, twice each, once for every
+    // dimension
     const leaves: number[] = [];
     const collect = (tree: readonly number[], n: number): void => {
       if (n === 2) {

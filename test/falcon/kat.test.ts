@@ -1,4 +1,7 @@
-/** NIST's known answers: the complete response files, rebuilt from the generator and compared by their SHA-256. */
+/**
+ * NIST's known answers: the complete response files, rebuilt from the generator and compared by
+ * their SHA-256.
+ */
 import { describe, expect, test } from 'vitest';
 import { fact } from '../support/facts.ts';
 import { attach, buildKatFile, KAT_ENTRIES, type KatLayout } from '../support/katFile.ts';
@@ -13,7 +16,8 @@ interface Answer {
   sha256: string;
 }
 
-// The plain sets: the response files of the round-3 submission package. The padded ones: the tests of liboqs.
+// The plain sets: the response files of the round-3 submission package. The padded ones: the tests
+// of liboqs.
 const ANSWERS: readonly Answer[] = [
   {
     name: 'Falcon-512',

@@ -48,7 +48,8 @@ describe.each([FALCON_512, FALCON_1024])('$name', ({ name, logn, betaSq }) => {
     for (const form of FORMS) {
       for (let round = 0; round < 5; round++) {
         const message = random.bytes(round * 3000);
-        // The same in every run: one of Falcon-1024 in a thousand is as long as the padded form, and named so.
+        // The same in every run: one of Falcon-1024 in a thousand is as long as the padded form,
+        // and named so.
         const testSeed = { salt: random.bytes(40), samplerSeed: random.bytes(48) };
         const signature = falcon.sign(message, secretKey, { format: form, testSeed });
         const decoded = decodeSignature(signature) as DecodedSignature;

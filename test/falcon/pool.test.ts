@@ -1,12 +1,22 @@
-/** `verifyBatch` over threads: the answer of the synchronous call, and an end to every story, also the bad ones. */
+/**
+ * `verifyBatch` over threads: the answer of the synchronous call, and an end to every story, also
+ * the bad ones.
+ */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type BatchItem, createVerifyPool, type VerifyPool } from '../../src/falcon/index.ts';
+import {
+  type BatchItem,
+  createVerifyPool,
+  type VerifyPool,
+  type VerifyPoolStats,
+} from '../../src/falcon/index.ts';
 import { fact } from '../support/facts.ts';
-import { falconOf, SETS, testItems } from '../support/ours.ts';
+import { falconOf, preparedKeys, SETS, testItems } from '../support/ours.ts';
 import { testRandom } from '../support/random.ts';
 import { FORMS } from '../support/reference.ts';
+import { SHORT_RUN } from '../support/run.ts';
+import { moduleOf, ruined } from '../threads/workers.ts';
 
 const pools: VerifyPool[] = [];
 const pool = (...options: Parameters<typeof createVerifyPool>): VerifyPool => {
@@ -26,9 +36,7 @@ function mixedBatch(degree: 512 | 1024, count: number): BatchItem[] {
     forms: FORMS,
     label: 'pool',
   });
-  const prepared = new Map(
-    items.map(({ publicKey }) => [publicKey, falcon.preparePublicKey(publicKey)]),
-  );
+  const prepared = preparedKeys(falcon, items);
   return items.map((item, i): BatchItem => {
     if (i % 5 === 3) {
       const part = random.pick(['signature', 'message', 'publicKey'] as const);
@@ -150,55 +158,103 @@ test('close: batches in work are rejected, later ones too', async () => {
   expect(await scoped.verifyBatch(testItems(512, 2))).toEqual([]);
 });
 
-describe('threads that die', () => {
-  const dying = (source: string): URL =>
-    new URL(`data:text/javascript,${encodeURIComponent(source)}`);
-  const items = testItems(512, 200, { label: 'dying' });
-  const lost = { name: 'CodedError', code: 'THREAD_LOST', retriable: true };
+describe('threads that cannot be had, or die: the calling one does the work', () => {
+  const items = mixedBatch(512, 400);
+  const expected = falconOf(512).verifyBatch(items);
+  const worker = new URL('../../src/falcon/verifyWorker.ts', import.meta.url);
 
-  test.each([
-    [
-      'exits at its first message',
-      `import {parentPort} from 'node:worker_threads'; parentPort.on('message', () => process.exit(3));`,
-    ],
-    ['exits at once', 'process.exit(0);'],
-    ['throws while loading', `throw new Error('broken');`],
-    [
-      'throws at a message',
-      `import {parentPort} from 'node:worker_threads'; parentPort.on('message', () => { throw new Error('broken'); });`,
-    ],
-    ['does not parse', 'this is no javascript'],
-    ['imports what is not there', `import './nothing-here.js';`],
-  ])('%s', async (_, source) => {
-    const each = pool({ threads: 2, workerUrl: dying(source) });
-    await expect(each.verifyBatch(items)).rejects.toMatchObject(lost);
-    // Not only the first time, and all of several at once.
-    const several = await Promise.allSettled([each.verifyBatch(items), each.verifyBatch(items)]);
-    for (const result of several) {
-      expect(result).toMatchObject({ status: 'rejected', reason: lost });
-    }
+  /**
+   * With how many threads the last batch ends; undefined where that depends on the hour of death.
+   */
+  const ends: [name: string, workerUrl: string | URL, threads: number | undefined][] = [
+    ['exits at once', moduleOf('process.exit(0);'), 0],
+    ['throws while loading', moduleOf(`throw new Error('broken');`), 0],
+    ['does not parse', moduleOf('this is no javascript'), 0],
+    ['imports what is not there', moduleOf(`import './nothing-here.js';`), 0],
+    ['is not there', new URL('file:///nowhere/worker.js'), 0],
+    ['is not there, as a relative path', './nowhere/worker.js', 0],
+    ['is of a kind that the host refuses', 'https://example.org/worker.js', 0],
+    ['is another worker', new URL('../aggregate/threads/aggregateWorker.ts', worker), 0],
+    ['exits at its first message', ruined(worker, 1, 'process.exit(3);'), 0],
+    ['exits at its second message', ruined(worker, 2, 'process.exit(3);'), undefined],
+    ['throws at a message', ruined(worker, 1, `throw new Error('broken');`), 0],
+    ['works', worker, 2],
+  ];
+  const few = ['exits at once', 'exits at its second message', 'works'];
+  const tried = SHORT_RUN ? ends.filter(([name]) => few.includes(name)) : ends;
+  test.each(tried)('one that %s', async (_, workerUrl, threads) => {
+    const told: number[] = [];
+    const onStats = (stats: VerifyPoolStats): unknown => told.push(stats.threads);
+    const each = pool({ threads: 2, workerUrl, onStats });
+    // From the second batch on, the threads run or are known not to.
+    expect(await each.verifyBatch(items)).toEqual(expected);
+    const several = [each.verifyBatch(items), each.verifyBatch(items)];
+    expect(await Promise.all(several)).toEqual([expected, expected]);
+    // A host whose threads die is not asked for ever.
+    for (let again = 0; again < 4; again++) await each.verifyBatch(items);
+    expect(told).toHaveLength(7);
+    if (threads !== undefined) expect(told.at(-1)).toBe(threads);
   });
 
-  test('one that is not there', async () => {
-    const each = pool({ threads: 1, workerUrl: new URL('file:///nowhere/worker.js') });
-    await expect(each.verifyBatch(items)).rejects.toMatchObject(lost);
+  test('one that never says hello is not waited for', async () => {
+    const each = pool({ threads: 2, workerUrl: moduleOf('setInterval(() => {}, 1000);') });
+    const seen: number[] = [];
+    const onProgress = (done: number): unknown => seen.push(done);
+    expect(await each.verifyBatch(items, { onProgress })).toEqual(expected);
+    expect(seen.at(-1)).toBe(items.length);
+  });
+
+  test('a host without threads', async () => {
+    const { getBuiltinModule } = process;
+    const told: VerifyPoolStats[] = [];
+    try {
+      process.getBuiltinModule = ((name: string) =>
+        name === 'node:worker_threads' ? undefined : getBuiltinModule(name)) as never;
+      const each = createVerifyPool({ threads: 2, onStats: (stats) => told.push(stats) });
+      let turns = 0;
+      const timer = setInterval(() => turns++, 1);
+      const long = Array.from({ length: 50 }, () => items).flat();
+      expect(await each.verifyBatch(long)).toHaveLength(50 * expected.length);
+      clearInterval(timer);
+      expect(turns).toBeGreaterThan(3); // the host was not held up
+      await each.close();
+    } finally {
+      process.getBuiltinModule = getBuiltinModule;
+    }
+    expect(told).toEqual([{ threads: 0 }]);
+  });
+
+  test('a signal and the end of the pool stop the calling thread as well', async () => {
+    const each = pool({ threads: 2, workerUrl: './nowhere/worker.js' });
+    const long = Array.from({ length: 50 }, () => items).flat();
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const run = each.verifyBatch(long, {
+      signal: controller.signal,
+      onProgress: () => controller.abort(reason),
+    });
+    await expect(run).rejects.toMatchObject({ code: 'ABORTED', cause: reason });
+    const last = each.verifyBatch(long, { onProgress: () => void each.close() });
+    await expect(last).rejects.toMatchObject({ code: 'ABORTED' });
   });
 
   test('one death, then a new thread: the pool recovers', async () => {
-    // The counter lives in shared memory of the process: the first thread dies, its successors work.
-    const worker = new URL('../../src/falcon/verifyWorker.ts', import.meta.url);
+    // The counter lives in shared memory of the process: the first thread dies, its successors
+    // work.
     const marker = `FALCONRY_TEST_DEATHS_${process.pid}`;
     const source = `
-      import { setEnvironmentData, getEnvironmentData, parentPort, BroadcastChannel } from 'node:worker_threads';
-      const dead = new Int32Array(getEnvironmentData('${marker}'));
-      if (Atomics.add(dead, 0, 1) === 0) parentPort.on('message', () => process.exit(1));
-      else await import('${worker.href}');
+      import { getEnvironmentData, parentPort } from 'node:worker_threads';
+      const deaths = new Int32Array(getEnvironmentData('${marker}'));
+      if (Atomics.add(deaths, 0, 1) === 0) parentPort.on('message', () => process.exit(1));
+      await import('${worker.href}');
     `;
     const { setEnvironmentData } = process.getBuiltinModule('node:worker_threads');
     setEnvironmentData(marker, new SharedArrayBuffer(4));
-    const each = pool({ threads: 1, workerUrl: dying(source) });
-    await expect(each.verifyBatch(items)).rejects.toMatchObject(lost);
-    expect(await each.verifyBatch(items)).toEqual([]);
+    const told: number[] = [];
+    const onStats = (stats: VerifyPoolStats): unknown => told.push(stats.threads);
+    const each = pool({ threads: 1, workerUrl: moduleOf(source), onStats });
+    for (let again = 0; again < 3; again++) expect(await each.verifyBatch(items)).toEqual(expected);
+    expect(told.at(-1)).toBe(1);
     setEnvironmentData(marker, undefined);
   });
 });
@@ -212,12 +268,20 @@ test('wrong arguments reject at once', async () => {
   for (const options of [
     { signal: 5 },
     { onProgress: 'often' },
+    { onStats: 1 },
     { onprogress: () => undefined },
     null,
   ]) {
     await expect(each.verifyBatch([item!], options as never)).rejects.toThrow(TypeError);
   }
-  for (const options of [{ thread: 2 }, { threads: '2' }, 7, null]) {
+  for (const options of [
+    { thread: 2 },
+    { threads: '2' },
+    { workerUrl: 5 },
+    { onStats: 1 },
+    7,
+    null,
+  ]) {
     expect(() => createVerifyPool(options as never)).toThrow(TypeError);
   }
   for (const options of [
@@ -225,6 +289,7 @@ test('wrong arguments reject at once', async () => {
     { threads: -1 },
     { threads: 1.5 },
     { threads: 257 },
+    { workerUrl: 'http://' },
     { parameterSet: 'falcon256' },
   ]) {
     expect(() => createVerifyPool(options as never)).toThrow(RangeError);

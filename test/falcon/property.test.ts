@@ -87,7 +87,8 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
           changed[place % changed.length]! ^= mask;
           const { signature, message, publicKey } = { ...item, [part]: changed } as TestItem;
           if (!falcon.verify(signature, message, publicKey)) return;
-          // A key may differ by one in one coefficient and the norm still be below the bound: no fault of ours.
+          // A key may differ by one in one coefficient and the norm still be below the bound: no
+          // fault of ours.
           expect(part).toBe('publicKey');
           expect(recover(publicKey, signature, message).normSquared).toBeLessThanOrEqual(
             SPEC[degree].betaSquared,

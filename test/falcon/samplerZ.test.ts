@@ -88,8 +88,8 @@ describe('base sampler', () => {
   });
 });
 
-// Falcon round 3, table 3.2: centre, deviation, random bytes, sample. Base samples are written there with their most
-// significant byte first; the stream has them least significant first.
+// Falcon round 3, table 3.2: centre, deviation, random bytes, sample. Base samples are written
+// there with their most significant byte first; the stream has them least significant first.
 const VECTORS: readonly [mu: number, sigma: number, hex: string, z: number][] = [
   [-91.90471153063714, 1.7037990414754918, '0fc5442ff043d66e91d1eacac64ea5450a22941edc6c', -92],
   [-8.322564895434937, 1.7037990414754918, 'f4da0f8d8444d1a77265c2ef6f98bbbb4bee7db8d9b3', -8],
@@ -166,7 +166,8 @@ describe('samplerZ', () => {
       if (ours[i]![0] !== a || ours[i]![1] !== b)
         throw new Error(`pair ${i}: ${ours[i]}; ${a},${b}`);
     });
-    // every way through the code was taken: ties, borders, and pairs that four candidates do not settle
+    // every way through the code was taken: ties, borders, and pairs that four candidates do not
+    // settle
     const { ties, buffers, candidates } = stream.seen;
     expect(ties).toBeGreaterThan(count / 500);
     expect(buffers).toBeGreaterThan(count / 20);
@@ -185,7 +186,10 @@ describe('samplerZ', () => {
     const samples = sample(
       Array.from({ length: count }, () => ({ mu: [muA, muB] as [number, number], sigma })),
     );
-    /** Chi-square of `values` against the discrete Gaussian, and the 5-sigma limit of that statistic. */
+    /**
+     * Chi-square of `values` against the discrete Gaussian, and the 5-sigma limit of that
+     * statistic.
+     */
     const chiSquare = (values: readonly number[], mu: number, deviation: number) => {
       const weights = new Map<number, number>();
       const centre = Math.round(mu);
@@ -216,7 +220,8 @@ describe('samplerZ', () => {
       const values = samples.map((z) => z[lane]!);
       const right = chiSquare(values, mu, sigma);
       expect(right.statistic).toBeLessThan(right.limit);
-      // control: the same samples are told from a slightly other centre, and from a slightly other deviation
+      // control: the same samples are told from a slightly other centre, and from a slightly other
+      // deviation
       const otherCentre = chiSquare(values, mu + 0.05, sigma);
       expect(otherCentre.statistic).toBeGreaterThan(otherCentre.limit);
       const otherDeviation = chiSquare(values, mu, sigma * 1.04);

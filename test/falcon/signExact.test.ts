@@ -1,9 +1,10 @@
 /**
  * Signatures equal to those of another implementation, many of them, folded into one hash.
  *
- * The expected hashes were computed with PQClean's AVX2 code (the round-3 reference, `sign_dyn`), compiled natively: for every
- * key k a seed of 48 bytes, SHAKE256("falconry <n> <k>"), and for its signature j SHAKE256("falconry <n> <k> <j>"),
- * 120 bytes: salt (40), sampler seed (48), message (32). The hash is SHA-256 over all compressed signatures, in order.
+ * The expected hashes were computed with PQClean's AVX2 code (the round-3 reference, `sign_dyn`),
+ * compiled natively: for every key k a seed of 48 bytes, SHAKE256("falconry <n> <k>"), and for its
+ * signature j SHAKE256("falconry <n> <k> <j>"), 120 bytes: salt (40), sampler seed (48), message
+ * (32). The hash is SHA-256 over all compressed signatures, in order.
  */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';

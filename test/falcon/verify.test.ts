@@ -113,7 +113,8 @@ describe.each(BOTH_MODULES)('the norm test, %s module', (module) => {
       const item = craft(name, 'padded', [...zero], ternary(), message);
       const signature = new Uint8Array(params.lengths.signaturePadded);
       signature[0] = 0x30 + logn;
-      signature.set(fromBits('000000001'.repeat(n)), 41); // sign, seven low bits, end of the high part
+      // Sign, seven low bits, end of the high part.
+      signature.set(fromBits('000000001'.repeat(n)), 41);
       expect(verdict({ ...item, signature })).toBe(false);
     });
   });

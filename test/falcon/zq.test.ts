@@ -1,23 +1,18 @@
 import { describe, expect, test } from 'vitest';
+import * as modular from '../../scripts/generate/modular.ts';
 import {
-  centred,
-  companion,
   companionByLanes,
   FORWARD_REDUCES,
   forwardBounds,
   forwardTwiddle,
   inverseBounds,
-  inverseMod,
   inverseTwiddle,
-  LANE_MAX,
-  powMod,
-  productBound,
   Q,
-  reducedBound,
   untwist,
 } from '../../scripts/generate/nttPlan.ts';
 import { BOTH_MODULES, compileEntry } from '../support/assembly.ts';
 
+const { LANE_MAX } = modular;
 const mod = (x: number) => ((x % Q) + Q) % Q;
 /** All lane values, in runs that fit the test module's regions. */
 const RUN = 65536;
@@ -37,13 +32,13 @@ describe.each(BOTH_MODULES)('lanes mod q, %s module', async (module) => {
       worst = Math.max(worst, Math.abs(out[i]!));
     }
     expect(worst).toBeLessThanOrEqual(12288);
-    expect(worst).toBeLessThanOrEqual(reducedBound(32768));
+    expect(worst).toBeLessThanOrEqual(modular.reducedBound(32768, Q));
   });
 
   test('centre: all 65536 lanes', () => {
     lanes('A').set(allLanes);
     exports.centre!(2 * RUN);
-    const wrong = lanes('OUT').findIndex((x, i) => x !== centred(allLanes[i]!));
+    const wrong = lanes('OUT').findIndex((x, i) => x !== modular.centred(allLanes[i]!, Q));
     expect(wrong).toBe(-1);
   });
 
@@ -66,10 +61,10 @@ describe.each(BOTH_MODULES)('lanes mod q, %s module', async (module) => {
     lanes('A').set(allLanes);
     for (const w of sample) {
       lanes('B').fill(w);
-      lanes('C').fill(companion(w));
+      lanes('C').fill(modular.companion(w, Q));
       exports.mulmod!(2 * RUN);
       const out = lanes('OUT');
-      const bound = productBound(LANE_MAX, w);
+      const bound = modular.productBound(LANE_MAX, w, Q);
       const step = mod(w);
       let want = mod(-LANE_MAX * w);
       for (let a = 1; a < RUN; a++) {
@@ -101,13 +96,13 @@ describe.each(BOTH_MODULES)('lanes mod q, %s module', async (module) => {
 
 describe('the plan of the transform', () => {
   test('its roots are what they should be', () => {
-    expect(powMod(7, 1024)).toBe(Q - 1);
+    expect(modular.powMod(7, 1024, Q)).toBe(Q - 1);
     for (const logn of [9, 10]) {
       expect(mod(forwardTwiddle(logn, 1) ** 2)).toBe(Q - 1); // X^n = -1 splits at a root of -1
       expect(mod(inverseTwiddle(logn, 1, 0))).toBe(1);
       expect(mod(untwist(logn, 0) * (1 << logn))).toBe(1);
     }
-    for (let a = 1; a < Q; a += 97) expect((a * inverseMod(a)) % Q).toBe(1);
+    for (let a = 1; a < Q; a += 97) expect((a * modular.inverseMod(a, Q)) % Q).toBe(1);
   });
 
   test.each([9, 10])('no lane overflows, logn %i', (logn) => {
@@ -116,7 +111,8 @@ describe('the plan of the transform', () => {
       expect(bounds).toHaveLength(logn);
       expect(Math.max(...bounds)).toBeLessThanOrEqual(LANE_MAX);
     }
-    // What ntt.ts promises: ntt gives at most 32604, products at most 13219, intt takes that and gives at most 12288.
+    // What ntt.ts promises: ntt gives at most 32604, products at most 13219, intt takes that and
+    // gives at most 12288.
     expect(
       Math.max(forwardBounds(logn, 6144).at(-1)!, forwardBounds(logn, 2047).at(-1)!),
     ).toBeLessThanOrEqual(32604);

@@ -1,4 +1,7 @@
-/** Whether a host tells the service where its clients are: who knocks too often from one address is no burden to others. */
+/**
+ * Whether a host tells the service where its clients are: who knocks too often from one address is
+ * no burden to others.
+ */
 import { Agent, request } from 'node:http';
 import { expect } from 'vitest';
 

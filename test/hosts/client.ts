@@ -1,4 +1,7 @@
-/** An HTTP client that hides nothing: it sends bodies as it is told, and takes an answer that comes before their end. */
+/**
+ * An HTTP client that hides nothing: it sends bodies as it is told, and takes an answer that comes
+ * before their end.
+ */
 import { Agent, type IncomingMessage, request } from 'node:http';
 
 export interface Sent {
@@ -31,7 +34,8 @@ export async function send(sent: Sent): Promise<Received> {
 export function open({ method, url, headers = {}, body }: Sent): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const length = body instanceof Uint8Array ? { 'content-length': `${body.length}` } : {};
-    // A connection of its own that asks to be kept, as clients do: one that asks to be closed is closed at the answer.
+    // A connection of its own that asks to be kept, as clients do: one that asks to be closed is
+    // closed at the answer.
     const agent = new Agent({ keepAlive: true });
     const outgoing = request(url, {
       method,

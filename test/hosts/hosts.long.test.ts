@@ -1,6 +1,7 @@
 /**
- * Every program of docs/hosts.md, as it stands there, really serves: the same walk through every endpoint gives the same answers as
- * `falconry serve`, byte for byte; an accepted task survives kill -9; and an orderly end is one.
+ * Every program of docs/hosts.md, as it stands there, really serves: the same walk through every
+ * endpoint gives the same answers as `falconry serve`, byte for byte; an accepted task survives
+ * kill -9; and an orderly end is one.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,7 +10,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
-import { type TaskItem, toTriple } from '../../src/wire/taskFile.ts';
+import { type TaskItem, toTriple } from '../../src/wire/triple.ts';
 import { startService } from '../middleware/support.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { fact } from '../support/facts.ts';
@@ -116,7 +117,10 @@ async function endsInOrder(
   expect(code, output).toBe(0);
 }
 
-/** The same program with three threads, whatever the machine has: killed at work, started again, stopped at work. */
+/**
+ * The same program with three threads, whatever the machine has: killed at work, started again,
+ * stopped at work.
+ */
 async function survives(recipe: Recipe): Promise<void> {
   const source = recipe.source.replace("'.falconry' }", "'.falconry', threads: 3 }");
   expect(source).not.toBe(recipe.source);
@@ -128,10 +132,16 @@ async function survives(recipe: Recipe): Promise<void> {
   }
 }
 
-/** A busy machine may be done with a task before a signal or a request comes: then it is tried with another. */
+/**
+ * A busy machine may be done with a task before a signal or a request comes: then it is tried with
+ * another.
+ */
 const ROUNDS = 5;
 
-/** By a connection of its own: one that was kept may have ended during the arithmetic since the last request. */
+/**
+ * By a connection of its own: one that was kept may have ended during the arithmetic since the last
+ * request.
+ */
 async function ask<T>(method: string, url: string, key: string, data?: readonly TaskItem[]) {
   const headers = {
     authorization: key,
@@ -144,7 +154,10 @@ async function ask<T>(method: string, url: string, key: string, data?: readonly 
   return { status: answer.status, json: (text === '' ? null : JSON.parse(text)) as T };
 }
 
-/** kill -9 while a worker is at a task; the next start takes it over and finishes it. @returns the second start */
+/**
+ * kill -9 while a worker is at a task; the next start takes it over and finishes it. @returns the
+ * second start
+ */
 async function takesOver(kitchen: Kitchen, round = 1): Promise<RunningRecipe> {
   const items = fixedItems(falcon512, 1722);
   const { alice } = kitchen;
@@ -177,7 +190,10 @@ async function takesOver(kitchen: Kitchen, round = 1): Promise<RunningRecipe> {
   return second;
 }
 
-/** A process is at rest that uses the processor for so little in so long: one that works gets more on any machine. */
+/**
+ * A process is at rest that uses the processor for so little in so long: one that works gets more
+ * on any machine.
+ */
 const REST = { ms: 2000, seconds: 0.1 };
 
 /** A task that is cancelled while it is proved lets all threads go, and the next task gets them. */
@@ -219,8 +235,8 @@ async function stopsWork({ alice }: Kitchen, { base, cpuSeconds }: RunningRecipe
     }
     expect(round).toBeLessThan(ROUNDS);
   }
-  // Seconds of the processor, not of the clock: on a busy machine they come late. Deno does not interrupt a busy
-  // thread; it ends when the prover pauses next.
+  // Seconds of the processor, not of the clock: on a busy machine they come late. Deno does not
+  // interrupt a busy thread; it ends when the prover pauses next.
   const seconds = await spent();
   if (idle !== null && done !== null && seconds !== null) {
     expect(seconds).toBeLessThan((done - idle) / 2);

@@ -1,4 +1,7 @@
-/** Options that belong to the host: where it puts the service, what stands before it, what it brings along itself. */
+/**
+ * Options that belong to the host: where it puts the service, what stands before it, what it brings
+ * along itself.
+ */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';

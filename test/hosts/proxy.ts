@@ -1,4 +1,6 @@
-/** A reverse proxy as stands before most services: it streams both ways, and says for whom it asks. */
+/**
+ * A reverse proxy as stands before most services: it streams both ways, and says for whom it asks.
+ */
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { closed } from './servers.ts';

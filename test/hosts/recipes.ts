@@ -1,4 +1,7 @@
-/** The programs of docs/hosts.md, taken out of it as they are written, and run as processes of their own. */
+/**
+ * The programs of docs/hosts.md, taken out of it as they are written, and run as processes of their
+ * own.
+ */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -45,7 +48,10 @@ export async function readRecipes(): Promise<Recipe[]> {
 export interface RunningRecipe {
   /** Address of the mount point. */
   readonly base: string;
-  /** Processor time that the process has had so far, in seconds; null where the system does not tell. */
+  /**
+   * Processor time that the process has had so far, in seconds; null where the system does not
+   * tell.
+   */
   cpuSeconds(): Promise<number | null>;
   /** Sends the signal; @returns exit code and everything that was printed */
   end(signal: NodeJS.Signals): Promise<{ code: number | null; output: string }>;
@@ -124,7 +130,10 @@ async function startProcess(folder: string, words: readonly string[]): Promise<R
   };
 }
 
-/** Fields 14 and 15 of /proc/<pid>/stat, in ticks of 10 ms: what was spent in the program and for it. */
+/**
+ * Fields 14 and 15 of /proc/<pid>/stat, in ticks of 10 ms: what was spent in the program and for
+ * it.
+ */
 async function cpuSecondsOf(pid: number): Promise<number | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   if (stat === null) return null;

@@ -1,4 +1,7 @@
-/** Who is refused while he still sends reads why, however slow he is: from `falconry serve` as from any node:http host. */
+/**
+ * Who is refused while he still sends reads why, however slow he is: from `falconry serve` as from
+ * any node:http host.
+ */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -35,7 +38,8 @@ test.each([
     `Content-Length: ${body.length}`,
   ];
   socket.write(`${head.join('\r\n')}\r\n\r\n`);
-  // As simple clients do: all is sent first, which takes a second and a half, then the answer is read.
+  // As simple clients do: all is sent first, which takes a second and a half, then the answer is
+  // read.
   for await (const piece of pieces(body, 100_000, 100)) {
     await new Promise<void>((resolve, reject) => {
       socket.write(piece, (error) => (error ? reject(error) : resolve()));

@@ -1,6 +1,7 @@
 /**
- * What a service said, with everything taken out that may differ from one run to the next (addresses, ids, times, signatures)
- * and nothing else: two hosts that behave alike have the same transcript, byte for byte.
+ * What a service said, with everything taken out that may differ from one run to the next
+ * (addresses, ids, times, signatures) and nothing else: two hosts that behave alike have the same
+ * transcript, byte for byte.
  */
 import { createHash } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';

@@ -1,12 +1,13 @@
 /**
- * The check that every host must pass: a client that walks through every endpoint of a service by its address alone, judges what
- * must hold anywhere, and gives back the transcript, by which hosts are compared.
+ * The check that every host must pass: a client that walks through every endpoint of a service by
+ * its address alone, judges what must hold anywhere, and gives back the transcript, by which hosts
+ * are compared.
  */
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
-import { type TaskItem, toTriple } from '../../src/wire/taskFile.ts';
+import { type TaskItem, toTriple } from '../../src/wire/triple.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import type { Contract } from '../support/contract/contract.ts';
 import { contractAt, noteAnswer } from '../support/contract/watch.ts';
@@ -335,7 +336,9 @@ class Walker {
     }
   }
 
-  /** The largest batch that is allowed, twice: at once, and in pieces; and a sender who goes away. */
+  /**
+   * The largest batch that is allowed, twice: at once, and in pieces; and a sender who goes away.
+   */
   async large(): Promise<void> {
     const svc = this.#svc;
     const { large } = batches();

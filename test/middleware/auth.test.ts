@@ -9,7 +9,10 @@ const TASKS = '/v1/svc/tasks';
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Stops the clock that the limits go by: nothing is allowed again because a busy machine took its time. */
+/**
+ * Stops the clock that the limits go by: nothing is allowed again because a busy machine took its
+ * time.
+ */
 function stopClock(): void {
   vi.spyOn(performance, 'now').mockReturnValue(performance.now());
 }

@@ -1,10 +1,11 @@
 /**
  * Accepted work survives kill -9 at any moment, and completes once.
  *
- * A child process runs the real service; clients use it over HTTP without a pause: three-step flows, direct requests
- * with an Idempotency-Key, repeats of those. After a random number of answers and task changes (or in the middle of its
- * start) the child is killed, and the next one goes on with the same directory. In the end everything that was ever
- * acknowledged must be there, completed, with a result that verifies; a trigger in the database counts completions.
+ * A child process runs the real service; clients use it over HTTP without a pause: three-step
+ * flows, direct requests with an Idempotency-Key, repeats of those. After a random number of
+ * answers and task changes (or in the middle of its start) the child is killed, and the next one
+ * goes on with the same directory. In the end everything that was ever acknowledged must be there,
+ * completed, with a result that verifies; a trigger in the database counts completions.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +19,7 @@ import { createApiKey } from '../../src/middleware/keys/apiKeys.ts';
 import { STORE_FILE } from '../../src/middleware/options.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
-import { formatTaskFile, type TaskItem } from '../../src/wire/taskFile.ts';
+import { formatTaskFile, type TaskItem } from '../../src/wire/triple.ts';
 import { fact } from '../support/facts.ts';
 import type { News } from './fixtures/crashService.ts';
 import { makeItems } from './triples.ts';
@@ -61,7 +62,8 @@ afterAll(() => rm(folder, { recursive: true }));
 class Child {
   readonly #process: ChildProcess = fork(ENTRY, [folder], {
     execArgv: [],
-    // Compiled code is shared by all children, so that a round is about the service and not about its loading.
+    // Compiled code is shared by all children, so that a round is about the service and not about
+    // its loading.
     env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
   });
   readonly loaded: Promise<void>;
@@ -301,7 +303,8 @@ it('loses nothing and does nothing twice, killed at random moments', {
     news.resolve();
     news = settled();
   };
-  // Also what was accepted and nobody heard of: its lease may still be that of the one that was killed last.
+  // Also what was accepted and nobody heard of: its lease may still be that of the one that was
+  // killed last.
   const settledStates = ['created', 'completed', 'failed', 'cancelled', 'expired'];
   for (;;) {
     const { promise } = news;

@@ -97,10 +97,13 @@ describe('the directory', () => {
     if (spawnSync('strace', ['-V']).status !== 0) return context.skip('strace is not installed');
     const script = `
       import { directoryBlobs } from ${JSON.stringify(new URL('../../src/middleware/blobs/directory.ts', import.meta.url).href)};
-      const blobs = directoryBlobs({ path: ${JSON.stringify(path)}, secret: async () => new Uint8Array(32) });
+      const secret = async () => new Uint8Array(32);
+      const blobs = directoryBlobs({ path: ${JSON.stringify(path)}, secret });
       await blobs.put(${JSON.stringify(newInputKey())}, new Uint8Array(10), { maxBytes: 10 });`;
     const args = ['-f', '-e', 'trace=fsync,fdatasync,rename,renameat,renameat2', process.execPath];
-    const traced = spawnSync('strace', [...args, '--input-type=module', '-e', script]);
+    // Node's own cache of what it has compiled renames files, too.
+    const env = { ...process.env, NODE_COMPILE_CACHE: undefined };
+    const traced = spawnSync('strace', [...args, '--input-type=module', '-e', script], { env });
     const calls = Array.from(String(traced.stderr).matchAll(/\b(f(?:data)?sync|rename\w*)\(/g));
     const names = calls.map(([, name]) => (name!.startsWith('rename') ? 'rename' : 'sync'));
     const at = names.indexOf('rename');

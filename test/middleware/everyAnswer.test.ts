@@ -1,6 +1,7 @@
 /**
- * Every answer that the OpenAPI document promises, provoked: each operation with each of its statuses. That the
- * answers are as documented is seen to by the watch around every service; here it is counted that none is missing.
+ * Every answer that the OpenAPI document promises, provoked: each operation with each of its
+ * statuses. That the answers are as documented is seen to by the watch around every service; here
+ * it is counted that none is missing.
  */
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -17,7 +18,7 @@ import {
 } from '../../src/middleware/index.ts';
 import { Contract } from '../support/contract/contract.ts';
 import { seenSoFar } from '../support/contract/watch.ts';
-import { type Answer, toAnswer } from './support.ts';
+import { type Answer, heldBody, toAnswer } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 interface Operation {
@@ -175,22 +176,7 @@ describe('every documented answer', () => {
     expect([answer.status, answer.json.code]).toEqual([503, 'STORE_UNAVAILABLE']);
 
     const full = await open({ maxBodyBytes: 1024, maxBufferedBytes: 1024 });
-    let finish = () => {};
-    let readOn = () => {};
-    const taken = new Promise<void>((resolve) => {
-      readOn = resolve;
-    });
-    const body = new ReadableStream<Uint8Array>({
-      start(controller) {
-        controller.enqueue(new Uint8Array(800).fill(0x20));
-        finish = () => {
-          controller.enqueue(new TextEncoder().encode('{"digest":"0x00"}'));
-          controller.close();
-        };
-      },
-      // Called when the first piece was taken.
-      pull: () => readOn(),
-    });
+    const { body, taken, finish } = heldBody(' '.repeat(800), '{"digest":"0x00"}');
     const slow = ask(full, 'POST', '/v1/falcon/sign', { body });
     await taken;
     await new Promise((resolve) => setImmediate(resolve)); // and counted
@@ -203,7 +189,8 @@ describe('every documented answer', () => {
   it('400, 408, 411, 413, 415 and 422 for bodies and headers', async () => {
     const store = memoryStore();
     const service = await open({ store });
-    // The only one without patience: a held up process may not be taken for a sender that is silent.
+    // The only one without patience: a held up process may not be taken for a sender that is
+    // silent.
     const hasty = await open({ store, bodyIdleTimeoutMs: 20 });
     const created = (await ask(service, 'POST', `${AGGSIGN}/task`)).json;
     const { pathname, search } = new URL(created.url);

@@ -5,7 +5,7 @@ import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { ListItem, ProgressRecord } from '../../src/middleware/schemas.ts';
 import { decodeWireHex } from '../../src/wire/hex.ts';
-import { type Triple, toTriple } from '../../src/wire/taskFile.ts';
+import { type Triple, toTriple } from '../../src/wire/triple.ts';
 import { type Answer, expectProblem, startService, type TestService } from './support.ts';
 import { makeMixedTriples, makeTriples, spoil } from './triples.ts';
 

@@ -1,10 +1,10 @@
 /**
- * What a hostile user would send, over real HTTP, to every endpoint: each time a problem document with the
- * right status, and the service alive afterwards.
+ * What a hostile user would send, over real HTTP, to every endpoint: each time a problem document
+ * with the right status, and the service alive afterwards.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openHttpServer } from '../../src/cli/httpServer.ts';
-import type { Triple } from '../../src/wire/taskFile.ts';
+import type { Triple } from '../../src/wire/triple.ts';
 import { contractAt, noteAnswer } from '../support/contract/watch.ts';
 import { fact } from '../support/facts.ts';
 import { type RawRequest, sendRaw } from './rawHttp.ts';

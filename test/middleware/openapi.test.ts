@@ -1,11 +1,14 @@
-/** The document itself: is it OpenAPI 3.1, is it complete, does it say what the judges of requests do? */
+/**
+ * The document itself: is it OpenAPI 3.1, is it complete, does it say what the judges of requests
+ * do?
+ */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { falconService, type ServiceOptions } from '../../src/middleware/index.ts';
 import { requestShapes } from '../../src/middleware/schemas.ts';
-import { STATE_TEXTS } from '../../src/middleware/task.ts';
 import { checkStatements, checkTriples } from '../../src/wire/taskFile.ts';
+import { STATE_TEXTS } from '../../src/wire/taskStates.ts';
 import { Contract } from '../support/contract/contract.ts';
 import { fact } from '../support/facts.ts';
 

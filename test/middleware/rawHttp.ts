@@ -12,7 +12,10 @@ export interface RawRequest {
   readonly head?: boolean;
 }
 
-/** @returns the answer, or null when the connection ended without one; of a stream of events only the head */
+/**
+ * @returns the answer, or null when the connection ended without one; of a stream of events only
+ * the head
+ */
 export function sendRaw(port: number, request: RawRequest): Promise<Answer | null> {
   const { parts, pauseMs = 0, ending = 'wait', head = false } = request;
   return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { falconService } from '../../src/middleware/index.ts';
 import { ProgressRecord, UploadReceipt, UploadTicket } from '../../src/middleware/schemas.ts';
-import { expectProblem, startService, type TestService } from './support.ts';
+import { expectProblem, heldBody, startService, type TestService } from './support.ts';
 import { makeMixedTriples, makeTriples } from './triples.ts';
 
 const AGGSIGN = '/v1/svc/aggsign';
@@ -321,26 +321,11 @@ describe('under another name, path or address', () => {
     const http = await startService({ workers: false });
     try {
       const text = JSON.stringify({ data: makeTriples(1) });
-      let finish = () => {};
-      let readOn = () => {};
-      const underWay = new Promise<void>((resolve) => {
-        readOn = resolve;
-      });
-      const body = new ReadableStream<Uint8Array>({
-        start(controller) {
-          controller.enqueue(new TextEncoder().encode(text.slice(0, 10)));
-          finish = () => {
-            controller.enqueue(new TextEncoder().encode(text.slice(10)));
-            controller.close();
-          };
-        },
-        // Called when the first piece was taken.
-        pull: () => readOn(),
-      });
+      const { body, taken, finish } = heldBody(text.slice(0, 10), text.slice(10));
       const headers = { authorization: http.alice, 'content-type': 'application/json' };
       const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
       const answer = http.service.app.request('http://falcon.test/v1/svc/aggsign', init);
-      await underWay;
+      await taken;
       let stopped = false;
       const stopping = http.service.stop({ graceMs: 600_000 }).then(() => {
         stopped = true;

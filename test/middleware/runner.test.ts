@@ -6,7 +6,7 @@ import { CodedError } from '../../src/errors.ts';
 import { memoryStore } from '../../src/middleware/stores/memory.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
 import type { NewTask, TaskStore } from '../../src/middleware/stores/taskStore.ts';
-import type { Task, TaskResult, TaskState } from '../../src/middleware/task.ts';
+import type { Task, TaskResult } from '../../src/middleware/task.ts';
 import {
   createRunner,
   type Runner,
@@ -15,6 +15,7 @@ import {
   type TaskContext,
   type TaskHandler,
 } from '../../src/middleware/tasks/runner.ts';
+import type { TaskState } from '../../src/wire/taskStates.ts';
 
 /** A poll that never comes: what happens within a test happens because of a wake. */
 const NEVER_MS = 600_000;
@@ -381,7 +382,8 @@ describe('runners of several processes on one SQLite file', () => {
       },
       discard: async () => {},
     };
-    // A lease that is not renewed within this test: it is a look at the task that finds the cancellation.
+    // A lease that is not renewed within this test: it is a look at the task that finds the
+    // cancellation.
     runner = createRunner({ store: ours, handler, threads: 1, pollMs: 20, leaseMs: NEVER_MS });
     runner.start();
     const id = await put();

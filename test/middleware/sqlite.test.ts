@@ -8,23 +8,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
 import { MIGRATIONS } from '../../src/middleware/stores/sqliteSchema.ts';
 import type { Claimed } from './fixtures/claimer.ts';
+import { openSqlite } from './openSqlite.ts';
 import { storeContract } from './storeContract.ts';
 
-storeContract('SQLite', async (nowMs) => {
-  const folder = await mkdtemp(join(tmpdir(), 'falconry-sqlite-'));
-  const path = join(folder, 'deep', 'tasks.sqlite');
-  const store = sqliteStore({ path, nowMs });
-  const other = sqliteStore({ path, nowMs });
-  return {
-    store,
-    other,
-    async close() {
-      await store.close();
-      await other.close();
-      await rm(folder, { recursive: true });
-    },
-  };
-});
+storeContract('SQLite', openSqlite);
 
 describe('the SQLite file', () => {
   let folder: string;

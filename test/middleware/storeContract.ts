@@ -1,6 +1,6 @@
 /**
- * What every task store must do: one suite, run over each of them. A store is opened with a clock that the test sets,
- * so nothing here waits.
+ * What every task store must do: one suite, run over each of them. A store is opened with a clock
+ * that the test sets, so nothing here waits.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type {
@@ -10,19 +10,15 @@ import type {
   StoredAnswer,
   TaskStore,
 } from '../../src/middleware/stores/taskStore.ts';
-import {
-  canGo,
-  isFinal,
-  isRunning,
-  TASK_STATES,
-  type Task,
-  type TaskResult,
-  type TaskState,
-} from '../../src/middleware/task.ts';
+import { canGo, isRunning, type Task, type TaskResult } from '../../src/middleware/task.ts';
+import { isFinal, TASK_STATES, type TaskState } from '../../src/wire/taskStates.ts';
 
 export interface OpenedStore {
   readonly store: TaskStore & ApiKeyStore;
-  /** A second view of the same data, as another process would have it; the store itself where there is none. */
+  /**
+   * A second view of the same data, as another process would have it; the store itself where there
+   * is none.
+   */
   readonly other: TaskStore & ApiKeyStore;
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /**
- * Random histories, played to the store in memory and to the one on disk: every outcome is the same. The SQLite file is
- * opened twice and the verbs go to either connection, so what one has written the other must know.
+ * Random histories, played to the store in memory and to the one on disk: every outcome is the
+ * same. The SQLite file is opened twice and the verbs go to either connection, so what one has
+ * written the other must know.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +11,7 @@ import { expect, it } from 'vitest';
 import { memoryStore } from '../../src/middleware/stores/memory.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
 import type { AnswerHold, TaskStore } from '../../src/middleware/stores/taskStore.ts';
-import { TASK_STATES } from '../../src/middleware/task.ts';
+import { TASK_STATES } from '../../src/wire/taskStates.ts';
 import { NIGHTLY } from '../support/run.ts';
 
 const RUNS = NIGHTLY ? 1000 : 40;

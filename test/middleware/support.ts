@@ -1,4 +1,6 @@
-/** A real service behind a real port, in a folder of its own, and a client that tells everything. */
+/**
+ * A real service behind a real port, in a folder of its own, and a client that tells everything.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,6 +81,36 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       await rm(directory, { recursive: true, force: true, maxRetries: 10 });
     },
   };
+}
+
+export interface HeldBody {
+  readonly body: ReadableStream<Uint8Array>;
+  /** Resolves when the first piece has been taken. */
+  readonly taken: Promise<void>;
+  /** Sends the rest. */
+  finish(): void;
+}
+
+/** A body in two pieces; the second one waits for `finish`. */
+export function heldBody(first: string, rest: string): HeldBody {
+  const encoder = new TextEncoder();
+  let finish = () => {};
+  let readOn = () => {};
+  const taken = new Promise<void>((resolve) => {
+    readOn = resolve;
+  });
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(encoder.encode(first));
+      finish = () => {
+        controller.enqueue(encoder.encode(rest));
+        controller.close();
+      };
+    },
+    // Called when the first piece was taken.
+    pull: () => readOn(),
+  });
+  return { body, taken, finish };
 }
 
 export async function toAnswer(response: Response): Promise<Answer> {

@@ -2,15 +2,12 @@ import { describe, expect, it, vi } from 'vitest';
 import { CodedError } from '../../src/errors.ts';
 import {
   canGo,
-  isFinal,
   isRunning,
-  STATE_TEXTS,
-  stateOfText,
-  TASK_STATES,
   TaskFailure,
   TRANSITIONS,
   timestamp,
 } from '../../src/middleware/task.ts';
+import { isFinal, STATE_TEXTS, stateOfText, TASK_STATES } from '../../src/wire/taskStates.ts';
 
 describe('the state machine of a task', () => {
   it('has the texts that clients know', () => {

@@ -1,6 +1,6 @@
 /** Signed triples in wire form, made with the library. */
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
-import { type TaskItem, type Triple, toTriple } from '../../src/wire/taskFile.ts';
+import { type TaskItem, type Triple, toTriple } from '../../src/wire/triple.ts';
 
 const text = new TextEncoder();
 

@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { hex } from '../support/hex.ts';
 import { headerOf, type SetName, signedItem, signedItems } from './items.ts';
 import {
   alpha,
@@ -21,7 +22,7 @@ import {
   tau,
 } from './prover/challenges.ts';
 import { BitWriter, writeRice } from './prover/encode.ts';
-import { type Row, readParameters } from './prover/parameters.ts';
+import { readParameters } from './prover/parameters.ts';
 import { proveReference } from './prover/prove.ts';
 import { BETA_SQ, centred, digits, inverse, multiply, type Poly, Q } from './prover/ring.ts';
 import { TABLE_HASH, tableRow } from './prover/runs.ts';
@@ -30,10 +31,10 @@ import { chacha12 } from './prover/streams.ts';
 import type { TraceEvent } from './prover/trace.ts';
 import { Transcript } from './prover/transcript.ts';
 import { epsilon } from './prover/witness.ts';
+import type { TableRow } from './tableRow.ts';
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
 const LONG = Uint8Array.from({ length: 200 }, (_, i) => i);
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const numbers = (list: readonly bigint[]): number[] => list.map(Number);
 
@@ -211,7 +212,7 @@ export function proofVector(order: readonly (readonly [SetName, number])[], full
   };
 }
 
-const named = (row: Row) => readParameters(row);
+const named = (row: TableRow) => readParameters(row);
 
 /** Everything but the proofs, by the number of section 14. */
 export function smallVectors() {
@@ -231,7 +232,7 @@ export function smallVectors() {
       c: challenges.map(({ c, attempts }) => ({ attempts, c: numbers(c) })),
     },
     '4 samplers': {
-      short: numbers(short(KEY, 0, 1, 0)),
+      short: numbers(short(KEY, 0, 'lift', 0)),
       tau: [0, 32].map((t) => numbers(tau(KEY, 0, t))),
       scalars: scalarsOfSyntheticStream(),
       rho: [512, 1024].map((n) => {

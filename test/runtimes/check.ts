@@ -1,8 +1,9 @@
 /**
- * One check of the whole library for every runtime: plain ECMAScript and web-standard globals, no test framework.
+ * One check of the whole library for every runtime: plain ECMAScript and web-standard globals, no
+ * test framework.
  *
  * Its known answers are the hashes of a few keys and signatures that @noble/post-quantum computed
- * (`nobleAnswers` in runtimes.test.ts makes them again).
+ * (`nobleAnswers` in runtimes.long.test.ts makes them again).
  */
 import {
   aggregate,
@@ -18,10 +19,14 @@ import {
   falcon1024,
   type ModuleName,
   type SignatureFormat,
+  type VerifyPoolStats,
 } from '../../src/falcon/index.ts';
 
 export interface Report {
-  /** SHA-256 of the keys and signatures of `checkInputs`, by set, for each build of the module that this engine runs. */
+  /**
+   * SHA-256 of the keys and signatures of `checkInputs`, by set, for each build of the module that
+   * this engine runs.
+   */
   answers: Partial<Record<ModuleName, Record<string, string>>>;
   /** SHA-256 of small proofs, by parameter sets. */
   proofs: Record<string, string>;
@@ -35,7 +40,9 @@ export interface Report {
 
 const FORMATS: readonly SignatureFormat[] = ['compressed', 'padded', 'constantTime'];
 
-/** Seeds and messages, from a small generator that needs nothing of the host (xorshift, 32 bits). */
+/**
+ * Seeds and messages, from a small generator that needs nothing of the host (xorshift, 32 bits).
+ */
 export function* checkInputs(): Generator<{
   seed: Uint8Array;
   message: Uint8Array;
@@ -188,15 +195,17 @@ async function checkPool(expect: Expect): Promise<void> {
   expect('pool, all valid', (await pool.verifyBatch(items)).length === 0);
   await pool.close();
 
-  // A thread that cannot start is an answer, too, and not a wait for ever.
+  // Where no thread can start, the calling one answers.
   const workerUrl = new URL('./nothing-here.ts', import.meta.url);
-  const lost = createVerifyPool({ threads: 1, workerUrl });
-  const code = await lost.verifyBatch(items).then(
-    () => 'no error',
-    (error: { code?: string }) => error.code,
-  );
-  expect(`pool, lost thread: ${code}`, code === 'THREAD_LOST');
-  await lost.close();
+  let threads: number | undefined;
+  const onStats = (stats: VerifyPoolStats): void => {
+    threads = stats.threads;
+  };
+  const alone = createVerifyPool({ threads: 1, workerUrl, onStats });
+  const here = await alone.verifyBatch(wrong);
+  expect('pool without threads', JSON.stringify(here) === JSON.stringify(invalid));
+  expect(`pool without threads: ${threads}`, threads === 0);
+  await alone.close();
 }
 
 async function checkAggregate(expect: Expect): Promise<void> {

@@ -1,6 +1,7 @@
 /**
- * A web server on 127.0.0.1 that gives a browser this project's TypeScript as it stands: types stripped, names of
- * packages replaced by their paths (import maps do not reach worker threads). Nothing is bundled or built.
+ * A web server on 127.0.0.1 that gives a browser this project's TypeScript as it stands: types
+ * stripped, names of packages replaced by their paths (import maps do not reach worker threads).
+ * Nothing is bundled or built.
  */
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';

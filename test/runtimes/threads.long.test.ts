@@ -1,42 +1,33 @@
-/** Proofs on several threads, really started in Node, Deno, Bun and Chromium; and where threads are not allowed. */
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
+/**
+ * Proofs on several threads, really started in Node, Deno, Bun and Chromium; and where threads are
+ * not allowed.
+ */
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
+import { BUN, BUN_RUN, DENO, DENO_RUN, NODE_CONFINED, reportOf } from '../support/hostCommands.ts';
 import { serveLibrary } from './serve.ts';
 import type { ThreadsReport } from './threadsCheck.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 const main = fileURLToPath(new URL('./threadsMain.ts', import.meta.url));
-const installed = (name: string): string => join(root, 'node_modules/.bin', name);
 const LONG = { timeout: 300_000 };
-const DENO = ['run', '--no-prompt', '--no-lock', '--cached-only', '--node-modules-dir=manual'];
 
-async function runCommand(command: string, args: readonly string[]): Promise<ThreadsReport> {
-  const { stdout } = await promisify(execFile)(command, [...args, main], {
-    cwd: root,
-    timeout: 280_000,
-    env: { ...process.env, NO_COLOR: '1' },
-  });
-  return JSON.parse(stdout.trim().split('\n').at(-1)!) as ThreadsReport;
-}
+const runCommand = (command: string, args: readonly string[]) =>
+  reportOf<ThreadsReport>(command, [...args, main]);
 
 const expected = { same: true, valid: true, threads: 3, refused: 1 };
 
 test.each([
   ['Node', process.execPath, []],
-  ['Deno', installed('deno'), [...DENO, `--allow-read=${root}`]],
-  ['Bun', installed('bun'), ['run', '--no-install']],
+  ['Deno', DENO, DENO_RUN],
+  ['Bun', BUN, BUN_RUN],
 ] as const)('%s, which then exits', LONG, async (_, command, args) => {
   expect(await runCommand(command, args)).toEqual(expected);
 });
 
 test('Node under its permission model: this thread does the work', LONG, async () => {
-  const args = ['--permission', `--allow-fs-read=${root}`];
-  expect(await runCommand(process.execPath, args)).toEqual({ ...expected, threads: 1 });
+  expect(await runCommand(process.execPath, NODE_CONFINED)).toEqual({ ...expected, threads: 1 });
 });
 
 const executablePath = findChromium();

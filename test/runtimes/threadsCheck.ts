@@ -1,4 +1,7 @@
-/** What every host of threads.test.ts runs: one proof on one thread, on three, and where the threads' module is not to be had. */
+/**
+ * What every host of threads.test.ts runs: one proof on one thread, on three, and where the
+ * threads' module is not to be had.
+ */
 import {
   type AggregateStats,
   aggregate,

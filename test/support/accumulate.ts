@@ -1,8 +1,9 @@
 /**
- * Many runs of key generation and signing, folded into one hash: as wide as a directory of vectors, as short as a line.
+ * Many runs of key generation and signing, folded into one hash: as wide as a directory of vectors,
+ * as short as a line.
  *
- * The hashes that the test expects were made by another implementation: `node test/support/accumulate.ts 512 1000`
- * computes them with @noble/post-quantum (some minutes).
+ * The hashes that the test expects were made by another implementation: `node
+ * test/support/accumulate.ts 512 1000` computes them with @noble/post-quantum (some minutes).
  */
 import { createHash } from 'node:crypto';
 import type { KatSigner } from './katFile.ts';

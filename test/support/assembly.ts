@@ -1,4 +1,6 @@
-/** Compiles entries of assembly/test/, so that tests reach functions the product does not export. */
+/**
+ * Compiles entries of assembly/test/, so that tests reach functions the product does not export.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

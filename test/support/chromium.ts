@@ -1,9 +1,14 @@
-/** A real Chromium. Debian's package installs it; nothing is downloaded, and without one its tests are skipped. */
+/**
+ * A real Chromium. Debian's package installs it; nothing is downloaded, and without one its tests
+ * are skipped.
+ */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** The longest wait for anything on a page. Only a machine that is slow beyond use needs so much. */
+/**
+ * The longest wait for anything on a page. Only a machine that is slow beyond use needs so much.
+ */
 export const PATIENCE_MS = 100_000;
 
 /** Where it is; undefined, with a notice, where there is none. */
@@ -41,4 +46,26 @@ export function openBrowser(executablePath: string): Promise<Browser> {
       '--no-first-run',
     ],
   });
+}
+
+/**
+ * Opens a page of a test.
+ *
+ * @param missing what its server could not find, for the error if the page does not load
+ * @returns the page, once its script has set `globalThis.loaded`, and what its scripts threw
+ */
+export async function loadPage(
+  browser: Browser,
+  url: string,
+  missing: readonly string[] = [],
+): Promise<{ page: Page; errors: readonly string[] }> {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  await page.goto(url);
+  await page.waitForFunction('globalThis.loaded === true').catch((error) => {
+    throw new Error([...errors, ...missing, String(error)].join('\n'));
+  });
+  return { page, errors };
 }

@@ -1,6 +1,6 @@
 /**
- * Signatures no honest signer makes: chosen s2 and s1, with the one key under which they are a preimage.
- * See the head of {@link file://./reference.ts}.
+ * Signatures no honest signer makes: chosen s2 and s1, with the one key under which they are a
+ * preimage. See the head of {@link file://./reference.ts}.
  */
 import type { Degree } from './peers.ts';
 import { testRandom } from './random.ts';
@@ -32,8 +32,8 @@ export interface Chosen {
 /**
  * A key, a message and a signature whose squared norm is exactly `target`.
  *
- * The last eight coefficients of s1 take up what the others leave; everything else is small: |s2| < 128 unless chosen,
- * so that all three forms have room for it.
+ * The last eight coefficients of s1 take up what the others leave; everything else is small: |s2| <
+ * 128 unless chosen, so that all three forms have room for it.
  *
  * @throws Error when the chosen coefficients cannot be completed to the target
  */

@@ -1,6 +1,7 @@
 /**
- * Signatures with a chosen (s1, s2): for any s2 that is invertible mod q there is a public key h = (c - s1) / s2 under which
- * it belongs to a given salt and message. So the norm test can be probed to the unit, which real signers cannot do.
+ * Signatures with a chosen (s1, s2): for any s2 that is invertible mod q there is a public key h =
+ * (c - s1) / s2 under which it belongs to a given salt and message. So the norm test can be probed
+ * to the unit, which real signers cannot do.
  */
 import { encodeSignature, hashToPoint } from '../../src/falcon/points.ts';
 import type { BatchItem, ParameterSet, SignatureFormat } from '../../src/falcon/types.ts';
@@ -80,8 +81,8 @@ export function normSq(...polys: readonly (readonly number[])[]): number {
 }
 
 /**
- * Fills the given positions of a polynomial so that their squares sum up to exactly `target`: the largest square that fits,
- * again and again.
+ * Fills the given positions of a polynomial so that their squares sum up to exactly `target`: the
+ * largest square that fits, again and again.
  */
 export function fillSquares(
   poly: number[],

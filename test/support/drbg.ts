@@ -1,6 +1,6 @@
 /**
- * The random generator of NIST's known-answer tests: CTR_DRBG over AES-256 (SP 800-90A, 10.2.1) without a derivation
- * function, without personalisation and without reseeding.
+ * The random generator of NIST's known-answer tests: CTR_DRBG over AES-256 (SP 800-90A, 10.2.1)
+ * without a derivation function, without personalisation and without reseeding.
  *
  *   state    key (32) || v (16), both zero at first
  *   block    v += 1 (big-endian, mod 2^128); AES-256-ECB(key, v)
@@ -13,7 +13,9 @@ export const DRBG_SEED_LENGTH = 48;
 
 export type Drbg = (length: number) => Uint8Array<ArrayBuffer>;
 
-/** @returns a function that draws the next bytes of the generator started from `entropy` (48 bytes). */
+/**
+ * @returns a function that draws the next bytes of the generator started from `entropy` (48 bytes).
+ */
 export function createDrbg(entropy: Uint8Array): Drbg {
   if (entropy.length !== DRBG_SEED_LENGTH) throw new RangeError('the entropy is 48 bytes');
   let key: Uint8Array = new Uint8Array(32);

@@ -1,7 +1,10 @@
 import type { Reporter, TestModule } from 'vitest/node';
 import type {} from './facts.ts';
 
-/** Prints, after everything else, the facts that passing tests stated with `fact()`, grouped by topic. */
+/**
+ * Prints, after everything else, the facts that passing tests stated with `fact()`, grouped by
+ * topic.
+ */
 export class FactsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const topics = new Map<string, string[]>();

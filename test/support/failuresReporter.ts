@@ -2,8 +2,9 @@ import { relative } from 'node:path';
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 
 /**
- * Prints what failed once more, after everything else: a record that keeps only the end of a long run still says
- * what broke. Errors that belong to no test are in it, since they fail a run in which every test passed.
+ * Prints what failed once more, after everything else: a record that keeps only the end of a long
+ * run still says what broke. Errors that belong to no test are in it, since they fail a run in
+ * which every test passed.
  */
 export class FailuresReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {

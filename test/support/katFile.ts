@@ -1,10 +1,12 @@
 /**
- * Rebuilds NIST's response file of Falcon from a signer, entry by entry, and returns the SHA-256 of the whole text.
+ * Rebuilds NIST's response file of Falcon from a signer, entry by entry, and returns the SHA-256 of
+ * the whole text.
  *
- * The request half (count, seed, mlen, msg) comes from one generator over 00..2f; every entry then has its own
- * generator over its seed: key generation draws 48 bytes, signing draws the salt (40) and the sampler seed (48).
- * Two layouts exist: the submission's (a header line, an empty line after every entry, `sm` attached) and liboqs's for
- * the padded form (no header, no empty line at the end, `sm` = signature || message).
+ * The request half (count, seed, mlen, msg) comes from one generator over 00..2f; every entry then
+ * has its own generator over its seed: key generation draws 48 bytes, signing draws the salt (40)
+ * and the sampler seed (48). Two layouts exist: the submission's (a header line, an empty line
+ * after every entry, `sm` attached) and liboqs's for the padded form (no header, no empty line at
+ * the end, `sm` = signature || message).
  */
 import { createHash } from 'node:crypto';
 import { createDrbg, katEntropy } from './drbg.ts';
@@ -46,8 +48,8 @@ export const KAT_ENTRIES = 100;
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex').toUpperCase();
 
 /**
- * The attached form of the submission (`sm`): length of the coded half (2 bytes, big-endian), salt, message,
- * 0x20 + logn, coded s2.
+ * The attached form of the submission (`sm`): length of the coded half (2 bytes, big-endian), salt,
+ * message, 0x20 + logn, coded s2.
  */
 export function attach(signature: Uint8Array, message: Uint8Array): Uint8Array<ArrayBuffer> {
   const salt = signature.subarray(1, 41);
@@ -61,7 +63,10 @@ export function attach(signature: Uint8Array, message: Uint8Array): Uint8Array<A
   return out;
 }
 
-/** The requests: the seed and message of every entry, independent of the implementation and of the parameter set. */
+/**
+ * The requests: the seed and message of every entry, independent of the implementation and of the
+ * parameter set.
+ */
 export function* katRequests(): Generator<{
   count: number;
   seed: Uint8Array;

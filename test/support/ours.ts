@@ -1,9 +1,13 @@
-/** This project's library as the tests use it: both parameter sets, both builds of the module, reproducible keys. */
+/**
+ * This project's library as the tests use it: both parameter sets, both builds of the module,
+ * reproducible keys.
+ */
 import { createFalcon, type Falcon, falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import type { KatSigner } from './katFile.ts';
 import type { Degree } from './peers.ts';
 import { testRandom } from './random.ts';
 import type { Form } from './reference.ts';
+import { SHORT_RUN } from './run.ts';
 
 export const SETS: readonly { degree: Degree; falcon: Falcon }[] = [
   { degree: 512, falcon: falcon512 },
@@ -20,6 +24,11 @@ export const BUILDS = (['plain', 'relaxed'] as const).map((module) => ({
     ] as const
   ).map(([name, degree]) => ({ degree: degree as Degree, falcon: createFalcon(name, { module }) })),
 }));
+
+/** Every set on every build; in the short run each set on one build, and each build once. */
+export const BUILDS_OF_SETS = BUILDS.flatMap(({ module, sets }) =>
+  sets.map((set) => ({ module, ...set })),
+).filter(({ module, degree }) => !SHORT_RUN || (module === 'plain') === (degree === 512));
 
 export const falconOf = (degree: Degree): Falcon => (degree === 512 ? falcon512 : falcon1024);
 
@@ -48,13 +57,20 @@ export function testKeys(
   return pair;
 }
 
+/** The prepared key of every item, by its raw key. */
+export const preparedKeys = (falcon: Falcon, items: readonly TestItem[]) =>
+  new Map(items.map(({ publicKey }) => [publicKey, falcon.preparePublicKey(publicKey)]));
+
 export interface TestItem {
   signature: Uint8Array;
   message: Uint8Array;
   publicKey: Uint8Array;
 }
 
-/** `count` valid items over `keys` keys, messages of `length` bytes (a number, or a range), forms in turn. */
+/**
+ * `count` valid items over `keys` keys, messages of `length` bytes (a number, or a range), forms in
+ * turn.
+ */
 export function testItems(
   degree: Degree,
   count: number,

@@ -1,11 +1,14 @@
 /**
  * Other implementations of Falcon behind one shape, for differential tests and benchmarks.
  *
- * - `noble`   @noble/post-quantum, JavaScript; the only one with a seed for keys and randomness for signatures
+ * - `noble` @noble/post-quantum, JavaScript; the only one with a seed for keys and randomness for
+ *   signatures
  * - `oqs`     @oqs/liboqs-js, liboqs compiled to WebAssembly
- * - `pqclean` pqclean, PQClean's portable C as a native add-on; its synchronous call is its fastest on one thread
+ * - `pqclean` pqclean, PQClean's portable C as a native add-on; its synchronous call is its fastest
+ *   on one thread
  *
- * `verify` answers false both for "false" and for an exception, because packages differ in which bytes they throw at.
+ * `verify` answers false both for "false" and for an exception, because packages differ in which
+ * bytes they throw at.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -41,11 +44,18 @@ function answer(verify: () => boolean): boolean {
   }
 }
 
-function refuseSeed(seed: Uint8Array | undefined): void {
-  if (seed !== undefined) throw new TypeError('this peer takes no seed');
-}
+/** Key generation of a peer that takes no seed. */
+const seedless =
+  (keygen: () => ReturnType<Peer['keygen']>): Peer['keygen'] =>
+  (seed) => {
+    if (seed !== undefined) throw new TypeError('this peer takes no seed');
+    return keygen();
+  };
 
-/** noble's own object, for what the common shape leaves out: seeds, attached signatures, public keys. */
+/**
+ * noble's own object, for what the common shape leaves out: seeds, attached signatures, public
+ * keys.
+ */
 export function nobleObject(degree: Degree, padded = false): nobleFalcon.Falcon {
   if (degree === 512) return padded ? nobleFalcon.falcon512padded : nobleFalcon.falcon512;
   return padded ? nobleFalcon.falcon1024padded : nobleFalcon.falcon1024;
@@ -98,10 +108,7 @@ export async function oqsPeer(degree: Degree, padded = false): Promise<Peer> {
     version: versionOf('@oqs/liboqs-js'),
     degree,
     padded,
-    keygen: (seed) => {
-      refuseSeed(seed);
-      return falcon.generateKeyPair();
-    },
+    keygen: seedless(() => falcon.generateKeyPair()),
     sign: (message, secretKey) => falcon.sign(message, secretKey),
     verify: (signature, message, publicKey) =>
       answer(() => falcon.verify(message, signature, publicKey)),
@@ -123,11 +130,10 @@ export function pqcleanPeer(degree: Degree, padded = false): Peer {
     version: versionOf('pqclean'),
     degree,
     padded,
-    keygen: (seed) => {
-      refuseSeed(seed);
+    keygen: seedless(() => {
       const { publicKey, privateKey } = falcon.keypair();
       return { publicKey, secretKey: privateKey };
-    },
+    }),
     sign: (message, secretKey) => falcon.sign(secretKey, message),
     verify: (signature, message, publicKey) =>
       answer(() => falcon.verify(publicKey, message, signature)),
@@ -135,7 +141,10 @@ export function pqcleanPeer(degree: Degree, padded = false): Peer {
   };
 }
 
-/** Whether pqclean runs as the native add-on; it falls back to WebAssembly where it could not be compiled. */
+/**
+ * Whether pqclean runs as the native add-on; it falls back to WebAssembly where it could not be
+ * compiled.
+ */
 export function pqcleanIsNative(): boolean {
   const config = require('pqclean/install-config.gen.js') as { backend: string };
   if (config.backend === 'wasm') return false;

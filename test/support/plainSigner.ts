@@ -1,7 +1,8 @@
 /**
- * Signing once more, plain and slow: the algorithms as the round-3 specification writes them, in the order of operations
- * of its reference code, on JavaScript's doubles (which are the same binary64). What the module computes with fused
- * levels, two samples at a time and a tree made beforehand must come out with the same bits.
+ * Signing once more, plain and slow: the algorithms as the round-3 specification writes them, in
+ * the order of operations of its reference code, on JavaScript's doubles (which are the same
+ * binary64). What the module computes with fused levels, two samples at a time and a tree made
+ * beforehand must come out with the same bits.
  *
  * A transform is f64[n]: n/2 real parts, then n/2 imaginary parts, bit-reversed.
  */
@@ -10,7 +11,10 @@ import { RCDT, roots } from '../../scripts/generate/signTables.ts';
 
 const { re: ROOT_RE, im: ROOT_IM } = roots();
 
-/** w^bitrev(m + i), m a power of two: the twiddle of block i at level m, and of neighbours 2i, 2i+1 in a split. */
+/**
+ * w^bitrev(m + i), m a power of two: the twiddle of block i at level m, and of neighbours 2i, 2i+1
+ * in a split.
+ */
 const root = (m: number, i: number) => [ROOT_RE[m / 2 + i]!, ROOT_IM[m / 2 + i]!] as const;
 
 /** Falcon round 3, section 3.7: level by level. */

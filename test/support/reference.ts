@@ -1,10 +1,11 @@
 /**
- * Falcon's public side once more, plain and slow: the measure for what must be accepted, and the tool that makes
- * signatures no honest signer makes.
+ * Falcon's public side once more, plain and slow: the measure for what must be accepted, and the
+ * tool that makes signatures no honest signer makes.
  *
- * Verification is public: for any short s1 and s2 (s2 invertible) and any hash point c there is exactly one key
- * h = (c - s1) / s2 for which (s1, s2) is the preimage. So norms, single coefficients and encodings can be chosen
- * freely, up to the exact bound, and be put before a verifier as a real key with a real signature.
+ * Verification is public: for any short s1 and s2 (s2 invertible) and any hash point c there is
+ * exactly one key h = (c - s1) / s2 for which (s1, s2) is the preimage. So norms, single
+ * coefficients and encodings can be chosen freely, up to the exact bound, and be put before a
+ * verifier as a real key with a real signature.
  */
 import { createHash } from 'node:crypto';
 import type { Degree } from './peers.ts';
@@ -56,55 +57,47 @@ function powQ(base: number, exponent: number): number {
 
 const inverseQ = (x: number): number => powQ(x, Q - 2);
 
-/** Values of a polynomial at the odd powers of a primitive 2n-th root, by halving: a(x) = even(x^2) + x odd(x^2). */
-function evaluate(a: readonly number[], root: number): number[] {
-  // Points of this call: root^(2 i + 1), i < n. Their squares are the points of the half-size call with root^2.
-  const n = a.length;
-  if (n === 1) return [modQ(a[0]!)];
-  const even = evaluate(
-    a.filter((_, i) => i % 2 === 0),
-    (root * root) % Q,
+/** sum_i v_i w^(i j) for every j, where w has the order v.length, a power of two: by halving. */
+function transform(v: readonly number[], w: number): number[] {
+  if (v.length === 1) return [v[0]!];
+  const square = (w * w) % Q;
+  const even = transform(
+    v.filter((_, i) => i % 2 === 0),
+    square,
   );
-  const odd = evaluate(
-    a.filter((_, i) => i % 2 === 1),
-    (root * root) % Q,
+  const odd = transform(
+    v.filter((_, i) => i % 2 === 1),
+    square,
   );
-  const out = new Array<number>(n);
-  let x = root;
-  const step = (root * root) % Q;
-  for (let i = 0; i < n; i++) {
-    // (root^2)^(2 i + 1) repeats with period n / 2.
-    out[i] = (even[i % (n / 2)]! + x * odd[i % (n / 2)]!) % Q;
-    x = (x * step) % Q;
-  }
-  return out;
+  let x = 1;
+  return v.map((_, j) => {
+    const value = (even[j % even.length]! + x * odd[j % odd.length]!) % Q;
+    x = (x * w) % Q;
+    return value;
+  });
 }
 
-/** The inverse of {@link evaluate}: coefficients are values of the value polynomial at inverse points, over n. */
+/** Values of a polynomial at the odd powers of a primitive 2n-th root. */
+function evaluate(a: readonly number[], root: number): number[] {
+  // a(root^(2 i + 1)) = sum_j a_j root^j (root^2)^(i j)
+  let scale = 1;
+  const scaled = a.map((x) => {
+    const product = (modQ(x) * scale) % Q;
+    scale = (scale * root) % Q;
+    return product;
+  });
+  return transform(scaled, (root * root) % Q);
+}
+
+/**
+ * The inverse of {@link evaluate}: coefficients are values of the value polynomial at inverse
+ * points, over n.
+ */
 function interpolate(values: readonly number[], root: number): number[] {
   // a_j = n^-1 root^-j sum_i v_i (root^2)^(-i j)
-  const n = values.length;
-  const fold = (v: readonly number[], w: number): number[] => {
-    if (v.length === 1) return [v[0]!];
-    const even = fold(
-      v.filter((_, i) => i % 2 === 0),
-      (w * w) % Q,
-    );
-    const odd = fold(
-      v.filter((_, i) => i % 2 === 1),
-      (w * w) % Q,
-    );
-    const out = new Array<number>(v.length);
-    let x = 1;
-    for (let i = 0; i < v.length; i++) {
-      out[i] = (even[i % even.length]! + x * odd[i % odd.length]!) % Q;
-      x = (x * w) % Q;
-    }
-    return out;
-  };
   const inverseRoot = inverseQ(root);
-  const sums = fold(values, (inverseRoot * inverseRoot) % Q);
-  let scale = inverseQ(n);
+  const sums = transform(values, (inverseRoot * inverseRoot) % Q);
+  let scale = inverseQ(values.length);
   return sums.map((sum) => {
     const coefficient = (sum * scale) % Q;
     scale = (scale * inverseRoot) % Q;
@@ -157,7 +150,10 @@ export class BitWriter {
     return this;
   }
 
-  /** One coefficient of the compressed form, told apart into its three fields so that each can be wrong. */
+  /**
+   * One coefficient of the compressed form, told apart into its three fields so that each can be
+   * wrong.
+   */
   writeCompressed(negative: boolean, low: number, high: number): this {
     this.write(negative ? 1 : 0, 1).write(low, 7);
     for (let i = 0; i < high; i++) this.#bits.push(0);
@@ -191,7 +187,10 @@ export function concatBytes(
   return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
 
-/** A detached signature in one of the three forms. Coefficients are not checked: that is the verifier's task. */
+/**
+ * A detached signature in one of the three forms. Coefficients are not checked: that is the
+ * verifier's task.
+ */
 export function encodeSignature(
   form: Form,
   salt: Uint8Array,
@@ -241,7 +240,10 @@ export function decodeSignature(signature: Uint8Array): { salt: Uint8Array; s2: 
   return { salt, s2 };
 }
 
-/** The encoded key; coefficients are written as they are, in 14 bits, also those that are not below q. */
+/**
+ * The encoded key; coefficients are written as they are, in 14 bits, also those that are not below
+ * q.
+ */
 export function encodePublicKey(h: readonly number[]): Uint8Array<ArrayBuffer> {
   const bits = new BitWriter();
   for (const x of h) bits.write(x, 14);
@@ -261,7 +263,10 @@ export function decodePublicKey(publicKey: Uint8Array): number[] {
   return h;
 }
 
-/** s1 = c - s2 h, centred, and the squared norm of (s1, s2): what the verifier compares with the bound. */
+/**
+ * s1 = c - s2 h, centred, and the squared norm of (s1, s2): what the verifier compares with the
+ * bound.
+ */
 export function recover(
   publicKey: Uint8Array,
   signature: Uint8Array,
@@ -274,7 +279,10 @@ export function recover(
   return { s1, s2, normSquared: normSquared(s1, s2) };
 }
 
-/** The one key under which (s1, s2) is the preimage of the message's hash point; undefined when s2 has no inverse. */
+/**
+ * The one key under which (s1, s2) is the preimage of the message's hash point; undefined when s2
+ * has no inverse.
+ */
 export function craftPublicKey(
   s1: readonly number[],
   s2: readonly number[],
@@ -291,7 +299,10 @@ export function craftPublicKey(
   return encodePublicKey(h);
 }
 
-/** Four integers whose squares add up to `target` (Lagrange), each at most `limit`; undefined if none was found. */
+/**
+ * Four integers whose squares add up to `target` (Lagrange), each at most `limit`; undefined if
+ * none was found.
+ */
 export function fourSquares(target: number, limit: number): number[] | undefined {
   for (let a = Math.min(limit, Math.floor(Math.sqrt(target))); a >= 0; a--) {
     const afterA = target - a * a;

@@ -1,10 +1,10 @@
 /**
- * Says at the start of a run how long it takes and at its end what it has left out, ends a run that hangs, and writes
- * `build/test-results/<run>.json` for `scripts/summary.ts`.
+ * Says at the start of a run how long it takes and at its end what it has left out, ends a run that
+ * hangs, and writes `build/test-results/<run>.json` for `scripts/summary.ts`.
  *
- * A test that waits for ever is ended by its own limit. One that computes for ever lets no timer of its process run: so this
- * process looks after it, and ends the run when nothing has been heard of any test for too long, or when the whole of it takes
- * far longer than a slow machine needs.
+ * A test that waits for ever is ended by its own limit. One that computes for ever lets no timer of
+ * its process run: so this process looks after it, and ends the run when nothing has been heard of
+ * any test for too long, or when the whole of it takes far longer than a slow machine needs.
  */
 import { globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';

@@ -1,14 +1,14 @@
 /**
- * Puts a call of the recorder (assembly/test/trace.ts) in front of every instruction whose time, or whose trace in a cache,
- * can depend on a value:
+ * Puts a call of the recorder (assembly/test/trace.ts) in front of every instruction whose time, or
+ * whose trace in a cache, can depend on a value:
  *
  *   branch     if, br_if, br_table: the outcome                  (the ends of loops are branches)
  *   select     which of the two
  *   address    loads, stores, memory.copy, memory.fill: addresses and lengths
  *   division   division, remainder, square root: the operands
  *
- * Works on the bytes that the compiler wrote, instruction by instruction. So what runs is the product's own code, and each
- * place is named by the line of the sources that it comes from.
+ * Works on the bytes that the compiler wrote, instruction by instruction. So what runs is the
+ * product's own code, and each place is named by the line of the sources that it comes from.
  */
 import {
   type Body,
@@ -54,7 +54,10 @@ type ValueType = (typeof ADDED)[number];
 const SIMD = 0xfd * 4096;
 const BULK = 0xfc * 4096;
 
-/** What stands above the address on the stack, for instructions that take one; undefined for all others. */
+/**
+ * What stands above the address on the stack, for instructions that take one; undefined for all
+ * others.
+ */
 function aboveAddress(code: number): readonly ValueType[] | undefined {
   if (code >= 0x28 && code <= 0x35) return [];
   if (code === 0x36 || code === 0x3a || code === 0x3b) return [I32];
@@ -88,7 +91,9 @@ function kindOf(code: number): Kind | undefined {
   return dividing(code) && 'division';
 }
 
-/** Instructions that note what is on the stack and leave it there; `local` numbers the added locals. */
+/**
+ * Instructions that note what is on the stack and leave it there; `local` numbers the added locals.
+ */
 function noting(
   code: number,
   place: number,
@@ -151,7 +156,10 @@ const text = (value: string) => {
   return [...leb(bytes.length), ...bytes];
 };
 
-/** A call of the recorder beside an instruction: the first of its code that comes from this line of the sources. */
+/**
+ * A call of the recorder beside an instruction: the first of its code that comes from this line of
+ * the sources.
+ */
 export interface Hook {
   readonly line: string;
   readonly code: number;
@@ -189,7 +197,8 @@ export function instrument(
 
   const instructionBytes = (instruction: Instruction, body: Body): number[] => {
     const { at, end, code, callee } = instruction;
-    // the compiler gives no position to the ends of loops: that of the condition before them is theirs
+    // the compiler gives no position to the ends of loops: that of the condition before them is
+    // theirs
     position = positionOf(at) ?? position;
     const line = position ? lineAt(position) : '?';
     const own =
@@ -222,7 +231,14 @@ export function instrument(
   });
 
   for (const { line } of hooksLeft) throw new Error(`no such place for a hook: ${line}`);
+  return { bytes: withBodies(module, bodies), places };
+}
 
+/** The module with other function bodies, and the imports of the trace before its functions. */
+function withBodies(
+  module: Uint8Array,
+  bodies: readonly (readonly number[])[],
+): Uint8Array<ArrayBuffer> {
   const output: number[] = [...module.subarray(0, 8)];
   const write = (id: number, bytes: readonly number[]) => {
     output.push(id, ...leb(bytes.length));
@@ -255,5 +271,5 @@ export function instrument(
       write(id, [...bytes]);
     }
   }
-  return { bytes: Uint8Array.from(output), places };
+  return Uint8Array.from(output);
 }

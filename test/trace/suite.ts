@@ -1,18 +1,23 @@
 /**
- * Traces the secret calls of the module over many keys, and holds what differs to the list in places.ts.
+ * Traces the secret calls of the module over many keys, and holds what differs to the list in
+ * places.ts.
  *
- * Two things are random by design, and what they decide is not secret: which candidates the sampler refuses, and which
- * candidates of key generation, and redraws for parity, come before the key. So each call is traced twice:
+ * Two things are random by design, and what they decide is not secret: which candidates the sampler
+ * refuses, and which candidates of key generation, and redraws for parity, come before the key. So
+ * each call is traced twice:
  *
- *   with the same decisions   the sampler's are forced to be the same for all keys; keys are traced whose first candidate was
- *                             good and was drawn without a redraw. Nearly nothing may differ then.
- *   with its own decisions    what else differs is in the sampler, or in the generator that feeds it; and nothing is done
- *                             that is not done with the same decisions too, so that nothing escapes the comparison.
+ *   with the same decisions   the sampler's are forced to be the same for all keys; keys are traced
+ *                             whose first candidate was good and was drawn without a redraw.
+ *                             Nearly nothing may differ then.
+ *   with its own decisions    what else differs is in the sampler, or in the generator that feeds
+ *                             it; and nothing is done that is not done with the same decisions
+ *                             too, so that nothing escapes the comparison.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import { numberedSeed } from '../support/keygenModel.ts';
 import { testRandom } from '../support/random.ts';
+import { SHORT_RUN } from '../support/run.ts';
 import type { Hook } from './instrument.ts';
 import {
   type Allowed,
@@ -32,7 +37,10 @@ import { differing, type Trace, type Tracer } from './tracer.ts';
 const CALL = 0x10;
 const I32_OR = 0x72;
 const JUDGED = { line: 'const judged = judgeFour(r, dss, ccs);', code: CALL, through: 'verdict' };
-/** Where the sampler decides (in samplePair, in sampleOne, in a tie), and where a candidate of key generation begins. */
+/**
+ * Where the sampler decides (in samplePair, in sampleOne, in a tie), and where a candidate of key
+ * generation begins.
+ */
 export const HOOKS: readonly Hook[] = [
   { ...JUDGED, through: 'verdict' },
   { ...JUDGED, through: 'verdict' },
@@ -63,7 +71,10 @@ const SETS = [
 const [COMPRESSED, PADDED, CONSTANT_TIME] = [0, 1, 2];
 const E_INTERNAL = -10;
 
-/** The same decisions for everybody: candidates accepted as often as they are, but more ties (1 in 16 verdicts). */
+/**
+ * The same decisions for everybody: candidates accepted as often as they are, but more ties (1 in
+ * 16 verdicts).
+ */
 function decisions(random: ReturnType<typeof testRandom>): number[] {
   return Array.from({ length: 4096 }, () => {
     const bytes = random.bytes(8);
@@ -90,139 +101,149 @@ export function traceSuite(makeTracer: () => Promise<Tracer>, keyCount: number):
     m = await makeTracer();
   });
 
-  describe.each(SETS)('Falcon-$degree', ({ degree, logn, falcon }) => {
-    const random = testRandom(`trace ${degree}`);
-    const keys = Array.from({ length: keyCount }, () => falcon.keygen(random.bytes(48)));
-    const secrets = keys.map((pair, i) => {
-      return { ...pair, number: i, samplerSeed: random.bytes(48), message: random.bytes(100) };
-    });
-    const forced = decisions(random);
-
-    /** One trace for each of `list`; the module is as it was before the first one. */
-    const traced = <T>(list: readonly T[], call: (item: T) => void): Trace[] =>
-      list.map((item) => {
-        const trace = m.trace(() => call(item));
-        m.exports.wipe!();
-        return trace;
+  describe.each(SHORT_RUN ? SETS.slice(0, 1) : SETS)(
+    'Falcon-$degree',
+    ({ degree, logn, falcon }) => {
+      const random = testRandom(`trace ${degree}`);
+      const keys = Array.from({ length: keyCount }, () => falcon.keygen(random.bytes(48)));
+      const secrets = keys.map((pair, i) => {
+        return { ...pair, number: i, samplerSeed: random.bytes(48), message: random.bytes(100) };
       });
-    const put = (region: string, bytes: Uint8Array) => m.bytes(region, bytes.length).set(bytes);
-    /** Places that were passed in some of the traces. */
-    const passed = (traces: readonly Trace[]) =>
-      new Set([...m.places.keys()].filter((at) => traces.some((trace) => trace[at] !== 0n)));
-    const escaped = (own: readonly Trace[], same: readonly Trace[]) => {
-      const compared = passed(same);
-      return [...passed(own)].filter((at) => !compared.has(at)).map((at) => m.nameOf(at));
-    };
+      const forced = decisions(random);
 
-    beforeAll(() => {
-      // the tables of primes are made once
-      put('SEED', random.bytes(48));
-      m.exports.keygen!(logn);
-      m.exports.wipe!();
-    });
-
-    test('getPublicKey: no place differs', () => {
-      const traces = traced(secrets, ({ secretKey }) => {
-        put('SK', secretKey);
-        expect(m.exports.publicKey!(logn)).toBe(0);
-      });
-      expect(passed(traces).size).toBeGreaterThan(300);
-      expectList(differing(m, traces), []);
-    });
-
-    test('expandSecretKey: the operands of divisions and square roots', () => {
-      const traces = traced(secrets, ({ secretKey }) => {
-        put('SK', secretKey);
-        expect(m.exports.expandKey!(logn)).toBe(0);
-      });
-      expectList(differing(m, traces), [EXPANSION]);
-    });
-
-    /** Signs with a raw key; the salt and the message are the same for all, unless `own` is set. */
-    const signing = (format: number, own: boolean) => (secret: (typeof secrets)[number]) => {
-      put('SK', secret.secretKey);
-      put('SEED', own ? secret.message.subarray(0, 40) : new Uint8Array(40).fill(7));
-      m.bytes('SEED', 88).set(secret.samplerSeed, 40);
-      put('IN', own ? secret.message : new Uint8Array(100).fill(9));
-      return m.exports.sign!(logn, format, 100);
-    };
-    /** By forced decisions no signature is short enough: every attempt is made, and all that comes after it. */
-    const sameDecisions = (format: number, own = false) =>
-      traced(secrets, (secret) => {
-        m.force(forced);
-        expect(signing(format, own)(secret)).toBe(E_INTERNAL);
-        m.force([]);
-      });
-    const ownDecisions = (format: number, own = false) =>
-      traced(secrets, (secret) => {
-        expect(signing(format, own)(secret)).toBeGreaterThan(0);
-      });
-
-    /** Traces by the same decisions, which the last test of signing needs again. */
-    const same: Trace[] = [];
-
-    test('sign, the same decisions of the sampler: divisions, and bytes compared in a tie', () => {
-      const traces = sameDecisions(CONSTANT_TIME);
-      expectList(differing(m, traces), [EXPANSION, TIES]);
-      same.push(...traces);
-    });
-
-    test('sign, constant time: neither salt nor message makes a difference', () => {
-      expectList(differing(m, sameDecisions(CONSTANT_TIME, true)), [EXPANSION, TIES]);
-    });
-
-    test('sign, other forms: the coding of s2 besides', () => {
-      const compressed = sameDecisions(COMPRESSED);
-      expectList(differing(m, compressed), [EXPANSION, TIES, COMPRESSION]);
-      const padded = sameDecisions(PADDED);
-      expectList(differing(m, padded), [EXPANSION, TIES, COMPRESSION_PADDED]);
-      same.push(...compressed, ...padded);
-    });
-
-    test('sign, its own decisions: the sampler besides; nothing is done that was not compared', () => {
-      expect(same.length).toBe(3 * keyCount);
-      const constantTime = ownDecisions(CONSTANT_TIME, true);
-      expectList(differing(m, constantTime), [EXPANSION, REJECTION]);
-      const compressed = ownDecisions(COMPRESSED);
-      expectList(differing(m, compressed), [EXPANSION, REJECTION, RELEASED]);
-      const all = [...constantTime, ...compressed, ...ownDecisions(PADDED)];
-      expectList(escaped(all, same), [PADDING]);
-    });
-
-    test('keygen, candidates drawn alike: the operands of divisions', () => {
-      const alike = traced(FIRST[degree], (number) => {
-        put('SEED', numberedSeed(number));
-        expect(m.exports.keygen!(logn)).toBe(0);
-      });
-      expect(alike.length).toBeGreaterThanOrEqual(20);
-      expectList(differing(m, alike), [REDUCTION]);
-
-      const any = traced(secrets, ({ samplerSeed }) => {
-        put('SEED', samplerSeed);
-        expect(m.exports.keygen!(logn)).toBe(0);
-      });
-      expectList(differing(m, any), [REDUCTION, REDRAWS]);
-      expectList(escaped(any, alike), [REDRAW]);
-    });
-
-    test('verifying a constant-time signature: key, message and signature make no difference', () => {
-      const signed = secrets.map(({ publicKey, secretKey, message }) => {
-        const sign = (format: 'constantTime' | 'compressed') =>
-          falcon.sign(message, secretKey, { format });
-        return { publicKey, message, signature: sign('constantTime'), other: sign('compressed') };
-      });
-      const verifying = (which: 'signature' | 'other') =>
-        traced(signed, (item) => {
-          put('PK', item.publicKey);
-          put('SIG', item[which]);
-          put('IN', item.message);
-          expect(m.exports.verify!(logn, item[which].length, item.message.length)).toBe(0);
+      /** One trace for each of `list`; the module is as it was before the first one. */
+      const traced = <T>(list: readonly T[], call: (item: T) => void): Trace[] =>
+        list.map((item) => {
+          const trace = m.trace(() => call(item));
+          m.exports.wipe!();
+          return trace;
         });
-      expectList(differing(m, verifying('signature')), []);
-      // the trace sees what the other hash to point does
-      const names = differing(m, verifying('other'));
-      expect(names.some((name) => name.startsWith('hashToPoint/squeezePoint: address'))).toBe(true);
-      expect(names.some((name) => name.startsWith('hashToPoint/squeezePoint: branch'))).toBe(true);
-    });
-  });
+      const put = (region: string, bytes: Uint8Array) => m.bytes(region, bytes.length).set(bytes);
+      /** Places that were passed in some of the traces. */
+      const passed = (traces: readonly Trace[]) =>
+        new Set([...m.places.keys()].filter((at) => traces.some((trace) => trace[at] !== 0n)));
+      const escaped = (own: readonly Trace[], same: readonly Trace[]) => {
+        const compared = passed(same);
+        return [...passed(own)].filter((at) => !compared.has(at)).map((at) => m.nameOf(at));
+      };
+
+      beforeAll(() => {
+        // the tables of primes are made once
+        put('SEED', random.bytes(48));
+        m.exports.keygen!(logn);
+        m.exports.wipe!();
+      });
+
+      test('getPublicKey: no place differs', () => {
+        const traces = traced(secrets, ({ secretKey }) => {
+          put('SK', secretKey);
+          expect(m.exports.publicKey!(logn)).toBe(0);
+        });
+        expect(passed(traces).size).toBeGreaterThan(300);
+        expectList(differing(m, traces), []);
+      });
+
+      test('expandSecretKey: the operands of divisions and square roots', () => {
+        const traces = traced(secrets, ({ secretKey }) => {
+          put('SK', secretKey);
+          expect(m.exports.expandKey!(logn)).toBe(0);
+        });
+        expectList(differing(m, traces), [EXPANSION]);
+      });
+
+      /** Signs with a raw key; the salt and the message are the same for all, unless `own` is set. */
+      const signing = (format: number, own: boolean) => (secret: (typeof secrets)[number]) => {
+        put('SK', secret.secretKey);
+        put('SEED', own ? secret.message.subarray(0, 40) : new Uint8Array(40).fill(7));
+        m.bytes('SEED', 88).set(secret.samplerSeed, 40);
+        put('IN', own ? secret.message : new Uint8Array(100).fill(9));
+        return m.exports.sign!(logn, format, 100);
+      };
+      /**
+       * By forced decisions no signature is short enough: every attempt is made, and all that comes
+       * after it.
+       */
+      const sameDecisions = (format: number, own = false) =>
+        traced(secrets, (secret) => {
+          m.force(forced);
+          expect(signing(format, own)(secret)).toBe(E_INTERNAL);
+          m.force([]);
+        });
+      const ownDecisions = (format: number, own = false) =>
+        traced(secrets, (secret) => {
+          expect(signing(format, own)(secret)).toBeGreaterThan(0);
+        });
+
+      /** Traces by the same decisions, which the last test of signing needs again. */
+      const same: Trace[] = [];
+
+      test('sign, the same decisions of the sampler: divisions, and bytes compared in a tie', () => {
+        const traces = sameDecisions(CONSTANT_TIME);
+        expectList(differing(m, traces), [EXPANSION, TIES]);
+        same.push(...traces);
+      });
+
+      test('sign, constant time: neither salt nor message makes a difference', () => {
+        expectList(differing(m, sameDecisions(CONSTANT_TIME, true)), [EXPANSION, TIES]);
+      });
+
+      test('sign, other forms: the coding of s2 besides', () => {
+        const compressed = sameDecisions(COMPRESSED);
+        expectList(differing(m, compressed), [EXPANSION, TIES, COMPRESSION]);
+        const padded = sameDecisions(PADDED);
+        expectList(differing(m, padded), [EXPANSION, TIES, COMPRESSION_PADDED]);
+        same.push(...compressed, ...padded);
+      });
+
+      test('sign, its own decisions: the sampler besides; all that is done was compared', () => {
+        expect(same.length).toBe(3 * keyCount);
+        const constantTime = ownDecisions(CONSTANT_TIME, true);
+        expectList(differing(m, constantTime), [EXPANSION, REJECTION]);
+        const compressed = ownDecisions(COMPRESSED);
+        expectList(differing(m, compressed), [EXPANSION, REJECTION, RELEASED]);
+        const all = [...constantTime, ...compressed, ...ownDecisions(PADDED)];
+        expectList(escaped(all, same), [PADDING]);
+      });
+
+      test('keygen, candidates drawn alike: the operands of divisions', () => {
+        const alike = traced(FIRST[degree], (number) => {
+          put('SEED', numberedSeed(number));
+          expect(m.exports.keygen!(logn)).toBe(0);
+        });
+        expect(alike.length).toBeGreaterThanOrEqual(20);
+        expectList(differing(m, alike), [REDUCTION]);
+
+        const any = traced(secrets, ({ samplerSeed }) => {
+          put('SEED', samplerSeed);
+          expect(m.exports.keygen!(logn)).toBe(0);
+        });
+        expectList(differing(m, any), [REDUCTION, REDRAWS]);
+        expectList(escaped(any, alike), [REDRAW]);
+      });
+
+      test('verifying a constant-time signature: no place differs', () => {
+        const signed = secrets.map(({ publicKey, secretKey, message }) => {
+          const sign = (format: 'constantTime' | 'compressed') =>
+            falcon.sign(message, secretKey, { format });
+          return { publicKey, message, signature: sign('constantTime'), other: sign('compressed') };
+        });
+        const verifying = (which: 'signature' | 'other') =>
+          traced(signed, (item) => {
+            put('PK', item.publicKey);
+            put('SIG', item[which]);
+            put('IN', item.message);
+            expect(m.exports.verify!(logn, item[which].length, item.message.length)).toBe(0);
+          });
+        expectList(differing(m, verifying('signature')), []);
+        // the trace sees what the other hash to point does
+        const names = differing(m, verifying('other'));
+        expect(names.some((name) => name.startsWith('hashToPoint/squeezePoint: address'))).toBe(
+          true,
+        );
+        expect(names.some((name) => name.startsWith('hashToPoint/squeezePoint: branch'))).toBe(
+          true,
+        );
+      });
+    },
+  );
 }

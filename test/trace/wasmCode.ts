@@ -1,7 +1,7 @@
 /**
- * Reads WebAssembly modules as far as the tracer needs it: sections, function bodies, one instruction at a time, and where
- * in the sources an instruction comes from. Knows the instructions that AssemblyScript emits for this project, and throws at
- * any other.
+ * Reads WebAssembly modules as far as the tracer needs it: sections, function bodies, one
+ * instruction at a time, and where in the sources an instruction comes from. Knows the instructions
+ * that AssemblyScript emits for this project, and throws at any other.
  */
 
 /** A cursor over bytes. */

@@ -1,4 +1,7 @@
-/** The page for everybody: by keyboard, by screen reader, in both schemes, on a phone, without motion. */
+/**
+ * The page for everybody: by keyboard, by screen reader, in both schemes, on a phone, without
+ * motion.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
@@ -53,7 +56,7 @@ async function everyView(
   await page.getByText('The file must be an array.').waitFor();
   await look('build, no task file');
   await drop('bad.json', withWrongSignature(someItems(4), 2));
-  await page.getByText('1 of 4 not valid').waitFor();
+  await page.getByText('1 of 4 invalid').waitFor();
   await page.getByText('4 items', { exact: true }).click();
   await look('build, invalid');
   await page.getByRole('button', { name: 'Empty it' }).click();
@@ -64,7 +67,7 @@ async function everyView(
   await look('task, failed');
   await open('Build');
   await page.getByRole('button', { name: 'Make test items' }).click();
-  await page.getByText(/^all verify/).waitFor();
+  await page.getByText(/^all valid/).waitFor();
   await page.getByRole('button', { name: 'Submit the task' }).click();
   await page.getByRole('heading', { name: 'What was saved' }).waitFor();
   await page.getByRole('button', { name: 'Verify in this browser' }).click();
@@ -216,7 +219,9 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     const { page, complaints, close } = await visit(browser, address());
     let stops = 0;
     const press = (key: string) => page.keyboard.press(key);
-    /** Goes on by Tab until something of this name has the focus, which must be seen at every stop. */
+    /**
+     * Goes on by Tab until something of this name has the focus, which must be seen at every stop.
+     */
     const tabTo = async (name: string | RegExp) => {
       for (let i = 0; i < 40; i++) {
         await press('Tab');
@@ -248,7 +253,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await press('ArrowLeft');
     await tabTo('Make test items');
     await press('Enter');
-    await page.getByText(/^all verify/).waitFor();
+    await page.getByText(/^all valid/).waitFor();
     expect((await focused(page)).name).toBe('Make test items');
     await tabTo('The first 8 items');
     await press('Enter');
@@ -299,12 +304,12 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await page.getByRole('link', { name: 'Build a task' }).click();
     await page.getByRole('spinbutton', { name: 'Signatures' }).fill('3');
     await page.getByRole('button', { name: 'Make test items' }).click();
-    await page.getByText(/^all verify/).waitFor();
+    await page.getByText(/^all valid/).waitFor();
     await page.getByRole('button', { name: 'Submit the task' }).click();
     await page.getByRole('heading', { name: 'What was saved' }).waitFor();
     expect(await said()).toEqual(
       expect.arrayContaining([
-        'The key is good',
+        'The key was accepted',
         'Making test items',
         '3 test items made; every signature verified',
         'Submitted',

@@ -1,4 +1,7 @@
-/** Checks that run in the page itself, on what the browser computed: names, contrast, order. No library is needed for these. */
+/**
+ * Checks that run in the page itself, on what the browser computed: names, contrast, order. No
+ * library is needed for these.
+ */
 import type { Page } from 'playwright-core';
 
 /** A text whose colours are too close, with what was measured. */
@@ -10,7 +13,8 @@ export interface LowContrast {
 }
 
 /**
- * Contrast (WCAG 2.2, 1.4.3 and 1.4.11) of every text in sight and of every field's edge, from computed styles.
+ * Contrast (WCAG 2.2, 1.4.3 and 1.4.11) of every text in sight and of every field's edge, from
+ * computed styles.
  *
  * @returns how many were measured, and those that fall short
  */
@@ -113,7 +117,9 @@ const NAMED = new Set([
   'textbox',
 ]);
 
-/** What the browser tells assistive technology: how often each role is there, and who has no name. */
+/**
+ * What the browser tells assistive technology: how often each role is there, and who has no name.
+ */
 export async function readTree(
   page: Page,
 ): Promise<{ roles: Map<string, number>; nameless: string[] }> {
@@ -141,7 +147,10 @@ export function headingLevels(page: Page): Promise<number[]> {
   );
 }
 
-/** How wide the document is, and controls that are less than 24 pixels wide or high (WCAG 2.2, 2.5.8). */
+/**
+ * How wide the document is, and controls that are less than 24 pixels wide or high (WCAG 2.2,
+ * 2.5.8).
+ */
 export function measureSizes(page: Page): Promise<{ wide: number; small: string[] }> {
   return page.evaluate(() => {
     const controls = [...document.querySelectorAll('a, button, select, input, summary')].filter(

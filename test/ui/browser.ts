@@ -1,4 +1,7 @@
-/** A real service behind a real port, and a real Chromium that looks at its page and notes everything that goes wrong. */
+/**
+ * A real service behind a real port, and a real Chromium that looks at its page and notes
+ * everything that goes wrong.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The page in every host: each program of docs/hosts.md is run, and a Chromium signs, submits and verifies at its page. */
+/**
+ * The page in every host: each program of docs/hosts.md is run, and a Chromium signs, submits and
+ * verifies at its page.
+ */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installed, layOut, type Recipe, readRecipes } from '../hosts/recipes.ts';
@@ -61,7 +64,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
         await page.getByRole('button', { name: 'Sign' }).click();
         await page.getByText('Verified in this browser', { exact: true }).waitFor();
         await page.getByRole('button', { name: 'Add to the task' }).click();
-        await page.getByRole('link', { name: 'Look at it' }).click();
+        await page.getByRole('link', { name: 'Show it' }).click();
         await page.getByRole('button', { name: 'Submit the task' }).click();
         await page.getByRole('heading', { name: 'What was saved' }).waitFor();
         await page.getByRole('button', { name: 'Verify in this browser' }).click();

@@ -1,4 +1,7 @@
-/** Places in JSON texts: the walk agrees with JSON.parse on what is JSON, and finds the elements where they are. */
+/**
+ * Places in JSON texts: the walk agrees with JSON.parse on what is JSON, and finds the elements
+ * where they are.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonPlaces, placeOf } from '../../src/page/worker/jsonPlaces.ts';
@@ -58,14 +61,14 @@ describe('jsonPlaces', () => {
       ['', 'the file is empty', 1, 1],
       ['  \n ', 'the file is empty', 2, 2],
       ['[1,\n2', 'the file ends too early', 2, 2],
-      ['[1,\n2\n3]', 'a comma or ] is expected here', 3, 1],
-      ['[1,]', 'a value is expected here', 1, 4],
-      ['[{"a" 1}]', 'a colon is expected here', 1, 7],
-      ['[{a: 1}]', 'a name in double quotes is expected here', 1, 3],
-      ['[{"a": 1,}]', 'a name in double quotes is expected here', 1, 10],
+      ['[1,\n2\n3]', 'expected a comma or ]', 3, 1],
+      ['[1,]', 'expected a value', 1, 4],
+      ['[{"a" 1}]', 'expected a colon', 1, 7],
+      ['[{a: 1}]', 'expected a name in double quotes', 1, 3],
+      ['[{"a": 1,}]', 'expected a name in double quotes', 1, 10],
       ['["abc]', 'this string does not end properly', 1, 2],
       ['[1] 2', 'nothing may follow the end of the array', 1, 5],
-      ['[tru]', 'a value is expected here', 1, 2],
+      ['[tru]', 'expected a value', 1, 2],
     ];
     for (const [text, message, line, column] of cases) {
       const { fault } = jsonPlaces(text);

@@ -1,6 +1,6 @@
 /** Task files to drop: good ones, and ones with faults at known places. */
 import { falcon512 } from '../../src/falcon/index.ts';
-import { formatTaskFile, type TaskItem } from '../../src/wire/taskFile.ts';
+import { formatTaskFile, type TaskItem } from '../../src/wire/triple.ts';
 
 /** Items of two keys. */
 export function someItems(count: number): TaskItem[] {

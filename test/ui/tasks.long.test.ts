@@ -1,4 +1,7 @@
-/** The list of tasks in Chromium: pages, filter, live changes, cancel and delete; and a submission that is stopped. */
+/**
+ * The list of tasks in Chromium: pages, filter, live changes, cancel and delete; and a submission
+ * that is stopped.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
@@ -94,7 +97,8 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await eventually(async () => requests.some((one) => one.includes(`${other}/events`)), true);
     await client.cancel(other);
     await row.getByText('cancelled', { exact: true }).waitFor();
-    // A list from before the cancellation that comes after its event is followed again, and must find the task.
+    // A list from before the cancellation that comes after its event is followed again, and must
+    // find the task.
     const lists = () => requests.filter((one) => one.includes('/tasks?')).length;
     const seen = lists();
     await eventually(async () => lists() > seen, true);
@@ -132,7 +136,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await page.goto(`${idle.address}/v1/ui#build`);
     await page.getByRole('spinbutton', { name: 'Signatures' }).fill('600');
     await page.getByRole('button', { name: 'Make test items' }).click();
-    await page.getByText(/^all verify/).waitFor();
+    await page.getByText(/^all valid/).waitFor();
     const before = (await clientOf(idle).page({ limit: 1, order: 'desc' })).tasks[0]?.id;
     const session = await page.context().newCDPSession(page);
     const slow = { offline: false, latency: 0, downloadThroughput: -1 };

@@ -5,11 +5,11 @@ import { decodeWireHex, encodeWireHex } from '../../src/wire/hex.ts';
 import {
   checkStatements,
   checkTriples,
-  formatTaskFile,
   MAX_KEY_OR_SIGNATURE_BYTES,
   parseStatementFile,
   parseTaskFile,
 } from '../../src/wire/taskFile.ts';
+import { formatTaskFile } from '../../src/wire/triple.ts';
 
 const triple = { digest: '0x00ff', public_key: '0x09', signature: '0x39aB' };
 

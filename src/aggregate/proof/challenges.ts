@@ -2,6 +2,7 @@
  * Challenges and commitment keys, expanded in the module (docs/protocol.md, 5 and 6.1): each
  * function chooses a stream and calls its sampler.
  */
+import { ascii } from '../../bytes.ts';
 import { shake256 } from '../../falcon/points.ts';
 import {
   BLOCK_BYTES,
@@ -47,7 +48,7 @@ export class Seed {
 
 /** The seed of the commitment keys. */
 export const keysSeed = (lab: Labrador, level: number): Seed =>
-  new Seed(lab, shake256([new TextEncoder().encode(KEYS_LABEL)], 32).slice(), level);
+  new Seed(lab, shake256([ascii(KEYS_LABEL)], 32).slice(), level);
 
 /** Columns `from` (a multiple of 32) to `to - 1` of a matrix of keys. */
 export function expandKeys(

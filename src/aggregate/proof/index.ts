@@ -28,4 +28,3 @@ export {
   verifySection,
   verifySectionIn,
 } from './verifier/verify.ts';
-export { yieldToHost } from './yieldToHost.ts';

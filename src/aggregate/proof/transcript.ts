@@ -2,7 +2,7 @@
  * The transcript (docs/protocol.md, 4), and every label, stream number and domain separator of the
  * proof (4, 5.1, 6.1 and 10.2). The state of 64 bytes absorbs every message and gives every seed.
  */
-import { concat, fromHex } from '../../bytes.ts';
+import { ascii, concat, fromHex } from '../../bytes.ts';
 import { shake256 } from '../../falcon/points.ts';
 import type { Parameters } from '../parameters/rows.ts';
 import { TABLE_SHA256 } from '../parameters/table.gen.ts';
@@ -72,7 +72,6 @@ export const KEYS_LABEL = 'falconry commitment keys v1';
 const STATE_BYTES = 64;
 const SEED_BYTES = 32;
 const KIND = { absorb: 1, seed: 2, seal: 3 } as const;
-const encoder = new TextEncoder();
 
 /** An event of the transcript, as a trace sees it. */
 export type TraceEvent =
@@ -116,8 +115,8 @@ export class Transcript {
   }
 
   #labelled(kind: number, label: string): Uint8Array {
-    const ascii = encoder.encode(label);
-    return Uint8Array.of(kind, ...this.st, ascii.length, ...ascii);
+    const text = ascii(label);
+    return Uint8Array.of(kind, ...this.st, text.length, ...text);
   }
 }
 

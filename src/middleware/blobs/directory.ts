@@ -1,14 +1,13 @@
 /**
- * Files in one directory of this machine:
+ * Files in a directory of this machine:
  *
  *   <path>/tmp/<random>                  being written
  *   <path>/inputs/<random>.json          task files
  *   <path>/results/<attempt>/<id>.json   result files
  *
- * A file is written under `tmp`, synced, renamed to its place, and the folder of that place is synced: at every moment
- * there is either no file under the key or the whole one, and it stays after a power cut.
+ * A file is written to `tmp`, synced, and renamed to its place, whose directory is then synced. At
+ * every moment there is either no file under a key or the whole one, and it survives a power cut.
  */
-import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
@@ -17,133 +16,133 @@ import type { BlobBody, BlobPutOptions, BlobRef, BlobStore } from './blobStore.t
 import { checkSignedUrl, signUrl } from './signedUrls.ts';
 
 export interface DirectoryOptions {
-  /** The folder; it is made if missing, readable by its owner only. */
+  /** The directory; created if missing, readable only by its owner. */
   readonly path: string;
-  /** Signs the urls: 32 random bytes that stay the same, from `TaskStore.secret`, say. Asked once, on first use. */
+  /**
+   * The key that signs urls: 32 random bytes that never change, such as those of
+   * `TaskStore.secret`. Called once, at the first use.
+   */
   readonly secret: () => Promise<Uint8Array>;
   /** For tests. */
   readonly nowMs?: () => number;
 }
 
-/** The only keys there are; nothing else ever becomes a path. */
+/** The only valid keys; nothing else ever becomes a path. */
 const KEY = /^(inputs\/[0-9a-f-]{36}|results\/\d{1,16}\/\d{1,16})\.json$/;
 
 const TEMPORARY = 'tmp';
 
 const READ_BYTES = 64 * 1024;
 
-/** Keys asked about in one go while cleaning. */
+/** Keys per question while cleaning. */
 const CLEAN_BATCH = 256;
 
-/** @returns a blob store on the folder; touches the disk at the first use only. */
-export function directoryBlobs({
-  path: root,
-  secret,
-  nowMs = Date.now,
-}: DirectoryOptions): BlobStore {
-  let secretOnce: Promise<Uint8Array> | undefined;
-  const theSecret = () => {
-    // A failure is not kept: the next caller asks again.
-    secretOnce ??= secret().catch((error: unknown) => {
-      secretOnce = undefined;
-      throw error;
-    });
-    return secretOnce;
-  };
+/** @returns a blob store in the directory; touches the disk at the first use only */
+export function directoryBlobs(options: DirectoryOptions): BlobStore {
+  const { path: root, nowMs = Date.now } = options;
+  const secret = keepingResult(options.secret);
   const pathOf = (key: string): string => {
     if (!KEY.test(key)) throw new RangeError('"key" is not the key of a blob');
     return join(root, key);
   };
-
   return {
     urls: 'served',
-
-    async put(key, body, options) {
-      const place = pathOf(key);
-      const temporary = join(root, TEMPORARY, randomUUID());
-      await makeFolder(dirname(temporary));
-      const bytes = await writeWhole(temporary, body, options);
-      try {
-        await makeFolder(dirname(place));
-        await rename(temporary, place);
-        await syncFolder(dirname(place));
-      } catch (error) {
-        await rm(temporary, { force: true });
-        throw error;
-      }
-      return { key, bytes };
-    },
-
+    put: async (key, body, limits) => putFile(root, key, pathOf(key), body, limits),
     async get(key) {
       const path = pathOf(key);
       const found = await unlessMissing(stat(path));
       return found && { bytes: found.size, body: streamOf(path) };
     },
-
-    async read(key, maxBytes) {
-      const file = await openIfThere(pathOf(key));
-      if (!file) return null;
-      try {
-        if ((await file.stat()).size > maxBytes) throw new CodedError('BODY_TOO_LARGE');
-        return await file.readFile();
-      } finally {
-        await file.close();
-      }
-    },
-
+    read: async (key, maxBytes) => readFile(pathOf(key), maxBytes),
     async stat(key): Promise<BlobRef | null> {
       const found = await unlessMissing(stat(pathOf(key)));
       return found && { key, bytes: found.size };
     },
-
-    async delete(key) {
-      await rm(pathOf(key), { force: true });
-    },
-
-    async uploadUrl(taskId, options) {
-      return signUrl(await theSecret(), { method: 'PUT', taskId }, options);
-    },
-
-    async resultUrl(key, options) {
+    delete: async (key) => rm(pathOf(key), { force: true }),
+    uploadUrl: async (taskId, url) => signUrl(await secret(), { method: 'PUT', taskId }, url),
+    async resultUrl(key, url) {
       pathOf(key);
-      return signUrl(await theSecret(), { method: 'GET', key }, options);
+      return signUrl(await secret(), { method: 'GET', key }, url);
     },
-
-    async checkUrl(right, query) {
-      return checkSignedUrl(await theSecret(), right, query, nowMs());
-    },
-
-    async clean({ olderThanMs, referenced }) {
-      const beforeMs = nowMs() - olderThanMs;
-      let removed = 0;
-      for await (const file of oldFiles(root, TEMPORARY, beforeMs)) {
-        await rm(join(root, file), { force: true });
-        removed++;
-      }
-      let batch: string[] = [];
-      const removeBatch = async () => {
-        const needed = await referenced(batch);
-        for (const key of batch) {
-          if (needed.has(key)) continue;
-          await rm(join(root, key), { force: true });
-          removed++;
-        }
-        batch = [];
-      };
-      for (const folder of ['inputs', 'results']) {
-        for await (const key of oldFiles(root, folder, beforeMs)) {
-          if (!KEY.test(key)) continue;
-          batch.push(key);
-          if (batch.length === CLEAN_BATCH) await removeBatch();
-        }
-      }
-      await removeBatch();
-      return removed;
-    },
+    checkUrl: async (right, query) => checkSignedUrl(await secret(), right, query, nowMs()),
+    clean: ({ olderThanMs, referenced }) => clean(root, nowMs() - olderThanMs, referenced),
   };
 }
 
-/** Writes and syncs a new file; takes it away again when anything fails. @returns its length. */
+/** Calls the function once and keeps its result; after a failure the next caller tries again. */
+function keepingResult<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => {
+    asked ??= ask().catch((error: unknown) => {
+      asked = undefined;
+      throw error;
+    });
+    return asked;
+  };
+}
+
+async function putFile(
+  root: string,
+  key: string,
+  place: string,
+  body: BlobBody,
+  options: BlobPutOptions,
+): Promise<BlobRef> {
+  const temporary = join(root, TEMPORARY, crypto.randomUUID());
+  await makeFolder(dirname(temporary));
+  const bytes = await writeWhole(temporary, body, options);
+  try {
+    await makeFolder(dirname(place));
+    await rename(temporary, place);
+    await syncFolder(dirname(place));
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  return { key, bytes };
+}
+
+async function readFile(path: string, maxBytes: number): Promise<Uint8Array | null> {
+  const file = await unlessMissing(open(path, 'r'));
+  if (!file) return null;
+  try {
+    if ((await file.stat()).size > maxBytes) throw new CodedError('BODY_TOO_LARGE');
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Removes files last written before then that no task needs. @returns the number of them */
+async function clean(
+  root: string,
+  beforeMs: number,
+  referenced: (keys: readonly string[]) => Promise<ReadonlySet<string>>,
+): Promise<number> {
+  let removed = 0;
+  const remove = async (file: string) => {
+    await rm(join(root, file), { force: true });
+    removed++;
+  };
+  for await (const file of oldFiles(root, TEMPORARY, beforeMs)) await remove(file);
+  let batch: string[] = [];
+  const removeBatch = async () => {
+    const needed = await referenced(batch);
+    for (const key of batch) if (!needed.has(key)) await remove(key);
+    batch = [];
+  };
+  for (const folder of ['inputs', 'results']) {
+    for await (const key of oldFiles(root, folder, beforeMs)) {
+      if (!KEY.test(key)) continue;
+      batch.push(key);
+      if (batch.length === CLEAN_BATCH) await removeBatch();
+    }
+  }
+  await removeBatch();
+  return removed;
+}
+
+/** Writes and syncs a new file; removes it if anything fails. @returns its length */
 async function writeWhole(
   path: string,
   body: BlobBody,
@@ -167,7 +166,7 @@ async function writeWhole(
   return bytes;
 }
 
-/** The body in chunks, one at a time; leaving the loop ends the source, and so does the signal. */
+/** The body in chunks, one at a time; leaving the loop, or the signal, ends the source. */
 function chunksOf(
   body: BlobBody,
   signal: AbortSignal | undefined,
@@ -179,8 +178,8 @@ function chunksOf(
 }
 
 /**
- * The file in chunks. It is opened at the first read and closed at the end of the stream: a body that nobody reads (of
- * an answer to HEAD, say) holds nothing open.
+ * The file in chunks. It is opened at the first read and closed at the end of the stream, so
+ * that a body that is never read (as in an answer to HEAD) keeps no file open.
  */
 function streamOf(path: string): ReadableStream<Uint8Array> {
   let file: FileHandle | undefined;
@@ -189,7 +188,7 @@ function streamOf(path: string): ReadableStream<Uint8Array> {
     {
       async pull(stream) {
         file ??= await open(path, 'r');
-        // Cancelled while it was opened: nobody was there yet to close it.
+        // Cancelled while it was being opened, so `cancel` could not close it.
         if (cancelled) return file.close();
         const reading = file.read(new Uint8Array(READ_BYTES));
         const { bytesRead, buffer } = await reading.catch(async (error: unknown) => {
@@ -210,7 +209,7 @@ function streamOf(path: string): ReadableStream<Uint8Array> {
   );
 }
 
-/** Makes the folder and syncs every parent that got a new entry. */
+/** Creates the directory and syncs every parent with a new entry. */
 async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
@@ -228,7 +227,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Every file below the folder that was last written at or before then, as a path relative to the root. */
+/** Files below the directory last written at or before then, as paths relative to the root. */
 async function* oldFiles(root: string, folder: string, beforeMs: number): AsyncGenerator<string> {
   const entries = await unlessMissing(opendir(join(root, folder)));
   if (!entries) return;
@@ -240,10 +239,6 @@ async function* oldFiles(root: string, folder: string, beforeMs: number): AsyncG
       if (found && found.mtimeMs <= beforeMs) yield path;
     }
   }
-}
-
-function openIfThere(path: string): Promise<FileHandle | null> {
-  return unlessMissing(open(path, 'r'));
 }
 
 async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {

@@ -1,16 +1,17 @@
 /**
- * Urls that carry their right with them: `expires` (Unix seconds) and `signature` in the query, an HMAC-SHA256 over
- * what is allowed, on what, until when. Nobody needs to know the secret to use a url, nor to ask the store to check one.
+ * Urls that carry their right with them: the query has `expires` (Unix time in seconds) and
+ * `signature`, an HMAC-SHA-256 over method, path and expiry.
  */
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { equal } from '../../bytes.ts';
+import { hmacSha256 } from '../hash.ts';
 import type { UrlOptions, UrlRight, UrlVerdict } from './blobStore.ts';
 
 const MAC_BYTES = 32;
 
-/** Keeps these signatures apart from everything else that a secret could ever sign. */
+/** Separates these signatures from anything else that the secret may sign. */
 const DOMAIN = 'falconry url v1';
 
-/** @returns the url that gives the right, until `expiresAtMs` rounded up to a whole second. */
+/** @returns the url that gives the right, until `expiresAtMs` rounded up to a second */
 export function signUrl(
   secret: Uint8Array,
   right: UrlRight,
@@ -21,7 +22,7 @@ export function signUrl(
   return `${base}/${pathOf(right)}?expires=${expires}&signature=${signature}`;
 }
 
-/** Judges `expires` and `signature`; a signature is looked at before its end, so nothing is told about forged ones. */
+/** Checks `expires` and `signature`; the signature first, so that a forged url learns nothing. */
 export function checkSignedUrl(
   secret: Uint8Array,
   right: UrlRight,
@@ -33,9 +34,9 @@ export function checkSignedUrl(
   if (moreExpires.length > 0 || moreSignatures.length > 0) return 'forged';
   if (expires === undefined || !/^[1-9]\d{0,14}$/.test(expires)) return 'forged';
   const given = Buffer.from(signature ?? '', 'base64url');
-  // Only the canonical text of 32 bytes: base64url decoding forgives what follows.
+  // Only the canonical text of 32 bytes: the decoder ignores what follows.
   if (given.length !== MAC_BYTES || given.toString('base64url') !== signature) return 'forged';
-  if (!timingSafeEqual(given, mac(secret, right, Number(expires)))) return 'forged';
+  if (!equal(given, mac(secret, right, Number(expires)))) return 'forged';
   return Number(expires) * 1000 <= nowMs ? 'expired' : 'ok';
 }
 
@@ -44,15 +45,5 @@ function pathOf(right: UrlRight): string {
 }
 
 function mac(secret: Uint8Array, right: UrlRight, expires: number): Buffer {
-  const text = `${DOMAIN}\n${right.method}\n${pathOf(right)}\n${expires}`;
-  return createHmac('sha256', keyOf(secret)).update(text).digest();
-}
-
-/** A secret as OpenSSL wants it, made once: that takes longer than an HMAC, and a list signs a url for every task. */
-const KEYS = new WeakMap<Uint8Array, KeyObject>();
-
-function keyOf(secret: Uint8Array): KeyObject {
-  let key = KEYS.get(secret);
-  if (key === undefined) KEYS.set(secret, (key = createSecretKey(secret)));
-  return key;
+  return hmacSha256(secret, `${DOMAIN}\n${right.method}\n${pathOf(right)}\n${expires}`);
 }

@@ -1,4 +1,6 @@
-/** The service as a plugin of Fastify, without a dependency on it: only the shape of what is used. */
+/**
+ * The service as a Fastify plugin, without a dependency on Fastify: only the types that are used.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ProblemError, problemResponse } from '../problems.ts';
 import type { Mountable } from './fetch.ts';
@@ -26,8 +28,8 @@ interface Reply extends Raw<ServerResponse> {
 }
 
 /**
- * The service as a Fastify plugin; the prefix is the mount path. The host's hooks run up to and including `preHandler`, the headers
- * they set stay; the answer is the service's own.
+ * The service as a Fastify plugin; the prefix is the mount path. The host's hooks run up to and
+ * including `preHandler`, and the headers that they set are kept; the service writes the answer.
  *
  * @example
  * ```ts
@@ -37,14 +39,14 @@ interface Reply extends Raw<ServerResponse> {
 export function toFastifyPlugin(service: Mountable): (scope: Scope) => Promise<void> {
   return async (scope) => {
     const handle = toNodeHandler(service, { mountPath: scope.prefix });
-    // The body stays a stream, whatever its type, and is the service's to read and to limit.
+    // The body stays a stream, whatever its type; the service reads and limits it.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
     scope.all('/*', async (request, reply) => {
       takeOver(reply);
       await handle(request.raw, reply.raw);
     });
-    // The one thing that Fastify judges before any parser: a content type that is none.
+    // Fastify itself refuses a malformed content type, before any parser.
     scope.setErrorHandler(async (error, _request, reply) => {
       if ((error as { code?: unknown }).code !== 'FST_ERR_CTP_INVALID_MEDIA_TYPE') throw error;
       const headers = { accept: 'application/json' };
@@ -56,7 +58,7 @@ export function toFastifyPlugin(service: Mountable): (scope: Scope) => Promise<v
   };
 }
 
-/** The answer is ours to write from here on; what the host's hooks have put into it stays. */
+/** From here on the service writes the answer; headers of the host's hooks are kept. */
 function takeOver(reply: Reply): void {
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) {

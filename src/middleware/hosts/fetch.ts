@@ -1,6 +1,6 @@
 /**
- * The service as one function from Request to Response, below any path: for hosts that speak the web's own types, and
- * the ground on which the adapters for Node's stand.
+ * The service as a function from Request to Response, below any path: for hosts with the web's
+ * standard types, and the basis of the adapters for Node.
  */
 import { Hono } from 'hono';
 import { getPath } from 'hono/utils/url';
@@ -8,13 +8,13 @@ import { CodedError } from '../../errors.ts';
 import { problemResponse } from '../problems.ts';
 import type { Env } from '../routes/route.ts';
 
-/** What is mounted: a `FalconService`, or anything else with its `app`. */
+/** A `FalconService`, or anything else with its `app`. */
 export interface Mountable {
   readonly app: Hono<Env>;
 }
 
 export interface MountOptions {
-  /** Where the host puts the service: `/falcon` or `/api/falcon`; default: at the root. */
+  /** The path of the service in the host, such as `/falcon` or `/api/falcon`; default: the root. */
   readonly mountPath?: string;
 }
 
@@ -22,10 +22,10 @@ export interface MountOptions {
 export type FetchHandler = (request: Request, env?: unknown) => Response | Promise<Response>;
 
 /**
- * The service for `Deno.serve`, `Bun.serve` and every other host that hands over a Request. What is not below the
- * mount path is a 404.
+ * The service for `Deno.serve`, `Bun.serve` and every other host that passes a Request. Paths that
+ * are not below the mount path get a 404.
  *
- * @throws TypeError, RangeError for a mount path that is none
+ * @throws TypeError, RangeError for an invalid mount path
  * @example
  * ```ts
  * const falcon = toFetchHandler(service, { mountPath: '/falcon' });
@@ -38,7 +38,7 @@ export function toFetchHandler(service: Mountable, options: MountOptions = {}): 
   return (request, env) => answer(request, mountPath, env);
 }
 
-/** @returns the option without a slash at its end, `''` for the root */
+/** @returns the mount path without a slash at its end; `''` for the root */
 export function checkMountPath(options: MountOptions): string {
   const [unknown] = Object.keys(options).filter((name) => name !== 'mountPath');
   if (unknown !== undefined) throw new TypeError(`"options.${unknown}" is not an option`);
@@ -51,12 +51,18 @@ export function checkMountPath(options: MountOptions): string {
   return path;
 }
 
-/** As `toFetchHandler`, with a mount path that each request brings along, as in Express below `/:tenant`. */
-export function answerBelow(
-  service: Mountable,
-): (request: Request, mountPath: string, env?: unknown) => Response | Promise<Response> {
+export type AnswerBelow = (
+  request: Request,
+  mountPath: string,
+  env?: unknown,
+) => Response | Promise<Response>;
+
+/**
+ * Like `toFetchHandler`, but with a mount path for each request, as in Express below `/:tenant`.
+ */
+export function answerBelow(service: Mountable): AnswerBelow {
   const mounts = new WeakMap<Request, string>();
-  // The routes see the path below the mount; urls in answers are made of the whole address.
+  // The routes see the path below the mount path; urls in answers are built from the whole address.
   const host = new Hono<Env>({
     getPath(request) {
       const url = new URL(request.url);

@@ -1,33 +1,39 @@
 /**
- * The service behind Node's own types: node:http, Express, Connect, Koa, Fastify and what else calls
- * `(request, response)`. Also for a host that has read the body already.
+ * The service for Node's types: node:http, Express, Connect, Koa, Fastify and everything else that
+ * calls `(request, response)`, also if the host has read the body already.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { getRequestListener } from '@hono/node-server';
 import { CodedError, isCodedError } from '../../errors.ts';
 import { problemResponse } from '../problems.ts';
-import { answerBelow, checkMountPath, type Mountable, type MountOptions } from './fetch.ts';
+import {
+  type AnswerBelow,
+  answerBelow,
+  checkMountPath,
+  type Mountable,
+  type MountOptions,
+} from './fetch.ts';
 
 /** Answers one request; the promise resolves when the answer has been written. */
 export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
-/** What other servers leave on their requests. */
+/** Properties that frameworks add to requests. */
 interface HostRequest extends IncomingMessage {
-  /** Express: the address as it came, and the part that mounting took off its front. */
+  /** Express: the original url, and the prefix that mounting removed from it. */
   originalUrl?: string;
   baseUrl?: string;
-  /** The bytes of the body, where the host kept them. */
+  /** The bytes of the body, if the host kept them. */
   rawBody?: unknown;
   /** The body as a parser left it. */
   body?: unknown;
 }
 
 /**
- * The service as a handler of node:http's requests. Express tells the mount path by itself.
+ * The service as a handler of requests of node:http. In Express the mount path is known.
  *
- * A body that the host has read is taken from `rawBody` or `body`; one that is gone is a 500 that says so.
+ * A body that the host has read is taken from `rawBody` or `body`. If it is in neither, the answer
+ * is a 500 with the code `BODY_CONSUMED`.
  *
- * @throws TypeError, RangeError for a mount path that is none
+ * @throws TypeError, RangeError for an invalid mount path
  * @example
  * ```ts
  * createServer(toNodeHandler(service)).listen(3000);
@@ -36,8 +42,24 @@ interface HostRequest extends IncomingMessage {
  */
 export function toNodeHandler(service: Mountable, options: MountOptions = {}): NodeHandler {
   const mountPath = checkMountPath(options);
-  const answer = answerBelow(service);
-  const listen = getRequestListener(
+  const listening = listenerOf(answerBelow(service), mountPath);
+  // The first request reports why it could not be loaded.
+  listening.catch(() => {});
+  return async (incoming, outgoing) => {
+    const { originalUrl } = incoming as HostRequest;
+    if (originalUrl !== undefined) incoming.url = originalUrl;
+    const listen = await listening;
+    await listen(incoming, outgoing);
+  };
+}
+
+/**
+ * Loads `@hono/node-server` on demand: it needs Hono 4.7, and a host that mounts the app in its own
+ * Hono may have an older one.
+ */
+async function listenerOf(answer: AnswerBelow, mountPath: string): Promise<NodeHandler> {
+  const { getRequestListener } = await import('@hono/node-server');
+  return getRequestListener(
     (request, env) => {
       const incoming = env.incoming as HostRequest;
       const mount = (incoming.originalUrl === undefined ? '' : incoming.baseUrl) || mountPath;
@@ -45,20 +67,16 @@ export function toNodeHandler(service: Mountable, options: MountOptions = {}): N
     },
     {
       errorHandler: answerError,
-      // Mounted in somebody's process, so its globals stay as they are.
+      // The process is the host's, so its globals stay as they are.
       overrideGlobalObjects: false,
-      // Cuts a sender who is not done half a second after a refusal; node reads on, so that he comes to see it.
+      // It would cut off a sender half a second after an error. Node reads on, so that the sender
+      // gets the answer.
       autoCleanupIncoming: false,
     },
   );
-  return async (incoming, outgoing) => {
-    const { originalUrl } = incoming as HostRequest;
-    if (originalUrl !== undefined) incoming.url = originalUrl;
-    await listen(incoming, outgoing);
-  };
 }
 
-/** What cannot even become a Request is the sender's fault; all else would be ours. */
+/** A request that is not valid HTTP is the sender's fault; anything else would be ours. */
 function answerError(error: unknown): Response {
   if (isCodedError(error)) return problemResponse(error);
   const broken = error instanceof Error && error.name === 'RequestError';
@@ -73,7 +91,7 @@ function withReadBody(request: Request, incoming: HostRequest): Request {
   const { method, url, signal } = request;
   if (method === 'GET' || method === 'HEAD') return request;
   const headers = new Headers(request.headers);
-  // Of the body as it travelled; what is left is neither compressed nor in pieces.
+  // They describe the body on the wire; what the host left is neither compressed nor chunked.
   for (const name of ['transfer-encoding', 'content-encoding']) headers.delete(name);
   const body = readBody(incoming);
   if (body === null) return new Request(url, { method, headers, signal, ...lostBody() });
@@ -81,7 +99,7 @@ function withReadBody(request: Request, incoming: HostRequest): Request {
   return new Request(url, { method, headers, signal, body });
 }
 
-/** The bytes of the body as near to the original as the host has them, or null. */
+/** The bytes of the body, as close to the original as the host has them, or null. */
 function readBody({ rawBody, body }: HostRequest): Uint8Array<ArrayBuffer> | null {
   for (const value of [rawBody, body]) {
     if (value instanceof Uint8Array) return new Uint8Array(value);
@@ -90,7 +108,7 @@ function readBody({ rawBody, body }: HostRequest): Uint8Array<ArrayBuffer> | nul
   return body === undefined ? null : new TextEncoder().encode(JSON.stringify(body));
 }
 
-/** A body that says why it cannot be read to whoever tries. */
+/** A body that fails with `BODY_CONSUMED` when it is read. */
 function lostBody(): { body: ReadableStream; duplex: 'half' } {
   const body = new ReadableStream({
     pull(stream) {

@@ -1,4 +1,4 @@
-/** The absolute address under which the caller reached the service, for urls in answers. */
+/** The absolute address at which the caller reached the service, for urls in answers. */
 import type { Context } from 'hono';
 import type { Settings } from '../options.ts';
 
@@ -7,7 +7,7 @@ export function serviceBase(c: Context, settings: Settings): string {
   return `${mountAddress(c, settings)}/v1/${settings.serviceName}`;
 }
 
-/** `https://host/mount`: what stands before `/v1/`. */
+/** `https://host/mount`: the part before `/v1/`. */
 export function mountAddress(c: Context, settings: Settings): string {
   if (settings.publicUrl !== undefined) return settings.publicUrl;
   const url = new URL(c.req.url);
@@ -20,32 +20,32 @@ export function mountAddress(c: Context, settings: Settings): string {
       host = new URL(`http://${forwarded}`).host;
     }
   }
-  // Our own paths have `/v1/` once, at their front; what stands before is the mount path.
+  // Our own paths have `/v1/` once, at the front; the part before it is the mount path.
   const mount = url.pathname.slice(0, Math.max(0, url.pathname.lastIndexOf('/v1/')));
   return `${protocol}//${host}${mount}`;
 }
 
 const firstOf = (list: string | undefined) => list?.split(',')[0]?.trim();
 
-/** The end of something that lives so long, on a whole second: urls and answers say it in seconds. */
+/** The end of a lifetime that starts now, rounded up to a second, as in urls and answers. */
 export function endOf(ttlMs: number): number {
   return Math.ceil((Date.now() + ttlMs) / 1000) * 1000;
 }
 
-/** What the servers that run Hono apps hand over with a request, as far as it tells who called. */
+/** The parts of what servers pass to Hono apps that tell the caller's address. */
 interface HostEnv {
   /** `@hono/node-server` */
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
   /** Deno.serve */
   readonly remoteAddr?: { readonly hostname?: string };
-  /** Bun.serve gives the server, itself or as a member. */
+  /** Bun.serve passes the server, itself or as a member. */
   readonly server?: HostEnv;
   requestIP?(request: Request): { readonly address: string } | null;
 }
 
 /**
- * Where a request came from: the network of 64 bits of an IPv6 address, else the address; `unknown` for
- * all together where the host does not tell.
+ * The address of the caller; of an IPv6 address, the network of 64 bits. `unknown` if the host does
+ * not tell.
  */
 export function remoteAddress(c: Context, { trustProxy }: Settings): string {
   const forwarded = trustProxy && c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim();
@@ -56,12 +56,12 @@ export function remoteAddress(c: Context, { trustProxy }: Settings): string {
     : address.slice(0, 64);
 }
 
-/** The first four of the eight groups of an IPv6 address, `::` written out. */
+/** The first four of the eight groups of an IPv6 address, with `::` written out. */
 function network64(address: string): string {
   const [head = '', tail] = address.slice(0, 64).split('::');
   const groups = head === '' ? [] : head.split(':');
   const after = tail ? tail.split(':').length : 0;
-  // Without `::` all eight are there.
+  // Without `::` all eight groups are present.
   if (tail !== undefined) while (groups.length + after < 8) groups.push('0');
   return groups.slice(0, 4).join(':').toLowerCase();
 }

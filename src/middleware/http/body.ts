@@ -1,7 +1,7 @@
 /**
- * Request bodies, read no further than is allowed: what says its length is refused before a byte
- * is read, what does not (chunked) is counted as it comes. Nothing is ever buffered over the limit,
- * and the bytes buffered by all requests together have a limit too.
+ * Reads request bodies, but never more than is allowed. A body that announces too large a length is
+ * refused before a byte is read; one without a length (chunked) is counted as it arrives. The bytes
+ * buffered by all requests together are limited, too.
  */
 import type { Context } from 'hono';
 import { CodedError, isCodedError } from '../../errors.ts';
@@ -10,11 +10,11 @@ import { type JsonLimits, parseStrictJson } from './strictJson.ts';
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** Longest silence between two pieces of a body. */
+  /** Longest pause between two pieces of a body. */
   readonly idleTimeoutMs: number;
 }
 
-/** Counts the bytes that all requests hold at once; over the limit the next one waits outside. */
+/** Counts the bytes that all requests buffer at once; a request over the limit is refused. */
 export class BodyBudget {
   readonly #maxBytes: number;
   #usedBytes = 0;
@@ -27,7 +27,7 @@ export class BodyBudget {
     return this.#usedBytes;
   }
 
-  /** @throws CodedError `OVERLOADED` when the bytes are not to be had now */
+  /** @throws CodedError `OVERLOADED` if that many bytes are not available now */
   take(bytes: number): void {
     if (this.#usedBytes + bytes > this.#maxBytes) throw new CodedError('OVERLOADED');
     this.#usedBytes += bytes;
@@ -57,8 +57,8 @@ export function requireJsonType(c: Context): void {
   throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', { headers });
 }
 
-/** The length the sender announced, or undefined; refuses one that is too large or no number. */
-export function announcedLength(c: Context, maxBytes: number): number | undefined {
+/** The announced length, or undefined; refuses one that is too large or not a number. */
+function announcedLength(c: Context, maxBytes: number): number | undefined {
   const text = c.req.header('content-length');
   if (text === undefined) return undefined;
   if (!/^\d+$/.test(text)) {
@@ -73,8 +73,8 @@ const tooLarge = (maxBytes: number) =>
   new ProblemError('BODY_TOO_LARGE', { message: `The body is larger than ${maxBytes} bytes` });
 
 /**
- * The body as a stream of pieces that ends with an error past the limit, after a silence, or when
- * the sender went away before the announced end.
+ * The body as a stream of pieces. It fails if the body exceeds the limit, if the sender pauses for
+ * too long, or if the sender disconnects before the announced end.
  *
  * @throws (while iterating) ProblemError `BODY_TOO_LARGE`, `REQUEST_TIMEOUT`, `INCOMPLETE_BODY`
  */
@@ -103,10 +103,10 @@ export async function* bodyChunks(c: Context, limits: BodyLimits): AsyncGenerato
   }
 }
 
-/** A sender is read on for so long after a refusal, so that it comes to read our answer. */
+/** Bytes that are still read after an error, so that the sender gets to read the answer. */
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
-/** Cancelling would leave the rest in the socket, and the connection useless for the next request. */
+/** Reads the rest. Cancelling would leave it in the socket, and the connection unusable. */
 async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   try {
     for (let bytes = 0; bytes < MAX_DISCARDED_BYTES; ) {
@@ -120,7 +120,7 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
   }
 }
 
-/** After a busy spell of ours, what the sender sent meanwhile gets so long to be read. */
+/** If this process was busy, what arrived in the meantime can still be read within this time. */
 const SECOND_LOOK_MS = 50;
 
 async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>, idleTimeoutMs: number) {
@@ -140,8 +140,8 @@ async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>, idleTi
 }
 
 /**
- * The whole body, at most `maxBytes`, taken from the budget while `use` runs. What counts is what has
- * come, not what was announced: nobody can fill the budget with promises.
+ * The whole body, at most `maxBytes`, counted in the budget while `use` runs. Only bytes that have
+ * arrived count, so that announced lengths alone cannot exhaust the budget.
  */
 export async function withBody<T>(
   c: Context,
@@ -165,21 +165,21 @@ export async function withBody<T>(
   }
 }
 
-/** Looks at the body itself only where no header tells: that look already starts to read it. */
+/** Looks at the body itself only if no header tells, since that already starts to read it. */
 function saysNoBody(c: Context): boolean {
   const length = c.req.header('content-length');
   if (length !== undefined) return length === '0';
   return c.req.header('transfer-encoding') === undefined && c.req.raw.body === null;
 }
 
-/** A JSON body: type, length, UTF-8 and JSON checked; `use` gets the value. */
+/** Reads a JSON body: checks type, length, UTF-8 and JSON, and passes the value to `use`. */
 export async function withJsonBody<T>(
   c: Context,
   limits: BodyLimits & JsonLimits,
   budget: BodyBudget,
   use: (value: unknown, bytes: Uint8Array) => Promise<T>,
 ): Promise<T> {
-  // A body that is not there at all is named so, whatever its type.
+  // A missing body is reported as such, whatever its type.
   if (saysNoBody(c))
     throw new ProblemError('MALFORMED_JSON', { message: 'A JSON body is required' });
   requireJsonType(c);

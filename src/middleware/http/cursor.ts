@@ -1,8 +1,9 @@
 /**
  * Cursors of lists: the last id and the order, with a checksum under the service's key that binds
- * them to the client. Opaque to clients; a made-up, changed or foreign one is refused.
+ * them to the client. Opaque to clients; forged, altered or foreign ones are refused.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { equal } from '../../bytes.ts';
+import { hmacSha256 } from '../hash.ts';
 
 export interface Position {
   readonly afterId: number;
@@ -29,15 +30,13 @@ export function decodeCursor(secret: Uint8Array, clientId: number, text: string)
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length !== CURSOR_BYTES || bytes.toString('base64url') !== text) return null;
   const given = bytes.subarray(CHECKSUM_AT);
-  if (!timingSafeEqual(given, checksum(secret, clientId, bytes))) return null;
+  if (!equal(given, checksum(secret, clientId, bytes))) return null;
   const afterId = Number(bytes.readBigUInt64BE(0));
   return { afterId, order: bytes[ORDER_AT] === 0 ? 'asc' : 'desc' };
 }
 
 function checksum(secret: Uint8Array, clientId: number, bytes: Buffer): Buffer {
-  return createHmac('sha256', secret)
-    .update(`falconry cursor 1\n${clientId}\n`)
-    .update(bytes.subarray(0, CHECKSUM_AT))
-    .digest()
-    .subarray(0, CURSOR_BYTES - CHECKSUM_AT);
+  const text = `falconry cursor 1\n${clientId}\n`;
+  const mac = hmacSha256(secret, text, bytes.subarray(0, CHECKSUM_AT));
+  return mac.subarray(0, CURSOR_BYTES - CHECKSUM_AT);
 }

@@ -1,9 +1,9 @@
 /**
- * Answers to `open` routes: pages and documents that everybody may read, made once and checked by the
- * browser with an ETag. Nothing in them comes from another host, and their policy says so.
+ * Answers to `open` routes: pages and documents that anyone may read, revalidated by ETag. Nothing
+ * in them comes from another host, and their content security policy says so.
  */
-import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
+import { sha256 } from '../hash.ts';
 
 export interface Page {
   /** With its charset: `text/html; charset=utf-8`. */
@@ -11,11 +11,9 @@ export interface Page {
   readonly body: string | Uint8Array<ArrayBuffer>;
   /** Sources beyond `default-src 'none'`: `["style-src 'self'", …]`. */
   readonly policy?: readonly string[];
-  /** Default `no-cache`: kept, and asked for again each time. */
-  readonly cacheControl?: string;
 }
 
-/** What every page refuses: foreign content, being framed, posting forms away, another base. */
+/** Every page forbids foreign content, frames, forms to elsewhere, and another base. */
 const POLICY = [
   "default-src 'none'",
   "base-uri 'none'",
@@ -23,36 +21,64 @@ const POLICY = [
   "frame-ancestors 'none'",
 ] as const;
 
-/** The `Content-Security-Policy` of a page with these further sources. */
+/** The `Content-Security-Policy` of a page that allows these sources. */
 export function contentSecurityPolicy(sources: readonly string[] = []): string {
   return [...POLICY, ...sources].join('; ');
 }
 
-/** The source expression that allows exactly this inline style or script. */
+/** The source expression that allows this inline style or script. */
 export function inlineHash(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  return `'sha256-${sha256(text).toString('base64')}'`;
 }
 
 /** A strong ETag of these bytes. */
 export function etagOf(body: string | Uint8Array): string {
-  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+  return `"${sha256(body).toString('base64url').slice(0, 27)}"`;
 }
 
-/** The page; 304 when the caller has it already. HEAD is as GET, its body is left out by the app. */
-export function pageAnswer(c: Context, page: Page): Response {
-  const { type, body, policy, cacheControl = 'no-cache' } = page;
-  const etag = etagOf(body);
+/** The headers of every open answer: no sniffing, no framing, no access by other origins. */
+const SAFETY = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
+/** The headers of an open answer, with its 304. */
+export interface OpenHeaders {
+  readonly etag: string;
+  readonly 'cache-control': string;
+  readonly 'content-security-policy': string;
+  readonly vary?: string;
+}
+
+/**
+ * An open answer, or a 304 if the caller has it already. For HEAD the app leaves the body out.
+ *
+ * @param make the body with its own headers; not called for a 304
+ */
+export function openAnswer(
+  c: Context,
+  headers: OpenHeaders,
+  make: () => { body: BodyInit; headers: Readonly<Record<string, string>> },
+): Response {
+  const all = { ...SAFETY, ...headers };
+  if (knows(c.req.header('if-none-match'), headers.etag)) {
+    return new Response(null, { status: 304, headers: all });
+  }
+  const { body, headers: own } = make();
+  return new Response(body, { headers: { ...all, ...own } });
+}
+
+/** A page that is made for each request. */
+export function pageAnswer(c: Context, { type, body, policy }: Page): Response {
   const headers = {
-    etag,
-    'cache-control': cacheControl,
+    etag: etagOf(body),
+    'cache-control': 'no-cache',
     'content-security-policy': contentSecurityPolicy(policy),
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
-    'cross-origin-opener-policy': 'same-origin',
   };
-  if (knows(c.req.header('if-none-match'), etag))
-    return new Response(null, { status: 304, headers });
-  return new Response(body, { headers: { ...headers, 'content-type': type } });
+  return openAnswer(c, headers, () => ({ body, headers: { 'content-type': type } }));
 }
 
 /** Whether an `If-None-Match` names this ETag (compared weakly, as RFC 9110 wants it here). */

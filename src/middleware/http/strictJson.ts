@@ -1,8 +1,8 @@
 /**
- * JSON from strangers. `JSON.parse` alone takes the last of two equal names, nests as deep as the
- * sender likes, and turns 32 MiB of `{},{},…` into most of a gigabyte of objects. So the bytes are
- * walked once first: strings are skipped with a byte search (they are nearly everything in our
- * bodies), and what is left is counted. Only what passes is decoded and parsed.
+ * Untrusted JSON. `JSON.parse` alone takes the last of two equal names, nests as deep as the sender
+ * likes, and turns 32 MiB of `{},{},…` into almost a gigabyte of objects. So the bytes are scanned
+ * first: strings, which are nearly all of our bodies, are skipped with a byte search, and the rest
+ * is counted. Only what passes is decoded and parsed.
  */
 import { ProblemError } from '../problems.ts';
 
@@ -11,7 +11,7 @@ export interface JsonLimits {
   readonly maxDepth?: number;
   /** Most commas and brackets together; default 40,000 (1722 triples have 7,000). */
   readonly maxTokens?: number;
-  /** What one token too many is called; default `MALFORMED_JSON`. */
+  /** The error code for too many tokens; default `MALFORMED_JSON`. */
   readonly tooManyCode?: 'MALFORMED_JSON' | 'TOO_MANY_ITEMS';
 }
 
@@ -48,12 +48,12 @@ export function parseStrictJson(bytes: Uint8Array, limits: JsonLimits = {}): unk
   try {
     return JSON.parse(text);
   } catch (cause) {
-    // V8's message quotes the text around the fault: it stays in the log.
+    // The engine's message quotes the text around the fault, so it is only logged.
     throw malformed('The body is not valid JSON', cause);
   }
 }
 
-/** Judges only what JSON.parse would not; leaves every other fault for it to find. */
+/** Checks only what JSON.parse does not; leaves all other faults to it. */
 function walk(bytes: Uint8Array, limits: JsonLimits): void {
   const { maxDepth = 16, maxTokens = 40_000, tooManyCode = 'MALFORMED_JSON' } = limits;
   /** For each open bracket: the names seen in an object, null for an array. */

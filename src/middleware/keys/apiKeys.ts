@@ -1,29 +1,29 @@
 /**
  * API keys: 256 random bits behind a prefix that secret scanners can look for. A key is shown once,
- * when it is made; the store has its SHA-256 only (a random key needs no slow hash), so neither a
- * stolen store nor a log gives one away.
+ * when it is created; the store has only its SHA-256 (a random key needs no slow hash), so neither
+ * a stolen store nor a log reveals it.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { sha256 } from '../hash.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../stores/taskStore.ts';
 
 const PREFIX = 'falconry_';
-/** What an Authorization header may at most hold; longer ones are not even hashed. */
+/** The longest Authorization header; longer ones are not even hashed. */
 const MAX_KEY_LENGTH = 512;
 
-/** A new key with the record that the store keeps of it. */
+/** A new key, with the record that the store keeps of it. */
 export interface NewApiKey {
-  /** The only time that it can be read. */
+  /** The key itself, which is not stored. */
   readonly key: string;
   readonly record: ApiKeyRecord;
 }
 
 /** @returns 64 hex digits */
 export function hashApiKey(key: string): string {
-  return createHash('sha256').update(key, 'utf8').digest('hex');
+  return sha256(key).toString('hex');
 }
 
 /**
- * Makes a key and stores its hash.
+ * Creates a key and stores its hash.
  *
  * @param owner `clientId` absent: a new client with the next free number
  */
@@ -31,13 +31,14 @@ export async function createApiKey(
   store: ApiKeyStore,
   owner: { readonly name: string; readonly clientId?: number },
 ): Promise<NewApiKey> {
-  const key = PREFIX + randomBytes(32).toString('base64url');
+  const key =
+    PREFIX + Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
   const record = await store.putApiKey({ sha256: hashApiKey(key), ...owner });
   if (record === null) throw new Error('two random API keys were equal');
   return { key, record };
 }
 
-/** The `authenticate` hook of a service that keeps its keys in its own store. */
+/** The `authenticate` hook of a service with its keys in its own store. */
 export function storedKeyAuthentication(store: ApiKeyStore) {
   return async (key: string): Promise<{ clientId: number } | null> => {
     if (key === '' || key.length > MAX_KEY_LENGTH) return null;

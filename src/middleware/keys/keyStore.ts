@@ -1,8 +1,7 @@
 /**
- * The port behind which signing keys are kept. The default is one file a key, readable by its owner
- * alone, made at first use; a host with a vault gives its own.
+ * The port for signing keys. By default each key is a file, readable only by its owner and created
+ * at the first use; a host with a vault supplies its own.
  */
-import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Falcon, falcon512, falcon1024, type ParameterSet } from '../../falcon/index.ts';
@@ -16,8 +15,8 @@ export interface SigningKey {
 
 export interface KeyStore {
   /**
-   * The signing key of a client, or of the whole service for `null`; made when there is none. Any
-   * number of callers and processes that ask at once get the same key.
+   * The signing key of a client, or of the whole service for `null`; created if there is none. All
+   * callers and processes that ask at once get the same key.
    */
   signingKey(clientId: number | null): Promise<SigningKey>;
 }
@@ -32,7 +31,7 @@ export function algorithm(parameterSet: ParameterSet): Falcon {
 /**
  * Keys in files of mode 0600: `<directory>/signing.json`, `<directory>/signing-<client>.json`.
  *
- * @throws Error (from `signingKey`) when a file can be read by others, or does not hold a key
+ * @throws Error (from `signingKey`) if others can read a file, or it does not hold a key
  */
 export function fileKeyStore(options: {
   readonly directory: string;
@@ -84,7 +83,7 @@ function parseKey(text: string): SigningKey | null {
   }
 }
 
-/** Whole file or none, and the first of several makers wins: write aside, sync, then link. */
+/** The file is whole or absent, and the first of several writers wins: write aside, sync, link. */
 async function makeKey(
   directory: string,
   path: string,
@@ -92,7 +91,7 @@ async function makeKey(
 ): Promise<SigningKey> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const { publicKey, secretKey } = algorithm(parameterSet).keygen();
-  const aside = `${path}.${randomBytes(8).toString('hex')}`;
+  const aside = `${path}.${crypto.randomUUID()}`;
   const file = await open(aside, 'wx', 0o600);
   try {
     const fields = {
@@ -114,6 +113,6 @@ async function makeKey(
     await unlink(aside);
   }
   const key = await readKey(path);
-  if (key === null) throw new Error(`${path} vanished while it was made`);
+  if (key === null) throw new Error(`${path} disappeared while it was being created`);
   return key;
 }

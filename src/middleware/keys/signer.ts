@@ -1,4 +1,4 @@
-/** Signs with the keys of a KeyStore; keeps the expanded form of the keys that were used last. */
+/** Signs with the keys of a KeyStore; caches the expanded keys that were used last. */
 import type { ExpandedSecretKey } from '../../falcon/index.ts';
 import { algorithm, type KeyStore } from './keyStore.ts';
 
@@ -31,7 +31,9 @@ export class Signer {
     return { signature: held.sign(message), publicKey: held.publicKey };
   }
 
-  /** Reads or makes the common key, so that a fault shows at start and not at the first request. */
+  /**
+   * Reads or creates the common key, so that problems show at start and not at the first request.
+   */
   async prepare(): Promise<void> {
     if (!this.#perClient) await this.#hold(null);
   }
@@ -48,7 +50,7 @@ export class Signer {
   #hold(owner: number | null): Promise<Held> {
     const known = this.#held.get(owner);
     if (known !== undefined) {
-      // Last used goes last: the first entry is the one to drop.
+      // The last used key goes last; the first entry is the one to drop.
       this.#held.delete(owner);
       this.#held.set(owner, known);
       return known;
@@ -71,7 +73,7 @@ export class Signer {
   #dropOldest(): void {
     const [owner, held] = this.#held.entries().next().value!;
     this.#held.delete(owner);
-    // Signing is synchronous after `await #hold`, but a caller may sit between the two: later.
+    // Later, since a caller may be between `await #hold` and its synchronous use of the key.
     setTimeout(() => held.then(({ expanded }) => expanded.destroy()).catch(() => {}), 1000).unref();
   }
 }

@@ -1,7 +1,7 @@
-/** Each operation as a command line to copy, made of the document's own examples. */
+/** Each operation as a command line to copy, from the examples of the document. */
 import type { Json } from './docsText.ts';
 
-/** Longest body that is written into the command; longer ones are a file. */
+/** The longest body that is part of the command; longer ones are files. */
 const MAX_INLINE = 120;
 const MAX_STRING = 72;
 

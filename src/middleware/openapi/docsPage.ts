@@ -1,6 +1,6 @@
 /**
- * The document as one page of plain HTML: no script, one style inside, nothing from elsewhere. Landmarks,
- * headings and captions say to a screen reader what the eye sees; everything opens with the keyboard.
+ * The document as a page of plain HTML: no script, one inline style, nothing from elsewhere.
+ * Landmarks, headings and captions serve screen readers; everything works with the keyboard.
  */
 
 import { curlOf, shortened } from './curl.ts';
@@ -30,6 +30,7 @@ export function docsPage(document: Document): string {
     shown: shown.filter(({ operation }) => operation.tags[0] === tag.name),
   }));
   const title = escapeHtml(String(doc.info.title));
+  const address = escapeHtml(String(doc.servers[0].url));
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -44,7 +45,7 @@ export function docsPage(document: Document): string {
 <a class="skip" href="#main">Skip to the content</a>
 <header>
 <h1>${title} <small>${escapeHtml(String(doc.info.version))}</small></h1>
-<p><a href="openapi.json">openapi.json</a> at <code>${escapeHtml(String(doc.servers[0].url))}</code></p>
+<p><a href="openapi.json">openapi.json</a> at <code>${address}</code></p>
 </header>
 <div class="columns">
 <nav aria-label="Endpoints">
@@ -87,20 +88,28 @@ ${shown.map((each) => article(each, doc)).join('\n')}
 
 function article({ method, path, operation }: Shown, doc: Json): string {
   const { operationId: id, summary, description, parameters = [], requestBody } = operation;
-  const body = requestBody?.content['application/json'];
+  const about = description ? markdownLine(description) : '';
   const right = operation.security.length > 0 ? 'Needs the API key.' : 'Needs no API key.';
+  const curl = escapeHtml(curlOf({ method, path, operation }, doc));
+  const answers = Object.entries(operation.responses as Json).map(([status, answer]) =>
+    response(status, answer),
+  );
   return `<article aria-labelledby="${id}">
 <h3 id="${id}"><span class="method ${method}">${method}</span> <code>${escapeHtml(path)}</code></h3>
-<p><strong>${escapeHtml(summary)}.</strong> ${description ? markdownLine(description) : ''} ${right}</p>
+<p><strong>${escapeHtml(summary)}.</strong> ${about} ${right}</p>
 ${parameters.length > 0 ? parameterTable(parameters) : ''}
-${body ? `<h4>Body</h4>\n<p>${escapeHtml(requestBody.description)}: ${typeOf(body.schema)}</p>\n${example(body.example)}` : ''}
+${requestBody ? bodyOf(requestBody) : ''}
 <h4>Example</h4>
-<pre tabindex="0" aria-label="curl example"><code>${escapeHtml(curlOf({ method, path, operation }, doc))}</code></pre>
+<pre tabindex="0" aria-label="curl example"><code>${curl}</code></pre>
 <h4>Answers</h4>
-${Object.entries(operation.responses as Json)
-  .map(([status, answer]) => response(status, answer))
-  .join('\n')}
+${answers.join('\n')}
 </article>`;
+}
+
+function bodyOf({ description, content }: Json): string {
+  const body = content['application/json'];
+  const type = `<p>${escapeHtml(description)}: ${typeOf(body.schema)}</p>`;
+  return `<h4>Body</h4>\n${type}\n${example(body.example)}`;
 }
 
 const markdownLine = (text: string) => markdown(text).replace(/^<p>|<\/p>$/g, '');
@@ -108,11 +117,19 @@ const markdownLine = (text: string) => markdown(text).replace(/^<p>|<\/p>$/g, ''
 function parameterTable(parameters: readonly Json[]): string {
   const rows = parameters.map(
     ({ name, in: where, required, schema, description = '' }) =>
-      `<tr><th scope="row"><code>${escapeHtml(name)}</code></th><td>${where}${required ? ', required' : ''}</td>` +
+      `<tr><th scope="row"><code>${escapeHtml(name)}</code></th>` +
+      `<td>${where}${required ? ', required' : ''}</td>` +
       `<td>${typeOf(schema)}</td><td>${markdownLine(description)}</td></tr>`,
   );
-  return `<div class="wide" tabindex="0" role="group" aria-label="Parameters"><table><caption>Parameters</caption>
-<thead><tr><th scope="col">Name</th><th scope="col">In</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
+  return table('Parameters', ['Name', 'In', 'Type', 'Meaning'], rows);
+}
+
+/** A table that scrolls by itself where the page is narrow. */
+function table(caption: string, columns: readonly string[], rows: readonly string[]): string {
+  const head = columns.map((name) => `<th scope="col">${name}</th>`).join('');
+  return `<div class="wide" tabindex="0" role="group" aria-label="${caption}"><table>
+<caption>${caption}</caption>
+<thead><tr>${head}</tr></thead>
 <tbody>${rows.join('\n')}</tbody></table></div>`;
 }
 
@@ -124,10 +141,12 @@ function response(status: string, answer: Json): string {
       : content.example !== undefined
         ? [content.example]
         : [];
-    return `<p><code>${escapeHtml(type)}</code>: ${typeOf(content.schema)}</p>${examples.map(example).join('')}`;
+    const shape = `<p><code>${escapeHtml(type)}</code>: ${typeOf(content.schema)}</p>`;
+    return shape + examples.map(example).join('');
   });
   const kind = status.startsWith('2') || status.startsWith('3') ? 'good' : 'bad';
-  return `<details><summary><span class="status ${kind}">${status}</span> ${markdownLine(answer.description)}</summary>
+  const words = markdownLine(answer.description);
+  return `<details><summary><span class="status ${kind}">${status}</span> ${words}</summary>
 ${headers.length > 0 ? `<p>Headers: ${headers.join(', ')}</p>` : ''}
 ${contents.join('\n')}
 </details>`;
@@ -144,20 +163,19 @@ function schemas(doc: Json): string {
     const properties = Object.entries((schema.properties ?? {}) as Json).map(
       ([property, type]) =>
         `<tr><th scope="row"><code>${escapeHtml(property)}</code></th>` +
-        `<td>${schema.required?.includes(property) ? 'always' : 'if any'}</td>` +
+        `<td>${schema.required?.includes(property) ? 'always' : 'optional'}</td>` +
         `<td>${typeOf(type)}</td><td>${escapeHtml(type.description ?? '')}</td></tr>`,
     );
-    const table = `<div class="wide" tabindex="0" role="group" aria-label="Members of ${name}"><table>
-<caption>Members of ${name}</caption>
-<thead><tr><th scope="col">Name</th><th scope="col">Present</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
-<tbody>${properties.join('\n')}</tbody></table></div>`;
-    // The id is inside, since a link opens what holds its target.
+    const columns = ['Name', 'Present', 'Type', 'Meaning'];
+    const members = table(`Members of ${name}`, columns, properties);
+    // The id is inside, since a link to it then opens the details.
     return `<details><summary><code>${name}</code></summary>
 <div id="schema-${name}">
 ${schema.description ? `<p>${escapeHtml(schema.description)}</p>` : ''}
-${properties.length > 0 ? table : `<p>${typeOf(schema)}</p>`}
+${properties.length > 0 ? members : `<p>${typeOf(schema)}</p>`}
 </div>
 </details>`;
   });
-  return `<section aria-labelledby="schemas"><h2 id="schemas">Schemas</h2>\n${all.join('\n')}</section>`;
+  const heading = '<h2 id="schemas">Schemas</h2>';
+  return `<section aria-labelledby="schemas">${heading}\n${all.join('\n')}</section>`;
 }

@@ -1,6 +1,6 @@
 /** Pieces of the page: escaping, the little Markdown that descriptions use, a schema in words. */
 
-// biome-ignore lint/suspicious/noExplicitAny: the document is JSON that we made ourselves
+// biome-ignore lint/suspicious/noExplicitAny: the document is JSON of our own
 export type Json = Record<string, any>;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -14,7 +14,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 export const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);
 
-/** Paragraphs, `code` and **bold**; nothing else is written in descriptions. */
+/** Paragraphs, `code` and **bold**; descriptions use nothing else. */
 export function markdown(text: string): string {
   const paragraphs = escapeHtml(text)
     .replaceAll(/`([^`]+)`/g, '<code>$1</code>')

@@ -1,20 +1,20 @@
 /**
- * The OpenAPI 3.1 document, made of the same list of routes that the app puts in place and of the same
- * schemas that judge requests.
+ * The OpenAPI 3.1 document, from the list of routes that the app mounts and the schemas that check
+ * requests.
  */
-import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
+import type { z } from 'zod';
 import { CodedError, ERROR_CODES, type ErrorCode } from '../../errors.ts';
 import { problemBody, problemType } from '../problems.ts';
 import type { Route } from '../routes/route.ts';
 import { problemShape } from '../schemas.ts';
 import { answerHeaders, HEADERS, problemHeaders } from './headers.ts';
+import { Schemas } from './jsonSchema.ts';
 import { type Answer, type Operation, type Parameter, TAGS } from './operation.ts';
-import { z } from './zod.ts';
 
-/** JSON of the document; what is in it is for readers and not for us. */
+/** The document as JSON; nothing here reads it. */
 export type Document = Readonly<Record<string, unknown>>;
 
-/** Refusals that any operation of a right can answer with. */
+/** Errors that every operation with this right can answer with. */
 const PROBLEMS_OF_RIGHT: Readonly<Record<Route['right'], readonly ErrorCode[]>> = {
   key: [
     'UNAUTHENTICATED',
@@ -36,16 +36,16 @@ const PROBLEMS_OF_RIGHT: Readonly<Record<Route['right'], readonly ErrorCode[]>> 
   open: [],
 };
 
-/** Answers that belong to no operation: unknown paths, other methods, and what is no request at all. */
+/** Answers outside of all operations: unknown paths, other methods, requests that are not HTTP. */
 const GENERAL: Readonly<Record<string, { codes: readonly ErrorCode[]; description: string }>> = {
-  NotFound: { codes: ['NOT_FOUND'], description: 'There is no such path.' },
+  NotFound: { codes: ['NOT_FOUND'], description: 'The path does not exist.' },
   MethodNotAllowed: {
     codes: ['METHOD_NOT_ALLOWED'],
-    description: 'The path has other methods: `Allow` names them.',
+    description: 'The path does not have this method; `Allow` lists those that it has.',
   },
   BrokenRequest: {
     codes: ['MALFORMED_REQUEST'],
-    description: 'What came is not HTTP as RFC 9112 has it.',
+    description: 'The request is not valid HTTP (RFC 9112).',
   },
   SlowRequest: { codes: ['REQUEST_TIMEOUT'], description: 'The headers took too long to arrive.' },
   HeadersTooLarge: { codes: ['HEADERS_TOO_LARGE'], description: 'The headers are too large.' },
@@ -58,19 +58,21 @@ const GENERAL_BY_STATUS: Readonly<Record<number, string>> = {
   431: 'HeadersTooLarge',
 };
 
-const INTRODUCTION = `Signs for tests, and turns batches of Falcon signatures into one aggregate.
+const INTRODUCTION = `Combines batches of Falcon signatures into one aggregate, and signs for tests.
 
-**Keys.** \`Authorization\` holds the API key as its whole value, without a scheme word. Signed urls need none.
+**Keys.** \`Authorization\` is the API key and nothing else, without a scheme word. Signed URLs need
+no key.
 
-**Hex.** Digests, keys and signatures are hex with \`0x\`: either case on input, lower case on output.
+**Hex.** Digests, keys and signatures are hex with \`0x\`: either case on input, lower case on
+output.
 
-**Refusals** are problem documents (RFC 9457) whose \`code\` says what it is; 429 and 503 say in \`Retry-After\` when to
-come again. A path that is not here is a 404, another method a 405 with \`Allow\`. \`HEAD\` is answered as \`GET\` without
-a body, \`OPTIONS\` with 204 and \`Allow\`.
+**Errors** are problem documents (RFC 9457) with a \`code\`; 429 and 503 say in \`Retry-After\` when
+to try again. An unknown path is a 404; a method that the path does not have is a 405 with
+\`Allow\`. \`HEAD\` is answered like \`GET\` without a body, \`OPTIONS\` with 204 and \`Allow\`.
 
-**Lists.** Give \`next\` back as \`cursor\` until it is empty.`;
+**Lists.** Pass \`next\` as \`cursor\` until it is empty.`;
 
-/** What the document is about, beside the routes. */
+/** What the document needs besides the routes. */
 export interface About {
   readonly serviceName: string;
   /** Address of the mount point. */
@@ -80,48 +82,17 @@ export interface About {
 
 /** The document of these routes. */
 export function openapiDocument(routes: readonly Route[], about: About): Document {
-  const registry = new OpenAPIRegistry();
-  for (const [name, { header }] of Object.entries(HEADERS)) {
-    registry.registerComponent(
-      'headers',
-      name,
-      header as Parameters<typeof registry.registerComponent<'headers'>>[2],
-    );
-  }
-  registry.registerComponent('securitySchemes', 'apiKey', {
-    type: 'apiKey',
-    in: 'header',
-    name: 'Authorization',
-    description: 'The API key is the whole value: no scheme word such as Bearer.',
-  });
-  const problems = new Map<ErrorCode, z.ZodType>();
-  const shape = (code: ErrorCode): z.ZodType => {
-    let known = problems.get(code);
-    if (known === undefined) {
-      known = problemShape(code, problemType(code));
-      problems.set(code, known);
-    }
-    return known;
-  };
+  const schemas = new Schemas();
+  const shape = problemShapes();
+  const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
-    if (route.operation !== undefined) registry.registerPath(pathOf(route, route.operation, shape));
+    if (route.operation === undefined) continue;
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] ??= {};
+    paths[path][route.method.toLowerCase()] = operationOf(route, route.operation, schemas, shape);
   }
-  for (const { codes } of Object.values(GENERAL)) {
-    for (const code of codes) registry.register(`Problem_${code}`, shape(code));
-  }
-  for (const [name, { codes, description }] of Object.entries(GENERAL)) {
-    registry.registerComponent('responses', name, {
-      description,
-      headers: problemHeaders(codes),
-      content: {
-        'application/problem+json': {
-          schema: { $ref: `#/components/schemas/Problem_${codes[0]}` },
-          examples: problemExamples(codes),
-        },
-      },
-    });
-  }
-  const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
+  const answers = generalAnswers(schemas, shape);
+  return {
     openapi: '3.1.1',
     info: {
       title: `falconry (${about.serviceName})`,
@@ -137,53 +108,94 @@ export function openapiDocument(routes: readonly Route[], about: About): Documen
         { $ref: `#/components/responses/${name}` },
       ]),
     ),
-  });
-  return document as unknown as Document;
+    components: {
+      headers: Object.fromEntries(
+        Object.entries(HEADERS).map(([name, { header }]) => [name, header]),
+      ),
+      securitySchemes: { apiKey: API_KEY },
+      responses: answers,
+      schemas: schemas.components,
+    },
+    paths,
+  };
 }
 
-type PathConfig = Parameters<OpenAPIRegistry['registerPath']>[0];
+const API_KEY = {
+  type: 'apiKey',
+  in: 'header',
+  name: 'Authorization',
+  description: 'The API key is the whole value, without a scheme word such as Bearer.',
+};
+
+/** The schema of each problem, made once. */
+function problemShapes(): Shape {
+  const problems = new Map<ErrorCode, z.ZodType>();
+  return (code) => {
+    let known = problems.get(code);
+    if (known === undefined) problems.set(code, (known = problemShape(code, problemType(code))));
+    return known;
+  };
+}
+
+/** Answers that belong to no operation. */
+function generalAnswers(schemas: Schemas, shape: Shape) {
+  return Object.fromEntries(
+    Object.entries(GENERAL).map(([name, { codes, description }]) => {
+      const [schema] = codes.map((code) => schemas.of(shape(code)));
+      const examples = problemExamples(codes);
+      const content = { 'application/problem+json': { schema, examples } };
+      return [name, { description, headers: problemHeaders(codes), content }];
+    }),
+  );
+}
+
 type Shape = (code: ErrorCode) => z.ZodType;
 
-function pathOf(route: Route, operation: Operation, shape: Shape): PathConfig {
+function operationOf(route: Route, operation: Operation, schemas: Schemas, shape: Shape) {
   const { id, tag, summary, description, path, query, headers, body } = operation;
+  const parameters = [
+    ...parametersOf('path', path, schemas),
+    ...parametersOf('query', query, schemas),
+    ...parametersOf('header', headers, schemas),
+  ];
   return {
-    method: route.method.toLowerCase() as 'get' | 'post' | 'put' | 'delete',
-    path: route.path.replaceAll(/:(\w+)/g, '{$1}'),
     operationId: id,
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
     security: route.right === 'key' ? [{ apiKey: [] }] : [],
-    request: {
-      ...(path && { params: parameters('path', path) }),
-      ...(query && { query: parameters('query', query) }),
-      ...(headers && { headers: parameters('header', headers) }),
-      ...(body && {
-        body: {
-          description: body.description,
-          required: body.required,
-          content: { 'application/json': { schema: body.schema, example: body.example } },
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: {
+        description: body.description,
+        required: body.required,
+        content: {
+          'application/json': { schema: schemas.of(body.schema), example: body.example },
         },
-      }),
-    },
-    responses: responses(route, operation, shape),
+      },
+    }),
+    responses: responses(route, operation, schemas, shape),
   };
 }
 
-function parameters(where: 'path' | 'query' | 'header', all: Readonly<Record<string, Parameter>>) {
-  const shapes = Object.entries(all).map(([name, { schema, required, ...more }]) => {
-    const param = { in: where, name, ...more };
-    // A copy, since the same schema can stand under several names.
-    const own = schema.meta({}).openapi({ param });
-    return [name, required || where === 'path' ? own : own.optional()] as const;
-  });
-  return z.object(Object.fromEntries(shapes));
+function parametersOf(
+  where: 'path' | 'query' | 'header',
+  all: Readonly<Record<string, Parameter>> = {},
+  schemas: Schemas,
+) {
+  return Object.entries(all).map(([name, { schema, required, ...more }]) => ({
+    schema: schemas.of(schema),
+    required: required === true || where === 'path',
+    ...more,
+    in: where,
+    name,
+  }));
 }
 
-function responses(route: Route, operation: Operation, shape: Shape): PathConfig['responses'] {
-  const all: PathConfig['responses'] = {};
+function responses(route: Route, operation: Operation, schemas: Schemas, shape: Shape) {
+  const all: Record<string, unknown> = {};
   for (const [status, answer] of Object.entries(operation.answers)) {
-    all[status] = good(route, answer);
+    all[status] = good(route, answer, schemas);
   }
   const codes = new Set([...operation.problems, ...PROBLEMS_OF_RIGHT[route.right]]);
   const byStatus = new Map<number, ErrorCode[]>();
@@ -192,39 +204,29 @@ function responses(route: Route, operation: Operation, shape: Shape): PathConfig
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   for (const [status, those] of [...byStatus].sort(([a], [b]) => a - b)) {
-    const shapes = those.map(shape);
+    const anyOf = those.map((code) => schemas.of(shape(code)));
+    const schema = anyOf.length === 1 ? anyOf[0] : { anyOf };
     all[status] = {
       description: those.map((code) => `\`${code}\`: ${ERROR_CODES[code].message}.`).join(' '),
       headers: problemHeaders(those),
-      content: {
-        'application/problem+json': {
-          schema: shapes.length === 1 ? shapes[0]! : z.union(shapes as [z.ZodType, z.ZodType]),
-          examples: problemExamples(those),
-        },
-      },
+      content: { 'application/problem+json': { schema, examples: problemExamples(those) } },
     };
   }
   return all;
 }
 
-function good(route: Route, answer: Answer): PathConfig['responses'][string] {
+function good(route: Route, answer: Answer, schemas: Schemas) {
   const { description, schema, type = 'application/json', example, events } = answer;
+  const streamed = Object.entries(events ?? {}).map(([name, each]) => [name, schemas.of(each)]);
   return {
     description,
     headers: answerHeaders(route.right, answer),
     ...(schema && {
       content: {
         [type]: {
-          schema,
+          schema: schemas.of(schema),
           ...(example !== undefined && { example }),
-          ...(events && {
-            'x-events': Object.fromEntries(
-              Object.keys(events).map((name) => [
-                name,
-                { $ref: `#/components/schemas/ProgressRecord` },
-              ]),
-            ),
-          }),
+          ...(events && { 'x-events': Object.fromEntries(streamed) }),
         },
       },
     }),

@@ -1,4 +1,4 @@
-/** The headers of answers: what each one holds, and which answers have it. */
+/** The headers of answers: their meaning, and which answers have them. */
 import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
 import type { Answer, AnswerHeader } from './operation.ts';
 
@@ -13,12 +13,12 @@ const text = (description: string, schema: object = {}, required = true): { head
   header: { description, required, schema: { type: 'string', ...schema } },
 });
 
-/** Component name → the header; the name of the header itself where it is another. */
+/** The headers by the names of their components. */
 export const HEADERS = {
-  Accept: text('The type that is taken', { const: 'application/json' }, false),
-  AcceptEncoding: text('The encoding that is taken', { const: 'identity' }, false),
+  Accept: text('The accepted type', { const: 'application/json' }, false),
+  AcceptEncoding: text('The accepted encoding', { const: 'identity' }, false),
   Allow: text('The methods of this path', { pattern: '^[A-Z]+(?:, [A-Z]+)*$' }),
-  CacheControl: text('How long it may be kept', { minLength: 1 }),
+  CacheControl: text('How long the answer may be cached', { minLength: 1 }),
   ContentDisposition: text('The name to save it under', {
     pattern: '^attachment; filename="\\d{1,18}\\.json"$',
   }),
@@ -29,12 +29,12 @@ export const HEADERS = {
       schema: { type: 'integer', minimum: 0 },
     },
   },
-  ContentSecurityPolicy: text('What the page may load: nothing of other hosts', {
+  ContentSecurityPolicy: text('What the page may load: nothing from other hosts', {
     pattern: "^default-src 'none'",
   }),
-  ETag: text('The version; give it back as If-None-Match', { pattern: '^(?:W/)?"[^"]+"$' }),
-  Location: text('Where the task, or the result, is', { format: 'uri' }),
-  NoStore: text('Not to be kept by anybody', { const: 'no-store' }),
+  ETag: text('The version; send it back as If-None-Match', { pattern: '^(?:W/)?"[^"]+"$' }),
+  Location: text('The address of the task or the result', { format: 'uri' }),
+  NoStore: text('The answer must not be cached', { const: 'no-store' }),
   RetryAfter: {
     header: {
       description: 'Seconds to wait',
@@ -43,7 +43,7 @@ export const HEADERS = {
       example: 1,
     },
   },
-  WwwAuthenticate: text('What is asked for', { pattern: '^ApiKey realm="[^"]+"$' }),
+  WwwAuthenticate: text('The required authentication', { pattern: '^ApiKey realm="[^"]+"$' }),
 } as const satisfies Record<string, { header: Header }>;
 
 type Name = keyof typeof HEADERS;
@@ -59,7 +59,7 @@ const COMPONENT: Readonly<Record<AnswerHeader, Name>> = {
 
 const ref = (name: Name) => ({ $ref: `#/components/headers/${name}` });
 
-/** The headers of a good answer: its own, and that answers to a key are not kept. */
+/** The headers of a success; answers to an API key must not be cached. */
 export function answerHeaders(right: 'key' | 'url' | 'open', { headers = [] }: Answer) {
   const own = headers.map((name) => [name, ref(COMPONENT[name])] as const);
   return {
@@ -68,10 +68,10 @@ export function answerHeaders(right: 'key' | 'url' | 'open', { headers = [] }: A
   };
 }
 
-/** The headers of a refusal with one of these codes, all of one status. */
+/** The headers of an error with one of these codes, all of the same status. */
 export function problemHeaders(codes: readonly ErrorCode[]) {
   const { status } = ERROR_CODES[codes[0]!];
-  // What never became a request is answered by the server, which keeps nothing anyway.
+  // If the request was not valid HTTP, the server itself answers, without this header.
   const served = !['MALFORMED_REQUEST', 'HEADERS_TOO_LARGE'].includes(codes[0]!);
   return {
     ...(served && { 'Cache-Control': ref('NoStore') }),

@@ -1,17 +1,17 @@
 /**
- * What the document says of one route, as plain data beside its handler: one list gives routing, the
- * methods of a path, the OpenAPI document and the contract that tests hold every answer to.
+ * The description of a route, as plain data beside its handler. One list gives the routing, the
+ * methods of a path, the OpenAPI document, and the contract that tests check every answer against.
  */
 
+import { z } from 'zod';
 import type { ErrorCode } from '../../errors.ts';
-import type { z } from './zod.ts';
 
 /** Groups of operations, in the order in which they are shown. */
 export const TAGS = {
   Signing: 'For testing: the operator of the service holds the signing keys.',
-  Aggregation: 'From signatures to one aggregate, in three steps or by one request.',
-  Tasks: 'Reading, following, cancelling and removing your own tasks.',
-  Files: 'Signed urls: they carry their right with them and need no API key.',
+  Aggregation: 'From signatures to one aggregate, in three steps or with one request.',
+  Tasks: 'Read, follow, cancel and remove your tasks.',
+  Files: 'Signed URLs: they carry their right with them and need no API key.',
   Documents: 'This document, and pages for people.',
 } as const;
 
@@ -33,7 +33,7 @@ export interface RequestBody {
   readonly example: unknown;
 }
 
-/** Headers of good answers; what each one holds is said once, in the document. */
+/** Headers of successes; headers.ts describes each one. */
 export type AnswerHeader =
   | 'Cache-Control'
   | 'Content-Disposition'
@@ -66,6 +66,20 @@ export interface Operation {
   readonly body?: RequestBody;
   /** By status. */
   readonly answers: Readonly<Record<number, Answer>>;
-  /** Refusals of this operation; those of its right (a missing key, a limit, …) come on top. */
+  /**
+   * The errors of this operation, in addition to those of its right (a missing key, a limit, …).
+   */
   readonly problems: readonly ErrorCode[];
 }
+
+/** The answers with an HTML page, of which clients may keep a copy. */
+export const pageAnswers = (page: string, unchanged: string) =>
+  ({
+    200: {
+      description: page,
+      schema: z.string(),
+      type: 'text/html',
+      headers: ['ETag', 'Cache-Control', 'Content-Security-Policy'],
+    },
+    304: { description: unchanged, headers: ['ETag'] },
+  }) as const;

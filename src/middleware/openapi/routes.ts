@@ -1,4 +1,6 @@
-/** `/v1/openapi.json` and `/v1/docs`: the document, and the document as a page. Neither needs a key. */
+/**
+ * `/v1/openapi.json` and `/v1/docs`: the document, and the document as a page. Neither needs a key.
+ */
 import { readFileSync } from 'node:fs';
 import type { Context } from 'hono';
 import { mountAddress } from '../http/address.ts';
@@ -8,7 +10,7 @@ import { DOCS_STYLE, docsPage } from './docsPage.ts';
 import { escapeHtml } from './docsText.ts';
 import { type Document, openapiDocument } from './document.ts';
 
-/** Stands where the address of the mount point goes, which each request tells anew. */
+/** A placeholder for the address of the mount point, which depends on the request. */
 const ADDRESS = 'https://address.invalid';
 
 /**
@@ -66,7 +68,7 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** The version of this package; its file lies above both the sources and what is built of them. */
+/** The version of this package; package.json is above both `src` and `dist`. */
 function version(): string {
   try {
     const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');

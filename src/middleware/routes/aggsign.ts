@@ -1,13 +1,9 @@
-/** `…/aggsign…`: tasks come into being here, by three steps or by one; and aggregates are judged. */
+/** `…/aggsign…`: creates tasks, in three steps or in one, and verifies aggregates. */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
 import { decodeWireHex } from '../../wire/hex.ts';
-import {
-  checkStatements,
-  checkTriples,
-  type ShapeFault,
-  type Triple,
-} from '../../wire/taskFile.ts';
+import { checkStatements, checkTriples, type ShapeFault } from '../../wire/taskFile.ts';
+import type { Triple } from '../../wire/triple.ts';
 import { newInputKey } from '../blobs/blobStore.ts';
 import { endOf, serviceBase } from '../http/address.ts';
 import { withBody, withJsonBody } from '../http/body.ts';
@@ -21,10 +17,10 @@ import type { Task } from '../task.ts';
 import { answerRecord, findTask } from './answers.ts';
 import type { Caller, Deps, Env, Route } from './route.ts';
 
-/** A body that nobody asked for is read this far, so that it can be told from its repeat. */
+/** A body that is not needed is read up to this length, so that repeats can be recognised. */
 const IGNORED_BODY_BYTES = 64 * 1024;
 
-/** A triple has four; the rest is room for members of the client's own. */
+/** A triple has four; the rest leaves room for the client's own members. */
 const TOKENS_PER_ITEM = 16;
 
 export function aggsignRoutes(deps: Deps): Route[] {
@@ -60,7 +56,7 @@ function createTask({ settings, runtime, budget }: Deps): Handler {
         clientId,
         store,
         body,
-        // The url is a right, so it is not stored: the same one is made again from id and end.
+        // The url is a right, so it is not stored: it can be made again from id and expiry.
         answerOf: (task) => ({
           status: 201,
           headers: {},
@@ -126,16 +122,19 @@ function notify(deps: Deps): Handler {
     });
 }
 
-function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
-  const { maxSignatures, maxDigestBytes, maxBodyBytes, bodyIdleTimeoutMs } = settings;
-  const limits = {
+/** Limits of a body with as many items as a task may have. */
+const itemLimits = ({ maxSignatures, maxBodyBytes, bodyIdleTimeoutMs }: Deps['settings']) =>
+  ({
     maxBytes: maxBodyBytes,
     idleTimeoutMs: bodyIdleTimeoutMs,
     maxTokens: TOKENS_PER_ITEM * maxSignatures + 1000,
     tooManyCode: 'TOO_MANY_ITEMS',
-  } as const;
+  }) as const;
+
+function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
+  const { maxSignatures, maxDigestBytes } = settings;
   return (c, { clientId }) =>
-    withJsonBody(c, limits, budget, async (value, bytes) => {
+    withJsonBody(c, itemLimits(settings), budget, async (value, bytes) => {
       const { store, blobs } = runtime.ports;
       const { data } = judgeObject(value);
       const checked = checkTriples(data, { maxSignatures, maxMessageBytes: maxDigestBytes });
@@ -181,17 +180,11 @@ function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
 }
 
 function verify({ settings, runtime, budget, operations }: Deps): Handler {
-  const { maxSignatures, maxDigestBytes, maxBodyBytes, bodyIdleTimeoutMs } = settings;
-  const limits = {
-    maxBytes: maxBodyBytes,
-    idleTimeoutMs: bodyIdleTimeoutMs,
-    maxTokens: TOKENS_PER_ITEM * maxSignatures + 1000,
-    tooManyCode: 'TOO_MANY_ITEMS',
-  } as const;
-  // The statements are judged by `checkStatements`.
+  const { maxSignatures, maxDigestBytes, maxBodyBytes } = settings;
+  // `checkStatements` checks the statements.
   const AggregateOnly = operations.verifyAggregate.body.schema.pick({ aggregate: true });
   return (c) =>
-    withJsonBody(c, limits, budget, async (value) => {
+    withJsonBody(c, itemLimits(settings), budget, async (value) => {
       const { aggregate: hex } = judge(AggregateOnly, value);
       const { statements } = value as { statements?: unknown };
       const checked = checkStatements(statements, {
@@ -225,8 +218,8 @@ async function putTask(
 }
 
 /**
- * The task file of triples that were judged: they are hex and nothing else, so they are put between quotes
- * as they came. (Encoding the decoded items again takes longer than all the rest of the request.)
+ * The task file of triples that were checked: their fields are nothing but hex, so they can be
+ * quoted as they are. (Encoding the decoded items again takes longer than the rest of the request.)
  */
 function taskFileOf(triples: readonly Triple[]): Uint8Array {
   const lines = triples.map(
@@ -243,13 +236,13 @@ function judgeObject(value: unknown): { data?: unknown } {
   });
 }
 
-/** Length of a public key in bytes → the first byte it must have (FALCON round 3, section 3.11.4). */
+/** The first byte of a public key by its length in bytes (FALCON round 3, section 3.11.4). */
 const KEY_HEADERS = new Map([
   [897, 0x09],
   [1793, 0x0a],
 ]);
 
-/** A key of a wrong length or set cannot come to be valid: better told now than by the worker. */
+/** A key of the wrong length or set can never be valid: better reported now than by the worker. */
 function requireKeys(items: readonly { readonly publicKey: Uint8Array }[], at: string): void {
   const message = 'public_key is not a Falcon-512 or Falcon-1024 key';
   const errors = items.flatMap(({ publicKey }, index) => {

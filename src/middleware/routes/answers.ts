@@ -1,4 +1,4 @@
-/** What several routes do alike: find the caller's task, answer with its record. */
+/** Shared by several routes: finding the caller's task, and answering with its record. */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
 import { endOf, serviceBase } from '../http/address.ts';
@@ -7,7 +7,7 @@ import type { TaskStore } from '../stores/taskStore.ts';
 import type { ListedTask, Task } from '../task.ts';
 import { type Caller, type Deps, pathId } from './route.ts';
 
-/** @throws CodedError `NOT_FOUND`, the same for what is no id, unknown, or another client's */
+/** @throws CodedError `NOT_FOUND`, whether the id is malformed, unknown, or another client's */
 export async function findTask(
   store: TaskStore,
   idText: string | undefined,
@@ -19,7 +19,7 @@ export async function findTask(
   return task;
 }
 
-/** A fresh signed url of the result, or null when there is none yet. */
+/** A new signed url of the result, or null if there is no result yet. */
 export async function resultUrl(c: Context, deps: Deps, task: ListedTask): Promise<string | null> {
   if (task.state !== 'completed' || task.result === null) return null;
   return deps.runtime.ports.blobs.resultUrl(task.result.blob.key, {

@@ -1,17 +1,17 @@
 /**
  * `GET …/tasks/:id/events`: the progress record as server-sent events, at every change, until the
- * task has ended. The store is asked again from time to time as well, since workers may live in other
- * processes.
+ * task has ended. The store is polled as well, since workers may live in other processes.
  */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
+import { isFinal } from '../../wire/taskStates.ts';
 import { progressRecord } from '../records.ts';
-import { isFinal, type Task } from '../task.ts';
+import type { Task } from '../task.ts';
 import { findTask, resultUrl } from './answers.ts';
 import type { Deps, Route } from './route.ts';
 
 const ASK_EVERY_MS = 1000;
-/** A comment this often keeps proxies from closing a quiet stream. */
+/** Comments keep proxies from closing a quiet stream. */
 const COMMENT_EVERY_MS = 15_000;
 
 export function followEvents(deps: Deps): Route['handle'] {
@@ -29,78 +29,101 @@ export function followEvents(deps: Deps): Route['handle'] {
       if (left > 0) open.set(clientId, left);
       else open.delete(clientId);
     };
-    return new Response(taskEvents(c, deps, task, release), { headers });
+    return new Response(new TaskEvents(c, deps, task, release).body, { headers });
   };
 }
 
-function taskEvents(
-  c: Context,
-  deps: Deps,
-  first: Task,
-  release: () => void,
-): ReadableStream<Uint8Array> {
-  const text = new TextEncoder();
-  const { store } = deps.runtime.ports;
-  let close = () => {};
-  return new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        let lastSent = '';
-        let quietSinceMs = performance.now();
-        let closed = false;
-        const send = (chunk: string) => {
-          quietSinceMs = performance.now();
-          controller.enqueue(text.encode(chunk));
-        };
-        const show = async (task: Task | null) => {
-          if (closed) return;
-          if (task !== null) {
-            const version = `${task.updatedAt} ${JSON.stringify(task.progress)}`;
-            const url = await resultUrl(c, deps, task);
-            // A reader that does not read gets the latest record later, not all of them at once.
-            const room = (controller.desiredSize ?? 0) > 0 || isFinal(task.state);
-            if (closed || version === lastSent || !room) return;
-            lastSent = version;
-            send(`event: progress\ndata: ${JSON.stringify(progressRecord(task, url))}\n\n`);
-          }
-          if (task === null || isFinal(task.state)) {
-            close();
-            controller.close();
-          }
-        };
-        let shown = Promise.resolve();
-        const enqueue = (ask: () => Task | null | Promise<Task | null>) => {
-          shown = shown
-            .then(async () => (closed ? undefined : show(await ask())))
-            .catch((error) => {
-              if (closed) return;
-              close();
-              controller.error(error);
-            });
-        };
-        const unwatch = store.watch((task) => {
-          if (task.id === first.id) enqueue(() => task);
-        });
-        const timer = setInterval(() => {
-          if (deps.runtime.stopping) {
-            close();
-            controller.close();
-            return;
-          }
-          if (performance.now() - quietSinceMs > COMMENT_EVERY_MS) send(': still here\n\n');
-          enqueue(() => store.get(first.id, first.clientId));
-        }, ASK_EVERY_MS);
-        close = () => {
-          if (closed) return;
-          closed = true;
-          clearInterval(timer);
-          unwatch();
-          release();
-        };
-        enqueue(() => first);
-      },
-      cancel: () => close(),
-    },
-    { highWaterMark: 16 },
-  );
+/** The stream of events of a task for one reader. */
+class TaskEvents {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #context: Context;
+  readonly #deps: Deps;
+  readonly #task: Task;
+  readonly #release: () => void;
+  #controller!: ReadableStreamDefaultController<Uint8Array>;
+  #unwatch = () => {};
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #closed = false;
+  /** Identifies the record that was sent last. */
+  #version = '';
+  #sentMs = performance.now();
+  /** Records are sent one after the other. */
+  #sending = Promise.resolve();
+
+  constructor(context: Context, deps: Deps, task: Task, release: () => void) {
+    this.#context = context;
+    this.#deps = deps;
+    this.#task = task;
+    this.#release = release;
+    const source = {
+      start: (controller: ReadableStreamDefaultController<Uint8Array>) => this.#start(controller),
+      cancel: () => this.#close(),
+    };
+    this.body = new ReadableStream<Uint8Array>(source, { highWaterMark: 16 });
+  }
+
+  #start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#controller = controller;
+    const { store } = this.#deps.runtime.ports;
+    this.#unwatch = store.watch((task) => {
+      if (task.id === this.#task.id) this.#enqueue(() => task);
+    });
+    this.#timer = setInterval(() => this.#tick(), ASK_EVERY_MS);
+    this.#enqueue(() => this.#task);
+  }
+
+  #tick(): void {
+    const { runtime } = this.#deps;
+    if (runtime.stopping) {
+      this.#end();
+      return;
+    }
+    if (performance.now() - this.#sentMs > COMMENT_EVERY_MS) this.#send(': still here\n\n');
+    const { id, clientId } = this.#task;
+    this.#enqueue(() => runtime.ports.store.get(id, clientId));
+  }
+
+  #enqueue(ask: () => Task | null | Promise<Task | null>): void {
+    this.#sending = this.#sending
+      .then(async () => (this.#closed ? undefined : this.#show(await ask())))
+      .catch((error) => {
+        if (this.#closed) return;
+        this.#close();
+        this.#controller.error(error);
+      });
+  }
+
+  async #show(task: Task | null): Promise<void> {
+    if (this.#closed) return;
+    if (task !== null) {
+      const version = `${task.updatedAt} ${JSON.stringify(task.progress)}`;
+      const url = await resultUrl(this.#context, this.#deps, task);
+      // A slow reader gets the latest record later, not all of them at once.
+      const room = (this.#controller.desiredSize ?? 0) > 0 || isFinal(task.state);
+      if (this.#closed || version === this.#version || !room) return;
+      this.#version = version;
+      this.#send(`event: progress\ndata: ${JSON.stringify(progressRecord(task, url))}\n\n`);
+    }
+    if (task === null || isFinal(task.state)) this.#end();
+  }
+
+  #send(text: string): void {
+    this.#sentMs = performance.now();
+    this.#controller.enqueue(utf8.encode(text));
+  }
+
+  #end(): void {
+    this.#close();
+    this.#controller.close();
+  }
+
+  #close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearInterval(this.#timer);
+    this.#unwatch();
+    this.#release();
+  }
 }
+
+const utf8 = new TextEncoder();

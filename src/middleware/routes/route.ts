@@ -1,4 +1,4 @@
-/** What every route file exports: a list of routes, as plain data that the app puts in place. */
+/** The type of a route: plain data that the app mounts. */
 import type { Context } from 'hono';
 import type { BodyBudget } from '../http/body.ts';
 import type { AnonymousLimiter, RequestLimiter } from '../limits.ts';
@@ -7,23 +7,23 @@ import type { Operations } from '../openapi/operations.ts';
 import type { Settings } from '../options.ts';
 import type { Runtime } from '../runtime.ts';
 
-/** What the app keeps with a request. */
+/** The data that Hono keeps with a request. */
 export interface Env {
   Variables: { clientId: number | undefined };
 }
 
-/** What handlers work with, beside the request. */
+/** What handlers use besides the request. */
 export interface Deps {
   readonly settings: Settings;
   readonly runtime: Runtime;
   readonly budget: BodyBudget;
   readonly limiter: RequestLimiter;
   readonly anonymous: AnonymousLimiter;
-  /** What the document says of each endpoint, and the schemas that judge its requests. */
+  /** The descriptions of the endpoints, with the schemas that check requests. */
   readonly operations: Operations;
 }
 
-/** A request whose API key was good. */
+/** The sender of a request with a valid API key. */
 export interface Caller {
   readonly clientId: number;
 }
@@ -33,16 +33,16 @@ export interface Route {
   /** Below the mount point: `/v1/…`. */
   readonly path: string;
   /**
-   * 'key': needs an API key; 'url': the signed url itself is the right; 'open': a page for everybody, which
-   * also is there before the start, and sets its own headers.
+   * 'key': needs an API key; 'url': the signed url itself is the right; 'open': for everyone, also
+   * before the start, with headers of its own.
    */
   readonly right: 'key' | 'url' | 'open';
-  /** What the OpenAPI document says of it; absent only for the parts of a page. */
+  /** Its description in the OpenAPI document; absent only for the parts of a page. */
   readonly operation?: Operation;
   handle(c: Context<Env>, caller: Caller): Promise<Response>;
 }
 
-/** Task id of a path, or null for what cannot be one. */
+/** The task id in a path, or null if it cannot be one. */
 export function pathId(text: string | undefined): number | null {
   if (text === undefined || !/^\d{1,18}$/.test(text)) return null;
   const id = Number(text);

@@ -1,11 +1,11 @@
-/** `…/tasks…`: reading, listing, cancelling and following one's own tasks. */
+/** `…/tasks…`: reads, lists, follows, cancels and removes the caller's tasks. */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
+import { isFinal, STATE_TEXTS, stateOfText } from '../../wire/taskStates.ts';
 import { decodeCursor, encodeCursor, type Position } from '../http/cursor.ts';
 import { ProblemError } from '../problems.ts';
 import { listItem } from '../records.ts';
 import type { ListQuery } from '../stores/taskStore.ts';
-import { isFinal, STATE_TEXTS, stateOfText } from '../task.ts';
 import { answerRecord, findTask, resultUrl } from './answers.ts';
 import { followEvents } from './events.ts';
 import type { Caller, Deps, Env, Route } from './route.ts';
@@ -53,7 +53,7 @@ function list(deps: Deps): Handler {
   return async (c, { clientId }) => {
     const { store, cursorSecret } = deps.runtime.ports;
     const query = readQuery(c, clientId, cursorSecret);
-    // A client that sends our own `next: ""` back asks for what follows the end.
+    // A client that sends `next: ""` back asks for what follows the end.
     if (query === 'ended') return c.json({ tasks: [], next: '' });
 
     const page = await store.list(query);
@@ -112,7 +112,7 @@ function readLimit(text: string | undefined): number {
 
 const badQuery = (message: string) => new ProblemError('INVALID_QUERY', { message });
 
-/** Cancels what is not finished (200, the record), takes away what is (204). */
+/** Cancels an unfinished task (200, the record), removes a finished one (204). */
 function remove(deps: Deps): Handler {
   return async (c, caller) => {
     const { store, blobs } = deps.runtime.ports;
@@ -123,7 +123,7 @@ function remove(deps: Deps): Handler {
         for (const key of cancelled.blobs) await blobs.delete(key);
         return answerRecord(c, deps, cancelled.task, 200);
       }
-      // It ended in between: it is removed like any other that has ended.
+      // The task ended in between, so it is removed.
     }
     const removed = await store.remove(task.id, caller.clientId);
     if (!removed.ok) throw new CodedError('NOT_FOUND', { message: 'There is no such task' });

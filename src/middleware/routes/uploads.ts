@@ -1,14 +1,15 @@
 /**
- * The signed urls when our own blob store serves them: `PUT …/uploads/:id` takes a task file,
- * `GET …/results/:attempt/:id.json` gives a result. The url is the whole right; an API key that
- * rides along is not looked at.
+ * Signed urls, if we serve them ourselves: `PUT …/uploads/:id` accepts a task file,
+ * `GET …/results/:attempt/:id.json` returns a result. The url is the whole right; an API key is
+ * ignored.
  */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
+import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import { type BlobRef, newInputKey, type UrlRight } from '../blobs/blobStore.ts';
 import { bodyChunks, requireJsonType } from '../http/body.ts';
 import { ProblemError } from '../problems.ts';
-import { STATE_TEXTS, type Task } from '../task.ts';
+import type { Task } from '../task.ts';
 import { type Deps, pathId, type Route } from './route.ts';
 
 export function uploadRoutes(deps: Deps): Route[] {
@@ -65,7 +66,7 @@ async function upload(c: Context, deps: Deps): Promise<Response> {
   }
 }
 
-/** Streams the body into the blob store; refuses one that is not there. */
+/** Streams the body into the blob store; refuses an empty one. */
 async function receive(c: Context, { settings, runtime }: Deps): Promise<BlobRef> {
   const { blobs } = runtime.ports;
   const limits = { maxBytes: settings.maxBodyBytes, idleTimeoutMs: settings.bodyIdleTimeoutMs };
@@ -87,7 +88,7 @@ async function download(c: Context, deps: Deps): Promise<Response> {
   const key = `results/${attempt}/${file}`;
   await checkRight(c, deps, { method: 'GET', key });
   const { blobs } = deps.runtime.ports;
-  // HEAD must not open a file that nobody will read to its end.
+  // HEAD must not open a file that will not be read to its end.
   const head = c.req.method === 'HEAD';
   const blob = head ? await blobs.stat(key) : await blobs.get(key);
   if (blob === null) throw new CodedError('NOT_FOUND', { message: 'The result is gone' });
@@ -115,9 +116,9 @@ async function checkRight(c: Context, deps: Deps, right: UrlRight): Promise<void
 }
 
 const forged = () => new ProblemError('FORBIDDEN_URL', { message: 'The signed url is not valid' });
-const ended = () => new ProblemError('FORBIDDEN_URL', { message: 'The signed url has ended' });
+const ended = () => new ProblemError('FORBIDDEN_URL', { message: 'The signed url has expired' });
 const noTask = () => new CodedError('NOT_FOUND', { message: 'There is no such task' });
 const tooLate = (task: Task) =>
   new ProblemError('CONFLICT', {
-    message: `The task takes no file any more: it is ${STATE_TEXTS[task.state].list}`,
+    message: `The task no longer accepts a file: it is ${STATE_TEXTS[task.state].list}`,
   });

@@ -1,7 +1,8 @@
 /**
- * Transactions that arrive in the same turn of the event loop share one commit, and so one sync of the disk, for which
- * this thread stands still. Each keeps its own outcome: one that throws is undone alone, behind a savepoint. Nobody
- * hears of an outcome before it is on the disk; if the commit fails, everybody hears of that.
+ * Transactions that arrive in the same turn of the event loop share one commit, and so one sync of
+ * the disk, which blocks this thread. Each keeps its own outcome: one that throws is rolled back
+ * alone, to a savepoint. No outcome is reported before it is on the disk; if the commit fails, all
+ * of them fail.
  *
  *   BEGIN IMMEDIATE ─▶ SAVEPOINT ─▶ work ─▶ RELEASE | ROLLBACK TO ─▶ … ─▶ COMMIT ─▶ outcomes
  */
@@ -10,7 +11,9 @@ import { setImmediate } from 'node:timers';
 import { CodedError } from '../../errors.ts';
 import { isBusy } from './sqliteFault.ts';
 
-/** So that a crowd does not hold the event loop: the others follow in the next turn. */
+/**
+ * Most transactions per commit, so as not to block the event loop: others follow in the next turn.
+ */
 const MAX_GROUP = 64;
 
 interface Waiting {
@@ -22,7 +25,7 @@ interface Waiting {
 export interface GroupCommit {
   /** Runs the work as a transaction; resolves when it is durable. */
   write<T>(work: () => T): Promise<T>;
-  /** Runs and commits at once all that waits. */
+  /** Runs and commits all waiting transactions at once. */
   flush(): void;
 }
 
@@ -56,7 +59,7 @@ function commit(db: DatabaseSync, group: readonly Waiting[]): void {
         const outcome = group.length === 1 ? work() : behindSavepoint(db, work);
         outcomes.push(() => resolve(outcome));
       } catch (error) {
-        // A fault that ended the whole transaction (a full disk) is everybody's; so is the only one's.
+        // An error that ended the whole transaction (the disk is full) fails the whole group.
         if (group.length === 1 || !db.isTransaction) throw error;
         outcomes.push(() => reject(shown(error)));
       }

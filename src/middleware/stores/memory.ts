@@ -1,166 +1,225 @@
 /**
- * Tasks in the memory of this process, for tests and for hosts that want nothing kept: everything is gone when the
- * process ends. The same rules as on disk.
+ * Tasks in the memory of this process, for tests and for hosts that need nothing to be kept. The
+ * rules are the same as on disk.
  */
-import { isFinal, isRunning, type ListedTask, type TaskState } from '../task.ts';
-import type { AnswerRow, Table, TaskRow } from './table.ts';
+import { isFinal, type TaskState } from '../../wire/taskStates.ts';
+import { isRunning, type ListedTask } from '../task.ts';
+import type { AnswerRow, Table, TaskChanges, TaskRow } from './table.ts';
 import { type TableStoreOptions, tableStore } from './tableStore.ts';
-import type { ApiKeyRecord, ApiKeyStore, TaskStore } from './taskStore.ts';
+import type { ApiKeyRecord, ApiKeyStore, ClientUsage, ListQuery, TaskStore } from './taskStore.ts';
 
-/** @returns a store that forgets everything with its process. */
+/** @returns a store that loses everything when the process ends */
 export function memoryStore(options: TableStoreOptions = {}): TaskStore & ApiKeyStore {
-  return tableStore(memoryTable(), options);
+  return tableStore(new MemoryTable(), options);
 }
 
-function memoryTable(): Table {
-  const rows = new Map<number, TaskRow>();
-  /** Ids of each client, ascending, since ids only grow. */
-  const idsByClient = new Map<number, number[]>();
-  /** Ids of rows that are not final: the queue looks at nothing else. */
-  const open = new Set<number>();
-  const answers = new Map<string, AnswerRow>();
-  const secrets = new Map<string, Uint8Array>();
-  const keys = new Map<string, ApiKeyRecord>();
-  const lastNumbers = new Map<string, number>();
-  /** Steps that undo the running transaction, in the order in which they were done. */
-  let undo: (() => void)[] = [];
+class MemoryTable implements Table {
+  readonly #tasks = new TaskMap();
+  readonly #answers = new Map<string, AnswerRow>();
+  readonly #secrets = new Map<string, Uint8Array>();
+  readonly #keys = new Map<string, ApiKeyRecord>();
+  readonly #lastNumbers = new Map<string, number>();
+  /** Steps that undo the current transaction, in the order in which it was done. */
+  #undo: (() => void)[] = [];
 
-  const openRows = () => Array.from(open, (id) => rows.get(id)!);
-  const put = (row: TaskRow) => {
-    const before = rows.get(row.id);
-    undo.push(() => (before ? place(before) : drop(row.id)));
-    place(row);
-  };
-  const place = (row: TaskRow) => {
-    rows.set(row.id, row);
-    if (isFinal(row.state)) open.delete(row.id);
-    else open.add(row.id);
-  };
-  const drop = (id: number) => {
-    const ids = idsByClient.get(rows.get(id)!.clientId)!;
-    ids.splice(indexAbove(ids, id - 1), 1);
-    rows.delete(id);
-    open.delete(id);
-  };
-  const addId = ({ clientId, id }: TaskRow) => {
-    const ids = idsByClient.get(clientId);
-    if (ids) ids.splice(indexAbove(ids, id), 0, id);
-    else idsByClient.set(clientId, [id]);
-  };
-  /** Sets or deletes one entry of a map, undoably. */
-  const set = <V>(map: Map<string, V>, name: string, value: V | undefined) => {
+  async write<T>(work: () => T): Promise<T> {
+    this.#undo = [];
+    try {
+      return work();
+    } catch (error) {
+      for (const step of this.#undo.reverse()) step();
+      throw error;
+    }
+  }
+
+  /** Sets or deletes an entry of a map so that it can be undone. */
+  #set<V>(map: Map<string, V>, name: string, value: V | undefined): void {
     const before = map.get(name);
-    undo.push(() => (before === undefined ? map.delete(name) : map.set(name, before)));
+    this.#undo.push(() => (before === undefined ? map.delete(name) : map.set(name, before)));
     if (value === undefined) map.delete(name);
     else map.set(name, value);
-  };
+  }
 
-  return {
-    async write(work) {
-      undo = [];
-      try {
-        return work();
-      } catch (error) {
-        for (const step of undo.reverse()) step();
-        throw error;
-      }
-    },
-    lastNumber: (name) => lastNumbers.get(name) ?? 0,
-    setLastNumber: (name, number) => set(lastNumbers, name, number),
-    insert(row) {
-      addId(row);
-      put(row);
-    },
-    row: (id) => rows.get(id),
-    update(id, changes) {
-      const row = { ...rows.get(id)!, ...changes };
-      put(row);
-      return row;
-    },
-    delete(id) {
-      const row = rows.get(id)!;
-      undo.push(() => {
-        addId(row);
-        place(row);
-      });
-      drop(id);
-    },
-    list({ clientId, after, order = 'asc', state }, limit) {
-      const ids = idsByClient.get(clientId) ?? [];
-      const found: ListedTask[] = [];
-      const step = order === 'asc' ? 1 : -1;
-      let at = step === 1 ? 0 : ids.length - 1;
-      if (after !== undefined) {
-        at = step === 1 ? indexAbove(ids, after) : indexAbove(ids, after - 1) - 1;
-      }
-      for (; at >= 0 && at < ids.length && found.length < limit; at += step) {
-        const row = rows.get(ids[at]!)!;
-        if (state === undefined || row.state === state) found.push(listed(row));
-      }
-      return found;
-    },
-    usage(clientId) {
-      let [openTasks, storedBytes] = [0, 0];
-      for (const id of idsByClient.get(clientId) ?? []) {
-        const row = rows.get(id)!;
-        if (!isFinal(row.state)) openTasks++;
-        storedBytes += (row.input?.bytes ?? 0) + (row.result?.blob.bytes ?? 0);
-      }
-      return { openTasks, storedBytes };
-    },
-    counts() {
-      const counts: Partial<Record<TaskState, number>> = {};
-      for (const { state } of rows.values()) counts[state] = (counts[state] ?? 0) + 1;
-      return counts;
-    },
-    firstWaiting(nowMs) {
-      const due = openRows().filter((row) => row.state === 'waiting' && row.dueMs! <= nowMs);
-      return due.sort(inTurn)[0];
-    },
-    endedLeases: (nowMs) => openRows().filter((row) => isRunning(row.state) && row.dueMs! <= nowMs),
-    earliestDueMs() {
-      const due = openRows().flatMap((row) => row.dueMs ?? []);
-      return due.length === 0 ? null : Math.min(...due);
-    },
-    overdue(nowMs, limit) {
-      const before = (row: TaskRow) => !row.submitted && row.expiresAtMs <= nowMs;
-      return openRows().filter(before).slice(0, limit);
-    },
-    finishedBefore(ms, limit) {
-      const old = (row: TaskRow) => row.finishedMs !== null && row.finishedMs <= ms;
-      return Array.from(rows.values()).filter(old).slice(0, limit);
-    },
-    referenced(wanted) {
-      const known = new Set<string | undefined>();
-      for (const row of rows.values()) known.add(row.input?.key).add(row.result?.blob.key);
-      return new Set(wanted.filter((key) => known.has(key)));
-    },
+  lastNumber(name: string): number {
+    return this.#lastNumbers.get(name) ?? 0;
+  }
 
-    answer: (clientId, key) => answers.get(`${clientId} ${key}`),
-    putAnswer: (row) => set(answers, `${row.clientId} ${row.key}`, row),
-    deleteAnswer: (clientId, key) => set(answers, `${clientId} ${key}`, undefined),
-    deleteAnswersBefore(createdMs) {
-      for (const [name, row] of answers) {
-        if (row.createdMs < createdMs) set(answers, name, undefined);
-      }
-    },
+  setLastNumber(name: string, number: number): void {
+    this.#set(this.#lastNumbers, name, number);
+  }
 
-    secret(name, fresh) {
-      if (!secrets.has(name)) set(secrets, name, fresh);
-      return secrets.get(name)!;
-    },
+  insert(row: TaskRow): void {
+    this.#undo.push(() => this.#tasks.remove(row.id));
+    this.#tasks.add(row);
+  }
 
-    apiKeys: () => Array.from(keys.values()),
-    apiKey: (sha256) => keys.get(sha256),
-    putApiKey: (record) => set(keys, record.sha256, record),
-    deleteApiKey(sha256) {
-      const known = keys.has(sha256);
-      set(keys, sha256, undefined);
-      return known;
-    },
+  row(id: number): TaskRow | undefined {
+    return this.#tasks.get(id);
+  }
 
-    close() {},
-  };
+  update(id: number, changes: TaskChanges): TaskRow {
+    const before = this.#tasks.get(id)!;
+    const row = { ...before, ...changes };
+    this.#undo.push(() => this.#tasks.replace(before));
+    this.#tasks.replace(row);
+    return row;
+  }
+
+  delete(id: number): void {
+    const row = this.#tasks.get(id)!;
+    this.#undo.push(() => this.#tasks.add(row));
+    this.#tasks.remove(id);
+  }
+
+  list({ clientId, after, order = 'asc', state }: ListQuery, limit: number): ListedTask[] {
+    const ids = this.#tasks.idsOf(clientId);
+    const found: ListedTask[] = [];
+    const step = order === 'asc' ? 1 : -1;
+    let at = step === 1 ? 0 : ids.length - 1;
+    if (after !== undefined) {
+      at = step === 1 ? indexAbove(ids, after) : indexAbove(ids, after - 1) - 1;
+    }
+    for (; at >= 0 && at < ids.length && found.length < limit; at += step) {
+      const row = this.#tasks.get(ids[at]!)!;
+      if (state === undefined || row.state === state) found.push(listed(row));
+    }
+    return found;
+  }
+
+  usage(clientId: number): ClientUsage {
+    let [openTasks, storedBytes] = [0, 0];
+    for (const id of this.#tasks.idsOf(clientId)) {
+      const row = this.#tasks.get(id)!;
+      if (!isFinal(row.state)) openTasks++;
+      storedBytes += (row.input?.bytes ?? 0) + (row.result?.blob.bytes ?? 0);
+    }
+    return { openTasks, storedBytes };
+  }
+
+  counts(): Partial<Record<TaskState, number>> {
+    const counts: Partial<Record<TaskState, number>> = {};
+    for (const { state } of this.#tasks.all()) counts[state] = (counts[state] ?? 0) + 1;
+    return counts;
+  }
+
+  firstWaiting(nowMs: number): TaskRow | undefined {
+    const due = this.#tasks.open().filter((row) => row.state === 'waiting' && row.dueMs! <= nowMs);
+    return due.sort(inTurn)[0];
+  }
+
+  endedLeases(nowMs: number): TaskRow[] {
+    return this.#tasks.open().filter((row) => isRunning(row.state) && row.dueMs! <= nowMs);
+  }
+
+  earliestDueMs(): number | null {
+    const due = this.#tasks.open().flatMap((row) => row.dueMs ?? []);
+    return due.length === 0 ? null : Math.min(...due);
+  }
+
+  overdue(nowMs: number, limit: number): TaskRow[] {
+    const before = (row: TaskRow) => !row.submitted && row.expiresAtMs <= nowMs;
+    return this.#tasks.open().filter(before).slice(0, limit);
+  }
+
+  finishedBefore(ms: number, limit: number): TaskRow[] {
+    const old = (row: TaskRow) => row.finishedMs !== null && row.finishedMs <= ms;
+    return Array.from(this.#tasks.all()).filter(old).slice(0, limit);
+  }
+
+  referenced(wanted: readonly string[]): Set<string> {
+    const known = new Set<string | undefined>();
+    for (const row of this.#tasks.all()) known.add(row.input?.key).add(row.result?.blob.key);
+    return new Set(wanted.filter((key) => known.has(key)));
+  }
+
+  answer(clientId: number, key: string): AnswerRow | undefined {
+    return this.#answers.get(`${clientId} ${key}`);
+  }
+
+  putAnswer(row: AnswerRow): void {
+    this.#set(this.#answers, `${row.clientId} ${row.key}`, row);
+  }
+
+  deleteAnswer(clientId: number, key: string): void {
+    this.#set(this.#answers, `${clientId} ${key}`, undefined);
+  }
+
+  deleteAnswersBefore(createdMs: number): void {
+    for (const [name, row] of this.#answers) {
+      if (row.createdMs < createdMs) this.#set(this.#answers, name, undefined);
+    }
+  }
+
+  secret(name: string, fresh: Uint8Array): Uint8Array {
+    if (!this.#secrets.has(name)) this.#set(this.#secrets, name, fresh);
+    return this.#secrets.get(name)!;
+  }
+
+  apiKeys(): ApiKeyRecord[] {
+    return Array.from(this.#keys.values());
+  }
+
+  apiKey(sha256: string): ApiKeyRecord | undefined {
+    return this.#keys.get(sha256);
+  }
+
+  putApiKey(record: ApiKeyRecord): void {
+    this.#set(this.#keys, record.sha256, record);
+  }
+
+  deleteApiKey(sha256: string): boolean {
+    const known = this.#keys.has(sha256);
+    this.#set(this.#keys, sha256, undefined);
+    return known;
+  }
+
+  close(): void {}
+}
+
+/** Tasks by id, by client, and those that are not final. */
+class TaskMap {
+  readonly #rows = new Map<number, TaskRow>();
+  /** Ids of each client, ascending, since ids only grow. */
+  readonly #idsByClient = new Map<number, number[]>();
+  /** Ids of rows that are not final, which is all that the queue looks at. */
+  readonly #open = new Set<number>();
+
+  get(id: number): TaskRow | undefined {
+    return this.#rows.get(id);
+  }
+
+  all(): Iterable<TaskRow> {
+    return this.#rows.values();
+  }
+
+  open(): TaskRow[] {
+    return Array.from(this.#open, (id) => this.#rows.get(id)!);
+  }
+
+  /** Ascending; not to be changed. */
+  idsOf(clientId: number): readonly number[] {
+    return this.#idsByClient.get(clientId) ?? [];
+  }
+
+  add(row: TaskRow): void {
+    const ids = this.#idsByClient.get(row.clientId);
+    if (ids) ids.splice(indexAbove(ids, row.id), 0, row.id);
+    else this.#idsByClient.set(row.clientId, [row.id]);
+    this.replace(row);
+  }
+
+  replace(row: TaskRow): void {
+    this.#rows.set(row.id, row);
+    if (isFinal(row.state)) this.#open.delete(row.id);
+    else this.#open.add(row.id);
+  }
+
+  remove(id: number): void {
+    const ids = this.#idsByClient.get(this.#rows.get(id)!.clientId)!;
+    ids.splice(indexAbove(ids, id - 1), 1);
+    this.#rows.delete(id);
+    this.#open.delete(id);
+  }
 }
 
 function inTurn(a: TaskRow, b: TaskRow): number {

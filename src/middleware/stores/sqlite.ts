@@ -1,44 +1,45 @@
 /**
- * Tasks in one SQLite file, with the SQLite that Node brings along. Any number of processes on one machine may open
- * the same file.
+ * Tasks in an SQLite file, with the SQLite that is part of Node. Any number of processes on a
+ * machine may open the same file.
  *
- * A commit is on the disk when it returns (WAL with synchronous=FULL: the log is synced at each commit), and writers
- * take turns (BEGIN IMMEDIATE), so what a transaction reads stays true until it ends. Transactions that come together
- * share one commit (groupCommit.ts).
+ * A commit is on the disk when it returns (WAL with synchronous=FULL: the log is synced at each
+ * commit), and writers take turns (BEGIN IMMEDIATE), so what a transaction reads stays true until
+ * it ends. Transactions that arrive together share one commit (groupCommit.ts).
  */
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { isFinal, type ListedTask, type TaskState } from '../task.ts';
-import { createGroupCommit } from './groupCommit.ts';
+import { isFinal, type TaskState } from '../../wire/taskStates.ts';
+import type { ListedTask } from '../task.ts';
+import { createGroupCommit, type GroupCommit } from './groupCommit.ts';
 import { isBusy } from './sqliteFault.ts';
 import { MIGRATIONS } from './sqliteSchema.ts';
 import type { AnswerRow, Table, TaskChanges, TaskRow } from './table.ts';
 import { type TableStoreOptions, tableStore } from './tableStore.ts';
-import type { ApiKeyRecord, ApiKeyStore, TaskStore } from './taskStore.ts';
+import type { ApiKeyRecord, ApiKeyStore, ClientUsage, ListQuery, TaskStore } from './taskStore.ts';
 
 export interface SqliteOptions extends TableStoreOptions {
-  /** The file; it and its folder are made if missing, readable by their owner only. */
+  /** The file; it and its directory are created if missing, readable only by their owner. */
   readonly path: string;
-  /** How long a writer waits for another process's turn to end. Default 10 s. */
+  /** Longest wait of a writer for another process; default 10 s. */
   readonly busyTimeoutMs?: number;
 }
 
 /**
- * @returns a store on the file.
- * @throws Error of the file system or of SQLite, when the file cannot be opened or is from a newer version
+ * @returns a store in the file
+ * @throws Error of the file system or of SQLite if the file cannot be opened or has a newer schema
  */
 export function sqliteStore(options: SqliteOptions): TaskStore & ApiKeyStore {
-  return tableStore(sqliteTable(open(options)), options);
+  return tableStore(new SqliteTable(open(options)), options);
 }
 
 function open({ path, busyTimeoutMs = 10_000 }: SqliteOptions): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // SQLite gives its log the same rights as the file: it holds secrets.
+  // SQLite gives its log the permissions of the file, which holds secrets.
   closeSync(openSync(path, 'a', 0o600));
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
-    // The switch to WAL does not wait its turn by itself when several processes open a new file.
+    // The switch to WAL does not wait by itself if several processes open a new file.
     retryBusy(busyTimeoutMs, () => db.exec('PRAGMA journal_mode = WAL'));
     db.exec('PRAGMA synchronous = FULL');
     migrate(db);
@@ -55,7 +56,7 @@ function migrate(db: DatabaseSync): void {
   db.exec('BEGIN IMMEDIATE');
   try {
     if (version() > MIGRATIONS.length) {
-      throw new Error('the task file store was written by a newer version of this program');
+      throw new Error('the store was written by a newer version of falconry');
     }
     for (const step of MIGRATIONS.slice(version())) db.exec(step);
     db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
@@ -81,156 +82,186 @@ function retryBusy(timeoutMs: number, work: () => void): void {
 
 type Columns = Record<string, SQLInputValue>;
 
-function sqliteTable(db: DatabaseSync): Table {
-  const statements = new Map<string, StatementSync>();
-  const prepared = (sql: string): StatementSync => {
-    let statement = statements.get(sql);
-    if (!statement) statements.set(sql, (statement = db.prepare(sql)));
+class SqliteTable implements Table {
+  readonly #db: DatabaseSync;
+  readonly #groupCommit: GroupCommit;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#groupCommit = createGroupCommit(db);
+  }
+
+  #prepared(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (!statement) this.#statements.set(sql, (statement = this.#db.prepare(sql)));
     return statement;
-  };
-  const one = (sql: string, ...values: SQLInputValue[]) =>
-    prepared(sql).get(...values) as Columns | undefined;
-  const all = (sql: string, ...values: SQLInputValue[]) =>
-    prepared(sql).all(...values) as Columns[];
-  const run = (sql: string, ...values: SQLInputValue[]) =>
-    Number(prepared(sql).run(...values).changes);
-  const rowOf = (columns: Columns | undefined) => columns && fromColumns(columns);
+  }
 
-  const groupCommit = createGroupCommit(db);
+  #one(sql: string, ...values: SQLInputValue[]): Columns | undefined {
+    return this.#prepared(sql).get(...values) as Columns | undefined;
+  }
 
-  return {
-    write: groupCommit.write,
-    lastNumber(name) {
-      return Number(one('SELECT number FROM last_numbers WHERE name = ?', name)?.number ?? 0);
-    },
-    setLastNumber(name, number) {
-      run('INSERT OR REPLACE INTO last_numbers VALUES (?, ?)', name, number);
-    },
-    insert(row) {
-      const columns = toColumns(row);
-      const names = Object.keys(columns);
-      run(
-        `INSERT INTO tasks (${names}) VALUES (${names.map(() => '?')})`,
-        ...Object.values(columns),
-      );
-    },
-    row: (id) => rowOf(one('SELECT * FROM tasks WHERE id = ?', id)),
-    update(id, changes) {
-      const columns = toColumns(changes);
-      const sets = Object.keys(columns).map((name) => `${name} = ?`);
-      const sql = `UPDATE tasks SET ${sets} WHERE id = ? RETURNING *`;
-      return fromColumns(one(sql, ...Object.values(columns), id)!);
-    },
-    delete(id) {
-      run('DELETE FROM tasks WHERE id = ?', id);
-    },
-    list({ clientId, after, order = 'asc', state }, limit) {
-      const values: SQLInputValue[] = [clientId];
-      let where = 'client_id = ?';
-      if (state !== undefined) {
-        where += ' AND state = ?';
-        values.push(state);
-      }
-      if (after !== undefined) {
-        where += order === 'asc' ? ' AND id > ?' : ' AND id < ?';
-        values.push(after);
-      }
-      const direction = order === 'asc' ? 'ASC' : 'DESC';
-      const sql = `SELECT ${LISTED} FROM tasks WHERE ${where} ORDER BY id ${direction} LIMIT ?`;
-      return all(sql, ...values, limit).map(toListed);
-    },
-    usage(clientId) {
-      let [openTasks, storedBytes] = [0, 0];
-      for (const row of all(
-        'SELECT state, tasks, bytes FROM usage WHERE client_id = ?',
-        clientId,
-      )) {
-        if (!isFinal(row.state as TaskState)) openTasks += Number(row.tasks);
-        storedBytes += Number(row.bytes);
-      }
-      return { openTasks, storedBytes };
-    },
-    counts() {
-      const rows = all('SELECT state, sum(tasks) AS tasks FROM usage GROUP BY state');
-      return Object.fromEntries(rows.map((row) => [row.state, Number(row.tasks)]));
-    },
-    firstWaiting: (nowMs) =>
-      rowOf(
-        one(
-          // Named, since the planner would rather sort all that is due than skip the few that are not.
-          `SELECT * FROM tasks INDEXED BY tasks_queue WHERE state = 'waiting' AND due_ms <= ?
-           ORDER BY turn, submitted_at, id LIMIT 1`,
-          nowMs,
-        ),
-      ),
-    endedLeases: (nowMs) =>
-      all(
-        // Named, since the planner would rather go through all that waits.
-        `SELECT * FROM tasks INDEXED BY tasks_leases
-         WHERE state IN ('verifying', 'aggregating') AND due_ms <= ?`,
-        nowMs,
-      ).map(fromColumns),
-    earliestDueMs() {
-      const due = one('SELECT min(due_ms) AS due FROM tasks WHERE due_ms IS NOT NULL')!.due;
-      return due === null ? null : Number(due);
-    },
-    overdue: (nowMs, limit) =>
-      all(
-        `SELECT * FROM tasks WHERE state IN ('created', 'uploaded') AND expires_ms <= ? LIMIT ?`,
-        nowMs,
-        limit,
-      ).map(fromColumns),
-    finishedBefore: (ms, limit) =>
-      all(
-        'SELECT * FROM tasks WHERE finished_ms IS NOT NULL AND finished_ms <= ? LIMIT ?',
-        ms,
-        limit,
-      ).map(fromColumns),
-    referenced(keys) {
-      const sql = `SELECT 1 AS known FROM tasks WHERE input_key = ?1
-        UNION ALL SELECT 1 FROM tasks WHERE result_key = ?1 LIMIT 1`;
-      return new Set(keys.filter((key) => one(sql, key) !== undefined));
-    },
+  #all(sql: string, ...values: SQLInputValue[]): Columns[] {
+    return this.#prepared(sql).all(...values) as Columns[];
+  }
 
-    answer(clientId, key) {
-      const row = one('SELECT * FROM answers WHERE client_id = ? AND key = ?', clientId, key);
-      return row && toAnswer(row);
-    },
-    putAnswer({ clientId, key, fingerprint, token, heldUntilMs, createdMs, answer }) {
-      const values = [clientId, key, fingerprint, token, heldUntilMs, createdMs, json(answer)];
-      run('INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)', ...values);
-    },
-    deleteAnswer(clientId, key) {
-      run('DELETE FROM answers WHERE client_id = ? AND key = ?', clientId, key);
-    },
-    deleteAnswersBefore(createdMs) {
-      run('DELETE FROM answers WHERE created_ms < ?', createdMs);
-    },
+  /** @returns the number of changed rows */
+  #run(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#prepared(sql).run(...values).changes);
+  }
 
-    secret(name, fresh) {
-      run('INSERT OR IGNORE INTO secrets VALUES (?, ?)', name, fresh);
-      return one('SELECT value FROM secrets WHERE name = ?', name)!.value as Uint8Array;
-    },
+  write<T>(work: () => T): Promise<T> {
+    return this.#groupCommit.write(work);
+  }
 
-    apiKeys: () => all('SELECT * FROM api_keys ORDER BY created_at').map(toApiKey),
-    apiKey(sha256) {
-      const row = one('SELECT * FROM api_keys WHERE sha256 = ?', sha256);
-      return row && toApiKey(row);
-    },
-    putApiKey({ sha256, name, clientId, createdAt }) {
-      run('INSERT INTO api_keys VALUES (?, ?, ?, ?)', sha256, name, clientId, createdAt);
-    },
-    deleteApiKey: (sha256) => run('DELETE FROM api_keys WHERE sha256 = ?', sha256) > 0,
+  lastNumber(name: string): number {
+    return Number(this.#one('SELECT number FROM last_numbers WHERE name = ?', name)?.number ?? 0);
+  }
 
-    close() {
-      groupCommit.flush();
-      statements.clear();
-      if (db.isOpen) db.close();
-    },
-  };
+  setLastNumber(name: string, number: number): void {
+    this.#run('INSERT OR REPLACE INTO last_numbers VALUES (?, ?)', name, number);
+  }
+
+  insert(row: TaskRow): void {
+    const columns = toColumns(row);
+    const names = Object.keys(columns);
+    const sql = `INSERT INTO tasks (${names}) VALUES (${names.map(() => '?')})`;
+    this.#run(sql, ...Object.values(columns));
+  }
+
+  row(id: number): TaskRow | undefined {
+    return rowOf(this.#one('SELECT * FROM tasks WHERE id = ?', id));
+  }
+
+  update(id: number, changes: TaskChanges): TaskRow {
+    const columns = toColumns(changes);
+    const sets = Object.keys(columns).map((name) => `${name} = ?`);
+    const sql = `UPDATE tasks SET ${sets} WHERE id = ? RETURNING *`;
+    return fromColumns(this.#one(sql, ...Object.values(columns), id)!);
+  }
+
+  delete(id: number): void {
+    this.#run('DELETE FROM tasks WHERE id = ?', id);
+  }
+
+  list({ clientId, after, order = 'asc', state }: ListQuery, limit: number): ListedTask[] {
+    const values: SQLInputValue[] = [clientId];
+    let where = 'client_id = ?';
+    if (state !== undefined) {
+      where += ' AND state = ?';
+      values.push(state);
+    }
+    if (after !== undefined) {
+      where += order === 'asc' ? ' AND id > ?' : ' AND id < ?';
+      values.push(after);
+    }
+    const direction = order === 'asc' ? 'ASC' : 'DESC';
+    const sql = `SELECT ${LISTED} FROM tasks WHERE ${where} ORDER BY id ${direction} LIMIT ?`;
+    return this.#all(sql, ...values, limit).map(toListed);
+  }
+
+  usage(clientId: number): ClientUsage {
+    let [openTasks, storedBytes] = [0, 0];
+    const sql = 'SELECT state, tasks, bytes FROM usage WHERE client_id = ?';
+    for (const row of this.#all(sql, clientId)) {
+      if (!isFinal(row.state as TaskState)) openTasks += Number(row.tasks);
+      storedBytes += Number(row.bytes);
+    }
+    return { openTasks, storedBytes };
+  }
+
+  counts(): Partial<Record<TaskState, number>> {
+    const rows = this.#all('SELECT state, sum(tasks) AS tasks FROM usage GROUP BY state');
+    return Object.fromEntries(rows.map((row) => [row.state, Number(row.tasks)]));
+  }
+
+  firstWaiting(nowMs: number): TaskRow | undefined {
+    // The index is named, since the planner would rather sort all rows that are due.
+    const sql = `SELECT * FROM tasks INDEXED BY tasks_queue WHERE state = 'waiting' AND due_ms <= ?
+      ORDER BY turn, submitted_at, id LIMIT 1`;
+    return rowOf(this.#one(sql, nowMs));
+  }
+
+  endedLeases(nowMs: number): TaskRow[] {
+    // The index is named, since the planner would rather scan all waiting rows.
+    const sql = `SELECT * FROM tasks INDEXED BY tasks_leases
+      WHERE state IN ('verifying', 'aggregating') AND due_ms <= ?`;
+    return this.#all(sql, nowMs).map(fromColumns);
+  }
+
+  earliestDueMs(): number | null {
+    const { due } = this.#one('SELECT min(due_ms) AS due FROM tasks WHERE due_ms IS NOT NULL')!;
+    return due === null ? null : Number(due);
+  }
+
+  overdue(nowMs: number, limit: number): TaskRow[] {
+    const sql = `SELECT * FROM tasks WHERE state IN ('created', 'uploaded') AND expires_ms <= ?
+      LIMIT ?`;
+    return this.#all(sql, nowMs, limit).map(fromColumns);
+  }
+
+  finishedBefore(ms: number, limit: number): TaskRow[] {
+    const sql = `SELECT * FROM tasks WHERE finished_ms IS NOT NULL AND finished_ms <= ? LIMIT ?`;
+    return this.#all(sql, ms, limit).map(fromColumns);
+  }
+
+  referenced(keys: readonly string[]): Set<string> {
+    const sql = `SELECT 1 AS known FROM tasks WHERE input_key = ?1
+      UNION ALL SELECT 1 FROM tasks WHERE result_key = ?1 LIMIT 1`;
+    return new Set(keys.filter((key) => this.#one(sql, key) !== undefined));
+  }
+
+  answer(clientId: number, key: string): AnswerRow | undefined {
+    const sql = 'SELECT * FROM answers WHERE client_id = ? AND key = ?';
+    const row = this.#one(sql, clientId, key);
+    return row && toAnswer(row);
+  }
+
+  putAnswer(row: AnswerRow): void {
+    const { clientId, key, fingerprint, token, heldUntilMs, createdMs, answer } = row;
+    const values = [clientId, key, fingerprint, token, heldUntilMs, createdMs, json(answer)];
+    this.#run('INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)', ...values);
+  }
+
+  deleteAnswer(clientId: number, key: string): void {
+    this.#run('DELETE FROM answers WHERE client_id = ? AND key = ?', clientId, key);
+  }
+
+  deleteAnswersBefore(createdMs: number): void {
+    this.#run('DELETE FROM answers WHERE created_ms < ?', createdMs);
+  }
+
+  secret(name: string, fresh: Uint8Array): Uint8Array {
+    this.#run('INSERT OR IGNORE INTO secrets VALUES (?, ?)', name, fresh);
+    return this.#one('SELECT value FROM secrets WHERE name = ?', name)!.value as Uint8Array;
+  }
+
+  apiKeys(): ApiKeyRecord[] {
+    return this.#all('SELECT * FROM api_keys ORDER BY created_at').map(toApiKey);
+  }
+
+  apiKey(sha256: string): ApiKeyRecord | undefined {
+    const row = this.#one('SELECT * FROM api_keys WHERE sha256 = ?', sha256);
+    return row && toApiKey(row);
+  }
+
+  putApiKey({ sha256, name, clientId, createdAt }: ApiKeyRecord): void {
+    this.#run('INSERT INTO api_keys VALUES (?, ?, ?, ?)', sha256, name, clientId, createdAt);
+  }
+
+  deleteApiKey(sha256: string): boolean {
+    return this.#run('DELETE FROM api_keys WHERE sha256 = ?', sha256) > 0;
+  }
+
+  close(): void {
+    this.#groupCommit.flush();
+    this.#statements.clear();
+    if (this.#db.isOpen) this.#db.close();
+  }
 }
 
-/** Fields that are one column of the same value. */
+/** Fields that are stored as they are, in one column. */
 const PLAIN = {
   id: 'id',
   clientId: 'client_id',
@@ -275,7 +306,9 @@ function toColumns(row: TaskRow | TaskChanges): Columns {
   return columns;
 }
 
-/** What `list` reads. An `error` can name 1722 signatures: a page of those would be megabytes. */
+/**
+ * The columns of a list. An `error` can name 1722 signatures: a page of them would be megabytes.
+ */
 const LISTED = `id, client_id, state, count, created_at, submitted_at, finished_at,
   result_key, result_bytes, result_tag, result_format, aggregate_bytes`;
 
@@ -290,6 +323,10 @@ function toListed(columns: Columns): ListedTask {
     finishedAt: columns.finished_at,
     result: toResult(columns),
   } as ListedTask;
+}
+
+function rowOf(columns: Columns | undefined): TaskRow | undefined {
+  return columns && fromColumns(columns);
 }
 
 /** Written out field by field: every read of a task goes through here. */

@@ -1,4 +1,4 @@
-/** What SQLite's error codes mean to the store. */
+/** The meaning of SQLite's error codes. */
 
 /** SQLITE_BUSY and SQLITE_LOCKED, extended codes included. */
 export function isBusy(error: unknown): boolean {

@@ -1,9 +1,9 @@
 /**
- * The tables of the SQLite file, as steps that each file takes once. A step that was released is never edited: a
- * change is a further step.
+ * The tables of the SQLite file, as steps that each file takes once. A released step is never
+ * edited: a change is a new step.
  *
- * `usage` is kept by triggers, so that limits and counts cost the same with a million tasks as with one. Each
- * partial index holds only the rows that one question is about (the queue, the leases, the ends of urls).
+ * Triggers maintain `usage`, so that limits and counts cost the same with a million tasks as with
+ * one. Each partial index holds only the rows for one query (the queue, the leases, expiry).
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -104,7 +104,7 @@ export const MIGRATIONS: readonly string[] = [
     number INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
-  // Clients take turns in the queue; what waits already goes first.
+  // Clients take turns in the queue; tasks that are waiting already go first.
   `
   ALTER TABLE tasks ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;
   DROP INDEX tasks_queue;

@@ -1,18 +1,23 @@
 /**
- * What a store on this machine needs from its memory or its file: rows, found by the few questions that the port
- * asks, and transactions. A transaction is a plain function that does not wait, so nothing can come between its reads
- * and its writes. The rules of the port are in `tableStore.ts`, once for all tables.
+ * What a store on this machine needs from its memory or its file: rows, a few queries, and
+ * transactions. A transaction is a synchronous function, so nothing can come between its reads and
+ * its writes. The rules of the port are in `tableStore.ts`, once for all tables.
  */
-import type { ListedTask, Task, TaskState } from '../task.ts';
+
+import type { TaskState } from '../../wire/taskStates.ts';
+import type { ListedTask, Task } from '../task.ts';
 import type { ApiKeyRecord, ClientUsage, ListQuery, StoredAnswer } from './taskStore.ts';
 
-/** A task with what only the store needs. */
+/** A task with the fields that only the store needs. */
 export interface TaskRow extends Task {
-  /** Whether it was ever notified (or was born waiting). */
+  /** Whether the task was notified, or created as waiting. */
   readonly submitted: boolean;
   /** Place in the queue: the smallest goes first. 0 before the notification. */
   readonly turn: number;
-  /** Waiting: not to be claimed before. Running: end of the lease. Else null. Unix time in milliseconds. */
+  /**
+   * Waiting: the earliest time of a claim. Running: the end of the lease. Otherwise null. Unix time
+   * in milliseconds.
+   */
   readonly dueMs: number | null;
   readonly finishedMs: number | null;
 }
@@ -31,24 +36,25 @@ export interface AnswerRow {
 }
 
 /**
- * What the table keeps the last number of: ids of tasks and clients; the turn that the queue is at, and the last
- * one that each client was given.
+ * The counters of the table: ids of tasks and clients, the current turn of the queue, and the last
+ * turn of each client.
  */
 export type NumberName = 'task' | 'client' | 'turn' | `turn of ${number}`;
 
 export interface Table {
   /**
-   * Runs the work, some time soon, as one transaction that excludes every other writer, in this process and in others.
-   * Durable when the promise resolves; undone when the work throws or the promise rejects.
+   * Runs the work soon, as one transaction that excludes all other writers, in this process and in
+   * others. Durable once the promise resolves; rolled back if the work throws or the promise
+   * rejects.
    */
   write<T>(work: () => T): Promise<T>;
 
-  /** The last number given out for ids of that kind, 0 at first: numbers are never used again, whatever is deleted. */
+  /** The last number used, 0 at first. Numbers are never used again, whatever is deleted. */
   lastNumber(name: NumberName): number;
   setLastNumber(name: NumberName, number: number): void;
   insert(row: TaskRow): void;
   row(id: number): TaskRow | undefined;
-  /** @returns the row after the change; the row must exist. */
+  /** @returns the row after the change; it must exist */
   update(id: number, changes: TaskChanges): TaskRow;
   delete(id: number): void;
 
@@ -56,7 +62,10 @@ export interface Table {
   list(query: ListQuery, limit: number): ListedTask[];
   usage(clientId: number): ClientUsage;
   counts(): Partial<Record<TaskState, number>>;
-  /** Of the waiting rows with `dueMs` at or before now the one of the first turn, then submitted first. */
+  /**
+   * Of the waiting rows with `dueMs` at or before now, the one with the first turn, submitted
+   * first.
+   */
   firstWaiting(nowMs: number): TaskRow | undefined;
   /** Running rows whose lease has ended. */
   endedLeases(nowMs: number): TaskRow[];
@@ -75,7 +84,9 @@ export interface Table {
   deleteAnswer(clientId: number, key: string): void;
   deleteAnswersBefore(createdMs: number): void;
 
-  /** @returns the value under the name after making sure that there is one. Only inside `write`. */
+  /**
+   * @returns the value under the name, which becomes `fresh` if there is none. Only inside `write`.
+   */
   secret(name: string, fresh: Uint8Array): Uint8Array;
 
   apiKeys(): ApiKeyRecord[];

@@ -1,247 +1,251 @@
 /**
- * What is done with one task of kind 'aggregate':
+ * Performs a task of kind 'aggregate':
+ *   task file ─▶ read ─▶ verify every signature ─▶ aggregate ─▶ result file
+ *                            └─▶ any invalid item: failed, all are listed, nothing is proved
  *
- *   task file ─▶ read ─▶ verify in chunks, on all threads ─▶ aggregate, on all threads ─▶ result file
- *                            └─▶ any invalid item: failed, with every one of them, and nothing is proved
- *
- * Everything that costs time happens in worker threads; a thread in the middle of WebAssembly cannot be interrupted, so
- * stopping means ending the thread (the pool starts another), and the threads that it has started. One task at a time is aggregated: it
- * gets all threads, and memory holds one proof. A result's blob key belongs to one attempt: doing the same task twice at once,
- * after a lost lease, harms nothing.
+ * All expensive work happens in one worker thread, which is kept from task to task, and in the
+ * threads that it keeps: `threads` in all. It works on one task at a time, so that the task gets
+ * all threads and memory holds one proof; the file of the next task is fetched meanwhile. A
+ * result's blob key belongs to one attempt, so it does no harm if the same task runs twice at once
+ * after a lost lease.
  */
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { MessageChannel, type Transferable } from 'node:worker_threads';
-import { Piscina } from 'piscina';
 import type { AggregateFormatOption, Statement } from '../../aggregate/index.ts';
-import { CodedError, type InvalidItem, isCodedError } from '../../errors.ts';
-import type { ResultTimings } from '../../wire/resultFile.ts';
+import { CodedError, isCodedError } from '../../errors.ts';
+import { workerBeside } from '../../threads/host.ts';
+import { packItems } from '../../threads/packItems.ts';
+import { ThreadPool } from '../../threads/pool.ts';
+import type { Parcel } from '../../threads/thread.ts';
 import { type BlobStore, resultKey } from '../blobs/blobStore.ts';
 import { type Task, TaskFailure, type TaskResult } from '../task.ts';
-import { packItems } from './packedItems.ts';
 import type { TaskContext, TaskHandler } from './runner.ts';
-import type { Answer, Answers, Job } from './worker.ts';
+import {
+  type Answer,
+  type Judgement,
+  type Made,
+  type News,
+  TASK_WORKER,
+  type Work,
+} from './taskWork.ts';
 
 export interface AggregatorOptions {
   readonly blobs: BlobStore;
-  /** Worker threads, for all tasks together. */
+  /** The total number of worker threads. */
   readonly threads: number;
-  /** Format of the aggregates. */
+  /** The format of the aggregates. */
   readonly format: AggregateFormatOption;
   readonly maxSignatures: number;
   readonly maxDigestBytes: number;
   readonly maxInputBytes: number;
+  /** A worker that does not stop a task within this time is ended. Default 1000 ms. */
+  readonly stopMs?: number;
 }
 
 export interface Aggregator {
   readonly handler: TaskHandler;
   /**
-   * Whether an aggregate holds for these statements; on a thread of its own, since a proof takes long.
+   * Starts the worker thread.
    *
-   * @throws CodedError `OVERLOADED` when too many wait already, `THREAD_LOST`
+   * @throws CodedError `NO_WORKER` if it cannot be started
+   */
+  start(): Promise<void>;
+  /**
+   * Whether an aggregate is valid for these statements; checked on the worker thread, between
+   * slices of a task.
+   *
+   * @throws CodedError `OVERLOADED` if too many are waiting already, `THREAD_LOST`
    */
   judge(aggregate: Uint8Array, statements: readonly Statement[]): Promise<boolean>;
-  /** Ends the threads; tasks in work are rejected. */
+  /** Ends the threads; running tasks are rejected. */
   close(): Promise<void>;
 }
 
-/** Items of a chunk: few enough that progress shows and threads share evenly, enough that handing over is cheap. */
-const MIN_CHUNK = 16;
-const MAX_CHUNK = 128;
-const CHUNKS_PER_THREAD = 8;
+/** The maximum of an aggregate pool. */
+const MAX_THREADS = 64;
 
-/** What `aggregate` takes at most. */
-const MAX_PROOF_THREADS = 64;
-
-/** Judgements that may wait; one more is refused. */
+/** The maximum number of waiting judgements; further ones are refused. */
 const MAX_JUDGEMENTS = 64;
 
-/** Threads stay warm for so long after the last job. */
-const IDLE_MS = 60_000;
+/** The usual cause: a bundler has left the worker's file behind. */
+const NO_WORKER_TEXT =
+  'The worker thread of the service cannot be started. If falconry has been bundled, keep it out ' +
+  "of the bundle: serverExternalPackages: ['falconry'] in Next, external in other bundlers";
 
-/** Heap of a thread: what it needs anyway, and so many times the largest task file (text, parsed, decoded: about 4). */
+/** The heap of the thread: a base, plus this many times the largest task file. */
 const HEAP_MB = 256;
 const HEAP_FACTOR = 8;
 const MIB = 1024 * 1024;
 
-/** A result file is as long as the batch makes it; this only stops a fault of ours from filling the disk. */
+/**
+ * Result files are limited by the size of the batch; this keeps a fault of ours from filling the
+ * disk.
+ */
 const MAX_RESULT_BYTES = 256 * 1024 * 1024;
 
-/** Makes the handler and the threads that it works with; no thread starts before the first task. */
+/** Creates the handler and its threads; no thread starts before `start`. */
 export function createAggregator(options: AggregatorOptions): Aggregator {
-  const { blobs, threads, format: wanted, maxSignatures, maxDigestBytes, maxInputBytes } = options;
+  const { blobs, format, maxSignatures, maxDigestBytes, maxInputBytes, stopMs = 1000 } = options;
+  const threads = Math.min(options.threads, MAX_THREADS);
   const limits = { maxSignatures, maxMessageBytes: maxDigestBytes, maxFileBytes: maxInputBytes };
-  let pool: Piscina | null = null;
-  let judges: Piscina | null = null;
+  const worker = openWorker(maxInputBytes);
+  const oneTask = turns();
+  const oneJudgement = turns();
   let judgements = 0;
-  const inTurn = turns();
 
-  const run = <K extends Job['kind']>(
-    job: Extract<Job, { kind: K }>,
-    signal: AbortSignal,
-    transferList: Transferable[] = [],
-  ): Promise<Answers[K]> => {
-    pool ??= startPool(threads, maxInputBytes);
-    return runOn(pool, job, signal, transferList);
-  };
-
-  const runOn = async <K extends Job['kind']>(
-    threads: Piscina,
-    job: Extract<Job, { kind: K }>,
-    signal: AbortSignal | null,
-    transferList: Transferable[] = [],
-  ): Promise<Answers[K]> => {
-    let answer: Answer<K>;
-    try {
-      answer = await threads.run(job, { signal, transferList });
-    } catch (cause) {
-      signal?.throwIfAborted();
-      throw new CodedError('THREAD_LOST', { cause });
-    }
-    if (answer.ok) return answer.value;
-    const { error, cause } = answer;
-    throw new TaskFailure(error, {
-      cause,
-      ...(error.invalid && { invalid: error.invalid }),
-    });
-  };
-
-  const read = async (task: Task, signal: AbortSignal): Promise<Answers['read']> => {
-    const { key } = task.input!;
-    const bytes = await stored(blobs.read(key, maxInputBytes));
-    if (!bytes) throw new CodedError('INTERNAL', { message: 'The task file is gone' });
-    const file = whole(bytes);
-    return run({ kind: 'read', file, limits }, signal, [file]);
-  };
-
-  const verify = async (
-    { count, items }: Answers['read'],
-    { signal, report }: TaskContext,
-  ): Promise<InvalidItem[]> => {
-    const even = Math.ceil(count / (threads * CHUNKS_PER_THREAD));
-    const chunk = Math.min(MAX_CHUNK, Math.max(MIN_CHUNK, even));
-    const jobs: Promise<Answers['verify']>[] = [];
-    let done = 0;
-    for (let from = 0; from < count; from += chunk) {
-      const to = Math.min(count, from + chunk);
-      const job = run({ kind: 'verify', items, from, to }, signal).then((invalid) => {
-        done += to - from;
-        report({ phase: 'verify', done, total: count });
-        return invalid;
-      });
-      jobs.push(job);
-    }
-    // In order of the chunks, so in order of the items.
-    return (await Promise.all(jobs)).flat();
-  };
-
-  const aggregate = async (
-    { count, items }: Answers['read'],
-    processId: number,
-    timings: ResultTimings,
-    { signal, report }: TaskContext,
-  ): Promise<Answers['aggregate']> => {
-    const { port1: told, port2: progress } = new MessageChannel();
-    told.on('message', (done: number) => report({ phase: 'aggregate', done, total: count }));
-    try {
-      const format = wanted;
-      const job = { kind: 'aggregate', items, processId, format, progress, timings } as const;
-      return await run({ ...job, threads: Math.min(threads, MAX_PROOF_THREADS) }, signal, [
-        progress,
-      ]);
-    } finally {
-      told.close();
-    }
-  };
-
-  const handle = async (task: Task, context: TaskContext): Promise<TaskResult> => {
-    const { signal } = context;
+  const run = async (task: Task, context: TaskContext): Promise<TaskResult> => {
     const startMs = performance.now();
-    const batch = await read(task, signal);
-    const { count } = batch;
-    context.report({ phase: 'verify', done: 0, total: count });
-    await context.counted(count);
-
-    const readMs = performance.now();
-    const invalid = await verify(batch, context);
-    if (invalid.length > 0) throw new CodedError('INVALID_SIGNATURES', { invalid });
-
-    const timings = { read_ms: readMs - startMs, verify_ms: performance.now() - readMs };
-    const made = await inTurn(signal, async () => {
-      await context.aggregating({ phase: 'aggregate', done: 0, total: count });
-      return aggregate(batch, task.id, timings, context);
-    });
-    const { file, format, aggregateBytes } = made;
-
-    context.report({ phase: 'store', done: count, total: count });
-    const key = resultKey(task.id, task.attempt);
-    const blob = await stored(
-      blobs.put(key, new Uint8Array(file), { maxBytes: MAX_RESULT_BYTES, signal }),
+    const file = await fetchFile(blobs, task, maxInputBytes);
+    const fetchMs = performance.now() - startMs;
+    const work = { kind: 'aggregate', processId: task.id, limits, format, threads } as const;
+    const made = await oneTask(context.signal, () =>
+      workOn(worker, { work: { ...work, file, fetchMs }, transfer: [file] }, context, stopMs),
     );
-    return { blob, format, aggregateBytes };
+    const key = resultKey(task.id, task.attempt);
+    const { signal } = context;
+    const blob = await stored(
+      blobs.put(key, new Uint8Array(made.file), { maxBytes: MAX_RESULT_BYTES, signal }),
+    );
+    return { blob, format: made.format, aggregateBytes: made.aggregateBytes };
   };
 
   return {
     handler: {
-      run: handle,
+      run,
       async discard(keys) {
         for (const key of keys) await blobs.delete(key);
       },
     },
+    async start() {
+      try {
+        await worker.ready();
+      } catch (cause) {
+        throw new CodedError('NO_WORKER', { message: NO_WORKER_TEXT, cause });
+      }
+    },
     async judge(aggregate, statements) {
       if (judgements >= MAX_JUDGEMENTS) throw new CodedError('OVERLOADED');
-      judges ??= startPool(1, maxInputBytes);
       judgements++;
       try {
-        const signature = new Uint8Array(0);
-        const packed = packItems(statements.map((statement) => ({ ...statement, signature })));
-        const job = { kind: 'judge', aggregate: whole(aggregate), statements: packed } as const;
-        return await runOn(judges, job, null);
+        const parcel = judgeParcel(aggregate, statements, threads);
+        return await oneJudgement(undefined, async () => {
+          return outcomeOf<Judgement>(await worker.call(parcel)).valid;
+        });
       } finally {
         judgements--;
       }
     },
-    async close() {
-      const closing = [pool, judges];
-      pool = null;
-      judges = null;
-      await Promise.all(closing.map((threads) => threads?.destroy()));
-    },
+    close: () => worker.close(),
   };
 }
 
-/** Runs one body at a time, in the order of the calls; one whose signal is aborted while it waits is rejected at once and not run. */
-function turns(): <T>(signal: AbortSignal, body: () => Promise<T>) => Promise<T> {
+/** The worker thread. */
+function openWorker(maxInputBytes: number): ThreadPool {
+  return new ThreadPool({
+    size: 1,
+    name: TASK_WORKER,
+    module: workerBeside(import.meta.url, 'taskWorker'),
+    // A file that exhausts the heap takes down its thread (THREAD_LOST), not the process.
+    limits: { maxOldGenerationSizeMb: HEAP_MB + HEAP_FACTOR * Math.ceil(maxInputBytes / MIB) },
+    maxRefusals: Number.POSITIVE_INFINITY,
+  });
+}
+
+/**
+ * Runs one task in the worker thread and passes its news to the store.
+ *
+ * @throws TaskFailure as the worker says, CodedError `THREAD_LOST`; the signal's reason once the
+ *   worker has stopped
+ */
+async function workOn(
+  worker: ThreadPool,
+  parcel: Parcel,
+  context: TaskContext,
+  graceMs: number,
+): Promise<Made> {
+  const { signal, report } = context;
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  let total = 0;
+  /** The writes to the store, in order; a refusal stops the worker. */
+  let written = Promise.resolve();
+  const write = (step: () => Promise<void>): void => {
+    written = written.then(step);
+    written.catch((error) => stop.abort(error));
+  };
+  const onNews = (news: unknown): void => {
+    const told = news as News;
+    if ('counted' in told) {
+      total = told.counted;
+      report({ phase: 'verify', done: 0, total });
+      write(() => context.counted(total));
+    } else if ('verified' in told) {
+      write(() => context.aggregating({ phase: 'aggregate', done: 0, total }));
+    } else {
+      report({ ...told, total });
+    }
+  };
+  try {
+    const answer = await worker.call(parcel, { onNews, signal: either, graceMs });
+    await written;
+    signal.throwIfAborted();
+    const made = outcomeOf<Made>(answer);
+    report({ phase: 'store', done: total, total });
+    return made;
+  } catch (error) {
+    signal.throwIfAborted();
+    stop.signal.throwIfAborted();
+    throw error;
+  }
+}
+
+/**
+ * The worker's answer.
+ *
+ * @throws TaskFailure
+ */
+function outcomeOf<T extends Answer>(answer: unknown): T {
+  const answered = answer as Answer;
+  if (!('failure' in answered)) return answered as T;
+  const { shown, cause } = answered.failure;
+  throw new TaskFailure(shown, { cause, ...(shown.invalid && { invalid: shown.invalid }) });
+}
+
+function judgeParcel(
+  aggregate: Uint8Array,
+  statements: readonly Statement[],
+  threads: number,
+): Parcel {
+  const signature = new Uint8Array(0);
+  const packed = packItems(statements.map((statement) => ({ ...statement, signature })));
+  // The caller keeps the aggregate, so it is copied.
+  const work: Work = { kind: 'judge', aggregate: whole(aggregate), statements: packed, threads };
+  return { work, transfer: [packed] };
+}
+
+/**
+ * Runs one body at a time, in the order of the calls. If a signal is aborted while its body waits,
+ * the call is rejected at once and the body does not run.
+ */
+function turns(): <T>(signal: AbortSignal | undefined, body: () => Promise<T>) => Promise<T> {
   let last: Promise<void> = Promise.resolve();
   return (signal, body) =>
     new Promise((resolve, reject) => {
-      const stop = () => reject(signal.reason);
-      signal.addEventListener('abort', stop, { once: true });
+      const stop = () => reject(signal?.reason);
+      signal?.addEventListener('abort', stop, { once: true });
       last = last.then(async () => {
-        signal.removeEventListener('abort', stop);
-        if (signal.aborted) stop();
+        signal?.removeEventListener('abort', stop);
+        if (signal?.aborted) stop();
         else await body().then(resolve, reject);
       });
     });
 }
 
-function startPool(threads: number, maxInputBytes: number): Piscina {
-  // Beside this file, with the ending of this file: source under type stripping, or built.
-  const worker = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
-  return new Piscina({
-    filename: fileURLToPath(worker),
-    name: 'runJob',
-    minThreads: Math.min(1, threads),
-    maxThreads: threads,
-    idleTimeout: IDLE_MS,
-    // A file that blows up in memory takes its thread down (THREAD_LOST), and not the process.
-    resourceLimits: {
-      maxOldGenerationSizeMb: HEAP_MB + HEAP_FACTOR * Math.ceil(maxInputBytes / MIB),
-    },
-  });
+async function fetchFile(blobs: BlobStore, task: Task, maxBytes: number): Promise<ArrayBuffer> {
+  const bytes = await stored(blobs.read(task.input!.key, maxBytes));
+  if (!bytes) throw new CodedError('INTERNAL', { message: 'The task file is gone' });
+  return whole(bytes);
 }
 
-/** Trouble of the blob store is no fault of the task: it is tried again. */
+/** A failure of the blob store is not the task's fault: the task is tried again. */
 async function stored<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -251,7 +255,7 @@ async function stored<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The bytes as a buffer of their own, which can be handed over. */
+/** The bytes as a buffer of their own, which can be transferred. */
 function whole(bytes: Uint8Array): ArrayBuffer {
   const own = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;
   return own ? (bytes.buffer as ArrayBuffer) : bytes.slice().buffer;

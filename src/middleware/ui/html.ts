@@ -1,4 +1,4 @@
-/** The one html document of the page: the template with the names of its assets and its configuration filled in. */
+/** The HTML of the page: the template with the names of the assets and the configuration. */
 
 import { CONFIG_META, type PageConfig } from '../../wire/pageConfig.ts';
 import { escapeHtml } from '../openapi/docsText.ts';

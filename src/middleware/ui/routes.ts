@@ -1,18 +1,19 @@
 /**
- * `GET /v1/ui`: a page to see the service with. Everything it loads comes from here, under a content security policy that
- * allows nothing else; it needs no right, since it knows nothing until somebody gives it an API key.
+ * `GET /v1/ui`: a page for trying the service. Everything it loads comes from here, under a content
+ * security policy that allows nothing else. It is open to everyone, since it knows nothing until
+ * someone enters an API key.
  *
- *   /v1/ui                    the html, revalidated at every visit
- *   /v1/ui/                   the same place with a slash too many: redirected, since the names below are relative
- *   /v1/ui/<name>.<hash>.<x>  script, worker, style, icon: never change under their names
+ *   /v1/ui                    the HTML, revalidated at every visit
+ *   /v1/ui/                   redirected to the former, since names are relative
+ *   /v1/ui/<name>.<hash>.<x>  script, worker, style, icon: immutable under these names
  */
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
+import type { PageConfig } from '../../wire/pageConfig.ts';
 import { resultKey } from '../blobs/blobStore.ts';
-import { contentSecurityPolicy, etagOf } from '../http/page.ts';
-import type { Operation } from '../openapi/operation.ts';
-import { z } from '../openapi/zod.ts';
+import { contentSecurityPolicy, etagOf, type OpenHeaders, openAnswer } from '../http/page.ts';
+import { type Operation, pageAnswers } from '../openapi/operation.ts';
 import type { Settings } from '../options.ts';
 import type { Deps, Route } from '../routes/route.ts';
 import { ASSETS, type AssetName, TEMPLATE } from './assets.gen.ts';
@@ -21,7 +22,7 @@ import { renderPage } from './html.ts';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 const REVALIDATED = 'no-cache';
 
-/** One file in the encodings that browsers ask for; each is made when it is first asked for. */
+/** A file in the encodings that browsers accept; each is made when it is first requested. */
 class Asset {
   readonly etag: string;
   readonly type: string;
@@ -49,24 +50,8 @@ type Encoding = 'br' | 'gzip' | 'identity';
 
 /** Routes of the page. */
 export function uiRoutes({ settings }: Deps): Route[] {
-  const assets = new Map<string, Asset>();
-  const names = {} as Record<AssetName, string>;
-  for (const name of Object.keys(ASSETS) as AssetName[]) {
-    const { sha256, extension } = ASSETS[name];
-    names[name] = `${name}.${sha256.slice(0, 12)}.${extension}`;
-    assets.set(names[name], new Asset(name));
-  }
-  const html = () =>
-    renderPage(TEMPLATE, names, {
-      serviceName: settings.serviceName,
-      signing: settings.signing,
-      maxSignatures: settings.maxSignatures,
-      maxDigestBytes: settings.maxDigestBytes,
-      maxBodyBytes: settings.maxBodyBytes,
-      servedUrls: settings.blobs === undefined || settings.blobs.urls === 'served',
-      worker: `ui/${names.worker}`,
-    });
-
+  const { assets, names } = servedAssets();
+  const html = utf8.encode(renderPage(TEMPLATE, names, pageConfig(settings, names)));
   return [
     {
       method: 'GET',
@@ -74,18 +59,10 @@ export function uiRoutes({ settings }: Deps): Route[] {
       right: 'open',
       operation: OPERATION,
       async handle(c) {
-        const body = new TextEncoder().encode(html());
         const policy = pagePolicy(await origins(settings));
-        const headers = { ...SAFETY, 'content-security-policy': policy };
-        return answer(
-          c,
-          { etag: etagOf(body), type: 'text/html; charset=utf-8' },
-          REVALIDATED,
-          headers,
-          {
-            identity: () => body,
-          },
-        );
+        const headers = { 'cache-control': REVALIDATED, 'content-security-policy': policy };
+        const page = { etag: etagOf(html), type: 'text/html; charset=utf-8' };
+        return answer(c, page, headers, { identity: () => html });
       },
     },
     {
@@ -101,8 +78,8 @@ export function uiRoutes({ settings }: Deps): Route[] {
       async handle(c) {
         const asset = assets.get(c.req.param('file') ?? '');
         if (asset === undefined) throw new CodedError('NOT_FOUND');
-        const headers = { ...SAFETY, 'content-security-policy': ASSET_POLICY };
-        return answer(c, asset, IMMUTABLE, headers, {
+        const headers = { 'cache-control': IMMUTABLE, 'content-security-policy': ASSET_POLICY };
+        return answer(c, asset, headers, {
           br: () => asset.encoded('br'),
           gzip: () => asset.encoded('gzip'),
           identity: () => asset.encoded('identity'),
@@ -112,16 +89,39 @@ export function uiRoutes({ settings }: Deps): Route[] {
   ];
 }
 
-/** What every answer says: the type is what it says, nobody frames it, nobody else's page reads it. */
-const SAFETY = {
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-} as const;
+const utf8 = new TextEncoder();
 
-/** Whom the page may speak to beside where it came from: the public address, and a store that signs urls of its own. */
+type Names = Readonly<Record<AssetName, string>>;
+
+/** The files by their names in urls, which change with their content. */
+function servedAssets(): { assets: ReadonlyMap<string, Asset>; names: Names } {
+  const assets = new Map<string, Asset>();
+  const names = {} as Record<AssetName, string>;
+  for (const name of Object.keys(ASSETS) as AssetName[]) {
+    const { sha256, extension } = ASSETS[name];
+    names[name] = `${name}.${sha256.slice(0, 12)}.${extension}`;
+    assets.set(names[name], new Asset(name));
+  }
+  return { assets, names };
+}
+
+function pageConfig(settings: Settings, names: Names): PageConfig {
+  const { serviceName, signing, maxSignatures, maxDigestBytes, maxBodyBytes, blobs } = settings;
+  return {
+    serviceName,
+    signing,
+    maxSignatures,
+    maxDigestBytes,
+    maxBodyBytes,
+    servedUrls: blobs === undefined || blobs.urls === 'served',
+    worker: `ui/${names.worker}`,
+  };
+}
+
+/**
+ * The origins that the page may call besides its own: the public address, and a blob store with
+ * urls of its own.
+ */
 async function origins({ publicUrl, blobs }: Settings): Promise<string[]> {
   const urls = publicUrl === undefined ? [] : [publicUrl];
   if (blobs?.urls === 'remote') {
@@ -131,7 +131,7 @@ async function origins({ publicUrl, blobs }: Settings): Promise<string[]> {
   return [...new Set(urls.map((url) => new URL(url).origin))];
 }
 
-/** Scripts and styles come from files of ours only, and no string ever becomes markup or script. */
+/** Only our own files may be scripts and styles, and no string may become markup or script. */
 function pagePolicy(others: readonly string[]): string {
   return contentSecurityPolicy([
     "script-src 'self' 'wasm-unsafe-eval'",
@@ -144,50 +144,40 @@ function pagePolicy(others: readonly string[]): string {
   ]);
 }
 
-/** The worker has a policy of its own: it compiles WebAssembly and talks to nobody. */
+/** The policy of the worker: it compiles WebAssembly and calls no one. */
 const ASSET_POLICY = contentSecurityPolicy(["script-src 'self' 'wasm-unsafe-eval'"]);
 
 const OPERATION: Operation = {
   id: 'getPage',
   tag: 'Documents',
-  summary: 'A page to see the service with',
+  summary: 'A page for trying the service',
   description:
-    'Sign, build a task, watch it and verify its result in a browser. It loads nothing from other hosts; whoever has an API key enters it there.',
-  answers: {
-    200: {
-      description: 'The page',
-      schema: z.string(),
-      type: 'text/html',
-      headers: ['ETag', 'Cache-Control', 'Content-Security-Policy'],
-    },
-    304: { description: 'The page has not changed', headers: ['ETag'] },
-  },
+    'Sign, build a task, watch it and verify its result in a browser. It loads nothing from ' +
+    'other hosts; the API key is entered there.',
+  answers: pageAnswers('The page', 'The page has not changed'),
   problems: [],
 };
 
 type Bodies = Partial<Record<Encoding, () => Uint8Array<ArrayBuffer>>>;
 
-/** The file in the best encoding that is accepted and offered, or 304 when the caller has it. */
+/** The file in the best accepted encoding. */
 function answer(
   c: Context,
   { etag, type }: { readonly etag: string; readonly type: string },
-  cacheControl: string,
-  headers: Readonly<Record<string, string>>,
+  headers: Pick<OpenHeaders, 'cache-control' | 'content-security-policy'>,
   bodies: Bodies,
 ): Response {
-  const encoding = chooseEncoding(c.req.header('accept-encoding'), bodies);
-  const all = { ...headers, etag, vary: 'accept-encoding', 'cache-control': cacheControl };
-  if (hasEtag(c.req.header('if-none-match'), etag)) {
-    return new Response(null, { status: 304, headers: all });
-  }
-  const body = bodies[encoding]!();
-  return new Response(body, {
-    headers: {
-      ...all,
-      'content-type': type,
-      'content-length': String(body.length),
-      ...(encoding !== 'identity' && { 'content-encoding': encoding }),
-    },
+  return openAnswer(c, { ...headers, etag, vary: 'accept-encoding' }, () => {
+    const encoding = chooseEncoding(c.req.header('accept-encoding'), bodies);
+    const body = bodies[encoding]!();
+    return {
+      body,
+      headers: {
+        'content-type': type,
+        'content-length': String(body.length),
+        ...(encoding !== 'identity' && { 'content-encoding': encoding }),
+      },
+    };
   });
 }
 
@@ -200,13 +190,4 @@ function chooseEncoding(accepted: string | undefined, bodies: Bodies): Encoding 
     if (quality === undefined || !refused.test(quality)) named.add(name);
   }
   return (['br', 'gzip'] as const).find((name) => bodies[name] && named.has(name)) ?? 'identity';
-}
-
-/** Weak comparison, as `If-None-Match` has it. */
-function hasEtag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  return header.split(',').some((text) => {
-    const tag = text.trim();
-    return tag === '*' || tag.replace(/^W\//, '') === etag;
-  });
 }

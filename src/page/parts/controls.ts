@@ -49,7 +49,7 @@ export function choices<T extends string>(
   );
 }
 
-/** What a panel shows while it has nothing to show. */
+/** The content of an empty panel. */
 export function empty(name: IconName, title: string, text: Child, ...more: Child[]): HTMLElement {
   return h(
     'div',
@@ -72,9 +72,21 @@ export function panel(title: string, ...children: Child[]): HTMLElement {
   );
 }
 
+/** The element of a view. */
+export const view = (...children: Child[]): HTMLElement => h('div', { class: 'view' }, children);
+
 /** The heading of a view, which takes the focus when the view appears. */
 export function lead(title: string, text: Child): HTMLElement {
   return h('div', { class: 'lead' }, h('h1', { tabindex: -1 }, title), h('p', {}, text));
+}
+
+/** A table that scrolls within the page; the label names it to those who hear it. */
+export function table(label: string, head: readonly Child[], ...rows: Child[]): HTMLElement {
+  return h(
+    'div',
+    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label },
+    h('table', {}, h('thead', {}, h('tr', {}, head)), h('tbody', {}, rows)),
+  );
 }
 
 /** Facts in pairs. */
@@ -89,7 +101,7 @@ export function facts(
   );
 }
 
-/** Hex with a button that copies all of it. */
+/** Hex, shortened, with a button that copies all of it. */
 export function hexValue(label: string, hex: string): HTMLElement {
   const size = bytes((hex.length - 2) / 2);
   const canCopy = navigator.clipboard !== undefined;
@@ -130,7 +142,7 @@ const TONE_ICONS: Readonly<Record<Tone, IconName | null>> = {
   plain: null,
 };
 
-/** A short word on a coloured ground; the drawing and the word say what the colour says. */
+/** A word on a coloured background; an icon and the word say the same as the colour. */
 export function chip(text: string, tone: Tone): HTMLElement {
   const name = TONE_ICONS[tone];
   return h('span', { class: `chip ${tone}` }, name !== null && icon(name), text);
@@ -153,7 +165,7 @@ export function meter(label: string): {
   };
 }
 
-/** Where a file is dropped or chosen. */
+/** A place to drop or choose a file. */
 export function dropZone(options: {
   readonly label: string;
   readonly hint: string;
@@ -174,7 +186,7 @@ export function dropZone(options: {
     on: {
       change: () => {
         take(input.files);
-        // The same file again, after it was mended, is news.
+        // Lets the user choose the same file again after correcting it.
         input.value = '';
       },
     },
@@ -200,7 +212,7 @@ export function dropZone(options: {
   };
 }
 
-/** Asks before something that cannot be undone. */
+/** Asks for confirmation of what cannot be undone. */
 export function confirm(title: string, text: string, yes: string): Promise<boolean> {
   const id = freshId('dialog');
   return new Promise((resolve) => {
@@ -229,7 +241,7 @@ export function confirm(title: string, text: string, yes: string): Promise<boole
   });
 }
 
-/** Gives bytes to the browser's downloads. */
+/** Downloads bytes as a file. */
 export function download(name: string, data: Blob): void {
   const url = URL.createObjectURL(data);
   const link = h('a', { href: url, download: name });
@@ -239,7 +251,7 @@ export function download(name: string, data: Blob): void {
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-/** Runs something for a button, which is out of use meanwhile and keeps the focus. */
+/** Runs the work of a button, which is disabled meanwhile but keeps the focus. */
 export async function whileBusy(
   control: HTMLButtonElement,
   work: () => Promise<void>,

@@ -1,9 +1,11 @@
-/** What is in a batch, before it is sent: how many, whose, how large, and whether every signature verifies. */
+/**
+ * The summary of a batch before it is sent: how many items and keys, how large, all valid or not.
+ */
 import type { App } from '../app.ts';
 import { button, h } from '../dom.ts';
 import { bytes, count, counted, duration, listed, shortHex } from '../format.ts';
 import type { BatchSummary } from '../worker/protocol.ts';
-import { chip, download, facts } from './controls.ts';
+import { chip, download, facts, table } from './controls.ts';
 import { faultList } from './faultList.ts';
 
 export function draftSummary(app: App, summary: BatchSummary, onClear: () => void): HTMLElement {
@@ -20,8 +22,8 @@ export function draftSummary(app: App, summary: BatchSummary, onClear: () => voi
       { class: 'row apart' },
       h('p', {}, h('strong', {}, summary.name)),
       invalidTotal === 0
-        ? chip(`all verify, checked in ${duration(summary.checkMs)}`, 'good')
-        : chip(`${count(invalidTotal)} of ${count(summary.count)} not valid`, 'bad'),
+        ? chip(`all valid, verified in ${duration(summary.checkMs)}`, 'good')
+        : chip(`${count(invalidTotal)} of ${count(summary.count)} invalid`, 'bad'),
     ),
     facts([
       ['Signatures', count(summary.count)],
@@ -46,8 +48,8 @@ export function draftSummary(app: App, summary: BatchSummary, onClear: () => voi
   );
 }
 
-/** `Falcon-512`, or how many of each. */
-export function setWords({ sets, count: all }: Pick<BatchSummary, 'sets' | 'count'>): string {
+/** `Falcon-512`, or the number of each set. */
+function setWords({ sets, count: all }: Pick<BatchSummary, 'sets' | 'count'>): string {
   if (sets.falcon512 === all) return 'Falcon-512';
   if (sets.falcon1024 === all) return 'Falcon-1024';
   const unknown = all - sets.falcon512 - sets.falcon1024;
@@ -66,37 +68,22 @@ function firstItems({ first, count: all }: BatchSummary): HTMLElement {
     'details',
     {},
     h('summary', {}, more > 0 ? `The first ${count(first.length)} items` : counted(all, 'item')),
-    h(
-      'div',
-      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'First items' },
-      h(
-        'table',
-        {},
+    table(
+      'First items',
+      [
+        h('th', { scope: 'col', class: 'number' }, 'Item'),
+        h('th', { scope: 'col' }, 'Digest'),
+        h('th', { scope: 'col' }, 'Public key'),
+        h('th', { scope: 'col', class: 'number' }, 'Signature'),
+      ],
+      first.map((item, i) =>
         h(
-          'thead',
+          'tr',
           {},
-          h(
-            'tr',
-            {},
-            h('th', { scope: 'col', class: 'number' }, 'Item'),
-            h('th', { scope: 'col' }, 'Digest'),
-            h('th', { scope: 'col' }, 'Public key'),
-            h('th', { scope: 'col', class: 'number' }, 'Signature'),
-          ),
-        ),
-        h(
-          'tbody',
-          {},
-          first.map((item, i) =>
-            h(
-              'tr',
-              {},
-              h('td', { class: 'number' }, count(i + 1)),
-              h('td', { class: 'mono' }, shortHex(item.digest, 6)),
-              h('td', { class: 'mono' }, shortHex(item.publicKey, 6)),
-              h('td', { class: 'number' }, bytes(item.signatureBytes)),
-            ),
-          ),
+          h('td', { class: 'number' }, count(i + 1)),
+          h('td', { class: 'mono' }, shortHex(item.digest, 6)),
+          h('td', { class: 'mono' }, shortHex(item.publicKey, 6)),
+          h('td', { class: 'number' }, bytes(item.signatureBytes)),
         ),
       ),
     ),

@@ -1,9 +1,10 @@
-/** What is wrong with a file, by item and line. */
+/** The faults of a file, by item and line. */
 import { h } from '../dom.ts';
 import { count, counted } from '../format.ts';
 import type { FileFault } from '../worker/protocol.ts';
+import { table } from './controls.ts';
 
-/** Rows shown; the heading says how many there are. */
+/** The most rows that are shown; the heading tells the total. */
 const SHOWN = 100;
 
 export function faultList(
@@ -33,44 +34,29 @@ function placeWords({ line, column }: FileFault): string {
 
 function faultTable(faults: readonly FileFault[], total: number): HTMLElement {
   const hasLines = faults.some(({ line }) => line !== undefined);
-  return h(
-    'div',
-    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Faults' },
-    h(
-      'table',
-      {},
-      h(
-        'thead',
-        {},
+  return table(
+    'Faults',
+    [
+      h('th', { scope: 'col', class: 'number' }, 'Item'),
+      hasLines && h('th', { scope: 'col', class: 'number' }, 'Line'),
+      h('th', { scope: 'col' }, 'Fault'),
+    ],
+    faults
+      .slice(0, SHOWN)
+      .map(({ index, line, message }) =>
         h(
           'tr',
           {},
-          h('th', { scope: 'col', class: 'number' }, 'Item'),
-          hasLines && h('th', { scope: 'col', class: 'number' }, 'Line'),
-          h('th', { scope: 'col' }, 'What is wrong'),
+          h('td', { class: 'number' }, index === undefined ? '' : count(index + 1)),
+          hasLines && h('td', { class: 'number' }, line === undefined ? '' : count(line)),
+          h('td', { class: 'wrap' }, message),
         ),
       ),
+    total > SHOWN &&
       h(
-        'tbody',
+        'tr',
         {},
-        faults
-          .slice(0, SHOWN)
-          .map(({ index, line, message }) =>
-            h(
-              'tr',
-              {},
-              h('td', { class: 'number' }, index === undefined ? '' : count(index + 1)),
-              hasLines && h('td', { class: 'number' }, line === undefined ? '' : count(line)),
-              h('td', { class: 'wrap' }, message),
-            ),
-          ),
-        total > SHOWN &&
-          h(
-            'tr',
-            {},
-            h('td', { colspan: hasLines ? 3 : 2 }, `and ${counted(total - SHOWN, 'more', 'more')}`),
-          ),
+        h('td', { colspan: hasLines ? 3 : 2 }, `and ${counted(total - SHOWN, 'more', 'more')}`),
       ),
-    ),
   );
 }

@@ -1,4 +1,4 @@
-/** The few line drawings of the page. They say nothing that the words beside them do not. */
+/** The icons of the page. They add nothing to the words beside them. */
 import { svg } from '../dom.ts';
 
 const PATHS = {
@@ -20,7 +20,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** @returns a drawing that assistive technology skips. */
+/** @returns an icon that assistive technology ignores */
 export function icon(name: IconName): SVGElement {
   return svg(
     'svg',

@@ -1,6 +1,6 @@
-/** The reminder on views that need an API key while there is none. */
+/** The reminder on views that need an API key. */
 import type { App } from '../app.ts';
-import { h } from '../dom.ts';
+import { follow, h } from '../dom.ts';
 
 export function keyNotice(app: App): HTMLElement {
   const element = h(
@@ -10,14 +10,13 @@ export function keyNotice(app: App): HTMLElement {
       'p',
       {},
       h('strong', {}, 'This needs an API key. '),
-      h('a', { href: '#start' }, 'Enter it on the Start panel'),
+      h('a', { href: '#start' }, 'Enter it on the Start page'),
       '.',
     ),
   );
   const show = () => {
     element.hidden = app.session.key !== null;
   };
-  app.session.onChange(show);
-  show();
+  follow(app.session, show);
   return element;
 }

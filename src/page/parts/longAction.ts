@@ -1,17 +1,20 @@
-/** The frame of a long action: while it runs, a bar and a way to stop it; afterwards, what went wrong. */
+/**
+ * The frame of a long action: while it runs, a progress bar and a Stop button; afterwards, its
+ * error.
+ */
 import { announce, button, type Child, fill, h } from '../dom.ts';
 import { meter, whileBusy } from './controls.ts';
 import { isStopped, problemBox } from './problems.ts';
 
 export type Tell = (text: string, done: number, total: number) => void;
 
-/** `places` go where the progress and the problem are to be seen; `run` does nothing while it runs already. */
+/** `places` are the elements for progress and errors; `run` does nothing while the action runs. */
 export function longAction(options: {
-  /** Names the bar. */
+  /** The name of the progress bar. */
   readonly label: string;
-  /** What starts it: out of use meanwhile, and focused again afterwards if Stop had the focus. */
+  /** The button that starts it: disabled meanwhile; gets the focus afterwards if Stop had it. */
   readonly control: HTMLButtonElement;
-  /** Said when somebody has stopped it, which is no problem. */
+  /** Announced if the user stopped it. */
   readonly stopped: string;
   readonly work: (signal: AbortSignal, tell: Tell) => Promise<void>;
 }): { places: Child; run(): Promise<void> } {

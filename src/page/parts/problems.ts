@@ -1,11 +1,11 @@
-/** What went wrong, for people: a sentence, what can be done, and the parts that are at fault. */
+/** Errors in words: a sentence, advice, and the faulty parts. */
 import { isClientError } from '../../client/index.ts';
+import { reasonWords } from '../../wire/reasons.ts';
 import { h } from '../dom.ts';
 import { counted } from '../format.ts';
-import { reasonWords } from '../reasons.ts';
 import { WorkerFault } from '../workerClient.ts';
 
-/** Parts named in one box. */
+/** The most parts that are shown. */
 const SHOWN = 8;
 
 export interface Readable {
@@ -13,19 +13,19 @@ export interface Readable {
   readonly detail: string;
   readonly parts: readonly string[];
   readonly total: number;
-  /** The code, for those who look into the documentation. */
+  /** The code, to look up in the documentation. */
   readonly code: string | null;
 }
 
-/** What can be done about a code, in addition to what the service says. */
+/** Advice for a code, in addition to the service's own text. */
 const ADVICE: Readonly<Record<string, string>> = {
-  UNAUTHENTICATED: 'Is it whole? A key stands alone, without a scheme word in front of it.',
-  SIGNING_DISABLED:
-    'The operator has switched the signing endpoint off; it is meant for tests only.',
+  UNAUTHENTICATED:
+    'Is it complete? Enter the key alone, without a word such as Bearer in front of it.',
+  SIGNING_DISABLED: 'The operator has turned the signing endpoint off; it is only for tests.',
   RATE_LIMITED: 'Wait a moment and try again.',
   NETWORK: 'Is the service running, and are you online?',
   TIMEOUT: 'The service did not answer in time. Try again.',
-  FORBIDDEN_URL: 'Signed addresses end after a while. Try again for a fresh one.',
+  FORBIDDEN_URL: 'Signed URLs expire. Try again to get a new one.',
   STORAGE_QUOTA: 'Delete finished tasks to make room.',
 };
 
@@ -39,7 +39,7 @@ export function readable(error: unknown): Readable {
     ];
     const detail = [error.detail, ADVICE[code]].filter(Boolean).join('. ').replaceAll('..', '.');
     return {
-      title: problem?.title ?? 'The service could not be asked',
+      title: problem?.title ?? 'The service could not be reached',
       detail: detail === problem?.title ? '' : detail,
       parts: parts.slice(0, SHOWN),
       total: Math.max(parts.length, problem?.errors_total ?? 0),
@@ -60,14 +60,14 @@ export function readable(error: unknown): Readable {
   return { title: 'Something went wrong on this page', detail, parts: [], total: 0, code: null };
 }
 
-/** @returns whether somebody stopped it, which is no problem. */
+/** @returns whether the user stopped it, which is not an error */
 export function isStopped(error: unknown): boolean {
   if (isClientError(error)) return error.kind === 'aborted';
   if (error instanceof WorkerFault) return error.code === 'ABORTED';
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-/** The box that shows it; it is read out when it appears. */
+/** The box that shows an error; screen readers read it out. */
 export function problemBox(error: unknown): HTMLElement {
   const { title, detail, parts, total, code } = readable(error);
   return h(

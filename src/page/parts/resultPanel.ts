@@ -1,4 +1,4 @@
-/** A result: what was saved, what it is, its file, and its verification. */
+/** A result: its size, its description, its file, and its verification. */
 import type { App } from '../app.ts';
 import { button, h } from '../dom.ts';
 import { bytes, count, duration } from '../format.ts';
@@ -47,7 +47,8 @@ export function resultPanels(app: App, { result, file, name, batch }: ResultPane
       h(
         'p',
         { class: 'soft' },
-        'The check runs here, by the library itself. Nothing is sent anywhere, and nothing that the service says is taken on trust.',
+        'The library verifies it here, in this browser. Nothing is sent anywhere, and the ' +
+          'service need not be trusted.',
       ),
       verifier(app, result, batch),
     ),

@@ -1,6 +1,6 @@
 /**
- * What was saved, as a picture: the bytes that travel with plain signatures, and those that travel with the aggregate,
- * on one scale. The words beside it say the same.
+ * The savings as a picture: the bytes of plain signatures and those of the aggregate, on one scale.
+ * The text beside it says the same.
  */
 import { type Child, h, svg } from '../dom.ts';
 import { bytes, count, percent } from '../format.ts';
@@ -11,7 +11,7 @@ export interface SavingsInput {
   readonly aggregate: number;
   readonly salts: number;
   readonly signatures: number;
-  /** Bytes of the keys that the verifier needs either way, each once where that is known. */
+  /** Bytes of the keys, which the verifier needs in any case; each once, if that is known. */
   readonly keys: number;
 }
 
@@ -21,10 +21,10 @@ interface Segment {
   readonly bytes: number;
 }
 
-/** Width of the drawing; it is stretched to the place it gets. */
+/** The width of the drawing, which is scaled to fit. */
 const WIDTH = 1000;
 const HEIGHT = 36;
-/** Ground left between segments. */
+/** The gap between segments. */
 const GAP = 3;
 
 export function savings(input: SavingsInput): HTMLElement {
@@ -50,7 +50,7 @@ export function savings(input: SavingsInput): HTMLElement {
       { class: 'headline' },
       saved >= 0
         ? `${bytes(signatures)} of signatures became ${bytes(aggregate)}: ${percent(saved)} saved`
-        : `${bytes(signatures)} of signatures became ${bytes(aggregate)}: a batch this small does not shrink`,
+        : `${bytes(signatures)} of signatures became ${bytes(aggregate)}: the batch is too small`,
     ),
     h(
       'div',
@@ -80,7 +80,7 @@ function bar(name: string, segments: readonly Segment[], scale: number): HTMLEle
         class: segment.name,
         x: x.toFixed(2),
         y: 0,
-        // A part that is there is seen, however small.
+        // Even the smallest part is visible.
         width: Math.max(1.5, width - GAP).toFixed(2),
         height: HEIGHT,
       });

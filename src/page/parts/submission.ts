@@ -1,7 +1,9 @@
-/** Submitting a batch: create the task, upload its file, notify; with progress, and a way to stop. */
+/**
+ * Submits a batch: creates the task, uploads its file, notifies; with progress and a Stop button.
+ */
 import { isClientError } from '../../client/index.ts';
 import type { App } from '../app.ts';
-import { announce, button, h } from '../dom.ts';
+import { announce, button, follow, h } from '../dom.ts';
 import { bytes } from '../format.ts';
 import type { BatchSummary } from '../worker/protocol.ts';
 import { keyNotice } from './keyNotice.ts';
@@ -29,8 +31,7 @@ export function submission(app: App, summary: BatchSummary): HTMLElement {
   };
   const notice = keyNotice(app);
   const show = () => send.toggleAttribute('disabled', app.session.key === null);
-  app.session.onChange(show);
-  show();
+  follow(app.session, show);
   return h('div', { class: 'stack' }, notice, h('div', { class: 'row' }, send), action.places);
 }
 
@@ -41,7 +42,7 @@ async function submit(
   tell: Tell,
 ): Promise<string> {
   const { client } = app;
-  tell('Making a task', 0, 0);
+  tell('Creating the task', 0, 0);
   const file = await app.worker.call('taskFile', { batch: summary.batch });
   const ticket = await client.createTask({ signal });
   try {
@@ -51,10 +52,10 @@ async function submit(
         tell(`Uploading: ${bytes(done)} of ${bytes(total)}`, done, total);
       },
     });
-    tell('Handing it over', 1, 1);
+    tell('Notifying', 1, 1);
     await client.notify(ticket.process_id, { signal });
   } catch (error) {
-    // A task without its file would lie about until it expires.
+    // A task without its file would remain until it expires.
     if (signal.aborted || isClientError(error))
       await client.remove(ticket.process_id).catch(() => {});
     throw error;

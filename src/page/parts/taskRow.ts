@@ -1,4 +1,4 @@
-/** One task in the list; it changes in place, so that the focus stays where it is. */
+/** A task in the list; it is updated in place, so that the focus stays where it is. */
 import type { TaskListItem, TaskRecord } from '../../client/index.ts';
 import { button, fill, h } from '../dom.ts';
 import { count, counted, time } from '../format.ts';
@@ -69,7 +69,7 @@ export class TaskRow {
     const word = this.ended ? 'Delete' : 'Cancel';
     fill(this.#action, word);
     this.#action.setAttribute('aria-label', `${word} task ${this.id}`);
-    // The place stays, so that nothing jumps.
+    // It still takes its place, so that nothing moves.
     this.#meter.element.classList.add('idle');
   }
 }

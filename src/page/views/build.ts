@@ -1,11 +1,11 @@
-/** Putting a task together: test items made here, a task file, or signatures from the Sign panel; then submitting it. */
+/** Builds a task from test items, a file or signatures of the Sign page, and submits it. */
 import type { App, View } from '../app.ts';
-import { announce, fill, h } from '../dom.ts';
+import { announce, fill, follow, h } from '../dom.ts';
 import { bytes, count, counted } from '../format.ts';
-import { choices, confirm, dropZone, empty, field, lead, panel } from '../parts/controls.ts';
+import { choices, confirm, dropZone, empty, field, lead, panel, view } from '../parts/controls.ts';
 import { draftSummary } from '../parts/draftSummary.ts';
 import { faultList } from '../parts/faultList.ts';
-import { longAction } from '../parts/longAction.ts';
+import { longAction, type Tell } from '../parts/longAction.ts';
 import { problemBox } from '../parts/problems.ts';
 import { submission } from '../parts/submission.ts';
 import type { SetChoice } from '../worker/protocol.ts';
@@ -19,8 +19,8 @@ export function buildView(app: App): View {
         task,
         empty(
           'box',
-          'Nothing in it yet',
-          'Make test items, choose a task file, or add signatures from the Sign panel.',
+          'The task is empty',
+          'Make test items, choose a task file, or add signatures from the Sign page.',
         ),
       );
       return;
@@ -28,7 +28,7 @@ export function buildView(app: App): View {
     const clear = async () => {
       const sure = await confirm(
         'Empty the task?',
-        `${counted(summary.count, 'item')} will be dropped.`,
+        `${counted(summary.count, 'item')} will be removed.`,
         'Empty it',
       );
       if (sure) app.draft.set(null);
@@ -39,16 +39,14 @@ export function buildView(app: App): View {
       submission(app, summary),
     );
   };
-  app.draft.onChange(show);
-  show();
+  follow(app.draft, show);
 
-  const element = h(
-    'div',
-    { class: 'view' },
+  const element = view(
     lead(
       'Build a task',
-      `A task is an ordered list of digest, public key and signature, up to ${count(app.config.maxSignatures)} of them. ` +
-        'Everything is checked here before it is sent.',
+      'A task is an ordered list of triples (digest, public key, signature), ' +
+        `${count(app.config.maxSignatures)} at most. ` +
+        'Every signature is verified here before anything is sent.',
     ),
     h(
       'div',
@@ -60,89 +58,83 @@ export function buildView(app: App): View {
   return { title: 'Build', element };
 }
 
-/** Keys for so many items, unless somebody says otherwise. */
 const DEFAULT_COUNT = 120;
 const DEFAULT_KEYS = 12;
 
 function testItems(app: App): HTMLElement {
-  const max = app.config.maxSignatures;
+  const { maxSignatures: max } = app.config;
+  const items = numberInput(Math.min(DEFAULT_COUNT, max), max);
+  const keys = numberInput(Math.min(DEFAULT_KEYS, max), max);
   let set: SetChoice = 'falcon512';
-  const number = (value: number) =>
-    h('input', {
-      type: 'number',
-      min: 1,
-      max,
-      step: 1,
-      value,
-      required: true,
-      inputmode: 'numeric',
-    });
-  const items = number(Math.min(DEFAULT_COUNT, max));
-  const keys = number(Math.min(DEFAULT_KEYS, max));
   const make = h('button', { class: 'button primary', type: 'submit' }, 'Make test items');
   const action = longAction({
     label: 'Making test items',
     control: make,
     stopped: 'Stopped',
-    work: async (signal, tell) => {
-      tell('Loading the library', 0, 0);
-      announce('Making test items');
+    work: (signal, tell) => {
       const wanted = { count: items.valueAsNumber, keys: keys.valueAsNumber, set };
-      const summary = await app.worker.call(
-        'generate',
-        { ...wanted, keys: Math.min(wanted.keys, wanted.count) },
-        {
-          signal,
-          onProgress: ({ what, done, total }) =>
-            tell(`${what}: ${count(done)} of ${count(total)}`, done, total),
-        },
-      );
-      app.draft.set(summary);
-      announce(`${counted(summary.count, 'test item')} made; every signature verified`);
+      return generate(app, wanted, signal, tell);
     },
   });
-
-  return panel(
-    'Test items',
-    h(
-      'form',
-      {
-        class: 'stack',
-        on: {
-          submit: (event) => {
-            event.preventDefault();
-            void action.run();
-          },
-        },
-      },
-      h(
-        'p',
-        { class: 'soft small' },
-        'Fresh keys and signatures, made by WebAssembly in a worker of this page. The secret keys are forgotten at once.',
-      ),
-      h('div', { class: 'fields' }, field('Signatures', items), field('Different keys', keys)),
-      choices(
-        'Parameter set',
-        [
-          ['falcon512', 'Falcon-512'],
-          ['falcon1024', 'Falcon-1024'],
-          ['mixed', 'Both'],
-        ],
-        (value) => {
-          set = value;
-        },
-      ),
-      h('div', { class: 'row' }, make),
-      action.places,
-    ),
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void action.run();
+  };
+  const sets = [
+    ['falcon512', 'Falcon-512'],
+    ['falcon1024', 'Falcon-1024'],
+    ['mixed', 'Both'],
+  ] as const;
+  const about =
+    'New keys and signatures, made by WebAssembly in a worker of this page. The secret keys ' +
+    'are wiped at once.';
+  const form = h(
+    'form',
+    { class: 'stack', on: { submit } },
+    h('p', { class: 'soft small' }, about),
+    h('div', { class: 'fields' }, field('Signatures', items), field('Different keys', keys)),
+    choices('Parameter set', sets, (value) => {
+      set = value;
+    }),
+    h('div', { class: 'row' }, make),
+    action.places,
   );
+  return panel('Test items', form);
+}
+
+function numberInput(value: number, max: number): HTMLInputElement {
+  const attributes = { type: 'number', min: 1, max, step: 1, value };
+  return h('input', { ...attributes, required: true, inputmode: 'numeric' });
+}
+
+/** Makes test items; they become the task. */
+async function generate(
+  app: App,
+  wanted: { readonly count: number; readonly keys: number; readonly set: SetChoice },
+  signal: AbortSignal,
+  tell: Tell,
+): Promise<void> {
+  tell('Loading the library', 0, 0);
+  announce('Making test items');
+  const summary = await app.worker.call(
+    'generate',
+    { ...wanted, keys: Math.min(wanted.keys, wanted.count) },
+    {
+      signal,
+      onProgress: ({ what, done, total }) =>
+        tell(`${what}: ${count(done)} of ${count(total)}`, done, total),
+    },
+  );
+  app.draft.set(summary);
+  announce(`${counted(summary.count, 'test item')} made; every signature verified`);
 }
 
 function fromFile(app: App): HTMLElement {
   const outcome = h('div');
+  const limit = bytes(app.config.maxBodyBytes);
   const zone = dropZone({
     label: 'Choose a task file, or drop it here',
-    hint: `A JSON array of digest, public_key and signature; up to ${bytes(app.config.maxBodyBytes)}`,
+    hint: `A JSON array of digest, public_key and signature; at most ${limit}`,
     onFile: (file) => void read(file),
   });
   const read = async (file: File) => {
@@ -155,8 +147,8 @@ function fromFile(app: App): HTMLElement {
         limits: app.limits,
       });
       if ('faults' in reading) {
-        fill(outcome, faultList(`${file.name} is no task file`, reading.faults, reading.total));
-        announce(`${file.name} is no task file: ${counted(reading.total, 'fault')}`);
+        fill(outcome, faultList(`${file.name} is not a task file`, reading.faults, reading.total));
+        announce(`${file.name} is not a task file: ${counted(reading.total, 'fault')}`);
         return;
       }
       const { summary } = reading;

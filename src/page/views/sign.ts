@@ -1,4 +1,6 @@
-/** Signing one message at the service, and checking its signature here at once. */
+/** Signs a message at the service, and verifies the signature here at once. */
+
+import { fromHex } from '../../bytes.ts';
 import type { Triple } from '../../client/index.ts';
 import type { App, View } from '../app.ts';
 import { announce, button, fill, h } from '../dom.ts';
@@ -11,177 +13,145 @@ import {
   hexValue,
   lead,
   panel,
+  view,
   whileBusy,
 } from '../parts/controls.ts';
 import { keyNotice } from '../parts/keyNotice.ts';
 import { isStopped, problemBox } from '../parts/problems.ts';
 
-type Reading = 'text' | 'hex';
-
 export function signView(app: App): View {
-  let reading: Reading = 'text';
-  const { maxDigestBytes } = app.config;
-  const problem = h('div');
-  const results = h('div', { class: 'stack' });
-  const message = h('textarea', { spellcheck: 'false', on: { input: () => showSize() } });
-  const size = h('span');
-  const send = h('button', { class: 'button primary', type: 'submit' }, 'Sign');
-
-  const read = (): Uint8Array | string => {
-    const text = message.value;
-    if (reading === 'text') return new TextEncoder().encode(text);
-    const hex = text.replaceAll(/\s/g, '').replace(/^0x/i, '');
-    if (!/^[\dA-Fa-f]*$/.test(hex)) return 'Only hex digits, please, with or without 0x in front';
-    if (hex.length % 2 !== 0) return 'An even number of hex digits is needed';
-    return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  const nothing = 'Signatures appear here, each verified by this browser.';
+  const results = h('div', { class: 'stack' }, empty('pen', 'No signature yet', nothing));
+  const show = (triple: Triple): Promise<string> => {
+    const card = signatureCard(app, triple);
+    if (results.querySelector('.empty')) fill(results);
+    results.prepend(card.element);
+    return card.verdict;
   };
-  const showSize = () => {
-    const value = read();
-    const length = typeof value === 'string' ? null : value.length;
-    const wrong = length === null ? (value as string) : null;
-    const tooLong = length !== null && length > maxDigestBytes;
-    message.setAttribute('aria-invalid', String(wrong !== null || tooLong));
-    fill(size, wrong ?? `${count(length ?? 0)} of at most ${count(maxDigestBytes)} bytes`);
-    size.className = wrong !== null || tooLong ? 'fault' : '';
-  };
-
-  const sign = async () => {
-    const value = read();
-    fill(problem);
-    if (typeof value === 'string' || value.length > maxDigestBytes) {
-      message.focus();
-      announce(size.textContent ?? '');
-      return;
-    }
-    try {
-      const triple = await app.client.sign(value);
-      const card = signatureCard(app, triple);
-      if (results.querySelector('.empty')) fill(results);
-      results.prepend(card.element);
-      announce(`Signed. ${await card.verdict}`);
-    } catch (error) {
-      if (!isStopped(error)) fill(problem, problemBox(error));
-    }
-  };
-
-  fill(
-    results,
-    empty(
-      'pen',
-      'No signature yet',
-      'What you sign appears here, with the check that this browser makes.',
-    ),
-  );
-  showSize();
-  const element = h(
-    'div',
-    { class: 'view' },
+  const element = view(
     lead(
       'Sign a message',
-      'The service signs with a Falcon key that it holds itself. That is for trying things out: for anything that ' +
-        'matters, sign where your own key is.',
+      'The service signs with a Falcon key of its own. This is for trying things out: for ' +
+        'anything that matters, sign where you keep your own key.',
     ),
     keyNotice(app),
-    !app.config.signing &&
-      h(
-        'div',
-        { class: 'notice wait' },
-        h(
-          'p',
-          {},
-          h('strong', {}, 'Signing is switched off on this service.'),
-          ' Test items on the Build panel are signed in the browser and need no endpoint.',
-        ),
-      ),
+    !app.config.signing && signingOff(),
     h(
       'div',
       { class: 'columns two' },
-      panel(
-        'What to sign',
-        h(
-          'form',
-          {
-            class: 'stack',
-            on: {
-              submit: (event) => {
-                event.preventDefault();
-                void whileBusy(send, sign);
-              },
-            },
-          },
-          field('Message', message, size),
-          choices(
-            'Read it as',
-            [
-              ['text', 'Text'],
-              ['hex', 'Hex'],
-            ],
-            (value) => {
-              reading = value;
-              message.classList.toggle('mono', value === 'hex');
-              showSize();
-            },
-          ),
-          h('div', { class: 'row' }, send),
-          problem,
-        ),
-      ),
+      panel('Message', new SignForm(app, show).element),
       panel('Signatures', results),
     ),
   );
   return { title: 'Sign', element };
 }
 
-function signatureCard(
-  app: App,
-  triple: Triple,
-): { element: HTMLElement; verdict: Promise<string> } {
-  const check = h('div', { class: 'row' }, chip('checking', 'busy'));
-  const problem = h('div');
-  const add = button('Add to the task', () => void whileBusy(add, collect));
-  const collect = async () => {
-    try {
-      const after = app.draft.summary?.kind === 'task' ? app.draft.summary.batch : null;
-      const reading = await app.worker.call('collect', {
-        triples: [triple],
-        after,
-        limits: app.limits,
-      });
-      if ('faults' in reading) {
-        fill(problem, h('p', { class: 'fault', role: 'alert' }, reading.faults[0]?.message ?? ''));
-        return;
-      }
-      app.draft.set(reading.summary);
-      fill(
-        problem,
-        h(
-          'p',
-          { class: 'small soft' },
-          `The task has ${counted(reading.summary.count, 'item')}. `,
-          h('a', { href: '#build' }, 'Look at it'),
-        ),
-      );
-      announce(`Added. The task has ${count(reading.summary.count)} items`);
-    } catch (error) {
-      fill(problem, problemBox(error));
-    }
-  };
-  const verdict = app.worker.call('verifySignature', triple).then(
-    ({ valid, ms, set }) => {
-      const words = `${valid ? 'Verified' : 'Not valid'} in this browser`;
-      const name = set === 'falcon1024' ? 'Falcon-1024' : 'Falcon-512';
-      fill(
-        check,
-        chip(words, valid ? 'good' : 'bad'),
-        h('span', { class: 'small soft' }, `${name}, ${duration(ms)}`),
-      );
-      return words;
-    },
-    (error) => {
-      fill(check, problemBox(error));
-      return 'It could not be checked';
-    },
+function signingOff(): HTMLElement {
+  return h(
+    'div',
+    { class: 'notice wait' },
+    h(
+      'p',
+      {},
+      h('strong', {}, 'Signing is switched off on this service.'),
+      ' Test items on the Build page are signed in the browser and do not need it.',
+    ),
   );
+}
+
+/** The message, as text or hex, and the button that has it signed. */
+class SignForm {
+  readonly element: HTMLElement;
+  readonly #app: App;
+  /** Shows a signature. @returns whether it was verified, in words */
+  readonly #show: (triple: Triple) => Promise<string>;
+  #isHex = false;
+  readonly #problem = h('div');
+  readonly #message = h('textarea', {
+    spellcheck: 'false',
+    on: { input: () => this.#showSize() },
+  });
+  readonly #size = h('span');
+
+  constructor(app: App, show: (triple: Triple) => Promise<string>) {
+    this.#app = app;
+    this.#show = show;
+    const send = h('button', { class: 'button primary', type: 'submit' }, 'Sign');
+    const submit = (event: Event) => {
+      event.preventDefault();
+      void whileBusy(send, () => this.#sign());
+    };
+    const kinds = [
+      ['text', 'Text'],
+      ['hex', 'Hex'],
+    ] as const;
+    this.element = h(
+      'form',
+      { class: 'stack', on: { submit } },
+      field('Message', this.#message, this.#size),
+      choices('Read it as', kinds, (kind) => {
+        this.#isHex = kind === 'hex';
+        this.#message.classList.toggle('mono', this.#isHex);
+        this.#showSize();
+      }),
+      h('div', { class: 'row' }, send),
+      this.#problem,
+    );
+    this.#showSize();
+  }
+
+  /** The bytes of the message, or its fault. */
+  #read(): Uint8Array | string {
+    const text = this.#message.value;
+    if (!this.#isHex) return new TextEncoder().encode(text);
+    const hex = text.replaceAll(/\s/g, '').replace(/^0x/i, '');
+    if (!/^[\dA-Fa-f]*$/.test(hex)) return 'Only hex digits are allowed, with or without 0x';
+    return hex.length % 2 === 0 ? fromHex(hex) : 'The number of hex digits must be even';
+  }
+
+  #showSize(): void {
+    const value = this.#read();
+    const { maxDigestBytes } = this.#app.config;
+    const wrong = typeof value === 'string' || value.length > maxDigestBytes;
+    this.#message.setAttribute('aria-invalid', String(wrong));
+    this.#size.className = wrong ? 'fault' : '';
+    fill(
+      this.#size,
+      typeof value === 'string'
+        ? value
+        : `${count(value.length)} of at most ${count(maxDigestBytes)} bytes`,
+    );
+  }
+
+  async #sign(): Promise<void> {
+    const value = this.#read();
+    fill(this.#problem);
+    if (typeof value === 'string' || value.length > this.#app.config.maxDigestBytes) {
+      this.#message.focus();
+      announce(this.#size.textContent ?? '');
+      return;
+    }
+    try {
+      const triple = await this.#app.client.sign(value);
+      announce(`Signed. ${await this.#show(triple)}`);
+    } catch (error) {
+      if (!isStopped(error)) fill(this.#problem, problemBox(error));
+    }
+  }
+}
+
+interface Card {
+  readonly element: HTMLElement;
+  /** Whether the signature was verified, in words; never rejects. */
+  readonly verdict: Promise<string>;
+}
+
+function signatureCard(app: App, triple: Triple): Card {
+  const check = h('div', { class: 'row' }, chip('checking', 'busy'));
+  const added = h('div');
+  const add = button('Add to the task', () => {
+    void whileBusy(add, async () => fill(added, await addToTask(app, triple).catch(problemBox)));
+  });
   const size = (hex: string) => (hex.length - 2) / 2;
   const element = h(
     'article',
@@ -191,7 +161,42 @@ function signatureCard(
     hexValue('Signature', triple.signature),
     hexValue('Public key', triple.public_key),
     h('div', { class: 'row' }, add),
-    problem,
+    added,
   );
-  return { element, verdict };
+  return { element, verdict: verify(app, triple, check) };
+}
+
+/** Verifies a signature in this browser and shows the verdict. */
+async function verify(app: App, triple: Triple, place: HTMLElement): Promise<string> {
+  try {
+    const { valid, ms, set } = await app.worker.call('verifySignature', triple);
+    const words = valid ? 'Verified in this browser' : 'Not valid';
+    const name = set === 'falcon1024' ? 'Falcon-1024' : 'Falcon-512';
+    const details = h('span', { class: 'small soft' }, `${name}, ${duration(ms)}`);
+    fill(place, chip(words, valid ? 'good' : 'bad'), details);
+    return words;
+  } catch (error) {
+    fill(place, problemBox(error));
+    return 'It could not be verified';
+  }
+}
+
+/** Adds a signature to the task that is being put together. @returns the outcome */
+async function addToTask(app: App, triple: Triple): Promise<HTMLElement> {
+  const { summary: draft } = app.draft;
+  const after = draft?.kind === 'task' ? draft.batch : null;
+  const { limits } = app;
+  const reading = await app.worker.call('collect', { triples: [triple], after, limits });
+  if ('faults' in reading) {
+    return h('p', { class: 'fault', role: 'alert' }, reading.faults[0]?.message ?? '');
+  }
+  const { summary } = reading;
+  app.draft.set(summary);
+  announce(`Added. The task has ${counted(summary.count, 'item')}`);
+  return h(
+    'p',
+    { class: 'small soft' },
+    `The task has ${counted(summary.count, 'item')}. `,
+    h('a', { href: '#build' }, 'Show it'),
+  );
 }

@@ -1,29 +1,24 @@
-/** One task: followed by server-sent events until it has ended, then its result. */
+/** A task: followed until it has ended, then its result. */
+
 import { isClientError, type TaskRecord } from '../../client/index.ts';
+import { reasonWords } from '../../wire/reasons.ts';
+import { stateOfText, type TaskState } from '../../wire/taskStates.ts';
 import type { App, View } from '../app.ts';
 import { announce, button, fill, h } from '../dom.ts';
 import { count, time } from '../format.ts';
-import { confirm, facts, lead, meter, panel } from '../parts/controls.ts';
+import { confirm, facts, lead, meter, panel, view } from '../parts/controls.ts';
 import { faultList } from '../parts/faultList.ts';
 import { keyNotice } from '../parts/keyNotice.ts';
 import { isStopped, problemBox } from '../parts/problems.ts';
 import { resultPanels } from '../parts/resultPanel.ts';
-import { hasEnded, phaseWords, type StateName, stateOf, statusChip } from '../parts/status.ts';
-import { reasonWords } from '../reasons.ts';
+import { hasEnded, phaseWords, statusChip } from '../parts/status.ts';
 
 export function taskView(app: App): View {
   const heading = lead('Task', h('a', { href: '#tasks' }, 'All tasks'));
   const title = heading.querySelector('h1')!;
   const status = h('div', { class: 'stack' });
-  const outcome = h('div', { class: 'view' });
-  const element = h(
-    'div',
-    { class: 'view' },
-    heading,
-    keyNotice(app),
-    panel('Progress', status),
-    outcome,
-  );
+  const outcome = view();
+  const element = view(heading, keyNotice(app), panel('Progress', status), outcome);
   let controller: AbortController | undefined;
 
   const enter = (id: string) => {
@@ -60,7 +55,7 @@ async function follow(app: App, id: string, places: Places, signal: AbortSignal)
     await app.client.waitFor(id, { onProgress, signal });
   } catch (error) {
     if (signal.aborted || isStopped(error)) return;
-    // A task that ended badly is told by its record.
+    // If the task failed, its record is shown.
     if (!(isClientError(error) && error.kind === 'task')) {
       fill(places.status, problemBox(error));
       return;
@@ -79,23 +74,23 @@ async function follow(app: App, id: string, places: Places, signal: AbortSignal)
   }
 }
 
-/** The result file, by its signed url; the API key does not ride along. */
+/** Fetches the result file by its signed url, without the API key. */
 async function fetchResult(url: string, signal: AbortSignal): Promise<Blob> {
   const response = await fetch(url, { signal, credentials: 'omit' });
   if (!response.ok) throw new Error(`The result file could not be fetched (${response.status})`);
   return response.blob();
 }
 
-/** Steps shown, in order; a direct request begins at the third. */
+/** The steps, in order; a direct request begins at the third. */
 const STEPS = [
   ['created', 'Created'],
   ['waiting', 'Waiting'],
   ['verifying', 'Verifying'],
   ['aggregating', 'Aggregating'],
   ['completed', 'Completed'],
-] as const satisfies readonly (readonly [StateName, string])[];
+] as const satisfies readonly (readonly [TaskState, string])[];
 
-const RANKS: Readonly<Record<StateName, number>> = {
+const RANKS: Readonly<Record<TaskState, number>> = {
   created: 0,
   uploaded: 0,
   waiting: 1,
@@ -107,8 +102,8 @@ const RANKS: Readonly<Record<StateName, number>> = {
   expired: -1,
 };
 
-/** The earliest step at which a task can have ended so. */
-const STOPPED_AT: Partial<Record<StateName, number>> = { failed: 2, cancelled: 1, expired: 0 };
+/** The earliest step at which a task can end in this state. */
+const STOPPED_AT: Partial<Record<TaskState, number>> = { failed: 2, cancelled: 1, expired: 0 };
 
 function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRecord) => void {
   const top = h('div', { class: 'row apart' });
@@ -120,12 +115,12 @@ function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRec
   let reached = 0;
   fill(place, top, steps, bar.element, trouble, details);
   return (record) => {
-    const state = stateOf(record.status);
+    const state = stateOfText(record.status);
     const ended = hasEnded(record.status);
     if (record.status !== lastStatus) {
       fill(top, statusChip(record.status), actions(app, id, ended));
-      // The state that a task is found in is read with the page. But an end is news: it may have come between
-      // the submission and this first look.
+      // The first state is read with the page. But an end is announced: it may have come between
+      // the submission and this first record.
       if (lastStatus !== '' || ended) announce(`The task is ${state ?? record.status}`);
       const rank = state === null ? 0 : RANKS[state];
       if (rank >= 0) reached = rank;
@@ -175,7 +170,7 @@ function stepItems(rank: number, reached: number, status: string): HTMLElement[]
 }
 
 function failure({ error, status }: TaskRecord): HTMLElement | null {
-  if (stateOf(status) !== 'failed' || error === undefined) return null;
+  if (stateOfText(status) !== 'failed' || error === undefined) return null;
   const invalid = error.invalid ?? [];
   const errors = error.errors ?? [];
   const title = error.detail ?? error.title ?? 'The task failed';

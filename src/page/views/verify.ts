@@ -1,17 +1,17 @@
-/** Verifying without a service: a result file and a task file, both of the user's own. */
+/** Verifies a result file against a task file, without a service. */
 import type { App, View } from '../app.ts';
 import { fill, h } from '../dom.ts';
 import { bytes, counted } from '../format.ts';
-import { dropZone, empty, lead, panel } from '../parts/controls.ts';
+import { dropZone, empty, lead, panel, view } from '../parts/controls.ts';
 import { problemBox } from '../parts/problems.ts';
 import { resultPanels } from '../parts/resultPanel.ts';
 
 export function verifyView(app: App): View {
-  const outcome = h('div', { class: 'view' });
+  const outcome = view();
   const problem = h('div');
   const zone = dropZone({
     label: 'Choose a result file, or drop it here',
-    hint: 'As the service gives it: <id>.json',
+    hint: 'The <id>.json of the service',
     onFile: (file) => void read(file),
   });
   const read = async (file: File) => {
@@ -33,16 +33,15 @@ export function verifyView(app: App): View {
     empty(
       'seal',
       'No result yet',
-      'Choose a result file; then the task file that it is about. Neither leaves this browser.',
+      'Choose a result file, then the task file that it is about. Neither leaves this browser.',
     ),
   );
   fill(outcome, nothing);
-  const element = h(
-    'div',
-    { class: 'view' },
+  const element = view(
     lead(
       'Verify a result',
-      'A result and the list of keys and digests that it is about are all that it takes: no service, no API key.',
+      'All you need is the result and the list of keys and digests that it is about: no service, ' +
+        'no API key.',
     ),
     panel('Result file', zone.element, problem),
     outcome,

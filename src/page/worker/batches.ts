@@ -1,17 +1,10 @@
-/** Batches that the worker holds: made here, read from files or collected from single signatures. */
+/** The batches in the worker: made here, read from files, or collected from single signatures. */
 import { findInvalid } from '../../aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../falcon/index.ts';
 import { encodeWireHex } from '../../wire/hex.ts';
-import {
-  checkStatements,
-  checkTriples,
-  formatTaskFile,
-  type ShapeFault,
-  type Statement,
-  type TaskItem,
-  toTriple,
-} from '../../wire/taskFile.ts';
-import { reasonWords } from '../reasons.ts';
+import { reasonWords } from '../../wire/reasons.ts';
+import { checkStatements, checkTriples, type ShapeFault } from '../../wire/taskFile.ts';
+import { formatTaskFile, type Statement, type TaskItem, toTriple } from '../../wire/triple.ts';
 import { jsonPlaces, placeOf } from './jsonPlaces.ts';
 import {
   type BatchSummary,
@@ -22,32 +15,35 @@ import {
   type SetName,
 } from './protocol.ts';
 
-/** What is known of a batch: items, or statements alone. */
+/** A batch: items, or only statements. */
 export type Batch =
   | { readonly kind: 'task'; readonly name: string; readonly items: readonly TaskItem[] }
   | { readonly kind: 'statements'; readonly name: string; readonly items: readonly Statement[] };
 
-/** Items shown in a summary. */
+/** The items shown in a summary. */
 const PREVIEWS = 8;
 
 const batches = new Map<number, Batch>();
 let lastNumber = 0;
 
-/** @throws Error for a number that no batch has, which would be a fault of the page */
+/** @throws Error for an unknown number, which would be a bug of the page */
 export function batchOf(number: number): Batch {
   const batch = batches.get(number);
-  if (batch === undefined) throw new Error('this batch is gone');
+  if (batch === undefined) throw new Error('there is no such batch');
   return batch;
 }
 
-/** @returns which set a public key belongs to, by its length. */
+/** @returns the parameter set of a public key, by its length */
 export function setOf(publicKey: Uint8Array): SetName | 'unknown' {
   if (publicKey.length === falcon512.lengths.publicKey) return 'falcon512';
   if (publicKey.length === falcon1024.lengths.publicKey) return 'falcon1024';
   return 'unknown';
 }
 
-/** Keeps a batch, checks every signature of it, and says what is in it. `text` is the file it came from. */
+/**
+ * Stores a batch, verifies all its signatures, and returns a summary. `text` is the file it came
+ * from.
+ */
 export function keep(batch: Batch, text?: string): BatchSummary {
   const number = ++lastNumber;
   batches.set(number, batch);
@@ -116,7 +112,7 @@ function lineOf(
   return text === undefined || offset === undefined ? {} : { line: placeOf(text, offset).line };
 }
 
-/** Reads a file that somebody chose: what is in it, or everything that is wrong with it. */
+/** Reads a file. @returns a summary of its content, or all its faults */
 export async function readFile(
   file: Blob,
   name: string,
@@ -124,13 +120,15 @@ export async function readFile(
   limits: Limits,
 ): Promise<FileReading> {
   if (file.size > limits.maxFileBytes) {
-    return one(`The file is larger than the ${limits.maxFileBytes} bytes that the service takes`);
+    return one(
+      `The file is larger than ${limits.maxFileBytes} bytes, which the service does not accept`,
+    );
   }
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
   } catch {
-    return one('The file is not text in UTF-8');
+    return one('The file is not UTF-8 text');
   }
   let value: unknown;
   try {
@@ -158,7 +156,7 @@ function shapeFaults(faults: readonly ShapeFault[], text: string): FileReading {
   return { faults: shown, total: faults.length };
 }
 
-/** A batch of single signatures, after those of another batch. */
+/** Adds single signatures to a batch. */
 export function collect(
   triples: readonly unknown[],
   after: number | null,

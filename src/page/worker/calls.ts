@@ -1,4 +1,4 @@
-/** The page's worker: everything that takes longer than a frame, with the library and its WebAssembly. */
+/** The worker of the page: does everything that takes longer than a frame, with the library. */
 import { isCodedError } from '../../errors.ts';
 import { type Falcon, falcon512, falcon1024 } from '../../falcon/index.ts';
 import { decodeWireHex } from '../../wire/hex.ts';
@@ -7,7 +7,7 @@ import { generateItems } from './generate.ts';
 import type { CallName, Calls, Progress, Reply, Request } from './protocol.ts';
 import { readResult, tamper, verifyResult } from './results.ts';
 
-/** The part of a worker's global scope that is used; its types and those of a page do not mix. */
+/** The part of a worker's global scope that is used; its types conflict with those of pages. */
 interface Scope {
   onmessage: ((event: MessageEvent<Request>) => void) | null;
   postMessage(reply: Reply, transfer?: Transferable[]): void;

@@ -1,6 +1,6 @@
-/** Test items: keys made here, messages signed here. For trying the service out; the secret keys are forgotten at once. */
+/** Makes test items, with new keys, for trying the service. The secret keys are wiped at once. */
 import { type Falcon, falcon512, falcon1024 } from '../../falcon/index.ts';
-import type { TaskItem } from '../../wire/taskFile.ts';
+import type { TaskItem } from '../../wire/triple.ts';
 import type { Progress, SetChoice } from './protocol.ts';
 
 export interface GenerateOptions {
@@ -9,13 +9,13 @@ export interface GenerateOptions {
   readonly set: SetChoice;
 }
 
-/** Time between two looks at the messages that came in. */
+/** Time between two looks at incoming messages. */
 const SLICE_MS = 40;
 
 /**
- * Makes items, telling how far it is.
+ * Makes items and reports progress.
  *
- * @throws the signal's reason when it is aborted
+ * @throws the signal's reason if it is aborted
  */
 export async function generateItems(
   { count, keys, set }: GenerateOptions,
@@ -41,7 +41,7 @@ export async function generateItems(
   const items: TaskItem[] = new Array(count);
   const text = new TextEncoder();
   let done = 0;
-  // Key by key: expanding a secret key costs as much as a few signatures.
+  // Key by key, since expanding a secret key costs as much as a few signatures.
   for (const [k, { falcon, publicKey, secretKey }] of pairs.entries()) {
     const expanded = falcon.expandSecretKey(secretKey);
     try {

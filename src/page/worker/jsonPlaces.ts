@@ -1,15 +1,15 @@
 /**
- * Places in a JSON text: where it stops being JSON, and where the elements of its array begin. Engines word their own
- * messages differently and count differently, and none says where an element is.
+ * Places in a JSON text: where its first fault is, and where the elements of its array begin. Error
+ * messages differ between engines, and none tells where an element is.
  */
 
-/** A place as editors count it, both from 1. */
+/** A place as in editors, counted from 1. */
 export interface Place {
   readonly line: number;
   readonly column: number;
 }
 
-/** @returns line and column of an offset into the text. */
+/** @returns line and column of an offset into the text */
 export function placeOf(text: string, offset: number): Place {
   let line = 1;
   let lineStart = 0;
@@ -20,98 +20,127 @@ export function placeOf(text: string, offset: number): Place {
   return { line, column: offset - lineStart + 1 };
 }
 
-/** What a walk over a JSON text found. */
+/** The places found in a JSON text. */
 export interface JsonPlaces {
-  /** Offsets at which the elements of the outermost array begin; none if it is no array. */
+  /** Offsets at which the elements of the outermost array begin; empty for anything else. */
   readonly elements: readonly number[];
   /** The first fault of syntax. */
   readonly fault?: { readonly offset: number; readonly message: string };
 }
 
 const LITERAL = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-/** What a string cannot just go on over: its end, an escape, a control character (which JSON forbids). */
+/** Interrupts a string: its end, an escape, a control character (which JSON forbids). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these
 const STOP = /["\\\u0000-\u001f]/g;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y;
 const BLANK = /[ \t\n\r]*/y;
 
-/** What may come next at the innermost level. */
+/** The tokens that may come next at the innermost level. */
 type Expecting = 'value' | 'valueOrEnd' | 'nameOrEnd' | 'name' | 'colon' | 'commaOrEnd';
 
 /** Walks a text, of any nesting, without recursion. */
 export function jsonPlaces(text: string): JsonPlaces {
-  const elements: number[] = [];
-  const open: ('[' | '{')[] = [];
-  let expecting = 'value' as Expecting;
-  let at = skip(BLANK, text, 0);
-  const fault = (message: string): JsonPlaces => ({ elements, fault: { offset: at, message } });
+  const walk = new Walk(text);
+  const message = walk.run();
+  const { elements, at } = walk;
+  return message === null ? { elements } : { elements, fault: { offset: at, message } };
+}
 
-  while (at < text.length) {
-    const char = text[at]!;
-    const inside = open.at(-1);
-    if (expecting === 'commaOrEnd') {
-      if (inside === undefined) return fault('nothing may follow the end of the array');
-      if (char === ',') {
-        expecting = inside === '[' ? 'value' : 'name';
-        at++;
-      } else if (char === closerOf(inside)) {
-        open.pop();
-        expecting = 'commaOrEnd';
-        at++;
-      } else return fault(`a comma or ${closerOf(inside)} is expected here`);
-    } else if (expecting === 'colon') {
-      if (char !== ':') return fault('a colon is expected here');
-      expecting = 'value';
-      at++;
-    } else if (expecting === 'name' || expecting === 'nameOrEnd') {
-      if (char === '}' && expecting === 'nameOrEnd') {
-        open.pop();
-        expecting = 'commaOrEnd';
-        at++;
-      } else {
-        const end = char === '"' ? endOfString(text, at) : at;
-        if (end === at) return fault('a name in double quotes is expected here');
-        expecting = 'colon';
-        at = end;
-      }
-    } else if (char === ']' && expecting === 'valueOrEnd') {
-      open.pop();
-      expecting = 'commaOrEnd';
-      at++;
-    } else {
-      if (open.length === 1 && inside === '[') elements.push(at);
-      if (char === '[' || char === '{') {
-        open.push(char);
-        expecting = char === '[' ? 'valueOrEnd' : 'nameOrEnd';
-        at++;
-      } else {
-        const end = char === '"' ? endOfString(text, at) : skip(LITERAL, text, at);
-        if (end === at) {
-          return fault(
-            char === '"' ? 'this string does not end properly' : 'a value is expected here',
-          );
-        }
-        expecting = 'commaOrEnd';
-        at = end;
-      }
+class Walk {
+  readonly elements: number[] = [];
+  /** The current offset; after a fault, that of the fault. */
+  at = 0;
+  readonly #text: string;
+  readonly #open: ('[' | '{')[] = [];
+  #expecting: Expecting = 'value';
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** @returns the first fault, or null */
+  run(): string | null {
+    this.#skipBlanks();
+    while (this.at < this.#text.length) {
+      const fault = this.#step(this.#text[this.at]!);
+      if (fault !== null) return fault;
+      this.#skipBlanks();
     }
-    at = skip(BLANK, text, at);
+    if (this.#open.length === 0 && this.#expecting === 'commaOrEnd') return null;
+    return this.#text.trim() === '' ? 'the file is empty' : 'the file ends too early';
   }
-  if (open.length > 0 || expecting !== 'commaOrEnd') {
-    return fault(text.trim() === '' ? 'the file is empty' : 'the file ends too early');
+
+  #step(char: string): string | null {
+    switch (this.#expecting) {
+      case 'commaOrEnd':
+        return this.#commaOrEnd(char);
+      case 'colon':
+        return char === ':' ? this.#go('value') : 'expected a colon';
+      case 'nameOrEnd':
+        if (char === '}') return this.#close();
+        return this.#name(char);
+      case 'name':
+        return this.#name(char);
+      case 'valueOrEnd':
+        if (char === ']') return this.#close();
+        return this.#value(char);
+      case 'value':
+        return this.#value(char);
+    }
   }
-  return { elements };
+
+  #commaOrEnd(char: string): string | null {
+    const inside = this.#open.at(-1);
+    if (inside === undefined) return 'nothing may follow the end of the array';
+    if (char === ',') return this.#go(inside === '[' ? 'value' : 'name');
+    return char === closerOf(inside) ? this.#close() : `expected a comma or ${closerOf(inside)}`;
+  }
+
+  #name(char: string): string | null {
+    const end = char === '"' ? endOfString(this.#text, this.at) : this.at;
+    return end === this.at ? 'expected a name in double quotes' : this.#go('colon', end);
+  }
+
+  #value(char: string): string | null {
+    if (this.#open.length === 1 && this.#open[0] === '[') this.elements.push(this.at);
+    if (char === '[' || char === '{') {
+      this.#open.push(char);
+      return this.#go(char === '[' ? 'valueOrEnd' : 'nameOrEnd');
+    }
+    const isString = char === '"';
+    const end = isString ? endOfString(this.#text, this.at) : skip(LITERAL, this.#text, this.at);
+    if (end > this.at) return this.#go('commaOrEnd', end);
+    return isString ? 'this string does not end properly' : 'expected a value';
+  }
+
+  #close(): null {
+    this.#open.pop();
+    return this.#go('commaOrEnd');
+  }
+
+  #go(expecting: Expecting, to = this.at + 1): null {
+    this.#expecting = expecting;
+    this.at = to;
+    return null;
+  }
+
+  #skipBlanks(): void {
+    this.at = skip(BLANK, this.#text, this.at);
+  }
 }
 
 const closerOf = (open: '[' | '{') => (open === '[' ? ']' : '}');
 
-/** Where a match that begins at `at` ends; `at` itself if there is none. */
+/** The end of a match that begins at `at`, or `at` itself if there is none. */
 function skip(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;
 }
 
-/** Where the string that begins at `at` ends; `at` itself if it does not. Looks at each character once. */
+/**
+ * The end of the string that begins at `at`, or `at` itself if it does not end properly. Looks at
+ * each character once.
+ */
 function endOfString(text: string, at: number): number {
   for (let from = at + 1; ; ) {
     STOP.lastIndex = from;

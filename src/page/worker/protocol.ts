@@ -1,14 +1,17 @@
-/** What the page and its worker say to each other. The batches themselves stay in the worker; the page has their numbers. */
-import type { Triple } from '../../wire/taskFile.ts';
+/**
+ * The messages between the page and its worker. The batches stay in the worker; the page refers to
+ * them by number.
+ */
+import type { Triple } from '../../wire/triple.ts';
 
-/** Name of the page's worker. Its script under any other name is one of the threads that it shares work with. */
+/** The name of the page's worker. Under any other name, its script is a thread of the pool. */
 export const WORKER_NAME = 'falconry';
 
 export type SetName = 'falcon512' | 'falcon1024';
-/** What test items are made of; `mixed` alternates. */
+/** The parameter set of test items; `mixed` alternates. */
 export type SetChoice = SetName | 'mixed';
 
-/** Where in a task file something is wrong: a line of the text, an item of the array, or neither. */
+/** A fault of a task file, with its line and the index of its item, if it has them. */
 export interface FileFault {
   readonly message: string;
   /** From 0. */
@@ -18,10 +21,10 @@ export interface FileFault {
   readonly column?: number;
 }
 
-/** Only so many faults travel; the total says how many there are. */
+/** The most faults that are sent; the total tells how many there are. */
 export const MAX_FAULTS = 200;
 
-/** How many bytes the parts of a batch have. */
+/** The sizes in bytes of the parts of a batch. */
 export interface BatchBytes {
   readonly publicKeys: number;
   /** Each key once. */
@@ -32,7 +35,7 @@ export interface BatchBytes {
   readonly file: number;
 }
 
-/** One of the first items, for people to recognise. */
+/** One of the first items, shown to the user. */
 export interface ItemPreview {
   readonly set: SetName | 'unknown';
   readonly digest: string;
@@ -41,7 +44,7 @@ export interface ItemPreview {
 }
 
 export interface BatchSummary {
-  /** The worker's number of it. */
+  /** The number of the batch in the worker. */
   readonly batch: number;
   readonly name: string;
   readonly count: number;
@@ -49,16 +52,16 @@ export interface BatchSummary {
   readonly sets: Readonly<Record<SetName, number>>;
   readonly bytes: BatchBytes;
   readonly first: readonly ItemPreview[];
-  /** Items whose signature does not verify, with their lines where the batch came from a file. */
+  /** Invalid items, with their lines if the batch came from a file. */
   readonly invalid: readonly FileFault[];
   readonly invalidTotal: number;
-  /** How long it took to check every signature. */
+  /** Time that the verification of all signatures took. */
   readonly checkMs: number;
-  /** Statements alone have no signatures to check. */
+  /** Statements have no signatures. */
   readonly kind: 'task' | 'statements';
 }
 
-/** A file that was read: what is in it, or why it is no task file. */
+/** The summary of a file, or the faults of one that is not a task file. */
 export type FileReading =
   | { readonly summary: BatchSummary }
   | { readonly faults: readonly FileFault[]; readonly total: number };
@@ -69,9 +72,9 @@ export interface Limits {
   readonly maxFileBytes: number;
 }
 
-/** What a result file says of itself; nothing of it is verified yet. */
+/** The content of a result file; not verified yet. */
 export interface ResultSummary {
-  /** The worker's number of it. */
+  /** The number of the result in the worker. */
   readonly result: number;
   readonly processId: string | null;
   readonly count: number;
@@ -94,12 +97,12 @@ export interface Verdict {
   readonly ms: number;
   /** Threads that shared the work. */
   readonly threads: number;
-  /** Why not, where it can be told. */
+  /** The reason, if it is known. */
   readonly reason?: string;
 }
 
 export interface TamperVerdict extends Verdict {
-  /** Which byte of the aggregate was changed, and how. */
+  /** The offset of the changed byte in the aggregate. */
   readonly at: number;
   readonly before: number;
   readonly after: number;
@@ -112,7 +115,7 @@ export interface Progress {
   readonly total: number;
 }
 
-/** Every call: what it takes and what it gives. */
+/** The calls: their arguments and their results. */
 export interface Calls {
   verifySignature: {
     take: Triple;
@@ -122,7 +125,7 @@ export interface Calls {
     take: { readonly count: number; readonly keys: number; readonly set: SetChoice };
     give: BatchSummary;
   };
-  /** A batch of these triples, after those of another batch if one is named. */
+  /** A batch of these triples, after those of another batch if there is one. */
   collect: {
     take: {
       readonly triples: readonly Triple[];

@@ -1,14 +1,14 @@
-/** Result files that the worker holds, and what becomes of them: verified, or damaged and refused. */
+/** The result files in the worker, and their verification. */
 import { createAggregatePool, statementCommitment } from '../../aggregate/index.ts';
 import { equal } from '../../bytes.ts';
 import { isCodedError } from '../../errors.ts';
 import { encodeWireHex } from '../../wire/hex.ts';
 import { parseResultFile, type ResultFile, verifyResultFileWith } from '../../wire/resultFile.ts';
-import type { Statement } from '../../wire/taskFile.ts';
+import type { Statement } from '../../wire/triple.ts';
 import { batchOf } from './batches.ts';
 import type { ResultSummary, TamperVerdict, Verdict } from './protocol.ts';
 
-/** A proof is verified on a few threads, whose module is this worker's own script under another name. */
+/** Proofs are verified on a few threads, which run this worker's own script under another name. */
 const MAX_THREADS = 4;
 const pool = createAggregatePool({
   threads: Math.max(1, Math.min(MAX_THREADS, navigator.hardwareConcurrency ?? 1)),
@@ -18,7 +18,7 @@ const pool = createAggregatePool({
 const results = new Map<number, ResultFile>();
 let lastNumber = 0;
 
-/** @throws CodedError as parseResultFile */
+/** @throws CodedError like parseResultFile */
 export async function readResult(file: Blob): Promise<ResultSummary> {
   const result = parseResultFile(new Uint8Array(await file.arrayBuffer()));
   results.set(++lastNumber, result);
@@ -44,7 +44,7 @@ export async function readResult(file: Blob): Promise<ResultSummary> {
 
 function resultOf(number: number): ResultFile {
   const result = results.get(number);
-  if (result === undefined) throw new Error('this result is gone');
+  if (result === undefined) throw new Error('there is no such result');
   return result;
 }
 
@@ -61,7 +61,7 @@ export async function verifyResult(resultNumber: number, batchNumber: number): P
     : { valid, ms, threads, reason: whyNot(result, statements) };
 }
 
-/** Changes one byte of the aggregate, somewhere, and verifies it as if nothing had happened. */
+/** Changes one random byte of the aggregate and verifies it. */
 export async function tamper(resultNumber: number, batchNumber: number): Promise<TamperVerdict> {
   const result = resultOf(resultNumber);
   const statements = statementsOf(batchNumber);
@@ -81,18 +81,18 @@ function statementsOf(batchNumber: number): readonly Statement[] {
   return batchOf(batchNumber).items;
 }
 
-/** The verifier only says no; what people mix up can be told apart from outside. */
+/** The verifier only says no; common mistakes can be recognised from outside. */
 function whyNot(result: ResultFile, statements: readonly Statement[]): string {
   if (statements.length !== result.count) {
-    return `The task file holds ${statements.length} items, the result is about ${result.count}`;
+    return `The task file has ${statements.length} items, but the result is about ${result.count}`;
   }
   try {
     if (!equal(statementCommitment(statements), result.statement)) {
-      return 'The task file is not the one that this result is about: keys, digests or their order differ';
+      return 'The result is about a different task file: keys, digests or their order differ';
     }
   } catch (error) {
     if (isCodedError(error) || error instanceof RangeError) {
-      return 'The task file holds a public key of a wrong length';
+      return 'The task file contains a public key of the wrong length';
     }
     throw error;
   }

@@ -4,10 +4,11 @@
  */
 import { expect, test } from 'vitest';
 import { signedItem } from '../../reference/items.ts';
-import type { Constraint, Faults, Place } from '../../reference/prover/trace.ts';
+import type { Constraint, Faults } from '../../reference/prover/trace.ts';
+import type { TableRow } from '../../reference/tableRow.ts';
 import type { Checks } from '../../reference/verifier/checks.ts';
-import type { TableRow } from '../../reference/verifier/shapes.ts';
 import { NIGHTLY } from '../../support/run.ts';
+import { at, bumpAt } from '../faults.ts';
 import { expectStopped, monomial, type Poly } from './attack.ts';
 import { NARROW_1, NARROW_OUTPUT, NARROW_TAIL, SHORT, THREE } from './rows.ts';
 
@@ -35,16 +36,6 @@ function attack(
     if (why !== undefined) expect(reason).toMatch(why);
   });
 }
-
-/** one more in coefficient 3 of a polynomial */
-const bumped = (poly: Poly): Poly => poly.with(3, poly[3]! + 1n);
-const bumpAt = (list: readonly Poly[], at: number): readonly Poly[] =>
-  list.with(at, bumped(list[at]!));
-/** a fault at one level alone */
-const at =
-  <T>(level: number, change: (value: T) => NoInfer<T>) =>
-  (value: T, place: Place): T =>
-    place.level === level ? change(value) : value;
 
 for (const level of [0, 1]) {
   const row = level === 0 ? SHORT : THREE;

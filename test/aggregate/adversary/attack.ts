@@ -5,9 +5,9 @@ import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { headerOf, type SignedItem } from '../../reference/items.ts';
 import type { Constraint, Faults, Witness0 } from '../../reference/prover/trace.ts';
+import type { TableRow } from '../../reference/tableRow.ts';
 import type { Checks } from '../../reference/verifier/checks.ts';
 import { pointOf } from '../../reference/verifier/points.ts';
-import type { TableRow } from '../../reference/verifier/shapes.ts';
 import { type Verdict, verifyReferenceSection } from '../../reference/verifier/verify.ts';
 import { toyProof } from '../reference/toyProofs.ts';
 

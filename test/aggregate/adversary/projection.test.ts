@@ -9,11 +9,11 @@
 import { describe, expect, test, vi } from 'vitest';
 import { headerOf, signedItem } from '../../reference/items.ts';
 import type { Faults } from '../../reference/prover/trace.ts';
+import type { TableRow } from '../../reference/tableRow.ts';
 import { keyRow, MATRIX } from '../../reference/verifier/challenges.ts';
 import { centred, multiply } from '../../reference/verifier/ring.ts';
-import type { TableRow } from '../../reference/verifier/shapes.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
-import { NIGHTLY } from '../../support/run.ts';
+import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
 import { toyProof } from '../reference/toyProofs.ts';
 import { expectStopped, type Poly, plus, Q, RANDOM_ROWS, scaled } from './attack.ts';
 import { SHORT } from './rows.ts';
@@ -59,12 +59,13 @@ const matrix = (entries: Int8Array): Int8Array =>
   has.bits ? entries : entries.map((x, i) => (i < 64 * RANDOM_ROWS ? 2 * x - 1 : 0));
 
 const LONG = { timeout: 600_000 };
-/** Each proof takes seconds: some of them wait for the nightly run. */
 const ITEMS = [signedItem('falcon512', 1)];
-const LEVELS = [
+const ALL_LEVELS = [
   ['level 0', 0],
   ['tail', 1],
 ] as const;
+/** Each proof takes seconds: the tail waits for the long run. */
+const LEVELS = SHORT_RUN ? ALL_LEVELS.slice(0, 1) : ALL_LEVELS;
 const LOOSE = 2n ** 42n;
 
 type List = readonly bigint[];
@@ -143,16 +144,20 @@ describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) =
 
   // nothing but the mean is to be gained, whatever the witness is: some thousandths, since the
   // signs are random
-  test('it takes the mean out of x, so that a longer witness fits', LONG, () => {
+  test.skipIf(SHORT_RUN)('it takes the mean out of x, so that a longer witness fits', LONG, () => {
     const mean = (y: List) => 2n * BigInt(Math.round(Number(sumOf(signsOf(y))) / RANDOM_ROWS / 2));
     expectStoppedByOnes(() => attempt(mean, 3n));
   });
 
-  test('its parity alone: y is the same, every x is nearer to the mean by one', LONG, () => {
-    expectStoppedByOnes(() => attempt((y) => (sumOf(signsOf(y)) > 0n ? 1n : -1n), 0n));
-  });
+  test.skipIf(SHORT_RUN)(
+    'its parity alone: y is the same, every x is nearer to the mean by one',
+    LONG,
+    () => {
+      expectStoppedByOnes(() => attempt((y) => (sumOf(signsOf(y)) > 0n ? 1n : -1n), 0n));
+    },
+  );
 
-  test.skipIf(!NIGHTLY && level > 0)(
+  test.skipIf(SHORT_RUN || (!NIGHTLY && level > 0))(
     `y that agrees with it: the other rows see it too, ${name}`,
     LONG,
     () => {

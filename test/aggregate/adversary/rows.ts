@@ -1,7 +1,7 @@
 /**
  * Rows for the cheating provers: ranks of nearly nothing, codes wide enough for what they send.
  */
-import type { TableRow } from '../../reference/verifier/shapes.ts';
+import type { TableRow } from '../../reference/tableRow.ts';
 
 const many = (count: number, k: number): number[] => new Array<number>(count).fill(k);
 const LOOSE = 2 ** 42;

@@ -4,6 +4,9 @@ import { testRandom } from '../../support/random.ts';
 
 export type Poly = bigint[];
 
+/** The largest centred representative modulo q. */
+export const HALF_Q = (Q - 1n) / 2n;
+
 export const mod = (x: bigint, m: bigint): bigint => ((x % m) + m) % m;
 
 export function centred(x: bigint, m: bigint = Q): bigint {

@@ -13,10 +13,9 @@ import {
   signedChallenge,
   word44,
 } from './chacha.ts';
-import { centred, mod, multiply, type Poly, sigma, source } from './plain.ts';
+import { centred, HALF_Q, mod, multiply, type Poly, sigma, source } from './plain.ts';
 
 const random = source('labrador stream');
-const HALF_Q = (Q - 1n) / 2n;
 
 test('the cosines are symmetrical and on the circle', () => {
   const c = cosines();

@@ -1,20 +1,11 @@
 /** Faults of the slow prover, one at a time. */
 import { expect, test } from 'vitest';
-import type { Faults, Place } from '../../reference/prover/trace.ts';
+import type { Faults } from '../../reference/prover/trace.ts';
+import { at, bumpAt, type Poly } from '../faults.ts';
 import { judge, referenceSection } from './sections.ts';
 
-type Poly = readonly bigint[];
 const TAIL = 1;
 
-/** one more in coefficient 3 */
-const bumped = (poly: Poly): Poly => poly.with(3, poly[3]! + 1n);
-const bumpAt = (list: readonly Poly[], at: number): readonly Poly[] =>
-  list.with(at, bumped(list[at]!));
-/** a fault at one level alone */
-const at =
-  <T>(level: number, change: (value: T) => NoInfer<T>) =>
-  (value: T, place: Place): T =>
-    place.level === level ? change(value) : value;
 const first = <T extends readonly Poly[]>(list: readonly T[]): readonly (readonly Poly[])[] => [
   bumpAt(list[0]!, 0),
   ...list.slice(1),
@@ -61,6 +52,12 @@ export const faults: readonly (readonly [string, Faults])[] = [
   ['tail: z', { z: at(TAIL, (value) => ({ ...value, z: bumpAt(value.z, 2) })) }],
   ['tail: e', { z: at(TAIL, (value) => ({ ...value, e: bumpAt(value.e, 2) })) }],
 ];
+
+/**
+ * One of each kind that ../adversary/relation.test.ts has not: padding, a commitment, the answer. A
+ * witness, a projection and a functional are there.
+ */
+export const KINDS: readonly string[] = ['padding that is not zero', 'level 0: g', 'tail: z'];
 
 /** Tests that both builds of the fast verifier refuse the proofs of these cheating provers. */
 export function refused(tried: typeof faults): void {

@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { type ProveProgress, proofSize, proveSection } from '../../../src/aggregate/proof/index.ts';
 import { headerOf, signedItems } from '../../reference/items.ts';
-import { NIGHTLY } from '../../support/run.ts';
+import { hex } from '../../support/hex.ts';
+import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
 import { fastSection, judge, referenceSection } from './sections.ts';
 
 const LONG = { timeout: 3_600_000 };
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 interface Shown {
   readonly kind: string;
@@ -21,7 +21,7 @@ const line = ({ kind, label, st, seed, seal }: Shown): string =>
 describe('the slow prover', () => {
   test.each([
     ['falcon512', 1],
-    ['falcon1024', 1],
+    ...(SHORT_RUN ? [] : ([['falcon1024', 1]] as const)),
     ...(NIGHTLY
       ? ([
           ['falcon512', 2],

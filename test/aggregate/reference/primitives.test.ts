@@ -40,11 +40,11 @@ import {
 import { cutLow } from '../../reference/prover/steps.ts';
 import { chacha12, stream, words44 } from '../../reference/prover/streams.ts';
 import { epsilon, squareRoot, strideParts } from '../../reference/prover/witness.ts';
+import { hex } from '../../support/hex.ts';
 import { testRandom } from '../../support/random.ts';
 
 const random = testRandom('reference primitives');
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const integer = (bits: number): bigint =>
   BigInt(`0x${hex(random.bytes(16))}`) % (1n << BigInt(bits));
 const polyOf = (bits: number): Poly =>

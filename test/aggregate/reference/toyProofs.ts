@@ -4,7 +4,7 @@
 import { headerOf, type SignedItem, signedItem } from '../../reference/items.ts';
 import { proveReference } from '../../reference/prover/prove.ts';
 import type { Faults, Trace } from '../../reference/prover/trace.ts';
-import type { TableRow } from '../../reference/verifier/shapes.ts';
+import type { TableRow } from '../../reference/tableRow.ts';
 import type { SectionInput } from '../../reference/verifier/verify.ts';
 
 export const TABLE_HASH = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);

@@ -1,7 +1,7 @@
 /**
  * Rows with ranks far too small to bind anything, for tests that make and judge many proofs.
  */
-import type { TableRow } from '../../reference/verifier/shapes.ts';
+import type { TableRow } from '../../reference/tableRow.ts';
 
 const many = (count: number, k: number): number[] => new Array<number>(count).fill(k);
 

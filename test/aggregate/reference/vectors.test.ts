@@ -10,7 +10,7 @@ import { headerOf, signedItems } from '../../reference/items.ts';
 import { TABLE_HASH, tableRow } from '../../reference/prover/runs.ts';
 import { allVectors, proofVector, smallVectors } from '../../reference/vectors.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
-import { NIGHTLY } from '../../support/run.ts';
+import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
 
 // BigInt on a busy machine
 vi.setConfig({ testTimeout: 600_000 });
@@ -25,7 +25,7 @@ test('all that is no proof', () => {
   for (const [name, value] of Object.entries(small)) expect(published[name], name).toEqual(value);
 });
 
-test('the proof that is printed in full, and the mixed one', () => {
+test.skipIf(SHORT_RUN)('the proof that is printed in full, and the mixed one', () => {
   const { proofs } = published['11 proofs'];
   expect(proofs).toHaveLength(9);
   for (const index of [0, 8]) {

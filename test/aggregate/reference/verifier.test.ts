@@ -45,10 +45,10 @@ import {
   stream,
 } from '../../reference/verifier/streams.ts';
 import { sealOf, transcript } from '../../reference/verifier/transcript.ts';
+import { hex } from '../../support/hex.ts';
 import { TOY1, TOY2 } from './toyRows.ts';
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 /** Bytes that run out as an error, so that a sampler cannot read more than it should. */
 function bytesOf(list: ArrayLike<number>): ByteSource {

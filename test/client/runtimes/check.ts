@@ -1,6 +1,7 @@
 /**
- * One check of the client for every runtime: plain ECMAScript and web-standard globals, no test framework. It talks
- * to the real service and to the plain server, both of which the test has started.
+ * One check of the client for every runtime: plain ECMAScript and web-standard globals, no test
+ * framework. It talks to the real service and to the plain server, both of which the test has
+ * started.
  */
 import {
   type Client,

@@ -1,6 +1,6 @@
 /**
- * A host for the browser: the service mounted in it, and this project's TypeScript as it stands, types stripped, so
- * that page and service have one origin. Nothing is bundled or built.
+ * A host for the browser: the service mounted in it, and this project's TypeScript as it stands,
+ * types stripped, so that page and service have one origin. Nothing is bundled or built.
  */
 import { readFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
@@ -10,7 +10,12 @@ import { type HttpServer, openHttpServer } from '../../../src/cli/httpServer.ts'
 import type { FalconService } from '../../../src/middleware/index.ts';
 
 const root = new URL('../../../', import.meta.url);
-const SERVED = /^\/(src|test\/client|node_modules\/@noble\/hashes)\/[\w./@-]+\.(ts|js)$/;
+const SERVED =
+  /^\/(src|test\/client|node_modules\/(@noble\/hashes|eventsource-parser))\/[\w./@-]+\.(ts|js)$/;
+/** Where the packages that the client imports are. */
+const PACKAGES = /(from|import)(\s*\(?\s*)(['"])(@noble\/hashes\/[\w./-]+|eventsource-parser)\3/g;
+const fileOf = (name: string): string =>
+  `/node_modules/${name === 'eventsource-parser' ? 'eventsource-parser/dist/index.js' : name}`;
 
 const PAGE = `<!doctype html><meta charset="utf-8"><title>client</title><script type="module">
   import { checkClient } from '/test/client/runtimes/check.ts';
@@ -29,8 +34,8 @@ export function openHost(service: FalconService): Promise<HttpServer> {
     const source = await readFile(fileURLToPath(new URL(`.${path}`, root)), 'utf8');
     const code = path.endsWith('.ts') ? stripTypeScriptTypes(source) : source;
     const body = code.replaceAll(
-      /(from|import)(\s*\(?\s*)(['"])(@noble\/hashes\/[\w./-]+)\3/g,
-      (_, word, space, quote, name) => `${word}${space}${quote}/node_modules/${name}${quote}`,
+      PACKAGES,
+      (_, word, space, quote, name) => `${word}${space}${quote}${fileOf(name)}${quote}`,
     );
     return c.body(body, 200, { 'content-type': 'text/javascript' });
   });

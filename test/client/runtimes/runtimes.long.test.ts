@@ -1,20 +1,23 @@
 /** The client really run in Node, Deno, Bun and Chromium, against both servers. */
-import { execFile, execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { HttpServer } from '../../../src/cli/httpServer.ts';
 import { startService, type TestService } from '../../middleware/support.ts';
-import { findChromium, openBrowser, PATIENCE_MS } from '../../support/chromium.ts';
+import { findChromium, loadPage, openBrowser } from '../../support/chromium.ts';
 import { fact } from '../../support/facts.ts';
+import {
+  BUN,
+  BUN_RUN,
+  DENO,
+  DENO_RUN,
+  reportOf,
+  versionOfHost,
+} from '../../support/hostCommands.ts';
 import { PLAIN_KEY, type PlainServer, startPlainServer } from '../plainServer.ts';
 import type { ClientReport, Servers } from './check.ts';
 import { openHost } from './page.ts';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-const installed = (name: string): string => join(root, 'node_modules/.bin', name);
 const TOPIC = 'the client really ran in';
 const LONG = { timeout: 300_000 };
 
@@ -40,7 +43,8 @@ afterAll(async () => {
 function judge(report: ClientReport): string {
   expect(report.faults).toEqual([]);
   expect(report.checks).toBeGreaterThan(15);
-  // Told on the way, not only at both ends; and the store of the other server got a length and no key.
+  // Told on the way, not only at both ends; and the store of the other server got a length and no
+  // key.
   expect(report.between.service).toBeGreaterThan(0);
   expect(report.between.plain).toBeGreaterThan(0);
   const puts = plain.seen.filter(({ method }) => method === 'PUT');
@@ -50,14 +54,8 @@ function judge(report: ClientReport): string {
   return `${report.checks} checks`;
 }
 
-async function runCommand(command: string, args: readonly string[]): Promise<ClientReport> {
-  const { stdout } = await promisify(execFile)(command, [...args, main, JSON.stringify(servers)], {
-    cwd: root,
-    timeout: 280_000,
-    env: { ...process.env, NO_COLOR: '1' },
-  });
-  return JSON.parse(stdout.trim().split('\n').at(-1)!) as ClientReport;
-}
+const runCommand = (command: string, args: readonly string[]) =>
+  reportOf<ClientReport>(command, [...args, main, JSON.stringify(servers)]);
 
 test('Node', LONG, async (context) => {
   fact(
@@ -68,25 +66,13 @@ test('Node', LONG, async (context) => {
 });
 
 test('Deno', LONG, async (context) => {
-  const [version] = execFileSync(installed('deno'), ['--version'], { encoding: 'utf8' }).split(
-    '\n',
-  );
-  const report = await runCommand(installed('deno'), [
-    'run',
-    '--no-prompt',
-    '--no-lock',
-    '--cached-only',
-    '--node-modules-dir=manual',
-    '--allow-net=127.0.0.1',
-    `--allow-read=${root}`,
-  ]);
-  fact(context, TOPIC, `${version}: ${judge(report)}`);
+  const report = await runCommand(DENO, [...DENO_RUN, '--allow-net=127.0.0.1']);
+  fact(context, TOPIC, `${versionOfHost(DENO)}: ${judge(report)}`);
 });
 
 test('Bun', LONG, async (context) => {
-  const version = execFileSync(installed('bun'), ['--version'], { encoding: 'utf8' }).trim();
-  const report = await runCommand(installed('bun'), ['run', '--no-install']);
-  fact(context, TOPIC, `Bun ${version}: ${judge(report)}`);
+  const report = await runCommand(BUN, BUN_RUN);
+  fact(context, TOPIC, `${versionOfHost(BUN)}: ${judge(report)}`);
 });
 
 const executablePath = findChromium();
@@ -95,15 +81,9 @@ test('Chromium', LONG, async (context) => {
   if (executablePath === undefined) return context.skip('no Chromium on this machine');
   const browser = await openBrowser(executablePath);
   try {
-    const page = await browser.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
-    const errors: string[] = [];
-    page.on('pageerror', (error) => errors.push(String(error)));
-    await page.goto(`http://127.0.0.1:${host.port}/page`);
-    await page.waitForFunction('globalThis.loaded === true').catch((error) => {
-      throw new Error([...errors, String(error)].join('\n'));
-    });
-    // Chromium tells of an upload ten times a second: one that lasts a second is told of in between.
+    const { page, errors } = await loadPage(browser, `http://127.0.0.1:${host.port}/page`);
+    // Chromium tells of an upload ten times a second: one that lasts a second is told of in
+    // between.
     const session = await page.context().newCDPSession(page);
     await session.send('Network.emulateNetworkConditions', {
       offline: false,

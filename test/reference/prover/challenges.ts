@@ -1,15 +1,7 @@
 /** Sections 5.2 to 5.4 and 6.1 of docs/protocol.md: challenges and keys from seeds. */
 import { createHash } from 'node:crypto';
 import { centred, D, FALCON_Q, mod, type Poly, Q, sigma } from './ring.ts';
-import {
-  BLOCK_BYTES,
-  type ByteSource,
-  chacha12,
-  nonceOf,
-  STREAMS,
-  stream,
-  words44,
-} from './streams.ts';
+import { BLOCK_BYTES, type ByteSource, chacha12, nonceOf, stream, words44 } from './streams.ts';
 
 /** Rows of the projection: the random ones, and that of ones. */
 export const JL_ROWS = 265;
@@ -31,17 +23,17 @@ export function scalars(source: ByteSource, count: number): bigint[] {
 }
 
 export const omegas = (seed: Uint8Array, level: number, k: number): bigint[] =>
-  scalars(stream(seed, nonceOf(STREAMS.omega, level, k, 0)), JL_ROWS);
+  scalars(stream(seed, nonceOf('omega', level, k, 0)), JL_ROWS);
 export const thetas = (seed: Uint8Array, level: number, k: number): bigint[] =>
-  scalars(stream(seed, nonceOf(STREAMS.theta, level, k, 0)), 10);
+  scalars(stream(seed, nonceOf('theta', level, k, 0)), 10);
 export const psi = (seed: Uint8Array, level: number, k: number, item: number): bigint =>
-  scalars(stream(seed, nonceOf(STREAMS.psi, level, k, item)), 1)[0]!;
+  scalars(stream(seed, nonceOf('psi', level, k, item)), 1)[0]!;
 export const eta = (seed: Uint8Array, level: number, k: number, item: number): Poly =>
-  scalars(stream(seed, nonceOf(STREAMS.eta, level, k, item)), D);
+  scalars(stream(seed, nonceOf('eta', level, k, item)), D);
 
 /** Coefficients of rho, centred modulo 12289. */
 export function rho(seed: Uint8Array, level: number, j: number, item: number, n: number): bigint[] {
-  const source = stream(seed, nonceOf(STREAMS.rho, level, j, item));
+  const source = stream(seed, nonceOf('rho', level, j, item));
   const out: bigint[] = [];
   while (out.length < n) {
     const [low, high] = source.bytes(2);
@@ -60,21 +52,22 @@ export function shortPolynomial(bytes: Uint8Array): Poly {
 
 /** The factor of part t in the challenges of the places of Y: one for all items and lifts. */
 export const tau = (seed: Uint8Array, level: number, t: number): Poly =>
-  shortPolynomial(stream(seed, nonceOf(STREAMS.tau, level, 0, t)).bytes(24));
+  shortPolynomial(stream(seed, nonceOf('tau', level, 0, t)).bytes(24));
 
-/** The kinds of 10.2. */
-export const SHORT = Object.freeze({
-  lift: 1,
-  outer: 2,
-  garbage: 3,
-  amortised: 4,
-  quadratic: 5,
-  constraint: 6,
-  padding: 7,
-} as const);
+/** The kinds of 10.2, numbered from 1. */
+const KINDS = [
+  'lift',
+  'outer',
+  'garbage',
+  'amortised',
+  'quadratic',
+  'constraint',
+  'padding',
+] as const;
+export type ShortKind = (typeof KINDS)[number];
 
-export const short = (seed: Uint8Array, level: number, kind: number, index: number): Poly =>
-  shortPolynomial(stream(seed, nonceOf(STREAMS.short, level, kind, index)).bytes(24));
+export const short = (seed: Uint8Array, level: number, kind: ShortKind, index: number): Poly =>
+  shortPolynomial(stream(seed, nonceOf('short', level, KINDS.indexOf(kind) + 1, index)).bytes(24));
 
 /**
  * The entries pi_j of polynomial number `number`: entry 64 j + c for row j and coefficient c, each
@@ -86,7 +79,7 @@ export function projectionOf(
   counter: number,
   number: number,
 ): Int8Array {
-  const nonce = nonceOf(STREAMS.projection, level, 0, counter);
+  const nonce = nonceOf('projection', level, 0, counter);
   const bytes = new Uint8Array(BLOCKS * BLOCK_BYTES);
   for (let i = 0; i < BLOCKS; i++) {
     bytes.set(chacha12(seed, BLOCKS * number + i, nonce), BLOCK_BYTES * i);
@@ -120,7 +113,7 @@ function signed(source: ByteSource, z0: number, ones: number): bigint[] {
 }
 
 export const alpha = (seed: Uint8Array, level: number, item: number): Poly =>
-  signed(stream(seed, nonceOf(STREAMS.alpha, level, 0, item)), 21, 30);
+  signed(stream(seed, nonceOf('alpha', level, 0, item)), 21, 30);
 
 // biome-ignore format: a table
 const QUARTER_COSINE = [
@@ -160,7 +153,7 @@ export function amortising(
   level: number,
   row: number,
 ): { c: Poly; attempts: number } {
-  const source = stream(seed, nonceOf(STREAMS.amortise, level, 0, row));
+  const source = stream(seed, nonceOf('amortise', level, 0, row));
   for (let attempts = 1; ; attempts++) {
     const c = signed(source, 15, 29);
     if (passesNormTest(c)) return { c, attempts };
@@ -176,7 +169,7 @@ const COMMITMENT_SEED = new Uint8Array(
 
 /** One row of a matrix of commitment keys, coefficients in [0, q). */
 export function keyRow(level: number, matrix: number, row: number, columns: number): Poly[] {
-  const next = words44(stream(COMMITMENT_SEED, nonceOf(STREAMS.keys, level, matrix, row)));
+  const next = words44(stream(COMMITMENT_SEED, nonceOf('keys', level, matrix, row)));
   const coefficient = (): bigint => {
     const word = next();
     return word >= Q ? word - Q : word;

@@ -1,5 +1,5 @@
 /** Section 10 of docs/protocol.md: all constraints combined into one. */
-import { SHORT, short } from './challenges.ts';
+import { type ShortKind, short } from './challenges.ts';
 import type { Context } from './context.ts';
 import { type Ordinary, pairCount, pairIndex, pairsOf, placeOf, type Shape } from './parameters.ts';
 import {
@@ -60,7 +60,7 @@ export interface Base {
 const ONE = constant(1n);
 
 /** A challenge of one constraint, zero if the constraint is left out. */
-type Challenge = (name: Constraint, kind: number, index: number) => Poly;
+type Challenge = (name: Constraint, kind: ShortKind, index: number) => Poly;
 
 /** Where the pieces of v begin, for `Ordinary` parameters. */
 function piecesOf({ r, fu, fg, kappa }: Ordinary): { g: number; h: number; e: number } {
@@ -107,9 +107,9 @@ export function carriedConstraints(
   const { f, b, kappa, m } = before.params;
   const challenge: Challenge = (name, kind, index) =>
     context.omits(name) ? ZERO : short(seed, context.level, kind, index);
-  const rho = Array.from({ length: kappa }, (_, k) => challenge('E3', SHORT.amortised, k));
-  const delta = challenge('E4', SHORT.quadratic, 0);
-  const epsilon = challenge('E6', SHORT.constraint, 0);
+  const rho = Array.from({ length: kappa }, (_, k) => challenge('E3', 'amortised', k));
+  const delta = challenge('E4', 'quadratic', 0);
+  const epsilon = challenge('E6', 'constraint', 0);
   const v = new FormsOnV(m);
   const right = carryOuter(v, before, challenge);
   carryInner(v, before, rho);
@@ -137,8 +137,8 @@ function carryOuter(v: FormsOnV, { params, blocks, D, hat2 }: Output, challenge:
   for (const [index, block] of outer.entries()) {
     const challenges = block.hat.map((_, row) =>
       index === blocks.length
-        ? challenge('E2', SHORT.garbage, row)
-        : challenge('E1', SHORT.outer, index * kappa1 + row),
+        ? challenge('E2', 'garbage', row)
+        : challenge('E1', 'outer', index * kappa1 + row),
     );
     v.addMatrix(block.from, block.B, challenges);
     if (block.C !== undefined) v.addMatrix(at.g, block.C, challenges);
@@ -209,7 +209,7 @@ export function combine(
   padding: readonly (readonly boolean[])[],
 ): Combined {
   const { level } = context;
-  const beta = lifts.map((_, k) => short(seed, level, SHORT.lift, k));
+  const beta = lifts.map((_, k) => short(seed, level, 'lift', k));
   const linear = F[0]!.map((row) => new Array<Poly>(row.length).fill(ZERO));
   for (const [g, forms] of base.linear.entries()) {
     for (const [i, form] of forms.entries()) {
@@ -221,7 +221,7 @@ export function combine(
     row.map((form, column) => {
       const terms = [...F.map((forms) => forms[a]![column]!), form];
       if (padding[a]![column] && !context.omits('padding')) {
-        terms.push(short(seed, level, SHORT.padding, a * shape.n + column));
+        terms.push(short(seed, level, 'padding', a * shape.n + column));
       }
       return inner([...beta, ONE, ONE].slice(0, terms.length), terms);
     }),

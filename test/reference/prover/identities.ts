@@ -3,8 +3,9 @@
  * names of those that do not hold.
  */
 import { omegas, thetas } from './challenges.ts';
-import type { Combined, OuterBlock } from './combine.ts';
-import { type Ordinary, pairIndex, pairsOf, type Tail } from './parameters.ts';
+import type { Combined } from './combine.ts';
+import type { Started } from './level.ts';
+import { pairIndex, pairsOf, type Tail } from './parameters.ts';
 import {
   add,
   BETA_SQ,
@@ -25,30 +26,20 @@ import {
   subtract,
   ZERO,
 } from './ring.ts';
-import { type Cut, type Projected, type Projection, type Rows, signedNormSq } from './steps.ts';
+import { type Rows, signedNormSq } from './steps.ts';
 
 /** The values that both kinds of levels show. */
-interface Shown {
-  readonly cut: Cut;
-  readonly A: Rows;
-  readonly t: Rows;
-  readonly g: readonly Poly[];
+interface Shown extends Pick<Started, 'cut' | 'A' | 't' | 'g' | 'projected' | 'projection'> {
   readonly h: readonly Poly[];
   readonly c: readonly Poly[];
   readonly z: readonly Poly[];
   readonly phiZ: readonly Poly[];
   readonly combined: Combined;
-  readonly projected: readonly Projected[];
-  readonly projection: Projection;
   readonly liftSeed: Uint8Array;
   readonly lifts: readonly Poly[];
 }
 
-export interface ShownOrdinary extends Shown {
-  readonly params: Ordinary;
-  readonly vT: readonly Poly[];
-  readonly vG: readonly Poly[];
-  readonly blocks: readonly OuterBlock[];
+export interface ShownOrdinary extends Shown, Pick<Started, 'params' | 'vT' | 'vG' | 'blocks'> {
   readonly parts: Rows;
 }
 
@@ -106,7 +97,7 @@ function constants(shown: Shown, level: number): bigint[] {
 /** The equations of every level. */
 function common(shown: Shown, level: number): Record<string, boolean> {
   const { c, z, h, combined, projection, lifts, cut } = shown;
-  const inSq = (shown as unknown as { params: Ordinary }).params.inSq;
+  const inSq = (shown as unknown as Pick<Started, 'params'>).params.inSq;
   const xSq = signedNormSq(projection.y);
   const coefficients = shown.projected.flatMap(({ poly }) => poly);
   return {

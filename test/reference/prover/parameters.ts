@@ -1,7 +1,6 @@
 /** Section 3 of docs/protocol.md: a row of the table in words, and the shapes that follow. */
 
-export type LevelRow = readonly (number | readonly number[])[];
-export type Row = readonly [set: number, bucket: number, levels: readonly LevelRow[]];
+import type { TableRow } from '../tableRow.ts';
 
 export interface Shape {
   readonly n: number;
@@ -11,30 +10,18 @@ export interface Shape {
   readonly r: number;
 }
 
-export interface Ordinary extends Shape {
-  readonly f: number;
-  readonly b: number;
-  readonly fu: number;
-  readonly bu: number;
-  readonly fg: number;
-  readonly bg: number;
-  readonly kappa: number;
-  readonly kappa1: number;
-  readonly cut: number;
-  readonly inSq: number;
-  readonly outSq: number;
-  readonly kY: number;
+/** The numbers of a level in the table, without n. */
+type Numbers<Names extends string> = Readonly<Record<Names, number>>;
+type OrdinaryNumbers = Numbers<
+  'f' | 'b' | 'fu' | 'bu' | 'fg' | 'bg' | 'kappa' | 'kappa1' | 'cut' | 'inSq' | 'outSq' | 'kY'
+>;
+type TailNumbers = Numbers<'kappa' | 'cut' | 'inSq' | 'outSq' | 'kY' | 'kZ' | 'kE'>;
+
+export interface Ordinary extends Shape, OrdinaryNumbers {
   readonly m: number;
 }
 
-export interface Tail extends Shape {
-  readonly kappa: number;
-  readonly cut: number;
-  readonly inSq: number;
-  readonly outSq: number;
-  readonly kY: number;
-  readonly kZ: number;
-  readonly kE: number;
+export interface Tail extends Shape, TailNumbers {
   readonly kG: readonly number[];
 }
 
@@ -70,7 +57,7 @@ export function placeOf(shape: Shape, g: number, i: number): { row: number; colu
   return { row: before + Math.floor(i / shape.n), column: i % shape.n };
 }
 
-export function readParameters(row: Row): Parameters {
+export function readParameters(row: TableRow): Parameters {
   const [degree, bucket, rows] = row;
   if (degree !== 512 && degree !== 1024) throw new RangeError(`set ${degree}`);
   const width = 2 * (degree / 64) + 1;

@@ -1,10 +1,12 @@
 /** Section 12 of docs/protocol.md: the prover of one section, slow and plain. */
+
+import type { TableRow } from '../tableRow.ts';
 import type { Output } from './combine.ts';
 import { Context } from './context.ts';
 import { concat, u16 } from './encode.ts';
 import { proveOrdinary } from './level.ts';
 import { proveLevelZero } from './levelZero.ts';
-import { type Row, readParameters } from './parameters.ts';
+import { readParameters } from './parameters.ts';
 import { proveTail } from './tail.ts';
 import type { Faults, Trace } from './trace.ts';
 import { decodeItem, type Item } from './witness.ts';
@@ -12,7 +14,7 @@ import { decodeItem, type Item } from './witness.ts';
 export interface ProveOptions {
   readonly set: 'falcon512' | 'falcon1024';
   /** the row of the table to use; its bucket must hold the items */
-  readonly row: Row;
+  readonly row: TableRow;
   /** 32 bytes */
   readonly tableHash: Uint8Array;
   /** the header of the container, all bytes before the body */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { headerOf, type SetName, signedItems } from '../items.ts';
-import type { Row } from './parameters.ts';
+import type { TableRow } from '../tableRow.ts';
 import { proveReference } from './prove.ts';
 import type { Faults, LevelView, TraceEvent } from './trace.ts';
 
@@ -11,8 +11,8 @@ export const TABLE_HASH = new Uint8Array(
 );
 
 /** The row of the smallest bucket that holds `count` items. */
-export function tableRow(set: SetName, count: number): Row {
-  const row = (TABLE as readonly Row[]).find(
+export function tableRow(set: SetName, count: number): TableRow {
+  const row = (TABLE as readonly TableRow[]).find(
     ([degree, bucket]) => set === `falcon${degree}` && bucket >= count,
   );
   if (row === undefined) throw new RangeError(`no bucket for ${count} items`);
@@ -21,7 +21,7 @@ export function tableRow(set: SetName, count: number): Row {
 
 export interface Run {
   readonly set: SetName;
-  readonly row: Row;
+  readonly row: TableRow;
   readonly header: Uint8Array;
   readonly items: ReturnType<typeof signedItems>;
   readonly bytes: Uint8Array;
@@ -31,7 +31,7 @@ export interface Run {
 export function runOf(
   set: SetName,
   count: number,
-  row: Row = tableRow(set, count),
+  row: TableRow = tableRow(set, count),
   faults: Faults = {},
 ): Run {
   const items = signedItems(set, count);

@@ -4,25 +4,26 @@ const CONSTANTS = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574];
 const ROUNDS = 12;
 export const BLOCK_BYTES = 64;
 
-/** The types of streams. */
-export const STREAMS = Object.freeze({
-  alpha: 1,
-  projection: 2,
-  rho: 3,
-  omega: 4,
-  theta: 5,
-  psi: 6,
-  eta: 7,
-  short: 8,
-  amortise: 9,
-  keys: 10,
-  tau: 11,
-} as const);
+/** The types of streams, numbered from 1. */
+const STREAMS = [
+  'alpha',
+  'projection',
+  'rho',
+  'omega',
+  'theta',
+  'psi',
+  'eta',
+  'short',
+  'amortise',
+  'keys',
+  'tau',
+] as const;
+export type StreamName = (typeof STREAMS)[number];
 
 export type Nonce = readonly [number, number, number];
 
-export function nonceOf(type: number, level: number, sub: number, index: number): Nonce {
-  return [type + 256 * level + 65536 * sub, index, 0];
+export function nonceOf(name: StreamName, level: number, sub: number, index: number): Nonce {
+  return [STREAMS.indexOf(name) + 1 + 256 * level + 65536 * sub, index, 0];
 }
 
 const rotate = (x: number, by: number): number => (x << by) | (x >>> (32 - by));

@@ -2,8 +2,8 @@
  * Sections 2.1 and 13: a whole proof, header and sections, against the caller's list.
  */
 import { createHash } from 'node:crypto';
+import type { TableRow } from '../tableRow.ts';
 import type { Checks } from './checks.ts';
-import type { TableRow } from './shapes.ts';
 import type { Trace } from './transcript.ts';
 import { type Statement, type Verdict, verifyReferenceSection } from './verify.ts';
 

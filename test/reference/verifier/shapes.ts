@@ -2,8 +2,7 @@
  * Section 3: the numbers of a row of the table, and the shapes that follow from them.
  */
 
-export type LevelRow = readonly (number | readonly number[])[];
-export type TableRow = readonly [set: number, bucket: number, levels: readonly LevelRow[]];
+import type { LevelRow, TableRow } from '../tableRow.ts';
 
 /** Parts cut into rows of n polynomials. */
 export interface Layout {
@@ -18,34 +17,27 @@ export interface Layout {
   readonly pairs: readonly (readonly [number, number])[];
 }
 
-export interface Ordinary extends Layout {
+/** The columns of the table for an ordinary level, and for the tail up to its list kG. */
+const ORDINARY = [
+  ...(['n', 'f', 'b', 'fu', 'bu', 'fg', 'bg'] as const),
+  ...(['kappa', 'kappa1', 'cut', 'inSq', 'outSq', 'kY'] as const),
+];
+const TAIL = ['n', 'kappa', 'cut', 'inSq', 'outSq', 'kY', 'kZ', 'kE'] as const;
+
+/** Numbers by their names. */
+type Named<Name extends string> = Readonly<Record<Name, number>>;
+const named = <Name extends string>(names: readonly Name[], row: LevelRow): Named<Name> =>
+  Object.fromEntries(names.map((name, i) => [name, row[i]])) as Named<Name>;
+
+export interface Ordinary extends Layout, Named<(typeof ORDINARY)[number]> {
   readonly level: number;
-  readonly f: number;
-  readonly b: number;
-  readonly fu: number;
-  readonly bu: number;
-  readonly fg: number;
-  readonly bg: number;
-  readonly kappa: number;
-  readonly kappa1: number;
-  readonly cut: number;
-  readonly inSq: number;
-  readonly outSq: number;
-  readonly kY: number;
   /** outer commitments: three at level 0, else two */
   readonly outers: number;
   readonly m: number;
 }
 
-export interface Tail extends Layout {
+export interface Tail extends Layout, Named<(typeof TAIL)[number]> {
   readonly level: number;
-  readonly kappa: number;
-  readonly cut: number;
-  readonly inSq: number;
-  readonly outSq: number;
-  readonly kY: number;
-  readonly kZ: number;
-  readonly kE: number;
   readonly kG: readonly number[];
 }
 
@@ -85,48 +77,22 @@ export function shapesOf([set, bucket, rows]: TableRow): Shapes {
   const levels: Ordinary[] = [];
   let lengths = [W * bucket, 2 * bucket, W * bucket];
   for (const [level, row] of rows.slice(0, -1).entries()) {
-    const [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, kY] = row as readonly [
-      ...(readonly number[]),
-    ] as number[];
-    const layout = layoutOf(n!, lengths);
+    const numbers = named(ORDINARY, row);
+    const { n, f, fu, fg, kappa, kappa1, cut } = numbers;
+    const layout = layoutOf(n, lengths);
     const outers = level === 0 ? 3 : 2;
     const m =
-      fu! * layout.r * kappa! +
-      (fg! + fu!) * layout.pairs.length +
-      (cut! > 0 ? outers * kappa1! : 0);
-    levels.push({
-      ...layout,
-      level,
-      f: f!,
-      b: b!,
-      fu: fu!,
-      bu: bu!,
-      fg: fg!,
-      bg: bg!,
-      kappa: kappa!,
-      kappa1: kappa1!,
-      cut: cut!,
-      inSq: inSq!,
-      outSq: outSq!,
-      kY: kY!,
-      outers,
-      m,
-    });
-    lengths = [...new Array<number>(f!).fill(n!), m];
+      fu * layout.r * kappa + (fg + fu) * layout.pairs.length + (cut > 0 ? outers * kappa1 : 0);
+    levels.push({ ...layout, ...numbers, level, outers, m });
+    lengths = [...new Array<number>(f).fill(n), m];
   }
   const last = rows[rows.length - 1]!;
-  const [n, kappa, cut, inSq, outSq, kY, kZ, kE] = last as number[];
+  const numbers = named(TAIL, last);
   const tail: Tail = {
-    ...layoutOf(n!, lengths),
+    ...layoutOf(numbers.n, lengths),
+    ...numbers,
     level: levels.length,
-    kappa: kappa!,
-    cut: cut!,
-    inSq: inSq!,
-    outSq: outSq!,
-    kY: kY!,
-    kZ: kZ!,
-    kE: kE!,
-    kG: last[8] as readonly number[],
+    kG: last[TAIL.length] as readonly number[],
   };
   return { set, bucket, K, W, logn: set === 512 ? 9 : 10, levels, tail };
 }

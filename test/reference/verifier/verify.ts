@@ -2,6 +2,8 @@
  * Section 13: a slow, plain verifier of one section, and of a whole proof, written from
  * docs/protocol.md alone. It shares nothing with the prover or with the fast verifier.
  */
+
+import type { TableRow } from '../tableRow.ts';
 import { ALL_CHECKS, type Checks, Refused } from './checks.ts';
 import type { Claim } from './claim.ts';
 import { verifyLevel } from './level.ts';
@@ -9,7 +11,7 @@ import { type Item, verifyLevel0 } from './level0.ts';
 import { parseSection } from './parse.ts';
 import { pointOf, publicKeyOf } from './points.ts';
 import { replay } from './replay.ts';
-import { shapesOf, type TableRow } from './shapes.ts';
+import { shapesOf } from './shapes.ts';
 import { verifyTail } from './tail.ts';
 import type { AbsorbAs, Trace } from './transcript.ts';
 

@@ -1,27 +1,17 @@
-/** The contract suites of the embedded ports, SQLite and the directory; the outcome as one line of JSON. */
+/**
+ * The contract suites of the embedded ports, SQLite and the directory; the outcome as one line of
+ * JSON.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { directoryBlobs } from '../../../src/middleware/blobs/directory.ts';
-import { sqliteStore } from '../../../src/middleware/stores/sqlite.ts';
 import { blobContract } from '../../middleware/blobContract.ts';
+import { openSqlite } from '../../middleware/openSqlite.ts';
 import { storeContract } from '../../middleware/storeContract.ts';
 import { runAll } from './plainRunner.ts';
 
-storeContract('SQLite', async (nowMs) => {
-  const folder = await mkdtemp(join(tmpdir(), 'falconry-sqlite-'));
-  const path = join(folder, 'tasks.sqlite');
-  const [store, other] = [sqliteStore({ path, nowMs }), sqliteStore({ path, nowMs })];
-  return {
-    store,
-    other,
-    async close() {
-      await store.close();
-      await other.close();
-      await rm(folder, { recursive: true });
-    },
-  };
-});
+storeContract('SQLite', openSqlite);
 
 blobContract('directory', async (nowMs) => {
   const path = await mkdtemp(join(tmpdir(), 'falconry-blobs-'));

@@ -1,6 +1,6 @@
 /**
- * As much of a test framework as the contract suites use, for runtimes that vitest does not run in: it stands in for `vitest` when
- * the suites are bundled. The assertions are vitest's own.
+ * As much of a test framework as the contract suites use, for runtimes that vitest does not run in:
+ * it stands in for `vitest` when the suites are bundled. The assertions are vitest's own.
  */
 type Step = () => unknown;
 

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document as a judge of answers: for each one the operation it belongs to, and everything in
- * which it is not what the document says.
+ * The OpenAPI document as a judge of answers: for each one the operation it belongs to, and
+ * everything in which it is not what the document says.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';

@@ -1,4 +1,7 @@
-/** Runs before every test file: services that the file makes are watched, and a fault fails its test. */
+/**
+ * Runs before every test file: services that the file makes are watched, and a fault fails its
+ * test.
+ */
 import type { Hono } from 'hono';
 import { afterEach, vi } from 'vitest';
 import { takeSeen, watchApp } from './watch.ts';

@@ -1,7 +1,7 @@
 /**
- * Holds every answer of every service of a test file to the document. Services in this process are watched
- * by themselves (`setup.ts` puts the watch in place); answers of other processes are handed in with
- * `contractFetch`, those off a socket with `noteAnswer`.
+ * Holds every answer of every service of a test file to the document. Services in this process are
+ * watched by themselves (`setup.ts` puts the watch in place); answers of other processes are handed
+ * in with `contractFetch`, those off a socket with `noteAnswer`.
  */
 import type { Hono } from 'hono';
 import { Contract, problemCode, type Seen } from './contract.ts';
@@ -117,7 +117,9 @@ async function watched(
   return response;
 }
 
-/** Lets server-sent events through, and holds each one to the schema that the document names for it. */
+/**
+ * Lets server-sent events through, and holds each one to the schema that the document names for it.
+ */
 function eventChecker(contract: Contract, path: string): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const content = contract.itemOf(path)?.get?.responses[200]?.content['text/event-stream'];

@@ -3,12 +3,12 @@
  * number of the level, and the progress.
  */
 import { CodedError } from '../../../errors.ts';
+import { yieldToHost } from '../../../threads/yieldToHost.ts';
 import type { Coefs, Labrador } from '../../wasm.ts';
 import { Seed } from '../challenges.ts';
 import type { Columns } from '../columns.ts';
 import { DEGREE, LAST_RETRY, Q_BITS } from '../constants.ts';
 import { ABSORB, type Trace, Transcript } from '../transcript.ts';
-import { yieldToHost } from '../yieldToHost.ts';
 import type { ColumnProvers, StepInput, StepName, StepOutput } from './columnProvers.ts';
 
 /** The steps of a level. */

@@ -1,0 +1,194 @@
+/**
+ * The asynchronous calls on the threads of a pool: verifying items, aggregating, verifying
+ * aggregates.
+ */
+import type { InvalidItem } from '../errors.ts';
+import type { ThreadPool } from '../threads/pool.ts';
+import { Slices, throwIfAborted } from '../threads/slices.ts';
+import { type AggregateItem, invalidItems, startBatch, type VerifiedBatch } from './batch.ts';
+import { encodeAggregate, requireFormat } from './format.ts';
+import { type Claim, itemsOfBundle, readClaim } from './judge.ts';
+import type { PoolAggregateOptions, WorkOptions } from './options.ts';
+import { type FoldJob, type FoldResult, foldOnIdle } from './proof/index.ts';
+import { type ProofStats, verifyProofIn } from './proof.ts';
+import type { Statement } from './statement.ts';
+import { packWork, type Work } from './threads/work.ts';
+
+/** Items that are verified before the clock, the signal and the progress are checked again. */
+const STEP_ITEMS = 64;
+/**
+ * Parts of a verification per thread: enough for threads to finish together and progress to show.
+ */
+const PARTS_PER_THREAD = 6;
+
+/** Implements `aggregate`, for arguments that have been checked. */
+export async function aggregateWith(
+  pool: ThreadPool,
+  items: readonly AggregateItem[],
+  options: PoolAggregateOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { format = 'auto', onFormat, signal, onProgress, onStats } = options;
+  requireFormat(items, format);
+  throwIfAborted(signal);
+  const total = items.length;
+  const batch = await verifiedBatch(pool, items, options);
+  onProgress?.({ phase: 'verifying', done: total, total });
+  throwIfAborted(signal);
+  let stats: ProofStats = { threads: 1, memoryBytes: 0 };
+  const { bytes, choice } = await encodeAggregate(batch, format, {
+    pool,
+    signal,
+    onProgress: onProgress && ((done) => onProgress({ phase: 'aggregating', done, total })),
+    onStats: (ofProof) => {
+      stats = ofProof;
+    },
+  });
+  throwIfAborted(signal);
+  onFormat?.(choice);
+  onStats?.(choice.format === 'proof' ? stats : { threads: 1, memoryBytes: 0 });
+  onProgress?.({ phase: 'aggregating', done: total, total });
+  return bytes;
+}
+
+async function verifiedBatch(
+  pool: ThreadPool,
+  items: readonly AggregateItem[],
+  { signal, onProgress }: WorkOptions,
+): Promise<VerifiedBatch> {
+  const chunks = chunksOf(items);
+  const refused = await checkChunks(pool, items.length, chunks, { signal, onProgress });
+  const batch = startBatch();
+  const slices = new Slices(signal);
+  for (const [i, chunk] of chunks.entries()) {
+    batch.add(chunk, refused[i]!);
+    await slices.pause();
+  }
+  return batch.finish();
+}
+
+/** Implements `findInvalid`, for items that are known to have the right types. */
+export async function invalidItemsIn(
+  pool: ThreadPool,
+  items: readonly AggregateItem[],
+  options: WorkOptions,
+): Promise<InvalidItem[]> {
+  throwIfAborted(options.signal);
+  const refused = await checkChunks(pool, items.length, chunksOf(items), options);
+  return refused.flatMap((list, chunk) =>
+    list.map(({ index, reason }) => ({ index: STEP_ITEMS * chunk + index, reason })),
+  );
+}
+
+const chunksOf = (items: readonly AggregateItem[]): AggregateItem[][] =>
+  Array.from({ length: Math.ceil(items.length / STEP_ITEMS) }, (_, i) =>
+    items.slice(STEP_ITEMS * i, STEP_ITEMS * (i + 1)),
+  );
+
+/** The invalid items of each chunk. */
+function checkChunks(
+  pool: ThreadPool,
+  total: number,
+  chunks: readonly AggregateItem[][],
+  { signal, onProgress }: { [K in keyof WorkOptions]: WorkOptions[K] | undefined },
+): Promise<readonly InvalidItem[][]> {
+  let done = 0;
+  const slices = new Slices(signal, () => onProgress?.({ phase: 'verifying', done, total }));
+  return spread(pool, chunks, {
+    signal,
+    work: (chunk) => ({ kind: 'check', items: chunk }),
+    local: async (chunk) => {
+      await slices.pause();
+      return invalidItems(chunk);
+    },
+    onDone: (chunk) => {
+      done += chunk.length;
+    },
+  });
+}
+
+/** Implements `verifyAggregateAsync`, for options that have been checked. */
+export async function verifyWith(
+  pool: ThreadPool,
+  aggregate: Uint8Array,
+  statements: readonly Statement[],
+  options: WorkOptions,
+): Promise<boolean> {
+  const { signal, onProgress } = options;
+  const claim = readClaim(aggregate, statements);
+  throwIfAborted(signal);
+  if (claim === undefined) return false;
+  const total = claim.statements.length;
+  let isValid: boolean;
+  if (claim.header.format === 'bundle') {
+    const items = itemsOfBundle(claim);
+    isValid = items !== undefined && (await invalidItemsIn(pool, items, options)).length === 0;
+  } else {
+    isValid = await verifyProofWith(pool, claim, options);
+  }
+  throwIfAborted(signal);
+  onProgress?.({ phase: 'verifying', done: total, total });
+  return isValid;
+}
+
+function verifyProofWith(
+  pool: ThreadPool,
+  { bytes, header, statements }: Claim,
+  { signal, onProgress }: WorkOptions,
+): Promise<boolean> {
+  const total = statements.length;
+  let before = 0;
+  let done = 0;
+  const slices = new Slices(signal, () => {
+    onProgress?.({ phase: 'verifying', done: Math.floor(done), total });
+  });
+  const fold = async (jobs: readonly FoldJob[], items: number): Promise<readonly FoldResult[]> => {
+    done = before;
+    const results = await spread<FoldJob, FoldResult>(pool, jobs, {
+      signal,
+      work: (job) => ({ kind: 'fold', job }),
+      local: async (job) => {
+        const parts = foldOnIdle(job);
+        for (;;) {
+          await slices.pause();
+          const { done, value } = parts.next();
+          if (done) return value;
+        }
+      },
+      onDone: () => {
+        done += items / jobs.length;
+      },
+    });
+    before += items;
+    return results;
+  };
+  const parts = PARTS_PER_THREAD * (pool.size + 1);
+  return verifyProofIn(bytes, header, statements, parts, fold);
+}
+
+/**
+ * Does all jobs, each in this thread or another one.
+ *
+ * @returns the results in the order of the jobs
+ */
+async function spread<J, R>(
+  pool: ThreadPool,
+  jobs: readonly J[],
+  way: {
+    readonly work: (job: J) => Work;
+    readonly local: (job: J) => Promise<R>;
+    readonly onDone: (job: J) => void;
+    readonly signal: AbortSignal | undefined;
+  },
+): Promise<R[]> {
+  const results = new Array<R>(jobs.length);
+  await pool.spread<[number, J], R>(jobs.entries(), jobs.length - 1, {
+    signal: way.signal,
+    parcel: ([, job]) => packWork(way.work(job)),
+    local: ([, job]) => way.local(job),
+    onDone([i, job], result) {
+      results[i] = result;
+      way.onDone(job);
+    },
+  });
+  return results;
+}

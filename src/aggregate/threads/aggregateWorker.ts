@@ -1,0 +1,50 @@
+/**
+ * Module of an aggregate's threads: each holds a share of every proof it takes part in, and keeps
+ * its memory for the next one.
+ */
+import { falcon512 } from '../../falcon/index.ts';
+import { serveThread } from '../../threads/serve.ts';
+import { invalidItems } from '../batch.ts';
+import { ColumnProver, foldOnIdle, holdInstances, runStep } from '../proof/index.ts';
+import { AGGREGATE_WORKER, unpackWork, type Work } from './work.ts';
+
+const shares = new Map<number, ColumnProver>();
+
+// Where WebAssembly is forbidden, the thread ends here, before its hello, and is not used.
+falcon512.verifyBatch([]);
+// The thread ends with its pool, and so does what it holds.
+holdInstances();
+
+serveThread(AGGREGATE_WORKER, (work) => perform(unpackWork(work)), memoryBytes);
+
+function perform(work: Work): unknown {
+  switch (work.kind) {
+    case 'check':
+      return invalidItems(work.items);
+    case 'fold': {
+      const parts = foldOnIdle(work.job);
+      for (;;) {
+        const { done, value } = parts.next();
+        if (done) return value;
+      }
+    }
+    case 'release':
+      shares.get(work.proof)?.close();
+      shares.delete(work.proof);
+      return undefined;
+    case 'step': {
+      let share = shares.get(work.proof);
+      if (share === undefined) {
+        share = new ColumnProver();
+        shares.set(work.proof, share);
+      }
+      return runStep(share, work.step, work.input as never);
+    }
+  }
+}
+
+function memoryBytes(): number {
+  let sum = 0;
+  for (const share of shares.values()) sum += share.memoryBytes;
+  return sum;
+}

@@ -1,0 +1,39 @@
+/** Converts what callers pass (bytes, hex or whole files) to the form of the wire. */
+import { copyBytes, isBytes } from '../arguments.ts';
+import { encodeWireHex, requireWireHex } from '../wire/hex.ts';
+import { formatTaskFile, type Statement, type Triple } from '../wire/triple.ts';
+import type { Batch, StatementInput } from './types.ts';
+
+/** One statement as it goes over the wire. */
+export function toWireStatement(statement: StatementInput): Pick<Triple, 'digest' | 'public_key'> {
+  if ('publicKey' in statement) {
+    return {
+      digest: encodeWireHex(copyBytes('message', statement.message)),
+      public_key: encodeWireHex(copyBytes('publicKey', statement.publicKey)),
+    };
+  }
+  const { digest, public_key } = statement;
+  return { digest, public_key };
+}
+
+/**
+ * One statement as the library takes it.
+ *
+ * @throws RangeError if a field is not hex with `0x`
+ */
+export function toStatement(statement: StatementInput): Statement {
+  if ('publicKey' in statement) return statement;
+  return {
+    publicKey: requireWireHex('public_key', statement.public_key),
+    message: requireWireHex('digest', statement.digest),
+  };
+}
+
+/** The task file of a batch; a batch that is a task file already is sent as it is. */
+export async function taskFile(batch: Batch): Promise<Uint8Array> {
+  if (isBytes(batch)) return batch;
+  if (batch instanceof Blob) return new Uint8Array(await batch.arrayBuffer());
+  if (typeof batch === 'string') return new TextEncoder().encode(batch);
+  if (Array.isArray(batch)) return new TextEncoder().encode(formatTaskFile(batch));
+  throw new TypeError('"items" must be an array, bytes, a string or a Blob');
+}

@@ -1,0 +1,158 @@
+/**
+ * The hold of an attempt on its task: extended by a heartbeat while the handler works, lost if the
+ * store says that the task is not held by this attempt any more.
+ */
+import { CodedError } from '../../errors.ts';
+import type { TaskStore } from '../stores/taskStore.ts';
+import { isRunning, type Task, type TaskProgress } from '../task.ts';
+
+/** What a handler gets besides its task. */
+export interface TaskContext {
+  /** Aborted when the task is cancelled or lost, or the runner shuts down: stop within a second. */
+  readonly signal: AbortSignal;
+  /** Reports progress, which is written with the next beat, so it may be called often. */
+  report(progress: TaskProgress): void;
+  /** Reports the number of signatures, once known. */
+  counted(count: number): Promise<void>;
+  /** verifying → aggregating. @throws the signal's reason if the task is not ours any more */
+  aggregating(progress: TaskProgress): Promise<void>;
+}
+
+/** A cancellation by another process is noticed within this time. */
+const BEAT_MS = 300;
+
+/** The reason why a handler was aborted. */
+export type Ending = 'cancelled' | 'lost' | 'shutdown';
+
+/** An attempt at a task, as the runner sees it. */
+export class Run {
+  readonly task: Task;
+  /** Resolves when nothing of this attempt is left to do; never rejects. */
+  done: Promise<void> = Promise.resolve();
+  readonly #controller = new AbortController();
+  #ending: Ending | null = null;
+
+  constructor(task: Task) {
+    this.task = task;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Null while nothing has ended the attempt from outside. */
+  get ending(): Ending | null {
+    return this.#ending;
+  }
+
+  /** Aborts the handler; only the first reason counts. */
+  abort(ending: Ending): void {
+    if (this.#ending !== null) return;
+    this.#ending = ending;
+    this.#controller.abort(new CodedError(ending === 'cancelled' ? 'CANCELLED' : 'ABORTED'));
+  }
+}
+
+interface LeaseOptions {
+  readonly store: TaskStore;
+  readonly leaseMs: number;
+  /** The store did not answer. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+/** Keeps the lease alive until `end`, and carries the handler's news to the store. */
+export class Lease {
+  /** For the handler. */
+  readonly context: TaskContext;
+  readonly #run: Run;
+  readonly #store: TaskStore;
+  readonly #leaseMs: number;
+  readonly #onTrouble: (error: unknown) => void;
+  /** Between two beats. */
+  readonly #everyMs: number;
+  #extendedMs = performance.now();
+  /** Progress that the store does not have yet. */
+  #progress: TaskProgress | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #ended = false;
+
+  constructor(run: Run, { store, leaseMs, onTrouble }: LeaseOptions) {
+    this.#run = run;
+    this.#store = store;
+    this.#leaseMs = leaseMs;
+    this.#onTrouble = onTrouble;
+    this.#everyMs = Math.min(BEAT_MS, leaseMs / 3);
+    const tell = async (more: { state?: 'aggregating'; count?: number }) => {
+      await this.#extend(more);
+      run.signal.throwIfAborted();
+    };
+    this.context = {
+      signal: run.signal,
+      report: (progress) => {
+        this.#progress = progress;
+      },
+      counted: (count) => tell({ count }),
+      aggregating: (progress) => {
+        this.#progress = progress;
+        return tell({ state: 'aggregating' });
+      },
+    };
+    this.#timer = setTimeout(this.#beat, this.#everyMs);
+  }
+
+  /** Writes an outcome; tries again while the store has trouble and the lease may still hold. */
+  async write(outcome: () => Promise<boolean>): Promise<boolean> {
+    for (let waitMs = 25; ; waitMs = Math.min(2 * waitMs, this.#everyMs)) {
+      try {
+        return await outcome();
+      } catch (error) {
+        this.#onTrouble(error);
+        // It is unknown whether it was written; after the lease, another attempt finds out.
+        if (this.#sinceExtendedMs() > this.#leaseMs) return false;
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+      }
+    }
+  }
+
+  end(): void {
+    this.#ended = true;
+    clearTimeout(this.#timer);
+  }
+
+  #sinceExtendedMs(): number {
+    return performance.now() - this.#extendedMs;
+  }
+
+  readonly #beat = async (): Promise<void> => {
+    const { id, attempt } = this.#run.task;
+    try {
+      if (this.#progress || this.#sinceExtendedMs() > this.#leaseMs / 3) await this.#extend({});
+      else {
+        const now = await this.#store.get(id);
+        if (now?.attempt !== attempt || !isRunning(now.state)) await this.#lost();
+      }
+    } catch (error) {
+      this.#onTrouble(error);
+      if (this.#sinceExtendedMs() > this.#leaseMs) this.#run.abort('lost');
+    }
+    if (!this.#ended) this.#timer = setTimeout(this.#beat, this.#everyMs);
+  };
+
+  async #extend(more: { state?: 'aggregating'; count?: number }): Promise<void> {
+    const { id, attempt } = this.#run.task;
+    const progress = this.#progress;
+    this.#progress = undefined;
+    // The new lease counts from the request, since it is unknown when it was granted.
+    const askedMs = performance.now();
+    const news = progress ? { ...more, progress } : more;
+    const ours = await this.#store.extend(id, attempt, { leaseMs: this.#leaseMs, ...news });
+    if (ours) this.#extendedMs = askedMs;
+    else await this.#lost();
+  }
+
+  /** The task is not ours any more; the store tells whether it was cancelled. */
+  async #lost(): Promise<void> {
+    const now = await this.#store.get(this.#run.task.id);
+    this.#run.abort(now === null || now.state === 'cancelled' ? 'cancelled' : 'lost');
+  }
+}

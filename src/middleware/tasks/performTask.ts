@@ -1,0 +1,156 @@
+/**
+ * The work of the service's worker thread: reads, verifies and proves one task after another, and
+ * judges aggregates in between. It never touches a store. It has a pool of further threads, which
+ * it keeps from task to task.
+ */
+import {
+  type AggregatePool,
+  type AggregateProgress,
+  createAggregatePool,
+} from '../../aggregate/index.ts';
+import { isCodedError, toCodedError } from '../../errors.ts';
+import { unpackItems } from '../../threads/packItems.ts';
+import type { WorkContext } from '../../threads/serve.ts';
+import { formatResultFile, makeResultFile } from '../../wire/resultFile.ts';
+import {
+  checkTriples,
+  type ShapeFault,
+  shapeError,
+  type TaskFileLimits,
+} from '../../wire/taskFile.ts';
+import type { TaskItem } from '../../wire/triple.ts';
+import { parseStrictJson } from '../http/strictJson.ts';
+import { TaskFailure } from '../task.ts';
+import type {
+  AggregateWork,
+  Answer,
+  Failure,
+  Judgement,
+  JudgeWork,
+  Made,
+  News,
+  Work,
+} from './taskWork.ts';
+
+/**
+ * Allowed commas and brackets of a task file per item: a triple has 4, and may have unknown fields.
+ */
+const TOKENS_PER_ITEM = 16;
+const SPARE_TOKENS = 1024;
+
+/** Faults reported in full; `total` says how many there are. */
+const SHOWN_FAULTS = 100;
+
+/** The threads and the memory of the last task are kept this long. */
+const IDLE_MS = 60_000;
+
+let pool: AggregatePool | undefined;
+let users = 0;
+let idleTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** Lends the pool, which is released when it has been idle for a while. */
+async function withPool<T>(threads: number, use: (pool: AggregatePool) => Promise<T>): Promise<T> {
+  pool ??= createAggregatePool({ threads });
+  users++;
+  clearTimeout(idleTimer);
+  try {
+    return await use(pool);
+  } finally {
+    users--;
+    if (users === 0) {
+      idleTimer = setTimeout(() => {
+        void pool?.close();
+        pool = undefined;
+      }, IDLE_MS);
+    }
+  }
+}
+
+/** @returns the result, or the failure */
+export async function performTask(work: Work, context: WorkContext): Promise<Answer> {
+  try {
+    return work.kind === 'judge' ? await judge(work) : await aggregate(work, context);
+  } catch (error) {
+    return { failure: failureOf(error) };
+  }
+}
+
+/** An error as data: errors lose their fields between threads. */
+function failureOf(error: unknown): Failure {
+  const coded = toCodedError(error);
+  const { code, message, invalid } = coded;
+  const shown =
+    coded instanceof TaskFailure ? coded.shown : { code, message, ...(invalid && { invalid }) };
+  const cause = coded.cause instanceof Error ? coded.cause.stack : undefined;
+  return { shown, cause };
+}
+
+async function judge({ aggregate, statements, threads }: JudgeWork): Promise<Judgement> {
+  const valid = await withPool(threads, (lent) =>
+    lent.verifyAggregate(new Uint8Array(aggregate), unpackItems(statements)),
+  );
+  return { valid };
+}
+
+async function aggregate(work: AggregateWork, { signal, tell }: WorkContext): Promise<Made> {
+  const report = (news: News): void => tell(news);
+  const startMs = performance.now();
+  const items = read(work);
+  const count = items.length;
+  report({ counted: count });
+
+  const readMs = performance.now();
+  let verifiedMs = 0;
+  const onProgress = ({ phase, done, total }: AggregateProgress): void => {
+    // The end of the phase: every signature is valid.
+    if (phase === 'verifying' && done === total && verifiedMs === 0) {
+      verifiedMs = performance.now();
+      report({ verified: true });
+    } else if (phase === 'verifying') report({ phase: 'verify', done });
+    else report({ phase: 'aggregate', done });
+  };
+  const bytes = await withPool(work.threads, (lent) =>
+    lent.aggregate(items, { format: work.format, signal, onProgress }),
+  );
+  const timings = {
+    read_ms: work.fetchMs + readMs - startMs,
+    verify_ms: verifiedMs - readMs,
+    aggregate_ms: performance.now() - verifiedMs,
+  };
+  const result = makeResultFile({ processId: work.processId, aggregate: bytes, items, timings });
+  const file = new TextEncoder().encode(formatResultFile(result));
+  return {
+    file: file.byteLength === file.buffer.byteLength ? file.buffer : file.slice().buffer,
+    format: result.format,
+    aggregateBytes: bytes.length,
+  };
+}
+
+/** @throws TaskFailure that says what is wrong with the file */
+function read({ file, limits }: AggregateWork): TaskItem[] {
+  const { items, faults } = checkTriples(parse(new Uint8Array(file), limits), limits);
+  if (faults) throw shapeFailure(faults);
+  return items;
+}
+
+function parse(file: Uint8Array, { maxSignatures }: Required<TaskFileLimits>): unknown {
+  try {
+    return parseStrictJson(file, {
+      maxTokens: TOKENS_PER_ITEM * maxSignatures + SPARE_TOKENS,
+      tooManyCode: 'TOO_MANY_ITEMS',
+    });
+  } catch (fault) {
+    if (!isCodedError(fault)) throw fault;
+    const { code, message } = fault;
+    throw new TaskFailure({ code, message: message.replace('body', 'task file') });
+  }
+}
+
+function shapeFailure(faults: readonly ShapeFault[]): TaskFailure {
+  const { code, message, invalid } = shapeError(faults);
+  const errors = faults.slice(0, SHOWN_FAULTS).map(({ path, code, message }) => {
+    return { path, code, message };
+  });
+  const shown = { code, message, errors, total: faults.length, ...(invalid && { invalid }) };
+  return new TaskFailure(shown, invalid ? { invalid } : {});
+}

@@ -1,0 +1,242 @@
+/**
+ * One small interface to the host's threads: `node:worker_threads` where the host has it (Node,
+ * Bun, Deno), the global `Worker` elsewhere (browsers). It is looked up at run time, so that a
+ * browser bundle contains no `node:` import.
+ */
+
+/** One thread. After `onLost` it never calls back again. */
+export interface HostThread {
+  post(message: unknown, transfer: readonly ArrayBuffer[]): void;
+  /** While held, the thread keeps the process alive; otherwise an idle thread lets it exit. */
+  hold(held: boolean): void;
+  /** Resolves when the thread has ended, as far as the host reports it. */
+  terminate(): Promise<void>;
+}
+
+export interface HostThreadEvents {
+  onMessage(message: unknown): void;
+  /** The thread ended, could not start, or threw: it will not answer anything it was given. */
+  onLost(cause: unknown): void;
+}
+
+/** The module that a thread runs. */
+export interface WorkerModule {
+  /** @throws TypeError if its address is unknown, as in a bundle without `import.meta.url` */
+  locate(): URL;
+  /**
+   * Creates a global `Worker` from it, in a form that bundlers understand; if absent, the address
+   * is used.
+   */
+  readonly make?: (() => Worker) | undefined;
+}
+
+/** Limits of a thread's memory, where the host has them (Node). */
+export interface ThreadLimits {
+  readonly maxOldGenerationSizeMb?: number;
+}
+
+/** The part of node:worker_threads used here. */
+interface NodeThreads {
+  Worker: new (
+    url: URL,
+    options: { execArgv?: string[]; resourceLimits?: ThreadLimits },
+  ) => {
+    postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void;
+    on(
+      event: 'message' | 'messageerror' | 'error' | 'exit',
+      listener: (value: unknown) => void,
+    ): void;
+    ref(): void;
+    unref(): void;
+    terminate(): Promise<number>;
+  };
+  parentPort: {
+    on(event: 'message', listener: (message: unknown) => void): void;
+    postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void;
+  } | null;
+}
+
+interface NodeHost {
+  process?: {
+    execArgv?: readonly string[];
+    cwd?: () => string;
+    getBuiltinModule?: (name: string) => unknown;
+  };
+  document?: { baseURI?: string };
+  location?: { href?: string };
+}
+
+const host = globalThis as NodeHost;
+
+function nodeThreads(): NodeThreads | undefined {
+  return host.process?.getBuiltinModule?.('node:worker_threads') as NodeThreads | undefined;
+}
+
+/**
+ * The worker's module beside the module that asks for it: as source or built, like that module.
+ *
+ * @param base `import.meta.url` of the module that asks
+ * @param name the worker's file name, without its extension
+ * @param make `new Worker(new URL('./<name>.js', import.meta.url), { type: 'module' })`, written
+ *   out where bundlers see it; omitted by code that runs on servers only
+ */
+export function workerBeside(
+  base: string | undefined,
+  name: string,
+  make?: () => Worker,
+): WorkerModule {
+  const isSource = base?.endsWith('.ts') === true;
+  const file = `./${name}.${isSource ? 'ts' : 'js'}`;
+  return { locate: () => new URL(file, base), make: isSource ? undefined : make };
+}
+
+/**
+ * The worker's module at an address that the caller gives: a URL, or a string that may be relative.
+ * In browsers it is relative to the document's base (in a worker, to the worker's script), as for
+ * `new Worker`; in Node, Deno and Bun, to the process's working directory.
+ */
+export function workerAt(address: string | URL): WorkerModule {
+  return { locate: () => (address instanceof URL ? address : resolveAddress(address)) };
+}
+
+function resolveAddress(address: string): URL {
+  const drive = /^[a-z]:[\\/]/i.test(address);
+  if (!drive && URL.canParse(address)) return new URL(address);
+  if (nodeThreads() === undefined) {
+    return new URL(address, host.document?.baseURI ?? host.location?.href);
+  }
+  const builtin = host.process!.getBuiltinModule!;
+  const { resolve } = builtin('node:path') as { resolve(path: string): string };
+  const { pathToFileURL } = builtin('node:url') as { pathToFileURL(path: string): URL };
+  return pathToFileURL(resolve(address));
+}
+
+/**
+ * Threads inherit Node's flags; with `--input-type` (as for `node -e`) they would refuse any file.
+ */
+function inheritedFlags(): { execArgv?: string[] } {
+  const flags = host.process?.execArgv ?? [];
+  return flags.some((flag) => flag.startsWith('--input-type')) ? { execArgv: [] } : {};
+}
+
+/** @returns how many threads the host says can run at once; 1 if it does not say */
+export function hostParallelism(): number {
+  return Math.max(1, globalThis.navigator?.hardwareConcurrency ?? 1);
+}
+
+/** @returns whether this host has threads at all */
+export function hasThreads(): boolean {
+  return nodeThreads() !== undefined || typeof globalThis.Worker === 'function';
+}
+
+/**
+ * Starts a thread on an ES module.
+ *
+ * @throws Error of the host if it has no threads or refuses one
+ */
+export function startThread(
+  module: WorkerModule,
+  events: HostThreadEvents,
+  limits?: ThreadLimits,
+): HostThread {
+  let lost = false;
+  const receive = (message: unknown): void => {
+    if (!lost) events.onMessage(message);
+  };
+  const lose = (cause: unknown): void => {
+    if (lost) return;
+    lost = true;
+    events.onLost(cause);
+  };
+  const silence = (): void => {
+    lost = true;
+  };
+  const node = nodeThreads();
+  return node === undefined
+    ? startWebWorker(module, { receive, lose, silence })
+    : startNodeThread(node, module, { receive, lose, silence }, limits);
+}
+
+/** Receives the events of the host's thread. */
+interface Ends {
+  receive(message: unknown): void;
+  lose(cause: unknown): void;
+  silence(): void;
+}
+
+function startNodeThread(
+  { Worker }: NodeThreads,
+  module: WorkerModule,
+  { receive, lose, silence }: Ends,
+  resourceLimits: ThreadLimits | undefined,
+): HostThread {
+  const options = { ...inheritedFlags(), ...(resourceLimits && { resourceLimits }) };
+  const worker = new Worker(module.locate(), options);
+  worker.on('message', receive);
+  worker.on('messageerror', lose);
+  worker.on('error', lose);
+  worker.on('exit', (code) => lose(new Error(`thread exited with code ${String(code)}`)));
+  worker.unref();
+  return {
+    post: (message, transfer) => worker.postMessage(message, transfer),
+    hold: (held) => (held ? worker.ref() : worker.unref()),
+    terminate: async () => {
+      silence();
+      await worker.terminate();
+    },
+  };
+}
+
+function startWebWorker(module: WorkerModule, { receive, lose, silence }: Ends): HostThread {
+  const { make = () => new globalThis.Worker(module.locate(), { type: 'module' }) } = module;
+  const worker = make();
+  worker.onmessage = (event) => receive(event.data);
+  worker.onmessageerror = lose;
+  worker.onerror = (event) => {
+    event.preventDefault();
+    lose(new Error(event.message || 'the thread could not be loaded'));
+    worker.terminate();
+  };
+  return {
+    post: (message, transfer) => worker.postMessage(message, [...transfer]),
+    hold: () => undefined,
+    terminate: async () => {
+      silence();
+      worker.terminate();
+    },
+  };
+}
+
+/** A thread's connection to whoever started it. */
+export interface OwnLine {
+  post(message: unknown, transfer: readonly ArrayBuffer[]): void;
+  /** Call it once; `listener` gets every message from then on. */
+  listen(listener: (message: unknown) => void): void;
+}
+
+/**
+ * The connection, for the module that a thread runs.
+ *
+ * @throws Error if it is not called in a thread
+ */
+export function ownLine(): OwnLine {
+  const node = nodeThreads();
+  if (node !== undefined) {
+    const port = node.parentPort;
+    if (port === null) throw new Error('this module runs in a worker thread only');
+    return {
+      post: (message, transfer) => port.postMessage(message, transfer),
+      listen: (listener) => port.on('message', listener),
+    };
+  }
+  const scope = globalThis as unknown as {
+    onmessage: ((event: { data: unknown }) => void) | null;
+    postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void;
+  };
+  return {
+    post: (message, transfer) => scope.postMessage(message, transfer),
+    listen: (listener) => {
+      scope.onmessage = (event) => listener(event.data);
+    },
+  };
+}

@@ -1,0 +1,184 @@
+/**
+ * Threads in addition to the calling one. Nothing depends on them: every user of a pool can do all
+ * of the work without it, and does so if a thread cannot be started or dies.
+ *
+ *   spread()    independent jobs: whoever is free takes the next one
+ *   session()   threads that keep state for one user, and answer step by step
+ *   call()      one piece of work for one thread
+ *
+ * Threads start with the first work, and let the process exit while they are idle.
+ */
+import { CodedError } from '../errors.ts';
+import { deferred } from './deferred.ts';
+import { hasThreads, type ThreadLimits, type WorkerModule } from './host.ts';
+import { Spread, type Way } from './spread.ts';
+import { type CallOptions, type Parcel, PoolThread } from './thread.ts';
+
+export interface PoolSettings {
+  /** The maximum number of threads, not counting the calling one. */
+  readonly size: number;
+  /** The name that the worker gives in its hello. */
+  readonly name: string;
+  readonly module: WorkerModule;
+  readonly limits?: ThreadLimits;
+  /** How long to wait for a thread's hello. Milliseconds; default 20,000. */
+  readonly helloMs?: number;
+  /** After this many refusals the host is not asked again. Default 3. */
+  readonly maxRefusals?: number;
+}
+
+/** A thread of a session. */
+export interface SessionThread {
+  /** As of its last answer. */
+  readonly memoryBytes: number;
+  /** Rejected with `THREAD_LOST`, or with the error that released the session. */
+  call(parcel: Parcel): Promise<unknown>;
+}
+
+export interface Session {
+  /** Distinguishes the sessions of a pool. */
+  readonly id: number;
+  readonly threads: readonly SessionThread[];
+  /** Ends the session: unanswered calls are rejected with `error`, and every thread gets `last`. */
+  release(last: Parcel, error?: CodedError): void;
+}
+
+export class ThreadPool {
+  readonly size: number;
+  readonly #settings: PoolSettings;
+  readonly #threads = new Set<PoolThread>();
+  readonly #maxRefusals: number;
+  #refusals = 0;
+  #nextSession = 0;
+  #isClosed = false;
+
+  constructor(settings: PoolSettings) {
+    this.size = settings.size;
+    this.#settings = settings;
+    this.#maxRefusals = settings.maxRefusals ?? 3;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** The number of threads that are running. */
+  get running(): number {
+    return Array.from(this.#threads).filter((thread) => thread.isRunning).length;
+  }
+
+  /**
+   * Starts the missing threads, as far as the host allows.
+   *
+   * @param count how many can be used
+   */
+  start(count = this.size): void {
+    const wanted = Math.min(count, this.size);
+    while (
+      !this.#isClosed &&
+      this.#threads.size < wanted &&
+      this.#refusals < this.#maxRefusals &&
+      hasThreads()
+    ) {
+      try {
+        this.#startOne();
+      } catch {
+        this.#refusals++;
+      }
+    }
+  }
+
+  /** @throws Error of the host */
+  #startOne(): PoolThread {
+    const thread = new PoolThread({
+      ...this.#settings,
+      onLost: () => {
+        this.#threads.delete(thread);
+        if (thread.isSilent) this.#refusals = this.#maxRefusals;
+        else if (!thread.hasAnswered) this.#refusals++;
+      },
+    });
+    this.#threads.add(thread);
+    return thread;
+  }
+
+  /**
+   * Resolves when every started thread is running or lost.
+   *
+   * @returns how many are running
+   */
+  async started(): Promise<number> {
+    await Promise.allSettled(Array.from(this.#threads, (thread) => thread.greeted()));
+    return this.running;
+  }
+
+  /**
+   * Does all jobs.
+   *
+   * @param count about how many there are; no more threads than that are started
+   */
+  spread<J extends object, R>(
+    jobs: Iterator<J, unknown>,
+    count: number,
+    way: Way<J, R>,
+  ): Promise<void> {
+    this.start(count);
+    return new Spread(jobs, way).run(this.#threads);
+  }
+
+  /** A session on all threads. */
+  session(): Session {
+    this.start();
+    const threads = [...this.#threads];
+    const released = deferred<never>();
+    return {
+      id: this.#nextSession++,
+      threads: threads.map((thread) => ({
+        call: (parcel) => Promise.race([thread.call(parcel), released.promise]),
+        get memoryBytes() {
+          return thread.memoryBytes;
+        },
+      })),
+      release(last, error = new CodedError('ABORTED')) {
+        released.reject(error);
+        for (const thread of threads) thread.call(last).catch(() => undefined);
+      },
+    };
+  }
+
+  /**
+   * Asks one thread, and starts it if there is none.
+   *
+   * @returns its answer; rejected with its error, or `THREAD_LOST`, or `ABORTED` once closed
+   */
+  async call(parcel: Parcel, options?: CallOptions): Promise<unknown> {
+    return this.#one().call(parcel, options);
+  }
+
+  /**
+   * Resolves when a thread is running; rejected with `THREAD_LOST`, whose cause says why none is.
+   */
+  async ready(): Promise<void> {
+    await this.#one().greeted();
+  }
+
+  #one(): PoolThread {
+    if (this.#isClosed) throw closed();
+    const [thread] = this.#threads;
+    if (thread !== undefined) return thread;
+    try {
+      if (!hasThreads()) throw new Error('this host has no threads');
+      return this.#startOne();
+    } catch (cause) {
+      throw new CodedError('THREAD_LOST', { cause });
+    }
+  }
+
+  /** Ends the threads; their work is rejected with `ABORTED`. Resolves when they have ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(Array.from(this.#threads, (thread) => thread.end(closed())));
+  }
+}
+
+const closed = (): CodedError => new CodedError('ABORTED', { message: 'The threads were closed' });

@@ -1,0 +1,62 @@
+/**
+ * The states of a task, and the texts that the wire has for them. What the states mean, and which
+ * steps lead from one to another, is in `src/middleware/task.ts`.
+ */
+
+export const TASK_STATES = [
+  'created',
+  'uploaded',
+  'waiting',
+  'verifying',
+  'aggregating',
+  'completed',
+  'failed',
+  'cancelled',
+  'expired',
+] as const;
+
+export type TaskState = (typeof TASK_STATES)[number];
+
+/** States that nothing leaves. */
+const FINAL_STATES = [
+  'completed',
+  'failed',
+  'cancelled',
+  'expired',
+] as const satisfies readonly TaskState[];
+
+export type FinalState = (typeof FINAL_STATES)[number];
+
+/** The text of each state in the progress record, and in the list. Part of the wire contract. */
+export const STATE_TEXTS: Readonly<
+  Record<TaskState, { readonly progress: string; readonly list: string }>
+> = {
+  created: { progress: 'wait for task file upload', list: 'created' },
+  uploaded: { progress: 'wait for notification', list: 'uploaded' },
+  waiting: { progress: 'wait for falcon signature verify', list: 'waiting' },
+  verifying: { progress: 'falcon signature verify', list: 'verifying' },
+  aggregating: { progress: 'falcon signature aggregation', list: 'aggregating' },
+  completed: { progress: 'completed', list: 'completed' },
+  failed: { progress: 'failed', list: 'failed' },
+  cancelled: { progress: 'cancelled', list: 'cancelled' },
+  expired: { progress: 'expired', list: 'expired' },
+};
+
+/** @returns the state that a status text means (either text of it), or null for an unknown text */
+export function stateOfText(text: string): TaskState | null {
+  for (const state of TASK_STATES) {
+    if (STATE_TEXTS[state].progress === text || STATE_TEXTS[state].list === text) return state;
+  }
+  return null;
+}
+
+/** @returns whether nothing leaves the state */
+export function isFinal(state: TaskState): state is FinalState {
+  return (FINAL_STATES as readonly TaskState[]).includes(state);
+}
+
+/** @returns whether the task with this status text still waits for its file or the notification */
+export function beforeNotification(status: string): boolean {
+  const state = stateOfText(status);
+  return state === 'created' || state === 'uploaded';
+}

@@ -1,0 +1,2 @@
+/** projection.test.ts once more, with the cases that the short run leaves out. */
+import './projection.test.ts';

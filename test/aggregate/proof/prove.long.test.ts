@@ -1,0 +1,2 @@
+/** The same as prove.test.ts, against the slow prover for both sets. */
+import './prove.test.ts';

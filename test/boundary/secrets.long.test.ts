@@ -1,0 +1,2 @@
+/** The same as secrets.test.ts, for both parameter sets. */
+import './secrets.test.ts';

@@ -1,0 +1,145 @@
+/**
+ * Debian's Firefox, driven over WebDriver BiDi: the handful of commands that opening a page and
+ * asking it takes.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const PROGRAM = '/usr/bin/firefox-esr';
+const PATIENCE_MS = 120_000;
+
+/** Where it is; undefined, with a notice, where there is none. */
+export function findFirefox(): string | undefined {
+  try {
+    accessSync(PROGRAM, constants.X_OK);
+    return PROGRAM;
+  } catch {
+    console.log(
+      'NOTICE: no Firefox on this machine (Debian: apt-get install firefox-esr); its tests are skipped.',
+    );
+    return undefined;
+  }
+}
+
+export interface Firefox {
+  readonly version: string;
+  /** Opens a page. @returns what `expression` comes to there, a string */
+  ask(url: string, expression: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+interface Answer {
+  readonly id?: number;
+  readonly type: string;
+  readonly message?: string;
+  readonly result?: unknown;
+}
+
+interface Waiting {
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
+/** The commands of one session, each with its answer. */
+class Session {
+  readonly #socket: WebSocket;
+  readonly #waiting = new Map<number, Waiting>();
+  #last = 0;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.onmessage = ({ data }) => this.#receive(JSON.parse(String(data)) as Answer);
+    socket.onclose = () => {
+      for (const { reject } of this.#waiting.values()) reject(new Error('Firefox closed'));
+    };
+  }
+
+  static async open(url: string): Promise<Session> {
+    const socket = new WebSocket(url);
+    await new Promise<void>((resolve, reject) => {
+      socket.onopen = () => resolve();
+      socket.onerror = () => reject(new Error(`no connection to ${url}`));
+    });
+    return new Session(socket);
+  }
+
+  #receive({ id, type, message, result }: Answer): void {
+    const waiting = id === undefined ? undefined : this.#waiting.get(id);
+    if (id === undefined || waiting === undefined) return; // an event
+    this.#waiting.delete(id);
+    if (type === 'success') waiting.resolve(result);
+    else waiting.reject(new Error(message));
+  }
+
+  send<T>(method: string, params: object = {}): Promise<T> {
+    this.#last += 1;
+    this.#socket.send(JSON.stringify({ id: this.#last, method, params }));
+    return new Promise<unknown>((resolve, reject) => {
+      this.#waiting.set(this.#last, { resolve, reject });
+    }) as Promise<T>;
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+}
+
+/** Starts it without a window, on a profile of its own. */
+export async function openFirefox(program: string): Promise<Firefox> {
+  const profile = mkdtempSync(join(tmpdir(), 'falconry-firefox-'));
+  const child = spawn(
+    program,
+    ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'],
+    {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, MOZ_CRASHREPORTER_DISABLE: '1' },
+    },
+  );
+  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  const session = await Session.open(`${await addressOf(child)}/session`);
+  const { capabilities } = await session.send<{ capabilities: { browserVersion: string } }>(
+    'session.new',
+    { capabilities: {} },
+  );
+  return {
+    version: capabilities.browserVersion,
+    async ask(url, expression) {
+      const { context } = await session.send<{ context: string }>('browsingContext.create', {
+        type: 'tab',
+      });
+      await session.send('browsingContext.navigate', { context, url, wait: 'complete' });
+      const { type, result, exceptionDetails } = await session.send<{
+        type: string;
+        result?: { value: string };
+        exceptionDetails?: { text: string };
+      }>('script.evaluate', { expression, target: { context }, awaitPromise: true });
+      if (type !== 'success') throw new Error(exceptionDetails?.text ?? type);
+      await session.send('browsingContext.close', { context });
+      return result!.value;
+    },
+    async close() {
+      session.close();
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** Where it listens, as it says at its start. */
+function addressOf(child: ChildProcess): Promise<string> {
+  let output = '';
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`not ready:\n${output}`)), PATIENCE_MS);
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      const address = /WebDriver BiDi listening on (ws:\/\/\S+)/.exec(output)?.[1];
+      if (address === undefined) return;
+      clearTimeout(timer);
+      resolve(address);
+    });
+    child.on('close', () => reject(new Error(`ended:\n${output}`)));
+  });
+}

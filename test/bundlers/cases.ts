@@ -1,0 +1,272 @@
+/** Every bundler, with the settings that its own documentation gives, and where its result runs. */
+import { cp } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { inChromium, inFirefox } from './browsers.ts';
+import { beside, command, installed, project } from './project.ts';
+import type { JobReport } from './report.ts';
+import { serveFolder } from './serve.ts';
+import { inWorkerd } from './workerd.ts';
+
+export interface Case {
+  readonly bundler: string;
+  readonly how: string;
+  readonly host: 'Chromium' | 'Firefox' | 'Node' | 'itself' | 'workerd';
+  run(): Promise<JobReport>;
+}
+
+const PAGE = '<!doctype html><title>job</title>';
+const moduleScript = (file: string): string =>
+  `${PAGE}<script type="module" src="${file}"></script>`;
+const classicScript = (file: string): string => `${PAGE}<script src="${file}"></script>`;
+const INTO_PAGE = "import { job } from './job.js';\nglobalThis.report = job();\n";
+const TO_OUTPUT =
+  "import { job } from './job.js';\njob().then((report) => console.log(JSON.stringify(report)));\n";
+
+const WORKERS = {
+  'verifyWorker.js': "import 'falconry/verify-worker';\n",
+  'aggregateWorker.js': "import 'falconry/aggregate-worker';\n",
+};
+/**
+ * The workers as entries of the names under which they are looked for beside a bundle of ES
+ * modules.
+ */
+const BESIDE = { 'main.js': INTO_PAGE, ...WORKERS };
+/** The same with their addresses, for bundles that do not know their own. */
+const WITH_ADDRESSES = {
+  'main.js': `import { job } from './job.js';
+globalThis.report = job({
+  verifyWorker: './verifyWorker.js',
+  aggregateWorker: './aggregateWorker.js',
+});
+`,
+  ...WORKERS,
+};
+const BUN_ENTRIES = {
+  'main.js': `import { job } from './job.js';
+const report = await job({
+  verifyWorker: new URL('./verifyWorker.js', import.meta.url),
+  aggregateWorker: new URL('./aggregateWorker.js', import.meta.url),
+});
+console.log(JSON.stringify(report));
+`,
+  ...WORKERS,
+};
+
+async function served<T>(folder: string, use: (url: string) => Promise<T>): Promise<T> {
+  const server = await serveFolder(folder);
+  try {
+    return await use(server.url);
+  } finally {
+    await server.close();
+  }
+}
+
+async function inNode(folder: string, file: string): Promise<JobReport> {
+  const output = await command(folder, process.execPath, [file]);
+  return JSON.parse(output.trim().split('\n').at(-1)!);
+}
+
+// vite
+
+async function viteBuild(name: string): Promise<string> {
+  const folder = await project(name, {
+    'main.js': INTO_PAGE,
+    'index.html': moduleScript('/main.js'),
+  });
+  await command(folder, process.execPath, [beside('vite/bin/vite.js'), 'build']);
+  return join(folder, 'dist');
+}
+
+async function viteDev(name: string): Promise<JobReport> {
+  const folder = await project(name, {
+    'main.js': INTO_PAGE,
+    'index.html': moduleScript('/main.js'),
+    'package.json': '{ "type": "module" }',
+  });
+  // Vite serves what is below the project's own folder.
+  for (const name of ['falconry', '@noble']) {
+    await cp(beside(name), join(folder, 'node_modules', name), { recursive: true });
+  }
+  const { createServer: createVite } = await import(beside('vite/dist/node/index.js'));
+  const port = await freePort();
+  const vite = await createVite({
+    root: folder,
+    logLevel: 'error',
+    server: { port, host: '127.0.0.1' },
+  });
+  await vite.listen();
+  try {
+    return await inChromium(`http://127.0.0.1:${port}/`);
+  } finally {
+    await vite.close();
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+// webpack
+
+async function webpack(name: string, target: 'web' | 'node', main: string): Promise<string> {
+  const folder = await project(name, {
+    'main.js': main,
+    'index.html': classicScript('/main.js'),
+    // What webpack makes are scripts, for pages and for Node.
+    'dist/package.json': '{ "type": "commonjs" }',
+  });
+  const { default: bundle } = await import(beside('webpack/lib/index.js'));
+  await new Promise<void>((resolve, reject) => {
+    const options = {
+      mode: 'production',
+      context: folder,
+      entry: './main.js',
+      target,
+      output: { path: join(folder, 'dist'), filename: 'main.js' },
+      devtool: false,
+    };
+    // Webpack is no dependency of the project, and neither are its types.
+    // biome-ignore lint/suspicious/noExplicitAny: see above
+    bundle(options, (error: Error | null, stats: any) => {
+      if (error !== null) reject(error);
+      else if (stats.hasErrors()) reject(new Error(stats.toString()));
+      else resolve();
+    });
+  });
+  await command(folder, 'cp', ['index.html', 'dist/']);
+  return join(folder, 'dist');
+}
+
+// rollup, rolldown
+
+async function rollup(name: string, entries: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await project(name, { ...entries, 'index.html': moduleScript('/main.js') });
+  const { rollup: bundle } = await import(beside('rollup/dist/es/rollup.js'));
+  const { nodeResolve } = await import(beside('@rollup/plugin-node-resolve/dist/es/index.js'));
+  const made = await bundle({
+    input: Object.keys(entries).map((file) => join(folder, file)),
+    plugins: [nodeResolve({ browser: true })],
+  });
+  await made.write({ dir: join(folder, 'dist'), format: 'esm' });
+  await made.close();
+  await command(folder, 'cp', ['index.html', 'dist/']);
+  return join(folder, 'dist');
+}
+
+async function rolldown(name: string, entries: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await project(name, { ...entries, 'index.html': moduleScript('/main.js') });
+  const { rolldown: bundle } = await import('rolldown');
+  const made = await bundle({
+    cwd: folder,
+    input: Object.keys(entries).map((file) => `./${file}`),
+    platform: 'browser',
+  });
+  await made.write({ dir: join(folder, 'dist'), format: 'esm' });
+  await made.close();
+  await command(folder, 'cp', ['index.html', 'dist/']);
+  return join(folder, 'dist');
+}
+
+// esbuild
+
+type Format = 'esm' | 'iife' | 'cjs';
+
+async function esbuild(
+  name: string,
+  format: Format,
+  entries: Readonly<Record<string, string>>,
+): Promise<string> {
+  const script = format === 'esm' ? moduleScript : classicScript;
+  const folder = await project(name, { ...entries, 'index.html': script('/main.js') });
+  const platform = format === 'cjs' ? 'node' : 'browser';
+  const extension = format === 'cjs' ? ['--out-extension:.js=.cjs'] : [];
+  const args = ['--bundle', `--format=${format}`, `--platform=${platform}`, '--outdir=dist'];
+  const files = Object.keys(entries).map((file) => `./${file}`);
+  await command(folder, installed('esbuild'), [...files, ...args, ...extension]);
+  await command(folder, 'cp', ['index.html', 'dist/']);
+  return join(folder, 'dist');
+}
+
+// bun
+
+/** The executable runs in a folder that holds nothing of its sources. */
+async function bunCompile(
+  name: string,
+  entries: Readonly<Record<string, string>>,
+): Promise<JobReport> {
+  const folder = await project(name, entries);
+  const files = Object.keys(entries).map((file) => `./${file}`);
+  const args = ['build', '--compile', ...files, '--outfile', 'out/job'];
+  await command(folder, installed('bun'), args);
+  const output = await command(join(folder, 'out'), './job', []);
+  return JSON.parse(output.trim().split('\n').at(-1)!);
+}
+
+const ENTRY = { 'main.js': INTO_PAGE };
+const NODE_ENTRY = { 'main.js': TO_OUTPUT };
+
+/** A case of a page in Chromium. */
+const inPage = (bundler: string, how: string, build: () => Promise<string>): Case => ({
+  bundler,
+  how,
+  host: 'Chromium',
+  run: async () => served(await build(), inChromium),
+});
+
+/** A case of a script in Node. */
+const inScript = (
+  bundler: string,
+  how: string,
+  script: string,
+  build: () => Promise<string>,
+): Case => ({ bundler, how, host: 'Node', run: async () => inNode(await build(), script) });
+
+/** All but Next, whose three answers come of one build. */
+export const CASES: readonly Case[] = [
+  inPage('vite', 'build', () => viteBuild('vite')),
+  {
+    bundler: 'vite',
+    how: 'build',
+    host: 'Firefox',
+    run: () => viteBuild('vite-firefox').then((folder) => served(folder, inFirefox)),
+  },
+  {
+    bundler: 'vite',
+    how: 'dev server',
+    host: 'Chromium',
+    run: () => viteDev('vite-dev'),
+  },
+  inPage('webpack', "`target: 'web'`", () => webpack('webpack', 'web', INTO_PAGE)),
+  inScript('webpack', "`target: 'node'`", 'main.js', () =>
+    webpack('webpack-node', 'node', TO_OUTPUT),
+  ),
+  inPage('rollup', 'esm', () => rollup('rollup', ENTRY)),
+  inPage('rollup', 'esm, workers as entries', () => rollup('rollup-entries', BESIDE)),
+  inPage('rolldown', 'esm', () => rolldown('rolldown', ENTRY)),
+  inPage('rolldown', 'esm, workers as entries', () => rolldown('rolldown-entries', BESIDE)),
+  inPage('esbuild', 'esm', () => esbuild('esbuild-esm', 'esm', ENTRY)),
+  inPage('esbuild', 'esm, workers as entries', () => esbuild('esbuild-entries', 'esm', BESIDE)),
+  inPage('esbuild', 'iife', () => esbuild('esbuild-iife', 'iife', ENTRY)),
+  inPage('esbuild', 'iife, workers as entries, `workerUrl`', () =>
+    esbuild('esbuild-iife-entries', 'iife', WITH_ADDRESSES),
+  ),
+  inScript('esbuild', 'cjs', 'main.cjs', () => esbuild('esbuild-cjs', 'cjs', NODE_ENTRY)),
+  {
+    bundler: 'bun',
+    how: '`build --compile`',
+    host: 'itself',
+    run: () => bunCompile('bun', NODE_ENTRY),
+  },
+  {
+    bundler: 'bun',
+    how: '`build --compile`, workers as entries, `workerUrl`',
+    host: 'itself',
+    run: () => bunCompile('bun-entries', BUN_ENTRIES),
+  },
+  { bundler: 'workerd', how: 'bundled by rolldown', host: 'workerd', run: inWorkerd },
+];

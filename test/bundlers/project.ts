@@ -1,0 +1,124 @@
+/**
+ * The folder in which bundlers find the library as its users do: packed, and installed from the
+ * tarball.
+ */
+import { execFile } from 'node:child_process';
+import {
+  copyFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { compilePackage } from '../../scripts/compilePackage.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const here = fileURLToPath(new URL('./', import.meta.url));
+const TRIES = 3;
+
+/** A program that the project itself has installed. */
+export const installed = (name: string): string => join(root, 'node_modules/.bin', name);
+
+/** A program or a folder of the packages beside this file. */
+export const beside = (path: string): string => join(here, 'node_modules', path);
+
+/** Ends with what the program printed. */
+export async function command(
+  cwd: string,
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const options = { cwd, env: { ...process.env, ...env }, timeout: 280_000, maxBuffer: 1 << 26 };
+  const { stdout } = await run(program, [...args], options).catch((error) => {
+    throw new Error(`${error.message}\n${error.stdout}\n${error.stderr}`);
+  });
+  return stdout;
+}
+
+/**
+ * What the package holds, as the sources are now; `dist/` is left alone, others may be reading it.
+ */
+async function layOutPackage(folder: string): Promise<void> {
+  compilePackage(join(folder, 'dist'));
+  for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md']) {
+    await copyFile(root + name, join(folder, name));
+  }
+}
+
+/** Installs the bundlers, where they are not yet, and the library from its tarball. */
+export async function install(): Promise<void> {
+  // Not `npm ci`: it fails where a registry lacks the optional packages of some other platform.
+  if (!(await isInstalled())) await npm(['install', '--no-save']);
+  const folder = await mkdtemp(join(tmpdir(), 'falconry-pack-'));
+  try {
+    await layOutPackage(folder);
+    await command(folder, 'npm', ['pack', '--silent', '--ignore-scripts']);
+    const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))!;
+    // npm takes a tarball of the same name and version for the one that it has.
+    await rm(beside('falconry'), { recursive: true, force: true });
+    await npm(['install', '--no-save', '--prefer-offline', join(folder, tarball)]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Whether the lock is that of the last installation. */
+async function isInstalled(): Promise<boolean> {
+  const times = ['package-lock.json', 'node_modules/.package-lock.json'].map((name) =>
+    stat(join(here, name)).then(({ mtimeMs }) => mtimeMs),
+  );
+  return Promise.all(times).then(
+    ([lock, done]) => lock! <= done!,
+    () => false,
+  );
+}
+
+async function npm(args: readonly string[]): Promise<void> {
+  for (let tried = 1; ; tried++) {
+    try {
+      await command(here, 'npm', [...args, '--no-audit', '--no-fund', '--loglevel=error']);
+      return;
+    } catch (error) {
+      if (tried === TRIES) throw error;
+    }
+  }
+}
+
+/** A project of its own beside `node_modules`, with the job and the given files. */
+export async function project(
+  name: string,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  const folder = join(here, 'build', name);
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  await cp(join(here, 'job.js'), join(folder, 'job.js'));
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(join(folder, file, '..'), { recursive: true });
+    await writeFile(join(folder, file), text);
+  }
+  return folder;
+}
+
+/** Removes what was built. */
+export const removeProjects = (): Promise<void> =>
+  rm(join(here, 'build'), { recursive: true, force: true });
+
+/** The version of a bundler that is in use. */
+export async function versionOf(name: string): Promise<string> {
+  const own = beside(`${name}/package.json`);
+  const text = await readFile(own, 'utf8').catch(() =>
+    readFile(join(root, 'node_modules', name, 'package.json'), 'utf8'),
+  );
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,74 @@
+/**
+ * Cloudflare's workerd: bundled as docs/hosts.md says, with the modules that the package exports.
+ */
+import { spawn } from 'node:child_process';
+import { copyFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { beside, command, installed, project } from './project.ts';
+import type { JobReport } from './report.ts';
+
+const PATIENCE_MS = 120_000;
+/** The program itself: the script of its name does not pass signals on. */
+const { default: program } = createRequire(import.meta.url)('workerd') as { default: string };
+
+const WORKER = `import { useFalconModule, useLabradorModule } from 'falconry';
+import falconModule from 'falconry/falcon.relaxed.wasm';
+import labradorModule from 'falconry/labrador.relaxed.wasm';
+import { job } from './job.js';
+
+useFalconModule(falconModule);
+useLabradorModule(labradorModule);
+export default { fetch: async () => Response.json(await job()) };
+`;
+const MODULES = ['falcon.relaxed.wasm', 'labrador.relaxed.wasm'];
+const CONFIG = `using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [(name = "main", worker = .worker)],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+);
+
+const worker :Workerd.Worker = (
+  compatibilityDate = "2026-11-01",
+  modules = [
+    (name = "worker.js", esModule = embed "worker.js"),
+    ${MODULES.map((file) => `(name = "falconry/${file}", wasm = embed "${file}"),`).join('\n    ')}
+  ],
+);
+`;
+
+/** Bundles the job with rolldown, serves it, and asks it once. */
+export async function inWorkerd(): Promise<JobReport> {
+  const folder = await project('workerd', { 'main.js': WORKER, 'config.capnp': CONFIG });
+  const external = MODULES.flatMap((file) => ['--external', `falconry/${file}`]);
+  await command(folder, installed('rolldown'), ['main.js', '--file', 'worker.js', ...external]);
+  for (const file of MODULES) {
+    await copyFile(beside(`falconry/dist/${file}`), join(folder, file));
+  }
+  const child = spawn(program, ['serve', 'config.capnp', '--control-fd=1'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  let output = '';
+  try {
+    const port = await new Promise<string>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`not ready:\n${output}`)), PATIENCE_MS);
+      const read = (text: string) => {
+        output += text;
+        const found = /"event":"listen".*"port":(\d+)/.exec(output)?.[1];
+        if (found === undefined) return;
+        clearTimeout(timer);
+        resolve(found);
+      };
+      child.stdout.setEncoding('utf8').on('data', read);
+      child.stderr.setEncoding('utf8').on('data', read);
+      void ended.then(() => reject(new Error(`ended:\n${output}`)));
+    });
+    return (await (await fetch(`http://127.0.0.1:${port}/`)).json()) as JobReport;
+  } finally {
+    child.kill('SIGTERM');
+    await ended;
+  }
+}

@@ -1,0 +1,2 @@
+/** The same as expanded.test.ts, with more signatures. */
+import './expanded.test.ts';

@@ -1,0 +1,2 @@
+/** The same as keygen.test.ts, for both sets beside noble. */
+import './keygen.test.ts';

@@ -1,0 +1,2 @@
+/** adapters.test.ts once more, with the cases that the short run leaves out. */
+import './adapters.test.ts';

@@ -1,0 +1,197 @@
+/**
+ * The package next to a host's own Hono: old ones, and none. It is laid out as npm does it, with
+ * one Hono for the host, for falconry and for `@hono/node-server`.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installed, projectFolder } from './recipes.ts';
+
+const run = promisify(execFile);
+let root: string;
+
+/** Every use of the service in a Hono: routes of several types, and a batch from start to end. */
+const HOST = `
+import { falcon512 } from 'falconry';
+import { createClient } from 'falconry/client';
+import { falconService, toFetchHandler } from 'falconry/middleware';
+import { Hono } from 'hono';
+
+const service = falconService({ dataDirectory: './data' });
+await service.start();
+const host = new Hono();
+host.route('/falcon', service.app);
+host.mount('/mounted', toFetchHandler(service));
+const typed = new Hono<{ Variables: { user: string } }>().basePath('/api');
+typed.route('/falcon', service.app);
+const chained = new Hono().get('/', (c) => c.text('home')).route('/falcon', service.app);
+const statuses = [
+  await host.request('/falcon/v1/openapi.json'),
+  await host.request('/mounted/v1/docs'),
+  await typed.request('/api/falcon/v1/ui'),
+  await chained.request('/falcon/v1/svc/tasks'),
+].map(({ status }) => status);
+
+const { key } = await service.apiKeys.create({ name: 'alice' });
+const client = createClient({
+  baseUrl: 'http://localhost/falcon',
+  apiKey: key,
+  fetch: async (input, init) => host.fetch(new Request(input, init)),
+});
+const { publicKey, secretKey } = falcon512.keygen();
+const message = new TextEncoder().encode('below a host of its own');
+const items = [{ publicKey, message, signature: falcon512.sign(message, secretKey) }];
+const { process_id } = await client.submit(items);
+await client.waitFor(process_id);
+const { checked } = await client.result(process_id, { statements: items });
+await service.stop();
+console.log(JSON.stringify({ statuses, checked }));
+`;
+
+const TSCONFIG = {
+  compilerOptions: {
+    module: 'nodenext',
+    target: 'es2023',
+    lib: ['es2023', 'dom', 'dom.iterable'],
+    types: ['node'],
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+  },
+  files: ['host.ts'],
+};
+
+/** A folder with falconry, what it depends on, and the Hono of the host. */
+async function install(hono: string | null): Promise<string> {
+  const folder = join(root, `hono-${hono ?? 'none'}`);
+  const modules = join(folder, 'node_modules');
+  await mkdir(join(modules, '@hono'), { recursive: true });
+  await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
+  if (hono !== null) {
+    await run('npm', ['install', '--no-audit', '--no-fund', `hono@${hono}`], { cwd: folder });
+  }
+  const ours = join(projectFolder, 'node_modules');
+  // Those that import Hono are copied: a link would lead to the Hono of this project.
+  await cp(join(root, 'falconry'), join(modules, 'falconry'), { recursive: true });
+  await mkdir(join(modules, '@hono'), { recursive: true });
+  await cp(join(ours, '@hono/node-server'), join(modules, '@hono/node-server'), {
+    recursive: true,
+  });
+  const present = new Set(await readdir(modules));
+  for (const name of [
+    '@asteasolutions',
+    '@noble',
+    '@types',
+    'eventsource-parser',
+    'piscina',
+    'zod',
+  ]) {
+    if (!present.has(name)) await symlink(join(ours, name), join(modules, name));
+  }
+  await writeFile(join(folder, 'host.ts'), HOST);
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
+  return folder;
+}
+
+const COMMAND = 'node_modules/falconry/dist/cli/main.js';
+
+/** Runs it until it listens, then asks it to stop. */
+async function serve(
+  cwd: string,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const args = [COMMAND, 'serve', '--port', '0', '--data', 'served', '--log-level', 'warn'];
+  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    if (child.killed || !stdout.includes('Falconry is listening')) return;
+    child.kill('SIGTERM');
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { code, stdout, stderr };
+}
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'falconry-hono-'));
+  const dist = join(root, 'falconry/dist');
+  await run(installed('tsc'), ['-p', 'tsconfig.build.json', '--outDir', dist], {
+    cwd: projectFolder,
+  });
+  for (const name of ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed']) {
+    await cp(join(projectFolder, `build/${name}.wasm`), join(dist, `${name}.wasm`));
+  }
+  await cp(join(projectFolder, 'package.json'), join(root, 'falconry/package.json'));
+});
+
+afterAll(async () => rm(root, { recursive: true, force: true }));
+
+// 4.0 is the oldest that the package allows; 4.7 is the oldest for `serve` and `toNodeHandler`.
+describe.each(['4.0.0', '4.6.0', '4.7.0', '4.12.0', '4.13.0'])('next to Hono %s', (version) => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await install(version);
+  });
+
+  it('compiles in a host', async () => {
+    const { stdout } = await run(installed('tsc'), ['-p', 'tsconfig.json'], { cwd: folder });
+    expect(stdout).toBe('');
+  });
+
+  it('works in a host', async () => {
+    const { stdout } = await run(process.execPath, ['host.ts'], { cwd: folder });
+    expect(JSON.parse(stdout)).toEqual({ statuses: [200, 200, 200, 401], checked: true });
+  });
+
+  it('serves on its own, or says what it needs', async () => {
+    const { code, stdout, stderr } = await serve(folder);
+    if (Number(version.split('.')[1]) >= 7) {
+      expect(stdout).toContain('Falconry is listening on http://127.0.0.1:');
+      expect(code, stderr).toBe(0);
+    } else {
+      expect(stderr).toBe(NEEDED);
+      expect(code).toBe(3);
+    }
+  });
+});
+
+const NEEDED =
+  'falconry serve: the service needs the package hono, 4.7 or newer: npm install hono@4\n';
+
+describe('without Hono', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await install(null);
+  });
+
+  it('serve names the package', async () => {
+    expect(await serve(folder)).toEqual({ code: 3, stdout: '', stderr: NEEDED });
+  });
+
+  it('the import of the service names the package', async () => {
+    const program = `import('falconry/middleware').catch((error) => console.log(error.message))`;
+    const { stdout } = await run(process.execPath, ['-e', program], { cwd: folder });
+    expect(stdout).toMatch(/^Cannot find package 'hono' imported from .*falconry/);
+  });
+
+  it.each([
+    '--help',
+    'serve --help',
+    'serve --check --data checked --port 0',
+    'keygen -o key.json',
+  ])('falconry %s needs none', async (words) => {
+    const args = [COMMAND, ...words.split(' ')];
+    await expect(run(process.execPath, args, { cwd: folder })).resolves.toBeTruthy();
+  });
+
+  it('the library and the client need none', async () => {
+    const program = `await import('falconry'); await import('falconry/client'); console.log('both')`;
+    const args = ['--input-type=module', '-e', program];
+    expect((await run(process.execPath, args, { cwd: folder })).stdout).toBe('both\n');
+  });
+});

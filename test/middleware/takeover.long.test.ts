@@ -1,0 +1,131 @@
+/**
+ * Work that is stopped in the middle, for real: by its client, by the death of its thread, by the
+ * end of the service.
+ */
+import { afterEach, expect, it } from 'vitest';
+import { falconService, memoryStore, type Task } from '../../src/middleware/index.ts';
+import { isFinal } from '../../src/wire/taskStates.ts';
+import { ruined, type WatchedWorkers, watchWorkers } from '../threads/workers.ts';
+import { expectProblem, startService, type TestService } from './support.ts';
+import { makeTriples } from './triples.ts';
+
+const DIRECT = '/v1/svc/aggsign';
+
+let http: TestService | undefined;
+let watched: WatchedWorkers | undefined;
+afterEach(async () => {
+  watched?.restore();
+  watched = undefined;
+  await http?.close();
+  http = undefined;
+});
+
+/** A service that tells its tasks' changes, and a wait for one of them. */
+async function service(options: Parameters<typeof startService>[0] = {}) {
+  const changes: Task[] = [];
+  let look = () => {};
+  http = await startService({
+    threads: 1,
+    aggregateFormat: 'proof',
+    // What comes to pass within a test does so without waiting for the end of a lease.
+    leaseMs: 600_000,
+    onEvent(event) {
+      if (event.type !== 'task') return;
+      changes.push(event.task);
+      look();
+    },
+    ...options,
+  });
+  const until = (fits: (task: Task) => boolean) =>
+    new Promise<Task>((resolve) => {
+      look = () => {
+        const found = changes.find(fits);
+        if (found) resolve(found);
+      };
+      look();
+    });
+  return { http, until };
+}
+
+it('a task whose thread dies is taken over at once, and completed', async () => {
+  const { workers } = (watched = watchWorkers());
+  const memory = memoryStore();
+  const retries: unknown[] = [];
+  const store: typeof memory = {
+    ...memory,
+    fail(id, attempt, error, retry) {
+      retries.push([error.code, retry]);
+      return memory.fail(id, attempt, error, retry);
+    },
+  };
+  const { http, until } = await service({ store });
+  const { json } = await http.ask('POST', DIRECT, { data: makeTriples(60) });
+  const id = json.process_id;
+  await until((task) => task.id === id && task.state === 'aggregating');
+  await workers[0]!.terminate();
+  const task = await until((task) => task.id === id && task.state === 'completed');
+  expect(task).toMatchObject({ attempt: 2, failures: 1, losses: 0 });
+  expect(retries).toEqual([['THREAD_LOST', { delayMs: 0 }]]);
+  expect(workers).toHaveLength(2);
+});
+
+it('a cancelled task stops at once, and makes room for the next one', async () => {
+  const { http, until } = await service();
+  const large = await http.ask('POST', DIRECT, { data: makeTriples(1722, 4) });
+  const id = large.json.process_id;
+  await until((task) => task.id === id && task.state === 'aggregating');
+  const small = await http.ask('POST', DIRECT, { data: makeTriples(1) });
+  const cancelled = await http.ask('DELETE', `/v1/svc/tasks/${id}`);
+  expect([cancelled.status, cancelled.json.status]).toEqual([200, 'cancelled']);
+  await until((task) => task.id === small.json.process_id && task.state === 'completed');
+  expect((await http.ask('GET', `/v1/svc/tasks/${id}`)).json.status).toBe('cancelled');
+});
+
+it('a verification whose thread dies is refused, and can be asked again', async () => {
+  // The first thread dies with its first job.
+  let isFirst = true;
+  watched = watchWorkers((url) => {
+    const worker = isFirst ? ruined(url, 1, 'process.exit(3);') : url;
+    isFirst = false;
+    return worker;
+  });
+  const { http } = await service({ workers: false });
+  const [triple] = makeTriples(1);
+  const ask = () =>
+    http.ask('POST', `${DIRECT}/verify`, { aggregate: '0x00', statements: [triple] });
+  expectProblem(await ask(), 503, 'THREAD_LOST');
+  expect((await ask()).json).toEqual({ valid: false });
+});
+
+it('a service that stops lets its work end, and hands over what does not', async () => {
+  const { http, until } = await service();
+  const quick = await http.ask('POST', DIRECT, { data: makeTriples(30) });
+  await until((task) => task.id === quick.json.process_id && task.state === 'aggregating');
+  await http.service.stop({ graceMs: 60_000 });
+  const done = await until((task) => task.id === quick.json.process_id && isFinal(task.state));
+  expect(done).toMatchObject({ state: 'completed', attempt: 1 });
+
+  // The same directory, started again: what was accepted is there, and completed or completes.
+  const options = { dataDirectory: http.directory, threads: 1, signing: false };
+  const second = falconService({ ...options, aggregateFormat: 'proof' });
+  await second.start();
+  const headers = { authorization: http.alice, 'content-type': 'application/json' };
+  const read = async (path: string, init: RequestInit = {}, from = second) => {
+    const response = await from.app.request(path, { headers, ...init });
+    return (await response.json()) as { status: string; process_id: number };
+  };
+  expect((await read(`/v1/svc/tasks/${quick.json.process_id}`)).status).toBe('completed');
+  const body = JSON.stringify({ data: makeTriples(1722, 4) });
+  const { process_id } = await read(DIRECT, { method: 'POST', body });
+  while ((await read(`/v1/svc/tasks/${process_id}`)).status.startsWith('wait')) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  // Had it waited for the proof, the task would be completed.
+  await second.stop({ graceMs: 0 });
+
+  const third = falconService({ ...options, workers: false });
+  await third.start();
+  const record = await read(`/v1/svc/tasks/${process_id}`, {}, third);
+  expect(record.status).toBe('wait for falcon signature verify');
+  await third.stop();
+});

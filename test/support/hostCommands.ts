@@ -1,0 +1,41 @@
+/** The commands of other hosts, and the report that a script prints in one. */
+import { execFile, execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const installed = (name: string): string => join(root, 'node_modules/.bin', name);
+
+/** The commands that npm installed here. */
+export const DENO = installed('deno');
+export const BUN = installed('bun');
+
+/** Arguments before a script that may read this folder; nothing is downloaded. */
+export const DENO_RUN: readonly string[] = [
+  'run',
+  '--no-prompt',
+  '--no-lock',
+  '--cached-only',
+  '--node-modules-dir=manual',
+  `--allow-read=${root}`,
+];
+export const BUN_RUN: readonly string[] = ['run', '--no-install'];
+/** Node with its permission model: it may read this folder, and start no threads. */
+export const NODE_CONFINED: readonly string[] = ['--permission', `--allow-fs-read=${root}`];
+
+/** Name and version of the Deno that is installed, or of Bun. */
+export function versionOfHost(command: typeof DENO | typeof BUN): string {
+  const [version] = execFileSync(command, ['--version'], { encoding: 'utf8' }).split('\n');
+  return command === BUN ? `Bun ${version}` : version!;
+}
+
+/** Runs a command in the project's folder: the JSON in the last line of its output. */
+export async function reportOf<T>(command: string, args: readonly string[]): Promise<T> {
+  const { stdout } = await promisify(execFile)(command, args, {
+    cwd: root,
+    timeout: 280_000,
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  return JSON.parse(stdout.trim().split('\n').at(-1)!) as T;
+}
