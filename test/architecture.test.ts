@@ -93,7 +93,8 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     to: [
       FOUNDATION,
       /^src\/falcon\/(index|points|params)\.ts$/,
-      /^src\/aggregate\/(wasm|labrador(\.relaxed)?\.wasm\.gen|container|statement)\.ts$/,
+      /^src\/aggregate\/(wasm|labrador(\.relaxed)?\.wasm\.gen)\.ts$/,
+      /^src\/aggregate\/(gaussianCoder|salts|statement)\.ts$/,
       /^src\/aggregate\/parameters\//,
       /^src\/threads\/yieldToHost\.ts$/,
     ],

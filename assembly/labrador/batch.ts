@@ -6,7 +6,7 @@
  */
 import { OK } from '../shared/status';
 import { decompose } from './digits';
-import { collapsePolys } from './jlProjection';
+import { collapseTwo } from './jlCollapse';
 import {
   addForm,
   coefsToForm,
@@ -327,31 +327,29 @@ export function expandKey(vec: usize, column: i32, count: i32): i32 {
   return OK;
 }
 
-/** Three lifts of four polynomials. */
-const LIFTS: usize = memory.data(6144, 64);
+/** Two lifts of four polynomials. */
+const LIFTS: usize = memory.data(4096, 64);
 
 /**
- * The projection's part of the three lifts' functionals, into the same columns of three vectors.
+ * The projection's part of the two lifts' functionals, into the same columns of two vectors.
  *
  * Spec:   docs/protocol.md, 8.4
  * Shape:  polynomials `first` to `first + count - 1` of the stream -> columns `column` on of vec0,
- *         vec1, vec2
- * Memory: the vectors, LIFTS, what collapsePolys uses
+ *         vec1
+ * Memory: the vectors, LIFTS, what collapseTwo uses; collapseStart for two lifts comes before
  */
 export function collapseToVecs(
   vec0: usize,
   vec1: usize,
-  vec2: usize,
   column: i32,
   first: i32,
   count: i32,
 ): i32 {
   while (count > 0) {
     const here = column & 1 ? 1 : min(4, count);
-    collapsePolys(LIFTS, first, here);
-    fill(vec0, column, LIFTS, 3 * COEFS, here, FROM_COEFS);
-    fill(vec1, column, LIFTS + COEFS, 3 * COEFS, here, FROM_COEFS);
-    fill(vec2, column, LIFTS + 2 * COEFS, 3 * COEFS, here, FROM_COEFS);
+    collapseTwo(LIFTS, first, here);
+    fill(vec0, column, LIFTS, 2 * COEFS, here, FROM_COEFS);
+    fill(vec1, column, LIFTS + COEFS, 2 * COEFS, here, FROM_COEFS);
     column += here;
     first += here;
     count -= here;

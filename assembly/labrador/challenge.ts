@@ -6,19 +6,21 @@ import { OK } from '../shared/status';
 import { C_TABLE } from './cosTable.gen';
 import { readByte, readWord, xofBlocks } from './xof';
 
-/** Non-zero coefficients of a challenge, and how many of them are +-1. */
+/** Zeros of a challenge, and how many coefficients are +-1 and +-2; others are +-3. */
 const ALPHA_ZEROS: i32 = 21;
 const ALPHA_ONES: i32 = 30;
-const C_ZEROS: i32 = 15;
-const C_ONES: i32 = 29;
-/** 21^2 2^40: the bound of the squared magnitudes at the complex roots, in units of 2^-20. */
-const OPERATOR_BOUND: i64 = 441 << 40;
+const ALPHA_TWOS: i32 = 13;
+const C_ZEROS: i32 = 22;
+const C_ONES: i32 = 28;
+const C_TWOS: i32 = 12;
+/** 376 * 2^40: the bound of the squared magnitudes at the complex roots, in units of 2^-40. */
+const OPERATOR_BOUND: i64 = 376 << 40;
 
 /**
- * A polynomial with `zeros` zeros, `ones` coefficients +-1 and else +-2, from the stream
- * (inside-out shuffle).
+ * A polynomial with `zeros` zeros, `ones` coefficients +-1, `twos` coefficients +-2 and else +-3,
+ * from the stream (inside-out shuffle).
  */
-function shuffleSigns(out: usize, zeros: i32, ones: i32): void {
+function shuffleSigns(out: usize, zeros: i32, ones: i32, twos: i32): void {
   memory.fill(out, 0, 128);
   let signs = readWord();
   for (let position = zeros; position < 64; position++, signs >>= 1) {
@@ -26,19 +28,20 @@ function shuffleSigns(out: usize, zeros: i32, ones: i32): void {
     while (k > position) k = readByte() & 63;
     const at = out + (<usize>k << 1);
     store<i16>(out + (<usize>position << 1), load<i16>(at));
-    const magnitude = 1 + i32(position - zeros >= ones);
+    const place = position - zeros;
+    const magnitude = 1 + i32(place >= ones) + i32(place >= ones + twos);
     store<i16>(at, <i16>select<i32>(-magnitude, magnitude, (signs & 1) != 0));
   }
 }
 
 /**
- * True when the operator norm of a is at most 21: |a(zeta)|^2 at the 32 odd powers of e^(i pi/64)
- * below the real axis' mirror.
+ * True when |a(zeta)|^2 is at most 376 at the 32 odd powers of e^(i pi/64), one of each conjugate
+ * pair.
  *
  * Spec:   docs/protocol.md, 5.4: cosines rounded to 30 bits, sums shifted right by 10, exact in
  *         integers
  * Shape:  a: i16[64]
- * Bounds: |a| <= 2, so |re|, |im| <= 128 2^30
+ * Bounds: |a| <= 3: |re|, |im| <= 192 * 2^30 before the shift, the sum of their squares < 2^57
  * Memory: a
  */
 export function isShortOperator(a: usize): bool {
@@ -66,12 +69,13 @@ export function isShortOperator(a: usize): bool {
  * Memory: out, the stream
  */
 export function sampleAlpha(out: usize): i32 {
-  shuffleSigns(out, ALPHA_ZEROS, ALPHA_ONES);
+  shuffleSigns(out, ALPHA_ZEROS, ALPHA_ONES, ALPHA_TWOS);
   return OK;
 }
 
 /**
- * c: 29 coefficients +-1, 20 coefficients +-2, of operator norm at most 21.
+ * c: 28 coefficients +-1, 12 coefficients +-2, 2 coefficients +-3, of an operator norm whose square
+ * is at most 376.
  *
  * Spec:   docs/protocol.md, 5.4
  * Shape:  out: i16[64]
@@ -80,8 +84,8 @@ export function sampleAlpha(out: usize): i32 {
  */
 export function sampleC(out: usize): i32 {
   let attempts = 1;
-  for (shuffleSigns(out, C_ZEROS, C_ONES); !isShortOperator(out); attempts++) {
-    shuffleSigns(out, C_ZEROS, C_ONES);
+  for (shuffleSigns(out, C_ZEROS, C_ONES, C_TWOS); !isShortOperator(out); attempts++) {
+    shuffleSigns(out, C_ZEROS, C_ONES, C_TWOS);
   }
   return attempts;
 }

@@ -7,9 +7,10 @@
  *   x mod q   sum a_i (P / p_i mod q) - k (P mod q), constants in three limbs of 15 bits,
  *             products by dot_i16x8_s
  *
- * The bounds are computed in scripts/generate/labradorPlan.ts: no 32-bit sum passes 2^30.5.
+ * The bounds are computed in scripts/generate/labradorPlan.ts: no 32-bit sum passes 2^30.7.
  */
 import { interleaveHigh, interleaveLow } from '../shared/lanes';
+import { EXCESS } from './modulus.gen';
 import { RECONSTRUCTION } from './nttTables.gen';
 import { centrePair } from './zq';
 
@@ -36,12 +37,12 @@ function reconstruct4(out: usize, a: v128, b: v128, c: v128): void {
   let l0 = i32x4.sub(dots(a, b, c, table + 48), i32x4.dot_i16x8_s(k, v128.load(table, 192)));
   let l1 = i32x4.sub(dots(a, b, c, table + 96), i32x4.dot_i16x8_s(k, v128.load(table, 208)));
   let l2 = i32x4.sub(dots(a, b, c, table + 144), i32x4.dot_i16x8_s(k, v128.load(table, 224)));
-  // Carries; then the part of l2 from 2^44 on comes round 539 times.
+  // Carries; then the part of l2 from 2^44 on comes round 117 times.
   l1 = i32x4.add(l1, i32x4.shr_s(l0, 15));
   l0 = v128.and(l0, i32x4.splat(0x7fff));
   l2 = i32x4.add(l2, i32x4.shr_s(l1, 15));
   l1 = v128.and(l1, i32x4.splat(0x7fff));
-  l0 = i32x4.add(l0, i32x4.mul(i32x4.shr_s(l2, 14), i32x4.splat(539)));
+  l0 = i32x4.add(l0, i32x4.mul(i32x4.shr_s(l2, 14), i32x4.splat(<i32>EXCESS)));
   l2 = v128.and(l2, i32x4.splat(0x3fff));
   v128.store(
     out,

@@ -4,7 +4,7 @@
 import { OK } from '../shared/status';
 import { lowWords } from './ntt';
 import { canonicalQ } from './zq';
-import { HALF_Q, Q } from './params';
+import { HALF_Q, Q } from './modulus.gen';
 
 /** A digit that must fit 16 bits does not. */
 export const TOO_WIDE: i32 = 1;

@@ -49,7 +49,8 @@ export {
 } from './digits';
 export { uniformModP, uniformPoly, uniformScalars, xofStart } from './xof';
 export { sampleAlpha, sampleC, sampleShort } from './challenge';
-export { collapseStart, projectPolys } from './jlProjection';
+export { collapseStart } from './jlCollapse';
+export { projectPolys } from './jlProjection';
 export { functionalsStart } from './functionals';
 export { functionalParts, modpPrepare } from './modp';
 export { LIFT, liftRun } from './lifts';

@@ -11,7 +11,7 @@
  */
 import { OK } from '../shared/status';
 import { addFunctionals } from './functionals';
-import { collapsePolys } from './jlProjection';
+import { collapseThree } from './jlCollapse';
 import { coefsToForm } from './ntt';
 import { storeColumn, storePair } from './polyVec';
 import { COEFS, FORM } from './params';
@@ -32,7 +32,8 @@ const PAIR: usize = memory.data(1536, 64);
  * Shape:  t: part of the first place; parts: i16[2K][64] of the item's first functional, sigma
  *         applied
  * Bounds: NTT form of centred integers
- * Memory: LIFT, the rows, parts; collapseStart and functionalsStart come before
+ * Memory: LIFT, the rows, parts; collapseStart for three lifts and functionalsStart
+ *         come before
  */
 export function liftRun(column: i32, first: i32, t: i32, count: i32, parts: usize): i32 {
   const stride = <usize>load<u32>(LIFT, 24);
@@ -40,7 +41,7 @@ export function liftRun(column: i32, first: i32, t: i32, count: i32, parts: usiz
   xofStart(<usize>load<u32>(LIFT), load<i32>(LIFT, 4), load<i32>(LIFT, 8), 0);
   while (count > 0) {
     const here = column & 1 ? 1 : min(4, count);
-    collapsePolys(COLLAPSED, first, here);
+    collapseThree(COLLAPSED, first, here);
     for (let i = 0; i < here; i++) {
       if (t + i < partCount) {
         addFunctionals(COLLAPSED + 3 * COEFS * <usize>i, parts + (<usize>(t + i) << 7), stride);

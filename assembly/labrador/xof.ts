@@ -1,14 +1,14 @@
 /**
- * The stream that every expanded challenge and key comes from: ChaCha with 12 rounds, the state of
+ * The stream that every expanded challenge and key comes from: ChaCha with 8 rounds, the state of
  * RFC 8439.
  *
  *   state, u32[16]    0-3 constants   4-11 key   12 counter   13-15 nonce
  *
  * Words of 44 bits: two words are 11 bytes, the first one the low 44 bits.
  */
-import { chacha12, mixColumns } from './chacha12.gen';
+import { chacha8, mixColumns } from './chacha8.gen';
 import { centrePair, PAIRS } from './zq';
-import { Q } from './params';
+import { Q } from './modulus.gen';
 
 const STATE: usize = memory.data<u32>([
   0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -47,7 +47,7 @@ export function xofBlocks(out: usize, counter: i32, quads: i32): void {
   mixColumns(MIXED, STATE);
   for (; quads > 0; quads--, counter += 4, out += 256) {
     store<i32>(STATE, counter, 48);
-    chacha12(out, STATE, MIXED);
+    chacha8(out, STATE, MIXED);
   }
   store<i32>(STATE, counter, 48);
 }
@@ -101,7 +101,7 @@ function unpack44(from: usize): v128 {
  */
 export function unpackKey(coefs: usize, from: usize): void {
   for (const end = coefs + 512; coefs < end; coefs += 16, from += 11) {
-    // x > (q-1)/2 becomes x - q, which is right for x >= q too
+    // x > (q-1)/2 becomes x - q, which takes q from x >= q too: x < 2^44 = q + 117
     v128.store(coefs, centrePair(unpack44(from)));
   }
 }
@@ -137,7 +137,7 @@ const WORDS: usize = memory.data(512, 64);
  */
 export function uniformPoly(coefs: usize): void {
   xofBlocks(WORDS, 0, 2);
-  // one polynomial in 2^29
+  // one polynomial in 2^31
   if (unpackUniform(coefs, WORDS)) {
     store<i32>(STATE, 0, 48);
     position = 256;

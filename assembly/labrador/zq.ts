@@ -1,31 +1,10 @@
 /**
- * Integers mod q = 2^44 - 539, as i64, alone and two in a vector. Between operations a value is
+ * Integers mod q = 2^44 - 117, as i64, alone and two in a vector. Between operations a value is
  * centred, [-(q-1)/2, (q-1)/2].
  *
- * Folding uses 2^44 = 539 mod q: fold(x) = (x mod 2^44) + 539 floor(x / 2^44).
+ * Folding uses 2^44 = 117 mod q: fold(x) = (x mod 2^44) + 117 floor(x / 2^44).
  */
-import { EXCESS, HALF_Q, MASK_44, Q } from './params';
-
-/** A value of the same class: |x| <= 2^62 -> in (-2^28, 2^44 + 2^28). */
-// @ts-ignore: decorator
-@inline
-export function fold(x: i64): i64 {
-  return (x & MASK_44) + EXCESS * (x >> 44);
-}
-
-/** The centred value of x in (-q/2 - 2^30, q + 2^30) or so: what `fold` gives. */
-// @ts-ignore: decorator
-@inline
-export function centreFolded(x: i64): i64 {
-  return select<i64>(x - Q, x, x > HALF_Q);
-}
-
-/** The centred value of any |x| <= 2^62. */
-// @ts-ignore: decorator
-@inline
-export function centreQ(x: i64): i64 {
-  return centreFolded(fold(x));
-}
+import { HALF_Q, MASK_44, Q } from './modulus.gen';
 
 /** The value in [0, q) of a centred one. */
 // @ts-ignore: decorator
@@ -35,22 +14,25 @@ export function canonicalQ(x: i64): i64 {
 }
 
 /**
- * `fold` of two values; the product by 539 is exact for |x| < 2^74, lanes being 64 bits wide:
- * |x| <= 2^62.
+ * fold(x) of any two values: the product is at most 117 * 2^19 in magnitude, so the results are in
+ * (-2^26, 2^44 + 2^26).
  */
 // @ts-ignore: decorator
 @inline
 export function foldPair(x: v128): v128 {
   const high = i64x2.shr_s(x, 44);
-  // 539 = 512 + 32 - 5 = 2^9 + 2^5 - 2^2 - 1
+  // 117 = 2^7 - 2^3 - 2 - 1
   const product = i64x2.sub(
-    i64x2.add(i64x2.shl(high, 9), i64x2.shl(high, 5)),
-    i64x2.add(i64x2.shl(high, 2), high),
+    i64x2.sub(i64x2.shl(high, 7), i64x2.shl(high, 3)),
+    i64x2.add(i64x2.shl(high, 1), high),
   );
   return i64x2.add(v128.and(x, v128.load(PAIRS)), product);
 }
 
-/** `centreFolded` of two values. */
+/**
+ * The centred values of two in [-(q-1)/2, q + (q-1)/2]: what `foldPair` gives, words of 44 bits,
+ * sums of a centred value and one in [0, q].
+ */
 // @ts-ignore: decorator
 @inline
 export function centrePair(x: v128): v128 {
@@ -60,5 +42,5 @@ export function centrePair(x: v128): v128 {
 
 /** 2^44 - 1, (q - 1) / 2 and q, twice each. */
 export const PAIRS: usize = memory.data<i64>([
-  17592186044415, 17592186044415, 8796093021938, 8796093021938, 17592186043877, 17592186043877,
+  MASK_44, MASK_44, HALF_Q, HALF_Q, Q, Q,
 ], 16);

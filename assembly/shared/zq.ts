@@ -24,7 +24,8 @@ const CONSTANTS: usize = memory.data<i16>([
 export const Q_LANES: usize = CONSTANTS;
 
 /**
- * (a*b + 2^14) >> 15. The relaxed instruction differs only for a = b = -2^15, which lanes exclude.
+ * (a*b + 2^14) >> 15. The relaxed instruction differs only for a = b = -2^15; b is a companion, or
+ * a constant that makes one, and none of them is -2^15.
  */
 // @ts-ignore: decorator
 @inline

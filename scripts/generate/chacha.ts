@@ -2,7 +2,7 @@
  * Writes ChaCha as straight-line code: four blocks at once, word w of all four in one vector.
  *
  *   assembly/falcon/chacha20.gen.ts     20 rounds; the generator of the sampler
- *   assembly/labrador/chacha12.gen.ts   12 rounds; the stream of challenges and keys
+ *   assembly/labrador/chacha8.gen.ts    8 rounds; the stream of challenges and keys
  */
 const QUARTERS = [
   [0, 4, 8, 12],
@@ -114,7 +114,7 @@ function transposedStores(): string[] {
  * Block after block; those of a stream differ in word 12 only, so their first round is the same but
  * for its first column.
  */
-export function chacha12Source(): string {
+export function chacha8Source(): string {
   const start = (w: number) => {
     if (w === 12) return 'let x12 = i32x4.add(v128.load32_splat(state, 48), v128.load(COUNTERS));';
     return `let x${w} = v128.load32_splat(${w % 4 === 0 ? 'state' : 'mixed'}, ${4 * w});`;
@@ -145,10 +145,10 @@ ${indent(quarterRounds([[0, 1, 2, 3]]), 2)}
  *
  * mixed: what mixColumns made of the state, with any counter
  */
-export function chacha12(out: usize, state: usize, mixed: usize): void {
+export function chacha8(out: usize, state: usize, mixed: usize): void {
 ${indent(WORDS.map(start), 2)}
 ${indent(quarterRounds(COLUMNS.slice(0, 1)), 2)}
-  let rounds = 12;
+  let rounds = 8;
   while (true) {
 ${indent(quarterRounds(DIAGONALS), 4)}
     rounds -= 2;

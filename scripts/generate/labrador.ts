@@ -1,7 +1,7 @@
 /**
- * Writes `assembly/labrador/nttPasses.gen.ts` and `assembly/labrador/nttTables.gen.ts`: the
- * transforms of `labradorPlan.ts` as straight-line code over eight vectors of eight 16-bit lanes,
- * and their tables.
+ * Writes `assembly/labrador/nttPasses.gen.ts`, `assembly/labrador/nttTables.gen.ts` and
+ * `assembly/labrador/modulus.gen.ts`: the transforms of `labradorPlan.ts` as straight-line code
+ * over eight vectors of eight 16-bit lanes, their tables, and the modulus of the proof.
  *
  *   forward   distances 32, 16, 8 between the vectors, an 8 x 8 transposition, then 4, 2, 1 between
  *             the vectors again
@@ -13,6 +13,7 @@ import {
   afterMred,
   centredQ,
   cofactor,
+  EXCESS,
   FORWARD_REDUCES,
   formFactor,
   forwardTwiddle,
@@ -21,6 +22,7 @@ import {
   limbs,
   PRIMES,
   PRODUCT,
+  Q,
   reciprocal,
   SMALL_REDUCES,
   untwistOfForm,
@@ -116,6 +118,16 @@ function reconstructionTable(): number[] {
   for (const limb of limbs(centredQ(PRODUCT))) rows.push(lanesOf(limb, 0));
   return rows.flat();
 }
+
+export const labradorModulusSource = (): string => `/** The modulus q = 2^44 - ${EXCESS}. */
+export const Q: i64 = ${Q};
+/** (q - 1) / 2: centred values are in [-HALF_Q, HALF_Q]. */
+export const HALF_Q: i64 = ${(Q - 1n) / 2n};
+/** 2^44 mod q. */
+export const EXCESS: i64 = ${EXCESS};
+/** 2^44 - 1 */
+export const MASK_44: i64 = ${2n ** 44n - 1n};
+`;
 
 export function labradorTablesSource(): string {
   const tables = PRIMES.map((_, prime) => tableOf(prime));
@@ -241,7 +253,7 @@ export function labradorPassesSource(): string {
       LANES_INPUT,
       SMALL_REDUCES,
     ),
-    forward('forwardAny', 'Any lanes but -2^15 to NTT form.', LANES_INPUT, FORWARD_REDUCES),
+    forward('forwardAny', 'Any lanes to NTT form.', LANES_INPUT, FORWARD_REDUCES),
     forward(
       'forwardLimbs',
       'Three vectors of limbs, i16[3][64], to NTT form.',

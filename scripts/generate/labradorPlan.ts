@@ -15,8 +15,10 @@ export const PRIMES: readonly number[] = [13697, 13441, 13313, 12289, 12161, 117
 /** ROOTS[i]^64 = -1 mod PRIMES[i] */
 export const ROOTS: readonly number[] = [175, 110, 272, 81, 182, 309];
 export const D = 64;
-/** The modulus of the proof, 2^44 - 539. */
-export const Q = 2n ** 44n - 539n;
+/** 2^44 modulo the modulus of the proof. */
+export const EXCESS = 117n;
+/** The modulus of the proof, a prime = 3 mod 8. */
+export const Q = 2n ** 44n - EXCESS;
 /** The product of the primes, 2^81.83. */
 export const PRODUCT: bigint = PRIMES.reduce((product, p) => product * BigInt(p), 1n);
 

@@ -7,12 +7,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesBelow, hashOfFiles, header, isCurrent, ROOT, writeAtomically } from '../generated.ts';
-import { chacha12Source, chacha20Source } from './chacha.ts';
+import { chacha8Source, chacha20Source } from './chacha.ts';
+import { collapseSource } from './collapse.ts';
 import { cosinesSource } from './cosines.ts';
 import { gaussianTablesSource } from './gaussianTables.ts';
 import { keccakSource } from './keccak.ts';
 import { keygenTablesSource } from './keygenTables.ts';
-import { labradorPassesSource, labradorTablesSource } from './labrador.ts';
+import { labradorModulusSource, labradorPassesSource, labradorTablesSource } from './labrador.ts';
 import { nttPassesSource, nttTablesSource } from './ntt.ts';
 import { PARAMETERS, parameterTableSource } from './parameterTable.ts';
 import { rejectionSource } from './rejection.ts';
@@ -28,8 +29,10 @@ const SOURCES: readonly [path: string, make: () => string][] = [
   ['assembly/falcon/keygenTables.gen.ts', keygenTablesSource],
   ['assembly/falcon/rejection.gen.ts', rejectionSource],
   ['assembly/falcon/samplerTables.gen.ts', samplerTablesSource],
-  ['assembly/labrador/chacha12.gen.ts', chacha12Source],
+  ['assembly/labrador/chacha8.gen.ts', chacha8Source],
   ['assembly/labrador/cosTable.gen.ts', cosinesSource],
+  ['assembly/labrador/jlSums.gen.ts', collapseSource],
+  ['assembly/labrador/modulus.gen.ts', labradorModulusSource],
   ['assembly/labrador/nttPasses.gen.ts', labradorPassesSource],
   ['assembly/labrador/nttTables.gen.ts', labradorTablesSource],
   ['src/aggregate/gaussianTables.gen.ts', gaussianTablesSource],

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { ROOT } from '../generated.ts';
 
 /** The committed table: rows [set, bucket, levels], see docs/protocol.md, section 3. */
-export const PARAMETERS = 'scripts/parameters/table.json';
+export const PARAMETERS = 'vectors/table.json';
 
 export function parameterTableSource(): string {
   const text = readFileSync(join(ROOT, PARAMETERS), 'utf8');

@@ -16,24 +16,17 @@ import {
   encodeSignature,
   shake256,
 } from '../falcon/points.ts';
-import {
-  encodeHeader,
-  formOfKind,
-  kindOf,
-  type ParsedHeader,
-  SALT_BYTES,
-  setOfKind,
-} from './container.ts';
+import { encodeHeader, formOfKind, kindOf, type ParsedHeader, setOfKind } from './container.ts';
 import {
   type CheckWords,
   decodeCoefficients,
   encodeCoefficients,
   maxCodedBytes,
 } from './gaussianCoder.ts';
+import { codeSalts, SALT_BYTES } from './salts.ts';
+import { type Statement, statementDigest } from './statement.ts';
 
-export const BUNDLE_VERSION = 1;
-
-const CHECK_LABEL = ascii('falconry bundle v1');
+const CHECK_LABEL = ascii('falconry bundle v2');
 
 /** The sections, in order. */
 const SECTIONS: readonly { readonly set: ParameterSet; readonly n: number }[] = Object.freeze([
@@ -41,20 +34,18 @@ const SECTIONS: readonly { readonly set: ParameterSet; readonly n: number }[] = 
   { set: 'falcon1024', n: 1024 },
 ]);
 
-/** The unique encoding of these signatures, in this order, under this commitment. */
+/** The unique encoding of these signatures, in this order, for these statements. */
 export function encodeBundle(
-  statement: Uint8Array,
+  statements: readonly Statement[],
   signatures: readonly DecodedSignature[],
 ): Uint8Array<ArrayBuffer> {
   const kinds = Uint8Array.from(signatures, (s) => kindOf(s.parameterSet, s.form));
-  const salts = concat(...signatures.map((s) => s.salt));
-  const header = encodeHeader({
-    format: 'bundle',
-    version: BUNDLE_VERSION,
-    statement,
-    kinds,
-    salts,
-  });
+  const salts = codeSalts(
+    signatures.map(({ salt }) => salt),
+    statements,
+  );
+  const statement = statementDigest(statements);
+  const header = encodeHeader({ format: 'bundle', statement, kinds, salts });
   const check = checkWords(header);
   const sections = SECTIONS.map(({ set, n }) => {
     const members = signatures.filter((s) => s.parameterSet === set);
@@ -69,15 +60,17 @@ export function encodeBundle(
 /**
  * Reads the body after a header of format bundle.
  *
+ * @param salts 40 bytes for every item, from `completeSalts`
  * @returns every signature in its own form, in order; undefined unless encodeBundle would produce
  *   exactly these bytes
  */
 export function decodeBundle(
   bytes: Uint8Array,
   header: ParsedHeader,
+  salts: Uint8Array,
 ): Uint8Array<ArrayBuffer>[] | undefined {
-  const { kinds, salts } = header;
-  if (header.format !== 'bundle' || header.version !== BUNDLE_VERSION) return undefined;
+  const { kinds } = header;
+  if (header.format !== 'bundle') return undefined;
   const counts = SECTIONS.map(({ set }) => kinds.reduce((c, k) => c + +(setOfKind(k) === set), 0));
   const most = SECTIONS.reduce(
     (sum, { n }, i) => sum + (counts[i] === 0 ? 0 : maxCodedBytes(n * counts[i]!)),

@@ -1,27 +1,35 @@
 /**
- * The container: the start of every aggregate, whatever its body is.
+ * The container: the start of every aggregate, whatever its body is (docs/bundle-format.md, 1).
  *
- *   at  bytes
- *    0      4  "FLRY"
- *    4      1  format: 1 = bundle, 2 = proof
- *    5      1  version of that format
- *    6     32  statement commitment
- *   38      2  count of items, 1..8192
- *   40    2 R  runs of equal kind: 3 bits of kind, 13 bits of length - 1
- *    .  40 C  salts, in the order of the items
- *    .      .  the body
+ *   at    bytes
+ *    0        4  "FLRY"
+ *    4        1  format: 1 = bundle, 2 = proof
+ *    5        1  version of that format: 2
+ *    6       32  statement commitment
+ *   38        2  count of items, 1..8192
+ *   40        4  a proof alone: the first bytes of the hash of its parameter table
+ *    .      2 R  runs of equal kind: 3 bits of kind, 13 bits of length - 1
+ *    .   1 or 2  the profile of each set that has items
+ *    .   2 or 3  each: runs of salts: 3 bits of coding, 13 bits of length - 1, and a version byte
+ *                for constant ones
+ *    .     40 E  the explicit salts, in the order of their items
+ *    .        .  the body
  *
  * Integers are big-endian. A kind is 3 s + form: s is 0 for Falcon-512 and 1 for Falcon-1024, form
- * is 0 compressed, 1 padded, 2 constant-time. Neighbouring runs differ in kind, and their lengths
- * sum to the count exactly, so a list of kinds has one encoding. A proof keeps no signatures and
- * hence no forms: its kinds are 0 and 3.
+ * is 0 compressed, 1 padded, 2 constant-time. Neighbouring runs differ, and their lengths sum to
+ * the count exactly, so a list of kinds, or of salts, has one encoding. A proof keeps no signatures
+ * and hence no forms: its kinds are 0 and 3.
  */
+import { concat, fromHex } from '../bytes.ts';
 import type { ParameterSet, SignatureFormat } from '../falcon/index.ts';
+import { TABLE_SHA256 } from './parameters/table.gen.ts';
+import { CODINGS, type CodedSalts, isConstantSalt, SALT_BYTES, type SaltRun } from './salts.ts';
+import { COMMITMENT_BYTES } from './statement.ts';
 
 /** Maximum number of items in one aggregate: the largest length of a run. */
 export const MAX_ITEMS = 8192;
-export const SALT_BYTES = 40;
-export const COMMITMENT_BYTES = 32;
+/** The version of both formats. */
+export const FORMAT_VERSION = 2;
 
 /** The formats of the body, with their byte. */
 export const FORMATS = Object.freeze({ bundle: 1, proof: 2 } as const);
@@ -32,18 +40,21 @@ const FORMAT_AT = 4;
 const VERSION_AT = 5;
 const STATEMENT_AT = 6;
 const COUNT_AT = STATEMENT_AT + COMMITMENT_BYTES;
-const RUNS_AT = COUNT_AT + 2;
-const RUN_BYTES = 2;
+const TABLE_AT = COUNT_AT + 2;
 const LENGTH_BITS = 13;
+
+/** The first bytes of the hash of the parameter table that proofs are made with. */
+export const TABLE_BYTES: Uint8Array = fromHex(TABLE_SHA256).subarray(0, 4);
 
 const SETS: readonly ParameterSet[] = Object.freeze(['falcon512', 'falcon1024']);
 const FORMS: readonly SignatureFormat[] = Object.freeze(['compressed', 'padded', 'constantTime']);
-const KINDS = SETS.length * FORMS.length;
 /** The kinds that a format allows, as a bit mask. */
 const KINDS_OF: Readonly<Record<AggregateFormat, number>> = Object.freeze({
   bundle: 0b111111,
   proof: 0b001001,
 });
+/** How salt and message become a point: HashToPoint of the round-3 specification. */
+export const ROUND_3_PROFILE = 0;
 
 /** The number of a (set, form) pair in the runs. */
 export function kindOf(set: ParameterSet, form: SignatureFormat): number {
@@ -58,38 +69,57 @@ export function formOfKind(kind: number): SignatureFormat {
   return FORMS[kind % FORMS.length]!;
 }
 
+/** The sets that occur, Falcon-512 first. */
+export const setsOfKinds = (kinds: Uint8Array): ParameterSet[] =>
+  SETS.filter((set) => kinds.some((kind) => setOfKind(kind) === set));
+
 /** Everything before the body. */
 export interface BatchHeader {
   readonly format: AggregateFormat;
-  readonly version: number;
   readonly statement: Uint8Array;
   /** kind of every item, in order */
   readonly kinds: Uint8Array;
-  /** 40 bytes for every item, in order */
-  readonly salts: Uint8Array;
+  readonly salts: CodedSalts;
 }
 
 /** The bytes before the body. */
-export function encodeHeader(header: BatchHeader): Uint8Array<ArrayBuffer> {
-  const { kinds } = header;
-  const runs: number[] = [];
+export function encodeHeader({
+  format,
+  statement,
+  kinds,
+  salts,
+}: BatchHeader): Uint8Array<ArrayBuffer> {
+  const table = format === 'proof' ? TABLE_BYTES : [];
+  return concat(
+    Uint8Array.of(...MAGIC, FORMATS[format], FORMAT_VERSION),
+    statement,
+    Uint8Array.of(...u16(kinds.length), ...table),
+    Uint8Array.from(runsOfKinds(kinds)),
+    Uint8Array.from(setsOfKinds(kinds), () => ROUND_3_PROFILE),
+    Uint8Array.from(salts.runs.flatMap(encodeSaltRun)),
+    salts.explicit,
+  );
+}
+
+const u16 = (value: number): number[] => [value >> 8, value & 255];
+
+const encodeRun = (what: number, length: number): number[] =>
+  u16((what << LENGTH_BITS) | (length - 1));
+
+function runsOfKinds(kinds: Uint8Array): number[] {
+  const bytes: number[] = [];
   for (let i = 0, first = 0; i < kinds.length; i++) {
     if (kinds[i + 1] === kinds[i]) continue;
-    runs.push((kinds[i]! << LENGTH_BITS) | (i - first));
+    bytes.push(...encodeRun(kinds[i]!, i + 1 - first));
     first = i + 1;
   }
-  const saltsAt = RUNS_AT + RUN_BYTES * runs.length;
-  const bytes = new Uint8Array(saltsAt + header.salts.length);
-  const view = new DataView(bytes.buffer);
-  bytes.set(MAGIC);
-  bytes[FORMAT_AT] = FORMATS[header.format];
-  bytes[VERSION_AT] = header.version;
-  bytes.set(header.statement, STATEMENT_AT);
-  view.setUint16(COUNT_AT, kinds.length);
-  for (const [i, run] of runs.entries()) view.setUint16(RUNS_AT + RUN_BYTES * i, run);
-  bytes.set(header.salts, saltsAt);
   return bytes;
 }
+
+const encodeSaltRun = ({ coding, version, count }: SaltRun): number[] => [
+  ...encodeRun(CODINGS[coding], count),
+  ...(coding === 'constant' ? [version] : []),
+];
 
 /** A parsed header, and the offset of the body. */
 export interface ParsedHeader extends BatchHeader {
@@ -97,45 +127,125 @@ export interface ParsedHeader extends BatchHeader {
 }
 
 /**
- * Reads the header. Allocates one byte per item, but only if the salts of that many items are
- * present. Statement and salts are views of the given bytes.
- *
- * @returns undefined unless encodeHeader would write exactly the bytes before `bodyAt`
+ * Why bytes are not the start of an aggregate that can be judged: they are none at all (`magic`),
+ * of a format, version, table, profile or coding of salts that is not known here, or damaged
+ * (`header`). `saltCoding` also says that a salt could have been coded shorter.
  */
-export function parseHeader(bytes: Uint8Array): ParsedHeader | undefined {
-  if (bytes.length < RUNS_AT || MAGIC.some((byte, i) => bytes[i] !== byte)) return undefined;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const format = formatOf(bytes[FORMAT_AT]!);
-  const count = view.getUint16(COUNT_AT);
-  if (format === undefined || count < 1 || count > MAX_ITEMS) return undefined;
-  // If the salts fit, so do the runs, of which there are at most `count`.
-  if (bytes.length < RUNS_AT + RUN_BYTES + SALT_BYTES * count) return undefined;
+export type HeaderFault =
+  | 'magic'
+  | 'format'
+  | 'version'
+  | 'table'
+  | 'profile'
+  | 'saltCoding'
+  | 'header';
 
-  const kinds = new Uint8Array(count);
-  let at = RUNS_AT;
-  let filled = 0;
-  for (let previous = KINDS; filled < count; at += RUN_BYTES) {
-    const run = view.getUint16(at);
-    const kind = run >> LENGTH_BITS;
-    const length = (run & ((1 << LENGTH_BITS) - 1)) + 1;
-    if (kind === previous || length > count - filled) return undefined;
-    if (((KINDS_OF[format] >> kind) & 1) === 0) return undefined;
-    kinds.fill(kind, filled, filled + length);
-    filled += length;
-    previous = kind;
+/**
+ * Reads the header. Allocates one byte per item, and what the bytes that are there justify.
+ * Statement and explicit salts are views of the given bytes. Whether salts have their shortest
+ * coding is decided here for constant ones, and by `completeSalts` for derived ones.
+ *
+ * @returns the fault unless encodeHeader would write exactly the bytes before `bodyAt`
+ */
+export function parseHeader(bytes: Uint8Array): ParsedHeader | HeaderFault {
+  if (MAGIC.some((byte, i) => bytes[i] !== byte)) return 'magic';
+  if (bytes.length < TABLE_AT) return 'header';
+  const format = formatOf(bytes[FORMAT_AT]!);
+  if (format === undefined) return 'format';
+  if (bytes[VERSION_AT] !== FORMAT_VERSION) return 'version';
+  const reader = new HeaderReader(bytes, COUNT_AT);
+  const count = reader.u16();
+  if (!(count >= 1 && count <= MAX_ITEMS)) return 'header';
+  if (format === 'proof' && !TABLE_BYTES.every((byte) => reader.u8() === byte)) {
+    return reader.or('table');
   }
-  const bodyAt = at + SALT_BYTES * count;
-  if (bytes.length < bodyAt) return undefined;
-  return {
-    format,
-    version: bytes[VERSION_AT]!,
-    statement: bytes.subarray(STATEMENT_AT, COUNT_AT),
-    kinds,
-    salts: bytes.subarray(at, bodyAt),
-    bodyAt,
-  };
+  const kinds = reader.kinds(count, KINDS_OF[format]);
+  if (kinds === undefined) return 'header';
+  if (!setsOfKinds(kinds).every(() => reader.u8() === ROUND_3_PROFILE)) {
+    return reader.or('profile');
+  }
+  const salts = reader.salts(kinds);
+  if (typeof salts === 'string') return salts;
+  const statement = bytes.subarray(STATEMENT_AT, COUNT_AT);
+  return { format, statement, kinds, salts, bodyAt: reader.at };
 }
 
 function formatOf(byte: number): AggregateFormat | undefined {
   return (Object.keys(FORMATS) as AggregateFormat[]).find((name) => FORMATS[name] === byte);
 }
+
+function codingOf(number: number): SaltRun['coding'] | undefined {
+  return (Object.keys(CODINGS) as SaltRun['coding'][]).find((name) => CODINGS[name] === number);
+}
+
+/** Reads integers and runs; beyond the end, integers are NaN. */
+class HeaderReader {
+  readonly #bytes: Uint8Array;
+  at: number;
+
+  constructor(bytes: Uint8Array, at: number) {
+    this.#bytes = bytes;
+    this.at = at;
+  }
+
+  u8(): number {
+    return this.#bytes[this.at++] ?? Number.NaN;
+  }
+
+  u16(): number {
+    return 256 * this.u8() + this.u8();
+  }
+
+  /** The fault, or `header` if bytes were missing. */
+  or(fault: HeaderFault): HeaderFault {
+    return this.at > this.#bytes.length ? 'header' : fault;
+  }
+
+  /** Runs of allowed kinds. @returns undefined unless they fill `count` and neighbours differ */
+  kinds(count: number, allowed: number): Uint8Array | undefined {
+    const kinds = new Uint8Array(count);
+    for (let filled = 0, previous = -1; filled < count; ) {
+      const run = this.u16();
+      const kind = run >> LENGTH_BITS;
+      const length = lengthOf(run);
+      if (!(length <= count - filled) || kind === previous) return undefined;
+      if (((allowed >> kind) & 1) === 0) return undefined;
+      kinds.fill(kind, filled, filled + length);
+      filled += length;
+      previous = kind;
+    }
+    return kinds;
+  }
+
+  /** Runs of salts, and the salts that are written out behind them. */
+  salts(kinds: Uint8Array): CodedSalts | HeaderFault {
+    const runs: SaltRun[] = [];
+    const explicit: number[] = [];
+    for (let filled = 0; filled < kinds.length; ) {
+      const run = this.u16();
+      const count = lengthOf(run);
+      if (!(count <= kinds.length - filled)) return 'header';
+      const coding = codingOf(run >> LENGTH_BITS);
+      if (coding === undefined) return 'saltCoding';
+      const version = coding === 'constant' ? this.u8() : 0;
+      const last = runs.at(-1);
+      if (Number.isNaN(version)) return 'header';
+      if (last?.coding === coding && last.version === version) return 'saltCoding';
+      if (coding === 'explicit') for (let i = 0; i < count; i++) explicit.push(filled + i);
+      runs.push({ coding, version, count });
+      filled += count;
+    }
+    const end = this.at + SALT_BYTES * explicit.length;
+    if (end > this.#bytes.length) return 'header';
+    const salts = this.#bytes.subarray(this.at, end);
+    this.at = end;
+    for (const [i, item] of explicit.entries()) {
+      const salt = salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1));
+      if (isConstantSalt(salt, setOfKind(kinds[item]!))) return 'saltCoding';
+    }
+    return { runs, explicit: salts };
+  }
+}
+
+/** The length of a run; NaN if bytes are missing. */
+const lengthOf = (run: number): number => (run % (1 << LENGTH_BITS)) + 1;

@@ -9,7 +9,7 @@ import { encodeBundle } from './bundle.ts';
 import type { AggregateFormat } from './container.ts';
 import { MAX_SECTION_ITEMS } from './proof/index.ts';
 import { encodeProof, estimateProofBytes, isTooLongForProof, type ProofHooks } from './proof.ts';
-import { type Statement, statementDigest } from './statement.ts';
+import type { Statement } from './statement.ts';
 
 /** A format, or `auto` for the smaller one. */
 export type AggregateFormatOption = AggregateFormat | 'auto';
@@ -66,7 +66,7 @@ export async function encodeAggregate(
     return { bytes, choice: { format, reason: 'asked', proofBytes: bytes.length } };
   }
 
-  const bundle = encodeBundle(statementDigest(batch.items), batch.signatures);
+  const bundle = encodeBundle(batch.items, batch.signatures);
   const bundleBytes = bundle.length;
   const keep = (reason: FormatChoice['reason'], proofBytes?: number): FormattedAggregate => ({
     bytes: bundle,
@@ -79,7 +79,7 @@ export async function encodeAggregate(
   });
   if (format === 'bundle') return keep('asked');
   if (isTooLongForProof(batch.items)) return keep('tooMany');
-  const estimate = estimateProofBytes(batch.items);
+  const estimate = estimateProofBytes(batch);
   if (estimate >= bundleBytes) return keep('smaller', estimate);
   const bytes = await encodeProof(batch, hooks);
   if (bytes === undefined) return keep('noProof');

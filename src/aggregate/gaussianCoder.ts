@@ -1,6 +1,7 @@
 /**
- * An entropy coder for the coefficients of s2: rANS with two alternating states, over a fixed model
- * of the discrete Gaussian. The format is specified in docs/bundle-format.md.
+ * An entropy coder for values of known distributions: rANS with two alternating states. Bundles
+ * code the coefficients of s2 with it, proofs the high parts of their short values
+ * (docs/bundle-format.md, 3.2; docs/protocol.md, 11.2).
  *
  * Arithmetic: a state x is an integer in [2^32, 2^48), kept exactly in a double. With M = 2^24 the
  * sum of all frequencies, f the frequency of a value and c the sum of those before it,
@@ -16,12 +17,13 @@
  * plus a check word, which the caller derives from the bytes before the coded ones.
  */
 import type { ParameterSet } from '../falcon/index.ts';
-import { FREQUENCIES_512, FREQUENCIES_1024 } from './gaussianTables.gen.ts';
+import { FREQUENCIES_512, FREQUENCIES_1024, PROOF_FREQUENCIES } from './gaussianTables.gen.ts';
 
-/** The largest |x| in the model: 12 bits, as in every signature form. */
+/** The largest |x| of a coefficient of s2: 12 bits, as in every signature form. */
 export const MAX_COEFFICIENT = 2047;
+/** The high parts of a proof's values are in [-256, 256). */
+export const HIGH_REACH = 256;
 
-const VALUES = 2 * MAX_COEFFICIENT + 1;
 const LOG2_TOTAL = 24;
 /** M, the sum of all frequencies. */
 const TOTAL = 2 ** LOG2_TOTAL;
@@ -34,9 +36,11 @@ const WORD_MASK = WORD - 1;
 /** Slots are looked up by their high bits first, then by bisection. */
 const GROUP_SHIFT = 10;
 
-/** Tables of one parameter set; the value v has the index v + 2047. */
-interface Model {
-  /** f, exact integers below 2^16 */
+/** The frequencies of consecutive integers; the value v has the index v - least. */
+export interface Model {
+  readonly least: number;
+  readonly size: number;
+  /** f, exact integers below 2^20 */
   readonly frequency: Float64Array;
   /** 1/f */
   readonly inverse: Float64Array;
@@ -46,42 +50,65 @@ interface Model {
   readonly start: Uint32Array;
   /** index of the value that owns the first slot of each group of 2^10; one more at the end */
   readonly firstOfGroup: Uint16Array;
+  /** bytes that the likeliest value costs, rounded down */
+  readonly leastBytes: number;
 }
 
-function buildModel(frequencies: readonly number[]): Model {
-  const frequency = Float64Array.from({ length: VALUES }, (_, i) => {
-    return frequencies[Math.abs(i - MAX_COEFFICIENT)]!;
-  });
-  const start = new Uint32Array(VALUES + 1);
-  for (let i = 0; i < VALUES; i++) start[i + 1] = start[i]! + frequency[i]!;
+function buildModel(least: number, frequencies: readonly number[]): Model {
+  const size = frequencies.length;
+  const frequency = Float64Array.from(frequencies);
+  const start = new Uint32Array(size + 1);
+  for (let i = 0; i < size; i++) start[i + 1] = start[i]! + frequency[i]!;
   const groups = TOTAL >> GROUP_SHIFT;
-  const firstOfGroup = new Uint16Array(groups + 1).fill(VALUES - 1);
+  const firstOfGroup = new Uint16Array(groups + 1).fill(size - 1);
   for (let group = 0, i = 0; group < groups; group++) {
     while (start[i + 1]! <= group << GROUP_SHIFT) i++;
     firstOfGroup[group] = i;
   }
+  const leastBits = LOG2_TOTAL - Math.log2(Math.max(...frequencies));
   return {
+    least,
+    size,
     frequency,
     inverse: frequency.map((f) => 1 / f),
     limit: frequency.map((f) => f * TOTAL),
     start,
     firstOfGroup,
+    leastBytes: Math.floor(1000 * (leastBits / 8)) / 1000,
   };
 }
 
-const models: Partial<Record<ParameterSet, Model>> = {};
+const models = new Map<readonly number[], Model>();
+
+/** The tables of a list of frequencies, built on first use. */
+function modelOf(half: readonly number[], make: () => Model): Model {
+  const known = models.get(half);
+  if (known !== undefined) return known;
+  const made = make();
+  models.set(half, made);
+  return made;
+}
+
+/** The model of the coefficients of s2. */
+export function coefficientModel(set: ParameterSet): Model {
+  const half = set === 'falcon512' ? FREQUENCIES_512 : FREQUENCIES_1024;
+  const all = () => [...half.slice(1).toReversed(), ...half];
+  return modelOf(half, () => buildModel(-MAX_COEFFICIENT, all()));
+}
+
+/** The model of the high parts of values with table j = 0..7 (docs/protocol.md, 11.2). */
+export function highModel(j: number): Model {
+  const half = PROOF_FREQUENCIES[j]!;
+  return modelOf(half, () => buildModel(-HIGH_REACH, [...half.toReversed(), ...half]));
+}
 
 /** Two integers in [0, 2^32). The states start, and end after the last pop, at 2^32 plus these. */
 export type CheckWords = readonly [number, number];
 
-/** The tables of a set, built on first use. */
-function modelOf(set: ParameterSet): Model {
-  return (models[set] ??= buildModel(set === 'falcon512' ? FREQUENCIES_512 : FREQUENCIES_1024));
-}
-
-/** No list of `count` values takes fewer bytes: the likeliest value costs over 8.69 bits. */
-export function minCodedBytes(count: number): number {
-  return Math.floor(count * 1.086) + 2 * STATE_BYTES - 8;
+/** No values take fewer bytes, whatever the check words are. */
+export function minCodedBytes(runs: readonly (readonly [Model, count: number])[]): number {
+  const bytes = runs.reduce((sum, [{ leastBytes }, count]) => sum + leastBytes * count, 0);
+  return Math.max(2 * STATE_BYTES, Math.floor(bytes) + 2 * STATE_BYTES - 8);
 }
 
 /** No list of `count` values takes more bytes: the rarest value costs less than 24.01 bits. */
@@ -90,50 +117,170 @@ export function maxCodedBytes(count: number): number {
 }
 
 /**
- * Encodes an even number of values in [-2047, 2047].
+ * Writes values from the last one to the first, because the reader reads forwards: `write` is
+ * called for the last run of values first.
+ */
+export class CodeWriter {
+  readonly #bytes: Uint8Array<ArrayBuffer>;
+  #at: number;
+  #x0: number;
+  #x1: number;
+
+  /** @param count of all values */
+  constructor(count: number, check: CheckWords) {
+    this.#bytes = new Uint8Array(maxCodedBytes(count));
+    this.#at = this.#bytes.length;
+    this.#x0 = STATE_MIN + check[0];
+    this.#x1 = STATE_MIN + check[1];
+  }
+
+  /**
+   * Writes an even number of values before those that have been written.
+   *
+   * @throws RangeError for a value outside the model, or an odd number of values
+   */
+  write({ least, size, frequency, inverse, limit, start }: Model, values: Int16Array): void {
+    if (values.length % 2 !== 0) throw new RangeError('expected an even number of values');
+    const bytes = this.#bytes;
+    let at = this.#at;
+    let x0 = this.#x0;
+    let x1 = this.#x1;
+    for (let i = values.length - 2; i >= 0; i -= 2) {
+      const v1 = values[i + 1]! - least;
+      const v0 = values[i]! - least;
+      if (v1 >>> 0 >= size || v0 >>> 0 >= size) {
+        throw new RangeError(`values ${i} and ${i + 1} must be in the model`);
+      }
+      while (x1 >= limit[v1]!) {
+        const word = x1 & WORD_MASK;
+        bytes[--at] = word;
+        bytes[--at] = word >> 8;
+        x1 = (x1 - word) / WORD;
+      }
+      while (x0 >= limit[v0]!) {
+        const word = x0 & WORD_MASK;
+        bytes[--at] = word;
+        bytes[--at] = word >> 8;
+        x0 = (x0 - word) / WORD;
+      }
+      // floor(x/f) without a division: x < 2^24 f and f < 2^20 here, so (x + 1/2)/f is at least
+      // 2^-21 away from every integer, and the rounding of the product is below 2^-27.
+      const q1 = Math.floor((x1 + 0.5) * inverse[v1]!);
+      const q0 = Math.floor((x0 + 0.5) * inverse[v0]!);
+      x1 = q1 * TOTAL + (x1 - q1 * frequency[v1]!) + start[v1]!;
+      x0 = q0 * TOTAL + (x0 - q0 * frequency[v0]!) + start[v0]!;
+    }
+    this.#at = at;
+    this.#x0 = x0;
+    this.#x1 = x1;
+  }
+
+  /** @returns the bytes; nothing can be written afterwards */
+  finish(): Uint8Array<ArrayBuffer> {
+    for (const state of [this.#x1, this.#x0]) {
+      for (let x = state, i = 0; i < STATE_BYTES; i++, x = Math.floor(x / 256)) {
+        this.#bytes[--this.#at] = x % 256;
+      }
+    }
+    return this.#bytes.subarray(this.#at);
+  }
+}
+
+/**
+ * Reads what `CodeWriter` wrote, run by run, from the first value on. The bytes are refused unless
+ * `CodeWriter` would write exactly them for the values and the check words: if a state is out of
+ * range, bytes are missing, or the states do not end where they started.
+ */
+export class CodeReader {
+  readonly #bytes: Uint8Array;
+  #at: number;
+  #x0: number;
+  #x1: number;
+
+  /** @param begin where the coded values begin; other bytes may follow them */
+  constructor(bytes: Uint8Array, begin: number) {
+    this.#bytes = bytes;
+    this.#at = begin + 2 * STATE_BYTES;
+    this.#x0 = readState(bytes, begin);
+    this.#x1 = readState(bytes, begin + STATE_BYTES);
+  }
+
+  /**
+   * Fills `values`, whose length is even.
+   *
+   * @returns false if the bytes are refused; nothing may follow
+   */
+  read({ least, frequency, start, firstOfGroup }: Model, values: Int16Array): boolean {
+    const bytes = this.#bytes;
+    let at = this.#at;
+    let x0 = this.#x0;
+    let x1 = this.#x1;
+    if (!(x0 >= STATE_MIN && x1 >= STATE_MIN)) return false;
+    for (let i = 0; i < values.length; i += 2) {
+      const slot0 = x0 & SLOT_MASK;
+      const slot1 = x1 & SLOT_MASK;
+      let v0 = firstOfGroup[slot0 >> GROUP_SHIFT]!;
+      let v1 = firstOfGroup[slot1 >> GROUP_SHIFT]!;
+      let last0 = firstOfGroup[(slot0 >> GROUP_SHIFT) + 1]!;
+      let last1 = firstOfGroup[(slot1 >> GROUP_SHIFT) + 1]!;
+      while (v0 < last0) {
+        const middle = (v0 + last0 + 1) >> 1;
+        if (start[middle]! <= slot0) v0 = middle;
+        else last0 = middle - 1;
+      }
+      while (v1 < last1) {
+        const middle = (v1 + last1 + 1) >> 1;
+        if (start[middle]! <= slot1) v1 = middle;
+        else last1 = middle - 1;
+      }
+      values[i] = v0 + least;
+      values[i + 1] = v1 + least;
+      x0 = frequency[v0]! * ((x0 - slot0) / TOTAL) + (slot0 - start[v0]!);
+      x1 = frequency[v1]! * ((x1 - slot1) / TOTAL) + (slot1 - start[v1]!);
+      while (x0 < STATE_MIN) {
+        if (at + 2 > bytes.length) return false;
+        x0 = x0 * WORD + bytes[at]! * 256 + bytes[at + 1]!;
+        at += 2;
+      }
+      while (x1 < STATE_MIN) {
+        if (at + 2 > bytes.length) return false;
+        x1 = x1 * WORD + bytes[at]! * 256 + bytes[at + 1]!;
+        at += 2;
+      }
+    }
+    this.#at = at;
+    this.#x0 = x0;
+    this.#x1 = x1;
+    return true;
+  }
+
+  /** @returns where the coded values end; undefined if the bytes are refused */
+  finish(check: CheckWords): number | undefined {
+    if (this.#x0 !== STATE_MIN + check[0] || this.#x1 !== STATE_MIN + check[1]) return undefined;
+    return this.#at;
+  }
+}
+
+/** A state; NaN if bytes are missing. */
+function readState(bytes: Uint8Array, at: number): number {
+  let x = 0;
+  for (let i = 0; i < STATE_BYTES; i++) x = x * 256 + bytes[at + i]!;
+  return x;
+}
+
+/**
+ * Encodes an even number of coefficients in [-2047, 2047].
  *
- * @throws RangeError for a value outside the model, or an odd number of values
+ * @throws RangeError for a coefficient outside the model, or an odd number of them
  */
 export function encodeCoefficients(
   set: ParameterSet,
   values: Int16Array,
   check: CheckWords,
 ): Uint8Array {
-  if (values.length % 2 !== 0) throw new RangeError('expected an even number of coefficients');
-  const { frequency, inverse, limit, start } = modelOf(set);
-  const bytes = new Uint8Array(maxCodedBytes(values.length));
-  let at = bytes.length;
-  let x0 = STATE_MIN + check[0];
-  let x1 = STATE_MIN + check[1];
-  // The decoder reads forwards, so the encoder runs backwards, through values and bytes alike.
-  for (let i = values.length - 2; i >= 0; i -= 2) {
-    const v1 = values[i + 1]! + MAX_COEFFICIENT;
-    const v0 = values[i]! + MAX_COEFFICIENT;
-    if (v1 >>> 0 >= VALUES || v0 >>> 0 >= VALUES) {
-      throw new RangeError(`coefficients ${i} and ${i + 1} must be in [-2047, 2047]`);
-    }
-    while (x1 >= limit[v1]!) {
-      const word = x1 & WORD_MASK;
-      bytes[--at] = word;
-      bytes[--at] = word >> 8;
-      x1 = (x1 - word) / WORD;
-    }
-    while (x0 >= limit[v0]!) {
-      const word = x0 & WORD_MASK;
-      bytes[--at] = word;
-      bytes[--at] = word >> 8;
-      x0 = (x0 - word) / WORD;
-    }
-    // floor(x/f) without a division: x < 2^40 and f < 2^16 here, so (x + 1/2)/f is at least 2^-17
-    // away from every integer, and the rounding of the product is below 2^-26.
-    const q1 = Math.floor((x1 + 0.5) * inverse[v1]!);
-    const q0 = Math.floor((x0 + 0.5) * inverse[v0]!);
-    x1 = q1 * TOTAL + (x1 - q1 * frequency[v1]!) + start[v1]!;
-    x0 = q0 * TOTAL + (x0 - q0 * frequency[v0]!) + start[v0]!;
-  }
-  for (let x = x1, i = 0; i < STATE_BYTES; i++, x = Math.floor(x / 256)) bytes[--at] = x % 256;
-  for (let x = x0, i = 0; i < STATE_BYTES; i++, x = Math.floor(x / 256)) bytes[--at] = x % 256;
-  return bytes.subarray(at);
+  const writer = new CodeWriter(values.length, check);
+  writer.write(coefficientModel(set), values);
+  return writer.finish();
 }
 
 /** The values, and the offset of the bytes after them. */
@@ -157,51 +304,11 @@ export function decodeCoefficients(
   count: number,
   check: CheckWords,
 ): DecodedCoefficients | undefined {
-  if (bytes.length - begin < Math.max(2 * STATE_BYTES, minCodedBytes(count))) return undefined;
-  const { frequency, start, firstOfGroup } = modelOf(set);
+  const model = coefficientModel(set);
+  if (bytes.length - begin < minCodedBytes([[model, count]])) return undefined;
   const values = new Int16Array(count);
-  let at = begin + 2 * STATE_BYTES;
-  let x0 = readState(bytes, begin);
-  let x1 = readState(bytes, begin + STATE_BYTES);
-  if (x0 < STATE_MIN || x1 < STATE_MIN) return undefined;
-  for (let i = 0; i < count; i += 2) {
-    const slot0 = x0 & SLOT_MASK;
-    const slot1 = x1 & SLOT_MASK;
-    let v0 = firstOfGroup[slot0 >> GROUP_SHIFT]!;
-    let v1 = firstOfGroup[slot1 >> GROUP_SHIFT]!;
-    let last0 = firstOfGroup[(slot0 >> GROUP_SHIFT) + 1]!;
-    let last1 = firstOfGroup[(slot1 >> GROUP_SHIFT) + 1]!;
-    while (v0 < last0) {
-      const middle = (v0 + last0 + 1) >> 1;
-      if (start[middle]! <= slot0) v0 = middle;
-      else last0 = middle - 1;
-    }
-    while (v1 < last1) {
-      const middle = (v1 + last1 + 1) >> 1;
-      if (start[middle]! <= slot1) v1 = middle;
-      else last1 = middle - 1;
-    }
-    values[i] = v0 - MAX_COEFFICIENT;
-    values[i + 1] = v1 - MAX_COEFFICIENT;
-    x0 = frequency[v0]! * ((x0 - slot0) / TOTAL) + (slot0 - start[v0]!);
-    x1 = frequency[v1]! * ((x1 - slot1) / TOTAL) + (slot1 - start[v1]!);
-    while (x0 < STATE_MIN) {
-      if (at + 2 > bytes.length) return undefined;
-      x0 = x0 * WORD + bytes[at]! * 256 + bytes[at + 1]!;
-      at += 2;
-    }
-    while (x1 < STATE_MIN) {
-      if (at + 2 > bytes.length) return undefined;
-      x1 = x1 * WORD + bytes[at]! * 256 + bytes[at + 1]!;
-      at += 2;
-    }
-  }
-  if (x0 !== STATE_MIN + check[0] || x1 !== STATE_MIN + check[1]) return undefined;
-  return { values, end: at };
-}
-
-function readState(bytes: Uint8Array, at: number): number {
-  let x = 0;
-  for (let i = 0; i < STATE_BYTES; i++) x = x * 256 + bytes[at + i]!;
-  return x;
+  const reader = new CodeReader(bytes, begin);
+  if (!reader.read(model, values)) return undefined;
+  const end = reader.finish(check);
+  return end === undefined ? undefined : { values, end };
 }

@@ -6,6 +6,7 @@
  * *proof* holds none, and proves in far fewer bytes that every statement has one.
  */
 import { copyBytes } from '../arguments.ts';
+import { toHex } from '../bytes.ts';
 import { CodedError, type InvalidItem } from '../errors.ts';
 import type { ParameterSet, SignatureFormat } from '../falcon/index.ts';
 import { checkCount, copyItems, copyStatements, readItems, readStatements } from './arguments.ts';
@@ -13,10 +14,15 @@ import { type AggregateItem, invalidItems, startBatch } from './batch.ts';
 import { encodeBundle } from './bundle.ts';
 import {
   type AggregateFormat,
+  FORMAT_VERSION,
   formOfKind,
+  type HeaderFault,
   MAX_ITEMS,
   parseHeader,
+  ROUND_3_PROFILE,
   setOfKind,
+  setsOfKinds,
+  TABLE_BYTES,
 } from './container.ts';
 import type { AggregateFormatOption, FormatChoice } from './format.ts';
 import { readClaim, verifiedSignatures } from './judge.ts';
@@ -32,8 +38,9 @@ import {
   type VerifyAggregateOptions,
   type WorkOptions,
 } from './options.ts';
-import { MAX_SECTION_ITEMS } from './proof/index.ts';
+import { CLAIMED_BITS, MAX_SECTION_ITEMS } from './proof/index.ts';
 import { verifyProof } from './proof.ts';
+import type { SaltCoding } from './salts.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 import { aggregateWith, verifyWith } from './threaded.ts';
 import { openThreads } from './threads/threads.ts';
@@ -50,6 +57,7 @@ export type {
   AggregateStats,
   FormatChoice,
   PoolAggregateOptions,
+  SaltCoding,
   Statement,
   ThreadOptions,
   VerifyAggregateOptions,
@@ -68,6 +76,21 @@ export interface AggregateInfo {
   /** Version of that format. */
   readonly version: number;
   readonly count: number;
+  /**
+   * By parameter set that occurs: how salt and message become a point. 0 is HashToPoint of the
+   * round-3 specification.
+   */
+  readonly profiles: Readonly<Partial<Record<ParameterSet, number>>>;
+  /** How the salts of consecutive items are coded; `version` is the first byte of constant ones. */
+  readonly saltRuns: readonly {
+    readonly coding: SaltCoding;
+    readonly count: number;
+    readonly version?: number;
+  }[];
+  /** Of a proof: the first four bytes of the hash of its parameter table, in hex. */
+  readonly table?: string;
+  /** Of a proof: a false statement is accepted with a probability of at most 2^-claimedBits. */
+  readonly claimedBits?: number;
   /** The parameter sets that occur, Falcon-512 first. */
   readonly parameterSets: readonly ParameterSet[];
   /** Set and, in a bundle, form of every signature, in order. */
@@ -126,7 +149,7 @@ export function aggregateSync(items: readonly AggregateItem[]): Uint8Array<Array
   const batch = startBatch();
   batch.add(own);
   const { signatures } = batch.finish();
-  return encodeBundle(statementDigest(own), signatures);
+  return encodeBundle(own, signatures);
 }
 
 /**
@@ -154,8 +177,7 @@ export function findInvalid(items: readonly AggregateItem[]): InvalidItem[] {
 export function verifyAggregate(aggregate: Uint8Array, statements: readonly Statement[]): boolean {
   const claim = readClaim(aggregate, statements);
   if (claim === undefined) return false;
-  const { bytes, header, statements: own } = claim;
-  if (header.format === 'proof') return verifyProof(bytes, header, own);
+  if (claim.header.format === 'proof') return verifyProof(claim);
   return verifiedSignatures(claim) !== undefined;
 }
 
@@ -201,32 +223,53 @@ export function extractSignatures(
  * The contents of an aggregate's header. Nothing is verified.
  *
  * @throws TypeError if it is not bytes
- * @throws CodedError `BAD_AGGREGATE` if it does not start with the header of a known format
+ * @throws CodedError `BAD_AGGREGATE` if it does not start with a header that can be judged here.
+ *   The message says why, and `cause` is a word for it: `magic`, `format`, `version`, `table`
+ *   (another parameter table), `profile`, `saltCoding` or `header` (damaged)
  */
 export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
   const bytes = copyBytes('aggregate', aggregate);
   const header = parseHeader(bytes);
-  if (header === undefined) throw new CodedError('BAD_AGGREGATE');
-  const { format, version, kinds, salts, bodyAt } = header;
+  if (typeof header === 'string') {
+    throw new CodedError('BAD_AGGREGATE', { message: FAULTS[header], cause: header });
+  }
+  const { format, kinds, bodyAt } = header;
+  const { runs, explicit } = header.salts;
+  const sets = setsOfKinds(kinds);
   const items = Array.from(kinds, (kind) => ({
     parameterSet: setOfKind(kind),
     ...(format === 'bundle' && { form: formOfKind(kind) }),
   }));
   return {
     format,
-    version,
+    version: FORMAT_VERSION,
     count: kinds.length,
-    parameterSets: [...new Set(items.map((item) => item.parameterSet))].sort(bySize),
+    profiles: Object.fromEntries(sets.map((set) => [set, ROUND_3_PROFILE])),
+    saltRuns: runs.map(({ coding, count, version }) => {
+      return { coding, count, ...(coding === 'constant' && { version }) };
+    }),
+    ...(format === 'proof' && { table: toHex(TABLE_BYTES), claimedBits: CLAIMED_BITS }),
+    parameterSets: sets,
     items,
     statement: header.statement.slice(),
     sizes: {
       total: bytes.length,
-      header: bodyAt - salts.length,
-      salts: salts.length,
+      header: bodyAt - explicit.length,
+      salts: explicit.length,
       body: bytes.length - bodyAt,
     },
   };
 }
+
+const FAULTS: Readonly<Record<HeaderFault, string>> = Object.freeze({
+  magic: 'These bytes are not an aggregate',
+  format: 'The aggregate has an unknown format',
+  version: `The aggregate has another version of its format than ${FORMAT_VERSION}`,
+  table: 'The proof was made with another parameter table',
+  profile: 'The aggregate has an unknown profile of hashing to points',
+  saltCoding: 'The salts of the aggregate are not coded in the one known way',
+  header: 'The header of the aggregate is damaged',
+});
 
 /**
  * The SHAKE256 commitment, 32 bytes, to an ordered list of (parameter set, public key, message).
@@ -245,10 +288,6 @@ export function statementCommitment(statements: readonly Statement[]): Uint8Arra
   throw new RangeError(
     `"statements[${wrong}].publicKey" expected 897 or 1793 bytes, got ${length}`,
   );
-}
-
-function bySize(a: ParameterSet, b: ParameterSet): number {
-  return a === b ? 0 : a === 'falcon512' ? -1 : 1;
 }
 
 /**

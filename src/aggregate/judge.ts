@@ -5,6 +5,7 @@ import { copyStatements, readStatements } from './arguments.ts';
 import { type AggregateItem, invalidItems } from './batch.ts';
 import { decodeBundle } from './bundle.ts';
 import { type ParsedHeader, parseHeader, setOfKind } from './container.ts';
+import { completeSalts } from './salts.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
 /** An aggregate and its statements, in our own memory. */
@@ -12,6 +13,8 @@ export interface Claim {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly header: ParsedHeader;
   readonly statements: readonly Statement[];
+  /** 40 bytes for every statement */
+  readonly salts: Uint8Array;
 }
 
 /**
@@ -24,9 +27,11 @@ export function readClaim(aggregate: unknown, statements: unknown): Claim | unde
   const bytes = copyBytes('aggregate', aggregate);
   const read = readStatements(statements);
   const header = parseHeader(bytes);
-  if (header === undefined || header.kinds.length !== read.length) return undefined;
-  const claim = { bytes, header, statements: copyStatements(read) };
-  return isAbout(claim) ? claim : undefined;
+  if (typeof header === 'string' || header.kinds.length !== read.length) return undefined;
+  const own = copyStatements(read);
+  if (!isAbout(header, own)) return undefined;
+  const salts = completeSalts(header.salts, own);
+  return salts && { bytes, header, statements: own, salts };
 }
 
 /** The signatures of a bundle, if all checks pass. */
@@ -41,15 +46,16 @@ export function itemsOfBundle({
   bytes,
   header,
   statements,
+  salts,
 }: Claim): (AggregateItem & { signature: Uint8Array<ArrayBuffer> })[] | undefined {
-  const signatures = decodeBundle(bytes, header);
+  const signatures = decodeBundle(bytes, header, salts);
   return signatures?.map((signature, i) => {
     const { publicKey, message } = statements[i]!;
     return { publicKey, message, signature };
   });
 }
 
-function isAbout({ header, statements }: Claim): boolean {
+function isAbout(header: ParsedHeader, statements: readonly Statement[]): boolean {
   return (
     statements.every((s, i) => setOfPublicKey(s.publicKey) === setOfKind(header.kinds[i]!)) &&
     equal(statementDigest(statements), header.statement)

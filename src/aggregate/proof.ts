@@ -11,7 +11,8 @@ import { CodedError, isCodedError } from '../errors.ts';
 import type { ParameterSet } from '../falcon/index.ts';
 import type { ThreadPool } from '../threads/pool.ts';
 import type { VerifiedBatch } from './batch.ts';
-import { encodeHeader, kindOf, type ParsedHeader, SALT_BYTES, setOfKind } from './container.ts';
+import { encodeHeader, kindOf, setOfKind } from './container.ts';
+import type { Claim } from './judge.ts';
 import {
   endOfSection,
   type FoldJob,
@@ -26,10 +27,9 @@ import {
   verifySection,
   verifySectionIn,
 } from './proof/index.ts';
+import { codeSalts, SALT_BYTES } from './salts.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 import { openSession } from './threads/threads.ts';
-
-export const PROOF_VERSION = 1;
 
 /** The parameter sets, in the order of their sections. */
 const SECTIONS: readonly ParameterSet[] = Object.freeze(['falcon512', 'falcon1024']);
@@ -60,13 +60,12 @@ export function isTooLongForProof(statements: readonly Statement[]): boolean {
   return SECTIONS.some((set) => positionsOf(statements, set).length > MAX_SECTION_ITEMS);
 }
 
-/** The approximate size of the proof of these statements in bytes, including header and salts. */
-export function estimateProofBytes(statements: readonly Statement[]): number {
-  const header = proofHeader({ statements, salts: new Uint8Array(SALT_BYTES * statements.length) });
+/** The approximate size of the proof of a batch in bytes, including header and salts. */
+export function estimateProofBytes(batch: VerifiedBatch): number {
   return SECTIONS.reduce((sum, set) => {
-    const { length } = positionsOf(statements, set);
+    const { length } = positionsOf(batch.items, set);
     return length === 0 ? sum : sum + (proofSize(set, length) ?? Number.POSITIVE_INFINITY);
-  }, header.length);
+  }, proofHeader(batch).length);
 }
 
 /**
@@ -75,9 +74,10 @@ export function estimateProofBytes(statements: readonly Statement[]): number {
  * @returns undefined if the prover gives up, which practically never happens
  */
 export async function encodeProof(
-  { items, signatures }: VerifiedBatch,
+  batch: VerifiedBatch,
   { signal, onProgress, pool, onStats }: ProofHooks = {},
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const { items } = batch;
   const total = items.length;
   let shown = 0;
   let stats: ProofStats = { threads: 1, memoryBytes: 0 };
@@ -86,11 +86,7 @@ export async function encodeProof(
     shown = Math.max(shown, done);
     onProgress?.(shown, total);
   };
-  const header = proofHeader({
-    statements: items,
-    salts: concat(...signatures.map(({ salt }) => salt)),
-    statement: statementDigest(items),
-  });
+  const header = proofHeader(batch);
   const parts = [header];
   let before = 0;
   for (const set of SECTIONS) {
@@ -142,16 +138,9 @@ async function proveIn(
   }
 }
 
-/**
- * Whether the body after the header proves these statements, whose count and sets agree with the
- * header.
- */
-export function verifyProof(
-  bytes: Uint8Array,
-  header: ParsedHeader,
-  statements: readonly Statement[],
-): boolean {
-  const sections = sectionsOf(bytes, header, statements);
+/** Whether the body after the header proves the statements. */
+export function verifyProof(claim: Claim): boolean {
+  const sections = sectionsOf(claim);
   if (sections === undefined) return false;
   return sections.every((section) => verifySection(section) === section.end);
 }
@@ -162,13 +151,11 @@ export function verifyProof(
  * @param parts about how many
  */
 export async function verifyProofIn(
-  bytes: Uint8Array,
-  header: ParsedHeader,
-  statements: readonly Statement[],
+  claim: Claim,
   parts: number,
   spread: (jobs: readonly FoldJob[], items: number) => Promise<readonly FoldResult[]>,
 ): Promise<boolean> {
-  const sections = sectionsOf(bytes, header, statements);
+  const sections = sectionsOf(claim);
   if (sections === undefined) return false;
   for (const section of sections) {
     const spreadAll = (jobs: readonly FoldJob[]) => spread(jobs, section.statements.length);
@@ -181,14 +168,13 @@ export async function verifyProofIn(
  * The sections, which fill the bytes to their end; undefined if the form of any of them is wrong.
  * Proves nothing yet.
  */
-function sectionsOf(
-  bytes: Uint8Array,
-  { format, version, kinds, salts, bodyAt }: ParsedHeader,
-  statements: readonly Statement[],
-): (SectionToVerify & { readonly end: number })[] | undefined {
-  if (format !== 'proof' || version !== PROOF_VERSION || isTooLongForProof(statements)) {
-    return undefined;
-  }
+function sectionsOf({
+  bytes,
+  header: { format, kinds, bodyAt },
+  statements,
+  salts,
+}: Claim): (SectionToVerify & { readonly end: number })[] | undefined {
+  if (format !== 'proof' || isTooLongForProof(statements)) return undefined;
   const header = bytes.subarray(0, bodyAt);
   const sections: (SectionToVerify & { readonly end: number })[] = [];
   let at = bodyAt;
@@ -218,18 +204,13 @@ function positionsOf(statements: readonly Statement[], set: ParameterSet): numbe
   );
 }
 
-function proofHeader(of: {
-  readonly statements: readonly Statement[];
-  readonly salts: Uint8Array;
-  readonly statement?: Uint8Array;
-}): Uint8Array {
-  const sets = of.statements.map(({ publicKey }) => setOfPublicKey(publicKey) ?? 'falcon512');
+function proofHeader({ items, signatures }: VerifiedBatch): Uint8Array {
+  const salts = signatures.map(({ salt }) => salt);
   return encodeHeader({
     format: 'proof',
-    version: PROOF_VERSION,
-    statement: of.statement ?? new Uint8Array(32),
+    statement: statementDigest(items),
     // A proof does not keep the forms of signatures: the first kind of each set represents it.
-    kinds: Uint8Array.from(sets, (set) => kindOf(set, 'compressed')),
-    salts: of.salts,
+    kinds: Uint8Array.from(signatures, (s) => kindOf(s.parameterSet, 'compressed')),
+    salts: codeSalts(salts, items),
   });
 }

@@ -18,7 +18,8 @@ import { ascii } from '../bytes.ts';
 import { falcon512, falcon1024, type ParameterSet } from '../falcon/index.ts';
 import { shake256 } from '../falcon/points.ts';
 import { lengthOf } from '../intrinsics.ts';
-import { COMMITMENT_BYTES } from './container.ts';
+
+export const COMMITMENT_BYTES = 32;
 
 /** The claim about one signature: it belongs to this key and this message. */
 export interface Statement {
@@ -55,6 +56,8 @@ function* framed(statements: readonly Statement[]): Generator<Uint8Array> {
   }
 }
 
+/** @throws RangeError for a length that does not fit, which would stand for another one */
 function u32(value: number): Uint8Array {
+  if (value > 0xffffffff) throw new RangeError(`"message" expected less than 2^32 bytes`);
   return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
 }

@@ -132,10 +132,10 @@ export async function verifyWith(
 
 function verifyProofWith(
   pool: ThreadPool,
-  { bytes, header, statements }: Claim,
+  claim: Claim,
   { signal, onProgress }: WorkOptions,
 ): Promise<boolean> {
-  const total = statements.length;
+  const total = claim.statements.length;
   let before = 0;
   let done = 0;
   const slices = new Slices(signal, () => {
@@ -162,7 +162,7 @@ function verifyProofWith(
     return results;
   };
   const parts = PARTS_PER_THREAD * (pool.size + 1);
-  return verifyProofIn(bytes, header, statements, parts, fold);
+  return verifyProofIn(claim, parts, fold);
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   type VerifyAggregateOptions,
   verifyAggregateAsync,
 } from '../aggregate/index.ts';
+import { refusalOf } from '../wire/refusal.ts';
 import { parseResultFile, verifyResultFileWith } from '../wire/resultFile.ts';
 import { parseStatementFile } from '../wire/taskFile.ts';
 import { formatTaskFile, type Statement } from '../wire/triple.ts';
@@ -55,14 +56,17 @@ async function execute({ io, positionals, option, report, progress }: Invocation
   const file = await readInput(aggregatePath, io);
   const statements = parseStatementFile(await readInput(statementsPath, io), FILE_LIMITS);
   progress.update({ phase: 'verifying', done: 0 });
-  const aggregate = await judge(file, statements, {
+  const { aggregate, isValid } = await judge(file, statements, {
     threads,
     onProgress: ({ done, total }) => progress.update({ phase: 'verifying', done, total }),
   });
-  if (aggregate === undefined) {
+  if (!isValid) {
+    const reason = refusalOf(aggregate);
     report(
-      { ok: false, code: 'BAD_AGGREGATE', count: statements.length },
-      `invalid: not an aggregate of signatures for these ${statements.length} statements\n`,
+      { ok: false, code: 'BAD_AGGREGATE', count: statements.length, ...(reason && { reason }) },
+      reason === undefined
+        ? `invalid: not an aggregate of signatures for these ${statements.length} statements\n`
+        : `invalid: ${reason}\n`,
     );
     return EXIT.invalid;
   }
@@ -83,16 +87,17 @@ async function execute({ io, positionals, option, report, progress }: Invocation
   return EXIT.ok;
 }
 
-/** The bytes of the aggregate if it is valid. A bare one is told by its first byte: not `{`. */
+/** The aggregate, and whether it is valid. A bare one is told by its first byte: not `{`. */
 async function judge(
   file: Uint8Array,
   statements: readonly Statement[],
   options: VerifyAggregateOptions,
-): Promise<Uint8Array | undefined> {
+): Promise<{ aggregate: Uint8Array; isValid: boolean }> {
   const verify = (aggregate: Uint8Array, about: readonly Statement[]) =>
     verifyAggregateAsync(aggregate, about, options);
   const isJson = /^\s*\{/.test(new TextDecoder().decode(file.subarray(0, 64)));
-  if (!isJson) return (await verify(file, statements)) ? file : undefined;
+  if (!isJson) return { aggregate: file, isValid: await verify(file, statements) };
   const result = parseResultFile(file);
-  return (await verifyResultFileWith(verify, result, statements)) ? result.aggregate : undefined;
+  const isValid = await verifyResultFileWith(verify, result, statements);
+  return { aggregate: result.aggregate, isValid };
 }

@@ -83,7 +83,14 @@ export const SignAnswer = z
   })
   .meta({ id: 'SignAnswer' });
 
-export const VerifyAnswer = z.strictObject({ valid: z.boolean() }).meta({ id: 'VerifyAnswer' });
+export const VerifyAnswer = z
+  .strictObject({
+    valid: z.boolean(),
+    reason: z.string().optional().meta({
+      description: 'Why an aggregate of another version or parameter table was not judged',
+    }),
+  })
+  .meta({ id: 'VerifyAnswer' });
 
 /** A `process_id`. */
 export const processId = z

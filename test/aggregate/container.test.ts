@@ -1,14 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  type BatchHeader,
   encodeHeader,
   formOfKind,
+  type HeaderFault,
   kindOf,
   MAX_ITEMS,
+  type ParsedHeader,
   parseHeader,
-  SALT_BYTES,
   setOfKind,
+  TABLE_BYTES,
 } from '../../src/aggregate/container.ts';
+import { type CodedSalts, constantSalt, SALT_BYTES } from '../../src/aggregate/salts.ts';
 import { NIGHTLY } from '../support/run.ts';
 
 const RUNS = NIGHTLY ? 5000 : 500;
@@ -16,26 +20,54 @@ const RUNS = NIGHTLY ? 5000 : 500;
 const pattern = (length: number, seed: number) =>
   Uint8Array.from({ length }, (_, i) => (i * 31 + seed) & 255);
 
-function header(kinds: readonly number[]) {
-  return encodeHeader({
-    format: 'bundle',
-    version: 1,
-    statement: pattern(32, 1),
-    kinds: Uint8Array.from(kinds),
-    salts: pattern(SALT_BYTES * kinds.length, 2),
-  });
+const explicitSalts = (count: number): CodedSalts => ({
+  runs: [{ coding: 'explicit', version: 0, count }],
+  explicit: pattern(SALT_BYTES * count, 2),
+});
+
+function fieldsOf(
+  kinds: readonly number[],
+  salts = explicitSalts(kinds.length),
+  format: BatchHeader['format'] = 'bundle',
+): BatchHeader {
+  return { format, statement: pattern(32, 1), kinds: Uint8Array.from(kinds), salts };
 }
 
-/** A header with runs written by hand, each [kind, length]. */
-function byHand(count: number, runs: readonly (readonly [number, number])[]): Uint8Array {
-  const bytes = new Uint8Array(40 + 2 * runs.length + SALT_BYTES * count);
-  const view = new DataView(bytes.buffer);
-  bytes.set([0x46, 0x4c, 0x52, 0x59, 1, 1]);
-  view.setUint16(38, count);
-  for (const [i, [kind, length]] of runs.entries()) {
-    view.setUint16(40 + 2 * i, (kind << 13) | (length - 1));
-  }
-  return bytes;
+const header = (...of: Parameters<typeof fieldsOf>) => encodeHeader(fieldsOf(...of));
+
+const parsed = (bytes: Uint8Array): ParsedHeader | HeaderFault => parseHeader(bytes);
+
+interface ByHand {
+  readonly count: number;
+  readonly format?: number;
+  readonly version?: number;
+  readonly table?: readonly number[];
+  readonly kinds: readonly (readonly [kind: number, length: number])[];
+  readonly profiles?: readonly number[];
+  /** a version makes three bytes of a run */
+  readonly salts: readonly (readonly [coding: number, length: number, version?: number])[];
+  /** salts that are written out */
+  readonly written?: number;
+}
+
+/** A header whose every field is written by hand. */
+function byHand(of: ByHand): Uint8Array {
+  const u16 = (value: number) => [(value >> 8) & 255, value & 255];
+  const { count, format = 1, version = 2, kinds, profiles = [0], salts, written = 0 } = of;
+  const table = of.table ?? (format === 2 ? [...TABLE_BYTES] : []);
+  return Uint8Array.from([
+    ...[0x46, 0x4c, 0x52, 0x59, format, version],
+    ...new Uint8Array(32),
+    ...u16(count),
+    ...table,
+    ...kinds.flatMap(([kind, length]) => u16((kind << 13) | (length - 1))),
+    ...profiles,
+    ...salts.flatMap(([coding, length, first]) => [
+      ...u16((coding << 13) | (length - 1)),
+      ...(first === undefined ? [] : [first]),
+    ]),
+    ...pattern(SALT_BYTES * written, 2),
+  ]);
 }
 
 describe('container', () => {
@@ -52,31 +84,56 @@ describe('container', () => {
 
   it('is laid out as documented', () => {
     const bytes = header([0, 0, 0, 4]);
-    expect(bytes.length).toBe(40 + 4 + 160);
-    expect([...bytes.subarray(0, 6)]).toEqual([0x46, 0x4c, 0x52, 0x59, 1, 1]);
+    expect(bytes.length).toBe(40 + 4 + 2 + 2 + 160);
+    expect([...bytes.subarray(0, 6)]).toEqual([0x46, 0x4c, 0x52, 0x59, 1, 2]);
     expect(bytes.subarray(6, 38)).toEqual(pattern(32, 1));
-    expect([...bytes.subarray(38, 44)]).toEqual([0, 4, 0x00, 0x02, 0x80, 0x00]);
-    expect(bytes.subarray(44)).toEqual(pattern(160, 2));
+    // count, two runs of kinds, two profiles, a run of salts
+    expect([...bytes.subarray(38, 48)]).toEqual([0, 4, 0, 2, 0x80, 0, 0, 0, 0, 3]);
+    expect(bytes.subarray(48)).toEqual(pattern(160, 2));
+
+    const runs = [
+      { coding: 'constant', version: 7, count: 2 },
+      { coding: 'derived', version: 0, count: 3 },
+    ] as const;
+    const salts = { runs, explicit: new Uint8Array(0) };
+    const proof = header([0, 0, 0, 0, 0], salts, 'proof');
+    expect([...proof.subarray(38)]).toEqual([
+      ...[0, 5, ...TABLE_BYTES, 0, 4, 0],
+      ...[0x20, 1, 7, 0x40, 2],
+    ]);
   });
 
-  it('reads what it writes, for any order of kinds', () => {
+  const saltsOf = (codings: readonly (readonly [number, number])[]): CodedSalts => {
+    const runs: { coding: 'explicit' | 'constant' | 'derived'; version: number; count: number }[] =
+      [];
+    for (const [number, first] of codings) {
+      const coding = (['explicit', 'constant', 'derived'] as const)[number]!;
+      const version = coding === 'constant' ? first : 0;
+      const last = runs.at(-1);
+      if (last?.coding === coding && last.version === version) last.count++;
+      else runs.push({ coding, version, count: 1 });
+    }
+    const written = codings.filter(([number]) => number === 0).length;
+    return { runs, explicit: pattern(SALT_BYTES * written, 2) };
+  };
+
+  it('reads what it writes, for any order of kinds and salts', () => {
+    const item = fc.tuple(fc.nat(5), fc.nat(2), fc.nat(2));
     fc.assert(
       fc.property(
-        fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 60 }),
+        fc.array(item, { minLength: 1, maxLength: 60 }),
+        fc.boolean(),
         fc.uint8Array({ maxLength: 9 }),
-        (kinds, body) => {
-          const head = header(kinds);
+        (items, isProof, body) => {
+          const kinds = items.map(([kind]) => (isProof ? 3 * Math.floor(kind / 3) : kind));
+          const salts = saltsOf(items.map(([, coding, version]) => [coding, version]));
+          const fields = fieldsOf(kinds, salts, isProof ? 'proof' : 'bundle');
+          const head = encodeHeader(fields);
           const bytes = new Uint8Array([...head, ...body]);
-          expect(parseHeader(bytes)).toEqual({
-            format: 'bundle',
-            version: 1,
-            statement: pattern(32, 1),
-            kinds: Uint8Array.from(kinds),
-            salts: pattern(40 * kinds.length, 2),
-            bodyAt: head.length,
-          });
+          expect(parsed(bytes)).toEqual({ ...fields, bodyAt: head.length });
           for (let i = 0; i < head.length; i++) {
-            expect(parseHeader(bytes.subarray(0, i))).toBeUndefined();
+            const fault = parseHeader(bytes.subarray(0, i));
+            expect(typeof fault, `${i} bytes`).toBe('string');
           }
         },
       ),
@@ -85,39 +142,92 @@ describe('container', () => {
   });
 
   it('whatever parses, is written again in the same way', () => {
-    let parsed = 0;
+    let count = 0;
+    const runs = (last: number) =>
+      fc.array(fc.tuple(fc.nat(last), fc.integer({ min: 1, max: 4 })), {
+        minLength: 1,
+        maxLength: 3,
+      });
     const fields = fc.record({
-      count: fc.integer({ min: 0, max: 12 }),
-      runs: fc.array(fc.tuple(fc.integer({ min: 0, max: 7 }), fc.integer({ min: 1, max: 12 })), {
-        maxLength: 6,
-      }),
+      count: fc.nat(6),
+      format: fc.constantFrom(1, 2),
+      kinds: runs(6),
+      profiles: fc.array(fc.constantFrom(0, 0, 0, 1), { maxLength: 2 }),
+      salts: runs(3),
+      written: fc.integer({ min: 3, max: 9 }),
     });
     fc.assert(
-      fc.property(fields, ({ count, runs }) => {
-        const bytes = byHand(count, runs);
+      fc.property(fields, ({ salts, ...rest }) => {
+        const bytes = byHand({
+          ...rest,
+          salts: salts.map(([coding, length]) => {
+            return coding === 1 ? [coding, length, 5] : [coding, length];
+          }),
+        });
         const found = parseHeader(bytes);
-        if (found === undefined) return;
-        parsed++;
+        if (typeof found === 'string') return;
+        count++;
         expect(encodeHeader(found)).toEqual(bytes.subarray(0, found.bodyAt));
       }),
       { numRuns: 20 * RUNS },
     );
-    expect(parsed).toBeGreaterThan(20);
+    expect(count).toBeGreaterThan(20);
   });
 
-  it('refuses every other way to write the runs', () => {
-    expect(parseHeader(byHand(3, [[0, 3]]))).toBeDefined();
-    expect(parseHeader(byHand(3, [[0, 1], [1, 2]]))).toBeDefined(); // biome-ignore format: pairs
-    const refused: [string, number, [number, number][]][] = [
-      ['no item', 0, [[0, 1]]],
-      ['two runs of one kind', 3, [[0, 1], [0, 2]]], // biome-ignore format: pairs
-      ['a run beyond the count', 3, [[0, 4]]],
-      ['a later run beyond the count', 3, [[0, 2], [1, 2]]], // biome-ignore format: pairs
-      ['a kind that does not exist', 3, [[6, 3]]],
-      ['another kind that does not exist', 3, [[7, 3]]],
-    ];
-    for (const [what, count, runs] of refused) {
-      expect(parseHeader(byHand(count, runs)), what).toBeUndefined();
+  const otherTable = (at: number): number[] =>
+    Array.from(TABLE_BYTES, (byte, i) => (i === at ? byte ^ 1 : byte));
+  const one: ByHand = { count: 3, kinds: [[0, 3]], salts: [[0, 3]], written: 3 };
+
+  // biome-ignore format: one case a line
+  it.each<[string, HeaderFault | 'good', Partial<ByHand>]>([
+    ['as it should be', 'good', {}],
+    ['two runs of kinds', 'good', { kinds: [[0, 1], [1, 2]] }],
+    ['no item', 'header', { count: 0 }],
+    ['two runs of one kind', 'header', { kinds: [[0, 1], [0, 2]] }],
+    ['a run beyond the count', 'header', { kinds: [[0, 4]] }],
+    ['a later run beyond the count', 'header', { kinds: [[0, 2], [1, 2]] }],
+    ['a kind that does not exist', 'header', { kinds: [[6, 3]] }],
+    ['another kind that does not exist', 'header', { kinds: [[7, 3]] }],
+    ['an unknown format', 'format', { format: 3 }],
+    ['the version before', 'version', { version: 1 }],
+    ['a later version', 'version', { version: 3 }],
+    ['a proof', 'good', { format: 2 }],
+    ['a proof of forms', 'header', { format: 2, kinds: [[1, 3]] }],
+    ['a proof with the larger set', 'good', { format: 2, kinds: [[3, 3]] }],
+    ['another table', 'table', { format: 2, table: otherTable(3) }],
+    ['another table, first byte', 'table', { format: 2, table: otherTable(0) }],
+    ['an unknown profile', 'profile', { profiles: [1] }],
+    ['an unknown profile, second set', 'profile', { kinds: [[0, 1], [3, 2]], profiles: [0, 1] }],
+    ['two profiles', 'good', { kinds: [[0, 1], [3, 2]], profiles: [0, 0] }],
+    ['an unknown coding', 'saltCoding', { salts: [[3, 3]] }],
+    ['two runs of explicit salts', 'saltCoding', { salts: [[0, 1], [0, 2]] }],
+    ['two runs of derived salts', 'saltCoding', { salts: [[2, 1], [2, 2]], written: 0 }],
+    ['two runs of the same constant salt', 'saltCoding', { salts: [[1, 1, 4], [1, 2, 4]] }],
+    ['two constant salts', 'good', { salts: [[1, 1, 4], [1, 2, 5]], written: 0 }],
+    ['runs of every coding', 'good', { salts: [[0, 1], [2, 1], [1, 1, 0]], written: 1 }],
+    ['a run of salts beyond the count', 'header', { salts: [[2, 4]] }],
+    ['a later run of salts beyond the count', 'header', { salts: [[2, 1], [0, 3]] }],
+    ['a salt that is missing', 'header', { written: 2 }],
+  ])('%s: %s', (_, verdict, change) => {
+    const found = parseHeader(byHand({ ...one, ...change }));
+    expect(typeof found === 'string' ? found : 'good').toBe(verdict);
+  });
+
+  it('refuses a constant salt that is written out', () => {
+    for (const [kind, set, other] of [
+      [0, 'falcon512', 'falcon1024'],
+      [3, 'falcon1024', 'falcon512'],
+    ] as const) {
+      for (const version of [0, 1, 255]) {
+        const constant = constantSalt(version, set);
+        const of = (salt: Uint8Array) => ({ ...explicitSalts(1), explicit: salt });
+        expect(parseHeader(header([kind], of(constant)))).toBe('saltCoding');
+        expect(typeof parseHeader(header([kind], of(constantSalt(version, other))))).toBe('object');
+        for (const at of [1, 2, 11, 12, 39]) {
+          const near = constant.with(at, constant[at]! ^ 1);
+          expect(typeof parseHeader(header([kind], of(near)))).toBe('object');
+        }
+      }
     }
   });
 
@@ -127,20 +237,27 @@ describe('container', () => {
       for (const flip of [1, 2, 128]) {
         const bytes = good.slice();
         bytes[i]! ^= flip;
-        expect(parseHeader(bytes)).toBeUndefined();
+        expect(typeof parseHeader(bytes)).toBe('string');
       }
     }
-    const most: [number, number] = [0, MAX_ITEMS];
-    expect(parseHeader(byHand(MAX_ITEMS, [most]))).toBeDefined();
-    expect(parseHeader(byHand(MAX_ITEMS + 1, [most, [1, 1]]))).toBeUndefined();
-    expect(parseHeader(byHand(MAX_ITEMS, [most]).subarray(0, -1))).toBeUndefined();
+    const most: ByHand = {
+      count: MAX_ITEMS,
+      kinds: [[0, MAX_ITEMS]],
+      salts: [[0, MAX_ITEMS]],
+      written: MAX_ITEMS,
+    };
+    expect(typeof parseHeader(byHand(most))).toBe('object');
+    expect(parseHeader(byHand(most).subarray(0, -1))).toBe('header');
+    // biome-ignore format: pairs
+    const more: ByHand = { ...most, count: MAX_ITEMS + 1, kinds: [[0, MAX_ITEMS], [1, 1]] };
+    expect(parseHeader(byHand(more))).toBe('header');
   });
 
   it('holds the most items that a run can say', () => {
     const kinds = new Array<number>(MAX_ITEMS).fill(5);
-    const found = parseHeader(header(kinds));
-    expect(found?.kinds).toEqual(Uint8Array.from(kinds));
-    expect(found?.bodyAt).toBe(42 + 40 * MAX_ITEMS);
+    const found = parseHeader(header(kinds)) as ParsedHeader;
+    expect(found.kinds).toEqual(Uint8Array.from(kinds));
+    expect(found.bodyAt).toBe(45 + 40 * MAX_ITEMS);
   });
 
   it('reads from within a larger buffer', () => {

@@ -15,6 +15,7 @@ import {
   statementCommitment,
   verifyAggregate,
 } from '../../src/aggregate/index.ts';
+import { TABLE_SHA256 } from '../../src/aggregate/parameters/table.gen.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { NIGHTLY } from '../support/run.ts';
 import { bytesOf, type Item, inForm, keyPair, makeItem, statementsOf } from './batches.ts';
@@ -48,20 +49,23 @@ describe('the header of a proof', () => {
   const header = (format: 'bundle' | 'proof', kinds: readonly number[]) =>
     encodeHeader({
       format,
-      version: 1,
       statement: bytesOf('statement', 32),
       kinds: Uint8Array.from(kinds),
-      salts: bytesOf('salts', 40 * kinds.length),
+      salts: {
+        runs: [{ coding: 'explicit', version: 0, count: kinds.length }],
+        explicit: bytesOf('salts', 40 * kinds.length),
+      },
     });
 
   it('says format 2, and knows one kind of each set', () => {
     const bytes = header('proof', [0, 0, 3, 0]);
-    expect([...bytes.subarray(0, 6)]).toEqual([0x46, 0x4c, 0x52, 0x59, 2, 1]);
-    expect(parseHeader(bytes)).toMatchObject({ format: 'proof', version: 1 });
+    expect([...bytes.subarray(0, 6)]).toEqual([0x46, 0x4c, 0x52, 0x59, 2, 2]);
+    expect(Buffer.from(bytes.subarray(40, 44)).toString('hex')).toBe(TABLE_SHA256.slice(0, 8));
+    expect(parseHeader(bytes)).toMatchObject({ format: 'proof', kinds: Uint8Array.of(0, 0, 3, 0) });
     for (const kind of [1, 2, 4, 5, 6, 7]) {
-      expect(parseHeader(header('proof', [kind])), `kind ${kind}`).toBeUndefined();
-      expect(parseHeader(header('proof', [0, kind])), `kind ${kind}`).toBeUndefined();
-      expect(parseHeader(header('bundle', [kind])) !== undefined).toBe(kind < 6);
+      expect(parseHeader(header('proof', [kind])), `kind ${kind}`).toBe('header');
+      expect(parseHeader(header('proof', [0, kind])), `kind ${kind}`).toBe('header');
+      expect(typeof parseHeader(header('bundle', [kind])) === 'object').toBe(kind < 6);
     }
   });
 
@@ -69,7 +73,7 @@ describe('the header of a proof', () => {
     for (const format of [0, 3, 255]) {
       const bytes = header('proof', [0]);
       bytes[4] = format;
-      expect(parseHeader(bytes)).toBeUndefined();
+      expect(parseHeader(bytes)).toBe('format');
     }
   });
 });
@@ -158,15 +162,24 @@ describe.each([
 
   it('says what it is', () => {
     const info = inspectAggregate(proof);
-    const runs = items === mixed ? 3 : 1;
-    expect(info).toMatchObject({ format: 'proof', version: 1, count: items.length });
+    // magic to count, table, kinds, profiles, a run of salts
+    const header = 40 + 4 + (items === mixed ? 3 * 2 + 2 : 2 + 1) + 2;
+    expect(info).toMatchObject({
+      format: 'proof',
+      version: 2,
+      count: items.length,
+      profiles: Object.fromEntries(info.parameterSets.map((set) => [set, 0])),
+      saltRuns: [{ coding: 'explicit', count: items.length }],
+      table: TABLE_SHA256.slice(0, 8),
+      claimedBits: 128,
+    });
     expect(info.statement).toEqual(statementCommitment(statements));
     expect(info.items.every((item) => !('form' in item))).toBe(true);
     expect(info.sizes).toEqual({
       total: proof.length,
-      header: 40 + 2 * runs,
+      header,
       salts: 40 * items.length,
-      body: proof.length - 40 - 2 * runs - 40 * items.length,
+      body: proof.length - header - 40 * items.length,
     });
   });
 

@@ -15,11 +15,11 @@ interface Vectors {
   }[];
 }
 
-const file = new URL('../vectors/bundle-v1.json', import.meta.url);
+const file = new URL('../vectors/bundle-v2.json', import.meta.url);
 const { bundles } = JSON.parse(readFileSync(file, 'utf8')) as Vectors;
 const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex.slice(2), 'hex'));
 
-describe('bundles of version 1, as they were written once', () => {
+describe('bundles of version 2, as they were written once', () => {
   it('are three', () => {
     expect(bundles.map((b) => b.items.length)).toEqual([1, 1, 7]);
   });

@@ -3,12 +3,20 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  CodeReader,
+  CodeWriter,
+  coefficientModel,
   decodeCoefficients,
   encodeCoefficients,
+  highModel,
   maxCodedBytes,
   minCodedBytes,
 } from '../../src/aggregate/gaussianCoder.ts';
-import { FREQUENCIES_512, FREQUENCIES_1024 } from '../../src/aggregate/gaussianTables.gen.ts';
+import {
+  FREQUENCIES_512,
+  FREQUENCIES_1024,
+  PROOF_FREQUENCIES,
+} from '../../src/aggregate/gaussianTables.gen.ts';
 import { NIGHTLY } from '../support/run.ts';
 import { referenceDecode, referenceEncode } from './referenceBundle.ts';
 
@@ -110,7 +118,7 @@ describe.each(sets)('coder of $set', ({ set, n, table }) => {
         for (const word of [0, 0xffffffff]) {
           const values = new Int16Array(count).fill(value);
           const size = encodeCoefficients(set, values, [word, word]).length;
-          expect(size).toBeGreaterThanOrEqual(minCodedBytes(count));
+          expect(size).toBeGreaterThanOrEqual(minCodedBytes([[coefficientModel(set), count]]));
           expect(size).toBeLessThanOrEqual(maxCodedBytes(count));
         }
       }
@@ -209,5 +217,60 @@ describe.each(sets)('coder of $set', ({ set, n, table }) => {
       expect(() => encodeCoefficients(set, Int16Array.of(value, 0), check)).toThrow(RangeError);
     }
     expect(() => encodeCoefficients(set, Int16Array.of(1, 2, 3), check)).toThrow(RangeError);
+  });
+});
+
+describe('the high parts of a proof', () => {
+  const document = readFileSync(new URL('../../docs/protocol.md', import.meta.url), 'utf8');
+
+  it.each(PROOF_FREQUENCIES.map((table, j) => [j, table] as const))(
+    'table %i: 512 values share 2^24, and it is the documented one',
+    (j, table) => {
+      expect(table.length).toBe(256);
+      expect(Math.min(...table)).toBe(1);
+      expect(2 * table.reduce((a, b) => a + b)).toBe(2 ** 24);
+      const words = new Uint8Array(Uint32Array.from(table).buffer);
+      const hash = createHash('sha256').update(words).digest('hex');
+      const shown = [0, 8, 64, 255].map((h) => table[h]).join(' | ');
+      expect(document).toContain(`| ${j} | ${shown} | \`${hash}\` |`);
+    },
+  );
+
+  const runsOf = fc.array(
+    fc.tuple(fc.nat(7), fc.array(fc.integer({ min: -256, max: 255 }), { maxLength: 20 })),
+    { minLength: 1, maxLength: 6 },
+  );
+
+  it('go run by run, each with its table, in one string', () => {
+    fc.assert(
+      fc.property(runsOf, checkWords, (list, words) => {
+        const runs = list.map(([j, values]) => {
+          const even = values.length % 2 === 0 ? values : [...values, 0];
+          return [highModel(j), Int16Array.from(even)] as const;
+        });
+        const count = runs.reduce((sum, [, values]) => sum + values.length, 0);
+        const writer = new CodeWriter(count, words);
+        for (const [model, values] of runs.toReversed()) writer.write(model, values);
+        const bytes = writer.finish();
+        expect(bytes.length).toBeLessThanOrEqual(maxCodedBytes(count));
+        const sizes = runs.map(([model, { length }]) => [model, length] as const);
+        expect(bytes.length).toBeGreaterThanOrEqual(minCodedBytes(sizes));
+        const reader = new CodeReader(bytes, 0);
+        for (const [model, values] of runs) {
+          const out = new Int16Array(values.length);
+          expect(reader.read(model, out)).toBe(true);
+          expect(out).toEqual(values);
+        }
+        expect(reader.finish(words)).toBe(bytes.length);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('are not written beyond the model', () => {
+    for (const value of [256, -257]) {
+      const writer = new CodeWriter(2, [0, 0]);
+      expect(() => writer.write(highModel(3), Int16Array.of(0, value))).toThrow(RangeError);
+    }
   });
 });

@@ -156,11 +156,41 @@ export function referenceCommitment(statements: readonly Omit<Item, 'signature'>
   return new Uint8Array(hash.digest());
 }
 
+type Coding = 'explicit' | 'constant' | 'derived';
+
+const DETERMINISTIC = Buffer.from('FALCON_DET');
+
+/** The salt of deterministic Falcon. */
+export const referenceConstantSalt = (n: number, version: number): Uint8Array =>
+  Uint8Array.from([version, n === 512 ? 9 : 10, ...DETERMINISTIC, ...new Uint8Array(28)]);
+
+export function referenceDerivedSalt({ publicKey, message }: Omit<Item, 'signature'>): Uint8Array {
+  const hash = createHash('shake256', { outputLength: 40 }).update('falconry salt v1');
+  return new Uint8Array(hash.update(publicKey).update(message).digest());
+}
+
+const same = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
+
+/** The one coding of a salt. */
+function saltCoding(item: Omit<Item, 'signature'>, salt: Uint8Array): Coding {
+  const n = item.publicKey.length === 897 ? 512 : 1024;
+  if (same(salt, referenceConstantSalt(n, salt[0]!))) return 'constant';
+  return same(salt, referenceDerivedSalt(item)) ? 'derived' : 'explicit';
+}
+
+const CODINGS: readonly Coding[] = ['explicit', 'constant', 'derived'];
+
 /** Replacements for true values, to make bundles that are wrong in one respect alone. */
 interface Lies {
   /** numbers of forms, item by item */
   readonly forms?: readonly number[];
   readonly version?: number;
+  /** of every set that occurs */
+  readonly profile?: number;
+  /** how the salt of each item is coded, whether it is right or not */
+  readonly codings?: readonly Coding[];
+  /** runs of salts of one item each */
+  readonly singleRuns?: boolean;
   /** the list that the commitment is of */
   readonly statements?: readonly Omit<Item, 'signature'>[];
 }
@@ -176,15 +206,29 @@ export function referenceBundle(items: readonly Item[], lies: Lies = {}): Uint8A
     else runs.push({ kind, length: 1 });
   }
   const u16 = (value: number) => [value >> 8, value & 255];
+  const codings = parts.map(({ salt }, i) => lies.codings?.[i] ?? saltCoding(items[i]!, salt));
+  const saltRuns: { coding: Coding; version: number; length: number }[] = [];
+  for (const [i, coding] of codings.entries()) {
+    const version = coding === 'constant' ? parts[i]!.salt[0]! : -1;
+    const last = saltRuns.at(-1);
+    const joins = last?.coding === coding && last.version === version && !lies.singleRuns;
+    if (joins) last.length++;
+    else saltRuns.push({ coding, version, length: 1 });
+  }
   const header = Uint8Array.from([
-    ...[0x46, 0x4c, 0x52, 0x59, 1, lies.version ?? 1],
+    ...[0x46, 0x4c, 0x52, 0x59, 1, lies.version ?? 2],
     ...referenceCommitment(lies.statements ?? items),
     ...u16(items.length),
     ...runs.flatMap(({ kind, length }) => u16((kind << 13) | (length - 1))),
-    ...parts.flatMap(({ salt }) => [...salt]),
+    ...[512, 1024].filter((n) => parts.some((p) => p.n === n)).map(() => lies.profile ?? 0),
+    ...saltRuns.flatMap(({ coding, version, length }) => [
+      ...u16((CODINGS.indexOf(coding) << 13) | (length - 1)),
+      ...(coding === 'constant' ? [version] : []),
+    ]),
+    ...parts.flatMap(({ salt }, i) => (codings[i] === 'explicit' ? [...salt] : [])),
   ]);
   const check = createHash('shake256', { outputLength: 8 })
-    .update('falconry bundle v1')
+    .update('falconry bundle v2')
     .update(header)
     .digest();
   const words = [check.readUInt32BE(0), check.readUInt32BE(4)] as const;
@@ -195,17 +239,61 @@ export function referenceBundle(items: readonly Item[], lies: Lies = {}): Uint8A
   return Uint8Array.from([...header, ...sections]);
 }
 
+function claim(held: boolean, what: string): void {
+  if (!held) throw new Error(what);
+}
+
+/** Profiles and salts of a header, from `at` on, and where they end. */
+function readSalts(
+  bytes: Uint8Array,
+  begin: number,
+  kinds: readonly number[],
+  statements: readonly Omit<Item, 'signature'>[],
+): { salts: Uint8Array[]; end: number } {
+  const count = kinds.length;
+  let at = begin;
+  for (const isSmall of [true, false]) {
+    if (kinds.some((kind) => kind < 3 === isSmall)) claim(bytes[at++] === 0, 'a profile');
+  }
+  const codings: { coding: Coding; version: number }[] = [];
+  while (codings.length < count) {
+    const run = 256 * bytes[at]! + bytes[at + 1]!;
+    const coding = CODINGS[run >> 13];
+    const length = (run & 8191) + 1;
+    at += 2;
+    if (coding === undefined) throw new Error('a coding');
+    const version = coding === 'constant' ? bytes[at++]! : -1;
+    const last = codings.at(-1);
+    claim(last?.coding !== coding || last.version !== version, 'two runs of salts that are one');
+    codings.push(
+      ...new Array<{ coding: Coding; version: number }>(length).fill({ coding, version }),
+    );
+  }
+  claim(codings.length === count, 'a run of salts beyond the count');
+  const salts = codings.map(({ coding, version }, i) => {
+    const n = kinds[i]! < 3 ? 512 : 1024;
+    if (coding === 'constant') return referenceConstantSalt(n, version);
+    if (coding === 'derived') return referenceDerivedSalt(statements[i]!);
+    at += 40;
+    return bytes.slice(at - 40, at);
+  });
+  salts.forEach((salt, i) => {
+    claim(
+      saltCoding(statements[i]!, salt) === codings[i]!.coding,
+      'a salt that is coded otherwise',
+    );
+  });
+  return { salts, end: at };
+}
+
 /** The signatures of a bundle about these statements; throws for any other bytes. Verifies none. */
 export function referenceUnbundle(
   bytes: Uint8Array,
   statements: readonly Omit<Item, 'signature'>[],
 ): Uint8Array[] {
-  const claim = (held: boolean, what: string) => {
-    if (!held) throw new Error(what);
-  };
   const hex = Buffer.from(bytes).toString('hex');
   const u16 = (at: number) => Number.parseInt(hex.slice(2 * at, 2 * at + 4), 16);
-  claim(hex.startsWith('464c52590101'), 'not a bundle of version 1');
+  claim(hex.startsWith('464c52590102'), 'not a bundle of version 2');
   const commitment = Buffer.from(referenceCommitment(statements)).toString('hex');
   claim(hex.slice(12, 76) === commitment, 'about other statements');
   const count = u16(38);
@@ -218,10 +306,10 @@ export function referenceUnbundle(
     kinds.push(...new Array<number>((u16(at) & 8191) + 1).fill(kind));
   }
   claim(kinds.length === count, 'a run beyond the count');
-  const salts = kinds.map((_, i) => bytes.slice(at + 40 * i, at + 40 * i + 40));
-  at += 40 * count;
+  const { salts, end } = readSalts(bytes, at, kinds, statements);
+  at = end;
   const check = createHash('shake256', { outputLength: 8 })
-    .update('falconry bundle v1')
+    .update('falconry bundle v2')
     .update(bytes.subarray(0, at))
     .digest();
   const words = [check.readUInt32BE(0), check.readUInt32BE(4)] as const;

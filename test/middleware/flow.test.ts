@@ -83,6 +83,12 @@ describe('from signatures to a result', () => {
     expect((await ask({ aggregate: hex, statements: triples })).json).toEqual({ valid: true });
     const fewer = { aggregate: hex, statements: triples.slice(1) };
     expect((await ask(fewer)).json).toEqual({ valid: false });
+    // the version of the format is byte 5
+    const older = { aggregate: `${hex.slice(0, 12)}01${hex.slice(14)}`, statements: triples };
+    expect((await ask(older)).json).toEqual({
+      valid: false,
+      reason: 'The aggregate has another version of its format than 2',
+    });
     const redirect = await http.ask('GET', `/v1/svc/tasks/${id}/result`);
     expect(redirect.status).toBe(302);
     expect((await http.ask('GET', redirect.headers.get('location')!)).text).toBe(result.text);

@@ -13,24 +13,26 @@ import { headerOf, type SetName, signedItem, signedItems } from './items.ts';
 import {
   alpha,
   amortising,
+  JL_ROWS,
   keyRow,
-  MATRICES,
   projectionOf,
   rho,
   scalars,
   short,
   tau,
 } from './prover/challenges.ts';
-import { BitWriter, writeRice } from './prover/encode.ts';
+import { BitWriter } from './prover/encode.ts';
+import { gaussianField } from './prover/gaussian.ts';
 import { readParameters } from './prover/parameters.ts';
 import { proveReference } from './prover/prove.ts';
 import { BETA_SQ, centred, digits, inverse, multiply, type Poly, Q } from './prover/ring.ts';
-import { TABLE_HASH, tableRow } from './prover/runs.ts';
+import { stepsOf, tableRow } from './prover/runs.ts';
 import { cutLow } from './prover/steps.ts';
-import { chacha12 } from './prover/streams.ts';
+import { chacha8 } from './prover/streams.ts';
 import type { TraceEvent } from './prover/trace.ts';
 import { Transcript } from './prover/transcript.ts';
 import { epsilon } from './prover/witness.ts';
+import { TABLE_HASH } from './table.ts';
 import type { TableRow } from './tableRow.ts';
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
@@ -42,7 +44,7 @@ function transcripts() {
   const calls = [
     ['absorb', 'retry'],
     ['absorb', 'uA'],
-    ['absorb', 'falconry/proof/v1'],
+    ['absorb', 'falconry/proof/v2'],
     ['seal', 't'],
     ['seal', 'h'],
     ['seal', 'retry'],
@@ -75,39 +77,43 @@ function scalarsOfSyntheticStream() {
   return { stream: hex(bytes), scalars: numbers(scalars(source, 8)) };
 }
 
+const rowsOf = (entries: Int8Array): number[][] =>
+  Array.from({ length: JL_ROWS }, (_, row) => [...entries.subarray(64 * row, 64 * row + 64)]);
+const dot = (a: readonly number[], b: readonly number[]): number =>
+  a.reduce((sum, x, c) => sum + x * b[c]!, 0);
+/** X^32 times a polynomial. */
+const timesI = (a: readonly number[]): number[] => [
+  ...a.slice(32).map((x) => 0 - x),
+  ...a.slice(0, 32),
+];
+
 function projections() {
   const list = [0, 1, 29273];
   const s = Array.from({ length: 64 }, (_, j) => j - 32);
-  const entries = list.map((number) => projectionOf(KEY, 0, 5, number));
+  const entries = list.map((number) => projectionOf(KEY, 0, number));
   return {
-    counter: 5,
     polynomials: list.map((number, p) => ({
       number,
-      rows: [0, 3, 4, 263].map((row) => ({
+      rows: [0, 3, 4, 135].map((row) => ({
         row,
         entries: [...entries[p]!.subarray(64 * row, 64 * row + 64)],
       })),
       // of the witness that has this polynomial alone, coefficient j = j - 32
-      y: Array.from({ length: 265 }, (_, row) =>
-        s.reduce((sum, x, c) => sum + x * entries[p]![64 * row + c]!, 0),
-      ),
+      y: rowsOf(entries[p]!).map((row) => dot(row, s)),
+      yStar: rowsOf(entries[p]!).map((row) => dot(timesI(row), s)),
     })),
   };
 }
 
-function keys() {
-  const { levels } = readParameters(tableRow('falcon512', 1722));
-  const at = (level: number, matrix: number, row: number, column: number) => {
-    const poly = keyRow(level, matrix, row, column + 1)[column]!;
-    return { level, matrix, row, column, coefficients: [0, 1, 63].map((i) => Number(poly[i])) };
-  };
-  return [
-    at(0, MATRICES.A, 0, 0),
-    at(0, MATRICES.A, 1, 7),
-    at(0, MATRICES.D, levels[0]!.kappa1 - 1, 0),
-    at(1, MATRICES.A, 0, 0),
-  ];
-}
+const keys = () =>
+  [
+    [0, 0],
+    [1, 7],
+    [5, 0],
+  ].map(([row, column]) => {
+    const poly = keyRow(row!, column! + 1)[column!]!;
+    return { row, column, coefficients: [0, 1, 63].map((i) => Number(poly[i])) };
+  });
 
 function digitLists() {
   const levels = (['falcon512', 'falcon1024'] as const).flatMap(
@@ -144,36 +150,46 @@ const cuts = () =>
     };
   });
 
-function riceCodes() {
-  const code = (x: bigint, k: number) => {
-    const writer = new BitWriter();
-    writeRice(writer, x, k);
-    return { k, x: Number(x), bytes: hex(writer.bytes()) };
+/** Fields of Gaussian codes: values, the index of each, and the bytes. */
+function gaussianCodes() {
+  const code = (values: readonly number[], ...indexes: readonly number[]) => {
+    const t = (i: number): number => indexes[i % indexes.length]!;
+    const lists = values.map((x, i) => ({ values: [BigInt(x)], t: t(i) }));
+    return { values, indexes: values.map((_, i) => t(i)), bytes: hex(gaussianField(lists)) };
   };
-  const accepted = [0, 1, 9].flatMap((k) => {
-    const edge = 2n ** BigInt(k);
-    const most = 2n ** BigInt(k + 4);
-    return [0n, -1n, 1n, edge, -edge, most - 1n, -most].map((x) => code(x, k));
-  });
+  const edges = (t: number): number[] => {
+    const step = 2 ** Math.floor(t / 8);
+    return [0, -1, 1, step, -step, 8 * step, 256 * step - 1, -256 * step];
+  };
+  const accepted = [
+    code([], 0),
+    code([0, 0], 0),
+    ...[0, 7, 8, 77].map((t) => code(edges(t), t)),
+    code([255, -256, 3, -511, 1023, 100], 0, 7, 8, 15, 16, 77),
+    code(
+      Array.from({ length: 640 }, (_, i) => ((7 * i * i) % 701) - 350),
+      12,
+    ),
+  ];
+  const [zeros, lows] = [code([0, 0], 0), code([1, 0], 8)];
   const refused = [
-    { k: 0, bytes: 'ffffffff00', why: 'a quotient of 32' },
-    { k: 1, bytes: 'ffffff7f', why: 'it ends before the low bit' },
-    { k: 1, bytes: '11', why: 'a filling bit is one' },
+    { indexes: zeros.indexes, bytes: `0000${zeros.bytes.slice(4)}`, why: 'a state below 2^32' },
+    { indexes: zeros.indexes, bytes: `02${zeros.bytes.slice(2)}`, why: 'a state ends elsewhere' },
+    { indexes: zeros.indexes, bytes: zeros.bytes.slice(0, -2), why: 'the states are cut off' },
+    { indexes: lows.indexes, bytes: lows.bytes.slice(0, -2), why: 'the low parts are missing' },
+    { indexes: lows.indexes, bytes: `${lows.bytes.slice(0, -2)}05`, why: 'a filling bit is one' },
   ];
   return { accepted, refused };
 }
 
-/** Absorbs and seeds of the attempts that count; fields by their hash. */
+/** Absorbs, seeds and seals that count; fields by their hash. */
 function transcriptOf(events: readonly TraceEvent[]) {
-  const steps: object[] = [];
-  let kept = 0;
-  for (const event of events) {
-    if (event.kind === 'absorb' && event.label === 'retry') kept = steps.length;
-    if (event.kind === 'absorb') steps.push({ absorb: event.label, st: hex(event.st) });
-    if (event.kind === 'seed') steps.push({ seed: event.label, is: hex(event.seed) });
-    if (event.kind === 'seal') steps.push({ seal: event.label, is: hex(event.seal) });
-    if (event.kind === 'failure') steps.length = kept;
-  }
+  const steps = stepsOf(events).map((step) => {
+    if (step.kind === 'absorb') return { absorb: step.label, st: hex(step.st) };
+    return step.kind === 'seed'
+      ? { seed: step.label, is: hex(step.seed) }
+      : { seal: step.label, is: hex(step.seal) };
+  });
   const fields = events
     .filter((event) => event.kind === 'field')
     .map(({ level, name, bytes }) => ({
@@ -223,9 +239,9 @@ export function smallVectors() {
   return {
     key: hex(KEY),
     '1 transcript': transcripts(),
-    '2 chacha12': [0, 1, 2 ** 22].map((counter) => ({
+    '2 chacha8': [0, 1, 2 ** 22].map((counter) => ({
       counter,
-      block: hex(chacha12(KEY, counter, [0x00030201, 4, 0])),
+      block: hex(chacha8(KEY, counter, [0x00030201, 4, 0])),
     })),
     '3 signed': {
       alpha: [0, 1].map((item) => numbers(alpha(KEY, 0, item))),
@@ -247,7 +263,7 @@ export function smallVectors() {
       const filled = numbers(epsilon(rest));
       return { rest: Number(rest), each: filled[0], last: filled.slice(56) };
     }),
-    '9 rice': riceCodes(),
+    '9 gaussian': gaussianCodes(),
     '10 inverses': {
       ofC1: numbers(inverse(c1)),
       ofC1SquaredMinusC0Squared: numbers(inverse(difference)),

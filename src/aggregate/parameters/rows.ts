@@ -3,8 +3,11 @@
  * (docs/protocol.md, 3). No shape, rank or bound is read from a proof.
  */
 
-/** The numbers of an ordinary level, or of the tail, whose last entry is a list. */
-export type LevelRow = readonly (number | readonly number[])[];
+/** The numbers of an ordinary level, or of the tail, whose last two entries are lists. */
+export type LevelRow = readonly (
+  | number
+  | readonly (number | readonly [columns: number, code: number])[]
+)[];
 /** The degree of Falcon, the bucket, and the levels; the last level is the tail. */
 export type TableRow = readonly [set: 512 | 1024, bucket: number, levels: readonly LevelRow[]];
 
@@ -40,7 +43,8 @@ export interface OrdinaryLevel extends Shape {
   readonly inSq: number;
   /** largest squared norm of the output */
   readonly outSq: number;
-  readonly riceY: number;
+  /** index of the code of y */
+  readonly codeY: number;
   /** length of v */
   readonly m: number;
 }
@@ -52,11 +56,19 @@ export interface TailLevel extends Shape {
   readonly cut: number;
   readonly inSq: number;
   readonly outSq: number;
-  readonly riceY: number;
-  readonly riceZ: number;
-  readonly riceE: number;
+  /** indexes of the codes of y and e */
+  readonly codeY: number;
+  readonly codeE: number;
+  /** of z, column by column */
+  readonly codesZ: readonly CodeRun[];
   /** of every pair but the last */
-  readonly riceG: readonly number[];
+  readonly codesG: readonly number[];
+}
+
+/** Columns that share a code. */
+export interface CodeRun {
+  readonly columns: number;
+  readonly code: number;
 }
 
 export interface Parameters {
@@ -75,7 +87,7 @@ function shapeOf(lengths: readonly number[], n: number): Shape {
 }
 
 function readOrdinary(row: LevelRow, lengths: readonly number[], outers: number): OrdinaryLevel {
-  const [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, riceY] = row as number[];
+  const [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, codeY] = row as number[];
   const shape = shapeOf(lengths, n!);
   const { r, pairs } = shape;
   return {
@@ -92,7 +104,7 @@ function readOrdinary(row: LevelRow, lengths: readonly number[], outers: number)
     cut: cut!,
     inSq: inSq!,
     outSq: outSq!,
-    riceY: riceY!,
+    codeY: codeY!,
     m: fu! * r * kappa! + (fg! + fu!) * pairs + (cut! > 0 ? outers * kappa1! : 0),
   };
 }
@@ -108,7 +120,8 @@ export function readRow([set, bucket, rows]: TableRow): Parameters {
     lengths = [...new Array<number>(level.f).fill(level.n), level.m];
   }
   const last = rows.at(-1)!;
-  const [n, kappa, cut, inSq, outSq, riceY, riceZ, riceE] = last as number[];
+  const [n, kappa, cut, inSq, outSq, codeY, codeE] = last as number[];
+  const runs = last[7] as readonly (readonly [columns: number, code: number])[];
   const tail: TailLevel = {
     ...shapeOf(lengths, n!),
     tail: true,
@@ -116,10 +129,10 @@ export function readRow([set, bucket, rows]: TableRow): Parameters {
     cut: cut!,
     inSq: inSq!,
     outSq: outSq!,
-    riceY: riceY!,
-    riceZ: riceZ!,
-    riceE: riceE!,
-    riceG: last[8] as readonly number[],
+    codeY: codeY!,
+    codeE: codeE!,
+    codesZ: runs.map(([columns, code]) => ({ columns, code })),
+    codesG: last[8] as readonly number[],
   };
   return { set, bucket, width, levels, tail };
 }

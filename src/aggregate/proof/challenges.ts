@@ -13,8 +13,10 @@ import {
   type Smalls,
   type Vecs,
 } from '../wasm.ts';
-import { FUNCTIONALS, LIFTS, ROWS_OF_PROJECTION } from './constants.ts';
+import { FUNCTIONALS } from './constants.ts';
 import { vecsToFill } from './forms.ts';
+import { liftsOf } from './lifts.ts';
+import { PROJECTION_LENGTH } from './projection.ts';
 import { KEYS_LABEL, STREAM } from './transcript.ts';
 
 /** A seed in the module's memory, for the streams of one level. */
@@ -22,13 +24,13 @@ export class Seed {
   readonly #lab: Labrador;
   /** The address of its 32 bytes. */
   readonly at: number;
-  readonly #level: number;
+  readonly level: number;
 
   /** Lives as long as the scope in which it is made. */
   constructor(lab: Labrador, seed: Uint8Array, level: number) {
     this.#lab = lab;
     this.at = lab.put(seed);
-    this.#level = level;
+    this.level = level;
   }
 
   /** Chooses a stream. */
@@ -42,19 +44,17 @@ export class Seed {
   }
 
   #word(type: number, sub: number): number {
-    return type + 256 * this.#level + 65_536 * sub;
+    return type + 256 * this.level + 65_536 * sub;
   }
 }
 
-/** The seed of the commitment keys. */
-export const keysSeed = (lab: Labrador, level: number): Seed =>
-  new Seed(lab, shake256([ascii(KEYS_LABEL)], 32).slice(), level);
+/** The seed of the matrix of commitment keys, which all levels share. */
+export const keysSeed = (lab: Labrador): Seed =>
+  new Seed(lab, shake256([ascii(KEYS_LABEL)], 32).slice(), 0);
 
-/** Columns `from` (a multiple of 32) to `to - 1` of a matrix of keys. */
+/** Columns `from` (a multiple of 32) to `to - 1` of the first rows of the matrix of keys. */
 export function expandKeys(
   lab: Labrador,
-  level: number,
-  matrix: number,
   rows: number,
   { from = 0, to }: { from?: number; to: number },
   width = to - from,
@@ -63,9 +63,9 @@ export function expandKeys(
   // The kernel writes column c of the stream as column c.
   const skipped = BLOCK_BYTES * (from / BLOCK_COLUMNS);
   lab.scope(() => {
-    const seed = keysSeed(lab, level);
+    const seed = keysSeed(lab);
     for (let row = 0; row < rows; row++) {
-      seed.start(STREAM.keys, matrix, row);
+      seed.start(STREAM.keys, 0, row);
       lab.kernels.expandKey(lab.row(vecs, row) - skipped, from, to - from);
     }
   });
@@ -130,20 +130,24 @@ export const shortForms = (
   count: number,
 ): Forms => fillForms(lab, lab.forms(count), () => sampleShorts(lab, seed, kind, first, count));
 
-/** Scalars of the three lifts, k = 0 first: i64[3][count], centred. */
+/** Scalars of the lifts of a level, k = 0 first: i64[lifts][count], centred. */
 function sampleScalars(lab: Labrador, seed: Seed, type: number, count: number): number {
-  const at = lab.room(8 * LIFTS * count);
-  for (let k = 0; k < LIFTS; k++) {
+  const lifts = liftsOf(seed.level).count;
+  const at = lab.room(8 * lifts * count);
+  for (let k = 0; k < lifts; k++) {
     seed.start(type, k, 0);
     lab.kernels.uniformScalars(at + 8 * count * k, count);
   }
   return at;
 }
 
-/** omega^(k): i64[3][265], centred. Readies the kernels that collapse the projection. */
+/**
+ * omega^(k), i64[lifts][137][2], centred: omega_j,0 and omega_j,1 of every pair of rows. Readies
+ * the kernels that collapse the projection.
+ */
 export function prepareOmega(lab: Labrador, seed: Seed): number {
-  const at = sampleScalars(lab, seed, STREAM.omega, ROWS_OF_PROJECTION);
-  lab.kernels.collapseStart(at);
+  const at = sampleScalars(lab, seed, STREAM.omega, PROJECTION_LENGTH);
+  lab.kernels.collapseStart(at, liftsOf(seed.level).count);
   return at;
 }
 
@@ -183,6 +187,6 @@ export function sampleRho(
 }
 
 /** Chooses the projection matrix of a level. */
-export function startProjection(seed: Seed, counter: number): void {
-  seed.start(STREAM.projection, 0, counter);
+export function startProjection(seed: Seed): void {
+  seed.start(STREAM.projection, 0, 0);
 }

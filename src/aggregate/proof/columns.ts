@@ -24,6 +24,21 @@ export function splitColumns(n: number, parts: number, least = BLOCK_COLUMNS): C
   return Array.from({ length: count }, (_, i) => ({ from: border(i), to: border(i + 1) }));
 }
 
+/** Runs of columns, from the first one on, that cost about `wanted` each. @param costs by block */
+export function splitByCost(costs: readonly number[], wanted: number): Columns[] {
+  const runs: Columns[] = [];
+  let from = 0;
+  let sum = 0;
+  for (const [block, cost] of costs.entries()) {
+    sum += cost;
+    if (sum < wanted && block < costs.length - 1) continue;
+    runs.push({ from, to: BLOCK_COLUMNS * (block + 1) });
+    from = BLOCK_COLUMNS * (block + 1);
+    sum = 0;
+  }
+  return runs;
+}
+
 /** A run of polynomials in a row; columns count from the first one here. */
 export interface Placed {
   readonly row: number;

@@ -9,8 +9,8 @@ export { Q as FALCON_Q } from '../../falcon/params.ts';
 /** β² of Falcon: the largest ‖s1‖² + ‖s2‖² of a signature, by degree. */
 export const BETA_SQ = Object.freeze({ 512: FALCON_512.betaSq, 1024: FALCON_1024.betaSq } as const);
 
-/** The modulus of the proof, a prime: 2^44 − 539. */
-export const Q = 17_592_186_043_877n;
+/** The modulus of the proof, a prime that is 3 mod 8: 2^44 − 117. */
+export const Q = 17_592_186_044_299n;
 /** The same as a number: every value mod q is exact in a double. */
 export const Q_NUMBER = Number(Q);
 /** Bits of a value mod q. */
@@ -18,15 +18,13 @@ export const Q_BITS = 44;
 /** Coefficients of a polynomial of the proof. */
 export const DEGREE = 64;
 
-/** Random rows of the projection, and all rows with the one of ones (5.3). */
-export const PROJECTIONS = 264;
-export const ROWS_OF_PROJECTION = PROJECTIONS + 1;
-/** The squared norm of a projection by signs may be this many times inSq; 264 is the mean. */
+/** Random pairs of rows of the projection, and all pairs with that of the halves (5.3). */
+export const PAIRS = 136;
+export const ALL_PAIRS = PAIRS + 1;
+/** The squared norm of a projection by signs may be this many times inSq; 272 is the mean. */
 export const PROJECTION_FACTOR = 288;
 /** Functionals mod p at level 0 (7.3). */
 export const FUNCTIONALS = 10;
-/** Lifts of a level (7.6). */
-export const LIFTS = 3;
 /** Balanced digits of w_i, and their bits (7.1). */
 export const NORM_DIGITS = 2;
 export const NORM_DIGIT_BITS = 13;
@@ -35,9 +33,7 @@ export const NORM_DIGIT_BITS = 13;
 export const MAX_SECTION_ITEMS = 1722;
 /** Largest retry byte and largest counter. */
 export const LAST_RETRY = 15;
-/** Largest quotient of a Rice code. */
-export const MAX_QUOTIENT = 31;
 /** Bytes of a seal. */
 export const SEAL_BYTES = 32;
-/** Bytes of b^(1), b^(2), b^(3) without their constant coefficients. */
-export const LIFT_BYTES = Math.ceil((Q_BITS * LIFTS * (DEGREE - 1)) / 8);
+/** A false statement is accepted with a probability of at most 2^-128 (docs/soundness.md). */
+export const CLAIMED_BITS = 128;

@@ -11,11 +11,11 @@ export interface OrdinaryFields {
   /** u'_A and u'_B at level 0, u'_1 elsewhere: pack_{44-cut} */
   readonly first: readonly Uint8Array[];
   readonly counter: number;
-  /** y'_0, ..., y'_263, y_264 */
+  /** y'_0, y*'_0, ..., y'_135, y*'_135, U, V */
   readonly y: ArrayLike<number>;
   /** w_0, ..., w_9 at level 0, empty elsewhere */
   readonly w: ArrayLike<number>;
-  /** b^(1), b^(2), b^(3) without their constant coefficients */
+  /** b^(1), b^(2), ... without the coefficients that are known */
   readonly b: Uint8Array;
   /** u'_2 */
   readonly second: Uint8Array;

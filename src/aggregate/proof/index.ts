@@ -2,7 +2,7 @@
  * The succinct proof of one section (docs/protocol.md): its prover, its verifier, its size, and the
  * parts of both that run in other threads. README.md is the map.
  */
-export { MAX_SECTION_ITEMS } from './constants.ts';
+export { CLAIMED_BITS, MAX_SECTION_ITEMS } from './constants.ts';
 export { holdInstances } from './instances.ts';
 export { ColumnProver } from './prover/columnProver.ts';
 export {

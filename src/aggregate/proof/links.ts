@@ -4,8 +4,8 @@
  */
 import { FORM_BYTES, type Forms, type Labrador } from '../wasm.ts';
 import { fillForms, type Seed, sampleEta, sampleTaus } from './challenges.ts';
-import { LIFTS } from './constants.ts';
 import { formAt } from './forms.ts';
+import { liftsOf } from './lifts.ts';
 
 export class Links {
   /** tau_t of all parts of an item, in NTT form. */
@@ -48,7 +48,7 @@ export class Links {
     const { kernels } = this.#lab;
     const [eta, twisted] = [formAt(this.#forms, 0), formAt(this.#forms, 1)];
     for (const to of [onY, onS]) this.#lab.bytes(to, FORM_BYTES).fill(0);
-    for (let k = 0; k < LIFTS; k++) {
+    for (let k = 0; k < liftsOf(0).count; k++) {
       const challenge = formAt(beta, k);
       this.eta(k, item, this.#coefs);
       kernels.coefsToForm(eta, this.#coefs);

@@ -101,13 +101,19 @@ export function piecesOf(level: OrdinaryLevel, outers: number): Pieces {
   };
 }
 
+/** A run of places of v. */
+export interface Piece {
+  readonly from: number;
+  readonly count: number;
+}
+
 /**
- * How many polynomials each B of a level multiplies, all digits of t: at level 0 two numbers, else
- * one.
+ * The pieces of v that the outer commitments of a level bind: v_t and v_g, then v_h; at level 0,
+ * v_t of S and W is apart from v_t of Y.
  */
-export function columnsOfB({ fu, kappa, r, rows }: OrdinaryLevel, number: number): number[] {
-  const perRow = fu * kappa;
-  if (number > 0) return [r * perRow];
-  const first = firstRowOfY({ rows });
-  return [first * perRow, (r - first) * perRow];
+export function outersOf(level: OrdinaryLevel, number: number): Piece[] {
+  const { fu, kappa, rows } = level;
+  const { t, h, end } = piecesOf(level, 0);
+  const borders = number === 0 ? [t, firstRowOfY({ rows }) * fu * kappa, h, end] : [t, h, end];
+  return borders.slice(1).map((to, i) => ({ from: borders[i]!, count: to - borders[i]! }));
 }

@@ -11,12 +11,13 @@ import type { OrdinaryFields, TailFields } from './fields.ts';
 
 /** Labels of `absorb`, in the order of a section. */
 export const ABSORB = Object.freeze({
-  start: 'falconry/proof/v1',
+  start: 'falconry/proof/v2',
   header: 'header',
   retry: 'retry',
   uA: 'uA',
   uB: 'uB',
   u1: 'u1',
+  counter: 'counter',
   y: 'y',
   b: 'b',
   u2: 'u2',
@@ -63,11 +64,8 @@ export const SHORT = Object.freeze({
   padding: 7,
 } as const);
 
-/** Matrices of commitment keys (6.1). At level 0, B is B_A, and B_B has the next number. */
-export const MATRIX = Object.freeze({ A: 0, B: 1, C: 3, D: 4 } as const);
-
-/** The label that the commitment keys are expanded from. */
-export const KEYS_LABEL = 'falconry commitment keys v1';
+/** The label that the matrix of commitment keys is expanded from. */
+export const KEYS_LABEL = 'falconry commitment keys v2';
 
 const STATE_BYTES = 64;
 const SEED_BYTES = 32;
@@ -126,13 +124,12 @@ export function dataOfStart({ set, bucket }: Parameters, count: number): Uint8Ar
   return concat(fromHex(TABLE_SHA256), Uint8Array.of(logn), u16(bucket), u16(count));
 }
 
-/** The data of `y`: the counter, y as it is sent, and w, which the levels after 0 do not have. */
+/** The data of `y`: y as it is sent, and w, which the levels after 0 do not have. */
 export function dataOfY({
-  counter,
   y,
   w = [],
-}: Pick<OrdinaryFields, 'counter' | 'y'> & Partial<Pick<OrdinaryFields, 'w'>>): Uint8Array {
-  return concat(Uint8Array.of(counter), i32Bytes(y), i32Bytes(w));
+}: Pick<OrdinaryFields, 'y'> & Partial<Pick<OrdinaryFields, 'w'>>): Uint8Array {
+  return concat(i32Bytes(y), i32Bytes(w));
 }
 
 /** The data of `t`, at the tail. */

@@ -2,6 +2,7 @@
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
 import { decodeWireHex } from '../../wire/hex.ts';
+import { refusalOf } from '../../wire/refusal.ts';
 import { checkStatements, checkTriples, type ShapeFault } from '../../wire/taskFile.ts';
 import type { Triple } from '../../wire/triple.ts';
 import { newInputKey } from '../blobs/blobStore.ts';
@@ -194,7 +195,9 @@ function verify({ settings, runtime, budget, operations }: Deps): Handler {
       if (checked.faults) throw shapeProblem(checked.faults, '/statements');
       const aggregate = decodeWireHex(hex, maxBodyBytes) as Uint8Array;
       requireKeys(checked.items, '/statements');
-      return c.json({ valid: await runtime.ports.aggregator.judge(aggregate, checked.items) });
+      const valid = await runtime.ports.aggregator.judge(aggregate, checked.items);
+      const reason = valid ? undefined : refusalOf(aggregate);
+      return c.json({ valid, ...(reason !== undefined && { reason }) });
     });
 }
 

@@ -3,6 +3,7 @@ import { createAggregatePool, statementCommitment } from '../../aggregate/index.
 import { equal } from '../../bytes.ts';
 import { isCodedError } from '../../errors.ts';
 import { encodeWireHex } from '../../wire/hex.ts';
+import { refusalOf } from '../../wire/refusal.ts';
 import { parseResultFile, type ResultFile, verifyResultFileWith } from '../../wire/resultFile.ts';
 import type { Statement } from '../../wire/triple.ts';
 import { batchOf } from './batches.ts';
@@ -96,5 +97,6 @@ function whyNot(result: ResultFile, statements: readonly Statement[]): string {
     }
     throw error;
   }
-  return 'The result is about this task file, but its aggregate does not verify';
+  const reason = refusalOf(result.aggregate);
+  return reason ?? 'The result is about this task file, but its aggregate does not verify';
 }

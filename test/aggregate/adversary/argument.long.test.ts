@@ -9,7 +9,7 @@ import type { TableRow } from '../../reference/tableRow.ts';
 import type { Checks } from '../../reference/verifier/checks.ts';
 import { NIGHTLY } from '../../support/run.ts';
 import { at, bumpAt } from '../faults.ts';
-import { expectStopped, monomial, type Poly } from './attack.ts';
+import { expectStopped, monomial, type Poly, zeros } from './attack.ts';
 import { NARROW_1, NARROW_OUTPUT, NARROW_TAIL, SHORT, THREE } from './rows.ts';
 
 /**
@@ -161,7 +161,7 @@ attack(
 );
 attack('tail: an input beyond its bound', {}, J, undefined, NARROW_TAIL, /^projectionNorm: tail/);
 attack('the last message is too long', {}, ['outputNorm'], undefined, NARROW_OUTPUT, /^outputNorm/);
-const noY: Faults['y'] = at(1, (list: readonly bigint[]) => list.map(() => 0n));
+const noY: Faults['y'] = at(1, zeros);
 attack('level 1: a projection of zeros', { y: noY }, ['J'], ['J'], NARROW_1);
 attack('tail: a projection of zeros', { y: noY }, ['J'], ['J'], NARROW_TAIL);
 

@@ -4,17 +4,18 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { headerOf, type SignedItem } from '../../reference/items.ts';
+import type { Projection } from '../../reference/prover/steps.ts';
 import type { Constraint, Faults, Witness0 } from '../../reference/prover/trace.ts';
 import type { TableRow } from '../../reference/tableRow.ts';
 import type { Checks } from '../../reference/verifier/checks.ts';
 import { pointOf } from '../../reference/verifier/points.ts';
 import { type Verdict, verifyReferenceSection } from '../../reference/verifier/verify.ts';
-import { toyProof } from '../reference/toyProofs.ts';
+import { TABLE_HASH, toyProof } from '../reference/toyProofs.ts';
 
 export const BETA_SQ = 34034726n;
-export const Q = 17592186043877n;
-/** rows of the projection without that of ones */
-export const RANDOM_ROWS = 264;
+export const Q = 17592186044299n;
+/** rows of the projection without that of the sums */
+export const RANDOM_ROWS = 136;
 const P = 12289;
 const DEGREE = 512;
 const K = 8;
@@ -27,6 +28,12 @@ export const monomial = (value: bigint, at = 0): bigint[] => zero().with(at, val
 export const plus = (a: Poly, b: Poly): Poly => a.map((x, i) => x + b[i]!);
 export const minus = (a: Poly, b: Poly): Poly => a.map((x, i) => x - b[i]!);
 export const scaled = (a: Poly, factor: bigint): Poly => a.map((x) => x * factor);
+
+/** A projection of the same shape that is zero. */
+export const zeros = ({ y, star }: Projection): Projection => ({
+  y: y.map(() => 0n),
+  star: star.map(() => 0n),
+});
 
 /** One item without a signature, for which s1 (any integers) and s2 = 1 solve Falcon's equation. */
 export interface Crafted {
@@ -141,7 +148,7 @@ export interface Attack {
  */
 export function expectStopped(attack: Attack): string {
   const { row, items, faults, off, omit } = attack;
-  const shared = items === undefined ? {} : { items, header: headerOf(items) };
+  const shared = items === undefined ? {} : { items, header: headerOf(items, TABLE_HASH) };
   const ignore = faults.ignore ?? (() => true);
   const common = { ...faults, unchecked: true, ignore };
   const strong = toyProof(row, { ...shared, faults: common });

@@ -22,7 +22,7 @@ function witness(parity: bigint): { u: bigint[]; w: bigint[] } {
   return { u, w: u.map((x) => mod(x * HALF)) };
 }
 
-const entries = projectionOf(KEY, 0, 0, 0);
+const entries = projectionOf(KEY, 0, 0);
 const bit = (row: number, c: number): bigint => BigInt(entries[64 * row + c]!);
 const sign = (row: number, c: number): bigint => 2n * bit(row, c) - 1n;
 
@@ -46,6 +46,6 @@ test('signs do not see the denominator where the sum is even', () => {
 test.each([0n, 1n])('bits see it in half of their rows, with a sum of parity %i', (parity) => {
   const { w } = witness(parity);
   const seen = projected(w, bit).filter(isLarge).length;
-  // five standard deviations of 264 bits
+  // five standard deviations of 136 bits
   expect(Math.abs(seen - RANDOM_ROWS / 2)).toBeLessThan(2.5 * Math.sqrt(RANDOM_ROWS));
 });

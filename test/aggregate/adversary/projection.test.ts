@@ -1,16 +1,17 @@
 /**
- * Cheating provers against the projection by bits and the sum of all coefficients
- * (docs/protocol.md, 5.3): what is sent of it are y'_j and y_264, what is held to a bound is x_j =
- * 2 y'_j - (y_264 mod 2). Each is accepted without the one thing that stops it.
+ * Cheating provers against the projection by bits and the sums of the halves (docs/protocol.md,
+ * 5.3): what is sent of it are y'_j, y*'_j, U and V, what is held to a bound are x_j = 2 y_j - (U +
+ * V) and x*_j = 2 y*_j - (V - U). Each is accepted without the one thing that stops it.
  *
  * Those things are rows of a matrix and no checks of the verifier, so they are taken from the
  * matrix that both sides draw.
  */
 import { describe, expect, test, vi } from 'vitest';
 import { headerOf, signedItem } from '../../reference/items.ts';
+import type { Projection } from '../../reference/prover/steps.ts';
 import type { Faults } from '../../reference/prover/trace.ts';
 import type { TableRow } from '../../reference/tableRow.ts';
-import { keyRow, MATRIX } from '../../reference/verifier/challenges.ts';
+import { keyRow } from '../../reference/verifier/challenges.ts';
 import { centred, multiply } from '../../reference/verifier/ring.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
 import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
@@ -21,12 +22,12 @@ import { SHORT } from './rows.ts';
 /** Parts of the projection; a test takes one of them away from both sides. */
 const has = vi.hoisted(() => ({
   /**
-   * omega_264, the share of the row of ones in the lifts; without it nothing ties y_264 to the
-   * witness
+   * omega_136, the share of the row of lower halves in the lifts; without it nothing ties U and V
+   * to the witness
    */
-  rowOfOnes: true,
+  rowOfHalves: true,
   /**
-   * entries 0 and 1; without them entries are the signs 2 pi - 1, there is no row of ones, and y'
+   * entries 0 and 1; without them entries are the signs 2 pi - 1, there is no row of halves, and y'
    * is the projection by signs
    */
   bits: true,
@@ -45,15 +46,18 @@ vi.mock('../../reference/prover/challenges.ts', async (importOriginal) => {
   const real = await importOriginal<typeof import('../../reference/prover/challenges.ts')>();
   return {
     ...real,
-    omegas: (...args: Parameters<typeof real.omegas>) => weights(real.omegas(...args)),
+    omegas: (...args: Parameters<typeof real.omegas>) => {
+      const list = real.omegas(...args);
+      return has.rowOfHalves ? list : list.with(RANDOM_ROWS, [0n, 0n]);
+    },
     projectionOf: (...args: Parameters<typeof real.projectionOf>) =>
       matrix(real.projectionOf(...args)),
   };
 });
 
-/** Scalars; 265 of them are omega. */
+/** Scalars; two for each of 137 rows are omega. */
 const weights = (list: bigint[]): bigint[] =>
-  has.rowOfOnes || list.length !== RANDOM_ROWS + 1 ? list : list.with(RANDOM_ROWS, 0n);
+  has.rowOfHalves || list.length !== 2 * (RANDOM_ROWS + 1) ? list : list.with(-2, 0n).with(-1, 0n);
 
 const matrix = (entries: Int8Array): Int8Array =>
   has.bits ? entries : entries.map((x, i) => (i < 64 * RANDOM_ROWS ? 2 * x - 1 : 0));
@@ -71,9 +75,23 @@ const LOOSE = 2n ** 42n;
 type List = readonly bigint[];
 const sumOf = (list: List): bigint => list.reduce((sum, x) => sum + x, 0n);
 const squares = (list: List): bigint => sumOf(list.map((x) => x * x));
-/** x of y. */
-const signsOf = (y: List): bigint[] =>
-  y.slice(0, RANDOM_ROWS).map((value) => 2n * value - y[RANDOM_ROWS]!);
+/** U + V, of which x_j is held to the half, and V - U, likewise of x*_j. */
+const sumsOf = ({ y, star }: Projection): [plain: bigint, crossed: bigint] => {
+  const [u, v] = [y[RANDOM_ROWS]!, star[RANDOM_ROWS]!];
+  return [u + v, v - u];
+};
+/** x_j and x*_j of a projection. */
+function signsOf(value: Projection): { x: bigint[]; star: bigint[] } {
+  const [plain, crossed] = sumsOf(value);
+  return {
+    x: value.y.slice(0, RANDOM_ROWS).map((each) => 2n * each - plain),
+    star: value.star.slice(0, RANDOM_ROWS).map((each) => 2n * each - crossed),
+  };
+}
+const signedNormSq = (value: Projection): bigint => {
+  const { x, star } = signsOf(value);
+  return squares(x) + squares(star);
+};
 
 /** A row with another bound on the input of a level: nothing of a transcript depends on it. */
 function heldTo(inSq: bigint, level: number, row: TableRow = SHORT): TableRow {
@@ -107,10 +125,21 @@ function without<T>(what: keyof typeof has, action: () => T): T {
   }
 }
 
-/** y_264 that is another one: y' make up for it, and no other row of the matrix sees it. */
-const withSum = (y: List, more: bigint): List => y.with(RANDOM_ROWS, y[RANDOM_ROWS]! + more);
+/** What is added to U + V and to V - U: both even, or both odd. */
+type More = readonly [plain: bigint, crossed: bigint];
 
-describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) => {
+/** U and V that are others: y' make up for it, and no other row of the matrix sees it. */
+const withSums = ({ y, star }: Projection, [plain, crossed]: More): Projection => ({
+  y: y.with(RANDOM_ROWS, y[RANDOM_ROWS]! + (plain - crossed) / 2n),
+  star: star.with(RANDOM_ROWS, star[RANDOM_ROWS]! + (plain + crossed) / 2n),
+});
+/** No counter is taken for it. */
+const hopeless = ({ y, star }: Projection): Projection => ({
+  y: y.map(() => 2n ** 40n),
+  star: star.map(() => 2n ** 40n),
+});
+
+describe.each(LEVELS)('sums of coefficients that are wrong, %s', (name, level) => {
   /**
    * A witness beyond the bound: x as it is has a larger norm than the verifier allows, and x with
    * another sum has not.
@@ -118,14 +147,13 @@ describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) =
    * @param least what is to be gained, in thousandths of the norm; counters with less are passed
    *   over
    */
-  function attempt(more: (y: List) => bigint, least: bigint): Attempt {
+  function attempt(more: (value: Projection) => More, least: bigint): Attempt {
     let [long, short] = [0n, 0n];
-    const y: Faults['y'] = (list, place) => {
-      if (place.level !== level) return list;
-      const lie = withSum(list, more(list));
-      [long, short] = [signsOf(list), signsOf(lie)].map(squares) as [bigint, bigint];
-      // no counter is taken for the second one
-      return 1000n * (long - short) > least * long ? lie : list.map(() => 2n ** 40n);
+    const y: Faults['y'] = (value, place) => {
+      if (place.level !== level) return value;
+      const lie = withSums(value, more(value));
+      [long, short] = [signedNormSq(value), signedNormSq(lie)];
+      return 1000n * (long - short) > least * long ? lie : hopeless(value);
     };
     const judgedBy = () => {
       const inSq = (short + 287n) / 288n;
@@ -135,25 +163,35 @@ describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) =
     };
     return { row: heldTo(LOOSE, level), faults: { y }, judgedBy };
   }
-  function expectStoppedByOnes(make: () => Attempt): void {
+  function expectStoppedByHalves(make: () => Attempt): void {
     const { verdict } = judge(make());
     expect(verdict).toMatchObject({ ok: false, why: expect.stringMatching(/^sealH/) });
-    const weak = without('rowOfOnes', () => judge(make()));
+    const weak = without('rowOfHalves', () => judge(make()));
     expect(weak.verdict).toEqual(weak.accepted);
   }
 
   // nothing but the mean is to be gained, whatever the witness is: some thousandths, since the
   // signs are random
   test.skipIf(SHORT_RUN)('it takes the mean out of x, so that a longer witness fits', LONG, () => {
-    const mean = (y: List) => 2n * BigInt(Math.round(Number(sumOf(signsOf(y))) / RANDOM_ROWS / 2));
-    expectStoppedByOnes(() => attempt(mean, 3n));
+    const mean = (x: List) => 2n * BigInt(Math.round(Number(sumOf(x)) / RANDOM_ROWS / 2));
+    const means = (value: Projection): More => {
+      const { x, star } = signsOf(value);
+      return [mean(x), mean(star)];
+    };
+    expectStoppedByHalves(() => attempt(means, 3n));
   });
 
   test.skipIf(SHORT_RUN)(
     'its parity alone: y is the same, every x is nearer to the mean by one',
     LONG,
     () => {
-      expectStoppedByOnes(() => attempt((y) => (sumOf(signsOf(y)) > 0n ? 1n : -1n), 0n));
+      const sign = (x: List) => (sumOf(x) > 0n ? 1n : -1n);
+      expectStoppedByHalves(() =>
+        attempt((value) => {
+          const { x, star } = signsOf(value);
+          return [sign(x), sign(star)];
+        }, 0n),
+      );
     },
   );
 
@@ -161,26 +199,28 @@ describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) =
     `y that agrees with it: the other rows see it too, ${name}`,
     LONG,
     () => {
-      // half of the sum more in every row: all x are what they were
-      const y: Faults['y'] = (list, place) =>
+      // U is 2^21 more, so half of that in every row: all x are what they were
+      const y: Faults['y'] = (value, place) =>
         place.level === level
-          ? list.map((value, j) => value + (j < RANDOM_ROWS ? 2n ** 20n : 2n ** 21n))
-          : list;
+          ? {
+              y: value.y.map((x, j) => x + (j < RANDOM_ROWS ? 2n ** 20n : 2n ** 21n)),
+              star: value.star.map((x, j) => x - (j < RANDOM_ROWS ? 2n ** 20n : 0n)),
+            }
+          : value;
       const shared = { row: heldTo(LOOSE, level), faults: { y } };
       const why = expectStopped({ ...shared, items: ITEMS, off: ['J'], omit: ['J'] });
       expect(why).toMatch(/^sealH/);
-      expect(without('rowOfOnes', () => judge(shared).verdict.ok)).toBe(false);
+      expect(without('rowOfHalves', () => judge(shared).verdict.ok)).toBe(false);
     },
   );
 });
 
 /**
  * Half-integers in the witness of the tail: 1/2 modulo q in every coefficient of two digits, one of
- * g and one of h, with the digit below each made up so that g and h are what they are. The two
- * stand in one column of two rows. A challenge c has an odd number of odd coefficients, so c (1 + X
- * + ... + X^63) is odd everywhere, and the sum of two of them is even: z has no half, and all that
- * is sent in the end are short integers. Signs give 128 halves with signs, an integer for every
- * row.
+ * g and one of h, with the digit below each made up so that g and h are what they are. A challenge
+ * c has an even number of odd coefficients, so c (1 + X + ... + X^63) is even everywhere: z has no
+ * half, and all that is sent in the end are short integers. Signs give 128 halves with signs, an
+ * integer for every row.
  */
 describe('half-integers, where everything that is sent is short', () => {
   const TAIL = 1;
@@ -188,19 +228,21 @@ describe('half-integers, where everything that is sent is short', () => {
   const DIGIT = 9n; // bits of a digit of g and of h
   const ONES = new Array<bigint>(64).fill(1n);
   /**
-   * columns of C and D: digit 1 of g_00 and digit 2 of h_12, and the digits below; v has 15 digits
-   * of t, 30 of g, 30 of h
+   * places in v_g and v_h: digit 1 of g_00 and digit 2 of h_12, and the digits below; v has 15
+   * digits of t, 30 of g, 30 of h
    */
   const [ofG, ofH] = [
     { column: 6, below: 0 },
     { column: 16, below: 10 },
   ];
   const placeInV = { g: 15, h: 45 };
+  /** v_g stands behind the digits of t of one row in its commitment, v_h by itself */
+  const columnsBefore = { uB: 5, u2: 0 };
   const N = 40; // columns of the tail, whose rows 3 and 4 are v
   /** SHORT with codes of g for all residues: products with halves are not short, and need not be */
   const WIDE_G = SHORT.with(
     2,
-    SHORT[2].with(TAIL, SHORT[2][TAIL]!.with(8, new Array<number>(14).fill(39))),
+    SHORT[2].with(TAIL, SHORT[2][TAIL]!.with(8, new Array<number>(14).fill(280))),
   ) as unknown as TableRow;
 
   const half = (poly: Poly): Poly => poly.map((x) => centred(x + HALF));
@@ -217,21 +259,22 @@ describe('half-integers, where everything that is sent is short', () => {
     );
   }
   /** The change of the outer commitment to the digits. */
-  function added(matrixNumber: number, { column, below: other }: typeof ofG): Poly {
-    const key = keyRow(0, matrixNumber, 0, column + 1);
+  function added(before: number, { column, below: other }: typeof ofG): Poly {
+    const key = keyRow(0, before + column + 1);
     const on = (element: Poly, factor: bigint) => scaled(multiply(element, ONES), factor);
-    return plus(on(key[column]!, HALF), on(key[other]!, -(1n << (DIGIT - 1n))));
+    return plus(on(key[before + column]!, HALF), on(key[before + other]!, -(1n << (DIGIT - 1n))));
   }
   const commitment: Faults['u'] = (value) => {
-    const more = { uB: () => added(MATRIX.C, ofG), u2: () => added(MATRIX.D, ofH) }[value.name];
+    const { uB, u2 } = columnsBefore;
+    const more = { uB: () => added(uB, ofG), u2: () => added(u2, ofH) }[value.name];
     return more === undefined ? value : { ...value, u: [plus(value.u[0]!, more())] };
   };
 
-  /** y of the last attempt, modulo q */
-  let y: List = [];
+  /** the projection of the last attempt, modulo q */
+  let seen: Projection = { y: [], star: [] };
   /** squared norm of the tail's rows before they are changed */
   let honest = 0n;
-  const attempt = (send: (y: List) => List): Attempt => ({
+  const attempt = (send: (value: Projection) => Projection): Attempt => ({
     row: heldTo(LOOSE, 0, WIDE_G),
     faults: {
       u: commitment,
@@ -240,35 +283,42 @@ describe('half-integers, where everything that is sent is short', () => {
         honest = squares(rows.flat(2));
         return withHalves(rows);
       },
-      y: (list, { level }) => {
-        if (level !== TAIL) return list;
-        y = list.map(centred);
-        return send(y);
+      y: (value, { level }) => {
+        if (level !== TAIL) return value;
+        seen = { y: value.y.map(centred), star: value.star.map(centred) };
+        return send(seen);
       },
       z: (value, { level }) =>
         level === TAIL ? { z: value.z.map((poly) => poly.map(centred)), e: value.e } : value,
     },
   });
-  /** The projection by signs, as a verifier of signs takes it: y' = x, y_264 = 0. */
-  const bySigns = (list: List): List => list.with(RANDOM_ROWS, 0n);
-  /** The sum that the witness has; y as near as integers come to x. */
-  const byBits = (list: List): List =>
-    list.map((value, j) => {
-      const sum = list[RANDOM_ROWS]!;
-      return j === RANDOM_ROWS ? sum : (centred(2n * value - sum) + sum) >> 1n;
-    });
+  /** The projection by signs, as a verifier of signs takes it: y' = x, U = V = 0. */
+  const bySigns = ({ y, star }: Projection): Projection => ({
+    y: y.with(RANDOM_ROWS, 0n),
+    star: star.with(RANDOM_ROWS, 0n),
+  });
+  /** The sums that the witness has; y as near as integers come to x. */
+  const byBits = (value: Projection): Projection => {
+    const [plain, crossed] = sumsOf(value);
+    const near = (list: List, sum: bigint) =>
+      list.map((x, j) => (j === RANDOM_ROWS ? x : (centred(2n * x - sum) + sum) >> 1n));
+    return { y: near(value.y, plain), star: near(value.star, crossed) };
+  };
   const isLarge = (x: bigint): boolean => x > Q / 4n || x < -Q / 4n;
 
   /** As short as the projection by signs of an honest witness. */
   const expectShort = (x: List): void =>
-    expect(squares(x)).toBeLessThan(2n * BigInt(RANDOM_ROWS) * honest);
+    expect(squares(x)).toBeLessThan(4n * BigInt(RANDOM_ROWS) * honest);
 
   test('a verifier that projects by signs takes it', LONG, () => {
     const { verdict, accepted } = without('bits', () => judge(attempt(bySigns)));
     expect(verdict).toEqual(accepted);
-    expectShort(y);
+    expectShort([...seen.y, ...seen.star]);
     // it does judge: what is no projection is refused
-    const wrong = (list: List) => bySigns(list).with(7, list[7]! + 1n);
+    const wrong = (value: Projection): Projection => {
+      const { y, star } = bySigns(value);
+      return { y: y.with(7, y[7]! + 1n), star };
+    };
     expect(without('bits', () => judge(attempt(wrong)).verdict)).toMatchObject({
       why: expect.stringMatching(/^sealH/),
     });
@@ -277,11 +327,14 @@ describe('half-integers, where everything that is sent is short', () => {
   test('bits see it: half of the sums are no integers', LONG, () => {
     const { verdict } = judge(attempt(byBits));
     expect(verdict).toMatchObject({ ok: false, why: expect.stringMatching(/^sealH/) });
-    const large = y.slice(0, RANDOM_ROWS).filter(isLarge).length;
-    // within five standard deviations of the half
-    expect(Math.abs(large - RANDOM_ROWS / 2)).toBeLessThan(2.5 * Math.sqrt(RANDOM_ROWS));
-    // the row of ones does not see it, and what signs see of it is short
-    expect(isLarge(y[RANDOM_ROWS]!)).toBe(false);
-    expectShort(signsOf(y).map(centred));
+    for (const rows of [seen.y, seen.star]) {
+      const large = rows.slice(0, RANDOM_ROWS).filter(isLarge).length;
+      // within five standard deviations of the half
+      expect(Math.abs(large - RANDOM_ROWS / 2)).toBeLessThan(2.5 * Math.sqrt(RANDOM_ROWS));
+      // the row of halves does not see it, and what signs see of it is short
+      expect(isLarge(rows[RANDOM_ROWS]!)).toBe(false);
+    }
+    const { x, star } = signsOf(seen);
+    expectShort([...x, ...star].map(centred));
   });
 });

@@ -18,6 +18,7 @@ import {
   stranger,
   witnessOf,
   zero,
+  zeros,
 } from './attack.ts';
 import { attack, LONG, tooLong, wrapped } from './relation.ts';
 import { AMONG_MANY, NARROW_0, PAIR, SHORT } from './rows.ts';
@@ -112,7 +113,7 @@ attack('norm β² + q with a projection of zeros: y is not that of the witness',
   const { item, S } = wrapped();
   const faults: Faults = {
     witness: () => witnessOf(S, 0n),
-    y: (y, { level }) => (level === 0 ? y.map(() => 0n) : y),
+    y: (sent, { level }) => (level === 0 ? zeros(sent) : sent),
   };
   return { row: SHORT, items: [item], faults, off: ['J'], omit: ['J'] };
 });

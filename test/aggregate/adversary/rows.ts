@@ -3,8 +3,10 @@
  */
 import type { TableRow } from '../../reference/tableRow.ts';
 
-const many = (count: number, k: number): number[] => new Array<number>(count).fill(k);
+const many = (count: number, t: number): number[] => new Array<number>(count).fill(t);
 const LOOSE = 2 ** 42;
+/** indexes of codes of values below 2^28 and 2^22 in magnitude */
+const [T_Y, T_Z] = [160, 112];
 
 /**
  * Padding in every kind of row: one place each of S and Y, 16 of W; then z rows and the last v row.
@@ -16,8 +18,8 @@ const short = (inSq: number, inSqTail: number, outSq: number, bucket = 1): Table
   512,
   bucket,
   [
-    [18 * bucket, 3, 9, 5, 9, 5, 9, 1, 1, 9, inSq, LOOSE, 24],
-    [40, 1, 10, inSqTail, outSq, 24, 18, 18, many(14, 24)],
+    [18 * bucket, 3, 9, 5, 9, 5, 9, 1, 1, 9, inSq, LOOSE, T_Y],
+    [40, 1, 10, inSqTail, outSq, T_Y, T_Z, [[40, T_Z]], many(14, T_Y)],
   ],
 ];
 
@@ -36,9 +38,9 @@ const long = (inSq: number): TableRow => [
   512,
   1,
   [
-    [18, 3, 9, 5, 9, 5, 9, 1, 1, 9, 34034726, LOOSE, 24],
-    [40, 2, 8, 5, 9, 5, 9, 1, 1, 6, inSq, LOOSE, 24],
-    [60, 1, 10, LOOSE, LOOSE, 24, 18, 18, many(14, 24)],
+    [18, 3, 9, 5, 9, 5, 9, 1, 1, 9, 34034726, LOOSE, T_Y],
+    [40, 2, 8, 5, 9, 5, 9, 1, 1, 6, inSq, LOOSE, T_Y],
+    [60, 1, 10, LOOSE, LOOSE, T_Y, T_Z, [[60, T_Z]], many(14, T_Y)],
   ],
 ];
 

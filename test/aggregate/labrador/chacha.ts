@@ -1,8 +1,9 @@
 /**
- * ChaCha with 12 rounds by the definition, and what protocol.md makes of its stream, for
+ * ChaCha with 8 rounds by the definition, and what protocol.md makes of its stream, for
  * comparison.
  */
 import { Q } from '../../../scripts/generate/labradorPlan.ts';
+import { add, centred, type Poly, sigma, zero } from './plain.ts';
 
 const rotl = (x: number, n: number) => ((x << n) | (x >>> (32 - n))) >>> 0;
 
@@ -29,7 +30,7 @@ export function chachaBlock(
     x[c] = (x[c]! + x[d]!) >>> 0;
     x[b] = rotl(x[b]! ^ x[c]!, 7);
   };
-  for (let double = 0; double < 6; double++) {
+  for (let double = 0; double < 4; double++) {
     for (let i = 0; i < 4; i++) quarter(i, i + 4, i + 8, i + 12);
     for (let i = 0; i < 4; i++)
       quarter(i, 4 + ((i + 1) % 4), 8 + ((i + 2) % 4), 12 + ((i + 3) % 4));
@@ -83,15 +84,18 @@ export function isShort(c: readonly bigint[]): boolean {
     }
     re >>= 10n;
     im >>= 10n;
-    if (re * re + im * im > 441n * 2n ** 40n) return false;
+    if (re * re + im * im > 376n * 2n ** 40n) return false;
   }
   return true;
 }
 
-/**
- * alpha (21 zeros, 30 ones) or c (15 zeros, 29 ones, with the test), and how many attempts it took.
- */
-export function signedChallenge(bytes: Uint8Array, zeros: number, ones: number, tests: boolean) {
+/** alpha: zeros, the magnitudes of the others in order, and whether the norm test follows. */
+export const ALPHA = { zeros: 21, magnitudes: [30, 13], tests: false };
+export const C = { zeros: 22, magnitudes: [28, 12, 2], tests: true };
+
+/** alpha or c, and how many attempts it took. */
+export function signedChallenge(bytes: Uint8Array, { zeros, magnitudes, tests }: typeof C) {
+  const sizes = magnitudes.flatMap((count, i) => new Array<bigint>(count).fill(BigInt(i + 1)));
   let at = 0;
   for (let attempts = 1; ; attempts++) {
     const signs = new DataView(bytes.buffer, bytes.byteOffset + at, 8).getBigUint64(0, true);
@@ -100,7 +104,7 @@ export function signedChallenge(bytes: Uint8Array, zeros: number, ones: number, 
     for (let pos = zeros; pos < 64; pos++) {
       let k = bytes[at++]! & 63;
       while (k > pos) k = bytes[at++]! & 63;
-      const magnitude = pos - zeros < ones ? 1n : 2n;
+      const magnitude = sizes[pos - zeros]!;
       x[pos] = x[k]!;
       x[k] = (signs >> BigInt(pos - zeros)) & 1n ? -magnitude : magnitude;
     }
@@ -109,18 +113,39 @@ export function signedChallenge(bytes: Uint8Array, zeros: number, ones: number, 
 }
 
 /**
- * Rows of the projection, the last of them all ones; blocks that a polynomial owns of the stream.
+ * Rows of the projection, the last of them the lower half; blocks that a polynomial owns of the
+ * stream.
  */
-export const ROWS = 265;
-export const BLOCKS = 33;
+export const ROWS = 137;
+export const BLOCKS = 17;
 
-/** Row `row` of a polynomial's part of the projection, from its 33 blocks: entries in {0, 1}. */
+/** Row `row` of a polynomial's part of the projection, from its 17 blocks: entries in {0, 1}. */
 export function projectionRow(bits: Uint8Array, row: number): bigint[] {
-  if (row === ROWS - 1) return new Array<bigint>(64).fill(1n);
+  if (row === ROWS - 1) return Array.from({ length: 64 }, (_, c) => (c < 32 ? 1n : 0n));
   const group = bits.subarray(32 * (row >> 2), 32 * (row >> 2) + 32);
   return Array.from({ length: 64 }, (_, c) => {
     const byte = group[(c & 15) + (c >= 32 ? 16 : 0)]!;
     const nibble = (c & 16) === 0 ? byte & 15 : byte >> 4;
     return BigInt((nibble >> (row & 3)) & 1);
   });
+}
+
+/** X^32 a in Z[X]/(X^64 + 1). */
+export const turned = (a: readonly bigint[]): bigint[] =>
+  a.map((_, c) => (c < 32 ? -a[c + 32]! : a[c - 32]!));
+
+/**
+ * The projection's part of a lift's form: the sum of omega_j sigma(row_j), omega_j = omega_j0 +
+ * omega_j1 X^32, centred. omega lists omega_00, omega_01, omega_10, ...
+ */
+export function projectedForm(bits: Uint8Array, omega: readonly bigint[]): Poly {
+  const [g0, g1] = [zero(), zero()];
+  for (let row = 0; row < ROWS; row++) {
+    for (const [c, bit] of projectionRow(bits, row).entries()) {
+      if (bit === 0n) continue;
+      g0[c]! += omega[2 * row]!;
+      g1[c]! += omega[2 * row + 1]!;
+    }
+  }
+  return add(sigma(g0), turned(sigma(g1))).map((x) => centred(x));
 }

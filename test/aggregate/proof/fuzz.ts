@@ -61,7 +61,7 @@ async function targetOf(items: readonly SignedItem[]): Promise<Target> {
     const section = { set, items: members, bytes, header: good, salts: saltsOf(members) };
     for (const { name, at, length } of fieldsOf(section)) {
       borders.push(start + at);
-      if (/ (u|u2|t|h|b|w|sum|seal of [th])$/.test(name)) packed.push({ at: start + at, length });
+      if (/ (u|u2|t|h|b|w|sums|seal of [th])$/.test(name)) packed.push({ at: start + at, length });
     }
     start = parsed.end;
   }
@@ -102,9 +102,11 @@ const reencoded: Mutator = ({ good, headerLength, sections }, random) => {
         copy[place] = nudged(copy[place]!, random);
         return copy;
       };
-      /** y with another sum of all coefficients */
-      const otherSum = (y: Int32Array): Int32Array =>
-        y.with(PROJECTIONS, nudged(y[PROJECTIONS]!, random));
+      /** y with another U or V */
+      const otherSum = (y: Int32Array): Int32Array => {
+        const at = PROJECTIONS + random.below(2);
+        return y.with(at, nudged(y[at]!, random));
+      };
       const field = random.pick([
         ...(['y', 'sum', 'w', 'retry', 'counter'] as const),
         ...(['tail y', 'tail sum', 'g', 'z', 'e'] as const),

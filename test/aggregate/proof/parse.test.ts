@@ -8,8 +8,16 @@ import { type Parameters, readRow } from '../../../src/aggregate/parameters/rows
 import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { packResidues } from '../../../src/aggregate/proof/bits.ts';
 import { Q_NUMBER } from '../../../src/aggregate/proof/constants.ts';
+import {
+  type CodedRun,
+  hasCode,
+  runsOfG,
+  runsOfLast,
+  runsOfY,
+  shiftOf,
+} from '../../../src/aggregate/proof/gaussianFields.ts';
+import { liftsOf } from '../../../src/aggregate/proof/lifts.ts';
 import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
-import { fitsRice } from '../../../src/aggregate/proof/prover/rice.ts';
 import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { concat } from '../../../src/bytes.ts';
 import { NIGHTLY } from '../../support/run.ts';
@@ -44,33 +52,46 @@ function madeSection({ levels, tail }: Parameters, seed: number): Omit<ParsedSec
   };
   const packed = (polys: number, width: number): Uint8Array =>
     new Uint8Array(8 * polys * width).map((_, i) => (i % 5 === 4 ? next(2) : next(256)));
-  const lifts = (): Uint8Array => packResidues(Array.from({ length: 189 }, () => next(Q_NUMBER)));
-  const rice = (count: number, k: number): Int32Array =>
-    Int32Array.from({ length: count }, () => next(2 ** k) - 2 ** (k - 1));
-  const projection = (k: number): Int32Array =>
-    Int32Array.of(...rice(PROJECTIONS, k), next(2 ** 32) - 2 ** 31);
+  const lifts = (number: number): Uint8Array => {
+    const { count, sent } = liftsOf(number);
+    return packResidues(Array.from({ length: count * sent.length }, () => next(Q_NUMBER)));
+  };
+  const sums = (count: number): number[] =>
+    Array.from({ length: count }, () => next(2 ** 32) - 2 ** 31);
+  const coded = (runs: readonly CodedRun[]): number[] =>
+    runs.flatMap(({ count, code }) => {
+      // mostly as the code expects them, and now and then as large as it allows
+      const reach = () => 2 ** shiftOf(code) * (next(20) === 0 ? 256 : 16);
+      return Array.from({ length: count }, () => {
+        const most = reach();
+        return next(2 * most) - most;
+      });
+    });
+  const projection = (code: number): Int32Array =>
+    Int32Array.from([...coded(runsOfY(code)), ...sums(2)]);
+  const last = coded(runsOfLast(tail));
   return {
-    levels: levels.map(({ kappa1, cut, riceY }, i) => ({
+    levels: levels.map(({ kappa1, cut, codeY }, i) => ({
       retry: next(16),
       first: Array.from({ length: i === 0 ? 2 : 1 }, () => packed(kappa1, 44 - cut)),
       counter: next(16),
-      y: projection(riceY),
-      w: rice(i === 0 ? 10 : 0, 30),
-      b: lifts(),
+      y: projection(codeY),
+      w: Int32Array.from(sums(i === 0 ? 10 : 0)),
+      b: lifts(i),
       second: packed(kappa1, 44 - cut),
     })),
     tail: {
       retry: next(16),
       t: packed((tail.r - 1) * tail.kappa, 44 - tail.cut),
-      g: Float64Array.from(tail.riceG.flatMap((k) => [...rice(64, Math.min(k, 30))])),
+      g: Float64Array.from(coded(runsOfG(tail))),
       sealT: packed(1, 4),
       counter: next(16),
-      y: projection(tail.riceY),
-      b: lifts(),
+      y: projection(tail.codeY),
+      b: lifts(levels.length),
       h: packResidues(Array.from({ length: 64 * (tail.pairs - 2) }, () => next(Q_NUMBER))),
       sealH: packed(1, 4),
-      z: rice(64 * tail.n, tail.riceZ),
-      e: rice(64 * tail.kappa, tail.riceE),
+      z: Int32Array.from(last.slice(0, 64 * tail.n)),
+      e: Int32Array.from(last.slice(64 * tail.n)),
     },
   };
 }
@@ -97,19 +118,22 @@ describe('one encoding', () => {
     }
   });
 
-  test('every quotient, at every place in a byte', () => {
+  test('every high part, with the smallest and the largest low part', () => {
     const { tail } = parameters;
-    const quotients = Int32Array.from({ length: 64 * tail.n }, (_, i) => (i * 7 + (i >> 5)) % 32);
-    for (const rest of [0, 1, 2 ** tail.riceZ - 2, 2 ** tail.riceZ - 1]) {
-      const z = quotients.map((quotient) => {
-        const number = quotient * 2 ** tail.riceZ + rest;
-        return number % 2 === 0 ? number / 2 : -(number + 1) / 2;
+    const runs = runsOfLast(tail);
+    for (const low of [0, 1, -1]) {
+      const values = runs.flatMap(({ count, code }) => {
+        const unit = 2 ** shiftOf(code);
+        const of = low < 0 ? unit - 1 : Math.min(low, unit - 1);
+        return Array.from({ length: count }, (_, i) => unit * (((i * 7) % 512) - 256) + of);
       });
-      const bytes = write(parameters, { ...parsed, tail: { ...parsed.tail, z } });
+      const z = Int32Array.from(values.slice(0, 64 * tail.n));
+      const e = Int32Array.from(values.slice(64 * tail.n));
+      const bytes = write(parameters, { ...parsed, tail: { ...parsed.tail, z, e } });
       const read = parseSection(parameters, bytes, 0)!;
       expect(read.end).toBe(bytes.length);
       expect(read.tail.z).toEqual(z);
-      expect(read.tail.e).toEqual(parsed.tail.e);
+      expect(read.tail.e).toEqual(e);
     }
   });
 
@@ -126,12 +150,11 @@ describe('one encoding', () => {
     const END = 2 ** 31;
 
     test.each([-END, -END + 1, -256, -1, 0, 1, 255, 256, END - 2, END - 1])(
-      'a sum of %i, in four bytes behind the codes',
+      'sums of %i, in four bytes each behind the codes',
       (sum) => {
-        const bytes = withY(
-          parsed.levels[0]!.y.with(PROJECTIONS, sum),
-          parsed.tail.y.with(PROJECTIONS, sum),
-        );
+        const other = -1 - sum;
+        const set = (y: Int32Array) => y.with(PROJECTIONS, sum).with(PROJECTIONS + 1, other);
+        const bytes = withY(set(parsed.levels[0]!.y), set(parsed.tail.y));
         expect(bytes.length).toBe(proof.length);
         const read = parseSection(parameters, bytes, 0)!;
         expect(read.end).toBe(bytes.length);
@@ -140,67 +163,47 @@ describe('one encoding', () => {
           ['0', read.levels[0]!] as const,
           ['tail', read.tail] as const,
         ]) {
-          expect(y.length).toBe(PROJECTIONS + 1);
-          expect(y[PROJECTIONS]).toBe(sum);
+          expect(y.length).toBe(PROJECTIONS + 2);
+          expect([...y.subarray(PROJECTIONS)]).toEqual([sum, other]);
           const codes = place(`${name} y`);
-          expect(place(`${name} sum`).at).toBe(codes.at + codes.length);
+          expect(place(`${name} sums`).at).toBe(codes.at + codes.length);
           expect(view.getInt32(codes.at + codes.length, true)).toBe(sum);
+          expect(view.getInt32(codes.at + codes.length + 4, true)).toBe(other);
         }
         // nothing else is another byte
         const others = bytes.filter((byte, i) => byte !== proof[i]).length;
-        expect(others).toBeLessThanOrEqual(8);
+        expect(others).toBeLessThanOrEqual(16);
       },
     );
 
     test('the largest codes, with sums at both ends', () => {
-      const largest = 2 ** (level.riceY + 4) - 1;
-      const ends = (k: number) =>
-        Int32Array.from({ length: PROJECTIONS + 1 }, (_, j) => {
-          const top = 2 ** (k + 4) - 1;
-          return j === PROJECTIONS ? -END : j % 2 ? top : -top - 1;
+      const most = (code: number) => 256 * 2 ** shiftOf(code);
+      const ends = (code: number) =>
+        Int32Array.from({ length: PROJECTIONS + 2 }, (_, j) => {
+          if (j >= PROJECTIONS) return j === PROJECTIONS ? -END : END - 1;
+          return j % 2 ? most(code) - 1 : -most(code);
         });
-      const bytes = withY(ends(level.riceY), ends(tail.riceY));
+      const bytes = withY(ends(level.codeY), ends(tail.codeY));
       const read = parseSection(parameters, bytes, 0)!;
-      expect(read.levels[0]!.y).toEqual(ends(level.riceY));
-      expect(read.tail.y).toEqual(ends(tail.riceY));
+      expect(read.levels[0]!.y).toEqual(ends(level.codeY));
+      expect(read.tail.y).toEqual(ends(tail.codeY));
       const encoded = (y: Int32Array) => encodeOrdinary(level, { ...parsed.levels[0]!, y });
+      const largest = most(level.codeY);
       for (const j of [0, 1, PROJECTIONS - 1]) {
         const { y } = parsed.levels[0]!;
-        expect(encoded(y.with(j, largest))).toBeDefined();
-        expect(encoded(y.with(j, largest + 1))).toBeUndefined();
-        expect(encoded(y.with(j, -largest - 1))).toBeDefined();
-        expect(encoded(y.with(j, -largest - 2))).toBeUndefined();
+        expect(encoded(y.with(j, largest - 1))).toBeDefined();
+        expect(encoded(y.with(j, largest))).toBeUndefined();
+        expect(encoded(y.with(j, -largest))).toBeDefined();
+        expect(encoded(y.with(j, -largest - 1))).toBeUndefined();
       }
-      // the sum has no code, and no bound but its bytes
-      expect(encoded(parsed.levels[0]!.y.with(PROJECTIONS, END - 1))).toBeDefined();
+      // the sums have no code, and no bound but their bytes
+      expect(encoded(parsed.levels[0]!.y.with(PROJECTIONS + 1, END - 1))).toBeDefined();
     });
 
-    test('zero bits to a whole byte, whatever the codes leave of it', () => {
-      const zeros = new Int32Array(PROJECTIONS + 1).with(PROJECTIONS, -1);
-      const left = new Set<number>();
-      for (let ones = 0; ones < 8; ones++) {
-        // one more bit for each value with a quotient of 1
-        const y = zeros.map((x, j) => (j < ones ? 2 ** (level.riceY - 1) : x));
-        const bytes = withY(y);
-        expect(parseSection(parameters, bytes, 0)!.levels[0]!.y).toEqual(y);
-        const bits = PROJECTIONS * (level.riceY + 1) + ones;
-        const rest = -bits & 7;
-        left.add(rest);
-        const last = place('0 y').at + Math.ceil(bits / 8) - 1;
-        expect([...bytes.subarray(last + 1, last + 5)]).toEqual([255, 255, 255, 255]);
-        for (let bit = 8 - rest; bit < 8; bit++) {
-          const filled = bytes.slice();
-          filled[last]! |= 1 << bit;
-          expect(parseSection(parameters, filled, 0)).toBeUndefined();
-        }
-      }
-      expect(left.size).toBe(8);
-    });
-
-    test('the bytes end before, in and behind the sum', () => {
-      for (const name of ['0 sum', 'tail sum']) {
+    test('the bytes end before, in and behind the sums', () => {
+      for (const name of ['0 sums', 'tail sums']) {
         const { at } = place(name);
-        for (let end = at - 1; end <= at + 4; end++) {
+        for (let end = at - 1; end <= at + 8; end++) {
           expect(parseSection(parameters, proof.subarray(0, end), 0)).toBeUndefined();
         }
       }
@@ -235,9 +238,9 @@ describe('refused', () => {
 
   test('a cut value above (q-1) / 2^cut, a residue of q', () => {
     const largest = (Q_NUMBER - 1) % 256;
-    // 44 bits: 2^44 - 540 is q - 1
+    // 44 bits: 2^44 - 118 is q - 1
     const h = place('tail h');
-    const top = [largest, 0xfd, 0xff, 0xff, 0xff];
+    const top = [largest, 0xff, 0xff, 0xff, 0xff];
     const keep = proof[h.at + 5]! & 0xf0;
     expect(parseSection(parameters, changed(h.at, ...top, keep | 15), 0)).toBeDefined();
     refuses(changed(h.at, largest + 1, ...top.slice(1), keep | 15));
@@ -257,35 +260,60 @@ describe('refused', () => {
     if (most + 1 < 2 ** width) refuses(set(most + 1));
   });
 
-  test('a bit of the filling', () => {
+  test('a bit of the filling of lifts at level 0; those of others fill their bytes', () => {
     const b = place('0 b');
+    expect([b.length, place('tail b').length]).toEqual([1040, 682]);
     refuses(changed(b.at + b.length - 1, proof[b.at + b.length - 1]! | 0x10));
     refuses(changed(b.at + b.length - 1, proof[b.at + b.length - 1]! | 0x80));
   });
 
-  test('a quotient of 32, values without a code', () => {
-    const y = place('0 y');
-    refuses(changed(y.at, 255, 255, 255, 255));
-    const { tail } = parameters;
-    const largest = 2 ** (tail.riceZ + 4) - 1;
-    expect(fitsRice(largest, tail.riceZ)).toBe(true);
-    expect(fitsRice(-largest - 1, tail.riceZ)).toBe(true);
-    expect(fitsRice(largest + 1, tail.riceZ)).toBe(false);
-    const { z } = parsed.tail;
-    const write = (x: number) => encodeTail(tail, { ...parsed.tail, z: z.with(0, x) });
-    expect(write(largest)).toBeDefined();
-    expect(write(-largest - 1)).toBeDefined();
-    expect(write(largest + 1)).toBeUndefined();
-    expect(write(-largest - 2)).toBeUndefined();
+  test('a lift that is not below q', () => {
+    for (const name of ['0 b', 'tail b']) {
+      const { at } = place(name);
+      const keep = proof[at + 5]! & 0xf0;
+      const top = [0xff, 0xff, 0xff, 0xff, keep | 15];
+      const least = Q_NUMBER % 256;
+      expect(parseSection(parameters, changed(at, least - 1, ...top), 0)).toBeDefined();
+      refuses(changed(at, least, ...top));
+    }
   });
 
-  test('ones up to the last bit of the bytes', () => {
-    const { e } = parsed.tail;
-    for (const count of [1, 2, 3, 4, 5]) {
-      const bytes = proof.slice(0, proof.length - (e.length >> 2));
-      bytes.fill(255, bytes.length - count);
-      refuses(bytes);
-      refuses(proof.subarray(0, bytes.length));
+  test('values without a code', () => {
+    const { tail } = parameters;
+    const { code } = tail.codesZ[0]!;
+    const largest = 256 * 2 ** shiftOf(code);
+    expect(hasCode(largest - 1, code)).toBe(true);
+    expect(hasCode(-largest, code)).toBe(true);
+    expect(hasCode(largest, code)).toBe(false);
+    expect(hasCode(-largest - 1, code)).toBe(false);
+    const { z } = parsed.tail;
+    const write = (x: number) => encodeTail(tail, { ...parsed.tail, z: z.with(0, x) });
+    expect(write(largest - 1)).toBeDefined();
+    expect(write(-largest)).toBeDefined();
+    expect(write(largest)).toBeUndefined();
+    expect(write(-largest - 1)).toBeUndefined();
+  });
+
+  test('g beyond (q-1)/2, where a row of the table would allow it', () => {
+    const tail = { ...parameters.tail, codesG: parameters.tail.codesG.with(0, 8 * 36) };
+    const of = { ...parameters, tail };
+    const withG = (x: number) => {
+      const g = parsed.tail.g.with(0, x);
+      return parseSection(of, write(of, { ...parsed, tail: { ...parsed.tail, g } }), 0);
+    };
+    const most = (Q_NUMBER - 1) / 2;
+    expect(withG(most)?.tail.g[0]).toBe(most);
+    expect(withG(-most)?.tail.g[0]).toBe(-most);
+    expect(withG(most + 1)).toBeUndefined();
+    expect(withG(-most - 1)).toBeUndefined();
+  });
+
+  test.each(['0 y', 'tail g', 'tail y', 'tail ze'])('%s: states of the coder', (name) => {
+    const { at } = place(name);
+    for (const state of [at, at + 6]) {
+      refuses(changed(state, 0, 0)); // below 2^32
+      refuses(changed(state, ...new Array<number>(6).fill(255)));
+      refuses(changed(state + 5, proof[state + 5]! ^ 1));
     }
   });
 

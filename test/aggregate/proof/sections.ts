@@ -5,7 +5,14 @@
 
 import { readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import { TABLE, TABLE_SHA256 } from '../../../src/aggregate/parameters/table.gen.ts';
+import {
+  type CodedRun,
+  runsOfG,
+  runsOfLast,
+  runsOfY,
+} from '../../../src/aggregate/proof/gaussianFields.ts';
 import { proveSection } from '../../../src/aggregate/proof/index.ts';
+import { encodeGaussian } from '../../../src/aggregate/proof/prover/gaussian.ts';
 import type { Trace } from '../../../src/aggregate/proof/transcript.ts';
 import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { verifySection } from '../../../src/aggregate/proof/verifier/verify.ts';
@@ -23,10 +30,8 @@ export interface Section {
   readonly bytes: Uint8Array;
 }
 
-/**
- * Rows of the projection that are sent as codes; the sum of all coefficients stands behind them.
- */
-export const PROJECTIONS = 264;
+/** Values of a projection that are sent as codes; U and V stand behind them. */
+export const PROJECTIONS = 272;
 export const TABLE_HASH = new Uint8Array(Buffer.from(TABLE_SHA256, 'hex'));
 
 export const saltsOf = (items: readonly SignedItem[]): Uint8Array =>
@@ -107,24 +112,15 @@ export function fieldsOf({ set, items, bytes }: Section): FieldPlace[] {
   const places: FieldPlace[] = [];
   const end = () => (places.length === 0 ? 0 : places.at(-1)!.at + places.at(-1)!.length);
   const fixed = (name: string, length: number) => places.push({ name, at: end(), length });
-  const bitsOf = (values: ArrayLike<number>, k: (i: number) => number): number => {
-    let bits = 0;
-    for (let i = 0; i < values.length; i++) {
-      const x = values[i]!;
-      bits += Math.floor((x >= 0 ? 2 * x : -2 * x - 1) / 2 ** k(i)) + 1 + k(i);
-    }
-    return Math.ceil(bits / 8);
-  };
+  const coded = (name: string, values: ArrayLike<number>, runs: readonly CodedRun[]) =>
+    fixed(name, encodeGaussian(values, runs)!.length);
   for (const [i, level] of parameters.levels.entries()) {
     const { first, y, w, b, second } = parsed.levels[i]!;
     fixed(`${i} retry`, 1);
     for (const u of first) fixed(`${i} u`, u.length);
     fixed(`${i} counter`, 1);
-    fixed(
-      `${i} y`,
-      bitsOf(y.subarray(0, PROJECTIONS), () => level.riceY),
-    );
-    fixed(`${i} sum`, 4);
+    coded(`${i} y`, y.subarray(0, PROJECTIONS), runsOfY(level.codeY));
+    fixed(`${i} sums`, 8);
     if (w.length > 0) fixed(`${i} w`, 4 * w.length);
     fixed(`${i} b`, b.length);
     fixed(`${i} u2`, second.length);
@@ -133,27 +129,14 @@ export function fieldsOf({ set, items, bytes }: Section): FieldPlace[] {
   const { t, g, y, b, h, z, e } = parsed.tail;
   fixed('tail retry', 1);
   fixed('tail t', t.length);
-  fixed(
-    'tail g',
-    bitsOf(g, (i) => tail.riceG[Math.floor(i / 64)]!),
-  );
+  coded('tail g', g, runsOfG(tail));
   fixed('tail seal of t', 32);
   fixed('tail counter', 1);
-  fixed(
-    'tail y',
-    bitsOf(y.subarray(0, PROJECTIONS), () => tail.riceY),
-  );
-  fixed('tail sum', 4);
+  coded('tail y', y.subarray(0, PROJECTIONS), runsOfY(tail.codeY));
+  fixed('tail sums', 8);
   fixed('tail b', b.length);
   fixed('tail h', h.length);
   fixed('tail seal of h', 32);
-  fixed(
-    'tail z',
-    bitsOf(z, () => tail.riceZ),
-  );
-  fixed(
-    'tail e',
-    bitsOf(e, () => tail.riceE),
-  );
+  coded('tail ze', [...z, ...e], runsOfLast(tail));
   return places;
 }

@@ -50,7 +50,7 @@ describe('a changed proof', () => {
       const fields = fieldsOf(section);
       const last = fields.at(-1)!;
       expect(last.at + last.length).toBe(section.bytes.length);
-      expect(fields.length).toBeGreaterThanOrEqual(19);
+      expect(fields.length).toBeGreaterThanOrEqual(18);
       const ends = ({ name, at, length }: FieldPlace) =>
         [at, at + (length >> 1), at + length - 1].map((place) => [name, place] as const);
       expect(acceptedFlips(section, fields.flatMap(ends))).toEqual([]);

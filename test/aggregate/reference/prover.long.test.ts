@@ -8,6 +8,7 @@ import {
 } from '../../reference/prover/identities.ts';
 import { readParameters } from '../../reference/prover/parameters.ts';
 import { fieldsOf, levelsOf, type Run, runOf } from '../../reference/prover/runs.ts';
+import type { Projection } from '../../reference/prover/steps.ts';
 import { TOY_ROWS } from '../../reference/toyRows.ts';
 
 // BigInt on a busy machine
@@ -40,7 +41,7 @@ describe('every equation of every level', () => {
         const run = runOf(set, count);
         const { wrong, count: looked } = judge(run);
         expect(wrong).toEqual([]);
-        expect(looked).toBe(37);
+        expect(looked).toBe(38);
         const sent = fieldsOf(run).reduce((sum, { bytes }) => sum + bytes.length, 0);
         expect(sent).toBe(run.bytes.length);
       });
@@ -61,13 +62,16 @@ test('equal inputs give equal bytes', () => {
   expect(runOf('falcon512', 1, row).bytes).toEqual(runOf('falcon512', 1, row).bytes);
 });
 
-test('y is sent and absorbed less half the sum, rounded down; the sum beside it', () => {
+test('y is sent and absorbed less half the sums, rounded down; U and V beside it', () => {
   const [row] = Object.values(TOY_ROWS);
-  /** The data that is absorbed for y_j = half + 3 j - 400 and this sum; the run ends there. */
-  const absorbed = (total: bigint, half: bigint): number[] => {
+  /** The data that is absorbed for y_j = half + 3 j - 400, y*_j = star + 5 - 2 j. The run ends. */
+  const absorbed = (U: bigint, V: bigint, half: bigint, star: bigint): number[] => {
     let data = new Uint8Array(0);
     const faults: Parameters<typeof runOf>[3] = {
-      y: () => [...Array.from({ length: 264 }, (_, j) => half + BigInt(3 * j - 400)), total],
+      y: () => ({
+        y: [...Array.from({ length: 136 }, (_, j) => half + BigInt(3 * j - 400)), U],
+        star: [...Array.from({ length: 136 }, (_, j) => star - BigInt(2 * j - 5)), V],
+      }),
       absorb: (step) => {
         if (step.label !== 'y') return step;
         data = Uint8Array.from(step.data);
@@ -78,23 +82,24 @@ test('y is sent and absorbed less half the sum, rounded down; the sum beside it'
       },
     };
     expect(() => runOf('falcon512', 1, row, faults)).toThrow('enough');
-    expect(data).toHaveLength(1 + 4 * 265 + 4 * 10);
+    expect(data).toHaveLength(4 * (272 + 2 + 10));
     const view = new DataView(data.buffer);
-    return Array.from({ length: 265 }, (_, j) => view.getInt32(1 + 4 * j, true));
+    return Array.from({ length: 274 }, (_, j) => view.getInt32(4 * j, true));
   };
-  const rows = Array.from({ length: 264 }, (_, j) => 3 * j - 400);
-  for (const [total, half] of [
-    [0n, 0n],
-    [6n, 3n],
-    [7n, 3n],
-    [-6n, -3n],
-    [-7n, -4n],
-    [2n ** 31n - 1n, 2n ** 30n - 1n],
-    [-(2n ** 31n), -(2n ** 30n)],
+  const rows = Array.from({ length: 136 }, (_, j) => [3 * j - 400, 5 - 2 * j]).flat();
+  const most = 2n ** 31n - 1n;
+  for (const [U, V, half, star] of [
+    [0n, 0n, 0n, 0n],
+    [4n, 2n, 3n, -1n],
+    [5n, 2n, 3n, -2n],
+    [-5n, -2n, -4n, 1n],
+    [most, most, most, 0n],
+    [most, -most - 1n, -1n, -most - 1n],
   ] as const) {
-    expect(absorbed(total, half)).toEqual([...rows, Number(total)]);
+    expect(absorbed(U, V, half, star)).toEqual([...rows, Number(U), Number(V)]);
   }
-  expect(() => absorbed(2n ** 31n, 2n ** 30n)).toThrow('failed: sum');
+  expect(() => absorbed(most + 1n, -most - 1n, 0n, -most - 1n)).toThrow('failed: sum');
+  expect(() => absorbed(0n, most + 1n, 2n ** 30n, 2n ** 30n)).toThrow('failed: sum');
 });
 
 test('the equations see a deviation', () => {
@@ -113,9 +118,17 @@ test('the equations see a deviation', () => {
   expect(wrongOf({ t: atZero((t) => first(t, (list) => first(list, bump))) })).toContain(
     'level 0: E3',
   );
-  expect(wrongOf({ y: atZero((y) => first(y, (x) => x + 1n)) })).toContain('level 0: lifts');
-  const sum = wrongOf({ y: atZero((y) => y.with(264, y[264]! + 1n)) });
-  expect(sum).toEqual(expect.arrayContaining(['level 0: sum', 'level 0: lifts']));
+  const more = (list: readonly bigint[], at: number) => list.with(at, list[at]! + 1n);
+  for (const at of [0, 136]) {
+    for (const change of [
+      ({ y, star }: Projection) => ({ y: more(y, at), star }),
+      ({ y, star }: Projection) => ({ y, star: more(star, at) }),
+    ]) {
+      const wrong = wrongOf({ y: atZero(change) });
+      expect(wrong).toContain('level 0: lifts');
+      expect(wrong.includes('level 0: sums')).toBe(at === 136);
+    }
+  }
   expect(wrongOf({ w: atZero((w) => first(w, (x) => x + 1n)) })).toContain('level 0: lifts');
   expect(wrongOf({ alpha: (list) => first(list, bump) })).toEqual([]);
   expect(wrongOf({ Y: (Y) => first(Y, (list) => first(list, bump)) })).toContain('level 0: N1');

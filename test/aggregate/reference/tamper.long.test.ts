@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { headerOf, signedItem } from '../../reference/items.ts';
+import { stepsOf } from '../../reference/prover/runs.ts';
 import type { TraceEvent } from '../../reference/prover/trace.ts';
 import type { TableRow } from '../../reference/tableRow.ts';
 import { verifyReferenceProof } from '../../reference/verifier/proof.ts';
@@ -68,9 +69,9 @@ describe.each(cases)('%s', (name) => {
     expect(verdict).toEqual({ ok: true, length: input.bytes.length });
     expect(events.some((event) => event.kind === 'failure')).toBe(false);
     expect(seen).toEqual(
-      events.flatMap((event) => {
-        if (event.kind === 'absorb') return [`absorb ${event.label} ${hex(event.st)}`];
-        return event.kind === 'seed' ? [`seed ${event.label} ${hex(event.seed)}`] : [];
+      stepsOf(events).flatMap((step) => {
+        if (step.kind === 'absorb') return [`absorb ${step.label} ${hex(step.st)}`];
+        return step.kind === 'seed' ? [`seed ${step.label} ${hex(step.seed)}`] : [];
       }),
     );
   });
@@ -169,7 +170,7 @@ describe('a whole proof of both sets', () => {
     signedItem('falcon1024', 0),
     signedItem('falcon512', 1),
   ];
-  const header = headerOf(items);
+  const header = headerOf(items, TABLE_HASH);
   const sections = ([512, 1024] as const).map((set) => {
     const members = items.filter((item) => item.set === `falcon${set}`);
     return toyProof(set === 512 ? TOY2 : TOY_1024, { items: members, header }).bytes;
@@ -211,20 +212,29 @@ describe('a whole proof of both sets', () => {
       [0, 0x66],
       [4, 1],
       [4, 3],
-      [5, 2],
+      [5, 1],
+      [5, 3],
       [6, bytes[6]! ^ 1],
       [38, 1],
       [39, 2],
       [39, 4],
-      [40, 0x20], // a padded signature: no kind of a proof
-      [42, 0x00], // the set of the neighbour, not one run
-      [41, 1],
-      [46, bytes[46]! ^ 1], // a salt
+      [40, bytes[40]! ^ 1], // another table
+      [44, 0x20], // a padded signature: no kind of a proof
+      [46, 0x00], // the set of the neighbour, not one run
+      [45, 1],
+      [50, 1], // profiles
+      [51, 1],
+      [52, 0x20], // constant salts
+      [52, 0x60], // no coding
+      [53, 3],
+      [54, bytes[54]! ^ 1], // a salt
     ] as const) {
       expect(changed(at, value), `${at}`).toBe(false);
     }
-    for (const end of [0, 39, 41, header.length - 1]) {
-      expect(judged({ bytes: bytes.subarray(0, end) })).toEqual({ ok: false, why: 'header' });
+    for (const end of [0, 39, 43, 45, 51, 53, header.length - 1]) {
+      const why = end < 44 ? 'magic, format or version' : 'end of the bytes';
+      const verdict = judged({ bytes: bytes.subarray(0, end) });
+      expect(verdict).toEqual({ ok: false, why: `header: ${why}` });
     }
   });
 });

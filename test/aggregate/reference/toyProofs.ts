@@ -23,7 +23,7 @@ export function toyProof(row: TableRow, options: Options = {}): SectionInput & {
   const name = `falcon${set}` as const;
   const items =
     options.items ?? Array.from({ length: row[1] }, (_, number) => signedItem(name, number));
-  const header = options.header ?? headerOf(items);
+  const header = options.header ?? headerOf(items, TABLE_HASH);
   const bytes = proveReference({
     set: name,
     row: row as Parameters<typeof proveReference>[0]['row'],

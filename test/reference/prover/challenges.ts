@@ -1,13 +1,13 @@
 /** Sections 5.2 to 5.4 and 6.1 of docs/protocol.md: challenges and keys from seeds. */
 import { createHash } from 'node:crypto';
-import { centred, D, FALCON_Q, mod, type Poly, Q, sigma } from './ring.ts';
-import { BLOCK_BYTES, type ByteSource, chacha12, nonceOf, stream, words44 } from './streams.ts';
+import { add, centred, D, FALCON_Q, mod, type Poly, Q, reduce, sigma } from './ring.ts';
+import { BLOCK_BYTES, type ByteSource, chacha8, nonceOf, stream, words44 } from './streams.ts';
 
-/** Rows of the projection: the random ones, and that of ones. */
-export const JL_ROWS = 265;
+/** Rows of the projection, each of which stands for a pair: the random ones, and row 136. */
+export const JL_ROWS = 137;
 const RANDOM_ROWS = JL_ROWS - 1;
 const GROUP_BYTES = 32;
-/** The bytes of the stream that one polynomial owns: 33 blocks. */
+/** The bytes of the stream that one polynomial owns: 17 blocks. */
 const BLOCKS = (GROUP_BYTES * RANDOM_ROWS) / 4 / BLOCK_BYTES;
 const RHO_LIMIT = 5 * 12289;
 
@@ -22,8 +22,15 @@ export function scalars(source: ByteSource, count: number): bigint[] {
   return out;
 }
 
-export const omegas = (seed: Uint8Array, level: number, k: number): bigint[] =>
-  scalars(stream(seed, nonceOf('omega', level, k, 0)), JL_ROWS);
+/** An element a + b i of S_q, i = X^32. */
+export type Pair = readonly [bigint, bigint];
+
+/** omega_j of a lift. */
+export function omegas(seed: Uint8Array, level: number, k: number): Pair[] {
+  const list = scalars(stream(seed, nonceOf('omega', level, k, 0)), 2 * JL_ROWS);
+  return Array.from({ length: JL_ROWS }, (_, j) => [list[2 * j]!, list[2 * j + 1]!]);
+}
+
 export const thetas = (seed: Uint8Array, level: number, k: number): bigint[] =>
   scalars(stream(seed, nonceOf('theta', level, k, 0)), 10);
 export const psi = (seed: Uint8Array, level: number, k: number, item: number): bigint =>
@@ -71,20 +78,16 @@ export const short = (seed: Uint8Array, level: number, kind: ShortKind, index: n
 
 /**
  * The entries pi_j of polynomial number `number`: entry 64 j + c for row j and coefficient c, each
- * 0 or 1, in row 264 always 1.
+ * 0 or 1; row 136 is 1 at the lower half of the coefficients.
  */
-export function projectionOf(
-  seed: Uint8Array,
-  level: number,
-  counter: number,
-  number: number,
-): Int8Array {
-  const nonce = nonceOf('projection', level, 0, counter);
+export function projectionOf(seed: Uint8Array, level: number, number: number): Int8Array {
+  const nonce = nonceOf('projection', level, 0, 0);
   const bytes = new Uint8Array(BLOCKS * BLOCK_BYTES);
   for (let i = 0; i < BLOCKS; i++) {
-    bytes.set(chacha12(seed, BLOCKS * number + i, nonce), BLOCK_BYTES * i);
+    bytes.set(chacha8(seed, BLOCKS * number + i, nonce), BLOCK_BYTES * i);
   }
-  const out = new Int8Array(JL_ROWS * D).fill(1);
+  const out = new Int8Array(JL_ROWS * D);
+  out.fill(1, RANDOM_ROWS * D, RANDOM_ROWS * D + D / 2);
   for (let row = 0; row < RANDOM_ROWS; row++) {
     const group = bytes.subarray(GROUP_BYTES * Math.floor(row / 4));
     for (let c = 0; c < D; c++) {
@@ -97,23 +100,28 @@ export function projectionOf(
   return out;
 }
 
-/** One candidate of 5.4: inside out, from place z0. */
-function signed(source: ByteSource, z0: number, ones: number): bigint[] {
+/** One candidate of 5.4: inside out, with these magnitudes in the last places. */
+function signed(source: ByteSource, magnitudes: readonly bigint[]): bigint[] {
   const signs = new DataView(source.bytes(8).buffer).getBigUint64(0, true);
   const x = new Array<bigint>(D).fill(0n);
-  for (let pos = z0; pos < D; pos++) {
+  const z0 = D - magnitudes.length;
+  for (const [e, magnitude] of magnitudes.entries()) {
+    const pos = z0 + e;
     let k = source.bytes(1)[0]! & 63;
     while (k > pos) k = source.bytes(1)[0]! & 63;
-    const e = pos - z0;
-    const magnitude = e < ones ? 1n : 2n;
     x[pos] = x[k]!;
     x[k] = (signs >> BigInt(e)) & 1n ? -magnitude : magnitude;
   }
   return x;
 }
 
+const times = (count: number, magnitude: bigint): bigint[] =>
+  new Array<bigint>(count).fill(magnitude);
+const ALPHA = [...times(30, 1n), ...times(13, 2n)];
+const C = [...times(28, 1n), ...times(12, 2n), ...times(2, 3n)];
+
 export const alpha = (seed: Uint8Array, level: number, item: number): Poly =>
-  signed(stream(seed, nonceOf('alpha', level, 0, item)), 21, 30);
+  signed(stream(seed, nonceOf('alpha', level, 0, item)), ALPHA);
 
 // biome-ignore format: a table
 const QUARTER_COSINE = [
@@ -131,7 +139,7 @@ export function cosine(j: number): number {
   return at > 32 ? -QUARTER_COSINE[64 - at]! : QUARTER_COSINE[at]!;
 }
 
-/** Whether no |c(zeta)| exceeds 21, in the integers of 5.4. */
+/** Whether no |c(zeta)|^2 exceeds 376, in the integers of 5.4. */
 export function passesNormTest(c: Poly): boolean {
   for (let k = 1; k < D; k += 2) {
     let re = 0n;
@@ -142,7 +150,7 @@ export function passesNormTest(c: Poly): boolean {
     }
     re >>= 10n;
     im >>= 10n;
-    if (re * re + im * im > 441n << 40n) return false;
+    if (re * re + im * im > 376n << 40n) return false;
   }
   return true;
 }
@@ -155,40 +163,54 @@ export function amortising(
 ): { c: Poly; attempts: number } {
   const source = stream(seed, nonceOf('amortise', level, 0, row));
   for (let attempts = 1; ; attempts++) {
-    const c = signed(source, 15, 29);
+    const c = signed(source, C);
     if (passesNormTest(c)) return { c, attempts };
   }
 }
 
-/** Section 6.1. */
-export const MATRICES = Object.freeze({ A: 0, B: 1, BA: 1, BB: 2, C: 3, D: 4 } as const);
-
 const COMMITMENT_SEED = new Uint8Array(
-  createHash('shake256', { outputLength: 32 }).update('falconry commitment keys v1').digest(),
+  createHash('shake256', { outputLength: 32 }).update('falconry commitment keys v2').digest(),
 );
 
-/** One row of a matrix of commitment keys, coefficients in [0, q). */
-export function keyRow(level: number, matrix: number, row: number, columns: number): Poly[] {
-  const next = words44(stream(COMMITMENT_SEED, nonceOf('keys', level, matrix, row)));
+interface KeyRow {
+  readonly next: () => bigint;
+  readonly elements: Poly[];
+}
+const keyRows: KeyRow[] = [];
+
+/** Section 6.1: the first elements of a row of M, coefficients in [0, q). */
+export function keyRow(row: number, columns: number): Poly[] {
+  const known = (keyRows[row] ??= {
+    next: words44(stream(COMMITMENT_SEED, nonceOf('keys', 0, 0, row))),
+    elements: [],
+  });
   const coefficient = (): bigint => {
-    const word = next();
+    const word = known.next();
     return word >= Q ? word - Q : word;
   };
-  return Array.from({ length: columns }, () => Array.from({ length: D }, coefficient));
+  while (known.elements.length < columns) {
+    known.elements.push(Array.from({ length: D }, coefficient));
+  }
+  return known.elements.slice(0, columns);
 }
 
-export const keyMatrix = (level: number, matrix: number, rows: number, columns: number): Poly[][] =>
-  Array.from({ length: rows }, (_, row) => keyRow(level, matrix, row, columns));
+/** Rows 0 to rank - 1 of M, as many columns of each as a vector has polynomials. */
+export const keyMatrix = (rank: number, columns: number): Poly[][] =>
+  Array.from({ length: rank }, (_, row) => keyRow(row, columns));
 
-/** Sum of pi_j(X^-1) weight_j modulo q, for each list of weights: the form of a lift at a place. */
-export function collapse(entries: Int8Array, weights: readonly (readonly bigint[])[]): Poly[] {
-  return weights.map((list) => {
-    // 265 numbers below 2^44 sum to less than 2^53: exact
+/** X^32 times a polynomial. */
+const timesI = (a: Poly): Poly => a.map((_, c) => (c < D / 2 ? -a[c + D / 2]! : a[c - D / 2]!));
+
+/** Sum of omega_j sigma(pi_j) modulo q, for each list of omegas: the form of a lift at a place. */
+export function collapse(entries: Int8Array, weights: readonly (readonly Pair[])[]): Poly[] {
+  // 137 numbers below 2^44 sum to less than 2^53: exact
+  const sumOf = (list: readonly Pair[], part: 0 | 1): Poly => {
     const sums = new Float64Array(D);
-    for (const [j, weight] of list.entries()) {
-      const w = Number(weight);
+    for (const [j, omega] of list.entries()) {
+      const w = Number(omega[part]);
       for (let c = 0; c < D; c++) sums[c] = sums[c]! + w * entries[j * D + c]!;
     }
-    return sigma(Array.from(sums, BigInt)).map((x) => mod(x, Q));
-  });
+    return sigma(Array.from(sums, BigInt));
+  };
+  return weights.map((list) => reduce(add(sumOf(list, 0), timesI(sumOf(list, 1)))));
 }

@@ -1,5 +1,5 @@
 /** Section 10 of docs/protocol.md: all constraints combined into one. */
-import { type ShortKind, short } from './challenges.ts';
+import { keyMatrix, type ShortKind, short } from './challenges.ts';
 import type { Context } from './context.ts';
 import { type Ordinary, pairCount, pairIndex, pairsOf, placeOf, type Shape } from './parameters.ts';
 import {
@@ -16,12 +16,11 @@ import {
 import { gadget, type Lifts, type Rows } from './steps.ts';
 import type { Constraint } from './trace.ts';
 
-/** One outer commitment: the matrix on the digits of t from column `from`, C on those of g. */
+/** One outer commitment: M_kappa1 on `count` polynomials of v, from place `from` on. */
 export interface OuterBlock {
   readonly name: string;
-  readonly B: Rows;
   readonly from: number;
-  readonly C: Rows | undefined;
+  readonly count: number;
   readonly hat: readonly Poly[];
   readonly e: readonly Poly[];
 }
@@ -29,12 +28,8 @@ export interface OuterBlock {
 /** The output of an ordinary level: all that the next level takes over. */
 export interface Output {
   readonly params: Ordinary;
-  readonly A: Rows;
-  /** the blocks of E1 */
+  /** the blocks of E1, then that of E2 */
   readonly blocks: readonly OuterBlock[];
-  /** D and û_2 */
-  readonly D: Rows;
-  readonly hat2: readonly Poly[];
   readonly c: readonly Poly[];
   readonly phiZ: readonly Poly[];
   readonly combined: Combined;
@@ -82,10 +77,11 @@ class FormsOnV {
     this.forms[place] = reduce(add(this.forms[place]!, poly));
   }
 
-  /** A matrix on the places from `at` on; every row has its own challenge. */
-  addMatrix(at: number, matrix: Rows, challenges: readonly Poly[]): void {
-    for (const column of matrix[0]!.keys()) {
-      this.add(at + column, inner(challenges, columnOf(matrix, column)));
+  /** M on the places of a block; every row has its own challenge. */
+  addKeys({ from, count }: OuterBlock, challenges: readonly Poly[]): void {
+    const M = keyMatrix(challenges.length, count);
+    for (let column = 0; column < count; column++) {
+      this.add(from + column, inner(challenges, columnOf(M, column)));
     }
   }
 
@@ -104,7 +100,7 @@ export function carriedConstraints(
   shape: Shape,
   before: Output,
 ): Base {
-  const { f, b, kappa, m } = before.params;
+  const { n, f, b, kappa, m } = before.params;
   const challenge: Challenge = (name, kind, index) =>
     context.omits(name) ? ZERO : short(seed, context.level, kind, index);
   const rho = Array.from({ length: kappa }, (_, k) => challenge('E3', 'amortised', k));
@@ -116,9 +112,10 @@ export function carriedConstraints(
   carryGarbage(v, before, delta, epsilon, !context.omits('E5'));
 
   // E3 and E5 on the digits of z
+  const M = keyMatrix(kappa, n);
   const onZ = before.phiZ.map((form, column) => {
     const onPhi = scale(form, context.omits('E5') ? 0n : -1n);
-    return reduce(subtract(onPhi, inner(rho, columnOf(before.A, column))));
+    return reduce(subtract(onPhi, inner(rho, columnOf(M, column))));
   });
   const linear = Array.from({ length: f }, (_, i) => onZ.map((poly) => gadget(poly, b * i)));
   return {
@@ -129,19 +126,17 @@ export function carriedConstraints(
 }
 
 /** E1 and E2. @returns their right sides */
-function carryOuter(v: FormsOnV, { params, blocks, D, hat2 }: Output, challenge: Challenge): Poly {
+function carryOuter(v: FormsOnV, { params, blocks }: Output, challenge: Challenge): Poly {
   const { kappa1, cut } = params;
   const at = piecesOf(params);
   let right = ZERO;
-  const outer = [...blocks, { B: D, from: at.h, C: undefined, hat: hat2 }];
-  for (const [index, block] of outer.entries()) {
+  for (const [index, block] of blocks.entries()) {
     const challenges = block.hat.map((_, row) =>
-      index === blocks.length
+      block.name === 'u2'
         ? challenge('E2', 'garbage', row)
         : challenge('E1', 'outer', index * kappa1 + row),
     );
-    v.addMatrix(block.from, block.B, challenges);
-    if (block.C !== undefined) v.addMatrix(at.g, block.C, challenges);
+    v.addKeys(block, challenges);
     if (cut > 0) {
       for (const [row, poly] of challenges.entries()) v.add(at.e + index * kappa1 + row, poly);
     }

@@ -1,4 +1,4 @@
-/** Bit strings (section 1) and the codes of section 11 of docs/protocol.md. */
+/** Bit strings (section 1) and the plain fields of section 11 of docs/protocol.md. */
 import { mod, type Poly, Q } from './ring.ts';
 
 /** A bit string, least significant bit of a byte first; the last byte is filled with zero bits. */
@@ -41,10 +41,12 @@ export const pack44 = (list: readonly Poly[]): Uint8Array =>
     44,
   );
 
-/** The absorbed and sent form of b^(1), b^(2), b^(3): coefficients 1..63. */
-export function packLifts(lifts: readonly Poly[]): Uint8Array {
+/** The absorbed and sent form of the lifts, without the coefficients that the verifier knows. */
+export function packLifts(lifts: readonly Poly[], known: readonly number[]): Uint8Array {
   const writer = new BitWriter();
-  for (const lift of lifts) for (const x of lift.slice(1)) writer.write(mod(x, Q), 44);
+  for (const lift of lifts) {
+    for (const [i, x] of lift.entries()) if (!known.includes(i)) writer.write(mod(x, Q), 44);
+  }
   return writer.bytes();
 }
 
@@ -67,32 +69,4 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
     at += part.length;
   }
   return out;
-}
-
-export const LARGEST_QUOTIENT = 31n;
-
-/** Zigzag number of an integer. */
-export const zigzag = (x: bigint): bigint => (x >= 0n ? 2n * x : -2n * x - 1n);
-
-export const fitsRice = (x: bigint, k: number): boolean =>
-  zigzag(x) >> BigInt(k) <= LARGEST_QUOTIENT;
-
-/**
- * Appends one integer.
- *
- * @throws RangeError if its quotient exceeds 31
- */
-export function writeRice(writer: BitWriter, x: bigint, k: number): void {
-  if (!fitsRice(x, k)) throw new RangeError(`${x} has no Rice code with k = ${k}`);
-  const number = zigzag(x);
-  const quotient = Number(number >> BigInt(k));
-  writer.write((1n << BigInt(quotient)) - 1n, quotient + 1);
-  writer.write(number & ((1n << BigInt(k)) - 1n), k);
-}
-
-/** One Rice field: lists of integers, each with its parameter. */
-export function riceField(lists: Iterable<{ values: readonly bigint[]; k: number }>): Uint8Array {
-  const writer = new BitWriter();
-  for (const { values, k } of lists) for (const x of values) writeRice(writer, x, k);
-  return writer.bytes();
 }

@@ -2,7 +2,7 @@
  * Every equation that an honest run has to satisfy, computed once more from what the run shows: the
  * names of those that do not hold.
  */
-import { omegas, thetas } from './challenges.ts';
+import { keyMatrix, omegas, thetas } from './challenges.ts';
 import type { Combined } from './combine.ts';
 import type { Started } from './level.ts';
 import { pairIndex, pairsOf, type Tail } from './parameters.ts';
@@ -10,6 +10,7 @@ import {
   add,
   BETA_SQ,
   constant,
+  D,
   equal,
   FALCON_Q,
   inner,
@@ -26,10 +27,10 @@ import {
   subtract,
   ZERO,
 } from './ring.ts';
-import { type Rows, signedNormSq } from './steps.ts';
+import { type Rows, signedNormSq, sumsOf } from './steps.ts';
 
 /** The values that both kinds of levels show. */
-interface Shown extends Pick<Started, 'cut' | 'A' | 't' | 'g' | 'projected' | 'projection'> {
+interface Shown extends Pick<Started, 'cut' | 't' | 'g' | 'projected' | 'projecting'> {
   readonly h: readonly Poly[];
   readonly c: readonly Poly[];
   readonly z: readonly Poly[];
@@ -80,35 +81,47 @@ const constraint = ({ combined, g, h, c }: Shown): Poly => {
   return sum([...terms, ...diagonal]);
 };
 
-/** b_0 of a lift from y, and of the functionals at level 0. */
-function constants(shown: Shown, level: number): bigint[] {
+/** b_0 of a lift from y, and of the functionals at level 0; b_32 as well at the others. */
+function knownCoefficients(shown: Shown, level: number): (readonly [bigint, bigint?])[] {
   const zero = shown as Partial<ShownZero>;
-  const seed = shown.liftSeed;
+  const { y, star } = shown.projecting.projection;
   return shown.lifts.map((_, k) => {
-    let b = omegas(seed, level, k).reduce((s, o, j) => s + o * shown.projection.y[j]!, 0n);
-    if (level === 0) {
-      const theta = thetas(seed, 0, k);
-      for (const [j, t] of theta.entries()) b += t * (FALCON_Q * zero.w![j]! + zero.C![j]!);
+    let real = 0n;
+    let imaginary = 0n;
+    for (const [j, [a, b]] of omegas(shown.liftSeed, level, k).entries()) {
+      real += a * y[j]! - b * star[j]!;
+      imaginary += a * star[j]! + b * y[j]!;
     }
-    return mod(b, Q);
+    if (level > 0) return [mod(real, Q), mod(imaginary, Q)];
+    for (const [j, t] of thetas(shown.liftSeed, 0, k).entries()) {
+      real += t * (FALCON_Q * zero.w![j]! + zero.C![j]!);
+    }
+    return [mod(real, Q)];
   });
 }
 
 /** The equations of every level. */
 function common(shown: Shown, level: number): Record<string, boolean> {
-  const { c, z, h, combined, projection, lifts, cut } = shown;
+  const { c, z, h, combined, lifts, cut } = shown;
+  const { projection } = shown.projecting;
   const inSq = (shown as unknown as Pick<Started, 'params'>).params.inSq;
-  const xSq = signedNormSq(projection.y);
+  const xSq = signedNormSq(projection);
   const coefficients = shown.projected.flatMap(({ poly }) => poly);
+  const halves: [bigint, bigint] = [0n, 0n];
+  for (const [i, x] of coefficients.entries()) halves[i % D < D / 2 ? 0 : 1] += x;
+  const [U, V] = sumsOf(projection);
   return {
     padding: cut.rows.every((row, a) =>
       row.every((poly, i) => !cut.padding[a]![i] || poly.every((x) => x === 0n)),
     ),
     projection: xSq <= 288n * BigInt(inSq),
-    // Not an equation; but an honest norm is near 264 times that of the projected values.
-    expansion: isNear(xSq, 264n * normSq([coefficients])),
-    sum: projection.y[264] === coefficients.reduce((s, x) => s + x, 0n),
-    lifts: constants(shown, level).every((b, k) => b === mod(lifts[k]![0]!, Q)),
+    // Not an equation; but an honest norm is near 272 times that of the projected values.
+    expansion: isNear(xSq, 272n * normSq([coefficients])),
+    sums: U === halves[0] && V === halves[1],
+    lifts: knownCoefficients(shown, level).every(([first, middle], k) => {
+      const coefficient = (i: number): bigint => mod(lifts[k]![i]!, Q);
+      return first === coefficient(0) && (middle === undefined || middle === coefficient(D / 2));
+    }),
     E4: equal(quadratic(shown), inner(z, z)),
     E5: equal(
       overPairs(h, c.length, (a, b) => multiply(c[a]!, c[b]!)),
@@ -130,8 +143,8 @@ const recompose = (list: readonly Poly[], count: number, bits: number): Poly[] =
 };
 
 export function ordinaryIdentities(shown: ShownOrdinary, level: number): Record<string, boolean> {
-  const { params, A, t, c, z, vT, vG, blocks, parts, g, h } = shown;
-  const { f, b, fu, bu, fg, bg, kappa, kappa1, cut, m, r } = params;
+  const { params, t, c, z, vT, vG, blocks, parts, g, h } = shown;
+  const { n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, m, r } = params;
   const same = (x: readonly Poly[], y: readonly Poly[]): boolean =>
     x.length === y.length && x.every((poly, i) => equal(poly, y[i]!));
   const v = parts[f]!;
@@ -146,21 +159,23 @@ export function ordinaryIdentities(shown: ShownOrdinary, level: number): Record<
     ),
     'digits of g': same(recompose(vG, fg, bg), g),
     'digits of h': same(recompose(vH, fu, bu), h),
-    E1: blocks.every(({ B, from, C, hat, e }) =>
-      hat.every((poly, row) => {
-        const onT = inner(B[row]!, vT.slice(from, from + B[row]!.length));
-        const onG = C === undefined ? ZERO : inner(C[row]!, vG);
-        return equal(sum([onT, onG, e[row] ?? ZERO]), poly);
+    'E1, E2': blocks.every(({ from, count, hat, e }) =>
+      keyMatrix(kappa1, count).every((keys, row) => {
+        const value = inner(keys, v.slice(from, from + count));
+        return equal(sum([value, e[row] ?? ZERO]), hat[row]!);
       }),
     ),
+    'blocks are all of v':
+      blocks.reduce((at, { from, count }) => (at === from ? at + count : -1), 0) ===
+      vT.length + vG.length + vH.length,
     cut: v
-      .slice(m - (cut > 0 ? (blocks.length + 1) * kappa1 : 0))
+      .slice(m - (cut > 0 ? blocks.length * kappa1 : 0))
       .every(
         (poly) =>
           cut === 0 ||
           poly.every((x) => x > -(2n ** BigInt(cut - 1)) && x <= 2n ** BigInt(cut - 1)),
       ),
-    E3: A.every((row, k) =>
+    E3: keyMatrix(kappa, n).every((row, k) =>
       equal(
         inner(
           c,
@@ -196,12 +211,12 @@ function zeroIdentities({ S, W, Y, alphas }: ShownZero): Record<string, boolean>
 
 /** Section 9.4 in full: what the verifier recovers is what was sealed. */
 export function tailIdentities(shown: ShownTail, level: number): Record<string, boolean> {
-  const { params, A, t, tHat, e, g, h, c, z, eSum, phiZ, combined } = shown;
-  const { r, outSq, n } = params;
+  const { params, t, tHat, e, g, h, c, z, eSum, phiZ, combined } = shown;
+  const { r, outSq, n, kappa } = params;
   const last = r - 1;
   const pair = (a: number, b: number): number => pairIndex(r, a, b);
   const inverseLast = inverse(c[last]!);
-  const tLast = A.map((row, k) => {
+  const tLast = keyMatrix(kappa, n).map((row, k) => {
     const known = inner(
       c.slice(0, last),
       tHat.slice(0, last).map((list) => list[k]!),

@@ -1,5 +1,5 @@
 /** Section 7 of docs/protocol.md: the level whose rows hold the signatures. */
-import { alpha, eta, keyMatrix, MATRICES, psi, rho, tau, thetas } from './challenges.ts';
+import { alpha, eta, keyMatrix, psi, rho, tau, thetas } from './challenges.ts';
 import type { Base, Output } from './combine.ts';
 import type { Context } from './context.ts';
 import { finishLevel, outerBlock, type Started } from './level.ts';
@@ -92,10 +92,10 @@ function commitLevelZero(
   // The rows of Y are zero until alpha is known.
   const first = cutIntoRows(params, [S, W, S.map(() => undefined)]);
   const rowsSW = context.use('rows', first.rows.slice(0, yRow));
-  const A = keyMatrix(0, MATRICES.A, kappa, n);
-  const tSW = context.use('t', innerCommitments(A, rowsSW));
+  const M = keyMatrix(kappa, n);
+  const tSW = context.use('t', innerCommitments(M, rowsSW));
   const vTSW = digitsOfT(tSW, fu, bu);
-  const blockA = outerBlock(context, 'uA', params, { B: MATRICES.BA }, vTSW, 0, []);
+  const blockA = outerBlock(context, 'uA', params, vTSW, 0);
 
   const alphaSeed = context.transcript.seed('alpha');
   const drawn = items.map((_, i) => alpha(alphaSeed, 0, i));
@@ -105,13 +105,12 @@ function commitLevelZero(
   const all = cutIntoRows(params, [S, W, inBucket(bucket, Y)]);
   const rowsY = context.use('rowsY', all.rows.slice(yRow));
   const cut = { rows: [...rowsSW, ...rowsY], padding: all.padding } as Cut;
-  const tY = context.use('t', innerCommitments(A, rowsY));
+  const tY = context.use('t', innerCommitments(M, rowsY));
   const g = context.use('g', garbageOf(cut.rows));
   const vTY = digitsOfT(tY, fu, bu);
   const vG = digitMajor(g, fg, bg);
-  const matrices = { B: MATRICES.BB, C: MATRICES.C };
-  const blockB = outerBlock(context, 'uB', params, matrices, vTY, vTSW.length, vG);
-  const committed = { cut, A, t: [...tSW, ...tY], g, vT: [...vTSW, ...vTY], vG };
+  const blockB = outerBlock(context, 'uB', params, [...vTY, ...vG], vTSW.length);
+  const committed = { cut, t: [...tSW, ...tY], g, vT: [...vTSW, ...vTY], vG };
   return { ...committed, blocks: [blockA, blockB], alphas, Y };
 }
 
@@ -126,7 +125,6 @@ export function proveLevelZero(
   const committed = commitLevelZero(context, parameters, witness, items);
   const { alphas, cut } = committed;
 
-  const jl = context.transcript.seed('jl');
   const functionals = functionalsOf(context.transcript.seed('rho'), items, degree);
   const C = functionals.map((list) =>
     list.reduce((sum, { onS1 }, i) => sum + dot(onS1, items[i]!.c), 0n),
@@ -138,12 +136,12 @@ export function proveLevelZero(
       return { number: width * i + t, poly: cut.rows[row]![column]!, row, column };
     }),
   );
-  const projection = project(context, jl, projected, params, w);
+  const projecting = project(context, projected, params, w);
   return finishLevel(context, {
     params,
     ...committed,
     projected,
-    projection,
+    projecting,
     extra: formsOfItems(context, parameters, functionals, alphas),
     base: () => baseOfNorms(context, parameters, alphas),
     w,

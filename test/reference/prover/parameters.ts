@@ -13,16 +13,19 @@ export interface Shape {
 /** The numbers of a level in the table, without n. */
 type Numbers<Names extends string> = Readonly<Record<Names, number>>;
 type OrdinaryNumbers = Numbers<
-  'f' | 'b' | 'fu' | 'bu' | 'fg' | 'bg' | 'kappa' | 'kappa1' | 'cut' | 'inSq' | 'outSq' | 'kY'
+  'f' | 'b' | 'fu' | 'bu' | 'fg' | 'bg' | 'kappa' | 'kappa1' | 'cut' | 'inSq' | 'outSq' | 'tY'
 >;
-type TailNumbers = Numbers<'kappa' | 'cut' | 'inSq' | 'outSq' | 'kY' | 'kZ' | 'kE'>;
+type TailNumbers = Numbers<'kappa' | 'cut' | 'inSq' | 'outSq' | 'tY' | 'tE'>;
 
 export interface Ordinary extends Shape, OrdinaryNumbers {
   readonly m: number;
 }
 
 export interface Tail extends Shape, TailNumbers {
-  readonly kG: readonly number[];
+  /** the index of the code of every column of z */
+  readonly tZ: readonly number[];
+  /** that of g of every pair but the last */
+  readonly tG: readonly number[];
 }
 
 export interface Parameters {
@@ -63,23 +66,27 @@ export function readParameters(row: TableRow): Parameters {
   const width = 2 * (degree / 64) + 1;
   let lengths: readonly number[] = [width * bucket, 2 * bucket, width * bucket];
   const levels = rows.slice(0, -1).map((numbers, index): Ordinary => {
-    const [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, kY] =
+    const [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, tY] =
       numbers as readonly number[] as Tuple13;
     const shape = shapeOf(n, lengths);
     const outers = index === 0 ? 3 : 2;
     const pairs = pairCount(shape.r);
     const m = fu * shape.r * kappa + (fg + fu) * pairs + (cut > 0 ? outers * kappa1 : 0);
     lengths = [...new Array<number>(f).fill(n), m];
-    return { ...shape, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, kY, m };
+    return { ...shape, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, tY, m };
   });
   const last = rows.at(-1)!;
-  const [n, kappa, cut, inSq, outSq, kY, kZ, kE] = last as unknown as Tuple8;
-  const kG = last[8] as readonly number[];
-  const tail = { ...shapeOf(n, lengths), kappa, cut, inSq, outSq, kY, kZ, kE, kG };
-  if (tail.r < 2 || kG.length !== pairCount(tail.r) - 1) throw new RangeError('tail');
+  const [n, kappa, cut, inSq, outSq, tY, tE] = last as unknown as Tuple7;
+  const runs = last[7] as readonly (readonly [columns: number, tZ: number])[];
+  const tZ = runs.flatMap(([columns, t]) => new Array<number>(columns).fill(t));
+  const tG = last[8] as readonly number[];
+  const tail = { ...shapeOf(n, lengths), kappa, cut, inSq, outSq, tY, tE, tZ, tG };
+  if (tail.r < 2 || tZ.length !== n || tG.length !== pairCount(tail.r) - 1) {
+    throw new RangeError('tail');
+  }
   return { degree, bucket, width, levels, tail };
 }
 
 type N = number;
-type Tuple8 = readonly [N, N, N, N, N, N, N, N];
+type Tuple7 = readonly [N, N, N, N, N, N, N];
 type Tuple13 = readonly [N, N, N, N, N, N, N, N, N, N, N, N, N];

@@ -10,7 +10,7 @@
 export type Poly = readonly bigint[];
 
 export const D = 64;
-export const Q = 2n ** 44n - 539n;
+export const Q = 2n ** 44n - 117n;
 export const FALCON_Q = 12289n;
 export const BETA_SQ = { 512: 34034726n, 1024: 70265242n } as const;
 

@@ -1,20 +1,13 @@
 /** Runs of the prover for tests: items of a set, a row, and everything that the run shows. */
-import { createHash } from 'node:crypto';
-import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { headerOf, type SetName, signedItems } from '../items.ts';
+import { TABLE, TABLE_HASH } from '../table.ts';
 import type { TableRow } from '../tableRow.ts';
 import { proveReference } from './prove.ts';
 import type { Faults, LevelView, TraceEvent } from './trace.ts';
 
-export const TABLE_HASH = new Uint8Array(
-  createHash('sha256').update(JSON.stringify(TABLE)).digest(),
-);
-
 /** The row of the smallest bucket that holds `count` items. */
 export function tableRow(set: SetName, count: number): TableRow {
-  const row = (TABLE as readonly TableRow[]).find(
-    ([degree, bucket]) => set === `falcon${degree}` && bucket >= count,
-  );
+  const row = TABLE.find(([degree, bucket]) => set === `falcon${degree}` && bucket >= count);
   if (row === undefined) throw new RangeError(`no bucket for ${count} items`);
   return row;
 }
@@ -54,3 +47,24 @@ export function levelsOf({ events }: Run): LevelView[] {
 /** Bytes of every field, by level. */
 export const fieldsOf = ({ events }: Run): Extract<TraceEvent, { kind: 'field' }>[] =>
   events.filter((event) => event.kind === 'field');
+
+type Step = Extract<TraceEvent, { kind: 'absorb' | 'seed' | 'seal' }>;
+
+/** The transcript that the bytes stand for: without failed attempts and counters. */
+export function stepsOf(events: readonly TraceEvent[]): Step[] {
+  const steps: Step[] = [];
+  const absorbs = (label: string) => (step: Step) => step.kind === 'absorb' && step.label === label;
+  const last = (label: string): number => steps.findLastIndex(absorbs(label));
+  for (const event of events) {
+    if (event.kind === 'failure') {
+      // after the last retry byte of a level, level 0 begins again
+      steps.length = event.retry < 15 ? last('retry') : steps.findIndex(absorbs('retry'));
+    }
+    if (event.kind !== 'absorb' && event.kind !== 'seed' && event.kind !== 'seal') continue;
+    // A counter that does not pass leaves its absorb and its seed behind.
+    const isNext = event.kind === 'absorb' && event.label === 'counter';
+    if (isNext && last('counter') === steps.length - 2) steps.length -= 2;
+    steps.push(event);
+  }
+  return steps;
+}

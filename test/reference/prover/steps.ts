@@ -1,9 +1,10 @@
 /**
  * The steps that levels share: rows, inner commitments, garbage, projection, lifts, amortisation.
  */
-import { amortising, collapse, JL_ROWS, omegas, projectionOf } from './challenges.ts';
+import { amortising, collapse, JL_ROWS, omegas, type Pair, projectionOf } from './challenges.ts';
 import type { Context } from './context.ts';
-import { concat, i32, isI32, packLifts, riceField } from './encode.ts';
+import { concat, i32, isI32, packLifts } from './encode.ts';
+import { type Coded, gaussianField, hasCode } from './gaussian.ts';
 import { pairsOf, placeOf, type Shape } from './parameters.ts';
 import { centre, D, digitsOf, inner, innerZ, mod, type Poly, Q, scale, ZERO } from './ring.ts';
 
@@ -33,9 +34,9 @@ export function cutIntoRows(shape: Shape, parts: readonly (readonly (Poly | unde
   return { rows, padding };
 }
 
-/** t_a = A s_a modulo q. */
-export const innerCommitments = (A: Rows, rows: Rows): Poly[][] =>
-  rows.map((row) => A.map((key) => inner(key, row)));
+/** t_a = M_kappa s_a modulo q. */
+export const innerCommitments = (M: Rows, rows: Rows): Poly[][] =>
+  rows.map((row) => M.map((key) => inner(key, row)));
 
 /** g_ab, pair by pair. */
 export const garbageOf = (rows: Rows): Poly[] =>
@@ -93,82 +94,102 @@ export const placesOf = ({ rows, padding }: Cut): Projected[] =>
     ),
   );
 
-/** y_0 to y_264 of section 5.3. */
-function projectAll(
-  seed: Uint8Array,
-  level: number,
-  counter: number,
-  list: readonly Projected[],
-): bigint[] {
-  const sums = new Float64Array(JL_ROWS);
+/** Section 5.3: y_j and y*_j, j = 0..136; the last two are U and V. */
+export interface Projection {
+  readonly y: readonly bigint[];
+  readonly star: readonly bigint[];
+}
+
+function projectAll(seed: Uint8Array, level: number, list: readonly Projected[]): Projection {
+  const y = new Float64Array(JL_ROWS);
+  const star = new Float64Array(JL_ROWS);
+  const half = D / 2;
   for (const { number, poly } of list) {
-    const entries = projectionOf(seed, level, counter, number);
+    const entries = projectionOf(seed, level, number);
     const s = poly.map(Number);
-    for (let j = 0; j < sums.length; j++) {
-      let sum = 0;
-      for (let c = 0; c < D; c++) sum += entries[j * D + c]! * s[c]!;
-      sums[j] = sums[j]! + sum;
+    for (let j = 0; j < JL_ROWS; j++) {
+      const row = entries.subarray(j * D, (j + 1) * D);
+      let plain = 0;
+      let shifted = 0;
+      for (const [c, entry] of row.entries()) {
+        plain += entry * s[c]!;
+        // X^32 times X^c
+        shifted += entry * (c < half ? s[c + half]! : -s[c - half]!);
+      }
+      y[j] = y[j]! + plain;
+      star[j] = star[j]! + shifted;
     }
   }
-  return Array.from(sums, BigInt);
+  return { y: Array.from(y, BigInt), star: Array.from(star, BigInt) };
 }
 
-export interface Projection {
+/** U and V. */
+export const sumsOf = ({ y, star }: Projection): [bigint, bigint] => [y.at(-1)!, star.at(-1)!];
+
+/** y'_0, y'*_0, y'_1, ..., as they are sent. */
+export function sentOf(projection: Projection): bigint[] {
+  const [U, V] = sumsOf(projection);
+  // shifts round down
+  return projection.y
+    .slice(0, -1)
+    .flatMap((y, j) => [y - ((U + V) >> 1n), projection.star[j]! - ((V - U) >> 1n)]);
+}
+
+/** Sum of x_j^2 + x*_j^2: the squared norm of the projection by signs. */
+export function signedNormSq(projection: Projection): bigint {
+  const [U, V] = sumsOf(projection);
+  return projection.y.slice(0, -1).reduce((sum, y, j) => {
+    const x = 2n * y - (U + V);
+    const star = 2n * projection.star[j]! - (V - U);
+    return sum + x * x + star * star;
+  }, 0n);
+}
+
+export interface Projecting {
+  /** the seed of the matrix, which depends on the counter */
   readonly seed: Uint8Array;
   readonly counter: number;
-  /** y_0 to y_264, not yet as they are sent */
-  readonly y: readonly bigint[];
+  readonly projection: Projection;
 }
 
-/** y as it is sent: y'_0 to y'_263, and y_264, the sum of all coefficients. */
-function sentOf(y: readonly bigint[]): { rows: bigint[]; total: bigint } {
-  const total = y.at(-1)!;
-  // a shift rounds down
-  return { rows: y.slice(0, -1).map((x) => x - (total >> 1n)), total };
-}
-
-/** Sum of x_j^2: the squared norm of the projection by signs. */
-export function signedNormSq(y: readonly bigint[]): bigint {
-  const total = y.at(-1)!;
-  return y.slice(0, -1).reduce((sum, x) => sum + (2n * x - total) ** 2n, 0n);
-}
-
-/** y with the first counter that passes. It is sent and absorbed, at level 0 with w. */
+/** The projection of the first counter that passes. It is sent and absorbed, at level 0 with w. */
 export function project(
   context: Context,
-  seed: Uint8Array,
   list: readonly Projected[],
-  { inSq, kY }: { inSq: number; kY: number },
+  { inSq, tY }: { inSq: number; tY: number },
   w: readonly bigint[] = [],
-): Projection {
+): Projecting {
+  const { st } = context.transcript;
   for (let counter = 0; counter < 16; counter++) {
-    const y = context.use('y', projectAll(seed, context.level, counter, list));
-    if (signedNormSq(y) > 288n * BigInt(inSq)) {
+    context.transcript.st = st;
+    context.absorb('counter', Uint8Array.of(counter));
+    const seed = context.transcript.seed('jl');
+    const projection = context.use('y', projectAll(seed, context.level, list));
+    const values = sentOf(projection);
+    const passes =
+      signedNormSq(projection) <= 288n * BigInt(inSq) && values.every((x) => hasCode(x, tY));
+    if (!passes) {
       if (counter < 15) continue;
       context.fail('projection');
     }
-    const { rows, total } = sentOf(y);
-    if (!isI32(total)) context.fail('sum');
+    const sums = sumsOf(projection);
+    if (!sums.every(isI32)) context.fail('sum');
     if (!w.every(isI32)) context.fail('functional');
     context.send('counter', Uint8Array.of(counter));
-    send(context, 'y', [{ values: rows, k: kY }], i32([total]));
+    sendCoded(context, 'y', [{ values, t: tY }]);
+    context.send('UV', i32(sums));
     if (w.length > 0) context.send('w', i32(w));
-    context.absorb('y', concat(Uint8Array.of(counter), i32(rows), i32([total]), i32(w)));
-    return { seed, counter, y };
+    context.absorb('y', concat(i32(values), i32(sums), i32(w)));
+    return { seed, counter, projection };
   }
   throw new Error('unreachable');
 }
 
-/** Sends a Rice field, and whole bytes after it; the level fails if a quotient is too large. */
-export function send(
-  context: Context,
-  name: string,
-  lists: readonly { values: readonly bigint[]; k: number }[],
-  rest: Uint8Array = new Uint8Array(0),
-): void {
+/** Sends a Gaussian field; the level fails if a value has no code. */
+export function sendCoded(context: Context, name: string, lists: readonly Coded[]): void {
   let bytes: Uint8Array;
   try {
-    bytes = concat(riceField(lists), rest);
+    bytes = gaussianField(lists);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     context.fail(`code of ${name}`);
@@ -188,22 +209,27 @@ export interface Lifts {
   readonly lifts: readonly Poly[];
 }
 
-/** Sections 7.6 and 8.4: F and b^(1..3). The latter are sent and absorbed. */
+/** The coefficients of a lift that the verifier knows; one lift fewer where there are two. */
+export const knownOf = (level: number): readonly number[] => (level === 0 ? [0] : [0, D / 2]);
+export const liftCount = (level: number): number => (level === 0 ? 3 : 2);
+
+/** Sections 7.6 and 8.4: F and b^(1), b^(2), ... The latter are sent and absorbed. */
 export function lift(
   context: Context,
   rows: Rows,
   list: readonly Projected[],
-  { seed, counter }: Projection,
+  { seed }: Projecting,
   extra?: ExtraForm,
 ): Lifts {
   const { level } = context;
   const liftSeed = context.transcript.seed('lift');
-  const weights = [0, 1, 2].map((k) =>
-    omegas(liftSeed, level, k).map((x) => (context.omits('J') ? 0n : x)),
+  const none: Pair = [0n, 0n];
+  const weights = Array.from({ length: liftCount(level) }, (_, k) =>
+    omegas(liftSeed, level, k).map((omega) => (context.omits('J') ? none : omega)),
   );
   const F = weights.map(() => rows.map((row) => row.map((): Poly => ZERO)));
   for (const { number, row, column } of list) {
-    const entries = projectionOf(seed, level, counter, number);
+    const entries = projectionOf(seed, level, number);
     for (const [k, form] of collapse(entries, weights).entries()) F[k]![row]![column] = form;
   }
   if (extra !== undefined) {
@@ -218,7 +244,7 @@ export function lift(
     'lifts',
     F.map((form) => inner(form.flat(), rows.flat())),
   );
-  const bytes = packLifts(lifts);
+  const bytes = packLifts(lifts, knownOf(level));
   context.send('b', bytes);
   context.absorb('b', bytes);
   return { liftSeed, F, lifts };

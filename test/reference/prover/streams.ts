@@ -1,7 +1,7 @@
-/** Section 5.1 of docs/protocol.md: ChaCha with 12 rounds, and its streams. */
+/** Section 5.1 of docs/protocol.md: ChaCha with 8 rounds, and its streams. */
 
 const CONSTANTS = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574];
-const ROUNDS = 12;
+const ROUNDS = 8;
 export const BLOCK_BYTES = 64;
 
 /** The types of streams, numbered from 1. */
@@ -40,7 +40,7 @@ function quarter(s: Int32Array, a: number, b: number, c: number, d: number): voi
 }
 
 /** One block of 64 bytes; other numbers of rounds are for tests. */
-export function chacha12(
+export function chacha8(
   key: Uint8Array,
   counter: number,
   nonce: Nonce,
@@ -80,7 +80,7 @@ export function stream(key: Uint8Array, nonce: Nonce): ByteSource {
       const out = new Uint8Array(count);
       for (let filled = 0; filled < count; ) {
         if (at === block.length) {
-          block = Uint8Array.from(chacha12(key, counter++, nonce));
+          block = Uint8Array.from(chacha8(key, counter++, nonce));
           at = 0;
         }
         const part = block.subarray(at, at + count - filled);

@@ -1,5 +1,5 @@
 /** Section 9 of docs/protocol.md: the last level, with its values in the clear. */
-import { keyMatrix, MATRICES } from './challenges.ts';
+import { keyMatrix } from './challenges.ts';
 import { carriedConstraints, combine, type Output } from './combine.ts';
 import type { Context } from './context.ts';
 import { concat, pack, pack44 } from './encode.ts';
@@ -19,7 +19,7 @@ import {
   placesOf,
   project,
   type Rows,
-  send,
+  sendCoded,
 } from './steps.ts';
 
 /** A seal over values that are not sent. */
@@ -42,8 +42,8 @@ export function proveTail(context: Context, params: Tail, before: Output): void 
       list.map((poly, i) => ({ number: r * n + a * kappa + i, poly, row: a, column: n + i })),
     ),
   ];
-  const projection = project(context, context.transcript.seed('jl'), projected, params);
-  const lifts = lift(context, extended, projected, projection);
+  const projecting = project(context, projected, params);
+  const lifts = lift(context, extended, projected, projecting);
   const seed = context.transcript.seed('combine');
   const base = carriedConstraints(context, seed, params, before);
   const combined = combine(context, seed, params, base, lifts, padding);
@@ -54,7 +54,7 @@ export function proveTail(context: Context, params: Tail, before: Output): void 
   const { z, e: eSum } = context.use('z', { z: amortise(c, cut.rows), e: amortise(c, e) });
   const phiZ = amortiseForms(c, combined.phi);
   const pairs = pairsOf(r).slice(0, pairCount(r));
-  const shown = { ...opened, g, ...lifts, projected, projection, combined, h, c, z, eSum, phiZ };
+  const shown = { ...opened, g, ...lifts, projected, projecting, combined, h, c, z, eSum, phiZ };
   context.show({ params, ...shown, pairs });
   const [first, last] = [c[0]!, c[r - 1]!];
   if (equal(multiply(last, last), multiply(first, first))) context.fail('challenges');
@@ -66,21 +66,20 @@ function openTail(context: Context, params: Tail, before: Output) {
   const { n, r, kappa, cut: low } = params;
   const honest = cutIntoRows(params, before.parts);
   const cut = { rows: context.use('rows', honest.rows), padding: honest.padding } as Cut;
-  const A = keyMatrix(context.level, MATRICES.A, kappa, n);
-  const t = context.use('t', innerCommitments(A, cut.rows));
+  const t = context.use('t', innerCommitments(keyMatrix(kappa, n), cut.rows));
   const dropped = t.map((list, a) => (a < r - 1 ? cutLow(list, low) : undefined));
   const e = dropped.map((values) => values?.e ?? new Array<Poly>(kappa).fill(ZERO));
   const tHat = dropped.map((values, a) => values?.hat ?? t[a]!);
   const sent = dropped.slice(0, r - 1).map((values) => values!.sent);
   const tCut = context.use('tCut', sent);
   const extended = cut.rows.map((row, a) => [...row, ...e[a]!]);
-  return { cut, A, t, tHat, tCut, e, extended };
+  return { cut, t, tHat, tCut, e, extended };
 }
 
 /** 9.2: t', g and the seal of t. @returns g */
 function commitTail(
   context: Context,
-  { r, cut: low, kG }: Tail,
+  { r, cut: low, tG }: Tail,
   { cut, t, tCut }: ReturnType<typeof openTail>,
 ): readonly Poly[] {
   const g = context.use('g', garbageOf(cut.rows));
@@ -88,8 +87,8 @@ function commitTail(
   const tBytes = pack(tCut.flat(), 44 - low);
   const tSeal = sealOf(context, 't', concat(pack44(t[r - 1]!), pack44([g.at(-1)!])));
   context.send('t', tBytes);
-  const fields = sent.map((poly, index) => ({ values: centre(poly), k: kG[index]! }));
-  send(context, 'g', fields);
+  const fields = sent.map((poly, index) => ({ values: centre(poly), t: tG[index]! }));
+  sendCoded(context, 'g', fields);
   context.send('sealT', tSeal);
   context.absorb('t', concat(tBytes, pack44(sent), tSeal));
   return g;
@@ -109,13 +108,12 @@ function sealGarbage(context: Context, phi: Rows, extended: Rows): readonly Poly
 /** z and e, as long as they are short. */
 function sendMessage(
   context: Context,
-  { outSq, kZ, kE }: Tail,
+  { outSq, tZ, tE }: Tail,
   z: readonly Poly[],
   e: readonly Poly[],
 ): void {
-  const ofZ = z.map((values) => ({ values, k: kZ }));
-  send(context, 'z', ofZ);
-  const ofE = e.map((values) => ({ values, k: kE }));
-  send(context, 'e', ofE);
+  const ofZ = z.map((values, column) => ({ values, t: tZ[column]! }));
+  const ofE = e.map((values) => ({ values, t: tE }));
+  sendCoded(context, 'ze', [...ofZ, ...ofE]);
   if (normSq([...z, ...e]) > BigInt(outSq)) context.fail('norm');
 }

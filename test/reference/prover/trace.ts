@@ -6,6 +6,7 @@
  * as an honest prover would compute it.
  */
 import type { Poly } from './ring.ts';
+import type { Projection } from './steps.ts';
 
 export interface LevelView {
   readonly kind: 'level';
@@ -54,8 +55,8 @@ export interface FaultValues {
   g: readonly Poly[];
   /** u before the cut, by name uA, uB, u1, u2 */
   u: { readonly name: string; readonly u: readonly Poly[] };
-  /** y_0 to y_264, from which follows what is sent */
-  y: readonly bigint[];
+  /** y_j and y*_j, j = 0..136, from which follows what is sent */
+  y: Projection;
   w: readonly bigint[];
   lifts: readonly Poly[];
   /** h by pair */

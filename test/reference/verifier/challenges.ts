@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto';
 import { DEGREE, FALCON_Q, Q } from './ring.ts';
 import { type ByteSource, blockOf, integerOf, pairOfWords, STREAM, stream } from './streams.ts';
 
-/** 5.3: rows of the projection that are random; one of ones follows them. */
-export const RANDOM_ROWS = 264;
+/** 5.3: rows of the projection that are random; one that sums lower halves follows them. */
+export const RANDOM_ROWS = 136;
 export const ROWS = RANDOM_ROWS + 1;
 
 /** 5.2: the first `count` words below q. */
@@ -44,18 +44,13 @@ export function shortPolynomial(source: ByteSource): number[] {
 }
 
 /**
- * 5.3: the 265 x 64 entries of one polynomial, row by row.
+ * 5.3: the 137 x 64 entries of one polynomial, row by row.
  *
  * @param polynomial its number POLY at this level
  */
-export function projectionOf(
-  seed: Uint8Array,
-  level: number,
-  counter: number,
-  polynomial: number,
-): Int8Array {
+export function projectionOf(seed: Uint8Array, level: number, polynomial: number): Int8Array {
   const entries = new Int8Array(ROWS * DEGREE);
-  const name = { type: STREAM.projection, level, index: counter };
+  const name = { type: STREAM.projection, level };
   const groups = RANDOM_ROWS / 4;
   for (let g = 0; g < groups; g += 2) {
     // two groups share a block
@@ -69,30 +64,37 @@ export function projectionOf(
       }
     }
   }
-  return entries.fill(1, DEGREE * RANDOM_ROWS);
+  return entries.fill(1, DEGREE * RANDOM_ROWS, DEGREE * RANDOM_ROWS + DEGREE / 2);
+}
+
+/** An element a + b X^32 of S_q. */
+export type Pair = readonly [a: bigint, b: bigint];
+
+/**
+ * Σ_j σ(ω_j) π_j over the integers, which is σ of the form of 7.6 and 8.4. Since σ(X^32) = -X^32,
+ * the second part of ω_j brings the upper half down and the lower half up with a minus sign. A sum
+ * of 274 numbers below 2^44 is exact in a double.
+ */
+export function collapse(entries: Int8Array, omega: readonly Pair[]): bigint[] {
+  const form = new Float64Array(DEGREE);
+  const half = DEGREE / 2;
+  for (const [j, pair] of omega.entries()) {
+    const [a, b] = pair.map(Number) as [number, number];
+    for (let c = 0; c < half; c++) {
+      const lower = entries[DEGREE * j + c]!;
+      const upper = entries[DEGREE * j + c + half]!;
+      form[c]! += a * lower + b * upper;
+      form[c + half]! += a * upper - b * lower;
+    }
+  }
+  return Array.from(form, BigInt);
 }
 
 /**
- * sum over the rows of ω_j π_j, exact integers; ω in halves of 22 bits so that doubles hold the
- * sums
+ * 5.4, one attempt, in the places after the first `zeros`: `ones` of magnitude 1, `twos` of 2, the
+ * rest 3.
  */
-export function collapse(entries: Int8Array, omega: readonly bigint[]): bigint[] {
-  const low = new Float64Array(DEGREE);
-  const high = new Float64Array(DEGREE);
-  for (let j = 0; j < ROWS; j++) {
-    const omegaLow = Number(omega[j]! & 0x3fffffn);
-    const omegaHigh = Number(omega[j]! >> 22n);
-    for (let c = 0; c < DEGREE; c++) {
-      const entry = entries[DEGREE * j + c]!;
-      low[c]! += entry * omegaLow;
-      high[c]! += entry * omegaHigh;
-    }
-  }
-  return Array.from(low, (x, c) => BigInt(x) + (BigInt(high[c]!) << 22n));
-}
-
-/** 5.4, one attempt: `ones` of magnitude 1, then 2, in the places after the first `zeros`. */
-function signedPolynomial(source: ByteSource, zeros: number, ones: number): number[] {
+function signedPolynomial(source: ByteSource, zeros: number, ones: number, twos: number): number[] {
   const signs = integerOf(source.take(8));
   const x = new Array<number>(DEGREE).fill(0);
   for (let pos = zeros; pos < DEGREE; pos++) {
@@ -100,19 +102,19 @@ function signedPolynomial(source: ByteSource, zeros: number, ones: number): numb
     do k = source.take(1)[0]! & 63;
     while (k > pos);
     const e = pos - zeros;
-    const magnitude = e < ones ? 1 : 2;
+    const magnitude = e < ones ? 1 : e < ones + twos ? 2 : 3;
     x[pos] = x[k]!;
     x[k] = (signs >> BigInt(e)) & 1n ? -magnitude : magnitude;
   }
   return x;
 }
 
-export const alphaOf = (source: ByteSource): number[] => signedPolynomial(source, 21, 30);
+export const alphaOf = (source: ByteSource): number[] => signedPolynomial(source, 21, 30, 13);
 
 /** c, and how many attempts it took. */
 export function amortiserOf(source: ByteSource): { c: number[]; attempts: number } {
   for (let attempts = 1; ; attempts++) {
-    const c = signedPolynomial(source, 15, 29);
+    const c = signedPolynomial(source, 22, 28, 12);
     if (operatorNormHolds(c)) return { c, attempts };
   }
 }
@@ -131,9 +133,9 @@ export function cosine(j: number): number {
   return at > 32 ? -FIRST_COSINES[64 - at]! : FIRST_COSINES[at]!;
 }
 
-/** 5.4: whether c is at most 21 at every complex place. */
+/** 5.4: whether |c|² is at most 376 at every complex place. */
 export function operatorNormHolds(c: readonly number[]): boolean {
-  const limit = 441n << 40n;
+  const limit = 376n << 40n;
   for (let k = 1; k < DEGREE; k += 2) {
     let re = 0;
     let im = 0;
@@ -148,16 +150,13 @@ export function operatorNormHolds(c: readonly number[]): boolean {
   return true;
 }
 
-/** 6.1: numbers of the matrices. */
-export const MATRIX = Object.freeze({ A: 0, B: 1, BB: 2, C: 3, D: 4 } as const);
-
 const KEY = createHash('shake256', { outputLength: 32 })
-  .update('falconry commitment keys v1')
+  .update('falconry commitment keys v2')
   .digest();
 
-/** 6.1: the first `columns` elements of a row of a matrix. */
-export function keyRow(level: number, matrix: number, row: number, columns: number): bigint[][] {
-  const source = stream(KEY, { type: STREAM.key, level, sub: matrix, index: row });
+/** 6.1: the first `columns` elements of a row of M. */
+export function keyRow(row: number, columns: number): bigint[][] {
+  const source = stream(KEY, { type: STREAM.key, level: 0, index: row });
   return Array.from({ length: columns }, () => {
     const bytes = source.take((44 * DEGREE) / 8);
     const element: bigint[] = [];

@@ -12,13 +12,13 @@ const VALUES = {
   cutRange: true,
   /** 11: b and h below q */
   residueRange: true,
-  /** 11: quotients of Rice codes at most 31 */
-  quotient: true,
+  /** 11.2: the coder's states are never below 2^32, and end there */
+  states: true,
   /** 11: unused bits are zero */
   fill: true,
   /** 11: g at most (q-1)/2 in magnitude */
   centredG: true,
-  /** 11.1, `30-fold lemma` */
+  /** 11.1 */
   projectionNorm: true,
   /** 7.3: |p w_j + C_j| <= (q-1)/2 */
   functionalRange: true,

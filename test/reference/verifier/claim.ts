@@ -1,7 +1,7 @@
 /**
  * The claim that a level leaves to the next one: the constraints on its output (10.1, E1 to E6).
  */
-import { keyRow, MATRIX } from './challenges.ts';
+import { keyRow } from './challenges.ts';
 import type { Checks } from './checks.ts';
 import { SHORT, shortOf } from './lifts.ts';
 import {
@@ -91,7 +91,7 @@ export function combineClaim(
       outer(number, row, challenge);
     }
     const challenge = short('E2', row);
-    addKeyRow(v, at.h(0, 0), shape.level, MATRIX.D, row, shape.fu * shape.pairs.length, challenge);
+    addKeyRow(v, at.h(0, 0), row, shape.fu * shape.pairs.length, challenge);
     outer(firsts, row, challenge);
   }
 
@@ -110,23 +110,21 @@ export function combineClaim(
   return { parts, delta, b };
 }
 
-/** challenge times the first `columns` elements of a row of a key, from a place of v on */
+/** challenge times the first `columns` elements of a row of M, from a place of v on */
 function addKeyRow(
   v: Packed[],
   first: number,
-  level: number,
-  matrix: number,
   row: number,
   columns: number,
   challenge: Poly,
 ): void {
   const packed = pack(challenge);
-  for (const [i, element] of keyRow(level, matrix, row, columns).entries()) {
+  for (const [i, element] of keyRow(row, columns).entries()) {
     v[first + i]! += packed * pack(element);
   }
 }
 
-/** E1: a row of B v_t + C v_g, at level 0 of B_A v_t or of B_B v_t + C v_g */
+/** E1: a row of M (v_t ‖ v_g); for û_A of the digits of t of S and W alone, for û_B of the rest */
 function addFirst(
   v: Packed[],
   at: Offsets,
@@ -135,17 +133,14 @@ function addFirst(
   row: number,
   challenge: Poly,
 ): void {
-  const { level, fu, kappa, r, fg, pairs, firstRow } = shape;
-  const split = level === 0 ? firstRow[2]! : r; // rows of u_A
-  const [from, to] = number === 0 ? [0, split] : [split, r];
-  const matrix = number === 0 ? MATRIX.B : MATRIX.BB;
-  addKeyRow(v, at.t(from, 0, 0), level, matrix, row, (to - from) * fu * kappa, challenge);
-  if (level > 0 || number === 1) {
-    addKeyRow(v, at.g(0, 0), level, MATRIX.C, row, fg * pairs.length, challenge);
-  }
+  const { level, firstRow } = shape;
+  // v_g follows v_t, and v_h follows v_g
+  const ofY = level === 0 ? at.t(firstRow[2]!, 0, 0) : 0;
+  const [from, to] = level === 0 && number === 0 ? [0, ofY] : [ofY, at.h(0, 0)];
+  addKeyRow(v, from, row, to - from, challenge);
 }
 
-/** E3: Σ c_a t_a - A z; returns what A z is multiplied by, column by column */
+/** E3: Σ c_a t_a - M z; returns what -z is multiplied by, column by column */
 function addE3(
   v: Packed[],
   at: Offsets,
@@ -162,7 +157,7 @@ function addE3(
       }
     }
     const packed = pack(challenge);
-    for (const [column, element] of keyRow(shape.level, MATRIX.A, i, shape.n).entries()) {
+    for (const [column, element] of keyRow(i, shape.n).entries()) {
       z[column]! += packed * pack(element);
     }
   }

@@ -1,6 +1,7 @@
 /**
  * Section 8: an ordinary level after the first; and what the tail shares with it.
  */
+import type { Pair } from './challenges.ts';
 import type { Checks } from './checks.ts';
 import { type Claim, combineClaim, quadraticOf, uncut } from './claim.ts';
 import {
@@ -9,9 +10,10 @@ import {
   combineForms,
   combineLifts,
   Folding,
-  LIFTS,
+  liftsOf,
   omegas,
   projectionForms,
+  type SentProjection,
   SHORT,
   shortOf,
   valuesOfY,
@@ -25,9 +27,7 @@ import { forEachPlace, type Layout, type Ordinary } from './shapes.ts';
 /** The projection of a level, and the challenges about it. */
 export interface Projected {
   readonly level: number;
-  readonly counter: number;
-  /** as it was sent */
-  readonly y: readonly number[];
+  readonly y: SentProjection;
   readonly b: Sent;
   readonly seeds: Seeds;
 }
@@ -43,7 +43,7 @@ export function verifyLevel(
   checkProjectionNorm(checks, message.y, shape.inSq, `level ${level}`);
   const c = amortisers(seeds.amortise, level, shape.r);
   const folding = new Folding(c, shape.n);
-  const projected = { level, counter: message.counter, y: message.y, b: message.b, seeds };
+  const projected = { level, y: message.y, b: message.b, seeds };
   const { quadratic, b } = addConstraints(folding, claim, shape, projected, checks);
   return {
     shape,
@@ -66,7 +66,7 @@ export function addConstraints(
   const { level, y, b, seeds } = projected;
   const combined = combineClaim(claim, seeds.combine, checks);
   const omega = omegas(seeds.lift, level);
-  const beta = LIFTS.map((k) => shortOf(seeds.combine, level, SHORT.lift, k));
+  const beta = liftsOf(level).map((k) => shortOf(seeds.combine, level, SHORT.lift, k));
 
   forEachPlace(layout, (row, column, part, place, padding) => {
     const number = row * layout.n + column;
@@ -79,21 +79,21 @@ export function addConstraints(
     folding.add(row, column, add(phi, projectionPhi(projected, number, omega, beta, checks)));
   });
 
-  const constants = LIFTS.map((k) => (checks.J ? weigh(omega[k]!, valuesOfY(y)) : 0n));
+  const known = omega.map((list) => (checks.J ? weigh(list, valuesOfY(y)) : [0n, 0n]));
   return {
     quadratic: quadraticOf(claim.shape, layout, combined.delta),
-    b: add(combined.b, combineLifts(b.values, constants, beta)),
+    b: add(combined.b, combineLifts(b.values, known, beta)),
   };
 }
 
 /** 8.4: Σ_k β_k F of one polynomial. */
 export function projectionPhi(
-  { level, counter, seeds }: Projected,
+  { level, seeds }: Projected,
   polynomial: number,
-  omega: readonly (readonly bigint[])[],
+  omega: readonly (readonly Pair[])[],
   beta: readonly Poly[],
   checks: Readonly<Checks>,
 ): Poly {
   if (!checks.J) return zero();
-  return combineForms(projectionForms(seeds.jl, level, counter, polynomial, omega), beta);
+  return combineForms(projectionForms(seeds.jl, level, polynomial, omega), beta);
 }

@@ -1,7 +1,14 @@
 /**
  * Section 7: the constraints of level 0, for the items of one section.
  */
-import { alphaOf, centredModP, functionalOf, scalars, shortPolynomial } from './challenges.ts';
+import {
+  alphaOf,
+  centredModP,
+  functionalOf,
+  type Pair,
+  scalars,
+  shortPolynomial,
+} from './challenges.ts';
 import { type Checks, require } from './checks.ts';
 import { type Claim, uncut } from './claim.ts';
 import {
@@ -10,7 +17,7 @@ import {
   combineForms,
   combineLifts,
   Folding,
-  LIFTS,
+  liftsOf,
   omegas,
   projectionForms,
   SHORT,
@@ -47,6 +54,7 @@ export interface Item {
 }
 
 const FUNCTIONALS = 10;
+const LIFTS = liftsOf(0);
 const S_PART = 0;
 const W_PART = 1;
 const Y_PART = 2;
@@ -57,7 +65,7 @@ type Parts = readonly (readonly (readonly (readonly number[])[])[])[];
 /** The challenges of level 0 that belong to the relation. */
 interface Relation {
   readonly alpha: readonly Poly[];
-  readonly omega: readonly (readonly bigint[])[];
+  readonly omega: readonly (readonly Pair[])[];
   readonly theta: readonly (readonly bigint[])[];
   readonly beta: readonly Poly[];
 }
@@ -92,7 +100,7 @@ export function verifyLevel0(
   };
   const c = amortisers(seeds.amortise, 0, shape.r);
   const folding = new Folding(c, shape.n);
-  addForms(folding, shapes, items.length, message.counter, seeds, rho, relation, checks);
+  addForms(folding, shapes, items.length, seeds, rho, relation, checks);
 
   return {
     shape,
@@ -137,7 +145,6 @@ function addForms(
   folding: Folding,
   shapes: Shapes,
   count: number,
-  counter: number,
   seeds: Seeds,
   rho: Parts,
   relation: Relation,
@@ -146,7 +153,7 @@ function addForms(
   const { levels, W, bucket } = shapes;
   const shape = levels[0]!;
   const links = linksOf(seeds.lift, W, count, checks);
-  const onS = formsOnS(shapes, counter, seeds.jl, rho, relation, links, checks);
+  const onS = formsOnS(shapes, seeds.jl, rho, relation, links, checks);
   const onW = formsOnW(bucket, seeds.lift, relation, checks);
   const onY: FormAt = (place) =>
     links(place).reduce((sum, x, k) => add(sum, multiply(x, relation.beta[k]!)), zero());
@@ -166,7 +173,6 @@ function addForms(
 /** S: the projection, the functionals and the links. */
 function formsOnS(
   { K, W }: Shapes,
-  counter: number,
   jl: Uint8Array,
   rho: Parts,
   { alpha, omega, theta, beta }: Relation,
@@ -177,7 +183,7 @@ function formsOnS(
     const i = Math.floor(place / W);
     const t = place % W;
     const forms = checks.J
-      ? projectionForms(jl, 0, counter, place, omega)
+      ? projectionForms(jl, 0, place, omega)
       : LIFTS.map(() => new Array<bigint>(DEGREE).fill(0n));
     const link = links(place).map((x) => multiply(x, alpha[i]!));
     return combineForms(
@@ -268,10 +274,12 @@ function rightSide(
 ): Poly {
   const y = valuesOfY(message.y);
   const values = message.w.map((w, j) => BigInt(FALCON_Q) * BigInt(w) + sums[j]!);
-  const constants = LIFTS.map(
-    (k) => (checks.J ? weigh(omega[k]!, y) : 0n) + (checks.F ? weigh(theta[k]!, values) : 0n),
-  );
-  const lifts = combineLifts(message.b.values, constants, beta);
+  const known = LIFTS.map((k) => {
+    const [real] = checks.J ? weigh(omega[k]!, y) : [0n];
+    const ofValues = values.reduce((sum, x, j) => sum + theta[k]![j]! * x, 0n);
+    return [real + (checks.F ? ofValues : 0n)];
+  });
+  const lifts = combineLifts(message.b.values, known, beta);
   if (!checks.N1) return lifts;
   return add(lifts, scale(alpha.reduce(add, zero()), BETA_SQ[set]!));
 }

@@ -5,6 +5,7 @@
 import {
   amortiserOf,
   collapse,
+  type Pair,
   projectionOf,
   RANDOM_ROWS,
   ROWS,
@@ -26,7 +27,16 @@ import {
 } from './ring.ts';
 import { STREAM, stream } from './streams.ts';
 
-export const LIFTS = [0, 1, 2] as const;
+/** Three lifts at level 0 and two at the others. */
+export const liftsOf = (level: number): readonly number[] => (level === 0 ? [0, 1, 2] : [0, 1]);
+
+/** A projection as it was sent. */
+export interface SentProjection {
+  /** y'_0, y'*_0, y'_1, … */
+  readonly rows: readonly number[];
+  readonly U: number;
+  readonly V: number;
+}
 
 /** 10.2: kinds of short challenges. */
 export const SHORT = Object.freeze({
@@ -52,19 +62,21 @@ export function amortisers(amortise: Uint8Array, level: number, r: number): Poly
 }
 
 /** ω of every lift. */
-export function omegas(lift: Uint8Array, level: number): bigint[][] {
-  return LIFTS.map((sub) => scalars(stream(lift, { type: STREAM.omega, level, sub }), ROWS));
+export function omegas(lift: Uint8Array, level: number): Pair[][] {
+  return liftsOf(level).map((sub) => {
+    const list = scalars(stream(lift, { type: STREAM.omega, level, sub }), 2 * ROWS);
+    return Array.from({ length: ROWS }, (_, j): Pair => [list[2 * j]!, list[2 * j + 1]!]);
+  });
 }
 
-/** Σ_j ω_j π_j[POLY] of every lift, before σ. */
+/** σ of Σ_j ω_j σ(π_j[POLY]), of every lift. */
 export function projectionForms(
   jl: Uint8Array,
   level: number,
-  counter: number,
   polynomial: number,
-  omega: readonly (readonly bigint[])[],
+  omega: readonly (readonly Pair[])[],
 ): bigint[][] {
-  const entries = projectionOf(jl, level, counter, polynomial);
+  const entries = projectionOf(jl, level, polynomial);
   return omega.map((weights) => collapse(entries, weights));
 }
 
@@ -76,38 +88,50 @@ export function combineForms(forms: readonly (readonly bigint[])[], beta: readon
   );
 }
 
-/** Σ_k β_k b^(k+1), the constant coefficients filled in. */
+/** Σ_k β_k b^(k+1); the known coefficients, 0 or 0 and 32, are filled in. */
 export function combineLifts(
   sent: readonly Poly[],
-  constants: readonly bigint[],
+  known: readonly (readonly bigint[])[],
   beta: readonly Poly[],
 ): Poly {
-  return sent.reduce<Poly>(
-    (sum, b, k) => add(sum, multiply(beta[k]!, [mod(constants[k]!), ...b.slice(1)])),
-    zero(),
+  return sent.reduce<Poly>((sum, b, k) => {
+    const whole = [...b];
+    for (const [i, x] of known[k]!.entries()) whole[32 * i] = mod(x);
+    return add(sum, multiply(beta[k]!, whole));
+  }, zero());
+}
+
+/** Σ_j ω_j (y_j + y*_j i) */
+export function weigh(omega: readonly Pair[], y: readonly Pair[]): Pair {
+  return omega.reduce<Pair>(
+    ([re, im], [a, b], j) => {
+      const [plain, star] = y[j]!;
+      return [re + a * plain - b * star, im + a * star + b * plain];
+    },
+    [0n, 0n],
   );
 }
 
-/** Σ_j ω_j y_j */
-export function weigh(weights: readonly bigint[], values: readonly (number | bigint)[]): bigint {
-  return values.reduce<bigint>((sum, x, j) => sum + weights[j]! * BigInt(x), 0n);
-}
-
-/** 5.3: y_0 to y_264 from what was sent. */
-export function valuesOfY(sent: readonly number[]): number[] {
-  const sum = sent[RANDOM_ROWS]!;
-  return sent.map((x, j) => (j < RANDOM_ROWS ? x + Math.floor(sum / 2) : x));
+/** 5.3: (y_j, y*_j), j = 0..136, from what was sent. */
+export function valuesOfY({ rows, U, V }: SentProjection): Pair[] {
+  const half = BigInt(Math.floor((U + V) / 2));
+  const halfStar = BigInt(Math.floor((V - U) / 2));
+  const random = Array.from(
+    { length: RANDOM_ROWS },
+    (_, j): Pair => [BigInt(rows[2 * j]!) + half, BigInt(rows[2 * j + 1]!) + halfStar],
+  );
+  return [...random, [BigInt(U), BigInt(V)]];
 }
 
 /** 11.1: the squared norm of the projection by signs. */
 export function checkProjectionNorm(
   checks: Readonly<Checks>,
-  sent: readonly number[],
+  { rows, U, V }: SentProjection,
   inSq: number,
   where: string,
 ): void {
-  const odd = sent[RANDOM_ROWS]! & 1;
-  const x = sent.slice(0, RANDOM_ROWS).map((y) => BigInt(2 * y - odd));
+  const odd = Math.abs(U + V) % 2;
+  const x = rows.map((y) => BigInt(2 * y - odd));
   const normSq = x.reduce((sum, xj) => sum + xj * xj, 0n);
   require(checks, 'projectionNorm', normSq <= 288n * BigInt(inSq), where);
 }

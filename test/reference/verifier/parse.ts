@@ -5,6 +5,8 @@
 
 import { RANDOM_ROWS } from './challenges.ts';
 import { type Checks, Refused, require } from './checks.ts';
+import { readGaussian } from './gaussian.ts';
+import { liftsOf, type SentProjection } from './lifts.ts';
 import { DEGREE, type Poly, Q } from './ring.ts';
 import type { Ordinary, Shapes, Tail } from './shapes.ts';
 import { integerOf } from './streams.ts';
@@ -20,8 +22,7 @@ export interface OrdinaryMessage {
   /** u'_A, u'_B at level 0, else u'_1 */
   readonly u: readonly Sent[];
   readonly counter: number;
-  /** y'_0 to y'_263, then y_264 */
-  readonly y: readonly number[];
+  readonly y: SentProjection;
   /** empty but at level 0 */
   readonly w: readonly number[];
   readonly b: Sent;
@@ -34,7 +35,7 @@ export interface TailMessage {
   readonly g: readonly (readonly number[])[];
   readonly sealT: Uint8Array;
   readonly counter: number;
-  readonly y: readonly number[];
+  readonly y: SentProjection;
   readonly b: Sent;
   readonly h: Sent;
   readonly sealH: Uint8Array;
@@ -50,10 +51,8 @@ export interface SectionMessage {
 }
 
 const MOST_REPEATS = 15;
-const MOST_QUOTIENT = 31;
 const SEAL_BYTES = 32;
 const FUNCTIONALS = 10;
-const LIFTS = 3;
 const HALF_Q = Number(Q / 2n);
 
 /** Reads the bytes of one section, from the first on. */
@@ -79,35 +78,36 @@ export class Reader {
   }
 
   ordinary(level: Ordinary): OrdinaryMessage {
-    const { kappa1, cut, kY } = level;
+    const { kappa1, cut, tY } = level;
     const where = `level ${level.level}`;
     const retry = this.repeats('retryRange', where);
     const firsts = level.level === 0 ? ["u'_A", "u'_B"] : ["u'_1"];
     const u = firsts.map((name) => this.cutValues(kappa1, cut, `${where} ${name}`));
     const counter = this.repeats('counterRange', where);
-    const y = this.projection(kY, `${where} y`);
+    const y = this.projection(tY, `${where} y`);
     const w = level.level === 0 ? this.i32(FUNCTIONALS) : [];
-    const b = this.lifts(where);
+    const b = this.lifts(level.level, where);
     const u2 = this.cutValues(kappa1, cut, `${where} u'_2`);
     return { retry, u, counter, y, w, b, u2 };
   }
 
   tail(tail: Tail): TailMessage {
-    const { r, n, kappa, cut, kY, kZ, kE, kG, pairs } = tail;
+    const { level, r, kappa, cut, tY, tZ, tE, tG, pairs } = tail;
     const retry = this.repeats('retryRange', 'tail');
     const t = this.cutValues((r - 1) * kappa, cut, "tail t'");
-    const g = polynomials(this.rice(coefficients(kG), 'tail g'));
+    const g = polynomials(this.gaussian(coefficients(tG), 'tail g'));
     for (const [i, x] of g.flat().entries()) {
       require(this.checks, 'centredG', Math.abs(x) <= HALF_Q, `coefficient ${i}`);
     }
     const sealT = this.take(SEAL_BYTES);
     const counter = this.repeats('counterRange', 'tail');
-    const y = this.projection(kY, 'tail y');
-    const b = this.lifts('tail');
+    const y = this.projection(tY, 'tail y');
+    const b = this.lifts(level, 'tail');
     const h = this.residues(pairs.length - 2, 'tail h');
     const sealH = this.take(SEAL_BYTES);
-    const z = polynomials(this.rice(coefficients(new Array<number>(n).fill(kZ)), 'z'));
-    const e = polynomials(this.rice(coefficients(new Array<number>(kappa).fill(kE)), 'e'));
+    const last = coefficients([...tZ, ...new Array<number>(kappa).fill(tE)]);
+    const all = polynomials(this.gaussian(last, 'tail z, e'));
+    const [z, e] = [all.slice(0, tZ.length), all.slice(tZ.length)];
     return { retry, t, g, sealT, counter, y, b, h, sealH, z, e };
   }
 
@@ -129,9 +129,10 @@ export class Reader {
     return Array.from({ length: count }, (_, i) => view.getInt32(4 * i, true));
   }
 
-  projection(k: number, where: string): number[] {
-    const rows = this.rice(new Array<number>(RANDOM_ROWS).fill(k), where);
-    return [...rows, ...this.i32(1)];
+  projection(t: number, where: string): SentProjection {
+    const rows = this.gaussian(new Array<number>(2 * RANDOM_ROWS).fill(t), where);
+    const [U, V] = this.i32(2) as [number, number];
+    return { rows, U, V };
   }
 
   cutValues(count: number, cut: number, where: string): Sent {
@@ -157,43 +158,29 @@ export class Reader {
     return { bytes, values };
   }
 
-  /** The three lifts, coefficient 0 of each left zero: the verifier fills it in. */
-  lifts(where: string): Sent {
-    const count = LIFTS * (DEGREE - 1);
+  /** The lifts; coefficients 0 and, after level 0, 32 are left zero: the verifier fills them in. */
+  lifts(level: number, where: string): Sent {
+    const isKnown = (i: number) => i === 0 || (level > 0 && i === DEGREE / 2);
+    const places = Array.from({ length: DEGREE }, (_, i) => i).filter((i) => !isKnown(i));
+    const lifts = liftsOf(level);
+    const count = lifts.length * places.length;
     const bytes = this.take(Math.ceil((44 * count) / 8));
     const fields = bitFields(bytes, 44, count);
     require(this.checks, 'residueRange', fields.every((x) => x < Q), `${where} b`);
     require(this.checks, 'fill', integerOf(bytes) >> BigInt(44 * count) === 0n, `${where} b`);
-    const values = Array.from({ length: LIFTS }, (_, k) => [
-      0n,
-      ...fields.slice((DEGREE - 1) * k, (DEGREE - 1) * (k + 1)),
-    ]);
+    const values = lifts.map((k) => {
+      const b = new Array<bigint>(DEGREE).fill(0n);
+      for (const [i, place] of places.entries()) b[place] = fields[places.length * k + i]!;
+      return b;
+    });
     return { bytes, values };
   }
 
-  /** One Rice code for every k of the list, and the rest of the last byte. */
-  rice(ks: readonly number[], where: string): number[] {
-    const start = 8 * this.at;
-    let position = start;
-    const bit = (): number => {
-      const byte = this.bytes[position >> 3];
-      if (byte === undefined) throw new Refused('end of the bytes');
-      return (byte >> (position++ & 7)) & 1;
-    };
-    const list = ks.map((k) => {
-      let quotient = 0;
-      while (bit() === 1) {
-        quotient++;
-        require(this.checks, 'quotient', quotient <= MOST_QUOTIENT, where);
-      }
-      let low = 0;
-      for (let i = 0; i < k; i++) low += bit() * 2 ** i;
-      const zigzag = quotient * 2 ** k + low;
-      return zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
-    });
-    while (position % 8 !== 0) require(this.checks, 'fill', bit() === 0, where);
-    this.at += (position - start) / 8;
-    return list;
+  /** A Gaussian code of values with these indexes, to the end of its last byte. */
+  gaussian(indexes: readonly number[], where: string): number[] {
+    const field = readGaussian(this.bytes.subarray(this.at), indexes, this.checks, where);
+    this.at += field.length;
+    return field.values;
   }
 }
 
@@ -202,8 +189,8 @@ function bitFields(bytes: Uint8Array, w: number, count: number): bigint[] {
   return Array.from({ length: count }, (_, j) => BigInt.asUintN(w, all >> BigInt(w * j)));
 }
 
-const coefficients = (ks: readonly number[]): number[] =>
-  ks.flatMap((k) => new Array<number>(DEGREE).fill(k));
+const coefficients = (indexes: readonly number[]): number[] =>
+  indexes.flatMap((t) => new Array<number>(DEGREE).fill(t));
 
 function polynomials(list: readonly number[]): number[][] {
   const all: number[][] = [];

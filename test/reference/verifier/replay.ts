@@ -2,6 +2,7 @@
  * Section 4: what is absorbed, in its order, and the seeds that come out. Every value that is
  * absorbed was sent or is part of the statement, so this needs no arithmetic.
  */
+import type { SentProjection } from './lifts.ts';
 import type { OrdinaryMessage, SectionMessage, Sent, TailMessage } from './parse.ts';
 import { DEGREE, mod } from './ring.ts';
 import type { Shapes } from './shapes.ts';
@@ -44,7 +45,7 @@ export function replay(
 ): SectionSeeds {
   const t = transcript(trace, absorbAs);
   t.absorb(
-    'falconry/proof/v1',
+    'falconry/proof/v2',
     Buffer.concat([tableHash, Uint8Array.of(shapes.logn), u16(shapes.bucket), u16(count)]),
   );
   t.absorb('header', header);
@@ -59,32 +60,29 @@ function replayFirst(t: Transcript, message: OrdinaryMessage): Seeds {
   t.absorb('uA', message.u[0]!.bytes);
   const alpha = t.seed('alpha');
   t.absorb('uB', message.u[1]!.bytes);
-  const jl = t.seed('jl');
   const rho = t.seed('rho');
-  return { alpha, rho, jl, ...replayRest(t, message) };
+  return { alpha, rho, ...replayRest(t, message) };
 }
 
 function replayOrdinary(t: Transcript, message: OrdinaryMessage): Seeds {
   t.absorb('retry', Uint8Array.of(message.retry));
   t.absorb('u1', message.u[0]!.bytes);
-  const jl = t.seed('jl');
-  return { jl, ...replayRest(t, message) };
+  return replayRest(t, message);
 }
 
 function replayRest(t: Transcript, message: OrdinaryMessage) {
-  const lift = absorbProjection(t, message.counter, [...message.y, ...message.w]);
+  const { jl, lift } = absorbProjection(t, message.counter, message.y, message.w);
   const combine = absorbLifts(t, message.b);
   t.absorb('u2', message.u2.bytes);
   const amortise = t.seed('amortise');
-  return { lift, combine, amortise };
+  return { jl, lift, combine, amortise };
 }
 
 function replayTail(t: Transcript, message: TailMessage): TailSeeds {
   t.absorb('retry', Uint8Array.of(message.retry));
   const stateOfT = t.state();
   t.absorb('t', Buffer.concat([message.t.bytes, residues(message.g), message.sealT]));
-  const jl = t.seed('jl');
-  const lift = absorbProjection(t, message.counter, message.y);
+  const { jl, lift } = absorbProjection(t, message.counter, message.y, []);
   const combine = absorbLifts(t, message.b);
   const stateOfH = t.state();
   t.absorb('h', Buffer.concat([message.h.bytes, message.sealH]));
@@ -92,9 +90,16 @@ function replayTail(t: Transcript, message: TailMessage): TailSeeds {
   return { jl, lift, combine, amortise, stateOfT, stateOfH };
 }
 
-function absorbProjection(t: Transcript, counter: number, values: readonly number[]): Uint8Array {
-  t.absorb('y', Buffer.concat([Uint8Array.of(counter), i32s(values)]));
-  return t.seed('lift');
+function absorbProjection(
+  t: Transcript,
+  counter: number,
+  { rows, U, V }: SentProjection,
+  w: readonly number[],
+): { jl: Uint8Array; lift: Uint8Array } {
+  t.absorb('counter', Uint8Array.of(counter));
+  const jl = t.seed('jl');
+  t.absorb('y', i32s([...rows, U, V, ...w]));
+  return { jl, lift: t.seed('lift') };
 }
 
 function absorbLifts(t: Transcript, b: Sent): Uint8Array {

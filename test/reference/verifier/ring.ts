@@ -6,7 +6,7 @@
  */
 
 export const FALCON_Q = 12289;
-export const Q = 17592186043877n; // 2^44 - 539
+export const Q = 17592186044299n; // 2^44 - 117
 export const DEGREE = 64;
 
 /** 64 coefficients in [0, q). */

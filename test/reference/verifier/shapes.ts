@@ -17,12 +17,12 @@ export interface Layout {
   readonly pairs: readonly (readonly [number, number])[];
 }
 
-/** The columns of the table for an ordinary level, and for the tail up to its list kG. */
+/** The columns of the table for an ordinary level, and for the tail up to its lists. */
 const ORDINARY = [
   ...(['n', 'f', 'b', 'fu', 'bu', 'fg', 'bg'] as const),
-  ...(['kappa', 'kappa1', 'cut', 'inSq', 'outSq', 'kY'] as const),
+  ...(['kappa', 'kappa1', 'cut', 'inSq', 'outSq', 'tY'] as const),
 ];
-const TAIL = ['n', 'kappa', 'cut', 'inSq', 'outSq', 'kY', 'kZ', 'kE'] as const;
+const TAIL = ['n', 'kappa', 'cut', 'inSq', 'outSq', 'tY', 'tE'] as const;
 
 /** Numbers by their names. */
 type Named<Name extends string> = Readonly<Record<Name, number>>;
@@ -38,7 +38,10 @@ export interface Ordinary extends Layout, Named<(typeof ORDINARY)[number]> {
 
 export interface Tail extends Layout, Named<(typeof TAIL)[number]> {
   readonly level: number;
-  readonly kG: readonly number[];
+  /** of every column of z */
+  readonly tZ: readonly number[];
+  /** of every pair but the last */
+  readonly tG: readonly number[];
 }
 
 export interface Shapes {
@@ -88,11 +91,16 @@ export function shapesOf([set, bucket, rows]: TableRow): Shapes {
   }
   const last = rows[rows.length - 1]!;
   const numbers = named(TAIL, last);
+  const tZ: number[] = [];
+  for (const [columns, t] of last[TAIL.length] as readonly (readonly [number, number])[]) {
+    for (let i = 0; i < columns; i++) tZ.push(t);
+  }
   const tail: Tail = {
     ...layoutOf(numbers.n, lengths),
     ...numbers,
     level: levels.length,
-    kG: last[TAIL.length] as readonly number[],
+    tZ,
+    tG: last[TAIL.length + 1] as readonly number[],
   };
   return { set, bucket, K, W, logn: set === 512 ? 9 : 10, levels, tail };
 }

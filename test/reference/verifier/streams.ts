@@ -1,5 +1,5 @@
 /**
- * Section 5.1: streams of ChaCha with 12 rounds, and how words are cut from them.
+ * Section 5.1: streams of ChaCha with 8 rounds, and how words are cut from them.
  */
 
 /** Anything that gives bytes in order; a test may hand in bytes of its own. */
@@ -35,13 +35,13 @@ const CONSTANTS = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574]; // "expand 3
  *
  * @param key 32 bytes
  * @param nonce words 13, 14, 15
- * @param doubleRounds 6; a test compares 10 with another implementation
+ * @param doubleRounds 4; a test compares 10 with another implementation
  */
 export function chachaBlock(
   key: Uint8Array,
   counter: number,
   nonce: readonly [number, number, number],
-  doubleRounds = 6,
+  doubleRounds = 4,
 ): Uint8Array {
   const view = new DataView(key.buffer, key.byteOffset, 32);
   const start = new Uint32Array(16);

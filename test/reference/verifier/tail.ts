@@ -1,7 +1,7 @@
 /**
  * Section 9: the tail. The values of the last row are recovered and compared with their seals.
  */
-import { keyRow, MATRIX } from './challenges.ts';
+import { keyRow } from './challenges.ts';
 import { type Checks, Refused, require } from './checks.ts';
 import { type Claim, uncut } from './claim.ts';
 import { addConstraints, type Projected, projectionPhi } from './level.ts';
@@ -9,7 +9,7 @@ import {
   amortisers,
   checkProjectionNorm,
   Folding,
-  LIFTS,
+  liftsOf,
   omegas,
   SHORT,
   shortOf,
@@ -33,7 +33,7 @@ export function verifyTail(
 
   const c = amortisers(seeds.amortise, level, r);
   const folding = new Folding(c, n + kappa);
-  const projected = { level, counter: message.counter, y: message.y, b: message.b, seeds };
+  const projected = { level, y: message.y, b: message.b, seeds };
   const { quadratic, b } = addConstraints(folding, claim, shape, projected, checks);
   addExtensions(folding, shape, projected, checks);
   const phi = folding.result();
@@ -62,7 +62,7 @@ function addExtensions(
 ): void {
   const { level, seeds } = projected;
   const omega = omegas(seeds.lift, level);
-  const beta = LIFTS.map((k) => shortOf(seeds.combine, level, SHORT.lift, k));
+  const beta = liftsOf(level).map((k) => shortOf(seeds.combine, level, SHORT.lift, k));
   for (let a = 0; a < r; a++) {
     for (let i = 0; i < kappa; i++) {
       const number = r * n + a * kappa + i;
@@ -77,9 +77,9 @@ function checkOutputNorm(checks: Readonly<Checks>, { z, e }: TailMessage, outSq:
   require(checks, 'outputNorm', normSq <= BigInt(outSq), 'tail');
 }
 
-/** c_last^-1 (A z + e - Σ_{a<last} c_a t̂_a) */
+/** c_last^-1 (M z + e - Σ_{a<last} c_a t̂_a) */
 function lastT(
-  { level, n, kappa, cut, r }: Tail,
+  { n, kappa, cut, r }: Tail,
   c: readonly Poly[],
   sent: readonly Poly[],
   z: readonly Poly[],
@@ -88,7 +88,7 @@ function lastT(
   const inverseOfLast = unit(c[r - 1]!);
   const t = uncut(sent, cut);
   return e.map((ei, i) => {
-    let value = add(inner(keyRow(level, MATRIX.A, i, n), z), ei);
+    let value = add(inner(keyRow(i, n), z), ei);
     for (let a = 0; a < r - 1; a++) value = subtract(value, multiply(c[a]!, t[a * kappa + i]!));
     return multiply(inverseOfLast, value);
   });

@@ -18,7 +18,7 @@ import { formAt, powerForms, writeConstant, zeroForms } from '../forms.ts';
 import { type Blocks, vecOfBlocks } from '../ring.ts';
 import { firstRows, pairIndex } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
-import type { Output } from './output.ts';
+import { keyOf, type Output } from './output.ts';
 
 /** The combined constraint without its linear forms: quadratic coefficients and the right side. */
 export type Target = Pick<Output, 'a' | 'aForms' | 'b'>;
@@ -109,22 +109,18 @@ class Sum {
 /**
  * E1 and E2: keys on the digits of t, g and h, the bits that were cut off, and what stands for u.
  */
-function carryOuter(lab: Labrador, sum: Sum, { keys, pieces, hats, params }: Output, seed: Seed) {
-  const { kappa1, cut } = params;
+function carryOuter(lab: Labrador, sum: Sum, before: Output, seed: Seed): void {
+  const { outers, pieces, hats } = before;
+  const { kappa1, cut } = before.params;
   const last = hats.length - 1;
-  let atT = pieces.t;
   for (const [index, hat] of hats.entries()) {
     const challenges =
       index === last
         ? shortForms(lab, seed, SHORT.garbage, 0, kappa1)
         : shortForms(lab, seed, SHORT.outer, index * kappa1, kappa1);
     lab.scope(() => {
-      if (index === last) sum.addKey(keys.D, pieces.h, challenges);
-      else {
-        sum.addKey(keys.B[index]!, atT, challenges);
-        atT += keys.B[index]!.columns;
-        if (index === last - 1) sum.addKey(keys.C, pieces.g, challenges);
-      }
+      const piece = outers[index]!;
+      sum.addKey(keyOf(before, piece), piece.from, challenges);
       for (let row = 0; row < kappa1; row++) {
         const challenge = formAt(challenges, row);
         if (cut > 0) sum.add(pieces.e[index]! + row, challenge);

@@ -20,15 +20,16 @@ import {
   placesOfRows,
   placesWithin,
 } from '../columns.ts';
-import { FUNCTIONALS, LIFTS } from '../constants.ts';
-import { foldKey } from '../foldKeys.ts';
+import { FUNCTIONALS } from '../constants.ts';
+import { foldKeys } from '../foldKeys.ts';
 import { rowBytes, vecsToFill } from '../forms.ts';
 import { partsBytes } from '../functionals.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
 import type { ItemsShape } from '../itemColumns.ts';
+import { liftsOf } from '../lifts.ts';
 import { type Blocks, coefsOf, sumOfLists, type Values, valuesOf } from '../ring.ts';
 import { degreeOf, firstRowOfY, type Run } from '../shapes.ts';
-import { MATRIX, SHORT } from '../transcript.ts';
+import { SHORT } from '../transcript.ts';
 import { combineForms, combinePadding, liftCoefficients } from './combine.ts';
 import { ItemRows } from './itemRows.ts';
 import { combineItems, liftsOfItems, liftsOfLinks } from './liftsOfItems.ts';
@@ -180,35 +181,29 @@ export class ColumnProver {
     return { t, g: this.#quadraticGarbage() };
   }
 
-  /** @returns y_0 to y_264 of these columns */
-  project(input: { readonly jl: Uint8Array; readonly counter: number }): Values {
+  /** @returns y_0, y*_0, ..., y_136, y*_136 of these columns */
+  project(input: { readonly jl: Uint8Array }): Values {
     const lab = this.#lab;
-    return lab.scope(() => {
-      const projection = { seed: this.#seed(input.jl), counter: input.counter };
-      return project(lab, this.#at.places, projection);
-    });
+    return lab.scope(() => project(lab, this.#at.places, this.#seed(input.jl)));
   }
 
-  /** @returns the three lifts of these columns */
-  *lift(input: {
-    readonly jl: Uint8Array;
-    readonly counter: number;
-    readonly lift: Uint8Array;
-  }): Step<Values> {
+  /** @returns the lifts of these columns */
+  *lift(input: { readonly jl: Uint8Array; readonly lift: Uint8Array }): Step<Values> {
     const lab = this.#lab;
-    const { params, columns, places, items, s } = this.#at;
-    const projection = { seed: this.#seed(input.jl), counter: input.counter };
+    const { number, params, columns, places, items, s } = this.#at;
+    const jl = this.#seed(input.jl);
     const seed = this.#seed(input.lift);
     this.#lift = seed;
-    const sums = lab.sums(LIFTS);
+    const { count } = liftsOf(number);
+    const sums = lab.sums(count);
     const filled = filledBy(params, items?.filledByLifts ?? params.lengths);
     const used = filled.slice(0, items === undefined ? params.r : firstRowOfY(params));
-    // One behind the other: phi will take the room of all three.
-    this.#F = Array.from({ length: LIFTS }, () => this.#rows(columns, used));
+    // One behind the other: phi will take the room of all of them.
+    this.#F = Array.from({ length: count }, () => this.#rows(columns, used));
     if (items === undefined) {
-      yield* collapse(lab, this.#F, places, projection, seed);
+      yield* collapse(lab, this.#F, places, jl, seed);
       sumLifts(lab, sums, this.#F, s);
-    } else yield* liftsOfItems(lab, items, this.#F, s, sums, projection, seed);
+    } else yield* liftsOfItems(lab, items, this.#F, s, sums, jl, seed);
     const lifts = lab.scope(() => valuesOf(lab, coefsOfSums(lab, sums)));
     return items === undefined ? lifts : sumOfLists([lifts, liftsOfLinks(lab, items, s, seed)]);
   }
@@ -264,7 +259,7 @@ export class ColumnProver {
   }
 
   /**
-   * @returns these columns of the inner key of a level, folded by the challenges of the next level
+   * @returns these columns of the inner key of a level, folded by the challenges of the next one
    */
   foldKey(input: {
     readonly number: number;
@@ -272,9 +267,9 @@ export class ColumnProver {
     readonly columns: Columns;
     readonly seed: Uint8Array;
   }): Blocks {
-    const { kappa: rows, ...of } = input;
-    const fold = { ...of, matrix: MATRIX.A, short: SHORT.amortised, first: 0, rows };
-    return foldKey(this.#lab, fold);
+    const { kappa: rows, columns, ...of } = input;
+    const use = { ...of, columns: columns.to, short: SHORT.amortised, first: 0, rows };
+    return foldKeys(this.#lab, { columns, uses: [use] })[0]!;
   }
 
   get #at(): Opened {
@@ -296,7 +291,7 @@ export class ColumnProver {
   /** Grows memory once, by about as much as level 0 takes. */
   #reserve({ set, level, width, count }: ItemsShape, columns: Columns, items: number): void {
     const row = rowBytes(columns.to - columns.from);
-    const rowsOfF = LIFTS * (firstRowOfY(level) + 1);
+    const rowsOfF = liftsOf(0).count * (firstRowOfY(level) + 1);
     const parts = FUNCTIONALS * partsBytes(degreeOf(set)) * items;
     const small = FORM_BYTES * count + SMALL_BYTES * width * items;
     const late = Math.max(level.kappa * row, parts + rowsOfF * row);
@@ -309,9 +304,9 @@ export class ColumnProver {
 
   *#expandA(): Step<void> {
     const lab = this.#lab;
-    const { number, params, columns } = this.#at;
+    const { params, columns } = this.#at;
     this.#beforeA = lab.kernels.mark();
-    this.#A = expandKeys(lab, number, MATRIX.A, params.kappa, columns);
+    this.#A = expandKeys(lab, params.kappa, columns);
     yield 0.95;
   }
 

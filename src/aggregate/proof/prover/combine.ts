@@ -12,18 +12,19 @@ import {
 } from '../../wasm.ts';
 import { type Seed, sampleShorts } from '../challenges.ts';
 import { type Columns, runsWithin } from '../columns.ts';
-import { LIFTS } from '../constants.ts';
 import { formAt, writeConstant } from '../forms.ts';
+import { liftsOf } from '../lifts.ts';
 import type { Run } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 
 /** beta_k in NTT form, then 1. */
 export function liftCoefficients(lab: Labrador, seed: Seed): Forms {
-  const coefficients = lab.forms(LIFTS + 1);
+  const { count } = liftsOf(seed.level);
+  const coefficients = lab.forms(count + 1);
   lab.scope(() => {
-    const shorts = sampleShorts(lab, seed, SHORT.lift, 0, LIFTS);
-    lab.kernels.smallsToForms(coefficients.at, shorts.at, LIFTS);
-    writeConstant(lab, formAt(coefficients, LIFTS), 1n);
+    const shorts = sampleShorts(lab, seed, SHORT.lift, 0, count);
+    lab.kernels.smallsToForms(coefficients.at, shorts.at, count);
+    writeConstant(lab, formAt(coefficients, count), 1n);
   });
   return coefficients;
 }
@@ -34,7 +35,7 @@ export function combineLifts(lab: Labrador, coefficients: Forms, lifts: Coefs, b
   lab.scope(() => {
     const [sum, product] = [lab.forms(1).at, lab.forms(1).at];
     kernels.coefsToForm(sum, b.at);
-    for (let k = 0; k < LIFTS; k++) {
+    for (let k = 0; k < lifts.count; k++) {
       kernels.coefsToForm(product, lifts.at + COEFS_BYTES * k);
       kernels.mulForm(product, product, formAt(coefficients, k));
       kernels.addForm(sum, sum, product);

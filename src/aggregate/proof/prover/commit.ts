@@ -14,7 +14,7 @@ import {
 import { Q_BITS } from '../constants.ts';
 import { coefsOf, slice, type Values } from '../ring.ts';
 import type { Context } from './context.ts';
-import type { Output } from './output.ts';
+import { keyOf, type Output } from './output.ts';
 
 /** Writes the digits of t of rows `first` on into v. @param lists to be added up */
 export function storeT(
@@ -67,15 +67,9 @@ export function requireFit(context: Context, status: number): void {
   if (status !== 0) context.fail('16 bits');
 }
 
-/** A key, and the place in v of the digits that it multiplies. */
-export interface OuterTerm {
-  readonly key: Vecs;
-  readonly from: number;
-}
-
 /**
- * Makes outer commitment number `index` of the level, the sum of the terms. The bits that are cut
- * off go to v, and the value that stands for the commitment to the output.
+ * Makes outer commitment number `index` of the level, to its piece of v. The bits that are cut off
+ * go to v, and the value that stands for the commitment to the output.
  *
  * @returns u', as it has been absorbed under the label
  */
@@ -84,16 +78,15 @@ export function commitOuter(
   label: string,
   output: Output,
   index: number,
-  terms: readonly OuterTerm[],
 ): Uint8Array {
   const { lab } = context;
   const { kernels } = lab;
   const { kappa1, cut } = output.params;
   const bytes = lab.scope(() => {
     const sums = lab.sums(kappa1);
-    for (const { key, from } of terms) {
-      lab.products(sums, key, vecOfSmalls(lab, slice(output.v, from, key.columns)));
-    }
+    const piece = output.outers[index]!;
+    const digits = slice(output.v, piece.from, piece.count);
+    lab.products(sums, keyOf(output, piece), vecOfSmalls(lab, digits));
     const high = lab.coefs(kappa1);
     const scratch = lab.smalls(1);
     const hat = output.hats[index]!;

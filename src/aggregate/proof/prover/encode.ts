@@ -5,16 +5,17 @@
 import { concat } from '../../../bytes.ts';
 import type { OrdinaryLevel, TailLevel } from '../../parameters/rows.ts';
 import { i32Bytes } from '../bits.ts';
-import { PROJECTIONS } from '../constants.ts';
+import { PAIRS } from '../constants.ts';
 import type { OrdinaryFields, TailFields } from '../fields.ts';
-import { encodeRice } from './rice.ts';
+import { runsOfG, runsOfLast, runsOfY } from '../gaussianFields.ts';
+import { encodeGaussian } from './gaussian.ts';
 
-/** The bytes of level 0 or of an ordinary level. @returns undefined if a value has no Rice code */
+/** The bytes of level 0 or of an ordinary level. @returns undefined if a value has no code */
 export function encodeOrdinary(
   level: OrdinaryLevel,
   fields: OrdinaryFields,
 ): Uint8Array | undefined {
-  const y = encodeProjection(fields.y, level.riceY);
+  const y = encodeProjection(fields.y, level.codeY);
   if (y === undefined) return undefined;
   return concat(
     Uint8Array.of(fields.retry),
@@ -27,13 +28,12 @@ export function encodeOrdinary(
   );
 }
 
-/** The bytes of the tail. @returns undefined if a value has no Rice code */
+/** The bytes of the tail. @returns undefined if a value has no code */
 export function encodeTail(tail: TailLevel, fields: TailFields): Uint8Array | undefined {
-  const g = encodeRice(fields.g, tail.riceG);
-  const y = encodeProjection(fields.y, tail.riceY);
-  const z = encodeRice(fields.z, [tail.riceZ]);
-  const e = encodeRice(fields.e, [tail.riceE]);
-  if (g === undefined || y === undefined || z === undefined || e === undefined) return undefined;
+  const g = encodeGaussian(fields.g, runsOfG(tail));
+  const y = encodeProjection(fields.y, tail.codeY);
+  const last = encodeGaussian([...Array.from(fields.z), ...Array.from(fields.e)], runsOfLast(tail));
+  if (g === undefined || y === undefined || last === undefined) return undefined;
   return concat(
     Uint8Array.of(fields.retry),
     fields.t,
@@ -44,13 +44,13 @@ export function encodeTail(tail: TailLevel, fields: TailFields): Uint8Array | un
     fields.b,
     fields.h,
     fields.sealH,
-    z,
-    e,
+    last,
   );
 }
 
-/** y'_0, ..., y'_263 as Rice codes, then y_264. @returns undefined if a value has no code */
-function encodeProjection(y: ArrayLike<number>, k: number): Uint8Array | undefined {
-  const codes = encodeRice(Array.from(y).slice(0, PROJECTIONS), [k]);
-  return codes && concat(codes, i32Bytes([y[PROJECTIONS]!]));
+/** The pairs in their code, then U and V. @returns undefined if a value has no code */
+function encodeProjection(y: ArrayLike<number>, code: number): Uint8Array | undefined {
+  const values = Array.from(y);
+  const coded = encodeGaussian(values.slice(0, 2 * PAIRS), runsOfY(code));
+  return coded && concat(coded, i32Bytes(values.slice(2 * PAIRS)));
 }

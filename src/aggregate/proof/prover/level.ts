@@ -34,15 +34,10 @@ export async function proveLevel(
   storeT(context, output, t, 0);
   const g = opened.map((part) => part.g);
   storeG(context, output, g);
-  const { keys, pieces } = output;
-  const u1 = commitOuter(context, ABSORB.u1, output, 0, [
-    { key: keys.B[0]!, from: pieces.t },
-    { key: keys.C, from: pieces.g },
-  ]);
+  const u1 = commitOuter(context, ABSORB.u1, output, 0);
   await context.pause('project');
 
-  const jl = context.transcript.seed(SEED.jl);
-  const { lifts, ...sent } = await projectAndLift(context, params, jl);
+  const { lifts, ...sent } = await projectAndLift(context, params);
   const second = await finishLevel(context, output, lifts, paddingOf(params), (seed) =>
     carry(context, params, before, output, seed),
   );
@@ -54,15 +49,14 @@ export async function proveLevel(
 export async function projectAndLift(
   context: Context,
   params: OrdinaryLevel,
-  jl: Uint8Array,
   w: readonly number[] = [],
 ): Promise<Pick<OrdinaryFields, 'counter' | 'y' | 'w' | 'b'> & { readonly lifts: Coefs }> {
-  const project = async (counter: number): Promise<Values> =>
-    sumOfLists(await context.all('project', [0.5, 0.9], 'project', () => ({ jl, counter })));
-  const { counter, y } = await sendProjection(context, params, project, w);
+  const project = async (jl: Uint8Array): Promise<Values> =>
+    sumOfLists(await context.all('project', [0.5, 0.9], 'project', () => ({ jl })));
+  const { counter, jl, y } = await sendProjection(context, params, project, w);
   await context.pause('lift');
   const lift = context.transcript.seed(SEED.lift);
-  const all = await context.all('lift', [0, 1], 'lift', () => ({ jl, counter, lift }));
+  const all = await context.all('lift', [0, 1], 'lift', () => ({ jl, lift }));
   const lifts = coefsOf(context.lab, all);
   const b = sendLifts(context, lifts);
   await context.pause('combine');
@@ -83,7 +77,7 @@ export async function finishLevel(
   carried?: (seed: Uint8Array) => Promise<Values>,
 ): Promise<Uint8Array> {
   const { lab } = context;
-  const { params, keys, pieces, hats } = output;
+  const { params } = output;
   const seed = context.transcript.seed(SEED.combine);
   const base = await carried?.(seed);
   combineLifts(lab, liftCoefficients(lab, context.seedOf(seed)), lifts, output.b);
@@ -93,8 +87,7 @@ export async function finishLevel(
     ...(base !== undefined && { base: gather(base, params, columns) }),
   }));
   storeH(context, output, h);
-  const terms = [{ key: keys.D, from: pieces.h }];
-  const u2 = commitOuter(context, ABSORB.u2, output, hats.length - 1, terms);
+  const u2 = commitOuter(context, ABSORB.u2, output, output.outers.length - 1);
   await context.pause('amortise');
   await amortise(context, output);
   return u2;
@@ -134,7 +127,7 @@ export async function carry(
     'combine',
     [0, 0.3],
     'foldKey',
-    (columns) => ({ number: level - 1, kappa, columns, seed }),
+    (columns) => ({ number: level, kappa, columns, seed }),
     provers.columnsOf(n),
   );
   return lab.scope(() => {

@@ -10,6 +10,7 @@ import { ABSORB, SEED } from '../transcript.ts';
 import { commitOuter, storeG, storeT } from './commit.ts';
 import type { Context } from './context.ts';
 import { finishLevel, projectAndLift } from './level.ts';
+import { isI32 } from './messages.ts';
 import { newOutput, type Output, type ProvedLevel } from './output.ts';
 import type { SectionItem } from './witness.ts';
 
@@ -28,11 +29,10 @@ export async function proveLevelZero(
   const { uB, alphas } = await commitTwisted(context, level, output);
   await context.pause('project');
 
-  const jl = transcript.seed(SEED.jl);
   const rho = transcript.seed(SEED.rho);
   const sums = await context.all('project', [0, 0.5], 'functionals', () => ({ rho }));
   const w = functionalQuotients(context, sums);
-  const { lifts, ...sent } = await projectAndLift(context, level, jl, w);
+  const { lifts, ...sent } = await projectAndLift(context, level, w);
 
   constrainNorms(context, parameters, output, alphas);
   const padding = paddingOfZero(parameters, shape.count);
@@ -56,8 +56,7 @@ async function commitSignatures(
   const digits = joinNormDigits(shape, context.provers.columns, parts);
   const t = await context.all('commit', [0.4, 0.6], 'commitItems', () => ({ digits }));
   storeT(context, output, t, 0);
-  const { keys, pieces } = output;
-  return commitOuter(context, ABSORB.uA, output, 0, [{ key: keys.B[0]!, from: pieces.t }]);
+  return commitOuter(context, ABSORB.uA, output, 0);
 }
 
 /** The commitment to Y and g. @returns u'_B, and the sums of alpha_i of every column prover */
@@ -72,11 +71,7 @@ async function commitTwisted(
   storeT(context, output, t, firstRowOfY(level));
   const g = parts.map((part) => part.g);
   storeG(context, output, g);
-  const { keys, pieces } = output;
-  const uB = commitOuter(context, ABSORB.uB, output, 1, [
-    { key: keys.B[1]!, from: pieces.t + keys.B[0]!.columns },
-    { key: keys.C, from: pieces.g },
-  ]);
+  const uB = commitOuter(context, ABSORB.uB, output, 1);
   return { uB, alphas: parts.map(({ alphas }) => alphas) };
 }
 
@@ -108,7 +103,7 @@ function functionalQuotients(
 ): readonly number[] {
   return Array.from({ length: FUNCTIONALS }, (_, j) => {
     const value = sums.reduce((sum, part) => sum + part[j]!, 0) / FALCON_Q;
-    if ((value | 0) !== value) context.fail('functional');
+    if (!isI32(value)) context.fail('functional');
     return value;
   });
 }

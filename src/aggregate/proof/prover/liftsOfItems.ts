@@ -10,14 +10,14 @@ import {
 } from '../../wasm.ts';
 import { prepareOmega, prepareTheta, type Seed, samplePsi } from '../challenges.ts';
 import type { Placed } from '../columns.ts';
-import { LIFTS, NORM_DIGIT_BITS } from '../constants.ts';
+import { NORM_DIGIT_BITS } from '../constants.ts';
 import { clearRest, formAt, zeroForms } from '../forms.ts';
+import { liftsOf } from '../lifts.ts';
 import { Links } from '../links.ts';
 import { centred, type Values, valuesOf } from '../ring.ts';
 import { firstRowOfY } from '../shapes.ts';
 import { STREAM } from '../transcript.ts';
 import type { ItemRows } from './itemRows.ts';
-import type { Projection } from './project.ts';
 import { sumLifts } from './steps.ts';
 
 /**
@@ -33,7 +33,7 @@ export function* liftsOfItems(
   F: readonly Vecs[],
   s: Vecs,
   sums: Sums,
-  projection: Projection,
+  jl: Seed,
   seed: Seed,
 ): Generator<number, void> {
   const { level, width } = items.shape;
@@ -41,7 +41,7 @@ export function* liftsOfItems(
   prepareTheta(lab, seed);
   const { length } = items.placesS;
   for (const [i, placed] of items.placesS.entries()) {
-    startLifts(lab, items, F, projection, placed.row);
+    startLifts(lab, items, F, jl, placed.row);
     let done = 0;
     for (const [item, { column, count, number }, t] of items.runsOf(placed)) {
       lab.kernels.liftRun(column, number, t, count, items.parts(item));
@@ -52,6 +52,8 @@ export function* liftsOfItems(
   liftsOfNorms(lab, items, F, seed);
   sumLifts(lab, sums, F, s, firstRowOfY(level));
 }
+
+const LIFTS = liftsOf(0).count;
 
 /**
  * Items whose products by eta are summed before a reduction: below CRT_PRODUCT / 2 by the norm of a
@@ -167,12 +169,12 @@ function startLifts(
   lab: Labrador,
   items: ItemRows,
   F: readonly Vecs[],
-  projection: Projection,
+  jl: Seed,
   row: number,
 ): void {
   const { buffer } = lab.kernels.memory;
   new Uint32Array(buffer, lab.kernels.LIFT.value, 8).set([
-    ...projection.seed.nonce(STREAM.projection, 0, projection.counter),
+    ...jl.nonce(STREAM.projection, 0, 0),
     ...F.map((vecs) => lab.row(vecs, row)),
     ...[items.partsStride, items.shape.width - 1],
   ]);

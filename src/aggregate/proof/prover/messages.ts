@@ -4,45 +4,59 @@
  */
 import type { Coefs, Forms } from '../../wasm.ts';
 import { fillRowChallenges } from '../challenges.ts';
-import { DEGREE, LAST_RETRY, LIFT_BYTES, LIFTS } from '../constants.ts';
+import { DEGREE, LAST_RETRY, PAIRS } from '../constants.ts';
+import { runsOfY } from '../gaussianFields.ts';
+import { liftsOf } from '../lifts.ts';
 import { isShortProjection, sentOf } from '../projection.ts';
 import type { Values } from '../ring.ts';
 import { ABSORB, dataOfY, SEED } from '../transcript.ts';
 import type { Context } from './context.ts';
+import { fitsCodes } from './gaussian.ts';
+
+/** Whether a number is an i32. */
+export const isI32 = (x: number): boolean => (x | 0) === x;
 
 /**
- * Tries the counters in turn, and absorbs the first projection that is short enough.
+ * Tries the counters in turn, each from the same state, until a projection is short enough and all
+ * of it has a code; absorbs that one.
  *
- * @param project gives y of all places for a counter
+ * @param project gives y of all places for a seed
  * @param w the functionals of level 0
- * @returns the counter, and y in the form that is sent
+ * @returns the counter, the seed of its matrix, and y in the form that is sent
  */
 export async function sendProjection(
   context: Context,
-  { inSq }: { readonly inSq: number },
-  project: (counter: number) => Values | Promise<Values>,
+  { inSq, codeY }: { readonly inSq: number; readonly codeY: number },
+  project: (jl: Uint8Array) => Values | Promise<Values>,
   w: readonly number[] = [],
-): Promise<{ counter: number; y: readonly number[] }> {
+): Promise<{ counter: number; jl: Uint8Array; y: readonly number[] }> {
+  const { transcript } = context;
+  const { st } = transcript;
   for (let counter = 0; counter <= LAST_RETRY; counter++) {
-    const y = sentOf(await project(counter));
-    if (!isShortProjection(y, inSq)) continue;
-    context.absorb(ABSORB.y, dataOfY({ counter, y, w }));
-    return { counter, y };
+    transcript.st = st;
+    context.absorb(ABSORB.counter, Uint8Array.of(counter));
+    const jl = transcript.seed(SEED.jl);
+    const y = sentOf(await project(jl));
+    if (!y.slice(2 * PAIRS).every(isI32)) break;
+    if (!isShortProjection(y, inSq) || !fitsCodes(y, runsOfY(codeY))) continue;
+    context.absorb(ABSORB.y, dataOfY({ y, w }));
+    return { counter, jl, y };
   }
   return context.fail('projection');
 }
 
-/** Absorbs the lifts without their constant coefficients. @returns the field b */
+/** Absorbs the lifts without the coefficients that are known. @returns the field b */
 export function sendLifts(context: Context, lifts: Coefs): Uint8Array {
   const { lab } = context;
   return lab.scope(() => {
-    const sent = lab.coefs(LIFTS);
-    const values = lab.i64(sent).fill(0n);
-    for (let k = 0; k < LIFTS; k++) {
-      const lift = lab.i64(lifts).subarray(DEGREE * k + 1, DEGREE * (k + 1));
-      values.set(lift, (DEGREE - 1) * k);
+    const { count, sent, bytes: length } = liftsOf(context.level);
+    const packed = lab.coefs(count);
+    const values = lab.i64(packed).fill(0n);
+    const all = lab.i64(lifts);
+    for (let k = 0; k < count; k++) {
+      for (const [i, j] of sent.entries()) values[sent.length * k + i] = all[DEGREE * k + j]!;
     }
-    const bytes = context.pack(sent).slice(0, LIFT_BYTES);
+    const bytes = context.pack(packed).slice(0, length);
     context.absorb(ABSORB.b, bytes);
     return bytes;
   });

@@ -1,23 +1,24 @@
 /** The output of an ordinary level: all that the next level takes over. */
 import type { OrdinaryLevel } from '../../parameters/rows.ts';
-import type { Coefs, Forms, Labrador, Smalls, Vecs } from '../../wasm.ts';
+import {
+  BLOCK_COLUMNS,
+  type Coefs,
+  type Forms,
+  type Labrador,
+  type Smalls,
+  type Vecs,
+} from '../../wasm.ts';
 import { expandKeys } from '../challenges.ts';
 import type { OrdinaryFields } from '../fields.ts';
 import { slice } from '../ring.ts';
-import { columnsOfB, type Pieces, piecesOf } from '../shapes.ts';
-import { MATRIX } from '../transcript.ts';
-
-/** The outer commitment keys of a level. */
-export interface Keys {
-  /** the keys of the digits of t: one, at level 0 two */
-  readonly B: readonly Vecs[];
-  readonly C: Vecs;
-  readonly D: Vecs;
-}
+import { outersOf, type Piece, type Pieces, piecesOf } from '../shapes.ts';
 
 export interface Output {
   readonly params: OrdinaryLevel;
-  readonly keys: Keys;
+  /** the pieces of v that are bound by the outer commitments */
+  readonly outers: readonly Piece[];
+  /** the matrix of keys, as far as they take it */
+  readonly keys: Vecs;
   /** z_0, ..., z_(f-1), v, one behind the other */
   readonly parts: Smalls;
   readonly z: Smalls;
@@ -44,6 +45,13 @@ export interface ProvedLevel {
   readonly fields: Omit<OrdinaryFields, 'retry'>;
 }
 
+/** The first columns of the keys, as many as a piece of v has polynomials. */
+export const keyOf = ({ keys }: Pick<Output, 'keys'>, { count }: Piece): Vecs => ({
+  ...keys,
+  columns: count,
+  blocks: Math.ceil(count / BLOCK_COLUMNS),
+});
+
 /**
  * Room for the output of a level, and its keys.
  *
@@ -55,23 +63,18 @@ export function newOutput(
   params: OrdinaryLevel,
   distinct: number,
 ): Output {
-  const { n, f, r, m, kappa1, fu, fg, pairs } = params;
-  const columns = columnsOfB(params, level);
-  const outers = columns.length + 1;
+  const { n, f, r, m, kappa1 } = params;
+  const outers = outersOf(params, level);
   const parts = lab.smalls(f * n + m);
-  const keys = {
-    B: columns.map((to, i) => expandKeys(lab, level, MATRIX.B + i, kappa1, { to })),
-    C: expandKeys(lab, level, MATRIX.C, kappa1, { to: fg * pairs }),
-    D: expandKeys(lab, level, MATRIX.D, kappa1, { to: fu * pairs }),
-  };
   return {
     params,
-    keys,
+    outers,
+    keys: expandKeys(lab, kappa1, { to: Math.max(...outers.map(({ count }) => count)) }),
     parts,
     z: slice(parts, 0, f * n),
     v: slice(parts, f * n, m),
-    pieces: piecesOf(params, outers),
-    hats: Array.from({ length: outers }, () => lab.coefs(kappa1)),
+    pieces: piecesOf(params, outers.length),
+    hats: outers.map(() => lab.coefs(kappa1)),
     c: lab.forms(r),
     phiZ: lab.vecs(1, n),
     a: new Map(),

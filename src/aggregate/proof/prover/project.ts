@@ -2,34 +2,24 @@
 import type { Labrador, Vecs } from '../../wasm.ts';
 import { prepareOmega, type Seed, startProjection } from '../challenges.ts';
 import type { Placed } from '../columns.ts';
-import { ROWS_OF_PROJECTION } from '../constants.ts';
+import { PROJECTION_LENGTH } from '../projection.ts';
 import type { Values } from '../ring.ts';
 
-/** The choice of a level's matrix. */
-export interface Projection {
-  readonly seed: Seed;
-  readonly counter: number;
-}
-
-/** y_0 to y_264: the sums over these places alone. */
-export function project(
-  lab: Labrador,
-  places: readonly Placed[],
-  { seed, counter }: Projection,
-): Values {
+/** y_0, y*_0, ..., y_136, y*_136: the sums over these places alone. */
+export function project(lab: Labrador, places: readonly Placed[], jl: Seed): Values {
   return lab.scope(() => {
-    const at = lab.room(8 * ROWS_OF_PROJECTION, true);
-    startProjection(seed, counter);
+    const at = lab.room(8 * PROJECTION_LENGTH, true);
+    startProjection(jl);
     for (const { at: from, number, count } of places) {
       lab.kernels.projectPolys(at, from, number, count);
     }
     const { buffer } = lab.kernels.memory;
-    return new BigInt64Array(buffer as ArrayBuffer, at, ROWS_OF_PROJECTION).slice();
+    return new BigInt64Array(buffer as ArrayBuffer, at, PROJECTION_LENGTH).slice();
   });
 }
 
 /**
- * Writes F of the three lifts on places where nothing but the projection counts.
+ * Writes F of both lifts on places where nothing but the projection counts.
  *
  * @returns yields how much is done, from 0 to 1
  */
@@ -37,20 +27,14 @@ export function* collapse(
   lab: Labrador,
   F: readonly Vecs[],
   places: readonly Placed[],
-  projection: Projection,
-  liftSeed: Seed,
+  jl: Seed,
+  lift: Seed,
 ): Generator<number, void> {
-  prepareOmega(lab, liftSeed);
+  prepareOmega(lab, lift);
   for (const [i, { row, column, number, count }] of places.entries()) {
-    startProjection(projection.seed, projection.counter);
-    lab.kernels.collapseToVecs(
-      lab.row(F[0]!, row),
-      lab.row(F[1]!, row),
-      lab.row(F[2]!, row),
-      column,
-      number,
-      count,
-    );
+    startProjection(jl);
+    const [v0, v1] = F.map((vecs) => lab.row(vecs, row)) as [number, number];
+    lab.kernels.collapseToVecs(v0, v1, column, number, count);
     yield (i + 1) / places.length;
   }
 }

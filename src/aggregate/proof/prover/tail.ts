@@ -9,21 +9,22 @@ import {
   type Smalls,
   type Vecs,
 } from '../../wasm.ts';
-import { expandKeys } from '../challenges.ts';
+import { expandKeys, type Seed } from '../challenges.ts';
 import { type Placed, placesOfRows } from '../columns.ts';
-import { LIFTS, Q_BITS } from '../constants.ts';
+import { Q_BITS } from '../constants.ts';
 import type { TailFields } from '../fields.ts';
 import { formAt } from '../forms.ts';
+import { liftsOf } from '../lifts.ts';
 import { coefsOf, slice } from '../ring.ts';
 import { paddingOf } from '../shapes.ts';
-import { ABSORB, dataOfH, dataOfT, MATRIX, SEAL, SEED } from '../transcript.ts';
+import { ABSORB, dataOfH, dataOfT, SEAL, SEED } from '../transcript.ts';
 import { distinctA } from './carry.ts';
 import { combineForms, combineLifts, combinePadding, liftCoefficients } from './combine.ts';
 import type { Context } from './context.ts';
 import { carry } from './level.ts';
 import { drawRowChallenges, sendLifts, sendProjection } from './messages.ts';
 import type { Output } from './output.ts';
-import { collapse, type Projection, project } from './project.ts';
+import { collapse, project } from './project.ts';
 import {
   amortised,
   coefsOfSums,
@@ -45,12 +46,11 @@ export async function proveTail(
   await context.pause('project');
 
   appendExtensions(lab, params, e, s, places);
-  const jl = context.seed(SEED.jl);
-  const { counter, y } = await sendProjection(context, params, (counter) =>
-    project(lab, places, { seed: jl, counter }),
+  const { counter, jl, y } = await sendProjection(context, params, (seed) =>
+    project(lab, places, context.seedOf(seed)),
   );
   await context.pause('lift');
-  const { F, lifts } = await liftTail(context, s, places, { seed: jl, counter });
+  const { F, lifts } = await liftTail(context, s, places, context.seedOf(jl));
   const b = sendLifts(context, lifts);
   await context.pause('combine');
 
@@ -87,7 +87,7 @@ function commitTail(
   s: Vecs,
 ): Pick<TailFields, 't' | 'g' | 'sealT'> & { readonly e: Smalls } {
   const { lab } = context;
-  const A = expandKeys(lab, context.level, MATRIX.A, kappa, { to: n }, n + kappa);
+  const A = expandKeys(lab, kappa, { to: n }, n + kappa);
   const inner = innerCommitments(lab, A, s);
   const all = quadraticGarbage(lab, s);
   const e: Smalls = {
@@ -127,19 +127,20 @@ function appendExtensions(
   }
 }
 
-/** F of the three lifts, and the lifts. */
+/** F of both lifts, and the lifts. */
 async function liftTail(
   context: Context,
   s: Vecs,
   places: readonly Placed[],
-  projection: Projection,
+  jl: Seed,
 ): Promise<{ F: readonly Vecs[]; lifts: Coefs }> {
   const { lab } = context;
-  const F = Array.from({ length: LIFTS }, () => lab.vecs(s.rows, s.columns));
-  for (const done of collapse(lab, F, places, projection, context.seed(SEED.lift))) {
+  const { count } = liftsOf(context.level);
+  const F = Array.from({ length: count }, () => lab.vecs(s.rows, s.columns));
+  for (const done of collapse(lab, F, places, jl, context.seed(SEED.lift))) {
     await context.pause('lift', done);
   }
-  const sums = lab.sums(LIFTS);
+  const sums = lab.sums(count);
   sumLifts(lab, sums, F, s);
   return { F, lifts: coefsOfSums(lab, sums) };
 }

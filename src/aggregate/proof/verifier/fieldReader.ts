@@ -1,15 +1,17 @@
-/** Bit strings, packed values and Rice codes, read from untrusted bytes. */
+/** Bit strings, packed values and Gaussian codes, read from untrusted bytes. */
+import { CodeReader, minCodedBytes } from '../../gaussianCoder.ts';
+import { DEGREE, LAST_RETRY, PAIRS, Q_BITS, Q_NUMBER } from '../constants.ts';
 import {
-  DEGREE,
-  LAST_RETRY,
-  LIFT_BYTES,
-  LIFTS,
-  MAX_QUOTIENT,
-  PROJECTIONS,
-  Q_BITS,
-  Q_NUMBER,
-  ROWS_OF_PROJECTION,
-} from '../constants.ts';
+  type CodedRun,
+  countOf,
+  lowBytes,
+  modelOfCode,
+  NO_CHECK,
+  runsOfY,
+  shiftOf,
+} from '../gaussianFields.ts';
+import { liftsOf } from '../lifts.ts';
+import { PROJECTION_LENGTH } from '../projection.ts';
 
 /** Thrown by the reader; `parse.ts` catches it, so it is never seen outside. */
 export class Refused extends Error {}
@@ -56,9 +58,10 @@ export class FieldReader {
     return this.cutValues(polynomials, 0);
   }
 
-  /** The three lifts without their constant coefficients. */
-  lifts(): Uint8Array {
-    return this.packed(LIFTS * (DEGREE - 1), Q_BITS, Q_NUMBER - 1, LIFT_BYTES);
+  /** The lifts of a level without the coefficients that are known. */
+  lifts(number: number): Uint8Array {
+    const { count, sent, bytes } = liftsOf(number);
+    return this.packed(count * sent.length, Q_BITS, Q_NUMBER - 1, bytes);
   }
 
   /** Values of `width` bits, none above `largest`; the rest of the field is zero. */
@@ -72,55 +75,47 @@ export class FieldReader {
     return field;
   }
 
-  /** y'_0, ..., y'_263, y_264. */
-  projection(k: number): Int32Array {
-    this.codes(PROJECTIONS, k);
-    const y = new Int32Array(ROWS_OF_PROJECTION);
-    this.rice(y.subarray(0, PROJECTIONS), [k]);
-    y.set(this.i32(1), PROJECTIONS);
+  /** y'_0, y*'_0, ..., y*'_135, U, V. */
+  projection(code: number): Int32Array {
+    const pairs = this.gaussian(runsOfY(code));
+    const y = new Int32Array(PROJECTION_LENGTH);
+    y.set(pairs);
+    y.set(this.i32(2), 2 * PAIRS);
     return y;
   }
 
   /** g, pair by pair. Above (q-1)/2 in magnitude, a residue would have two codes. */
-  garbage(ks: readonly number[]): Float64Array {
-    const count = this.codes(DEGREE * ks.length, Math.min(...ks));
-    const g = this.rice(new Float64Array(count), ks);
+  garbage(runs: readonly CodedRun[]): Float64Array {
+    const g = this.gaussian(runs);
     for (const x of g) if (Math.abs(x) > (Q_NUMBER - 1) / 2) throw new Refused();
     return g;
   }
 
-  /** The same count, if there are bytes for that many of the shortest codes. */
-  codes(count: number, k: number): number {
-    if (Math.ceil((count * (k + 1)) / 8) > this.#bytes.length - this.at) throw new Refused();
-    return count;
-  }
-
-  /**
-   * A field of Rice codes, which fills `out`, and zero bits to the end of its last byte.
-   *
-   * @param ks the parameters, each for an equal part of `out`
-   */
-  rice<T extends Int32Array | Float64Array>(out: T, ks: readonly number[]): T {
+  /** A field in the Gaussian code: high parts, then low bits, which fill whole bytes. */
+  gaussian(runs: readonly CodedRun[]): Float64Array {
     const bytes = this.#bytes;
-    const end = 8 * bytes.length;
-    const run = out.length / ks.length;
-    let position = 8 * this.at;
-    for (const [part, k] of ks.entries()) {
-      const divisor = 2 ** k;
-      for (let i = run * part; i < run * (part + 1); i++) {
-        const quotient = onesAt(bytes, position);
-        if (quotient > MAX_QUOTIENT) throw new Refused();
-        position += quotient + 1;
-        if (position + k > end) throw new Refused();
-        const number = quotient * divisor + bitsAt(bytes, position, k);
-        position += k;
-        out[i] = number % 2 === 0 ? number / 2 : -(number + 1) / 2;
+    const least = minCodedBytes(runs.map(({ count, code }) => [modelOfCode(code), count]));
+    if (least + lowBytes(runs) > bytes.length - this.at) throw new Refused();
+    const values = new Float64Array(countOf(runs));
+    const highs = new Int16Array(values.length);
+    const reader = new CodeReader(bytes, this.at);
+    let at = 0;
+    for (const { count, code } of runs) {
+      if (!reader.read(modelOfCode(code), highs.subarray(at, at + count))) throw new Refused();
+      at += count;
+    }
+    const end = reader.finish(NO_CHECK);
+    if (end === undefined || lowBytes(runs) > bytes.length - end) throw new Refused();
+    let position = 8 * end;
+    at = 0;
+    for (const { count, code } of runs) {
+      const shift = shiftOf(code);
+      for (const to = at + count; at < to; at++, position += shift) {
+        values[at] = highs[at]! * 2 ** shift + bitsAt(bytes, position, shift);
       }
     }
-    const rest = -position & 7;
-    if (bitsAt(bytes, position, rest) !== 0) throw new Refused();
-    this.at = (position + rest) / 8;
-    return out;
+    this.at = position / 8;
+    return values;
   }
 }
 
@@ -141,12 +136,3 @@ function bitsAt(bytes: Uint8Array, position: number, width: number): number {
   const high = chunkAt(bytes, position + CHUNK) & ((1 << (width - CHUNK)) - 1);
   return low + high * 2 ** CHUNK;
 }
-
-/** How many ones there are from a position on, at most two chunks of them. */
-function onesAt(bytes: Uint8Array, position: number): number {
-  const ones = lowOnes(chunkAt(bytes, position));
-  return ones < CHUNK ? ones : CHUNK + lowOnes(chunkAt(bytes, position + CHUNK));
-}
-
-/** How many ones there are below the lowest zero. */
-const lowOnes = (x: number): number => 31 - Math.clz32(~x & (x + 1));

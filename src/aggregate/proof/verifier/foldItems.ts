@@ -7,10 +7,11 @@ import { decodePublicKey, hashToPoint } from '../../../falcon/points.ts';
 import { FORM_BYTES, type Forms, type Labrador, SMALL_BYTES, type Vecs } from '../../wasm.ts';
 import { prepareOmega, prepareTheta, Seed, samplePsi } from '../challenges.ts';
 import { type Columns, placesOfPart, placesWithin, runsWithin } from '../columns.ts';
-import { FALCON_Q, FUNCTIONALS, LIFTS, NORM_DIGIT_BITS } from '../constants.ts';
+import { FALCON_Q, FUNCTIONALS, NORM_DIGIT_BITS } from '../constants.ts';
 import { clearRest, constantForm, formAt } from '../forms.ts';
 import { Functionals, partsBytes } from '../functionals.ts';
 import { type ItemsShape, itemsWithin } from '../itemColumns.ts';
+import { liftsOf } from '../lifts.ts';
 import { Links } from '../links.ts';
 import { type Values, valuesOf } from '../ring.ts';
 import { degreeOf, firstRowOfY, firstRows, PART, paddingOfZero } from '../shapes.ts';
@@ -31,7 +32,6 @@ export interface ItemsFold {
   readonly shape: ItemsShape;
   readonly columns: Columns;
   readonly seeds: FirstSeeds;
-  readonly counter: number;
   /** the items of `itemsWithin` */
   readonly items: readonly StatedItem[];
 }
@@ -44,6 +44,8 @@ export interface FoldedItems {
   /** alpha_i, likewise */
   readonly alphas: Int32Array<ArrayBuffer>;
 }
+
+const LIFTS = liftsOf(0).count;
 
 /** Columns in work at the same time, a multiple of 32. */
 const RUN = 64;
@@ -208,9 +210,9 @@ class FirstPlaces {
   /** Gives the module all that stays the same over a row. */
   #startLifts({ jl }: OpenSeeds, vectors: readonly number[]): void {
     const { kernels } = this.#lab;
-    const { shape, counter } = this.#fold;
+    const { shape } = this.#fold;
     new Uint32Array(kernels.memory.buffer, kernels.LIFT.value, 8).set([
-      ...jl.nonce(STREAM.projection, 0, counter),
+      ...jl.nonce(STREAM.projection, 0, 0),
       ...vectors,
       partsBytes(degreeOf(shape.set)),
       shape.width - 1,

@@ -15,7 +15,7 @@ import {
   type Vecs,
 } from '../../wasm.ts';
 import { type Seed, startProjection } from '../challenges.ts';
-import { LIFTS, Q } from '../constants.ts';
+import { Q } from '../constants.ts';
 import { clearRest, constantForm, formAt } from '../forms.ts';
 import { type Blocks, vecOfBlocks } from '../ring.ts';
 import type { FoldingChallenges } from './openSeeds.ts';
@@ -109,7 +109,7 @@ export class Folding {
 
   /** The addresses of the forms of c_row beta_k. */
   lifted(row: number): number[] {
-    return Array.from({ length: LIFTS }, (_, k) => {
+    return Array.from({ length: this.beta.count }, (_, k) => {
       const product = this.lab.room(FORM_BYTES);
       this.lab.kernels.mulForm(product, formAt(this.c, row), formAt(this.beta, k));
       return product;
@@ -120,24 +120,17 @@ export class Folding {
    * Adds the projection's part of the lifts (8.4) at columns 0 to count - 1 of a row. omega has
    * been prepared.
    *
-   * @param staging three rows as long as the sum, which are overwritten
+   * @param staging two rows as long as the sum, which are overwritten
    * @param first number of the polynomial in column 0
    */
-  addProjection(
-    staging: Vecs,
-    jl: Seed,
-    counter: number,
-    row: number,
-    first: number,
-    count: number,
-  ): void {
+  addProjection(staging: Vecs, jl: Seed, row: number, first: number, count: number): void {
     const { lab } = this;
     lab.scope(() => {
       clearRest(lab, staging, count);
-      startProjection(jl, counter);
+      startProjection(jl);
       const vectors = lab.addresses(staging);
-      const [v0, v1, v2] = vectors as [number, number, number];
-      lab.kernels.collapseToVecs(v0, v1, v2, 0, first, count);
+      const [v0, v1] = vectors as [number, number];
+      lab.kernels.collapseToVecs(v0, v1, 0, first, count);
       this.addVectors(vectors, this.lifted(row), 0, count);
     });
   }

@@ -5,16 +5,15 @@
  */
 import type { ParameterSet } from '../../../falcon/index.ts';
 import type { OrdinaryLevel, Parameters, Shape } from '../../parameters/rows.ts';
-import { bestModule, type Labrador } from '../../wasm.ts';
-import { type Columns, splitColumns } from '../columns.ts';
-import { foldKey, type KeyFold } from '../foldKeys.ts';
+import { BLOCK_COLUMNS, bestModule, type Labrador } from '../../wasm.ts';
+import { type Columns, splitByCost, splitColumns } from '../columns.ts';
+import { foldKeys, type KeysFold, type KeyUse } from '../foldKeys.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
 import { type ItemsShape, itemsWithin } from '../itemColumns.ts';
 import { type Blocks, joinBlocks } from '../ring.ts';
-import { columnsOfB } from '../shapes.ts';
-import { MATRIX, SHORT } from '../transcript.ts';
+import { outersOf } from '../shapes.ts';
+import { SHORT } from '../transcript.ts';
 import { type FoldedItems, foldItems, type ItemsFold, type StatedItem } from './foldItems.ts';
-import type { ParsedSection } from './parse.ts';
 import type { FoldedKeys } from './reduceConstraints.ts';
 import { foldRows, type RowsFold } from './reduceLevel.ts';
 import type { LevelSeeds, SectionSeeds } from './replay.ts';
@@ -22,20 +21,20 @@ import type { LevelSeeds, SectionSeeds } from './replay.ts';
 export type FoldJob =
   | ({ readonly kind: 'items' } & ItemsFold)
   | ({ readonly kind: 'rows' } & RowsFold)
-  | ({ readonly kind: 'key' } & KeyFold);
+  | ({ readonly kind: 'keys' } & KeysFold);
 
 /**
- * Columns of phi_z or of a folded key; for items, with the sums that belong to them. Undefined if
- * the statements are not acceptable.
+ * Columns of phi_z or of all folded keys; for items, with the sums that belong to them. Undefined
+ * if the statements are not acceptable.
  */
-export type FoldResult = FoldedItems | Blocks | undefined;
+export type FoldResult = FoldedItems | Blocks | readonly Blocks[] | undefined;
 
 /** Does a part; yields how much of it is done. */
 export function* runFold(lab: Labrador, job: FoldJob): Generator<number, FoldResult> {
   const mark = lab.kernels.mark();
   try {
     if (job.kind === 'items') return yield* foldItems(lab, job);
-    return job.kind === 'rows' ? foldRows(lab, job) : foldKey(lab, job);
+    return job.kind === 'rows' ? foldRows(lab, job) : foldKeys(lab, job);
   } finally {
     lab.kernels.reset(mark);
   }
@@ -75,7 +74,6 @@ export interface FoldPlan {
 export interface FoldInput {
   readonly set: ParameterSet;
   readonly parameters: Parameters;
-  readonly section: ParsedSection;
   readonly seeds: SectionSeeds;
   readonly items: readonly StatedItem[];
 }
@@ -85,10 +83,12 @@ type Cut = (n: number, costOfColumn: number) => Columns[];
 
 /** @param parts about how many there should be; with 1, no fold is divided */
 export function planFolds(input: FoldInput, parts: number): FoldPlan {
-  const { parameters, section, seeds } = input;
+  const { parameters, seeds } = input;
   const { levels, tail } = parameters;
-  const cut = cutFor(input, parts);
-  const seedsOf = (number: number): LevelSeeds => seeds.ordinary[number - 1] ?? seeds.tail;
+  const uses = levels.map((level, number) => usesOf(level, number, seedsOf(seeds, number + 1)));
+  const cost = costOf(input, uses.flat()) / parts;
+  const wanted = parts === 1 ? Number.POSITIVE_INFINITY : Math.max(SMALL_COST, cost);
+  const cut: Cut = (n, each) => splitColumns(n, Math.ceil((n * each) / wanted));
   const jobs: FoldJob[] = [];
   /** Adds jobs whose results will be joined. */
   const add = (list: readonly FoldJob[]): [from: number, to: number] => {
@@ -97,97 +97,95 @@ export function planFolds(input: FoldInput, parts: number): FoldPlan {
   };
 
   const items = add(itemJobs(input, cut));
-  const keys = levels.map((level, number) => {
-    const { combine } = seedsOf(number + 1);
-    const [inner, ...outer] = keysOf(level, number).map((key) => {
-      return add(keyJobs(key, number, combine, cut));
-    });
-    return { inner: inner!, outer };
-  });
+  const keys = add(keyJobs(uses.flat(), wanted));
   const rows = [...levels.slice(1), tail].map((shape, before) => {
-    const number = before + 1;
-    const { counter } = section.levels[number] ?? section.tail;
-    return add(rowJobs(shape, number, counter, seedsOf(number), cut));
+    return add(rowJobs(shape, before + 1, seedsOf(seeds, before + 1), cut));
   });
   return {
     jobs,
     assemble(results) {
       if (results.some((result) => result === undefined)) return undefined;
-      const blocks = ([from, to]: [number, number]): Blocks =>
-        joinBlocks(results.slice(from, to) as Blocks[]);
       return {
         items: results.slice(...items) as FoldedItems[],
-        keys: keys.map(({ inner, outer }) => ({ inner: blocks(inner), outer: outer.map(blocks) })),
-        rows: rows.map(blocks),
+        keys: foldedKeys(uses, results.slice(...keys) as Blocks[][]),
+        rows: rows.map((range) => joinBlocks(results.slice(...range) as Blocks[])),
       };
     },
   };
 }
 
+const seedsOf = ({ ordinary, tail }: SectionSeeds, number: number): LevelSeeds =>
+  ordinary[number - 1] ?? tail;
+
 /** Microseconds on one machine; only the ratios matter. */
-const COST = { place: 16, item: 90, key: 1.1, row: 9 } as const;
+const COST = { place: 16, item: 90, key: 0.7, use: 0.4, row: 6 } as const;
 /** A part of this cost is small enough anywhere. */
 const SMALL_COST = 5000;
 
-function cutFor({ parameters, items }: FoldInput, parts: number): Cut {
-  if (parts === 1) return (n) => splitColumns(n, 1);
+function costOf({ parameters, items }: FoldInput, uses: readonly KeyUse[]): number {
   const { levels, tail, width } = parameters;
-  const total =
+  return (
     items.length * (width * COST.place + COST.item) +
-    COST.key * levels.reduce((sum, { n, kappa }) => sum + n * kappa, 0) +
-    COST.row * [...levels.slice(1), tail].reduce((sum, { r, n }) => sum + r * n, 0);
-  const wanted = Math.max(SMALL_COST, total / parts);
-  return (n, costOfColumn) => splitColumns(n, Math.ceil((n * costOfColumn) / wanted));
+    costOfBlocks(uses).reduce((sum, cost) => sum + cost, 0) +
+    COST.row * [...levels.slice(1), tail].reduce((sum, { r, n }) => sum + r * n, 0)
+  );
 }
 
 /** Level 0. */
-function itemJobs({ set, parameters, section, seeds, items }: FoldInput, cut: Cut): FoldJob[] {
+function itemJobs({ set, parameters, seeds, items }: FoldInput, cut: Cut): FoldJob[] {
   const { levels, bucket, width } = parameters;
   const level = levels[0]!;
   const shape: ItemsShape = { set, level, bucket, width, count: items.length };
-  const { counter } = section.levels[0]!;
   return cut(level.n, level.rows[0]! * COST.place).map((columns) => ({
     kind: 'items',
     shape,
     columns,
     seeds: seeds.first,
-    counter,
     items: itemsWithin(shape, columns).map((item) => items[item]!),
   }));
 }
 
-interface Key {
-  readonly matrix: number;
-  readonly columns: number;
-  /** kind of the challenges of its rows, index of the first, and how many */
-  readonly short: number;
-  readonly first: number;
-  readonly rows: number;
-}
-
-/** A, B (at level 0 B_A and B_B), C and D of a level. */
-function keysOf(level: OrdinaryLevel, number: number): Key[] {
-  const { n, fu, fg, kappa, kappa1: rows, pairs } = level;
-  const columnsB = columnsOfB(level, number);
-  const outer = (matrix: number, columns: number, commitment: number): Key => {
-    return { matrix, columns, short: SHORT.outer, first: commitment * rows, rows };
-  };
+/** The inner commitments of a level, then its outer ones, as the next level folds their keys. */
+function usesOf(level: OrdinaryLevel, number: number, { combine: seed }: LevelSeeds): KeyUse[] {
+  const { n, kappa, kappa1 } = level;
+  const outers = outersOf(level, number);
+  const challenges = (i: number) =>
+    i < outers.length - 1
+      ? { short: SHORT.outer, first: i * kappa1 }
+      : { short: SHORT.garbage, first: 0 };
+  const of = { number: number + 1, seed };
   return [
-    { matrix: MATRIX.A, columns: n, short: SHORT.amortised, first: 0, rows: kappa },
-    ...columnsB.map((columns, i) => outer(MATRIX.B + i, columns, i)),
-    outer(MATRIX.C, fg * pairs, columnsB.length - 1),
-    { matrix: MATRIX.D, columns: fu * pairs, short: SHORT.garbage, first: 0, rows },
+    { ...of, columns: n, short: SHORT.amortised, first: 0, rows: kappa },
+    ...outers.map(({ count }, i) => ({ ...of, columns: count, ...challenges(i), rows: kappa1 })),
   ];
 }
 
-function keyJobs(
-  { columns: count, ...key }: Key,
-  number: number,
-  seed: Uint8Array,
-  cut: Cut,
-): FoldJob[] {
-  return cut(count, COST.key * key.rows).map((columns) => {
-    return { kind: 'key', number, seed, columns, ...key };
+/** What every block of columns of the matrix costs. */
+function costOfBlocks(uses: readonly KeyUse[]): number[] {
+  const end = Math.max(...uses.map(({ columns }) => columns));
+  return Array.from({ length: Math.ceil(end / BLOCK_COLUMNS) }, (_, block) => {
+    const rows = uses.filter((use) => use.columns > BLOCK_COLUMNS * block).map((use) => use.rows);
+    const folded = rows.reduce((sum, count) => sum + count, 0);
+    return BLOCK_COLUMNS * (COST.key * Math.max(...rows) + COST.use * folded);
+  });
+}
+
+/** The matrix of keys, for all uses of it. */
+const keyJobs = (uses: readonly KeyUse[], wanted: number): FoldJob[] =>
+  splitByCost(costOfBlocks(uses), wanted).map((columns) => ({ kind: 'keys', columns, uses }));
+
+/** The keys of every level, from the columns of all uses. */
+function foldedKeys(
+  uses: readonly (readonly KeyUse[])[],
+  parts: readonly (readonly Blocks[])[],
+): FoldedKeys[] {
+  let at = 0;
+  return uses.map((ofLevel) => {
+    const [inner, ...outer] = ofLevel.map(() => {
+      const own = at++;
+      return joinBlocks(parts.map((blocks) => blocks[own]!));
+    });
+    return { inner: inner!, outer };
   });
 }
 
@@ -195,12 +193,11 @@ function keyJobs(
 function rowJobs(
   { n, lengths, rows, r, pairs }: Shape,
   number: number,
-  counter: number,
   seeds: LevelSeeds,
   cut: Cut,
 ): FoldJob[] {
   const shape = { n, lengths, rows, r, pairs };
   return cut(n, COST.row * r).map((columns) => {
-    return { kind: 'rows', number, columns, counter, seeds, shape };
+    return { kind: 'rows', number, columns, seeds, shape };
   });
 }

@@ -4,7 +4,7 @@
  */
 import type { Forms, Labrador } from '../../wasm.ts';
 import { fillRowChallenges, Seed, shortForms } from '../challenges.ts';
-import { LIFTS } from '../constants.ts';
+import { liftsOf } from '../lifts.ts';
 import { SHORT } from '../transcript.ts';
 import type { LevelSeeds } from './replay.ts';
 
@@ -34,5 +34,11 @@ export function openSeeds(
   ) as [Seed, Seed, Seed];
   const c = lab.forms(rows);
   lab.scope(() => fillRowChallenges(lab, new Seed(lab, seeds.amortise, number), c));
-  return { jl, lift, combine, c, beta: shortForms(lab, combine, SHORT.lift, 0, LIFTS) };
+  return {
+    jl,
+    lift,
+    combine,
+    c,
+    beta: shortForms(lab, combine, SHORT.lift, 0, liftsOf(number).count),
+  };
 }

@@ -5,6 +5,7 @@
 import type { OrdinaryLevel, Parameters, TailLevel } from '../../parameters/rows.ts';
 import { DEGREE, FUNCTIONALS, SEAL_BYTES } from '../constants.ts';
 import type { OrdinaryFields, TailFields } from '../fields.ts';
+import { runsOfG, runsOfLast } from '../gaussianFields.ts';
 import { FieldReader, Refused } from './fieldReader.ts';
 
 export interface ParsedOrdinary extends OrdinaryFields {
@@ -41,7 +42,7 @@ export function parseSection(
   const reader = new FieldReader(bytes, at);
   try {
     const levels = parameters.levels.map((level, i) => parseOrdinary(reader, level, i));
-    const tail = parseTail(reader, parameters.tail);
+    const tail = parseTail(reader, parameters.tail, parameters.levels.length);
     return { levels, tail, end: reader.at };
   } catch (error) {
     if (error instanceof Refused) return undefined;
@@ -55,25 +56,25 @@ function parseOrdinary(reader: FieldReader, level: OrdinaryLevel, number: number
   const first = [reader.cutValues(kappa1, cut)];
   if (number === 0) first.push(reader.cutValues(kappa1, cut));
   const counter = reader.repeats();
-  const y = reader.projection(level.riceY);
+  const y = reader.projection(level.codeY);
   const w = reader.i32(number === 0 ? FUNCTIONALS : 0);
-  const b = reader.lifts();
+  const b = reader.lifts(number);
   const second = reader.cutValues(kappa1, cut);
   return { retry, first, counter, y, w, b, second };
 }
 
-function parseTail(reader: FieldReader, tail: TailLevel): ParsedTail {
+function parseTail(reader: FieldReader, tail: TailLevel, number: number): ParsedTail {
   const { r, n, kappa, cut, pairs } = tail;
   const retry = reader.repeats();
   const t = reader.cutValues((r - 1) * kappa, cut);
-  const g = reader.garbage(tail.riceG);
+  const g = reader.garbage(runsOfG(tail));
   const sealT = reader.take(SEAL_BYTES);
   const counter = reader.repeats();
-  const y = reader.projection(tail.riceY);
-  const b = reader.lifts();
+  const y = reader.projection(tail.codeY);
+  const b = reader.lifts(number);
   const h = reader.residues(pairs - 2);
   const sealH = reader.take(SEAL_BYTES);
-  const z = reader.rice(new Int32Array(reader.codes(DEGREE * n, tail.riceZ)), [tail.riceZ]);
-  const e = reader.rice(new Int32Array(reader.codes(DEGREE * kappa, tail.riceE)), [tail.riceE]);
+  const last = Int32Array.from(reader.gaussian(runsOfLast(tail)));
+  const [z, e] = [last.subarray(0, DEGREE * n), last.subarray(DEGREE * n)];
   return { retry, t, g, sealT, counter, y, b, h, sealH, z, e };
 }

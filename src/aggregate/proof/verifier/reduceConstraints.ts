@@ -7,7 +7,7 @@ import { COEFS_BYTES, FORM_BYTES, type Forms, type Labrador, type Vecs } from '.
 import { Q, Q_BITS } from '../constants.ts';
 import { formAt, powerForms } from '../forms.ts';
 import { type Blocks, coefsOf, slice, type Values, vecOfBlocks } from '../ring.ts';
-import { columnsOfB, type Pieces } from '../shapes.ts';
+import { outersOf, type Pieces } from '../shapes.ts';
 import { addProduct, addToColumn, scaled } from './folding.ts';
 
 /** a_ab of one pair. Pairs with the same value share the array. */
@@ -97,10 +97,10 @@ export class PartForms {
   }
 }
 
-/** The keys of a level, folded by the challenges of the next one. */
+/** The commitment keys of a level, folded by the challenges of the next one. */
 export interface FoldedKeys {
   readonly inner: Blocks;
-  /** B (at level 0 B_A and B_B), C, D */
+  /** those of the outer commitments, in the order of their pieces of v */
   readonly outer: readonly Blocks[];
 }
 
@@ -133,14 +133,7 @@ export function reduceOuter(
   const byOuter = outer.map((_, i) =>
     i < firsts ? slice(challenges.outer, i * kappa1, kappa1) : challenges.garbage,
   );
-  let atT = pieces.t;
-  const placesOfT = columnsOfB(level, number).map((columns) => {
-    atT += columns;
-    return atT - columns;
-  });
-  for (const [i, place] of [...placesOfT, pieces.g, pieces.h].entries()) {
-    v.putBlocks(place, keys[i]!);
-  }
+  for (const [i, { from }] of outersOf(level, number).entries()) v.putBlocks(from, keys[i]!);
 
   lab.scope(() => {
     const coefs = lab.coefs(1);

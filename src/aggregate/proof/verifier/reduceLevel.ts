@@ -6,9 +6,9 @@ import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador } from '../../wasm.ts';
 import { prepareOmega } from '../challenges.ts';
 import { type Columns, placesOfRows, placesWithin } from '../columns.ts';
-import { LIFTS, ROWS_OF_PROJECTION } from '../constants.ts';
 import type { OrdinaryFields } from '../fields.ts';
 import { zeroForms } from '../forms.ts';
+import { liftsOf } from '../lifts.ts';
 import { projectionOf } from '../projection.ts';
 import { type Blocks, blocksOf, valuesOf } from '../ring.ts';
 import { paddingOf } from '../shapes.ts';
@@ -17,7 +17,7 @@ import { type OpenSeeds, openSeeds } from './openSeeds.ts';
 import type { ParsedOrdinary } from './parse.ts';
 import { reduceCarry } from './reduceCarry.ts';
 import type { Claim, FoldedKeys, QuadraticTerm } from './reduceConstraints.ts';
-import { reduceLifts, reducePadding, weighted } from './reduceLifts.ts';
+import { liftedProjection, reduceLifts, reducePadding } from './reduceLifts.ts';
 import type { LevelSeeds } from './replay.ts';
 
 /** phi_z, a_ab and b of a level. Lives as long as the scope in which it is made. */
@@ -36,21 +36,20 @@ export interface RowsFold {
   readonly number: number;
   readonly shape: Shape;
   readonly columns: Columns;
-  readonly counter: number;
   readonly seeds: LevelSeeds;
 }
 
 /** phi_z of the projection's part of the lifts (8.4), in these columns. */
 export function foldRows(lab: Labrador, fold: RowsFold): Blocks {
-  const { number, shape, columns, counter } = fold;
+  const { number, shape, columns } = fold;
   return lab.scope(() => {
     const open = openSeeds(lab, fold.seeds, number, shape.r);
     const width = columns.to - columns.from;
     const folding = new Folding(lab, open, width);
     prepareOmega(lab, open.lift);
-    const staging = lab.vecs(LIFTS, width);
+    const staging = lab.vecs(liftsOf(number).count, width);
     for (const { row, number, count } of placesWithin(placesOfRows(shape), columns)) {
-      folding.addProjection(staging, open.jl, counter, row, number, count);
+      folding.addProjection(staging, open.jl, row, number, count);
     }
     return blocksOf(lab, folding.sum);
   });
@@ -92,11 +91,8 @@ export function reduceRows(
   const quadratic = reduceCarry(folding, shape, claim, keys, seeds.combine, b);
   lab.scope(() => {
     const omega = prepareOmega(lab, seeds.lift);
-    const projection = projectionOf(y);
-    const constants = Array.from({ length: LIFTS }, (_, k) =>
-      weighted(lab, omega + 8 * ROWS_OF_PROJECTION * k, projection),
-    );
-    reduceLifts(lab, b, seeds.beta, lifts, constants);
+    const known = liftedProjection(lab, omega, seeds.beta.count, projectionOf(y));
+    reduceLifts(lab, b, seeds.beta, seeds.lift.level, lifts, known);
     folding.addBlocks(rows);
   });
   reducePadding(folding, seeds.combine, shape.n, paddingOf(shape));

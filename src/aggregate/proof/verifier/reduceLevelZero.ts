@@ -2,7 +2,7 @@
 import type { Parameters } from '../../parameters/rows.ts';
 import type { Labrador } from '../../wasm.ts';
 import { prepareOmega, prepareTheta } from '../challenges.ts';
-import { BETA_SQ, FALCON_Q, FUNCTIONALS, LIFTS, Q, ROWS_OF_PROJECTION } from '../constants.ts';
+import { BETA_SQ, FALCON_Q, FUNCTIONALS, Q } from '../constants.ts';
 import { constantForm, zeroForms } from '../forms.ts';
 import { projectionOf } from '../projection.ts';
 import { joinLists } from '../ring.ts';
@@ -13,7 +13,7 @@ import { openSeeds } from './openSeeds.ts';
 import type { ParsedOrdinary } from './parse.ts';
 import type { Claim, QuadraticTerm } from './reduceConstraints.ts';
 import { claimOf } from './reduceLevel.ts';
-import { reduceLifts, weighted } from './reduceLifts.ts';
+import { liftedProjection, reduceLifts, weighted } from './reduceLifts.ts';
 import type { FirstSeeds } from './replay.ts';
 
 /**
@@ -37,14 +37,11 @@ export function reduceLevelZero(
     const omega = prepareOmega(lab, lift);
     const theta = prepareTheta(lab, lift);
     const b = zeroForms(lab, 1).at;
-    const projection = projectionOf(fields.y);
-    const constants = Array.from(
-      { length: LIFTS },
-      (_, k) =>
-        weighted(lab, omega + 8 * ROWS_OF_PROJECTION * k, projection) +
-        weighted(lab, theta + 8 * FUNCTIONALS * k, values),
-    );
-    reduceLifts(lab, b, beta, fields.b, constants);
+    const projected = liftedProjection(lab, omega, beta.count, projectionOf(fields.y));
+    const known = projected.map(([constant], k) => [
+      constant + weighted(lab, theta + 8 * FUNCTIONALS * k, values),
+    ]);
+    reduceLifts(lab, b, beta, 0, fields.b, known);
     const betaSq = BigInt(BETA_SQ[parameters.set]);
     const norms = BigInt64Array.from({ length: 64 }, (_, j) => {
       const sum = folded.reduce((all, { alphas }) => all + alphas[j]!, 0);

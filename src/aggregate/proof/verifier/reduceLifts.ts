@@ -4,43 +4,64 @@
  */
 import { FORM_BYTES, type Forms, type Labrador } from '../../wasm.ts';
 import { type Seed, sampleShorts } from '../challenges.ts';
-import { DEGREE, LIFTS, Q, Q_BITS } from '../constants.ts';
+import { DEGREE, Q, Q_BITS } from '../constants.ts';
 import { formAt } from '../forms.ts';
+import { liftsOf } from '../lifts.ts';
 import type { Run } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { addProduct, type Folding } from './folding.ts';
 
 /** The sum of weight_j value_j; the weights are i64 at an address. */
-export function weighted(
-  lab: Labrador,
-  weightsAt: number,
-  values: ArrayLike<number | bigint>,
-): bigint {
+export function weighted(lab: Labrador, weightsAt: number, values: readonly bigint[]): bigint {
   const weights = new BigInt64Array(lab.kernels.memory.buffer, weightsAt, values.length);
-  let sum = 0n;
-  for (let j = 0; j < values.length; j++) sum += weights[j]! * BigInt(values[j]!);
-  return sum;
+  return values.reduce((sum, value, j) => sum + weights[j]! * value, 0n);
 }
 
 /**
- * b += sum of beta_k b^(k+1). The constant coefficients are `constants`; `bytes` has the others.
+ * The coefficients 0 and 32 that the projection gives to each lift (8.4): sum of omega_j (y_j +
+ * y*_j i) with i = X^32.
+ *
+ * @param omega the address of i64[lifts][137][2]
+ * @param y y_0, y*_0, y_1, ...
+ */
+export function liftedProjection(
+  lab: Labrador,
+  omega: number,
+  lifts: number,
+  y: readonly number[],
+): [real: bigint, imaginary: bigint][] {
+  const straight = y.map((value, i) => BigInt(i % 2 === 0 ? value : -value));
+  const crossed = y.map((_, i) => BigInt(y[i ^ 1]!));
+  return Array.from({ length: lifts }, (_, k) => {
+    const at = omega + 8 * y.length * k;
+    return [weighted(lab, at, straight), weighted(lab, at, crossed)];
+  });
+}
+
+/**
+ * b += sum of beta_k b^(k+1).
+ *
+ * @param bytes the coefficients that are sent
+ * @param known the others, of each lift
  */
 export function reduceLifts(
   lab: Labrador,
   b: number,
   beta: Forms,
+  number: number,
   bytes: Uint8Array,
-  constants: readonly bigint[],
+  known: readonly (readonly bigint[])[],
 ): void {
+  const shape = liftsOf(number);
+  const each = shape.sent.length;
   lab.scope(() => {
-    const values = lab.coefs(LIFTS);
-    const count = LIFTS * (DEGREE - 1);
-    lab.kernels.unpackBits(values.at, lab.put(bytes), count, Q_BITS, Q);
-    const sent = lab.i64(values).slice(0, count);
-    for (const [k, constant] of constants.entries()) {
+    const values = lab.coefs(shape.count);
+    lab.kernels.unpackBits(values.at, lab.put(bytes), shape.count * each, Q_BITS, Q);
+    const sent = lab.i64(values).slice(0, shape.count * each);
+    for (let k = 0; k < shape.count; k++) {
       const lift = new BigInt64Array(DEGREE);
-      lift[0] = constant % Q;
-      lift.set(sent.subarray((DEGREE - 1) * k, (DEGREE - 1) * (k + 1)), 1);
+      for (const [i, j] of shape.sent.entries()) lift[j] = sent[each * k + i]!;
+      for (const [i, j] of shape.known.entries()) lift[j] = known[k]![i]! % Q;
       addProduct(lab, b, formAt(beta, k), lift);
     }
   });

@@ -7,9 +7,9 @@ import type { Parameters, TailLevel } from '../../parameters/rows.ts';
 import { COEFS_BYTES, type Labrador, SUM_BYTES, type Vecs } from '../../wasm.ts';
 import { packResidues } from '../bits.ts';
 import { expandKeys, Seed, sampleCs } from '../challenges.ts';
-import { DEGREE, LIFTS, Q, Q_BITS } from '../constants.ts';
+import { DEGREE, Q, Q_BITS } from '../constants.ts';
 import type { Blocks } from '../ring.ts';
-import { MATRIX, SEAL, type Transcript } from '../transcript.ts';
+import { SEAL, type Transcript } from '../transcript.ts';
 import { Folding } from './folding.ts';
 import { type OpenSeeds, openSeeds } from './openSeeds.ts';
 import type { ParsedTail } from './parse.ts';
@@ -20,7 +20,7 @@ import { add, inverse, multiply, type Poly, polyOf, subtract } from './tailRing.
 
 /** The values mod q that are computed in the module. */
 interface TailSums {
-  /** A z + e, by row of A */
+  /** M z + e, by row of M */
   readonly image: readonly Poly[];
   /** <z, z> */
   readonly square: Poly;
@@ -77,7 +77,7 @@ function sumsOf(
   const { n, kappa } = tail;
   const open = openSeeds(lab, seeds, number, tail.r);
   const { folding, quadratic, b } = reduceRows(lab, tail, claim, keys, rows, fields, open);
-  const onE = foldExtensions(lab, tail, open, fields.counter);
+  const onE = foldExtensions(lab, tail, open);
   // Reduced mod q before they are multiplied again.
   lab.kernels.reduceColumns(folding.sum.at, 0, n);
   lab.kernels.reduceColumns(onE.sum.at, 0, kappa);
@@ -87,7 +87,7 @@ function sumsOf(
   const sums = lab.sums(kappa + 2);
   const square = { ...sums, at: sums.at + SUM_BYTES * kappa, count: 1 };
   const value = { ...sums, at: sums.at + SUM_BYTES * (kappa + 1), count: 1 };
-  lab.products({ ...sums, count: kappa }, expandKeys(lab, number, MATRIX.A, kappa, { to: n }), z);
+  lab.products({ ...sums, count: kappa }, expandKeys(lab, kappa, { to: n }), z);
   lab.products(square, z, z);
   lab.products(value, folding.sum, z);
   lab.products(value, onE.sum, e);
@@ -111,17 +111,12 @@ function sumsOf(
 }
 
 /** phi_e: on e_a there is nothing but the projection's part of the lifts (9.3). */
-function foldExtensions(
-  lab: Labrador,
-  { n, kappa, r }: TailLevel,
-  open: OpenSeeds,
-  counter: number,
-): Folding {
+function foldExtensions(lab: Labrador, { n, kappa, r }: TailLevel, open: OpenSeeds): Folding {
   const folding = new Folding(lab, open, kappa);
   lab.scope(() => {
-    const staging = lab.vecs(LIFTS, kappa);
+    const staging = lab.vecs(open.beta.count, kappa);
     for (let a = 0; a < r; a++) {
-      folding.addProjection(staging, open.jl, counter, a, r * n + a * kappa, kappa);
+      folding.addProjection(staging, open.jl, a, r * n + a * kappa, kappa);
     }
   });
   return folding;
@@ -139,7 +134,7 @@ function integersToVec(lab: Labrador, values: Int32Array): Vecs {
   return vec;
 }
 
-/** t_last = c_last^-1 (A z + e - sum over the other rows of c_a t_a) */
+/** t_last = c_last^-1 (M z + e - sum over the other rows of c_a t_a) */
 function recoverT({ kappa, r }: TailLevel, sums: TailSums, t: readonly Poly[], unit: Poly): Poly[] {
   return sums.image.map((image, i) => {
     let rest = image;

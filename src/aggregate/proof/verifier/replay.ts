@@ -63,32 +63,37 @@ function replayLevelZero(transcript: Transcript, fields: ParsedOrdinary): FirstS
   transcript.absorb(ABSORB.uA, fields.first[0]!);
   const alpha = transcript.seed(SEED.alpha);
   transcript.absorb(ABSORB.uB, fields.first[1]!);
-  const jl = transcript.seed(SEED.jl);
   const rho = transcript.seed(SEED.rho);
-  return { alpha, rho, jl, ...replayRest(transcript, fields) };
+  return { alpha, rho, ...replayRest(transcript, fields) };
 }
 
 function replayLevel(transcript: Transcript, fields: ParsedOrdinary): LevelSeeds {
   transcript.absorb(ABSORB.retry, Uint8Array.of(fields.retry));
   transcript.absorb(ABSORB.u1, fields.first[0]!);
-  const jl = transcript.seed(SEED.jl);
-  return { jl, ...replayRest(transcript, fields) };
+  return replayRest(transcript, fields);
 }
 
-function replayRest(transcript: Transcript, fields: ParsedOrdinary): Omit<LevelSeeds, 'jl'> {
+function replayRest(transcript: Transcript, fields: ParsedOrdinary): LevelSeeds {
+  const jl = replayCounter(transcript, fields);
   transcript.absorb(ABSORB.y, dataOfY(fields));
   const lift = transcript.seed(SEED.lift);
   transcript.absorb(ABSORB.b, fields.b);
   const combine = transcript.seed(SEED.combine);
   transcript.absorb(ABSORB.u2, fields.second);
-  return { lift, combine, amortise: transcript.seed(SEED.amortise) };
+  return { jl, lift, combine, amortise: transcript.seed(SEED.amortise) };
+}
+
+/** Every counter has a seed of its own: one seed gives one matrix. */
+function replayCounter(transcript: Transcript, { counter }: { counter: number }): Uint8Array {
+  transcript.absorb(ABSORB.counter, Uint8Array.of(counter));
+  return transcript.seed(SEED.jl);
 }
 
 function replayTail(transcript: Transcript, fields: ParsedTail): TailSeeds {
   transcript.absorb(ABSORB.retry, Uint8Array.of(fields.retry));
   const stateOfT = transcript.st;
   transcript.absorb(ABSORB.t, dataOfT(fields));
-  const jl = transcript.seed(SEED.jl);
+  const jl = replayCounter(transcript, fields);
   transcript.absorb(ABSORB.y, dataOfY(fields));
   const lift = transcript.seed(SEED.lift);
   transcript.absorb(ABSORB.b, fields.b);

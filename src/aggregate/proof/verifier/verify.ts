@@ -3,8 +3,8 @@
  * throw, wait, or take more memory than the row of the table needs.
  */
 import type { ParameterSet } from '../../../falcon/index.ts';
-import { SALT_BYTES } from '../../container.ts';
 import type { Parameters } from '../../parameters/rows.ts';
+import { SALT_BYTES } from '../../salts.ts';
 import type { Statement } from '../../statement.ts';
 import { bestModule, type Labrador, type ModuleName } from '../../wasm.ts';
 import { MAX_SECTION_ITEMS } from '../constants.ts';
@@ -126,7 +126,7 @@ function beginSection(
     const salt = salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1));
     return { publicKey, message, salt };
   });
-  const plan = planFolds({ set, parameters, section, seeds, items }, parts);
+  const plan = planFolds({ set, parameters, seeds, items }, parts);
   return { parameters, section, seeds, transcript, plan };
 }
 
@@ -173,8 +173,8 @@ function conclude(
 }
 
 /**
- * The bounds on the projections of all levels and on the last message (11.1). All sums are below
- * 2^53.
+ * The bounds on the projections of all levels and on the last message (11.1), in numbers: the sum
+ * of the last message is below 2^53.
  */
 function normsHold({ levels, tail }: Parameters, section: ParsedSection): boolean {
   return (

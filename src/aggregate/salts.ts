@@ -1,0 +1,111 @@
+/**
+ * The salts of an aggregate (docs/bundle-format.md, 1.2): those that follow from a version or from
+ * the statement are not written out. Every salt has one coding, the first that fits:
+ *
+ *   constant   version ‖ logn ‖ "FALCON_DET" ‖ 28 zero bytes, as deterministic Falcon has it
+ *   derived    SHAKE256("falconry salt v1" ‖ public key ‖ message), 40 bytes
+ *   explicit   all others, written out
+ */
+import { ascii, concat, equal } from '../bytes.ts';
+import type { ParameterSet } from '../falcon/index.ts';
+import { shake256 } from '../falcon/points.ts';
+import { type Statement, setOfPublicKey } from './statement.ts';
+
+export const SALT_BYTES = 40;
+
+/** The codings, with their number in a run. */
+export const CODINGS = Object.freeze({ explicit: 0, constant: 1, derived: 2 } as const);
+export type SaltCoding = keyof typeof CODINGS;
+
+/** Consecutive items whose salts are coded in the same way. */
+export interface SaltRun {
+  readonly coding: SaltCoding;
+  /** the first byte of constant salts; 0 for others */
+  readonly version: number;
+  readonly count: number;
+}
+
+/** The salts of all items, as they are coded. */
+export interface CodedSalts {
+  readonly runs: readonly SaltRun[];
+  /** 40 bytes for every explicit salt, in the order of their items */
+  readonly explicit: Uint8Array;
+}
+
+const CONSTANT_LABEL = ascii('FALCON_DET');
+const DERIVED_LABEL = ascii('falconry salt v1');
+
+/** The salt of deterministic Falcon. */
+export function constantSalt(version: number, set: ParameterSet): Uint8Array<ArrayBuffer> {
+  const salt = new Uint8Array(SALT_BYTES);
+  salt[0] = version;
+  salt[1] = set === 'falcon512' ? 9 : 10;
+  salt.set(CONSTANT_LABEL, 2);
+  return salt;
+}
+
+/** Whether a salt is that of deterministic Falcon, of whatever version. */
+export const isConstantSalt = (salt: Uint8Array, set: ParameterSet): boolean =>
+  equal(salt, constantSalt(salt[0]!, set));
+
+/** The salt that follows from a statement. */
+export const derivedSalt = ({ publicKey, message }: Statement): Uint8Array<ArrayBuffer> =>
+  shake256([DERIVED_LABEL, publicKey, message], SALT_BYTES);
+
+/** The codings of the salts of statements whose keys have been checked, in runs. */
+export function codeSalts(
+  salts: readonly Uint8Array[],
+  statements: readonly Statement[],
+): CodedSalts {
+  const runs: { coding: SaltCoding; version: number; count: number }[] = [];
+  const explicit: Uint8Array[] = [];
+  for (const [i, statement] of statements.entries()) {
+    const salt = salts[i]!;
+    const coding = codingOf(salt, statement);
+    if (coding === 'explicit') explicit.push(salt);
+    const version = coding === 'constant' ? salt[0]! : 0;
+    const run = runs.at(-1);
+    if (run?.coding === coding && run.version === version) run.count++;
+    else runs.push({ coding, version, count: 1 });
+  }
+  return { runs, explicit: concat(...explicit) };
+}
+
+/**
+ * The salts of all items, 40 bytes each.
+ *
+ * @param statements as many as the runs count; their keys have been checked
+ * @returns undefined if a salt has another coding than `codeSalts` gives it
+ */
+export function completeSalts(
+  { runs, explicit }: CodedSalts,
+  statements: readonly Statement[],
+): Uint8Array<ArrayBuffer> | undefined {
+  const salts = new Uint8Array(SALT_BYTES * statements.length);
+  let item = 0;
+  let written = 0;
+  for (const { coding, version, count } of runs) {
+    for (let i = 0; i < count; i++, item++) {
+      const statement = statements[item]!;
+      let salt: Uint8Array;
+      if (coding === 'constant') {
+        salt = constantSalt(version, setOf(statement));
+      } else if (coding === 'derived') {
+        salt = derivedSalt(statement);
+        if (isConstantSalt(salt, setOf(statement))) return undefined;
+      } else {
+        salt = explicit.subarray(written, (written += SALT_BYTES));
+        if (codingOf(salt, statement) !== 'explicit') return undefined;
+      }
+      salts.set(salt, SALT_BYTES * item);
+    }
+  }
+  return salts;
+}
+
+function codingOf(salt: Uint8Array, statement: Statement): SaltCoding {
+  if (isConstantSalt(salt, setOf(statement))) return 'constant';
+  return equal(salt, derivedSalt(statement)) ? 'derived' : 'explicit';
+}
+
+const setOf = ({ publicKey }: Statement): ParameterSet => setOfPublicKey(publicKey) ?? 'falcon512';

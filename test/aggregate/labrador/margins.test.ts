@@ -1,0 +1,129 @@
+/** What the transforms leave free of 16 and 32 bits, computed from their generated text. */
+import { describe, expect, test } from 'vitest';
+import { labradorPassesSource, labradorTablesSource } from '../../../scripts/generate/labrador.ts';
+import {
+  blockBound,
+  centredQ,
+  cofactor,
+  FORM_MAX,
+  INVERSE_MAX,
+  LIMB_BOUNDS,
+  limbs,
+  PAIRS,
+  PRIMES,
+  PRODUCT,
+  reciprocal,
+  residueBound,
+  SMALL_MAX,
+} from '../../../scripts/generate/labradorPlan.ts';
+import { bodyOf, type Extent, Overflow, runOnIntervals, sumsOf, tablesOf } from './intervals.ts';
+
+const passes = labradorPassesSource();
+const tables = tablesOf(labradorTablesSource());
+const formMax = (prime: number) => (PRIMES[prime]! + 1) / 2;
+
+type Interval = readonly [number, number];
+interface Transform {
+  readonly name: string;
+  /** What the vector at an offset of the input can hold. */
+  readonly input: (prime: number, at: number) => Interval;
+  readonly largest: (prime: number) => number;
+  /** The largest lane inside, by prime: at most 0.019 bits below 2^15. */
+  readonly inside: readonly number[];
+  /** Reductions any one of which could be left out: the plan decides on all of a level. */
+  readonly spare: number;
+}
+const within = (bound: number): Interval => [-bound, bound];
+const limb = (at: number): Interval => {
+  const bound = LIMB_BOUNDS[Math.floor(at / 128)]!;
+  return at < 256 ? [-bound, bound - 1] : within(bound);
+};
+const TRANSFORMS: readonly Transform[] = [
+  {
+    name: 'forwardSmall',
+    input: () => within(SMALL_MAX),
+    largest: formMax,
+    inside: [29715, 32039, 30194, 26036, 26140, 23179],
+    spare: 0,
+  },
+  {
+    name: 'forwardAny',
+    input: () => [-32768, 32767],
+    largest: formMax,
+    inside: [32214, 32331, 31448, 29952, 28469, 23473],
+    spare: 1,
+  },
+  {
+    name: 'forwardLimbs',
+    input: (_prime, at) => limb(at),
+    largest: formMax,
+    inside: [30864, 32268, 31385, 27275, 26761, 25611],
+    spare: 1,
+  },
+  {
+    name: 'inverseOfForm',
+    input: (prime) => within(formMax(prime)),
+    largest: residueBound,
+    inside: [30482, 31616, 31756, 25226, 25362, 22823],
+    spare: 10,
+  },
+  {
+    name: 'inverseOfSums',
+    input: (prime) => sumsOf(blockBound(PRIMES[prime]!)),
+    largest: residueBound,
+    inside: [30566, 31663, 31896, 25249, 25368, 22828],
+    spare: 10,
+  },
+];
+
+describe.each(TRANSFORMS)('$name', ({ name, input, largest, inside, spare }) => {
+  const body = bodyOf(passes, name);
+  const extents = (text: string): Extent[] =>
+    PRIMES.map((_, prime) => runOnIntervals(text, tables, prime, (at) => input(prime, at)));
+
+  test('no lane overflows, and the margins are the known ones', () => {
+    const found = extents(body);
+    expect(found.map((extent) => extent.inside)).toEqual(inside);
+    for (const [prime, { result }] of found.entries()) {
+      expect(result).toBeLessThanOrEqual(largest(prime));
+    }
+  });
+
+  test('without any one of its reductions, but the spare ones, some lane overflows', () => {
+    const lines = body.split('\n');
+    const reductions = lines.flatMap((line, i) => (line.includes('= reduceLane(') ? [i] : []));
+    expect(reductions.length).toBeGreaterThan(4);
+    const idle = reductions.filter((at) => {
+      const without = lines.with(at, lines[at]!.replace(/reduceLane\((\w+), one, p\)/, '$1'));
+      try {
+        return extents(without.join('\n')).every(({ result }, i) => result <= largest(i));
+      } catch (error) {
+        expect(error).toBeInstanceOf(Overflow);
+        return false;
+      }
+    });
+    expect(idle).toHaveLength(spare);
+  });
+});
+
+test('32-bit lanes: products of a block, quotient and limbs of the reconstruction', () => {
+  const bits = (x: number) => Number(Math.log2(2 ** 31 / x).toFixed(3));
+  let quotient = 2 ** 27;
+  const sums = limbs(centredQ(PRODUCT)).map((limb) => 6 * Math.abs(limb));
+  for (const [i, p] of PRIMES.entries()) {
+    quotient += residueBound(i) * reciprocal(p);
+    for (const [j, limb] of limbs(centredQ(cofactor(i))).entries()) {
+      sums[j]! += residueBound(i) * Math.abs(limb);
+    }
+  }
+  expect([2 * PAIRS * FORM_MAX ** 2, quotient, ...sums].map(bits)).toEqual([
+    0.517, 0.391, 1.822, 2.373, 2.432,
+  ]);
+});
+
+test('sums over blocks keep the bound that the inverse transform was planned for', () => {
+  for (const p of PRIMES) {
+    const [, most] = sumsOf(blockBound(p));
+    expect(Math.floor((most + p * 32768) / 65536)).toBeLessThanOrEqual(INVERSE_MAX);
+  }
+});

@@ -1,0 +1,32 @@
+/** Aggregates that are not judged are told apart from those that are not valid. */
+import { describe, expect, it } from 'vitest';
+import { aggregateSync } from '../../src/aggregate/index.ts';
+import { refusalOf } from '../../src/wire/refusal.ts';
+import { makeItem } from '../aggregate/batches.ts';
+
+const bytes = aggregateSync([makeItem(512, 'compressed', 1)]);
+const changed = (at: number, value: number) => bytes.with(at, value);
+
+describe('a refusal', () => {
+  it.each([
+    ['an older version', changed(5, 1), 'another version of its format than 2'],
+    ['another format', changed(4, 3), 'unknown format'],
+    // as a proof it would have the hash of a table here
+    ['another table', changed(4, 2), 'another parameter table'],
+    ['a profile', changed(42, 1), 'unknown profile'],
+    ['a coding of salts', changed(43, 0x60), 'not coded in the one known way'],
+  ])('of %s is named', (_, aggregate, reason) => {
+    expect(refusalOf(aggregate)).toContain(reason);
+  });
+
+  it.each([
+    ['no bytes', new Uint8Array(0)],
+    ['no aggregate', changed(0, 0)],
+    ['a damaged header', changed(39, 2)],
+    ['a header that ends early', bytes.subarray(0, 44)],
+    ['a damaged body', changed(bytes.length - 1, bytes.at(-1)! ^ 1)],
+    ['one that is valid', bytes],
+  ])('of %s has no words: it was judged, or it is none', (_, aggregate) => {
+    expect(refusalOf(aggregate)).toBeUndefined();
+  });
+});
