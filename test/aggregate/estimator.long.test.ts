@@ -1,11 +1,9 @@
-/** The table of the next format by an estimate in another language; skipped where there is no Python. */
+/** The table of the proof by an estimate in another language; skipped where there is no Python. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-const script = fileURLToPath(
-  new URL('../../scripts/parameters/next/estimator.py', import.meta.url),
-);
+const script = fileURLToPath(new URL('../../scripts/parameters/estimator.py', import.meta.url));
 const run = (...args: string[]) => spawnSync('python3', [script, ...args], { encoding: 'utf8' });
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 

@@ -13,8 +13,9 @@
  * and when B < q. For every number of columns delta^(m-1) q^(n/m) is at least that, so that
  * bounding m changes nothing for the worse.
  */
-import { exponential, largestOf, logarithm, ONE, squareRootOf } from '../fixedPoint.ts';
+
 import { D, Q, TARGET_BITS } from './constants.ts';
+import { exponential, largestOf, logarithm, ONE, squareRootOf } from './fixedPoint.ts';
 
 /** 10^40 pi, rounded up: ln delta falls in pi. */
 const PI = 31_415_926_535_897_932_384_626_433_832_795_028_841_972n;

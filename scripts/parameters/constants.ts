@@ -33,6 +33,11 @@ export const JL_VALUES = 2 * PAIRS;
  * average.
  */
 export const ACCEPTED = 288;
+/**
+ * A sum of squares within the bound leaves room for fewer than this many values |x| beyond
+ * sqrt(ACCEPTED/OUTSIDE) B.
+ */
+export const OUTSIDE = 30;
 /** gamma^2: by how much the squared norm of a vector with a short projection may exceed inSq. */
 export const GAMMA_SQ = { numerator: 24, denominator: 5 } as const;
 /**

@@ -3,7 +3,8 @@
  * 2^256, each rounded up. All of them are proved; the projection's is evaluated in
  * projectionTail.ts.
  */
-import { bitsOf, largestOf } from '../fixedPoint.ts';
+
+import type { Parameters } from '../../src/aggregate/parameters/rows.ts';
 import {
   ALPHA_MAGNITUDES,
   D,
@@ -14,8 +15,8 @@ import {
   P,
   Q,
 } from './constants.ts';
+import { bitsOf, largestOf } from './fixedPoint.ts';
 import { projectionError } from './projectionTail.ts';
-import type { Parameters } from './rows.ts';
 
 const ONE = 1n << 256n;
 const share = (numerator: bigint, denominator: bigint): bigint =>
@@ -29,14 +30,18 @@ export function setSize(magnitudes: readonly number[]): bigint {
   return (factorial(BigInt(D)) / parts.reduce((a, b) => a * b)) << BigInt(count);
 }
 
-/** More than half of all candidates pass the test of the operator norm: 55.6 %, measured. */
+/** More than half of all candidates pass the test of the operator norm (streams.ts). */
 const FOLDS = setSize(FOLD_MAGNITUDES) / 2n;
 /** A short challenge: 64 coefficients of three bits. */
 const SHORT = 1n << 192n;
 
+/** The kinds of rounds, as docs/soundness.md names them (3.4). */
+export const TERMS = ['alpha', 'rho', 'bits', 'lift', 'combine', 'c'] as const;
+export type Term = (typeof TERMS)[number];
+
 /** One challenge of the verifier. */
 export interface Round {
-  readonly term: 'alpha' | 'functionals' | 'projection' | 'lifts' | 'combination' | 'amortisation';
+  readonly term: Term;
   readonly level: number;
   readonly error: bigint;
 }
@@ -48,27 +53,27 @@ export function rounds({ levels, tail }: Parameters): Round[] {
     ...(level === 0
       ? [
           { term: 'alpha', level, error: share(1n, setSize(ALPHA_MAGNITUDES)) } as const,
-          { term: 'functionals', level, error: share(1n, P ** BigInt(FUNCTIONALS)) } as const,
+          { term: 'rho', level, error: share(1n, P ** BigInt(FUNCTIONALS)) } as const,
         ]
       : []),
-    { term: 'projection', level, error: projection },
+    { term: 'bits', level, error: projection },
     // one tau for all lifts of level 0; the others are over F_(q^2)
     {
-      term: 'lifts',
+      term: 'lift',
       level,
       error:
         level === 0
           ? share(1n, Q ** BigInt(FIRST_LIFTS)) + share(1n, SHORT)
           : share(1n, Q ** BigInt(2 * LIFTS)),
     },
-    { term: 'combination', level, error: share(1n, SHORT) },
-    { term: 'amortisation', level, error: share(BigInt(2 * r + 4), FOLDS) },
+    { term: 'combine', level, error: share(1n, SHORT) },
+    { term: 'c', level, error: share(BigInt(2 * r + 4), FOLDS) },
   ]);
 }
 
 /** Errors by term: their sum and the largest of one round. */
-export function errorTerms(parameters: Parameters): Map<string, { sum: bigint; most: bigint }> {
-  const terms = new Map<string, { sum: bigint; most: bigint }>();
+export function errorTerms(parameters: Parameters): Map<Term, { sum: bigint; most: bigint }> {
+  const terms = new Map<Term, { sum: bigint; most: bigint }>();
   for (const { term, error } of rounds(parameters)) {
     const { sum, most } = terms.get(term) ?? { sum: 0n, most: 0n };
     terms.set(term, { sum: sum + error, most: largestOf([error, most]) });

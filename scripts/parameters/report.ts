@@ -1,11 +1,12 @@
 /** What `--check` prints of a table that holds: sizes, strengths and errors. */
-import { BUCKETS, bucketOf } from '../buckets.ts';
-import { largestOf } from '../fixedPoint.ts';
+
+import { type Parameters, readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
 import { commitmentsOf, weakest } from './binding.ts';
-import { errorBits, errorTerms, totalError, worstRound } from './errors.ts';
+import { BUCKETS, bucketOf } from './buckets.ts';
+import { errorBits, errorTerms, TERMS, type Term, totalError, worstRound } from './errors.ts';
+import { largestOf } from './fixedPoint.ts';
 import { blockSize, limitSq } from './limits.ts';
 import { measured } from './refine.ts';
-import { type Parameters, readRow, type TableRow } from './rows.ts';
 
 /** bytes of an item in a bundle without its salt: mean of the coded s2 */
 const BUNDLE = { 512: 603, 1024: 1206 } as const;
@@ -18,26 +19,38 @@ const log2Norm = (normSq: bigint): string => (Math.log2(Number(normSq)) / 2).toF
 const cells = (values: readonly (number | string)[], width = 9): string =>
   values.map((value) => String(value).padStart(width)).join('');
 const strengths = (size: number): string =>
-  `${(CLASSICAL * size).toFixed(1)} classical, ${(QUANTUM * size).toFixed(1)} quantum`;
+  `${(CLASSICAL * size).toFixed(2)} classical, ${(QUANTUM * size).toFixed(2)} quantum`;
 
 const rowAt = (table: readonly TableRow[], set: number, count: number): TableRow =>
   table.find((row) => row[0] === set && row[1] === bucketOf(count))!;
+
+/** The row of a set with the largest error. */
+function worstOf(all: readonly Parameters[], set: 512 | 1024): Parameters {
+  const own = all.filter((one) => one.set === set);
+  return own.reduce((a, b) => (totalError(b) > totalError(a) ? b : a));
+}
 
 /** The weakest commitment, and the largest errors, of all rows. */
 export function summary(table: readonly TableRow[]): string[] {
   const all = table.map((row) => readRow(row));
   const sizes = all.map((parameters) => ({ parameters, ...weakest(parameters) }));
   const { parameters, commitment, size } = sizes.reduce((a, b) => (b.size < a.size ? b : a));
-  const errorOf = (set: number) =>
-    largestOf(all.filter((one) => one.set === set).map((one) => totalError(one)));
-  const mixed = errorOf(512) + errorOf(1024);
+  const count = all.reduce((sum, one) => sum + commitmentsOf(one).length, 0);
+  const [first, second] = [worstOf(all, 512), worstOf(all, 1024)];
+  const mixed = totalError(first) + totalError(second);
+  const most = (row: Parameters) => `2^-${errorBits(totalError(row))} of ${row.set}:${row.bucket}`;
   return [
-    `weakest commitment: ${strengths(size)} bits (block size ${size.toFixed(2)}; ` +
+    `weakest of ${count} commitments: ${strengths(size)} bits (block size ${size.toFixed(2)}; ` +
       `${parameters.set}:${parameters.bucket}, level ${commitment.level}, ${commitment.name})`,
-    `largest error: 2^-${errorBits(largestOf(all.map(totalError)))} of a row, ` +
-      `2^-${errorBits(mixed)} of a mixed batch, ` +
-      `2^-${errorBits(largestOf(all.map(worstRound)))} of a round`,
+    `largest error: ${most(first)}, ${most(second)}, 2^-${errorBits(mixed)} of both in a mixed ` +
+      `batch, 2^-${errorBits(largestOf(all.map(worstRound)))} of a round`,
   ];
+}
+
+/** log2 of the runs that the extractor makes: 2^(2 + 3 levels) times all 2r + 2 (3.5). */
+function log2Leaves({ levels, tail }: Parameters): number {
+  const all = [...levels, tail];
+  return all.reduce((sum, { r }) => sum + Math.log2(2 * r + 2), 2 + 3 * all.length);
 }
 
 function sizesOf(table: readonly TableRow[], set: 512 | 1024): string[] {
@@ -79,15 +92,50 @@ function normsOf(parameters: Parameters): string[] {
   return lines;
 }
 
+/** What shows the error of each kind of round (docs/soundness.md, 4). */
+const PROOFS: Readonly<Record<Term, string>> = {
+  alpha: 'proved',
+  rho: 'proved',
+  bits: 'proved, with intervals',
+  lift: 'proved',
+  combine: 'proved',
+  c: 'proved, |C| certified',
+};
+
+/** Errors by the kind of round: their sum and the largest, with a list of all rows after it. */
 function errorsOf(parameters: Parameters): string[] {
   const lines = [...errorTerms(parameters)].map(([term, { sum, most }]) => {
     const bits = cells([`2^-${errorBits(sum)}`, `2^-${errorBits(most)}`], 12);
-    return `  ${term.padEnd(13)} proved ${bits}`;
+    return `  ${term.padEnd(9)}${PROOFS[term].padEnd(24)}${bits}`;
+  });
+  const sum = cells([`2^-${errorBits(totalError(parameters))}`], 12);
+  const levels = parameters.levels.length + 1;
+  return [
+    `  ${'error'.padEnd(33)}      in all  of a round`,
+    ...lines,
+    `  ${'sum'.padEnd(33)}${sum}`,
+    `  ${levels} levels; the extractor makes 2^${log2Leaves(parameters).toFixed(2)} runs`,
+  ];
+}
+
+/** Every error of every row, in bits, and the weakest commitment. */
+function everyRow(table: readonly TableRow[]): string[] {
+  const proofs = TERMS.map((term) => `${term} ${PROOFS[term]}`).join('; ');
+  const lines = table.map((row) => {
+    const parameters = readRow(row);
+    const terms = errorTerms(parameters);
+    const errors = TERMS.map((term) => errorBits(terms.get(term)!.sum).toFixed(2));
+    const all = errorBits(totalError(parameters)).toFixed(2);
+    const runs = log2Leaves(parameters).toFixed(2);
+    const bits = (CLASSICAL * weakest(parameters).size).toFixed(2);
+    return cells([row[0], row[1], ...errors, all, runs, bits]);
   });
   return [
-    '  error                    in all  of a round',
+    '\nEvery row: -log2 of each error, summed over its levels; log2 of the runs of the extractor;',
+    'bits of the weakest commitment.',
+    `${proofs}.`,
+    cells(['set', 'bucket', ...TERMS, 'sum', 'runs', 'bits']),
     ...lines,
-    `  ${'sum'.padEnd(13)} proved ${cells([`2^-${errorBits(totalError(parameters))}`], 12)}`,
   ];
 }
 
@@ -99,11 +147,5 @@ export function report(table: readonly TableRow[]): string[] {
     lines.push(...sizesOf(table, set), '', ...normsOf(largest), '', ...errorsOf(largest), '');
     for (const level of [...largest.levels, largest.tail]) lines.push(JSON.stringify(level));
   }
-  lines.push('\nerror of every row, in bits, and its weakest commitment:');
-  for (const row of table) {
-    const parameters = readRow(row);
-    const bits = (CLASSICAL * weakest(parameters).size).toFixed(1);
-    lines.push(cells([row[0], row[1], errorBits(totalError(parameters)), bits]));
-  }
-  return lines;
+  return [...lines, ...everyRow(table)];
 }

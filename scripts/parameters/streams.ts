@@ -4,14 +4,15 @@
  * of bytes each.
  */
 import { createHash } from 'node:crypto';
+import { readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
 import { C_L1, D, FOLD_MAGNITUDES, Q, T_SQ } from './constants.ts';
-import { readRow, type TableRow } from './rows.ts';
 
 const CONSTANTS = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574];
 const ROUNDS = 8;
 const BLOCK_BYTES = 64;
-const KEY_LABEL = 'falconry commitment keys v1';
-const KEY_TYPE = 10;
+/** Label and type of the stream of commitment keys (p. 5.1, 6.1). */
+export const KEYS_LABEL = 'falconry commitment keys v2';
+export const KEYS_STREAM = 10;
 /** Columns that end with a block, and their blocks: 2816 bits a column. */
 const COLUMNS_TOGETHER = 2;
 const BLOCKS_TOGETHER = 11;
@@ -96,11 +97,11 @@ export function wordsBeyond(bytes: Uint8Array): number {
  * give.
  */
 export function foldedKeyWords(columns: readonly number[]): number {
-  const key = shake256(KEY_LABEL, 32);
+  const key = shake256(KEYS_LABEL, 32);
   const start = new Int32Array(16);
   start.set(CONSTANTS);
   for (let i = 0; i < 8; i++) start[4 + i] = key.readInt32LE(4 * i);
-  start[13] = KEY_TYPE;
+  start[13] = KEYS_STREAM;
   const words = new Int32Array((BLOCK_BYTES / 4) * BLOCKS_TOGETHER);
   const bytes = new Uint8Array(words.buffer);
   let count = 0;

@@ -2,10 +2,11 @@
  * What every commitment of a row must withstand, and what it withstands (docs/soundness.md, 2 and
  * 3).
  */
-import { bitsOf, squareRootUp } from '../fixedPoint.ts';
+
+import type { Parameters } from '../../src/aggregate/parameters/rows.ts';
 import { ALPHA_L1, GAMMA_SQ, T_SQ } from './constants.ts';
+import { bitsOf, squareRootUp } from './fixedPoint.ts';
 import { blockSize, limitSq } from './limits.ts';
-import type { Parameters } from './rows.ts';
 
 const ceilDivide = (x: bigint, y: bigint): bigint => (x + y - 1n) / y;
 /** gamma^2 x, rounded up: what a short projection leaves open */

@@ -1,6 +1,6 @@
 """An estimate of every commitment of the table that shares nothing with check.ts.
 
-    python3 scripts/parameters/next/estimator.py [table.json] [bits]
+    python3 scripts/parameters/estimator.py [table.json] [bits]
 
 Reads the numbers of the rows as docs/protocol.md, section 3, names them; takes from
 docs/soundness.md what a commitment must withstand; and searches the number of columns and the block
@@ -102,7 +102,7 @@ def commitments(row):
 
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
-    path = next((a for a in sys.argv[1:] if a.endswith('.json')), os.path.join(here, 'table.json'))
+    path = next((a for a in sys.argv[1:] if a.endswith('.json')), os.path.join(here, '..', '..', 'vectors', 'table.json'))
     wanted = float(next((a for a in sys.argv[1:] if not a.endswith('.json')), 133))
     with open(path) as file:
         table = json.load(file)
