@@ -77,7 +77,7 @@ const withTable = (items: readonly SignedItem[], tableHash: Uint8Array<ArrayBuff
 });
 
 /** Salts in another coding than their own. */
-function* badSalts(): Generator<Case> {
+export function* badSalts(): Generator<Case> {
   const explicit = (items: readonly SignedItem[]): number[] => [
     ...[0, items.length - 1],
     ...items.flatMap((item) => [...saltOf(item)]),
