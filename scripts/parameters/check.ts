@@ -224,7 +224,7 @@ function checkExact({ set, bucket }: Parameters, fail: Fail): void {
   if (count * BigInt(set) * 6144n * 6144n >= EXACT) fail('C_j is no exact double', 'p. 7.3');
 }
 
-/** The sum of all errors, and the largest of a round, which bounds the number of rows of a level. */
+/** The sum of all errors, and the largest of a round, which bounds the rows of a level. */
 function checkErrors(parameters: Parameters, fail: Fail): void {
   if (totalError(parameters) > MOST_ERROR) fail('the error exceeds 2^-128', '4');
   if (errorBits(worstRound(parameters)) < ROUND_BITS) fail('the error of a round', '3.7');

@@ -101,8 +101,9 @@ def commitments(row):
 
 
 def main():
-    here = os.path.dirname(os.path.abspath(__file__))
-    path = next((a for a in sys.argv[1:] if a.endswith('.json')), os.path.join(here, '..', '..', 'vectors', 'table.json'))
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+    table_of_root = os.path.join(root, 'vectors', 'table.json')
+    path = next((a for a in sys.argv[1:] if a.endswith('.json')), table_of_root)
     wanted = float(next((a for a in sys.argv[1:] if not a.endswith('.json')), 133))
     with open(path) as file:
         table = json.load(file)
@@ -113,7 +114,8 @@ def main():
     found.sort()
     for real, whole, degree, bucket, i, what, rank, norm in found[:8]:
         print(f'{degree}:{bucket} level {i} {what} rank {rank} norm 2^{norm:.3f}: '
-              f'block size {real:.3f}, 0.292: {.292 * real:.2f} (whole: {.292 * whole:.2f}), 0.257: {.257 * real:.2f}')
+              f'block size {real:.3f}, 0.292: {.292 * real:.2f} (whole: {.292 * whole:.2f}), '
+              f'0.257: {.257 * real:.2f}')
     below = [one for one in found if .292 * one[0] < wanted]
     print(f'{len(table)} rows, {len(found)} commitments, below {wanted:g}: {len(below)}')
     return 1 if below else 0

@@ -23,7 +23,10 @@ export interface Chain {
  * one of the bytes.
  */
 export const TIME_BITS = 1;
-/** What a polynomial of the key of level 0 may save: expanding and transforming it takes a sixth of that. */
+/**
+ * What a polynomial of the key of level 0 may save: expanding and transforming it takes a sixth of
+ * that.
+ */
 const KEY_BITS = 0.15;
 
 /**

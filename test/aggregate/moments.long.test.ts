@@ -45,7 +45,8 @@ function drawing(label: string) {
     return out;
   };
   /**
-   * 28 of +-1, 12 of +-2 and 2 of +-3 in random places: a challenge without the test of its operator norm.
+   * 28 of +-1, 12 of +-2 and 2 of +-3 in random places: a challenge without the test of its
+   * operator norm.
    */
   const challenge = (): Poly => {
     const out = new Float64Array(DEGREE);

@@ -37,8 +37,8 @@ import {
   wordsBeyond,
 } from '../../scripts/parameters/streams.ts';
 import { readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
-import { KEYS_LABEL, STREAM } from '../../src/aggregate/proof/transcript.ts';
 import { TABLE as BUILT_TABLE, TABLE_SHA256 } from '../../src/aggregate/parameters/table.gen.ts';
+import { KEYS_LABEL, STREAM } from '../../src/aggregate/proof/transcript.ts';
 import { testRandom } from '../support/random.ts';
 
 const file = new URL('../../vectors/table.json', import.meta.url);
