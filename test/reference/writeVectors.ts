@@ -24,7 +24,14 @@ import {
   flippedBits,
 } from './badCases.ts';
 import { badBundles, goodBundles } from './bundleCases.ts';
-import { type Case, goodCases, LARGE_BATCHES, largeBatch, largeCases, type Reason } from './cases.ts';
+import {
+  type Case,
+  goodCases,
+  LARGE_BATCHES,
+  largeBatch,
+  largeCases,
+  type Reason,
+} from './cases.ts';
 import {
   type FrozenEdit,
   type LargeCase,
@@ -38,9 +45,8 @@ import { verifyReferenceProof } from './verifier/proof.ts';
 /** More bytes than an edit may put in; what differs in more is stored whole. */
 const LONGEST_EDIT = 200;
 /** What the slow verifier says of bytes that are no proof at all, whatever is proved. */
-const UNREADABLE = new RegExp(
-  '(retryRange|counterRange|cutRange|residueRange|states|fill|centredG)|end of the bytes|left over',
-);
+const UNREADABLE =
+  /(retryRange|counterRange|cutRange|residueRange|states|fill|centredG)|end of the bytes|left over/;
 
 const bytesOf = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
 
