@@ -63,7 +63,7 @@ export const exampleResult = {
   format: 'bundle',
   parameter_set: 'falcon512',
   statement: `0x${'c3'.repeat(32)}`,
-  aggregate: '0x464c4147',
+  aggregate: '0x464c5259',
   sizes: { aggregate: 4, salts: 80, signatures: 1332, public_keys: 1794, digests: 10 },
   timings: { read_ms: 0.41, verify_ms: 1.2, aggregate_ms: 3.805 },
 };
