@@ -17,12 +17,7 @@ import {
   shake256,
 } from '../falcon/points.ts';
 import { encodeHeader, formOfKind, kindOf, type ParsedHeader, setOfKind } from './container.ts';
-import {
-  type CheckWords,
-  decodeCoefficients,
-  encodeCoefficients,
-  maxCodedBytes,
-} from './gaussianCoder.ts';
+import { type CheckWords, decodeCoefficients, encodeCoefficients } from './gaussianCoder.ts';
 import { codeSalts, SALT_BYTES } from './salts.ts';
 import { type Statement, statementDigest } from './statement.ts';
 
@@ -72,12 +67,6 @@ export function decodeBundle(
   const { kinds } = header;
   if (header.format !== 'bundle') return undefined;
   const counts = SECTIONS.map(({ set }) => kinds.reduce((c, k) => c + +(setOfKind(k) === set), 0));
-  const most = SECTIONS.reduce(
-    (sum, { n }, i) => sum + (counts[i] === 0 ? 0 : maxCodedBytes(n * counts[i]!)),
-    header.bodyAt,
-  );
-  if (bytes.length > most) return undefined;
-
   const signatures = new Array<Uint8Array<ArrayBuffer>>(kinds.length);
   const check = checkWords(bytes.subarray(0, header.bodyAt));
   let at = header.bodyAt;

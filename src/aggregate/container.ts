@@ -36,11 +36,8 @@ export const FORMATS = Object.freeze({ bundle: 1, proof: 2 } as const);
 export type AggregateFormat = keyof typeof FORMATS;
 
 const MAGIC = [0x46, 0x4c, 0x52, 0x59]; // "FLRY"
-const FORMAT_AT = 4;
-const VERSION_AT = 5;
 const STATEMENT_AT = 6;
 const COUNT_AT = STATEMENT_AT + COMMITMENT_BYTES;
-const TABLE_AT = COUNT_AT + 2;
 const LENGTH_BITS = 13;
 
 /** The first bytes of the hash of the parameter table that proofs are made with. */
@@ -149,11 +146,11 @@ export type HeaderFault =
  */
 export function parseHeader(bytes: Uint8Array): ParsedHeader | HeaderFault {
   if (MAGIC.some((byte, i) => bytes[i] !== byte)) return 'magic';
-  if (bytes.length < TABLE_AT) return 'header';
-  const format = formatOf(bytes[FORMAT_AT]!);
-  if (format === undefined) return 'format';
-  if (bytes[VERSION_AT] !== FORMAT_VERSION) return 'version';
-  const reader = new HeaderReader(bytes, COUNT_AT);
+  const reader = new HeaderReader(bytes, MAGIC.length);
+  const format = formatOf(reader.u8());
+  if (format === undefined) return reader.or('format');
+  if (reader.u8() !== FORMAT_VERSION) return reader.or('version');
+  reader.at = COUNT_AT;
   const count = reader.u16();
   if (!(count >= 1 && count <= MAX_ITEMS)) return 'header';
   if (format === 'proof' && !TABLE_BYTES.every((byte) => reader.u8() === byte)) {
@@ -189,7 +186,7 @@ class HeaderReader {
   }
 
   u8(): number {
-    return this.#bytes[this.at++] ?? Number.NaN;
+    return Number(this.#bytes[this.at++]);
   }
 
   u16(): number {
@@ -229,7 +226,6 @@ class HeaderReader {
       if (coding === undefined) return 'saltCoding';
       const version = coding === 'constant' ? this.u8() : 0;
       const last = runs.at(-1);
-      if (Number.isNaN(version)) return 'header';
       if (last?.coding === coding && last.version === version) return 'saltCoding';
       if (coding === 'explicit') for (let i = 0; i < count; i++) explicit.push(filled + i);
       runs.push({ coding, version, count });

@@ -58,12 +58,11 @@ function buildModel(least: number, frequencies: readonly number[]): Model {
   const size = frequencies.length;
   const frequency = Float64Array.from(frequencies);
   const start = new Uint32Array(size + 1);
-  for (let i = 0; i < size; i++) start[i + 1] = start[i]! + frequency[i]!;
-  const groups = TOTAL >> GROUP_SHIFT;
-  const firstOfGroup = new Uint16Array(groups + 1).fill(size - 1);
-  for (let group = 0, i = 0; group < groups; group++) {
-    while (start[i + 1]! <= group << GROUP_SHIFT) i++;
-    firstOfGroup[group] = i;
+  const firstOfGroup = new Uint16Array((TOTAL >> GROUP_SHIFT) + 1).fill(size - 1);
+  const groupFrom = (slot: number): number => Math.ceil(slot / 2 ** GROUP_SHIFT);
+  for (const [i, f] of frequency.entries()) {
+    start[i + 1] = start[i]! + f;
+    firstOfGroup.fill(i, groupFrom(start[i]!), groupFrom(start[i + 1]!));
   }
   const leastBits = LOG2_TOTAL - Math.log2(Math.max(...frequencies));
   return {

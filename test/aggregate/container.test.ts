@@ -213,6 +213,27 @@ describe('container', () => {
     expect(typeof found === 'string' ? found : 'good').toBe(verdict);
   });
 
+  it('says of a header cut anywhere that it is damaged, and of what is there what is wrong', () => {
+    const salts = [
+      [1, 1, 4],
+      [2, 1],
+      [0, 1],
+    ] as const;
+    const bytes = byHand({ ...one, format: 2, salts, written: 1 });
+    expect(typeof parseHeader(bytes)).toBe('object');
+    for (let end = 0; end < bytes.length; end++) {
+      expect(parseHeader(bytes.subarray(0, end)), `${end}`).toBe(end < 4 ? 'magic' : 'header');
+    }
+    const endsIn = (at: number) => parseHeader(bytes.with(at, 9).subarray(0, at + 1));
+    expect([4, 5, 40, 43, 46].map(endsIn)).toEqual([
+      'format',
+      'version',
+      'table',
+      'table',
+      'profile',
+    ]);
+  });
+
   it('refuses a constant salt that is written out', () => {
     for (const [kind, set, other] of [
       [0, 'falcon512', 'falcon1024'],
@@ -249,7 +270,7 @@ describe('container', () => {
     expect(typeof parseHeader(byHand(most))).toBe('object');
     expect(parseHeader(byHand(most).subarray(0, -1))).toBe('header');
     // biome-ignore format: pairs
-    const more: ByHand = { ...most, count: MAX_ITEMS + 1, kinds: [[0, MAX_ITEMS], [1, 1]] };
+    const more: ByHand = { ...most, count: MAX_ITEMS + 1, kinds: [[0, MAX_ITEMS], [1, 1]], salts: [[0, MAX_ITEMS], [2, 1]] };
     expect(parseHeader(byHand(more))).toBe('header');
   });
 

@@ -14,8 +14,11 @@ import {
   MAX_PROOF_ITEMS,
   statementCommitment,
   verifyAggregate,
+  verifyAggregateAsync,
 } from '../../src/aggregate/index.ts';
+import { readClaim } from '../../src/aggregate/judge.ts';
 import { TABLE_SHA256 } from '../../src/aggregate/parameters/table.gen.ts';
+import { verifyProof } from '../../src/aggregate/proof.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { NIGHTLY } from '../support/run.ts';
 import { bytesOf, type Item, inForm, keyPair, makeItem, statementsOf } from './batches.ts';
@@ -156,8 +159,23 @@ describe.each([
     proof = bytes;
   }, 240_000);
 
-  it('is accepted for its statements', () => {
+  it('is accepted for its statements', async () => {
     expect(verifyAggregate(proof, statements)).toBe(true);
+    expect(await verifyAggregateAsync(proof, statements)).toBe(true);
+    const claim = readClaim(proof, statements)!;
+    expect(verifyProof(claim)).toBe(true);
+    expect(verifyProof({ ...claim, header: { ...claim.header, format: 'bundle' } })).toBe(false);
+  });
+
+  it('is refused in parts of the work, too', async () => {
+    const wrong = [
+      proof.subarray(0, -1),
+      Uint8Array.of(...proof, 0),
+      flipped(proof, proof.length - 60),
+      ...[0.2, 0.5, 0.8].map((share) => flipped(proof, Math.floor(share * proof.length))),
+    ];
+    for (const bytes of wrong) expect(await verifyAggregateAsync(bytes, statements)).toBe(false);
+    expect(await verifyAggregateAsync(proof, statements.slice(1))).toBe(false);
   });
 
   it('says what it is', () => {

@@ -80,6 +80,8 @@ describe('the documented test vectors', () => {
       const values = row[1] === 'none' ? [] : row[1]!.split(',').map(Number);
       const coded = encodeCoefficients(set, Int16Array.from(values), [0, 0]);
       expect(Buffer.from(coded).toString('hex')).toBe(row[column + 1]);
+      const { length } = values;
+      expect(decodeCoefficients(set, coded, 0, length, [0, 0])?.end).toBe(coded.length);
       count++;
     }
     expect(count).toBe(5);
@@ -209,6 +211,55 @@ describe.each(sets)('coder of $set', ({ set, n, table }) => {
       made++;
     }
     expect(made).toBeGreaterThan(10);
+  });
+
+  it('takes starting states from 2^32 on', () => {
+    const model = coefficientModel(set);
+    const states = (first: number, second: number) =>
+      Uint8Array.from(
+        [first, second].flatMap((state) => [
+          ...Buffer.from(state.toString(16).padStart(12, '0'), 'hex'),
+        ]),
+      );
+    const least = 2 ** 32;
+    const isRead = (...of: Parameters<typeof states>) =>
+      new CodeReader(states(...of), 0).read(model, new Int16Array(0));
+    expect(isRead(least, least)).toBe(true);
+    expect(isRead(least - 1, least)).toBe(false);
+    expect(isRead(least, least - 1)).toBe(false);
+  });
+
+  it('moves a word in for a state of 2^32 - 1, and none for 2^32', () => {
+    // A list whose states come to 2^48 - 2^16 and more before the last value is written: its word
+    // moved out, 2^32 - 1 is left.
+    const { least, frequency, start } = coefficientModel(set);
+    const u = frequency.findIndex((f, i) => i > -least && f > 256 && f < 512);
+    expect(start[u]!).toBeGreaterThan(2 ** 24 - 2 ** 16);
+    const word = frequency[u]! * (2 ** 24 - 1) - 2 ** 32;
+    for (const lane of [0, 1]) {
+      const values = [0, 0, 0, 0].with(2 + lane, u + least);
+      const words = [0, 0].with(lane, word) as [number, number];
+      const coded = encodeCoefficients(set, Int16Array.from(values), words);
+      expect(coded).toEqual(referenceEncode(n, values, words));
+      expect([...decodeCoefficients(set, coded, 0, 4, words)!.values]).toEqual(values);
+    }
+  });
+
+  it('stops where the bytes end, and asks for enough of them first', () => {
+    const model = coefficientModel(set);
+    for (let seed = 1; seed <= 20; seed++) {
+      const values = Int16Array.from({ length: 16 }, (_, i) => ((seed * (i + 5) * 53) % 601) - 300);
+      const coded = encodeCoefficients(set, values, check);
+      expect(new CodeReader(coded, 0).read(model, new Int16Array(16))).toBe(true);
+      const cut = coded.subarray(0, -1);
+      expect(new CodeReader(cut, 0).read(model, new Int16Array(16))).toBe(false);
+    }
+    expect(minCodedBytes([[model, 0]])).toBe(12);
+    expect(minCodedBytes([[model, 1000]])).toBeGreaterThan(1000);
+    // more values than an array can hold
+    expect(decodeCoefficients(set, new Uint8Array(1000), 0, 2 ** 40, check)).toBeUndefined();
+    // the tables are made once
+    expect(coefficientModel(set)).toBe(model);
   });
 
   it('throws for what it cannot hold', () => {

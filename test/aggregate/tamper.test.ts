@@ -5,7 +5,9 @@ import {
   extractSignatures,
   inspectAggregate,
   verifyAggregate,
+  verifyAggregateAsync,
 } from '../../src/aggregate/index.ts';
+import { itemsOfBundle, readClaim } from '../../src/aggregate/judge.ts';
 import { isCodedError } from '../../src/errors.ts';
 import { fact } from '../support/facts.ts';
 import { NIGHTLY } from '../support/run.ts';
@@ -102,11 +104,15 @@ describe('other statements are false', () => {
     expect(verifyAggregate(bytes, [a, b, c])).toBe(true);
   });
 
-  it('even when the bundle is made for them: the signatures are judged', () => {
+  it('even when the bundle is made for them: the signatures are judged', async () => {
     const other = { ...mixed[0]!, message: bytesOf('never signed', 12) };
-    for (const items of [[other], [other, ...mixed.slice(1)]]) {
-      expect(verifyAggregate(referenceBundle(items), statementsOf(items))).toBe(false);
+    for (const items of [[other], [other, ...mixed.slice(1)], [...mixed.slice(1), other]]) {
+      const forged = referenceBundle(items);
+      expect(verifyAggregate(forged, statementsOf(items))).toBe(false);
+      expect(await verifyAggregateAsync(forged, statementsOf(items))).toBe(false);
     }
+    expect(await verifyAggregateAsync(bytes, [a, b, c])).toBe(true);
+    expect(await verifyAggregateAsync(bytes.subarray(0, -1), [a, b, c])).toBe(false);
     expect(verifyAggregate(referenceBundle(mixed), [a, b, c])).toBe(true);
   });
 });
@@ -122,6 +128,23 @@ describe('a bundle made by hand is false', () => {
       const forged = { ...item, signature: joinSignature({ ...parts, ...change }) };
       expect(verifyAggregate(referenceBundle([forged]), statementsOf([item]))).toBe(false);
     }
+  });
+
+  it('with kinds of the other set: it is not about these statements', () => {
+    const statements = statementsOf([item]);
+    const padded = referenceBundle([item], { forms: [1] });
+    const claim = readClaim(padded, statements)!;
+    expect(itemsOfBundle(claim)).toHaveLength(1);
+    expect(itemsOfBundle({ ...claim, header: { ...claim.header, format: 'proof' } })).toBe(
+      undefined,
+    );
+    for (const form of [3, 4, 5]) {
+      const other = referenceBundle([item], { forms: [form] });
+      expect(readClaim(other, statements)).toBeUndefined();
+      expect(verifyAggregate(other, statements)).toBe(false);
+    }
+    const elsewhere = referenceBundle([item], { forms: [1], statements: [] });
+    expect(readClaim(elsewhere, statements)).toBeUndefined();
   });
 
   it('with the norm beyond the bound, or none at all', () => {

@@ -186,10 +186,8 @@ function unpack(lab: Labrador, bytes: Uint8Array, width: number, cut = 0): Poly[
   return lab.scope(() => {
     const coefs = lab.coefs(count);
     lab.kernels.unpackBits(coefs.at, lab.put(bytes), DEGREE * count, width, Q);
-    for (let i = 0; i < count; i++) {
-      const at = coefs.at + COEFS_BYTES * i;
-      lab.kernels.restoreCut(at, at, cut);
-    }
+    const places = Array.from({ length: count }, (_, i) => coefs.at + COEFS_BYTES * i);
+    for (const at of places) lab.kernels.restoreCut(at, at, cut);
     return polynomials(lab.i64(coefs));
   });
 }

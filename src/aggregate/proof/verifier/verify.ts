@@ -7,7 +7,6 @@ import type { Parameters } from '../../parameters/rows.ts';
 import { SALT_BYTES } from '../../salts.ts';
 import type { Statement } from '../../statement.ts';
 import { bestModule, type Labrador, type ModuleName } from '../../wasm.ts';
-import { MAX_SECTION_ITEMS } from '../constants.ts';
 import { onInstance } from '../instances.ts';
 import { isShortProjection } from '../projection.ts';
 import { parametersFor } from '../shapes.ts';
@@ -97,7 +96,7 @@ function parseShort(
   at: number,
 ): Parsed | undefined {
   const parameters = parametersFor(set, count);
-  if (parameters === undefined || count > MAX_SECTION_ITEMS) return undefined;
+  if (parameters === undefined) return undefined;
   const section = parseSection(parameters, bytes, at);
   if (section === undefined || !normsHold(parameters, section)) return undefined;
   return { parameters, section };

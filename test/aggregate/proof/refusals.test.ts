@@ -1,0 +1,221 @@
+/**
+ * What the verifier refuses by looking, everything else being right: norms and ranges just beyond
+ * their ends, wrong seals, challenges without inverses.
+ */
+import { describe, expect, test, vi } from 'vitest';
+import { type Parameters, readRow } from '../../../src/aggregate/parameters/rows.ts';
+import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
+import { FALCON_Q, PAIRS, Q_BITS, Q_NUMBER } from '../../../src/aggregate/proof/constants.ts';
+import { shiftOf } from '../../../src/aggregate/proof/gaussianFields.ts';
+import { onInstance } from '../../../src/aggregate/proof/instances.ts';
+import { liftsOf } from '../../../src/aggregate/proof/lifts.ts';
+import { isShortProjection, PROJECTION_LENGTH } from '../../../src/aggregate/proof/projection.ts';
+import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
+import { Transcript } from '../../../src/aggregate/proof/transcript.ts';
+import type { ParsedOrdinary, ParsedSection } from '../../../src/aggregate/proof/verifier/parse.ts';
+import { reduceLevelZero } from '../../../src/aggregate/proof/verifier/reduceLevelZero.ts';
+import { endOfSection } from '../../../src/aggregate/proof/verifier/verify.ts';
+import { bestModule } from '../../../src/aggregate/wasm.ts';
+import { concat } from '../../../src/bytes.ts';
+import { bytesOf } from '../../reference/items.ts';
+import { fastSection, judge, rowOf } from './sections.ts';
+
+/** Changes the amortisation challenges of the tail, as they are multiplied at its end. */
+const tail = vi.hoisted(() => ({ change: undefined as ((c: Int16Array) => void) | undefined }));
+vi.mock('../../../src/aggregate/proof/challenges.ts', async (importOriginal) => {
+  const real = await importOriginal<typeof import('../../../src/aggregate/proof/challenges.ts')>();
+  const sampleCs: typeof real.sampleCs = (lab, ...args) => {
+    const made = real.sampleCs(lab, ...args);
+    tail.change?.(lab.i16(made));
+    return made;
+  };
+  return { ...real, sampleCs };
+});
+
+const LAST = 2 * PAIRS - 1;
+const most = (code: number): number => 256 * 2 ** shiftOf(code) - 1;
+const square = (x: number): number => x * x;
+const triangle = (x: number): number => (x * (x - 1)) / 2;
+
+/**
+ * As many integers up to `limit`, their values of `of` adding up to the total: the last one first,
+ * then from the first one on.
+ */
+function filled(count: number, total: number, limit: number, of = square): Int32Array {
+  const list = new Int32Array(count);
+  let left = total;
+  for (let i = 0; i < count && left > 0; i++) {
+    let x = Math.min(limit, Math.ceil(Math.sqrt(2 * left)) + 1);
+    while (of(x) > left) x--;
+    list.set([x], i === 0 ? count - 1 : i - 1);
+    left -= of(x);
+  }
+  expect(left).toBe(0);
+  return list;
+}
+
+/** A section of zeros. */
+function zeroSection({ levels, tail: last }: Parameters): ParsedSection {
+  const packed = (count: number, width: number) => new Uint8Array(8 * count * width);
+  return {
+    levels: levels.map(({ kappa1, cut }, i) => ({
+      retry: 0,
+      first: Array.from({ length: i === 0 ? 2 : 1 }, () => packed(kappa1, Q_BITS - cut)),
+      counter: 0,
+      y: new Int32Array(PROJECTION_LENGTH),
+      w: new Int32Array(i === 0 ? 10 : 0),
+      b: new Uint8Array(liftsOf(i).bytes),
+      second: packed(kappa1, Q_BITS - cut),
+    })),
+    tail: {
+      retry: 0,
+      t: packed((last.r - 1) * last.kappa, Q_BITS - last.cut),
+      g: new Float64Array(64 * last.codesG.length),
+      sealT: new Uint8Array(32),
+      counter: 0,
+      y: new Int32Array(PROJECTION_LENGTH),
+      b: new Uint8Array(liftsOf(levels.length).bytes),
+      h: packed(last.pairs - 2, Q_BITS),
+      sealH: new Uint8Array(32),
+      z: new Int32Array(64 * last.n),
+      e: new Int32Array(64 * last.kappa),
+    },
+    end: 0,
+  };
+}
+
+const deepest = TABLE.toSorted(([, , a], [, , b]) => b.length - a.length)[0]!;
+
+describe.each([
+  ['one item', rowOf('falcon512', 1)],
+  ['the row of most levels', deepest],
+])('norms, %s', (_, row) => {
+  const parameters = readRow(row);
+  const zeros = zeroSection(parameters);
+  const [degree, bucket] = row;
+  const isShort = ({ levels, tail: last }: ParsedSection): boolean => {
+    const parts = parameters.levels.map((level, i) => encodeOrdinary(level, levels[i]!)!);
+    const bytes = concat(...parts, encodeTail(parameters.tail, last)!);
+    const end = endOfSection(degree === 512 ? 'falcon512' : 'falcon1024', bucket, bytes, 0);
+    if (end !== undefined) expect(end).toBe(bytes.length);
+    return end !== undefined;
+  };
+
+  /** Zeros but for one projection. */
+  const withY = (at: number, y: Int32Array): ParsedSection =>
+    at < zeros.levels.length
+      ? { ...zeros, levels: zeros.levels.with(at, { ...zeros.levels[at]!, y }) }
+      : { ...zeros, tail: { ...zeros.tail, y } };
+
+  test.each([...parameters.levels, parameters.tail].map((level, at) => [at, level] as const))(
+    'the projection of level %i',
+    (at, { inSq, codeY }) => {
+      // x = 2 y, so that y may have a quarter of the bound; x = 2 y - 1 where U or V is odd
+      for (const [more, isRight] of [
+        [0, true],
+        [1, false],
+      ] as const) {
+        const y = new Int32Array(PROJECTION_LENGTH);
+        y.set(filled(2 * PAIRS, 72 * inSq + more, most(codeY)));
+        expect(isShort(withY(at, y)), 'even').toBe(isRight);
+        y.set(filled(2 * PAIRS, 36 * inSq - 34 + more, most(codeY), triangle));
+        for (const sums of [
+          [1, 0],
+          [0, 1],
+        ]) {
+          y.set(sums, 2 * PAIRS);
+          expect(isShort(withY(at, y)), 'odd').toBe(isRight);
+        }
+      }
+    },
+  );
+
+  test('the last message', () => {
+    const { outSq, codesZ, codeE, n, kappa } = parameters.tail;
+    const limit = Math.min(...codesZ.map(({ code }) => most(code)));
+    for (const share of [0, 0.5, 1]) {
+      const ofE = Math.floor(share * Math.min(outSq, 32 * kappa * most(codeE) ** 2));
+      const e = filled(64 * kappa, ofE, most(codeE));
+      const z = (more: number) => filled(64 * n, outSq - ofE + more, limit);
+      expect(isShort({ ...zeros, tail: { ...zeros.tail, z: z(0), e } })).toBe(true);
+      expect(isShort({ ...zeros, tail: { ...zeros.tail, z: z(1), e } })).toBe(false);
+    }
+  });
+});
+
+test('the bound of a projection is exact', () => {
+  const y = new Int32Array(PROJECTION_LENGTH).with(LAST, 3);
+  expect(isShortProjection(y, 36 / 288)).toBe(true);
+  expect(isShortProjection(y, 35 / 288)).toBe(false);
+});
+
+describe('p w_j + C_j', () => {
+  const parameters = readRow(rowOf('falcon512', 1));
+  const [level] = parameters.levels;
+  const [zero] = zeroSection(parameters).levels as [ParsedOrdinary];
+  const seed = bytesOf('seed', 32);
+  const seeds = { jl: seed, lift: seed, combine: seed, amortise: seed, alpha: seed, rho: seed };
+  const isInRange = (j: number, w: number, c: number): boolean =>
+    onInstance(bestModule(), (lab) => {
+      const sums = new Array<number>(10).fill(0).with(j, c);
+      const phi = new BigInt64Array(64 * level!.n);
+      const folded = [{ phi, sums, alphas: new Int32Array(64) }];
+      const fields = { ...zero, w: new Int32Array(10).with(j, w) };
+      return reduceLevelZero(lab, parameters, folded, fields, seeds) !== undefined;
+    });
+
+  test('has the size of a residue modulo q', () => {
+    const half = (Q_NUMBER - 1) / 2;
+    const w = Math.floor(half / FALCON_Q);
+    const c = half - FALCON_Q * w;
+    for (const j of [0, 4, 9]) {
+      expect(isInRange(j, w, c)).toBe(true);
+      expect(isInRange(j, w, c + 1)).toBe(false);
+      expect(isInRange(j, -w, -c)).toBe(true);
+      expect(isInRange(j, -w, -c - 1)).toBe(false);
+      expect(isInRange(j, 2 ** 31 - 1, 0)).toBe(false);
+      expect(isInRange(j, -(2 ** 31), 0)).toBe(false);
+    }
+  });
+});
+
+describe('the tail', () => {
+  test('a wrong seal, under which all else is right', async () => {
+    const { seal } = Transcript.prototype;
+    for (const wrong of ['t', 'h']) {
+      const spy = vi.spyOn(Transcript.prototype, 'seal').mockImplementation(function (
+        this: Transcript,
+        label,
+        data,
+      ) {
+        const made = seal.call(this, label, data);
+        return label === wrong ? made.with(31, made[31]! ^ 1) : made;
+      });
+      const section = await fastSection('falcon512', 1);
+      expect(judge(section)).toBe(section.bytes.length);
+      spy.mockRestore();
+      expect(judge(section), wrong).toBeUndefined();
+    }
+    const section = await fastSection('falcon512', 1);
+    expect(judge(section)).toBe(section.bytes.length);
+  });
+
+  test('challenges of the last row without the inverses that it needs', async () => {
+    const section = await fastSection('falcon512', 1);
+    const lastOf = (c: Int16Array): Int16Array => c.subarray(-64);
+    const changes: readonly ((c: Int16Array) => void)[] = [
+      (c) => lastOf(c).fill(0),
+      (c) => lastOf(c).set(c.subarray(0, 64)),
+      (c) => lastOf(c).set(c.subarray(0, 64).map((x) => -x)),
+    ];
+    for (const change of changes) {
+      tail.change = change;
+      try {
+        expect(judge(section)).toBeUndefined();
+      } finally {
+        tail.change = undefined;
+      }
+    }
+    expect(judge(section)).toBe(section.bytes.length);
+  });
+});
