@@ -57,18 +57,21 @@ export const keysSeed = (lab: Labrador): Seed =>
  * Writes columns `from` (a multiple of 32) to `to - 1` of the first rows of the matrix of keys, in
  * NTT form, from column 0 of each of the rows at the addresses on. The one place where keys are
  * made.
+ *
+ * @param first the first row to write; those before it have been written
  */
 export function writeKeys(
   lab: Labrador,
   keys: Seed,
   rows: readonly number[],
   { from, to }: Columns,
+  first = 0,
 ): void {
   // The kernel writes column c of the stream as column c.
   const skipped = BLOCK_BYTES * (from / BLOCK_COLUMNS);
-  for (const [row, at] of rows.entries()) {
+  for (let row = first; row < rows.length; row++) {
     keys.start(STREAM.keys, 0, row);
-    lab.kernels.expandKey(at - skipped, from, to - from);
+    lab.kernels.expandKey(rows[row]! - skipped, from, to - from);
   }
 }
 

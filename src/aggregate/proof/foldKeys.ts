@@ -87,8 +87,8 @@ function addRun(
   }
 }
 
-/** Clears what the last block has beyond the columns. */
-function clearBeyond(lab: Labrador, { at, columns, blocks }: Vecs): void {
+/** Clears what the last block of a row has beyond its columns. */
+export function clearBeyond(lab: Labrador, { at, columns, blocks }: Vecs): void {
   lab.scope(() => {
     const zero = zeroForms(lab, 1).at;
     for (let column = columns; column < blocks * BLOCK_COLUMNS; column++) {
