@@ -3,7 +3,9 @@
  *
  *   condition    of `if`, `?:` and whatever is a truth value    -> true, false
  *   bound        a < b, <=, >, >=, scalar or of vectors        -> the other of its pair (exclusive,
- *                inclusive), and the limit moved the other way (shifted): by 1, or a loop's step
+ *                inclusive), and the limit moved the other way (shifted): by 1, or a loop's step;
+ *                a kernel's loop only stops early: most fill areas of a fixed size, and nobody sees
+ *                what stands behind one, or reads what nobody has written there
  *   equality     an operand of && or ||                        -> negated
  *   side         a && b, a || b, a ?? b                        -> each side alone
  *   exit         return or throw at the end of a longer guard  -> removed
@@ -188,7 +190,7 @@ class Walk {
   #loop(test: Node, loop: Node, name: string): void {
     const node = bare(test);
     if (node.type === 'BinaryExpression' && op(node) in OPPOSITE) {
-      this.#bound(node, name, this.#stepOf(loop, this.#of(node.left as Node)));
+      this.#bound(node, name, this.#stepOf(loop, this.#of(node.left as Node)), !this.#isKernel);
     } else if (!(node.type === 'Literal')) {
       this.#add(this.#site('condition', name), 'false', test, 'false');
     }
@@ -206,7 +208,8 @@ class Walk {
     return '1';
   }
 
-  #bound(node: Node, name: string, step: string): void {
+  /** @param isBoth whether the limit is moved both ways */
+  #bound(node: Node, name: string, step: string, isBoth = true): void {
     const operator = op(node);
     const opposite = OPPOSITE[operator];
     if (opposite === undefined) return;
@@ -217,7 +220,10 @@ class Walk {
     if (this.#edits.has(`${at} ${at + operator.length} ${opposite}`)) return;
     const site = this.#site('bound', name);
     const way = opposite.length === 2 ? 'inclusive' : 'exclusive';
-    this.#add(site, way, { start: at, end: at + operator.length }, opposite);
+    const end = at + operator.length;
+    // Noted, so that the same comparison is not taken once more as one that is no loop's.
+    if (!isBoth && way === 'inclusive') this.#edits.add(`${at} ${end} ${opposite}`);
+    else this.#add(site, way, { start: at, end }, opposite);
     // x < a is x <= a - 1: the other operator moves the limit one way, this moves it the other.
     const sign = operator === '<' || operator === '>=' ? '-' : '+';
     const amount = /\d+n\b/.test(this.#of(node)) ? '1n' : step;

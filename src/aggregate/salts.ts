@@ -109,4 +109,5 @@ function codingOf(salt: Uint8Array, statement: Statement): SaltCoding {
   return equal(salt, derivedSalt(statement)) ? 'derived' : 'explicit';
 }
 
-const setOf = ({ publicKey }: Statement): ParameterSet => setOfPublicKey(publicKey) ?? 'falcon512';
+/** The set of a key that has been checked. */
+const setOf = ({ publicKey }: Statement): ParameterSet => setOfPublicKey(publicKey)!;

@@ -26,17 +26,45 @@ const agreeing = ({ y, star }: Projection): Projection => ({
   star: star.map((value, j) => value - (j < 136 ? 1n : 0n)),
 });
 
-export const faults: readonly (readonly [string, Faults])[] = [
-  [
-    'a norm that is one too large',
-    {
-      witness: (value) => ({
-        ...value,
-        S: value.S.map((item) =>
-          item.map((poly, t) => (t === 16 ? poly.with(63, poly[63]! + 1n) : poly)),
-        ),
-      }),
+/** ε_0 is one more than it should be. */
+const longer: Faults['witness'] = (value) => ({
+  ...value,
+  S: value.S.map((item) =>
+    item.map((poly, t) => (t === 16 ? poly.with(63, poly[63]! + 1n) : poly)),
+  ),
+});
+
+/** A longer witness, and g of S and Y as it would be of a right one. */
+function madeUp(): Faults {
+  let excess = 0n;
+  let alpha: Poly = [];
+  return {
+    witness: (value, place) => {
+      excess = 2n * value.S[0]![16]![63]! + 1n;
+      return longer(value, place);
     },
+    alpha: (list) => {
+      [alpha] = list as [Poly];
+      return list;
+    },
+    // the rows are S, W and Y
+    g: at(0, (list) =>
+      list.with(
+        2,
+        list[2]!.map((x, j) => x - excess * alpha[j]!),
+      ),
+    ),
+  };
+}
+
+/** Faults by name, and of how many items the proof is, if it is not one. */
+export const faults: readonly (readonly [string, Faults, count?: number])[] = [
+  ['a norm that is too large, and g that makes up for it', madeUp()],
+  ['a norm that is one too large', { witness: longer }],
+  [
+    'the places of an item that is not there',
+    { rows: at(0, (list) => [bumpAt(list[0]!, 3 * 17), ...list.slice(1)]) },
+    3,
   ],
   [
     's1 and s2 that are no signature',
@@ -66,6 +94,12 @@ export const faults: readonly (readonly [string, Faults])[] = [
   ['tail: its parity', { y: at(TAIL, more('y', 136, 1n)) }],
   ['tail: the sum of the upper halves', { y: at(TAIL, more('star', 136, -2n)) }],
   ['tail: z', { z: at(TAIL, (value) => ({ ...value, z: bumpAt(value.z, 2) })) }],
+  [
+    'tail: e, far off',
+    {
+      z: at(TAIL, ({ z, e }) => ({ z, e: e.with(2, e[2]!.with(3, e[2]![3]! + 1000n)) })),
+    },
+  ],
   ['tail: e', { z: at(TAIL, (value) => ({ ...value, e: bumpAt(value.e, 2) })) }],
 ];
 
@@ -77,8 +111,8 @@ export const KINDS: readonly string[] = ['padding that is not zero', 'level 0: g
 
 /** Tests that both builds of the fast verifier refuse the proofs of these cheating provers. */
 export function refused(tried: typeof faults): void {
-  test.each(tried)('%s', { timeout: 600_000 }, (_, fault) => {
-    const { section } = referenceSection('falcon512', 1, undefined, fault);
+  test.each(tried)('%s', { timeout: 600_000 }, (_, fault, count = 1) => {
+    const { section } = referenceSection('falcon512', count, undefined, fault);
     for (const module of ['plain', 'relaxed'] as const) {
       expect(judge(section, { module })).toBeUndefined();
     }

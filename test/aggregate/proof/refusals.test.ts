@@ -5,19 +5,27 @@
 import { describe, expect, test, vi } from 'vitest';
 import { type Parameters, readRow } from '../../../src/aggregate/parameters/rows.ts';
 import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
+import { Seed } from '../../../src/aggregate/proof/challenges.ts';
 import { FALCON_Q, PAIRS, Q_BITS, Q_NUMBER } from '../../../src/aggregate/proof/constants.ts';
 import { shiftOf } from '../../../src/aggregate/proof/gaussianFields.ts';
 import { onInstance } from '../../../src/aggregate/proof/instances.ts';
 import { liftsOf } from '../../../src/aggregate/proof/lifts.ts';
 import { isShortProjection, PROJECTION_LENGTH } from '../../../src/aggregate/proof/projection.ts';
 import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
-import { Transcript } from '../../../src/aggregate/proof/transcript.ts';
+import { parametersFor } from '../../../src/aggregate/proof/shapes.ts';
+import { STREAM, Transcript } from '../../../src/aggregate/proof/transcript.ts';
+import {
+  type FoldJob,
+  type FoldResult,
+  foldOnIdle,
+  planFolds,
+} from '../../../src/aggregate/proof/verifier/folds.ts';
 import type { ParsedOrdinary, ParsedSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { reduceLevelZero } from '../../../src/aggregate/proof/verifier/reduceLevelZero.ts';
-import { endOfSection } from '../../../src/aggregate/proof/verifier/verify.ts';
+import { endOfSection, verifySectionIn } from '../../../src/aggregate/proof/verifier/verify.ts';
 import { bestModule } from '../../../src/aggregate/wasm.ts';
 import { concat } from '../../../src/bytes.ts';
-import { bytesOf } from '../../reference/items.ts';
+import { bytesOf, type SignedItem, signedItems } from '../../reference/items.ts';
 import { fastSection, judge, rowOf } from './sections.ts';
 
 /** Changes the amortisation challenges of the tail, as they are multiplied at its end. */
@@ -176,6 +184,90 @@ describe('p w_j + C_j', () => {
       expect(isInRange(j, 2 ** 31 - 1, 0)).toBe(false);
       expect(isInRange(j, -(2 ** 31), 0)).toBe(false);
     }
+  });
+});
+
+/** All that a fold gives. */
+function folded(job: FoldJob): FoldResult {
+  const parts = foldOnIdle(job);
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done) return value;
+  }
+}
+
+test('a key that does not decode, whatever the proof is', async () => {
+  const { items, ...section } = await fastSection('falcon512', 3);
+  const verified = async (statements: typeof items) => {
+    const missing: string[] = [];
+    const end = await verifySectionIn({ ...section, statements, at: 0 }, 1, async (jobs) =>
+      jobs.map((job) => {
+        const result = folded(job);
+        if (result === undefined) missing.push(job.kind);
+        return result;
+      }),
+    );
+    return { end, missing };
+  };
+  expect(await verified(items)).toEqual({ end: section.bytes.length, missing: [] });
+  // what is no section has no parts
+  const bytes = section.bytes.subarray(1);
+  const nothing = { ...section, bytes, statements: items, at: 0 };
+  expect(await verifySectionIn(nothing, 1, async () => [])).toBeUndefined();
+  for (const [i, { publicKey, message }] of items.entries()) {
+    const large = publicKey.slice();
+    large.set([255, 255], 1);
+    const statements = items.with(i, { publicKey: large, message });
+    expect(await verified(statements)).toEqual({ end: undefined, missing: ['items'] });
+  }
+});
+
+describe('the work of folding', () => {
+  const seed = bytesOf('seed', 32);
+  const seeds = { jl: seed, lift: seed, combine: seed, amortise: seed, alpha: seed, rho: seed };
+  const planned = (count: number, parts: number, known: readonly SignedItem[] = []) => {
+    const parameters = parametersFor('falcon512', count)!;
+    const stated = (item?: SignedItem) => ({
+      publicKey: item?.publicKey ?? seed,
+      message: seed,
+      salt: bytesOf('salt', 40),
+    });
+    const items = Array.from({ length: count }, (_, i) => stated(known[i]));
+    const ordinary = parameters.levels.slice(1).map(() => seeds);
+    const last = { ...seeds, stateOfT: seed, stateOfH: seed };
+    const all = { first: seeds, ordinary, tail: last };
+    return planFolds({ set: 'falcon512', parameters, seeds: all, items }, parts).jobs;
+  };
+  const kinds = (jobs: readonly FoldJob[]) => jobs.map(({ kind }) => kind);
+
+  test('is not divided for one thread, nor where it is small', () => {
+    for (const count of [1, 100, 1722]) {
+      const rows = parametersFor('falcon512', count)!.levels.map(() => 'rows');
+      expect(kinds(planned(count, 1))).toEqual(['items', 'keys', ...rows]);
+    }
+    expect(kinds(planned(1, 64))).toEqual(kinds(planned(1, 1)));
+  });
+
+  test('is divided into about as many parts as are asked for', () => {
+    const jobs = planned(1722, 12);
+    expect(jobs.length).toBeGreaterThan(12);
+    expect(jobs.length).toBeLessThan(30);
+    expect(kinds(jobs).filter((kind) => kind === 'items').length).toBeGreaterThan(2);
+  });
+
+  test('is done once for every item', () => {
+    const items = signedItems('falcon512', 12);
+    const start = vi.spyOn(Seed.prototype, 'start');
+    const [job] = planned(12, 1, items);
+    expect(folded(job!)).toBeDefined();
+    const streams = [...start.mock.calls];
+    start.mockRestore();
+    const drawn = (wanted: number) =>
+      streams.filter(([type]) => type === wanted).map(([, sub, item]) => `${sub} ${item}`);
+    const rho = items.flatMap((_, i) => Array.from({ length: 10 }, (_, j) => `${j} ${i}`));
+    expect(drawn(STREAM.rho)).toEqual(rho);
+    // the polynomial, and its share of the sum
+    expect(drawn(STREAM.alpha).length).toBe(2 * items.length);
   });
 });
 

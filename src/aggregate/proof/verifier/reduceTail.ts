@@ -83,8 +83,7 @@ function sumsOf(
   const { folding, quadratic, b } = reduceRows(lab, tail, claim, keys, rows, fields, open);
   const onE = foldExtensions(lab, tail, open);
   // Reduced mod q before they are multiplied again.
-  lab.kernels.reduceColumns(folding.sum.at, 0, n);
-  lab.kernels.reduceColumns(onE.sum.at, 0, kappa);
+  for (const { sum } of [folding, onE]) lab.kernels.reduceColumns(sum.at, 0, sum.columns);
 
   const z = integersToVec(lab, fields.z);
   const e = integersToVec(lab, fields.e);
