@@ -155,7 +155,7 @@ describe('p w_j + C_j', () => {
   const [zero] = zeroSection(parameters).levels as [ParsedOrdinary];
   const seed = bytesOf('seed', 32);
   const seeds = { jl: seed, lift: seed, combine: seed, amortise: seed, alpha: seed, rho: seed };
-  const isInRange = (j: number, w: number, c: number): boolean =>
+  const isInRange = (j: number, w: number, c: number): boolean | undefined =>
     onInstance(bestModule(), (lab) => {
       const sums = new Array<number>(10).fill(0).with(j, c);
       const phi = new BigInt64Array(64 * level!.n);
