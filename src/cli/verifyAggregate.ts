@@ -26,7 +26,7 @@ with another parameter table, is invalid; the report says that this is the reaso
                     signatures are ignored; - reads standard input
       --extract <file>  also write a task file with the original signatures; - writes it to standard
                     output. A bundle contains the signatures; a proof does not.
-      --threads <n> number of threads, 1 to ${MAX_THREADS} (default: one per processor)
+      --threads <n> most threads to use, 1 to ${MAX_THREADS} (default: one per processor)
       --json        report as one line of JSON
   -q, --quiet       no report, no progress bar
   -h, --help        this text

@@ -36,7 +36,7 @@ export const completedRecord = {
   finished_at: '2026-11-21T20:23:19.123456789Z',
   result_path: RESULT_URL,
   format: 'proof',
-  result_bytes: 401_234,
+  result_bytes: 255_604,
 };
 
 export const exampleList = {
