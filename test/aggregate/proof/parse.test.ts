@@ -18,6 +18,7 @@ import {
 } from '../../../src/aggregate/proof/gaussianFields.ts';
 import { liftsOf } from '../../../src/aggregate/proof/lifts.ts';
 import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
+import { FieldReader, Refused } from '../../../src/aggregate/proof/verifier/fieldReader.ts';
 import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { concat } from '../../../src/bytes.ts';
 import { NIGHTLY } from '../../support/run.ts';
@@ -315,6 +316,18 @@ describe('refused', () => {
       refuses(changed(state, ...new Array<number>(6).fill(255)));
       refuses(changed(state + 5, proof[state + 5]! ^ 1));
     }
+  });
+
+  test('more bytes than there are, and no fewer', () => {
+    const bytes = Uint8Array.of(1, 2, 3, 4);
+    expect(new FieldReader(bytes, 1).take(3)).toEqual(bytes.subarray(1));
+    expect(() => new FieldReader(bytes, 1).take(4)).toThrow(Refused);
+    // two states of 2^32, and no values
+    const code = [0, 1, 0, 0, 0, 0];
+    const runs = [{ count: 0, code: 8 }];
+    const none = Uint8Array.from([...code, ...code]);
+    expect(new FieldReader(none, 0).gaussian(runs).length).toBe(0);
+    expect(() => new FieldReader(none.subarray(1), 0).gaussian(runs)).toThrow(Refused);
   });
 
   test('the bytes end early, at any place', LONG, () => {

@@ -1,5 +1,5 @@
 /** Bit strings, packed values and Gaussian codes, read from untrusted bytes. */
-import { CodeReader, minCodedBytes } from '../../gaussianCoder.ts';
+import { CodeReader } from '../../gaussianCoder.ts';
 import { DEGREE, LAST_RETRY, PAIRS, Q_BITS, Q_NUMBER } from '../constants.ts';
 import {
   type CodedRun,
@@ -17,8 +17,8 @@ import { PROJECTION_LENGTH } from '../projection.ts';
 export class Refused extends Error {}
 
 /**
- * Reads fields one after the other (docs/protocol.md, 11). Nothing is allocated before the bytes
- * that fill it are known to be there.
+ * Reads fields one after the other (docs/protocol.md, 11). What is allocated depends on the row of
+ * the table alone.
  */
 export class FieldReader {
   readonly #bytes: Uint8Array;
@@ -94,8 +94,6 @@ export class FieldReader {
   /** A field in the Gaussian code: high parts, then low bits, which fill whole bytes. */
   gaussian(runs: readonly CodedRun[]): Float64Array {
     const bytes = this.#bytes;
-    const least = minCodedBytes(runs.map(({ count, code }) => [modelOfCode(code), count]));
-    if (least + lowBytes(runs) > bytes.length - this.at) throw new Refused();
     const values = new Float64Array(countOf(runs));
     const highs = new Int16Array(values.length);
     const reader = new CodeReader(bytes, this.at);
