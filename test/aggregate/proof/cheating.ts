@@ -12,10 +12,18 @@ const first = <T extends readonly Poly[]>(list: readonly T[]): readonly (readonl
   ...list.slice(1),
 ];
 
-/** y_j or y*_j, and nothing else. */
-const moved = (value: Projection, which: keyof Projection, j: number, by: bigint): Projection => ({
-  ...value,
-  [which]: value[which].with(j, value[which][j]! + by),
+/** One value more of a projection; number 136 is U or V. */
+const more =
+  (name: keyof Projection, index: number, by: bigint) =>
+  (sent: Projection): Projection => ({
+    ...sent,
+    [name]: sent[name].with(index, sent[name][index]! + by),
+  });
+
+/** Half of U more in every row: all x are what they were. */
+const agreeing = ({ y, star }: Projection): Projection => ({
+  y: y.map((value, j) => value + (j < 136 ? 1n : 2n)),
+  star: star.map((value, j) => value - (j < 136 ? 1n : 0n)),
 });
 
 export const faults: readonly (readonly [string, Faults])[] = [
@@ -41,30 +49,22 @@ export const faults: readonly (readonly [string, Faults])[] = [
   ['level 0: g', { g: at(0, (list) => bumpAt(list, 3)) }],
   ['level 0: h', { h: at(0, (list) => bumpAt(list, 1)) }],
   ['level 0: a lift', { lifts: at(0, (list) => bumpAt(list, 1)) }],
-  ['a projection', { y: at(0, (value) => moved(value, 'y', 7, 1n)) }],
-  ['its partner', { y: at(0, (value) => moved(value, 'star', 7, 1n)) }],
-  [
-    'projections and sums that agree',
-    // U and V by 1 each: (U + V)/2 by 1, (V - U)/2 by 0
-    {
-      y: at(0, ({ y, star }) => ({
-        y: y.map((x) => x + 1n),
-        star: star.with(136, star[136]! + 1n),
-      })),
-    },
-  ],
-  ['the sum of the lower halves', { y: at(0, (value) => moved(value, 'y', 136, 2n)) }],
-  ['the sum of the upper halves', { y: at(0, (value) => moved(value, 'star', 136, 2n)) }],
-  ['its parity', { y: at(0, (value) => moved(value, 'y', 136, -1n)) }],
+  ['a projection', { y: at(0, more('y', 7, 1n)) }],
+  ['a shifted projection', { y: at(0, more('star', 135, 1n)) }],
+  ['a projection and a sum that agree', { y: at(0, agreeing) }],
+  ['the sum of the lower halves', { y: at(0, more('y', 136, 2n)) }],
+  ['its parity', { y: at(0, more('y', 136, -1n)) }],
+  ['the sum of the upper halves', { y: at(0, more('star', 136, 2n)) }],
   ['a functional', { w: (list) => list.with(2, list[2]! + 1n) }],
   ['tail: t', { t: at(TAIL, first) }],
   ['tail: g of two rows', { g: at(TAIL, (list) => bumpAt(list, 1)) }],
   ['tail: h of two rows', { h: at(TAIL, (list) => bumpAt(list, 1)) }],
   ['tail: a lift', { lifts: at(TAIL, (list) => bumpAt(list, 1)) }],
-  ['tail: a projection', { y: at(TAIL, (value) => moved(value, 'y', 7, -1n)) }],
-  ['tail: its partner', { y: at(TAIL, (value) => moved(value, 'star', 7, -1n)) }],
-  ['tail: the sum of the lower halves', { y: at(TAIL, (value) => moved(value, 'y', 136, -2n)) }],
-  ['tail: the parity of the other', { y: at(TAIL, (value) => moved(value, 'star', 136, 1n)) }],
+  ['tail: a projection', { y: at(TAIL, more('y', 7, -1n)) }],
+  ['tail: a shifted projection', { y: at(TAIL, more('star', 0, -1n)) }],
+  ['tail: the sum of the lower halves', { y: at(TAIL, more('y', 136, -2n)) }],
+  ['tail: its parity', { y: at(TAIL, more('y', 136, 1n)) }],
+  ['tail: the sum of the upper halves', { y: at(TAIL, more('star', 136, -2n)) }],
   ['tail: z', { z: at(TAIL, (value) => ({ ...value, z: bumpAt(value.z, 2) })) }],
   ['tail: e', { z: at(TAIL, (value) => ({ ...value, e: bumpAt(value.e, 2) })) }],
 ];
