@@ -2,16 +2,18 @@
  * What the verifier refuses by looking, everything else being right: norms and ranges just beyond
  * their ends, wrong seals, challenges without inverses.
  */
+import { createHash } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import { type Parameters, readRow } from '../../../src/aggregate/parameters/rows.ts';
 import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { Seed } from '../../../src/aggregate/proof/challenges.ts';
 import { FALCON_Q, PAIRS, Q_BITS, Q_NUMBER } from '../../../src/aggregate/proof/constants.ts';
 import { shiftOf } from '../../../src/aggregate/proof/gaussianFields.ts';
-import { onInstance } from '../../../src/aggregate/proof/instances.ts';
+import { keepInstance, onInstance, takeInstance } from '../../../src/aggregate/proof/instances.ts';
 import { liftsOf } from '../../../src/aggregate/proof/lifts.ts';
 import { isShortProjection, PROJECTION_LENGTH } from '../../../src/aggregate/proof/projection.ts';
 import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
+import { joinLists } from '../../../src/aggregate/proof/ring.ts';
 import { parametersFor } from '../../../src/aggregate/proof/shapes.ts';
 import { STREAM, Transcript } from '../../../src/aggregate/proof/transcript.ts';
 import {
@@ -163,7 +165,7 @@ describe('p w_j + C_j', () => {
   const [zero] = zeroSection(parameters).levels as [ParsedOrdinary];
   const seed = bytesOf('seed', 32);
   const seeds = { jl: seed, lift: seed, combine: seed, amortise: seed, alpha: seed, rho: seed };
-  const isInRange = (j: number, w: number, c: number): boolean | undefined =>
+  const isInRange = (j: number, w: number, c: number) =>
     onInstance(bestModule(), (lab) => {
       const sums = new Array<number>(10).fill(0).with(j, c);
       const phi = new BigInt64Array(64 * level!.n);
@@ -186,6 +188,11 @@ describe('p w_j + C_j', () => {
     }
   });
 });
+
+const hashed = ({ buffer, byteOffset, byteLength }: ArrayBufferView): string =>
+  createHash('sha256')
+    .update(new Uint8Array(buffer, byteOffset, byteLength))
+    .digest('hex');
 
 /** All that a fold gives. */
 function folded(job: FoldJob): FoldResult {
@@ -225,7 +232,7 @@ test('a key that does not decode, whatever the proof is', async () => {
 describe('the work of folding', () => {
   const seed = bytesOf('seed', 32);
   const seeds = { jl: seed, lift: seed, combine: seed, amortise: seed, alpha: seed, rho: seed };
-  const planned = (count: number, parts: number, known: readonly SignedItem[] = []) => {
+  const plan = (count: number, parts: number, known: readonly SignedItem[] = []) => {
     const parameters = parametersFor('falcon512', count)!;
     const stated = (item?: SignedItem) => ({
       publicKey: item?.publicKey ?? seed,
@@ -236,8 +243,10 @@ describe('the work of folding', () => {
     const ordinary = parameters.levels.slice(1).map(() => seeds);
     const last = { ...seeds, stateOfT: seed, stateOfH: seed };
     const all = { first: seeds, ordinary, tail: last };
-    return planFolds({ set: 'falcon512', parameters, seeds: all, items }, parts).jobs;
+    return planFolds({ set: 'falcon512', parameters, seeds: all, items }, parts);
   };
+  const planned = (count: number, parts: number, known?: readonly SignedItem[]) =>
+    plan(count, parts, known).jobs;
   const kinds = (jobs: readonly FoldJob[]) => jobs.map(({ kind }) => kind);
 
   test('is not divided for one thread, nor where it is small', () => {
@@ -255,11 +264,68 @@ describe('the work of folding', () => {
     expect(kinds(jobs).filter((kind) => kind === 'items').length).toBeGreaterThan(2);
   });
 
+  test('comes to the same however it is divided', () => {
+    const items = signedItems('falcon512', 40);
+    const sum = (lists: readonly ArrayLike<number>[]) =>
+      Array.from(lists[0]!, (_, j) => lists.reduce((all, list) => all + list[j]!, 0));
+    const start = vi.spyOn(Seed.prototype, 'start');
+    const results = [1, 8].map((parts) => {
+      const { jobs, assemble } = plan(40, parts, items);
+      const { items: first, keys, rows } = assemble(jobs.map(folded))!;
+      expect(first.length > 1).toBe(parts > 1);
+      const blocks = [...keys.flatMap(({ inner, outer }) => [inner, ...outer]), ...rows];
+      return {
+        phi: hashed(joinLists(first.map(({ phi }) => phi))),
+        sums: sum(first.map(({ sums }) => sums)),
+        alphas: sum(first.map(({ alphas }) => alphas)),
+        blocks: blocks.map(({ columns, values }) => [columns, hashed(values)]),
+      };
+    });
+    const streams = start.mock.calls.map(([type]) => type);
+    start.mockRestore();
+    expect(results[1]).toEqual(results[0]);
+    // no part asks for more than it needs: three for each of the two places of an item
+    const psi = streams.filter((type) => type === STREAM.psi).length;
+    expect(psi).toBeLessThanOrEqual((1 + 2) * 3 * items.length);
+  });
+
+  test('leaves the instance as it was, ready for the next', () => {
+    const module = bestModule();
+    const lab = takeInstance(module, 'rest');
+    const mark = lab.kernels.mark();
+    keepInstance(module, 'rest', lab);
+    for (const job of planned(1, 1, signedItems('falcon512', 1))) folded(job);
+    const next = takeInstance(module, 'rest');
+    expect(next).toBe(lab);
+    expect(next.kernels.mark()).toBe(mark);
+    keepInstance(module, 'rest', next);
+  });
+
+  test('is refused when the module traps, and only then', () => {
+    const [job] = planned(1, 1, signedItems('falcon512', 1));
+    for (const [error, isTrap] of [
+      [new WebAssembly.RuntimeError('unreachable'), true],
+      [new TypeError('a mistake of ours'), false],
+    ] as const) {
+      const start = vi.spyOn(Seed.prototype, 'start').mockImplementation(() => {
+        throw error;
+      });
+      try {
+        if (isTrap) expect(folded(job!)).toBeUndefined();
+        else expect(() => folded(job!)).toThrow(error);
+      } finally {
+        start.mockRestore();
+      }
+    }
+  });
+
   test('is done once for every item', () => {
     const items = signedItems('falcon512', 12);
     const start = vi.spyOn(Seed.prototype, 'start');
     const [job] = planned(12, 1, items);
-    expect(folded(job!)).toBeDefined();
+    const steps = [...foldOnIdle(job!)];
+    expect(steps.length).toBeGreaterThan(0);
+    expect(steps.every((done) => done > 0 && done < 1)).toBe(true);
     const streams = [...start.mock.calls];
     start.mockRestore();
     const drawn = (wanted: number) =>

@@ -116,7 +116,7 @@ class Alphas {
   addTo(sum: Int32Array, item: number): void {
     this.#sample(item);
     const values = new Int16Array(this.#lab.kernels.memory.buffer, this.#small, 64);
-    for (let j = 0; j < 64; j++) sum[j]! += values[j]!;
+    for (const [j, x] of values.entries()) sum[j]! += x;
   }
 
   #sample(item: number): void {
@@ -241,12 +241,8 @@ class FirstPlaces {
 
 /** Residues mod p, as integers from -(p - 1)/2 to (p - 1)/2. */
 function centredResidues(residues: Uint16Array): Int16Array {
-  const out = new Int16Array(residues.length);
-  for (let i = 0; i < out.length; i++) {
-    const x = residues[i]!;
-    out[i] = x > FALCON_Q >> 1 ? x - FALCON_Q : x;
-  }
-  return out;
+  const words = residues.map((x) => (x > FALCON_Q >> 1 ? x - FALCON_Q : x));
+  return new Int16Array(words.buffer);
 }
 
 /** Folds W: psi of the lifts and -alpha of N1, at both digits of w_i. */

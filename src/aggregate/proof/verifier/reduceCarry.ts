@@ -118,8 +118,8 @@ function quadraticOfSquares(
   lab.kernels.formToCoefs(coefs.at, delta);
   const value = lab.i64(coefs).slice();
   const terms: QuadraticTerm[] = [];
-  for (let i = 0; i < f; i++) {
-    for (let k = i; k < f; k++) {
+  for (let k = 0; k < f; k++) {
+    for (let i = 0; i <= k; i++) {
       const factor = scaled(value, (i === k ? -1n : -2n) << BigInt(b * (i + k)));
       for (let row = 0; row < shape.rows[i]!; row++) {
         terms.push({ pair: pairIndex(shape.r, first[i]! + row, first[k]! + row), factor });

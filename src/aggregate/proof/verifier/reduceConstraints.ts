@@ -197,11 +197,11 @@ export function reduceGarbage(
       }
     }
     const [powersG, powersU] = [powerForms(lab, fg, bg), powerForms(lab, fu, bu)];
-    for (let j = 0; j < fg; j++) {
-      v.putMultiples(pieces.g + j * pairs, formAt(powersG, j), onG);
-    }
     for (let j = 0; j < fu; j++) {
       v.putMultiples(pieces.h + j * pairs, formAt(powersU, j), onH);
+    }
+    for (let j = 0; j < fg; j++) {
+      v.putMultiples(pieces.g + j * pairs, formAt(powersG, j), onG);
     }
     // gamma a_ab 2^(bg j): a_ab 2^(bg j) is reduced before it is multiplied by gamma.
     const known = new Map<BigInt64Array, number[]>();
