@@ -3,7 +3,7 @@
  * new folder, signs messages, sends the batch with the client, follows the work, fetches the
  * result, and checks it with the library alone. Exits with 0 only if every check passes.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,12 +29,14 @@ Starts the service, signs messages with many keys, sends them as one batch, and 
   --keys N    keys that sign them (default 200, or as many as there are signatures)
   --direct    send the batch in one request instead of create, upload and notify
   --format F  proof, bundle or auto: the smaller of the two (default auto)
+  --keep DIR  leave task.json and result.json in this folder, for another verifier
   --help      this text
 
 Examples:
   npm run demo
   npm run demo -- --count 10 --direct
   npm run demo -- --format bundle
+  npm run demo -- --keep out && python3 verifiers/python/verify.py out/result.json out/task.json
 `;
 
 interface Plan {
@@ -42,6 +44,7 @@ interface Plan {
   readonly keys: number;
   readonly direct: boolean;
   readonly format: AggregateFormatOption;
+  readonly keep: string | undefined;
 }
 
 const FORMATS: readonly AggregateFormatOption[] = ['auto', 'proof', 'bundle'];
@@ -56,8 +59,9 @@ async function timed<T>(name: string, count: number, work: () => T | Promise<T>)
   return value;
 }
 
-async function main({ count, keys, direct, format }: Plan): Promise<boolean> {
+async function main({ count, keys, direct, format, keep }: Plan): Promise<boolean> {
   const started = performance.now();
+  if (keep !== undefined) await mkdir(keep, { recursive: true });
   const directory = await mkdtemp(join(tmpdir(), 'falconry-demo-'));
   const service = falconService({
     dataDirectory: directory,
@@ -79,6 +83,7 @@ async function main({ count, keys, direct, format }: Plan): Promise<boolean> {
     const fetched = await timed('fetch of the result', 1, () => client.result(id));
     const file = fetched.text;
     console.log(`  ${'fetched'.padEnd(22)} ${new URL(fetched.url).pathname}\n`);
+    if (keep !== undefined) await keepFiles(keep, items, file);
 
     const { result, verifyMs, checks } = checkResult(file, items, Number(id));
     for (const { name, held } of checks) console.log(`  ${held ? '✓' : '✗'} ${name}`);
@@ -101,6 +106,13 @@ async function main({ count, keys, direct, format }: Plan): Promise<boolean> {
     await Promise.all([server.close(1000), service.stop({ graceMs: 1000 })]);
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** Leaves the task file, as it was sent, and the result file, as it was fetched. */
+async function keepFiles(keep: string, items: readonly TaskItem[], result: string): Promise<void> {
+  await writeFile(join(keep, 'task.json'), formatTaskFile(items));
+  await writeFile(join(keep, 'result.json'), result);
+  console.log(`  ${'kept'.padEnd(22)} task.json and result.json in ${keep}\n`);
 }
 
 /** All items are signed by the library, except the first, which the signing endpoint signs. */
@@ -241,6 +253,7 @@ function readPlan(): Plan | null {
       keys: { type: 'string' },
       direct: { type: 'boolean', default: false },
       format: { type: 'string', default: 'auto' },
+      keep: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -254,7 +267,8 @@ function readPlan(): Plan | null {
   const keys = integer('keys', values.keys ?? String(Math.min(200, count)), count);
   const format = FORMATS.find((name) => name === values.format);
   if (format === undefined) throw new RangeError(`--format must be one of ${FORMATS.join(', ')}`);
-  return { count, keys, direct: values.direct, format };
+  if (values.keep === '') throw new RangeError('--keep needs a folder');
+  return { count, keys, direct: values.direct, format, keep: values.keep };
 }
 
 let plan: Plan | null = null;

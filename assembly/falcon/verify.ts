@@ -111,7 +111,6 @@ function isShort(cRaw: usize, r: usize, s2: usize, logn: i32): bool {
     x = i16x8.min_s(x, i16x8.sub(q, x));
     const s = v128.load(s2);
     sum = i32x4.add(sum, i32x4.dot_i16x8_s(x, x));
-    signs = v128.or(signs, sum);
     sum = i32x4.add(sum, i32x4.dot_i16x8_s(s, s));
     signs = v128.or(signs, sum);
   }

@@ -1,8 +1,8 @@
 /**
  * Integers modulo the six primes in eight 16-bit lanes, and their products in four 32-bit lanes.
  *
- * A lane holds any signed representative, -2^15 too: no companion is -2^15, and (-2^15)^2 is the one
- * product on which the two instructions of mulr differ. All bounds follow from
+ * A lane holds any signed representative, -2^15 too: no companion is -2^15, and (-2^15)^2 is the
+ * one product on which the two instructions of mulr differ. All bounds follow from
  * scripts/generate/labradorPlan.ts:
  *
  *   mulmod(a, w) = a*w - p * mulr(a, w')    shared/zq.ts, with p for q

@@ -1,8 +1,8 @@
 /**
  * Integers mod q = 12289 in eight 16-bit lanes.
  *
- * A lane holds any signed representative, |x| <= 32767; functions state the bounds they need and
- * keep. A product by w takes the quotient from w's companion w' = round(w * 2^15 / q):
+ * A lane holds any signed representative, -2^15 too; functions state the bounds they need and keep.
+ * A product by w takes the quotient from w's companion w' = round(w * 2^15 / q):
  *
  *   mulmod(a, w) = a*w - q * mulr(a, w')      mulr(a, b) = (a*b + 2^14) >> 15
  *

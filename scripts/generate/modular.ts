@@ -10,7 +10,8 @@
  */
 
 /**
- * Largest magnitude that the lanes may take; -2^15 is excluded so that mulr never meets (-2^15)^2.
+ * Largest magnitude that the plans let a lane take. Functions for any lanes take -2^15 too: mulr
+ * goes wrong for (-2^15)^2 alone, and no companion is -2^15.
  */
 export const LANE_MAX = 32767;
 

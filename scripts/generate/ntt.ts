@@ -56,7 +56,7 @@ function inverseStart(): string[] {
       ...plainButterfly(h, h + 2, false),
       ...butterfly(h + 1, h + 3, w(1), false),
     ]),
-    ...[0, 4].map((i) => `${x(i)} = reduce(${x(i)}, q);`),
+    `${x(4)} = reduce(${x(4)}, q);`,
     ...plainButterfly(0, 4, false),
     ...[1, 2, 3].flatMap((i) => butterfly(i, i + 4, w(i - 1), false)),
   ];

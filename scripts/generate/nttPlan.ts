@@ -80,9 +80,9 @@ export function inverseBounds(logn: number, bound: number): number[] {
   // Distance 2: half of the butterflies without product.
   const trivial = 2 * reduced;
   const multiplied = reduced + largest(2, first);
-  // Distance 4: the butterfly without product has both its legs reduced.
+  // Distance 4: the butterfly without product has one of its legs reduced.
   const third = Math.max(
-    2 * reducedBound(trivial, Q),
+    trivial + reducedBound(trivial, Q),
     multiplied + largest(4, Math.max(trivial, multiplied)),
     trivial + largest(4, Math.max(trivial, multiplied)),
   );

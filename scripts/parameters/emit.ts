@@ -1,9 +1,12 @@
-/** From a chain of the search to a row of integers, its size, and the text of the table. */
+/** From a chain of the search to a row of integers, and the text of the table. */
+
 import type { LevelRow, TableRow } from '../../src/aggregate/parameters/rows.ts';
-import type { Level } from './model.ts';
-import { bestRice, projectionCode } from './rice.ts';
+import { BETA_SQ, D } from './constants.ts';
+import { expectedBits, indexOf } from './gaussianCode.ts';
+import { indexOfZ, type Level } from './model.ts';
+import { lengthOf, normSqOf, type Run } from './moments.ts';
 import { withRoom } from './room.ts';
-import { BETA_SQ, type Chain } from './search.ts';
+import type { Chain } from './search.ts';
 
 export function rowOf(set: 512 | 1024, bucket: number, chain: Chain): TableRow {
   const rows: LevelRow[] = [];
@@ -11,41 +14,54 @@ export function rowOf(set: 512 | 1024, bucket: number, chain: Chain): TableRow {
   for (const level of chain.levels) {
     const outSq = Math.ceil(level.outSq);
     if (level.tail) {
-      rows.push(tailRow(level, bound, chain.levels.at(-2)!.f, chain.levels.length - 1));
+      rows.push(tailRow(level, bound));
     } else {
       const { n, f, b, fu, bu, fg, bg, kappa, kappa1, cut } = level;
-      const riceY = projectionCode(bound).k;
-      rows.push([n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, bound, outSq, riceY]);
+      rows.push([n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, bound, outSq, codeOfY(bound)]);
     }
     bound = outSq;
   }
   return withRoom([set, bucket, rows]);
 }
 
-/**
- * Bits by which a code of g is made longer where squares of z meet, by the number of levels before
- * the tail. A signature whose energy stands in a few coefficients makes z of level 0 a few
- * multiples of challenges, and its square many times what a Gaussian's would be; every fold spreads
- * that.
- */
-const ROOM_FOR_G = [0, 3, 1];
+/** A value of the projection is half of a sum with random signs. */
+const codeOfY = (inSq: number): number => indexOf(inSq / 4);
 
-function tailRow(level: Level, bound: number, parts: number, levels: number): LevelRow {
-  const { n, kappa, cut, varE, varG, riceZ } = level;
-  const inSq = bound + Math.ceil(level.errorSq);
-  const rowsOfZ = level.rows.slice(0, parts).reduce((a, b) => a + b, 0);
-  const room = ROOM_FOR_G[levels] ?? 0;
-  const pairs: number[] = [];
-  for (let a = 0; a < level.r; a++) {
-    for (let b = a; b < level.r; b++) pairs.push(b < rowsOfZ ? room : 0);
+/**
+ * A run of columns of z less costs nothing, but it is a line less to read: bits that it must save.
+ */
+const RUN_BITS = 24;
+
+/** Runs of columns of z with their codes: neighbours share one where that costs little. */
+function columnCodes({ columns, wider }: Level): [columns: number, code: number][] {
+  const bitsOf = (runs: readonly Run[], code: number): number =>
+    runs.reduce((sum, { length, variance }) => sum + D * length * expectedBits(variance, code), 0);
+  const coded = (runs: readonly Run[]) => {
+    const length = lengthOf(runs);
+    const code = indexOfZ((wider * normSqOf(runs)) / (D * length));
+    return { runs, length, code, bits: bitsOf(runs, code) };
+  };
+  const groups = columns.map((run) => coded([run]));
+  for (;;) {
+    const joined = groups.slice(1).map((group, i) => {
+      const both = coded([...groups[i]!.runs, ...group.runs]);
+      return { at: i, both, more: both.bits - groups[i]!.bits - group.bits };
+    });
+    const best = joined.sort((a, b) => a.more - b.more)[0];
+    if (best === undefined || best.more > RUN_BITS) break;
+    groups.splice(best.at, 2, best.both);
   }
-  const g = varG.slice(0, -1).map((v, pair) => bestRice(v).k + pairs[pair]!);
-  const y = projectionCode(inSq).k;
-  const e = bestRice(varE).k;
-  return [n, kappa, cut, inSq, Math.ceil(level.outSq), y, riceZ, e, g];
+  return groups.map(({ length, code }) => [length, code]);
 }
 
-/** The text of scripts/parameters/table.json: an array of rows, several levels a line. */
+function tailRow(level: Level, bound: number): LevelRow {
+  const { n, kappa, cut, codeE, codesG } = level;
+  const codesZ = columnCodes(level);
+  const inSq = bound + Math.ceil(level.errorSq);
+  return [n, kappa, cut, inSq, Math.ceil(level.outSq), codeOfY(inSq), codeE, codesZ, codesG];
+}
+
+/** The text of vectors/table.json: an array of rows, several levels a line. */
 export function tableText(table: readonly TableRow[]): string {
   const rows = table.map(([set, bucket, levels]) => {
     let text = `  [${set},${bucket},[`;

@@ -5,36 +5,36 @@
  */
 
 import {
+  ALPHA_L1,
   D,
+  E_BITS,
+  FIRST_LIFTS,
+  FUNCTIONALS,
+  GAMMA_SQ as GAMMA,
+  JL_VALUES,
+  LIFTS,
+  LOG2_Q,
+  SUM_BITS,
+  SUMS,
+  T_SQ,
+  TAU,
+  Z_BITS,
+} from './constants.ts';
+import { expectedBits, indexOf, lastIndexWithin } from './gaussianCode.ts';
+import { limitSq } from './limits.ts';
+import {
   digitSq,
-  foldedRuns,
   lengthOf,
   normSqOf,
   type Part,
-  product,
   type Run,
   roundedSq,
-  rowRuns,
-  square,
-  TAU,
   topDigits,
 } from './moments.ts';
-import { bestRice, bestRiceOf, projectionCode } from './rice.ts';
+import { eachVariance, type FirstLevel, pairVariances, type Shape, varianceOfZ } from './shape.ts';
 
-/** log2 q, q = 2^44 - 539 */
-export const LOG2_Q = 44;
-export const Q = 2 ** 44 - 539;
-/** bound of the squared operator norm of an amortisation challenge */
-export const T_SQ = 442;
+const GAMMA_SQ = GAMMA.numerator / GAMMA.denominator;
 const T = Math.sqrt(T_SQ);
-/** squared 2-norm and 1-norm of alpha: 30 times 1, 13 times 2 */
-export const ALPHA_SQ = 82;
-export const ALPHA_L1 = 56;
-export const JL_ROWS = 264;
-/** bits of the sum of all coefficients */
-const SUM_BITS = 32;
-/** gamma^2 = 144/30 */
-export const GAMMA_SQ = 144 / 30;
 /**
  * Bounds are at least this much above the expected squared norm (room.ts raises them where the
  * ranks allow it). Measured attempts of honest levels spread by 1 % around it, those of a tail (few
@@ -43,28 +43,34 @@ export const GAMMA_SQ = 144 / 30;
  */
 const MARGIN_SQ = 1.035;
 const TAIL_MARGIN_SQ = 1.07;
+/**
+ * With one or two items and one level before it, the tail hangs on the items too: valid signatures
+ * with their energy in one coefficient, or of one size, put it in one column of z. The bound is
+ * then higher, and the tables for z stand for four times the variance.
+ */
+const FEW = { count: 2, levels: 1, marginSq: 1.35, wider: 4 } as const;
+const isFew = ({ count, levels }: Before): boolean => count <= FEW.count && levels <= FEW.levels;
 const firstMargin = (count: number): number =>
   count < 32 ? 1.6 : count <= 128 ? 1.2 : count <= 512 ? 1.06 : 1.045;
 
-/** log2 of the largest norm for which rank kappa reaches the target */
-const LIMIT = Array.from({ length: 60 }, (_, kappa) => {
-  return 2 * Math.sqrt(Math.log2(Q) * Math.log2(1.00374) * D * kappa) - 1e-5;
-});
+/** Ranks beyond these are not tried. */
+const MOST_KAPPA = 40;
+const MOST_KAPPA1 = 30;
+/**
+ * Squared norms that a rank withstands; a little is left for the rounding of bounds to integers.
+ */
+const LIMIT_SQ = Array.from({ length: MOST_KAPPA + 1 }, (_, k) => Number(limitSq(k)) * (1 - 1e-7));
 
-const LIMIT_SQ = LIMIT.map((limit) => 4 ** Math.min(limit, LOG2_Q - 1));
+const secure = (rank: number, normSq: number): boolean => normSq < LIMIT_SQ[rank]!;
 
-export function secure(rank: number, normSq: number): boolean {
-  return normSq < LIMIT_SQ[rank]!;
-}
-
-export function minRank(normSq: number): number {
-  for (let rank = 1; rank < LIMIT.length; rank++) if (secure(rank, normSq)) return rank;
+function minRank(normSq: number): number {
+  for (let rank = 1; rank <= MOST_KAPPA; rank++) if (secure(rank, normSq)) return rank;
   return Number.POSITIVE_INFINITY;
 }
 
 /** bits of one coefficient of a Gaussian, coded well */
 export const gaussBits = (variance: number): number =>
-  Math.max(0.5 * Math.log2(2 * Math.PI * Math.E * Math.max(variance, 0.15)), 1) + 0.06;
+  Math.max(0.5 * Math.log2(2 * Math.PI * Math.E * Math.max(variance, 0.15)), 1);
 
 export interface Level {
   n: number;
@@ -87,13 +93,16 @@ export interface Level {
   /** the part of inSq that the dropped bits of the tail make */
   errorSq: number;
   tail: boolean;
-  messageBits: number;
-  lastBits: number;
-  /** variances for the codecs */
-  varZ: number;
-  varG: number[];
-  varE: number;
-  riceZ: number;
+  bits: number;
+  /**
+   * of the tail: tables of the coder for e and for every pair but the last, variances of the
+   * columns of z
+   */
+  codeE: number;
+  codesG: readonly number[];
+  columns: readonly Run[];
+  /** by how much the variances are larger that the tables for z stand for */
+  wider: number;
   parts: Part[];
   /** largest squared norm that the next level may be held to, without changing the ranks here */
   room: number;
@@ -101,86 +110,38 @@ export interface Level {
 
 const cutVariance = (cut: number): number => (cut === 0 ? 0 : 4 ** cut / 12);
 
-export interface FirstLevel {
-  /** squared norm of S (JL covers this alone), and of the norm bound of one item times count */
-  readonly jlSq: number;
-  readonly peakSY: number;
-  readonly count: number;
-}
+const wholeBytes = (bits: number): number => 8 * Math.ceil(bits / 8);
+/** b of all lifts: level 0 sends all coefficients but 0, the others all but 0 and 32. */
+const FIRST_LIFT_BITS = wholeBytes(FIRST_LIFTS * (D - 1) * LOG2_Q);
+const LIFT_BITS = wholeBytes(LIFTS * (D - 2) * LOG2_Q);
+/** the retry byte and the counter */
+const BYTE_BITS = 16;
 
-export interface Shape {
-  readonly n: number;
-  readonly nus: number[];
-  readonly r: number;
-  readonly varZ: number;
-  /** variances of the columns of z: rows that are not full make the first columns larger */
-  readonly columns: readonly Run[];
-  readonly totalSq: number;
-  readonly varG: number[];
-  readonly maxVarG: number;
-}
-
-/** How the parts fall into rows of n, and the variances that follow. */
-export function shapeOf(parts: readonly Part[], n: number, first?: FirstLevel): Shape {
-  const rows = rowRuns(parts, n);
-  const r = rows.length;
-  const kinds = [...new Set(rows)];
-  const kindOf = rows.map((row) => kinds.indexOf(row));
-  const times = kinds.map((kind) => rows.filter((row) => row === kind).length);
-  const squares = kinds.map(square);
-  const products = kinds.map((x, i) => kinds.map((y, j) => (i <= j ? product(x, y) : 0)));
-  const totalSq = parts.reduce((s, p) => s + normSqOf(p), 0);
-  const varG: number[] = [];
-  let maxVarG = 0;
-  for (let a = 0; a < r; a++) {
-    const i = kindOf[a]!;
-    for (let b = a; b < r; b++) {
-      const v = a === b ? squares[i]! : products[i]![kindOf[b]!]!;
-      varG.push(v);
-      if (v > maxVarG) maxVarG = v;
-    }
-  }
-  const nus = parts.map((p) => Math.ceil(lengthOf(p) / n));
-  let columns = foldedRuns(kinds, times, n);
-  if (first !== undefined) {
-    const together = nus[0]! * first.peakSY ** 2;
-    maxVarG = Math.max(maxVarG, first.peakSY ** 2);
-    // c_S S and c_Y alpha sigma(S) meet in the squares of columns: 2 c_S c_Y times the peak
-    const met = (4 * TAU * TAU * together) / (2 * D * n);
-    columns = columns.map((run) => ({ ...run, excess: (run.excess ?? 0) + met }));
-  }
-  return {
-    n,
-    nus,
-    r,
-    varZ: (TAU * totalSq) / (D * n),
-    columns,
-    totalSq,
-    varG,
-    maxVarG,
-  };
-}
-
-/** rows that the parts make, cut into rows of n */
-export const rowCount = (parts: readonly Part[], n: number): number =>
-  parts.reduce((sum, part) => sum + Math.ceil(lengthOf(part) / n), 0);
-
-const jlBits = (inSq: number): number => JL_ROWS * projectionCode(inSq).bits + SUM_BITS;
+/** The values of the projection are half of sums with random signs. */
+const jlBits = (inSq: number): number => JL_VALUES * expectedBits(inSq / 4) + SUMS * SUM_BITS;
 
 function roomOf(kappa: number, kappa1: number, e: number, reach: number): number {
-  const inner = 2 ** LIMIT[kappa]!;
+  const inner = Math.sqrt(LIMIT_SQ[kappa]!);
   return Math.min(
     inner ** 2 / (64 * T_SQ * e * GAMMA_SQ),
     ((inner - 2 * T * reach) / 2) ** 2 / (e * GAMMA_SQ),
-    (2 ** LIMIT[kappa1]! / 2) ** 2 / GAMMA_SQ,
+    LIMIT_SQ[kappa1]! / 4 / GAMMA_SQ,
   );
 }
 
-/** The top digits of g as one run; what stands out is in its excess. */
-function runOfTops(tops: readonly number[], mean: number): Run {
-  const length = tops.length;
-  const meanSq = tops.reduce((sum, top) => sum + top * top, 0) / length;
-  return { length, variance: mean, mean: 0, excess: Math.max(0, meanSq - mean * mean) };
+/** The top digits of g, divided by sqrt(scale), as one run; what stands out is in its excess. */
+function topsOfG(shape: Shape, scale: number, peaks: number): Run {
+  let sum = peaks / scale;
+  let sumSq = 0;
+  eachVariance(shape, (variance, pairs) => {
+    const top = roundedSq(variance / scale);
+    sum += pairs * top;
+    sumSq += pairs * top * top;
+  });
+  const length = (shape.r * (shape.r + 1)) / 2;
+  const variance = sum / length;
+  const excess = Math.max(0, sumSq / length - variance * variance);
+  return { length, variance, mean: 0, excess };
 }
 
 /** The free choices of an ordinary level, but for the length of its rows; the ranks follow. */
@@ -193,129 +154,68 @@ export interface Pick {
   readonly cut: number;
 }
 
-/** What follows from the choices before the ranks are known. */
-interface Digits {
-  /** digits of t and h; mean squares of the lower ones and of the top one */
-  readonly fu: number;
-  readonly low: number;
-  readonly topT: number;
-  /** the top digits of z and of g */
-  readonly top: Part;
-  readonly topG: Run;
-  /** expected squared norm of the digits of z, h and g */
-  readonly normSq: number;
-  /** how much the digits of z weigh together: sum of 4^(bj) */
-  readonly weight: number;
-}
-
-const inRange = ({ b, bu, fg, bg }: Pick): boolean =>
-  b >= 2 && b <= 13 && bg >= 2 && bg <= 13 && bu >= 2 && bu <= 14 && fg >= 1;
-
-/** Undefined when a top digit does not fit, or the choices are out of range. */
-function digitsOf(shape: Shape, pick: Pick, first?: FirstLevel): Digits | undefined {
-  const { n, r } = shape;
-  const { f, b, bu, fg, bg } = pick;
-  if (!inRange(pick) || (fg - 1) * bg >= LOG2_Q) return undefined;
-  const top = topDigits(shape.columns, b * (f - 1));
-  const topSq = normSqOf(top);
+/** Whether all digits are of a length that the format and 16 bits allow. */
+function fits(shape: Shape, { f, b, bu, fg, bg }: Pick, top: readonly Run[]): boolean {
+  if (b < 2 || b > 13 || bg < 2 || bg > 13 || bu < 2 || bu > 14 || fg < 1 || f < 1) return false;
+  if ((fg - 1) * bg >= LOG2_Q) return false;
   const most = Math.max(...top.map((run) => run.variance));
-  if (most * 36 > 2 ** 29.8 || most < 0.02) return undefined;
+  if (most * 36 > 2 ** 29.8 || most < 0.02) return false;
   // 16 bits for the top digit of g: eight times the root mean square, which is the whole coherent
   // part
-  if (8 * Math.sqrt(shape.maxVarG) > 2 ** (14 + bg * (fg - 1))) return undefined;
+  return 8 * Math.sqrt(shape.maxVarG) <= 2 ** (14 + bg * (fg - 1));
+}
+
+/**
+ * Squared norms of what an ordinary level puts out, but for t and the errors of cuts; and the runs
+ * of v.
+ */
+function digitsOf(shape: Shape, pick: Pick, first?: FirstLevel) {
+  const { n, r, nus, columns } = shape;
+  const { f, b, bu, fg, bg } = pick;
+  const pairs = (r * (r + 1)) / 2;
   const fu = Math.ceil(LOG2_Q / bu);
-  const pairs = (r * (r + 1)) / 2;
-  const topT = digitSq(LOG2_Q - (fu - 1) * bu);
+  const top = topDigits(columns, b * (f - 1));
   const low = digitSq(bu);
+  const topT = digitSq(LOG2_Q - (fu - 1) * bu);
   const gScale = 4 ** ((fg - 1) * bg);
-  const gPeaks = first ? shape.nus[0]! * first.peakSY ** 2 : 0;
-  const gTops = shape.varG.map((v) => roundedSq(v / gScale));
-  const gTop = gTops.reduce((s, v) => s + v, gPeaks / gScale);
-  const zSq = D * n * (f - 1) * digitSq(b) + topSq;
+  const gPeaks = first ? nus[0]! * first.peakSY ** 2 : 0;
+  const topG = topsOfG(shape, gScale, gPeaks);
+  const zSq = D * n * (f - 1) * digitSq(b) + normSqOf(top);
   const hSq = D * pairs * ((fu - 1) * low + topT);
-  const gSq = D * (pairs * (fg - 1) * digitSq(bg) + gTop);
-  return {
-    fu,
-    low,
-    topT,
-    top,
-    topG: runOfTops(gTops, gTop / pairs),
-    normSq: zSq + hSq + gSq,
-    weight: 4 ** (b * (f - 1)) * (f > 1 ? 1 + 4 ** -b + (f > 2 ? 16 ** -b : 0) : 1),
-  };
-}
-
-interface Ranks {
-  readonly kappa: number;
-  readonly kappa1: number;
-  readonly outSq: number;
-  /** largest norm of the input times a challenge, see the second branch in check.ts */
-  readonly reach: number;
-}
-
-/** The least ranks that are secure for the expected output with its margin. */
-function ranksOf(
-  { r, nus }: Shape,
-  { cut }: Pick,
-  { fu, low, topT, normSq, weight }: Digits,
-  inSq: number,
-  first?: FirstLevel,
-): Ranks | undefined {
-  const margin = first ? firstMargin(first.count) : MARGIN_SQ;
-  const outers = outersOf(first);
-  const reach = first
-    ? Math.sqrt((nus[0]! + nus[2]!) * (1 + ALPHA_L1 ** 2) * GAMMA_SQ * first.jlSq)
-    : Math.sqrt(r * GAMMA_SQ * inSq);
-  const least = minRank(64 * T_SQ * weight * GAMMA_SQ * margin * normSq);
-  for (let kappa = least; kappa < 40; kappa++) {
-    const tSq = D * r * kappa * ((fu - 1) * low + topT);
-    let kappa1 = 6;
-    let outSq = 0;
-    for (let again = 0; again < 3; again++) {
-      const uSq = D * outers * kappa1 * cutVariance(cut);
-      outSq = margin * (normSq + tSq + uSq);
-      kappa1 = minRank(4 * GAMMA_SQ * outSq);
-      if (kappa1 > 30) return undefined;
-    }
-    const innerA = 64 * T * T * weight * GAMMA_SQ * outSq;
-    const innerB = (2 * Math.sqrt(weight * GAMMA_SQ * outSq) + 2 * T * reach) ** 2;
-    if (secure(kappa, Math.max(innerA, innerB))) return { kappa, kappa1, outSq, reach };
-  }
-  return undefined;
-}
-
-/** Outer commitments of a level. */
-const outersOf = (first?: FirstLevel): number => (first ? 3 : 2);
-
-/** `digits` digits of `count` values as runs. */
-const digitRuns = (count: number, digits: number, low: number, top: number): Run[] =>
-  digits === 1
-    ? [{ length: count, variance: top, mean: 0 }]
-    : [
-        { length: count * (digits - 1), variance: low, mean: -0.5 },
-        { length: count, variance: top, mean: 0 },
-      ];
-
-/** The parts of the output: digits of z, then v. */
-function outputOf(
-  { n, r }: Shape,
-  { f, b, fg, bg, cut }: Pick,
-  { fu, low, topT, top, topG }: Digits,
-  { kappa, kappa1 }: Ranks,
-  outers: number,
-): Part[] {
-  const pairs = (r * (r + 1)) / 2;
-  const zParts: Part[] = Array.from({ length: f }, (_, j) =>
-    j < f - 1 ? [{ length: n, variance: digitSq(b), mean: -0.5 }] : top,
-  );
-  const v: Part = [
-    ...digitRuns(r * kappa, fu, low, topT),
+  const gSq = D * pairs * ((fg - 1) * digitSq(bg) + topG.variance);
+  const uniform = (count: number): Run[] =>
+    fu === 1
+      ? [{ length: count, variance: topT, mean: 0 }]
+      : [
+          { length: count * (fu - 1), variance: low, mean: -0.5 },
+          { length: count, variance: topT, mean: 0 },
+        ];
+  const ofG: Run[] = [
     ...(fg > 1 ? [{ length: pairs * (fg - 1), variance: digitSq(bg), mean: -0.5 }] : []),
     topG,
-    ...digitRuns(pairs, fu, low, topT),
-    ...(cut > 0 ? [{ length: outers * kappa1, variance: cutVariance(cut), mean: 0 }] : []),
   ];
-  return [...zParts, v];
+  const ofZ: Part[] = Array.from({ length: f }, (_, j) =>
+    j < f - 1 ? [{ length: n, variance: digitSq(b), mean: -0.5 }] : top,
+  );
+  const v = (kappa: number, errors: Run): Part => {
+    return [
+      ...uniform(r * kappa),
+      ...ofG,
+      ...uniform(pairs),
+      ...(errors.length > 0 ? [errors] : []),
+    ];
+  };
+  return { fu, top, sq: zSq + hSq + gSq, perT: D * r * ((fu - 1) * low + topT), ofZ, v };
+}
+
+/** The bits that an ordinary level sends. */
+function bitsOf(outerPolynomials: number, cut: number, inSq: number, isFirst: boolean): number {
+  return (
+    outerPolynomials * D * (LOG2_Q - cut) +
+    jlBits(inSq) +
+    (isFirst ? FIRST_LIFT_BITS + 32 * FUNCTIONALS : LIFT_BITS) +
+    BYTE_BITS
+  );
 }
 
 /** One ordinary level, or undefined when the choices do not fit. */
@@ -325,102 +225,145 @@ export function ordinaryLevel(
   bound: number,
   first?: FirstLevel,
 ): Level | undefined {
-  const digits = digitsOf(shape, pick, first);
-  const inSq = first ? first.jlSq : bound;
-  const ranks = digits && ranksOf(shape, pick, digits, inSq, first);
-  if (digits === undefined || ranks === undefined) return undefined;
-  const { kappa, kappa1, outSq, reach } = ranks;
-  const outers = outersOf(first);
-  const parts = outputOf(shape, pick, digits, ranks, outers);
-  const { n, nus, r, varZ, varG } = shape;
+  const { n, r, nus } = shape;
   const { f, b, bu, fg, bg, cut } = pick;
-  return {
-    n,
-    rows: nus,
-    r,
-    f,
-    b,
-    fu: digits.fu,
-    bu,
-    fg,
-    bg,
-    kappa,
-    kappa1,
-    m: lengthOf(parts.at(-1)!),
-    cut,
-    inSq,
-    outSq,
-    errorSq: 0,
-    tail: false,
-    messageBits:
-      outers * kappa1 * D * (LOG2_Q - cut) +
-      jlBits(inSq) +
-      3 * 63 * LOG2_Q +
-      16 +
-      (first ? 320 : 0),
-    lastBits: 0,
-    varZ,
-    varG,
-    varE: 0,
-    riceZ: 0,
-    parts,
-    room: roomOf(kappa, kappa1, digits.weight, reach),
-  };
+  if (bu < 2 || b < 2) return undefined;
+  const digits = digitsOf(shape, pick, first);
+  if (!fits(shape, pick, digits.top)) return undefined;
+  const margin = first ? firstMargin(first.count) : MARGIN_SQ;
+  const gadget = Array.from({ length: f }, (_, j) => 4 ** (b * j)).reduce((x, y) => x + y);
+  const inSq = first ? first.jlSq : bound;
+  const reach = first
+    ? Math.sqrt((nus[0]! + nus[2]!) * (1 + ALPHA_L1 ** 2) * GAMMA_SQ * first.jlSq)
+    : Math.sqrt(r * GAMMA_SQ * inSq);
+  const outers = first ? 3 : 2;
+  const least = minRank(64 * T_SQ * gadget * GAMMA_SQ * margin * digits.sq);
+  for (let kappa = least; kappa < MOST_KAPPA; kappa++) {
+    const { kappa1, outSq } = outerOf(digits.sq + kappa * digits.perT, outers, cut, margin);
+    if (kappa1 > MOST_KAPPA1) return undefined;
+    const innerA = 64 * T_SQ * gadget * GAMMA_SQ * outSq;
+    const innerB = (2 * Math.sqrt(gadget * GAMMA_SQ * outSq) + 2 * T * reach) ** 2;
+    if (!secure(kappa, Math.max(innerA, innerB))) continue;
+    const outer = outers * kappa1;
+    const v = digits.v(kappa, {
+      length: cut > 0 ? outer : 0,
+      variance: cutVariance(cut),
+      mean: 0,
+    });
+    const bits = bitsOf(outer, cut, inSq, first !== undefined);
+    const room = roomOf(kappa, kappa1, gadget, reach);
+    return {
+      ...{ ...NO_TAIL, n, rows: nus, r, f, b, fu: digits.fu, bu, fg, bg, kappa, kappa1, cut },
+      ...{ inSq, outSq, bits, m: lengthOf(v), parts: [...digits.ofZ, v], room },
+    };
+  }
+  return undefined;
 }
 
-/** What the tail does not have. */
-const WITHOUT_DIGITS = { f: 1, b: 0, fu: 1, bu: 0, fg: 1, bg: 0, kappa1: 0, m: 0 } as const;
+const NO_TAIL = { errorSq: 0, tail: false, codeE: 0, codesG: [], columns: [], wider: 1 };
+
+/** The rank of the outer commitments, and the output with the errors of their cuts. */
+function outerOf(baseSq: number, outers: number, cut: number, margin: number) {
+  let kappa1 = 6;
+  let outSq = 0;
+  for (let again = 0; again < 3; again++) {
+    outSq = margin * (baseSq + D * outers * kappa1 * cutVariance(cut));
+    kappa1 = minRank(4 * GAMMA_SQ * outSq);
+    if (kappa1 > MOST_KAPPA1) break;
+  }
+  return { kappa1, outSq };
+}
+
+/**
+ * Steps by which the table of g is wider where squares of z meet, by the number of levels before
+ * the tail. A signature whose energy stands in a few coefficients makes z of level 0 a few
+ * multiples of challenges, and its square many times what a Gaussian's would be; every fold spreads
+ * that.
+ */
+const ROOM_FOR_G = [0, 24, 8];
+
+/** The tables of g, for every pair but the last, and their bits. */
+function garbageCodes(shape: Shape, levels: number) {
+  const { r, nus } = shape;
+  const rowsOfZ = nus.slice(0, -1).reduce((a, b) => a + b, 0);
+  const room = ROOM_FOR_G[levels] ?? 0;
+  const variances = pairVariances(shape);
+  const codesG: number[] = [];
+  let bits = 0;
+  for (let a = 0; a < r; a++) {
+    for (let b = a; b < r && codesG.length < variances.length - 1; b++) {
+      const variance = variances[codesG.length]!;
+      const code = indexOf(variance) + (b < rowsOfZ ? room : 0);
+      bits += D * expectedBits(variance, code);
+      codesG.push(code);
+    }
+  }
+  return { codesG, bits };
+}
+
+/** The index of columns of z: none that holds what is not 16 bits long. */
+export const indexOfZ = (variance: number): number => indexOf(variance, lastIndexWithin(Z_BITS));
+/** Columns with larger variances would have values without a code: 11 deviations are 2^15. */
+const MOST_VARIANCE_OF_Z = 2 ** 23;
+
+const bitsOfZ = (columns: readonly Run[], wider: number): number =>
+  columns.reduce((sum, { length, variance }) => {
+    return sum + D * length * expectedBits(variance, indexOfZ(wider * variance));
+  }, 0);
+
+/** What a tail comes after: items of the chain, and levels. */
+export interface Before {
+  readonly count: number;
+  readonly levels: number;
+}
 
 /** The last level: t, g and h in clear, z without digits. */
 export function tailLevel(
   shape: Shape,
-  cutT: number,
+  cut: number,
   bound: number,
   room: number,
+  before: Before,
 ): Level | undefined {
-  const { n, r, varZ, columns } = shape;
-  if (r < 2 || cutT < 4 || cutT > 15 || varZ > 2 ** 22.5) return undefined;
+  const { n, r, columns, nus } = shape;
+  const varZ = varianceOfZ(shape);
+  if (r < 2 || cut < 4 || cut > 15) return undefined;
+  if (columns.some(({ variance }) => variance > MOST_VARIANCE_OF_Z)) return undefined;
   const pairs = (r * (r + 1)) / 2;
   // the last row is not cut: its t is only sealed
   const cutRows = r - 1;
-  const varE = cutRows * TAU * cutVariance(cutT);
-  const least = minRank(64 * T_SQ * TAIL_MARGIN_SQ * D * n * varZ);
-  for (let kappa = least; kappa < 40; kappa++) {
-    const errorSq = MARGIN_SQ * D * cutRows * kappa * cutVariance(cutT);
+  const varE = cutRows * TAU * cutVariance(cut);
+  const codeE = indexOf(varE);
+  if (codeE > lastIndexWithin(E_BITS)) return undefined;
+  const margin = isFew(before) ? FEW.marginSq : TAIL_MARGIN_SQ;
+  const wider = isFew(before) ? FEW.wider : 1;
+  const least = minRank(64 * T_SQ * margin * D * n * varZ);
+  for (let kappa = least; kappa < MOST_KAPPA; kappa++) {
+    const errorSq = MARGIN_SQ * D * cutRows * kappa * cutVariance(cut);
     const inSq = bound + errorSq;
     if (inSq > room) return undefined;
-    const outSq = TAIL_MARGIN_SQ * D * (n * varZ + kappa * varE);
-    const innerA = 64 * T * T * outSq;
+    const outSq = margin * D * (n * varZ + kappa * varE);
+    const innerA = 64 * T_SQ * outSq;
     const innerB = (2 * Math.sqrt(outSq) + 2 * T * Math.sqrt(r * GAMMA_SQ * inSq)) ** 2;
     if (!secure(kappa, Math.max(innerA, innerB))) continue;
-    const gBits = shape.varG.slice(0, -1).reduce((sum, v) => sum + D * bestRice(v).bits, 0);
-    const z = bestRiceOf(columns);
+    const g = garbageCodes(shape, before.levels);
+    const bits =
+      cutRows * kappa * D * (LOG2_Q - cut) +
+      g.bits +
+      (pairs - 2) * D * LOG2_Q +
+      512 +
+      jlBits(inSq) +
+      LIFT_BITS +
+      BYTE_BITS +
+      bitsOfZ(columns, wider) +
+      kappa * D * expectedBits(varE, codeE);
     return {
-      ...WITHOUT_DIGITS,
-      n,
-      rows: shape.nus,
-      r,
-      kappa,
-      cut: cutT,
-      inSq,
-      outSq,
-      errorSq,
-      tail: true,
-      messageBits:
-        cutRows * kappa * D * (LOG2_Q - cutT) +
-        gBits +
-        (pairs - 2) * D * LOG2_Q +
-        512 +
-        jlBits(inSq) +
-        3 * 63 * LOG2_Q +
-        16,
-      lastBits: D * z.bits + kappa * D * bestRice(varE).bits,
-      varZ,
-      varG: shape.varG,
-      varE,
-      riceZ: z.k,
-      parts: [],
-      room: 0,
+      ...{ n, rows: nus, r, f: 1, b: 0, fu: 1, bu: 0, fg: 1, bg: 0, kappa, kappa1: 0, m: 0 },
+      ...{ cut, inSq, outSq, errorSq, tail: true, bits, parts: [], room: 0 },
+      codeE,
+      codesG: g.codesG,
+      columns,
+      wider,
     };
   }
   return undefined;

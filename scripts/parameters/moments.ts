@@ -6,25 +6,23 @@
  * so that a few wide columns (the errors of cut commitments) can outweigh all others. Two things
  * add to it:
  *
- * - Columns of z are not Gaussian: z = sum of c_a s_a with the same c_a in all columns. With
- *   V = 109 * sum of V_a the energy of z^2 is sum of |c_a^2|^2 M_a plus 4 * 64 * 109^2 * sum over
- *   a < b of V_a V_b, and |c^2|^2 = 2 * 109^2 because each coefficient of c^2 counts its pairs
- *   twice. So a column keeps an *excess* X, M = 2 * 64 * (V^2 + X), with X' = 109^2 * sum of
- *   (V_a^2 + 2 X_a). It matters where one row dominates a column, as the row with the errors of a
- *   cut does. Y = alpha sigma(S) has X = V^2 for the same reason.
+ * - Columns of z are not Gaussian: z = sum of c_a s_a with the same c_a in all columns. With V = 94
+ *   * sum of V_a the energy of z^2 is sum of |c_a^2|^2 M_a plus 4 * 64 * 94^2 * sum over a < b of
+ *   V_a V_b, and |c^2|^2 = 2 * 94^2 because each coefficient of c^2 counts its pairs twice. So a
+ *   column keeps an *excess* X, M = 2 * 64 * (V^2 + X), with X' = 94^2 * sum of (V_a^2 + 2 X_a). It
+ *   matters where one row dominates a column, as the row with the errors of a cut does. Y = alpha
+ *   sigma(S) has X = V^2 for the same reason.
  * - The w_i are self-conjugate, so their low digits W_0 are too, but for ties: W_0^2 = W_0
  *   sigma(W_0) has the constant coefficient |W_0|^2, and these add up over the items instead of
  *   averaging out. After a fold they appear as c^2 * sum of |W_0|^2, after two as c^2 c'^2, and so
- *   on. A fold multiplies the root mean square of a coefficient by 8 * 19.3 (the product of two
- *   independent polynomials by 8, c^2 has 19.3 = sqrt(2 * 109^2/64)); a gadget digit 2^(b(f-1))
+ *   on. A fold multiplies the root mean square of a coefficient by 8 * 16.6 (the product of two
+ *   independent polynomials by 8, c^2 has 16.6 = sqrt(2 * 94^2/64)); a gadget digit 2^(b(f-1))
  *   divides it by its square. In the same way S and Y meet in z^2 as 2 c_S c_Y alpha_i * beta^2,
  *   with a different alpha for every item.
  */
-import { erfc } from './rice.ts';
+import { TAU } from './constants.ts';
 
 export const D = 64;
-/** squared norm of an amortisation challenge */
-export const TAU = 109;
 /** root mean square of a coefficient of c^2, times what a product of two polynomials adds */
 const FOLD_GAIN = 8 * Math.sqrt((2 * TAU * TAU) / D);
 
@@ -52,6 +50,15 @@ export const normSqOf = (part: Part): number =>
 
 /** second moment of a uniform digit in [-2^(b-1), 2^(b-1)) */
 export const digitSq = (b: number): number => (4 ** b + 2) / 12;
+
+/** 1 - erf(x) to 1e-7 (Abramowitz and Stegun 7.1.26), for x >= 0 */
+function erfc(x: number): number {
+  const t = 1 / (1 + 0.3275911 * x);
+  const p =
+    t *
+    (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
+  return p * Math.exp(-x * x);
+}
 
 /** second moment of a Gaussian that is rounded to an integer */
 const rounded = new Map<number, number>();
@@ -81,17 +88,24 @@ export function lowDigitsOfLifts(length: number, bits: number): Run {
 
 export type Row = readonly Run[];
 
-/** The rows when the parts are cut into rows of n; equal ones are the same object. */
-export function rowRuns(parts: readonly Part[], n: number): Row[] {
-  const rows: Row[] = [];
+/** Equal rows that follow each other. */
+export interface RowKind {
+  readonly row: Row;
+  readonly times: number;
+}
+
+/** The rows when the parts are cut into rows of n, in order. */
+export function rowKinds(parts: readonly Part[], n: number): RowKind[] {
+  const kinds: RowKind[] = [];
   for (const part of parts) {
     let row: Run[] = [];
     let room = n;
     for (const run of part) {
       let left = run.length;
-      if (room === n && left >= 2 * n && !run.coherent) {
-        const full = [{ ...run, length: n }];
-        for (; left >= n; left -= n) rows.push(full);
+      if (room === n && left >= n && !run.coherent) {
+        const times = Math.floor(left / n);
+        kinds.push({ row: [{ ...run, length: n }], times });
+        left -= times * n;
       }
       while (left > 0) {
         const take = Math.min(left, room);
@@ -99,15 +113,15 @@ export function rowRuns(parts: readonly Part[], n: number): Row[] {
         left -= take;
         room -= take;
         if (room === 0) {
-          rows.push(row);
+          kinds.push({ row, times: 1 });
           row = [];
           room = n;
         }
       }
     }
-    if (row.length > 0) rows.push(row);
+    if (row.length > 0) kinds.push({ row, times: 1 });
   }
-  return rows;
+  return kinds;
 }
 
 /** mean over the coefficients k of (64 - 2k)^2: how the means of digits add up in a product */
@@ -156,58 +170,55 @@ export function square(row: Row): number {
 /** Coherent parts below this share of a column's variance are dropped. */
 const NEGLIGIBLE = 0.01;
 
-/**
- * The columns of z = sum of c_a s_a, in runs of equal ones; `times` tells how often a row occurs.
- */
-export function foldedRuns(rows: readonly Row[], times: readonly number[], n: number): Run[] {
-  const places = rows.map(() => 0);
-  const ends = rows.map((row) => row[0]!.length);
+/** The columns of z = sum of c_a s_a, in runs of nearly equal ones. */
+export function foldedRuns(kinds: readonly RowKind[], n: number): Run[] {
+  const places = kinds.map(() => 0);
+  const ends = kinds.map(({ row }) => row[0]!.length);
   const runs: Run[] = [];
-  let from = 0;
-  while (from < n) {
-    let end = n;
+  for (let from = 0, end = 0; from < n; from = end) {
+    end = n;
     for (const other of ends) if (other > from && other < end) end = other;
     let variance = 0;
     let excess = 0;
-    const coherent: Coherent[] = [];
-    for (let a = 0; a < rows.length; a++) {
-      const run = rows[a]![places[a]!];
+    let coherent: Coherent[] | undefined;
+    for (let a = 0; a < kinds.length; a++) {
+      const { row, times } = kinds[a]!;
+      const run = row[places[a]!];
       if (run === undefined) continue;
-      const t = times[a]!;
-      variance += t * run.variance;
-      excess += t * (run.variance * run.variance + 2 * (run.excess ?? 0));
-      if (run.coherent) {
-        for (const { source, amount } of run.coherent) {
-          coherent.push({ source: 32 * source + a + 1, amount: FOLD_GAIN * amount });
-        }
-      }
-      if (ends[a] === end) ends[a]! += rows[a]![++places[a]!]?.length ?? 0;
+      variance += times * run.variance;
+      excess += times * (run.variance * run.variance + 2 * (run.excess ?? 0));
+      if (run.coherent) (coherent ??= []).push(...foldedCoherence(run.coherent, a));
+      if (ends[a] === end) ends[a]! += row[++places[a]!]?.length ?? 0;
     }
     variance *= TAU;
-    const least = NEGLIGIBLE * variance;
-    const kept = coherent.filter(({ amount }) => amount > least);
-    const run = { length: end - from, variance, excess: TAU * TAU * excess };
-    const last = runs.at(-1);
-    if (
-      last &&
-      kept.length === 0 &&
-      !last.coherent &&
-      Math.abs(last.variance / variance - 1) < 0.1
-    ) {
-      runs[runs.length - 1] = merged(last, run);
-    } else {
-      runs.push({ ...run, mean: 0, ...(kept.length > 0 && { coherent: kept }) });
-    }
-    from = end;
+    coherent = coherent?.filter(({ amount }) => amount > NEGLIGIBLE * variance);
+    addRun(runs, { length: end - from, variance, mean: 0, excess: TAU * TAU * excess }, coherent);
   }
   return runs;
 }
 
+const foldedCoherence = (coherent: readonly Coherent[], row: number): Coherent[] =>
+  coherent.map(({ source, amount }) => {
+    return { source: 32 * source + row + 1, amount: FOLD_GAIN * amount };
+  });
+
+/** Adds a run to a list, to its last one if that is nearly the same. */
+function addRun(runs: Run[], run: Run, coherent: readonly Coherent[] | undefined): void {
+  if (coherent !== undefined && coherent.length > 0) {
+    runs.push({ ...run, coherent });
+    return;
+  }
+  const last = runs.at(-1);
+  const isNear = last && !last.coherent && Math.abs(last.variance / run.variance - 1) < 0.1;
+  if (isNear) runs[runs.length - 1] = merged(last, run);
+  else runs.push(run);
+}
+
 /** Two runs of nearly equal variance as one. */
-function merged(a: Run, b: { length: number; variance: number; excess: number }): Run {
+function merged(a: Run, b: Run): Run {
   const length = a.length + b.length;
   const variance = (a.length * a.variance + b.length * b.variance) / length;
-  const excess = (a.length * (a.excess ?? 0) + b.length * b.excess) / length;
+  const excess = (a.length * (a.excess ?? 0) + b.length * (b.excess ?? 0)) / length;
   return { length, variance, mean: 0, excess };
 }
 

@@ -4,9 +4,11 @@
  */
 
 import { readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
-import { type Level, ordinaryLevel, type Pick, rowCount, shapeOf, tailLevel } from './model.ts';
+import { CODER_BYTES } from './gaussianCode.ts';
+import { ordinaryLevel, type Pick, tailLevel } from './model.ts';
 import { lengthOf, type Part } from './moments.ts';
 import { type Chain, costOf, firstLevel, firstParts } from './search.ts';
+import { type FirstLevel, rowCount, type Shape, shapeOf } from './shape.ts';
 
 /** Rows are the first part (z_0) or the last one (v) cut into equal pieces. */
 interface Cutting {
@@ -20,6 +22,7 @@ interface State {
 }
 interface Found extends Chain {
   readonly state: State;
+  readonly shapes: readonly Shape[];
 }
 
 /** xorshift32 in [0, 1) */
@@ -70,35 +73,57 @@ function stateOf(row: TableRow): State {
   return { ordinary, tail: { ...cuttingOf(parts, tail.n), cut: tail.cut } };
 }
 
-/** The chain of a state; levels before `from` are taken from `known`. */
+/**
+ * A step that makes the first of its changed levels dearer by more bits than this is given up at
+ * once.
+ */
+const TOO_DEAR = 16_000;
+
+/**
+ * The chain of a state. Levels before `from` are those of `known`, and so is the shape of that
+ * level if its rows are as long.
+ */
 function chainOf(
   set: 512 | 1024,
   count: number,
   state: State,
-  known: readonly Level[],
-  from: number,
+  known?: Found,
+  from = 0,
 ): Found | undefined {
-  const levels = known.slice(0, from);
+  const levels = known?.levels.slice(0, from) ?? [];
+  const shapes = known?.shapes.slice(0, from) ?? [];
   let parts = levels.at(-1)?.parts ?? firstParts(set, count);
+  const shapeFor = (n: number, first?: FirstLevel): Shape => {
+    const index = levels.length;
+    const before = index === from ? known?.shapes[index] : undefined;
+    return before !== undefined && before.n === n ? before : shapeOf(parts, n, first);
+  };
   for (const choice of state.ordinary.slice(from)) {
     const n = lengthFor(parts, choice);
     if (rowCount(parts, n) > 30) return undefined;
+    const index = levels.length;
     const longest = Math.max(...parts.map(lengthOf));
-    const first = levels.length === 0 ? firstLevel(set, count, Math.ceil(longest / n)) : undefined;
-    const level = ordinaryLevel(shapeOf(parts, n, first), choice, levels.at(-1)?.outSq ?? 0, first);
+    const first = index === 0 ? firstLevel(set, count, Math.ceil(longest / n)) : undefined;
+    const shape = shapeFor(n, first);
+    const level = ordinaryLevel(shape, choice, levels.at(-1)?.outSq ?? 0, first);
     if (level === undefined) return undefined;
+    const old = index === from ? known?.levels[index] : undefined;
+    if (old && costOf(level, index, count) > costOf(old, index, count) + TOO_DEAR) return undefined;
     levels.push(level);
+    shapes.push(shape);
     parts = level.parts;
   }
   const n = lengthFor(parts, state.tail);
   if (rowCount(parts, n) > 16) return undefined;
   const { outSq, room } = levels.at(-1)!;
-  const tail = tailLevel(shapeOf(parts, n), state.tail.cut, outSq, room);
+  const shape = shapeFor(n);
+  const tail = tailLevel(shape, state.tail.cut, outSq, room, { count, levels: levels.length });
   if (tail === undefined) return undefined;
   levels.push(tail);
-  const bits = levels.reduce((sum, level) => sum + level.messageBits + level.lastBits, 0);
+  shapes.push(shape);
+  const bits = levels.reduce((sum, level) => sum + level.bits, 0);
   const cost = levels.reduce((sum, level, index) => sum + costOf(level, index, count), 0);
-  return { bits, cost, levels, state };
+  return { bits, cost, levels, shapes, state };
 }
 
 function changed(choice: Choice, parts: readonly Part[], n: number, random: () => number): Choice {
@@ -174,11 +199,9 @@ function neighbour({ levels, state }: Found, first: readonly Part[], random: () 
  * What the model says of a row: bytes of a section, and what they and its time are worth together.
  */
 export function measured(row: TableRow): { bytes: number; cost: number } {
-  const chain = chainOf(row[0], row[1], stateOf(row), [], 0);
+  const chain = chainOf(row[0], row[1], stateOf(row));
   if (chain === undefined) throw new Error(`no chain with the choices of ${row[0]}:${row[1]}`);
-  // every field ends at a byte: half a byte each
-  const fields = 5 * chain.levels.length + 6;
-  return { bytes: Math.round(chain.bits / 8 + fields / 2), cost: chain.cost / 8 };
+  return { bytes: Math.round(chain.bits / 8) + CODER_BYTES, cost: chain.cost / 8 };
 }
 
 /** bits by which a worse chain is taken at first, by turns, and in the end */
@@ -194,7 +217,7 @@ function anneal(set: 512 | 1024, count: number, start: Found, steps: number, see
   for (let step = 0; step < steps; step++) {
     const heat = hot * (COLD / hot) ** (step / steps);
     const { state, from } = neighbour(now, first, random);
-    const next = chainOf(set, count, state, now.levels, from);
+    const next = chainOf(set, count, state, now, from);
     if (next === undefined) continue;
     if (next.cost < now.cost || random() < Math.exp((now.cost - next.cost) / heat)) now = next;
     if (now.cost < best.cost) best = now;
@@ -215,7 +238,7 @@ export function refine(
   { steps, runs, seed }: { steps: number; runs: number; seed: number },
 ): Chain | undefined {
   const starts = rows
-    .map((row) => chainOf(set, count, stateOf(row), [], 0))
+    .map((row) => chainOf(set, count, stateOf(row)))
     .filter((found) => found !== undefined)
     .sort((a, b) => a.cost - b.cost);
   let best = starts[0];

@@ -73,15 +73,19 @@ export const MAX_PROOF_ITEMS = MAX_SECTION_ITEMS;
 /** What an aggregate reveals without its statements. */
 export interface AggregateInfo {
   readonly format: AggregateFormat;
-  /** Version of that format. */
+  /** Version of that format: 2. Others are refused. */
   readonly version: number;
   readonly count: number;
   /**
-   * By parameter set that occurs: how salt and message become a point. 0 is HashToPoint of the
-   * round-3 specification.
+   * For every parameter set that occurs, how salt and message become a point. The only profile is
+   * 0, HashToPoint of the round-3 specification.
    */
   readonly profiles: Readonly<Partial<Record<ParameterSet, number>>>;
-  /** How the salts of consecutive items are coded; `version` is the first byte of constant ones. */
+  /**
+   * How the salts of consecutive items are coded: `explicit` ones are written out, 40 bytes each;
+   * `constant` ones are those of deterministic Falcon, whose first byte is `version`; `derived`
+   * ones follow from public key and message (docs/bundle-format.md, 1.2).
+   */
   readonly saltRuns: readonly {
     readonly coding: SaltCoding;
     readonly count: number;
@@ -89,7 +93,12 @@ export interface AggregateInfo {
   }[];
   /** Of a proof: the first four bytes of the hash of its parameter table, in hex. */
   readonly table?: string;
-  /** Of a proof: a false statement is accepted with a probability of at most 2^-claimedBits. */
+  /**
+   * Of a proof: all error terms of its argument are proved, in the random-oracle model under
+   * Module-SIS, and sum to at most 2^-claimedBits, in a mixed batch over both sections
+   * (docs/soundness.md, 3.5 and 4). That is 128. The commitments have at least 133 bits of
+   * classical core-SVP.
+   */
   readonly claimedBits?: number;
   /** The parameter sets that occur, Falcon-512 first. */
   readonly parameterSets: readonly ParameterSet[];
@@ -100,7 +109,7 @@ export interface AggregateInfo {
   }[];
   /** The statement commitment that it contains, 32 bytes. */
   readonly statement: Uint8Array<ArrayBuffer>;
-  /** Sizes in bytes: the total, and its parts. */
+  /** Sizes in bytes: the total, and its parts. `salts` counts the explicit ones. */
   readonly sizes: {
     readonly total: number;
     readonly header: number;
@@ -220,12 +229,15 @@ export function extractSignatures(
 }
 
 /**
- * The contents of an aggregate's header. Nothing is verified.
+ * The contents of an aggregate's header, which also tells a result of another version, or of
+ * another parameter table, from damaged bytes. Nothing is verified: neither the body nor, without
+ * the statements, whether derived salts are coded as such.
  *
  * @throws TypeError if it is not bytes
  * @throws CodedError `BAD_AGGREGATE` if it does not start with a header that can be judged here.
- *   The message says why, and `cause` is a word for it: `magic`, `format`, `version`, `table`
- *   (another parameter table), `profile`, `saltCoding` or `header` (damaged)
+ *   The message says why, and `cause` is a word for it: `magic` (no aggregate), `format`,
+ *   `version`, `table` (another parameter table), `profile`, `saltCoding` (unknown, or a salt with
+ *   a shorter coding) or `header` (damaged)
  */
 export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
   const bytes = copyBytes('aggregate', aggregate);

@@ -13,10 +13,10 @@ import {
 import { holdInstances } from './proof/index.ts';
 import type { Statement } from './statement.ts';
 import { aggregateWith, invalidItemsIn, verifyWith } from './threaded.ts';
-import { openThreads } from './threads/threads.ts';
+import { type AggregateThreads, openThreads } from './threads/threads.ts';
 
 export interface AggregatePool {
-  /** The maximum, including the calling thread. */
+  /** The maximum, including the calling thread: not more than the host says can run at once. */
   readonly threads: number;
   /** Like the function of that name, on this pool's threads. */
   aggregate(
@@ -53,9 +53,11 @@ export interface AggregatePool {
  * ```
  */
 export function createAggregatePool(options: AggregatePoolOptions = {}): AggregatePool {
-  const checked = checkPoolOptions(options);
-  const { threads } = checked;
-  const pool = openThreads(checked);
+  return poolOn(openThreads(checkPoolOptions(options)));
+}
+
+/** A pool on these threads, which it closes. */
+export function poolOn(pool: AggregateThreads): AggregatePool {
   const closing = new AbortController();
   let release: (() => void) | undefined;
 
@@ -80,7 +82,7 @@ export function createAggregatePool(options: AggregatePoolOptions = {}): Aggrega
   }
 
   return Object.freeze({
-    threads,
+    threads: pool.size + 1,
     async aggregate(items: readonly AggregateItem[], own: PoolAggregateOptions = {}) {
       const work = checkAggregateOptions(own, true);
       const copies = copyItems(items);

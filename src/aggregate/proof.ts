@@ -9,7 +9,6 @@
 import { concat } from '../bytes.ts';
 import { CodedError, isCodedError } from '../errors.ts';
 import type { ParameterSet } from '../falcon/index.ts';
-import type { ThreadPool } from '../threads/pool.ts';
 import type { VerifiedBatch } from './batch.ts';
 import { encodeHeader, kindOf, setOfKind } from './container.ts';
 import type { Claim } from './judge.ts';
@@ -29,7 +28,7 @@ import {
 } from './proof/index.ts';
 import { codeSalts, SALT_BYTES } from './salts.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
-import { openSession } from './threads/threads.ts';
+import { type AggregateThreads, openSession } from './threads/threads.ts';
 
 /** The parameter sets, in the order of their sections. */
 const SECTIONS: readonly ParameterSet[] = Object.freeze(['falcon512', 'falcon1024']);
@@ -39,7 +38,7 @@ export interface ProofHooks {
   /** Called with the approximate number of finished items. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** Threads to prove with. */
-  readonly pool?: ThreadPool | undefined;
+  readonly pool?: AggregateThreads | undefined;
   /**
    * Called once, with the number of threads that took part and the peak bytes of their modules'
    * memories.
@@ -51,9 +50,6 @@ export interface ProofStats {
   readonly threads: number;
   readonly memoryBytes: number;
 }
-
-/** A section of fewer items is finished before another thread has started. */
-const LEAST_ITEMS = 16;
 
 /** Whether some section would have too many items. */
 export function isTooLongForProof(statements: readonly Statement[]): boolean {
@@ -112,18 +108,17 @@ export async function encodeProof(
   return concat(...parts);
 }
 
-/** Proves a section with all threads of the pool; if one is lost, with this thread alone. */
+/** Proves a section with threads of the pool; if one is lost, with this thread alone. */
 async function proveIn(
-  pool: ThreadPool | undefined,
+  pool: AggregateThreads | undefined,
   set: ParameterSet,
   header: Uint8Array,
   items: readonly SectionItem[],
   options: ProveOptions,
 ): Promise<Uint8Array | undefined> {
-  if (pool === undefined || pool.size === 0 || items.length < LEAST_ITEMS) {
-    return proveSection(set, header, items, options);
-  }
-  const session = openSession(pool);
+  const count = pool === undefined ? 0 : pool.helpersFor(items, 'prove');
+  if (pool === undefined || count === 0) return proveSection(set, header, items, options);
+  const session = openSession(pool, count);
   const { signal } = options;
   const stop = (): void => session.release(new CodedError('ABORTED', { cause: signal?.reason }));
   signal?.addEventListener('abort', stop, { once: true });

@@ -32,6 +32,7 @@ export interface CodedSalts {
   readonly explicit: Uint8Array;
 }
 
+const LOGN = Object.freeze({ falcon512: 9, falcon1024: 10 } as const);
 const CONSTANT_LABEL = ascii('FALCON_DET');
 const DERIVED_LABEL = ascii('falconry salt v1');
 
@@ -39,14 +40,14 @@ const DERIVED_LABEL = ascii('falconry salt v1');
 export function constantSalt(version: number, set: ParameterSet): Uint8Array<ArrayBuffer> {
   const salt = new Uint8Array(SALT_BYTES);
   salt[0] = version;
-  salt[1] = set === 'falcon512' ? 9 : 10;
+  salt[1] = LOGN[set];
   salt.set(CONSTANT_LABEL, 2);
   return salt;
 }
 
 /** Whether a salt is that of deterministic Falcon, of whatever version. */
 export const isConstantSalt = (salt: Uint8Array, set: ParameterSet): boolean =>
-  equal(salt, constantSalt(salt[0]!, set));
+  salt[1] === LOGN[set] && equal(salt, constantSalt(salt[0]!, set));
 
 /** The salt that follows from a statement. */
 export const derivedSalt = ({ publicKey, message }: Statement): Uint8Array<ArrayBuffer> =>

@@ -3,15 +3,15 @@
  * aggregates.
  */
 import type { InvalidItem } from '../errors.ts';
-import type { ThreadPool } from '../threads/pool.ts';
 import { Slices, throwIfAborted } from '../threads/slices.ts';
 import { type AggregateItem, invalidItems, startBatch, type VerifiedBatch } from './batch.ts';
 import { encodeAggregate, requireFormat } from './format.ts';
 import { type Claim, itemsOfBundle, readClaim } from './judge.ts';
 import type { PoolAggregateOptions, WorkOptions } from './options.ts';
 import { type FoldJob, type FoldResult, foldOnIdle } from './proof/index.ts';
-import { type ProofStats, verifyProofIn } from './proof.ts';
+import { isTooLongForProof, type ProofStats, verifyProofIn } from './proof.ts';
 import type { Statement } from './statement.ts';
+import type { AggregateThreads } from './threads/threads.ts';
 import { packWork, type Work } from './threads/work.ts';
 
 /** Items that are verified before the clock, the signal and the progress are checked again. */
@@ -23,7 +23,7 @@ const PARTS_PER_THREAD = 6;
 
 /** Implements `aggregate`, for arguments that have been checked. */
 export async function aggregateWith(
-  pool: ThreadPool,
+  pool: AggregateThreads,
   items: readonly AggregateItem[],
   options: PoolAggregateOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
@@ -31,7 +31,10 @@ export async function aggregateWith(
   requireFormat(items, format);
   throwIfAborted(signal);
   const total = items.length;
-  const batch = await verifiedBatch(pool, items, options);
+  // Threads that the proof needs may start at once, and verify items meanwhile.
+  const isProof = format !== 'bundle' && !isTooLongForProof(items);
+  const helpers = pool.helpersFor(items, 'check', ...(isProof ? (['prove'] as const) : []));
+  const batch = await verifiedBatch(pool, helpers, items, options);
   onProgress?.({ phase: 'verifying', done: total, total });
   throwIfAborted(signal);
   let stats: ProofStats = { threads: 1, memoryBytes: 0 };
@@ -51,12 +54,14 @@ export async function aggregateWith(
 }
 
 async function verifiedBatch(
-  pool: ThreadPool,
+  pool: AggregateThreads,
+  helpers: number,
   items: readonly AggregateItem[],
   { signal, onProgress }: WorkOptions,
 ): Promise<VerifiedBatch> {
   const chunks = chunksOf(items);
-  const refused = await checkChunks(pool, items.length, chunks, { signal, onProgress });
+  const hooks = { signal, onProgress };
+  const refused = await checkChunks(pool, helpers, items.length, chunks, hooks);
   const batch = startBatch();
   const slices = new Slices(signal);
   for (const [i, chunk] of chunks.entries()) {
@@ -68,12 +73,13 @@ async function verifiedBatch(
 
 /** Implements `findInvalid`, for items that are known to have the right types. */
 export async function invalidItemsIn(
-  pool: ThreadPool,
+  pool: AggregateThreads,
   items: readonly AggregateItem[],
   options: WorkOptions,
 ): Promise<InvalidItem[]> {
   throwIfAborted(options.signal);
-  const refused = await checkChunks(pool, items.length, chunksOf(items), options);
+  const helpers = pool.helpersFor(items, 'check');
+  const refused = await checkChunks(pool, helpers, items.length, chunksOf(items), options);
   return refused.flatMap((list, chunk) =>
     list.map(({ index, reason }) => ({ index: STEP_ITEMS * chunk + index, reason })),
   );
@@ -86,14 +92,15 @@ const chunksOf = (items: readonly AggregateItem[]): AggregateItem[][] =>
 
 /** The invalid items of each chunk. */
 function checkChunks(
-  pool: ThreadPool,
+  pool: AggregateThreads,
+  helpers: number,
   total: number,
   chunks: readonly AggregateItem[][],
   { signal, onProgress }: { [K in keyof WorkOptions]: WorkOptions[K] | undefined },
 ): Promise<readonly InvalidItem[][]> {
   let done = 0;
   const slices = new Slices(signal, () => onProgress?.({ phase: 'verifying', done, total }));
-  return spread(pool, chunks, {
+  return spread(pool, helpers, chunks, {
     signal,
     work: (chunk) => ({ kind: 'check', items: chunk }),
     local: async (chunk) => {
@@ -108,7 +115,7 @@ function checkChunks(
 
 /** Implements `verifyAggregateAsync`, for options that have been checked. */
 export async function verifyWith(
-  pool: ThreadPool,
+  pool: AggregateThreads,
   aggregate: Uint8Array,
   statements: readonly Statement[],
   options: WorkOptions,
@@ -131,11 +138,12 @@ export async function verifyWith(
 }
 
 function verifyProofWith(
-  pool: ThreadPool,
+  pool: AggregateThreads,
   claim: Claim,
   { signal, onProgress }: WorkOptions,
 ): Promise<boolean> {
   const total = claim.statements.length;
+  const helpers = pool.helpersFor(claim.statements, 'verify');
   let before = 0;
   let done = 0;
   const slices = new Slices(signal, () => {
@@ -143,7 +151,7 @@ function verifyProofWith(
   });
   const fold = async (jobs: readonly FoldJob[], items: number): Promise<readonly FoldResult[]> => {
     done = before;
-    const results = await spread<FoldJob, FoldResult>(pool, jobs, {
+    const results = await spread<FoldJob, FoldResult>(pool, helpers, jobs, {
       signal,
       work: (job) => ({ kind: 'fold', job }),
       local: async (job) => {
@@ -161,17 +169,19 @@ function verifyProofWith(
     before += items;
     return results;
   };
-  const parts = PARTS_PER_THREAD * (pool.size + 1);
+  const parts = PARTS_PER_THREAD * (helpers + 1);
   return verifyProofIn(claim, parts, fold);
 }
 
 /**
  * Does all jobs, each in this thread or another one.
  *
+ * @param helpers how many others may take part, at most
  * @returns the results in the order of the jobs
  */
 async function spread<J, R>(
-  pool: ThreadPool,
+  pool: AggregateThreads,
+  helpers: number,
   jobs: readonly J[],
   way: {
     readonly work: (job: J) => Work;
@@ -181,7 +191,8 @@ async function spread<J, R>(
   },
 ): Promise<R[]> {
   const results = new Array<R>(jobs.length);
-  await pool.spread<[number, J], R>(jobs.entries(), jobs.length - 1, {
+  const count = Math.min(helpers, jobs.length - 1);
+  await pool.spread<[number, J], R>(jobs.entries(), count, {
     signal: way.signal,
     parcel: ([, job]) => packWork(way.work(job)),
     local: ([, job]) => way.local(job),

@@ -49,8 +49,8 @@ ${MAX_PROOF_ITEMS} signatures of each parameter set.
   -o, --out <file>  where to write the result file (default: standard output)
       --format <name>
                     proof, bundle, or auto (the default), which takes the smaller of the two
-      --threads <n> number of threads, 1 to ${MAX_THREADS} (default: one per processor); the result
-                    is the same for any number
+      --threads <n> most threads to use, 1 to ${MAX_THREADS} (default: one per processor); the
+                    result is the same for any number
       --raw         write the bare aggregate instead of the result file
       --json        report as one line of JSON
   -q, --quiet       no report, no progress bar

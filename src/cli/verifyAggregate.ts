@@ -18,14 +18,15 @@ import { readInput, refuseTwiceStdin, writeOutput } from './io.ts';
 const help = `Usage: falconry verify-aggregate <out.json> <task.json> [--extract <file>] [--json]
 
 Verifies an aggregate for an ordered list of digests and public keys. The list must come from you,
-not from whoever made the aggregate.
+not from whoever made the aggregate. An aggregate of another version of its format, or a proof made
+with another parameter table, is invalid; the report says that this is the reason.
 
   <out.json>        the result file, or the bare aggregate; - reads standard input
   <task.json>       JSON array of {"digest", "public_key"}, in hex with 0x, or a task file, whose
                     signatures are ignored; - reads standard input
       --extract <file>  also write a task file with the original signatures; - writes it to standard
                     output. A bundle contains the signatures; a proof does not.
-      --threads <n> number of threads, 1 to ${MAX_THREADS} (default: one per processor)
+      --threads <n> most threads to use, 1 to ${MAX_THREADS} (default: one per processor)
       --json        report as one line of JSON
   -q, --quiet       no report, no progress bar
   -h, --help        this text

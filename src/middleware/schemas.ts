@@ -86,9 +86,14 @@ export const SignAnswer = z
 export const VerifyAnswer = z
   .strictObject({
     valid: z.boolean(),
-    reason: z.string().optional().meta({
-      description: 'Why an aggregate of another version or parameter table was not judged',
-    }),
+    reason: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          'Why it could not be judged: another format, version, parameter table, profile or ' +
+          'coding of salts than this service knows. Absent if it was judged.',
+      }),
   })
   .meta({ id: 'VerifyAnswer' });
 

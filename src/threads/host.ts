@@ -119,9 +119,9 @@ function inheritedFlags(): { execArgv?: string[] } {
   return flags.some((flag) => flag.startsWith('--input-type')) ? { execArgv: [] } : {};
 }
 
-/** @returns how many threads the host says can run at once; 1 if it does not say */
-export function hostParallelism(): number {
-  return Math.max(1, globalThis.navigator?.hardwareConcurrency ?? 1);
+/** @returns how many threads the host says can run at once; `otherwise` if it does not say */
+export function hostParallelism(otherwise = 1): number {
+  return Math.max(1, globalThis.navigator?.hardwareConcurrency ?? otherwise);
 }
 
 /** @returns whether this host has threads at all */

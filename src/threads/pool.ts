@@ -115,7 +115,7 @@ export class ThreadPool {
   /**
    * Does all jobs.
    *
-   * @param count about how many there are; no more threads than that are started
+   * @param count how many threads may take part, at most
    */
   spread<J extends object, R>(
     jobs: Iterator<J, unknown>,
@@ -123,13 +123,13 @@ export class ThreadPool {
     way: Way<J, R>,
   ): Promise<void> {
     this.start(count);
-    return new Spread(jobs, way).run(this.#threads);
+    return new Spread(jobs, way).run([...this.#threads].slice(0, count));
   }
 
-  /** A session on all threads. */
-  session(): Session {
-    this.start();
-    const threads = [...this.#threads];
+  /** A session on all threads, or on `count` of them. */
+  session(count = this.size): Session {
+    this.start(count);
+    const threads = [...this.#threads].slice(0, count);
     const released = deferred<never>();
     return {
       id: this.#nextSession++,

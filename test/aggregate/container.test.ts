@@ -269,8 +269,9 @@ describe('container', () => {
     };
     expect(typeof parseHeader(byHand(most))).toBe('object');
     expect(parseHeader(byHand(most).subarray(0, -1))).toBe('header');
-    // biome-ignore format: pairs
-    const more: ByHand = { ...most, count: MAX_ITEMS + 1, kinds: [[0, MAX_ITEMS], [1, 1]], salts: [[0, MAX_ITEMS], [2, 1]] };
+    const kinds = [...most.kinds, [1, 1]] as const;
+    const salts = [...most.salts, [2, 1]] as const;
+    const more: ByHand = { ...most, count: MAX_ITEMS + 1, kinds, salts };
     expect(parseHeader(byHand(more))).toBe('header');
   });
 

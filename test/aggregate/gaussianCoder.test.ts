@@ -324,6 +324,23 @@ describe('the high parts of a proof', () => {
     );
   });
 
+  it('stay within their bounds at the likeliest and the rarest values', () => {
+    for (let j = 0; j < 8; j++) {
+      const model = highModel(j);
+      for (const value of [0, -1, 255, -256]) {
+        for (const count of [0, 2, 272, 100_000]) {
+          const writer = new CodeWriter(count, [0, 0]);
+          writer.write(model, new Int16Array(count).fill(value));
+          const { length } = writer.finish();
+          expect(length).toBeGreaterThanOrEqual(minCodedBytes([[model, count]]));
+          expect(length).toBeLessThanOrEqual(maxCodedBytes(count));
+          // docs/protocol.md, 11.2
+          expect(length).toBeLessThanOrEqual(3 * count + 12);
+        }
+      }
+    }
+  });
+
   it('are not written beyond the model', () => {
     for (const value of [256, -257]) {
       const writer = new CodeWriter(2, [0, 0]);

@@ -2,6 +2,7 @@
  * The expected squares of rows in the search, against polynomials that are drawn and multiplied.
  */
 import { describe, expect, it } from 'vitest';
+import { TAU } from '../../scripts/parameters/constants.ts';
 import {
   foldedRuns,
   lowDigitsOfLifts,
@@ -44,19 +45,23 @@ function drawing(label: string) {
     return out;
   };
   /**
-   * 29 of +-1 and 20 of +-2 in random places: a challenge without the test of its operator norm.
+   * 28 of +-1, 12 of +-2 and 2 of +-3 in random places: a challenge without the test of its
+   * operator norm.
    */
   const challenge = (): Poly => {
     const out = new Float64Array(DEGREE);
-    for (let pos = 15; pos < DEGREE; pos++) {
+    for (let pos = 22; pos < DEGREE; pos++) {
       const at = random.below(pos + 1);
       out[pos] = out[at]!;
-      out[at] = (random.below(2) === 0 ? 1 : -1) * (pos < 44 ? 1 : 2);
+      out[at] = (random.below(2) === 0 ? 1 : -1) * (pos < 50 ? 1 : pos < 62 ? 2 : 3);
     }
     return out;
   };
   return { gauss, selfConjugate, challenge };
 }
+
+/** Every row by itself. */
+const once = (rows: readonly Row[]) => rows.map((row) => ({ row, times: 1 }));
 
 /** Mean square of a coefficient of the square of a row, over `trials` draws of it. */
 function measured(trials: number, draw: () => readonly Poly[]): number {
@@ -92,7 +97,7 @@ describe('the square of a row', () => {
   it('has twice the energy where one row rules a folded column', () => {
     const { gauss, challenge } = drawing('shared');
     const rows: Row[] = [[run(12, 100)], [run(12, 1)], [run(12, 1)]];
-    const expected = square(foldedRuns(rows, [1, 1, 1], 12));
+    const expected = square(foldedRuns(once(rows), 12));
     const fold = () => {
       const c = rows.map(challenge);
       return Array.from({ length: 12 }, () =>
@@ -100,7 +105,7 @@ describe('the square of a row', () => {
       );
     };
     near(measured(250, fold), expected, 0.12);
-    near(expected / square([run(12, 109 * 102)]), 2, 0.1);
+    near(expected / square([run(12, TAU * 102)]), 2, 0.1);
   });
 
   it('adds up over self-conjugate columns, at the first level and after a fold', () => {
@@ -113,13 +118,13 @@ describe('the square of a row', () => {
     near(measured(60, draw), square([low]) * share, 0.1);
 
     const rows: Row[] = [[low], [run(columns, low.variance / 4)]];
-    const expected = square(foldedRuns(rows, [1, 1], columns));
+    const expected = square(foldedRuns(once(rows), columns));
     const fold = () => {
       const [c, d] = [challenge(), challenge()];
       return draw().map((column) => add(product(c, column), product(d, gauss(low.variance / 4))));
     };
     near(measured(200, fold), expected * share, 0.15);
     const apart = rows.map(([only]) => [run(columns, only!.variance)]);
-    expect(expected).toBeGreaterThan(3 * square(foldedRuns(apart, [1, 1], columns)));
+    expect(expected).toBeGreaterThan(3 * square(foldedRuns(once(apart), columns)));
   });
 });

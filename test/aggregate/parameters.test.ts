@@ -1,12 +1,237 @@
+/**
+ * The parameters: the arithmetic of the check, its lemma, its limits, and what
+ * it refuses.
+ */
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { commitmentsOf, weakest } from '../../scripts/parameters/binding.ts';
 import { BUCKETS, bucketOf } from '../../scripts/parameters/buckets.ts';
-import { checkConstants, checkRow, limitSq } from '../../scripts/parameters/check.ts';
+import { checkConstants, checkMixed, checkRow } from '../../scripts/parameters/check.ts';
+import { TARGET_BITS } from '../../scripts/parameters/constants.ts';
+import { tableText } from '../../scripts/parameters/emit.ts';
+import { errorBits, rounds } from '../../scripts/parameters/errors.ts';
+import { bitsOfValue, expectedBits } from '../../scripts/parameters/gaussianCode.ts';
+import {
+  add,
+  divide,
+  exponential,
+  type Interval,
+  multiply,
+  PI,
+  point,
+  square,
+  squareRoot,
+  subtract,
+} from '../../scripts/parameters/interval.ts';
+import { limitSq } from '../../scripts/parameters/limits.ts';
+import { projectionError, ranges } from '../../scripts/parameters/projectionTail.ts';
+import {
+  acceptedCandidates,
+  KEYS_LABEL as CHECKED_LABEL,
+  KEYS_STREAM as CHECKED_STREAM,
+  chacha8,
+  foldedKeyWords,
+  LEAST_ACCEPTED,
+  SAMPLES,
+  wordsBeyond,
+} from '../../scripts/parameters/streams.ts';
 import { readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
-import { TABLE, TABLE_SHA256 } from '../../src/aggregate/parameters/table.gen.ts';
+import { TABLE as BUILT_TABLE, TABLE_SHA256 } from '../../src/aggregate/parameters/table.gen.ts';
+import { KEYS_LABEL, STREAM } from '../../src/aggregate/proof/transcript.ts';
+import { testRandom } from '../support/random.ts';
 
-const row = (set: number, bucket: number): TableRow =>
-  TABLE.find((candidate) => candidate[0] === set && candidate[1] === bucket)!;
+const file = new URL('../../vectors/table.json', import.meta.url);
+const text = readFileSync(file, 'utf8');
+const TABLE: readonly TableRow[] = JSON.parse(text);
+
+/** A double that is zero or at least 2^-148 in magnitude, as a numerator over 2^200. */
+const exact = (x: number): bigint => BigInt(x * 2 ** 200);
+
+describe('interval arithmetic', () => {
+  const random = testRandom('intervals');
+  const draw = (): number =>
+    (random.below(2 ** 31) + 1) * 2 ** (random.below(60) - 50) * (random.below(2) ? 1 : -1);
+  const holds = ([lo, hi]: Interval, numerator: bigint, denominator = 1n): void => {
+    const scale = 1n << 200n;
+    expect(exact(lo) * denominator <= numerator * scale).toBe(true);
+    expect(exact(hi) * denominator >= numerator * scale).toBe(true);
+  };
+
+  it('encloses sums, differences, products and quotients of integers', () => {
+    for (let i = 0; i < 500; i++) {
+      const x = (random.below(2 ** 31) - 2 ** 30) * 2 ** 20 + random.below(2 ** 20);
+      const y = random.below(2 ** 30) * 2 ** 18 + random.below(2 ** 18) + 1;
+      holds(add(point(x * 4), point(y)), BigInt(x) * 4n + BigInt(y));
+      holds(subtract(point(x * 4), point(y)), BigInt(x) * 4n - BigInt(y));
+      holds(multiply(point(x), point(y)), BigInt(x) * BigInt(y));
+      holds(divide(point(x), point(y)), BigInt(x), BigInt(y));
+      holds(square(point(x)), BigInt(x) ** 2n);
+    }
+  });
+
+  it('moves every result outwards', () => {
+    for (let i = 0; i < 200; i++) {
+      const [lo, hi] = add(point(draw()), point(draw()));
+      expect(lo).toBeLessThan(hi);
+    }
+    expect(square([-2, 3])[0]).toBe(0);
+    expect(PI[0]).toBeLessThan(PI[1]);
+  });
+
+  it('encloses roots and exponentials, narrowly', () => {
+    // e = 2.718281828459045235..., just above the nearest double
+    const [low, high] = exponential(point(1));
+    expect(low).toBeLessThan(Math.E);
+    expect(high).toBeGreaterThan(Math.E * (1 + 2 ** -52));
+    expect(high - low).toBeLessThan(1e-11);
+    for (const x of [-60, -20, -3, -0.25, -1e-9, 0]) {
+      const [lo, hi] = exponential(point(x));
+      expect(lo / Math.exp(x)).toBeLessThan(1 + 1e-15);
+      expect(hi / Math.exp(x)).toBeGreaterThan(1 - 1e-15);
+      expect(hi / lo).toBeLessThan(1 + 1e-11);
+    }
+    for (const x of [0.3, 0.5, 2, 17]) {
+      const root = squareRoot(point(x));
+      expect(root[0] * root[0]).toBeLessThan(x);
+      expect(root[1] * root[1]).toBeGreaterThan(x);
+    }
+  });
+});
+
+/** E e^(-t |X|^2) for X = sum of (+-1 +- i) w_k, by all signs. */
+function phiOf(w: readonly (readonly [number, number])[], t: number): number {
+  const norm = Math.hypot(...w.flat());
+  let sum = 0;
+  for (let signs = 0; signs < 4 ** w.length; signs++) {
+    let re = 0;
+    let im = 0;
+    for (const [k, [u, v]] of w.entries()) {
+      const a = (signs >> (2 * k)) & 1 ? 1 : -1;
+      const b = (signs >> (2 * k + 1)) & 1 ? 1 : -1;
+      re += (a * u - b * v) / norm;
+      im += (a * v + b * u) / norm;
+    }
+    sum += Math.exp(-t * (re * re + im * im));
+  }
+  return sum / 4 ** w.length;
+}
+
+describe('the lemma of the projection', () => {
+  it('is proved for every vector, with 2^-134 a level', () => {
+    const bits = errorBits(projectionError());
+    expect(bits).toBeGreaterThanOrEqual(134.1);
+    // a pair of two equal coefficients alone comes near it: what is proved cannot be much better
+    expect(bits).toBeLessThan(134.5);
+  });
+
+  it('bounds phi of vectors of every share', () => {
+    const random = testRandom('projection of pairs');
+    const all = ranges();
+    expect(all.map(({ to }) => to).slice(0, -1)).toEqual(all.map(({ from }) => from).slice(1));
+    expect([all[0]!.from, all.at(-1)!.to]).toEqual([0, 1]);
+    const met = new Set<number>();
+    for (let trial = 0; trial < 300; trial++) {
+      const count = 1 + random.below(6);
+      const w = Array.from({ length: count }, (_, k) => {
+        const size = k === 0 ? 1 + random.below(12) : 1 + random.below(6);
+        return [random.below(2 * size + 1) - size, random.below(size) + 1] as const;
+      });
+      const squares = w.map(([u, v]) => u * u + v * v);
+      const share = Math.max(...squares) / squares.reduce((a, b) => a + b);
+      for (const [i, { from, to, t, phi }] of all.entries()) {
+        if (share < from || share > to) continue;
+        met.add(i);
+        expect(phiOf(w, t)).toBeLessThan(phi);
+      }
+    }
+    expect(met.size).toBe(all.length);
+  });
+
+  it('is sharp to a thousandth for many equal coefficients, or two', () => {
+    const even = ranges()[0]!;
+    const gaussian = 1 / (1 + 2 * even.t);
+    const two = phiOf(
+      [
+        [1, 0],
+        [1, 0],
+      ],
+      even.t,
+    );
+    expect(even.phi / Math.max(gaussian, two)).toBeLessThan(1.001);
+  });
+});
+
+describe('limits of norms', () => {
+  it('are those of the block size 133/0.292 with the best number of columns', () => {
+    const size = TARGET_BITS / 0.292;
+    const delta =
+      Math.log((size / (2 * Math.PI * Math.E)) * (Math.PI * size) ** (1 / size)) / (2 * (size - 1));
+    const lnQ = Math.log(2 ** 44 - 117);
+    for (const kappa of [3, 9, 24]) {
+      const n = 64 * kappa;
+      let least = Number.POSITIVE_INFINITY;
+      for (let d = n + 1; d < 12 * n; d++) least = Math.min(least, (d - 1) * delta + (n / d) * lnQ);
+      const limit = Math.log(Number(limitSq(kappa))) / 2;
+      // below every whole number of columns, and not by much
+      expect(limit).toBeLessThan(least);
+      expect(least - limit).toBeLessThan(1e-4);
+    }
+    expect(limitSq(60)).toBe((2n ** 44n - 117n) ** 2n);
+  });
+});
+
+describe('codes by standard deviation', () => {
+  it('share the slots of a table, and cost next to nothing beyond the entropy', () => {
+    for (let index = 40; index < 48; index++) {
+      let sum = 0;
+      for (let h = -256; h < 256; h++) sum += 2 ** -(bitsOfValue(h * 32, index) - 5);
+      expect(sum).toBeCloseTo(1, 12);
+    }
+    expect(bitsOfValue(256 * 32, 40)).toBe(Number.POSITIVE_INFINITY);
+    for (let sigma = 300; sigma < 2000; sigma *= 1.07) {
+      const entropy = Math.log2(sigma * Math.sqrt(2 * Math.PI * Math.E));
+      const bits = expectedBits(sigma * sigma);
+      expect(Math.abs(bits - entropy - 0.002)).toBeLessThan(0.012);
+    }
+  });
+});
+
+describe('what fixed labels lead to', () => {
+  it('ChaCha8 of the zero key', () => {
+    const start = new Int32Array(16);
+    start.set([0x61707865, 0x3320646e, 0x79622d32, 0x6b206574]);
+    const out = new Int32Array(16);
+    chacha8(start, out);
+    expect(Buffer.from(out.buffer).toString('hex', 0, 16)).toBe('3e00ef2f895f40d67f5bb8e81f09a5a1');
+  });
+
+  it('takes the keys of the proof', () => {
+    expect([CHECKED_LABEL, CHECKED_STREAM]).toEqual([KEYS_LABEL, STREAM.keys]);
+  });
+
+  it('finds words of the key at or above q, in both places of a pair', () => {
+    const pair = (low: bigint, high: bigint): Uint8Array => {
+      const bits = low | (high << 44n);
+      return Uint8Array.from({ length: 11 }, (_, i) => Number((bits >> BigInt(8 * i)) & 255n));
+    };
+    const q = 2n ** 44n - 117n;
+    expect(wordsBeyond(pair(q - 1n, q - 1n))).toBe(0);
+    expect(wordsBeyond(pair(q, 0n))).toBe(1);
+    expect(wordsBeyond(pair(0n, q))).toBe(1);
+    expect(wordsBeyond(pair(2n ** 44n - 1n, 2n ** 44n - 1n))).toBe(2);
+    for (let bit = 0n; bit < 44n; bit++) {
+      const word = (2n ** 44n - 1n) ^ (1n << bit);
+      const found = word >= q ? 2 : 0;
+      expect(wordsBeyond(pair(word, word))).toBe(found);
+    }
+    expect(foldedKeyWords([40, 20])).toBe(0);
+  });
+
+  it('more than half of all candidates for a challenge pass', () => {
+    expect(acceptedCandidates()).toBeGreaterThan(LEAST_ACCEPTED * SAMPLES);
+  });
+});
 
 /** The row with one number of one level replaced. */
 function changed(source: TableRow, level: number, at: number, by: number): TableRow {
@@ -15,47 +240,17 @@ function changed(source: TableRow, level: number, at: number, by: number): Table
   return [source[0], source[1], levels];
 }
 
-/** The complementary error function to seven digits: Abramowitz and Stegun, 7.1.28. */
-function erfc(x: number): number {
-  const a = [0.0705230784, 0.0422820123, 0.0092705272, 0.0001520143, 0.0002765672, 0.0000430638];
-  return a.reduce((sum, c, i) => sum + c * x ** (i + 1), 1) ** -16;
-}
-
-describe('the table of parameters', () => {
-  it('has a row for every set and bucket, and its hash', () => {
+describe('the table of the proof', () => {
+  it('has a row for every set and bucket, as it is written', () => {
     const names = TABLE.map(([set, bucket]) => [set, bucket]);
     expect(names).toEqual([512, 1024].flatMap((set) => BUCKETS.map((bucket) => [set, bucket])));
+    expect(text).toBe(tableText(TABLE));
+  });
+
+  it('is the one that the proof uses, and its hash', () => {
+    expect(BUILT_TABLE).toEqual(TABLE);
     const hash = createHash('sha256').update(JSON.stringify(TABLE)).digest('hex');
     expect(TABLE_SHA256).toBe(hash);
-  });
-
-  it('satisfies every inequality', () => {
-    expect(checkConstants()).toEqual([]);
-    for (const candidate of TABLE) expect(checkRow(candidate)).toEqual([]);
-  });
-
-  it('has the code of y that is best for half of a projection by signs, and at most 17', () => {
-    // of a Gaussian of variance inSq / 4: bits with parameter k are k + 1 + sum over i > 0 of P(|y|
-    // >= i 2^(k-1))
-    const bitsOf = (sigma: number, k: number): number => {
-      let bits = k + 1;
-      for (let i = 1; i < 64; i++) bits += erfc((i * 2 ** (k - 1)) / sigma / Math.SQRT2);
-      return bits;
-    };
-    for (const row of TABLE) {
-      const { levels, tail } = readRow(row);
-      for (const { inSq, riceY } of [...levels, tail]) {
-        const all = Array.from({ length: 18 }, (_, k) => bitsOf(Math.sqrt(inSq) / 2, k));
-        expect(all[riceY]! - Math.min(...all)).toBeLessThan(0.01);
-      }
-    }
-  });
-
-  it('has the limits of the norm that doubles give: 2^(2 sqrt(64 kappa log2 q log2 delta))', () => {
-    for (const kappa of [1, 9, 24]) {
-      const limit = 2 * Math.sqrt(64 * kappa * Math.log2(2 ** 44 - 539) * Math.log2(1.00374));
-      expect(Math.log2(Number(limitSq(kappa))) / 2).toBeCloseTo(limit, kappa === 1 ? 4 : 8);
-    }
   });
 
   it('gives every count of items the smallest bucket that holds it', () => {
@@ -64,48 +259,86 @@ describe('the table of parameters', () => {
       expect(bucket >= count && (count === 1 || bucketOf(count - 1) <= bucket)).toBe(true);
     }
   });
+
+  it('satisfies every inequality', () => {
+    expect(checkConstants()).toEqual([]);
+    for (const candidate of TABLE) expect(checkRow(candidate)).toEqual([]);
+    expect(checkMixed(TABLE)).toEqual([]);
+  });
+
+  it('has 133 bits at every commitment, by doubles too', () => {
+    for (const candidate of TABLE) {
+      expect(0.292 * weakest(readRow(candidate)).size).toBeGreaterThan(TARGET_BITS - 1e-6);
+    }
+  });
 });
 
-describe('the check of a row refuses', () => {
-  const good = row(512, 1722);
+describe('the check of a row of the proof refuses', () => {
+  const good = TABLE.find(([set, bucket]) => set === 512 && bucket === 1722)!;
   const tail = good[2].length - 1;
-  it.each([
-    ['a smaller inner rank', changed(good, 1, 7, -1)],
-    ['a smaller outer rank', changed(good, 1, 8, -1)],
-    ['a smaller rank of the tail', changed(good, tail, 1, -1)],
-    ['a larger bound of the output', changed(good, 1, 11, 1)],
-    ['another bound of the input', changed(good, 0, 10, 1)],
-    ['a tail held to less than the output before', changed(good, tail, 3, -(2 ** 29))],
-    ['more bits of y than sums can hold', changed(good, 1, 12, 8)],
-    ['fewer digits of t than 44 bits need', changed(good, 1, 3, -1)],
-    ['a cut that is not allowed', changed(good, 1, 9, 16)],
-    ['a fraction', changed(good, 1, 0, 0.5)],
-  ])('%s', (_, candidate) => {
-    expect(checkRow(candidate).length).toBeGreaterThan(0);
-  });
-
-  it.each([
-    ['codes that do not hold what the bound allows', 1, 12, -4, 'y does not fit its code'],
-    ['squares of x that add up beyond doubles', 0, 12, 1, 'sum of x^2'],
-    ['sums of coefficients of more than 32 bits', 0, 10, 2 ** 42, 'the sum does not fit 32 bits'],
-    ['projections that wrap around q', 0, 10, 2 ** 42, 'projections can wrap'],
-  ])('%s', (_, level, at, by, reason) => {
-    expect(checkRow(good).join()).not.toContain(reason);
-    expect(checkRow(changed(good, level, at, by)).join()).toContain(`level ${level}: ${reason}`);
-  });
-
-  it('a power of the base of g beyond q', () => {
-    expect(checkRow(changed(good, 0, 5, 3)).join()).toContain('digits of g');
-  });
-
-  it('codes of g that reach beyond (q-1)/2', () => {
-    const levels = structuredClone(good[2]) as (number | number[])[][];
-    (levels[tail]![8] as number[])[0] = 39;
-    expect(checkRow([good[0], good[1], levels]).join()).toContain('Rice parameters of g');
-  });
+  const tailInSq = good[2][tail]![3] as number;
+  const tight = commitmentsOf(readRow(good));
 
   it('no good row', () => {
     expect(checkRow(good)).toEqual([]);
-    expect(readRow(good).tail.r).toBeGreaterThanOrEqual(2);
+    expect(tight.length).toBe(3 * tail + 2);
+  });
+
+  it.each([
+    ['a smaller inner rank', 1, 7, -1, 'inner'],
+    ['a smaller outer rank', 1, 8, -1, 'outer'],
+    ['a smaller rank of the tail', tail, 1, -1, 'inner'],
+    ['a larger bound of the output', 1, 11, 1, 'inSq is not the bound before'],
+    ['another bound of the input', 0, 10, 1, 'inSq is not the bound before'],
+    ['a tail held to less than the output before', tail, 3, 1 - tailInSq, 'below the bound before'],
+    ['fewer digits of t than 44 bits need', 1, 3, -1, 'digits of t'],
+    ['a power of the base of g beyond q', 0, 5, 30, 'digits of g'],
+    ['a cut that is not allowed', 1, 9, 16, 'cut'],
+    ['a fraction', 1, 0, 0.5, 'not all integers'],
+    ['codes of y that do not hold what the bound allows', 1, 12, -24, 'y does not fit its code'],
+    ['squares of x beyond doubles', 0, 12, 40, 'sum of x^2'],
+    ['sums of coefficients of more than 32 bits', 0, 10, 2 ** 44, 'the sums do not fit 32 bits'],
+    ['projections that wrap around q', 0, 10, 2 ** 42, 'projections can wrap'],
+    ['an unknown code', tail, 5, 256, 'an unknown code'],
+    ['errors of more than 21 bits', tail, 6, 64, 'range of e'],
+    ['more rows than challenges allow', 0, 0, -2500, 'more than 76 rows'],
+    ['a round with too large an error', 0, 0, -2500, 'the error of a round'],
+  ])('%s', (_, level, at, by, reason) => {
+    expect(checkRow(changed(good, level, at, by)).join()).toContain(reason);
+  });
+
+  it.each([
+    ['functionals that wrap around q', 2 ** 14, 'the functionals can wrap'],
+    ['exact norms that do', 2 ** 18, 'the exact norm can wrap'],
+  ])('%s', (_, bucket, reason) => {
+    // two levels with rows so long that there are few
+    const [first, last] = [good[2][0]!, good[2][tail]!].map((level) => [
+      2 ** 30,
+      ...level.slice(1),
+    ]);
+    expect(checkRow([good[0], bucket, [first!, last!]]).join()).toContain(reason);
+  });
+
+  it('columns of z that are not n, codes of z beyond 16 bits, codes of g beyond (q-1)/2', () => {
+    const withList = (
+      at: number,
+      change: (list: (number | [number, number])[]) => void,
+    ): string => {
+      const levels = structuredClone(good[2]) as (number | (number | [number, number])[])[][];
+      change(levels[tail]![at] as (number | [number, number])[]);
+      return checkRow([good[0], good[1], levels]).join();
+    };
+    expect(withList(7, (list) => list.push([1, 40]))).toContain('columns of z');
+    expect(withList(7, ([run]) => ((run as [number, number])[1] = 64))).toContain('range of z');
+    expect(withList(8, (list) => (list[0] = 8 * 35))).toContain('range of g');
+    expect(withList(8, (list) => list.pop())).toContain('tables of g');
+  });
+
+  it('rows whose errors add up beyond 2^-128', () => {
+    const sum = rounds(readRow(good)).map(({ term }) => term);
+    expect(sum.filter((term) => term === 'bits').length).toBe(tail + 1);
+    // half a million levels of the same shape
+    const many = rounds(readRow(good)).reduce((total, { error }) => total + error, 0n) << 3n;
+    expect(errorBits(many)).toBeLessThan(128);
   });
 });

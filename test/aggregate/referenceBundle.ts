@@ -193,6 +193,8 @@ interface Lies {
   readonly singleRuns?: boolean;
   /** the list that the commitment is of */
   readonly statements?: readonly Omit<Item, 'signature'>[];
+  /** Changes all bytes before the body, which is bound to what this returns. */
+  readonly header?: (honest: Uint8Array) => Uint8Array;
 }
 
 /** The whole bundle of these items, valid or not. */
@@ -215,7 +217,7 @@ export function referenceBundle(items: readonly Item[], lies: Lies = {}): Uint8A
     if (joins) last.length++;
     else saltRuns.push({ coding, version, length: 1 });
   }
-  const header = Uint8Array.from([
+  const honest = Uint8Array.from([
     ...[0x46, 0x4c, 0x52, 0x59, 1, lies.version ?? 2],
     ...referenceCommitment(lies.statements ?? items),
     ...u16(items.length),
@@ -227,6 +229,7 @@ export function referenceBundle(items: readonly Item[], lies: Lies = {}): Uint8A
     ]),
     ...parts.flatMap(({ salt }, i) => (codings[i] === 'explicit' ? [...salt] : [])),
   ]);
+  const header = lies.header?.(honest) ?? honest;
   const check = createHash('shake256', { outputLength: 8 })
     .update('falconry bundle v2')
     .update(header)

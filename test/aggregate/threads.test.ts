@@ -4,9 +4,10 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import {
   type AggregatePool,
+  type AggregatePoolOptions,
   type AggregateProgress,
   type AggregateStats,
   aggregate,
@@ -15,16 +16,23 @@ import {
   verifyAggregate,
   verifyAggregateAsync,
 } from '../../src/aggregate/index.ts';
+import { poolOn } from '../../src/aggregate/pool.ts';
+import {
+  AggregateThreads,
+  type Divisible,
+  openThreads,
+} from '../../src/aggregate/threads/threads.ts';
 import { signedItem, signedItems } from '../reference/items.ts';
 import { fact } from '../support/facts.ts';
 import { hex } from '../support/hex.ts';
 import { SHORT_RUN } from '../support/run.ts';
+import { everyThread } from './everyThread.ts';
 
 const LONG = { timeout: 600_000 };
 
 const pools: AggregatePool[] = [];
-function pool(...options: Parameters<typeof createAggregatePool>): AggregatePool {
-  const made = createAggregatePool(...options);
+function pool(options: AggregatePoolOptions): AggregatePool {
+  const made = everyThread(options);
   pools.push(made);
   return made;
 }
@@ -70,8 +78,7 @@ describe('any number of threads', () => {
         },
       });
       expect(hex(bytes)).toBe(hex(expected));
-      const smallest = set === 'both' ? 17 : count;
-      expect(stats!.threads).toBe(smallest < 16 ? 1 : threads);
+      expect(stats!.threads).toBe(threads);
       expect(stats!.memoryBytes).toBeGreaterThan(1_000_000);
       expect(await each.verifyAggregate(bytes, items)).toBe(true);
       expect(await each.verifyAggregate(wrong, items)).toBe(false);
@@ -85,7 +92,10 @@ describe('any number of threads', () => {
   test('more threads than there is work for', LONG, async (context) => {
     const items = signedItems('falcon512', 16);
     const expected = hex(await aggregate(items, proof));
-    expect(hex(await aggregate(items, { ...proof, threads: 7 }))).toBe(expected);
+    const each = pool({ threads: 7 });
+    const bytes = await each.aggregate(items, proof);
+    expect(hex(bytes)).toBe(expected);
+    expect(await each.verifyAggregate(bytes, items)).toBe(true);
     fact(context, 'threads', '1, 2, 3 and 7 threads make the same proof, byte for byte');
   });
 
@@ -125,12 +135,81 @@ describe('any number of threads', () => {
   });
 });
 
+describe('the number of threads', () => {
+  afterEach(() => void vi.unstubAllGlobals());
+  const onHost = (hardwareConcurrency?: number): void => {
+    vi.stubGlobal('navigator', { hardwareConcurrency });
+  };
+  const items = Array.from({ length: 400 }, (_, i) => signedItem('falcon512', i % 8));
+
+  test('is at most that of the host, if it says one', () => {
+    onHost(3);
+    expect(openThreads({ threads: 64 }).size).toBe(2);
+    expect(openThreads({ threads: 2 }).size).toBe(1);
+    expect(openThreads({}).size).toBe(0);
+    expect(createAggregatePool({ threads: 64 }).threads).toBe(3);
+    expect(createAggregatePool().threads).toBe(3);
+    onHost(undefined);
+    expect(openThreads({ threads: 64 }).size).toBe(63);
+    expect(createAggregatePool().threads).toBe(1);
+  });
+
+  test('rises with the work', () => {
+    onHost(64);
+    const all = openThreads({ threads: 64 });
+    const helpers = (count: number, set: 'falcon512' | 'falcon1024', kind: Divisible): number =>
+      all.helpersFor(new Array(count).fill(signedItem(set, 0)), kind);
+    expect(helpers(100, 'falcon512', 'prove')).toBe(0);
+    expect(helpers(200, 'falcon512', 'prove')).toBe(1);
+    expect(helpers(100, 'falcon1024', 'prove')).toBe(1);
+    expect(helpers(1722, 'falcon512', 'prove')).toBe(17);
+    expect(helpers(1722, 'falcon512', 'verify')).toBe(6);
+    expect(helpers(1722, 'falcon512', 'check')).toBe(0);
+    expect(helpers(8192, 'falcon1024', 'check')).toBe(8);
+    expect(openThreads({ threads: 2 }).helpersFor(items, 'prove')).toBe(1);
+  });
+
+  test('bounds how many start', LONG, async () => {
+    onHost(64);
+    const few = items.slice(0, 100);
+    const bytes = await aggregate(few, proof);
+    const all = openThreads({ threads: 64 });
+    const each = poolOn(all);
+    pools.push(each);
+    expect(hex(await each.aggregate(few, proof))).toBe(hex(bytes));
+    expect(await each.verifyAggregate(bytes, few)).toBe(true);
+    expect(await each.findInvalid(few)).toEqual([]);
+    expect(await all.started()).toBe(0);
+    let stats: AggregateStats | undefined;
+    await each.aggregate(items, {
+      ...proof,
+      onStats: (told) => {
+        stats = told;
+      },
+    });
+    expect(stats!.threads).toBe(4);
+    expect(await all.started()).toBe(3);
+  });
+
+  test('is one for a malformed proof', LONG, async () => {
+    const each = new AggregateThreads({ size: 63, leastMs: 0 });
+    const few = items.slice(0, 20);
+    const bytes = await aggregate(few, proof);
+    for (const wrong of [bytes.subarray(1), bytes.slice(0, -1), Uint8Array.of(...bytes, 0)]) {
+      expect(await poolOn(each).verifyAggregate(wrong, few)).toBe(false);
+    }
+    expect(await each.started()).toBe(0);
+    await each.close();
+  });
+});
+
 describe('on the way', () => {
   const items = signedItems('falcon512', 110);
 
   test('progress rises to the end of both phases', LONG, async () => {
     const seen: AggregateProgress[] = [];
-    const bytes = await aggregate(items, { ...proof, threads: 2, onProgress: (p) => seen.push(p) });
+    const each = pool({ threads: 2 });
+    const bytes = await each.aggregate(items, { ...proof, onProgress: (p) => seen.push(p) });
     const order = seen.map(({ phase, done }) => (phase === 'verifying' ? 0 : 1000) + done);
     expect(order).toEqual(order.toSorted((a, b) => a - b));
     expect(seen.filter(({ phase }) => phase === 'aggregating').length).toBeGreaterThan(5);
@@ -138,7 +217,7 @@ describe('on the way', () => {
     expect(seen.at(-1)).toEqual({ phase: 'aggregating', done: 110, total: 110 });
     seen.length = 0;
     const onProgress = (p: AggregateProgress): unknown => seen.push(p);
-    expect(await verifyAggregateAsync(bytes, items, { threads: 2, onProgress })).toBe(true);
+    expect(await each.verifyAggregate(bytes, items, { onProgress })).toBe(true);
     expect(seen.at(-1)).toEqual({ phase: 'verifying', done: 110, total: 110 });
     const done = seen.map((p) => p.done);
     expect(done).toEqual(done.toSorted((a, b) => a - b));

@@ -134,7 +134,7 @@ describe('Node', () => {
       const signed = { ...item, signature: new Uint8Array(666) };
       const pool = falconry.createAggregatePool({ threads: 1 });
       const bundle = new Uint8Array(100).fill(0);
-      bundle.set([0x46, 0x4c, 0x52, 0x59, 1, 1]);
+      bundle.set([0x46, 0x4c, 0x52, 0x59, 1, 2]);
       bundle[39] = 1;
       console.log(await tell({
         aggregate: () => falconry.aggregate([signed]),

@@ -1,7 +1,8 @@
 /** What every bundle is to do. It tells how many threads it found; where something throws, it tells that instead. */
 import { aggregate, createVerifyPool, falcon512, verifyAggregateAsync } from 'falconry';
 
-const SIGNATURES = 40;
+/** So many that their proof is worth two threads. */
+const SIGNATURES = 200;
 /** So many that two threads have work. */
 const REPEATED = 3000;
 

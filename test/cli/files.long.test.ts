@@ -75,7 +75,7 @@ describe('aggregate and verify-aggregate', () => {
       format: 'bundle',
       parameter_set: 'mixed',
       statement: expect.stringMatching(/^0x[0-9a-f]{64}$/),
-      aggregate: expect.stringMatching(/^0x464c52590101([0-9a-f]{2})+$/),
+      aggregate: expect.stringMatching(/^0x464c52590102([0-9a-f]{2})+$/),
       timings: { aggregate_ms: expect.any(Number) },
     });
     expect(result.sizes.aggregate).toBe(result.aggregate.length / 2 - 1);
@@ -123,7 +123,7 @@ describe('aggregate and verify-aggregate', () => {
     );
     const result = JSON.parse(read('proof.json'));
     expect(result).toMatchObject({ format: 'proof', count: 3, sizes: { salts: 120 } });
-    expect(result.aggregate).toMatch(/^0x464c52590201/);
+    expect(result.aggregate).toMatch(/^0x464c52590202/);
 
     const judged = await run('verify-aggregate', 'proof.json', 'few.json');
     expect(judged.out).toMatch(

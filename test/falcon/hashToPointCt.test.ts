@@ -66,9 +66,12 @@ describe.each(BOTH_MODULES)('%s module', async (module) => {
         numbered((i) => i % 3 === 0 && i < 3 * room),
         numbered((i) => i % 2 === 1 && i < 2 * room),
         numbered((i) => i >= 5 && i < 5 + room),
-        Array.from(
-          { length: words },
-          (_, i) => [61444, 61445, 0, 65535, 32768, 32767, 61444, 1][i % 8]!,
+        // in every lane
+        ...Array.from({ length: 8 }, (_, lane) =>
+          Array.from(
+            { length: words },
+            (_, i) => [61444, 61445, 0, 65535, 32768, 32767, 61444, 1][(i + lane) % 8]!,
+          ),
         ),
       ]) {
         const want = kept(list);

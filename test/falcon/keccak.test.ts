@@ -5,6 +5,12 @@ import { roundConstants } from '../../scripts/generate/keccak.ts';
 import { BOTH_MODULES, compileEntry } from '../support/assembly.ts';
 import { testRandom } from '../support/random.ts';
 
+/** For each of the two words and each lane of a block's vectors an input whose point meets it. */
+const EDGES: Record<number, Uint8Array[]> = {
+  9: inputsWith([61444, 61445], 512),
+  10: inputsWith([61444, 61445], 1024),
+};
+
 test('round constants as FIPS 202 lists them', () => {
   const constants = roundConstants();
   expect(constants).toHaveLength(24);
@@ -115,7 +121,63 @@ describe.each(BOTH_MODULES)('SHAKE256, %s module', async (module) => {
       }
     }
   });
+
+  test.each([9, 10])('points, logn %i: the largest word taken and the first refused', (logn) => {
+    const n = 1 << logn;
+    const long = random.bytes(6000);
+    const inputs = EDGES[logn]!;
+    expect(inputs).toHaveLength(16);
+    for (const [i, input] of inputs.entries()) {
+      const want = point(input, n);
+      const check = (at: number) => {
+        const got = new Int16Array(exports.memory.buffer, at, n);
+        expect(got.findIndex((x, j) => x + 32768 !== want[j])).toBe(-1);
+      };
+      memory.set(input, A);
+      exports.shakeInit!(STATE);
+      exports.shakeAbsorb!(STATE, A, input.length);
+      exports.shakeFlip!(STATE);
+      exports.squeezePoint!(OUT_A, STATE, logn);
+      check(OUT_A);
+      // either of two, beside one as short, and beside one that still absorbs
+      for (const other of [inputs[(i + 1) % 16]!, long]) {
+        for (const [a, b, out] of [
+          [input, other, OUT_A],
+          [other, input, OUT_B],
+        ] as const) {
+          memory.set(a, A);
+          memory.set(b, B);
+          const blocksA = exports.padInput!(A, a.length);
+          const blocksB = exports.padInput!(B, b.length);
+          exports.squeezeTwoPoints!(OUT_A, OUT_B, STATES, A, blocksA, B, blocksB, logn);
+          check(out);
+        }
+      }
+    }
+  });
 });
+
+/**
+ * For each of the words and each of eight lanes, an input whose point has or passes over that word
+ * there: vectors of eight words, beginning anew with each block of 68.
+ */
+function inputsWith(words: readonly number[], n: number): Uint8Array[] {
+  const missing = new Set(
+    words.flatMap((word) => Array.from({ length: 8 }, (_, i) => 8 * word + i)),
+  );
+  const found: Uint8Array[] = [];
+  for (let number = 0; missing.size > 0; number++) {
+    const input = new Uint8Array(40);
+    new DataView(input.buffer).setUint32(0, number);
+    const stream = createHash('shake256', { outputLength: 4096 }).update(input).digest();
+    for (let i = 0, kept = 0; kept < n; i++) {
+      const word = stream.readUInt16BE(2 * i);
+      if (word < 61445) kept++;
+      if (missing.delete(8 * word + ((i % 68) % 8))) found.push(input);
+    }
+  }
+  return found;
+}
 
 /** The accepted words of SHAKE256(input), not yet reduced mod q. */
 function point(input: Uint8Array, n: number): number[] {

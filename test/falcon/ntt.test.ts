@@ -28,10 +28,38 @@ function schoolbook(a: Int16Array, b: Int16Array): number[] {
   return c.map(mod);
 }
 
+/** Where a polynomial has -13219, one bit each, lowest first; 13219 elsewhere. */
+const fromSigns = (hex: string): Int16Array =>
+  Int16Array.from({ length: 4 * hex.length }, (_, i) =>
+    (Number.parseInt(hex[i >> 2]!, 16) >> (i & 3)) & 1 ? -13219 : 13219,
+  );
+
+/**
+ * Found by climbing. Behind the passes over halves, coefficients 403 of both add up to 33321, and
+ * one of them has to be reduced before.
+ */
+const UNREDUCED = fromSigns(
+  [
+    '6645460153ec1a410095b63d6bbb60310c570f960dfcfab24fb398b17503f2b7',
+    '34c870511f7f4e173b6851beb18e5884900cd14bd54c3ffd8a38e33b4b9381ed',
+    '7ad6af7f42fcff85f656a8e234a43b8c652080d16238c40d0ab1be4a441ae938',
+    'ce63245eeef63db3202f0da684f9b5b7fa1c5c9dd0771a824afaaeb48462a1e9',
+  ].join(''),
+);
+
 describe.each(BOTH_MODULES)('number-theoretic transform, %s module', async (module) => {
   const { exports, at } = await compileEntry('ntt', module);
   const [A, B, PREPARED] = ['A', 'B', 'PREPARED'].map(at) as [number, number, number];
   const poly = (region: number, n: number) => new Int16Array(exports.memory.buffer, region, n);
+
+  test('the last level of 1024 adds what would not fit unreduced', () => {
+    poly(A, 1024).set(UNREDUCED);
+    exports.intt!(A, 10);
+    exports.centrePoly!(A, 10);
+    exports.ntt!(A, 10);
+    exports.canonicalPoly!(A, 10);
+    expect([...poly(A, 1024)]).toEqual([...UNREDUCED].map(mod));
+  });
 
   describe.each([9, 10])('logn %i', (logn) => {
     const n = 1 << logn;

@@ -108,6 +108,26 @@ describe.each(BOTH_MODULES)('the norm test, %s module', (module) => {
       expect(verdict(craft(name, 'compressed', s1, s2, message))).toBe(false);
     });
 
+    test('a sum that passes 2^31 with the very last square', () => {
+      for (let lane = 0; lane < 4; lane++) {
+        const last = n - 8 + 2 * lane;
+        const s2 = drawInvertible(() =>
+          Array.from({ length: n }, (_, i) => (i >> 1 === last >> 1 ? 2047 : random.below(3) - 1)),
+        );
+        const s1 = new Array<number>(n).fill(0);
+        // The other sums are 2^31 together: as signed numbers, all of them would cancel.
+        const others = [2 ** 30, 2 ** 30 - 2 ** 28, 2 ** 28];
+        for (let sum = 0; sum < 4; sum++) {
+          const positions = [...s1.keys()].filter((i) => (i & 7) >> 1 === sum);
+          const own = normSq(positions.map((i) => s2[i]!));
+          const target = sum === lane ? 2 ** 31 : others.pop()!;
+          fillSquares(s1, positions, target - own, 6144);
+        }
+        expect(normSq(s1, s2)).toBe(2 ** 32);
+        expect(verdict(craft(name, 'constantTime', s1, s2, message))).toBe(false);
+      }
+    });
+
     test('zero: s2 = 0 is well-formed, and never short against a random point', () => {
       const zero = new Uint8Array(n);
       const item = craft(name, 'padded', [...zero], ternary(), message);

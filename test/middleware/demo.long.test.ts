@@ -1,4 +1,9 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
+import { parseTaskFile } from '../../src/wire/taskFile.ts';
 import { start } from './process.ts';
 
 describe('the demo', () => {
@@ -16,12 +21,32 @@ describe('the demo', () => {
     expect(stderr).toBe('');
   });
 
-  it.each([[['--count', '0']], [['--count', '1723']], [['--keys', '0']], [['--nonsense']]])(
-    'refuses %j',
-    async (args) => {
-      const { code, stderr } = await start('scripts/demo.ts', args).ended;
-      expect(code).toBe(2);
-      expect(stderr).toContain('Usage:');
-    },
-  );
+  it('keeps task and result for another verifier', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'falconry-kept-'));
+    try {
+      const kept = join(folder, 'kept');
+      const args = ['--count', '3', '--format', 'proof', '--keep', kept];
+      const { code, stdout, stderr } = await start('scripts/demo.ts', args).ended;
+      expect(code, stdout + stderr).toBe(0);
+      const items = parseTaskFile(readFileSync(join(kept, 'task.json'), 'utf8'));
+      const result = parseResultFile(readFileSync(join(kept, 'result.json'), 'utf8'));
+      expect(items).toHaveLength(3);
+      expect(result.format).toBe('proof');
+      expect(verifyResultFile(result, items)).toBe(true);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it.each([
+    [['--count', '0']],
+    [['--count', '1723']],
+    [['--keys', '0']],
+    [['--keep', '']],
+    [['--nonsense']],
+  ])('refuses %j', async (args) => {
+    const { code, stderr } = await start('scripts/demo.ts', args).ended;
+    expect(code).toBe(2);
+    expect(stderr).toContain('Usage:');
+  });
 });

@@ -2,7 +2,7 @@
  * Aggregates that every verifier refuses. Each is wrong in one respect: where that is a rule of the
  * header or of the codes, the body is proved over the wrong bytes, so that nothing else fails.
  */
-import { aggregateOf, type Case, caseOf, type Lies, list } from './cases.ts';
+import { aggregateOf, type Case, caseOf, type Lies, list, type Reason } from './cases.ts';
 import { constantSalt, headerOf, type SignedItem, saltOf, signedItem } from './items.ts';
 import { readParameters } from './prover/parameters.ts';
 import { proveReference } from './prover/prove.ts';
@@ -13,61 +13,125 @@ import { TABLE_HASH } from './table.ts';
 const VERSION_AT = 5;
 const COUNT_AT = 38;
 const TAG_AT = 40;
-/** in the header of a batch of one set */
-const KINDS_AT = 44;
-const PROFILE_AT = 46;
-const SALTS_AT = 47;
 
-const bad = (name: string, items: readonly SignedItem[], bytes: Uint8Array): Case =>
-  caseOf(name, items, bytes, false);
+const bad = (
+  name: string,
+  items: readonly SignedItem[],
+  bytes: Uint8Array,
+  reason?: Reason,
+): Case => caseOf(name, items, bytes, false, reason);
 
 /** Bytes with others in place of some. */
-const spliced = (
+export const spliced = (
   bytes: Uint8Array,
   at: number,
   remove: number,
   ...put: readonly number[]
 ): Uint8Array => Uint8Array.from([...bytes.slice(0, at), ...put, ...bytes.slice(at + remove)]);
 
-/** Wrong headers, each with a body that is bound to it. */
-function* badHeaders(): Generator<Case> {
+/** Makes aggregates of a format with a changed header. */
+export interface Maker {
+  readonly format: string;
+  /** where the kinds stand; in a batch of one set and kind, profile and salts are 2 and 3 behind */
+  readonly kindsAt: number;
+  /** what is wrong when a point is not that of the signature */
+  readonly wrongPoint: Reason;
+  headerOf(items: readonly SignedItem[]): Uint8Array;
+  make(items: readonly SignedItem[], change: (header: Uint8Array) => Uint8Array): Uint8Array;
+}
+
+/** Proofs whose body is bound to the changed header. */
+const PROOFS: Maker = {
+  format: 'proof',
+  kindsAt: 44,
+  wrongPoint: 'proof',
+  headerOf,
+  make: (items, change) => aggregateOf(items, { header: change(headerOf(items)) }),
+};
+
+/** Honest proofs of one list whose header is changed afterwards. */
+export function changedProofs(): Maker {
+  let honest: Uint8Array | undefined;
+  return {
+    ...PROOFS,
+    make: (items, change) => {
+      honest ??= aggregateOf(items);
+      const header = headerOf(items);
+      return Uint8Array.from([...change(header), ...honest.slice(header.length)]);
+    },
+  };
+}
+
+type Edit = readonly [
+  name: string,
+  reason: Reason | undefined,
+  at: number,
+  remove: number,
+  ...put: number[],
+];
+
+function headerEdits({ kindsAt, wrongPoint }: Maker, honest: Uint8Array): Edit[] {
+  const [profileAt, saltsAt] = [kindsAt + 2, kindsAt + 3];
+  return [
+    ['version 1', 'version', VERSION_AT, 1, 1],
+    ['version 3', 'version', VERSION_AT, 1, 3],
+    ['format 3', 'format', VERSION_AT - 1, 1, 3],
+    ['magic', 'magic', 0, 1, 0x66],
+    ['count one less', 'header', COUNT_AT, 2, 0, 1],
+    ['count 0', 'header', COUNT_AT, 2, 0, 0],
+    ['commitment', 'list', COUNT_AT - 1, 1, honest[COUNT_AT - 1]! ^ 1],
+    ['kind of the other set', 'list', kindsAt, 2, 3 << 5, 1],
+    ['kind 7', 'header', kindsAt, 2, 7 << 5, 1],
+    ['two runs of one kind', 'header', kindsAt, 2, 0, 0, 0, 0],
+    ['a run of kinds past the end', 'header', kindsAt, 2, 0, 2],
+    ['profile 1', 'profile', profileAt, 1, 1],
+    ['two profiles', undefined, profileAt, 1, 0, 0],
+    ['no profile', undefined, profileAt, 1],
+    ['coding 3 of salts', 'saltCoding', saltsAt, 2, 3 << 5, 1],
+    ['two runs of explicit salts', 'saltCoding', saltsAt, 2, 0, 0, 0, 0],
+    ['a run of salts past the end', 'header', saltsAt, 2, 0, 2],
+    ['a salt too many', 'bytes', saltsAt + 2, 0, ...new Array<number>(40).fill(7)],
+    ['another salt', wrongPoint, saltsAt + 2, 1, honest[saltsAt + 2]! ^ 1],
+  ];
+}
+
+/** Wrong headers of either format. */
+export function* badHeaders(maker: Maker = PROOFS): Generator<Case> {
+  const items = list('falcon512', 2);
+  const edits = headerEdits(maker, maker.headerOf(items));
+  for (const [name, reason, at, remove, ...put] of edits) {
+    const bytes = maker.make(items, (header) => spliced(header, at, remove, ...put));
+    yield bad(`${maker.format}: ${name}`, items, bytes, reason);
+  }
+}
+
+/** Wrong headers that only a proof can have. */
+export function* badProofHeaders(): Generator<Case> {
   const items = list('falcon512', 2);
   const honest = headerOf(items);
-  const under = (name: string, at: number, remove: number, ...put: number[]): Case =>
-    bad(name, items, aggregateOf(items, { header: spliced(honest, at, remove, ...put) }));
-  yield under('version 1', VERSION_AT, 1, 1);
-  yield under('version 3', VERSION_AT, 1, 3);
-  yield under('format 3', VERSION_AT - 1, 1, 3);
-  yield under('magic', 0, 1, 0x66);
-  yield under('count one less', COUNT_AT, 2, 0, 1);
-  yield under('count 0', COUNT_AT, 2, 0, 0);
-  yield under('commitment', COUNT_AT - 1, 1, honest[COUNT_AT - 1]! ^ 1);
-  yield under('tag of the table', TAG_AT, 1, honest[TAG_AT]! ^ 1);
-  yield under('last byte of the tag', TAG_AT + 3, 1, honest[TAG_AT + 3]! ^ 128);
-  yield under('padded kind', KINDS_AT, 2, 1 << 5, 1);
-  yield under('kind of the other set', KINDS_AT, 2, 3 << 5, 1);
-  yield under('kind 7', KINDS_AT, 2, 7 << 5, 1);
-  yield under('two runs of one kind', KINDS_AT, 2, 0, 0, 0, 0);
-  yield under('a run of kinds past the end', KINDS_AT, 2, 0, 2);
-  yield under('profile 1', PROFILE_AT, 1, 1);
-  yield under('two profiles', PROFILE_AT, 1, 0, 0);
-  yield under('no profile', PROFILE_AT, 1);
-  yield under('coding 3 of salts', SALTS_AT, 2, 3 << 5, 1);
-  yield under('two runs of explicit salts', SALTS_AT, 2, 0, 0, 0, 0);
-  yield under('a run of salts past the end', SALTS_AT, 2, 0, 2);
-  yield under('a salt too many', SALTS_AT + 2, 0, ...new Array<number>(40).fill(7));
-  yield under('another salt', SALTS_AT + 2, 1, honest[SALTS_AT + 2]! ^ 1);
-
+  const { kindsAt, make } = PROOFS;
+  const under = (name: string, reason: Reason, at: number, remove: number, ...put: number[]) =>
+    bad(
+      name,
+      items,
+      make(items, (header) => spliced(header, at, remove, ...put)),
+      reason,
+    );
+  yield under('tag of the table', 'table', TAG_AT, 1, honest[TAG_AT]! ^ 1);
+  yield under('last byte of the tag', 'table', TAG_AT + 3, 1, honest[TAG_AT + 3]! ^ 128);
+  yield under('padded kind', 'header', kindsAt, 2, 1 << 5, 1);
   const other = Uint8Array.from(TABLE_HASH, (x) => x ^ 1);
   yield bad(
     'another table in tag and transcript',
     items,
     aggregateOf(items, withTable(items, other)),
+    'table',
   );
   yield bad(
     'another table in the transcript alone',
     items,
     aggregateOf(items, { tableHash: other }),
+    'proof',
   );
 }
 
@@ -77,65 +141,68 @@ const withTable = (items: readonly SignedItem[], tableHash: Uint8Array<ArrayBuff
 });
 
 /** Salts in another coding than their own. */
-export function* badSalts(): Generator<Case> {
+export function* badSalts(maker: Maker = PROOFS): Generator<Case> {
+  const { format, kindsAt, wrongPoint } = maker;
   const explicit = (items: readonly SignedItem[]): number[] => [
     ...[0, items.length - 1],
     ...items.flatMap((item) => [...saltOf(item)]),
   ];
-  const under = (name: string, items: readonly SignedItem[], salts: readonly number[]): Case => {
-    const header = Uint8Array.from([...headerOf(items).slice(0, SALTS_AT), ...salts]);
-    return bad(name, items, aggregateOf(items, { header }));
+  const under = (
+    name: string,
+    reason: Reason,
+    items: readonly SignedItem[],
+    salts: readonly number[] = explicit(items),
+  ): Case => {
+    const change = (header: Uint8Array) =>
+      Uint8Array.from([...header.slice(0, kindsAt + 3), ...salts]);
+    return bad(`${format}: ${name}`, items, maker.make(items, change), reason);
   };
   const constant = list('falcon512', 2, { version: 0 });
+  const constant255 = list('falcon512', 2, { version: 255 });
   const derived = list('falcon512', 2, 'derived');
   const random = list('falcon512', 2);
-  yield under('constant salts written out', constant, explicit(constant));
-  yield under('constant salts of version 255 written out', ...writtenOut(explicit));
-  yield under('derived salts written out', derived, explicit(derived));
-  yield under('one derived salt of two written out', ...halfWrittenOut());
-  yield under('two runs of constant salts of one version', constant, [32, 0, 0, 32, 0, 0]);
-  yield under('constant salts of another version', constant, [32, 1, 1]);
-  yield under('derived salts as constant', derived, [32, 1, 0]);
-  yield under('constant salts as derived', constant, [64, 1]);
-  yield under('explicit salts as derived', random, [64, 1]);
-  yield under('two runs of derived salts', derived, [64, 0, 64, 0]);
-  const larger = constantSalt('falcon1024', 0);
-  yield under('the constant salt of the other set', constant, [0, 1, ...larger, ...larger]);
-}
-
-function writtenOut(
-  explicit: (items: readonly SignedItem[]) => number[],
-): [readonly SignedItem[], number[]] {
-  const items = list('falcon512', 2, { version: 255 });
-  return [items, explicit(items)];
-}
-
-function halfWrittenOut(): [readonly SignedItem[], number[]] {
-  const items = [signedItem('falcon512', 0), signedItem('falcon512', 1, 'derived')];
-  return [items, [0, 1, ...items.flatMap((item) => [...saltOf(item)])]];
+  const half = [signedItem('falcon512', 0), signedItem('falcon512', 1, 'derived')];
+  yield under('constant salts written out', 'saltCoding', constant);
+  yield under('constant salts of version 255 written out', 'saltCoding', constant255);
+  yield under('derived salts written out', 'derivedSalt', derived);
+  yield under('one derived salt of two written out', 'derivedSalt', half);
+  const twice = [32, 0, 0, 32, 0, 0];
+  yield under('two runs of constant salts of one version', 'saltCoding', constant, twice);
+  yield under('constant salts of another version', wrongPoint, constant, [32, 1, 1]);
+  yield under('derived salts as constant', wrongPoint, derived, [32, 1, 0]);
+  yield under('constant salts as derived', wrongPoint, constant, [64, 1]);
+  yield under('explicit salts as derived', wrongPoint, random, [64, 1]);
+  yield under('two runs of derived salts', 'saltCoding', derived, [64, 0, 64, 0]);
+  const other = constantSalt('falcon1024', 0);
+  const ofOther = [0, 1, ...other, ...other];
+  yield under('the constant salt of the other set', wrongPoint, constant, ofOther);
 }
 
 /** An honest aggregate for another list. */
-function* badLists(): Generator<Case> {
+export function* badLists(): Generator<Case> {
   const items = list('falcon512', 3);
   const honest = aggregateOf(items);
   const [a, b, c] = items as [SignedItem, SignedItem, SignedItem];
-  yield bad('one item less', [a, b], honest);
-  yield bad('one item more', [a, b, c, c], honest);
-  yield bad('another order', [b, a, c], honest);
-  yield bad('another message', [a, { ...b, message: Uint8Array.of(...b.message, 0) }, c], honest);
-  yield bad('another key', [a, { ...b, publicKey: c.publicKey }, c], honest);
+  yield bad('one item less', [a, b], honest, 'list');
+  yield bad('one item more', [a, b, c, c], honest, 'list');
+  yield bad('another order', [b, a, c], honest, 'list');
+  const longer = { ...b, message: Uint8Array.of(...b.message, 0) };
+  yield bad('another message', [a, longer, c], honest, 'list');
+  yield bad('another key', [a, { ...b, publicKey: c.publicKey }, c], honest, 'list');
   const changed = b.publicKey.slice();
   changed[5]! ^= 1;
-  yield bad('a key with one bit changed', [a, { ...b, publicKey: changed }, c], honest);
-  yield bad('a byte after the end', items, Uint8Array.of(...honest, 0));
-  yield bad('the last byte missing', items, honest.slice(0, -1));
-  yield bad('the header alone', items, headerOf(items));
-  yield bad('no bytes', items, new Uint8Array(0));
+  yield bad('a key with one bit changed', [a, { ...b, publicKey: changed }, c], honest, 'list');
+  yield bad('a byte after the end', items, Uint8Array.of(...honest, 0), 'bytes');
+  yield bad('the last byte missing', items, honest.slice(0, -1), 'bytes');
+  for (const length of [0, 3, 4, 5, 37, 39, 43, 45, 46, 48, 88, 168, 169]) {
+    const reason = length < 4 ? 'magic' : length < headerOf(items).length ? 'header' : 'bytes';
+    yield bad(`the first ${length} bytes`, items, honest.slice(0, length), reason);
+  }
   yield bad(
     'the section twice',
     items,
     Uint8Array.of(...honest, ...honest.slice(headerOf(items).length)),
+    'bytes',
   );
   yield bad('the row of a larger bucket', items, aggregateOf(items, { rowFor: 5 }));
 
@@ -151,7 +218,7 @@ function* badLists(): Generator<Case> {
   });
   const swapped = [...both.slice(at + first.length), ...first];
   yield bad('sections in the other order', mixed, Uint8Array.of(...both.slice(0, at), ...swapped));
-  yield bad('a key that is not canonical', ...withKey(a, [12289 >> 6, (12289 & 63) << 2]));
+  yield bad('a key that is not canonical', ...withKey(a, [12289 >> 6, (12289 & 63) << 2]), 'key');
 }
 
 /** An aggregate whose list, commitment and transcript hold a key of a coefficient p. */
@@ -163,7 +230,7 @@ function withKey(item: SignedItem, bytes: readonly number[]): [readonly SignedIt
 }
 
 /** One bit of every field of an honest proof of one item. */
-function* flippedBits(): Generator<Case> {
+export function* flippedBits(): Generator<Case> {
   const items = list('falcon512', 1);
   const header = headerOf(items);
   const events: TraceEvent[] = [];
@@ -199,7 +266,7 @@ const both = (label: string, change: (bytes: Uint8Array) => Uint8Array, level: n
 });
 
 /** Provers that cheat and go on as an honest one would. */
-function* cheatingProvers(): Generator<Case> {
+export function* cheatingProvers(): Generator<Case> {
   const items = list('falcon512', 1);
   const by = (name: string, faults: Faults, own: readonly SignedItem[] = items): Case =>
     bad(name, own, aggregateOf(own, { faults }));
@@ -256,6 +323,7 @@ function* cheatingProvers(): Generator<Case> {
 
 export function* badCases(): Generator<Case> {
   yield* badHeaders();
+  yield* badProofHeaders();
   yield* badSalts();
   yield* badLists();
   yield* flippedBits();

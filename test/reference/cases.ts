@@ -6,11 +6,35 @@ import { tableRow } from './prover/runs.ts';
 import type { Faults } from './prover/trace.ts';
 import { TABLE_HASH } from './table.ts';
 
+/**
+ * Which rule an aggregate breaks. The first seven can be told from its bytes alone, and are the
+ * words of `inspectAggregate`; vectors/README.md has the meaning of all.
+ */
+export const HEADER_REASONS = [
+  'magic',
+  'format',
+  'version',
+  'table',
+  'profile',
+  'saltCoding',
+  'header',
+] as const;
+export type Reason =
+  | (typeof HEADER_REASONS)[number]
+  | 'key'
+  | 'list'
+  | 'derivedSalt'
+  | 'bytes'
+  | 'proof'
+  | 'signature';
+
 export interface Case {
   readonly name: string;
   readonly task: readonly { digest: string; public_key: string; signature: string }[];
   readonly aggregate: string;
   readonly valid: boolean;
+  /** Of a wrong one that breaks one rule alone. */
+  readonly reason?: Reason;
 }
 
 export const caseOf = (
@@ -18,6 +42,7 @@ export const caseOf = (
   items: readonly SignedItem[],
   aggregate: Uint8Array,
   valid = true,
+  reason?: Reason,
 ): Case => ({
   name,
   task: items.map(({ message, publicKey, signature }) => ({
@@ -27,6 +52,7 @@ export const caseOf = (
   })),
   aggregate: hex(aggregate),
   valid,
+  ...(reason && { reason }),
 });
 
 export interface Lies {
@@ -88,8 +114,25 @@ export function* largeCases(): Generator<Case> {
     ['falcon512', 17],
     ['falcon512', 33],
     ['falcon1024', 17],
+    ['falcon1024', 33],
   ] as const) {
     const items = list(set, count, { version: 0 });
     yield caseOf(`${set}, ${count} items, constant salts`, items, aggregateOf(items));
   }
+}
+
+/** Batches whose proofs are too long, or too slow to make, to be stored: hashes stand for them. */
+export const LARGE_BATCHES = [
+  { set: 'falcon512', count: 100 },
+  { set: 'falcon1024', count: 100 },
+  { set: 'falcon512', count: 1722 },
+  { set: 'falcon1024', count: 1722 },
+] as const;
+
+/** Salts of all codings in turn, in runs of seven. */
+export function largeBatch(set: SetName, count: number): SignedItem[] {
+  const kinds: readonly SaltKind[] = ['random', { version: 0 }, 'derived', { version: 1 }];
+  return Array.from({ length: count }, (_, number) =>
+    signedItem(set, number, kinds[Math.floor(number / 7) % kinds.length]!),
+  );
 }

@@ -53,14 +53,17 @@ export const derivedSalt = (publicKey: Uint8Array, message: Uint8Array): Uint8Ar
 
 const made = new Map<string, SignedItem>();
 
-/** Item `number` of a set: a key and a message of its own, 0 to 40 bytes long. */
+/** Large batches have a hundred keys. */
+const KEYS = 100;
+
+/** Item `number` of a set: one of a hundred keys, a message of its own, 0 to 40 bytes long. */
 export function signedItem(set: SetName, number: number, kind: SaltKind = 'random'): SignedItem {
   const label = `reference ${set} ${number}`;
   const name = `${label} ${JSON.stringify(kind)}`;
   let item = made.get(name);
   if (item === undefined) {
     const { keygen, sign } = SETS[set];
-    const { publicKey, secretKey } = keygen(bytesOf(`${label} key`, 48));
+    const { publicKey, secretKey } = keygen(bytesOf(`reference ${set} ${number % KEYS} key`, 48));
     const message = bytesOf(`${label} message`, (7 * number) % 41);
     const salt =
       kind === 'random'

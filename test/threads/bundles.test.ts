@@ -23,8 +23,8 @@ import { aggregate, createVerifyPool, falcon512, verifyAggregate } from '${src}i
 async function run() {
   const { VERIFY_WORKER: verifyUrl, AGGREGATE_WORKER: aggregateUrl } = process.env;
   const { publicKey, secretKey } = falcon512.keygen();
-  const items = Array.from({ length: 70 }, (_, i) => {
-    const message = Uint8Array.of(i);
+  const items = Array.from({ length: 200 }, (_, i) => {
+    const message = Uint8Array.of(i, 1);
     return { publicKey, message, signature: falcon512.sign(message, secretKey) };
   });
   const wrong = items.with(7, { ...items[7], message: Uint8Array.of(1, 2) });

@@ -13,6 +13,7 @@ import {
   type Smalls,
   type Vecs,
 } from '../wasm.ts';
+import type { Columns } from './columns.ts';
 import { FUNCTIONALS } from './constants.ts';
 import { vecsToFill } from './forms.ts';
 import { liftsOf } from './lifts.ts';
@@ -52,6 +53,28 @@ export class Seed {
 export const keysSeed = (lab: Labrador): Seed =>
   new Seed(lab, shake256([ascii(KEYS_LABEL)], 32).slice(), 0);
 
+/**
+ * Writes columns `from` (a multiple of 32) to `to - 1` of the first rows of the matrix of keys, in
+ * NTT form, from column 0 of each of the rows at the addresses on. The one place where keys are
+ * made.
+ *
+ * @param first the first row to write; those before it have been written
+ */
+export function writeKeys(
+  lab: Labrador,
+  keys: Seed,
+  rows: readonly number[],
+  { from, to }: Columns,
+  first = 0,
+): void {
+  // The kernel writes column c of the stream as column c.
+  const skipped = BLOCK_BYTES * (from / BLOCK_COLUMNS);
+  for (let row = first; row < rows.length; row++) {
+    keys.start(STREAM.keys, 0, row);
+    lab.kernels.expandKey(rows[row]! - skipped, from, to - from);
+  }
+}
+
 /** Columns `from` (a multiple of 32) to `to - 1` of the first rows of the matrix of keys. */
 export function expandKeys(
   lab: Labrador,
@@ -60,15 +83,7 @@ export function expandKeys(
   width = to - from,
 ): Vecs {
   const vecs = vecsToFill(lab, width, new Array<number>(rows).fill(to - from));
-  // The kernel writes column c of the stream as column c.
-  const skipped = BLOCK_BYTES * (from / BLOCK_COLUMNS);
-  lab.scope(() => {
-    const seed = keysSeed(lab);
-    for (let row = 0; row < rows; row++) {
-      seed.start(STREAM.keys, 0, row);
-      lab.kernels.expandKey(lab.row(vecs, row) - skipped, from, to - from);
-    }
-  });
+  lab.scope(() => writeKeys(lab, keysSeed(lab), lab.addresses(vecs), { from, to }));
   return vecs;
 }
 

@@ -35,5 +35,5 @@ export const MAX_SECTION_ITEMS = 1722;
 export const LAST_RETRY = 15;
 /** Bytes of a seal. */
 export const SEAL_BYTES = 32;
-/** A false statement is accepted with a probability of at most 2^-128 (docs/soundness.md). */
+/** The error terms of one section, or of two, sum to at most 2^-128 (docs/soundness.md, 3.7). */
 export const CLAIMED_BITS = 128;

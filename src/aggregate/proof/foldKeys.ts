@@ -4,11 +4,10 @@
  * each polynomial of it is expanded once for all of them.
  */
 import { BLOCK_BYTES, BLOCK_COLUMNS, type Forms, type Labrador, type Vecs } from '../wasm.ts';
-import { keysSeed, Seed, shortForms } from './challenges.ts';
+import { keysSeed, Seed, shortForms, writeKeys } from './challenges.ts';
 import type { Columns } from './columns.ts';
 import { zeroForms } from './forms.ts';
 import { type Blocks, blocksOf } from './ring.ts';
-import { STREAM } from './transcript.ts';
 
 /** Columns that are expanded before they are summed: as many as stay in a cache. */
 const RUN = 64;
@@ -78,12 +77,7 @@ function addRun(
   const here = sums.filter(({ end }) => end > at);
   const count = Math.max(...here.map(({ challenges }) => challenges.count));
   const addresses = lab.addresses({ ...rows, rows: count });
-  // The kernel writes column c of the stream as column c.
-  const skipped = BLOCK_BYTES * (at / BLOCK_COLUMNS);
-  for (const [row, address] of addresses.entries()) {
-    keys.start(STREAM.keys, 0, row);
-    lab.kernels.expandKey(address - skipped, at, to - at);
-  }
+  writeKeys(lab, keys, addresses, { from: at, to });
   for (const { challenges, end, out } of here) {
     const columns = Math.min(end, to) - at;
     const target = out.at + BLOCK_BYTES * ((at - from) / BLOCK_COLUMNS);
@@ -93,8 +87,8 @@ function addRun(
   }
 }
 
-/** Clears what the last block has beyond the columns. */
-function clearBeyond(lab: Labrador, { at, columns, blocks }: Vecs): void {
+/** Clears what the last block of a row has beyond its columns. */
+export function clearBeyond(lab: Labrador, { at, columns, blocks }: Vecs): void {
   lab.scope(() => {
     const zero = zeroForms(lab, 1).at;
     for (let column = columns; column < blocks * BLOCK_COLUMNS; column++) {

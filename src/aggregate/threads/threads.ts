@@ -1,9 +1,13 @@
-/** The threads of an aggregate: a pool that runs our worker, and the shares of a proof in it. */
+/**
+ * The threads of an aggregate: a pool that runs our worker, how many of its threads some work is
+ * worth, and the shares of a proof in them.
+ */
 import { CodedError } from '../../errors.ts';
-import { type WorkerModule, workerBeside } from '../../threads/host.ts';
+import { hostParallelism, type WorkerModule, workerBeside } from '../../threads/host.ts';
 import { checkWorkerUrl } from '../../threads/options.ts';
 import { ThreadPool } from '../../threads/pool.ts';
 import type { Helper, StepInput, StepName, StepOutput } from '../proof/index.ts';
+import { type Statement, setOfPublicKey } from '../statement.ts';
 import { AGGREGATE_WORKER, packWork } from './work.ts';
 
 /** Where bundlers find the threads' module. */
@@ -15,17 +19,55 @@ const beside = (): WorkerModule =>
   );
 
 /**
- * The threads beside the calling one, which is one of `threads`.
+ * The work on one Falcon-512 signature that threads can share, in milliseconds on one machine; one
+ * of Falcon-1024 costs twice as much.
+ */
+const COST_MS = { check: 0.04, prove: 0.75, verify: 0.3 } as const;
+export type Divisible = keyof typeof COST_MS;
+
+/** Starting a thread, and dividing the work, costs about as much as this. Milliseconds. */
+const LEAST_MS = 70;
+
+/** Threads beside the calling one. */
+export class AggregateThreads extends ThreadPool {
+  readonly #leastMs: number;
+
+  /** @param settings.leastMs less work is not worth a thread; by default what one costs */
+  constructor(settings: {
+    readonly size: number;
+    readonly workerUrl?: string | URL | undefined;
+    readonly leastMs?: number;
+  }) {
+    const { size, workerUrl, leastMs = LEAST_MS } = settings;
+    super({ size, name: AGGREGATE_WORKER, module: checkWorkerUrl(workerUrl, beside()) });
+    this.#leastMs = leastMs;
+  }
+
+  /** How many threads this work is worth. */
+  helpersFor(
+    statements: readonly Pick<Statement, 'publicKey'>[],
+    ...kinds: readonly Divisible[]
+  ): number {
+    const units = statements.reduce((sum, { publicKey }) => {
+      return sum + (setOfPublicKey(publicKey) === 'falcon1024' ? 2 : 1);
+    }, 0);
+    const cost = kinds.reduce((sum, kind) => sum + units * COST_MS[kind], 0);
+    return Math.max(0, Math.min(this.size, Math.floor(cost / this.#leastMs) - 1));
+  }
+}
+
+/**
+ * The threads beside the calling one, which is one of `threads`. There are no more than the host
+ * says can run at once: others would only cost memory.
  *
  * @throws TypeError, RangeError for a `workerUrl` that is no address
  */
 export function openThreads(options: {
   readonly threads?: number;
   readonly workerUrl?: string | URL;
-}): ThreadPool {
+}): AggregateThreads {
   const { threads = 1, workerUrl } = options;
-  const module = checkWorkerUrl(workerUrl, beside());
-  return new ThreadPool({ size: threads - 1, name: AGGREGATE_WORKER, module });
+  return new AggregateThreads({ size: Math.min(threads, hostParallelism(threads)) - 1, workerUrl });
 }
 
 /** The shares of one proof, one in each thread of a pool. */
@@ -35,8 +77,9 @@ export interface ProofSession {
   release(error?: CodedError): void;
 }
 
-export function openSession(pool: ThreadPool): ProofSession {
-  const { id: proof, threads, release } = pool.session();
+/** @param count how many threads take part, at most */
+export function openSession(pool: ThreadPool, count: number): ProofSession {
+  const { id: proof, threads, release } = pool.session(count);
   const helpers = threads.map(
     (thread): Helper => ({
       run: <K extends StepName>(step: K, input: StepInput<K>) =>

@@ -36,7 +36,7 @@ export const completedRecord = {
   finished_at: '2026-11-21T20:23:19.123456789Z',
   result_path: RESULT_URL,
   format: 'proof',
-  result_bytes: 401_234,
+  result_bytes: 255_604,
 };
 
 export const exampleList = {
@@ -63,7 +63,7 @@ export const exampleResult = {
   format: 'bundle',
   parameter_set: 'falcon512',
   statement: `0x${'c3'.repeat(32)}`,
-  aggregate: '0x464c4147',
+  aggregate: '0x464c5259',
   sizes: { aggregate: 4, salts: 80, signatures: 1332, public_keys: 1794, digests: 10 },
   timings: { read_ms: 0.41, verify_ms: 1.2, aggregate_ms: 3.805 },
 };

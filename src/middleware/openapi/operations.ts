@@ -310,15 +310,19 @@ const WITH_BODY = {
     id: 'verifyAggregate',
     tag: 'Aggregation',
     summary: 'Verify an aggregate',
-    description: 'For clients that cannot run the WebAssembly library.',
+    description:
+      'For clients that cannot run the WebAssembly library. Takes bundles and proofs of the ' +
+      'present version of their format.',
     body: {
       description: 'The aggregate, and the ordered list that it is about',
       required: true,
-      example: { aggregate: '0x464c4147', statements: [statement] },
+      example: { aggregate: '0x464c5259', statements: [statement] },
     },
     answers: {
       200: {
-        description: 'The verdict; anything that is not an aggregate is not valid',
+        description:
+          'The verdict; anything that is not an aggregate is not valid. `reason` tells results ' +
+          'of older versions from wrong ones.',
         schema: VerifyAnswer,
         example: { valid: true },
       },

@@ -61,7 +61,7 @@ export function savings(input: SavingsInput): HTMLElement {
     legend([
       ['plain', `Signatures ${bytes(plain[0]!.bytes)}`],
       ['proof', `${body === 'proof' ? 'Proof' : 'Bundle'} ${bytes(made[0]!.bytes)}`],
-      ['salts', `Salts ${bytes(salts)}, in both`],
+      ['salts', `Salts written out ${bytes(salts)}, in both`],
       ['keys', `Public keys ${bytes(keys)}, the verifier’s own`],
     ]),
   );

@@ -16,13 +16,13 @@ import {
   residueBound,
   SMALL_MAX,
 } from '../../../scripts/generate/labradorPlan.ts';
-import { bodyOf, type Extent, Overflow, runOnIntervals, sumsOf, tablesOf } from './intervals.ts';
+import { type Interval, Overflow, scriptOf } from '../../support/intervals.ts';
+import { type Extent, runOnIntervals, sumsOf, tablesOf } from './intervals.ts';
 
-const passes = labradorPassesSource();
+const passes = scriptOf(labradorPassesSource());
 const tables = tablesOf(labradorTablesSource());
 const formMax = (prime: number) => (PRIMES[prime]! + 1) / 2;
 
-type Interval = readonly [number, number];
 interface Transform {
   readonly name: string;
   /** What the vector at an offset of the input can hold. */
@@ -77,12 +77,13 @@ const TRANSFORMS: readonly Transform[] = [
 ];
 
 describe.each(TRANSFORMS)('$name', ({ name, input, largest, inside, spare }) => {
-  const body = bodyOf(passes, name);
+  const from = passes.indexOf(`function ${name}(`);
+  const own = passes.slice(from, passes.indexOf('\n}\n', from) + 3);
   const extents = (text: string): Extent[] =>
-    PRIMES.map((_, prime) => runOnIntervals(text, tables, prime, (at) => input(prime, at)));
+    PRIMES.map((_, prime) => runOnIntervals(text, name, tables, prime, (at) => input(prime, at)));
 
   test('no lane overflows, and the margins are the known ones', () => {
-    const found = extents(body);
+    const found = extents(own);
     expect(found.map((extent) => extent.inside)).toEqual(inside);
     for (const [prime, { result }] of found.entries()) {
       expect(result).toBeLessThanOrEqual(largest(prime));
@@ -90,7 +91,7 @@ describe.each(TRANSFORMS)('$name', ({ name, input, largest, inside, spare }) => 
   });
 
   test('without any one of its reductions, but the spare ones, some lane overflows', () => {
-    const lines = body.split('\n');
+    const lines = own.split('\n');
     const reductions = lines.flatMap((line, i) => (line.includes('= reduceLane(') ? [i] : []));
     expect(reductions.length).toBeGreaterThan(4);
     const idle = reductions.filter((at) => {

@@ -446,7 +446,7 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
           omega.map((weights) => projectedForm(bits, weights)),
         );
       }
-      // every bit set, where the sums are largest: still less than the bias that makes them positive
+      // every bit set, where sums are largest: still less than the bias that makes them positive
       expect(34n * 8n * 2n ** 44n + 2n ** 44n).toBeLessThan(Q << 9n);
     });
 

@@ -4,12 +4,7 @@
  * goes through the whole of `verifyAggregate` and `inspectAggregate`.
  */
 import { expect, test } from 'vitest';
-import {
-  aggregate,
-  createAggregatePool,
-  inspectAggregate,
-  verifyAggregate,
-} from '../../../src/aggregate/index.ts';
+import { aggregate, inspectAggregate, verifyAggregate } from '../../../src/aggregate/index.ts';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
 import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
 import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
@@ -19,6 +14,7 @@ import { headerOf, type SetName, type SignedItem, signedItem } from '../../refer
 import { fact } from '../../support/facts.ts';
 import { type TestRandom, testRandom } from '../../support/random.ts';
 import { NIGHTLY } from '../../support/run.ts';
+import { everyThread } from '../everyThread.ts';
 import { fieldsOf, PROJECTIONS, rowOf, saltsOf } from './sections.ts';
 
 /**
@@ -324,7 +320,7 @@ export function testFuzzOnThreads(
     const target = await targetOf(members.map(([set, number]) => signedItem(set, number)));
     const { items, good } = target;
     const random = testRandom(`fuzzed proofs on threads ${name}`);
-    const pool = createAggregatePool({ threads: 2 });
+    const pool = everyThread({ threads: 2 });
     try {
       expect(await pool.verifyAggregate(good, items)).toBe(true);
       const kinds = Object.keys(MUTATORS);

@@ -14,6 +14,7 @@ import {
 } from '../../../src/aggregate/proof/instances.ts';
 import { bestModule, type Labrador } from '../../../src/aggregate/wasm.ts';
 import { signedItems } from '../../reference/items.ts';
+import { everyThread } from '../everyThread.ts';
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
@@ -138,7 +139,7 @@ describe('a pool', () => {
       made++;
     };
     const items = signedItems('falcon512', 110);
-    await using pool = createAggregatePool({ threads: 2, workerUrl });
+    await using pool = everyThread({ threads: 2, workerUrl });
     const first = await pool.aggregate(items, proof);
     await vi.waitUntil(() => made > 0, { timeout: 100_000 });
     const before = made;

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { Q } from '../../../src/aggregate/proof/constants.ts';
 import {
+  combination,
   inverse,
   mod,
   multiply,
@@ -34,6 +35,26 @@ test('products', () => {
     const zero = new BigInt64Array(degree);
     const list = [largest, alternating, zero, made(degree), made(degree), made(degree)];
     for (const a of list) for (const b of list) expect(multiply(a, b)).toEqual(byDefinition(a, b));
+  }
+});
+
+test('combinations by challenges', () => {
+  const largest = new BigInt64Array(64).fill(Q - 1n);
+  const sums = (c: readonly Float64Array[], x: readonly Poly[]): Poly =>
+    c
+      .map((factor, i) => byDefinition(BigInt64Array.from(factor, BigInt), x[i]!))
+      .reduce((a, b) => a.map((value, j) => mod(value + b[j]!)));
+  const small = (): Float64Array => Float64Array.from(random.bytes(64), (x) => 4 * (x - 128));
+  const worst = (value: number): Float64Array => new Float64Array(64).fill(value);
+  for (const c of [
+    [small()],
+    Array.from({ length: 9 }, small),
+    new Array(64).fill(worst(511)),
+    new Array(64).fill(worst(-511)),
+  ] as Float64Array[][]) {
+    for (const x of [c.map(() => largest), c.map(() => made(64))]) {
+      expect(combination(c, x)).toEqual(sums(c, x));
+    }
   }
 });
 

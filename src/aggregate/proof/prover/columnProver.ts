@@ -11,7 +11,7 @@
  */
 import type { OrdinaryLevel } from '../../parameters/rows.ts';
 import { bestModule, COEFS_BYTES, FORM_BYTES, SMALL_BYTES, type Vecs } from '../../wasm.ts';
-import { expandKeys, fillRowChallenges, Seed } from '../challenges.ts';
+import { expandKeys, fillRowChallenges, Seed, shortForms } from '../challenges.ts';
 import {
   type Columns,
   filledBy,
@@ -21,17 +21,18 @@ import {
   placesWithin,
 } from '../columns.ts';
 import { FUNCTIONALS } from '../constants.ts';
-import { foldKeys } from '../foldKeys.ts';
+import { clearBeyond, foldKeys } from '../foldKeys.ts';
 import { rowBytes, vecsToFill } from '../forms.ts';
 import { partsBytes } from '../functionals.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
 import type { ItemsShape } from '../itemColumns.ts';
 import { liftsOf } from '../lifts.ts';
-import { type Blocks, coefsOf, sumOfLists, type Values, valuesOf } from '../ring.ts';
-import { degreeOf, firstRowOfY, type Run } from '../shapes.ts';
+import { type Blocks, blocksOf, coefsOf, sumOfLists, type Values, valuesOf } from '../ring.ts';
+import { degreeOf, firstRowOfY, parametersFor, type Run } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { combineForms, combinePadding, liftCoefficients } from './combine.ts';
 import { ItemRows } from './itemRows.ts';
+import { KeyStore } from './keyStore.ts';
 import { combineItems, liftsOfItems, liftsOfLinks } from './liftsOfItems.ts';
 import { collapse, project } from './project.ts';
 import {
@@ -47,6 +48,8 @@ import { type Decoded, decodeItem, type SectionItem } from './witness.ts';
 
 /** Bytes that steps take for sums and the like. */
 const SCRATCH_BYTES = 1 << 20;
+/** Bytes of keys that are kept from level to level; the keys of a level that need more are not. */
+const STORE_BYTES = 1 << 24;
 
 /** A step in parts; yields how much is done, from 0 to 1. */
 export type Step<T> = Generator<number, T>;
@@ -64,6 +67,10 @@ interface Opened {
 export class ColumnProver {
   readonly #lab = takeInstance(bestModule(), 'columns');
   readonly #start = this.#lab.kernels.mark();
+  /** the keys that the levels of the proof share */
+  #keys: KeyStore | undefined;
+  /** the mark of the memory behind them */
+  #afterKeys = this.#start;
   #opened: Opened | undefined;
   /** the inner key, and the mark of the memory before it */
   #A: Vecs | undefined;
@@ -80,6 +87,7 @@ export class ColumnProver {
   /** Gives the module back. Nothing may follow. */
   close(): void {
     this.#reset();
+    this.#lab.kernels.reset(this.#start);
     keepInstance(bestModule(), 'columns', this.#lab);
   }
 
@@ -97,6 +105,7 @@ export class ColumnProver {
     const lab = this.#lab;
     const { shape, columns } = input;
     this.#reset();
+    this.#openStore(shape);
     const decoded: Decoded[] = [];
     for (const [i, item] of input.items.entries()) {
       decoded.push(decodeItem(shape.set, item));
@@ -267,9 +276,20 @@ export class ColumnProver {
     readonly columns: Columns;
     readonly seed: Uint8Array;
   }): Blocks {
+    const lab = this.#lab;
     const { kappa: rows, columns, ...of } = input;
-    const use = { ...of, columns: columns.to, short: SHORT.amortised, first: 0, rows };
-    return foldKeys(this.#lab, { columns, uses: [use] })[0]!;
+    const key = this.#keys?.take(rows, columns);
+    if (key === undefined) {
+      const use = { ...of, columns: columns.to, short: SHORT.amortised, first: 0, rows };
+      return foldKeys(lab, { columns, uses: [use] })[0]!;
+    }
+    return lab.scope(() => {
+      const seed = new Seed(lab, of.seed, of.number);
+      const out = lab.vecs(1, key.columns);
+      lab.combine(out, 0, lab.addresses(key), shortForms(lab, seed, SHORT.amortised, 0, rows));
+      clearBeyond(lab, out);
+      return blocksOf(lab, out);
+    });
   }
 
   get #at(): Opened {
@@ -281,11 +301,26 @@ export class ColumnProver {
   }
 
   #reset(): void {
-    this.#lab.kernels.reset(this.#start);
+    this.#lab.kernels.reset(this.#afterKeys);
     this.#opened = undefined;
     this.#A = undefined;
     this.#F = [];
     this.#phi = undefined;
+  }
+
+  /** Room for the keys of as many levels as fit: of all of them, or of those after the first. */
+  #openStore({ set, count }: ItemsShape): void {
+    if (this.#keys !== undefined) return;
+    const lab = this.#lab;
+    const { levels } = parametersFor(set, count)!;
+    for (const some of [levels, levels.slice(1)]) {
+      const rows = Math.max(...some.map(({ kappa }) => kappa));
+      const columns = Math.max(...some.map(({ n }) => n));
+      if (some.length === 0 || rows * rowBytes(columns) > STORE_BYTES) continue;
+      this.#keys = new KeyStore(lab, rows, columns);
+      this.#afterKeys = lab.kernels.mark();
+      return;
+    }
   }
 
   /** Grows memory once, by about as much as level 0 takes. */
@@ -306,7 +341,7 @@ export class ColumnProver {
     const lab = this.#lab;
     const { params, columns } = this.#at;
     this.#beforeA = lab.kernels.mark();
-    this.#A = expandKeys(lab, params.kappa, columns);
+    this.#A = this.#keys?.take(params.kappa, columns) ?? expandKeys(lab, params.kappa, columns);
     yield 0.95;
   }
 

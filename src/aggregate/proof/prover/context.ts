@@ -10,6 +10,7 @@ import type { Columns } from '../columns.ts';
 import { DEGREE, LAST_RETRY, Q_BITS } from '../constants.ts';
 import { ABSORB, type Trace, Transcript } from '../transcript.ts';
 import type { ColumnProvers, StepInput, StepName, StepOutput } from './columnProvers.ts';
+import type { KeyStore } from './keyStore.ts';
 
 /** The steps of a level. */
 export type Phase = 'commit' | 'project' | 'lift' | 'combine' | 'amortise';
@@ -34,6 +35,8 @@ const PHASES: readonly Phase[] = ['commit', 'project', 'lift', 'combine', 'amort
 export class Context {
   readonly lab: Labrador;
   readonly provers: ColumnProvers;
+  /** the keys of all outer commitments, and of the tail */
+  readonly keys: KeyStore;
   readonly transcript: Transcript;
   readonly #onProgress: ((progress: ProveProgress) => void) | undefined;
   readonly #signal: AbortSignal | undefined;
@@ -47,6 +50,7 @@ export class Context {
   constructor(
     lab: Labrador,
     provers: ColumnProvers,
+    keys: KeyStore,
     weights: readonly number[],
     options: {
       onProgress?: ((progress: ProveProgress) => void) | undefined;
@@ -56,6 +60,7 @@ export class Context {
   ) {
     this.lab = lab;
     this.provers = provers;
+    this.keys = keys;
     this.transcript = new Transcript(options.trace);
     this.#onProgress = options.onProgress;
     this.#signal = options.signal;

@@ -20,7 +20,7 @@ export async function proveLevel(
   before: Output,
 ): Promise<ProvedLevel> {
   const { lab, level, provers } = context;
-  const output = newOutput(lab, level, params, distinctA(before.params.f));
+  const output = newOutput(lab, context.keys, level, params, distinctA(before.params.f));
   const mark = lab.kernels.mark();
   provers.split(params.n);
   const rows = lab.i16(before.parts);

@@ -22,7 +22,7 @@ export async function proveLevelZero(
 ): Promise<ProvedLevel> {
   const { lab, provers, transcript } = context;
   const { level } = shape;
-  const output = newOutput(lab, 0, level, 1);
+  const output = newOutput(lab, context.keys, 0, level, 1);
   const mark = lab.kernels.mark();
   provers.split(level.n);
   const uA = await commitSignatures(context, shape, items, output);

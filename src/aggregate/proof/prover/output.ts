@@ -8,10 +8,10 @@ import {
   type Smalls,
   type Vecs,
 } from '../../wasm.ts';
-import { expandKeys } from '../challenges.ts';
 import type { OrdinaryFields } from '../fields.ts';
 import { slice } from '../ring.ts';
 import { outersOf, type Piece, type Pieces, piecesOf } from '../shapes.ts';
+import type { KeyStore } from './keyStore.ts';
 
 export interface Output {
   readonly params: OrdinaryLevel;
@@ -55,21 +55,24 @@ export const keyOf = ({ keys }: Pick<Output, 'keys'>, { count }: Piece): Vecs =>
 /**
  * Room for the output of a level, and its keys.
  *
+ * @param keys the store of the proof, which has room for the keys of every level
  * @param distinct how many different values a_ab has
  */
 export function newOutput(
   lab: Labrador,
+  keys: KeyStore,
   level: number,
   params: OrdinaryLevel,
   distinct: number,
 ): Output {
   const { n, f, r, m, kappa1 } = params;
   const outers = outersOf(params, level);
+  const most = Math.max(...outers.map(({ count }) => count));
   const parts = lab.smalls(f * n + m);
   return {
     params,
     outers,
-    keys: expandKeys(lab, kappa1, { to: Math.max(...outers.map(({ count }) => count)) }),
+    keys: keys.take(kappa1, { from: 0, to: most })!,
     parts,
     z: slice(parts, 0, f * n),
     v: slice(parts, f * n, m),

@@ -3,13 +3,14 @@ import { concat } from '../../../bytes.ts';
 import { CodedError } from '../../../errors.ts';
 import type { ParameterSet } from '../../../falcon/index.ts';
 import type { OrdinaryLevel, Parameters } from '../../parameters/rows.ts';
-import { bestModule } from '../../wasm.ts';
+import { bestModule, type Labrador } from '../../wasm.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
-import { parametersFor } from '../shapes.ts';
+import { outersOf, parametersFor } from '../shapes.ts';
 import { ABSORB, dataOfStart, type Trace } from '../transcript.ts';
 import { ColumnProvers, type Helper } from './columnProvers.ts';
 import { Context, type ProveProgress } from './context.ts';
 import { encodeOrdinary, encodeTail } from './encode.ts';
+import { KeyStore } from './keyStore.ts';
 import { proveLevel } from './level.ts';
 import { proveLevelZero } from './levelZero.ts';
 import type { Output, ProvedLevel } from './output.ts';
@@ -56,7 +57,8 @@ export async function proveSection(
   const lab = takeInstance(bestModule(), 'rest');
   const provers = new ColumnProvers(options.helpers ?? []);
   const weights = [...levels, tail].map(({ r, n }) => r * n);
-  const context = new Context(lab, provers, weights, options);
+  const start = lab.kernels.mark();
+  const context = new Context(lab, provers, storeFor(lab, parameters), weights, options);
   await context.pause('commit');
   context.absorb(ABSORB.start, dataOfStart(parameters, count));
   context.absorb(ABSORB.header, header);
@@ -74,13 +76,20 @@ export async function proveSection(
     if (rest !== undefined) {
       context.finish();
       options.onMemory?.(lab.peakBytes + provers.memoryBytes, provers.size);
-      lab.kernels.reset(mark);
+      lab.kernels.reset(start);
       keepInstance(bestModule(), 'rest', lab);
       provers.close();
       return concat(zero.bytes, ...rest);
     }
     ({ retry } = zero);
   }
+}
+
+/** Room for the keys of all outer commitments and of the tail. */
+function storeFor(lab: Labrador, { levels, tail }: Parameters): KeyStore {
+  const outers = levels.flatMap((level, number) => outersOf(level, number));
+  const rows = Math.max(...levels.map(({ kappa1 }) => kappa1), tail.kappa);
+  return new KeyStore(lab, rows, Math.max(...outers.map(({ count }) => count), tail.n));
 }
 
 /** A level that is done, with the bytes of its fields. */

@@ -9,7 +9,7 @@ import {
   type Smalls,
   type Vecs,
 } from '../../wasm.ts';
-import { expandKeys, type Seed } from '../challenges.ts';
+import type { Seed } from '../challenges.ts';
 import { type Placed, placesOfRows } from '../columns.ts';
 import { Q_BITS } from '../constants.ts';
 import type { TailFields } from '../fields.ts';
@@ -87,8 +87,8 @@ function commitTail(
   s: Vecs,
 ): Pick<TailFields, 't' | 'g' | 'sealT'> & { readonly e: Smalls } {
   const { lab } = context;
-  const A = expandKeys(lab, kappa, { to: n }, n + kappa);
-  const inner = innerCommitments(lab, A, s);
+  const key = context.keys.take(kappa, { from: 0, to: n })!;
+  const inner = innerCommitments(lab, key, { ...s, columns: n, blocks: key.blocks });
   const all = quadraticGarbage(lab, s);
   const e: Smalls = {
     kind: 'smalls',

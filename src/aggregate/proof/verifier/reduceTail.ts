@@ -16,7 +16,7 @@ import type { ParsedTail } from './parse.ts';
 import type { Claim, FoldedKeys, QuadraticTerm } from './reduceConstraints.ts';
 import { reduceRows } from './reduceLevel.ts';
 import type { TailSeeds } from './replay.ts';
-import { add, inverse, multiply, type Poly, polyOf, subtract } from './tailRing.ts';
+import { add, combination, inverse, multiply, type Poly, polyOf, subtract } from './tailRing.ts';
 
 /** The values mod q that are computed in the module. */
 interface TailSums {
@@ -26,7 +26,8 @@ interface TailSums {
   readonly square: Poly;
   /** <phi_z, z> + <phi_e, e> */
   readonly value: Poly;
-  readonly c: readonly Poly[];
+  /** small integers, as numbers */
+  readonly c: readonly Float64Array[];
   readonly quadratic: readonly QuadraticTerm[];
   readonly b: Poly;
 }
@@ -44,8 +45,8 @@ export function reduceTail(
 ): boolean {
   const sums = lab.scope(() => sumsOf(lab, tail, levels.length, claim, keys, rows, fields, seeds));
   const { r } = tail;
-  const lastC = sums.c[r - 1]!;
-  const firstC = sums.c[0]!;
+  const lastC = polyOf(sums.c[r - 1]!);
+  const firstC = polyOf(sums.c[0]!);
   const lastSquare = multiply(lastC, lastC);
   const unit = inverse(lastC);
   const difference = inverse(subtract(lastSquare, multiply(firstC, firstC)));
@@ -58,7 +59,10 @@ export function reduceTail(
   transcript.st = seeds.stateOfT;
   const sealT = transcript.seal(SEAL.t, packPolys([...lastT, lastG]));
 
-  const lastH = multiply(difference, restOfValue(tail, sums, g, unpack(lab, fields.h, Q_BITS)));
+  const lastH = multiply(
+    difference,
+    restOfValue(tail, sums, multiply(firstC, firstC), g, unpack(lab, fields.h, Q_BITS)),
+  );
   transcript.st = seeds.stateOfH;
   const sealH = transcript.seal(SEAL.h, packPolys([lastH]));
   return equal(sealT, fields.sealT) && equal(sealH, fields.sealH);
@@ -103,7 +107,9 @@ function sumsOf(
     ),
     square: polyOf(all, 64 * kappa),
     value: polyOf(all, 64 * (kappa + 1)),
-    c: Array.from({ length: tail.r }, (_, a) => polyOf(coefficients, 64 * a)),
+    c: Array.from({ length: tail.r }, (_, a) =>
+      Float64Array.from(coefficients.subarray(64 * a, 64 * (a + 1))),
+    ),
     quadratic,
     b: polyOf(all, 64 * (kappa + 2)),
   };
@@ -135,48 +141,65 @@ function integersToVec(lab: Labrador, values: Int32Array): Vecs {
 
 /** t_last = c_last^-1 (M z + e - sum over the other rows of c_a t_a) */
 function recoverT({ kappa, r }: TailLevel, sums: TailSums, t: readonly Poly[], unit: Poly): Poly[] {
+  const c = sums.c.slice(0, r - 1);
   return sums.image.map((image, i) => {
-    let rest = image;
-    for (let a = 0; a < r - 1; a++) {
-      rest = subtract(rest, multiply(sums.c[a]!, t[a * kappa + i]!));
-    }
-    return multiply(unit, rest);
+    const others = combination(
+      c,
+      c.map((_, a) => t[a * kappa + i]!),
+    );
+    return multiply(unit, subtract(image, others));
   });
 }
 
 /** c_last^2 g_last,last: <z, z> without the pairs that were sent. */
 function restOfSquare({ r }: TailLevel, { square, c }: TailSums, g: readonly Poly[]): Poly {
-  let rest = square;
-  for (let a = 0, pair = 0; a < r - 1; a++) {
-    for (let b = a; b < r; b++, pair++) {
-      const product = multiply(multiply(c[a]!, c[b]!), g[pair]!);
-      rest = subtract(rest, product);
-      if (a !== b) rest = subtract(rest, product);
-    }
-  }
-  return rest;
+  const twice = c.map((x) => x.map((value) => 2 * value));
+  let pair = 0;
+  // Row by row: c_a times the sum of c_b g_ab.
+  const rows = Array.from({ length: r - 1 }, (_, a) => {
+    const here = g.slice(pair, pair + r - a);
+    pair += r - a;
+    return combination([c[a]!, ...twice.slice(a + 1)], here);
+  });
+  return subtract(square, combination(c.slice(0, r - 1), rows));
 }
 
 /** (c_last^2 - c_0^2) h_last,last. The first polynomial of `h` is that of pair 1. */
 function restOfValue(
   { r }: TailLevel,
   { value, c, quadratic, b }: TailSums,
+  firstSquare: Poly,
   g: readonly Poly[],
   h: readonly Poly[],
 ): Poly {
   let both = b; // h_00 + h_last,last
+  for (const [factor, sum] of sumsByFactor(quadratic, g)) {
+    both = subtract(both, multiply(polyOf(factor), sum));
+  }
+  let at = 0;
+  const rows = Array.from({ length: r - 1 }, (_, a) => {
+    // h_00 is not among them.
+    const first = a === 0 ? 1 : a;
+    const here = h.slice(at, at + r - first);
+    at += r - first;
+    if (a > 0) both = subtract(both, here[0]!);
+    return combination(c.slice(first), here);
+  });
+  const rest = subtract(value, combination(c.slice(0, r - 1), rows));
+  return subtract(rest, multiply(firstSquare, both));
+}
+
+/** The sums of g over all pairs with the same a_ab. */
+function sumsByFactor(
+  quadratic: readonly QuadraticTerm[],
+  g: readonly Poly[],
+): Map<BigInt64Array, Poly> {
+  const sums = new Map<BigInt64Array, Poly>();
   for (const { pair, factor } of quadratic) {
-    both = subtract(both, multiply(polyOf(factor), g[pair]!));
+    const sum = sums.get(factor);
+    sums.set(factor, sum === undefined ? g[pair]! : add(sum, g[pair]!));
   }
-  let rest = value;
-  for (let a = 0, pair = 0; a < r - 1; a++) {
-    for (let other = a; other < r; other++, pair++) {
-      if (pair === 0) continue;
-      rest = subtract(rest, multiply(multiply(c[a]!, c[other]!), h[pair - 1]!));
-      if (a === other) both = subtract(both, h[pair - 1]!);
-    }
-  }
-  return subtract(rest, multiply(multiply(c[0]!, c[0]!), both));
+  return sums;
 }
 
 /** Polynomials whose coefficients have `width` bits, after `cut` low bits were cut off. */

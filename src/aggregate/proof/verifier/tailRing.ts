@@ -44,6 +44,23 @@ export function multiply(a: Poly, b: Poly): Poly {
   });
 }
 
+/**
+ * The sum of c_i x_i, for at most 64 challenges or twice such: their coefficients are below 2^9,
+ * and so the sums of their products with halves below 2^43.
+ */
+export function combination(c: readonly Float64Array[], x: readonly Poly[]): Poly {
+  const low = new Float64Array(DEGREE);
+  const high = new Float64Array(DEGREE);
+  for (const [i, factor] of c.entries()) {
+    const [xLow, xHigh] = halves(x[i]!);
+    addProducts(low, factor, xLow);
+    addProducts(high, factor, xHigh);
+  }
+  return BigInt64Array.from({ length: DEGREE }, (_, j) =>
+    mod((BigInt(high[j]!) << HALF_BITS) + BigInt(low[j]!)),
+  );
+}
+
 /** x = low + 2^22 high */
 function halves(x: Poly): [low: Float64Array, high: Float64Array] {
   const low = Float64Array.from(x, Number);

@@ -1,0 +1,10 @@
+/**
+ * A pool whose threads all take part, however little the work is and however few processors there
+ * are, for tests of what threads do.
+ */
+import type { AggregatePool, AggregatePoolOptions } from '../../src/aggregate/index.ts';
+import { poolOn } from '../../src/aggregate/pool.ts';
+import { AggregateThreads } from '../../src/aggregate/threads/threads.ts';
+
+export const everyThread = ({ threads = 1, workerUrl }: AggregatePoolOptions): AggregatePool =>
+  poolOn(new AggregateThreads({ size: threads - 1, workerUrl, leastMs: 0 }));

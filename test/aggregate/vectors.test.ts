@@ -1,0 +1,90 @@
+/** The vectors for other implementations: the library finds what each file says. */
+import { describe, expect, test } from 'vitest';
+import {
+  aggregate,
+  aggregateSync,
+  extractSignatures,
+  inspectAggregate,
+  verifyAggregate,
+} from '../../src/aggregate/index.ts';
+import { isCodedError } from '../../src/errors.ts';
+import { HEADER_REASONS } from '../reference/cases.ts';
+import { frozenCases } from '../reference/frozenCases.ts';
+
+const LONG = { timeout: 600_000 };
+const { good, bad } = frozenCases();
+
+/** The reason that inspectAggregate gives; undefined if it reads the header. */
+function faultOf(bytes: Uint8Array): unknown {
+  try {
+    inspectAggregate(bytes);
+    return undefined;
+  } catch (error) {
+    if (isCodedError(error) && error.code === 'BAD_AGGREGATE') return error.cause;
+    throw error;
+  }
+}
+
+const isBundle = (bytes: Uint8Array): boolean => inspectAggregate(bytes).format === 'bundle';
+
+describe('the vectors', () => {
+  test('are of both formats and both sets, with salts and reasons of all kinds', () => {
+    const infos = good.map((one) => inspectAggregate(one.aggregate));
+    for (const format of ['proof', 'bundle']) {
+      const own = infos.filter((info) => info.format === format);
+      expect(new Set(own.map((info) => info.parameterSets.join()))).toEqual(
+        new Set(['falcon512', 'falcon1024', 'falcon512,falcon1024']),
+      );
+      const codings = own.flatMap(({ saltRuns }) => saltRuns.map(({ coding }) => coding));
+      expect(new Set(codings)).toEqual(new Set(['explicit', 'constant', 'derived']));
+    }
+    const proofs = infos.filter(({ format, parameterSets }) => {
+      return format === 'proof' && parameterSets.length === 1;
+    });
+    expect(new Set(proofs.map(({ count }) => count))).toEqual(new Set([1, 2, 3, 9, 17, 33]));
+    const reasons = bad.map(({ reason }) => reason).filter((reason) => reason !== undefined);
+    const behindHeader = ['key', 'list', 'derivedSalt', 'bytes', 'proof', 'signature'];
+    expect(new Set(reasons)).toEqual(new Set([...HEADER_REASONS, ...behindHeader]));
+    // where several rules are broken, none is named
+    expect(bad.length - reasons.length).toBeLessThan(8);
+    const names = [...good, ...bad].map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test('that are good are accepted', LONG, () => {
+    const refused = good.filter((one) => !verifyAggregate(one.aggregate, one.items));
+    expect(refused.map(({ name }) => name)).toEqual([]);
+  });
+
+  test('that are good are what the library makes of their items', LONG, async () => {
+    for (const { name, aggregate: bytes, items } of good) {
+      if (isBundle(bytes)) {
+        expect(aggregateSync(items), name).toEqual(bytes);
+        const signatures = items.map(({ signature }) => signature);
+        expect(extractSignatures(bytes, items), name).toEqual(signatures);
+      } else {
+        const made = await aggregate(items, { format: 'proof' });
+        expect(Buffer.compare(made, bytes), name).toBe(0);
+      }
+    }
+  });
+
+  test('that are bad are refused', LONG, () => {
+    const accepted = bad.filter((one) => verifyAggregate(one.aggregate, one.items));
+    expect(accepted.map(({ name }) => name)).toEqual([]);
+  });
+
+  test.each(HEADER_REASONS)('inspectAggregate says %s', (reason) => {
+    const own = bad.filter((one) => one.reason === reason);
+    const faults = own.map(({ name, aggregate: bytes }) => [name, faultOf(bytes)]);
+    expect(faults).toEqual(own.map(({ name }) => [name, reason]));
+  });
+
+  test('inspectAggregate reads every header that it cannot find a fault in', () => {
+    const seen: readonly unknown[] = HEADER_REASONS;
+    const named = bad.filter(({ reason }) => reason !== undefined && !seen.includes(reason));
+    expect(named.length).toBeGreaterThan(50);
+    const faults = [...good, ...named].filter((one) => faultOf(one.aggregate) !== undefined);
+    expect(faults.map(({ name }) => name)).toEqual([]);
+  });
+});

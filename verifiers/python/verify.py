@@ -1,0 +1,696 @@
+#!/usr/bin/env python3
+"""Verifier of Falconry's aggregates: bundles and proofs, Falcon-512 and Falcon-1024.
+The executable form of docs/protocol.md ("P" below, with its section) and docs/bundle-format.md
+("B"), written from these texts alone, in their order and with their names. Every rule is a `check`
+of its own, and begins with the word that vectors/README.md has for its kind.
+    verify.py result.json task.json    exit 0: it holds, 1: it is refused, 2: a file cannot be read
+    verify.py --vectors DIR            exit 0: all verdicts are right, 1: one is wrong, 2: as above
+"""
+import base64, bisect, hashlib, itertools, json, math, pathlib, re, struct, sys
+from collections import namedtuple
+
+class Refused(Exception): """Its text is the rule that the aggregate breaks."""
+def check(condition, rule):
+    if not condition: raise Refused(rule)
+
+# ---- P 1  Notation -------------------------------------------------------------------------------
+P, Q = 12289, 2**44 - 117
+# padded and longest are the lengths of a padded and of the longest compressed signature (B 3.3)
+ParameterSet = namedtuple("ParameterSet", "logn n K W beta2 padded longest")
+SETS = {9: ParameterSet(9, 512, 8, 17, 34034726, 666, 752),
+        10: ParameterSet(10, 1024, 16, 33, 70265242, 1280, 1462)}
+def shake256(data, length): return hashlib.shake_256(data).digest(length)
+def centred(x, modulus): return (x + modulus // 2) % modulus - modulus // 2
+def sigma(a): return [a[0]] + [-x for x in reversed(a[1:])]  # on the list of all coefficients
+def words(data, width, count):
+    """The first `count` words of a bit string. Eight words are `width` bytes."""
+    eights = [int.from_bytes(data[i : i + width], "little") for i in range(0, len(data), width)]
+    return [x >> width * i & (1 << width) - 1 for x in eights for i in range(8)][:count]
+def pack44(polynomials):
+    """pack_44 of lists of 64 coefficients in [0, q); each list is 352 whole bytes."""
+    numbers = [sum(c << 44 * i for i, c in enumerate(p)) for p in polynomials]
+    return b"".join(x.to_bytes(352, "little") for x in numbers)
+
+# Arithmetic in R_q. An element is ONE Python integer: the value at X = 2^LANE of a polynomial with
+# integer coefficients. Sums and products of polynomials are then sums and products of integers, X^k
+# is a shift by k lanes, and X^64 = -1 is 2^(64 LANE) = -1. All this is exact as long as no
+# coefficient reaches 2^95 in absolute value when it is reduced.
+#   *Reduced* means: every coefficient is at least 0, below 2^44 + 2^22, and right modulo q.
+#   times() takes reduced elements and gives a reduced one, since 64 (2^44 + 2^22)^2 < 2^95 - 2^58.
+#   Sums of reduced elements may grow (up to 2^50 terms) until they are reduced again.
+LANE = 96
+COEFFICIENTS = struct.Struct("<" + "Q4x" * 64)  # 64 lanes of 8 bytes and 4 zero bytes
+def every_lane(value): return sum(value << LANE * i for i in range(64))
+EVERY_BIT, LOW44, HIGH52, MULTIPLE_OF_Q = (
+    every_lane(x) for x in (2**LANE - 1, 2**44 - 1, 2**52 - 1, Q << 51))
+def pack(coefficients):  # the reduced element with these 64 integer coefficients
+    return int.from_bytes(COEFFICIENTS.pack(*[c % Q for c in coefficients]), "little")
+def unpack(x):  # its 64 coefficients in [0, q)
+    return [c % Q for c in COEFFICIENTS.unpack(reduce(x).to_bytes(8 * LANE, "little"))]
+def fold(x): return (x & EVERY_BIT) - (x >> 64 * LANE)
+def reduce(x):
+    """The second fold takes away the 2^(64 LANE) + 1 that a borrow in the first one leaves; the
+    multiple of q makes all coefficients positive, below 2^96."""
+    x = fold(fold(x) + MULTIPLE_OF_Q)
+    for _ in range(2):  # 2^44 = 117 mod q, in all lanes at once
+        x = (x & LOW44) + 117 * (x >> 44 & HIGH52)
+    return x
+def times(x, y): return reduce(x * y)
+def invert(x):
+    """P 9.4 in one ring: x(X) x(-X) is a polynomial in X^2; X -> X^33 takes X^2 to -X^2, and so
+    on to degree 1. The product of all the factors on the way is the inverse up to a number."""
+    others = 1
+    for power in (65, 33, 17, 9, 5, 3):
+        image = [0] * 128
+        for j, c in enumerate(unpack(x)): image[j * power % 128] = c
+        other = pack([a - b for a, b in zip(image[:64], image[64:])])
+        x, others = times(x, other), times(others, other)
+    number = unpack(x)[0]
+    check(number != 0, "proof: an element that has to be inverted is no unit")
+    return times(others, pow(number, -1, Q))
+
+# ---- Falcon, round 3: what the text takes from there ---------------------------------------------
+# Polynomials mod p and X^n + 1 are integers too, with lanes of 40 bits: n (p - 1)^2 < 2^38.
+LANES40 = {n: struct.Struct("<" + "Ix" * n) for n in (512, 1024)}
+LANES32_8 = {n: struct.Struct("<" + "IB" * n) for n in (512, 1024)}
+def pack40(a): return int.from_bytes(LANES40[len(a)].pack(*[x % P for x in a]), "little")
+def product_mod_p(x, y, n):
+    """The coefficients, centred, of the product of two packed polynomials."""
+    halves = []
+    for half in (x * y & (1 << 40 * n) - 1, x * y >> 40 * n):
+        lanes = LANES32_8[n].unpack(half.to_bytes(5 * n, "little"))
+        halves.append([low + (high << 32) for low, high in zip(lanes[::2], lanes[1::2])])
+    return [(a - b + 6144) % P - 6144 for a, b in zip(*halves)]
+def hash_to_point(data, n):
+    point, length = [], 3 * n  # as a rule 2.14 n bytes suffice
+    while len(point) < n:
+        stream, length = struct.iter_unpack(">H", shake256(data, length)), 2 * length
+        point = [w % P for w, in stream if w < 5 * P][:n]
+    return point
+def decode_public_key(key):
+    """The parameter set and the coefficients of h: 14 bits each, most significant bit first."""
+    check(key[:1] in (b"\x09", b"\x0a"), "key: first byte")
+    ps = SETS[key[0]]
+    check(len(key) == 1 + ps.n * 14 // 8, "key: length")
+    fours = [int.from_bytes(key[at : at + 7], "big") for at in range(1, len(key), 7)]
+    h = [x >> shift & 0x3FFF for x in fours for shift in (42, 28, 14, 0)]
+    check(max(h) < P, "key: a coefficient is not below p")
+    return ps, h
+
+# ---- P 2.1, B 1, B 2  Container ------------------------------------------------------------------
+Statement = namedtuple("Statement", "ps h key message")
+Item = namedtuple("Item", "ps h point kind")
+(BUNDLE, PROOF), (EXPLICIT, CONSTANT, DERIVED) = (1, 2), (0, 1, 2)
+def statement_commitment(statements):
+    parts = [b"falconry statement v1", struct.pack(">I", len(statements))]
+    for s in statements:
+        parts += [bytes([s.ps.logn]), s.key, struct.pack(">I", len(s.message)), s.message]
+    return shake256(b"".join(parts), 32)
+# B 1.2
+def derived_salt(s): return shake256(b"falconry salt v1" + s.key + s.message, 40)
+def constant_salt(version, s): return bytes([version, s.ps.logn]) + b"FALCON_DET" + bytes(28)
+def coding_of(salt, s):
+    if salt == constant_salt(salt[0], s): return CONSTANT
+    return DERIVED if salt == derived_salt(s) else EXPLICIT
+
+class Reader:
+    def __init__(self, data): self.data, self.at, self.part = data, 0, "header"
+    def take(self, length):
+        check(self.at + length <= len(self.data), self.part + ": bytes are missing")
+        self.at += length
+        return self.data[self.at - length : self.at]
+    def runs(self, count, neighbours, entry):
+        """B 1: the value of every item. `entry` makes it of a run's number, and may read on."""
+        values = []
+        while len(values) < count:
+            run = int.from_bytes(self.take(2), "big")
+            value, length = entry(run >> 13), (run & 0x1FFF) + 1
+            check(not values or values[-1] != value, neighbours + ": neighbouring runs are one")
+            check(len(values) + length <= count, "header: a run goes past the last item")
+            values += [value] * length
+        return values
+    def polynomials(self, count, width, limit, what):
+        """P 11, pack_width: lists of 64 coefficients, and the bytes that they stood in."""
+        raw = self.take(count * 8 * width)
+        out = [words(raw[at : at + 8 * width], width, 64) for at in range(0, len(raw), 8 * width)]
+        check(all(max(p) <= limit for p in out), f"bytes: a value of {what} is too large")
+        return out, raw
+    def rans(self, models, ends):
+        """B 3.2: one value of every model, which is ([c(lowest value), .., 2^24], lowest value)."""
+        x = [int.from_bytes(self.take(6), "big") for _ in range(2)]
+        check(min(x) >= 2**32, "bytes: a state is too small")
+        values = []
+        for i, (start, lowest) in enumerate(models):
+            state = x[i % 2]
+            slot = state % 2**24
+            k = bisect.bisect_right(start, slot) - 1  # the value that owns the slot
+            state = (start[k + 1] - start[k]) * (state >> 24) + slot - start[k]
+            while state < 2**32: state = state << 16 | int.from_bytes(self.take(2), "big")
+            x[i % 2] = state
+            values.append(k + lowest)
+        check(x == ends, "bytes: the states do not end as they must")
+        return values
+    def gauss(self, indexes):
+        """P 11.2: one value for every index t."""
+        high = self.rans([GAUSS[t % 8] for t in indexes], [2**32, 2**32])
+        low = iter(self.take((sum(t // 8 for t in indexes) + 7) // 8))
+        values, pool, have = [], 0, 0
+        for h, s in zip(high, (t // 8 for t in indexes)):
+            while have < s: pool, have = pool | next(low) << have, have + 8
+            values.append((h << s) + (pool & (1 << s) - 1))
+            pool, have = pool >> s, have - s
+        check(pool == 0, "bytes: unused bits are not zero")
+        return values
+def model(lowest, deviation, digest):
+    """A model for `rans`: B 3.1, with f(-k) = f(k), or P 11.2, with f(-1 - h) = f(h). The texts
+    have the SHA-256 of f(0), f(1), ..; its first bytes are compared."""
+    bundle = lowest == -2047
+    shift, slots, half = (0, 4095, 2**24) if bundle else (0.5, 512, 2**23)
+    w = [math.exp(-((v + shift) ** 2) / (2 * deviation**2)) for v in range(2048 if bundle else 256)]
+    total = 2 * sum(w) - (w[0] if bundle else 0)
+    f = [1 + round((2**24 - slots) * x / total) for x in w[1:]]
+    f.insert(0, half - sum(f) * (2 if bundle else 1))
+    raw = b"".join(x.to_bytes(2, "big") if bundle else x.to_bytes(4, "little") for x in f)
+    assert hashlib.sha256(raw).hexdigest().startswith(digest), "a table of frequencies is wrong"
+    return [0, *itertools.accumulate(f[: lowest - 1 : -1] + f)], lowest
+BUNDLE_MODELS = {9: model(-2047, 165.736617183, "c9e31c592bfb1db6"),
+                 10: model(-2047, 168.388571447, "d401b61762144ba0")}
+GAUSS = [model(-256, 8 * 2 ** (j / 8), digest) for j, digest in enumerate((
+    "3fd7d79eaeba3e72", "68b3bb9b244191bd", "0495dd2b332abaec", "d2f746289e09689c",
+    "b91a4a3b2e769b10", "3fcd6ae9bd676169", "2ef34d30ad74ddc9", "62dc4c3f8b75de32"))]
+def read_header(r, statements, table_hash):
+    """B 1, P 13 step 1: the format, the items, and the coding of each salt."""
+    check(r.data[:4] == b"FLRY", "magic: this is no aggregate")
+    form, version = r.take(6)[4:]
+    check(form in (BUNDLE, PROOF), "format: unknown")
+    check(version == 2, "version: unknown")
+    commitment, count = r.take(32), int.from_bytes(r.take(2), "big")
+    check(1 <= count <= 8192, "header: wrong number of items")
+    if form == PROOF:
+        check(r.take(4) == table_hash[:4], "table: made with another table of parameters")
+    kinds = r.runs(count, "header", lambda kind: kind)
+    check(set(kinds) <= ({0, 3} if form == PROOF else {0, 1, 2, 3, 4, 5}), "header: unknown kind")
+    for _ in {kind // 3 for kind in kinds}: check(r.take(1) == b"\0", "profile: unknown")
+    def salt_run(coding):
+        check(coding in (EXPLICIT, CONSTANT, DERIVED), "saltCoding: unknown")
+        return coding, r.take(1)[0] if coding == CONSTANT else None
+    codings = r.runs(count, "saltCoding", salt_run)
+    written = [r.take(40) if coding == EXPLICIT else None for coding, _ in codings]
+    check(count == len(statements), "list: of another length")
+    check(commitment == statement_commitment(statements), "list: other statements")
+    items = []
+    for s, kind, (coding, version), salt in zip(statements, kinds, codings, written):
+        check(9 + kind // 3 == s.ps.logn, "list: a kind names another parameter set than the key")
+        if coding != EXPLICIT:
+            salt = derived_salt(s) if coding == DERIVED else constant_salt(version, s)
+        own = coding_of(salt, s)
+        check(own == coding or own == DERIVED, "saltCoding: a salt is a constant one")
+        check(own == coding, "derivedSalt: a derived salt is written out")
+        items.append(Item(s.ps, s.h, hash_to_point(salt + s.message, s.ps.n), kind))
+    return form, items, [coding for coding, _ in codings]
+def verify_bundle(r, header, ps, items):
+    """B 3, the section of one set: decodes all s2 and verifies every signature."""
+    ends = struct.unpack(">2I", shake256(b"falconry bundle v2" + header, 8))
+    values = r.rans([BUNDLE_MODELS[ps.logn]] * (ps.n * len(items)), [2**32 + x for x in ends])
+    for i, item in enumerate(items):
+        s2 = values[ps.n * i : ps.n * (i + 1)]
+        # compressed: header, salt; sign, 7 low bits, the rest in unary closed by a one
+        length = 41 + (sum(9 + (abs(v) >> 7) for v in s2) + 7) // 8
+        limit = (ps.longest, ps.padded - 1, length)[item.kind % 3]
+        check(length <= limit, f"signature: {i} of Falcon-{ps.n} does not fit its form")
+        product = product_mod_p(pack40(item.h), pack40(s2), ps.n)
+        s1 = [centred(c - x, P) for c, x in zip(item.point, product)]
+        short_enough = sum(v * v for v in s1 + s2) <= ps.beta2
+        check(short_enough, f"signature: {i} of Falcon-{ps.n} is not short")
+
+# ---- P 3  Parameters -----------------------------------------------------------------------------
+BUCKETS = [1, 2, 4, 8, 16, 32, 48, 64, *range(72, 129, 8), *range(144, 257, 16),
+           *range(288, 513, 32), *range(576, 1025, 64), *range(1152, 1665, 128), 1722]
+Ordinary = namedtuple("Ordinary", "n f b fu bu fg bg kappa kappa1 cut inSq outSq tY")
+Tail = namedtuple("Tail", "n kappa cut inSq outSq tY tE runs tG")
+def load_table():
+    path = pathlib.Path(__file__).resolve().parent.parent.parent / "vectors/table.json"
+    table = json.loads(path.read_text("ascii"))
+    text = json.dumps(table, separators=(",", ":"))
+    return table, hashlib.sha256(text.encode("ascii")).digest()
+
+class Level:
+    """Its shape (P 3), its fields (P 11), and later its c, phi_z, b and a (those a_ab that are not
+    zero, by (a, b))."""
+    def __init__(self, number, row, tail, lengths, used):
+        """`used`: (part, first, end) of all ranges that are no padding."""
+        self.number, self.row, self.tail, self.lengths, self.used = number, row, tail, lengths, used
+        self.nu = [-(-length // row.n) for length in lengths]
+        self.first = [0, *itertools.accumulate(self.nu)]  # the first row of every part
+        self.r = sum(self.nu)
+        self.pairs = [(a, b) for a in range(self.r) for b in range(a, self.r)]
+        if not tail:  # v is v_t, v_g from place v_g on, v_h from v_h on, e.. from e on
+            self.v_g = row.fu * self.r * row.kappa
+            self.v_h = self.v_g + row.fg * len(self.pairs)
+            self.e = self.v_h + row.fu * len(self.pairs)
+            self.m = self.e + (row.kappa1 * (3 if number == 0 else 2) if row.cut else 0)
+    def place(self, part, i):  # its number, row * n + column; a part begins with a new row
+        return self.first[part] * self.row.n + i
+    def used_places(self):
+        return [self.place(part, i) for part, start, end in self.used for i in range(start, end)]
+    def read(self, r):
+        """P 11: the fields of the level. u: for every name the polynomials and their bytes."""
+        row, first = self.row, self.number == 0
+        width, limit = 44 - row.cut, (Q - 1) >> row.cut
+        self.retry = r.take(1)
+        check(self.retry[0] <= 15, "bytes: retry is above 15")
+        if self.tail:
+            self.t, self.t_raw = r.polynomials((self.r - 1) * row.kappa, width, limit, "t")
+            g = r.gauss([t for t in row.tG for _ in range(64)])
+            check(all(abs(x) <= (Q - 1) // 2 for x in g), "bytes: a value of g is too large")
+            self.g = [g[at : at + 64] for at in range(0, len(g), 64)]
+            self.t_seal = r.take(32)
+        else:
+            self.u = {name: r.polynomials(row.kappa1, width, limit, name)
+                      for name in (("uA", "uB") if first else ("u1",))}
+        self.counter = r.take(1)
+        check(self.counter[0] <= 15, "bytes: counter is above 15")
+        self.y = r.gauss([row.tY] * 272)
+        self.U, self.V = struct.unpack("<2i", r.take(8))
+        self.w = struct.unpack("<10i", r.take(40)) if first else ()
+        count = 3 * 63 if first else 2 * 62
+        self.b_raw = r.take((44 * count + 7) // 8)
+        self.b_sent = words(self.b_raw, 44, count)
+        check(max(self.b_sent) < Q, "bytes: a value of b is not below q")
+        unused = int.from_bytes(self.b_raw, "little") >> 44 * count
+        check(unused == 0, "bytes: unused bits are not zero")
+        if self.tail:
+            self.h, self.h_raw = r.polynomials(len(self.pairs) - 2, 44, Q - 1, "h")
+            self.h_seal = r.take(32)
+            indexes = [t for columns, t in row.runs for _ in range(64 * columns)]
+            ze = r.gauss(indexes + [row.tE] * (64 * row.kappa))
+            self.ze = [ze[at : at + 64] for at in range(0, len(ze), 64)]
+        else:
+            self.u["u2"] = r.polynomials(row.kappa1, width, limit, "u2")
+    def restored(self, polynomials):  # P 6.2, 9.1: û or t̂
+        cut = self.row.cut
+        return [pack([(x << cut) + (1 << cut >> 1) for x in p]) for p in polynomials]
+def section_levels(table, ps, N):  # N' and the levels
+    bucket, levels = min(size for size in BUCKETS if size >= N), []
+    rows, = [row[2] for row in table if row[0] == ps.n and row[1] == bucket]
+    for number, values in enumerate(rows):
+        if number == 0:
+            lengths = [ps.W * bucket, 2 * bucket, ps.W * bucket]
+            used = [(0, 0, ps.W * N), (1, 0, N), (1, bucket, bucket + N), (2, 0, ps.W * N)]
+        else:
+            before = levels[-1]
+            lengths = [before.row.n] * before.row.f + [before.m]
+            used = [(part, 0, length) for part, length in enumerate(lengths)]
+        tail = number == len(rows) - 1
+        levels.append(Level(number, (Tail if tail else Ordinary)(*values), tail, lengths, used))
+    return bucket, levels
+
+# ---- P 4  Hashing --------------------------------------------------------------------------------
+class Transcript:
+    def __init__(self): self.st = bytes(64)
+    def query(self, kind, label, data, length):
+        sized = b"" if data is None else struct.pack("<Q", len(data)) + data
+        name = bytes([len(label)]) + label.encode("ascii")
+        return shake256(bytes([kind]) + self.st + name + sized, length)
+    def absorb(self, label, data): self.st = self.query(1, label, data, 64)
+    def seed(self, label): return self.query(2, label, None, 32)
+    def seal(self, label, data): return self.query(3, label, data, 32)
+def replay(st, level):
+    """Absorbs a level and returns its seeds. The two seals of the tail need a state each."""
+    seeds = {}
+    def step(label, data, *names):
+        st.absorb(label, data)
+        seeds.update((name, st.seed(name)) for name in names)
+    step("retry", level.retry)
+    if level.tail:
+        level.t_state = st.st
+        step("t", level.t_raw + pack44([[x % Q for x in p] for p in level.g]) + level.t_seal)
+    elif level.number == 0:
+        step("uA", level.u["uA"][1], "alpha")
+        step("uB", level.u["uB"][1], "rho")
+    else:
+        step("u1", level.u["u1"][1])
+    step("counter", level.counter, "jl")
+    numbers = [*level.y, level.U, level.V, *level.w]
+    step("y", struct.pack("<%di" % len(numbers), *numbers), "lift")
+    step("b", level.b_raw, "combine")
+    level.h_state = st.st
+    last = ("h", level.h_raw + level.h_seal) if level.tail else ("u2", level.u["u2"][1])
+    step(*last, "amortise")
+    return seeds
+
+# ---- P 5  Expanded challenges --------------------------------------------------------------------
+QUARTERS = [(0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15),
+            (0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14)]
+def chacha8(key, nonces):
+    """P 5.1: the blocks of these (word 12, word 13, word 14), one behind the other. Word w of all
+    blocks is one integer with a lane of 64 bits for each block: the upper halves of the lanes take
+    the carries of sums and what rotations push out, and are masked away."""
+    out = b""
+    for at in range(0, len(nonces), 2048):  # 2048 lanes fit a processor's cache
+        some = nonces[at : at + 2048]
+        ones = int.from_bytes(b"\1\0\0\0\0\0\0\0" * len(some), "little")
+        mask = ones * 0xFFFFFFFF
+        first = [word * ones for word in struct.unpack("<12I", b"expand 32-byte k" + key)]
+        for values in (*zip(*some), [0] * len(some)):
+            first.append(int.from_bytes(struct.pack("<%dQ" % len(some), *values), "little"))
+        x = list(first)
+        for a, b, c, d in QUARTERS * 4:
+            for i, j, k, turn in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
+                x[i] = (x[i] + x[j]) & mask
+                y = x[k] ^ x[i]
+                x[k] = (y << turn | y >> 32 - turn) & mask
+        blocks = bytearray(64 * len(some))
+        for w in range(16):
+            lanes = ((x[w] + first[w]) & mask).to_bytes(8 * len(some), "little")
+            for byte in range(4): blocks[4 * w + byte :: 64] = lanes[byte::8]
+        out += blocks
+    return out
+def expand(key, kind, level, places, blocks, read):
+    """A challenge from every stream (sub, index): `read` makes it of the first so many blocks, or
+    answers None where these do not suffice."""
+    def stream(place, count):
+        return [(i, kind + 256 * level + 65536 * place[0], place[1]) for i in range(count)]
+    data = chacha8(key, [nonce for place in places for nonce in stream(place, blocks)])
+    values = []
+    for i, place in enumerate(places):
+        part = data[64 * blocks * i : 64 * blocks * (i + 1)]
+        while (value := read(part)) is None:
+            part = chacha8(key, stream(place, len(part) // 32))  # twice as many blocks
+        values.append(value)
+    return values
+def words_below(limit, width, count):
+    """Scalars, and the words of ρ (P 5.2)."""
+    def read(stream):
+        found = [x for x in words(stream, width, len(stream) * 8 // width) if x < limit]
+        return found[:count] if len(found) >= count else None
+    return read
+def scalars(count): return words_below(Q, 44, count)
+def short(stream): return [x - 4 for x in words(stream[:24], 3, 64)]
+def with_signs(z0, magnitudes, accepted):
+    """P 5.4; `magnitudes` of the positions from z0 on."""
+    def read(stream):
+        at = 0
+        while at + 8 <= len(stream):
+            signs, at, x = int.from_bytes(stream[at : at + 8], "little"), at + 8, [0] * 64
+            for e, pos in enumerate(range(z0, 64)):
+                while at < len(stream) and stream[at] & 63 > pos: at += 1
+                if at == len(stream): return None
+                k, at = stream[at] & 63, at + 1
+                x[pos] = x[k]
+                x[k] = -magnitudes[e] if signs >> e & 1 else magnitudes[e]
+            if accepted(x): return x
+    return read
+COSINES = [round(2**30 * math.cos(math.pi * j / 64)) for j in range(128)]
+def operator_norm_is_small(c):
+    def part(k, d): return sum(x * COSINES[(k * t + d) % 128] for t, x in enumerate(c)) >> 10
+    return all(part(k, 0) ** 2 + part(k, 96) ** 2 <= 376 << 40 for k in range(1, 64, 2))
+ALPHA = with_signs(21, [1] * 30 + [2] * 13, lambda x: True)
+AMORTISE = with_signs(22, [1] * 28 + [2] * 12 + [3] * 2, operator_norm_is_small)
+def projections(level, jl, places):
+    """P 5.3: Σ_k β_k Σ_j ω_j^(k) σ(π_j[POLY]), j = 0..136, for every POLY of `places`, in order.
+    Byte x of a group has a nibble for coefficient e and one for e + 16, where e = x or x + 16. But
+    for a factor X^-e, a bit of the lower nibble adds ω_{j,0} + ω_{j,1} X^32, and one of the upper
+    X^-16 times that, ω_{j,1} X^16 - ω_{j,0} X^48. table[g][byte] is what a byte of group g adds:
+    the coefficients of 1, X^16, X^32, X^48 for all lifts, 64 bits each, in one integer."""
+    lanes, table = struct.Struct("<%dQ" % (4 * len(level.omega))), [[0] for g in range(34)]
+    for g, sums in enumerate(table):
+        for upper, j in itertools.product((False, True), range(4 * g, 4 * g + 4)):
+            pairs = [w[2 * j : 2 * j + 2] for w in level.omega]
+            fours = [(0, y, 0, Q - x) if upper else (x, 0, y, 0) for x, y in pairs]
+            new = int.from_bytes(lanes.pack(*itertools.chain(*fours)), "little")
+            sums += [new + old for old in sums]
+    row = pack(sigma([1] * 32 + [0] * 32))
+    row136 = sum(times(times(beta, row), w[272] + (w[273] << 32 * LANE))
+                 for beta, w in zip(level.beta, level.omega))
+    for at in range(0, len(places), 120):
+        data = chacha8(jl, [(17 * poly + i, 2 + 256 * level.number, 0)
+                            for poly in places[at : at + 120] for i in range(17)])
+        for start in range(0, len(data), 1088):
+            block = data[start : start + 1088]
+            sums = [[0] * 128 for _ in level.omega]  # for every lift, by exponents mod 128
+            for x in range(32):
+                total = sum([sums_g[byte] for sums_g, byte in zip(table, block[x::32])])
+                e = x if x < 16 else x + 16
+                for i, value in enumerate(lanes.unpack(total.to_bytes(lanes.size, "little"))):
+                    sums[i // 4][(16 * (i % 4) - e) % 128] += value
+            parts = [pack([a - b for a, b in zip(x[:64], x[64:])]) for x in sums]
+            yield reduce(row136 + sum(times(x, y) for x, y in zip(level.beta, parts)))
+
+# ---- P 6  Commitments ----------------------------------------------------------------------------
+KEY, KEY_ROWS = shake256(b"falconry commitment keys v2", 32), {}
+def key_row(row, columns):
+    """P 6.1: this row of M, at least so many columns of it. Two columns are eleven blocks."""
+    have = KEY_ROWS.setdefault(row, [])
+    blocks = range(len(have) // 2 * 11, (columns + 1) // 2 * 11)
+    data = chacha8(KEY, [(i, 10, row) for i in blocks])
+    have += [pack(words(data[at : at + 352], 44, 64)) for at in range(0, len(data), 352)]
+    return have
+def key_combination(coefficients, columns):
+    """Σ_row coefficient M[row][column], for every column."""
+    rows = [key_row(i, columns)[:columns] for i in range(len(coefficients))]
+    return [reduce(sum(times(x, y) for x, y in zip(coefficients, keys))) for keys in zip(*rows)]
+
+# ---- P 7.6, 8.4, 10.3, 11.1  What all levels have in common --------------------------------------
+def short_elements(seeds, level, sub, indexes):  # P 10.2
+    places = [(sub, i) for i in indexes]
+    return [pack(x) for x in expand(seeds["combine"], 8, level.number, places, 1, short)]
+def lift_challenges(level, seeds):
+    """P 11.1; β, ω, θ of the level."""
+    norm = sum((2 * value - (level.U + level.V) % 2) ** 2 for value in level.y)
+    check(norm <= 288 * level.row.inSq, f"proof: projection {level.number} is too long")
+    number, places = level.number, [(k, 0) for k in range(2 if level.number else 3)]
+    level.beta = short_elements(seeds, level, 1, range(len(places)))
+    level.omega = expand(seeds["lift"], 4, number, places, 24, scalars(274))
+    level.theta = expand(seeds["lift"], 5, number, places, 1, scalars(10))  # for level 0
+def lift_right_side(level, functionals):
+    """Σ_k β_k b^(k+1). `functionals`: p w_j + C_j of level 0."""
+    U, V, total = level.U, level.V, 0
+    y = [value + (U + V) // 2 for value in level.y[0::2]] + [U]
+    ystar = [value + (V - U) // 2 for value in level.y[1::2]] + [V]
+    for k, (beta, w) in enumerate(zip(level.beta, level.omega)):
+        b0 = sum(w[2 * j] * y[j] - w[2 * j + 1] * ystar[j] for j in range(137))
+        b32 = sum(w[2 * j] * ystar[j] + w[2 * j + 1] * y[j] for j in range(137))
+        if level.number == 0:
+            b0 += sum(theta * x for theta, x in zip(level.theta[k], functionals))
+            b = [b0] + level.b_sent[63 * k : 63 * k + 63]
+        else:
+            sent = level.b_sent[62 * k : 62 * k + 62]
+            b = [b0] + sent[:31] + [b32] + sent[31:]
+        total += times(beta, pack(b))
+    return total
+def gain(level, place, value):
+    """φ gains a reduced value at a place; of φ, only Σ_a c_a φ_a is ever needed."""
+    row, column = divmod(place, level.row.n)
+    level.phi_z[column] = reduce(level.phi_z[column] + level.c[row] * value)
+
+# ---- P 7, 10.1  Level 0 --------------------------------------------------------------------------
+def combine_level_0(level, seeds, ps, items):
+    """φ_z, a_ab and b of level 0: N1 and the lifts."""
+    n, K, W, lift = ps.n, ps.K, ps.W, seeds["lift"]
+    tau = expand(lift, 11, 0, [(0, t) for t in range(W)], 1, short)
+    projected = projections(level, seeds["jl"], range(W * len(items)))
+    C, sum_alpha = [0] * 10, 0
+    for i, item in enumerate(items):
+        # P 7.3: C_j and the coefficients of ρ_i^(j) and ρ'_i^(j)
+        rho = expand(seeds["rho"], 3, 0, [(j, i) for j in range(10)], n // 27,
+                     words_below(5 * P, 16, n))
+        sigma_h = pack40(sigma(item.h))
+        rho_prime = [product_mod_p(pack40(x), sigma_h, n) for x in rho]
+        rho, point = [[centred(x, P) for x in a] for a in rho], [centred(x, P) for x in item.point]
+        C = [sum_j + sum(x * y for x, y in zip(a, point)) for sum_j, a in zip(C, rho)]
+        # P 7.6, and N1 at W
+        alpha = expand(seeds["alpha"], 1, 0, [(0, i)], 4, ALPHA)[0]
+        psi = expand(lift, 6, 0, [(k, i) for k in range(3)], 1, scalars(1))
+        eta = expand(lift, 7, 0, [(k, i) for k in range(3)], 6, scalars(64))
+        sum_alpha += pack(alpha)
+        at_w = reduce(sum(times(beta, x) for beta, (x,) in zip(level.beta, psi)) - pack(alpha))
+        at_y = reduce(sum(times(beta, pack(x)) for beta, x in zip(level.beta, eta)))
+        at_s = reduce(sum(times(beta, pack(sigma(x))) for beta, x in zip(level.beta, eta)))
+        at_s = times(at_s, pack(sigma(alpha)))
+        gain(level, level.place(1, i), at_w)
+        gain(level, level.place(1, level.lengths[1] // 2 + i), times(at_w, 2**13))
+        for t in range(W):
+            value = next(projected) - times(at_s, pack(sigma(tau[t])))
+            if t < 2 * K:
+                parts = [pack(sigma(a[t % K :: K])) for a in (rho if t < K else rho_prime)]
+                for beta, theta in zip(level.beta, level.theta):
+                    value += times(beta, reduce(sum(x * y for x, y in zip(theta, parts))))
+            gain(level, level.place(0, W * i + t), reduce(value))
+            gain(level, level.place(2, W * i + t), times(at_y, pack(tau[t])))
+    functionals = [P * w + c for w, c in zip(level.w, C)]
+    check(max(map(abs, functionals)) <= (Q - 1) // 2, "proof: a functional is too large")
+    level.a = {(a, level.first[2] + a): 1 for a in range(level.nu[0])}  # first[2] = ν_S + ν_W
+    level.b = reduce(lift_right_side(level, functionals) + times(reduce(sum_alpha), ps.beta2))
+
+# ---- P 8, 9.3, 10.1  The levels after it ---------------------------------------------------------
+def combine_level(level, before, seeds):
+    """φ_z (in the tail φ_e too), a_ab and b: E1 to E6 of the level before, and the lifts."""
+    row, c, kappa, kappa1 = before.row, before.c, before.row.kappa, before.row.kappa1
+    b, v = 0, [0] * before.m  # v: φ at the places of v
+    def challenges(sub, count): return short_elements(seeds, level, sub, range(count))
+    # E1 and E2, u by u: name, and the places of v that it commits to
+    of_y = row.fu * kappa * before.first[2]  # v_t(Y) of level 0
+    outer = [("u1", 0, before.v_h), ("u2", before.v_h, before.e)]
+    if before.number == 0: outer[:1] = [("uA", 0, of_y), ("uB", of_y, before.v_h)]
+    e1_e2 = challenges(2, kappa1 * (len(outer) - 1)) + challenges(3, kappa1)
+    for number, (name, start, end) in enumerate(outer):
+        coefficients = e1_e2[kappa1 * number : kappa1 * (number + 1)]
+        for i, value in enumerate(key_combination(coefficients, end - start)): v[start + i] += value
+        for i, (x, u) in enumerate(zip(coefficients, before.restored(before.u[name][0]))):
+            b += times(x, u)
+            if row.cut: v[before.e + number * kappa1 + i] += x
+    # E3 at v_t
+    e3, e4, e6 = challenges(4, kappa), challenges(5, 1)[0], challenges(6, 1)[0]
+    for a in range(before.r):
+        for j in range(row.fu):
+            value = times(c[a], pow(2, row.bu * j, Q))
+            for i in range(kappa):
+                v[(a * row.fu + j) * kappa + i] += times(e3[i], value)
+    # E4 and E6 at v_g, E5 and E6 at v_h
+    for index, (a, a2) in enumerate(before.pairs):
+        at_h = times(c[a], c[a2])
+        at_g = times(e4, at_h) * (1 if a == a2 else 2) + times(e6, before.a.get((a, a2), 0))
+        at_h += e6 if a == a2 else 0
+        for j in range(row.fg):
+            place = before.v_g + j * len(before.pairs) + index
+            v[place] += times(reduce(at_g), pow(2, row.bg * j, Q))
+        for j in range(row.fu):
+            place = before.v_h + j * len(before.pairs) + index
+            v[place] += times(reduce(at_h), pow(2, row.bu * j, Q))
+    b += times(e6, before.b)
+    # E3 and E5 at z; E4 there is quadratic
+    at_z = [reduce(-x - y) for x, y in zip(key_combination(e3, row.n), before.phi_z)]
+    phi = [times(x, pow(2, row.b * i, Q)) for i in range(row.f) for x in at_z] + v
+    level.a = {}
+    for i in range(row.f):
+        for k in range(i, row.f):
+            value = times(e4, (-1 if i == k else -2) * pow(2, row.b * (i + k), Q) % Q)
+            for a in range(level.nu[0]):
+                level.a[level.first[i] + a, level.first[k] + a] = value
+    # the lifts; in the tail also at e_a, behind all rows
+    places, kappa = level.used_places(), level.row.kappa if level.tail else 0
+    polys = places + [level.r * level.row.n + i for i in range(level.r * kappa)]
+    projected = projections(level, seeds["jl"], polys)
+    for place, value in zip(places, phi):
+        gain(level, place, reduce(value + next(projected)))
+    level.phi_e = [0] * kappa
+    for i in range(level.r * kappa):
+        value = level.c[i // kappa] * next(projected)
+        level.phi_e[i % kappa] = reduce(level.phi_e[i % kappa] + value)
+    level.b = reduce(b + lift_right_side(level, []))
+
+# ---- P 9.4  What the verifier recovers -----------------------------------------------------------
+def finish_tail(st, level):
+    row, c, last = level.row, level.c, level.r - 1
+    check(sum(x * x for p in level.ze for x in p) <= row.outSq, "proof: z, e are too long")
+    ze, g, h = ([pack(p) for p in polynomials] for polynomials in (level.ze, level.g, level.h))
+    z, e, t_hat = ze[: row.n], ze[row.n :], level.restored(level.t)
+    c_last2, c_first2 = times(c[last], c[last]), times(c[0], c[0])
+    difference = reduce(c_last2 - c_first2)
+    check(any(unpack(difference)), "proof: the first and the last challenge have one square")
+    rest = [e[i] + sum(times(x, y) for x, y in zip(key_row(i, row.n), z)) for i in range(row.kappa)]
+    for i, x in enumerate(t_hat): rest[i % row.kappa] -= times(c[i // row.kappa], x)
+    t_last = [times(invert(c[last]), reduce(x)) for x in rest]
+    rest_g, s = sum(times(x, x) for x in z), level.b
+    rest_h = sum(times(x, y) for x, y in zip(level.phi_z + level.phi_e, ze))
+    for index, (a, b) in enumerate(level.pairs[:-1]):
+        product = times(c[a], c[b])
+        rest_g -= times(product, g[index]) * (1 if a == b else 2)
+        s -= times(level.a.get((a, b), 0), g[index])
+        if index > 0:
+            rest_h -= times(product, h[index - 1])
+            s -= h[index - 1] if a == b else 0
+    g_last = times(invert(c_last2), reduce(rest_g))
+    h_last = times(invert(difference), reduce(rest_h - times(c_first2, reduce(s))))
+    for state, label, elements, seal in ((level.t_state, "t", t_last + [g_last], level.t_seal),
+                                         (level.h_state, "h", [h_last], level.h_seal)):
+        st.st = state
+        check(st.seal(label, pack44([unpack(x) for x in elements])) == seal, "proof: wrong seal")
+
+# ---- P 13  The verifier --------------------------------------------------------------------------
+def verify_section(r, header, table, table_hash, ps, items):
+    bucket, levels = section_levels(table, ps, len(items))
+    for level in levels: level.read(r)
+    st = Transcript()
+    st.absorb("falconry/proof/v2", table_hash + struct.pack("<BHH", ps.logn, bucket, len(items)))
+    st.absorb("header", header)
+    for level in levels:
+        seeds, places = replay(st, level), [(0, a) for a in range(level.r)]
+        c = expand(seeds["amortise"], 9, level.number, places, 4, AMORTISE)
+        level.c, level.phi_z = [pack(x) for x in c], [0] * level.row.n
+        lift_challenges(level, seeds)
+        padding = sorted(set(range(level.r * level.row.n)) - set(level.used_places()))  # P 10.3
+        for place, value in zip(padding, short_elements(seeds, level, 7, padding)):
+            gain(level, place, value)
+        if level.number == 0:
+            combine_level_0(level, seeds, ps, items)
+        else:
+            combine_level(level, levels[level.number - 1], seeds)
+    finish_tail(st, levels[-1])
+def verify(aggregate, pairs, table, table_hash):
+    """What is proved of the caller's own list of (public key, message)."""
+    statements = [Statement(*decode_public_key(key), key, message) for key, message in pairs]
+    r = Reader(aggregate)
+    form, items, codings = read_header(r, statements, table_hash)
+    r.part = "bytes"
+    header, text = aggregate[: r.at], "valid proof" if form == PROOF else "valid bundle"
+    for ps in SETS.values():
+        mine = [item for item in items if item.ps is ps]
+        if mine:
+            check(form == BUNDLE or len(mine) <= 1722, "list: more than 1722 items of a set")
+            text += f"; {len(mine)} of Falcon-{ps.n}, each with |s1|^2 + |s2|^2 <= {ps.beta2}"
+            if form == PROOF:
+                verify_section(r, header, table, table_hash, ps, mine)
+            else:
+                verify_bundle(r, header, ps, mine)
+    check(r.at == len(aggregate), "bytes: some are left over")
+    return text + "; salts: %d explicit, %d constant, %d derived; %d bytes; statements %s" % (
+        *(codings.count(i) for i in range(3)), len(aggregate), header[6:38].hex())
+def judge(aggregate, pairs):
+    table, table_hash = load_table()
+    try:
+        return True, verify(aggregate, pairs, table, table_hash)
+    except Refused as refusal:
+        return False, str(refusal)
+    except Exception as error:  # no bytes are known to come here
+        return False, f"stumbled: {type(error).__name__}: {error}"
+def from_hex(text):
+    check(re.fullmatch("(0x)?([0-9a-fA-F]{2})*", text), "this is no hex")
+    return bytes.fromhex(text.removeprefix("0x"))
+def read_task(task):
+    """The statements of a task file; its signatures are not looked at."""
+    check(isinstance(task, list), "the task file is no array")
+    return [(from_hex(item["public_key"]), from_hex(item["digest"])) for item in task]
+def run_vectors(folder):
+    """The files of vectors/, whose README.md has their format."""
+    def load(name): return json.loads((pathlib.Path(folder) / name).read_text())
+    items, good, wrong = load("items.json"), {}, 0
+    cases = [(True, case) for case in load("good.json")]
+    for wanted, case in cases + [(False, case) for case in load("bad.json")]:
+        if edit := case.get("edit"):
+            base, at, put = good[edit["of"]], edit["at"], from_hex(edit["put"])
+            aggregate = base[:at] + put + base[at + edit["remove"] :]
+        else:
+            aggregate = base64.b64decode(case["aggregate"])
+        if wanted: good[case["name"]] = aggregate
+        valid, text = judge(aggregate, read_task([items[i] for i in case["items"]]))
+        word = text.split(":")[0]
+        right = valid == wanted and word == case.get("reason", word) != "stumbled"
+        print("ok" if right else "WRONG", case["name"], "-", text, flush=True)
+        wrong += not right
+    return 1 if wrong else 0
+def main(first, second):
+    if first == "--vectors": return run_vectors(second)
+    result, task = (json.loads(pathlib.Path(path).read_text()) for path in (first, second))
+    valid, text = judge(from_hex(result["aggregate"]), read_task(task))
+    print(text if valid else "refused: " + text, file=sys.stdout if valid else sys.stderr)
+    return 0 if valid else 1
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3: sys.exit(print(__doc__, file=sys.stderr) or 2)
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except Exception as problem:
+        print(f"cannot be read: {type(problem).__name__}: {problem}", file=sys.stderr)
+        sys.exit(2)
