@@ -76,11 +76,12 @@ export function decodeBundle(
     const coded = decodeCoefficients(set, bytes, at, n * count, check);
     if (coded === undefined) return undefined;
     at = coded.end;
-    for (let i = 0, from = 0; i < kinds.length; i++) {
-      if (setOfKind(kinds[i]!) !== set) continue;
+    let from = 0;
+    for (const [i, kind] of kinds.entries()) {
+      if (setOfKind(kind) !== set) continue;
       const signature = canonicalSignature({
         parameterSet: set,
-        form: formOfKind(kinds[i]!),
+        form: formOfKind(kind),
         salt: salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1)),
         s2: coded.values.subarray(from, (from += n)),
       });
@@ -107,6 +108,6 @@ function canonicalSignature(decoded: DecodedSignature): Uint8Array<ArrayBuffer> 
   if (bytes === undefined) return undefined;
   const { lengths } = decoded.parameterSet === 'falcon512' ? falcon512 : falcon1024;
   if (bytes.length !== lengths.signaturePadded) return bytes;
-  const again = decodeSignature(bytes);
-  return typeof again !== 'string' && again.form === decoded.form ? bytes : undefined;
+  const again = decodeSignature(bytes) as DecodedSignature; // what is encoded decodes
+  return again.form === decoded.form ? bytes : undefined;
 }

@@ -18,7 +18,7 @@ import {
 } from '../../src/aggregate/index.ts';
 import { readClaim } from '../../src/aggregate/judge.ts';
 import { TABLE_SHA256 } from '../../src/aggregate/parameters/table.gen.ts';
-import { verifyProof } from '../../src/aggregate/proof.ts';
+import { isTooLongForProof, verifyProof } from '../../src/aggregate/proof.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { NIGHTLY } from '../support/run.ts';
 import { bytesOf, type Item, inForm, keyPair, makeItem, statementsOf } from './batches.ts';
@@ -118,6 +118,8 @@ describe('the format', () => {
 
   it('is the bundle for more signatures of a set than a proof takes', async () => {
     const items = new Array<Item>(MAX_PROOF_ITEMS + 1).fill(three[0]!);
+    expect(isTooLongForProof(items)).toBe(true);
+    expect(isTooLongForProof(items.slice(1))).toBe(false);
     const { bytes, choice } = await choose(items);
     expect(choice).toEqual({
       format: 'bundle',

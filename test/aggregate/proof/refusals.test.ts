@@ -8,6 +8,7 @@ import { type Parameters, readRow } from '../../../src/aggregate/parameters/rows
 import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { Seed } from '../../../src/aggregate/proof/challenges.ts';
 import { FALCON_Q, PAIRS, Q_BITS, Q_NUMBER } from '../../../src/aggregate/proof/constants.ts';
+import { constantForm, formAt, writeConstant } from '../../../src/aggregate/proof/forms.ts';
 import { shiftOf } from '../../../src/aggregate/proof/gaussianFields.ts';
 import { keepInstance, onInstance, takeInstance } from '../../../src/aggregate/proof/instances.ts';
 import { itemsWithin } from '../../../src/aggregate/proof/itemColumns.ts';
@@ -15,7 +16,7 @@ import { liftsOf } from '../../../src/aggregate/proof/lifts.ts';
 import { isShortProjection, PROJECTION_LENGTH } from '../../../src/aggregate/proof/projection.ts';
 import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
 import { joinLists } from '../../../src/aggregate/proof/ring.ts';
-import { parametersFor } from '../../../src/aggregate/proof/shapes.ts';
+import { degreeOf, parametersFor } from '../../../src/aggregate/proof/shapes.ts';
 import { STREAM, Transcript } from '../../../src/aggregate/proof/transcript.ts';
 import type { FoldedItems } from '../../../src/aggregate/proof/verifier/foldItems.ts';
 import {
@@ -25,11 +26,12 @@ import {
   planFolds,
 } from '../../../src/aggregate/proof/verifier/folds.ts';
 import type { ParsedOrdinary, ParsedSection } from '../../../src/aggregate/proof/verifier/parse.ts';
+import { PartForms } from '../../../src/aggregate/proof/verifier/reduceConstraints.ts';
 import { reduceLevelZero } from '../../../src/aggregate/proof/verifier/reduceLevelZero.ts';
 import { endOfSection, verifySectionIn } from '../../../src/aggregate/proof/verifier/verify.ts';
-import { bestModule } from '../../../src/aggregate/wasm.ts';
+import { bestModule, FORM_BYTES } from '../../../src/aggregate/wasm.ts';
 import { concat } from '../../../src/bytes.ts';
-import { bytesOf, type SignedItem, signedItems } from '../../reference/items.ts';
+import { bytesOf, type SetName, type SignedItem, signedItems } from '../../reference/items.ts';
 import { fastSection, judge, rowOf } from './sections.ts';
 
 /** Changes the amortisation challenges of the tail, as they are multiplied at its end. */
@@ -161,6 +163,25 @@ test('the bound of a projection is exact', () => {
   expect(isShortProjection(y, 35 / 288)).toBe(false);
 });
 
+test('multiples of a form go on in the next row, to the last one', () => {
+  onInstance(bestModule(), (lab) =>
+    lab.scope(() => {
+      const by = lab.forms(2);
+      for (const i of [0, 1]) writeConstant(lab, formAt(by, i), BigInt(5 + i));
+      const parts = new PartForms(lab, 2, 32);
+      parts.putMultiples(31, constantForm(lab, 3n), by);
+      const places = [30, 31, 32, 33].map((place) => {
+        const form = lab.room(FORM_BYTES);
+        lab.kernels.loadColumn(form, lab.row(parts.vecs, place >> 5), place & 31);
+        const coefs = lab.coefs(1);
+        lab.kernels.formToCoefs(coefs.at, form);
+        return lab.i64(coefs)[0];
+      });
+      expect(places).toEqual([0n, 15n, 18n, 0n]);
+    }),
+  );
+});
+
 describe('p w_j + C_j', () => {
   const parameters = readRow(rowOf('falcon512', 1));
   const [level] = parameters.levels;
@@ -234,8 +255,13 @@ test('a key that does not decode, whatever the proof is', async () => {
 describe('the work of folding', () => {
   const seed = bytesOf('seed', 32);
   const seeds = { jl: seed, lift: seed, combine: seed, amortise: seed, alpha: seed, rho: seed };
-  const plan = (count: number, parts: number, known: readonly SignedItem[] = []) => {
-    const parameters = parametersFor('falcon512', count)!;
+  const plan = (
+    count: number,
+    parts: number,
+    known: readonly SignedItem[] = [],
+    set: SetName = 'falcon512',
+  ) => {
+    const parameters = parametersFor(set, count)!;
     const stated = (item?: SignedItem) => ({
       publicKey: item?.publicKey ?? seed,
       message: seed,
@@ -245,16 +271,20 @@ describe('the work of folding', () => {
     const ordinary = parameters.levels.slice(1).map(() => seeds);
     const last = { ...seeds, stateOfT: seed, stateOfH: seed };
     const all = { first: seeds, ordinary, tail: last };
-    return planFolds({ set: 'falcon512', parameters, seeds: all, items }, parts);
+    return planFolds({ set, parameters, seeds: all, items }, parts);
   };
   const planned = (count: number, parts: number, known?: readonly SignedItem[]) =>
     plan(count, parts, known).jobs;
   const kinds = (jobs: readonly FoldJob[]) => jobs.map(({ kind }) => kind);
 
   test('is not divided for one thread, nor where it is small', () => {
-    for (const count of [1, 100, 1722]) {
-      const rows = parametersFor('falcon512', count)!.levels.map(() => 'rows');
-      expect(kinds(planned(count, 1))).toEqual(['items', 'keys', ...rows]);
+    for (const set of ['falcon512', 'falcon1024'] as const) {
+      const buckets = TABLE.filter(([of]) => of === degreeOf(set)).map(([, bucket]) => bucket);
+      // where most of a bucket is padding, and where none is
+      for (const count of [1, ...buckets.slice(0, -1).map((bucket) => bucket + 1), ...buckets]) {
+        const rows = parametersFor(set, count)!.levels.map(() => 'rows');
+        expect(kinds(plan(count, 1, [], set).jobs)).toEqual(['items', 'keys', ...rows]);
+      }
     }
     expect(kinds(planned(1, 64))).toEqual(kinds(planned(1, 1)));
   });

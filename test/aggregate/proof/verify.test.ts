@@ -65,7 +65,7 @@ describe('proofs of the fast prover', () => {
         ['falcon1024', [2, 3, 8, 9, 110, 500, 1722]],
       ]
     : [
-        ['falcon512', [2, 40, 100]],
+        ['falcon512', [2, 8, 40, 100]],
         ['falcon1024', [2]],
       ];
 

@@ -86,8 +86,7 @@ export function planFolds(input: FoldInput, parts: number): FoldPlan {
   const { parameters, seeds } = input;
   const { levels, tail } = parameters;
   const uses = levels.map((level, number) => usesOf(level, number, seedsOf(seeds, number + 1)));
-  const cost = costOf(input, uses.flat()) / parts;
-  const wanted = parts === 1 ? Number.POSITIVE_INFINITY : Math.max(SMALL_COST, cost);
+  const wanted = Math.max(SMALL_COST, costOf(input, uses.flat()) / parts);
   const cut: Cut = (n, each) => splitColumns(n, Math.ceil((n * each) / wanted));
   const jobs: FoldJob[] = [];
   /** Adds jobs whose results will be joined. */

@@ -129,10 +129,8 @@ export function reduceOuter(
   b: number,
 ): void {
   const { kappa1, cut } = level;
-  const firsts = outer.length - 1;
-  const byOuter = outer.map((_, i) =>
-    i < firsts ? slice(challenges.outer, i * kappa1, kappa1) : challenges.garbage,
-  );
+  const firsts = outer.slice(1).map((_, i) => slice(challenges.outer, i * kappa1, kappa1));
+  const byOuter = [...firsts, challenges.garbage];
   for (const [i, { from }] of outersOf(level, number).entries()) v.putBlocks(from, keys[i]!);
 
   lab.scope(() => {
@@ -143,7 +141,7 @@ export function reduceOuter(
       const at = lab.put(sent);
       for (let row = 0; row < kappa1; row++) {
         const challenge = formAt(byOuter[i]!, row);
-        if (cut > 0) v.add(pieces.e[i]! + row, challenge);
+        if (cut !== 0) v.add(pieces.e[i]! + row, challenge);
         lab.kernels.unpackBits(coefs.at, at + bytes * row, 64, Q_BITS - cut, Q);
         lab.kernels.restoreCut(coefs.at, coefs.at, cut);
         lab.kernels.coefsToForm(form, coefs.at);
@@ -164,10 +162,11 @@ export function reduceInner(
 ): void {
   lab.scope(() => {
     const product = lab.room(FORM_BYTES);
-    const powers = powerForms(lab, fu, bu);
+    const forms = powerForms(lab, fu, bu);
+    const powers = Array.from({ length: fu }, (_, j) => formAt(forms, j));
     for (let a = 0; a < r; a++) {
-      for (let j = 0; j < fu; j++) {
-        lab.kernels.mulForm(product, formAt(c, a), formAt(powers, j));
+      for (const [j, power] of powers.entries()) {
+        lab.kernels.mulForm(product, formAt(c, a), power);
         v.putMultiples((a * fu + j) * kappa, product, amortised);
       }
     }
