@@ -129,8 +129,9 @@ function chunkAt(bytes: Uint8Array, position: number): number {
 
 /** `width` bits from a position on, at most two chunks. */
 function bitsAt(bytes: Uint8Array, position: number, width: number): number {
-  const low = chunkAt(bytes, position);
-  if (width <= CHUNK) return low & ((1 << width) - 1);
-  const high = chunkAt(bytes, position + CHUNK) & ((1 << (width - CHUNK)) - 1);
+  const low = chunkAt(bytes, position) & mask(Math.min(width, CHUNK));
+  const high = chunkAt(bytes, position + CHUNK) & mask(Math.max(width - CHUNK, 0));
   return low + high * 2 ** CHUNK;
 }
+
+const mask = (width: number): number => (1 << width) - 1;
