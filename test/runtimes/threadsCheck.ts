@@ -1,6 +1,6 @@
 /**
- * What every host of threads.test.ts runs: one proof on one thread, on three if there are processors, and where the
- * threads' module is not to be had.
+ * What every host of threads.test.ts runs: one proof on one thread, on three if there are
+ * processors, and where the threads' module is not to be had.
  */
 import {
   type AggregateStats,

@@ -4,17 +4,10 @@
  */
 import { ascii } from '../../bytes.ts';
 import { shake256 } from '../../falcon/points.ts';
-import {
-  BLOCK_BYTES,
-  BLOCK_COLUMNS,
-  type Forms,
-  type Labrador,
-  SMALL_BYTES,
-  type Smalls,
-  type Vecs,
-} from '../wasm.ts';
+import { type Forms, type Labrador, SMALL_BYTES, type Smalls, type Vecs } from '../wasm.ts';
 import { FUNCTIONALS } from './constants.ts';
 import { vecsToFill } from './forms.ts';
+import { writeKeys } from './keyCache.ts';
 import { liftsOf } from './lifts.ts';
 import { PROJECTION_LENGTH } from './projection.ts';
 import { KEYS_LABEL, STREAM } from './transcript.ts';
@@ -60,13 +53,10 @@ export function expandKeys(
   width = to - from,
 ): Vecs {
   const vecs = vecsToFill(lab, width, new Array<number>(rows).fill(to - from));
-  // The kernel writes column c of the stream as column c.
-  const skipped = BLOCK_BYTES * (from / BLOCK_COLUMNS);
   lab.scope(() => {
     const seed = keysSeed(lab);
     for (let row = 0; row < rows; row++) {
-      seed.start(STREAM.keys, 0, row);
-      lab.kernels.expandKey(lab.row(vecs, row) - skipped, from, to - from);
+      writeKeys(lab, seed, row, { from, to }, lab.row(vecs, row));
     }
   });
   return vecs;

@@ -7,8 +7,8 @@ import { BLOCK_BYTES, BLOCK_COLUMNS, type Forms, type Labrador, type Vecs } from
 import { keysSeed, Seed, shortForms } from './challenges.ts';
 import type { Columns } from './columns.ts';
 import { zeroForms } from './forms.ts';
+import { writeKeys } from './keyCache.ts';
 import { type Blocks, blocksOf } from './ring.ts';
-import { STREAM } from './transcript.ts';
 
 /** Columns that are expanded before they are summed: as many as stay in a cache. */
 const RUN = 64;
@@ -78,11 +78,8 @@ function addRun(
   const here = sums.filter(({ end }) => end > at);
   const count = Math.max(...here.map(({ challenges }) => challenges.count));
   const addresses = lab.addresses({ ...rows, rows: count });
-  // The kernel writes column c of the stream as column c.
-  const skipped = BLOCK_BYTES * (at / BLOCK_COLUMNS);
   for (const [row, address] of addresses.entries()) {
-    keys.start(STREAM.keys, 0, row);
-    lab.kernels.expandKey(address - skipped, at, to - at);
+    writeKeys(lab, keys, row, { from: at, to }, address);
   }
   for (const { challenges, end, out } of here) {
     const columns = Math.min(end, to) - at;
