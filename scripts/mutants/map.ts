@@ -101,6 +101,7 @@ const RULES: readonly Rule[] = [
   },
   { files: within(`${WING}\\w+`), tests: [...PROOFS, ...CHEATS], calls: true },
   { files: within('proof/ring'), tests: ['proof/ring', ...PROOFS] },
+  { files: within('proof/keyCache'), tests: ['proof/keyCache'] },
   { files: within('proof/projection'), tests: ['proof/parse', ...PROOFS, ...CHEATS] },
   { files: within('proof/(bits|transcript)'), tests: [...FIELDS, ...PROOFS] },
   { files: within('proof/\\w+'), tests: [...PROOFS, ...CHEATS] },

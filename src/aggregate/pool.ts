@@ -10,7 +10,7 @@ import {
   type PoolAggregateOptions,
   type WorkOptions,
 } from './options.ts';
-import { holdInstances } from './proof/index.ts';
+import { holdInstances, holdKeys } from './proof/index.ts';
 import type { Statement } from './statement.ts';
 import { aggregateWith, invalidItemsIn, verifyWith } from './threaded.ts';
 import { type AggregateThreads, openThreads } from './threads/threads.ts';
@@ -60,6 +60,12 @@ export function createAggregatePool(options: AggregatePoolOptions = {}): Aggrega
 export function poolOn(pool: AggregateThreads): AggregatePool {
   const closing = new AbortController();
   let release: (() => void) | undefined;
+  const hold = (): (() => void) => {
+    const releases = [holdInstances(), holdKeys(pool.keyBytes)];
+    return () => {
+      for (const each of releases) each();
+    };
+  };
 
   /** Runs a call that ends when the pool is closed or its own signal is aborted. */
   async function call<T>(
@@ -70,7 +76,7 @@ export function poolOn(pool: AggregateThreads): AggregatePool {
     if (closing.signal.aborted) {
       throw new CodedError('ABORTED', { message: 'The aggregate pool is closed' });
     }
-    release ??= holdInstances();
+    release ??= hold();
     return body(signal);
   }
 

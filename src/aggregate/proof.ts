@@ -13,10 +13,10 @@ import type { VerifiedBatch } from './batch.ts';
 import { encodeHeader, kindOf, setOfKind } from './container.ts';
 import type { Claim } from './judge.ts';
 import {
-  endOfSection,
   type FoldJob,
   type FoldResult,
   MAX_SECTION_ITEMS,
+  openSection,
   type ProveOptions,
   type ProveProgress,
   proofSize,
@@ -176,8 +176,9 @@ function sectionsOf({
   for (const set of SECTIONS) {
     const positions = Array.from(kinds.keys()).filter((i) => setOfKind(kinds[i]!) === set);
     if (positions.length === 0) continue;
-    const end = endOfSection(set, positions.length, bytes, at);
-    if (end === undefined) return undefined;
+    const opened = openSection(set, positions.length, bytes, at);
+    if (opened === undefined) return undefined;
+    const { end } = opened.section;
     const own = positions.map((i) => salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1)));
     sections.push({
       set,
@@ -186,6 +187,7 @@ function sectionsOf({
       salts: concat(...own),
       bytes,
       at,
+      opened,
       end,
     });
     at = end;

@@ -153,7 +153,7 @@ function verifyProofWith(
     done = before;
     const results = await spread<FoldJob, FoldResult>(pool, helpers, jobs, {
       signal,
-      work: (job) => ({ kind: 'fold', job }),
+      work: (job) => ({ kind: 'fold', keyBytes: pool.keyBytes, job }),
       local: async (job) => {
         const parts = foldOnIdle(job);
         for (;;) {

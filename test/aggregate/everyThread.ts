@@ -6,5 +6,5 @@ import type { AggregatePool, AggregatePoolOptions } from '../../src/aggregate/in
 import { poolOn } from '../../src/aggregate/pool.ts';
 import { AggregateThreads } from '../../src/aggregate/threads/threads.ts';
 
-export const everyThread = ({ threads = 1, workerUrl }: AggregatePoolOptions): AggregatePool =>
-  poolOn(new AggregateThreads({ size: threads - 1, workerUrl, leastMs: 0 }));
+export const everyThread = ({ threads = 1, ...more }: AggregatePoolOptions): AggregatePool =>
+  poolOn(new AggregateThreads({ ...more, size: threads - 1, leastMs: 0 }));

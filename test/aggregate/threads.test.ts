@@ -357,6 +357,10 @@ test('wrong options are refused', async () => {
     await expect(aggregate([item!], options)).rejects.toThrow(RangeError);
     expect(() => createAggregatePool(options)).toThrow(RangeError);
   }
+  for (const keyCacheBytes of [-1, 0.5, Number.NaN, 2 ** 31]) {
+    expect(() => createAggregatePool({ keyCacheBytes })).toThrow(RangeError);
+  }
+  expect(() => createAggregatePool({ keyCacheBytes: '1' as never })).toThrow(TypeError);
   for (const options of [{ thread: 2 }, { threads: null }, { signal: undefined }, 7, null]) {
     expect(() => createAggregatePool(options as never)).toThrow(TypeError);
   }

@@ -1,6 +1,6 @@
 /** The threads of a service: how many there are, how long they stay, and what happens without. */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type FalconService, falconService } from '../../src/middleware/index.ts';
@@ -57,7 +57,8 @@ test.each([1, 3])('%i of them at most, from task to task', async (threads) => {
   const { start, apiKeys } = make(threads);
   await start();
   const { key } = await apiKeys.create({ name: 'threads' });
-  for (const count of [110, 20, 1, 64]) {
+  // The longest is worth three threads.
+  for (const count of [300, 20, 1, 64]) {
     const { record, data } = await complete(key, count);
     expect(record).toMatchObject({ status: 'completed', format: 'proof', VCPUs: threads });
     const statements = data.map(({ digest, public_key }) => ({ digest, public_key }));
@@ -65,7 +66,7 @@ test.each([1, 3])('%i of them at most, from task to task', async (threads) => {
     expect(verdict).toEqual({ valid: false });
   }
   // Threads of threads count as well.
-  expect((await threadsSoFar()) - before - 1).toBe(threads);
+  expect((await threadsSoFar()) - before - 1).toBe(Math.min(threads, availableParallelism()));
 });
 
 test.each([

@@ -4,18 +4,10 @@
  */
 import { ascii } from '../../bytes.ts';
 import { shake256 } from '../../falcon/points.ts';
-import {
-  BLOCK_BYTES,
-  BLOCK_COLUMNS,
-  type Forms,
-  type Labrador,
-  SMALL_BYTES,
-  type Smalls,
-  type Vecs,
-} from '../wasm.ts';
-import type { Columns } from './columns.ts';
+import { type Forms, type Labrador, SMALL_BYTES, type Smalls, type Vecs } from '../wasm.ts';
 import { FUNCTIONALS } from './constants.ts';
 import { vecsToFill } from './forms.ts';
+import { writeKeys } from './keyCache.ts';
 import { liftsOf } from './lifts.ts';
 import { PROJECTION_LENGTH } from './projection.ts';
 import { KEYS_LABEL, STREAM } from './transcript.ts';
@@ -52,28 +44,6 @@ export class Seed {
 /** The seed of the matrix of commitment keys, which all levels share. */
 export const keysSeed = (lab: Labrador): Seed =>
   new Seed(lab, shake256([ascii(KEYS_LABEL)], 32).slice(), 0);
-
-/**
- * Writes columns `from` (a multiple of 32) to `to - 1` of the first rows of the matrix of keys, in
- * NTT form, from column 0 of each of the rows at the addresses on. The one place where keys are
- * made.
- *
- * @param first the first row to write; those before it have been written
- */
-export function writeKeys(
-  lab: Labrador,
-  keys: Seed,
-  rows: readonly number[],
-  { from, to }: Columns,
-  first = 0,
-): void {
-  // The kernel writes column c of the stream as column c.
-  const skipped = BLOCK_BYTES * (from / BLOCK_COLUMNS);
-  for (let row = first; row < rows.length; row++) {
-    keys.start(STREAM.keys, 0, row);
-    lab.kernels.expandKey(rows[row]! - skipped, from, to - from);
-  }
-}
 
 /** Columns `from` (a multiple of 32) to `to - 1` of the first rows of the matrix of keys. */
 export function expandKeys(

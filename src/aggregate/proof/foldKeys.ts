@@ -4,9 +4,10 @@
  * each polynomial of it is expanded once for all of them.
  */
 import { BLOCK_BYTES, BLOCK_COLUMNS, type Forms, type Labrador, type Vecs } from '../wasm.ts';
-import { keysSeed, Seed, shortForms, writeKeys } from './challenges.ts';
+import { keysSeed, Seed, shortForms } from './challenges.ts';
 import type { Columns } from './columns.ts';
 import { zeroForms } from './forms.ts';
+import { writeKeys } from './keyCache.ts';
 import { type Blocks, blocksOf } from './ring.ts';
 
 /** Columns that are expanded before they are summed: as many as stay in a cache. */

@@ -4,6 +4,7 @@
  */
 export { CLAIMED_BITS, MAX_SECTION_ITEMS } from './constants.ts';
 export { holdInstances } from './instances.ts';
+export { holdKeys, keptKeyBytes } from './keyCache.ts';
 export { ColumnProver } from './prover/columnProver.ts';
 export {
   type Helper,
@@ -23,7 +24,7 @@ export type { Trace, TraceEvent } from './transcript.ts';
 export type { StatedItem } from './verifier/foldItems.ts';
 export { type FoldJob, type FoldResult, foldOnIdle } from './verifier/folds.ts';
 export {
-  endOfSection,
+  openSection,
   type SectionToVerify,
   verifySection,
   verifySectionIn,

@@ -5,7 +5,7 @@
 import { falcon512 } from '../../falcon/index.ts';
 import { serveThread } from '../../threads/serve.ts';
 import { invalidItems } from '../batch.ts';
-import { ColumnProver, foldOnIdle, holdInstances, runStep } from '../proof/index.ts';
+import { ColumnProver, foldOnIdle, holdInstances, holdKeys, runStep } from '../proof/index.ts';
 import { AGGREGATE_WORKER, unpackWork, type Work } from './work.ts';
 
 const shares = new Map<number, ColumnProver>();
@@ -17,7 +17,14 @@ holdInstances();
 
 serveThread(AGGREGATE_WORKER, (work) => perform(unpackWork(work)), memoryBytes);
 
+/** The bytes of keys that this thread may keep: the same for all work of its pool. */
+let keyBytes = 0;
+
 function perform(work: Work): unknown {
+  if ('keyBytes' in work && work.keyBytes !== keyBytes) {
+    keyBytes = work.keyBytes;
+    holdKeys(keyBytes);
+  }
   switch (work.kind) {
     case 'check':
       return invalidItems(work.items);

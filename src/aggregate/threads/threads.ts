@@ -30,16 +30,21 @@ const LEAST_MS = 70;
 
 /** Threads beside the calling one. */
 export class AggregateThreads extends ThreadPool {
+  /** Bytes that each thread, the calling one included, may keep transformed keys in. */
+  readonly keyBytes: number;
   readonly #leastMs: number;
 
   /** @param settings.leastMs less work is not worth a thread; by default what one costs */
   constructor(settings: {
     readonly size: number;
     readonly workerUrl?: string | URL | undefined;
+    /** bytes of transformed keys to keep, in all threads together; default 0 */
+    readonly keyCacheBytes?: number | undefined;
     readonly leastMs?: number;
   }) {
-    const { size, workerUrl, leastMs = LEAST_MS } = settings;
+    const { size, workerUrl, keyCacheBytes = 0, leastMs = LEAST_MS } = settings;
     super({ size, name: AGGREGATE_WORKER, module: checkWorkerUrl(workerUrl, beside()) });
+    this.keyBytes = Math.floor(keyCacheBytes / (size + 1));
     this.#leastMs = leastMs;
   }
 
@@ -65,9 +70,11 @@ export class AggregateThreads extends ThreadPool {
 export function openThreads(options: {
   readonly threads?: number;
   readonly workerUrl?: string | URL;
+  readonly keyCacheBytes?: number;
 }): AggregateThreads {
-  const { threads = 1, workerUrl } = options;
-  return new AggregateThreads({ size: Math.min(threads, hostParallelism(threads)) - 1, workerUrl });
+  const { threads = 1, workerUrl, keyCacheBytes } = options;
+  const size = Math.min(threads, hostParallelism(threads)) - 1;
+  return new AggregateThreads({ size, workerUrl, keyCacheBytes });
 }
 
 /** The shares of one proof, one in each thread of a pool. */
@@ -78,12 +85,15 @@ export interface ProofSession {
 }
 
 /** @param count how many threads take part, at most */
-export function openSession(pool: ThreadPool, count: number): ProofSession {
+export function openSession(pool: AggregateThreads, count: number): ProofSession {
+  const { keyBytes } = pool;
   const { id: proof, threads, release } = pool.session(count);
   const helpers = threads.map(
     (thread): Helper => ({
       run: <K extends StepName>(step: K, input: StepInput<K>) =>
-        thread.call(packWork({ kind: 'step', proof, step, input })) as Promise<StepOutput<K>>,
+        thread.call(packWork({ kind: 'step', keyBytes, proof, step, input })) as Promise<
+          StepOutput<K>
+        >,
       get memoryBytes() {
         return thread.memoryBytes;
       },

@@ -11,6 +11,8 @@ export type Work =
   /** a step of the share that the thread holds for a proof */
   | {
       readonly kind: 'step';
+      /** bytes of transformed keys that the thread may keep */
+      readonly keyBytes: number;
       readonly proof: number;
       readonly step: StepName;
       readonly input: unknown;
@@ -18,7 +20,7 @@ export type Work =
   /** the proof is done, or given up: its share goes */
   | { readonly kind: 'release'; readonly proof: number }
   /** a part of a verification */
-  | { readonly kind: 'fold'; readonly job: FoldJob }
+  | { readonly kind: 'fold'; readonly keyBytes: number; readonly job: FoldJob }
   /** which items are not valid */
   | { readonly kind: 'check'; readonly items: readonly SectionItem[] };
 

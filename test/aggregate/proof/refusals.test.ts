@@ -28,7 +28,7 @@ import {
 import type { ParsedOrdinary, ParsedSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { PartForms } from '../../../src/aggregate/proof/verifier/reduceConstraints.ts';
 import { reduceLevelZero } from '../../../src/aggregate/proof/verifier/reduceLevelZero.ts';
-import { endOfSection, verifySectionIn } from '../../../src/aggregate/proof/verifier/verify.ts';
+import { openSection, verifySectionIn } from '../../../src/aggregate/proof/verifier/verify.ts';
 import { bestModule, FORM_BYTES } from '../../../src/aggregate/wasm.ts';
 import { concat } from '../../../src/bytes.ts';
 import { bytesOf, type SetName, type SignedItem, signedItems } from '../../reference/items.ts';
@@ -110,7 +110,8 @@ describe.each([
   const isShort = ({ levels, tail: last }: ParsedSection): boolean => {
     const parts = parameters.levels.map((level, i) => encodeOrdinary(level, levels[i]!)!);
     const bytes = concat(...parts, encodeTail(parameters.tail, last)!);
-    const end = endOfSection(degree === 512 ? 'falcon512' : 'falcon1024', bucket, bytes, 0);
+    const end = openSection(degree === 512 ? 'falcon512' : 'falcon1024', bucket, bytes, 0)?.section
+      .end;
     if (end !== undefined) expect(end).toBe(bytes.length);
     return end !== undefined;
   };

@@ -3,9 +3,10 @@
  * share, in NTT form: each block of its columns is made when it is first taken, and kept.
  */
 import { BLOCK_BYTES, BLOCK_COLUMNS, type Labrador, type Vecs } from '../../wasm.ts';
-import { keysSeed, writeKeys } from '../challenges.ts';
+import { keysSeed } from '../challenges.ts';
 import type { Columns } from '../columns.ts';
 import { rowBytes } from '../forms.ts';
+import { writeKeys } from '../keyCache.ts';
 
 export class KeyStore {
   readonly #lab: Labrador;

@@ -31,6 +31,8 @@ export interface SectionToVerify {
   readonly bytes: Uint8Array;
   /** where the section begins in the bytes */
   readonly at: number;
+  /** what `openSection` has made of them; if left out, it is called */
+  readonly opened?: OpenSection;
 }
 
 /**
@@ -68,33 +70,24 @@ export async function verifySectionIn(
   return onInstance(bestModule(), (lab) => conclude(lab, begun, results));
 }
 
-/**
- * Where a section of `count` items that begins at `at` ends, judged by its form and its norms
- * alone, which costs next to nothing.
- *
- * @returns undefined if the section will be refused
- */
-export function endOfSection(
-  set: ParameterSet,
-  count: number,
-  bytes: Uint8Array,
-  at: number,
-): number | undefined {
-  return parseShort(set, count, bytes, at)?.section.end;
-}
-
 /** A section whose form and norms are right. */
-interface Parsed {
+export interface OpenSection {
   readonly parameters: Parameters;
   readonly section: ParsedSection;
 }
 
-function parseShort(
+/**
+ * The section of `count` items that begins at `at`, judged by its form and its norms alone, which
+ * costs little.
+ *
+ * @returns undefined if the section will be refused
+ */
+export function openSection(
   set: ParameterSet,
   count: number,
   bytes: Uint8Array,
   at: number,
-): Parsed | undefined {
+): OpenSection | undefined {
   const parameters = parametersFor(set, count);
   if (parameters === undefined) return undefined;
   const section = parseSection(parameters, bytes, at);
@@ -103,7 +96,7 @@ function parseShort(
 }
 
 /** A section with its seeds, and the plan of the folds that they ask for. */
-interface Begun extends Parsed {
+interface Begun extends OpenSection {
   readonly seeds: SectionSeeds;
   readonly transcript: Transcript;
   readonly plan: FoldPlan;
@@ -111,12 +104,12 @@ interface Begun extends Parsed {
 
 /** Does all that costs little. @returns undefined if the section is refused */
 function beginSection(
-  { set, header, statements, salts, bytes, at }: SectionToVerify,
+  { set, header, statements, salts, bytes, at, opened }: SectionToVerify,
   parts: number,
   trace?: Trace,
 ): Begun | undefined {
   const count = statements.length;
-  const parsed = parseShort(set, count, bytes, at);
+  const parsed = opened ?? openSection(set, count, bytes, at);
   if (parsed === undefined || salts.length !== SALT_BYTES * count) return undefined;
   const { parameters, section } = parsed;
   const transcript = new Transcript(trace);
