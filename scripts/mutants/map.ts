@@ -36,11 +36,8 @@ const OTHERS: readonly RegExp[] = [
 const WING = 'proof/verifier/';
 /** Whole proofs and parts of the work: accepted, changed, and refused. */
 const PROOFS = ['proof/vectors', 'proof/refusals', 'proof/verify'];
-/** Cheats, and bits that are flipped anywhere: slow, and few changes are left to them. */
-const CHEATS = [
-  ...['proof/tamper', 'adversary/projection', 'adversary/relation', 'proof/cheating'],
-  ...['proof/flipsEven', 'proof/flipsOdd'],
-];
+/** Cheats: slow, and few changes are left to them. */
+const CHEATS = ['proof/tamper'];
 const FIELDS = ['proof/parse', 'proof/fuzzOne'];
 /** Functions of the container that no reader uses. */
 const WRITING = ['encodeHeader', 'runsOfKinds', 'encodeSaltRun'];
