@@ -101,6 +101,10 @@ const RULES: readonly Rule[] = [
   { files: within('proof/ring'), tests: ['proof/ring', ...PROOFS] },
   { files: within('proof/keyCache'), tests: ['proof/keyCache'] },
   { files: within('proof/projection'), tests: ['proof/parse', ...PROOFS, ...CHEATS] },
+  {
+    files: within('proof/(columns|itemColumns|shapes)'),
+    tests: ['proof/columns', ...PROOFS],
+  },
   { files: within('proof/bits'), tests: ['proof/bits', ...FIELDS] },
   { files: within('proof/transcript'), tests: [...PROOFS] },
   { files: within('proof/\\w+'), tests: [...PROOFS, ...CHEATS] },
