@@ -99,6 +99,9 @@ const RULES: readonly Rule[] = [
   },
   { files: within(`${WING}\\w+`), tests: [...PROOFS, ...CHEATS], calls: true },
   { files: within('proof/ring'), tests: ['proof/ring', ...PROOFS] },
+  { files: within('proof/foldKeys'), tests: ['proof/foldKeys', ...PROOFS] },
+  // Whether a value has a code is a question of the prover alone.
+  { files: within('proof/gaussianFields'), tests: [...FIELDS, ...PROOFS], except: ['hasCode'] },
   { files: within('proof/keyCache'), tests: ['proof/keyCache'] },
   { files: within('proof/projection'), tests: ['proof/parse', ...PROOFS, ...CHEATS] },
   {
