@@ -34,12 +34,10 @@ const OTHERS: readonly RegExp[] = [
 ];
 
 const WING = 'proof/verifier/';
-/** Whole proofs: accepted, changed, and made by cheats. */
-const PROOFS = ['proof/vectors', 'proof/verify', 'proof/flipsEven', 'proof/flipsOdd'];
-const CHEATS = [
-  ...['proof/refusals', 'proof/tamper', 'adversary/projection', 'adversary/relation'],
-  'proof/cheating',
-];
+/** Whole proofs and parts of the work: accepted, changed, and refused. */
+const PROOFS = ['proof/vectors', 'proof/refusals', 'proof/verify'];
+/** Cheats: slow, and few changes are left to them. */
+const CHEATS = ['proof/tamper'];
 const FIELDS = ['proof/parse', 'proof/fuzzOne'];
 /** Functions of the container that no reader uses. */
 const WRITING = ['encodeHeader', 'runsOfKinds', 'encodeSaltRun'];
@@ -54,7 +52,7 @@ const RULES: readonly Rule[] = [
   },
   {
     files: within('index'),
-    tests: ['tamper', 'format', 'bundle'],
+    tests: ['format', 'bundle', 'tamper'],
     only: ['verifyAggregate', 'verifyAggregateAsync', 'extractSignatures'],
   },
   { files: within('judge'), tests: ['tamper', 'format', 'salts'] },
@@ -77,7 +75,7 @@ const RULES: readonly Rule[] = [
   },
   {
     files: within('wasm'),
-    tests: ['labrador/machine', ...PROOFS],
+    tests: ['proof/vectors', 'labrador/machine', ...PROOFS.slice(1)],
     except: ['pairProducts', 'normSq', 'peakBytes', 'beginCount'],
   },
   { files: within('parameters/rows'), tests: ['parameters', ...PROOFS] },
@@ -107,7 +105,7 @@ const RULES: readonly Rule[] = [
   { files: within('proof/\\w+'), tests: [...PROOFS, ...CHEATS] },
   {
     files: kernels('batch'),
-    tests: ['labrador/machine', 'proof/verify'],
+    tests: ['proof/vectors', 'labrador/machine', 'proof/verify'],
     except: [
       ...['smallsToVec', 'widesToVec', 'twisted', 'twistedToVec', 'addMultiples', 'selfProduct'],
       ...['decomposeMany', 'formsToCoefs'],
@@ -115,18 +113,26 @@ const RULES: readonly Rule[] = [
   },
   {
     files: kernels('digits'),
-    tests: ['labrador/digits', 'proof/verify'],
+    tests: ['proof/vectors', 'labrador/digits', 'proof/verify'],
     except: ['decompose', 'beyond', 'cutLow', 'packBits', 'normSq'],
   },
   {
     files: kernels('polyVec'),
-    tests: ['labrador/polyVec', 'labrador/machine', 'proof/verify'],
+    tests: ['proof/vectors', 'labrador/polyVec', 'labrador/machine', 'proof/verify'],
     except: ['addSums', 'pairProducts'],
   },
-  { files: kernels('(ntt|crt|zq|lanes)'), tests: ['labrador/ntt', 'proof/verify'] },
-  { files: kernels('(functionals|lifts|modp)'), tests: ['labrador/machine', 'proof/verify'] },
-  { files: kernels('arena'), tests: ['labrador/machine', 'proof/verify'] },
-  { files: kernels('\\w+'), tests: ['labrador/stream', 'labrador/machine', 'proof/verify'] },
+  {
+    files: kernels('(ntt|crt|zq|lanes)'),
+    tests: ['proof/vectors', 'labrador/ntt', 'proof/verify'],
+  },
+  {
+    files: kernels('(arena|functionals|lifts|modp)'),
+    tests: ['proof/vectors', 'labrador/machine', 'proof/verify'],
+  },
+  {
+    files: kernels('\\w+'),
+    tests: ['proof/vectors', 'labrador/stream', 'labrador/machine', 'proof/verify'],
+  },
 ];
 
 function within(pattern: string): RegExp {

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { createVitest, type TestModule, type Vite } from 'vitest/node';
 import { ROOT } from '../generated.ts';
-import { serve } from './child.ts';
+import { serve, usedSince } from './child.ts';
 
 export interface TestQuestion {
   readonly test: string;
@@ -18,6 +18,8 @@ export interface TestAnswer {
   readonly failed?: string;
   /** tests that passed */
   readonly passed: number;
+  /** milliseconds of the processor */
+  readonly usedMs: number;
 }
 
 let sources: TestQuestion['sources'] = {};
@@ -53,12 +55,13 @@ const project = vitest.projects[0]!;
 serve(async ({ test, sources: next }: TestQuestion): Promise<TestAnswer> => {
   for (const file of Object.keys({ ...sources, ...next })) vitest.invalidateFile(join(ROOT, file));
   sources = next;
+  const used = usedSince();
   const path = join(ROOT, test);
   const run = await vitest.runTestSpecifications([project.createSpecification(path)]);
   const module = run.testModules.find(({ moduleId }) => moduleId === path);
   const passed = module === undefined ? 0 : [...module.children.allTests('passed')].length;
   const failed = firstFailure(module) ?? firstError(run.unhandledErrors);
-  return { passed, ...(failed !== undefined && { failed }) };
+  return { passed, usedMs: used(), ...(failed !== undefined && { failed }) };
 });
 
 function firstFailure(module: TestModule | undefined): string | undefined {

@@ -224,6 +224,12 @@ describe('one encoding', () => {
 });
 
 describe('refused', () => {
+  test('by the reader alone: mistakes of ours are thrown', () => {
+    expect(() => parseSection({ ...parameters, levels: [undefined as never] }, proof, 0)).toThrow(
+      TypeError,
+    );
+  });
+
   const refuses = (bytes: Uint8Array) => expect(parseSection(parameters, bytes, 0)).toBeUndefined();
   const changed = (at: number, ...values: number[]) => {
     const bytes = proof.slice();

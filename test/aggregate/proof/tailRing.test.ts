@@ -28,6 +28,12 @@ function byDefinition(a: Poly, b: Poly): Poly {
   return BigInt64Array.from(sums, mod);
 }
 
+test('residues', () => {
+  const integers = [0n, 1n, -1n, Q - 1n, 1n - Q, Q, -Q, Q + 1n, -Q - 1n, 5n * Q - 1n, -5n * Q - 1n];
+  const residues = [0n, 1n, Q - 1n, Q - 1n, 1n, 0n, 0n, 1n, Q - 1n, Q - 1n, Q - 1n];
+  expect(integers.map(mod)).toEqual(residues);
+});
+
 test('products', () => {
   for (const degree of [1, 2, 32, 64]) {
     const largest = new BigInt64Array(degree).fill(Q - 1n);

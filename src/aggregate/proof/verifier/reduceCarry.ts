@@ -121,9 +121,10 @@ function quadraticOfSquares(
   for (let k = 0; k < f; k++) {
     for (let i = 0; i <= k; i++) {
       const factor = scaled(value, (i === k ? -1n : -2n) << BigInt(b * (i + k)));
-      for (let row = 0; row < shape.rows[i]!; row++) {
-        terms.push({ pair: pairIndex(shape.r, first[i]! + row, first[k]! + row), factor });
-      }
+      const pairs = Array.from({ length: shape.rows[i]! }, (_, row) =>
+        pairIndex(shape.r, first[i]! + row, first[k]! + row),
+      );
+      terms.push({ pairs, factor });
     }
   }
   return terms;

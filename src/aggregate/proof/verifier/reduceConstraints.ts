@@ -10,9 +10,9 @@ import { type Blocks, coefsOf, slice, type Values, vecOfBlocks } from '../ring.t
 import { outersOf, type Pieces } from '../shapes.ts';
 import { addProduct, addToColumn, scaled } from './folding.ts';
 
-/** a_ab of one pair. Pairs with the same value share the array. */
+/** a_ab, which is the same for some pairs. */
 export interface QuadraticTerm {
-  readonly pair: number;
+  readonly pairs: readonly number[];
   readonly factor: BigInt64Array;
 }
 
@@ -203,18 +203,12 @@ export function reduceGarbage(
       v.putMultiples(pieces.g + j * pairs, formAt(powersG, j), onG);
     }
     // gamma a_ab 2^(bg j): a_ab 2^(bg j) is reduced before it is multiplied by gamma.
-    const known = new Map<BigInt64Array, number[]>();
-    for (const { pair, factor } of quadratic) {
-      let forms = known.get(factor);
-      if (forms === undefined) {
-        forms = Array.from({ length: fg }, (_, j) => {
-          const at = lab.room(FORM_BYTES, true);
-          addProduct(lab, at, gamma, scaled(factor, 1n << BigInt(bg * j)));
-          return at;
-        });
-        known.set(factor, forms);
+    for (const { pairs: equal, factor } of quadratic) {
+      for (let j = 0; j < fg; j++) {
+        const form = lab.room(FORM_BYTES, true);
+        addProduct(lab, form, gamma, scaled(factor, 1n << BigInt(bg * j)));
+        for (const pair of equal) v.add(pieces.g + j * pairs + pair, form);
       }
-      for (const [j, at] of forms.entries()) v.add(pieces.g + j * pairs + pair, at);
     }
   });
 }

@@ -49,7 +49,7 @@ export function reduceLevelZero(
     });
     addProduct(lab, b, constantForm(lab, 1n), norms);
     const phi = joinLists(folded.map((part) => part.phi));
-    return claimOf(lab, 0, level, fields, { c, phi, quadratic: quadraticOfNorms(parameters), b });
+    return claimOf(lab, 0, level, fields, { c, phi, quadratic: [ofNorms(parameters)], b });
   });
 }
 
@@ -63,12 +63,12 @@ function functionalValues(w: Int32Array, folded: readonly FoldedItems[]): bigint
 }
 
 /** a_ab of N1: 1 for a row of S and its row of Y. */
-function quadraticOfNorms({ levels }: Parameters): QuadraticTerm[] {
+function ofNorms({ levels }: Parameters): QuadraticTerm {
   const level = levels[0]!;
   const factor = new BigInt64Array(64);
   factor[0] = 1n;
-  return Array.from({ length: level.rows[PART.S]! }, (_, a) => ({
-    pair: pairIndex(level.r, a, firstRowOfY(level) + a),
-    factor,
-  }));
+  const pairs = Array.from({ length: level.rows[PART.S]! }, (_, a) =>
+    pairIndex(level.r, a, firstRowOfY(level) + a),
+  );
+  return { pairs, factor };
 }

@@ -173,7 +173,8 @@ function restOfValue(
   h: readonly Poly[],
 ): Poly {
   let both = b; // h_00 + h_last,last
-  for (const [factor, sum] of sumsByFactor(quadratic, g)) {
+  for (const { pairs, factor } of quadratic) {
+    const sum = pairs.map((pair) => g[pair]!).reduce(add);
     both = subtract(both, multiply(polyOf(factor), sum));
   }
   let at = 0;
@@ -187,19 +188,6 @@ function restOfValue(
   });
   const rest = subtract(value, combination(c.slice(0, r - 1), rows));
   return subtract(rest, multiply(firstSquare, both));
-}
-
-/** The sums of g over all pairs with the same a_ab. */
-function sumsByFactor(
-  quadratic: readonly QuadraticTerm[],
-  g: readonly Poly[],
-): Map<BigInt64Array, Poly> {
-  const sums = new Map<BigInt64Array, Poly>();
-  for (const { pair, factor } of quadratic) {
-    const sum = sums.get(factor);
-    sums.set(factor, sum === undefined ? g[pair]! : add(sum, g[pair]!));
-  }
-  return sums;
 }
 
 /** Polynomials whose coefficients have `width` bits, after `cut` low bits were cut off. */

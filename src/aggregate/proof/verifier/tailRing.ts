@@ -63,9 +63,9 @@ export function combination(c: readonly Float64Array[], x: readonly Poly[]): Pol
 
 /** x = low + 2^22 high */
 function halves(x: Poly): [low: Float64Array, high: Float64Array] {
-  const low = Float64Array.from(x, Number);
-  const high = low.map((value) => Math.floor(value / HALF));
-  for (let j = 0; j < low.length; j++) low[j]! -= HALF * high[j]!;
+  const whole = Float64Array.from(x, Number);
+  const high = whole.map((value) => Math.floor(value / HALF));
+  const low = whole.map((value, j) => value - HALF * high[j]!);
   return [low, high];
 }
 
