@@ -5,7 +5,8 @@
 import { CodedError, type InvalidItem } from '../errors.ts';
 import { falcon512, falcon1024 } from '../falcon/index.ts';
 import { type DecodedSignature, decodeSignature } from '../falcon/points.ts';
-import { type Statement, setOfPublicKey } from './statement.ts';
+import { type CodedSalts, codeSalts } from './salts.ts';
+import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
 /** One signature with its key and message. */
 export interface AggregateItem extends Statement {
@@ -16,6 +17,9 @@ export interface AggregateItem extends Statement {
 export interface VerifiedBatch {
   readonly items: readonly AggregateItem[];
   readonly signatures: readonly DecodedSignature[];
+  /** the commitment to the statements, 32 bytes */
+  readonly statement: Uint8Array;
+  readonly salts: CodedSalts;
 }
 
 /** A batch under construction. */
@@ -54,7 +58,9 @@ export function startBatch(): Batch {
     },
     finish() {
       if (invalid.length > 0) throw new CodedError('INVALID_SIGNATURES', { invalid });
-      return { items: taken, signatures };
+      const salts = signatures.map(({ salt }) => salt);
+      const statement = statementDigest(taken);
+      return { items: taken, signatures, statement, salts: codeSalts(salts, taken) };
     },
   };
 }

@@ -16,10 +16,10 @@ import {
   encodeSignature,
   shake256,
 } from '../falcon/points.ts';
+import type { VerifiedBatch } from './batch.ts';
 import { encodeHeader, formOfKind, kindOf, type ParsedHeader, setOfKind } from './container.ts';
 import { type CheckWords, decodeCoefficients, encodeCoefficients } from './gaussianCoder.ts';
-import { codeSalts, SALT_BYTES } from './salts.ts';
-import { type Statement, statementDigest } from './statement.ts';
+import { SALT_BYTES } from './salts.ts';
 
 const CHECK_LABEL = ascii('falconry bundle v2');
 
@@ -29,17 +29,13 @@ const SECTIONS: readonly { readonly set: ParameterSet; readonly n: number }[] = 
   { set: 'falcon1024', n: 1024 },
 ]);
 
-/** The unique encoding of these signatures, in this order, for these statements. */
-export function encodeBundle(
-  statements: readonly Statement[],
-  signatures: readonly DecodedSignature[],
-): Uint8Array<ArrayBuffer> {
+/** The unique encoding of a batch. */
+export function encodeBundle({
+  signatures,
+  statement,
+  salts,
+}: VerifiedBatch): Uint8Array<ArrayBuffer> {
   const kinds = Uint8Array.from(signatures, (s) => kindOf(s.parameterSet, s.form));
-  const salts = codeSalts(
-    signatures.map(({ salt }) => salt),
-    statements,
-  );
-  const statement = statementDigest(statements);
   const header = encodeHeader({ format: 'bundle', statement, kinds, salts });
   const check = checkWords(header);
   const sections = SECTIONS.map(({ set, n }) => {

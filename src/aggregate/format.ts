@@ -66,7 +66,7 @@ export async function encodeAggregate(
     return { bytes, choice: { format, reason: 'asked', proofBytes: bytes.length } };
   }
 
-  const bundle = encodeBundle(batch.items, batch.signatures);
+  const bundle = encodeBundle(batch);
   const bundleBytes = bundle.length;
   const keep = (reason: FormatChoice['reason'], proofBytes?: number): FormattedAggregate => ({
     bytes: bundle,

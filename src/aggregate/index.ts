@@ -154,11 +154,9 @@ export async function aggregate(
  * @throws TypeError, RangeError, CodedError `INVALID_SIGNATURES` as `aggregate`
  */
 export function aggregateSync(items: readonly AggregateItem[]): Uint8Array<ArrayBuffer> {
-  const own = copyItems(items);
   const batch = startBatch();
-  batch.add(own);
-  const { signatures } = batch.finish();
-  return encodeBundle(own, signatures);
+  batch.add(copyItems(items));
+  return encodeBundle(batch.finish());
 }
 
 /**

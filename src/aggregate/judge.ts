@@ -5,7 +5,7 @@ import { copyStatements, readStatements } from './arguments.ts';
 import { type AggregateItem, invalidItems } from './batch.ts';
 import { decodeBundle } from './bundle.ts';
 import { type ParsedHeader, parseHeader, setOfKind } from './container.ts';
-import { completeSalts } from './salts.ts';
+import { areCodedAs, completeSalts } from './salts.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
 /** An aggregate and its statements, in our own memory. */
@@ -24,15 +24,32 @@ export interface Claim {
  * @throws TypeError for arguments of wrong types
  */
 export function readClaim(aggregate: unknown, statements: unknown): Claim | undefined {
+  const claim = openClaim(aggregate, statements);
+  return claim !== undefined && isAbout(claim) ? claim : undefined;
+}
+
+/**
+ * The same without the checks that cost much: whether the header belongs to these statements, of
+ * which there are as many, with keys of the right sets, is left to `isAbout`.
+ *
+ * @throws TypeError for arguments of wrong types
+ */
+export function openClaim(aggregate: unknown, statements: unknown): Claim | undefined {
   const bytes = copyBytes('aggregate', aggregate);
   const read = readStatements(statements);
   const header = parseHeader(bytes);
   if (typeof header === 'string' || header.kinds.length !== read.length) return undefined;
   const own = copyStatements(read);
-  if (!isAbout(header, own)) return undefined;
-  const salts = completeSalts(header.salts, own);
-  return salts && { bytes, header, statements: own, salts };
+  if (own.some((s, i) => setOfPublicKey(s.publicKey) !== setOfKind(header.kinds[i]!))) {
+    return undefined;
+  }
+  return { bytes, header, statements: own, salts: completeSalts(header.salts, own) };
 }
+
+/** Whether the header is that of these statements and salts. */
+export const isAbout = ({ header, statements, salts }: Claim): boolean =>
+  equal(statementDigest(statements), header.statement) &&
+  areCodedAs(header.salts.runs, salts, statements);
 
 /** The signatures of a bundle, if all checks pass. */
 export function verifiedSignatures(claim: Claim): Uint8Array<ArrayBuffer>[] | undefined {
@@ -53,11 +70,4 @@ export function itemsOfBundle({
     const { publicKey, message } = statements[i]!;
     return { publicKey, message, signature };
   });
-}
-
-function isAbout(header: ParsedHeader, statements: readonly Statement[]): boolean {
-  return (
-    statements.every((s, i) => setOfPublicKey(s.publicKey) === setOfKind(header.kinds[i]!)) &&
-    equal(statementDigest(statements), header.statement)
-  );
 }

@@ -26,8 +26,8 @@ import {
   verifySection,
   verifySectionIn,
 } from './proof/index.ts';
-import { codeSalts, SALT_BYTES } from './salts.ts';
-import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
+import { SALT_BYTES } from './salts.ts';
+import { type Statement, setOfPublicKey } from './statement.ts';
 import { type AggregateThreads, openSession } from './threads/threads.ts';
 
 /** The parameter sets, in the order of their sections. */
@@ -201,13 +201,12 @@ function positionsOf(statements: readonly Statement[], set: ParameterSet): numbe
   );
 }
 
-function proofHeader({ items, signatures }: VerifiedBatch): Uint8Array {
-  const salts = signatures.map(({ salt }) => salt);
+function proofHeader({ signatures, statement, salts }: VerifiedBatch): Uint8Array {
   return encodeHeader({
     format: 'proof',
-    statement: statementDigest(items),
+    statement,
     // A proof does not keep the forms of signatures: the first kind of each set represents it.
     kinds: Uint8Array.from(signatures, (s) => kindOf(s.parameterSet, 'compressed')),
-    salts: codeSalts(salts, items),
+    salts,
   });
 }

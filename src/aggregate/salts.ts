@@ -73,36 +73,48 @@ export function codeSalts(
 }
 
 /**
- * The salts of all items, 40 bytes each.
+ * The salts of all items, 40 bytes each. Whether they had to be coded in this way is another
+ * question: `areCodedAs`.
  *
  * @param statements as many as the runs count; their keys have been checked
- * @returns undefined if a salt has another coding than `codeSalts` gives it
  */
 export function completeSalts(
   { runs, explicit }: CodedSalts,
   statements: readonly Statement[],
-): Uint8Array<ArrayBuffer> | undefined {
+): Uint8Array<ArrayBuffer> {
   const salts = new Uint8Array(SALT_BYTES * statements.length);
-  let item = 0;
   let written = 0;
-  for (const { coding, version, count } of runs) {
-    for (let i = 0; i < count; i++, item++) {
-      const statement = statements[item]!;
-      let salt: Uint8Array;
-      if (coding === 'constant') {
-        salt = constantSalt(version, setOf(statement));
-      } else if (coding === 'derived') {
-        salt = derivedSalt(statement);
-        if (isConstantSalt(salt, setOf(statement))) return undefined;
-      } else {
-        salt = explicit.subarray(written, (written += SALT_BYTES));
-        if (codingOf(salt, statement) !== 'explicit') return undefined;
-      }
-      salts.set(salt, SALT_BYTES * item);
-    }
+  for (const [item, { coding, version }] of codingsOf(runs).entries()) {
+    const statement = statements[item]!;
+    const salt =
+      coding === 'constant'
+        ? constantSalt(version, setOf(statement))
+        : coding === 'derived'
+          ? derivedSalt(statement)
+          : explicit.subarray(written, (written += SALT_BYTES));
+    salts.set(salt, SALT_BYTES * item);
   }
   return salts;
 }
+
+/** Whether every salt has the coding that `codeSalts` gives it. @param salts of `completeSalts` */
+export function areCodedAs(
+  runs: readonly SaltRun[],
+  salts: Uint8Array,
+  statements: readonly Statement[],
+): boolean {
+  return codingsOf(runs).every(({ coding }, item) => {
+    const salt = salts.subarray(SALT_BYTES * item, SALT_BYTES * (item + 1));
+    const statement = statements[item]!;
+    // What has been derived need not be derived again.
+    if (coding === 'derived') return !isConstantSalt(salt, setOf(statement));
+    return codingOf(salt, statement) === coding;
+  });
+}
+
+/** The run of every item. */
+const codingsOf = (runs: readonly SaltRun[]): SaltRun[] =>
+  runs.flatMap((run) => new Array<SaltRun>(run.count).fill(run));
 
 function codingOf(salt: Uint8Array, statement: Statement): SaltCoding {
   if (isConstantSalt(salt, setOf(statement))) return 'constant';

@@ -6,7 +6,7 @@ import type { InvalidItem } from '../errors.ts';
 import { Slices, throwIfAborted } from '../threads/slices.ts';
 import { type AggregateItem, invalidItems, startBatch, type VerifiedBatch } from './batch.ts';
 import { encodeAggregate, requireFormat } from './format.ts';
-import { type Claim, itemsOfBundle, readClaim } from './judge.ts';
+import { type Claim, isAbout, itemsOfBundle, openClaim } from './judge.ts';
 import type { PoolAggregateOptions, WorkOptions } from './options.ts';
 import { type FoldJob, type FoldResult, foldOnIdle } from './proof/index.ts';
 import { isTooLongForProof, type ProofStats, verifyProofIn } from './proof.ts';
@@ -121,13 +121,13 @@ export async function verifyWith(
   options: WorkOptions,
 ): Promise<boolean> {
   const { signal, onProgress } = options;
-  const claim = readClaim(aggregate, statements);
+  const claim = openClaim(aggregate, statements);
   throwIfAborted(signal);
   if (claim === undefined) return false;
   const total = claim.statements.length;
   let isValid: boolean;
   if (claim.header.format === 'bundle') {
-    const items = itemsOfBundle(claim);
+    const items = isAbout(claim) ? itemsOfBundle(claim) : undefined;
     isValid = items !== undefined && (await invalidItemsIn(pool, items, options)).length === 0;
   } else {
     isValid = await verifyProofWith(pool, claim, options);
@@ -137,11 +137,17 @@ export async function verifyWith(
   return isValid;
 }
 
-function verifyProofWith(
+/** Whether the header is about the statements is found out by this thread while others fold. */
+async function verifyProofWith(
   pool: AggregateThreads,
   claim: Claim,
   { signal, onProgress }: WorkOptions,
 ): Promise<boolean> {
+  let isRefused: boolean | undefined;
+  const requireAbout = (): void => {
+    isRefused ??= !isAbout(claim);
+    if (isRefused) throw REFUSED;
+  };
   const total = claim.statements.length;
   const helpers = pool.helpersFor(claim.statements, 'verify');
   let before = 0;
@@ -155,6 +161,7 @@ function verifyProofWith(
       signal,
       work: (job) => ({ kind: 'fold', keyBytes: pool.keyBytes, job }),
       local: async (job) => {
+        requireAbout();
         const parts = foldOnIdle(job);
         for (;;) {
           await slices.pause();
@@ -170,8 +177,19 @@ function verifyProofWith(
     return results;
   };
   const parts = PARTS_PER_THREAD * (helpers + 1);
-  return verifyProofIn(claim, parts, fold);
+  try {
+    const isProved = await verifyProofIn(claim, parts, fold);
+    // Others may have done all of the folding.
+    if (isProved) requireAbout();
+    return isProved;
+  } catch (error) {
+    if (error !== REFUSED) throw error;
+    return false;
+  }
 }
+
+/** Why folding stops when the header turns out to be about other statements. */
+const REFUSED = Symbol('a header about other statements');
 
 /**
  * Does all jobs, each in this thread or another one.

@@ -6,7 +6,13 @@ import {
   inspectAggregate,
   verifyAggregate,
 } from '../../src/aggregate/index.ts';
-import { codeSalts, completeSalts, constantSalt, derivedSalt } from '../../src/aggregate/salts.ts';
+import {
+  areCodedAs,
+  codeSalts,
+  completeSalts,
+  constantSalt,
+  derivedSalt,
+} from '../../src/aggregate/salts.ts';
 import { concat } from '../../src/bytes.ts';
 import { nobleSign } from '../support/peers.ts';
 import { bytesOf, type Item, keyPair, makeItem, statementsOf } from './batches.ts';
@@ -59,10 +65,13 @@ describe('salts', () => {
     ]);
     for (const salt of [fixed, made]) {
       const runs = [{ coding: 'explicit', version: 0, count: 1 }] as const;
-      expect(completeSalts({ runs, explicit: salt }, [statement])).toBeUndefined();
+      expect(completeSalts({ runs, explicit: salt }, [statement])).toEqual(salt);
+      expect(areCodedAs(runs, salt, [statement])).toBe(false);
     }
     for (const salt of [plain, fixed, made]) {
-      expect(completeSalts(codeSalts([salt], [statement]), [statement])).toEqual(salt);
+      const coded = codeSalts([salt], [statement]);
+      expect(completeSalts(coded, [statement])).toEqual(salt);
+      expect(areCodedAs(coded.runs, salt, [statement])).toBe(true);
     }
   });
 

@@ -32,7 +32,7 @@ const ACCUMULATED = [
 ] as const;
 
 describe('against the reference', () => {
-  test.for(ACCUMULATED)(
+  test.for(SHORT_RUN ? ACCUMULATED.slice(1) : ACCUMULATED)(
     '$degree: $count keys have the hash of those of PQClean’s C',
     (entry, context) => {
       const all = createHash('sha256');

@@ -90,7 +90,7 @@ function addRun(
 }
 
 /** Clears what the last block of a row has beyond its columns. */
-export function clearBeyond(lab: Labrador, { at, columns, blocks }: Vecs): void {
+function clearBeyond(lab: Labrador, { at, columns, blocks }: Vecs): void {
   lab.scope(() => {
     const zero = zeroForms(lab, 1).at;
     for (let column = columns; column < blocks * BLOCK_COLUMNS; column++) {

@@ -15,7 +15,7 @@ import {
 import { type Seed, shortForms } from '../challenges.ts';
 import { Q } from '../constants.ts';
 import { formAt, powerForms, writeConstant, zeroForms } from '../forms.ts';
-import { type Blocks, vecOfBlocks } from '../ring.ts';
+import { coefsOf, type Values, valuesOf } from '../ring.ts';
 import { firstRows, pairIndex } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { keyOf, type Output } from './output.ts';
@@ -29,20 +29,18 @@ export const distinctA = (f: number): number => (f * (f + 1)) / 2;
 /**
  * Adds up the constraints.
  *
- * @param foldedA the inner key of the level before, folded by the challenges of E3
  * @param target receives all but the linear forms
- * @returns the linear forms on z_0, z_1, ..., v, one behind the other
+ * @returns the linear forms on v; those on z_0, z_1, ... are left to `carryAmortised`
  */
 export function carryConstraints(
   lab: Labrador,
   seed: Seed,
   shape: Shape,
   before: Output,
-  foldedA: Blocks,
   target: Target,
 ): Coefs {
   const { kernels } = lab;
-  const { f, m, n } = before.params;
+  const { m } = before.params;
   const sum = new Sum(lab, m);
   const delta = shortForms(lab, seed, SHORT.quadratic, 0, 1).at;
   carryOuter(lab, sum, before, seed);
@@ -51,9 +49,8 @@ export function carryConstraints(
   kernels.formToCoefs(target.b.at, sum.right);
 
   carrySquares(lab, shape, before.params, delta, target);
-  const forms = lab.coefs(f * n + m);
-  kernels.formsToCoefs(forms.at + COEFS_BYTES * f * n, sum.onV.at, m);
-  carryAmortised(lab, before, foldedA, forms.at);
+  const forms = lab.coefs(m);
+  kernels.formsToCoefs(forms.at, sum.onV.at, m);
   return forms;
 }
 
@@ -178,26 +175,37 @@ function carryGarbage(lab: Labrador, sum: Sum, before: Output, seed: Seed, delta
   });
 }
 
-/** E3 and E5 on the digits of z: -2^(b i) (folded A + phi_z). */
-function carryAmortised(
+/**
+ * E3 and E5 on the digits of z, in some columns: -2^(b i) (folded A + phi_z).
+ *
+ * @param foldedA the inner key of the level before, folded by the challenges of E3
+ * @returns the linear forms on z_0, z_1, ...
+ */
+export function carryAmortised(
   lab: Labrador,
-  { params: { n, f, b }, phiZ }: Output,
-  foldedA: Blocks,
-  out: number,
-): void {
+  { f, b }: Pick<OrdinaryLevel, 'f' | 'b'>,
+  foldedA: Vecs,
+  phiZ: Values,
+): Values[] {
   const { kernels } = lab;
-  lab.scope(() => {
+  return lab.scope(() => {
+    const n = foldedA.columns;
     const minus = lab.forms(2);
     for (const k of [0, 1]) writeConstant(lab, formAt(minus, k), -1n);
     const row = lab.vecs(1, n);
-    lab.combine(row, 0, [vecOfBlocks(lab, foldedA).at, phiZ.at], minus);
+    const coefs = coefsOf(lab, [phiZ]);
+    kernels.coefsToVec(row.at, 0, coefs.at, COEFS_BYTES, n);
+    lab.combine(row, 0, [foldedA.at, row.at], minus);
     const power = lab.forms(1);
     writeConstant(lab, power.at, 1n << BigInt(b));
-    for (let i = 0; i < f; i++) {
-      if (i > 0) lab.combine(row, 0, [row.at], power);
-      kernels.vecToCoefs(out + COEFS_BYTES * n * i, row.at, 0, n);
-      kernels.coefsToVec(row.at, 0, out + COEFS_BYTES * n * i, COEFS_BYTES, n);
-    }
+    return Array.from({ length: f }, (_, i) => {
+      if (i > 0) {
+        kernels.coefsToVec(row.at, 0, coefs.at, COEFS_BYTES, n);
+        lab.combine(row, 0, [row.at], power);
+      }
+      kernels.vecToCoefs(coefs.at, row.at, 0, n);
+      return valuesOf(lab, coefs);
+    });
   });
 }
 

@@ -4,7 +4,7 @@
  * sums.
  *
  *   level 0:  openItems, commitItems, commitTwisted, functionals, project, lift, combine, amortise
- *   others:   openRows, project, lift, combine, amortise
+ *   others:   openRows, project, lift, carryAmortised, combine, amortise
  *
  * Steps return plain data. Long ones are generators, which yield how much is done wherever the
  * thread may do other work.
@@ -21,15 +21,16 @@ import {
   placesWithin,
 } from '../columns.ts';
 import { FUNCTIONALS } from '../constants.ts';
-import { clearBeyond, foldKeys } from '../foldKeys.ts';
+import { foldKeys } from '../foldKeys.ts';
 import { rowBytes, vecsToFill } from '../forms.ts';
 import { partsBytes } from '../functionals.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
 import type { ItemsShape } from '../itemColumns.ts';
 import { liftsOf } from '../lifts.ts';
-import { type Blocks, blocksOf, coefsOf, sumOfLists, type Values, valuesOf } from '../ring.ts';
+import { coefsOf, sumOfLists, type Values, valuesOf, vecOfBlocks } from '../ring.ts';
 import { degreeOf, firstRowOfY, parametersFor, type Run } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
+import { carryAmortised } from './carry.ts';
 import { combineForms, combinePadding, liftCoefficients } from './combine.ts';
 import { ItemRows } from './itemRows.ts';
 import { KeyStore } from './keyStore.ts';
@@ -268,28 +269,37 @@ export class ColumnProver {
   }
 
   /**
-   * @returns these columns of the inner key of a level, folded by the challenges of the next one
+   * @param input.number the level; the key and phi_z are those of the level before, whose
+   *   parameters these are
+   * @param input.phiZ phi_z in these columns
+   * @returns the linear forms on z_0, z_1, ... that E3 and E5 leave, in these columns
    */
-  foldKey(input: {
+  carryAmortised(input: {
     readonly number: number;
-    readonly kappa: number;
+    readonly params: Pick<OrdinaryLevel, 'kappa' | 'f' | 'b'>;
     readonly columns: Columns;
+    readonly phiZ: Values;
     readonly seed: Uint8Array;
-  }): Blocks {
+  }): Values[] {
     const lab = this.#lab;
-    const { kappa: rows, columns, ...of } = input;
+    const { params, phiZ } = input;
+    return lab.scope(() => carryAmortised(lab, params, this.#foldedA(input), phiZ));
+  }
+
+  /** These columns of the inner key of a level, folded by the challenges of the next one. */
+  #foldedA(input: Parameters<ColumnProver['carryAmortised']>[0]): Vecs {
+    const lab = this.#lab;
+    const { number, seed, columns } = input;
+    const rows = input.params.kappa;
     const key = this.#keys?.take(rows, columns);
     if (key === undefined) {
-      const use = { ...of, columns: columns.to, short: SHORT.amortised, first: 0, rows };
-      return foldKeys(lab, { columns, uses: [use] })[0]!;
+      const use = { number, seed, columns: columns.to, short: SHORT.amortised, first: 0, rows };
+      return vecOfBlocks(lab, foldKeys(lab, { columns, uses: [use] })[0]!);
     }
-    return lab.scope(() => {
-      const seed = new Seed(lab, of.seed, of.number);
-      const out = lab.vecs(1, key.columns);
-      lab.combine(out, 0, lab.addresses(key), shortForms(lab, seed, SHORT.amortised, 0, rows));
-      clearBeyond(lab, out);
-      return blocksOf(lab, out);
-    });
+    const out = lab.vecs(1, key.columns);
+    const challenges = shortForms(lab, new Seed(lab, seed, number), SHORT.amortised, 0, rows);
+    lab.combine(out, 0, lab.addresses(key), challenges);
+    return out;
   }
 
   get #at(): Opened {

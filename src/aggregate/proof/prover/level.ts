@@ -1,9 +1,9 @@
 /** An ordinary level (docs/protocol.md, 8), and the steps that level 0 has in common with it. */
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
-import { COEFS_BYTES, type Coefs } from '../../wasm.ts';
+import type { Coefs } from '../../wasm.ts';
 import { gather } from '../columns.ts';
 import type { OrdinaryFields } from '../fields.ts';
-import { coefsOf, joinBlocks, joinLists, sumOfLists, type Values, valuesOf } from '../ring.ts';
+import { coefsOf, joinLists, sumOfLists, type Values, valuesOf } from '../ring.ts';
 import { paddingOf, type Run } from '../shapes.ts';
 import { ABSORB, SEED } from '../transcript.ts';
 import { carryConstraints, distinctA, type Target } from './carry.ts';
@@ -102,9 +102,8 @@ async function amortise(context: Context, output: Output): Promise<void> {
   lab.scope(() => {
     const z = coefsOf(lab, [joinLists(sums.map((sum) => sum.z))]);
     requireFit(context, lab.kernels.decomposeMany(output.z.at, z.at, n, f, b));
-    const phiZ = coefsOf(lab, [joinLists(sums.map((sum) => sum.phiZ))]);
-    lab.kernels.coefsToVec(output.phiZ.at, 0, phiZ.at, COEFS_BYTES, n);
   });
+  output.phiZ = joinLists(sums.map((sum) => sum.phiZ));
   if (lab.normSq(output.parts) > BigInt(outSq)) context.fail('norm');
 }
 
@@ -122,17 +121,23 @@ export async function carry(
   seed: Uint8Array,
 ): Promise<Values> {
   const { lab, provers, level } = context;
-  const { n, kappa } = before.params;
-  const foldedA = await context.all(
+  const { params, phiZ } = before;
+  const onZ = await context.all(
     'combine',
     [0, 0.3],
-    'foldKey',
-    (columns) => ({ number: level, kappa, columns, seed }),
-    provers.columnsOf(n),
+    'carryAmortised',
+    (columns) => ({
+      number: level,
+      params,
+      columns,
+      phiZ: phiZ.subarray(64 * columns.from, 64 * columns.to),
+      seed,
+    }),
+    provers.columnsOf(params.n),
   );
   return lab.scope(() => {
-    const challenges = context.seedOf(seed);
-    const folded = joinBlocks(foldedA);
-    return valuesOf(lab, carryConstraints(lab, challenges, shape, before, folded, target));
+    const onV = carryConstraints(lab, context.seedOf(seed), shape, before, target);
+    const digits = Array.from({ length: params.f }, (_, i) => onZ.map((part) => part[i]!));
+    return joinLists([...digits.flat(), valuesOf(lab, onV)]);
   });
 }

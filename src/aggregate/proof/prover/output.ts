@@ -9,7 +9,7 @@ import {
   type Vecs,
 } from '../../wasm.ts';
 import type { OrdinaryFields } from '../fields.ts';
-import { slice } from '../ring.ts';
+import { slice, type Values } from '../ring.ts';
 import { outersOf, type Piece, type Pieces, piecesOf } from '../shapes.ts';
 import type { KeyStore } from './keyStore.ts';
 
@@ -27,8 +27,8 @@ export interface Output {
   /** the values that stand for the outer commitments: u_1 (at level 0 u_A, u_B), then u_2 */
   readonly hats: readonly Coefs[];
   readonly c: Forms;
-  /** phi_z in one row, reduced */
-  readonly phiZ: Vecs;
+  /** phi_z, reduced: set when the level is done */
+  phiZ: Values;
   /** addresses of the NTT forms of a_ab by the number of the pair; a missing one is zero */
   readonly a: Map<number, number>;
   /** room for the different values of a_ab */
@@ -79,7 +79,7 @@ export function newOutput(
     pieces: piecesOf(params, outers.length),
     hats: outers.map(() => lab.coefs(kappa1)),
     c: lab.forms(r),
-    phiZ: lab.vecs(1, n),
+    phiZ: new BigInt64Array(0),
     a: new Map(),
     aForms: lab.forms(distinct),
     b: lab.coefs(1),
