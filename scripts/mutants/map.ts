@@ -99,9 +99,17 @@ const RULES: readonly Rule[] = [
   },
   { files: within(`${WING}\\w+`), tests: [...PROOFS, ...CHEATS], calls: true },
   { files: within('proof/ring'), tests: ['proof/ring', ...PROOFS] },
+  { files: within('proof/foldKeys'), tests: ['proof/foldKeys', ...PROOFS] },
+  // Whether a value has a code is a question of the prover alone.
+  { files: within('proof/gaussianFields'), tests: [...FIELDS, ...PROOFS], except: ['hasCode'] },
   { files: within('proof/keyCache'), tests: ['proof/keyCache'] },
   { files: within('proof/projection'), tests: ['proof/parse', ...PROOFS, ...CHEATS] },
-  { files: within('proof/(bits|transcript)'), tests: [...FIELDS, ...PROOFS] },
+  {
+    files: within('proof/(columns|itemColumns|shapes)'),
+    tests: ['proof/columns', ...PROOFS],
+  },
+  { files: within('proof/bits'), tests: ['proof/bits', ...FIELDS] },
+  { files: within('proof/transcript'), tests: [...PROOFS] },
   { files: within('proof/\\w+'), tests: [...PROOFS, ...CHEATS] },
   {
     files: kernels('batch'),

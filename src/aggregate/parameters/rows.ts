@@ -105,7 +105,7 @@ function readOrdinary(row: LevelRow, lengths: readonly number[], outers: number)
     inSq: inSq!,
     outSq: outSq!,
     codeY: codeY!,
-    m: fu! * r * kappa! + (fg! + fu!) * pairs + (cut! > 0 ? outers * kappa1! : 0),
+    m: fu! * r * kappa! + (fg! + fu!) * pairs + (cut === 0 ? 0 : outers * kappa1!),
   };
 }
 

@@ -21,11 +21,8 @@ export class BitWriter {
 
   /** @param value below 2^width; width at most 48 */
   write(value: number, width: number): void {
-    if (width > CHUNK) {
-      const high = Math.floor(value / CHUNK_END);
-      this.#put(value - high * CHUNK_END, CHUNK);
-      this.#put(high, width - CHUNK);
-    } else this.#put(value, width);
+    this.#put(value & (CHUNK_END - 1), Math.min(width, CHUNK));
+    this.#put(Math.floor(value / CHUNK_END), Math.max(width - CHUNK, 0));
   }
 
   #put(value: number, width: number): void {

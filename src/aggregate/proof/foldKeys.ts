@@ -45,7 +45,8 @@ export function foldKeys(lab: Labrador, { columns: { from, to }, uses }: KeysFol
     const end = Math.max(...sums.map((sum) => sum.end));
     const keys = keysSeed(lab);
     const rows = lab.vecs(Math.max(...uses.map((use) => use.rows)), RUN);
-    for (let at = from; at < end; at += RUN) {
+    for (const i of Array(Math.ceil((end - from) / RUN)).keys()) {
+      const at = from + RUN * i;
       addRun(lab, keys, rows, at, { from, to: Math.min(end, at + RUN) }, sums);
     }
     return sums.map(({ out }) => {

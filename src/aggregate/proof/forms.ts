@@ -47,7 +47,9 @@ export function constantForm(lab: Labrador, value: bigint): number {
 /** The forms of 2^(bits j), j < count. */
 export function powerForms(lab: Labrador, count: number, bits: number): Forms {
   const powers = lab.forms(count);
-  for (let j = 0; j < count; j++) writeConstant(lab, formAt(powers, j), 1n << BigInt(bits * j));
+  for (const j of Array(count).keys()) {
+    writeConstant(lab, formAt(powers, j), 1n << BigInt(bits * j));
+  }
   return powers;
 }
 

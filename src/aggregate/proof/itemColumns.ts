@@ -14,28 +14,19 @@ export interface ItemsShape extends Pick<Parameters, 'bucket' | 'width'> {
 export const filledByItems = ({ level, bucket, width, count }: ItemsShape): number[] =>
   filledBy(level, [width * count, 2 * bucket, width * count]);
 
-/** Runs of items that have a place in these columns of S, in order and without overlap. */
-function itemRuns({ level, width, count }: ItemsShape, columns: Columns): [number, number][] {
+/** The items that have a place in these columns of S, in order. */
+export function itemsWithin({ level, width, count }: ItemsShape, columns: Columns): number[] {
   const { n, rows } = level;
-  const runs: [number, number][] = [];
-  for (let row = 0; row < rows[0]!; row++) {
-    const start = row * n + columns.from;
+  const items: number[] = [];
+  for (const row of Array(rows[0]!).keys()) {
     const end = Math.min(row * n + columns.to, width * count);
-    if (start >= end) continue;
-    const from = Math.floor(start / width);
-    const to = Math.floor((end - 1) / width) + 1;
-    const before = runs.at(-1);
-    if (before !== undefined && before[1] >= from) before[1] = to;
-    else runs.push([from, to]);
+    const first = Math.floor((row * n + columns.from) / width);
+    // The row before may end within the same item.
+    const next = (items.at(-1) ?? -1) + 1;
+    for (let item = Math.max(first, next); width * item < end; item++) items.push(item);
   }
-  return runs;
+  return items;
 }
-
-/** The items that have a place in these columns, in order. */
-export const itemsWithin = (shape: ItemsShape, columns: Columns): number[] =>
-  itemRuns(shape, columns).flatMap(([from, to]) =>
-    Array.from({ length: to - from }, (_, i) => from + i),
-  );
 
 /**
  * Whether the item's first place is in these columns. Each item is counted there, and so counted

@@ -91,7 +91,7 @@ export function piecesOf(level: OrdinaryLevel, outers: number): Pieces {
   const g = fu * r * kappa;
   const h = g + fg * pairs;
   const e = h + fu * pairs;
-  const step = cut > 0 ? kappa1 : 0;
+  const step = cut === 0 ? 0 : kappa1;
   return {
     t: 0,
     g,

@@ -30,6 +30,7 @@ import {
 const SHAPE: Shape = { n: 4, lengths: [6, 3, 8], rows: [2, 1, 2], r: 5, pairs: 15 };
 const COLUMNS: readonly Columns[] = [
   { from: 0, to: 4 },
+  { from: 0, to: 1 },
   { from: 0, to: 2 },
   { from: 1, to: 3 },
   { from: 2, to: 4 },
@@ -106,6 +107,14 @@ test('the places within some columns', () => {
     });
     expect(places).toEqual(expected);
   }
+});
+
+test('a place that begins within the columns', () => {
+  const place = { row: 3, column: 2, count: 3, at: 10, number: 50 };
+  expect(placesWithin([place], { from: 0, to: 4 }, 5)).toEqual([{ ...place, count: 2 }]);
+  expect(placesWithin([place], { from: 3, to: 4 }, 5)).toEqual([
+    { row: 3, column: 0, count: 1, at: 15, number: 51 },
+  ]);
 });
 
 test('polynomials within some columns', () => {

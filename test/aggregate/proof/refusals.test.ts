@@ -384,6 +384,12 @@ describe('the work of folding', () => {
       streams.filter(([type]) => type === wanted).map(([, sub, item]) => `${sub} ${item}`);
     const rho = items.flatMap((_, i) => Array.from({ length: 10 }, (_, j) => `${j} ${i}`));
     expect(drawn(STREAM.rho)).toEqual(rho);
+    for (const type of [STREAM.omega, STREAM.theta]) {
+      expect(drawn(type)).toEqual(['0 0', '1 0', '2 0']);
+    }
+    const { shape } = job as Extract<FoldJob, { kind: 'items' }>;
+    const rows = Array.from({ length: shape.level.r }, (_, a) => `0 ${a}`);
+    expect(drawn(STREAM.amortise)).toEqual(rows);
     // the polynomial, and its share of the sum
     expect(drawn(STREAM.alpha).length).toBe(2 * items.length);
   });
