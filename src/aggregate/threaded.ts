@@ -137,17 +137,11 @@ export async function verifyWith(
   return isValid;
 }
 
-/** Whether the header is about the statements is found out by this thread while others fold. */
 async function verifyProofWith(
   pool: AggregateThreads,
   claim: Claim,
   { signal, onProgress }: WorkOptions,
 ): Promise<boolean> {
-  let isRefused: boolean | undefined;
-  const requireAbout = (): void => {
-    isRefused ??= !isAbout(claim);
-    if (isRefused) throw REFUSED;
-  };
   const total = claim.statements.length;
   const helpers = pool.helpersFor(claim.statements, 'verify');
   let before = 0;
@@ -161,7 +155,6 @@ async function verifyProofWith(
       signal,
       work: (job) => ({ kind: 'fold', keyBytes: pool.keyBytes, job }),
       local: async (job) => {
-        requireAbout();
         const parts = foldOnIdle(job);
         for (;;) {
           await slices.pause();
@@ -177,19 +170,11 @@ async function verifyProofWith(
     return results;
   };
   const parts = PARTS_PER_THREAD * (helpers + 1);
-  try {
-    const isProved = await verifyProofIn(claim, parts, fold);
-    // Others may have done all of the folding.
-    if (isProved) requireAbout();
-    return isProved;
-  } catch (error) {
-    if (error !== REFUSED) throw error;
-    return false;
-  }
+  const proving = verifyProofIn(claim, parts, fold);
+  // This thread hashes the statements while others fold.
+  const isRight = isAbout(claim);
+  return (await proving) && isRight;
 }
-
-/** Why folding stops when the header turns out to be about other statements. */
-const REFUSED = Symbol('a header about other statements');
 
 /**
  * Does all jobs, each in this thread or another one.

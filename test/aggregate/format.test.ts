@@ -18,8 +18,11 @@ import {
 } from '../../src/aggregate/index.ts';
 import { readClaim } from '../../src/aggregate/judge.ts';
 import { TABLE_SHA256 } from '../../src/aggregate/parameters/table.gen.ts';
+import { proveSection } from '../../src/aggregate/proof/index.ts';
 import { isTooLongForProof, verifyProof } from '../../src/aggregate/proof.ts';
+import { concat } from '../../src/bytes.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
+import { headerOf, signedItem } from '../reference/items.ts';
 import { NIGHTLY } from '../support/run.ts';
 import { bytesOf, type Item, inForm, keyPair, makeItem, statementsOf } from './batches.ts';
 
@@ -343,4 +346,23 @@ describe('a proof in the making', { timeout: 120_000 }, () => {
     });
     await expect(thrown).rejects.toThrow('mine');
   });
+});
+
+it('a proof is refused under a header about other statements, though it proves these', async () => {
+  const items = [signedItem('falcon512', 0)];
+  const header = headerOf(items);
+  const statements = items.map(({ publicKey, message }) => ({ publicKey, message }));
+  // magic, format and version come before the commitment
+  for (const [at, isValid] of [
+    [undefined, true],
+    [6, false],
+    [37, false],
+  ] as const) {
+    const lying = header.slice();
+    if (at !== undefined) lying[at]! ^= 1;
+    const bytes = concat(lying, (await proveSection('falcon512', lying, items))!);
+    expect(verifyAggregate(bytes, statements)).toBe(isValid);
+    expect(await verifyAggregateAsync(bytes, statements)).toBe(isValid);
+    expect(await verifyAggregateAsync(bytes, statements, { threads: 2 })).toBe(isValid);
+  }
 });

@@ -13,15 +13,31 @@ export interface Columns {
 }
 
 /**
- * Columns 0 to n - 1 in at most `parts` runs of nearly equal length. Each has at least `least`
- * columns, unless it is the only one.
+ * Columns 0 to n - 1 in at most `parts` runs with nearly equal numbers of filled places. There are
+ * no more runs than have `least` columns on average.
+ *
+ * @param filled how many columns of every row are filled; all rows count as full if left out
  */
-export function splitColumns(n: number, parts: number, least = BLOCK_COLUMNS): Columns[] {
+export function splitColumns(
+  n: number,
+  parts: number,
+  least = BLOCK_COLUMNS,
+  filled: readonly number[] = [n],
+): Columns[] {
   const blocks = Math.ceil(n / BLOCK_COLUMNS);
   const count = Math.max(1, Math.min(parts, Math.floor(n / least), blocks));
-  const border = (i: number): number =>
-    Math.min(n, BLOCK_COLUMNS * Math.round((i * blocks) / count));
-  return Array.from({ length: count }, (_, i) => ({ from: border(i), to: border(i + 1) }));
+  const placesBefore = (block: number): number =>
+    filled.reduce((sum, columns) => sum + Math.min(columns, BLOCK_COLUMNS * block), 0);
+  const borders = [0];
+  for (let i = 1; i < count; i++) {
+    const wanted = (i / count) * placesBefore(blocks);
+    const off = (block: number): number => Math.abs(placesBefore(block) - wanted);
+    let block = borders.at(-1)! + 1;
+    while (block < blocks - (count - i) && off(block + 1) <= off(block)) block++;
+    borders.push(block);
+  }
+  const columnOf = (i: number): number => (i < count ? BLOCK_COLUMNS * borders[i]! : n);
+  return Array.from({ length: count }, (_, i) => ({ from: columnOf(i), to: columnOf(i + 1) }));
 }
 
 /** Runs of columns, from the first one on, that cost about `wanted` each. @param costs by block */

@@ -1,7 +1,7 @@
 /** Which items of a section have places in which columns of level 0 (docs/protocol.md, 7.1). */
 import type { ParameterSet } from '../../falcon/index.ts';
 import type { OrdinaryLevel, Parameters } from '../parameters/rows.ts';
-import type { Columns } from './columns.ts';
+import { type Columns, filledBy } from './columns.ts';
 
 /** A section in numbers: its row of the table at level 0, and how many items it has. */
 export interface ItemsShape extends Pick<Parameters, 'bucket' | 'width'> {
@@ -9,6 +9,10 @@ export interface ItemsShape extends Pick<Parameters, 'bucket' | 'width'> {
   readonly level: OrdinaryLevel;
   readonly count: number;
 }
+
+/** How many columns of every row of level 0 are filled: S, W, Y. */
+export const filledByItems = ({ level, bucket, width, count }: ItemsShape): number[] =>
+  filledBy(level, [width * count, 2 * bucket, width * count]);
 
 /** The items that have a place in these columns of S, in order. */
 export function itemsWithin({ level, width, count }: ItemsShape, columns: Columns): number[] {

@@ -25,7 +25,7 @@ import { foldKeys } from '../foldKeys.ts';
 import { rowBytes, vecsToFill } from '../forms.ts';
 import { partsBytes } from '../functionals.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
-import type { ItemsShape } from '../itemColumns.ts';
+import { filledByItems, type ItemsShape } from '../itemColumns.ts';
 import { liftsOf } from '../lifts.ts';
 import { coefsOf, sumOfLists, type Values, valuesOf, vecOfBlocks } from '../ring.ts';
 import { degreeOf, firstRowOfY, parametersFor, type Run } from '../shapes.ts';
@@ -112,15 +112,13 @@ export class ColumnProver {
       decoded.push(decodeItem(shape.set, item));
       if (i % 16 === 0) yield (0.4 * i) / input.items.length;
     }
-    const { level, width, count, bucket } = shape;
     this.#reserve(shape, columns, decoded.length);
     const items = new ItemRows(lab, shape, columns, decoded);
     yield 0.5;
-    const filled = filledBy(level, [width * count, 2 * bucket, width * count]);
-    const s = this.#rows(columns, filled);
+    const s = this.#rows(columns, filledByItems(shape));
     items.writeS(s);
     yield 0.7;
-    this.#opened = { number: 0, params: level, columns, s, places: items.placesS, items };
+    this.#opened = { number: 0, params: shape.level, columns, s, places: items.placesS, items };
     yield* this.#expandA();
     return items.digits;
   }

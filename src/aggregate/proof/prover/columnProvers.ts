@@ -77,14 +77,14 @@ export class ColumnProvers {
     this.#own.close();
   }
 
-  /** Begins a level: divides its columns among the provers. */
-  split(n: number): void {
-    this.#columns = this.columnsOf(n);
+  /** Begins a level: divides its columns. @param filled of every row, from `filledBy` */
+  split(n: number, filled: readonly number[]): void {
+    this.#columns = splitColumns(n, this.size, LEAST_COLUMNS, filled);
   }
 
-  /** n columns, divided among the provers. */
+  /** n columns of one row, divided among the provers. */
   columnsOf(n: number): Columns[] {
-    return splitColumns(n, 1 + this.#helpers.length, LEAST_COLUMNS);
+    return splitColumns(n, this.size, LEAST_COLUMNS);
   }
 
   /**

@@ -1,7 +1,7 @@
 /** An ordinary level (docs/protocol.md, 8), and the steps that level 0 has in common with it. */
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import type { Coefs } from '../../wasm.ts';
-import { gather } from '../columns.ts';
+import { filledBy, gather } from '../columns.ts';
 import type { OrdinaryFields } from '../fields.ts';
 import { coefsOf, joinLists, sumOfLists, type Values, valuesOf } from '../ring.ts';
 import { paddingOf, type Run } from '../shapes.ts';
@@ -22,7 +22,7 @@ export async function proveLevel(
   const { lab, level, provers } = context;
   const output = newOutput(lab, context.keys, level, params, distinctA(before.params.f));
   const mark = lab.kernels.mark();
-  provers.split(params.n);
+  provers.split(params.n, filledBy(params, params.lengths));
   const rows = lab.i16(before.parts);
   const opened = await context.all('commit', [0, 0.8], 'openRows', (columns) => ({
     number: level,

@@ -3,7 +3,7 @@ import type { Parameters } from '../../parameters/rows.ts';
 import type { Columns } from '../columns.ts';
 import { BETA_SQ, FALCON_Q, FUNCTIONALS } from '../constants.ts';
 import { writeConstant } from '../forms.ts';
-import { type ItemsShape, itemsWithin, owns } from '../itemColumns.ts';
+import { filledByItems, type ItemsShape, itemsWithin, owns } from '../itemColumns.ts';
 import { centred } from '../ring.ts';
 import { firstRowOfY, firstRows, PART, paddingOfZero, pairIndex } from '../shapes.ts';
 import { ABSORB, SEED } from '../transcript.ts';
@@ -24,7 +24,7 @@ export async function proveLevelZero(
   const { level } = shape;
   const output = newOutput(lab, context.keys, 0, level, 1);
   const mark = lab.kernels.mark();
-  provers.split(level.n);
+  provers.split(level.n, filledByItems(shape));
   const uA = await commitSignatures(context, shape, items, output);
   const { uB, alphas } = await commitTwisted(context, level, output);
   await context.pause('project');
