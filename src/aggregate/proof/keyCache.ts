@@ -63,15 +63,10 @@ function writeRow(
   at: number,
 ): void {
   const expand = (first: number, end: number): void => {
-    if (first >= end) return;
     keys.start(STREAM.keys, 0, row);
     // The kernel writes column c of the stream as column c.
     lab.kernels.expandKey(at - BLOCK_BYTES * (from / BLOCK_COLUMNS), first, end - first);
   };
-  if (limit === 0) {
-    expand(from, to);
-    return;
-  }
   const address = (column: number): number => at + (BLOCK_BYTES * (column - from)) / BLOCK_COLUMNS;
   let missing = from;
   for (let column = from; column + BLOCK_COLUMNS <= to; column += BLOCK_COLUMNS) {

@@ -35,6 +35,7 @@ function written(row: number, { from, to }: Columns): { bytes: string; expanded:
 }
 
 const RANGES: readonly Columns[] = [
+  { from: 64, to: 95 },
   { from: 64, to: 128 },
   { from: 0, to: 170 },
   { from: 96, to: 99 },
@@ -74,6 +75,10 @@ test('a whole block is expanded once', () => {
   expect(written(7, range).expanded).toBe(138 % BLOCK_COLUMNS);
   expect(written(8, range).expanded).toBe(138);
   expect(keptKeyBytes()).toBe(8 * BLOCK_BYTES);
+  // up to the end of a block
+  expect(written(7, { from: 32, to: 160 }).expanded).toBe(0);
+  expect(written(9, { from: 0, to: 64 }).expanded).toBe(64);
+  expect(keptKeyBytes()).toBe(10 * BLOCK_BYTES);
 });
 
 test('limits of several holders add up; each is given back once', () => {
@@ -86,6 +91,21 @@ test('limits of several holders add up; each is given back once', () => {
   expect(keptKeyBytes()).toBe(0);
   written(0, { from: 0, to: 320 });
   expect(keptKeyBytes()).toBe(2 * BLOCK_BYTES);
+});
+
+test('keys are kept as long as they fit', () => {
+  hold(2);
+  const release = holdKeys(BLOCK_BYTES - 1);
+  written(0, { from: 0, to: 320 });
+  expect(keptKeyBytes()).toBe(2 * BLOCK_BYTES);
+  release();
+  expect(keptKeyBytes()).toBe(2 * BLOCK_BYTES);
+  releases.push(holdKeys(BLOCK_BYTES - 1));
+  const releaseLast = holdKeys(1);
+  written(0, { from: 0, to: 320 });
+  expect(keptKeyBytes()).toBe(3 * BLOCK_BYTES);
+  releaseLast();
+  expect(keptKeyBytes()).toBe(0);
 });
 
 test('pools with it make the same proofs, and give it back', { timeout: 600_000 }, async () => {
