@@ -21,8 +21,8 @@ export class Links {
   constructor(lab: Labrador, seed: Seed, width: number) {
     this.#lab = lab;
     this.#seed = seed;
-    this.taus = fillForms(lab, lab.forms(width), () => sampleTaus(lab, seed, width));
     this.sigmaTaus = lab.forms(width);
+    this.taus = fillForms(lab, lab.forms(width), () => sampleTaus(lab, seed, width));
     this.#coefs = lab.coefs(1).at;
     this.#forms = lab.forms(2);
     for (let t = 0; t < width; t++) {

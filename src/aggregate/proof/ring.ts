@@ -77,7 +77,7 @@ const WORD = 2 ** 32;
 function addTo(sum: Values, other: Values): void {
   const [low, high] = wordsOf(sum);
   const [otherLow, otherHigh] = wordsOf(other);
-  for (let i = 0; i < low.length; i += 2) {
+  for (let i = 0; i !== low.length; i += 2) {
     let x = (high[i + 1]! + otherHigh[i + 1]!) * WORD + (low[i]! + otherLow[i]!);
     if (x > HALF_Q_NUMBER) x -= Q_NUMBER;
     else if (x < -HALF_Q_NUMBER) x += Q_NUMBER;

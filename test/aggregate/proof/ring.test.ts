@@ -36,8 +36,9 @@ test('every pair of edges', () => {
   expect(sumOfLists([a, b])).toEqual(a.map((x, i) => centred(x + b[i]!)));
 });
 
-test('runs behind each other', () => {
+test('runs behind each other; a single one is not copied', () => {
   const lists = [list(), list(), list()];
   expect([...joinLists(lists)]).toEqual(lists.flatMap((values) => [...values]));
   expect(joinLists([lists[0]!])).toBe(lists[0]);
+  expect(sumOfLists([lists[0]!])).toBe(lists[0]);
 });
