@@ -7,16 +7,16 @@ const CHUNK_END = 2 ** CHUNK;
 
 /** Writes a bit string, the least significant bit of a byte first; zero bits fill the last byte. */
 export class BitWriter {
-  #view: DataView<ArrayBuffer>;
+  readonly #view: DataView<ArrayBuffer>;
   /** whole bytes so far */
   #at = 0;
   /** bits that do not fill a byte yet, and how many */
   #held = 0;
   #have = 0;
 
-  /** @param bytes an estimate of the final length */
+  /** @param bytes the final length, or more */
   constructor(bytes: number) {
-    this.#view = new DataView(new ArrayBuffer(Math.ceil(bytes) + 8));
+    this.#view = new DataView(new ArrayBuffer(Math.ceil(bytes) + 4));
   }
 
   /** @param value below 2^width; width at most 48 */
@@ -26,7 +26,6 @@ export class BitWriter {
   }
 
   #put(value: number, width: number): void {
-    if (this.#at + 4 > this.#view.byteLength) this.#grow();
     const word = this.#held | (value << this.#have);
     this.#view.setInt32(this.#at, word, true);
     const have = this.#have + width;
@@ -34,12 +33,6 @@ export class BitWriter {
     this.#at += whole;
     this.#have = have & 7;
     this.#held = word >>> (8 * whole);
-  }
-
-  #grow(): void {
-    const more = new Uint8Array(2 * this.#view.byteLength);
-    more.set(new Uint8Array(this.#view.buffer));
-    this.#view = new DataView(more.buffer);
   }
 
   /** @returns the bytes; nothing can be written afterwards */
