@@ -165,7 +165,7 @@ describe('a bundle made by hand is false', () => {
     expect(verifyAggregate(split, statementsOf(pair))).toBe(false);
   });
 
-  it('with another version, or the commitment to another list', () => {
+  it('with another version, or the commitment to another list', async () => {
     const statements = statementsOf([item]);
     const other = { ...item, message: bytesOf('another', 7) };
     for (const lies of [
@@ -179,6 +179,7 @@ describe('a bundle made by hand is false', () => {
       const bytes = referenceBundle([item], lies);
       expect(verifyAggregate(bytes, statements)).toBe(false);
       expect(verifyAggregate(bytes, [other])).toBe(false);
+      expect(await verifyAggregateAsync(bytes, statements)).toBe(false);
     }
     expect(verifyAggregate(referenceBundle([item], { version: 2 }), statements)).toBe(true);
   });
