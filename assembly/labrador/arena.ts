@@ -8,7 +8,7 @@
  */
 
 /** 65,536 bytes in a page. */
-const PAGE_BITS: usize = 16;
+const PAGE_BITS: u64 = 16;
 let top: usize = 0;
 
 /** Where the next allocation starts. */
@@ -25,14 +25,11 @@ export function mark(): usize {
  */
 export function alloc(bytes: usize): usize {
   const at = mark();
-  const end = (at + bytes + 63) & ~63;
-  if (end < at) return 0;
-  const have = <usize>memory.size() << PAGE_BITS;
-  if (end > have) {
-    const pages = <i32>((end - have + 0xffff) >> PAGE_BITS);
-    if (memory.grow(pages) < 0) return 0;
-  }
-  top = end;
+  // beyond 2^32, there are more pages than memory can have
+  const end = (<u64>at + bytes + 63) & ~63;
+  const missing = <i32>((end + 0xffff) >> PAGE_BITS) - memory.size();
+  if (missing > 0 && memory.grow(missing) == -1) return 0;
+  top = <usize>end;
   return at;
 }
 

@@ -42,7 +42,7 @@ function toForm(form: usize, a: usize, kind: i32): void {
 @inline
 function fill(vec: usize, column: i32, a: usize, stride: usize, count: i32, kind: i32): void {
   const end = column + count;
-  if (column < end && column & 1) {
+  if (count != 0 && column & 1) {
     toForm(PAIR, a, kind);
     storeColumn(vec, column++, PAIR);
     a += stride;
@@ -157,7 +157,7 @@ export function twistedToVec(
   alpha: usize,
 ): i32 {
   const end = column + count;
-  if (column < end && column & 1) {
+  if (count != 0 && column & 1) {
     twisted(PAIR, a, alpha);
     storeColumn(vec, column++, PAIR);
     a += stride;
@@ -183,7 +183,7 @@ export function twistedToVec(
  */
 export function multiplesToVec(vec: usize, column: i32, count: i32, a: usize, factors: usize): i32 {
   const end = column + count;
-  if (column < end && column & 1) {
+  if (count != 0 && column & 1) {
     mulForm(PAIR, a, factors);
     storeColumn(vec, column++, PAIR);
     factors += FORM;
@@ -278,19 +278,19 @@ export function decomposeMany(out: usize, coefs: usize, polys: i32, count: i32, 
  * Memory: to, from, PAIR
  */
 export function copyColumns(to: usize, column: i32, from: usize, first: i32, count: i32): i32 {
-  while (count > 0) {
+  const end = column + count;
+  if (count != 0 && column & 1) {
+    loadColumn(PAIR, from, first++);
+    storeColumn(to, column++, PAIR);
+  }
+  for (; column + 2 <= end; column += 2, first += 2) {
     loadColumn(PAIR, from, first);
-    if (count == 1 || column & 1) {
-      storeColumn(to, column++, PAIR);
-      first += 1;
-      count -= 1;
-    } else {
-      loadColumn(PAIR + FORM, from, first + 1);
-      storePair(to, column, PAIR, PAIR + FORM);
-      column += 2;
-      first += 2;
-      count -= 2;
-    }
+    loadColumn(PAIR + FORM, from, first + 1);
+    storePair(to, column, PAIR, PAIR + FORM);
+  }
+  if (column < end) {
+    loadColumn(PAIR, from, first);
+    storeColumn(to, column, PAIR);
   }
   return OK;
 }
@@ -307,24 +307,26 @@ const KEY_STREAM: usize = memory.data(2832, 64);
  * Memory: vec, KEY_STREAM, COLUMN, PAIR
  */
 export function expandKey(vec: usize, column: i32, count: i32): i32 {
-  const end = column + count;
-  for (; column < end; column += 8) {
-    xofBlocks(KEY_STREAM, 44 * (column >> 3), 11);
-    const here = min(8, end - column);
-    for (let i = 0; i < here; i += 2) {
-      const from = KEY_STREAM + 352 * <usize>i;
-      unpackKey(COLUMN, from);
-      coefsToForm(PAIR, COLUMN);
-      if (i + 1 < here) {
-        unpackKey(COLUMN, from + 352);
-        coefsToForm(PAIR + FORM, COLUMN);
-        storePair(vec, column + i, PAIR, PAIR + FORM);
-      } else {
-        storeColumn(vec, column + i, PAIR);
-      }
+  for (; count > 8; count -= 8, column += 8) expandEight(vec, column, 8);
+  expandEight(vec, column, count);
+  return OK;
+}
+
+/** The same for at most eight columns. */
+function expandEight(vec: usize, column: i32, count: i32): void {
+  xofBlocks(KEY_STREAM, 44 * (column >> 3), 11);
+  for (let i = 0; i < count; i += 2) {
+    const from = KEY_STREAM + 352 * <usize>i;
+    unpackKey(COLUMN, from);
+    coefsToForm(PAIR, COLUMN);
+    if (i + 1 < count) {
+      unpackKey(COLUMN, from + 352);
+      coefsToForm(PAIR + FORM, COLUMN);
+      storePair(vec, column + i, PAIR, PAIR + FORM);
+    } else {
+      storeColumn(vec, column + i, PAIR);
     }
   }
-  return OK;
 }
 
 /** Two lifts of four polynomials. */
@@ -346,7 +348,7 @@ export function collapseToVecs(
   count: i32,
 ): i32 {
   while (count > 0) {
-    const here = column & 1 ? 1 : min(4, count);
+    const here = min(4, count);
     collapseTwo(LIFTS, first, here);
     fill(vec0, column, LIFTS, 2 * COEFS, here, FROM_COEFS);
     fill(vec1, column, LIFTS + COEFS, 2 * COEFS, here, FROM_COEFS);

@@ -36,7 +36,7 @@ function storeOmega(entry: usize, omega: usize, lifts: i32): void {
   const b = v128.load(omega, OMEGAS);
   v128.store(entry, lowHalves(a, b));
   v128.store(entry, highHalves(a, b), 16);
-  if (lifts == 3) v128.store(entry, v128.load(omega, 2 * OMEGAS), 32);
+  for (let lift = 2; lift < lifts; lift++) v128.store(entry, v128.load(omega, 2 * OMEGAS), 32);
 }
 
 /**

@@ -164,17 +164,15 @@ export function projectPolys(y: usize, s: usize, first: i32, count: i32): i32 {
   memory.fill(LANE_SUMS, 0, 4352);
   let lower: i64 = 0;
   let upper: i64 = 0;
-  let held = 0;
-  for (let i = 0; i < count; i++, s += 128) {
-    const bits = bitsOf(first, i, count);
-    sortColumns(s);
-    projectOne(bits);
-    lower += sumOf(s);
-    upper += sumOf(s + 64);
-    if (++held == RUN || i + 1 == count) {
-      emptySums(y);
-      held = 0;
+  for (let i = 0; i < count; ) {
+    for (const end = min(i + RUN, count); i < end; i++, s += 128) {
+      const bits = bitsOf(first, i, count);
+      sortColumns(s);
+      projectOne(bits);
+      lower += sumOf(s);
+      upper += sumOf(s + 64);
     }
+    emptySums(y);
   }
   const last = y + 16 * ROWS;
   store<i64>(last, load<i64>(last) + lower);

@@ -10,19 +10,16 @@
  *   24 bytes from functional to functional        28 parts in an item: 2K
  */
 import { OK } from '../shared/status';
+import { coefsToVec } from './batch';
 import { addFunctionals } from './functionals';
 import { collapseThree } from './jlCollapse';
-import { coefsToForm } from './ntt';
-import { storeColumn, storePair } from './polyVec';
-import { COEFS, FORM } from './params';
+import { COEFS } from './params';
 import { xofStart } from './xof';
 
 export const LIFT: usize = memory.data(32, 16);
 
 /** i64[4][3][64] */
 const COLLAPSED: usize = memory.data(6144, 64);
-/** Forms of two places. */
-const PAIR: usize = memory.data(1536, 64);
 
 /**
  * Places `first` to `first + count - 1` (numbers W i + t) of one item, into columns `column` on of
@@ -40,7 +37,7 @@ export function liftRun(column: i32, first: i32, t: i32, count: i32, parts: usiz
   const partCount = load<i32>(LIFT, 28);
   xofStart(<usize>load<u32>(LIFT), load<i32>(LIFT, 4), load<i32>(LIFT, 8), 0);
   while (count > 0) {
-    const here = column & 1 ? 1 : min(4, count);
+    const here = min(4, count);
     collapseThree(COLLAPSED, first, here);
     for (let i = 0; i < here; i++) {
       if (t + i < partCount) {
@@ -49,14 +46,7 @@ export function liftRun(column: i32, first: i32, t: i32, count: i32, parts: usiz
     }
     for (let lift: usize = 0; lift < 3; lift++) {
       const row = <usize>load<u32>(LIFT + (lift << 2), 12);
-      for (let i = 0; i < here; i += 2) {
-        const from = COLLAPSED + (3 * <usize>i + lift) * COEFS;
-        coefsToForm(PAIR, from);
-        if (i + 1 < here) {
-          coefsToForm(PAIR + FORM, from + 3 * COEFS);
-          storePair(row, column + i, PAIR, PAIR + FORM);
-        } else storeColumn(row, column + i, PAIR);
-      }
+      coefsToVec(row, column, COLLAPSED + lift * COEFS, 3 * COEFS, here);
     }
     column += here;
     first += here;

@@ -55,6 +55,7 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
     expect(kernels.mark()).toBe(before);
     for (const bytes of [2 ** 30, 2 ** 32 - 64, 2 ** 31]) {
       expect(() => lab.room(bytes)).toThrow(CodedError);
+      expect(() => lab.room(bytes, true)).toThrow(CodedError);
     }
     expect(kernels.mark()).toBe(before);
     expect(() => lab.scope(() => lab.pairProducts(lab.sums(2), lab.vecs(2, 1)))).toThrow(
@@ -63,12 +64,31 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
     expect(kernels.mark()).toBe(before);
   });
 
+  test('memory grows when it is full, by whole pages, and no earlier', () => {
+    lab.scope(() => {
+      const rest = (): number => lab.memoryBytes - (kernels.mark() >>> 0);
+      expect(lab.room(0)).toBe(kernels.mark() >>> 0);
+      const view = lab.bytes(lab.room(rest()), 1);
+      expect(rest()).toBe(0);
+      expect(lab.room(0)).toBe(lab.memoryBytes);
+      // growth, even by nothing, would have detached it
+      expect(view.length).toBe(1);
+      for (const bytes of [1, 65536, 65537, 3 * 65536 - 63]) {
+        const full = lab.memoryBytes;
+        lab.bytes(lab.room(bytes) + bytes - 1, 1)[0] = 1;
+        expect(lab.memoryBytes - full).toBe(65536 * Math.ceil(bytes / 65536));
+        lab.room(rest());
+      }
+    });
+  });
+
   test.each([
     [0, 5],
     [1, 4],
     [3, 1],
     [30, 37],
     [31, 2],
+    [5, 0],
   ])('runs of columns from %i, %i of them', (column, count) => {
     lab.scope(() => {
       const small = polys(count, 8192n);
@@ -208,6 +228,30 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
     });
   });
 
+  test('a combination has a coefficient for each of its rows', () => {
+    lab.scope(() => {
+      const vecs = lab.vecs(4, 2);
+      const rows = lab.addresses(vecs).slice(1);
+      for (const count of [2, 4]) {
+        expect(() => lab.combine(vecs, 0, rows, lab.forms(count))).toThrow(CodedError);
+      }
+      expect(() => lab.combine(vecs, 0, [], lab.forms(0))).toThrow(CodedError);
+    });
+  });
+
+  test('room is cleared only where that is asked for; the peak outlasts a scope', () => {
+    lab.scope(() => {
+      lab.beginCount();
+      const start = kernels.mark() >>> 0;
+      lab.scope(() => lab.bytes(lab.room(4096), 4096).fill(255));
+      expect(lab.scope(() => lab.bytes(lab.room(4096), 4096).every((x) => x === 255))).toBe(true);
+      lab.room(100);
+      expect(lab.peakBytes).toBe(start + 4096);
+      lab.room(8192);
+      expect(lab.peakBytes).toBe(start + 128 + 8192);
+    });
+  });
+
   test('second copies, norms as polynomials, and reduction in place', () => {
     lab.scope(() => {
       const [alpha] = polys(1, 2n);
@@ -271,7 +315,35 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
     });
   });
 
-  // four columns at a time, but for an odd one before them; a vector has blocks of 32 columns
+  test.each([
+    [0, 0, 1],
+    [0, 3, 4],
+    [1, 2, 1],
+    [1, 1, 2],
+    [3, 30, 6],
+    [30, 5, 9],
+    [31, 0, 2],
+    [7, 4, 0],
+  ])('copies to columns from %i on of those from %i on, %i of them', (column, first, count) => {
+    lab.scope(() => {
+      const [to, from] = [polys(40, HALF_Q), polys(40, HALF_Q)];
+      const vecs = lab.vecs(2, 40);
+      for (const [i, x] of [to, from].entries()) {
+        kernels.coefsToVec(lab.row(vecs, i), 0, coefs(x).at, 512, 40);
+      }
+      kernels.copyColumns(lab.row(vecs, 0), column, lab.row(vecs, 1), first, count);
+      const back = lab.coefs(40);
+      for (const [i, expected] of [
+        to.toSpliced(column, count, ...from.slice(first, first + count)),
+        from,
+      ].entries()) {
+        kernels.vecToCoefs(back.at, lab.row(vecs, i), 0, 40);
+        expect(read(back)).toEqual(expected);
+      }
+    });
+  });
+
+  // four columns at a time, whatever the first; a vector has blocks of 32 columns
   const RUNS = [
     [0, 1],
     [0, 2],
@@ -372,6 +444,7 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
     [3, 6],
     [29, 5],
     [31, 3],
+    [5, 0],
   ])(
     'multiples of a polynomial into columns from %i on, %i of them, and their sum',
     (column, count) => {

@@ -105,6 +105,22 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
     );
   });
 
+  // found by trying 70,903,939 streams: one word in 2^37 is not below q
+  test('a uniform polynomial whose stream has a word not below q', () => {
+    bytes.set(
+      Uint8Array.from({ length: 32 }, (_, i) => i),
+      KEY,
+    );
+    const nonce = [7, 70903938, 0];
+    exports.xofStart!(KEY, nonce[0]!, nonce[1]!, nonce[2]!);
+    const stream = chachaStream(bytes.slice(KEY, KEY + 32), nonce, 0, 8);
+    bytes.set(key, KEY);
+    expect(word44(stream, 53)).toBe(Q + 5n);
+    exports.uniformPoly!(OUT);
+    expect(coefs(64)).toEqual(scalars(stream, 64).map((x) => centred(x)));
+    expect(centred(word44(stream, 64))).toBe(coefs(64)[63]);
+  });
+
   test('a polynomial with a word not below q is noticed, wherever it stands', () => {
     const AT = OUT + 8192;
     for (let i = 0; i < 64; i++) {
@@ -200,6 +216,18 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
     }
     expect(judge(unit(1))).toBe(true);
     expect(judge(unit(64))).toBe(false);
+    // by coefficients from the first or up to the last, at the first root or at the last
+    for (const at of [0, 43]) {
+      for (const sign of [1n, -1n]) {
+        const ones = (count: number): Poly =>
+          Array.from({ length: 64 }, (_, i) =>
+            i >= at && i < at + count ? sign ** BigInt(i) : 0n,
+          );
+        const places = at === 0 ? ones : (count: number) => ones(21).fill(0n, at, at + 21 - count);
+        expect(judge(places(20))).toBe(true);
+        expect(judge(places(21))).toBe(false);
+      }
+    }
     // of many challenges those next to the bound, from below and from above
     const largest = (c: readonly number[]) =>
       Math.max(
