@@ -228,7 +228,7 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
     });
   });
 
-  test('a combination has a coefficient for each of its rows', () => {
+  test('shapes fit: coefficients for all rows, sums for all pairs, columns of as many blocks', () => {
     lab.scope(() => {
       const vecs = lab.vecs(4, 2);
       const rows = lab.addresses(vecs).slice(1);
@@ -236,6 +236,11 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
         expect(() => lab.combine(vecs, 0, rows, lab.forms(count))).toThrow(CodedError);
       }
       expect(() => lab.combine(vecs, 0, [], lab.forms(0))).toThrow(CodedError);
+      const products = (sums: number, columns: number): void =>
+        lab.products(lab.sums(sums), vecs, lab.vecs(3, columns));
+      expect(() => products(11, 2)).toThrow(CodedError);
+      expect(() => products(12, 33)).toThrow(CodedError);
+      products(12, 32);
     });
   });
 
