@@ -66,7 +66,7 @@ const RULES: readonly Rule[] = [
   {
     files: within('threaded'),
     tests: ['tamper', 'format', 'bundle', 'threads'],
-    only: ['verifyWith', 'invalidItemsIn', 'chunksOf', 'checkChunks'],
+    only: ['verifyWith', 'verifyProofWith', 'invalidItemsIn', 'chunksOf', 'checkChunks'],
   },
   {
     files: within('proof'),

@@ -3,6 +3,7 @@
  * false.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { startBatch } from '../../src/aggregate/batch.ts';
 import { encodeHeader, parseHeader } from '../../src/aggregate/container.ts';
 import {
   aggregate,
@@ -16,10 +17,10 @@ import {
   verifyAggregate,
   verifyAggregateAsync,
 } from '../../src/aggregate/index.ts';
-import { readClaim } from '../../src/aggregate/judge.ts';
+import { openClaim, readClaim } from '../../src/aggregate/judge.ts';
 import { TABLE_SHA256 } from '../../src/aggregate/parameters/table.gen.ts';
 import { proveSection } from '../../src/aggregate/proof/index.ts';
-import { isTooLongForProof, verifyProof } from '../../src/aggregate/proof.ts';
+import { encodeProof, isTooLongForProof, verifyProof } from '../../src/aggregate/proof.ts';
 import { concat } from '../../src/bytes.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { headerOf, signedItem } from '../reference/items.ts';
@@ -296,6 +297,19 @@ describe.each([
 });
 
 describe('a proof in the making', { timeout: 120_000 }, () => {
+  it('is of no use with a head about other statements, even if all else is right', async () => {
+    const [item] = three as [Item];
+    const batch = startBatch();
+    batch.add([item]);
+    const statement = statementCommitment(statementsOf(three));
+    const forged = (await encodeProof({ ...batch.finish(), statement }))!;
+    expect(verifyProof(openClaim(forged, statementsOf([item]))!)).toBe(true);
+    for (const items of [[item], three]) {
+      expect(verifyAggregate(forged, statementsOf(items))).toBe(false);
+      expect(await verifyAggregateAsync(forged, statementsOf(items))).toBe(false);
+    }
+  });
+
   it('is not begun when a signature is invalid', async () => {
     const items = three.map((item, i) =>
       i === 1 ? { ...item, message: new Uint8Array(9) } : item,

@@ -56,6 +56,7 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
     for (const bytes of [2 ** 30, 2 ** 32 - 64, 2 ** 31]) {
       expect(() => lab.room(bytes)).toThrow(CodedError);
       expect(() => lab.room(bytes, true)).toThrow(CodedError);
+      expect(() => lab.reserve(bytes)).toThrow(CodedError);
     }
     expect(kernels.mark()).toBe(before);
     expect(() => lab.scope(() => lab.pairProducts(lab.sums(2), lab.vecs(2, 1)))).toThrow(
