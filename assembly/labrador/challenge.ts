@@ -13,8 +13,11 @@ const ALPHA_TWOS: i32 = 13;
 const C_ZEROS: i32 = 22;
 const C_ONES: i32 = 28;
 const C_TWOS: i32 = 12;
-/** 376 * 2^40: the bound of the squared magnitudes at the complex roots, in units of 2^-40. */
-const OPERATOR_BOUND: i64 = 376 << 40;
+/**
+ * The bound of the squared magnitudes at the complex roots. None is equal to it: 376 * 2^40, which
+ * 47 divides once, is no sum of two squares.
+ */
+const OPERATOR_BOUND: i64 = 376;
 
 /**
  * A polynomial with `zeros` zeros, `ones` coefficients +-1, `twos` coefficients +-2 and else +-3,
@@ -56,7 +59,7 @@ export function isShortOperator(a: usize): bool {
     }
     re >>= 10;
     im >>= 10;
-    if (re * re + im * im > OPERATOR_BOUND) return false;
+    if ((re * re + im * im) >> 40 >= OPERATOR_BOUND) return false;
   }
   return true;
 }

@@ -76,7 +76,8 @@ function addTurned(y: v128, low: v128, high: v128, s: usize): v128 {
 /** One polynomial into LANE_SUMS: sums over columns of s (nibble >> j). */
 function projectOne(bits: usize): void {
   const nibble = v128.load(NIBBLE);
-  for (let sums: usize = LANE_SUMS; sums < LANE_SUMS + 4352; bits += 32) {
+  let sums: usize = LANE_SUMS;
+  for (let four = 0; four < 34; four++, bits += 32) {
     const x = v128.load(bits);
     const z = v128.load(bits, 16);
     let x0 = v128.and(x, nibble);

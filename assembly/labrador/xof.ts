@@ -194,32 +194,29 @@ const MOD_P: usize = memory.data<i16>([
  * Memory: STATE, BUFFER, out
  */
 export function uniformModP(out: usize, count: i32): void {
-  const end = out + (<usize>count << 1);
-  let to = out;
-  let counter = 0;
-  while (to < end) {
+  let have: usize = 0;
+  for (let counter = 0; have < <usize>count; counter += 4) {
     xofBlocks(BUFFER, counter, 1);
-    counter += 4;
     for (let from: usize = BUFFER; from < BUFFER + 256; from += 8) {
       const words = load<u64>(from);
       const a = <i32>(words & 0xffff);
       const b = <i32>((words >> 16) & 0xffff);
       const c = <i32>((words >> 32) & 0xffff);
       const d = <i32>(words >> 48);
-      store<u16>(to, a);
-      to += <usize>i32(a < 61445) << 1;
-      store<u16>(to, b);
-      to += <usize>i32(b < 61445) << 1;
-      store<u16>(to, c);
-      to += <usize>i32(c < 61445) << 1;
-      store<u16>(to, d);
-      to += <usize>i32(d < 61445) << 1;
+      store<u16>(out + (have << 1), a);
+      have += i32(a < 61445);
+      store<u16>(out + (have << 1), b);
+      have += i32(b < 61445);
+      store<u16>(out + (have << 1), c);
+      have += i32(c < 61445);
+      store<u16>(out + (have << 1), d);
+      have += i32(d < 61445);
     }
   }
   const flip = v128.load(MOD_P, 80);
   const p = v128.load(MOD_P, 96);
-  for (to = out; to < end; to += 16) {
-    const words = v128.load(to);
+  for (const end = out + (<usize>count << 1); out < end; out += 16) {
+    const words = v128.load(out);
     const x = v128.xor(words, flip);
     // minus the number of thresholds passed
     const steps = i16x8.add(
@@ -229,7 +226,7 @@ export function uniformModP(out: usize, count: i32): void {
       ),
       i16x8.add(i16x8.gt_s(x, v128.load(MOD_P, 48)), i16x8.gt_s(x, v128.load(MOD_P, 64))),
     );
-    v128.store(to, i16x8.add(words, i16x8.mul(steps, p)));
+    v128.store(out, i16x8.add(words, i16x8.mul(steps, p)));
   }
   position = 256;
 }

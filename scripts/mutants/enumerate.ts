@@ -196,16 +196,19 @@ class Walk {
     }
   }
 
-  /** By how much a loop changes a variable. */
+  /** By how much a loop changes a variable: a step in its head, or a number in its body. */
   #stepOf(loop: Node, variable: string): string {
-    const update = isNode(loop.update) ? loop.update : undefined;
-    const updates =
-      update?.type === 'SequenceExpression' ? (update.expressions as Node[]) : [update];
-    for (const one of updates) {
-      if (one?.type !== 'AssignmentExpression' || this.#of(one.left as Node) !== variable) continue;
-      if (/^[+-]=$/.test(op(one))) return this.#of(one.right as Node);
-    }
-    return '1';
+    const stepsBelow = (node: Node): Node[] =>
+      node.type === 'AssignmentExpression' ? [node] : childrenOf(node).flatMap(stepsBelow);
+    const stepIn = (part: unknown, value: RegExp): string | undefined => {
+      const steps = isNode(part) ? stepsBelow(part) : [];
+      const own = steps.find(
+        (step) => this.#of(step.left as Node) === variable && /^[+-]=$/.test(op(step)),
+      );
+      const step = own && this.#of(own.right as Node);
+      return step !== undefined && value.test(step) ? step : undefined;
+    };
+    return stepIn(loop.update, /./) ?? stepIn(loop.body, /^\d+$/) ?? '1';
   }
 
   /** @param isBoth whether the limit is moved both ways */

@@ -89,10 +89,8 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
   };
 
   test('words not below q are skipped, wherever they stand', () => {
-    const over = [Q, Q + 1n, 2n ** 44n - 1n];
-    const words = Array.from({ length: 40 }, (_, i) =>
-      i % 3 === 0 ? over[i % 9 === 0 ? 0 : i % 9 === 3 ? 1 : 2]! : i % 3 === 1 ? Q - 1n : BigInt(i),
-    );
+    const edges = [Q, Q - 1n, HALF_Q, Q + 1n, HALF_Q + 1n, 0n, 2n ** 44n - 1n];
+    const words = Array.from({ length: 40 }, (_, i) => edges[i % 7]!);
     start([7, 0, 0]);
     exports.readByte!(); // fills the buffer; what it holds is replaced from byte 1 on
     bytes.set(pack(words), m.at('BUFFER') + 1);
@@ -161,6 +159,24 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
         .map((w) => Number(centred(BigInt(w), 12289n)));
       expect([...m.lanes(OUT, count)]).toEqual(expected.slice(0, count));
       expect(words.slice(0, count).some((w) => w >= 61445)).toBe(true);
+    }
+  });
+
+  test('values mod 12289: the last one is the first of the next block', () => {
+    const count = 120;
+    const kept = (words: Uint16Array) => words.filter((w) => w < 61445);
+    let seen = 0;
+    for (let index = 0; seen < 3; index++) {
+      exports.xofStart!(KEY, 3, index, 0);
+      exports.xofBlocks!(OUT, 0, 2);
+      const words = new Uint16Array(m.buffer, OUT, 256).slice();
+      if (kept(words.subarray(0, 128)).length !== count - 1) continue;
+      seen++;
+      m.lanes(OUT, 256).fill(0);
+      exports.xofStart!(KEY, 3, index, 0);
+      exports.uniformModP!(OUT, count);
+      const expected = [...kept(words)].map((w) => Number(centred(BigInt(w), 12289n)));
+      expect([...m.lanes(OUT, count)]).toEqual(expected.slice(0, count));
     }
   });
 
