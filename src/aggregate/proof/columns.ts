@@ -36,8 +36,8 @@ export function splitColumns(
     while (block < blocks - (count - i) && off(block + 1) <= off(block)) block++;
     borders.push(block);
   }
-  const columnOf = (i: number): number => (i < count ? BLOCK_COLUMNS * borders[i]! : n);
-  return Array.from({ length: count }, (_, i) => ({ from: columnOf(i), to: columnOf(i + 1) }));
+  const starts = borders.map((block) => BLOCK_COLUMNS * block);
+  return starts.map((from, i) => ({ from, to: starts[i + 1] ?? n }));
 }
 
 /** Runs of columns, from the first one on, that cost about `wanted` each. @param costs by block */

@@ -62,6 +62,24 @@ test('columns in parts of equal length', () => {
   expect(borders(96, 9, 96)).toEqual([[0, 96]]);
 });
 
+test('columns in parts with equal numbers of filled places', () => {
+  const starts = (n: number, parts: number, filled?: readonly number[]) => {
+    const runs = splitColumns(n, parts, 32, filled);
+    expect(runs.map(({ to }) => to)).toEqual([...runs.slice(1).map(({ from }) => from), n]);
+    return runs.map(({ from }) => from);
+  };
+  // of two borders that are as near the later one, else the nearest
+  expect(starts(96, 2)).toEqual([0, 64]);
+  expect(starts(95, 2)).toEqual([0, 32]);
+  expect(starts(160, 3)).toEqual([0, 64, 96]);
+  // 160 of 320 places come before column 96
+  expect(starts(256, 2, [256, 64])).toEqual([0, 96]);
+  expect(starts(256, 2, [256])).toEqual([0, 128]);
+  // a block for each, wherever the places are
+  expect(starts(96, 3, [32])).toEqual([0, 32, 64]);
+  expect(starts(128, 4, [128, 32, 32, 32])).toEqual([0, 32, 64, 96]);
+});
+
 test('columns in parts of equal cost', () => {
   const ends = (costs: readonly number[], wanted: number) =>
     splitByCost(costs, wanted).map(({ to }, i, runs) => {

@@ -74,8 +74,11 @@ function addProducts(sums: Float64Array, a: Float64Array, b: Float64Array): void
   const degree = sums.length;
   for (let i = 0; i < degree; i++) {
     const x = a[i]!;
-    for (let j = 0; j < degree - i; j++) sums[i + j]! += x * b[j]!;
-    for (let j = degree - i; j < degree; j++) sums[i + j - degree]! -= x * b[j]!;
+    for (let j = 0; j < degree; j++) {
+      const at = i + j;
+      if (at < degree) sums[at]! += x * b[j]!;
+      else sums[at - degree]! -= x * b[j]!;
+    }
   }
 }
 
