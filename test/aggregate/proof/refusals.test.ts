@@ -245,6 +245,10 @@ test('a key that does not decode, whatever the proof is', async () => {
   const bytes = section.bytes.subarray(1);
   const nothing = { ...section, bytes, statements: items, at: 0 };
   expect(await verifySectionIn(nothing, 1, async () => [])).toBeUndefined();
+  // what was opened before is not read again
+  const opened = openSection('falcon512', items.length, section.bytes, 0)!;
+  const spread = async (jobs: readonly FoldJob[]) => jobs.map(folded);
+  expect(await verifySectionIn({ ...nothing, opened }, 1, spread)).toBe(section.bytes.length);
   for (const [i, { publicKey, message }] of items.entries()) {
     const large = publicKey.slice();
     large.set([255, 255], 1);
