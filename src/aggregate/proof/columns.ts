@@ -13,7 +13,7 @@ export interface Columns {
 }
 
 /**
- * Columns 0 to n - 1 in at most `parts` runs with nearly equal numbers of filled places. There are
+ * Columns 0 to n - 1 in one to `parts` runs with nearly equal numbers of filled places. There are
  * no more runs than have `least` columns on average.
  *
  * @param filled how many columns of every row are filled; all rows count as full if left out
@@ -25,7 +25,7 @@ export function splitColumns(
   filled: readonly number[] = [n],
 ): Columns[] {
   const blocks = Math.ceil(n / BLOCK_COLUMNS);
-  const count = Math.max(1, Math.min(parts, Math.floor(n / least), blocks));
+  const count = Math.min(parts, Math.floor(n / least), blocks);
   const placesBefore = (block: number): number =>
     filled.reduce((sum, columns) => sum + Math.min(columns, BLOCK_COLUMNS * block), 0);
   const borders = [0];
