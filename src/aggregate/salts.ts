@@ -47,7 +47,7 @@ export function constantSalt(version: number, set: ParameterSet): Uint8Array<Arr
 
 /** Whether a salt is that of deterministic Falcon, of whatever version. */
 export const isConstantSalt = (salt: Uint8Array, set: ParameterSet): boolean =>
-  salt[1] === LOGN[set] && equal(salt, constantSalt(salt[0]!, set));
+  equal(salt, constantSalt(salt[0]!, set));
 
 /** The salt that follows from a statement. */
 export const derivedSalt = ({ publicKey, message }: Statement): Uint8Array<ArrayBuffer> =>
