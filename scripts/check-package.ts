@@ -88,7 +88,7 @@ for (const falcon of [falcon512, falcon1024]) {
 }
 {
   const { publicKey, secretKey } = falcon512.keygen();
-  const items = Array.from({ length: 40 }, (_, i) => {
+  const items = Array.from({ length: 250 }, (_, i) => {
     const message = Uint8Array.of(i);
     return { publicKey, message, signature: falcon512.sign(message, secretKey) };
   });
