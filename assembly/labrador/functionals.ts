@@ -8,9 +8,9 @@ import { centrePair, foldPair } from './zq';
 
 /** Functionals. */
 const COUNT: usize = 10;
-/** Limbs of theta: i16[3][64], of which ten of each are used. */
-const LIMBS: usize = memory.data(384, 16);
-const THETA: usize = memory.data(512, 16);
+/** Theta and its limbs: i64[16] and i16[3][16], of which the first ten are used. */
+const THETA: usize = memory.data(128, 16);
+const LIMBS: usize = memory.data(96, 16);
 /** Pairs of limbs of theta_j, theta_(j+1), for three lifts: i16[3][3][5][8]. */
 const PAIRS: usize = memory.data(720, 16);
 
@@ -23,10 +23,10 @@ const PAIRS: usize = memory.data(720, 16);
 export function functionalsStart(theta: usize): i32 {
   let to: usize = PAIRS;
   for (let lift = 0; lift < 3; lift++, theta += 8 * COUNT) {
-    memory.fill(THETA, 0, 512);
+    memory.fill(THETA, 0, 128);
     memory.copy(THETA, theta, 8 * COUNT);
     splitLimbs(LIMBS, THETA);
-    for (let limb: usize = LIMBS; limb < LIMBS + 384; limb += 128) {
+    for (let limb: usize = LIMBS; limb < LIMBS + 96; limb += 32) {
       for (let j: usize = 0; j < 2 * COUNT; j += 4, to += 16) {
         v128.store(to, v128.load32_splat(limb + j));
       }

@@ -150,9 +150,9 @@ function splitUnevenly(limbs: usize, coefs: usize): void {
 }
 
 /**
- * Limbs of 64 integers, the two lower ones in [-2^14, 2^14).
+ * Limbs of 16 integers, the two lower ones in [-2^14, 2^14).
  *
- * Shape:  coefs: i64[64] -> limbs: i16[3][64]
+ * Shape:  coefs: i64[16] -> limbs: i16[3][16]
  * Bounds: |coefs| <= 2^44 -> |l2| <= 2^14 + 1
  * Memory: coefs, limbs
  */
@@ -160,7 +160,7 @@ export function splitLimbs(limbs: usize, coefs: usize): void {
   const bias = v128.load(BIAS);
   const half = v128.load(BIAS, 16);
   const mask = i16x8.splat(0x7fff);
-  for (const end = coefs + 512; coefs < end; coefs += 64, limbs += 16) {
+  for (const end = coefs + 128; coefs < end; coefs += 64, limbs += 16) {
     const a = i64x2.add(v128.load(coefs), bias);
     const b = i64x2.add(v128.load(coefs, 16), bias);
     const c = i64x2.add(v128.load(coefs, 32), bias);
@@ -172,14 +172,14 @@ export function splitLimbs(limbs: usize, coefs: usize): void {
       i64x2.shr_u(c, 15),
       i64x2.shr_u(d, 15),
     );
-    v128.store(limbs, i16x8.sub(v128.and(middle, mask), half), 128);
+    v128.store(limbs, i16x8.sub(v128.and(middle, mask), half), 32);
     const high = lowWords(
       i64x2.shr_u(a, 30),
       i64x2.shr_u(b, 30),
       i64x2.shr_u(c, 30),
       i64x2.shr_u(d, 30),
     );
-    v128.store(limbs, high, 256);
+    v128.store(limbs, high, 64);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Entry of test/aggregate/labrador. Not part of the product: its exports, and some inner ones. */
 export * from '../labrador/index';
-export { splitLimbs, wideToForm } from '../labrador/ntt';
+export { wideToForm } from '../labrador/ntt';
 export { canonicalQ } from '../labrador/zq';
 export { reconstruct } from '../labrador/crt';
 export { oneProduct, storePair, twoProducts } from '../labrador/polyVec';

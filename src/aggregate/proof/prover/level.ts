@@ -130,7 +130,7 @@ export async function carry(
       number: level,
       params,
       columns,
-      phiZ: phiZ.subarray(64 * columns.from, 64 * columns.to),
+      phiZ: phiZ.slice(64 * columns.from, 64 * columns.to),
       seed,
     }),
     provers.columnsOf(params.n),
