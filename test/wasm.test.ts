@@ -87,7 +87,7 @@ describe.each(BOTH_MODULES)('nothing secret stays in memory, %s module', (name) 
   function memoryAfter(seed: Uint8Array): Uint8Array {
     const { exports, memory } = freshMachine(name);
     memory.set(seed, exports.SEED.value);
-    expect(exports.keygen(9)).toBe(0);
+    expect(exports.keygen(9, 48)).toBe(0);
     exports.wipe();
     memory.fill(0, exports.PK.value, exports.PK.value + 1793);
     return memory;
