@@ -4,7 +4,7 @@ import { FALCON_512, paramsOf } from './params.ts';
 import { shake256 } from './points.ts';
 import type { ParameterSet } from './types.ts';
 
-const SALT_BYTES = FALCON_512.lengths.salt;
+export const SALT_BYTES: number = FALCON_512.lengths.salt;
 const CONSTANT_LABEL = ascii('FALCON_DET');
 const DERIVED_LABEL = ascii('falconry salt v1');
 
