@@ -54,6 +54,7 @@ export const ERROR_CODES = Object.freeze({
   // The host lacks something: repeating it there cannot help.
   NO_WEBASSEMBLY: meaning(500, false, 'This host cannot run the WebAssembly that is needed'),
   NO_RANDOMNESS: meaning(500, false, 'This host has no source of secure randomness'),
+  NOT_REPRODUCIBLE: meaning(500, false, 'This host does not compute the known signatures'),
 
   // Resources and time: the same request can succeed later.
   REQUEST_TIMEOUT: meaning(408, true, 'The request took too long to arrive'),
