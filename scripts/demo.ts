@@ -8,10 +8,10 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { AggregateFormatOption } from '../src/aggregate/index.ts';
+import { type AggregateFormatOption, inspectAggregate } from '../src/aggregate/index.ts';
 import { openHttpServer } from '../src/cli/httpServer.ts';
 import { type Client, createClient, isClientError, type TaskRecord } from '../src/client/index.ts';
-import { falcon512 } from '../src/falcon/index.ts';
+import { falcon512, type SignOptions } from '../src/falcon/index.ts';
 import { falconService } from '../src/middleware/index.ts';
 import { decodeWireHex, encodeWireHex } from '../src/wire/hex.ts';
 import type { ResultFile } from '../src/wire/resultFile.ts';
@@ -29,6 +29,8 @@ Starts the service, signs messages with many keys, sends them as one batch, and 
   --keys N    keys that sign them (default 200, or as many as there are signatures)
   --direct    send the batch in one request instead of create, upload and notify
   --format F  proof, bundle or auto: the smaller of the two (default auto)
+  --derived-salts
+              salts that follow from key and message: the aggregate contains none
   --keep DIR  leave task.json and result.json in this folder, for another verifier
   --help      this text
 
@@ -36,6 +38,7 @@ Examples:
   npm run demo
   npm run demo -- --count 10 --direct
   npm run demo -- --format bundle
+  npm run demo -- --derived-salts
   npm run demo -- --keep out && python3 verifiers/python/verify.py out/result.json out/task.json
 `;
 
@@ -45,6 +48,7 @@ interface Plan {
   readonly direct: boolean;
   readonly format: AggregateFormatOption;
   readonly keep: string | undefined;
+  readonly signing: SignOptions;
 }
 
 const FORMATS: readonly AggregateFormatOption[] = ['auto', 'proof', 'bundle'];
@@ -59,7 +63,7 @@ async function timed<T>(name: string, count: number, work: () => T | Promise<T>)
   return value;
 }
 
-async function main({ count, keys, direct, format, keep }: Plan): Promise<boolean> {
+async function main({ count, keys, direct, format, keep, signing }: Plan): Promise<boolean> {
   const started = performance.now();
   if (keep !== undefined) await mkdir(keep, { recursive: true });
   const directory = await mkdtemp(join(tmpdir(), 'falconry-demo-'));
@@ -67,6 +71,7 @@ async function main({ count, keys, direct, format, keep }: Plan): Promise<boolea
     dataDirectory: directory,
     threads: availableParallelism(),
     aggregateFormat: format,
+    signingSalt: signing.salt ?? 'random',
   });
   await timed('start of the service', 1, () => service.start());
   const server = await openHttpServer({ fetch: service.app.fetch, port: 0, host: '127.0.0.1' });
@@ -76,7 +81,7 @@ async function main({ count, keys, direct, format, keep }: Plan): Promise<boolea
     console.log(`\nFalconry on ${base}, embedded store in ${directory}\n`);
     const client = createClient({ baseUrl: base, apiKey: key });
 
-    const items = await sign(client, count, keys);
+    const items = await sign(client, count, keys, signing);
     const id = direct ? await sendDirectly(client, items) : await sendInThreeSteps(client, items);
     const completed = await timed(WORK, 1, () => follow(client, id));
     if (!completed) return false;
@@ -116,7 +121,12 @@ async function keepFiles(keep: string, items: readonly TaskItem[], result: strin
 }
 
 /** All items are signed by the library, except the first, which the signing endpoint signs. */
-async function sign(client: Client, count: number, keys: number): Promise<TaskItem[]> {
+async function sign(
+  client: Client,
+  count: number,
+  keys: number,
+  options: SignOptions,
+): Promise<TaskItem[]> {
   const makingKeys = progress('keys');
   const pairs = await timed(`${keys} key pairs`, keys, async () => {
     const made: ReturnType<typeof falcon512.keygen>[] = [];
@@ -139,7 +149,7 @@ async function sign(client: Client, count: number, keys: number): Promise<TaskIt
       items.push({
         publicKey,
         message,
-        signature: falcon512.sign(message, secrets[index % keys]!),
+        signature: falcon512.sign(message, secrets[index % keys]!, options),
       });
       signing.update(index + 1, count);
       if (index % 64 === 0) await sleep(0);
@@ -225,7 +235,8 @@ const PHASES: Readonly<Record<string, string>> = {
 function byteRows(items: readonly TaskItem[], keys: number, result: ResultFile, file: number) {
   const signatures = items.reduce((sum, { signature }) => sum + signature.length, 0);
   const aggregate = result.aggregate.length;
-  const salts = items.length * falcon512.lengths.salt;
+  const { salts } = inspectAggregate(result.aggregate).sizes;
+  const drawn = items.length * falcon512.lengths.salt;
   const perItem = (size: number) => `${(size / items.length).toFixed(1)} each`;
   return [
     [
@@ -236,6 +247,7 @@ function byteRows(items: readonly TaskItem[], keys: number, result: ResultFile, 
     ['signatures, as signed', bytes(signatures), perItem(signatures)],
     [`aggregate (${result.format})`, bytes(aggregate), perItem(aggregate)],
     ['  of it salts', bytes(salts), perItem(salts)],
+    ...(salts < drawn ? [['  with drawn salts', bytes(aggregate + drawn - salts), '']] : []),
     [
       'saved',
       bytes(signatures - aggregate),
@@ -254,6 +266,7 @@ function readPlan(): Plan | null {
       direct: { type: 'boolean', default: false },
       format: { type: 'string', default: 'auto' },
       keep: { type: 'string' },
+      'derived-salts': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -268,7 +281,8 @@ function readPlan(): Plan | null {
   const format = FORMATS.find((name) => name === values.format);
   if (format === undefined) throw new RangeError(`--format must be one of ${FORMATS.join(', ')}`);
   if (values.keep === '') throw new RangeError('--keep needs a folder');
-  return { count, keys, direct: values.direct, format, keep: values.keep };
+  const signing: SignOptions = values['derived-salts'] ? { salt: 'derived' } : {};
+  return { count, keys, direct: values.direct, format, keep: values.keep, signing };
 }
 
 let plan: Plan | null = null;

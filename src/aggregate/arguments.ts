@@ -6,6 +6,7 @@
  * so that what was verified is what is proved, whatever happens to the caller's arrays meanwhile.
  */
 import { copyBytes, isIntact, notBytes, readList, typeName } from '../arguments.ts';
+import { toOrdinary } from '../falcon/deterministic.ts';
 import type { AggregateItem } from './batch.ts';
 import { MAX_ITEMS } from './container.ts';
 import type { Statement } from './statement.ts';
@@ -14,12 +15,16 @@ import type { Statement } from './statement.ts';
 const MAX_LIST = 2 ** 22;
 
 /**
- * Signatures with their keys and messages, in the caller's memory.
+ * Signatures with their keys and messages, in the caller's memory. Deterministic signatures become
+ * the ordinary ones that they stand for.
  *
  * @throws TypeError unless it is a list of objects whose fields are bytes
  */
 export function readItems(items: unknown): AggregateItem[] {
-  return readElements('items', items, ['publicKey', 'message', 'signature']);
+  return readElements('items', items, ['publicKey', 'message', 'signature']).map((item) => {
+    const signature = toOrdinary(item.signature);
+    return signature === item.signature ? item : { ...item, signature };
+  });
 }
 
 /**

@@ -119,7 +119,8 @@ export interface AggregateInfo {
 }
 
 /**
- * Verifies every item and combines them into one aggregate, in the given order. Yields to other
+ * Verifies every item and combines them into one aggregate, in the given order. Ordinary and
+ * deterministic signatures, of whatever form, may stand side by side. Yields to other
  * work of the thread every 10 ms or so. The items are copied before the call returns.
  *
  * @returns the aggregate; the same items always give the same bytes
@@ -209,7 +210,8 @@ export async function verifyAggregateAsync(
 }
 
 /**
- * The signatures of a bundle, in order, each exactly as it was aggregated.
+ * The signatures of a bundle, in order, each exactly as it was aggregated; deterministic ones as
+ * the ordinary signatures that they stand for (`det.fromRound3` turns them back).
  *
  * @throws TypeError for arguments of wrong types
  * @throws CodedError `NO_SIGNATURES` for a proof about these statements, which contains none;

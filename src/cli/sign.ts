@@ -1,6 +1,6 @@
 /** `falconry sign`: signs files; writes triples of digest, key and signature. */
 import { CodedError } from '../errors.ts';
-import type { SignatureFormat } from '../falcon/index.ts';
+import type { ExpandedSecretKey, Falcon, SignatureFormat, SignOptions } from '../falcon/index.ts';
 import { formatTaskFile, type TaskItem } from '../wire/triple.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation, OUT, TEXT } from './define.ts';
@@ -8,7 +8,7 @@ import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { isStdout, readInput, refuseTwiceStdin, writeOutput } from './io.ts';
 import { falconOf, parseField } from './keyFile.ts';
 
-const FORMATS: readonly string[] = ['compressed', 'padded', 'constantTime'];
+const FORMATS: readonly SignatureFormat[] = ['compressed', 'padded', 'constantTime'];
 
 const help = `Usage: falconry sign --key <key.json> <message>... [-o <task.json>] [options]
 
@@ -21,6 +21,9 @@ itself.
   -o, --out <file>     where to write the task file (default: standard output)
       --raw            write the bare signature instead of a task file; for one message only
       --format <name>  compressed (default), padded or constantTime
+      --salt <name>    random (default) or derived: from key and message, so that a message has one
+                       signature, and its salt takes no room in an aggregate
+      --deterministic  sign with deterministic Falcon, as Algorand does (not padded)
       --json           report as one line of JSON
   -q, --quiet          no report
   -h, --help           this text
@@ -36,21 +39,25 @@ export const command: Command = defineCommand({
   name: 'sign',
   summary: 'sign files',
   help,
-  options: { key: TEXT, out: OUT, raw: FLAG, format: { type: 'string', default: 'compressed' } },
+  options: {
+    key: TEXT,
+    out: OUT,
+    raw: FLAG,
+    format: { type: 'string', default: 'compressed' },
+    salt: { type: 'string', default: 'random' },
+    deterministic: FLAG,
+  },
   writesToStdout: ({ option }) => isStdout(option('out')),
   execute,
 });
 
 async function execute({ io, positionals, option, flag, report }: Invocation): Promise<number> {
   const keyPath = option('key');
-  const format = option('format')!;
   const out = option('out');
   if (keyPath === undefined) throw new UsageError('--key is missing');
   if (positionals.length === 0) throw new UsageError('expected at least one message');
   if (flag('raw') && positionals.length > 1) throw new UsageError('--raw takes only one message');
-  if (!FORMATS.includes(format)) {
-    throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
-  }
+  const sign = signerOf(option('format')!, option('salt')!, flag('deterministic'));
   refuseTwiceStdin([keyPath, ...positionals]);
 
   const secretKey = parseField(await readInput(keyPath, io), 'secret_key', 'the key file');
@@ -59,7 +66,7 @@ async function execute({ io, positionals, option, flag, report }: Invocation): P
   const messages: Uint8Array[] = [];
   for (const path of positionals) messages.push(await readInput(path, io));
 
-  const items = signAll(falcon, secretKey, messages, format as SignatureFormat);
+  const items = signAll(falcon, secretKey, messages, sign);
   await writeOutput(out, flag('raw') ? items[0]!.signature : formatTaskFile(items), io);
   report(
     { ok: true, parameter_set: falcon.name, count: items.length, out: out ?? '-' },
@@ -68,13 +75,31 @@ async function execute({ io, positionals, option, flag, report }: Invocation): P
   return EXIT.ok;
 }
 
+type Sign = (falcon: Falcon, message: Uint8Array, key: ExpandedSecretKey) => Uint8Array;
+
+/** @throws UsageError for unknown values, or options that exclude each other */
+function signerOf(name: string, salt: string, isDeterministic: boolean): Sign {
+  const format = FORMATS.find((known) => known === name);
+  if (format === undefined) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
+  if (salt !== 'random' && salt !== 'derived') {
+    throw new UsageError('--salt must be one of random, derived');
+  }
+  if (!isDeterministic) {
+    const options: SignOptions = { format, ...(salt === 'derived' && { salt }) };
+    return (falcon, message, key) => falcon.sign(message, key, options);
+  }
+  if (salt === 'derived') throw new UsageError('--deterministic has a salt of its own');
+  if (format === 'padded') throw new UsageError('--deterministic has no padded form');
+  return (falcon, message, key) => falcon.det.sign(message, key, { format });
+}
+
 function signAll(
-  falcon: NonNullable<ReturnType<typeof falconOf>>,
+  falcon: Falcon,
   secretKey: Uint8Array,
   messages: readonly Uint8Array[],
-  format: SignatureFormat,
+  sign: Sign,
 ): TaskItem[] {
-  let key: ReturnType<typeof falcon.expandSecretKey>;
+  let key: ExpandedSecretKey;
   let publicKey: Uint8Array;
   try {
     publicKey = falcon.getPublicKey(secretKey);
@@ -86,7 +111,7 @@ function signAll(
     return messages.map((message) => ({
       message,
       publicKey,
-      signature: falcon.sign(message, key, { format }),
+      signature: sign(falcon, message, key),
     }));
   } finally {
     key.destroy();

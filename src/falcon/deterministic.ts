@@ -17,10 +17,17 @@ import type {
   FalconDeterministic,
   InvalidDeterministicItem,
 } from './det.ts';
-import { DETERMINISTIC, type FalconParams, FORMATS, reasonOf } from './params.ts';
+import {
+  DETERMINISTIC,
+  FALCON_512,
+  FALCON_1024,
+  type FalconParams,
+  FORMATS,
+  reasonOf,
+} from './params.ts';
 import { constantSalt, isConstantSalt } from './salts.ts';
 import { readPublicKey, verifyOne } from './verify.ts';
-import { type Machine, type ModuleName, read, run } from './wasm.ts';
+import { bestModule, type Machine, type ModuleName, read, run } from './wasm.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 type Reason = DeterministicInvalidReason;
@@ -154,6 +161,25 @@ function withoutSalt(salted: Bytes): Bytes {
   signature[0] = salted[0]! | BIT;
   signature[1] = salted[1]!;
   return signature;
+}
+
+/**
+ * The ordinary signature that a deterministic one stands for, of either set and any salt version.
+ * Its coefficients are not judged.
+ *
+ * @param signature bytes that nobody else changes
+ * @returns it; the same bytes if they do not start like a deterministic signature, or are padded
+ */
+export function toOrdinary(signature: Uint8Array): Uint8Array {
+  const header = signature[0] ?? 0;
+  if ((header & BIT) === 0) return signature;
+  const params = [FALCON_512, FALCON_1024].find(({ logn }) => logn === (header & 0x0f));
+  if (params === undefined) return signature;
+  const salted = withSalt(params, new InputBytes('signature', signature), ANY);
+  if (typeof salted === 'string') return signature;
+  return run(bestModule(), false, (machine) => isPadded(machine, params, salted))
+    ? signature
+    : salted;
 }
 
 /** @throws TypeError if it is not bytes; CodedError `INVALID_SIGNATURES` */

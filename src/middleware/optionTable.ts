@@ -20,6 +20,10 @@ const HOUR_MS = 3_600_000;
 /** More do not fit into an aggregate. */
 const MAX_SIGNATURES = 8192;
 
+/** Of signatures: drawn for each, or following from key and message. */
+export type SigningSalt = 'random' | 'derived';
+
+const SALTS: readonly SigningSalt[] = ['random', 'derived'];
 const FORMATS: readonly AggregateFormatOption[] = ['auto', 'proof', 'bundle'];
 
 /** Used below `/v1/`; `v1` itself would hide where the service is mounted. */
@@ -71,6 +75,11 @@ export const SERVICE_OPTIONS = {
     fallback: false,
     group: 'Service',
   }),
+  signingSalt: choice(
+    'salts of the signing endpoint, drawn or derived from key and message',
+    SALTS,
+    { fallback: 'random', group: 'Service' },
+  ),
   workers: flag('work on tasks in this process', { fallback: true, group: 'Service' }),
   threads: integer('worker threads', {
     min: 1,

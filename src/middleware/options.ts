@@ -6,7 +6,7 @@ import type { AggregateFormatOption } from '../aggregate/index.ts';
 import type { BlobStore } from './blobs/blobStore.ts';
 import type { KeyStore } from './keys/keyStore.ts';
 import { readOptions } from './optionRows.ts';
-import { CLIENT_LIMITS, SERVICE_OPTIONS } from './optionTable.ts';
+import { CLIENT_LIMITS, SERVICE_OPTIONS, type SigningSalt } from './optionTable.ts';
 import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
 import type { Task } from './task.ts';
 
@@ -83,6 +83,11 @@ export interface ServiceOptions {
   readonly signing?: boolean;
   /** One signing key per client instead of one for all; default false. */
   readonly signingKeyPerClient?: boolean;
+  /**
+   * Salts of the signing endpoint; default `random`. With `derived` ones a message has one
+   * signature under a key, and the salt takes no room in an aggregate.
+   */
+  readonly signingSalt?: SigningSalt;
 
   /**
    * Format of the aggregates; default `auto`: the smaller of a proof and a bundle. Signatures can

@@ -139,9 +139,9 @@ export class Runtime {
   }
 
   async #openSigner(): Promise<Signer> {
-    const { keyStore, dataDirectory, signingKeyPerClient } = this.settings;
+    const { keyStore, dataDirectory, signingKeyPerClient, signingSalt } = this.settings;
     const keys = keyStore ?? fileKeyStore({ directory: join(dataDirectory, 'keys') });
-    const signer = new Signer(keys, signingKeyPerClient);
+    const signer = new Signer(keys, signingKeyPerClient, signingSalt);
     this.#undo.push(() => signer.close());
     await signer.prepare();
     return signer;

@@ -274,6 +274,30 @@ describe('keygen, sign and verify', () => {
     expect(JSON.parse(piped.out).count).toBe(2);
   });
 
+  it('sign deterministically, or with derived salts, and aggregate both beside others', async () => {
+    const sign = async (...args: string[]) => {
+      const { code, out, err } = await run('sign', '--key', 'key.json', 'a.txt', ...args);
+      expect([code, err]).toEqual([0, expect.stringMatching(/^1 message signed\n$/)]);
+      return JSON.parse(out) as Triple[];
+    };
+    const kinds = [['--deterministic'], ['--salt', 'derived'], ['--format', 'padded']];
+    const made: Triple[] = [];
+    for (const kind of kinds) made.push(...(await sign(...kind)));
+    expect(made.map(({ signature }) => signature.slice(0, 6))).toEqual([
+      '0xb900',
+      expect.stringMatching(/^0x39/),
+      expect.stringMatching(/^0x39/),
+    ]);
+    expect(await sign('--deterministic')).toEqual([made[0]]);
+    expect(await sign('--salt', 'derived')).toEqual([made[1]]);
+    writeFileSync(at('kinds.json'), JSON.stringify(made));
+    expect((await run('verify', 'kinds.json')).out).toBe('valid: 3 signatures\n');
+    const json = await run('aggregate', 'kinds.json', '--format', 'bundle', '-o', 'kinds.out');
+    expect(json.code).toBe(0);
+    expect(JSON.parse(read('kinds.out')).sizes.salts).toBe(40);
+    expect((await run('verify-aggregate', 'kinds.out', 'kinds.json')).code).toBe(0);
+  });
+
   it('take the bare keys and signatures of other programs', async () => {
     const peer = pqcleanPeer(1024);
     const { publicKey, secretKey } = peer.keygen();
@@ -326,6 +350,19 @@ describe('mistakes', () => {
     ['an unknown option', 2, /--fast/, ['aggregate', 'task.json', '--fast']],
     ['an unknown set', 2, /falcon512 or falcon1024/, ['keygen', '--set', 'falcon256']],
     ['an unknown form', 2, /--format must be/, ['sign', '--key', 'k', 'm', '--format', 'short']],
+    ['an unknown salt', 2, /--salt must be/, ['sign', '--key', 'k', 'm', '--salt', 'none']],
+    [
+      'two salts',
+      2,
+      /has a salt of its own/,
+      ['sign', '--key', 'k', 'm', '--salt', 'derived', '--deterministic'],
+    ],
+    [
+      'a form that is none of deterministic Falcon',
+      2,
+      /no padded form/,
+      ['sign', '--key', 'k', 'm', '--deterministic', '--format', 'padded'],
+    ],
     ['no key', 2, /--key is missing/, ['sign', 'a.txt']],
     ['half a pair', 2, /must be given together/, ['verify', '--key', 'public.json', 'a.txt']],
     ['standard input twice', 2, /only once/, ['verify-aggregate', '-', '-']],

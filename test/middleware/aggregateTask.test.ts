@@ -109,6 +109,21 @@ describe('an aggregation task', () => {
     ]);
   });
 
+  it('takes deterministic signatures as they are', async () => {
+    const { publicKey, secretKey } = falcon1024.keygen();
+    const message = new TextEncoder().encode('deterministic');
+    const signature = falcon1024.det.sign(message, secretKey);
+    const mixed = [items[0]!, { publicKey, message, signature }];
+    const task = await finished(formatTaskFile(mixed));
+    expect(task).toMatchObject({ state: 'completed', count: 2 });
+    const result = parseResultFile((await blobs.read(task.result!.blob.key, 1 << 25))!);
+    expect(extractSignatures(result.aggregate, mixed)[1]).toEqual(
+      falcon1024.det.toRound3(signature),
+    );
+    const other = await finished(formatTaskFile([items[0]!, spoil(mixed[1]!)]));
+    expect(other.error).toMatchObject({ code: 'INVALID_SIGNATURES' });
+  });
+
   it('stores a proof where that is smaller, tells how far it is, and judges it', async () => {
     await runner.stop();
     await aggregator.close();

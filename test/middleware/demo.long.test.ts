@@ -21,6 +21,17 @@ describe('the demo', () => {
     expect(stderr).toBe('');
   });
 
+  it('with derived salts makes an aggregate without any', async () => {
+    const args = ['--count', '100', '--keys', '5', '--derived-salts'];
+    const { code, stdout, stderr } = await start('scripts/demo.ts', args).ended;
+    expect(code, stdout + stderr).toBe(0);
+    expect(stdout).toContain('All 9 checks held for 100 signatures of 5 keys');
+    expect(stdout).toMatch(/of it salts +0 B/);
+    const sum = (row: RegExp) => Number(row.exec(stdout)![1]!.replaceAll(',', ''));
+    const made = sum(/aggregate \(proof\) +([\d,]+) B/);
+    expect(sum(/with drawn salts +([\d,]+) B/)).toBe(made + 4000);
+  });
+
   it('keeps task and result for another verifier', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'falconry-kept-'));
     try {

@@ -39,6 +39,7 @@ describe('options', () => {
     ['a text for a flag', { signing: 'yes' }, TypeError],
     ['a fraction', { threads: 1.5 }, TypeError],
     ['a format that is none', { aggregateFormat: 'zip' }, RangeError],
+    ['salts that are none', { signingSalt: 'none' }, RangeError],
     ['too few threads', { threads: 0 }, RangeError],
     ['a slash in the service name', { serviceName: 'a/b' }, RangeError],
     ['an empty service name', { serviceName: '' }, RangeError],

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { falcon512 } from '../../src/falcon/index.ts';
+import { derivedSalt } from '../../src/falcon/salts.ts';
 import { decodeWireHex, encodeWireHex } from '../../src/wire/hex.ts';
 import { expectProblem, startService, type TestService } from './support.ts';
 
@@ -65,6 +66,22 @@ describe('POST /v1/falcon/sign', () => {
       expect(a.status).toBe(200);
       expect(a.json.public_key).not.toBe(b.json.public_key);
       expect(a.json.public_key).toBe(again.json.public_key);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('derives salts when asked: a message has one signature', async () => {
+    const own = await startService({ signingSalt: 'derived' });
+    try {
+      const ask = () => own.ask('POST', PATH, { digest: '0x0102' });
+      const [first, again] = [await ask(), await ask()];
+      expect(first.status).toBe(200);
+      expect(again.json).toEqual(first.json);
+      const [signature, publicKey] = [first.json.signature, first.json.public_key].map(bytesOf);
+      const message = Uint8Array.of(1, 2);
+      expect(falcon512.verify(signature!, message, publicKey!)).toBe(true);
+      expect(signature!.slice(1, 41)).toEqual(derivedSalt({ publicKey: publicKey!, message }));
     } finally {
       await own.close();
     }

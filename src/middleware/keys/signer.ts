@@ -1,5 +1,6 @@
 /** Signs with the keys of a KeyStore; caches the expanded keys that were used last. */
-import type { ExpandedSecretKey } from '../../falcon/index.ts';
+import type { ExpandedSecretKey, SignOptions } from '../../falcon/index.ts';
+import type { SigningSalt } from '../optionTable.ts';
 import { algorithm, type KeyStore } from './keyStore.ts';
 
 export interface Signed {
@@ -19,11 +20,13 @@ const MAX_HELD = 16;
 export class Signer {
   readonly #keys: KeyStore;
   readonly #perClient: boolean;
+  readonly #options: SignOptions;
   readonly #held = new Map<number | null, Promise<Held>>();
 
-  constructor(keys: KeyStore, perClient: boolean) {
+  constructor(keys: KeyStore, perClient: boolean, salt: SigningSalt = 'random') {
     this.#keys = keys;
     this.#perClient = perClient;
+    this.#options = salt === 'derived' ? { salt } : {};
   }
 
   async sign(clientId: number, message: Uint8Array): Promise<Signed> {
@@ -66,7 +69,7 @@ export class Signer {
     const key = await this.#keys.signingKey(owner);
     const falcon = algorithm(key.parameterSet);
     const expanded = falcon.expandSecretKey(key.secretKey);
-    const sign = (message: Uint8Array) => falcon.sign(message, expanded);
+    const sign = (message: Uint8Array) => falcon.sign(message, expanded, this.#options);
     return { publicKey: key.publicKey, expanded, sign };
   }
 

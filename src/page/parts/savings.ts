@@ -61,11 +61,17 @@ export function savings(input: SavingsInput): HTMLElement {
     legend([
       ['plain', `Signatures ${bytes(plain[0]!.bytes)}`],
       ['proof', `${body === 'proof' ? 'Proof' : 'Bundle'} ${bytes(made[0]!.bytes)}`],
-      ['salts', `Salts written out ${bytes(salts)}, in both`],
+      ['salts', saltsText(salts, aggregate)],
       ['keys', `Public keys ${bytes(keys)}, the verifier’s own`],
     ]),
   );
 }
+
+/** What the salts cost. */
+const saltsText = (salts: number, aggregate: number): string =>
+  salts === 0
+    ? 'Salts 0 B: they follow from keys and messages, or are constant'
+    : `Salts written out ${bytes(salts)}, in both: ${percent(salts / aggregate)} of the aggregate`;
 
 const sum = (segments: readonly Segment[]) => segments.reduce((all, one) => all + one.bytes, 0);
 

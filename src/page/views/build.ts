@@ -8,7 +8,7 @@ import { faultList } from '../parts/faultList.ts';
 import { longAction, type Tell } from '../parts/longAction.ts';
 import { problemBox } from '../parts/problems.ts';
 import { submission } from '../parts/submission.ts';
-import type { SetChoice } from '../worker/protocol.ts';
+import type { SaltChoice, SetChoice } from '../worker/protocol.ts';
 
 export function buildView(app: App): View {
   const task = h('div', { class: 'stack' });
@@ -66,13 +66,14 @@ function testItems(app: App): HTMLElement {
   const items = numberInput(Math.min(DEFAULT_COUNT, max), max);
   const keys = numberInput(Math.min(DEFAULT_KEYS, max), max);
   let set: SetChoice = 'falcon512';
+  let salt: SaltChoice = 'random';
   const make = h('button', { class: 'button primary', type: 'submit' }, 'Make test items');
   const action = longAction({
     label: 'Making test items',
     control: make,
     stopped: 'Stopped',
     work: (signal, tell) => {
-      const wanted = { count: items.valueAsNumber, keys: keys.valueAsNumber, set };
+      const wanted = { count: items.valueAsNumber, keys: keys.valueAsNumber, set, salt };
       return generate(app, wanted, signal, tell);
     },
   });
@@ -85,6 +86,10 @@ function testItems(app: App): HTMLElement {
     ['falcon1024', 'Falcon-1024'],
     ['mixed', 'Both'],
   ] as const;
+  const salts = [
+    ['random', 'Random, 40 bytes each in the aggregate'],
+    ['derived', 'Derived from key and message, none'],
+  ] as const;
   const about =
     'New keys and signatures, made by WebAssembly in a worker of this page. The secret keys ' +
     'are wiped at once.';
@@ -95,6 +100,9 @@ function testItems(app: App): HTMLElement {
     h('div', { class: 'fields' }, field('Signatures', items), field('Different keys', keys)),
     choices('Parameter set', sets, (value) => {
       set = value;
+    }),
+    choices('Salts', salts, (value) => {
+      salt = value;
     }),
     h('div', { class: 'row' }, make),
     action.places,
@@ -110,7 +118,12 @@ function numberInput(value: number, max: number): HTMLInputElement {
 /** Makes test items; they become the task. */
 async function generate(
   app: App,
-  wanted: { readonly count: number; readonly keys: number; readonly set: SetChoice },
+  wanted: {
+    readonly count: number;
+    readonly keys: number;
+    readonly set: SetChoice;
+    readonly salt: SaltChoice;
+  },
   signal: AbortSignal,
   tell: Tell,
 ): Promise<void> {

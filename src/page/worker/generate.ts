@@ -1,12 +1,13 @@
 /** Makes test items, with new keys, for trying the service. The secret keys are wiped at once. */
-import { type Falcon, falcon512, falcon1024 } from '../../falcon/index.ts';
+import { type Falcon, falcon512, falcon1024, type SignOptions } from '../../falcon/index.ts';
 import type { TaskItem } from '../../wire/triple.ts';
-import type { Progress, SetChoice } from './protocol.ts';
+import type { Progress, SaltChoice, SetChoice } from './protocol.ts';
 
 export interface GenerateOptions {
   readonly count: number;
   readonly keys: number;
   readonly set: SetChoice;
+  readonly salt: SaltChoice;
 }
 
 /** Time between two looks at incoming messages. */
@@ -18,7 +19,7 @@ const SLICE_MS = 40;
  * @throws the signal's reason if it is aborted
  */
 export async function generateItems(
-  { count, keys, set }: GenerateOptions,
+  { count, keys, set, salt }: GenerateOptions,
   signal: AbortSignal,
   report: (progress: Progress) => void,
 ): Promise<TaskItem[]> {
@@ -38,6 +39,7 @@ export async function generateItems(
     await breathe('Making keys', pairs.length, keys);
   }
 
+  const options: SignOptions = salt === 'derived' ? { salt } : {};
   const items: TaskItem[] = new Array(count);
   const text = new TextEncoder();
   let done = 0;
@@ -47,7 +49,7 @@ export async function generateItems(
     try {
       for (let index = k; index < count; index += keys) {
         const message = text.encode(`Falconry test message ${index + 1} of ${count}`);
-        items[index] = { publicKey, message, signature: falcon.sign(message, expanded) };
+        items[index] = { publicKey, message, signature: falcon.sign(message, expanded, options) };
         await breathe('Signing', ++done, count);
       }
     } finally {

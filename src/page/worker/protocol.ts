@@ -10,6 +10,8 @@ export const WORKER_NAME = 'falconry';
 export type SetName = 'falcon512' | 'falcon1024';
 /** The parameter set of test items; `mixed` alternates. */
 export type SetChoice = SetName | 'mixed';
+/** The salts of test items: drawn, or derived from key and message. */
+export type SaltChoice = 'random' | 'derived';
 
 /** A fault of a task file, with its line and the index of its item, if it has them. */
 export interface FileFault {
@@ -122,7 +124,12 @@ export interface Calls {
     give: { readonly valid: boolean; readonly ms: number; readonly set: SetName | 'unknown' };
   };
   generate: {
-    take: { readonly count: number; readonly keys: number; readonly set: SetChoice };
+    take: {
+      readonly count: number;
+      readonly keys: number;
+      readonly set: SetChoice;
+      readonly salt: SaltChoice;
+    };
     give: BatchSummary;
   };
   /** A batch of these triples, after those of another batch if there is one. */
