@@ -2,7 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import { decodeSignature } from '../../src/falcon/points.ts';
 import { derivedSalt } from '../../src/falcon/salts.ts';
-import { asciiOf, hashOfLines, officialCase, shakeOf } from '../support/algorand.ts';
+import {
+  DERIVED_ANSWERS as ANSWERS,
+  asciiOf,
+  hashOfLines,
+  officialCase,
+  shakeOf,
+} from '../support/algorand.ts';
 import { fact } from '../support/facts.ts';
 import { BUILDS_OF_SETS, SETS, testKeys } from '../support/ours.ts';
 import { nobleObject } from '../support/peers.ts';
@@ -10,26 +16,6 @@ import { FORMS } from '../support/reference.ts';
 import { SHORT_RUN } from '../support/run.ts';
 
 const COUNT = SHORT_RUN ? 32 : 512;
-
-/**
- * SHA-256 of the padded signatures as lines of hex, of the first 32 and of all 512 cases, and of
- * messages longer than a piece (as in deterministic.test.ts). Made by the reference in C with
- * emulated floating point (algorand/falcon at commit ce15e75), which was handed salt and coins
- * ready made: `falcon_sign_dyn_finish` with the generator SHAKE256("falconry derived coins v1" ‖
- * logn ‖ secret key ‖ message), in the padded form.
- */
-const ANSWERS = {
-  512: {
-    32: '1c867c54500c9f116ab92018780e1ac7765546c119f1f50cd2ec0427967da0de',
-    512: '643e61d433cb0e024afd89a1f72cd158687f88457b55a8fdedc67339e36b982c',
-    long: '677daef4f2ec96e373f8da3d326787be337199930b409667c4e91000fb65974c',
-  },
-  1024: {
-    32: 'bfa8756f35c98bd83520cf27756c186c41801bc85650e57c2990eac1065d2bbf',
-    512: 'c7963a6722abab9bcd8a71bbdb3c6386486ddaa384625a9cbdbb00b7688a9d18',
-    long: 'b7e5befe9cf2790917c77f4a9be0a139bbd5838054c955341fec3ff2b0654e3c',
-  },
-} as const;
 
 /** Salt and coefficients of a signature of whatever form. */
 function partsOf(signature: Uint8Array) {
