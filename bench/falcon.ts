@@ -4,6 +4,7 @@
  *
  *   key generation   the same seeds for ours and noble; the others accept none
  *   sign, verify     alternating keys and messages; the fastest synchronous call of each peer
+ *   det, derived     the same with reproducible signatures; the aim is sign's time and a tenth
  *   verifyBatch      prepared keys, per signature
  *   threads          one large batch on a pool of one thread and of two
  */
@@ -17,6 +18,8 @@ import { machine, ownVersions } from './support/machine.ts';
 const KEYS = 16;
 const BATCH = 256;
 const POOL_BATCH = 16_384;
+
+const DERIVED = { salt: 'derived' } as const;
 
 /**
  * The limits: how many times as fast as which figure. They are the same for both parameter sets.
@@ -146,6 +149,13 @@ function signers(inputs: Inputs, peers: readonly Peer[]): Contender[] {
   return [
     { name: 'sign', operate: (i) => falcon.sign(message(i), secretKey(i)) },
     { name: 'sign expanded', operate: (i) => falcon.sign(message(i), expanded[i % KEYS]!) },
+    { name: 'det.sign', operate: (i) => falcon.det.sign(message(i), secretKey(i)) },
+    { name: 'det.sign expanded', operate: (i) => falcon.det.sign(message(i), expanded[i % KEYS]!) },
+    { name: 'sign derived', operate: (i) => falcon.sign(message(i), secretKey(i), DERIVED) },
+    {
+      name: 'sign derived expanded',
+      operate: (i) => falcon.sign(message(i), expanded[i % KEYS]!, DERIVED),
+    },
     ...peers.map((peer) => ({
       name: `sign ${peer.name}`,
       operate: (i: number) => peer.sign(message(i), secretKey(i)),

@@ -49,8 +49,8 @@ export function signAsAsked(
 /**
  * @param format the module's number of the format
  * @returns an ordinary signature
- * @throws TypeError or RangeError for a wrong key; CodedError `NOT_REPRODUCIBLE` if the module gives
- *   other answers than the known ones, `INTERNAL` if the new signature did not verify
+ * @throws TypeError or RangeError for a wrong key; CodedError `NOT_REPRODUCIBLE` if the module
+ *   gives other answers than the known ones, `INTERNAL` if the new signature did not verify
  */
 export function signReproducibly(
   module: ModuleName,

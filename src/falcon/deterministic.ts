@@ -118,7 +118,9 @@ function readForm(form: unknown): number {
   throw new RangeError(`"format" expected one of ${FORMS.join(', ')}`);
 }
 
-/** @throws TypeError for unknown options, RangeError for versions that are none, or an empty list */
+/**
+ * @throws TypeError for unknown options; RangeError for versions that are none, or an empty list
+ */
 function readAccepted(options: unknown): Accepted {
   const { saltVersions = [CURRENT_VERSION] } = readOptions(options, ['saltVersions']);
   if (saltVersions === 'any') return ANY;

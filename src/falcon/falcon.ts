@@ -35,11 +35,11 @@ export interface Falcon {
   /**
    * Generates a key pair.
    *
-   * @param seed 8 to 128 secret bytes; the same seed gives the same keys on every machine, those of
-   *   the reference. A key is as hard to guess as its seed: use 48 bytes of randomness, 32 at least.
-   *   Default: 48 bytes of fresh randomness
-   * @throws TypeError or RangeError if the seed is not 8 to 128 bytes; CodedError `NO_RANDOMNESS` if
-   *   the host has no secure randomness
+   * @param seed 8 to 128 secret bytes; the same seed gives the same keys on every machine, those
+   *   of the reference. A key is as hard to guess as its seed: use 48 bytes of randomness, 32 at
+   *   least. Default: 48 bytes of fresh randomness
+   * @throws TypeError or RangeError if the seed is not 8 to 128 bytes; CodedError `NO_RANDOMNESS`
+   *   if the host has no secure randomness
    * @example
    * ```ts
    * const { publicKey, secretKey } = falcon512.keygen();

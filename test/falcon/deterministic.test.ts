@@ -2,7 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import { decodeSignature } from '../../src/falcon/points.ts';
 import { constantSalt } from '../../src/falcon/salts.ts';
-import { asciiOf, hashOfLines, officialCase, shakeOf } from '../support/algorand.ts';
+import {
+  DET_ANSWERS as ANSWERS,
+  asciiOf,
+  hashOfLines,
+  officialCase,
+  shakeOf,
+} from '../support/algorand.ts';
 import { fact } from '../support/facts.ts';
 import { BUILDS_OF_SETS, SETS, testItems, testKeys } from '../support/ours.ts';
 import { nobleObject } from '../support/peers.ts';
@@ -10,29 +16,6 @@ import { BitWriter, concatBytes } from '../support/reference.ts';
 import { SHORT_RUN } from '../support/run.ts';
 
 const COUNT = SHORT_RUN ? 32 : 512;
-
-/**
- * SHA-256 of the signatures as lines of hex: of the first 32 and of all 512. For det1024 these are
- * the strings FALCON_DET1024_KAT of tests/test_deterministic_kat.h at commit 06b25d7 of
- * algorand/falcon, all of which were compared, and the 32 of the constant-time form behind them.
- * For det512 they were made by the same C code at degree 512 with emulated floating point; the
- * official file, tests/test_deterministic512_kat.h at commit 6706ca9, was compared in part. The 32
- * of det512 in the constant-time form were converted by a few lines of Python.
- */
-const ANSWERS = {
-  512: {
-    32: '1c9a45503d021b36e01ac90be04e1b4edf8aa9489281d511177c161144969e56',
-    512: '0f9edbe6b45f7a52281dce69e0c6928bb0ca2adb1244c91ae6f1897968dcbc1d',
-    constantTime: '70e8667a7068fd385ec1a5d153912d195725c430dcdd4aff304786a93c49e7a7',
-    first: 'b90036ecb314cd3c5e573fd1c51aa48e',
-  },
-  1024: {
-    32: '84dbd91a89073a84c1b822f9e66ac5385ec4d6b278897c390e391c3f7345fcb8',
-    512: '9d235e1e8702e9c6a5426d7daf9f4844dda2981752b8994427cbdc168d6e9b32',
-    constantTime: '396bc8adff5098a5d02a2a9db7cb362d549d41dc9abf70d79d65429fc3fbefba',
-    first: 'ba00016f9c02418a51eb4f319248ad88',
-  },
-} as const;
 
 /**
  * The same code's signatures by key 0 of the first 8191, 8192, 8193, 16384, 20000 bytes of

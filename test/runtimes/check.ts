@@ -21,6 +21,12 @@ import {
   type SignatureFormat,
   type VerifyPoolStats,
 } from '../../src/falcon/index.ts';
+import { shake256 } from '../../src/falcon/points.ts';
+
+export interface Reproducible {
+  readonly det: string;
+  readonly derived: string;
+}
 
 export interface Report {
   /**
@@ -28,6 +34,11 @@ export interface Report {
    * this engine runs.
    */
   answers: Partial<Record<ModuleName, Record<string, string>>>;
+  /**
+   * SHA-256 of the first 32 signatures of test/support/algorand.ts, deterministic and derived, by
+   * set, for each build.
+   */
+  reproducible: Partial<Record<ModuleName, Record<string, Reproducible>>>;
   /** SHA-256 of small proofs, by parameter sets. */
   proofs: Record<string, string>;
   /** The build that the library picks by itself. */
@@ -78,6 +89,7 @@ const flipped = (bytes: Uint8Array, at: number): Uint8Array =>
 export async function check(): Promise<Report> {
   const report: Report = {
     answers: {},
+    reproducible: {},
     proofs: {},
     picked: falcon512.module,
     checks: 0,
@@ -100,6 +112,11 @@ export async function check(): Promise<Report> {
       const answers: Record<string, string> = {};
       for (const falcon of sets) answers[falcon.name] = await checkSet(falcon, expect);
       report.answers[module] = answers;
+      const reproducible: Record<string, Reproducible> = {};
+      for (const falcon of sets) {
+        reproducible[falcon.name] = await checkReproducible(falcon, expect);
+      }
+      report.reproducible[module] = reproducible;
     }
     await checkPool(expect);
     await checkAggregate(expect);
@@ -162,6 +179,27 @@ async function checkSet(falcon: Falcon, expect: Expect): Promise<string> {
   const signature = falcon.sign(message, fresh.secretKey);
   expect(`${name} fresh key`, falcon.verify(signature, message, fresh.publicKey));
   return sha256(parts);
+}
+
+/** The first 32 cases of test/support/algorand.ts, by what the library has. */
+async function checkReproducible(falcon: Falcon, expect: Expect): Promise<Reproducible> {
+  const text = (name: string) => Uint8Array.from(name, (character) => character.charCodeAt(0));
+  const lines = { det: '', derived: '' };
+  const hex = (bytes: Uint8Array) =>
+    `${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}\n`;
+  for (let i = 0; i < 32; i++) {
+    const number = String(i).padStart(4, '0');
+    const { publicKey, secretKey } = falcon.keygen(text(`key-${number}`));
+    const message = i === 0 ? new Uint8Array(0) : shake256([text(`msg-${number}`)], i);
+    const det = falcon.det.sign(message, secretKey);
+    const options = { salt: 'derived', format: 'padded' } as const;
+    const derived = falcon.sign(message, secretKey, options);
+    expect(`${falcon.name} det ${i}`, falcon.det.verify(det, message, publicKey));
+    expect(`${falcon.name} derived ${i}`, falcon.verify(derived, message, publicKey));
+    lines.det += hex(det);
+    lines.derived += hex(derived);
+  }
+  return { det: await sha256([text(lines.det)]), derived: await sha256([text(lines.derived)]) };
 }
 
 function throws(run: () => unknown, kind: new (message?: string) => Error = Error): boolean {

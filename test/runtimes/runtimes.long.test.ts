@@ -1,8 +1,12 @@
-/** The same check really run in Node, Deno, Bun and Chromium, on both builds of the module. */
+/**
+ * The same check really run in Node, Deno, Bun, Chromium and Firefox, on both builds of the module.
+ */
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { aggregate } from '../../src/aggregate/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
+import { findFirefox, openFirefox } from '../bundlers/bidi.ts';
+import { DERIVED_ANSWERS, DET_ANSWERS } from '../support/algorand.ts';
 import { findChromium, loadPage, openBrowser } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
 import { BUN, BUN_RUN, DENO, DENO_RUN, reportOf, versionOfHost } from '../support/hostCommands.ts';
@@ -13,6 +17,11 @@ import { serveLibrary } from './serve.ts';
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 const TOPIC = 'runtimes really started';
 const LONG = { timeout: 300_000 };
+
+const REPRODUCIBLE = {
+  falcon512: { det: DET_ANSWERS[512][32], derived: DERIVED_ANSWERS[512][32] },
+  falcon1024: { det: DET_ANSWERS[1024][32], derived: DERIVED_ANSWERS[1024][32] },
+};
 
 let answers: Record<string, string>;
 let proofs: Record<string, string>;
@@ -43,10 +52,14 @@ function judge(report: Report, needsRelaxed: boolean): string {
   if (needsRelaxed || report.answers.relaxed !== undefined) {
     expect(report.answers.relaxed).toEqual(answers);
   }
+  expect(report.reproducible.plain).toEqual(REPRODUCIBLE);
+  if (needsRelaxed || report.reproducible.relaxed !== undefined) {
+    expect(report.reproducible.relaxed).toEqual(REPRODUCIBLE);
+  }
   expect(Object.keys(report.proofs)).toEqual(['falcon512', 'falcon1024', 'mixed']);
   expect(report.proofs).toEqual(proofs);
   const builds = Object.keys(report.answers).join(' and ');
-  return `${report.checks} checks, ${builds} SIMD, ${report.picked} by default`;
+  return `${report.checks} checks, ${builds} SIMD, ${report.picked} by default, det and derived equal`;
 }
 
 const runCommand = (command: string, args: readonly string[]) =>
@@ -90,6 +103,26 @@ test('Chromium', LONG, async (context) => {
     fact(context, TOPIC, 'Chromium proved 110 signatures and verified a proof of 1722');
   } finally {
     await browser.close();
+    await server.close();
+  }
+});
+
+const firefoxPath = findFirefox();
+const REPORT = `(async () => {
+  while (globalThis.report === undefined) await new Promise((resolve) => setTimeout(resolve, 50));
+  return JSON.stringify(await globalThis.report);
+})()`;
+
+test('Firefox', LONG, async (context) => {
+  if (firefoxPath === undefined) return context.skip('no Firefox on this machine');
+  const server = await serveLibrary();
+  const firefox = await openFirefox(firefoxPath);
+  try {
+    const report = JSON.parse(await firefox.ask(server.url, REPORT)) as Report;
+    expect(server.missing).toEqual(['/test/runtimes/nothing-here.ts']);
+    fact(context, TOPIC, `Firefox ${firefox.version}: ${judge(report, false)}`);
+  } finally {
+    await firefox.close();
     await server.close();
   }
 });

@@ -1,0 +1,143 @@
+/**
+ * 100,000 deterministic signatures, bit-equal to the reference in C.
+ *
+ * The reference: algorand/falcon at commit ce15e75, compiled by gcc -O3 with FALCON_FPEMU=1 (integer
+ * emulation of floating point), called as its deterministic.c does it, at either degree. Key b is
+ * that of the seed "bulk-key-%04d", and signs the first i bytes of SHAKE256("bulk-msg-%04d-%04d")
+ * (b, i) for i from 0 to 999. Of each key's 1000 compressed signatures, one a line in lower-case
+ * hex, there is the SHA-256.
+ */
+import { expect, test } from 'vitest';
+import { asciiOf, digits, hashOfLines, shakeOf } from '../support/algorand.ts';
+import { fact } from '../support/facts.ts';
+import { BUILDS } from '../support/ours.ts';
+
+const PER_KEY = 1000;
+
+const ANSWERS = {
+  512: [
+    '0491fa43ca05330ce5b18881b0e1d300213cf7a2104438734c7bd74111b65470',
+    '7557e05bdd9c8d4ef1e39e779d2aace9ab627f346fb0ecfa2ec1ca4fa07b75a6',
+    '083086a5f93a1678b832ffba3ea7c3ad03cec469764f9d162ee6cc45cb867f37',
+    'c1820c2da3ec37f814f47cedee00dff3ddf6baea2c215fb0d3e2cb885ab45c16',
+    'bd34b139c777a11b5d15d942e7401fea7e35390c53b047b8a0950dbf26dfdc17',
+    'fa593c417cbdd68b1f2d096bf40eeae1e4b62f16d3261521874a507fb0e43293',
+    '65d8b7ef41a8d7e02d511d38b1b87d1578bda4b0e20f225588c439e8e0058df5',
+    '405cc668f5f71b979fdb1836cdfc41678332622fb789d7afaaafe3a1163a4802',
+    'cdbaa7d6e7ec4d335e4323b33bb9858d9bd7cbe60be776f7deb30b6dcafdfeac',
+    'f53bc69e4a56cac9caf7aad7685db3030c0d6991317ae814a121fb84955d3d9f',
+    '327d0044fe48cb35d4dc90376baf8eb69b86e4d620cc2b815389d1fd9444ca42',
+    '0e7c20487ad7d8a83370f607dd4273174b15065c0d5fc735d6b8acceab1e497b',
+    '307a6b69f2f477278c3addd8c2b50e9c9d33dabe0886812a595324265dc6857f',
+    'f7f1d6d80bd263356bb0274e4d0d35e3f4354e2e73a7689149fb0aa8a78c3642',
+    '248e43f56ed8c81146280c0fd44e74b9e98ecfd0909b5cc2c10f6e91c047197b',
+    '725430fd0829d0efd9f1696e5ffe3f854bf6d88cc2d10c03595180ec5c3b0f6e',
+    '61a542acf992f639d6ca4267e0769c8d5958e6ad2b2357cf6a3440a98ada9f39',
+    'a25236523575d5e220a1216d03e6f7577f3515956c34f503f09d4e75c8f2e830',
+    'd31a4a59c2aac0a5bcf9bf8cfb65dd647a554b56d958411e1f0dbdfbe99c2cdf',
+    '0c5ec406f2e04d83223c33e3394ebd690573e630c0d51ab5a7c0839ba5c63f6f',
+    'ccc5cdda757e15213287d84a7c02a528ce31f3a6ce5b14a6ea72665e5bbfcafb',
+    '87ddbefa5c1cbd5f5cd8269f70c9910d97cb38b03d70432c6537a239483512af',
+    'eee6b51acac6cf379465bfe1e7728ddda6ad3a2f8830568effc3ff0626410a6b',
+    'e98c29808c3f49b6a5582fead81ea2b08e0a54f0e80b7636e5554f21d094f0db',
+    '7648f8ae7fdc2ffc16fd2f56279d6409d8d7a502b42be24269330a5fd91fa745',
+    '66fc85adb09334ccfc57be8676820dbcfb5d8f9031a07009f3b01d284fd51e86',
+    'c8bb084b5f30de449690e3c527c95315365df2524d7a7a5ddb0626b189bcc750',
+    '711d3db70cd4393c173135ccd5ddb7f19ec778670027bc45722eab71ed496c0d',
+    'ba8da2ebe5f1c366a04d6cb90354527b2e0e8c513c6b68c7bd587e67842ffe81',
+    '93fc98ddfd92cd427147b3063fa438e58aae8aa139742b88484d34499cb194e7',
+    '946372c6f49bde02ebb5e99896b4f6328dda3f3e59a22571bec05e3bd82a1ed8',
+    '06c448a16d301bccec976558763c67df24889d4f853f981e8d28f83382a21952',
+    'a1948d0c2e434d102d3a900cf505b3ba44f1c954a403f6082d511202674cf967',
+    '54d6992178aeb5662e757407232f5f9171d6c621e2d1b35d0528b48752443f94',
+    '978187e3da2b84fc576dff070902e259c0b73bf3d6fb1a87344f838477d3d6e4',
+    '88bd425cffb1c91fc05a28710d5c7948f730c0c78a255f4aa2b32c1ac57cf7bd',
+    '83fade7315d7741a38958f2a3e243ba9084d574c489c0f59ad73431dca5fc226',
+    'f838735fbbbc13c48ce651d324fe0e47e2248ffd1585e3e7ba03539ebc66e57d',
+    'e5c56b82691b20e52aa9453779bc81db56aac38346c1a178ebc5434ae8dada7f',
+    '6063f3c611974f30bcf07e32364fcccd4dd2e1d4dce5c0a6a10c182ed1e4d8fa',
+    'a08411634d2e299798c151904d6d3550a96985b741069a30fe7785f35d8a3403',
+    '24e4e83d1ce180a6a22fac302c64aa09ddab25b9947cb9549b924f57cc0bee40',
+    '5a96d49c5adaab575b36cb802f0d2256ffdc811f3d9d42c6b64876a721cc9f4b',
+    'd78276654328b74cdd7f88fc7b2b1908474770c367d1eb19b288526d5a88f8b3',
+    'a9171db225470ce63aec31a2e873e0eb8aedb1bc856fbabb4ef41172382a4542',
+    '45b07ccac5f738ab23ccce9b411e4611d52dd3b38713a6961ae99ef3a7e01df5',
+    'eb40e9fb78c1ca5720703c27b3868073ca472732156e6c9e0ce5b84554e5125a',
+    '4ca5865af81281805bb9eaf74ce8a703f370a4acc5e08eeb59109bb26e5cdb84',
+    '963900bc57fe52d13d1f7a15a1ee2061d6c5c7e72557fee0f5068e0c0ddc8ccc',
+    'eb86cfa79b82dd771e89d5b1c2702cad311dcf5de9b242c09ab87350e16f4d4d',
+    'c40cc91d8851dd4b7e24c1d4af87fee0dd1a612cec9af2a41db0fd654dc6d279',
+    'a8de41df2bfd5d5a4fddaa36cc684cde4e1644621bc71907c49d16f806d5253d',
+    '516cfd0346f9348cff8da20f50d30ddfb642050a16fa8a6778ee5fe3093e2a91',
+    '9c9d47758df3fedd8f560788075cca6f3ce55eb380f93c8bac24a6e63d3e775b',
+    '627e9d0c0f00fe2be7ad4e769e0ae8822e45210000f5cbc46f2bef21f66d9c50',
+    '6d0d8dafa806e8f4b3c1587c1850979a4d8162f4448b25779c924d03f1428e77',
+    '77eb41054e363e00f9f418bbbbfd7a7166d37c6cba0e31cbe578f45518037089',
+    '5ebe4c54572a2e88e2527fef0b055decb488813a5d80478f6bab40bf6c5bc15b',
+    'a93e08d64c1800f329a901da635fa23b48a416807dcc5e63acc586cf304be65e',
+    '25e469a259f4981ea2838ca5fc957ed70f0e722966b023affae9f7b7d8353cbc',
+    'd86b27cca456194ba9f48c94212e617e540112544767d4d2fb4bce1d1d394830',
+    'e4c34fa016ff231c40929d9db32595a3d3de83b0135d4319969e81fd6ed6f11b',
+    '833915f95ae788f90704b68e6631a41744c63a6ff01647e54a08178a8cdb8d28',
+    'cb1aea0d2753d8fca9ae4d9e090681eeebd26042d90eef585da448384c64e5fe',
+    '9794e7e02bebbfd8e21b46e3dc0443df91af654317780e3104b1eb198aab8dcb',
+    '07ee069dc072b3968e9cac04db7b17871ed52d40eb59c42be03c65d3b7b9869d',
+    '7412bfff5214a1ac73368f093b83e5c035af25449e494abc22db344015d5fc53',
+    '2ac9f38206ca8eaa3327f66c2ec93f49cc5dfc3a71037b200621f853f1b84ee1',
+    'fb86144e776648b4bedc0c3b75dfd4ff2402a3d85eb6831118d8920c7000b824',
+    '00d102964e671d7b8b80f58f358fdbd76c588ecd7b7c7cef8bb61ad8b8c85935',
+  ],
+  1024: [
+    '778064c5acd2e5888f5be57eec96c13830c1716214c16c682b023bafada9d122',
+    'ea92c535f076876fc73c942df5d8591d9fc1a13046939ec3535546d51104753f',
+    '639a1714dcbe567a88c96dd284772a911559dfa20ce639db44a1162635d4e1bb',
+    '7bff82457c322c3ca0870e38692f48f0b4a037d29f1aadcdf841a498993249ed',
+    '5899752a330c8828dc5b884a4502553589a1e02d243c55187b09327dbc0bda49',
+    '2b428d95fd901463f45a423ae920966e8c0145aa45edae163eaff8d0f12ee4dd',
+    '0e90c0052941e3a9bc021a37c14141f37a9ef155899a75d57c0e8c66d2dacf65',
+    'e58e27d4df18cca6ccc0b32bf34bd694326771fb54e1e370fd25194f2ffe6d5f',
+    '100ee84bb80728c0503b56435c263d48e79192e79726ca7b1172cbc86238dbc0',
+    'e050209e26a5cca27739193b2e4fbf0c60d9b87f03977235998f66373bbac330',
+    '0f2dea6b18c0315eee0c2a9435e29277d6a438f2333958e1b6a81abb3c47bbcf',
+    '37d470fdd6acad6fa14b56cc02ae228ae65f8d9c1714002e75568caaf86bd919',
+    'd104abf3425e206cb2291a7a1da5e87ca21073fa94b93f426b3c67276c968657',
+    '2254204f8d2048161d6b4efb0c9d98faaa5c4c80c006aa1ceb5128c188e5cebc',
+    '3e4fd2779ab7c6e2ea5b9629ba5073822e5f4b198f528608454280471e9dfb07',
+    '6d7686e2949b8f53091cd9d290f5c005f9f60ed207ccb3824effc2af1020f113',
+    'fd6a659291493bc1c69e2fda0b1631bd1d9a6b3958c05a81094384f1d88da860',
+    'c65fb2c7f62f58fea374bbaa9455f828ecc2cd6595c5211c8b9ebb358755524a',
+    'c13d8631fce7436827e7dc670eed6c9db5c5ffc9a070964333ae51a39bebb82f',
+    '5c8f20ee7d805ac2c31ebcc50a1bd33d766d84e768ae64a6a3847b55da9b62ab',
+    '49968dc13e4975ec16ebfee29dfbdb6cf1cd270282b01a815bd7af9bcb54e43e',
+    '17158ee3a40074452c7ab8aeeac0bac78432523ec274678a40fced90e7f0e245',
+    '1ed76c0cf791e1eb76ff1415da3ec5c3869babb11b9102c08a629c0035203b1d',
+    'c00836a07b6eae8b379b60decd0d4eeb13872556ec25a2d3860eed0e84110e99',
+    'e1e42d49b23d4c4e05e059e455f5e77f8aabf7c81589e055c782a4bd5a02068d',
+    '37153612a334f4fc54b23f0aaa69c5188ad83efc3a642a9b03acf1e3391acf14',
+    '8bd9ac74470c91ff52268b2357b335b528ee58ae8f60129b22f9c30de31b9e35',
+    'cd606ca30288d6b7bfa8887797ce03bcc1a26fce3f5bb8463a0007086786da6a',
+    '14ccac39e35827a1ecdb83ddb0fe1ee1e560f97c2f43d4637edfa82c2b5c0428',
+    '63165c3e00c2e4ae06ce6aef3851e445b800354efb873b5e2a09a33e3ab70b87',
+  ],
+} as const;
+
+const CASES = BUILDS.flatMap(({ module, sets }) => sets.map((set) => ({ module, ...set })));
+
+test.for(CASES)('det$degree, $module module', { timeout: 3_600_000 }, (one, context) => {
+  const { degree, falcon, module } = one;
+  const hashes = ANSWERS[degree].map((_, key) => {
+    const { secretKey } = falcon.keygen(asciiOf(`bulk-key-${digits(key)}`));
+    using expanded = falcon.expandSecretKey(secretKey);
+    return hashOfLines(
+      Array.from({ length: PER_KEY }, (_, i) =>
+        falcon.det.sign(shakeOf(`bulk-msg-${digits(key)}-${digits(i)}`, i), expanded),
+      ),
+    );
+  });
+  expect(hashes).toEqual(ANSWERS[degree]);
+  fact(
+    context,
+    'deterministic Falcon',
+    `det${degree}, ${module} module: ${PER_KEY * hashes.length} signatures bit-equal to the reference in C`,
+  );
+});
