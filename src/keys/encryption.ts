@@ -214,11 +214,12 @@ async function derive(
   usage: 'encrypt' | 'decrypt',
 ): Promise<CryptoKey> {
   const algorithm = { name: 'AES-CBC', length: 8 * KEY_BYTES };
+  const host = subtle();
   if (derivation.kdf === 'pbkdf2') {
     const { iterations, hash } = derivation;
-    const base = await subtle().importKey('raw', passphrase, 'PBKDF2', false, ['deriveKey']);
+    const base = await host.importKey('raw', passphrase, 'PBKDF2', false, ['deriveKey']);
     const how = { name: 'PBKDF2', salt, iterations, hash };
-    return subtle().deriveKey(how, base, algorithm, false, [usage]);
+    return host.deriveKey(how, base, algorithm, false, [usage]);
   }
   const { N, r, p } = derivation;
   const maxmem = 128 * r * (N + p) + 1024;
@@ -230,7 +231,7 @@ async function derive(
     maxmem,
   })) as Bytes;
   try {
-    return await subtle().importKey('raw', bytes, algorithm, false, [usage]);
+    return await host.importKey('raw', bytes, algorithm, false, [usage]);
   } finally {
     wipe(bytes);
   }

@@ -46,13 +46,13 @@ export function importPublicKey(
   options?: ImportOptions<PublicKeyForm>,
 ): ImportedPublicKey {
   const demands = readImportOptions(options, PUBLIC_FORMS);
-  const { form, falcon, key, oid } = unwrap(input);
+  const { form, falcon, key, oid } = unwrap(input, demands.form);
   checkDemands(demands, form, falcon.name);
   checkPublicKey(falcon, key, form);
   return { form, parameterSet: falcon.name, key, ...(oid === undefined ? {} : { oid }) };
 }
 
-function unwrap(input: KeyInput): Unwrapped {
+function unwrap(input: KeyInput, wanted?: PublicKeyForm): Unwrapped {
   const found = readInput(input);
   if (found.kind === 'jwk') {
     const { falcon, publicKey, secretKey } = found.jwk;
@@ -67,6 +67,10 @@ function unwrap(input: KeyInput): Unwrapped {
     throw badKey('pem', `${what}, not a PUBLIC KEY`);
   }
   const { bytes } = found;
+  // As for secret keys: DER first, unless a bare key is asked for.
+  if (wanted !== 'bare' && isSequence(bytes)) {
+    return { form: 'spki', ...decodeSpki(bytes, 'spki') };
+  }
   const raw = falconWith(bytes.length, ({ publicKey }) => publicKey);
   if (raw !== undefined) {
     if (bytes[0] === publicHeader(raw)) return { form: 'raw', falcon: raw, key: bytes };
@@ -74,7 +78,6 @@ function unwrap(input: KeyInput): Unwrapped {
   }
   const bare = falconWith(bytes.length, ({ publicKey }) => publicKey - 1);
   if (bare !== undefined) return { form: 'bare', falcon: bare, key: withHeader(bare, bytes) };
-  if (isSequence(bytes)) return { form: 'spki', ...decodeSpki(bytes, 'spki') };
   const { length } = bytes;
   bytes.fill(0);
   throw badKey(undefined, `${length} bytes that are not a public key in any form`);

@@ -45,7 +45,7 @@ export function importSecretKey(
   const demands = readImportOptions(options, SECRET_FORMS);
   const found = readInput(input);
   try {
-    return finishImport(...unwrap(found), demands);
+    return finishImport(...unwrap(found, demands.form), demands);
   } finally {
     wipeFound(found);
   }
@@ -58,7 +58,7 @@ export function wipeFound(found: Found): void {
   else if (found.jwk.secretKey !== undefined) wipe(found.jwk.secretKey);
 }
 
-function unwrap(found: Found): [SecretKeyForm, SecretParts] {
+function unwrap(found: Found, wanted?: SecretKeyForm): [SecretKeyForm, SecretParts] {
   if (found.kind === 'jwk') {
     const { falcon, publicKey, secretKey } = found.jwk;
     if (secretKey === undefined) throw badKey('jwk', 'it is a public key: "priv" is missing');
@@ -71,6 +71,12 @@ function unwrap(found: Found): [SecretKeyForm, SecretParts] {
     return ['pem', decodePkcs8(der, 'pem')];
   }
   const { bytes } = found;
+  // DER first: an encrypted key can have the length of a bare one. A bare key that looks like DER
+  // is as good as impossible, and can be asked for.
+  if (wanted !== 'bare' && wanted !== 'extended' && isSequence(bytes)) {
+    if (isEncrypted(bytes)) throw needsPassphrase('encryptedPkcs8');
+    return ['pkcs8', decodePkcs8(bytes, 'pkcs8')];
+  }
   const raw = falconWith(bytes.length, ({ secretKey }) => secretKey);
   if (raw !== undefined) return ['raw', { falcon: raw, ...splitPair(raw, bytes)! }];
   const bare = falconWith(bytes.length, ({ secretKey }) => secretKey - 1);
@@ -79,11 +85,7 @@ function unwrap(found: Found): [SecretKeyForm, SecretParts] {
   if (extended !== undefined) {
     return ['extended', { falcon: extended, ...splitPair(extended, bytes)! }];
   }
-  if (!isSequence(bytes)) {
-    throw badKey(undefined, `${bytes.length} bytes that are not a secret key in any form`);
-  }
-  if (isEncrypted(bytes)) throw needsPassphrase('encryptedPkcs8');
-  return ['pkcs8', decodePkcs8(bytes, 'pkcs8')];
+  throw badKey(undefined, `${bytes.length} bytes that are not a secret key in any form`);
 }
 
 const needsPassphrase = (form: string) =>
