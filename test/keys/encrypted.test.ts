@@ -83,8 +83,8 @@ test('two files of one key have nothing in common, and the key is in neither', a
   expect(one!.length).toBe(two!.length);
   expect(one!.subarray(-64)).not.toEqual(two!.subarray(-64));
   for (const each of [one!, two!]) {
-    expect(each.includes(secretKey.subarray(100, 132))).toBe(false);
-    expect(each.includes(publicKey.subarray(100, 132))).toBe(false);
+    expect(each.includes(Buffer.from(secretKey.subarray(100, 132)))).toBe(false);
+    expect(each.includes(Buffer.from(publicKey.subarray(100, 132)))).toBe(false);
   }
 });
 
