@@ -64,6 +64,7 @@ export const ERROR_CODES = Object.freeze({
     false,
     'This host has no crypto.subtle, which keys with passphrases need',
   ),
+  NOT_REPRODUCIBLE: meaning(500, false, 'This host does not compute the known signatures'),
 
   // Resources and time: the same request can succeed later.
   REQUEST_TIMEOUT: meaning(408, true, 'The request took too long to arrive'),

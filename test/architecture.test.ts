@@ -92,7 +92,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     self: 'src/aggregate/proof/',
     to: [
       FOUNDATION,
-      /^src\/falcon\/(index|points|params)\.ts$/,
+      /^src\/falcon\/(index|params|points|salts)\.ts$/,
       /^src\/aggregate\/(wasm|labrador(\.relaxed)?\.wasm\.gen)\.ts$/,
       /^src\/aggregate\/(gaussianCoder|salts|statement)\.ts$/,
       /^src\/aggregate\/parameters\//,
@@ -104,7 +104,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     self: 'src/aggregate/',
     to: [
       FOUNDATION,
-      /^src\/falcon\/(index|points|params)\.ts$/,
+      /^src\/falcon\/(index|params|points|salts)\.ts$/,
       /^src\/threads\//,
       /^@noble\/hashes\//,
     ],

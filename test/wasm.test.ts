@@ -16,6 +16,7 @@ const lock = JSON.parse(readFileSync(new URL('wasm.lock.json', root), 'utf8'));
 const LIMIT = 130_000;
 
 const FUNCTIONS = [
+  ...['absorbKey', 'finishCoins', 'signReproducibly', 'startCoins', 'updateCoins'],
   ...['decodePublicKey', 'decodeSignature', 'encodeSignature', 'expandKey', 'expandedLength'],
   ...['hashInit', 'hashSqueeze', 'hashToPoint', 'hashUpdate', 'keygen', 'prepare'],
   ...['prepareBatchKey'],
@@ -87,7 +88,7 @@ describe.each(BOTH_MODULES)('nothing secret stays in memory, %s module', (name) 
   function memoryAfter(seed: Uint8Array): Uint8Array {
     const { exports, memory } = freshMachine(name);
     memory.set(seed, exports.SEED.value);
-    expect(exports.keygen(9)).toBe(0);
+    expect(exports.keygen(9, 48)).toBe(0);
     exports.wipe();
     memory.fill(0, exports.PK.value, exports.PK.value + 1793);
     return memory;
@@ -146,9 +147,16 @@ describe.each(BOTH_MODULES)('nothing secret stays in memory, %s module', (name) 
         'sign, constant time',
         () => falcon.sign(salt, secretKey, { testSeed, format: 'constantTime' }),
       ],
+      ['det.sign, raw key', () => falcon.det.sign(salt, secretKey)],
+      ['det.sign, expanded key', () => falcon.det.sign(salt, expanded)],
+      ['det.sign, long message', () => falcon.det.sign(new Uint8Array(30_000), secretKey)],
+      ['sign, derived, raw key', () => falcon.sign(salt, secretKey, { salt: 'derived' })],
+      ['sign, derived, expanded', () => falcon.sign(salt, expanded, { salt: 'derived' })],
+      ['det.sign, a bad key', () => expect(() => falcon.det.sign(salt, bad)).toThrow(RangeError)],
       ['refusal of a bad key', () => expect(() => falcon.sign(salt, bad)).toThrow(RangeError)],
       ['refusal, public key', () => expect(() => falcon.getPublicKey(bad)).toThrow(RangeError)],
     ])('after %s', (_, call) => {
+      falcon.det.sign(salt, secretKey); // its known answers are given once
       const running = machine(name);
       running.memory.set(pristine);
       call(falcon);

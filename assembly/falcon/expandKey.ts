@@ -3,7 +3,10 @@
  * of signing are here.
  *
  *   EXPANDED, in f64[n] = 8n bytes; b01 = FFT(-f), b11 = FFT(-F)
- *   | b01 | b11 | tree: logn + 1        | then prepared h: 4n bytes |
+ *   | b01 | b11 | tree: logn + 1        | then prepared h: 4n bytes | sponges: 768 bytes |
+ *
+ * The sponges are those of reproducible.ts, which alone reads and writes them; only an expanded key
+ * that leaves the module has them all.
  *
  * The other half of the basis, b00 = FFT(g) and b10 = FFT(G), is not kept: the signer gets s1 from
  * h.
@@ -14,6 +17,7 @@
  * The values are those of the reference's `sign_dyn`, bit for bit, which agree with its
  * `expand_privkey`.
  */
+import { SHAKE_STATE } from '../shared/keccak';
 import { highHalves, lowHalves } from '../shared/lanes';
 import { E_SK_INVALID, OK } from '../shared/status';
 import { fft } from './fft';
@@ -32,8 +36,8 @@ import { preparePoly } from '../shared/ntt';
 import { decodeSecretKey, quotientNtt, recoverG } from './secretKey';
 import { smallToDouble } from './smallPoly';
 
-/** Secret. Room for n = 1024: 13 f64[n], and the prepared key. */
-export const EXPANDED: usize = memory.data(110592, 64);
+/** Secret. Room for n = 1024: 13 f64[n], the prepared key, the sponges. */
+export const EXPANDED: usize = memory.data(111360, 64);
 /**
  * Secret, scratch of signing and expanding. Room for n = 1024: 8 f64[n].
  *
@@ -55,10 +59,10 @@ function treeEnd(logn: i32): usize {
 /**
  * Bytes of an expanded key.
  *
- * Shape: logn -> 51,200 (n = 512), 110,592 (n = 1024)
+ * Shape: logn -> 51,968 (n = 512), 111,360 (n = 1024)
  */
 export function expandedLength(logn: i32): i32 {
-  return <i32>treeEnd(logn) + (4 << logn);
+  return <i32>(expandedSponges(logn) - EXPANDED) + 3 * SHAKE_STATE;
 }
 
 /** Where the basis' column b01 is; b11 follows it. */
@@ -80,6 +84,13 @@ export function expandedTree(logn: i32): usize {
 @inline
 export function expandedPrepared(logn: i32): usize {
   return EXPANDED + treeEnd(logn);
+}
+
+/** Where the sponges are. */
+// @ts-ignore: decorator
+@inline
+export function expandedSponges(logn: i32): usize {
+  return expandedPrepared(logn) + (<usize>4 << logn);
 }
 
 /** Bytes of the tree of a polynomial of degree 2^logn. */

@@ -31,3 +31,10 @@ export { wipe } from './wipe';
 export { keygen, publicKey } from './keygen';
 export { EXPANDED, expandedLength } from './expandKey';
 export { expandSecretKey as expandKey, sign, signExpanded } from './sign';
+export {
+  absorbKey,
+  finishCoins,
+  signReproducibly,
+  startCoins,
+  updateCoins,
+} from './reproducible';

@@ -16,9 +16,6 @@ import {
   secretKeyLength,
 } from './secretKey';
 
-/** Bytes of a key generation seed. */
-export const KEYGEN_SEED: i32 = 48;
-
 /**
  * Of the candidates for f, g one in 10 becomes a key for n = 512, one in 18 for n = 1024. As many
  * in a row that do not have a probability below 2^-340: then the source of randomness is broken.
@@ -37,19 +34,20 @@ function completes(logn: i32, f: usize, g: usize, F: usize, G: usize): bool {
  * A key pair from a seed: for every seed the one of the round-3 reference.
  *
  * Spec:   Falcon round 3, Algorithms 4 and 5; reference version 20211101
- * Shape:  SEED: u8[48] -> PK, SK
+ * Shape:  SEED: u8[seedLen] -> PK, SK
+ * Bounds: seedLen <= 128
  * Memory: PK, SK, SHAKE and the scratch of keygenLayout.ts, which is cleared
  * Secret: all but PK
  * Errors: none (an unfit candidate is thrown away and the next one drawn); E_INTERNAL only for a
  *         fault, PK and SK zeroed
  */
-export function keygen(logn: i32): i32 {
+export function keygen(logn: i32, seedLen: i32): i32 {
   const f = SMALL;
   const g = SMALL + 1024;
   const F = SMALL + 2048;
   const G = SMALL + 3072;
   shakeInit(SHAKE);
-  shakeAbsorb(SHAKE, SEED, KEYGEN_SEED);
+  shakeAbsorb(SHAKE, SEED, seedLen);
   shakeFlip(SHAKE);
   gaussianInit();
   let found: bool = false;

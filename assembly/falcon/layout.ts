@@ -7,7 +7,8 @@
  *   PREPARED  prepared public key                 both ways            public
  *   SHAKE     sponge state of the streamed hash   module               secret while signing
  *   SK        secret key, encoded                 both ways            secret
- *   SEED      salt (40) || sampler seed (48)      caller -> module     secret
+ *   SEED      salt (40) || sampler seed (48), or  caller -> module     secret
+ *             seed of a key (at most 128)
  *   POINT     hash point, raw, n and slack        module, both ways    the signer's own
  *   S2        signature coefficients, i16[n]      module, both ways    public
  *   PRODUCT   working copy of s2, h or s1         module, both ways    public
@@ -25,7 +26,7 @@ export const SIG: usize = memory.data(1577 + 31, 64);
 export const PREPARED: usize = memory.data(4096, 64);
 export const SHAKE: usize = memory.data(256, 64);
 export const SK: usize = memory.data(2305 + 31, 64);
-export const SEED: usize = memory.data(96, 64);
+export const SEED: usize = memory.data(128, 64);
 
 /** i16[n], and room for the block that rejection may write beyond. */
 export const POINT_SIZE: i32 = 2048 + 192;

@@ -92,21 +92,37 @@ export function sign(logn: i32, format: i32, messageLen: i32): i32 {
  *         otherwise the signature's length
  */
 export function signExpanded(logn: i32, format: i32, messageLen: i32): i32 {
+  shakeInit(SEEDS);
+  shakeAbsorb(SEEDS, SEED + SALT_LENGTH, SAMPLER_SEED_LENGTH);
+  shakeFlip(SEEDS);
+  return signPoint(logn, format, format, messageLen);
+}
+
+/**
+ * Signs with the expanded key in EXPANDED and the coins that SEEDS gives.
+ *
+ * Spec:   Falcon round 3, algorithm 10 (Sign)
+ * Shape:  EXPANDED, SEED = salt (40), SEEDS, flipped, message as hashMessage takes it (salt from
+ *         SEED) -> SIG, in this format; an attempt is refused when it does not fit the format `fit`
+ * Bounds: whatever fits `fit` fits `format`
+ * Memory: as signExpanded
+ * Secret: EXPANDED, SEEDS
+ * Errors: E_INTERNAL, as signExpanded; otherwise the signature's length
+ */
+export function signPoint(logn: i32, fit: i32, format: i32, messageLen: i32): i32 {
   use(logn, 4);
   memory.copy(SIG + 1, SEED, SALT_LENGTH); // step 1
   hashMessage(SEED, messageLen);
   squeezePointFor(format, POINT, SHAKE, logn); // step 2
-  shakeInit(SEEDS);
-  shakeAbsorb(SEEDS, SEED + SALT_LENGTH, SAMPLER_SEED_LENGTH);
-  shakeFlip(SEEDS);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     shakeSqueeze(SEEDS, SEEDS + 256, 56);
     streamInit(SEEDS + 256);
     samplerStart();
     samplePreimage(logn);
     if (samplerFailed()) break;
-    const length = encodeSignature(SIG, S2, format, logn);
+    let length = encodeSignature(SIG, S2, fit, logn);
     if (length == 0) continue; // step 11
+    if (format != fit) length = encodeSignature(SIG, S2, format, logn);
     const status = verifyPoint(POINT, expandedPrepared(logn), length, logn);
     if (status == OK) return length;
     if (status != E_SIG_NORM) break; // step 8

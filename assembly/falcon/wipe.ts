@@ -24,7 +24,7 @@ import { wipeSign } from './sign';
  */
 export function wipe(): void {
   memory.fill(SK, 0, 2305 + 31);
-  memory.fill(SEED, 0, 96);
+  memory.fill(SEED, 0, 128);
   memory.fill(SHAKE, 0, 256);
   memory.fill(IN, 0, IN_SIZE);
   memory.fill(POINT, 0, POINT_SIZE);

@@ -16,10 +16,10 @@ import {
   encodeSignature,
   shake256,
 } from '../falcon/points.ts';
+import { SALT_BYTES } from '../falcon/salts.ts';
 import type { VerifiedBatch } from './batch.ts';
 import { encodeHeader, formOfKind, kindOf, type ParsedHeader, setOfKind } from './container.ts';
 import { type CheckWords, decodeCoefficients, encodeCoefficients } from './gaussianCoder.ts';
-import { SALT_BYTES } from './salts.ts';
 
 const CHECK_LABEL = ascii('falconry bundle v2');
 

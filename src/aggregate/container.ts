@@ -22,8 +22,9 @@
  */
 import { concat, fromHex } from '../bytes.ts';
 import type { ParameterSet, SignatureFormat } from '../falcon/index.ts';
+import { isConstantSalt, SALT_BYTES } from '../falcon/salts.ts';
 import { TABLE_SHA256 } from './parameters/table.gen.ts';
-import { CODINGS, type CodedSalts, isConstantSalt, SALT_BYTES, type SaltRun } from './salts.ts';
+import { CODINGS, type CodedSalts, type SaltRun } from './salts.ts';
 import { COMMITMENT_BYTES } from './statement.ts';
 
 /** Maximum number of items in one aggregate: the largest length of a run. */

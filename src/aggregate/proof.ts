@@ -9,6 +9,7 @@
 import { concat } from '../bytes.ts';
 import { CodedError, isCodedError } from '../errors.ts';
 import type { ParameterSet } from '../falcon/index.ts';
+import { SALT_BYTES } from '../falcon/salts.ts';
 import type { VerifiedBatch } from './batch.ts';
 import { encodeHeader, kindOf, setOfKind } from './container.ts';
 import type { Claim } from './judge.ts';
@@ -26,7 +27,6 @@ import {
   verifySection,
   verifySectionIn,
 } from './proof/index.ts';
-import { SALT_BYTES } from './salts.ts';
 import { type Statement, setOfPublicKey } from './statement.ts';
 import { type AggregateThreads, openSession } from './threads/threads.ts';
 

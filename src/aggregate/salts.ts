@@ -6,12 +6,10 @@
  *   derived    SHAKE256("falconry salt v1" ‖ public key ‖ message), 40 bytes
  *   explicit   all others, written out
  */
-import { ascii, concat, equal } from '../bytes.ts';
+import { concat, equal } from '../bytes.ts';
 import type { ParameterSet } from '../falcon/index.ts';
-import { shake256 } from '../falcon/points.ts';
+import { constantSalt, derivedSalt, isConstantSalt, SALT_BYTES } from '../falcon/salts.ts';
 import { type Statement, setOfPublicKey } from './statement.ts';
-
-export const SALT_BYTES = 40;
 
 /** The codings, with their number in a run. */
 export const CODINGS = Object.freeze({ explicit: 0, constant: 1, derived: 2 } as const);
@@ -31,27 +29,6 @@ export interface CodedSalts {
   /** 40 bytes for every explicit salt, in the order of their items */
   readonly explicit: Uint8Array;
 }
-
-const LOGN = Object.freeze({ falcon512: 9, falcon1024: 10 } as const);
-const CONSTANT_LABEL = ascii('FALCON_DET');
-const DERIVED_LABEL = ascii('falconry salt v1');
-
-/** The salt of deterministic Falcon. */
-export function constantSalt(version: number, set: ParameterSet): Uint8Array<ArrayBuffer> {
-  const salt = new Uint8Array(SALT_BYTES);
-  salt[0] = version;
-  salt[1] = LOGN[set];
-  salt.set(CONSTANT_LABEL, 2);
-  return salt;
-}
-
-/** Whether a salt is that of deterministic Falcon, of whatever version. */
-export const isConstantSalt = (salt: Uint8Array, set: ParameterSet): boolean =>
-  equal(salt, constantSalt(salt[0]!, set));
-
-/** The salt that follows from a statement. */
-export const derivedSalt = ({ publicKey, message }: Statement): Uint8Array<ArrayBuffer> =>
-  shake256([DERIVED_LABEL, publicKey, message], SALT_BYTES);
 
 /** The codings of the salts of statements whose keys have been checked, in runs. */
 export function codeSalts(

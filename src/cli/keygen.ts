@@ -16,7 +16,7 @@ import {
 } from './keyFile.ts';
 import { PASSPHRASE_OPTIONS, readPassphrase } from './passphrase.ts';
 
-const help = `Usage: falconry keygen [--set falcon512|falcon1024] [-o <key.json>] [--public <file>] [options]
+const help = `Usage: falconry keygen [--set <name>] [-o <key.json>] [--public <file>] [options]
 
 Makes a key pair. The key file is JSON: {"parameter_set", "public_key", "secret_key"}, in hex with
 0x. Only its owner can read it, and an existing file is never replaced.

@@ -12,8 +12,9 @@ import { readInput } from './io.ts';
 export const PASSPHRASE_OPTIONS = { 'passphrase-file': { type: 'string' } } as const;
 
 /** Their line in a help text. */
-export const PASSPHRASE_HELP = `      --passphrase-file <file>  the passphrase of an encrypted key: the file without its last line
-                       end. Else $FALCONRY_PASSPHRASE, else the terminal asks for it`;
+export const PASSPHRASE_HELP = `
+      --passphrase-file <file>  the passphrase of an encrypted key: the file without its last line
+                       end. Else $FALCONRY_PASSPHRASE, else the terminal asks for it`.slice(1);
 
 const ENV = 'FALCONRY_PASSPHRASE';
 
@@ -78,7 +79,7 @@ function openTerminal(): ReadStream | undefined {
 
 const KEY = { interrupt: 0x03, end: 0x04, backspace: 0x08, clear: 0x15, delete: 0x7f } as const;
 
-/** One line from the terminal, which does not show it. Ctrl-C ends the process as it always does. */
+/** One line from the terminal, which does not show it. Ctrl-C ends the process as ever. */
 function ask(terminal: ReadStream, io: Io, question: string): Promise<Uint8Array> {
   // First the mode, then the question: what is typed at once is not shown either.
   terminal.setRawMode(true);

@@ -1,4 +1,5 @@
 /** The interface of the library for one parameter set, with its documentation. */
+import type { FalconDeterministic } from './det.ts';
 import type { FalconLengths } from './params.ts';
 import type {
   BatchItem,
@@ -34,10 +35,11 @@ export interface Falcon {
   /**
    * Generates a key pair.
    *
-   * @param seed 48 secret bytes; the same seed gives the same keys on every machine. Default: fresh
-   *   randomness
-   * @throws TypeError or RangeError if the seed is not 48 bytes; CodedError `NO_RANDOMNESS` if the
-   *   host has no secure randomness
+   * @param seed 8 to 128 secret bytes; the same seed gives the same keys on every machine, those
+   *   of the reference. A key is as hard to guess as its seed: use 48 bytes of randomness, 32 at
+   *   least. Default: 48 bytes of fresh randomness
+   * @throws TypeError or RangeError if the seed is not 8 to 128 bytes; CodedError `NO_RANDOMNESS`
+   *   if the host has no secure randomness
    * @example
    * ```ts
    * const { publicKey, secretKey } = falcon512.keygen();
@@ -54,12 +56,13 @@ export interface Falcon {
   getPublicKey(secretKey: Uint8Array): Uint8Array<ArrayBuffer>;
 
   /**
-   * Signs with fresh randomness: two signatures of one message differ.
+   * Signs with fresh randomness: two signatures of one message differ (unless their salt is
+   * `derived`).
    *
    * @returns the detached signature
    * @throws TypeError or RangeError for wrong types, lengths, keys, unknown options; CodedError
-   *   `NO_RANDOMNESS` if the host has no secure randomness, `INTERNAL` if the new signature did not
-   *   verify
+   *   `NO_RANDOMNESS` if the host has no secure randomness, `NOT_REPRODUCIBLE` (derived salts only)
+   *   if it does not compute what it must, `INTERNAL` if the new signature did not verify
    * @example
    * ```ts
    * const signature = falcon512.sign(message, secretKey);
@@ -92,6 +95,9 @@ export interface Falcon {
   ): boolean;
 
   readonly attached: FalconAttached;
+
+  /** The same keys in deterministic Falcon, as Algorand uses it. */
+  readonly det: FalconDeterministic;
 
   /**
    * Does the part of signing that depends on the key alone. The result holds secrets: destroy it

@@ -5,14 +5,17 @@
 import { copyBytes, InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { invalidSeal, seal, unseal } from './attached.ts';
 import { Batch, readItems } from './batch.ts';
+import { signAsAsked } from './coins.ts';
+import { createDeterministic } from './deterministic.ts';
 import type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
 import { PreparedKey } from './keys.ts';
 import { type FalconParams, paramsOf } from './params.ts';
-import { expand, keygen, publicKeyOf, readSigningOptions, sign } from './sign.ts';
+import { expand, keygen, publicKeyOf, readSigningOptions } from './sign.ts';
 import type { ParameterSet } from './types.ts';
 import { isCompressed, prepareKey, readPublicKey, verifyOne } from './verify.ts';
 import { bestModule, checkModule, compileAsync, type ModuleName, run, useModule } from './wasm.ts';
 
+export type * from './det.ts';
 export type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
 export type { FalconLengths } from './params.ts';
 export type * from './types.ts';
@@ -42,12 +45,13 @@ export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions
     lengths: params.lengths,
     module,
     attached: createAttached(module, params),
+    det: createDeterministic(module, params),
     keygen: (seed) => keygen(module, params, seed),
     getPublicKey: (secretKey) => publicKeyOf(module, params, secretKey),
     sign(message, secretKey, signOptions) {
       const input = readBytes('message', message);
-      const read = readSigningOptions(signOptions, ['format', 'testSeed']);
-      return sign(module, params, input, secretKey, read);
+      const read = readSigningOptions(signOptions, ['format', 'testSeed', 'salt']);
+      return signAsAsked(module, params, input, secretKey, read);
     },
     verify(signature, message, publicKey, noOptions) {
       const input = readBytes('signature', signature);
@@ -79,9 +83,9 @@ function createAttached(module: ModuleName, params: FalconParams): FalconAttache
     seal(message, secretKey, sealOptions) {
       // A copy, so that what is sealed is what was signed.
       const copy = copyBytes('message', message);
-      const options = readSigningOptions(sealOptions, ['testSeed']);
+      const options = readSigningOptions(sealOptions, ['testSeed', 'salt']);
       const input = new InputBytes('message', copy);
-      return seal(params, copy, sign(module, params, input, secretKey, options));
+      return seal(params, copy, signAsAsked(module, params, input, secretKey, options));
     },
     open(sealed, publicKey, noOptions) {
       const input = readBytes('sealed', sealed);

@@ -8,7 +8,7 @@ import type { InvalidReason, ParameterSet, SignatureFormat } from './types.ts';
 export interface FalconLengths {
   readonly publicKey: number;
   readonly secretKey: number;
-  /** Seed of `keygen`. */
+  /** Seed of `keygen`, when it draws one itself. */
   readonly seed: 48;
   /** Random bytes in front of the message when it is hashed, part of every signature. */
   readonly salt: 40;
@@ -74,6 +74,12 @@ export const FORMATS: readonly SignatureFormat[] = Object.freeze([
   'padded',
   'constantTime',
 ]);
+
+/** What reproducible signing derives, by the module's number: assembly/falcon/reproducible.ts. */
+export const DETERMINISTIC = 0;
+export const DERIVED = 1;
+export const KINDS = Object.freeze([DETERMINISTIC, DERIVED] as const);
+export type Kind = (typeof KINDS)[number];
 
 /** Those codes of assembly/shared/status.ts that the caller's input can cause. */
 const REASONS: Readonly<Record<number, InvalidReason>> = Object.freeze({

@@ -10,7 +10,7 @@ import { type InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { CodedError, isCodedError, isStackOverflow } from '../errors.ts';
 import { set, subarray } from '../intrinsics.ts';
 import { type Expanded, ExpandedKey, insideExpanded } from './keys.ts';
-import { type FalconParams, FORMATS } from './params.ts';
+import { type FalconParams, FORMATS, KINDS } from './params.ts';
 import type { KeyPair, SignatureFormat } from './types.ts';
 import { type Machine, type ModuleName, read, run } from './wasm.ts';
 
@@ -26,7 +26,7 @@ const SAMPLER_SEED = 48;
  *
  * @throws RangeError if the secret key is invalid; CodedError for internal faults
  */
-function runSecret<T>(
+export function runSecret<T>(
   module: ModuleName,
   params: FalconParams,
   call: (machine: Machine) => number,
@@ -69,15 +69,28 @@ const noRandomness = (cause?: unknown): CodedError =>
     cause,
   });
 
+/** Bytes of a given seed of key generation, at least and at most. */
+const SHORTEST_SEED = 8;
+const LONGEST_SEED = 128;
+
+function readSeed(given: unknown): InputBytes {
+  const seed = readBytes('seed', given);
+  if (seed.length >= SHORTEST_SEED && seed.length <= LONGEST_SEED) return seed;
+  throw new RangeError(
+    `"seed" expected ${SHORTEST_SEED} to ${LONGEST_SEED} bytes, got ${seed.length}`,
+  );
+}
+
 export function keygen(module: ModuleName, params: FalconParams, given: unknown): KeyPair {
-  const seed = given === undefined ? undefined : readBytes('seed', given, params.lengths.seed);
+  const seed = given === undefined ? undefined : readSeed(given);
+  const length = seed?.length ?? params.lengths.seed;
   return runSecret(
     module,
     params,
     (machine) => {
-      if (seed === undefined) drawSeed(machine, params.lengths.seed);
+      if (seed === undefined) drawSeed(machine, length);
       else seed.copyTo(machine.seed);
-      return machine.exports.keygen(params.logn);
+      return machine.exports.keygen(params.logn, length);
     },
     (machine) => ({
       publicKey: read(machine.publicKey, params.lengths.publicKey),
@@ -107,8 +120,11 @@ export function expand(module: ModuleName, params: FalconParams, secretKey: unkn
     module,
     params,
     (machine) => {
+      const { exports } = machine;
       encoded.copyTo(machine.secretKey);
-      return machine.exports.expandKey(params.logn);
+      const status = exports.expandKey(params.logn);
+      if (status === 0) for (const kind of KINDS) exports.absorbKey(params.logn, kind);
+      return status;
     },
     ({ exports, expanded: region }) => {
       // The secret is copied last: nothing can fail after that.
@@ -153,7 +169,7 @@ export function sign(
   );
 }
 
-function readSecretKey(params: FalconParams, value: unknown): InputBytes | Expanded {
+export function readSecretKey(params: FalconParams, value: unknown): InputBytes | Expanded {
   const inside = insideExpanded(value);
   if (inside === undefined) return readBytes('secretKey', value, params.lengths.secretKey);
   if (inside.params !== params)
@@ -166,6 +182,8 @@ export interface SigningOptions {
   /** The module's number of the format. */
   readonly format: number;
   readonly testSeed: { readonly salt: InputBytes; readonly samplerSeed: InputBytes } | undefined;
+  /** Whether salt and coins follow from the message: coins.ts. */
+  readonly isDerived: boolean;
 }
 
 /**
@@ -174,15 +192,20 @@ export interface SigningOptions {
  */
 export function readSigningOptions(
   value: unknown,
-  known: readonly ('format' | 'testSeed')[],
+  known: readonly ('format' | 'testSeed' | 'salt')[],
 ): SigningOptions {
-  const { format = 'compressed', testSeed } = readOptions(value, known);
+  const { format = 'compressed', testSeed, salt } = readOptions(value, known);
   const number = FORMATS.indexOf(format as SignatureFormat);
   if (number < 0) throw new RangeError(`"format" expected one of ${FORMATS.join(', ')}`);
-  if (testSeed === undefined) return { format: number, testSeed };
+  if (salt !== undefined && salt !== 'derived') throw new RangeError('"salt" expected "derived"');
+  const isDerived = salt === 'derived';
+  if (testSeed === undefined) return { format: number, testSeed, isDerived };
+  // A derived salt with other coins would be two signatures of one point.
+  if (isDerived) throw new TypeError('"testSeed" and "salt" exclude each other');
   const seed = readOptions(testSeed, ['salt', 'samplerSeed'], 'testSeed');
   return {
     format: number,
+    isDerived,
     testSeed: {
       salt: readBytes('testSeed.salt', seed.salt, SALT),
       samplerSeed: readBytes('testSeed.samplerSeed', seed.samplerSeed, SAMPLER_SEED),

@@ -80,6 +80,13 @@ export interface SignOptions {
   readonly format?: SignatureFormat;
   /** Only for tests with known answers. Default: fresh randomness of the host. */
   readonly testSeed?: TestSeed;
+  /**
+   * `derived`: salt and coins follow from the key and the message, by hashing. One message has one
+   * signature then, the same on every host, whatever the format; verifiers see no difference.
+   * Excludes `testSeed`. Read docs/profiles.md, "Derived salts", before you choose it. Default:
+   * a fresh random salt
+   */
+  readonly salt?: 'derived';
 }
 
 /** The options of a call that has none yet: any option throws. */

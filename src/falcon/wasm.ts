@@ -19,8 +19,8 @@ const SIZES = {
   SIG: 1577,
   PREPARED: 4096,
   SK: 2305,
-  SEED: 88,
-  EXPANDED: 110_592,
+  SEED: 128,
+  EXPANDED: 111_360,
 } as const;
 const PREPARED_KEY_BYTES = 4096;
 const SALT = 40;
@@ -51,6 +51,8 @@ export class Machine {
    * if the call ended because the stack was full.
    */
   readonly padded: readonly [Machine, ...undefined[]] = [this, ...new Array(512).fill(undefined)];
+  /** Degrees (logn) whose known answers it has given: coins.ts. */
+  readonly reproduces = new Set<number>();
   /** True while a call is in the module. */
   isEntered = false;
   /** True once a call has ended with an exception. */
@@ -95,12 +97,18 @@ export class Machine {
 
   /** Hashes bytes of any length, through IN. */
   hashPieces(bytes: InputBytes): void {
-    const { exports, input, inputSize } = this;
+    const { exports } = this;
+    this.eachPiece(bytes, (length) => exports.hashUpdate(exports.IN.value, length));
+  }
+
+  /** Puts bytes of any length into IN, piece by piece. */
+  eachPiece(bytes: InputBytes, take: (length: number) => void): void {
+    const { input, inputSize } = this;
     const view = bytes.view();
     for (let from = 0; from < bytes.length; from += inputSize) {
       const to = Math.min(bytes.length, from + inputSize);
       set(input, subarray(view, from, to));
-      exports.hashUpdate(exports.IN.value, to - from);
+      take(to - from);
     }
   }
 }

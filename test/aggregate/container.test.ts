@@ -12,7 +12,8 @@ import {
   setOfKind,
   TABLE_BYTES,
 } from '../../src/aggregate/container.ts';
-import { type CodedSalts, constantSalt, SALT_BYTES } from '../../src/aggregate/salts.ts';
+import type { CodedSalts } from '../../src/aggregate/salts.ts';
+import { constantSalt, SALT_BYTES } from '../../src/falcon/salts.ts';
 import { NIGHTLY } from '../support/run.ts';
 
 const RUNS = NIGHTLY ? 5000 : 500;

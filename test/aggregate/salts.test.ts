@@ -6,14 +6,9 @@ import {
   inspectAggregate,
   verifyAggregate,
 } from '../../src/aggregate/index.ts';
-import {
-  areCodedAs,
-  codeSalts,
-  completeSalts,
-  constantSalt,
-  derivedSalt,
-} from '../../src/aggregate/salts.ts';
+import { areCodedAs, codeSalts, completeSalts } from '../../src/aggregate/salts.ts';
 import { concat } from '../../src/bytes.ts';
+import { constantSalt, derivedSalt } from '../../src/falcon/salts.ts';
 import { nobleSign } from '../support/peers.ts';
 import { bytesOf, type Item, keyPair, makeItem, statementsOf } from './batches.ts';
 import {

@@ -79,7 +79,7 @@ describe.each([512, 1024] as const)('Falcon-%i: a broken source of randomness', 
     const original = words.slice();
     words.set(table);
     m.memory.set(numberedSeed(1), m.at('SEED'));
-    const status = m.exports.keygen!(Math.log2(degree));
+    const status = m.exports.keygen!(Math.log2(degree), 48);
     words.set(original);
     return status;
   }

@@ -13,7 +13,7 @@ const instanceOf = (module: WebAssembly.Module) => {
   return { exports, at };
 };
 
-test('keys, signatures of every form, verification: one by one, and in pairs', async () => {
+test('keys, signatures of every form and kind, verification: one by one, and in pairs', async () => {
   useFalconModule(await compileTraps('assembly/falcon/index.ts', TARGET));
   const random = testRandom('relaxed');
   for (const name of ['falcon512', 'falcon1024'] as const) {
@@ -28,6 +28,14 @@ test('keys, signatures of every form, verification: one by one, and in pairs', a
       const signature = falcon.sign(message, i < 6 ? secretKey : expanded, { format, testSeed });
       return { message, publicKey, signature };
     });
+    for (const { message } of items.slice(0, 12)) {
+      for (const key of [secretKey, expanded]) {
+        const det = falcon.det.sign(message, key, { format: 'constantTime' });
+        expect(falcon.det.verify(det, message, publicKey)).toBe(true);
+        const derived = falcon.sign(message, key, { salt: 'derived' });
+        expect(falcon.verify(derived, message, publicKey)).toBe(true);
+      }
+    }
     for (const { message, signature } of items.slice(0, 12)) {
       expect(falcon.verify(signature, message, publicKey)).toBe(true);
     }

@@ -52,7 +52,7 @@ export class KeygenModule {
   keygen(degree: Degree, seed: Uint8Array): { publicKey: Uint8Array; secretKey: Uint8Array } {
     const logn = Math.log2(degree);
     this.memory.set(seed, this.at('SEED'));
-    const status = this.exports.keygen!(logn);
+    const status = this.exports.keygen!(logn, seed.length);
     if (status !== 0) throw new Error(`keygen: ${status}`);
     const publicKeyBytes = degree === 512 ? 897 : 1793;
     const secretKeyBytes = degree === 512 ? 1281 : 2305;

@@ -130,7 +130,7 @@ export function traceSuite(makeTracer: () => Promise<Tracer>, keyCount: number):
       beforeAll(() => {
         // the tables of primes are made once
         put('SEED', random.bytes(48));
-        m.exports.keygen!(logn);
+        m.exports.keygen!(logn, 48);
         m.exports.wipe!();
       });
 
@@ -208,14 +208,14 @@ export function traceSuite(makeTracer: () => Promise<Tracer>, keyCount: number):
       test('keygen, candidates drawn alike: the operands of divisions', () => {
         const alike = traced(FIRST[degree], (number) => {
           put('SEED', numberedSeed(number));
-          expect(m.exports.keygen!(logn)).toBe(0);
+          expect(m.exports.keygen!(logn, 48)).toBe(0);
         });
         expect(alike.length).toBeGreaterThanOrEqual(20);
         expectList(differing(m, alike), [REDUCTION]);
 
         const any = traced(secrets, ({ samplerSeed }) => {
           put('SEED', samplerSeed);
-          expect(m.exports.keygen!(logn)).toBe(0);
+          expect(m.exports.keygen!(logn, 48)).toBe(0);
         });
         expectList(differing(m, any), [REDUCTION, REDRAWS]);
         expectList(escaped(any, alike), [REDRAW]);

@@ -3,8 +3,8 @@
  * throw, wait, or take more memory than the row of the table needs.
  */
 import type { ParameterSet } from '../../../falcon/index.ts';
+import { SALT_BYTES } from '../../../falcon/salts.ts';
 import type { Parameters } from '../../parameters/rows.ts';
-import { SALT_BYTES } from '../../salts.ts';
 import type { Statement } from '../../statement.ts';
 import { bestModule, type Labrador, type ModuleName } from '../../wasm.ts';
 import { onInstance } from '../instances.ts';

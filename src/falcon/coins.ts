@@ -1,0 +1,133 @@
+/**
+ * Reproducible signing: salt and coins follow from the key and the message, so that a message has
+ * one signature, the same on every host. No caller has a say in the coins.
+ *
+ * Two signatures of one point reveal the key in part. A host that computes differently from others
+ * could make the second one, so each instance of the module first gives known answers, and refuses
+ * to sign if they differ.
+ */
+import { InputBytes } from '../arguments.ts';
+import { ascii, toHex, wipe } from '../bytes.ts';
+import { CodedError } from '../errors.ts';
+import { set } from '../intrinsics.ts';
+import { DERIVED, type FalconParams, FORMATS, KINDS, type Kind } from './params.ts';
+import { keygen, readSecretKey, runSecret, type SigningOptions, sign } from './sign.ts';
+import { type ModuleName, machine, read, run } from './wasm.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/**
+ * The ordinary, compressed signatures of the empty message by the key of the seed "key-0000", by
+ * kind: their SHAKE256, 32 bytes. Those of deterministic Falcon are the first ones of the official
+ * lists (test/falcon/deterministic.test.ts), with their salt.
+ */
+const KNOWN_ANSWERS = Object.freeze({
+  9: [
+    'c7cde01f7f63f1879baecd024e3318ca2839ee3b75f451b16c9ccd4223bca587',
+    '040a854e1ff6a4dee9ee298ec271700cd506abc40dc57c78bf7cf29e2944ee33',
+  ],
+  10: [
+    '38fd6de155909c1b20277e47e8535dfc308b8e0331faa550dffe43b507737455',
+    'dcb7cc6d4d807cc7e960bf0390a11ef797b0db8d00d77450ad7639673ef54177',
+  ],
+} as const);
+const KNOWN_SEED = ascii('key-0000');
+const EMPTY = new Uint8Array(0);
+
+/** Signs with a drawn salt, or a derived one: whichever the options say. */
+export function signAsAsked(
+  module: ModuleName,
+  params: FalconParams,
+  message: InputBytes,
+  secretKey: unknown,
+  options: SigningOptions,
+): Bytes {
+  if (!options.isDerived) return sign(module, params, message, secretKey, options);
+  return signReproducibly(module, params, DERIVED, message, secretKey, options.format);
+}
+
+/**
+ * @param format the module's number of the format
+ * @returns an ordinary signature
+ * @throws TypeError or RangeError for a wrong key; CodedError `NOT_REPRODUCIBLE` if the module
+ *   gives other answers than the known ones, `INTERNAL` if the new signature did not verify
+ */
+export function signReproducibly(
+  module: ModuleName,
+  params: FalconParams,
+  kind: Kind,
+  message: InputBytes,
+  secretKey: unknown,
+  format: number,
+): Bytes {
+  // Salt, coins and point are three hashes of the same message, so it is read only once.
+  const own = message.copy();
+  try {
+    // A key that is wrong is refused before anything is computed.
+    readSecretKey(params, secretKey);
+    checkAnswers(module, params);
+    return compute(module, params, kind, new InputBytes('message', own), secretKey, format);
+  } finally {
+    wipe(own);
+  }
+}
+
+/** @throws CodedError `NOT_REPRODUCIBLE` */
+function checkAnswers(module: ModuleName, params: FalconParams): void {
+  const { reproduces } = machine(module);
+  if (reproduces.has(params.logn)) return;
+  const { secretKey } = keygen(module, params, KNOWN_SEED);
+  const compressed = FORMATS.indexOf('compressed');
+  for (const kind of KINDS) {
+    const message = new InputBytes('message', EMPTY);
+    const answer = compute(module, params, kind, message, secretKey, compressed);
+    if (digest(module, answer) !== KNOWN_ANSWERS[params.logn][kind]) {
+      throw new CodedError('NOT_REPRODUCIBLE');
+    }
+  }
+  reproduces.add(params.logn);
+}
+
+function compute(
+  module: ModuleName,
+  params: FalconParams,
+  kind: Kind,
+  message: InputBytes,
+  secretKey: unknown,
+  format: number,
+): Bytes {
+  const { logn } = params;
+  const key = readSecretKey(params, secretKey);
+  return runSecret(
+    module,
+    params,
+    (machine) => {
+      const { exports } = machine;
+      if ('expanded' in key) {
+        set(machine.expanded, key.expanded);
+      } else {
+        key.copyTo(machine.secretKey);
+        const status = exports.expandKey(logn);
+        if (status < 0) return status;
+        exports.absorbKey(logn, kind);
+      }
+      exports.startCoins(logn, kind);
+      machine.eachPiece(message, (length) => exports.updateCoins(kind, exports.IN.value, length));
+      exports.finishCoins(kind);
+      const messageLength = machine.takeMessage(message, exports.SEED.value);
+      return exports.signReproducibly(logn, kind, format, messageLength);
+    },
+    (machine, length) => read(machine.signature, length),
+  );
+}
+
+/** SHAKE256 of a signature, 32 bytes in hex, by the module that made it. */
+const digest = (module: ModuleName, signature: Bytes): string =>
+  run(module, false, ({ exports, input }) => {
+    const at = exports.IN.value;
+    set(input, signature);
+    exports.hashInit();
+    exports.hashUpdate(at, signature.length);
+    exports.hashSqueeze(at, 32);
+    return toHex(read(input, 32));
+  });

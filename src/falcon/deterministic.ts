@@ -1,0 +1,249 @@
+/**
+ * Deterministic Falcon: ordinary signatures whose salt is constant, without that salt.
+ *
+ *   ordinary        0x30 + logn | salt 40                                  | compressed s2
+ *   deterministic   0xb0 + logn | version, the first of the salt's 40 bytes | compressed s2
+ *
+ * and 0x50 + logn, 0xd0 + logn before s2 of 12 bits per coefficient (the constant-time form). So
+ * each deterministic signature is verified as the ordinary one that it stands for.
+ */
+import { InputBytes, readBytes, readList, readOptions } from '../arguments.ts';
+import { CodedError } from '../errors.ts';
+import { set, slice, subarray } from '../intrinsics.ts';
+import { Batch, type ReadItem, readItems } from './batch.ts';
+import { signReproducibly } from './coins.ts';
+import type {
+  DeterministicInvalidReason,
+  FalconDeterministic,
+  InvalidDeterministicItem,
+} from './det.ts';
+import { DETERMINISTIC, type FalconParams, FORMATS, reasonOf } from './params.ts';
+import { constantSalt, isConstantSalt } from './salts.ts';
+import { readPublicKey, verifyOne } from './verify.ts';
+import { type Machine, type ModuleName, read, run } from './wasm.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type Reason = DeterministicInvalidReason;
+/** Whether a salt version is accepted, by its number. */
+type Accepted = readonly boolean[];
+
+/** The bit of the header by which deterministic signatures differ from ordinary ones. */
+const BIT = 0x80;
+/** The headers of ordinary signatures, without logn. */
+const HEADERS: readonly number[] = [0x30, 0x50];
+/** Header and salt version. */
+const PREFIX = 2;
+/** The same of ordinary signatures: header and salt. */
+const SALTED_PREFIX = 41;
+const SHORTER = SALTED_PREFIX - PREFIX;
+const CURRENT_VERSION = 0;
+const VERSIONS = 256;
+const ANY: Accepted = new Array<boolean>(VERSIONS).fill(true);
+
+/** The forms, and the module's numbers of them. */
+const FORMS = Object.freeze(['compressed', 'constantTime'] as const);
+const COMPRESSED = FORMATS.indexOf('compressed');
+const PADDED = FORMATS.indexOf('padded');
+
+/** Items whose salts are put back at a time. */
+const SLICE = 8192;
+
+export function createDeterministic(module: ModuleName, params: FalconParams): FalconDeterministic {
+  const { lengths } = params;
+  const onMachine = <T>(body: (machine: Machine) => T): T => run(module, false, body);
+  return Object.freeze({
+    lengths: Object.freeze({
+      signature: lengths.signature - SHORTER,
+      signatureConstantTime: lengths.signatureConstantTime - SHORTER,
+    }),
+    sign(message, secretKey, options) {
+      const input = readBytes('message', message);
+      const { format = 'compressed' } = readOptions(options, ['format']);
+      const number = readForm(format);
+      const salted = signReproducibly(module, params, DETERMINISTIC, input, secretKey, number);
+      return withoutSalt(salted);
+    },
+    verify(signature, message, publicKey, options) {
+      const input = readBytes('signature', signature);
+      const signed = readBytes('message', message);
+      const key = readPublicKey('publicKey', params, publicKey);
+      const salted = withSalt(params, input, readAccepted(options));
+      if (typeof salted === 'string') return false;
+      const ordinary = new InputBytes('signature', salted);
+      return onMachine(
+        (machine) =>
+          !isPadded(machine, params, salted) &&
+          verifyOne(machine, params, ordinary, signed, key) === undefined,
+      );
+    },
+    verifyBatch(items, options) {
+      const all = readItems(items, params);
+      const accepted = readAccepted(options);
+      return onMachine((machine) => judgeItems(machine, params, all, accepted));
+    },
+    saltVersion: (signature) => readSalted(params, signature)[1]!,
+    convert(signature, format) {
+      const salted = readSalted(params, signature);
+      const number = readForm(format);
+      const recoded = onMachine((machine) => recode(machine, params, salted, number));
+      return withoutSalt(accept(params, recoded));
+    },
+    toRound3(signature, noOptions) {
+      const salted = readSalted(params, signature);
+      readOptions(noOptions, []);
+      return accept(
+        params,
+        onMachine((machine) => recode(machine, params, salted)),
+      );
+    },
+    fromRound3(signature, noOptions) {
+      const input = readBytes('signature', signature);
+      readOptions(noOptions, []);
+      const compacted = onMachine((machine) => compact(machine, params, input));
+      return withoutSalt(accept(params, compacted));
+    },
+  } satisfies FalconDeterministic);
+}
+
+/** @throws RangeError for an unknown form */
+function readForm(form: unknown): number {
+  if ((FORMS as readonly unknown[]).includes(form)) return FORMATS.indexOf(form as 'compressed');
+  throw new RangeError(`"format" expected one of ${FORMS.join(', ')}`);
+}
+
+/**
+ * @throws TypeError for unknown options; RangeError for versions that are none, or an empty list
+ */
+function readAccepted(options: unknown): Accepted {
+  const { saltVersions = [CURRENT_VERSION] } = readOptions(options, ['saltVersions']);
+  if (saltVersions === 'any') return ANY;
+  const versions = readList('saltVersions', saltVersions, VERSIONS, (version) => {
+    if (Number.isInteger(version) && (version as number) >= 0 && (version as number) < VERSIONS) {
+      return version as number;
+    }
+    throw new RangeError('"saltVersions" expected integers from 0 to 255');
+  });
+  if (versions.length === 0) throw new RangeError('"saltVersions" has no elements');
+  return ANY.map((_, version) => versions.includes(version));
+}
+
+/**
+ * Puts the salt back.
+ *
+ * @param input is read once
+ * @returns the ordinary signature, its coefficients not judged yet; or why it is none
+ */
+function withSalt(params: FalconParams, input: InputBytes, accepted: Accepted): Bytes | Reason {
+  const { name, logn, lengths } = params;
+  if (input.length <= PREFIX || input.length > lengths.signatureConstantTime - SHORTER) {
+    return 'signatureLength';
+  }
+  const bytes = input.copy();
+  const header = bytes[0]! ^ BIT;
+  const version = bytes[1]!;
+  if (!HEADERS.includes(header - logn)) return 'signatureHeader';
+  if (!accepted[version]) return 'saltVersion';
+  const salted = new Uint8Array(bytes.length + SHORTER);
+  salted[0] = header;
+  set(salted, constantSalt(version, name), 1);
+  set(salted, subarray(bytes, PREFIX, bytes.length), SALTED_PREFIX);
+  return salted;
+}
+
+/** Takes the salt of an ordinary signature away, which is constant. */
+function withoutSalt(salted: Bytes): Bytes {
+  const signature = slice(salted, SHORTER, salted.length);
+  signature[0] = salted[0]! | BIT;
+  signature[1] = salted[1]!;
+  return signature;
+}
+
+/** @throws TypeError if it is not bytes; CodedError `INVALID_SIGNATURES` */
+function readSalted(params: FalconParams, signature: unknown): Bytes {
+  return accept(params, withSalt(params, readBytes('signature', signature), ANY));
+}
+
+/** @throws CodedError `INVALID_SIGNATURES` for a reason */
+function accept({ name }: FalconParams, result: Bytes | Reason): Bytes {
+  if (typeof result !== 'string') return result;
+  throw new CodedError('INVALID_SIGNATURES', {
+    message: `"signature" is not a deterministic signature of ${name}: ${result}`,
+  });
+}
+
+/**
+ * Whether an ordinary signature is padded with zeros, a form that deterministic Falcon has not.
+ * Only one of the padded length can be.
+ */
+function isPadded(machine: Machine, { logn, lengths }: FalconParams, salted: Bytes): boolean {
+  if (salted.length !== lengths.signaturePadded) return false;
+  set(machine.signature, salted);
+  return machine.exports.decodeSignature(logn, salted.length) === PADDED;
+}
+
+/** As `Batch`, of items whose salts are not there. */
+function judgeItems(
+  machine: Machine,
+  params: FalconParams,
+  items: readonly ReadItem[],
+  accepted: Accepted,
+): InvalidDeterministicItem[] {
+  const invalidItems: InvalidDeterministicItem[] = [];
+  for (let from = 0; from < items.length; from += SLICE) {
+    const part: ReadItem[] = [];
+    const indices: number[] = [];
+    for (let index = from; index < Math.min(items.length, from + SLICE); index++) {
+      const item = items[index]!;
+      const salted = withSalt(params, new InputBytes('signature', item.signature), accepted);
+      if (typeof salted === 'string') {
+        invalidItems.push({ index, reason: salted });
+      } else if (isPadded(machine, params, salted)) {
+        invalidItems.push({ index, reason: 'signatureLength' });
+      } else {
+        part.push({ ...item, signature: salted });
+        indices.push(index);
+      }
+    }
+    for (const { index, reason } of new Batch(machine, params, part).run()) {
+      invalidItems.push({ index: indices[index]!, reason });
+    }
+  }
+  return invalidItems.sort((a, b) => a.index - b.index);
+}
+
+/**
+ * The same ordinary signature in another form, of which its salt is no part.
+ *
+ * @param format the module's number of the form; the one that the signature has when left out
+ * @returns it; or why it is none: padded, not canonical, or too long for the form
+ */
+function recode(
+  machine: Machine,
+  params: FalconParams,
+  salted: Bytes,
+  format?: number,
+): Bytes | Reason {
+  const { exports, signature } = machine;
+  set(signature, salted);
+  const form = exports.decodeSignature(params.logn, salted.length);
+  if (form < 0) return reasonOf(form);
+  if (form === PADDED) return 'signatureLength';
+  const length = exports.encodeSignature(params.logn, format ?? form);
+  return length < 0 ? reasonOf(length) : read(signature, length);
+}
+
+/**
+ * An ordinary signature in a form that deterministic Falcon has.
+ *
+ * @returns it; or why it is none: not canonical, or its salt is not constant
+ */
+function compact(machine: Machine, params: FalconParams, input: InputBytes): Bytes | Reason {
+  const { exports, signature } = machine;
+  const { name, logn, lengths } = params;
+  if (input.length > lengths.signatureConstantTime) return 'signatureLength';
+  input.copyTo(signature);
+  const form = exports.decodeSignature(logn, input.length);
+  if (form < 0) return reasonOf(form);
+  if (!isConstantSalt(slice(signature, 1, SALTED_PREFIX), name)) return 'saltVersion';
+  return read(signature, exports.encodeSignature(logn, form === PADDED ? COMPRESSED : form));
+}

@@ -1,0 +1,38 @@
+/** The salts that are not drawn but follow from the parameter set, or from key and message. */
+import { ascii, equal } from '../bytes.ts';
+import { FALCON_512, paramsOf } from './params.ts';
+import { shake256 } from './points.ts';
+import type { ParameterSet } from './types.ts';
+
+export const SALT_BYTES: number = FALCON_512.lengths.salt;
+const CONSTANT_LABEL = ascii('FALCON_DET');
+const DERIVED_LABEL = ascii('falconry salt v1');
+
+/**
+ * The salt of deterministic Falcon: version ‖ logn ‖ "FALCON_DET" ‖ 28 zero bytes.
+ *
+ * @param version 0 to 255
+ * @returns 40 bytes
+ */
+export function constantSalt(version: number, set: ParameterSet): Uint8Array<ArrayBuffer> {
+  const salt = new Uint8Array(SALT_BYTES);
+  salt[0] = version;
+  salt[1] = paramsOf(set).logn;
+  salt.set(CONSTANT_LABEL, 2);
+  return salt;
+}
+
+/** Whether a salt is that of deterministic Falcon, of whatever version. */
+export const isConstantSalt = (salt: Uint8Array, set: ParameterSet): boolean =>
+  equal(salt, constantSalt(salt[0]!, set));
+
+/**
+ * The salt that follows from a key and a message: SHAKE256("falconry salt v1" ‖ public key ‖
+ * message).
+ *
+ * @returns 40 bytes
+ */
+export const derivedSalt = (of: {
+  readonly publicKey: Uint8Array;
+  readonly message: Uint8Array;
+}): Uint8Array<ArrayBuffer> => shake256([DERIVED_LABEL, of.publicKey, of.message], SALT_BYTES);

@@ -1,0 +1,2 @@
+/** The same as derived.test.ts, with all known answers. */
+import './derived.test.ts';

@@ -1,0 +1,2 @@
+/** The same as deterministic.test.ts, with all known answers. */
+import './deterministic.test.ts';
