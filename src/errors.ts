@@ -28,6 +28,11 @@ export const ERROR_CODES = Object.freeze({
   NO_SIGNATURES: meaning(422, false, 'A proof keeps no signatures'),
   BAD_TASK_FILE: meaning(422, false, 'The task file is not an array of signature triples'),
   BAD_KEY_FILE: meaning(422, false, 'The file holds no such key or signature'),
+  BAD_KEY: meaning(422, false, 'The bytes are not a key in any form that is known here'),
+  KEY_MISMATCH: meaning(422, false, 'The public key does not belong to the secret key'),
+  PASSPHRASE_NEEDED: meaning(422, false, 'The key is encrypted: a passphrase is needed'),
+  WRONG_PASSPHRASE: meaning(422, false, 'The passphrase does not open the key'),
+  KEY_TOO_COSTLY: meaning(422, false, 'Opening the key would cost more than is allowed'),
   BAD_RESULT_FILE: meaning(422, false, 'The result file is not valid'),
   MALFORMED_JSON: meaning(400, false, 'The body is not valid JSON'),
   INVALID_QUERY: meaning(400, false, 'A query parameter is not valid'),
@@ -54,6 +59,11 @@ export const ERROR_CODES = Object.freeze({
   // The host lacks something: repeating it there cannot help.
   NO_WEBASSEMBLY: meaning(500, false, 'This host cannot run the WebAssembly that is needed'),
   NO_RANDOMNESS: meaning(500, false, 'This host has no source of secure randomness'),
+  NO_WEBCRYPTO: meaning(
+    500,
+    false,
+    'This host has no crypto.subtle, which keys with passphrases need',
+  ),
   NOT_REPRODUCIBLE: meaning(500, false, 'This host does not compute the known signatures'),
 
   // Resources and time: the same request can succeed later.
@@ -102,6 +112,8 @@ export interface CodedErrorDetails {
   readonly index?: number;
   /** Every item at fault, in ascending order of index. */
   readonly invalid?: readonly InvalidItem[];
+  /** The form in which a key was found, as far as it could be told. */
+  readonly form?: string;
   /** For the log only; never sent to a client. */
   readonly cause?: unknown;
 }
@@ -121,6 +133,7 @@ export class CodedError extends Error {
   // Declared only, so that an error without them does not have them.
   declare readonly index?: number;
   declare readonly invalid?: readonly InvalidItem[];
+  declare readonly form?: string;
 
   /** @throws TypeError for a code that is not in the table */
   constructor(code: ErrorCode, details: CodedErrorDetails = {}) {
@@ -136,6 +149,7 @@ export class CodedError extends Error {
     this.retriable = entry.retriable;
     if (details.index !== undefined) this.index = details.index;
     if (details.invalid !== undefined) this.invalid = details.invalid;
+    if (details.form !== undefined) this.form = details.form;
   }
 }
 

@@ -52,7 +52,7 @@ export interface ConfigSource {
 
 const CONFIG_FILE = 'falconry.json';
 /** Environment variables that are not settings. */
-const OTHER_ENV: readonly string[] = ['FALCONRY_CONFIG', 'FALCONRY_DEBUG'];
+const OTHER_ENV: readonly string[] = ['FALCONRY_CONFIG', 'FALCONRY_DEBUG', 'FALCONRY_PASSPHRASE'];
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** @throws UsageError that names every fault */

@@ -1,20 +1,35 @@
 /** `falconry keygen`: writes a key pair to a file. */
 import { CodedError } from '../errors.ts';
-import { falcon512, falcon1024 } from '../falcon/index.ts';
+import { type Falcon, falcon512, falcon1024, type KeyPair } from '../falcon/index.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, type Invocation, OUT, TEXT } from './define.ts';
+import { defineCommand, FLAG, type Invocation, OUT, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
-import { isStdout, readInput, writeOutput } from './io.ts';
-import { formatKeyFile, parseField } from './keyFile.ts';
+import { isStdout, readInput, refuseTwiceStdin, writeOutput } from './io.ts';
+import {
+  checkEncryptable,
+  checkKeyFormat,
+  formatEncryptedKey,
+  formatPublicKey,
+  formatSecretKey,
+  type KeyFormat,
+  parseField,
+} from './keyFile.ts';
+import { PASSPHRASE_OPTIONS, readPassphrase } from './passphrase.ts';
 
-const help = `Usage: falconry keygen [--set falcon512|falcon1024] [-o <key.json>] [--public <file>]
+const help = `Usage: falconry keygen [--set <name>] [-o <key.json>] [--public <file>] [options]
 
 Makes a key pair. The key file is JSON: {"parameter_set", "public_key", "secret_key"}, in hex with
 0x. Only its owner can read it, and an existing file is never replaced.
 
       --set <name>        falcon512 (default) or falcon1024
   -o, --out <file>        where to write the key file (default: standard output)
-      --public <file>     also write the public key alone, to give to others
+      --public <file>     also write the public key alone, to give to others, in the same format
+      --key-format <name> json (default, pem with a passphrase), pem (PKCS#8 and SPKI), der (the
+                          same), jwk, raw, bare (without header bytes), extended (bare, both keys)
+      --encrypt           encrypt the secret key under a passphrase: that of --passphrase-file or
+                          $FALCONRY_PASSPHRASE, or the terminal asks for one
+      --passphrase-file <file>  encrypt it under the passphrase in this file, without its last line
+                          end
       --seed-file <file>  48 bytes, bare or in hex with 0x, from which the key is derived; keep them
                           as secret as the key
       --json              report as one line of JSON
@@ -24,6 +39,7 @@ Makes a key pair. The key file is JSON: {"parameter_set", "public_key", "secret_
 Examples
   falconry keygen -o key.json --public public.json
   falconry keygen --set falcon1024 -o key1024.json
+  falconry keygen --key-format pem -o key.pem --public public.pem
 
 ${EXIT_HELP}`;
 
@@ -36,13 +52,17 @@ export const command: Command = defineCommand({
     set: { type: 'string', default: 'falcon512' },
     out: OUT,
     public: TEXT,
+    'key-format': TEXT,
+    encrypt: FLAG,
+    ...PASSPHRASE_OPTIONS,
     'seed-file': TEXT,
   },
   writesToStdout: ({ option }) => isStdout(option('out')) || option('public') === '-',
   execute,
 });
 
-async function execute({ io, positionals, option, report }: Invocation): Promise<number> {
+async function execute(invocation: Invocation): Promise<number> {
+  const { io, positionals, option, flag, report } = invocation;
   if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
   const falcon = [falcon512, falcon1024].find(({ name }) => name === option('set'));
   if (falcon === undefined) throw new UsageError('--set must be falcon512 or falcon1024');
@@ -51,15 +71,39 @@ async function execute({ io, positionals, option, report }: Invocation): Promise
   if (publicOut !== undefined && isStdout(out) && isStdout(publicOut)) {
     throw new UsageError('only one of --out and --public can be standard output');
   }
+  const isEncrypted = flag('encrypt') || option('passphrase-file') !== undefined;
+  const format = checkKeyFormat(option('key-format') ?? (isEncrypted ? 'pem' : 'json'));
+  if (isEncrypted) checkEncryptable(format);
+  refuseTwiceStdin([option('seed-file'), option('passphrase-file')]);
   const seed = await readSeed(option('seed-file'), io);
-  const { publicKey, secretKey } = falcon.keygen(seed);
-  await writeOutput(out, formatKeyFile(falcon, publicKey, secretKey), io, true);
-  if (publicOut !== undefined) await writeOutput(publicOut, formatKeyFile(falcon, publicKey), io);
+  const pair = falcon.keygen(seed);
+  const file = isEncrypted
+    ? await encrypted(pair, format, invocation)
+    : formatSecretKey(falcon, pair, format);
+  await writeOutput(out, file, io, true);
+  if (publicOut !== undefined) {
+    await writeOutput(publicOut, formatPublicKey(falcon, pair.publicKey, format), io);
+  }
   report(
     { ok: true, parameter_set: falcon.name, out: out ?? '-', public: publicOut },
-    `${falcon.name} key pair made; keep ${isStdout(out) ? 'it' : out} secret\n`,
+    reportText(falcon, out, isEncrypted),
   );
   return EXIT.ok;
+}
+
+function reportText(falcon: Falcon, out: string | undefined, isEncrypted: boolean): string {
+  const what = isStdout(out) ? 'it' : out;
+  const advice = isEncrypted ? `${what} is encrypted` : `keep ${what} secret`;
+  return `${falcon.name} key pair made; ${advice}\n`;
+}
+
+async function encrypted({ secretKey }: KeyPair, format: KeyFormat, { io, option }: Invocation) {
+  const passphrase = await readPassphrase(io, option('passphrase-file'), true);
+  try {
+    return await formatEncryptedKey(secretKey, passphrase, format);
+  } finally {
+    passphrase.fill(0);
+  }
 }
 
 async function readSeed(

@@ -1,12 +1,13 @@
 /** `falconry sign`: signs files; writes triples of digest, key and signature. */
-import { CodedError } from '../errors.ts';
 import type { ExpandedSecretKey, Falcon, SignatureFormat, SignOptions } from '../falcon/index.ts';
+import type { ImportedSecretKey } from '../keys/index.ts';
 import { formatTaskFile, type TaskItem } from '../wire/triple.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation, OUT, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { isStdout, readInput, refuseTwiceStdin, writeOutput } from './io.ts';
-import { falconOf, parseField } from './keyFile.ts';
+import { falconOf, readSecretKey } from './keyFile.ts';
+import { PASSPHRASE_HELP, PASSPHRASE_OPTIONS, readPassphrase } from './passphrase.ts';
 
 const FORMATS: readonly SignatureFormat[] = ['compressed', 'padded', 'constantTime'];
 
@@ -16,7 +17,8 @@ Signs the exact bytes of each file. Writes a task file for falconry aggregate an
 a JSON array of {"digest", "public_key", "signature"}, in hex with 0x. The digest is the message
 itself.
 
-      --key <file>     a key file of falconry keygen, or the bare secret key of another program
+      --key <file>     the secret key in any form: a key file of falconry keygen, PEM, DER, JWK, raw
+${PASSPHRASE_HELP}
   <message>...         files to sign; - reads standard input
   -o, --out <file>     where to write the task file (default: standard output)
       --raw            write the bare signature instead of a task file; for one message only
@@ -41,6 +43,7 @@ export const command: Command = defineCommand({
   help,
   options: {
     key: TEXT,
+    ...PASSPHRASE_OPTIONS,
     out: OUT,
     raw: FLAG,
     format: { type: 'string', default: 'compressed' },
@@ -58,15 +61,20 @@ async function execute({ io, positionals, option, flag, report }: Invocation): P
   if (positionals.length === 0) throw new UsageError('expected at least one message');
   if (flag('raw') && positionals.length > 1) throw new UsageError('--raw takes only one message');
   const sign = signerOf(option('format')!, option('salt')!, flag('deterministic'));
-  refuseTwiceStdin([keyPath, ...positionals]);
+  const passphraseFile = option('passphrase-file');
+  refuseTwiceStdin([keyPath, passphraseFile, ...positionals]);
 
-  const secretKey = parseField(await readInput(keyPath, io), 'secret_key', 'the key file');
-  const falcon = falconOf('secret_key', secretKey);
-  if (falcon === undefined) throw noSecretKey();
-  const messages: Uint8Array[] = [];
-  for (const path of positionals) messages.push(await readInput(path, io));
-
-  const items = signAll(falcon, secretKey, messages, sign);
+  const ask = () => readPassphrase(io, passphraseFile, false);
+  const secret = await readSecretKey(await readInput(keyPath, io), ask);
+  const falcon = falconOf(secret.parameterSet);
+  let items: TaskItem[];
+  try {
+    const messages: Uint8Array[] = [];
+    for (const path of positionals) messages.push(await readInput(path, io));
+    items = signAll(secret, messages, sign);
+  } finally {
+    secret.key.fill(0);
+  }
   await writeOutput(out, flag('raw') ? items[0]!.signature : formatTaskFile(items), io);
   report(
     { ok: true, parameter_set: falcon.name, count: items.length, out: out ?? '-' },
@@ -94,19 +102,12 @@ function signerOf(name: string, salt: string, isDeterministic: boolean): Sign {
 }
 
 function signAll(
-  falcon: Falcon,
-  secretKey: Uint8Array,
+  { parameterSet, key: secretKey, publicKey }: ImportedSecretKey,
   messages: readonly Uint8Array[],
   sign: Sign,
 ): TaskItem[] {
-  let key: ExpandedSecretKey;
-  let publicKey: Uint8Array;
-  try {
-    publicKey = falcon.getPublicKey(secretKey);
-    key = falcon.expandSecretKey(secretKey);
-  } catch (cause) {
-    throw noSecretKey(cause);
-  }
+  const falcon = falconOf(parameterSet);
+  const key = falcon.expandSecretKey(secretKey);
   try {
     return messages.map((message) => ({
       message,
@@ -116,11 +117,4 @@ function signAll(
   } finally {
     key.destroy();
   }
-}
-
-function noSecretKey(cause?: unknown): CodedError {
-  return new CodedError('BAD_KEY_FILE', {
-    message: 'the key file does not hold a valid secret key',
-    cause,
-  });
 }

@@ -8,7 +8,7 @@ import { type Command, UsageError } from './command.ts';
 import { defineCommand, describeInvalid, type Invocation, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { readInput, refuseTwiceStdin } from './io.ts';
-import { parseField } from './keyFile.ts';
+import { parseField, readPublicKey } from './keyFile.ts';
 import type { Progress } from './progress.ts';
 
 const help = `Usage: falconry verify <task.json> [--json]
@@ -18,7 +18,7 @@ Verifies every signature in a task file, as written by falconry sign, and lists 
 with the reasons. With --key and --signature, verifies one signature of one message.
 
   <task.json>           the task file; - reads standard input
-      --key <file>      the public key: a key file, hex with 0x, or the bare key of another program
+      --key <file>      the public key in any form: a key file, hex with 0x, PEM, DER, JWK, raw
       --signature <file>  the signature: hex with 0x, or bare
   <message>             the signed file; - reads standard input
       --json            report as one line of JSON
@@ -84,7 +84,7 @@ async function readItems(path: string, { io, option }: Invocation): Promise<Task
     throw new UsageError('--key and --signature must be given together');
   }
   refuseTwiceStdin([keyPath, signaturePath, path]);
-  const publicKey = parseField(await readInput(keyPath, io), 'public_key', 'the key file');
+  const { key: publicKey } = readPublicKey(await readInput(keyPath, io));
   const signature = await readInput(signaturePath, io);
   return [
     {

@@ -1,0 +1,95 @@
+/**
+ * Base64 (RFC 4648, sections 4 and 5) of secrets: no branch and no index depends on what is
+ * encoded, only on its length. One digit is computed from its value by comparisons, which a shift
+ * turns into masks: (a - b) >> 8 is -1 for a < b and 0 otherwise, for |a - b| < 256.
+ */
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** The last two digits: + and /, or - and _ where the text goes into a URL or a JWK. */
+export type Alphabet = 'standard' | 'url';
+
+const LAST = { standard: [43, 47], url: [45, 95] } as const;
+
+/** The ASCII code of a digit's value in [0, 64). */
+function digitOf(value: number, [plus, slash]: readonly [number, number]): number {
+  const above25 = (25 - value) >> 8;
+  const above51 = (51 - value) >> 8;
+  const above61 = (61 - value) >> 8;
+  const above62 = (62 - value) >> 8;
+  // 'A' + v, 'a' + v - 26, '0' + v - 52
+  return (
+    value +
+    65 +
+    (above25 & 6) -
+    (above51 & 75) +
+    (above61 & (plus - 58)) +
+    (above62 & (slash - plus - 1))
+  );
+}
+
+/** The value of a digit, from its ASCII code; 255 for every other character. */
+function digitValue(code: number, [plus, slash]: readonly [number, number]): number {
+  const within = (low: number, high: number) => ((low - 1 - code) & (code - high - 1)) >> 8;
+  const upper = within(65, 90);
+  const lower = within(97, 122);
+  const figure = within(48, 57);
+  const isPlus = within(plus, plus);
+  const isSlash = within(slash, slash);
+  const known = upper | lower | figure | isPlus | isSlash;
+  return (
+    (upper & (code - 65)) |
+    (lower & (code - 71)) |
+    (figure & (code + 4)) |
+    (isPlus & 62) |
+    (isSlash & 63) |
+    (~known & 255)
+  );
+}
+
+/** @returns the ASCII codes of the digits, with padding in the standard alphabet only */
+export function encodeBase64(bytes: Uint8Array, alphabet: Alphabet): Bytes {
+  const last = LAST[alphabet];
+  const digits = Math.ceil((8 * bytes.length) / 6);
+  const out = new Uint8Array(alphabet === 'url' ? digits : 4 * Math.ceil(bytes.length / 3));
+  out.fill(0x3d, digits);
+  for (let i = 0; i < digits; i++) {
+    const at = Math.floor((6 * i) / 8);
+    const pair = (bytes[at]! << 8) | (bytes[at + 1] ?? 0);
+    out[i] = digitOf((pair >> (10 - ((6 * i) % 8))) & 63, last);
+  }
+  return out;
+}
+
+/**
+ * @param text ASCII codes, without line ends
+ * @returns fresh memory; undefined if it is not the one encoding of some bytes
+ */
+export function decodeBase64(text: Uint8Array, alphabet: Alphabet): Bytes | undefined {
+  const last = LAST[alphabet];
+  let { length } = text;
+  if (alphabet === 'standard') {
+    if (length % 4 !== 0) return undefined;
+    while (length > text.length - 2 && text[length - 1] === 0x3d) length--;
+  }
+  if (length % 4 === 1) return undefined;
+  const out = new Uint8Array(Math.floor((6 * length) / 8));
+  let window = 0;
+  let bits = 0;
+  let at = 0;
+  let wrong = 0;
+  for (let i = 0; i < length; i++) {
+    const value = digitValue(text[i]!, last);
+    wrong |= value & 0xc0;
+    window = ((window << 6) | (value & 63)) & 0xffff;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    out[at++] = window >> bits;
+  }
+  // The bits that belong to no byte are zero.
+  wrong |= window & ((1 << bits) - 1);
+  if (wrong === 0) return out;
+  out.fill(0);
+  return undefined;
+}

@@ -1,0 +1,43 @@
+/**
+ * Keys in every wrapping that is in use: raw and bare bytes, SPKI, PKCS#8 and PEM, JSON Web Keys,
+ * and PKCS#8 under a passphrase; and signatures in the frames of others. `docs/keys.md` says who
+ * uses which.
+ */
+export {
+  type EncryptedExportOptions,
+  type EncryptedImportOptions,
+  type EncryptedKeyForms,
+  exportEncryptedSecretKey,
+  importEncryptedSecretKey,
+} from './encryptedKey.ts';
+export type { CostLimits } from './encryption.ts';
+export type {
+  EncryptedKeyForm,
+  ImportedPublicKey,
+  ImportedSecretKey,
+  ImportOptions,
+  Pkcs8Layout,
+  PublicKeyForm,
+  SecretKeyForm,
+} from './forms.ts';
+export type { KeyInput } from './input.ts';
+export type { PublicJwk, SecretJwk } from './jwk.ts';
+export {
+  exportPublicKey,
+  importPublicKey,
+  type PublicExportOptions,
+  type PublicKeyForms,
+} from './publicKey.ts';
+export {
+  exportSecretKey,
+  importSecretKey,
+  type SecretExportOptions,
+  type SecretKeyForms,
+} from './secretKey.ts';
+export {
+  type AttachedParts,
+  fromBareSignature,
+  joinAttached,
+  splitAttached,
+  toBareSignature,
+} from './signatures.ts';
