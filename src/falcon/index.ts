@@ -10,7 +10,7 @@ import { PreparedKey } from './keys.ts';
 import { type FalconParams, paramsOf } from './params.ts';
 import { expand, keygen, publicKeyOf, readSigningOptions, sign } from './sign.ts';
 import type { ParameterSet } from './types.ts';
-import { isCompressed, prepareKey, readPublicKey, verifyOne } from './verify.ts';
+import { COMPRESSED, prepareKey, readPublicKey, readVerifyOptions, verifyOne } from './verify.ts';
 import { bestModule, checkModule, compileAsync, type ModuleName, run, useModule } from './wasm.ts';
 
 export type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
@@ -49,15 +49,15 @@ export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions
       const read = readSigningOptions(signOptions, ['format', 'testSeed']);
       return sign(module, params, input, secretKey, read);
     },
-    verify(signature, message, publicKey, noOptions) {
+    verify(signature, message, publicKey, options) {
       const input = readBytes('signature', signature);
       const signed = readBytes('message', message);
       const key = readPublicKey('publicKey', params, publicKey);
-      readOptions(noOptions, []);
+      const format = readVerifyOptions(options);
       return run(
         module,
         false,
-        (machine) => verifyOne(machine, params, input, signed, key) === undefined,
+        (machine) => verifyOne(machine, params, input, signed, key, format) === undefined,
       );
     },
     expandSecretKey: (secretKey) => expand(module, params, secretKey),
@@ -67,9 +67,10 @@ export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions
       if (typeof prepared !== 'string') return new PreparedKey(prepared);
       throw new RangeError(`"publicKey" is not a public key of ${params.name}: ${prepared}`);
     },
-    verifyBatch(items) {
+    verifyBatch(items, options) {
       const input = readItems(items, params);
-      return run(module, false, (machine) => new Batch(machine, params, input).run());
+      const format = readVerifyOptions(options);
+      return run(module, false, (machine) => new Batch(machine, params, input, format).run());
     },
   } satisfies Falcon);
 }
@@ -94,10 +95,8 @@ function createAttached(module: ModuleName, params: FalconParams): FalconAttache
       const isValid = run(
         module,
         false,
-        (machine) =>
-          verifyOne(machine, params, signature, message, key) === undefined &&
-          // Zero padding belongs to a detached form, not to this one.
-          isCompressed(machine, params, signature),
+        // Zero padding belongs to a detached form, not to this one.
+        (machine) => verifyOne(machine, params, signature, message, key, COMPRESSED) === undefined,
       );
       if (!isValid) throw invalidSeal();
       return parts.message;

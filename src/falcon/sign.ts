@@ -10,8 +10,8 @@ import { type InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { CodedError, isCodedError, isStackOverflow } from '../errors.ts';
 import { set, subarray } from '../intrinsics.ts';
 import { type Expanded, ExpandedKey, insideExpanded } from './keys.ts';
-import { type FalconParams, FORMATS } from './params.ts';
-import type { KeyPair, SignatureFormat } from './types.ts';
+import { type FalconParams, readFormat } from './params.ts';
+import type { KeyPair } from './types.ts';
 import { type Machine, type ModuleName, read, run } from './wasm.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -177,8 +177,7 @@ export function readSigningOptions(
   known: readonly ('format' | 'testSeed')[],
 ): SigningOptions {
   const { format = 'compressed', testSeed } = readOptions(value, known);
-  const number = FORMATS.indexOf(format as SignatureFormat);
-  if (number < 0) throw new RangeError(`"format" expected one of ${FORMATS.join(', ')}`);
+  const number = readFormat(format);
   if (testSeed === undefined) return { format: number, testSeed };
   const seed = readOptions(testSeed, ['salt', 'samplerSeed'], 'testSeed');
   return {
