@@ -4,13 +4,12 @@
  */
 import { copyBytes, InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { invalidSeal, seal, unseal } from './attached.ts';
-import { Batch, readItems } from './batch.ts';
 import type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
-import { PreparedKey } from './keys.ts';
 import { type FalconParams, paramsOf } from './params.ts';
 import { expand, keygen, publicKeyOf, readSigningOptions, sign } from './sign.ts';
 import type { ParameterSet } from './types.ts';
-import { COMPRESSED, prepareKey, readPublicKey, readVerifyOptions, verifyOne } from './verify.ts';
+import { createVerifier } from './verifier.ts';
+import { COMPRESSED, readPublicKey, verifyOne } from './verify.ts';
 import { bestModule, checkModule, compileAsync, type ModuleName, run, useModule } from './wasm.ts';
 
 export type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
@@ -38,9 +37,7 @@ export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions
   const module = asked === undefined ? bestModule() : checkModule(asked);
 
   return Object.freeze({
-    name: params.name,
-    lengths: params.lengths,
-    module,
+    ...createVerifier(params, module),
     attached: createAttached(module, params),
     keygen: (seed) => keygen(module, params, seed),
     getPublicKey: (secretKey) => publicKeyOf(module, params, secretKey),
@@ -49,29 +46,7 @@ export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions
       const read = readSigningOptions(signOptions, ['format', 'testSeed']);
       return sign(module, params, input, secretKey, read);
     },
-    verify(signature, message, publicKey, options) {
-      const input = readBytes('signature', signature);
-      const signed = readBytes('message', message);
-      const key = readPublicKey('publicKey', params, publicKey);
-      const format = readVerifyOptions(options);
-      return run(
-        module,
-        false,
-        (machine) => verifyOne(machine, params, input, signed, key, format) === undefined,
-      );
-    },
     expandSecretKey: (secretKey) => expand(module, params, secretKey),
-    preparePublicKey(publicKey) {
-      const key = copyBytes('publicKey', publicKey, params.lengths.publicKey);
-      const prepared = run(module, false, (machine) => prepareKey(machine, params, key));
-      if (typeof prepared !== 'string') return new PreparedKey(prepared);
-      throw new RangeError(`"publicKey" is not a public key of ${params.name}: ${prepared}`);
-    },
-    verifyBatch(items, options) {
-      const input = readItems(items, params);
-      const format = readVerifyOptions(options);
-      return run(module, false, (machine) => new Batch(machine, params, input, format).run());
-    },
   } satisfies Falcon);
 }
 
