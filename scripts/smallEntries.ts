@@ -2,6 +2,8 @@
  * Bundles the entries of the package that verify and do nothing else, `falconry/verify` and
  * `falconry/verify-aggregate`: the same sources, on the modules that hold the verifier's part. What
  * both need is in one file that both import.
+ *
+ *   node scripts/smallEntries.ts dist    after tsc, whose files for these entries it replaces
  */
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
@@ -52,3 +54,6 @@ export async function bundleSmallEntries(dist: string): Promise<void> {
     plugins: [verifyModules, sharedErrors],
   });
 }
+
+const [, script = '', folder] = process.argv;
+if (script.endsWith('smallEntries.ts') && folder !== undefined) await bundleSmallEntries(folder);

@@ -74,9 +74,14 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
   // Entries that exist to be tested.
   { from: /^assembly\/test\//, self: 'assembly/test/', to: [/^assembly\//] },
   {
-    from: /^src\/(errors|intrinsics|arguments|bytes|inflate|moduleEdits|wasmLoader|wasmModule\.d)\.ts$/,
+    from: /^src\/(errors|intrinsics|arguments|bytes|wasmLoader|wasmModule\.d)\.ts$/,
     self: '',
     to: [/^src\/(errors|intrinsics|moduleEdits)\.ts$/],
+  },
+  {
+    from: /^src\/(inflate|moduleEdits)\.ts$/,
+    self: '',
+    to: [/^src\/moduleEdits\.ts$/],
   },
   {
     from: /^src\/index\.ts$/,

@@ -96,12 +96,8 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
     batchOptions: VerifyPoolBatchOptions = {},
   ): Promise<InvalidBatchItem[]> {
     const items = readItems(given, params);
-    const {
-      signal: own,
-      onProgress,
-      onStats,
-      format,
-    } = checkBatchOptions(batchOptions, onAllStats);
+    const checked = checkBatchOptions(batchOptions, onAllStats);
+    const { signal: own, onProgress, onStats, format } = checked;
     if (closing.signal.aborted) throw closedError();
     throwIfAborted(own);
     const signal = own === undefined ? closing.signal : AbortSignal.any([own, closing.signal]);
