@@ -1,10 +1,11 @@
 /**
  * Compiles assembly/ to the WebAssembly modules, falcon and labrador, each plain and with relaxed
- * SIMD:
+ * SIMD, and each with nothing but the verifier's part:
  *
  *   build/falcon.wasm, build/falcon.relaxed.wasm             the bare modules
  *   src/falcon/{falcon,falcon.relaxed}.wasm.gen.ts           the same in base64, with their types
  *   build/labrador*.wasm, src/aggregate/labrador*.wasm.gen.ts    likewise
+ *   build/falcon.verify.wasm, build/labrador.verify.wasm     the verifier's part; in src, deflated
  *   wasm.lock.json                  compiler and SHA-256 of each module, committed
  *
  *   node scripts/build-wasm.ts                 builds if an input has changed, and compares with
@@ -18,6 +19,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
+import { inflate } from '../src/inflate.ts';
 import { generate } from './generate/main.ts';
 import {
   filesBelow,
@@ -31,7 +34,10 @@ import {
 import { editsBetween } from './moduleEdits.ts';
 
 const LOCK = 'wasm.lock.json';
-const MODULES = ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed'] as const;
+const MODULES = [
+  ...(['falcon', 'falcon.relaxed', 'falcon.verify'] as const),
+  ...(['labrador', 'labrador.relaxed', 'labrador.verify'] as const),
+] as const;
 type ModuleName = (typeof MODULES)[number];
 
 interface Lock {
@@ -47,6 +53,7 @@ const bareFile = (name: ModuleName) => `build/${name}.wasm`;
 /** The folder of a module's sources: its name without the variant. */
 const sourcesOf = (name: ModuleName) => name.split('.')[0] as 'falcon' | 'labrador';
 const ROOMS = { falcon: 'src/falcon', labrador: 'src/aggregate' } as const;
+const isVerify = (name: ModuleName) => name.endsWith('.verify');
 const sourceFile = (name: ModuleName) => `${ROOMS[sourcesOf(name)]}/${name}.wasm.gen.ts`;
 
 function build(name: ModuleName, head: string): void {
@@ -55,7 +62,8 @@ function build(name: ModuleName, head: string): void {
   try {
     const compiler = join(ROOT, 'node_modules/assemblyscript/bin/asc.js');
     const wasm = join(folder, 'module.wasm');
-    const entry = `assembly/${sourcesOf(name)}/index.ts`;
+    const file = isVerify(name) ? 'verifyIndex' : 'index';
+    const entry = `assembly/${sourcesOf(name)}/${file}.ts`;
     const run = spawnSync(process.execPath, [compiler, entry, '--target', name, '-o', wasm], {
       cwd: ROOT,
       encoding: 'utf8',
@@ -85,6 +93,7 @@ function exportTypes(declaration: string): string[] {
 }
 
 function moduleSource(name: ModuleName, bytes: Uint8Array, members: string[]): string {
+  if (isVerify(name)) return deflatedModule(name, bytes);
   const isMain = name === sourcesOf(name);
   const types = `
 /** The exports of the module. */
@@ -108,6 +117,62 @@ export const MODULE: string =
   '${base64(bytes)}';
 `;
 
+/**
+ * The module, deflated. What labrador's has in common with falcon's, the tables of a transform and
+ * some code, is not stored twice: code is deflated after code, data after data.
+ */
+function deflatedModule(name: ModuleName, bytes: Uint8Array): string {
+  const isFirst = name === 'falcon.verify';
+  const first = isFirst ? new Uint8Array(0) : readFileSync(join(ROOT, bareFile('falcon.verify')));
+  const [at, firstAt] = [dataAt(bytes), dataAt(first)];
+  const parts = [
+    { name: 'CODE', bytes: bytes.subarray(0, at), before: first.subarray(0, firstAt) },
+    { name: 'DATA', bytes: bytes.subarray(at), before: first.subarray(firstAt) },
+  ].map((part) => ({ ...part, deflated: deflatedPart(part.bytes, part.before) }));
+  const own = "import { MODULE as FIRST } from '../falcon/falcon.verify.wasm.gen.ts';\n";
+  const calls = parts.map(({ name, bytes }, i) => {
+    const range = i === 0 ? `0, ${firstAt}` : firstAt;
+    return `inflate(${name}, ${bytes.length}${isFirst ? '' : `, first.subarray(${range})`})`;
+  });
+  return `import { concat } from '../bytes.ts';
+${isFirst ? '' : own}import { inflate } from '../inflate.ts';
+
+export const SHA256 = '${sha256(bytes)}';
+export const BYTES = ${bytes.length};
+/** Unpacks the module. */
+export function MODULE(): Uint8Array<ArrayBuffer> {
+${isFirst ? '' : '  const first = FIRST();\n'}  return concat(${calls.join(', ')});
+}
+${parts.map(({ name, deflated }) => `const ${name} =\n  '${base64(deflated)}';\n`).join('')}`;
+}
+
+function deflatedPart(bytes: Uint8Array, dictionary: Uint8Array): Uint8Array {
+  // An empty dictionary is refused.
+  const before = dictionary.length > 0 ? { dictionary } : {};
+  const deflated = deflateRawSync(bytes, { level: 9, memLevel: 9, ...before });
+  if (Buffer.compare(inflate(base64(deflated), bytes.length, dictionary), bytes) !== 0) {
+    throw new Error('a part of a module does not inflate');
+  }
+  return deflated;
+}
+
+/** Where the data section of a module begins; it is the last one. */
+function dataAt(module: Uint8Array): number {
+  const DATA_SECTION = 11;
+  let at = 8;
+  while (at < module.length && module[at] !== DATA_SECTION) {
+    let size = 0;
+    let from = at + 1;
+    for (let shift = 0; ; shift += 7) {
+      const byte = module[from++]!;
+      size |= (byte & 127) << shift;
+      if (byte < 128) break;
+    }
+    at = from + size;
+  }
+  return Math.min(at, module.length);
+}
+
 /** The builds are much alike. */
 const editsOf = (
   bytes: Uint8Array,
@@ -130,7 +195,10 @@ function currentLock(): string {
 }
 
 generate();
-const scripts = ['scripts/build-wasm.ts', 'scripts/moduleEdits.ts', 'src/moduleEdits.ts'];
+const scripts = [
+  ...['scripts/build-wasm.ts', 'scripts/moduleEdits.ts'],
+  ...['src/moduleEdits.ts', 'src/inflate.ts'],
+];
 const inputs = [...filesBelow('assembly'), 'asconfig.json', ...scripts];
 const head = header('scripts/build-wasm.ts', hashOfFiles(inputs, compilerVersion));
 for (const name of MODULES) {

@@ -1,13 +1,15 @@
 /**
  * Checks the package as its users get it: publint on the tarball; then the tarball installed in an
- * empty folder, with its declared dependencies and nothing else; its size; and its main features,
- * run there.
+ * empty folder, with its declared dependencies and nothing else; its size, and that of its entries
+ * in a bundle, which the README's table must give (`--update-sizes` writes it); and its main
+ * features, run there.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { checkEntrySizes } from './entrySizes.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'falconry-package-'));
@@ -70,6 +72,8 @@ import {
   aggregate, createAggregatePool, extractSignatures, falcon512, falcon1024, verifyAggregate,
 } from 'falconry';
 import { createClient } from 'falconry/client';
+import * as small from 'falconry/verify';
+import * as smallAggregate from 'falconry/verify-aggregate';
 import { falconService } from 'falconry/middleware';
 
 const message = new TextEncoder().encode('installed from the tarball');
@@ -81,10 +85,14 @@ for (const falcon of [falcon512, falcon1024]) {
   const items = [{ publicKey, message, signature }];
   const bundle = await aggregate(items);
   assert.equal(verifyAggregate(bundle, items), true);
+  assert.equal(small[falcon.name].verify(signature, message, publicKey), true);
+  assert.equal(smallAggregate.verifyAggregate(bundle, items), true);
   assert.deepEqual(extractSignatures(bundle, items), [signature]);
   const proof = await aggregate([items[0], items[0], items[0]], { format: 'proof' });
   assert.equal(verifyAggregate(proof, [items[0], items[0], items[0]]), true);
   assert.equal(verifyAggregate(proof, [items[0], items[0]]), false);
+  assert.equal(smallAggregate.verifyAggregate(proof, [items[0], items[0], items[0]]), true);
+  assert.equal(smallAggregate.verifyAggregate(proof, [items[0], items[0]]), false);
 }
 {
   const { publicKey, secretKey } = falcon512.keygen();
@@ -101,7 +109,7 @@ for (const falcon of [falcon512, falcon1024]) {
   assert.equal(await pool.verifyAggregate(proof, items), true);
   await pool.close();
 }
-for (const name of ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed']) {
+for (const name of ['falcon', 'labrador'].flatMap((n) => [n, n + '.relaxed', n + '.verify'])) {
   const bytes = readFileSync(new URL(import.meta.resolve('falconry/' + name + '.wasm')));
   assert.deepEqual(WebAssembly.Module.imports(new WebAssembly.Module(bytes)), []);
 }
@@ -143,6 +151,7 @@ try {
   const install = ['install', '--no-audit', '--no-fund', '--silent', `./${tarball}`];
   thrice(() => run(folder, 'npm', ...install));
   judgeSize(join(folder, tarball));
+  await checkEntrySizes(folder, process.argv.includes('--update-sizes'));
   writeFileSync(join(folder, 'consumer.js'), CONSUMER);
   run(folder, process.execPath, 'consumer.js');
   run(folder, join(folder, 'node_modules/.bin/falconry'), '--help');

@@ -8,7 +8,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const MODULES = ['falcon', 'falcon.relaxed', 'labrador', 'labrador.relaxed'];
+const MODULES = ['falcon', 'labrador'].flatMap((name) => [
+  name,
+  `${name}.relaxed`,
+  `${name}.verify`,
+]);
 
 /** Compiles the sources; their generated parts must exist. */
 export function compilePackage(dist: string): void {
@@ -16,6 +20,8 @@ export function compilePackage(dist: string): void {
   const compiler = join(root, 'node_modules/.bin/tsc');
   const args = ['-p', 'tsconfig.build.json', '--outDir', dist];
   execFileSync(compiler, args, { cwd: root, stdio: 'inherit' });
+  const bundler = join(root, 'scripts/smallEntries.ts');
+  execFileSync(process.execPath, [bundler, dist], { cwd: root, stdio: 'inherit' });
   for (const name of MODULES) {
     copyFileSync(join(root, `build/${name}.wasm`), join(dist, `${name}.wasm`));
   }

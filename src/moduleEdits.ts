@@ -44,18 +44,21 @@ export function applyEdits(base: Uint8Array, edits: Uint8Array): Uint8Array<Arra
 }
 
 /**
- * @param plain the plain build, in base64
+ * @param plain the plain build, in base64, or what unpacks it
  * @param edits turn it into the wanted build, in base64; absent for the plain build itself
  */
-export function moduleBytes(plain: string, edits?: string): Uint8Array<ArrayBuffer> {
-  const base = fromBase64(plain);
+export function moduleBytes(plain: EmbeddedModule, edits?: string): Uint8Array<ArrayBuffer> {
+  const base = typeof plain === 'string' ? fromBase64(plain) : plain();
   return edits === undefined ? base : applyEdits(base, fromBase64(edits));
 }
+
+/** A module in base64, or a function that unpacks it. */
+export type EmbeddedModule = string | (() => Uint8Array<ArrayBuffer>);
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /** Decodes our own text only. Does without `atob`, which bare realms lack. */
-function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const values = new Uint8Array(128);
   for (let i = 0; i < DIGITS.length; i++) values[DIGITS.charCodeAt(i)] = i;
   const digit = (at: number): number => values[text.charCodeAt(at)]!;

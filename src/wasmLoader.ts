@@ -3,7 +3,7 @@
  * says so; importing never throws.
  */
 import { CodedError, isStackOverflow } from './errors.ts';
-import { moduleBytes } from './moduleEdits.ts';
+import { type EmbeddedModule, moduleBytes } from './moduleEdits.ts';
 
 /**
  * `relaxed` uses relaxed SIMD instructions, only on inputs for which they are exact; the results
@@ -35,10 +35,13 @@ export interface ModuleLoader {
 
 /** The properties of a module that its loader needs. */
 export interface ModuleSource {
-  /** The plain build, in base64. */
-  readonly plain: string;
-  /** The edits that turn it into the relaxed build, in base64: see moduleEdits.ts. */
-  readonly relaxed: string;
+  /** The plain build. */
+  readonly plain: EmbeddedModule;
+  /**
+   * The edits that turn it into the relaxed build, in base64: see moduleEdits.ts. Without them,
+   * both names mean the plain build.
+   */
+  readonly relaxed: string | undefined;
   /** The file of the package that contains the module, for messages. */
   readonly file: string;
   /** The function that takes a compiled module, for messages. */

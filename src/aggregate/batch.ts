@@ -3,8 +3,8 @@
  * that the synchronous and the asynchronous call share every step.
  */
 import { CodedError, type InvalidItem } from '../errors.ts';
-import { falcon512, falcon1024 } from '../falcon/index.ts';
 import { type DecodedSignature, decodeSignature } from '../falcon/points.ts';
+import { verifier512, verifier1024 } from '../falcon/verifier.ts';
 import { type CodedSalts, codeSalts } from './salts.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
@@ -70,8 +70,8 @@ export function invalidItems(items: readonly AggregateItem[]): InvalidItem[] {
   // A key with the length of neither set goes to Falcon-512, which gives the reason.
   const is1024 = items.map((item) => setOfPublicKey(item.publicKey) === 'falcon1024');
   const invalid: InvalidItem[] = [];
-  for (const falcon of [falcon512, falcon1024]) {
-    const wanted = falcon === falcon1024;
+  for (const falcon of [verifier512, verifier1024]) {
+    const wanted = falcon === verifier1024;
     const indexes = Array.from(items.keys()).filter((i) => is1024[i] === wanted);
     if (indexes.length === 0) continue;
     for (const { index, reason } of falcon.verifyBatch(indexes.map((i) => items[i]!))) {

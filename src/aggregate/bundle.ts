@@ -9,7 +9,8 @@
  * header alone cannot turn one valid bundle into another.
  */
 import { ascii, concat } from '../bytes.ts';
-import { falcon512, falcon1024, type ParameterSet } from '../falcon/index.ts';
+import type { ParameterSet } from '../falcon/index.ts';
+import { paramsOf } from '../falcon/params.ts';
 import {
   type DecodedSignature,
   decodeSignature,
@@ -102,7 +103,7 @@ function checkWords(header: Uint8Array): CheckWords {
 function canonicalSignature(decoded: DecodedSignature): Uint8Array<ArrayBuffer> | undefined {
   const bytes = encodeSignature(decoded);
   if (bytes === undefined) return undefined;
-  const { lengths } = decoded.parameterSet === 'falcon512' ? falcon512 : falcon1024;
+  const { lengths } = paramsOf(decoded.parameterSet);
   if (bytes.length !== lengths.signaturePadded) return bytes;
   const again = decodeSignature(bytes) as DecodedSignature; // what is encoded decodes
   return again.form === decoded.form ? bytes : undefined;

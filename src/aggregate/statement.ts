@@ -15,7 +15,8 @@
  * give the same input.
  */
 import { ascii } from '../bytes.ts';
-import { falcon512, falcon1024, type ParameterSet } from '../falcon/index.ts';
+import type { ParameterSet } from '../falcon/index.ts';
+import { FALCON_512, FALCON_1024 } from '../falcon/params.ts';
 import { shake256 } from '../falcon/points.ts';
 import { lengthOf } from '../intrinsics.ts';
 
@@ -32,8 +33,8 @@ const LABEL = ascii('falconry statement v1');
 /** The parameter set whose public keys have this length. */
 export function setOfPublicKey(publicKey: Uint8Array): ParameterSet | undefined {
   const length = lengthOf(publicKey);
-  if (length === falcon512.lengths.publicKey) return 'falcon512';
-  if (length === falcon1024.lengths.publicKey) return 'falcon1024';
+  if (length === FALCON_512.lengths.publicKey) return 'falcon512';
+  if (length === FALCON_1024.lengths.publicKey) return 'falcon1024';
   return undefined;
 }
 

@@ -7,7 +7,7 @@ import { set, subarray } from '../intrinsics.ts';
 import { insidePrepared, type PreparedKey } from './keys.ts';
 import { type FalconParams, reasonOf } from './params.ts';
 import type { InvalidBatchItem, InvalidReason } from './types.ts';
-import { verifyOne } from './verify.ts';
+import { formatFault, verifyOne } from './verify.ts';
 import type { Machine } from './wasm.ts';
 
 /** Most items of one call. */
@@ -77,6 +77,7 @@ export class Batch {
   readonly #machine: Machine;
   readonly #params: FalconParams;
   readonly #items: readonly ReadItem[];
+  readonly #format: number | undefined;
   readonly #records: Int32Array;
   readonly #dataSize: number;
   readonly #maxItems: number;
@@ -87,11 +88,13 @@ export class Batch {
   #keys = 0;
   readonly #invalid: InvalidBatchItem[] = [];
 
-  constructor(machine: Machine, params: FalconParams, items: readonly ReadItem[]) {
+  /** @param format the only one to accept; undefined for any */
+  constructor(machine: Machine, params: FalconParams, items: readonly ReadItem[], format?: number) {
     const { exports, memory } = machine;
     this.#machine = machine;
     this.#params = params;
     this.#items = items;
+    this.#format = format;
     this.#dataSize = exports.BATCH_DATA_SIZE.value;
     this.#maxItems = exports.BATCH_ITEMS.value;
     this.#maxKeys = exports.BATCH_KEYS.value;
@@ -172,6 +175,12 @@ export class Batch {
     const at = this.#used;
     message.copyTo(batchData, at + SALT);
     signature.copyTo(batchData, at + sigOffset);
+    const { length } = signature;
+    const reason = formatFault(this.#params, this.#format, batchData, at + sigOffset, length);
+    if (reason !== undefined) {
+      this.#invalid.push({ index, reason });
+      return;
+    }
     const record = this.#count * RECORD_FIELDS;
     this.#records[record] = at;
     this.#records[record + 1] = inputLength;
@@ -184,11 +193,12 @@ export class Batch {
   }
 
   /** Uses the prepared key, so that the key is read once for all items. */
-  #verifyAlone(index: number, key: number, signature: InputBytes, message: InputBytes): void {
+  #verifyAlone(index: number, slot: number, signature: InputBytes, message: InputBytes): void {
     const params = this.#params;
-    const at = key << (params.logn + 2);
+    const at = slot << (params.logn + 2);
     const prepared = subarray(this.#machine.batchKeys, at, at + (4 << params.logn));
-    const reason = verifyOne(this.#machine, params, signature, message, { prepared });
+    const key = { prepared };
+    const reason = verifyOne(this.#machine, params, signature, message, key, this.#format);
     if (reason !== undefined) this.#invalid.push({ index, reason });
   }
 

@@ -10,6 +10,7 @@ import type {
   ParameterSet,
   PreparedPublicKey,
   SignOptions,
+  VerifyOptions,
 } from './types.ts';
 import type { ModuleName } from './wasm.ts';
 
@@ -79,19 +80,20 @@ export interface Falcon {
    * Verifies a detached signature of any form. Returns true or false for any bytes of signature and
    * key.
    *
-   * @param options there are none yet; any option throws
+   * @param options `format` accepts that one only
    * @throws TypeError if an argument is not bytes (or a key prepared for this parameter set), or
-   *   for unknown options
+   *   for unknown options; RangeError for an unknown format
    * @example
    * ```ts
    * falcon512.verify(signature, message, publicKey); // true
+   * falcon512.verify(signature, message, publicKey, { format: 'padded' }); // false
    * ```
    */
   verify(
     signature: Uint8Array,
     message: Uint8Array,
     publicKey: Uint8Array | PreparedPublicKey,
-    options?: NoOptions,
+    options?: VerifyOptions,
   ): boolean;
 
   readonly attached: FalconAttached;
@@ -130,15 +132,16 @@ export interface Falcon {
    * field of every item is read once, before the first one is verified.
    *
    * @param items at most 4,194,304
+   * @param options `format` accepts that one only, for all items
    * @returns the invalid items with their reasons, by ascending index; `[]` if all are valid
    * @throws TypeError if the items are not { signature, message, publicKey } of bytes; RangeError
-   *   for too many
+   *   for too many, or an unknown format
    * @example
    * ```ts
    * falcon512.verifyBatch([{ signature, message, publicKey }]); // []
    * ```
    */
-  verifyBatch(items: readonly BatchItem[]): InvalidBatchItem[];
+  verifyBatch(items: readonly BatchItem[], options?: VerifyOptions): InvalidBatchItem[];
 }
 
 /** Signature and message in one byte string, in NIST's frame. */

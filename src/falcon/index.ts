@@ -4,15 +4,14 @@
  */
 import { copyBytes, InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { invalidSeal, seal, unseal } from './attached.ts';
-import { Batch, readItems } from './batch.ts';
 import { signAsAsked } from './coins.ts';
 import { createDeterministic } from './deterministic.ts';
 import type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
-import { PreparedKey } from './keys.ts';
 import { type FalconParams, paramsOf } from './params.ts';
 import { expand, keygen, publicKeyOf, readSigningOptions } from './sign.ts';
 import type { ParameterSet } from './types.ts';
-import { isCompressed, prepareKey, readPublicKey, verifyOne } from './verify.ts';
+import { createVerifier } from './verifier.ts';
+import { COMPRESSED, readPublicKey, verifyOne } from './verify.ts';
 import { bestModule, checkModule, compileAsync, type ModuleName, run, useModule } from './wasm.ts';
 
 export type * from './det.ts';
@@ -41,9 +40,7 @@ export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions
   const module = asked === undefined ? bestModule() : checkModule(asked);
 
   return Object.freeze({
-    name: params.name,
-    lengths: params.lengths,
-    module,
+    ...createVerifier(params, module),
     attached: createAttached(module, params),
     det: createDeterministic(module, params),
     keygen: (seed) => keygen(module, params, seed),
@@ -53,28 +50,7 @@ export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions
       const read = readSigningOptions(signOptions, ['format', 'testSeed', 'salt']);
       return signAsAsked(module, params, input, secretKey, read);
     },
-    verify(signature, message, publicKey, noOptions) {
-      const input = readBytes('signature', signature);
-      const signed = readBytes('message', message);
-      const key = readPublicKey('publicKey', params, publicKey);
-      readOptions(noOptions, []);
-      return run(
-        module,
-        false,
-        (machine) => verifyOne(machine, params, input, signed, key) === undefined,
-      );
-    },
     expandSecretKey: (secretKey) => expand(module, params, secretKey),
-    preparePublicKey(publicKey) {
-      const key = copyBytes('publicKey', publicKey, params.lengths.publicKey);
-      const prepared = run(module, false, (machine) => prepareKey(machine, params, key));
-      if (typeof prepared !== 'string') return new PreparedKey(prepared);
-      throw new RangeError(`"publicKey" is not a public key of ${params.name}: ${prepared}`);
-    },
-    verifyBatch(items) {
-      const input = readItems(items, params);
-      return run(module, false, (machine) => new Batch(machine, params, input).run());
-    },
   } satisfies Falcon);
 }
 
@@ -98,10 +74,8 @@ function createAttached(module: ModuleName, params: FalconParams): FalconAttache
       const isValid = run(
         module,
         false,
-        (machine) =>
-          verifyOne(machine, params, signature, message, key) === undefined &&
-          // Zero padding belongs to a detached form, not to this one.
-          isCompressed(machine, params, signature),
+        // Zero padding belongs to a detached form, not to this one.
+        (machine) => verifyOne(machine, params, signature, message, key, COMPRESSED) === undefined,
       );
       if (!isValid) throw invalidSeal();
       return parts.message;

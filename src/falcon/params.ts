@@ -80,6 +80,15 @@ export const DETERMINISTIC = 0;
 export const DERIVED = 1;
 export const KINDS = Object.freeze([DETERMINISTIC, DERIVED] as const);
 export type Kind = (typeof KINDS)[number];
+/**
+ * @returns the module's number of a format
+ * @throws RangeError for anything but the name of one
+ */
+export function readFormat(format: unknown): number {
+  const number = FORMATS.indexOf(format as SignatureFormat);
+  if (number < 0) throw new RangeError(`"format" expected one of ${FORMATS.join(', ')}`);
+  return number;
+}
 
 /** Those codes of assembly/shared/status.ts that the caller's input can cause. */
 const REASONS: Readonly<Record<number, InvalidReason>> = Object.freeze({

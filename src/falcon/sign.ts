@@ -10,8 +10,8 @@ import { type InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { CodedError, isCodedError, isStackOverflow } from '../errors.ts';
 import { set, subarray } from '../intrinsics.ts';
 import { type Expanded, ExpandedKey, insideExpanded } from './keys.ts';
-import { type FalconParams, FORMATS, KINDS } from './params.ts';
-import type { KeyPair, SignatureFormat } from './types.ts';
+import { type FalconParams, KINDS, readFormat } from './params.ts';
+import type { KeyPair } from './types.ts';
 import { type Machine, type ModuleName, read, run } from './wasm.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -195,8 +195,7 @@ export function readSigningOptions(
   known: readonly ('format' | 'testSeed' | 'salt')[],
 ): SigningOptions {
   const { format = 'compressed', testSeed, salt } = readOptions(value, known);
-  const number = FORMATS.indexOf(format as SignatureFormat);
-  if (number < 0) throw new RangeError(`"format" expected one of ${FORMATS.join(', ')}`);
+  const number = readFormat(format);
   if (salt !== undefined && salt !== 'derived') throw new RangeError('"salt" expected "derived"');
   const isDerived = salt === 'derived';
   if (testSeed === undefined) return { format: number, testSeed, isDerived };

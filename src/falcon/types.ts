@@ -16,8 +16,10 @@ export type SignatureFormat = 'compressed' | 'padded' | 'constantTime';
  * Why a signature is invalid.
  *
  * - `publicKeyLength`, `publicKeyHeader`, `publicKeyRange`: not a public key of this parameter set
- * - `signatureLength`, `signatureHeader`: not the length or first byte of any form of this set
- * - `signatureEncoding`: not the canonical encoding of its coefficients
+ * - `signatureLength`, `signatureHeader`: not the length or first byte of any form of this set, or
+ *   not of the format that was asked for
+ * - `signatureEncoding`: not the canonical encoding of its coefficients; or padded, where the
+ *   compressed format was asked for
  * - `signatureMismatch`: well-formed, but not a signature of this message under this key
  */
 export type InvalidReason =
@@ -87,6 +89,16 @@ export interface SignOptions {
    * a fresh random salt
    */
   readonly salt?: 'derived';
+}
+
+/** Options of `verify` and `verifyBatch`. */
+export interface VerifyOptions {
+  /**
+   * The only format to accept. Default: any of the three. One signature has an encoding in each, so
+   * whoever sees one form can compute the others: pin the format where a signature must have one
+   * encoding only, as in an identifier or a chain of blocks.
+   */
+  readonly format?: SignatureFormat;
 }
 
 /** The options of a call that has none yet: any option throws. */

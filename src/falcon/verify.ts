@@ -1,8 +1,8 @@
 /** Verifies one signature with one key. */
-import { type InputBytes, readBytes } from '../arguments.ts';
+import { type InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { set } from '../intrinsics.ts';
 import { insidePrepared, type Prepared } from './keys.ts';
-import { type FalconParams, reasonOf } from './params.ts';
+import { type FalconParams, FORMATS, readFormat, reasonOf } from './params.ts';
 import type { InvalidReason } from './types.ts';
 import { type Machine, read } from './wasm.ts';
 
@@ -22,13 +22,58 @@ export function readPublicKey(name: string, params: FalconParams, value: unknown
   return inside;
 }
 
-/** @returns why the signature is invalid; undefined if it is valid */
+/**
+ * The options of verification.
+ *
+ * @returns the module's number of the only format to accept; undefined for any
+ * @throws TypeError for unknown options, RangeError for an unknown format
+ */
+export function readVerifyOptions(options: unknown): number | undefined {
+  const { format } = readOptions(options, ['format']);
+  return format === undefined ? undefined : readFormat(format);
+}
+
+export const COMPRESSED = FORMATS.indexOf('compressed');
+const PADDED = FORMATS.indexOf('padded');
+const CONSTANT_TIME = FORMATS.indexOf('constantTime');
+
+/**
+ * Why a signature that may decode is not of the format that is asked for; undefined if it is, or if
+ * none is asked for.
+ *
+ * The first byte distinguishes the constant-time form. The other two share theirs: compressed bits
+ * end with the one of the last coefficient, so their last byte is not zero, while padding is. What
+ * needs no padding to have the padded length is of both formats.
+ *
+ * @param bytes our own memory, with the signature at `at`
+ * @param length its length, at least one
+ */
+export function formatFault(
+  { logn, lengths }: FalconParams,
+  format: number | undefined,
+  bytes: Uint8Array,
+  at: number,
+  length: number,
+): InvalidReason | undefined {
+  if (format === undefined) return undefined;
+  const isConstantTime = bytes[at] === 0x50 + logn;
+  if (isConstantTime !== (format === CONSTANT_TIME)) return 'signatureHeader';
+  if (format === PADDED && length !== lengths.signaturePadded) return 'signatureLength';
+  if (format === COMPRESSED && bytes[at + length - 1] === 0) return 'signatureEncoding';
+  return undefined;
+}
+
+/**
+ * @param format the only one to accept; undefined for any
+ * @returns why the signature is invalid; undefined if it is valid
+ */
 export function verifyOne(
   machine: Machine,
   params: FalconParams,
   signature: InputBytes,
   message: InputBytes,
   publicKey: InputKey,
+  format?: number,
 ): InvalidReason | undefined {
   const { exports } = machine;
   const { logn, lengths } = params;
@@ -43,6 +88,8 @@ export function verifyOne(
     return 'signatureLength';
   }
   signature.copyTo(machine.signature);
+  const fault = formatFault(params, format, machine.signature, 0, signature.length);
+  if (fault !== undefined) return fault;
   const messageLength = machine.takeMessage(message, exports.SIG.value + 1);
   const status = isPrepared
     ? exports.verifyPrepared(logn, signature.length, messageLength)
@@ -62,14 +109,4 @@ export function prepareKey(
   const status = machine.exports.prepare(params.logn);
   if (status !== 0) return reasonOf(status);
   return { params, publicKey, prepared: read(machine.prepared, 4 << params.logn) };
-}
-
-/** Whether bytes that verify are of the compressed form, without padding. */
-export function isCompressed(
-  machine: Machine,
-  params: FalconParams,
-  signature: InputBytes,
-): boolean {
-  signature.copyTo(machine.signature);
-  return machine.exports.decodeSignature(params.logn, signature.length) === 0;
 }

@@ -14,6 +14,8 @@ export const VERIFY_WORKER = 'falconry verify';
 export interface VerifyWork {
   readonly parameterSet: ParameterSet;
   readonly buffer: ArrayBuffer;
+  /** The module's number of the only format to accept. */
+  readonly format: number | undefined;
 }
 
 /** Its answer. Indices count from the start of the run; the buffer is returned for reuse. */
@@ -23,6 +25,10 @@ export interface VerifyAnswer {
 }
 
 /** @returns the invalid items with their reasons, by ascending index */
-export function verifyItems(params: FalconParams, items: readonly ReadItem[]): InvalidBatchItem[] {
-  return run(bestModule(), false, (machine) => new Batch(machine, params, items).run());
+export function verifyItems(
+  params: FalconParams,
+  items: readonly ReadItem[],
+  format?: number,
+): InvalidBatchItem[] {
+  return run(bestModule(), false, (machine) => new Batch(machine, params, items, format).run());
 }

@@ -96,7 +96,8 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
     batchOptions: VerifyPoolBatchOptions = {},
   ): Promise<InvalidBatchItem[]> {
     const items = readItems(given, params);
-    const { signal: own, onProgress, onStats = onAllStats } = checkBatchOptions(batchOptions);
+    const checked = checkBatchOptions(batchOptions, onAllStats);
+    const { signal: own, onProgress, onStats, format } = checked;
     if (closing.signal.aborted) throw closedError();
     throwIfAborted(own);
     const signal = own === undefined ? closing.signal : AbortSignal.any([own, closing.signal]);
@@ -113,9 +114,14 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
         isSpare: true,
         parcel: ({ from, to }) => {
           const buffer = packItems(items, from, to, (size) => buffers.take(size));
-          return { work: { parameterSet, buffer } satisfies VerifyWork, transfer: [buffer] };
+          return {
+            work: { parameterSet, buffer, format } satisfies VerifyWork,
+            transfer: [buffer],
+          };
         },
-        local: async (run) => ({ invalid: await verifyInSteps(params, items, run, slices) }),
+        local: async (run) => ({
+          invalid: await verifyInSteps(params, items, run, slices, format),
+        }),
         onDone({ from, to }, answer: Partial<VerifyAnswer>) {
           if (answer.buffer !== undefined) buffers.keep(answer.buffer);
           for (const { index, reason } of answer.invalid!) {
@@ -148,12 +154,13 @@ async function verifyInSteps(
   items: readonly ReadItem[],
   { from, to }: Run,
   slices: Slices,
+  format: number | undefined,
 ): Promise<InvalidBatchItem[]> {
   const found: InvalidBatchItem[] = [];
   for (let at = from; at < to; at += STEP_ITEMS) {
     await slices.pause();
     const step = items.slice(at, Math.min(to, at + STEP_ITEMS));
-    for (const { index, reason } of verifyItems(params, step)) {
+    for (const { index, reason } of verifyItems(params, step, format)) {
       found.push({ index: at - from + index, reason });
     }
   }

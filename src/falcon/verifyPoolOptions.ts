@@ -2,8 +2,8 @@
 import { checkHook, readOptions } from '../arguments.ts';
 import { hostParallelism, type WorkerModule, workerBeside } from '../threads/host.ts';
 import { checkThreads, checkWorkerUrl } from '../threads/options.ts';
-import { type FalconParams, paramsOf } from './params.ts';
-import type { ParameterSet } from './types.ts';
+import { type FalconParams, paramsOf, readFormat } from './params.ts';
+import type { ParameterSet, VerifyOptions } from './types.ts';
 
 const MAX_THREADS = 256;
 
@@ -35,7 +35,7 @@ export interface VerifyPoolOptions {
 }
 
 /** Options of {@link VerifyPool.verifyBatch}. */
-export interface VerifyPoolBatchOptions {
+export interface VerifyPoolBatchOptions extends VerifyOptions {
   /** Stops the batch: the promise is rejected with `ABORTED`, and runs not yet sent are dropped. */
   readonly signal?: AbortSignal;
   /** Called after each run of items, with the number verified so far and the total. */
@@ -47,7 +47,7 @@ export interface VerifyPoolBatchOptions {
 }
 
 const OF_POOL = ['parameterSet', 'threads', 'workerUrl', 'onStats'];
-const OF_BATCH = ['signal', 'onProgress', 'onStats'];
+const OF_BATCH = ['signal', 'onProgress', 'onStats', 'format'];
 
 /** The threads' module, in a form that bundlers recognise. */
 const beside = (): WorkerModule =>
@@ -80,14 +80,25 @@ export function checkPoolOptions(options: VerifyPoolOptions): {
   };
 }
 
-/** @throws TypeError for unknown names or wrong types */
-export function checkBatchOptions(options: VerifyPoolBatchOptions): VerifyPoolBatchOptions {
+/**
+ * @returns the options with their defaults; the format as the module's number
+ * @throws TypeError for unknown names or wrong types, RangeError for an unknown format
+ */
+export function checkBatchOptions(
+  options: VerifyPoolBatchOptions,
+  onAllStats: OnStats | undefined,
+): Omit<VerifyPoolBatchOptions, 'format'> & { readonly format: number | undefined } {
   const read = readOptions(options, OF_BATCH) as VerifyPoolBatchOptions;
-  const { signal, onProgress, onStats } = read;
+  const { signal, onProgress, onStats = onAllStats, format } = read;
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError('"signal" expected an AbortSignal');
   }
   checkHook('onProgress', onProgress);
   checkHook('onStats', onStats);
-  return read;
+  return {
+    ...(signal && { signal }),
+    ...(onProgress && { onProgress }),
+    ...(onStats && { onStats }),
+    format: format === undefined ? undefined : readFormat(format),
+  };
 }

@@ -8,6 +8,6 @@ import { VERIFY_WORKER, type VerifyAnswer, type VerifyWork, verifyItems } from '
 verifyItems(paramsOf('falcon512'), []);
 
 serveThread(VERIFY_WORKER, (work): VerifyAnswer => {
-  const { parameterSet, buffer } = work as VerifyWork;
-  return { invalid: verifyItems(paramsOf(parameterSet), unpackItems(buffer)), buffer };
+  const { parameterSet, buffer, format } = work as VerifyWork;
+  return { invalid: verifyItems(paramsOf(parameterSet), unpackItems(buffer), format), buffer };
 });

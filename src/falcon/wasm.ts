@@ -61,8 +61,9 @@ export class Machine {
   constructor(instance: WebAssembly.Instance) {
     const exports = instance.exports as unknown as FalconExports;
     const buffer = exports.memory.buffer as ArrayBuffer; // never grows, so views stay valid
-    const region = (at: WebAssembly.Global, length: number) =>
-      new Uint8Array(buffer, at.value, length);
+    // The module of verification has no regions for secrets.
+    const region = (at: WebAssembly.Global | undefined, length: number) =>
+      at === undefined ? new Uint8Array(0) : new Uint8Array(buffer, at.value, length);
     this.exports = exports;
     this.memory = new Uint8Array(buffer);
     this.inputSize = exports.IN_SIZE.value;

@@ -1,0 +1,20 @@
+/**
+ * The entry `falconry/verify-aggregate`: verification of proofs and bundles alone, on the calling
+ * thread. The package builds it with the modules `falcon.verify.wasm` and `labrador.verify.wasm`,
+ * which hold the verifier's part; the checks are those of `falconry/aggregate`.
+ */
+export { isCodedError } from '../errors.ts';
+export { useFalconModule } from '../falcon/index.ts';
+export {
+  type AggregateFormat,
+  type AggregateInfo,
+  extractSignatures,
+  inspectAggregate,
+  MAX_AGGREGATE_ITEMS,
+  MAX_PROOF_ITEMS,
+  type SaltCoding,
+  type Statement,
+  statementCommitment,
+  useLabradorModule,
+  verifyAggregate,
+} from './index.ts';

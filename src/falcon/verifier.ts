@@ -1,0 +1,56 @@
+/** Verification alone: the part of `Falcon` that needs no secret, and no code for secrets. */
+import { copyBytes, readBytes } from '../arguments.ts';
+import { Batch, readItems } from './batch.ts';
+import type { Falcon } from './falcon.ts';
+import { PreparedKey } from './keys.ts';
+import { FALCON_512, FALCON_1024, type FalconParams } from './params.ts';
+import { prepareKey, readPublicKey, readVerifyOptions, verifyOne } from './verify.ts';
+import { bestModule, type ModuleName, run } from './wasm.ts';
+
+/** What of `Falcon` verifies. */
+export interface FalconVerifier
+  extends Pick<
+    Falcon,
+    'name' | 'lengths' | 'module' | 'verify' | 'preparePublicKey' | 'verifyBatch'
+  > {}
+
+export function createVerifier(params: FalconParams, module: ModuleName): FalconVerifier {
+  return Object.freeze({
+    name: params.name,
+    lengths: params.lengths,
+    module,
+    verify(signature, message, publicKey, options) {
+      const input = readBytes('signature', signature);
+      const signed = readBytes('message', message);
+      const key = readPublicKey('publicKey', params, publicKey);
+      const format = readVerifyOptions(options);
+      return run(
+        module,
+        false,
+        (machine) => verifyOne(machine, params, input, signed, key, format) === undefined,
+      );
+    },
+    preparePublicKey(publicKey) {
+      const key = copyBytes('publicKey', publicKey, params.lengths.publicKey);
+      const prepared = run(module, false, (machine) => prepareKey(machine, params, key));
+      if (typeof prepared !== 'string') return new PreparedKey(prepared);
+      throw new RangeError(`"publicKey" is not a public key of ${params.name}: ${prepared}`);
+    },
+    verifyBatch(items, options) {
+      const input = readItems(items, params);
+      const format = readVerifyOptions(options);
+      return run(module, false, (machine) => new Batch(machine, params, input, format).run());
+    },
+  } satisfies FalconVerifier);
+}
+
+/** Verifies with Falcon-512. */
+export const verifier512: FalconVerifier = /* @__PURE__ */ createVerifier(
+  FALCON_512,
+  /* @__PURE__ */ bestModule(),
+);
+/** Verifies with Falcon-1024. */
+export const verifier1024: FalconVerifier = /* @__PURE__ */ createVerifier(
+  FALCON_1024,
+  /* @__PURE__ */ bestModule(),
+);

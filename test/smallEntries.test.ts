@@ -1,0 +1,174 @@
+/** The entries that verify and do nothing else, as the package builds them. */
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROOT } from '../scripts/generated.ts';
+import { bundleSmallEntries } from '../scripts/smallEntries.ts';
+import * as labrador from '../src/aggregate/labrador.verify.wasm.gen.ts';
+import type * as WholeAggregate from '../src/aggregate/verifyOnly.ts';
+import { CodedError } from '../src/errors.ts';
+import * as falcon from '../src/falcon/falcon.verify.wasm.gen.ts';
+import { decodeSignature, encodeSignature } from '../src/falcon/points.ts';
+import type * as WholeFalcon from '../src/falcon/verifyOnly.ts';
+import { moduleBytes } from '../src/moduleEdits.ts';
+import { frozenCases } from './reference/frozenCases.ts';
+import { fact } from './support/facts.ts';
+import { SETS, testItems } from './support/ours.ts';
+import { testRandom } from './support/random.ts';
+
+/** Bytes, minified and compressed: kept by scripts/entrySizes.ts, too. */
+const LIMITS = { 'falcon/verifyOnly': 45_000, 'aggregate/verifyOnly': 90_000 } as const;
+
+let folder: string;
+let small: typeof WholeFalcon;
+let smallAggregate: typeof WholeAggregate;
+
+beforeAll(async () => {
+  await mkdir(join(ROOT, 'build'), { recursive: true });
+  folder = await mkdtemp(join(ROOT, 'build/small-'));
+  await bundleSmallEntries(folder);
+  // The errors of the sources are those of the package here.
+  await writeFile(join(folder, 'errors.js'), "export * from '../../src/errors.ts';\n");
+  const load = (entry: string) => import(pathToFileURL(join(folder, `${entry}.js`)).href);
+  small = await load('falcon/verifyOnly');
+  smallAggregate = await load('aggregate/verifyOnly');
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** What a user's bundler makes of a program. */
+async function bundled(program: string): Promise<Uint8Array> {
+  const { outputFiles } = await build({
+    stdin: { contents: program, resolveDir: folder },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'neutral',
+    write: false,
+  });
+  return outputFiles[0]!.contents;
+}
+
+describe('their modules', () => {
+  const lockOf = async (name: string) =>
+    JSON.parse(await readFile(join(ROOT, 'wasm.lock.json'), 'utf8')).modules[name];
+
+  test.each([
+    ['falcon.verify', falcon],
+    ['labrador.verify', labrador],
+  ])('%s unpacks to what wasm.lock.json names, imports nothing', async (name, generated) => {
+    const bytes = moduleBytes(generated.MODULE);
+    const { createHash } = await import('node:crypto');
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    expect(await lockOf(name)).toEqual({ sha256, bytes: bytes.length });
+    expect(generated).toMatchObject({ SHA256: sha256, BYTES: bytes.length });
+    expect((await readFile(join(ROOT, `build/${name}.wasm`))).equals(bytes)).toBe(true);
+    expect(WebAssembly.Module.imports(new WebAssembly.Module(bytes))).toEqual([]);
+  });
+
+  test('have no function that makes keys, signatures or proofs', () => {
+    const names = [falcon, labrador].flatMap(({ MODULE }) =>
+      WebAssembly.Module.exports(new WebAssembly.Module(MODULE())).map(({ name }) => name),
+    );
+    for (const name of ['verify', 'verifyBatch', 'hashToPoint', 'restoreCut', 'xofStart']) {
+      expect(names).toContain(name);
+    }
+    for (const name of ['sign', 'keygen', 'expandKey512', 'SK', 'SEED', 'decompose', 'packBits']) {
+      expect(names).not.toContain(name);
+    }
+  });
+});
+
+describe.each(SETS)('falconry/verify, $falcon.name', ({ degree, falcon: whole }) => {
+  const forms = ['compressed', 'padded', 'constantTime'] as const;
+  const items = testItems(degree, 12, { forms, length: [0, 9000] });
+
+  test('gives the verdicts of the whole library, valid and changed', () => {
+    const random = testRandom(`small ${degree}`);
+    const own = small[whole.name];
+    const prepared = own.preparePublicKey(items[0]!.publicKey);
+    const changed = items.flatMap((item) =>
+      (['signature', 'message', 'publicKey'] as const).map((field) => {
+        const bytes = item[field].slice();
+        if (bytes.length > 0) bytes[random.below(bytes.length)]! ^= 1 << random.below(8);
+        return { ...item, [field]: bytes };
+      }),
+    );
+    const all = [...items, ...changed];
+    let valid = 0;
+    for (const { signature, message, publicKey } of all) {
+      const verdict = own.verify(signature, message, publicKey);
+      expect(verdict).toBe(whole.verify(signature, message, publicKey));
+      valid += Number(verdict);
+    }
+    expect(valid).toBeGreaterThanOrEqual(items.length);
+    expect(valid).toBeLessThan(all.length / 2);
+    expect(own.verifyBatch(all)).toEqual(whole.verifyBatch(all));
+    const { signature, message } = items[0]!;
+    expect(own.verify(signature, message, prepared)).toBe(true);
+  });
+
+  test('pins encodings as the whole library does', () => {
+    const own = small[whole.name];
+    const { signature, message, publicKey } = items[1]!;
+    const decoded = decodeSignature(signature);
+    if (typeof decoded === 'string') throw new Error(decoded);
+    const short = encodeSignature({ ...decoded, form: 'compressed' })!;
+    expect(own.verify(short, message, publicKey)).toBe(true);
+    expect(own.verify(short, message, publicKey, { format: 'compressed' })).toBe(true);
+    expect(own.verify(short, message, publicKey, { format: 'constantTime' })).toBe(false);
+  });
+});
+
+describe('falconry/verify-aggregate', () => {
+  const { good, bad } = frozenCases();
+
+  test('accepts the good vectors, of both formats', () => {
+    expect(good.length).toBeGreaterThan(8);
+    for (const { name, aggregate, items } of good) {
+      expect(smallAggregate.verifyAggregate(aggregate, items), name).toBe(true);
+    }
+  }, 60_000);
+
+  test('refuses the bad ones', () => {
+    expect(bad.length).toBeGreaterThan(20);
+    // One in three: each costs as much as a good one.
+    for (const { name, aggregate, items } of bad.filter((_, i) => i % 3 === 0)) {
+      expect(smallAggregate.verifyAggregate(aggregate, items), name).toBe(false);
+    }
+  }, 60_000);
+
+  test('throws the errors of the package', () => {
+    expect(() => smallAggregate.inspectAggregate(new Uint8Array(5))).toThrow(CodedError);
+    expect(() => smallAggregate.verifyAggregate('' as never, [])).toThrow(TypeError);
+  });
+});
+
+describe('in a bundle', () => {
+  const USE = "import { falcon512 } from './falcon/verifyOnly.js';\n";
+  const USE_AGGREGATE = "import { verifyAggregate } from './aggregate/verifyOnly.js';\n";
+  const RUN = 'globalThis.used = [falcon512, verifyAggregate];\n';
+
+  test.for(Object.entries(LIMITS))('%s is small', async ([entry, limit], context) => {
+    const bundle = await bundled(`export * from './${entry}.js';`);
+    const { length } = gzipSync(bundle, { level: 9 });
+    fact(
+      context,
+      'small entries',
+      `${entry}: ${length} bytes compressed, ${bundle.length} minified`,
+    );
+    expect(length).toBeLessThan(limit);
+  });
+
+  test('both entries together hold each module once', async () => {
+    const one = new TextDecoder().decode(await bundled(`export * from './falcon/verifyOnly.js';`));
+    const both = new TextDecoder().decode(await bundled(USE + USE_AGGREGATE + RUN));
+    // Modules are the only long words of base64.
+    const words = (text: string) => text.match(/[\w+/]{1000,}/g) ?? [];
+    expect(words(one)).toHaveLength(2);
+    expect(words(both)).toHaveLength(4);
+    expect(new Set(words(both)).size).toBe(4);
+  });
+});
