@@ -13,6 +13,8 @@ const SETS = [
   { falcon: falcon1024, params: FALCON_1024 },
 ];
 
+const DERIVED = { salt: 'derived' } as const;
+
 describe.each(SHORT_RUN ? SETS.slice(0, 1) : SETS)('$params.name', ({ falcon, params }) => {
   const random = testRandom(`secrets ${params.name}`);
   const seed = random.bytes(48);
@@ -30,6 +32,10 @@ describe.each(SHORT_RUN ? SETS.slice(0, 1) : SETS)('$params.name', ({ falcon, pa
     ['sign', () => falcon.sign(message, secretKey, { testSeed })],
     ['sign, long message', () => falcon.sign(new Uint8Array(20_000), secretKey, { testSeed })],
     ['sign, expanded key', () => falcon.sign(message, expanded, { testSeed })],
+    ['sign, derived, long', () => falcon.sign(new Uint8Array(20_000), secretKey, DERIVED)],
+    ...(SHORT_RUN
+      ? []
+      : ([['det.sign', () => falcon.det.sign(message, expanded)]] as [string, () => unknown][])),
     ['seal', () => falcon.attached.seal(message, secretKey, { testSeed })],
   ])('%s on a full stack', (_, call) => {
     const zeros = new Uint8Array(machine(falcon.module).memory.length);

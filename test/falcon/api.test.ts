@@ -98,7 +98,7 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
   });
 
   test('wrong lengths of own arguments throw RangeError', () => {
-    for (const length of [0, 1, 47, 49, 96]) {
+    for (const length of [0, 1, 7, 129, 1000]) {
       expect(() => falcon.keygen(new Uint8Array(length))).toThrow(RangeError);
     }
     for (const key of [secretKey.subarray(1), concatBytes(secretKey, [0]), new Uint8Array(0)]) {

@@ -1,5 +1,6 @@
 /** Derived salts: known answers of the reference, one signature for one message, refusals. */
 import { describe, expect, test } from 'vitest';
+import { falcon1024 } from '../../src/falcon/index.ts';
 import { decodeSignature } from '../../src/falcon/points.ts';
 import { derivedSalt } from '../../src/falcon/salts.ts';
 import {
@@ -55,6 +56,26 @@ describe.each(BUILDS_OF_SETS)('$falcon.name, $module module', ({ degree, falcon,
     );
     expect(hashOfLines(signatures)).toBe(ANSWERS[degree].long);
   });
+});
+
+/**
+ * Messages, in decimal digits, whose first attempt by key 0 of Falcon-1024 is short but does not fit
+ * the padded form; SHA-256 of their padded signatures by the reference in C, as above.
+ */
+const SECOND_ATTEMPTS = [800, 2250, 2415];
+const SECOND_ANSWER = '626c3557a8eb40c41079b1da963c7f1cf1b0eb50553d108054c5561c7fc4ad56';
+
+test('an attempt that only the padded form refuses is refused for every form', () => {
+  const { secretKey } = officialCase(falcon1024, 0);
+  const signatures = SECOND_ATTEMPTS.map((number) => {
+    const message = asciiOf(String(number));
+    const [padded, ...others] = (['padded', 'compressed', 'constantTime'] as const).map((format) =>
+      falcon1024.sign(message, secretKey, { salt: 'derived', format }),
+    );
+    for (const other of others) expect(partsOf(other)).toEqual(partsOf(padded!));
+    return padded!;
+  });
+  expect(hashOfLines(signatures)).toBe(SECOND_ANSWER);
 });
 
 describe.each(SETS)('$falcon.name', ({ degree, falcon }) => {

@@ -1,11 +1,11 @@
 /**
  * 100,000 deterministic signatures, bit-equal to the reference in C.
  *
- * The reference: algorand/falcon at commit ce15e75, compiled by gcc -O3 with FALCON_FPEMU=1 (integer
- * emulation of floating point), called as its deterministic.c does it, at either degree. Key b is
- * that of the seed "bulk-key-%04d", and signs the first i bytes of SHAKE256("bulk-msg-%04d-%04d")
- * (b, i) for i from 0 to 999. Of each key's 1000 compressed signatures, one a line in lower-case
- * hex, there is the SHA-256.
+ * The reference: algorand/falcon at commit ce15e75, compiled by gcc -O3 with FALCON_FPEMU=1
+ * (floating point emulated by integers), called as its deterministic.c does, at either degree. Key
+ * b is that of the seed "bulk-key-%04d", and signs the first i bytes of
+ * SHAKE256("bulk-msg-%04d-%04d") (b, i) for i from 0 to 999. Of each key's 1000 compressed
+ * signatures, one a line in lower-case hex, there is the SHA-256.
  */
 import { expect, test } from 'vitest';
 import { asciiOf, digits, hashOfLines, shakeOf } from '../support/algorand.ts';
@@ -138,6 +138,6 @@ test.for(CASES)('det$degree, $module module', { timeout: 3_600_000 }, (one, cont
   fact(
     context,
     'deterministic Falcon',
-    `det${degree}, ${module} module: ${PER_KEY * hashes.length} signatures bit-equal to the reference in C`,
+    `det${degree}, ${module} module: ${PER_KEY * hashes.length} signatures bit-equal to the C code`,
   );
 });

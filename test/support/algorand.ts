@@ -55,8 +55,8 @@ export const DET_ANSWERS = {
 
 /**
  * SHA-256 of the padded signatures as lines of hex, of the first 32 and of all 512 cases, and of
- * messages longer than a piece (8191, 8192, 8193, 16384, 20000 bytes). Made by the reference in C with
- * emulated floating point (algorand/falcon at commit ce15e75), which was handed salt and coins
+ * messages longer than a piece (8191, 8192, 8193, 16384, 20000 bytes). Made by the reference in C
+ * with emulated floating point (algorand/falcon at commit ce15e75), which was handed salt and coins
  * ready made: `falcon_sign_dyn_finish` with the generator SHAKE256("falconry derived coins v1" ‖
  * logn ‖ secret key ‖ message), in the padded form.
  */

@@ -115,6 +115,13 @@ export const RELEASED: Allowed = {
   places: ['codec/compress: ', 'codec/decompress: '],
 };
 
+/** In reproducible signatures, whatever form is asked for: s2 is encoded in another one first. */
+export const FIT: Allowed = { why: COMPRESSION.why, places: ['codec/compress: '] };
+export const FIT_PADDED: Allowed = {
+  why: 'the zeros behind the coefficients of s2 in the padded form, which derived salts demand',
+  places: ['codec/encodeSignature: address: memory.fill('],
+};
+
 /** What is done for no attempt that is given up: the forced decisions do not come here. */
 export const PADDING: Allowed = {
   why: 'the zeros behind the coefficients of a padded signature that is released',

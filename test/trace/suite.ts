@@ -15,6 +15,7 @@
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
+import { DERIVED, DETERMINISTIC } from '../../src/falcon/params.ts';
 import { numberedSeed } from '../support/keygenModel.ts';
 import { testRandom } from '../support/random.ts';
 import { SHORT_RUN } from '../support/run.ts';
@@ -24,6 +25,8 @@ import {
   COMPRESSION,
   COMPRESSION_PADDED,
   EXPANSION,
+  FIT,
+  FIT_PADDED,
   PADDING,
   REDRAW,
   REDRAWS,
@@ -203,6 +206,37 @@ export function traceSuite(makeTracer: () => Promise<Tracer>, keyCount: number):
         expectList(differing(m, compressed), [EXPANSION, REJECTION, RELEASED]);
         const all = [...constantTime, ...compressed, ...ownDecisions(PADDED)];
         expectList(escaped(all, same), [PADDING]);
+      });
+
+      /** The coins of a message, and its salt, from a raw key. */
+      const coins = (kind: number, { secretKey, message }: (typeof secrets)[number]) => {
+        put('SK', secretKey);
+        expect(m.exports.expandKey!(logn)).toBe(0);
+        m.exports.absorbKey!(logn, kind);
+        put('IN', message);
+        m.exports.startCoins!(logn, kind);
+        m.exports.updateCoins!(kind, m.bytes('IN', 1).byteOffset, message.length);
+        m.exports.finishCoins!(kind);
+      };
+
+      test('coins and derived salts: no place differs but those of expansion', () => {
+        for (const kind of [DETERMINISTIC, DERIVED]) {
+          const traces = traced(secrets, (secret) => coins(kind, secret));
+          expectList(differing(m, traces), [EXPANSION]);
+        }
+      });
+
+      test('reproducible, constant time: the coding of s2 in the form that it has to fit', () => {
+        for (const kind of [DETERMINISTIC, DERIVED]) {
+          const traces = traced(secrets, (secret) => {
+            coins(kind, secret);
+            const length = secret.message.length;
+            const status = m.exports.signReproducibly!(logn, kind, CONSTANT_TIME, length);
+            expect(status).toBeGreaterThan(0);
+          });
+          const fit = kind === DERIVED ? [FIT, FIT_PADDED] : [FIT];
+          expectList(differing(m, traces), [EXPANSION, REJECTION, ...fit]);
+        }
       });
 
       test('keygen, candidates drawn alike: the operands of divisions', () => {
