@@ -109,7 +109,8 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     self: 'src/aggregate/',
     to: [
       FOUNDATION,
-      /^src\/falcon\/(index|params|points|salts|deterministic|verifier|falcon\.verify\.wasm\.gen)\.ts$/,
+      /^src\/falcon\/(index|params|points|salts|deterministic|verifier)\.ts$/,
+      /^src\/falcon\/falcon\.verify\.wasm\.gen\.ts$/,
       /^src\/threads\//,
       /^@noble\/hashes\//,
     ],

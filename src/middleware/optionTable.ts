@@ -75,11 +75,10 @@ export const SERVICE_OPTIONS = {
     fallback: false,
     group: 'Service',
   }),
-  signingSalt: choice(
-    'salts of the signing endpoint, drawn or derived from key and message',
-    SALTS,
-    { fallback: 'random', group: 'Service' },
-  ),
+  signingSalt: choice('salts of the signing endpoint', SALTS, {
+    fallback: 'random',
+    group: 'Service',
+  }),
   workers: flag('work on tasks in this process', { fallback: true, group: 'Service' }),
   threads: integer('worker threads', {
     min: 1,
