@@ -9,7 +9,7 @@ import type { Scope } from './enumerate.ts';
 
 export interface Rule extends Scope {
   readonly files: RegExp;
-  /** without test/aggregate/ and .test.ts */
+  /** paths from test/aggregate/, without .test.ts */
   readonly tests: readonly string[];
 }
 
@@ -23,6 +23,8 @@ export interface Covered {
 /** Where the judging starts: what these import is covered, too. */
 const ROOTS = ['src/aggregate/index.ts'];
 const ROOM = 'src/aggregate/';
+/** Judges outside of it. */
+const OTHER_JUDGES = ['src/falcon/deterministic.ts', 'src/falcon/salts.ts'];
 
 /** What these contain does not judge. */
 const OTHERS: readonly RegExp[] = [
@@ -43,6 +45,11 @@ const FIELDS = ['proof/parse', 'proof/fuzzOne'];
 const WRITING = ['encodeHeader', 'runsOfKinds', 'encodeSaltRun'];
 
 const RULES: readonly Rule[] = [
+  {
+    files: /^src\/falcon\/deterministic\.ts$/,
+    tests: ['../falcon/deterministicRefusals', '../falcon/deterministic'],
+  },
+  { files: /^src\/falcon\/salts\.ts$/, tests: ['salts', 'container', '../falcon/derived'] },
   { files: within('container'), tests: ['container', 'format'], except: WRITING },
   { files: within('bundle'), tests: ['bundle', 'tamper'], except: ['encodeBundle'] },
   {
@@ -162,6 +169,7 @@ export function coveredFiles(): Covered[] {
   const files = [
     ...importedFrom([...ROOTS, ...filesBelow(`${ROOM}${WING}`)]),
     ...filesBelow('assembly/labrador'),
+    ...OTHER_JUDGES,
   ];
   const judging = [...new Set(files)].filter((file) => !OTHERS.some((other) => other.test(file)));
   const used = new Set<Rule>();
@@ -177,7 +185,7 @@ export function coveredFiles(): Covered[] {
 }
 
 function testFile(name: string): string {
-  const file = `test/aggregate/${name}.test.ts`;
+  const file = join('test/aggregate', `${name}.test.ts`);
   if (!existsSync(`${ROOT}${file}`)) throw new Error(`scripts/mutants/map.ts: no test ${file}`);
   return file;
 }

@@ -93,7 +93,7 @@ export interface FalconDeterministic {
   ): InvalidDeterministicItem[];
 
   /**
-   * The salt version of a signature. Only its length and its first bytes are judged.
+   * The salt version of a signature. Its coefficients are not judged.
    *
    * @returns 0 to 255
    * @throws TypeError if it is not bytes; CodedError `INVALID_SIGNATURES` if it is not a

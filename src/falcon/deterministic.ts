@@ -5,7 +5,8 @@
  *   deterministic   0xb0 + logn | version, the first of the salt's 40 bytes | compressed s2
  *
  * and 0x50 + logn, 0xd0 + logn before s2 of 12 bits per coefficient (the constant-time form). So
- * each deterministic signature is verified as the ordinary one that it stands for.
+ * each deterministic signature is verified as the ordinary one that it stands for. There is no
+ * padded form.
  */
 import { InputBytes, readBytes, readList, readOptions } from '../arguments.ts';
 import { CodedError } from '../errors.ts';
@@ -37,7 +38,8 @@ type Accepted = readonly boolean[];
 /** The bit of the header by which deterministic signatures differ from ordinary ones. */
 const BIT = 0x80;
 /** The headers of ordinary signatures, without logn. */
-const HEADERS: readonly number[] = [0x30, 0x50];
+const COMPRESSED_HEADER = 0x30;
+const HEADERS: readonly number[] = [COMPRESSED_HEADER, 0x50];
 /** Header and salt version. */
 const PREFIX = 2;
 /** The same of ordinary signatures: header and salt. */
@@ -51,6 +53,9 @@ const ANY: Accepted = new Array<boolean>(VERSIONS).fill(true);
 const FORMS = Object.freeze(['compressed', 'constantTime'] as const);
 const COMPRESSED = FORMATS.indexOf('compressed');
 const PADDED = FORMATS.indexOf('padded');
+
+/** assembly/shared/status.ts: E_SIG_LENGTH */
+const TOO_LONG = -4;
 
 /** Items whose salts are put back at a time. */
 const SLICE = 8192;
@@ -78,9 +83,7 @@ export function createDeterministic(module: ModuleName, params: FalconParams): F
       if (typeof salted === 'string') return false;
       const ordinary = new InputBytes('signature', salted);
       return onMachine(
-        (machine) =>
-          !isPadded(machine, params, salted) &&
-          verifyOne(machine, params, ordinary, signed, key) === undefined,
+        (machine) => verifyOne(machine, params, ordinary, signed, key) === undefined,
       );
     },
     verifyBatch(items, options) {
@@ -150,6 +153,10 @@ function withSalt(params: FalconParams, input: InputBytes, accepted: Accepted): 
   const version = bytes[1]!;
   if (!HEADERS.includes(header - logn)) return 'signatureHeader';
   if (!accepted[version]) return 'saltVersion';
+  // The compressed form ends with the byte that holds its last one. A zero is padding.
+  if (header === COMPRESSED_HEADER + logn && bytes[bytes.length - 1] === 0) {
+    return 'signatureLength';
+  }
   const salted = new Uint8Array(bytes.length + SHORTER);
   salted[0] = header;
   set(salted, constantSalt(version, name), 1);
@@ -197,16 +204,6 @@ function accept({ name }: FalconParams, result: Bytes | Reason): Bytes {
   });
 }
 
-/**
- * Whether an ordinary signature is padded with zeros, a form that deterministic Falcon has not.
- * Only one of the padded length can be.
- */
-function isPadded(machine: Machine, { logn, lengths }: FalconParams, salted: Bytes): boolean {
-  if (salted.length !== lengths.signaturePadded) return false;
-  set(machine.signature, salted);
-  return machine.exports.decodeSignature(logn, salted.length) === PADDED;
-}
-
 /** As `Batch`, of items whose salts are not there. */
 function judgeItems(
   machine: Machine,
@@ -215,16 +212,15 @@ function judgeItems(
   accepted: Accepted,
 ): InvalidDeterministicItem[] {
   const invalidItems: InvalidDeterministicItem[] = [];
-  for (let from = 0; from < items.length; from += SLICE) {
+  const slices = Array.from({ length: Math.ceil(items.length / SLICE) }, (_, i) => i * SLICE);
+  for (const from of slices) {
     const part: ReadItem[] = [];
     const indices: number[] = [];
-    for (let index = from; index < Math.min(items.length, from + SLICE); index++) {
-      const item = items[index]!;
+    for (const [i, item] of items.slice(from, from + SLICE).entries()) {
+      const index = from + i;
       const salted = withSalt(params, new InputBytes('signature', item.signature), accepted);
       if (typeof salted === 'string') {
         invalidItems.push({ index, reason: salted });
-      } else if (isPadded(machine, params, salted)) {
-        invalidItems.push({ index, reason: 'signatureLength' });
       } else {
         part.push({ ...item, signature: salted });
         indices.push(index);
@@ -241,7 +237,7 @@ function judgeItems(
  * The same ordinary signature in another form, of which its salt is no part.
  *
  * @param format the module's number of the form; the one that the signature has when left out
- * @returns it; or why it is none: padded, not canonical, or too long for the form
+ * @returns it; or why it is none: not canonical, or too long for the form
  */
 function recode(
   machine: Machine,
@@ -252,10 +248,9 @@ function recode(
   const { exports, signature } = machine;
   set(signature, salted);
   const form = exports.decodeSignature(params.logn, salted.length);
-  if (form < 0) return reasonOf(form);
-  if (form === PADDED) return 'signatureLength';
+  if (FORMATS[form] === undefined) return reasonOf(form);
   const length = exports.encodeSignature(params.logn, format ?? form);
-  return length < 0 ? reasonOf(length) : read(signature, length);
+  return length === TOO_LONG ? reasonOf(length) : read(signature, length);
 }
 
 /**
@@ -269,7 +264,7 @@ function compact(machine: Machine, params: FalconParams, input: InputBytes): Byt
   if (input.length > lengths.signatureConstantTime) return 'signatureLength';
   input.copyTo(signature);
   const form = exports.decodeSignature(logn, input.length);
-  if (form < 0) return reasonOf(form);
+  if (FORMATS[form] === undefined) return reasonOf(form);
   if (!isConstantSalt(slice(signature, 1, SALTED_PREFIX), name)) return 'saltVersion';
   return read(signature, exports.encodeSignature(logn, form === PADDED ? COMPRESSED : form));
 }

@@ -59,8 +59,8 @@ describe.each(BUILDS_OF_SETS)('$falcon.name, $module module', ({ degree, falcon,
 });
 
 /**
- * Messages, in decimal digits, whose first attempt by key 0 of Falcon-1024 is short but does not fit
- * the padded form; SHA-256 of their padded signatures by the reference in C, as above.
+ * Messages, in decimal digits, whose first attempt by key 0 of Falcon-1024 is short but does not
+ * fit the padded form; SHA-256 of their padded signatures by the reference in C, as above.
  */
 const SECOND_ATTEMPTS = [800, 2250, 2415];
 const SECOND_ANSWER = '626c3557a8eb40c41079b1da963c7f1cf1b0eb50553d108054c5561c7fc4ad56';

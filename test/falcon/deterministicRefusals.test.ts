@@ -82,6 +82,7 @@ describe.each(BUILDS_OF_SETS)('det$degree, $module module', ({ degree, falcon })
       expectNoConversion(bytes);
     }
     expect(() => det.saltVersion(compressed.subarray(0, 2))).toThrow(refusal);
+    expect(() => det.saltVersion(Uint8Array.of(0xb0 + logn, 1))).toThrow(refusal);
     expect(() => det.saltVersion(concatBytes(fixed, [0]))).toThrow(refusal);
     expect(det.saltVersion(compressed.subarray(0, 3))).toBe(0);
   });
@@ -171,6 +172,7 @@ describe.each(BUILDS_OF_SETS)('det$degree, $module module', ({ degree, falcon })
       ordinary.subarray(0, ordinary.length - 1),
       zeros(0),
       zeros(3000),
+      zeros(lengths.signatureConstantTime + 1),
     ]) {
       expect(() => det.fromRound3(bytes)).toThrow(refusal);
     }
