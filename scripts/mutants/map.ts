@@ -9,7 +9,7 @@ import type { Scope } from './enumerate.ts';
 
 export interface Rule extends Scope {
   readonly files: RegExp;
-  /** without test/aggregate/ and .test.ts */
+  /** without test/aggregate/ and .test.ts; one that starts with a slash is of another folder */
   readonly tests: readonly string[];
 }
 
@@ -23,6 +23,13 @@ export interface Covered {
 /** Where the judging starts: what these import is covered, too. */
 const ROOTS = ['src/aggregate/index.ts'];
 const ROOM = 'src/aggregate/';
+/** Readers of other rooms. */
+const READERS: readonly string[] = [
+  ...['base64', 'der', 'encryptedKey', 'encryption', 'input', 'jwk', 'pem', 'pkcs8'],
+  ...['publicKey', 'secretKey', 'signatures'],
+]
+  .map((name) => `src/keys/${name}.ts`)
+  .concat(['address', 'edwards25519', 'mnemonic', 'signature'].map((n) => `src/algorand/${n}.ts`));
 
 /** What these contain does not judge. */
 const OTHERS: readonly RegExp[] = [
@@ -141,7 +148,18 @@ const RULES: readonly Rule[] = [
     files: kernels('\\w+'),
     tests: ['proof/vectors', 'labrador/stream', 'labrador/machine', 'proof/verify'],
   },
+  { files: keys('(base64|pem)'), tests: ['/keys/base64', '/keys/keys'] },
+  { files: keys('der'), tests: ['/keys/der', '/keys/keys'] },
+  { files: keys('encrypt(ion|edKey)'), tests: ['/keys/encrypted'] },
+  { files: keys('signatures'), tests: ['/keys/signatures'] },
+  { files: keys('\\w+'), tests: ['/keys/keys', '/keys/encrypted'] },
+  { files: /^src\/algorand\/\w+\.ts$/, tests: ['/algorand/algorand'] },
 ];
+
+/** A file of src/keys. */
+function keys(pattern: string): RegExp {
+  return new RegExp(`^src/keys/${pattern}\\.ts$`);
+}
 
 function within(pattern: string): RegExp {
   return new RegExp(`^${ROOM}${pattern}\\.ts$`);
@@ -162,6 +180,7 @@ export function coveredFiles(): Covered[] {
   const files = [
     ...importedFrom([...ROOTS, ...filesBelow(`${ROOM}${WING}`)]),
     ...filesBelow('assembly/labrador'),
+    ...READERS,
   ];
   const judging = [...new Set(files)].filter((file) => !OTHERS.some((other) => other.test(file)));
   const used = new Set<Rule>();
@@ -177,7 +196,7 @@ export function coveredFiles(): Covered[] {
 }
 
 function testFile(name: string): string {
-  const file = `test/aggregate/${name}.test.ts`;
+  const file = `test/${name.startsWith('/') ? name.slice(1) : `aggregate/${name}`}.test.ts`;
   if (!existsSync(`${ROOT}${file}`)) throw new Error(`scripts/mutants/map.ts: no test ${file}`);
   return file;
 }
