@@ -22,6 +22,7 @@ const TAG = ascii(`PQA${SCHEME}`);
 const CHECKSUM = 4;
 const ADDRESS = 32;
 const TEXT = 58;
+const SALTS: readonly number[] = Array.from({ length: 256 }, (_, salt) => salt);
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 /** An account, as everybody sees it. */
@@ -60,13 +61,9 @@ export function algorandAddress(publicKey: Uint8Array, salt?: number): AlgorandA
 export const addressBytes = (publicKey: Uint8Array, salt: number): Bytes =>
   sha512_256(concat(TAG, Uint8Array.of(salt), publicKey)) as Bytes;
 
-function canonicalSalt(publicKey: Uint8Array): number {
-  for (let salt = 0; salt <= 255; salt++) {
-    if (!isEdwardsPoint(addressBytes(publicKey, salt))) return salt;
-  }
-  // The chance is 2^-256.
-  throw new RangeError('"publicKey" has no canonical salt');
-}
+/** That there is none has a chance of 2^-256. */
+const canonicalSalt = (publicKey: Uint8Array): number =>
+  SALTS.find((salt) => !isEdwardsPoint(addressBytes(publicKey, salt)))!;
 
 const checksum = (bytes: Uint8Array): Bytes => sha512_256(bytes).slice(-CHECKSUM) as Bytes;
 

@@ -16,9 +16,8 @@ export function isEdwardsPoint(bytes: Uint8Array): boolean {
   let y = 0n;
   for (let i = 31; i >= 0; i--) y = (y << 8n) | BigInt(i === 31 ? bytes[i]! & 0x7f : bytes[i]!);
   const ySq = (y * y) % P;
-  const product = ((ySq - 1n) * (D * ySq + 1n)) % P;
-  const value = product < 0n ? product + P : product;
-  return power(value, (P - 1n) / 2n) <= 1n;
+  const product = ((ySq + P - 1n) * (D * ySq + 1n)) % P;
+  return power(product, (P - 1n) / 2n) !== P - 1n;
 }
 
 /** base^exponent mod p */

@@ -27,18 +27,13 @@ const BITS = 11;
  */
 export function mnemonicOf(entropy: Uint8Array): string {
   const bytes = copyBytes('entropy', entropy, ENTROPY);
-  const numbers: number[] = [];
-  let window = 0;
-  let bits = 0;
-  for (const byte of bytes) {
-    window |= byte << bits;
-    bits += 8;
-    if (bits < BITS) continue;
-    numbers.push(window & 0x7ff);
-    window >>= BITS;
-    bits -= BITS;
-  }
-  numbers.push(window, checkWord(bytes));
+  const numbers = Array.from({ length: COUNT - 1 }, (_, i) => {
+    const at = (BITS * i) >> 3;
+    // Beyond the end are zeros.
+    const window = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16);
+    return (window >> ((BITS * i) & 7)) & 0x7ff;
+  });
+  numbers.push(checkWord(bytes));
   wipe(bytes);
   return numbers.map((number) => WORDS[number]).join(' ');
 }
@@ -62,19 +57,13 @@ export function entropyOf(mnemonic: string): Bytes {
     return number;
   });
   const check = numbers.pop();
-  const bytes = new Uint8Array(ENTROPY);
-  let window = 0;
-  let bits = 0;
-  let at = 0;
-  for (const number of numbers) {
-    window |= number << bits;
-    for (bits += BITS; bits >= 8 && at < ENTROPY; bits -= 8) {
-      bytes[at++] = window & 0xff;
-      window >>= 8;
-    }
-  }
+  const bytes = Uint8Array.from({ length: ENTROPY }, (_, i) => {
+    const at = Math.floor((8 * i) / BITS);
+    const shift = 8 * i - BITS * at;
+    return (numbers[at]! >> shift) | (numbers[at + 1]! << (BITS - shift));
+  });
   // 8 of the 264 bits belong to no byte.
-  if (window === 0 && checkWord(bytes) === check) return bytes;
+  if (numbers[COUNT - 2]! >> 3 === 0 && checkWord(bytes) === check) return bytes;
   wipe(bytes);
   throw new RangeError('the checksum of "mnemonic" is wrong');
 }

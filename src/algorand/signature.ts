@@ -114,7 +114,6 @@ function verify(pqsig: PqSignature, message: Bytes, authorizer: Bytes): boolean 
   const publicKey = copyBytes('pk', pk);
   const signature = copyBytes('sig', sig);
   if (!equal(scheme, SCHEME_BYTES)) return false;
-  if (publicKey.length !== falcon1024.lengths.publicKey) return false;
   if (!equal(addressBytes(publicKey, slt as number), authorizer)) return false;
   if (signature[0] !== COMPRESSED) return false;
   return falcon1024.det.verify(signature, message, publicKey, { saltVersions: 'any' });

@@ -124,6 +124,7 @@ describe('addresses', () => {
     ['with a digit 1', VECTOR.sender.replace('A', '1')],
     ['with another checksum', `${VECTOR.sender.slice(0, -2)}AA`],
     ['with another letter', VECTOR.sender.replace('A', 'B')],
+    ['with a 1 for its 7', encodeAddress(new Uint8Array(32).fill(255)).replace('7', '1')],
     ['with bits that belong to no byte', VECTOR.sender.replace(/.$/, 'Z')],
   ])('text that is %s is refused', (_, text) => {
     expect(() => decodeAddress(text)).toThrow(RangeError);
@@ -193,7 +194,7 @@ describe('mnemonics', () => {
     } catch (error) {
       expect((error as Error).message).not.toContain('mysecret');
     }
-    expect(() => entropyOf(5 as never)).toThrow(TypeError);
+    expect(() => entropyOf(5 as never)).toThrow(new TypeError('"mnemonic" expected a string'));
     expect(() => mnemonicOf(new Uint8Array(31))).toThrow(RangeError);
   });
 });
@@ -256,6 +257,16 @@ describe('signatures', () => {
     expect(verifyPqSignature(others, transaction, VECTOR.sender)).toBe(false);
   });
 
+  test('every salt byte, and no other number', () => {
+    for (const salt of [0, 255]) {
+      const { address } = algorandAddress(pk, salt);
+      expect(verifyPqSignature({ ...good, slt: salt }, transaction, address)).toBe(true);
+      for (const slt of [salt - 256, salt + 256, salt + 0.5]) {
+        expect(verifyPqSignature({ ...good, slt }, transaction, address), `${slt}`).toBe(false);
+      }
+    }
+  });
+
   test('a program that an account delegates to', () => {
     const program = Uint8Array.of(12, 129, 1);
     const message = programToSign(VECTOR.sender, program);
@@ -303,7 +314,7 @@ describe('signatures', () => {
   test('a caller’s mistakes throw', async () => {
     const verify = verifyPqSignature as (...args: unknown[]) => boolean;
     for (const pqsig of [null, undefined, 'x']) {
-      expect(() => verify(pqsig, transaction, VECTOR.sender)).toThrow(TypeError);
+      expect(() => verify(pqsig, transaction, VECTOR.sender)).toThrow(/expected an object, got/);
     }
     expect(() => verify(good, VECTOR.txn, VECTOR.sender)).toThrow(TypeError);
     expect(() => verify(good, transaction, 'ADDRESS')).toThrow(RangeError);
