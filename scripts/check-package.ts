@@ -71,9 +71,11 @@ import { readFileSync } from 'node:fs';
 import {
   aggregate, createAggregatePool, extractSignatures, falcon512, falcon1024, verifyAggregate,
 } from 'falconry';
+import { accountFromEntropy, decodeAddress } from 'falconry/algorand';
 import { createClient } from 'falconry/client';
 import * as small from 'falconry/verify';
 import * as smallAggregate from 'falconry/verify-aggregate';
+import { exportSecretKey, importSecretKey } from 'falconry/keys';
 import { falconService } from 'falconry/middleware';
 
 const message = new TextEncoder().encode('installed from the tarball');
@@ -82,6 +84,7 @@ for (const falcon of [falcon512, falcon1024]) {
   const signature = falcon.sign(message, secretKey);
   assert.equal(falcon.verify(signature, message, publicKey), true);
   assert.equal(falcon.verify(signature, message.subarray(1), publicKey), false);
+  assert.deepEqual(importSecretKey(exportSecretKey(secretKey)).key, secretKey);
   const items = [{ publicKey, message, signature }];
   const bundle = await aggregate(items);
   assert.equal(verifyAggregate(bundle, items), true);
@@ -113,6 +116,8 @@ for (const name of ['falcon', 'labrador'].flatMap((n) => [n, n + '.relaxed', n +
   const bytes = readFileSync(new URL(import.meta.resolve('falconry/' + name + '.wasm')));
   assert.deepEqual(WebAssembly.Module.imports(new WebAssembly.Module(bytes)), []);
 }
+const account = accountFromEntropy(new Uint8Array(32));
+assert.deepEqual(decodeAddress(account.address), account.bytes);
 const service = falconService({ dataDirectory: './data' });
 await service.start();
 assert.equal((await service.app.request('/v1/svc/tasks')).status, 401);

@@ -23,8 +23,14 @@ export interface Covered {
 /** Where the judging starts: what these import is covered, too. */
 const ROOTS = ['src/aggregate/index.ts'];
 const ROOM = 'src/aggregate/';
-/** Judges outside of it. */
-const OTHER_JUDGES = ['src/falcon/deterministic.ts', 'src/falcon/salts.ts'];
+/** Readers and judges outside of it. */
+const OTHER_JUDGES: readonly string[] = [
+  ...['deterministic', 'salts'].map((name) => `src/falcon/${name}.ts`),
+  ...['base64', 'der', 'encryptedKey', 'encryption', 'input', 'jwk', 'pem', 'pkcs8']
+    .concat('publicKey', 'secretKey', 'signatures')
+    .map((name) => `src/keys/${name}.ts`),
+  ...['address', 'edwards25519', 'mnemonic', 'signature'].map((n) => `src/algorand/${n}.ts`),
+];
 
 /** What these contain does not judge. */
 const OTHERS: readonly RegExp[] = [
@@ -148,7 +154,18 @@ const RULES: readonly Rule[] = [
     files: kernels('\\w+'),
     tests: ['proof/vectors', 'labrador/stream', 'labrador/machine', 'proof/verify'],
   },
+  { files: keys('(base64|pem)'), tests: ['../keys/base64', '../keys/keys'] },
+  { files: keys('der'), tests: ['../keys/der', '../keys/keys'] },
+  { files: keys('encrypt(ion|edKey)'), tests: ['../keys/encrypted'] },
+  { files: keys('signatures'), tests: ['../keys/signatures'] },
+  { files: keys('\\w+'), tests: ['../keys/keys', '../keys/encrypted'] },
+  { files: /^src\/algorand\/\w+\.ts$/, tests: ['../algorand/algorand'] },
 ];
+
+/** A file of src/keys. */
+function keys(pattern: string): RegExp {
+  return new RegExp(`^src/keys/${pattern}\\.ts$`);
+}
 
 function within(pattern: string): RegExp {
   return new RegExp(`^${ROOM}${pattern}\\.ts$`);

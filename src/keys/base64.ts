@@ -55,7 +55,8 @@ export function encodeBase64(bytes: Uint8Array, alphabet: Alphabet): Bytes {
   out.fill(0x3d, digits);
   for (let i = 0; i < digits; i++) {
     const at = Math.floor((6 * i) / 8);
-    const pair = (bytes[at]! << 8) | (bytes[at + 1] ?? 0);
+    // Beyond the end are zeros.
+    const pair = (bytes[at]! << 8) | bytes[at + 1]!;
     out[i] = digitOf((pair >> (10 - ((6 * i) % 8))) & 63, last);
   }
   return out;
@@ -67,29 +68,31 @@ export function encodeBase64(bytes: Uint8Array, alphabet: Alphabet): Bytes {
  */
 export function decodeBase64(text: Uint8Array, alphabet: Alphabet): Bytes | undefined {
   const last = LAST[alphabet];
-  let { length } = text;
-  if (alphabet === 'standard') {
-    if (length % 4 !== 0) return undefined;
-    while (length > text.length - 2 && text[length - 1] === 0x3d) length--;
-  }
+  const padded = alphabet === 'standard';
+  if (padded && text.length % 4 !== 0) return undefined;
+  const length = text.length - (padded ? paddingOf(text) : 0);
   if (length % 4 === 1) return undefined;
   const out = new Uint8Array(Math.floor((6 * length) / 8));
   let window = 0;
-  let bits = 0;
   let at = 0;
   let wrong = 0;
   for (let i = 0; i < length; i++) {
     const value = digitValue(text[i]!, last);
     wrong |= value & 0xc0;
     window = ((window << 6) | (value & 63)) & 0xffff;
-    bits += 6;
-    if (bits < 8) continue;
-    bits -= 8;
-    out[at++] = window >> bits;
+    // Of four digits each but the first completes a byte, with 4, 2, 0 bits to spare.
+    const place = i & 3;
+    if (place !== 0) out[at++] = window >> (6 - 2 * place);
   }
-  // The bits that belong to no byte are zero.
-  wrong |= window & ((1 << bits) - 1);
+  // The bits that belong to no byte are zero: 4 after two digits, 2 after three.
+  wrong |= window & ((1 << ((8 - 2 * (length & 3)) & 6)) - 1);
   if (wrong === 0) return out;
   out.fill(0);
   return undefined;
+}
+
+/** The number of signs = at the end, at most two. */
+function paddingOf(text: Uint8Array): number {
+  if (text.at(-1) !== 0x3d) return 0;
+  return text.at(-2) === 0x3d ? 2 : 1;
 }

@@ -61,13 +61,12 @@ export class DerReader {
   /** An INTEGER in [0, 2^31). @throws CodedError `BAD_KEY` for any other */
   integer(what: string): number {
     const bytes = this.read(TAG.integer, what);
+    // An empty one counts as negative.
     const [first = 0x80, second = 0x80] = bytes;
-    const padded = bytes.length > 1 && first === 0 && second < 0x80;
-    if (first >= 0x80 || padded || bytes.length > 5 || (bytes.length === 5 && first !== 0)) {
+    const value = bytes.reduce((sum, byte) => 256 * sum + byte, 0);
+    if (first >= 0x80 || (first === 0 && second < 0x80) || value >= 2 ** 31) {
       throw this.fault(`the ${what} is out of range`);
     }
-    const value = bytes.reduce((sum, byte) => 256 * sum + byte, 0);
-    if (value >= 2 ** 31) throw this.fault(`the ${what} is out of range`);
     return value;
   }
 
@@ -107,18 +106,16 @@ export class DerReader {
     return badKey(this.#form, what);
   }
 
-  /** The length of the element (X.690, 10.1), at most 2^24 - 1. */
+  /** The length of the element (X.690, 10.1); bytes that are missing make it no number. */
   #length(what: string): number {
-    const wrong = () => this.fault(`the length of the ${what} is not DER`);
-    const first = this.#bytes[this.#at++];
-    if (first === undefined) throw wrong();
+    const first = this.#bytes[this.#at++]!;
     if (first < 0x80) return first;
     const count = first & 0x7f;
-    if (count === 0 || count > 3) throw wrong();
     let length = 0;
-    for (let i = 0; i < count; i++) length = 256 * length + (this.#bytes[this.#at++] ?? NaN);
-    if (!(length >= (count === 1 ? 0x80 : 256 ** (count - 1)))) throw wrong();
-    return length;
+    for (let i = 0; i < count; i++) length = 256 * length + this.#bytes[this.#at++]!;
+    // In the shortest form; the indefinite one, and none at all, have no bytes and are 0.
+    if (length >= Math.max(0x80, 256 ** (count - 1))) return length;
+    throw this.fault(`the length of the ${what} is not DER`);
   }
 }
 

@@ -108,11 +108,11 @@ export function falconWith(
  * signatures are padded.
  */
 export const OIDS: Readonly<Record<string, ParameterSet>> = Object.freeze({
-  '1.3.9999.3.11': 'falcon512', // oqs-provider; BouncyCastle of 2025 and later
+  '1.3.9999.3.11': 'falcon512', // oqs-provider and BouncyCastle of 2026
   '1.3.9999.3.14': 'falcon1024',
-  '1.3.9999.3.6': 'falcon512', // oqs-provider before 2024; BouncyCastle's "old"
+  '1.3.9999.3.6': 'falcon512', // "old" in both
   '1.3.9999.3.9': 'falcon1024',
-  '1.3.9999.3.1': 'falcon512', // OQS-OpenSSL before 2022; BouncyCastle 1.72
+  '1.3.9999.3.1': 'falcon512', // older still; BouncyCastle 1.72
   '1.3.9999.3.4': 'falcon1024',
   '1.3.9999.3.16': 'falcon512', // padded signatures
   '1.3.9999.3.19': 'falcon1024',

@@ -1,5 +1,5 @@
 /** What callers hand in: bytes, text, or a JSON Web Key. Told apart here, taken apart elsewhere. */
-import { isBytes, readBytes, typeName } from '../arguments.ts';
+import { readBytes } from '../arguments.ts';
 import { ascii, wipe } from '../bytes.ts';
 import { badKey, MAX_INPUT } from './forms.ts';
 import { decodeJwk, type JwkParts, parseJwk, type SecretJwk } from './jwk.ts';
@@ -25,19 +25,14 @@ const OPEN_BRACE = 0x7b;
  *   kinds
  */
 export function readInput(input: unknown): Found {
-  if (
-    typeof input === 'object' &&
-    input !== null &&
-    !isBytes(input) &&
-    !ArrayBuffer.isView(input)
-  ) {
+  if (typeof input === 'object' && input !== null && !ArrayBuffer.isView(input)) {
     return { kind: 'jwk', jwk: decodeJwk(input) };
   }
   const bytes = typeof input === 'string' ? readText(input) : readBinary(input);
   let handedOn = false;
   try {
     const start = bytes.findIndex((byte) => byte > 0x20);
-    const text = bytes.subarray(Math.max(start, 0));
+    const text = bytes.subarray(start); // white space alone: its last byte
     if (isPem(text)) return { kind: 'pem', pem: decodePem(text) };
     if (text[0] === OPEN_BRACE && text.every((byte) => byte < 0x80)) {
       return { kind: 'jwk', jwk: parseJwk(new TextDecoder().decode(text)) };
@@ -56,9 +51,6 @@ function readText(text: string): Bytes {
 }
 
 function readBinary(value: unknown): Bytes {
-  if (!isBytes(value)) {
-    throw new TypeError(`"input" expected Uint8Array, string or object, got ${typeName(value)}`);
-  }
   const input = readBytes('input', value);
   if (input.length > MAX_INPUT) throw tooLong();
   return input.copy();

@@ -6,11 +6,10 @@
  * is a private name (RFC 7518, section 4.3): `falcon512` or `falcon1024`. `pub` and `priv` are
  * the raw keys.
  */
-import { typeName } from '../arguments.ts';
 import { ascii, wipe } from '../bytes.ts';
 import type { Falcon, ParameterSet } from '../falcon/index.ts';
 import { decodeBase64, encodeBase64 } from './base64.ts';
-import { badKey, falconOf, MAX_INPUT } from './forms.ts';
+import { badKey, falconOf } from './forms.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -36,13 +35,10 @@ export interface JwkParts {
 /**
  * Takes a JSON Web Key apart. Members that are not known are ignored (RFC 7517, section 4).
  *
- * @param value the object, or what came out of JSON
+ * @param value any object
  * @throws CodedError `BAD_KEY` for another kind of key, or fields that do not decode
  */
-export function decodeJwk(value: unknown): JwkParts {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw badKey('jwk', `expected an object, got ${typeName(value)}`);
-  }
+export function decodeJwk(value: object): JwkParts {
   const member = (name: string): unknown =>
     Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
   if (member('kty') !== 'AKP') throw badKey('jwk', '"kty" is not AKP');
@@ -63,18 +59,20 @@ export function decodeJwk(value: unknown): JwkParts {
 
 function decodeMember(name: string, value: unknown, length: number): Bytes {
   if (typeof value !== 'string') throw badKey('jwk', `"${name}" is not a string`);
-  const digits = value.length > MAX_INPUT ? undefined : ascii(value.replaceAll(/[^ -~]/g, '*'));
-  const bytes = digits && decodeBase64(digits, 'url');
-  if (digits !== undefined) wipe(digits);
+  const count = Math.ceil((8 * length) / 6);
+  if (value.length !== count) {
+    throw badKey('jwk', `"${name}" has ${value.length} digits instead of ${count}`);
+  }
+  const digits = ascii(value.replaceAll(/[^ -~]/g, '*'));
+  const bytes = decodeBase64(digits, 'url');
+  wipe(digits);
   if (bytes === undefined) throw badKey('jwk', `"${name}" is not base64url`);
-  if (bytes.length === length) return bytes;
-  wipe(bytes);
-  throw badKey('jwk', `"${name}" has ${bytes.length} bytes instead of ${length}`);
+  return bytes;
 }
 
-/** The JSON of a text. @throws CodedError `BAD_KEY` */
+/** The JSON of a text that starts with a brace. @throws CodedError `BAD_KEY` */
 export function parseJwk(text: string): JwkParts {
-  let value: unknown;
+  let value: object;
   try {
     value = JSON.parse(text);
   } catch {

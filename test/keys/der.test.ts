@@ -23,6 +23,7 @@ describe('lengths', () => {
 
   test.each([
     ['indefinite', '04 80 00 00'],
+    ['indefinite, with many bytes behind', `04 80 ${'00'.repeat(130)}`],
     ['reserved', '04 ff 00'],
     ['longer than it need be, by one byte', `04 81 7f ${'00'.repeat(127)}`],
     ['with a leading zero', `04 82 00 80 ${'00'.repeat(128)}`],
@@ -80,6 +81,13 @@ describe('integers', () => {
 describe('object identifiers', () => {
   test.each([
     ['1.3.9999.3.6', '06052bce0f0306'],
+    ['1.3.127', '06022b7f'],
+    ['1.3.128', '06032b8100'],
+    ['1.3.16384', '06042b818000'],
+    ['1.3.2147483647', '06062b87ffffff7f'],
+    ['0.39', '060127'],
+    ['2.0', '060150'],
+    ['2.999', '06028837'],
     ['1.3.9999.3.14', '06052bce0f030e'],
     ['1.2.840.113549.1.5.13', '06092a864886f70d01050d'],
     ['2.16.840.1.101.3.4.1.42', '060960864801650304012a'],
@@ -93,6 +101,7 @@ describe('object identifiers', () => {
     ['empty', '0600'],
     ['cut short', '06022bce'],
     ['padded', '06032b8001'],
+    ['with an arc of 2^31', '06062b8880808000'],
     ['with an arc beyond 2^31', '06072b818080808000'],
   ])('one that is %s is refused', (_, text) => {
     expect(() => reader(text).oid('it')).toThrow(BAD);

@@ -179,6 +179,9 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
       ['empty text', undefined, '', /neither PEM nor a JWK/],
       ['text that is no PEM', undefined, 'key', /neither PEM nor a JWK/],
       ['text beyond ASCII', undefined, 'ключ', /neither PEM nor a JWK/],
+      ['64 kB', undefined, new Uint8Array(65_536), /65536 bytes that are not/],
+      ['64 kB of white space', undefined, ' '.repeat(65_536), /neither PEM nor a JWK/],
+      ['PEM after another sign', undefined, `!${exportPublicKey(publicKey)}`, /neither PEM/],
       ['64 kB and a byte', undefined, new Uint8Array(65_537), /longer than 65536/],
       ['64 kB and a character', undefined, ' '.repeat(65_537), /longer than 65536/],
       ['a secret key in PEM', 'pem', exportSecretKey(secretKey), /secret key, not a PUBLIC KEY/],
@@ -303,17 +306,83 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
       ['another algorithm', { ...jwk, alg: 'ML-DSA-44' }, /"alg" is not/],
       ['the standard to come', { ...jwk, alg: 'FN-DSA-512' }, /FN-DSA is another scheme/],
       ['no public key', { ...jwk, pub: undefined }, /"pub" is not a string/],
-      ['padding', { ...jwk, pub: `${jwk.pub}=` }, /"pub" is not base64url/],
+      ['padding', { ...jwk, pub: `${jwk.pub}=` }, /"pub" has \d+ digits/],
       ['the other alphabet', { ...jwk, pub: `+${jwk.pub.slice(1)}` }, /"pub" is not base64url/],
       ['a character beyond ASCII', { ...jwk, pub: `ł${jwk.pub.slice(1)}` }, /not base64url/],
-      ['a short key', { ...jwk, pub: jwk.pub.slice(4) }, /"pub" has \d+ bytes instead of/],
-      ['an endless key', { ...jwk, pub: 'A'.repeat(65_540) }, /"pub" is not base64url/],
+      ['a short key', { ...jwk, pub: jwk.pub.slice(4) }, /"pub" has \d+ digits instead of/],
+      ['an endless key', { ...jwk, pub: 'A'.repeat(65_540) }, /"pub" has 65540 digits/],
+      ['no algorithm', { ...jwk, alg: undefined }, /"alg" is not/],
+      ['a number for one', { ...jwk, alg: 5 }, /"alg" is not/],
       ['a secret key that is none', { ...jwk, priv: 5 }, /"priv" is not a string/],
-      ['an array', [jwk], /got array/],
+      ['an array', [jwk], /"kty" is not AKP/],
       ['broken JSON', '{"kty":"AKP"', /not valid JSON/],
     ])('%s: refused', (_, input, what) => {
       expect(() => importSecretKey(input as string)).toThrow(bad('jwk', what));
     });
+  });
+
+  test('a bare key that begins as JSON does is a bare key', () => {
+    const bare = publicKey.slice(1);
+    bare[0] = 0x7b; // the first coefficient is 7872 to 7935
+    expect(importPublicKey(bare).form).toBe('bare');
+  });
+
+  test('copies of the secret are cleared, whether the import succeeds or fails', () => {
+    const prototype = Object.getPrototypeOf(Uint8Array.prototype) as Record<string, unknown>;
+    const methods = ['subarray', 'filter', 'every', 'findIndex'] as const;
+    const statics = Object.getPrototypeOf(Uint8Array) as { from: unknown };
+    const from = statics.from as (...args: unknown[]) => unknown;
+    const real = methods.map((method) => prototype[method] as (...args: unknown[]) => unknown);
+    const seen = new Set<ArrayBufferLike>();
+    const watch = (value: unknown) => {
+      if (ArrayBuffer.isView(value)) seen.add(value.buffer);
+    };
+    const part = Buffer.from(secretKey.subarray(300, 360));
+    const texts = ['base64', 'base64url'] as const;
+    const windows = [part, ...texts.map((text) => Buffer.from(part.toString(text).slice(4, 40)))];
+    for (const form of SECRET) {
+      const wrapped = exportSecretKey(secretKey, { form });
+      const text =
+        wrapped instanceof Uint8Array
+          ? wrapped
+          : Buffer.from(typeof wrapped === 'string' ? wrapped : JSON.stringify(wrapped));
+      for (const parameterSet of ['falcon512', 'falcon1024'] as const) {
+        seen.clear();
+        const mine = new Uint8Array(new ArrayBuffer(text.length));
+        mine.set(text);
+        let kept: ArrayBufferLike | undefined;
+        methods.forEach((method, i) => {
+          prototype[method] = function (this: unknown, ...args: unknown[]) {
+            watch(this);
+            const result = real[i]!.apply(this, args);
+            watch(result);
+            return result;
+          };
+        });
+        statics.from = function (this: unknown, ...args: unknown[]) {
+          const result = from.apply(this, args);
+          watch(result);
+          return result;
+        };
+        try {
+          kept = importSecretKey(mine, { parameterSet }).key.buffer;
+        } catch {
+          // The other parameter set.
+        } finally {
+          statics.from = from;
+          methods.forEach((method, i) => {
+            prototype[method] = real[i];
+          });
+        }
+        expect(seen.size).toBeGreaterThan(0);
+        for (const buffer of seen) {
+          if (buffer === kept || buffer === mine.buffer) continue;
+          for (const window of windows) {
+            expect(Buffer.from(buffer).includes(window), `${form} ${parameterSet}`).toBe(false);
+          }
+        }
+      }
+    }
   });
 
   test('DER is told from bare bytes of the same length, and a bare key can be asked for', () => {
