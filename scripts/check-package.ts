@@ -72,6 +72,7 @@ import {
   aggregate, createAggregatePool, extractSignatures, falcon512, falcon1024, verifyAggregate,
 } from 'falconry';
 import { createClient } from 'falconry/client';
+import * as noble from 'falconry/noble';
 import * as small from 'falconry/verify';
 import * as smallAggregate from 'falconry/verify-aggregate';
 import { falconService } from 'falconry/middleware';
@@ -87,6 +88,7 @@ for (const falcon of [falcon512, falcon1024]) {
   assert.equal(verifyAggregate(bundle, items), true);
   assert.equal(small[falcon.name].verify(signature, message, publicKey), true);
   assert.equal(smallAggregate.verifyAggregate(bundle, items), true);
+  assert.equal(noble[falcon.name].verify(signature, message, publicKey), true);
   assert.deepEqual(extractSignatures(bundle, items), [signature]);
   const proof = await aggregate([items[0], items[0], items[0]], { format: 'proof' });
   assert.equal(verifyAggregate(proof, [items[0], items[0], items[0]]), true);
