@@ -5,7 +5,7 @@ import { formatTaskFile, type TaskItem } from '../wire/triple.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation, OUT, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
-import { isStdout, readInput, refuseTwiceStdin, writeOutput } from './io.ts';
+import { isStdout, readInput, refuseTwiceStdin, streamInput, writeOutput } from './io.ts';
 import { falconOf, parseField } from './keyFile.ts';
 
 const FORMATS: readonly string[] = ['compressed', 'padded', 'constantTime'];
@@ -19,7 +19,8 @@ itself.
       --key <file>     a key file of falconry keygen, or the bare secret key of another program
   <message>...         files to sign; - reads standard input
   -o, --out <file>     where to write the task file (default: standard output)
-      --raw            write the bare signature instead of a task file; for one message only
+      --raw            write the bare signature instead of a task file; for one message only, of
+                       any length
       --format <name>  compressed (default), padded or constantTime
       --json           report as one line of JSON
   -q, --quiet          no report
@@ -56,38 +57,59 @@ async function execute({ io, positionals, option, flag, report }: Invocation): P
   const secretKey = parseField(await readInput(keyPath, io), 'secret_key', 'the key file');
   const falcon = falconOf('secret_key', secretKey);
   if (falcon === undefined) throw noSecretKey();
-  const messages: Uint8Array[] = [];
-  for (const path of positionals) messages.push(await readInput(path, io));
-
-  const items = signAll(falcon, secretKey, messages, format as SignatureFormat);
-  await writeOutput(out, flag('raw') ? items[0]!.signature : formatTaskFile(items), io);
+  const count = positionals.length;
+  if (flag('raw')) {
+    const message = streamInput(positionals[0]!, io);
+    const signature = await withKey(falcon, secretKey, (key) =>
+      falcon.signStream(message, key, { format: format as SignatureFormat }),
+    );
+    await writeOutput(out, signature, io);
+  } else {
+    const messages: Uint8Array[] = [];
+    for (const path of positionals) messages.push(await readInput(path, io));
+    const items = await signAll(falcon, secretKey, messages, format as SignatureFormat);
+    await writeOutput(out, formatTaskFile(items), io);
+  }
   report(
-    { ok: true, parameter_set: falcon.name, count: items.length, out: out ?? '-' },
-    `${items.length} ${items.length === 1 ? 'message' : 'messages'} signed\n`,
+    { ok: true, parameter_set: falcon.name, count, out: out ?? '-' },
+    `${count} ${count === 1 ? 'message' : 'messages'} signed\n`,
   );
   return EXIT.ok;
 }
 
+type Falcon = NonNullable<ReturnType<typeof falconOf>>;
+type Key = ReturnType<Falcon['expandSecretKey']>;
+
 function signAll(
-  falcon: NonNullable<ReturnType<typeof falconOf>>,
+  falcon: Falcon,
   secretKey: Uint8Array,
   messages: readonly Uint8Array[],
   format: SignatureFormat,
-): TaskItem[] {
-  let key: ReturnType<typeof falcon.expandSecretKey>;
-  let publicKey: Uint8Array;
-  try {
-    publicKey = falcon.getPublicKey(secretKey);
-    key = falcon.expandSecretKey(secretKey);
-  } catch (cause) {
-    throw noSecretKey(cause);
-  }
-  try {
+): Promise<TaskItem[]> {
+  return withKey(falcon, secretKey, (key) => {
+    const publicKey = falcon.getPublicKey(secretKey);
     return messages.map((message) => ({
       message,
       publicKey,
       signature: falcon.sign(message, key, { format }),
     }));
+  });
+}
+
+/** Destroys the expanded key afterwards. @throws CodedError `BAD_KEY_FILE` if it is no key */
+async function withKey<T>(
+  falcon: Falcon,
+  secretKey: Uint8Array,
+  use: (key: Key) => T | Promise<T>,
+): Promise<T> {
+  let key: Key;
+  try {
+    key = falcon.expandSecretKey(secretKey);
+  } catch (cause) {
+    throw noSecretKey(cause);
+  }
+  try {
+    return await use(key);
   } finally {
     key.destroy();
   }

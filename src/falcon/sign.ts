@@ -26,7 +26,7 @@ const SAMPLER_SEED = 48;
  *
  * @throws RangeError if the secret key is invalid; CodedError for internal faults
  */
-function runSecret<T>(
+export function runSecret<T>(
   module: ModuleName,
   params: FalconParams,
   call: (machine: Machine) => number,
@@ -47,7 +47,7 @@ function runSecret<T>(
  *
  * @throws CodedError `NO_RANDOMNESS`
  */
-function drawSeed({ randomness, seed }: Machine, length: number): void {
+export function drawSeed({ randomness, seed }: Machine, length: number): void {
   const drawn = subarray(randomness, 0, length);
   try {
     globalThis.crypto.getRandomValues(drawn);
