@@ -19,7 +19,7 @@ const run = (cwd: string, command: string, ...args: string[]) => {
 };
 
 /** Limits of an installation: one more dependency, or a much larger library, needs a decision. */
-const LIMITS = { packages: 9, installedBytes: 17e6, tarballBytes: 900e3 };
+const LIMITS = { packages: 9, installedBytes: 17.5e6, tarballBytes: 1.1e6 };
 
 const BLOCK = 4096;
 
@@ -73,6 +73,7 @@ import {
 } from 'falconry';
 import { accountFromEntropy, decodeAddress } from 'falconry/algorand';
 import { createClient } from 'falconry/client';
+import * as noble from 'falconry/noble';
 import * as small from 'falconry/verify';
 import * as smallAggregate from 'falconry/verify-aggregate';
 import { exportSecretKey, importSecretKey } from 'falconry/keys';
@@ -90,6 +91,7 @@ for (const falcon of [falcon512, falcon1024]) {
   assert.equal(verifyAggregate(bundle, items), true);
   assert.equal(small[falcon.name].verify(signature, message, publicKey), true);
   assert.equal(smallAggregate.verifyAggregate(bundle, items), true);
+  assert.equal(noble[falcon.name].verify(signature, message, publicKey), true);
   assert.deepEqual(extractSignatures(bundle, items), [signature]);
   const proof = await aggregate([items[0], items[0], items[0]], { format: 'proof' });
   assert.equal(verifyAggregate(proof, [items[0], items[0], items[0]]), true);

@@ -89,18 +89,33 @@ class Inflater {
     return value;
   }
 
+  /** The next symbol of a code. In local variables: it runs before the engine has compiled it. */
   #symbol({ counts, symbols }: Code): number {
+    const data = this.#data;
+    let at = this.#at;
+    let held = this.#held;
+    let count = this.#count;
     let word = 0;
     let first = 0;
     let index = 0;
     for (let size = 1; ; size++) {
-      word |= this.#bits(1);
+      if (count === 0) {
+        held = data[at++]!;
+        count = 8;
+      }
+      word |= held & 1;
+      held >>>= 1;
+      count--;
       const here = counts[size]!;
-      if (word - first < here) return symbols[index + word - first]!;
+      if (word - first < here) break;
       index += here;
       first = (first + here) << 1;
       word <<= 1;
     }
+    this.#at = at;
+    this.#held = held;
+    this.#count = count;
+    return symbols[index + word - first]!;
   }
 
   /** The two codes of a block with codes of its own (3.2.7). */

@@ -127,6 +127,12 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     self: 'src/algorand/',
     to: [FOUNDATION, /^src\/falcon\/index\.ts$/, /^@noble\/hashes\//],
   },
+  // Another library's shape of ours.
+  {
+    from: /^src\/noble\//,
+    self: 'src/noble/',
+    to: [FOUNDATION, /^src\/falcon\/index\.ts$/, /^@noble\/hashes\//],
+  },
   // What service, client, command line and page share: the formats of files, hex, the page's
   // configuration.
   {

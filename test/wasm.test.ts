@@ -26,7 +26,7 @@ const FUNCTIONS = [
 const REGIONS = [
   ...['BATCH_DATA', 'BATCH_DATA_SIZE', 'BATCH_ITEMS', 'BATCH_KEYS', 'BATCH_PREPARED'],
   ...['BATCH_RECORDS', 'EXPANDED', 'IN', 'IN_SIZE', 'PK', 'POINT', 'PREPARED'],
-  ...['PRODUCT', 'S2', 'SEED', 'SIG', 'SK'],
+  ...['PRODUCT', 'S2', 'SEED', 'SHAKE', 'SIG', 'SK'],
 ];
 
 const bytesOf = (name: 'plain' | 'relaxed') =>

@@ -14,6 +14,7 @@ export {
   PRODUCT,
   S2,
   SEED,
+  SHAKE,
   SIG,
   SK,
 } from './layout';

@@ -13,6 +13,7 @@ export {
   PREPARED,
   PRODUCT,
   S2,
+  SHAKE,
   SIG,
 } from './layout';
 export { hashInit, hashSqueeze, hashUpdate } from './hashToPoint';

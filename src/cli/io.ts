@@ -1,11 +1,14 @@
-/** Files and standard streams: whole inputs in, whole outputs out. */
-import { unlinkSync } from 'node:fs';
+/** Files and standard streams: inputs whole or in pieces, outputs whole or absent. */
+import { createReadStream, unlinkSync } from 'node:fs';
 import { link, open, readFile, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Io, IoFailure, UsageError } from './command.ts';
 
 /** More than any sensible batch needs, less than the longest string of the engine. */
 export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
+
+/** Long enough that reading costs little, short enough for many at once. */
+const PIECE_BYTES = 256 * 1024;
 
 /**
  * Bytes of a file, or of standard input for `-`.
@@ -35,6 +38,20 @@ export async function readInput(path: string, io: Io): Promise<Uint8Array> {
     throw asIoFailure('cannot read standard input', error);
   }
   return Buffer.concat(parts, length);
+}
+
+/**
+ * The same in pieces, of any length.
+ *
+ * @throws IoFailure when it cannot be read
+ */
+export async function* streamInput(path: string, io: Io): AsyncGenerator<Uint8Array, void> {
+  const what = path === '-' ? 'standard input' : path;
+  try {
+    yield* path === '-' ? io.stdin : createReadStream(path, { highWaterMark: PIECE_BYTES });
+  } catch (error) {
+    throw asIoFailure(`cannot read ${what}`, error);
+  }
 }
 
 /**

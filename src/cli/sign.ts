@@ -1,11 +1,10 @@
 /** `falconry sign`: signs files; writes triples of digest, key and signature. */
 import type { ExpandedSecretKey, Falcon, SignatureFormat, SignOptions } from '../falcon/index.ts';
-import type { ImportedSecretKey } from '../keys/index.ts';
 import { formatTaskFile, type TaskItem } from '../wire/triple.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation, OUT, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
-import { isStdout, readInput, refuseTwiceStdin, writeOutput } from './io.ts';
+import { isStdout, readInput, refuseTwiceStdin, streamInput, writeOutput } from './io.ts';
 import { falconOf, readSecretKey } from './keyFile.ts';
 import { PASSPHRASE_HELP, PASSPHRASE_OPTIONS, readPassphrase } from './passphrase.ts';
 
@@ -21,7 +20,8 @@ itself.
 ${PASSPHRASE_HELP}
   <message>...         files to sign; - reads standard input
   -o, --out <file>     where to write the task file (default: standard output)
-      --raw            write the bare signature instead of a task file; for one message only
+      --raw            write the bare signature instead of a task file; for one message only, of
+                       any length
       --format <name>  compressed (default), padded or constantTime
       --salt <name>    random (default) or derived: from key and message, so that a message has one
                        signature, and its salt takes no room in an aggregate
@@ -60,33 +60,47 @@ async function execute({ io, positionals, option, flag, report }: Invocation): P
   if (keyPath === undefined) throw new UsageError('--key is missing');
   if (positionals.length === 0) throw new UsageError('expected at least one message');
   if (flag('raw') && positionals.length > 1) throw new UsageError('--raw takes only one message');
-  const sign = signerOf(option('format')!, option('salt')!, flag('deterministic'));
+  const way = wayOf(option('format')!, option('salt')!, flag('deterministic'));
   const passphraseFile = option('passphrase-file');
   refuseTwiceStdin([keyPath, passphraseFile, ...positionals]);
 
   const ask = () => readPassphrase(io, passphraseFile, false);
   const secret = await readSecretKey(await readInput(keyPath, io), ask);
   const falcon = falconOf(secret.parameterSet);
-  let items: TaskItem[];
+  const key = expandAndWipe(falcon, secret.key);
   try {
-    const messages: Uint8Array[] = [];
-    for (const path of positionals) messages.push(await readInput(path, io));
-    items = signAll(secret, messages, sign);
+    const made = flag('raw')
+      ? await signRaw(way, falcon, key, positionals[0]!, io)
+      : formatTaskFile(await signAll(way, falcon, key, secret.publicKey, positionals, io));
+    await writeOutput(out, made, io);
   } finally {
-    secret.key.fill(0);
+    key.destroy();
   }
-  await writeOutput(out, flag('raw') ? items[0]!.signature : formatTaskFile(items), io);
+  const count = positionals.length;
   report(
-    { ok: true, parameter_set: falcon.name, count: items.length, out: out ?? '-' },
-    `${items.length} ${items.length === 1 ? 'message' : 'messages'} signed\n`,
+    { ok: true, parameter_set: falcon.name, count, out: out ?? '-' },
+    `${count} ${count === 1 ? 'message' : 'messages'} signed\n`,
   );
   return EXIT.ok;
 }
 
-type Sign = (falcon: Falcon, message: Uint8Array, key: ExpandedSecretKey) => Uint8Array;
+function expandAndWipe(falcon: Falcon, secretKey: Uint8Array): ExpandedSecretKey {
+  try {
+    return falcon.expandSecretKey(secretKey);
+  } finally {
+    secretKey.fill(0);
+  }
+}
+
+/** How to sign. */
+interface Way {
+  readonly sign: (falcon: Falcon, message: Uint8Array, key: ExpandedSecretKey) => Uint8Array;
+  /** The options of signing a stream; undefined if the message has to be read more than once. */
+  readonly streaming: { readonly format: SignatureFormat } | undefined;
+}
 
 /** @throws UsageError for unknown values, or options that exclude each other */
-function signerOf(name: string, salt: string, isDeterministic: boolean): Sign {
+function wayOf(name: string, salt: string, isDeterministic: boolean): Way {
   const format = FORMATS.find((known) => known === name);
   if (format === undefined) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
   if (salt !== 'random' && salt !== 'derived') {
@@ -94,27 +108,39 @@ function signerOf(name: string, salt: string, isDeterministic: boolean): Sign {
   }
   if (!isDeterministic) {
     const options: SignOptions = { format, ...(salt === 'derived' && { salt }) };
-    return (falcon, message, key) => falcon.sign(message, key, options);
+    return {
+      sign: (falcon, message, key) => falcon.sign(message, key, options),
+      streaming: salt === 'random' ? { format } : undefined,
+    };
   }
   if (salt === 'derived') throw new UsageError('--deterministic has a salt of its own');
   if (format === 'padded') throw new UsageError('--deterministic has no padded form');
-  return (falcon, message, key) => falcon.det.sign(message, key, { format });
+  return {
+    sign: (falcon, message, key) => falcon.det.sign(message, key, { format }),
+    streaming: undefined,
+  };
 }
 
-function signAll(
-  { parameterSet, key: secretKey, publicKey }: ImportedSecretKey,
-  messages: readonly Uint8Array[],
-  sign: Sign,
-): TaskItem[] {
-  const falcon = falconOf(parameterSet);
-  const key = falcon.expandSecretKey(secretKey);
-  try {
-    return messages.map((message) => ({
-      message,
-      publicKey,
-      signature: sign(falcon, message, key),
-    }));
-  } finally {
-    key.destroy();
-  }
+async function signRaw(
+  { sign, streaming }: Way,
+  falcon: Falcon,
+  key: ExpandedSecretKey,
+  path: string,
+  io: Invocation['io'],
+): Promise<Uint8Array> {
+  if (streaming === undefined) return sign(falcon, await readInput(path, io), key);
+  return falcon.signStream(streamInput(path, io), key, streaming);
+}
+
+async function signAll(
+  { sign }: Way,
+  falcon: Falcon,
+  key: ExpandedSecretKey,
+  publicKey: Uint8Array,
+  paths: readonly string[],
+  io: Invocation['io'],
+): Promise<TaskItem[]> {
+  const messages: Uint8Array[] = [];
+  for (const path of paths) messages.push(await readInput(path, io));
+  return messages.map((message) => ({ message, publicKey, signature: sign(falcon, message, key) }));
 }

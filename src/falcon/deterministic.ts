@@ -28,7 +28,7 @@ import {
 } from './params.ts';
 import { constantSalt, isConstantSalt } from './salts.ts';
 import { readPublicKey, verifyOne } from './verify.ts';
-import { bestModule, type Machine, type ModuleName, read, run } from './wasm.ts';
+import { type Machine, type ModuleName, read, run } from './wasm.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 type Reason = DeterministicInvalidReason;
@@ -185,10 +185,7 @@ export function toOrdinary(signature: Uint8Array): Uint8Array {
   const params = [FALCON_512, FALCON_1024].find(({ logn }) => logn === (header & 0x0f));
   if (params === undefined) return signature;
   const salted = withSalt(params, new InputBytes('signature', signature), ANY);
-  if (typeof salted === 'string') return signature;
-  return run(bestModule(), false, (machine) => isPadded(machine, params, salted))
-    ? signature
-    : salted;
+  return typeof salted === 'string' ? signature : salted;
 }
 
 /** @throws TypeError if it is not bytes; CodedError `INVALID_SIGNATURES` */

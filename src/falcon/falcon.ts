@@ -3,6 +3,7 @@ import type { FalconDeterministic } from './det.ts';
 import type { FalconLengths } from './params.ts';
 import type {
   BatchItem,
+  ByteStream,
   ExpandedSecretKey,
   InvalidBatchItem,
   KeyPair,
@@ -95,6 +96,43 @@ export interface Falcon {
     publicKey: Uint8Array | PreparedPublicKey,
     options?: VerifyOptions,
   ): boolean;
+
+  /**
+   * Signs a message of any length, in constant memory: it is read once, piece by piece. The
+   * signature is one as of `sign`. Other calls may be made meanwhile; the key and options are read
+   * before the stream is. If the call fails, the stream is cancelled.
+   *
+   * @param options as for `sign`. A salt derived from the message is not possible in one pass
+   * @throws TypeError or RangeError as `sign`, or for a stream that is none or gives anything but
+   *   bytes; what the stream fails with (all as the promise's rejection)
+   * @example
+   * ```ts
+   * const signature = await falcon512.signStream(file.stream(), secretKey);
+   * ```
+   */
+  signStream(
+    stream: ByteStream,
+    secretKey: Uint8Array | ExpandedSecretKey,
+    options?: SignOptions,
+  ): Promise<Uint8Array<ArrayBuffer>>;
+
+  /**
+   * Verifies a signature of a message of any length, in constant memory. The stream is read to its
+   * end, whatever the signature is; no byte of it may be trusted before the answer.
+   *
+   * @throws as `verify`; TypeError for a stream that is none or gives anything but bytes; what the
+   *   stream fails with (all as the promise's rejection)
+   * @example
+   * ```ts
+   * await falcon512.verifyStream(signature, file.stream(), publicKey); // true
+   * ```
+   */
+  verifyStream(
+    signature: Uint8Array,
+    stream: ByteStream,
+    publicKey: Uint8Array | PreparedPublicKey,
+    options?: VerifyOptions,
+  ): Promise<boolean>;
 
   readonly attached: FalconAttached;
 

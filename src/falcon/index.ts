@@ -9,6 +9,7 @@ import { createDeterministic } from './deterministic.ts';
 import type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
 import { type FalconParams, paramsOf } from './params.ts';
 import { expand, keygen, publicKeyOf, readSigningOptions } from './sign.ts';
+import { signStream } from './stream.ts';
 import type { ParameterSet } from './types.ts';
 import { createVerifier } from './verifier.ts';
 import { COMPRESSED, readPublicKey, verifyOne } from './verify.ts';
@@ -50,6 +51,8 @@ export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions
       const read = readSigningOptions(signOptions, ['format', 'testSeed', 'salt']);
       return signAsAsked(module, params, input, secretKey, read);
     },
+    signStream: (stream, secretKey, options) =>
+      signStream(module, params, stream, secretKey, options),
     expandSecretKey: (secretKey) => expand(module, params, secretKey),
   } satisfies Falcon);
 }

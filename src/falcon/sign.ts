@@ -47,7 +47,7 @@ export function runSecret<T>(
  *
  * @throws CodedError `NO_RANDOMNESS`
  */
-function drawSeed({ randomness, seed }: Machine, length: number): void {
+export function drawSeed({ randomness, seed }: Machine, length: number): void {
   const drawn = subarray(randomness, 0, length);
   try {
     globalThis.crypto.getRandomValues(drawn);

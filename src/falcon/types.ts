@@ -101,5 +101,11 @@ export interface VerifyOptions {
   readonly format?: SignatureFormat;
 }
 
+/**
+ * A message piece by piece. Every piece is read before the next one is asked for. Where the cuts are
+ * makes no difference.
+ */
+export type ByteStream = AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;
+
 /** The options of a call that has none yet: any option throws. */
 export type NoOptions = Readonly<Record<string, never>>;

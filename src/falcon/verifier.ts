@@ -4,6 +4,7 @@ import { Batch, readItems } from './batch.ts';
 import type { Falcon } from './falcon.ts';
 import { PreparedKey } from './keys.ts';
 import { FALCON_512, FALCON_1024, type FalconParams } from './params.ts';
+import { verifyStream } from './stream.ts';
 import { prepareKey, readPublicKey, readVerifyOptions, verifyOne } from './verify.ts';
 import { bestModule, type ModuleName, run } from './wasm.ts';
 
@@ -11,7 +12,7 @@ import { bestModule, type ModuleName, run } from './wasm.ts';
 export interface FalconVerifier
   extends Pick<
     Falcon,
-    'name' | 'lengths' | 'module' | 'verify' | 'preparePublicKey' | 'verifyBatch'
+    'name' | 'lengths' | 'module' | 'verify' | 'verifyStream' | 'preparePublicKey' | 'verifyBatch'
   > {}
 
 export function createVerifier(params: FalconParams, module: ModuleName): FalconVerifier {
@@ -30,6 +31,8 @@ export function createVerifier(params: FalconParams, module: ModuleName): Falcon
         (machine) => verifyOne(machine, params, input, signed, key, format) === undefined,
       );
     },
+    verifyStream: (signature, stream, publicKey, options) =>
+      verifyStream(module, params, signature, stream, publicKey, options),
     preparePublicKey(publicKey) {
       const key = copyBytes('publicKey', publicKey, params.lengths.publicKey);
       const prepared = run(module, false, (machine) => prepareKey(machine, params, key));

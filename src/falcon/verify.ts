@@ -1,6 +1,7 @@
 /** Verifies one signature with one key. */
 import { type InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { set } from '../intrinsics.ts';
+import type { HashState } from './hashState.ts';
 import { insidePrepared, type Prepared } from './keys.ts';
 import { type FalconParams, FORMATS, readFormat, reasonOf } from './params.ts';
 import type { InvalidReason } from './types.ts';
@@ -64,6 +65,7 @@ export function formatFault(
 }
 
 /**
+ * @param message the message, or its hash after the signature's salt
  * @param format the only one to accept; undefined for any
  * @returns why the signature is invalid; undefined if it is valid
  */
@@ -71,7 +73,7 @@ export function verifyOne(
   machine: Machine,
   params: FalconParams,
   signature: InputBytes,
-  message: InputBytes,
+  message: InputBytes | HashState,
   publicKey: InputKey,
   format?: number,
 ): InvalidReason | undefined {
@@ -90,7 +92,10 @@ export function verifyOne(
   signature.copyTo(machine.signature);
   const fault = formatFault(params, format, machine.signature, 0, signature.length);
   if (fault !== undefined) return fault;
-  const messageLength = machine.takeMessage(message, exports.SIG.value + 1);
+  const messageLength =
+    'restore' in message
+      ? message.restore(machine)
+      : machine.takeMessage(message, exports.SIG.value + 1);
   const status = isPrepared
     ? exports.verifyPrepared(logn, signature.length, messageLength)
     : exports.verify(logn, signature.length, messageLength);

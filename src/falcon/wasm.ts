@@ -18,6 +18,7 @@ const SIZES = {
   PK: 1793,
   SIG: 1577,
   PREPARED: 4096,
+  SHAKE: 208,
   SK: 2305,
   SEED: 128,
   EXPANDED: 111_360,
@@ -38,6 +39,8 @@ export class Machine {
   readonly publicKey: Uint8Array<ArrayBuffer>;
   readonly signature: Uint8Array<ArrayBuffer>;
   readonly prepared: Uint8Array<ArrayBuffer>;
+  /** The state of the streamed hash. */
+  readonly sponge: Uint8Array<ArrayBuffer>;
   readonly secretKey: Uint8Array<ArrayBuffer>;
   readonly seed: Uint8Array<ArrayBuffer>;
   readonly expanded: Uint8Array<ArrayBuffer>;
@@ -71,6 +74,7 @@ export class Machine {
     this.publicKey = region(exports.PK, SIZES.PK);
     this.signature = region(exports.SIG, SIZES.SIG);
     this.prepared = region(exports.PREPARED, SIZES.PREPARED);
+    this.sponge = region(exports.SHAKE, SIZES.SHAKE);
     this.secretKey = region(exports.SK, SIZES.SK);
     this.seed = region(exports.SEED, SIZES.SEED);
     this.expanded = region(exports.EXPANDED, SIZES.EXPANDED);

@@ -1,0 +1,47 @@
+/**
+ * The hash of a salt and of a message that comes piece by piece. Between pieces its state is here,
+ * not in the module, whose only instance other calls use meanwhile.
+ */
+import type { InputBytes } from '../arguments.ts';
+import { wipe } from '../bytes.ts';
+import { set } from '../intrinsics.ts';
+import { type Machine, type ModuleName, read, run } from './wasm.ts';
+
+export class HashState {
+  readonly #module: ModuleName;
+  readonly #isSecret: boolean;
+  #state: Uint8Array<ArrayBuffer>;
+
+  /**
+   * @param salt 40 bytes
+   * @param isSecret whether the module is wiped after each piece
+   */
+  constructor(module: ModuleName, salt: InputBytes, isSecret: boolean) {
+    this.#module = module;
+    this.#isSecret = isSecret;
+    this.#state = run(module, isSecret, (machine) => {
+      machine.exports.hashInit();
+      machine.hashPieces(salt);
+      return read(machine.sponge, machine.sponge.length);
+    });
+  }
+
+  /** Hashes the next bytes. */
+  update(piece: InputBytes): void {
+    run(this.#module, this.#isSecret, (machine) => {
+      this.restore(machine);
+      machine.hashPieces(piece);
+      set(this.#state, machine.sponge);
+    });
+  }
+
+  /** Puts the state into the machine. @returns the `messageLen` argument of its functions */
+  restore(machine: Machine): number {
+    set(machine.sponge, this.#state);
+    return -1;
+  }
+
+  wipe(): void {
+    wipe(this.#state);
+  }
+}
