@@ -7,6 +7,7 @@ import type {
   KeyPair,
   NoOptions,
   ParameterSet,
+  Profile,
   PreparedPublicKey,
   SignOptions,
 } from './types.ts';
@@ -27,6 +28,8 @@ import type { ModuleName } from './wasm.ts';
  */
 export interface Falcon {
   readonly name: ParameterSet;
+  /** How it hashes; keys are those of every profile of the parameter set. */
+  readonly profile: Profile;
   readonly lengths: FalconLengths;
   /** Which of the two modules it runs on. */
   readonly module: ModuleName;
@@ -171,4 +174,9 @@ export interface FalconOptions {
    * the same results.
    */
   readonly module?: ModuleName;
+  /**
+   * How salt and message become a point. Default `round3`. Signatures of another profile have no
+   * constant-time form.
+   */
+  readonly profile?: 'round3' | 'eth-falcon';
 }

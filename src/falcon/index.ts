@@ -7,9 +7,9 @@ import { invalidSeal, seal, unseal } from './attached.ts';
 import { Batch, readItems } from './batch.ts';
 import type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
 import { PreparedKey } from './keys.ts';
-import { type FalconParams, paramsOf } from './params.ts';
+import { type FalconParams, PROFILES, paramsIn } from './params.ts';
 import { expand, keygen, publicKeyOf, readSigningOptions, sign } from './sign.ts';
-import type { ParameterSet } from './types.ts';
+import type { ParameterSet, Profile } from './types.ts';
 import { isCompressed, prepareKey, readPublicKey, verifyOne } from './verify.ts';
 import { bestModule, checkModule, compileAsync, type ModuleName, run, useModule } from './wasm.ts';
 
@@ -29,16 +29,20 @@ export type { ModuleName } from './wasm.ts';
  * The object of a parameter set, on a module of your choice. Normally import `falcon512` or
  * `falcon1024` instead.
  *
- * @throws RangeError for an unknown parameter set or module, or a module that this engine cannot
- *   run; TypeError for unknown options
+ * @throws RangeError for an unknown parameter set, profile or module, or a module that this engine
+ *   cannot run; TypeError for unknown options
  */
 export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions): Falcon {
-  const params = paramsOf(parameterSet);
-  const { module: asked } = readOptions(options, ['module']);
+  const { module: asked, profile = 'round3' } = readOptions(options, ['module', 'profile']);
+  if (!PROFILES.includes(profile as Profile) || profile === 'fn-dsa-draft-2026-07') {
+    throw new RangeError('"profile" expected "round3" or "eth-falcon"');
+  }
+  const params = paramsIn(profile as Profile, parameterSet);
   const module = asked === undefined ? bestModule() : checkModule(asked);
 
   return Object.freeze({
     name: params.name,
+    profile: params.profile,
     lengths: params.lengths,
     module,
     attached: createAttached(module, params),

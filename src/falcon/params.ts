@@ -2,7 +2,7 @@
  * The two parameter sets, as plain data. Source of all numbers: Falcon, round 3, table 3.3 and
  * section 3.11.
  */
-import type { InvalidReason, ParameterSet, SignatureFormat } from './types.ts';
+import type { InvalidReason, ParameterSet, Profile, SignatureFormat } from './types.ts';
 
 /** Byte lengths of one parameter set. */
 export interface FalconLengths {
@@ -27,7 +27,17 @@ export interface FalconParams {
   readonly lengths: FalconLengths;
   /** Largest ||(s1, s2)||^2 of a signature. */
   readonly betaSq: number;
+  readonly profile: Profile;
+  /** The module's number of the profile. */
+  readonly profileNumber: number;
 }
+
+/** The index is the module's number of the profile, and its byte in an aggregate. */
+export const PROFILES: readonly Profile[] = Object.freeze([
+  'round3',
+  'eth-falcon',
+  'fn-dsa-draft-2026-07',
+]);
 
 export const Q = 12289;
 
@@ -44,6 +54,8 @@ export const FALCON_512: FalconParams = Object.freeze({
     signatureConstantTime: 809,
   }),
   betaSq: 34034726,
+  profile: 'round3',
+  profileNumber: 0,
 });
 
 export const FALCON_1024: FalconParams = Object.freeze({
@@ -59,7 +71,38 @@ export const FALCON_1024: FalconParams = Object.freeze({
     signatureConstantTime: 1577,
   }),
   betaSq: 70265242,
+  profile: 'round3',
+  profileNumber: 0,
 });
+
+/** ETHFALCON: the same but for the hash. */
+const ETH_FALCON_512: FalconParams = Object.freeze({
+  ...FALCON_512,
+  profile: 'eth-falcon',
+  profileNumber: 1,
+});
+/** The draft's point and limit; its encodings are in src/profiles. */
+const DRAFT_512: FalconParams = Object.freeze({
+  ...FALCON_512,
+  profile: 'fn-dsa-draft-2026-07',
+  profileNumber: 2,
+});
+const DRAFT_1024: FalconParams = Object.freeze({
+  ...FALCON_1024,
+  profile: 'fn-dsa-draft-2026-07',
+  profileNumber: 2,
+});
+
+/** Every set of every profile. */
+const PARAMS = Object.freeze([FALCON_512, FALCON_1024, ETH_FALCON_512, DRAFT_512, DRAFT_1024]);
+
+/** @throws RangeError for an unknown parameter set, or a profile that the set does not have */
+export function paramsIn(profile: Profile, parameterSet: unknown): FalconParams {
+  const { name } = paramsOf(parameterSet);
+  const found = PARAMS.find((params) => params.profile === profile && params.name === name);
+  if (found !== undefined) return found;
+  throw new RangeError(`"profile" is none that ${name} has`);
+}
 
 /** @throws RangeError for an unknown parameter set */
 export function paramsOf(parameterSet: unknown): FalconParams {

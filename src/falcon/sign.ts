@@ -26,7 +26,7 @@ const SAMPLER_SEED = 48;
  *
  * @throws RangeError if the secret key is invalid; CodedError for internal faults
  */
-function runSecret<T>(
+export function runSecret<T>(
   module: ModuleName,
   params: FalconParams,
   call: (machine: Machine) => number,
@@ -47,7 +47,7 @@ function runSecret<T>(
  *
  * @throws CodedError `NO_RANDOMNESS`
  */
-function drawSeed({ randomness, seed }: Machine, length: number): void {
+export function drawSeed({ randomness, seed }: Machine, length: number): void {
   const drawn = subarray(randomness, 0, length);
   try {
     globalThis.crypto.getRandomValues(drawn);
@@ -130,6 +130,10 @@ export function sign(
 ): Bytes {
   const key = readSecretKey(params, secretKey);
   const { format, testSeed } = options;
+  const { logn, profileNumber } = params;
+  if (profileNumber !== 0 && FORMATS[format] === 'constantTime') {
+    throw new RangeError(`"format" expected one of compressed, padded in ${params.profile}`);
+  }
   return runSecret(
     module,
     params,
@@ -144,10 +148,10 @@ export function sign(
       const messageLength = machine.takeMessage(message, exports.SEED.value);
       if ('expanded' in key) {
         set(machine.expanded, key.expanded);
-        return exports.signExpanded(params.logn, format, messageLength);
+        return exports.signExpanded(logn, format, messageLength, profileNumber);
       }
       key.copyTo(machine.secretKey);
-      return exports.sign(params.logn, format, messageLength);
+      return exports.sign(logn, format, messageLength, profileNumber);
     },
     (machine, length) => read(machine.signature, length),
   );
@@ -156,7 +160,7 @@ export function sign(
 function readSecretKey(params: FalconParams, value: unknown): InputBytes | Expanded {
   const inside = insideExpanded(value);
   if (inside === undefined) return readBytes('secretKey', value, params.lengths.secretKey);
-  if (inside.params !== params)
+  if (inside.params.name !== params.name)
     throw new TypeError(`"secretKey" is a key of ${inside.params.name}`);
   return inside;
 }
