@@ -13,13 +13,16 @@ import {
   DRAFT_GAUSS_512_ENTRIES,
 } from './draftTables.gen';
 import { MAX_REDRAWS, parityOf } from './gaussianF';
-import { completes, MAX_CANDIDATES, publicKey } from './keygen';
+import { completes, MAX_CANDIDATES } from './keygen';
 import { KEYGEN, KEYGEN_SIZE, ROW, SMALL, STREAM } from './keygenLayout';
 import { PK, SEED, SHAKE, SK } from './layout';
+import { gramSchmidtNorm } from './ntruGen';
 import { publicKeyLength } from './params';
 import { encodeSecretKey, quotientModQ, secretKeyLength, smallBits } from './secretKey';
 
 const DRAFT_KEYGEN_SEED: i32 = 32;
+/** 0.999^2 1.17^2 q in units of 2^-32, as the crate rounds it: a little stricter than round 3. */
+const GRAM_SCHMIDT_BOUND: f64 = 72107278641426.0 / 4294967296.0;
 
 /**
  * One coefficient from 16 bits: the lowest is the sign, the others are compared with the whole
@@ -60,14 +63,18 @@ function sampleDraft(f: usize, logn: i32): bool {
 /**
  * A key pair from a seed.
  *
+ * The crate's solver works in fixed point and gives up on some pairs (f, g) that ours solves. There
+ * its key is a later one of the same stream: `skip` solved pairs are passed over.
+ *
  * Spec:   rust-fn-dsa 0.4.0 (docs/references.md), keygen_from_seed: f is tested for invertibility
- *         before g is drawn
- * Shape:  SEED: u8[32] -> PK (round-3 encoding), SK (draft encoding, without the key's hash)
+ *         before g is drawn, and the bound of the Gram-Schmidt norm is stricter
+ * Shape:  SEED: u8[32]; skip: 0, or more in tests -> PK (round-3 encoding), SK
+ *         (draft encoding, without the key's hash)
  * Memory: PK, SK, SHAKE and the scratch of keygenLayout.ts, which is cleared
  * Secret: all but PK
  * Errors: E_INTERNAL only for a fault, PK and SK zeroed
  */
-export function keygenDraft(logn: i32): i32 {
+export function keygenDraft(logn: i32, skip: i32): i32 {
   const f = SMALL;
   const g = SMALL + 1024;
   shakeInit(SHAKE);
@@ -78,7 +85,10 @@ export function keygenDraft(logn: i32): i32 {
     if (!sampleDraft(f, logn)) break;
     if (quotientModQ(logn, ROW, f, f) != OK) continue;
     if (!sampleDraft(g, logn)) break;
-    found = completes(logn, f, g, SMALL + 2048, SMALL + 3072);
+    if (!(gramSchmidtNorm(logn, f, g) < GRAM_SCHMIDT_BOUND)) continue;
+    if (!completes(logn, f, g, SMALL + 2048, SMALL + 3072)) continue;
+    found = skip == 0;
+    skip -= 1;
   }
   found = found && encodeSecretKey(logn, f, g, SMALL + 2048) == OK;
   memory.fill(KEYGEN, 0, KEYGEN_SIZE);
@@ -90,19 +100,6 @@ export function keygenDraft(logn: i32): i32 {
   memory.fill(PK, 0, publicKeyLength(logn));
   memory.fill(SK, 0, secretKeyLength(logn));
   return E_INTERNAL;
-}
-
-/**
- * The public key of a secret key.
- *
- * Shape:  SK: draft encoding, without the key's hash -> PK: round-3 encoding
- * Memory: SK (changed), PK, ROW, SMALL (cleared)
- * Secret: SK
- * Errors: as publicKey
- */
-export function publicKeyDraft(logn: i32): i32 {
-  repackSecretKey(logn, false);
-  return publicKey(logn);
 }
 
 /**

@@ -49,7 +49,12 @@ export function draftStart(seed: usize, len: i32): void {
   samplerStart();
 }
 
-/** The next bytes of the stream. */
+/**
+ * The next bytes of the stream.
+ *
+ * Memory: STREAM, out
+ * Secret: the bytes
+ */
 export function draftBytes(out: usize, len: i32): void {
   shakeSqueeze(STREAM, out, len);
 }

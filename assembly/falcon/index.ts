@@ -29,7 +29,7 @@ export {
 } from './points';
 export { wipe } from './wipe';
 export { keygen, publicKey } from './keygen';
-export { keygenDraft, publicKeyDraft, repackSecretKey } from './draftKeygen';
+export { keygenDraft, repackSecretKey } from './draftKeygen';
 export { signDraft } from './draftSign';
 export { EXPANDED, expandedLength } from './expandKey';
 export { expandSecretKey as expandKey, sign, signExpanded } from './sign';

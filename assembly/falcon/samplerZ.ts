@@ -67,6 +67,9 @@ export function halvings(x: v128): v128 {
  * Spec:   Falcon round 3, algorithm 13 (ApproxExp), in doubles: the order of the reference's AVX2
  *         code, which sums three partial polynomials. (Its portable code is Horner's rule on 64-bit
  *         integers; both are within 2^-50 of the true value and all published signatures agree.)
+ * Shape:  x, s, ccs: f64x2 -> f64x2
+ * Bounds: x - s ln 2 in [0, ln 2)
+ * Secret: all
  */
 // @ts-ignore: decorator
 @inline

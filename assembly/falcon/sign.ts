@@ -114,7 +114,12 @@ export function signExpanded(logn: i32, format: i32, messageLen: i32, profile: i
   return refuse(logn);
 }
 
-/** Clears what a fault may have left where results are. */
+/**
+ * Clears what a fault may have left where results are.
+ *
+ * Memory: SIG, S2, PRODUCT, PAIRS, WORDS
+ * Errors: E_INTERNAL, always
+ */
 export function refuse(logn: i32): i32 {
   const n = <usize>1 << logn;
   memory.fill(SIG, 0, 1577);

@@ -21,6 +21,7 @@ import { wipeSign } from './sign';
  * KEYGEN is not among them: key generation, its only user, clears it before it returns (it is
  * large, and signing should not pay for it).
  *
+ * Secret: all that it clears
  * Memory: SK, SEED, SHAKE, IN, COUNTER, POINT, S2, PRODUCT, WORDS, PAIRS, and what wipeSign clears
  */
 export function wipe(): void {

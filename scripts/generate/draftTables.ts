@@ -30,9 +30,7 @@ function expMinus(numerator: bigint, denominator: bigint): bigint {
 
 /** exp(-x^2 / (2 s^2)) for x = 0, 1, ..; s^2 is a fraction. */
 const weights = (numerator: bigint, denominator: bigint): bigint[] =>
-  Array.from({ length: VALUES }, (_, x) =>
-    expMinus(BigInt(x * x) * denominator, 2n * numerator),
-  );
+  Array.from({ length: VALUES }, (_, x) => expMinus(BigInt(x * x) * denominator, 2n * numerator));
 
 const sum = (values: readonly bigint[]): bigint => values.reduce((a, b) => a + b, 0n);
 

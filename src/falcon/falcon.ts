@@ -7,8 +7,8 @@ import type {
   KeyPair,
   NoOptions,
   ParameterSet,
-  Profile,
   PreparedPublicKey,
+  Profile,
   SignOptions,
 } from './types.ts';
 import type { ModuleName } from './wasm.ts';

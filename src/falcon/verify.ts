@@ -18,7 +18,8 @@ export type InputKey = InputBytes | Pick<Prepared, 'prepared'>;
 export function readPublicKey(name: string, params: FalconParams, value: unknown): InputKey {
   const inside = insidePrepared(value);
   if (inside === undefined) return readBytes(name, value);
-  if (inside.params.name !== params.name) throw new TypeError(`"${name}" is a key of ${inside.params.name}`);
+  if (inside.params.name !== params.name)
+    throw new TypeError(`"${name}" is a key of ${inside.params.name}`);
   return inside;
 }
 

@@ -10,8 +10,9 @@
  * coefficient, the low ones highest first. So conversions lose nothing, and every accepted byte
  * string is the only one for its content.
  */
-import { decodePublicKey, decodeSignature, encodeSignature } from '../falcon/points.ts';
+
 import { type FalconParams, Q } from '../falcon/params.ts';
+import { decodePublicKey, decodeSignature, encodeSignature } from '../falcon/points.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -1,7 +1,7 @@
 /**
- * FN-DSA as the draft of July 2026 would have it: the profile of the crate fn-dsa 0.4.0 (rust-fn-dsa
- * at 0629bb1). FIPS 206 is not published. When it is, keys and signatures of this entry are likely
- * to be invalid under it, and the entry stays what it is (docs/profiles.md).
+ * FN-DSA as the draft of July 2026 would have it: the profile of the crate fn-dsa 0.4.0
+ * (rust-fn-dsa at 0629bb1). FIPS 206 is not published. When it is, keys and signatures of this
+ * entry are likely to be invalid under it, and the entry stays what it is (docs/profiles.md).
  */
 import { copyBytes, InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { equal } from '../bytes.ts';
@@ -106,7 +106,7 @@ class Scheme {
       (machine) => {
         if (seed === undefined) drawSeed(machine, SEED_BYTES);
         else seed.copyTo(machine.seed);
-        return machine.exports.keygenDraft(logn);
+        return machine.exports.keygenDraft(logn, 0);
       },
       (machine) => {
         const publicKey = read(machine.publicKey, lengths.publicKey);
@@ -258,10 +258,7 @@ function createDraft(name: FnDsaDraft['name'], parameterSet: ParameterSet): FnDs
 }
 
 /** n = 512, NIST security level 1. */
-export const fnDsaDraft512: FnDsaDraft = /* @__PURE__ */ createDraft(
-  'fnDsaDraft512',
-  'falcon512',
-);
+export const fnDsaDraft512: FnDsaDraft = /* @__PURE__ */ createDraft('fnDsaDraft512', 'falcon512');
 /** n = 1024, NIST security level 5. */
 export const fnDsaDraft1024: FnDsaDraft = /* @__PURE__ */ createDraft(
   'fnDsaDraft1024',

@@ -1,6 +1,6 @@
 /** What the FN-DSA draft signs: the message representative mu, of key, context and message. */
 import { sha256, sha384, sha512, sha512_256 } from '@noble/hashes/sha2.js';
-import { sha3_256, sha3_384, sha3_512, shake128, shake256 as shake } from '@noble/hashes/sha3.js';
+import { sha3_256, sha3_384, sha3_512, shake256 as shake, shake128 } from '@noble/hashes/sha3.js';
 import { type InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { shake256 } from '../falcon/points.ts';
 
@@ -91,7 +91,7 @@ export const hashOfKey = (publicKey: Uint8Array): Uint8Array<ArrayBuffer> =>
 /**
  * The message representative: SHAKE256, 64 bytes, of
  *
- *   hash of the key ‖ 0 or 1 ‖ length of the context ‖ context ‖ OID of the hash, if 1 ‖ message
+ *   hash of the key ‖ 0 or 1 ‖ length of context ‖ context ‖ OID of the hash, if 1 ‖ message
  *
  * where 1 stands for pre-hashing, and the message is its hash then (rust-fn-dsa 0.4.0, compute_mu).
  */
@@ -103,5 +103,8 @@ export function representative(
   const length = context.length;
   const start = [keyHash, Uint8Array.of(hash === undefined ? 0 : 1, length), context];
   if (hash === undefined) return shake256([...start, message.view()], MU_BYTES);
-  return shake256([...start, Uint8Array.of(...OID, hash.arc), hash.digest(message.view())], MU_BYTES);
+  return shake256(
+    [...start, Uint8Array.of(...OID, hash.arc), hash.digest(message.view())],
+    MU_BYTES,
+  );
 }

@@ -67,8 +67,8 @@ export interface FnDsaDraft {
   /**
    * Signs with fresh randomness, mixed with key and message.
    *
-   * @throws TypeError or RangeError for wrong types, lengths, keys, unknown options, a context above
-   *   255 bytes, an unknown hash; CodedError `NO_RANDOMNESS`, `INTERNAL` as `falcon512.sign`
+   * @throws TypeError or RangeError for wrong types, lengths, keys, unknown options, a context
+   *   above 255 bytes, an unknown hash; CodedError `NO_RANDOMNESS`, `INTERNAL` as `falcon512.sign`
    * @example
    * ```ts
    * const { publicKey, secretKey } = fnDsaDraft512.keygen();
@@ -111,7 +111,8 @@ export interface FnDsaDraft {
    * @example
    * ```ts
    * const profile = fnDsaDraft512.profile;
-   * const bytes = await aggregate([fnDsaDraft512.item(signature, message, publicKey)], { profile });
+   * const item = fnDsaDraft512.item(signature, message, publicKey);
+   * const bytes = await aggregate([item], { profile });
    * const statements = [fnDsaDraft512.statement(message, publicKey)];
    * verifyAggregate(bytes, statements, { profiles: [profile] }); // true
    * ```
