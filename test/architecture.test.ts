@@ -114,7 +114,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     self: 'src/aggregate/',
     to: [
       FOUNDATION,
-      /^src\/falcon\/(index|points|params)\.ts$/,
+      /^src\/falcon\/(index|points|params|verifyItems)\.ts$/,
       /^src\/threads\//,
       /^@noble\/hashes\//,
     ],

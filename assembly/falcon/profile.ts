@@ -26,8 +26,9 @@ import { COUNTER, POINT, PRODUCT, S2, SHAKE } from './layout';
 import { paddedLength } from './params';
 
 export const ROUND_3: i32 = 0;
-export const ETH_FALCON: i32 = 1;
-export const FN_DSA_DRAFT: i32 = 2;
+/** 1 is kept for FIPS 206. */
+export const ETH_FALCON: i32 = 2;
+export const FN_DSA_DRAFT: i32 = 3;
 
 /** Largest coefficient of s1 and of s2 in the draft profile. */
 const DRAFT_LIMIT: i32 = 840;

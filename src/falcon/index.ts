@@ -7,9 +7,9 @@ import { invalidSeal, seal, unseal } from './attached.ts';
 import { Batch, readItems } from './batch.ts';
 import type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
 import { PreparedKey } from './keys.ts';
-import { type FalconParams, PROFILES, paramsIn } from './params.ts';
+import { type FalconParams, paramsIn } from './params.ts';
 import { expand, keygen, publicKeyOf, readSigningOptions, sign } from './sign.ts';
-import type { ParameterSet, Profile } from './types.ts';
+import type { ParameterSet } from './types.ts';
 import { isCompressed, prepareKey, readPublicKey, verifyOne } from './verify.ts';
 import { bestModule, checkModule, compileAsync, type ModuleName, run, useModule } from './wasm.ts';
 
@@ -34,10 +34,10 @@ export type { ModuleName } from './wasm.ts';
  */
 export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions): Falcon {
   const { module: asked, profile = 'round3' } = readOptions(options, ['module', 'profile']);
-  if (!PROFILES.includes(profile as Profile) || profile === 'fn-dsa-draft-2026-07') {
+  if (profile !== 'round3' && profile !== 'eth-falcon') {
     throw new RangeError('"profile" expected "round3" or "eth-falcon"');
   }
-  const params = paramsIn(profile as Profile, parameterSet);
+  const params = paramsIn(profile, parameterSet);
   const module = asked === undefined ? bestModule() : checkModule(asked);
 
   return Object.freeze({

@@ -32,12 +32,18 @@ export interface FalconParams {
   readonly profileNumber: number;
 }
 
-/** The index is the module's number of the profile, and its byte in an aggregate. */
-export const PROFILES: readonly Profile[] = Object.freeze([
-  'round3',
-  'eth-falcon',
-  'fn-dsa-draft-2026-07',
-]);
+/** The module's number of a profile, and its byte in an aggregate. 1 is kept for FIPS 206. */
+export const PROFILE_NUMBERS: Readonly<Record<Profile, number>> = Object.freeze({
+  round3: 0,
+  'eth-falcon': 2,
+  'fn-dsa-draft-2026-07': 3,
+});
+
+/** @throws RangeError if it is not the name of a profile */
+export function checkProfile(name: string, value: unknown): Profile {
+  if (typeof value === 'string' && Object.hasOwn(PROFILE_NUMBERS, value)) return value as Profile;
+  throw new RangeError(`"${name}" expected one of ${Object.keys(PROFILE_NUMBERS).join(', ')}`);
+}
 
 export const Q = 12289;
 
@@ -55,7 +61,7 @@ export const FALCON_512: FalconParams = Object.freeze({
   }),
   betaSq: 34034726,
   profile: 'round3',
-  profileNumber: 0,
+  profileNumber: PROFILE_NUMBERS.round3,
 });
 
 export const FALCON_1024: FalconParams = Object.freeze({
@@ -72,29 +78,33 @@ export const FALCON_1024: FalconParams = Object.freeze({
   }),
   betaSq: 70265242,
   profile: 'round3',
-  profileNumber: 0,
+  profileNumber: PROFILE_NUMBERS.round3,
 });
 
 /** ETHFALCON: the same but for the hash. */
 const ETH_FALCON_512: FalconParams = Object.freeze({
   ...FALCON_512,
   profile: 'eth-falcon',
-  profileNumber: 1,
+  profileNumber: PROFILE_NUMBERS['eth-falcon'],
 });
 /** The draft's point and limit; its encodings are in src/profiles. */
 const DRAFT_512: FalconParams = Object.freeze({
   ...FALCON_512,
   profile: 'fn-dsa-draft-2026-07',
-  profileNumber: 2,
+  profileNumber: PROFILE_NUMBERS['fn-dsa-draft-2026-07'],
 });
 const DRAFT_1024: FalconParams = Object.freeze({
   ...FALCON_1024,
   profile: 'fn-dsa-draft-2026-07',
-  profileNumber: 2,
+  profileNumber: PROFILE_NUMBERS['fn-dsa-draft-2026-07'],
 });
 
 /** Every set of every profile. */
 const PARAMS = Object.freeze([FALCON_512, FALCON_1024, ETH_FALCON_512, DRAFT_512, DRAFT_1024]);
+
+/** Whether a parameter set has a profile. */
+export const hasProfile = (profile: Profile, parameterSet: ParameterSet): boolean =>
+  PARAMS.some((params) => params.profile === profile && params.name === parameterSet);
 
 /** @throws RangeError for an unknown parameter set, or a profile that the set does not have */
 export function paramsIn(profile: Profile, parameterSet: unknown): FalconParams {

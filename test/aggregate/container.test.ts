@@ -30,7 +30,13 @@ function fieldsOf(
   salts = explicitSalts(kinds.length),
   format: BatchHeader['format'] = 'bundle',
 ): BatchHeader {
-  return { format, statement: pattern(32, 1), kinds: Uint8Array.from(kinds), salts };
+  return {
+    format,
+    statement: pattern(32, 1),
+    kinds: Uint8Array.from(kinds),
+    profile: 'round3',
+    salts,
+  };
 }
 
 const header = (...of: Parameters<typeof fieldsOf>) => encodeHeader(fieldsOf(...of));
