@@ -23,30 +23,35 @@ const KEY_BITS = 14;
 /** A primitive 2048th root of unity mod q; its square serves n = 512. */
 const ROOT = 7;
 
-/** psi^brv(k) mod q, k = 0 .. n-1 */
-function rootsOf(logn: number): Uint16Array {
-  const psi = logn === 10 ? ROOT : ROOT * ROOT;
-  const roots = new Uint16Array(1 << logn);
-  for (let k = 0, power = 1; k < roots.length; k++) {
-    let reversed = 0;
-    for (let bit = 0; bit < logn; bit++) reversed |= ((k >> bit) & 1) << (logn - 1 - bit);
-    roots[reversed] = power;
-    power = (power * psi) % Q;
-  }
-  return roots;
+/** psi^brv(k) mod q and its inverse, k = 0 .. n-1 */
+interface Roots {
+  readonly zetas: Uint16Array;
+  readonly inverses: Uint16Array;
 }
 
-const cachedRoots = new Map<number, Uint16Array>();
+function makeRoots(logn: number): Roots {
+  const psi = logn === 10 ? ROOT : ROOT * ROOT;
+  const zetas = new Uint16Array(1 << logn);
+  for (let k = 0, power = 1; k < zetas.length; k++) {
+    let reversed = 0;
+    for (let bit = 0; bit < logn; bit++) reversed |= ((k >> bit) & 1) << (logn - 1 - bit);
+    zetas[reversed] = power;
+    power = (power * psi) % Q;
+  }
+  return { zetas, inverses: zetas.map(inverseOf) };
+}
 
-function roots(logn: number): Uint16Array {
-  const made = cachedRoots.get(logn) ?? rootsOf(logn);
-  cachedRoots.set(logn, made);
-  return made;
+const made = new Map<number, Roots>();
+
+function rootsOf(logn: number): Roots {
+  const roots = made.get(logn) ?? makeRoots(logn);
+  made.set(logn, roots);
+  return roots;
 }
 
 /** Coefficients in [0, q) -> values at psi^(2 brv(i) + 1), in place. */
 function toValues(a: Uint16Array, logn: number): void {
-  const zetas = roots(logn);
+  const { zetas } = rootsOf(logn);
   let k = 1;
   for (let half = a.length >> 1; half >= 1; half >>= 1) {
     for (let start = 0; start < a.length; start += 2 * half) {
@@ -63,11 +68,11 @@ function toValues(a: Uint16Array, logn: number): void {
 
 /** The inverse of {@link toValues}. */
 function toCoefficients(a: Uint16Array, logn: number): void {
-  const zetas = roots(logn);
+  const { inverses } = rootsOf(logn);
   for (let half = 1; half < a.length; half *= 2) {
     let k = a.length / (2 * half);
     for (let start = 0; start < a.length; start += 2 * half) {
-      const inverse = inverseOf(zetas[k++]!);
+      const inverse = inverses[k++]!;
       for (let i = start; i < start + half; i++) {
         const x = a[i]!;
         const y = a[i + half]!;
@@ -95,11 +100,16 @@ function inverseOf(x: number): number {
 function packKey(values: Uint16Array, logn: number, lowestFirst: boolean): Bytes {
   const out = new Uint8Array(1 + (KEY_BITS * values.length) / 8);
   out[0] = logn;
-  for (let bit = 0; bit < KEY_BITS * values.length; bit++) {
-    const value = values[Math.floor(bit / KEY_BITS)]!;
-    const place = bit % KEY_BITS;
-    const isSet = (value >> (lowestFirst ? place : KEY_BITS - 1 - place)) & 1;
-    out[1 + (bit >> 3)]! |= isSet << (lowestFirst ? bit & 7 : 7 - (bit & 7));
+  let at = 1;
+  let bits = 0; // fewer than 8 pending, then 14 more
+  let count = 0;
+  for (const value of values) {
+    bits = lowestFirst ? bits | (value << count) : (bits << KEY_BITS) | value;
+    for (count += KEY_BITS; count >= 8; at++) {
+      count -= 8;
+      out[at] = lowestFirst ? bits : bits >> count;
+      bits = lowestFirst ? bits >> 8 : bits & ((1 << count) - 1);
+    }
   }
   return out;
 }
@@ -134,22 +144,33 @@ export function publicKeyFromRound3({ name, logn }: FalconParams, key: Bytes): B
 /** Reads bits, the lowest of each byte first; zeros beyond the end. */
 class BitReader {
   readonly #bytes: Uint8Array;
-  at: number;
+  #at: number;
+  #bits = 0;
+  #count = 0;
 
   constructor(bytes: Uint8Array, firstByte: number) {
     this.#bytes = bytes;
-    this.at = 8 * firstByte;
+    this.#at = firstByte;
   }
 
   get isPastEnd(): boolean {
-    return this.at > 8 * this.#bytes.length;
+    return 8 * this.#at - this.#count > 8 * this.#bytes.length;
   }
 
+  /** Whether nothing but zeros is left. */
+  get isDone(): boolean {
+    return this.#bits === 0 && this.#bytes.subarray(this.#at).every((byte) => byte === 0);
+  }
+
+  /** At most 8 of them. */
   bits(count: number): number {
-    let value = 0;
-    for (let i = 0; i < count; i++, this.at++) {
-      value |= (((this.#bytes[this.at >> 3] ?? 0) >> (this.at & 7)) & 1) << i;
+    if (this.#count < count) {
+      this.#bits |= (this.#bytes[this.#at++] ?? 0) << this.#count;
+      this.#count += 8;
     }
+    const value = this.#bits & ((1 << count) - 1);
+    this.#bits >>= count;
+    this.#count -= count;
     return value;
   }
 }
@@ -166,14 +187,14 @@ export function signatureToRound3(params: FalconParams, signature: Bytes): Bytes
   const s2 = new Int16Array(1 << logn);
   const reader = new BitReader(signature, SALT_END);
   for (let i = 0; i < s2.length; i++) {
-    const isNegative = reader.bits(1) === 1;
-    let magnitude = reader.bits(7);
+    const low = reader.bits(8);
+    const isNegative = (low & 1) === 1;
+    let magnitude = low >> 1;
     while (magnitude <= LIMIT && reader.bits(1) === 0) magnitude += 128;
     if (magnitude > LIMIT || (isNegative && magnitude === 0)) return undefined;
     s2[i] = isNegative ? -magnitude : magnitude;
   }
-  if (reader.isPastEnd) return undefined;
-  while (!reader.isPastEnd) if (reader.bits(1) === 1) return undefined;
+  if (reader.isPastEnd || !reader.isDone) return undefined;
   const salt = signature.subarray(1, SALT_END);
   return encodeSignature({ parameterSet: name, form: 'padded', salt, s2 });
 }
