@@ -23,6 +23,8 @@ export interface Covered {
 /** Where the judging starts: what these import is covered, too. */
 const ROOTS = ['src/aggregate/index.ts'];
 const ROOM = 'src/aggregate/';
+/** Parsers outside the room. */
+const CODECS = ['src/profiles/fnDsaCodec.ts'];
 
 /** What these contain does not judge. */
 const OTHERS: readonly RegExp[] = [
@@ -43,6 +45,11 @@ const FIELDS = ['proof/parse', 'proof/fuzzOne'];
 const WRITING = ['encodeHeader', 'runsOfKinds', 'encodeSaltRun'];
 
 const RULES: readonly Rule[] = [
+  {
+    files: /^src\/profiles\/fnDsaCodec\.ts$/,
+    tests: ['../profiles/fnDsaDraft'],
+    only: ['publicKeyToRound3', 'signatureToRound3', 'BitReader'],
+  },
   { files: within('container'), tests: ['container', 'format'], except: WRITING },
   { files: within('bundle'), tests: ['bundle', 'tamper'], except: ['encodeBundle'] },
   {
@@ -55,14 +62,14 @@ const RULES: readonly Rule[] = [
     tests: ['format', 'bundle', 'tamper'],
     only: ['verifyAggregate', 'verifyAggregateAsync', 'extractSignatures'],
   },
-  { files: within('judge'), tests: ['tamper', 'format', 'salts'] },
+  { files: within('judge'), tests: ['tamper', 'format', 'salts', 'profiles'] },
   {
     files: within('salts'),
     tests: ['salts', 'container', 'format'],
     except: ['codeSalts'],
   },
   { files: within('statement'), tests: ['bundle', 'tamper'], calls: true },
-  { files: within('batch'), tests: ['bundle', 'tamper'], only: ['invalidItems'] },
+  { files: within('batch'), tests: ['bundle', 'tamper', 'profiles'], only: ['invalidItems'] },
   {
     files: within('threaded'),
     tests: ['tamper', 'format', 'bundle', 'threads'],
@@ -162,6 +169,7 @@ export function coveredFiles(): Covered[] {
   const files = [
     ...importedFrom([...ROOTS, ...filesBelow(`${ROOM}${WING}`)]),
     ...filesBelow('assembly/labrador'),
+    ...CODECS,
   ];
   const judging = [...new Set(files)].filter((file) => !OTHERS.some((other) => other.test(file)));
   const used = new Set<Rule>();
@@ -177,7 +185,7 @@ export function coveredFiles(): Covered[] {
 }
 
 function testFile(name: string): string {
-  const file = `test/aggregate/${name}.test.ts`;
+  const file = join('test/aggregate', `${name}.test.ts`);
   if (!existsSync(`${ROOT}${file}`)) throw new Error(`scripts/mutants/map.ts: no test ${file}`);
   return file;
 }

@@ -80,7 +80,7 @@ export function invalidItems(
   // A key with the length of no set of the profile goes to Falcon-512, which gives the reason.
   const sets = items.map(({ publicKey }): ParameterSet => {
     const set = setOfPublicKey(publicKey);
-    return set !== undefined && hasProfile(profile, set) ? set : 'falcon512';
+    return hasProfile(profile, set) ? set : 'falcon512';
   });
   const invalid: InvalidItem[] = [];
   for (const set of new Set(sets)) {

@@ -102,8 +102,11 @@ const DRAFT_1024: FalconParams = Object.freeze({
 /** Every set of every profile. */
 const PARAMS = Object.freeze([FALCON_512, FALCON_1024, ETH_FALCON_512, DRAFT_512, DRAFT_1024]);
 
-/** Whether a parameter set has a profile. */
-export const hasProfile = (profile: Profile, parameterSet: ParameterSet): boolean =>
+/** Whether it is a parameter set that has the profile. */
+export const hasProfile = (
+  profile: Profile,
+  parameterSet: ParameterSet | undefined,
+): parameterSet is ParameterSet =>
   PARAMS.some((params) => params.profile === profile && params.name === parameterSet);
 
 /** @throws RangeError for an unknown parameter set, or a profile that the set does not have */
