@@ -114,6 +114,38 @@ function packKey(values: Uint16Array, logn: number, lowestFirst: boolean): Bytes
   return out;
 }
 
+/** Reads bits, the lowest of each byte first; zeros beyond the end. */
+class BitReader {
+  readonly #bytes: Uint8Array;
+  #at: number;
+
+  constructor(bytes: Uint8Array, firstByte: number) {
+    this.#bytes = bytes;
+    this.#at = 8 * firstByte;
+  }
+
+  /** The next bits, at most 17. */
+  peek(count: number): number {
+    const byte = this.#at >> 3;
+    // What is undefined counts as zero.
+    const word =
+      this.#bytes[byte]! | (this.#bytes[byte + 1]! << 8) | (this.#bytes[byte + 2]! << 16);
+    return (word >> (this.#at & 7)) & ((1 << count) - 1);
+  }
+
+  take(count: number): number {
+    const value = this.peek(count);
+    this.#at += count;
+    return value;
+  }
+
+  /** Whether nothing but zeros is left. */
+  get isDone(): boolean {
+    const rest = this.#bytes.subarray((this.#at + 7) >> 3);
+    return this.peek(-this.#at & 7) === 0 && rest.every((byte) => byte === 0);
+  }
+}
+
 /**
  * A public key of the draft in round-3 encoding.
  *
@@ -122,12 +154,8 @@ function packKey(values: Uint16Array, logn: number, lowestFirst: boolean): Bytes
  */
 export function publicKeyToRound3({ logn }: FalconParams, key: Bytes): Bytes | undefined {
   if (key[0] !== logn) return undefined;
-  const values = new Uint16Array(1 << logn);
-  for (let i = 0, bit = 8; i < values.length; i++, bit += KEY_BITS) {
-    const at = bit >> 3;
-    const word = key[at]! | (key[at + 1]! << 8) | ((key[at + 2] ?? 0) << 16);
-    values[i] = (word >> (bit & 7)) & ((1 << KEY_BITS) - 1);
-  }
+  const reader = new BitReader(key, 1);
+  const values = Uint16Array.from({ length: 1 << logn }, () => reader.take(KEY_BITS));
   if (values.some((x) => x >= Q)) return undefined;
   toCoefficients(values, logn);
   return packKey(values, logn, false);
@@ -139,40 +167,6 @@ export function publicKeyFromRound3({ name, logn }: FalconParams, key: Bytes): B
   if (typeof values === 'string') return undefined;
   toValues(values, logn);
   return packKey(values, logn, true);
-}
-
-/** Reads bits, the lowest of each byte first; zeros beyond the end. */
-class BitReader {
-  readonly #bytes: Uint8Array;
-  #at: number;
-  #bits = 0;
-  #count = 0;
-
-  constructor(bytes: Uint8Array, firstByte: number) {
-    this.#bytes = bytes;
-    this.#at = firstByte;
-  }
-
-  get isPastEnd(): boolean {
-    return 8 * this.#at - this.#count > 8 * this.#bytes.length;
-  }
-
-  /** Whether nothing but zeros is left. */
-  get isDone(): boolean {
-    return this.#bits === 0 && this.#bytes.subarray(this.#at).every((byte) => byte === 0);
-  }
-
-  /** At most 8 of them. */
-  bits(count: number): number {
-    if (this.#count < count) {
-      this.#bits |= (this.#bytes[this.#at++] ?? 0) << this.#count;
-      this.#count += 8;
-    }
-    const value = this.#bits & ((1 << count) - 1);
-    this.#bits >>= count;
-    this.#count -= count;
-    return value;
-  }
 }
 
 /**
@@ -187,14 +181,18 @@ export function signatureToRound3(params: FalconParams, signature: Bytes): Bytes
   const s2 = new Int16Array(1 << logn);
   const reader = new BitReader(signature, SALT_END);
   for (let i = 0; i < s2.length; i++) {
-    const low = reader.bits(8);
+    const low = reader.take(8);
     const isNegative = (low & 1) === 1;
-    let magnitude = low >> 1;
-    while (magnitude <= LIMIT && reader.bits(1) === 0) magnitude += 128;
+    // At most 6 zeros before the one; a ninth bit ends the search.
+    const high = reader.peek(8) | 256;
+    const zeros = 31 - Math.clz32(high & -high);
+    reader.take(zeros + 1);
+    const magnitude = (low >> 1) + 128 * zeros;
     if (magnitude > LIMIT || (isNegative && magnitude === 0)) return undefined;
     s2[i] = isNegative ? -magnitude : magnitude;
   }
-  if (reader.isPastEnd || !reader.isDone) return undefined;
+  // The last coefficient ends with a one, so that no bit was read beyond the end.
+  if (!reader.isDone) return undefined;
   const salt = signature.subarray(1, SALT_END);
   return encodeSignature({ parameterSet: name, form: 'padded', salt, s2 });
 }

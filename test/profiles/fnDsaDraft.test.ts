@@ -229,6 +229,13 @@ describe.each(SETS)('n = $degree', ({ degree, draft, falcon }) => {
     expect(() => draft.secretKeyFromRound3(secretKey)).toThrow(RangeError);
     expect(() => draft.publicKeyToRound3(high)).toThrow(RangeError);
     expect(() => draft.publicKeyFromRound3(publicKey.slice(1))).toThrow(RangeError);
+    const otherHeader = publicKey.slice().fill(publicKey[0]! ^ 3, 0, 1);
+    expect(() => draft.publicKeyToRound3(otherHeader)).toThrow('"publicKey" is not a public key');
+    // The first coefficient is q, and q - 1: 14 bits, lowest first.
+    const withFirst = (value: number) =>
+      publicKey.with(1, value & 255).with(2, (publicKey[2]! & 0xc0) | (value >> 8));
+    expect(() => draft.publicKeyToRound3(withFirst(12289))).toThrow(RangeError);
+    expect(() => draft.publicKeyToRound3(withFirst(12288))).not.toThrow();
     expect(() => draft.publicKeyFromRound3(publicKey.slice().fill(255, 1, 3))).toThrow(RangeError);
     expect(draft.verify(vectors[0]!.signature, message, high, vectors[0]!.options)).toBe(false);
     expect(() => draft.keygen(new Uint8Array(48))).toThrow(RangeError);
