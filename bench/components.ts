@@ -63,10 +63,10 @@ function steps(falcon: typeof falcon512, module: 'plain' | 'relaxed'): Contender
     step('load the inputs', () => undefined),
     step('decodePublicKey', () => exports.decodePublicKey(logn)),
     step('decodeSignature', () => exports.decodeSignature(logn, signature.length)),
-    step('hashToPoint', () => exports.hashToPoint(logn, message.length)),
+    step('hashToPoint', () => exports.hashToPoint(logn, message.length, 0)),
     step('prepare', () => exports.prepare(logn)),
-    step('verify', () => exports.verify(logn, signature.length, message.length)),
+    step('verify', () => exports.verify(logn, signature.length, message.length, 0)),
     step('expandKey', () => exports.expandKey(logn)),
-    step('sign', () => exports.sign(logn, 0, message.length)),
+    step('sign', () => exports.sign(logn, 0, message.length, 0)),
   ];
 }

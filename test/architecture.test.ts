@@ -91,6 +91,16 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
   // The pool of threads serves every room and knows none.
   { from: /^src\/threads\//, self: 'src/threads/', to: [FOUNDATION] },
   { from: /^src\/falcon\//, self: 'src/falcon/', to: [FOUNDATION, /^src\/threads\//] },
+  // Other schemes on the same module: their encodings and hashes.
+  {
+    from: /^src\/profiles\//,
+    self: 'src/profiles/',
+    to: [
+      FOUNDATION,
+      /^src\/falcon\/(index|points|params|sign|verify|wasm)\.ts$/,
+      /^@noble\/hashes\//,
+    ],
+  },
   // The proof is a room within the room: it knows nothing of bundles, formats or options.
   {
     from: /^src\/aggregate\/(proof|parameters)\/|^src\/aggregate\/wasm\.ts$/,
@@ -109,7 +119,7 @@ const TABLE: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = 
     self: 'src/aggregate/',
     to: [
       FOUNDATION,
-      /^src\/falcon\/(index|params|points|salts|deterministic|verifier)\.ts$/,
+      /^src\/falcon\/(index|params|points|salts|deterministic|verifyItems)\.ts$/,
       /^src\/falcon\/falcon\.verify\.wasm\.gen\.ts$/,
       /^src\/threads\//,
       /^@noble\/hashes\//,

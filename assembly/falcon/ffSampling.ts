@@ -12,7 +12,7 @@ import { treeBytes } from './expandKey';
 import { mergeFft, splitFft } from './fftSplit';
 import { ROOT_IM, ROOT_RE } from './fftTables.gen';
 import { adjointProductIm, adjointProductRe, productIm, productRe } from './fpr';
-import { samplePair } from './samplerZ';
+import { drawPair } from './draftSampler';
 
 /** Sign masks: (-0, 0) and (0, -0). */
 const NEGATE: usize = memory.data<f64>([-0.0, 0.0, 0.0, -0.0], 16);
@@ -152,9 +152,9 @@ function sampleFour(t0: usize, t1: usize, tree: usize, ccsScale: f64): void {
   let u = f64x2.mul(f64x2.add(a, b), half);
   let v = turnBackHalf(f64x2.sub(a, b), root, half);
   // right tree, degree 2
-  let z1 = samplePair(v, load<f64>(tree, 88), ccsScale);
+  let z1 = drawPair(v, load<f64>(tree, 88), ccsScale);
   u = f64x2.add(u, complexProduct(v128.load(tree, 64), f64x2.sub(v, z1)));
-  let z0 = samplePair(u, load<f64>(tree, 80), ccsScale);
+  let z0 = drawPair(u, load<f64>(tree, 80), ccsScale);
   // merge, carry over, split
   b = turn(z1, root);
   a = f64x2.add(z0, b);
@@ -174,9 +174,9 @@ function sampleFour(t0: usize, t1: usize, tree: usize, ccsScale: f64): void {
   u = f64x2.mul(f64x2.add(a, b), half);
   v = turnBackHalf(f64x2.sub(a, b), root, half);
   // left tree, degree 2
-  z1 = samplePair(v, load<f64>(tree, 56), ccsScale);
+  z1 = drawPair(v, load<f64>(tree, 56), ccsScale);
   u = f64x2.add(u, complexProduct(v128.load(tree, 32), f64x2.sub(v, z1)));
-  z0 = samplePair(u, load<f64>(tree, 48), ccsScale);
+  z0 = drawPair(u, load<f64>(tree, 48), ccsScale);
   b = turn(z1, root);
   a = f64x2.add(z0, b);
   b = f64x2.sub(z0, b);

@@ -98,7 +98,7 @@ function nextPolynomial(f: usize, logn: i32): void {
 }
 
 /** 1 if the sum of i8[n] is odd, else 0. */
-function parityOf(a: usize, n: i32): i32 {
+export function parityOf(a: usize, n: i32): i32 {
   let bits = i8x16.splat(0);
   for (const end = a + n; a < end; a += 16) bits = v128.xor(bits, v128.load(a));
   return popcnt(i8x16.bitmask(i8x16.shl(bits, 7))) & 1;
@@ -107,7 +107,7 @@ function parityOf(a: usize, n: i32): i32 {
 /**
  * A sum stays even as often with a probability of 2^-256: then the source of randomness is broken.
  */
-const MAX_REDRAWS: i32 = 256;
+export const MAX_REDRAWS: i32 = 256;
 
 /**
  * Samples f or g, with an odd sum of coefficients (else its resultant would be even).

@@ -67,12 +67,16 @@ export function hashSqueeze(out: usize, len: i32): void {
  * Memory: SHAKE, salt, IN
  */
 export function hashMessage(salt: usize, messageLen: i32): void {
-  if (messageLen >= 0) {
-    shakeInit(SHAKE);
-    shakeAbsorb(SHAKE, salt, SALT_LENGTH);
-    shakeAbsorb(SHAKE, IN, messageLen);
-  }
+  absorbMessage(salt, messageLen);
   shakeFlip(SHAKE);
+}
+
+/** The same before its end: salt and message are absorbed, nothing is padded. */
+export function absorbMessage(salt: usize, messageLen: i32): void {
+  if (messageLen < 0) return;
+  shakeInit(SHAKE);
+  shakeAbsorb(SHAKE, salt, SALT_LENGTH);
+  shakeAbsorb(SHAKE, IN, messageLen);
 }
 
 /** Eight big-endian words, less 2^15. */
@@ -92,8 +96,14 @@ export function areKept(words: v128): v128 {
 /** Appends those of eight big-endian words that are below 61445, less 2^15; returns the new end. */
 // @ts-ignore: decorator
 @inline
-function appendWords(bytes: v128, out: usize): usize {
-  const words = rawWords(bytes);
+export function appendWords(bytes: v128, out: usize): usize {
+  return appendRaw(rawWords(bytes), out);
+}
+
+/** The same for words that are less 2^15 already. */
+// @ts-ignore: decorator
+@inline
+export function appendRaw(words: v128, out: usize): usize {
   const keep = i16x8.bitmask(areKept(words));
   v128.store(out, swizzle(words, v128.load(KEEP_LANES + (<usize>keep << 4))));
   return out + (<usize>popcnt(keep) << 1);
@@ -102,7 +112,7 @@ function appendWords(bytes: v128, out: usize): usize {
 /** The last 8 of a block's 136 bytes, the other lanes filled with words that are refused. */
 // @ts-ignore: decorator
 @inline
-function tail(bytes: usize): v128 {
+export function tail(bytes: usize): v128 {
   return v128.or(v128.load64_zero(bytes), i64x2(0, -1));
 }
 

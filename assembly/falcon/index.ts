@@ -30,6 +30,8 @@ export {
 } from './points';
 export { wipe } from './wipe';
 export { keygen, publicKey } from './keygen';
+export { keygenDraft, repackSecretKey } from './draftKeygen';
+export { signDraft } from './draftSign';
 export { EXPANDED, expandedLength } from './expandKey';
 export { expandSecretKey as expandKey, sign, signExpanded } from './sign';
 export {

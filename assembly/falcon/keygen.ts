@@ -20,10 +20,10 @@ import {
  * Of the candidates for f, g one in 10 becomes a key for n = 512, one in 18 for n = 1024. As many
  * in a row that do not have a probability below 2^-340: then the source of randomness is broken.
  */
-const MAX_CANDIDATES: i32 = 4096;
+export const MAX_CANDIDATES: i32 = 4096;
 
 /** Whether f, g make a key: -> F, G, PK. */
-function completes(logn: i32, f: usize, g: usize, F: usize, G: usize): bool {
+export function completes(logn: i32, f: usize, g: usize, F: usize, G: usize): bool {
   const h = ROW;
   if (judgeSmall(logn, f, g) != FIT || quotientModQ(logn, h, f, g) != OK) return false;
   encodePublicKey(PK, h, logn);

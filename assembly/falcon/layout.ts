@@ -12,6 +12,7 @@
  *   POINT     hash point, raw, n and slack        module, both ways    the signer's own
  *   S2        signature coefficients, i16[n]      module, both ways    public
  *   PRODUCT   working copy of s2, h or s1         module, both ways    public
+ *   COUNTER   one block of Keccak-256             module               the signer's own
  *   WORDS     compressed s2 in 64-bit words       module               public
  *   PAIRS     its coefficients, not yet judged    module               public
  *   BATCH_*   records, data, keys of verifyBatch  caller -> module     public
@@ -31,6 +32,8 @@ export const SEED: usize = memory.data(128, 64);
 /** i16[n], and room for the block that rejection may write beyond. */
 export const POINT_SIZE: i32 = 2048 + 192;
 export const POINT: usize = memory.data(2048 + 192, 64);
+/** A sponge state, see profile.ts. */
+export const COUNTER: usize = memory.data(256, 64);
 export const S2: usize = memory.data(2048, 64);
 export const PRODUCT: usize = memory.data(2048, 64);
 /** 1421 bytes, rounded up to vectors, and 48 zeros. */

@@ -4,8 +4,10 @@
 import { E_SIG_LENGTH, OK } from '../shared/status';
 import * as codec from './codec';
 import * as hash from './hashToPoint';
-import { PK, POINT, PREPARED, PRODUCT, S2, SHAKE, SIG } from './layout';
+import { PK, POINT, PREPARED, PRODUCT, S2, SIG } from './layout';
 import { canonicalPoly, centrePoly, intt, ntt, pointwisePrepared } from '../shared/ntt';
+import { COMPRESSED } from './codec';
+import { makePoint } from './profile';
 import { Q_LANES } from '../shared/zq';
 
 /**
@@ -51,12 +53,11 @@ export function readPublicKey(logn: i32): i32 {
  * Salt (bytes 1-40 of SIG) and message -> POINT, in [0, q).
  *
  * Spec:   Falcon, round 3, Algorithm 3
- * Shape:  message as hashMessage takes it -> POINT: u16[n]
- * Memory: SIG, IN, SHAKE, POINT
+ * Shape:  message as hashMessage takes it, profile of profile.ts -> POINT: u16[n]
+ * Memory: SIG, IN, SHAKE, POINT, COUNTER
  */
-export function hashToPoint(logn: i32, messageLen: i32): void {
-  hash.hashMessage(SIG + 1, messageLen);
-  hash.squeezePoint(POINT, SHAKE, logn);
+export function hashToPoint(logn: i32, messageLen: i32, profile: i32): void {
+  makePoint(profile, COMPRESSED, SIG + 1, messageLen, logn);
   hash.canonicalPoint(POINT, POINT, logn);
 }
 
@@ -66,11 +67,10 @@ export function hashToPoint(logn: i32, messageLen: i32): void {
  * Spec:   Falcon, round 3, Algorithm 16, line 5
  * Shape:  PREPARED, S2, salt and message as hashToPoint takes them -> PRODUCT: i16[n]
  * Bounds: |s2| <= 2047 -> |s1| <= 6144
- * Memory: SIG, IN, SHAKE, PREPARED, S2, POINT, PRODUCT
+ * Memory: SIG, IN, SHAKE, PREPARED, S2, POINT, PRODUCT, COUNTER
  */
-export function recoverS1(logn: i32, messageLen: i32): void {
-  hash.hashMessage(SIG + 1, messageLen);
-  hash.squeezePoint(POINT, SHAKE, logn);
+export function recoverS1(logn: i32, messageLen: i32, profile: i32): void {
+  makePoint(profile, COMPRESSED, SIG + 1, messageLen, logn);
   const size = <usize>2 << logn;
   for (let at: usize = 0; at < size; at += 16) v128.store(PRODUCT + at, v128.load(S2 + at));
   ntt(PRODUCT, logn);

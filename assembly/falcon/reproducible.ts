@@ -20,6 +20,7 @@ import { COMPRESSED, encodePublicKey, PADDED } from './codec';
 import { expandedPrepared, expandedSponges } from './expandKey';
 import { PK, PRODUCT, SEED, SHAKE, SK } from './layout';
 import { publicKeyLength, SALT_LENGTH } from './params';
+import { ROUND_3 } from './profile';
 import { secretKeyLength } from './secretKey';
 import { SEEDS, signPoint } from './sign';
 
@@ -142,5 +143,5 @@ export function finishCoins(kind: i32): void {
  * Errors: E_INTERNAL, as signExpanded; otherwise the signature's length
  */
 export function signReproducibly(logn: i32, kind: i32, format: i32, messageLen: i32): i32 {
-  return signPoint(logn, kind == DERIVED ? PADDED : COMPRESSED, format, messageLen);
+  return signPoint(logn, kind == DERIVED ? PADDED : COMPRESSED, format, messageLen, ROUND_3);
 }

@@ -34,7 +34,7 @@ import { BLOCK, LAST_START, STREAM, streamAdvance, streamPosition } from './chac
  * coefficients of exp(-x) on [0, ln 2) of FACCT (Zhao, Steinfeld, Sakzad, 2018), from the constant
  * term's neighbour on.
  */
-const C: usize = memory.data<f64>([
+export const C: usize = memory.data<f64>([
   INVERSE_LN_2, LN_2, INVERSE_2_SIGMA0_SQ, 0.5, 1.0, 6755399441055744.0,
   0.99999999999999489297408672428, 0.500000000000019206858326015208,
   0.166666666666984014666397229121, 0.041666666666110491190622155955,
@@ -49,7 +49,7 @@ const C: usize = memory.data<f64>([
  */
 // @ts-ignore: decorator
 @inline
-function exponent(z: v128, r: v128, dss: v128, handicap: v128): v128 {
+export function exponent(z: v128, r: v128, dss: v128, handicap: v128): v128 {
   const d = f64x2.sub(z, r);
   return f64x2.sub(f64x2.mul(f64x2.mul(d, d), dss), handicap);
 }
@@ -57,7 +57,7 @@ function exponent(z: v128, r: v128, dss: v128, handicap: v128): v128 {
 /** s = x / ln 2, towards zero. */
 // @ts-ignore: decorator
 @inline
-function halvings(x: v128): v128 {
+export function halvings(x: v128): v128 {
   return f64x2.trunc(f64x2.mul(x, v128.load64_splat(C)));
 }
 
@@ -67,10 +67,13 @@ function halvings(x: v128): v128 {
  * Spec:   Falcon round 3, algorithm 13 (ApproxExp), in doubles: the order of the reference's AVX2
  *         code, which sums three partial polynomials. (Its portable code is Horner's rule on 64-bit
  *         integers; both are within 2^-50 of the true value and all published signatures agree.)
+ * Shape:  x, s, ccs: f64x2 -> f64x2
+ * Bounds: x - s ln 2 in [0, ln 2)
+ * Secret: all
  */
 // @ts-ignore: decorator
 @inline
-function scaledExp(x: v128, s: v128, ccs: v128): v128 {
+export function scaledExp(x: v128, s: v128, ccs: v128): v128 {
   const d1 = f64x2.sub(f64x2.mul(s, v128.load64_splat(C, 8)), x);
   const d2 = f64x2.mul(d1, d1);
   const d3 = f64x2.mul(d2, d1);
@@ -156,7 +159,7 @@ const TIE: i32 = 16;
  * probability below 2^-237, for some sample of a signature below 2^-221: then the tree is damaged,
  * a NaN in it for instance.
  */
-const MAX_ROUNDS: i32 = 64;
+export const MAX_ROUNDS: i32 = 64;
 
 /**
  * Whether some sample since `samplerStart` met the limit; what was returned for it is not a sample.

@@ -19,10 +19,11 @@ import {
 import { fft, ifft } from './fft';
 import { ffSampling } from './ffSampling';
 import { INVERSE_Q, productIm, productRe, sigmaMin } from './fpr';
-import { canonicalPoint, hashMessage } from './hashToPoint';
-import { squeezePointFor } from './hashToPointCt';
-import { PAIRS, POINT, PRODUCT, S2, SEED, SHAKE, SIG, WORDS } from './layout';
+import { draftWipe } from './draftSampler';
+import { canonicalPoint } from './hashToPoint';
+import { PAIRS, POINT, PRODUCT, S2, SEED, SIG, WORDS } from './layout';
 import { SALT_LENGTH } from './params';
+import { makePoint } from './profile';
 import { samplerFailed, samplerStart } from './samplerZ';
 import { verifyPoint } from './verify';
 
@@ -63,14 +64,14 @@ export function expandSecretKey(logn: i32): i32 {
  *
  * Spec:   Falcon round 3, algorithm 10 (Sign)
  * Shape:  SK, SEED = salt (40) || sampler seed (48), message as hashMessage takes it (salt from
- *         SEED) -> SIG
+ *         SEED), profile ROUND_3 or ETH_FALCON -> SIG
  * Memory: EXPANDED, and all that signExpanded uses
  * Secret: SK, SEED
  * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID, E_INTERNAL; otherwise the signature's length
  */
-export function sign(logn: i32, format: i32, messageLen: i32): i32 {
+export function sign(logn: i32, format: i32, messageLen: i32, profile: i32): i32 {
   const status = expandSecretKey(logn);
-  return status == OK ? signExpanded(logn, format, messageLen) : status;
+  return status == OK ? signExpanded(logn, format, messageLen, profile) : status;
 }
 
 /**
@@ -85,17 +86,17 @@ export function sign(logn: i32, format: i32, messageLen: i32): i32 {
  *
  * Spec:   Falcon round 3, algorithm 10 (Sign)
  * Shape:  EXPANDED, SEED = salt (40) || sampler seed (48), message as hashMessage takes it (salt
- *         from SEED) -> SIG
- * Memory: SHAKE, POINT, PRODUCT, S2, WORDS, PAIRS, SIGN_TMP, the stream of chachaPrng.ts
+ *         from SEED), profile ROUND_3 or ETH_FALCON -> SIG
+ * Memory: SHAKE, COUNTER, POINT, PRODUCT, S2, WORDS, PAIRS, SIGN_TMP, the stream of chachaPrng.ts
  * Secret: EXPANDED, the sampler seed
  * Errors: E_INTERNAL (a sampler that finds nothing, a result that does not verify), SIG cleared;
  *         otherwise the signature's length
  */
-export function signExpanded(logn: i32, format: i32, messageLen: i32): i32 {
+export function signExpanded(logn: i32, format: i32, messageLen: i32, profile: i32): i32 {
   shakeInit(SEEDS);
   shakeAbsorb(SEEDS, SEED + SALT_LENGTH, SAMPLER_SEED_LENGTH);
   shakeFlip(SEEDS);
-  return signPoint(logn, format, format, messageLen);
+  return signPoint(logn, format, format, messageLen, profile);
 }
 
 /**
@@ -103,17 +104,23 @@ export function signExpanded(logn: i32, format: i32, messageLen: i32): i32 {
  *
  * Spec:   Falcon round 3, algorithm 10 (Sign)
  * Shape:  EXPANDED, SEED = salt (40), SEEDS, flipped, message as hashMessage takes it (salt from
- *         SEED) -> SIG, in this format; an attempt is refused when it does not fit the format `fit`
+ *         SEED), profile ROUND_3 or ETH_FALCON -> SIG, in this format; an attempt is refused when it
+ *         does not fit the format `fit`
  * Bounds: whatever fits `fit` fits `format`
  * Memory: as signExpanded
  * Secret: EXPANDED, SEEDS
  * Errors: E_INTERNAL, as signExpanded; otherwise the signature's length
  */
-export function signPoint(logn: i32, fit: i32, format: i32, messageLen: i32): i32 {
+export function signPoint(
+  logn: i32,
+  fit: i32,
+  format: i32,
+  messageLen: i32,
+  profile: i32,
+): i32 {
   use(logn, 4);
   memory.copy(SIG + 1, SEED, SALT_LENGTH); // step 1
-  hashMessage(SEED, messageLen);
-  squeezePointFor(format, POINT, SHAKE, logn); // step 2
+  makePoint(profile, format, SEED, messageLen, logn); // step 2
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     shakeSqueeze(SEEDS, SEEDS + 256, 56);
     streamInit(SEEDS + 256);
@@ -127,6 +134,16 @@ export function signPoint(logn: i32, fit: i32, format: i32, messageLen: i32): i3
     if (status == OK) return length;
     if (status != E_SIG_NORM) break; // step 8
   }
+  return refuse(logn);
+}
+
+/**
+ * Clears what a fault may have left where results are.
+ *
+ * Memory: SIG, S2, PRODUCT, PAIRS, WORDS
+ * Errors: E_INTERNAL, always
+ */
+export function refuse(logn: i32): i32 {
   const n = <usize>1 << logn;
   memory.fill(SIG, 0, 1577);
   memory.fill(S2, 0, 2 * n);
@@ -147,7 +164,7 @@ export function signPoint(logn: i32, fit: i32, format: i32, messageLen: i32): i3
  * Memory: PRODUCT, SIGN_TMP, the stream
  * Secret: all but POINT
  */
-function samplePreimage(logn: i32): void {
+export function samplePreimage(logn: i32): void {
   const size = <usize>8 << logn;
   const t0 = SIGN_TMP;
   const t1 = t0 + size;
@@ -236,6 +253,7 @@ export function wipeSign(): void {
   memory.fill(SIGN_TMP, 0, usedTmp);
   memory.fill(SEEDS, 0, 320);
   streamWipe();
+  draftWipe();
   usedExpanded = 0;
   usedTmp = 0;
 }

@@ -3,11 +3,11 @@
  */
 import { E_SIG_NORM, OK } from '../shared/status';
 import { decodePublicKey, decodeSignature } from './codec';
-import { hashMessage, liftPoint, pointOffset } from './hashToPoint';
-import { squeezePointFor } from './hashToPointCt';
-import { PK, POINT, PREPARED, PRODUCT, S2, SHAKE, SIG } from './layout';
+import { liftPoint, pointOffset } from './hashToPoint';
+import { PK, POINT, PREPARED, PRODUCT, S2, SIG } from './layout';
 import { intt, ntt, pointwisePrepared, preparePoly } from '../shared/ntt';
 import { betaSq } from './params';
+import { formFault, isWithinLimit, makePoint } from './profile';
 import { Q_LANES, reduce } from '../shared/zq';
 
 /**
@@ -35,29 +35,31 @@ export function prepareInto(prepared: usize, pk: usize, logn: i32): i32 {
  * Verifies a detached signature of any form under the encoded key.
  *
  * Spec:   Falcon, round 3, Algorithm 16
- * Shape:  PK, SIG[0..sigLen), message as hashMessage takes it
+ * Shape:  PK, SIG[0..sigLen), message as hashMessage takes it, profile of profile.ts
  * Memory: PREPARED and everything verifyPrepared uses
  * Errors: E_PK_*, E_SIG_*
  */
-export function verify(logn: i32, sigLen: i32, messageLen: i32): i32 {
+export function verify(logn: i32, sigLen: i32, messageLen: i32, profile: i32): i32 {
   const status = prepare(logn);
-  return status == OK ? verifyPrepared(logn, sigLen, messageLen) : status;
+  return status == OK ? verifyPrepared(logn, sigLen, messageLen, profile) : status;
 }
 
 /**
  * Verifies a detached signature of any form under the key in PREPARED.
  *
  * Spec:   Falcon, round 3, Algorithm 16
- * Shape:  PREPARED, SIG[0..sigLen), message as hashMessage takes it
- * Memory: SHAKE, POINT, S2, PRODUCT, WORDS, PAIRS
+ * Shape:  PREPARED, SIG[0..sigLen), message as hashMessage takes it, profile of profile.ts
+ * Memory: SHAKE, POINT, S2, PRODUCT, WORDS, PAIRS, COUNTER
  * Errors: E_SIG_*
  */
-export function verifyPrepared(logn: i32, sigLen: i32, messageLen: i32): i32 {
+export function verifyPrepared(logn: i32, sigLen: i32, messageLen: i32, profile: i32): i32 {
   const form = decodeSignature(SIG, sigLen, S2, PRODUCT, logn);
   if (form < 0) return form;
-  hashMessage(SIG + 1, messageLen);
-  squeezePointFor(form, POINT, SHAKE, logn);
-  return judge(POINT, PREPARED, logn);
+  const fault = formFault(profile, form, sigLen, logn);
+  if (fault != OK) return fault;
+  makePoint(profile, form, SIG + 1, messageLen, logn);
+  const status = judge(POINT, PREPARED, logn);
+  return status == OK && !isWithinLimit(profile, logn) ? E_SIG_NORM : status;
 }
 
 /**

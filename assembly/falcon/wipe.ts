@@ -1,5 +1,6 @@
 /** Clearing what must not stay. */
 import {
+  COUNTER,
   IN,
   IN_SIZE,
   PAIRS,
@@ -20,13 +21,15 @@ import { wipeSign } from './sign';
  * KEYGEN is not among them: key generation, its only user, clears it before it returns (it is
  * large, and signing should not pay for it).
  *
- * Memory: SK, SEED, SHAKE, IN, POINT, S2, PRODUCT, WORDS, PAIRS, and what wipeSign clears
+ * Secret: all that it clears
+ * Memory: SK, SEED, SHAKE, IN, COUNTER, POINT, S2, PRODUCT, WORDS, PAIRS, and what wipeSign clears
  */
 export function wipe(): void {
   memory.fill(SK, 0, 2305 + 31);
   memory.fill(SEED, 0, 128);
   memory.fill(SHAKE, 0, 256);
   memory.fill(IN, 0, IN_SIZE);
+  memory.fill(COUNTER, 0, 256);
   memory.fill(POINT, 0, POINT_SIZE);
   memory.fill(S2, 0, 2048);
   memory.fill(PRODUCT, 0, 2048);

@@ -77,8 +77,23 @@ export function shakeAbsorb(state: usize, ptr: usize, len: i32): void {
  * Memory: state
  */
 export function shakeFlip(state: usize): void {
+  flip(state, 0x1f);
+}
+
+/**
+ * The same for Keccak-256 before FIPS 202: no domain bits.
+ *
+ * Spec:   Keccak submission to NIST, 2011, pad10*1 alone
+ * Memory: state
+ */
+export function keccakFlip(state: usize): void {
+  flip(state, 0x01);
+}
+
+/** Pads with the domain's bits and a one, lowest first. */
+function flip(state: usize, domain: u8): void {
   const at = state + <usize>load<i32>(state, POSITION);
-  store<u8>(at, load<u8>(at) ^ 0x1f);
+  store<u8>(at, load<u8>(at) ^ domain);
   store<u8>(state, load<u8>(state, 135) ^ 0x80, 135);
   store<i32>(state, RATE, POSITION); // used up: the first squeeze permutes
 }

@@ -10,6 +10,7 @@ import { filesBelow, hashOfFiles, header, isCurrent, ROOT, writeAtomically } fro
 import { chacha8Source, chacha20Source } from './chacha.ts';
 import { collapseSource } from './collapse.ts';
 import { cosinesSource } from './cosines.ts';
+import { draftTablesSource } from './draftTables.ts';
 import { gaussianTablesSource } from './gaussianTables.ts';
 import { keccakSource } from './keccak.ts';
 import { keygenTablesSource } from './keygenTables.ts';
@@ -25,6 +26,7 @@ const SOURCES: readonly [path: string, make: () => string][] = [
   ['assembly/shared/nttPasses.gen.ts', nttPassesSource],
   ['assembly/shared/nttTables.gen.ts', nttTablesSource],
   ['assembly/falcon/chacha20.gen.ts', chacha20Source],
+  ['assembly/falcon/draftTables.gen.ts', draftTablesSource],
   ['assembly/falcon/fftTables.gen.ts', fftTablesSource],
   ['assembly/falcon/keygenTables.gen.ts', keygenTablesSource],
   ['assembly/falcon/rejection.gen.ts', rejectionSource],

@@ -30,6 +30,7 @@ const OTHER_JUDGES: readonly string[] = [
     .concat('publicKey', 'secretKey', 'signatures')
     .map((name) => `src/keys/${name}.ts`),
   ...['address', 'edwards25519', 'mnemonic', 'signature'].map((n) => `src/algorand/${n}.ts`),
+  'src/profiles/fnDsaCodec.ts',
 ];
 
 /** What these contain does not judge. */
@@ -56,6 +57,11 @@ const RULES: readonly Rule[] = [
     tests: ['../falcon/deterministicRefusals', '../falcon/deterministic'],
   },
   { files: /^src\/falcon\/salts\.ts$/, tests: ['salts', 'container', '../falcon/derived'] },
+  {
+    files: /^src\/profiles\/fnDsaCodec\.ts$/,
+    tests: ['../profiles/fnDsaDraft'],
+    only: ['publicKeyToRound3', 'signatureToRound3', 'BitReader'],
+  },
   { files: within('container'), tests: ['container', 'format'], except: WRITING },
   { files: within('bundle'), tests: ['bundle', 'tamper'], except: ['encodeBundle'] },
   {
@@ -68,14 +74,14 @@ const RULES: readonly Rule[] = [
     tests: ['format', 'bundle', 'tamper'],
     only: ['verifyAggregate', 'verifyAggregateAsync', 'extractSignatures'],
   },
-  { files: within('judge'), tests: ['tamper', 'format', 'salts'] },
+  { files: within('judge'), tests: ['tamper', 'format', 'salts', 'profiles'] },
   {
     files: within('salts'),
     tests: ['salts', 'container', 'format'],
     except: ['codeSalts'],
   },
   { files: within('statement'), tests: ['bundle', 'tamper'], calls: true },
-  { files: within('batch'), tests: ['bundle', 'tamper'], only: ['invalidItems'] },
+  { files: within('batch'), tests: ['bundle', 'tamper', 'profiles'], only: ['invalidItems'] },
   {
     files: within('threaded'),
     tests: ['tamper', 'format', 'bundle', 'threads'],

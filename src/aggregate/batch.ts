@@ -3,8 +3,10 @@
  * that the synchronous and the asynchronous call share every step.
  */
 import { CodedError, type InvalidItem } from '../errors.ts';
+import type { ParameterSet, Profile } from '../falcon/index.ts';
+import { hasProfile, paramsIn } from '../falcon/params.ts';
 import { type DecodedSignature, decodeSignature } from '../falcon/points.ts';
-import { verifier512, verifier1024 } from '../falcon/verifier.ts';
+import { verifyItems } from '../falcon/verifyItems.ts';
 import { type CodedSalts, codeSalts } from './salts.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
@@ -19,6 +21,7 @@ export interface VerifiedBatch {
   readonly signatures: readonly DecodedSignature[];
   /** the commitment to the statements, 32 bytes */
   readonly statement: Uint8Array;
+  readonly profile: Profile;
   readonly salts: CodedSalts;
 }
 
@@ -38,13 +41,13 @@ export interface Batch {
   finish(): VerifiedBatch;
 }
 
-export function startBatch(): Batch {
+export function startBatch(profile: Profile = 'round3'): Batch {
   const taken: AggregateItem[] = [];
   const signatures: DecodedSignature[] = [];
   const invalid: InvalidItem[] = [];
   let added = 0;
   return {
-    add(items, refused = invalidItems(items)) {
+    add(items, refused = invalidItems(items, profile)) {
       for (const { index, reason } of refused) invalid.push({ index: added + index, reason });
       added += items.length;
       if (invalid.length > 0) return;
@@ -60,21 +63,30 @@ export function startBatch(): Batch {
       if (invalid.length > 0) throw new CodedError('INVALID_SIGNATURES', { invalid });
       const salts = signatures.map(({ salt }) => salt);
       const statement = statementDigest(taken);
-      return { items: taken, signatures, statement, salts: codeSalts(salts, taken) };
+      return { items: taken, signatures, statement, profile, salts: codeSalts(salts, taken) };
     },
   };
 }
 
-/** The result of `findInvalid` of index.ts, for items that are known to have the right types. */
-export function invalidItems(items: readonly AggregateItem[]): InvalidItem[] {
-  // A key with the length of neither set goes to Falcon-512, which gives the reason.
-  const is1024 = items.map((item) => setOfPublicKey(item.publicKey) === 'falcon1024');
+/**
+ * The result of `findInvalid` of index.ts, for items that are known to have the right types.
+ *
+ * @param profile how their salts and messages become points
+ */
+export function invalidItems(
+  items: readonly AggregateItem[],
+  profile: Profile = 'round3',
+): InvalidItem[] {
+  // A key with the length of no set of the profile goes to Falcon-512, which gives the reason.
+  const sets = items.map(({ publicKey }): ParameterSet => {
+    const set = setOfPublicKey(publicKey);
+    return hasProfile(profile, set) ? set : 'falcon512';
+  });
   const invalid: InvalidItem[] = [];
-  for (const falcon of [verifier512, verifier1024]) {
-    const wanted = falcon === verifier1024;
-    const indexes = Array.from(items.keys()).filter((i) => is1024[i] === wanted);
-    if (indexes.length === 0) continue;
-    for (const { index, reason } of falcon.verifyBatch(indexes.map((i) => items[i]!))) {
+  for (const set of new Set(sets)) {
+    const indexes = Array.from(items.keys()).filter((i) => sets[i] === set);
+    const own = indexes.map((i) => items[i]!);
+    for (const { index, reason } of verifyItems(paramsIn(profile, set), own)) {
       invalid.push({ index: indexes[index]!, reason });
     }
   }

@@ -34,10 +34,11 @@ const SECTIONS: readonly { readonly set: ParameterSet; readonly n: number }[] = 
 export function encodeBundle({
   signatures,
   statement,
+  profile,
   salts,
 }: VerifiedBatch): Uint8Array<ArrayBuffer> {
   const kinds = Uint8Array.from(signatures, (s) => kindOf(s.parameterSet, s.form));
-  const header = encodeHeader({ format: 'bundle', statement, kinds, salts });
+  const header = encodeHeader({ format: 'bundle', statement, kinds, profile, salts });
   const check = checkWords(header);
   const sections = SECTIONS.map(({ set, n }) => {
     const members = signatures.filter((s) => s.parameterSet === set);

@@ -9,7 +9,7 @@
  *   38        2  count of items, 1..8192
  *   40        4  a proof alone: the first bytes of the hash of its parameter table
  *    .      2 R  runs of equal kind: 3 bits of kind, 13 bits of length - 1
- *    .   1 or 2  the profile of each set that has items
+ *    .   1 or 2  the profile of each set that has items, the same for both
  *    .   2 or 3  each: runs of salts: 3 bits of coding, 13 bits of length - 1, and a version byte
  *                for constant ones
  *    .     40 E  the explicit salts, in the order of their items
@@ -21,7 +21,8 @@
  * and hence no forms: its kinds are 0 and 3.
  */
 import { concat, fromHex } from '../bytes.ts';
-import type { ParameterSet, SignatureFormat } from '../falcon/index.ts';
+import type { ParameterSet, Profile, SignatureFormat } from '../falcon/index.ts';
+import { hasProfile, PROFILE_NUMBERS } from '../falcon/params.ts';
 import { isConstantSalt, SALT_BYTES } from '../falcon/salts.ts';
 import { TABLE_SHA256 } from './parameters/table.gen.ts';
 import { CODINGS, type CodedSalts, type SaltRun } from './salts.ts';
@@ -51,8 +52,10 @@ const KINDS_OF: Readonly<Record<AggregateFormat, number>> = Object.freeze({
   bundle: 0b111111,
   proof: 0b001001,
 });
-/** How salt and message become a point: HashToPoint of the round-3 specification. */
-export const ROUND_3_PROFILE = 0;
+/** The profile with this byte. */
+function profileOf(byte: number): Profile | undefined {
+  return (Object.keys(PROFILE_NUMBERS) as Profile[]).find((name) => PROFILE_NUMBERS[name] === byte);
+}
 
 /** The number of a (set, form) pair in the runs. */
 export function kindOf(set: ParameterSet, form: SignatureFormat): number {
@@ -77,6 +80,8 @@ export interface BatchHeader {
   readonly statement: Uint8Array;
   /** kind of every item, in order */
   readonly kinds: Uint8Array;
+  /** how salt and message of every item become a point */
+  readonly profile: Profile;
   readonly salts: CodedSalts;
 }
 
@@ -85,6 +90,7 @@ export function encodeHeader({
   format,
   statement,
   kinds,
+  profile,
   salts,
 }: BatchHeader): Uint8Array<ArrayBuffer> {
   const table = format === 'proof' ? TABLE_BYTES : [];
@@ -93,7 +99,7 @@ export function encodeHeader({
     statement,
     Uint8Array.of(...u16(kinds.length), ...table),
     Uint8Array.from(runsOfKinds(kinds)),
-    Uint8Array.from(setsOfKinds(kinds), () => ROUND_3_PROFILE),
+    Uint8Array.from(setsOfKinds(kinds), () => PROFILE_NUMBERS[profile]),
     Uint8Array.from(salts.runs.flatMap(encodeSaltRun)),
     salts.explicit,
   );
@@ -159,13 +165,12 @@ export function parseHeader(bytes: Uint8Array): ParsedHeader | HeaderFault {
   }
   const kinds = reader.kinds(count, KINDS_OF[format]);
   if (kinds === undefined) return 'header';
-  if (!setsOfKinds(kinds).every(() => reader.u8() === ROUND_3_PROFILE)) {
-    return reader.or('profile');
-  }
+  const profile = reader.profile(setsOfKinds(kinds));
+  if (profile === undefined) return reader.or('profile');
   const salts = reader.salts(kinds);
   if (typeof salts === 'string') return salts;
   const statement = bytes.subarray(STATEMENT_AT, COUNT_AT);
-  return { format, statement, kinds, salts, bodyAt: reader.at };
+  return { format, statement, kinds, profile, salts, bodyAt: reader.at };
 }
 
 function formatOf(byte: number): AggregateFormat | undefined {
@@ -213,6 +218,15 @@ class HeaderReader {
       previous = kind;
     }
     return kinds;
+  }
+
+  /** The profile of every set. @returns undefined unless it is one that all of them have */
+  profile(sets: readonly ParameterSet[]): Profile | undefined {
+    const first = this.u8();
+    const isOne = sets.slice(1).every(() => this.u8() === first);
+    const profile = profileOf(first);
+    if (!isOne || profile === undefined) return undefined;
+    return sets.every((set) => hasProfile(profile, set)) ? profile : undefined;
   }
 
   /** Runs of salts, and the salts that are written out behind them. */

@@ -8,7 +8,8 @@
 import { copyBytes } from '../arguments.ts';
 import { toHex } from '../bytes.ts';
 import { CodedError, type InvalidItem } from '../errors.ts';
-import type { ParameterSet, SignatureFormat } from '../falcon/index.ts';
+import type { ParameterSet, Profile, SignatureFormat } from '../falcon/index.ts';
+import { PROFILE_NUMBERS } from '../falcon/params.ts';
 import { checkCount, copyItems, copyStatements, readItems, readStatements } from './arguments.ts';
 import { type AggregateItem, invalidItems, startBatch } from './batch.ts';
 import { encodeBundle } from './bundle.ts';
@@ -19,7 +20,6 @@ import {
   type HeaderFault,
   MAX_ITEMS,
   parseHeader,
-  ROUND_3_PROFILE,
   setOfKind,
   setsOfKinds,
   TABLE_BYTES,
@@ -27,6 +27,7 @@ import {
 import type { AggregateFormatOption, FormatChoice } from './format.ts';
 import { readClaim, verifiedSignatures } from './judge.ts';
 import {
+  type AcceptOptions,
   type AggregateOptions,
   type AggregatePoolOptions,
   type AggregateProgress,
@@ -34,6 +35,9 @@ import {
   checkAggregateOptions,
   checkVerifyOptions,
   type PoolAggregateOptions,
+  type ProfileOption,
+  readAccepted,
+  readProfile,
   type ThreadOptions,
   type VerifyAggregateOptions,
   type WorkOptions,
@@ -48,6 +52,7 @@ import { useModule } from './wasm.ts';
 
 export { type AggregatePool, createAggregatePool } from './pool.ts';
 export type {
+  AcceptOptions,
   AggregateFormat,
   AggregateFormatOption,
   AggregateItem,
@@ -57,6 +62,7 @@ export type {
   AggregateStats,
   FormatChoice,
   PoolAggregateOptions,
+  ProfileOption,
   SaltCoding,
   Statement,
   ThreadOptions,
@@ -76,10 +82,9 @@ export interface AggregateInfo {
   /** Version of that format: 2. Others are refused. */
   readonly version: number;
   readonly count: number;
-  /**
-   * For every parameter set that occurs, how salt and message become a point. The only profile is
-   * 0, HashToPoint of the round-3 specification.
-   */
+  /** How salts and messages become points: `round3` is HashToPoint of the specification. */
+  readonly profile: Profile;
+  /** The number of the profile, for every parameter set that occurs: 0 for `round3`. */
   readonly profiles: Readonly<Partial<Record<ParameterSet, number>>>;
   /**
    * How the salts of consecutive items are coded: `explicit` ones are written out, 40 bytes each;
@@ -154,8 +159,11 @@ export async function aggregate(
  *
  * @throws TypeError, RangeError, CodedError `INVALID_SIGNATURES` as `aggregate`
  */
-export function aggregateSync(items: readonly AggregateItem[]): Uint8Array<ArrayBuffer> {
-  const batch = startBatch();
+export function aggregateSync(
+  items: readonly AggregateItem[],
+  options?: ProfileOption,
+): Uint8Array<ArrayBuffer> {
+  const batch = startBatch(readProfile(options));
   batch.add(copyItems(items));
   return encodeBundle(batch.finish());
 }
@@ -166,15 +174,22 @@ export function aggregateSync(items: readonly AggregateItem[]): Uint8Array<Array
  * by the length of the key.
  * @throws TypeError for items of wrong types; RangeError for too many
  */
-export function findInvalid(items: readonly AggregateItem[]): InvalidItem[] {
-  return invalidItems(readItems(items));
+export function findInvalid(
+  items: readonly AggregateItem[],
+  options?: ProfileOption,
+): InvalidItem[] {
+  const profile = readProfile(options);
+  return invalidItems(readItems(items), profile);
 }
 
 /**
  * Whether the bytes are an aggregate of either format for exactly these statements, in this order:
  * a bundle of valid signatures, or a proof that they exist. Returns `false` for all other bytes:
  * another format or version, truncated, too long, not canonical, for other statements, with an
- * invalid signature, or with a proof that does not verify.
+ * invalid signature, with a proof that does not verify, or of a profile that is not accepted.
+ *
+ * Of a proof of the profile `fn-dsa-draft-2026-07`, equation and norm bound are proved, and not the
+ * limit of 840 on every coefficient, which was checked before proving.
  *
  * @throws TypeError for arguments of wrong types
  * @example
@@ -182,8 +197,12 @@ export function findInvalid(items: readonly AggregateItem[]): InvalidItem[] {
  * if (!verifyAggregate(bytes, statements)) throw new Error('not signed');
  * ```
  */
-export function verifyAggregate(aggregate: Uint8Array, statements: readonly Statement[]): boolean {
-  const claim = readClaim(aggregate, statements);
+export function verifyAggregate(
+  aggregate: Uint8Array,
+  statements: readonly Statement[],
+  options?: AcceptOptions,
+): boolean {
+  const claim = readClaim(aggregate, statements, readAccepted(options));
   if (claim === undefined) return false;
   if (claim.header.format === 'proof') return verifyProof(claim);
   return verifiedSignatures(claim) !== undefined;
@@ -201,9 +220,10 @@ export async function verifyAggregateAsync(
   statements: readonly Statement[],
   options: VerifyAggregateOptions = {},
 ): Promise<boolean> {
-  const pool = openThreads(checkVerifyOptions(options));
+  const read = checkVerifyOptions(options);
+  const pool = openThreads(read);
   try {
-    return await verifyWith(pool, aggregate, statements, options);
+    return await verifyWith(pool, aggregate, statements, read);
   } finally {
     void pool.close();
   }
@@ -220,8 +240,9 @@ export async function verifyAggregateAsync(
 export function extractSignatures(
   aggregate: Uint8Array,
   statements: readonly Statement[],
+  options?: AcceptOptions,
 ): Uint8Array<ArrayBuffer>[] {
-  const claim = readClaim(aggregate, statements);
+  const claim = readClaim(aggregate, statements, readAccepted(options));
   if (claim?.header.format === 'proof') throw new CodedError('NO_SIGNATURES');
   const signatures = claim && verifiedSignatures(claim);
   if (signatures === undefined) throw new CodedError('BAD_AGGREGATE');
@@ -245,7 +266,7 @@ export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
   if (typeof header === 'string') {
     throw new CodedError('BAD_AGGREGATE', { message: FAULTS[header], cause: header });
   }
-  const { format, kinds, bodyAt } = header;
+  const { format, kinds, profile, bodyAt } = header;
   const { runs, explicit } = header.salts;
   const sets = setsOfKinds(kinds);
   const items = Array.from(kinds, (kind) => ({
@@ -256,7 +277,8 @@ export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
     format,
     version: FORMAT_VERSION,
     count: kinds.length,
-    profiles: Object.fromEntries(sets.map((set) => [set, ROUND_3_PROFILE])),
+    profile,
+    profiles: Object.fromEntries(sets.map((set) => [set, PROFILE_NUMBERS[profile]])),
     saltRuns: runs.map(({ coding, count, version }) => {
       return { coding, count, ...(coding === 'constant' && { version }) };
     }),

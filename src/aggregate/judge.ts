@@ -1,6 +1,7 @@
 /** The steps shared by the verifiers on one thread and on several. */
 import { copyBytes } from '../arguments.ts';
 import { equal } from '../bytes.ts';
+import type { Profile } from '../falcon/index.ts';
 import { copyStatements, readStatements } from './arguments.ts';
 import { type AggregateItem, invalidItems } from './batch.ts';
 import { decodeBundle } from './bundle.ts';
@@ -21,10 +22,15 @@ export interface Claim {
  * Reads an aggregate whose header belongs to these statements; undefined for all other bytes.
  * Everything is copied before this returns. Cheap checks come first.
  *
+ * @param profiles those that are accepted
  * @throws TypeError for arguments of wrong types
  */
-export function readClaim(aggregate: unknown, statements: unknown): Claim | undefined {
-  const claim = openClaim(aggregate, statements);
+export function readClaim(
+  aggregate: unknown,
+  statements: unknown,
+  profiles?: readonly Profile[],
+): Claim | undefined {
+  const claim = openClaim(aggregate, statements, profiles);
   return claim !== undefined && isAbout(claim) ? claim : undefined;
 }
 
@@ -34,11 +40,16 @@ export function readClaim(aggregate: unknown, statements: unknown): Claim | unde
  *
  * @throws TypeError for arguments of wrong types
  */
-export function openClaim(aggregate: unknown, statements: unknown): Claim | undefined {
+export function openClaim(
+  aggregate: unknown,
+  statements: unknown,
+  profiles: readonly Profile[] = ['round3'],
+): Claim | undefined {
   const bytes = copyBytes('aggregate', aggregate);
   const read = readStatements(statements);
   const header = parseHeader(bytes);
   if (typeof header === 'string' || header.kinds.length !== read.length) return undefined;
+  if (!profiles.includes(header.profile)) return undefined;
   const own = copyStatements(read);
   if (own.some((s, i) => setOfPublicKey(s.publicKey) !== setOfKind(header.kinds[i]!))) {
     return undefined;
@@ -54,7 +65,7 @@ export const isAbout = ({ header, statements, salts }: Claim): boolean =>
 /** The signatures of a bundle, if all checks pass. */
 export function verifiedSignatures(claim: Claim): Uint8Array<ArrayBuffer>[] | undefined {
   const items = itemsOfBundle(claim);
-  if (items === undefined || invalidItems(items).length > 0) return undefined;
+  if (items === undefined || invalidItems(items, claim.header.profile).length > 0) return undefined;
   return items.map(({ signature }) => signature);
 }
 

@@ -1,5 +1,7 @@
 /** The options of the asynchronous calls, and their validation. */
-import { checkHook, readOptions } from '../arguments.ts';
+import { checkHook, readList, readOptions } from '../arguments.ts';
+import type { Profile } from '../falcon/index.ts';
+import { checkProfile } from '../falcon/params.ts';
 import { hostParallelism } from '../threads/host.ts';
 import { checkThreads } from '../threads/options.ts';
 import { FORMATS } from './container.ts';
@@ -45,7 +47,21 @@ export interface ThreadOptions {
   readonly workerUrl?: string | URL;
 }
 
-export interface PoolAggregateOptions extends WorkOptions {
+export interface ProfileOption {
+  /**
+   * How salts and messages become points (docs/profiles.md), for all signatures of the call.
+   * Default `round3`. For `fn-dsa-draft-2026-07`, items and statements are those that `item` and
+   * `statement` of falconry/drafts/fn-dsa-2026-07 give.
+   */
+  readonly profile?: Profile;
+}
+
+export interface AcceptOptions {
+  /** The profiles of aggregates that are accepted. Default `['round3']`. */
+  readonly profiles?: readonly Profile[];
+}
+
+export interface PoolAggregateOptions extends WorkOptions, ProfileOption {
   /**
    * The format of the body. Default `auto`: the smaller one, which is a proof from about a hundred
    * signatures on. A proof takes seconds where a bundle takes milliseconds, and its signatures
@@ -62,7 +78,7 @@ export interface PoolAggregateOptions extends WorkOptions {
 export interface AggregateOptions extends PoolAggregateOptions, ThreadOptions {}
 
 /** Options of `verifyAggregateAsync`; `threads` is 1 by default. */
-export interface VerifyAggregateOptions extends WorkOptions, ThreadOptions {}
+export interface VerifyAggregateOptions extends WorkOptions, AcceptOptions, ThreadOptions {}
 
 /**
  * Options of `createAggregatePool`; by default, `threads` is as many as the host says can run at
@@ -81,7 +97,8 @@ export interface AggregatePoolOptions extends ThreadOptions {
 const MAX_THREADS = 64;
 const MAX_KEY_CACHE = 2 ** 30;
 const WORK = ['signal', 'onProgress'] as const;
-const AGGREGATE = [...WORK, 'format', 'onFormat', 'onStats'] as const;
+const AGGREGATE = [...WORK, 'profile', 'format', 'onFormat', 'onStats'] as const;
+const VERIFY = [...WORK, 'profiles'] as const;
 const THREADS = ['threads', 'workerUrl'] as const;
 
 /** @throws TypeError or RangeError for unknown names, wrong types, values out of range */
@@ -91,6 +108,7 @@ export function checkAggregateOptions<T extends AggregateOptions>(options: T, of
   if (format !== undefined && format !== 'auto' && !Object.hasOwn(FORMATS, format)) {
     throw new RangeError('"format" expected "auto", "proof" or "bundle"');
   }
+  checkProfileOption(read);
   checkHook('onFormat', onFormat);
   checkHook('onStats', onStats);
   checkWork(read);
@@ -103,7 +121,8 @@ export function checkVerifyOptions<T extends VerifyAggregateOptions>(
   options: T,
   ofPool = false,
 ): T {
-  const read = readOptions(options, ofPool ? WORK : [...WORK, ...THREADS]) as T;
+  const given = readOptions(options, ofPool ? VERIFY : [...VERIFY, ...THREADS]) as T;
+  const read = { ...given, profiles: readProfiles(given.profiles) };
   checkWork(read);
   checkThreads(read.threads, MAX_THREADS);
   return read;
@@ -124,6 +143,38 @@ export function checkPoolOptions(options: AggregatePoolOptions): AggregatePoolOp
     throw new RangeError(`"keyCacheBytes" expected an integer from 0 to ${MAX_KEY_CACHE}`);
   }
   return { threads, keyCacheBytes, ...(workerUrl !== undefined && { workerUrl }) };
+}
+
+/** @throws TypeError or RangeError for unknown names, wrong types, an unknown profile */
+export function checkProfileWork<T extends WorkOptions & ProfileOption>(options: T): T {
+  const read = readOptions(options, [...WORK, 'profile']) as T;
+  checkWork(read);
+  checkProfileOption(read);
+  return read;
+}
+
+/** @throws TypeError or RangeError for unknown names or an unknown profile */
+export function readProfile(options: ProfileOption | undefined): Profile {
+  const read = readOptions(options, ['profile']) as ProfileOption;
+  checkProfileOption(read);
+  return read.profile ?? 'round3';
+}
+
+/** @throws TypeError or RangeError for unknown names, or anything but a list of profiles */
+export function readAccepted(options: AcceptOptions | undefined): readonly Profile[] {
+  return readProfiles(readOptions(options, ['profiles']).profiles);
+}
+
+function checkProfileOption({ profile }: ProfileOption): void {
+  if (profile !== undefined) checkProfile('profile', profile);
+}
+
+/** More names than there are profiles are a mistake. */
+const MAX_PROFILES = 16;
+
+function readProfiles(value: unknown): readonly Profile[] {
+  if (value === undefined) return ['round3'];
+  return readList('profiles', value, MAX_PROFILES, (profile) => checkProfile('profiles', profile));
 }
 
 function checkWork({ signal, onProgress }: WorkOptions): void {

@@ -3,11 +3,14 @@ import { CodedError, type InvalidItem } from '../errors.ts';
 import { copyItems, readItems } from './arguments.ts';
 import type { AggregateItem } from './batch.ts';
 import {
+  type AcceptOptions,
   type AggregatePoolOptions,
   checkAggregateOptions,
   checkPoolOptions,
+  checkProfileWork,
   checkVerifyOptions,
   type PoolAggregateOptions,
+  type ProfileOption,
   type WorkOptions,
 } from './options.ts';
 import { holdInstances, holdKeys } from './proof/index.ts';
@@ -27,10 +30,13 @@ export interface AggregatePool {
   verifyAggregate(
     aggregate: Uint8Array,
     statements: readonly Statement[],
-    options?: WorkOptions,
+    options?: WorkOptions & AcceptOptions,
   ): Promise<boolean>;
   /** Like the function of that name, on this pool's threads. */
-  findInvalid(items: readonly AggregateItem[], options?: WorkOptions): Promise<InvalidItem[]>;
+  findInvalid(
+    items: readonly AggregateItem[],
+    options?: WorkOptions & ProfileOption,
+  ): Promise<InvalidItem[]>;
   /**
    * Ends the threads and releases the memory; running and later calls are rejected with `ABORTED`.
    */
@@ -97,15 +103,15 @@ export function poolOn(pool: AggregateThreads): AggregatePool {
     async verifyAggregate(
       aggregate: Uint8Array,
       statements: readonly Statement[],
-      own: WorkOptions = {},
+      own: WorkOptions & AcceptOptions = {},
     ) {
       const work = checkVerifyOptions(own, true);
       return call(work.signal, (signal) =>
         verifyWith(pool, aggregate, statements, { ...work, signal }),
       );
     },
-    async findInvalid(items: readonly AggregateItem[], own: WorkOptions = {}) {
-      const work = checkVerifyOptions(own, true);
+    async findInvalid(items: readonly AggregateItem[], own: WorkOptions & ProfileOption = {}) {
+      const work = checkProfileWork(own);
       const read = readItems(items);
       return call(work.signal, (signal) => invalidItemsIn(pool, read, { ...work, signal }));
     },

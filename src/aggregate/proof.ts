@@ -73,7 +73,7 @@ export async function encodeProof(
   batch: VerifiedBatch,
   { signal, onProgress, pool, onStats }: ProofHooks = {},
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const { items } = batch;
+  const { items, profile } = batch;
   const total = items.length;
   let shown = 0;
   let stats: ProofStats = { threads: 1, memoryBytes: 0 };
@@ -90,6 +90,7 @@ export async function encodeProof(
     if (members.length === 0) continue;
     const start = before;
     const section = await proveIn(pool, set, header, members, {
+      profile,
       ...(signal && { signal }),
       onProgress: (step: ProveProgress) =>
         show(start + Math.floor((members.length * step.done) / step.total)),
@@ -165,7 +166,7 @@ export async function verifyProofIn(
  */
 function sectionsOf({
   bytes,
-  header: { format, kinds, bodyAt },
+  header: { format, kinds, profile, bodyAt },
   statements,
   salts,
 }: Claim): (SectionToVerify & { readonly end: number })[] | undefined {
@@ -182,6 +183,7 @@ function sectionsOf({
     const own = positions.map((i) => salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1)));
     sections.push({
       set,
+      profile,
       header,
       statements: positions.map((i) => statements[i]!),
       salts: concat(...own),
@@ -201,12 +203,13 @@ function positionsOf(statements: readonly Statement[], set: ParameterSet): numbe
   );
 }
 
-function proofHeader({ signatures, statement, salts }: VerifiedBatch): Uint8Array {
+function proofHeader({ signatures, statement, profile, salts }: VerifiedBatch): Uint8Array {
   return encodeHeader({
     format: 'proof',
     statement,
     // A proof does not keep the forms of signatures: the first kind of each set represents it.
     kinds: Uint8Array.from(signatures, (s) => kindOf(s.parameterSet, 'compressed')),
+    profile,
     salts,
   });
 }

@@ -7,7 +7,7 @@ import { Slices, throwIfAborted } from '../threads/slices.ts';
 import { type AggregateItem, invalidItems, startBatch, type VerifiedBatch } from './batch.ts';
 import { encodeAggregate, requireFormat } from './format.ts';
 import { type Claim, isAbout, itemsOfBundle, openClaim } from './judge.ts';
-import type { PoolAggregateOptions, WorkOptions } from './options.ts';
+import type { AcceptOptions, PoolAggregateOptions, ProfileOption, WorkOptions } from './options.ts';
 import { type FoldJob, type FoldResult, foldOnIdle } from './proof/index.ts';
 import { isTooLongForProof, type ProofStats, verifyProofIn } from './proof.ts';
 import type { Statement } from './statement.ts';
@@ -57,12 +57,12 @@ async function verifiedBatch(
   pool: AggregateThreads,
   helpers: number,
   items: readonly AggregateItem[],
-  { signal, onProgress }: WorkOptions,
+  { signal, onProgress, profile = 'round3' }: PoolAggregateOptions,
 ): Promise<VerifiedBatch> {
   const chunks = chunksOf(items);
-  const hooks = { signal, onProgress };
+  const hooks = { signal, onProgress, profile };
   const refused = await checkChunks(pool, helpers, items.length, chunks, hooks);
-  const batch = startBatch();
+  const batch = startBatch(profile);
   const slices = new Slices(signal);
   for (const [i, chunk] of chunks.entries()) {
     batch.add(chunk, refused[i]!);
@@ -75,7 +75,7 @@ async function verifiedBatch(
 export async function invalidItemsIn(
   pool: AggregateThreads,
   items: readonly AggregateItem[],
-  options: WorkOptions,
+  options: WorkOptions & ProfileOption,
 ): Promise<InvalidItem[]> {
   throwIfAborted(options.signal);
   const helpers = pool.helpersFor(items, 'check');
@@ -96,16 +96,20 @@ function checkChunks(
   helpers: number,
   total: number,
   chunks: readonly AggregateItem[][],
-  { signal, onProgress }: { [K in keyof WorkOptions]: WorkOptions[K] | undefined },
+  {
+    signal,
+    onProgress,
+    profile = 'round3',
+  }: { [K in keyof WorkOptions]: WorkOptions[K] | undefined } & ProfileOption,
 ): Promise<readonly InvalidItem[][]> {
   let done = 0;
   const slices = new Slices(signal, () => onProgress?.({ phase: 'verifying', done, total }));
   return spread(pool, helpers, chunks, {
     signal,
-    work: (chunk) => ({ kind: 'check', items: chunk }),
+    work: (chunk) => ({ kind: 'check', profile, items: chunk }),
     local: async (chunk) => {
       await slices.pause();
-      return invalidItems(chunk);
+      return invalidItems(chunk, profile);
     },
     onDone: (chunk) => {
       done += chunk.length;
@@ -118,17 +122,20 @@ export async function verifyWith(
   pool: AggregateThreads,
   aggregate: Uint8Array,
   statements: readonly Statement[],
-  options: WorkOptions,
+  options: WorkOptions & AcceptOptions,
 ): Promise<boolean> {
   const { signal, onProgress } = options;
-  const claim = openClaim(aggregate, statements);
+  const claim = openClaim(aggregate, statements, options.profiles);
   throwIfAborted(signal);
   if (claim === undefined) return false;
   const total = claim.statements.length;
+  const { profile } = claim.header;
   let isValid: boolean;
   if (claim.header.format === 'bundle') {
     const items = isAbout(claim) ? itemsOfBundle(claim) : undefined;
-    isValid = items !== undefined && (await invalidItemsIn(pool, items, options)).length === 0;
+    isValid =
+      items !== undefined &&
+      (await invalidItemsIn(pool, items, { ...options, profile })).length === 0;
   } else {
     isValid = await verifyProofWith(pool, claim, options);
   }

@@ -13,7 +13,7 @@ import type { Machine } from './wasm.ts';
 /** Most items of one call. */
 export const MAX_BATCH_ITEMS = 2 ** 22;
 
-/** Longer messages are hashed one at a time, piece by piece. */
+/** Longer messages, and those of other profiles, are hashed one at a time. */
 const INLINE_MESSAGE = 4096;
 const SALT = 40;
 /**
@@ -62,7 +62,7 @@ export function readItems(items: unknown, params: FalconParams): ReadItem[] {
     if (isIntact(publicKey)) return { signature, message, publicKey };
     const inside = insidePrepared(publicKey);
     if (inside === undefined) throw notBytes(`items[${index}].publicKey`, publicKey);
-    if (inside.params !== params) {
+    if (inside.params.name !== params.name) {
       throw new TypeError(`"items[${index}].publicKey" is a key of ${inside.params.name}`);
     }
     return { signature, message, publicKey: publicKey as PreparedKey };
@@ -164,7 +164,8 @@ export class Batch {
       this.#invalid.push({ index, reason: 'signatureLength' });
       return;
     }
-    if (message.length > INLINE_MESSAGE || signature.length <= SALT) {
+    const isPlain = message.length <= INLINE_MESSAGE && signature.length > SALT;
+    if (!isPlain || this.#params.profileNumber !== 0) {
       this.#verifyAlone(index, key, signature, message);
       return;
     }

@@ -10,6 +10,7 @@ import type {
   NoOptions,
   ParameterSet,
   PreparedPublicKey,
+  Profile,
   SignOptions,
   VerifyOptions,
 } from './types.ts';
@@ -30,6 +31,8 @@ import type { ModuleName } from './wasm.ts';
  */
 export interface Falcon {
   readonly name: ParameterSet;
+  /** How it hashes; keys are those of every profile of the parameter set. */
+  readonly profile: Profile;
   readonly lengths: FalconLengths;
   /** Which of the two modules it runs on. */
   readonly module: ModuleName;
@@ -136,7 +139,7 @@ export interface Falcon {
 
   readonly attached: FalconAttached;
 
-  /** The same keys in deterministic Falcon, as Algorand uses it. */
+  /** The same keys in deterministic Falcon, as Algorand uses it: round 3, whatever `profile`. */
   readonly det: FalconDeterministic;
 
   /**
@@ -218,4 +221,9 @@ export interface FalconOptions {
    * the same results.
    */
   readonly module?: ModuleName;
+  /**
+   * How salt and message become a point. Default `round3`. Signatures of another profile have no
+   * constant-time form.
+   */
+  readonly profile?: 'round3' | 'eth-falcon';
 }

@@ -7,7 +7,7 @@ import { invalidSeal, seal, unseal } from './attached.ts';
 import { signAsAsked } from './coins.ts';
 import { createDeterministic } from './deterministic.ts';
 import type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
-import { type FalconParams, paramsOf } from './params.ts';
+import { type FalconParams, paramsIn, paramsOf } from './params.ts';
 import { expand, keygen, publicKeyOf, readSigningOptions } from './sign.ts';
 import { signStream } from './stream.ts';
 import type { ParameterSet } from './types.ts';
@@ -32,23 +32,27 @@ export type { ModuleName } from './wasm.ts';
  * The object of a parameter set, on a module of your choice. Normally import `falcon512` or
  * `falcon1024` instead.
  *
- * @throws RangeError for an unknown parameter set or module, or a module that this engine cannot
- *   run; TypeError for unknown options
+ * @throws RangeError for an unknown parameter set, profile or module, or a module that this engine
+ *   cannot run; TypeError for unknown options
  */
 export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions): Falcon {
-  const params = paramsOf(parameterSet);
-  const { module: asked } = readOptions(options, ['module']);
+  const { module: asked, profile = 'round3' } = readOptions(options, ['module', 'profile']);
+  if (profile !== 'round3' && profile !== 'eth-falcon') {
+    throw new RangeError('"profile" expected "round3" or "eth-falcon"');
+  }
+  const params = paramsIn(profile, parameterSet);
   const module = asked === undefined ? bestModule() : checkModule(asked);
 
   return Object.freeze({
     ...createVerifier(params, module),
+    profile: params.profile,
     attached: createAttached(module, params),
-    det: createDeterministic(module, params),
+    det: createDeterministic(module, paramsOf(params.name)),
     keygen: (seed) => keygen(module, params, seed),
     getPublicKey: (secretKey) => publicKeyOf(module, params, secretKey),
     sign(message, secretKey, signOptions) {
       const input = readBytes('message', message);
-      const read = readSigningOptions(signOptions, ['format', 'testSeed', 'salt']);
+      const read = readSigningOptions(params, signOptions, ['format', 'testSeed', 'salt']);
       return signAsAsked(module, params, input, secretKey, read);
     },
     signStream: (stream, secretKey, options) =>
@@ -62,7 +66,7 @@ function createAttached(module: ModuleName, params: FalconParams): FalconAttache
     seal(message, secretKey, sealOptions) {
       // A copy, so that what is sealed is what was signed.
       const copy = copyBytes('message', message);
-      const options = readSigningOptions(sealOptions, ['testSeed', 'salt']);
+      const options = readSigningOptions(params, sealOptions, ['testSeed', 'salt']);
       const input = new InputBytes('message', copy);
       return seal(params, copy, signAsAsked(module, params, input, secretKey, options));
     },

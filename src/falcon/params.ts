@@ -2,7 +2,7 @@
  * The two parameter sets, as plain data. Source of all numbers: Falcon, round 3, table 3.3 and
  * section 3.11.
  */
-import type { InvalidReason, ParameterSet, SignatureFormat } from './types.ts';
+import type { InvalidReason, ParameterSet, Profile, SignatureFormat } from './types.ts';
 
 /** Byte lengths of one parameter set. */
 export interface FalconLengths {
@@ -27,6 +27,22 @@ export interface FalconParams {
   readonly lengths: FalconLengths;
   /** Largest ||(s1, s2)||^2 of a signature. */
   readonly betaSq: number;
+  readonly profile: Profile;
+  /** The module's number of the profile. */
+  readonly profileNumber: number;
+}
+
+/** The module's number of a profile, and its byte in an aggregate. 1 is kept for FIPS 206. */
+export const PROFILE_NUMBERS: Readonly<Record<Profile, number>> = Object.freeze({
+  round3: 0,
+  'eth-falcon': 2,
+  'fn-dsa-draft-2026-07': 3,
+});
+
+/** @throws RangeError if it is not the name of a profile */
+export function checkProfile(name: string, value: unknown): Profile {
+  if (typeof value === 'string' && Object.hasOwn(PROFILE_NUMBERS, value)) return value as Profile;
+  throw new RangeError(`"${name}" expected one of ${Object.keys(PROFILE_NUMBERS).join(', ')}`);
 }
 
 export const Q = 12289;
@@ -44,6 +60,8 @@ export const FALCON_512: FalconParams = Object.freeze({
     signatureConstantTime: 809,
   }),
   betaSq: 34034726,
+  profile: 'round3',
+  profileNumber: PROFILE_NUMBERS.round3,
 });
 
 export const FALCON_1024: FalconParams = Object.freeze({
@@ -59,7 +77,45 @@ export const FALCON_1024: FalconParams = Object.freeze({
     signatureConstantTime: 1577,
   }),
   betaSq: 70265242,
+  profile: 'round3',
+  profileNumber: PROFILE_NUMBERS.round3,
 });
+
+/** ETHFALCON: the same but for the hash. */
+const ETH_FALCON_512: FalconParams = Object.freeze({
+  ...FALCON_512,
+  profile: 'eth-falcon',
+  profileNumber: PROFILE_NUMBERS['eth-falcon'],
+});
+/** The draft's point and limit; its encodings are in src/profiles. */
+const DRAFT_512: FalconParams = Object.freeze({
+  ...FALCON_512,
+  profile: 'fn-dsa-draft-2026-07',
+  profileNumber: PROFILE_NUMBERS['fn-dsa-draft-2026-07'],
+});
+const DRAFT_1024: FalconParams = Object.freeze({
+  ...FALCON_1024,
+  profile: 'fn-dsa-draft-2026-07',
+  profileNumber: PROFILE_NUMBERS['fn-dsa-draft-2026-07'],
+});
+
+/** Every set of every profile. */
+const PARAMS = Object.freeze([FALCON_512, FALCON_1024, ETH_FALCON_512, DRAFT_512, DRAFT_1024]);
+
+/** Whether it is a parameter set that has the profile. */
+export const hasProfile = (
+  profile: Profile,
+  parameterSet: ParameterSet | undefined,
+): parameterSet is ParameterSet =>
+  PARAMS.some((params) => params.profile === profile && params.name === parameterSet);
+
+/** @throws RangeError for an unknown parameter set, or a profile that the set does not have */
+export function paramsIn(profile: Profile, parameterSet: unknown): FalconParams {
+  const { name } = paramsOf(parameterSet);
+  const found = PARAMS.find((params) => params.profile === profile && params.name === name);
+  if (found !== undefined) return found;
+  throw new RangeError(`"profile" is none that ${name} has`);
+}
 
 /** @throws RangeError for an unknown parameter set */
 export function paramsOf(parameterSet: unknown): FalconParams {

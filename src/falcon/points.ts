@@ -4,8 +4,8 @@
  */
 import { isInt16Array, readBytes } from '../arguments.ts';
 import { lengthOf, set, slice } from '../intrinsics.ts';
-import { FALCON_512, FALCON_1024, FORMATS, paramsOf, Q, reasonOf } from './params.ts';
-import type { InvalidReason, ParameterSet, SignatureFormat } from './types.ts';
+import { FALCON_512, FALCON_1024, FORMATS, paramsIn, paramsOf, Q, reasonOf } from './params.ts';
+import type { InvalidReason, ParameterSet, Profile, SignatureFormat } from './types.ts';
 import { bestModule, type Machine, read, run } from './wasm.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -136,21 +136,25 @@ export function decodePublicKey(
 /**
  * The point that a salt and a message hash to.
  *
+ * @param profile how; default Falcon's own way
  * @returns c, n coefficients in [0, q)
- * @throws TypeError or RangeError for wrong types or a salt that has not 40 bytes
+ * @throws TypeError or RangeError for wrong types, a salt that has not 40 bytes, or a profile that
+ *   the set does not have
  */
 export function hashToPoint(
   parameterSet: ParameterSet,
   salt: Uint8Array,
   message: Uint8Array,
+  profile: Profile = 'round3',
 ): Uint16Array<ArrayBuffer> {
-  const { logn, lengths } = paramsOf(parameterSet);
+  const { logn, lengths, profileNumber } = paramsIn(profile, parameterSet);
   const inputSalt = readBytes('salt', salt, lengths.salt);
   const input = readBytes('message', message);
   return onMachine((machine) => {
     const { exports, signature } = machine;
     inputSalt.copyTo(signature, 1);
-    exports.hashToPoint(logn, machine.takeMessage(input, exports.SIG.value + 1));
+    const messageLength = machine.takeMessage(input, exports.SIG.value + 1);
+    exports.hashToPoint(logn, messageLength, profileNumber);
     return residues(machine, exports.POINT.value, 1 << logn).slice();
   });
 }
@@ -213,9 +217,10 @@ export function openSignature(
   decoded: Pick<DecodedSignature, 'parameterSet' | 'salt' | 's2'>,
   message: Uint8Array,
   publicKey: Uint8Array,
+  profile: Profile = 'round3',
 ): OpenedSignature | InvalidReason {
   const { parameterSet, salt, s2 } = decoded;
-  const { logn, lengths } = paramsOf(parameterSet);
+  const { logn, lengths, profileNumber } = paramsIn(profile, parameterSet);
   const inputSalt = readBytes('salt', salt, lengths.salt);
   const input = readBytes('message', message);
   const key = readBytes('publicKey', publicKey);
@@ -232,7 +237,8 @@ export function openSignature(
     if (status !== 0) return reasonOf(status);
     inputSalt.copyTo(signature, 1);
     set(coefficients(machine, exports.S2.value, n), s2);
-    exports.recoverS1(logn, machine.takeMessage(input, exports.SIG.value + 1));
+    const messageLength = machine.takeMessage(input, exports.SIG.value + 1);
+    exports.recoverS1(logn, messageLength, profileNumber);
     const c = centredPoint(coefficients(machine, exports.POINT.value, n));
     const s1 = coefficients(machine, exports.PRODUCT.value, n).slice();
     return { c, s1 };

@@ -10,7 +10,7 @@ import { type InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { CodedError, isCodedError, isStackOverflow } from '../errors.ts';
 import { set, subarray } from '../intrinsics.ts';
 import { type Expanded, ExpandedKey, insideExpanded } from './keys.ts';
-import { type FalconParams, KINDS, readFormat } from './params.ts';
+import { type FalconParams, FORMATS, KINDS, readFormat } from './params.ts';
 import type { KeyPair } from './types.ts';
 import { type Machine, type ModuleName, read, run } from './wasm.ts';
 
@@ -146,6 +146,7 @@ export function sign(
 ): Bytes {
   const key = readSecretKey(params, secretKey);
   const { format, testSeed } = options;
+  const { logn, profileNumber } = params;
   return runSecret(
     module,
     params,
@@ -160,10 +161,10 @@ export function sign(
       const messageLength = machine.takeMessage(message, exports.SEED.value);
       if ('expanded' in key) {
         set(machine.expanded, key.expanded);
-        return exports.signExpanded(params.logn, format, messageLength);
+        return exports.signExpanded(logn, format, messageLength, profileNumber);
       }
       key.copyTo(machine.secretKey);
-      return exports.sign(params.logn, format, messageLength);
+      return exports.sign(logn, format, messageLength, profileNumber);
     },
     (machine, length) => read(machine.signature, length),
   );
@@ -172,7 +173,7 @@ export function sign(
 export function readSecretKey(params: FalconParams, value: unknown): InputBytes | Expanded {
   const inside = insideExpanded(value);
   if (inside === undefined) return readBytes('secretKey', value, params.lengths.secretKey);
-  if (inside.params !== params)
+  if (inside.params.name !== params.name)
     throw new TypeError(`"secretKey" is a key of ${inside.params.name}`);
   return inside;
 }
@@ -191,11 +192,19 @@ export interface SigningOptions {
  * @throws TypeError or RangeError for anything else
  */
 export function readSigningOptions(
+  { profile }: FalconParams,
   value: unknown,
   known: readonly ('format' | 'testSeed' | 'salt')[],
 ): SigningOptions {
   const { format = 'compressed', testSeed, salt } = readOptions(value, known);
   const number = readFormat(format);
+  if (profile !== 'round3' && FORMATS[number] === 'constantTime') {
+    throw new RangeError(`"format" expected one of compressed, padded in ${profile}`);
+  }
+  // The labels of derived salts and coins stand for round 3: one point for one pair of both.
+  if (profile !== 'round3' && salt !== undefined) {
+    throw new RangeError(`"salt" is no option in ${profile}`);
+  }
   if (salt !== undefined && salt !== 'derived') throw new RangeError('"salt" expected "derived"');
   const isDerived = salt === 'derived';
   if (testSeed === undefined) return { format: number, testSeed, isDerived };

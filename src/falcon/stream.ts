@@ -66,7 +66,7 @@ export async function signStream(
 ): Promise<Uint8Array<ArrayBuffer>> {
   checkStream(stream);
   refuseDerivedSalt(options);
-  const { format, testSeed } = readSigningOptions(options, ['format', 'testSeed']);
+  const { format, testSeed } = readSigningOptions(params, options, ['format', 'testSeed']);
   // Copied, because the caller's array may change while the stream is read.
   const samplerSeed = testSeed?.samplerSeed.copy();
   const salt = testSeed?.salt.copy() ?? drawnSalt(module, params);
@@ -87,7 +87,12 @@ export async function signStream(
         else set(machine.seed, samplerSeed, SALT);
         set(machine.seed, salt);
         set(machine.expanded, expanded);
-        return machine.exports.signExpanded(params.logn, format, state.restore(machine));
+        return machine.exports.signExpanded(
+          params.logn,
+          format,
+          state.restore(machine),
+          params.profileNumber,
+        );
       },
       (machine, length) => read(machine.signature, length),
     );
@@ -101,7 +106,7 @@ export async function signStream(
 /** @throws TypeError for a key of another set, or one that was destroyed in the meantime */
 function checkKey(params: FalconParams, key: ExpandedKey): Expanded {
   const inside = insideExpanded(key)!;
-  if (inside.params === params) return inside;
+  if (inside.params.name === params.name) return inside;
   throw new TypeError(`"secretKey" is a key of ${inside.params.name}`);
 }
 

@@ -4,6 +4,17 @@
 export type ParameterSet = 'falcon512' | 'falcon1024';
 
 /**
+ * How salt and message become a point (docs/profiles.md). Keys, equation and norm bound are the
+ * same.
+ *
+ * - `round3`: Falcon as submitted to NIST, SHAKE256
+ * - `eth-falcon`: ETHFALCON, Keccak-256 in counter mode; Falcon-512 alone
+ * - `fn-dsa-draft-2026-07`: FN-DSA as rust-fn-dsa 0.4.0 expects it, in round-3 encodings; salt and
+ *   64-byte message representative, and no coefficient beyond 840
+ */
+export type Profile = 'round3' | 'eth-falcon' | 'fn-dsa-draft-2026-07';
+
+/**
  * How a signature is encoded.
  *
  * - `compressed`: shortest, length varies (655 bytes on average at 512, 1271 at 1024)

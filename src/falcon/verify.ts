@@ -19,7 +19,8 @@ export type InputKey = InputBytes | Pick<Prepared, 'prepared'>;
 export function readPublicKey(name: string, params: FalconParams, value: unknown): InputKey {
   const inside = insidePrepared(value);
   if (inside === undefined) return readBytes(name, value);
-  if (inside.params !== params) throw new TypeError(`"${name}" is a key of ${inside.params.name}`);
+  if (inside.params.name !== params.name)
+    throw new TypeError(`"${name}" is a key of ${inside.params.name}`);
   return inside;
 }
 
@@ -78,7 +79,7 @@ export function verifyOne(
   format?: number,
 ): InvalidReason | undefined {
   const { exports } = machine;
-  const { logn, lengths } = params;
+  const { logn, lengths, profileNumber } = params;
   const isPrepared = 'prepared' in publicKey;
   if (isPrepared) {
     set(machine.prepared, publicKey.prepared);
@@ -97,8 +98,8 @@ export function verifyOne(
       ? message.restore(machine)
       : machine.takeMessage(message, exports.SIG.value + 1);
   const status = isPrepared
-    ? exports.verifyPrepared(logn, signature.length, messageLength)
-    : exports.verify(logn, signature.length, messageLength);
+    ? exports.verifyPrepared(logn, signature.length, messageLength, profileNumber)
+    : exports.verify(logn, signature.length, messageLength, profileNumber);
   return status === 0 ? undefined : reasonOf(status);
 }
 

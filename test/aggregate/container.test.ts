@@ -31,7 +31,13 @@ function fieldsOf(
   salts = explicitSalts(kinds.length),
   format: BatchHeader['format'] = 'bundle',
 ): BatchHeader {
-  return { format, statement: pattern(32, 1), kinds: Uint8Array.from(kinds), salts };
+  return {
+    format,
+    statement: pattern(32, 1),
+    kinds: Uint8Array.from(kinds),
+    profile: 'round3',
+    salts,
+  };
 }
 
 const header = (...of: Parameters<typeof fieldsOf>) => encodeHeader(fieldsOf(...of));
@@ -153,7 +159,7 @@ describe('container', () => {
       count: fc.nat(6),
       format: fc.constantFrom(1, 2),
       kinds: runs(6),
-      profiles: fc.array(fc.constantFrom(0, 0, 0, 1), { maxLength: 2 }),
+      profiles: fc.array(fc.constantFrom(0, 0, 0, 1, 2, 3), { maxLength: 2 }),
       salts: runs(3),
       written: fc.integer({ min: 3, max: 9 }),
     });
@@ -200,6 +206,14 @@ describe('container', () => {
     ['an unknown profile', 'profile', { profiles: [1] }],
     ['an unknown profile, second set', 'profile', { kinds: [[0, 1], [3, 2]], profiles: [0, 1] }],
     ['two profiles', 'good', { kinds: [[0, 1], [3, 2]], profiles: [0, 0] }],
+    ['the profile eth-falcon', 'good', { profiles: [2] }],
+    ['the draft profile', 'good', { profiles: [3] }],
+    ['the draft profile twice', 'good', { kinds: [[0, 1], [3, 2]], profiles: [3, 3] }],
+    ['a profile beyond the last', 'profile', { profiles: [4] }],
+    ['eth-falcon for the larger set', 'profile', { kinds: [[3, 3]], profiles: [2] }],
+    ['eth-falcon for both sets', 'profile', { kinds: [[0, 1], [3, 2]], profiles: [2, 2] }],
+    ['different profiles', 'profile', { kinds: [[0, 1], [3, 2]], profiles: [0, 3] }],
+    ['different profiles, turned', 'profile', { kinds: [[0, 1], [3, 2]], profiles: [3, 0] }],
     ['an unknown coding', 'saltCoding', { salts: [[3, 3]] }],
     ['two runs of explicit salts', 'saltCoding', { salts: [[0, 1], [0, 2]] }],
     ['two runs of derived salts', 'saltCoding', { salts: [[2, 1], [2, 2]], written: 0 }],

@@ -58,6 +58,7 @@ describe('the header of a proof', () => {
       format,
       statement: bytesOf('statement', 32),
       kinds: Uint8Array.from(kinds),
+      profile: 'round3',
       salts: {
         runs: [{ coding: 'explicit', version: 0, count: kinds.length }],
         explicit: bytesOf('salts', 40 * kinds.length),
@@ -192,6 +193,7 @@ describe.each([
       format: 'proof',
       version: 2,
       count: items.length,
+      profile: 'round3',
       profiles: Object.fromEntries(info.parameterSets.map((set) => [set, 0])),
       saltRuns: [{ coding: 'explicit', count: items.length }],
       table: TABLE_SHA256.slice(0, 8),

@@ -9,6 +9,7 @@ import {
   encodeSignature,
   type Form,
   fourSquares,
+  hashToPoint,
   normSquared,
   SPEC,
 } from './reference.ts';
@@ -35,9 +36,16 @@ export interface Chosen {
  * The last eight coefficients of s1 take up what the others leave; everything else is small: |s2| <
  * 128 unless chosen, so that all three forms have room for it.
  *
+ * @param hash how salt and message become a point; default that of round 3
  * @throws Error when the chosen coefficients cannot be completed to the target
  */
-export function craft(degree: Degree, label: string, target: number, chosen: Chosen = {}): Crafted {
+export function craft(
+  degree: Degree,
+  label: string,
+  target: number,
+  chosen: Chosen = {},
+  hash = hashToPoint,
+): Crafted {
   const random = testRandom(`crafted ${degree} ${label}`);
   const message = random.bytes(20);
   const salt = random.bytes(40);
@@ -45,7 +53,7 @@ export function craft(degree: Degree, label: string, target: number, chosen: Cho
     const s2 = Array.from({ length: degree }, (_, i) => chosen.s2?.[i] ?? random.between(-60, 60));
     const s1 = Array.from({ length: degree }, (_, i) => chosen.s1?.[i] ?? random.between(-60, 60));
     if (!complete(s1, target - normSquared(s2))) continue;
-    const publicKey = craftPublicKey(s1, s2, salt, message);
+    const publicKey = craftPublicKey(s1, s2, salt, message, hash);
     if (publicKey === undefined) continue; // this s2 has no inverse
     return {
       publicKey,

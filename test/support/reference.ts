@@ -288,10 +288,11 @@ export function craftPublicKey(
   s2: readonly number[],
   salt: Uint8Array,
   message: Uint8Array,
+  hash = hashToPoint,
 ): Uint8Array<ArrayBuffer> | undefined {
   const inverse = invert(s2);
   if (inverse === undefined) return undefined;
-  const c = hashToPoint(s2.length as Degree, salt, message);
+  const c = hash(s2.length as Degree, salt, message);
   const h = multiply(
     c.map((x, i) => modQ(x - s1[i]!)),
     inverse,

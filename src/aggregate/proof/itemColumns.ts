@@ -1,11 +1,12 @@
 /** Which items of a section have places in which columns of level 0 (docs/protocol.md, 7.1). */
-import type { ParameterSet } from '../../falcon/index.ts';
+import type { ParameterSet, Profile } from '../../falcon/index.ts';
 import type { OrdinaryLevel, Parameters } from '../parameters/rows.ts';
 import { type Columns, filledBy } from './columns.ts';
 
 /** A section in numbers: its row of the table at level 0, and how many items it has. */
 export interface ItemsShape extends Pick<Parameters, 'bucket' | 'width'> {
   readonly set: ParameterSet;
+  readonly profile: Profile;
   readonly level: OrdinaryLevel;
   readonly count: number;
 }

@@ -27,7 +27,7 @@ function perform(work: Work): unknown {
   }
   switch (work.kind) {
     case 'check':
-      return invalidItems(work.items);
+      return invalidItems(work.items, work.profile);
     case 'fold': {
       const parts = foldOnIdle(work.job);
       for (;;) {

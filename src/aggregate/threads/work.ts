@@ -1,4 +1,5 @@
 /** The requests to the threads of an aggregate, and their encoding as messages. */
+import type { Profile } from '../../falcon/index.ts';
 import { packItems, unpackItems } from '../../threads/packItems.ts';
 import type { Parcel } from '../../threads/thread.ts';
 import type { FoldJob, SectionItem, StepInput, StepName } from '../proof/index.ts';
@@ -22,7 +23,11 @@ export type Work =
   /** a part of a verification */
   | { readonly kind: 'fold'; readonly keyBytes: number; readonly job: FoldJob }
   /** which items are not valid */
-  | { readonly kind: 'check'; readonly items: readonly SectionItem[] };
+  | {
+      readonly kind: 'check';
+      readonly profile: Profile;
+      readonly items: readonly SectionItem[];
+    };
 
 /** Items as one buffer, which is handed over. */
 interface Packed {

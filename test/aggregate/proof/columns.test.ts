@@ -181,7 +181,14 @@ test('the items with places in some columns, and who counts them', () => {
   ] as const) {
     const length = Math.ceil((width * count) / n);
     const level = { n, rows: [length, 1, length] } as unknown as ItemsShape['level'];
-    const shape: ItemsShape = { set: 'falcon512', level, bucket: count, width, count };
+    const shape: ItemsShape = {
+      set: 'falcon512',
+      profile: 'round3',
+      level,
+      bucket: count,
+      width,
+      count,
+    };
     for (let from = 0; from < n; from++) {
       for (let to = from + 1; to <= n; to++) {
         const isHere = (place: number): boolean => place % n >= from && place % n < to;

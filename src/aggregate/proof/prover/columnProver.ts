@@ -109,7 +109,7 @@ export class ColumnProver {
     this.#openStore(shape);
     const decoded: Decoded[] = [];
     for (const [i, item] of input.items.entries()) {
-      decoded.push(decodeItem(shape.set, item));
+      decoded.push(decodeItem(shape.set, shape.profile, item));
       if (i % 16 === 0) yield (0.4 * i) / input.items.length;
     }
     this.#reserve(shape, columns, decoded.length);

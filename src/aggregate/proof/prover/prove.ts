@@ -1,7 +1,7 @@
 /** The prover of one section (docs/protocol.md, 12). */
 import { concat } from '../../../bytes.ts';
 import { CodedError } from '../../../errors.ts';
-import type { ParameterSet } from '../../../falcon/index.ts';
+import type { ParameterSet, Profile } from '../../../falcon/index.ts';
 import type { OrdinaryLevel, Parameters } from '../../parameters/rows.ts';
 import { bestModule, type Labrador } from '../../wasm.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
@@ -20,6 +20,8 @@ import type { SectionItem } from './witness.ts';
 export type { ProveProgress, SectionItem };
 
 export interface ProveOptions {
+  /** How salts and messages become points; default `round3`. */
+  readonly profile?: Profile;
   /** Called now and then; an exception rejects the promise. */
   readonly onProgress?: (progress: ProveProgress) => void;
   /** Stops the work: the promise is rejected with `ABORTED`. */
@@ -63,7 +65,7 @@ export async function proveSection(
   context.absorb(ABSORB.start, dataOfStart(parameters, count));
   context.absorb(ABSORB.header, header);
 
-  const shape = { set, level, bucket, width, count };
+  const shape = { set, profile: options.profile ?? 'round3', level, bucket, width, count };
   const { st } = context.transcript;
   const mark = lab.kernels.mark();
   for (let retry = 0; ; retry++) {

@@ -3,7 +3,7 @@
  * functionals.
  */
 import { CodedError } from '../../../errors.ts';
-import type { ParameterSet } from '../../../falcon/index.ts';
+import type { ParameterSet, Profile } from '../../../falcon/index.ts';
 import { decodePublicKey, decodeSignature, openSignature } from '../../../falcon/points.ts';
 import { type Labrador, SMALL_BYTES, type Smalls } from '../../wasm.ts';
 import { BETA_SQ, NORM_DIGIT_BITS, NORM_DIGITS } from '../constants.ts';
@@ -27,12 +27,12 @@ export interface Decoded {
 }
 
 /** @throws CodedError `INTERNAL` if the item has not been verified before */
-export function decodeItem(set: ParameterSet, item: SectionItem): Decoded {
+export function decodeItem(set: ParameterSet, profile: Profile, item: SectionItem): Decoded {
   const signature = decodeSignature(item.signature);
   const h = decodePublicKey(set, item.publicKey);
   if (typeof signature === 'string' || typeof h === 'string') return refuseItem('not verified');
   if (signature.parameterSet !== set) return refuseItem('set');
-  const opened = openSignature(signature, item.message, item.publicKey);
+  const opened = openSignature(signature, item.message, item.publicKey, profile);
   if (typeof opened === 'string') return refuseItem(opened);
   return { h, ...opened, s2: signature.s2 };
 }

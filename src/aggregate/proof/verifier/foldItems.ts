@@ -232,7 +232,9 @@ class FirstPlaces {
     if (typeof h === 'string') return false;
     if (isFirst) this.#alphas.addTo(this.alphas, item);
     // The sums are those of <rho_i, c_i>.
-    const c = isFirst ? centredResidues(hashToPoint(shape.set, salt, message)) : this.#nothing;
+    const c = isFirst
+      ? centredResidues(hashToPoint(shape.set, salt, message, shape.profile))
+      : this.#nothing;
     this.#functionals.write(item, h, this.#rho, c);
     this.#links.combined(item, this.#alphas.form(item), beta, this.#onY, this.#onS);
     return true;

@@ -3,7 +3,7 @@
  * and statements, by columns. Parts know nothing of each other; any thread can do them in any
  * order, with the same result. The rest of the work needs claims, and adds up.
  */
-import type { ParameterSet } from '../../../falcon/index.ts';
+import type { ParameterSet, Profile } from '../../../falcon/index.ts';
 import type { OrdinaryLevel, Parameters, Shape } from '../../parameters/rows.ts';
 import { BLOCK_COLUMNS, bestModule, type Labrador } from '../../wasm.ts';
 import { type Columns, splitByCost, splitColumns } from '../columns.ts';
@@ -73,6 +73,7 @@ export interface FoldPlan {
 /** All that a section's folds depend on. */
 export interface FoldInput {
   readonly set: ParameterSet;
+  readonly profile: Profile;
   readonly parameters: Parameters;
   readonly seeds: SectionSeeds;
   readonly items: readonly StatedItem[];
@@ -131,10 +132,10 @@ function costOf({ parameters, items }: FoldInput, uses: readonly KeyUse[]): numb
 }
 
 /** Level 0. */
-function itemJobs({ set, parameters, seeds, items }: FoldInput, cut: Cut): FoldJob[] {
+function itemJobs({ set, profile, parameters, seeds, items }: FoldInput, cut: Cut): FoldJob[] {
   const { levels, bucket, width } = parameters;
   const level = levels[0]!;
-  const shape: ItemsShape = { set, level, bucket, width, count: items.length };
+  const shape: ItemsShape = { set, profile, level, bucket, width, count: items.length };
   return cut(level.n, level.rows[0]! * COST.place).map((columns) => ({
     kind: 'items',
     shape,

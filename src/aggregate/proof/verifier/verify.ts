@@ -2,7 +2,7 @@
  * The verifier of one section (docs/protocol.md, 13). It accepts or refuses. No bytes make it
  * throw, wait, or take more memory than the row of the table needs.
  */
-import type { ParameterSet } from '../../../falcon/index.ts';
+import type { ParameterSet, Profile } from '../../../falcon/index.ts';
 import { SALT_BYTES } from '../../../falcon/salts.ts';
 import type { Parameters } from '../../parameters/rows.ts';
 import type { Statement } from '../../statement.ts';
@@ -22,6 +22,8 @@ import { replay, type SectionSeeds } from './replay.ts';
 /** The bytes of a section, and all that the verifier is told about it. */
 export interface SectionToVerify {
   readonly set: ParameterSet;
+  /** how salts and messages become points; default `round3` */
+  readonly profile?: Profile;
   /** all bytes of the container before its body */
   readonly header: Uint8Array;
   /** the statements of this set, in order */
@@ -104,7 +106,7 @@ interface Begun extends OpenSection {
 
 /** Does all that costs little. @returns undefined if the section is refused */
 function beginSection(
-  { set, header, statements, salts, bytes, at, opened }: SectionToVerify,
+  { set, profile = 'round3', header, statements, salts, bytes, at, opened }: SectionToVerify,
   parts: number,
   trace?: Trace,
 ): Begun | undefined {
@@ -118,7 +120,7 @@ function beginSection(
     const salt = salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1));
     return { publicKey, message, salt };
   });
-  const plan = planFolds({ set, parameters, seeds, items }, parts);
+  const plan = planFolds({ set, profile, parameters, seeds, items }, parts);
   return { parameters, section, seeds, transcript, plan };
 }
 

@@ -1,0 +1,143 @@
+/**
+ * samplerZ of the FN-DSA draft profile: the same distribution from another stream, one sample at a
+ * time.
+ *
+ * The stream is SHAKE256 of a seed. A candidate takes 10 bytes, a little-endian number:
+ *
+ *   | bit 0: b | bits 1..79: base sample z0 |
+ *
+ * and bytes for the comparison with exp(-x), until one differs. What timing shows is the same as in
+ * samplerZ.ts: how many candidates are refused, and how many bytes are compared.
+ */
+import { upperHalf } from '../shared/lanes';
+import { shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';
+import { DRAFT_BASE_HIGH, DRAFT_BASE_LOW } from './draftTables.gen';
+import {
+  C,
+  exponent,
+  halvings,
+  MAX_ROUNDS,
+  samplePair,
+  samplerFailed,
+  samplerStart,
+  scaledExp,
+} from './samplerZ';
+
+/** Secret: the sponge, and the bytes of a candidate. */
+const STREAM: usize = memory.data(256 + 64, 64);
+const BYTES: usize = STREAM + 256;
+/** Entries of the base sampler's table. */
+const ENTRIES: i32 = 18;
+
+let isDraft: bool = false;
+let gaveUp: bool = false;
+
+/**
+ * Starts the stream; `drawPair` draws from it until `draftWipe`.
+ *
+ * Spec:   rust-fn-dsa 0.4.0, SHAKE256_PRNG
+ * Shape:  seed: u8[len]
+ * Memory: STREAM, seed
+ * Secret: seed
+ */
+export function draftStart(seed: usize, len: i32): void {
+  shakeInit(STREAM);
+  shakeAbsorb(STREAM, seed, len);
+  shakeFlip(STREAM);
+  isDraft = true;
+  gaveUp = false;
+  samplerStart();
+}
+
+/**
+ * The next bytes of the stream.
+ *
+ * Memory: STREAM, out
+ * Secret: the bytes
+ */
+export function draftBytes(out: usize, len: i32): void {
+  shakeSqueeze(STREAM, out, len);
+}
+
+/** Whether some sample since `draftStart` met the limit. */
+export function draftFailed(): bool {
+  return gaveUp || samplerFailed();
+}
+
+/** Clears the stream, and goes back to that of samplerZ.ts. */
+export function draftWipe(): void {
+  memory.fill(STREAM, 0, 256 + 64);
+  isDraft = false;
+}
+
+/**
+ * Two samples, from the stream that was started last; as `samplePair`.
+ *
+ * Spec:   Falcon round 3, algorithm 15 (SamplerZ), for mu[0], then for mu[1]
+ * Shape:  mu: f64x2; inverseSigma = 1/sigma'; ccsScale = 256 sigmaMin -> f64x2 of integers
+ * Bounds: sigmaMin <= sigma' <= 1.8205, |mu| < 2^31
+ * Memory: STREAM here, or that of chachaPrng.ts
+ * Secret: all but which stream
+ * Errors: see `draftFailed`
+ */
+export function drawPair(mu: v128, inverseSigma: f64, ccsScale: f64): v128 {
+  if (!isDraft) return samplePair(mu, inverseSigma, ccsScale);
+  const whole = f64x2.floor(mu);
+  const r = f64x2.sub(mu, whole);
+  const inverse = f64x2.splat(inverseSigma);
+  const dss = f64x2.mul(f64x2.mul(inverse, inverse), v128.load64_splat(C, 24));
+  const ccs = f64x2.mul(inverse, f64x2.splat(ccsScale));
+  const a = sampleOne(r, dss, ccs);
+  const b = sampleOne(upperHalf(r), dss, ccs);
+  const z = i32x4.replace_lane(i32x4.splat(a), 1, b);
+  return f64x2.add(whole, f64x2.convert_low_i32x4_s(z));
+}
+
+/** How many entries of the table exceed the 79-bit number (high, low); all are compared. */
+function baseSample(low: u64, high: u64): i32 {
+  let count = 0;
+  for (let i: usize = 0; i < <usize>ENTRIES << 3; i += 8) {
+    const entryHigh = load<u64>(DRAFT_BASE_HIGH + i);
+    const isBelow = i32(low < load<u64>(DRAFT_BASE_LOW + i));
+    count += i32(high < entryHigh) | (i32(high == entryHigh) & isBelow);
+  }
+  return count;
+}
+
+/** One sample; the arguments in lane 0. */
+function sampleOne(r: v128, dss: v128, ccs: v128): i32 {
+  for (let left = 3 * MAX_ROUNDS; left > 0; left--) {
+    draftBytes(BYTES, 10);
+    const first = load<u64>(BYTES);
+    const last = <u64>load<u16>(BYTES, 8);
+    const b = <i32>(first & 1);
+    const z0 = baseSample((first >>> 1) | (last << 63), last >>> 1);
+    const z = b + ((b << 1) - 1) * z0;
+    const handicap = f64x2.mul(f64x2.splat(<f64>(z0 * z0)), v128.load64_splat(C, 16));
+    const x = exponent(f64x2.splat(<f64>z), r, dss, handicap);
+    const s = halvings(x);
+    // 2^63 ccs exp(-r): an exact product
+    const value = f64x2.extract_lane(scaledExp(x, s, ccs), 0) * 36028797018963968.0;
+    const halved = <i32>f64x2.extract_lane(s, 0);
+    const shift = (halved | ((63 - halved) >> 31)) & 63; // at most 63
+    if (berExp(((<u64>(<i64>value) << 1) - 1) >> <u64>shift)) return z;
+  }
+  gaveUp = true;
+  return 0;
+}
+
+/**
+ * Whether the next bytes of the stream are below those of `bits`, the highest first; as many are
+ * read as are needed.
+ *
+ * Spec:   Falcon round 3, algorithm 14 (BerExp), steps 5 to 10
+ * Secret: all; how many bytes are compared tells nothing, the stream's being uniform
+ */
+function berExp(bits: u64): bool {
+  let w = 0;
+  for (let at = 56; w == 0 && at >= 0; at -= 8) {
+    draftBytes(BYTES, 1);
+    w = <i32>load<u8>(BYTES) - <i32>((bits >> at) & 255);
+  }
+  return w < 0;
+}

@@ -1,0 +1,22 @@
+/**
+ * ETHFALCON: Falcon-512 with a hash to point that is cheap on the Ethereum virtual machine, Keccak
+ * in counter mode (docs/profiles.md).
+ */
+import { createFalcon, type Falcon } from '../falcon/index.ts';
+
+export type { Falcon } from '../falcon/index.ts';
+
+/**
+ * Falcon-512 in the profile `eth-falcon`. Keys are those of `falcon512`; signatures of one do not
+ * verify as those of the other.
+ *
+ * @example
+ * ```ts
+ * const { publicKey, secretKey } = ethFalcon512.keygen();
+ * const signature = ethFalcon512.sign(message, secretKey, { format: 'padded' });
+ * ethFalcon512.verify(signature, message, publicKey); // true
+ * ```
+ */
+export const ethFalcon512: Falcon = /* @__PURE__ */ createFalcon('falcon512', {
+  profile: 'eth-falcon',
+});
