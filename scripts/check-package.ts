@@ -86,6 +86,11 @@ for (const falcon of [falcon512, falcon1024]) {
   assert.equal(falcon.verify(signature, message, publicKey), true);
   assert.equal(falcon.verify(signature, message.subarray(1), publicKey), false);
   assert.deepEqual(importSecretKey(exportSecretKey(secretKey)).key, secretKey);
+  const fixed = falcon.det.sign(message, secretKey);
+  assert.equal(falcon.det.verify(fixed, message, publicKey), true);
+  assert.equal(falcon.verify(falcon.det.toRound3(fixed), message, publicKey), true);
+  const derived = falcon.sign(message, secretKey, { salt: 'derived' });
+  assert.deepEqual(falcon.sign(message, secretKey, { salt: 'derived' }), derived);
   const items = [{ publicKey, message, signature }];
   const bundle = await aggregate(items);
   assert.equal(verifyAggregate(bundle, items), true);

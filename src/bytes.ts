@@ -1,5 +1,5 @@
 /** Common operations on our own byte arrays; arguments.ts reads those of callers. */
-import { fill } from './intrinsics.ts';
+import { fill, lengthOf } from './intrinsics.ts';
 
 /** @returns one new array with all parts, in order */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
@@ -23,9 +23,10 @@ export function ascii(text: string): Uint8Array<ArrayBuffer> {
  * Whether both have the same bytes. The time depends only on the lengths, not on where they differ.
  */
 export function equal(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
+  const length = lengthOf(a);
+  if (length !== lengthOf(b)) return false;
   let difference = 0;
-  for (let i = 0; i < a.length; i++) difference |= a[i]! ^ b[i]!;
+  for (let i = 0; i < length; i++) difference |= a[i]! ^ b[i]!;
   return difference === 0;
 }
 

@@ -7,9 +7,9 @@
  * to sign if they differ.
  */
 import { InputBytes } from '../arguments.ts';
-import { ascii, toHex, wipe } from '../bytes.ts';
+import { ascii, wipe } from '../bytes.ts';
 import { CodedError } from '../errors.ts';
-import { set } from '../intrinsics.ts';
+import { lengthOf, set } from '../intrinsics.ts';
 import { DERIVED, type FalconParams, FORMATS, KINDS, type Kind } from './params.ts';
 import { keygen, readSecretKey, runSecret, type SigningOptions, sign } from './sign.ts';
 import { type ModuleName, machine, read, run } from './wasm.ts';
@@ -81,7 +81,7 @@ function checkAnswers(module: ModuleName, params: FalconParams): void {
   for (const kind of KINDS) {
     const message = new InputBytes('message', EMPTY);
     const answer = compute(module, params, kind, message, secretKey, compressed);
-    if (digest(module, answer) !== KNOWN_ANSWERS[params.logn][kind]) {
+    if (!isKnown(module, answer, KNOWN_ANSWERS[params.logn][kind])) {
       throw new CodedError('NOT_REPRODUCIBLE');
     }
   }
@@ -121,13 +121,17 @@ function compute(
   );
 }
 
-/** SHAKE256 of a signature, 32 bytes in hex, by the module that made it. */
-const digest = (module: ModuleName, signature: Bytes): string =>
+/** Whether SHAKE256 of a signature, by the module that made it, is this one, in hex. */
+const isKnown = (module: ModuleName, signature: Bytes, known: string): boolean =>
   run(module, false, ({ exports, input }) => {
     const at = exports.IN.value;
     set(input, signature);
     exports.hashInit();
-    exports.hashUpdate(at, signature.length);
+    exports.hashUpdate(at, lengthOf(signature));
     exports.hashSqueeze(at, 32);
-    return toHex(read(input, 32));
+    let difference = 0;
+    for (let i = 0; i < 32; i++) {
+      difference |= input[i]! ^ Number.parseInt(known.slice(2 * i, 2 * i + 2), 16);
+    }
+    return difference === 0;
   });

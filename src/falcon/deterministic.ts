@@ -10,7 +10,7 @@
  */
 import { InputBytes, readBytes, readList, readOptions } from '../arguments.ts';
 import { CodedError } from '../errors.ts';
-import { set, slice, subarray } from '../intrinsics.ts';
+import { lengthOf, set, slice, subarray } from '../intrinsics.ts';
 import { Batch, type ReadItem, readItems } from './batch.ts';
 import { signReproducibly } from './coins.ts';
 import type {
@@ -154,19 +154,19 @@ function withSalt(params: FalconParams, input: InputBytes, accepted: Accepted): 
   if (!HEADERS.includes(header - logn)) return 'signatureHeader';
   if (!accepted[version]) return 'saltVersion';
   // The compressed form ends with the byte that holds its last one. A zero is padding.
-  if (header === COMPRESSED_HEADER + logn && bytes[bytes.length - 1] === 0) {
+  if (header === COMPRESSED_HEADER + logn && bytes[input.length - 1] === 0) {
     return 'signatureLength';
   }
-  const salted = new Uint8Array(bytes.length + SHORTER);
+  const salted = new Uint8Array(input.length + SHORTER);
   salted[0] = header;
   set(salted, constantSalt(version, name), 1);
-  set(salted, subarray(bytes, PREFIX, bytes.length), SALTED_PREFIX);
+  set(salted, subarray(bytes, PREFIX, input.length), SALTED_PREFIX);
   return salted;
 }
 
 /** Takes the salt of an ordinary signature away, which is constant. */
 function withoutSalt(salted: Bytes): Bytes {
-  const signature = slice(salted, SHORTER, salted.length);
+  const signature = slice(salted, SHORTER, lengthOf(salted));
   signature[0] = salted[0]! | BIT;
   signature[1] = salted[1]!;
   return signature;
@@ -244,7 +244,7 @@ function recode(
 ): Bytes | Reason {
   const { exports, signature } = machine;
   set(signature, salted);
-  const form = exports.decodeSignature(params.logn, salted.length);
+  const form = exports.decodeSignature(params.logn, lengthOf(salted));
   if (FORMATS[form] === undefined) return reasonOf(form);
   const length = exports.encodeSignature(params.logn, format ?? form);
   return length === TOO_LONG ? reasonOf(length) : read(signature, length);

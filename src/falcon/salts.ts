@@ -1,5 +1,6 @@
 /** The salts that are not drawn but follow from the parameter set, or from key and message. */
 import { ascii, equal } from '../bytes.ts';
+import { set } from '../intrinsics.ts';
 import { FALCON_512, paramsOf } from './params.ts';
 import { shake256 } from './points.ts';
 import type { ParameterSet } from './types.ts';
@@ -14,17 +15,17 @@ const DERIVED_LABEL = ascii('falconry salt v1');
  * @param version 0 to 255
  * @returns 40 bytes
  */
-export function constantSalt(version: number, set: ParameterSet): Uint8Array<ArrayBuffer> {
+export function constantSalt(version: number, parameterSet: ParameterSet): Uint8Array<ArrayBuffer> {
   const salt = new Uint8Array(SALT_BYTES);
   salt[0] = version;
-  salt[1] = paramsOf(set).logn;
-  salt.set(CONSTANT_LABEL, 2);
+  salt[1] = paramsOf(parameterSet).logn;
+  set(salt, CONSTANT_LABEL, 2);
   return salt;
 }
 
 /** Whether a salt is that of deterministic Falcon, of whatever version. */
-export const isConstantSalt = (salt: Uint8Array, set: ParameterSet): boolean =>
-  equal(salt, constantSalt(salt[0]!, set));
+export const isConstantSalt = (salt: Uint8Array, parameterSet: ParameterSet): boolean =>
+  equal(salt, constantSalt(salt[0]!, parameterSet));
 
 /**
  * The salt that follows from a key and a message: SHAKE256("falconry salt v1" ‖ public key ‖

@@ -1,6 +1,7 @@
 /** Salts that need not be written out: one coding each, from signatures to bytes and back. */
 import { describe, expect, it } from 'vitest';
 import {
+  aggregate,
   aggregateSync,
   extractSignatures,
   inspectAggregate,
@@ -8,6 +9,7 @@ import {
 } from '../../src/aggregate/index.ts';
 import { areCodedAs, codeSalts, completeSalts } from '../../src/aggregate/salts.ts';
 import { concat } from '../../src/bytes.ts';
+import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import { constantSalt, derivedSalt } from '../../src/falcon/salts.ts';
 import { nobleSign } from '../support/peers.ts';
 import { bytesOf, type Item, keyPair, makeItem, statementsOf } from './batches.ts';
@@ -174,5 +176,28 @@ describe('a bundle', () => {
     };
     expect(message({ version: 1 })).toMatch('another version');
     expect(message({ profile: 1 })).toMatch('unknown profile');
+  });
+});
+
+describe('signatures of the library whose salts follow', () => {
+  it('are aggregated without them', async () => {
+    const items = [falcon512, falcon1024].flatMap((falcon, i) => {
+      const { publicKey, secretKey } = keyPair(i === 0 ? 512 : 1024, 1);
+      const message = bytesOf('theirs', 30);
+      const det = falcon.det.toRound3(falcon.det.sign(message, secretKey));
+      const derivedOne = falcon.sign(message, secretKey, { salt: 'derived' });
+      return [det, derivedOne].map((signature) => ({ publicKey, message, signature }));
+    });
+    for (const format of ['bundle', 'proof'] as const) {
+      const bytes = await aggregate(items, { format });
+      expect(verifyAggregate(bytes, statementsOf(items))).toBe(true);
+      expect(inspectAggregate(bytes).sizes.salts).toBe(0);
+      if (format === 'proof') continue;
+      const back = extractSignatures(bytes, statementsOf(items));
+      expect(back).toEqual(items.map(({ signature }) => signature));
+      expect(falcon512.det.fromRound3(back[0]!)).toEqual(
+        falcon512.det.sign(items[0]!.message, keyPair(512, 1).secretKey),
+      );
+    }
   });
 });

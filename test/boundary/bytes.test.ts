@@ -158,9 +158,12 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
     expect(falcon.verifyBatch([{ signature: sig!, message: msg!, publicKey: pk! }])).toEqual([]);
     expect(falcon.verify(falcon.sign(msg!, sk), message, publicKey)).toBe(true);
     const long = curious(message, 20_000);
+    const det = falcon.det.sign(message, secretKey);
     expect(falcon.verify(falcon.sign(long, sk), long, pk!)).toBe(true);
     expect(Buffer.compare(falcon.getPublicKey(sk), publicKey)).toBe(0);
     expect(Buffer.compare(falcon.preparePublicKey(pk!).publicKey, publicKey)).toBe(0);
+    expect(reproducible(msg!, sk, pk!)).not.toContain(false);
+    expect(falcon.det.fromRound3(curious(falcon.det.toRound3(curious(det))))).toEqual(det);
     falcon.attached.open(curious(falcon.attached.seal(msg!, sk)), pk!);
     falcon.keygen(curious(new Uint8Array(48)));
     expect(asked).toEqual([]);
@@ -193,6 +196,13 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
         () => falcon.verifyBatch([{ signature: lose(signature), message, publicKey }]),
         () => falcon.verifyBatch([{ signature, message, publicKey: lose(publicKey) }]),
         () => falcon.sign(lose(message), secretKey),
+        () => falcon.det.sign(lose(message), secretKey),
+        () => falcon.det.sign(message, lose(secretKey)),
+        () => falcon.det.verify(lose(signature), message, publicKey),
+        () => falcon.det.verifyBatch([{ signature: lose(signature), message, publicKey }]),
+        () => falcon.det.convert(lose(signature), 'compressed'),
+        () => falcon.det.fromRound3(lose(signature)),
+        () => falcon.sign(lose(message), secretKey, { salt: 'derived' }),
         () => falcon.sign(message, lose(secretKey)),
         () => falcon.keygen(lose(new Uint8Array(48))),
         () => falcon.getPublicKey(lose(secretKey)),
@@ -236,6 +246,10 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
       const [sig, msg, pk, sk] = [signature, message, publicKey, secretKey].map(move);
       expect(falcon.verify(sig!, msg!, pk!)).toBe(true);
       expect(falcon.verifyBatch([{ signature: sig!, message: msg!, publicKey: pk! }])).toEqual([]);
+      const det = move(falcon.det.sign(msg!, sk!));
+      expect(falcon.det.verifyBatch([{ signature: det, message: msg!, publicKey: pk! }])).toEqual(
+        [],
+      );
       const long = move(new Uint8Array(20_000).fill(3));
       for (const [text, key] of [
         [msg!, sk!],
@@ -243,6 +257,7 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
         [long, sk!],
       ] as const) {
         expect(falcon.verify(falcon.sign(text, key), text, pk!)).toBe(true);
+        expect(reproducible(text, key, pk!)).not.toContain(false);
       }
       expect(Buffer.compare(falcon.getPublicKey(sk!), publicKey)).toBe(0);
       expect(falcon.verify(sig!, msg!, falcon.preparePublicKey(pk!))).toBe(true);
@@ -277,6 +292,23 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
     });
   });
 
+  /** Signatures whose salt and coins follow from the key and the message: all of this is true. */
+  function reproducible(
+    msg: Uint8Array,
+    key: Parameters<typeof falcon.sign>[1],
+    pk: Parameters<typeof falcon.verify>[2],
+  ): boolean[] {
+    const { det } = falcon;
+    const fixed = det.sign(msg, key, { format: 'constantTime' });
+    const ordinary = det.toRound3(det.convert(fixed, 'compressed'));
+    return [
+      det.verify(det.sign(msg, key), msg, pk),
+      det.verify(fixed, msg, pk),
+      det.verify(det.fromRound3(ordinary), msg, pk) && det.saltVersion(fixed) === 0,
+      falcon.verify(falcon.sign(msg, key, { salt: 'derived' }), msg, pk),
+    ];
+  }
+
   test('prototypes that are changed later have no say', () => {
     const typedArray = Object.getPrototypeOf(Uint8Array.prototype);
     const names = ['length', 'byteLength', 'byteOffset', 'buffer', Symbol.toStringTag];
@@ -307,6 +339,9 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
         falcon.attached.open(falcon.attached.seal(message, secretKey), publicKey),
         falcon.keygen(seed),
         falcon.getPublicKey(secretKey),
+        ...reproducible(message, secretKey, publicKey),
+        ...reproducible(message, expanded, prepared),
+        ...reproducible(long, secretKey, publicKey),
       );
       expanded.destroy();
     } finally {
@@ -317,6 +352,7 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
       message,
       falcon.keygen(seed),
       publicKey,
+      ...Array.from({ length: 12 }, () => true),
     ]);
   });
 });

@@ -64,13 +64,14 @@ describe.each(BUILDS_OF_SETS)('det$degree, $module module', ({ degree, falcon, m
       constantTime.push(fixed);
 
       const ordinary = det.toRound3(signature);
+      expect(det.verify(i % 2 ? fixed : signature, message, publicKey)).toBe(true);
+      if (i >= 32) continue; // the rest of this is slow
       const s2 = s2Of(ordinary);
       expect(s2Of(det.toRound3(fixed))).toEqual(s2);
       expect(fixed).toEqual(constantTimeOf(0xd0 + logn, 0, s2));
       expect(det.convert(signature, 'constantTime')).toEqual(fixed);
       expect(det.convert(fixed, 'compressed')).toEqual(signature);
-      expect(det.verify(signature, message, publicKey)).toBe(true);
-      expect(det.verify(fixed, message, publicKey)).toBe(true);
+      expect(det.verify(i % 2 ? signature : fixed, message, publicKey)).toBe(true);
       expect(falcon.verify(ordinary, message, publicKey)).toBe(true);
     }
     expect(Buffer.from(compressed[0]!).toString('hex').slice(0, 32)).toBe(ANSWERS[degree].first);
