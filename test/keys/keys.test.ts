@@ -180,6 +180,12 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
       ['text that is no PEM', undefined, 'key', /neither PEM nor a JWK/],
       ['text beyond ASCII', undefined, 'ключ', /neither PEM nor a JWK/],
       ['64 kB', undefined, new Uint8Array(65_536), /65536 bytes that are not/],
+      [
+        'a byte beyond ASCII in JSON',
+        undefined,
+        Uint8Array.of(0x7b, 0x80),
+        /^2 bytes that are not/,
+      ],
       ['64 kB of white space', undefined, ' '.repeat(65_536), /neither PEM nor a JWK/],
       ['PEM after another sign', undefined, `!${exportPublicKey(publicKey)}`, /neither PEM/],
       ['64 kB and a byte', undefined, new Uint8Array(65_537), /longer than 65536/],
@@ -297,6 +303,8 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
     test('may have more members', () => {
       expect(importSecretKey({ ...jwk, kid: '1', use: 'sig' }).key).toEqual(secretKey);
       expect(importPublicKey({ ...jwk, key_ops: ['verify'] }).key).toEqual(publicKey);
+      const text = Buffer.from(JSON.stringify({ ...jwk, kid: '\x7f' }));
+      expect(importPublicKey(text).key).toEqual(publicKey);
     });
 
     test.each<[string, unknown, RegExp]>([
@@ -419,6 +427,7 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
       expect(call(exportPublicKey, input), String(input)).toThrow(TypeError);
       expect(call(exportSecretKey, input), String(input)).toThrow(TypeError);
     }
+    expect(call(importPublicKey, null)).toThrow('"input" expected Uint8Array, got null');
     expect(() => exportPublicKey(secretKey)).toThrow(RangeError);
     expect(() => exportPublicKey(publicKey.map(() => 0xff))).toThrow(RangeError);
     expect(() => exportSecretKey(flip(secretKey, 9))).toThrow(RangeError);
