@@ -25,8 +25,7 @@ const ROOTS = ['src/aggregate/index.ts'];
 const ROOM = 'src/aggregate/';
 /** Readers of other rooms. */
 const READERS: readonly string[] = [
-  ...['base64', 'der', 'encryptedKey', 'encryption', 'input', 'jwk', 'pem', 'pkcs8'],
-  ...['publicKey', 'secretKey', 'signatures'],
+  ...['base64', 'der', 'input', 'jwk', 'pem', 'pkcs8', 'publicKey', 'secretKey', 'signatures'],
 ]
   .map((name) => `src/keys/${name}.ts`)
   .concat(['address', 'edwards25519', 'mnemonic', 'signature'].map((n) => `src/algorand/${n}.ts`));
@@ -150,9 +149,8 @@ const RULES: readonly Rule[] = [
   },
   { files: keys('(base64|pem)'), tests: ['/keys/base64', '/keys/keys'] },
   { files: keys('der'), tests: ['/keys/der', '/keys/keys'] },
-  { files: keys('encrypt(ion|edKey)'), tests: ['/keys/encrypted'] },
   { files: keys('signatures'), tests: ['/keys/signatures'] },
-  { files: keys('\\w+'), tests: ['/keys/keys', '/keys/encrypted'] },
+  { files: keys('\\w+'), tests: ['/keys/keys'] },
   { files: /^src\/algorand\/\w+\.ts$/, tests: ['/algorand/algorand'] },
 ];
 

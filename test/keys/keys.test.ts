@@ -1,6 +1,6 @@
 /** Keys in every form: in and out, keys made by others, and every reason to refuse one. */
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { encode, encodeInteger, encodeOid, TAG } from '../../src/keys/der.ts';
 import {
   exportPublicKey,
@@ -76,6 +76,18 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
       expect(importSecretKey(pkcs8)).toMatchObject({ oid: identifier, parameterSet: name });
     });
 
+    test('what oqs-provider writes has both raw keys in one piece', () => {
+      const der = Buffer.from(exportSecretKey(secretKey, { form: 'pkcs8' }));
+      expect(der.includes(join(secretKey, publicKey))).toBe(true);
+      const other = exportSecretKey(secretKey, { form: 'pkcs8', layout: 'bouncyCastle' });
+      expect(Buffer.from(other).includes(join(secretKey, publicKey))).toBe(false);
+    });
+
+    test('only wrappings with an identifier give one', () => {
+      expect('oid' in importPublicKey(publicKey)).toBe(false);
+      expect('oid' in importSecretKey(secretKey)).toBe(false);
+    });
+
     test('PEM is the default', () => {
       expect(exportPublicKey(publicKey)).toMatch(/^-----BEGIN PUBLIC KEY-----\n/);
       expect(exportSecretKey(secretKey)).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
@@ -128,6 +140,8 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
           encode(TAG.publicKey, Uint8Array.of(0), key),
         );
       expect(importSecretKey(v2(publicKey)).key).toEqual(secretKey);
+      const without = [encodeInteger(1), algorithm, encode(TAG.octetString, inside)];
+      expect(importSecretKey(encode(TAG.sequence, ...without)).key).toEqual(secretKey);
       expect(importSecretKey(v2(publicKey.slice(1))).key).toEqual(secretKey);
       expect(() => importSecretKey(v2(other.publicKey))).toThrow(
         refused('KEY_MISMATCH', 'pkcs8', /belongs to another secret key/),
@@ -337,7 +351,7 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
 
   test('copies of the secret are cleared, whether the import succeeds or fails', () => {
     const prototype = Object.getPrototypeOf(Uint8Array.prototype) as Record<string, unknown>;
-    const methods = ['subarray', 'filter', 'every', 'findIndex'] as const;
+    const methods = ['subarray', 'filter', 'every', 'findIndex', 'slice'] as const;
     const statics = Object.getPrototypeOf(Uint8Array) as { from: unknown };
     const from = statics.from as (...args: unknown[]) => unknown;
     const real = methods.map((method) => prototype[method] as (...args: unknown[]) => unknown);

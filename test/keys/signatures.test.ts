@@ -82,7 +82,7 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
       expect(toBareSignature(signature, { length }).length).toBe(length);
     }
     for (const length of [0, exact - 1, 4097, exact + 0.5]) {
-      expect(() => toBareSignature(signature, { length })).toThrow(RangeError);
+      expect(() => toBareSignature(signature, { length })).toThrow(/^"length" expected/);
     }
     expect(() => toBareSignature(signature, { size: 1 } as never)).toThrow(TypeError);
     expect(fromBareSignature(new Uint8Array(4096), falcon.name).length).toBe(1);
