@@ -78,9 +78,9 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
 
     test('what oqs-provider writes has both raw keys in one piece', () => {
       const der = Buffer.from(exportSecretKey(secretKey, { form: 'pkcs8' }));
-      expect(der.includes(join(secretKey, publicKey))).toBe(true);
+      expect(der.includes(Buffer.concat([secretKey, publicKey]))).toBe(true);
       const other = exportSecretKey(secretKey, { form: 'pkcs8', layout: 'bouncyCastle' });
-      expect(Buffer.from(other).includes(join(secretKey, publicKey))).toBe(false);
+      expect(Buffer.from(other).includes(Buffer.concat([secretKey, publicKey]))).toBe(false);
     });
 
     test('only wrappings with an identifier give one', () => {
@@ -423,6 +423,39 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
     expect(() => importSecretKey(secretLike!, { form: 'bare' })).toThrow(
       bad('bare', /not a valid/),
     );
+    const extendedLike = like(secretKey.length + publicKey.length - 2);
+    expect(() => importSecretKey(extendedLike, { form: 'extended' })).toThrow(
+      bad('extended', /not a valid/),
+    );
+    const pem = exportSecretKey(secretKey).replaceAll('PRIVATE', 'ENCRYPTED PRIVATE');
+    expect(() => importSecretKey(pem)).toThrow(
+      refused('PASSPHRASE_NEEDED', 'encryptedPem', /passphrase/),
+    );
+  });
+
+  test('what is no fault of the key keeps its own code', () => {
+    const codes: unknown[] = [];
+    const attempt = (read: () => unknown) => {
+      try {
+        read();
+      } catch (error) {
+        codes.push((error as { code?: unknown }).code);
+      }
+    };
+    vi.stubGlobal('crypto', {
+      getRandomValues(bytes: Uint8Array) {
+        // A call is in the module: no other can enter it.
+        attempt(() => importPublicKey(publicKey));
+        attempt(() => importSecretKey(secretKey));
+        return bytes.fill(1);
+      },
+    });
+    try {
+      falcon.sign(Uint8Array.of(1), secretKey);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+    expect(codes).toEqual(['REENTERED', 'REENTERED']);
   });
 
   test('what is asked for is demanded', () => {
