@@ -26,9 +26,9 @@ const ROOM = 'src/aggregate/';
 /** Readers and judges outside of it. */
 const OTHER_JUDGES: readonly string[] = [
   ...['deterministic', 'salts'].map((name) => `src/falcon/${name}.ts`),
-  ...['base64', 'der', 'encryptedKey', 'encryption', 'input', 'jwk', 'pem', 'pkcs8']
-    .concat('publicKey', 'secretKey', 'signatures')
-    .map((name) => `src/keys/${name}.ts`),
+  ...['base64', 'der', 'input', 'jwk', 'pem', 'pkcs8', 'publicKey', 'secretKey', 'signatures'].map(
+    (name) => `src/keys/${name}.ts`,
+  ),
   ...['address', 'edwards25519', 'mnemonic', 'signature'].map((n) => `src/algorand/${n}.ts`),
   'src/profiles/fnDsaCodec.ts',
 ];
@@ -162,9 +162,8 @@ const RULES: readonly Rule[] = [
   },
   { files: keys('(base64|pem)'), tests: ['../keys/base64', '../keys/keys'] },
   { files: keys('der'), tests: ['../keys/der', '../keys/keys'] },
-  { files: keys('encrypt(ion|edKey)'), tests: ['../keys/encrypted'] },
   { files: keys('signatures'), tests: ['../keys/signatures'] },
-  { files: keys('\\w+'), tests: ['../keys/keys', '../keys/encrypted'] },
+  { files: keys('\\w+'), tests: ['../keys/keys'] },
   { files: /^src\/algorand\/\w+\.ts$/, tests: ['../algorand/algorand'] },
 ];
 

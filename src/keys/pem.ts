@@ -7,7 +7,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 const BEGIN = ascii('-----BEGIN ');
 const DASHES = '-----';
-const MAX_LABEL = 40;
+/** Labels that keys have are shorter than the rest of these bytes. */
+const FIRST_LINE = 48;
 
 /** A text that was taken apart. */
 export interface Pem {
@@ -25,31 +26,26 @@ export const isPem = (bytes: Uint8Array): boolean => BEGIN.every((byte, i) => by
  * @throws CodedError `BAD_KEY` for anything else
  */
 export function decodePem(text: Bytes): Pem {
-  const lineEnd = text.findIndex((byte) => byte === 0x0a || byte === 0x0d);
-  const first = lineEnd < 0 ? '' : asText(text.subarray(BEGIN.length, lineEnd)).trimEnd();
-  const label = first.slice(0, -DASHES.length);
-  if (!first.endsWith(DASHES) || !/^[A-Z0-9]+( [A-Z0-9]+)*$/.test(label)) {
-    throw badKey('pem', 'the first line is malformed');
-  }
+  const head = String.fromCharCode(...text.subarray(0, FIRST_LINE));
+  const [line, label] = /^-----BEGIN ([A-Z0-9 ]+)-----[ \t]*[\r\n]/.exec(head) ?? [];
+  if (line === undefined) throw badKey('pem', 'the first line is malformed');
   const footer = ascii(`${DASHES}END ${label}${DASHES}`);
-  const end = text.indexOf(0x2d, lineEnd);
-  const isClosed = end > 0 && footer.every((byte, i) => text[end + i] === byte);
-  if (!isClosed) throw badKey('pem', `there is no line END ${label}`);
+  const end = text.indexOf(0x2d, line.length);
+  if (!footer.every((byte, i) => text[end + i] === byte))
+    throw badKey('pem', `there is no line END ${label}`);
   if (!text.subarray(end + footer.length).every(isSpace)) {
     throw badKey('pem', 'there is more than one block');
   }
   // Line ends are public; the digits between them are not.
-  const body = text.subarray(lineEnd, end).filter((byte) => !isSpace(byte));
+  const body = text.subarray(line.length, end).filter((byte) => !isSpace(byte));
   const der = decodeBase64(body, 'standard');
   wipe(body);
   if (der === undefined) throw badKey('pem', 'the text between the lines is not base64');
-  return { label, der };
+  return { label: label!, der };
 }
 
-const isSpace = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
-
-const asText = (bytes: Uint8Array): string =>
-  String.fromCharCode(...bytes.subarray(0, MAX_LABEL + DASHES.length));
+const SPACES = new Set([0x09, 0x0a, 0x0d, 0x20]);
+const isSpace = (byte: number): boolean => SPACES.has(byte);
 
 /** The text of one block, in lines of 64 digits. */
 export function encodePem(label: string, der: Uint8Array): string {

@@ -4,7 +4,8 @@
  */
 import { createFalcon, type Falcon } from '../falcon/index.ts';
 
-export type { Falcon } from '../falcon/index.ts';
+/** All of `falcon512` but its deterministic signatures, which are of round 3. */
+export type EthFalcon = Omit<Falcon, 'det'>;
 
 /**
  * Falcon-512 in the profile `eth-falcon`. Keys are those of `falcon512`; signatures of one do not
@@ -17,6 +18,9 @@ export type { Falcon } from '../falcon/index.ts';
  * ethFalcon512.verify(signature, message, publicKey); // true
  * ```
  */
-export const ethFalcon512: Falcon = /* @__PURE__ */ createFalcon('falcon512', {
-  profile: 'eth-falcon',
-});
+export const ethFalcon512: EthFalcon = /* @__PURE__ */ create();
+
+function create(): EthFalcon {
+  const { det: _, ...own } = createFalcon('falcon512', { profile: 'eth-falcon' });
+  return Object.freeze(own);
+}

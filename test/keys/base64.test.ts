@@ -55,10 +55,16 @@ describe('PEM', () => {
     expect(lines.slice(-2)).toEqual(['-----END PRIVATE KEY-----', '']);
   });
 
+  test('has no empty line at the end', () => {
+    const lines = encodePem('PRIVATE KEY', der.subarray(0, 96)).split('\n');
+    expect(lines.map(({ length }) => length)).toEqual([27, 64, 64, 25, 0]);
+  });
+
   test.each([
     ['as it is', (pem: string) => pem],
     ['with CR LF', (pem: string) => pem.replaceAll('\n', '\r\n')],
     ['without a last line end', (pem: string) => pem.trimEnd()],
+    ['with tabs at line ends', (pem: string) => pem.replaceAll('\n', '\t\n')],
     ['with space at line ends', (pem: string) => pem.replaceAll('\n', ' \n')],
     ['in one long line', (pem: string) => pem.replace(/(?<=[\w+/])\n(?=[\w+/])/g, '')],
     ['with empty lines after it', (pem: string) => `${pem}\n\n`],

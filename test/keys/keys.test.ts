@@ -1,6 +1,6 @@
 /** Keys in every form: in and out, keys made by others, and every reason to refuse one. */
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { encode, encodeInteger, encodeOid, TAG } from '../../src/keys/der.ts';
 import {
   exportPublicKey,
@@ -76,6 +76,18 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
       expect(importSecretKey(pkcs8)).toMatchObject({ oid: identifier, parameterSet: name });
     });
 
+    test('what oqs-provider writes has both raw keys in one piece', () => {
+      const der = Buffer.from(exportSecretKey(secretKey, { form: 'pkcs8' }));
+      expect(der.includes(Buffer.concat([secretKey, publicKey]))).toBe(true);
+      const other = exportSecretKey(secretKey, { form: 'pkcs8', layout: 'bouncyCastle' });
+      expect(Buffer.from(other).includes(Buffer.concat([secretKey, publicKey]))).toBe(false);
+    });
+
+    test('only wrappings with an identifier give one', () => {
+      expect('oid' in importPublicKey(publicKey)).toBe(false);
+      expect('oid' in importSecretKey(secretKey)).toBe(false);
+    });
+
     test('PEM is the default', () => {
       expect(exportPublicKey(publicKey)).toMatch(/^-----BEGIN PUBLIC KEY-----\n/);
       expect(exportSecretKey(secretKey)).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
@@ -128,6 +140,8 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
           encode(TAG.publicKey, Uint8Array.of(0), key),
         );
       expect(importSecretKey(v2(publicKey)).key).toEqual(secretKey);
+      const without = [encodeInteger(1), algorithm, encode(TAG.octetString, inside)];
+      expect(importSecretKey(encode(TAG.sequence, ...without)).key).toEqual(secretKey);
       expect(importSecretKey(v2(publicKey.slice(1))).key).toEqual(secretKey);
       expect(() => importSecretKey(v2(other.publicKey))).toThrow(
         refused('KEY_MISMATCH', 'pkcs8', /belongs to another secret key/),
@@ -180,6 +194,12 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
       ['text that is no PEM', undefined, 'key', /neither PEM nor a JWK/],
       ['text beyond ASCII', undefined, 'ключ', /neither PEM nor a JWK/],
       ['64 kB', undefined, new Uint8Array(65_536), /65536 bytes that are not/],
+      [
+        'a byte beyond ASCII in JSON',
+        undefined,
+        Uint8Array.of(0x7b, 0x80),
+        /^2 bytes that are not/,
+      ],
       ['64 kB of white space', undefined, ' '.repeat(65_536), /neither PEM nor a JWK/],
       ['PEM after another sign', undefined, `!${exportPublicKey(publicKey)}`, /neither PEM/],
       ['64 kB and a byte', undefined, new Uint8Array(65_537), /longer than 65536/],
@@ -297,6 +317,8 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
     test('may have more members', () => {
       expect(importSecretKey({ ...jwk, kid: '1', use: 'sig' }).key).toEqual(secretKey);
       expect(importPublicKey({ ...jwk, key_ops: ['verify'] }).key).toEqual(publicKey);
+      const text = Buffer.from(JSON.stringify({ ...jwk, kid: '\x7f' }));
+      expect(importPublicKey(text).key).toEqual(publicKey);
     });
 
     test.each<[string, unknown, RegExp]>([
@@ -329,7 +351,7 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
 
   test('copies of the secret are cleared, whether the import succeeds or fails', () => {
     const prototype = Object.getPrototypeOf(Uint8Array.prototype) as Record<string, unknown>;
-    const methods = ['subarray', 'filter', 'every', 'findIndex'] as const;
+    const methods = ['subarray', 'filter', 'every', 'findIndex', 'slice'] as const;
     const statics = Object.getPrototypeOf(Uint8Array) as { from: unknown };
     const from = statics.from as (...args: unknown[]) => unknown;
     const real = methods.map((method) => prototype[method] as (...args: unknown[]) => unknown);
@@ -401,6 +423,39 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
     expect(() => importSecretKey(secretLike!, { form: 'bare' })).toThrow(
       bad('bare', /not a valid/),
     );
+    const extendedLike = like(secretKey.length + publicKey.length - 2);
+    expect(() => importSecretKey(extendedLike, { form: 'extended' })).toThrow(
+      bad('extended', /not a valid/),
+    );
+    const pem = exportSecretKey(secretKey).replaceAll('PRIVATE', 'ENCRYPTED PRIVATE');
+    expect(() => importSecretKey(pem)).toThrow(
+      refused('PASSPHRASE_NEEDED', 'encryptedPem', /passphrase/),
+    );
+  });
+
+  test('what is no fault of the key keeps its own code', () => {
+    const codes: unknown[] = [];
+    const attempt = (read: () => unknown) => {
+      try {
+        read();
+      } catch (error) {
+        codes.push((error as { code?: unknown }).code);
+      }
+    };
+    vi.stubGlobal('crypto', {
+      getRandomValues(bytes: Uint8Array) {
+        // A call is in the module: no other can enter it.
+        attempt(() => importPublicKey(publicKey));
+        attempt(() => importSecretKey(secretKey));
+        return bytes.fill(1);
+      },
+    });
+    try {
+      falcon.sign(Uint8Array.of(1), secretKey);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+    expect(codes).toEqual(['REENTERED', 'REENTERED']);
   });
 
   test('what is asked for is demanded', () => {
@@ -419,6 +474,7 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
       expect(call(exportPublicKey, input), String(input)).toThrow(TypeError);
       expect(call(exportSecretKey, input), String(input)).toThrow(TypeError);
     }
+    expect(call(importPublicKey, null)).toThrow('"input" expected Uint8Array, got null');
     expect(() => exportPublicKey(secretKey)).toThrow(RangeError);
     expect(() => exportPublicKey(publicKey.map(() => 0xff))).toThrow(RangeError);
     expect(() => exportSecretKey(flip(secretKey, 9))).toThrow(RangeError);

@@ -70,14 +70,22 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
   test('a caller’s mistakes', () => {
     const { signature, message } = items[0]!;
     const constantTime = falcon.sign(message, secretKey, { format: 'constantTime' });
-    for (const input of [constantTime, new Uint8Array(41), new Uint8Array(1463).fill(0x39)]) {
+    const filled = (length: number) => new Uint8Array(length).fill(0x30 + Math.log2(degree));
+    expect(toBareSignature(filled(42)).length).toBe(41);
+    expect(toBareSignature(filled(1462)).length).toBe(1461);
+    for (const input of [constantTime, filled(41), filled(1463), filled(600).fill(0x49)]) {
       expect(() => toBareSignature(input)).toThrow(RangeError);
       expect(() => joinAttached(message, input)).toThrow(RangeError);
     }
-    for (const length of [600, 4097, 700.5]) {
-      expect(() => toBareSignature(signature, { length })).toThrow(RangeError);
+    const { length: exact } = toBareSignature(signature);
+    for (const length of [exact, 4096]) {
+      expect(toBareSignature(signature, { length }).length).toBe(length);
+    }
+    for (const length of [0, exact - 1, 4097, exact + 0.5]) {
+      expect(() => toBareSignature(signature, { length })).toThrow(/^"length" expected/);
     }
     expect(() => toBareSignature(signature, { size: 1 } as never)).toThrow(TypeError);
+    expect(fromBareSignature(new Uint8Array(4096), falcon.name).length).toBe(1);
     expect(() => fromBareSignature(new Uint8Array(4097), falcon.name)).toThrow(RangeError);
     expect(() => fromBareSignature(signature, 'falcon256' as never)).toThrow(RangeError);
     for (const input of ['00', undefined, [1]]) {
