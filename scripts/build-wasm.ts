@@ -134,7 +134,8 @@ function deflatedModule(name: ModuleName, bytes: Uint8Array): string {
     const range = i === 0 ? `0, ${firstAt}` : firstAt;
     return `inflate(${name}, ${bytes.length}${isFirst ? '' : `, first.subarray(${range})`})`;
   });
-  return `import { concat } from '../bytes.ts';
+  return `
+import { concat } from '../bytes.ts';
 ${isFirst ? '' : own}import { inflate } from '../inflate.ts';
 
 export const SHA256 = '${sha256(bytes)}';

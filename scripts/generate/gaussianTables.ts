@@ -113,15 +113,28 @@ function lines(values: readonly number[], indent = ' '): string {
   return `${text}${line}\n`;
 }
 
+/** The first value, then how much each differs from the one before. */
+const differences = (values: readonly number[]): number[] =>
+  values.map((value, i) => value - (values[i - 1] ?? 0));
+
 export function gaussianTablesSource(): string {
   const table = (name: string, set: keyof typeof SIGMA_E9) =>
-    `export const ${name}: readonly number[] = [\n${lines(frequencies(SIGMA_E9[set]))}];\n`;
+    `export const ${name}: readonly number[] = /* @__PURE__ */ sums(sums([\n${lines(
+      differences(differences(frequencies(SIGMA_E9[set]))),
+    )}]));\n`;
   const ofProof = Array.from({ length: PROOF_TABLES }, (_, j) => {
     return `  [\n${lines(proofFrequencies(j), '   ')}  ],\n`;
   });
-  return `/**
+  return `/** Every value and all before it, together. */
+function sums(values: readonly number[]): number[] {
+  let sum = 0;
+  return values.map((value) => (sum += value));
+}
+
+/**
  * Frequencies f(0), .., f(2047) of |x| for a coefficient x of s2, out of 2^24 shared by the 4095
- * values -2047..2047; f(-x) = f(x). The formula is in the script and in docs/bundle-format.md.
+ * values -2047..2047; f(-x) = f(x). The formula is in the script and in docs/bundle-format.md. As
+ * second differences, which are short.
  */
 
 /** sigma = 165.736617183 */

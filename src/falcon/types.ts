@@ -113,8 +113,8 @@ export interface VerifyOptions {
 }
 
 /**
- * A message piece by piece. Every piece is read before the next one is asked for. Where the cuts are
- * makes no difference.
+ * A message piece by piece. Every piece is read before the next one is asked for. It makes no
+ * difference where the cuts are.
  */
 export type ByteStream = AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;
 
