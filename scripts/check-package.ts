@@ -70,6 +70,8 @@ import {
   aggregate, createAggregatePool, extractSignatures, falcon512, falcon1024, verifyAggregate,
 } from 'falconry';
 import { createClient } from 'falconry/client';
+import { fnDsaDraft512 } from 'falconry/drafts/fn-dsa-2026-07';
+import { ethFalcon512 } from 'falconry/eth-falcon';
 import { falconService } from 'falconry/middleware';
 
 const message = new TextEncoder().encode('installed from the tarball');
@@ -85,6 +87,17 @@ for (const falcon of [falcon512, falcon1024]) {
   const proof = await aggregate([items[0], items[0], items[0]], { format: 'proof' });
   assert.equal(verifyAggregate(proof, [items[0], items[0], items[0]]), true);
   assert.equal(verifyAggregate(proof, [items[0], items[0]]), false);
+}
+for (const scheme of [ethFalcon512, fnDsaDraft512]) {
+  const { publicKey, secretKey } = scheme.keygen();
+  const signature = scheme.sign(message, secretKey);
+  assert.equal(scheme.verify(signature, message, publicKey), true);
+  const item = scheme === ethFalcon512
+    ? { signature, message, publicKey }
+    : scheme.item(signature, message, publicKey);
+  const bytes = await aggregate([item], { profile: scheme.profile });
+  assert.equal(verifyAggregate(bytes, [item], { profiles: [scheme.profile] }), true);
+  assert.equal(verifyAggregate(bytes, [item]), false);
 }
 {
   const { publicKey, secretKey } = falcon512.keygen();
