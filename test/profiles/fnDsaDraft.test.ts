@@ -250,6 +250,14 @@ describe.each(SETS)('n = $degree', ({ degree, draft, falcon }) => {
     );
     expect(() => draft.verify('x' as never, message, publicKey)).toThrow(TypeError);
     expect(() => draft.item(message, message, publicKey)).toThrow(RangeError);
+    const buffer = new ArrayBuffer(7, { maxByteLength: 7 });
+    const shrinking = {
+      get context() {
+        buffer.resize(0);
+        return new Uint8Array(0);
+      },
+    };
+    expect(() => draft.sign(new Uint8Array(buffer), secretKey, shrinking)).toThrow(TypeError);
     const long = { context: new Uint8Array(255) };
     expect(draft.verify(draft.sign(message, secretKey, long), message, publicKey, long)).toBe(true);
   });
