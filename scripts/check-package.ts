@@ -77,6 +77,8 @@ import * as noble from 'falconry/noble';
 import * as small from 'falconry/verify';
 import * as smallAggregate from 'falconry/verify-aggregate';
 import { exportSecretKey, importSecretKey } from 'falconry/keys';
+import { fnDsaDraft512 } from 'falconry/drafts/fn-dsa-2026-07';
+import { ethFalcon512 } from 'falconry/eth-falcon';
 import { falconService } from 'falconry/middleware';
 
 const message = new TextEncoder().encode('installed from the tarball');
@@ -103,6 +105,17 @@ for (const falcon of [falcon512, falcon1024]) {
   assert.equal(verifyAggregate(proof, [items[0], items[0]]), false);
   assert.equal(smallAggregate.verifyAggregate(proof, [items[0], items[0], items[0]]), true);
   assert.equal(smallAggregate.verifyAggregate(proof, [items[0], items[0]]), false);
+}
+for (const scheme of [ethFalcon512, fnDsaDraft512]) {
+  const { publicKey, secretKey } = scheme.keygen();
+  const signature = scheme.sign(message, secretKey);
+  assert.equal(scheme.verify(signature, message, publicKey), true);
+  const item = scheme === ethFalcon512
+    ? { signature, message, publicKey }
+    : scheme.item(signature, message, publicKey);
+  const bytes = await aggregate([item], { profile: scheme.profile });
+  assert.equal(verifyAggregate(bytes, [item], { profiles: [scheme.profile] }), true);
+  assert.equal(verifyAggregate(bytes, [item]), false);
 }
 {
   const { publicKey, secretKey } = falcon512.keygen();

@@ -30,8 +30,8 @@ Makes a key pair. The key file is JSON: {"parameter_set", "public_key", "secret_
                           $FALCONRY_PASSPHRASE, or the terminal asks for one
       --passphrase-file <file>  encrypt it under the passphrase in this file, without its last line
                           end
-      --seed-file <file>  8 to 128 bytes (48 are best), bare or in hex with 0x, from which the key is
-                          derived; keep them as secret as the key
+      --seed-file <file>  8 to 128 bytes (48 are best), bare or in hex with 0x, from which the key
+                          is derived; keep them as secret as the key
       --json              report as one line of JSON
   -q, --quiet             no report
   -h, --help              this text
