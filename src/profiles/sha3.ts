@@ -16,7 +16,7 @@ interface Sponge {
   readonly length: number;
 }
 
-/** FIPS 202, table 3 and sections 6.1, 6.2: rate 200 less twice the bytes of security. */
+/** FIPS 202, sections 6.1 and 6.2: the rate is 200 less twice the bytes of security. */
 export const SHA3_256: Sponge = Object.freeze({ rate: 136, domain: 0x06, length: 32 });
 export const SHA3_384: Sponge = Object.freeze({ rate: 104, domain: 0x06, length: 48 });
 export const SHA3_512: Sponge = Object.freeze({ rate: 72, domain: 0x06, length: 64 });
@@ -45,7 +45,7 @@ export const sponge = (
         block[filled]! ^= domain;
         block[rate - 1]! ^= 0x80;
       }
-      for (let i = MODULE_RATE; i < rate; i++) state[i]! ^= block[i]!;
+      for (let i = MODULE_RATE; i !== WIDEST; i++) state[i]! ^= block[i]!;
       set(input, subarray(block, 0, MODULE_RATE));
       exports.hashUpdate(exports.IN.value, MODULE_RATE);
     }
