@@ -69,7 +69,7 @@ const CONSUMER = `
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import {
-  aggregate, createAggregatePool, extractSignatures, falcon512, falcon1024, verifyAggregate,
+  aggregate, createAggregatePool, createFalcon, extractSignatures, falcon512, falcon1024, verifyAggregate,
 } from 'falconry';
 import { accountFromEntropy, decodeAddress } from 'falconry/algorand';
 import { createClient } from 'falconry/client';
@@ -97,6 +97,7 @@ for (const falcon of [falcon512, falcon1024]) {
   const bundle = await aggregate(items);
   assert.equal(verifyAggregate(bundle, items), true);
   assert.equal(small[falcon.name].verify(signature, message, publicKey), true);
+  assert.equal(small[falcon.name].det.verify(fixed, message, publicKey), true);
   assert.equal(smallAggregate.verifyAggregate(bundle, items), true);
   assert.equal(noble[falcon.name].verify(signature, message, publicKey), true);
   assert.deepEqual(extractSignatures(bundle, items), [signature]);
@@ -119,6 +120,10 @@ for (const scheme of [ethFalcon512, fnDsaDraft512]) {
 }
 {
   const { publicKey, secretKey } = falcon512.keygen();
+  const signature = createFalcon('falcon512', { profile: 'eth-falcon' }).sign(message, secretKey);
+  assert.equal(small.ethFalcon512.verify(signature, message, publicKey), true);
+  const draftKey = small.fnDsaDraft512.publicKeyFromRound3(publicKey);
+  assert.equal(small.fnDsaDraft512.verify(signature, message, draftKey), false);
   const items = Array.from({ length: 250 }, (_, i) => {
     const message = Uint8Array.of(i);
     return { publicKey, message, signature: falcon512.sign(message, secretKey) };

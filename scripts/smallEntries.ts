@@ -10,7 +10,7 @@ import { build, type Plugin } from 'esbuild';
 import { ROOT } from './generated.ts';
 
 /** The entries, by their path in `src` and in `dist`. */
-export const SMALL_ENTRIES: readonly string[] = ['falcon/verifyOnly', 'aggregate/verifyOnly'];
+export const SMALL_ENTRIES: readonly string[] = ['profiles/verifyOnly', 'aggregate/verifyOnly'];
 
 /** Takes the verifier's modules, and no relaxed builds: their edits are for the whole modules. */
 const verifyModules: Plugin = {

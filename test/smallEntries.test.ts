@@ -1,47 +1,39 @@
 /** The entries that verify and do nothing else, as the package builds them. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from '../scripts/generated.ts';
-import { bundleSmallEntries } from '../scripts/smallEntries.ts';
 import * as labrador from '../src/aggregate/labrador.verify.wasm.gen.ts';
-import type * as WholeAggregate from '../src/aggregate/verifyOnly.ts';
 import { CodedError } from '../src/errors.ts';
 import * as falcon from '../src/falcon/falcon.verify.wasm.gen.ts';
 import { decodeSignature, encodeSignature } from '../src/falcon/points.ts';
-import type * as WholeFalcon from '../src/falcon/verifyOnly.ts';
 import { moduleBytes } from '../src/moduleEdits.ts';
 import { frozenCases } from './reference/frozenCases.ts';
 import { fact } from './support/facts.ts';
 import { SETS, testItems } from './support/ours.ts';
 import { testRandom } from './support/random.ts';
+import { buildSmallEntries, type SmallEntries } from './support/smallEntries.ts';
 
 /** Bytes, minified and compressed: kept by scripts/entrySizes.ts, too. */
-const LIMITS = { 'falcon/verifyOnly': 45_000, 'aggregate/verifyOnly': 90_000 } as const;
+const LIMITS = { 'profiles/verifyOnly': 45_000, 'aggregate/verifyOnly': 90_000 } as const;
 
-let folder: string;
-let small: typeof WholeFalcon;
-let smallAggregate: typeof WholeAggregate;
+let entries: SmallEntries;
+let small: SmallEntries['signatures'];
+let smallAggregate: SmallEntries['aggregate'];
 
 beforeAll(async () => {
-  await mkdir(join(ROOT, 'build'), { recursive: true });
-  folder = await mkdtemp(join(ROOT, 'build/small-'));
-  await bundleSmallEntries(folder);
-  // The errors of the sources are those of the package here.
-  await writeFile(join(folder, 'errors.js'), "export * from '../../src/errors.ts';\n");
-  const load = (entry: string) => import(pathToFileURL(join(folder, `${entry}.js`)).href);
-  small = await load('falcon/verifyOnly');
-  smallAggregate = await load('aggregate/verifyOnly');
+  entries = await buildSmallEntries();
+  small = entries.signatures;
+  smallAggregate = entries.aggregate;
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => entries.remove());
 
 /** What a user's bundler makes of a program. */
 async function bundled(program: string): Promise<Uint8Array> {
   const { outputFiles } = await build({
-    stdin: { contents: program, resolveDir: folder },
+    stdin: { contents: program, resolveDir: entries.folder },
     bundle: true,
     minify: true,
     format: 'esm',
@@ -147,7 +139,7 @@ describe('falconry/verify-aggregate', () => {
 });
 
 describe('in a bundle', () => {
-  const USE = "import { falcon512 } from './falcon/verifyOnly.js';\n";
+  const USE = "import { falcon512 } from './profiles/verifyOnly.js';\n";
   const USE_AGGREGATE = "import { verifyAggregate } from './aggregate/verifyOnly.js';\n";
   const RUN = 'globalThis.used = [falcon512, verifyAggregate];\n';
 
@@ -163,7 +155,9 @@ describe('in a bundle', () => {
   });
 
   test('both entries together hold each module once', async () => {
-    const one = new TextDecoder().decode(await bundled(`export * from './falcon/verifyOnly.js';`));
+    const one = new TextDecoder().decode(
+      await bundled(`export * from './profiles/verifyOnly.js';`),
+    );
     const both = new TextDecoder().decode(await bundled(USE + USE_AGGREGATE + RUN));
     // Modules are the only long words of base64.
     const words = (text: string) => text.match(/[\w+/]{1000,}/g) ?? [];

@@ -30,7 +30,7 @@ const OTHER_JUDGES: readonly string[] = [
     (name) => `src/keys/${name}.ts`,
   ),
   ...['address', 'edwards25519', 'mnemonic', 'signature'].map((n) => `src/algorand/${n}.ts`),
-  'src/profiles/fnDsaCodec.ts',
+  ...['fnDsaCodec', 'fnDsaVerifier', 'sha3'].map((name) => `src/profiles/${name}.ts`),
 ];
 
 /** What these contain does not judge. */
@@ -62,6 +62,8 @@ const RULES: readonly Rule[] = [
     tests: ['../profiles/fnDsaDraft'],
     only: ['publicKeyToRound3', 'signatureToRound3', 'BitReader'],
   },
+  { files: /^src\/profiles\/fnDsaVerifier\.ts$/, tests: ['../profiles/fnDsaDraft'] },
+  { files: /^src\/profiles\/sha3\.ts$/, tests: ['../profiles/sha3'] },
   { files: within('container'), tests: ['container', 'format'], except: WRITING },
   { files: within('bundle'), tests: ['bundle', 'tamper'], except: ['encodeBundle'] },
   {

@@ -131,3 +131,6 @@ export interface FalconDeterministic {
    */
   fromRound3(signature: Uint8Array, options?: NoOptions): Uint8Array<ArrayBuffer>;
 }
+
+/** What of deterministic Falcon needs no secret. */
+export interface DeterministicVerifier extends Omit<FalconDeterministic, 'sign'> {}

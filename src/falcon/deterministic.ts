@@ -12,20 +12,12 @@ import { InputBytes, readBytes, readList, readOptions } from '../arguments.ts';
 import { CodedError } from '../errors.ts';
 import { lengthOf, set, slice, subarray } from '../intrinsics.ts';
 import { Batch, type ReadItem, readItems } from './batch.ts';
-import { signReproducibly } from './coins.ts';
 import type {
   DeterministicInvalidReason,
-  FalconDeterministic,
+  DeterministicVerifier,
   InvalidDeterministicItem,
 } from './det.ts';
-import {
-  DETERMINISTIC,
-  FALCON_512,
-  FALCON_1024,
-  type FalconParams,
-  FORMATS,
-  reasonOf,
-} from './params.ts';
+import { FALCON_512, FALCON_1024, type FalconParams, FORMATS, reasonOf } from './params.ts';
 import { constantSalt, isConstantSalt } from './salts.ts';
 import { readPublicKey, verifyOne } from './verify.ts';
 import { type Machine, type ModuleName, read, run } from './wasm.ts';
@@ -60,7 +52,11 @@ const TOO_LONG = -4;
 /** Items whose salts are put back at a time. */
 const SLICE = 8192;
 
-export function createDeterministic(module: ModuleName, params: FalconParams): FalconDeterministic {
+/** All of deterministic Falcon but signing, for which there is no code here. */
+export function createDeterministicVerifier(
+  module: ModuleName,
+  params: FalconParams,
+): DeterministicVerifier {
   const { lengths } = params;
   const onMachine = <T>(body: (machine: Machine) => T): T => run(module, false, body);
   return Object.freeze({
@@ -68,13 +64,6 @@ export function createDeterministic(module: ModuleName, params: FalconParams): F
       signature: lengths.signature - SHORTER,
       signatureConstantTime: lengths.signatureConstantTime - SHORTER,
     }),
-    sign(message, secretKey, options) {
-      const input = readBytes('message', message);
-      const { format = 'compressed' } = readOptions(options, ['format']);
-      const number = readForm(format);
-      const salted = signReproducibly(module, params, DETERMINISTIC, input, secretKey, number);
-      return withoutSalt(salted);
-    },
     verify(signature, message, publicKey, options) {
       const input = readBytes('signature', signature);
       const signed = readBytes('message', message);
@@ -112,11 +101,14 @@ export function createDeterministic(module: ModuleName, params: FalconParams): F
       const compacted = onMachine((machine) => compact(machine, params, input));
       return withoutSalt(accept(params, compacted));
     },
-  } satisfies FalconDeterministic);
+  } satisfies DeterministicVerifier);
 }
 
-/** @throws RangeError for an unknown form */
-function readForm(form: unknown): number {
+/**
+ * @returns the module's number of a form that deterministic Falcon has
+ * @throws RangeError for an unknown one
+ */
+export function readForm(form: unknown): number {
   if ((FORMS as readonly unknown[]).includes(form)) return FORMATS.indexOf(form as 'compressed');
   throw new RangeError(`"format" expected one of ${FORMS.join(', ')}`);
 }
@@ -165,7 +157,7 @@ function withSalt(params: FalconParams, input: InputBytes, accepted: Accepted): 
 }
 
 /** Takes the salt of an ordinary signature away, which is constant. */
-function withoutSalt(salted: Bytes): Bytes {
+export function withoutSalt(salted: Bytes): Bytes {
   const signature = slice(salted, SHORTER, lengthOf(salted));
   signature[0] = salted[0]! | BIT;
   signature[1] = salted[1]!;

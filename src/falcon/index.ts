@@ -5,7 +5,7 @@
 import { copyBytes, InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { invalidSeal, seal, unseal } from './attached.ts';
 import { signAsAsked } from './coins.ts';
-import { createDeterministic } from './deterministic.ts';
+import { createDeterministic } from './deterministicSigner.ts';
 import type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
 import { type FalconParams, paramsIn, paramsOf } from './params.ts';
 import { expand, keygen, publicKeyOf, readSigningOptions } from './sign.ts';
@@ -45,7 +45,6 @@ export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions
 
   return Object.freeze({
     ...createVerifier(params, module),
-    profile: params.profile,
     attached: createAttached(module, params),
     det: createDeterministic(module, paramsOf(params.name)),
     keygen: (seed) => keygen(module, params, seed),

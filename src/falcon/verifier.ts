@@ -3,21 +3,29 @@ import { copyBytes, readBytes } from '../arguments.ts';
 import { Batch, readItems } from './batch.ts';
 import type { Falcon } from './falcon.ts';
 import { PreparedKey } from './keys.ts';
-import { FALCON_512, FALCON_1024, type FalconParams } from './params.ts';
+import type { FalconParams } from './params.ts';
 import { verifyStream } from './stream.ts';
 import { prepareKey, readPublicKey, readVerifyOptions, verifyOne } from './verify.ts';
-import { bestModule, type ModuleName, run } from './wasm.ts';
+import { type ModuleName, run } from './wasm.ts';
 
 /** What of `Falcon` verifies. */
 export interface FalconVerifier
   extends Pick<
     Falcon,
-    'name' | 'lengths' | 'module' | 'verify' | 'verifyStream' | 'preparePublicKey' | 'verifyBatch'
+    | 'name'
+    | 'profile'
+    | 'lengths'
+    | 'module'
+    | 'verify'
+    | 'verifyStream'
+    | 'preparePublicKey'
+    | 'verifyBatch'
   > {}
 
 export function createVerifier(params: FalconParams, module: ModuleName): FalconVerifier {
   return Object.freeze({
     name: params.name,
+    profile: params.profile,
     lengths: params.lengths,
     module,
     verify(signature, message, publicKey, options) {
@@ -46,14 +54,3 @@ export function createVerifier(params: FalconParams, module: ModuleName): Falcon
     },
   } satisfies FalconVerifier);
 }
-
-/** Verifies with Falcon-512. */
-export const verifier512: FalconVerifier = /* @__PURE__ */ createVerifier(
-  FALCON_512,
-  /* @__PURE__ */ bestModule(),
-);
-/** Verifies with Falcon-1024. */
-export const verifier1024: FalconVerifier = /* @__PURE__ */ createVerifier(
-  FALCON_1024,
-  /* @__PURE__ */ bestModule(),
-);

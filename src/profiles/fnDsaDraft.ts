@@ -3,34 +3,22 @@
  * (rust-fn-dsa at 0629bb1). FIPS 206 is not published. When it is, keys and signatures of this
  * entry are likely to be invalid under it, and the entry stays what it is (docs/profiles.md).
  */
-import { copyBytes, InputBytes, readBytes, readOptions } from '../arguments.ts';
+import { copyBytes, type InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { equal } from '../bytes.ts';
 import type { KeyPair, ParameterSet } from '../falcon/index.ts';
-import { type FalconParams, paramsIn } from '../falcon/params.ts';
 import { drawSeed, runSecret } from '../falcon/sign.ts';
-import { verifyOne } from '../falcon/verify.ts';
-import { bestModule, type Machine, read, run } from '../falcon/wasm.ts';
+import { bestModule, type Machine, read } from '../falcon/wasm.ts';
 import { set, subarray } from '../intrinsics.ts';
-import {
-  publicKeyFromRound3,
-  publicKeyToRound3,
-  signatureFromRound3,
-  signatureToRound3,
-} from './fnDsaCodec.ts';
-import {
-  checkMessageOptions,
-  hashOfKey,
-  KEY_HASH_BYTES,
-  MESSAGE_OPTIONS,
-  readMessageOptions,
-  representative,
-} from './fnDsaMessage.ts';
-import type { FnDsaDraft, FnDsaDraftLengths, FnDsaStatement } from './fnDsaTypes.ts';
+import { signatureFromRound3, signatureToRound3 } from './fnDsaCodec.ts';
+import { checkMessageOptions, hashOfKey, MESSAGE_OPTIONS, representative } from './fnDsaMessage.ts';
+import type { FnDsaDraft } from './fnDsaTypes.ts';
+import { DraftVerifier, SEED_BYTES, verifierOf } from './fnDsaVerifier.ts';
 
 export type { FnDsaMessageOptions, PreHash } from './fnDsaMessage.ts';
 export type {
   FnDsaDraft,
   FnDsaDraftLengths,
+  FnDsaDraftVerifier,
   FnDsaItem,
   FnDsaSignOptions,
   FnDsaStatement,
@@ -38,48 +26,10 @@ export type {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-const SEED_BYTES = 32;
 const SIGN_SEED_BYTES = 40;
-const PROFILE = 'fn-dsa-draft-2026-07';
 
-/** One set: its numbers, and what its functions share. */
-class Scheme {
-  readonly params: FalconParams;
-  readonly lengths: FnDsaDraftLengths;
-  /** Bytes of a secret key before the hash of the public key. */
-  readonly body: number;
-
-  constructor(parameterSet: ParameterSet) {
-    this.params = paramsIn(PROFILE, parameterSet);
-    const { publicKey, secretKey, signaturePadded } = this.params.lengths;
-    this.body = secretKey;
-    this.lengths = Object.freeze({
-      publicKey,
-      secretKey: secretKey + KEY_HASH_BYTES,
-      seed: SEED_BYTES,
-      signature: signaturePadded,
-      context: 255,
-    });
-  }
-
-  get isPublic(): RangeError {
-    return new RangeError(`"publicKey" is not a public key of ${this.params.name}`);
-  }
-
-  /** The caller's public key in round-3 encoding. */
-  round3Key(publicKey: Bytes): Bytes {
-    const key = publicKeyToRound3(this.params, publicKey);
-    if (key === undefined) throw this.isPublic;
-    return key;
-  }
-
-  /** A public key that the module has made. */
-  draftKey(round3: Bytes): Bytes {
-    const key = publicKeyFromRound3(this.params, round3);
-    if (key === undefined) throw this.isPublic;
-    return key;
-  }
-
+/** One set: what its functions share, verification and secrets. */
+class Scheme extends DraftVerifier {
   /** Runs a secret function of the module on a secret key of the draft. */
   withKey<T>(
     secretKey: InputBytes,
@@ -163,25 +113,6 @@ class Scheme {
     return signatureFromRound3(this.params, round3)!;
   }
 
-  verify(signature: unknown, message: unknown, publicKey: unknown, options: unknown): boolean {
-    const sig = copyBytes('signature', signature);
-    const input = readBytes('message', message);
-    const key = copyBytes('publicKey', publicKey);
-    const words = readMessageOptions(options);
-    if (key.length !== this.lengths.publicKey) return false;
-    const round3Key = publicKeyToRound3(this.params, key);
-    const round3 = signatureToRound3(this.params, sig);
-    if (round3Key === undefined || round3 === undefined) return false;
-    const mu = representative(hashOfKey(key), input, words);
-    const own = (bytes: Bytes): InputBytes => new InputBytes('bytes', bytes);
-    return run(
-      bestModule(),
-      false,
-      (machine) =>
-        verifyOne(machine, this.params, own(round3), own(mu), own(round3Key)) === undefined,
-    );
-  }
-
   secretKeyToRound3(secretKey: unknown): Bytes {
     const key = readBytes('secretKey', secretKey, this.lengths.secretKey);
     return this.withKey(
@@ -214,43 +145,21 @@ class Scheme {
     set(pair.converted, hashOfKey(this.draftKey(pair.publicKey)), this.body);
     return pair.converted;
   }
-
-  statement(message: unknown, publicKey: unknown, options: unknown): FnDsaStatement {
-    const input = readBytes('message', message);
-    const key = copyBytes('publicKey', publicKey, this.lengths.publicKey);
-    const words = readMessageOptions(options);
-    return {
-      publicKey: this.round3Key(key),
-      message: representative(hashOfKey(key), input, words),
-    };
-  }
 }
 
 function createDraft(name: FnDsaDraft['name'], parameterSet: ParameterSet): FnDsaDraft {
   const scheme = new Scheme(parameterSet);
-  const { params, lengths } = scheme;
   return Object.freeze({
-    name,
-    draft: 'rust-fn-dsa 0.4.0, July 2026',
-    parameterSet,
-    profile: PROFILE,
-    lengths,
+    ...verifierOf(name, scheme),
     keygen: (seed) => scheme.keygen(seed),
     getPublicKey: (secretKey) => scheme.getPublicKey(secretKey),
     sign: (message, secretKey, options) => scheme.sign(message, secretKey, options),
-    verify: (signature, message, publicKey, options) =>
-      scheme.verify(signature, message, publicKey, options),
-    publicKeyToRound3: (publicKey) =>
-      scheme.round3Key(copyBytes('publicKey', publicKey, lengths.publicKey)),
-    publicKeyFromRound3: (publicKey) =>
-      scheme.draftKey(copyBytes('publicKey', publicKey, lengths.publicKey)),
     secretKeyToRound3: (secretKey) => scheme.secretKeyToRound3(secretKey),
     secretKeyFromRound3: (secretKey) => scheme.secretKeyFromRound3(secretKey),
-    statement: (message, publicKey, options) => scheme.statement(message, publicKey, options),
     item(signature, message, publicKey, options) {
       const bytes = copyBytes('signature', signature);
       const stated = scheme.statement(message, publicKey, options);
-      const round3 = signatureToRound3(params, bytes);
+      const round3 = signatureToRound3(scheme.params, bytes);
       if (round3 === undefined) throw new RangeError(`"signature" is not one of ${name}`);
       return { ...stated, signature: round3 };
     },

@@ -1,8 +1,8 @@
 /** What the FN-DSA draft signs: the message representative mu, of key, context and message. */
 import { sha256, sha384, sha512, sha512_256 } from '@noble/hashes/sha2.js';
-import { sha3_256, sha3_384, sha3_512, shake256 as shake, shake128 } from '@noble/hashes/sha3.js';
 import { type InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { shake256 } from '../falcon/points.ts';
+import { SHA3_256, SHA3_384, SHA3_512, SHAKE128_256, sponge } from './sha3.ts';
 
 export const MU_BYTES = 64;
 export const KEY_HASH_BYTES = 64;
@@ -35,11 +35,11 @@ const HASHES: Readonly<Record<PreHash, Hash>> = Object.freeze({
   'SHA-384': { arc: 2, digest: sha384 },
   'SHA-512': { arc: 3, digest: sha512 },
   'SHA-512/256': { arc: 6, digest: sha512_256 },
-  'SHA3-256': { arc: 8, digest: sha3_256 },
-  'SHA3-384': { arc: 9, digest: sha3_384 },
-  'SHA3-512': { arc: 10, digest: sha3_512 },
-  SHAKE128: { arc: 11, digest: (message) => shake128(message, { dkLen: 32 }) },
-  SHAKE256: { arc: 12, digest: (message) => shake(message, { dkLen: 64 }) },
+  'SHA3-256': { arc: 8, digest: (message) => sponge(SHA3_256, message) },
+  'SHA3-384': { arc: 9, digest: (message) => sponge(SHA3_384, message) },
+  'SHA3-512': { arc: 10, digest: (message) => sponge(SHA3_512, message) },
+  SHAKE128: { arc: 11, digest: (message) => sponge(SHAKE128_256, message) },
+  SHAKE256: { arc: 12, digest: (message) => shake256([message], 64) },
 });
 
 /** What is signed together with the message. */

@@ -136,3 +136,18 @@ export interface FnDsaDraft {
     options?: FnDsaMessageOptions,
   ): FnDsaItem;
 }
+
+/** What of the draft needs no secret. */
+export interface FnDsaDraftVerifier
+  extends Pick<
+    FnDsaDraft,
+    | 'name'
+    | 'draft'
+    | 'parameterSet'
+    | 'profile'
+    | 'lengths'
+    | 'verify'
+    | 'publicKeyToRound3'
+    | 'publicKeyFromRound3'
+    | 'statement'
+  > {}

@@ -159,6 +159,16 @@ describe.each(SETS)('n = $degree', ({ degree, draft, falcon }) => {
     expect(draft.verify(longer, message, publicKey, options)).toBe(false);
   });
 
+  test('a longer key, of whose hash a signature would be valid', () => {
+    const { publicKey, secretKey } = vectors[3]!;
+    const message = ascii('message');
+    const signUnder = (key: Uint8Array) =>
+      draft.sign(message, Uint8Array.from([...secretKey.slice(0, -64), ...shake256(64, key)]));
+    const longer = Uint8Array.from([...publicKey, 0]);
+    expect(draft.verify(signUnder(publicKey), message, publicKey)).toBe(true);
+    expect(draft.verify(signUnder(longer), message, longer)).toBe(false);
+  });
+
   test('the point', () => {
     const random = testRandom(`draft point ${degree}`);
     for (let i = 0; i < 10; i++) {

@@ -37,7 +37,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     self: 'src/profiles/',
     to: [
       FOUNDATION,
-      /^src\/falcon\/(index|points|params|sign|verify|wasm)\.ts$/,
+      /^src\/falcon\/(det|deterministic|index|params|points|sign|types|verifier|verify|wasm)\.ts$/,
       /^@noble\/hashes\//,
     ],
   },

@@ -1,0 +1,32 @@
+/** The entries that verify and do nothing else, as the package builds them. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ROOT } from '../../scripts/generated.ts';
+import { bundleSmallEntries } from '../../scripts/smallEntries.ts';
+import type * as Aggregate from '../../src/aggregate/verifyOnly.ts';
+import type * as Signatures from '../../src/profiles/verifyOnly.ts';
+
+export interface SmallEntries {
+  /** Where they are. */
+  readonly folder: string;
+  readonly signatures: typeof Signatures;
+  readonly aggregate: typeof Aggregate;
+  remove(): Promise<void>;
+}
+
+/** Bundles them into a folder of their own, and loads them. */
+export async function buildSmallEntries(): Promise<SmallEntries> {
+  await mkdir(join(ROOT, 'build'), { recursive: true });
+  const folder = await mkdtemp(join(ROOT, 'build/small-'));
+  await bundleSmallEntries(folder);
+  // The errors of the sources are those of the package here.
+  await writeFile(join(folder, 'errors.js'), "export * from '../../src/errors.ts';\n");
+  const load = (entry: string) => import(pathToFileURL(join(folder, `${entry}.js`)).href);
+  return {
+    folder,
+    signatures: await load('profiles/verifyOnly'),
+    aggregate: await load('aggregate/verifyOnly'),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
