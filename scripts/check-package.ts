@@ -69,7 +69,8 @@ const CONSUMER = `
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import {
-  aggregate, createAggregatePool, createFalcon, extractSignatures, falcon512, falcon1024, verifyAggregate,
+  aggregate, createAggregatePool, createFalcon, extractSignatures, falcon512, falcon1024,
+  verifyAggregate,
 } from 'falconry';
 import { accountFromEntropy, decodeAddress } from 'falconry/algorand';
 import { createClient } from 'falconry/client';
