@@ -180,6 +180,15 @@ describe('in a bundle', () => {
     expect(length).toBeLessThan(limit);
   });
 
+  test('a page with one profile holds none of the others', async () => {
+    const bytesOf = async (names: string) =>
+      gzipSync(await bundled(`export { ${names} } from './profiles/verifyOnly.js';`)).length;
+    const [one, all] = [await bytesOf('falcon512'), await bytesOf('falcon512, fnDsaDraft512')];
+    expect(one).toBeLessThan(38_000);
+    expect(all - one).toBeGreaterThan(5000);
+    expect(await bytesOf('ethFalcon512')).toBeLessThan(one);
+  });
+
   test('both entries together hold each module once', async () => {
     const one = new TextDecoder().decode(
       await bundled(`export * from './profiles/verifyOnly.js';`),
