@@ -6,6 +6,7 @@
  *   src/falcon/{falcon,falcon.relaxed}.wasm.gen.ts           the same in base64, with their types
  *   build/labrador*.wasm, src/aggregate/labrador*.wasm.gen.ts    likewise
  *   build/falcon.verify.wasm, build/labrador.verify.wasm     the verifier's part; in src, deflated
+ *   build/labrador.verify.relaxed.wasm                       the same with relaxed SIMD
  *   wasm.lock.json                  compiler and SHA-256 of each module, committed
  *
  *   node scripts/build-wasm.ts                 builds if an input has changed, and compares with
@@ -36,7 +37,7 @@ import { editsBetween } from './moduleEdits.ts';
 const LOCK = 'wasm.lock.json';
 const MODULES = [
   ...(['falcon', 'falcon.relaxed', 'falcon.verify'] as const),
-  ...(['labrador', 'labrador.relaxed', 'labrador.verify'] as const),
+  ...(['labrador', 'labrador.relaxed', 'labrador.verify', 'labrador.verify.relaxed'] as const),
 ] as const;
 type ModuleName = (typeof MODULES)[number];
 
@@ -54,6 +55,8 @@ const bareFile = (name: ModuleName) => `build/${name}.wasm`;
 const sourcesOf = (name: ModuleName) => name.split('.')[0] as 'falcon' | 'labrador';
 const ROOMS = { falcon: 'src/falcon', labrador: 'src/aggregate' } as const;
 const isVerify = (name: ModuleName) => name.endsWith('.verify');
+/** The build that a relaxed one is stored as edits of. */
+const plainOf = (name: ModuleName) => name.replace('.relaxed', '') as ModuleName;
 const sourceFile = (name: ModuleName) => `${ROOMS[sourcesOf(name)]}/${name}.wasm.gen.ts`;
 
 function build(name: ModuleName, head: string): void {
@@ -62,7 +65,7 @@ function build(name: ModuleName, head: string): void {
   try {
     const compiler = join(ROOT, 'node_modules/assemblyscript/bin/asc.js');
     const wasm = join(folder, 'module.wasm');
-    const file = isVerify(name) ? 'verifyIndex' : 'index';
+    const file = isVerify(plainOf(name)) ? 'verifyIndex' : 'index';
     const entry = `assembly/${sourcesOf(name)}/${file}.ts`;
     const run = spawnSync(process.execPath, [compiler, entry, '--target', name, '-o', wasm], {
       cwd: ROOT,
@@ -103,7 +106,7 @@ ${members.map((member) => `  readonly ${member}`).join('\n')}
 `;
   const module = isMain
     ? wholeModule(bytes)
-    : editsOf(bytes, readFileSync(join(ROOT, bareFile(sourcesOf(name)))));
+    : editsOf(bytes, readFileSync(join(ROOT, bareFile(plainOf(name)))));
   return `${isMain ? types : ''}
 export const SHA256 = '${sha256(bytes)}';
 export const BYTES = ${bytes.length};

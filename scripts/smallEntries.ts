@@ -12,14 +12,20 @@ import { ROOT } from './generated.ts';
 /** The entries, by their path in `src` and in `dist`. */
 export const SMALL_ENTRIES: readonly string[] = ['profiles/verifyOnly', 'aggregate/verifyOnly'];
 
-/** Takes the verifier's modules, and no relaxed builds: their edits are for the whole modules. */
+/**
+ * Takes the verifier's modules. Falcon's has no relaxed build: it would gain little. Labrador's has
+ * one, as edits.
+ */
 const verifyModules: Plugin = {
   name: 'verify-modules',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /\/(falcon|labrador)\.wasm\.gen\.ts$/ }, ({ path, resolveDir }) => {
       return { path: join(resolveDir, path.replace('.wasm.gen', '.verify.wasm.gen')) };
     });
-    onResolve({ filter: /\.relaxed\.wasm\.gen\.ts$/ }, ({ path }) => {
+    onResolve({ filter: /\/labrador\.relaxed\.wasm\.gen\.ts$/ }, ({ path, resolveDir }) => {
+      return { path: join(resolveDir, path.replace('.relaxed', '.verify.relaxed')) };
+    });
+    onResolve({ filter: /\/falcon\.relaxed\.wasm\.gen\.ts$/ }, ({ path }) => {
       return { path, namespace: 'none' };
     });
     onLoad({ filter: /.*/, namespace: 'none' }, () => {

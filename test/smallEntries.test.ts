@@ -1,10 +1,12 @@
 /** The entries that verify and do nothing else, as the package builds them. */
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from '../scripts/generated.ts';
+import * as relaxed from '../src/aggregate/labrador.verify.relaxed.wasm.gen.ts';
 import * as labrador from '../src/aggregate/labrador.verify.wasm.gen.ts';
 import { CodedError } from '../src/errors.ts';
 import * as falcon from '../src/falcon/falcon.verify.wasm.gen.ts';
@@ -52,11 +54,22 @@ describe('their modules', () => {
     ['labrador.verify', labrador],
   ])('%s unpacks to what wasm.lock.json names, imports nothing', async (name, generated) => {
     const bytes = moduleBytes(generated.MODULE);
-    const { createHash } = await import('node:crypto');
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     expect(await lockOf(name)).toEqual({ sha256, bytes: bytes.length });
     expect(generated).toMatchObject({ SHA256: sha256, BYTES: bytes.length });
     expect((await readFile(join(ROOT, `build/${name}.wasm`))).equals(bytes)).toBe(true);
+    expect(WebAssembly.Module.imports(new WebAssembly.Module(bytes))).toEqual([]);
+  });
+
+  test('the relaxed build of labrador.verify is what wasm.lock.json names', async () => {
+    const bytes = moduleBytes(labrador.MODULE, relaxed.EDITS);
+    expect(await lockOf('labrador.verify.relaxed')).toEqual({
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      bytes: bytes.length,
+    });
+    const names = (module: Uint8Array<ArrayBuffer>) =>
+      WebAssembly.Module.exports(new WebAssembly.Module(module)).map(({ name }) => name);
+    expect(names(bytes)).toEqual(names(labrador.MODULE()));
     expect(WebAssembly.Module.imports(new WebAssembly.Module(bytes))).toEqual([]);
   });
 
@@ -132,6 +145,19 @@ describe('falconry/verify-aggregate', () => {
     }
   }, 60_000);
 
+  test('gives the same verdicts on the plain build, handed over compiled', async () => {
+    const plain = await buildSmallEntries();
+    const bytes = await readFile(join(ROOT, 'build/labrador.verify.wasm'));
+    plain.aggregate.useLabradorModule(new WebAssembly.Module(Uint8Array.from(bytes)));
+    for (const { name, aggregate, items } of good.slice(0, 4)) {
+      expect(plain.aggregate.verifyAggregate(aggregate, items), name).toBe(true);
+    }
+    for (const { name, aggregate, items } of bad.filter((_, i) => i % 9 === 0)) {
+      expect(plain.aggregate.verifyAggregate(aggregate, items), name).toBe(false);
+    }
+    await plain.remove();
+  }, 60_000);
+
   test('throws the errors of the package', () => {
     expect(() => smallAggregate.inspectAggregate(new Uint8Array(5))).toThrow(CodedError);
     expect(() => smallAggregate.verifyAggregate('' as never, [])).toThrow(TypeError);
@@ -154,15 +180,24 @@ describe('in a bundle', () => {
     expect(length).toBeLessThan(limit);
   });
 
+  test('a page with one profile holds none of the others', async () => {
+    const bytesOf = async (names: string) =>
+      gzipSync(await bundled(`export { ${names} } from './profiles/verifyOnly.js';`)).length;
+    const [one, all] = [await bytesOf('falcon512'), await bytesOf('falcon512, fnDsaDraft512')];
+    expect(one).toBeLessThan(38_000);
+    expect(all - one).toBeGreaterThan(5000);
+    expect(await bytesOf('ethFalcon512')).toBeLessThan(one);
+  });
+
   test('both entries together hold each module once', async () => {
     const one = new TextDecoder().decode(
       await bundled(`export * from './profiles/verifyOnly.js';`),
     );
     const both = new TextDecoder().decode(await bundled(USE + USE_AGGREGATE + RUN));
-    // Modules are the only long words of base64.
+    // Modules, of two parts each, and edits are the only long words of base64.
     const words = (text: string) => text.match(/[\w+/]{1000,}/g) ?? [];
     expect(words(one)).toHaveLength(2);
-    expect(words(both)).toHaveLength(4);
-    expect(new Set(words(both)).size).toBe(4);
+    expect(words(both)).toHaveLength(5);
+    expect(new Set(words(both)).size).toBe(5);
   });
 });

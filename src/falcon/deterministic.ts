@@ -39,10 +39,10 @@ const SALTED_PREFIX = 41;
 const SHORTER = SALTED_PREFIX - PREFIX;
 const CURRENT_VERSION = 0;
 const VERSIONS = 256;
-const ANY: Accepted = new Array<boolean>(VERSIONS).fill(true);
+const ANY: Accepted = /* @__PURE__ */ new Array<boolean>(VERSIONS).fill(true);
 
 /** The forms, and the module's numbers of them. */
-const FORMS = Object.freeze(['compressed', 'constantTime'] as const);
+const FORMS = /* @__PURE__ */ Object.freeze(['compressed', 'constantTime'] as const);
 const COMPRESSED = FORMATS.indexOf('compressed');
 const PADDED = FORMATS.indexOf('padded');
 

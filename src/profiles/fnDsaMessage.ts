@@ -30,7 +30,7 @@ interface Hash {
 const OID = [0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02];
 
 /** OIDs: NIST's Computer Security Objects Register. SHAKE128 gives 32 bytes, SHAKE256 gives 64. */
-const HASHES: Readonly<Record<PreHash, Hash>> = Object.freeze({
+const HASHES: Readonly<Record<PreHash, Hash>> = /* @__PURE__ */ Object.freeze({
   'SHA-256': { arc: 1, digest: sha256 },
   'SHA-384': { arc: 2, digest: sha384 },
   'SHA-512': { arc: 3, digest: sha512 },

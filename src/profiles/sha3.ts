@@ -17,10 +17,10 @@ interface Sponge {
 }
 
 /** FIPS 202, sections 6.1 and 6.2: the rate is 200 less twice the bytes of security. */
-export const SHA3_256: Sponge = Object.freeze({ rate: 136, domain: 0x06, length: 32 });
-export const SHA3_384: Sponge = Object.freeze({ rate: 104, domain: 0x06, length: 48 });
-export const SHA3_512: Sponge = Object.freeze({ rate: 72, domain: 0x06, length: 64 });
-export const SHAKE128_256: Sponge = Object.freeze({ rate: 168, domain: 0x1f, length: 32 });
+export const SHA3_256: Sponge = { rate: 136, domain: 0x06, length: 32 };
+export const SHA3_384: Sponge = { rate: 104, domain: 0x06, length: 48 };
+export const SHA3_512: Sponge = { rate: 72, domain: 0x06, length: 64 };
+export const SHAKE128_256: Sponge = { rate: 168, domain: 0x1f, length: 32 };
 
 /**
  * The hash of a message (FIPS 202, section 4, with one block of output).
