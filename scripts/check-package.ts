@@ -19,7 +19,7 @@ const run = (cwd: string, command: string, ...args: string[]) => {
 };
 
 /** Limits of an installation: one more dependency, or a much larger library, needs a decision. */
-const LIMITS = { packages: 9, installedBytes: 17.5e6, tarballBytes: 1.1e6 };
+const LIMITS = { packages: 9, installedBytes: 18e6, tarballBytes: 1.15e6 };
 
 const BLOCK = 4096;
 

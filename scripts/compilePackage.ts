@@ -25,6 +25,10 @@ export function compilePackage(dist: string): void {
   for (const name of MODULES) {
     copyFileSync(join(root, `build/${name}.wasm`), join(dist, `${name}.wasm`));
   }
+  // The small entries hold them already.
+  for (const [room, name] of [['falcon', 'falcon'], ['aggregate', 'labrador']]) {
+    rmSync(join(dist, `${room}/${name}.verify.wasm.gen.js`), { force: true });
+  }
   copyFileSync(join(root, 'src/wasmModule.d.ts'), join(dist, 'wasmModule.d.ts'));
   chmodSync(join(dist, 'cli/main.js'), 0o755);
   removeUnreachableTypes(dist);
