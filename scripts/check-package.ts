@@ -69,8 +69,7 @@ const CONSUMER = `
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import {
-  aggregate, createAggregatePool, createFalcon, extractSignatures, falcon512, falcon1024,
-  verifyAggregate,
+  aggregate, createAggregatePool, extractSignatures, falcon512, falcon1024, verifyAggregate,
 } from 'falconry';
 import { accountFromEntropy, decodeAddress } from 'falconry/algorand';
 import { createClient } from 'falconry/client';
@@ -78,6 +77,8 @@ import * as noble from 'falconry/noble';
 import * as small from 'falconry/verify';
 import * as smallAggregate from 'falconry/verify-aggregate';
 import { exportSecretKey, importSecretKey } from 'falconry/keys';
+import { fnDsaDraft512 } from 'falconry/drafts/fn-dsa-2026-07';
+import { ethFalcon512 } from 'falconry/eth-falcon';
 import { falconService } from 'falconry/middleware';
 
 const message = new TextEncoder().encode('installed from the tarball');
@@ -106,12 +107,21 @@ for (const falcon of [falcon512, falcon1024]) {
   assert.equal(smallAggregate.verifyAggregate(proof, [items[0], items[0], items[0]]), true);
   assert.equal(smallAggregate.verifyAggregate(proof, [items[0], items[0]]), false);
 }
+for (const scheme of [ethFalcon512, fnDsaDraft512]) {
+  const { publicKey, secretKey } = scheme.keygen();
+  const signature = scheme.sign(message, secretKey);
+  assert.equal(scheme.verify(signature, message, publicKey), true);
+  const verifier = scheme === ethFalcon512 ? small.ethFalcon512 : small.fnDsaDraft512;
+  assert.equal(verifier.verify(signature, message, publicKey), true);
+  const item = scheme === ethFalcon512
+    ? { signature, message, publicKey }
+    : scheme.item(signature, message, publicKey);
+  const bytes = await aggregate([item], { profile: scheme.profile });
+  assert.equal(verifyAggregate(bytes, [item], { profiles: [scheme.profile] }), true);
+  assert.equal(verifyAggregate(bytes, [item]), false);
+}
 {
   const { publicKey, secretKey } = falcon512.keygen();
-  const signature = createFalcon('falcon512', { profile: 'eth-falcon' }).sign(message, secretKey);
-  assert.equal(small.ethFalcon512.verify(signature, message, publicKey), true);
-  const draftKey = small.fnDsaDraft512.publicKeyFromRound3(publicKey);
-  assert.equal(small.fnDsaDraft512.verify(signature, message, draftKey), false);
   const items = Array.from({ length: 250 }, (_, i) => {
     const message = Uint8Array.of(i);
     return { publicKey, message, signature: falcon512.sign(message, secretKey) };

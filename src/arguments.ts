@@ -59,8 +59,12 @@ export class InputBytes {
     return bytes;
   }
 
-  /** @returns the caller's memory as a plain array, to be read at once */
+  /**
+   * @returns the caller's memory as a plain array, to be read at once
+   * @throws TypeError if their length is no longer what it was
+   */
   view(): Uint8Array {
+    if (lengthOf(this.#array) !== this.length) throw new TypeError('bytes changed their length');
     return new Uint8Array(bufferOf(this.#array), byteOffsetOf(this.#array), this.length);
   }
 }

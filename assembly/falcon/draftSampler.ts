@@ -120,7 +120,9 @@ function sampleOne(r: v128, dss: v128, ccs: v128): i32 {
     const value = f64x2.extract_lane(scaledExp(x, s, ccs), 0) * 36028797018963968.0;
     const halved = <i32>f64x2.extract_lane(s, 0);
     const shift = (halved | ((63 - halved) >> 31)) & 63; // at most 63
-    if (berExp(((<u64>(<i64>value) << 1) - 1) >> <u64>shift)) return z;
+    // Of a damaged key, no number: nothing is accepted then. An honest value is above 2^60.
+    const isNumber = -<u64>i32(value > 0);
+    if (berExp(((((<u64>(<i64>value)) << 1) - 1) >> <u64>shift) & isNumber)) return z;
   }
   gaveUp = true;
   return 0;

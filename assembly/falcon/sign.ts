@@ -104,8 +104,8 @@ export function signExpanded(logn: i32, format: i32, messageLen: i32, profile: i
  *
  * Spec:   Falcon round 3, algorithm 10 (Sign)
  * Shape:  EXPANDED, SEED = salt (40), SEEDS, flipped, message as hashMessage takes it (salt from
- *         SEED), profile ROUND_3 or ETH_FALCON -> SIG, in this format; an attempt is refused when it
- *         does not fit the format `fit`
+ *         SEED), profile ROUND_3 or ETH_FALCON -> SIG, in this format; an attempt is refused when
+ *         it does not fit the format `fit`
  * Bounds: whatever fits `fit` fits `format`
  * Memory: as signExpanded
  * Secret: EXPANDED, SEEDS

@@ -30,8 +30,8 @@ Makes a key pair. The key file is JSON: {"parameter_set", "public_key", "secret_
                           $FALCONRY_PASSPHRASE, or the terminal asks for one
       --passphrase-file <file>  encrypt it under the passphrase in this file, without its last line
                           end
-      --seed-file <file>  48 bytes, bare or in hex with 0x, from which the key is derived; keep them
-                          as secret as the key
+      --seed-file <file>  8 to 128 bytes (48 are best), bare or in hex with 0x, from which the key
+                          is derived; keep them as secret as the key
       --json              report as one line of JSON
   -q, --quiet             no report
   -h, --help              this text
@@ -112,9 +112,9 @@ async function readSeed(
 ): Promise<Uint8Array | undefined> {
   if (path === undefined) return undefined;
   const seed = parseField(await readInput(path, io), 'seed', 'the seed file');
-  if (seed.length !== falcon512.lengths.seed) {
+  if (seed.length < 8 || seed.length > 128) {
     throw new CodedError('BAD_KEY_FILE', {
-      message: `the seed file holds ${seed.length} bytes instead of ${falcon512.lengths.seed}`,
+      message: `the seed file holds ${seed.length} bytes; a seed has 8 to 128`,
     });
   }
   return seed;

@@ -1,8 +1,7 @@
 /** `falconry verify`: verifies one signature, or every signature in a task file. */
 import { findInvalid } from '../aggregate/index.ts';
 import type { InvalidItem } from '../errors.ts';
-import { toOrdinary } from '../falcon/deterministic.ts';
-import type { SignatureFormat } from '../falcon/index.ts';
+import type { Falcon, SignatureFormat } from '../falcon/index.ts';
 import { parseTaskFile } from '../wire/taskFile.ts';
 import type { TaskItem } from '../wire/triple.ts';
 import { FILE_LIMITS } from './aggregate.ts';
@@ -100,9 +99,9 @@ async function verifyOne(path: string, { io, option }: Invocation): Promise<Verd
   if (!isFormat(format)) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
   const { key: publicKey, parameterSet } = readPublicKey(await readInput(keyPath, io));
   const file = await readInput(signaturePath, io);
-  const signature = toOrdinary(parseField(file, 'signature', 'the signature file'));
   const options = format === undefined ? {} : { format };
   const falcon = falconOf(parameterSet);
+  const signature = ordinary(falcon, parseField(file, 'signature', 'the signature file'));
   const message = streamInput(path, io);
   if (await falcon.verifyStream(signature, message, publicKey, options)) {
     return { count: 1, invalid: [] };
@@ -114,6 +113,15 @@ async function verifyOne(path: string, { io, option }: Invocation): Promise<Verd
     options,
   );
   return { count: 1, invalid: [{ index: 0, reason }] };
+}
+
+/** The ordinary signature that a deterministic one stands for; anything else as it is. */
+function ordinary({ det }: Falcon, signature: Uint8Array): Uint8Array {
+  try {
+    return det.toRound3(signature);
+  } catch {
+    return signature;
+  }
 }
 
 const FORMATS: readonly string[] = ['compressed', 'padded', 'constantTime'];

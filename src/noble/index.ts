@@ -13,7 +13,12 @@ import { shake256 } from '@noble/hashes/sha3.js';
 import { abytes } from '@noble/hashes/utils.js';
 import { copyBytes } from '../arguments.ts';
 import { ascii, concat, wipe } from '../bytes.ts';
-import { type Falcon, falcon512 as whole512, falcon1024 as whole1024 } from '../falcon/index.ts';
+import {
+  type Falcon,
+  type SignOptions,
+  falcon512 as whole512,
+  falcon1024 as whole1024,
+} from '../falcon/index.ts';
 import {
   checkSigningOptions,
   checkVerifyOptions,
@@ -71,26 +76,41 @@ const SALT = 40;
 const SAMPLER_SEED = 48;
 const HEDGE_LABEL = ascii('falconry noble extraEntropy v1');
 
+type NobleFormat = 'compressed' | 'padded';
+const FORMAT_BYTES = { compressed: Uint8Array.of(0), padded: Uint8Array.of(1) } as const;
+
 /**
- * Salt and sampler seed; undefined for fresh randomness. Those of `extraEntropy` depend on key and
- * message, too, so that no two messages ever share them.
+ * The options of `sign` of the library. What repeats must not give one point two signatures:
  *
- * Source: SHAKE256(label ‖ extraEntropy ‖ secret key ‖ message), 88 bytes
+ * - `extraEntropy: false` derives salt and coins from key and message (`salt: 'derived'`), the same
+ *   for both formats;
+ * - entropy gives salt and sampler seed together with key, message and format. Without the format,
+ *   an attempt that fits one and not the other would be a second signature.
+ *
+ * Source: SHAKE256(label ‖ format ‖ extraEntropy ‖ secret key ‖ message), 88 bytes
  */
-function seedOf(message: Bytes, secretKey: Bytes, options: unknown) {
+function optionsOf(
+  format: NobleFormat,
+  message: Bytes,
+  secretKey: Bytes,
+  options: unknown,
+): SignOptions {
   const { extraEntropy, random } = checkSigningOptions(options);
   if (random !== undefined) {
     const salt = abytes(random(SALT), SALT, 'nonce');
-    return { salt, samplerSeed: abytes(random(SAMPLER_SEED), SAMPLER_SEED, 'seed') };
+    const samplerSeed = abytes(random(SAMPLER_SEED), SAMPLER_SEED, 'seed');
+    return { format, testSeed: { salt, samplerSeed } };
   }
-  if (extraEntropy === undefined) return undefined;
-  const entropy = extraEntropy === false ? new Uint8Array(SAMPLER_SEED) : extraEntropy;
-  abytes(entropy, SAMPLER_SEED, 'opts.extraEntropy');
+  if (extraEntropy === undefined) return { format };
+  if (extraEntropy === false) return { format, salt: 'derived' };
+  abytes(extraEntropy, SAMPLER_SEED, 'opts.extraEntropy');
   const sponge = shake256.create({ dkLen: SALT + SAMPLER_SEED });
+  const parts = [HEDGE_LABEL, FORMAT_BYTES[format], extraEntropy, secretKey, message];
   try {
-    for (const part of [HEDGE_LABEL, entropy, secretKey, message]) sponge.update(part);
+    for (const part of parts) sponge.update(part);
     const out = sponge.digest();
-    return { salt: out.subarray(0, SALT), samplerSeed: out.subarray(SALT) };
+    const testSeed = { salt: out.subarray(0, SALT), samplerSeed: out.subarray(SALT) };
+    return { format, testSeed };
   } finally {
     sponge.destroy();
   }
@@ -99,7 +119,7 @@ function seedOf(message: Bytes, secretKey: Bytes, options: unknown) {
 /** Signs, the way that noble's object does. */
 function signed(
   falcon: Falcon,
-  format: 'compressed' | 'padded',
+  format: NobleFormat,
   msg: Uint8Array,
   secretKey: Uint8Array,
   options: unknown,
@@ -108,14 +128,12 @@ function signed(
   const length = falcon.lengths.secretKey;
   const key = copyBytes('secretKey', abytes(secretKey, length, 'secretKey'));
   try {
-    const testSeed = seedOf(message, key, options);
+    const read = optionsOf(format, message, key, options);
     try {
-      const signature = knowing(() =>
-        falcon.sign(message, key, testSeed === undefined ? { format } : { format, testSeed }),
-      );
+      const signature = knowing(() => falcon.sign(message, key, read));
       return { message, signature };
     } finally {
-      if (testSeed !== undefined) wipe(testSeed.samplerSeed);
+      if (read.testSeed !== undefined) wipe(read.testSeed.samplerSeed);
     }
   } finally {
     wipe(key);
@@ -151,7 +169,7 @@ function keysOf(falcon: Falcon, lengths: NobleLengths): NobleKeys {
 
 const isSigned = (
   falcon: Falcon,
-  format: 'compressed' | 'padded',
+  format: NobleFormat,
   sig: Uint8Array,
   msg: Uint8Array,
   publicKey: Uint8Array,
@@ -198,7 +216,7 @@ const paddedFrame = (falcon: Falcon) => ({
   },
 });
 
-function createNoble(falcon: Falcon, format: 'compressed' | 'padded'): NobleFalcon {
+function createNoble(falcon: Falcon, format: NobleFormat): NobleFalcon {
   const { seed, publicKey, secretKey, signaturePadded } = falcon.lengths;
   const lengths = { seed, publicKey, secretKey, signRand: SAMPLER_SEED };
   const frame = format === 'padded' ? paddedFrame(falcon) : compressedFrame(falcon);

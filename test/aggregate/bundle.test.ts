@@ -177,7 +177,7 @@ describe('bundle', () => {
     const items: Item[] = [
       good,
       { ...good, message: bytesOf('another message', 9) },
-      { ...good, signature: flip(signature, 0, 0x80) },
+      { ...good, signature: flip(signature, 0, 0x40) },
       { ...good, signature: Uint8Array.from([...signature, 0]) },
       { ...good, signature: flip(inForm(signature, 'padded'), 665, 1) },
       good1024,

@@ -103,7 +103,7 @@ describe('a deterministic signature in a list', () => {
 
   it.each<[string, (signature: Uint8Array) => Uint8Array, string]>([
     ['padded with zeros', (s) => paddedTo(s, 666 - 39), 'signatureHeader'],
-    ['with a byte too many', (s) => Uint8Array.of(...s, 0), 'signatureLength'],
+    ['with a zero too many', (s) => Uint8Array.of(...s, 0), 'signatureHeader'],
     ['cut short', (s) => s.slice(0, -1), 'signatureLength'],
     ['of two bytes', (s) => s.slice(0, 2), 'signatureLength'],
     ['of the other set', (s) => Uint8Array.of(s[0]! + 1, ...s.slice(1)), 'signatureHeader'],

@@ -18,6 +18,8 @@ import {
 } from 'falconry';
 import { verifyAggregate } from 'falconry/aggregate';
 import { createClient } from 'falconry/client';
+import { fnDsaDraft1024 } from 'falconry/drafts/fn-dsa-2026-07';
+import { ethFalcon512 } from 'falconry/eth-falcon';
 import { falcon512 as same } from 'falconry/falcon';
 import relaxed from 'falconry/falcon.relaxed.wasm';
 import plain from 'falconry/falcon.wasm';
@@ -49,6 +51,9 @@ const pool = createAggregatePool({ threads: 2 });
 new Blob([await pool.aggregate(items)]);
 await pool[Symbol.asyncDispose]();
 const valid: boolean = (await verifyAggregateAsync(made, items)) && verifyAggregate(made, items);
+const draft = fnDsaDraft1024.item(signature, message, publicKey, { preHash: 'SHA-512' });
+new Blob([await aggregate([draft], { profile: fnDsaDraft1024.profile }), draft.signature]);
+await verifyAggregateAsync(made, items, { profiles: [ethFalcon512.profile] });
 const verifyPool = createVerifyPool({ threads: 2 });
 await verifyPool.verifyBatch(items);
 const client = createClient({ baseUrl: 'http://localhost', apiKey: 'k' });

@@ -19,6 +19,8 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'falconry/algorand': new URL('src/algorand/index.ts', ROOT).href,
   'falconry/middleware': new URL('src/middleware/index.ts', ROOT).href,
   'falconry/client': new URL('src/client/index.ts', ROOT).href,
+  'falconry/drafts/fn-dsa-2026-07': new URL('src/profiles/fnDsaDraft.ts', ROOT).href,
+  'falconry/eth-falcon': new URL('src/profiles/ethFalcon.ts', ROOT).href,
 };
 
 /** A program with its imports pointed at this checkout and its packages. */

@@ -2,6 +2,7 @@
 import * as peers from '@noble/post-quantum/falcon.js';
 import type { Signer } from '@noble/post-quantum/utils.js';
 import { describe, expect, test } from 'vitest';
+import { decodeSignature } from '../../src/falcon/points.ts';
 import * as ours from '../../src/noble/index.ts';
 import { testRandom } from '../support/random.ts';
 
@@ -105,6 +106,22 @@ describe.each(NAMES)('%s', (name) => {
       );
     }
     expect(own.sign(msg, secretKey)).not.toEqual(own.sign(msg, secretKey));
+  });
+
+  test('what repeats never signs one point twice: formats share a signature, or no salt', () => {
+    const parts = (signature: Uint8Array) => {
+      const decoded = decodeSignature(signature);
+      if (typeof decoded === 'string') throw new Error(decoded);
+      return { salt: decoded.salt, s2: decoded.s2 };
+    };
+    const derived = { extraEntropy: false } as const;
+    expect(parts(other.sign(msg, secretKey, derived))).toEqual(
+      parts(own.sign(msg, secretKey, derived)),
+    );
+    const mixed = { extraEntropy: random.bytes(48) };
+    expect(parts(other.sign(msg, secretKey, mixed)).salt).not.toEqual(
+      parts(own.sign(msg, secretKey, mixed)).salt,
+    );
   });
 
   test('refuses what the peer refuses, with the same class of error', () => {

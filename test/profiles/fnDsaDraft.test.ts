@@ -260,9 +260,52 @@ describe.each(SETS)('n = $degree', ({ degree, draft, falcon }) => {
     );
     expect(() => draft.verify('x' as never, message, publicKey)).toThrow(TypeError);
     expect(() => draft.item(message, message, publicKey)).toThrow(RangeError);
+    const buffer = new ArrayBuffer(7);
+    const detaching = {
+      get context() {
+        structuredClone(buffer, { transfer: [buffer] });
+        return new Uint8Array(0);
+      },
+    };
+    expect(() => draft.sign(new Uint8Array(buffer), secretKey, detaching)).toThrow(TypeError);
     const long = { context: new Uint8Array(255) };
     expect(draft.verify(draft.sign(message, secretKey, long), message, publicKey, long)).toBe(true);
   });
+});
+
+/**
+ * SHA-256 of signatures that took two attempts, by the crate, on the key of vector 0 of each size,
+ * without context: message "message", seed = number, little-endian, and zeros.
+ */
+const SECOND_ATTEMPTS: Readonly<Record<Degree, readonly (readonly [number, string])[]>> = {
+  512: [[1276, '71f804996e9ea481694e60ff3258d45ef1e47abd5b94086f11441dd01ee1735f']],
+  1024: [
+    [207, '866369fc9b8c196ee29414c66e63f44558c1503dac98e74ce95c04360a260a2c'],
+    [244, 'ed764dddfadc3f6ff1150a407434df9f19b19d5fb2cfc57c8eec819e263f763c'],
+  ],
+};
+
+test.each(SETS)('a second attempt has another salt, n = $degree', ({ degree, draft }) => {
+  const logn = degree === 512 ? 9 : 10;
+  const seed = shake256(32, Uint8Array.of(logn, 0, 0, 0, 0));
+  const { publicKey, secretKey } = draft.keygen(seed);
+  const message = ascii('message');
+  const mu = draft.statement(message, publicKey).message;
+  const keyHash = shake256(40, secretKey.subarray(1, degree === 512 ? 769 : 1281));
+  const attempts = (number: number) => {
+    const testSeed = new Uint8Array(40);
+    new DataView(testSeed.buffer).setUint32(0, number, true);
+    const signature = draft.sign(message, secretKey, { testSeed });
+    expect(draft.verify(signature, message, publicKey)).toBe(true);
+    const derived = shake256(40, keyHash, mu, testSeed);
+    const salt = Buffer.from(signature.subarray(1, 41));
+    const attempt = [0, 1].find((i) => salt.equals(shake256(40, derived, Uint8Array.of(i))));
+    return { attempt, hash: hashOf('sha256', signature).toString('hex') };
+  };
+  for (const [number, hash] of SECOND_ATTEMPTS[degree]) {
+    expect(attempts(number)).toEqual({ attempt: 1, hash });
+  }
+  expect(attempts(1).attempt).toBe(0);
 });
 
 /** The hash functions with the last arc of their OID, and their bytes if they have any number. */

@@ -34,8 +34,8 @@ export function hashOfLines(arrays: Iterable<Uint8Array>): string {
  * the strings FALCON_DET1024_KAT of tests/test_deterministic_kat.h at commit 06b25d7 of
  * algorand/falcon, all of which were compared, and the 32 of the constant-time form behind them.
  * For det512 they were made by the same C code at degree 512 with emulated floating point; the
- * official file, tests/test_deterministic512_kat.h at commit 6706ca9, was compared in part (38 of
- * 512, and 12 of 32); its length is the same to the character. The 32 of det512 in the
+ * official file, tests/test_deterministic512_kat.h at commit 6706ca9, was compared at places; its
+ * length is the same to the character. The 32 of det512 in the
  * constant-time form were converted by a few lines of Python.
  */
 export const DET_ANSWERS = {

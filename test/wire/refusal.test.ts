@@ -14,6 +14,7 @@ describe('a refusal', () => {
     // as a proof it would have the hash of a table here
     ['another table', changed(4, 2), 'another parameter table'],
     ['a profile', changed(42, 1), 'unknown profile'],
+    ['the profile eth-falcon', changed(42, 2), 'of the profile eth-falcon, and only round3'],
     ['a coding of salts', changed(43, 0x60), 'not coded in the one known way'],
   ])('of %s is named', (_, aggregate, reason) => {
     expect(refusalOf(aggregate)).toContain(reason);

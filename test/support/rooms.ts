@@ -1,0 +1,163 @@
+/** Who may import whom: the rooms of the house, for test/architecture.test.ts. */
+
+/** What the library's rooms stand on. */
+const FOUNDATION = /^src\/(errors|intrinsics|arguments|bytes|inflate|wasmLoader)\.ts$/;
+
+/**
+ * The import table. A file is under the first row whose pattern it matches; everything it imports
+ * must match one of the row's targets. Files of its own folder (and below) are always allowed.
+ */
+export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[] }[] = [
+  { from: /^assembly\/shared\//, self: 'assembly/shared/', to: [] },
+  { from: /^assembly\/falcon\//, self: 'assembly/falcon/', to: [/^assembly\/shared\//] },
+  { from: /^assembly\/labrador\//, self: 'assembly/labrador/', to: [/^assembly\/shared\//] },
+  // Entries that exist to be tested.
+  { from: /^assembly\/test\//, self: 'assembly/test/', to: [/^assembly\//] },
+  {
+    from: /^src\/(errors|intrinsics|arguments|bytes|wasmLoader|wasmModule\.d)\.ts$/,
+    self: '',
+    to: [/^src\/(errors|intrinsics|moduleEdits)\.ts$/],
+  },
+  {
+    from: /^src\/(inflate|moduleEdits)\.ts$/,
+    self: '',
+    to: [/^src\/moduleEdits\.ts$/],
+  },
+  {
+    from: /^src\/index\.ts$/,
+    self: '',
+    to: [/^src\/errors\.ts$/, /^src\/(falcon|aggregate)\/index\.ts$/],
+  },
+  // The pool of threads serves every room and knows none.
+  { from: /^src\/threads\//, self: 'src/threads/', to: [FOUNDATION] },
+  { from: /^src\/falcon\//, self: 'src/falcon/', to: [FOUNDATION, /^src\/threads\//] },
+  // Other schemes on the same module: their encodings and hashes.
+  {
+    from: /^src\/profiles\//,
+    self: 'src/profiles/',
+    to: [
+      FOUNDATION,
+      /^src\/falcon\/(det|deterministic|index|params|points|sign|types|verifier|verify|wasm)\.ts$/,
+      /^@noble\/hashes\//,
+    ],
+  },
+  // The proof is a room within the room: it knows nothing of bundles, formats or options.
+  {
+    from: /^src\/aggregate\/(proof|parameters)\/|^src\/aggregate\/wasm\.ts$/,
+    self: 'src/aggregate/proof/',
+    to: [
+      FOUNDATION,
+      /^src\/falcon\/(index|params|points|salts)\.ts$/,
+      /^src\/aggregate\/(wasm|labrador(\.relaxed)?\.wasm\.gen)\.ts$/,
+      /^src\/aggregate\/(gaussianCoder|salts|statement)\.ts$/,
+      /^src\/aggregate\/parameters\//,
+      /^src\/threads\/yieldToHost\.ts$/,
+    ],
+  },
+  {
+    from: /^src\/aggregate\//,
+    self: 'src/aggregate/',
+    to: [
+      FOUNDATION,
+      /^src\/falcon\/(index|params|points|salts|deterministic|verifyItems)\.ts$/,
+      /^src\/falcon\/falcon\.verify\.wasm\.gen\.ts$/,
+      /^src\/threads\//,
+      /^@noble\/hashes\//,
+    ],
+  },
+  // Wrappings of keys; the frame of attached signatures is falcon's own.
+  {
+    from: /^src\/keys\//,
+    self: 'src/keys/',
+    to: [FOUNDATION, /^src\/falcon\/(index|attached|params)\.ts$/, /^@noble\/hashes\//],
+  },
+  // Accounts of Algorand: from outside, as its users see Falcon.
+  {
+    from: /^src\/algorand\//,
+    self: 'src/algorand/',
+    to: [FOUNDATION, /^src\/falcon\/index\.ts$/, /^@noble\/hashes\//],
+  },
+  // Another library's shape of ours.
+  {
+    from: /^src\/noble\//,
+    self: 'src/noble/',
+    to: [FOUNDATION, /^src\/falcon\/index\.ts$/, /^@noble\/hashes\//],
+  },
+  // What service, client, command line and page share: the formats of files, hex, the page's
+  // configuration.
+  {
+    from: /^src\/wire\//,
+    self: 'src/wire/',
+    to: [/^src\/(errors|bytes|arguments)\.ts$/, /^src\/aggregate\/index\.ts$/],
+  },
+  // The page runs in browsers.
+  {
+    from: /^src\/page\//,
+    self: 'src/page/',
+    to: [
+      /^src\/(errors|bytes)\.ts$/,
+      /^src\/(falcon|aggregate|client)\/index\.ts$/,
+      // The module of the library's threads, bundled.
+      /^src\/aggregate\/threads\/aggregateWorker\.ts$/,
+      /^src\/wire\//,
+    ],
+  },
+  {
+    from: /^src\/middleware\/(stores|blobs)\//,
+    self: '',
+    to: [
+      /^src\/(errors|bytes)\.ts$/,
+      /^src\/middleware\/(stores|blobs)\//,
+      /^src\/middleware\/(task|hash)\.ts$/,
+      /^src\/wire\/taskStates\.ts$/,
+      /^node:/,
+    ],
+  },
+  // Adapters to hosts know the service from outside only.
+  {
+    from: /^src\/middleware\/hosts\//,
+    self: 'src/middleware/hosts/',
+    to: [
+      /^src\/errors\.ts$/,
+      /^src\/middleware\/(problems|routes\/route)\.ts$/,
+      /^(hono|@hono\/node-server)(\/|$)/,
+      /^node:/,
+    ],
+  },
+  {
+    from: /^src\/middleware\//,
+    self: 'src/middleware/',
+    to: [
+      /^src\/(errors|bytes)\.ts$/,
+      /^src\/(falcon|aggregate)\/index\.ts$/,
+      /^src\/(threads|wire)\//,
+      /^(hono|zod)(\/|$)/,
+      /^@noble\/hashes\//,
+      /^node:/,
+    ],
+  },
+  // The client knows the wire, not the service; the library only checks its results.
+  {
+    from: /^src\/client\//,
+    self: 'src/client/',
+    to: [
+      /^src\/(errors|bytes|arguments)\.ts$/,
+      /^src\/aggregate\/index\.ts$/,
+      // Formats that need nothing of the library.
+      /^src\/wire\/(hex|triple|taskStates)\.ts$/,
+      /^eventsource-parser$/,
+    ],
+  },
+  {
+    from: /^src\/cli\//,
+    self: 'src/cli/',
+    to: [
+      /^src\/(errors|bytes)\.ts$/,
+      /^src\/(falcon|aggregate|keys)\/index\.ts$/,
+      /^src\/(middleware|wire)\//,
+      /^src\/client\/index\.ts$/,
+      /^@hono\/node-server$/,
+      /^node:/,
+    ],
+  },
+];
