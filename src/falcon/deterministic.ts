@@ -172,9 +172,9 @@ export function withoutSalt(salted: Bytes): Bytes {
  * @returns it; the same bytes if they do not start like a deterministic signature, or are padded
  */
 export function toOrdinary(signature: Uint8Array): Uint8Array {
-  const header = signature[0] ?? 0;
-  if ((header & BIT) === 0) return signature;
-  const params = [FALCON_512, FALCON_1024].find(({ logn }) => logn === (header & 0x0f));
+  const params = [FALCON_512, FALCON_1024].find(({ logn }) =>
+    HEADERS.some((header) => signature[0] === BIT + header + logn),
+  );
   if (params === undefined) return signature;
   const salted = withSalt(params, new InputBytes('signature', signature), ANY);
   return typeof salted === 'string' ? signature : salted;

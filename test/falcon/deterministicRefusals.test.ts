@@ -1,5 +1,6 @@
 /** What deterministic Falcon refuses: bytes that are no signature, and a caller's mistakes. */
 import { describe, expect, test } from 'vitest';
+import { toOrdinary } from '../../src/falcon/deterministic.ts';
 import type { DeterministicInvalidReason, Falcon } from '../../src/falcon/index.ts';
 import { asciiOf, shakeOf } from '../support/algorand.ts';
 import { BUILDS_OF_SETS, SETS, testKeys } from '../support/ours.ts';
@@ -155,6 +156,21 @@ describe.each(BUILDS_OF_SETS)('det$degree, $module module', ({ degree, falcon })
     expect(() => set.det.sign(message, secretKey)).toThrow(RangeError);
     const prepared = falcon.preparePublicKey(publicKey);
     expect(() => set.det.verify(compressed, message, prepared)).toThrow(TypeError);
+  });
+
+  test('as an aggregate takes them: with the salt, or as they are', () => {
+    for (const signature of [compressed, fixed]) {
+      expect(toOrdinary(signature)).toEqual(det.toRound3(signature));
+      expect(toOrdinary(signature.with(1, 9))).toEqual(det.toRound3(signature.with(1, 9)));
+    }
+    const same = [
+      det.toRound3(compressed),
+      zeros(0),
+      compressed.with(0, 0xb0 + 8),
+      compressed.subarray(0, 2),
+      concatBytes(compressed, [0]),
+    ];
+    for (const bytes of same) expect(toOrdinary(bytes)).toBe(bytes);
   });
 
   test('ordinary signatures that are none: other salts, other sets, not canonical', () => {
