@@ -26,7 +26,10 @@ export function compilePackage(dist: string): void {
     copyFileSync(join(root, `build/${name}.wasm`), join(dist, `${name}.wasm`));
   }
   // The small entries hold them already.
-  for (const [room, name] of [['falcon', 'falcon'], ['aggregate', 'labrador']]) {
+  for (const [room, name] of [
+    ['falcon', 'falcon'],
+    ['aggregate', 'labrador'],
+  ]) {
     rmSync(join(dist, `${room}/${name}.verify.wasm.gen.js`), { force: true });
   }
   copyFileSync(join(root, 'src/wasmModule.d.ts'), join(dist, 'wasmModule.d.ts'));
