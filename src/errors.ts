@@ -66,6 +66,8 @@ export const ERROR_CODES = Object.freeze({
   ),
   NOT_REPRODUCIBLE: meaning(500, false, 'This host does not compute the known signatures'),
 
+  STORE_NEWER: meaning(500, false, 'The store was written by a newer version of falconry'),
+
   // Resources and time: the same request can succeed later.
   REQUEST_TIMEOUT: meaning(408, true, 'The request took too long to arrive'),
   NOT_STARTED: meaning(503, true, 'The service is starting'),

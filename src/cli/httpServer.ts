@@ -2,7 +2,7 @@
  * An HTTP server for the app: problem documents also for requests that are not valid HTTP, have too
  * large headers, or take too long; and an orderly shutdown.
  */
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { CodedError, type ErrorCode } from '../errors.ts';
@@ -44,7 +44,10 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
       // We refuse it ourselves: node's own 400 has no body.
       requireHostHeader: false,
     },
-    listener,
+    (incoming, outgoing) => {
+      if (countHosts(incoming) > 1) refuseHosts(outgoing);
+      else void listener(incoming, outgoing);
+    },
   );
   server.on('clientError', answerClientError);
   await new Promise<void>((resolve, reject) => {
@@ -53,6 +56,18 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   });
   const { port } = server.address() as AddressInfo;
   return { port, host: options.host, close: (graceMs) => closeServer(server, graceMs) };
+}
+
+/** Node keeps the first `Host` only; something in front of it may have gone by another one. */
+const countHosts = ({ rawHeaders }: IncomingMessage): number =>
+  rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
+
+function refuseHosts(outgoing: ServerResponse): void {
+  const problem = problemBody(
+    new CodedError('MALFORMED_REQUEST', { message: 'The request has several Host headers' }),
+  );
+  const headers = { 'content-type': 'application/problem+json', connection: 'close' };
+  outgoing.writeHead(problem.status, headers).end(JSON.stringify(problem));
 }
 
 function answerError(error: unknown): Response {

@@ -117,8 +117,11 @@ function started(): boolean {
 if (started()) {
   const { stdin, stdout, stderr, env } = process;
   // The reader of our output has closed it (`| head`): end as SIGPIPE would have ended us.
+  // A server goes on: whoever read its output may have gone before its work is done.
+  const isServer = process.argv[2] === 'serve';
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (isServer && error.code === 'EPIPE') return;
       process.exit(error.code === 'EPIPE' ? 141 : EXIT.io);
     });
   }

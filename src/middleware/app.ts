@@ -120,7 +120,7 @@ async function identify(c: Context, { settings, runtime, anonymous }: Deps): Pro
     anonymous.refused(address);
     const realm = settings.serviceName;
     throw new ProblemError('UNAUTHENTICATED', {
-      message: key ? 'The API key is not known' : 'An API key is required',
+      message: refusalOf(key),
       headers: { 'www-authenticate': `ApiKey realm="${realm}"` },
     });
   }
@@ -131,6 +131,15 @@ async function identify(c: Context, { settings, runtime, anonymous }: Deps): Pro
   }
   anonymous.good(key);
   return caller;
+}
+
+/** What to tell the sender of an API key that nobody has. */
+function refusalOf(key: string): string {
+  if (key === '') return 'An API key is required';
+  if (/^(bearer|basic|apikey|token)\s/i.test(key)) {
+    return 'The API key is not known: send the key alone, without a scheme word before it';
+  }
+  return 'The API key is not known';
 }
 
 /** The refusal of a signed url, or `RATE_LIMITED` if this address had too many of them. */

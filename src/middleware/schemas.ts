@@ -291,7 +291,7 @@ export const TaskList = z
     next: z
       .string()
       .regex(new RegExp(`^$|${CURSOR.source}`))
-      .meta({ description: 'The cursor of the next page; empty on the last page' }),
+      .meta({ description: 'The cursor of the next page; empty on a page without tasks' }),
   })
   .meta({ id: 'TaskList' });
 

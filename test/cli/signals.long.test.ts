@@ -209,6 +209,39 @@ describe('a server', () => {
     expect(stderr).not.toContain(ready.api_key);
   });
 
+  it('does not start on the store of a newer version, and says so by its exit code', async () => {
+    const data = at('newer-data');
+    mkdirSync(data);
+    const db = new DatabaseSync(join(data, 'falconry.sqlite'));
+    db.exec('PRAGMA user_version = 99');
+    db.close();
+    const { code, err } = await falconry(folder.path, ['serve', '--port', '0', '--data', data]);
+    expect(code).toBe(3);
+    expect(err).toContain('written by a newer version');
+  });
+
+  it('goes on, and stops in order, when nobody reads its output any more', async () => {
+    const args = ['serve', '--port', '0', '--data', at('unread-data'), '--log', 'json', '--json'];
+    const child = spawn(process.execPath, [MAIN, ...args, '--log-level', 'debug'], {
+      env: cleanEnvironment(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    try {
+      const ended = new Promise((resolve) => child.on('exit', (...how) => resolve(how)));
+      const line = await new Promise<string>((resolve) =>
+        child.stdout.once('data', (text) => resolve(String(text))),
+      );
+      child.stdout.destroy();
+      child.stderr.destroy();
+      const { address } = JSON.parse(line) as { address: string };
+      for (let i = 0; i < 3; i++) expect((await fetch(`${address}/v1/svc/tasks`)).status).toBe(401);
+      child.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
   it('with --quiet says nothing', async () => {
     const data = at('quiet-data');
     server = start(['serve', '--port', '0', '--data', data, '--quiet', '--log', 'json']);

@@ -128,7 +128,13 @@ describe('lists', () => {
     expect(await collect({ status: 'completed' })).toEqual([]);
     const first = await bob.page({ limit: 5 });
     const second = await bob.page({ limit: 5, cursor: first.next });
-    expect([first.tasks.length, second.tasks.length, second.next]).toEqual([5, 2, '']);
+    expect([first.tasks.length, second.tasks.length, second.next]).toEqual([
+      5,
+      2,
+      expect.any(String),
+    ]);
+    const third = await bob.page({ limit: 5, cursor: second.next });
+    expect([third.tasks.length, third.next]).toEqual([0, '']);
     expect((await failure(bob.page({ limit: 0 }))).status).toBe(400);
   });
 

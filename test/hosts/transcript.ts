@@ -22,6 +22,7 @@ const HEADERS = [
   'retry-after',
   'etag',
   'vary',
+  'x-content-type-options',
 ];
 
 const SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;

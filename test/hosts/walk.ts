@@ -398,11 +398,11 @@ class Walker {
       cursor = page.next === '' ? '' : `&cursor=${page.next}`;
       pages++;
     } while (cursor !== '');
-    expect(pages).toBe(3);
+    expect(pages).toBe(4);
     await this.ask('newest first', `GET ${tasks}?order=desc`);
     await this.ask('completed', `GET ${tasks}?status=completed`);
     await this.ask('by the other text', `GET ${tasks}?status=wait%20for%20task%20file%20upload`);
-    await this.ask('after the end', `GET ${tasks}?cursor=`);
+    await this.ask('from the beginning', `GET ${tasks}?cursor=`);
     await this.ask('of another client', `GET ${tasks}`, undefined, { key: this.#target.bob });
     for (const query of [
       'limit=0',

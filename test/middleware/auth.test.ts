@@ -60,6 +60,15 @@ describe('API keys', () => {
     }
   });
 
+  it('says what is wrong with a scheme word before the key', async () => {
+    for (const key of [`Bearer ${http.alice}`, `token ${http.alice}`]) {
+      const { json } = await http.ask('GET', TASKS, undefined, { key });
+      expect(json.detail).toMatch(/send the key alone/);
+    }
+    const { json } = await http.ask('GET', TASKS, undefined, { key: 'nonsense' });
+    expect(json.detail).not.toMatch(/alone/);
+  });
+
   it('names the service in the realm', async () => {
     const none = await http.ask('GET', TASKS, undefined, { key: null });
     expect(none.headers.get('www-authenticate')).toBe('ApiKey realm="svc"');
@@ -108,6 +117,21 @@ describe('API keys', () => {
     expectProblem(await http.ask('GET', TASKS, undefined, { key }), 401);
     const other = await http.ask('GET', TASKS, undefined, { key: second.key });
     expect(other.status).toBe(200);
+  });
+
+  it('ends the event streams of a revoked key', async () => {
+    const { key } = await http.service.apiKeys.create({ name: 'dave' });
+    const task = await http.ask('POST', '/v1/svc/aggsign/task', undefined, { key });
+    const url = `${http.address}/v1/svc/tasks/${task.json.process_id}/events`;
+    const stream = await fetch(url, { headers: { authorization: key } });
+    expect(stream.status).toBe(200);
+    const reader = stream.body!.getReader();
+    expect((await reader.read()).done).toBe(false);
+    const records = await http.service.apiKeys.list();
+    const { sha256 } = records.find(({ name }) => name === 'dave')!;
+    expect(await http.service.apiKeys.revoke(sha256)).toBe(true);
+    // Ends within the time between two looks at the store; else the test's limit ends it.
+    while (!(await reader.read()).done);
   });
 });
 

@@ -115,7 +115,9 @@ describe('from signatures to a result', () => {
     expect(meta.submitted_at > meta.created_at).toBe(true);
     expect(meta.finished_at > meta.submitted_at).toBe(true);
     expect(new URL(meta.result_path).pathname.endsWith(`/${id}.json`)).toBe(true);
-    expect((await http.ask('GET', meta.result_path, undefined, { key: null })).status).toBe(200);
+    const fetched = await http.ask('GET', meta.result_path, undefined, { key: null });
+    expect(fetched.status).toBe(200);
+    expect(fetched.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
   it('a direct request does the same, with both parameter sets, in the caller’s order', async () => {

@@ -385,6 +385,12 @@ describe('bytes on the wire', () => {
       'MALFORMED_REQUEST',
     ],
     [
+      'two hosts',
+      () => ({ parts: [head('GET', '/v1/openapi.json', 'host: other.test')] }),
+      400,
+      'MALFORMED_REQUEST',
+    ],
+    [
       'no host',
       () => ({ parts: ['GET /v1/svc/tasks HTTP/1.1\r\n\r\n'] }),
       400,

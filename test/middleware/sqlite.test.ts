@@ -76,7 +76,6 @@ describe('the SQLite file', () => {
     const { id, state, createdAt } = outcome.task;
     expect(await second.get(id)).toEqual(outcome.task);
     expect(await second.list({ clientId: 1, limit: 5 })).toMatchObject({
-      more: false,
       tasks: [{ id, state, createdAt, result: null }],
     });
     expect(await second.secret('urls')).toEqual(secret);
@@ -112,7 +111,7 @@ describe('the SQLite file', () => {
     const db = new DatabaseSync(path);
     db.exec('PRAGMA user_version = 1000');
     db.close();
-    expect(() => sqliteStore({ path })).toThrow('newer version');
+    expect(() => sqliteStore({ path })).toThrow(expect.objectContaining({ code: 'STORE_NEWER' }));
   });
 
   it('says that the store is busy rather than wait for ever', async () => {

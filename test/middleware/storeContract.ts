@@ -188,8 +188,8 @@ export function storeContract(
         let page = await store.list({ clientId: 1, limit: 3, order, ...(state && { state }) });
         for (;;) {
           seen.push(...page.tasks.map((task) => task.id));
-          if (!page.more) return seen;
-          expect(page.tasks.length).toBe(3);
+          expect(page.tasks.length).toBeLessThanOrEqual(3);
+          if (page.tasks.length < 3) return seen;
           const query = { clientId: 1, limit: 3, order, after: seen.at(-1)! };
           page = await store.list({ ...query, ...(state && { state }) });
         }
@@ -205,7 +205,7 @@ export function storeContract(
       const after = await store.list({ clientId: 1, limit: 9, after: ids[2]! + 1 });
       expect(after.tasks.map((task) => task.id)).toEqual(ids.slice(3));
       const exact = await store.list({ clientId: 1, limit: 7 });
-      expect(exact).toMatchObject({ more: false, tasks: { length: 7 } });
+      expect(exact).toMatchObject({ tasks: { length: 7 } });
     });
 
     it('lists without what can be long', async () => {

@@ -70,7 +70,7 @@ output.
 to try again. An unknown path is a 404; a method that the path does not have is a 405 with
 \`Allow\`. \`HEAD\` is answered like \`GET\` without a body, \`OPTIONS\` with 204 and \`Allow\`.
 
-**Lists.** Pass \`next\` as \`cursor\` until it is empty.`;
+**Lists.** Pass \`next\` as \`cursor\` until it is empty, which it is on an empty page.`;
 
 /** What the document needs besides the routes. */
 export interface About {

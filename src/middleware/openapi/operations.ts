@@ -146,7 +146,7 @@ const FIXED = {
       },
       cursor: {
         schema: z.string(),
-        description: 'The `next` of the previous page; empty after the last page',
+        description: 'The `next` of the previous page; empty for the first page',
       },
       status: {
         schema: z.enum(statusTexts),

@@ -29,7 +29,10 @@ export function followEvents(deps: Deps): Route['handle'] {
       if (left > 0) open.set(clientId, left);
       else open.delete(clientId);
     };
-    return new Response(new TaskEvents(c, deps, task, release).body, { headers });
+    const key = c.req.header('authorization') ?? '';
+    const mayFollow = async (): Promise<boolean> =>
+      (await deps.runtime.ports.authenticate(key))?.clientId === clientId;
+    return new Response(new TaskEvents(c, deps, task, mayFollow, release).body, { headers });
   };
 }
 
@@ -39,6 +42,8 @@ class TaskEvents {
   readonly #context: Context;
   readonly #deps: Deps;
   readonly #task: Task;
+  /** Whether the key still stands for the same client. */
+  readonly #mayFollow: () => Promise<boolean>;
   readonly #release: () => void;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
   #unwatch = () => {};
@@ -50,10 +55,17 @@ class TaskEvents {
   /** Records are sent one after the other. */
   #sending = Promise.resolve();
 
-  constructor(context: Context, deps: Deps, task: Task, release: () => void) {
+  constructor(
+    context: Context,
+    deps: Deps,
+    task: Task,
+    mayFollow: () => Promise<boolean>,
+    release: () => void,
+  ) {
     this.#context = context;
     this.#deps = deps;
     this.#task = task;
+    this.#mayFollow = mayFollow;
     this.#release = release;
     const source = {
       start: (controller: ReadableStreamDefaultController<Uint8Array>) => this.#start(controller),
@@ -80,7 +92,10 @@ class TaskEvents {
     }
     if (performance.now() - this.#sentMs > COMMENT_EVERY_MS) this.#send(': still here\n\n');
     const { id, clientId } = this.#task;
-    this.#enqueue(() => runtime.ports.store.get(id, clientId));
+    // A key that was revoked sees no more: as if the task were gone.
+    this.#enqueue(async () =>
+      (await this.#mayFollow()) ? runtime.ports.store.get(id, clientId) : null,
+    );
   }
 
   #enqueue(ask: () => Task | null | Promise<Task | null>): void {

@@ -53,22 +53,20 @@ function list(deps: Deps): Handler {
   return async (c, { clientId }) => {
     const { store, cursorSecret } = deps.runtime.ports;
     const query = readQuery(c, clientId, cursorSecret);
-    // A client that sends `next: ""` back asks for what follows the end.
-    if (query === 'ended') return c.json({ tasks: [], next: '' });
-
     const page = await store.list(query);
     const tasks: unknown[] = [];
     for (const task of page.tasks) tasks.push(listItem(task, await resultUrl(c, deps, task)));
     const last = page.tasks.at(-1);
+    // The page after the last one is empty, so that a client may end there as well as at `""`.
     const next =
-      page.more && last
-        ? encodeCursor(cursorSecret, clientId, { afterId: last.id, order: query.order ?? 'asc' })
-        : '';
+      last === undefined
+        ? ''
+        : encodeCursor(cursorSecret, clientId, { afterId: last.id, order: query.order ?? 'asc' });
     return c.json({ tasks, next });
   };
 }
 
-function readQuery(c: Context, clientId: number, secret: Uint8Array): ListQuery | 'ended' {
+function readQuery(c: Context, clientId: number, secret: Uint8Array): ListQuery {
   const parameter = (name: string): string | undefined => {
     const values = c.req.queries(name);
     if (values !== undefined && values.length > 1) throw badQuery(`${name} is given twice`);
@@ -85,9 +83,8 @@ function readQuery(c: Context, clientId: number, secret: Uint8Array): ListQuery 
     const texts = Object.values(STATE_TEXTS).flatMap(({ list, progress }) => [list, progress]);
     throw badQuery(`status must be one of: ${[...new Set(texts)].join(', ')}`);
   }
-  const cursor = parameter('cursor');
-  if (cursor === '') return 'ended';
-
+  // Without a value it asks for the first page, as clients do that always send the parameter.
+  const cursor = parameter('cursor') || undefined;
   let position: Position | undefined;
   if (cursor !== undefined) {
     position = decodeCursor(secret, clientId, cursor) ?? undefined;

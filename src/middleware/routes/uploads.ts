@@ -98,6 +98,7 @@ async function download(c: Context, deps: Deps): Promise<Response> {
       'content-length': String(blob.bytes),
       'content-disposition': `attachment; filename="${file}"`,
       'cache-control': 'private, immutable, max-age=3600',
+      'x-content-type-options': 'nosniff',
     },
   });
 }

@@ -9,6 +9,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { CodedError } from '../../errors.ts';
 import { isFinal, type TaskState } from '../../wire/taskStates.ts';
 import type { ListedTask } from '../task.ts';
 import { createGroupCommit, type GroupCommit } from './groupCommit.ts';
@@ -56,7 +57,7 @@ function migrate(db: DatabaseSync): void {
   db.exec('BEGIN IMMEDIATE');
   try {
     if (version() > MIGRATIONS.length) {
-      throw new Error('the store was written by a newer version of falconry');
+      throw new CodedError('STORE_NEWER');
     }
     for (const step of MIGRATIONS.slice(version())) db.exec(step);
     db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);

@@ -53,12 +53,7 @@ function reads(ledger: Ledger): Pick<TaskStore, 'get' | 'list' | 'usage' | 'coun
       const row = clientId === undefined ? table.row(id) : ledger.owned(id, clientId);
       return row ? publicTask(row) : null;
     },
-    async list(query) {
-      const tasks = table.list(query, query.limit + 1);
-      const more = tasks.length > query.limit;
-      if (more) tasks.pop();
-      return { tasks, more };
-    },
+    list: async (query) => ({ tasks: table.list(query, query.limit) }),
     usage: async (clientId) => table.usage(clientId),
     async counts() {
       const known = table.counts();

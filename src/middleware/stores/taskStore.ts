@@ -122,8 +122,6 @@ export interface ListQuery {
 
 export interface ListPage {
   readonly tasks: readonly ListedTask[];
-  /** Whether a task of the same kind follows the last one. */
-  readonly more: boolean;
 }
 
 export interface ClaimOptions {

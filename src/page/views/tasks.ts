@@ -138,7 +138,7 @@ class TaskList {
     }
     place.dataset.status = status ?? '';
     this.#newer.disabled = this.#cursors.length === 1;
-    this.#older.disabled = next === '';
+    this.#older.disabled = next === '' || tasks.length < PAGE_TASKS;
     this.#pager.hidden = this.#newer.disabled && this.#older.disabled;
     this.#followed.follow(tasks);
   }
