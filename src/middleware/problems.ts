@@ -72,6 +72,10 @@ export function problemBody(error: CodedError): ProblemBody {
 /** Seconds to wait if the status calls for it and the error does not say. */
 const DEFAULT_RETRY_AFTER = '1';
 
+/** Whether answers with this code say in `Retry-After` when to try again. */
+export const tellsWhen = (code: ErrorCode): boolean =>
+  [429, 503].includes(ERROR_CODES[code].status) || code === 'IDEMPOTENCY_CONFLICT';
+
 /** The answer for a coded error. */
 export function problemResponse(
   error: CodedError,
@@ -80,7 +84,7 @@ export function problemResponse(
   const headers = new Headers(error instanceof ProblemError ? error.headers : {});
   headers.set('content-type', 'application/problem+json');
   headers.set('cache-control', 'no-store');
-  if ((error.status === 429 || error.status === 503) && !headers.has('retry-after')) {
+  if (tellsWhen(error.code) && !headers.has('retry-after')) {
     headers.set('retry-after', DEFAULT_RETRY_AFTER);
   }
   const body = JSON.stringify({ ...problemBody(error), ...members });

@@ -240,6 +240,7 @@ describe('every documented answer', () => {
       if (begun.kind !== 'held') throw new Error(begun.kind);
       const twice = await ask(service, 'POST', path, { headers, body });
       expect(twice.json.code).toBe('IDEMPOTENCY_CONFLICT');
+      expect(twice.headers.get('retry-after')).toBe('1');
       const other = await ask(service, 'POST', path, {
         headers,
         body: path === AGGSIGN ? { data, x: 1 } : 'other',

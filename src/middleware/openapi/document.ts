@@ -66,9 +66,10 @@ no key.
 **Hex.** Digests, keys and signatures are hex with \`0x\`: either case on input, lower case on
 output.
 
-**Errors** are problem documents (RFC 9457) with a \`code\`; 429 and 503 say in \`Retry-After\` when
-to try again. An unknown path is a 404; a method that the path does not have is a 405 with
-\`Allow\`. \`HEAD\` is answered like \`GET\` without a body, \`OPTIONS\` with 204 and \`Allow\`.
+**Errors** are problem documents (RFC 9457) with a \`code\`; 429, 503 and
+\`IDEMPOTENCY_CONFLICT\` say in \`Retry-After\` when to try again. An unknown path is a 404; a
+method that the path does not have is a 405 with \`Allow\`. \`HEAD\` is answered like \`GET\`
+without a body, \`OPTIONS\` with 204 and \`Allow\`.
 
 **Lists.** Pass \`next\` as \`cursor\` until it is empty, which it is on an empty page.`;
 

@@ -1,5 +1,6 @@
 /** The headers of answers: their meaning, and which answers have them. */
 import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
+import { tellsWhen } from '../problems.ts';
 import type { Answer, AnswerHeader } from './operation.ts';
 
 interface Header {
@@ -75,7 +76,7 @@ export function problemHeaders(codes: readonly ErrorCode[]) {
   const served = !['MALFORMED_REQUEST', 'HEADERS_TOO_LARGE'].includes(codes[0]!);
   return {
     ...(served && { 'Cache-Control': ref('NoStore') }),
-    ...((status === 429 || status === 503) && { 'Retry-After': ref('RetryAfter') }),
+    ...(codes.some(tellsWhen) && { 'Retry-After': ref('RetryAfter') }),
     ...(status === 401 && { 'WWW-Authenticate': ref('WwwAuthenticate') }),
     ...(status === 405 && { Allow: ref('Allow') }),
     ...(status === 415 && { Accept: ref('Accept'), 'Accept-Encoding': ref('AcceptEncoding') }),
