@@ -50,6 +50,7 @@ export const ERROR_CODES = Object.freeze({
   METHOD_NOT_ALLOWED: meaning(405, false, 'The method is not allowed here'),
   CONFLICT: meaning(409, false, 'The state of the task does not allow this'),
   NOT_UPLOADED: meaning(409, false, 'The task file has not been uploaded yet'),
+  INPUT_CHANGED: meaning(409, false, 'The task file was replaced after the notification'),
   IDEMPOTENCY_CONFLICT: meaning(409, true, 'The first request with this key is still running'),
   IDEMPOTENCY_MISMATCH: meaning(422, false, 'This key was used with a different request'),
   LENGTH_REQUIRED: meaning(411, false, 'The length of the body must be given'),
@@ -67,6 +68,7 @@ export const ERROR_CODES = Object.freeze({
   NOT_REPRODUCIBLE: meaning(500, false, 'This host does not compute the known signatures'),
 
   STORE_NEWER: meaning(500, false, 'The store was written by a newer version of falconry'),
+  STORE_OLDER: meaning(500, false, 'The store must be brought up to date: falconry migrate'),
 
   // Resources and time: the same request can succeed later.
   REQUEST_TIMEOUT: meaning(408, true, 'The request took too long to arrive'),
@@ -78,6 +80,7 @@ export const ERROR_CODES = Object.freeze({
   STORAGE_QUOTA: meaning(429, true, 'The stored bytes of this client are at their limit'),
   QUEUE_FULL: meaning(503, true, 'The queue is full'),
   SHUTTING_DOWN: meaning(503, true, 'The service is shutting down'),
+  STORAGE_FULL: meaning(507, true, 'The service has no room for more files'),
   STORE_UNAVAILABLE: meaning(503, true, 'The store cannot be reached'),
   THREAD_LOST: meaning(503, true, 'A worker thread ended before its work was done'),
   LEASE_LOST: meaning(503, true, 'Another worker has taken the task over'),

@@ -13,6 +13,8 @@
  *   lease      the time for which a claim holds without a sign of life from its worker
  *   heartbeat  the sign of life: `extend`, which prolongs the lease
  *   loss       a lease that ended without a heartbeat; the task waits again
+ *   set aside  waiting, but not to be claimed (quarantined), since it ended the workers that it was
+ *              given to; an operator puts it back
  *   failure    an attempt that ended with an error; tried again if the error is retriable
  *
  *             upload       notify       claim          all valid         result stored
@@ -106,6 +108,8 @@ export interface Task {
   readonly failures: number;
   /** Leases that ended without a word. */
   readonly losses: number;
+  /** Set aside: it waits, but is not claimed until an operator puts it back. */
+  readonly quarantined: boolean;
   /** Signatures in the task file; 0 until it has been read. */
   readonly count: number;
   /** Worker threads planned for the task; from the claim on, those given to it (`VCPUs`). */
@@ -120,6 +124,10 @@ export interface Task {
   readonly finishedAt: string | null;
   /** Until then file and notification must arrive; Unix time in milliseconds. */
   readonly expiresAtMs: number;
+  /** Id of the request that made the task; null if it had none. */
+  readonly requestId: string | null;
+  /** Its `traceparent` (W3C Trace Context); null if it had none. */
+  readonly traceparent: string | null;
   /** The task file; null before the upload, and after the end, when it is deleted. */
   readonly input: BlobRef | null;
   readonly result: TaskResult | null;

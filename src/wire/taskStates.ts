@@ -26,6 +26,7 @@ const FINAL_STATES = [
 ] as const satisfies readonly TaskState[];
 
 export type FinalState = (typeof FINAL_STATES)[number];
+export type UnfinishedState = Exclude<TaskState, FinalState>;
 
 /** The text of each state in the progress record, and in the list. Part of the wire contract. */
 export const STATE_TEXTS: Readonly<

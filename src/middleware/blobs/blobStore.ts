@@ -1,17 +1,20 @@
 /**
- * The port for files: the task files that clients upload, and the result files. A directory
- * implements it here; an object store can, too.
+ * The port for files: the task files that clients upload, and the result files. A directory and
+ * S3 implement it here; a host can write its own.
  *
  * Keys are ours, never a client's: `inputs/<random>.json` from `newInputKey`,
- * `results/<attempt>/<id>.json` from `resultKey`. A key is written once and never changed, so a
- * reader never sees half a file or a mixture of two.
+ * `results/<attempt>/<id>.json` from `resultKey`. `put` writes a key once, and a reader never sees
+ * half a file or a mixture of two. A store that offers upload urls of its own may use one key for
+ * all uploads to a task: the `tag` of a ref names the version, and `get` and `read` refuse another.
  *
  * What must hold:
  * 1. When `put` resolves, the whole file is durable under its key. When it rejects, or the process
  *    dies, nothing is readable under the key.
  * 2. `put` and `get` hold a few chunks in memory, whatever the size of the file.
- * 3. A url says what it allows (the upload for one task, or one result) and until when, with a
- *    signature over both.
+ * 3. A url of the store says what it allows (the upload for one task, or one result) and until
+ *    when, with a signature over both. A store without urls is served by the routes of the service.
+ * 4. What is wrong with the store and not with the caller is a CodedError: `STORAGE_FULL` without
+ *    room for more, `STORE_UNAVAILABLE` for everything else.
  */
 
 /** A stored blob. `tag` is the version that the blob store gave it, if it gives one (an ETag). */
@@ -29,44 +32,63 @@ export interface BlobPutOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface UrlOptions {
-  /**
-   * Absolute address of the routes that serve blobs, without a slash at the end; an object store
-   * ignores it.
-   */
-  readonly base: string;
+export interface UploadUrlOptions {
+  /** Unix time in milliseconds. */
   readonly expiresAtMs: number;
+  /** The length of the file, if the client has told it: no other is accepted then. */
+  readonly bytes?: number;
+}
+
+/** A file that a client stored with an upload url of the store. */
+export interface Uploaded {
+  readonly blob: BlobRef;
+  /** As the client sent it. */
+  readonly contentType: string;
+}
+
+export interface StoredBlob {
+  readonly bytes: number;
+  readonly body: ReadableStream<Uint8Array>;
 }
 
 export interface BlobStore {
-  /** Where urls lead: 'served' = to our own routes, which call `checkUrl`; 'remote' = elsewhere. */
-  readonly urls: 'served' | 'remote';
-
   /** Stores a file as it streams in. @throws CodedError BODY_TOO_LARGE beyond the limit. */
   put(key: string, body: BlobBody, options: BlobPutOptions): Promise<BlobRef>;
-  /** @returns the file as a stream with its length, or null. */
-  get(key: string): Promise<{ bytes: number; body: ReadableStream<Uint8Array> } | null>;
+  /**
+   * @returns the file as a stream with its length, or null
+   * @throws CodedError `INPUT_CHANGED` if its version is not that of the ref's tag
+   */
+  get(blob: Pick<BlobRef, 'key' | 'tag'>): Promise<StoredBlob | null>;
   /**
    * @returns the whole file, or null
-   * @throws CodedError `BODY_TOO_LARGE` for a file of more than `maxBytes`
+   * @throws CodedError `BODY_TOO_LARGE` for a file of more than `maxBytes`, `INPUT_CHANGED` if its
+   *   version is not that of the ref's tag
    */
-  read(key: string, maxBytes: number): Promise<Uint8Array | null>;
+  read(blob: Pick<BlobRef, 'key' | 'tag'>, maxBytes: number): Promise<Uint8Array | null>;
   stat(key: string): Promise<BlobRef | null>;
   /** Deletes the file if there is one. */
   delete(key: string): Promise<void>;
 
+  /** The store's own urls for uploads; absent if clients upload through the service. */
+  readonly uploads?: {
+    /** The url to which the file of a task may be PUT. */
+    url(taskId: number, options: UploadUrlOptions): Promise<string>;
+    /** @returns what has been PUT there, or null */
+    stat(taskId: number): Promise<Uploaded | null>;
+    /** Deletes it, notified or not; called when a task has ended. */
+    discard(taskId: number): Promise<void>;
+  };
+  /** The store's own urls for results; absent if clients read them from the service. */
+  readonly results?: {
+    /** The url of a result; its path ends in `<id>.json`. */
+    url(key: string, options: { readonly expiresAtMs: number }): Promise<string>;
+  };
+
   /**
-   * The url to which the file of a task may be PUT; `<base>/uploads/<id>?expires=…&signature=…` if
-   * served.
+   * @throws CodedError `STORAGE_FULL` without room for files, `STORE_UNAVAILABLE` unless the store
+   *   answers within a second
    */
-  uploadUrl(taskId: number, options: UrlOptions): Promise<string>;
-  /**
-   * The url of a result; its path ends in `<id>.json`. `<base>/results/<attempt>/<id>.json?…` if
-   * served.
-   */
-  resultUrl(key: string, options: UrlOptions): Promise<string>;
-  /** Checks the query of a served url, in constant time. If urls are remote, always 'forged'. */
-  checkUrl(right: UrlRight, query: URLSearchParams): Promise<UrlVerdict>;
+  ping(): Promise<void>;
 
   /**
    * Removes what crashes left behind: unfinished writes, and files older than `olderThanMs` that
@@ -77,13 +99,6 @@ export interface BlobStore {
     referenced(keys: readonly string[]): Promise<ReadonlySet<string>>;
   }): Promise<number>;
 }
-
-export type UrlVerdict = 'ok' | 'forged' | 'expired';
-
-/** The right that a url gives: to upload the file of a task, or to read a result. */
-export type UrlRight =
-  | { readonly method: 'PUT'; readonly taskId: number }
-  | { readonly method: 'GET'; readonly key: string };
 
 /** @returns a fresh key for a task file. */
 export function newInputKey(): string {

@@ -1,26 +1,32 @@
 /**
- * The port for tasks and the queue in which they wait. SQLite and memory implement it here; a
- * server database can, too. One contract suite runs over every implementation.
+ * The port for tasks and the queue in which they wait. SQLite, memory and PostgreSQL implement it
+ * here; a host can write its own. One contract suite runs over every implementation.
  *
  * What must hold, with any number of callers, connections and processes on one store:
  *
  * 1. Every verb is one transaction. When its promise resolves, the effect is durable (if the store
- *    keeps anything at all): killing the process afterwards loses nothing. When it rejects, nothing
- *    happened, or the process died; a caller that must know asks again.
+ *    keeps anything at all): killing the process afterwards loses nothing. When it rejects with
+ *    `STORE_UNAVAILABLE`, the effect is unknown: the connection may have been lost while the
+ *    transaction was committed. A caller that hears it undoes nothing, and asks again if it must
+ *    know. Every other rejection means that nothing happened.
  * 2. `claim` hands a waiting task to exactly one caller. It increments `attempt` and starts a
- *    lease. A lease that ends without `extend` makes the task wait again (counted in `losses`); the
- *    next `claim` sees to that.
- * 3. `extend`, `finish`, `fail` and `release` name the attempt. They act only if the task is
- *    running and the attempt is the current one, and return `false` otherwise: a worker that was
- *    presumed dead, or whose task was cancelled, can change nothing. So a task is finished at most
- *    once; and since a task that is neither final nor leased can always be claimed, at least once.
+ *    lease. A lease that ends without `extend` makes the task wait again (counted in `losses`);
+ *    the next `claim` sees to that. Losses never end a task: a restart of the server is one.
+ * 3. `extend`, `extendAll`, `finish`, `fail`, `setAside` and `release` name the attempt. They act
+ *    only if the task is running and the attempt is the current one, and say so otherwise: a worker
+ *    that was presumed dead, or whose task was cancelled, can change nothing. So a task is finished
+ *    at most once; and since a task that is neither final nor leased can always be claimed, at
+ *    least once. (A task that was set aside is claimed again once an operator puts it back.)
  * 4. Only the steps of `TRANSITIONS` happen. Losing a race is an outcome, not an exception.
- * 5. Ids grow in the order in which tasks become visible, so that paging by id misses none.
+ * 5. Ids grow in the order in which tasks of one client become visible, so that paging by id misses
+ *    none.
  * 6. The store never touches blobs. A verb that ends the use of a blob returns its key after the
  *    commit; the caller deletes it, and `referenced` lets a cleaner find what a crash left behind.
+ * 7. Time is the store's own: no caller passes a point in time, only durations. A clock that is set
+ *    forward or back loses no task and leaves none waiting.
  */
 
-import type { TaskState } from '../../wire/taskStates.ts';
+import type { TaskState, UnfinishedState } from '../../wire/taskStates.ts';
 import type { BlobRef } from '../blobs/blobStore.ts';
 import type { ListedTask, Task, TaskError, TaskProgress, TaskResult } from '../task.ts';
 
@@ -35,7 +41,12 @@ export interface NewTask {
   /** The number of signatures, if known already. */
   readonly count?: number;
   readonly threads: number;
-  readonly expiresAtMs: number;
+  /** The time for file and notification to arrive. */
+  readonly ttlMs: number;
+  /** Id of the request that made the task, for logs and traces; at most 128 characters. */
+  readonly requestId?: string;
+  /** Its `traceparent` (W3C Trace Context), for the spans of its phases. */
+  readonly traceparent?: string;
 }
 
 /** Limits of a client, checked in the same transaction as what they limit; none if absent. */
@@ -52,13 +63,6 @@ export interface ClientUsage {
   readonly storedBytes: number;
 }
 
-/** The answer kept for an Idempotency-Key: exactly what was sent. */
-export interface StoredAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
 /** Proof of holding an Idempotency-Key, from `beginAnswer`. */
 export interface AnswerHold {
   readonly clientId: number;
@@ -67,21 +71,19 @@ export interface AnswerHold {
 }
 
 export type BeginAnswer =
-  /** The first request: carry on, and end with `put(…, { answer })` or `abandonAnswer`. */
+  /** The first request: carry on, and end with `put(…, { hold })` or `abandonAnswer`. */
   | { readonly kind: 'held'; readonly hold: AnswerHold }
-  /** The first request is still running (or its process died less than `holdMs` ago). */
-  | { readonly kind: 'running' }
+  /** The first request is still running; its hold ends in `retryMs` if nothing is heard of it. */
+  | { readonly kind: 'running'; readonly retryMs: number }
   /** The key was used for a different request. */
   | { readonly kind: 'mismatch' }
-  | { readonly kind: 'replay'; readonly answer: StoredAnswer };
+  /** The task that the first request made, as it is now; null if it has been removed. */
+  | { readonly kind: 'replay'; readonly task: Task | null };
 
 export interface PutOptions {
   readonly limits?: ClientLimits;
-  /**
-   * Keep the answer with the task, in the same transaction: after a crash there are both or
-   * neither. `of` is called once with the new task, inside the transaction, and must not wait.
-   */
-  readonly answer?: { readonly hold: AnswerHold; of(task: Task): StoredAnswer };
+  /** Keep the id of the task under the Idempotency-Key, in the same transaction. */
+  readonly hold?: AnswerHold;
 }
 
 export type PutOutcome =
@@ -98,8 +100,11 @@ export type UploadOutcome =
 export type NotifyOutcome =
   /** `first` is false for every repeat. */
   | { readonly ok: true; readonly task: Task; readonly first: boolean }
-  /** 'ended': cancelled or expired before any notification. */
-  | { readonly ok: false; readonly reason: 'missing' | 'notUploaded' | 'ended' };
+  /**
+   * 'ended': cancelled or expired before any notification. 'storedBytes': the file that came with
+   * the notification is over the client's limit; the caller deletes it.
+   */
+  | { readonly ok: false; readonly reason: 'missing' | 'notUploaded' | 'ended' | 'storedBytes' };
 
 export type CancelOutcome =
   | { readonly ok: true; readonly task: Task; readonly blobs: readonly string[] }
@@ -128,8 +133,17 @@ export interface ClaimOptions {
   readonly leaseMs: number;
   /** Threads that the task gets. */
   readonly threads: number;
-  /** A task that lost its lease more often fails (THREAD_LOST): it probably kills its workers. */
-  readonly maxLosses: number;
+}
+
+export type Claim =
+  | { readonly task: Task }
+  /** `nextMs`: until a claim could succeed, at most; null if nothing waits or runs. */
+  | { readonly task: null; readonly nextMs: number | null };
+
+/** An attempt at a task, as the verbs of workers name it. */
+export interface Attempt {
+  readonly id: number;
+  readonly attempt: number;
 }
 
 export interface Extension {
@@ -148,10 +162,33 @@ export interface SweepOptions {
 }
 
 export interface Sweep {
-  readonly expired: number;
+  /** Ids of the tasks that expired. */
+  readonly expired: readonly number[];
   readonly removed: number;
   /** Keys of blobs that no task needs any more. */
   readonly blobs: readonly string[];
+  /** Whether there may be more to do: each call does a part, so as not to hold the store for long. */
+  readonly more: boolean;
+}
+
+/** What happened to a task; who needs more reads it. */
+export interface TaskNews {
+  readonly id: number;
+  readonly clientId: number;
+  readonly state: TaskState;
+  readonly attempt: number;
+  /** Whether this store object made the change; news of others are hints, and may be missing. */
+  readonly own: boolean;
+}
+
+/** The unfinished tasks of all clients. */
+export interface QueueDepth {
+  /** Number of tasks by state; `waiting` without those that were set aside. */
+  readonly states: Readonly<Record<UnfinishedState, number>>;
+  /** Waiting tasks that were set aside. */
+  readonly quarantined: number;
+  /** Since the submission of the oldest task that waits; null if none does. */
+  readonly oldestWaitingMs: number | null;
 }
 
 export interface TaskStore {
@@ -163,30 +200,37 @@ export interface TaskStore {
   get(id: number, clientId?: number): Promise<Task | null>;
   list(query: ListQuery): Promise<ListPage>;
   usage(clientId: number): Promise<ClientUsage>;
-  /** Number of tasks in each state, of all clients. */
-  counts(): Promise<Readonly<Record<TaskState, number>>>;
+  /** Costs the same however many finished tasks there are. */
+  depth(): Promise<QueueDepth>;
 
-  /** created | uploaded → uploaded, with this file. Not after `expiresAtMs` of the task. */
+  /** created | uploaded → uploaded, with this file. Not after the task's time is over. */
   upload(id: number, input: BlobRef, limits?: ClientLimits): Promise<UploadOutcome>;
   /**
    * uploaded → waiting; `submittedAt` becomes now. `input` is for blob stores that take uploads
-   * without our knowing: with it, created → uploaded → waiting is one step.
+   * without our knowing: with it, created → uploaded → waiting is one step, within the limits.
    */
-  notify(id: number, clientId: number, input?: BlobRef): Promise<NotifyOutcome>;
-  /** Moves the expiry of a task that is not yet notified. @returns null if there is no such task */
-  renew(id: number, clientId: number, expiresAtMs: number): Promise<Task | null>;
+  notify(
+    id: number,
+    clientId: number,
+    input?: BlobRef,
+    limits?: ClientLimits,
+  ): Promise<NotifyOutcome>;
+  /** Gives a task that is not yet notified this time from now. @returns null if there is none */
+  renew(id: number, clientId: number, ttlMs: number): Promise<Task | null>;
   /** Any unfinished state → cancelled. The worker learns of it from `extend` or `watch`. */
   cancel(id: number, clientId: number): Promise<CancelOutcome>;
   /** Removes a final task. */
   remove(id: number, clientId: number): Promise<RemoveOutcome>;
 
   /**
-   * A waiting task (whose retry is due) → verifying; null if there is none. Clients take turns:
-   * each client with waiting tasks is served once per turn, with the task that it submitted first.
+   * A waiting task (whose retry is due) → verifying, if there is one. Clients take turns: each
+   * client with waiting tasks is served once per turn, with the task that it submitted first.
    */
-  claim(options: ClaimOptions): Promise<Task | null>;
+  claim(options: ClaimOptions): Promise<Claim>;
   /** Heartbeat, progress, next state. @returns false if the task is not yours any more: stop */
   extend(id: number, attempt: number, extension: Extension): Promise<boolean>;
+  /** Heartbeat of all tasks of a process. @returns those of the ids that are still theirs */
+  extendAll(attempts: readonly Attempt[], leaseMs: number): Promise<ReadonlySet<number>>;
   /**
    * aggregating → completed. @returns false if the task is not yours any more: delete the result
    */
@@ -200,8 +244,13 @@ export interface TaskStore {
   ): Promise<boolean>;
   /** → waiting at once, without counting a failure, for a worker that shuts down. */
   release(id: number, attempt: number): Promise<boolean>;
-  /** Milliseconds until a claim could succeed (0 = now), or null if nothing waits or runs. */
-  nextClaimMs(): Promise<number | null>;
+  /**
+   * → waiting, but not to be claimed before `putBack`: a task that ended the workers it was given
+   * to. Its input is kept, and so is the error, for the operator.
+   */
+  setAside(id: number, attempt: number, error: TaskError): Promise<boolean>;
+  /** Lets a task that was set aside be claimed again. @returns false if there is no such task */
+  putBack(id: number): Promise<boolean>;
 
   /**
    * created | uploaded past their time → expired; removes old tasks and answers. Safe at any time,
@@ -213,7 +262,8 @@ export interface TaskStore {
 
   /**
    * Takes an Idempotency-Key. `fingerprint` is a hash over method, path and body. A hold lasts
-   * for `holdMs`, so that the key of a process that died becomes free again.
+   * for `holdMs` unless it is extended, so that the key of a process that died becomes free again;
+   * at once, if the store can tell that the process is dead.
    */
   beginAnswer(
     clientId: number,
@@ -221,6 +271,8 @@ export interface TaskStore {
     fingerprint: string,
     holdMs: number,
   ): Promise<BeginAnswer>;
+  /** Another `holdMs` from now. @returns false if the hold has ended and another request has it */
+  extendAnswer(hold: AnswerHold, holdMs: number): Promise<boolean>;
   /** Gives the key back if the request did not create a task. */
   abandonAnswer(hold: AnswerHold): Promise<void>;
 
@@ -228,11 +280,25 @@ export interface TaskStore {
    * Calls the listener after each commit that changed a task. Only changes made through this object
    * are certain to be reported. @returns a function that removes the listener
    */
-  watch(listener: (task: Task) => void): () => void;
+  watch(listener: (news: TaskNews) => void): () => void;
   /**
    * 32 random bytes under this name, made at the first call and the same ever after (to sign urls).
    */
   secret(name: string): Promise<Uint8Array>;
+  /**
+   * The number of the client whom the host calls by this name: a new one at the first call, the
+   * same ever after, and never that of an API key's client.
+   */
+  clientNamed(name: string): Promise<number>;
+
+  /**
+   * Connects and checks the version of the schema; called once, before any other verb.
+   *
+   * @throws CodedError `STORE_NEWER`, `STORE_OLDER` (see `falconry migrate`), `STORE_UNAVAILABLE`
+   */
+  open(): Promise<void>;
+  /** @throws CodedError `STORE_UNAVAILABLE` unless the store answers within a second */
+  ping(): Promise<void>;
   close(): Promise<void>;
 }
 
