@@ -3,7 +3,13 @@
  * `secret_key` or `signature`, or the hex text alone; every other form of keys is read by src/keys.
  */
 import { CodedError, isCodedError } from '../errors.ts';
-import { type Falcon, falcon512, falcon1024, type ParameterSet } from '../falcon/index.ts';
+import {
+  type Falcon,
+  falcon512,
+  falcon1024,
+  type ParameterSet,
+  type SignatureFormat,
+} from '../falcon/index.ts';
 import {
   exportEncryptedSecretKey,
   exportPublicKey,
@@ -25,6 +31,15 @@ const OPEN_BRACE = 0x7b;
 /** The object of a parameter set. */
 export const falconOf = (name: ParameterSet): Falcon =>
   name === 'falcon512' ? falcon512 : falcon1024;
+
+const SIGNATURE_FORMATS: readonly SignatureFormat[] = ['compressed', 'padded', 'constantTime'];
+
+/** @throws UsageError unless it is the name of a format of signatures */
+export function signatureFormat(name: string): SignatureFormat {
+  const format = SIGNATURE_FORMATS.find((known) => known === name);
+  if (format !== undefined) return format;
+  throw new UsageError(`--format must be one of ${SIGNATURE_FORMATS.join(', ')}`);
+}
 
 /**
  * The bytes of a field, from a file in the command line's own forms or as bare bytes.

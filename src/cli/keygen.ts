@@ -1,6 +1,7 @@
 /** `falconry keygen`: writes a key pair to a file. */
 import { CodedError } from '../errors.ts';
 import { type Falcon, falcon512, falcon1024, type KeyPair } from '../falcon/index.ts';
+import { SEED_BYTES } from '../falcon/params.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation, OUT, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
@@ -112,9 +113,10 @@ async function readSeed(
 ): Promise<Uint8Array | undefined> {
   if (path === undefined) return undefined;
   const seed = parseField(await readInput(path, io), 'seed', 'the seed file');
-  if (seed.length < 8 || seed.length > 128) {
+  const { min, max } = SEED_BYTES;
+  if (seed.length < min || seed.length > max) {
     throw new CodedError('BAD_KEY_FILE', {
-      message: `the seed file holds ${seed.length} bytes; a seed has 8 to 128`,
+      message: `the seed file holds ${seed.length} bytes; a seed has ${min} to ${max}`,
     });
   }
   return seed;

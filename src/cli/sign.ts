@@ -5,10 +5,8 @@ import { type Command, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation, OUT, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { isStdout, readInput, refuseTwiceStdin, streamInput, writeOutput } from './io.ts';
-import { falconOf, readSecretKey } from './keyFile.ts';
+import { falconOf, readSecretKey, signatureFormat } from './keyFile.ts';
 import { PASSPHRASE_HELP, PASSPHRASE_OPTIONS, readPassphrase } from './passphrase.ts';
-
-const FORMATS: readonly SignatureFormat[] = ['compressed', 'padded', 'constantTime'];
 
 const help = `Usage: falconry sign --key <key.json> <message>... [-o <task.json>] [options]
 
@@ -101,8 +99,7 @@ interface Way {
 
 /** @throws UsageError for unknown values, or options that exclude each other */
 function wayOf(name: string, salt: string, isDeterministic: boolean): Way {
-  const format = FORMATS.find((known) => known === name);
-  if (format === undefined) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
+  const format = signatureFormat(name);
   if (salt !== 'random' && salt !== 'derived') {
     throw new UsageError('--salt must be one of random, derived');
   }

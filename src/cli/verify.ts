@@ -1,7 +1,7 @@
 /** `falconry verify`: verifies one signature, or every signature in a task file. */
 import { findInvalid } from '../aggregate/index.ts';
 import type { InvalidItem } from '../errors.ts';
-import type { Falcon, SignatureFormat } from '../falcon/index.ts';
+import { toOrdinary } from '../falcon/deterministic.ts';
 import { parseTaskFile } from '../wire/taskFile.ts';
 import type { TaskItem } from '../wire/triple.ts';
 import { FILE_LIMITS } from './aggregate.ts';
@@ -9,7 +9,7 @@ import { type Command, UsageError } from './command.ts';
 import { defineCommand, describeInvalid, type Invocation, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { readInput, refuseTwiceStdin, streamInput } from './io.ts';
-import { falconOf, parseField, readPublicKey } from './keyFile.ts';
+import { falconOf, parseField, readPublicKey, signatureFormat } from './keyFile.ts';
 import type { Progress } from './progress.ts';
 
 const help = `Usage: falconry verify <task.json> [--json]
@@ -95,13 +95,12 @@ async function verifyOne(path: string, { io, option }: Invocation): Promise<Verd
     throw new UsageError('--key and --signature must be given together');
   }
   refuseTwiceStdin([keyPath, signaturePath, path]);
-  const format = option('format');
-  if (!isFormat(format)) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
+  const name = option('format');
+  const options = name === undefined ? {} : { format: signatureFormat(name) };
   const { key: publicKey, parameterSet } = readPublicKey(await readInput(keyPath, io));
   const file = await readInput(signaturePath, io);
-  const options = format === undefined ? {} : { format };
   const falcon = falconOf(parameterSet);
-  const signature = ordinary(falcon, parseField(file, 'signature', 'the signature file'));
+  const signature = toOrdinary(parseField(file, 'signature', 'the signature file'));
   const message = streamInput(path, io);
   if (await falcon.verifyStream(signature, message, publicKey, options)) {
     return { count: 1, invalid: [] };
@@ -114,17 +113,3 @@ async function verifyOne(path: string, { io, option }: Invocation): Promise<Verd
   );
   return { count: 1, invalid: [{ index: 0, reason }] };
 }
-
-/** The ordinary signature that a deterministic one stands for; anything else as it is. */
-function ordinary({ det }: Falcon, signature: Uint8Array): Uint8Array {
-  try {
-    return det.toRound3(signature);
-  } catch {
-    return signature;
-  }
-}
-
-const FORMATS: readonly string[] = ['compressed', 'padded', 'constantTime'];
-
-const isFormat = (name: string | undefined): name is SignatureFormat | undefined =>
-  name === undefined || FORMATS.includes(name);

@@ -8,10 +8,9 @@
 import type { InputBytes } from '../arguments.ts';
 import { CodedError } from '../errors.ts';
 import { lengthOf, set, subarray } from '../intrinsics.ts';
-import type { FalconParams } from './params.ts';
+import { type FalconParams, SALT_BYTES } from './params.ts';
 
-const SALT = 40;
-const PREFIX = 2 + SALT;
+const PREFIX = 2 + SALT_BYTES;
 
 /** Combines a compressed detached signature with its message. */
 export function seal(
@@ -20,14 +19,14 @@ export function seal(
   signature: Uint8Array,
 ): Uint8Array<ArrayBuffer> {
   const end = PREFIX + lengthOf(message);
-  const last = lengthOf(signature) - SALT; // header byte and compressed s2
+  const last = lengthOf(signature) - SALT_BYTES; // header byte and compressed s2
   const sealed = new Uint8Array(end + last);
   sealed[0] = last >> 8;
   sealed[1] = last & 0xff;
-  set(sealed, subarray(signature, 1, 1 + SALT), 2);
+  set(sealed, subarray(signature, 1, 1 + SALT_BYTES), 2);
   set(sealed, message, PREFIX);
   sealed[end] = 0x20 + params.logn;
-  set(sealed, subarray(signature, 1 + SALT, SALT + last), end + 1);
+  set(sealed, subarray(signature, 1 + SALT_BYTES, SALT_BYTES + last), end + 1);
   return sealed;
 }
 
@@ -46,10 +45,10 @@ export function unseal(
   const last = (bytes[0]! << 8) | bytes[1]!;
   const end = sealed.length - last;
   if (last < 1 || end < PREFIX || bytes[end] !== 0x20 + params.logn) return undefined;
-  const signature = new Uint8Array(SALT + last);
+  const signature = new Uint8Array(SALT_BYTES + last);
   signature[0] = 0x30 + params.logn;
   set(signature, subarray(bytes, 2, PREFIX), 1);
-  set(signature, subarray(bytes, end + 1, sealed.length), 1 + SALT);
+  set(signature, subarray(bytes, end + 1, sealed.length), 1 + SALT_BYTES);
   const message = new Uint8Array(end - PREFIX);
   set(message, subarray(bytes, PREFIX, end));
   return { signature, message };

@@ -5,7 +5,7 @@
 import { InputBytes, isIntact, notBytes, readList, typeName } from '../arguments.ts';
 import { set, subarray } from '../intrinsics.ts';
 import { insidePrepared, type PreparedKey } from './keys.ts';
-import { type FalconParams, reasonOf } from './params.ts';
+import { type FalconParams, reasonOf, SALT_BYTES } from './params.ts';
 import type { InvalidBatchItem, InvalidReason } from './types.ts';
 import { formatFault, verifyOne } from './verify.ts';
 import type { Machine } from './wasm.ts';
@@ -15,7 +15,6 @@ export const MAX_BATCH_ITEMS = 2 ** 22;
 
 /** Longer messages, and those of other profiles, are hashed one at a time. */
 const INLINE_MESSAGE = 4096;
-const SALT = 40;
 /**
  * Bytes that the module may write beyond a hash input (padding) or read beyond a signature (a
  * vector).
@@ -164,17 +163,17 @@ export class Batch {
       this.#invalid.push({ index, reason: 'signatureLength' });
       return;
     }
-    const isPlain = message.length <= INLINE_MESSAGE && signature.length > SALT;
+    const isPlain = message.length <= INLINE_MESSAGE && signature.length > SALT_BYTES;
     if (!isPlain || this.#params.profileNumber !== 0) {
       this.#verifyAlone(index, key, signature, message);
       return;
     }
-    const inputLength = SALT + message.length;
+    const inputLength = SALT_BYTES + message.length;
     const sigOffset = aligned(inputLength + INPUT_SLACK);
     const size = sigOffset + aligned(signature.length + SIG_SLACK);
     if (this.#count === this.#maxItems || this.#used + size > this.#dataSize) this.#flush();
     const at = this.#used;
-    message.copyTo(batchData, at + SALT);
+    message.copyTo(batchData, at + SALT_BYTES);
     signature.copyTo(batchData, at + sigOffset);
     const { length } = signature;
     const reason = formatFault(this.#params, this.#format, batchData, at + sigOffset, length);

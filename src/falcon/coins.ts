@@ -10,7 +10,7 @@ import { InputBytes } from '../arguments.ts';
 import { ascii, wipe } from '../bytes.ts';
 import { CodedError } from '../errors.ts';
 import { lengthOf, set } from '../intrinsics.ts';
-import { DERIVED, type FalconParams, FORMATS, KINDS, type Kind } from './params.ts';
+import { COMPRESSED, DERIVED, type FalconParams, KINDS, type Kind } from './params.ts';
 import { keygen, readSecretKey, runSecret, type SigningOptions, sign } from './sign.ts';
 import { type ModuleName, machine, read, run } from './wasm.ts';
 
@@ -77,10 +77,9 @@ function checkAnswers(module: ModuleName, params: FalconParams): void {
   const { reproduces } = machine(module);
   if (reproduces.has(params.logn)) return;
   const { secretKey } = keygen(module, params, KNOWN_SEED);
-  const compressed = FORMATS.indexOf('compressed');
   for (const kind of KINDS) {
     const message = new InputBytes('message', EMPTY);
-    const answer = compute(module, params, kind, message, secretKey, compressed);
+    const answer = compute(module, params, kind, message, secretKey, COMPRESSED);
     if (!isKnown(module, answer, KNOWN_ANSWERS[params.logn][kind])) {
       throw new CodedError('NOT_REPRODUCIBLE');
     }

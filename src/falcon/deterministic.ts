@@ -17,7 +17,15 @@ import type {
   DeterministicVerifier,
   InvalidDeterministicItem,
 } from './det.ts';
-import { FALCON_512, FALCON_1024, type FalconParams, FORMATS, reasonOf } from './params.ts';
+import {
+  COMPRESSED,
+  FALCON_512,
+  FALCON_1024,
+  type FalconParams,
+  FORMATS,
+  PADDED,
+  reasonOf,
+} from './params.ts';
 import { constantSalt, isConstantSalt } from './salts.ts';
 import { readPublicKey, verifyOne } from './verify.ts';
 import { type Machine, type ModuleName, read, run } from './wasm.ts';
@@ -43,8 +51,6 @@ const ANY: Accepted = /* @__PURE__ */ new Array<boolean>(VERSIONS).fill(true);
 
 /** The forms, and the module's numbers of them. */
 const FORMS = /* @__PURE__ */ Object.freeze(['compressed', 'constantTime'] as const);
-const COMPRESSED = FORMATS.indexOf('compressed');
-const PADDED = FORMATS.indexOf('padded');
 
 /** assembly/shared/status.ts: E_SIG_LENGTH */
 const TOO_LONG = -4;

@@ -7,12 +7,12 @@ import { invalidSeal, seal, unseal } from './attached.ts';
 import { signAsAsked } from './coins.ts';
 import { createDeterministic } from './deterministicSigner.ts';
 import type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
-import { type FalconParams, paramsIn, paramsOf } from './params.ts';
+import { COMPRESSED, type FalconParams, paramsIn, paramsOf } from './params.ts';
 import { expand, keygen, publicKeyOf, readSigningOptions } from './sign.ts';
 import { signStream } from './stream.ts';
 import type { ParameterSet } from './types.ts';
 import { createVerifier } from './verifier.ts';
-import { COMPRESSED, readPublicKey, verifyOne } from './verify.ts';
+import { readPublicKey, verifyOne } from './verify.ts';
 import { bestModule, checkModule, compileAsync, type ModuleName, run, useModule } from './wasm.ts';
 
 export type * from './det.ts';

@@ -131,6 +131,20 @@ export const FORMATS: readonly SignatureFormat[] = Object.freeze([
   'constantTime',
 ]);
 
+/** The module's numbers of the formats, one by one. */
+export const COMPRESSED = FORMATS.indexOf('compressed');
+export const PADDED = FORMATS.indexOf('padded');
+export const CONSTANT_TIME = FORMATS.indexOf('constantTime');
+
+/** Bytes of a salt, of both sets; a signature has it after its header. */
+export const SALT_BYTES = 40;
+
+/** Bytes of the seed from which the module draws all coins of a signature. */
+export const SAMPLER_SEED_BYTES = 48;
+
+/** Bytes of a seed of `keygen`, from and to. */
+export const SEED_BYTES = Object.freeze({ min: 8, max: 128 });
+
 /** What reproducible signing derives, by the module's number: assembly/falcon/reproducible.ts. */
 export const DETERMINISTIC = 0;
 export const DERIVED = 1;

@@ -10,7 +10,15 @@ import { type InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { CodedError, isCodedError, isStackOverflow } from '../errors.ts';
 import { set, subarray } from '../intrinsics.ts';
 import { type Expanded, ExpandedKey, insideExpanded } from './keys.ts';
-import { type FalconParams, FORMATS, KINDS, readFormat } from './params.ts';
+import {
+  CONSTANT_TIME,
+  type FalconParams,
+  KINDS,
+  readFormat,
+  SALT_BYTES,
+  SAMPLER_SEED_BYTES,
+  SEED_BYTES,
+} from './params.ts';
 import type { KeyPair } from './types.ts';
 import { type Machine, type ModuleName, read, run } from './wasm.ts';
 
@@ -18,8 +26,6 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /** assembly/shared/status.ts: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID */
 const BAD_SECRET_KEY = new Set([-7, -8, -9]);
-const SALT = 40;
-const SAMPLER_SEED = 48;
 
 /**
  * Runs one of the module's secret functions and checks its status.
@@ -69,16 +75,11 @@ const noRandomness = (cause?: unknown): CodedError =>
     cause,
   });
 
-/** Bytes of a given seed of key generation, at least and at most. */
-const SHORTEST_SEED = 8;
-const LONGEST_SEED = 128;
-
 function readSeed(given: unknown): InputBytes {
   const seed = readBytes('seed', given);
-  if (seed.length >= SHORTEST_SEED && seed.length <= LONGEST_SEED) return seed;
-  throw new RangeError(
-    `"seed" expected ${SHORTEST_SEED} to ${LONGEST_SEED} bytes, got ${seed.length}`,
-  );
+  const { min, max } = SEED_BYTES;
+  if (seed.length >= min && seed.length <= max) return seed;
+  throw new RangeError(`"seed" expected ${min} to ${max} bytes, got ${seed.length}`);
 }
 
 export function keygen(module: ModuleName, params: FalconParams, given: unknown): KeyPair {
@@ -153,10 +154,10 @@ export function sign(
     (machine) => {
       const { exports, seed } = machine;
       if (testSeed === undefined) {
-        drawSeed(machine, SALT + SAMPLER_SEED);
+        drawSeed(machine, SALT_BYTES + SAMPLER_SEED_BYTES);
       } else {
         testSeed.salt.copyTo(seed);
-        testSeed.samplerSeed.copyTo(seed, SALT);
+        testSeed.samplerSeed.copyTo(seed, SALT_BYTES);
       }
       const messageLength = machine.takeMessage(message, exports.SEED.value);
       if ('expanded' in key) {
@@ -198,7 +199,7 @@ export function readSigningOptions(
 ): SigningOptions {
   const { format = 'compressed', testSeed, salt } = readOptions(value, known);
   const number = readFormat(format);
-  if (profile !== 'round3' && FORMATS[number] === 'constantTime') {
+  if (profile !== 'round3' && number === CONSTANT_TIME) {
     throw new RangeError(`"format" expected one of compressed, padded in ${profile}`);
   }
   // The labels of derived salts and coins stand for round 3: one point for one pair of both.
@@ -215,8 +216,8 @@ export function readSigningOptions(
     format: number,
     isDerived,
     testSeed: {
-      salt: readBytes('testSeed.salt', seed.salt, SALT),
-      samplerSeed: readBytes('testSeed.samplerSeed', seed.samplerSeed, SAMPLER_SEED),
+      salt: readBytes('testSeed.salt', seed.salt, SALT_BYTES),
+      samplerSeed: readBytes('testSeed.samplerSeed', seed.samplerSeed, SAMPLER_SEED_BYTES),
     },
   };
 }

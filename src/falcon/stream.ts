@@ -3,17 +3,15 @@
  * hashes its salt before the message, and the salt is known from the start.
  */
 import { InputBytes, readBytes, typeName } from '../arguments.ts';
+import { wipe } from '../bytes.ts';
 import { set } from '../intrinsics.ts';
 import { HashState } from './hashState.ts';
 import { type Expanded, type ExpandedKey, insideExpanded } from './keys.ts';
-import type { FalconParams } from './params.ts';
+import { type FalconParams, SALT_BYTES, SAMPLER_SEED_BYTES } from './params.ts';
 import { drawSeed, expand, readSigningOptions, runSecret } from './sign.ts';
 import type { ByteStream } from './types.ts';
 import { type InputKey, readPublicKey, readVerifyOptions, verifyOne } from './verify.ts';
 import { type Machine, type ModuleName, read, run } from './wasm.ts';
-
-const SALT = 40;
-const SAMPLER_SEED = 48;
 
 /** @throws TypeError unless it is an asynchronous iterable or a ReadableStream */
 function checkStream(stream: unknown): asserts stream is ByteStream {
@@ -83,8 +81,8 @@ export async function signStream(
       module,
       params,
       (machine) => {
-        if (samplerSeed === undefined) drawSeed(machine, SALT + SAMPLER_SEED);
-        else set(machine.seed, samplerSeed, SALT);
+        if (samplerSeed === undefined) drawSeed(machine, SALT_BYTES + SAMPLER_SEED_BYTES);
+        else set(machine.seed, samplerSeed, SALT_BYTES);
         set(machine.seed, salt);
         set(machine.expanded, expanded);
         return machine.exports.signExpanded(
@@ -99,7 +97,7 @@ export async function signStream(
   } finally {
     own?.destroy();
     hash?.wipe();
-    samplerSeed?.fill(0);
+    if (samplerSeed) wipe(samplerSeed);
   }
 }
 
@@ -124,10 +122,10 @@ const drawnSalt = (module: ModuleName, params: FalconParams): Uint8Array<ArrayBu
     module,
     params,
     (machine) => {
-      drawSeed(machine, SALT);
+      drawSeed(machine, SALT_BYTES);
       return 0;
     },
-    (machine) => read(machine.seed, SALT),
+    (machine) => read(machine.seed, SALT_BYTES),
   );
 
 /** Does what `FalconVerifier.verifyStream` says. */
@@ -145,12 +143,12 @@ export async function verifyStream(
   const format = readVerifyOptions(options);
   // What is too long is refused for its length: it need not be kept.
   const isLong = own.length > params.lengths.signatureConstantTime;
-  if (isLong || own.length <= SALT) {
+  if (isLong || own.length <= SALT_BYTES) {
     await hashAll(stream, undefined);
     return false;
   }
   const bytes = own.copy();
-  const salt = new InputBytes('salt', bytes.subarray(1, 1 + SALT));
+  const salt = new InputBytes('salt', bytes.subarray(1, 1 + SALT_BYTES));
   const hash = new HashState(module, salt, false);
   await hashAll(stream, hash);
   const input = new InputBytes('signature', bytes);

@@ -3,7 +3,14 @@ import { type InputBytes, readBytes, readOptions } from '../arguments.ts';
 import { set } from '../intrinsics.ts';
 import type { HashState } from './hashState.ts';
 import { insidePrepared, type Prepared } from './keys.ts';
-import { type FalconParams, FORMATS, readFormat, reasonOf } from './params.ts';
+import {
+  COMPRESSED,
+  CONSTANT_TIME,
+  type FalconParams,
+  PADDED,
+  readFormat,
+  reasonOf,
+} from './params.ts';
 import type { InvalidReason } from './types.ts';
 import { type Machine, read } from './wasm.ts';
 
@@ -34,10 +41,6 @@ export function readVerifyOptions(options: unknown): number | undefined {
   const { format } = readOptions(options, ['format']);
   return format === undefined ? undefined : readFormat(format);
 }
-
-export const COMPRESSED = FORMATS.indexOf('compressed');
-const PADDED = FORMATS.indexOf('padded');
-const CONSTANT_TIME = FORMATS.indexOf('constantTime');
 
 /**
  * Why a signature that may decode is not of the format that is asked for; undefined if it is, or if

@@ -12,6 +12,7 @@ import { apply, fill, set, slice, subarray } from '../intrinsics.ts';
 import { bestModule, type ModuleName, moduleLoader } from '../wasmLoader.ts';
 import { EDITS } from './falcon.relaxed.wasm.gen.ts';
 import { type FalconExports, MODULE } from './falcon.wasm.gen.ts';
+import { SALT_BYTES } from './params.ts';
 
 /** Sizes of the regions in bytes, see assembly/falcon/layout.ts. */
 const SIZES = {
@@ -24,7 +25,6 @@ const SIZES = {
   EXPANDED: 111_360,
 } as const;
 const PREPARED_KEY_BYTES = 4096;
-const SALT = 40;
 
 /**
  * The memory of an instance. Each region is a separate view, so that a write to one cannot reach
@@ -95,7 +95,7 @@ export class Machine {
       return message.length;
     }
     this.exports.hashInit();
-    this.exports.hashUpdate(saltAt, SALT);
+    this.exports.hashUpdate(saltAt, SALT_BYTES);
     this.hashPieces(message);
     return -1;
   }

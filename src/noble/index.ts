@@ -9,6 +9,7 @@
  * | `falcon512`, `falcon1024` | the compressed encoding |
  * | `falcon512padded`, `falcon1024padded` | the padded one |
  */
+
 import { shake256 } from '@noble/hashes/sha3.js';
 import { abytes } from '@noble/hashes/utils.js';
 import { copyBytes } from '../arguments.ts';
@@ -19,6 +20,7 @@ import {
   falcon512 as whole512,
   falcon1024 as whole1024,
 } from '../falcon/index.ts';
+import { SALT_BYTES, SAMPLER_SEED_BYTES } from '../falcon/params.ts';
 import {
   checkSigningOptions,
   checkVerifyOptions,
@@ -72,8 +74,6 @@ export interface NobleFalcon extends NobleKeys {
   readonly attached: NobleAttached;
 }
 
-const SALT = 40;
-const SAMPLER_SEED = 48;
 const HEDGE_LABEL = ascii('falconry noble extraEntropy v1');
 
 type NobleFormat = 'compressed' | 'padded';
@@ -97,19 +97,19 @@ function optionsOf(
 ): SignOptions {
   const { extraEntropy, random } = checkSigningOptions(options);
   if (random !== undefined) {
-    const salt = abytes(random(SALT), SALT, 'nonce');
-    const samplerSeed = abytes(random(SAMPLER_SEED), SAMPLER_SEED, 'seed');
+    const salt = abytes(random(SALT_BYTES), SALT_BYTES, 'nonce');
+    const samplerSeed = abytes(random(SAMPLER_SEED_BYTES), SAMPLER_SEED_BYTES, 'seed');
     return { format, testSeed: { salt, samplerSeed } };
   }
   if (extraEntropy === undefined) return { format };
   if (extraEntropy === false) return { format, salt: 'derived' };
-  abytes(extraEntropy, SAMPLER_SEED, 'opts.extraEntropy');
-  const sponge = shake256.create({ dkLen: SALT + SAMPLER_SEED });
+  abytes(extraEntropy, SAMPLER_SEED_BYTES, 'opts.extraEntropy');
+  const sponge = shake256.create({ dkLen: SALT_BYTES + SAMPLER_SEED_BYTES });
   const parts = [HEDGE_LABEL, FORMAT_BYTES[format], extraEntropy, secretKey, message];
   try {
     for (const part of parts) sponge.update(part);
     const out = sponge.digest();
-    const testSeed = { salt: out.subarray(0, SALT), samplerSeed: out.subarray(SALT) };
+    const testSeed = { salt: out.subarray(0, SALT_BYTES), samplerSeed: out.subarray(SALT_BYTES) };
     return { format, testSeed };
   } finally {
     sponge.destroy();
@@ -185,11 +185,11 @@ const isSigned = (
 const compressedFrame = (falcon: Falcon) => ({
   seal(msg: Uint8Array, secretKey: Uint8Array, opts?: NobleSignOptions): Bytes {
     const { message, signature } = signed(falcon, 'compressed', msg, secretKey, opts);
-    const body = signature.subarray(1 + SALT);
+    const body = signature.subarray(1 + SALT_BYTES);
     const length = 1 + body.length;
     return concat(
       Uint8Array.of(length >> 8, length & 0xff),
-      signature.subarray(1, 1 + SALT),
+      signature.subarray(1, 1 + SALT_BYTES),
       message,
       Uint8Array.of(signature[0]! - 0x10),
       body,
@@ -218,7 +218,7 @@ const paddedFrame = (falcon: Falcon) => ({
 
 function createNoble(falcon: Falcon, format: NobleFormat): NobleFalcon {
   const { seed, publicKey, secretKey, signaturePadded } = falcon.lengths;
-  const lengths = { seed, publicKey, secretKey, signRand: SAMPLER_SEED };
+  const lengths = { seed, publicKey, secretKey, signRand: SAMPLER_SEED_BYTES };
   const frame = format === 'padded' ? paddedFrame(falcon) : compressedFrame(falcon);
   return Object.freeze({
     ...keysOf(falcon, format === 'padded' ? { ...lengths, signature: signaturePadded } : lengths),

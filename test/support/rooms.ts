@@ -81,7 +81,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
   {
     from: /^src\/noble\//,
     self: 'src/noble/',
-    to: [FOUNDATION, /^src\/falcon\/index\.ts$/, /^@noble\/hashes\//],
+    to: [FOUNDATION, /^src\/falcon\/(index|params)\.ts$/, /^@noble\/hashes\//],
   },
   // What service, client, command line and page share: the formats of files, hex, the page's
   // configuration.
@@ -155,6 +155,8 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^src\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate|keys)\/index\.ts$/,
       /^src\/(middleware|wire)\//,
+      // What a deterministic signature stands for, and the bounds of a seed.
+      /^src\/falcon\/(deterministic|params)\.ts$/,
       /^src\/client\/index\.ts$/,
       /^@hono\/node-server$/,
       /^node:/,
