@@ -52,6 +52,7 @@ export const ERROR_CODES = Object.freeze({
   NOT_UPLOADED: meaning(409, false, 'The task file has not been uploaded yet'),
   INPUT_CHANGED: meaning(409, false, 'The task file was replaced after the notification'),
   IDEMPOTENCY_CONFLICT: meaning(409, true, 'The first request with this key is still running'),
+  IDEMPOTENCY_GONE: meaning(410, false, 'The task of the first request was removed'),
   IDEMPOTENCY_MISMATCH: meaning(422, false, 'This key was used with a different request'),
   LENGTH_REQUIRED: meaning(411, false, 'The length of the body must be given'),
   BODY_TOO_LARGE: meaning(413, false, 'The body is larger than is allowed'),

@@ -1,17 +1,17 @@
 /**
  * Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): the first request with a key does
- * the work, and every repeat gets the same answer, even after a crash: the answer is stored in the
- * same transaction as the task.
+ * the work, and every repeat gets the same answer, even after a crash: the task is kept under the
+ * key in the transaction that makes it.
  */
 import type { Context } from 'hono';
 import { CodedError } from '../errors.ts';
 import { sha256 } from './hash.ts';
 import { ProblemError } from './problems.ts';
-import type { AnswerHold, PutOptions, StoredAnswer, TaskStore } from './stores/taskStore.ts';
+import type { AnswerHold, PutOptions, TaskStore } from './stores/taskStore.ts';
 import type { Task } from './task.ts';
 
-/** After this time a key whose process died can be used again. */
-const HOLD_MS = 120_000;
+/** Of a process that died nothing is heard: after this time its key can be used again. */
+const HOLD_MS = 15_000;
 
 /** The key of a request. The draft quotes it, most clients do not; both mean the same key. */
 function requestKey(c: Context): string | null {
@@ -32,16 +32,17 @@ export interface Repeatable {
   readonly store: TaskStore;
   /** The bytes that make two requests the same. */
   readonly body: Uint8Array;
-  /** The answer stored for repeats; called in the transaction that creates the task. */
-  answerOf(task: Task): StoredAnswer;
   /** Creates the task, with these options for `store.put`. */
-  make(options: Pick<PutOptions, 'answer'>): Promise<Task>;
+  make(options: Pick<PutOptions, 'hold'>): Promise<Task>;
 }
 
-/** @returns the answer to send: that of this request, or of the first one with the same key */
-export async function answerOnce(c: Context, work: Repeatable): Promise<StoredAnswer> {
+/**
+ * @returns the task of this request, or of the first one with the same key, as it is now
+ * @throws CodedError `IDEMPOTENCY_GONE` if that task has been removed
+ */
+export async function taskOnce(c: Context, work: Repeatable): Promise<Task> {
   const key = requestKey(c);
-  if (key === null) return work.answerOf(await work.make({}));
+  if (key === null) return work.make({});
 
   const { store, clientId } = work;
   const request = `${c.req.method} ${new URL(c.req.url).pathname}\n`;
@@ -49,21 +50,31 @@ export async function answerOnce(c: Context, work: Repeatable): Promise<StoredAn
   const begun = await store.beginAnswer(clientId, key, fingerprint, HOLD_MS);
   switch (begun.kind) {
     case 'replay':
-      return begun.answer;
+      if (begun.task === null) throw new CodedError('IDEMPOTENCY_GONE');
+      return begun.task;
     case 'running':
-      throw new CodedError('IDEMPOTENCY_CONFLICT');
+      throw new ProblemError('IDEMPOTENCY_CONFLICT', {
+        headers: { 'retry-after': String(Math.max(1, Math.ceil(begun.retryMs / 1000))) },
+      });
     case 'mismatch':
       throw new CodedError('IDEMPOTENCY_MISMATCH');
     case 'held':
-      return work.answerOf(await makeHeld(work, begun.hold));
+      return makeHeld(work, begun.hold);
   }
 }
 
 async function makeHeld(work: Repeatable, hold: AnswerHold): Promise<Task> {
+  const beat = setInterval(() => {
+    // If the hold is lost, `put` says so.
+    work.store.extendAnswer(hold, HOLD_MS).catch(() => {});
+  }, HOLD_MS / 3);
   try {
-    return await work.make({ answer: { hold, of: work.answerOf } });
+    return await work.make({ hold });
   } catch (error) {
-    await work.store.abandonAnswer(hold);
+    // Without effect if the task was made after all: then the key belongs to it.
+    await work.store.abandonAnswer(hold).catch(() => {});
     throw error;
+  } finally {
+    clearInterval(beat);
   }
 }

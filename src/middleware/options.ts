@@ -8,7 +8,7 @@ import type { KeyStore } from './keys/keyStore.ts';
 import { readOptions } from './optionRows.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS, type SigningSalt } from './optionTable.ts';
 import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
-import type { Task } from './task.ts';
+import type { TaskState } from '../wire/taskStates.ts';
 
 /** Receives log messages: a sentence and plain fields. */
 export interface Logger {
@@ -18,9 +18,15 @@ export interface Logger {
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** An event for `onEvent`: a task changed, or a request was answered. */
+/** An event for `onEvent`: this process changed a task, or answered a request. */
 export type ServiceEvent =
-  | { readonly type: 'task'; readonly task: Task }
+  | {
+      readonly type: 'task';
+      readonly taskId: number;
+      readonly clientId: number;
+      readonly state: TaskState;
+      readonly attempt: number;
+    }
   | {
       readonly type: 'request';
       readonly method: string;
@@ -157,8 +163,8 @@ const CODE = [
 
 /** The methods that a port must have. */
 const METHODS = {
-  store: ['put', 'get', 'list', 'claim', 'finish', 'secret', 'close'],
-  blobs: ['put', 'get', 'delete', 'uploadUrl', 'resultUrl', 'checkUrl'],
+  store: ['open', 'put', 'get', 'list', 'claim', 'finish', 'secret', 'ping', 'close'],
+  blobs: ['put', 'get', 'read', 'delete', 'ping', 'clean'],
   keyStore: ['signingKey'],
   logger: ['debug', 'info', 'warn', 'error'],
 } as const;

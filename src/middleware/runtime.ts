@@ -12,7 +12,7 @@ import { fileKeyStore } from './keys/keyStore.ts';
 import { Signer } from './keys/signer.ts';
 import { type Settings, STORE_FILE } from './options.ts';
 import { sqliteStore } from './stores/sqlite.ts';
-import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
+import type { ApiKeyStore, TaskNews, TaskStore } from './stores/taskStore.ts';
 import { type Aggregator, createAggregator } from './tasks/aggregateTask.ts';
 import { createRunner } from './tasks/runner.ts';
 
@@ -24,6 +24,8 @@ export interface Ports {
   readonly signer: Signer | null;
   /** Verifies aggregates, and does the work of the runner. */
   readonly aggregator: Aggregator;
+  /** Key that signs the urls which the service serves itself. */
+  readonly urlSecret: Uint8Array;
   /** Key for the checksums of cursors. */
   readonly cursorSecret: Uint8Array;
   authenticate(key: string): { clientId: number } | null | Promise<{ clientId: number } | null>;
@@ -109,30 +111,31 @@ export class Runtime {
     const embedded = !settings.store || !settings.blobs || (!settings.keyStore && settings.signing);
     if (embedded) await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
 
-    const store = settings.store ?? this.#openStore(join(dataDirectory, STORE_FILE));
+    const store = settings.store ?? this.#makeStore(join(dataDirectory, STORE_FILE));
+    await store.open();
     const apiKeys = 'findApiKey' in store ? (store as TaskStore & ApiKeyStore) : null;
-    const blobs =
-      settings.blobs ??
-      directoryBlobs({
-        path: join(dataDirectory, 'files'),
-        secret: () => store.secret('urls'),
-      });
+    const blobs = settings.blobs ?? directoryBlobs({ path: join(dataDirectory, 'files') });
     const aggregator = this.#makeAggregator(blobs);
     const started = aggregator.start();
     started.catch(() => undefined);
     const signer = settings.signing ? await this.#openSigner() : null;
     const authenticate = settings.authenticate ?? storedKeyAuthentication(apiKeys!);
+    const urlSecret = await store.secret('urls');
     const cursorSecret = await store.secret('cursors');
 
-    this.#undo.push(store.watch((task) => onEvent({ type: 'task', task })));
+    const tell = ({ id, own, ...news }: TaskNews) => {
+      if (own) onEvent({ type: 'task', taskId: id, ...news });
+    };
+    this.#undo.push(store.watch(tell));
     await started;
     if (settings.workers) this.#startRunner(store, aggregator);
     this.#startHousekeeper(store, blobs);
-    this.#ports = { store, blobs, apiKeys, signer, aggregator, cursorSecret, authenticate };
+    const secrets = { urlSecret, cursorSecret };
+    this.#ports = { store, blobs, apiKeys, signer, aggregator, ...secrets, authenticate };
     logger.info('service started', { workers: settings.workers, threads: settings.threads });
   }
 
-  #openStore(path: string): TaskStore & ApiKeyStore {
+  #makeStore(path: string): TaskStore & ApiKeyStore {
     const store = sqliteStore({ path });
     this.#undo.push(() => store.close());
     return store;
@@ -179,11 +182,15 @@ export class Runtime {
     let running: Promise<void> | null = null;
     let cleanedAtMs = 0;
     const round = async () => {
-      const swept = await store.sweep({
-        answerMs: ANSWER_LIFE_MS,
-        ...(retentionMs === undefined ? {} : { retentionMs }),
-      });
-      for (const key of swept.blobs) await blobs.delete(key);
+      for (let more = true; more && !this.#stopping; ) {
+        const swept = await store.sweep({
+          answerMs: ANSWER_LIFE_MS,
+          ...(retentionMs === undefined ? {} : { retentionMs }),
+        });
+        for (const key of swept.blobs) await blobs.delete(key);
+        for (const id of swept.expired) await blobs.uploads?.discard(id);
+        more = swept.more;
+      }
       if (performance.now() - cleanedAtMs > CLEAN_EVERY_MS || cleanedAtMs === 0) {
         cleanedAtMs = performance.now();
         const referenced = (keys: readonly string[]) => store.referenced(keys);

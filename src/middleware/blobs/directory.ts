@@ -13,16 +13,10 @@ import { dirname, join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
 import { CodedError } from '../../errors.ts';
 import type { BlobBody, BlobPutOptions, BlobRef, BlobStore } from './blobStore.ts';
-import { checkSignedUrl, signUrl } from './signedUrls.ts';
 
 export interface DirectoryOptions {
   /** The directory; created if missing, readable only by its owner. */
   readonly path: string;
-  /**
-   * The key that signs urls: 32 random bytes that never change, such as those of
-   * `TaskStore.secret`. Called once, at the first use.
-   */
-  readonly secret: () => Promise<Uint8Array>;
   /** For tests. */
   readonly nowMs?: () => number;
 }
@@ -40,44 +34,27 @@ const CLEAN_BATCH = 256;
 /** @returns a blob store in the directory; touches the disk at the first use only */
 export function directoryBlobs(options: DirectoryOptions): BlobStore {
   const { path: root, nowMs = Date.now } = options;
-  const secret = keepingResult(options.secret);
   const pathOf = (key: string): string => {
     if (!KEY.test(key)) throw new RangeError('"key" is not the key of a blob');
     return join(root, key);
   };
   return {
-    urls: 'served',
     put: async (key, body, limits) => putFile(root, key, pathOf(key), body, limits),
-    async get(key) {
+    async get({ key }) {
       const path = pathOf(key);
       const found = await unlessMissing(stat(path));
       return found && { bytes: found.size, body: streamOf(path) };
     },
-    read: async (key, maxBytes) => readFile(pathOf(key), maxBytes),
+    read: async ({ key }, maxBytes) => readFile(pathOf(key), maxBytes),
     async stat(key): Promise<BlobRef | null> {
       const found = await unlessMissing(stat(pathOf(key)));
       return found && { key, bytes: found.size };
     },
     delete: async (key) => rm(pathOf(key), { force: true }),
-    uploadUrl: async (taskId, url) => signUrl(await secret(), { method: 'PUT', taskId }, url),
-    async resultUrl(key, url) {
-      pathOf(key);
-      return signUrl(await secret(), { method: 'GET', key }, url);
+    async ping() {
+      await makeFolder(root);
     },
-    checkUrl: async (right, query) => checkSignedUrl(await secret(), right, query, nowMs()),
     clean: ({ olderThanMs, referenced }) => clean(root, nowMs() - olderThanMs, referenced),
-  };
-}
-
-/** Calls the function once and keeps its result; after a failure the next caller tries again. */
-function keepingResult<T>(ask: () => Promise<T>): () => Promise<T> {
-  let asked: Promise<T> | undefined;
-  return () => {
-    asked ??= ask().catch((error: unknown) => {
-      asked = undefined;
-      throw error;
-    });
-    return asked;
   };
 }
 

@@ -1,10 +1,27 @@
 /**
- * Urls that carry their right with them: the query has `expires` (Unix time in seconds) and
- * `signature`, an HMAC-SHA-256 over method, path and expiry.
+ * The urls that the service serves itself, for blob stores without urls of their own. They carry
+ * their right with them: the query has `expires` (Unix time in seconds) and `signature`, an
+ * HMAC-SHA-256 over method, path and expiry.
+ *
+ *   <base>/uploads/<task id>?expires=…&signature=…
+ *   <base>/results/<attempt>/<task id>.json?expires=…&signature=…
  */
 import { equal } from '../../bytes.ts';
 import { hmacSha256 } from '../hash.ts';
-import type { UrlOptions, UrlRight, UrlVerdict } from './blobStore.ts';
+
+/** The right that a url gives: to upload the file of a task, or to read a result. */
+export type UrlRight =
+  | { readonly method: 'PUT'; readonly taskId: number }
+  | { readonly method: 'GET'; readonly key: string };
+
+export type UrlVerdict = 'ok' | 'forged' | 'expired';
+
+export interface ServedUrlOptions {
+  /** Absolute address of the routes that serve files, without a slash at the end. */
+  readonly base: string;
+  /** Unix time in milliseconds, by the clock of this host. */
+  readonly expiresAtMs: number;
+}
 
 const MAC_BYTES = 32;
 
@@ -15,7 +32,7 @@ const DOMAIN = 'falconry url v1';
 export function signUrl(
   secret: Uint8Array,
   right: UrlRight,
-  { base, expiresAtMs }: UrlOptions,
+  { base, expiresAtMs }: ServedUrlOptions,
 ): string {
   const expires = Math.ceil(expiresAtMs / 1000);
   const signature = mac(secret, right, expires).toString('base64url');

@@ -6,16 +6,16 @@ import { refusalOf } from '../../wire/refusal.ts';
 import { checkStatements, checkTriples, type ShapeFault } from '../../wire/taskFile.ts';
 import type { Triple } from '../../wire/triple.ts';
 import { newInputKey } from '../blobs/blobStore.ts';
-import { endOf, serviceBase } from '../http/address.ts';
+import { serviceBase } from '../http/address.ts';
 import { withBody, withJsonBody } from '../http/body.ts';
-import { answerOnce } from '../idempotency.ts';
+import { taskOnce } from '../idempotency.ts';
 import type { Operation } from '../openapi/operation.ts';
 import { ProblemError } from '../problems.ts';
 import { progressRecord } from '../records.ts';
 import { judge } from '../schemas.ts';
-import type { NewTask, PutOptions, StoredAnswer, TaskStore } from '../stores/taskStore.ts';
+import type { NewTask, PutOptions, TaskStore } from '../stores/taskStore.ts';
 import type { Task } from '../task.ts';
-import { answerRecord, findTask } from './answers.ts';
+import { answerRecord, findTask, uploadUrl } from './answers.ts';
 import type { Caller, Deps, Env, Route } from './route.ts';
 
 /** A body that is not needed is read up to this length, so that repeats can be recognised. */
@@ -46,62 +46,47 @@ export function aggsignRoutes(deps: Deps): Route[] {
 
 type Handler = (c: Context<Env>, caller: Caller) => Promise<Response>;
 
-function createTask({ settings, runtime, budget }: Deps): Handler {
+function createTask(deps: Deps): Handler {
+  const { settings, runtime, budget } = deps;
   const limits = { maxBytes: IGNORED_BODY_BYTES, idleTimeoutMs: settings.bodyIdleTimeoutMs };
   return (c, { clientId }) =>
     withBody(c, limits, budget, async (body) => {
-      const { store, blobs } = runtime.ports;
-      const expiresAtMs = endOf(settings.uploadUrlTtlMs);
-      const { threads } = settings;
-      const answer = await answerOnce(c, {
+      const { store } = runtime.ports;
+      const { threads, uploadUrlTtlMs: ttlMs } = settings;
+      const task = await taskOnce(c, {
         clientId,
         store,
         body,
-        // The url is a right, so it is not stored: it can be made again from id and expiry.
-        answerOf: (task) => ({
-          status: 201,
-          headers: {},
-          body: JSON.stringify({ process_id: task.id, expires_at_ms: task.expiresAtMs }),
-        }),
         make: (options) =>
-          putTask(
-            settings.limits,
-            store,
-            { clientId, state: 'created', threads, expiresAtMs },
-            options,
-          ),
+          putTask(settings.limits, store, { clientId, state: 'created', threads, ttlMs }, options),
       });
-      const ticket = JSON.parse(answer.body) as { process_id: number; expires_at_ms: number };
-      const address = serviceBase(c, settings);
-      const url = await blobs.uploadUrl(ticket.process_id, {
-        base: address,
-        expiresAtMs: ticket.expires_at_ms,
-      });
-      return c.json(uploadTicket(ticket.process_id, url, ticket.expires_at_ms), 201, {
-        location: `${address}/tasks/${ticket.process_id}`,
-      });
+      const location = `${serviceBase(c, settings)}/tasks/${task.id}`;
+      return c.json(await uploadTicket(c, deps, task), 201, { location });
     });
 }
 
-function renewUrl({ settings, runtime }: Deps): Handler {
+function renewUrl(deps: Deps): Handler {
   return async (c, caller) => {
-    const { store, blobs } = runtime.ports;
-    const task = await findTask(store, c.req.param('process_id'), caller);
-    const expiresAtMs = endOf(settings.uploadUrlTtlMs);
-    const renewed = await store.renew(task.id, caller.clientId, expiresAtMs);
-    if (renewed === null) {
+    const { store } = deps.runtime.ports;
+    const { id } = await findTask(store, c.req.param('process_id'), caller);
+    const task = await store.renew(id, caller.clientId, deps.settings.uploadUrlTtlMs);
+    if (task === null) {
       throw new ProblemError('CONFLICT', { message: 'The task no longer waits for a task file' });
     }
-    const url = await blobs.uploadUrl(task.id, { base: serviceBase(c, settings), expiresAtMs });
-    return c.json(uploadTicket(task.id, url, expiresAtMs));
+    return c.json(await uploadTicket(c, deps, task));
   };
 }
 
-const uploadTicket = (id: number, url: string, expiresAtMs: number) => ({
-  process_id: id,
-  url,
-  expires_at: `${new Date(expiresAtMs).toISOString().slice(0, 19)}Z`,
-});
+/** The url is a right, so it is never stored: it is made from the task whenever it is told. */
+async function uploadTicket(c: Context, deps: Deps, task: Task) {
+  // In whole seconds, as urls have it.
+  const expiresAtMs = Math.ceil(task.expiresAtMs / 1000) * 1000;
+  return {
+    process_id: task.id,
+    url: await uploadUrl(c, deps, task.id, expiresAtMs),
+    expires_at: `${new Date(expiresAtMs).toISOString().slice(0, 19)}Z`,
+  };
+}
 
 function notify(deps: Deps): Handler {
   const { settings, runtime, budget } = deps;
@@ -143,15 +128,10 @@ function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
       const { items } = checked;
       requireKeys(items, '/data');
 
-      const answer = await answerOnce(c, {
+      const task = await taskOnce(c, {
         clientId,
         store,
         body: bytes,
-        answerOf: (task): StoredAnswer => ({
-          status: 202,
-          headers: {},
-          body: JSON.stringify(progressRecord(task, null)),
-        }),
         async make(options) {
           const file = taskFileOf(data as Triple[]);
           const maxBytes = file.length;
@@ -162,21 +142,15 @@ function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
             input,
             count: items.length,
             threads: settings.threads,
-            expiresAtMs: endOf(settings.uploadUrlTtlMs),
+            ttlMs: settings.uploadUrlTtlMs,
           };
-          try {
-            return await putTask(settings.limits, store, task, options);
-          } catch (error) {
-            await blobs.delete(input.key);
-            throw error;
-          }
+          // If the store does not answer, the task may be there: then its file is left alone.
+          const refused = () => blobs.delete(input.key);
+          return putTask(settings.limits, store, task, options, refused);
         },
       });
-      const { process_id } = JSON.parse(answer.body) as { process_id: number };
-      return c.body(answer.body, 202, {
-        'content-type': 'application/json',
-        location: `${serviceBase(c, settings)}/tasks/${process_id}`,
-      });
+      const location = `${serviceBase(c, settings)}/tasks/${task.id}`;
+      return c.json(progressRecord(asCreated(task), null), 202, { location });
     });
 }
 
@@ -205,11 +179,13 @@ async function putTask(
   limits: Deps['settings']['limits'],
   store: TaskStore,
   task: NewTask,
-  options: Pick<PutOptions, 'answer'>,
+  options: Pick<PutOptions, 'hold'>,
+  onRefused: () => Promise<void> = async () => {},
 ): Promise<Task> {
   const { openTasks, storedBytes } = limits;
   const outcome = await store.put(task, { ...options, limits: { openTasks, storedBytes } });
   if (outcome.ok) return outcome.task;
+  await onRefused();
   switch (outcome.reason) {
     case 'openTasks':
       throw new ProblemError('TOO_MANY_TASKS', { headers: { 'retry-after': '10' } });
@@ -218,6 +194,13 @@ async function putTask(
     case 'superseded':
       throw new CodedError('IDEMPOTENCY_CONFLICT');
   }
+}
+
+/** A direct task as it was at first, which is what a repeat of its request is told. */
+function asCreated(task: Task): Task {
+  const { createdAt: updatedAt } = task;
+  const nothing = { progress: null, finishedAt: null, result: null, error: null };
+  return { ...task, state: 'waiting', updatedAt, ...nothing };
 }
 
 /**

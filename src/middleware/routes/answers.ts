@@ -1,6 +1,7 @@
 /** Shared by several routes: finding the caller's task, and answering with its record. */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
+import { signUrl } from '../blobs/signedUrls.ts';
 import { endOf, serviceBase } from '../http/address.ts';
 import { progressRecord } from '../records.ts';
 import type { TaskStore } from '../stores/taskStore.ts';
@@ -22,10 +23,25 @@ export async function findTask(
 /** A new signed url of the result, or null if there is no result yet. */
 export async function resultUrl(c: Context, deps: Deps, task: ListedTask): Promise<string | null> {
   if (task.state !== 'completed' || task.result === null) return null;
-  return deps.runtime.ports.blobs.resultUrl(task.result.blob.key, {
-    base: serviceBase(c, deps.settings),
-    expiresAtMs: endOf(deps.settings.resultUrlTtlMs),
-  });
+  const { blobs, urlSecret } = deps.runtime.ports;
+  const { key } = task.result.blob;
+  const expiresAtMs = endOf(deps.settings.resultUrlTtlMs);
+  if (blobs.results) return blobs.results.url(key, { expiresAtMs });
+  const base = serviceBase(c, deps.settings);
+  return signUrl(urlSecret, { method: 'GET', key }, { base, expiresAtMs });
+}
+
+/** A new signed url to which the file of the task may be PUT. */
+export async function uploadUrl(
+  c: Context,
+  deps: Deps,
+  taskId: number,
+  expiresAtMs: number,
+): Promise<string> {
+  const { blobs, urlSecret } = deps.runtime.ports;
+  if (blobs.uploads) return blobs.uploads.url(taskId, { expiresAtMs });
+  const base = serviceBase(c, deps.settings);
+  return signUrl(urlSecret, { method: 'PUT', taskId }, { base, expiresAtMs });
 }
 
 export async function answerRecord(

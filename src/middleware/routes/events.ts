@@ -77,8 +77,9 @@ class TaskEvents {
   #start(controller: ReadableStreamDefaultController<Uint8Array>): void {
     this.#controller = controller;
     const { store } = this.#deps.runtime.ports;
-    this.#unwatch = store.watch((task) => {
-      if (task.id === this.#task.id) this.#enqueue(() => task);
+    const { id, clientId } = this.#task;
+    this.#unwatch = store.watch((news) => {
+      if (news.id === id) this.#enqueue(() => store.get(id, clientId));
     });
     this.#timer = setInterval(() => this.#tick(), ASK_EVERY_MS);
     this.#enqueue(() => this.#task);

@@ -118,6 +118,7 @@ function remove(deps: Deps): Handler {
       const cancelled = await store.cancel(task.id, caller.clientId);
       if (cancelled.ok) {
         for (const key of cancelled.blobs) await blobs.delete(key);
+        await blobs.uploads?.discard(task.id);
         return answerRecord(c, deps, cancelled.task, 200);
       }
       // The task ended in between, so it is removed.

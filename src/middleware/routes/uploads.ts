@@ -6,7 +6,8 @@
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
-import { type BlobRef, newInputKey, type UrlRight } from '../blobs/blobStore.ts';
+import { type BlobRef, newInputKey } from '../blobs/blobStore.ts';
+import { checkSignedUrl, type UrlRight } from '../blobs/signedUrls.ts';
 import { bodyChunks, requireJsonType } from '../http/body.ts';
 import { ProblemError } from '../problems.ts';
 import type { Task } from '../task.ts';
@@ -37,11 +38,10 @@ async function upload(c: Context, deps: Deps): Promise<Response> {
   const { store, blobs } = deps.runtime.ports;
   const taskId = pathId(c.req.param('process_id'));
   if (taskId === null) throw forged();
-  await checkRight(c, deps, { method: 'PUT', taskId });
+  checkRight(c, deps, { method: 'PUT', taskId });
   const task = await store.get(taskId);
   if (task === null) throw noTask();
   if (task.state !== 'created' && task.state !== 'uploaded') throw tooLate(task);
-  if (task.expiresAtMs <= Date.now()) throw ended();
   requireJsonType(c);
 
   const input = await receive(c, deps);
@@ -86,11 +86,11 @@ async function download(c: Context, deps: Deps): Promise<Response> {
   const file = c.req.param('file') ?? '';
   if (!/^\d{1,9}$/.test(attempt) || !/^\d{1,18}\.json$/.test(file)) throw forged();
   const key = `results/${attempt}/${file}`;
-  await checkRight(c, deps, { method: 'GET', key });
+  checkRight(c, deps, { method: 'GET', key });
   const { blobs } = deps.runtime.ports;
   // HEAD must not open a file that will not be read to its end.
   const head = c.req.method === 'HEAD';
-  const blob = head ? await blobs.stat(key) : await blobs.get(key);
+  const blob = head ? await blobs.stat(key) : await blobs.get({ key });
   if (blob === null) throw new CodedError('NOT_FOUND', { message: 'The result is gone' });
   return new Response('body' in blob ? blob.body : null, {
     headers: {
@@ -103,10 +103,11 @@ async function download(c: Context, deps: Deps): Promise<Response> {
   });
 }
 
-async function checkRight(c: Context, deps: Deps, right: UrlRight): Promise<void> {
-  const { blobs } = deps.runtime.ports;
-  if (blobs.urls !== 'served') throw new CodedError('NOT_FOUND');
-  switch (await blobs.checkUrl(right, new URL(c.req.url).searchParams)) {
+function checkRight(c: Context, deps: Deps, right: UrlRight): void {
+  const { blobs, urlSecret } = deps.runtime.ports;
+  const elsewhere = right.method === 'PUT' ? blobs.uploads : blobs.results;
+  if (elsewhere) throw new CodedError('NOT_FOUND');
+  switch (checkSignedUrl(urlSecret, right, new URL(c.req.url).searchParams)) {
     case 'ok':
       return;
     case 'forged':

@@ -1,43 +1,54 @@
-/** The answers kept for Idempotency-Keys, and who holds a key until there is one. */
+/** Who holds an Idempotency-Key, and the task that was made under it. */
 import type { Task } from '../task.ts';
-import type { Ledger } from './ledger.ts';
-import type { Table } from './table.ts';
-import type { BeginAnswer, PutOptions, TaskStore } from './taskStore.ts';
+import { type Ledger, publicTask } from './ledger.ts';
+import type { AnswerRow, Table } from './table.ts';
+import type { AnswerHold, BeginAnswer, PutOptions, TaskStore } from './taskStore.ts';
 
-export function answers(ledger: Ledger): Pick<TaskStore, 'beginAnswer' | 'abandonAnswer'> {
+type Answers = Pick<TaskStore, 'beginAnswer' | 'extendAnswer' | 'abandonAnswer'>;
+
+export function answers(ledger: Ledger): Answers {
   const { table, nowMs } = ledger;
   return {
     beginAnswer: (clientId, key, fingerprint, holdMs) =>
       ledger.write((): BeginAnswer => {
         const row = table.answer(clientId, key);
         if (row && row.fingerprint !== fingerprint) return { kind: 'mismatch' };
-        if (row?.answer) return { kind: 'replay', answer: row.answer };
-        if (row && row.heldUntilMs > nowMs()) return { kind: 'running' };
+        if (row && row.taskId !== null) {
+          const task = ledger.owned(row.taskId, clientId);
+          return { kind: 'replay', task: task ? publicTask(task) : null };
+        }
+        const leftMs = row ? row.heldUntilMs - nowMs() : 0;
+        if (leftMs > 0) return { kind: 'running', retryMs: leftMs };
         const token = crypto.randomUUID();
         const times = { heldUntilMs: nowMs() + holdMs, createdMs: nowMs() };
-        table.putAnswer({ clientId, key, fingerprint, token, ...times, answer: null });
+        table.putAnswer({ clientId, key, fingerprint, token, ...times, taskId: null });
         return { kind: 'held', hold: { clientId, key, token } };
       }),
-    abandonAnswer: ({ clientId, key, token }) =>
+    extendAnswer: (hold, holdMs) =>
       ledger.write(() => {
-        const row = table.answer(clientId, key);
-        if (row?.token === token && row.answer === null) table.deleteAnswer(clientId, key);
+        const row = heldRow(table, hold);
+        if (row) table.putAnswer({ ...row, heldUntilMs: nowMs() + holdMs });
+        return row !== undefined;
+      }),
+    abandonAnswer: (hold) =>
+      ledger.write(() => {
+        if (heldRow(table, hold)) table.deleteAnswer(hold.clientId, hold.key);
       }),
   };
 }
 
-/** Whether the caller still holds the Idempotency-Key, if there is one. Only inside `write`. */
-export function stillHeld(table: Table, { answer }: PutOptions): boolean {
-  if (!answer) return true;
-  const { clientId, key, token } = answer.hold;
+/** The row of a key that the caller still holds. */
+function heldRow(table: Table, { clientId, key, token }: AnswerHold): AnswerRow | undefined {
   const row = table.answer(clientId, key);
-  return row !== undefined && row.answer === null && row.token === token;
+  return row?.token === token && row.taskId === null ? row : undefined;
 }
 
-/** Keeps the answer with its task. Only inside `write`, after `stillHeld`. */
-export function keepAnswer(table: Table, { answer }: PutOptions, task: Task): void {
-  if (!answer) return;
-  const { hold, of } = answer;
-  const row = table.answer(hold.clientId, hold.key)!;
-  table.putAnswer({ ...row, answer: of(task) });
+/** Whether the caller still holds the Idempotency-Key, if there is one. Only inside `write`. */
+export function stillHeld(table: Table, { hold }: PutOptions): boolean {
+  return hold === undefined || heldRow(table, hold) !== undefined;
+}
+
+/** Keeps the task under the key. Only inside `write`, after `stillHeld`. */
+export function keepAnswer(table: Table, { hold }: PutOptions, task: Task): void {
+  if (hold) table.putAnswer({ ...heldRow(table, hold)!, taskId: task.id });
 }

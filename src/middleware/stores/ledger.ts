@@ -5,6 +5,7 @@
 import { isFinal, type TaskState } from '../../wire/taskStates.ts';
 import { canGo, isRunning, type Task, timestamp } from '../task.ts';
 import type { Table, TaskChanges, TaskRow } from './table.ts';
+import type { TaskNews } from './taskStore.ts';
 
 /**
  * Ids are milliseconds since 2025 in the high 41 bits of 53, and a count below: unique and growing
@@ -22,7 +23,7 @@ export interface Ended {
 export class Ledger {
   readonly table: Table;
   readonly nowMs: () => number;
-  readonly #listeners = new Set<(task: Task) => void>();
+  readonly #listeners = new Set<(news: TaskNews) => void>();
   /** Rows changed by the current transaction. */
   #changed: TaskRow[] = [];
 
@@ -38,18 +39,18 @@ export class Ledger {
       return { outcome: work(), told: this.#changed };
     });
     if (this.#listeners.size > 0 && told.length > 0) {
-      const tasks = told.map(publicTask);
+      const news = told.map(newsOf);
       queueMicrotask(() => {
-        for (const listener of this.#listeners) for (const task of tasks) listener(task);
+        for (const listener of this.#listeners) for (const one of news) listener(one);
       });
     }
     return outcome;
   }
 
   /** @returns a function that removes the listener */
-  watch(listener: (task: Task) => void): () => void {
+  watch(listener: (news: TaskNews) => void): () => void {
     // A wrapper, so that a function added twice is called twice and removed one by one.
-    const own = (task: Task) => listener(task);
+    const own = (news: TaskNews) => listener(news);
     this.#listeners.add(own);
     return () => void this.#listeners.delete(own);
   }
@@ -92,7 +93,8 @@ export class Ledger {
   end(row: TaskRow, state: TaskState, extra: TaskChanges = {}): Ended {
     const at = timestamp();
     const times = { updatedAt: at, finishedAt: at, finishedMs: this.nowMs() };
-    const after = this.change(row, { state, ...times, dueMs: null, input: null, ...extra });
+    const cleared = { dueMs: null, input: null, quarantined: false };
+    const after = this.change(row, { state, ...times, ...cleared, ...extra });
     return { task: publicTask(after), blobs: row.input ? [row.input.key] : [] };
   }
 
@@ -128,6 +130,10 @@ export class Ledger {
   reachTurn(turn: number): void {
     if (turn > this.table.lastNumber('turn')) this.table.setLastNumber('turn', turn);
   }
+}
+
+function newsOf({ id, clientId, state, attempt }: TaskRow): TaskNews {
+  return { id, clientId, state, attempt, own: true };
 }
 
 /** A row without the fields that only the store needs. */

@@ -2,9 +2,9 @@
  * Tasks in the memory of this process, for tests and for hosts that need nothing to be kept. The
  * rules are the same as on disk.
  */
-import { isFinal, type TaskState } from '../../wire/taskStates.ts';
+import { isFinal, type UnfinishedState } from '../../wire/taskStates.ts';
 import { isRunning, type ListedTask } from '../task.ts';
-import type { AnswerRow, Table, TaskChanges, TaskRow } from './table.ts';
+import { type AnswerRow, noTasks, type Table, type TaskChanges, type TaskRow } from './table.ts';
 import { type TableStoreOptions, tableStore } from './tableStore.ts';
 import type { ApiKeyRecord, ApiKeyStore, ClientUsage, ListQuery, TaskStore } from './taskStore.ts';
 
@@ -18,6 +18,7 @@ class MemoryTable implements Table {
   readonly #answers = new Map<string, AnswerRow>();
   readonly #secrets = new Map<string, Uint8Array>();
   readonly #keys = new Map<string, ApiKeyRecord>();
+  readonly #clients = new Map<string, number>();
   readonly #lastNumbers = new Map<string, number>();
   /** Steps that undo the current transaction, in the order in which it was done. */
   #undo: (() => void)[] = [];
@@ -96,14 +97,25 @@ class MemoryTable implements Table {
     return { openTasks, storedBytes };
   }
 
-  counts(): Partial<Record<TaskState, number>> {
-    const counts: Partial<Record<TaskState, number>> = {};
-    for (const { state } of this.#tasks.all()) counts[state] = (counts[state] ?? 0) + 1;
-    return counts;
+  depth(): ReturnType<Table['depth']> {
+    const states = noTasks();
+    let quarantined = 0;
+    let oldestWaitingAt: string | null = null;
+    for (const row of this.#tasks.open()) {
+      if (row.quarantined) quarantined++;
+      else {
+        states[row.state as UnfinishedState]++;
+        const older = oldestWaitingAt === null || row.submittedAt < oldestWaitingAt;
+        if (row.state === 'waiting' && older) oldestWaitingAt = row.submittedAt;
+      }
+    }
+    return { states, quarantined, oldestWaitingAt };
   }
 
   firstWaiting(nowMs: number): TaskRow | undefined {
-    const due = this.#tasks.open().filter((row) => row.state === 'waiting' && row.dueMs! <= nowMs);
+    const canGo = ({ state, dueMs }: TaskRow) =>
+      state === 'waiting' && dueMs !== null && dueMs <= nowMs;
+    const due = this.#tasks.open().filter(canGo);
     return due.sort(inTurn)[0];
   }
 
@@ -153,6 +165,14 @@ class MemoryTable implements Table {
   secret(name: string, fresh: Uint8Array): Uint8Array {
     if (!this.#secrets.has(name)) this.#set(this.#secrets, name, fresh);
     return this.#secrets.get(name)!;
+  }
+
+  clientNamed(name: string): number | undefined {
+    return this.#clients.get(name);
+  }
+
+  putClientName(name: string, clientId: number): void {
+    this.#set(this.#clients, name, clientId);
   }
 
   apiKeys(): ApiKeyRecord[] {

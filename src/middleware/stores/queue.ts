@@ -2,17 +2,15 @@
  * The verbs of workers: claims, leases and outcomes. Each one that names an attempt acts only while
  * that attempt holds the task, and says `false` otherwise. See `taskStore.ts`.
  */
-import type { Task, TaskError } from '../task.ts';
+import type { Task } from '../task.ts';
 import { type Ledger, publicTask } from './ledger.ts';
-import type { TaskRow } from './table.ts';
-import type { ClaimOptions, TaskStore } from './taskStore.ts';
+import type { TaskChanges, TaskRow } from './table.ts';
+import type { Claim, ClaimOptions, TaskStore } from './taskStore.ts';
 
-type Queue = Pick<TaskStore, 'claim' | 'extend' | 'finish' | 'fail' | 'release' | 'nextClaimMs'>;
-
-const LOST: TaskError = {
-  code: 'THREAD_LOST',
-  message: 'The workers of this task ended before it was done, too often to try again',
-};
+type Queue = Pick<
+  TaskStore,
+  'claim' | 'extend' | 'extendAll' | 'finish' | 'fail' | 'setAside' | 'putBack' | 'release'
+>;
 
 export function queue(ledger: Ledger): Queue {
   const { table, nowMs } = ledger;
@@ -26,10 +24,20 @@ export function queue(ledger: Ledger): Queue {
   return {
     async claim(options) {
       // Looks without the lock of writers first, since most claims find nothing.
-      const dueMs = table.earliestDueMs();
-      if (dueMs === null || dueMs > nowMs()) return null;
-      return ledger.write(() => claim(ledger, options));
+      const nextMs = nextClaimMs(ledger);
+      if (nextMs === null || nextMs > 0) return { task: null, nextMs };
+      return ledger.write((): Claim => {
+        const task = claim(ledger, options);
+        return task ? { task } : { task, nextMs: nextClaimMs(ledger) };
+      });
     },
+    extendAll: (attempts, leaseMs) =>
+      ledger.write(() => {
+        const dueMs = nowMs() + leaseMs;
+        const rows = attempts.flatMap(({ id, attempt }) => ledger.held(id, attempt) ?? []);
+        for (const row of rows) table.update(row.id, { dueMs });
+        return new Set(rows.map((row) => row.id));
+      }),
     extend: (id, attempt, { leaseMs, state, count, progress }) =>
       whileHeld(id, attempt, (row) =>
         ledger.change(row, {
@@ -51,20 +59,31 @@ export function queue(ledger: Ledger): Queue {
       }),
     release: (id, attempt) =>
       whileHeld(id, attempt, (row) => giveBack(ledger, row, { dueMs: nowMs() })),
-    async nextClaimMs() {
-      const dueMs = table.earliestDueMs();
-      return dueMs === null ? null : Math.max(0, dueMs - nowMs());
-    },
+    setAside: (id, attempt, error) =>
+      whileHeld(id, attempt, (row) =>
+        giveBack(ledger, row, { error, quarantined: true, dueMs: null }),
+      ),
+    putBack: (id) =>
+      ledger.write(() => {
+        const row = table.row(id);
+        if (!row?.quarantined) return false;
+        ledger.change(row, { quarantined: false, error: null, failures: 0, dueMs: nowMs() });
+        return true;
+      }),
   };
 }
 
-function claim(ledger: Ledger, { leaseMs, threads, maxLosses }: ClaimOptions): Task | null {
+/** Milliseconds until a claim could succeed (0 = now), or null if nothing waits or runs. */
+function nextClaimMs({ table, nowMs }: Ledger): number | null {
+  const dueMs = table.earliestDueMs();
+  return dueMs === null ? null : Math.max(0, dueMs - nowMs());
+}
+
+function claim(ledger: Ledger, { leaseMs, threads }: ClaimOptions): Task | null {
   const { table } = ledger;
   const nowMs = ledger.nowMs();
   for (const row of table.endedLeases(nowMs)) {
-    const losses = row.losses + 1;
-    if (losses > maxLosses) ledger.end(row, 'failed', { losses, error: LOST, progress: null });
-    else giveBack(ledger, row, { losses, dueMs: nowMs });
+    giveBack(ledger, row, { losses: row.losses + 1, dueMs: nowMs });
   }
   const row = table.firstWaiting(nowMs);
   if (!row) return null;
@@ -75,10 +94,6 @@ function claim(ledger: Ledger, { leaseMs, threads, maxLosses }: ClaimOptions): T
 }
 
 /** A running task waits again. */
-function giveBack(
-  ledger: Ledger,
-  row: TaskRow,
-  changes: Partial<Pick<TaskRow, 'failures' | 'losses' | 'dueMs'>>,
-): TaskRow {
+function giveBack(ledger: Ledger, row: TaskRow, changes: TaskChanges): TaskRow {
   return ledger.change(row, { state: 'waiting', progress: null, ...changes });
 }

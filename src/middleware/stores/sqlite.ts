@@ -15,7 +15,7 @@ import type { ListedTask } from '../task.ts';
 import { createGroupCommit, type GroupCommit } from './groupCommit.ts';
 import { isBusy } from './sqliteFault.ts';
 import { MIGRATIONS } from './sqliteSchema.ts';
-import type { AnswerRow, Table, TaskChanges, TaskRow } from './table.ts';
+import { type AnswerRow, noTasks, type Table, type TaskChanges, type TaskRow } from './table.ts';
 import { type TableStoreOptions, tableStore } from './tableStore.ts';
 import type { ApiKeyRecord, ApiKeyStore, ClientUsage, ListQuery, TaskStore } from './taskStore.ts';
 
@@ -172,14 +172,25 @@ class SqliteTable implements Table {
     return { openTasks, storedBytes };
   }
 
-  counts(): Partial<Record<TaskState, number>> {
-    const rows = this.#all('SELECT state, sum(tasks) AS tasks FROM usage GROUP BY state');
-    return Object.fromEntries(rows.map((row) => [row.state, Number(row.tasks)]));
+  depth(): ReturnType<Table['depth']> {
+    const states = noTasks();
+    for (const row of this.#all('SELECT state, sum(tasks) AS tasks FROM usage GROUP BY state')) {
+      const state = row.state as TaskState;
+      if (!isFinal(state)) states[state] = Number(row.tasks);
+    }
+    const aside = 'SELECT count(*) AS tasks FROM tasks WHERE quarantined = 1';
+    const quarantined = Number(this.#one(aside)!.tasks);
+    states.waiting -= quarantined;
+    const first = `SELECT min(submitted_at) AS oldest FROM tasks INDEXED BY tasks_oldest
+      WHERE state = 'waiting' AND quarantined = 0`;
+    const oldestWaitingAt = this.#one(first)!.oldest as string | null;
+    return { states, quarantined, oldestWaitingAt };
   }
 
   firstWaiting(nowMs: number): TaskRow | undefined {
     // The index is named, since the planner would rather sort all rows that are due.
-    const sql = `SELECT * FROM tasks INDEXED BY tasks_queue WHERE state = 'waiting' AND due_ms <= ?
+    const sql = `SELECT * FROM tasks INDEXED BY tasks_queue
+      WHERE state = 'waiting' AND quarantined = 0 AND due_ms <= ?
       ORDER BY turn, submitted_at, id LIMIT 1`;
     return rowOf(this.#one(sql, nowMs));
   }
@@ -220,8 +231,8 @@ class SqliteTable implements Table {
   }
 
   putAnswer(row: AnswerRow): void {
-    const { clientId, key, fingerprint, token, heldUntilMs, createdMs, answer } = row;
-    const values = [clientId, key, fingerprint, token, heldUntilMs, createdMs, json(answer)];
+    const { clientId, key, fingerprint, token, heldUntilMs, createdMs, taskId } = row;
+    const values = [clientId, key, fingerprint, token, heldUntilMs, createdMs, taskId];
     this.#run('INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)', ...values);
   }
 
@@ -236,6 +247,15 @@ class SqliteTable implements Table {
   secret(name: string, fresh: Uint8Array): Uint8Array {
     this.#run('INSERT OR IGNORE INTO secrets VALUES (?, ?)', name, fresh);
     return this.#one('SELECT value FROM secrets WHERE name = ?', name)!.value as Uint8Array;
+  }
+
+  clientNamed(name: string): number | undefined {
+    const row = this.#one('SELECT client_id FROM clients WHERE name = ?', name);
+    return row && Number(row.client_id);
+  }
+
+  putClientName(name: string, clientId: number): void {
+    this.#run('INSERT INTO clients VALUES (?, ?)', clientId, name);
   }
 
   apiKeys(): ApiKeyRecord[] {
@@ -281,6 +301,8 @@ const PLAIN = {
   dueMs: 'due_ms',
   finishedMs: 'finished_ms',
   turn: 'turn',
+  requestId: 'request_id',
+  traceparent: 'traceparent',
 } as const;
 
 function toColumns(row: TaskRow | TaskChanges): Columns {
@@ -290,6 +312,7 @@ function toColumns(row: TaskRow | TaskChanges): Columns {
     if (value !== undefined) columns[column] = value;
   }
   if (row.submitted !== undefined) columns.submitted = row.submitted ? 1 : 0;
+  if (row.quarantined !== undefined) columns.quarantined = row.quarantined ? 1 : 0;
   if (row.progress !== undefined) columns.progress = json(row.progress);
   if (row.error !== undefined) columns.error = json(row.error);
   if (row.input !== undefined) {
@@ -340,6 +363,7 @@ function fromColumns(columns: Columns): TaskRow {
     attempt: columns.attempt,
     failures: columns.failures,
     losses: columns.losses,
+    quarantined: columns.quarantined === 1,
     count: columns.count,
     threads: columns.threads,
     progress: parse(columns.progress!),
@@ -348,6 +372,8 @@ function fromColumns(columns: Columns): TaskRow {
     updatedAt: columns.updated_at,
     finishedAt: columns.finished_at,
     expiresAtMs: columns.expires_ms,
+    requestId: columns.request_id,
+    traceparent: columns.traceparent,
     input: toBlob(columns.input_key!, columns.input_bytes!, columns.input_tag!),
     result: toResult(columns),
     error: parse(columns.error!),
@@ -375,7 +401,7 @@ function toAnswer(row: Columns): AnswerRow {
     token: String(row.token),
     heldUntilMs: Number(row.held_until_ms),
     createdMs: Number(row.created_ms),
-    answer: parse(row.answer!) as AnswerRow['answer'],
+    taskId: row.task_id === null ? null : Number(row.task_id),
   };
 }
 

@@ -110,4 +110,26 @@ export const MIGRATIONS: readonly string[] = [
   DROP INDEX tasks_queue;
   CREATE INDEX tasks_queue ON tasks (turn, submitted_at) WHERE state = 'waiting';
   `,
+  // Tasks can be set aside, and know the request that made them; an Idempotency-Key keeps the id of
+  // its task instead of the text of an answer; a host may give clients names.
+  `
+  ALTER TABLE tasks ADD COLUMN quarantined INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE tasks ADD COLUMN request_id TEXT;
+  ALTER TABLE tasks ADD COLUMN traceparent TEXT;
+  DROP INDEX tasks_queue;
+  CREATE INDEX tasks_queue ON tasks (turn, submitted_at)
+    WHERE state = 'waiting' AND quarantined = 0;
+  CREATE INDEX tasks_oldest ON tasks (submitted_at) WHERE state = 'waiting' AND quarantined = 0;
+  CREATE INDEX tasks_aside ON tasks (id) WHERE quarantined = 1;
+
+  ALTER TABLE answers ADD COLUMN task_id INTEGER;
+  UPDATE answers SET task_id = json_extract(json_extract(answer, '$.body'), '$.process_id')
+    WHERE answer IS NOT NULL;
+  ALTER TABLE answers DROP COLUMN answer;
+
+  CREATE TABLE clients (
+    client_id INTEGER PRIMARY KEY,
+    name      TEXT    NOT NULL UNIQUE
+  ) STRICT;
+  `,
 ];

@@ -22,14 +22,15 @@ export function submissions(ledger: Ledger): Submissions {
   return {
     put: (task, options = {}) => ledger.write(() => put(ledger, task, options)),
     upload: (id, input, limits = {}) => ledger.write(() => upload(ledger, id, input, limits)),
-    notify: (id, clientId, input) => ledger.write(() => notify(ledger, id, clientId, input)),
+    notify: (id, clientId, input, limits = {}) =>
+      ledger.write(() => notify(ledger, id, clientId, input, limits)),
     cancel: (id, clientId) => ledger.write(() => cancel(ledger, id, clientId)),
     remove: (id, clientId) => ledger.write(() => remove(ledger, id, clientId)),
-    renew: (id, clientId, expiresAtMs) =>
+    renew: (id, clientId, ttlMs) =>
       ledger.write(() => {
         const row = ledger.owned(id, clientId);
         if (!row || row.submitted || isFinal(row.state)) return null;
-        return publicTask(ledger.change(row, { expiresAtMs }));
+        return publicTask(ledger.change(row, { expiresAtMs: ledger.nowMs() + ttlMs }));
       }),
   };
 }
@@ -59,6 +60,7 @@ function newRow(ledger: Ledger, task: NewTask): TaskRow {
     attempt: 0,
     failures: 0,
     losses: 0,
+    quarantined: false,
     count: task.count ?? 0,
     threads: task.threads,
     progress: null,
@@ -66,7 +68,9 @@ function newRow(ledger: Ledger, task: NewTask): TaskRow {
     submittedAt: at,
     updatedAt: at,
     finishedAt: null,
-    expiresAtMs: task.expiresAtMs,
+    expiresAtMs: ledger.nowMs() + task.ttlMs,
+    requestId: task.requestId ?? null,
+    traceparent: task.traceparent ?? null,
     input: task.input ?? null,
     result: null,
     error: null,
@@ -88,12 +92,20 @@ function upload(
   if (!canGo(row.state, 'uploaded') || row.expiresAtMs <= ledger.nowMs()) {
     return { ok: false, reason: 'state' };
   }
-  const othersBytes = ledger.table.usage(row.clientId).storedBytes - (row.input?.bytes ?? 0);
-  if (othersBytes + input.bytes > (limits.storedBytes ?? Infinity)) {
-    return { ok: false, reason: 'storedBytes' };
-  }
+  if (!hasRoom(ledger, row, input, limits)) return { ok: false, reason: 'storedBytes' };
   const task = publicTask(ledger.change(row, { state: 'uploaded', input }));
   return { ok: true, task, replaced: row.input?.key ?? null };
+}
+
+/** Whether the file fits into the client's bytes, in place of the one that the task has. */
+function hasRoom(
+  ledger: Ledger,
+  row: TaskRow,
+  input: NonNullable<TaskRow['input']>,
+  { storedBytes = Infinity }: ClientLimits,
+): boolean {
+  const othersBytes = ledger.table.usage(row.clientId).storedBytes - (row.input?.bytes ?? 0);
+  return othersBytes + input.bytes <= storedBytes;
 }
 
 function notify(
@@ -101,6 +113,7 @@ function notify(
   id: number,
   clientId: number,
   input: TaskRow['input'] | undefined,
+  limits: ClientLimits,
 ): NotifyOutcome {
   let row = ledger.owned(id, clientId);
   if (!row) return { ok: false, reason: 'missing' };
@@ -108,7 +121,10 @@ function notify(
   if (isFinal(row.state) || row.expiresAtMs <= ledger.nowMs()) {
     return { ok: false, reason: 'ended' };
   }
-  if (input) row = ledger.change(row, { state: 'uploaded', input });
+  if (input) {
+    if (!hasRoom(ledger, row, input, limits)) return { ok: false, reason: 'storedBytes' };
+    row = ledger.change(row, { state: 'uploaded', input });
+  }
   if (row.state !== 'uploaded') return { ok: false, reason: 'notUploaded' };
   const at = timestamp();
   const times = { updatedAt: at, submittedAt: at, dueMs: ledger.nowMs() };

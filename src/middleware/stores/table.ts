@@ -4,9 +4,9 @@
  * its writes. The rules of the port are in `tableStore.ts`, once for all tables.
  */
 
-import type { TaskState } from '../../wire/taskStates.ts';
+import type { UnfinishedState } from '../../wire/taskStates.ts';
 import type { ListedTask, Task } from '../task.ts';
-import type { ApiKeyRecord, ClientUsage, ListQuery, StoredAnswer } from './taskStore.ts';
+import type { ApiKeyRecord, ClientUsage, ListQuery, QueueDepth } from './taskStore.ts';
 
 /** A task with the fields that only the store needs. */
 export interface TaskRow extends Task {
@@ -24,7 +24,7 @@ export interface TaskRow extends Task {
 
 export type TaskChanges = Partial<Omit<TaskRow, 'id' | 'clientId' | 'kind' | 'createdAt'>>;
 
-/** A used Idempotency-Key; `answer` is null while the first request runs. */
+/** A used Idempotency-Key; `taskId` is null while the first request runs. */
 export interface AnswerRow {
   readonly clientId: number;
   readonly key: string;
@@ -32,7 +32,7 @@ export interface AnswerRow {
   readonly token: string;
   readonly heldUntilMs: number;
   readonly createdMs: number;
-  readonly answer: StoredAnswer | null;
+  readonly taskId: number | null;
 }
 
 /**
@@ -40,6 +40,11 @@ export interface AnswerRow {
  * turn of each client.
  */
 export type NumberName = 'task' | 'client' | 'turn' | `turn of ${number}`;
+
+/** A depth of nothing, to be counted up. */
+export function noTasks(): Record<UnfinishedState, number> {
+  return { created: 0, uploaded: 0, waiting: 0, verifying: 0, aggregating: 0 };
+}
 
 export interface Table {
   /**
@@ -61,15 +66,16 @@ export interface Table {
   /** At most `limit` rows of one client in order of id. */
   list(query: ListQuery, limit: number): ListedTask[];
   usage(clientId: number): ClientUsage;
-  counts(): Partial<Record<TaskState, number>>;
+  /** `oldestWaitingAt`: when the oldest task that waits was submitted. */
+  depth(): Omit<QueueDepth, 'oldestWaitingMs'> & { readonly oldestWaitingAt: string | null };
   /**
    * Of the waiting rows with `dueMs` at or before now, the one with the first turn, submitted
-   * first.
+   * first. Rows that were set aside have no `dueMs`.
    */
   firstWaiting(nowMs: number): TaskRow | undefined;
   /** Running rows whose lease has ended. */
   endedLeases(nowMs: number): TaskRow[];
-  /** Smallest `dueMs` of waiting and running rows, or null. */
+  /** Smallest `dueMs` of running rows and of waiting ones that may be claimed, or null. */
   earliestDueMs(): number | null;
   /** Rows in created or uploaded with `expiresAtMs` at or before now. */
   overdue(nowMs: number, limit: number): TaskRow[];
@@ -83,6 +89,10 @@ export interface Table {
   putAnswer(row: AnswerRow): void;
   deleteAnswer(clientId: number, key: string): void;
   deleteAnswersBefore(createdMs: number): void;
+
+  /** @returns the number of the client with this name */
+  clientNamed(name: string): number | undefined;
+  putClientName(name: string, clientId: number): void;
 
   /**
    * @returns the value under the name, which becomes `fresh` if there is none. Only inside `write`.

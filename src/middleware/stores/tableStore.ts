@@ -7,7 +7,6 @@
  *   answers.ts       Idempotency-Keys
  *   ledger.ts        the steps of tasks, their order, and the news of them
  */
-import { TASK_STATES, type TaskState } from '../../wire/taskStates.ts';
 import { timestamp } from '../task.ts';
 import { answers } from './answers.ts';
 import { Ledger, publicTask } from './ledger.ts';
@@ -42,11 +41,23 @@ export function tableStore(
       const fresh = crypto.getRandomValues(new Uint8Array(32));
       return ledger.write(() => table.secret(name, fresh));
     },
+    clientNamed(name) {
+      return ledger.write(() => {
+        const known = table.clientNamed(name);
+        if (known !== undefined) return known;
+        const clientId = table.lastNumber('client') + 1;
+        table.setLastNumber('client', clientId);
+        table.putClientName(name, clientId);
+        return clientId;
+      });
+    },
+    open: async () => {},
+    ping: async () => void table.depth(),
     close: async () => ledger.close(),
   };
 }
 
-function reads(ledger: Ledger): Pick<TaskStore, 'get' | 'list' | 'usage' | 'counts'> {
+function reads(ledger: Ledger): Pick<TaskStore, 'get' | 'list' | 'usage' | 'depth'> {
   const { table } = ledger;
   return {
     async get(id, clientId) {
@@ -55,11 +66,11 @@ function reads(ledger: Ledger): Pick<TaskStore, 'get' | 'list' | 'usage' | 'coun
     },
     list: async (query) => ({ tasks: table.list(query, query.limit) }),
     usage: async (clientId) => table.usage(clientId),
-    async counts() {
-      const known = table.counts();
-      const counts = {} as Record<TaskState, number>;
-      for (const state of TASK_STATES) counts[state] = known[state] ?? 0;
-      return counts;
+    async depth() {
+      const { oldestWaitingAt, ...depth } = table.depth();
+      const oldestWaitingMs =
+        oldestWaitingAt === null ? null : Math.max(0, Date.now() - Date.parse(oldestWaitingAt));
+      return { ...depth, oldestWaitingMs };
     },
   };
 }
@@ -73,7 +84,12 @@ function sweep(ledger: Ledger, { retentionMs, answerMs }: SweepOptions): Sweep {
     retentionMs === undefined ? [] : table.finishedBefore(nowMs - retentionMs, SWEEP_ROWS);
   for (const row of old) blobs.push(...(ledger.remove(row) ?? []));
   table.deleteAnswersBefore(nowMs - answerMs);
-  return { expired: overdue.length, removed: old.length, blobs };
+  return {
+    expired: overdue.map((row) => row.id),
+    removed: old.length,
+    blobs,
+    more: overdue.length === SWEEP_ROWS || old.length === SWEEP_ROWS,
+  };
 }
 
 function apiKeys(ledger: Ledger): ApiKeyStore {

@@ -240,7 +240,7 @@ function turns(): <T>(signal: AbortSignal | undefined, body: () => Promise<T>) =
 }
 
 async function fetchFile(blobs: BlobStore, task: Task, maxBytes: number): Promise<ArrayBuffer> {
-  const bytes = await stored(blobs.read(task.input!.key, maxBytes));
+  const bytes = await stored(blobs.read(task.input!, maxBytes));
   if (!bytes) throw new CodedError('INTERNAL', { message: 'The task file is gone' });
   return whole(bytes);
 }

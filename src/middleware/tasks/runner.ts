@@ -10,7 +10,7 @@
  * same store takes the task over.
  */
 import { type CodedError, toCodedError } from '../../errors.ts';
-import type { TaskStore } from '../stores/taskStore.ts';
+import type { TaskNews, TaskStore } from '../stores/taskStore.ts';
 import { type Task, type TaskError, TaskFailure, type TaskResult } from '../task.ts';
 import { Lease, Run, type TaskContext } from './lease.ts';
 
@@ -49,8 +49,6 @@ export interface RunnerOptions {
   readonly pollMs?: number;
   /** Attempts with a retriable fault before the task fails. Default 5. */
   readonly maxFailures?: number;
-  /** Lost leases before the task fails. Default 25. */
-  readonly maxLosses?: number;
   /** First delay before a retry; doubles each time, up to 30 s. Default 1 s. */
   readonly retryMs?: number;
   readonly onEvent?: (event: RunnerEvent) => void;
@@ -80,7 +78,6 @@ export function createRunner(options: RunnerOptions): Runner {
     leaseMs: 10_000,
     pollMs: 1000,
     maxFailures: 5,
-    maxLosses: 25,
     retryMs: 1000,
     onEvent: () => {},
     ...options,
@@ -106,7 +103,7 @@ class TaskRunner implements Runner {
 
   start(): void {
     if (this.#looping || this.#stopped) return;
-    this.#unwatch = this.#options.store.watch((task) => this.#notice(task));
+    this.#unwatch = this.#options.store.watch((news) => this.#notice(news));
     this.#looping = this.#loop();
   }
 
@@ -133,7 +130,7 @@ class TaskRunner implements Runner {
   }
 
   /** Told by the store: a task is waiting, or one of ours was taken away. */
-  #notice(task: Task): void {
+  #notice(task: TaskNews): void {
     if (task.state === 'waiting') this.wake();
     for (const run of this.#runs) {
       if (run.task.id !== task.id) continue;
@@ -143,19 +140,18 @@ class TaskRunner implements Runner {
   }
 
   async #loop(): Promise<void> {
-    const { store, concurrency, pollMs, leaseMs, threads, maxLosses, onEvent } = this.#options;
+    const { store, concurrency, pollMs, leaseMs, threads, onEvent } = this.#options;
     while (!this.#stopped) {
       this.#alarm.set();
       let waitMs = pollMs;
       try {
         while (!this.#stopped && this.#runs.size < concurrency) {
-          const task = await store.claim({ leaseMs, threads, maxLosses });
-          if (!task) break;
-          this.#begin(task);
-        }
-        if (this.#runs.size < concurrency) {
-          const nextMs = (await store.nextClaimMs()) ?? pollMs;
-          waitMs = Math.min(pollMs, Math.max(MIN_WAIT_MS, nextMs));
+          const claimed = await store.claim({ leaseMs, threads });
+          if (claimed.task === null) {
+            waitMs = Math.min(pollMs, Math.max(MIN_WAIT_MS, claimed.nextMs ?? pollMs));
+            break;
+          }
+          this.#begin(claimed.task);
         }
       } catch (error) {
         onEvent({ type: 'trouble', error });

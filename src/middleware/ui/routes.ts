@@ -113,7 +113,7 @@ function pageConfig(settings: Settings, names: Names): PageConfig {
     maxSignatures,
     maxDigestBytes,
     maxBodyBytes,
-    servedUrls: blobs === undefined || blobs.urls === 'served',
+    servedUrls: blobs?.uploads === undefined && blobs?.results === undefined,
     worker: `ui/${names.worker}`,
   };
 }
@@ -124,10 +124,9 @@ function pageConfig(settings: Settings, names: Names): PageConfig {
  */
 async function origins({ publicUrl, blobs }: Settings): Promise<string[]> {
   const urls = publicUrl === undefined ? [] : [publicUrl];
-  if (blobs?.urls === 'remote') {
-    const options = { base: publicUrl ?? 'http://localhost', expiresAtMs: Date.now() };
-    urls.push(await blobs.uploadUrl(1, options), await blobs.resultUrl(resultKey(1, 1), options));
-  }
+  const options = { expiresAtMs: Date.now() };
+  if (blobs?.uploads) urls.push(await blobs.uploads.url(1, options));
+  if (blobs?.results) urls.push(await blobs.results.url(resultKey(1, 1), options));
   return [...new Set(urls.map((url) => new URL(url).origin))];
 }
 
