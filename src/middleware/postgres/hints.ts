@@ -6,7 +6,7 @@
  * depends on it: whoever missed it looks again within a second.
  *
  * Listening takes a connection of its own, which a pooler cannot lend. It is made when the first
- * listener comes, and anew after every loss. What happened in between is not known then, so each
+ * listener comes, and anew after every loss. What happened in between is not known then, so the new
  * start counts as a hint that something waits: task 0, which there is not.
  */
 import pg from 'pg';
@@ -103,8 +103,8 @@ export class Hints {
       return;
     }
     if (this.#client !== client) return;
+    if (this.#losses > 0) this.#listener?.([SOMETHING]);
     this.#losses = 0;
-    this.#listener?.([SOMETHING]);
     this.#check(client);
   }
 

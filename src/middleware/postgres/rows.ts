@@ -1,4 +1,7 @@
-/** Columns of tasks, and what a row of them says. Statements name every column: see 0035. */
+/**
+ * Columns of tasks, and what a row of them says. Every statement names its columns: with `*`, a
+ * statement that a connection has prepared would fail as soon as a migration adds one.
+ */
 import type { TaskState } from '../../wire/taskStates.ts';
 import type { BlobRef } from '../blobs/blobStore.ts';
 import type { ListedTask, Task, TaskError, TaskProgress, TaskResult } from '../task.ts';
