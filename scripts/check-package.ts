@@ -164,6 +164,8 @@ const { process_id } = await client.submit(items);
 await client.waitFor(process_id);
 assert.equal((await client.result(process_id, { statements: items })).checked, true);
 await service.stop();
+// What needs an optional peer says which; nothing else has needed it.
+await assert.rejects(import('falconry/postgres'), /'pg'/);
 console.log(
   'the installed package signs, verifies, aggregates (also on two threads), serves, ' +
     'and is a client of itself',

@@ -208,6 +208,21 @@ describe('imports', () => {
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 
+  test('only those who ask for PostgreSQL load its driver', () => {
+    const room = /^src\/middleware\/postgres\//;
+    const loaded = /^(?:import|export)\s(?!type\b)[^'";]*?\bfrom\s*'([^']+)'/gm;
+    const wrong = src
+      .filter(({ path }) => !room.test(path))
+      .flatMap(({ path, text }) =>
+        [...withoutComments(text).matchAll(loaded)]
+          .map(([, to]) => resolve(path, to!))
+          .filter((to) => to === 'pg' || room.test(to))
+          .map((to) => `${path}: ${to}`),
+      );
+    expect(wrong).toEqual([]);
+    expect(src.filter(({ path }) => room.test(path)).length).toBeGreaterThan(10);
+  });
+
   test('no cycles', () => {
     const graph = new Map(product.map(({ path, imports }) => [path, imports]));
     const done = new Set<string>();

@@ -1,4 +1,7 @@
-/** The contract of stores, and random histories, over real servers: the newest PostgreSQL, and the oldest supported. */
+/**
+ * The contract of stores, and random histories, over real servers: the newest PostgreSQL, and the
+ * oldest that is supported.
+ */
 import { it } from 'vitest';
 import { overPostgres } from '../support/postgres.ts';
 import { openPostgres } from './openPostgres.ts';

@@ -113,6 +113,17 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^node:/,
     ],
   },
+  // The store on a server: the port, what tasks are, and its one driver.
+  {
+    from: /^src\/middleware\/postgres\//,
+    self: 'src/middleware/postgres/',
+    to: [
+      /^src\/errors\.ts$/,
+      /^src\/middleware\/(task|stores\/taskStore|blobs\/blobStore)\.ts$/,
+      /^src\/wire\/taskStates\.ts$/,
+      /^pg$/,
+    ],
+  },
   // Adapters to hosts know the service from outside only.
   {
     from: /^src\/middleware\/hosts\//,

@@ -27,7 +27,7 @@ export const STEPS: readonly Step[] = [
   {
     about: 'tasks and their queue, clients, Idempotency-Keys, API keys, secrets',
     oldestReader: 1,
-    statements: (s) => [functions(s), tables(s), indexes(s)],
+    statements: (s) => [functions(s), tasks(s), others(s), indexes(s)],
   },
 ];
 
@@ -64,20 +64,7 @@ const functions = (s: string) => `
                  last_value AS seen FROM ${s}.task_numbers) n $$;
 `;
 
-const tables = (s: string) => `
-  CREATE TABLE ${s}.clients (
-    id           bigint  PRIMARY KEY,
-    name         text    UNIQUE,
-    open_tasks   integer NOT NULL,
-    stored_bytes bigint  NOT NULL,
-    last_task    bigint  NOT NULL,
-    last_turn    bigint  NOT NULL
-  ) WITH (fillfactor = 50);
-
-  -- The last number given to a client, in one row: whoever takes the next one locks it.
-  CREATE TABLE ${s}.client_numbers (last bigint NOT NULL);
-  INSERT INTO ${s}.client_numbers VALUES (0);
-
+const tasks = (s: string) => `
   -- json, not jsonb: an error may name any text of a client's file, also U+0000.
   CREATE TABLE ${s}.tasks (
     id              bigint      PRIMARY KEY,
@@ -111,6 +98,21 @@ const tables = (s: string) => `
     progress        json,
     error           json
   ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+`;
+
+const others = (s: string) => `
+  CREATE TABLE ${s}.clients (
+    id           bigint  PRIMARY KEY,
+    name         text    UNIQUE,
+    open_tasks   integer NOT NULL,
+    stored_bytes bigint  NOT NULL,
+    last_task    bigint  NOT NULL,
+    last_turn    bigint  NOT NULL
+  ) WITH (fillfactor = 50);
+
+  -- The last number given to a client, in one row: whoever takes the next one locks it.
+  CREATE TABLE ${s}.client_numbers (last bigint NOT NULL);
+  INSERT INTO ${s}.client_numbers VALUES (0);
 
   CREATE TABLE ${s}.answers (
     client_id     bigint,

@@ -26,64 +26,21 @@ interface Removed {
 
 export function submissions(ledger: Ledger): Submissions {
   const { database } = ledger;
-  const s = database.schema;
-  const sql = {
-    put: { name: 'put', text: putText(s, false) },
-    putHeld: { name: 'put held', text: putText(s, true) },
-    usage: {
-      name: 'usage of',
-      text: `SELECT open_tasks, stored_bytes,
-          EXISTS (SELECT 1 FROM ${s}.answers
-            WHERE client_id = $1 AND key = $2 AND token = $3 AND task_id IS NULL) AS held
-        FROM (SELECT 1) one LEFT JOIN ${s}.clients ON id = $1::bigint`,
-    },
-    upload: { name: 'upload', text: uploadText(s) },
-    notify: { name: 'notify', text: notifyText(s) },
-    look: {
-      name: 'look',
-      text: `SELECT ${taskColumns('t')}, t.expires_ms > ${s}.now_ms() AS live
-        FROM ${s}.tasks t WHERE t.id = $1`,
-    },
-    renew: {
-      name: 'renew',
-      text: `UPDATE ${s}.tasks t
-        SET expires_ms = ${s}.now_ms() + $3::bigint, updated_at = clock_timestamp()
-        WHERE id = $1 AND client_id = $2 AND NOT submitted AND state IN ('created', 'uploaded')
-        RETURNING ${taskColumns('t')}`,
-    },
-    cancel: {
-      name: 'cancel',
-      text: ending(s, `client_id = $2 AND state NOT IN ${FINAL}`, `state = 'cancelled'`),
-    },
-    remove: { name: 'remove', text: removeText(s) },
-  };
+  const sql = statements(database.schema);
   type Looked = TaskRow & { readonly live: boolean };
   const look = async (id: number, clientId?: number): Promise<Looked | undefined> => {
     const [row] = await database.ask<Looked>(sql.look, [id]);
     return clientId === undefined || row?.client_id === clientId ? row : undefined;
   };
   const change = async (name: 'upload' | 'notify' | 'renew', values: readonly unknown[]) => {
-    const [row] = await ledger.change<TaskRow & { old_input: string | null }>(sql[name], values);
+    const [row] = await ledger.change<Endings>(sql[name], values);
     return row;
   };
 
   return {
-    async put(task, { limits = {}, hold }: PutOptions = {}): Promise<PutOutcome> {
-      const values = putValues(task, limits);
-      const [row] = await (hold
-        ? ledger.change<TaskRow>(sql.putHeld, [...values, hold.key, hold.token])
-        : ledger.change<TaskRow>(sql.put, values));
-      if (row) return { ok: true, task: toTask(row) };
-      const asked = [task.clientId, hold?.key ?? '', hold?.token ?? ''];
-      type Usage = { readonly open_tasks: number | null; readonly held: boolean };
-      const [usage] = await database.ask<Usage>(sql.usage, asked);
-      if (hold && !usage!.held) return { ok: false, reason: 'superseded' };
-      const open = (usage!.open_tasks ?? 0) + 1;
-      const tooMany = limits.openTasks !== undefined && open > limits.openTasks;
-      return { ok: false, reason: tooMany ? 'openTasks' : 'storedBytes' };
-    },
+    put: (task, options = {}) => put(ledger, sql, task, options),
     async upload(id, input, limits = {}): Promise<UploadOutcome> {
-      const row = await change('upload', [id, ...blobValues(input), limits.storedBytes ?? null]);
+      const row = await change('upload', [id, ...blobValues(input), finite(limits.storedBytes)]);
       if (row) return { ok: true, task: toTask(row), replaced: row.old_input };
       const now = await look(id);
       if (!now) return { ok: false, reason: 'missing' };
@@ -92,7 +49,7 @@ export function submissions(ledger: Ledger): Submissions {
     },
     async notify(id, clientId, input, limits = {}): Promise<NotifyOutcome> {
       const blob = input ? blobValues(input) : [null, null, null];
-      const row = await change('notify', [id, ...blob, clientId, limits.storedBytes ?? null]);
+      const row = await change('notify', [id, ...blob, clientId, finite(limits.storedBytes)]);
       if (row) return { ok: true, task: toTask(row), first: true };
       const now = await look(id, clientId);
       if (!now) return { ok: false, reason: 'missing' };
@@ -117,14 +74,69 @@ export function submissions(ledger: Ledger): Submissions {
   };
 }
 
+async function put(
+  ledger: Ledger,
+  sql: ReturnType<typeof statements>,
+  task: NewTask,
+  { limits = {}, hold }: PutOptions,
+): Promise<PutOutcome> {
+  const values = putValues(task, limits);
+  const [row] = await (hold
+    ? ledger.change<TaskRow>(sql.putHeld, [...values, hold.key, hold.token])
+    : ledger.change<TaskRow>(sql.put, values));
+  if (row) return { ok: true, task: toTask(row) };
+  const asked = [task.clientId, hold?.key ?? '', hold?.token ?? ''];
+  type Usage = { readonly open_tasks: number | null; readonly held: boolean };
+  const [usage] = await ledger.database.ask<Usage>(sql.usage, asked);
+  if (hold && !usage!.held) return { ok: false, reason: 'superseded' };
+  const open = (usage!.open_tasks ?? 0) + 1;
+  const tooMany = limits.openTasks !== undefined && open > limits.openTasks;
+  return { ok: false, reason: tooMany ? 'openTasks' : 'storedBytes' };
+}
+
+function statements(s: string) {
+  return {
+    put: { name: 'put', text: putText(s, false) },
+    putHeld: { name: 'put held', text: putText(s, true) },
+    usage: {
+      name: 'usage of',
+      text: `SELECT open_tasks,
+          EXISTS (SELECT 1 FROM ${s}.answers
+            WHERE client_id = $1 AND key = $2 AND token = $3 AND task_id IS NULL) AS held
+        FROM (SELECT 1) one LEFT JOIN ${s}.clients ON id = $1::bigint`,
+    },
+    upload: { name: 'upload', text: uploadText(s) },
+    notify: { name: 'notify', text: notifyText(s) },
+    look: {
+      name: 'look',
+      text: `SELECT ${taskColumns('t')}, t.expires_ms > ${s}.now_ms() AS live
+        FROM ${s}.tasks t WHERE t.id = $1`,
+    },
+    renew: {
+      name: 'renew',
+      text: `UPDATE ${s}.tasks t
+        SET expires_ms = ${s}.now_ms() + $3::bigint, updated_at = clock_timestamp()
+        WHERE id = $1 AND client_id = $2 AND NOT submitted AND state IN ('created', 'uploaded')
+        RETURNING ${taskColumns('t')}`,
+    },
+    cancel: {
+      name: 'cancel',
+      text: ending(s, `client_id = $2 AND state NOT IN ${FINAL}`, `state = 'cancelled'`),
+    },
+    remove: { name: 'remove', text: removeText(s) },
+  };
+}
+
+/** No limit is the absence of a number: Infinity is no bigint. */
+const finite = (limit: number | undefined) => (Number.isFinite(limit) ? limit : null);
+
 function putValues(task: NewTask, { openTasks, storedBytes }: ClientLimits): unknown[] {
   return [
     task.clientId,
     task.input?.bytes ?? 0,
     task.state === 'waiting',
-    // No limit is the absence of a number: Infinity is no bigint.
-    Number.isFinite(openTasks) ? openTasks : null,
-    Number.isFinite(storedBytes) ? storedBytes : null,
+    finite(openTasks),
+    finite(storedBytes),
     task.count ?? 0,
     task.threads,
     task.ttlMs,
