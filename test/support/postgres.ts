@@ -6,7 +6,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chown, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { chown, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -73,15 +73,7 @@ export function overPostgres(
     const programs = version.folders().find((folder) => existsSync(join(folder, 'initdb')));
     const name = `PostgreSQL ${major}`;
     if (programs === undefined) {
-      const message = `${name} is not installed: it comes with ${source}`;
-      if (process.env.CI === 'true') {
-        it(name, () => {
-          throw new Error(message);
-        });
-      } else {
-        process.stderr.write(`\n*** SKIPPED: ${message}\n\n`);
-        describe.skip(`${name} (${source})`, () => suite(() => null as never, major));
-      }
+      skipLoudly(name, source);
       continue;
     }
     describe(name, () => {
@@ -93,6 +85,15 @@ export function overPostgres(
       suite(() => server, major);
     });
   }
+}
+
+/** Says that tests cannot run, and what to install; where CI=true, by a failure. */
+export function skipLoudly(name: string, source: string): void {
+  const message = `${name} is not installed: it comes with ${source}`;
+  if (process.env.CI !== 'true') process.stderr.write(`\n*** SKIPPED: ${message}\n\n`);
+  it.skipIf(process.env.CI !== 'true')(name, () => {
+    throw new Error(message);
+  });
 }
 
 /** @returns a server of the newest version; null if it is not installed */
@@ -112,8 +113,8 @@ async function startPostgres(programs: string): Promise<PostgresServer> {
   const data = join(folder, 'data');
   const made = ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-locale', '-E', 'UTF8'];
   await run(join(bin, 'initdb'), [...made, '--no-sync'], options);
-  const url = `postgres://postgres@localhost/postgres?host=${encodeURIComponent(folder)}`;
-  let child = await startServer(bin, data, folder, url, options);
+  const url = addressIn(folder);
+  let child = await startServer(bin, data, folder, options);
   const pool = new pg.Pool({ connectionString: url, max: 2 });
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
@@ -135,7 +136,7 @@ async function startPostgres(programs: string): Promise<PostgresServer> {
     query: async (sql, values) => (await pool.query(sql, values)).rows,
     async crash() {
       await end('SIGQUIT');
-      child = await startServer(bin, data, folder, url, options);
+      child = await startServer(bin, data, folder, options);
     },
     async stop() {
       await pool.end();
@@ -144,6 +145,53 @@ async function startPostgres(programs: string): Promise<PostgresServer> {
     },
   };
 }
+
+export interface Pooler {
+  /** As the server's. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** PgBouncer, if it is installed. */
+export const POOLER = {
+  source: 'the Debian package pgbouncer',
+  program: [...(process.env.PATH ?? '').split(':'), '/usr/sbin']
+    .map((folder) => join(folder, 'pgbouncer'))
+    .find((path) => existsSync(path)),
+};
+
+/** PgBouncer before the server, with two connections to it that it lends by the transaction. */
+export async function startPooler(server: PostgresServer, program: string): Promise<Pooler> {
+  const folder = await mkdtemp(join(tmpdir(), 'falconry-pool-'));
+  const file = join(folder, 'pgbouncer.ini');
+  const settings = {
+    unix_socket_dir: folder,
+    listen_addr: '',
+    auth_type: 'any',
+    pool_mode: 'transaction',
+    default_pool_size: 2,
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
+  const databases = `[databases]\npostgres = host=${server.folder} user=postgres\n`;
+  await writeFile(file, `${databases}[pgbouncer]\n${lines.join('\n')}\n`);
+  const as = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  if (asRoot) await run('chown', ['-R', `${NOBODY}:${NOBODY}`, folder]);
+  const options = { ...as, cwd: folder, env: process.env };
+  const url = addressIn(folder, 6432);
+  const child = await startUnderShell([program, file], url, options);
+  return {
+    url,
+    async stop() {
+      const ended = once(child, 'exit');
+      child.stdin!.end();
+      await ended;
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+const addressIn = (folder: string, port = 5432) =>
+  `postgres://postgres@localhost:${port}/postgres?host=${encodeURIComponent(folder)}`;
 
 interface RunOptions {
   readonly uid?: number;
@@ -169,16 +217,19 @@ const SHELL = `exec 3<&0
 exec 3<&-
 wait $pid`;
 
-async function startServer(
-  bin: string,
-  data: string,
-  folder: string,
+function startServer(bin: string, data: string, folder: string, options: RunOptions) {
+  const settings = Object.entries({ ...SETTINGS, unix_socket_directories: folder });
+  const args = ['-D', data, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  return startUnderShell([join(bin, 'postgres'), ...args], addressIn(folder), options);
+}
+
+/** Starts the command, and waits until it answers at the address. */
+async function startUnderShell(
+  command: readonly string[],
   url: string,
   options: RunOptions,
 ): Promise<ChildProcess> {
-  const settings = Object.entries({ ...SETTINGS, unix_socket_directories: folder });
-  const args = ['-D', data, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
-  const child = spawn('bash', ['-c', SHELL, join(bin, 'postgres'), ...args], {
+  const child = spawn('bash', ['-c', SHELL, ...command], {
     ...options,
     stdio: ['pipe', 'ignore', 'pipe'],
   });
@@ -197,8 +248,8 @@ async function startServer(
       return child;
     } catch (error) {
       if (child.exitCode !== null || performance.now() > endMs) {
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        throw new Error(`the server does not start: ${said}`, { cause: error });
+        child.stdin.end();
+        throw new Error(`${command[0]} does not start: ${said}`, { cause: error });
       }
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
