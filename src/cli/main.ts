@@ -11,6 +11,7 @@ type Loader = () => Promise<{ readonly command: Command }>;
 /** Loaded on demand, so that `falconry keygen` does not load a web framework. */
 export const COMMANDS: Readonly<Record<string, Loader>> = {
   serve: () => import('./serve.ts'),
+  migrate: () => import('./migrate.ts'),
   keys: () => import('./keys.ts'),
   keygen: () => import('./keygen.ts'),
   sign: () => import('./sign.ts'),

@@ -5,7 +5,8 @@
  *
  * The first that is given wins, in that order; then the default. A secret is never given as an
  * option's value, which every process of the machine could read: it has `--<name>-file`,
- * `FALCONRY_<NAME>`, `FALCONRY_<NAME>_FILE`, `"<name>File"`.
+ * `FALCONRY_<NAME>`, `FALCONRY_<NAME>_FILE`, `"<name>File"`. An address is an option as well, as
+ * long as it holds no password.
  */
 import {
   choice,
@@ -62,6 +63,26 @@ const CALLER_SETTINGS = {
   retries: integer('how often a request is tried again', { max: 100, fallback: 5 }),
 } as const satisfies OptionTable;
 
+/** The fault of an address on the command line. */
+function exposesPassword(address: string): string | null {
+  const parsed = URL.canParse(address) ? new URL(address) : null;
+  // What is no address is refused later; an @ may come after a password all the same.
+  const holds = parsed?.protocol.startsWith('postgres')
+    ? parsed.password !== '' || parsed.searchParams.has('password')
+    : address.includes('@');
+  return holds
+    ? 'may hold no password, which others could read: use a file or the environment'
+    : null;
+}
+
+const ADDRESS = { placeholder: 'url', inline: exposesPassword } as const;
+
+/** Settings of commands that work on a database. */
+const DATABASE_SETTINGS = {
+  database: secret('address of the PostgreSQL database, postgres://user@host/name', ADDRESS),
+  databaseDirect: secret('its address past a pooler', ADDRESS),
+} as const satisfies OptionTable;
+
 /** A table of options under their names here. */
 type Renamed<Table> = {
   [Name in keyof Table as SettingNameOf<Name, Table[Name]> & string]: Table[Name];
@@ -79,7 +100,7 @@ const SERVE_TABLE = {
 };
 
 /** All settings. */
-export const SETTINGS = { ...SERVE_TABLE, ...CALLER_SETTINGS };
+export const SETTINGS = { ...SERVE_TABLE, ...CALLER_SETTINGS, ...DATABASE_SETTINGS };
 
 export type SettingName = keyof typeof SETTINGS;
 export type ServeSetting = keyof typeof SERVE_TABLE;
@@ -117,7 +138,10 @@ export function settingLines(names: readonly SettingName[]): string {
     const variables = row.type === 'secret' ? `${envOf(name)}, ${envOf(name)}_FILE` : envOf(name);
     const file = row.type === 'secret' ? `${name}File` : name;
     const known = row.fallback === undefined ? '' : `; ${String(row.fallback)}`;
-    return line(usageOf(name, row), `(${variables}, "${file}"${known}) ${row.about}`);
+    const spellings = `(${variables}, "${file}"${known})`;
+    if (!row.inline) return line(usageOf(name, row), `${spellings} ${row.about}`);
+    const usage = `--${optionOf(name)} <${row.placeholder}>, ${usageOf(name, row)}`;
+    return [`      ${usage}`, spellings, row.about].join(`\n${' '.repeat(16)}`);
   });
   const config = '(FALCONRY_CONFIG; falconry.json, if there is one) configuration file';
   return [...lines, line('--config <file>', config)].join('\n');
@@ -136,5 +160,6 @@ function line(usage: string, about: string): string {
 export function usageOf(name: string, { type, placeholder }: OptionRow): string {
   const option = optionOf(name);
   if (type === 'flag') return `--[no-]${option}`;
-  return `--${option}${type === 'secret' ? '-file' : ''} <${placeholder}>`;
+  if (type === 'secret') return `--${option}-file <file>`;
+  return `--${option} <${placeholder}>`;
 }

@@ -37,6 +37,11 @@ export interface RowParts<Value> {
   readonly alsoEnv?: string;
   /** Returns the fault of a value of the right type, or null. */
   readonly check?: (value: string) => string | null;
+  /**
+   * Secrets only. With it, a value that holds no secret may be given on the command line; returns
+   * the fault of one that does, or null.
+   */
+  readonly inline?: (value: string) => string | null;
 }
 
 declare const VALUE: unique symbol;

@@ -9,10 +9,12 @@ import { COMMANDS } from '../../src/cli/main.ts';
 import { startService, type TestService } from '../middleware/support.ts';
 import { makeTriples } from '../middleware/triples.ts';
 import { fact } from '../support/facts.ts';
+import { type PostgresServer, startNewestPostgres } from '../support/postgres.ts';
 import { cleanEnvironment, falconry, MAIN, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();
 let service: TestService;
+let database: PostgresServer | null;
 const helps: Record<string, string> = {};
 
 /** Lines under `Examples` that are commands, up to what needs the reader's own names. */
@@ -24,6 +26,7 @@ function examplesOf(help: string): string[] {
 beforeAll(async () => {
   for (const [name, load] of Object.entries(COMMANDS)) helps[name] = (await load()).command.help;
   service = await startService({ threads: 1 });
+  database = await startNewestPostgres();
   const bin = join(folder.path, 'bin');
   mkdirSync(bin);
   writeFileSync(join(bin, 'falconry'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
@@ -31,6 +34,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.close();
+  await database?.stop();
   folder.remove();
 });
 
@@ -69,6 +73,7 @@ function shell(line: string, place: string): Promise<Outcome> {
         FALCONRY_URL: `http://127.0.0.1:${service.port}`,
         FALCONRY_API_KEY: service.alice,
         FALCONRY_PORT: '0',
+        ...(database && { FALCONRY_DATABASE: database.url }),
       }),
     },
   );
@@ -88,6 +93,7 @@ function shell(line: string, place: string): Promise<Outcome> {
 
 describe('examples', () => {
   it.each(Object.keys(COMMANDS))('%s', async (name) => {
+    if (name === 'migrate' && database === null) return;
     const lines = examplesOf(helps[name]!);
     expect(lines.length).toBeGreaterThanOrEqual(2);
     const place = await scene(name);

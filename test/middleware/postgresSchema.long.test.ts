@@ -1,4 +1,4 @@
-/** The steps of the schema, taken one by one beside running stores, and the plans of its queries. */
+/** The steps of the schema, taken beside running stores, and the plans of its queries. */
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { migrateBy } from '../../src/middleware/postgres/migrate.ts';
@@ -35,7 +35,7 @@ const NEXT: Step = {
 const WAITING = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 60_000 } as const;
 const CLAIM = { leaseMs: 60_000, threads: 1 };
 
-/** Uses every statement that reads or writes tasks, some of them often enough to be planned once. */
+/** Uses every statement that reads or writes tasks; some of them often, so that they are kept. */
 async function useAll(store: TaskStore & ApiKeyStore): Promise<void> {
   const add = async (state: 'created' | 'waiting') => {
     const outcome = await store.put({ ...WAITING, state });
@@ -108,7 +108,8 @@ async function recorded(work: () => Promise<void>): Promise<Map<string, unknown[
 }
 
 async function fill(server: PostgresServer, schema: string, tasks: number): Promise<void> {
-  await server.query(`INSERT INTO ${schema}.clients (id, open_tasks, stored_bytes, last_task, last_turn)
+  await server.query(`INSERT INTO ${schema}.clients
+      (id, open_tasks, stored_bytes, last_task, last_turn)
     SELECT g, 0, 0, 0, 0 FROM generate_series(1, 2000) g`);
   await server.query(`INSERT INTO ${schema}.tasks (id, client_id, state, count, threads, submitted,
       turn, due_ms, expires_ms, finished_ms, created_at, submitted_at, updated_at, result_key)

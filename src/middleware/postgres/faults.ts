@@ -40,8 +40,10 @@ export function isBroken(error: unknown): boolean {
 export function storeFault(error: unknown): CodedError {
   if (isCodedError(error)) return error;
   const state = sqlState(error);
-  const code = (error as { code?: unknown }).code;
-  const { message = String(error) } = error as Partial<Error>;
+  const { code } = error as { code?: unknown };
+  // Of several addresses of a host that were tried, the first.
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const { message = String(first) } = first as Partial<Error>;
   const cause = new Error(typeof code === 'string' ? `${code}: ${message}` : message);
   const unavailable = state === undefined ? !isOurs(error) : UNAVAILABLE.test(state);
   return new CodedError(unavailable ? 'STORE_UNAVAILABLE' : 'INTERNAL', { cause });
