@@ -44,6 +44,8 @@ export interface Uploaded {
   readonly blob: BlobRef;
   /** As the client sent it. */
   readonly contentType: string;
+  /** As the client sent it; `identity` or absent if the file is not compressed. */
+  readonly contentEncoding?: string;
 }
 
 export interface StoredBlob {

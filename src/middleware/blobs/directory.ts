@@ -10,9 +10,9 @@
  */
 import { type FileHandle, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { addAbortSignal, Readable } from 'node:stream';
 import { CodedError } from '../../errors.ts';
 import type { BlobBody, BlobPutOptions, BlobRef, BlobStore } from './blobStore.ts';
+import { chunksOf } from './chunks.ts';
 
 export interface DirectoryOptions {
   /** The directory; created if missing, readable only by its owner. */
@@ -141,17 +141,6 @@ async function writeWhole(
     throw error;
   }
   return bytes;
-}
-
-/** The body in chunks, one at a time; leaving the loop, or the signal, ends the source. */
-function chunksOf(
-  body: BlobBody,
-  signal: AbortSignal | undefined,
-): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
-  signal?.throwIfAborted();
-  if (body instanceof Uint8Array) return [body];
-  const readable = Readable.from(body as AsyncIterable<Uint8Array>, { highWaterMark: 1 });
-  return signal ? addAbortSignal(signal, readable) : readable;
 }
 
 /**
