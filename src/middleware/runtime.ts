@@ -194,7 +194,9 @@ export class Runtime {
       if (performance.now() - cleanedAtMs > CLEAN_EVERY_MS || cleanedAtMs === 0) {
         cleanedAtMs = performance.now();
         const referenced = (keys: readonly string[]) => store.referenced(keys);
-        await blobs.clean({ olderThanMs: ORPHAN_AGE_MS, referenced });
+        // What clients upload past the service is named by its task only from the notification on.
+        const olderThanMs = Math.max(ORPHAN_AGE_MS, 2 * this.settings.uploadUrlTtlMs);
+        await blobs.clean({ olderThanMs, referenced });
       }
     };
     const tick = () => {

@@ -39,6 +39,13 @@ export interface UploadUrlOptions {
   readonly bytes?: number;
 }
 
+export interface ResultUrlOptions {
+  /** Unix time in milliseconds. */
+  readonly expiresAtMs: number;
+  /** Default `GET`. */
+  readonly method?: 'GET' | 'HEAD';
+}
+
 /** A file that a client stored with an upload url of the store. */
 export interface Uploaded {
   readonly blob: BlobRef;
@@ -83,7 +90,7 @@ export interface BlobStore {
   /** The store's own urls for results; absent if clients read them from the service. */
   readonly results?: {
     /** The url of a result; its path ends in `<id>.json`. */
-    url(key: string, options: { readonly expiresAtMs: number }): Promise<string>;
+    url(key: string, options: ResultUrlOptions): Promise<string>;
   };
 
   /**

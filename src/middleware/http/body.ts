@@ -40,12 +40,16 @@ export class BodyBudget {
 
 /** @throws ProblemError `UNSUPPORTED_MEDIA_TYPE` unless the body says it is plain JSON in UTF-8 */
 export function requireJsonType(c: Context): void {
-  const type = c.req.header('content-type') ?? '';
+  checkJsonType(c.req.header('content-type'), c.req.header('content-encoding'));
+}
+
+/** The same for the headers of a body, of a request or of a file. */
+export function checkJsonType(type = '', contentEncoding = 'identity'): void {
   const [essence, ...parameters] = type.split(';').map((part) => part.trim().toLowerCase());
   const plain = parameters.every(
     (parameter) => !parameter.startsWith('charset=') || /^charset="?utf-?8"?$/.test(parameter),
   );
-  const encoding = c.req.header('content-encoding')?.trim().toLowerCase() ?? 'identity';
+  const encoding = contentEncoding.trim().toLowerCase();
   if (essence === 'application/json' && plain && encoding === 'identity') return;
   const headers = { accept: 'application/json' };
   if (encoding !== 'identity') {

@@ -93,7 +93,9 @@ const FIXED = {
     id: 'createTask',
     tag: 'Aggregation',
     summary: 'Create a task (first of three steps)',
-    description: 'Returns the id of the task and the URL for its file. No body is needed.',
+    description:
+      'Returns the id of the task and the URL for its file. No body is needed. If it says ' +
+      '`{"bytes": n}` and the URL leads past the service, the file must have this length.',
     headers: { 'Idempotency-Key': idempotencyKey },
     answers: {
       201: {
@@ -132,7 +134,15 @@ const FIXED = {
       'current record.',
     path: { process_id: id },
     answers: accepted('Accepted'),
-    problems: [...READS_BODY, 'NOT_FOUND', 'NOT_UPLOADED', 'CONFLICT'],
+    problems: [
+      ...READS_BODY,
+      'NOT_FOUND',
+      'NOT_UPLOADED',
+      'CONFLICT',
+      'MALFORMED_JSON',
+      'UNSUPPORTED_MEDIA_TYPE',
+      'STORAGE_QUOTA',
+    ],
   },
   listTasks: {
     id: 'listTasks',

@@ -16,6 +16,7 @@ import { judge } from '../schemas.ts';
 import type { NewTask, PutOptions, TaskStore } from '../stores/taskStore.ts';
 import type { Task } from '../task.ts';
 import { answerRecord, findTask, uploadUrl } from './answers.ts';
+import { announcedBytes, uploadedFile } from './directUploads.ts';
 import type { Caller, Deps, Env, Route } from './route.ts';
 
 /** A body that is not needed is read up to this length, so that repeats can be recognised. */
@@ -53,6 +54,7 @@ function createTask(deps: Deps): Handler {
     withBody(c, limits, budget, async (body) => {
       const { store } = runtime.ports;
       const { threads, uploadUrlTtlMs: ttlMs } = settings;
+      const bytes = announcedBytes(body, settings.maxBodyBytes);
       const task = await taskOnce(c, {
         clientId,
         store,
@@ -61,7 +63,7 @@ function createTask(deps: Deps): Handler {
           putTask(settings.limits, store, { clientId, state: 'created', threads, ttlMs }, options),
       });
       const location = `${serviceBase(c, settings)}/tasks/${task.id}`;
-      return c.json(await uploadTicket(c, deps, task), 201, { location });
+      return c.json(await uploadTicket(c, deps, task, bytes), 201, { location });
     });
 }
 
@@ -78,12 +80,12 @@ function renewUrl(deps: Deps): Handler {
 }
 
 /** The url is a right, so it is never stored: it is made from the task whenever it is told. */
-async function uploadTicket(c: Context, deps: Deps, task: Task) {
+async function uploadTicket(c: Context, deps: Deps, task: Task, bytes?: number) {
   // In whole seconds, as urls have it.
   const expiresAtMs = Math.ceil(task.expiresAtMs / 1000) * 1000;
   return {
     process_id: task.id,
-    url: await uploadUrl(c, deps, task.id, expiresAtMs),
+    url: await uploadUrl(c, deps, task.id, { expiresAtMs, ...(bytes !== undefined && { bytes }) }),
     expires_at: `${new Date(expiresAtMs).toISOString().slice(0, 19)}Z`,
   };
 }
@@ -93,9 +95,11 @@ function notify(deps: Deps): Handler {
   const limits = { maxBytes: IGNORED_BODY_BYTES, idleTimeoutMs: settings.bodyIdleTimeoutMs };
   return (c, caller) =>
     withBody(c, limits, budget, async () => {
-      const { store } = runtime.ports;
-      const { id } = await findTask(store, c.req.param('process_id'), caller);
-      const outcome = await store.notify(id, caller.clientId);
+      const { store, blobs } = runtime.ports;
+      const task = await findTask(store, c.req.param('process_id'), caller);
+      const input = await uploadedFile(deps, task);
+      const { storedBytes } = settings.limits;
+      const outcome = await store.notify(task.id, caller.clientId, input, { storedBytes });
       if (outcome.ok) return answerRecord(c, deps, outcome.task, 202);
       switch (outcome.reason) {
         case 'missing':
@@ -105,6 +109,7 @@ function notify(deps: Deps): Handler {
         case 'ended':
           throw new ProblemError('CONFLICT', { message: 'The task ended before its notification' });
         case 'storedBytes':
+          await blobs.uploads?.discard(task.id);
           throw new ProblemError('STORAGE_QUOTA', { headers: { 'retry-after': '60' } });
       }
     });

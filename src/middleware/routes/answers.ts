@@ -1,6 +1,7 @@
 /** Shared by several routes: finding the caller's task, and answering with its record. */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
+import type { UploadUrlOptions } from '../blobs/blobStore.ts';
 import { signUrl } from '../blobs/signedUrls.ts';
 import { endOf, serviceBase } from '../http/address.ts';
 import { progressRecord } from '../records.ts';
@@ -21,12 +22,17 @@ export async function findTask(
 }
 
 /** A new signed url of the result, or null if there is no result yet. */
-export async function resultUrl(c: Context, deps: Deps, task: ListedTask): Promise<string | null> {
+export async function resultUrl(
+  c: Context,
+  deps: Deps,
+  task: ListedTask,
+  method: 'GET' | 'HEAD' = 'GET',
+): Promise<string | null> {
   if (task.state !== 'completed' || task.result === null) return null;
   const { blobs, urlSecret } = deps.runtime.ports;
   const { key } = task.result.blob;
   const expiresAtMs = endOf(deps.settings.resultUrlTtlMs);
-  if (blobs.results) return blobs.results.url(key, { expiresAtMs });
+  if (blobs.results) return blobs.results.url(key, { expiresAtMs, method });
   const base = serviceBase(c, deps.settings);
   return signUrl(urlSecret, { method: 'GET', key }, { base, expiresAtMs });
 }
@@ -36,11 +42,12 @@ export async function uploadUrl(
   c: Context,
   deps: Deps,
   taskId: number,
-  expiresAtMs: number,
+  options: UploadUrlOptions,
 ): Promise<string> {
   const { blobs, urlSecret } = deps.runtime.ports;
-  if (blobs.uploads) return blobs.uploads.url(taskId, { expiresAtMs });
+  if (blobs.uploads) return blobs.uploads.url(taskId, options);
   const base = serviceBase(c, deps.settings);
+  const { expiresAtMs } = options;
   return signUrl(urlSecret, { method: 'PUT', taskId }, { base, expiresAtMs });
 }
 

@@ -126,6 +126,7 @@ function remove(deps: Deps): Handler {
     const removed = await store.remove(task.id, caller.clientId);
     if (!removed.ok) throw new CodedError('NOT_FOUND', { message: 'There is no such task' });
     for (const key of removed.blobs) await blobs.delete(key);
+    await blobs.uploads?.discard(task.id);
     return c.body(null, 204);
   };
 }
@@ -133,7 +134,9 @@ function remove(deps: Deps): Handler {
 function result(deps: Deps): Handler {
   return async (c, caller) => {
     const task = await findTask(deps.runtime.ports.store, c.req.param('id'), caller);
-    const url = await resultUrl(c, deps, task);
+    // A presigned url is good for one method.
+    const method = c.req.method === 'HEAD' ? 'HEAD' : 'GET';
+    const url = await resultUrl(c, deps, task, method);
     if (url === null) {
       throw new ProblemError('CONFLICT', {
         message: `The task has no result: it is ${STATE_TEXTS[task.state].list}`,

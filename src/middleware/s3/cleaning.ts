@@ -71,7 +71,7 @@ async function* pages(
 
 const isTruncated = (page: string): boolean => fieldOf(page, 'IsTruncated') === 'true';
 
-/** The text of an element without children. Our keys have nothing that XML would write otherwise. */
+/** The text of an element without children. */
 function fieldOf(xml: string, name: string): string | undefined {
   const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
   return text

@@ -50,11 +50,11 @@ export function directResults(
   addresses: Addresses,
 ): NonNullable<BlobStore['results']> {
   return {
-    async url(key, { expiresAtMs }) {
+    async url(key, { expiresAtMs, method = 'GET' }) {
       const url = addresses.of(key);
       const disposition = `attachment; filename="${fileName(key)}"`;
       url.searchParams.set('response-content-disposition', disposition);
-      return urlOf({ method: 'GET', url }, expiresAtMs);
+      return urlOf({ method, url }, expiresAtMs);
     },
   };
 }
