@@ -54,25 +54,17 @@ export async function openOwnUrls(path: string): Promise<OwnUrls> {
   };
   const { base, close } = await listen(answer);
 
-  const requireVersion = ({ key, tag }: Pick<BlobRef, 'key' | 'tag'>): void => {
+  const present = ({ key, tag }: Pick<BlobRef, 'key' | 'tag'>): Pick<BlobRef, 'key'> => {
     const now = [...uploads.values()].find(({ blob }) => blob.key === key);
     if (now && tag !== undefined && now.blob.tag !== tag) throw new CodedError('INPUT_CHANGED');
-  };
-  const forget = (key: string): void => {
-    for (const [id, { blob }] of uploads) if (blob.key === key) uploads.delete(id);
+    return { key };
   };
   const blobs: BlobStore = {
     ...files,
-    async get(blob) {
-      requireVersion(blob);
-      return files.get(blob);
-    },
-    async read(blob, maxBytes) {
-      requireVersion(blob);
-      return files.read(blob, maxBytes);
-    },
+    get: async (blob) => files.get(present(blob)),
+    read: async (blob, maxBytes) => files.read(present(blob), maxBytes),
     async delete(key) {
-      forget(key);
+      for (const [id, { blob }] of uploads) if (blob.key === key) uploads.delete(id);
       await files.delete(key);
     },
     uploads: {
