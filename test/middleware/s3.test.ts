@@ -66,7 +66,7 @@ describe('signatures', () => {
       const query = new URL(url).searchParams;
       return [query.get('X-Amz-Date'), query.get('X-Amz-Expires')];
     };
-    expect(await lifeOf(1)).toEqual(['20130523T235959Z', '1']);
+    expect(await lifeOf(1)).toEqual(['20130523T235959Z', '2']);
     expect(await lifeOf(60_000)).toEqual(['20130524T000000Z', '60']);
     expect(await lifeOf(60_001)).toEqual(['20130524T000000Z', '61']);
     expect(await lifeOf(-60_000)).toEqual(['20130523T235859Z', '1']);

@@ -1,6 +1,6 @@
 /**
  * A proxy in front of a real HTTP server that spoils requests: each takes the next fault of a list,
- * and once the list is empty all pass.
+ * and once the list is empty, what is chosen for it.
  */
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,30 +26,33 @@ export interface FaultyProxy {
   readonly address: string;
   /** The faults of the next requests. */
   readonly faults: Fault[];
+  /** The fault of a request such as `GET /path`, if the list is empty; they pass by default. */
+  choose: (line: string) => Fault;
   /** What was asked: `GET /path`, with the signature that was sent along. */
   readonly seen: { readonly line: string; readonly authorization: string | undefined }[];
   close(): Promise<void>;
 }
 
 export async function openFaultyProxy(server: string): Promise<FaultyProxy> {
-  const faults: Fault[] = [];
-  const seen: { line: string; authorization: string | undefined }[] = [];
-  const proxy = createServer((incoming, answer) => {
+  const listener = createServer((incoming, answer) => {
     const { authorization } = incoming.headers;
-    seen.push({ line: `${incoming.method} ${incoming.url}`, authorization });
-    handle(server, faults.shift() ?? 'pass', incoming, answer);
+    const line = `${incoming.method} ${incoming.url}`;
+    proxy.seen.push({ line, authorization });
+    handle(server, proxy.faults.shift() ?? proxy.choose(line), incoming, answer);
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const { port } = proxy.address() as AddressInfo;
-  return {
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const { port } = listener.address() as AddressInfo;
+  const proxy: FaultyProxy = {
     address: `http://127.0.0.1:${port}`,
-    faults,
-    seen,
+    faults: [],
+    seen: [],
+    choose: () => 'pass',
     async close() {
-      proxy.closeAllConnections();
-      await new Promise((resolve) => proxy.close(resolve));
+      listener.closeAllConnections();
+      await new Promise((resolve) => listener.close(resolve));
     },
   };
+  return proxy;
 }
 
 function handle(

@@ -56,7 +56,8 @@ function isExecutable(path: string): boolean {
 }
 
 const TRIES = 3;
-const START_LIMIT_MS = 240_000;
+const TRY_LIMIT_MS = 90_000;
+const START_LIMIT_MS = 290_000;
 
 /** The server; whoever asks first starts it. */
 export async function openRgw(): Promise<Rgw> {
@@ -91,9 +92,9 @@ async function start(folder: string): Promise<Rgw> {
     const [port, monitorPort] = [await freePort(), await freePort()];
     try {
       const args = [own, port, monitorPort, ...Object.values(credentials), owner];
-      await promisify(execFile)('bash', [script, ...args.map(String)], { timeout: 120_000 });
+      await promisify(execFile)('bash', [script, ...args.map(String)], { timeout: TRY_LIMIT_MS });
       const endpoint = `http://127.0.0.1:${port}`;
-      const aws = new AwsClient({ ...credentials, service: 's3', region: 'us-east-1' });
+      const aws = new AwsClient({ ...credentials, service: 's3', region: 'us-east-1', retries: 2 });
       const made = await aws.fetch(`${endpoint}/falconry`, { method: 'PUT' });
       if (!made.ok) throw new Error(`the bucket was not made: ${made.status}`);
       return { endpoint, bucket: 'falconry', credentials, configuration: join(own, 'ceph.conf') };
@@ -103,15 +104,17 @@ async function start(folder: string): Promise<Rgw> {
   }
 }
 
-function freePort(): Promise<number> {
-  const server = createServer();
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
+/** Below those that the system gives to connections, which could take it before the server does. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 12_000 + Math.floor(Math.random() * 20_000);
+    const server = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
     });
-  });
+    if (free) return port;
+  }
 }
 
 /** A name that no other test uses, for a prefix. */

@@ -20,7 +20,7 @@ import { Addresses } from './keys.ts';
 import { resolveS3Options, type S3Options } from './options.ts';
 import { pack } from './parcel.ts';
 import { directResults, directUploads, urlMaker } from './presigned.ts';
-import { Requests, type StoreAnswer, unavailable } from './requests.ts';
+import { discard, Requests, unavailable } from './requests.ts';
 
 export type { BlobStore } from '../blobs/blobStore.ts';
 export {
@@ -110,11 +110,6 @@ export function s3Blobs(options: S3Options): S3BlobStore {
 function refOf(key: string, bytes: number, headers: Headers): BlobRef {
   const tag = headers.get('etag');
   return { key, bytes, ...(tag !== null && { tag }) };
-}
-
-/** Frees the line of an answer that says nothing more. */
-async function discard({ body }: StoreAnswer): Promise<void> {
-  await body?.cancel();
 }
 
 async function ping(requests: Requests, addresses: Addresses): Promise<void> {

@@ -50,6 +50,7 @@ export async function heard<T>(silence: Silence, work: Promise<T>): Promise<T> {
 
 /** The code that the system gave, such as ECONNREFUSED. Texts of errors may hold addresses. */
 function codeOf(error: unknown): string {
-  const { code } = ((error as Error | null)?.cause ?? {}) as { code?: unknown };
+  const { cause = error } = (error ?? {}) as Error;
+  const { code } = (cause ?? {}) as { code?: unknown };
   return typeof code === 'string' && /^[A-Z_0-9]{1,40}$/.test(code) ? ` (${code})` : '';
 }

@@ -10,6 +10,7 @@ import { CodedError } from '../../errors.ts';
 import type { CredentialsSource, SigningCredentials } from './credentials.ts';
 import { heard, PassingFault, Silence } from './line.ts';
 import type { Parcel } from './parcel.ts';
+import { sendBody } from './sending.ts';
 import { signRequest, type Unsigned } from './signing.ts';
 
 export interface StoreRequest extends Unsigned {
@@ -123,16 +124,12 @@ export class Requests {
     headers.set('accept-encoding', 'identity');
     if (body) headers.set('content-length', String(body.bytes));
     const silence = new Silence(silenceMs);
-    const init: RequestInit & { duplex: 'half' } = {
-      method,
-      headers,
-      // Another host would need another signature.
-      redirect: 'manual',
-      signal: AbortSignal.any([stop, silence.signal]),
-      body: body && body.bytes > 0 ? streamOf(body, silence) : null,
-      duplex: 'half',
-    };
-    const answer = await heard(silence, fetch(url, init));
+    const signal = AbortSignal.any([stop, silence.signal]);
+    // Another host would need another signature, so no redirection is followed.
+    const sent = body
+      ? sendBody(url, headers, body, silence, signal)
+      : fetch(url, { method, headers, redirect: 'manual', signal });
+    const answer = await heard(silence, sent);
     this.#compareClocks(answer);
     if (!answer.ok) return refuse(answer, silence);
     return use({ status: answer.status, headers: answer.headers, body: answer.body, silence });
@@ -143,24 +140,6 @@ export class Requests {
     // The header has whole seconds, so on average half a second is missing.
     if (Number.isFinite(told)) this.#skewMs = Math.round(told + 500 - this.#options.nowMs());
   }
-}
-
-/** The body in pieces; each that is taken breaks the silence. */
-function streamOf(body: Parcel, silence: Silence): ReadableStream<Uint8Array> {
-  let at = 0;
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(stream) {
-        const piece = await body.piece(at);
-        silence.start();
-        at += piece.length;
-        if (piece.length > 0) stream.enqueue(piece);
-        else stream.error(new Error('the body is shorter than it was'));
-        if (at === body.bytes) stream.close();
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }
 
 /** Codes of faults that may pass, and come with the status 400. */
@@ -210,4 +189,10 @@ async function codeOf({ body }: Response, silence: Silence): Promise<string> {
 /** @param told for the log */
 export function unavailable(told: string): CodedError {
   return new CodedError('STORE_UNAVAILABLE', { cause: new Error(told) });
+}
+
+/** Reads the rest of an answer that says nothing more, so that its line can be used again. */
+export async function discard({ body, silence }: StoreAnswer): Promise<void> {
+  const reader = body?.getReader();
+  while (reader && !(await heard(silence, reader.read())).done);
 }

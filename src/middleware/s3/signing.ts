@@ -63,7 +63,7 @@ export async function signRequest(
 const MAX_URL_SECONDS = 7 * 86_400;
 
 /**
- * @param expiresAtMs the end of the url; one that is over already gives a url that has ended
+ * @param expiresAtMs the end of the url, rounded up to a second; it may be over already
  * @returns the url that allows the request; all its headers are signed
  */
 export async function presign(
@@ -73,8 +73,8 @@ export async function presign(
   expiresAtMs: number,
 ): Promise<string> {
   const Signer = await loadSigner();
-  // A url has to live for a second at least, which then lies in the past.
-  const fromMs = Math.min(atMs, expiresAtMs - 1000);
+  // In whole seconds. A url has to live for one at least, which may lie in the past.
+  const fromMs = Math.floor(Math.min(atMs, expiresAtMs - 1000) / 1000) * 1000;
   const seconds = Math.min(MAX_URL_SECONDS, Math.ceil((expiresAtMs - fromMs) / 1000));
   const lasting = new URL(url);
   lasting.searchParams.set('X-Amz-Expires', String(seconds));
