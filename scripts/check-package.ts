@@ -74,6 +74,7 @@ import {
 import { accountFromEntropy, decodeAddress } from 'falconry/algorand';
 import { createClient } from 'falconry/client';
 import * as noble from 'falconry/noble';
+import { s3Blobs } from 'falconry/s3';
 import * as small from 'falconry/verify';
 import * as smallAggregate from 'falconry/verify-aggregate';
 import { exportSecretKey, importSecretKey } from 'falconry/keys';
@@ -164,6 +165,12 @@ const { process_id } = await client.submit(items);
 await client.waitFor(process_id);
 assert.equal((await client.result(process_id, { statements: items })).checked, true);
 await service.stop();
+// The signer of a bucket's requests is the host's own to install.
+const bucket = s3Blobs({
+  bucket: 'somewhere',
+  credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+});
+await assert.rejects(bucket.uploads.url(1, { expiresAtMs: Date.now() }), /npm install aws4fetch/);
 console.log(
   'the installed package signs, verifies, aggregates (also on two threads), serves, ' +
     'and is a client of itself',

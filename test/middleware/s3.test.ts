@@ -12,6 +12,7 @@ import {
 import { type S3Options, s3Blobs } from '../../src/middleware/s3/index.ts';
 import { Addresses, isKey, uploadKey } from '../../src/middleware/s3/keys.ts';
 import { pack } from '../../src/middleware/s3/parcel.ts';
+import { Places } from '../../src/middleware/s3/places.ts';
 import { presign, signRequest } from '../../src/middleware/s3/signing.ts';
 
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'SECRETEXAMPLE' };
@@ -313,5 +314,40 @@ describe('a body on its way', () => {
     await expect(whole).rejects.toMatchObject({ code: 'BODY_TOO_LARGE' });
     expect(await readdir(folder)).toEqual([]);
     await rm(folder, { recursive: true });
+  });
+});
+
+describe('places', () => {
+  it('are taken in order, given back whatever happens, and left by whoever gives up', async () => {
+    const places = new Places(2);
+    const done: string[] = [];
+    const ends = new Map<string, () => void>();
+    const hold = (name: string, signal?: AbortSignal, fail = false) =>
+      places.hold(async () => {
+        await new Promise<void>((resolve) => ends.set(name, resolve));
+        done.push(name);
+        if (fail) throw new Error(name);
+      }, signal);
+    const controller = new AbortController();
+    const [a, b, c, d] = [
+      hold('a', undefined, true),
+      hold('b'),
+      hold('c', controller.signal),
+      hold('d'),
+    ];
+    expect([...ends.keys()]).toEqual(['a', 'b']);
+    controller.abort(new Error('enough'));
+    await expect(c).rejects.toThrow('enough');
+    await expect(hold('e', controller.signal)).rejects.toThrow('enough');
+    ends.get('a')!();
+    await expect(a).rejects.toThrow('a');
+    await expect.poll(() => [...ends.keys()]).toEqual(['a', 'b', 'd']);
+    for (const name of ['b', 'd']) ends.get(name)!();
+    await Promise.all([b, d]);
+    const last = hold('f');
+    await expect.poll(() => ends.has('f')).toBe(true);
+    ends.get('f')!();
+    await last;
+    expect(done).toEqual(['a', 'b', 'd', 'f']);
   });
 });

@@ -19,6 +19,7 @@ import { collect, download } from './download.ts';
 import { Addresses } from './keys.ts';
 import { resolveS3Options, type S3Options } from './options.ts';
 import { pack } from './parcel.ts';
+import { Places } from './places.ts';
 import { directResults, directUploads, urlMaker } from './presigned.ts';
 import { discard, Requests, unavailable } from './requests.ts';
 
@@ -40,6 +41,9 @@ export interface S3BlobStore extends BlobStore {
 
 const JSON_TYPE = 'application/json';
 
+/** More only take the line from one another, until each is silent for too long. */
+const BODIES_AT_ONCE = 16;
+
 const PING_MS = 1000;
 
 /** Beyond this, stores refuse requests, and urls may have ended before they are used. */
@@ -55,14 +59,10 @@ export function s3Blobs(options: S3Options): S3BlobStore {
   const addresses = new Addresses(settings);
   const credentials = new CredentialsSource(settings.credentials, nowMs);
   const requests = new Requests({ ...settings, credentials });
+  const sending = new Places(BODIES_AT_ONCE);
   const urlOf = urlMaker(settings, credentials);
 
-  const head = async (key: string): Promise<Uploaded | null> =>
-    requests.ask({ method: 'HEAD', url: addresses.of(key) }, ({ headers }) => ({
-      blob: refOf(key, Number(headers.get('content-length') ?? 0), headers),
-      contentType: headers.get('content-type') ?? '',
-      contentEncoding: headers.get('content-encoding') ?? 'identity',
-    }));
+  const head = (key: string) => headOf(requests, addresses, key);
   const remove = async (key: string): Promise<void> => {
     await requests.ask({ method: 'DELETE', url: addresses.of(key) }, discard);
   };
@@ -76,13 +76,19 @@ export function s3Blobs(options: S3Options): S3BlobStore {
       const parcel = await pack(body, limits, temporaryDirectory);
       try {
         const headers = { 'content-type': JSON_TYPE };
-        const stored = await requests.ask(
-          { method: 'PUT', url, headers, body: parcel, signal: limits.signal },
-          async (answer) => {
+        const request = {
+          method: 'PUT',
+          url,
+          headers,
+          body: parcel,
+          signal: limits.signal,
+        } as const;
+        const send = () =>
+          requests.ask(request, async (answer) => {
             await discard(answer);
             return refOf(key, parcel.bytes, answer.headers);
-          },
-        );
+          });
+        const stored = await sending.hold(send, limits.signal);
         if (stored === null) throw unavailable('the bucket is not there');
         return stored;
       } finally {
@@ -104,6 +110,18 @@ export function s3Blobs(options: S3Options): S3BlobStore {
     clean: ({ olderThanMs, referenced }) =>
       clean(requests, addresses, nowMs() - olderThanMs, referenced, remove),
   };
+}
+
+async function headOf(
+  requests: Requests,
+  addresses: Addresses,
+  key: string,
+): Promise<Uploaded | null> {
+  return requests.ask({ method: 'HEAD', url: addresses.of(key) }, ({ headers }) => ({
+    blob: refOf(key, Number(headers.get('content-length') ?? 0), headers),
+    contentType: headers.get('content-type') ?? '',
+    contentEncoding: headers.get('content-encoding') ?? 'identity',
+  }));
 }
 
 /** What the store says of a file. */
