@@ -35,6 +35,8 @@ export const ERROR_CODES = Object.freeze({
   KEY_TOO_COSTLY: meaning(422, false, 'Opening the key would cost more than is allowed'),
   BAD_RESULT_FILE: meaning(422, false, 'The result file is not valid'),
   MALFORMED_JSON: meaning(400, false, 'The body is not valid JSON'),
+  MALFORMED_CBOR: meaning(400, false, 'The body is not valid CBOR'),
+  MALFORMED_GZIP: meaning(400, false, 'The body is not valid gzip'),
   INVALID_QUERY: meaning(400, false, 'A query parameter is not valid'),
   INVALID_CURSOR: meaning(400, false, 'The cursor is not valid'),
   INVALID_BODY: meaning(422, false, 'The body does not have the expected shape'),
@@ -56,7 +58,8 @@ export const ERROR_CODES = Object.freeze({
   IDEMPOTENCY_MISMATCH: meaning(422, false, 'This key was used with a different request'),
   LENGTH_REQUIRED: meaning(411, false, 'The length of the body must be given'),
   BODY_TOO_LARGE: meaning(413, false, 'The body is larger than is allowed'),
-  UNSUPPORTED_MEDIA_TYPE: meaning(415, false, 'The body must be application/json'),
+  UNSUPPORTED_MEDIA_TYPE: meaning(415, false, 'The body is of a type that is not accepted'),
+  EXPECTATION_FAILED: meaning(417, false, 'Only 100-continue can be expected'),
 
   // The host lacks something: repeating it there cannot help.
   NO_WEBASSEMBLY: meaning(500, false, 'This host cannot run the WebAssembly that is needed'),

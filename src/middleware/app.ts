@@ -8,7 +8,7 @@ import { type Context, Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { CodedError, isCodedError } from '../errors.ts';
 import { remoteAddress } from './http/address.ts';
-import { BodyBudget } from './http/body.ts';
+import { BodyBudget } from './http/bodyBudget.ts';
 import { AnonymousLimiter, RequestLimiter } from './limits.ts';
 import { operations } from './openapi/operations.ts';
 import { documentRoutes } from './openapi/routes.ts';
@@ -71,7 +71,7 @@ function allowOrigins(
   const handler = cors({
     origin: origin === '*' ? '*' : [...origin],
     allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    allowHeaders: ['authorization', 'content-type', 'idempotency-key'],
+    allowHeaders: ['authorization', 'content-encoding', 'content-type', 'idempotency-key'],
     exposeHeaders: ['allow', 'etag', 'location', 'retry-after', 'www-authenticate'],
     maxAge: 3600,
   });

@@ -117,7 +117,7 @@ export const SERVICE_OPTIONS = {
   }),
   maxBufferedBytes: bytes('most request bodies in memory at once', {
     setting: 'maxBuffered',
-    min: 1024,
+    min: 2048,
     max: 64 * 1024 * MIB,
     fallback: 128 * MIB,
     group: 'Limits',
@@ -126,6 +126,12 @@ export const SERVICE_OPTIONS = {
     setting: 'bodyIdleTimeout',
     min: 10,
     fallback: 30_000,
+    group: 'Limits',
+  }),
+  minBodyBytesPerSecond: bytes('lowest speed of a sender, per second; 0 for none', {
+    setting: 'minBodySpeed',
+    max: 1024 * MIB,
+    fallback: 16 * 1024,
     group: 'Limits',
   }),
   uploadUrlTtlMs: duration('life of an upload URL, and of a task without its file', {

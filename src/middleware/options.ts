@@ -106,10 +106,18 @@ export interface ServiceOptions {
   readonly maxDigestBytes?: number;
   /** Largest task file or batch request in bytes; default 32 MiB. */
   readonly maxBodyBytes?: number;
-  /** Most bytes of request bodies in memory at once, of all clients; default 128 MiB. */
+  /**
+   * Most bytes of request bodies in memory at once, of all clients; default 128 MiB. A client may
+   * hold as much as is left free, thus at most half: so at least twice `maxBodyBytes`.
+   */
   readonly maxBufferedBytes?: number;
   /** Longest pause of a sender in the middle of a body; default 30 s. */
   readonly bodyIdleTimeoutMs?: number;
+  /**
+   * Lowest speed of a sender: one that is behind it by `bodyIdleTimeoutMs` is given up. Default
+   * 16 KiB a second; 0 for none.
+   */
+  readonly minBodyBytesPerSecond?: number;
   /** Lifetime of an upload url, and of a task before its notification; default 1 h. */
   readonly uploadUrlTtlMs?: number;
   /** Lifetime of a result url; default 1 h. */
@@ -192,9 +200,9 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     onEvent: guarded(onEvent, (error) => logger.error('onEvent failed', { error: String(error) })),
     logger,
   };
-  if (settings.maxBufferedBytes < settings.maxBodyBytes) {
+  if (settings.maxBufferedBytes < 2 * settings.maxBodyBytes) {
     throw new RangeError(
-      '"options.maxBufferedBytes" must not be smaller than "options.maxBodyBytes"',
+      '"options.maxBufferedBytes" must be at least twice "options.maxBodyBytes"',
     );
   }
   const keyless = settings.store !== undefined && !('findApiKey' in settings.store);

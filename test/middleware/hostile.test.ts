@@ -487,7 +487,11 @@ describe('bytes on the wire', () => {
 
   it('a body that comes drop by drop is read to its end', async () => {
     // All in all it takes longer than the patience with one drop, and one drop far less.
-    const patient = await startService({ workers: false, bodyIdleTimeoutMs: 2500 });
+    const patient = await startService({
+      workers: false,
+      bodyIdleTimeoutMs: 2500,
+      minBodyBytesPerSecond: 1,
+    });
     const body = '{"digest":"0x00"}';
     const length = `Content-Length: ${body.length}`;
     const parts = [headOf(patient, 'POST', SIGN, json, length), ...body];

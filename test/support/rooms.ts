@@ -119,7 +119,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     self: 'src/middleware/hosts/',
     to: [
       /^src\/errors\.ts$/,
-      /^src\/middleware\/(problems|routes\/route)\.ts$/,
+      /^src\/middleware\/(problems|http\/continue|routes\/route)\.ts$/,
       /^(hono|@hono\/node-server)(\/|$)/,
       /^node:/,
     ],
@@ -132,6 +132,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^src\/(falcon|aggregate)\/index\.ts$/,
       /^src\/(threads|wire)\//,
       /^(hono|zod)(\/|$)/,
+      /^cborg$/,
       /^@noble\/hashes\//,
       /^node:/,
     ],

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CodedError, isCodedError } from '../../errors.ts';
+import { holdContinue } from '../http/continue.ts';
 import { problemResponse } from '../problems.ts';
 import {
   type AnswerBelow,
@@ -13,8 +14,21 @@ import {
   type MountOptions,
 } from './fetch.ts';
 
+type Handle = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+
 /** Answers one request; the promise resolves when the answer has been written. */
-export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+export interface NodeHandler extends Handle {
+  /**
+   * The same for clients that wait with their body (`Expect: 100-continue`): they are told to send
+   * it only after key and length have been checked. Without it Node tells them at once.
+   *
+   * @example
+   * ```ts
+   * server.on('checkContinue', handler.checkContinue);
+   * ```
+   */
+  readonly checkContinue: Handle;
+}
 
 /** Properties that frameworks add to requests. */
 interface HostRequest extends IncomingMessage {
@@ -45,12 +59,17 @@ export function toNodeHandler(service: Mountable, options: MountOptions = {}): N
   const listening = listenerOf(answerBelow(service), mountPath);
   // The first request reports why it could not be loaded.
   listening.catch(() => {});
-  return async (incoming, outgoing) => {
+  const handle: Handle = async (incoming, outgoing) => {
     const { originalUrl } = incoming as HostRequest;
     if (originalUrl !== undefined) incoming.url = originalUrl;
     const listen = await listening;
     await listen(incoming, outgoing);
   };
+  const checkContinue: Handle = (incoming, outgoing) => {
+    holdContinue(outgoing);
+    return handle(incoming, outgoing);
+  };
+  return Object.assign(handle, { checkContinue });
 }
 
 /**

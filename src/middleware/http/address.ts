@@ -50,7 +50,11 @@ interface HostEnv {
 export function remoteAddress(c: Context, { trustProxy }: Settings): string {
   const forwarded = trustProxy && c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim();
   const address = forwarded || hostAddress(c.env as HostEnv | undefined, c.req.raw);
-  if (!address) return 'unknown';
+  return address ? addressGroup(address) : 'unknown';
+}
+
+/** The address; of an IPv6 address, the network of 64 bits, which one caller may have to himself. */
+export function addressGroup(address: string): string {
   return address.includes(':') && !address.includes('.')
     ? network64(address)
     : address.slice(0, 64);

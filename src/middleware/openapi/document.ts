@@ -48,6 +48,10 @@ const GENERAL: Readonly<Record<string, { codes: readonly ErrorCode[]; descriptio
     description: 'The request is not valid HTTP (RFC 9112).',
   },
   SlowRequest: { codes: ['REQUEST_TIMEOUT'], description: 'The headers took too long to arrive.' },
+  FailedExpectation: {
+    codes: ['EXPECTATION_FAILED'],
+    description: '`Expect` is something other than `100-continue`.',
+  },
   HeadersTooLarge: { codes: ['HEADERS_TOO_LARGE'], description: 'The headers are too large.' },
 };
 const GENERAL_BY_STATUS: Readonly<Record<number, string>> = {
@@ -55,6 +59,7 @@ const GENERAL_BY_STATUS: Readonly<Record<number, string>> = {
   404: 'NotFound',
   405: 'MethodNotAllowed',
   408: 'SlowRequest',
+  417: 'FailedExpectation',
   431: 'HeadersTooLarge',
 };
 
@@ -70,6 +75,9 @@ output.
 \`IDEMPOTENCY_CONFLICT\` say in \`Retry-After\` when to try again. An unknown path is a 404; a
 method that the path does not have is a 405 with \`Allow\`. \`HEAD\` is answered like \`GET\`
 without a body, \`OPTIONS\` with 204 and \`Allow\`.
+
+**Bodies** may be packed with gzip (\`Content-Encoding\`); the limits hold for what they unpack to.
+Where CBOR is offered, it halves them: byte strings take the place of hex.
 
 **Lists.** Pass \`next\` as \`cursor\` until it is empty, which it is on an empty page.`;
 
@@ -172,6 +180,7 @@ function operationOf(route: Route, operation: Operation, schemas: Schemas, shape
         required: body.required,
         content: {
           'application/json': { schema: schemas.of(body.schema), example: body.example },
+          ...(body.cbor && { 'application/cbor': { schema: schemas.of(body.cbor) } }),
         },
       },
     }),

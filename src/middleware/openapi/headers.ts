@@ -16,8 +16,12 @@ const text = (description: string, schema: object = {}, required = true): { head
 
 /** The headers by the names of their components. */
 export const HEADERS = {
-  Accept: text('The accepted type', { const: 'application/json' }, false),
-  AcceptEncoding: text('The accepted encoding', { const: 'identity' }, false),
+  Accept: text(
+    'The accepted types',
+    { enum: ['application/json', 'application/json, application/cbor'] },
+    false,
+  ),
+  AcceptEncoding: text('The accepted encodings', { const: 'gzip, identity' }, false),
   Allow: text('The methods of this path', { pattern: '^[A-Z]+(?:, [A-Z]+)*$' }),
   CacheControl: text('How long the answer may be cached', { minLength: 1 }),
   ContentDisposition: text('The name to save it under', {
@@ -73,7 +77,9 @@ export function answerHeaders(right: 'key' | 'url' | 'open', { headers = [] }: A
 export function problemHeaders(codes: readonly ErrorCode[]) {
   const { status } = ERROR_CODES[codes[0]!];
   // If the request was not valid HTTP, the server itself answers, without this header.
-  const served = !['MALFORMED_REQUEST', 'HEADERS_TOO_LARGE'].includes(codes[0]!);
+  const served = !['MALFORMED_REQUEST', 'EXPECTATION_FAILED', 'HEADERS_TOO_LARGE'].includes(
+    codes[0]!,
+  );
   return {
     ...(served && { 'Cache-Control': ref('NoStore') }),
     ...(codes.some(tellsWhen) && { 'Retry-After': ref('RetryAfter') }),

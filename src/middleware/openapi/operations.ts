@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { ErrorCode } from '../../errors.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import {
+  CBOR,
   ProgressRecord,
   ResultFile,
   requestShapes,
@@ -37,6 +38,7 @@ const READS_BODY = [
 const READS_JSON = [
   ...READS_BODY,
   'MALFORMED_JSON',
+  'MALFORMED_GZIP',
   'UNSUPPORTED_MEDIA_TYPE',
   'INVALID_BODY',
 ] as const satisfies ErrorCode[];
@@ -197,9 +199,13 @@ const FIXED = {
     id: 'getResult',
     tag: 'Tasks',
     summary: 'Go to the result file',
+    description: 'With `Accept: application/cbor`, the same in CBOR, without a detour.',
     path: { id },
-    answers: { 302: { description: 'To the signed URL of the file', headers: ['Location'] } },
-    problems: ['NOT_FOUND', 'CONFLICT'],
+    answers: {
+      200: { description: 'In CBOR', schema: CBOR.ResultFile, type: 'application/cbor' },
+      302: { description: 'To the signed URL of the file', headers: ['Location'] },
+    },
+    problems: ['NOT_FOUND', 'CONFLICT', 'OVERLOADED'],
   },
   followTask: {
     id: 'followTask',
@@ -300,6 +306,7 @@ const WITH_BODY = {
     answers: accepted('Accepted and queued'),
     problems: [
       ...READS_JSON,
+      'MALFORMED_CBOR',
       'TOO_MANY_ITEMS',
       'IDEMPOTENCY_CONFLICT',
       'IDEMPOTENCY_GONE',
@@ -329,7 +336,7 @@ const WITH_BODY = {
         example: { valid: true },
       },
     },
-    problems: [...READS_JSON, 'TOO_MANY_ITEMS', 'THREAD_LOST'],
+    problems: [...READS_JSON, 'MALFORMED_CBOR', 'TOO_MANY_ITEMS', 'THREAD_LOST'],
   },
   uploadTaskFile: {
     id: 'uploadTaskFile',
@@ -363,6 +370,8 @@ const WITH_BODY = {
       'BODY_TOO_LARGE',
       'BODY_CONSUMED',
       'MALFORMED_JSON',
+      'MALFORMED_CBOR',
+      'MALFORMED_GZIP',
       'LENGTH_REQUIRED',
       'UNSUPPORTED_MEDIA_TYPE',
       'NOT_FOUND',
@@ -381,11 +390,17 @@ export function operations(limits: { maxSignatures: number; maxDigestBytes: numb
   return {
     ...FIXED,
     sign: { ...sign, body: { ...sign.body, schema: SignRequest } },
-    aggregate: { ...aggregate, body: { ...aggregate.body, schema: AggregateRequest } },
+    aggregate: {
+      ...aggregate,
+      body: { ...aggregate.body, schema: AggregateRequest, cbor: CBOR.Request },
+    },
     verifyAggregate: {
       ...verifyAggregate,
-      body: { ...verifyAggregate.body, schema: VerifyRequest },
+      body: { ...verifyAggregate.body, schema: VerifyRequest, cbor: CBOR.Request },
     },
-    uploadTaskFile: { ...uploadTaskFile, body: { ...uploadTaskFile.body, schema: TaskFile } },
+    uploadTaskFile: {
+      ...uploadTaskFile,
+      body: { ...uploadTaskFile.body, schema: TaskFile, cbor: CBOR.TaskFile },
+    },
   } as const satisfies Record<string, Operation>;
 }

@@ -3,16 +3,25 @@ import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
 import { decodeWireHex } from '../../wire/hex.ts';
 import { refusalOf } from '../../wire/refusal.ts';
-import { checkStatements, checkTriples, type ShapeFault } from '../../wire/taskFile.ts';
-import type { Triple } from '../../wire/triple.ts';
+import {
+  type BytesAs,
+  checkStatements,
+  checkTriples,
+  decodeByteString,
+  describeByteFault,
+  type ShapeFault,
+} from '../../wire/taskFile.ts';
+import type { TaskItem, Triple } from '../../wire/triple.ts';
 import { newInputKey } from '../blobs/blobStore.ts';
 import { serviceBase } from '../http/address.ts';
-import { withBody, withJsonBody } from '../http/body.ts';
+import { bodyLimits, type ParsedBody, withBody, withParsedBody } from '../http/body.ts';
+import type { BodyType } from '../http/bodyType.ts';
+import { formatCbor } from '../http/cbor.ts';
 import { taskOnce } from '../idempotency.ts';
 import type { Operation } from '../openapi/operation.ts';
 import { ProblemError } from '../problems.ts';
 import { progressRecord } from '../records.ts';
-import { judge } from '../schemas.ts';
+import { judge, MAX_AGGREGATE_BYTES } from '../schemas.ts';
 import type { NewTask, PutOptions, TaskStore } from '../stores/taskStore.ts';
 import type { Task } from '../task.ts';
 import { answerRecord, findTask, uploadUrl } from './answers.ts';
@@ -48,9 +57,9 @@ type Handler = (c: Context<Env>, caller: Caller) => Promise<Response>;
 
 function createTask(deps: Deps): Handler {
   const { settings, runtime, budget } = deps;
-  const limits = { maxBytes: IGNORED_BODY_BYTES, idleTimeoutMs: settings.bodyIdleTimeoutMs };
+  const limits = bodyLimits(settings, IGNORED_BODY_BYTES);
   return (c, { clientId }) =>
-    withBody(c, limits, budget, async (body) => {
+    withBody(c, limits, budget.of(clientId), async (body) => {
       const { store } = runtime.ports;
       const { threads, uploadUrlTtlMs: ttlMs } = settings;
       const task = await taskOnce(c, {
@@ -90,9 +99,9 @@ async function uploadTicket(c: Context, deps: Deps, task: Task) {
 
 function notify(deps: Deps): Handler {
   const { settings, runtime, budget } = deps;
-  const limits = { maxBytes: IGNORED_BODY_BYTES, idleTimeoutMs: settings.bodyIdleTimeoutMs };
+  const limits = bodyLimits(settings, IGNORED_BODY_BYTES);
   return (c, caller) =>
-    withBody(c, limits, budget, async () => {
+    withBody(c, limits, budget.of(caller.clientId), async () => {
       const { store } = runtime.ports;
       const { id } = await findTask(store, c.req.param('process_id'), caller);
       const outcome = await store.notify(id, caller.clientId);
@@ -111,21 +120,24 @@ function notify(deps: Deps): Handler {
 }
 
 /** Limits of a body with as many items as a task may have. */
-const itemLimits = ({ maxSignatures, maxBodyBytes, bodyIdleTimeoutMs }: Deps['settings']) =>
+const itemLimits = (settings: Deps['settings']) =>
   ({
-    maxBytes: maxBodyBytes,
-    idleTimeoutMs: bodyIdleTimeoutMs,
-    maxTokens: TOKENS_PER_ITEM * maxSignatures + 1000,
+    ...bodyLimits(settings, settings.maxBodyBytes),
+    maxTokens: TOKENS_PER_ITEM * settings.maxSignatures + 1000,
     tooManyCode: 'TOO_MANY_ITEMS',
   }) as const;
 
+/** How bodies with items may come, and how each has its bytes. */
+const ITEM_TYPES: readonly BodyType[] = ['json', 'cbor'];
+const BYTES_AS: Readonly<Record<BodyType, BytesAs>> = { json: 'hex', cbor: 'bytes' };
+
 function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
-  const { maxSignatures, maxDigestBytes } = settings;
+  const { maxSignatures, maxDigestBytes: maxMessageBytes } = settings;
   return (c, { clientId }) =>
-    withJsonBody(c, itemLimits(settings), budget, async (value, bytes) => {
+    withParsedBody(c, ITEM_TYPES, itemLimits(settings), budget.of(clientId), async (body) => {
       const { store, blobs } = runtime.ports;
-      const { data } = judgeObject(value);
-      const checked = checkTriples(data, { maxSignatures, maxMessageBytes: maxDigestBytes });
+      const { data } = judgeObject(body.value) as { data?: unknown };
+      const checked = checkTriples(data, { maxSignatures, maxMessageBytes }, BYTES_AS[body.type]);
       if (checked.faults) throw shapeProblem(checked.faults, '/data');
       const { items } = checked;
       requireKeys(items, '/data');
@@ -133,9 +145,10 @@ function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
       const task = await taskOnce(c, {
         clientId,
         store,
-        body: bytes,
+        body: body.bytes,
         async make(options) {
-          const file = taskFileOf(data as Triple[]);
+          const file =
+            body.type === 'cbor' ? cborTaskFileOf(items) : taskFileOf(data as readonly Triple[]);
           const maxBytes = file.length;
           const input = await blobs.put(newInputKey(), file, { maxBytes });
           const task: NewTask = {
@@ -157,19 +170,20 @@ function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
 }
 
 function verify({ settings, runtime, budget, operations }: Deps): Handler {
-  const { maxSignatures, maxDigestBytes, maxBodyBytes } = settings;
+  const { maxSignatures, maxDigestBytes: maxMessageBytes, maxBodyBytes } = settings;
   // `checkStatements` checks the statements.
   const AggregateOnly = operations.verifyAggregate.body.schema.pick({ aggregate: true });
-  return (c) =>
-    withJsonBody(c, itemLimits(settings), budget, async (value) => {
-      const { aggregate: hex } = judge(AggregateOnly, value);
-      const { statements } = value as { statements?: unknown };
-      const checked = checkStatements(statements, {
-        maxSignatures,
-        maxMessageBytes: maxDigestBytes,
-      });
+  const aggregateOf = ({ type, value }: ParsedBody): Uint8Array =>
+    type === 'cbor'
+      ? requireBytes(judgeObject(value), 'aggregate', MAX_AGGREGATE_BYTES)
+      : (decodeWireHex(judge(AggregateOnly, value).aggregate, maxBodyBytes) as Uint8Array);
+  return (c, { clientId }) =>
+    withParsedBody(c, ITEM_TYPES, itemLimits(settings), budget.of(clientId), async (body) => {
+      const aggregate = aggregateOf(body);
+      const { statements } = body.value as { statements?: unknown };
+      const limits = { maxSignatures, maxMessageBytes };
+      const checked = checkStatements(statements, limits, BYTES_AS[body.type]);
       if (checked.faults) throw shapeProblem(checked.faults, '/statements');
-      const aggregate = decodeWireHex(hex, maxBodyBytes) as Uint8Array;
       requireKeys(checked.items, '/statements');
       const valid = await runtime.ports.aggregator.judge(aggregate, checked.items);
       const reason = valid ? undefined : refusalOf(aggregate);
@@ -217,11 +231,33 @@ function taskFileOf(triples: readonly Triple[]): Uint8Array {
   return Buffer.from(`[${lines.join(',\n')}]\n`, 'latin1');
 }
 
-function judgeObject(value: unknown): { data?: unknown } {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+/** The task file of items that came in CBOR, which is half as long. */
+function cborTaskFileOf(items: readonly TaskItem[]): Uint8Array {
+  return formatCbor(
+    items.map(({ message, publicKey, signature }) => {
+      return { digest: message, public_key: publicKey, signature };
+    }),
+  );
+}
+
+function judgeObject(value: unknown): Readonly<Record<string, unknown>> {
+  const isMap = typeof value === 'object' && value !== null && !(value instanceof Uint8Array);
+  if (isMap && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>;
   throw new ProblemError('INVALID_BODY', {
     errors: [{ path: '', code: 'invalid_type', message: 'must be an object' }],
   });
+}
+
+/** A byte string of a CBOR map. */
+function requireBytes(
+  object: Readonly<Record<string, unknown>>,
+  name: string,
+  maxBytes: number,
+): Uint8Array {
+  const bytes = decodeByteString(object[name], maxBytes);
+  if (typeof bytes !== 'string') return bytes;
+  const message = describeByteFault(bytes, maxBytes);
+  throw new ProblemError('INVALID_BODY', { errors: [{ path: `/${name}`, code: bytes, message }] });
 }
 
 /** The first byte of a public key by its length in bytes (FALCON round 3, section 3.11.4). */

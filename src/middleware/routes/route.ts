@@ -1,6 +1,6 @@
 /** The type of a route: plain data that the app mounts. */
 import type { Context } from 'hono';
-import type { BodyBudget } from '../http/body.ts';
+import type { BodyBudget } from '../http/bodyBudget.ts';
 import type { AnonymousLimiter, RequestLimiter } from '../limits.ts';
 import type { Operation } from '../openapi/operation.ts';
 import type { Operations } from '../openapi/operations.ts';

@@ -8,7 +8,8 @@ import { CodedError } from '../../errors.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import { type BlobRef, newInputKey } from '../blobs/blobStore.ts';
 import { checkSignedUrl, type UrlRight } from '../blobs/signedUrls.ts';
-import { bodyChunks, requireJsonType } from '../http/body.ts';
+import { bodyChunks, bodyLimits } from '../http/body.ts';
+import { type BodyForm, requireForm } from '../http/bodyType.ts';
 import { ProblemError } from '../problems.ts';
 import type { Task } from '../task.ts';
 import { type Deps, pathId, type Route } from './route.ts';
@@ -42,9 +43,9 @@ async function upload(c: Context, deps: Deps): Promise<Response> {
   const task = await store.get(taskId);
   if (task === null) throw noTask();
   if (task.state !== 'created' && task.state !== 'uploaded') throw tooLate(task);
-  requireJsonType(c);
+  const form = requireForm(c, ['json', 'cbor']);
 
-  const input = await receive(c, deps);
+  const input = await receive(c, deps, form);
   const { storedBytes } = deps.settings.limits;
   const outcome = await store.upload(taskId, input, { storedBytes });
   if (outcome.ok) {
@@ -66,19 +67,26 @@ async function upload(c: Context, deps: Deps): Promise<Response> {
   }
 }
 
-/** Streams the body into the blob store; refuses an empty one. */
-async function receive(c: Context, { settings, runtime }: Deps): Promise<BlobRef> {
+/**
+ * Streams the body into the blob store, unpacked: what the limits and the quota count is what the
+ * worker reads. Refuses an empty one.
+ */
+async function receive(
+  c: Context,
+  { settings, runtime }: Deps,
+  { type, encoding }: BodyForm,
+): Promise<BlobRef> {
   const { blobs } = runtime.ports;
-  const limits = { maxBytes: settings.maxBodyBytes, idleTimeoutMs: settings.bodyIdleTimeoutMs };
-  const file = bodyChunks(c, limits);
-  const input = await blobs.put(newInputKey(), file, { maxBytes: limits.maxBytes });
+  const { maxBodyBytes: maxBytes } = settings;
+  const file = bodyChunks(c, bodyLimits(settings, maxBytes), encoding);
+  const input = await blobs.put(newInputKey(), file, { maxBytes });
   if (input.bytes > 0) return input;
   await blobs.delete(input.key);
   const lengthless =
     c.req.header('content-length') === undefined && c.req.header('transfer-encoding') === undefined;
-  throw lengthless
-    ? new CodedError('LENGTH_REQUIRED')
-    : new ProblemError('MALFORMED_JSON', { message: 'The task file is empty' });
+  if (lengthless) throw new CodedError('LENGTH_REQUIRED');
+  const code = type === 'cbor' ? 'MALFORMED_CBOR' : 'MALFORMED_JSON';
+  throw new ProblemError(code, { message: 'The task file is empty' });
 }
 
 async function download(c: Context, deps: Deps): Promise<Response> {
