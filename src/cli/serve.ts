@@ -11,7 +11,7 @@ import { loadFramework } from './framework.ts';
 import type { HttpServer } from './httpServer.ts';
 import { createLogger } from './log.ts';
 import { check } from './serveCheck.ts';
-import { resolveService, serviceOptions, settingsHelp } from './serveConfig.ts';
+import { resolveService, serverLimits, serviceOptions, settingsHelp } from './serveConfig.ts';
 import { SERVE_SETTINGS, type ServeSetting } from './settings.ts';
 import { welcome } from './welcome.ts';
 
@@ -79,7 +79,9 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
   await service.start();
   let server: HttpServer;
   try {
-    server = await openHttpServer({ fetch: service.app.fetch, port, host });
+    const limits = serverLimits(config.values, settings);
+    const onRefused = (refused: object) => logger.warn('connections refused', { ...refused });
+    server = await openHttpServer({ fetch: service.app.fetch, port, host, ...limits, onRefused });
   } catch (error) {
     await service.stop({ graceMs: 0 });
     throw cannotListen(host, port, error);

@@ -13,6 +13,24 @@ export function serviceOptions(config: Config<ServeSetting>): ServiceOptions {
   return { ...given(SERVICE_OPTIONS, config), limits: given(CLIENT_LIMITS, config) };
 }
 
+/** Most connections of one address, if it is not that of a proxy. */
+const MAX_PER_ADDRESS = 256;
+
+/** The limits of the server, as far as they follow from those of the service. */
+export function serverLimits(values: Config<ServeSetting>['values'], settings: Settings) {
+  const { maxConnections } = values;
+  const fair = settings.trustProxy ? maxConnections : MAX_PER_ADDRESS;
+  const { maxConnectionsPerAddress = fair } = values;
+  const { maxBodyBytes, minBodyBytesPerSecond, bodyIdleTimeoutMs } = settings;
+  // The slowest sender who is not given up needs no longer for the largest body.
+  const slowestMs = bodyIdleTimeoutMs + (1000 * maxBodyBytes) / minBodyBytesPerSecond;
+  const requestTimeoutMs = Math.min(MAX_REQUEST_MS, Math.ceil(2 * slowestMs));
+  return { maxConnections, maxConnectionsPerAddress, requestTimeoutMs };
+}
+
+/** The longest time limit of a request. */
+const MAX_REQUEST_MS = 86_400_000;
+
 function given(table: OptionTable, config: Config<ServeSetting>): Record<string, unknown> {
   const options: Record<string, unknown> = {};
   for (const [option, row] of Object.entries(table)) {

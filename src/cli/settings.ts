@@ -37,6 +37,18 @@ const SERVER_SETTINGS = {
     fallback: '127.0.0.1',
     group: 'Server',
   }),
+  maxConnections: integer('most connections at once', {
+    min: 1,
+    max: 1e6,
+    fallback: 4096,
+    group: 'Server',
+  }),
+  maxConnectionsPerAddress: integer('most of them from one address', {
+    min: 1,
+    max: 1e6,
+    fallbackText: '256; with --trust-proxy, no limit of its own',
+    group: 'Server',
+  }),
   grace: duration('time that running work has to finish at shutdown', {
     max: DAY_MS,
     fallback: 10_000,

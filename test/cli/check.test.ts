@@ -279,7 +279,7 @@ describe('the machine and the mode', () => {
   it('settings that do not go together', async () => {
     const { of } = await check(['--max-body', '200MiB']);
     expect(of('config')[0]).toMatchObject({ level: 'fault' });
-    expect(of('config')[0]!.message).toContain('"maxBuffered" must not be smaller than "maxBody"');
+    expect(of('config')[0]!.message).toContain('"maxBuffered" must be at least twice "maxBody"');
   });
 
   it('misspelt names in the environment', async () => {

@@ -299,7 +299,7 @@ describe('the table', () => {
       const limit = option in CLIENT_LIMITS;
       const ofCode = (value: number) => {
         const one = { [option]: value };
-        // The one rule between two options: what is buffered holds a whole body.
+        // The one rule between two options: what is buffered holds two whole bodies.
         const room = option === 'maxBodyBytes' ? { maxBufferedBytes: 2 ** 36 } : {};
         const small = option === 'maxBufferedBytes' ? { maxBodyBytes: 1024 } : {};
         return resolveOptions(limit ? { limits: one } : { ...room, ...small, ...one });

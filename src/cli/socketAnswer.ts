@@ -1,0 +1,20 @@
+/** An answer for a socket on which there is no whole request, and so nothing that could answer. */
+import type { CodedError } from '../errors.ts';
+import { problemBody } from '../middleware/problems.ts';
+
+/** The bytes of a last answer: a problem document. */
+export function socketAnswer(
+  error: CodedError,
+  headers: Readonly<Record<string, string>> = {},
+): string {
+  const problem = problemBody(error);
+  const body = JSON.stringify(problem);
+  const all = {
+    Connection: 'close',
+    'Content-Type': 'application/problem+json',
+    ...headers,
+    'Content-Length': String(Buffer.byteLength(body)),
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${problem.status} ${problem.title}\r\n${lines.join('')}\r\n${body}`;
+}
