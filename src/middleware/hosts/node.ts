@@ -76,7 +76,7 @@ export function toNodeHandler(service: Mountable, options: MountOptions = {}): N
  * Loads `@hono/node-server` on demand: it needs Hono 4.7, and a host that mounts the app in its own
  * Hono may have an older one.
  */
-async function listenerOf(answer: AnswerBelow, mountPath: string): Promise<NodeHandler> {
+async function listenerOf(answer: AnswerBelow, mountPath: string): Promise<Handle> {
   const { getRequestListener } = await import('@hono/node-server');
   return getRequestListener(
     (request, env) => {

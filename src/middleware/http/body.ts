@@ -119,6 +119,7 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
 /** If this process was busy, what arrived in the meantime can still be read within this time. */
 const SECOND_LOOK_MS = 50;
 
+/** @throws ProblemError `REQUEST_TIMEOUT` if the sender pauses for too long, or is too slow */
 async function nextChunk(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   patience: Patience,
@@ -126,20 +127,22 @@ async function nextChunk(
   const startMs = performance.now();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const end = new Promise<never>((_, reject) => {
-    const giveUp = () =>
-      reject(new ProblemError('REQUEST_TIMEOUT', { headers: { connection: 'close' } }));
     timer = setTimeout(() => {
-      timer = setTimeout(giveUp, SECOND_LOOK_MS);
+      timer = setTimeout(() => reject(tooSlow()), SECOND_LOOK_MS);
     }, patience.leftMs);
   });
   try {
     const result = await Promise.race([reader.read(), end]);
-    patience.received(result.value?.length ?? 0, performance.now() - startMs);
+    if (result.done) return result;
+    patience.received(result.value.length, performance.now() - startMs);
+    if (patience.leftMs < 0) throw tooSlow();
     return result;
   } finally {
     clearTimeout(timer);
   }
 }
+
+const tooSlow = () => new ProblemError('REQUEST_TIMEOUT', { headers: { connection: 'close' } });
 
 /**
  * The whole body, at most `maxBytes`, counted in the client's share while `use` runs. Only bytes

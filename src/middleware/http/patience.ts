@@ -2,7 +2,7 @@
  * How long a sender is waited for. Waiting uses the patience up, and every byte restores some of
  * it: `1 / minBytesPerSecond` seconds, up to `pauseMs`. So a sender may pause for `pauseMs`, must
  * keep up the lowest speed over any longer time, and is done with a body of n bytes within
- * `pauseMs` and `n / minBytesPerSecond` seconds.
+ * `pauseMs` and `n / minBytesPerSecond` seconds (within twice that, if every wait is a long one).
  */
 
 export interface Speed {
@@ -21,15 +21,19 @@ export class Patience {
     this.#leftMs = speed.pauseMs;
   }
 
-  /** The time for which the next piece may still be waited for. */
+  /** The time for which the next piece is waited for; negative if the sender is given up. */
   get leftMs(): number {
-    return Math.max(0, this.#leftMs);
+    return this.#leftMs;
   }
 
-  /** A piece of `bytes` arrived after `waitedMs`. */
+  /**
+   * A piece of `bytes` arrived after `waitedMs`. One wait costs at most half of all patience: if it
+   * took longer, this process may have been busy with something else.
+   */
   received(bytes: number, waitedMs: number): void {
     const { pauseMs, minBytesPerSecond } = this.#speed;
     const gainedMs = bytes === 0 ? 0 : (1000 * bytes) / minBytesPerSecond;
-    this.#leftMs = Math.min(pauseMs, this.#leftMs - waitedMs + gainedMs);
+    const spentMs = Math.min(waitedMs, pauseMs / 2);
+    this.#leftMs = Math.min(pauseMs, this.#leftMs - spentMs + gainedMs);
   }
 }
