@@ -11,6 +11,7 @@ export function socketAnswer(
   const body = JSON.stringify(problem);
   const all = {
     Connection: 'close',
+    'Cache-Control': 'no-store',
     'Content-Type': 'application/problem+json',
     ...headers,
     'Content-Length': String(Buffer.byteLength(body)),

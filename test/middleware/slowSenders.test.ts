@@ -3,6 +3,7 @@
  * others from being served, and are given up.
  */
 import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fact } from '../support/facts.ts';
 import { sendRaw } from './rawHttp.ts';
@@ -138,6 +139,23 @@ describe('a sender below the lowest speed', () => {
       const parts = [head(method, path, 'nobody', 1000), '['];
       expect((await sendRaw(http.port, { parts }))?.status).toBe(status);
     }
+  });
+});
+
+describe('a packed body', () => {
+  const packed = (length: number) =>
+    head('POST', DIRECT, http.alice, length).replace('Host:', 'Content-Encoding: gzip\r\nHost:');
+
+  it('that stops half-way is a 408 or an early end, not bad gzip', async () => {
+    http = await startService({ workers: false, bodyIdleTimeoutMs: 300 });
+    const parts = [packed(1000), gzipSync('{"data":[]}').subarray(0, 15)];
+    expectProblem((await sendRaw(http.port, { parts }))!, 408, 'REQUEST_TIMEOUT');
+  });
+
+  it('that is too large is refused at once, though its sender falls silent', async () => {
+    http = await startService({ workers: false, bodyIdleTimeoutMs: 60_000, maxBodyBytes: MIB });
+    const parts = [packed(500_000), gzipSync(Buffer.alloc(20 * MIB))];
+    expectProblem((await sendRaw(http.port, { parts }))!, 413, 'BODY_TOO_LARGE');
   });
 });
 

@@ -30,8 +30,9 @@ export async function* gunzipped(packed: AsyncGenerator<Uint8Array>): AsyncGener
     throw 'error' in failure ? failure.error : malformed(error);
   } finally {
     if (!ended) {
-      await reader.cancel().catch(() => {});
-      await packed.return(undefined);
+      // Not waited for: the sender may be silent now, since it waits for its answer.
+      reader.cancel().catch(() => {});
+      packed.return(undefined).catch(() => {});
     }
   }
 }

@@ -53,6 +53,10 @@ const GENERAL: Readonly<Record<string, { codes: readonly ErrorCode[]; descriptio
     description: '`Expect` is something other than `100-continue`.',
   },
   HeadersTooLarge: { codes: ['HEADERS_TOO_LARGE'], description: 'The headers are too large.' },
+  TooManyConnections: {
+    codes: ['OVERLOADED'],
+    description: 'There are too many connections, in all or from this address.',
+  },
 };
 const GENERAL_BY_STATUS: Readonly<Record<number, string>> = {
   400: 'BrokenRequest',
@@ -61,6 +65,7 @@ const GENERAL_BY_STATUS: Readonly<Record<number, string>> = {
   408: 'SlowRequest',
   417: 'FailedExpectation',
   431: 'HeadersTooLarge',
+  503: 'TooManyConnections',
 };
 
 const INTRODUCTION = `Combines batches of Falcon signatures into one aggregate, and signs for tests.

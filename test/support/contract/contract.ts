@@ -119,7 +119,7 @@ export class Contract {
     }
     if (PAGE_PART.test(seen.path) && [200, 304, 308].includes(status)) return { key, faults: [] };
     const expected = item === null ? [404] : [405];
-    if (!expected.includes(status) && !(seen.raw && [400, 408, 431].includes(status))) {
+    if (!expected.includes(status) && !(seen.raw && [400, 408, 417, 431, 503].includes(status))) {
       return { key, faults: [`expected ${expected}: ${seen.body}`] };
     }
     const { $ref } = this.document['x-general-answers'][status];
