@@ -46,7 +46,7 @@ const SERVER_SETTINGS = {
   maxConnectionsPerAddress: integer('most of them from one address', {
     min: 1,
     max: 1e6,
-    fallbackText: '256; with --trust-proxy, no limit of its own',
+    fallbackText: '256; none with --trust-proxy',
     group: 'Server',
   }),
   grace: duration('time that running work has to finish at shutdown', {

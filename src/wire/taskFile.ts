@@ -145,6 +145,9 @@ interface Form {
   nameOf(given: unknown): string | undefined;
 }
 
+/** One character for each byte. */
+const latin1 = new TextDecoder('latin1');
+
 const FORMS: Readonly<Record<BytesAs, Form>> = {
   hex: {
     decode: decodeWireHex,
@@ -156,7 +159,7 @@ const FORMS: Readonly<Record<BytesAs, Form>> = {
     describe: describeByteFault,
     nameOf: (given) =>
       given instanceof Uint8Array && given.length <= MAX_KEY_OR_SIGNATURE_BYTES
-        ? String.fromCharCode(...given)
+        ? latin1.decode(given)
         : undefined,
   },
 };

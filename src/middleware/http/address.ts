@@ -53,7 +53,7 @@ export function remoteAddress(c: Context, { trustProxy }: Settings): string {
   return address ? addressGroup(address) : 'unknown';
 }
 
-/** The address; of an IPv6 address, the network of 64 bits, which one caller may have to himself. */
+/** The address; of an IPv6 address the network of 64 bits, which one caller may have alone. */
 export function addressGroup(address: string): string {
   return address.includes(':') && !address.includes('.')
     ? network64(address)
