@@ -206,6 +206,11 @@ export interface ClientOptions {
    * browsers, as a stream where `fetch` accepts one, else whole.
    */
   readonly uploadBy?: 'auto' | 'xhr' | 'stream' | 'whole';
+  /**
+   * `gzip` packs batches on their way to the service itself; only for servers that unpack them, as
+   * this service does. A file for another host, such as an object store, is sent as it is.
+   */
+  readonly compress?: 'gzip' | false;
   /** Aborts everything that this client does. */
   readonly signal?: AbortSignal;
 }
