@@ -85,6 +85,7 @@ async function install(hono: string | null): Promise<string> {
     '@asteasolutions',
     '@noble',
     '@types',
+    'cborg',
     'eventsource-parser',
     'piscina',
     'zod',
