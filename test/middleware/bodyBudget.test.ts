@@ -1,6 +1,10 @@
 /** Who gets how much of the memory for bodies, and how long a slow sender is waited for. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
+import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
+import { withBody } from '../../src/middleware/http/body.ts';
 import { BodyBudget } from '../../src/middleware/http/bodyBudget.ts';
 import { Patience } from '../../src/middleware/http/patience.ts';
 
@@ -144,4 +148,41 @@ describe('patience with a sender', () => {
     patience.received(0, 99);
     expect(patience.leftMs).toBe(50);
   });
+});
+
+/** Bytes of everything that is still needed. */
+function heldMemory(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+it('a body in single bytes takes little more memory than its bytes', async () => {
+  const count = 200_000;
+  let before = 0;
+  let grown = 0;
+  let sent = 0;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (sent === 0) before = heldMemory();
+        if (sent === count - 1) grown = heldMemory() - before;
+        controller.enqueue(Uint8Array.of(sent & 255));
+        if (++sent === count) controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const limits = { maxBytes: MIB, pauseMs: 60_000, minBytesPerSecond: 0 };
+  const share = new BodyBudget(4 * MIB).of(1);
+  const app = new Hono().post('/', (c) =>
+    withBody(c, limits, share, async (bytes) => {
+      const good = bytes.length === count && bytes.every((byte, i) => byte === (i & 255));
+      return c.text(String(good));
+    }),
+  );
+  const answer = await app.request('/', { method: 'POST', body, duplex: 'half' } as RequestInit);
+  expect(await answer.text()).toBe('true');
+  expect(grown).toBeLessThan(8 * MIB);
 });

@@ -129,8 +129,31 @@ describe('a sender below the lowest speed', () => {
     expect(answer!.headers.get('connection')).toBe('close');
   });
 
-  it('is not waited for at all without a key', async () => {
+  it('is not waited for at all without a key, and nothing of it is read', async () => {
     http = await startService({ workers: false });
+    let read = 0;
+    for (const [method, path, key, status] of [
+      ['POST', DIRECT, 'nobody', 401],
+      ['POST', SIGN, '', 401],
+      ['POST', CREATE, 'nobody', 401],
+      ['PUT', '/v1/svc/uploads/1', http.alice, 403],
+      ['POST', SIGN, http.alice, 200],
+    ] as const) {
+      const body = new ReadableStream(
+        {
+          pull(controller) {
+            read++;
+            controller.enqueue(new TextEncoder().encode('{"digest":"0x00"}'));
+            controller.close();
+          },
+        },
+        { highWaterMark: 0 },
+      );
+      const headers = { authorization: key, 'content-type': 'application/json' };
+      const init = { method, headers, body, duplex: 'half' };
+      const answer = await http.service.app.request(path, init as RequestInit);
+      expect([answer.status, read], path).toEqual([status, status === 200 ? 1 : 0]);
+    }
     for (const [method, path, status] of [
       ['POST', DIRECT, 401],
       ['POST', SIGN, 401],
