@@ -1,8 +1,10 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { falconry, type Running } from '../middleware/process.ts';
+import { sendRaw } from '../middleware/rawHttp.ts';
 import { toAnswer } from '../middleware/support.ts';
 import { makeTriples } from '../middleware/triples.ts';
 
@@ -74,6 +76,22 @@ describe('falconry serve', () => {
     }
     expect(record.json.status).toBe('completed');
     expect((await second.ask(key, 'GET', record.json.result_path)).json.count).toBe(20);
+  });
+
+  it('takes no more connections than it should, and logs that', async () => {
+    const { process, base } = await serve(['--max-connections-per-address', '1', '--log', 'json']);
+    const { port } = new URL(base);
+    const held = connect(Number(port), '127.0.0.1');
+    await new Promise<void>((sent) => held.write('GET / HTTP/1.1\r\n', () => sent()));
+    const ask = { parts: ['GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'] };
+    let status = 0;
+    while (status !== 503) status = (await sendRaw(Number(port), ask))?.status ?? 0;
+    held.destroy();
+    process.kill('SIGTERM');
+    const { code, stderr } = await process.ended;
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/"level":"warn","message":"connections refused","count":\d+/);
+    expect(stderr).toContain('"limit":"perAddress"');
   });
 
   it('makes no signing key in production', async () => {
