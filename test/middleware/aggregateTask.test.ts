@@ -202,6 +202,22 @@ describe('an aggregation task', () => {
     expect(left.filter((entry) => entry.isFile())).toEqual([]);
   });
 
+  it('reads its file alone, though a store hands it out as a part of other memory', async () => {
+    await runner.stop({ graceMs: 0 });
+    await aggregator.close();
+    const { read } = blobs;
+    const pooled: BlobStore['read'] = async (...of) => Buffer.from((await read(...of))!);
+    blobs = { ...blobs, read: pooled };
+    startRunner('bundle');
+    for (const [file, code] of [
+      ['', 'MALFORMED_JSON'],
+      ['[]', 'BAD_TASK_FILE'],
+      [Uint8Array.of(0x80), 'BAD_TASK_FILE'],
+    ] as const) {
+      expect((await finished(file)).error?.code).toBe(code);
+    }
+  });
+
   it('judges every unreadable file, names what is wrong, and stays alive', async () => {
     const triple = toTriple(items[0]!);
     const nine = Array.from({ length: 9 }, () => triple);

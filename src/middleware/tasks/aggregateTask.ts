@@ -258,5 +258,6 @@ async function stored<T>(work: Promise<T>): Promise<T> {
 /** The bytes as a buffer of their own, which can be transferred. */
 function whole(bytes: Uint8Array): ArrayBuffer {
   const own = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;
-  return own ? (bytes.buffer as ArrayBuffer) : bytes.slice().buffer;
+  // Not `slice`: that of a Buffer is a view of memory that holds other things, too.
+  return own ? (bytes.buffer as ArrayBuffer) : new Uint8Array(bytes).buffer;
 }
