@@ -17,19 +17,31 @@ const MEDIA_TYPES: Readonly<Record<BodyType, string>> = {
 };
 
 /**
- * The form of the body, if it is one of these types, plain or packed with gzip. JSON is in UTF-8.
+ * The form of the body of a request, if it is one of these types.
+ *
+ * @throws ProblemError as `checkForm`
+ */
+export function requireForm(c: Context, types: readonly BodyType[]): BodyForm {
+  return checkForm(types, c.req.header('content-type'), c.req.header('content-encoding'));
+}
+
+/**
+ * The form that these headers of a request or of a file name, if it is one of these types, plain or
+ * packed with gzip. JSON is in UTF-8.
  *
  * @throws ProblemError `UNSUPPORTED_MEDIA_TYPE` with what would be accepted
  */
-export function requireForm(c: Context, types: readonly BodyType[]): BodyForm {
-  const [essence, ...parameters] = (c.req.header('content-type') ?? '')
-    .split(';')
-    .map((part) => part.trim().toLowerCase());
+export function checkForm(
+  types: readonly BodyType[],
+  contentType = '',
+  contentEncoding = '',
+): BodyForm {
+  const [essence, ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   const plain = parameters.every(
     (parameter) => !parameter.startsWith('charset=') || /^charset="?utf-?8"?$/.test(parameter),
   );
   const type = types.find((each) => MEDIA_TYPES[each] === essence);
-  const encoding = c.req.header('content-encoding')?.trim().toLowerCase() || 'identity';
+  const encoding = contentEncoding.trim().toLowerCase() || 'identity';
   if (encoding !== 'identity' && encoding !== 'gzip') {
     throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', {
       message: 'The body must be plain, or packed with gzip',
