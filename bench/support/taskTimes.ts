@@ -26,7 +26,7 @@ const service = falconService({
   signing: false,
   onEvent(event: ServiceEvent) {
     if (event.type !== 'task') return;
-    const { id, state } = event.task;
+    const { taskId: id, state } = event;
     if (state === 'verifying' && !claimed.has(id)) claimed.set(id, performance.now());
     if (state === 'failed') throw new Error('the task failed');
     if (state === 'completed') ended(performance.now() - claimed.get(id)!);

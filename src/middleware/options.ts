@@ -3,12 +3,12 @@
  * unknown name, a wrong type or a value out of range throws a TypeError or RangeError.
  */
 import type { AggregateFormatOption } from '../aggregate/index.ts';
+import type { TaskState } from '../wire/taskStates.ts';
 import type { BlobStore } from './blobs/blobStore.ts';
 import type { KeyStore } from './keys/keyStore.ts';
 import { readOptions } from './optionRows.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS, type SigningSalt } from './optionTable.ts';
 import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
-import type { TaskState } from '../wire/taskStates.ts';
 
 /** Receives log messages: a sentence and plain fields. */
 export interface Logger {

@@ -109,8 +109,7 @@ describe('behind a reverse proxy', { timeout: 300_000 }, () => {
       ['key-of-bob-0123456789', 2],
     ]);
     const { findApiKey: _, ...store } = memoryStore();
-    const secret = async () => new Uint8Array(32).fill(7);
-    const blobs = directoryBlobs({ path: join(directory, 'elsewhere'), secret });
+    const blobs = directoryBlobs({ path: join(directory, 'elsewhere') });
     const statuses: number[] = [];
     const service = await begin({
       dataDirectory: join(directory, 'never-made'),

@@ -39,7 +39,7 @@ describe('an aggregation task', () => {
   });
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'falconry-aggregate-'));
-    blobs = directoryBlobs({ path: folder, secret: async () => new Uint8Array(32) });
+    blobs = directoryBlobs({ path: folder });
     store = memoryStore();
     events = [];
     startRunner('bundle');
@@ -67,31 +67,36 @@ describe('an aggregation task', () => {
   const submit = async (file: string | Uint8Array): Promise<Task> => {
     const bytes = typeof file === 'string' ? new TextEncoder().encode(file) : file;
     const input = await blobs.put(newInputKey(), bytes, { maxBytes: 1 << 26 });
-    const waiting = { clientId: 1, state: 'waiting', threads: 1, expiresAtMs: 0, input } as const;
+    const waiting = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 0, input } as const;
     const outcome = await store.put(waiting);
     if (!outcome.ok) throw new Error(outcome.reason);
     return outcome.task;
   };
   const outcome = (id: number): Promise<Task> =>
     new Promise((resolve) => {
-      const end = store.watch((task) => {
-        if (task.id !== id || !isFinal(task.state)) return;
+      const end = store.watch(async (news) => {
+        if (news.id !== id || !isFinal(news.state)) return;
         end();
-        resolve(task);
+        resolve((await store.get(id))!);
       });
+    });
+  const watchProgress = (seen: TaskProgress[]) =>
+    store.watch(async ({ id }) => {
+      const { progress } = (await store.get(id))!;
+      if (progress) seen.push(progress);
     });
   const finished = async (file: string | Uint8Array) => outcome((await submit(file)).id);
 
   it('verifies every signature and stores a result that holds them all', async () => {
     const seen: TaskProgress[] = [];
-    store.watch((task) => task.progress && seen.push(task.progress));
+    watchProgress(seen);
     const task = await finished(formatTaskFile(items));
     expect(task).toMatchObject({ state: 'completed', count: 300, threads: 2, error: null });
     expect(seen.map((progress) => progress.phase)).toContain('aggregate');
 
     const { blob, format, aggregateBytes } = task.result!;
     expect(blob.key).toBe(`results/1/${task.id}.json`);
-    const bytes = (await blobs.read(blob.key, 1 << 25))!;
+    const bytes = (await blobs.read(blob, 1 << 25))!;
     expect(bytes.length).toBe(blob.bytes);
     const result = parseResultFile(bytes);
     expect(result).toMatchObject({ processId: task.id, count: 300, format: 'bundle' });
@@ -116,7 +121,7 @@ describe('an aggregation task', () => {
     const mixed = [items[0]!, { publicKey, message, signature }];
     const task = await finished(formatTaskFile(mixed));
     expect(task).toMatchObject({ state: 'completed', count: 2 });
-    const result = parseResultFile((await blobs.read(task.result!.blob.key, 1 << 25))!);
+    const result = parseResultFile((await blobs.read(task.result!.blob, 1 << 25))!);
     expect(extractSignatures(result.aggregate, mixed)[1]).toEqual(
       falcon1024.det.toRound3(signature),
     );
@@ -130,13 +135,13 @@ describe('an aggregation task', () => {
     startRunner('auto');
     const batch = items.slice(0, 130);
     const seen: TaskProgress[] = [];
-    store.watch((task) => task.progress && seen.push(task.progress));
+    watchProgress(seen);
     const task = await finished(formatTaskFile(batch));
     expect(task).toMatchObject({ state: 'completed', count: 130, result: { format: 'proof' } });
     expect(seen.filter(({ phase }) => phase === 'aggregate').at(-1)).toMatchObject({ total: 130 });
 
     const { blob } = task.result!;
-    const result = parseResultFile((await blobs.read(blob.key, 1 << 25))!);
+    const result = parseResultFile((await blobs.read(blob, 1 << 25))!);
     expect(result).toMatchObject({ count: 130, format: 'proof', sizes: { salts: 40 * 130 } });
     expect(result.sizes.aggregate).toBeLessThan(result.sizes.signatures);
     expect(verifyResultFile(result, batch)).toBe(true);
@@ -171,7 +176,7 @@ describe('an aggregation task', () => {
     const mixed = [items[0]!, large[0]!, items[0]!, large[1]!, large[2]!, items[7]!];
     const task = await finished(formatTaskFile(mixed));
     expect(task.state).toBe('completed');
-    const result = parseResultFile((await blobs.read(task.result!.blob.key, 1 << 25))!);
+    const result = parseResultFile((await blobs.read(task.result!.blob, 1 << 25))!);
     expect(result.parameterSet).toBe('mixed');
     expect(verifyResultFile(result, mixed)).toBe(true);
   });
@@ -246,8 +251,8 @@ describe('an aggregation task', () => {
   };
   const until = async (id: number, holds: (task: Task) => boolean) => {
     const changed = new Promise<void>((resolve) => {
-      const end = store.watch((task) => {
-        if (task.id !== id || !holds(task)) return;
+      const end = store.watch(async (news) => {
+        if (news.id !== id || !holds((await store.get(id))!)) return;
         end();
         resolve();
       });

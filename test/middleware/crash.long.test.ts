@@ -346,7 +346,7 @@ it('loses nothing and does nothing twice, killed at random moments', {
 
   // What the kills left of files goes away, and nothing else.
   const store = sqliteStore({ path: join(folder, STORE_FILE) });
-  const blobs = directoryBlobs({ path: join(folder, 'files'), secret: () => store.secret('urls') });
+  const blobs = directoryBlobs({ path: join(folder, 'files') });
   const orphans = await blobs.clean({
     olderThanMs: -1000,
     referenced: (keys) => store.referenced(keys),

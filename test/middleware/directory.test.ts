@@ -7,13 +7,11 @@ import { newInputKey, resultKey } from '../../src/middleware/blobs/blobStore.ts'
 import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
 import { blobContract } from './blobContract.ts';
 
-const secret = async () => new Uint8Array(32).fill(7);
-
 blobContract('directory', async (nowMs) => {
   const path = await mkdtemp(join(tmpdir(), 'falconry-blobs-'));
   return {
-    blobs: directoryBlobs({ path: join(path, 'files'), secret, nowMs }),
-    again: directoryBlobs({ path: join(path, 'files'), secret, nowMs }),
+    blobs: directoryBlobs({ path: join(path, 'files'), nowMs }),
+    again: directoryBlobs({ path: join(path, 'files'), nowMs }),
     close: () => rm(path, { recursive: true }),
   };
 });
@@ -29,7 +27,7 @@ describe('the directory', () => {
 
   it('keeps files for its owner only, and nothing else in the folder', async () => {
     const root = join(path, 'files');
-    const blobs = directoryBlobs({ path: root, secret });
+    const blobs = directoryBlobs({ path: root });
     const key = resultKey(9, 4);
     await blobs.put(key, new Uint8Array(3), limit);
     expect((await stat(join(root, key))).mode & 0o777).toBe(0o600);
@@ -39,7 +37,7 @@ describe('the directory', () => {
   });
 
   it('clears away unfinished files of a crash once they are old, and leaves files of others', async () => {
-    const blobs = directoryBlobs({ path, secret });
+    const blobs = directoryBlobs({ path });
     await mkdir(join(path, 'tmp'));
     await mkdir(join(path, 'inputs'));
     const old = new Date(Date.now() - 7_200_000);
@@ -60,45 +58,28 @@ describe('the directory', () => {
         () => null,
       );
     if ((await openFiles()) === null) return context.skip('this system has no /proc');
-    const blobs = directoryBlobs({ path, secret });
+    const blobs = directoryBlobs({ path });
     const key = newInputKey();
     const bytes = Uint8Array.from({ length: 200_000 }, (_, i) => i * 7);
     await blobs.put(key, bytes, { maxBytes: 1 << 20 });
     const before = await openFiles();
     for (let i = 0; i < 20; i++) {
-      await blobs.get(key);
-      const half = (await blobs.get(key))!.body.getReader();
+      await blobs.get({ key });
+      const half = (await blobs.get({ key }))!.body.getReader();
       expect((await half.read()).value!.length).toBeGreaterThan(0);
       await half.cancel();
-      const whole = new Response((await blobs.get(key))!.body);
+      const whole = new Response((await blobs.get({ key }))!.body);
       expect(await whole.bytes()).toEqual(bytes);
     }
     // Not more than the test runner itself may have opened meanwhile.
     expect(await openFiles()).toBeLessThan(before! + 10);
   });
 
-  it('asks for its secret once, and again only when that failed', async () => {
-    let asked = 0;
-    const blobs = directoryBlobs({
-      path,
-      secret: async () => {
-        if (++asked === 1) throw new Error('not now');
-        return new Uint8Array(32);
-      },
-    });
-    const options = { base: 'http://x', expiresAtMs: 1 };
-    await expect(blobs.uploadUrl(1, options)).rejects.toThrow('not now');
-    const [a, b] = await Promise.all([blobs.uploadUrl(1, options), blobs.uploadUrl(1, options)]);
-    expect(a).toBe(b);
-    expect(asked).toBe(2);
-  });
-
   it('syncs the file before it gets its name, and the folder after', async (context) => {
     if (spawnSync('strace', ['-V']).status !== 0) return context.skip('strace is not installed');
     const script = `
       import { directoryBlobs } from ${JSON.stringify(new URL('../../src/middleware/blobs/directory.ts', import.meta.url).href)};
-      const secret = async () => new Uint8Array(32);
-      const blobs = directoryBlobs({ path: ${JSON.stringify(path)}, secret });
+      const blobs = directoryBlobs({ path: ${JSON.stringify(path)}});
       await blobs.put(${JSON.stringify(newInputKey())}, new Uint8Array(10), { maxBytes: 10 });`;
     const args = ['-f', '-e', 'trace=fsync,fdatasync,rename,renameat,renameat2', process.execPath];
     // Node's own cache of what it has compiled renames files, too.

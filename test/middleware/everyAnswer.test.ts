@@ -134,16 +134,18 @@ describe('every documented answer', () => {
   it('500 and 503 with nothing told of the inside', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'falconry-every-'));
     folders.push(folder);
-    const blobs = directoryBlobs({ path: folder, secret: async () => new Uint8Array(32) });
+    const blobs = directoryBlobs({ path: folder });
+    const failing = async () => {
+      throw new Error('secret');
+    };
     const broken = await open({
       authenticate() {
         throw new Error('secret');
       },
       blobs: {
         ...blobs,
-        async checkUrl() {
-          throw new Error('secret');
-        },
+        get: failing,
+        put: failing,
       },
     });
     for (const { method, path } of withStatus(500)) {

@@ -109,7 +109,7 @@ describe('a group', () => {
 it('a store that is closed has committed what was asked for before', async () => {
   const path = join(folder, 'store');
   const store = sqliteStore({ path });
-  const task = { clientId: 1, state: 'created', threads: 1, expiresAtMs: 1e15 } as const;
+  const task = { clientId: 1, state: 'created', threads: 1, ttlMs: 1e12 } as const;
   const puts = Array.from({ length: 100 }, () => store.put(task));
   await store.close();
   expect((await Promise.all(puts)).every(({ ok }) => ok)).toBe(true);

@@ -70,7 +70,7 @@ describe('the runner', () => {
   };
   const add = async (more: Partial<NewTask> = {}): Promise<Task> => {
     const input = { key: `inputs/${++inputs}.json`, bytes: 1 };
-    const waiting = { clientId: 1, state: 'waiting', threads: 1, expiresAtMs: 0 } as const;
+    const waiting = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 0 } as const;
     const outcome = await store.put({ ...waiting, input, ...more });
     if (!outcome.ok) throw new Error(outcome.reason);
     return outcome.task;
@@ -78,14 +78,14 @@ describe('the runner', () => {
   /** Resolves with the task as soon as the store tells that it fits. */
   const until = (id: number, fits: (task: Task) => boolean, where = store): Promise<Task> =>
     new Promise((resolve) => {
-      const end = where.watch((task) => {
-        if (task.id === id && fits(task)) found(task);
-      });
-      const found = (task: Task) => {
+      const look = async () => {
+        const task = await where.get(id);
+        if (!task || !fits(task)) return;
         end();
         resolve(task);
       };
-      where.get(id).then((task) => task && fits(task) && found(task));
+      const end = where.watch((news) => news.id === id && look());
+      look();
     });
   const inState = (id: number, state: TaskState) => until(id, (task) => task.state === state);
   const types = (id: number) =>
@@ -175,7 +175,8 @@ describe('the runner', () => {
     const again = await add();
     const waits = (task: Task) => task.state === 'waiting' && task.failures === 2;
     await until(again.id, waits);
-    expect(await store.nextClaimMs()).toBeGreaterThan(10_000);
+    const { nextMs } = (await store.claim({ leaseMs: 1, threads: 1 })) as { nextMs: number };
+    expect(nextMs).toBeGreaterThan(10_000);
   });
 
   it('does not repeat what cannot help, and shows no cause', async () => {
@@ -327,9 +328,10 @@ describe('the runner', () => {
     const cutOff: TaskStore = {
       ...store,
       async claim(options) {
-        const task = claims === 0 ? await store.claim(options) : null;
-        if (task) claims++;
-        return task;
+        if (claims > 0) return { task: null, nextMs: null };
+        const claimed = await store.claim(options);
+        if (claimed.task) claims++;
+        return claimed;
       },
       extend: () => Promise.reject(new CodedError('STORE_UNAVAILABLE')),
     };
@@ -365,7 +367,7 @@ describe('runners of several processes on one SQLite file', () => {
   });
 
   const put = async () => {
-    const waiting = { clientId: 1, state: 'waiting', threads: 1, expiresAtMs: 0 } as const;
+    const waiting = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 0 } as const;
     const outcome = await theirs.put(waiting);
     if (!outcome.ok) throw new Error(outcome.reason);
     return outcome.task.id;

@@ -23,7 +23,7 @@ describe('the SQLite file', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  const task = { clientId: 1, state: 'waiting', threads: 1, expiresAtMs: 0 } as const;
+  const task = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 0 } as const;
 
   it('is synced at every commit, before the promise resolves', async (context) => {
     if (spawnSync('strace', ['-V']).status !== 0) return context.skip('strace is not installed');
@@ -32,7 +32,7 @@ describe('the SQLite file', () => {
       import { writeSync } from 'node:fs';
       import { sqliteStore } from ${JSON.stringify(module)};
       const store = sqliteStore({ path: ${JSON.stringify(path)} });
-      const task = { clientId: 1, state: 'created', threads: 1, expiresAtMs: Date.now() + 60_000 };
+      const task = { clientId: 1, state: 'created', threads: 1, ttlMs: 60_000 };
       for (let i = 0; i < 5; i++) {
         writeSync(1, 'begin');
         const { task: made } = await store.put(task);
@@ -97,8 +97,7 @@ describe('the SQLite file', () => {
     db.close();
     const store = sqliteStore({ path });
     const fresh = await store.put({ ...task, clientId: 2 });
-    const claim = async () =>
-      (await store.claim({ leaseMs: 60_000, threads: 1, maxLosses: 1 }))?.id;
+    const claim = async () => (await store.claim({ leaseMs: 60_000, threads: 1 })).task?.id;
     expect([await claim(), await claim(), await claim()]).toEqual([
       5,
       6,
@@ -142,8 +141,8 @@ describe('the SQLite file', () => {
       await store.list({ clientId: 1, limit: 3, order, after: 5 });
       await store.list({ clientId: 1, limit: 3, order, after: 5, state: 'failed' });
     }
-    await store.claim({ leaseMs: 1, threads: 1, maxLosses: 1 });
-    await store.nextClaimMs();
+    await store.claim({ leaseMs: 1, threads: 1 });
+    await store.depth();
     await store.sweep({ answerMs: 1, retentionMs: 1 });
     await store.referenced(['a']);
     await store.close();
@@ -183,7 +182,8 @@ describe('the SQLite file', () => {
     const finished = answers.flatMap((answer) => answer.finished);
     expect(finished.toSorted((a, b) => a - b)).toEqual(ids);
     expect(new Set(answers.flatMap((answer) => answer.put)).size).toBe(90);
-    expect(await store.counts()).toMatchObject({ completed: 120, waiting: 0, created: 90 });
+    const { states } = await store.depth();
+    expect(states).toEqual({ created: 90, uploaded: 0, waiting: 0, verifying: 0, aggregating: 0 });
     await store.close();
   });
 });

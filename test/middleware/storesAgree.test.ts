@@ -53,7 +53,7 @@ const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
               clientId,
               state,
               threads: 1,
-              expiresAtMs: w.nowMs + 500,
+              ttlMs: 500,
               ...input,
             } as const;
             const outcome = await w.store.put(task, { limits });
@@ -82,7 +82,7 @@ const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
     weight: 6,
     arbitrary: fc.constant([
       'claim',
-      (w: World) => w.store.claim({ leaseMs: 300, threads: 2, maxLosses: 1 }),
+      (w: World) => w.store.claim({ leaseMs: 300, threads: 2 }),
     ] as const),
   },
   {
@@ -136,6 +136,16 @@ const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
           ] as const,
       ),
   },
+  fc.tuple(small, attempt).map(([n, a]) => {
+    const error = { code: 'THREAD_LOST', message: 'm' } as const;
+    return ['setAside', (w: World) => w.store.setAside(pick(w, n), a, error)] as const;
+  }),
+  small.map((n) => ['putBack', (w: World) => w.store.putBack(pick(w, n))] as const),
+  fc.tuple(small, small, attempt).map(([n, m, a]) => {
+    const attempts = (w: World) => [n, m].map((i) => ({ id: pick(w, i), attempt: a }));
+    const run = async (w: World) => [...(await w.store.extendAll(attempts(w), 300))];
+    return ['extendAll', run] as const;
+  }),
   fc
     .tuple(small, attempt)
     .map(([n, a]) => ['release', (w: World) => w.store.release(pick(w, n), a)] as const),
@@ -147,7 +157,7 @@ const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
     .map(([n, c]) => ['remove', (w: World) => w.store.remove(pick(w, n), c)] as const),
   fc
     .tuple(small, client)
-    .map(([n, c]) => ['renew', (w: World) => w.store.renew(pick(w, n), c, w.nowMs + 800)] as const),
+    .map(([n, c]) => ['renew', (w: World) => w.store.renew(pick(w, n), c, 800)] as const),
   fc.tuple(client, fc.constantFrom('a', 'b'), fc.constantFrom('f', 'g')).map(
     ([c, key, print]) =>
       [
@@ -159,6 +169,13 @@ const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
         },
       ] as const,
   ),
+  small.map((n) => {
+    const run = async (w: World) => {
+      const hold = w.holds[n % Math.max(1, w.holds.length)];
+      return hold ? w.store.extendAnswer(hold, 200) : null;
+    };
+    return ['extendAnswer', run] as const;
+  }),
   fc.tuple(small, fc.boolean()).map(
     ([n, give]) =>
       [
@@ -171,10 +188,9 @@ const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
             clientId: hold.clientId,
             state: 'created',
             threads: 1,
-            expiresAtMs: w.nowMs + 500,
+            ttlMs: 500,
           } as const;
-          const of = () => ({ status: 201, headers: { a: 'b' }, body: String(n) });
-          const outcome = await w.store.put(task, { limits, answer: { hold, of } });
+          const outcome = await w.store.put(task, { limits, hold });
           if (outcome.ok) w.ids.push(outcome.task.id);
           return outcome;
         },
@@ -232,8 +248,7 @@ async function everything({ store, ids, blobs }: World) {
   return {
     tasks: await Promise.all(ids.map((id) => store.get(id))),
     usage: [await store.usage(1), await store.usage(2)],
-    counts: await store.counts(),
-    next: await store.nextClaimMs(),
+    depth: { ...(await store.depth()), oldestWaitingMs: undefined },
     referenced: [...(await store.referenced(keys))],
   };
 }

@@ -3,13 +3,16 @@
  * end of the service.
  */
 import { afterEach, expect, it } from 'vitest';
-import { falconService, memoryStore, type Task } from '../../src/middleware/index.ts';
+import { falconService, memoryStore, type ServiceEvent } from '../../src/middleware/index.ts';
 import { isFinal } from '../../src/wire/taskStates.ts';
 import { ruined, type WatchedWorkers, watchWorkers } from '../threads/workers.ts';
 import { expectProblem, startService, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const DIRECT = '/v1/svc/aggsign';
+
+/** A change of a task, as the service tells it. */
+type Change = Extract<ServiceEvent, { type: 'task' }>;
 
 let http: TestService | undefined;
 let watched: WatchedWorkers | undefined;
@@ -22,7 +25,7 @@ afterEach(async () => {
 
 /** A service that tells its tasks' changes, and a wait for one of them. */
 async function service(options: Parameters<typeof startService>[0] = {}) {
-  const changes: Task[] = [];
+  const changes: Change[] = [];
   let look = () => {};
   http = await startService({
     threads: 1,
@@ -31,13 +34,13 @@ async function service(options: Parameters<typeof startService>[0] = {}) {
     leaseMs: 600_000,
     onEvent(event) {
       if (event.type !== 'task') return;
-      changes.push(event.task);
+      changes.push(event);
       look();
     },
     ...options,
   });
-  const until = (fits: (task: Task) => boolean) =>
-    new Promise<Task>((resolve) => {
+  const until = (fits: (task: Change) => boolean) =>
+    new Promise<Change>((resolve) => {
       look = () => {
         const found = changes.find(fits);
         if (found) resolve(found);
@@ -61,10 +64,11 @@ it('a task whose thread dies is taken over at once, and completed', async () => 
   const { http, until } = await service({ store });
   const { json } = await http.ask('POST', DIRECT, { data: makeTriples(60) });
   const id = json.process_id;
-  await until((task) => task.id === id && task.state === 'aggregating');
+  await until((task) => task.taskId === id && task.state === 'aggregating');
   await workers[0]!.terminate();
-  const task = await until((task) => task.id === id && task.state === 'completed');
-  expect(task).toMatchObject({ attempt: 2, failures: 1, losses: 0 });
+  const task = await until((task) => task.taskId === id && task.state === 'completed');
+  expect(task.attempt).toBe(2);
+  expect(await memory.get(id)).toMatchObject({ attempt: 2, failures: 1, losses: 0 });
   expect(retries).toEqual([['THREAD_LOST', { delayMs: 0 }]]);
   expect(workers).toHaveLength(2);
 });
@@ -73,11 +77,11 @@ it('a cancelled task stops at once, and makes room for the next one', async () =
   const { http, until } = await service();
   const large = await http.ask('POST', DIRECT, { data: makeTriples(1722, 4) });
   const id = large.json.process_id;
-  await until((task) => task.id === id && task.state === 'aggregating');
+  await until((task) => task.taskId === id && task.state === 'aggregating');
   const small = await http.ask('POST', DIRECT, { data: makeTriples(1) });
   const cancelled = await http.ask('DELETE', `/v1/svc/tasks/${id}`);
   expect([cancelled.status, cancelled.json.status]).toEqual([200, 'cancelled']);
-  await until((task) => task.id === small.json.process_id && task.state === 'completed');
+  await until((task) => task.taskId === small.json.process_id && task.state === 'completed');
   expect((await http.ask('GET', `/v1/svc/tasks/${id}`)).json.status).toBe('cancelled');
 });
 
@@ -100,9 +104,9 @@ it('a verification whose thread dies is refused, and can be asked again', async 
 it('a service that stops lets its work end, and hands over what does not', async () => {
   const { http, until } = await service();
   const quick = await http.ask('POST', DIRECT, { data: makeTriples(30) });
-  await until((task) => task.id === quick.json.process_id && task.state === 'aggregating');
+  await until((task) => task.taskId === quick.json.process_id && task.state === 'aggregating');
   await http.service.stop({ graceMs: 60_000 });
-  const done = await until((task) => task.id === quick.json.process_id && isFinal(task.state));
+  const done = await until((task) => task.taskId === quick.json.process_id && isFinal(task.state));
   expect(done).toMatchObject({ state: 'completed', attempt: 1 });
 
   // The same directory, started again: what was accepted is there, and completed or completes.

@@ -203,7 +203,7 @@ describe('the end of an upload url', () => {
     const nowMs = () => Date.now() + aheadMs;
     const folder = await mkdtemp(join(tmpdir(), 'falconry-upload-'));
     const store = memoryStore({ nowMs });
-    const blobs = directoryBlobs({ path: folder, secret: () => store.secret('urls'), nowMs });
+    const blobs = directoryBlobs({ path: folder, nowMs });
     const http = await startService({ workers: false, uploadUrlTtlMs, store, blobs });
     try {
       const { process_id, url } = (await http.ask('POST', CREATE)).json;

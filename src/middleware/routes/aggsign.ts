@@ -104,6 +104,8 @@ function notify(deps: Deps): Handler {
           throw new CodedError('NOT_UPLOADED');
         case 'ended':
           throw new ProblemError('CONFLICT', { message: 'The task ended before its notification' });
+        case 'storedBytes':
+          throw new ProblemError('STORAGE_QUOTA', { headers: { 'retry-after': '60' } });
       }
     });
 }
