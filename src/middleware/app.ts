@@ -9,6 +9,8 @@ import { cors } from 'hono/cors';
 import { CodedError, isCodedError } from '../errors.ts';
 import { remoteAddress } from './http/address.ts';
 import { BodyBudget } from './http/body.ts';
+import { observed, REQUEST_ID } from './http/observe.ts';
+import { newTraceId } from './http/traceContext.ts';
 import { AnonymousLimiter, RequestLimiter } from './limits.ts';
 import { operations } from './openapi/operations.ts';
 import { documentRoutes } from './openapi/routes.ts';
@@ -43,19 +45,25 @@ export function createApp(runtime: Runtime): Hono<Env> {
   routes.push(...documentRoutes(deps, routes));
   const app = new Hono<Env>();
   app.onError((error, c) => refuse(c, deps, error));
-  app.notFound((c) => refuse(c, deps, notFound()));
+  const refused = (c: Context<Env>, path: string, error: () => CodedError) =>
+    observed(c, runtime, path, () => refuse(c, deps, error()));
+  app.notFound((c) => refused(c, '*', notFound));
   const paths = new Set(routes.map((route) => route.path));
   const branches = ['falcon', settings.serviceName, 'docs', 'ui'].map((name) => `/v1/${name}/*`);
   if (settings.cors) allowOrigins(app, settings.cors, [...paths, ...branches]);
-  for (const route of routes) app.on(route.method, route.path, (c) => serve(c, deps, route));
+  for (const route of routes) {
+    const answer = (c: Context<Env>) =>
+      observed(c, runtime, route.path, () => serve(c, deps, route));
+    app.on(route.method, route.path, answer);
+  }
   for (const path of paths) {
     const methods = routes.filter((route) => route.path === path).map((route) => route.method);
     const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
-    app.options(path, (c) => c.body(null, 204, { allow }));
-    app.all(path, (c) => refuse(c, deps, methodNotAllowed(allow)));
+    app.options(path, (c) => observed(c, runtime, path, () => c.body(null, 204, { allow })));
+    app.all(path, (c) => refused(c, path, () => methodNotAllowed(allow)));
   }
   // Inside a host's application `notFound` belongs to the host, so our branches answer themselves.
-  for (const branch of branches) app.all(branch, (c) => refuse(c, deps, notFound()));
+  for (const branch of branches) app.all(branch, (c) => refused(c, branch, notFound));
   return app;
 }
 
@@ -71,24 +79,22 @@ function allowOrigins(
   const handler = cors({
     origin: origin === '*' ? '*' : [...origin],
     allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    allowHeaders: ['authorization', 'content-type', 'idempotency-key'],
-    exposeHeaders: ['allow', 'etag', 'location', 'retry-after', 'www-authenticate'],
+    allowHeaders: ['authorization', 'content-type', 'idempotency-key', 'traceparent'],
+    exposeHeaders: ['allow', 'etag', 'location', 'retry-after', 'www-authenticate', REQUEST_ID],
     maxAge: 3600,
   });
   for (const path of paths) app.use(path, handler);
 }
 
 async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Response> {
-  const startMs = performance.now();
   let leave = () => {};
-  let clientId: number | undefined;
   let response: Response;
   try {
     if (route.right !== 'open') leave = deps.runtime.enter();
     const caller = route.right === 'key' ? await identify(c, deps) : { clientId: 0 };
     if (route.right === 'key') {
-      clientId = caller.clientId;
-      deps.limiter.take(clientId);
+      c.set('clientId', caller.clientId);
+      deps.limiter.take(caller.clientId);
     }
     response = await route.handle(c, caller);
     // Answers to a key contain signed urls.
@@ -99,14 +105,6 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
   } finally {
     leave();
   }
-  deps.settings.onEvent({
-    type: 'request',
-    method: c.req.method,
-    path: route.path,
-    status: response.status,
-    durationMs: performance.now() - startMs,
-    ...(clientId !== undefined && { clientId }),
-  });
   return response;
 }
 
@@ -153,11 +151,11 @@ function counted(c: Context, { anonymous, settings }: Deps, refusal: Response): 
 }
 
 /** The problem document of an error; an unexpected error is logged under an id. */
-function refuse(c: Context, { settings }: Deps, error: unknown): Response {
+function refuse(c: Context<Env>, { settings }: Deps, error: unknown): Response {
   if (isCodedError(error) && error.status !== 500) {
     return problemResponse(error);
   }
-  const id = crypto.randomUUID();
+  const id = c.get('origin')?.requestId ?? newTraceId();
   settings.logger.error('request failed', {
     id,
     method: c.req.method,

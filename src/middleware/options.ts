@@ -8,7 +8,10 @@ import type { BlobStore } from './blobs/blobStore.ts';
 import type { KeyStore } from './keys/keyStore.ts';
 import { readOptions } from './optionRows.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS, type SigningSalt } from './optionTable.ts';
+import type { PortCall } from './portCalls.ts';
 import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
+import type { RunnerEvent } from './tasks/runner.ts';
+import type { TracingApi } from './tracing.ts';
 
 /** Receives log messages: a sentence and plain fields. */
 export interface Logger {
@@ -18,7 +21,10 @@ export interface Logger {
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** An event for `onEvent`: this process changed a task, or answered a request. */
+/**
+ * An event for `onEvent`: this process changed a task, answered a request or worked on a task; or
+ * it was told of the work of another.
+ */
 export type ServiceEvent =
   | {
       readonly type: 'task';
@@ -29,12 +35,27 @@ export type ServiceEvent =
     }
   | {
       readonly type: 'request';
+      /** The answer's `X-Request-Id`, which is in the log, and kept with the tasks it makes. */
+      readonly requestId: string;
       readonly method: string;
+      /** The pattern of the route; unknown paths have the pattern of their branch, or `*`. */
       readonly path: string;
       readonly status: number;
+      /** Until the answer had left, as far as the host tells. */
       readonly durationMs: number;
+      /** Of the answer; absent if the host does not tell. */
+      readonly bytes?: number;
+      /** The connection ended before the answer was complete. */
+      readonly cut?: true;
       readonly clientId?: number;
-    };
+      /** The address of the caller. */
+      readonly remote?: string;
+    }
+  | { readonly type: 'work'; readonly event: RunnerEvent }
+  /** Another process changed a task. */
+  | { readonly type: 'hint'; readonly state: TaskState }
+  /** The housekeeper went through the store. */
+  | { readonly type: 'swept'; readonly expired: number; readonly removed: number };
 
 /** Limits of each client: more than a fair client needs, less than would harm the others. */
 export interface PerClientLimits {
@@ -127,6 +148,13 @@ export interface ServiceOptions {
   readonly leaseMs?: number;
 
   readonly onEvent?: (event: ServiceEvent) => void;
+  /** Hears how long every call of the store and of the blob store took. */
+  readonly onPortCall?: (call: PortCall) => void;
+  /**
+   * The API of OpenTelemetry, for spans of requests, tasks and their phases:
+   * `import * as tracing from '@opentelemetry/api'`. Default: no spans.
+   */
+  readonly tracing?: TracingApi;
   /** Default: no log. Never receives keys, signatures or signed urls. */
   readonly logger?: Logger;
 }
@@ -136,6 +164,8 @@ type Chosen =
   | 'blobs'
   | 'keyStore'
   | 'authenticate'
+  | 'onPortCall'
+  | 'tracing'
   | 'publicUrl'
   | 'cors'
   | 'retentionMs';
@@ -157,6 +187,8 @@ const CODE = [
   'keyStore',
   'authenticate',
   'onEvent',
+  'onPortCall',
+  'tracing',
   'logger',
   'limits',
 ] as const satisfies readonly (keyof ServiceOptions)[];
@@ -182,6 +214,9 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
   const limits = readOptions('options.limits', CLIENT_LIMITS, options.limits ?? {});
   const logger = guardedLogger(port(options, 'logger') ?? SILENT);
   const onEvent = hook(options, 'onEvent') ?? nothing;
+  const onPortCall = hook(options, 'onPortCall');
+  const failed = (name: string) => (error: unknown) =>
+    logger.error(`${name} failed`, { error: String(error) });
   const settings: Settings = {
     ...values,
     limits,
@@ -189,7 +224,9 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     blobs: port(options, 'blobs'),
     keyStore: port(options, 'keyStore'),
     authenticate: hook(options, 'authenticate'),
-    onEvent: guarded(onEvent, (error) => logger.error('onEvent failed', { error: String(error) })),
+    onEvent: guarded(onEvent, failed('onEvent')),
+    onPortCall: onPortCall && guarded(onPortCall, failed('onPortCall')),
+    tracing: tracingApi(options.tracing),
     logger,
   };
   if (settings.maxBufferedBytes < settings.maxBodyBytes) {
@@ -219,8 +256,17 @@ function port<Name extends keyof typeof METHODS>(
   throw new TypeError(`"options.${name}" must be an object with ${missing.join(', ')}()`);
 }
 
+/** The API of OpenTelemetry, as far as it can be told. */
+function tracingApi(api: TracingApi | undefined): TracingApi | undefined {
+  if (api === undefined) return api;
+  const { trace, context } = (api ?? {}) as Partial<TracingApi>;
+  const methods = [trace?.getTracer, trace?.setSpan, context?.active, context?.with];
+  if (methods.every((method) => typeof method === 'function')) return api;
+  throw new TypeError('"options.tracing" must be the exports of @opentelemetry/api');
+}
+
 /** An option that is a function. */
-function hook<Name extends 'authenticate' | 'onEvent'>(
+function hook<Name extends 'authenticate' | 'onEvent' | 'onPortCall'>(
   options: ServiceOptions,
   name: Name,
 ): ServiceOptions[Name] {

@@ -57,8 +57,11 @@ function createTask(deps: Deps): Handler {
         clientId,
         store,
         body,
-        make: (options) =>
-          putTask(settings.limits, store, { clientId, state: 'created', threads, ttlMs }, options),
+        make(options) {
+          const state = 'created';
+          const task: NewTask = { clientId, state, threads, ttlMs, ...c.get('origin') };
+          return putTask(settings.limits, store, task, options);
+        },
       });
       const location = `${serviceBase(c, settings)}/tasks/${task.id}`;
       return c.json(await uploadTicket(c, deps, task), 201, { location });
@@ -145,6 +148,7 @@ function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
             count: items.length,
             threads: settings.threads,
             ttlMs: settings.uploadUrlTtlMs,
+            ...c.get('origin'),
           };
           // If the store does not answer, the task may be there: then its file is left alone.
           const refused = () => blobs.delete(input.key);

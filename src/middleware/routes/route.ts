@@ -6,10 +6,15 @@ import type { Operation } from '../openapi/operation.ts';
 import type { Operations } from '../openapi/operations.ts';
 import type { Settings } from '../options.ts';
 import type { Runtime } from '../runtime.ts';
+import type { NewTask } from '../stores/taskStore.ts';
 
 /** The data that Hono keeps with a request. */
 export interface Env {
-  Variables: { clientId: number | undefined };
+  Variables: {
+    clientId: number | undefined;
+    /** Kept with the task that the request makes. */
+    origin: Pick<NewTask, 'requestId' | 'traceparent'> | undefined;
+  };
 }
 
 /** What handlers use besides the request. */

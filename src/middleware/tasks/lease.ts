@@ -40,6 +40,12 @@ export class Run {
     return this.#controller.signal;
   }
 
+  /** The attempt, as events name it. */
+  get named() {
+    const { id, attempt, requestId } = this.task;
+    return { taskId: id, attempt, ...(requestId !== null && { requestId }) };
+  }
+
   /** Null while nothing has ended the attempt from outside. */
   get ending(): Ending | null {
     return this.#ending;
@@ -58,6 +64,8 @@ interface LeaseOptions {
   readonly leaseMs: number;
   /** The store did not answer. */
   readonly onTrouble: (error: unknown) => void;
+  /** A phase of the work is over. */
+  readonly onPhase: (phase: TaskProgress['phase'], durationMs: number) => void;
 }
 
 /** Keeps the lease alive until `end`, and carries the handler's news to the store. */
@@ -68,6 +76,10 @@ export class Lease {
   readonly #store: TaskStore;
   readonly #leaseMs: number;
   readonly #onTrouble: (error: unknown) => void;
+  readonly #onPhase: LeaseOptions['onPhase'];
+  #phase: TaskProgress['phase'] = 'read';
+  #phaseMs = performance.now();
+  #signatures: number;
   /** Between two beats. */
   readonly #everyMs: number;
   #extendedMs = performance.now();
@@ -76,11 +88,13 @@ export class Lease {
   #timer: NodeJS.Timeout | undefined;
   #ended = false;
 
-  constructor(run: Run, { store, leaseMs, onTrouble }: LeaseOptions) {
+  constructor(run: Run, { store, leaseMs, onTrouble, onPhase }: LeaseOptions) {
     this.#run = run;
     this.#store = store;
     this.#leaseMs = leaseMs;
     this.#onTrouble = onTrouble;
+    this.#onPhase = onPhase;
+    this.#signatures = run.task.count;
     this.#everyMs = Math.min(BEAT_MS, leaseMs / 3);
     const tell = async (more: { state?: 'aggregating'; count?: number }) => {
       await this.#extend(more);
@@ -88,12 +102,13 @@ export class Lease {
     };
     this.context = {
       signal: run.signal,
-      report: (progress) => {
-        this.#progress = progress;
+      report: (progress) => this.#note(progress),
+      counted: (count) => {
+        this.#signatures = count;
+        return tell({ count });
       },
-      counted: (count) => tell({ count }),
       aggregating: (progress) => {
-        this.#progress = progress;
+        this.#note(progress);
         return tell({ state: 'aggregating' });
       },
     };
@@ -114,9 +129,25 @@ export class Lease {
     }
   }
 
+  /** The number of signatures, as far as it is known. */
+  get signatures(): number {
+    return this.#signatures;
+  }
+
   end(): void {
+    if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#timer);
+    this.#onPhase(this.#phase, performance.now() - this.#phaseMs);
+  }
+
+  #note(progress: TaskProgress): void {
+    this.#progress = progress;
+    if (progress.phase === this.#phase) return;
+    const nowMs = performance.now();
+    this.#onPhase(this.#phase, nowMs - this.#phaseMs);
+    this.#phase = progress.phase;
+    this.#phaseMs = nowMs;
   }
 
   #sinceExtendedMs(): number {

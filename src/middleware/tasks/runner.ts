@@ -11,7 +11,13 @@
  */
 import { type CodedError, toCodedError } from '../../errors.ts';
 import type { TaskNews, TaskStore } from '../stores/taskStore.ts';
-import { type Task, type TaskError, TaskFailure, type TaskResult } from '../task.ts';
+import {
+  type Task,
+  type TaskError,
+  TaskFailure,
+  type TaskProgress,
+  type TaskResult,
+} from '../task.ts';
 import { Lease, Run, type TaskContext } from './lease.ts';
 
 export type { TaskContext };
@@ -30,9 +36,30 @@ export interface TaskHandler {
   discard(keys: readonly string[]): Promise<void>;
 }
 
+/** The attempt that an event is about, and the request that made its task. */
+interface OfAttempt {
+  readonly taskId: number;
+  readonly attempt: number;
+  readonly requestId?: string;
+}
+
 export type RunnerEvent =
-  | { readonly type: 'claimed' | 'completed' | 'cancelled' | 'lost' | 'released'; taskId: number }
-  | { readonly type: 'failed' | 'retried'; taskId: number; error: CodedError }
+  | (OfAttempt & { readonly type: 'claimed' | 'cancelled' | 'released' })
+  /** A phase is over, also by the end of the attempt. */
+  | (OfAttempt & {
+      readonly type: 'phase';
+      readonly phase: TaskProgress['phase'];
+      readonly durationMs: number;
+    })
+  | (OfAttempt & {
+      readonly type: 'completed';
+      readonly signatures: number;
+      readonly format: string;
+      readonly aggregateBytes: number;
+    })
+  /** `stale`: the attempt still wrote its outcome, which the store refused. */
+  | (OfAttempt & { readonly type: 'lost'; readonly stale: boolean })
+  | (OfAttempt & { readonly type: 'failed' | 'retried'; readonly error: CodedError })
   /** The store or the disk did not answer; the runner carries on. */
   | { readonly type: 'trouble'; error: unknown };
 
@@ -52,6 +79,8 @@ export interface RunnerOptions {
   /** First delay before a retry; doubles each time, up to 30 s. Default 1 s. */
   readonly retryMs?: number;
   readonly onEvent?: (event: RunnerEvent) => void;
+  /** Runs an attempt, from its claim to its outcome; for traces. */
+  readonly around?: (task: Task, attempt: () => Promise<void>) => Promise<void>;
 }
 
 export interface Runner {
@@ -80,6 +109,7 @@ export function createRunner(options: RunnerOptions): Runner {
     maxFailures: 5,
     retryMs: 1000,
     onEvent: () => {},
+    around: (_task, attempt) => attempt(),
     ...options,
   });
 }
@@ -161,11 +191,11 @@ class TaskRunner implements Runner {
   }
 
   #begin(task: Task): void {
-    const { onEvent } = this.#options;
+    const { onEvent, around } = this.#options;
     const run = new Run(task);
     this.#runs.add(run);
-    onEvent({ type: 'claimed', taskId: task.id });
-    run.done = this.#see(run)
+    onEvent({ type: 'claimed', ...run.named });
+    run.done = around(task, () => this.#see(run))
       .catch((error) => onEvent({ type: 'trouble', error }))
       .finally(() => {
         this.#runs.delete(run);
@@ -177,14 +207,17 @@ class TaskRunner implements Runner {
   async #see(run: Run): Promise<void> {
     const { store, handler, leaseMs, onEvent } = this.#options;
     const onTrouble = (error: unknown) => onEvent({ type: 'trouble', error });
-    const lease = new Lease(run, { store, leaseMs, onTrouble });
+    const onPhase = (phase: TaskProgress['phase'], durationMs: number) =>
+      onEvent({ type: 'phase', ...run.named, phase, durationMs });
+    const lease = new Lease(run, { store, leaseMs, onTrouble, onPhase });
     try {
       const result = await handler.run(run.task, lease.context);
       await this.#settleResult(run, lease, result);
     } catch (error) {
       if (run.ending === null) await this.#settleFault(run, lease, toCodedError(error));
       else if (run.ending === 'shutdown') await this.#settleShutdown(run, lease);
-      else onEvent({ type: run.ending, taskId: run.task.id });
+      else if (run.ending === 'lost') onEvent({ type: 'lost', ...run.named, stale: false });
+      else onEvent({ type: 'cancelled', ...run.named });
     } finally {
       lease.end();
     }
@@ -194,7 +227,12 @@ class TaskRunner implements Runner {
     const { store, onEvent } = this.#options;
     const { id, attempt, input } = run.task;
     const accepted = await lease.write(() => store.finish(id, attempt, result));
-    onEvent({ type: accepted ? 'completed' : refusalOf(run), taskId: id });
+    if (accepted) {
+      lease.end();
+      const { format, aggregateBytes } = result;
+      const { signatures } = lease;
+      onEvent({ type: 'completed', ...run.named, signatures, format, aggregateBytes });
+    } else onEvent(refusalOf(run));
     await this.#discard(accepted ? input?.key : result.blob.key);
   }
 
@@ -210,19 +248,19 @@ class TaskRunner implements Runner {
       store.fail(id, attempt, shown, retry ? { delayMs } : undefined),
     );
     if (!accepted) {
-      onEvent({ type: refusalOf(run), taskId: id });
+      onEvent(refusalOf(run));
     } else if (retry) {
-      onEvent({ type: 'retried', taskId: id, error });
+      onEvent({ type: 'retried', ...run.named, error });
     } else {
-      onEvent({ type: 'failed', taskId: id, error });
+      onEvent({ type: 'failed', ...run.named, error });
       await this.#discard(run.task.input?.key);
     }
   }
 
-  async #settleShutdown({ task }: Run, lease: Lease): Promise<void> {
+  async #settleShutdown({ task, named }: Run, lease: Lease): Promise<void> {
     const { store, onEvent } = this.#options;
     await lease.write(() => store.release(task.id, task.attempt));
-    onEvent({ type: 'released', taskId: task.id });
+    onEvent({ type: 'released', ...named });
   }
 
   /**
@@ -242,7 +280,10 @@ class TaskRunner implements Runner {
 }
 
 /** Why the store refused an outcome. */
-const refusalOf = ({ ending }: Run) => (ending === 'cancelled' ? 'cancelled' : 'lost');
+const refusalOf = ({ ending, named }: Run): RunnerEvent =>
+  ending === 'cancelled'
+    ? { type: 'cancelled', ...named }
+    : { type: 'lost', ...named, stale: true };
 
 /** A wait that can be cut short, also by what happened between `set` and `wait`. */
 class Alarm {
