@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
-import type { OpenedStore } from './storeContract.ts';
+import type { OpenedStore } from './storeWorld.ts';
 
 /** A file of SQLite opened twice, in a folder that does not exist before and is removed after. */
 export async function openSqlite(nowMs: () => number): Promise<OpenedStore> {

@@ -149,7 +149,7 @@ describe('the SQLite file', () => {
     DatabaseSync.prototype.prepare = prepare;
 
     const questions = Array.from(seen).filter((sql) => sql.includes('FROM tasks'));
-    expect(questions.length).toBe(12);
+    expect(questions.length).toBe(14);
     const db = new DatabaseSync(path);
     for (const sql of questions) {
       const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();

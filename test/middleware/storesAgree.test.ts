@@ -79,14 +79,14 @@ const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
       .map(([n, c]) => ['notify', (w: World) => w.store.notify(pick(w, n), c)] as const),
   },
   {
-    weight: 6,
+    weight: 9,
     arbitrary: fc.constant([
       'claim',
       (w: World) => w.store.claim({ leaseMs: 300, threads: 2 }),
     ] as const),
   },
   {
-    weight: 6,
+    weight: 9,
     arbitrary: fc.tuple(small, attempt, fc.boolean()).map(
       ([n, a, on]) =>
         [
@@ -104,7 +104,7 @@ const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
     ),
   },
   {
-    weight: 4,
+    weight: 7,
     arbitrary: fc.tuple(small, attempt, bytes).map(
       ([n, a, size]) =>
         [
@@ -119,7 +119,7 @@ const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
     ),
   },
   {
-    weight: 2,
+    weight: 4,
     arbitrary: fc
       .tuple(small, attempt, fc.boolean())
       .map(

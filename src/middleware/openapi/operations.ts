@@ -106,6 +106,7 @@ const FIXED = {
     problems: [
       ...READS_BODY,
       'IDEMPOTENCY_CONFLICT',
+      'IDEMPOTENCY_GONE',
       'IDEMPOTENCY_MISMATCH',
       'TOO_MANY_TASKS',
       'STORAGE_QUOTA',
@@ -301,6 +302,7 @@ const WITH_BODY = {
       ...READS_JSON,
       'TOO_MANY_ITEMS',
       'IDEMPOTENCY_CONFLICT',
+      'IDEMPOTENCY_GONE',
       'IDEMPOTENCY_MISMATCH',
       'TOO_MANY_TASKS',
       'STORAGE_QUOTA',

@@ -167,7 +167,7 @@ export interface Sweep {
   readonly removed: number;
   /** Keys of blobs that no task needs any more. */
   readonly blobs: readonly string[];
-  /** Whether there may be more to do: each call does a part, so as not to hold the store for long. */
+  /** Whether there may be more to do: a call does a part, so as not to hold the store for long. */
   readonly more: boolean;
 }
 
