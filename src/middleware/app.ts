@@ -7,6 +7,7 @@
 import { type Context, Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { CodedError, isCodedError } from '../errors.ts';
+import { describe } from './describe.ts';
 import { remoteAddress } from './http/address.ts';
 import { BodyBudget } from './http/body.ts';
 import { observed, REQUEST_ID } from './http/observe.ts';
@@ -21,7 +22,7 @@ import type { Caller, Deps, Env, Route } from './routes/route.ts';
 import { signRoutes } from './routes/sign.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { uploadRoutes } from './routes/uploads.ts';
-import { describe, type Runtime } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
 import { uiRoutes } from './ui/routes.ts';
 
 export function createApp(runtime: Runtime): Hono<Env> {

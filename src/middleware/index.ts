@@ -11,14 +11,16 @@
 import type { Hono } from 'hono';
 import { CodedError } from '../errors.ts';
 import { createApp } from './app.ts';
+import type { Health } from './health.ts';
 import { createApiKey } from './keys/apiKeys.ts';
 import { resolveOptions, type ServiceOptions } from './options.ts';
 import type { Env } from './routes/route.ts';
 import { Runtime } from './runtime.ts';
-import type { ApiKeyRecord } from './stores/taskStore.ts';
+import type { ApiKeyRecord, QueueDepth } from './stores/taskStore.ts';
 
 export type { TaskState } from '../wire/taskStates.ts';
 export type { BlobStore } from './blobs/blobStore.ts';
+export { answerHealth, type Health, type ServiceState } from './health.ts';
 export { toFastifyPlugin } from './hosts/fastify.ts';
 export {
   type FetchHandler,
@@ -29,11 +31,14 @@ export {
 export { type NodeHandler, toNodeHandler } from './hosts/node.ts';
 export { fileKeyStore, type KeyStore, type SigningKey } from './keys/keyStore.ts';
 export type { Logger, PerClientLimits, ServiceEvent, ServiceOptions } from './options.ts';
+export type { PortCall } from './portCalls.ts';
 export type { ProblemBody } from './problems.ts';
 export { memoryStore } from './stores/memory.ts';
 export { sqliteStore } from './stores/sqlite.ts';
-export type { ApiKeyRecord, ApiKeyStore, TaskStore } from './stores/taskStore.ts';
+export type { ApiKeyRecord, ApiKeyStore, QueueDepth, TaskStore } from './stores/taskStore.ts';
 export type { Task } from './task.ts';
+export type { RunnerEvent } from './tasks/runner.ts';
+export type { TracingApi } from './tracing.ts';
 
 /** The API keys in the service's own store. */
 export interface ApiKeys {
@@ -61,6 +66,18 @@ export interface FalconService {
    * returns the rest to the queue, and closes everything. A stopped service cannot be restarted.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
+  /**
+   * Whether the service can do its work, for load balancers; `answerHealth` makes answers of it.
+   * What it finds is kept for a second, so it may be asked at any rate.
+   */
+  health(): Promise<Health>;
+  /**
+   * Announces the stop: `health` says that the service is draining, so that load balancers look
+   * elsewhere, while requests are still served until `stop`.
+   */
+  drain(): void;
+  /** The unfinished tasks of all clients. @throws CodedError `NOT_STARTED`, `STORE_UNAVAILABLE` */
+  depth(): Promise<QueueDepth>;
 }
 
 /**
@@ -89,5 +106,8 @@ export function falconService(options: ServiceOptions = {}): FalconService {
     },
     start: () => runtime.start(),
     stop: ({ graceMs = 10_000 } = {}) => runtime.stop(graceMs),
+    health: () => runtime.health.look(),
+    drain: () => runtime.drain(),
+    depth: async () => runtime.ports.store.depth(),
   };
 }

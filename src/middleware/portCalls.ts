@@ -45,7 +45,9 @@ function timed<T extends object>(target: T, prefix: string, report: Report): T {
       );
     };
   };
-  return new Proxy(target, {
+  // Not over the port itself: a frozen one would have to give its own methods.
+  return new Proxy({} as T, {
+    has: (_, property) => property in target,
     get(_, property) {
       const value: unknown = Reflect.get(target, property, target);
       if (typeof property === 'symbol') return value;

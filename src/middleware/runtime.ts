@@ -7,14 +7,19 @@ import { join } from 'node:path';
 import { CodedError } from '../errors.ts';
 import type { BlobStore } from './blobs/blobStore.ts';
 import { directoryBlobs } from './blobs/directory.ts';
+import { describe } from './describe.ts';
+import { HealthWatch, type ServiceState } from './health.ts';
 import { storedKeyAuthentication } from './keys/apiKeys.ts';
 import { fileKeyStore } from './keys/keyStore.ts';
 import { Signer } from './keys/signer.ts';
 import { type Settings, STORE_FILE } from './options.ts';
+import { type PortCall, timedPort } from './portCalls.ts';
 import { sqliteStore } from './stores/sqlite.ts';
 import type { ApiKeyStore, TaskNews, TaskStore } from './stores/taskStore.ts';
 import { type Aggregator, createAggregator } from './tasks/aggregateTask.ts';
 import { createRunner } from './tasks/runner.ts';
+import { logWork } from './tasks/workLog.ts';
+import { Tracer } from './tracing.ts';
 
 /** What routes may use while the service runs. */
 export interface Ports {
@@ -39,9 +44,13 @@ const ANSWER_LIFE_MS = 24 * 3_600_000;
 
 export class Runtime {
   readonly settings: Settings;
+  /** Null without the option `tracing`. */
+  readonly tracer: Tracer | null;
+  readonly health: HealthWatch;
   #ports: Ports | null = null;
   #starting: Promise<void> | null = null;
   #stopping: Promise<void> | null = null;
+  #draining = false;
   #active = 0;
   #onIdle: (() => void) | null = null;
   /** Undone in reverse order. */
@@ -49,6 +58,8 @@ export class Runtime {
 
   constructor(settings: Settings) {
     this.settings = settings;
+    this.tracer = settings.tracing === undefined ? null : new Tracer(settings.tracing);
+    this.health = new HealthWatch(this);
   }
 
   /** @throws CodedError `NOT_STARTED` before start, `SHUTTING_DOWN` after stop */
@@ -59,6 +70,16 @@ export class Runtime {
 
   get stopping(): boolean {
     return this.#stopping !== null;
+  }
+
+  get state(): ServiceState {
+    if (this.#draining || this.#stopping) return 'draining';
+    return this.#ports ? 'running' : 'starting';
+  }
+
+  /** From now on the state is `draining`; everything else goes on until `stop`. */
+  drain(): void {
+    this.#draining = true;
   }
 
   /**
@@ -111,10 +132,12 @@ export class Runtime {
     const embedded = !settings.store || !settings.blobs || (!settings.keyStore && settings.signing);
     if (embedded) await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
 
-    const store = settings.store ?? this.#makeStore(join(dataDirectory, STORE_FILE));
+    const ownStore = settings.store ?? this.#makeStore(join(dataDirectory, STORE_FILE));
+    const store = this.#timed('store', ownStore);
     await store.open();
     const apiKeys = 'findApiKey' in store ? (store as TaskStore & ApiKeyStore) : null;
-    const blobs = settings.blobs ?? directoryBlobs({ path: join(dataDirectory, 'files') });
+    const ownBlobs = settings.blobs ?? directoryBlobs({ path: join(dataDirectory, 'files') });
+    const blobs = this.#timed('blobs', ownBlobs);
     const aggregator = this.#makeAggregator(blobs);
     const started = aggregator.start();
     started.catch(() => undefined);
@@ -125,6 +148,7 @@ export class Runtime {
 
     const tell = ({ id, own, ...news }: TaskNews) => {
       if (own) onEvent({ type: 'task', taskId: id, ...news });
+      else onEvent({ type: 'hint', state: news.state });
     };
     this.#undo.push(store.watch(tell));
     await started;
@@ -133,6 +157,11 @@ export class Runtime {
     const secrets = { urlSecret, cursorSecret };
     this.#ports = { store, blobs, apiKeys, signer, aggregator, ...secrets, authenticate };
     logger.info('service started', { workers: settings.workers, threads: settings.threads });
+  }
+
+  #timed<Port extends object>(name: PortCall['port'], port: Port): Port {
+    const { onPortCall } = this.settings;
+    return onPortCall === undefined ? port : timedPort(port, name, onPortCall);
   }
 
   #makeStore(path: string): TaskStore & ApiKeyStore {
@@ -165,20 +194,26 @@ export class Runtime {
   }
 
   #startRunner(store: TaskStore, aggregator: Aggregator): void {
-    const { threads, leaseMs, logger } = this.settings;
+    const { threads, leaseMs, logger, onEvent } = this.settings;
+    const { tracer } = this;
     const runner = createRunner({
       store,
       handler: aggregator.handler,
       threads,
       leaseMs,
-      onEvent: (event) => logger.debug('runner', { ...event }),
+      onEvent(event) {
+        logWork(logger, event);
+        tracer?.note(event);
+        onEvent({ type: 'work', event });
+      },
+      ...(tracer !== null && { around: (task, attempt) => tracer.attempt(task, attempt) }),
     });
     this.#undo.push((graceMs) => runner.stop({ graceMs }));
     runner.start();
   }
 
   #startHousekeeper(store: TaskStore, blobs: BlobStore): void {
-    const { retentionMs, logger } = this.settings;
+    const { retentionMs, logger, onEvent } = this.settings;
     let running: Promise<void> | null = null;
     let cleanedAtMs = 0;
     const round = async () => {
@@ -189,6 +224,7 @@ export class Runtime {
         });
         for (const key of swept.blobs) await blobs.delete(key);
         for (const id of swept.expired) await blobs.uploads?.discard(id);
+        onEvent({ type: 'swept', expired: swept.expired.length, removed: swept.removed });
         more = swept.more;
       }
       if (performance.now() - cleanedAtMs > CLEAN_EVERY_MS || cleanedAtMs === 0) {
@@ -225,11 +261,4 @@ export class Runtime {
       }
     }
   }
-}
-
-/** An error as a field of the log. */
-export function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const cause = error.cause === undefined ? '' : `\ncaused by ${describe(error.cause)}`;
-  return `${error.stack ?? error.message}${cause}`;
 }

@@ -147,6 +147,9 @@ const faults = {
 
 const ERROR_CODE = z.enum(Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]]);
 
+/** A trace-id (W3C Trace Context). */
+const requestId = z.string().regex(/^[0-9a-f]{32}$/);
+
 /** What every problem document says (RFC 9457). */
 const problemMembers = {
   type: z.string().regex(/^urn:falconry:problem:[a-z-]+$/),
@@ -161,7 +164,7 @@ export const Problem = z
   .strictObject({
     ...problemMembers,
     ...faults,
-    id: z.uuid().optional().meta({ description: 'The id of this answer in the log' }),
+    id: requestId.optional().meta({ description: 'The id of the request in the log' }),
   })
   .meta({ id: 'Problem' });
 
@@ -179,7 +182,7 @@ export function problemShape(code: ErrorCode, type: string) {
       detail: z.string().min(1),
       code: z.literal(code),
       ...(WITH_FAULTS.has(code) && faults),
-      ...(status === 500 && { id: z.uuid() }),
+      ...(status === 500 && { id: requestId }),
     })
     .meta({
       id: `Problem_${code}`,

@@ -26,10 +26,12 @@ interface SpanOptions {
   readonly attributes?: Record<string, string | number>;
 }
 
-/** The part of `@opentelemetry/api` that is used: `import * as tracing from '@opentelemetry/api'`. */
+/** The part of `@opentelemetry/api` that is used. */
 export interface TracingApi {
   readonly trace: {
-    getTracer(name: string): { startSpan(name: string, options: SpanOptions, context: never): Span };
+    getTracer(name: string): {
+      startSpan(name: string, options: SpanOptions, context: never): Span;
+    };
     getSpanContext(context: never): TraceParent | undefined;
     setSpan(context: never, span: never): unknown;
     setSpanContext(context: never, position: TraceParent & { isRemote: boolean }): unknown;

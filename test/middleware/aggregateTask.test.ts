@@ -274,7 +274,7 @@ describe('an aggregation task', () => {
     expect(await store.get(id)).toMatchObject({ state: 'cancelled', result: null });
     await runner.stop();
     expect(runner.running).toBe(0);
-    expect(events).toContainEqual({ type: 'cancelled', taskId: id });
+    expect(events).toContainEqual({ type: 'cancelled', taskId: id, attempt: 1 });
     // One worker did both: the first task was left where it was.
     expect(watched.workers).toHaveLength(1);
   });
@@ -296,7 +296,7 @@ describe('an aggregation task', () => {
     const next = await finished(formatTaskFile(items.slice(0, 3)));
     expect(next.state).toBe('completed');
     expect(watched.workers).toHaveLength(2);
-    expect(events).toContainEqual({ type: 'cancelled', taskId: id });
+    expect(events).toContainEqual({ type: 'cancelled', taskId: id, attempt: 1 });
   });
 
   it('tries again when the disk fails, and gives up on a file that is gone', async () => {

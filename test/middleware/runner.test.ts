@@ -89,7 +89,9 @@ describe('the runner', () => {
     });
   const inState = (id: number, state: TaskState) => until(id, (task) => task.state === state);
   const types = (id: number) =>
-    events.flatMap((event) => ('taskId' in event && event.taskId === id ? event.type : []));
+    events.flatMap((event) =>
+      'taskId' in event && event.taskId === id && event.type !== 'phase' ? event.type : [],
+    );
 
   it('finishes what waits and what comes, and deletes the inputs', async () => {
     const before = await add();

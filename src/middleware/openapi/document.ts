@@ -237,8 +237,7 @@ function good(route: Route, answer: Answer, schemas: Schemas) {
 function problemExamples(codes: readonly ErrorCode[]) {
   return Object.fromEntries(
     codes.map((code) => {
-      const id =
-        ERROR_CODES[code].status === 500 ? { id: '0b0f4a57-2d2f-4c8e-9f4e-0d6c0c1a2b3c' } : {};
+      const id = ERROR_CODES[code].status === 500 ? { id: '0af7651916cd43dd8448eb211c80319c' } : {};
       return [code, { value: { ...problemBody(new CodedError(code)), ...id } }];
     }),
   );

@@ -36,6 +36,9 @@ export const HEADERS = {
   ETag: text('The version; send it back as If-None-Match', { pattern: '^(?:W/)?"[^"]+"$' }),
   Location: text('The address of the task or the result', { format: 'uri' }),
   NoStore: text('The answer must not be cached', { const: 'no-store' }),
+  RequestId: text('The id of the request in the log: its trace-id, if it had a `traceparent`', {
+    pattern: '^[0-9a-f]{32}$',
+  }),
   RetryAfter: {
     header: {
       description: 'Seconds to wait',
@@ -65,6 +68,7 @@ export function answerHeaders(right: 'key' | 'url' | 'open', { headers = [] }: A
   const own = headers.map((name) => [name, ref(COMPONENT[name])] as const);
   return {
     ...(right === 'key' && { 'Cache-Control': ref('NoStore') }),
+    'X-Request-Id': ref('RequestId'),
     ...Object.fromEntries(own),
   };
 }
@@ -75,7 +79,7 @@ export function problemHeaders(codes: readonly ErrorCode[]) {
   // If the request was not valid HTTP, the server itself answers, without this header.
   const served = !['MALFORMED_REQUEST', 'HEADERS_TOO_LARGE'].includes(codes[0]!);
   return {
-    ...(served && { 'Cache-Control': ref('NoStore') }),
+    ...(served && { 'Cache-Control': ref('NoStore'), 'X-Request-Id': ref('RequestId') }),
     ...(codes.some(tellsWhen) && { 'Retry-After': ref('RetryAfter') }),
     ...(status === 401 && { 'WWW-Authenticate': ref('WwwAuthenticate') }),
     ...(status === 405 && { Allow: ref('Allow') }),
