@@ -9,7 +9,7 @@ import { CodedError, type ErrorCode } from '../errors.ts';
 import { problemBody, problemResponse } from '../middleware/problems.ts';
 
 export interface HttpServerOptions {
-  readonly fetch: (request: Request) => Response | Promise<Response>;
+  readonly fetch: (request: Request, env?: object) => Response | Promise<Response>;
   /** 0: any free port. */
   readonly port: number;
   readonly host: string;

@@ -19,6 +19,7 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   'verify-aggregate': () => import('./verifyAggregate.ts'),
   submit: () => import('./submit.ts'),
   tasks: () => import('./tasks.ts'),
+  top: () => import('./top.ts'),
 };
 
 /** @returns the exit code, of the table in exitCodes.ts */

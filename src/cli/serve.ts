@@ -1,5 +1,6 @@
 /** `falconry serve`: the service on its own, with its embedded store. */
 import { join, resolve } from 'node:path';
+import { answerHealth } from '../middleware/health.ts';
 import { hashApiKey } from '../middleware/keys/apiKeys.ts';
 import { STORE_FILE } from '../middleware/options.ts';
 import { sqliteStore } from '../middleware/stores/sqlite.ts';
@@ -7,6 +8,7 @@ import { cannotListen } from './cannotListen.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
+import { openEyes } from './eyes.ts';
 import { loadFramework } from './framework.ts';
 import type { HttpServer } from './httpServer.ts';
 import { createLogger } from './log.ts';
@@ -36,13 +38,18 @@ FALCONRY_PORT is not set.
 
 ${settingsHelp()}
 SIGTERM and SIGINT shut it down: it takes no new work and lets running work finish; what is left
-continues at the next start. A second signal ends it at once.
+continues at the next start. A second signal ends it at once. /healthz and /readyz, for load
+balancers, need no key; with --drain-delay, /readyz says 503 that long before connections are
+refused. The metrics port has them as well, and /metrics for Prometheus (which needs the package
+prom-client) and /status for falconry top. If @opentelemetry/api is installed and an SDK is set up
+(node --import), requests and tasks have spans.
 
 Examples
   falconry serve
   falconry serve --check
   falconry serve --host 0.0.0.0 --public-url https://falcon.example.com --no-signing
   falconry serve --data ./falcon-data --retention 30d --log json --log-level warn
+  falconry serve --metrics-port 9464 --access-log off
 
 ${exitHelp('invalid', 'usage', 'io')}`;
 
@@ -64,7 +71,7 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
   if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
   if (flag('check')) return check(invocation);
   const config = await invocation.config();
-  const { port, host, grace, log, logLevel = 'info', firstKey } = config.values;
+  const { port, host, grace, drainDelay, log, logLevel = 'info', firstKey } = config.values;
   const options = serviceOptions(config);
   const settings = resolveService(options);
   if (firstKey !== undefined && !FIRST_KEY.test(firstKey)) {
@@ -74,15 +81,22 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
   for (const warning of config.warnings) logger.warn(warning);
 
   const { falconService, openHttpServer } = await loadFramework();
-  const service = falconService({ ...options, logger });
+  const eyes = await openEyes({ ...config.values, threads: settings.threads, logger });
+  const service = falconService({ ...options, ...eyes.options, logger });
   if (firstKey !== undefined) await takeFirstKey(settings.dataDirectory, firstKey);
-  await service.start();
+  await eyes.open(service, openHttpServer);
   let server: HttpServer;
   try {
-    server = await openHttpServer({ fetch: service.app.fetch, port, host });
+    await service.start();
+    const fetch = (request: Request, env?: object) =>
+      answerHealth(service, request) ?? service.app.fetch(request, env);
+    server = await openHttpServer({ fetch, port, host }).catch((error) => {
+      throw cannotListen(host, port, error);
+    });
   } catch (error) {
     await service.stop({ graceMs: 0 });
-    throw cannotListen(host, port, error);
+    await eyes.close();
+    throw error;
   }
   const stopped = stopSignal();
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
@@ -99,12 +113,17 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
     ui,
     key,
   };
-  const facts = { ok: true, address, port: server.port, data: dataDirectory, api_key: key };
+  const data = dataDirectory;
+  const metrics_port = eyes.port;
+  const facts = { ok: true, address, port: server.port, metrics_port, data, api_key: key };
   report(facts, welcome(ready));
 
   const signal = await stopped;
   if (!json) report({}, `\n${signal}: finishing running work; a second signal ends it at once\n`);
+  service.drain();
+  await new Promise((resolve) => setTimeout(resolve, drainDelay));
   await Promise.all([server.close(grace), service.stop({ graceMs: grace })]);
+  await eyes.close();
   if (!json) report({}, 'Stopped.\n');
   return EXIT.ok;
 }

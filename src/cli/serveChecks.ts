@@ -28,7 +28,8 @@ export async function findFaults(
   return [
     ...(await checkConfigFile(config)),
     ok('runtime', `Node ${process.versions.node}, ${falcon512.module} SIMD`),
-    ...(await checkPort(config)),
+    ...(await checkPort(config.values, 'port')),
+    ...(await checkMetrics(config)),
     ...checkPublicUrl(settings),
     ...checkProxy(config, settings),
     ...checkSigning(config, settings, env),
@@ -57,8 +58,20 @@ async function isOpen(path: string): Promise<boolean> {
   return ((await stat(path)).mode & 0o077) !== 0;
 }
 
-/** Whether the service could listen on its port now. */
-async function checkPort({ values: { port, host } }: Config<ServeSetting>): Promise<Finding[]> {
+/** The metrics port has no keys. */
+async function checkMetrics({ values }: Config<ServeSetting>): Promise<Finding[]> {
+  const { metricsPort: port, metricsHost: host } = values;
+  if (port === undefined) return [];
+  const open = `everybody who reaches ${host} can read the metrics`;
+  const seen = isLoopback(host) ? [] : [warning('metrics', open, 'let only operators reach it')];
+  return [...(await checkPort({ port, host }, 'metrics')), ...seen];
+}
+
+/** Whether the service could listen on a port now. */
+async function checkPort(
+  { port, host }: { readonly port: number; readonly host: string },
+  check: 'port' | 'metrics',
+): Promise<Finding[]> {
   const server = createServer();
   try {
     await new Promise<void>((resolve, reject) => {
@@ -66,11 +79,12 @@ async function checkPort({ values: { port, host } }: Config<ServeSetting>): Prom
       server.listen(port, host, resolve);
     });
   } catch (error) {
-    const advice = 'stop what listens there, or choose another --port';
-    return [fault('port', cannotListen(host, port, error).message, advice)];
+    const option = check === 'port' ? '--port' : '--metrics-port';
+    const advice = `stop what listens there, or choose another ${option}`;
+    return [fault(check, cannotListen(host, port, error).message, advice)];
   }
   await new Promise((resolve) => server.close(resolve));
-  return [ok('port', port === 0 ? `any free port of ${host}` : `${host}:${port} is free`)];
+  return [ok(check, port === 0 ? `any free port of ${host}` : `${host}:${port} is free`)];
 }
 
 function checkPublicUrl({ publicUrl }: Settings): Finding[] {

@@ -20,6 +20,7 @@ import {
   url,
 } from '../middleware/optionRows.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../middleware/optionTable.ts';
+import { showValue } from './settingText.ts';
 
 const DAY_MS = 86_400_000;
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -50,6 +51,25 @@ const SERVER_SETTINGS = {
     fallback: 'info',
     group: 'Server',
   }),
+  drainDelay: duration('time between the word that it stops and the end of its service', {
+    max: DAY_MS,
+    fallback: 0,
+    group: 'Server',
+  }),
+  accessLog: choice('a line in the log for every request', ['on', 'off'], {
+    fallback: 'on',
+    group: 'Server',
+  }),
+  metricsPort: integer('port of metrics, status and health; 0 takes any free one', {
+    max: 65_535,
+    fallbackText: 'none',
+    group: 'Server',
+  }),
+  metricsHost: text('address to listen on for them', {
+    placeholder: 'address',
+    fallback: '127.0.0.1',
+    group: 'Server',
+  }),
   firstKey: secret('API key that the first start stores instead of making one', {
     group: 'Server',
   }),
@@ -60,6 +80,14 @@ const CALLER_SETTINGS = {
   url: url('address of the service', { fallback: 'http://127.0.0.1:8787' }),
   apiKey: secret('the API key'),
   retries: integer('how often a request is tried again', { max: 100, fallback: 5 }),
+} as const satisfies OptionTable;
+
+/** Settings of `falconry top`. */
+const WATCHER_SETTINGS = {
+  metricsUrl: url('address of the metrics port of a server', {
+    fallback: 'http://127.0.0.1:9464',
+  }),
+  interval: duration('time between two looks', { min: 100, max: DAY_MS, fallback: 2000 }),
 } as const satisfies OptionTable;
 
 /** A table of options under their names here. */
@@ -79,7 +107,7 @@ const SERVE_TABLE = {
 };
 
 /** All settings. */
-export const SETTINGS = { ...SERVE_TABLE, ...CALLER_SETTINGS };
+export const SETTINGS = { ...SERVE_TABLE, ...CALLER_SETTINGS, ...WATCHER_SETTINGS };
 
 export type SettingName = keyof typeof SETTINGS;
 export type ServeSetting = keyof typeof SERVE_TABLE;
@@ -116,7 +144,7 @@ export function settingLines(names: readonly SettingName[]): string {
     const row = ALL_SETTINGS[name]!;
     const variables = row.type === 'secret' ? `${envOf(name)}, ${envOf(name)}_FILE` : envOf(name);
     const file = row.type === 'secret' ? `${name}File` : name;
-    const known = row.fallback === undefined ? '' : `; ${String(row.fallback)}`;
+    const known = row.fallback === undefined ? '' : `; ${showValue(row, row.fallback)}`;
     return line(usageOf(name, row), `(${variables}, "${file}"${known}) ${row.about}`);
   });
   const config = '(FALCONRY_CONFIG; falconry.json, if there is one) configuration file';

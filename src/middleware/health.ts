@@ -6,6 +6,7 @@
  * open, however long it takes. A port that does not answer is given up after `PATIENCE_MS`.
  */
 import { type ErrorCode, isCodedError } from '../errors.ts';
+import { Asked } from './asked.ts';
 
 /** `starting`: not started yet, or it could not be; `draining`: it is being stopped. */
 export type ServiceState = 'starting' | 'running' | 'draining';
@@ -37,52 +38,31 @@ interface Watched {
 
 export class HealthWatch {
   readonly #watched: Watched;
-  /** The question that each port has not answered yet. */
-  readonly #open = new Map<string, Promise<'ok' | ErrorCode>>();
-  #found: { readonly checks: Promise<Health['checks']>; readonly atMs: number } | null = null;
+  readonly #questions: readonly (readonly [name: string, Asked<'ok' | ErrorCode>])[];
 
   constructor(watched: Watched) {
     this.#watched = watched;
+    this.#questions = ASKED.map((name) => [
+      name,
+      new Asked(() => ping(watched.ports[name]), { keepMs: KEEP_MS, patienceMs: PATIENCE_MS }),
+    ]);
   }
 
   /** Never rejects. */
   async look(): Promise<Health> {
     if (this.#watched.state !== 'running') return this.#unready();
-    const nowMs = performance.now();
-    if (this.#found === null || nowMs - this.#found.atMs > KEEP_MS) {
-      this.#found = { checks: this.#ask(this.#watched.ports), atMs: nowMs };
-    }
-    const checks = await this.#found.checks;
+    const found = this.#questions.map(
+      async ([name, question]) => [name, (await question.answer()) ?? 'TIMED_OUT'] as const,
+    );
+    const checks: Health['checks'] = Object.fromEntries(await Promise.all(found));
     // It may have been stopped meanwhile.
     if (this.#watched.state !== 'running') return this.#unready();
-    const ready = Object.values(checks).every((found) => found === 'ok');
+    const ready = Object.values(checks).every((each) => each === 'ok');
     return { ready, state: 'running', checks };
   }
 
   #unready(): Health {
     return { ready: false, state: this.#watched.state, checks: {} };
-  }
-
-  async #ask(ports: Ports): Promise<Health['checks']> {
-    const found = ASKED.map(async (name) => [name, await this.#patient(name, ports)] as const);
-    return Object.fromEntries(await Promise.all(found));
-  }
-
-  async #patient(name: (typeof ASKED)[number], ports: Ports): Promise<'ok' | ErrorCode> {
-    let asked = this.#open.get(name);
-    if (asked === undefined) {
-      asked = ping(ports[name]).finally(() => this.#open.delete(name));
-      this.#open.set(name, asked);
-    }
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const tired = new Promise<ErrorCode>((resolve) => {
-      timer = setTimeout(() => resolve('TIMED_OUT'), PATIENCE_MS);
-    });
-    try {
-      return await Promise.race([asked, tired]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }
 

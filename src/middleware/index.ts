@@ -76,6 +76,8 @@ export interface FalconService {
    * elsewhere, while requests are still served until `stop`.
    */
   drain(): void;
+  /** The number of tasks that this process works on. */
+  readonly running: number;
   /** The unfinished tasks of all clients. @throws CodedError `NOT_STARTED`, `STORE_UNAVAILABLE` */
   depth(): Promise<QueueDepth>;
 }
@@ -108,6 +110,9 @@ export function falconService(options: ServiceOptions = {}): FalconService {
     stop: ({ graceMs = 10_000 } = {}) => runtime.stop(graceMs),
     health: () => runtime.health.look(),
     drain: () => runtime.drain(),
+    get running() {
+      return runtime.running;
+    },
     depth: async () => runtime.ports.store.depth(),
   };
 }

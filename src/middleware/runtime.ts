@@ -17,7 +17,7 @@ import { type PortCall, timedPort } from './portCalls.ts';
 import { sqliteStore } from './stores/sqlite.ts';
 import type { ApiKeyStore, TaskNews, TaskStore } from './stores/taskStore.ts';
 import { type Aggregator, createAggregator } from './tasks/aggregateTask.ts';
-import { createRunner } from './tasks/runner.ts';
+import { createRunner, type Runner } from './tasks/runner.ts';
 import { logWork } from './tasks/workLog.ts';
 import { Tracer } from './tracing.ts';
 
@@ -51,6 +51,7 @@ export class Runtime {
   #starting: Promise<void> | null = null;
   #stopping: Promise<void> | null = null;
   #draining = false;
+  #runner: Runner | null = null;
   #active = 0;
   #onIdle: (() => void) | null = null;
   /** Undone in reverse order. */
@@ -75,6 +76,11 @@ export class Runtime {
   get state(): ServiceState {
     if (this.#draining || this.#stopping) return 'draining';
     return this.#ports ? 'running' : 'starting';
+  }
+
+  /** The number of tasks that this process works on. */
+  get running(): number {
+    return this.#runner?.running ?? 0;
   }
 
   /** From now on the state is `draining`; everything else goes on until `stop`. */
@@ -209,6 +215,7 @@ export class Runtime {
       ...(tracer !== null && { around: (task, attempt) => tracer.attempt(task, attempt) }),
     });
     this.#undo.push((graceMs) => runner.stop({ graceMs }));
+    this.#runner = runner;
     runner.start();
   }
 

@@ -157,6 +157,8 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^src\/(middleware|wire)\//,
       /^src\/client\/index\.ts$/,
       /^@hono\/node-server$/,
+      // Loaded if they are there: metrics and spans.
+      /^(prom-client|@opentelemetry\/api)$/,
       /^node:/,
     ],
   },

@@ -1,0 +1,48 @@
+/**
+ * A question that costs something, for askers who may come at any rate: one is open at a time, the
+ * answer is kept for a while, and nobody waits for long.
+ */
+export class Asked<T> {
+  readonly #ask: () => Promise<T>;
+  readonly #keepMs: number;
+  readonly #patienceMs: number;
+  #open: Promise<T | null> | null = null;
+  #kept: { readonly answer: T | null; readonly atMs: number } | null = null;
+
+  constructor(
+    ask: () => Promise<T>,
+    { keepMs, patienceMs }: { readonly keepMs: number; readonly patienceMs: number },
+  ) {
+    this.#ask = ask;
+    this.#keepMs = keepMs;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** @returns the answer; null if there was an error, or if it takes too long */
+  async answer(): Promise<T | null> {
+    const { answer, atMs = -Infinity } = this.#kept ?? {};
+    if (answer !== undefined && performance.now() - atMs < this.#keepMs) return answer;
+    this.#open ??= this.#put();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const tired = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), this.#patienceMs);
+    });
+    try {
+      return await Promise.race([this.#open, tired]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #put(): Promise<T | null> {
+    let answer: T | null = null;
+    try {
+      answer = await this.#ask();
+    } catch {
+      // No answer: the asker decides what that means.
+    }
+    this.#kept = { answer, atMs: performance.now() };
+    this.#open = null;
+    return answer;
+  }
+}
