@@ -2,7 +2,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
+import { CodedError } from '../../src/errors.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
+import { memoryStore } from '../../src/middleware/index.ts';
 import { ListItem, ProgressRecord } from '../../src/middleware/schemas.ts';
 import { decodeWireHex } from '../../src/wire/hex.ts';
 import { type Triple, toTriple } from '../../src/wire/triple.ts';
@@ -260,6 +262,36 @@ describe('from signatures to a result', () => {
       expect(told).toBeGreaterThan(3);
     } finally {
       await shaky.close();
+    }
+  });
+
+  it('completes a task that was stored, though the store could not say so', async () => {
+    const memory = memoryStore();
+    let cuts = 1;
+    const store: typeof memory = {
+      ...memory,
+      async put(task, options) {
+        const outcome = await memory.put(task, options);
+        // The line is cut between the commit and its confirmation.
+        if (cuts-- > 0) throw new CodedError('STORE_UNAVAILABLE');
+        return outcome;
+      },
+    };
+    const cut = await startService({ store });
+    try {
+      const data = makeTriples(1);
+      const headers = { 'idempotency-key': 'k' };
+      const ask = () => cut.ask('POST', AGGSIGN, { data }, { headers });
+      expectProblem(await ask(), 503, 'STORE_UNAVAILABLE');
+      const { json } = await ask();
+      const { tasks } = (await cut.ask('GET', '/v1/svc/tasks')).json;
+      expect(tasks.map(({ id }: { id: number }) => id)).toEqual([json.process_id]);
+      const path = `/v1/svc/tasks/${json.process_id}`;
+      let record = json;
+      while (!record.result_path) record = (await cut.ask('GET', path)).json;
+      expect(record.status).toBe('completed');
+    } finally {
+      await cut.close();
     }
   });
 
