@@ -1,6 +1,8 @@
 /** `falconry serve`: the service on its own, with its embedded store. */
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { answerHealth } from '../middleware/health.ts';
+import type { FalconService } from '../middleware/index.ts';
 import { hashApiKey } from '../middleware/keys/apiKeys.ts';
 import { STORE_FILE } from '../middleware/options.ts';
 import { sqliteStore } from '../middleware/stores/sqlite.ts';
@@ -10,7 +12,7 @@ import { defineCommand, FLAG, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { openEyes } from './eyes.ts';
 import { loadFramework } from './framework.ts';
-import type { HttpServer } from './httpServer.ts';
+import type { HttpServer, HttpServerOptions } from './httpServer.ts';
 import { createLogger } from './log.ts';
 import { check } from './serveCheck.ts';
 import { resolveService, serviceOptions, settingsHelp } from './serveConfig.ts';
@@ -83,21 +85,16 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
   const { falconService, openHttpServer } = await loadFramework();
   const eyes = await openEyes({ ...config.values, threads: settings.threads, logger });
   const service = falconService({ ...options, ...eyes.options, logger });
-  if (firstKey !== undefined) await takeFirstKey(settings.dataDirectory, firstKey);
   await eyes.open(service, openHttpServer);
-  let server: HttpServer;
-  try {
-    await service.start();
-    const fetch = (request: Request, env?: object) =>
-      answerHealth(service, request) ?? service.app.fetch(request, env);
-    server = await openHttpServer({ fetch, port, host }).catch((error) => {
+  if (firstKey !== undefined) await takeFirstKey(settings.dataDirectory, firstKey);
+  const server = await startServing(service, (fetch) =>
+    openHttpServer({ fetch, port, host }).catch((error) => {
       throw cannotListen(host, port, error);
-    });
-  } catch (error) {
-    await service.stop({ graceMs: 0 });
+    }),
+  ).catch(async (error) => {
     await eyes.close();
     throw error;
-  }
+  });
   const stopped = stopSignal();
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
   const first = (await service.apiKeys.list()).length === 0;
@@ -121,11 +118,27 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
   const signal = await stopped;
   if (!json) report({}, `\n${signal}: finishing running work; a second signal ends it at once\n`);
   service.drain();
-  await new Promise((resolve) => setTimeout(resolve, drainDelay));
+  await sleep(drainDelay);
   await Promise.all([server.close(grace), service.stop({ graceMs: grace })]);
   await eyes.close();
   if (!json) report({}, 'Stopped.\n');
   return EXIT.ok;
+}
+
+/** Starts the service behind a port; if the port cannot be opened, the service is stopped again. */
+async function startServing(
+  service: FalconService,
+  open: (fetch: HttpServerOptions['fetch']) => Promise<HttpServer>,
+): Promise<HttpServer> {
+  await service.start();
+  try {
+    return await open(
+      (request, env) => answerHealth(service, request) ?? service.app.fetch(request, env),
+    );
+  } catch (error) {
+    await service.stop({ graceMs: 0 });
+    throw error;
+  }
 }
 
 /** Stores the operator's own key if the store has no keys. */

@@ -51,7 +51,7 @@ const SERVER_SETTINGS = {
     fallback: 'info',
     group: 'Server',
   }),
-  drainDelay: duration('time between the word that it stops and the end of its service', {
+  drainDelay: duration('time for load balancers to look elsewhere before it stops', {
     max: DAY_MS,
     fallback: 0,
     group: 'Server',

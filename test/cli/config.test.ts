@@ -245,7 +245,8 @@ describe('names', () => {
   });
 
   it('cover every option of the service that is not code', () => {
-    const code = ['store', 'blobs', 'keyStore', 'authenticate', 'onEvent', 'logger', 'limits'];
+    const hooks = ['authenticate', 'onEvent', 'onPortCall', 'tracing', 'logger'];
+    const code = ['store', 'blobs', 'keyStore', ...hooks];
     const { limits, ...rest } = resolveOptions({});
     const options = Object.keys(rest).filter((name) => !code.includes(name));
     expect(Object.keys(SERVICE_OPTIONS).toSorted()).toEqual(options.toSorted());
