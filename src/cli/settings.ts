@@ -84,7 +84,7 @@ const CALLER_SETTINGS = {
 
 /** Settings of `falconry top`. */
 const WATCHER_SETTINGS = {
-  metricsUrl: url('address of the metrics port of a server', {
+  metricsUrl: url('a metrics port', {
     fallback: 'http://127.0.0.1:9464',
   }),
   interval: duration('time between two looks', { min: 100, max: DAY_MS, fallback: 2000 }),

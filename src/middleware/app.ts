@@ -4,7 +4,7 @@
  *
  *   path → method → API key → rate → handler        every error is a problem document
  */
-import { type Context, Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { CodedError, isCodedError } from '../errors.ts';
 import { describe } from './describe.ts';
@@ -51,7 +51,15 @@ export function createApp(runtime: Runtime): Hono<Env> {
   app.notFound((c) => refused(c, '*', notFound));
   const paths = new Set(routes.map((route) => route.path));
   const branches = ['falcon', settings.serviceName, 'docs', 'ui'].map((name) => `/v1/${name}/*`);
-  if (settings.cors) allowOrigins(app, settings.cors, [...paths, ...branches]);
+  if (settings.cors) {
+    const allow = allowOrigins(settings.cors);
+    for (const path of [...paths, ...branches]) {
+      app.use(path, (c, next) => {
+        if (c.req.method !== 'OPTIONS') return allow(c, next);
+        return observed(c, runtime, path, async () => (await allow(c, next)) as Response);
+      });
+    }
+  }
   for (const route of routes) {
     const answer = (c: Context<Env>) =>
       observed(c, runtime, route.path, () => serve(c, deps, route));
@@ -72,19 +80,14 @@ export function createApp(runtime: Runtime): Hono<Env> {
  * Allows pages of these origins to send requests and read answers. That is safe: an API key is sent
  * on purpose, unlike a cookie.
  */
-function allowOrigins(
-  app: Hono<Env>,
-  origin: NonNullable<Settings['cors']>,
-  paths: string[],
-): void {
-  const handler = cors({
+function allowOrigins(origin: NonNullable<Settings['cors']>): MiddlewareHandler<Env> {
+  return cors({
     origin: origin === '*' ? '*' : [...origin],
     allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     allowHeaders: ['authorization', 'content-type', 'idempotency-key', 'traceparent'],
     exposeHeaders: ['allow', 'etag', 'location', 'retry-after', 'www-authenticate', REQUEST_ID],
     maxAge: 3600,
   });
-  for (const path of paths) app.use(path, handler);
 }
 
 async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Response> {
