@@ -101,9 +101,13 @@ const COMMAND = 'node_modules/falconry/dist/cli/main.js';
 /** Runs it until it listens, then asks it to stop. */
 async function serve(
   cwd: string,
+  ...more: readonly string[]
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const args = [COMMAND, 'serve', '--port', '0', '--data', 'served', '--log-level', 'warn'];
-  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...args, ...more], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
@@ -153,6 +157,8 @@ describe.each(['4.0.0', '4.6.0', '4.7.0', '4.12.0', '4.13.0'])('next to Hono %s'
     if (Number(version.split('.')[1]) >= 7) {
       expect(stdout).toContain('Falconry is listening on http://127.0.0.1:');
       expect(code, stderr).toBe(0);
+      const metrics = await serve(folder, '--metrics-port', '0');
+      expect(metrics).toEqual({ code: 3, stdout: '', stderr: METRICS_NEEDED });
     } else {
       expect(stderr).toBe(NEEDED);
       expect(code).toBe(3);
@@ -160,6 +166,8 @@ describe.each(['4.0.0', '4.6.0', '4.7.0', '4.12.0', '4.13.0'])('next to Hono %s'
   });
 });
 
+const METRICS_NEEDED =
+  'falconry serve: metrics need the package prom-client: npm install prom-client@15\n';
 const NEEDED =
   'falconry serve: the service needs the package hono, 4.7 or newer: npm install hono@4\n';
 
