@@ -51,6 +51,8 @@ Examples
   falconry serve --check
   falconry serve --host 0.0.0.0 --public-url https://falcon.example.com --no-signing
   falconry serve --data ./falcon-data --retention 30d --log json --log-level warn
+
+More
   falconry serve --metrics-port 9464 --access-log off
 
 ${exitHelp('invalid', 'usage', 'io')}`;

@@ -27,8 +27,11 @@ ${settingLines(SETTINGS)}
   -h, --help            this text
 
 Examples
-  falconry top
+  falconry top --once
   falconry top --once --json
+
+More
+  falconry top
   falconry top --metrics-url http://10.0.0.7:9464 --interval 10s
 
 ${exitHelp('usage', 'io', 'service')}`;

@@ -5,7 +5,10 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type HttpServer, openHttpServer } from '../../src/cli/httpServer.ts';
 import { COMMANDS } from '../../src/cli/main.ts';
+import { loadMetrics } from '../../src/cli/metrics.ts';
+import { openMetricsServer } from '../../src/cli/metricsServer.ts';
 import { startService, type TestService } from '../middleware/support.ts';
 import { makeTriples } from '../middleware/triples.ts';
 import { fact } from '../support/facts.ts';
@@ -13,6 +16,7 @@ import { cleanEnvironment, falconry, MAIN, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();
 let service: TestService;
+let metrics: HttpServer;
 const helps: Record<string, string> = {};
 
 /** Lines under `Examples` that are commands, up to what needs the reader's own names. */
@@ -24,12 +28,18 @@ function examplesOf(help: string): string[] {
 beforeAll(async () => {
   for (const [name, load] of Object.entries(COMMANDS)) helps[name] = (await load()).command.help;
   service = await startService({ threads: 1 });
+  metrics = await openMetricsServer(await loadMetrics(1), service.service, {
+    port: 0,
+    host: '127.0.0.1',
+    open: openHttpServer,
+  });
   const bin = join(folder.path, 'bin');
   mkdirSync(bin);
   writeFileSync(join(bin, 'falconry'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   chmodSync(join(bin, 'falconry'), 0o755);
 });
 afterAll(async () => {
+  await metrics.close(0);
   await service.close();
   folder.remove();
 });
@@ -69,6 +79,7 @@ function shell(line: string, place: string): Promise<Outcome> {
         FALCONRY_URL: `http://127.0.0.1:${service.port}`,
         FALCONRY_API_KEY: service.alice,
         FALCONRY_PORT: '0',
+        FALCONRY_METRICS_URL: `http://127.0.0.1:${metrics.port}`,
       }),
     },
   );
