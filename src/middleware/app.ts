@@ -6,8 +6,8 @@
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
-import { CodedError, isCodedError } from '../errors.ts';
-import { describe } from './describe.ts';
+import { CodedError, type ErrorCode, isCodedError } from '../errors.ts';
+import { describe, inShort } from './describe.ts';
 import { remoteAddress } from './http/address.ts';
 import { BodyBudget } from './http/body.ts';
 import { observed, REQUEST_ID } from './http/observe.ts';
@@ -154,12 +154,16 @@ function counted(c: Context, { anonymous, settings }: Deps, refusal: Response): 
   }
 }
 
+/** Refusals that an operator must hear of. */
+const TROUBLE: ReadonlySet<ErrorCode> = new Set(['STORE_UNAVAILABLE', 'STORAGE_FULL']);
+
 /** The problem document of an error; an unexpected error is logged under an id. */
 function refuse(c: Context<Env>, { settings }: Deps, error: unknown): Response {
+  const id = c.get('origin')?.requestId ?? newTraceId();
   if (isCodedError(error) && error.status !== 500) {
+    if (TROUBLE.has(error.code)) settings.logger.warn('request refused', { id, ...inShort(error) });
     return problemResponse(error);
   }
-  const id = c.get('origin')?.requestId ?? newTraceId();
   settings.logger.error('request failed', {
     id,
     method: c.req.method,

@@ -18,7 +18,7 @@ import { sqliteStore } from './stores/sqlite.ts';
 import type { ApiKeyStore, TaskNews, TaskStore } from './stores/taskStore.ts';
 import { type Aggregator, createAggregator } from './tasks/aggregateTask.ts';
 import { createRunner, type Runner } from './tasks/runner.ts';
-import { logWork } from './tasks/workLog.ts';
+import { workLog } from './tasks/workLog.ts';
 import { Tracer } from './tracing.ts';
 
 /** What routes may use while the service runs. */
@@ -202,13 +202,14 @@ export class Runtime {
   #startRunner(store: TaskStore, aggregator: Aggregator): void {
     const { threads, leaseMs, logger, onEvent } = this.settings;
     const { tracer } = this;
+    const log = workLog(logger);
     const runner = createRunner({
       store,
       handler: aggregator.handler,
       threads,
       leaseMs,
       onEvent(event) {
-        logWork(logger, event);
+        log(event);
         tracer?.note(event);
         onEvent({ type: 'work', event });
       },

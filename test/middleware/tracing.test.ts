@@ -1,4 +1,4 @@
-/** Spans, by the real SDK of OpenTelemetry: one trace from the request to the phases of its task. */
+/** Spans, by the SDK of OpenTelemetry: one trace from the request to the phases of its task. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import * as tracing from '@opentelemetry/api';
 import {

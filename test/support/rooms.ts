@@ -119,7 +119,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     self: 'src/middleware/hosts/',
     to: [
       /^src\/errors\.ts$/,
-      /^src\/middleware\/(problems|routes\/route)\.ts$/,
+      /^src\/middleware\/(problems|routes\/route|http\/traceContext)\.ts$/,
       /^(hono|@hono\/node-server)(\/|$)/,
       /^node:/,
     ],

@@ -2,6 +2,7 @@
  * The service as a Fastify plugin, without a dependency on Fastify: only the types that are used.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { requestIdOf } from '../http/traceContext.ts';
 import { ProblemError, problemResponse } from '../problems.ts';
 import type { Mountable } from './fetch.ts';
 import { toNodeHandler } from './node.ts';
@@ -14,7 +15,9 @@ interface Scope {
     type: string,
     parser: (request: unknown, payload: unknown, done: (error: null) => void) => void,
   ): unknown;
-  setErrorHandler(handler: (error: unknown, request: unknown, reply: Reply) => unknown): unknown;
+  setErrorHandler(
+    handler: (error: unknown, request: Raw<IncomingMessage>, reply: Reply) => unknown,
+  ): unknown;
   all(path: string, handler: (request: Raw<IncomingMessage>, reply: Reply) => unknown): unknown;
 }
 
@@ -47,9 +50,11 @@ export function toFastifyPlugin(service: Mountable): (scope: Scope) => Promise<v
       await handle(request.raw, reply.raw);
     });
     // Fastify itself refuses a malformed content type, before any parser.
-    scope.setErrorHandler(async (error, _request, reply) => {
+    scope.setErrorHandler(async (error, request, reply) => {
       if ((error as { code?: unknown }).code !== 'FST_ERR_CTP_INVALID_MEDIA_TYPE') throw error;
-      const headers = { accept: 'application/json' };
+      const { traceparent } = request.raw.headers;
+      const id = requestIdOf(traceparent === undefined ? traceparent : String(traceparent));
+      const headers = { accept: 'application/json', 'x-request-id': id };
       const response = problemResponse(new ProblemError('UNSUPPORTED_MEDIA_TYPE', { headers }));
       takeOver(reply);
       reply.raw.writeHead(response.status, Object.fromEntries(response.headers));

@@ -32,5 +32,9 @@ export function formatTraceparent({ traceId, spanId, traceFlags }: TraceParent):
   return `00-${traceId}-${spanId}-0${traceFlags & 1}`;
 }
 
+/** The id of a request: the trace-id of its `traceparent`, or a new one. */
+export const requestIdOf = (header: string | undefined): string =>
+  parseTraceparent(header)?.traceId ?? newTraceId();
+
 /** A new id of a trace, for a request that came without one. */
 export const newTraceId = (): string => toHex(crypto.getRandomValues(new Uint8Array(16)));
