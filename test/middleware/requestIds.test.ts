@@ -169,6 +169,35 @@ describe('a request', () => {
     expect(event.bytes).toBeGreaterThan(100);
   });
 
+  it('whose caller has gone before there is an answer is told so', async () => {
+    const seen: ServiceEvent[] = [];
+    let asked = () => {};
+    let answer = () => {};
+    const asking = new Promise<void>((resolve) => (asked = resolve));
+    const answered = new Promise<null>((resolve) => (answer = () => resolve(null)));
+    const slow = await startService({
+      onEvent: (event) => seen.push(event),
+      authenticate() {
+        asked();
+        return answered;
+      },
+    });
+    try {
+      const socket = connect(slow.port, '127.0.0.1');
+      socket.write('GET /v1/svc/tasks HTTP/1.1\r\nhost: a\r\nauthorization: k\r\n\r\n');
+      await asking;
+      socket.destroy();
+      // A request that comes later is answered later: the server knows that the caller has gone.
+      await slow.ask('GET', '/v1/svc/elsewhere');
+      answer();
+      const cut = () => seen.find((event) => event.type === 'request' && event.status === 401);
+      while (cut() === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(cut()).toMatchObject({ path: '/v1/svc/tasks', cut: true });
+    } finally {
+      await slow.close();
+    }
+  });
+
   it('that fails has its id in the problem and in the log', async () => {
     const broken = await startService({
       authenticate() {
