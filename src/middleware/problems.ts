@@ -72,9 +72,14 @@ export function problemBody(error: CodedError): ProblemBody {
 /** Seconds to wait if the status calls for it and the error does not say. */
 const DEFAULT_RETRY_AFTER = '1';
 
+/** Statuses whose answers say when to try again. */
+const TELLING = [429, 503, 507];
+
 /** Whether answers with this code say in `Retry-After` when to try again. */
-export const tellsWhen = (code: ErrorCode): boolean =>
-  [429, 503].includes(ERROR_CODES[code].status) || code === 'IDEMPOTENCY_CONFLICT';
+export function tellsWhen(code: ErrorCode): boolean {
+  const { status, retriable } = ERROR_CODES[code];
+  return (retriable && TELLING.includes(status)) || code === 'IDEMPOTENCY_CONFLICT';
+}
 
 /** The answer for a coded error. */
 export function problemResponse(

@@ -7,6 +7,7 @@
  *
  * A file is written to `tmp`, synced, and renamed to its place, whose directory is then synced. At
  * every moment there is either no file under a key or the whole one, and it survives a power cut.
+ * If there is no room for a file, nothing of it is left.
  */
 import { type FileHandle, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -39,7 +40,7 @@ export function directoryBlobs(options: DirectoryOptions): BlobStore {
     return join(root, key);
   };
   return {
-    put: async (key, body, limits) => putFile(root, key, pathOf(key), body, limits),
+    put: async (key, body, limits) => roomy(putFile(root, key, pathOf(key), body, limits)),
     async get({ key }) {
       const path = pathOf(key);
       const found = await unlessMissing(stat(path));
@@ -52,7 +53,7 @@ export function directoryBlobs(options: DirectoryOptions): BlobStore {
     },
     delete: async (key) => rm(pathOf(key), { force: true }),
     async ping() {
-      await makeFolder(root);
+      await roomy(makeFolder(root));
     },
     clean: ({ olderThanMs, referenced }) => clean(root, nowMs() - olderThanMs, referenced),
   };
@@ -215,6 +216,19 @@ async function* oldFiles(root: string, folder: string, beforeMs: number): AsyncG
       const found = await unlessMissing(stat(join(root, path)));
       if (found && found.mtimeMs <= beforeMs) yield path;
     }
+  }
+}
+
+/** The disk, the quota of this user, the largest file. */
+const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+
+/** @throws CodedError `STORAGE_FULL` if there was no room */
+async function roomy<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    if (!FULL.includes((cause as NodeJS.ErrnoException).code!)) throw cause;
+    throw new CodedError('STORAGE_FULL', { cause });
   }
 }
 

@@ -22,6 +22,7 @@ const PROBLEMS_OF_RIGHT: Readonly<Record<Route['right'], readonly ErrorCode[]>> 
     'NOT_STARTED',
     'SHUTTING_DOWN',
     'STORE_UNAVAILABLE',
+    'STORAGE_FULL',
     'INTERNAL',
   ],
   url: [
@@ -31,6 +32,7 @@ const PROBLEMS_OF_RIGHT: Readonly<Record<Route['right'], readonly ErrorCode[]>> 
     'NOT_STARTED',
     'SHUTTING_DOWN',
     'STORE_UNAVAILABLE',
+    'STORAGE_FULL',
     'INTERNAL',
   ],
   open: [],
@@ -66,7 +68,7 @@ no key.
 **Hex.** Digests, keys and signatures are hex with \`0x\`: either case on input, lower case on
 output.
 
-**Errors** are problem documents (RFC 9457) with a \`code\`; 429, 503 and
+**Errors** are problem documents (RFC 9457) with a \`code\`; 429, 503, 507 and
 \`IDEMPOTENCY_CONFLICT\` say in \`Retry-After\` when to try again. An unknown path is a 404; a
 method that the path does not have is a 405 with \`Allow\`. \`HEAD\` is answered like \`GET\`
 without a body, \`OPTIONS\` with 204 and \`Allow\`.

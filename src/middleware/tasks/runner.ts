@@ -9,6 +9,7 @@
  * aborted and nothing more is written. If this process dies, the lease ends, and any runner on the
  * same store takes the task over.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type CodedError, toCodedError } from '../../errors.ts';
 import type { TaskNews, TaskStore } from '../stores/taskStore.ts';
 import { type Task, type TaskError, TaskFailure, type TaskResult } from '../task.ts';
@@ -91,6 +92,8 @@ class TaskRunner implements Runner {
   readonly #alarm = new Alarm();
   #looping: Promise<void> | null = null;
   #stopped: Promise<void> | null = null;
+  /** Attempts in a row that found no room for their result. */
+  #fullTimes = 0;
   #unwatch = () => {};
 
   constructor(options: Required<RunnerOptions>) {
@@ -194,6 +197,7 @@ class TaskRunner implements Runner {
     const { store, onEvent } = this.#options;
     const { id, attempt, input } = run.task;
     const accepted = await lease.write(() => store.finish(id, attempt, result));
+    this.#fullTimes = 0;
     onEvent({ type: accepted ? 'completed' : refusalOf(run), taskId: id });
     await this.#discard(accepted ? input?.key : result.blob.key);
   }
@@ -201,6 +205,7 @@ class TaskRunner implements Runner {
   async #settleFault(run: Run, lease: Lease, error: CodedError): Promise<void> {
     const { store, maxFailures, retryMs, onEvent } = this.#options;
     const { id, attempt, failures } = run.task;
+    if (error.code === 'STORAGE_FULL') return this.#settleFull(run, lease, error);
     const shown = error instanceof TaskFailure ? error.shown : shownError(error);
     const retry = error.retriable && failures + 1 < maxFailures;
     // A thread that died concerns only this task: its first retry need not wait.
@@ -217,6 +222,19 @@ class TaskRunner implements Runner {
       onEvent({ type: 'failed', taskId: id, error });
       await this.#discard(run.task.input?.key);
     }
+  }
+
+  /**
+   * A full disk is not the task's fault: it goes back to the queue without counting a failure. This
+   * runner keeps it for a while, so as not to take it again at once.
+   */
+  async #settleFull(run: Run, lease: Lease, error: CodedError): Promise<void> {
+    const { retryMs, onEvent } = this.#options;
+    onEvent({ type: 'trouble', error });
+    const delayMs = Math.min(MAX_RETRY_MS, retryMs * 2 ** Math.min(this.#fullTimes++, 10));
+    await sleep(delayMs, undefined, { signal: run.signal }).catch(() => {});
+    if (run.ending === null || run.ending === 'shutdown') await this.#settleShutdown(run, lease);
+    else onEvent({ type: run.ending, taskId: run.task.id });
   }
 
   async #settleShutdown({ task }: Run, lease: Lease): Promise<void> {
