@@ -69,6 +69,7 @@ export const ERROR_CODES = Object.freeze({
   NOT_REPRODUCIBLE: meaning(500, false, 'This host does not compute the known signatures'),
 
   STORE_NEWER: meaning(500, false, 'The store was written by a newer version of falconry'),
+  STORE_SHARED: meaning(500, false, 'Other users of the machine can read or replace the store'),
   STORE_OLDER: meaning(500, false, 'The store must be brought up to date: falconry migrate'),
 
   // Resources and time: the same request can succeed later.

@@ -49,6 +49,10 @@ export const SERVICE_OPTIONS = {
     fallback: '.falconry',
     group: 'Server',
   }),
+  allowSharedDatabase: flag('start although other users can read or replace the database', {
+    fallback: false,
+    group: 'Server',
+  }),
   publicUrl: url('address that clients use, if not the one listened on', { group: 'Server' }),
   trustProxy: flag('believe X-Forwarded-Proto, -Host and -For', {
     fallback: false,

@@ -59,6 +59,11 @@ export interface ServiceOptions {
   readonly serviceName?: string;
   /** Directory of the embedded store, files and keys; default `.falconry`. Created at start. */
   readonly dataDirectory?: string;
+  /**
+   * Start although other users of the machine can read the file of the embedded store, which holds
+   * secrets, or replace it; default false. Windows has other permissions: there it is not checked.
+   */
+  readonly allowSharedDatabase?: boolean;
   /** Address at which clients reach the mount point; default: taken from each request. */
   readonly publicUrl?: string;
   /** Trust `X-Forwarded-Proto`, `-Host` and `-For`. Only safe behind a proxy that sets them. */

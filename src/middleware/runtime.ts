@@ -136,7 +136,9 @@ export class Runtime {
   }
 
   #makeStore(path: string): TaskStore & ApiKeyStore {
-    const store = sqliteStore({ path });
+    const { allowSharedDatabase: allowShared, logger } = this.settings;
+    const onTrouble = (message: string, fields: object) => logger.warn(message, { ...fields });
+    const store = sqliteStore({ path, allowShared, onTrouble });
     this.#undo.push(() => store.close());
     return store;
   }

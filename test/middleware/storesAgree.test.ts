@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { memoryStore } from '../../src/middleware/stores/memory.ts';
-import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
+import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
+import type { TableStoreOptions } from '../../src/middleware/stores/tableStore.ts';
 import type { AnswerHold, TaskStore } from '../../src/middleware/stores/taskStore.ts';
 import { TASK_STATES } from '../../src/wire/taskStates.ts';
 import { NIGHTLY } from '../support/run.ts';
@@ -23,7 +24,8 @@ interface World {
   readonly store: TaskStore;
   readonly ids: number[];
   readonly holds: AnswerHold[];
-  nowMs: number;
+  /** The passing of time, and how far ahead of it the clock on the wall is set. */
+  readonly time: { nowMs: number; aheadMs: number };
   blobs: number;
 }
 
@@ -203,21 +205,33 @@ const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
         [
           'time',
           async (w: World) => {
-            w.nowMs += ms - 50;
+            w.time.nowMs += ms;
           },
         ] as const,
     ),
   },
-  fc.boolean().map(
-    (old) =>
+  fc.integer({ min: -100_000, max: 100_000 }).map(
+    (seconds) =>
       [
-        'sweep',
+        'clock',
         async (w: World) => {
-          const swept = await w.store.sweep({ answerMs: 1000, ...(old && { retentionMs: 300 }) });
-          return { ...swept, blobs: swept.blobs.toSorted() };
+          w.time.aheadMs = 1000 * seconds;
         },
       ] as const,
   ),
+  {
+    weight: 2,
+    arbitrary: fc.boolean().map(
+      (old) =>
+        [
+          'sweep',
+          async (w: World) => {
+            const swept = await w.store.sweep({ answerMs: 1000, ...(old && { retentionMs: 300 }) });
+            return { ...swept, blobs: swept.blobs.toSorted() };
+          },
+        ] as const,
+    ),
+  },
   fc
     .tuple(
       client,
@@ -270,21 +284,24 @@ it('the stores in memory and on disk agree on every history', { timeout: 300_000
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: MAX_STEPS }), async (steps) => {
       const path = join(folder, `${run++}.sqlite`);
-      const nowOf = (world: () => World) => () => world().nowMs;
-      const empty = { nowMs: START_MS, blobs: 0 };
-      const memory: World = {
-        ...empty,
-        ids: [],
-        holds: [],
-        store: memoryStore({ nowMs: nowOf(() => memory) }),
+      /** A new world, with the stores that are opened for its clocks. */
+      const begin = (open: (clocks: TableStoreOptions) => TaskStore[]) => {
+        const time = { nowMs: START_MS, aheadMs: 0 };
+        const nowMs = () => time.nowMs;
+        const wallMs = () => time.nowMs + time.aheadMs;
+        const stores = open({ nowMs, wallMs });
+        const world: World = { time, blobs: 0, ids: [], holds: [], store: stores[0]! };
+        return { world, stores };
       };
-      const disks = [0, 1].map(() => sqliteStore({ path, nowMs: nowOf(() => disk) }));
-      const disk: World = { ...empty, ids: [], holds: [], store: disks[0]! };
+      const { world: memory } = begin((clocks) => [memoryStore(clocks)]);
+      const { world: disk, stores: disks } = begin((clocks) =>
+        [0, 1].map(() => sqliteTableStore({ path, ...clocks })),
+      );
       try {
         for (const [i, [name, play]] of steps.entries()) {
           const onDisk = { ...disk, store: disks[i % 2]! };
           const [here, there] = [await play(memory), await play(onDisk)];
-          Object.assign(disk, { nowMs: onDisk.nowMs, blobs: onDisk.blobs });
+          disk.blobs = onDisk.blobs;
           expect(comparable(there), name).toEqual(comparable(here));
           if (i % 8 !== 7 && i !== steps.length - 1) continue;
           expect(comparable(await everything(disk)), `after ${name}`).toEqual(

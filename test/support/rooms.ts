@@ -109,6 +109,8 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^src\/(errors|bytes)\.ts$/,
       /^src\/middleware\/(stores|blobs)\//,
       /^src\/middleware\/(task|hash)\.ts$/,
+      // A store may have a thread of its own.
+      /^src\/threads\//,
       /^src\/wire\/taskStates\.ts$/,
       /^node:/,
     ],

@@ -123,13 +123,17 @@ class MemoryTable implements Table {
     return this.#tasks.open().filter((row) => isRunning(row.state) && row.dueMs! <= nowMs);
   }
 
+  dueAfter(ms: number): TaskRow[] {
+    return this.#tasks.open().filter(({ dueMs }) => dueMs !== null && dueMs > ms);
+  }
+
   earliestDueMs(): number | null {
     const due = this.#tasks.open().flatMap((row) => row.dueMs ?? []);
     return due.length === 0 ? null : Math.min(...due);
   }
 
   overdue(nowMs: number, limit: number): TaskRow[] {
-    const before = (row: TaskRow) => !row.submitted && row.expiresAtMs <= nowMs;
+    const before = (row: TaskRow) => !row.submitted && row.expiresMs <= nowMs;
     return this.#tasks.open().filter(before).slice(0, limit);
   }
 
@@ -193,7 +197,7 @@ class MemoryTable implements Table {
     return known;
   }
 
-  close(): void {}
+  async close(): Promise<void> {}
 }
 
 /** Tasks by id, by client, and those that are not final. */

@@ -3,7 +3,7 @@
  * that attempt holds the task, and says `false` otherwise. See `taskStore.ts`.
  */
 import type { Task } from '../task.ts';
-import { type Ledger, publicTask } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import type { TaskChanges, TaskRow } from './table.ts';
 import type { Claim, ClaimOptions, TaskStore } from './taskStore.ts';
 
@@ -74,9 +74,10 @@ export function queue(ledger: Ledger): Queue {
 }
 
 /** Milliseconds until a claim could succeed (0 = now), or null if nothing waits or runs. */
-function nextClaimMs({ table, nowMs }: Ledger): number | null {
-  const dueMs = table.earliestDueMs();
-  return dueMs === null ? null : Math.max(0, dueMs - nowMs());
+function nextClaimMs(ledger: Ledger): number | null {
+  ledger.meetClock();
+  const dueMs = ledger.table.earliestDueMs();
+  return dueMs === null ? null : Math.max(0, dueMs - ledger.nowMs());
 }
 
 function claim(ledger: Ledger, { leaseMs, threads }: ClaimOptions): Task | null {
@@ -90,7 +91,7 @@ function claim(ledger: Ledger, { leaseMs, threads }: ClaimOptions): Task | null 
   ledger.reachTurn(row.turn);
   const attempt = row.attempt + 1;
   const dueMs = nowMs + leaseMs;
-  return publicTask(ledger.change(row, { state: 'verifying', attempt, dueMs, threads }));
+  return ledger.told(ledger.change(row, { state: 'verifying', attempt, dueMs, threads }));
 }
 
 /** A running task waits again. */

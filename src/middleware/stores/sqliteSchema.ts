@@ -111,7 +111,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX tasks_queue ON tasks (turn, submitted_at) WHERE state = 'waiting';
   `,
   // Tasks can be set aside, and know the request that made them; an Idempotency-Key keeps the id of
-  // its task instead of the text of an answer; a host may give clients names.
+  // its task instead of the text of an answer, and who holds it; a host may give clients names.
   `
   ALTER TABLE tasks ADD COLUMN quarantined INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE tasks ADD COLUMN request_id TEXT;
@@ -126,6 +126,7 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE answers SET task_id = json_extract(json_extract(answer, '$.body'), '$.process_id')
     WHERE answer IS NOT NULL;
   ALTER TABLE answers DROP COLUMN answer;
+  ALTER TABLE answers ADD COLUMN holder TEXT;
 
   CREATE TABLE clients (
     client_id INTEGER PRIMARY KEY,

@@ -1,84 +1,30 @@
 /**
- * Tasks in an SQLite file, with the SQLite that is part of Node. Any number of processes on a
- * machine may open the same file.
+ * Tasks in an SQLite file, with the SQLite that is part of Node, on the thread that calls. Any
+ * number of processes on a machine may open the same file. The service has this store on a thread
+ * of its own (sqlite.ts), since each commit waits for the disk.
  *
  * A commit is on the disk when it returns (WAL with synchronous=FULL: the log is synced at each
  * commit), and writers take turns (BEGIN IMMEDIATE), so what a transaction reads stays true until
  * it ends. Transactions that arrive together share one commit (groupCommit.ts).
  */
-import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { CodedError } from '../../errors.ts';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { isFinal, type TaskState } from '../../wire/taskStates.ts';
 import type { ListedTask } from '../task.ts';
 import { createGroupCommit, type GroupCommit } from './groupCommit.ts';
-import { isBusy } from './sqliteFault.ts';
-import { MIGRATIONS } from './sqliteSchema.ts';
+import { patient } from './sqliteFault.ts';
+import { openFile, PATIENCE_MS, type SqliteFile } from './sqliteFile.ts';
 import { type AnswerRow, noTasks, type Table, type TaskChanges, type TaskRow } from './table.ts';
 import { type TableStoreOptions, tableStore } from './tableStore.ts';
 import type { ApiKeyRecord, ApiKeyStore, ClientUsage, ListQuery, TaskStore } from './taskStore.ts';
 
-export interface SqliteOptions extends TableStoreOptions {
-  /** The file; it and its directory are created if missing, readable only by their owner. */
-  readonly path: string;
-  /** Longest wait of a writer for another process; default 10 s. */
-  readonly busyTimeoutMs?: number;
-}
-
 /**
- * @returns a store in the file
- * @throws Error of the file system or of SQLite if the file cannot be opened or has a newer schema
+ * @returns a store in the file, which works on the calling thread
+ * @throws CodedError `STORE_NEWER`, `STORE_SHARED`, `STORE_UNAVAILABLE`; Error of the file system
  */
-export function sqliteStore(options: SqliteOptions): TaskStore & ApiKeyStore {
-  return tableStore(new SqliteTable(open(options)), options);
-}
-
-function open({ path, busyTimeoutMs = 10_000 }: SqliteOptions): DatabaseSync {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // SQLite gives its log the permissions of the file, which holds secrets.
-  closeSync(openSync(path, 'a', 0o600));
-  const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
-  try {
-    // The switch to WAL does not wait by itself if several processes open a new file.
-    retryBusy(busyTimeoutMs, () => db.exec('PRAGMA journal_mode = WAL'));
-    db.exec('PRAGMA synchronous = FULL');
-    migrate(db);
-    return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-function migrate(db: DatabaseSync): void {
-  const version = () => Number(db.prepare('PRAGMA user_version').get()!.user_version);
-  if (version() === MIGRATIONS.length) return;
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    if (version() > MIGRATIONS.length) {
-      throw new CodedError('STORE_NEWER');
-    }
-    for (const step of MIGRATIONS.slice(version())) db.exec(step);
-    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
-    db.exec('COMMIT');
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
-}
-
-function retryBusy(timeoutMs: number, work: () => void): void {
-  const endMs = Date.now() + timeoutMs;
-  for (;;) {
-    try {
-      work();
-      return;
-    } catch (error) {
-      if (!isBusy(error) || Date.now() > endMs) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-    }
-  }
+export function sqliteTableStore(options: SqliteFile & TableStoreOptions): TaskStore & ApiKeyStore {
+  const { patienceMs = PATIENCE_MS } = options;
+  const table = new SqliteTable(openFile(options), patienceMs);
+  return patient(tableStore(table, options), patienceMs);
 }
 
 type Columns = Record<string, SQLInputValue>;
@@ -88,9 +34,9 @@ class SqliteTable implements Table {
   readonly #groupCommit: GroupCommit;
   readonly #statements = new Map<string, StatementSync>();
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, patienceMs: number) {
     this.#db = db;
-    this.#groupCommit = createGroupCommit(db);
+    this.#groupCommit = createGroupCommit(db, patienceMs);
   }
 
   #prepared(sql: string): StatementSync {
@@ -202,6 +148,11 @@ class SqliteTable implements Table {
     return this.#all(sql, nowMs).map(fromColumns);
   }
 
+  dueAfter(ms: number): TaskRow[] {
+    const sql = 'SELECT * FROM tasks WHERE due_ms IS NOT NULL AND due_ms > ?';
+    return this.#all(sql, ms).map(fromColumns);
+  }
+
   earliestDueMs(): number | null {
     const { due } = this.#one('SELECT min(due_ms) AS due FROM tasks WHERE due_ms IS NOT NULL')!;
     return due === null ? null : Number(due);
@@ -231,9 +182,9 @@ class SqliteTable implements Table {
   }
 
   putAnswer(row: AnswerRow): void {
-    const { clientId, key, fingerprint, token, heldUntilMs, createdMs, taskId } = row;
-    const values = [clientId, key, fingerprint, token, heldUntilMs, createdMs, taskId];
-    this.#run('INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)', ...values);
+    const { clientId, key, fingerprint, token, heldUntilMs, createdMs, taskId, holder } = row;
+    const values = [clientId, key, fingerprint, token, heldUntilMs, createdMs, taskId, holder];
+    this.#run('INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)', ...values);
   }
 
   deleteAnswer(clientId: number, key: string): void {
@@ -275,8 +226,8 @@ class SqliteTable implements Table {
     return this.#run('DELETE FROM api_keys WHERE sha256 = ?', sha256) > 0;
   }
 
-  close(): void {
-    this.#groupCommit.flush();
+  async close(): Promise<void> {
+    await this.#groupCommit.drain();
     this.#statements.clear();
     if (this.#db.isOpen) this.#db.close();
   }
@@ -297,7 +248,7 @@ const PLAIN = {
   submittedAt: 'submitted_at',
   updatedAt: 'updated_at',
   finishedAt: 'finished_at',
-  expiresAtMs: 'expires_ms',
+  expiresMs: 'expires_ms',
   dueMs: 'due_ms',
   finishedMs: 'finished_ms',
   turn: 'turn',
@@ -371,7 +322,7 @@ function fromColumns(columns: Columns): TaskRow {
     submittedAt: columns.submitted_at,
     updatedAt: columns.updated_at,
     finishedAt: columns.finished_at,
-    expiresAtMs: columns.expires_ms,
+    expiresMs: columns.expires_ms,
     requestId: columns.request_id,
     traceparent: columns.traceparent,
     input: toBlob(columns.input_key!, columns.input_bytes!, columns.input_tag!),
@@ -402,6 +353,7 @@ function toAnswer(row: Columns): AnswerRow {
     heldUntilMs: Number(row.held_until_ms),
     createdMs: Number(row.created_ms),
     taskId: row.task_id === null ? null : Number(row.task_id),
+    holder: row.holder === null ? null : String(row.holder),
   };
 }
 

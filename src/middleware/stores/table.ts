@@ -8,15 +8,19 @@ import type { UnfinishedState } from '../../wire/taskStates.ts';
 import type { ListedTask, Task } from '../task.ts';
 import type { ApiKeyRecord, ClientUsage, ListQuery, QueueDepth } from './taskStore.ts';
 
-/** A task with the fields that only the store needs. */
-export interface TaskRow extends Task {
+/**
+ * A task with the fields that only the store needs. Times whose names end in `Ms` are of the
+ * store's own clock (clock.ts), in milliseconds.
+ */
+export interface TaskRow extends Omit<Task, 'expiresAtMs'> {
+  /** Until then file and notification must arrive. */
+  readonly expiresMs: number;
   /** Whether the task was notified, or created as waiting. */
   readonly submitted: boolean;
   /** Place in the queue: the smallest goes first. 0 before the notification. */
   readonly turn: number;
   /**
-   * Waiting: the earliest time of a claim. Running: the end of the lease. Otherwise null. Unix time
-   * in milliseconds.
+   * Waiting: the earliest time of a claim. Running: the end of the lease. Otherwise null.
    */
   readonly dueMs: number | null;
   readonly finishedMs: number | null;
@@ -33,13 +37,15 @@ export interface AnswerRow {
   readonly heldUntilMs: number;
   readonly createdMs: number;
   readonly taskId: number | null;
+  /** The process of the first request (holder.ts); null if it is not known. */
+  readonly holder: string | null;
 }
 
 /**
- * The counters of the table: ids of tasks and clients, the current turn of the queue, and the last
- * turn of each client.
+ * The counters of the table: ids of tasks and clients, the current turn of the queue, the last turn
+ * of each client, and the time of the store.
  */
-export type NumberName = 'task' | 'client' | 'turn' | `turn of ${number}`;
+export type NumberName = 'task' | 'client' | 'turn' | `turn of ${number}` | 'clock';
 
 /** A depth of nothing, to be counted up. */
 export function noTasks(): Record<UnfinishedState, number> {
@@ -77,7 +83,9 @@ export interface Table {
   endedLeases(nowMs: number): TaskRow[];
   /** Smallest `dueMs` of running rows and of waiting ones that may be claimed, or null. */
   earliestDueMs(): number | null;
-  /** Rows in created or uploaded with `expiresAtMs` at or before now. */
+  /** Rows with a `dueMs` after then. */
+  dueAfter(ms: number): TaskRow[];
+  /** Rows in created or uploaded with `expiresMs` at or before now. */
   overdue(nowMs: number, limit: number): TaskRow[];
   /** Final rows that were finished at or before then. */
   finishedBefore(ms: number, limit: number): TaskRow[];
@@ -104,5 +112,6 @@ export interface Table {
   putApiKey(record: ApiKeyRecord): void;
   deleteApiKey(sha256: string): boolean;
 
-  close(): void;
+  /** Once what waits has been written. */
+  close(): Promise<void>;
 }

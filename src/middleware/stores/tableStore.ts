@@ -9,7 +9,7 @@
  */
 import { timestamp } from '../task.ts';
 import { answers } from './answers.ts';
-import { Ledger, publicTask } from './ledger.ts';
+import { Ledger } from './ledger.ts';
 import { queue } from './queue.ts';
 import { submissions } from './submissions.ts';
 import type { Table } from './table.ts';
@@ -18,16 +18,19 @@ import type { ApiKeyStore, Sweep, SweepOptions, TaskStore } from './taskStore.ts
 /** Most rows that one sweep changes of a kind, so that it never holds the store for long. */
 const SWEEP_ROWS = 500;
 
+/** For tests. */
 export interface TableStoreOptions {
-  /** The clock of leases and expiry, in Unix milliseconds; for tests. */
+  /** The passing of time, in Unix milliseconds: the wall clock, too, unless that is given. */
   readonly nowMs?: () => number;
+  /** The wall clock, which may be set. */
+  readonly wallMs?: () => number;
 }
 
 export function tableStore(
   table: Table,
-  { nowMs = Date.now }: TableStoreOptions = {},
+  { nowMs, wallMs = nowMs ?? Date.now }: TableStoreOptions = {},
 ): TaskStore & ApiKeyStore {
-  const ledger = new Ledger(table, nowMs);
+  const ledger = new Ledger(table, { steadyMs: nowMs ?? (() => performance.now()), wallMs });
   return {
     ...reads(ledger),
     ...submissions(ledger),
@@ -51,9 +54,9 @@ export function tableStore(
         return clientId;
       });
     },
-    open: async () => {},
+    open: () => ledger.mend(),
     ping: async () => void table.depth(),
-    close: async () => ledger.close(),
+    close: () => ledger.close(),
   };
 }
 
@@ -62,7 +65,7 @@ function reads(ledger: Ledger): Pick<TaskStore, 'get' | 'list' | 'usage' | 'dept
   return {
     async get(id, clientId) {
       const row = clientId === undefined ? table.row(id) : ledger.owned(id, clientId);
-      return row ? publicTask(row) : null;
+      return row ? ledger.told(row) : null;
     },
     list: async (query) => ({ tasks: table.list(query, query.limit) }),
     usage: async (clientId) => table.usage(clientId),
