@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createApiKey } from '../middleware/keys/apiKeys.ts';
 import { integer } from '../middleware/optionRows.ts';
 import { STORE_FILE } from '../middleware/options.ts';
-import { sqliteStore } from '../middleware/stores/sqlite.ts';
+import { sqliteTableStore } from '../middleware/stores/sqliteTable.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../middleware/stores/taskStore.ts';
 import { type Command, IoFailure, UsageError } from './command.ts';
 import { defineCommand, type Invocation, TEXT } from './define.ts';
@@ -12,6 +12,9 @@ import { EXIT, exitHelp } from './exitCodes.ts';
 import { settingLines } from './settings.ts';
 import { readNumber } from './settingText.ts';
 import { hint } from './suggest.ts';
+
+const SETTINGS = ['data', 'allowSharedDatabase'] as const;
+type Setting = (typeof SETTINGS)[number];
 
 const help = `Usage: falconry keys <create | list | revoke> [options]
 
@@ -24,7 +27,7 @@ store keeps only the SHA-256 of a key: the key itself is shown once, when it is 
   list                print the hash, client, date and name of every key
   revoke <hash>       remove the key whose SHA-256 starts with these 8 or more hex digits
 
-${settingLines(['data'])}
+${settingLines(SETTINGS)}
       --json          answer in JSON
   -q, --quiet         print the key and nothing else
   -h, --help          this text
@@ -44,7 +47,7 @@ export const command: Command = defineCommand({
   summary: 'create, list and revoke API keys of the service',
   help,
   options: { name: TEXT, client: TEXT },
-  settings: ['data'],
+  settings: SETTINGS,
   execute,
 });
 
@@ -53,7 +56,7 @@ const CLIENT = integer('client');
 
 const VERBS = ['create', 'list', 'revoke'] as const;
 
-async function execute(invocation: Invocation<'data'>): Promise<number> {
+async function execute(invocation: Invocation<Setting>): Promise<number> {
   const [verb = '', hash = '', ...more] = invocation.positionals;
   if (verb === '') throw new UsageError('expected create, list or revoke');
   if (!(VERBS as readonly string[]).includes(verb)) {
@@ -68,7 +71,7 @@ async function execute(invocation: Invocation<'data'>): Promise<number> {
   const { values } = await invocation.config();
   const path = join(values.data, STORE_FILE);
   if (verb !== 'create' && !existsSync(path)) throw new IoFailure(`there is no store at ${path}`);
-  const store = sqliteStore({ path });
+  const store = sqliteTableStore({ path, allowShared: values.allowSharedDatabase });
   try {
     if (verb === 'create') return await create(store, invocation);
     if (verb === 'list') return await list(store, invocation);
@@ -78,7 +81,7 @@ async function execute(invocation: Invocation<'data'>): Promise<number> {
   }
 }
 
-async function create(store: ApiKeyStore, { io, option, json, note }: Invocation<'data'>) {
+async function create(store: ApiKeyStore, { io, option, json, note }: Invocation<Setting>) {
   const name = option('name') ?? 'key';
   const client = option('client');
   const owner =
@@ -91,7 +94,7 @@ async function create(store: ApiKeyStore, { io, option, json, note }: Invocation
   return EXIT.ok;
 }
 
-async function list(store: ApiKeyStore, { io, json }: Invocation<'data'>) {
+async function list(store: ApiKeyStore, { io, json }: Invocation<Setting>) {
   const records = await store.listApiKeys();
   if (json) {
     io.stdout.write(`${JSON.stringify(records.map(wireRecord))}\n`);
@@ -112,7 +115,7 @@ const wireRecord = ({ sha256, clientId, name, createdAt }: ApiKeyRecord) => ({
   created_at: createdAt,
 });
 
-async function revoke(store: ApiKeyStore, hash: string, { io, json, report }: Invocation<'data'>) {
+async function revoke(store: ApiKeyStore, hash: string, { io, json, report }: Invocation<Setting>) {
   const found = (await store.listApiKeys()).filter(({ sha256 }) => sha256.startsWith(hash));
   const [key] = found;
   if (key === undefined || found.length > 1) {

@@ -1,24 +1,28 @@
 /** `falconry serve`: the service on its own, with its embedded store. */
+import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { FalconService } from '../middleware/index.ts';
 import { hashApiKey } from '../middleware/keys/apiKeys.ts';
-import { STORE_FILE } from '../middleware/options.ts';
-import { sqliteStore } from '../middleware/stores/sqlite.ts';
+import { type Settings, STORE_FILE } from '../middleware/options.ts';
+import { sqliteTableStore } from '../middleware/stores/sqliteTable.ts';
 import { cannotListen } from './cannotListen.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { loadFramework } from './framework.ts';
 import type { HttpServer } from './httpServer.ts';
+import { asIoFailure } from './io.ts';
 import { createLogger } from './log.ts';
 import { check } from './serveCheck.ts';
 import { resolveService, serviceOptions, settingsHelp } from './serveConfig.ts';
 import { SERVE_SETTINGS, type ServeSetting } from './settings.ts';
-import { welcome } from './welcome.ts';
+import { type Ready, welcome } from './welcome.ts';
 
 const help = `Usage: falconry serve [options]
 
 Starts the service with its embedded store (SQLite and files in one directory). The first start
-creates a signing key and an API key, which is shown once.
+creates a signing key and an API key, which is shown once on a terminal, and in the line of --json;
+else it is written to the file first-api-key in the data directory, with mode 0600.
 
   --check           do not start: explain the configuration, with the origin of each value, and look
                     for problems with ports, addresses, data, disk, database, keys and threads
@@ -75,7 +79,7 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
 
   const { falconService, openHttpServer } = await loadFramework();
   const service = falconService({ ...options, logger });
-  if (firstKey !== undefined) await takeFirstKey(settings.dataDirectory, firstKey);
+  if (firstKey !== undefined) await takeFirstKey(settings, firstKey);
   await service.start();
   let server: HttpServer;
   try {
@@ -86,9 +90,15 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
   }
   const stopped = stopSignal();
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
-  const first = (await service.apiKeys.list()).length === 0;
-  const key = first ? (await service.apiKeys.create({ name: 'first' })).key : null;
   const dataDirectory = resolve(settings.dataDirectory);
+  // What is not a terminal may be a log that others read.
+  const isShown = json || io.stdout.isTTY === true;
+  const first = await makeFirstKey(service, isShown ? null : join(dataDirectory, KEY_FILE)).catch(
+    async (error) => {
+      await Promise.all([server.close(0), service.stop({ graceMs: 0 })]);
+      throw error;
+    },
+  );
   const { serviceName, signing, ui, publicUrl } = settings;
   const ready = {
     base: publicUrl ?? address,
@@ -97,9 +107,9 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
     serviceName,
     signing,
     ui,
-    key,
+    ...first,
   };
-  const facts = { ok: true, address, port: server.port, data: dataDirectory, api_key: key };
+  const facts = { ok: true, address, port: server.port, data: dataDirectory, api_key: first.key };
   report(facts, welcome(ready));
 
   const signal = await stopped;
@@ -110,13 +120,41 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
 }
 
 /** Stores the operator's own key if the store has no keys. */
-async function takeFirstKey(dataDirectory: string, key: string): Promise<void> {
-  const store = sqliteStore({ path: join(dataDirectory, STORE_FILE) });
+async function takeFirstKey(settings: Settings, key: string): Promise<void> {
+  const { dataDirectory, allowSharedDatabase: allowShared } = settings;
+  const store = sqliteTableStore({ path: join(dataDirectory, STORE_FILE), allowShared });
   try {
     if ((await store.listApiKeys()).length > 0) return;
     await store.putApiKey({ sha256: hashApiKey(key), name: 'first' });
   } finally {
     await store.close();
+  }
+}
+
+/** The file of the first API key, in the data directory. */
+const KEY_FILE = 'first-api-key';
+
+/**
+ * The API key of a store that has none.
+ *
+ * @param path the file that it is written to, readable by its owner only; null to show it
+ */
+async function makeFirstKey(
+  { apiKeys }: FalconService,
+  path: string | null,
+): Promise<Pick<Ready, 'key' | 'keyFile'>> {
+  if ((await apiKeys.list()).length > 0) return { key: null, keyFile: null };
+  const { key } = await apiKeys.create({ name: 'first' });
+  if (path === null) return { key, keyFile: null };
+  try {
+    // One that is there belongs to a store that is gone: this one had no key.
+    await rm(path, { force: true });
+    await writeFile(path, `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
+    return { key, keyFile: path };
+  } catch (error) {
+    // Nobody would ever know it.
+    await apiKeys.revoke(hashApiKey(key));
+    throw asIoFailure(`cannot write ${path}`, error);
   }
 }
 

@@ -7,7 +7,8 @@ import { createServer } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { falcon512 } from '../falcon/index.ts';
-import type { Settings } from '../middleware/options.ts';
+import { type Settings, STORE_FILE } from '../middleware/options.ts';
+import { sharedPlaces } from '../middleware/stores/sqliteFile.ts';
 import { cannotListen } from './cannotListen.ts';
 import type { Config } from './config.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
@@ -104,7 +105,8 @@ function checkSigning(config: Config<ServeSetting>, settings: Settings, env: Env
   return [ok('signing', 'the signing endpoint is on, for testing')];
 }
 
-async function checkData({ dataDirectory, signing }: Settings): Promise<Finding[]> {
+async function checkData(settings: Settings): Promise<Finding[]> {
+  const { dataDirectory, signing, allowSharedDatabase } = settings;
   const path = resolve(dataDirectory);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => error);
   if (found instanceof Error) {
@@ -127,12 +129,18 @@ async function checkData({ dataDirectory, signing }: Settings): Promise<Finding[
     const { code } = error as NodeJS.ErrnoException;
     findings.push(fault('data', `${path} is not writable (${code})`));
   }
-  const secrets = [path, join(path, 'falconry.sqlite'), join(path, 'keys')];
-  if (signing) secrets.push(join(path, 'keys', 'signing.json'));
-  for (const secret of secrets) {
+  const level = allowSharedDatabase ? warning : fault;
+  const shared = sharedPlaces(join(path, STORE_FILE));
+  for (const { path: place, what, command } of shared) {
+    findings.push(level('data', `${place} ${what}`, command));
+  }
+  const secrets = [path, join(path, 'keys'), join(path, 'keys', 'signing.json')];
+  for (const secret of signing ? secrets : secrets.slice(0, 2)) {
+    if (shared.some((place) => place.path === secret)) continue;
     if (!(await isOpen(secret).catch(() => false))) continue;
+    const severity = secret === path ? level : fault;
     const advice = `chmod go= ${secret}`;
-    findings.push(fault('data', `${secret} holds secrets and is open to others`, advice));
+    findings.push(severity('data', `${secret} holds secrets and is open to others`, advice));
   }
   return findings.length > 0 ? findings : [ok('data', `${path} is private and writable`)];
 }

@@ -12,6 +12,8 @@ export interface Ready {
   readonly ui: boolean;
   /** The API key that was just created, to be shown once. */
   readonly key: string | null;
+  /** The file that it was written to instead, if it must not be shown. */
+  readonly keyFile: string | null;
 }
 
 /** The text; after a first start it shows the new key and the next steps. */
@@ -27,13 +29,15 @@ export function welcome(ready: Ready): string {
   return lines.join('\n');
 }
 
-function nextSteps({ base, serviceName, signing }: Ready, key: string): string[] {
+function nextSteps({ base, serviceName, signing, keyFile }: Ready, key: string): string[] {
   const service = `${base}/v1/${serviceName}`;
   const lines = [
     '',
-    'This first start created an API key. It is shown only once:',
+    keyFile === null
+      ? 'This first start created an API key. It is shown only once:'
+      : `This first start created an API key, in ${keyFile} (mode 0600).`,
     '',
-    `  export FALCONRY_API_KEY=${key}`,
+    `  export FALCONRY_API_KEY=${keyFile === null ? key : `$(cat ${keyFile})`}`,
     '',
     'Next steps:',
     '',
