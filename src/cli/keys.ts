@@ -13,7 +13,7 @@ import { settingLines } from './settings.ts';
 import { readNumber } from './settingText.ts';
 import { hint } from './suggest.ts';
 
-const SETTINGS = ['data', 'allowSharedDatabase'] as const;
+const SETTINGS = ['data', 'allowShared'] as const;
 type Setting = (typeof SETTINGS)[number];
 
 const help = `Usage: falconry keys <create | list | revoke> [options]
@@ -71,7 +71,7 @@ async function execute(invocation: Invocation<Setting>): Promise<number> {
   const { values } = await invocation.config();
   const path = join(values.data, STORE_FILE);
   if (verb !== 'create' && !existsSync(path)) throw new IoFailure(`there is no store at ${path}`);
-  const store = sqliteTableStore({ path, allowShared: values.allowSharedDatabase });
+  const store = sqliteTableStore({ path, allowShared: values.allowShared });
   try {
     if (verb === 'create') return await create(store, invocation);
     if (verb === 'list') return await list(store, invocation);

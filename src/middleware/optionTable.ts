@@ -49,7 +49,8 @@ export const SERVICE_OPTIONS = {
     fallback: '.falconry',
     group: 'Server',
   }),
-  allowSharedDatabase: flag('start although other users can read or replace the database', {
+  allowSharedDatabase: flag('use a store that others can read', {
+    setting: 'allowShared',
     fallback: false,
     group: 'Server',
   }),

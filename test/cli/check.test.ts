@@ -179,7 +179,7 @@ describe('data', () => {
     writeFileSync(join(data, 'keys', 'signing.json'), '{}', { mode: 0o640 });
     const messages = (await check()).of('data').map(({ level, message }) => [level, message]);
     expect(messages).toEqual(
-      [data, join(data, 'falconry.sqlite'), join(data, 'keys', 'signing.json')].map((path) => [
+      [join(data, 'falconry.sqlite'), data, join(data, 'keys', 'signing.json')].map((path) => [
         'fault',
         `${path} holds secrets and is open to others`,
       ]),

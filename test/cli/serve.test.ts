@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -31,10 +31,18 @@ async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) 
   return { process, base, ask };
 }
 
+/** The API key that a first start has written, as its output says: `$(cat <file>)`. */
+async function firstKey(process: Running): Promise<string> {
+  const [, path = ''] = await process.printed(/export FALCONRY_API_KEY=\$\(cat (\S+)\)/);
+  expect(path).toBe(join(data, 'first-api-key'));
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  return (await readFile(path, 'utf8')).trim();
+}
+
 describe('falconry serve', () => {
-  it('makes keys at its first start, shows the API key once, and ends in order', async () => {
+  it('makes keys at its first start, tells none to a pipe, and ends in order', async () => {
     const first = await serve();
-    const [, key = ''] = await first.process.printed(/export FALCONRY_API_KEY=(\S+)/);
+    const key = await firstKey(first.process);
     await first.process.printed(/tasks -H "Authorization: \$FALCONRY_API_KEY"/);
     const signed = await first.ask(key, 'POST', '/v1/falcon/sign', { digest: '0x68656c6c6f' });
     expect(signed.status).toBe(200);
@@ -46,7 +54,7 @@ describe('falconry serve', () => {
     const end = await first.process.ended;
     expect(end.code, end.stderr).toBe(0);
     expect(end.stdout).toMatch(/Stopped\.\n$/);
-    expect(end.stderr).not.toContain(key);
+    expect(end.stdout + end.stderr).not.toContain(key);
 
     const second = await serve();
     const again = await second.ask(key, 'POST', '/v1/falcon/sign', { digest: '0x68656c6c6f' });
@@ -59,7 +67,7 @@ describe('falconry serve', () => {
 
   it('finishes after a restart what it accepted before', async () => {
     const first = await serve();
-    const [, key = ''] = await first.process.printed(/export FALCONRY_API_KEY=(\S+)/);
+    const key = await firstKey(first.process);
     const triples = makeTriples(20);
     const accepted = await first.ask(key, 'POST', '/v1/svc/aggsign', { data: triples });
     expect(accepted.status).toBe(202);
@@ -78,7 +86,7 @@ describe('falconry serve', () => {
 
   it('makes no signing key in production', async () => {
     const { process, ask } = await serve([], { NODE_ENV: 'production' });
-    const [, key = ''] = await process.printed(/export FALCONRY_API_KEY=(\S+)/);
+    const key = await firstKey(process);
     const answer = await ask(key, 'POST', '/v1/falcon/sign', { digest: '0x00' });
     expect([answer.status, answer.json.code]).toEqual([403, 'SIGNING_DISABLED']);
     expect(await readdir(data)).not.toContain('keys');
@@ -87,7 +95,7 @@ describe('falconry serve', () => {
   it('reads the environment; an argument goes before it', async () => {
     const env = { FALCONRY_SERVICE_NAME: 'fromenv', FALCONRY_SIGNING: '0', PORT: '1' };
     const { process, ask } = await serve(['--service-name', 'given', '--signing'], env);
-    const [, key = ''] = await process.printed(/export FALCONRY_API_KEY=(\S+)/);
+    const key = await firstKey(process);
     expect((await ask(key, 'GET', '/v1/given/tasks')).status).toBe(200);
     expect((await ask(key, 'GET', '/v1/fromenv/tasks')).status).toBe(404);
     expect((await ask(key, 'POST', '/v1/falcon/sign', { digest: '0x' })).status).toBe(200);

@@ -107,6 +107,14 @@ async function ask(
 const withStatus = (status: number) =>
   operations.filter(({ statuses }) => statuses.includes(status));
 
+/** The path of a file, with the right to it. */
+function signed(secret: Uint8Array, path: string): string {
+  const right = path.includes('uploads')
+    ? ({ method: 'PUT', taskId: 1 } as const)
+    : ({ method: 'GET', key: 'results/1/1.json' } as const);
+  return signUrl(secret, right, { base: '/v1/svc', expiresAtMs: Date.now() + 60_000 });
+}
+
 describe('every documented answer', () => {
   it('401 without a key, 404 for what is not there', async () => {
     const service = await open();
@@ -145,15 +153,9 @@ describe('every documented answer', () => {
       store: { ...store, get: failing },
       blobs: { ...blobs, get: failing },
     });
-    const signed = (path: string): string => {
-      const right = path.includes('uploads')
-        ? ({ method: 'PUT', taskId: 1 } as const)
-        : ({ method: 'GET', key: 'results/1/1.json' } as const);
-      return signUrl(urlSecret, right, { base: '/v1/svc', expiresAtMs: Date.now() + 60_000 });
-    };
     const urlSecret = await store.secret('urls');
     for (const { method, path, right } of withStatus(500)) {
-      const answer = await ask(broken, method, right === 'url' ? signed(path) : path);
+      const answer = await ask(broken, method, right === 'url' ? signed(urlSecret, path) : path);
       expect([answer.status, answer.text.includes('secret')], path).toEqual([500, false]);
     }
     const early = falconService({ dataDirectory: folder });
@@ -165,6 +167,27 @@ describe('every documented answer', () => {
     for (const { method, path, right } of withStatus(503)) {
       if (right === 'open') continue;
       expect((await ask(broken, method, path)).json.code, path).toBe('SHUTTING_DOWN');
+    }
+  });
+
+  it('507 while the disk is full', async () => {
+    const store = memoryStore();
+    const urlSecret = await store.secret('urls');
+    const folder = await mkdtemp(join(tmpdir(), 'falconry-every-'));
+    folders.push(folder);
+    const full = async () => {
+      throw new CodedError('STORAGE_FULL');
+    };
+    const service = await open({
+      authenticate: full,
+      store: { ...store, get: full },
+      blobs: { ...directoryBlobs({ path: folder }), get: full },
+    });
+    for (const { method, path, right } of withStatus(507)) {
+      const url = right === 'url' ? signed(urlSecret, path) : path;
+      const answer = await ask(service, method, url);
+      expect([answer.status, answer.json.code], path).toEqual([507, 'STORAGE_FULL']);
+      expect(answer.headers.get('retry-after'), path).toMatch(/^[1-9]\d*$/);
     }
   });
 

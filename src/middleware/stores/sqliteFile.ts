@@ -67,18 +67,25 @@ export function sharedPlaces(path: string): SharedPlace[] {
   if (process.platform === 'win32') return [];
   const places: SharedPlace[] = [];
   for (const name of [path, `${path}-wal`]) {
-    const mode = statSync(name, { throwIfNoEntry: false })?.mode ?? 0;
-    if ((mode & 0o077) === 0) continue;
+    if ((modeOf(name) & 0o077) === 0) continue;
     const what = 'holds secrets and is open to others';
     places.push({ path: name, what, command: `chmod go= ${name}` });
   }
   const folder = dirname(path);
-  const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0;
-  if ((mode & 0o022) !== 0) {
+  if ((modeOf(folder) & 0o022) !== 0) {
     const what = 'holds the store and can be written by others';
     places.push({ path: folder, what, command: `chmod go-w ${folder}` });
   }
   return places;
+}
+
+/** 0 if there is nothing, or nothing that we may look at. */
+function modeOf(path: string): number {
+  try {
+    return statSync(path).mode;
+  } catch {
+    return 0;
+  }
 }
 
 function migrate(db: DatabaseSync): void {
