@@ -186,6 +186,17 @@ describe('data', () => {
     );
   });
 
+  it('is open to others, with the command that mends it; that may be allowed', async () => {
+    (await makeStore()).close();
+    chmodSync(data, 0o770);
+    chmodSync(join(data, 'falconry.sqlite'), 0o604);
+    const found = async (...args: string[]) =>
+      (await check(args)).of('data').map(({ level, advice }) => [level, advice]);
+    const advice = [`chmod go= ${join(data, 'falconry.sqlite')}`, `chmod go-w ${data}`];
+    expect(await found()).toEqual(advice.map((command) => ['fault', command]));
+    expect(await found('--allow-shared')).toEqual(advice.map((command) => ['warning', command]));
+  });
+
   it('is no directory, or below none', async () => {
     writeFileSync(data, '');
     expect((await check()).of('data')[0]!.message).toBe(`${data} is not a directory`);
@@ -230,6 +241,25 @@ describe('the database', () => {
     db.exec('ROLLBACK');
     expect((await check()).of('database')[0]).toMatchObject({ level: 'ok' });
     db.close();
+  });
+
+  it('has tasks that wait for a time which a wrong clock gave them', async () => {
+    const db = await makeStore();
+    const names =
+      'id, client_id, kind, state, attempt, failures, losses, count, threads, created_at, ' +
+      'submitted_at, updated_at, expires_ms, submitted, due_ms';
+    const add = db.prepare(`INSERT INTO tasks (${names}) VALUES
+      (?, 1, 'aggregate', 'waiting', 0, 0, 0, 1, 1, 'c', 's', 'u', 0, 1, ?)`);
+    add.run(5, Date.now() + 60_000);
+    expect((await check()).of('database').length).toBe(1);
+    for (let id = 6; id < 12; id++) add.run(id, Date.now() + 86_400_000);
+    db.close();
+    expect((await check()).of('database')[1]).toEqual({
+      level: 'warning',
+      check: 'database',
+      message: '6 tasks wait for a time that a wrong clock gave them: 6, 7, 8, 9, 10, …',
+      advice: 'the next start lets them go on',
+    });
   });
 
   it('was written by a newer version', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -63,6 +63,34 @@ describe('falconry serve', () => {
     const { code, stdout } = await second.process.ended;
     expect(code).toBe(0);
     expect(stdout).not.toContain('FALCONRY_API_KEY');
+  });
+
+  it('shows the key in the line of --json, and then in no file', async () => {
+    const process = falconry(['serve', '--port', '0', '--data', data, '--json']);
+    running.push(process);
+    const [line] = await process.printed(/^\{.*\}$/m);
+    expect(JSON.parse(line)).toMatchObject({ ok: true, api_key: expect.stringMatching(/\S{20}/) });
+    expect(await readdir(data)).not.toContain('first-api-key');
+  });
+
+  it('does not start with a database that others can read, nor does keys open it', async () => {
+    const { process } = await serve();
+    process.kill('SIGTERM');
+    await process.ended;
+    const database = join(data, 'falconry.sqlite');
+    await chmod(database, 0o640);
+    const refusals = [
+      ['serve', '--port', '0', '--data', data],
+      ['keys', 'list', '--data', data],
+    ];
+    for (const args of refusals) {
+      const refused = await falconry(args).ended;
+      expect(refused.code).toBe(3);
+      expect(refused.stderr).toContain(`open to others: chmod go= ${database}`);
+    }
+    await serve(['--allow-shared']);
+    const listed = await falconry(['keys', 'list', '--data', data, '--allow-shared']).ended;
+    expect(listed.stdout).toMatch(/client 1 .* first\n$/);
   });
 
   it('finishes after a restart what it accepted before', async () => {

@@ -1,4 +1,4 @@
-/** Another process holds the file for eight seconds; the service waits for it no longer than five. */
+/** Another process holds the file for eight seconds; the service waits for it for five at most. */
 import { expect, it } from 'vitest';
 import { fact } from '../support/facts.ts';
 import { whileLocked } from './lockedStore.ts';
