@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
 import type { TaskNews } from '../../src/middleware/stores/taskStore.ts';
-import { BLOCK, ruined, type WatchedWorkers, watchWorkers } from '../threads/workers.ts';
+import { BLOCK, moduleOf, ruined, type WatchedWorkers, watchWorkers } from '../threads/workers.ts';
 import { lockFile, whileLocked } from './lockedStore.ts';
 import { openThreads } from './openSqlite.ts';
 import { storeContract } from './storeContract.ts';
@@ -131,8 +131,12 @@ describe('a thread that dies', () => {
     await store.close();
   });
 
-  it('before it runs, is said to be missing', async () => {
-    watched = watchWorkers(() => new URL('file:///nowhere/sqliteWorker.js'));
+  it.each([
+    ['is not there', new URL('file:///nowhere/sqliteWorker.js')],
+    ['throws at load', moduleOf(`throw new Error('broken');`)],
+    ['is another one', new URL('../../src/falcon/verifyWorker.ts', import.meta.url)],
+  ])('since its module %s, is said to be missing', async (_, module) => {
+    watched = watchWorkers(() => module);
     const store = sqliteStore({ path });
     await expect(store.open()).rejects.toMatchObject({
       code: 'NO_WORKER',

@@ -107,6 +107,7 @@ class StoreThread {
   #sending = false;
   #nextId = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
+  #helloTimer: ReturnType<typeof setTimeout> | undefined;
   #closing: Promise<void> | null = null;
   #warnedMs = Number.NEGATIVE_INFINITY;
 
@@ -155,6 +156,7 @@ class StoreThread {
     // Nothing is lost with a thread that has died: what it had was refused.
     if (this.#thread) await this.#ask('close', []).catch(() => {});
     this.#listeners.clear();
+    clearTimeout(this.#helloTimer);
     await this.#thread?.terminate();
     this.#thread = null;
   }
@@ -223,34 +225,30 @@ class StoreThread {
   }
 
   #start(): void {
-    const lost = (cause: unknown) => {
-      if (this.#thread !== thread) return;
-      clearTimeout(timer);
-      this.#lose(cause);
-    };
     const events = {
       onMessage: (message: unknown) => this.#receive(message as FromThread),
-      onLost: (cause: unknown) => lost(cause),
+      onLost: (cause: unknown) => this.#lose(cause),
     };
-    let thread: HostThread;
     try {
-      thread = startThread(workerBeside(import.meta.url, 'sqliteWorker'), events);
+      this.#thread = startThread(workerBeside(import.meta.url, 'sqliteWorker'), events);
     } catch (cause) {
       this.#lose(cause);
       return;
     }
-    this.#thread = thread;
-    const timer = setTimeout(() => {
-      if (this.#running || this.#thread !== thread) return;
-      void thread.terminate();
-      lost(new Error('the thread did not say hello'));
-    }, HELLO_MS);
-    timer.unref();
+    this.#helloTimer = setTimeout(() => this.#giveUp('the thread did not say hello'), HELLO_MS);
+    this.#helloTimer.unref();
+  }
+
+  /** Ends a thread that is not ours to use. */
+  #giveUp(why: string): void {
+    void this.#thread?.terminate();
+    this.#lose(new Error(why));
   }
 
   /** Refuses what the thread had; what it was not sent goes to the next one. */
   #lose(cause: unknown): void {
     const wasRunning = this.#running;
+    clearTimeout(this.#helloTimer);
     this.#thread = null;
     this.#running = false;
     const kept = new Set(wasRunning ? this.#outbox.map(({ id }) => id) : []);
@@ -266,7 +264,11 @@ class StoreThread {
 
   #receive(message: FromThread): void {
     if ('hello' in message) {
-      if (message.hello !== STORE_WORKER) return;
+      clearTimeout(this.#helloTimer);
+      if (message.hello !== STORE_WORKER) {
+        this.#giveUp(`the thread runs "${message.hello}" instead of "${STORE_WORKER}"`);
+        return;
+      }
       this.#running = true;
       const { onTrouble, ...settings } = this.#options;
       this.#post({ open: settings });
