@@ -171,7 +171,14 @@ export class Runtime {
       handler: aggregator.handler,
       threads,
       leaseMs,
-      onEvent: (event) => logger.debug('runner', { ...event }),
+      onEvent(event) {
+        logger.debug('runner', { ...event });
+        if (event.type !== 'setAside') return;
+        const { taskId, error } = event;
+        const fields = { taskId, code: error.code, error: describe(error) };
+        const retry = `falconry retry ${taskId}`;
+        logger.error('task set aside, since it ends its workers', { ...fields, retry });
+      },
     });
     this.#undo.push((graceMs) => runner.stop({ graceMs }));
     runner.start();

@@ -153,6 +153,16 @@ export function queueContract(w: StoreWorld): void {
     expect(await w.nextClaimMs()).toBe(null);
   });
 
+  it('counts no failure that was not the fault of the task', async () => {
+    const { id, input } = await w.addClaimed();
+    const error = { code: 'STORAGE_FULL', message: 'm' } as const;
+    expect(await w.store.fail(id, 1, error, { delayMs: 500, blameless: true })).toBe(true);
+    expect(await w.known(id)).toMatchObject({ state: 'waiting', failures: 0, input });
+    expect(await w.nextClaimMs()).toBe(500);
+    w.clockMs += 500;
+    expect(await w.claim()).toMatchObject({ id, attempt: 2, failures: 0, losses: 0 });
+  });
+
   it('gives a released task out again at once', async () => {
     const { id } = await w.addClaimed();
     expect(await w.store.release(id, 1)).toBe(true);

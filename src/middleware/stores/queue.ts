@@ -53,7 +53,7 @@ export function queue(ledger: Ledger): Queue {
       ),
     fail: (id, attempt, error, retry) =>
       whileHeld(id, attempt, (row) => {
-        const failures = row.failures + 1;
+        const failures = row.failures + (retry?.blameless ? 0 : 1);
         if (!retry) return ledger.end(row, 'failed', { failures, error });
         return giveBack(ledger, row, { failures, dueMs: nowMs() + retry.delayMs });
       }),

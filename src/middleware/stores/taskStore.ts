@@ -154,6 +154,14 @@ export interface Extension {
   readonly progress?: TaskProgress;
 }
 
+/** How a task is tried again after a fault. */
+export interface Retry {
+  /** Not to be claimed before this is over. */
+  readonly delayMs: number;
+  /** The fault is not the task's, and is not counted in its `failures`. */
+  readonly blameless?: boolean;
+}
+
 export interface SweepOptions {
   /** Finished tasks older than this are removed; without it they are kept. */
   readonly retentionMs?: number;
@@ -236,12 +244,7 @@ export interface TaskStore {
    */
   finish(id: number, attempt: number, result: TaskResult): Promise<boolean>;
   /** → failed; or, with `retry`, → waiting, and not to be claimed before the delay is over. */
-  fail(
-    id: number,
-    attempt: number,
-    error: TaskError,
-    retry?: { readonly delayMs: number },
-  ): Promise<boolean>;
+  fail(id: number, attempt: number, error: TaskError, retry?: Retry): Promise<boolean>;
   /** → waiting at once, without counting a failure, for a worker that shuts down. */
   release(id: number, attempt: number): Promise<boolean>;
   /**

@@ -8,10 +8,20 @@
  * The store is the truth. When a beat finds that the attempt is not the current one, the handler is
  * aborted and nothing more is written. If this process dies, the lease ends, and any runner on the
  * same store takes the task over.
+ *
+ * A task fails only by what is wrong with itself. A fault of its surroundings (the store is away,
+ * the disk is full) is waited out, however long it lasts. A task whose workers die is suspect:
+ *
+ *   suspect (2 dead workers, or lost 3 times with its whole process) ─▶ isolated attempts
+ *   isolated worker dies, and `maxFailures` are reached ─▶ set aside, with its input
+ *
+ * The end of a process proves nothing, since others worked in it too and it may have been stopped;
+ * so losses make a task suspect, but never guilty.
  */
 import { type CodedError, toCodedError } from '../../errors.ts';
-import type { TaskNews, TaskStore } from '../stores/taskStore.ts';
+import type { Retry, TaskNews, TaskStore } from '../stores/taskStore.ts';
 import { type Task, type TaskError, TaskFailure, type TaskResult } from '../task.ts';
+import { Heartbeat } from './heartbeat.ts';
 import { Lease, Run, type TaskContext } from './lease.ts';
 
 export type { TaskContext };
@@ -23,7 +33,7 @@ export interface TaskHandler {
    * belongs to this attempt alone.
    *
    * @throws CodedError (a {@link TaskFailure} to say more): retried when retriable, else the task
-   *   has failed
+   *   has failed. `THREAD_LOST` means that the worker died of this task.
    */
   run(task: Task, context: TaskContext): Promise<TaskResult>;
   /** Deletes blobs that are not needed any more. */
@@ -32,7 +42,7 @@ export interface TaskHandler {
 
 export type RunnerEvent =
   | { readonly type: 'claimed' | 'completed' | 'cancelled' | 'lost' | 'released'; taskId: number }
-  | { readonly type: 'failed' | 'retried'; taskId: number; error: CodedError }
+  | { readonly type: 'failed' | 'retried' | 'setAside'; taskId: number; error: CodedError }
   /** The store or the disk did not answer; the runner carries on. */
   | { readonly type: 'trouble'; error: unknown };
 
@@ -47,9 +57,14 @@ export interface RunnerOptions {
   readonly leaseMs?: number;
   /** Time between two looks into the queue if nothing wakes the runner. Default 1 s. */
   readonly pollMs?: number;
-  /** Attempts with a retriable fault before the task fails. Default 5. */
+  /** Time between two beats, which notice what other processes cancelled. Default 800 ms. */
+  readonly beatMs?: number;
+  /**
+   * Dead workers after which a task is set aside, if the last one was its own. Default 5: at least
+   * three of them were.
+   */
   readonly maxFailures?: number;
-  /** First delay before a retry; doubles each time, up to 30 s. Default 1 s. */
+  /** First delay before a retry; doubles each time, up to two minutes. Default 1 s. */
   readonly retryMs?: number;
   readonly onEvent?: (event: RunnerEvent) => void;
 }
@@ -68,7 +83,11 @@ export interface Runner {
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-const MAX_RETRY_MS = 30_000;
+const MAX_RETRY_MS = 120_000;
+/** Dead workers after which a task is isolated. */
+const SUSPECT_FAILURES = 2;
+/** Losses after which a task is isolated. */
+const SUSPECT_LOSSES = 3;
 /** Shortest wait for a retry or the end of a lease. */
 const MIN_WAIT_MS = 5;
 
@@ -77,6 +96,7 @@ export function createRunner(options: RunnerOptions): Runner {
     concurrency: 2,
     leaseMs: 10_000,
     pollMs: 1000,
+    beatMs: 800,
     maxFailures: 5,
     retryMs: 1000,
     onEvent: () => {},
@@ -89,12 +109,16 @@ class TaskRunner implements Runner {
   /** Not a map: a task can be claimed again while an attempt that lost it is still ending. */
   readonly #runs = new Set<Run>();
   readonly #alarm = new Alarm();
+  readonly #heartbeat: Heartbeat;
   #looping: Promise<void> | null = null;
   #stopped: Promise<void> | null = null;
   #unwatch = () => {};
 
   constructor(options: Required<RunnerOptions>) {
     this.#options = options;
+    const { store, leaseMs, beatMs, onEvent } = options;
+    const onTrouble = (error: unknown) => onEvent({ type: 'trouble', error });
+    this.#heartbeat = new Heartbeat({ store, leaseMs, beatMs, onTrouble });
   }
 
   get running(): number {
@@ -177,7 +201,9 @@ class TaskRunner implements Runner {
   async #see(run: Run): Promise<void> {
     const { store, handler, leaseMs, onEvent } = this.#options;
     const onTrouble = (error: unknown) => onEvent({ type: 'trouble', error });
-    const lease = new Lease(run, { store, leaseMs, onTrouble });
+    const heartbeat = this.#heartbeat;
+    const isolated = isSuspect(run.task);
+    const lease = new Lease(run, { store, leaseMs, heartbeat, isolated, onTrouble });
     try {
       const result = await handler.run(run.task, lease.context);
       await this.#settleResult(run, lease, result);
@@ -199,24 +225,35 @@ class TaskRunner implements Runner {
   }
 
   async #settleFault(run: Run, lease: Lease, error: CodedError): Promise<void> {
-    const { store, maxFailures, retryMs, onEvent } = this.#options;
-    const { id, attempt, failures } = run.task;
+    const { store, onEvent } = this.#options;
+    const { id, attempt, input } = run.task;
     const shown = error instanceof TaskFailure ? error.shown : shownError(error);
-    const retry = error.retriable && failures + 1 < maxFailures;
-    // A thread that died concerns only this task: its first retry need not wait.
-    const atOnce = error.code === 'THREAD_LOST' && failures === 0;
-    const delayMs = atOnce ? 0 : Math.min(MAX_RETRY_MS, retryMs * 2 ** failures);
+    const type = this.#fateOf(run.task, lease, error);
+    const retry = type === 'retried' ? this.#retryOf(run.task, error) : undefined;
     const accepted = await lease.write(() =>
-      store.fail(id, attempt, shown, retry ? { delayMs } : undefined),
+      type === 'setAside'
+        ? store.setAside(id, attempt, shown)
+        : store.fail(id, attempt, shown, retry),
     );
-    if (!accepted) {
-      onEvent({ type: refusalOf(run), taskId: id });
-    } else if (retry) {
-      onEvent({ type: 'retried', taskId: id, error });
-    } else {
-      onEvent({ type: 'failed', taskId: id, error });
-      await this.#discard(run.task.input?.key);
+    onEvent(accepted ? { type, taskId: id, error } : { type: refusalOf(run), taskId: id });
+    if (accepted && type === 'failed') await this.#discard(input?.key);
+  }
+
+  /** What becomes of a task after a fault. */
+  #fateOf({ failures }: Task, lease: Lease, error: CodedError): 'failed' | 'retried' | 'setAside' {
+    if (!error.retriable) return 'failed';
+    const guilty = lease.context.isolated && isDeath(error);
+    return guilty && failures + 1 >= this.#options.maxFailures ? 'setAside' : 'retried';
+  }
+
+  #retryOf({ attempt, failures, losses }: Task, error: CodedError): Retry {
+    const delayMs = (tries: number) => Math.min(MAX_RETRY_MS, this.#options.retryMs * 2 ** tries);
+    // The attempts so far that neither ended a worker nor were lost.
+    if (!isDeath(error)) {
+      return { delayMs: delayMs(Math.max(0, attempt - 1 - failures - losses)), blameless: true };
     }
+    // A thread that died concerns only this task: its first retry need not wait.
+    return { delayMs: failures === 0 ? 0 : delayMs(failures) };
   }
 
   async #settleShutdown({ task }: Run, lease: Lease): Promise<void> {
@@ -240,6 +277,12 @@ class TaskRunner implements Runner {
     }
   }
 }
+
+/** Whether the worker died of the task. */
+const isDeath = ({ code }: CodedError): boolean => code === 'THREAD_LOST';
+
+const isSuspect = ({ failures, losses }: Task): boolean =>
+  failures >= SUSPECT_FAILURES || losses >= SUSPECT_LOSSES;
 
 /** Why the store refused an outcome. */
 const refusalOf = ({ ending }: Run) => (ending === 'cancelled' ? 'cancelled' : 'lost');
