@@ -55,6 +55,7 @@ export function readRecord(value: unknown): TaskRecord {
   const rest = textsOnly(record, ['finished_at', 'result_path', 'format']);
   delete rest.error;
   delete rest.result_bytes;
+  delete rest.quarantined;
   const problem = readProblem(error);
   return {
     ...rest,
@@ -66,6 +67,7 @@ export function readRecord(value: unknown): TaskRecord {
     request_utc_time: text(record.request_utc_time),
     latest_status_update_iso_utc_time: text(record.latest_status_update_iso_utc_time),
     ...(progress !== undefined && { progress: readProgress(progress) }),
+    ...(record.quarantined === true && { quarantined: true }),
     ...(problem && { error: problem }),
     ...(record.result_bytes !== undefined && { result_bytes: count(record.result_bytes) }),
   };

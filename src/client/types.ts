@@ -80,6 +80,8 @@ export interface TaskRecord {
   readonly request_utc_time: string;
   readonly latest_status_update_iso_utc_time: string;
   readonly progress?: TaskProgress | null;
+  /** Set aside: it waits until the operator of the service has it tried again. */
+  readonly quarantined?: boolean;
   /** The reason of a failure. */
   readonly error?: Problem;
   /** ISO 8601, UTC, nanosecond digits. */

@@ -20,6 +20,7 @@ export function progressRecord(task: Task, resultUrl: string | null): Record<str
     request_utc_time: toSeconds(task.createdAt),
     latest_status_update_iso_utc_time: toSeconds(task.updatedAt),
     progress: progressOf(task),
+    ...(task.quarantined && { quarantined: true }),
     ...(task.finishedAt !== null && isFinal(task.state) && { finished_at: task.finishedAt }),
     ...(task.result !== null &&
       resultUrl !== null && {

@@ -223,6 +223,10 @@ export const ProgressRecord = z
       .strictObject({
         ...record,
         status: progressText('created', 'uploaded', 'waiting', 'verifying', 'aggregating'),
+        quarantined: z
+          .literal(true)
+          .optional()
+          .meta({ description: 'Set aside: it waits until the operator has it tried again' }),
       })
       .meta({ id: 'UnfinishedTask' }),
     z

@@ -35,6 +35,7 @@ const record = members<TaskRecord>({
   request_utc_time: 'always',
   latest_status_update_iso_utc_time: 'always',
   progress: 'optional',
+  quarantined: 'optional',
   error: 'optional',
   finished_at: 'optional',
   result_path: 'optional',
