@@ -1,14 +1,11 @@
 /** `falconry keys`: manages the API keys in the store of a service. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { createApiKey } from '../middleware/keys/apiKeys.ts';
 import { integer } from '../middleware/optionRows.ts';
-import { STORE_FILE } from '../middleware/options.ts';
-import { sqliteStore } from '../middleware/stores/sqlite.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../middleware/stores/taskStore.ts';
-import { type Command, IoFailure, UsageError } from './command.ts';
+import { type Command, UsageError } from './command.ts';
 import { defineCommand, type Invocation, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
+import { withStore } from './ownStore.ts';
 import { settingLines } from './settings.ts';
 import { readNumber } from './settingText.ts';
 import { hint } from './suggest.ts';
@@ -65,17 +62,11 @@ async function execute(invocation: Invocation<'data'>): Promise<number> {
   if (verb === 'revoke' && !/^[0-9a-f]{8,64}$/i.test(hash)) {
     throw new UsageError('expected 8 to 64 hex digits of the hash');
   }
-  const { values } = await invocation.config();
-  const path = join(values.data, STORE_FILE);
-  if (verb !== 'create' && !existsSync(path)) throw new IoFailure(`there is no store at ${path}`);
-  const store = sqliteStore({ path });
-  try {
-    if (verb === 'create') return await create(store, invocation);
-    if (verb === 'list') return await list(store, invocation);
-    return await revoke(store, hash.toLowerCase(), invocation);
-  } finally {
-    await store.close();
-  }
+  return withStore(invocation, { mayBeNew: verb === 'create' }, (store) => {
+    if (verb === 'create') return create(store, invocation);
+    if (verb === 'list') return list(store, invocation);
+    return revoke(store, hash.toLowerCase(), invocation);
+  });
 }
 
 async function create(store: ApiKeyStore, { io, option, json, note }: Invocation<'data'>) {

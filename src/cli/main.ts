@@ -19,6 +19,8 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   'verify-aggregate': () => import('./verifyAggregate.ts'),
   submit: () => import('./submit.ts'),
   tasks: () => import('./tasks.ts'),
+  queue: () => import('./queue.ts'),
+  retry: () => import('./retry.ts'),
 };
 
 /** @returns the exit code, of the table in exitCodes.ts */

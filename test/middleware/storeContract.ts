@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { NewTask } from '../../src/middleware/stores/taskStore.ts';
 import { canGo, isRunning } from '../../src/middleware/task.ts';
 import { isFinal, TASK_STATES, type TaskState } from '../../src/wire/taskStates.ts';
+import { operatorContract } from './operatorContract.ts';
 import { queueContract } from './queueContract.ts';
 import { HOUR_MS, type OpenStore, StoreWorld } from './storeWorld.ts';
 
@@ -13,6 +14,7 @@ export function storeContract(name: string, open: OpenStore): void {
     afterEach(() => world.close());
     clientContract(world);
     queueContract(world);
+    operatorContract(world);
   });
 }
 

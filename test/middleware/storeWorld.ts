@@ -3,6 +3,7 @@
  * test of a contract waits.
  */
 import { expect } from 'vitest';
+import type { OperatorStore } from '../../src/middleware/stores/operatorStore.ts';
 import type {
   ApiKeyStore,
   ClaimOptions,
@@ -12,7 +13,7 @@ import type {
 import type { Task, TaskResult } from '../../src/middleware/task.ts';
 import type { TaskState } from '../../src/wire/taskStates.ts';
 
-type Store = TaskStore & ApiKeyStore;
+type Store = TaskStore & ApiKeyStore & OperatorStore;
 
 export interface OpenedStore {
   readonly store: Store;

@@ -4,12 +4,15 @@
  */
 import { isFinal, type UnfinishedState } from '../../wire/taskStates.ts';
 import { isRunning, type ListedTask } from '../task.ts';
+import type { OperatorStore, UnfinishedQuery } from './operatorStore.ts';
 import { type AnswerRow, noTasks, type Table, type TaskChanges, type TaskRow } from './table.ts';
 import { type TableStoreOptions, tableStore } from './tableStore.ts';
 import type { ApiKeyRecord, ApiKeyStore, ClientUsage, ListQuery, TaskStore } from './taskStore.ts';
 
 /** @returns a store that loses everything when the process ends */
-export function memoryStore(options: TableStoreOptions = {}): TaskStore & ApiKeyStore {
+export function memoryStore(
+  options: TableStoreOptions = {},
+): TaskStore & ApiKeyStore & OperatorStore {
   return tableStore(new MemoryTable(), options);
 }
 
@@ -85,6 +88,13 @@ class MemoryTable implements Table {
       if (state === undefined || row.state === state) found.push(listed(row));
     }
     return found;
+  }
+
+  unfinished({ limit, after = 0, quarantined }: UnfinishedQuery): TaskRow[] {
+    const fits = (row: TaskRow) =>
+      row.id > after && (quarantined === undefined || row.quarantined === quarantined);
+    const rows = this.#tasks.open().filter(fits);
+    return rows.sort((a, b) => a.id - b.id).slice(0, limit);
   }
 
   usage(clientId: number): ClientUsage {

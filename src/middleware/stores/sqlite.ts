@@ -13,6 +13,7 @@ import { CodedError } from '../../errors.ts';
 import { isFinal, type TaskState } from '../../wire/taskStates.ts';
 import type { ListedTask } from '../task.ts';
 import { createGroupCommit, type GroupCommit } from './groupCommit.ts';
+import type { OperatorStore, UnfinishedQuery } from './operatorStore.ts';
 import { isBusy } from './sqliteFault.ts';
 import { MIGRATIONS } from './sqliteSchema.ts';
 import { type AnswerRow, noTasks, type Table, type TaskChanges, type TaskRow } from './table.ts';
@@ -30,7 +31,7 @@ export interface SqliteOptions extends TableStoreOptions {
  * @returns a store in the file
  * @throws Error of the file system or of SQLite if the file cannot be opened or has a newer schema
  */
-export function sqliteStore(options: SqliteOptions): TaskStore & ApiKeyStore {
+export function sqliteStore(options: SqliteOptions): TaskStore & ApiKeyStore & OperatorStore {
   return tableStore(new SqliteTable(open(options)), options);
 }
 
@@ -160,6 +161,17 @@ class SqliteTable implements Table {
     const direction = order === 'asc' ? 'ASC' : 'DESC';
     const sql = `SELECT ${LISTED} FROM tasks WHERE ${where} ORDER BY id ${direction} LIMIT ?`;
     return this.#all(sql, ...values, limit).map(toListed);
+  }
+
+  unfinished({ limit, after = 0, quarantined }: UnfinishedQuery): TaskRow[] {
+    // Each part has an index of its own rows, so that the many finished ones are not looked at.
+    const free = `SELECT id FROM tasks WHERE due_ms IS NOT NULL
+      UNION ALL SELECT id FROM tasks WHERE state IN ('created', 'uploaded')`;
+    const aside = 'SELECT id FROM tasks WHERE quarantined = 1';
+    const ids =
+      quarantined === undefined ? `${free} UNION ALL ${aside}` : quarantined ? aside : free;
+    const sql = `SELECT * FROM tasks WHERE id IN (${ids}) AND id > ? ORDER BY id LIMIT ?`;
+    return this.#all(sql, after, limit).map(fromColumns);
   }
 
   usage(clientId: number): ClientUsage {

@@ -6,6 +6,7 @@
 
 import type { UnfinishedState } from '../../wire/taskStates.ts';
 import type { ListedTask, Task } from '../task.ts';
+import type { UnfinishedQuery } from './operatorStore.ts';
 import type { ApiKeyRecord, ClientUsage, ListQuery, QueueDepth } from './taskStore.ts';
 
 /** A task with the fields that only the store needs. */
@@ -65,6 +66,8 @@ export interface Table {
 
   /** At most `limit` rows of one client in order of id. */
   list(query: ListQuery, limit: number): ListedTask[];
+  /** Rows of all clients that are not final, in order of id. */
+  unfinished(query: UnfinishedQuery): TaskRow[];
   usage(clientId: number): ClientUsage;
   /** `oldestWaitingAt`: when the oldest task that waits was submitted. */
   depth(): Omit<QueueDepth, 'oldestWaitingMs'> & { readonly oldestWaitingAt: string | null };

@@ -10,6 +10,7 @@
 import { timestamp } from '../task.ts';
 import { answers } from './answers.ts';
 import { Ledger, publicTask } from './ledger.ts';
+import type { OperatorStore } from './operatorStore.ts';
 import { queue } from './queue.ts';
 import { submissions } from './submissions.ts';
 import type { Table } from './table.ts';
@@ -26,7 +27,7 @@ export interface TableStoreOptions {
 export function tableStore(
   table: Table,
   { nowMs = Date.now }: TableStoreOptions = {},
-): TaskStore & ApiKeyStore {
+): TaskStore & ApiKeyStore & OperatorStore {
   const ledger = new Ledger(table, nowMs);
   return {
     ...reads(ledger),
@@ -34,6 +35,7 @@ export function tableStore(
     ...queue(ledger),
     ...answers(ledger),
     ...apiKeys(ledger),
+    unfinished: async (query) => table.unfinished(query).map(publicTask),
     sweep: (options) => ledger.write(() => sweep(ledger, options)),
     referenced: async (keys) => table.referenced(keys),
     watch: (listener) => ledger.watch(listener),
