@@ -233,9 +233,8 @@ describe.runIf(listsProcesses)('a task', () => {
     const queue = await falconryHere(['queue', '--aside', '--json', '--data', folder]);
     expect(JSON.parse(queue.out)).toMatchObject([{ process_id: String(id), quarantined: true }]);
     expect((await falconryHere(['retry', String(id), '--data', folder])).code).toBe(0);
-    await until(id, ({ state }) => state === 'completed');
+    const { result } = await until(id, ({ state }) => state === 'completed');
     expect(await record()).not.toHaveProperty('quarantined');
-    const { result } = (await store.get(id))!;
     const blobs = directoryBlobs({ path: join(folder, 'files') });
     const file = parseResultFile((await blobs.read(result!.blob, 64 * MIB))!);
     expect(verifyResultFile(file, batch)).toBe(true);
@@ -243,7 +242,7 @@ describe.runIf(listsProcesses)('a task', () => {
   });
 });
 
-/** The smaller file ends its thread; the larger one takes the whole process along, by V8's choice. */
+/** The smaller file ends its thread; with the larger one, V8 ends the whole process. */
 it.each([4, 8])(
   'a file of %i MiB that exhausts the heap of its worker is set aside',
   {
