@@ -77,6 +77,7 @@ export const ERROR_CODES = Object.freeze({
   OVERLOADED: meaning(503, true, 'The service is busy'),
   RATE_LIMITED: meaning(429, true, 'Too many requests'),
   TOO_MANY_STREAMS: meaning(429, true, 'Too many open event streams'),
+  TOO_MANY_UPLOADS: meaning(429, true, 'Too many uploads at once'),
   TOO_MANY_TASKS: meaning(429, true, 'Too many unfinished tasks'),
   STORAGE_QUOTA: meaning(429, true, 'The stored bytes of this client are at their limit'),
   QUEUE_FULL: meaning(503, true, 'The queue is full'),

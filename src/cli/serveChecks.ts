@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { falcon512 } from '../falcon/index.ts';
+import { lowWaterMark } from '../middleware/blobs/directory.ts';
 import type { Settings } from '../middleware/options.ts';
 import { cannotListen } from './cannotListen.ts';
 import type { Config } from './config.ts';
@@ -144,17 +145,26 @@ async function nearestFolder(path: string): Promise<string> {
   }
 }
 
-async function checkDisk({ dataDirectory, maxBodyBytes }: Settings): Promise<Finding[]> {
-  const { bavail, bsize } = await statfs(await nearestFolder(resolve(dataDirectory)));
-  return [diskFinding(bavail * bsize, maxBodyBytes)];
+async function checkDisk({
+  dataDirectory,
+  maxBodyBytes,
+  minFreeBytes,
+}: Settings): Promise<Finding[]> {
+  const disk = await statfs(await nearestFolder(resolve(dataDirectory)));
+  const markBytes = lowWaterMark(disk, minFreeBytes);
+  return [diskFinding(disk.bavail * disk.bsize, maxBodyBytes, markBytes)];
 }
 
-/** Whether the free bytes are enough for task files of up to `maxBodyBytes`. */
-export function diskFinding(freeBytes: number, maxBodyBytes: number): Finding {
+/** Whether the free bytes above the mark are enough for task files of up to `maxBodyBytes`. */
+export function diskFinding(freeBytes: number, maxBodyBytes: number, markBytes = 0): Finding {
   const message = `${(freeBytes / GIB).toFixed(1)} GiB free`;
-  if (freeBytes < 4 * maxBodyBytes)
+  if (freeBytes < markBytes) {
+    return fault('disk', `${message}: no task file is accepted`, 'free some space, or --min-free');
+  }
+  if (freeBytes - markBytes < 4 * maxBodyBytes)
     return fault('disk', `${message}: not enough for four task files of the largest size`);
-  if (freeBytes < 2 * GIB) return warning('disk', message, 'free some space, or set --retention');
+  if (freeBytes < 2 * GIB)
+    return warning('disk', message, 'free some space, or shorten --retention');
   return ok('disk', message);
 }
 

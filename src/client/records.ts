@@ -52,7 +52,7 @@ export function readRecord(value: unknown): TaskRecord {
   if (id === null) throw malformed('The progress record has no process_id');
   const { status, progress, error } = record;
   if (typeof status !== 'string') throw malformed('The progress record has no status');
-  const rest = textsOnly(record, ['finished_at', 'result_path', 'format']);
+  const rest = textsOnly(record, ['finished_at', 'result_path', 'result_expires_at', 'format']);
   delete rest.error;
   delete rest.result_bytes;
   const problem = readProblem(error);
@@ -97,7 +97,7 @@ export function readProblem(value: unknown): Problem | undefined {
     'code',
     'id',
   ]);
-  for (const name of ['status', 'errors_total']) {
+  for (const name of ['status', 'errors_total', 'stored_bytes', 'allowed_bytes']) {
     if (typeof problem[name] !== 'number') delete problem[name];
   }
   const { errors, invalid } = problem;
@@ -149,7 +149,7 @@ function readListItem(value: unknown): TaskListItem {
     id,
     status: item.status,
     meta: {
-      ...textsOnly(meta, ['finished_at', 'result_path']),
+      ...textsOnly(meta, ['finished_at', 'result_path', 'result_expires_at']),
       count: count(meta.count),
       created_at: text(meta.created_at),
       submitted_at: text(meta.submitted_at),

@@ -63,6 +63,9 @@ export interface Problem {
   readonly errors?: readonly Fault[];
   readonly errors_total?: number;
   readonly invalid?: readonly InvalidItem[];
+  /** At the limit of stored bytes: how many your files have, and how many they may have. */
+  readonly stored_bytes?: number;
+  readonly allowed_bytes?: number;
   /** For errors of the server: the id in its log. */
   readonly id?: string;
 }
@@ -88,6 +91,8 @@ export interface TaskRecord {
   readonly result_path?: string;
   readonly format?: string;
   readonly result_bytes?: number;
+  /** From then on the task and its result may be removed; absent if they are kept. */
+  readonly result_expires_at?: string;
 }
 
 /** One element of the list of tasks. */
@@ -100,6 +105,7 @@ export interface TaskListItem {
     readonly submitted_at: string;
     readonly finished_at?: string;
     readonly result_path?: string;
+    readonly result_expires_at?: string;
   };
 }
 

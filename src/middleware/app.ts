@@ -9,11 +9,12 @@ import { cors } from 'hono/cors';
 import { CodedError, isCodedError } from '../errors.ts';
 import { remoteAddress } from './http/address.ts';
 import { BodyBudget } from './http/body.ts';
-import { AnonymousLimiter, RequestLimiter } from './limits.ts';
+import { AnonymousLimiter, credentialsOf, RequestLimiter } from './limits.ts';
 import { operations } from './openapi/operations.ts';
 import { documentRoutes } from './openapi/routes.ts';
 import type { Settings } from './options.ts';
 import { ProblemError, problemResponse } from './problems.ts';
+import { Reservations } from './reservations.ts';
 import { aggsignRoutes } from './routes/aggsign.ts';
 import type { Caller, Deps, Env, Route } from './routes/route.ts';
 import { signRoutes } from './routes/sign.ts';
@@ -31,6 +32,7 @@ export function createApp(runtime: Runtime): Hono<Env> {
     budget: new BodyBudget(settings.maxBufferedBytes),
     limiter: new RequestLimiter(requestsPerSecond, burst),
     anonymous: new AnonymousLimiter(refusedPerSecond, refusedBurst),
+    reservations: new Reservations(settings.limits.storedBytes),
     operations: operations(settings),
   };
   const routes: Route[] = [
@@ -112,11 +114,14 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
 
 async function identify(c: Context, { settings, runtime, anonymous }: Deps): Promise<Caller> {
   const { ports } = runtime;
-  const key = c.req.header('authorization') ?? '';
+  const { raw } = c.req;
+  const key = raw.headers.get('authorization') ?? '';
+  // A host may know its callers by other headers than ours.
+  const credentials = settings.authenticate ? credentialsOf(raw.headers) : key;
   const address = remoteAddress(c, settings);
-  anonymous.admit(address, key);
-  const caller = key ? await ports.authenticate(key) : null;
-  if (caller === null || caller === undefined) {
+  anonymous.admit(address, credentials);
+  const caller = await ports.authenticate(key, raw);
+  if (caller === null) {
     anonymous.refused(address);
     const realm = settings.serviceName;
     throw new ProblemError('UNAUTHENTICATED', {
@@ -124,12 +129,7 @@ async function identify(c: Context, { settings, runtime, anonymous }: Deps): Pro
       headers: { 'www-authenticate': `ApiKey realm="${realm}"` },
     });
   }
-  if (!Number.isSafeInteger(caller.clientId)) {
-    throw new CodedError('INTERNAL', {
-      cause: new TypeError('authenticate: clientId must be an integer'),
-    });
-  }
-  anonymous.good(key);
+  anonymous.good(credentials);
   return caller;
 }
 

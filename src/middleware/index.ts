@@ -27,6 +27,7 @@ export {
   toFetchHandler,
 } from './hosts/fetch.ts';
 export { type NodeHandler, toNodeHandler } from './hosts/node.ts';
+export type { Authenticate, ClientIdentity } from './keys/callers.ts';
 export { fileKeyStore, type KeyStore, type SigningKey } from './keys/keyStore.ts';
 export type { Logger, PerClientLimits, ServiceEvent, ServiceOptions } from './options.ts';
 export type { ProblemBody } from './problems.ts';

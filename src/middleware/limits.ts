@@ -61,14 +61,26 @@ export class RequestLimiter {
 
 const MAX_BUCKETS = 10_000;
 
+/** Names of headers by which a caller may be known: a key, a cookie, a token, a certificate. */
+const CREDENTIAL = /^cookie$|auth|token|jwt|session|assertion|api-?key|cert/;
+
+/** @returns all headers of a request that may tell who is calling, as one text; else empty */
+export function credentialsOf(headers: Headers): string {
+  const found: string[] = [];
+  headers.forEach((value, name) => {
+    if (CREDENTIAL.test(name)) found.push(`${name}: ${value}`);
+  });
+  return found.join('\n');
+}
+
 /**
- * Counts requests without a valid key, by address. Once an address has used up its share, only keys
- * that were valid recently are looked up: their owners are served as usual, even if a stranger
- * behind the same proxy floods the service.
+ * Counts requests without valid credentials (an API key, or whatever the host goes by), by address.
+ * Once an address has used up its share, only credentials that were valid recently are looked at:
+ * their owners are served as usual, even if a stranger behind the same proxy floods the service.
  */
 export class AnonymousLimiter {
   readonly #limiter: RequestLimiter;
-  /** Keyed hashes of the keys that were valid most recently. */
+  /** Keyed hashes of the credentials that were valid most recently. */
   readonly #good = new Set<string>();
   readonly #salt = crypto.getRandomValues(new Uint8Array(16));
 
@@ -76,12 +88,12 @@ export class AnonymousLimiter {
     this.#limiter = new RequestLimiter(perSecond, burst);
   }
 
-  /** @throws ProblemError `RATE_LIMITED` if no key of this address is to be looked up any more */
-  admit(address: string, key: string): void {
+  /** @throws ProblemError `RATE_LIMITED` if none of this address are to be looked at any more */
+  admit(address: string, credentials: string): void {
     try {
       this.#limiter.check(address);
     } catch (refusal) {
-      if (!this.#good.has(this.#hash(key))) throw refusal;
+      if (!this.#good.has(this.#hash(credentials))) throw refusal;
     }
   }
 
@@ -90,15 +102,17 @@ export class AnonymousLimiter {
     this.#limiter.take(address);
   }
 
-  good(key: string): void {
-    const hash = this.#hash(key);
+  good(credentials: string): void {
+    // A request that shows nothing is like any other of its address.
+    if (credentials === '') return;
+    const hash = this.#hash(credentials);
     if (this.#good.has(hash)) return;
     if (this.#good.size >= MAX_GOOD_KEYS) this.#good.delete(this.#good.values().next().value!);
     this.#good.add(hash);
   }
 
-  #hash(key: string): string {
-    return sha256(this.#salt, key).toString('base64url');
+  #hash(credentials: string): string {
+    return sha256(this.#salt, credentials).toString('base64url');
   }
 }
 

@@ -16,6 +16,7 @@ import {
 
 const MIB = 1024 * 1024;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** More do not fit into an aggregate. */
 const MAX_SIGNATURES = 8192;
@@ -140,10 +141,16 @@ export const SERVICE_OPTIONS = {
     fallback: HOUR_MS,
     group: 'Limits',
   }),
-  retentionMs: duration('how long finished tasks are kept', {
+  retentionMs: duration('how long finished tasks are kept; none: for ever', {
     setting: 'retention',
     max: Number.MAX_SAFE_INTEGER,
-    fallbackText: 'until they are deleted',
+    none: true,
+    fallback: 30 * DAY_MS,
+    group: 'Limits',
+  }),
+  minFreeBytes: bytes('free disk space that task files leave', {
+    setting: 'minFree',
+    fallbackText: '512MiB or 5 % of the disk',
     group: 'Limits',
   }),
 } as const satisfies OptionTable;
@@ -165,6 +172,12 @@ export const CLIENT_LIMITS = {
   openTasks: integer('most unfinished tasks of a client', { fallback: 10_000, group: 'Limits' }),
   storedBytes: bytes('most bytes of task files and results of a client', {
     fallback: 4096 * MIB,
+    group: 'Limits',
+  }),
+  parallelUploads: integer('most uploads of a client at once', {
+    min: 1,
+    max: 1e6,
+    fallback: 8,
     group: 'Limits',
   }),
   eventStreams: integer('most open event streams of a client', {

@@ -5,6 +5,7 @@
 import type { AggregateFormatOption } from '../aggregate/index.ts';
 import type { TaskState } from '../wire/taskStates.ts';
 import type { BlobStore } from './blobs/blobStore.ts';
+import type { Authenticate } from './keys/callers.ts';
 import type { KeyStore } from './keys/keyStore.ts';
 import { readOptions } from './optionRows.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS, type SigningSalt } from './optionTable.ts';
@@ -46,6 +47,8 @@ export interface PerClientLimits {
   readonly openTasks?: number;
   /** Total size of task files and result files; default 4 GiB. */
   readonly storedBytes?: number;
+  /** Uploads at once; default 8. */
+  readonly parallelUploads?: number;
   /** Open event streams; default 32. */
   readonly eventStreams?: number;
   /** Requests per second without a valid key or url, per address; default 50. */
@@ -80,10 +83,8 @@ export interface ServiceOptions {
   readonly blobs?: BlobStore;
   /** Stores signing keys; default: files in the data directory. */
   readonly keyStore?: KeyStore;
-  /** Tells whose API key this is; default: looks it up in the store. */
-  readonly authenticate?: (
-    key: string,
-  ) => { clientId: number } | null | Promise<{ clientId: number } | null>;
+  /** Tells who is calling; default: looks the API key up in the store. */
+  readonly authenticate?: Authenticate;
 
   /** Offer the signing endpoint, which is for testing; default: unless NODE_ENV is production. */
   readonly signing?: boolean;
@@ -114,8 +115,13 @@ export interface ServiceOptions {
   readonly uploadUrlTtlMs?: number;
   /** Lifetime of a result url; default 1 h. */
   readonly resultUrlTtlMs?: number;
-  /** Time for which finished tasks are kept; default: until they are deleted. */
-  readonly retentionMs?: number;
+  /** Time for which finished tasks are kept; null: until they are deleted. Default 30 days. */
+  readonly retentionMs?: number | null;
+  /**
+   * Free space that task files leave on the disk of the data directory, so that the store always
+   * has room; results may take half of it. Default 512 MiB, or 5 % of a smaller disk.
+   */
+  readonly minFreeBytes?: number;
   readonly limits?: PerClientLimits;
 
   /** Work on tasks in this process; default true. Turn it off if other processes do the work. */
@@ -138,7 +144,7 @@ type Chosen =
   | 'authenticate'
   | 'publicUrl'
   | 'cors'
-  | 'retentionMs';
+  | 'minFreeBytes';
 
 /** The options with their defaults; ports that the service creates itself stay undefined. */
 export type Settings = Readonly<
@@ -163,7 +169,19 @@ const CODE = [
 
 /** The methods that a port must have. */
 const METHODS = {
-  store: ['open', 'put', 'get', 'list', 'claim', 'finish', 'secret', 'ping', 'close'],
+  store: [
+    'open',
+    'put',
+    'get',
+    'list',
+    'usage',
+    'claim',
+    'finish',
+    'secret',
+    'clientNamed',
+    'ping',
+    'close',
+  ],
   blobs: ['put', 'get', 'read', 'delete', 'ping', 'clean'],
   keyStore: ['signingKey'],
   logger: ['debug', 'info', 'warn', 'error'],

@@ -69,12 +69,16 @@ export function problemBody(error: CodedError): ProblemBody {
   };
 }
 
-/** Seconds to wait if the status calls for it and the error does not say. */
-const DEFAULT_RETRY_AFTER = '1';
+/** Seconds to wait if the code calls for it and the error does not say. */
+const defaultRetryAfter = (code: ErrorCode) => (code === 'STORAGE_FULL' ? '30' : '1');
 
-/** Whether answers with this code say in `Retry-After` when to try again. */
+/**
+ * Whether answers with this code always say in `Retry-After` when to try again. A client at its
+ * quota is only told if something of its own is known to expire then.
+ */
 export const tellsWhen = (code: ErrorCode): boolean =>
-  [429, 503].includes(ERROR_CODES[code].status) || code === 'IDEMPOTENCY_CONFLICT';
+  code !== 'STORAGE_QUOTA' &&
+  ([429, 503, 507].includes(ERROR_CODES[code].status) || code === 'IDEMPOTENCY_CONFLICT');
 
 /** The answer for a coded error. */
 export function problemResponse(
@@ -85,7 +89,7 @@ export function problemResponse(
   headers.set('content-type', 'application/problem+json');
   headers.set('cache-control', 'no-store');
   if (tellsWhen(error.code) && !headers.has('retry-after')) {
-    headers.set('retry-after', DEFAULT_RETRY_AFTER);
+    headers.set('retry-after', defaultRetryAfter(error.code));
   }
   const body = JSON.stringify({ ...problemBody(error), ...members });
   return new Response(body, { status: error.status, headers });

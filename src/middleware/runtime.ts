@@ -8,6 +8,7 @@ import { CodedError } from '../errors.ts';
 import type { BlobStore } from './blobs/blobStore.ts';
 import { directoryBlobs } from './blobs/directory.ts';
 import { storedKeyAuthentication } from './keys/apiKeys.ts';
+import { callerFinder, type FindCaller } from './keys/callers.ts';
 import { fileKeyStore } from './keys/keyStore.ts';
 import { Signer } from './keys/signer.ts';
 import { type Settings, STORE_FILE } from './options.ts';
@@ -28,7 +29,7 @@ export interface Ports {
   readonly urlSecret: Uint8Array;
   /** Key for the checksums of cursors. */
   readonly cursorSecret: Uint8Array;
-  authenticate(key: string): { clientId: number } | null | Promise<{ clientId: number } | null>;
+  readonly authenticate: FindCaller;
 }
 
 const SWEEP_EVERY_MS = 30_000;
@@ -114,12 +115,14 @@ export class Runtime {
     const store = settings.store ?? this.#makeStore(join(dataDirectory, STORE_FILE));
     await store.open();
     const apiKeys = 'findApiKey' in store ? (store as TaskStore & ApiKeyStore) : null;
-    const blobs = settings.blobs ?? directoryBlobs({ path: join(dataDirectory, 'files') });
+    const path = join(dataDirectory, 'files');
+    const blobs = settings.blobs ?? directoryBlobs({ path, minFreeBytes: settings.minFreeBytes });
     const aggregator = this.#makeAggregator(blobs);
     const started = aggregator.start();
     started.catch(() => undefined);
     const signer = settings.signing ? await this.#openSigner() : null;
-    const authenticate = settings.authenticate ?? storedKeyAuthentication(apiKeys!);
+    const hook = settings.authenticate ?? storedKeyAuthentication(apiKeys!);
+    const authenticate = callerFinder(hook, store);
     const urlSecret = await store.secret('urls');
     const cursorSecret = await store.secret('cursors');
 
@@ -185,7 +188,7 @@ export class Runtime {
       for (let more = true; more && !this.#stopping; ) {
         const swept = await store.sweep({
           answerMs: ANSWER_LIFE_MS,
-          ...(retentionMs === undefined ? {} : { retentionMs }),
+          ...(retentionMs !== null && { retentionMs }),
         });
         for (const key of swept.blobs) await blobs.delete(key);
         for (const id of swept.expired) await blobs.uploads?.discard(id);

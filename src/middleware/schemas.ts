@@ -179,6 +179,10 @@ export function problemShape(code: ErrorCode, type: string) {
       detail: z.string().min(1),
       code: z.literal(code),
       ...(WITH_FAULTS.has(code) && faults),
+      ...(code === 'STORAGE_QUOTA' && {
+        stored_bytes: count.optional().meta({ description: 'The bytes of your files' }),
+        allowed_bytes: count.optional().meta({ description: 'The most that they may have' }),
+      }),
       ...(status === 500 && { id: z.uuid() }),
     })
     .meta({
@@ -214,6 +218,9 @@ const record = {
     })
     .nullable(),
 };
+const resultExpiresAt = seconds.optional().meta({
+  description: 'From then on the task and its result may be removed; absent if they are kept',
+});
 const FORMAT = z.enum(['bundle', 'proof']);
 
 /** The progress record: one schema for each kind of state. */
@@ -233,6 +240,7 @@ export const ProgressRecord = z
         result_path: url,
         format: FORMAT,
         result_bytes: count.min(1),
+        result_expires_at: resultExpiresAt,
       })
       .meta({ id: 'CompletedTask' }),
     z
@@ -269,7 +277,12 @@ export const ListItem = z
       .strictObject({
         id: processId,
         status: listText('completed'),
-        meta: z.strictObject({ ...meta, finished_at: nanoseconds, result_path: url }),
+        meta: z.strictObject({
+          ...meta,
+          finished_at: nanoseconds,
+          result_path: url,
+          result_expires_at: resultExpiresAt,
+        }),
       })
       .meta({ id: 'CompletedItem' }),
     z

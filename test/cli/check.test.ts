@@ -217,6 +217,8 @@ describe('data', () => {
     expect(diskFinding(100e6, 32 * 2 ** 20).level).toBe('fault');
     expect(diskFinding(1e9, 32 * 2 ** 20).level).toBe('warning');
     expect(diskFinding(1e11, 32 * 2 ** 20).level).toBe('ok');
+    expect(diskFinding(1e11, 32 * 2 ** 20, 1e11 - 100e6).level).toBe('fault');
+    expect(diskFinding(1e11, 32 * 2 ** 20, 2e11).message).toMatch(/no task file is accepted/);
   });
 });
 

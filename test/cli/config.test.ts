@@ -80,6 +80,8 @@ describe('values', () => {
     ['grace', '1.5m', 90_000],
     ['grace', '250ms', 250],
     ['retention', '30d', 2_592_000_000],
+    ['retention', 'none', null],
+    ['retention', null, null],
     ['maxBody', '32MiB', 33_554_432],
     ['maxBody', '500kB', 500_000],
     ['maxBody', '2048', 2048],

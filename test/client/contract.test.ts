@@ -40,6 +40,7 @@ const record = members<TaskRecord>({
   result_path: 'optional',
   format: 'optional',
   result_bytes: 'optional',
+  result_expires_at: 'optional',
 });
 const item = members<TaskListItem>({ id: 'always', status: 'always', meta: 'always' });
 const meta = members<TaskListItem['meta']>({
@@ -48,6 +49,7 @@ const meta = members<TaskListItem['meta']>({
   submitted_at: 'always',
   finished_at: 'optional',
   result_path: 'optional',
+  result_expires_at: 'optional',
 });
 const problem = members<Problem>({
   type: 'optional',
@@ -58,6 +60,8 @@ const problem = members<Problem>({
   errors: 'optional',
   errors_total: 'optional',
   invalid: 'optional',
+  stored_bytes: 'optional',
+  allowed_bytes: 'optional',
   id: 'optional',
 });
 const triple = members<Triple>({ digest: 'always', public_key: 'always', signature: 'always' });

@@ -192,6 +192,20 @@ describe('every documented answer', () => {
     expect((await slow).status).toBe(200);
   });
 
+  it('507 without room on the disk', async () => {
+    const service = await open({ minFreeBytes: Number.MAX_SAFE_INTEGER });
+    const { url } = (await ask(service, 'POST', `${AGGSIGN}/task`)).json;
+    const places: [string, string, object][] = [
+      ['PUT', url.slice(url.indexOf('/v1/')), makeTriples(1)],
+      ['POST', AGGSIGN, { data: makeTriples(1) }],
+    ];
+    for (const [method, path, body] of places) {
+      const answer = await ask(service, method, path, { body });
+      expect([answer.status, answer.json.code]).toEqual([507, 'STORAGE_FULL']);
+      expect(answer.headers.get('retry-after')).toBe('30');
+    }
+  });
+
   it('400, 408, 411, 413, 415 and 422 for bodies and headers', async () => {
     const store = memoryStore();
     const service = await open({ store });

@@ -58,7 +58,7 @@ export function requireJsonType(c: Context): void {
 }
 
 /** The announced length, or undefined; refuses one that is too large or not a number. */
-function announcedLength(c: Context, maxBytes: number): number | undefined {
+export function announcedLength(c: Context, maxBytes: number): number | undefined {
   const text = c.req.header('content-length');
   if (text === undefined) return undefined;
   if (!/^\d+$/.test(text)) {

@@ -66,8 +66,9 @@ no key.
 **Hex.** Digests, keys and signatures are hex with \`0x\`: either case on input, lower case on
 output.
 
-**Errors** are problem documents (RFC 9457) with a \`code\`; 429, 503 and
-\`IDEMPOTENCY_CONFLICT\` say in \`Retry-After\` when to try again. An unknown path is a 404; a
+**Errors** are problem documents (RFC 9457) with a \`code\`; 429, 503, 507 and
+\`IDEMPOTENCY_CONFLICT\` say in \`Retry-After\` when to try again (\`STORAGE_QUOTA\` only if
+something of yours is known to expire then). An unknown path is a 404; a
 method that the path does not have is a 405 with \`Allow\`. \`HEAD\` is answered like \`GET\`
 without a body, \`OPTIONS\` with 204 and \`Allow\`.
 

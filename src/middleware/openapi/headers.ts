@@ -44,6 +44,14 @@ export const HEADERS = {
       example: 1,
     },
   },
+  RetryAfterIfKnown: {
+    header: {
+      description: 'Seconds to wait; absent if waiting does not help',
+      required: false,
+      schema: { type: 'integer', minimum: 1 },
+      example: 1,
+    },
+  },
   WwwAuthenticate: text('The required authentication', { pattern: '^ApiKey realm="[^"]+"$' }),
 } as const satisfies Record<string, { header: Header }>;
 
@@ -73,10 +81,11 @@ export function answerHeaders(right: 'key' | 'url' | 'open', { headers = [] }: A
 export function problemHeaders(codes: readonly ErrorCode[]) {
   const { status } = ERROR_CODES[codes[0]!];
   // If the request was not valid HTTP, the server itself answers, without this header.
+  const retryAfter = codes.every(tellsWhen) ? 'RetryAfter' : 'RetryAfterIfKnown';
   const served = !['MALFORMED_REQUEST', 'HEADERS_TOO_LARGE'].includes(codes[0]!);
   return {
     ...(served && { 'Cache-Control': ref('NoStore') }),
-    ...(codes.some(tellsWhen) && { 'Retry-After': ref('RetryAfter') }),
+    ...(codes.some(tellsWhen) && { 'Retry-After': ref(retryAfter) }),
     ...(status === 401 && { 'WWW-Authenticate': ref('WwwAuthenticate') }),
     ...(status === 405 && { Allow: ref('Allow') }),
     ...(status === 415 && { Accept: ref('Accept'), 'Accept-Encoding': ref('AcceptEncoding') }),

@@ -306,6 +306,7 @@ const WITH_BODY = {
       'IDEMPOTENCY_MISMATCH',
       'TOO_MANY_TASKS',
       'STORAGE_QUOTA',
+      'STORAGE_FULL',
     ],
   },
   verifyAggregate: {
@@ -336,8 +337,8 @@ const WITH_BODY = {
     tag: 'Files',
     summary: 'Upload a task file (second step)',
     description:
-      'PUT to the `url` of a ticket. Until the notification, later uploads replace the file. The ' +
-      'worker checks its content.',
+      'PUT to the `url` of a ticket. Until the notification, later uploads replace the file; one ' +
+      'that is still being sent is answered with 409 then. The worker checks the content.',
     path: { process_id: id },
     query: signedQuery('accepts a file'),
     body: {
@@ -367,7 +368,9 @@ const WITH_BODY = {
       'UNSUPPORTED_MEDIA_TYPE',
       'NOT_FOUND',
       'CONFLICT',
+      'TOO_MANY_UPLOADS',
       'STORAGE_QUOTA',
+      'STORAGE_FULL',
     ],
   },
 } as const;

@@ -13,9 +13,10 @@ import type { Operation } from '../openapi/operation.ts';
 import { ProblemError } from '../problems.ts';
 import { progressRecord } from '../records.ts';
 import { judge } from '../schemas.ts';
-import type { NewTask, PutOptions, TaskStore } from '../stores/taskStore.ts';
+import type { NewTask, PutOptions } from '../stores/taskStore.ts';
 import type { Task } from '../task.ts';
 import { answerRecord, findTask, uploadUrl } from './answers.ts';
+import { reserve, storageQuota } from './quota.ts';
 import type { Caller, Deps, Env, Route } from './route.ts';
 
 /** A body that is not needed is read up to this length, so that repeats can be recognised. */
@@ -57,8 +58,7 @@ function createTask(deps: Deps): Handler {
         clientId,
         store,
         body,
-        make: (options) =>
-          putTask(settings.limits, store, { clientId, state: 'created', threads, ttlMs }, options),
+        make: (options) => putTask(deps, { clientId, state: 'created', threads, ttlMs }, options),
       });
       const location = `${serviceBase(c, settings)}/tasks/${task.id}`;
       return c.json(await uploadTicket(c, deps, task), 201, { location });
@@ -105,7 +105,7 @@ function notify(deps: Deps): Handler {
         case 'ended':
           throw new ProblemError('CONFLICT', { message: 'The task ended before its notification' });
         case 'storedBytes':
-          throw new ProblemError('STORAGE_QUOTA', { headers: { 'retry-after': '60' } });
+          throw await storageQuota(deps, caller.clientId, 0);
       }
     });
 }
@@ -119,11 +119,12 @@ const itemLimits = ({ maxSignatures, maxBodyBytes, bodyIdleTimeoutMs }: Deps['se
     tooManyCode: 'TOO_MANY_ITEMS',
   }) as const;
 
-function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
+function aggregateDirectly(deps: Deps): Handler {
+  const { settings, runtime, budget } = deps;
   const { maxSignatures, maxDigestBytes } = settings;
   return (c, { clientId }) =>
     withJsonBody(c, itemLimits(settings), budget, async (value, bytes) => {
-      const { store, blobs } = runtime.ports;
+      const { store } = runtime.ports;
       const { data } = judgeObject(value);
       const checked = checkTriples(data, { maxSignatures, maxMessageBytes: maxDigestBytes });
       if (checked.faults) throw shapeProblem(checked.faults, '/data');
@@ -134,25 +135,12 @@ function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
         clientId,
         store,
         body: bytes,
-        async make(options) {
-          const file = taskFileOf(data as Triple[]);
-          const maxBytes = file.length;
-          const input = await blobs.put(newInputKey(), file, { maxBytes });
-          const task: NewTask = {
-            clientId,
-            state: 'waiting',
-            input,
-            count: items.length,
-            threads: settings.threads,
-            ttlMs: settings.uploadUrlTtlMs,
-          };
-          // If the store does not answer, the task may be there: then its file is left alone.
-          const refused = () => blobs.delete(input.key);
-          return putTask(settings.limits, store, task, options, refused);
-        },
+        make: (options) =>
+          putWithFile(deps, clientId, taskFileOf(data as Triple[]), items.length, options),
       });
       const location = `${serviceBase(c, settings)}/tasks/${task.id}`;
-      return c.json(progressRecord(asCreated(task), null), 202, { location });
+      const record = progressRecord(asCreated(task), null, settings.retentionMs);
+      return c.json(record, 202, { location });
     });
 }
 
@@ -177,14 +165,38 @@ function verify({ settings, runtime, budget, operations }: Deps): Handler {
     });
 }
 
+/** Stores a file and puts the task that is waiting with it. */
+async function putWithFile(
+  deps: Deps,
+  clientId: number,
+  file: Uint8Array,
+  count: number,
+  options: Pick<PutOptions, 'hold'>,
+): Promise<Task> {
+  const { threads, uploadUrlTtlMs: ttlMs } = deps.settings;
+  const { blobs } = deps.runtime.ports;
+  const reservation = reserve(deps, clientId);
+  try {
+    if (!(await reservation.cover(file.length))) {
+      throw await storageQuota(deps, clientId, file.length);
+    }
+    const input = await blobs.put(newInputKey(), file, { maxBytes: file.length });
+    const task: NewTask = { clientId, state: 'waiting', input, count, threads, ttlMs };
+    // If the store does not answer, the task may be there: then its file is left alone.
+    return await putTask(deps, task, options, () => blobs.delete(input.key));
+  } finally {
+    reservation.close();
+  }
+}
+
 async function putTask(
-  limits: Deps['settings']['limits'],
-  store: TaskStore,
+  deps: Deps,
   task: NewTask,
   options: Pick<PutOptions, 'hold'>,
   onRefused: () => Promise<void> = async () => {},
 ): Promise<Task> {
-  const { openTasks, storedBytes } = limits;
+  const { store } = deps.runtime.ports;
+  const { openTasks, storedBytes } = deps.settings.limits;
   const outcome = await store.put(task, { ...options, limits: { openTasks, storedBytes } });
   if (outcome.ok) return outcome.task;
   await onRefused();
@@ -192,7 +204,7 @@ async function putTask(
     case 'openTasks':
       throw new ProblemError('TOO_MANY_TASKS', { headers: { 'retry-after': '10' } });
     case 'storedBytes':
-      throw new ProblemError('STORAGE_QUOTA', { headers: { 'retry-after': '60' } });
+      throw await storageQuota(deps, task.clientId, task.input?.bytes ?? 0);
     case 'superseded':
       throw new CodedError('IDEMPOTENCY_CONFLICT');
   }

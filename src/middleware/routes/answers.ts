@@ -50,7 +50,8 @@ export async function answerRecord(
   task: Task,
   status: 200 | 202,
 ): Promise<Response> {
-  const record = progressRecord(task, await resultUrl(c, deps, task));
+  const url = await resultUrl(c, deps, task);
+  const record = progressRecord(task, url, deps.settings.retentionMs);
   const location = `${serviceBase(c, deps.settings)}/tasks/${task.id}`;
   return c.json(record, status, status === 202 ? { location } : {});
 }

@@ -5,6 +5,7 @@ import type { AnonymousLimiter, RequestLimiter } from '../limits.ts';
 import type { Operation } from '../openapi/operation.ts';
 import type { Operations } from '../openapi/operations.ts';
 import type { Settings } from '../options.ts';
+import type { Reservations } from '../reservations.ts';
 import type { Runtime } from '../runtime.ts';
 
 /** The data that Hono keeps with a request. */
@@ -19,6 +20,7 @@ export interface Deps {
   readonly budget: BodyBudget;
   readonly limiter: RequestLimiter;
   readonly anonymous: AnonymousLimiter;
+  readonly reservations: Reservations;
   /** The descriptions of the endpoints, with the schemas that check requests. */
   readonly operations: Operations;
 }

@@ -55,7 +55,10 @@ function list(deps: Deps): Handler {
     const query = readQuery(c, clientId, cursorSecret);
     const page = await store.list(query);
     const tasks: unknown[] = [];
-    for (const task of page.tasks) tasks.push(listItem(task, await resultUrl(c, deps, task)));
+    const { retentionMs } = deps.settings;
+    for (const task of page.tasks) {
+      tasks.push(listItem(task, await resultUrl(c, deps, task), retentionMs));
+    }
     const last = page.tasks.at(-1);
     // The page after the last one is empty, so that a client may end there as well as at `""`.
     const next =
