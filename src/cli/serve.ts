@@ -42,7 +42,7 @@ Examples
   falconry serve
   falconry serve --check
   falconry serve --host 0.0.0.0 --public-url https://falcon.example.com --no-signing
-  falconry serve --data ./falcon-data --retention 30d --log json --log-level warn
+  falconry serve --data ./falcon-data --retention 90d --log json --log-level warn
 
 ${exitHelp('invalid', 'usage', 'io')}`;
 
