@@ -63,7 +63,7 @@ export function createApp(runtime: Runtime): Hono<Env> {
 
 /**
  * Allows pages of these origins to send requests and read answers. That is safe: an API key is sent
- * on purpose, unlike a cookie.
+ * on purpose, unlike a cookie, and answers to requests with cookies stay hidden from them.
  */
 function allowOrigins(
   app: Hono<Env>,

@@ -27,7 +27,7 @@ const bySession = (_key: string, request: Request) => {
 
 async function start(options: ServiceOptions = {}): Promise<void> {
   sessions.clear();
-  for (const name of ['ada', 'Łukasz Ż', 'n'.repeat(256), '🦅'.repeat(256)]) {
+  for (const name of ['ada@falcon.example', 'Łukasz Ż', 'n'.repeat(256), '🦅'.repeat(256)]) {
     sessions.set(`session=${sessions.size}`, name);
   }
   const given = { workers: false, authenticate: bySession, logger, ...options };
@@ -101,7 +101,7 @@ describe('a client by name', () => {
       expectProblem(answer, 500, 'INTERNAL');
     }
     await http.close();
-    await start({ authenticate: () => ({ client: 'ada', clientId: 1 }) });
+    await start({ authenticate: () => ({ client: 'ada@falcon.example', clientId: 1 }) });
     expectProblem(await http.ask('GET', TASKS), 500, 'INTERNAL');
     expect(lines.join('\n')).toContain('clientId and client exclude each other');
   });

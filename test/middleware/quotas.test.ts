@@ -4,6 +4,7 @@ import { type ClientRequest, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createClient } from '../../src/client/index.ts';
 import type { BlobStore } from '../../src/middleware/blobs/blobStore.ts';
 import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
 import type { ServiceOptions } from '../../src/middleware/index.ts';
@@ -201,6 +202,20 @@ describe('a client at its quota', () => {
     const never = await world.put(url, file(101));
     expect(never.headers.get('retry-after')).toBeNull();
     expect(never.json.detail).toContain('larger than all that is allowed');
+  });
+
+  it('hears of it at once from our client, which does not try again', async () => {
+    const statuses: number[] = [];
+    const world = await open({
+      limits: { storedBytes: 100 },
+      onEvent: (event) => {
+        if (event.type === 'request') statuses.push(event.status);
+      },
+    });
+    const client = createClient({ baseUrl: world.address, apiKey: world.alice });
+    const problem = { code: 'STORAGE_QUOTA', problem: { stored_bytes: 0, allowed_bytes: 100 } };
+    await expect(client.submit(makeTriples(1))).rejects.toMatchObject(problem);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(1);
   });
 
   it('is told to come back when something of its own is known to expire', async () => {

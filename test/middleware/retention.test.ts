@@ -4,7 +4,8 @@ import { memoryStore, type ServiceOptions } from '../../src/middleware/index.ts'
 import { expectProblem, startService, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const THIRTY_DAYS_MS = 30 * DAY_MS;
 
 let aheadMs = 0;
@@ -41,13 +42,14 @@ it.each([
     expect(expiresAt).toBe(secondsAfter(finishedAt, retentionMs));
   }
   const { result_path } = (await http.ask('GET', path)).json;
-  aheadMs = retentionMs - 60_000;
-  await http.ask('POST', '/v1/svc/aggsign/task'); // expires at once, so the sweep was here
+  aheadMs = retentionMs - HOUR_MS;
+  // A task that expires: then the sweep was here.
+  await http.ask('POST', '/v1/svc/aggsign/task');
   const swept = '/v1/svc/tasks?status=expired';
   aheadMs += 10_000;
   await until(async () => (await http.ask('GET', swept)).json.tasks.length > 0);
   expect((await http.ask('GET', path)).status).toBe(200);
-  aheadMs = retentionMs + 60_000;
+  aheadMs = retentionMs + HOUR_MS;
   await until(async () => (await http.ask('GET', path)).status === 404);
   const gone = await http.ask('GET', result_path, undefined, { key: null });
   expectProblem(gone, 404, 'NOT_FOUND');
