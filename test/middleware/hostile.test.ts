@@ -384,6 +384,14 @@ describe('bytes on the wire', () => {
       400,
       'MALFORMED_REQUEST',
     ],
+    ...['1.2.3.4.5', '256.256.256.256', '9'.repeat(40)].map(
+      (host): Raw => [
+        `a host that only looks like an address: ${host}`,
+        () => ({ parts: [head('POST', CREATE).replace('falcon.test', host)] }),
+        400,
+        'MALFORMED_REQUEST',
+      ],
+    ),
     [
       'two hosts',
       () => ({ parts: [head('GET', '/v1/openapi.json', 'host: other.test')] }),
