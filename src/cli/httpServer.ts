@@ -45,7 +45,8 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
       requireHostHeader: false,
     },
     (incoming, outgoing) => {
-      if (countHosts(incoming) > 1) refuseHosts(outgoing);
+      if (countHosts(incoming) > 1) refuseHost(outgoing, 'The request has several Host headers');
+      else if (isNoAddress(incoming)) refuseHost(outgoing, 'The Host header is not an address');
       else void listener(incoming, outgoing);
     },
   );
@@ -62,10 +63,12 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
 const countHosts = ({ rawHeaders }: IncomingMessage): number =>
   rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
 
-function refuseHosts(outgoing: ServerResponse): void {
-  const problem = problemBody(
-    new CodedError('MALFORMED_REQUEST', { message: 'The request has several Host headers' }),
-  );
+/** The listener lets a host through that only looks like an address: `1.2.3.4.5`. */
+const isNoAddress = ({ headers: { host } }: IncomingMessage): boolean =>
+  host !== undefined && !URL.canParse(`http://${host}`);
+
+function refuseHost(outgoing: ServerResponse, message: string): void {
+  const problem = problemBody(new CodedError('MALFORMED_REQUEST', { message }));
   const headers = { 'content-type': 'application/problem+json', connection: 'close' };
   outgoing.writeHead(problem.status, headers).end(JSON.stringify(problem));
 }

@@ -84,8 +84,6 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
   let clientId: number | undefined;
   let response: Response;
   try {
-    // Servers let a host through that only looks like an address: `1.2.3.4.5`.
-    if (!URL.canParse(c.req.url)) throw new CodedError('MALFORMED_REQUEST');
     if (route.right !== 'open') leave = deps.runtime.enter();
     const caller = route.right === 'key' ? await identify(c, deps) : { clientId: 0 };
     if (route.right === 'key') {
