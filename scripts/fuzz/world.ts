@@ -58,15 +58,16 @@ export class World {
 
   /** Tasks in all states for both clients. @throws Error if the service does not do what it must */
   async refresh(): Promise<void> {
-    for (let i = 0; i < 4; i++) {
+    for (let i = 0; i < 12; i++) {
       const { process_id, url } = await this.#ask('POST', '/v1/svc/aggsign/task');
-      this.#keep('id', String(process_id));
       this.#keepUrl('upload', url);
-      if (i > 0) await this.#ask('PUT', url, TRIPLES.slice(0, i));
-      if (i > 1) await this.#ask('POST', `/v1/svc/aggsign/notify/${process_id}`);
-      if (i > 2) {
-        await this.#ask('DELETE', `/v1/svc/tasks/${process_id}`);
-        await this.#ask('DELETE', `/v1/svc/tasks/${process_id}`);
+      if (i % 3 > 0) await this.#ask('PUT', url, TRIPLES.slice(0, 1 + (i % 4)));
+      if (i % 3 > 1) await this.#ask('POST', `/v1/svc/aggsign/notify/${process_id}`);
+      if (i > 0) this.#keep('id', String(process_id));
+      else {
+        // Cancelled, then removed.
+        for (let turn = 0; turn < 2; turn++)
+          await this.#ask('DELETE', `/v1/svc/tasks/${process_id}`);
         this.#keep('removedId', String(process_id));
       }
     }

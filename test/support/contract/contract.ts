@@ -114,12 +114,13 @@ export class Contract {
   #judgeGeneral(seen: Seen, item: Json | null): Verdict {
     const { status, headers } = seen;
     const key = `general ${status}`;
+    const page = PAGE_PART.test(seen.path);
     if (seen.method === 'OPTIONS' && status === 204 && item !== null) {
       const preflight = headers.has('access-control-allow-methods');
       return { key, faults: preflight ? [] : this.#allowFaults(headers, item) };
     }
-    if (PAGE_PART.test(seen.path) && [200, 304, 308].includes(status)) return { key, faults: [] };
-    const expected = item === null ? [404] : [405];
+    if (page && [200, 304, 308].includes(status)) return { key, faults: [] };
+    const expected = item === null ? (page ? [404, 405] : [404]) : [405];
     // Of the server itself, before there was a request: 400, 408 and the like.
     const general = Object.keys(this.document['x-general-answers']).map(Number);
     const early = general.filter((each) => each !== 404 && each !== 405);
@@ -129,7 +130,7 @@ export class Contract {
     const { $ref } = this.document['x-general-answers'][status];
     const response = this.document.components.responses[$ref.split('/').at(-1)];
     const faults = this.#faultsOf(seen, response);
-    if (status === 405) faults.push(...this.#allowFaults(headers, item));
+    if (status === 405 && item !== null) faults.push(...this.#allowFaults(headers, item));
     return { key, faults };
   }
 

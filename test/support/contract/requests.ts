@@ -142,13 +142,21 @@ const altered = (...kinds: RealKind[]): fc.Arbitrary<Real> =>
     .tuple(real(...kinds), fc.nat(500), fc.constantFrom(...EDITS))
     .map(([each, at, to]) => ({ ...each, edit: { at, to } }));
 
+/** Mostly one of ours, sometimes one that is not for us, or none. */
+const mostly = (own: RealKind, ...others: RealKind[]): fc.Arbitrary<Real> =>
+  fc.oneof(
+    { weight: 6, arbitrary: real(own) },
+    ...(others.length > 0 ? [{ weight: 2, arbitrary: real(...others) }] : []),
+    { weight: 1, arbitrary: altered(own) },
+  );
+
 /** What a running service has for a parameter, by its name. */
 const REALS_OF: Readonly<Record<string, fc.Arbitrary<Real>>> = {
-  id: fc.oneof(real('id', 'id', 'id', 'foreignId', 'removedId'), altered('id')),
-  process_id: fc.oneof(real('id', 'id', 'id', 'foreignId', 'removedId'), altered('id')),
-  cursor: fc.oneof(real('cursor', 'cursor', 'foreignCursor'), altered('cursor')),
+  id: mostly('id', 'foreignId', 'removedId'),
+  process_id: mostly('id', 'foreignId', 'removedId'),
+  cursor: mostly('cursor', 'foreignCursor'),
   expires: real('expires'),
-  signature: fc.oneof(real('signature'), altered('signature')),
+  signature: mostly('signature'),
 };
 
 /** A lone surrogate has no percent encoding. */
@@ -159,7 +167,7 @@ function targetOf(place: Place): fc.Arbitrary<Piece[]> {
   const parameters: Json[] = operation.parameters ?? [];
   const pieceOf = ({ name, schema }: Json): fc.Arbitrary<Piece> =>
     fc.oneof(
-      ...(REALS_OF[name] ? [{ weight: 6, arbitrary: REALS_OF[name] }] : []),
+      ...(REALS_OF[name] ? [{ weight: 12, arbitrary: REALS_OF[name] }] : []),
       { weight: 4, arbitrary: fitting(document, schema).map((value) => encoded(String(value))) },
       { weight: 2, arbitrary: nasty.map(encoded) },
     );
