@@ -19,8 +19,12 @@ export interface FalconryProcess extends ServerProcess {
 
 const UNLIMITED = ['--requests-per-second', '1000000000', '--burst', '1000000000'];
 const MANY = ['--open-tasks', '1000000000', '--stored-bytes', '1000GiB'];
+const LIMITS = [...UNLIMITED, ...MANY, '--event-streams', '1000000'];
 
-/** @param more further options of `falconry serve` */
+/**
+ * @param more further options of `falconry serve`: those of the measurement, then those of the
+ *   caller of the benchmark, which may name other stores than the embedded ones
+ */
 export async function startFalconry(
   dataDirectory: string,
   more: readonly string[] = [],
@@ -28,7 +32,7 @@ export async function startFalconry(
   const apiKey = randomBytes(32).toString('base64url');
   const script = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
   const args = ['serve', '--json', '--port', '0', '--data', dataDirectory, '--log-level', 'error'];
-  const server = await start([script, ...args, ...UNLIMITED, ...MANY, '--signing', ...more], {
+  const server = await start([script, ...args, ...LIMITS, '--signing', ...more], {
     FALCONRY_FIRST_KEY: apiKey,
   });
   return { ...server, apiKey };
