@@ -4,7 +4,7 @@
  *
  * Each of those files exports `run(options)`; the last line it prints is JSON with every figure.
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { readNumber } from '../src/cli/settingText.ts';
 import { duration } from '../src/middleware/optionRows.ts';
@@ -30,25 +30,43 @@ const names = readdirSync(directory)
   .filter((file) => file.endsWith('.ts') && file !== 'main.ts')
   .map((file) => file.slice(0, -'.ts'.length));
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    quick: { type: 'boolean', default: false },
-    native: { type: 'string' },
-    soak: { type: 'string' },
-  },
-});
-const [name = '', ...serve] = positionals;
-const file = new URL(`./${name}.ts`, directory);
-if (!names.includes(name) || !existsSync(file)) {
-  console.error(`${USAGE}, name one of: ${names.join(', ')}`);
-  process.exitCode = 2;
-} else {
-  const module = (await import(file.href)) as { run(options: BenchOptions): Promise<void> };
-  await module.run({
-    quick: values.quick,
-    serve,
-    ...(values.soak !== undefined && { soakMs: readNumber('--soak', SOAK, values.soak) }),
-    ...(values.native !== undefined && { native: values.native }),
+interface Asked {
+  readonly name: string;
+  readonly options: BenchOptions;
+}
+
+/** @throws Error that says what is wrong with the arguments */
+function parse(): Asked {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      quick: { type: 'boolean', default: false },
+      native: { type: 'string' },
+      soak: { type: 'string' },
+    },
   });
+  const [name = '', ...serve] = positionals;
+  if (!names.includes(name)) throw new Error(`name one of: ${names.join(', ')}`);
+  if (serve.length > 0 && name !== 'service') throw new Error(`${name} takes no ${serve[0]}`);
+  const { quick, native, soak } = values;
+  const options: BenchOptions = {
+    quick,
+    serve,
+    ...(soak !== undefined && { soakMs: readNumber('--soak', SOAK, soak) }),
+    ...(native !== undefined && { native }),
+  };
+  return { name, options };
+}
+
+let asked: Asked | undefined;
+try {
+  asked = parse();
+} catch (error) {
+  console.error(`${(error as Error).message}\n${USAGE}`);
+  process.exitCode = 2;
+}
+if (asked !== undefined) {
+  const file = new URL(`./${asked.name}.ts`, directory);
+  const module = (await import(file.href)) as { run(options: BenchOptions): Promise<void> };
+  await module.run(asked.options);
 }

@@ -78,7 +78,8 @@ export function printMemory({ clients, bodyBytes, before, uploads, direct }: Mem
       `${direct.accepted} accepted, ${direct.refused} asked to retry later, ` +
       `${direct.seconds.toFixed(1)} s`,
   );
-  const peak = Math.max(uploads.peakBytes, direct.peakBytes);
-  const bar = `bar: at most ${mb(MEMORY_BAR_BYTES)}`;
-  console.log(`  ${bar}: ${held(peak <= MEMORY_BAR_BYTES)}\n`);
+  const bars = Object.entries({ uploads, 'direct requests': direct }).map(
+    ([name, { peakBytes }]) => `${name} ${held(peakBytes <= MEMORY_BAR_BYTES)}`,
+  );
+  console.log(`  bar: at most ${mb(MEMORY_BAR_BYTES)}: ${bars.join(', ')}\n`);
 }
