@@ -52,6 +52,7 @@ export default defineConfig({
           name: 'long',
           provide: { run: 'long' },
           include: [LONG],
+          globalSetup: ['test/support/rgwSetup.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },

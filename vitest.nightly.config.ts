@@ -12,6 +12,7 @@ export default defineConfig({
     name: 'nightly',
     provide: { run: 'nightly' },
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/rgwSetup.ts'],
     setupFiles: ['test/support/contract/setup.ts'],
     pool: 'forks',
     maxWorkers: 2,

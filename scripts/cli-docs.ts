@@ -13,9 +13,10 @@ const exitTable = Object.entries(EXIT_MEANINGS)
   .map(([name, meaning]) => `| ${EXIT[name as ExitName]} | ${meaning} |`)
   .join('\n');
 
-function settingRow(name: string, { type, alsoEnv, about }: OptionRow): string {
+function settingRow(name: string, { type, alsoEnv, about, inline }: OptionRow): string {
   const secret = type === 'secret';
-  const option = secret ? `--${optionOf(name)}-file` : `--${optionOf(name)}`;
+  const plain = `--${optionOf(name)}`;
+  const option = secret ? `${inline ? `${plain}, ` : ''}${plain}-file` : plain;
   const env = secret ? `${envOf(name)}, ${envOf(name)}_FILE` : envOf(name);
   const file = secret ? `${name}, ${name}File` : name;
   const also = alsoEnv === undefined ? '' : `, ${alsoEnv}`;

@@ -1,22 +1,22 @@
 /**
  * Shows the main use from start to end, on the real service: starts it on its embedded store in a
- * new folder, signs messages, sends the batch with the client, follows the work, fetches the
- * result, and checks it with the library alone. Exits with 0 only if every check passes.
+ * new folder, or as several processes on PostgreSQL and S3, signs messages, sends the batch with
+ * the client, follows the work, fetches the result, and checks it with the library alone. Exits
+ * with 0 only if every check passes.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type AggregateFormatOption, inspectAggregate } from '../src/aggregate/index.ts';
-import { openHttpServer } from '../src/cli/httpServer.ts';
 import { type Client, createClient, isClientError, type TaskRecord } from '../src/client/index.ts';
 import { falcon512, type SignOptions } from '../src/falcon/index.ts';
-import { falconService } from '../src/middleware/index.ts';
 import { decodeWireHex, encodeWireHex } from '../src/wire/hex.ts';
 import type { ResultFile } from '../src/wire/resultFile.ts';
 import { formatTaskFile, type TaskItem } from '../src/wire/triple.ts';
 import { checkResult } from './demo/checks.ts';
+import { openEmbedded } from './demo/embedded.ts';
+import { openHosts } from './demo/hosts.ts';
 import { bytes, progress, table, time } from './demo/terminal.ts';
 
 const MAX_COUNT = 1722;
@@ -31,6 +31,9 @@ Starts the service, signs messages with many keys, sends them as one batch, and 
   --format F  proof, bundle or auto: the smaller of the two (default auto)
   --derived-salts
               salts that follow from key and message: the aggregate contains none
+  --postgres --s3
+              on a database and a bucket: starts PostgreSQL and an S3 server on this machine, a
+              process that serves, and three that work
   --keep DIR  leave task.json and result.json in this folder, for another verifier
   --help      this text
 
@@ -39,6 +42,7 @@ Examples:
   npm run demo -- --count 10 --direct
   npm run demo -- --format bundle
   npm run demo -- --derived-salts
+  npm run demo -- --postgres --s3
   npm run demo -- --keep out && python3 verifiers/python/verify.py out/result.json out/task.json
 `;
 
@@ -49,6 +53,8 @@ interface Plan {
   readonly format: AggregateFormatOption;
   readonly keep: string | undefined;
   readonly signing: SignOptions;
+  /** On several processes that share a database and a bucket. */
+  readonly scaled: boolean;
 }
 
 const FORMATS: readonly AggregateFormatOption[] = ['auto', 'proof', 'bundle'];
@@ -63,28 +69,30 @@ async function timed<T>(name: string, count: number, work: () => T | Promise<T>)
   return value;
 }
 
-async function main({ count, keys, direct, format, keep, signing }: Plan): Promise<boolean> {
+async function main({
+  count,
+  keys,
+  direct,
+  format,
+  keep,
+  signing,
+  scaled,
+}: Plan): Promise<boolean> {
   const started = performance.now();
   if (keep !== undefined) await mkdir(keep, { recursive: true });
-  const directory = await mkdtemp(join(tmpdir(), 'falconry-demo-'));
-  const service = falconService({
-    dataDirectory: directory,
-    threads: availableParallelism(),
-    aggregateFormat: format,
-    signingSalt: signing.salt ?? 'random',
-  });
-  await timed('start of the service', 1, () => service.start());
-  const server = await openHttpServer({ fetch: service.app.fetch, port: 0, host: '127.0.0.1' });
+  const open = scaled ? openHosts : openEmbedded;
+  const place = await timed('start of the service', 1, () => open({ format, signing }));
   try {
-    const { key } = await service.apiKeys.create({ name: 'demo' });
-    const base = `http://127.0.0.1:${server.port}`;
-    console.log(`\nFalconry on ${base}, embedded store in ${directory}\n`);
+    const { base, key, where } = place;
+    console.log(`\nFalconry on ${base}, ${where}\n`);
     const client = createClient({ baseUrl: base, apiKey: key });
 
     const items = await sign(client, count, keys, signing);
     const id = direct ? await sendDirectly(client, items) : await sendInThreeSteps(client, items);
     const completed = await timed(WORK, 1, () => follow(client, id));
     if (!completed) return false;
+    const worker = await place.worker();
+    if (worker !== null) progress('worked on by').done(worker);
     const fetched = await timed('fetch of the result', 1, () => client.result(id));
     const file = fetched.text;
     console.log(`  ${'fetched'.padEnd(22)} ${new URL(fetched.url).pathname}\n`);
@@ -108,8 +116,7 @@ async function main({ count, keys, direct, format, keep, signing }: Plan): Promi
     );
     return held;
   } finally {
-    await Promise.all([server.close(1000), service.stop({ graceMs: 1000 })]);
-    await rm(directory, { recursive: true, force: true });
+    await place.close();
   }
 }
 
@@ -267,6 +274,8 @@ function readPlan(): Plan | null {
       format: { type: 'string', default: 'auto' },
       keep: { type: 'string' },
       'derived-salts': { type: 'boolean', default: false },
+      postgres: { type: 'boolean', default: false },
+      s3: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -281,8 +290,10 @@ function readPlan(): Plan | null {
   const format = FORMATS.find((name) => name === values.format);
   if (format === undefined) throw new RangeError(`--format must be one of ${FORMATS.join(', ')}`);
   if (values.keep === '') throw new RangeError('--keep needs a folder');
+  const { direct, keep, postgres: scaled, s3 } = values;
+  if (scaled !== s3) throw new RangeError('--postgres and --s3 go together');
   const signing: SignOptions = values['derived-salts'] ? { salt: 'derived' } : {};
-  return { count, keys, direct: values.direct, format, keep: values.keep, signing };
+  return { count, keys, direct, format, keep, signing, scaled };
 }
 
 let plan: Plan | null = null;

@@ -34,7 +34,10 @@ export const ERROR_CODES = Object.freeze({
   WRONG_PASSPHRASE: meaning(422, false, 'The passphrase does not open the key'),
   KEY_TOO_COSTLY: meaning(422, false, 'Opening the key would cost more than is allowed'),
   BAD_RESULT_FILE: meaning(422, false, 'The result file is not valid'),
+  BAD_BACKUP: meaning(422, false, 'The backup is damaged or incomplete'),
   MALFORMED_JSON: meaning(400, false, 'The body is not valid JSON'),
+  MALFORMED_CBOR: meaning(400, false, 'The body is not valid CBOR'),
+  MALFORMED_GZIP: meaning(400, false, 'The body is not valid gzip'),
   INVALID_QUERY: meaning(400, false, 'A query parameter is not valid'),
   INVALID_CURSOR: meaning(400, false, 'The cursor is not valid'),
   INVALID_BODY: meaning(422, false, 'The body does not have the expected shape'),
@@ -56,7 +59,8 @@ export const ERROR_CODES = Object.freeze({
   IDEMPOTENCY_MISMATCH: meaning(422, false, 'This key was used with a different request'),
   LENGTH_REQUIRED: meaning(411, false, 'The length of the body must be given'),
   BODY_TOO_LARGE: meaning(413, false, 'The body is larger than is allowed'),
-  UNSUPPORTED_MEDIA_TYPE: meaning(415, false, 'The body must be application/json'),
+  UNSUPPORTED_MEDIA_TYPE: meaning(415, false, 'The body is of a type that is not accepted'),
+  EXPECTATION_FAILED: meaning(417, false, 'Only 100-continue can be expected'),
 
   // The host lacks something: repeating it there cannot help.
   NO_WEBASSEMBLY: meaning(500, false, 'This host cannot run the WebAssembly that is needed'),
@@ -69,6 +73,7 @@ export const ERROR_CODES = Object.freeze({
   NOT_REPRODUCIBLE: meaning(500, false, 'This host does not compute the known signatures'),
 
   STORE_NEWER: meaning(500, false, 'The store was written by a newer version of falconry'),
+  STORE_SHARED: meaning(500, false, 'Other users of the machine can read or replace the store'),
   STORE_OLDER: meaning(500, false, 'The store must be brought up to date: falconry migrate'),
 
   // Resources and time: the same request can succeed later.
@@ -77,6 +82,7 @@ export const ERROR_CODES = Object.freeze({
   OVERLOADED: meaning(503, true, 'The service is busy'),
   RATE_LIMITED: meaning(429, true, 'Too many requests'),
   TOO_MANY_STREAMS: meaning(429, true, 'Too many open event streams'),
+  TOO_MANY_UPLOADS: meaning(429, true, 'Too many uploads at once'),
   TOO_MANY_TASKS: meaning(429, true, 'Too many unfinished tasks'),
   STORAGE_QUOTA: meaning(429, true, 'The stored bytes of this client are at their limit'),
   QUEUE_FULL: meaning(503, true, 'The queue is full'),

@@ -208,6 +208,21 @@ describe('imports', () => {
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 
+  test('only those who ask for PostgreSQL load its driver', () => {
+    const room = /^src\/middleware\/postgres\//;
+    const loaded = /^(?:import|export)\s(?!type\b)[^'";]*?\bfrom\s*'([^']+)'/gm;
+    const wrong = src
+      .filter(({ path }) => !room.test(path))
+      .flatMap(({ path, text }) =>
+        [...withoutComments(text).matchAll(loaded)]
+          .map(([, to]) => resolve(path, to!))
+          .filter((to) => to === 'pg' || room.test(to))
+          .map((to) => `${path}: ${to}`),
+      );
+    expect(wrong).toEqual([]);
+    expect(src.filter(({ path }) => room.test(path)).length).toBeGreaterThan(10);
+  });
+
   test('no cycles', () => {
     const graph = new Map(product.map(({ path, imports }) => [path, imports]));
     const done = new Set<string>();
@@ -261,13 +276,18 @@ describe('the library needs nothing but the web', () => {
 
 /** Functions that may be longer, each with its reason. */
 const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
-  'test/middleware/blobContract.ts: blobContract': 'a suite: its tests are short',
-  'test/middleware/queueContract.ts: queueContract': 'a suite: its tests are short',
-  'test/middleware/storeContract.ts: clientContract': 'a suite: its tests are short',
+  'src/testing/blobContract.ts: blobContract': 'a suite: its tests are short',
+  'src/testing/queueContract.ts: queueContract': 'a suite: its tests are short',
+  'src/testing/clientContract.ts: clientContract': 'a suite: its tests are short',
+  'test/middleware/careContract.ts: careContract': 'a suite: its tests are short',
+  'test/middleware/webhookContract.ts: webhookContract': 'a suite: its tests are short',
+  'test/testing/mapStore.ts: mapStore': 'a store in closures over its rows',
   'test/trace/suite.ts: traceSuite': 'a suite: its tests are short',
   'test/aggregate/proof/fuzz.ts: testFuzz': 'one test, with what it counts',
   'test/client/plainServer.ts: startPlainServer': 'a server in closures over its tasks',
   'test/middleware/crash.long.test.ts: ': 'one story from start to kill, many times',
+  'test/middleware/postgresFaults.long.test.ts: ': 'a suite over servers; and one story of crashes',
+  'test/middleware/postgresSchema.long.test.ts: ': 'a suite over servers: its tests are short',
   'test/ui/access.long.test.ts: ': 'one story: the whole way by keyboard',
   'test/ui/accessibility.ts: measureContrast': 'runs in a page, which takes one function',
   'test/ui/flow.long.test.ts: ': 'one story: from a key to a verified aggregate',

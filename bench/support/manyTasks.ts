@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { encodeCursor } from '../../src/middleware/http/cursor.ts';
 import { STORE_FILE } from '../../src/middleware/options.ts';
-import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
+import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
 
 /** One of this many tasks has failed: for a filter that finds few among many. */
 export const FAILED_EVERY = 1000;
@@ -22,7 +22,7 @@ const FAILURE = JSON.stringify({
  */
 export async function makeManyTasks(dataDirectory: string, count: number): Promise<void> {
   const path = join(dataDirectory, STORE_FILE);
-  await sqliteStore({ path }).close();
+  await sqliteTableStore({ path }).close();
   const db = new DatabaseSync(path);
   db.exec('PRAGMA synchronous = OFF');
   db.exec('PRAGMA cache_size = -500000');
@@ -58,7 +58,7 @@ export async function cursorBeforeLast(
   count: number,
   left: number,
 ): Promise<string> {
-  const store = sqliteStore({ path: join(dataDirectory, STORE_FILE) });
+  const store = sqliteTableStore({ path: join(dataDirectory, STORE_FILE) });
   const secret = await store.secret('cursors');
   await store.close();
   return encodeCursor(secret, 1, { afterId: FIRST_ID + count - 1 - left, order: 'asc' });

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { S3Options } from '../../src/middleware/s3/index.ts';
 
 export interface ServerProcess {
   readonly address: string;
@@ -17,10 +18,22 @@ export interface FalconryProcess extends ServerProcess {
   readonly apiKey: string;
 }
 
+/** The service over a bucket, with a key for each client. */
+export interface BucketProcess extends ServerProcess {
+  readonly apiKeys: readonly string[];
+}
+
 const UNLIMITED = ['--requests-per-second', '1000000000', '--burst', '1000000000'];
 const MANY = ['--open-tasks', '1000000000', '--stored-bytes', '1000GiB'];
+const STREAMS = ['--event-streams', '1000000'];
+/** All of them come from one address. */
+const CONNECTIONS = ['--max-connections', '100000', '--max-connections-per-address', '100000'];
+const LIMITS = [...UNLIMITED, ...MANY, ...STREAMS, ...CONNECTIONS];
 
-/** @param more further options of `falconry serve` */
+/**
+ * @param more further options of `falconry serve`: those of the measurement, then those of the
+ *   caller of the benchmark, which may name other stores than the embedded ones
+ */
 export async function startFalconry(
   dataDirectory: string,
   more: readonly string[] = [],
@@ -28,7 +41,7 @@ export async function startFalconry(
   const apiKey = randomBytes(32).toString('base64url');
   const script = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
   const args = ['serve', '--json', '--port', '0', '--data', dataDirectory, '--log-level', 'error'];
-  const server = await start([script, ...args, ...UNLIMITED, ...MANY, '--signing', ...more], {
+  const server = await start([script, ...args, ...LIMITS, '--signing', ...more], {
     FALCONRY_FIRST_KEY: apiKey,
   });
   return { ...server, apiKey };
@@ -38,16 +51,31 @@ export function startPlainHono(): Promise<ServerProcess> {
   return start([fileURLToPath(new URL('./plainHono.ts', import.meta.url))], {});
 }
 
-/** Ready when it has printed one line of JSON with its address. */
-async function start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<ServerProcess> {
+/** The service over a bucket through which its clients send; see `bucketServer.ts`. */
+export function startBucketService(
+  dataDirectory: string,
+  clients: number,
+  bucket: S3Options,
+): Promise<BucketProcess> {
+  const script = fileURLToPath(new URL('./bucketServer.ts', import.meta.url));
+  return start<BucketProcess>([script, dataDirectory, String(clients)], {
+    BENCH_BUCKET: JSON.stringify(bucket),
+  });
+}
+
+/** Ready when it has printed one line of JSON, with its address at least. */
+async function start<Said extends { readonly address: string }>(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<ServerProcess & Said> {
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const address = await firstLine(child);
+  const said = await firstLine<Said>(child);
   const proc = `/proc/${child.pid}`;
   return {
-    address,
+    ...said,
     memory() {
       const text = readFileSync(`${proc}/status`, 'utf8');
       const bytes = (name: string) =>
@@ -64,12 +92,12 @@ async function start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<S
   };
 }
 
-function firstLine(child: ChildProcess): Promise<string> {
+function firstLine<Said>(child: ChildProcess): Promise<Said> {
   return new Promise((resolve, reject) => {
     let text = '';
     child.stdout!.setEncoding('utf8').on('data', (part: string) => {
       text += part;
-      if (text.includes('\n')) resolve(JSON.parse(text.split('\n')[0]!).address);
+      if (text.includes('\n')) resolve(JSON.parse(text.split('\n')[0]!));
     });
     child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
   });

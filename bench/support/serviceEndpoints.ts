@@ -1,13 +1,20 @@
 /** Every endpoint under load while a worker is busy, beside a plain server: see ../service.ts. */
 
 import { type Call, type LoadFigure, load, middle } from './load.ts';
-import { type FalconryProcess, startFalconry, startPlainHono } from './serverProcess.ts';
+import { startFalconry, startPlainHono } from './serverProcess.ts';
+import { type Api, client, completed } from './serviceClient.ts';
 import { makeTriples } from './serviceTriples.ts';
+
+export const CONNECTIONS = [1, 32, 256] as const;
+export type Connections = (typeof CONNECTIONS)[number];
+
+/** A figure, and the requests per second relative to those of the plain server. */
+export type BesidePlain = LoadFigure & { readonly ofPlain: number };
 
 export interface EndpointFigure {
   readonly name: string;
-  readonly one: LoadFigure & { readonly ofPlain: number };
-  readonly many: LoadFigure & { readonly ofPlain: number };
+  /** By the number of connections. */
+  readonly at: Readonly<Record<Connections, BesidePlain>>;
 }
 
 export interface EndpointFigures {
@@ -16,70 +23,48 @@ export interface EndpointFigures {
   readonly batches: number;
 }
 
-const MANY = 64;
+const MOST = Math.max(...CONNECTIONS);
 /** A batch for the busy worker: the largest one, of ordinary messages. */
 const BUSY_BATCH = 1722;
+const QUICK_BATCH = 100;
 
-export async function measureEndpoints(folder: string, quick: boolean): Promise<EndpointFigures> {
-  const seconds = quick ? 0.7 : 3;
-  const server = await startFalconry(folder);
+export async function measureEndpoints(
+  folder: string,
+  quick: boolean,
+  serve: readonly string[],
+): Promise<EndpointFigures> {
+  const seconds = quick ? 0.1 : 3;
+  const server = await startFalconry(folder, serve);
   const plain = await startPlainHono();
   try {
     const api = client(server);
-    const idle = await prepare(api);
-    const calls = endpoints(api, idle);
-    const busy = busyWorker(api);
-    const loadBeside = (call: Call, connections: number) =>
-      busy.during(() => load(server.address, call, connections, seconds));
+    const calls = endpoints(api, await prepare(api, quick ? 100 : 6000));
+    const busy = busyWorker(api, quick ? QUICK_BATCH : BUSY_BATCH);
+    const measure = (address: string, call: Call, connections: Connections, share = 1) =>
+      busy.during(() => load(address, call, connections, share * seconds));
     const noop: Call = { path: '/', expect: [200] };
-    const measured = new Map<string, Record<1 | 64, LoadFigure>>();
-    const plains: Record<1 | 64, LoadFigure[]> = { 1: [], 64: [] };
-    const names = Object.keys(calls);
-    for (const [i, name] of names.entries()) {
-      const figures: Partial<Record<1 | 64, LoadFigure>> = {};
-      for (const connections of [1, MANY] as const) {
-        // The plain server from time to time, so that it meets the same conditions as the others.
-        if (i % 4 === 0)
-          plains[connections].push(await load(plain.address, noop, connections, seconds));
-        figures[connections] = await loadBeside(calls[name]!, connections);
+    const plains: Record<Connections, LoadFigure[]> = { 1: [], 32: [], 256: [] };
+    const figures: EndpointFigure[] = [];
+    for (const [name, call] of Object.entries(calls)) {
+      const at: Partial<Record<Connections, BesidePlain>> = {};
+      for (const connections of CONNECTIONS) {
+        // The plain server each time, under the same conditions as the endpoint after it.
+        const beside = await measure(plain.address, noop, connections, 1 / 3);
+        const figure = await measure(server.address, call, connections);
+        plains[connections].push(beside);
+        at[connections] = { ...figure, ofPlain: figure.perSecond / beside.perSecond };
       }
-      measured.set(name, figures as Record<1 | 64, LoadFigure>);
+      figures.push({ name, at: at as EndpointFigure['at'] });
     }
-    const plainOf = { 1: middle(plains[1]), 64: middle(plains[64]) };
-    const figure = (name: string, of: Record<1 | 64, LoadFigure>): EndpointFigure => ({
-      name,
-      one: { ...of[1], ofPlain: of[1].perSecond / plainOf[1].perSecond },
-      many: { ...of[64], ofPlain: of[64].perSecond / plainOf[64].perSecond },
-    });
-    const rows = names.map((name) => figure(name, measured.get(name)!));
+    const middles = CONNECTIONS.map((n) => [n, { ...middle(plains[n]), ofPlain: 1 }] as const);
+    const at = Object.fromEntries(middles) as unknown as EndpointFigure['at'];
     return {
-      figures: [figure('plain Hono, no-op', plainOf), ...rows],
+      figures: [{ name: 'plain Hono, no-op', at }, ...figures],
       batches: await busy.finished(),
     };
   } finally {
     await Promise.all([server.stop(), plain.stop()]);
   }
-}
-
-interface Api {
-  readonly server: FalconryProcess;
-  readonly headers: Record<string, string>;
-  ask(method: string, path: string, body?: string): Promise<Record<string, never>>;
-}
-
-function client(server: FalconryProcess): Api {
-  const headers = { authorization: server.apiKey, 'content-type': 'application/json' };
-  return {
-    server,
-    headers,
-    async ask(method, path, body) {
-      const url = path.startsWith('http') ? path : server.address + path;
-      const answer = await fetch(url, { method, headers, ...(body !== undefined && { body }) });
-      const text = await answer.text();
-      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-      return text === '' ? {} : JSON.parse(text);
-    },
-  };
 }
 
 interface Prepared {
@@ -95,14 +80,13 @@ interface Prepared {
   readonly victims: readonly string[];
 }
 
-const VICTIMS = 6000;
-
-async function prepare({ ask }: Api): Promise<Prepared> {
+async function prepare(api: Api, victimCount: number): Promise<Prepared> {
+  const { ask } = api;
   const [triple] = makeTriples(1, 32);
   const data = JSON.stringify({ data: [triple] });
-  let record: Record<string, never> = await ask('POST', '/v1/svc/aggsign', data);
-  const task = `/v1/svc/tasks/${record.process_id}`;
-  while (record.status !== 'completed') record = await ask('GET', task);
+  const { process_id } = await ask('POST', '/v1/svc/aggsign', data);
+  const record = await completed(api, process_id);
+  const task = `/v1/svc/tasks/${process_id}`;
   const result = await ask('GET', record.result_path!);
   const { digest, public_key } = triple!;
   const verify = JSON.stringify({
@@ -111,10 +95,10 @@ async function prepare({ ask }: Api): Promise<Prepared> {
   });
   const make = async () => ask('POST', '/v1/svc/aggsign/task');
   const uploads: string[] = [];
-  for (let i = 0; i < 2 * MANY; i++) uploads.push(pathOf((await make()).url!));
+  for (let i = 0; i < 2 * MOST; i++) uploads.push(pathOf((await make()).url!));
   const victims: string[] = [];
-  while (victims.length < VICTIMS) {
-    const made = await Promise.all(Array.from({ length: MANY }, make));
+  while (victims.length < victimCount) {
+    const made = await Promise.all(Array.from({ length: 50 }, make));
     victims.push(...made.map(({ process_id }) => `/v1/svc/tasks/${process_id}`));
   }
   return {
@@ -158,7 +142,11 @@ function endpoints({ headers }: Api, prepared: Prepared): Record<string, Call> {
     },
     'notify, repeated': post(`/v1/svc/aggsign/notify/${notified[0]}`, '', 202),
     'aggregate one directly': post('/v1/svc/aggsign', `{"data":${triple}}`, 202),
-    'verify an aggregate of one': post('/v1/svc/aggsign/verify', verify, 200),
+    'verify an aggregate of one': {
+      ...post('/v1/svc/aggsign/verify', verify, 200),
+      // So many wait at most; further ones are asked to come again.
+      refusal: 503,
+    },
     'progress of a task': get(task),
     'events of an ended task': get(`${task}/events`),
     'result, redirect': get(`${task}/result`, 302),
@@ -183,8 +171,8 @@ const FIRST_QUEUE = 8;
 const LARGEST_QUEUE = 4096;
 
 /** Keeps the worker busy with batches while something is measured, however fast it is. */
-function busyWorker({ ask }: Api) {
-  const file = JSON.stringify(makeTriples(BUSY_BATCH, 32));
+function busyWorker({ ask }: Api, batch: number) {
+  const file = JSON.stringify(makeTriples(batch, 32));
   let open: string[] = [];
   let finished = 0;
   let wanted = FIRST_QUEUE;

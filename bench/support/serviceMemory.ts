@@ -1,15 +1,19 @@
 /** The server's memory while many clients send the largest file at once: see ../service.ts. */
 import { Agent, request } from 'node:http';
+import { DEFAULT_TASK_FILE_LIMITS } from '../../src/wire/taskFile.ts';
 import { type FalconryProcess, startFalconry } from './serverProcess.ts';
 import { makeTriples } from './serviceTriples.ts';
 
 export interface MemoryFigure {
   readonly clients: number;
-  readonly fileBytes: number;
+  readonly bodyBytes: number;
   readonly before: number;
   readonly uploads: Crowd;
   readonly direct: Crowd;
 }
+
+/** What the server may take at most, with all of them at once. */
+export const MEMORY_BAR_BYTES = 512e6;
 
 export interface Crowd {
   readonly peakBytes: number;
@@ -20,13 +24,22 @@ export interface Crowd {
 }
 
 const MESSAGE_BYTES = 4096;
+const { maxFileBytes } = DEFAULT_TASK_FILE_LIMITS;
 
-export async function measureMemory(folder: string, quick: boolean): Promise<MemoryFigure> {
-  const clients = quick ? 10 : 50;
-  const file = Buffer.from(JSON.stringify(makeTriples(1722, MESSAGE_BYTES)));
-  const body = Buffer.concat([Buffer.from('{"data":'), file, Buffer.from('}')]);
+/** As long as the service takes it: blanks make up for what signatures leave. */
+const filled = (text: string) => Buffer.from(text.padEnd(maxFileBytes, ' '));
+
+export async function measureMemory(
+  folder: string,
+  quick: boolean,
+  serve: readonly string[],
+): Promise<MemoryFigure> {
+  const clients = quick ? 4 : 100;
+  const triples = JSON.stringify(makeTriples(quick ? 100 : 1722, MESSAGE_BYTES));
+  const file = filled(triples);
+  const body = filled(`{"data":${triples}}`);
   // Without workers: this measures receiving; bench/aggregate.ts measures aggregating.
-  const server = await startFalconry(folder, ['--no-workers']);
+  const server = await startFalconry(folder, ['--no-workers', ...serve]);
   try {
     const urls: string[] = [];
     for (let i = 0; i < clients; i++) urls.push(await newUrl(server));
@@ -35,20 +48,20 @@ export async function measureMemory(folder: string, quick: boolean): Promise<Mem
     const path = `${server.address}/v1/svc/aggsign`;
     const direct = await crowd(server, clients, () => send(server, 'POST', path, body));
     if (uploads.accepted !== clients) throw new Error(`${uploads.accepted} uploads were accepted`);
-    return { clients, fileBytes: file.length, before, uploads, direct };
+    return { clients, bodyBytes: file.length, before, uploads, direct };
   } finally {
     await server.stop();
   }
 }
 
-async function newUrl(server: FalconryProcess): Promise<string> {
+export async function newUrl(server: FalconryProcess): Promise<string> {
   const headers = { authorization: server.apiKey };
   const url = `${server.address}/v1/svc/aggsign/task`;
   const answer = await fetch(url, { method: 'POST', headers });
   return ((await answer.json()) as { url: string }).url;
 }
 
-async function crowd(
+export async function crowd(
   server: FalconryProcess,
   clients: number,
   one: (i: number) => Promise<number>,
@@ -66,7 +79,12 @@ async function crowd(
 const agent = new Agent({ maxSockets: Infinity });
 
 /** All clients send the same buffer: this process shares the machine's memory with the server. */
-function send(server: FalconryProcess, method: string, url: string, body: Buffer): Promise<number> {
+export function send(
+  server: FalconryProcess,
+  method: string,
+  url: string,
+  body: Buffer,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = {
       authorization: server.apiKey,

@@ -3,7 +3,8 @@ import type { Command } from './command.ts';
 
 /** Verbs of commands. */
 const VERBS: Readonly<Record<string, readonly string[]>> = {
-  keys: ['create', 'list', 'revoke'],
+  keys: ['create', 'list', 'rotate', 'revoke'],
+  rotate: ['urls', 'signing'],
   tasks: ['list', 'show', 'wait', 'result', 'cancel', 'delete'],
 };
 

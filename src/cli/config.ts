@@ -99,14 +99,18 @@ interface Given {
 
 function fromOption(
   name: string,
-  { type }: OptionRow,
+  { type, inline }: OptionRow,
   options: ConfigSource['options'],
 ): Given | undefined {
-  const inFile = type === 'secret';
-  const option = inFile ? `${optionOf(name)}-file` : optionOf(name);
-  const value = options[option];
-  if (value === undefined) return undefined;
-  return { value, origin: { source: 'option', at: `--${option}` }, inFile };
+  const found = (option: string, inFile: boolean): Given | undefined => {
+    const value = options[option];
+    if (value === undefined) return undefined;
+    return { value, origin: { source: 'option', at: `--${option}` }, inFile };
+  };
+  return (
+    (type === 'secret' ? found(`${optionOf(name)}-file`, true) : undefined) ??
+    (type !== 'secret' || inline ? found(optionOf(name), false) : undefined)
+  );
 }
 
 function fromEnv(
@@ -162,6 +166,8 @@ async function accept(
     if (judged.wrong) return fault(`names a file that holds no secret: ${value}`);
     return { value: judged.value, origin: { ...origin, secretFile: value } };
   }
+  const exposed = origin.source === 'option' ? row.inline?.(String(value)) : null;
+  if (typeof exposed === 'string') return fault(exposed);
   const judged = readSetting(row, value);
   if (judged.wrong === undefined) return { value: judged.value, origin };
   const hidden = row.type === 'secret' || (row.type === 'url' && /@/.test(String(value)));

@@ -83,9 +83,9 @@ export function defineCommand<const N extends SettingName = never>(
 function settingOptions(names: readonly SettingName[]): ParseArgsOptionsConfig {
   const options: ParseArgsOptionsConfig = { config: TEXT };
   for (const name of names) {
-    const { type } = ALL_SETTINGS[name]!;
-    const option = type === 'secret' ? `${optionOf(name)}-file` : optionOf(name);
-    options[option] = type === 'flag' ? FLAG : TEXT;
+    const { type, inline } = ALL_SETTINGS[name]!;
+    if (type === 'secret') options[`${optionOf(name)}-file`] = TEXT;
+    if (type !== 'secret' || inline) options[optionOf(name)] = type === 'flag' ? FLAG : TEXT;
   }
   return options;
 }

@@ -1,21 +1,31 @@
 /**
  * An HTTP server for the app: problem documents also for requests that are not valid HTTP, have too
- * large headers, or take too long; and an orderly shutdown.
+ * large headers, or take too long; limits on connections; `Expect: 100-continue` answered when the
+ * body is wanted; and an orderly shutdown.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { CodedError, type ErrorCode } from '../errors.ts';
-import { problemBody, problemResponse } from '../middleware/problems.ts';
+import { holdContinue } from '../middleware/http/continue.ts';
+import { REQUEST_ID, requestIdOf } from '../middleware/http/traceContext.ts';
+import { problemBody, unseenProblem } from '../middleware/problems.ts';
+import { ConnectionCap, type RefusedConnections } from './connectionCap.ts';
+import { socketAnswer } from './socketAnswer.ts';
 
 export interface HttpServerOptions {
-  readonly fetch: (request: Request) => Response | Promise<Response>;
+  readonly fetch: (request: Request, env: object) => Response | Promise<Response>;
   /** 0: any free port. */
   readonly port: number;
   readonly host: string;
   /** Time limits of the headers and of a whole request; defaults 30 s and 15 minutes. */
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
+  /** Most connections at once, in all and from one address; default: no limit. */
+  readonly maxConnections?: number;
+  readonly maxConnectionsPerAddress?: number;
+  /** Told of connections that these limits refused, at most once a second. */
+  readonly onRefused?: (refused: RefusedConnections) => void;
 }
 
 export interface HttpServer {
@@ -24,6 +34,9 @@ export interface HttpServer {
   /** Accepts no more connections; those in use get `graceMs`, then all are closed. */
   close(graceMs: number): Promise<void>;
 }
+
+/** For so long the rest of a body is read that was answered before its end. */
+const LINGER_MS = 30_000;
 
 /** Resolves when the port is open. @throws Error of the system if it cannot be opened */
 export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
@@ -34,6 +47,12 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     // gets the answer.
     autoCleanupIncoming: false,
   });
+  const handle = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    outgoing.once('finish', () => linger(incoming));
+    const fault = hostFault(incoming);
+    if (fault !== null) refuse(incoming, outgoing, 'MALFORMED_REQUEST', fault);
+    else void listener(incoming, outgoing);
+  };
   const server = createServer(
     {
       headersTimeout: headersTimeoutMs,
@@ -44,12 +63,18 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
       // We refuse it ourselves: node's own 400 has no body.
       requireHostHeader: false,
     },
-    (incoming, outgoing) => {
-      if (countHosts(incoming) > 1) refuseHosts(outgoing);
-      else void listener(incoming, outgoing);
-    },
+    handle,
+  );
+  server.on('checkContinue', (incoming, outgoing) => {
+    if (!isContinue(incoming)) return refuse(incoming, outgoing, 'EXPECTATION_FAILED');
+    holdContinue(outgoing);
+    handle(incoming, outgoing);
+  });
+  server.on('checkExpectation', (incoming, outgoing) =>
+    refuse(incoming, outgoing, 'EXPECTATION_FAILED'),
   );
   server.on('clientError', answerClientError);
+  capConnections(server, options);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, () => resolve());
@@ -58,21 +83,69 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   return { port, host: options.host, close: (graceMs) => closeServer(server, graceMs) };
 }
 
+/** Puts the limits before what `node:http` does with a new connection. */
+function capConnections(server: Server, options: HttpServerOptions): void {
+  const cap = new ConnectionCap({
+    total: options.maxConnections ?? Number.POSITIVE_INFINITY,
+    perAddress: options.maxConnectionsPerAddress ?? Number.POSITIVE_INFINITY,
+    closeIdle: () => server.closeIdleConnections(),
+    onRefused: options.onRefused ?? (() => {}),
+  });
+  const accept = server.listeners('connection') as ((socket: Socket) => void)[];
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    if (cap.admit(socket)) for (const each of accept) each.call(server, socket);
+  });
+}
+
+/** Node takes a list that has the word in it. */
+const isContinue = ({ headers }: IncomingMessage): boolean =>
+  headers.expect?.trim().toLowerCase() === '100-continue';
+
+/** Gives up a sender who goes on and on although he has been answered. */
+function linger(incoming: IncomingMessage): void {
+  if (incoming.complete) return;
+  const timer = setTimeout(() => {
+    if (!incoming.complete) incoming.socket.destroy();
+  }, LINGER_MS);
+  // A connection that is gone already is no reason to go on.
+  timer.unref();
+  incoming.once('close', () => clearTimeout(timer));
+}
+
+/** What is wrong with the address that the request is for; null if nothing is. */
+function hostFault(incoming: IncomingMessage): string | null {
+  if (countHosts(incoming) > 1) return 'The request has several Host headers';
+  return isNoAddress(incoming) ? 'The Host header is not an address' : null;
+}
+
 /** Node keeps the first `Host` only; something in front of it may have gone by another one. */
 const countHosts = ({ rawHeaders }: IncomingMessage): number =>
   rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
 
-function refuseHosts(outgoing: ServerResponse): void {
-  const problem = problemBody(
-    new CodedError('MALFORMED_REQUEST', { message: 'The request has several Host headers' }),
-  );
-  const headers = { 'content-type': 'application/problem+json', connection: 'close' };
+/** The listener lets a host through that only looks like an address: `1.2.3.4.5`. */
+const isNoAddress = ({ headers: { host } }: IncomingMessage): boolean =>
+  host !== undefined && !URL.canParse(`http://${host}`);
+
+function refuse(
+  { headers: { traceparent } }: IncomingMessage,
+  outgoing: ServerResponse,
+  code: ErrorCode,
+  message?: string,
+): void {
+  const problem = problemBody(new CodedError(code, message === undefined ? {} : { message }));
+  const headers = {
+    connection: 'close',
+    'cache-control': 'no-store',
+    'content-type': 'application/problem+json',
+    [REQUEST_ID]: requestIdOf(traceparent),
+  };
   outgoing.writeHead(problem.status, headers).end(JSON.stringify(problem));
 }
 
 function answerError(error: unknown): Response {
   const broken = error instanceof Error && error.name === 'RequestError';
-  return problemResponse(new CodedError(broken ? 'MALFORMED_REQUEST' : 'INTERNAL'));
+  return unseenProblem(new CodedError(broken ? 'MALFORMED_REQUEST' : 'INTERNAL'));
 }
 
 const CLIENT_ERRORS: Readonly<Record<string, ErrorCode>> = {
@@ -86,15 +159,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const problem = problemBody(
-    new CodedError(CLIENT_ERRORS[error.code ?? ''] ?? 'MALFORMED_REQUEST'),
-  );
-  const body = JSON.stringify(problem);
-  socket.end(
-    `HTTP/1.1 ${problem.status} ${problem.title}\r\n` +
-      'Connection: close\r\nContent-Type: application/problem+json\r\n' +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+  socket.end(socketAnswer(new CodedError(CLIENT_ERRORS[error.code ?? ''] ?? 'MALFORMED_REQUEST')));
 }
 
 async function closeServer(server: Server, graceMs: number): Promise<void> {

@@ -142,7 +142,7 @@ async function modeOf(path: string): Promise<number> {
  *
  * @returns a function that stops listening
  */
-function whenStopped(undo: () => void): () => void {
+export function whenStopped(undo: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const release = () => {
     for (const signal of signals) process.off(signal, onSignal);

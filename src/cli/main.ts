@@ -11,7 +11,11 @@ type Loader = () => Promise<{ readonly command: Command }>;
 /** Loaded on demand, so that `falconry keygen` does not load a web framework. */
 export const COMMANDS: Readonly<Record<string, Loader>> = {
   serve: () => import('./serve.ts'),
+  worker: () => import('./worker.ts'),
+  migrate: () => import('./migrate.ts'),
   keys: () => import('./keys.ts'),
+  quota: () => import('./quota.ts'),
+  rotate: () => import('./rotate.ts'),
   keygen: () => import('./keygen.ts'),
   sign: () => import('./sign.ts'),
   verify: () => import('./verify.ts'),
@@ -19,6 +23,14 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   'verify-aggregate': () => import('./verifyAggregate.ts'),
   submit: () => import('./submit.ts'),
   tasks: () => import('./tasks.ts'),
+  queue: () => import('./queue.ts'),
+  retry: () => import('./retry.ts'),
+  erase: () => import('./erase.ts'),
+  retention: () => import('./retention.ts'),
+  webhook: () => import('./webhook.ts'),
+  backup: () => import('./backup.ts'),
+  restore: () => import('./restore.ts'),
+  top: () => import('./top.ts'),
 };
 
 /** @returns the exit code, of the table in exitCodes.ts */
@@ -118,7 +130,7 @@ if (started()) {
   const { stdin, stdout, stderr, env } = process;
   // The reader of our output has closed it (`| head`): end as SIGPIPE would have ended us.
   // A server goes on: whoever read its output may have gone before its work is done.
-  const isServer = process.argv[2] === 'serve';
+  const isServer = ['serve', 'worker'].includes(process.argv[2] ?? '');
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (isServer && error.code === 'EPIPE') return;

@@ -138,9 +138,9 @@ function seconds(ms: number): string {
 }
 
 /**
- * Cuts a text to this many columns, escape sequences not counted: a wrapped line cannot be redrawn.
+ * Cuts a line to this many columns, escape sequences not counted: a wrapped one cannot be redrawn.
  */
-function cut(text: string, columns: number): string {
+export function cut(text: string, columns: number): string {
   let width = 0;
   let out = '';
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape is what is looked for

@@ -1,24 +1,41 @@
-/** `falconry serve`: the service on its own, with its embedded store. */
+/** `falconry serve`: the service on its own, with its embedded store or one that hosts share. */
+import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { answerHealth } from '../middleware/health.ts';
+import type { FalconService, Logger, ServiceOptions } from '../middleware/index.ts';
 import { hashApiKey } from '../middleware/keys/apiKeys.ts';
-import { STORE_FILE } from '../middleware/options.ts';
-import { sqliteStore } from '../middleware/stores/sqlite.ts';
+import { type Settings, STORE_FILE } from '../middleware/options.ts';
+import { sqliteTableStore } from '../middleware/stores/sqliteTable.ts';
+import type { ApiKeyStore } from '../middleware/stores/taskStore.ts';
 import { cannotListen } from './cannotListen.ts';
 import { type Command, UsageError } from './command.ts';
+import type { Config } from './config.ts';
 import { defineCommand, FLAG, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
+import { openEyes } from './eyes.ts';
 import { loadFramework } from './framework.ts';
-import type { HttpServer } from './httpServer.ts';
+import type { HttpServer, HttpServerOptions } from './httpServer.ts';
+import { asIoFailure } from './io.ts';
 import { createLogger } from './log.ts';
 import { check } from './serveCheck.ts';
-import { resolveService, serviceOptions, settingsHelp } from './serveConfig.ts';
+import { resolveService, serverLimits, serviceOptions, settingsHelp } from './serveConfig.ts';
 import { SERVE_SETTINGS, type ServeSetting } from './settings.ts';
-import { welcome } from './welcome.ts';
+import { openShared, type SharedStores } from './sharedStores.ts';
+import { stopSignal } from './stopSignal.ts';
+import { type Ready, welcome } from './welcome.ts';
 
 const help = `Usage: falconry serve [options]
 
 Starts the service with its embedded store (SQLite and files in one directory). The first start
-creates a signing key and an API key, which is shown once.
+creates a signing key and an API key, which is shown once on a terminal, and in the line of --json;
+else it is written to the file first-api-key in the data directory, with mode 0600.
+
+With --database and --blobs, any number of hosts serve the same tasks, and falconry worker works on
+them; falconry migrate comes first. No key is made then (falconry keys create --database does that),
+signing is off without --keys, and --data is not used. It needs the packages pg and aws4fetch.
+Credentials of the bucket are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or the
+files that these names with _FILE name, which are read again every 5 minutes.
 
   --check           do not start: explain the configuration, with the origin of each value, and look
                     for problems with ports, addresses, data, disk, database, keys and threads
@@ -36,13 +53,21 @@ FALCONRY_PORT is not set.
 
 ${settingsHelp()}
 SIGTERM and SIGINT shut it down: it takes no new work and lets running work finish; what is left
-continues at the next start. A second signal ends it at once.
+continues at the next start. A second signal ends it at once. /healthz and /readyz, for load
+balancers, need no key; with --drain-delay, /readyz says 503 that long before connections are
+refused. The metrics port has them as well, and /metrics for Prometheus (which needs the package
+prom-client) and /status for falconry top. If @opentelemetry/api is installed and an SDK is set up
+(node --import), requests and tasks have spans.
 
 Examples
   falconry serve
   falconry serve --check
   falconry serve --host 0.0.0.0 --public-url https://falcon.example.com --no-signing
-  falconry serve --data ./falcon-data --retention 30d --log json --log-level warn
+  falconry serve --data ./falcon-data --retention 90d --log json --log-level warn
+
+More
+  falconry serve --metrics-port 9464 --access-log off
+  falconry serve --database postgres://falconry@db/falconry --blobs s3://falconry/one/ --no-workers
 
 ${exitHelp('invalid', 'usage', 'io')}`;
 
@@ -60,74 +85,167 @@ export const command: Command = defineCommand({
 const FIRST_KEY = /^[\x21-\x7e]{32,512}$/;
 
 async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
-  const { io, positionals, flag, json, report } = invocation;
+  const { io, positionals, flag } = invocation;
   if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
   if (flag('check')) return check(invocation);
   const config = await invocation.config();
-  const { port, host, grace, log, logLevel = 'info', firstKey } = config.values;
+  const { log, logLevel = 'info', firstKey } = config.values;
   const options = serviceOptions(config);
-  const settings = resolveService(options);
+  resolveService(options);
   if (firstKey !== undefined && !FIRST_KEY.test(firstKey)) {
     throw new UsageError('the first key must be 32 to 512 printable characters without spaces');
   }
   const logger = createLogger(io, logLevel, log);
   for (const warning of config.warnings) logger.warn(warning);
-
-  const { falconService, openHttpServer } = await loadFramework();
-  const service = falconService({ ...options, logger });
-  if (firstKey !== undefined) await takeFirstKey(settings.dataDirectory, firstKey);
-  await service.start();
-  let server: HttpServer;
+  const shared = await openShared(config.values, io.env);
   try {
-    server = await openHttpServer({ fetch: service.app.fetch, port, host });
-  } catch (error) {
-    await service.stop({ graceMs: 0 });
-    throw cannotListen(host, port, error);
+    return await serve(invocation, config, { options, shared, logger });
+  } finally {
+    await shared.close();
   }
-  const stopped = stopSignal();
-  const address = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
-  const first = (await service.apiKeys.list()).length === 0;
-  const key = first ? (await service.apiKeys.create({ name: 'first' })).key : null;
-  const dataDirectory = resolve(settings.dataDirectory);
-  const { serviceName, signing, ui, publicUrl } = settings;
-  const ready = {
-    base: publicUrl ?? address,
-    address,
-    dataDirectory,
-    serviceName,
-    signing,
-    ui,
-    key,
+}
+
+interface Parts {
+  readonly options: ServiceOptions;
+  readonly shared: SharedStores;
+  readonly logger: Logger;
+}
+
+async function serve(
+  { io, json, report }: Invocation<ServeSetting>,
+  { values }: Config<ServeSetting>,
+  { options: given, shared, logger }: Parts,
+): Promise<number> {
+  const { port, host, grace, drainDelay, firstKey } = values;
+  const options = { ...given, ...shared.options };
+  const settings = resolveService(options);
+  const { falconService, openHttpServer } = await loadFramework();
+  const eyes = await openEyes({ ...values, threads: settings.threads, logger });
+  const service = falconService({ ...options, ...eyes.options, logger });
+  await eyes.open(service, openHttpServer);
+  const open = (fetch: HttpServerOptions['fetch']) => {
+    const onRefused = (refused: object) => logger.warn('connections refused', { ...refused });
+    const limits = serverLimits(values, settings);
+    return openHttpServer({ fetch, port, host, ...limits, onRefused }).catch((error) => {
+      throw cannotListen(host, port, error);
+    });
   };
-  const facts = { ok: true, address, port: server.port, data: dataDirectory, api_key: key };
-  report(facts, welcome(ready));
+  const starting = async () => {
+    if (firstKey !== undefined) await takeFirstKey(shared.store, settings, firstKey);
+    return startServing(service, open);
+  };
+  const server = await starting().catch(async (error) => {
+    await eyes.close();
+    throw error;
+  });
+  const stopped = stopSignal();
+  // What is not a terminal may be a log that others read.
+  const isShown = json || io.stdout.isTTY === true;
+  const path = join(resolve(settings.dataDirectory), KEY_FILE);
+  // Two hosts would make two keys.
+  const making =
+    shared.store === null ? makeFirstKey(service, isShown ? null : path) : Promise.resolve(NO_KEY);
+  const first = await making.catch(async (error) => {
+    await Promise.all([server.close(0), service.stop({ graceMs: 0 }), eyes.close()]);
+    throw error;
+  });
+  const ready = readyWith(values, settings, shared.shown, server.port);
+  const facts = { ok: true, address: ready.address, port: server.port, metrics_port: eyes.port };
+  const places = { data: ready.dataDirectory, ...shared.shown };
+  report({ ...facts, ...places, api_key: first.key }, welcome({ ...ready, ...first }));
 
   const signal = await stopped;
   if (!json) report({}, `\n${signal}: finishing running work; a second signal ends it at once\n`);
+  service.drain();
+  await sleep(drainDelay);
   await Promise.all([server.close(grace), service.stop({ graceMs: grace })]);
+  await eyes.close();
   if (!json) report({}, 'Stopped.\n');
   return EXIT.ok;
 }
 
+/** What there is to say of a service that is ready. */
+function readyWith(
+  { host, keys }: Config<ServeSetting>['values'],
+  settings: Settings,
+  { database, blobs }: SharedStores['shown'],
+  port: number,
+): Omit<Ready, 'key' | 'keyFile'> {
+  const { serviceName, signing, ui, publicUrl } = settings;
+  const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const dataDirectory = database === null ? resolve(settings.dataDirectory) : null;
+  const directory = keys ?? join(settings.dataDirectory, 'keys');
+  return {
+    base: publicUrl ?? address,
+    address,
+    dataDirectory,
+    database,
+    blobs,
+    serviceName,
+    signingKey: signing ? join(resolve(directory), 'signing.json') : null,
+    ui,
+  };
+}
+
+/** Starts the service behind a port; if the port cannot be opened, the service is stopped again. */
+async function startServing(
+  service: FalconService,
+  open: (fetch: HttpServerOptions['fetch']) => Promise<HttpServer>,
+): Promise<HttpServer> {
+  await service.start();
+  try {
+    return await open(
+      (request, env) => answerHealth(service, request) ?? service.app.fetch(request, env),
+    );
+  } catch (error) {
+    await service.stop({ graceMs: 0 });
+    throw error;
+  }
+}
+
 /** Stores the operator's own key if the store has no keys. */
-async function takeFirstKey(dataDirectory: string, key: string): Promise<void> {
-  const store = sqliteStore({ path: join(dataDirectory, STORE_FILE) });
+async function takeFirstKey(
+  shared: ApiKeyStore | null,
+  { dataDirectory, allowSharedDatabase: allowShared }: Settings,
+  key: string,
+): Promise<void> {
+  const path = join(dataDirectory, STORE_FILE);
+  const own = shared === null ? sqliteTableStore({ path, allowShared }) : null;
+  const store = shared ?? own!;
   try {
     if ((await store.listApiKeys()).length > 0) return;
     await store.putApiKey({ sha256: hashApiKey(key), name: 'first' });
   } finally {
-    await store.close();
+    await own?.close();
   }
 }
 
-/** The first signal shuts down; the second, by the system's default, ends the process. */
-function stopSignal(): Promise<NodeJS.Signals> {
-  return new Promise((done) => {
-    const signals = ['SIGTERM', 'SIGINT'] as const;
-    const onSignal = (signal: NodeJS.Signals) => {
-      for (const name of signals) process.off(name, onSignal);
-      done(signal);
-    };
-    for (const name of signals) process.on(name, onSignal);
-  });
+/** Neither made nor written. */
+const NO_KEY = { key: null, keyFile: null };
+
+/** The file of the first API key, in the data directory. */
+const KEY_FILE = 'first-api-key';
+
+/**
+ * The API key of a store that has none.
+ *
+ * @param path the file that it is written to, readable by its owner only; null to show it
+ */
+async function makeFirstKey(
+  { apiKeys }: FalconService,
+  path: string | null,
+): Promise<Pick<Ready, 'key' | 'keyFile'>> {
+  if ((await apiKeys.list()).length > 0) return NO_KEY;
+  const { key } = await apiKeys.create({ name: 'first' });
+  if (path === null) return { key, keyFile: null };
+  try {
+    // One that is there belongs to a store that is gone: this one had no key.
+    await rm(path, { force: true });
+    await writeFile(path, `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
+    return { key, keyFile: path };
+  } catch (error) {
+    // Nobody would ever know it.
+    await apiKeys.revoke(hashApiKey(key));
+    throw asIoFailure(`cannot write ${path}`, error);
+  }
 }

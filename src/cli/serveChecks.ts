@@ -7,12 +7,15 @@ import { createServer } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { falcon512 } from '../falcon/index.ts';
-import type { Settings } from '../middleware/options.ts';
+import { lowWaterMark } from '../middleware/blobs/directory.ts';
+import { type Settings, STORE_FILE } from '../middleware/options.ts';
+import { sharedPlaces } from '../middleware/stores/sqliteFile.ts';
 import { cannotListen } from './cannotListen.ts';
 import type { Config } from './config.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 import { checkDatabase } from './serveDatabase.ts';
 import type { ServeSetting } from './settings.ts';
+import { checkShared } from './sharedChecks.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -24,25 +27,34 @@ export async function findFaults(
   settings: Settings,
   env: Env,
 ): Promise<Finding[]> {
-  const data = await checkData(settings);
+  const { values } = config;
+  const data =
+    values.database === undefined
+      ? [
+          ...(await checkData(settings)),
+          ...(await checkDisk(settings)),
+          ...(await checkDatabase(settings, values.firstKey !== undefined)),
+        ]
+      : [];
   return [
     ...(await checkConfigFile(config)),
     ok('runtime', `Node ${process.versions.node}, ${falcon512.module} SIMD`),
-    ...(await checkPort(config)),
+    ...(await checkPort(values, 'port')),
+    ...(await checkMetrics(config)),
     ...checkPublicUrl(settings),
     ...checkProxy(config, settings),
     ...checkSigning(config, settings, env),
     ...data,
-    ...(await checkDisk(settings)),
-    ...(await checkDatabase(settings, config.values.firstKey !== undefined)),
+    ...(await checkShared(values, env)),
     ...checkMachine(settings),
   ];
 }
 
 async function checkConfigFile({ file, origins }: Config<ServeSetting>): Promise<Finding[]> {
   if (file === null) return [];
-  const { source, secretFile } = origins.firstKey;
-  const holdsSecret = source === 'file' && secretFile === undefined;
+  const holdsSecret = [origins.firstKey, origins.webhookSecret].some(
+    ({ source, secretFile }) => source === 'file' && secretFile === undefined,
+  );
   if (holdsSecret && (await isOpen(file))) {
     return [
       fault('config', `${file} holds a secret and can be read by others`, `chmod 600 ${file}`),
@@ -57,8 +69,20 @@ async function isOpen(path: string): Promise<boolean> {
   return ((await stat(path)).mode & 0o077) !== 0;
 }
 
-/** Whether the service could listen on its port now. */
-async function checkPort({ values: { port, host } }: Config<ServeSetting>): Promise<Finding[]> {
+/** The metrics port has no keys. */
+async function checkMetrics({ values }: Config<ServeSetting>): Promise<Finding[]> {
+  const { metricsPort: port, metricsHost: host } = values;
+  if (port === undefined) return [];
+  const open = `everybody who reaches ${host} can read the metrics`;
+  const seen = isLoopback(host) ? [] : [warning('metrics', open, 'let only operators reach it')];
+  return [...(await checkPort({ port, host }, 'metrics')), ...seen];
+}
+
+/** Whether the service could listen on a port now. */
+async function checkPort(
+  { port, host }: { readonly port: number; readonly host: string },
+  check: 'port' | 'metrics',
+): Promise<Finding[]> {
   const server = createServer();
   try {
     await new Promise<void>((resolve, reject) => {
@@ -66,11 +90,12 @@ async function checkPort({ values: { port, host } }: Config<ServeSetting>): Prom
       server.listen(port, host, resolve);
     });
   } catch (error) {
-    const advice = 'stop what listens there, or choose another --port';
-    return [fault('port', cannotListen(host, port, error).message, advice)];
+    const option = check === 'port' ? '--port' : '--metrics-port';
+    const advice = `stop what listens there, or choose another ${option}`;
+    return [fault(check, cannotListen(host, port, error).message, advice)];
   }
   await new Promise((resolve) => server.close(resolve));
-  return [ok('port', port === 0 ? `any free port of ${host}` : `${host}:${port} is free`)];
+  return [ok(check, port === 0 ? `any free port of ${host}` : `${host}:${port} is free`)];
 }
 
 function checkPublicUrl({ publicUrl }: Settings): Finding[] {
@@ -104,7 +129,8 @@ function checkSigning(config: Config<ServeSetting>, settings: Settings, env: Env
   return [ok('signing', 'the signing endpoint is on, for testing')];
 }
 
-async function checkData({ dataDirectory, signing }: Settings): Promise<Finding[]> {
+async function checkData(settings: Settings): Promise<Finding[]> {
+  const { dataDirectory, signing, allowSharedDatabase } = settings;
   const path = resolve(dataDirectory);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => error);
   if (found instanceof Error) {
@@ -127,12 +153,18 @@ async function checkData({ dataDirectory, signing }: Settings): Promise<Finding[
     const { code } = error as NodeJS.ErrnoException;
     findings.push(fault('data', `${path} is not writable (${code})`));
   }
-  const secrets = [path, join(path, 'falconry.sqlite'), join(path, 'keys')];
-  if (signing) secrets.push(join(path, 'keys', 'signing.json'));
-  for (const secret of secrets) {
+  const level = allowSharedDatabase ? warning : fault;
+  const shared = sharedPlaces(join(path, STORE_FILE));
+  for (const { path: place, what, command } of shared) {
+    findings.push(level('data', `${place} ${what}`, command));
+  }
+  const secrets = [path, join(path, 'keys'), join(path, 'keys', 'signing.json')];
+  for (const secret of signing ? secrets : secrets.slice(0, 2)) {
+    if (shared.some((place) => place.path === secret)) continue;
     if (!(await isOpen(secret).catch(() => false))) continue;
+    const severity = secret === path ? level : fault;
     const advice = `chmod go= ${secret}`;
-    findings.push(fault('data', `${secret} holds secrets and is open to others`, advice));
+    findings.push(severity('data', `${secret} holds secrets and is open to others`, advice));
   }
   return findings.length > 0 ? findings : [ok('data', `${path} is private and writable`)];
 }
@@ -144,17 +176,26 @@ async function nearestFolder(path: string): Promise<string> {
   }
 }
 
-async function checkDisk({ dataDirectory, maxBodyBytes }: Settings): Promise<Finding[]> {
-  const { bavail, bsize } = await statfs(await nearestFolder(resolve(dataDirectory)));
-  return [diskFinding(bavail * bsize, maxBodyBytes)];
+async function checkDisk({
+  dataDirectory,
+  maxBodyBytes,
+  minFreeBytes,
+}: Settings): Promise<Finding[]> {
+  const disk = await statfs(await nearestFolder(resolve(dataDirectory)));
+  const markBytes = lowWaterMark(disk, minFreeBytes);
+  return [diskFinding(disk.bavail * disk.bsize, maxBodyBytes, markBytes)];
 }
 
-/** Whether the free bytes are enough for task files of up to `maxBodyBytes`. */
-export function diskFinding(freeBytes: number, maxBodyBytes: number): Finding {
+/** Whether the free bytes above the mark are enough for task files of up to `maxBodyBytes`. */
+export function diskFinding(freeBytes: number, maxBodyBytes: number, markBytes = 0): Finding {
   const message = `${(freeBytes / GIB).toFixed(1)} GiB free`;
-  if (freeBytes < 4 * maxBodyBytes)
+  if (freeBytes < markBytes) {
+    return fault('disk', `${message}: no task file is accepted`, 'free some space, or --min-free');
+  }
+  if (freeBytes - markBytes < 4 * maxBodyBytes)
     return fault('disk', `${message}: not enough for four task files of the largest size`);
-  if (freeBytes < 2 * GIB) return warning('disk', message, 'free some space, or set --retention');
+  if (freeBytes < 2 * GIB)
+    return warning('disk', message, 'free some space, or shorten --retention');
   return ok('disk', message);
 }
 

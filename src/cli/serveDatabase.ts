@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Settings, STORE_FILE } from '../middleware/options.ts';
+import { FARTHEST_DUE_MS } from '../middleware/stores/clock.ts';
 import { MIGRATIONS } from '../middleware/stores/sqliteSchema.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 
@@ -56,8 +57,25 @@ function examine(db: DatabaseSync, path: string, bytes: number, givenKey: boolea
     findings.push(ok('database', `${message} at the next start`));
     if (version === 0) return findings;
   } else findings.push(ok('database', `schema ${version}, ${(bytes / 2 ** 20).toFixed(1)} MiB`));
-  findings.push(checkKeys(db, givenKey));
+  findings.push(...checkTimes(db), checkKeys(db, givenKey));
   return findings;
+}
+
+/** At most this many tasks are named. */
+const NAMED_TASKS = 5;
+
+/** Tasks that wait for a time which no lease or retry would have given them. */
+function checkTimes(db: DatabaseSync): Finding[] {
+  const kept = db.prepare("SELECT number FROM last_numbers WHERE name = 'clock'").get();
+  const farMs = Math.max(Date.now(), Number(kept?.number ?? 0)) + FARTHEST_DUE_MS;
+  const rows = db.prepare('SELECT id FROM tasks WHERE due_ms > ? ORDER BY id').all(farMs);
+  if (rows.length === 0) return [];
+  const names = rows.slice(0, NAMED_TASKS).map(({ id }) => id);
+  const more = rows.length > NAMED_TASKS ? ', …' : '';
+  const message =
+    `${rows.length} tasks wait for a time that a wrong clock gave them: ` +
+    `${names.join(', ')}${more}`;
+  return [warning('database', message, 'the next start lets them go on')];
 }
 
 function checkKeys(db: DatabaseSync, givenKey: boolean): Finding {

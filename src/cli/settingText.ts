@@ -6,6 +6,8 @@
 import { type Judged, judge, type OptionRow } from '../middleware/optionRows.ts';
 import { UsageError } from './command.ts';
 
+/** How null is written. */
+const NONE = 'none';
 const TRUE: readonly string[] = ['1', 'true', 'yes', 'on'];
 const FALSE: readonly string[] = ['0', 'false', 'no', 'off'];
 
@@ -49,7 +51,8 @@ export function readNumber(option: string, row: OptionRow, given: string): numbe
 }
 
 /** The value that was meant; where that is unclear, what was given, for the row to refuse. */
-function meaningOf({ type, unit }: OptionRow, given: unknown): unknown {
+function meaningOf({ type, unit, none }: OptionRow, given: unknown): unknown {
+  if (none && typeof given === 'string' && given.trim().toLowerCase() === NONE) return null;
   if (type === 'flag') return flagOf(given);
   if (type === 'origins' && typeof given === 'string' && given !== '*') {
     return given.split(',').flatMap((part) => part.trim() || []);
@@ -80,20 +83,23 @@ function measured(
 }
 
 /** `a time from 0s to 1d, such as 90s, 15m, 1h or 30d`. */
-function amount({ unit, min = 0, max }: OptionRow): string {
+function amount({ unit, min = 0, max, none }: OptionRow): string {
   const show = unit === 'ms' ? showMs : showBytes;
   const limits =
     max === undefined || max === Number.MAX_SAFE_INTEGER
       ? `of ${show(min)} or more`
       : `from ${show(min)} to ${show(max)}`;
-  return unit === 'ms'
-    ? `a time ${limits}, such as 90s, 15m, 1h or 30d`
-    : `a size ${limits}, such as 500kB or 32MiB`;
+  const amount =
+    unit === 'ms'
+      ? `a time ${limits}, such as 90s, 15m, 1h or 30d`
+      : `a size ${limits}, such as 500kB or 32MiB`;
+  return none ? `${amount}, or ${NONE}` : amount;
 }
 
 /** A value as the configuration would have it. */
 export function showValue({ type, unit }: OptionRow, value: unknown): string {
-  if (value === undefined || value === null) return '';
+  if (value === undefined) return '';
+  if (value === null) return NONE;
   if (type === 'flag') return value ? 'yes' : 'no';
   if (unit === 'ms') return showMs(Number(value));
   return unit === 'bytes' ? showBytes(Number(value)) : String(value);

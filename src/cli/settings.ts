@@ -5,7 +5,8 @@
  *
  * The first that is given wins, in that order; then the default. A secret is never given as an
  * option's value, which every process of the machine could read: it has `--<name>-file`,
- * `FALCONRY_<NAME>`, `FALCONRY_<NAME>_FILE`, `"<name>File"`.
+ * `FALCONRY_<NAME>`, `FALCONRY_<NAME>_FILE`, `"<name>File"`. An address is an option as well, as
+ * long as it holds no password.
  */
 import {
   choice,
@@ -13,6 +14,7 @@ import {
   integer,
   type OptionRow,
   type OptionTable,
+  path,
   type RowValue,
   type SettingNameOf,
   secret,
@@ -20,6 +22,7 @@ import {
   url,
 } from '../middleware/optionRows.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../middleware/optionTable.ts';
+import { showValue } from './settingText.ts';
 
 const DAY_MS = 86_400_000;
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -37,6 +40,18 @@ const SERVER_SETTINGS = {
     fallback: '127.0.0.1',
     group: 'Server',
   }),
+  maxConnections: integer('most connections at once', {
+    min: 1,
+    max: 1e6,
+    fallback: 4096,
+    group: 'Server',
+  }),
+  maxConnectionsPerAddress: integer('most of them from one address', {
+    min: 1,
+    max: 1e6,
+    fallbackText: '256; none with --trust-proxy',
+    group: 'Server',
+  }),
   grace: duration('time that running work has to finish at shutdown', {
     max: DAY_MS,
     fallback: 10_000,
@@ -50,7 +65,29 @@ const SERVER_SETTINGS = {
     fallback: 'info',
     group: 'Server',
   }),
+  drainDelay: duration('time for load balancers to look elsewhere before it stops', {
+    max: DAY_MS,
+    fallback: 0,
+    group: 'Server',
+  }),
+  accessLog: choice('a line in the log for every request', ['on', 'off'], {
+    fallback: 'on',
+    group: 'Server',
+  }),
+  metricsPort: integer('port of metrics, status and health; 0 takes any free one', {
+    max: 65_535,
+    fallbackText: 'none',
+    group: 'Server',
+  }),
+  metricsHost: text('address to listen on for them', {
+    placeholder: 'address',
+    fallback: '127.0.0.1',
+    group: 'Server',
+  }),
   firstKey: secret('API key that the first start stores instead of making one', {
+    group: 'Server',
+  }),
+  keysPassphrase: secret('passphrase that encrypts the files of signing keys', {
     group: 'Server',
   }),
 } as const satisfies OptionTable;
@@ -60,6 +97,72 @@ const CALLER_SETTINGS = {
   url: url('address of the service', { fallback: 'http://127.0.0.1:8787' }),
   apiKey: secret('the API key'),
   retries: integer('how often a request is tried again', { max: 100, fallback: 5 }),
+} as const satisfies OptionTable;
+
+/** The fault of an address on the command line. */
+function exposesPassword(address: string): string | null {
+  const parsed = URL.canParse(address) ? new URL(address) : null;
+  // What is no address is refused later; an @ may come after a password all the same.
+  const holds = parsed?.protocol.startsWith('postgres')
+    ? parsed.password !== '' || parsed.searchParams.has('password')
+    : address.includes('@');
+  return holds
+    ? 'may hold no password, which others could read: use a file or the environment'
+    : null;
+}
+
+const ADDRESS = {
+  placeholder: 'url',
+  inline: exposesPassword,
+  group: 'Stores that several hosts share',
+} as const;
+
+/** Settings of the stores that several hosts share. */
+const SHARED_SETTINGS = {
+  database: secret('address of the PostgreSQL database, postgres://user@host/name', ADDRESS),
+  databaseDirect: secret('its address past a pooler', ADDRESS),
+  blobs: text('bucket of the files: s3://bucket/prefix', {
+    placeholder: 'url',
+    check: (address) =>
+      /^s3:\/\/[^/]+(\/|$)/.test(address) ? null : 'must be s3://bucket or s3://bucket/prefix',
+    group: 'Stores that several hosts share',
+  }),
+  s3Endpoint: url('address of its server', {
+    fallbackText: 'that of AWS',
+    group: 'Stores that several hosts share',
+  }),
+  s3Region: text('its region', {
+    placeholder: 'name',
+    fallbackText: 'us-east-1',
+    group: 'Stores that several hosts share',
+  }),
+} as const satisfies OptionTable;
+
+const WAYS = ['direct', 'through'] as const;
+
+/** Settings of `falconry serve` with such stores. */
+const SHARING_SETTINGS = {
+  uploads: choice('way of task files to the bucket', WAYS, {
+    fallback: 'direct',
+    group: 'Stores that several hosts share',
+  }),
+  results: choice('way of results to clients', WAYS, {
+    fallback: 'direct',
+    group: 'Stores that several hosts share',
+  }),
+  keys: path('directory of the signing keys', {
+    placeholder: 'directory',
+    fallbackText: 'keys in --data',
+    group: 'Stores that several hosts share',
+  }),
+} as const satisfies OptionTable;
+
+/** Settings of `falconry top`. */
+const WATCHER_SETTINGS = {
+  metricsUrl: url('a metrics port', {
+    fallback: 'http://127.0.0.1:9464',
+  }),
+  interval: duration('time between two looks', { min: 100, max: DAY_MS, fallback: 2000 }),
 } as const satisfies OptionTable;
 
 /** A table of options under their names here. */
@@ -74,12 +177,18 @@ function renamed<Table extends OptionTable>(table: Table): Renamed<Table> {
 
 const SERVE_TABLE = {
   ...SERVER_SETTINGS,
+  ...SHARED_SETTINGS,
+  ...SHARING_SETTINGS,
   ...renamed(SERVICE_OPTIONS),
   ...renamed(CLIENT_LIMITS),
 };
 
 /** All settings. */
-export const SETTINGS = { ...SERVE_TABLE, ...CALLER_SETTINGS };
+export const SETTINGS = {
+  ...SERVE_TABLE,
+  ...CALLER_SETTINGS,
+  ...WATCHER_SETTINGS,
+};
 
 export type SettingName = keyof typeof SETTINGS;
 export type ServeSetting = keyof typeof SERVE_TABLE;
@@ -87,6 +196,9 @@ export type SettingValue<Name extends SettingName> = RowValue<(typeof SETTINGS)[
 
 /** The table without the types of its values. */
 export const ALL_SETTINGS: Readonly<Record<string, OptionRow>> = SETTINGS;
+
+/** The settings that say where the shared stores are. */
+export const SHARED = Object.keys(SHARED_SETTINGS) as (keyof typeof SHARED_SETTINGS)[];
 
 /** The settings of `falconry serve` by the headings of its help text. */
 export const SERVE_GROUPS = groupsOf(SERVE_TABLE);
@@ -116,8 +228,11 @@ export function settingLines(names: readonly SettingName[]): string {
     const row = ALL_SETTINGS[name]!;
     const variables = row.type === 'secret' ? `${envOf(name)}, ${envOf(name)}_FILE` : envOf(name);
     const file = row.type === 'secret' ? `${name}File` : name;
-    const known = row.fallback === undefined ? '' : `; ${String(row.fallback)}`;
-    return line(usageOf(name, row), `(${variables}, "${file}"${known}) ${row.about}`);
+    const known = row.fallback === undefined ? '' : `; ${showValue(row, row.fallback)}`;
+    const spellings = `(${variables}, "${file}"${known})`;
+    const fits = spellings.length + row.about.length < 78;
+    if (!row.inline && fits) return line(usageOf(name, row), `${spellings} ${row.about}`);
+    return [`      ${usageOf(name, row)}`, spellings, row.about].join(`\n${' '.repeat(16)}`);
   });
   const config = '(FALCONRY_CONFIG; falconry.json, if there is one) configuration file';
   return [...lines, line('--config <file>', config)].join('\n');
@@ -125,16 +240,18 @@ export function settingLines(names: readonly SettingName[]): string {
 
 /** An option and its text, on one line if they fit. */
 function line(usage: string, about: string): string {
+  const below = `\n${' '.repeat(22)}`;
   const fits = usage.length < 16 && about.length <= 78;
-  return `      ${usage.padEnd(16)}${fits ? '' : `\n${' '.repeat(22)}`}${about}`.replace(
-    / +\n/,
-    '\n',
-  );
+  // A long text goes below its spellings.
+  const whole = about.length <= 78 ? about : about.replace(') ', `)${below}`);
+  return `      ${usage.padEnd(16)}${fits ? '' : below}${whole}`.replace(/ +\n/, '\n');
 }
 
 /** The usage of an option in help texts: `--port <n>`, `--[no-]ui`, `--first-key-file <file>`. */
-export function usageOf(name: string, { type, placeholder }: OptionRow): string {
+export function usageOf(name: string, { type, placeholder, inline }: OptionRow): string {
   const option = optionOf(name);
   if (type === 'flag') return `--[no-]${option}`;
-  return `--${option}${type === 'secret' ? '-file' : ''} <${placeholder}>`;
+  const plain = `--${option} <${placeholder}>`;
+  if (type !== 'secret') return plain;
+  return `${inline ? `${plain}, ` : ''}--${option}-file <file>`;
 }

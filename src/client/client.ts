@@ -7,6 +7,7 @@ import { recordEvents } from './events.ts';
 import { type Call, Http, readJson } from './http.ts';
 import { taskId } from './ids.ts';
 import { allTasks, type ListOptions, listPage, type PageOptions } from './lists.ts';
+import { type Packed, packed } from './pack.ts';
 import { asObject, outcomeOf, readRecord, readSignAnswer, readTicket } from './records.ts';
 import { fetchResult, type ResultOptions } from './result.ts';
 import { outcomeUnknown } from './retry.ts';
@@ -134,6 +135,7 @@ const OPTIONS = [
   'transferTimeoutMs',
   'idempotencyKeys',
   'uploadBy',
+  'compress',
   'signal',
 ];
 
@@ -154,15 +156,19 @@ export function createClient(options: ClientOptions): Client {
     if (!OPTIONS.includes(name)) throw new TypeError(`createClient has no option "${name}"`);
   }
   const { serviceName = 'svc', idempotencyKeys = 'ask', uploadBy = 'auto' } = options;
+  const { compress = false } = options;
   if (!/^(?!\.+$)[\w.~-]+$/.test(serviceName))
     throw new TypeError('"serviceName" must be one path segment');
   if (!['auto', 'xhr', 'stream', 'whole'].includes(uploadBy)) {
     throw new RangeError('"uploadBy" must be "auto", "xhr", "stream" or "whole"');
   }
-  return new HttpClient(new Http(options), serviceName, { idempotencyKeys, uploadBy });
+  if (compress !== 'gzip' && compress !== false) {
+    throw new RangeError('"compress" must be "gzip" or false');
+  }
+  return new HttpClient(new Http(options), serviceName, { idempotencyKeys, uploadBy, compress });
 }
 
-type Manners = Required<Pick<ClientOptions, 'idempotencyKeys' | 'uploadBy'>>;
+type Manners = Required<Pick<ClientOptions, 'idempotencyKeys' | 'uploadBy' | 'compress'>>;
 
 class HttpClient implements Client, TaskReader {
   readonly http: Http;
@@ -212,7 +218,14 @@ class HttpClient implements Client, TaskReader {
     options: UploadOptions = {},
   ): Promise<void> {
     const url = typeof to === 'string' ? to : to.url;
-    await upload(this.http, this.#manners.uploadBy, url, await taskFile(items), options);
+    const file = await this.#pack(url, await taskFile(items));
+    await upload(this.http, this.#manners.uploadBy, url, file, options);
+  }
+
+  /** The body as it is sent to this url. */
+  async #pack(url: string, body: Uint8Array): Promise<Packed> {
+    const own = url.startsWith(`${this.http.base}/`);
+    return own && this.#manners.compress === 'gzip' ? packed(body) : { body, headers: {} };
   }
 
   notify(id: TaskIdInput, options: CallOptions = {}): Promise<TaskRecord> {
@@ -225,11 +238,13 @@ class HttpClient implements Client, TaskReader {
     items: readonly (Triple | Item)[],
     { idempotencyKey = newIdempotencyKey(), signal }: CreateOptions = {},
   ): Promise<TaskRecord> {
+    const request = new TextEncoder().encode(JSON.stringify({ data: items.map(toTriple) }));
+    const sent = await this.#pack(`${this.http.base}${this.#aggsign}`, request);
     const { text, headers } = await this.http.send({
       method: 'POST',
       to: { path: this.#aggsign },
-      body: JSON.stringify({ data: items.map(toTriple) }),
-      headers: { 'idempotency-key': idempotencyKey },
+      body: sent.body,
+      headers: { ...sent.headers, 'idempotency-key': idempotencyKey },
       repeat: repeatUnderKey(this.http, this.#manners.idempotencyKeys, this.#aggsign, signal),
       transfer: true,
       signal,

@@ -12,3 +12,4 @@ export { newIdempotencyKey } from './submit.ts';
 export type * from './types.ts';
 export type { UploadOptions } from './upload.ts';
 export type { WaitOptions } from './waitFor.ts';
+export { type VerifyWebhookOptions, verifyWebhook, type WebhookHeaders } from './webhook.ts';

@@ -52,9 +52,10 @@ export function readRecord(value: unknown): TaskRecord {
   if (id === null) throw malformed('The progress record has no process_id');
   const { status, progress, error } = record;
   if (typeof status !== 'string') throw malformed('The progress record has no status');
-  const rest = textsOnly(record, ['finished_at', 'result_path', 'format']);
+  const rest = textsOnly(record, ['finished_at', 'result_path', 'result_expires_at', 'format']);
   delete rest.error;
   delete rest.result_bytes;
+  delete rest.quarantined;
   const problem = readProblem(error);
   return {
     ...rest,
@@ -66,6 +67,7 @@ export function readRecord(value: unknown): TaskRecord {
     request_utc_time: text(record.request_utc_time),
     latest_status_update_iso_utc_time: text(record.latest_status_update_iso_utc_time),
     ...(progress !== undefined && { progress: readProgress(progress) }),
+    ...(record.quarantined === true && { quarantined: true }),
     ...(problem && { error: problem }),
     ...(record.result_bytes !== undefined && { result_bytes: count(record.result_bytes) }),
   };
@@ -97,7 +99,7 @@ export function readProblem(value: unknown): Problem | undefined {
     'code',
     'id',
   ]);
-  for (const name of ['status', 'errors_total']) {
+  for (const name of ['status', 'errors_total', 'stored_bytes', 'allowed_bytes']) {
     if (typeof problem[name] !== 'number') delete problem[name];
   }
   const { errors, invalid } = problem;
@@ -149,7 +151,7 @@ function readListItem(value: unknown): TaskListItem {
     id,
     status: item.status,
     meta: {
-      ...textsOnly(meta, ['finished_at', 'result_path']),
+      ...textsOnly(meta, ['finished_at', 'result_path', 'result_expires_at']),
       count: count(meta.count),
       created_at: text(meta.created_at),
       submitted_at: text(meta.submitted_at),

@@ -20,7 +20,7 @@ const DEFAULT_RETRIES: Required<RetryOptions> = Object.freeze({
 });
 
 /** Temporary statuses, including those of proxies. */
-const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
+const PASSING = new Set([408, 425, 429, 500, 502, 503, 504, 507]);
 
 /** System errors that mean that there was no connection, so nothing was sent. */
 const NOT_SENT = new Set([
@@ -52,6 +52,8 @@ export function mayRepeat(error: ClientError, repeat: Repeat): boolean {
   if (kind !== 'problem') return false;
   // The first request with this key is still running: a later repeat gets its answer.
   if (code === 'IDEMPOTENCY_CONFLICT') return true;
+  // Bytes are freed by deleting tasks; or when they expire, if the server says so.
+  if (code === 'STORAGE_QUOTA' && error.retryAfterMs === undefined) return false;
   // Refused before any work: by a rate limit, or by a server that says when it is back.
   if (status === 429 || (status === 503 && error.retryAfterMs !== undefined)) return true;
   return repeat === 'safe' && PASSING.has(status);

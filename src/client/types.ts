@@ -63,6 +63,9 @@ export interface Problem {
   readonly errors?: readonly Fault[];
   readonly errors_total?: number;
   readonly invalid?: readonly InvalidItem[];
+  /** At the limit of stored bytes: how many your files have, and how many they may have. */
+  readonly stored_bytes?: number;
+  readonly allowed_bytes?: number;
   /** For errors of the server: the id in its log. */
   readonly id?: string;
 }
@@ -80,6 +83,8 @@ export interface TaskRecord {
   readonly request_utc_time: string;
   readonly latest_status_update_iso_utc_time: string;
   readonly progress?: TaskProgress | null;
+  /** Set aside: it waits until the operator of the service has it tried again. */
+  readonly quarantined?: boolean;
   /** The reason of a failure. */
   readonly error?: Problem;
   /** ISO 8601, UTC, nanosecond digits. */
@@ -88,6 +93,8 @@ export interface TaskRecord {
   readonly result_path?: string;
   readonly format?: string;
   readonly result_bytes?: number;
+  /** From then on the task and its result may be removed; absent if they are kept. */
+  readonly result_expires_at?: string;
 }
 
 /** One element of the list of tasks. */
@@ -100,6 +107,7 @@ export interface TaskListItem {
     readonly submitted_at: string;
     readonly finished_at?: string;
     readonly result_path?: string;
+    readonly result_expires_at?: string;
   };
 }
 
@@ -206,6 +214,11 @@ export interface ClientOptions {
    * browsers, as a stream where `fetch` accepts one, else whole.
    */
   readonly uploadBy?: 'auto' | 'xhr' | 'stream' | 'whole';
+  /**
+   * `gzip` packs batches on their way to the service itself; only for servers that unpack them, as
+   * this service does. A file for another host, such as an object store, is sent as it is.
+   */
+  readonly compress?: 'gzip' | false;
   /** Aborts everything that this client does. */
   readonly signal?: AbortSignal;
 }

@@ -12,6 +12,7 @@
  */
 import { ClientError } from './clientError.ts';
 import type { Answer, Call, Http } from './http.ts';
+import type { Packed } from './pack.ts';
 import type { CallOptions, ClientOptions, TransferProgress } from './types.ts';
 
 /** Options of `upload`. */
@@ -31,14 +32,15 @@ export async function upload(
   http: Http,
   uploadBy: NonNullable<ClientOptions['uploadBy']>,
   url: string,
-  file: Uint8Array,
+  packedFile: Packed,
   options: UploadOptions,
 ): Promise<Answer> {
+  const { body: file } = packedFile;
   const total = file.length;
   const { onProgress } = options;
   const send = async (way: Way) => {
     onProgress?.({ done: 0, total });
-    return http.send(callFor(way, url, file, options));
+    return http.send(callFor(way, url, packedFile, options));
   };
   const way = onProgress ? wayOf(uploadBy, http) : 'whole';
   const answer = await send(way).catch((error) => {
@@ -56,22 +58,29 @@ const LENGTH_WANTED = [411, 501];
 function callFor(
   way: Way,
   url: string,
-  file: Uint8Array,
+  { body: file, headers }: Packed,
   { onProgress, signal }: UploadOptions,
 ): Call {
   const total = file.length;
   // One byte is held back: the total is reported only when the server has answered.
   const report = (done: number) =>
     onProgress?.({ done: Math.max(0, Math.min(done, total - 1)), total });
-  const call = { method: 'PUT', to: { url }, repeat: 'safe', transfer: true, signal } as const;
+  const call = {
+    method: 'PUT',
+    to: { url },
+    headers,
+    repeat: 'safe',
+    transfer: true,
+    signal,
+  } as const;
   switch (way) {
     case 'xhr':
-      return { ...call, by: (to, headers, end) => sendByXhr(to, file, headers, end, report) };
+      return { ...call, by: (to, all, end) => sendByXhr(to, file, all, end, report) };
     case 'stream':
       return {
         ...call,
         body: () => counted(file, report),
-        headers: { 'content-length': String(total) },
+        headers: { ...headers, 'content-length': String(total) },
       };
     case 'whole':
       return { ...call, body: file };

@@ -221,20 +221,56 @@ async function derive(
     const how = { name: 'PBKDF2', salt, iterations, hash };
     return host.deriveKey(how, base, algorithm, false, [usage]);
   }
-  const { N, r, p } = derivation;
-  const maxmem = 128 * r * (N + p) + 1024;
-  const bytes = (await scryptAsync(passphrase, salt, {
-    N,
-    r,
-    p,
-    dkLen: KEY_BYTES,
-    maxmem,
-  })) as Bytes;
+  const bytes = await scryptKey(derivation, salt, passphrase);
   try {
     return await host.importKey('raw', bytes, algorithm, false, [usage]);
   } finally {
     wipe(bytes);
   }
+}
+
+/**
+ * The key that scrypt (RFC 7914, section 2) makes of a passphrase.
+ *
+ * @returns 32 bytes, to be wiped
+ */
+async function scryptKey(
+  { N, r, p }: Omit<Extract<Derivation, { kdf: 'scrypt' }>, 'kdf'>,
+  salt: Bytes,
+  passphrase: Bytes,
+): Promise<Bytes> {
+  const maxmem = 128 * r * (N + p) + 1024;
+  return (await scryptAsync(passphrase, salt, { N, r, p, dkLen: KEY_BYTES, maxmem })) as Bytes;
+}
+
+/** What scrypt costs, within `DEFAULT_LIMITS`. */
+export interface ScryptCost {
+  readonly N: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+/** The costs of new files. */
+export const SCRYPT_COST: ScryptCost = Object.freeze({
+  N: DEFAULT_DERIVATIONS.scrypt.N,
+  r: DEFAULT_DERIVATIONS.scrypt.r,
+  p: DEFAULT_DERIVATIONS.scrypt.p,
+});
+
+/**
+ * A key of 256 bits for a cipher of the caller's own, from a passphrase by scrypt.
+ *
+ * @param salt 16 random bytes
+ * @returns 32 bytes, to be wiped
+ * @throws (as the promise's rejection) CodedError `KEY_TOO_COSTLY` before any work
+ */
+export async function passphraseKey(
+  passphrase: Uint8Array,
+  salt: Uint8Array,
+  cost: ScryptCost = SCRYPT_COST,
+): Promise<Uint8Array<ArrayBuffer>> {
+  checkCost({ kdf: 'scrypt', ...cost }, DEFAULT_LIMITS, 'passphrase');
+  return scryptKey(cost, salt as Bytes, passphrase as Bytes);
 }
 
 /** @throws CodedError `NO_WEBCRYPTO`: browsers have it on secure pages only */

@@ -10,7 +10,12 @@ export {
   exportEncryptedSecretKey,
   importEncryptedSecretKey,
 } from './encryptedKey.ts';
-export type { CostLimits } from './encryption.ts';
+export {
+  type CostLimits,
+  passphraseKey,
+  SCRYPT_COST,
+  type ScryptCost,
+} from './encryption.ts';
 export type {
   EncryptedKeyForm,
   ImportedPublicKey,

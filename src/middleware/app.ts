@@ -4,22 +4,27 @@
  *
  *   path → method → API key → rate → handler        every error is a problem document
  */
-import { type Context, Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
-import { CodedError, isCodedError } from '../errors.ts';
+import { CodedError, type ErrorCode, isCodedError } from '../errors.ts';
+import { describe, inShort } from './describe.ts';
 import { remoteAddress } from './http/address.ts';
-import { BodyBudget } from './http/body.ts';
-import { AnonymousLimiter, RequestLimiter } from './limits.ts';
+import { BodyBudget } from './http/bodyBudget.ts';
+import { observed } from './http/observe.ts';
+import { newTraceId, REQUEST_ID } from './http/traceContext.ts';
+import { isRefusal } from './keys/callers.ts';
+import { AnonymousLimiter, credentialsOf, RequestLimiter } from './limits.ts';
 import { operations } from './openapi/operations.ts';
 import { documentRoutes } from './openapi/routes.ts';
 import type { Settings } from './options.ts';
 import { ProblemError, problemResponse } from './problems.ts';
+import { Reservations } from './reservations.ts';
 import { aggsignRoutes } from './routes/aggsign.ts';
 import type { Caller, Deps, Env, Route } from './routes/route.ts';
 import { signRoutes } from './routes/sign.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { uploadRoutes } from './routes/uploads.ts';
-import { describe, type Runtime } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
 import { uiRoutes } from './ui/routes.ts';
 
 export function createApp(runtime: Runtime): Hono<Env> {
@@ -29,8 +34,9 @@ export function createApp(runtime: Runtime): Hono<Env> {
     settings,
     runtime,
     budget: new BodyBudget(settings.maxBufferedBytes),
-    limiter: new RequestLimiter(requestsPerSecond, burst),
-    anonymous: new AnonymousLimiter(refusedPerSecond, refusedBurst),
+    limiter: new RequestLimiter({ perSecond: requestsPerSecond, burst }),
+    anonymous: new AnonymousLimiter({ perSecond: refusedPerSecond, burst: refusedBurst }),
+    reservations: new Reservations(),
     operations: operations(settings),
   };
   const routes: Route[] = [
@@ -43,52 +49,66 @@ export function createApp(runtime: Runtime): Hono<Env> {
   routes.push(...documentRoutes(deps, routes));
   const app = new Hono<Env>();
   app.onError((error, c) => refuse(c, deps, error));
-  app.notFound((c) => refuse(c, deps, notFound()));
+  const refused = (c: Context<Env>, path: string, error: () => CodedError) =>
+    observed(c, runtime, path, () => refuse(c, deps, error()));
+  app.notFound((c) => refused(c, '*', notFound));
   const paths = new Set(routes.map((route) => route.path));
   const branches = ['falcon', settings.serviceName, 'docs', 'ui'].map((name) => `/v1/${name}/*`);
-  if (settings.cors) allowOrigins(app, settings.cors, [...paths, ...branches]);
-  for (const route of routes) app.on(route.method, route.path, (c) => serve(c, deps, route));
+  if (settings.cors) {
+    const allow = allowOrigins(settings.cors);
+    for (const path of [...paths, ...branches]) {
+      app.use(path, (c, next) => {
+        if (c.req.method !== 'OPTIONS') return allow(c, next);
+        return observed(c, runtime, path, async () => (await allow(c, next)) as Response);
+      });
+    }
+  }
+  for (const route of routes) {
+    const answer = (c: Context<Env>) =>
+      observed(c, runtime, route.path, () => serve(c, deps, route));
+    app.on(route.method, route.path, answer);
+  }
   for (const path of paths) {
     const methods = routes.filter((route) => route.path === path).map((route) => route.method);
     const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
-    app.options(path, (c) => c.body(null, 204, { allow }));
-    app.all(path, (c) => refuse(c, deps, methodNotAllowed(allow)));
+    app.options(path, (c) => observed(c, runtime, path, () => c.body(null, 204, { allow })));
+    app.all(path, (c) => refused(c, path, () => methodNotAllowed(allow)));
   }
   // Inside a host's application `notFound` belongs to the host, so our branches answer themselves.
-  for (const branch of branches) app.all(branch, (c) => refuse(c, deps, notFound()));
+  for (const branch of branches) app.all(branch, (c) => refused(c, branch, notFound));
   return app;
 }
 
 /**
  * Allows pages of these origins to send requests and read answers. That is safe: an API key is sent
- * on purpose, unlike a cookie.
+ * on purpose, unlike a cookie, and answers to requests with cookies stay hidden from them.
  */
-function allowOrigins(
-  app: Hono<Env>,
-  origin: NonNullable<Settings['cors']>,
-  paths: string[],
-): void {
-  const handler = cors({
+function allowOrigins(origin: NonNullable<Settings['cors']>): MiddlewareHandler<Env> {
+  return cors({
     origin: origin === '*' ? '*' : [...origin],
     allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    allowHeaders: ['authorization', 'content-type', 'idempotency-key'],
-    exposeHeaders: ['allow', 'etag', 'location', 'retry-after', 'www-authenticate'],
+    allowHeaders: [
+      'authorization',
+      'content-encoding',
+      'content-type',
+      'idempotency-key',
+      'traceparent',
+    ],
+    exposeHeaders: ['allow', 'etag', 'location', 'retry-after', 'www-authenticate', REQUEST_ID],
     maxAge: 3600,
   });
-  for (const path of paths) app.use(path, handler);
 }
 
 async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Response> {
-  const startMs = performance.now();
   let leave = () => {};
-  let clientId: number | undefined;
   let response: Response;
   try {
     if (route.right !== 'open') leave = deps.runtime.enter();
     const caller = route.right === 'key' ? await identify(c, deps) : { clientId: 0 };
     if (route.right === 'key') {
-      clientId = caller.clientId;
-      deps.limiter.take(clientId);
+      c.set('clientId', caller.clientId);
+      const { rate } = await deps.runtime.ports.limits.of(caller.clientId);
+      deps.limiter.take(caller.clientId, rate);
     }
     response = await route.handle(c, caller);
     // Answers to a key contain signed urls.
@@ -99,37 +119,32 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
   } finally {
     leave();
   }
-  deps.settings.onEvent({
-    type: 'request',
-    method: c.req.method,
-    path: route.path,
-    status: response.status,
-    durationMs: performance.now() - startMs,
-    ...(clientId !== undefined && { clientId }),
-  });
   return response;
 }
 
 async function identify(c: Context, { settings, runtime, anonymous }: Deps): Promise<Caller> {
   const { ports } = runtime;
-  const key = c.req.header('authorization') ?? '';
+  const { raw } = c.req;
+  const key = raw.headers.get('authorization') ?? '';
+  // A host may know its callers by other headers than ours.
+  const credentials = settings.authenticate ? credentialsOf(raw.headers) : key;
   const address = remoteAddress(c, settings);
-  anonymous.admit(address, key);
-  const caller = key ? await ports.authenticate(key) : null;
-  if (caller === null || caller === undefined) {
+  anonymous.admit(address, credentials);
+  let reason: string | null = null;
+  const caller = await ports.authenticate(key, raw).catch((error) => {
+    if (!isRefusal(error)) throw error;
+    reason = error.message;
+    return null;
+  });
+  if (caller === null) {
     anonymous.refused(address);
     const realm = settings.serviceName;
     throw new ProblemError('UNAUTHENTICATED', {
-      message: refusalOf(key),
+      message: reason ?? refusalOf(key),
       headers: { 'www-authenticate': `ApiKey realm="${realm}"` },
     });
   }
-  if (!Number.isSafeInteger(caller.clientId)) {
-    throw new CodedError('INTERNAL', {
-      cause: new TypeError('authenticate: clientId must be an integer'),
-    });
-  }
-  anonymous.good(key);
+  anonymous.good(credentials);
   return caller;
 }
 
@@ -152,12 +167,16 @@ function counted(c: Context, { anonymous, settings }: Deps, refusal: Response): 
   }
 }
 
+/** Refusals that an operator must hear of. */
+const TROUBLE: ReadonlySet<ErrorCode> = new Set(['STORE_UNAVAILABLE', 'STORAGE_FULL']);
+
 /** The problem document of an error; an unexpected error is logged under an id. */
-function refuse(c: Context, { settings }: Deps, error: unknown): Response {
+function refuse(c: Context<Env>, { settings }: Deps, error: unknown): Response {
+  const id = c.get('origin')?.requestId ?? newTraceId();
   if (isCodedError(error) && error.status !== 500) {
+    if (TROUBLE.has(error.code)) settings.logger.warn('request refused', { id, ...inShort(error) });
     return problemResponse(error);
   }
-  const id = crypto.randomUUID();
   settings.logger.error('request failed', {
     id,
     method: c.req.method,

@@ -11,14 +11,16 @@
 import type { Hono } from 'hono';
 import { CodedError } from '../errors.ts';
 import { createApp } from './app.ts';
-import { createApiKey } from './keys/apiKeys.ts';
+import type { Health } from './health.ts';
+import { createApiKey, rotateApiKey } from './keys/apiKeys.ts';
 import { resolveOptions, type ServiceOptions } from './options.ts';
 import type { Env } from './routes/route.ts';
 import { Runtime } from './runtime.ts';
-import type { ApiKeyRecord } from './stores/taskStore.ts';
+import type { ApiKeyRecord, QueueDepth } from './stores/taskStore.ts';
 
 export type { TaskState } from '../wire/taskStates.ts';
 export type { BlobStore } from './blobs/blobStore.ts';
+export { answerHealth, type Health, type ServiceState } from './health.ts';
 export { toFastifyPlugin } from './hosts/fastify.ts';
 export {
   type FetchHandler,
@@ -27,23 +29,50 @@ export {
   toFetchHandler,
 } from './hosts/fetch.ts';
 export { type NodeHandler, toNodeHandler } from './hosts/node.ts';
-export { fileKeyStore, type KeyStore, type SigningKey } from './keys/keyStore.ts';
+export type { Authenticate, ClientIdentity } from './keys/callers.ts';
+export type { KeysSecret } from './keys/keySeal.ts';
+export {
+  type FileKeyOptions,
+  type FileKeyStore,
+  fileKeyStore,
+  type KeyStore,
+  type KnownPublicKey,
+  type SigningKey,
+} from './keys/keyStore.ts';
 export type { Logger, PerClientLimits, ServiceEvent, ServiceOptions } from './options.ts';
+export type { PortCall } from './portCalls.ts';
 export type { ProblemBody } from './problems.ts';
 export { memoryStore } from './stores/memory.ts';
+export type { ClientQuota, QuotaStore, SecretStore } from './stores/operatorStore.ts';
 export { sqliteStore } from './stores/sqlite.ts';
-export type { ApiKeyRecord, ApiKeyStore, TaskStore } from './stores/taskStore.ts';
+export type { ApiKeyRecord, ApiKeyStore, QueueDepth, TaskStore } from './stores/taskStore.ts';
 export type { Task } from './task.ts';
+export type { RunnerEvent } from './tasks/runner.ts';
+export type { TracingApi } from './tracing.ts';
 
 /** The API keys in the service's own store. */
 export interface ApiKeys {
   /** Creates a key, which is returned only here; without `clientId`, for a new client. */
-  create(owner: { readonly name: string; readonly clientId?: number }): Promise<{
+  create(owner: {
+    readonly name: string;
+    readonly clientId?: number;
+    /** Until the key expires; absent: never. */
+    readonly ttlMs?: number;
+  }): Promise<{
     readonly key: string;
     readonly clientId: number;
   }>;
   /** The record of every key; the keys themselves are not stored. */
   list(): Promise<readonly ApiKeyRecord[]>;
+  /**
+   * Creates a key for the same client, with the same name; the old one ends after the overlap.
+   *
+   * @returns the key, which is returned only here; null when there is no key with this hash
+   */
+  rotate(
+    sha256: string,
+    options: { readonly overlapMs: number; readonly ttlMs?: number },
+  ): Promise<string | null>;
   /** @returns false when there is no key with this hash */
   revoke(sha256: string): Promise<boolean>;
 }
@@ -61,6 +90,20 @@ export interface FalconService {
    * returns the rest to the queue, and closes everything. A stopped service cannot be restarted.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
+  /**
+   * Whether the service can do its work, for load balancers; `answerHealth` makes answers of it.
+   * What it finds is kept for a second, so it may be asked at any rate.
+   */
+  health(): Promise<Health>;
+  /**
+   * Announces the stop: `health` says that the service is draining, so that load balancers look
+   * elsewhere, while requests are still served until `stop`.
+   */
+  drain(): void;
+  /** The number of tasks that this process works on. */
+  readonly running: number;
+  /** The unfinished tasks of all clients. @throws CodedError `NOT_STARTED`, `STORE_UNAVAILABLE` */
+  depth(): Promise<QueueDepth>;
 }
 
 /**
@@ -84,10 +127,17 @@ export function falconService(options: ServiceOptions = {}): FalconService {
         const { key, record } = await createApiKey(keys(), owner);
         return { key, clientId: record.clientId };
       },
+      rotate: async (sha256, next) => (await rotateApiKey(keys(), sha256, next))?.key ?? null,
       list: async () => keys().listApiKeys(),
       revoke: async (sha256) => keys().removeApiKey(sha256),
     },
     start: () => runtime.start(),
     stop: ({ graceMs = 10_000 } = {}) => runtime.stop(graceMs),
+    health: () => runtime.health.look(),
+    drain: () => runtime.drain(),
+    get running() {
+      return runtime.running;
+    },
+    depth: async () => runtime.ports.store.depth(),
   };
 }

@@ -1,33 +1,35 @@
 /** Limits on the requests of a client, and on the refused requests of an address. */
+import type { Rate } from './clientLimits.ts';
 import { sha256 } from './hash.ts';
 import { ProblemError } from './problems.ts';
 
 interface Bucket {
   tokens: number;
   atMs: number;
+  rate: Rate;
 }
 
 /** A bucket of tokens for each key, refilled continuously. */
 export class RequestLimiter {
-  readonly #perSecond: number;
-  readonly #burst: number;
+  readonly #rate: Rate;
   readonly #buckets = new Map<number | string, Bucket>();
 
-  constructor(perSecond: number, burst: number) {
-    this.#perSecond = perSecond;
-    this.#burst = burst;
+  /** @param rate of every key that has none of its own */
+  constructor(rate: Rate) {
+    this.#rate = rate;
   }
 
   /** @throws ProblemError `RATE_LIMITED` with the seconds to wait if the bucket is empty */
-  take(key: number | string, nowMs = performance.now()): void {
+  take(key: number | string, rate = this.#rate, nowMs = performance.now()): void {
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
       if (this.#buckets.size >= MAX_BUCKETS) this.#makeRoom(nowMs);
-      this.#buckets.set(key, (bucket = { tokens: this.#burst, atMs: nowMs }));
+      this.#buckets.set(key, (bucket = { tokens: rate.burst, atMs: nowMs, rate }));
     }
-    bucket.tokens = this.#refilled(bucket, nowMs);
+    bucket.rate = rate;
+    bucket.tokens = refilled(bucket, nowMs);
     bucket.atMs = nowMs;
-    if (bucket.tokens < 1) throw this.#refusal(bucket.tokens);
+    if (bucket.tokens < 1) throw refusal(bucket);
     bucket.tokens--;
   }
 
@@ -35,24 +37,14 @@ export class RequestLimiter {
   check(key: number | string, nowMs = performance.now()): void {
     const bucket = this.#buckets.get(key);
     if (bucket === undefined) return;
-    const tokens = this.#refilled(bucket, nowMs);
-    if (tokens < 1) throw this.#refusal(tokens);
-  }
-
-  #refusal(tokens: number): ProblemError {
-    const waitSeconds = Math.max(1, Math.ceil((1 - tokens) / this.#perSecond));
-    return new ProblemError('RATE_LIMITED', { headers: { 'retry-after': String(waitSeconds) } });
-  }
-
-  #refilled(bucket: Bucket, nowMs: number): number {
-    const gained = ((nowMs - bucket.atMs) / 1000) * this.#perSecond;
-    return Math.min(this.#burst, bucket.tokens + Math.max(0, gained));
+    const tokens = refilled(bucket, nowMs);
+    if (tokens < 1) throw refusal({ ...bucket, tokens });
   }
 
   /** Full buckets are the same as missing ones. If all are in use, the oldest is dropped. */
   #makeRoom(nowMs: number): void {
     for (const [key, bucket] of this.#buckets) {
-      if (this.#refilled(bucket, nowMs) >= this.#burst) this.#buckets.delete(key);
+      if (refilled(bucket, nowMs) >= bucket.rate.burst) this.#buckets.delete(key);
     }
     if (this.#buckets.size < MAX_BUCKETS) return;
     this.#buckets.delete(this.#buckets.keys().next().value!);
@@ -61,27 +53,49 @@ export class RequestLimiter {
 
 const MAX_BUCKETS = 10_000;
 
+function refilled({ tokens, atMs, rate }: Bucket, nowMs: number): number {
+  const gained = ((nowMs - atMs) / 1000) * rate.perSecond;
+  return Math.min(rate.burst, tokens + Math.max(0, gained));
+}
+
+function refusal({ tokens, rate }: Bucket): ProblemError {
+  const waitSeconds = Math.max(1, Math.ceil((1 - tokens) / rate.perSecond));
+  return new ProblemError('RATE_LIMITED', { headers: { 'retry-after': String(waitSeconds) } });
+}
+
+/** Names of headers by which a caller may be known: a key, a cookie, a token, a certificate. */
+const CREDENTIAL = /^cookie$|auth|token|jwt|session|assertion|api-?key|cert/;
+
+/** @returns all headers of a request that may tell who is calling, as one text; else empty */
+export function credentialsOf(headers: Headers): string {
+  const found: string[] = [];
+  headers.forEach((value, name) => {
+    if (CREDENTIAL.test(name)) found.push(`${name}: ${value}`);
+  });
+  return found.join('\n');
+}
+
 /**
- * Counts requests without a valid key, by address. Once an address has used up its share, only keys
- * that were valid recently are looked up: their owners are served as usual, even if a stranger
- * behind the same proxy floods the service.
+ * Counts requests without valid credentials (an API key, or whatever the host goes by), by address.
+ * Once an address has used up its share, only credentials that were valid recently are looked at:
+ * their owners are served as usual, even if a stranger behind the same proxy floods the service.
  */
 export class AnonymousLimiter {
   readonly #limiter: RequestLimiter;
-  /** Keyed hashes of the keys that were valid most recently. */
+  /** Keyed hashes of the credentials that were valid most recently. */
   readonly #good = new Set<string>();
   readonly #salt = crypto.getRandomValues(new Uint8Array(16));
 
-  constructor(perSecond: number, burst: number) {
-    this.#limiter = new RequestLimiter(perSecond, burst);
+  constructor(rate: Rate) {
+    this.#limiter = new RequestLimiter(rate);
   }
 
-  /** @throws ProblemError `RATE_LIMITED` if no key of this address is to be looked up any more */
-  admit(address: string, key: string): void {
+  /** @throws ProblemError `RATE_LIMITED` if none of this address are to be looked at any more */
+  admit(address: string, credentials: string): void {
     try {
       this.#limiter.check(address);
     } catch (refusal) {
-      if (!this.#good.has(this.#hash(key))) throw refusal;
+      if (!this.#good.has(this.#hash(credentials))) throw refusal;
     }
   }
 
@@ -90,15 +104,17 @@ export class AnonymousLimiter {
     this.#limiter.take(address);
   }
 
-  good(key: string): void {
-    const hash = this.#hash(key);
+  good(credentials: string): void {
+    // A request that shows nothing is like any other of its address.
+    if (credentials === '') return;
+    const hash = this.#hash(credentials);
     if (this.#good.has(hash)) return;
     if (this.#good.size >= MAX_GOOD_KEYS) this.#good.delete(this.#good.values().next().value!);
     this.#good.add(hash);
   }
 
-  #hash(key: string): string {
-    return sha256(this.#salt, key).toString('base64url');
+  #hash(credentials: string): string {
+    return sha256(this.#salt, credentials).toString('base64url');
   }
 }
 

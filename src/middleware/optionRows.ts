@@ -23,6 +23,8 @@ export interface RowParts<Value> {
   /** Largest integer; no limit when left out. */
   readonly max?: number;
   readonly choices?: readonly string[];
+  /** Whether null is a value, too, which the command line writes `none`. */
+  readonly none?: true;
   /** The default, or a function that returns it. */
   readonly fallback?: Value | (() => Value);
   /** The default in words, where it depends on the machine or is absent. */
@@ -37,6 +39,11 @@ export interface RowParts<Value> {
   readonly alsoEnv?: string;
   /** Returns the fault of a value of the right type, or null. */
   readonly check?: (value: string) => string | null;
+  /**
+   * Secrets only. With it, a value that holds no secret may be given on the command line; returns
+   * the fault of one that does, or null.
+   */
+  readonly inline?: (value: string) => string | null;
 }
 
 declare const VALUE: unique symbol;
@@ -62,7 +69,10 @@ export type RowValues<Table> = { [Name in keyof Table]: RowValue<Table[Name]> };
 export type SettingNameOf<Name, Row> = Row extends { readonly setting: infer S } ? S : Name;
 
 type Made<Value, Parts> = Omit<Parts, 'fallback'> &
-  OptionRow<Parts extends { readonly fallback: unknown } ? Value : Value | undefined>;
+  OptionRow<
+    | (Parts extends { readonly fallback: unknown } ? Value : Value | undefined)
+    | (Parts extends { readonly none: true } ? null : never)
+  >;
 
 /** Makes rows of one type. */
 function rowsOf<Value>(type: OptionType, placeholder: string) {
@@ -128,6 +138,7 @@ const range = (message: string): Judged => ({ wrong: 'range', message });
 
 /** Judges a value other than undefined. Messages continue the name of the option: `must be …`. */
 export function judge(row: OptionRow, value: unknown): Judged {
+  if (value === null && row.none) return { value };
   switch (row.type) {
     case 'flag':
       return typeof value === 'boolean' ? { value } : type('must be true or false');

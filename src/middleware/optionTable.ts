@@ -10,12 +10,15 @@ import {
   type OptionTable,
   origins,
   path,
+  secret,
   text,
   url,
 } from './optionRows.ts';
+import { webhookUrlFault } from './webhooks/address.ts';
 
 const MIB = 1024 * 1024;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** More do not fit into an aggregate. */
 const MAX_SIGNATURES = 8192;
@@ -35,6 +38,10 @@ function checkServiceName(name: string): string | null {
   return 'must be one path segment of letters and digits';
 }
 
+function checkWebhookSecret(secret: string): string | null {
+  return secret.length >= 16 && secret.length <= 512 ? null : 'must have 16 to 512 characters';
+}
+
 /** Leaves one processor for requests. */
 function defaultThreads(): number {
   const available = globalThis.navigator?.hardwareConcurrency ?? 2;
@@ -47,6 +54,11 @@ export const SERVICE_OPTIONS = {
     setting: 'data',
     placeholder: 'directory',
     fallback: '.falconry',
+    group: 'Server',
+  }),
+  allowSharedDatabase: flag('use a store that others can read', {
+    setting: 'allowShared',
+    fallback: false,
     group: 'Server',
   }),
   publicUrl: url('address that clients use, if not the one listened on', { group: 'Server' }),
@@ -79,12 +91,37 @@ export const SERVICE_OPTIONS = {
     fallback: 'random',
     group: 'Service',
   }),
+  webhookUrl: text('address that is told of the end of every task', {
+    placeholder: 'url',
+    fallbackText: 'none',
+    check: (url) => webhookUrlFault(url, true),
+    group: 'Service',
+  }),
+  webhookSecret: secret('the secret that signs what it is told', {
+    check: checkWebhookSecret,
+    group: 'Service',
+  }),
+  webhookAllowPrivate: flag('webhooks may be http, and in private networks', {
+    fallback: false,
+    group: 'Service',
+  }),
   workers: flag('work on tasks in this process', { fallback: true, group: 'Service' }),
   threads: integer('worker threads', {
     min: 1,
     max: 256,
     fallback: defaultThreads,
     fallbackText: 'processors - 1, from 1 to 8',
+    group: 'Service',
+  }),
+  parallelTasks: integer('tasks at a time: one computes, the others are fetched', {
+    setting: 'tasks',
+    min: 1,
+    max: 64,
+    fallback: 2,
+    group: 'Service',
+  }),
+  housekeeping: flag('end tasks and delete files whose time is over', {
+    fallback: true,
     group: 'Service',
   }),
   aggregateFormat: choice('format of aggregates', FORMATS, { fallback: 'auto', group: 'Service' }),
@@ -117,7 +154,7 @@ export const SERVICE_OPTIONS = {
   }),
   maxBufferedBytes: bytes('most request bodies in memory at once', {
     setting: 'maxBuffered',
-    min: 1024,
+    min: 2048,
     max: 64 * 1024 * MIB,
     fallback: 128 * MIB,
     group: 'Limits',
@@ -126,6 +163,12 @@ export const SERVICE_OPTIONS = {
     setting: 'bodyIdleTimeout',
     min: 10,
     fallback: 30_000,
+    group: 'Limits',
+  }),
+  minBodyBytesPerSecond: bytes('lowest speed of a sender, per second; 0 for none', {
+    setting: 'minBodySpeed',
+    max: 1024 * MIB,
+    fallback: 16 * 1024,
     group: 'Limits',
   }),
   uploadUrlTtlMs: duration('life of an upload URL, and of a task without its file', {
@@ -140,10 +183,16 @@ export const SERVICE_OPTIONS = {
     fallback: HOUR_MS,
     group: 'Limits',
   }),
-  retentionMs: duration('how long finished tasks are kept', {
+  retentionMs: duration('how long finished tasks are kept; none: for ever', {
     setting: 'retention',
     max: Number.MAX_SAFE_INTEGER,
-    fallbackText: 'until they are deleted',
+    none: true,
+    fallback: 30 * DAY_MS,
+    group: 'Limits',
+  }),
+  minFreeBytes: bytes('free disk space that task files leave', {
+    setting: 'minFree',
+    fallbackText: '512MiB or 5 % of the disk',
     group: 'Limits',
   }),
 } as const satisfies OptionTable;
@@ -165,6 +214,12 @@ export const CLIENT_LIMITS = {
   openTasks: integer('most unfinished tasks of a client', { fallback: 10_000, group: 'Limits' }),
   storedBytes: bytes('most bytes of task files and results of a client', {
     fallback: 4096 * MIB,
+    group: 'Limits',
+  }),
+  parallelUploads: integer('most uploads of a client at once', {
+    min: 1,
+    max: 1e6,
+    fallback: 8,
     group: 'Limits',
   }),
   eventStreams: integer('most open event streams of a client', {

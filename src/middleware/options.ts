@@ -5,10 +5,17 @@
 import type { AggregateFormatOption } from '../aggregate/index.ts';
 import type { TaskState } from '../wire/taskStates.ts';
 import type { BlobStore } from './blobs/blobStore.ts';
+import type { Authenticate } from './keys/callers.ts';
+import { checkKeysSecret, type KeysSecret } from './keys/keySeal.ts';
 import type { KeyStore } from './keys/keyStore.ts';
 import { readOptions } from './optionRows.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS, type SigningSalt } from './optionTable.ts';
+import type { PortCall } from './portCalls.ts';
+import type { QuotaStore, SecretStore } from './stores/operatorStore.ts';
 import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
+import type { RunnerEvent } from './tasks/runner.ts';
+import type { TracingApi } from './tracing.ts';
+import { webhookUrlFault } from './webhooks/address.ts';
 
 /** Receives log messages: a sentence and plain fields. */
 export interface Logger {
@@ -18,7 +25,10 @@ export interface Logger {
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** An event for `onEvent`: this process changed a task, or answered a request. */
+/**
+ * An event for `onEvent`: this process changed a task, answered a request or worked on a task; or
+ * it was told of the work of another.
+ */
 export type ServiceEvent =
   | {
       readonly type: 'task';
@@ -29,12 +39,27 @@ export type ServiceEvent =
     }
   | {
       readonly type: 'request';
+      /** The answer's `X-Request-Id`, which is in the log, and kept with the tasks it makes. */
+      readonly requestId: string;
       readonly method: string;
+      /** The pattern of the route; unknown paths have the pattern of their branch, or `*`. */
       readonly path: string;
       readonly status: number;
+      /** Until the answer had left, as far as the host tells. */
       readonly durationMs: number;
+      /** Of the answer; absent if the host does not tell. */
+      readonly bytes?: number;
+      /** The connection ended before the answer was complete. */
+      readonly cut?: true;
       readonly clientId?: number;
-    };
+      /** The address of the caller. */
+      readonly remote?: string;
+    }
+  | { readonly type: 'work'; readonly event: RunnerEvent }
+  /** Another process changed a task. */
+  | { readonly type: 'hint'; readonly state: TaskState }
+  /** The housekeeper went through the store. */
+  | { readonly type: 'swept'; readonly expired: number; readonly removed: number };
 
 /** Limits of each client: more than a fair client needs, less than would harm the others. */
 export interface PerClientLimits {
@@ -46,6 +71,8 @@ export interface PerClientLimits {
   readonly openTasks?: number;
   /** Total size of task files and result files; default 4 GiB. */
   readonly storedBytes?: number;
+  /** Uploads at once; default 8. */
+  readonly parallelUploads?: number;
   /** Open event streams; default 32. */
   readonly eventStreams?: number;
   /** Requests per second without a valid key or url, per address; default 50. */
@@ -59,6 +86,11 @@ export interface ServiceOptions {
   readonly serviceName?: string;
   /** Directory of the embedded store, files and keys; default `.falconry`. Created at start. */
   readonly dataDirectory?: string;
+  /**
+   * Start although other users of the machine can read the file of the embedded store, which holds
+   * secrets, or replace it; default false. Windows has other permissions: there it is not checked.
+   */
+  readonly allowSharedDatabase?: boolean;
   /** Address at which clients reach the mount point; default: taken from each request. */
   readonly publicUrl?: string;
   /** Trust `X-Forwarded-Proto`, `-Host` and `-For`. Only safe behind a proxy that sets them. */
@@ -72,18 +104,21 @@ export interface ServiceOptions {
   readonly ui?: boolean;
 
   /**
-   * Stores tasks and API keys; default: SQLite in the data directory. The host closes its own
-   * store.
+   * Stores tasks, API keys and quotas; default: SQLite in the data directory. The host closes its
+   * own store.
    */
-  readonly store?: TaskStore & Partial<ApiKeyStore>;
+  readonly store?: TaskStore & Partial<ApiKeyStore & QuotaStore & SecretStore>;
   /** Stores task files and results; default: a directory in the data directory. */
   readonly blobs?: BlobStore;
   /** Stores signing keys; default: files in the data directory. */
   readonly keyStore?: KeyStore;
-  /** Tells whose API key this is; default: looks it up in the store. */
-  readonly authenticate?: (
-    key: string,
-  ) => { clientId: number } | null | Promise<{ clientId: number } | null>;
+  /**
+   * Encrypts the files of signing keys at rest: a passphrase, or a key of 32 bytes. Plain files are
+   * encrypted at the start; from then on it is needed. Not with a `keyStore` of the host's own.
+   */
+  readonly keysSecret?: KeysSecret;
+  /** Tells who is calling; default: looks the API key up in the store. */
+  readonly authenticate?: Authenticate;
 
   /** Offer the signing endpoint, which is for testing; default: unless NODE_ENV is production. */
   readonly signing?: boolean;
@@ -106,27 +141,68 @@ export interface ServiceOptions {
   readonly maxDigestBytes?: number;
   /** Largest task file or batch request in bytes; default 32 MiB. */
   readonly maxBodyBytes?: number;
-  /** Most bytes of request bodies in memory at once, of all clients; default 128 MiB. */
+  /**
+   * Most bytes of request bodies in memory at once, of all clients; default 128 MiB. A client may
+   * hold as much as is left free, thus at most half: so at least twice `maxBodyBytes`.
+   */
   readonly maxBufferedBytes?: number;
   /** Longest pause of a sender in the middle of a body; default 30 s. */
   readonly bodyIdleTimeoutMs?: number;
+  /**
+   * Lowest speed of a sender: one that is behind it by `bodyIdleTimeoutMs` is given up. Default
+   * 16 KiB a second; 0 for none.
+   */
+  readonly minBodyBytesPerSecond?: number;
   /** Lifetime of an upload url, and of a task before its notification; default 1 h. */
   readonly uploadUrlTtlMs?: number;
   /** Lifetime of a result url; default 1 h. */
   readonly resultUrlTtlMs?: number;
-  /** Time for which finished tasks are kept; default: until they are deleted. */
-  readonly retentionMs?: number;
+  /** Time for which finished tasks are kept; null: until they are deleted. Default 30 days. */
+  readonly retentionMs?: number | null;
+  /**
+   * Free space that task files leave on the disk of the data directory, so that the store always
+   * has room; results may take half of it. Default 512 MiB, or 5 % of a smaller disk.
+   */
+  readonly minFreeBytes?: number;
   readonly limits?: PerClientLimits;
 
   /** Work on tasks in this process; default true. Turn it off if other processes do the work. */
   readonly workers?: boolean;
   /** Worker threads; default: one less than the number of processors, from 1 to 8. */
   readonly threads?: number;
+  /**
+   * Tasks at a time, 1 to 64; default 2. One computes, with all threads, while the files of the
+   * others are fetched.
+   */
+  readonly parallelTasks?: number;
+  /**
+   * End tasks, and delete files, whose time is over; default true. Turn it off where other
+   * processes on the same store do that.
+   */
+  readonly housekeeping?: boolean;
+
+  /**
+   * Is told of the end of every task of every client, over https; needs `webhookSecret`. It stays
+   * in the store: `falconry webhook operator --remove` removes it. Clients have their own by
+   * `falconry webhook`.
+   */
+  readonly webhookUrl?: string;
+  /** Signs what `webhookUrl` is told; 16 to 512 characters. */
+  readonly webhookSecret?: string;
+  /** Send webhooks over http and to addresses that are not public, too; default false. */
+  readonly webhookAllowPrivate?: boolean;
 
   /** Silence after which a worker loses its task to another; default 10 s. */
   readonly leaseMs?: number;
 
   readonly onEvent?: (event: ServiceEvent) => void;
+  /** Hears how long every call of the store and of the blob store took. */
+  readonly onPortCall?: (call: PortCall) => void;
+  /**
+   * The API of OpenTelemetry, for spans of requests, tasks and their phases:
+   * `import * as tracing from '@opentelemetry/api'`. Default: no spans.
+   */
+  readonly tracing?: TracingApi;
   /** Default: no log. Never receives keys, signatures or signed urls. */
   readonly logger?: Logger;
 }
@@ -135,10 +211,15 @@ type Chosen =
   | 'store'
   | 'blobs'
   | 'keyStore'
+  | 'keysSecret'
   | 'authenticate'
+  | 'onPortCall'
+  | 'tracing'
   | 'publicUrl'
+  | 'webhookUrl'
+  | 'webhookSecret'
   | 'cors'
-  | 'retentionMs';
+  | 'minFreeBytes';
 
 /** The options with their defaults; ports that the service creates itself stay undefined. */
 export type Settings = Readonly<
@@ -149,21 +230,38 @@ export type Settings = Readonly<
 
 /** The file of the embedded store, in the data directory. */
 export const STORE_FILE = 'falconry.sqlite';
+/** The folder of the signing keys, in the data directory. */
+export const KEYS_FOLDER = 'keys';
 
 /** Options that are functions or objects with methods. */
 const CODE = [
   'store',
   'blobs',
   'keyStore',
+  'keysSecret',
   'authenticate',
   'onEvent',
+  'onPortCall',
+  'tracing',
   'logger',
   'limits',
 ] as const satisfies readonly (keyof ServiceOptions)[];
 
 /** The methods that a port must have. */
 const METHODS = {
-  store: ['open', 'put', 'get', 'list', 'claim', 'finish', 'secret', 'ping', 'close'],
+  store: [
+    'open',
+    'put',
+    'get',
+    'list',
+    'usage',
+    'claim',
+    'finish',
+    'secret',
+    'clientNamed',
+    'ping',
+    'close',
+  ],
   blobs: ['put', 'get', 'read', 'delete', 'ping', 'clean'],
   keyStore: ['signingKey'],
   logger: ['debug', 'info', 'warn', 'error'],
@@ -182,21 +280,28 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
   const limits = readOptions('options.limits', CLIENT_LIMITS, options.limits ?? {});
   const logger = guardedLogger(port(options, 'logger') ?? SILENT);
   const onEvent = hook(options, 'onEvent') ?? nothing;
+  const onPortCall = hook(options, 'onPortCall');
+  const failed = (name: string) => (error: unknown) =>
+    logger.error(`${name} failed`, { error: String(error) });
   const settings: Settings = {
     ...values,
     limits,
     store: port(options, 'store'),
     blobs: port(options, 'blobs'),
     keyStore: port(options, 'keyStore'),
+    keysSecret: keysSecret(options),
     authenticate: hook(options, 'authenticate'),
-    onEvent: guarded(onEvent, (error) => logger.error('onEvent failed', { error: String(error) })),
+    onEvent: guarded(onEvent, failed('onEvent')),
+    onPortCall: onPortCall && guarded(onPortCall, failed('onPortCall')),
+    tracing: tracingApi(options.tracing),
     logger,
   };
-  if (settings.maxBufferedBytes < settings.maxBodyBytes) {
+  if (settings.maxBufferedBytes < 2 * settings.maxBodyBytes) {
     throw new RangeError(
-      '"options.maxBufferedBytes" must not be smaller than "options.maxBodyBytes"',
+      '"options.maxBufferedBytes" must be at least twice "options.maxBodyBytes"',
     );
   }
+  checkWebhook(settings);
   const keyless = settings.store !== undefined && !('findApiKey' in settings.store);
   if (keyless && settings.authenticate === undefined) {
     throw new TypeError(
@@ -204,6 +309,20 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     );
   }
   return settings;
+}
+
+/** @throws TypeError, RangeError for options of webhooks that do not go together */
+function checkWebhook(settings: Settings): void {
+  const { webhookUrl, webhookSecret, webhookAllowPrivate, store } = settings;
+  if ((webhookUrl === undefined) !== (webhookSecret === undefined)) {
+    throw new TypeError('"options.webhookUrl" and "options.webhookSecret" need each other');
+  }
+  if (webhookUrl === undefined) return;
+  const fault = webhookUrlFault(webhookUrl, webhookAllowPrivate);
+  if (fault !== null) throw new RangeError(`"options.webhookUrl" ${fault}`);
+  if (store !== undefined && !('putWebhook' in store)) {
+    throw new TypeError('"options.webhookUrl" is not possible: "options.store" keeps no webhooks');
+  }
 }
 
 /** An option that is an object, with its methods checked. */
@@ -219,8 +338,25 @@ function port<Name extends keyof typeof METHODS>(
   throw new TypeError(`"options.${name}" must be an object with ${missing.join(', ')}()`);
 }
 
+/** The secret of the files of keys. */
+function keysSecret({ keysSecret, keyStore }: ServiceOptions): KeysSecret | undefined {
+  if (keysSecret === undefined) return undefined;
+  checkKeysSecret('options.keysSecret', keysSecret);
+  if (keyStore === undefined) return keysSecret;
+  throw new TypeError('"options.keysSecret" is for files: "options.keyStore" keeps its own keys');
+}
+
+/** The API of OpenTelemetry, as far as it can be told. */
+function tracingApi(api: TracingApi | undefined): TracingApi | undefined {
+  if (api === undefined) return api;
+  const { trace, context } = (api ?? {}) as Partial<TracingApi>;
+  const methods = [trace?.getTracer, trace?.setSpan, context?.active, context?.with];
+  if (methods.every((method) => typeof method === 'function')) return api;
+  throw new TypeError('"options.tracing" must be the exports of @opentelemetry/api');
+}
+
 /** An option that is a function. */
-function hook<Name extends 'authenticate' | 'onEvent'>(
+function hook<Name extends 'authenticate' | 'onEvent' | 'onPortCall'>(
   options: ServiceOptions,
   name: Name,
 ): ServiceOptions[Name] {

@@ -4,6 +4,7 @@
  * An unexpected error is not shown: the client gets only an id, which is in the log, too.
  */
 import { CodedError, type CodedErrorDetails, ERROR_CODES, type ErrorCode } from '../errors.ts';
+import { REQUEST_ID, requestIdOf } from './http/traceContext.ts';
 
 /** A faulty part of a request: a JSON pointer, a short code, a sentence. */
 export interface Fault {
@@ -69,12 +70,21 @@ export function problemBody(error: CodedError): ProblemBody {
   };
 }
 
-/** Seconds to wait if the status calls for it and the error does not say. */
-const DEFAULT_RETRY_AFTER = '1';
+/** Seconds to wait if the code calls for it and the error does not say. */
+const defaultRetryAfter = (code: ErrorCode) => (code === 'STORAGE_FULL' ? '30' : '1');
 
-/** Whether answers with this code say in `Retry-After` when to try again. */
-export const tellsWhen = (code: ErrorCode): boolean =>
-  [429, 503].includes(ERROR_CODES[code].status) || code === 'IDEMPOTENCY_CONFLICT';
+/** Statuses whose answers say when to try again. */
+const TELLING = [429, 503, 507];
+
+/**
+ * Whether answers with this code always say in `Retry-After` when to try again. A client at its
+ * quota is only told if something of its own is known to expire then.
+ */
+export function tellsWhen(code: ErrorCode): boolean {
+  if (code === 'STORAGE_QUOTA') return false;
+  const { status, retriable } = ERROR_CODES[code];
+  return (retriable && TELLING.includes(status)) || code === 'IDEMPOTENCY_CONFLICT';
+}
 
 /** The answer for a coded error. */
 export function problemResponse(
@@ -85,8 +95,19 @@ export function problemResponse(
   headers.set('content-type', 'application/problem+json');
   headers.set('cache-control', 'no-store');
   if (tellsWhen(error.code) && !headers.has('retry-after')) {
-    headers.set('retry-after', DEFAULT_RETRY_AFTER);
+    headers.set('retry-after', defaultRetryAfter(error.code));
   }
   const body = JSON.stringify({ ...problemBody(error), ...members });
   return new Response(body, { status: error.status, headers });
+}
+
+/**
+ * The same, for a request that the app does not get to see: with an id.
+ *
+ * @param traceparent the header of the request, as far as it is known
+ */
+export function unseenProblem(error: CodedError, traceparent?: unknown): Response {
+  const response = problemResponse(error);
+  response.headers.set(REQUEST_ID, requestIdOf(traceparent));
+  return response;
 }

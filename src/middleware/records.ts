@@ -9,8 +9,31 @@ function toSeconds(timestamp: string): string {
   return `${timestamp.slice(0, 19)}Z`;
 }
 
-/** The progress record; `resultUrl` is not null if the task is completed. */
-export function progressRecord(task: Task, resultUrl: string | null): Record<string, unknown> {
+/**
+ * When the result of a completed task is removed at the earliest, with second precision; null if
+ * that is never, or beyond the end of dates.
+ */
+export function resultExpiry(
+  { state, finishedAt }: Pick<ListedTask, 'state' | 'finishedAt'>,
+  retentionMs: number | null,
+): string | null {
+  if (state !== 'completed' || finishedAt === null || retentionMs === null) return null;
+  const end = new Date(Date.parse(finishedAt) + retentionMs);
+  return Number.isNaN(end.getTime()) ? null : toSeconds(end.toISOString());
+}
+
+/**
+ * The progress record.
+ *
+ * @param resultUrl not null if the task is completed
+ * @param retentionMs for which finished tasks are kept; null for ever
+ */
+export function progressRecord(
+  task: Task,
+  resultUrl: string | null,
+  retentionMs: number | null,
+): Record<string, unknown> {
+  const expiry = resultExpiry(task, retentionMs);
   return {
     client_id: task.clientId,
     process_id: task.id,
@@ -20,12 +43,14 @@ export function progressRecord(task: Task, resultUrl: string | null): Record<str
     request_utc_time: toSeconds(task.createdAt),
     latest_status_update_iso_utc_time: toSeconds(task.updatedAt),
     progress: progressOf(task),
+    ...(task.quarantined && { quarantined: true }),
     ...(task.finishedAt !== null && isFinal(task.state) && { finished_at: task.finishedAt }),
     ...(task.result !== null &&
       resultUrl !== null && {
         result_path: resultUrl,
         format: task.result.format,
         result_bytes: task.result.blob.bytes,
+        ...(expiry !== null && { result_expires_at: expiry }),
       }),
     ...(task.error !== null && task.state === 'failed' && { error: taskProblem(task.error) }),
   };
@@ -37,8 +62,13 @@ function progressOf(task: Task): TaskProgress | null {
   return { phase: 'store', done: task.count, total: task.count };
 }
 
-/** One element of a list. */
-export function listItem(task: ListedTask, resultUrl: string | null): Record<string, unknown> {
+/** One element of a list, of the same parameters as the record. */
+export function listItem(
+  task: ListedTask,
+  resultUrl: string | null,
+  retentionMs: number | null,
+): Record<string, unknown> {
+  const expiry = resultExpiry(task, retentionMs);
   return {
     id: task.id,
     status: STATE_TEXTS[task.state].list,
@@ -47,7 +77,10 @@ export function listItem(task: ListedTask, resultUrl: string | null): Record<str
       created_at: task.createdAt,
       submitted_at: task.submittedAt,
       ...(task.finishedAt !== null && isFinal(task.state) && { finished_at: task.finishedAt }),
-      ...(resultUrl !== null && { result_path: resultUrl }),
+      ...(resultUrl !== null && {
+        result_path: resultUrl,
+        ...(expiry !== null && { result_expires_at: expiry }),
+      }),
     },
   };
 }

@@ -7,14 +7,26 @@ import { join } from 'node:path';
 import { CodedError } from '../errors.ts';
 import type { BlobStore } from './blobs/blobStore.ts';
 import { directoryBlobs } from './blobs/directory.ts';
+import { UrlSecrets } from './blobs/urlSecrets.ts';
+import { ClientLimits } from './clientLimits.ts';
+import { describe } from './describe.ts';
+import { HealthWatch, type ServiceState } from './health.ts';
 import { storedKeyAuthentication } from './keys/apiKeys.ts';
+import { type Authenticate, callerFinder, type FindCaller } from './keys/callers.ts';
 import { fileKeyStore } from './keys/keyStore.ts';
+import { KeyUses } from './keys/keyUses.ts';
 import { Signer } from './keys/signer.ts';
-import { type Settings, STORE_FILE } from './options.ts';
+import { KEYS_FOLDER, type Settings, STORE_FILE } from './options.ts';
+import { type PortCall, timedPort } from './portCalls.ts';
+import type { SecretStore } from './stores/operatorStore.ts';
 import { sqliteStore } from './stores/sqlite.ts';
 import type { ApiKeyStore, TaskNews, TaskStore } from './stores/taskStore.ts';
+import { OPERATOR, type WebhookStore } from './stores/webhookStore.ts';
 import { type Aggregator, createAggregator } from './tasks/aggregateTask.ts';
-import { createRunner } from './tasks/runner.ts';
+import { createRunner, type Runner } from './tasks/runner.ts';
+import { workLog } from './tasks/workLog.ts';
+import { Tracer } from './tracing.ts';
+import { createSender } from './webhooks/sender.ts';
 
 /** What routes may use while the service runs. */
 export interface Ports {
@@ -24,11 +36,19 @@ export interface Ports {
   readonly signer: Signer | null;
   /** Verifies aggregates, and does the work of the runner. */
   readonly aggregator: Aggregator;
-  /** Key that signs the urls which the service serves itself. */
-  readonly urlSecret: Uint8Array;
+  /** Signs and checks the urls which the service serves itself. */
+  readonly urls: UrlSecrets;
+  readonly limits: ClientLimits;
   /** Key for the checksums of cursors. */
   readonly cursorSecret: Uint8Array;
-  authenticate(key: string): { clientId: number } | null | Promise<{ clientId: number } | null>;
+  readonly authenticate: FindCaller;
+}
+
+/** Until a rotated secret is seen. */
+const LOOK_EVERY_MS = 2000;
+
+function keepsWebhooks(store: TaskStore): store is TaskStore & WebhookStore {
+  return 'claimDelivery' in store;
 }
 
 const SWEEP_EVERY_MS = 30_000;
@@ -39,9 +59,14 @@ const ANSWER_LIFE_MS = 24 * 3_600_000;
 
 export class Runtime {
   readonly settings: Settings;
+  /** Null without the option `tracing`. */
+  readonly tracer: Tracer | null;
+  readonly health: HealthWatch;
   #ports: Ports | null = null;
   #starting: Promise<void> | null = null;
   #stopping: Promise<void> | null = null;
+  #draining = false;
+  #runner: Runner | null = null;
   #active = 0;
   #onIdle: (() => void) | null = null;
   /** Undone in reverse order. */
@@ -49,6 +74,8 @@ export class Runtime {
 
   constructor(settings: Settings) {
     this.settings = settings;
+    this.tracer = settings.tracing === undefined ? null : new Tracer(settings.tracing);
+    this.health = new HealthWatch(this);
   }
 
   /** @throws CodedError `NOT_STARTED` before start, `SHUTTING_DOWN` after stop */
@@ -59,6 +86,21 @@ export class Runtime {
 
   get stopping(): boolean {
     return this.#stopping !== null;
+  }
+
+  get state(): ServiceState {
+    if (this.#draining || this.#stopping) return 'draining';
+    return this.#ports ? 'running' : 'starting';
+  }
+
+  /** The number of tasks that this process works on. */
+  get running(): number {
+    return this.#runner?.running ?? 0;
+  }
+
+  /** From now on the state is `draining`; everything else goes on until `stop`. */
+  drain(): void {
+    this.#draining = true;
   }
 
   /**
@@ -111,39 +153,76 @@ export class Runtime {
     const embedded = !settings.store || !settings.blobs || (!settings.keyStore && settings.signing);
     if (embedded) await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
 
-    const store = settings.store ?? this.#makeStore(join(dataDirectory, STORE_FILE));
+    const ownStore = settings.store ?? this.#makeStore(join(dataDirectory, STORE_FILE));
+    const store: NonNullable<Settings['store']> = this.#timed('store', ownStore);
     await store.open();
     const apiKeys = 'findApiKey' in store ? (store as TaskStore & ApiKeyStore) : null;
-    const blobs = settings.blobs ?? directoryBlobs({ path: join(dataDirectory, 'files') });
+    const path = join(dataDirectory, 'files');
+    const ownBlobs =
+      settings.blobs ?? directoryBlobs({ path, minFreeBytes: settings.minFreeBytes });
+    const blobs = this.#timed('blobs', ownBlobs);
     const aggregator = this.#makeAggregator(blobs);
     const started = aggregator.start();
     started.catch(() => undefined);
     const signer = settings.signing ? await this.#openSigner() : null;
-    const authenticate = settings.authenticate ?? storedKeyAuthentication(apiKeys!);
-    const urlSecret = await store.secret('urls');
+    const authenticate = callerFinder(settings.authenticate ?? this.#byKey(apiKeys!), store);
+    const urls = await this.#openUrls(store);
+    const limits = new ClientLimits(store, settings.limits);
     const cursorSecret = await store.secret('cursors');
 
     const tell = ({ id, own, ...news }: TaskNews) => {
       if (own) onEvent({ type: 'task', taskId: id, ...news });
+      else onEvent({ type: 'hint', state: news.state });
     };
     this.#undo.push(store.watch(tell));
     await started;
     if (settings.workers) this.#startRunner(store, aggregator);
-    this.#startHousekeeper(store, blobs);
-    const secrets = { urlSecret, cursorSecret };
-    this.#ports = { store, blobs, apiKeys, signer, aggregator, ...secrets, authenticate };
+    if (settings.housekeeping) {
+      await this.#startSender(ownStore);
+      this.#startHousekeeper(store, blobs);
+    }
+    const known = { urls, limits, cursorSecret, authenticate };
+    this.#ports = { store, blobs, apiKeys, signer, aggregator, ...known };
     logger.info('service started', { workers: settings.workers, threads: settings.threads });
   }
 
+  #timed<Port extends object>(name: PortCall['port'], port: Port): Port {
+    const { onPortCall } = this.settings;
+    return onPortCall === undefined ? port : timedPort(port, name, onPortCall);
+  }
+
   #makeStore(path: string): TaskStore & ApiKeyStore {
-    const store = sqliteStore({ path });
+    const { allowSharedDatabase: allowShared, logger } = this.settings;
+    const onTrouble = (message: string, fields: object) => logger.warn(message, { ...fields });
+    const store = sqliteStore({ path, allowShared, onTrouble });
     this.#undo.push(() => store.close());
     return store;
   }
 
+  #byKey(apiKeys: ApiKeyStore): Authenticate {
+    const uses = new KeyUses(apiKeys, this.settings.logger);
+    this.#undo.push(() => uses.close());
+    return storedKeyAuthentication(apiKeys, (sha256) => uses.note(sha256));
+  }
+
+  async #openUrls(store: TaskStore & Partial<SecretStore>): Promise<UrlSecrets> {
+    const { uploadUrlTtlMs, resultUrlTtlMs, logger } = this.settings;
+    const urls = await UrlSecrets.open(store, Math.max(uploadUrlTtlMs, resultUrlTtlMs));
+    const look = () =>
+      urls.look().catch((error) => {
+        logger.warn('the secret of urls was not read again', { error: describe(error) });
+      });
+    const timer = setInterval(look, LOOK_EVERY_MS);
+    timer.unref();
+    this.#undo.push(() => clearInterval(timer));
+    return urls;
+  }
+
   async #openSigner(): Promise<Signer> {
-    const { keyStore, dataDirectory, signingKeyPerClient, signingSalt } = this.settings;
-    const keys = keyStore ?? fileKeyStore({ directory: join(dataDirectory, 'keys') });
+    const { keyStore, keysSecret, signingKeyPerClient, signingSalt } = this.settings;
+    const directory = join(this.settings.dataDirectory, KEYS_FOLDER);
+    const secret = keysSecret === undefined ? {} : { secret: keysSecret };
+    const keys = keyStore ?? fileKeyStore({ directory, ...secret });
     const signer = new Signer(keys, signingKeyPerClient, signingSalt);
     this.#undo.push(() => signer.close());
     await signer.prepare();
@@ -165,36 +244,60 @@ export class Runtime {
   }
 
   #startRunner(store: TaskStore, aggregator: Aggregator): void {
-    const { threads, leaseMs, logger } = this.settings;
+    const { threads, parallelTasks, leaseMs, logger, onEvent } = this.settings;
+    const { tracer } = this;
+    const log = workLog(logger);
     const runner = createRunner({
       store,
       handler: aggregator.handler,
       threads,
+      concurrency: parallelTasks,
       leaseMs,
-      onEvent: (event) => logger.debug('runner', { ...event }),
+      onEvent(event) {
+        log(event);
+        tracer?.note(event);
+        onEvent({ type: 'work', event });
+      },
+      ...(tracer !== null && { around: (task, attempt) => tracer.attempt(task, attempt) }),
     });
     this.#undo.push((graceMs) => runner.stop({ graceMs }));
+    this.#runner = runner;
     runner.start();
   }
 
+  /** Webhooks, if the store keeps them. */
+  async #startSender(store: TaskStore): Promise<void> {
+    if (!keepsWebhooks(store)) return;
+    const { webhookUrl: url, webhookSecret: secret, webhookAllowPrivate, logger } = this.settings;
+    if (url !== undefined && secret !== undefined) {
+      await store.putWebhook({ owner: OPERATOR, url, secret });
+    }
+    const sender = createSender({ store, allowPrivate: webhookAllowPrivate, logger });
+    this.#undo.push((graceMs) => sender.stop(graceMs));
+    sender.start();
+  }
+
   #startHousekeeper(store: TaskStore, blobs: BlobStore): void {
-    const { retentionMs, logger } = this.settings;
+    const { retentionMs, logger, onEvent } = this.settings;
     let running: Promise<void> | null = null;
     let cleanedAtMs = 0;
     const round = async () => {
       for (let more = true; more && !this.#stopping; ) {
         const swept = await store.sweep({
           answerMs: ANSWER_LIFE_MS,
-          ...(retentionMs === undefined ? {} : { retentionMs }),
+          ...(retentionMs !== null && { retentionMs }),
         });
         for (const key of swept.blobs) await blobs.delete(key);
         for (const id of swept.expired) await blobs.uploads?.discard(id);
+        onEvent({ type: 'swept', expired: swept.expired.length, removed: swept.removed });
         more = swept.more;
       }
       if (performance.now() - cleanedAtMs > CLEAN_EVERY_MS || cleanedAtMs === 0) {
         cleanedAtMs = performance.now();
         const referenced = (keys: readonly string[]) => store.referenced(keys);
-        await blobs.clean({ olderThanMs: ORPHAN_AGE_MS, referenced });
+        // What clients upload past the service is named by its task only from the notification on.
+        const olderThanMs = Math.max(ORPHAN_AGE_MS, 2 * this.settings.uploadUrlTtlMs);
+        await blobs.clean({ olderThanMs, referenced });
       }
     };
     const tick = () => {
@@ -225,11 +328,4 @@ export class Runtime {
       }
     }
   }
-}
-
-/** An error as a field of the log. */
-export function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const cause = error.cause === undefined ? '' : `\ncaused by ${describe(error.cause)}`;
-  return `${error.stack ?? error.message}${cause}`;
 }

@@ -42,7 +42,20 @@ const KEY = {
 const SIGNATURE = { example: `0x39${'a5'.repeat(665)}` };
 
 /** More bytes than the aggregate of the largest batch. */
-const MAX_AGGREGATE_BYTES = 16 * 1024 * 1024;
+export const MAX_AGGREGATE_BYTES = 16 * 1024 * 1024;
+
+/** A body or an answer in CBOR, in words: its values are those of the JSON. */
+const cborOf = (what: string) => {
+  const rule = 'with the same names; what is hex in JSON is a byte string';
+  const description = `${what} in CBOR (RFC 8949), ${rule}.`;
+  return z.string().meta({ contentMediaType: 'application/cbor', description });
+};
+
+export const CBOR = {
+  TaskFile: cborOf('The same array'),
+  Request: cborOf('The same object'),
+  ResultFile: cborOf('The result file'),
+};
 
 /** The schemas of request bodies under these limits. */
 export function requestShapes(limits: { maxSignatures: number; maxDigestBytes: number }) {
@@ -147,6 +160,9 @@ const faults = {
 
 const ERROR_CODE = z.enum(Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]]);
 
+/** A trace-id (W3C Trace Context). */
+const requestId = z.string().regex(/^[0-9a-f]{32}$/);
+
 /** What every problem document says (RFC 9457). */
 const problemMembers = {
   type: z.string().regex(/^urn:falconry:problem:[a-z-]+$/),
@@ -161,7 +177,7 @@ export const Problem = z
   .strictObject({
     ...problemMembers,
     ...faults,
-    id: z.uuid().optional().meta({ description: 'The id of this answer in the log' }),
+    id: requestId.optional().meta({ description: 'The id of the request in the log' }),
   })
   .meta({ id: 'Problem' });
 
@@ -179,7 +195,11 @@ export function problemShape(code: ErrorCode, type: string) {
       detail: z.string().min(1),
       code: z.literal(code),
       ...(WITH_FAULTS.has(code) && faults),
-      ...(status === 500 && { id: z.uuid() }),
+      ...(code === 'STORAGE_QUOTA' && {
+        stored_bytes: count.optional().meta({ description: 'The bytes of your files' }),
+        allowed_bytes: count.optional().meta({ description: 'The most that they may have' }),
+      }),
+      ...(status === 500 && { id: requestId }),
     })
     .meta({
       id: `Problem_${code}`,
@@ -214,6 +234,9 @@ const record = {
     })
     .nullable(),
 };
+const resultExpiresAt = seconds.optional().meta({
+  description: 'From then on the task and its result may be removed; absent if they are kept',
+});
 const FORMAT = z.enum(['bundle', 'proof']);
 
 /** The progress record: one schema for each kind of state. */
@@ -223,6 +246,10 @@ export const ProgressRecord = z
       .strictObject({
         ...record,
         status: progressText('created', 'uploaded', 'waiting', 'verifying', 'aggregating'),
+        quarantined: z
+          .literal(true)
+          .optional()
+          .meta({ description: 'Set aside: it waits until the operator has it tried again' }),
       })
       .meta({ id: 'UnfinishedTask' }),
     z
@@ -233,6 +260,7 @@ export const ProgressRecord = z
         result_path: url,
         format: FORMAT,
         result_bytes: count.min(1),
+        result_expires_at: resultExpiresAt,
       })
       .meta({ id: 'CompletedTask' }),
     z
@@ -269,7 +297,12 @@ export const ListItem = z
       .strictObject({
         id: processId,
         status: listText('completed'),
-        meta: z.strictObject({ ...meta, finished_at: nanoseconds, result_path: url }),
+        meta: z.strictObject({
+          ...meta,
+          finished_at: nanoseconds,
+          result_path: url,
+          result_expires_at: resultExpiresAt,
+        }),
       })
       .meta({ id: 'CompletedItem' }),
     z

@@ -15,7 +15,8 @@
  *   loss       a lease that ended without a heartbeat; the task waits again
  *   set aside  waiting, but not to be claimed (quarantined), since it ended the workers that it was
  *              given to; an operator puts it back
- *   failure    an attempt that ended with an error; tried again if the error is retriable
+ *   failure    an attempt that ended its worker while the process of the runner lived on
+ *   isolation  an attempt of a suspect (see runner.ts): alone, in a worker of its own
  *
  *             upload       notify       claim          all valid         result stored
  *   created ─────▶ uploaded ─────▶ waiting ─────▶ verifying ─────▶ aggregating ─────▶ completed
@@ -104,7 +105,7 @@ export interface Task {
   readonly state: TaskState;
   /** Number of claims so far; 0 = never claimed. */
   readonly attempt: number;
-  /** Attempts that ended with a reported, retriable fault. */
+  /** Attempts that ended with a fault of the task: they ended their worker, or failed the task. */
   readonly failures: number;
   /** Leases that ended without a word. */
   readonly losses: number;

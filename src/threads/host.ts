@@ -129,6 +129,9 @@ export function hasThreads(): boolean {
   return nodeThreads() !== undefined || typeof globalThis.Worker === 'function';
 }
 
+/** Starts something that works like a thread of the host. */
+export type StartThread = typeof startThread;
+
 /**
  * Starts a thread on an ES module.
  *

@@ -10,7 +10,7 @@
  */
 import { CodedError } from '../errors.ts';
 import { deferred } from './deferred.ts';
-import { hasThreads, type ThreadLimits, type WorkerModule } from './host.ts';
+import { hasThreads, type StartThread, type ThreadLimits, type WorkerModule } from './host.ts';
 import { Spread, type Way } from './spread.ts';
 import { type CallOptions, type Parcel, PoolThread } from './thread.ts';
 
@@ -21,6 +21,8 @@ export interface PoolSettings {
   readonly name: string;
   readonly module: WorkerModule;
   readonly limits?: ThreadLimits;
+  /** Starts what works like a thread; default: a thread of the host. */
+  readonly start?: StartThread;
   /** How long to wait for a thread's hello. Milliseconds; default 20,000. */
   readonly helloMs?: number;
   /** After this many refusals the host is not asked again. Default 3. */

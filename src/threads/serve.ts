@@ -2,7 +2,7 @@
  * The worker's end of a pool's thread: the module that the thread runs calls `serveThread` once.
  */
 import { CodedError } from '../errors.ts';
-import { ownLine } from './host.ts';
+import { type OwnLine, ownLine } from './host.ts';
 import { type Answer, faultOf, flatten, type Request, unflatten } from './messages.ts';
 
 export interface WorkContext {
@@ -39,14 +39,15 @@ class Context implements WorkContext {
  * @param name the name by which the pool knows this worker
  * @param perform does the work; synchronous work is done in the order of the requests
  * @param memoryBytes reported with every answer
- * @throws Error if it is not called in a thread
+ * @param line the connection to the pool; default: a thread's
+ * @throws Error if it has no line and is not called in a thread
  */
 export function serveThread(
   name: string,
   perform: (work: unknown, context: WorkContext) => unknown,
   memoryBytes: () => number = () => 0,
+  line: OwnLine = ownLine(),
 ): void {
-  const line = ownLine();
   /** Requests with asynchronous work. */
   const running = new Map<number, Context>();
   const post = (answer: Answer, buffers: Iterable<ArrayBuffer> = []): void =>

@@ -1,7 +1,13 @@
 /** One thread of a pool: its start, its requests, and its end. */
 import { CodedError } from '../errors.ts';
 import { deferred } from './deferred.ts';
-import { type HostThread, startThread, type ThreadLimits, type WorkerModule } from './host.ts';
+import {
+  type HostThread,
+  type StartThread,
+  startThread,
+  type ThreadLimits,
+  type WorkerModule,
+} from './host.ts';
 import { type Answer, errorOf, flatten, type Request, unflatten } from './messages.ts';
 
 /**
@@ -35,6 +41,8 @@ export interface ThreadSettings {
   readonly name: string;
   readonly module: WorkerModule;
   readonly limits?: ThreadLimits | undefined;
+  /** Default: a thread of the host. */
+  readonly start?: StartThread | undefined;
   /** How long to wait for its hello. Milliseconds; default 20,000. */
   readonly helloMs?: number | undefined;
   readonly onLost: (thread: PoolThread) => void;
@@ -62,7 +70,8 @@ export class PoolThread {
   /** @throws Error of the host if it refuses a thread */
   constructor(settings: ThreadSettings) {
     this.#settings = settings;
-    this.#host = startThread(
+    const { start = startThread } = settings;
+    this.#host = start(
       settings.module,
       {
         onMessage: (message) => this.#receive(message as Answer),

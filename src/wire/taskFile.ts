@@ -1,6 +1,7 @@
 /**
  * The task file: a JSON array of `{digest, public_key, signature}`, all `0x` hex. Workers, the
- * direct endpoint (whose `data` is the same array), the page and the command line read it.
+ * direct endpoint (whose `data` is the same array), the page and the command line read it. The
+ * service also takes the same array in CBOR, with byte strings instead of hex.
  *
  * Only its form is checked here: JSON, types, hex, and limits. The library decides whether keys and
  * signatures are valid, item by item.
@@ -40,6 +41,9 @@ export interface ShapeFault {
   readonly index?: number;
 }
 
+/** The form of digests, keys and signatures: hex strings of JSON, or byte strings of CBOR. */
+export type BytesAs = 'hex' | 'bytes';
+
 /** Either all elements or all faults of the form, never both. */
 export type Checked<T> =
   | { readonly items: T[]; readonly faults?: undefined }
@@ -48,11 +52,15 @@ export type Checked<T> =
 /**
  * Checks a parsed array of triples. Unknown fields are ignored.
  *
- * @param value anything that came out of JSON
+ * @param value anything that came out of JSON or CBOR
  * @returns the items in order, or every fault in order of index
  */
-export function checkTriples(value: unknown, limits: TaskFileLimits = {}): Checked<TaskItem> {
-  return checkArray(value, limits, (element, read) => ({
+export function checkTriples(
+  value: unknown,
+  limits: TaskFileLimits = {},
+  bytesAs: BytesAs = 'hex',
+): Checked<TaskItem> {
+  return checkArray(value, limits, bytesAs, (element, read) => ({
     publicKey: read('public_key', element.public_key),
     message: read('digest', element.digest),
     signature: read('signature', element.signature),
@@ -63,8 +71,12 @@ export function checkTriples(value: unknown, limits: TaskFileLimits = {}): Check
  * Checks a parsed array of `{digest, public_key}`. A task file passes, too; its signatures are
  * ignored.
  */
-export function checkStatements(value: unknown, limits: TaskFileLimits = {}): Checked<Statement> {
-  return checkArray(value, limits, (element, read) => ({
+export function checkStatements(
+  value: unknown,
+  limits: TaskFileLimits = {},
+  bytesAs: BytesAs = 'hex',
+): Checked<Statement> {
+  return checkArray(value, limits, bytesAs, (element, read) => ({
     publicKey: read('public_key', element.public_key),
     message: read('digest', element.digest),
   }));
@@ -110,9 +122,52 @@ type ReadField = (field: Field, value: unknown) => Uint8Array;
 
 const NOTHING = new Uint8Array(0);
 
+/**
+ * The bytes of a byte string, or its fault.
+ *
+ * @param value anything that came out of CBOR
+ */
+export function decodeByteString(value: unknown, maxBytes: number): Uint8Array | HexFault {
+  if (value === undefined) return 'missing';
+  if (!(value instanceof Uint8Array)) return 'type';
+  return value.length > maxBytes ? 'tooLong' : value;
+}
+
+/** Like {@link describeHexFault}, of a byte string. */
+export function describeByteFault(fault: HexFault, maxBytes: number): string {
+  return fault === 'type' ? 'must be a byte string' : describeHexFault(fault, maxBytes);
+}
+
+interface Form {
+  decode(given: unknown, maxBytes: number): Uint8Array | HexFault;
+  describe(fault: HexFault, maxBytes: number): string;
+  /** Equal for the same bytes; undefined for what is none of this form. */
+  nameOf(given: unknown): string | undefined;
+}
+
+/** One character for each byte. */
+const latin1 = new TextDecoder('latin1');
+
+const FORMS: Readonly<Record<BytesAs, Form>> = {
+  hex: {
+    decode: decodeWireHex,
+    describe: describeHexFault,
+    nameOf: (given) => (typeof given === 'string' ? given : undefined),
+  },
+  bytes: {
+    decode: decodeByteString,
+    describe: describeByteFault,
+    nameOf: (given) =>
+      given instanceof Uint8Array && given.length <= MAX_KEY_OR_SIGNATURE_BYTES
+        ? latin1.decode(given)
+        : undefined,
+  },
+};
+
 function checkArray<T>(
   value: unknown,
   limits: TaskFileLimits,
+  bytesAs: BytesAs,
   convert: (element: Partial<Record<Field, unknown>>, read: ReadField) => T,
 ): Checked<T> {
   const { maxSignatures, maxMessageBytes } = { ...DEFAULT_TASK_FILE_LIMITS, ...limits };
@@ -127,18 +182,20 @@ function checkArray<T>(
 
   const faults: ShapeFault[] = [];
   // Repeated keys become one array, since verification prepares each array once.
-  const keys = new Map<unknown, Uint8Array>();
+  const keys = new Map<string, Uint8Array>();
   let index = 0;
-  const read: ReadField = (field, text) => {
-    const known = field === 'public_key' ? keys.get(text) : undefined;
+  const { decode, describe, nameOf } = FORMS[bytesAs];
+  const read: ReadField = (field, given) => {
+    const name = field === 'public_key' ? nameOf(given) : undefined;
+    const known = name === undefined ? undefined : keys.get(name);
     if (known !== undefined) return known;
     const maxBytes = field === 'digest' ? maxMessageBytes : MAX_KEY_OR_SIGNATURE_BYTES;
-    const bytes = decodeWireHex(text, maxBytes);
+    const bytes = decode(given, maxBytes);
     if (typeof bytes !== 'string') {
-      if (field === 'public_key') keys.set(text, bytes);
+      if (name !== undefined) keys.set(name, bytes);
       return bytes;
     }
-    const message = `${field} ${describeHexFault(bytes, maxBytes)}`;
+    const message = `${field} ${describe(bytes, maxBytes)}`;
     faults.push({ path: `/${index}/${field}`, code: bytes, message, index });
     return NOTHING;
   };

@@ -179,11 +179,22 @@ describe('data', () => {
     writeFileSync(join(data, 'keys', 'signing.json'), '{}', { mode: 0o640 });
     const messages = (await check()).of('data').map(({ level, message }) => [level, message]);
     expect(messages).toEqual(
-      [data, join(data, 'falconry.sqlite'), join(data, 'keys', 'signing.json')].map((path) => [
+      [join(data, 'falconry.sqlite'), data, join(data, 'keys', 'signing.json')].map((path) => [
         'fault',
         `${path} holds secrets and is open to others`,
       ]),
     );
+  });
+
+  it('is open to others, with the command that mends it; that may be allowed', async () => {
+    (await makeStore()).close();
+    chmodSync(data, 0o770);
+    chmodSync(join(data, 'falconry.sqlite'), 0o604);
+    const found = async (...args: string[]) =>
+      (await check(args)).of('data').map(({ level, advice }) => [level, advice]);
+    const advice = [`chmod go= ${join(data, 'falconry.sqlite')}`, `chmod go-w ${data}`];
+    expect(await found()).toEqual(advice.map((command) => ['fault', command]));
+    expect(await found('--allow-shared')).toEqual(advice.map((command) => ['warning', command]));
   });
 
   it('is no directory, or below none', async () => {
@@ -217,6 +228,8 @@ describe('data', () => {
     expect(diskFinding(100e6, 32 * 2 ** 20).level).toBe('fault');
     expect(diskFinding(1e9, 32 * 2 ** 20).level).toBe('warning');
     expect(diskFinding(1e11, 32 * 2 ** 20).level).toBe('ok');
+    expect(diskFinding(1e11, 32 * 2 ** 20, 1e11 - 100e6).level).toBe('fault');
+    expect(diskFinding(1e11, 32 * 2 ** 20, 2e11).message).toMatch(/no task file is accepted/);
   });
 });
 
@@ -230,6 +243,25 @@ describe('the database', () => {
     db.exec('ROLLBACK');
     expect((await check()).of('database')[0]).toMatchObject({ level: 'ok' });
     db.close();
+  });
+
+  it('has tasks that wait for a time which a wrong clock gave them', async () => {
+    const db = await makeStore();
+    const names =
+      'id, client_id, kind, state, attempt, failures, losses, count, threads, created_at, ' +
+      'submitted_at, updated_at, expires_ms, submitted, due_ms';
+    const add = db.prepare(`INSERT INTO tasks (${names}) VALUES
+      (?, 1, 'aggregate', 'waiting', 0, 0, 0, 1, 1, 'c', 's', 'u', 0, 1, ?)`);
+    add.run(5, Date.now() + 60_000);
+    expect((await check()).of('database').length).toBe(1);
+    for (let id = 6; id < 12; id++) add.run(id, Date.now() + 86_400_000);
+    db.close();
+    expect((await check()).of('database')[1]).toEqual({
+      level: 'warning',
+      check: 'database',
+      message: '6 tasks wait for a time that a wrong clock gave them: 6, 7, 8, 9, 10, …',
+      advice: 'the next start lets them go on',
+    });
   });
 
   it('was written by a newer version', async () => {
@@ -279,7 +311,7 @@ describe('the machine and the mode', () => {
   it('settings that do not go together', async () => {
     const { of } = await check(['--max-body', '200MiB']);
     expect(of('config')[0]).toMatchObject({ level: 'fault' });
-    expect(of('config')[0]!.message).toContain('"maxBuffered" must not be smaller than "maxBody"');
+    expect(of('config')[0]!.message).toContain('"maxBuffered" must be at least twice "maxBody"');
   });
 
   it('misspelt names in the environment', async () => {

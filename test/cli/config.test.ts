@@ -80,6 +80,8 @@ describe('values', () => {
     ['grace', '1.5m', 90_000],
     ['grace', '250ms', 250],
     ['retention', '30d', 2_592_000_000],
+    ['retention', 'none', null],
+    ['retention', null, null],
     ['maxBody', '32MiB', 33_554_432],
     ['maxBody', '500kB', 500_000],
     ['maxBody', '2048', 2048],
@@ -238,14 +240,15 @@ describe('names', () => {
 
   it('are the same in three spellings', () => {
     for (const name of Object.keys(ALL_SETTINGS)) {
-      expect(optionOf(name)).toMatch(/^[a-z]+(-[a-z]+)*$/);
+      expect(optionOf(name)).toMatch(/^[a-z][a-z0-9]*(-[a-z]+)*$/);
       expect(envOf(name)).toBe(`FALCONRY_${optionOf(name).toUpperCase().replaceAll('-', '_')}`);
       expect(fileNames()).toContain(name);
     }
   });
 
   it('cover every option of the service that is not code', () => {
-    const code = ['store', 'blobs', 'keyStore', 'authenticate', 'onEvent', 'logger', 'limits'];
+    const hooks = ['authenticate', 'onEvent', 'onPortCall', 'tracing', 'logger'];
+    const code = ['store', 'blobs', 'keyStore', 'keysSecret', ...hooks];
     const { limits, ...rest } = resolveOptions({});
     const options = Object.keys(rest).filter((name) => !code.includes(name));
     expect(Object.keys(SERVICE_OPTIONS).toSorted()).toEqual(options.toSorted());
@@ -299,7 +302,7 @@ describe('the table', () => {
       const limit = option in CLIENT_LIMITS;
       const ofCode = (value: number) => {
         const one = { [option]: value };
-        // The one rule between two options: what is buffered holds a whole body.
+        // The one rule between two options: what is buffered holds two whole bodies.
         const room = option === 'maxBodyBytes' ? { maxBufferedBytes: 2 ** 36 } : {};
         const small = option === 'maxBufferedBytes' ? { maxBodyBytes: 1024 } : {};
         return resolveOptions(limit ? { limits: one } : { ...room, ...small, ...one });

@@ -5,14 +5,23 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type HttpServer, openHttpServer } from '../../src/cli/httpServer.ts';
 import { COMMANDS } from '../../src/cli/main.ts';
+import { loadMetrics } from '../../src/cli/metrics.ts';
+import { openMetricsServer } from '../../src/cli/metricsServer.ts';
+import { migrate } from '../../src/middleware/postgres/index.ts';
 import { startService, type TestService } from '../middleware/support.ts';
 import { makeTriples } from '../middleware/triples.ts';
 import { fact } from '../support/facts.ts';
+import { type PostgresServer, startNewestPostgres } from '../support/postgres.ts';
+import { hasRgw, newPrefix, openRgw, type Rgw } from '../support/rgw.ts';
 import { cleanEnvironment, falconry, MAIN, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();
 let service: TestService;
+let database: PostgresServer | null;
+let rgw: Rgw | null;
+let metrics: HttpServer;
 const helps: Record<string, string> = {};
 
 /** Lines under `Examples` that are commands, up to what needs the reader's own names. */
@@ -24,15 +33,47 @@ function examplesOf(help: string): string[] {
 beforeAll(async () => {
   for (const [name, load] of Object.entries(COMMANDS)) helps[name] = (await load()).command.help;
   service = await startService({ threads: 1 });
+  database = await startNewestPostgres();
+  rgw = hasRgw() ? await openRgw() : null;
+  if (database !== null) {
+    await database.query('CREATE DATABASE worker');
+    await migrate(workersDatabase(database));
+  }
+  metrics = await openMetricsServer(await loadMetrics(1), service.service, {
+    port: 0,
+    host: '127.0.0.1',
+    open: openHttpServer,
+  });
   const bin = join(folder.path, 'bin');
   mkdirSync(bin);
   writeFileSync(join(bin, 'falconry'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   chmodSync(join(bin, 'falconry'), 0o755);
 });
 afterAll(async () => {
+  await metrics.close(0);
   await service.close();
+  await database?.stop();
   folder.remove();
 });
+
+/** For migrate there is another one, which is empty at first. */
+const workersDatabase = ({ url }: PostgresServer): string => url.replace('/postgres?', '/worker?');
+
+/** The stores of commands that need those of several hosts; null if they cannot be started. */
+function sharedBy(name: string): NodeJS.ProcessEnv | null {
+  if (name !== 'migrate' && name !== 'worker') return {};
+  if (database === null) return null;
+  if (name === 'migrate') return { FALCONRY_DATABASE: database.url };
+  if (rgw === null) return null;
+  const { endpoint, bucket, credentials } = rgw;
+  return {
+    FALCONRY_DATABASE: workersDatabase(database),
+    FALCONRY_BLOBS: `s3://${bucket}/${newPrefix()}`,
+    FALCONRY_S3_ENDPOINT: endpoint,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  };
+}
 
 /** A folder with the files that examples name. */
 async function scene(name: string): Promise<string> {
@@ -57,8 +98,10 @@ interface Outcome {
   readonly output: string;
 }
 
+const READY = /listening on http.*\n[\s\S]*\n\n|works on the tasks of .*\n[\s\S]*threads/;
+
 /** Runs the line; a server is stopped as soon as it is ready. */
-function shell(line: string, place: string): Promise<Outcome> {
+function shell(line: string, place: string, shared: NodeJS.ProcessEnv): Promise<Outcome> {
   const child = spawn(
     'bash',
     ['-o', 'pipefail', '-c', `exec ${line}`.replace(/^exec (.*\|)/, '$1')],
@@ -69,6 +112,8 @@ function shell(line: string, place: string): Promise<Outcome> {
         FALCONRY_URL: `http://127.0.0.1:${service.port}`,
         FALCONRY_API_KEY: service.alice,
         FALCONRY_PORT: '0',
+        ...shared,
+        FALCONRY_METRICS_URL: `http://127.0.0.1:${metrics.port}`,
       }),
     },
   );
@@ -78,7 +123,7 @@ function shell(line: string, place: string): Promise<Outcome> {
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (part) => {
       output += part;
-      if (stopped || !/listening on http.*\n[\s\S]*\n\n/.test(output)) return;
+      if (stopped || !READY.test(output)) return;
       stopped = true; // a second signal would end it at once
       child.kill('SIGTERM');
     });
@@ -86,14 +131,24 @@ function shell(line: string, place: string): Promise<Outcome> {
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })));
 }
 
+const NEED_STORE = [
+  ...['queue', 'retry', 'quota', 'rotate', 'erase', 'retention', 'webhook'],
+  ...['backup', 'restore'],
+];
+
 describe('examples', () => {
   it.each(Object.keys(COMMANDS))('%s', async (name) => {
+    const shared = sharedBy(name);
+    if (shared === null) return;
     const lines = examplesOf(helps[name]!);
     expect(lines.length).toBeGreaterThanOrEqual(2);
     const place = await scene(name);
+    // What works on the store of a service needs one.
+    if (NEED_STORE.includes(name)) await falconry(place, ['keys', 'create']);
+    if (name === 'restore') await falconry(place, ['backup', 'falconry-backup']);
     if (name === 'keygen') rmSync(join(place, 'key.json'));
     for (const line of lines) {
-      const { code, output } = await shell(line, place);
+      const { code, output } = await shell(line, place, shared);
       expect([line, code, code === 0 ? '' : output]).toEqual([line, 0, '']);
     }
   });

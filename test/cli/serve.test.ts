@@ -1,8 +1,10 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { falconry, type Running } from '../middleware/process.ts';
+import { sendRaw } from '../middleware/rawHttp.ts';
 import { toAnswer } from '../middleware/support.ts';
 import { makeTriples } from '../middleware/triples.ts';
 
@@ -31,10 +33,18 @@ async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) 
   return { process, base, ask };
 }
 
+/** The API key that a first start has written, as its output says: `$(cat <file>)`. */
+async function firstKey(process: Running): Promise<string> {
+  const [, path = ''] = await process.printed(/export FALCONRY_API_KEY=\$\(cat (\S+)\)/);
+  expect(path).toBe(join(data, 'first-api-key'));
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  return (await readFile(path, 'utf8')).trim();
+}
+
 describe('falconry serve', () => {
-  it('makes keys at its first start, shows the API key once, and ends in order', async () => {
+  it('makes keys at its first start, tells none to a pipe, and ends in order', async () => {
     const first = await serve();
-    const [, key = ''] = await first.process.printed(/export FALCONRY_API_KEY=(\S+)/);
+    const key = await firstKey(first.process);
     await first.process.printed(/tasks -H "Authorization: \$FALCONRY_API_KEY"/);
     const signed = await first.ask(key, 'POST', '/v1/falcon/sign', { digest: '0x68656c6c6f' });
     expect(signed.status).toBe(200);
@@ -46,7 +56,7 @@ describe('falconry serve', () => {
     const end = await first.process.ended;
     expect(end.code, end.stderr).toBe(0);
     expect(end.stdout).toMatch(/Stopped\.\n$/);
-    expect(end.stderr).not.toContain(key);
+    expect(end.stdout + end.stderr).not.toContain(key);
 
     const second = await serve();
     const again = await second.ask(key, 'POST', '/v1/falcon/sign', { digest: '0x68656c6c6f' });
@@ -57,9 +67,37 @@ describe('falconry serve', () => {
     expect(stdout).not.toContain('FALCONRY_API_KEY');
   });
 
+  it('shows the key in the line of --json, and then in no file', async () => {
+    const process = falconry(['serve', '--port', '0', '--data', data, '--json']);
+    running.push(process);
+    const [line] = await process.printed(/^\{.*\}$/m);
+    expect(JSON.parse(line)).toMatchObject({ ok: true, api_key: expect.stringMatching(/\S{20}/) });
+    expect(await readdir(data)).not.toContain('first-api-key');
+  });
+
+  it('does not start with a database that others can read, nor does keys open it', async () => {
+    const { process } = await serve();
+    process.kill('SIGTERM');
+    await process.ended;
+    const database = join(data, 'falconry.sqlite');
+    await chmod(database, 0o640);
+    const refusals = [
+      ['serve', '--port', '0', '--data', data],
+      ['keys', 'list', '--data', data],
+    ];
+    for (const args of refusals) {
+      const refused = await falconry(args).ended;
+      expect(refused.code).toBe(3);
+      expect(refused.stderr).toContain(`open to others: chmod go= ${database}`);
+    }
+    await serve(['--allow-shared']);
+    const listed = await falconry(['keys', 'list', '--data', data, '--allow-shared']).ended;
+    expect(listed.stdout).toMatch(/client 1 .* first\n$/);
+  });
+
   it('finishes after a restart what it accepted before', async () => {
     const first = await serve();
-    const [, key = ''] = await first.process.printed(/export FALCONRY_API_KEY=(\S+)/);
+    const key = await firstKey(first.process);
     const triples = makeTriples(20);
     const accepted = await first.ask(key, 'POST', '/v1/svc/aggsign', { data: triples });
     expect(accepted.status).toBe(202);
@@ -76,9 +114,25 @@ describe('falconry serve', () => {
     expect((await second.ask(key, 'GET', record.json.result_path)).json.count).toBe(20);
   });
 
+  it('takes no more connections than it should, and logs that', async () => {
+    const { process, base } = await serve(['--max-connections-per-address', '1', '--log', 'json']);
+    const { port } = new URL(base);
+    const held = connect(Number(port), '127.0.0.1');
+    await new Promise<void>((sent) => held.write('GET / HTTP/1.1\r\n', () => sent()));
+    const ask = { parts: ['GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'] };
+    let status = 0;
+    while (status !== 503) status = (await sendRaw(Number(port), ask))?.status ?? 0;
+    held.destroy();
+    process.kill('SIGTERM');
+    const { code, stderr } = await process.ended;
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/"level":"warn","message":"connections refused","count":\d+/);
+    expect(stderr).toContain('"limit":"perAddress"');
+  });
+
   it('makes no signing key in production', async () => {
     const { process, ask } = await serve([], { NODE_ENV: 'production' });
-    const [, key = ''] = await process.printed(/export FALCONRY_API_KEY=(\S+)/);
+    const key = await firstKey(process);
     const answer = await ask(key, 'POST', '/v1/falcon/sign', { digest: '0x00' });
     expect([answer.status, answer.json.code]).toEqual([403, 'SIGNING_DISABLED']);
     expect(await readdir(data)).not.toContain('keys');
@@ -87,7 +141,7 @@ describe('falconry serve', () => {
   it('reads the environment; an argument goes before it', async () => {
     const env = { FALCONRY_SERVICE_NAME: 'fromenv', FALCONRY_SIGNING: '0', PORT: '1' };
     const { process, ask } = await serve(['--service-name', 'given', '--signing'], env);
-    const [, key = ''] = await process.printed(/export FALCONRY_API_KEY=(\S+)/);
+    const key = await firstKey(process);
     expect((await ask(key, 'GET', '/v1/given/tasks')).status).toBe(200);
     expect((await ask(key, 'GET', '/v1/fromenv/tasks')).status).toBe(404);
     expect((await ask(key, 'POST', '/v1/falcon/sign', { digest: '0x' })).status).toBe(200);

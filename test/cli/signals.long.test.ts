@@ -1,6 +1,7 @@
 /** What is left when a command is stopped: no half-written file, no lost request, no stack. */
 import { spawn } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -212,9 +213,11 @@ describe('a server', () => {
   it('does not start on the store of a newer version, and says so by its exit code', async () => {
     const data = at('newer-data');
     mkdirSync(data);
-    const db = new DatabaseSync(join(data, 'falconry.sqlite'));
+    const file = join(data, 'falconry.sqlite');
+    const db = new DatabaseSync(file);
     db.exec('PRAGMA user_version = 99');
     db.close();
+    chmodSync(file, 0o600);
     const { code, err } = await falconry(folder.path, ['serve', '--port', '0', '--data', data]);
     expect(code).toBe(3);
     expect(err).toContain('written by a newer version');

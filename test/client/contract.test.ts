@@ -35,11 +35,13 @@ const record = members<TaskRecord>({
   request_utc_time: 'always',
   latest_status_update_iso_utc_time: 'always',
   progress: 'optional',
+  quarantined: 'optional',
   error: 'optional',
   finished_at: 'optional',
   result_path: 'optional',
   format: 'optional',
   result_bytes: 'optional',
+  result_expires_at: 'optional',
 });
 const item = members<TaskListItem>({ id: 'always', status: 'always', meta: 'always' });
 const meta = members<TaskListItem['meta']>({
@@ -48,6 +50,7 @@ const meta = members<TaskListItem['meta']>({
   submitted_at: 'always',
   finished_at: 'optional',
   result_path: 'optional',
+  result_expires_at: 'optional',
 });
 const problem = members<Problem>({
   type: 'optional',
@@ -58,6 +61,8 @@ const problem = members<Problem>({
   errors: 'optional',
   errors_total: 'optional',
   invalid: 'optional',
+  stored_bytes: 'optional',
+  allowed_bytes: 'optional',
   id: 'optional',
 });
 const triple = members<Triple>({ digest: 'always', public_key: 'always', signature: 'always' });

@@ -256,7 +256,15 @@ describe('toFastifyPlugin', () => {
     const refused = await post(`${base}/v1/svc/aggsign/task`);
     expect([refused.status, await refused.json()]).toEqual([403, { host: 'no' }]);
     const nonsense = { 'content-type': 'nonsense' };
-    expect((await post(`${base}/v1/svc/aggsign/task`, {}, nonsense)).status).toBe(415);
+    expect((await post(`${base}/v1/svc/aggsign/task`, {}, nonsense)).status).toBe(403);
+    for (const type of ['nonsense', ';', '', 'a/b/c', 'a b/c; d=e', '/', 'application/json,']) {
+      const guest = { 'content-type': type, 'x-guest': 'yes' };
+      const malformed = await post(`${base}/v1/svc/aggsign/verify`, {}, guest);
+      const { status, headers } = malformed;
+      expect([status, headers.get('x-host')], type).toEqual([415, 'fastify']);
+      expect(await malformed.json()).toMatchObject({ code: 'UNSUPPORTED_MEDIA_TYPE' });
+      expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
+    }
     const created = await post(`${base}/v1/svc/aggsign/task`, undefined, { 'x-guest': 'yes' });
     expect([created.status, created.headers.get('x-host')]).toEqual([201, 'fastify']);
   });

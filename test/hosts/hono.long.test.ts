@@ -85,6 +85,7 @@ async function install(hono: string | null): Promise<string> {
     '@asteasolutions',
     '@noble',
     '@types',
+    'cborg',
     'eventsource-parser',
     'piscina',
     'zod',
@@ -101,9 +102,13 @@ const COMMAND = 'node_modules/falconry/dist/cli/main.js';
 /** Runs it until it listens, then asks it to stop. */
 async function serve(
   cwd: string,
+  ...more: readonly string[]
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const args = [COMMAND, 'serve', '--port', '0', '--data', 'served', '--log-level', 'warn'];
-  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...args, ...more], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
@@ -153,6 +158,8 @@ describe.each(['4.0.0', '4.6.0', '4.7.0', '4.12.0', '4.13.0'])('next to Hono %s'
     if (Number(version.split('.')[1]) >= 7) {
       expect(stdout).toContain('Falconry is listening on http://127.0.0.1:');
       expect(code, stderr).toBe(0);
+      const metrics = await serve(folder, '--metrics-port', '0');
+      expect(metrics).toEqual({ code: 3, stdout: '', stderr: METRICS_NEEDED });
     } else {
       expect(stderr).toBe(NEEDED);
       expect(code).toBe(3);
@@ -160,8 +167,40 @@ describe.each(['4.0.0', '4.6.0', '4.7.0', '4.12.0', '4.13.0'])('next to Hono %s'
   });
 });
 
+const METRICS_NEEDED =
+  'falconry serve: metrics need the package prom-client: npm install prom-client@15\n';
 const NEEDED =
   'falconry serve: the service needs the package hono, 4.7 or newer: npm install hono@4\n';
+
+describe('without the packages of databases and buckets', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await install('4.13.0');
+  });
+
+  const refused = async (...args: string[]) => {
+    const database = ['--database', 'postgres://nobody@localhost/none'];
+    const env = { ...process.env, AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
+    const ran = run(process.execPath, [COMMAND, ...args, ...database], { cwd: folder, env });
+    return ran.then(
+      () => null,
+      ({ code, stderr }) => [code, stderr],
+    );
+  };
+
+  it.each(['serve', 'worker'])('falconry %s names that of the bucket', async (verb) => {
+    const message = 'a bucket needs the package aws4fetch: npm install aws4fetch';
+    const found = await refused(verb, '--blobs', 's3://bucket/');
+    expect(found).toEqual([3, `falconry ${verb}: ${message}\n`]);
+  });
+
+  it.each(['keys list', 'queue', 'retry --all', 'migrate'])('falconry %s', async (words) => {
+    const message = 'a database needs the package pg: npm install pg';
+    const [verb, ...rest] = words.split(' ');
+    const found = await refused(verb!, ...rest);
+    expect(found).toEqual([3, `falconry ${verb}: ${message}\n`]);
+  });
+});
 
 describe('without Hono', () => {
   let folder: string;

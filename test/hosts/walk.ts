@@ -34,7 +34,15 @@ interface Options {
 }
 
 /** Members of a record that change while a worker is at it. */
-const MOVING = ['status', 'progress', 'finished_at', 'result_path', 'format', 'result_bytes'];
+const MOVING = [
+  'status',
+  'progress',
+  'finished_at',
+  'result_path',
+  'format',
+  'result_bytes',
+  'result_expires_at',
+];
 const JSON_TYPE = { 'content-type': 'application/json' };
 const MIB = 1024 * 1024;
 

@@ -85,7 +85,9 @@ describe('pages of other origins', () => {
       expect(asked.headers.get('access-control-allow-origin')).toBe(ORIGIN);
       expect(asked.headers.get('access-control-allow-methods')).toBe('GET,HEAD,POST,PUT,DELETE');
       const allowed = asked.headers.get('access-control-allow-headers')!.split(',');
-      expect(allowed).toEqual(['authorization', 'content-type', 'idempotency-key']);
+      const packed = ['content-encoding', 'content-type'];
+      const sent = ['authorization', ...packed, 'idempotency-key', 'traceparent'];
+      expect(allowed).toEqual(sent);
       expect(asked.headers.has('access-control-allow-credentials')).toBe(false);
 
       const headers = { origin: ORIGIN };

@@ -7,8 +7,6 @@
  * goes on with the same directory. In the end everything that was ever acknowledged must be there,
  * completed, with a result that verifies; a trigger in the database counts completions.
  */
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +19,7 @@ import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
 import { formatTaskFile, type TaskItem } from '../../src/wire/triple.ts';
 import { fact } from '../support/facts.ts';
-import type { News } from './fixtures/crashService.ts';
+import { Child, settled } from './crashChild.ts';
 import { makeItems } from './triples.ts';
 
 const ROUNDS = 30;
@@ -33,8 +31,6 @@ const MAX_EVENTS = 50;
 /** Further delay of a kill, at most: not only right after something happened. */
 const JITTER_MS = 8;
 const FLOWS = 4;
-
-const ENTRY = new URL('./fixtures/crashService.ts', import.meta.url);
 
 const random = (below: number) => Math.floor(Math.random() * below);
 const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -57,62 +53,6 @@ beforeAll(async () => {
   db.close();
 });
 afterAll(() => rm(folder, { recursive: true }));
-
-/** A child that has loaded its code. */
-class Child {
-  readonly #process: ChildProcess = fork(ENTRY, [folder], {
-    execArgv: [],
-    // Compiled code is shared by all children, so that a round is about the service and not about
-    // its loading.
-    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
-  });
-  readonly loaded: Promise<void>;
-  #port = 0;
-  /** Called at every piece of news. */
-  onNews = () => {};
-
-  constructor() {
-    const { promise, resolve } = settled();
-    this.loaded = promise;
-    this.#process.on('message', (news: News) => {
-      if ('loaded' in news) resolve();
-      if ('port' in news) this.#port = news.port;
-      this.onNews();
-    });
-  }
-
-  begin(): void {
-    this.#process.send('start');
-  }
-
-  /** Resolves when the port is open. */
-  async open(): Promise<void> {
-    this.begin();
-    const { promise, resolve } = settled();
-    this.onNews = () => this.#port > 0 && resolve();
-    await promise;
-  }
-
-  get address(): string {
-    return `http://127.0.0.1:${this.#port}`;
-  }
-
-  async kill(): Promise<void> {
-    const exit = once(this.#process, 'exit');
-    this.#process.kill('SIGKILL');
-    const [, signal] = await exit;
-    // It must have lived until now: a service that ended by itself would be a fault of its own.
-    expect(signal).toBe('SIGKILL');
-  }
-}
-
-function settled() {
-  let resolve = () => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-}
 
 /** The connection ended under a request: the child was killed. */
 class Cut extends Error {}
@@ -259,14 +199,14 @@ it('loses nothing and does nothing twice, killed at random moments', {
   timeout: 600_000,
 }, async (context) => {
   const clients = new Clients();
-  let standby = new Child();
+  let standby = new Child(folder);
   let killedAtStart = 0;
 
   for (let round = 0; round < ROUNDS; round++) {
     const child = standby;
     await child.loaded;
     // The next one loads its code while this one works.
-    standby = new Child();
+    standby = new Child(folder);
     if (round % START_ROUNDS === START_ROUNDS - 1) {
       child.begin();
       await delay(random(START_KILL_MS));

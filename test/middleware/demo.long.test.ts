@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
 import { parseTaskFile } from '../../src/wire/taskFile.ts';
+import { hasRgw } from '../support/rgw.ts';
 import { start } from './process.ts';
 
 describe('the demo', () => {
@@ -32,6 +33,17 @@ describe('the demo', () => {
     expect(sum(/with drawn salts +([\d,]+) B/)).toBe(made + 4000);
   });
 
+  it.skipIf(!hasRgw())('on a database, a bucket and three workers', async () => {
+    const args = ['--postgres', '--s3', '--count', '20', '--keys', '2'];
+    const { code, stdout, stderr } = await start('scripts/demo.ts', args).ended;
+    expect(code, stdout + stderr).toBe(0);
+    expect(stdout).toMatch(/falconry worker +3 processes/);
+    expect(stdout).toMatch(/worked on by +worker [123] of 3/);
+    expect(stdout).toMatch(/fetched +\/falconry\/demo\/results\/1\/\d+\.json/);
+    expect(stdout).toContain('All 9 checks held for 20 signatures of 2 keys');
+    expect(stderr).toBe('');
+  });
+
   it('keeps task and result for another verifier', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'falconry-kept-'));
     try {
@@ -55,6 +67,8 @@ describe('the demo', () => {
     [['--keys', '0']],
     [['--keep', '']],
     [['--nonsense']],
+    [['--postgres']],
+    [['--s3']],
   ])('refuses %j', async (args) => {
     const { code, stderr } = await start('scripts/demo.ts', args).ended;
     expect(code).toBe(2);

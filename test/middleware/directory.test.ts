@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newInputKey, resultKey } from '../../src/middleware/blobs/blobStore.ts';
 import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
-import { blobContract } from './blobContract.ts';
+import { blobContract } from '../../src/testing/index.ts';
 
-blobContract('directory', async (nowMs) => {
+blobContract({ describe, it }, 'directory', async (nowMs) => {
   const path = await mkdtemp(join(tmpdir(), 'falconry-blobs-'));
   return {
     blobs: directoryBlobs({ path: join(path, 'files'), nowMs }),
@@ -49,6 +49,33 @@ describe('the directory', () => {
     expect(await blobs.clean(options)).toBe(1);
     expect(await readdir(join(path, 'tmp'))).toEqual(['young']);
     expect(await readdir(join(path, 'inputs'))).toEqual(['readme.txt']);
+  });
+
+  it('takes no task file below the low-water mark, but results down to half of it', async () => {
+    const { bavail, bsize } = await statfs(path);
+    const free = bavail * bsize;
+    const low = directoryBlobs({ path, minFreeBytes: Math.round(1.5 * free) });
+    const full = { code: 'STORAGE_FULL' };
+    await expect(low.put(newInputKey(), new Uint8Array(3), limit)).rejects.toMatchObject(full);
+    await expect(low.ping()).rejects.toMatchObject(full);
+    const key = resultKey(1, 1);
+    expect(await low.put(key, new Uint8Array(3), limit)).toMatchObject({ bytes: 3 });
+    const lower = directoryBlobs({ path, minFreeBytes: 3 * free });
+    await expect(lower.put(resultKey(2, 1), new Uint8Array(3), limit)).rejects.toMatchObject(full);
+    expect(await readdir(join(path, 'tmp'))).toEqual([]);
+    await directoryBlobs({ path, minFreeBytes: Math.round(free / 2) }).ping();
+  });
+
+  it('stops at the mark while a file streams in, and keeps nothing of it', async () => {
+    const { bavail, bsize } = await statfs(path);
+    const MIB = 1024 * 1024;
+    const blobs = directoryBlobs({ path, minFreeBytes: bavail * bsize - 8 * MIB });
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      for (;;) yield new Uint8Array(MIB);
+    }
+    const put = blobs.put(newInputKey(), endless(), { maxBytes: 1024 * MIB });
+    await expect(put).rejects.toMatchObject({ code: 'STORAGE_FULL', status: 507 });
+    expect(await readdir(join(path, 'tmp'))).toEqual([]);
   });
 
   it('holds nothing open, whether a body is read, left alone or left half way', async (context) => {

@@ -19,6 +19,7 @@ import {
 } from '../../src/middleware/index.ts';
 import { Contract } from '../support/contract/contract.ts';
 import { seenSoFar } from '../support/contract/watch.ts';
+import { openOwnUrls } from './ownUrls.ts';
 import { type Answer, heldBody, toAnswer } from './support.ts';
 import { makeTriples } from './triples.ts';
 
@@ -107,6 +108,14 @@ async function ask(
 const withStatus = (status: number) =>
   operations.filter(({ statuses }) => statuses.includes(status));
 
+/** The path of a file, with the right to it. */
+function signed(secret: Uint8Array, path: string): string {
+  const right = path.includes('uploads')
+    ? ({ method: 'PUT', taskId: 1 } as const)
+    : ({ method: 'GET', key: 'results/1/1.json' } as const);
+  return signUrl(secret, right, { base: '/v1/svc', expiresAtMs: Date.now() + 60_000 });
+}
+
 describe('every documented answer', () => {
   it('401 without a key, 404 for what is not there', async () => {
     const service = await open();
@@ -145,15 +154,9 @@ describe('every documented answer', () => {
       store: { ...store, get: failing },
       blobs: { ...blobs, get: failing },
     });
-    const signed = (path: string): string => {
-      const right = path.includes('uploads')
-        ? ({ method: 'PUT', taskId: 1 } as const)
-        : ({ method: 'GET', key: 'results/1/1.json' } as const);
-      return signUrl(urlSecret, right, { base: '/v1/svc', expiresAtMs: Date.now() + 60_000 });
-    };
     const urlSecret = await store.secret('urls');
     for (const { method, path, right } of withStatus(500)) {
-      const answer = await ask(broken, method, right === 'url' ? signed(path) : path);
+      const answer = await ask(broken, method, right === 'url' ? signed(urlSecret, path) : path);
       expect([answer.status, answer.text.includes('secret')], path).toEqual([500, false]);
     }
     const early = falconService({ dataDirectory: folder });
@@ -165,6 +168,27 @@ describe('every documented answer', () => {
     for (const { method, path, right } of withStatus(503)) {
       if (right === 'open') continue;
       expect((await ask(broken, method, path)).json.code, path).toBe('SHUTTING_DOWN');
+    }
+  });
+
+  it('507 while the disk is full', async () => {
+    const store = memoryStore();
+    const urlSecret = await store.secret('urls');
+    const folder = await mkdtemp(join(tmpdir(), 'falconry-every-'));
+    folders.push(folder);
+    const full = async () => {
+      throw new CodedError('STORAGE_FULL');
+    };
+    const service = await open({
+      authenticate: full,
+      store: { ...store, get: full },
+      blobs: { ...directoryBlobs({ path: folder }), get: full },
+    });
+    for (const { method, path, right } of withStatus(507)) {
+      const url = right === 'url' ? signed(urlSecret, path) : path;
+      const answer = await ask(service, method, url);
+      expect([answer.status, answer.json.code], path).toEqual([507, 'STORAGE_FULL']);
+      expect(answer.headers.get('retry-after'), path).toMatch(/^[1-9]\d*$/);
     }
   });
 
@@ -181,7 +205,7 @@ describe('every documented answer', () => {
     const answer = await ask(away, 'GET', '/v1/svc/tasks/1');
     expect([answer.status, answer.json.code]).toEqual([503, 'STORE_UNAVAILABLE']);
 
-    const full = await open({ maxBodyBytes: 1024, maxBufferedBytes: 1024 });
+    const full = await open({ maxBodyBytes: 1024, maxBufferedBytes: 2048 });
     const { body, taken, finish } = heldBody(' '.repeat(800), '{"digest":"0x00"}');
     const slow = ask(full, 'POST', '/v1/falcon/sign', { body });
     await taken;
@@ -190,6 +214,20 @@ describe('every documented answer', () => {
     expect([refused.status, refused.json.code]).toEqual([503, 'OVERLOADED']);
     finish();
     expect((await slow).status).toBe(200);
+  });
+
+  it('507 without room on the disk', async () => {
+    const service = await open({ minFreeBytes: Number.MAX_SAFE_INTEGER });
+    const { url } = (await ask(service, 'POST', `${AGGSIGN}/task`)).json;
+    const places: [string, string, object][] = [
+      ['PUT', url.slice(url.indexOf('/v1/')), makeTriples(1)],
+      ['POST', AGGSIGN, { data: makeTriples(1) }],
+    ];
+    for (const [method, path, body] of places) {
+      const answer = await ask(service, method, path, { body });
+      expect([answer.status, answer.json.code]).toEqual([507, 'STORAGE_FULL']);
+      expect(answer.headers.get('retry-after')).toBe('30');
+    }
   });
 
   it('400, 408, 411, 413, 415 and 422 for bodies and headers', async () => {
@@ -208,18 +246,21 @@ describe('every documented answer', () => {
         return operation.id === 'notifyTask' ? { ...operation, path: notify } : operation;
       });
     expect(places.length).toBe(6);
-    for (const { method, path, statuses } of places) {
+    for (const { id, method, path, statuses } of places) {
       const odd = { headers: { 'content-length': 'many' }, body: '{}' };
       expect((await ask(service, method, path, odd)).status, path).toBe(400);
       const large = { headers: { 'content-length': '1000000000000' }, body: '{}' };
       expect((await ask(service, method, path, large)).status, path).toBe(413);
       const never = { body: new ReadableStream({ pull: () => new Promise(() => {}) }) };
       expect((await ask(hasty, method, path, never)).status, path).toBe(408);
-      if (statuses.includes(415)) {
+      // What a notification is told of a file, another test has.
+      if (statuses.includes(415) && id !== 'notifyTask') {
         const text = { headers: { 'content-type': 'text/plain' }, body: '{}' };
         expect((await ask(service, method, path, text)).status, path).toBe(415);
-        const zipped = { headers: { 'content-encoding': 'gzip' }, body: '{}' };
-        expect((await ask(service, method, path, zipped)).status, path).toBe(415);
+        const packed = { headers: { 'content-encoding': 'br' }, body: '{}' };
+        expect((await ask(service, method, path, packed)).status, path).toBe(415);
+        const noGzip = { headers: { 'content-encoding': 'gzip' }, body: '{}' };
+        expect((await ask(service, method, path, noGzip)).status, path).toBe(400);
         if (method === 'PUT') continue;
         expect((await ask(service, method, path, { body: '{' })).status, path).toBe(400);
         expect((await ask(service, method, path, { body: {} })).status, path).toBe(422);
@@ -230,6 +271,23 @@ describe('every documented answer', () => {
     expect((await ask(service, 'POST', AGGSIGN, { body: longer })).status).toBe(422);
     expect((await ask(service, 'GET', '/v1/svc/tasks?limit=0')).status).toBe(400);
     expect((await ask(service, 'GET', '/v1/svc/tasks?cursor=x')).status).toBe(400);
+  });
+
+  it('400, 413 and 415 for a file that went past the service', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'falconry-every-'));
+    folders.push(folder);
+    const own = await openOwnUrls(folder);
+    const service = await open({ blobs: own.blobs, maxBodyBytes: 1024 });
+    const { process_id: id, url } = (await ask(service, 'POST', `${AGGSIGN}/task`)).json;
+    for (const [status, type, body] of [
+      [400, 'application/json', ''],
+      [413, 'application/json', ' '.repeat(1025)],
+      [415, 'text/plain', '[]'],
+    ] as const) {
+      await fetch(url, { method: 'PUT', headers: { 'content-type': type }, body });
+      expect((await ask(service, 'POST', `${AGGSIGN}/notify/${id}`)).status).toBe(status);
+    }
+    await own.close();
   });
 
   it('409 and 422 for an Idempotency-Key', async () => {
@@ -300,6 +358,8 @@ describe('every documented answer', () => {
     const record = (await call('GET', path)).json;
     expect(await status('GET', '/v1/svc/tasks')).toBe(200);
     expect(await status('GET', `${path}/result`)).toBe(302);
+    const cbor = { headers: { accept: 'application/cbor' } };
+    expect(await status('GET', `${path}/result`, cbor)).toBe(200);
     const result = record.result_path.slice(record.result_path.indexOf('/v1/'));
     const file = await call('GET', result);
     const { aggregate } = file.json;

@@ -107,6 +107,7 @@ describe('from signatures to a result', () => {
       'count',
       'created_at',
       'finished_at',
+      'result_expires_at',
       'result_path',
       'submitted_at',
     ]);

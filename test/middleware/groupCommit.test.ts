@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGroupCommit } from '../../src/middleware/stores/groupCommit.ts';
-import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
+import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
 
 let folder: string;
 let db: DatabaseSync;
@@ -28,7 +28,7 @@ const rows = () =>
 
 describe('a group', () => {
   it('is one transaction, and is on the disk when the first outcome is heard', async () => {
-    const { write } = createGroupCommit(db);
+    const { write } = createGroupCommit(db, 50);
     const other = new DatabaseSync(join(folder, 'db'));
     const seen: unknown[] = [];
     const look = () => seen.push(other.prepare('SELECT count(*) AS n FROM t').get()!.n);
@@ -40,7 +40,7 @@ describe('a group', () => {
   });
 
   it('undoes alone what throws', async () => {
-    const { write } = createGroupCommit(db);
+    const { write } = createGroupCommit(db, 50);
     const half = write(() => {
       insert(2)();
       throw new Error('no');
@@ -63,7 +63,7 @@ describe('a group', () => {
   });
 
   it('is refused as a whole when the file is locked, and can be tried again', async () => {
-    const { write } = createGroupCommit(db);
+    const { write } = createGroupCommit(db, 50);
     const other = new DatabaseSync(join(folder, 'db'));
     other.exec('BEGIN IMMEDIATE');
     const refused = await Promise.allSettled([write(insert(1)), write(insert(2))]);
@@ -82,7 +82,7 @@ describe('a group', () => {
   it('that cannot be committed tells all of them, also those that went well', async () => {
     db.exec('CREATE TABLE u (x REFERENCES t DEFERRABLE INITIALLY DEFERRED)');
     db.exec('PRAGMA foreign_keys = ON');
-    const { write } = createGroupCommit(db);
+    const { write } = createGroupCommit(db, 50);
     const dangling = write(() => db.exec('INSERT INTO u VALUES (99)'));
     const outcomes = await Promise.allSettled([write(insert(1)), dangling, write(insert(2))]);
     expect(outcomes.map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
@@ -92,7 +92,7 @@ describe('a group', () => {
   });
 
   it('of any size is done in order', async () => {
-    const { write } = createGroupCommit(db);
+    const { write } = createGroupCommit(db, 50);
     const order: number[] = [];
     const many = Array.from({ length: 300 }, (_, x) =>
       write(() => {
@@ -108,12 +108,12 @@ describe('a group', () => {
 
 it('a store that is closed has committed what was asked for before', async () => {
   const path = join(folder, 'store');
-  const store = sqliteStore({ path });
+  const store = sqliteTableStore({ path });
   const task = { clientId: 1, state: 'created', threads: 1, ttlMs: 1e12 } as const;
   const puts = Array.from({ length: 100 }, () => store.put(task));
   await store.close();
   expect((await Promise.all(puts)).every(({ ok }) => ok)).toBe(true);
-  const again = sqliteStore({ path });
+  const again = sqliteTableStore({ path });
   expect((await again.list({ clientId: 1, limit: 1000 })).tasks.length).toBe(100);
   await again.close();
 });

@@ -384,6 +384,14 @@ describe('bytes on the wire', () => {
       400,
       'MALFORMED_REQUEST',
     ],
+    ...['1.2.3.4.5', '256.256.256.256', '9'.repeat(40)].map(
+      (host): Raw => [
+        `a host that only looks like an address: ${host}`,
+        () => ({ parts: [head('POST', CREATE).replace('falcon.test', host)] }),
+        400,
+        'MALFORMED_REQUEST',
+      ],
+    ),
     [
       'two hosts',
       () => ({ parts: [head('GET', '/v1/openapi.json', 'host: other.test')] }),
@@ -487,7 +495,11 @@ describe('bytes on the wire', () => {
 
   it('a body that comes drop by drop is read to its end', async () => {
     // All in all it takes longer than the patience with one drop, and one drop far less.
-    const patient = await startService({ workers: false, bodyIdleTimeoutMs: 2500 });
+    const patient = await startService({
+      workers: false,
+      bodyIdleTimeoutMs: 2500,
+      minBodyBytesPerSecond: 1,
+    });
     const body = '{"digest":"0x00"}';
     const length = `Content-Length: ${body.length}`;
     const parts = [headOf(patient, 'POST', SIGN, json, length), ...body];

@@ -121,7 +121,7 @@ describe('API keys', () => {
     expect(hashApiKey('abc')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     );
-    const authenticate = storedKeyAuthentication(store);
+    const authenticate = storedKeyAuthentication(store, () => {});
     expect(await authenticate(key)).toEqual({ clientId: record.clientId });
     for (const wrong of ['', record.sha256, key.slice(1), `${key}=`, 'k'.repeat(513)]) {
       expect(await authenticate(wrong)).toBeNull();

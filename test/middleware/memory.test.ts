@@ -1,7 +1,7 @@
 import { memoryStore } from '../../src/middleware/stores/memory.ts';
-import { storeContract } from './storeContract.ts';
+import { ownContract } from './ownContract.ts';
 
-storeContract('memory', async (nowMs) => {
+ownContract('memory', async (nowMs) => {
   const store = memoryStore({ nowMs });
   return { store, other: store, close: () => store.close() };
 });

@@ -290,11 +290,13 @@ describe('schemas and judges', () => {
 });
 
 describe('the contract bites', () => {
+  const id = { 'x-request-id': '0af7651916cd43dd8448eb211c80319c' };
+  const always = { 'cache-control': 'no-store', ...id };
   const seen = (change: object) => ({
     method: 'POST',
     path: '/falcon/v1/svc/aggsign/verify',
     status: 200,
-    headers: new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store' }),
+    headers: new Headers({ 'content-type': 'application/json', ...always }),
     body: '{"valid":true}',
     ...change,
   });
@@ -306,8 +308,9 @@ describe('the contract bites', () => {
     const wrong = [
       { status: 201 },
       { status: 404 },
-      { headers: new Headers({ 'content-type': 'application/json' }) },
-      { headers: new Headers({ 'content-type': 'text/html', 'cache-control': 'no-store' }) },
+      { headers: new Headers({ 'content-type': 'application/json', ...id }) },
+      { headers: new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store' }) },
+      { headers: new Headers({ 'content-type': 'text/html', ...always }) },
       { body: '{"valid":1}' },
       { body: '{"valid":true,"more":1}' },
       { body: '{"valid":' },

@@ -61,6 +61,11 @@ describe('options', () => {
     ['limits that are no object', { limits: 5 }, TypeError],
     ['a negative quota', { limits: { openTasks: -1 } }, RangeError],
     ['less memory than a body', { maxBufferedBytes: 2048 }, RangeError],
+    [
+      'memory that one client could fill',
+      { maxBodyBytes: 4096, maxBufferedBytes: 8191 },
+      RangeError,
+    ],
     ['options that are no object', 'svc', TypeError],
   ];
   it.each(wrong)('refuses %s at construction', (_, options, kind) => {

@@ -61,6 +61,8 @@ function parseAnswer(bytes: Buffer, head: boolean): Answer | null {
     }),
   );
   const status = Number(statusLine.split(' ')[1]);
+  // Only told on the way: the answer itself follows.
+  if (status < 200) return parseAnswer(bytes.subarray(headEnd + 4), head);
   const text = bodyOf(bytes.subarray(headEnd + 4), status, headers, head);
   if (text === null) return null;
   let json: unknown = null;

@@ -89,7 +89,9 @@ describe('the runner', () => {
     });
   const inState = (id: number, state: TaskState) => until(id, (task) => task.state === state);
   const types = (id: number) =>
-    events.flatMap((event) => ('taskId' in event && event.taskId === id ? event.type : []));
+    events.flatMap((event) =>
+      'taskId' in event && event.taskId === id && event.type !== 'phase' ? event.type : [],
+    );
 
   it('finishes what waits and what comes, and deletes the inputs', async () => {
     const before = await add();
@@ -137,29 +139,131 @@ describe('the runner', () => {
     expect(await inState(id, 'completed')).toMatchObject({ count: 9 });
   });
 
-  it('tries again after a retriable fault, and says in the end why it gave up', async () => {
-    let attempts = 0;
-    start(
-      async (task, context) => {
-        attempts++;
-        if (task.attempt < 3) throw new CodedError('THREAD_LOST');
-        return finishAtOnce(task, context);
-      },
-      { maxFailures: 4 },
-    );
-    const { id } = await add();
-    expect(await inState(id, 'completed')).toMatchObject({ attempt: 3, failures: 2 });
-    expect(attempts).toBe(3);
-    await runners[0]!.stop();
-    const retries = ['claimed', 'retried', 'claimed', 'retried', 'claimed', 'completed'];
-    expect(types(id)).toEqual(retries);
+  /** Ends the worker of tasks of client 1 and notes which attempts were isolated. */
+  const deadly = (isolated: boolean[], deaths = Number.POSITIVE_INFINITY): TaskHandler['run'] => {
+    return async (task, context) => {
+      if (task.clientId !== 1) return finishAtOnce(task, context);
+      isolated.push(context.isolated);
+      if (isolated.length <= deaths) throw new CodedError('THREAD_LOST');
+      return finishAtOnce(task, context);
+    };
+  };
 
-    start(() => Promise.reject(new CodedError('THREAD_LOST')), { maxFailures: 2 });
-    const hopeless = await add();
-    expect(await inState(hopeless.id, 'failed')).toMatchObject({
-      failures: 2,
+  it('isolates a task that ended two workers, and all is well if it then succeeds', async () => {
+    const isolated: boolean[] = [];
+    start(deadly(isolated, 3));
+    const { id } = await add();
+    expect(await inState(id, 'completed')).toMatchObject({ attempt: 4, failures: 3 });
+    expect(isolated).toEqual([false, false, true, true]);
+    await runners[0]!.stop();
+    const retries = Array.from({ length: 3 }, () => ['claimed', 'retried']).flat();
+    expect(types(id)).toEqual([...retries, 'claimed', 'completed']);
+  });
+
+  it('sets a task aside that ends three workers of its own, and goes on with others', async () => {
+    const isolated: boolean[] = [];
+    start(deadly(isolated, 5));
+    const { id, input } = await add();
+    const others = [await add({ clientId: 2 }), await add({ clientId: 3 })];
+    const aside = await until(id, (task) => task.quarantined);
+    const error = { code: 'THREAD_LOST', message: expect.any(String) };
+    expect(aside).toMatchObject({ state: 'waiting', attempt: 5, input, error });
+    expect(isolated).toEqual([false, false, true, true, true]);
+    for (const other of others) {
+      expect(await inState(other.id, 'completed')).toMatchObject({ attempt: 1, failures: 0 });
+    }
+    expect(events.findLast(({ type }) => type !== 'phase')).toMatchObject({
+      type: 'setAside',
+      taskId: id,
       error: { code: 'THREAD_LOST' },
     });
+    expect(discarded).not.toContain(input!.key);
+
+    expect(await store.putBack(id)).toBe(true);
+    expect(await inState(id, 'completed')).toMatchObject({ attempt: 6, failures: 0, error: null });
+    await runners[0]!.stop();
+    expect(discarded).toContain(input!.key);
+  });
+
+  it('cancels a task that was set aside', async () => {
+    start(deadly([]));
+    const { id } = await add();
+    await until(id, (task) => task.quarantined);
+    expect(await store.cancel(id, 1)).toMatchObject({ ok: true });
+    expect(await store.get(id)).toMatchObject({ state: 'cancelled', quarantined: false });
+  });
+
+  it('isolates a task whose process ended three times, and never blames it for that', async () => {
+    let clockMs = Date.now();
+    store = memoryStore({ nowMs: () => clockMs });
+    const { id } = await add();
+    /** A process that is killed with its task. */
+    const die = async () => {
+      expect(await store.claim({ leaseMs: 1000, threads: 1 })).toMatchObject({ task: { id } });
+      clockMs += 1000;
+    };
+    const isolated: boolean[] = [];
+    const handler: TaskHandler = { run: deadly(isolated, 2), discard: async () => {} };
+    const attempt = async (wanted: boolean) => {
+      const before = isolated.length;
+      const runner = createRunner({ store, handler, threads: 1, retryMs: 0, concurrency: 1 });
+      const settled = until(
+        id,
+        ({ state, failures }) => state === 'completed' || failures > before,
+      );
+      runner.start();
+      await settled;
+      await runner.stop();
+      expect(isolated[before]).toBe(wanted);
+    };
+    await die();
+    await die();
+    await die();
+    await attempt(true);
+    for (let i = 0; i < 60; i++) await die();
+    expect(await store.get(id)).toMatchObject({ failures: isolated.length, quarantined: false });
+    while ((await store.get(id))!.state !== 'completed') await attempt(true);
+    expect(await store.get(id)).toMatchObject({ failures: 2, losses: 63, state: 'completed' });
+  });
+
+  it('waits out what is not the fault of the task, however long it lasts', async () => {
+    let left = 40;
+    const isolated: boolean[] = [];
+    start(
+      async (task, context) => {
+        isolated.push(context.isolated);
+        if (left-- > 0) throw new CodedError(left % 2 ? 'STORE_UNAVAILABLE' : 'STORAGE_FULL');
+        return finishAtOnce(task, context);
+      },
+      // A delay of its own would double with each attempt.
+      { retryMs: 0 },
+    );
+    const { id } = await add();
+    expect(await inState(id, 'completed')).toMatchObject({ attempt: 41, failures: 0 });
+    expect(isolated).not.toContain(true);
+  });
+
+  it('waits longer each time, but no longer than two minutes', async () => {
+    let clockMs = Date.now();
+    store = memoryStore({ nowMs: () => clockMs });
+    const delays: number[] = [];
+    const told = {
+      ...store,
+      fail: ((id, attempt, error, retry) => {
+        delays.push(retry!.delayMs);
+        clockMs += retry!.delayMs;
+        return store.fail(id, attempt, error, retry && { ...retry, delayMs: 0 });
+      }) as TaskStore['fail'],
+    };
+    const { id } = await add();
+    const full: TaskHandler['run'] = async (task, context) => {
+      if (task.attempt <= 12) throw new CodedError('STORAGE_FULL');
+      return finishAtOnce(task, context);
+    };
+    start(full, { store: told, retryMs: 1000 });
+    await inState(id, 'completed');
+    expect(delays.slice(0, 4)).toEqual([1000, 2000, 4000, 8000]);
+    expect(delays.at(-1)).toBe(120_000);
   });
 
   it('does not wait before it repeats what a dead thread left, but once', async () => {
@@ -323,6 +427,59 @@ describe('the runner', () => {
     expect(events.filter((event) => event.type === 'trouble').length).toBe(3);
   });
 
+  it('extends the leases of all its tasks with one write a beat', async () => {
+    const beats: number[][] = [];
+    const told: TaskStore = {
+      ...store,
+      extendAll(attempts, leaseMs) {
+        beats.push(attempts.map(({ id }) => id));
+        return store.extendAll(attempts, leaseMs);
+      },
+      extend: () => Promise.reject(new Error('no task has news')),
+    };
+    const tasks = [await add(), await add(), await add()];
+    start(untilAborted, { store: told, concurrency: 3, beatMs: 20, leaseMs: 60_000 });
+    const ids = tasks.map(({ id }) => id);
+    await Promise.all(ids.map((id) => inState(id, 'verifying')));
+    const beat = () => beats.at(-1);
+    while (beat()?.length !== 3) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(beat()).toEqual(ids);
+    await store.cancel(ids[1]!, 1);
+    const before = beats.length;
+    while (beats.length < before + 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(beat()).toEqual([ids[0], ids[2]]);
+    await runners[0]!.stop({ graceMs: 0 });
+    const last = beats.length;
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(beats.length).toBe(last);
+  });
+
+  it('lets no lease end while its task is in work', async () => {
+    let clockMs = Date.now();
+    store = memoryStore({ nowMs: () => clockMs });
+    const { promise: gate, resolve: goOn } = promised<void>();
+    let beats = 0;
+    const aging: TaskStore = {
+      ...store,
+      async extendAll(attempts, leaseMs) {
+        const held = await store.extendAll(attempts, leaseMs);
+        // Nearly the whole lease goes by until the next beat.
+        clockMs += leaseMs - 1;
+        if (++beats === 5) goOn();
+        return held;
+      },
+    };
+    start(
+      async (task, context) => {
+        await gate;
+        return finishAtOnce(task, context);
+      },
+      { store: aging, leaseMs: 60_000, beatMs: 10, pollMs: 1 },
+    );
+    const { id } = await add();
+    expect(await inState(id, 'completed')).toMatchObject({ attempt: 1, losses: 0 });
+  });
+
   it('gives a task up when it cannot extend its lease, and another runner takes it over', async () => {
     let claims = 0;
     const cutOff: TaskStore = {
@@ -334,6 +491,7 @@ describe('the runner', () => {
         return claimed;
       },
       extend: () => Promise.reject(new CodedError('STORE_UNAVAILABLE')),
+      extendAll: () => Promise.reject(new CodedError('STORE_UNAVAILABLE')),
     };
     start(untilAborted, { store: cutOff, leaseMs: 60 });
     const { id } = await add();

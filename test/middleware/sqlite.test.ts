@@ -1,17 +1,24 @@
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
 import { MIGRATIONS } from '../../src/middleware/stores/sqliteSchema.ts';
+import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
 import type { Claimed } from './fixtures/claimer.ts';
 import { openSqlite } from './openSqlite.ts';
-import { storeContract } from './storeContract.ts';
+import { ownContract } from './ownContract.ts';
 
-storeContract('SQLite', openSqlite);
+ownContract('SQLite', openSqlite);
+
+/** A private file, as the store makes it. */
+function newFile(path: string): DatabaseSync {
+  writeFileSync(path, '', { mode: 0o600 });
+  return new DatabaseSync(path);
+}
 
 describe('the SQLite file', () => {
   let folder: string;
@@ -54,7 +61,7 @@ describe('the SQLite file', () => {
   });
 
   it('is in WAL mode, and readable by its owner only', async () => {
-    const store = sqliteStore({ path });
+    const store = sqliteTableStore({ path });
     await store.put(task);
     for (const name of [path, `${path}-wal`, `${path}-shm`]) {
       expect((await stat(name)).mode & 0o777, name).toBe(0o600);
@@ -66,11 +73,11 @@ describe('the SQLite file', () => {
   });
 
   it('keeps everything when it is opened again', async () => {
-    const first = sqliteStore({ path });
+    const first = sqliteTableStore({ path });
     const outcome = await first.put({ ...task, input: { key: 'inputs/a.json', bytes: 5 } });
     const secret = await first.secret('urls');
     await first.close();
-    const second = sqliteStore({ path });
+    const second = sqliteTableStore({ path });
     expect(outcome).toMatchObject({ ok: true });
     if (!outcome.ok) throw new Error(outcome.reason);
     const { id, state, createdAt } = outcome.task;
@@ -84,7 +91,7 @@ describe('the SQLite file', () => {
   });
 
   it('brings a file of the first version up to date, and serves what waited in it first', async () => {
-    const db = new DatabaseSync(path);
+    const db = newFile(path);
     db.exec(MIGRATIONS[0]!);
     db.exec('PRAGMA user_version = 1');
     const names =
@@ -95,7 +102,7 @@ describe('the SQLite file', () => {
         (${id}, 1, 'aggregate', 'waiting', 0, 0, 0, 1, 1, 'c', 's${id}', 'u', 0, 1, 1)`);
     }
     db.close();
-    const store = sqliteStore({ path });
+    const store = sqliteTableStore({ path });
     const fresh = await store.put({ ...task, clientId: 2 });
     const claim = async () => (await store.claim({ leaseMs: 60_000, threads: 1 })).task?.id;
     expect([await claim(), await claim(), await claim()]).toEqual([
@@ -107,14 +114,16 @@ describe('the SQLite file', () => {
   });
 
   it('refuses the file of a newer version, and leaves it alone', () => {
-    const db = new DatabaseSync(path);
+    const db = newFile(path);
     db.exec('PRAGMA user_version = 1000');
     db.close();
-    expect(() => sqliteStore({ path })).toThrow(expect.objectContaining({ code: 'STORE_NEWER' }));
+    expect(() => sqliteTableStore({ path })).toThrow(
+      expect.objectContaining({ code: 'STORE_NEWER' }),
+    );
   });
 
   it('says that the store is busy rather than wait for ever', async () => {
-    const store = sqliteStore({ path, busyTimeoutMs: 20 });
+    const store = sqliteTableStore({ path, patienceMs: 20 });
     const db = new DatabaseSync(path);
     db.exec('BEGIN IMMEDIATE');
     await expect(store.put(task)).rejects.toMatchObject({
@@ -134,7 +143,8 @@ describe('the SQLite file', () => {
       seen.add(sql);
       return prepare.call(this, sql);
     };
-    const store = sqliteStore({ path });
+    const store = sqliteTableStore({ path });
+    await store.open();
     await store.put(task);
     for (const order of ['asc', 'desc'] as const) {
       await store.list({ clientId: 1, limit: 3, order });
@@ -149,7 +159,7 @@ describe('the SQLite file', () => {
     DatabaseSync.prototype.prepare = prepare;
 
     const questions = Array.from(seen).filter((sql) => sql.includes('FROM tasks'));
-    expect(questions.length).toBe(14);
+    expect(questions.length).toBe(15);
     const db = new DatabaseSync(path);
     for (const sql of questions) {
       const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
@@ -163,7 +173,7 @@ describe('the SQLite file', () => {
   });
 
   it('hands 120 tasks to three processes, each to exactly one', async () => {
-    const store = sqliteStore({ path });
+    const store = sqliteTableStore({ path });
     const ids: number[] = [];
     for (let i = 0; i < 120; i++) {
       const outcome = await store.put(task);

@@ -135,7 +135,7 @@ export function expectProblem(answer: Answer, status: number, code?: string): vo
   expect(detail).toBeTypeOf('string');
   expect(answer.json.code).toMatch(/^[A-Z_]+$/);
   if (code !== undefined) expect(answer.json.code, answer.text).toBe(code);
-  if (status === 429 || status === 503) {
+  if ([429, 503, 507].includes(status) && answer.json.code !== 'STORAGE_QUOTA') {
     expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
   }
   if (status === 401) {

@@ -89,6 +89,7 @@ it('a verification whose thread dies is refused, and can be asked again', async 
   // The first thread dies with its first job.
   let isFirst = true;
   watched = watchWorkers((url) => {
+    if (!url.pathname.includes('taskWorker')) return url;
     const worker = isFirst ? ruined(url, 1, 'process.exit(3);') : url;
     isFirst = false;
     return worker;

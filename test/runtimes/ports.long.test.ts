@@ -26,7 +26,6 @@ beforeAll(async () => {
   const bundle = await rolldown({
     input: here('./ports/main.ts'),
     platform: 'node',
-    resolve: { alias: { vitest: here('./ports/plainRunner.ts') } },
     logLevel: 'silent',
   });
   await bundle.write({ file, format: 'esm', codeSplitting: false });

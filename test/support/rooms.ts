@@ -109,7 +109,34 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^src\/(errors|bytes)\.ts$/,
       /^src\/middleware\/(stores|blobs)\//,
       /^src\/middleware\/(task|hash)\.ts$/,
+      // A store may have a thread of its own.
+      /^src\/threads\//,
       /^src\/wire\/taskStates\.ts$/,
+      /^node:/,
+    ],
+  },
+  // The store on a server: the port, what tasks are, and its one driver.
+  {
+    from: /^src\/middleware\/postgres\//,
+    self: 'src/middleware/postgres/',
+    to: [
+      /^src\/errors\.ts$/,
+      /^src\/middleware\/(task|blobs\/blobStore)\.ts$/,
+      /^src\/middleware\/stores\/(taskStore|operatorStore|webhookStore)\.ts$/,
+      /^src\/wire\/taskStates\.ts$/,
+      /^pg$/,
+    ],
+  },
+  // The store in a bucket: an entry of its own, with a dependency that no other room has.
+  {
+    from: /^src\/middleware\/s3\//,
+    self: 'src/middleware/s3/',
+    to: [
+      /^src\/(errors|bytes)\.ts$/,
+      /^src\/middleware\/blobs\/(blobStore|chunks)\.ts$/,
+      /^src\/middleware\/optionRows\.ts$/,
+      /^@noble\/hashes\//,
+      /^aws4fetch$/,
       /^node:/,
     ],
   },
@@ -119,7 +146,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     self: 'src/middleware/hosts/',
     to: [
       /^src\/errors\.ts$/,
-      /^src\/middleware\/(problems|routes\/route)\.ts$/,
+      /^src\/middleware\/(problems|routes\/route|http\/(continue|traceContext))\.ts$/,
       /^(hono|@hono\/node-server)(\/|$)/,
       /^node:/,
     ],
@@ -129,9 +156,10 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     self: 'src/middleware/',
     to: [
       /^src\/(errors|bytes)\.ts$/,
-      /^src\/(falcon|aggregate)\/index\.ts$/,
+      /^src\/(falcon|aggregate|keys)\/index\.ts$/,
       /^src\/(threads|wire)\//,
       /^(hono|zod)(\/|$)/,
+      /^cborg$/,
       /^@noble\/hashes\//,
       /^node:/,
     ],
@@ -159,7 +187,19 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^src\/falcon\/(deterministic|params)\.ts$/,
       /^src\/client\/index\.ts$/,
       /^@hono\/node-server$/,
+      // Loaded if they are there: metrics, spans, the signer of a bucket's requests.
+      /^(prom-client|@opentelemetry\/api|aws4fetch)$/,
       /^node:/,
+    ],
+  },
+  // The suites for stores: the ports that they hold stores to, and Node's assertions.
+  {
+    from: /^src\/testing\//,
+    self: 'src/testing/',
+    to: [
+      /^src\/middleware\/(task|stores\/(taskStore|operatorStore)|blobs\/blobStore)\.ts$/,
+      /^src\/wire\/taskStates\.ts$/,
+      /^node:assert\/strict$/,
     ],
   },
 ];

@@ -39,11 +39,20 @@ export interface UploadUrlOptions {
   readonly bytes?: number;
 }
 
+export interface ResultUrlOptions {
+  /** Unix time in milliseconds. */
+  readonly expiresAtMs: number;
+  /** Default `GET`. */
+  readonly method?: 'GET' | 'HEAD';
+}
+
 /** A file that a client stored with an upload url of the store. */
 export interface Uploaded {
   readonly blob: BlobRef;
   /** As the client sent it. */
   readonly contentType: string;
+  /** As the client sent it; `identity` or absent if the file is not compressed. */
+  readonly contentEncoding?: string;
 }
 
 export interface StoredBlob {
@@ -81,7 +90,7 @@ export interface BlobStore {
   /** The store's own urls for results; absent if clients read them from the service. */
   readonly results?: {
     /** The url of a result; its path ends in `<id>.json`. */
-    url(key: string, options: { readonly expiresAtMs: number }): Promise<string>;
+    url(key: string, options: ResultUrlOptions): Promise<string>;
   };
 
   /**
@@ -89,6 +98,8 @@ export interface BlobStore {
    *   answers within a second
    */
   ping(): Promise<void>;
+  /** How long a good answer to `ping` stands, for `/readyz`; default 1 s. */
+  readonly keepPingMs?: number;
 
   /**
    * Removes what crashes left behind: unfinished writes, and files older than `olderThanMs` that

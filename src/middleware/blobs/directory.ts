@@ -7,16 +7,24 @@
  *
  * A file is written to `tmp`, synced, and renamed to its place, whose directory is then synced. At
  * every moment there is either no file under a key or the whole one, and it survives a power cut.
+ * If there is no room for a file, nothing of it is left.
  */
-import { type FileHandle, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
+
+import type { StatsFs } from 'node:fs';
+import { type FileHandle, mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { addAbortSignal, Readable } from 'node:stream';
-import { CodedError } from '../../errors.ts';
+import { CodedError, isCodedError } from '../../errors.ts';
 import type { BlobBody, BlobPutOptions, BlobRef, BlobStore } from './blobStore.ts';
+import { chunksOf } from './chunks.ts';
 
 export interface DirectoryOptions {
   /** The directory; created if missing, readable only by its owner. */
   readonly path: string;
+  /**
+   * Free bytes that task files leave on the disk, for the database; results may take half of them,
+   * since a task that ends frees its task file. Default 512 MiB, or 5 % of a smaller disk.
+   */
+  readonly minFreeBytes?: number | undefined;
   /** For tests. */
   readonly nowMs?: () => number;
 }
@@ -28,18 +36,29 @@ const TEMPORARY = 'tmp';
 
 const READ_BYTES = 64 * 1024;
 
+/** Written bytes between two looks at the free space. */
+const LOOK_BYTES = 1024 * 1024;
+
+/** Longest wait for the disk when it is asked whether it is there. */
+const PING_MS = 1000;
+
 /** Keys per question while cleaning. */
 const CLEAN_BATCH = 256;
 
 /** @returns a blob store in the directory; touches the disk at the first use only */
 export function directoryBlobs(options: DirectoryOptions): BlobStore {
-  const { path: root, nowMs = Date.now } = options;
+  const { path: root, minFreeBytes, nowMs = Date.now } = options;
   const pathOf = (key: string): string => {
     if (!KEY.test(key)) throw new RangeError('"key" is not the key of a blob');
     return join(root, key);
   };
   return {
-    put: async (key, body, limits) => putFile(root, key, pathOf(key), body, limits),
+    async put(key, body, limits) {
+      const place = pathOf(key);
+      const share = key.startsWith('results/') ? 0.5 : 1;
+      const requireRoom = (bytes: number) => requireFree(root, minFreeBytes, share, bytes);
+      return putFile(root, { key, place }, body, limits, requireRoom).catch(nameFullDisk);
+    },
     async get({ key }) {
       const path = pathOf(key);
       const found = await unlessMissing(stat(path));
@@ -51,23 +70,69 @@ export function directoryBlobs(options: DirectoryOptions): BlobStore {
       return found && { key, bytes: found.size };
     },
     delete: async (key) => rm(pathOf(key), { force: true }),
-    async ping() {
-      await makeFolder(root);
-    },
+    ping: () => ping(root, minFreeBytes),
     clean: ({ olderThanMs, referenced }) => clean(root, nowMs() - olderThanMs, referenced),
   };
 }
 
+/**
+ * The free space that is left alone: as asked for; else 512 MiB, or 5 % of a disk of less than
+ * 10 GiB.
+ */
+export function lowWaterMark({ blocks, bsize }: StatsFs, minFreeBytes?: number): number {
+  return minFreeBytes ?? Math.min(512 * 1024 * 1024, 0.05 * blocks * bsize);
+}
+
+/** @throws CodedError `STORAGE_FULL` if less than this share of the mark is free after `bytes` */
+async function requireFree(
+  root: string,
+  minFreeBytes: number | undefined,
+  share: number,
+  bytes: number,
+): Promise<void> {
+  const disk = await statfs(root);
+  if (disk.bavail * disk.bsize - bytes < share * lowWaterMark(disk, minFreeBytes)) {
+    throw new CodedError('STORAGE_FULL');
+  }
+}
+
+/** Codes of the system for a full disk, a quota and a limit of a file's size. */
+const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+
+/** A disk or a quota of the system that is full after all is STORAGE_FULL. */
+function nameFullDisk(error: unknown): never {
+  const { code } = error as NodeJS.ErrnoException;
+  if (!FULL.includes(code ?? '')) throw error;
+  throw new CodedError('STORAGE_FULL', { cause: error });
+}
+
+async function ping(root: string, minFreeBytes: number | undefined): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new CodedError('STORE_UNAVAILABLE')), PING_MS);
+  });
+  const look = makeFolder(root).then(() => requireFree(root, minFreeBytes, 1, 0));
+  try {
+    await Promise.race([look.catch(nameFullDisk), silence]);
+  } catch (error) {
+    if (isCodedError(error)) throw error;
+    throw new CodedError('STORE_UNAVAILABLE', { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 async function putFile(
   root: string,
-  key: string,
-  place: string,
+  { key, place }: { readonly key: string; readonly place: string },
   body: BlobBody,
   options: BlobPutOptions,
+  requireRoom: (bytes: number) => Promise<void>,
 ): Promise<BlobRef> {
   const temporary = join(root, TEMPORARY, crypto.randomUUID());
   await makeFolder(dirname(temporary));
-  const bytes = await writeWhole(temporary, body, options);
+  await requireRoom(body instanceof Uint8Array ? body.length : 0);
+  const bytes = await writeWhole(temporary, body, options, requireRoom);
   try {
     await makeFolder(dirname(place));
     await rename(temporary, place);
@@ -124,13 +189,19 @@ async function writeWhole(
   path: string,
   body: BlobBody,
   { maxBytes, signal }: BlobPutOptions,
+  requireRoom: (bytes: number) => Promise<void>,
 ): Promise<number> {
   const file = await open(path, 'wx', 0o600);
   let bytes = 0;
+  let lookAtBytes = LOOK_BYTES;
   try {
     for await (const chunk of chunksOf(body, signal)) {
       bytes += chunk.length;
       if (bytes > maxBytes) throw new CodedError('BODY_TOO_LARGE');
+      if (bytes >= lookAtBytes) {
+        await requireRoom(chunk.length);
+        lookAtBytes = bytes + LOOK_BYTES;
+      }
       await file.writeFile(chunk);
     }
     await file.sync();
@@ -141,17 +212,6 @@ async function writeWhole(
     throw error;
   }
   return bytes;
-}
-
-/** The body in chunks, one at a time; leaving the loop, or the signal, ends the source. */
-function chunksOf(
-  body: BlobBody,
-  signal: AbortSignal | undefined,
-): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
-  signal?.throwIfAborted();
-  if (body instanceof Uint8Array) return [body];
-  const readable = Readable.from(body as AsyncIterable<Uint8Array>, { highWaterMark: 1 });
-  return signal ? addAbortSignal(signal, readable) : readable;
 }
 
 /**

@@ -2,7 +2,6 @@
  * The service as a Fastify plugin, without a dependency on Fastify: only the types that are used.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ProblemError, problemResponse } from '../problems.ts';
 import type { Mountable } from './fetch.ts';
 import { toNodeHandler } from './node.ts';
 
@@ -14,9 +13,20 @@ interface Scope {
     type: string,
     parser: (request: unknown, payload: unknown, done: (error: null) => void) => void,
   ): unknown;
-  setErrorHandler(handler: (error: unknown, request: unknown, reply: Reply) => unknown): unknown;
+  addHook(
+    name: 'preParsing',
+    hook: (
+      request: { headers: Headers },
+      reply: unknown,
+      payload: unknown,
+      done: (error: null, payload: unknown) => void,
+    ) => void,
+  ): unknown;
   all(path: string, handler: (request: Raw<IncomingMessage>, reply: Reply) => unknown): unknown;
 }
+
+/** Setting them leaves those of the raw request as they are, and so what the service reads. */
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 interface Raw<T> {
   readonly raw: T;
@@ -42,21 +52,23 @@ export function toFastifyPlugin(service: Mountable): (scope: Scope) => Promise<v
     // The body stays a stream, whatever its type; the service reads and limits it.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    // Fastify would refuse a malformed content type before the host's last hooks have run. It does
+    // not get to see it; the service, after those hooks, says what it would take.
+    scope.addHook('preParsing', (request, _reply, payload, done) => {
+      if (!MEDIA_TYPE.test(String(request.headers['content-type']))) {
+        request.headers = { ...request.headers, 'content-type': undefined };
+      }
+      done(null, payload);
+    });
     scope.all('/*', async (request, reply) => {
       takeOver(reply);
       await handle(request.raw, reply.raw);
     });
-    // Fastify itself refuses a malformed content type, before any parser.
-    scope.setErrorHandler(async (error, _request, reply) => {
-      if ((error as { code?: unknown }).code !== 'FST_ERR_CTP_INVALID_MEDIA_TYPE') throw error;
-      const headers = { accept: 'application/json' };
-      const response = problemResponse(new ProblemError('UNSUPPORTED_MEDIA_TYPE', { headers }));
-      takeOver(reply);
-      reply.raw.writeHead(response.status, Object.fromEntries(response.headers));
-      reply.raw.end(await response.text());
-    });
   };
 }
+
+/** Type and subtype, both tokens (RFC 9110, section 8.3.1), as Fastify takes them. */
+const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[\t ]*(?:;|$)/;
 
 /** From here on the service writes the answer; headers of the host's hooks are kept. */
 function takeOver(reply: Reply): void {

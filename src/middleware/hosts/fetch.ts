@@ -5,7 +5,7 @@
 import { Hono } from 'hono';
 import { getPath } from 'hono/utils/url';
 import { CodedError } from '../../errors.ts';
-import { problemResponse } from '../problems.ts';
+import { unseenProblem } from '../problems.ts';
 import type { Env } from '../routes/route.ts';
 
 /** A `FalconService`, or anything else with its `app`. */
@@ -71,12 +71,13 @@ export function answerBelow(service: Mountable): AnswerBelow {
     },
   });
   host.route('/', service.app);
-  host.notFound(notFound);
+  host.notFound((c) => notFound(c.req.raw));
   return (request, mountPath, env) => {
-    if (!`${new URL(request.url).pathname}/`.startsWith(`${mountPath}/`)) return notFound();
+    if (!`${new URL(request.url).pathname}/`.startsWith(`${mountPath}/`)) return notFound(request);
     mounts.set(request, mountPath);
     return host.fetch(request, env as Record<string, unknown>);
   };
 }
 
-const notFound = () => problemResponse(new CodedError('NOT_FOUND'));
+const notFound = ({ headers }: Request) =>
+  unseenProblem(new CodedError('NOT_FOUND'), headers.get('traceparent'));

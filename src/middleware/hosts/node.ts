@@ -4,7 +4,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CodedError, isCodedError } from '../../errors.ts';
-import { problemResponse } from '../problems.ts';
+import { holdContinue } from '../http/continue.ts';
+import { unseenProblem } from '../problems.ts';
 import {
   type AnswerBelow,
   answerBelow,
@@ -13,8 +14,21 @@ import {
   type MountOptions,
 } from './fetch.ts';
 
+type Handle = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+
 /** Answers one request; the promise resolves when the answer has been written. */
-export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+export interface NodeHandler extends Handle {
+  /**
+   * The same for clients that wait with their body (`Expect: 100-continue`): they are told to send
+   * it only after key and length have been checked. Without it Node tells them at once.
+   *
+   * @example
+   * ```ts
+   * server.on('checkContinue', handler.checkContinue);
+   * ```
+   */
+  readonly checkContinue: Handle;
+}
 
 /** Properties that frameworks add to requests. */
 interface HostRequest extends IncomingMessage {
@@ -45,19 +59,24 @@ export function toNodeHandler(service: Mountable, options: MountOptions = {}): N
   const listening = listenerOf(answerBelow(service), mountPath);
   // The first request reports why it could not be loaded.
   listening.catch(() => {});
-  return async (incoming, outgoing) => {
+  const handle: Handle = async (incoming, outgoing) => {
     const { originalUrl } = incoming as HostRequest;
     if (originalUrl !== undefined) incoming.url = originalUrl;
     const listen = await listening;
     await listen(incoming, outgoing);
   };
+  const checkContinue: Handle = (incoming, outgoing) => {
+    holdContinue(outgoing);
+    return handle(incoming, outgoing);
+  };
+  return Object.assign(handle, { checkContinue });
 }
 
 /**
  * Loads `@hono/node-server` on demand: it needs Hono 4.7, and a host that mounts the app in its own
  * Hono may have an older one.
  */
-async function listenerOf(answer: AnswerBelow, mountPath: string): Promise<NodeHandler> {
+async function listenerOf(answer: AnswerBelow, mountPath: string): Promise<Handle> {
   const { getRequestListener } = await import('@hono/node-server');
   return getRequestListener(
     (request, env) => {
@@ -78,9 +97,9 @@ async function listenerOf(answer: AnswerBelow, mountPath: string): Promise<NodeH
 
 /** A request that is not valid HTTP is the sender's fault; anything else would be ours. */
 function answerError(error: unknown): Response {
-  if (isCodedError(error)) return problemResponse(error);
+  if (isCodedError(error)) return unseenProblem(error);
   const broken = error instanceof Error && error.name === 'RequestError';
-  return problemResponse(new CodedError(broken ? 'MALFORMED_REQUEST' : 'INTERNAL'));
+  return unseenProblem(new CodedError(broken ? 'MALFORMED_REQUEST' : 'INTERNAL'));
 }
 
 const isRead = (incoming: HostRequest): boolean =>

@@ -43,14 +43,21 @@ interface HostEnv {
   requestIP?(request: Request): { readonly address: string } | null;
 }
 
-/**
- * The address of the caller; of an IPv6 address, the network of 64 bits. `unknown` if the host does
- * not tell.
- */
-export function remoteAddress(c: Context, { trustProxy }: Settings): string {
+/** The address of the caller; undefined if the host does not tell. */
+export function callerAddress(c: Context, { trustProxy }: Settings): string | undefined {
   const forwarded = trustProxy && c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim();
   const address = forwarded || hostAddress(c.env as HostEnv | undefined, c.req.raw);
-  if (!address) return 'unknown';
+  return address?.slice(0, 64) || undefined;
+}
+
+/** The same; of an IPv6 address, the network of 64 bits. `unknown` if the host does not tell. */
+export function remoteAddress(c: Context, settings: Settings): string {
+  const address = callerAddress(c, settings);
+  return address === undefined ? 'unknown' : addressGroup(address);
+}
+
+/** The address; of an IPv6 address the network of 64 bits, which one caller may have alone. */
+export function addressGroup(address: string): string {
   return address.includes(':') && !address.includes('.')
     ? network64(address)
     : address.slice(0, 64);
@@ -58,7 +65,7 @@ export function remoteAddress(c: Context, { trustProxy }: Settings): string {
 
 /** The first four of the eight groups of an IPv6 address, with `::` written out. */
 function network64(address: string): string {
-  const [head = '', tail] = address.slice(0, 64).split('::');
+  const [head = '', tail] = address.split('::');
   const groups = head === '' ? [] : head.split(':');
   const after = tail ? tail.split(':').length : 0;
   // Without `::` all eight groups are present.

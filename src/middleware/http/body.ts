@@ -1,64 +1,37 @@
 /**
  * Reads request bodies, but never more than is allowed. A body that announces too large a length is
- * refused before a byte is read; one without a length (chunked) is counted as it arrives. The bytes
- * buffered by all requests together are limited, too.
+ * refused before a byte is read; one without a length (chunked) is counted as it arrives, and so is
+ * what a packed one unpacks to. Slow senders are given up, and each client has only its share of
+ * the memory.
  */
 import type { Context } from 'hono';
-import { CodedError, isCodedError } from '../../errors.ts';
+import { concat } from '../../bytes.ts';
+import { isCodedError } from '../../errors.ts';
 import { ProblemError } from '../problems.ts';
+import type { BodyShare } from './bodyBudget.ts';
+import { type BodyEncoding, type BodyType, requireForm } from './bodyType.ts';
+import { parseStrictCbor } from './cbor.ts';
+import { sendContinue } from './continue.ts';
+import { gunzipped } from './gunzip.ts';
+import { Patience, type Speed } from './patience.ts';
 import { type JsonLimits, parseStrictJson } from './strictJson.ts';
 
-export interface BodyLimits {
+export interface BodyLimits extends Speed {
+  /** Largest body, on the wire and unpacked. */
   readonly maxBytes: number;
-  /** Longest pause between two pieces of a body. */
-  readonly idleTimeoutMs: number;
 }
 
-/** Counts the bytes that all requests buffer at once; a request over the limit is refused. */
-export class BodyBudget {
-  readonly #maxBytes: number;
-  #usedBytes = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  get usedBytes(): number {
-    return this.#usedBytes;
-  }
-
-  /** @throws CodedError `OVERLOADED` if that many bytes are not available now */
-  take(bytes: number): void {
-    if (this.#usedBytes + bytes > this.#maxBytes) throw new CodedError('OVERLOADED');
-    this.#usedBytes += bytes;
-  }
-
-  give(bytes: number): void {
-    this.#usedBytes -= bytes;
-  }
-}
-
-/** @throws ProblemError `UNSUPPORTED_MEDIA_TYPE` unless the body says it is plain JSON in UTF-8 */
-export function requireJsonType(c: Context): void {
-  const type = c.req.header('content-type') ?? '';
-  const [essence, ...parameters] = type.split(';').map((part) => part.trim().toLowerCase());
-  const plain = parameters.every(
-    (parameter) => !parameter.startsWith('charset=') || /^charset="?utf-?8"?$/.test(parameter),
-  );
-  const encoding = c.req.header('content-encoding')?.trim().toLowerCase() ?? 'identity';
-  if (essence === 'application/json' && plain && encoding === 'identity') return;
-  const headers = { accept: 'application/json' };
-  if (encoding !== 'identity') {
-    throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', {
-      message: 'The body must not be compressed',
-      headers: { 'accept-encoding': 'identity' },
-    });
-  }
-  throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', { headers });
+/** The limits of a body of at most so many bytes under these settings. */
+export function bodyLimits(
+  settings: { readonly bodyIdleTimeoutMs: number; readonly minBodyBytesPerSecond: number },
+  maxBytes: number,
+): BodyLimits {
+  const { bodyIdleTimeoutMs: pauseMs, minBodyBytesPerSecond: minBytesPerSecond } = settings;
+  return { maxBytes, pauseMs, minBytesPerSecond };
 }
 
 /** The announced length, or undefined; refuses one that is too large or not a number. */
-function announcedLength(c: Context, maxBytes: number): number | undefined {
+export function announcedLength(c: Context, maxBytes: number): number | undefined {
   const text = c.req.header('content-length');
   if (text === undefined) return undefined;
   if (!/^\d+$/.test(text)) {
@@ -73,21 +46,40 @@ const tooLarge = (maxBytes: number) =>
   new ProblemError('BODY_TOO_LARGE', { message: `The body is larger than ${maxBytes} bytes` });
 
 /**
- * The body as a stream of pieces. It fails if the body exceeds the limit, if the sender pauses for
- * too long, or if the sender disconnects before the announced end.
+ * The body as a stream of pieces, unpacked. It fails if the body exceeds the limit, if the sender
+ * is too slow, or if the sender disconnects before the announced end.
  *
- * @throws (while iterating) ProblemError `BODY_TOO_LARGE`, `REQUEST_TIMEOUT`, `INCOMPLETE_BODY`
+ * @throws (while iterating) ProblemError `BODY_TOO_LARGE`, `REQUEST_TIMEOUT`, `INCOMPLETE_BODY`,
+ *   `MALFORMED_GZIP`
  */
-export async function* bodyChunks(c: Context, limits: BodyLimits): AsyncGenerator<Uint8Array> {
+export async function* bodyChunks(
+  c: Context,
+  limits: BodyLimits,
+  encoding: BodyEncoding = 'identity',
+): AsyncGenerator<Uint8Array> {
+  const sent = sentChunks(c, limits);
+  if (encoding === 'identity') return yield* sent;
+  let seen = 0;
+  for await (const chunk of gunzipped(sent)) {
+    seen += chunk.length;
+    if (seen > limits.maxBytes) throw tooLarge(limits.maxBytes);
+    yield chunk;
+  }
+}
+
+/** The body as it was sent. */
+async function* sentChunks(c: Context, limits: BodyLimits): AsyncGenerator<Uint8Array> {
   const announced = announcedLength(c, limits.maxBytes);
+  sendContinue(c);
   const body = c.req.raw.body;
   if (body === null) return;
   const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  const patience = new Patience(limits);
   let seen = 0;
   let ended = false;
   try {
     for (;;) {
-      const { done, value } = await nextChunk(reader, limits.idleTimeoutMs);
+      const { done, value } = await nextChunk(reader, patience);
       if (done) break;
       seen += value.length;
       if (seen > limits.maxBytes) throw tooLarge(limits.maxBytes);
@@ -103,11 +95,13 @@ export async function* bodyChunks(c: Context, limits: BodyLimits): AsyncGenerato
   }
 }
 
-/** Bytes that are still read after an error, so that the sender gets to read the answer. */
+/** What is still read after an error, so that the sender gets to read the answer. */
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
+const MAX_DISCARDING_MS = 30_000;
 
 /** Reads the rest. Cancelling would leave it in the socket, and the connection unusable. */
 async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const timer = setTimeout(() => reader.cancel().catch(() => {}), MAX_DISCARDING_MS);
   try {
     for (let bytes = 0; bytes < MAX_DISCARDED_BYTES; ) {
       const { done, value } = await reader.read();
@@ -117,51 +111,99 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
     await reader.cancel();
   } catch {
     // The connection is gone.
+  } finally {
+    clearTimeout(timer);
   }
 }
 
 /** If this process was busy, what arrived in the meantime can still be read within this time. */
 const SECOND_LOOK_MS = 50;
 
-async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>, idleTimeoutMs: number) {
+/** @throws ProblemError `REQUEST_TIMEOUT` if the sender pauses for too long, or is too slow */
+async function nextChunk(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  patience: Patience,
+): Promise<ReadableStreamReadResult<Uint8Array>> {
+  const startMs = performance.now();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    const giveUp = () =>
-      reject(new ProblemError('REQUEST_TIMEOUT', { headers: { connection: 'close' } }));
+  const end = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      timer = setTimeout(giveUp, SECOND_LOOK_MS);
-    }, idleTimeoutMs);
+      timer = setTimeout(() => reject(tooSlow()), SECOND_LOOK_MS);
+    }, patience.leftMs);
   });
   try {
-    return await Promise.race([reader.read(), silence]);
+    const result = await Promise.race([reader.read(), end]);
+    if (result.done) return result;
+    patience.received(result.value.length, performance.now() - startMs);
+    if (patience.leftMs < 0) throw tooSlow();
+    return result;
   } finally {
     clearTimeout(timer);
   }
 }
 
+const tooSlow = () => new ProblemError('REQUEST_TIMEOUT', { headers: { connection: 'close' } });
+
 /**
- * The whole body, at most `maxBytes`, counted in the budget while `use` runs. Only bytes that have
- * arrived count, so that announced lengths alone cannot exhaust the budget.
+ * The whole body, at most `maxBytes`, counted in the client's share while `use` runs. Only bytes
+ * that have arrived count, so that announced lengths alone cannot exhaust the share.
  */
 export async function withBody<T>(
   c: Context,
   limits: BodyLimits,
-  budget: BodyBudget,
+  share: BodyShare,
   use: (bytes: Uint8Array) => Promise<T>,
+  encoding?: BodyEncoding,
 ): Promise<T> {
   let taken = 0;
   try {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of bodyChunks(c, limits)) {
-      budget.take(chunk.length);
+    const blocks = new Blocks();
+    for await (const chunk of bodyChunks(c, limits, encoding)) {
+      share.take(chunk.length);
       taken += chunk.length;
-      chunks.push(chunk);
+      blocks.add(chunk);
     }
-    const bytes = chunks.length === 1 ? chunks[0]! : new Uint8Array(Buffer.concat(chunks));
-    chunks.length = 0;
-    return await use(bytes);
+    return await use(blocks.whole());
   } finally {
-    budget.give(taken);
+    share.give(taken);
+  }
+}
+
+const MIN_BLOCK_BYTES = 4096;
+const MAX_BLOCK_BYTES = 1024 * 1024;
+
+/**
+ * Bytes that arrive in pieces, copied together. A sender may cut a body into single bytes, each of
+ * which would cost a hundred times its size as an array of its own.
+ */
+class Blocks {
+  readonly #full: Uint8Array[] = [];
+  #block = new Uint8Array(0);
+  #used = 0;
+  #bytes = 0;
+
+  add(piece: Uint8Array): void {
+    for (let at = 0; at < piece.length; ) {
+      if (this.#used === this.#block.length) this.#next();
+      const part = piece.subarray(at, at + this.#block.length - this.#used);
+      this.#block.set(part, this.#used);
+      this.#used += part.length;
+      this.#bytes += part.length;
+      at += part.length;
+    }
+  }
+
+  /** All bytes. */
+  whole(): Uint8Array {
+    const last = this.#block.subarray(0, this.#used);
+    return this.#full.length === 0 ? last : concat(...this.#full, last);
+  }
+
+  #next(): void {
+    if (this.#used > 0) this.#full.push(this.#block);
+    const bytes = Math.max(MIN_BLOCK_BYTES, Math.min(MAX_BLOCK_BYTES, this.#bytes));
+    this.#block = new Uint8Array(bytes);
+    this.#used = 0;
   }
 }
 
@@ -172,16 +214,33 @@ function saysNoBody(c: Context): boolean {
   return c.req.header('transfer-encoding') === undefined && c.req.raw.body === null;
 }
 
-/** Reads a JSON body: checks type, length, UTF-8 and JSON, and passes the value to `use`. */
-export async function withJsonBody<T>(
+/** A body that was read. */
+export interface ParsedBody {
+  readonly type: BodyType;
+  readonly value: unknown;
+  /** The text or item itself, unpacked. */
+  readonly bytes: Uint8Array;
+}
+
+/** Reads a body of one of these types: checks type, length and form, and passes it to `use`. */
+export async function withParsedBody<T>(
   c: Context,
+  types: readonly BodyType[],
   limits: BodyLimits & JsonLimits,
-  budget: BodyBudget,
-  use: (value: unknown, bytes: Uint8Array) => Promise<T>,
+  share: BodyShare,
+  use: (body: ParsedBody) => Promise<T>,
 ): Promise<T> {
   // A missing body is reported as such, whatever its type.
   if (saysNoBody(c))
     throw new ProblemError('MALFORMED_JSON', { message: 'A JSON body is required' });
-  requireJsonType(c);
-  return withBody(c, limits, budget, (bytes) => use(parseStrictJson(bytes, limits), bytes));
+  const { type, encoding } = requireForm(c, types);
+  const read = (bytes: Uint8Array) => use({ type, value: parse(type, bytes, limits), bytes });
+  return withBody(c, limits, share, read, encoding);
+}
+
+function parse(type: BodyType, bytes: Uint8Array, limits: JsonLimits): unknown {
+  if (type === 'json') return parseStrictJson(bytes, limits);
+  const { tooManyCode, ...others } = limits;
+  const many = tooManyCode === 'TOO_MANY_ITEMS' ? { tooManyCode } : {};
+  return parseStrictCbor(bytes, { ...others, ...many });
 }

@@ -3,6 +3,7 @@
  * when it is created; the store has only its SHA-256 (a random key needs no slow hash), so neither
  * a stolen store nor a log reveals it.
  */
+import { CodedError } from '../../errors.ts';
 import { sha256 } from '../hash.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../stores/taskStore.ts';
 
@@ -25,24 +26,53 @@ export function hashApiKey(key: string): string {
 /**
  * Creates a key and stores its hash.
  *
- * @param owner `clientId` absent: a new client with the next free number
+ * @param owner `clientId` absent: a new client with the next free number; `ttlMs` absent: the key
+ *   never expires
  */
 export async function createApiKey(
   store: ApiKeyStore,
-  owner: { readonly name: string; readonly clientId?: number },
+  owner: { readonly name: string; readonly clientId?: number; readonly ttlMs?: number },
 ): Promise<NewApiKey> {
-  const key =
-    PREFIX + Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
+  const key = newKey();
   const record = await store.putApiKey({ sha256: hashApiKey(key), ...owner });
   if (record === null) throw new Error('two random API keys were equal');
   return { key, record };
 }
 
-/** The `authenticate` hook of a service with its keys in its own store. */
-export function storedKeyAuthentication(store: ApiKeyStore) {
+/**
+ * Creates a key in the place of another, which ends after the overlap.
+ *
+ * @returns null if there is no key with this hash
+ */
+export async function rotateApiKey(
+  store: ApiKeyStore,
+  oldSha256: string,
+  next: { readonly overlapMs: number; readonly ttlMs?: number },
+): Promise<NewApiKey | null> {
+  const key = newKey();
+  const record = await store.rotateApiKey(oldSha256, { sha256: hashApiKey(key), ...next });
+  return record && { key, record };
+}
+
+const newKey = () =>
+  PREFIX + Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
+
+/**
+ * The `authenticate` hook of a service with its keys in its own store. It rejects with
+ * `UNAUTHENTICATED` for a key that has expired, which is told to its owner.
+ *
+ * @param onUse hears the hash of each good key
+ */
+export function storedKeyAuthentication(store: ApiKeyStore, onUse: (sha256: string) => void) {
   return async (key: string): Promise<{ clientId: number } | null> => {
     if (key === '' || key.length > MAX_KEY_LENGTH) return null;
     const record = await store.findApiKey(hashApiKey(key));
-    return record === null ? null : { clientId: record.clientId };
+    if (record === null) return null;
+    if (record.expired) {
+      const message = `The API key expired at ${record.expiresAt}`;
+      throw new CodedError('UNAUTHENTICATED', { message });
+    }
+    onUse(record.sha256);
+    return { clientId: record.clientId };
   };
 }

@@ -2,10 +2,14 @@
  * The port for signing keys. By default each key is a file, readable only by its owner and created
  * at the first use; a host with a vault supplies its own.
  */
-import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { wipe } from '../../bytes.ts';
 import { type Falcon, falcon512, falcon1024, type ParameterSet } from '../../falcon/index.ts';
 import { decodeWireHex, encodeWireHex } from '../../wire/hex.ts';
+import { sha256 } from '../hash.ts';
+import { locked, readSecretFile, writeSecretFile } from './keyFiles.ts';
+import { checkKeysSecret, KeySeal, type KeysSecret } from './keySeal.ts';
 
 export interface SigningKey {
   readonly parameterSet: ParameterSet;
@@ -19,6 +23,38 @@ export interface KeyStore {
    * callers and processes that ask at once get the same key.
    */
   signingKey(clientId: number | null): Promise<SigningKey>;
+  /** Called at the start of the service. */
+  open?(): Promise<void>;
+  /** Told that the service needs a key no more that it was given: wipes it, if nobody else does. */
+  release?(key: SigningKey): void;
+  /**
+   * A text that changes with the key; asked for at most once a second for each key in use. Without
+   * it, a key that is in use is not looked at again.
+   */
+  revision?(clientId: number | null): Promise<string>;
+}
+
+/** A public key that was in use, or is. */
+export interface KnownPublicKey {
+  readonly parameterSet: ParameterSet;
+  readonly publicKey: Uint8Array;
+  readonly createdAt: string;
+  /** Null: it is in use. */
+  readonly retiredAt: string | null;
+}
+
+export interface FileKeyStore extends KeyStore {
+  open(): Promise<void>;
+  release(key: SigningKey): void;
+  revision(clientId: number | null): Promise<string>;
+  /**
+   * Exchanges a key for a new one of the same parameter set. The old public key is kept.
+   *
+   * @returns the new public key; null if there is no key yet
+   */
+  rotate(clientId: number | null): Promise<Uint8Array | null>;
+  /** The public key in use and those before it, the last one first; empty if there is no key. */
+  publicKeys(clientId: number | null): Promise<readonly KnownPublicKey[]>;
 }
 
 const ALGORITHMS: Readonly<Record<ParameterSet, Falcon>> = { falcon512, falcon1024 };
@@ -28,91 +64,304 @@ export function algorithm(parameterSet: ParameterSet): Falcon {
   return ALGORITHMS[parameterSet];
 }
 
+export interface FileKeyOptions {
+  readonly directory: string;
+  /** Of new keys; default `falcon512`. */
+  readonly parameterSet?: ParameterSet;
+  /**
+   * A passphrase, or a key of 32 bytes, under which the files are encrypted. Plain files are
+   * encrypted by `open`. Once it was given, it is needed ever after.
+   */
+  readonly secret?: KeysSecret;
+}
+
 /**
  * Keys in files of mode 0600: `<directory>/signing.json`, `<directory>/signing-<client>.json`.
+ * Earlier public keys are beside them, in `signing….retired-<hash>.json`.
  *
- * @throws Error (from `signingKey`) if others can read a file, or it does not hold a key
+ * @throws TypeError, RangeError for a secret that is none
+ * @throws (from the methods) Error if others can read a file, or it does not hold a key; CodedError
+ *   `PASSPHRASE_NEEDED`, `WRONG_PASSPHRASE` if the files are encrypted otherwise
  */
-export function fileKeyStore(options: {
-  readonly directory: string;
-  readonly parameterSet?: ParameterSet;
-}): KeyStore {
-  const { directory, parameterSet = 'falcon512' } = options;
+export function fileKeyStore(options: FileKeyOptions): FileKeyStore {
+  if (options.secret !== undefined) checkKeysSecret('secret', options.secret);
+  return new KeyFolder(options);
+}
+
+/** A file of a key: with the secret key in it, or with it sealed. */
+interface KeyFile {
+  readonly parameterSet: ParameterSet;
+  readonly publicKey: Uint8Array;
+  /** To be wiped. */
+  readonly secretKey: Uint8Array;
+  readonly createdAt: string | null;
+  readonly isSealed: boolean;
+}
+
+const KEY_FILE = /^signing(?:-\d+)?\.json$/;
+const LEFT_BEHIND = /^signing(?:-\d+)?\.json\.[\da-f-]{36}$/;
+const LEFT_BEHIND_MS = 60_000;
+const isOld = async (path: string) => {
+  const found = await stat(path).catch(() => null);
+  return found !== null && Date.now() - found.mtimeMs > LEFT_BEHIND_MS;
+};
+const baseOf = (clientId: number | null) => (clientId === null ? 'signing' : `signing-${clientId}`);
+
+class KeyFolder implements FileKeyStore {
+  readonly #directory: string;
+  readonly #parameterSet: ParameterSet;
+  /** Until the seal is open. */
+  #secret: KeysSecret | undefined;
+  #seal: Promise<KeySeal | null> | null = null;
+
+  constructor({ directory, parameterSet = 'falcon512', secret }: FileKeyOptions) {
+    this.#directory = directory;
+    this.#parameterSet = parameterSet;
+    this.#secret = secret instanceof Uint8Array ? secret.slice() : secret;
+  }
+
+  async open(): Promise<void> {
+    const seal = await this.#opened();
+    if (seal === null) return;
+    await locked(this.#directory, async () => {
+      for (const name of await readdir(this.#directory)) {
+        const path = join(this.#directory, name);
+        // What a crash left behind may be a plain key.
+        if (LEFT_BEHIND.test(name) && (await isOld(path))) await rm(path, { force: true });
+        if (!KEY_FILE.test(name)) continue;
+        const key = await this.#read(name);
+        if (key === null) continue;
+        try {
+          if (!key.isSealed)
+            await writeSecretFile(path, await fieldsOf(name, key, seal), 'replace');
+        } finally {
+          wipe(key.secretKey);
+        }
+      }
+    });
+  }
+
+  async signingKey(clientId: number | null): Promise<SigningKey> {
+    const name = `${baseOf(clientId)}.json`;
+    const key = (await this.#read(name)) ?? (await this.#make(name));
+    const { parameterSet, publicKey, secretKey } = key;
+    return { parameterSet, publicKey, secretKey };
+  }
+
+  release({ secretKey }: SigningKey): void {
+    wipe(secretKey);
+  }
+
+  async revision(clientId: number | null): Promise<string> {
+    const path = join(this.#directory, `${baseOf(clientId)}.json`);
+    try {
+      const { ino, mtimeNs, size } = await stat(path, { bigint: true });
+      return `${ino} ${mtimeNs} ${size}`;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+      throw error;
+    }
+  }
+
+  async rotate(clientId: number | null): Promise<Uint8Array | null> {
+    const base = baseOf(clientId);
+    const name = `${base}.json`;
+    const seal = await this.#opened();
+    const first = await this.#read(name);
+    if (first === null) return null;
+    wipe(first.secretKey);
+    return locked(this.#directory, async () => {
+      const old = (await this.#read(name))!;
+      wipe(old.secretKey);
+      const { parameterSet, publicKey } = old;
+      // First the public key is kept: it is listed as an earlier one only once it is.
+      const hash = sha256(publicKey).toString('hex').slice(0, 16);
+      const createdAt = old.createdAt ?? (await this.#madeAt(name));
+      const retiredAt = new Date().toISOString();
+      await writeSecretFile(
+        join(this.#directory, `${base}.retired-${hash}.json`),
+        {
+          version: 1,
+          ...publicFields({ parameterSet, publicKey, createdAt }),
+          retired_at: retiredAt,
+        },
+        'replace',
+      );
+      const made = newKey(parameterSet);
+      try {
+        const fields = await fieldsOf(name, made, seal);
+        await writeSecretFile(join(this.#directory, name), fields, 'replace');
+        return made.publicKey;
+      } finally {
+        wipe(made.secretKey);
+      }
+    });
+  }
+
+  async publicKeys(clientId: number | null): Promise<readonly KnownPublicKey[]> {
+    const base = baseOf(clientId);
+    const name = `${base}.json`;
+    const now = await this.#read(name);
+    if (now === null) return [];
+    wipe(now.secretKey);
+    const { parameterSet, publicKey } = now;
+    const createdAt = now.createdAt ?? (await this.#madeAt(name));
+    const earlier: KnownPublicKey[] = [];
+    for (const file of await readdir(this.#directory)) {
+      if (!file.startsWith(`${base}.retired-`) || !file.endsWith('.json')) continue;
+      const known = readRetired((await readSecretFile(join(this.#directory, file))) ?? '');
+      if (known === null) throw new Error(`${join(this.#directory, file)} holds no public key`);
+      // One that was to be retired when a crash came is still in use.
+      if (Buffer.compare(known.publicKey, publicKey) !== 0) earlier.push(known);
+    }
+    earlier.sort((a, b) => (a.retiredAt! < b.retiredAt! ? 1 : -1));
+    return [{ parameterSet, publicKey, createdAt, retiredAt: null }, ...earlier];
+  }
+
+  /** Read or made once; tried again after a fault. */
+  #opened(): Promise<KeySeal | null> {
+    if (this.#seal === null) {
+      const opening = KeySeal.open(this.#directory, this.#secret);
+      this.#seal = opening;
+      opening.then(
+        (seal) => {
+          // Another process may seal the folder later.
+          if (seal === null) this.#seal = null;
+          // It has done its work.
+          else this.#forget();
+        },
+        () => {
+          this.#seal = null;
+        },
+      );
+    }
+    return this.#seal;
+  }
+
+  #forget(): void {
+    if (typeof this.#secret !== 'string' && this.#secret !== undefined) wipe(this.#secret);
+    this.#secret = undefined;
+  }
+
+  async #madeAt(name: string): Promise<string> {
+    return (await stat(join(this.#directory, name))).mtime.toISOString();
+  }
+
+  async #read(name: string): Promise<KeyFile | null> {
+    const path = join(this.#directory, name);
+    const text = await readSecretFile(path);
+    if (text === null) return null;
+    const key = await parseKey(name, text, () => this.#opened());
+    if (key === null) throw new Error(`${path} is not a signing key`);
+    return key;
+  }
+
+  /** The first of several writers wins. */
+  async #make(name: string): Promise<KeyFile> {
+    const seal = await this.#opened();
+    const made = newKey(this.#parameterSet);
+    const path = join(this.#directory, name);
+    try {
+      await writeSecretFile(path, await fieldsOf(name, made, seal), 'create');
+    } finally {
+      wipe(made.secretKey);
+    }
+    const key = await this.#read(name);
+    if (key === null) throw new Error(`${path} disappeared while it was being created`);
+    return key;
+  }
+}
+
+function newKey(parameterSet: ParameterSet) {
+  const keys = algorithm(parameterSet).keygen();
+  return { parameterSet, ...keys, createdAt: new Date().toISOString() };
+}
+
+/** What a sealed key is: it cannot be moved to another client, or to another public key. */
+const sealedAs = (
+  name: string,
+  { parameterSet, publicKey }: Pick<KeyFile, 'parameterSet' | 'publicKey'>,
+) => `falconry signing key v1\n${name}\n${parameterSet}\n${encodeWireHex(publicKey)}`;
+
+function publicFields({
+  parameterSet,
+  publicKey,
+  createdAt,
+}: Pick<KeyFile, 'parameterSet' | 'publicKey' | 'createdAt'>) {
   return {
-    async signingKey(clientId) {
-      const name = clientId === null ? 'signing.json' : `signing-${clientId}.json`;
-      const path = join(directory, name);
-      return (await readKey(path)) ?? (await makeKey(directory, path, parameterSet));
-    },
+    parameter_set: parameterSet,
+    public_key: encodeWireHex(publicKey),
+    ...(createdAt !== null && { created_at: createdAt }),
   };
 }
 
-async function readKey(path: string): Promise<SigningKey | null> {
-  let text: string;
-  try {
-    const { mode } = await stat(path);
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-      throw new Error(`${path} holds a secret key and can be read by others: chmod 600 it`);
-    }
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-  const key = parseKey(text);
-  if (key === null) throw new Error(`${path} is not a signing key`);
-  return key;
+async function fieldsOf(name: string, key: Omit<KeyFile, 'isSealed'>, seal: KeySeal | null) {
+  const known = publicFields(key);
+  if (seal === null) return { version: 1, ...known, secret_key: encodeWireHex(key.secretKey) };
+  const sealed = await seal.seal(sealedAs(name, key), key.secretKey);
+  return { version: 2, ...known, sealed: encodeWireHex(sealed) };
 }
 
-function parseKey(text: string): SigningKey | null {
-  let fields: { parameter_set?: unknown; secret_key?: unknown };
+const MAX_BYTES = 4096;
+
+async function parseKey(
+  name: string,
+  text: string,
+  opened: () => Promise<KeySeal | null>,
+): Promise<KeyFile | null> {
+  const fields = parseFields(text);
+  if (fields === null) return null;
+  const { parameterSet, createdAt } = fields;
+  const { lengths, getPublicKey } = algorithm(parameterSet);
+  const isSealed = fields.sealed !== undefined;
+  let secretKey: Uint8Array | string | null;
+  if (isSealed) {
+    const sealed = decodeWireHex(fields.sealed, MAX_BYTES);
+    const publicKey = decodeWireHex(fields.public_key, lengths.publicKey);
+    if (typeof sealed === 'string' || typeof publicKey === 'string') return null;
+    const seal = await opened();
+    const about = sealedAs(name, { parameterSet, publicKey });
+    secretKey = seal && (await seal.open(about, sealed));
+  } else secretKey = decodeWireHex(fields.secret_key, lengths.secretKey);
+  if (secretKey === null || typeof secretKey === 'string') return null;
+  try {
+    if (secretKey.length !== lengths.secretKey) return null;
+    const publicKey = getPublicKey(secretKey);
+    return { parameterSet, publicKey, secretKey, createdAt, isSealed };
+  } catch {
+    wipe(secretKey);
+    return null;
+  }
+}
+
+interface Fields {
+  readonly parameterSet: ParameterSet;
+  readonly createdAt: string | null;
+  readonly public_key?: unknown;
+  readonly secret_key?: unknown;
+  readonly sealed?: unknown;
+  readonly retired_at?: unknown;
+}
+
+function parseFields(text: string): Fields | null {
+  let fields: Record<string, unknown>;
   try {
     fields = JSON.parse(text) ?? {};
   } catch {
     return null;
   }
-  const { parameter_set: name, secret_key: hex } = fields;
-  if (name !== 'falcon512' && name !== 'falcon1024') return null;
-  const { lengths, getPublicKey } = algorithm(name);
-  const secretKey = decodeWireHex(hex, lengths.secretKey);
-  if (typeof secretKey === 'string' || secretKey.length !== lengths.secretKey) return null;
-  try {
-    return { parameterSet: name, publicKey: getPublicKey(secretKey), secretKey };
-  } catch {
-    return null;
-  }
+  const { parameter_set: parameterSet, created_at: createdAt } = fields;
+  if (parameterSet !== 'falcon512' && parameterSet !== 'falcon1024') return null;
+  return { ...fields, parameterSet, createdAt: typeof createdAt === 'string' ? createdAt : null };
 }
 
-/** The file is whole or absent, and the first of several writers wins: write aside, sync, link. */
-async function makeKey(
-  directory: string,
-  path: string,
-  parameterSet: ParameterSet,
-): Promise<SigningKey> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  const { publicKey, secretKey } = algorithm(parameterSet).keygen();
-  const aside = `${path}.${crypto.randomUUID()}`;
-  const file = await open(aside, 'wx', 0o600);
-  try {
-    const fields = {
-      version: 1,
-      parameter_set: parameterSet,
-      public_key: encodeWireHex(publicKey),
-      secret_key: encodeWireHex(secretKey),
-    };
-    await file.writeFile(`${JSON.stringify(fields, null, 2)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  try {
-    await link(aside, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    await unlink(aside);
-  }
-  const key = await readKey(path);
-  if (key === null) throw new Error(`${path} disappeared while it was being created`);
-  return key;
+function readRetired(text: string): KnownPublicKey | null {
+  const fields = parseFields(text);
+  if (fields === null) return null;
+  const { parameterSet, createdAt, retired_at: retiredAt } = fields;
+  const { lengths } = algorithm(parameterSet);
+  const publicKey = decodeWireHex(fields.public_key, lengths.publicKey);
+  if (typeof publicKey === 'string' || publicKey.length !== lengths.publicKey) return null;
+  if (createdAt === null || typeof retiredAt !== 'string') return null;
+  return { parameterSet, publicKey, createdAt, retiredAt };
 }

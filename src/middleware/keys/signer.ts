@@ -9,6 +9,9 @@ export interface Signed {
 }
 
 interface Held {
+  readonly revision: string;
+  /** When the revision was last looked at. */
+  lookedMs: number;
   readonly publicKey: Uint8Array;
   readonly expanded: ExpandedSecretKey;
   sign(message: Uint8Array): Uint8Array;
@@ -16,6 +19,8 @@ interface Held {
 
 /** An expanded key takes up to 120 kB, and is a secret: few are kept. */
 const MAX_HELD = 16;
+/** A rotated key is used within this time. */
+const LOOK_MS = 1000;
 
 export class Signer {
   readonly #keys: KeyStore;
@@ -30,7 +35,7 @@ export class Signer {
   }
 
   async sign(clientId: number, message: Uint8Array): Promise<Signed> {
-    const held = await this.#hold(this.#perClient ? clientId : null);
+    const held = await this.#current(this.#perClient ? clientId : null);
     return { signature: held.sign(message), publicKey: held.publicKey };
   }
 
@@ -38,6 +43,7 @@ export class Signer {
    * Reads or creates the common key, so that problems show at start and not at the first request.
    */
   async prepare(): Promise<void> {
+    await this.#keys.open?.();
     if (!this.#perClient) await this.#hold(null);
   }
 
@@ -48,6 +54,17 @@ export class Signer {
     for (const result of await Promise.allSettled(held)) {
       if (result.status === 'fulfilled') result.value.expanded.destroy();
     }
+  }
+
+  /** The key, read again if it was rotated. */
+  async #current(owner: number | null): Promise<Held> {
+    const holding = this.#hold(owner);
+    const held = await holding;
+    if (!this.#keys.revision || performance.now() - held.lookedMs < LOOK_MS) return held;
+    held.lookedMs = performance.now();
+    if ((await this.#keys.revision(owner)) === held.revision) return held;
+    if (this.#held.get(owner) === holding) this.#drop(owner);
+    return this.#hold(owner);
   }
 
   #hold(owner: number | null): Promise<Held> {
@@ -61,20 +78,33 @@ export class Signer {
     const loading = this.#load(owner);
     this.#held.set(owner, loading);
     loading.catch(() => this.#held.delete(owner));
-    if (this.#held.size > MAX_HELD) this.#dropOldest();
+    if (this.#held.size > MAX_HELD) this.#drop(this.#held.keys().next().value!);
     return loading;
   }
 
   async #load(owner: number | null): Promise<Held> {
-    const key = await this.#keys.signingKey(owner);
+    const lookedMs = performance.now();
+    const keys = this.#keys;
+    // The revision before the key: a key that is exchanged in between is read again.
+    let revision = (await keys.revision?.(owner)) ?? '';
+    if (keys.revision && revision === '') {
+      const made = await keys.signingKey(owner);
+      keys.release?.(made);
+      revision = await keys.revision(owner);
+    }
+    const key = await keys.signingKey(owner);
     const falcon = algorithm(key.parameterSet);
-    const expanded = falcon.expandSecretKey(key.secretKey);
-    const sign = (message: Uint8Array) => falcon.sign(message, expanded, this.#options);
-    return { publicKey: key.publicKey, expanded, sign };
+    try {
+      const expanded = falcon.expandSecretKey(key.secretKey);
+      const sign = (message: Uint8Array) => falcon.sign(message, expanded, this.#options);
+      return { revision, lookedMs, publicKey: key.publicKey, expanded, sign };
+    } finally {
+      keys.release?.(key);
+    }
   }
 
-  #dropOldest(): void {
-    const [owner, held] = this.#held.entries().next().value!;
+  #drop(owner: number | null): void {
+    const held = this.#held.get(owner)!;
     this.#held.delete(owner);
     // Later, since a caller may be between `await #hold` and its synchronous use of the key.
     setTimeout(() => held.then(({ expanded }) => expanded.destroy()).catch(() => {}), 1000).unref();

@@ -22,6 +22,7 @@ const PROBLEMS_OF_RIGHT: Readonly<Record<Route['right'], readonly ErrorCode[]>> 
     'NOT_STARTED',
     'SHUTTING_DOWN',
     'STORE_UNAVAILABLE',
+    'STORAGE_FULL',
     'INTERNAL',
   ],
   url: [
@@ -31,6 +32,7 @@ const PROBLEMS_OF_RIGHT: Readonly<Record<Route['right'], readonly ErrorCode[]>> 
     'NOT_STARTED',
     'SHUTTING_DOWN',
     'STORE_UNAVAILABLE',
+    'STORAGE_FULL',
     'INTERNAL',
   ],
   open: [],
@@ -48,14 +50,24 @@ const GENERAL: Readonly<Record<string, { codes: readonly ErrorCode[]; descriptio
     description: 'The request is not valid HTTP (RFC 9112).',
   },
   SlowRequest: { codes: ['REQUEST_TIMEOUT'], description: 'The headers took too long to arrive.' },
+  FailedExpectation: {
+    codes: ['EXPECTATION_FAILED'],
+    description: '`Expect` is something other than `100-continue`.',
+  },
   HeadersTooLarge: { codes: ['HEADERS_TOO_LARGE'], description: 'The headers are too large.' },
+  TooManyConnections: {
+    codes: ['OVERLOADED'],
+    description: 'There are too many connections, in all or from this address.',
+  },
 };
 const GENERAL_BY_STATUS: Readonly<Record<number, string>> = {
   400: 'BrokenRequest',
   404: 'NotFound',
   405: 'MethodNotAllowed',
   408: 'SlowRequest',
+  417: 'FailedExpectation',
   431: 'HeadersTooLarge',
+  503: 'TooManyConnections',
 };
 
 const INTRODUCTION = `Combines batches of Falcon signatures into one aggregate, and signs for tests.
@@ -66,10 +78,14 @@ no key.
 **Hex.** Digests, keys and signatures are hex with \`0x\`: either case on input, lower case on
 output.
 
-**Errors** are problem documents (RFC 9457) with a \`code\`; 429, 503 and
-\`IDEMPOTENCY_CONFLICT\` say in \`Retry-After\` when to try again. An unknown path is a 404; a
+**Errors** are problem documents (RFC 9457) with a \`code\`; 429, 503, 507 and
+\`IDEMPOTENCY_CONFLICT\` say in \`Retry-After\` when to try again (\`STORAGE_QUOTA\` only if
+something of yours is known to expire then). An unknown path is a 404; a
 method that the path does not have is a 405 with \`Allow\`. \`HEAD\` is answered like \`GET\`
 without a body, \`OPTIONS\` with 204 and \`Allow\`.
+
+**Bodies** may be packed with gzip (\`Content-Encoding\`); the limits hold for what they unpack to.
+Where CBOR is offered, it halves them: byte strings take the place of hex.
 
 **Lists.** Pass \`next\` as \`cursor\` until it is empty, which it is on an empty page.`;
 
@@ -172,6 +188,7 @@ function operationOf(route: Route, operation: Operation, schemas: Schemas, shape
         required: body.required,
         content: {
           'application/json': { schema: schemas.of(body.schema), example: body.example },
+          ...(body.cbor && { 'application/cbor': { schema: schemas.of(body.cbor) } }),
         },
       },
     }),
@@ -237,8 +254,7 @@ function good(route: Route, answer: Answer, schemas: Schemas) {
 function problemExamples(codes: readonly ErrorCode[]) {
   return Object.fromEntries(
     codes.map((code) => {
-      const id =
-        ERROR_CODES[code].status === 500 ? { id: '0b0f4a57-2d2f-4c8e-9f4e-0d6c0c1a2b3c' } : {};
+      const id = ERROR_CODES[code].status === 500 ? { id: '0af7651916cd43dd8448eb211c80319c' } : {};
       return [code, { value: { ...problemBody(new CodedError(code)), ...id } }];
     }),
   );

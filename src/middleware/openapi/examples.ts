@@ -37,6 +37,7 @@ export const completedRecord = {
   result_path: RESULT_URL,
   format: 'proof',
   result_bytes: 255_604,
+  result_expires_at: '2026-12-21T20:23:19Z',
 };
 
 export const exampleList = {
@@ -50,6 +51,7 @@ export const exampleList = {
         submitted_at: '2026-11-21T20:23:06.501234567Z',
         finished_at: completedRecord.finished_at,
         result_path: RESULT_URL,
+        result_expires_at: completedRecord.result_expires_at,
       },
     },
   ],

@@ -16,8 +16,12 @@ const text = (description: string, schema: object = {}, required = true): { head
 
 /** The headers by the names of their components. */
 export const HEADERS = {
-  Accept: text('The accepted type', { const: 'application/json' }, false),
-  AcceptEncoding: text('The accepted encoding', { const: 'identity' }, false),
+  Accept: text(
+    'The accepted types',
+    { enum: ['application/json', 'application/json, application/cbor'] },
+    false,
+  ),
+  AcceptEncoding: text('The accepted encodings', { enum: ['gzip, identity', 'identity'] }, false),
   Allow: text('The methods of this path', { pattern: '^[A-Z]+(?:, [A-Z]+)*$' }),
   CacheControl: text('How long the answer may be cached', { minLength: 1 }),
   ContentDisposition: text('The name to save it under', {
@@ -36,10 +40,21 @@ export const HEADERS = {
   ETag: text('The version; send it back as If-None-Match', { pattern: '^(?:W/)?"[^"]+"$' }),
   Location: text('The address of the task or the result', { format: 'uri' }),
   NoStore: text('The answer must not be cached', { const: 'no-store' }),
+  RequestId: text('The id of the request in the log: its trace-id, if it had a `traceparent`', {
+    pattern: '^[0-9a-f]{32}$',
+  }),
   RetryAfter: {
     header: {
       description: 'Seconds to wait',
       required: true,
+      schema: { type: 'integer', minimum: 1 },
+      example: 1,
+    },
+  },
+  RetryAfterIfKnown: {
+    header: {
+      description: 'Seconds to wait; absent if waiting does not help',
+      required: false,
       schema: { type: 'integer', minimum: 1 },
       example: 1,
     },
@@ -65,6 +80,7 @@ export function answerHeaders(right: 'key' | 'url' | 'open', { headers = [] }: A
   const own = headers.map((name) => [name, ref(COMPONENT[name])] as const);
   return {
     ...(right === 'key' && { 'Cache-Control': ref('NoStore') }),
+    'X-Request-Id': ref('RequestId'),
     ...Object.fromEntries(own),
   };
 }
@@ -72,11 +88,11 @@ export function answerHeaders(right: 'key' | 'url' | 'open', { headers = [] }: A
 /** The headers of an error with one of these codes, all of the same status. */
 export function problemHeaders(codes: readonly ErrorCode[]) {
   const { status } = ERROR_CODES[codes[0]!];
-  // If the request was not valid HTTP, the server itself answers, without this header.
-  const served = !['MALFORMED_REQUEST', 'HEADERS_TOO_LARGE'].includes(codes[0]!);
+  const retryAfter = codes.every(tellsWhen) ? 'RetryAfter' : 'RetryAfterIfKnown';
   return {
-    ...(served && { 'Cache-Control': ref('NoStore') }),
-    ...(codes.some(tellsWhen) && { 'Retry-After': ref('RetryAfter') }),
+    'Cache-Control': ref('NoStore'),
+    'X-Request-Id': ref('RequestId'),
+    ...(codes.some(tellsWhen) && { 'Retry-After': ref(retryAfter) }),
     ...(status === 401 && { 'WWW-Authenticate': ref('WwwAuthenticate') }),
     ...(status === 405 && { Allow: ref('Allow') }),
     ...(status === 415 && { Accept: ref('Accept'), 'Accept-Encoding': ref('AcceptEncoding') }),

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { ErrorCode } from '../../errors.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import {
+  CBOR,
   ProgressRecord,
   ResultFile,
   requestShapes,
@@ -37,6 +38,7 @@ const READS_BODY = [
 const READS_JSON = [
   ...READS_BODY,
   'MALFORMED_JSON',
+  'MALFORMED_GZIP',
   'UNSUPPORTED_MEDIA_TYPE',
   'INVALID_BODY',
 ] as const satisfies ErrorCode[];
@@ -93,7 +95,9 @@ const FIXED = {
     id: 'createTask',
     tag: 'Aggregation',
     summary: 'Create a task (first of three steps)',
-    description: 'Returns the id of the task and the URL for its file. No body is needed.',
+    description:
+      'Returns the id of the task and the URL for its file. No body is needed. If it says ' +
+      '`{"bytes": n}` and the URL leads past the service, the file must have this length.',
     headers: { 'Idempotency-Key': idempotencyKey },
     answers: {
       201: {
@@ -132,7 +136,15 @@ const FIXED = {
       'current record.',
     path: { process_id: id },
     answers: accepted('Accepted'),
-    problems: [...READS_BODY, 'NOT_FOUND', 'NOT_UPLOADED', 'CONFLICT'],
+    problems: [
+      ...READS_BODY,
+      'NOT_FOUND',
+      'NOT_UPLOADED',
+      'CONFLICT',
+      'MALFORMED_JSON',
+      'UNSUPPORTED_MEDIA_TYPE',
+      'STORAGE_QUOTA',
+    ],
   },
   listTasks: {
     id: 'listTasks',
@@ -197,9 +209,13 @@ const FIXED = {
     id: 'getResult',
     tag: 'Tasks',
     summary: 'Go to the result file',
+    description: 'With `Accept: application/cbor`, the same in CBOR, without a detour.',
     path: { id },
-    answers: { 302: { description: 'To the signed URL of the file', headers: ['Location'] } },
-    problems: ['NOT_FOUND', 'CONFLICT'],
+    answers: {
+      200: { description: 'In CBOR', schema: CBOR.ResultFile, type: 'application/cbor' },
+      302: { description: 'To the signed URL of the file', headers: ['Location'] },
+    },
+    problems: ['NOT_FOUND', 'CONFLICT', 'OVERLOADED'],
   },
   followTask: {
     id: 'followTask',
@@ -300,12 +316,14 @@ const WITH_BODY = {
     answers: accepted('Accepted and queued'),
     problems: [
       ...READS_JSON,
+      'MALFORMED_CBOR',
       'TOO_MANY_ITEMS',
       'IDEMPOTENCY_CONFLICT',
       'IDEMPOTENCY_GONE',
       'IDEMPOTENCY_MISMATCH',
       'TOO_MANY_TASKS',
       'STORAGE_QUOTA',
+      'STORAGE_FULL',
     ],
   },
   verifyAggregate: {
@@ -329,15 +347,15 @@ const WITH_BODY = {
         example: { valid: true },
       },
     },
-    problems: [...READS_JSON, 'TOO_MANY_ITEMS', 'THREAD_LOST'],
+    problems: [...READS_JSON, 'MALFORMED_CBOR', 'TOO_MANY_ITEMS', 'THREAD_LOST'],
   },
   uploadTaskFile: {
     id: 'uploadTaskFile',
     tag: 'Files',
     summary: 'Upload a task file (second step)',
     description:
-      'PUT to the `url` of a ticket. Until the notification, later uploads replace the file. The ' +
-      'worker checks its content.',
+      'PUT to the `url` of a ticket. Until the notification, later uploads replace the file; one ' +
+      'that is still being sent is answered with 409 then. The worker checks the content.',
     path: { process_id: id },
     query: signedQuery('accepts a file'),
     body: {
@@ -363,11 +381,15 @@ const WITH_BODY = {
       'BODY_TOO_LARGE',
       'BODY_CONSUMED',
       'MALFORMED_JSON',
+      'MALFORMED_CBOR',
+      'MALFORMED_GZIP',
       'LENGTH_REQUIRED',
       'UNSUPPORTED_MEDIA_TYPE',
       'NOT_FOUND',
       'CONFLICT',
+      'TOO_MANY_UPLOADS',
       'STORAGE_QUOTA',
+      'STORAGE_FULL',
     ],
   },
 } as const;
@@ -381,11 +403,17 @@ export function operations(limits: { maxSignatures: number; maxDigestBytes: numb
   return {
     ...FIXED,
     sign: { ...sign, body: { ...sign.body, schema: SignRequest } },
-    aggregate: { ...aggregate, body: { ...aggregate.body, schema: AggregateRequest } },
+    aggregate: {
+      ...aggregate,
+      body: { ...aggregate.body, schema: AggregateRequest, cbor: CBOR.Request },
+    },
     verifyAggregate: {
       ...verifyAggregate,
-      body: { ...verifyAggregate.body, schema: VerifyRequest },
+      body: { ...verifyAggregate.body, schema: VerifyRequest, cbor: CBOR.Request },
     },
-    uploadTaskFile: { ...uploadTaskFile, body: { ...uploadTaskFile.body, schema: TaskFile } },
+    uploadTaskFile: {
+      ...uploadTaskFile,
+      body: { ...uploadTaskFile.body, schema: TaskFile, cbor: CBOR.TaskFile },
+    },
   } as const satisfies Record<string, Operation>;
 }

@@ -3,19 +3,30 @@ import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
 import { decodeWireHex } from '../../wire/hex.ts';
 import { refusalOf } from '../../wire/refusal.ts';
-import { checkStatements, checkTriples, type ShapeFault } from '../../wire/taskFile.ts';
-import type { Triple } from '../../wire/triple.ts';
+import {
+  type BytesAs,
+  checkStatements,
+  checkTriples,
+  decodeByteString,
+  describeByteFault,
+  type ShapeFault,
+} from '../../wire/taskFile.ts';
+import type { TaskItem, Triple } from '../../wire/triple.ts';
 import { newInputKey } from '../blobs/blobStore.ts';
 import { serviceBase } from '../http/address.ts';
-import { withBody, withJsonBody } from '../http/body.ts';
+import { bodyLimits, type ParsedBody, withBody, withParsedBody } from '../http/body.ts';
+import type { BodyType } from '../http/bodyType.ts';
+import { formatCbor } from '../http/cbor.ts';
 import { taskOnce } from '../idempotency.ts';
 import type { Operation } from '../openapi/operation.ts';
 import { ProblemError } from '../problems.ts';
 import { progressRecord } from '../records.ts';
-import { judge } from '../schemas.ts';
-import type { NewTask, PutOptions, TaskStore } from '../stores/taskStore.ts';
+import { judge, MAX_AGGREGATE_BYTES } from '../schemas.ts';
+import type { NewTask, PutOptions } from '../stores/taskStore.ts';
 import type { Task } from '../task.ts';
 import { answerRecord, findTask, uploadUrl } from './answers.ts';
+import { announcedBytes, uploadedFile } from './directUploads.ts';
+import { reserve, storageQuota } from './quota.ts';
 import type { Caller, Deps, Env, Route } from './route.ts';
 
 /** A body that is not needed is read up to this length, so that repeats can be recognised. */
@@ -48,20 +59,24 @@ type Handler = (c: Context<Env>, caller: Caller) => Promise<Response>;
 
 function createTask(deps: Deps): Handler {
   const { settings, runtime, budget } = deps;
-  const limits = { maxBytes: IGNORED_BODY_BYTES, idleTimeoutMs: settings.bodyIdleTimeoutMs };
+  const limits = bodyLimits(settings, IGNORED_BODY_BYTES);
   return (c, { clientId }) =>
-    withBody(c, limits, budget, async (body) => {
+    withBody(c, limits, budget.of(clientId), async (body) => {
       const { store } = runtime.ports;
       const { threads, uploadUrlTtlMs: ttlMs } = settings;
+      const bytes = announcedBytes(body, settings.maxBodyBytes);
       const task = await taskOnce(c, {
         clientId,
         store,
         body,
-        make: (options) =>
-          putTask(settings.limits, store, { clientId, state: 'created', threads, ttlMs }, options),
+        make(options) {
+          const state = 'created';
+          const task: NewTask = { clientId, state, threads, ttlMs, ...c.get('origin') };
+          return putTask(deps, task, options);
+        },
       });
       const location = `${serviceBase(c, settings)}/tasks/${task.id}`;
-      return c.json(await uploadTicket(c, deps, task), 201, { location });
+      return c.json(await uploadTicket(c, deps, task, bytes), 201, { location });
     });
 }
 
@@ -78,24 +93,27 @@ function renewUrl(deps: Deps): Handler {
 }
 
 /** The url is a right, so it is never stored: it is made from the task whenever it is told. */
-async function uploadTicket(c: Context, deps: Deps, task: Task) {
+async function uploadTicket(c: Context, deps: Deps, task: Task, bytes?: number) {
   // In whole seconds, as urls have it.
   const expiresAtMs = Math.ceil(task.expiresAtMs / 1000) * 1000;
   return {
     process_id: task.id,
-    url: await uploadUrl(c, deps, task.id, expiresAtMs),
+    url: await uploadUrl(c, deps, task.id, { expiresAtMs, ...(bytes !== undefined && { bytes }) }),
     expires_at: `${new Date(expiresAtMs).toISOString().slice(0, 19)}Z`,
   };
 }
 
 function notify(deps: Deps): Handler {
   const { settings, runtime, budget } = deps;
-  const limits = { maxBytes: IGNORED_BODY_BYTES, idleTimeoutMs: settings.bodyIdleTimeoutMs };
+  const limits = bodyLimits(settings, IGNORED_BODY_BYTES);
   return (c, caller) =>
-    withBody(c, limits, budget, async () => {
-      const { store } = runtime.ports;
-      const { id } = await findTask(store, c.req.param('process_id'), caller);
-      const outcome = await store.notify(id, caller.clientId);
+    withBody(c, limits, budget.of(caller.clientId), async () => {
+      const { ports } = runtime;
+      const { store, blobs } = ports;
+      const task = await findTask(store, c.req.param('process_id'), caller);
+      const input = await uploadedFile(deps, task);
+      const { storedBytes } = await ports.limits.of(caller.clientId);
+      const outcome = await store.notify(task.id, caller.clientId, input, { storedBytes });
       if (outcome.ok) return answerRecord(c, deps, outcome.task, 202);
       switch (outcome.reason) {
         case 'missing':
@@ -105,27 +123,32 @@ function notify(deps: Deps): Handler {
         case 'ended':
           throw new ProblemError('CONFLICT', { message: 'The task ended before its notification' });
         case 'storedBytes':
-          throw new ProblemError('STORAGE_QUOTA', { headers: { 'retry-after': '60' } });
+          await blobs.uploads?.discard(task.id);
+          throw await storageQuota(deps, caller.clientId, input?.bytes ?? 0);
       }
     });
 }
 
 /** Limits of a body with as many items as a task may have. */
-const itemLimits = ({ maxSignatures, maxBodyBytes, bodyIdleTimeoutMs }: Deps['settings']) =>
+const itemLimits = (settings: Deps['settings']) =>
   ({
-    maxBytes: maxBodyBytes,
-    idleTimeoutMs: bodyIdleTimeoutMs,
-    maxTokens: TOKENS_PER_ITEM * maxSignatures + 1000,
+    ...bodyLimits(settings, settings.maxBodyBytes),
+    maxTokens: TOKENS_PER_ITEM * settings.maxSignatures + 1000,
     tooManyCode: 'TOO_MANY_ITEMS',
   }) as const;
 
-function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
-  const { maxSignatures, maxDigestBytes } = settings;
+/** How bodies with items may come, and how each has its bytes. */
+const ITEM_TYPES: readonly BodyType[] = ['json', 'cbor'];
+const BYTES_AS: Readonly<Record<BodyType, BytesAs>> = { json: 'hex', cbor: 'bytes' };
+
+function aggregateDirectly(deps: Deps): Handler {
+  const { settings, runtime, budget } = deps;
+  const { maxSignatures, maxDigestBytes: maxMessageBytes } = settings;
   return (c, { clientId }) =>
-    withJsonBody(c, itemLimits(settings), budget, async (value, bytes) => {
-      const { store, blobs } = runtime.ports;
-      const { data } = judgeObject(value);
-      const checked = checkTriples(data, { maxSignatures, maxMessageBytes: maxDigestBytes });
+    withParsedBody(c, ITEM_TYPES, itemLimits(settings), budget.of(clientId), async (body) => {
+      const { store } = runtime.ports;
+      const { data } = judgeObject(body.value) as { data?: unknown };
+      const checked = checkTriples(data, { maxSignatures, maxMessageBytes }, BYTES_AS[body.type]);
       if (checked.faults) throw shapeProblem(checked.faults, '/data');
       const { items } = checked;
       requireKeys(items, '/data');
@@ -133,43 +156,35 @@ function aggregateDirectly({ settings, runtime, budget }: Deps): Handler {
       const task = await taskOnce(c, {
         clientId,
         store,
-        body: bytes,
-        async make(options) {
-          const file = taskFileOf(data as Triple[]);
-          const maxBytes = file.length;
-          const input = await blobs.put(newInputKey(), file, { maxBytes });
-          const task: NewTask = {
-            clientId,
-            state: 'waiting',
-            input,
-            count: items.length,
-            threads: settings.threads,
-            ttlMs: settings.uploadUrlTtlMs,
-          };
-          // If the store does not answer, the task may be there: then its file is left alone.
-          const refused = () => blobs.delete(input.key);
-          return putTask(settings.limits, store, task, options, refused);
+        body: body.bytes,
+        make(options) {
+          const file =
+            body.type === 'cbor' ? cborTaskFileOf(items) : taskFileOf(data as readonly Triple[]);
+          const task = { clientId, count: items.length, ...c.get('origin') };
+          return putWithFile(deps, task, file, options);
         },
       });
       const location = `${serviceBase(c, settings)}/tasks/${task.id}`;
-      return c.json(progressRecord(asCreated(task), null), 202, { location });
+      const record = progressRecord(asCreated(task), null, settings.retentionMs);
+      return c.json(record, 202, { location });
     });
 }
 
 function verify({ settings, runtime, budget, operations }: Deps): Handler {
-  const { maxSignatures, maxDigestBytes, maxBodyBytes } = settings;
+  const { maxSignatures, maxDigestBytes: maxMessageBytes, maxBodyBytes } = settings;
   // `checkStatements` checks the statements.
   const AggregateOnly = operations.verifyAggregate.body.schema.pick({ aggregate: true });
-  return (c) =>
-    withJsonBody(c, itemLimits(settings), budget, async (value) => {
-      const { aggregate: hex } = judge(AggregateOnly, value);
-      const { statements } = value as { statements?: unknown };
-      const checked = checkStatements(statements, {
-        maxSignatures,
-        maxMessageBytes: maxDigestBytes,
-      });
+  const aggregateOf = ({ type, value }: ParsedBody): Uint8Array =>
+    type === 'cbor'
+      ? requireBytes(judgeObject(value), 'aggregate', MAX_AGGREGATE_BYTES)
+      : (decodeWireHex(judge(AggregateOnly, value).aggregate, maxBodyBytes) as Uint8Array);
+  return (c, { clientId }) =>
+    withParsedBody(c, ITEM_TYPES, itemLimits(settings), budget.of(clientId), async (body) => {
+      const aggregate = aggregateOf(body);
+      const { statements } = body.value as { statements?: unknown };
+      const limits = { maxSignatures, maxMessageBytes };
+      const checked = checkStatements(statements, limits, BYTES_AS[body.type]);
       if (checked.faults) throw shapeProblem(checked.faults, '/statements');
-      const aggregate = decodeWireHex(hex, maxBodyBytes) as Uint8Array;
       requireKeys(checked.items, '/statements');
       const valid = await runtime.ports.aggregator.judge(aggregate, checked.items);
       const reason = valid ? undefined : refusalOf(aggregate);
@@ -177,14 +192,38 @@ function verify({ settings, runtime, budget, operations }: Deps): Handler {
     });
 }
 
+/** Stores a file and puts the task that is waiting with it. */
+async function putWithFile(
+  deps: Deps,
+  facts: Pick<NewTask, 'clientId' | 'count' | 'requestId' | 'traceparent'>,
+  file: Uint8Array,
+  options: Pick<PutOptions, 'hold'>,
+): Promise<Task> {
+  const { clientId } = facts;
+  const { threads, uploadUrlTtlMs: ttlMs } = deps.settings;
+  const { blobs } = deps.runtime.ports;
+  const reservation = await reserve(deps, clientId);
+  try {
+    if (!(await reservation.cover(file.length))) {
+      throw await storageQuota(deps, clientId, file.length);
+    }
+    const input = await blobs.put(newInputKey(), file, { maxBytes: file.length });
+    const task: NewTask = { ...facts, state: 'waiting', input, threads, ttlMs };
+    // If the store does not answer, the task may be there: then its file is left alone.
+    return await putTask(deps, task, options, () => blobs.delete(input.key));
+  } finally {
+    reservation.close();
+  }
+}
+
 async function putTask(
-  limits: Deps['settings']['limits'],
-  store: TaskStore,
+  deps: Deps,
   task: NewTask,
   options: Pick<PutOptions, 'hold'>,
   onRefused: () => Promise<void> = async () => {},
 ): Promise<Task> {
-  const { openTasks, storedBytes } = limits;
+  const { store, limits } = deps.runtime.ports;
+  const { openTasks, storedBytes } = await limits.of(task.clientId);
   const outcome = await store.put(task, { ...options, limits: { openTasks, storedBytes } });
   if (outcome.ok) return outcome.task;
   await onRefused();
@@ -192,7 +231,7 @@ async function putTask(
     case 'openTasks':
       throw new ProblemError('TOO_MANY_TASKS', { headers: { 'retry-after': '10' } });
     case 'storedBytes':
-      throw new ProblemError('STORAGE_QUOTA', { headers: { 'retry-after': '60' } });
+      throw await storageQuota(deps, task.clientId, task.input?.bytes ?? 0);
     case 'superseded':
       throw new CodedError('IDEMPOTENCY_CONFLICT');
   }
@@ -217,11 +256,33 @@ function taskFileOf(triples: readonly Triple[]): Uint8Array {
   return Buffer.from(`[${lines.join(',\n')}]\n`, 'latin1');
 }
 
-function judgeObject(value: unknown): { data?: unknown } {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+/** The task file of items that came in CBOR, which is half as long. */
+function cborTaskFileOf(items: readonly TaskItem[]): Uint8Array {
+  return formatCbor(
+    items.map(({ message, publicKey, signature }) => {
+      return { digest: message, public_key: publicKey, signature };
+    }),
+  );
+}
+
+function judgeObject(value: unknown): Readonly<Record<string, unknown>> {
+  const isMap = typeof value === 'object' && value !== null && !(value instanceof Uint8Array);
+  if (isMap && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>;
   throw new ProblemError('INVALID_BODY', {
     errors: [{ path: '', code: 'invalid_type', message: 'must be an object' }],
   });
+}
+
+/** A byte string of a CBOR map. */
+function requireBytes(
+  object: Readonly<Record<string, unknown>>,
+  name: string,
+  maxBytes: number,
+): Uint8Array {
+  const bytes = decodeByteString(object[name], maxBytes);
+  if (typeof bytes !== 'string') return bytes;
+  const message = describeByteFault(bytes, maxBytes);
+  throw new ProblemError('INVALID_BODY', { errors: [{ path: `/${name}`, code: bytes, message }] });
 }
 
 /** The first byte of a public key by its length in bytes (FALCON round 3, section 3.11.4). */

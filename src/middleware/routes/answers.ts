@@ -1,7 +1,7 @@
 /** Shared by several routes: finding the caller's task, and answering with its record. */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
-import { signUrl } from '../blobs/signedUrls.ts';
+import type { UploadUrlOptions } from '../blobs/blobStore.ts';
 import { endOf, serviceBase } from '../http/address.ts';
 import { progressRecord } from '../records.ts';
 import type { TaskStore } from '../stores/taskStore.ts';
@@ -21,14 +21,19 @@ export async function findTask(
 }
 
 /** A new signed url of the result, or null if there is no result yet. */
-export async function resultUrl(c: Context, deps: Deps, task: ListedTask): Promise<string | null> {
+export async function resultUrl(
+  c: Context,
+  deps: Deps,
+  task: ListedTask,
+  method: 'GET' | 'HEAD' = 'GET',
+): Promise<string | null> {
   if (task.state !== 'completed' || task.result === null) return null;
-  const { blobs, urlSecret } = deps.runtime.ports;
+  const { blobs, urls } = deps.runtime.ports;
   const { key } = task.result.blob;
   const expiresAtMs = endOf(deps.settings.resultUrlTtlMs);
-  if (blobs.results) return blobs.results.url(key, { expiresAtMs });
+  if (blobs.results) return blobs.results.url(key, { expiresAtMs, method });
   const base = serviceBase(c, deps.settings);
-  return signUrl(urlSecret, { method: 'GET', key }, { base, expiresAtMs });
+  return urls.sign({ method: 'GET', key }, { base, expiresAtMs });
 }
 
 /** A new signed url to which the file of the task may be PUT. */
@@ -36,12 +41,13 @@ export async function uploadUrl(
   c: Context,
   deps: Deps,
   taskId: number,
-  expiresAtMs: number,
+  options: UploadUrlOptions,
 ): Promise<string> {
-  const { blobs, urlSecret } = deps.runtime.ports;
-  if (blobs.uploads) return blobs.uploads.url(taskId, { expiresAtMs });
+  const { blobs, urls } = deps.runtime.ports;
+  if (blobs.uploads) return blobs.uploads.url(taskId, options);
   const base = serviceBase(c, deps.settings);
-  return signUrl(urlSecret, { method: 'PUT', taskId }, { base, expiresAtMs });
+  const { expiresAtMs } = options;
+  return urls.sign({ method: 'PUT', taskId }, { base, expiresAtMs });
 }
 
 export async function answerRecord(
@@ -50,7 +56,8 @@ export async function answerRecord(
   task: Task,
   status: 200 | 202,
 ): Promise<Response> {
-  const record = progressRecord(task, await resultUrl(c, deps, task));
+  const url = await resultUrl(c, deps, task);
+  const record = progressRecord(task, url, deps.settings.retentionMs);
   const location = `${serviceBase(c, deps.settings)}/tasks/${task.id}`;
   return c.json(record, status, status === 202 ? { location } : {});
 }

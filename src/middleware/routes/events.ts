@@ -5,6 +5,7 @@
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
 import { isFinal } from '../../wire/taskStates.ts';
+import { isRefusal } from '../keys/callers.ts';
 import { progressRecord } from '../records.ts';
 import type { Task } from '../task.ts';
 import { findTask, resultUrl } from './answers.ts';
@@ -29,9 +30,16 @@ export function followEvents(deps: Deps): Route['handle'] {
       if (left > 0) open.set(clientId, left);
       else open.delete(clientId);
     };
-    const key = c.req.header('authorization') ?? '';
-    const mayFollow = async (): Promise<boolean> =>
-      (await deps.runtime.ports.authenticate(key))?.clientId === clientId;
+    const { raw } = c.req;
+    const key = raw.headers.get('authorization') ?? '';
+    const mayFollow = async (): Promise<boolean> => {
+      try {
+        return (await deps.runtime.ports.authenticate(key, raw))?.clientId === clientId;
+      } catch (error) {
+        if (isRefusal(error)) return false;
+        throw error;
+      }
+    };
     return new Response(new TaskEvents(c, deps, task, mayFollow, release).body, { headers });
   };
 }
@@ -42,7 +50,7 @@ class TaskEvents {
   readonly #context: Context;
   readonly #deps: Deps;
   readonly #task: Task;
-  /** Whether the key still stands for the same client. */
+  /** Whether the request would still be the same client's. */
   readonly #mayFollow: () => Promise<boolean>;
   readonly #release: () => void;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
@@ -118,7 +126,10 @@ class TaskEvents {
       const room = (this.#controller.desiredSize ?? 0) > 0 || isFinal(task.state);
       if (this.#closed || version === this.#version || !room) return;
       this.#version = version;
-      this.#send(`event: progress\ndata: ${JSON.stringify(progressRecord(task, url))}\n\n`);
+      const { retentionMs } = this.#deps.settings;
+      this.#send(
+        `event: progress\ndata: ${JSON.stringify(progressRecord(task, url, retentionMs))}\n\n`,
+      );
     }
     if (task === null || isFinal(task.state)) this.#end();
   }

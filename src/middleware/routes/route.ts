@@ -1,15 +1,21 @@
 /** The type of a route: plain data that the app mounts. */
 import type { Context } from 'hono';
-import type { BodyBudget } from '../http/body.ts';
+import type { BodyBudget } from '../http/bodyBudget.ts';
 import type { AnonymousLimiter, RequestLimiter } from '../limits.ts';
 import type { Operation } from '../openapi/operation.ts';
 import type { Operations } from '../openapi/operations.ts';
 import type { Settings } from '../options.ts';
+import type { Reservations } from '../reservations.ts';
 import type { Runtime } from '../runtime.ts';
+import type { NewTask } from '../stores/taskStore.ts';
 
 /** The data that Hono keeps with a request. */
 export interface Env {
-  Variables: { clientId: number | undefined };
+  Variables: {
+    clientId: number | undefined;
+    /** Kept with the task that the request makes. */
+    origin: Pick<NewTask, 'requestId' | 'traceparent'> | undefined;
+  };
 }
 
 /** What handlers use besides the request. */
@@ -19,6 +25,7 @@ export interface Deps {
   readonly budget: BodyBudget;
   readonly limiter: RequestLimiter;
   readonly anonymous: AnonymousLimiter;
+  readonly reservations: Reservations;
   /** The descriptions of the endpoints, with the schemas that check requests. */
   readonly operations: Operations;
 }

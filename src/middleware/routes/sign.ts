@@ -1,7 +1,7 @@
 /** `POST /v1/falcon/sign`: for testing, with keys that the operator holds. */
 import { CodedError } from '../../errors.ts';
 import { decodeWireHex, encodeWireHex } from '../../wire/hex.ts';
-import { withJsonBody } from '../http/body.ts';
+import { bodyLimits, withParsedBody } from '../http/body.ts';
 import { judge } from '../schemas.ts';
 import type { Deps, Route } from './route.ts';
 
@@ -10,12 +10,9 @@ const ENVELOPE_BYTES = 16 * 1024;
 
 export function signRoutes({ settings, runtime, budget, operations }: Deps): Route[] {
   const operation = operations.sign;
-  const { maxDigestBytes, bodyIdleTimeoutMs } = settings;
-  const limits = {
-    // A digit may come as an escape of six characters.
-    maxBytes: 2 * 6 * maxDigestBytes + ENVELOPE_BYTES,
-    idleTimeoutMs: bodyIdleTimeoutMs,
-  };
+  const { maxDigestBytes } = settings;
+  // A digit may come as an escape of six characters.
+  const limits = bodyLimits(settings, 2 * 6 * maxDigestBytes + ENVELOPE_BYTES);
   return [
     {
       method: 'POST',
@@ -23,10 +20,10 @@ export function signRoutes({ settings, runtime, budget, operations }: Deps): Rou
       right: 'key',
       operation,
       handle: (c, { clientId }) =>
-        withJsonBody(c, limits, budget, async (body) => {
+        withParsedBody(c, ['json'], limits, budget.of(clientId), async ({ value }) => {
           const { signer } = runtime.ports;
           if (signer === null) throw new CodedError('SIGNING_DISABLED');
-          const { digest } = judge(operation.body.schema, body);
+          const { digest } = judge(operation.body.schema, value);
           const message = decodeWireHex(digest, maxDigestBytes) as Uint8Array;
           const { signature, publicKey } = await signer.sign(clientId, message);
           return c.json({

@@ -1,11 +1,15 @@
 /** `…/tasks…`: reads, lists, follows, cancels and removes the caller's tasks. */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
+import { parseResultFile, resultFields } from '../../wire/resultFile.ts';
 import { isFinal, STATE_TEXTS, stateOfText } from '../../wire/taskStates.ts';
+import { wantsCbor } from '../http/bodyType.ts';
+import { formatCbor } from '../http/cbor.ts';
 import { decodeCursor, encodeCursor, type Position } from '../http/cursor.ts';
 import { ProblemError } from '../problems.ts';
 import { listItem } from '../records.ts';
 import type { ListQuery } from '../stores/taskStore.ts';
+import type { Task } from '../task.ts';
 import { answerRecord, findTask, resultUrl } from './answers.ts';
 import { followEvents } from './events.ts';
 import type { Caller, Deps, Env, Route } from './route.ts';
@@ -55,7 +59,10 @@ function list(deps: Deps): Handler {
     const query = readQuery(c, clientId, cursorSecret);
     const page = await store.list(query);
     const tasks: unknown[] = [];
-    for (const task of page.tasks) tasks.push(listItem(task, await resultUrl(c, deps, task)));
+    const { retentionMs } = deps.settings;
+    for (const task of page.tasks) {
+      tasks.push(listItem(task, await resultUrl(c, deps, task), retentionMs));
+    }
     const last = page.tasks.at(-1);
     // The page after the last one is empty, so that a client may end there as well as at `""`.
     const next =
@@ -126,19 +133,38 @@ function remove(deps: Deps): Handler {
     const removed = await store.remove(task.id, caller.clientId);
     if (!removed.ok) throw new CodedError('NOT_FOUND', { message: 'There is no such task' });
     for (const key of removed.blobs) await blobs.delete(key);
+    await blobs.uploads?.discard(task.id);
     return c.body(null, 204);
   };
 }
 
+/** To the result file, or, for who accepts it, the same in CBOR. */
 function result(deps: Deps): Handler {
   return async (c, caller) => {
     const task = await findTask(deps.runtime.ports.store, c.req.param('id'), caller);
-    const url = await resultUrl(c, deps, task);
+    // A presigned url is good for one method.
+    const method = c.req.method === 'HEAD' ? 'HEAD' : 'GET';
+    const url = await resultUrl(c, deps, task, method);
     if (url === null) {
       throw new ProblemError('CONFLICT', {
         message: `The task has no result: it is ${STATE_TEXTS[task.state].list}`,
       });
     }
-    return c.redirect(url, 302);
+    c.header('vary', 'accept');
+    return wantsCbor(c) ? cborResult(c, deps, task) : c.redirect(url, 302);
   };
+}
+
+async function cborResult(c: Context, deps: Deps, { clientId, result }: Task): Promise<Response> {
+  const { key, bytes } = result!.blob;
+  const share = deps.budget.of(clientId);
+  share.take(bytes);
+  try {
+    const file = await deps.runtime.ports.blobs.read({ key }, bytes);
+    if (file === null) throw new CodedError('NOT_FOUND', { message: 'The result is gone' });
+    const body = formatCbor(resultFields(parseResultFile(file), (each) => each));
+    return c.body(body, 200, { 'content-type': 'application/cbor' });
+  } finally {
+    share.give(bytes);
+  }
 }

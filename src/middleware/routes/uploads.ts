@@ -7,22 +7,31 @@ import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import { type BlobRef, newInputKey } from '../blobs/blobStore.ts';
-import { checkSignedUrl, type UrlRight } from '../blobs/signedUrls.ts';
-import { bodyChunks, requireJsonType } from '../http/body.ts';
+import type { UrlRight } from '../blobs/signedUrls.ts';
+import { announcedLength, bodyChunks, bodyLimits } from '../http/body.ts';
+import { type BodyForm, requireForm } from '../http/bodyType.ts';
 import { ProblemError } from '../problems.ts';
+import type { Reservation } from '../reservations.ts';
+import type { TaskStore } from '../stores/taskStore.ts';
 import type { Task } from '../task.ts';
+import { UploadTurns } from '../uploadTurns.ts';
+import { reserve, storageQuota } from './quota.ts';
 import { type Deps, pathId, type Route } from './route.ts';
+
+/** Reserved at a time for a body that does not announce its length. */
+const STEP_BYTES = 1024 * 1024;
 
 export function uploadRoutes(deps: Deps): Route[] {
   const base = `/v1/${deps.settings.serviceName}`;
   const { uploadTaskFile, downloadResult } = deps.operations;
+  const turns = new UploadTurns(deps.settings.limits.parallelUploads);
   return [
     {
       method: 'PUT',
       path: `${base}/uploads/:process_id`,
       right: 'url',
       operation: uploadTaskFile,
-      handle: (c) => upload(c, deps),
+      handle: (c) => upload(c, deps, turns),
     },
     {
       method: 'GET',
@@ -34,18 +43,45 @@ export function uploadRoutes(deps: Deps): Route[] {
   ];
 }
 
-async function upload(c: Context, deps: Deps): Promise<Response> {
-  const { store, blobs } = deps.runtime.ports;
+async function upload(c: Context, deps: Deps, turns: UploadTurns): Promise<Response> {
+  const { store } = deps.runtime.ports;
   const taskId = pathId(c.req.param('process_id'));
   if (taskId === null) throw forged();
-  checkRight(c, deps, { method: 'PUT', taskId });
+  await checkRight(c, deps, { method: 'PUT', taskId });
+  const task = await openTask(store, taskId);
+  const form = requireForm(c, ['json', 'cbor']);
+
+  const turn = await turns.take(task.clientId, taskId);
+  let reservation: Reservation | undefined;
+  try {
+    const now = turn.waited ? await openTask(store, taskId) : task;
+    reservation = await reserve(deps, now.clientId, now.input?.bytes);
+    const input = await receive(c, deps, now, form, reservation, turn.signal);
+    return await keep(c, deps, now, input);
+  } finally {
+    // Not before the store has counted the bytes.
+    reservation?.close();
+    turn.end();
+  }
+}
+
+/** The task, if it takes a file. */
+async function openTask(store: TaskStore, taskId: number): Promise<Task> {
   const task = await store.get(taskId);
   if (task === null) throw noTask();
   if (task.state !== 'created' && task.state !== 'uploaded') throw tooLate(task);
-  requireJsonType(c);
+  return task;
+}
 
-  const input = await receive(c, deps);
-  const { storedBytes } = deps.settings.limits;
+/** Gives the task its file, which is stored already. */
+async function keep(
+  c: Context,
+  deps: Deps,
+  { id: taskId, clientId }: Task,
+  input: BlobRef,
+): Promise<Response> {
+  const { store, blobs, limits } = deps.runtime.ports;
+  const { storedBytes } = await limits.of(clientId);
   const outcome = await store.upload(taskId, input, { storedBytes });
   if (outcome.ok) {
     if (outcome.replaced !== null) await blobs.delete(outcome.replaced);
@@ -57,7 +93,7 @@ async function upload(c: Context, deps: Deps): Promise<Response> {
     case 'missing':
       throw noTask();
     case 'storedBytes':
-      throw new ProblemError('STORAGE_QUOTA', { headers: { 'retry-after': '60' } });
+      throw await storageQuota(deps, clientId, input.bytes);
     case 'state': {
       const now = await store.get(taskId);
       if (now === null) throw noTask();
@@ -66,19 +102,55 @@ async function upload(c: Context, deps: Deps): Promise<Response> {
   }
 }
 
-/** Streams the body into the blob store; refuses an empty one. */
-async function receive(c: Context, { settings, runtime }: Deps): Promise<BlobRef> {
+/**
+ * Streams the body into the blob store, unpacked, after its bytes are reserved: what the limits and
+ * the quota count is what the worker reads. Refuses an empty one.
+ */
+async function receive(
+  c: Context,
+  deps: Deps,
+  { clientId }: Task,
+  { type, encoding }: BodyForm,
+  reservation: Reservation,
+  signal: AbortSignal,
+): Promise<BlobRef> {
+  const { settings, runtime } = deps;
+  const { maxBodyBytes: maxBytes } = settings;
   const { blobs } = runtime.ports;
-  const limits = { maxBytes: settings.maxBodyBytes, idleTimeoutMs: settings.bodyIdleTimeoutMs };
-  const file = bodyChunks(c, limits);
-  const input = await blobs.put(newInputKey(), file, { maxBytes: limits.maxBytes });
+  const take = async (bytes: number, wantedBytes: number) => {
+    signal.throwIfAborted();
+    if (await reservation.cover(bytes, wantedBytes)) return;
+    signal.throwIfAborted();
+    throw await storageQuota(deps, clientId, bytes);
+  };
+  const announced = announcedLength(c, maxBytes);
+  // A packed body says nothing of what it unpacks to.
+  const known = encoding === 'identity' ? announced : undefined;
+  await take(known ?? 1, known ?? Math.min(STEP_BYTES, maxBytes));
+  const file = reserved(bodyChunks(c, bodyLimits(settings, maxBytes), encoding), take);
+  const input = await blobs.put(newInputKey(), file, { maxBytes, signal }).catch((error) => {
+    throw signal.aborted ? signal.reason : error;
+  });
   if (input.bytes > 0) return input;
   await blobs.delete(input.key);
   const lengthless =
     c.req.header('content-length') === undefined && c.req.header('transfer-encoding') === undefined;
-  throw lengthless
-    ? new CodedError('LENGTH_REQUIRED')
-    : new ProblemError('MALFORMED_JSON', { message: 'The task file is empty' });
+  if (lengthless) throw new CodedError('LENGTH_REQUIRED');
+  const code = type === 'cbor' ? 'MALFORMED_CBOR' : 'MALFORMED_JSON';
+  throw new ProblemError(code, { message: 'The task file is empty' });
+}
+
+/** The chunks, each after room for it was taken: some more than needed, to ask less often. */
+async function* reserved(
+  chunks: AsyncIterable<Uint8Array>,
+  take: (bytes: number, wantedBytes: number) => Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  let seen = 0;
+  for await (const chunk of chunks) {
+    seen += chunk.length;
+    await take(seen, Math.ceil(seen / STEP_BYTES) * STEP_BYTES);
+    yield chunk;
+  }
 }
 
 async function download(c: Context, deps: Deps): Promise<Response> {
@@ -86,7 +158,7 @@ async function download(c: Context, deps: Deps): Promise<Response> {
   const file = c.req.param('file') ?? '';
   if (!/^\d{1,9}$/.test(attempt) || !/^\d{1,18}\.json$/.test(file)) throw forged();
   const key = `results/${attempt}/${file}`;
-  checkRight(c, deps, { method: 'GET', key });
+  await checkRight(c, deps, { method: 'GET', key });
   const { blobs } = deps.runtime.ports;
   // HEAD must not open a file that will not be read to its end.
   const head = c.req.method === 'HEAD';
@@ -103,11 +175,11 @@ async function download(c: Context, deps: Deps): Promise<Response> {
   });
 }
 
-function checkRight(c: Context, deps: Deps, right: UrlRight): void {
-  const { blobs, urlSecret } = deps.runtime.ports;
+async function checkRight(c: Context, deps: Deps, right: UrlRight): Promise<void> {
+  const { blobs, urls } = deps.runtime.ports;
   const elsewhere = right.method === 'PUT' ? blobs.uploads : blobs.results;
   if (elsewhere) throw new CodedError('NOT_FOUND');
-  switch (checkSignedUrl(urlSecret, right, new URL(c.req.url).searchParams)) {
+  switch (await urls.check(right, new URL(c.req.url).searchParams)) {
     case 'ok':
       return;
     case 'forged':

@@ -1,6 +1,8 @@
 /** Who holds an Idempotency-Key, and the task that was made under it. */
 import type { Task } from '../task.ts';
-import { type Ledger, publicTask } from './ledger.ts';
+import { FARTHEST_DUE_MS } from './clock.ts';
+import { hasEnded, ownHolder } from './holder.ts';
+import type { Ledger } from './ledger.ts';
 import type { AnswerRow, Table } from './table.ts';
 import type { AnswerHold, BeginAnswer, PutOptions, TaskStore } from './taskStore.ts';
 
@@ -15,13 +17,17 @@ export function answers(ledger: Ledger): Answers {
         if (row && row.fingerprint !== fingerprint) return { kind: 'mismatch' };
         if (row && row.taskId !== null) {
           const task = ledger.owned(row.taskId, clientId);
-          return { kind: 'replay', task: task ? publicTask(task) : null };
+          return { kind: 'replay', task: task ? ledger.told(task) : null };
         }
         const leftMs = row ? row.heldUntilMs - nowMs() : 0;
-        if (leftMs > 0) return { kind: 'running', retryMs: leftMs };
+        const running = leftMs > 0 && leftMs <= FARTHEST_DUE_MS;
+        if (running && !(row?.holder && hasEnded(row.holder))) {
+          return { kind: 'running', retryMs: leftMs };
+        }
         const token = crypto.randomUUID();
         const times = { heldUntilMs: nowMs() + holdMs, createdMs: nowMs() };
-        table.putAnswer({ clientId, key, fingerprint, token, ...times, taskId: null });
+        const held = { taskId: null, holder: ownHolder() };
+        table.putAnswer({ clientId, key, fingerprint, token, ...times, ...held });
         return { kind: 'held', hold: { clientId, key, token } };
       }),
     extendAnswer: (hold, holdMs) =>

@@ -5,11 +5,13 @@
  * of them fail.
  *
  *   BEGIN IMMEDIATE ─▶ SAVEPOINT ─▶ work ─▶ RELEASE | ROLLBACK TO ─▶ … ─▶ COMMIT ─▶ outcomes
+ *
+ * While another process holds the lock of writers, this thread goes on with other work and asks
+ * again every few milliseconds. A transaction that cannot begin in time is refused.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers';
-import { CodedError } from '../../errors.ts';
-import { isBusy } from './sqliteFault.ts';
+import { isBusy, storeError, waitMs } from './sqliteFault.ts';
 
 /**
  * Most transactions per commit, so as not to block the event loop: others follow in the next turn.
@@ -20,40 +22,71 @@ interface Waiting {
   readonly work: () => unknown;
   readonly resolve: (outcome: unknown) => void;
   readonly reject: (error: unknown) => void;
+  readonly endMs: number;
 }
 
 export interface GroupCommit {
-  /** Runs the work as a transaction; resolves when it is durable. */
+  /**
+   * Runs the work as a transaction; resolves when it is durable.
+   *
+   * @throws CodedError `STORE_UNAVAILABLE` if the file stays locked, `STORAGE_FULL`
+   */
   write<T>(work: () => T): Promise<T>;
-  /** Runs and commits all waiting transactions at once. */
-  flush(): void;
+  /** Resolves when every transaction that waits has its outcome. */
+  drain(): Promise<void>;
 }
 
-export function createGroupCommit(db: DatabaseSync): GroupCommit {
+/** @param patienceMs how long a transaction waits for another process */
+export function createGroupCommit(db: DatabaseSync, patienceMs: number): GroupCommit {
   const waiting: Waiting[] = [];
+  let drained: (() => void)[] = [];
 
   const turn = () => {
-    const group = waiting.splice(0, MAX_GROUP);
-    if (waiting.length > 0) setImmediate(turn);
-    if (group.length > 0) commit(db, group);
+    const locked = !commitNext(db, waiting);
+    if (waiting.length === 0) {
+      for (const tell of drained) tell();
+      drained = [];
+    } else if (locked) setTimeout(turn, waitMs());
+    // Not in the next turn but in the one after it: outcomes are told first, and reads answered.
+    else setImmediate(() => setImmediate(turn));
   };
 
   return {
     write: <T>(work: () => T) =>
       new Promise<T>((resolve, reject) => {
-        waiting.push({ work, resolve: resolve as Waiting['resolve'], reject });
+        const endMs = performance.now() + patienceMs;
+        waiting.push({ work, resolve: resolve as Waiting['resolve'], reject, endMs });
         if (waiting.length === 1) setImmediate(turn);
       }),
-    flush() {
-      while (waiting.length > 0) commit(db, waiting.splice(0, MAX_GROUP));
-    },
+    drain: () =>
+      new Promise((resolve) => {
+        if (waiting.length === 0) resolve();
+        else drained.push(resolve);
+      }),
   };
 }
 
+/** Commits the first group of those that wait. @returns false if another process has the lock */
+function commitNext(db: DatabaseSync, waiting: Waiting[]): boolean {
+  try {
+    db.exec('BEGIN IMMEDIATE');
+  } catch (error) {
+    const locked = isBusy(error);
+    const nowMs = performance.now();
+    const late = waiting.filter(({ endMs }) => endMs <= nowMs).length;
+    for (const { reject } of waiting.splice(0, locked ? late : MAX_GROUP)) {
+      reject(storeError(error));
+    }
+    return !locked;
+  }
+  commit(db, waiting.splice(0, MAX_GROUP));
+  return true;
+}
+
+/** Does the work of the group in the transaction that has begun, and ends it. */
 function commit(db: DatabaseSync, group: readonly Waiting[]): void {
   const outcomes: (() => void)[] = [];
   try {
-    db.exec('BEGIN IMMEDIATE');
     for (const { work, resolve, reject } of group) {
       try {
         const outcome = group.length === 1 ? work() : behindSavepoint(db, work);
@@ -61,13 +94,13 @@ function commit(db: DatabaseSync, group: readonly Waiting[]): void {
       } catch (error) {
         // An error that ended the whole transaction (the disk is full) fails the whole group.
         if (group.length === 1 || !db.isTransaction) throw error;
-        outcomes.push(() => reject(shown(error)));
+        outcomes.push(() => reject(storeError(error)));
       }
     }
     db.exec('COMMIT');
   } catch (error) {
     if (db.isOpen && db.isTransaction) db.exec('ROLLBACK');
-    for (const { reject } of group) reject(shown(error));
+    for (const { reject } of group) reject(storeError(error));
     return;
   }
   for (const tell of outcomes) tell();
@@ -84,6 +117,3 @@ function behindSavepoint(db: DatabaseSync, work: () => unknown): unknown {
     throw error;
   }
 }
-
-const shown = (error: unknown) =>
-  isBusy(error) ? new CodedError('STORE_UNAVAILABLE', { cause: error }) : error;

@@ -4,6 +4,8 @@
  */
 import { isFinal, type TaskState } from '../../wire/taskStates.ts';
 import { canGo, isRunning, type Task, timestamp } from '../task.ts';
+import { type Clocks, FARTHEST_DUE_MS, StoreClock } from './clock.ts';
+import { queueDeliveries } from './deliveries.ts';
 import type { Table, TaskChanges, TaskRow } from './table.ts';
 import type { TaskNews } from './taskStore.ts';
 
@@ -22,19 +24,32 @@ export interface Ended {
 
 export class Ledger {
   readonly table: Table;
-  readonly nowMs: () => number;
+  readonly #clock: StoreClock;
   readonly #listeners = new Set<(news: TaskNews) => void>();
   /** Rows changed by the current transaction. */
   #changed: TaskRow[] = [];
 
-  constructor(table: Table, nowMs: () => number) {
+  constructor(table: Table, clocks: Clocks) {
     this.table = table;
-    this.nowMs = nowMs;
+    this.#clock = new StoreClock(clocks, table.lastNumber('clock'));
+  }
+
+  /** The time of the store. */
+  readonly nowMs = (): number => this.#clock.nowMs();
+
+  /** A time of the store as text, by the wall clock. */
+  readonly toldTime = (ms: number): string => new Date(this.#clock.onWallMs(ms)).toISOString();
+
+  /** Sees to it that the time is not behind that of another process on the same table. */
+  meetClock(): void {
+    this.#clock.meet(this.table.lastNumber('clock'));
   }
 
   /** Runs a transaction; listeners are told of changed tasks once it is committed. */
   async write<T>(work: () => T): Promise<T> {
     const { outcome, told } = await this.table.write(() => {
+      const keptMs = this.#clock.meet(this.table.lastNumber('clock'));
+      if (keptMs !== null) this.table.setLastNumber('clock', keptMs);
       this.#changed = [];
       return { outcome: work(), told: this.#changed };
     });
@@ -55,9 +70,18 @@ export class Ledger {
     return () => void this.#listeners.delete(own);
   }
 
-  close(): void {
+  /** Lets go what an older version, which followed a clock that was wrong, made wait too long. */
+  async mend(): Promise<void> {
+    const farOff = () => this.table.dueAfter(this.nowMs() + FARTHEST_DUE_MS);
+    if (farOff().length === 0) return;
+    await this.write(() => {
+      for (const row of farOff()) this.table.update(row.id, { dueMs: this.nowMs() });
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.table.close();
     this.#listeners.clear();
-    this.table.close();
   }
 
   /** The task, if it belongs to this client. */
@@ -75,7 +99,13 @@ export class Ledger {
   insert(row: TaskRow): Task {
     this.table.insert(row);
     this.#changed.push(row);
-    return publicTask(row);
+    return this.told(row);
+  }
+
+  /** A row as it is told: without the fields that only the store needs. */
+  told(row: TaskRow): Task {
+    const { submitted, turn, dueMs, finishedMs, expiresMs, ...task } = row;
+    return { ...task, expiresAtMs: this.#clock.onWallMs(expiresMs) };
   }
 
   /** @throws Error for a step that the state machine does not have */
@@ -95,7 +125,8 @@ export class Ledger {
     const times = { updatedAt: at, finishedAt: at, finishedMs: this.nowMs() };
     const cleared = { dueMs: null, input: null, quarantined: false };
     const after = this.change(row, { state, ...times, ...cleared, ...extra });
-    return { task: publicTask(after), blobs: row.input ? [row.input.key] : [] };
+    queueDeliveries(this.table, this.told(after), this.nowMs());
+    return { task: this.told(after), blobs: row.input ? [row.input.key] : [] };
   }
 
   /** Removes a final task. @returns the keys of its blobs, or null for a task that is not final */
@@ -108,7 +139,8 @@ export class Ledger {
   /** Follows the clock, and exceeds the last id even if the clock stands still or goes back. */
   nextTaskId(): number {
     const { table } = this;
-    const id = Math.max((this.nowMs() - ID_EPOCH_MS) * IDS_PER_MS, table.lastNumber('task') + 1);
+    const byClock = (this.#clock.wallMs() - ID_EPOCH_MS) * IDS_PER_MS;
+    const id = Math.max(byClock, table.lastNumber('task') + 1);
     table.setLastNumber('task', id);
     return id;
   }
@@ -134,10 +166,4 @@ export class Ledger {
 
 function newsOf({ id, clientId, state, attempt }: TaskRow): TaskNews {
   return { id, clientId, state, attempt, own: true };
-}
-
-/** A row without the fields that only the store needs. */
-export function publicTask(row: TaskRow): Task {
-  const { submitted, turn, dueMs, finishedMs, ...task } = row;
-  return task;
 }

@@ -4,12 +4,32 @@
  */
 import { isFinal, type UnfinishedState } from '../../wire/taskStates.ts';
 import { isRunning, type ListedTask } from '../task.ts';
-import { type AnswerRow, noTasks, type Table, type TaskChanges, type TaskRow } from './table.ts';
+import type {
+  Ageing,
+  ClientQuota,
+  Holdings,
+  OperatorStore,
+  UnfinishedQuery,
+} from './operatorStore.ts';
+import {
+  type AnswerRow,
+  type ApiKeyRow,
+  type DeliveryRow,
+  noTasks,
+  type RetiredRow,
+  type Table,
+  type TaskChanges,
+  type TaskRow,
+  type WebhookRow,
+} from './table.ts';
 import { type TableStoreOptions, tableStore } from './tableStore.ts';
-import type { ApiKeyRecord, ApiKeyStore, ClientUsage, ListQuery, TaskStore } from './taskStore.ts';
+import type { ApiKeyStore, ClientUsage, ListQuery, TaskStore } from './taskStore.ts';
+import type { WebhookStore } from './webhookStore.ts';
 
 /** @returns a store that loses everything when the process ends */
-export function memoryStore(options: TableStoreOptions = {}): TaskStore & ApiKeyStore {
+export function memoryStore(
+  options: TableStoreOptions = {},
+): TaskStore & ApiKeyStore & OperatorStore & WebhookStore {
   return tableStore(new MemoryTable(), options);
 }
 
@@ -17,9 +37,13 @@ class MemoryTable implements Table {
   readonly #tasks = new TaskMap();
   readonly #answers = new Map<string, AnswerRow>();
   readonly #secrets = new Map<string, Uint8Array>();
-  readonly #keys = new Map<string, ApiKeyRecord>();
+  readonly #keys = new Map<string, ApiKeyRow>();
+  readonly #quotas = new Map<string, ClientQuota>();
+  readonly #retired = new Map<string, readonly RetiredRow[]>();
   readonly #clients = new Map<string, number>();
   readonly #lastNumbers = new Map<string, number>();
+  readonly #webhooks = new Map<string, WebhookRow>();
+  readonly #deliveries = new Map<string, DeliveryRow>();
   /** Steps that undo the current transaction, in the order in which it was done. */
   #undo: (() => void)[] = [];
 
@@ -87,14 +111,62 @@ class MemoryTable implements Table {
     return found;
   }
 
+  unfinished({ limit, after = 0, quarantined }: UnfinishedQuery): TaskRow[] {
+    const fits = (row: TaskRow) =>
+      row.id > after && (quarantined === undefined || row.quarantined === quarantined);
+    const rows = this.#tasks.open().filter(fits);
+    return rows.sort((a, b) => a.id - b.id).slice(0, limit);
+  }
+
   usage(clientId: number): ClientUsage {
     let [openTasks, storedBytes] = [0, 0];
     for (const id of this.#tasks.idsOf(clientId)) {
       const row = this.#tasks.get(id)!;
       if (!isFinal(row.state)) openTasks++;
-      storedBytes += (row.input?.bytes ?? 0) + (row.result?.blob.bytes ?? 0);
+      storedBytes += bytesOf(row);
     }
     return { openTasks, storedBytes };
+  }
+
+  holdings(clientId: number): Omit<Holdings, 'apiKeys'> {
+    const rows = this.#tasks.idsOf(clientId).map((id) => this.#tasks.get(id)!);
+    const blobs = rows.flatMap((row) => [row.input ?? [], row.result?.blob ?? []].flat());
+    const of = `${clientId} `;
+    return {
+      tasks: rows.length,
+      unfinished: rows.filter((row) => !isFinal(row.state)).length,
+      files: blobs.length,
+      bytes: blobs.reduce((sum, { bytes }) => sum + bytes, 0),
+      answers: Array.from(this.#answers.keys()).filter((name) => name.startsWith(of)).length,
+      named: Array.from(this.#clients.values()).includes(clientId),
+    };
+  }
+
+  tasksOf(clientId: number, which: 'final' | 'unfinished', limit: number): TaskRow[] {
+    const rows = this.#tasks.idsOf(clientId).map((id) => this.#tasks.get(id)!);
+    return rows.filter((row) => isFinal(row.state) === (which === 'final')).slice(0, limit);
+  }
+
+  ageing(nowMs: number, beforeMs: number | null): Ageing[] {
+    const rows = [
+      ...this.overdue(nowMs, Infinity),
+      ...(beforeMs === null ? [] : this.finishedBefore(beforeMs, Infinity)),
+    ];
+    const clients = new Set(rows.map((row) => row.clientId));
+    return Array.from(clients)
+      .sort((a, b) => a - b)
+      .map((clientId) => {
+        const own = rows.filter((row) => row.clientId === clientId);
+        const ends = own.flatMap((row) => row.finishedAt ?? []).sort();
+        return {
+          clientId,
+          expiring: own.length - ends.length,
+          removing: ends.length,
+          bytes: own.reduce((sum, row) => sum + bytesOf(row), 0),
+          oldestEnd: ends[0] ?? null,
+          newestEnd: ends.at(-1) ?? null,
+        };
+      });
   }
 
   depth(): ReturnType<Table['depth']> {
@@ -123,13 +195,17 @@ class MemoryTable implements Table {
     return this.#tasks.open().filter((row) => isRunning(row.state) && row.dueMs! <= nowMs);
   }
 
+  dueAfter(ms: number): TaskRow[] {
+    return this.#tasks.open().filter(({ dueMs }) => dueMs !== null && dueMs > ms);
+  }
+
   earliestDueMs(): number | null {
     const due = this.#tasks.open().flatMap((row) => row.dueMs ?? []);
     return due.length === 0 ? null : Math.min(...due);
   }
 
   overdue(nowMs: number, limit: number): TaskRow[] {
-    const before = (row: TaskRow) => !row.submitted && row.expiresAtMs <= nowMs;
+    const before = (row: TaskRow) => !row.submitted && row.expiresMs <= nowMs;
     return this.#tasks.open().filter(before).slice(0, limit);
   }
 
@@ -167,6 +243,89 @@ class MemoryTable implements Table {
     return this.#secrets.get(name)!;
   }
 
+  knownSecret(name: string): Uint8Array | undefined {
+    return this.#secrets.get(name);
+  }
+
+  replaceSecret(name: string, value: Uint8Array): void {
+    this.#set(this.#secrets, name, value);
+  }
+
+  retiredSecrets(name: string): RetiredRow[] {
+    return [...(this.#retired.get(name) ?? [])];
+  }
+
+  putRetiredSecret(name: string, row: RetiredRow): void {
+    this.#set(this.#retired, name, [row, ...this.retiredSecrets(name)]);
+  }
+
+  deleteRetiredSecrets(name: string, ms: number): void {
+    const kept = this.retiredSecrets(name).filter(({ retiredMs }) => retiredMs > ms);
+    this.#set(this.#retired, name, kept);
+  }
+
+  quota(clientId: number): ClientQuota | undefined {
+    return this.#quotas.get(String(clientId));
+  }
+
+  quotas(): (ClientQuota & { clientId: number })[] {
+    const all = Array.from(this.#quotas, ([id, quota]) => ({ clientId: Number(id), ...quota }));
+    return all.sort((a, b) => a.clientId - b.clientId);
+  }
+
+  putQuota(clientId: number, quota: ClientQuota | undefined): void {
+    this.#set(this.#quotas, String(clientId), quota);
+  }
+
+  webhooks(): WebhookRow[] {
+    return Array.from(this.#webhooks.values()).sort((a, b) => a.owner - b.owner);
+  }
+
+  webhook(owner: number): WebhookRow | undefined {
+    return this.#webhooks.get(String(owner));
+  }
+
+  putWebhook(row: WebhookRow): void {
+    this.#set(this.#webhooks, String(row.owner), row);
+  }
+
+  deleteWebhook(owner: number): boolean {
+    const known = this.#webhooks.has(String(owner));
+    this.deleteDeliveries(owner);
+    this.#set(this.#webhooks, String(owner), undefined);
+    return known;
+  }
+
+  delivery(owner: number, taskId: number): DeliveryRow | undefined {
+    return this.#deliveries.get(`${owner} ${taskId}`);
+  }
+
+  dueDelivery(nowMs: number): DeliveryRow | undefined {
+    const due = Array.from(this.#deliveries.values()).filter(({ owner, dueMs }) => {
+      const { disabledAt, pausedMs } = this.webhook(owner)!;
+      return dueMs <= nowMs && disabledAt === null && pausedMs <= nowMs;
+    });
+    return due.sort((a, b) => a.dueMs - b.dueMs || a.taskId - b.taskId || a.owner - b.owner)[0];
+  }
+
+  putDelivery(row: DeliveryRow): void {
+    this.#set(this.#deliveries, `${row.owner} ${row.taskId}`, row);
+  }
+
+  deleteDelivery(owner: number, taskId: number): void {
+    this.#set(this.#deliveries, `${owner} ${taskId}`, undefined);
+  }
+
+  deleteDeliveries(owner: number): number {
+    const rows = Array.from(this.#deliveries.values()).filter((row) => row.owner === owner);
+    for (const { taskId } of rows) this.deleteDelivery(owner, taskId);
+    return rows.length;
+  }
+
+  deliveryCount(owner: number): number {
+    return Array.from(this.#deliveries.values()).filter((row) => row.owner === owner).length;
+  }
+
   clientNamed(name: string): number | undefined {
     return this.#clients.get(name);
   }
@@ -175,16 +334,31 @@ class MemoryTable implements Table {
     this.#set(this.#clients, name, clientId);
   }
 
-  apiKeys(): ApiKeyRecord[] {
+  forgetClient(clientId: number): void {
+    for (const [name, id] of this.#clients) {
+      if (id === clientId) this.#set(this.#clients, name, undefined);
+    }
+    for (const name of this.#answers.keys()) {
+      if (name.startsWith(`${clientId} `)) this.#set(this.#answers, name, undefined);
+    }
+    this.#set(this.#lastNumbers, `turn of ${clientId}`, undefined);
+    this.deleteWebhook(clientId);
+    this.putQuota(clientId, undefined);
+    for (const [name, row] of this.#deliveries) {
+      if (row.clientId === clientId) this.#set(this.#deliveries, name, undefined);
+    }
+  }
+
+  apiKeys(): ApiKeyRow[] {
     return Array.from(this.#keys.values());
   }
 
-  apiKey(sha256: string): ApiKeyRecord | undefined {
+  apiKey(sha256: string): ApiKeyRow | undefined {
     return this.#keys.get(sha256);
   }
 
-  putApiKey(record: ApiKeyRecord): void {
-    this.#set(this.#keys, record.sha256, record);
+  putApiKey(row: ApiKeyRow): void {
+    this.#set(this.#keys, row.sha256, row);
   }
 
   deleteApiKey(sha256: string): boolean {
@@ -193,7 +367,7 @@ class MemoryTable implements Table {
     return known;
   }
 
-  close(): void {}
+  async close(): Promise<void> {}
 }
 
 /** Tasks by id, by client, and those that are not final. */
@@ -240,6 +414,10 @@ class TaskMap {
     this.#rows.delete(id);
     this.#open.delete(id);
   }
+}
+
+function bytesOf({ input, result }: TaskRow): number {
+  return (input?.bytes ?? 0) + (result?.blob.bytes ?? 0);
 }
 
 function inTurn(a: TaskRow, b: TaskRow): number {

@@ -3,7 +3,7 @@
  * that attempt holds the task, and says `false` otherwise. See `taskStore.ts`.
  */
 import type { Task } from '../task.ts';
-import { type Ledger, publicTask } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import type { TaskChanges, TaskRow } from './table.ts';
 import type { Claim, ClaimOptions, TaskStore } from './taskStore.ts';
 
@@ -53,7 +53,7 @@ export function queue(ledger: Ledger): Queue {
       ),
     fail: (id, attempt, error, retry) =>
       whileHeld(id, attempt, (row) => {
-        const failures = row.failures + 1;
+        const failures = row.failures + (retry?.blameless ? 0 : 1);
         if (!retry) return ledger.end(row, 'failed', { failures, error });
         return giveBack(ledger, row, { failures, dueMs: nowMs() + retry.delayMs });
       }),
@@ -74,9 +74,10 @@ export function queue(ledger: Ledger): Queue {
 }
 
 /** Milliseconds until a claim could succeed (0 = now), or null if nothing waits or runs. */
-function nextClaimMs({ table, nowMs }: Ledger): number | null {
-  const dueMs = table.earliestDueMs();
-  return dueMs === null ? null : Math.max(0, dueMs - nowMs());
+function nextClaimMs(ledger: Ledger): number | null {
+  ledger.meetClock();
+  const dueMs = ledger.table.earliestDueMs();
+  return dueMs === null ? null : Math.max(0, dueMs - ledger.nowMs());
 }
 
 function claim(ledger: Ledger, { leaseMs, threads }: ClaimOptions): Task | null {
@@ -90,7 +91,7 @@ function claim(ledger: Ledger, { leaseMs, threads }: ClaimOptions): Task | null 
   ledger.reachTurn(row.turn);
   const attempt = row.attempt + 1;
   const dueMs = nowMs + leaseMs;
-  return publicTask(ledger.change(row, { state: 'verifying', attempt, dueMs, threads }));
+  return ledger.told(ledger.change(row, { state: 'verifying', attempt, dueMs, threads }));
 }
 
 /** A running task waits again. */

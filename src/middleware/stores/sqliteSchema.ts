@@ -111,7 +111,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX tasks_queue ON tasks (turn, submitted_at) WHERE state = 'waiting';
   `,
   // Tasks can be set aside, and know the request that made them; an Idempotency-Key keeps the id of
-  // its task instead of the text of an answer; a host may give clients names.
+  // its task instead of the text of an answer, and who holds it; a host may give clients names.
   `
   ALTER TABLE tasks ADD COLUMN quarantined INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE tasks ADD COLUMN request_id TEXT;
@@ -126,10 +126,60 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE answers SET task_id = json_extract(json_extract(answer, '$.body'), '$.process_id')
     WHERE answer IS NOT NULL;
   ALTER TABLE answers DROP COLUMN answer;
+  ALTER TABLE answers ADD COLUMN holder TEXT;
 
   CREATE TABLE clients (
     client_id INTEGER PRIMARY KEY,
     name      TEXT    NOT NULL UNIQUE
   ) STRICT;
+  `,
+  // API keys expire and know their last use; clients have quotas of their own; secrets that were
+  // rotated are known for a while.
+  `
+  ALTER TABLE api_keys ADD COLUMN expires_ms INTEGER;
+  ALTER TABLE api_keys ADD COLUMN used_ms INTEGER;
+
+  CREATE TABLE quotas (
+    client_id           INTEGER PRIMARY KEY,
+    open_tasks          INTEGER,
+    stored_bytes        INTEGER,
+    requests_per_second INTEGER
+  ) STRICT;
+
+  CREATE TABLE retired_secrets (
+    name       TEXT    NOT NULL,
+    value      BLOB    NOT NULL,
+    retired_ms INTEGER NOT NULL
+  ) STRICT;
+  `,
+  // Webhooks, and the ends of tasks that are to be sent to them.
+  `
+  CREATE TABLE webhooks (
+    owner         INTEGER PRIMARY KEY,
+    url           TEXT    NOT NULL,
+    secret        TEXT    NOT NULL,
+    created_at    TEXT    NOT NULL,
+    failing_since TEXT,
+    failing_ms    INTEGER,
+    disabled_at   TEXT,
+    last_error    TEXT,
+    paused_ms     INTEGER NOT NULL,
+    dropped       INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE deliveries (
+    owner         INTEGER NOT NULL,
+    task_id       INTEGER NOT NULL,
+    client_id     INTEGER NOT NULL,
+    state         TEXT    NOT NULL,
+    count         INTEGER NOT NULL,
+    submitted_at  TEXT    NOT NULL,
+    finished_at   TEXT    NOT NULL,
+    error_code    TEXT,
+    attempt       INTEGER NOT NULL,
+    due_ms        INTEGER NOT NULL,
+    PRIMARY KEY (owner, task_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX deliveries_due ON deliveries (due_ms);
   `,
 ];

@@ -2,7 +2,7 @@
 import { isFinal } from '../../wire/taskStates.ts';
 import { canGo, timestamp } from '../task.ts';
 import { keepAnswer, stillHeld } from './answers.ts';
-import { type Ledger, publicTask } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import type { TaskRow } from './table.ts';
 import type {
   CancelOutcome,
@@ -30,7 +30,7 @@ export function submissions(ledger: Ledger): Submissions {
       ledger.write(() => {
         const row = ledger.owned(id, clientId);
         if (!row || row.submitted || isFinal(row.state)) return null;
-        return publicTask(ledger.change(row, { expiresAtMs: ledger.nowMs() + ttlMs }));
+        return ledger.told(ledger.change(row, { expiresMs: ledger.nowMs() + ttlMs }));
       }),
   };
 }
@@ -68,7 +68,7 @@ function newRow(ledger: Ledger, task: NewTask): TaskRow {
     submittedAt: at,
     updatedAt: at,
     finishedAt: null,
-    expiresAtMs: ledger.nowMs() + task.ttlMs,
+    expiresMs: ledger.nowMs() + task.ttlMs,
     requestId: task.requestId ?? null,
     traceparent: task.traceparent ?? null,
     input: task.input ?? null,
@@ -89,11 +89,11 @@ function upload(
 ): UploadOutcome {
   const row = ledger.table.row(id);
   if (!row) return { ok: false, reason: 'missing' };
-  if (!canGo(row.state, 'uploaded') || row.expiresAtMs <= ledger.nowMs()) {
+  if (!canGo(row.state, 'uploaded') || row.expiresMs <= ledger.nowMs()) {
     return { ok: false, reason: 'state' };
   }
   if (!hasRoom(ledger, row, input, limits)) return { ok: false, reason: 'storedBytes' };
-  const task = publicTask(ledger.change(row, { state: 'uploaded', input }));
+  const task = ledger.told(ledger.change(row, { state: 'uploaded', input }));
   return { ok: true, task, replaced: row.input?.key ?? null };
 }
 
@@ -117,8 +117,8 @@ function notify(
 ): NotifyOutcome {
   let row = ledger.owned(id, clientId);
   if (!row) return { ok: false, reason: 'missing' };
-  if (row.submitted) return { ok: true, task: publicTask(row), first: false };
-  if (isFinal(row.state) || row.expiresAtMs <= ledger.nowMs()) {
+  if (row.submitted) return { ok: true, task: ledger.told(row), first: false };
+  if (isFinal(row.state) || row.expiresMs <= ledger.nowMs()) {
     return { ok: false, reason: 'ended' };
   }
   if (input) {
@@ -130,7 +130,7 @@ function notify(
   const times = { updatedAt: at, submittedAt: at, dueMs: ledger.nowMs() };
   const turn = ledger.nextTurn(clientId);
   row = ledger.change(row, { state: 'waiting', submitted: true, turn, ...times });
-  return { ok: true, task: publicTask(row), first: true };
+  return { ok: true, task: ledger.told(row), first: true };
 }
 
 function cancel(ledger: Ledger, id: number, clientId: number): CancelOutcome {

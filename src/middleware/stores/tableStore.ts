@@ -5,55 +5,53 @@
  *   submissions.ts   the verbs of clients
  *   queue.ts         the verbs of workers
  *   answers.ts       Idempotency-Keys
+ *   clients.ts       API keys, quotas, numbers of clients, secrets
+ *   operator.ts      the verbs of the operator
+ *   webhooks.ts      webhooks, and what is to be sent to them
  *   ledger.ts        the steps of tasks, their order, and the news of them
  */
-import { timestamp } from '../task.ts';
 import { answers } from './answers.ts';
-import { Ledger, publicTask } from './ledger.ts';
+import { clients } from './clients.ts';
+import { Ledger } from './ledger.ts';
+import { operator } from './operator.ts';
+import type { OperatorStore } from './operatorStore.ts';
 import { queue } from './queue.ts';
 import { submissions } from './submissions.ts';
 import type { Table } from './table.ts';
 import type { ApiKeyStore, Sweep, SweepOptions, TaskStore } from './taskStore.ts';
+import type { WebhookStore } from './webhookStore.ts';
+import { webhooks } from './webhooks.ts';
 
 /** Most rows that one sweep changes of a kind, so that it never holds the store for long. */
 const SWEEP_ROWS = 500;
 
+/** For tests. */
 export interface TableStoreOptions {
-  /** The clock of leases and expiry, in Unix milliseconds; for tests. */
+  /** The passing of time, in Unix milliseconds: the wall clock, too, unless that is given. */
   readonly nowMs?: () => number;
+  /** The wall clock, which may be set. */
+  readonly wallMs?: () => number;
 }
 
 export function tableStore(
   table: Table,
-  { nowMs = Date.now }: TableStoreOptions = {},
-): TaskStore & ApiKeyStore {
-  const ledger = new Ledger(table, nowMs);
+  { nowMs, wallMs = nowMs ?? Date.now }: TableStoreOptions = {},
+): TaskStore & ApiKeyStore & OperatorStore & WebhookStore {
+  const ledger = new Ledger(table, { steadyMs: nowMs ?? (() => performance.now()), wallMs });
   return {
     ...reads(ledger),
     ...submissions(ledger),
     ...queue(ledger),
     ...answers(ledger),
-    ...apiKeys(ledger),
+    ...clients(ledger),
+    ...operator(ledger),
+    ...webhooks(ledger),
     sweep: (options) => ledger.write(() => sweep(ledger, options)),
     referenced: async (keys) => table.referenced(keys),
     watch: (listener) => ledger.watch(listener),
-    secret(name) {
-      const fresh = crypto.getRandomValues(new Uint8Array(32));
-      return ledger.write(() => table.secret(name, fresh));
-    },
-    clientNamed(name) {
-      return ledger.write(() => {
-        const known = table.clientNamed(name);
-        if (known !== undefined) return known;
-        const clientId = table.lastNumber('client') + 1;
-        table.setLastNumber('client', clientId);
-        table.putClientName(name, clientId);
-        return clientId;
-      });
-    },
-    open: async () => {},
+    open: () => ledger.mend(),
     ping: async () => void table.depth(),
-    close: async () => ledger.close(),
+    close: () => ledger.close(),
   };
 }
 
@@ -62,7 +60,7 @@ function reads(ledger: Ledger): Pick<TaskStore, 'get' | 'list' | 'usage' | 'dept
   return {
     async get(id, clientId) {
       const row = clientId === undefined ? table.row(id) : ledger.owned(id, clientId);
-      return row ? publicTask(row) : null;
+      return row ? ledger.told(row) : null;
     },
     list: async (query) => ({ tasks: table.list(query, query.limit) }),
     usage: async (clientId) => table.usage(clientId),
@@ -89,25 +87,5 @@ function sweep(ledger: Ledger, { retentionMs, answerMs }: SweepOptions): Sweep {
     removed: old.length,
     blobs,
     more: overdue.length === SWEEP_ROWS || old.length === SWEEP_ROWS,
-  };
-}
-
-function apiKeys(ledger: Ledger): ApiKeyStore {
-  const { table } = ledger;
-  return {
-    putApiKey: ({ sha256, name, clientId }) =>
-      ledger.write(() => {
-        if (table.apiKey(sha256)) return null;
-        // A client whose keys are gone keeps its number, since its tasks are still there.
-        const last = table.lastNumber('client');
-        const owner = clientId ?? last + 1;
-        if (owner > last) table.setLastNumber('client', owner);
-        const record = { sha256, name, clientId: owner, createdAt: timestamp() };
-        table.putApiKey(record);
-        return record;
-      }),
-    findApiKey: async (sha256) => table.apiKey(sha256) ?? null,
-    listApiKeys: async () => table.apiKeys(),
-    removeApiKey: (sha256) => ledger.write(() => table.deleteApiKey(sha256)),
   };
 }

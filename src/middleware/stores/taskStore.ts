@@ -154,6 +154,14 @@ export interface Extension {
   readonly progress?: TaskProgress;
 }
 
+/** How a task is tried again after a fault. */
+export interface Retry {
+  /** Not to be claimed before this is over. */
+  readonly delayMs: number;
+  /** The fault is not the task's, and is not counted in its `failures`. */
+  readonly blameless?: boolean;
+}
+
 export interface SweepOptions {
   /** Finished tasks older than this are removed; without it they are kept. */
   readonly retentionMs?: number;
@@ -236,12 +244,7 @@ export interface TaskStore {
    */
   finish(id: number, attempt: number, result: TaskResult): Promise<boolean>;
   /** → failed; or, with `retry`, → waiting, and not to be claimed before the delay is over. */
-  fail(
-    id: number,
-    attempt: number,
-    error: TaskError,
-    retry?: { readonly delayMs: number },
-  ): Promise<boolean>;
+  fail(id: number, attempt: number, error: TaskError, retry?: Retry): Promise<boolean>;
   /** → waiting at once, without counting a failure, for a worker that shuts down. */
   release(id: number, attempt: number): Promise<boolean>;
   /**
@@ -282,7 +285,8 @@ export interface TaskStore {
    */
   watch(listener: (news: TaskNews) => void): () => void;
   /**
-   * 32 random bytes under this name, made at the first call and the same ever after (to sign urls).
+   * 32 random bytes under this name, made at the first call and the same ever after (to sign urls),
+   * unless an operator rotates them.
    */
   secret(name: string): Promise<Uint8Array>;
   /**
@@ -304,16 +308,38 @@ export interface TaskStore {
 
 /** API keys, stored with the tasks: only their hashes, as 64 hex digits. */
 export interface ApiKeyStore {
-  /** Without `clientId`, the next free number from 1. @returns null if the hash exists already */
+  /**
+   * Without `clientId`, the next free number from 1; without `ttlMs`, it never expires.
+   *
+   * @returns null if the hash exists already
+   */
   putApiKey(key: {
     readonly sha256: string;
     readonly name: string;
     readonly clientId?: number;
+    readonly ttlMs?: number;
   }): Promise<ApiKeyRecord | null>;
+  /** Also one that has expired, so that its owner can be told. */
   findApiKey(sha256: string): Promise<ApiKeyRecord | null>;
   listApiKeys(): Promise<readonly ApiKeyRecord[]>;
   /** @returns false if there is none */
   removeApiKey(sha256: string): Promise<boolean>;
+  /**
+   * Adds a key with the name and client of another, which expires after the overlap, or earlier if
+   * it would have. @returns the new record; null, and nothing is changed, if there is no such key
+   */
+  rotateApiKey(sha256: string, next: NextApiKey): Promise<ApiKeyRecord | null>;
+  /** Sets the time of the last use of these keys to now; hashes that are not there are ignored. */
+  markApiKeysUsed(sha256s: readonly string[]): Promise<void>;
+}
+
+/** The key that takes the place of another. */
+export interface NextApiKey {
+  readonly sha256: string;
+  /** Until it expires; absent: never. */
+  readonly ttlMs?: number;
+  /** For which the old key still works; 0: it ends now. */
+  readonly overlapMs: number;
 }
 
 export interface ApiKeyRecord {
@@ -321,4 +347,10 @@ export interface ApiKeyRecord {
   readonly name: string;
   readonly clientId: number;
   readonly createdAt: string;
+  /** Null: never. */
+  readonly expiresAt: string | null;
+  /** Whether that time is over, by the store's clock. */
+  readonly expired: boolean;
+  /** Up to a minute late; null: not since the store has kept it. */
+  readonly lastUsedAt: string | null;
 }

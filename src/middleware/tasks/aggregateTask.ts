@@ -7,7 +7,7 @@
  * threads that it keeps: `threads` in all. It works on one task at a time, so that the task gets
  * all threads and memory holds one proof; the file of the next task is fetched meanwhile. A
  * result's blob key belongs to one attempt, so it does no harm if the same task runs twice at once
- * after a lost lease.
+ * after a lost lease. A task that may end its worker gets one of its own, while the other rests.
  */
 import type { AggregateFormatOption, Statement } from '../../aggregate/index.ts';
 import { CodedError, isCodedError } from '../../errors.ts';
@@ -17,6 +17,7 @@ import { ThreadPool } from '../../threads/pool.ts';
 import type { Parcel } from '../../threads/thread.ts';
 import { type BlobStore, resultKey } from '../blobs/blobStore.ts';
 import { type Task, TaskFailure, type TaskResult } from '../task.ts';
+import { Isolation } from './isolation.ts';
 import type { TaskContext, TaskHandler } from './runner.ts';
 import {
   type Answer,
@@ -86,7 +87,9 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
   const { blobs, format, maxSignatures, maxDigestBytes, maxInputBytes, stopMs = 1000 } = options;
   const threads = Math.min(options.threads, MAX_THREADS);
   const limits = { maxSignatures, maxMessageBytes: maxDigestBytes, maxFileBytes: maxInputBytes };
-  const worker = openWorker(maxInputBytes);
+  const heapMb = heapFor(maxInputBytes);
+  const worker = openWorker(heapMb);
+  const isolation = new Isolation(heapMb);
   const oneTask = turns();
   const oneJudgement = turns();
   let judgements = 0;
@@ -96,11 +99,13 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
     const file = await fetchFile(blobs, task, maxInputBytes);
     const fetchMs = performance.now() - startMs;
     const work = { kind: 'aggregate', processId: task.id, limits, format, threads } as const;
-    const made = await oneTask(context.signal, () =>
-      workOn(worker, { work: { ...work, file, fetchMs }, transfer: [file] }, context, stopMs),
+    const parcel = { work: { ...work, file, fetchMs }, transfer: [file] };
+    const { signal, isolated } = context;
+    const use = (lent: ThreadPool) => workOn(lent, parcel, context, stopMs);
+    const made = await oneTask(signal, () =>
+      isolated ? isolation.lend(signal, use) : lend(worker, signal, use),
     );
     const key = resultKey(task.id, task.attempt);
-    const { signal } = context;
     const blob = await stored(
       blobs.put(key, new Uint8Array(made.file), { maxBytes: MAX_RESULT_BYTES, signal }),
     );
@@ -133,24 +138,51 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
         judgements--;
       }
     },
-    close: () => worker.close(),
+    async close() {
+      await Promise.all([worker.close(), isolation.close()]);
+    },
   };
 }
 
+/** A file that exhausts the heap takes down its worker (THREAD_LOST), not the process. */
+const heapFor = (maxInputBytes: number): number =>
+  HEAP_MB + HEAP_FACTOR * Math.ceil(maxInputBytes / MIB);
+
 /** The worker thread. */
-function openWorker(maxInputBytes: number): ThreadPool {
+function openWorker(heapMb: number): ThreadPool {
   return new ThreadPool({
     size: 1,
     name: TASK_WORKER,
     module: workerBeside(import.meta.url, 'taskWorker'),
-    // A file that exhausts the heap takes down its thread (THREAD_LOST), not the process.
-    limits: { maxOldGenerationSizeMb: HEAP_MB + HEAP_FACTOR * Math.ceil(maxInputBytes / MIB) },
+    limits: { maxOldGenerationSizeMb: heapMb },
     maxRefusals: Number.POSITIVE_INFINITY,
   });
 }
 
 /**
- * Runs one task in the worker thread and passes its news to the store.
+ * Lends the worker once it runs: only then can a task be what ends it.
+ *
+ * @throws CodedError `OVERLOADED` if it cannot be started; the signal's reason
+ */
+async function lend<T>(
+  worker: ThreadPool,
+  signal: AbortSignal,
+  use: (worker: ThreadPool) => Promise<T>,
+): Promise<T> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      signal.addEventListener('abort', reject, { once: true });
+      worker.ready().then(resolve, reject);
+    });
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new CodedError('OVERLOADED', { message: 'No worker could be started', cause });
+  }
+  return use(worker);
+}
+
+/**
+ * Runs one task in the worker and passes its news to the store.
  *
  * @throws TaskFailure as the worker says, CodedError `THREAD_LOST`; the signal's reason once the
  *   worker has stopped
@@ -258,5 +290,6 @@ async function stored<T>(work: Promise<T>): Promise<T> {
 /** The bytes as a buffer of their own, which can be transferred. */
 function whole(bytes: Uint8Array): ArrayBuffer {
   const own = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;
-  return own ? (bytes.buffer as ArrayBuffer) : bytes.slice().buffer;
+  // Not `slice`: that of a Buffer is a view of memory that holds other things, too.
+  return own ? (bytes.buffer as ArrayBuffer) : new Uint8Array(bytes).buffer;
 }

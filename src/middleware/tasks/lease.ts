@@ -1,15 +1,18 @@
 /**
- * The hold of an attempt on its task: extended by a heartbeat while the handler works, lost if the
- * store says that the task is not held by this attempt any more.
+ * The hold of an attempt on its task: extended by the heartbeat of the process (heartbeat.ts) while
+ * the handler works, lost if the store says that the task is not held by this attempt any more.
  */
 import { CodedError } from '../../errors.ts';
-import type { TaskStore } from '../stores/taskStore.ts';
-import { isRunning, type Task, type TaskProgress } from '../task.ts';
+import type { Attempt, TaskStore } from '../stores/taskStore.ts';
+import type { Task, TaskProgress } from '../task.ts';
+import type { Beating, Heartbeat } from './heartbeat.ts';
 
 /** What a handler gets besides its task. */
 export interface TaskContext {
   /** Aborted when the task is cancelled or lost, or the runner shuts down: stop within a second. */
   readonly signal: AbortSignal;
+  /** The task is suspect: work on it alone, in a worker that nothing else depends on. */
+  readonly isolated: boolean;
   /** Reports progress, which is written with the next beat, so it may be called often. */
   report(progress: TaskProgress): void;
   /** Reports the number of signatures, once known. */
@@ -18,8 +21,8 @@ export interface TaskContext {
   aggregating(progress: TaskProgress): Promise<void>;
 }
 
-/** A cancellation by another process is noticed within this time. */
-const BEAT_MS = 300;
+/** Longest wait before an outcome is written again. */
+const MAX_WAIT_MS = 300;
 
 /** The reason why a handler was aborted. */
 export type Ending = 'cancelled' | 'lost' | 'shutdown';
@@ -40,6 +43,12 @@ export class Run {
     return this.#controller.signal;
   }
 
+  /** The attempt, as events name it. */
+  get named() {
+    const { id, attempt, requestId } = this.task;
+    return { taskId: id, attempt, ...(requestId !== null && { requestId }) };
+  }
+
   /** Null while nothing has ended the attempt from outside. */
   get ending(): Ending | null {
     return this.#ending;
@@ -56,53 +65,78 @@ export class Run {
 interface LeaseOptions {
   readonly store: TaskStore;
   readonly leaseMs: number;
+  readonly heartbeat: Heartbeat;
+  readonly isolated: boolean;
   /** The store did not answer. */
   readonly onTrouble: (error: unknown) => void;
+  /** A phase of the work is over. */
+  readonly onPhase: (phase: TaskProgress['phase'], durationMs: number) => void;
 }
 
 /** Keeps the lease alive until `end`, and carries the handler's news to the store. */
-export class Lease {
+export class Lease implements Beating {
   /** For the handler. */
   readonly context: TaskContext;
   readonly #run: Run;
   readonly #store: TaskStore;
   readonly #leaseMs: number;
+  readonly #heartbeat: Heartbeat;
   readonly #onTrouble: (error: unknown) => void;
-  /** Between two beats. */
-  readonly #everyMs: number;
+  readonly #onPhase: LeaseOptions['onPhase'];
+  #phase: TaskProgress['phase'] = 'read';
+  #phaseMs = performance.now();
+  #signatures: number;
   #extendedMs = performance.now();
   /** Progress that the store does not have yet. */
   #progress: TaskProgress | undefined;
-  #timer: NodeJS.Timeout | undefined;
   #ended = false;
 
-  constructor(run: Run, { store, leaseMs, onTrouble }: LeaseOptions) {
+  constructor(run: Run, options: LeaseOptions) {
+    const { store, leaseMs, heartbeat, isolated, onTrouble, onPhase } = options;
     this.#run = run;
     this.#store = store;
     this.#leaseMs = leaseMs;
+    this.#heartbeat = heartbeat;
     this.#onTrouble = onTrouble;
-    this.#everyMs = Math.min(BEAT_MS, leaseMs / 3);
+    this.#onPhase = onPhase;
+    this.#signatures = run.task.count;
     const tell = async (more: { state?: 'aggregating'; count?: number }) => {
-      await this.#extend(more);
+      await this.extend(more);
       run.signal.throwIfAborted();
     };
     this.context = {
       signal: run.signal,
-      report: (progress) => {
-        this.#progress = progress;
+      isolated,
+      report: (progress) => this.#note(progress),
+      counted: (count) => {
+        this.#signatures = count;
+        return tell({ count });
       },
-      counted: (count) => tell({ count }),
       aggregating: (progress) => {
-        this.#progress = progress;
+        this.#note(progress);
         return tell({ state: 'aggregating' });
       },
     };
-    this.#timer = setTimeout(this.#beat, this.#everyMs);
+    heartbeat.keep(this);
+  }
+
+  get attempt(): Attempt {
+    const { id, attempt } = this.#run.task;
+    return { id, attempt };
+  }
+
+  get isOurs(): boolean {
+    const { ending } = this.#run;
+    return !this.#ended && ending !== 'lost' && ending !== 'cancelled';
+  }
+
+  get hasNews(): boolean {
+    return this.#progress !== undefined;
   }
 
   /** Writes an outcome; tries again while the store has trouble and the lease may still hold. */
   async write(outcome: () => Promise<boolean>): Promise<boolean> {
-    for (let waitMs = 25; ; waitMs = Math.min(2 * waitMs, this.#everyMs)) {
+    for (let waitMs = 25; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
       try {
         return await outcome();
       } catch (error) {
@@ -114,40 +148,50 @@ export class Lease {
     }
   }
 
+  /** The number of signatures, as far as it is known. */
+  get signatures(): number {
+    return this.#signatures;
+  }
+
   end(): void {
+    if (this.#ended) return;
     this.#ended = true;
-    clearTimeout(this.#timer);
+    this.#heartbeat.drop(this);
+    this.#onPhase(this.#phase, performance.now() - this.#phaseMs);
+  }
+
+  #note(progress: TaskProgress): void {
+    this.#progress = progress;
+    if (progress.phase === this.#phase) return;
+    const nowMs = performance.now();
+    this.#onPhase(this.#phase, nowMs - this.#phaseMs);
+    this.#phase = progress.phase;
+    this.#phaseMs = nowMs;
   }
 
   #sinceExtendedMs(): number {
     return performance.now() - this.#extendedMs;
   }
 
-  readonly #beat = async (): Promise<void> => {
-    const { id, attempt } = this.#run.task;
-    try {
-      if (this.#progress || this.#sinceExtendedMs() > this.#leaseMs / 3) await this.#extend({});
-      else {
-        const now = await this.#store.get(id);
-        if (now?.attempt !== attempt || !isRunning(now.state)) await this.#lost();
-      }
-    } catch (error) {
-      this.#onTrouble(error);
-      if (this.#sinceExtendedMs() > this.#leaseMs) this.#run.abort('lost');
-    }
-    if (!this.#ended) this.#timer = setTimeout(this.#beat, this.#everyMs);
-  };
+  /** After the end of the lease, the task may be another's. */
+  miss(): void {
+    if (this.#sinceExtendedMs() > this.#leaseMs) this.#run.abort('lost');
+  }
 
-  async #extend(more: { state?: 'aggregating'; count?: number }): Promise<void> {
+  async hear(ours: boolean, askedMs: number): Promise<void> {
+    // The new lease counts from the request, since it is unknown when it was granted.
+    if (ours) this.#extendedMs = askedMs;
+    else if (this.isOurs) await this.#lost();
+  }
+
+  async extend(more: { state?: 'aggregating'; count?: number } = {}): Promise<void> {
     const { id, attempt } = this.#run.task;
     const progress = this.#progress;
     this.#progress = undefined;
-    // The new lease counts from the request, since it is unknown when it was granted.
     const askedMs = performance.now();
     const news = progress ? { ...more, progress } : more;
     const ours = await this.#store.extend(id, attempt, { leaseMs: this.#leaseMs, ...news });
-    if (ours) this.#extendedMs = askedMs;
-    else await this.#lost();
+    await this.hear(ours, askedMs);
   }
 
   /** The task is not ours any more; the store tells whether it was cancelled. */

@@ -19,6 +19,7 @@ import {
   type TaskFileLimits,
 } from '../../wire/taskFile.ts';
 import type { TaskItem } from '../../wire/triple.ts';
+import { looksLikeCbor, parseStrictCbor } from '../http/cbor.ts';
 import { parseStrictJson } from '../http/strictJson.ts';
 import { TaskFailure } from '../task.ts';
 import type {
@@ -128,14 +129,22 @@ async function aggregate(work: AggregateWork, { signal, tell }: WorkContext): Pr
 
 /** @throws TaskFailure that says what is wrong with the file */
 function read({ file, limits }: AggregateWork): TaskItem[] {
-  const { items, faults } = checkTriples(parse(new Uint8Array(file), limits), limits);
+  const bytes = new Uint8Array(file);
+  // Its name and its sender may say anything, so the bytes themselves tell.
+  const cbor = looksLikeCbor(bytes);
+  const value = parse(bytes, limits, cbor ? parseStrictCbor : parseStrictJson);
+  const { items, faults } = checkTriples(value, limits, cbor ? 'bytes' : 'hex');
   if (faults) throw shapeFailure(faults);
   return items;
 }
 
-function parse(file: Uint8Array, { maxSignatures }: Required<TaskFileLimits>): unknown {
+function parse(
+  file: Uint8Array,
+  { maxSignatures }: Required<TaskFileLimits>,
+  read: typeof parseStrictCbor | typeof parseStrictJson,
+): unknown {
   try {
-    return parseStrictJson(file, {
+    return read(file, {
       maxTokens: TOKENS_PER_ITEM * maxSignatures + SPARE_TOKENS,
       tooManyCode: 'TOO_MANY_ITEMS',
     });

@@ -8,10 +8,26 @@
  * The store is the truth. When a beat finds that the attempt is not the current one, the handler is
  * aborted and nothing more is written. If this process dies, the lease ends, and any runner on the
  * same store takes the task over.
+ *
+ * A task fails only by what is wrong with itself. A fault of its surroundings (the store is away,
+ * the disk is full) is waited out, however long it lasts. A task whose workers die is suspect:
+ *
+ *   suspect (2 dead workers, or lost 3 times with its whole process) ─▶ isolated attempts
+ *   isolated worker dies, and `maxFailures` are reached ─▶ set aside, with its input
+ *
+ * The end of a process proves nothing, since others worked in it too and it may have been stopped;
+ * so losses make a task suspect, but never guilty.
  */
 import { type CodedError, toCodedError } from '../../errors.ts';
-import type { TaskNews, TaskStore } from '../stores/taskStore.ts';
-import { type Task, type TaskError, TaskFailure, type TaskResult } from '../task.ts';
+import type { Retry, TaskNews, TaskStore } from '../stores/taskStore.ts';
+import {
+  type Task,
+  type TaskError,
+  TaskFailure,
+  type TaskProgress,
+  type TaskResult,
+} from '../task.ts';
+import { Heartbeat } from './heartbeat.ts';
 import { Lease, Run, type TaskContext } from './lease.ts';
 
 export type { TaskContext };
@@ -23,16 +39,37 @@ export interface TaskHandler {
    * belongs to this attempt alone.
    *
    * @throws CodedError (a {@link TaskFailure} to say more): retried when retriable, else the task
-   *   has failed
+   *   has failed. `THREAD_LOST` means that the worker died of this task.
    */
   run(task: Task, context: TaskContext): Promise<TaskResult>;
   /** Deletes blobs that are not needed any more. */
   discard(keys: readonly string[]): Promise<void>;
 }
 
+/** The attempt that an event is about, and the request that made its task. */
+interface OfAttempt {
+  readonly taskId: number;
+  readonly attempt: number;
+  readonly requestId?: string;
+}
+
 export type RunnerEvent =
-  | { readonly type: 'claimed' | 'completed' | 'cancelled' | 'lost' | 'released'; taskId: number }
-  | { readonly type: 'failed' | 'retried'; taskId: number; error: CodedError }
+  | (OfAttempt & { readonly type: 'claimed' | 'cancelled' | 'released' })
+  /** A phase is over, also by the end of the attempt. */
+  | (OfAttempt & {
+      readonly type: 'phase';
+      readonly phase: TaskProgress['phase'];
+      readonly durationMs: number;
+    })
+  | (OfAttempt & {
+      readonly type: 'completed';
+      readonly signatures: number;
+      readonly format: string;
+      readonly aggregateBytes: number;
+    })
+  /** `stale`: the attempt still wrote its outcome, which the store refused. */
+  | (OfAttempt & { readonly type: 'lost'; readonly stale: boolean })
+  | (OfAttempt & { readonly type: 'failed' | 'retried' | 'setAside'; readonly error: CodedError })
   /** The store or the disk did not answer; the runner carries on. */
   | { readonly type: 'trouble'; error: unknown };
 
@@ -47,11 +84,18 @@ export interface RunnerOptions {
   readonly leaseMs?: number;
   /** Time between two looks into the queue if nothing wakes the runner. Default 1 s. */
   readonly pollMs?: number;
-  /** Attempts with a retriable fault before the task fails. Default 5. */
+  /** Time between two beats, which notice what other processes cancelled. Default 800 ms. */
+  readonly beatMs?: number;
+  /**
+   * Dead workers after which a task is set aside, if the last one was its own. Default 5: at least
+   * three of them were.
+   */
   readonly maxFailures?: number;
-  /** First delay before a retry; doubles each time, up to 30 s. Default 1 s. */
+  /** First delay before a retry; doubles each time, up to two minutes. Default 1 s. */
   readonly retryMs?: number;
   readonly onEvent?: (event: RunnerEvent) => void;
+  /** Runs an attempt, from its claim to its outcome; for traces. */
+  readonly around?: (task: Task, attempt: () => Promise<void>) => Promise<void>;
 }
 
 export interface Runner {
@@ -68,7 +112,11 @@ export interface Runner {
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-const MAX_RETRY_MS = 30_000;
+const MAX_RETRY_MS = 120_000;
+/** Dead workers after which a task is isolated. */
+const SUSPECT_FAILURES = 2;
+/** Losses after which a task is isolated. */
+const SUSPECT_LOSSES = 3;
 /** Shortest wait for a retry or the end of a lease. */
 const MIN_WAIT_MS = 5;
 
@@ -77,9 +125,11 @@ export function createRunner(options: RunnerOptions): Runner {
     concurrency: 2,
     leaseMs: 10_000,
     pollMs: 1000,
+    beatMs: 800,
     maxFailures: 5,
     retryMs: 1000,
     onEvent: () => {},
+    around: (_task, attempt) => attempt(),
     ...options,
   });
 }
@@ -89,12 +139,16 @@ class TaskRunner implements Runner {
   /** Not a map: a task can be claimed again while an attempt that lost it is still ending. */
   readonly #runs = new Set<Run>();
   readonly #alarm = new Alarm();
+  readonly #heartbeat: Heartbeat;
   #looping: Promise<void> | null = null;
   #stopped: Promise<void> | null = null;
   #unwatch = () => {};
 
   constructor(options: Required<RunnerOptions>) {
     this.#options = options;
+    const { store, leaseMs, beatMs, onEvent } = options;
+    const onTrouble = (error: unknown) => onEvent({ type: 'trouble', error });
+    this.#heartbeat = new Heartbeat({ store, leaseMs, beatMs, onTrouble });
   }
 
   get running(): number {
@@ -134,8 +188,11 @@ class TaskRunner implements Runner {
     if (task.state === 'waiting') this.wake();
     for (const run of this.#runs) {
       if (run.task.id !== task.id) continue;
+      const { attempt } = run.task;
+      // What another process tells of an earlier attempt may come late.
+      if (task.attempt < attempt) continue;
       if (task.state === 'cancelled') run.abort('cancelled');
-      else if (task.attempt !== run.task.attempt || task.state === 'waiting') run.abort('lost');
+      else if (task.attempt > attempt || task.state === 'waiting') run.abort('lost');
     }
   }
 
@@ -161,11 +218,11 @@ class TaskRunner implements Runner {
   }
 
   #begin(task: Task): void {
-    const { onEvent } = this.#options;
+    const { onEvent, around } = this.#options;
     const run = new Run(task);
     this.#runs.add(run);
-    onEvent({ type: 'claimed', taskId: task.id });
-    run.done = this.#see(run)
+    onEvent({ type: 'claimed', ...run.named });
+    run.done = around(task, () => this.#see(run))
       .catch((error) => onEvent({ type: 'trouble', error }))
       .finally(() => {
         this.#runs.delete(run);
@@ -177,14 +234,19 @@ class TaskRunner implements Runner {
   async #see(run: Run): Promise<void> {
     const { store, handler, leaseMs, onEvent } = this.#options;
     const onTrouble = (error: unknown) => onEvent({ type: 'trouble', error });
-    const lease = new Lease(run, { store, leaseMs, onTrouble });
+    const onPhase = (phase: TaskProgress['phase'], durationMs: number) =>
+      onEvent({ type: 'phase', ...run.named, phase, durationMs });
+    const heartbeat = this.#heartbeat;
+    const isolated = isSuspect(run.task);
+    const lease = new Lease(run, { store, leaseMs, heartbeat, isolated, onTrouble, onPhase });
     try {
       const result = await handler.run(run.task, lease.context);
       await this.#settleResult(run, lease, result);
     } catch (error) {
       if (run.ending === null) await this.#settleFault(run, lease, toCodedError(error));
       else if (run.ending === 'shutdown') await this.#settleShutdown(run, lease);
-      else onEvent({ type: run.ending, taskId: run.task.id });
+      else if (run.ending === 'lost') onEvent({ type: 'lost', ...run.named, stale: false });
+      else onEvent({ type: 'cancelled', ...run.named });
     } finally {
       lease.end();
     }
@@ -194,35 +256,51 @@ class TaskRunner implements Runner {
     const { store, onEvent } = this.#options;
     const { id, attempt, input } = run.task;
     const accepted = await lease.write(() => store.finish(id, attempt, result));
-    onEvent({ type: accepted ? 'completed' : refusalOf(run), taskId: id });
+    if (accepted) {
+      lease.end();
+      const { format, aggregateBytes } = result;
+      const { signatures } = lease;
+      onEvent({ type: 'completed', ...run.named, signatures, format, aggregateBytes });
+    } else onEvent(refusalOf(run));
     await this.#discard(accepted ? input?.key : result.blob.key);
   }
 
   async #settleFault(run: Run, lease: Lease, error: CodedError): Promise<void> {
-    const { store, maxFailures, retryMs, onEvent } = this.#options;
-    const { id, attempt, failures } = run.task;
+    const { store, onEvent } = this.#options;
+    const { id, attempt, input } = run.task;
     const shown = error instanceof TaskFailure ? error.shown : shownError(error);
-    const retry = error.retriable && failures + 1 < maxFailures;
-    // A thread that died concerns only this task: its first retry need not wait.
-    const atOnce = error.code === 'THREAD_LOST' && failures === 0;
-    const delayMs = atOnce ? 0 : Math.min(MAX_RETRY_MS, retryMs * 2 ** failures);
+    const type = this.#fateOf(run.task, lease, error);
+    const retry = type === 'retried' ? this.#retryOf(run.task, error) : undefined;
     const accepted = await lease.write(() =>
-      store.fail(id, attempt, shown, retry ? { delayMs } : undefined),
+      type === 'setAside'
+        ? store.setAside(id, attempt, shown)
+        : store.fail(id, attempt, shown, retry),
     );
-    if (!accepted) {
-      onEvent({ type: refusalOf(run), taskId: id });
-    } else if (retry) {
-      onEvent({ type: 'retried', taskId: id, error });
-    } else {
-      onEvent({ type: 'failed', taskId: id, error });
-      await this.#discard(run.task.input?.key);
-    }
+    onEvent(accepted ? { type, ...run.named, error } : refusalOf(run));
+    if (accepted && type === 'failed') await this.#discard(input?.key);
   }
 
-  async #settleShutdown({ task }: Run, lease: Lease): Promise<void> {
+  /** What becomes of a task after a fault. */
+  #fateOf({ failures }: Task, lease: Lease, error: CodedError): 'failed' | 'retried' | 'setAside' {
+    if (!error.retriable) return 'failed';
+    const guilty = lease.context.isolated && isDeath(error);
+    return guilty && failures + 1 >= this.#options.maxFailures ? 'setAside' : 'retried';
+  }
+
+  #retryOf({ attempt, failures, losses }: Task, error: CodedError): Retry {
+    const delayMs = (tries: number) => Math.min(MAX_RETRY_MS, this.#options.retryMs * 2 ** tries);
+    // The attempts so far that neither ended a worker nor were lost.
+    if (!isDeath(error)) {
+      return { delayMs: delayMs(Math.max(0, attempt - 1 - failures - losses)), blameless: true };
+    }
+    // A thread that died concerns only this task: its first retry need not wait.
+    return { delayMs: failures === 0 ? 0 : delayMs(failures) };
+  }
+
+  async #settleShutdown({ task, named }: Run, lease: Lease): Promise<void> {
     const { store, onEvent } = this.#options;
     await lease.write(() => store.release(task.id, task.attempt));
-    onEvent({ type: 'released', taskId: task.id });
+    onEvent({ type: 'released', ...named });
   }
 
   /**
@@ -241,8 +319,17 @@ class TaskRunner implements Runner {
   }
 }
 
+/** Whether the worker died of the task. */
+const isDeath = ({ code }: CodedError): boolean => code === 'THREAD_LOST';
+
+const isSuspect = ({ failures, losses }: Task): boolean =>
+  failures >= SUSPECT_FAILURES || losses >= SUSPECT_LOSSES;
+
 /** Why the store refused an outcome. */
-const refusalOf = ({ ending }: Run) => (ending === 'cancelled' ? 'cancelled' : 'lost');
+const refusalOf = ({ ending, named }: Run): RunnerEvent =>
+  ending === 'cancelled'
+    ? { type: 'cancelled', ...named }
+    : { type: 'lost', ...named, stale: true };
 
 /** A wait that can be cut short, also by what happened between `set` and `wait`. */
 class Alarm {

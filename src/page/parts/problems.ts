@@ -26,7 +26,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   NETWORK: 'Is the service running, and are you online?',
   TIMEOUT: 'The service did not answer in time. Try again.',
   FORBIDDEN_URL: 'Signed URLs expire. Try again to get a new one.',
-  STORAGE_QUOTA: 'Delete finished tasks to make room.',
 };
 
 /** Puts an error in words. */

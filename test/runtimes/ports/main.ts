@@ -6,14 +6,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { directoryBlobs } from '../../../src/middleware/blobs/directory.ts';
-import { blobContract } from '../../middleware/blobContract.ts';
+import { blobContract, storeContract } from '../../../src/testing/index.ts';
 import { openSqlite } from '../../middleware/openSqlite.ts';
-import { storeContract } from '../../middleware/storeContract.ts';
-import { runAll } from './plainRunner.ts';
+import { plainRunner } from './plainRunner.ts';
 
-storeContract('SQLite', openSqlite);
+const runner = plainRunner();
 
-blobContract('directory', async (nowMs) => {
+storeContract(runner, 'SQLite', openSqlite);
+
+blobContract(runner, 'directory', async (nowMs) => {
   const path = await mkdtemp(join(tmpdir(), 'falconry-blobs-'));
   const options = { path: join(path, 'files'), secret: async () => new Uint8Array(32), nowMs };
   return {
@@ -23,4 +24,4 @@ blobContract('directory', async (nowMs) => {
   };
 });
 
-console.log(JSON.stringify(await runAll()));
+console.log(JSON.stringify(await runner.runAll()));

@@ -1,0 +1,84 @@
+/** The figures of the service as tables: see ../service.ts. */
+import { CONNECTIONS, type EndpointFigures } from './serviceEndpoints.ts';
+import type { ListFigure } from './serviceLists.ts';
+import { MEMORY_BAR_BYTES, type MemoryFigure } from './serviceMemory.ts';
+import { WAIT_BAR_MS, type WaitFigure } from './serviceParsing.ts';
+import type { SoakFigure } from './serviceSoak.ts';
+
+const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 1)} ms`.padStart(10);
+const rate = (value: number) => value.toFixed(0).padStart(8);
+const mb = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
+const held = (good: boolean) => (good ? 'held' : 'NOT held');
+
+interface Times {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly p999Ms: number;
+}
+const times = ({ p50Ms, p99Ms, p999Ms }: Times) => `${ms(p50Ms)} ${ms(p99Ms)} ${ms(p999Ms)}`;
+
+export function printEndpoints({ figures, batches }: EndpointFigures): void {
+  for (const connections of CONNECTIONS) {
+    const title = connections === 1 ? '1 connection' : `${connections} connections`;
+    console.log(`${title.padEnd(34)}      /s        p50        p99       p999  of plain`);
+    for (const { name, at } of figures) {
+      const { perSecond, ofPlain, refused, ...rest } = at[connections];
+      const share = `${(100 * ofPlain).toFixed(0)} %`.padStart(9);
+      const note = refused > 0 ? `  and ${refused} asked to retry later` : '';
+      console.log(`${name.padEnd(34)}${rate(perSecond)} ${times(rest)} ${share}${note}`);
+    }
+    console.log('');
+  }
+  console.log(`${batches} batches were aggregated meanwhile\n`);
+}
+
+export function printParsing(figures: readonly WaitFigure[]): void {
+  console.log('A read of a task, while batches are parsed');
+  console.log(`${''.padEnd(34)}       p50        p99       p999   plain p99`);
+  for (const { name, task, plain, batches } of figures) {
+    const beside = `${ms(plain.p99Ms)}  (${batches} batches)`;
+    console.log(`  ${name.padEnd(32)}${times(task)}  ${beside}`);
+  }
+  // The messages of the last ones are as large as they may be: no ordinary batches.
+  const bars = figures.slice(1, -1).map(({ task }) => task.p99Ms);
+  const good = bars.every((value) => value <= WAIT_BAR_MS);
+  console.log(`  bar: p99 of at most ${WAIT_BAR_MS} ms with ordinary batches: ${held(good)}\n`);
+}
+
+export function printLists({ count, figures, ratios, buildSeconds }: ListFigure): void {
+  console.log(`Lists of ${count} tasks (written in ${buildSeconds.toFixed(1)} s), 100 a page`);
+  console.log(`${''.padEnd(34)}      /s        p50        p99       p999`);
+  for (const { name, perSecond, ...rest } of figures) {
+    console.log(`  ${name.padEnd(32)}${rate(perSecond)} ${times(rest)}`);
+  }
+  for (const { name, ratio } of ratios) {
+    console.log(`  ${name}: ${ratio.toFixed(2)} times the time of the first page`);
+  }
+  console.log('');
+}
+
+export function printSoak({ seconds, requests, tasks, quarters, peakBytes, growth }: SoakFigure) {
+  console.log(
+    `Soak of ${seconds.toFixed(0)} s: ${requests} requests, ${tasks} tasks from begin to end`,
+  );
+  console.log(
+    `  resident, medians of the quarters: ${quarters.map(mb).join(', ')}; peak ${mb(peakBytes)}; ` +
+      `the last is ${growth.toFixed(2)} times the second\n`,
+  );
+}
+
+export function printMemory({ clients, bodyBytes, before, uploads, direct }: MemoryFigure): void {
+  console.log(`Memory of the server, resident; ${mb(before)} before`);
+  console.log(
+    `  ${clients} uploads of ${mb(bodyBytes)} at once: peak ${mb(uploads.peakBytes)}, ` +
+      `${uploads.accepted} accepted, ${uploads.seconds.toFixed(1)} s`,
+  );
+  console.log(
+    `  ${clients} direct requests of ${mb(bodyBytes)} at once: peak ${mb(direct.peakBytes)}, ` +
+      `${direct.accepted} accepted, ${direct.refused} asked to retry later, ` +
+      `${direct.seconds.toFixed(1)} s`,
+  );
+  const peak = Math.max(uploads.peakBytes, direct.peakBytes);
+  const bar = `bar: at most ${mb(MEMORY_BAR_BYTES)}`;
+  console.log(`  ${bar}: ${held(peak <= MEMORY_BAR_BYTES)}\n`);
+}

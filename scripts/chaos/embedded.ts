@@ -1,0 +1,104 @@
+/** One `falconry serve` on its embedded store, on a small disk of its own. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { STORE_FILE } from '../../src/middleware/options.ts';
+import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
+import type { TestRandom } from '../../test/support/random.ts';
+import { freePort } from '../../test/support/rgw.ts';
+import { Member } from './member.ts';
+import { mountDisk, rehearse, settableClock, type World } from './world.ts';
+
+const LEASE_MS = 2000;
+const DISK_MIB = 512;
+/** Less than an upload's hour, so that no task ends by a clock that is wrong. */
+const STEP_MS = 600_000;
+
+export interface EmbeddedWorld extends World {
+  /** The path of the store. */
+  readonly store: string;
+}
+
+export async function embeddedWorld(random: TestRandom): Promise<EmbeddedWorld> {
+  const folder = await mkdtemp(join(tmpdir(), 'falconry-chaos-'));
+  const data = join(folder, 'data');
+  const store = join(data, STORE_FILE);
+  await mkdir(data, { mode: 0o700 });
+  const disk = await mountDisk(data, DISK_MIB);
+  const clock = await settableClock(join(folder, 'clock'));
+  const apiKey = Buffer.from(random.bytes(24)).toString('hex');
+  const keyFile = join(folder, 'key');
+  await writeFile(keyFile, apiKey, { mode: 0o600 });
+  const port = await freePort();
+  const args = ['serve', '--data', data, '--port', String(port), '--first-key-file', keyFile];
+  args.push('--lease', `${LEASE_MS}ms`, '--threads', '1', '--no-signing', '--access-log', 'off');
+  const env = { NODE_COMPILE_CACHE: join(folder, 'compiled') };
+  const make = () => [new Member('serve', { args, env, clock: clock.path })];
+  const close = async () => {
+    await disk?.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await countCompletions(store);
+    await rehearse(make);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const members = make();
+  const [serve] = members as [Member];
+  const troubles = [
+    { name: 'clock steps', times: 4, run: () => clock.step(random.pick([-1, 1]) * STEP_MS, 4000) },
+    { name: 'pauses beyond the lease', times: 3, run: () => serve.pause(2.5 * LEASE_MS) },
+    { name: 'full disks', times: 3, run: () => (disk ? disk.fill(3000) : beLow(serve)) },
+  ];
+  const rows = (sql: string) => {
+    const db = new DatabaseSync(store);
+    try {
+      return db.prepare(sql).all() as Record<string, number>[];
+    } finally {
+      db.close();
+    }
+  };
+  return {
+    title: `one process on its embedded store${disk ? '' : ' (no disk could be mounted)'}`,
+    members,
+    store,
+    bases: [`http://127.0.0.1:${port}`],
+    apiKey,
+    troubles,
+    usualKills: 60,
+    gapMs: 2500,
+    async completions() {
+      const found = rows('SELECT id, count(*) AS times FROM completions GROUP BY id');
+      return new Map(found.map(({ id, times }) => [id!, times!]));
+    },
+    takenOver: async () => rows('SELECT count(*) AS n FROM tasks WHERE losses > 0')[0]!.n!,
+    close,
+  };
+}
+
+/** Without a disk of its own: started with a mark above what any disk has free. */
+async function beLow(serve: Member): Promise<void> {
+  for (const more of [['--min-free', '1000000GiB'], []]) {
+    serve.more = more;
+    await serve.kill();
+    serve.start();
+    await sleep(4000);
+  }
+}
+
+/** Makes the store, and has it count every time that a task becomes completed. */
+async function countCompletions(path: string): Promise<void> {
+  const store = sqliteTableStore({ path });
+  await store.open();
+  await store.close();
+  const db = new DatabaseSync(path);
+  db.exec(`
+    CREATE TABLE completions (id INTEGER NOT NULL);
+    CREATE TRIGGER count_completions AFTER UPDATE OF state ON tasks WHEN new.state = 'completed'
+      BEGIN INSERT INTO completions VALUES (new.id); END`);
+  db.close();
+}

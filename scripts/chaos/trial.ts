@@ -1,0 +1,137 @@
+/** A trial: batches submitted under trouble, followed to their ends, and judged. */
+import { makeItems } from '../../test/middleware/triples.ts';
+import type { TestRandom } from '../../test/support/random.ts';
+import { Clients, type Job } from './clients.ts';
+import { judge } from './judge.ts';
+import { makeTrouble, type Tally } from './troubles.ts';
+import type { World } from './world.ts';
+
+export interface Plan {
+  readonly tasks: number;
+  readonly kills: number;
+  readonly seed: number;
+  /** For all of it. */
+  readonly minutes: number;
+}
+
+export interface TrialOptions extends Plan {
+  readonly random: TestRandom;
+  /** Makes what is put to the test. */
+  open(random: TestRandom): Promise<World>;
+  log(line: string): void;
+}
+
+const MAX_COUNT = 1722;
+const KEYS = 20;
+const PROGRESS_MS = 10_000;
+/** Share of the time for troubles; the rest is for what is unfinished then. */
+const TROUBLED = 0.75;
+/** Batches that are being submitted at once. */
+const SENDERS = 16;
+
+/** @returns whether nothing is wrong; the last line that it logs is the verdict */
+export async function runTrial({ open, log, ...plan }: TrialOptions): Promise<boolean> {
+  const startMs = performance.now();
+  const endMs = startMs + 60_000 * plan.minutes;
+  const jobs = makeJobs(plan.tasks, plan.random);
+  const world = await open(plan.random);
+  const close = async () => {
+    await Promise.all(world.members.map((member) => member.close('SIGKILL')));
+    await world.close();
+  };
+  // What is mounted and started here is not left behind.
+  const onSignal = () => void close().then(() => process.exit(130));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
+  log(`${world.title}: ${plan.tasks} tasks, ${plan.kills} kills, seed ${plan.seed}`);
+  const tally: Tally = { kills: 0, killsAtStart: 0, troubles: new Map() };
+  const clients = new Clients({ bases: world.bases, apiKey: world.apiKey, endMs });
+  const others = () => [...tally.troubles].map(([name, times]) => `${times} ${name}`);
+  const report = () => {
+    const seconds = ((performance.now() - startMs) / 1000).toFixed(0).padStart(4);
+    const done = jobs.filter(({ verified }) => verified).length;
+    const accepted = jobs.filter(({ id }) => id !== null).length;
+    const so = [`${tally.kills} of ${plan.kills} kills`, ...others()].join(', ');
+    log(`${seconds} s: ${accepted} accepted, ${done} done; ${so}`);
+  };
+  const timer = setInterval(report, PROGRESS_MS);
+  try {
+    await underTrouble({ plan, world, clients, jobs, tally, startMs, endMs });
+    report();
+    const deaths = world.members.flatMap((member) => member.deaths);
+    const refusals = world.members.reduce((sum, member) => sum + member.refusals.length, 0);
+    const completions = await world.completions();
+    const listed = await clients.list().catch(() => []);
+    const { kills } = tally;
+    const { good, faults, line } = judge({
+      ...{ jobs, completions, listed, deaths, kills },
+      wantedKills: plan.kills,
+    });
+    for (const fault of faults) log(fault);
+    log([`${kills} kill -9 (${tally.killsAtStart} while starting)`, ...others()].join(', '));
+    log(
+      `${await world.takenOver()} tasks taken over, ${clients.unheard} requests not answered, ` +
+        `${clients.putOff} put off, ${refusals} starts refused; seed ${plan.seed}`,
+    );
+    log(line);
+    return good;
+  } finally {
+    clearInterval(timer);
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    await close();
+  }
+}
+
+interface Running {
+  readonly plan: Plan & { readonly random: TestRandom };
+  readonly world: World;
+  readonly clients: Clients;
+  readonly jobs: readonly Job[];
+  readonly tally: Tally;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** Mostly small batches, now and then a large one; runs of signatures made beforehand. */
+function makeJobs(tasks: number, random: TestRandom): Job[] {
+  const all = makeItems(MAX_COUNT, KEYS);
+  return Array.from({ length: tasks }, () => {
+    const count = random.below(20) === 0 ? random.between(201, MAX_COUNT) : random.between(1, 200);
+    const from = random.below(MAX_COUNT - count + 1);
+    const items = all.slice(from, from + count);
+    const way = random.below(2) === 0 ? 'direct' : 'steps';
+    return { way, items, id: null, verified: false, fault: null, seen: 'not sent' };
+  });
+}
+
+/** Resolves when every job has come to its end, or the time is over. */
+async function underTrouble(running: Running): Promise<void> {
+  const { plan, world, clients, jobs, tally, startMs, endMs } = running;
+  const waiting = [...jobs];
+  const runs: Promise<void>[] = [];
+  let sending = 0;
+  let peace = false;
+  /** Starts jobs, so that there is work at every kill, and not all of it at the first. */
+  const release = () => {
+    const due = peace ? jobs.length : Math.ceil((jobs.length * (tally.kills + 2)) / plan.kills);
+    while (waiting.length > 0 && jobs.length - waiting.length < due && sending < SENDERS) {
+      sending++;
+      const sent = () => {
+        sending--;
+        release();
+      };
+      runs.push(clients.run(waiting.shift()!, sent));
+    }
+  };
+  release();
+  const troubledMs = startMs + TROUBLED * (endMs - startMs);
+  const { kills, random } = plan;
+  await makeTrouble(world, { kills, random, endMs: troubledMs, tally, onKill: release });
+  // If the time for kills was over before all jobs were due.
+  peace = true;
+  release();
+  // Each may start another.
+  for (let ended = 0; ended < runs.length; ) {
+    ended = runs.length;
+    await Promise.all(runs);
+  }
+}

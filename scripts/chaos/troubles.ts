@@ -1,0 +1,81 @@
+/** The kills, and beside them the other troubles, one at a time and evenly among the kills. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestRandom } from '../../test/support/random.ts';
+import type { Trouble, World } from './world.ts';
+
+/** Of so many kills one comes while the process starts. */
+const AT_START = 5;
+const START_MS = 800;
+
+export interface Tally {
+  kills: number;
+  killsAtStart: number;
+  /** By name, how often. */
+  readonly troubles: Map<string, number>;
+}
+
+export interface TroubleOptions {
+  readonly kills: number;
+  readonly random: TestRandom;
+  /** When it ends in any case, as performance.now() tells time. */
+  readonly endMs: number;
+  readonly tally: Tally;
+  onKill(): void;
+}
+
+/** Resolves when all kills and troubles are over, and every process is up again. */
+export async function makeTrouble(world: World, options: TroubleOptions): Promise<void> {
+  const { endMs, kills, tally } = options;
+  for (const member of world.members) member.start();
+  const beside = besides(world, options);
+  const total = beside.length;
+  let other = Promise.resolve();
+  let busy = false;
+  while (tally.kills < kills && performance.now() < endMs) {
+    await killOne(world, options);
+    const due = ((total - beside.length + 0.5) / total) * kills;
+    if (busy || beside.length === 0 || tally.kills < due) continue;
+    busy = true;
+    const { name, run } = beside.shift()!;
+    other = run().then(() => {
+      busy = false;
+      tally.troubles.set(name, (tally.troubles.get(name) ?? 0) + 1);
+    });
+  }
+  await other;
+  for (const { name, run } of beside) {
+    if (performance.now() > endMs) break;
+    await run();
+    tally.troubles.set(name, (tally.troubles.get(name) ?? 0) + 1);
+  }
+}
+
+/** Every trouble as often as it comes, in any order. */
+function besides(world: World, { kills, random }: TroubleOptions): Trouble[] {
+  const all = world.troubles.flatMap((trouble) => {
+    const times = Math.round((trouble.times * kills) / world.usualKills);
+    return Array<Trouble>(Math.max(1, times)).fill(trouble);
+  });
+  for (let i = all.length - 1; i > 0; i--) {
+    const j = random.below(i + 1);
+    [all[i], all[j]] = [all[j]!, all[i]!];
+  }
+  return all;
+}
+
+async function killOne(world: World, { random, tally, onKill }: TroubleOptions): Promise<void> {
+  const atStart = random.below(AT_START) === 0;
+  await sleep(random.below(atStart ? START_MS : world.gapMs));
+  // One that is stopped is to stay so for longer than its lease.
+  const alive = world.members.filter((member) => member.alive);
+  const ready = alive.filter(({ state }) => state === 'ready');
+  const candidates = atStart ? alive : ready;
+  if (candidates.length === 0) return;
+  const member = random.pick(candidates);
+  const starting = member.state === 'starting';
+  if (!(await member.kill())) return;
+  tally.kills++;
+  if (starting) tally.killsAtStart++;
+  member.start();
+  onKill();
+}

@@ -1,0 +1,56 @@
+/** `falconry backup`: copies store, files and keys of a service, while it runs or not. */
+import { takeBackup } from './backupTaking.ts';
+import { type Command, UsageError } from './command.ts';
+import { defineCommand, type Invocation } from './define.ts';
+import { EXIT, exitHelp } from './exitCodes.ts';
+import { settingLines } from './settings.ts';
+import { showBytes } from './settingText.ts';
+
+const help = `Usage: falconry backup [options] <directory>
+
+Copies everything that a service keeps in its data directory to a new directory: the store as it is
+at one moment, every file that it names, and the signing keys. The service may go on meanwhile; its
+writers wait for some milliseconds. The backup appears under its name once it is complete and on the
+disk. It holds secrets, readable by its owner only: keep it as you keep the service.
+
+${settingLines(['data'])}
+      --json          answer in JSON
+  -q, --quiet         print nothing
+  -h, --help          this text
+
+SHA256SUMS in the directory is read by sha256sum --check. falconry restore brings the backup back.
+The copy is on the same machine until you move it: tar czf - <directory> | …
+A database and a bucket have ways of their own (pg_dump): see docs/operating.md.
+
+Examples
+  falconry backup falconry-backup
+  falconry backup nightly-backup --json
+
+More
+  falconry backup /backups/falconry-$(date +%F) --json
+
+${exitHelp('invalid', 'usage', 'io')}`;
+
+/** The `backup` command. */
+export const command: Command = defineCommand({
+  name: 'backup',
+  summary: 'copy the data of a service that may be running',
+  help,
+  settings: ['data'],
+  execute,
+});
+
+async function execute(invocation: Invocation<'data'>): Promise<number> {
+  const { positionals, io, json, report } = invocation;
+  const [target, ...more] = positionals;
+  if (target === undefined) throw new UsageError('expected a directory for the backup');
+  if (more.length > 0) throw new UsageError(`unexpected argument ${more[0]}`);
+  const { values } = await invocation.config();
+  const { tasks, files, bytes, missing, schema } = await takeBackup(values.data, target);
+  const facts = { ok: true, directory: target, tasks, files, bytes, schema, missing };
+  report(facts, `Backup of ${tasks} tasks in ${target}: ${files} files, ${showBytes(bytes)}.\n`);
+  if (missing.length > 0 && !json) {
+    io.stderr.write(`falconry backup: ${missing.length} files that tasks name were not there\n`);
+  }
+  return EXIT.ok;
+}

@@ -1,0 +1,191 @@
+/** `falconry erase`: removes everything that a service keeps of one client. */
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BlobStore } from '../middleware/blobs/blobStore.ts';
+import { integer } from '../middleware/optionRows.ts';
+import { KEYS_FOLDER } from '../middleware/options.ts';
+import { ERASE_ROWS, type Holdings } from '../middleware/stores/operatorStore.ts';
+import { type Command, type Io, UsageError } from './command.ts';
+import { defineCommand, FLAG, type Invocation } from './define.ts';
+import { EXIT, exitHelp } from './exitCodes.ts';
+import { asIoFailure } from './io.ts';
+import { FILE_SETTINGS, type FileSetting, ownFiles, withStore } from './ownStore.ts';
+import { settingLines } from './settings.ts';
+import { readNumber, showBytes } from './settingText.ts';
+import type { OperatedStore } from './sharedStores.ts';
+
+const SETTINGS = [...FILE_SETTINGS, 'keys'] as const;
+type Names = FileSetting | 'keys';
+
+const help = `Usage: falconry erase [options] <client>
+
+Removes everything that the service keeps of a client, while it runs or not: its API keys, its tasks
+with their files and results, its Idempotency-Keys, its name and its signing key. Tasks that wait or
+run are cancelled first. What was interrupted goes on when it is called again. There is no way back,
+but from a backup.
+
+      --dry-run       only count
+      --yes           do not ask; needed where there is no terminal to ask on
+${settingLines(SETTINGS)}
+      --json          answer in JSON
+  -q, --quiet         print nothing
+  -h, --help          this text
+
+The client is its number, as in falconry keys list and falconry queue. If the host knows it by other
+means than an API key, refuse it there first. A running service that has just signed for the client
+keeps the key in memory until it is restarted; files of requests that are under way, and those of
+crashes, are removed by the service within two days.
+
+Examples
+  falconry erase 7 --dry-run
+  falconry erase 7 --yes --json
+
+${exitHelp('invalid', 'usage', 'io')}`;
+
+/** The `erase` command. */
+export const command: Command = defineCommand({
+  name: 'erase',
+  summary: 'remove everything that is kept of a client, as operator',
+  help,
+  options: { 'dry-run': FLAG, yes: FLAG },
+  settings: SETTINGS,
+  execute,
+});
+
+const CLIENT = integer('client', { min: 1 });
+
+async function execute(invocation: Invocation<Names>): Promise<number> {
+  const { positionals, flag, io, report } = invocation;
+  const [given, ...more] = positionals;
+  if (given === undefined) throw new UsageError('expected the number of a client');
+  if (more.length > 0) throw new UsageError(`unexpected argument ${more[0]}`);
+  const clientId = readNumber('<client>', CLIENT, given);
+  const dryRun = flag('dry-run');
+  if (!dryRun && !flag('yes') && io.stderr.isTTY !== true) {
+    throw new UsageError('--yes is needed where there is no terminal to ask on');
+  }
+  const { values } = await invocation.config();
+  const keys = values.keys ?? join(values.data, KEYS_FOLDER);
+  const files = await ownFiles(values, io.env);
+  return withStore(invocation, { mayBeNew: false }, async (store) => {
+    const held = await store.holdings(clientId);
+    const signingKeys = await keyFiles(keys, clientId);
+    const found = { ...held, signingKeys: signingKeys.length };
+    if (dryRun) {
+      report(facts(clientId, found, false), `Client ${clientId} has ${describe(found)}.\n`);
+      return EXIT.ok;
+    }
+    const question = `Erase client ${clientId} with ${describe(found)}? Type yes: `;
+    if (!flag('yes') && !(await confirmed(io, question))) {
+      report({ ...facts(clientId, found, false), ok: false, code: 'ABORTED' }, 'Nothing erased.\n');
+      return EXIT.invalid;
+    }
+    const done = await eraseClient(store, files, clientId);
+    for (const path of signingKeys) await removeFile(path);
+    const erased = { ...held, ...done, signingKeys: signingKeys.length };
+    report(facts(clientId, erased, true), `Erased client ${clientId}: ${describe(erased)}.\n`);
+    return EXIT.ok;
+  });
+}
+
+type Counts = Holdings & { readonly signingKeys: number };
+type Erased = Pick<Holdings, 'tasks' | 'unfinished' | 'files' | 'apiKeys'>;
+
+/**
+ * Removes all of a client from store and files. A row goes after its files, so that a call after a
+ * crash finds what is left.
+ *
+ * @returns what this call has removed; `unfinished`: tasks that it cancelled
+ */
+export async function eraseClient(
+  store: OperatedStore,
+  blobs: BlobStore,
+  clientId: number,
+): Promise<Erased> {
+  const erased = { tasks: 0, unfinished: 0, files: 0, apiKeys: 0 };
+  // A request that was let in before its key was gone may still add a task.
+  do {
+    for (let more = true; more; ) {
+      const disowned = await store.disown(clientId);
+      erased.apiKeys += disowned.apiKeys;
+      erased.unfinished += disowned.cancelled;
+      more = disowned.more;
+    }
+    for (;;) {
+      const ended = await store.ended(clientId, ERASE_ROWS);
+      if (ended.length === 0) break;
+      for (const { id, blobs: keys } of ended) {
+        for (const key of keys) await blobs.delete(key);
+        await blobs.uploads?.discard(id);
+        erased.files += keys.length;
+      }
+      erased.tasks += await store.removeEnded(
+        clientId,
+        ended.map(({ id }) => id),
+      );
+    }
+  } while (!(await store.forget(clientId)));
+  return erased;
+}
+
+/** The files of the client's signing keys, of today and of before. */
+async function keyFiles(folder: string, clientId: number): Promise<string[]> {
+  let names: string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw asIoFailure(`cannot read ${folder}`, error);
+  }
+  const own = new RegExp(`^signing-${clientId}(?!\\d)`);
+  return names.filter((name) => own.test(name)).map((name) => join(folder, name));
+}
+
+async function removeFile(path: string): Promise<void> {
+  try {
+    await rm(path, { force: true });
+  } catch (error) {
+    throw asIoFailure(`cannot remove ${path}`, error);
+  }
+}
+
+async function confirmed(io: Io, question: string): Promise<boolean> {
+  io.stderr.write(question);
+  let typed = '';
+  const decoder = new TextDecoder();
+  for await (const part of io.stdin) {
+    typed += decoder.decode(part, { stream: true });
+    if (typed.includes('\n')) break;
+  }
+  return typed.split('\n')[0]!.trim() === 'yes';
+}
+
+/** `3 tasks (1 of them unfinished), 4 files of 2MiB, 1 API key, …`. */
+function describe(counts: Counts): string {
+  const some = (count: number, one: string, many = `${one}s`) =>
+    `${count} ${count === 1 ? one : many}`;
+  const parts = [
+    `${some(counts.tasks, 'task')} (${counts.unfinished} of them unfinished)`,
+    `${some(counts.files, 'file')} of ${showBytes(counts.bytes)}`,
+    some(counts.apiKeys, 'API key'),
+    some(counts.answers, 'Idempotency-Key'),
+    some(counts.signingKeys, 'signing key'),
+  ];
+  return `${parts.join(', ')}${counts.named ? ' and a name' : ''}`;
+}
+
+function facts(clientId: number, counts: Counts, erased: boolean): Record<string, unknown> {
+  return {
+    ok: true,
+    client_id: clientId,
+    erased,
+    tasks: counts.tasks,
+    unfinished: counts.unfinished,
+    files: counts.files,
+    bytes: counts.bytes,
+    api_keys: counts.apiKeys,
+    answers: counts.answers,
+    signing_keys: counts.signingKeys,
+    named: counts.named,
+  };
+}

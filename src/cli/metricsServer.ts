@@ -1,0 +1,60 @@
+/**
+ * The metrics port of `falconry serve`, for operators and their programs:
+ *
+ *   /metrics   for Prometheus         /healthz, /readyz   as on the public port
+ *   /status    the same for people, as JSON: `falconry top`
+ *
+ * It has no keys: it belongs on an address that only operators reach.
+ */
+import { Asked } from '../middleware/asked.ts';
+import { answerHealth } from '../middleware/health.ts';
+import type { FalconService } from '../middleware/index.ts';
+import { cannotListen } from './cannotListen.ts';
+import type { HttpServer, openHttpServer } from './httpServer.ts';
+import type { Metrics } from './metrics.ts';
+import { watchServer } from './serverStatus.ts';
+
+const KEEP_MS = 1000;
+const PATIENCE_MS = 1200;
+
+interface MetricsServerOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly open: typeof openHttpServer;
+}
+
+/** Opens the port. @throws IoFailure if that cannot be done */
+export async function openMetricsServer(
+  metrics: Metrics,
+  service: FalconService,
+  { port, host, open }: MetricsServerOptions,
+): Promise<HttpServer> {
+  const depth = new Asked(() => service.depth(), { keepMs: KEEP_MS, patienceMs: PATIENCE_MS });
+  const asked = { depth: () => depth.answer(), running: () => service.running };
+  metrics.gauge({ ...asked, ready: async () => (await service.health()).ready });
+  const look = watchServer(metrics, { ...asked, health: () => service.health() });
+
+  const answer = async (request: Request): Promise<Response> => {
+    const health = answerHealth(service, request);
+    if (health !== null) return health;
+    if (request.method !== 'GET') return new Response(null, { status: 405 });
+    const headers = (type: string) => ({ 'content-type': type, 'cache-control': 'no-store' });
+    switch (new URL(request.url).pathname) {
+      case '/metrics': {
+        const { registry } = metrics;
+        return new Response(await registry.metrics(), { headers: headers(registry.contentType) });
+      }
+      case '/status': {
+        const text = `${JSON.stringify(await look())}\n`;
+        return new Response(text, { headers: headers('application/json') });
+      }
+      default:
+        return new Response('metrics: /metrics /status /healthz /readyz\n', { status: 404 });
+    }
+  };
+  try {
+    return await open({ fetch: answer, port, host });
+  } catch (error) {
+    throw cannotListen(host, port, error);
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * The memory for request bodies, shared among clients. Each may hold as much as is left free for
+ * the others: one greedy client gets half, n greedy ones an n+1st each, and the last n+1st stays
+ * free for whoever comes next (decision 40).
+ */
+import { CodedError } from '../../errors.ts';
+
+/** The part of the memory that one client may use. */
+export interface BodyShare {
+  /** @throws CodedError `OVERLOADED` if the client would then hold more than is left free */
+  take(bytes: number): void;
+  give(bytes: number): void;
+}
+
+export class BodyBudget {
+  #freeBytes: number;
+  readonly #heldBytes = new Map<number, number>();
+
+  constructor(maxBytes: number) {
+    this.#freeBytes = maxBytes;
+  }
+
+  /** Bytes that nobody holds. */
+  get freeBytes(): number {
+    return this.#freeBytes;
+  }
+
+  of(clientId: number): BodyShare {
+    return {
+      take: (bytes) => {
+        const held = (this.#heldBytes.get(clientId) ?? 0) + bytes;
+        if (held > this.#freeBytes - bytes) throw new CodedError('OVERLOADED');
+        this.#hold(clientId, held, bytes);
+      },
+      give: (bytes) => {
+        this.#hold(clientId, (this.#heldBytes.get(clientId) ?? 0) - bytes, -bytes);
+      },
+    };
+  }
+
+  #hold(clientId: number, held: number, more: number): void {
+    this.#freeBytes -= more;
+    if (held > 0) this.#heldBytes.set(clientId, held);
+    else this.#heldBytes.delete(clientId);
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * The `traceparent` header (W3C Trace Context, https://www.w3.org/TR/trace-context/): who called,
+ * as part of which trace. Read strictly: whatever the standard calls invalid is as good as absent.
+ */
+import { toHex } from '../../bytes.ts';
+
+/** The position of a caller in its trace. */
+export interface TraceParent {
+  /** 32 hex digits, not all zero. */
+  readonly traceId: string;
+  /** 16 hex digits, not all zero. */
+  readonly spanId: string;
+  /** One byte; bit 0 says that the trace is recorded. */
+  readonly traceFlags: number;
+}
+
+const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+
+/** Version 00 ends with the flags; later versions may have more. */
+export function parseTraceparent(header: string | undefined): TraceParent | null {
+  const found = FORM.exec(header ?? '');
+  if (found === null) return null;
+  const [, version, traceId = '', spanId = '', flags = '', more] = found;
+  if (version === 'ff' || (version === '00' && more !== undefined)) return null;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };
+}
+
+/** As a header of version 00. */
+export function formatTraceparent({ traceId, spanId, traceFlags }: TraceParent): string {
+  // Version 00 knows one flag; the others must be 0.
+  return `00-${traceId}-${spanId}-0${traceFlags & 1}`;
+}
+
+/** Tells the caller under which id the log and the traces know the request. */
+export const REQUEST_ID = 'x-request-id';
+
+/** The id of a request: the trace-id of its `traceparent`, or a new one. */
+export const requestIdOf = (header: unknown): string =>
+  parseTraceparent(typeof header === 'string' ? header : undefined)?.traceId ?? newTraceId();
+
+/** A new id of a trace, for a request that came without one. */
+export const newTraceId = (): string => toHex(crypto.getRandomValues(new Uint8Array(16)));

@@ -1,0 +1,61 @@
+/** How long the calls of a port take: the port, with every method timed. */
+
+/** A call of a port that has ended. */
+export interface PortCall {
+  readonly port: 'store' | 'blobs';
+  /** The method: `claim`; of a part of the port, with its name: `uploads.stat`. */
+  readonly verb: string;
+  readonly durationMs: number;
+  /** Whether it was rejected; a refusal (`false`, `null`, an outcome) is a result. */
+  readonly failed: boolean;
+}
+
+/** @returns the port, which calls back after each method that returns a promise */
+export function timedPort<Port extends object>(
+  port: Port,
+  name: PortCall['port'],
+  onCall: (call: PortCall) => void,
+): Port {
+  return timed(port, '', (verb, startMs, failed) =>
+    onCall({ port: name, verb, durationMs: performance.now() - startMs, failed }),
+  );
+}
+
+type Report = (verb: string, startMs: number, failed: boolean) => void;
+
+function timed<T extends object>(target: T, prefix: string, report: Report): T {
+  const made = new Map<PropertyKey, { readonly of: unknown; readonly value: unknown }>();
+  const wrap = (name: string, value: unknown): unknown => {
+    if (typeof value === 'object' && value !== null) return timed(value, `${name}.`, report);
+    if (typeof value !== 'function') return value;
+    // Called on the port itself: private members are not to be had through a proxy.
+    return (...args: unknown[]) => {
+      const startMs = performance.now();
+      const result: unknown = value.apply(target, args);
+      if (!(result instanceof Promise)) return result;
+      return result.then(
+        (answer: unknown) => {
+          report(name, startMs, false);
+          return answer;
+        },
+        (error: unknown) => {
+          report(name, startMs, true);
+          throw error;
+        },
+      );
+    };
+  };
+  // Not over the port itself: a frozen one would have to give its own methods.
+  return new Proxy({} as T, {
+    has: (_, property) => property in target,
+    get(_, property) {
+      const value: unknown = Reflect.get(target, property, target);
+      if (typeof property === 'symbol') return value;
+      const known = made.get(property);
+      if (known !== undefined && known.of === value) return known.value;
+      const wrapped = wrap(prefix + property, value);
+      made.set(property, { of: value, value: wrapped });
+      return wrapped;
+    },
+  });
+}

@@ -1,0 +1,215 @@
+/**
+ * The tables in PostgreSQL, as steps that each database takes once (migrate.ts). A released step is
+ * never edited: a change is a new step. A step only adds; what it makes superfluous is removed by a
+ * step of a later release, so that the release before can go on beside it.
+ */
+
+export interface Step {
+  /** For the reports of `falconry migrate`. */
+  readonly about: string;
+  /** The statements; `s` is the schema, quoted. Nothing relies on the search path. */
+  statements(s: string): readonly string[];
+  /** The first step whose release can still work with the database after this one. */
+  readonly oldestReader: number;
+  /**
+   * For CREATE INDEX CONCURRENTLY: each statement by itself, outside of a transaction. After a
+   * crash the whole step is taken again.
+   */
+  readonly outside?: true;
+}
+
+/** Second 0 of task ids: 2025-01-01, as in the other stores. */
+const ID_EPOCH_MS = Date.UTC(2025, 0, 1);
+/** As many ids fit into a second; 4096 in a millisecond, as in the other stores. */
+const IDS_PER_SECOND = 4_096_000;
+
+export const STEPS: readonly Step[] = [
+  {
+    about: 'tasks and their queue, clients, Idempotency-Keys, API keys, secrets',
+    oldestReader: 1,
+    statements: (s) => [functions(s), tasks(s), others(s), indexes(s)],
+  },
+  {
+    about: 'expiry and last use of API keys, quotas of clients, rotated secrets',
+    oldestReader: 1,
+    statements: (s) => [tenants(s)],
+  },
+  {
+    about: 'webhooks, and the ends of tasks that are to be sent to them',
+    oldestReader: 1,
+    statements: (s) => [webhooks(s)],
+  },
+];
+
+const webhooks = (s: string) => `
+  CREATE TABLE ${s}.webhooks (
+    owner         bigint      PRIMARY KEY,
+    url           text        NOT NULL,
+    secret        text        NOT NULL,
+    created_at    timestamptz NOT NULL,
+    failing_since timestamptz,
+    failing_ms    bigint,
+    disabled_at   timestamptz,
+    last_error    text,
+    paused_ms     bigint      NOT NULL DEFAULT 0,
+    dropped       bigint      NOT NULL DEFAULT 0
+  );
+
+  CREATE TABLE ${s}.deliveries (
+    owner        bigint      NOT NULL,
+    task_id      bigint      NOT NULL,
+    client_id    bigint      NOT NULL,
+    state        text        NOT NULL,
+    count        integer     NOT NULL,
+    submitted_at timestamptz NOT NULL,
+    finished_at  timestamptz NOT NULL,
+    error_code   text,
+    attempt      integer     NOT NULL DEFAULT 0,
+    due_ms       bigint      NOT NULL,
+    PRIMARY KEY (owner, task_id)
+  );
+  CREATE INDEX deliveries_due ON ${s}.deliveries (due_ms);
+`;
+
+/** The key of an advisory lock, as an SQL expression. */
+export function advisoryKey(s: string, name: string): string {
+  return `hashtextextended('falconry ${s} ${name}', 0)`;
+}
+
+const functions = (s: string) => `
+  -- The one clock of leases, turns and ids. STABLE, so that an index can be searched with it. The
+  -- setting is for tests.
+  CREATE FUNCTION ${s}.now_ms() RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT coalesce(nullif(current_setting('falconry.now_ms', true), '')::bigint,
+                    (extract(epoch FROM statement_timestamp()) * 1000)::bigint) $$;
+
+  CREATE SEQUENCE ${s}.task_numbers;
+  -- The turn being handed out: read and written without a row lock, never rolled back.
+  CREATE SEQUENCE ${s}.queue_turn MINVALUE 0 START 0;
+
+  -- A sequence that the clock pushes on once a second: the seconds since 2025 in the high bits, a
+  -- count below. It does not go back when the clock does. Whoever pushes holds a lock and looks
+  -- again, so that no two push at once; whoever does not get the lock takes the next number.
+  -- VOLATILE: in ON CONFLICT DO UPDATE it is called once the client's row is locked, so that the
+  -- ids of one client grow in the order of its commits.
+  CREATE FUNCTION ${s}.new_task_id() RETURNS bigint LANGUAGE sql VOLATILE AS $$
+    SELECT CASE
+      WHEN floor <= seen THEN nextval('${s}.task_numbers')
+      WHEN NOT pg_try_advisory_xact_lock(${advisoryKey(s, 'task id')})
+        THEN nextval('${s}.task_numbers')
+      WHEN floor > (SELECT last_value FROM ${s}.task_numbers)
+        THEN setval('${s}.task_numbers', floor)
+      ELSE nextval('${s}.task_numbers') END
+    FROM (SELECT (${s}.now_ms() - ${ID_EPOCH_MS}) / 1000 * ${IDS_PER_SECOND} AS floor,
+                 last_value AS seen FROM ${s}.task_numbers) n $$;
+`;
+
+const tasks = (s: string) => `
+  -- json, not jsonb: an error may name any text of a client's file, also U+0000.
+  CREATE TABLE ${s}.tasks (
+    id              bigint      PRIMARY KEY,
+    client_id       bigint      NOT NULL,
+    state           text        NOT NULL,
+    attempt         integer     NOT NULL DEFAULT 0,
+    failures        integer     NOT NULL DEFAULT 0,
+    losses          integer     NOT NULL DEFAULT 0,
+    quarantined     boolean     NOT NULL DEFAULT false,
+    count           integer     NOT NULL,
+    threads         integer     NOT NULL,
+    submitted       boolean     NOT NULL,
+    turn            bigint      NOT NULL,
+    due_ms          bigint,
+    expires_ms      bigint      NOT NULL,
+    finished_ms     bigint,
+    created_at      timestamptz NOT NULL,
+    submitted_at    timestamptz NOT NULL,
+    updated_at      timestamptz NOT NULL,
+    finished_at     timestamptz,
+    request_id      text,
+    traceparent     text,
+    input_key       text,
+    input_bytes     bigint,
+    input_tag       text,
+    result_key      text,
+    result_bytes    bigint,
+    result_tag      text,
+    result_format   text,
+    aggregate_bytes bigint,
+    progress        json,
+    error           json
+  ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+`;
+
+const others = (s: string) => `
+  CREATE TABLE ${s}.clients (
+    id           bigint  PRIMARY KEY,
+    name         text    UNIQUE,
+    open_tasks   integer NOT NULL,
+    stored_bytes bigint  NOT NULL,
+    last_task    bigint  NOT NULL,
+    last_turn    bigint  NOT NULL
+  ) WITH (fillfactor = 50);
+
+  -- The last number given to a client, in one row: whoever takes the next one locks it.
+  CREATE TABLE ${s}.client_numbers (last bigint NOT NULL);
+  INSERT INTO ${s}.client_numbers VALUES (0);
+
+  CREATE TABLE ${s}.answers (
+    client_id     bigint,
+    key           text,
+    fingerprint   text   NOT NULL,
+    token         text   NOT NULL,
+    held_until_ms bigint NOT NULL,
+    created_ms    bigint NOT NULL,
+    task_id       bigint,
+    PRIMARY KEY (client_id, key)
+  );
+
+  CREATE TABLE ${s}.api_keys (
+    sha256     text        PRIMARY KEY,
+    name       text        NOT NULL,
+    client_id  bigint      NOT NULL,
+    created_at timestamptz NOT NULL
+  );
+
+  CREATE TABLE ${s}.secrets (
+    name  text  PRIMARY KEY,
+    value bytea NOT NULL
+  );
+`;
+
+/**
+ * Each partial index holds only the rows of one question. There is none on `due_ms`: a heartbeat
+ * would then write to every index of the table, and it is the most frequent write. A result's key
+ * ends in its task's id, so it needs none either.
+ */
+const indexes = (s: string) => `
+  CREATE INDEX tasks_of_client ON ${s}.tasks (client_id, id);
+  CREATE INDEX tasks_of_state ON ${s}.tasks (client_id, state, id);
+  CREATE INDEX tasks_queue ON ${s}.tasks (turn, submitted_at, id)
+    WHERE state = 'waiting' AND NOT quarantined;
+  CREATE INDEX tasks_running ON ${s}.tasks (id) WHERE state IN ('verifying', 'aggregating');
+  CREATE INDEX tasks_aside ON ${s}.tasks (id) WHERE quarantined;
+  CREATE INDEX tasks_unsubmitted ON ${s}.tasks (expires_ms) WHERE state IN ('created', 'uploaded');
+  CREATE INDEX tasks_finished ON ${s}.tasks (finished_ms) WHERE finished_ms IS NOT NULL;
+  CREATE INDEX tasks_input ON ${s}.tasks (input_key) WHERE input_key IS NOT NULL;
+  CREATE INDEX answers_created ON ${s}.answers (created_ms);
+`;
+
+const tenants = (s: string) => `
+  ALTER TABLE ${s}.api_keys ADD COLUMN expires_ms bigint, ADD COLUMN used_ms bigint;
+
+  CREATE TABLE ${s}.quotas (
+    client_id           bigint PRIMARY KEY,
+    open_tasks          bigint,
+    stored_bytes        bigint,
+    requests_per_second bigint
+  );
+
+  CREATE TABLE ${s}.retired_secrets (
+    name       text   NOT NULL,
+    value      bytea  NOT NULL,
+    retired_ms bigint NOT NULL,
+    PRIMARY KEY (name, value)
+  );
+`;

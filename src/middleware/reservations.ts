@@ -1,0 +1,97 @@
+/**
+ * The bytes that clients are about to store. An upload reserves them before they are written, so
+ * that uploads at the same time cannot exceed a client's limit together. Only those of this process
+ * are known here; the store has the last word, with all bytes of the client in one transaction.
+ */
+
+interface Account {
+  /** Bytes that are reserved now. */
+  heldBytes: number;
+  /** Bytes whose reservations have ended, ever since. */
+  releasedBytes: number;
+  reservations: number;
+}
+
+export class Reservations {
+  readonly #accounts = new Map<number, Account>();
+
+  /** Bytes that a client has reserved. */
+  heldBytes(clientId: number): number {
+    return this.#accounts.get(clientId)?.heldBytes ?? 0;
+  }
+
+  /**
+   * Begins with no bytes; must be closed, after the store has counted the bytes.
+   *
+   * @param maxBytes of the client, stored and reserved together
+   * @param storedBytes asks the store what the client has, without what the upload replaces
+   */
+  open(clientId: number, maxBytes: number, storedBytes: () => Promise<number>): Reservation {
+    let account = this.#accounts.get(clientId);
+    if (account === undefined) {
+      account = { heldBytes: 0, releasedBytes: 0, reservations: 0 };
+      this.#accounts.set(clientId, account);
+    }
+    account.reservations++;
+    const onClose = () => {
+      if (--account.reservations === 0) this.#accounts.delete(clientId);
+    };
+    return new Reservation(account, maxBytes, storedBytes, onClose);
+  }
+}
+
+/** The bytes of one upload. */
+export class Reservation {
+  readonly #account: Account;
+  readonly #maxBytes: number;
+  readonly #storedBytes: () => Promise<number>;
+  readonly #onClose: () => void;
+  #bytes = 0;
+  #closed = false;
+
+  constructor(
+    account: Account,
+    maxBytes: number,
+    storedBytes: () => Promise<number>,
+    onClose: () => void,
+  ) {
+    this.#account = account;
+    this.#maxBytes = maxBytes;
+    this.#storedBytes = storedBytes;
+    this.#onClose = onClose;
+  }
+
+  /**
+   * Makes the reservation at least this large, and up to `wantedBytes` if there is room, so as to
+   * ask less often, and so that of many uploads at the limit the first ones get through.
+   *
+   * @returns false without room for `bytes`, or after the close
+   */
+  async cover(bytes: number, wantedBytes = bytes): Promise<boolean> {
+    const account = this.#account;
+    while (bytes > this.#bytes) {
+      const releasedBefore = account.releasedBytes;
+      const stored = await this.#storedBytes();
+      if (this.#closed) return false;
+      // What was released meanwhile may have been stored after the store looked.
+      const unsure = account.releasedBytes - releasedBefore;
+      const others = account.heldBytes - this.#bytes;
+      const room = this.#maxBytes - stored - others - unsure;
+      if (bytes <= room) {
+        const taken = Math.min(Math.max(bytes, wantedBytes), room);
+        account.heldBytes += taken - this.#bytes;
+        this.#bytes = taken;
+      } else if (unsure === 0) return false;
+    }
+    return !this.#closed;
+  }
+
+  /** Frees the bytes; may be called twice. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#account.heldBytes -= this.#bytes;
+    this.#account.releasedBytes += this.#bytes;
+    this.#onClose();
+  }
+}

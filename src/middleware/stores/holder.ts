@@ -1,0 +1,75 @@
+/**
+ * Who holds a row: the process, named so that a later one with the same number is not taken for it.
+ *
+ *   linux <boot> <namespace of numbers> <number> <start, in ticks since boot>
+ *   <platform> <number>
+ *
+ * Where a process cannot be told from a later one, or is in another container, it counts as alive,
+ * and the row is held until its time is over.
+ */
+import { readFileSync, readlinkSync } from 'node:fs';
+
+interface LinuxProcess {
+  readonly ended: boolean;
+  readonly start: string;
+}
+
+/** The state and start of a process on Linux, or null if there is none. */
+function linuxProcess(pid: string): LinuxProcess | null {
+  let stat: string;
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code!)) return null;
+    throw error;
+  }
+  // The second field is the command in parentheses, and may hold anything.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { ended: /^[ZX]/.test(fields[0]!), start: fields[19]! };
+}
+
+/** Boot and namespace of this process on Linux. */
+function linuxPlace(): string {
+  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
+}
+
+function nameOfProcess(): string {
+  const plain = `${process.platform} ${process.pid}`;
+  if (process.platform !== 'linux') return plain;
+  try {
+    return `linux ${linuxPlace()} ${process.pid} ${linuxProcess(String(process.pid))!.start}`;
+  } catch {
+    // Without /proc.
+    return plain;
+  }
+}
+
+let own: string | undefined;
+
+/** The name of this process. */
+export function ownHolder(): string {
+  own ??= nameOfProcess();
+  return own;
+}
+
+/** Whether the process of this name has certainly ended. */
+export function hasEnded(holder: string): boolean {
+  if (holder === ownHolder()) return false;
+  const [platform, ...parts] = holder.split(' ');
+  try {
+    if (platform === 'linux' && parts.length === 4) {
+      const [boot, namespace, pid, start] = parts as [string, string, string, string];
+      const [ownBoot, ownNamespace] = linuxPlace().split(' ');
+      if (boot !== ownBoot) return true;
+      if (namespace !== ownNamespace) return false;
+      const found = linuxProcess(pid);
+      return found === null || found.ended || found.start !== start;
+    }
+    if (platform !== process.platform || parts.length !== 1) return false;
+    process.kill(Number(parts[0]), 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}

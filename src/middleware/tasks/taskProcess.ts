@@ -1,0 +1,26 @@
+/**
+ * Module of the process that works on a task in isolation. It does the same as `taskWorker.ts` does
+ * in a thread.
+ */
+import { writeFileSync } from 'node:fs';
+import { serveThread } from '../../threads/serve.ts';
+import { parentLine } from './childProcess.ts';
+import { TASK_WORKER, type Work } from './taskWork.ts';
+
+// A system that is short of memory should end this process, not the server (Linux).
+try {
+  writeFileSync('/proc/self/oom_score_adj', '1000');
+} catch {
+  // Other systems choose for themselves.
+}
+
+const line = parentLine();
+serveThread(
+  TASK_WORKER,
+  async (work, context) => {
+    const { performTask } = await import('./performTask.ts');
+    return performTask(work as Work, context);
+  },
+  () => 0,
+  line,
+);

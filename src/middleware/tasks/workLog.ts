@@ -1,0 +1,66 @@
+/** The work on tasks in the log: failures and trouble for everybody, the rest for debugging. */
+import { describe, inShort } from '../describe.ts';
+import type { Logger } from '../options.ts';
+import type { RunnerEvent } from './runner.ts';
+
+/** The same trouble is told once in this time: a store that is away is met at every beat. */
+const TROUBLE_EVERY_MS = 10_000;
+
+/** @returns a function that writes events to the log */
+export function workLog(logger: Logger): (event: RunnerEvent) => void {
+  const trouble = new Map<string, { readonly atMs: number; repeated: number }>();
+
+  const tellTrouble = (error: unknown): void => {
+    const text = inShort(error);
+    const nowMs = performance.now();
+    const last = trouble.get(text.error);
+    if (last !== undefined && nowMs - last.atMs < TROUBLE_EVERY_MS) {
+      last.repeated++;
+      return;
+    }
+    // Texts may hold figures: what is old is forgotten.
+    for (const [key, { atMs }] of trouble) {
+      if (nowMs - atMs >= TROUBLE_EVERY_MS) trouble.delete(key);
+    }
+    trouble.set(text.error, { atMs: nowMs, repeated: 0 });
+    const repeated = last?.repeated ?? 0;
+    logger.warn('trouble with the store or the files', {
+      ...text,
+      ...(repeated > 0 && { repeated }),
+    });
+  };
+
+  return (event) => {
+    switch (event.type) {
+      case 'failed': {
+        const { error, type: _, ...named } = event;
+        // A fault of the batch is its client's; anything else is ours.
+        if (error.status < 500) logger.info('task failed', { ...named, ...inShort(error) });
+        else logger.error('task failed', { ...named, code: error.code, error: describe(error) });
+        return;
+      }
+      case 'setAside': {
+        const { error, type: _, ...named } = event;
+        const fields = { ...named, code: error.code, error: describe(error) };
+        const retry = `falconry retry ${event.taskId}`;
+        logger.error('task set aside, since it ends its workers', { ...fields, retry });
+        return;
+      }
+      case 'retried': {
+        const { error, type: _, ...named } = event;
+        logger.warn('task will be tried again', { ...named, ...inShort(error) });
+        return;
+      }
+      case 'lost': {
+        const { type: _, ...named } = event;
+        logger.warn('task lost to another worker', named);
+        return;
+      }
+      case 'trouble':
+        tellTrouble(event.error);
+        return;
+      default:
+        logger.debug('runner', { ...event });
+    }
+  };
+}

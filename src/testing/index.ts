@@ -1,0 +1,25 @@
+/**
+ * The suites that every store of the service passes, for hosts that write their own: run them with
+ * any test runner, over the host's own store. They need Node (or `node:assert` of another runtime),
+ * and no package.
+ *
+ * @example
+ * ```ts
+ * import { describe, it } from 'node:test'; // or vitest
+ * import { taskStoreContract } from 'falconry/testing';
+ *
+ * taskStoreContract({ describe, it }, 'my store', async (nowMs) => {
+ *   const store = await openMyStore({ nowMs });
+ *   return { store, other: store, close: () => store.close() };
+ * });
+ * ```
+ */
+export { blobContract, type OpenBlobs, type OpenedBlobs } from './blobContract.ts';
+export type { TestRunner } from './runner.ts';
+export {
+  apiKeyStoreContract,
+  operatorStoreContract,
+  storeContract,
+  taskStoreContract,
+} from './storeContract.ts';
+export type { OpenedStore, OpenStore } from './storeWorld.ts';

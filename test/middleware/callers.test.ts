@@ -1,0 +1,187 @@
+/** Callers whom the host knows itself, by a session or a token of its own, and by name. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { memoryStore, type ServiceOptions } from '../../src/middleware/index.ts';
+import { expectProblem, startService, type TestService } from './support.ts';
+
+const TASKS = '/v1/svc/tasks';
+const CREATE = '/v1/svc/aggsign/task';
+
+let http: TestService;
+const lines: string[] = [];
+const log = (message: string, fields?: object) =>
+  void lines.push(`${message} ${JSON.stringify(fields)}`);
+const logger = { debug: log, info: log, warn: log, error: log };
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  lines.length = 0;
+  await http.close();
+});
+
+/** Sessions of a host, by their cookies. */
+const sessions = new Map<string, string>();
+const bySession = (_key: string, request: Request) => {
+  const client = sessions.get(request.headers.get('cookie') ?? '');
+  return client === undefined ? null : { client };
+};
+
+async function start(options: ServiceOptions = {}): Promise<void> {
+  sessions.clear();
+  for (const name of ['ada@falcon.example', 'Łukasz Ż', 'n'.repeat(256), '🦅'.repeat(256)]) {
+    sessions.set(`session=${sessions.size}`, name);
+  }
+  const given = { workers: false, authenticate: bySession, logger, ...options };
+  http = await startService(given);
+}
+
+const ask = (method: string, path: string, cookie: string | null, headers = {}) =>
+  http.ask(method, path, undefined, {
+    key: null,
+    headers: { ...(cookie !== null && { cookie }), ...headers },
+  });
+
+async function clientOf(cookie: string): Promise<number> {
+  const { json } = await ask('POST', CREATE, cookie);
+  return (await ask('GET', `${TASKS}/${json.process_id}`, cookie)).json.client_id;
+}
+
+describe('a client by name', () => {
+  it('needs no Authorization header, and keeps its number', async () => {
+    const store = memoryStore();
+    const clientNamed = vi.spyOn(store, 'clientNamed');
+    await start({ store });
+    const numbers: number[] = [];
+    for (const cookie of sessions.keys()) numbers.push(await clientOf(cookie));
+    for (const [i, cookie] of [...sessions.keys()].entries()) {
+      expect(await clientOf(cookie)).toBe(numbers[i]);
+    }
+    expect(new Set(numbers).size).toBe(sessions.size);
+    // Those of alice and bob.
+    const keys = await http.service.apiKeys.list();
+    for (const { clientId } of keys) expect(numbers).not.toContain(clientId);
+    // The store is asked once for each.
+    expect(clientNamed).toHaveBeenCalledTimes(sessions.size);
+    await http.close();
+    await start({ store });
+    expect(await clientOf('session=0')).toBe(numbers[0]);
+  });
+
+  it('sees its own tasks only', async () => {
+    await start();
+    const { json } = await ask('POST', CREATE, 'session=0');
+    const path = `${TASKS}/${json.process_id}`;
+    expect((await ask('GET', path, 'session=0')).status).toBe(200);
+    expectProblem(await ask('GET', path, 'session=1'), 404, 'NOT_FOUND');
+    for (const cookie of [null, 'session=9', 'x']) {
+      expectProblem(await ask('GET', path, cookie), 401, 'UNAUTHENTICATED');
+    }
+    expectProblem(await http.ask('GET', path), 401, 'UNAUTHENTICATED');
+  });
+
+  it('may be known by whatever the request shows, and beside clients by number', async () => {
+    await start({
+      async authenticate(key, request) {
+        if (key === 'seven') return { clientId: 7 };
+        const client = request.headers.get('x-access-token');
+        return client && new URL(request.url).pathname.startsWith('/v1/') ? { client } : null;
+      },
+    });
+    const byNumber = await http.ask('POST', CREATE, undefined, { key: 'seven' });
+    const path = `${TASKS}/${byNumber.json.process_id}`;
+    const record = await http.ask('GET', path, undefined, { key: 'seven' });
+    expect(record.json.client_id).toBe(7);
+    expect((await ask('POST', CREATE, null, { 'x-access-token': 'eve' })).status).toBe(201);
+  });
+
+  it('has a name that every store can keep; another is a fault of the host', async () => {
+    const odd = ['', 'n'.repeat(257), 'a\0b', 'half \ud83e', 5, {}];
+    await start({ authenticate: (key) => ({ client: odd[Number(key)] as string }) });
+    for (const key of odd.keys()) {
+      const answer = await http.ask('GET', TASKS, undefined, { key: String(key) });
+      expectProblem(answer, 500, 'INTERNAL');
+    }
+    await http.close();
+    await start({ authenticate: () => ({ client: 'ada@falcon.example', clientId: 1 }) });
+    expectProblem(await http.ask('GET', TASKS), 500, 'INTERNAL');
+    expect(lines.join('\n')).toContain('clientId and client exclude each other');
+  });
+
+  it('is in no line of the log, and in no event', async () => {
+    const events: unknown[] = [];
+    const store = memoryStore();
+    await start({ store, onEvent: (event) => events.push(event) });
+    await clientOf('session=1');
+    await ask('DELETE', `${TASKS}/1`, 'session=1');
+    vi.spyOn(store, 'clientNamed').mockRejectedValue(new Error('the store is away'));
+    expectProblem(await ask('GET', TASKS, 'session=0'), 500, 'INTERNAL');
+    const told = lines.join('\n') + JSON.stringify(events);
+    expect(told).toContain('the store is away');
+    expect(events.length).toBeGreaterThan(3);
+    for (const name of sessions.values()) expect(told).not.toContain(name);
+    expect(told).not.toContain('session=');
+  });
+});
+
+describe('a session', () => {
+  it('that ends takes its event streams along', async () => {
+    await start();
+    const { json } = await ask('POST', CREATE, 'session=0');
+    const url = `${http.address}${TASKS}/${json.process_id}/events`;
+    const stream = await fetch(url, { headers: { cookie: 'session=0' } });
+    expect(stream.status).toBe(200);
+    const reader = stream.body!.getReader();
+    expect((await reader.read()).done).toBe(false);
+    sessions.delete('session=0');
+    // Ends within the time between two looks; else the test's limit ends it.
+    while (!(await reader.read()).done);
+  });
+
+  it('that goes on keeps its event streams open', async () => {
+    let asked = 0;
+    await start({
+      authenticate(key, request) {
+        asked++;
+        return bySession(key, request);
+      },
+    });
+    const { json } = await ask('POST', CREATE, 'session=0');
+    const path = `${TASKS}/${json.process_id}`;
+    const headers = { cookie: 'session=0' };
+    const stream = await fetch(`${http.address}${path}/events`, { headers });
+    const reader = stream.body!.getReader();
+    await reader.read();
+    const before = asked;
+    while (asked < before + 2) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect((await ask('DELETE', path, 'session=0')).status).toBe(200);
+    const { value } = await reader.read();
+    expect(new TextDecoder().decode(value)).toContain('"status":"cancelled"');
+  });
+
+  it('that was good is served when strangers flood its address', async () => {
+    let asked = 0;
+    const limits = { refusedPerSecond: 1, refusedBurst: 5 };
+    await start({
+      limits,
+      authenticate(key, request) {
+        asked++;
+        if (request.headers.get('x-access-token') === 'good') return { client: 'token' };
+        // Everybody from the inside, who shows nothing at all.
+        if (request.headers.has('x-inside')) return { client: 'inside' };
+        return bySession(key, request);
+      },
+    });
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+    expect((await ask('GET', TASKS, 'session=0')).status).toBe(200);
+    expect((await ask('GET', TASKS, null, { 'x-access-token': 'good' })).status).toBe(200);
+    expect((await ask('GET', TASKS, null, { 'x-inside': '1' })).status).toBe(200);
+    const codes = [];
+    for (let i = 0; i < 20; i++) codes.push((await ask('GET', TASKS, `session=x${i}`)).status);
+    expect(codes).toEqual([...Array(5).fill(401), ...Array(15).fill(429)]);
+    expect(asked).toBe(3 + 5);
+    expectProblem(await ask('GET', TASKS, null), 429, 'RATE_LIMITED');
+    expectProblem(await ask('GET', TASKS, null, { 'x-inside': '1' }), 429, 'RATE_LIMITED');
+    expectProblem(await ask('GET', TASKS, 'session=1'), 429, 'RATE_LIMITED');
+    expect((await ask('GET', TASKS, 'session=0')).status).toBe(200);
+    expect((await ask('GET', TASKS, null, { 'x-access-token': 'good' })).status).toBe(200);
+  });
+});

@@ -1,0 +1,159 @@
+/** Health: ready or not, quickly, whatever the ports do, and however often it is asked. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CodedError } from '../../src/errors.ts';
+import {
+  answerHealth,
+  type FalconService,
+  falconService,
+  memoryStore,
+  type ServiceOptions,
+} from '../../src/middleware/index.ts';
+import { toAnswer } from './support.ts';
+
+/** What everybody may wait for an answer, and room for a busy machine. */
+const LONGEST_MS = 1500;
+const SPARE_MS = 3000;
+
+let directory: string;
+let service: FalconService;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'falconry-health-'));
+});
+afterEach(async () => {
+  await service.stop({ graceMs: 0 });
+  await rm(directory, { recursive: true, force: true });
+});
+
+const make = (options: ServiceOptions = {}) => {
+  service = falconService({ dataDirectory: directory, signing: false, workers: false, ...options });
+};
+const ask = async (path = '/readyz', method = 'GET') => {
+  const answer = answerHealth(service, new Request(`http://a.example${path}`, { method }));
+  return answer === null ? null : toAnswer(await answer);
+};
+
+/** A store whose ping does as it is told. */
+function pinged(ping: () => Promise<void>) {
+  const store = memoryStore();
+  let pings = 0;
+  const own = {
+    ping() {
+      pings++;
+      return ping();
+    },
+  };
+  return { store: Object.assign(Object.create(store), own) as typeof store, count: () => pings };
+}
+
+describe('health', () => {
+  it('is ready between start and stop, and answers all the time', async () => {
+    make();
+    expect(await ask()).toMatchObject({
+      status: 503,
+      json: { status: 'not ready', state: 'starting', checks: {} },
+    });
+    expect((await ask())!.headers.get('retry-after')).toBe('1');
+    expect((await ask('/healthz'))!.status).toBe(200);
+    await service.start();
+    expect(await ask()).toMatchObject({
+      status: 200,
+      json: { status: 'ready', state: 'running', checks: { store: 'ok', blobs: 'ok' } },
+    });
+    expect(await service.health()).toMatchObject({ ready: true });
+    service.drain();
+    expect(await ask()).toMatchObject({ status: 503, json: { state: 'draining', checks: {} } });
+    // Until it is stopped, it serves.
+    expect((await service.app.request('/v1/svc/tasks')).status).toBe(401);
+    await service.stop();
+    expect(await ask()).toMatchObject({ status: 503, json: { state: 'draining' } });
+    expect((await ask('/healthz'))!.json).toEqual({ status: 'ok' });
+  });
+
+  it('leaves other paths alone, and has no other methods', async () => {
+    make();
+    expect(await ask('/v1/svc/tasks')).toBeNull();
+    expect(await ask('/healthz/')).toBeNull();
+    expect((await ask('/healthz', 'POST'))!.status).toBe(405);
+    const head = await ask('/healthz', 'HEAD');
+    expect([head!.status, head!.text]).toEqual([200, '']);
+  });
+
+  it('says which port fails, and nothing more', async () => {
+    const { store } = pinged(async () => {
+      throw new CodedError('STORE_UNAVAILABLE', { cause: new Error('password of postgres') });
+    });
+    make({ store });
+    await service.start();
+    const answer = await ask();
+    expect(answer).toMatchObject({
+      status: 503,
+      json: { status: 'not ready', checks: { store: 'STORE_UNAVAILABLE', blobs: 'ok' } },
+    });
+    expect(answer!.text).not.toContain('password');
+  });
+
+  it('takes any other fault of a port for its absence', async () => {
+    const { store } = pinged(async () => {
+      throw new TypeError('a secret');
+    });
+    make({ store });
+    await service.start();
+    expect((await ask())!.json.checks).toEqual({ store: 'STORE_UNAVAILABLE', blobs: 'ok' });
+  });
+
+  it('gives up a port that hangs, has one question open, and sees when it is back', async () => {
+    let back = () => {};
+    const hanging = pinged(
+      () =>
+        new Promise((resolve) => {
+          back = resolve;
+        }),
+    );
+    make({ store: hanging.store });
+    await service.start();
+    const startMs = performance.now();
+    const answers = await Promise.all(Array.from({ length: 200 }, () => ask()));
+    expect(performance.now() - startMs).toBeLessThan(LONGEST_MS + SPARE_MS);
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 503, json: { checks: { store: 'TIMED_OUT' } } });
+    }
+    expect((await ask())!.status).toBe(503);
+    expect(hanging.count()).toBe(1);
+    back();
+    expect((await ask())!.json.checks).toEqual({ store: 'ok', blobs: 'ok' });
+  });
+
+  it('keeps a good answer for as long as the port says, a bad one for a second', async () => {
+    let fault: CodedError | null = null;
+    const own = pinged(async () => {
+      if (fault) throw fault;
+    });
+    Object.assign(own.store, { keepPingMs: 2500 });
+    make({ store: own.store });
+    await service.start();
+    const startMs = performance.now();
+    expect((await ask())!.status).toBe(200);
+    fault = new CodedError('STORE_NEWER');
+    while ((await ask())!.status === 200) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(performance.now() - startMs).toBeGreaterThan(2400);
+    expect((await ask())!.json.checks.store).toBe('STORE_NEWER');
+    expect(own.count()).toBeLessThan(4);
+    fault = null;
+    const backMs = performance.now();
+    while ((await ask())!.status === 503) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(performance.now() - backMs).toBeLessThan(1100 + SPARE_MS);
+  });
+
+  it('asks a port once a second, whoever asks', async () => {
+    const quick = pinged(async () => {});
+    make({ store: quick.store });
+    await service.start();
+    const startMs = performance.now();
+    for (let i = 0; i < 500; i++) expect((await ask())!.status).toBe(200);
+    const seconds = (performance.now() - startMs) / 1000;
+    expect(quick.count()).toBeLessThanOrEqual(1 + seconds);
+  });
+});

@@ -1,0 +1,182 @@
+/** Uploads and results past the service, by urls that the blob store makes itself. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OwnUrls, openOwnUrls } from './ownUrls.ts';
+import { type Answer, expectProblem, startService, type TestService, toAnswer } from './support.ts';
+import { makeTriples } from './triples.ts';
+
+const AGGSIGN = '/v1/svc/aggsign';
+const JSON_TYPE = { 'content-type': 'application/json' };
+const MAX_BODY = 64 * 1024;
+
+let folder: string;
+let own: OwnUrls;
+let http: TestService;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'falconry-own-'));
+  own = await openOwnUrls(join(folder, 'files'));
+  const limits = { storedBytes: 100_000 };
+  http = await startService({ blobs: own.blobs, maxBodyBytes: MAX_BODY, limits, threads: 1 });
+});
+afterAll(async () => {
+  await http.close();
+  await own.close();
+  await rm(folder, { recursive: true });
+});
+
+const create = async (body?: unknown, key = http.alice) => {
+  const { process_id: id, url } = (await http.ask('POST', `${AGGSIGN}/task`, body, { key })).json;
+  return { id: id as number, url: url as string };
+};
+const put = async (url: string, body: string | Uint8Array, headers = {}): Promise<Answer> =>
+  toAnswer(
+    await fetch(url, {
+      method: 'PUT',
+      body: body as BodyInit,
+      headers: { ...JSON_TYPE, ...headers },
+    }),
+  );
+const notify = (id: number, key = http.alice) =>
+  http.ask('POST', `${AGGSIGN}/notify/${id}`, undefined, { key });
+const record = async (id: number) => (await http.ask('GET', `/v1/svc/tasks/${id}`)).json;
+/** The last record of a task. */
+async function ended(id: number) {
+  const { text } = await http.ask('GET', `/v1/svc/tasks/${id}/events`);
+  expect(text).toContain('event: progress');
+  return record(id);
+}
+
+describe('a task file that goes past the service', () => {
+  it('becomes a result, which is fetched past it as well', async () => {
+    const { id, url } = await create();
+    expect(url.startsWith(http.address)).toBe(false);
+    expectProblem(await notify(id), 409, 'NOT_UPLOADED');
+    await put(url, JSON.stringify(makeTriples(2)));
+    const told = await notify(id);
+    expect(told.status, told.text).toBe(202);
+    expect((await notify(id)).status).toBe(202);
+    const done = await ended(id);
+    expect(done.status).toBe('completed');
+    expect(done.result_path.endsWith(`/${id}.json?GET`)).toBe(true);
+    const file = await (await fetch(done.result_path)).json();
+    expect(file).toMatchObject({ process_id: id, count: 2 });
+    expect(own.held()).not.toContain(id);
+
+    const path = `/v1/svc/tasks/${id}/result`;
+    const found = await http.ask('GET', path);
+    expect([found.status, found.headers.get('location')]).toEqual([302, done.result_path]);
+    const head = await http.ask('HEAD', path);
+    expect(head.headers.get('location')).toBe(done.result_path.replace('?GET', '?HEAD'));
+    expectProblem(await http.ask('GET', `/v1/svc/results/1/${id}.json`), 404);
+    expectProblem(await http.ask('PUT', `/v1/svc/uploads/${id}`, []), 404);
+  });
+
+  it.each([
+    ['is empty', '', {}, 400, 'MALFORMED_JSON'],
+    ['is too large', ' '.repeat(MAX_BODY + 1), {}, 413, 'BODY_TOO_LARGE'],
+    ['is of another type', '[]', { 'content-type': 'text/html' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    [
+      'is compressed',
+      gzipSync('[]'),
+      { 'content-encoding': 'gzip' },
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    ],
+  ] as const)('is refused and deleted if it %s', async (_, body, headers, status, code) => {
+    const { id, url } = await create();
+    await put(url, body, headers);
+    expect(own.held()).toContain(id);
+    expectProblem(await notify(id), status, code);
+    expect(own.held()).not.toContain(id);
+    expectProblem(await notify(id), 409, 'NOT_UPLOADED');
+    await put(url, '[]', { 'content-type': 'application/json; charset=utf-8' });
+    expect((await notify(id)).status).toBe(202);
+    expect((await ended(id)).status).toBe('failed');
+  });
+
+  it('counts against the quota of the client, and is deleted beyond it', async () => {
+    const release = holdReads();
+    const [first, second] = [await create('', http.bob), await create('', http.bob)];
+    const padded = `[${' '.repeat(60_000)}]`;
+    for (const { id, url } of [first, second]) {
+      await put(url, padded);
+      expect(own.held()).toContain(id);
+    }
+    expect((await notify(first.id, http.bob)).status).toBe(202);
+    expectProblem(await notify(second.id, http.bob), 429, 'STORAGE_QUOTA');
+    expect(own.held()).not.toContain(second.id);
+    release();
+  });
+
+  it('is not taken if it was replaced after the notification', async () => {
+    const busy = await create();
+    await put(busy.url, JSON.stringify(makeTriples(20)));
+    const { id, url } = await create();
+    await put(url, JSON.stringify(makeTriples(1)));
+    // The first task occupies the only worker until the second one's file has been replaced.
+    const release = holdReads();
+    expect((await notify(busy.id)).status).toBe(202);
+    expect((await notify(id)).status).toBe(202);
+    await put(url, JSON.stringify(makeTriples(1)));
+    release();
+    const failed = await ended(id);
+    expect(failed.status).toBe('failed');
+    expect(failed.error.code).toBe('INPUT_CHANGED');
+    expect((await ended(busy.id)).status).toBe('completed');
+    expect(own.held()).not.toContain(id);
+  });
+
+  it('is deleted with its task, notified or not', async () => {
+    const { id, url } = await create();
+    await put(url, '[]');
+    expect((await http.ask('DELETE', `/v1/svc/tasks/${id}`)).status).toBe(200);
+    expect(own.held()).not.toContain(id);
+    expectProblem(await notify(id), 409, 'CONFLICT');
+
+    // The url is still good.
+    await put(url, '[]');
+    expect((await http.ask('DELETE', `/v1/svc/tasks/${id}`)).status).toBe(204);
+    expect(own.held()).not.toContain(id);
+  });
+
+  it('has the length that was told when the task was created', async () => {
+    const lengthOf = (id: number) => own.asked.findLast(({ taskId }) => taskId === id)!.bytes;
+    expect(lengthOf((await create({ bytes: 500 })).id)).toBe(500);
+    for (const body of [undefined, {}, [], 'x', { bytes: '5' }, { bytes: 0 }, { bytes: 1.5 }]) {
+      expect(lengthOf((await create(body)).id)).toBe(undefined);
+    }
+    const large = await http.ask('POST', `${AGGSIGN}/task`, { bytes: MAX_BODY + 1 });
+    expectProblem(large, 413, 'BODY_TOO_LARGE');
+  });
+
+  it('is deleted when the time of its task is over', async () => {
+    const short = await startService({ blobs: own.blobs, uploadUrlTtlMs: 1000, threads: 1 });
+    const { process_id: id, url } = (await short.ask('POST', `${AGGSIGN}/task`)).json;
+    await put(url, '[]');
+    expect(own.held()).toContain(id);
+    await expect.poll(() => own.held(), { timeout: 60_000 }).not.toContain(id);
+    expect((await short.ask('GET', `/v1/svc/tasks/${id}`)).json.status).toBe('expired');
+    await short.close();
+  });
+});
+
+/** Lets no file be read until the returned function is called. */
+function holdReads(): () => void {
+  const { read } = own.blobs;
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  own.blobs.read = async (blob, maxBytes) => {
+    await held;
+    return read(blob, maxBytes);
+  };
+  return () => {
+    own.blobs.read = read;
+    release();
+  };
+}

@@ -1,0 +1,109 @@
+/** The store on PostgreSQL, in a few seconds; the contract and the rest are in the long run. */
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { migrate, postgresStore } from '../../src/middleware/postgres/index.ts';
+import { toTimestamp } from '../../src/middleware/postgres/rows.ts';
+import { STEPS } from '../../src/middleware/postgres/schema.ts';
+import { overPostgres } from '../support/postgres.ts';
+
+const PASSWORD = 'hunter2hunter2';
+const TO = STEPS.length;
+const STEP_LIST = STEPS.map(({ about }, i) => ({ step: i + 1, about }));
+
+describe('options of the store on PostgreSQL', () => {
+  it('must be right, and are never shown', () => {
+    const wrong: [unknown, RegExp][] = [
+      [{ url: `http://me:${PASSWORD}@host/db` }, /"url" must be an address/],
+      [{ url: `me:${PASSWORD}@host/db` }, /"url" must be an address/],
+      [{ url: `postgres://me:${PASSWORD}@host:port/db` }, /"url" must be an address/],
+      [{ url: 5 }, /"url" must be an address/],
+      [{ url: 'postgres://host/db', directUrl: PASSWORD }, /"directUrl" must be an address/],
+      [{ url: 'postgres://host/db', schema: 'a"b' }, /"schema" must be a name/],
+      [{ url: 'postgres://host/db', connections: 0 }, /"connections" must be a whole number/],
+      [{ url: 'postgres://host/db', colour: 'red' }, /"colour" is not an option/],
+    ];
+    for (const [options, message] of wrong) {
+      let fault: unknown;
+      try {
+        postgresStore(options as never);
+      } catch (error) {
+        fault = error;
+      }
+      expect((fault as Error).message).toMatch(message);
+      expect(inspect(fault, { depth: 9 })).not.toContain(PASSWORD);
+    }
+  });
+
+  it('do not appear in errors of the connection', async () => {
+    const url = `postgres://me:${PASSWORD}@localhost/db?host=%2Fnowhere`;
+    const store = postgresStore({ url });
+    const tries = [() => store.open(), () => store.ping(), () => store.get(1), () => migrate(url)];
+    for (const attempt of tries) {
+      const fault = await attempt().catch((error: unknown) => error);
+      expect(fault).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      expect(inspect(fault, { depth: 9, showHidden: true })).not.toContain(PASSWORD);
+    }
+    await store.close();
+    await store.close();
+    await expect(store.get(1)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  });
+});
+
+it.each([
+  ['2026-11-23 09:12:03.123456+00', '2026-11-23T09:12:03.123456000Z'],
+  ['2026-11-23 09:12:03+00', '2026-11-23T09:12:03.000000000Z'],
+  ['2026-11-23 01:12:03.5+05:30', '2026-11-22T19:42:03.500000000Z'],
+  ['2026-12-31 20:00:00.000001-08', '2027-01-01T04:00:00.000001000Z'],
+])('reads the time %s', (text, time) => {
+  expect(toTimestamp(text)).toBe(time);
+  expect(() => toTimestamp(`Mon ${text}`)).toThrow(RangeError);
+});
+
+overPostgres('newest', (server) => {
+  it('is made by migrate, and never by a store', async () => {
+    const { url } = server();
+    const schema = await server().newSchema({ empty: true });
+    const store = postgresStore({ url, schema, connections: 2 });
+    await expect(store.open()).rejects.toMatchObject({ code: 'STORE_OLDER' });
+    const all = { from: 0, to: TO, steps: STEP_LIST };
+    expect(await migrate(url, { schema, check: true })).toEqual(all);
+    expect(await migrate(url, { schema, dryRun: true })).toEqual(all);
+    await expect(store.open()).rejects.toMatchObject({ code: 'STORE_OLDER' });
+    expect(await server().query('SELECT to_regnamespace($1) AS found', [schema])).toEqual([
+      { found: null },
+    ]);
+    const made = await Promise.all([migrate(url, { schema }), migrate(url, { schema })]);
+    expect(made.map(({ steps }) => steps.length).sort()).toEqual([0, TO]);
+    await store.open();
+    expect(await migrate(url, { schema })).toEqual({ from: TO, to: TO, steps: [] });
+    await store.close();
+    await expect(migrate(`${url}&pooled=1`, { schema })).rejects.toThrow(/not of a pooler/);
+  });
+
+  it('takes a task through its life, by the clock of the server', async () => {
+    const schema = await server().newSchema();
+    const store = postgresStore({ url: server().url, schema, connections: 2 });
+    await store.open();
+    const limits = { openTasks: 1 };
+    const before = Date.now();
+    const task = { clientId: 3, state: 'created', threads: 1, ttlMs: 60_000 } as const;
+    const put = await store.put(task, { limits });
+    if (!put.ok) throw new Error(put.reason);
+    const { id, createdAt, expiresAtMs } = put.task;
+    expect(Math.abs(Date.parse(createdAt) - before)).toBeLessThan(30_000);
+    expect(expiresAtMs).toBeGreaterThan(before + 30_000);
+    expect(await store.put(task, { limits })).toEqual({ ok: false, reason: 'openTasks' });
+    await store.upload(id, { key: 'inputs/a.json', bytes: 5 });
+    await store.notify(id, 3);
+    expect(await store.claim({ leaseMs: 60_000, threads: 2 })).toMatchObject({ task: { id } });
+    const none = await store.claim({ leaseMs: 60_000, threads: 2 });
+    if (none.task) throw new Error('claimed twice');
+    expect(none.nextMs).toBeLessThanOrEqual(1000);
+    await store.extend(id, 1, { leaseMs: 60_000, state: 'aggregating', count: 7 });
+    const blob = { key: `results/1/${id}.json`, bytes: 9 };
+    expect(await store.finish(id, 1, { blob, format: 'bundle', aggregateBytes: 4 })).toBe(true);
+    expect(await store.get(id, 3)).toMatchObject({ state: 'completed', count: 7, input: null });
+    expect(await store.usage(3)).toEqual({ openTasks: 0, storedBytes: 9 });
+    await store.close();
+  });
+});

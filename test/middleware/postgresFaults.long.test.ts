@@ -1,0 +1,296 @@
+/** What only a store on a server can meet: lost connections, restarts, deadlocks, other hosts. */
+
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createStore, type PostgresInternals } from '../../src/middleware/postgres/store.ts';
+import type { ApiKeyStore, TaskNews, TaskStore } from '../../src/middleware/stores/taskStore.ts';
+import { overPostgres } from '../support/postgres.ts';
+
+type Store = TaskStore & ApiKeyStore;
+const WAITING = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 60_000 } as const;
+const CLAIM = { leaseMs: 60_000, threads: 1 };
+
+/** A line to the server that can be cut or stopped; what has been sent is not taken back. */
+class Line {
+  /** 'cut': the next answer of the server does not arrive, and the line is lost. */
+  mode: 'open' | 'cut' | 'stopped' = 'open';
+  cuts = 0;
+  folder = '';
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  constructor(target: string) {
+    this.#server = createServer((client) => {
+      const server = connect(join(target, '.s.PGSQL.5432'));
+      const end = () => {
+        client.destroy();
+        server.destroy();
+      };
+      for (const socket of [client, server]) {
+        this.#sockets.add(socket);
+        socket.on('error', end).on('close', end);
+      }
+      client.on('data', (data) => server.write(data));
+      server.on('data', (data) => {
+        if (this.mode === 'open') client.write(data);
+        if (this.mode !== 'cut') return;
+        this.cuts++;
+        end();
+      });
+    });
+  }
+
+  async start(): Promise<string> {
+    this.folder = await mkdtemp(join(tmpdir(), 'falconry-proxy-'));
+    this.#server.listen(join(this.folder, '.s.PGSQL.5432'));
+    await once(this.#server, 'listening');
+    return `postgres://postgres@localhost/postgres?host=${encodeURIComponent(this.folder)}`;
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await rm(this.folder, { recursive: true });
+  }
+}
+
+/** Waits until it is so. */
+async function until(isSo: () => unknown): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+overPostgres('all', (server) => {
+  let schema: string;
+  let opened: Store[];
+  const open = (internals: PostgresInternals = {}, url = server().url) => {
+    const store = createStore({ url, schema, connections: 4 }, internals);
+    opened.push(store);
+    return store;
+  };
+  const put = async (store: Store, more: Partial<typeof WAITING> | { clientId: number } = {}) => {
+    const outcome = await store.put({ ...WAITING, ...more });
+    if (!outcome.ok) throw new Error(outcome.reason);
+    return outcome.task;
+  };
+  beforeEach(async () => {
+    schema = await server().newSchema();
+    opened = [];
+  });
+  afterEach(async () => {
+    for (const store of opened) await store.close();
+    await server().query(`DROP SCHEMA ${schema} CASCADE`);
+  });
+
+  it('says that the outcome is unknown when the line is lost at the commit', async () => {
+    const line = new Line(server().folder);
+    const store = open({}, await line.start());
+    const direct = open();
+    await store.ping();
+    const begun = await store.beginAnswer(1, 'k', 'f', 60_000);
+    if (begun.kind !== 'held') throw new Error(begun.kind);
+    line.mode = 'cut';
+    const lost = store.put(WAITING, { hold: begun.hold });
+    await expect(lost).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', retriable: true });
+    line.mode = 'open';
+    expect(line.cuts).toBe(1);
+    // It happened, once; asking again settles it.
+    const { tasks } = await direct.list({ clientId: 1, limit: 9 });
+    expect(tasks.length).toBe(1);
+    const { id } = tasks[0]!;
+    const again = await store.beginAnswer(1, 'k', 'f', 60_000);
+    expect(again).toMatchObject({ kind: 'replay', task: { id } });
+    await store.close();
+    await line.stop();
+  });
+
+  it('does not wait for a server that has stopped answering', async () => {
+    const line = new Line(server().folder);
+    const store = open({}, await line.start());
+    await store.ping();
+    line.mode = 'stopped';
+    await expect(store.ping()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await line.stop();
+  });
+
+  it('loses and doubles nothing when the server crashes under its workers', async () => {
+    const stores = [open(), open()];
+    const finished = new Map<number, number>();
+    let accepted = 0;
+    let faults = 0;
+    let working = true;
+    /** Of outcomes that are unknown, the store is asked later. */
+    const attempt = async (work: () => Promise<void>) => {
+      try {
+        await work();
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+        faults++;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    const submit = async (store: Store, clientId: number) => {
+      while (working) {
+        await attempt(async () => {
+          await put(store, { clientId });
+          accepted++;
+        });
+      }
+    };
+    const work = async (store: Store) => {
+      while (working) {
+        await attempt(async () => {
+          const { task } = await store.claim({ leaseMs: 1000, threads: 1 });
+          if (task === null) return;
+          const { id, attempt: number } = task;
+          await store.extend(id, number, { leaseMs: 1000, state: 'aggregating' });
+          const blob = { key: `results/${number}/${id}.json`, bytes: 1 };
+          const done = { blob, format: 'bundle', aggregateBytes: 1 };
+          if (await store.finish(id, number, done)) finished.set(id, (finished.get(id) ?? 0) + 1);
+        });
+      }
+    };
+    const workers = stores.flatMap((store, i) => [submit(store, i), work(store), work(store)]);
+    for (let crashes = 0; crashes < 3; crashes++) {
+      const goal = accepted + 20;
+      await until(() => accepted >= goal);
+      await server().crash();
+    }
+    const goal = accepted + 20;
+    await until(() => accepted >= goal);
+    working = false;
+    await Promise.all(workers);
+    expect(faults).toBeGreaterThan(0);
+    working = true;
+    const rest = work(stores[0]!);
+    const left = `SELECT count(*)::int AS n FROM ${schema}.tasks WHERE state <> 'completed'`;
+    await until(async () => (await server().query<{ n: number }>(left))[0]!.n === 0);
+    working = false;
+    await rest;
+    const rows = await server().query(`SELECT id FROM ${schema}.tasks`);
+    expect(rows.length).toBeGreaterThanOrEqual(accepted);
+    expect([...finished.values()].every((times) => times === 1)).toBe(true);
+    let bytes = 0;
+    for (const clientId of [0, 1]) {
+      const usage = await stores[0]!.usage(clientId);
+      expect(usage.openTasks).toBe(0);
+      bytes += usage.storedBytes;
+    }
+    expect(bytes).toBe(rows.length);
+  });
+
+  it('tries again when the server ends a statement because of a deadlock', async () => {
+    const store = open();
+    const { id } = await put(store);
+    await store.claim(CLAIM);
+    const other = new pg.Client({ connectionString: server().url });
+    await other.connect();
+    // The other one waits for longer than it takes the server to look for deadlocks.
+    await other.query(`SET deadlock_timeout = '60s'`);
+    await other.query('BEGIN');
+    await other.query(`SELECT id FROM ${schema}.clients WHERE id = 1 FOR UPDATE`);
+    const cancelled = store.cancel(id, 1);
+    const blocked = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+      AND query LIKE '%cancelled%'`;
+    await until(async () => (await server().query<{ n: number }>(blocked))[0]!.n === 1);
+    await other.query(`SELECT id FROM ${schema}.tasks WHERE id = $1 FOR UPDATE`, [id]);
+    await other.query('COMMIT');
+    await other.end();
+    expect(await cancelled).toMatchObject({ ok: true, task: { state: 'cancelled' } });
+    // The server counts what it ended, some time later.
+    const count = 'SELECT sum(deadlocks)::int AS n FROM pg_stat_database';
+    await until(async () => (await server().query<{ n: number }>(count))[0]!.n > 0);
+    expect(await store.usage(1)).toEqual({ openTasks: 0, storedBytes: 0 });
+  });
+
+  it('tells other processes of changes, and itself only once', async () => {
+    const [store, other] = [open(), open()];
+    const [here, there]: TaskNews[][] = [[], []];
+    store.watch((news) => here!.push(news));
+    other.watch((news) => there!.push(news));
+    const listening = `SELECT pid FROM pg_stat_activity WHERE query = 'LISTEN "${schema}"'`;
+    const listeners = () => server().query<{ pid: number }>(listening);
+    await until(async () => (await listeners()).length === 2);
+    const { id } = await put(store);
+    await until(() => there!.length > 0);
+    const news = { id, clientId: 1, state: 'waiting', attempt: 0 };
+    expect(there).toEqual([{ ...news, own: false }]);
+    await other.claim(CLAIM);
+    await until(() => here!.length > 1);
+    const claimed = { ...news, state: 'verifying', attempt: 1 };
+    expect(here).toEqual([
+      { ...news, own: true },
+      { ...claimed, own: false },
+    ]);
+    expect(there![1]).toEqual({ ...claimed, own: true });
+    // Many at once go in several messages.
+    const ids = await Promise.all(Array.from({ length: 250 }, async () => (await put(store)).id));
+    await until(() => ids.every((each) => there!.some((one) => one.id === each)));
+
+    // After a loss nobody knows what was missed.
+    there!.length = 0;
+    for (const { pid } of await listeners()) {
+      await server().query('SELECT pg_terminate_backend($1)', [pid]);
+    }
+    await until(() => there!.length > 0);
+    expect(there![0]).toMatchObject({ state: 'waiting', own: false });
+    const later = await put(store);
+    await until(() => there!.some((one) => one.id === later.id));
+    // Anything else on the channel is a hint as well, and does no harm.
+    there!.length = 0;
+    await server().query(`SELECT pg_notify('${schema}', 'not ours')`);
+    await until(() => there!.length > 0);
+  });
+
+  it('goes on behind an old transaction, and serves what waits behind the turn', async () => {
+    let nowMs = Date.UTC(2026, 10, 21);
+    const store = open({ nowMs: () => nowMs, lookEveryMs: 0 });
+    const old = new pg.Client({ connectionString: server().url });
+    await old.connect();
+    await old.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await old.query('SELECT txid_current()');
+    const ids: number[] = [];
+    for (let i = 0; i < 60; i++) ids.push((await put(store)).id);
+    const claim = async () => (await store.claim(CLAIM)).task?.id;
+    expect(await claim()).toBe(ids[0]);
+    await store.fail(ids[0]!, 1, { code: 'TIMED_OUT', message: 'm' }, { delayMs: 500 });
+    for (let i = 1; i < 20; i++) expect(await claim()).toBe(ids[i]);
+    nowMs += 500;
+    expect(await claim()).toBe(ids[0]);
+    expect(await claim()).toBe(ids[20]);
+    await old.query('COMMIT');
+    await old.end();
+  });
+
+  it('gives ids that are unique and grow, whatever the clocks of its callers say', async () => {
+    let nowMs = Date.UTC(2026, 10, 21);
+    // Each call another second, back and forth.
+    const clock = () => (nowMs += Math.random() < 0.3 ? -2500 : 1500);
+    const stores = [open({ nowMs: clock }), open({ nowMs: clock })];
+    const ids: number[] = [];
+    const lines = Array.from({ length: 8 }, async (_, clientId) => {
+      let last = 0;
+      for (let i = 0; i < 25; i++) {
+        const { id } = await put(stores[i % 2]!, { clientId });
+        expect(id).toBeGreaterThan(last);
+        ids.push((last = id));
+      }
+    });
+    await Promise.all(lines);
+    expect(new Set(ids).size).toBe(200);
+  });
+
+  it('keeps any text that a client can make it say', async () => {
+    const store = open();
+    const { id } = await put(store);
+    await store.claim(CLAIM);
+    const message = 'nul \u0000, half \ud800, quote " and \\';
+    const error = { code: 'BAD_TASK_FILE', message } as const;
+    expect(await store.fail(id, 1, error)).toBe(true);
+    expect((await store.get(id))!.error).toEqual(error);
+  });
+});

@@ -1,0 +1,66 @@
+/** The store behind PgBouncer, which lends connections by the transaction. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createStore } from '../../src/middleware/postgres/store.ts';
+import type { TaskNews } from '../../src/middleware/stores/taskStore.ts';
+import { overPostgres, POOLER, type Pooler, skipLoudly, startPooler } from '../support/postgres.ts';
+
+const { program } = POOLER;
+if (program === undefined) skipLoudly('PgBouncer', POOLER.source);
+
+describe.skipIf(program === undefined)('behind PgBouncer', () => {
+  overPostgres('newest', (server) => {
+    let pooler: Pooler;
+    beforeAll(async () => {
+      pooler = await startPooler(server(), program!);
+    });
+    afterAll(() => pooler?.stop());
+
+    it('needs to be told, since settings and names do not stay in a connection', async () => {
+      const schema = await server().newSchema();
+      const store = createStore({ url: pooler.url, schema });
+      await expect(store.open()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      await store.close();
+    });
+
+    it('hands each task to one worker, and hears of changes past the pooler', async () => {
+      const schema = await server().newSchema();
+      const url = `${pooler.url}&pooled=1`;
+      const deaf = createStore({ url, schema, connections: 6 });
+      const store = createStore({ url, schema, directUrl: server().url, connections: 6 });
+      const heard: TaskNews[] = [];
+      deaf.watch(() => {});
+      store.watch((news) => heard.push(news));
+      await store.open();
+      const put = async (clientId: number) => {
+        const task = { clientId, state: 'waiting', threads: 1, ttlMs: 60_000 } as const;
+        const outcome = await deaf.put(task);
+        if (!outcome.ok) throw new Error(outcome.reason);
+        return outcome.task.id;
+      };
+      const ids = await Promise.all(Array.from({ length: 60 }, (_, i) => put(i % 5)));
+      const work = async (by: typeof store): Promise<number[]> => {
+        const done: number[] = [];
+        for (;;) {
+          const { task } = await by.claim({ leaseMs: 60_000, threads: 1 });
+          if (task === null) return done;
+          await by.extend(task.id, 1, { leaseMs: 60_000, state: 'aggregating' });
+          const blob = { key: `results/1/${task.id}.json`, bytes: 1 };
+          await by.finish(task.id, 1, { blob, format: 'bundle', aggregateBytes: 1 });
+          done.push(task.id);
+        }
+      };
+      const done = await Promise.all([store, deaf, store, deaf].map(work));
+      expect(done.flat().sort()).toEqual(ids.toSorted());
+      const { createdAt } = (await store.get(ids[0]!))!;
+      expect(Math.abs(Date.parse(createdAt) - Date.now())).toBeLessThan(60_000);
+      const later = await put(9);
+      while (!heard.some(({ id }) => id === later)) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      const listening = `SELECT 1 FROM pg_stat_activity WHERE query = 'LISTEN "${schema}"'`;
+      expect((await server().query(listening)).length).toBe(1);
+      await store.close();
+      await deaf.close();
+    });
+  });
+});

@@ -1,0 +1,292 @@
+/** What a client may store: reserved before a byte is written, freed on every way out. */
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { type ClientRequest, request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createClient } from '../../src/client/index.ts';
+import type { BlobStore } from '../../src/middleware/blobs/blobStore.ts';
+import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
+import type { ServiceOptions } from '../../src/middleware/index.ts';
+import { memoryStore } from '../../src/middleware/stores/memory.ts';
+import { type Answer, expectProblem, startService, type TestService } from './support.ts';
+import { makeTriples } from './triples.ts';
+
+const CREATE = '/v1/svc/aggsign/task';
+const KIB = 1024;
+const MIB = 1024 * KIB;
+/** Nothing is freed by patience alone. */
+const PATIENT = { bodyIdleTimeoutMs: 600_000, workers: false } as const;
+
+const undo: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const step of undo.splice(0).toReversed()) await step();
+});
+
+/** A directory that counts what it is given to write. */
+class CountedBlobs {
+  puts = 0;
+  bytes = 0;
+  readonly store: BlobStore;
+  #onPut: (() => void)[] = [];
+
+  constructor(path: string) {
+    const blobs = directoryBlobs({ path });
+    const count = async function* (this: CountedBlobs, body: AsyncIterable<Uint8Array>) {
+      for await (const chunk of body) {
+        this.bytes += chunk.length;
+        yield chunk;
+      }
+    }.bind(this);
+    this.store = {
+      ...blobs,
+      put: (key, body, options) => {
+        this.puts++;
+        for (const tell of this.#onPut.splice(0)) tell();
+        if (body instanceof Uint8Array) this.bytes += body.length;
+        const counted =
+          body instanceof Uint8Array ? body : count(body as AsyncIterable<Uint8Array>);
+        return blobs.put(key, counted, options);
+      },
+    };
+  }
+
+  /** Resolves when so many files were begun. */
+  async begun(puts: number): Promise<void> {
+    while (this.puts < puts) await new Promise<void>((tell) => this.#onPut.push(tell));
+  }
+}
+
+interface World extends TestService {
+  readonly counted: CountedBlobs;
+  readonly folder: string;
+  create(key?: string): Promise<{ process_id: number; url: string }>;
+  put(url: string, body: string | Uint8Array): Promise<Answer>;
+}
+
+async function open(options: ServiceOptions = {}): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'falconry-quota-'));
+  undo.push(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
+  const counted = new CountedBlobs(folder);
+  const http = await startService({ blobs: counted.store, ...PATIENT, ...options });
+  undo.push(() => http.close());
+  return {
+    ...http,
+    counted,
+    folder,
+    create: async (key = http.alice) => (await http.ask('POST', CREATE, undefined, { key })).json,
+    put: (url, body) => http.ask('PUT', url, body, { key: null }),
+  };
+}
+
+interface Held {
+  readonly request: ClientRequest;
+  readonly answer: Promise<{ status: number; code: string }>;
+}
+
+/** A PUT that sends its head and one byte, and then nothing. */
+function hold(url: string, headers: Record<string, string>): Held {
+  const request = httpRequest(url, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  undo.push(() => request.destroy());
+  const answer = new Promise<{ status: number; code: string }>((resolve, reject) => {
+    request.on('error', reject);
+    request.on('response', async (incoming) => {
+      const text = (await incoming.toArray()).join('');
+      resolve({ status: incoming.statusCode!, code: JSON.parse(text).code });
+    });
+  });
+  answer.catch(() => {});
+  request.write(' ');
+  return { request, answer };
+}
+
+const announced = (bytes: number) => ({ 'content-length': String(bytes) });
+const file = (bytes: number) => new Uint8Array(bytes).fill(0x20);
+
+function stream(bytes: number): ReadableStream<Uint8Array> {
+  let left = bytes;
+  return new ReadableStream({
+    pull(controller) {
+      if (left === 0) return controller.close();
+      const piece = Math.min(left, 64 * KIB);
+      left -= piece;
+      controller.enqueue(file(piece));
+    },
+  });
+}
+
+describe('the quota of stored bytes', () => {
+  it.each(['announced', 'not announced'])('holds for 40 uploads at once, %s', async (how) => {
+    const limits = { storedBytes: MIB, parallelUploads: 100 };
+    const world = await open({ limits });
+    const bytes = 300 * KIB;
+    const tickets = await Promise.all(Array.from({ length: 40 }, () => world.create()));
+    const answers = await Promise.all(
+      tickets.map(async ({ url }) => {
+        if (how === 'announced') return world.put(url, file(bytes));
+        const headers = { 'content-type': 'application/json' };
+        const init = { method: 'PUT', headers, body: stream(bytes), duplex: 'half' };
+        const response = await fetch(url, init as RequestInit);
+        return { status: response.status, json: await response.json() };
+      }),
+    );
+    const codes = answers.map(({ status, json }) => (status === 200 ? 'ok' : json.code));
+    expect(new Set(codes)).toEqual(new Set(['ok', 'STORAGE_QUOTA']));
+    expect(world.counted.bytes).toBeLessThanOrEqual(MIB);
+    const kept = await readdir(join(world.folder, 'inputs'));
+    expect(kept.length).toBe(codes.filter((code) => code === 'ok').length);
+    expect(await readdir(join(world.folder, 'tmp'))).toEqual([]);
+    // What was refused holds nothing: the rest of the quota is there.
+    const rest = MIB - kept.length * bytes;
+    const { url } = await world.create();
+    expect((await world.put(url, file(rest))).status).toBe(200);
+    expectProblem(await world.put((await world.create()).url, '[]'), 429, 'STORAGE_QUOTA');
+  });
+
+  it('refuses before a byte is written, an upload and a direct request', async () => {
+    const world = await open({ limits: { storedBytes: KIB } });
+    const { url } = await world.create();
+    expectProblem(await world.put(url, file(2 * KIB)), 429, 'STORAGE_QUOTA');
+    const direct = await world.ask('POST', '/v1/svc/aggsign', { data: makeTriples(1) });
+    expectProblem(direct, 429, 'STORAGE_QUOTA');
+    expect(world.counted.puts).toBe(0);
+  });
+
+  it('counts the bytes of direct requests and of running uploads together', async () => {
+    const data = makeTriples(1);
+    const world = await open({ limits: { storedBytes: 16 * KIB } });
+    const { request } = hold((await world.create()).url, announced(15 * KIB));
+    await world.counted.begun(1);
+    const refused = await world.ask('POST', '/v1/svc/aggsign', { data });
+    expectProblem(refused, 429, 'STORAGE_QUOTA');
+    expect(refused.json.detail).toContain(`reserved ${15 * KIB}`);
+    request.destroy();
+    await until(async () => (await world.ask('POST', '/v1/svc/aggsign', { data })).status === 202);
+  });
+
+  it('lets a file be replaced at the limit', async () => {
+    const world = await open({ limits: { storedBytes: 10 * KIB } });
+    const { url } = await world.create();
+    for (const bytes of [10 * KIB, 9 * KIB, 10 * KIB]) {
+      expect((await world.put(url, file(bytes))).status).toBe(200);
+    }
+  });
+
+  it('is free again as soon as a sender is gone', async () => {
+    const world = await open({ limits: { storedBytes: 100 * KIB } });
+    const gone = hold((await world.create()).url, announced(80 * KIB));
+    await world.counted.begun(1);
+    const { url } = await world.create();
+    expectProblem(await world.put(url, file(80 * KIB)), 429, 'STORAGE_QUOTA');
+    gone.request.destroy();
+    await until(async () => (await world.put(url, file(80 * KIB))).status === 200);
+    expect(await readdir(join(world.folder, 'tmp'))).toEqual([]);
+  });
+});
+
+describe('a client at its quota', () => {
+  it('is told what it uses, what is allowed and what helps', async () => {
+    const world = await open({ limits: { storedBytes: 100 } });
+    expect((await world.put((await world.create()).url, file(90))).status).toBe(200);
+    const { url } = await world.create();
+    const refused = await world.put(url, file(50));
+    expectProblem(refused, 429, 'STORAGE_QUOTA');
+    expect(refused.headers.get('retry-after')).toBeNull();
+    expect(refused.json).toMatchObject({ stored_bytes: 90, allowed_bytes: 100 });
+    expect(refused.json.detail).toBe(
+      'Your files take 90 of 100 bytes. Delete finished tasks to make room.',
+    );
+    const never = await world.put(url, file(101));
+    expect(never.headers.get('retry-after')).toBeNull();
+    expect(never.json.detail).toContain('larger than all that is allowed');
+  });
+
+  it('hears of it at once from our client, which does not try again', async () => {
+    const statuses: number[] = [];
+    const world = await open({
+      limits: { storedBytes: 100 },
+      onEvent: (event) => {
+        if (event.type === 'request') statuses.push(event.status);
+      },
+    });
+    const client = createClient({ baseUrl: world.address, apiKey: world.alice });
+    const problem = { code: 'STORAGE_QUOTA', problem: { stored_bytes: 0, allowed_bytes: 100 } };
+    await expect(client.submit(makeTriples(1))).rejects.toMatchObject(problem);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+  });
+
+  it('is told to come back when something of its own is known to expire', async () => {
+    const store = memoryStore();
+    const limits = { storedBytes: 100 };
+    const world = await open({ store, limits, retentionMs: 3_600_000 });
+    const blob = { key: 'inputs/0.json', bytes: 10 };
+    const [key] = await store.listApiKeys();
+    const { clientId } = key!;
+    await store.put({ clientId, state: 'waiting', input: blob, threads: 1, ttlMs: 1000 });
+    const { id, attempt } = (await store.claim({ leaseMs: 60_000, threads: 1 })).task!;
+    await store.extend(id, attempt, { leaseMs: 60_000, state: 'aggregating' });
+    const result = { key: `results/${attempt}/${id}.json`, bytes: 60 };
+    await store.finish(id, attempt, { blob: result, format: 'bundle', aggregateBytes: 20 });
+
+    const { json: record } = await world.ask('GET', `/v1/svc/tasks/${id}`);
+    const refused = await world.put((await world.create()).url, file(50));
+    expectProblem(refused, 429, 'STORAGE_QUOTA');
+    const seconds = Number(refused.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(3000);
+    expect(seconds).toBeLessThanOrEqual(3600 + 30);
+    expect(refused.json.detail).toContain(`is removed at ${record.result_expires_at}.`);
+    const never = await world.put((await world.create()).url, file(101));
+    expect(never.headers.get('retry-after')).toBeNull();
+  });
+});
+
+describe('uploads at once', () => {
+  it('are one per task: a later one takes the place, and the bytes, of a dead one', async () => {
+    const world = await open({ limits: { storedBytes: 100 * KIB, parallelUploads: 1 } });
+    const { url, process_id } = await world.create();
+    const dead = hold(url, announced(80 * KIB));
+    await world.counted.begun(1);
+    const retried = await world.put(url, `[${' '.repeat(80 * KIB)}]`);
+    expect([retried.status, retried.json.bytes]).toEqual([200, 80 * KIB + 2]);
+    expect(await dead.answer).toEqual({ status: 409, code: 'CONFLICT' });
+    expect((await readdir(join(world.folder, 'inputs'))).length).toBe(1);
+    expect(await readdir(join(world.folder, 'tmp'))).toEqual([]);
+    const notified = await world.ask('POST', `/v1/svc/aggsign/notify/${process_id}`);
+    expect(notified.status).toBe(202);
+  });
+
+  it('end with the last of many to the same task', async () => {
+    const world = await open({ limits: { parallelUploads: 1 } });
+    const { url } = await world.create();
+    const first = hold(url, {});
+    await world.counted.begun(1);
+    const others = await Promise.all(Array.from({ length: 6 }, () => world.put(url, file(10))));
+    const statuses = others.map(({ status }) => status);
+    expect(statuses).toContain(200);
+    for (const status of statuses) expect([200, 409]).toContain(status);
+    expect((await first.answer).status).toBe(409);
+    expect((await readdir(join(world.folder, 'inputs'))).length).toBe(1);
+  });
+
+  it('are limited for each client, and free as they end', async () => {
+    const world = await open({ limits: { parallelUploads: 2 } });
+    const held: Held[] = [];
+    for (const _ of [1, 2]) held.push(hold((await world.create()).url, {}));
+    await world.counted.begun(2);
+    const { url } = await world.create();
+    expectProblem(await world.put(url, '[]'), 429, 'TOO_MANY_UPLOADS');
+    expect((await world.put((await world.create(world.bob)).url, '[]')).status).toBe(200);
+    held[0]!.request.destroy();
+    await until(async () => (await world.put(url, '[]')).status === 200);
+    held[1]!.request.end();
+    expect((await held[1]!.answer).status).toBe(200);
+  });
+});
+
+/** Asks until it is so; the test's limit ends it otherwise. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
+}

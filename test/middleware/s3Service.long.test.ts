@@ -1,0 +1,198 @@
+/** The whole service over a bucket: from signatures to a verified aggregate, in every way. */
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { verifyAggregate } from '../../src/aggregate/index.ts';
+import { newInputKey } from '../../src/middleware/blobs/blobStore.ts';
+import { type S3BlobStore, type S3Options, s3Blobs } from '../../src/middleware/s3/index.ts';
+import { decodeWireHex } from '../../src/wire/hex.ts';
+import type { Triple } from '../../src/wire/triple.ts';
+import { type FaultyProxy, openFaultyProxy } from '../support/faultyProxy.ts';
+import { hasRgw, newPrefix, openRgw, type Rgw } from '../support/rgw.ts';
+import { expectProblem, startService, type TestService, toAnswer } from './support.ts';
+import { makeTriples } from './triples.ts';
+
+const AGGSIGN = '/v1/svc/aggsign';
+const MAX_BODY = 1 << 20;
+const bytesOf = (hex: string) => decodeWireHex(hex, 1 << 24) as Uint8Array;
+const WAYS = ['direct', 'through'] as const;
+
+describe.skipIf(!hasRgw())('the service over a bucket', () => {
+  let rgw: Rgw;
+  let options: S3Options;
+  let blobs: S3BlobStore;
+  let http: TestService;
+  let proxy: FaultyProxy | undefined;
+
+  beforeAll(async () => {
+    rgw = await openRgw();
+  });
+  afterEach(async () => {
+    await http.close();
+    await proxy?.close();
+    proxy = undefined;
+  });
+
+  const start = async (more: Partial<S3Options>) => {
+    const { endpoint, bucket, credentials } = rgw;
+    options = { endpoint, bucket, credentials, prefix: newPrefix(), ...more };
+    blobs = s3Blobs(options);
+    http = await startService({ blobs, maxBodyBytes: MAX_BODY, threads: 1 });
+  };
+  const create = async (body?: unknown) => {
+    const { process_id: id, url } = (await http.ask('POST', `${AGGSIGN}/task`, body)).json;
+    return { id: id as number, url: url as string };
+  };
+  const put = async (url: string, body: BodyInit, headers: HeadersInit = {}) => {
+    const all = { 'content-type': 'application/json', ...headers };
+    return toAnswer(
+      await fetch(url, { method: 'PUT', body, headers: all, duplex: 'half' } as RequestInit),
+    );
+  };
+  const notify = (id: number) => http.ask('POST', `${AGGSIGN}/notify/${id}`);
+  const ended = async (id: number) => {
+    await http.ask('GET', `/v1/svc/tasks/${id}/events`);
+    return (await http.ask('GET', `/v1/svc/tasks/${id}`)).json;
+  };
+  /** Fetches the result as a client does, and verifies its aggregate. */
+  const verifyResult = async (resultPath: string, triples: readonly Triple[]) => {
+    const answer = await fetch(resultPath);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="\d+\.json"$/);
+    const { aggregate } = await answer.json();
+    const statements = triples.map(({ digest, public_key }) => ({
+      publicKey: bytesOf(public_key),
+      message: bytesOf(digest),
+    }));
+    expect(verifyAggregate(bytesOf(aggregate), statements)).toBe(true);
+    expect(verifyAggregate(bytesOf(aggregate), statements.slice(1))).toBe(false);
+  };
+  /** Keys in the bucket, below the prefix of this test. */
+  const keysLeft = async (): Promise<string[]> => {
+    const keys: string[] = [];
+    const later = s3Blobs({ ...options, nowMs: () => Date.now() + 10_000 });
+    await later.clean({
+      olderThanMs: 0,
+      async referenced(some) {
+        keys.push(...some);
+        return new Set(some);
+      },
+    });
+    return keys;
+  };
+
+  it.each(WAYS.flatMap((uploads) => WAYS.map((results) => [uploads, results] as const)))(
+    'makes an aggregate: uploads %s, results %s',
+    async (uploads, results) => {
+      await start({ uploads, results });
+      const triples = makeTriples(30, 3);
+      const { id, url } = await create();
+      expect(new URL(url).origin).toBe(uploads === 'direct' ? rgw.endpoint : http.address);
+      expectProblem(await notify(id), 409, 'NOT_UPLOADED');
+      expect((await put(url, JSON.stringify(triples))).status).toBe(200);
+      expect((await notify(id)).status).toBe(202);
+      const done = await ended(id);
+      expect(done.status).toBe('completed');
+      const result = new URL(done.result_path);
+      expect(result.origin).toBe(results === 'direct' ? rgw.endpoint : http.address);
+      expect(result.pathname.endsWith(`/${id}.json`)).toBe(true);
+      await verifyResult(done.result_path, triples);
+      expect(await keysLeft()).toEqual([`results/1/${id}.json`]);
+
+      const path = `/v1/svc/tasks/${id}/result`;
+      for (const method of ['GET', 'HEAD']) {
+        const redirected = await http.ask(method, path);
+        expect(redirected.status).toBe(302);
+        const file = await fetch(redirected.headers.get('location')!, { method });
+        const length = Number(file.headers.get('content-length'));
+        expect([file.status, length]).toEqual([200, done.result_bytes]);
+      }
+
+      const direct = await http.ask('POST', AGGSIGN, { data: triples });
+      expect(direct.status).toBe(202);
+      const second = await ended(direct.json.process_id);
+      await verifyResult(second.result_path, triples);
+      for (const each of [id, direct.json.process_id]) {
+        expect((await http.ask('DELETE', `/v1/svc/tasks/${each}`)).status).toBe(204);
+      }
+      expect(await keysLeft()).toEqual([]);
+    },
+  );
+
+  it('looks at what came past it, refuses and deletes it', async () => {
+    await start({ uploads: 'direct' });
+    const { id, url } = await create();
+    for (const [body, headers, status, code] of [
+      ['', {}, 400, 'MALFORMED_JSON'],
+      [' '.repeat(MAX_BODY + 1), {}, 413, 'BODY_TOO_LARGE'],
+      ['[]', { 'content-type': 'text/plain' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+      ['[]', { 'content-encoding': 'gzip' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ] as const) {
+      expect((await put(url, body, headers)).status).toBe(200);
+      expectProblem(await notify(id), status, code);
+      expect(await keysLeft()).toEqual([]);
+    }
+    await put(url, '[]');
+    expect((await http.ask('DELETE', `/v1/svc/tasks/${id}`)).status).toBe(200);
+    expect(await keysLeft()).toEqual([]);
+
+    const known = await create({ bytes: 2 });
+    expect((await put(known.url, '[ ]')).status).toBe(403);
+    expect((await put(known.url, '[]')).status).toBe(200);
+  });
+
+  it('fails a task whose file was replaced after the notification', async () => {
+    await start({ uploads: 'direct' });
+    const { id, url } = await create();
+    await put(url, JSON.stringify(makeTriples(1)));
+    const { blob } = (await blobs.uploads!.stat(id))!;
+    // The file is replaced between the look at it and the claim of the worker.
+    const { stat } = blobs.uploads!;
+    blobs.uploads!.stat = async (taskId) => {
+      const seen = await stat(taskId);
+      await put(url, JSON.stringify(makeTriples(1)));
+      return seen;
+    };
+    expect((await notify(id)).status).toBe(202);
+    const failed = await ended(id);
+    expect([failed.status, failed.error.code]).toEqual(['failed', 'INPUT_CHANGED']);
+    await expect.poll(() => blobs.stat(blob.key), { timeout: 60_000 }).toBe(null);
+  });
+
+  it('takes uploads of every habit through itself', async () => {
+    await start({ uploads: 'through' });
+    const { id, url } = await create();
+    const body = JSON.stringify(makeTriples(1));
+    expect((await put(url, body, { authorization: http.alice })).status).toBe(200);
+    expect((await put(url, new Blob([body]).stream())).status).toBe(200);
+    expectProblem(await put(url, ' '.repeat(MAX_BODY + 1)), 413, 'BODY_TOO_LARGE');
+    expect((await notify(id)).status).toBe(202);
+    expect((await ended(id)).status).toBe('completed');
+    expect(await keysLeft()).toEqual([`results/1/${id}.json`]);
+  });
+
+  it('says 503 while the bucket is away, and carries on when it is back', async () => {
+    proxy = await openFaultyProxy(rgw.endpoint);
+    await start({ endpoint: proxy.address });
+    const { id, url } = await create();
+    expect((await put(url, JSON.stringify(makeTriples(1)))).status).toBe(200);
+    proxy.choose = (line) => (line.startsWith('HEAD') ? 'cut' : 'pass');
+    expectProblem(await notify(id), 503, 'STORE_UNAVAILABLE');
+    const reads = (line: string) =>
+      line.startsWith('GET') && line.includes('/uploads/') && !line.includes('list-type');
+    proxy.choose = (line) => (reads(line) ? { status: 500 } : 'pass');
+    expect((await notify(id)).status).toBe(202);
+    // The worker reads, in vain, and a second time.
+    const seen = () => proxy!.seen.filter(({ line }) => reads(line)).length;
+    await expect.poll(seen, { timeout: 60_000 }).toBeGreaterThan(4);
+    expect((await http.ask('GET', `/v1/svc/tasks/${id}`)).json.status).not.toBe('completed');
+    proxy.choose = () => 'pass';
+    expect((await ended(id)).status).toBe('completed');
+  });
+
+  it('lets the page reach the bucket, by its policy', async () => {
+    await start({});
+    const page = await http.ask('GET', '/v1/ui');
+    const policy = page.headers.get('content-security-policy')!;
+    expect(policy).toMatch(new RegExp(`connect-src 'self'[^;]* ${rgw.endpoint}(;| )`));
+    expect(await blobs.stat(newInputKey())).toBe(null);
+  });
+});

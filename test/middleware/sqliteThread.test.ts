@@ -1,0 +1,247 @@
+/** The store on a thread of its own keeps every promise of the port, and outlives its thread. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
+import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
+import type { TaskNews } from '../../src/middleware/stores/taskStore.ts';
+import { BLOCK, moduleOf, ruined, type WatchedWorkers, watchWorkers } from '../threads/workers.ts';
+import { lockFile, whileLocked } from './lockedStore.ts';
+import { openThreads } from './openSqlite.ts';
+import { ownContract } from './ownContract.ts';
+
+ownContract('SQLite on a thread', openThreads);
+
+const task = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 60_000 } as const;
+
+let folder: string;
+let path: string;
+let watched: WatchedWorkers | undefined;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'falconry-thread-'));
+  path = join(folder, 'tasks.sqlite');
+});
+afterEach(async () => {
+  watched?.restore();
+  watched = undefined;
+  await rm(folder, { recursive: true });
+});
+
+describe('a file that another process has locked', () => {
+  it('stops writes only, and those not for ever', async () => {
+    const file = join(folder, 'service.sqlite');
+    let store: ReturnType<typeof sqliteStore> | undefined;
+    const run = await whileLocked(
+      1500,
+      (warn) => {
+        store = sqliteStore({ path: file, patienceMs: 700, onTrouble: warn });
+        return { store };
+      },
+      file,
+    );
+    await store!.close();
+    expect(run.refusedMs).toBeGreaterThan(600);
+    expect(run.othersMs[run.othersMs.length >> 1]).toBeLessThan(250);
+    expect(run.warnings).toContain('The store cannot be reached');
+  });
+
+  it('is written as soon as it is free, and in order', async () => {
+    const store = sqliteStore({ path, patienceMs: 60_000 });
+    await store.open();
+    const free = await lockFile(path);
+    let done = 0;
+    const puts = Array.from({ length: 20 }, async () => {
+      const outcome = await store.put(task);
+      done++;
+      return outcome.ok ? outcome.task.id : 0;
+    });
+    expect((await store.depth()).states.waiting).toBe(0);
+    expect(done).toBe(0);
+    await free();
+    const ids = await Promise.all(puts);
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b));
+    expect((await store.depth()).states.waiting).toBe(20);
+    await store.close();
+  });
+
+  it('is warned of once a second at most', async () => {
+    const warnings: unknown[] = [];
+    const store = sqliteStore({
+      path,
+      patienceMs: 30,
+      onTrouble: (message, fields) => warnings.push([message, fields]),
+    });
+    await store.open();
+    const free = await lockFile(path);
+    const startMs = performance.now();
+    for (let i = 0; i < 10; i++) {
+      await expect(store.put(task)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    }
+    const seconds = (performance.now() - startMs) / 1000;
+    expect(warnings[0]).toEqual([
+      'The store cannot be reached',
+      { verb: 'put', code: 'STORE_UNAVAILABLE', cause: expect.stringContaining('locked') },
+    ]);
+    expect(warnings.length).toBeLessThanOrEqual(1 + seconds);
+    await free();
+    await store.close();
+  });
+});
+
+describe('a thread that dies', () => {
+  it('leaves unknown what it had, and all else as it was', async () => {
+    watched = watchWorkers();
+    const news: TaskNews[] = [];
+    const store = sqliteStore({ path });
+    store.watch((told) => news.push(told));
+    const first = await store.put(task);
+    const lost = Array.from({ length: 5 }, () => store.put(task));
+    const ended = Promise.allSettled(lost);
+    await Promise.resolve();
+    await watched.workers[0]!.terminate();
+    for (const outcome of await ended) {
+      if (outcome.status === 'rejected') {
+        expect(outcome.reason).toMatchObject({ code: 'STORE_UNAVAILABLE', retriable: true });
+      }
+    }
+    const again = await store.put(task);
+    if (!first.ok || !again.ok) throw new Error('refused');
+    expect(watched.workers.length).toBe(2);
+    expect(await store.get(first.task.id)).toEqual(first.task);
+    expect(again.task.id).toBeGreaterThan(first.task.id);
+    expect(news.map(({ id }) => id)).toEqual(
+      expect.arrayContaining([first.task.id, again.task.id]),
+    );
+    await store.close();
+  });
+
+  it('with each of its first messages, is followed by another', async () => {
+    let left = 3;
+    watched = watchWorkers((url) => (left-- > 0 ? ruined(url, 2, 'process.exit(1);') : url));
+    const store = sqliteStore({ path });
+    for (let i = 0; i < 3; i++) {
+      await expect(store.put(task)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    }
+    expect(await store.put(task)).toMatchObject({ ok: true });
+    await store.close();
+  });
+
+  it.each([
+    ['is not there', new URL('file:///nowhere/sqliteWorker.js')],
+    ['throws at load', moduleOf(`throw new Error('broken');`)],
+    ['is another one', new URL('../../src/falcon/verifyWorker.ts', import.meta.url)],
+  ])('since its module %s, is said to be missing', async (_, module) => {
+    watched = watchWorkers(() => module);
+    const store = sqliteStore({ path });
+    await expect(store.open()).rejects.toMatchObject({
+      code: 'NO_WORKER',
+      message: expect.stringContaining('bundle'),
+    });
+    await store.close();
+  });
+
+  it('or hangs, keeps no caller waiting for ever', async () => {
+    watched = watchWorkers((url) => ruined(url, 2, BLOCK));
+    const store = sqliteStore({ path, patienceMs: 100 });
+    await expect(store.put(task)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await expect(store.ping()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await watched.workers[0]!.terminate();
+    await store.close();
+  });
+});
+
+describe('the file', () => {
+  it('has everything that was asked for before the store was closed', async () => {
+    const store = sqliteStore({ path });
+    const puts = Array.from({ length: 200 }, () => store.put(task));
+    await Promise.all([store.close(), store.close()]);
+    expect((await Promise.all(puts)).every(({ ok }) => ok)).toBe(true);
+    await expect(store.get(1)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    const again = sqliteTableStore({ path });
+    expect((await again.depth()).states.waiting).toBe(200);
+    await again.close();
+  });
+
+  it('of a newer version is refused, and left alone', async () => {
+    writeFileSync(path, '', { mode: 0o600 });
+    const db = new DatabaseSync(path);
+    db.exec('PRAGMA user_version = 1000');
+    db.close();
+    const store = sqliteStore({ path });
+    await expect(store.open()).rejects.toMatchObject({ code: 'STORE_NEWER' });
+    await store.close();
+  });
+
+  it.skipIf(process.platform === 'win32').each([
+    ['the file', 0o640, 0o700, 'chmod go= '],
+    ['the file', 0o602, 0o700, 'chmod go= '],
+    ['the directory', 0o600, 0o770, 'chmod go-w '],
+    ['the directory', 0o600, 0o703, 'chmod go-w '],
+  ])('is refused if others can reach %s (%o in %o)', async (_, fileMode, folderMode, command) => {
+    const made = sqliteStore({ path });
+    await made.open();
+    await made.close();
+    await chmod(path, fileMode);
+    await chmod(folder, folderMode);
+    const store = sqliteStore({ path });
+    const place = command.includes('-w') ? folder : path;
+    await expect(store.open()).rejects.toMatchObject({
+      code: 'STORE_SHARED',
+      message: expect.stringMatching(new RegExp(`: ${command}${place}$`)),
+    });
+    await store.close();
+    const allowed = sqliteStore({ path, allowShared: true });
+    expect(await allowed.put(task)).toMatchObject({ ok: true });
+    await allowed.close();
+    await chmod(folder, 0o700);
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  it('is free at once if the process that held it was killed', async () => {
+    const fixture = new URL('./fixtures/keyHolder.ts', import.meta.url);
+    const child = fork(fixture, [path], { execArgv: [] });
+    expect(await once(child, 'message')).toEqual(['held', undefined]);
+    const store = sqliteStore({ path });
+    const begin = () => store.beginAnswer(1, 'key', 'print', 600_000);
+    expect(await begin()).toMatchObject({ kind: 'running' });
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+    expect(await begin()).toMatchObject({ kind: 'held' });
+    expect(await begin()).toMatchObject({ kind: 'running' });
+    await store.close();
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'is not taken for held by a later process of the same number',
+    async () => {
+      const store = sqliteStore({ path });
+      const begin = () => store.beginAnswer(1, 'key', 'print', 600_000);
+      await begin();
+      const db = new DatabaseSync(path);
+      const { holder } = db.prepare('SELECT holder FROM answers').get() as { holder: string };
+      const set = (name: string) => db.prepare('UPDATE answers SET holder = ?').run(name);
+      // Ours, but of a process that started earlier; another boot; another container; no name.
+      const parts = holder.split(' ');
+      expect(parts.length).toBe(5);
+      for (const [name, kind] of [
+        [holder, 'running'],
+        [[...parts.slice(0, 4), '1'].join(' '), 'held'],
+        [parts.with(1, 'another-boot').join(' '), 'held'],
+        [parts.with(2, 'pid:[1]').with(3, '999999999').join(' '), 'running'],
+        ['plan9 7', 'running'],
+      ] as const) {
+        set(name);
+        expect(await begin(), name).toMatchObject({ kind });
+      }
+      db.close();
+      await store.close();
+    },
+  );
+});

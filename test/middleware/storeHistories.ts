@@ -1,0 +1,345 @@
+/**
+ * Random histories, played to the store in memory and to another one: every outcome is the same.
+ * The other store is opened twice and the verbs go to either, so what one has written the other
+ * must know.
+ */
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { resultKey } from '../../src/middleware/blobs/blobStore.ts';
+import { memoryStore } from '../../src/middleware/stores/memory.ts';
+import type { AnswerHold, TaskStore } from '../../src/middleware/stores/taskStore.ts';
+import { TASK_STATES } from '../../src/wire/taskStates.ts';
+import { NIGHTLY } from '../support/run.ts';
+import type { OpenedStore } from './fullStore.ts';
+
+const RUNS = NIGHTLY ? 1000 : 40;
+const MAX_STEPS = 60;
+const START_MS = Date.UTC(2026, 10, 21);
+
+/** What a step may use: one store's own history. */
+export interface World {
+  readonly store: TaskStore;
+  readonly ids: number[];
+  readonly holds: AnswerHold[];
+  /** The passing of time, and how far ahead of it the clock on the wall is set. */
+  readonly time: { nowMs: number; aheadMs: number };
+  blobs: number;
+}
+
+/** Opens a new store with these clocks. */
+export type OpenWithClocks = (nowMs: () => number, wallMs: () => number) => Promise<OpenedStore>;
+
+type Step = (world: World) => Promise<unknown>;
+
+const pick = (world: World, n: number) => world.ids[n % Math.max(1, world.ids.length)] ?? 1;
+const blob = (world: World, bytes: number) => ({ key: `inputs/${world.blobs++}`, bytes });
+/** Stores number tasks in their own ways: ids are compared by the order in which they came. */
+const rank = ({ ids }: World, id: number) => ids.indexOf(id);
+const rankedKey = (world: World, key: string) =>
+  key.replace(/^(results\/\d+\/)(\d+)/, (_, start, id) => `${start}${rank(world, Number(id))}`);
+
+const small = fc.nat(1000);
+const client = fc.integer({ min: 1, max: 2 });
+const attempt = fc.integer({ min: 1, max: 3 });
+const bytes = fc.integer({ min: 0, max: 50 });
+const limits = { openTasks: 9, storedBytes: 200 };
+
+/** Steps with their weights: those that bring a history on come more often than those that look. */
+const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.tuple(client, fc.boolean(), bytes).map(
+      ([clientId, direct, size]) =>
+        [
+          'put',
+          async (w: World) => {
+            const state = direct ? 'waiting' : 'created';
+            const input = direct ? { input: blob(w, size) } : {};
+            const task = {
+              clientId,
+              state,
+              threads: 1,
+              ttlMs: 500,
+              ...input,
+            } as const;
+            const outcome = await w.store.put(task, { limits });
+            if (outcome.ok) w.ids.push(outcome.task.id);
+            return outcome;
+          },
+        ] as const,
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(small, bytes)
+      .map(
+        ([n, size]) =>
+          ['upload', (w: World) => w.store.upload(pick(w, n), blob(w, size), limits)] as const,
+      ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(small, client)
+      .map(([n, c]) => ['notify', (w: World) => w.store.notify(pick(w, n), c)] as const),
+  },
+  {
+    weight: 9,
+    arbitrary: fc.constant([
+      'claim',
+      (w: World) => w.store.claim({ leaseMs: 300, threads: 2 }),
+    ] as const),
+  },
+  {
+    weight: 9,
+    arbitrary: fc.tuple(small, attempt, fc.boolean()).map(
+      ([n, a, on]) =>
+        [
+          'extend',
+          (w: World) =>
+            w.store.extend(pick(w, n), a, {
+              leaseMs: 300,
+              count: n,
+              ...(on && {
+                state: 'aggregating' as const,
+                progress: { phase: 'verify' as const, done: a, total: n },
+              }),
+            }),
+        ] as const,
+    ),
+  },
+  {
+    weight: 7,
+    arbitrary: fc.tuple(small, attempt, bytes).map(
+      ([n, a, size]) =>
+        [
+          'finish',
+          (w: World) =>
+            w.store.finish(pick(w, n), a, {
+              blob: {
+                key: resultKey(pick(w, n), a),
+                bytes: size,
+                ...(size % 2 && { tag: 'v1' }),
+              },
+              format: 'bundle',
+              aggregateBytes: size,
+            }),
+        ] as const,
+    ),
+  },
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(small, attempt, fc.boolean())
+      .map(
+        ([n, a, again]) =>
+          [
+            'fail',
+            (w: World) =>
+              w.store.fail(
+                pick(w, n),
+                a,
+                { code: 'TIMED_OUT', message: 'm', invalid: [{ index: n, reason: 'r' }] },
+                again ? { delayMs: 100 } : undefined,
+              ),
+          ] as const,
+      ),
+  },
+  fc.tuple(small, attempt).map(([n, a]) => {
+    const error = { code: 'THREAD_LOST', message: 'm' } as const;
+    return ['setAside', (w: World) => w.store.setAside(pick(w, n), a, error)] as const;
+  }),
+  small.map((n) => ['putBack', (w: World) => w.store.putBack(pick(w, n))] as const),
+  fc.tuple(small, small, attempt).map(([n, m, a]) => {
+    const attempts = (w: World) => [n, m].map((i) => ({ id: pick(w, i), attempt: a }));
+    const run = async (w: World) => {
+      const held = await w.store.extendAll(attempts(w), 300);
+      return Array.from(held, (id) => rank(w, id)).sort();
+    };
+    return ['extendAll', run] as const;
+  }),
+  fc
+    .tuple(small, attempt)
+    .map(([n, a]) => ['release', (w: World) => w.store.release(pick(w, n), a)] as const),
+  fc
+    .tuple(small, client)
+    .map(([n, c]) => ['cancel', (w: World) => w.store.cancel(pick(w, n), c)] as const),
+  fc
+    .tuple(small, client)
+    .map(([n, c]) => ['remove', (w: World) => w.store.remove(pick(w, n), c)] as const),
+  fc
+    .tuple(small, client)
+    .map(([n, c]) => ['renew', (w: World) => w.store.renew(pick(w, n), c, 800)] as const),
+  fc.tuple(client, fc.constantFrom('a', 'b'), fc.constantFrom('f', 'g')).map(
+    ([c, key, print]) =>
+      [
+        'beginAnswer',
+        async (w: World) => {
+          const begun = await w.store.beginAnswer(c, key, print, 200);
+          if (begun.kind === 'held') w.holds.push(begun.hold);
+          return begun;
+        },
+      ] as const,
+  ),
+  small.map((n) => {
+    const run = async (w: World) => {
+      const hold = w.holds[n % Math.max(1, w.holds.length)];
+      return hold ? w.store.extendAnswer(hold, 200) : null;
+    };
+    return ['extendAnswer', run] as const;
+  }),
+  fc.tuple(small, fc.boolean()).map(
+    ([n, give]) =>
+      [
+        'answer',
+        async (w: World) => {
+          const hold = w.holds[n % Math.max(1, w.holds.length)];
+          if (!hold) return null;
+          if (give) return w.store.abandonAnswer(hold);
+          const task = {
+            clientId: hold.clientId,
+            state: 'created',
+            threads: 1,
+            ttlMs: 500,
+          } as const;
+          const outcome = await w.store.put(task, { limits, hold });
+          if (outcome.ok) w.ids.push(outcome.task.id);
+          return outcome;
+        },
+      ] as const,
+  ),
+  {
+    weight: 4,
+    arbitrary: fc.nat(400).map(
+      (ms) =>
+        [
+          'time',
+          async (w: World) => {
+            w.time.nowMs += ms;
+          },
+        ] as const,
+    ),
+  },
+  fc.integer({ min: -100_000, max: 100_000 }).map(
+    (seconds) =>
+      [
+        'clock',
+        async (w: World) => {
+          w.time.aheadMs = 1000 * seconds;
+        },
+      ] as const,
+  ),
+  {
+    weight: 2,
+    arbitrary: fc.boolean().map(
+      (old) =>
+        [
+          'sweep',
+          async (w: World) => {
+            const swept = await w.store.sweep({ answerMs: 1000, ...(old && { retentionMs: 300 }) });
+            const expired = swept.expired.map((id) => rank(w, id));
+            return { ...swept, expired, blobs: swept.blobs.map((key) => rankedKey(w, key)).sort() };
+          },
+        ] as const,
+    ),
+  },
+  fc
+    .tuple(
+      client,
+      fc.integer({ min: 1, max: 4 }),
+      small,
+      fc.boolean(),
+      fc.option(fc.constantFrom(...TASK_STATES)),
+    )
+    .map(
+      ([clientId, limit, n, desc, state]) =>
+        [
+          'list',
+          (w: World) =>
+            w.store.list({
+              clientId,
+              limit,
+              ...(n % 2 && { after: pick(w, n) }),
+              order: desc ? 'desc' : 'asc',
+              ...(state && { state }),
+            }),
+        ] as const,
+    ),
+);
+
+/** Everything that the stores can be asked, after each step. */
+async function everything(world: World) {
+  const { store, ids, blobs } = world;
+  const inputs = Array.from({ length: blobs }, (_, i) => `inputs/${i}`);
+  const keys = [...inputs, ...ids.flatMap((id) => [1, 2, 3].map((a) => resultKey(id, a)))];
+  return {
+    tasks: await Promise.all(ids.map((id) => store.get(id))),
+    usage: [await store.usage(1), await store.usage(2)],
+    depth: { ...(await store.depth()), oldestWaitingMs: undefined },
+    referenced: Array.from(await store.referenced(keys), (key) => rankedKey(world, key)).sort(),
+  };
+}
+
+/** Without what must differ: ids, wall-clock times and random tokens. */
+function comparable(outcome: unknown, world: World): unknown {
+  const text = JSON.stringify(outcome, (name, value) => {
+    if (name === 'token') return 'token';
+    if (name === 'updatedAt') return undefined;
+    if (name === 'id') return rank(world, value);
+    if (typeof value === 'string') return name.endsWith('At') ? 'time' : rankedKey(world, value);
+    return value;
+  });
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+type Seen = Map<string, number>;
+
+/** Plays one history to both stores. */
+async function play(steps: readonly (readonly [string, Step])[], open: OpenWithClocks, seen: Seen) {
+  /** The start of a world, and its clocks. */
+  const begin = () => {
+    const time = { nowMs: START_MS, aheadMs: 0 };
+    const clocks = { nowMs: () => time.nowMs, wallMs: () => time.nowMs + time.aheadMs };
+    return { clocks, start: { time, blobs: 0, ids: [], holds: [] } };
+  };
+  const [ours, theirs] = [begin(), begin()];
+  const memory: World = { ...ours.start, store: memoryStore(ours.clocks) };
+  let disk: World = { ...theirs.start, store: memory.store };
+  const opened = await open(theirs.clocks.nowMs, theirs.clocks.wallMs);
+  try {
+    for (const [i, [name, run]] of steps.entries()) {
+      disk = { ...disk, store: i % 2 ? opened.other : opened.store };
+      const [here, there] = [await run(memory), await run(disk)];
+      expect(comparable(there, disk), name).toEqual(comparable(here, memory));
+      if (i % 8 !== 7 && i !== steps.length - 1) continue;
+      const all = await everything(memory);
+      expect(comparable(await everything(disk), disk), `after ${name}`).toEqual(
+        comparable(all, memory),
+      );
+      for (const task of all.tasks) {
+        if (task) seen.set(task.state, (seen.get(task.state) ?? 0) + 1);
+      }
+    }
+  } finally {
+    await opened.close();
+  }
+}
+
+/**
+ * Plays many histories, each to a new store.
+ *
+ * @param oneClock whether the store knows one clock only: then nobody sets the one on the wall
+ */
+export async function expectAgreement(open: OpenWithClocks, { oneClock = false } = {}) {
+  const seen: Seen = new Map();
+  const known = step.filter(([name]) => !(oneClock && name === 'clock'));
+  const histories = fc.array(known, { minLength: 20, maxLength: MAX_STEPS });
+  await fc.assert(
+    fc.asyncProperty(histories, (steps) => play(steps, open, seen)),
+    // The same histories each time, so that what they reach is certain; others when there is time.
+    { numRuns: RUNS, ...(!NIGHTLY && { seed: 20_261_121 }) },
+  );
+  // Histories that never get anywhere would prove nothing.
+  expect([...seen.keys()].sort()).toEqual([...TASK_STATES].sort());
+}

@@ -1,0 +1,272 @@
+/** Keys that expire, quotas of single clients, and rotated url secrets, on a running service. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { signUrl } from '../../src/middleware/blobs/signedUrls.ts';
+import { UrlSecrets } from '../../src/middleware/blobs/urlSecrets.ts';
+import { ClientLimits } from '../../src/middleware/clientLimits.ts';
+import { memoryStore, type ServiceOptions } from '../../src/middleware/index.ts';
+import { hashApiKey } from '../../src/middleware/keys/apiKeys.ts';
+import { KeyUses } from '../../src/middleware/keys/keyUses.ts';
+import { resolveOptions } from '../../src/middleware/options.ts';
+import { expectProblem, startService, type TestService } from './support.ts';
+import { makeTriples } from './triples.ts';
+
+const TASKS = '/v1/svc/tasks';
+const CREATE = '/v1/svc/aggsign/task';
+const HOUR_MS = 3_600_000;
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+let nowMs = Date.now();
+const undo: (() => unknown)[] = [];
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const step of undo.splice(0).toReversed()) await step();
+});
+
+async function start(options: ServiceOptions = {}) {
+  nowMs = Date.now();
+  const store = memoryStore({ nowMs: () => nowMs });
+  const http = await startService({ store, workers: false, ...options });
+  undo.push(() => http.close());
+  return { http, store };
+}
+
+/** Asks until the answer is as expected: what was changed is seen within seconds. */
+async function soon(ask: () => Promise<number>, status: number): Promise<void> {
+  await vi.waitFor(async () => expect(await ask()).toBe(status), { timeout: 20_000, interval: 50 });
+}
+
+describe('API keys', () => {
+  it('that have expired are refused, and their owners are told', async () => {
+    const { http, store } = await start();
+    const { key } = await http.service.apiKeys.create({ name: 'short', ttlMs: HOUR_MS });
+    const ask = () => http.ask('GET', TASKS, undefined, { key });
+    nowMs += HOUR_MS - 1;
+    expect((await ask()).status).toBe(200);
+    nowMs += 1;
+    const refused = await ask();
+    expectProblem(refused, 401, 'UNAUTHENTICATED');
+    const { expiresAt } = (await store.findApiKey(hashApiKey(key)))!;
+    expect(refused.json.detail).toBe(`The API key expired at ${expiresAt}`);
+    expect((await http.ask('GET', TASKS)).status).toBe(200);
+  });
+
+  it('that expire end their event streams', async () => {
+    const { http } = await start();
+    const { key } = await http.service.apiKeys.create({ name: 'short', ttlMs: HOUR_MS });
+    const { json } = await http.ask('POST', CREATE, undefined, { key });
+    const events = `${http.address}${TASKS}/${json.process_id}/events`;
+    const response = await fetch(events, { headers: { authorization: key } });
+    const reader = response.body!.getReader();
+    expect((await reader.read()).done).toBe(false);
+    nowMs += HOUR_MS;
+    expect((await reader.read()).done).toBe(true);
+  });
+
+  it('are rotated: both work until the overlap is over', async () => {
+    const { http } = await start();
+    const { apiKeys } = http.service;
+    const old = hashApiKey(http.alice);
+    const key = (await apiKeys.rotate(old, { overlapMs: HOUR_MS, ttlMs: 2 * HOUR_MS }))!;
+    const status = async (given: string) =>
+      (await http.ask('GET', TASKS, undefined, { key: given })).status;
+    expect([await status(http.alice), await status(key)]).toEqual([200, 200]);
+    nowMs += HOUR_MS;
+    expect([await status(http.alice), await status(key)]).toEqual([401, 200]);
+    nowMs += HOUR_MS;
+    expect(await status(key)).toBe(401);
+    expect(await apiKeys.rotate('0'.repeat(64), { overlapMs: 0 })).toBe(null);
+  });
+
+  it('know their last use, which is written at the end at the latest', async () => {
+    const { http, store } = await start();
+    const { key } = await http.service.apiKeys.create({ name: 'idle' });
+    await http.ask('GET', TASKS);
+    const use = async (given: string) => (await store.findApiKey(hashApiKey(given)))!.lastUsedAt;
+    expect(await use(http.alice)).toBe(null);
+    await http.service.stop();
+    expect(await use(http.alice)).toBe(new Date(nowMs).toISOString());
+    expect(await use(key)).toBe(null);
+  });
+});
+
+describe('the last uses of keys', () => {
+  it('are written once for many uses, and again if the store did not take them', async () => {
+    const written: (readonly string[])[] = [];
+    let works = false;
+    const lines: string[] = [];
+    const store = {
+      async markApiKeysUsed(sha256s: readonly string[]) {
+        if (!works) throw new Error('the disk is away');
+        written.push(sha256s);
+      },
+    };
+    const logger = { ...silent, warn: (message: string) => void lines.push(message) };
+    const uses = new KeyUses(store, logger, 10);
+    for (let i = 0; i < 100; i++) uses.note('a');
+    await vi.waitFor(() => expect(lines.length).toBeGreaterThan(0));
+    works = true;
+    await vi.waitFor(() => expect(written).toEqual([['a']]));
+    uses.note('b');
+    uses.note('b');
+    await uses.close();
+    await uses.close();
+    expect(written).toEqual([['a'], ['b']]);
+  });
+});
+
+describe('quotas', () => {
+  const client = (http: TestService, key: string) => () =>
+    http.ask('POST', CREATE, undefined, { key });
+
+  it('limit the unfinished tasks of one client, and are seen by a running service', async () => {
+    const { http, store } = await start({ limits: { openTasks: 2 } });
+    const [alice, bob] = [client(http, http.alice), client(http, http.bob)];
+    for (const ask of [alice, bob]) {
+      expect([(await ask()).status, (await ask()).status]).toEqual([201, 201]);
+      expectProblem(await ask(), 429, 'TOO_MANY_TASKS');
+    }
+    await store.setQuota(1, { openTasks: 3 });
+    await soon(async () => (await alice()).status, 201);
+    expectProblem(await alice(), 429, 'TOO_MANY_TASKS');
+    expectProblem(await bob(), 429, 'TOO_MANY_TASKS');
+    await store.setQuota(1, { openTasks: 0 });
+    await store.setQuota(2, { openTasks: 9 });
+    await soon(async () => (await bob()).status, 201);
+  });
+
+  it('limit the bytes of one client, on every way in', async () => {
+    const { http, store } = await start();
+    await store.setQuota(1, { storedBytes: 100 });
+    const file = ' '.repeat(101);
+    const { json } = await http.ask('POST', CREATE);
+    await soon(async () => (await http.ask('PUT', json.url, file, { key: null })).status, 429);
+    const over = await http.ask('PUT', json.url, file, { key: null });
+    expectProblem(over, 429, 'STORAGE_QUOTA');
+    expect(over.json.allowed_bytes).toBe(100);
+    const direct = await http.ask('POST', '/v1/svc/aggsign', { data: makeTriples(1) });
+    expectProblem(direct, 429, 'STORAGE_QUOTA');
+    expect((await http.ask('PUT', json.url, ' '.repeat(100), { key: null })).status).toBe(200);
+    const { json: theirs } = await http.ask('POST', CREATE, undefined, { key: http.bob });
+    expect((await http.ask('PUT', theirs.url, file, { key: null })).status).toBe(200);
+  });
+
+  it('limit the rate of one client, with a burst in proportion', async () => {
+    const { http, store } = await start({ limits: { requestsPerSecond: 100, burst: 200 } });
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+    await store.setQuota(1, { requestsPerSecond: 2 });
+    const list = (key: string) => http.ask('GET', TASKS, undefined, { key });
+    for (let i = 0; i < 4; i++) expect((await list(http.alice)).status).toBe(200);
+    const refused = await list(http.alice);
+    expectProblem(refused, 429, 'RATE_LIMITED');
+    expect(refused.headers.get('retry-after')).toBe('1');
+    for (let i = 0; i < 20; i++) expect((await list(http.bob)).status).toBe(200);
+  });
+
+  it('are read once in two seconds, and again after a fault', async () => {
+    const { limits } = resolveOptions({});
+    let calls = 0;
+    let fault: Error | null = null;
+    const store = {
+      async quota(clientId: number) {
+        calls++;
+        if (fault) throw fault;
+        return clientId === 1 ? { storedBytes: 7 } : null;
+      },
+    };
+    const known = new ClientLimits(store, limits);
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(10_000);
+    expect(await known.of(1)).toMatchObject({ storedBytes: 7, openTasks: limits.openTasks });
+    expect(await known.of(2)).toMatchObject({ storedBytes: limits.storedBytes });
+    await known.of(1);
+    expect(calls).toBe(2);
+    clock.mockReturnValue(12_000);
+    fault = new Error('away');
+    await expect(known.of(1)).rejects.toThrow('away');
+    fault = null;
+    expect(await known.of(1)).toMatchObject({ storedBytes: 7 });
+    expect(calls).toBe(4);
+    // A clock that is set back keeps nothing for ever.
+    clock.mockReturnValue(5000);
+    await known.of(1);
+    expect(calls).toBe(5);
+    expect(await new ClientLimits({}, limits).of(1)).toMatchObject({
+      openTasks: limits.openTasks,
+    });
+  });
+});
+
+describe('rotated url secrets', () => {
+  const put = (http: TestService, url: string) => http.ask('PUT', url, '[]', { key: null });
+
+  it('stay good for the urls they signed; new urls are good at once everywhere', async () => {
+    const { http, store } = await start();
+    const other = await startService({ store, workers: false });
+    undo.push(() => other.close());
+    const { json: before } = await http.ask('POST', CREATE);
+    await store.rotateSecret('urls');
+    expect((await put(http, before.url)).status).toBe(200);
+    // Signed by the new secret, of which the second service has not heard yet.
+    const right = { method: 'PUT', taskId: before.process_id } as const;
+    const secret = await store.secret('urls');
+    const fresh = (ms: number, base = other.address) =>
+      signUrl(secret, right, { base: `${base}/v1/svc`, expiresAtMs: Date.now() + ms });
+    expect((await put(other, fresh(60_000))).status).toBe(200);
+    await store.rotateSecret('urls', { forget: true });
+    await soon(async () => (await put(http, before.url)).status, 403);
+    await soon(async () => (await put(other, fresh(60_000))).status, 403);
+    const { json: after } = await http.ask('POST', CREATE);
+    expect((await put(http, after.url)).status).toBe(200);
+  });
+
+  it('sign nothing that ends later than they could have', async () => {
+    let atMs = 1_000_000;
+    vi.spyOn(Date, 'now').mockImplementation(() => atMs);
+    const store = memoryStore({ nowMs: () => atMs });
+    const secrets = await UrlSecrets.open(store, 10_000);
+    const old = await store.secret('urls');
+    const right = { method: 'PUT', taskId: 1 } as const;
+    const judge = (expiresAtMs: number, secret = old) => {
+      const url = new URL(signUrl(secret, right, { base: 'http://a', expiresAtMs }));
+      return secrets.check(right, url.searchParams);
+    };
+    expect(await judge(10_000_000)).toBe('ok');
+    await store.rotateSecret('urls');
+    await secrets.look();
+    // A minute for those who have not heard of it.
+    expect(await judge(1_070_000)).toBe('ok');
+    expect(await judge(1_071_000)).toBe('forged');
+    atMs = 1_050_000;
+    await secrets.look();
+    expect(await judge(1_070_000)).toBe('ok');
+    expect(await judge(1_071_000)).toBe('forged');
+    expect(await judge(1_049_000)).toBe('expired');
+    expect(await judge(1_060_000, new Uint8Array(32))).toBe('forged');
+  });
+
+  it('are asked for rarely, however many forged urls come', async () => {
+    const store = memoryStore();
+    let looks = 0;
+    const counted = {
+      secret: store.secret,
+      rotateSecret: store.rotateSecret,
+      async secretRing(name: string) {
+        looks++;
+        return store.secretRing(name);
+      },
+    };
+    const secrets = await UrlSecrets.open(counted, 1000);
+    const query = new URLSearchParams(`expires=9999999999&signature=${'A'.repeat(43)}`);
+    const right = { method: 'PUT', taskId: 1 } as const;
+    const verdicts = await Promise.all(
+      Array.from({ length: 500 }, () => secrets.check(right, query)),
+    );
+    expect(new Set(verdicts)).toEqual(new Set(['forged']));
+    expect(looks).toBe(2);
+    for (const signature of ['', 'AAAA', `${'A'.repeat(44)}`]) {
+      query.set('signature', signature);
+      expect(await secrets.check(right, query)).toBe('forged');
+    }
+    expect(await secrets.check(right, new URLSearchParams())).toBe('forged');
+    expect(looks).toBe(2);
+  });
+});

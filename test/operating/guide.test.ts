@@ -1,0 +1,215 @@
+/** The guide names commands, options, files, metrics and settings that there are. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as prometheus from 'prom-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Command } from '../../src/cli/command.ts';
+import { COMMANDS } from '../../src/cli/main.ts';
+import { Metrics } from '../../src/cli/metrics.ts';
+import { envOf, SETTINGS } from '../../src/cli/settings.ts';
+import { falconryHere, temporaryFolder } from '../cli/cli.ts';
+import { guide, NAMES, ROOT, read, readYaml } from './operatingFiles.ts';
+
+const known = new Map<string, Command>();
+beforeAll(async () => {
+  for (const [name, load] of Object.entries(COMMANDS)) known.set(name, (await load()).command);
+});
+
+/** Calls of `falconry` in a text: the words after it, up to the end of the line or span. */
+function callsIn(text: string): string[][] {
+  const joined = text.replace(/\\\n\s*/g, ' ');
+  const calls = [
+    ...joined.matchAll(/(?<![\w./=-]|--namespace )(?:\S*\/)?falconry ([a-z][^\n`;|>#]*)/g),
+  ];
+  return calls.map(([, words = '']) => words.trim().split(/\s+/));
+}
+
+/** Those of a file that lists the words of a command. */
+function listedCalls(name: string): string[][] {
+  const lists: string[][] = [];
+  const look = (value: unknown, key = ''): void => {
+    if (Array.isArray(value) && (key === 'args' || key === 'command'))
+      lists.push(value.map(String));
+    else if (typeof value === 'object' && value !== null) {
+      for (const [inner, part] of Object.entries(value)) look(part, inner);
+    }
+  };
+  for (const document of readYaml(name)) look(document);
+  return lists.filter(([word]) => word !== 'postgres');
+}
+
+const blocks = [...guide.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text]) => text!);
+const spans = [...guide.matchAll(/`(falconry [^`]+)`/g)].map(([, text]) =>
+  text!.replace('\n', ' '),
+);
+const calls = [
+  ...blocks.flatMap(callsIn),
+  ...spans.flatMap(callsIn),
+  ...NAMES.filter((name) => name.endsWith('.service'))
+    .map(read)
+    .flatMap((text) =>
+      callsIn([...text.matchAll(/^Exec\w+=([\s\S]*?[^\\])$/gm)].map(([, line]) => line).join('\n')),
+    ),
+  ...['compose.yaml', 'kubernetes.yaml', 'kubernetes-migrate.yaml'].flatMap(listedCalls),
+];
+
+/** What of a call the command line does not know. */
+function missing([name = '', ...words]: readonly string[]): string[] {
+  const command = known.get(name);
+  if (command === undefined) return [name];
+  const faults: string[] = [];
+  for (const word of words) {
+    const option = /^--(?:no-)?([a-z][a-z-]*)/.exec(word)?.[1];
+    if (option !== undefined && !Object.keys(command.options).some((each) => each === option)) {
+      faults.push(`${name} --${option}`);
+    }
+  }
+  // Commands with verbs have them at the beginning of lines of their help.
+  const [verb = ''] = words;
+  const hasVerbs = /^Usage: falconry \w+ [<[](\w+ \| )+/.test(command.help);
+  if (hasVerbs && /^[a-z]+$/.test(verb) && !new RegExp(`^  ${verb}\\b`, 'm').test(command.help)) {
+    faults.push(`${name} ${verb}`);
+  }
+  return faults;
+}
+
+describe('commands', () => {
+  it('are found in the guide and its files', () => {
+    expect(calls.length).toBeGreaterThan(30);
+    const names = new Set(calls.map(([name]) => name));
+    for (const name of ['serve', 'worker', 'migrate', 'keys', 'backup']) {
+      expect([...names]).toContain(name);
+    }
+  });
+
+  it('are known to the command line, with their options', () => {
+    const faults = calls.flatMap((call) =>
+      missing(call).map((fault) => `${fault}, in: falconry ${call.join(' ')}`),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  it('a misspelt one would be noticed', () => {
+    expect(missing(['serve', '--prot', '1'])).toEqual(['serve --prot']);
+    expect(missing(['keys', 'revert', 'x'])).toEqual(['keys revert']);
+    expect(missing(['sevre'])).toEqual(['sevre']);
+    expect(missing(['serve', '--no-signing', '--port', '1'])).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  it('are all named by the guide, and those that it names are there', () => {
+    for (const name of NAMES) expect(guide, name).toContain(`operating/${name}`);
+    const links = [...guide.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => path!);
+    expect(links.length).toBeGreaterThan(NAMES.length);
+    for (const path of links) expect(existsSync(new URL(`docs/${path}`, ROOT)), path).toBe(true);
+  });
+
+  it('and headings that links lead to', () => {
+    const headings = [...guide.matchAll(/^#+ (.+)$/gm)].map(([, text]) =>
+      text!
+        .toLowerCase()
+        .replace(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    const anchors = [...guide.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor!);
+    expect(anchors.length).toBeGreaterThan(3);
+    for (const anchor of anchors) expect(headings).toContain(anchor);
+  });
+});
+
+describe('the configuration of one host', () => {
+  interface Finding {
+    readonly level: string;
+    readonly check: string;
+  }
+  const folder = temporaryFolder();
+  afterAll(() => folder.remove());
+
+  it('has no fault', async () => {
+    const config = new URL('docs/operating/falconry.json', ROOT).pathname;
+    const own = ['--data', join(folder.path, 'data'), '--port', '0', '--metrics-port', '0'];
+    // The disk of this machine may be a small one, and its user root.
+    const args = ['serve', '--check', '--config', config, ...own, '--min-free', '1MiB', '--json'];
+    const { out } = await falconryHere(args, {});
+    const report = JSON.parse(out);
+    const bad = report.findings.filter(
+      ({ level, check }: Finding) => level !== 'ok' && check !== 'user',
+    );
+    expect(bad).toEqual([]);
+  });
+});
+
+describe('alarms', () => {
+  interface Rule {
+    readonly alert: string;
+    readonly expr: string;
+  }
+  const [alerts] = readYaml('alerts.yaml') as [{ groups: { name: string; rules: Rule[] }[] }];
+  const rules = alerts.groups.flatMap(({ rules }) => rules);
+  /** Of other programs: Prometheus itself, node_exporter, postgres_exporter. */
+  const OTHERS = new Set(['up', 'node_filesystem_avail_bytes', 'pg_stat_activity_max_tx_duration']);
+
+  /** Every name that `/metrics` can show. */
+  async function shownNames(): Promise<Set<string>> {
+    const metrics = new Metrics(prometheus, 1);
+    const depth = { states: { waiting: 0 }, quarantined: 0, oldestWaitingMs: null };
+    metrics.gauge({
+      depth: async () => depth as never,
+      ready: async () => true,
+      running: () => 0,
+    });
+    const names = new Set<string>();
+    for (const { name, type } of await metrics.registry.getMetricsAsJSON()) {
+      names.add(name);
+      // Kinds are numbers or words, by the version of prom-client.
+      if (/histogram/.test(String(type))) {
+        for (const part of ['bucket', 'count', 'sum']) names.add(`${name}_${part}`);
+      }
+    }
+    return names;
+  }
+
+  it('ask for metrics that there are', async () => {
+    const names = await shownNames();
+    const asked = rules.flatMap(({ expr }) => [
+      ...expr
+        .replace(/\{[^}]*\}|\[\w+\]|by \([^)]*\)/g, ' ')
+        .matchAll(/\b[a-z]+(?:_[a-z0-9]+)+\b|\bup\b/g),
+    ]);
+    const found = new Set(asked.map(([name]) => name));
+    found.delete('histogram_quantile');
+    expect(found.size).toBeGreaterThan(12);
+    expect([...found].filter((name) => !names.has(name) && !OTHERS.has(name))).toEqual([]);
+  });
+
+  it('each has its line in the guide, and the guide has no others', () => {
+    const lines = [...guide.matchAll(/^\| `(Falconry\w+)` \|/gm)].map(([, name]) => name);
+    expect(lines.length).toBeGreaterThan(15);
+    expect(lines).toEqual(rules.map(({ alert }) => alert));
+  });
+
+  it('outcomes and states that they name are real', () => {
+    const text = rules.map(({ expr }) => expr).join('\n');
+    const outcomes = /outcome=~"([^"]+)"/.exec(text)![1]!.split('|');
+    const source = readFileSync(new URL('src/middleware/tasks/runner.ts', ROOT), 'utf8');
+    for (const outcome of outcomes) expect(source).toContain(`'${outcome}'`);
+    for (const [, state] of text.matchAll(/falconry_tasks\{state="(\w+)"\}/g)) {
+      expect(['waiting', 'quarantined']).toContain(state);
+    }
+  });
+});
+
+describe('settings', () => {
+  it('that the files set are those of the command line', () => {
+    const names = new Set<string>();
+    for (const [name, { type }] of Object.entries(SETTINGS)) {
+      names.add(envOf(name));
+      if (type === 'secret') names.add(`${envOf(name)}_FILE`);
+    }
+    const texts = [guide, ...NAMES.filter((name) => name !== 'Dockerfile').map(read)].join('\n');
+    const used = new Set([...texts.matchAll(/\bFALCONRY_[A-Z0-9_]+\b/g)].map(([name]) => name));
+    expect(used.size).toBeGreaterThan(8);
+    expect([...used].filter((name) => !names.has(name))).toEqual([]);
+  });
+});

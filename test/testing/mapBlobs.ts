@@ -1,0 +1,83 @@
+/** Files as a host may keep them: in a Map. */
+import { CodedError } from '../../src/index.ts';
+import type { BlobBody, BlobStore } from '../../src/middleware/blobs/blobStore.ts';
+
+const KEY = /^(inputs\/[0-9a-f-]{36}|results\/\d{1,9}\/\d{1,16})\.json$/;
+
+/** What a careless author may get wrong. */
+export type BlobFault = 'keepsHalf' | 'anyKey';
+
+export type Files = Map<string, { readonly bytes: Uint8Array; readonly atMs: number }>;
+
+export function mapBlobs(files: Files, nowMs: () => number, fault?: BlobFault): BlobStore {
+  const find = (key: string) => {
+    if (!KEY.test(key) && fault !== 'anyKey') throw new RangeError('the key is not one of ours');
+    return files.get(key)?.bytes ?? null;
+  };
+  return {
+    async put(key, body, { maxBytes, signal }) {
+      find(key);
+      const chunks: Uint8Array[] = [];
+      let bytes = 0;
+      const keep = async () =>
+        void files.set(key, { bytes: await new Blob(chunks as BlobPart[]).bytes(), atMs: nowMs() });
+      for await (const chunk of untilAborted(body, signal)) {
+        bytes += chunk.length;
+        if (bytes > maxBytes) throw new CodedError('BODY_TOO_LARGE');
+        chunks.push(chunk);
+        if (fault === 'keepsHalf') await keep();
+      }
+      await keep();
+      return { key, bytes };
+    },
+    async get({ key }) {
+      const bytes = find(key);
+      return bytes && { bytes: bytes.length, body: new Blob([bytes as BlobPart]).stream() };
+    },
+    async read({ key }, maxBytes) {
+      const bytes = find(key);
+      if (bytes && bytes.length > maxBytes) throw new CodedError('BODY_TOO_LARGE');
+      return bytes;
+    },
+    async stat(key) {
+      const bytes = find(key);
+      return bytes && { key, bytes: bytes.length };
+    },
+    async delete(key) {
+      find(key);
+      files.delete(key);
+    },
+    ping: async () => {},
+    async clean({ olderThanMs, referenced }) {
+      const old = [...files].filter(([, { atMs }]) => atMs + olderThanMs <= nowMs());
+      const keys = old.map(([key]) => key);
+      const used = keys.length > 0 ? await referenced(keys) : new Set<string>();
+      const gone = keys.filter((key) => !used.has(key));
+      for (const key of gone) files.delete(key);
+      return gone.length;
+    },
+  };
+}
+
+/** The pieces of a body; ends with an error as soon as the signal says so. */
+async function* untilAborted(body: BlobBody, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  if (body instanceof Uint8Array) {
+    yield body;
+    return;
+  }
+  const aborted = new Promise<never>((_, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason));
+  });
+  aborted.catch(() => {});
+  const pieces = body[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([pieces.next(), aborted]);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    // A body that waits for its next piece would not end before that.
+    pieces.return?.().catch(() => {});
+  }
+}
