@@ -1,8 +1,9 @@
 /** `falconry submit`: takes a task file through a service to a verified result; can resume. */
 import { basename } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientError, isClientError, outcomeOf, type TaskRecord } from '../client/index.ts';
 import { parseTaskFile } from '../wire/taskFile.ts';
-import { beforeNotification } from '../wire/taskStates.ts';
+import { beforeNotification, stateOfText } from '../wire/taskStates.ts';
 import type { TaskItem } from '../wire/triple.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, ServiceFailure, UsageError } from './command.ts';
@@ -89,6 +90,11 @@ async function execute(invocation: ServiceCall): Promise<number> {
   );
 }
 
+/** So often a file that the service refused is sent again. */
+const UPLOAD_TRIES = 5;
+/** About so long the command waits for another one that sends the same file. */
+const LOOK_MS = 300;
+
 interface Work {
   readonly invocation: ServiceCall;
   readonly service: Service;
@@ -161,10 +167,9 @@ async function accepted(work: Work, from: SubmitState): Promise<SubmitState> {
         break;
       case 'notify': {
         const record = await notify(work, state);
-        const lost = !['open', 'unknown', 'completed', 'failed'].includes(outcomeOf(record.status));
-        // It expired before its notification, so it was never submitted.
+        // One that expired before its notification was never submitted.
         state = await keeper.save(
-          lost ? freshState({ service: service.name, file }) : { ...state, step: 'wait' },
+          isLost(record) ? freshState({ service: service.name, file }) : { ...state, step: 'wait' },
         );
         break;
       }
@@ -175,38 +180,59 @@ async function accepted(work: Work, from: SubmitState): Promise<SubmitState> {
   }
 }
 
-/** Sends the file. When its url has ended it asks for another, and at last for another task. */
-async function upload(
-  { service, file, invocation }: Work,
-  state: SubmitState,
-): Promise<SubmitState> {
-  const { client } = service;
-  const { progress } = invocation;
-  const id = state.process_id!;
-  const send = (url: string) =>
-    client.upload(url, file, {
-      onProgress: ({ done, total }) =>
-        progress.update({ phase: 'uploading', done, total, unit: 'bytes' }),
-    });
-  try {
-    await send(state.upload_url!);
-    return { ...state, step: 'notify' };
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    const record = await client.task(id).catch((other) => {
-      if (isRefusal(other) && other.status === 404) return null;
-      throw other;
-    });
-    const begun = record !== null && !beforeNotification(record.status);
-    if (begun && ['open', 'unknown', 'completed'].includes(outcomeOf(record.status))) {
+/**
+ * Sends the file. When its url has ended it asks for another, and at last for another task. The
+ * same command may be running twice: the service takes one file at a time, and the later one takes
+ * the place of the earlier. So after a 409 it looks again before it sends again.
+ */
+async function upload(work: Work, from: SubmitState): Promise<SubmitState> {
+  const { service, file } = work;
+  const id = from.process_id!;
+  let state = from;
+  for (let tries = 0; ; tries++) {
+    try {
+      await sendFile(work, state.upload_url!);
+      return { ...state, step: 'notify' };
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      const busy = error.status === 409;
+      if (busy && tries > 0) await sleep(LOOK_MS * (0.5 + Math.random()));
+      const record = await recordOf(service, id);
       // It takes no more files because work has begun: the notification arrived.
-      return { ...state, step: 'wait' };
+      if (isSubmitted(record)) return { ...state, step: 'wait' };
+      if (!busy && error.status !== 403 && error.status !== 404) throw error;
+      if (tries === UPLOAD_TRIES) throw error;
+      if (busy && record !== null && stateOfText(record.status) === 'uploaded') {
+        return { ...state, step: 'notify' };
+      }
+      const renewed = record === null ? null : await renew(service, id);
+      if (renewed !== null) state = { ...state, upload_url: renewed };
+      else if (isSubmitted(await recordOf(service, id))) return { ...state, step: 'wait' };
+      else return freshState({ service: service.name, file });
     }
-    if (error.status !== 403 && error.status !== 404 && error.status !== 409) throw error;
-    const renewed = begun || record === null ? null : await renew(service, id);
-    if (renewed === null) return freshState({ service: service.name, file });
-    await send(renewed);
-    return { ...state, step: 'notify', upload_url: renewed };
+  }
+}
+
+const sendFile = ({ service, file, invocation }: Work, url: string) =>
+  service.client.upload(url, file, {
+    onProgress: ({ done, total }) =>
+      invocation.progress.update({ phase: 'uploading', done, total, unit: 'bytes' }),
+  });
+
+const isLost = ({ status }: TaskRecord): boolean =>
+  ['expired', 'cancelled'].includes(outcomeOf(status));
+
+/** Whether the service works on the task, or has ended it. */
+const isSubmitted = (record: TaskRecord | null): boolean =>
+  record !== null && !beforeNotification(record.status) && !isLost(record);
+
+/** The task's record, or null if there is none. */
+async function recordOf({ client }: Service, id: string): Promise<TaskRecord | null> {
+  try {
+    return await client.task(id);
+  } catch (error) {
+    if (isRefusal(error) && error.status === 404) return null;
+    throw error;
   }
 }
 

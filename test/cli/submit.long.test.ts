@@ -153,6 +153,47 @@ test('started twice at once: one task, and both fetch its result', async () => {
   expect(one).toBe(two);
 });
 
+describe('another call of the command sends the same file', () => {
+  const refused = { status: 409, headers: { 'content-type': 'application/problem+json' } };
+
+  test('its upload takes the place of ours, twice: its task is ours', async () => {
+    const task = newTask();
+    const before = await tasksOf();
+    let other: Promise<unknown> | undefined;
+    network.fate = (request, count) => {
+      if (!/^PUT /.test(request) || count > 1) return 'pass';
+      if (count === 1) {
+        const own = { ...env, ...environment(`http://127.0.0.1:${http.port}`, http.alice) };
+        other = falconry(['submit', task, '-o', `${task}.other`], own);
+      }
+      return refused;
+    };
+    const { code, stderr } = await falconry(['submit', task, '-o', `${task}.out`], env);
+    expect(code, stderr).toBe(0);
+    await other;
+    expect((await tasksOf()).length).toBe(before.length + 1);
+  });
+
+  test('it notifies just before a new url is asked for: no second task', async () => {
+    const task = newTask();
+    const before = await tasksOf();
+    expect((await falconry(['submit', task, '--no-wait'], env)).code).toBe(0);
+    const state = stateOf(task);
+    writeFileSync(`${task}.submit`, JSON.stringify({ ...state, step: 'upload' }));
+    const status = 'wait for task file upload';
+    const early = JSON.stringify({ process_id: Number(state.process_id), status });
+    network.requests.length = 0;
+    network.fate = (request, count) =>
+      count === 0 && /^GET .*\/tasks\/\d+$/.test(request)
+        ? { status: 200, headers: { 'content-type': 'application/json' }, body: early }
+        : 'pass';
+    const { code, stderr } = await falconry(['submit', task, '-o', `${task}.out`], env);
+    expect(code, stderr).toBe(0);
+    expect(network.requests.join()).toMatch(/PUT .*POST .*GET/);
+    expect((await tasksOf()).length).toBe(before.length + 1);
+  });
+});
+
 describe('a lost network', () => {
   test('code 4, the state kept, and the next call goes on', async () => {
     const task = newTask();
