@@ -25,7 +25,7 @@ export interface BucketProcess extends ServerProcess {
 
 const UNLIMITED = ['--requests-per-second', '1000000000', '--burst', '1000000000'];
 const MANY = ['--open-tasks', '1000000000', '--stored-bytes', '1000GiB'];
-const STREAMS = ['--event-streams', '1000000'];
+const STREAMS = ['--event-streams', '1000000', '--parallel-uploads', '100000'];
 /** All of them come from one address. */
 const CONNECTIONS = ['--max-connections', '100000', '--max-connections-per-address', '100000'];
 const LIMITS = [...UNLIMITED, ...MANY, ...STREAMS, ...CONNECTIONS];
