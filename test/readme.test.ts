@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { bytesPicture, pictureFile } from '../scripts/bytes-picture.ts';
 import { localised, readRecipes } from './hosts/recipes.ts';
 
 const ROOT = new URL('..', import.meta.url);
@@ -17,7 +18,7 @@ function promised(source: string): string[] {
 }
 
 describe('README', () => {
-  test('has examples', () => expect(examples.length).toBeGreaterThanOrEqual(5));
+  test('has examples', () => expect(examples.length).toBeGreaterThanOrEqual(2));
 
   test.each(examples.map((source, i) => [i + 1, source] as const))('example %i', (_, source) => {
     const folder = mkdtempSync(join(tmpdir(), 'falconry-readme-'));
@@ -46,6 +47,18 @@ describe('README', () => {
     const paths = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map((match) => match[1]!);
     expect(paths.length).toBeGreaterThan(5);
     for (const path of paths) expect(existsSync(new URL(path, ROOT)), path).toBe(true);
+  });
+
+  test('its picture is made from its table: node scripts/bytes-picture.ts', () => {
+    for (const theme of ['light', 'dark'] as const) {
+      expect(readFileSync(pictureFile(theme), 'utf8')).toBe(bytesPicture(readme, theme));
+    }
+  });
+
+  test('it is short: 200 lines, of 100 columns where they are no rows of a table', () => {
+    const lines = readme.split('\n');
+    expect(lines.length).toBeLessThanOrEqual(200);
+    expect(lines.filter((line) => line.length > 100 && !line.startsWith('|'))).toEqual([]);
   });
 
   test('no figure is left open', () => expect(readme).not.toContain('@@'));
