@@ -36,15 +36,15 @@ export const command: Command = defineCommand({
   name: 'backup',
   summary: 'copy the data of a service that may be running',
   help,
+  mostArguments: 1,
   settings: ['data'],
   execute,
 });
 
 async function execute(invocation: Invocation<'data'>): Promise<number> {
   const { positionals, io, json, report } = invocation;
-  const [target, ...more] = positionals;
+  const [target] = positionals;
   if (target === undefined) throw new UsageError('expected a directory for the backup');
-  if (more.length > 0) throw new UsageError(`unexpected argument ${more[0]}`);
   const { values } = await invocation.config();
   const { tasks, files, bytes, missing, schema } = await takeBackup(values.data, target);
   const facts = { ok: true, directory: target, tasks, files, bytes, schema, missing };

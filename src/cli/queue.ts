@@ -3,7 +3,7 @@ import { integer } from '../middleware/optionRows.ts';
 import type { UnfinishedQuery } from '../middleware/stores/operatorStore.ts';
 import type { Task } from '../middleware/task.ts';
 import { STATE_TEXTS } from '../wire/taskStates.ts';
-import { type Command, UsageError } from './command.ts';
+import type { Command } from './command.ts';
 import { defineCommand, FLAG, type Invocation, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
@@ -40,6 +40,7 @@ export const command: Command = defineCommand({
   name: 'queue',
   summary: 'list unfinished tasks and those that were set aside, as operator',
   help,
+  mostArguments: 0,
   options: { aside: FLAG, limit: TEXT },
   settings: STORE_SETTINGS,
   execute,
@@ -49,8 +50,7 @@ const DEFAULT_LIMIT = 100;
 const LIMIT = integer('tasks to list', { max: 1e9 });
 
 async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
-  const { positionals, option, flag, io, json, note } = invocation;
-  if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
+  const { option, flag, io, json, note } = invocation;
   const limit = option('limit');
   const most =
     limit === undefined

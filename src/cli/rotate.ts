@@ -1,14 +1,11 @@
 /** `falconry rotate`: exchanges the secrets of a service. */
-import { join } from 'node:path';
 import { URL_SECRET } from '../middleware/blobs/urlSecrets.ts';
 import { type FileKeyStore, fileKeyStore } from '../middleware/keys/keyStore.ts';
-import { KEYS_FOLDER } from '../middleware/options.ts';
 import { encodeWireHex } from '../wire/hex.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, FLAG, type Invocation } from './define.ts';
+import { defineCommand, FLAG, type Invocation, refuseMore } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
-import { CLIENT } from './keys.ts';
-import { STORE_SETTINGS, withStore } from './ownStore.ts';
+import { CLIENT, keysFolder, STORE_SETTINGS, withStore } from './ownStore.ts';
 import { settingLines } from './settings.ts';
 import { readNumber } from './settingText.ts';
 import { hint } from './suggest.ts';
@@ -60,21 +57,19 @@ const WHAT = ['urls', 'signing'] as const;
 
 async function execute(invocation: Invocation<Names>): Promise<number> {
   const { positionals, flag } = invocation;
-  const [what = '', ...rest] = positionals;
+  const [what = '', client] = positionals;
   if (what === '') throw new UsageError('expected urls or signing');
   if (what !== 'urls' && what !== 'signing') {
     throw new UsageError(`there is no "rotate ${what}"${hint(what, WHAT)}`);
   }
-  const extra = rest[what === 'urls' ? 0 : 1];
-  if (extra !== undefined) throw new UsageError(`unexpected argument ${extra}`);
+  refuseMore(positionals, what === 'urls' ? 1 : 2);
   const foreign = what === 'urls' ? 'list' : 'at-once';
   if (flag(foreign)) throw new UsageError(`--${foreign} is no option of rotate ${what}`);
   if (what === 'urls') return rotateUrls(invocation);
-  const [client] = rest;
   const clientId = client === undefined ? null : readNumber('the client', CLIENT, client);
   const { values } = await invocation.config();
   const secret = values.keysPassphrase;
-  const directory = values.keys ?? join(values.data, KEYS_FOLDER);
+  const directory = keysFolder(values);
   const keys = fileKeyStore({ directory, ...(secret !== undefined && { secret }) });
   return flag('list')
     ? listSigning(keys, clientId, invocation)

@@ -4,7 +4,7 @@ import { integer } from '../middleware/optionRows.ts';
 import { parseStatementFile } from '../wire/taskFile.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, FLAG, OUT, TEXT } from './define.ts';
+import { defineCommand, FLAG, OUT, refuseMore, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { isStdout, readInput, writeOutput } from './io.ts';
 import {
@@ -88,7 +88,7 @@ async function execute(invocation: ServiceCall): Promise<number> {
 }
 
 function checkArguments(verb: Verb, ids: readonly string[], { option, flag }: ServiceCall): void {
-  if (verb === 'list' && ids.length > 0) throw new UsageError(`unexpected argument ${ids[0]}`);
+  if (verb === 'list') refuseMore(ids, 0);
   if (verb !== 'list' && ids.length === 0) throw new UsageError('expected the id of a task');
   if (verb === 'result' && ids.length > 1) throw new UsageError('expected the id of only one task');
   const wrong = ids.find((id) => !/^\d{1,30}$/.test(id));
