@@ -219,6 +219,25 @@ test('a directory in use is refused, by both; an empty one is taken', async () =
   expect(existsSync(join(empty, STORE_FILE))).toBe(true);
 });
 
+test('with a database, says what to use instead, and copies nothing', async () => {
+  const target = join(folder.path, 'of-a-database');
+  const args = ['backup', target, '--data', http.directory];
+  const url = 'postgres://falconry@db.invalid/falconry';
+  const config = join(folder.path, 'database.json');
+  writeFileSync(config, JSON.stringify({ database: url }));
+  for (const ended of [
+    await falconryHere([...args, '--database', url]),
+    await falconryHere(args, { FALCONRY_DATABASE: url }),
+    await falconryHere([...args, '--config', config]),
+  ]) {
+    expect(ended.code).toBe(2);
+    expect(ended.err).toMatch(/pg_dump.*docs\/operating\.md, "PostgreSQL and a bucket"/);
+  }
+  expect(existsSync(target)).toBe(false);
+  const guide = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  expect(guide).toContain('### PostgreSQL and a bucket\n');
+});
+
 test('a file that is gone already is told, kept in mind, and no hindrance', async () => {
   const data = join(folder.path, 'gone');
   const store = sqliteTableStore({ path: join(data, STORE_FILE) });
