@@ -7,6 +7,7 @@ import { settingLines } from './settings.ts';
 import { showBytes } from './settingText.ts';
 
 const SETTINGS = ['data', 'database'] as const;
+type Names = (typeof SETTINGS)[number];
 
 const help = `Usage: falconry backup [options] <directory>
 
@@ -22,8 +23,8 @@ ${settingLines(['data'])}
 
 SHA256SUMS in the directory is read by sha256sum --check. falconry restore brings the backup back.
 The copy is on the same machine until you move it: tar czf - <directory> | …
-A database and a bucket have ways of their own, pg_dump and a copy of the bucket: docs/operating.md.
-With --database or FALCONRY_DATABASE nothing is copied.
+A database and a bucket have ways of their own (pg_dump): see docs/operating.md. With --database or
+FALCONRY_DATABASE nothing is copied.
 
 Examples
   falconry backup falconry-backup
@@ -49,7 +50,7 @@ const ELSEWHERE =
   'and a copy of the bucket (docs/operating.md, "PostgreSQL and a bucket"); for a data directory, ' +
   'leave "database" out';
 
-async function execute(invocation: Invocation<(typeof SETTINGS)[number]>): Promise<number> {
+async function execute(invocation: Invocation<Names>): Promise<number> {
   const { positionals, io, json, report } = invocation;
   const [target] = positionals;
   if (target === undefined) throw new UsageError('expected a directory for the backup');

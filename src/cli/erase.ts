@@ -37,9 +37,9 @@ ${settingLines(SETTINGS)}
   -h, --help          this text
 
 The client is its number, as in falconry keys list and falconry queue. If the host knows it by other
-means than an API key, refuse it there first. A running service that has just signed for the client
-keeps the key in memory until it is restarted; files of requests that are under way, and those of
-crashes, are removed by the service within two days.
+means than an API key, refuse it there first. A running service clears the signing key from its
+memory within seconds; files of requests that are under way, and those of crashes, are removed by
+the service within two days.
 
 Examples
   falconry erase 7 --dry-run

@@ -28,8 +28,9 @@ export interface KeyStore {
   /** Told that the service needs a key no more that it was given: wipes it, if nobody else does. */
   release?(key: SigningKey): void;
   /**
-   * A text that changes with the key; asked for at most once a second for each key in use. Without
-   * it, a key that is in use is not looked at again.
+   * A text that changes with the key, or when the key is removed; asked for at most once a second
+   * for each of the keys in memory, which are 16 at the most. Without it, they are not looked at
+   * again.
    */
   revision?(clientId: number | null): Promise<string>;
 }

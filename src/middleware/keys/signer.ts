@@ -56,15 +56,28 @@ export class Signer {
     }
   }
 
+  /** Drops and clears the keys that were exchanged or removed since they were read. */
+  async look(): Promise<void> {
+    for (const [owner, holding] of [...this.#held]) {
+      const held = await holding.catch(() => null);
+      if (held !== null) await this.#isCurrent(owner, holding, held);
+    }
+  }
+
   /** The key, read again if it was rotated. */
   async #current(owner: number | null): Promise<Held> {
     const holding = this.#hold(owner);
     const held = await holding;
-    if (!this.#keys.revision || performance.now() - held.lookedMs < LOOK_MS) return held;
+    return (await this.#isCurrent(owner, holding, held)) ? held : this.#hold(owner);
+  }
+
+  /** Whether the key is still the one of the store, as of a second ago; if not, it is dropped. */
+  async #isCurrent(owner: number | null, holding: Promise<Held>, held: Held): Promise<boolean> {
+    if (!this.#keys.revision || performance.now() - held.lookedMs < LOOK_MS) return true;
     held.lookedMs = performance.now();
-    if ((await this.#keys.revision(owner)) === held.revision) return held;
+    if ((await this.#keys.revision(owner)) === held.revision) return true;
     if (this.#held.get(owner) === holding) this.#drop(owner);
-    return this.#hold(owner);
+    return false;
   }
 
   #hold(owner: number | null): Promise<Held> {
