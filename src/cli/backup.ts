@@ -47,8 +47,8 @@ export const command: Command = defineCommand({
 
 const ELSEWHERE =
   'tasks are in the database and their files in the bucket, not in a data directory: use pg_dump ' +
-  'and a copy of the bucket (docs/operating.md, "PostgreSQL and a bucket"); for a data directory, ' +
-  'leave "database" out';
+  'and a copy of the bucket (docs/operating.md, "PostgreSQL and a bucket"); without "database", ' +
+  'the data directory is copied';
 
 async function execute(invocation: Invocation<Names>): Promise<number> {
   const { positionals, io, json, report } = invocation;

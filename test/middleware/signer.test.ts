@@ -11,8 +11,8 @@ import { startService } from './support.ts';
 const expanded = vi.hoisted((): ExpandedSecretKey[] => []);
 
 // The library's objects are frozen: what the signer expands is noted on the way to it.
-vi.mock('../../src/middleware/keys/keyStore.ts', async (original) => {
-  const real = await original<typeof import('../../src/middleware/keys/keyStore.ts')>();
+vi.mock('../../src/middleware/keys/keyFormat.ts', async (original) => {
+  const real = await original<typeof import('../../src/middleware/keys/keyFormat.ts')>();
   const algorithm = (set: ParameterSet) => {
     const falcon = real.algorithm(set);
     const expandSecretKey = (secretKey: Uint8Array) => {

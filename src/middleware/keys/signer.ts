@@ -1,7 +1,8 @@
 /** Signs with the keys of a KeyStore; caches the expanded keys that were used last. */
 import type { ExpandedSecretKey, SignOptions } from '../../falcon/index.ts';
 import type { SigningSalt } from '../optionTable.ts';
-import { algorithm, type KeyStore } from './keyStore.ts';
+import { algorithm } from './keyFormat.ts';
+import type { KeyStore } from './keyStore.ts';
 
 export interface Signed {
   readonly signature: Uint8Array;
