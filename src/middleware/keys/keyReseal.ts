@@ -30,8 +30,8 @@ export interface KeysSecretChange {
  *
  * @returns the number of keys; null if the folder is not sealed
  * @throws TypeError, RangeError for secrets that are none
- * @throws CodedError `WRONG_PASSPHRASE`, and `BAD_KEY_FILE` for a file that cannot be opened, before
- *   anything was changed
+ * @throws CodedError `WRONG_PASSPHRASE`; `BAD_KEY_FILE` for a file that cannot be opened; both
+ *   before anything was changed
  */
 export async function changeKeysSecret(change: KeysSecretChange): Promise<number | null> {
   const { directory, secret, next } = change;
