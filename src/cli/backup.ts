@@ -6,6 +6,9 @@ import { EXIT, exitHelp } from './exitCodes.ts';
 import { settingLines } from './settings.ts';
 import { showBytes } from './settingText.ts';
 
+const SETTINGS = ['data', 'database'] as const;
+type Names = (typeof SETTINGS)[number];
+
 const help = `Usage: falconry backup [options] <directory>
 
 Copies everything that a service keeps in its data directory to a new directory: the store as it is
@@ -20,7 +23,8 @@ ${settingLines(['data'])}
 
 SHA256SUMS in the directory is read by sha256sum --check. falconry restore brings the backup back.
 The copy is on the same machine until you move it: tar czf - <directory> | …
-A database and a bucket have ways of their own (pg_dump): see docs/operating.md.
+A database and a bucket have ways of their own (pg_dump): see docs/operating.md. With --database or
+FALCONRY_DATABASE nothing is copied.
 
 Examples
   falconry backup falconry-backup
@@ -36,16 +40,22 @@ export const command: Command = defineCommand({
   name: 'backup',
   summary: 'copy the data of a service that may be running',
   help,
-  settings: ['data'],
+  mostArguments: 1,
+  settings: SETTINGS,
   execute,
 });
 
-async function execute(invocation: Invocation<'data'>): Promise<number> {
+const ELSEWHERE =
+  'tasks are in the database and their files in the bucket, not in a data directory: use pg_dump ' +
+  'and a copy of the bucket (docs/operating.md, "PostgreSQL and a bucket"); without "database", ' +
+  'the data directory is copied';
+
+async function execute(invocation: Invocation<Names>): Promise<number> {
   const { positionals, io, json, report } = invocation;
-  const [target, ...more] = positionals;
+  const [target] = positionals;
   if (target === undefined) throw new UsageError('expected a directory for the backup');
-  if (more.length > 0) throw new UsageError(`unexpected argument ${more[0]}`);
   const { values } = await invocation.config();
+  if (values.database !== undefined) throw new UsageError(ELSEWHERE);
   const { tasks, files, bytes, missing, schema } = await takeBackup(values.data, target);
   const facts = { ok: true, directory: target, tasks, files, bytes, schema, missing };
   report(facts, `Backup of ${tasks} tasks in ${target}: ${files} files, ${showBytes(bytes)}.\n`);

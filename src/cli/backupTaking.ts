@@ -26,6 +26,7 @@ import {
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { backup as copyStore, DatabaseSync } from 'node:sqlite';
 import { CodedError } from '../errors.ts';
+import { LOCK, locked } from '../middleware/keys/keyFiles.ts';
 import { STORE_FILE } from '../middleware/options.ts';
 import { hasEnded, ownHolder } from '../middleware/stores/holder.ts';
 import { MIGRATIONS } from '../middleware/stores/sqliteSchema.ts';
@@ -225,9 +226,8 @@ async function fill(
     if (absent.has(key)) continue;
     sums.set(`files/${key}`, await copyHashed(place(staging, key), place(aside, key)));
   }
-  for (const name of await keyNames(join(data, 'keys'))) {
-    const path = join('keys', name);
-    sums.set(`keys/${name}`, await copyHashed(join(data, path), join(aside, path)));
+  for (const [name, copied] of await copyKeys(join(data, 'keys'), join(aside, 'keys'))) {
+    sums.set(`keys/${name}`, copied);
   }
   const lines = Array.from(sums, ([name, { sha256 }]) => `${sha256}  ${name}\n`);
   const manifest: Manifest = {
@@ -246,12 +246,25 @@ async function fill(
   return manifest;
 }
 
-/** Signing keys; not the names of files that are being written. */
+/** Copies the signing keys, while nobody exchanges or seals them. */
+async function copyKeys(from: string, to: string): Promise<Map<string, Copied>> {
+  const copied = new Map<string, Copied>();
+  if (!(await exists(from))) return copied;
+  await locked(from, async () => {
+    for (const name of await keyNames(from)) {
+      copied.set(name, await copyHashed(join(from, name), join(to, name)));
+    }
+  });
+  return copied;
+}
+
+/** Signing keys; not the names of files that are being written, nor that of the lock. */
 async function keyNames(folder: string): Promise<string[]> {
-  if (!(await exists(folder))) return [];
   const entries = await readdir(folder, { withFileTypes: true });
   const whole = entries.filter((entry) => entry.isFile() && !/\.[0-9a-f-]{36}$/.test(entry.name));
-  return whole.map((entry) => entry.name).filter((name) => /^[\w-][\w.-]*$/.test(name));
+  return whole
+    .map((entry) => entry.name)
+    .filter((name) => /^[\w-][\w.-]*$/.test(name) && name !== LOCK);
 }
 
 export async function syncFolders(root: string): Promise<void> {

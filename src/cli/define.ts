@@ -48,6 +48,8 @@ export interface CommandParts<N extends SettingName = SettingName> {
   readonly options?: ParseArgsOptionsConfig;
   /** Settings that the command takes; each is an option too. */
   readonly settings?: readonly N[];
+  /** Most arguments that are no options; without it `execute` looks itself. */
+  readonly mostArguments?: number;
   /** Whether the command's own output goes to standard output. */
   writesToStdout?(invocation: Pick<Invocation, 'option' | 'flag'>): boolean;
   execute(invocation: Invocation<N>): Promise<number>;
@@ -106,6 +108,7 @@ async function run<N extends SettingName>(
       io.stdout.write(parts.help);
       return EXIT.ok;
     }
+    refuseMore(positionals, parts.mostArguments ?? positionals.length);
     const quiet = values.quiet === true;
     progress = createProgress(io, quiet || json);
     const bar = progress;
@@ -139,6 +142,11 @@ async function run<N extends SettingName>(
     progress?.end();
     return reportFailure(parts.name, error, io, json ? aside : null);
   }
+}
+
+/** @throws UsageError that names the first argument past so many */
+export function refuseMore(positionals: readonly string[], most: number): void {
+  if (positionals.length > most) throw new UsageError(`unexpected argument ${positionals[most]}`);
 }
 
 /** Where reports go: not where the command's own output goes. */

@@ -2,14 +2,19 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BlobStore } from '../middleware/blobs/blobStore.ts';
-import { integer } from '../middleware/optionRows.ts';
-import { KEYS_FOLDER } from '../middleware/options.ts';
 import { ERASE_ROWS, type Holdings } from '../middleware/stores/operatorStore.ts';
 import { type Command, type Io, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { asIoFailure } from './io.ts';
-import { FILE_SETTINGS, type FileSetting, ownFiles, withStore } from './ownStore.ts';
+import {
+  FILE_SETTINGS,
+  type FileSetting,
+  keysFolder,
+  OWNER,
+  ownFiles,
+  withStore,
+} from './ownStore.ts';
 import { settingLines } from './settings.ts';
 import { readNumber, showBytes } from './settingText.ts';
 import type { OperatedStore } from './sharedStores.ts';
@@ -32,9 +37,9 @@ ${settingLines(SETTINGS)}
   -h, --help          this text
 
 The client is its number, as in falconry keys list and falconry queue. If the host knows it by other
-means than an API key, refuse it there first. A running service that has just signed for the client
-keeps the key in memory until it is restarted; files of requests that are under way, and those of
-crashes, are removed by the service within two days.
+means than an API key, refuse it there first. A running service clears the signing key from its
+memory within seconds; files of requests that are under way, and those of crashes, are removed by
+the service within two days.
 
 Examples
   falconry erase 7 --dry-run
@@ -47,25 +52,23 @@ export const command: Command = defineCommand({
   name: 'erase',
   summary: 'remove everything that is kept of a client, as operator',
   help,
+  mostArguments: 1,
   options: { 'dry-run': FLAG, yes: FLAG },
   settings: SETTINGS,
   execute,
 });
 
-const CLIENT = integer('client', { min: 1 });
-
 async function execute(invocation: Invocation<Names>): Promise<number> {
   const { positionals, flag, io, report } = invocation;
-  const [given, ...more] = positionals;
+  const [given] = positionals;
   if (given === undefined) throw new UsageError('expected the number of a client');
-  if (more.length > 0) throw new UsageError(`unexpected argument ${more[0]}`);
-  const clientId = readNumber('<client>', CLIENT, given);
+  const clientId = readNumber('<client>', OWNER, given);
   const dryRun = flag('dry-run');
   if (!dryRun && !flag('yes') && io.stderr.isTTY !== true) {
     throw new UsageError('--yes is needed where there is no terminal to ask on');
   }
   const { values } = await invocation.config();
-  const keys = values.keys ?? join(values.data, KEYS_FOLDER);
+  const keys = keysFolder(values);
   const files = await ownFiles(values, io.env);
   return withStore(invocation, { mayBeNew: false }, async (store) => {
     const held = await store.holdings(clientId);

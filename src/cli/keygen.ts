@@ -49,6 +49,7 @@ export const command: Command = defineCommand({
   name: 'keygen',
   summary: 'make a key pair',
   help,
+  mostArguments: 0,
   options: {
     set: { type: 'string', default: 'falcon512' },
     out: OUT,
@@ -63,8 +64,7 @@ export const command: Command = defineCommand({
 });
 
 async function execute(invocation: Invocation): Promise<number> {
-  const { io, positionals, option, flag, report } = invocation;
-  if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
+  const { io, option, flag, report } = invocation;
   const falcon = [falcon512, falcon1024].find(({ name }) => name === option('set'));
   if (falcon === undefined) throw new UsageError('--set must be falcon512 or falcon1024');
   const out = option('out');

@@ -1,11 +1,11 @@
 /** `falconry keys`: manages the API keys in the store of a service. */
 import { createApiKey, type NewApiKey, rotateApiKey } from '../middleware/keys/apiKeys.ts';
-import { duration, integer } from '../middleware/optionRows.ts';
+import { duration } from '../middleware/optionRows.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../middleware/stores/taskStore.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, type Invocation, TEXT } from './define.ts';
+import { defineCommand, type Invocation, refuseMore, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
-import { STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
+import { CLIENT, STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
 import { printable } from './service.ts';
 import { settingLines } from './settings.ts';
 import { readNumber } from './settingText.ts';
@@ -58,8 +58,6 @@ export const command: Command = defineCommand({
 });
 
 const YEAR_MS = 365 * 86_400_000;
-/** The number of a client. */
-export const CLIENT = integer('client');
 const EXPIRES = duration('life of a key', { min: 1000, max: 100 * YEAR_MS, none: true });
 const OVERLAP = duration('time for which both keys work', { max: YEAR_MS });
 const DEFAULT_OVERLAP_MS = 86_400_000;
@@ -76,13 +74,11 @@ const OPTIONS: Readonly<Record<Verb, readonly string[]>> = {
 };
 
 async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
-  const [verb = '', hash = '', ...more] = invocation.positionals;
+  const [verb = '', hash = ''] = invocation.positionals;
   if (verb === '') throw new UsageError('expected create, list, rotate or revoke');
   if (!isVerb(verb)) throw new UsageError(`there is no "keys ${verb}"${hint(verb, VERBS)}`);
   const takesHash = verb === 'revoke' || verb === 'rotate';
-  if (more.length > 0 || (!takesHash && hash !== '')) {
-    throw new UsageError(`unexpected argument ${more[0] ?? hash}`);
-  }
+  refuseMore(invocation.positionals, takesHash ? 2 : 1);
   if (takesHash && !/^[0-9a-f]{8,64}$/i.test(hash)) {
     throw new UsageError('expected 8 to 64 hex digits of the hash');
   }

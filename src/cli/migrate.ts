@@ -36,6 +36,7 @@ export const command: Command = defineCommand({
   name: 'migrate',
   summary: 'bring a PostgreSQL database up to this version',
   help,
+  mostArguments: 0,
   options: { check: FLAG, 'dry-run': FLAG },
   settings: ['database', 'databaseDirect'],
   execute,
@@ -43,9 +44,6 @@ export const command: Command = defineCommand({
 
 async function execute(invocation: Invocation<Names>): Promise<number> {
   const [check, dryRun] = [invocation.flag('check'), invocation.flag('dry-run')];
-  if (invocation.positionals.length > 0) {
-    throw new UsageError(`unexpected argument ${invocation.positionals[0]}`);
-  }
   if (check && dryRun) throw new UsageError('--check and --dry-run exclude each other');
   const { values } = await invocation.config();
   const url = values.databaseDirect ?? values.database;

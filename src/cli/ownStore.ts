@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BlobStore } from '../middleware/blobs/blobStore.ts';
 import { directoryBlobs } from '../middleware/blobs/directory.ts';
-import { STORE_FILE } from '../middleware/options.ts';
+import { integer } from '../middleware/optionRows.ts';
+import { KEYS_FOLDER, STORE_FILE } from '../middleware/options.ts';
 import { sqliteTableStore } from '../middleware/stores/sqliteTable.ts';
 import { type Io, IoFailure, UsageError } from './command.ts';
 import type { Config } from './config.ts';
@@ -17,6 +18,16 @@ export type StoreSetting = (typeof STORE_SETTINGS)[number];
 /** Those that also say where the files of the tasks are. */
 export const FILE_SETTINGS = [...STORE_SETTINGS, 'blobs', 's3Endpoint', 's3Region'] as const;
 export type FileSetting = (typeof FILE_SETTINGS)[number];
+
+/** The number of a client. */
+export const CLIENT = integer('client');
+/** That of one whose things may be removed or set: 0 is the operator. */
+export const OWNER = integer('client', { min: 1 });
+
+/** The folder of the signing keys: the one that is named, or else the one in the data directory. */
+export function keysFolder({ data, keys }: Config<'data' | 'keys'>['values']): string {
+  return keys ?? join(data, KEYS_FOLDER);
+}
 
 /**
  * The files of the tasks: in the bucket, or else in the data directory.

@@ -1,16 +1,15 @@
 /** `falconry queue`: lists the unfinished tasks of all clients, in the store of a service. */
-import { integer } from '../middleware/optionRows.ts';
 import type { UnfinishedQuery } from '../middleware/stores/operatorStore.ts';
 import type { Task } from '../middleware/task.ts';
 import { STATE_TEXTS } from '../wire/taskStates.ts';
-import { type Command, UsageError } from './command.ts';
+import type { Command } from './command.ts';
 import { defineCommand, FLAG, type Invocation, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
 import { printable } from './service.ts';
 import { settingLines } from './settings.ts';
-import { readNumber } from './settingText.ts';
 import type { OperatedStore } from './sharedStores.ts';
+import { printTasks, readLimit } from './taskList.ts';
 
 const help = `Usage: falconry queue [options]
 
@@ -40,35 +39,17 @@ export const command: Command = defineCommand({
   name: 'queue',
   summary: 'list unfinished tasks and those that were set aside, as operator',
   help,
+  mostArguments: 0,
   options: { aside: FLAG, limit: TEXT },
   settings: STORE_SETTINGS,
   execute,
 });
 
-const DEFAULT_LIMIT = 100;
-const LIMIT = integer('tasks to list', { max: 1e9 });
-
 async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
-  const { positionals, option, flag, io, json, note } = invocation;
-  if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
-  const limit = option('limit');
-  const most =
-    limit === undefined
-      ? DEFAULT_LIMIT
-      : readNumber('--limit', LIMIT, limit) || Number.POSITIVE_INFINITY;
+  const most = readLimit(invocation);
+  const query = invocation.flag('aside') ? { quarantined: true } : {};
   return withStore(invocation, { mayBeNew: false }, async (store) => {
-    let count = 0;
-    let more = false;
-    for await (const task of unfinished(store, flag('aside') ? { quarantined: true } : {})) {
-      more = count >= most;
-      if (more) break;
-      if (json) io.stdout.write(`${count === 0 ? '[' : ',\n '}${JSON.stringify(facts(task))}`);
-      else io.stdout.write(count === 0 ? `${HEAD}\n${line(task)}\n` : `${line(task)}\n`);
-      count++;
-    }
-    if (json) io.stdout.write(count === 0 ? '[]\n' : ']\n');
-    else if (count === 0) note('no tasks\n');
-    if (more) note('there are more tasks; --limit 0 lists all\n');
+    await printTasks(unfinished(store, query), most, { head: HEAD, line, facts }, invocation);
     return EXIT.ok;
   });
 }

@@ -4,8 +4,7 @@ import type { ClientQuota } from '../middleware/stores/operatorStore.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
-import { CLIENT } from './keys.ts';
-import { STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
+import { CLIENT, STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
 import { settingLines } from './settings.ts';
 import { readNumber, showBytes } from './settingText.ts';
 import type { OperatedStore } from './sharedStores.ts';
@@ -46,6 +45,7 @@ export const command: Command = defineCommand({
   name: 'quota',
   summary: 'show or change what a client may use, as operator',
   help,
+  mostArguments: 1,
   options: { 'open-tasks': TEXT, 'stored-bytes': TEXT, rate: TEXT, default: FLAG },
   settings: STORE_SETTINGS,
   execute,
@@ -53,8 +53,7 @@ export const command: Command = defineCommand({
 
 async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
   const { positionals, flag } = invocation;
-  const [client, ...more] = positionals;
-  if (more.length > 0) throw new UsageError(`unexpected argument ${more[0]}`);
+  const [client] = positionals;
   const changes = readChanges(invocation);
   const changed = Object.keys(changes).length > 0;
   if (client === undefined) {

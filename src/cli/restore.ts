@@ -49,15 +49,15 @@ export const command: Command = defineCommand({
   name: 'restore',
   summary: 'make a data directory of a backup',
   help,
+  mostArguments: 1,
   settings: ['data'],
   execute,
 });
 
 async function execute(invocation: Invocation<'data'>): Promise<number> {
   const { positionals, report } = invocation;
-  const [backup, ...more] = positionals;
+  const [backup] = positionals;
   if (backup === undefined) throw new UsageError('expected the directory of a backup');
-  if (more.length > 0) throw new UsageError(`unexpected argument ${more[0]}`);
   const { values } = await invocation.config();
   const { tasks, files, bytes, made_at } = await restoreBackup(backup, values.data);
   const facts = { ok: true, data: values.data, tasks, files, bytes, made_at };

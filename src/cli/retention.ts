@@ -1,6 +1,6 @@
 /** `falconry retention`: what the next sweep of a service would remove. */
 import type { Ageing } from '../middleware/stores/operatorStore.ts';
-import { type Command, UsageError } from './command.ts';
+import type { Command } from './command.ts';
 import { defineCommand, FLAG, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { STORE_SETTINGS, withStore } from './ownStore.ts';
@@ -35,14 +35,14 @@ export const command: Command = defineCommand({
   name: 'retention',
   summary: 'show what the next sweep would remove, as operator',
   help,
+  mostArguments: 0,
   options: { 'by-client': FLAG, 'dry-run': FLAG },
   settings: SETTINGS,
   execute,
 });
 
 async function execute(invocation: Invocation<Names>): Promise<number> {
-  const { positionals, flag, io, json } = invocation;
-  if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
+  const { flag, io, json } = invocation;
   const { values } = await invocation.config();
   return withStore(invocation, { mayBeNew: false }, async (store) => {
     const clients = await store.ageing(values.retention);

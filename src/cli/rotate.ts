@@ -1,25 +1,24 @@
 /** `falconry rotate`: exchanges the secrets of a service. */
-import { join } from 'node:path';
 import { URL_SECRET } from '../middleware/blobs/urlSecrets.ts';
+import { changeKeysSecret } from '../middleware/keys/keyReseal.ts';
 import { type FileKeyStore, fileKeyStore } from '../middleware/keys/keyStore.ts';
-import { KEYS_FOLDER } from '../middleware/options.ts';
 import { encodeWireHex } from '../wire/hex.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, FLAG, type Invocation } from './define.ts';
+import { defineCommand, FLAG, type Invocation, refuseMore } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
-import { CLIENT } from './keys.ts';
-import { STORE_SETTINGS, withStore } from './ownStore.ts';
+import { CLIENT, keysFolder, STORE_SETTINGS, withStore } from './ownStore.ts';
 import { settingLines } from './settings.ts';
 import { readNumber } from './settingText.ts';
 import { hint } from './suggest.ts';
 
-const SETTINGS = [...STORE_SETTINGS, 'keys', 'keysPassphrase'] as const;
+const SETTINGS = [...STORE_SETTINGS, 'keys', 'keysPassphrase', 'newPassphrase'] as const;
 
 const help = `Usage: falconry rotate urls [--at-once] [options]
        falconry rotate signing [<client>] [--list] [options]
+       falconry rotate passphrase [options]
 
-Exchanges a secret of a service, which goes on meanwhile and uses the new one within seconds. (API
-keys are exchanged by falconry keys rotate.)
+Exchanges a secret of a service, which goes on meanwhile and uses the new one within seconds, except
+for the passphrase. (API keys are exchanged by falconry keys rotate.)
 
   urls                the secret that signs the urls of task files and results. Urls signed with the
                       old one stay good until they end
@@ -28,6 +27,10 @@ keys are exchanged by falconry keys rotate.)
                       --signing-key-per-client of falconry serve). The old secret key is gone; the
                       old public key is kept, for the signatures that were made with it
       --list          change nothing: list the public key and those before it
+  passphrase          the passphrase that encrypts the signing keys: from --keys-passphrase-file to
+                      --new-passphrase-file. Stop the services that sign before, and start
+                      them with the new one. What was interrupted goes on when it is called again;
+                      until then each file is under the one or the other
 
 ${settingLines(SETTINGS)}
       --json          answer in JSON
@@ -41,6 +44,7 @@ Examples
 More
   falconry rotate signing
   falconry rotate signing 7 --list
+  falconry rotate passphrase --keys-passphrase-file old --new-passphrase-file new
 
 ${exitHelp('invalid', 'usage', 'io')}`;
 
@@ -56,25 +60,29 @@ export const command: Command = defineCommand({
   execute,
 });
 
-const WHAT = ['urls', 'signing'] as const;
+const WHAT = ['urls', 'signing', 'passphrase'] as const;
+type What = (typeof WHAT)[number];
+
+/** The options that only one of them has. */
+const OPTIONS: Readonly<Record<string, What>> = { 'at-once': 'urls', list: 'signing' };
 
 async function execute(invocation: Invocation<Names>): Promise<number> {
   const { positionals, flag } = invocation;
-  const [what = '', ...rest] = positionals;
-  if (what === '') throw new UsageError('expected urls or signing');
-  if (what !== 'urls' && what !== 'signing') {
+  const [what = '', client] = positionals;
+  if (what === '') throw new UsageError('expected urls, signing or passphrase');
+  if (!WHAT.some((each) => each === what)) {
     throw new UsageError(`there is no "rotate ${what}"${hint(what, WHAT)}`);
   }
-  const extra = rest[what === 'urls' ? 0 : 1];
-  if (extra !== undefined) throw new UsageError(`unexpected argument ${extra}`);
-  const foreign = what === 'urls' ? 'list' : 'at-once';
-  if (flag(foreign)) throw new UsageError(`--${foreign} is no option of rotate ${what}`);
+  refuseMore(positionals, what === 'signing' ? 2 : 1);
+  for (const [name, of] of Object.entries(OPTIONS)) {
+    if (flag(name) && of !== what) throw new UsageError(`--${name} is no option of rotate ${what}`);
+  }
   if (what === 'urls') return rotateUrls(invocation);
-  const [client] = rest;
+  if (what === 'passphrase') return rotatePassphrase(invocation);
   const clientId = client === undefined ? null : readNumber('the client', CLIENT, client);
   const { values } = await invocation.config();
   const secret = values.keysPassphrase;
-  const directory = values.keys ?? join(values.data, KEYS_FOLDER);
+  const directory = keysFolder(values);
   const keys = fileKeyStore({ directory, ...(secret !== undefined && { secret }) });
   return flag('list')
     ? listSigning(keys, clientId, invocation)
@@ -119,11 +127,31 @@ async function listSigning(
 const whose = (clientId: number | null) =>
   `The signing key of ${clientId === null ? 'all clients' : `client ${clientId}`}`;
 
-function noKey(clientId: number | null, { io, json, report }: Invocation<Names>): number {
-  const message = `${whose(clientId).replace(/^The/, 'the')} does not exist yet`;
+const noKey = (clientId: number | null, invocation: Invocation<Names>): number =>
+  missing(`${whose(clientId).replace(/^The/, 'the')} does not exist yet`, invocation);
+
+function missing(message: string, { io, json, report }: Invocation<Names>): number {
   if (json) report({ ok: false, code: 'NOT_FOUND', message }, '');
   else io.stderr.write(`falconry rotate: ${message}\n`);
   return EXIT.invalid;
+}
+
+async function rotatePassphrase(invocation: Invocation<Names>): Promise<number> {
+  const { values } = await invocation.config();
+  const { keysPassphrase: secret, newPassphrase: next } = values;
+  if (secret === undefined || next === undefined) {
+    throw new UsageError(
+      'the old and the new passphrase are needed: --keys-passphrase-file and ' +
+        '--new-passphrase-file, or their variables',
+    );
+  }
+  if (secret === next) throw new UsageError('the new passphrase is the old one');
+  const directory = keysFolder(values);
+  const keys = await changeKeysSecret({ directory, secret, next });
+  if (keys === null) return missing(`no encrypted signing keys are in ${directory}`, invocation);
+  const text = `${keys} signing ${keys === 1 ? 'key is' : 'keys are'} encrypted anew.\n`;
+  invocation.report({ ok: true, rotated: 'passphrase', keys }, text);
+  return EXIT.ok;
 }
 
 function rotateUrls(invocation: Invocation<Names>): Promise<number> {

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerHealth } from '../middleware/health.ts';
-import type { FalconService, Logger, ServiceOptions } from '../middleware/index.ts';
+import type { FalconService, ServiceOptions } from '../middleware/index.ts';
 import { hashApiKey } from '../middleware/keys/apiKeys.ts';
 import { type Settings, STORE_FILE } from '../middleware/options.ts';
 import { sqliteTableStore } from '../middleware/stores/sqliteTable.ts';
@@ -17,11 +17,11 @@ import { openEyes } from './eyes.ts';
 import { loadFramework } from './framework.ts';
 import type { HttpServer, HttpServerOptions } from './httpServer.ts';
 import { asIoFailure } from './io.ts';
-import { createLogger } from './log.ts';
+import { keysFolder } from './ownStore.ts';
 import { check } from './serveCheck.ts';
 import { resolveService, serverLimits, serviceOptions, settingsHelp } from './serveConfig.ts';
 import { SERVE_SETTINGS, type ServeSetting } from './settings.ts';
-import { openShared, type SharedStores } from './sharedStores.ts';
+import { type Opened, type SharedStores, withShared } from './sharedStores.ts';
 import { stopSignal } from './stopSignal.ts';
 import { type Ready, welcome } from './welcome.ts';
 
@@ -76,6 +76,7 @@ export const command: Command = defineCommand({
   name: 'serve',
   summary: 'start the service with its embedded store',
   help,
+  mostArguments: 0,
   options: { check: FLAG },
   settings: SERVE_SETTINGS,
   execute,
@@ -85,36 +86,22 @@ export const command: Command = defineCommand({
 const FIRST_KEY = /^[\x21-\x7e]{32,512}$/;
 
 async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
-  const { io, positionals, flag } = invocation;
-  if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
+  const { io, flag } = invocation;
   if (flag('check')) return check(invocation);
   const config = await invocation.config();
-  const { log, logLevel = 'info', firstKey } = config.values;
+  const { firstKey } = config.values;
   const options = serviceOptions(config);
   resolveService(options);
   if (firstKey !== undefined && !FIRST_KEY.test(firstKey)) {
     throw new UsageError('the first key must be 32 to 512 printable characters without spaces');
   }
-  const logger = createLogger(io, logLevel, log);
-  for (const warning of config.warnings) logger.warn(warning);
-  const shared = await openShared(config.values, io.env);
-  try {
-    return await serve(invocation, config, { options, shared, logger });
-  } finally {
-    await shared.close();
-  }
-}
-
-interface Parts {
-  readonly options: ServiceOptions;
-  readonly shared: SharedStores;
-  readonly logger: Logger;
+  return withShared(config, io, (opened) => serve(invocation, config, { options, ...opened }));
 }
 
 async function serve(
   { io, json, report }: Invocation<ServeSetting>,
   { values }: Config<ServeSetting>,
-  { options: given, shared, logger }: Parts,
+  { options: given, shared, logger }: Opened & { readonly options: ServiceOptions },
 ): Promise<number> {
   const { port, host, grace, drainDelay, firstKey } = values;
   const options = { ...given, ...shared.options };
@@ -166,15 +153,15 @@ async function serve(
 
 /** What there is to say of a service that is ready. */
 function readyWith(
-  { host, keys }: Config<ServeSetting>['values'],
+  values: Config<ServeSetting>['values'],
   settings: Settings,
   { database, blobs }: SharedStores['shown'],
   port: number,
 ): Omit<Ready, 'key' | 'keyFile'> {
+  const { host } = values;
   const { serviceName, signing, ui, publicUrl } = settings;
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const dataDirectory = database === null ? resolve(settings.dataDirectory) : null;
-  const directory = keys ?? join(settings.dataDirectory, 'keys');
   return {
     base: publicUrl ?? address,
     address,
@@ -182,7 +169,7 @@ function readyWith(
     database,
     blobs,
     serviceName,
-    signingKey: signing ? join(resolve(directory), 'signing.json') : null,
+    signingKey: signing ? join(resolve(keysFolder(values)), 'signing.json') : null,
     ui,
   };
 }

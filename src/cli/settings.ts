@@ -165,6 +165,11 @@ const WATCHER_SETTINGS = {
   interval: duration('time between two looks', { min: 100, max: DAY_MS, fallback: 2000 }),
 } as const satisfies OptionTable;
 
+/** Settings of `falconry rotate`. */
+const ROTATION_SETTINGS = {
+  newPassphrase: secret('passphrase that encrypts them from now on'),
+} as const satisfies OptionTable;
+
 /** A table of options under their names here. */
 type Renamed<Table> = {
   [Name in keyof Table as SettingNameOf<Name, Table[Name]> & string]: Table[Name];
@@ -188,6 +193,7 @@ export const SETTINGS = {
   ...SERVE_TABLE,
   ...CALLER_SETTINGS,
   ...WATCHER_SETTINGS,
+  ...ROTATION_SETTINGS,
 };
 
 export type SettingName = keyof typeof SETTINGS;

@@ -4,23 +4,25 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isCodedError } from '../errors.ts';
-import type { ServiceOptions } from '../middleware/index.ts';
+import type { Logger, ServiceOptions } from '../middleware/index.ts';
 import type { OperatorStore } from '../middleware/stores/operatorStore.ts';
 import type { ApiKeyStore, TaskStore } from '../middleware/stores/taskStore.ts';
 import type { WebhookStore } from '../middleware/stores/webhookStore.ts';
 import { type Io, IoFailure, UsageError } from './command.ts';
 import type { Config } from './config.ts';
 import { loadPostgres, loadS3 } from './drivers.ts';
+import { createLogger } from './log.ts';
 import type { SettingName, SHARED } from './settings.ts';
 
 export type OperatedStore = TaskStore & ApiKeyStore & OperatorStore & WebhookStore;
 
+type SharedName = (typeof SHARED)[number];
 type Values<Name extends SettingName> = Config<Name>['values'];
 type DatabaseValues = Pick<Values<'database' | 'databaseDirect'>, 'database'> &
   Partial<Values<'databaseDirect'>>;
 type BlobValues = Values<'blobs' | 's3Endpoint' | 's3Region'> &
   Partial<Values<'uploads' | 'results'>>;
-export type SharedValues = Values<(typeof SHARED)[number]> & BlobValues;
+export type SharedValues = Values<SharedName> & BlobValues;
 
 export interface SharedStores {
   /** Null without `--database`. */
@@ -33,13 +35,41 @@ export interface SharedStores {
   close(): Promise<void>;
 }
 
+/** What serving and working begin with. */
+export interface Opened {
+  readonly shared: SharedStores;
+  readonly logger: Logger;
+}
+
+/**
+ * Opens the log, tells it the warnings, and opens the shared stores, which are closed afterwards.
+ *
+ * @param connections most of them to the database
+ * @throws UsageError, IoFailure
+ */
+export async function withShared<T>(
+  { values, warnings }: Pick<Config<SharedName | 'log' | 'logLevel'>, 'values' | 'warnings'>,
+  io: Io,
+  use: (opened: Opened) => Promise<T>,
+  connections?: number,
+): Promise<T> {
+  const logger = createLogger(io, values.logLevel, values.log);
+  for (const warning of warnings) logger.warn(warning);
+  const shared = await openShared(values, io.env, connections);
+  try {
+    return await use({ shared, logger });
+  } finally {
+    await shared.close();
+  }
+}
+
 /**
  * Opens the stores that the settings name; with none, the service has its own.
  *
  * @param connections most of them to the database
  * @throws UsageError, IoFailure
  */
-export async function openShared(
+async function openShared(
   values: SharedValues,
   env: Io['env'],
   connections?: number,

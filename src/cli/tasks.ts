@@ -1,10 +1,9 @@
 /** `falconry tasks`: lists, shows, awaits, fetches, cancels and deletes tasks at a service. */
 import type { TaskListItem, TaskRecord } from '../client/index.ts';
-import { integer } from '../middleware/optionRows.ts';
 import { parseStatementFile } from '../wire/taskFile.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, FLAG, OUT, TEXT } from './define.ts';
+import { defineCommand, FLAG, OUT, refuseMore, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { isStdout, readInput, writeOutput } from './io.ts';
 import {
@@ -16,8 +15,8 @@ import {
   type ServiceCall,
   withService,
 } from './service.ts';
-import { readNumber } from './settingText.ts';
 import { hint } from './suggest.ts';
+import { printTasks, readLimit } from './taskList.ts';
 
 const help = `Usage: falconry tasks [list | show | wait | result | cancel | delete] [<id> …]
 
@@ -88,7 +87,7 @@ async function execute(invocation: ServiceCall): Promise<number> {
 }
 
 function checkArguments(verb: Verb, ids: readonly string[], { option, flag }: ServiceCall): void {
-  if (verb === 'list' && ids.length > 0) throw new UsageError(`unexpected argument ${ids[0]}`);
+  if (verb === 'list') refuseMore(ids, 0);
   if (verb !== 'list' && ids.length === 0) throw new UsageError('expected the id of a task');
   if (verb === 'result' && ids.length > 1) throw new UsageError('expected the id of only one task');
   const wrong = ids.find((id) => !/^\d{1,30}$/.test(id));
@@ -101,36 +100,18 @@ function checkArguments(verb: Verb, ids: readonly string[], { option, flag }: Se
   if (alien !== undefined) throw new UsageError(`"tasks ${verb}" has no option --${alien}`);
 }
 
-const DEFAULT_LIMIT = 100;
-const LIMIT = integer('tasks to list', { max: 1e9 });
 const PAGE = 1000;
 
-async function list(
-  { client }: Service,
-  { io, option, flag, json, note }: ServiceCall,
-): Promise<number> {
-  const limit = option('limit');
-  const most =
-    limit === undefined
-      ? DEFAULT_LIMIT
-      : readNumber('--limit', LIMIT, limit) || Number.POSITIVE_INFINITY;
+async function list({ client }: Service, invocation: ServiceCall): Promise<number> {
+  const { option, flag } = invocation;
+  const most = readLimit(invocation);
   const query = {
     status: option('status'),
     limit: Math.min(PAGE, most + 1),
     ...(flag('newest') && { order: 'desc' as const }),
   };
-  let count = 0;
-  let more = false;
-  for await (const item of client.tasks(query)) {
-    more = count >= most;
-    if (more) break;
-    if (json) io.stdout.write(`${count === 0 ? '[' : ',\n '}${JSON.stringify(item)}`);
-    else io.stdout.write(count === 0 ? `${HEAD}\n${line(item)}\n` : `${line(item)}\n`);
-    count++;
-  }
-  if (json) io.stdout.write(count === 0 ? '[]\n' : ']\n');
-  else if (count === 0) note('no tasks\n');
-  if (more) note('there are more tasks; --limit 0 lists all\n');
+  const facts = (item: TaskListItem) => item;
+  await printTasks(client.tasks(query), most, { head: HEAD, line, facts }, invocation);
   return EXIT.ok;
 }
 

@@ -1,6 +1,6 @@
 /** `falconry top`: a server at work, in the terminal. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Command, ServiceFailure, UsageError } from './command.ts';
+import { type Command, ServiceFailure } from './command.ts';
 import { defineCommand, FLAG, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { hasColour } from './progress.ts';
@@ -41,6 +41,7 @@ export const command: Command = defineCommand({
   name: 'top',
   summary: 'show a server at work, in the terminal',
   help,
+  mostArguments: 0,
   options: { once: FLAG },
   settings: SETTINGS,
   execute,
@@ -52,8 +53,7 @@ type Call = Invocation<(typeof SETTINGS)[number]>;
 const PATIENCE_MS = 5000;
 
 async function execute(invocation: Call): Promise<number> {
-  const { io, positionals, flag, json, report } = invocation;
-  if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
+  const { io, flag, json, report } = invocation;
   const { metricsUrl, interval } = (await invocation.config()).values;
   const colour = io.stdout.isTTY === true && hasColour(io.env);
   const print = (view: View) => {

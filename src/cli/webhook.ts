@@ -1,11 +1,10 @@
 /** `falconry webhook`: who is told of the end of tasks. */
-import { integer } from '../middleware/optionRows.ts';
 import { OPERATOR, type Webhook } from '../middleware/stores/webhookStore.ts';
 import { webhookUrlFault } from '../middleware/webhooks/address.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
-import { STORE_SETTINGS, withStore } from './ownStore.ts';
+import { OWNER, STORE_SETTINGS, withStore } from './ownStore.ts';
 import { printable } from './service.ts';
 import { settingLines } from './settings.ts';
 import { readNumber } from './settingText.ts';
@@ -50,17 +49,15 @@ export const command: Command = defineCommand({
   name: 'webhook',
   summary: 'set, list and remove webhooks of clients, as operator',
   help,
+  mostArguments: 2,
   options: { remove: FLAG },
   settings: SETTINGS,
   execute,
 });
 
-const CLIENT = integer('client', { min: 1 });
-
 async function execute(invocation: Invocation<Names>): Promise<number> {
-  const [client, url, ...more] = invocation.positionals;
+  const [client, url] = invocation.positionals;
   const remove = invocation.flag('remove');
-  if (more.length > 0) throw new UsageError(`unexpected argument ${more[0]}`);
   if (remove !== (client !== undefined && url === undefined)) {
     throw new UsageError('expected a client and a url, or a client and --remove, or neither');
   }
@@ -68,12 +65,12 @@ async function execute(invocation: Invocation<Names>): Promise<number> {
     return withStore(invocation, { mayBeNew: false }, (store) => list(store, invocation));
   }
   if (url === undefined) {
-    const owner = client === 'operator' ? OPERATOR : readNumber('<client>', CLIENT, client);
+    const owner = client === 'operator' ? OPERATOR : readNumber('<client>', OWNER, client);
     return withStore(invocation, { mayBeNew: false }, (store) =>
       removeOf(store, owner, invocation),
     );
   }
-  const owner = readNumber('<client>', CLIENT, client);
+  const owner = readNumber('<client>', OWNER, client);
   const { values } = await invocation.config();
   const fault = webhookUrlFault(url, values.webhookAllowPrivate);
   if (fault !== null) throw new UsageError(`<url> ${fault}`);

@@ -1,12 +1,11 @@
 /** `falconry worker`: works on the tasks of a service whose stores several hosts share. */
-import type { Logger, ServiceOptions } from '../middleware/index.ts';
-import { type Command, UsageError } from './command.ts';
+import type { ServiceOptions } from '../middleware/index.ts';
+import type { Command } from './command.ts';
 import type { Config } from './config.ts';
 import { defineCommand, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { openEyes } from './eyes.ts';
 import { loadFramework } from './framework.ts';
-import { createLogger } from './log.ts';
 import {
   resolveService,
   settingsHelp,
@@ -14,7 +13,7 @@ import {
   type WorkerSetting,
   workerOptions,
 } from './serveConfig.ts';
-import { openShared, type SharedStores } from './sharedStores.ts';
+import { type Opened, withShared } from './sharedStores.ts';
 import { stopSignal } from './stopSignal.ts';
 
 const help = `Usage: falconry worker --database <url> --blobs <s3://bucket/prefix> [options]
@@ -53,6 +52,7 @@ export const command: Command = defineCommand({
   name: 'worker',
   summary: 'work on the tasks of services that share a database',
   help,
+  mostArguments: 0,
   settings: WORKER_SETTINGS,
   execute,
 });
@@ -61,32 +61,17 @@ export const command: Command = defineCommand({
 const CONNECTIONS = 4;
 
 async function execute(invocation: Invocation<WorkerSetting>): Promise<number> {
-  const { io, positionals } = invocation;
-  if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
   const config = await invocation.config();
   const options = workerOptions(config);
   resolveService(options);
-  const { log, logLevel = 'info' } = config.values;
-  const logger = createLogger(io, logLevel, log);
-  for (const warning of config.warnings) logger.warn(warning);
-  const shared = await openShared(config.values, io.env, CONNECTIONS);
-  try {
-    return await work(invocation, config, { options, shared, logger });
-  } finally {
-    await shared.close();
-  }
-}
-
-interface Parts {
-  readonly options: ServiceOptions;
-  readonly shared: SharedStores;
-  readonly logger: Logger;
+  const use = (opened: Opened) => work(invocation, config, { options, ...opened });
+  return withShared(config, invocation.io, use, CONNECTIONS);
 }
 
 async function work(
   { json, report }: Invocation<WorkerSetting>,
   { values }: Config<WorkerSetting>,
-  { options, shared, logger }: Parts,
+  { options, shared, logger }: Opened & { readonly options: ServiceOptions },
 ): Promise<number> {
   const { threads, parallelTasks: tasks } = resolveService(options);
   const { falconService, openHttpServer } = await loadFramework();

@@ -30,13 +30,13 @@ export {
 } from './hosts/fetch.ts';
 export { type NodeHandler, toNodeHandler } from './hosts/node.ts';
 export type { Authenticate, ClientIdentity } from './keys/callers.ts';
+export type { KnownPublicKey } from './keys/keyFormat.ts';
 export type { KeysSecret } from './keys/keySeal.ts';
 export {
   type FileKeyOptions,
   type FileKeyStore,
   fileKeyStore,
   type KeyStore,
-  type KnownPublicKey,
   type SigningKey,
 } from './keys/keyStore.ts';
 export type { Logger, PerClientLimits, ServiceEvent, ServiceOptions } from './options.ts';

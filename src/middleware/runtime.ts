@@ -206,15 +206,9 @@ export class Runtime {
   }
 
   async #openUrls(store: TaskStore & Partial<SecretStore>): Promise<UrlSecrets> {
-    const { uploadUrlTtlMs, resultUrlTtlMs, logger } = this.settings;
+    const { uploadUrlTtlMs, resultUrlTtlMs } = this.settings;
     const urls = await UrlSecrets.open(store, Math.max(uploadUrlTtlMs, resultUrlTtlMs));
-    const look = () =>
-      urls.look().catch((error) => {
-        logger.warn('the secret of urls was not read again', { error: describe(error) });
-      });
-    const timer = setInterval(look, LOOK_EVERY_MS);
-    timer.unref();
-    this.#undo.push(() => clearInterval(timer));
+    this.#lookAgain(urls, 'the secret of urls was not read again');
     return urls;
   }
 
@@ -226,7 +220,19 @@ export class Runtime {
     const signer = new Signer(keys, signingKeyPerClient, signingSalt);
     this.#undo.push(() => signer.close());
     await signer.prepare();
+    this.#lookAgain(signer, 'signing keys were not looked at again');
     return signer;
+  }
+
+  /** Has a secret looked at now and then, which another process may exchange or remove. */
+  #lookAgain(secret: { look(): Promise<void> }, trouble: string): void {
+    const look = () =>
+      secret.look().catch((error) => {
+        this.settings.logger.warn(trouble, { error: describe(error) });
+      });
+    const timer = setInterval(look, LOOK_EVERY_MS);
+    timer.unref();
+    this.#undo.push(() => clearInterval(timer));
   }
 
   #makeAggregator(blobs: BlobStore): Aggregator {

@@ -12,9 +12,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
-import { STORE_FILE } from '../../src/middleware/options.ts';
+import { locked } from '../../src/middleware/keys/keyFiles.ts';
+import { fileKeyStore } from '../../src/middleware/keys/keyStore.ts';
+import { KEYS_FOLDER, STORE_FILE } from '../../src/middleware/options.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
 import { isFinal } from '../../src/wire/taskStates.ts';
 import { toTriple } from '../../src/wire/triple.ts';
@@ -217,6 +220,47 @@ test('a directory in use is refused, by both; an empty one is taken', async () =
   mkdirSync(empty);
   expect((await falconryHere(['restore', backup, '--data', empty])).code).toBe(0);
   expect(existsSync(join(empty, STORE_FILE))).toBe(true);
+});
+
+test('keys are copied while nobody changes them, without the lock for it', async () => {
+  const [data, target] = [join(folder.path, 'locked-keys'), join(folder.path, 'of-keys')];
+  mkdirSync(data);
+  const store = sqliteTableStore({ path: join(data, STORE_FILE), allowShared: false });
+  await store.open();
+  await store.close();
+  const directory = join(data, KEYS_FOLDER);
+  await fileKeyStore({ directory }).signingKey(null);
+  const order: string[] = [];
+  let taken: Promise<Ended> | undefined;
+  await locked(directory, async () => {
+    taken = falconryHere(['backup', target, '--data', data]);
+    void taken.then(() => order.push('taken'));
+    await sleep(2000);
+    order.push('changed');
+  });
+  const { code, err } = await taken!;
+  expect([code, err]).toEqual([0, '']);
+  expect(order).toEqual(['changed', 'taken']);
+  expect(readdirSync(join(target, 'keys'))).toEqual(['signing.json']);
+});
+
+test('with a database, says what to use instead, and copies nothing', async () => {
+  const target = join(folder.path, 'of-a-database');
+  const args = ['backup', target, '--data', http.directory];
+  const url = 'postgres://falconry@db.invalid/falconry';
+  const config = join(folder.path, 'database.json');
+  writeFileSync(config, JSON.stringify({ database: url }));
+  for (const ended of [
+    await falconryHere([...args, '--database', url]),
+    await falconryHere(args, { FALCONRY_DATABASE: url }),
+    await falconryHere([...args, '--config', config]),
+  ]) {
+    expect(ended.code).toBe(2);
+    expect(ended.err).toMatch(/pg_dump.*docs\/operating\.md, "PostgreSQL and a bucket"/);
+  }
+  expect(existsSync(target)).toBe(false);
+  const guide = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  expect(guide).toContain('### PostgreSQL and a bucket\n');
 });
 
 test('a file that is gone already is told, kept in mind, and no hindrance', async () => {

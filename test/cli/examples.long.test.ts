@@ -14,7 +14,7 @@ import { startService, type TestService } from '../middleware/support.ts';
 import { makeTriples } from '../middleware/triples.ts';
 import { fact } from '../support/facts.ts';
 import { type PostgresServer, startNewestPostgres } from '../support/postgres.ts';
-import { hasRgw, newPrefix, openRgw, type Rgw } from '../support/rgw.ts';
+import { bucketEnv, hasRgw, newPrefix, openRgw, type Rgw } from '../support/rgw.ts';
 import { cleanEnvironment, falconry, MAIN, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();
@@ -65,14 +65,7 @@ function sharedBy(name: string): NodeJS.ProcessEnv | null {
   if (database === null) return null;
   if (name === 'migrate') return { FALCONRY_DATABASE: database.url };
   if (rgw === null) return null;
-  const { endpoint, bucket, credentials } = rgw;
-  return {
-    FALCONRY_DATABASE: workersDatabase(database),
-    FALCONRY_BLOBS: `s3://${bucket}/${newPrefix()}`,
-    FALCONRY_S3_ENDPOINT: endpoint,
-    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-  };
+  return { FALCONRY_DATABASE: workersDatabase(database), ...bucketEnv(rgw, newPrefix()) };
 }
 
 /** A folder with the files that examples name. */

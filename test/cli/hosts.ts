@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { type Ended, falconry, type Running } from '../middleware/process.ts';
 import { type Answer, toAnswer } from '../middleware/support.ts';
 import type { PostgresServer } from '../support/postgres.ts';
-import { newPrefix, type Rgw } from '../support/rgw.ts';
+import { bucketEnv, newPrefix, type Rgw } from '../support/rgw.ts';
 
 /** A process that serves, or works, and its metrics port. */
 export interface Host {
@@ -20,10 +20,7 @@ export class Hosts {
   constructor(server: PostgresServer, database: string, rgw: Rgw) {
     this.env = {
       FALCONRY_DATABASE: server.url.replace('/postgres?', `/${database}?`),
-      FALCONRY_BLOBS: `s3://${rgw.bucket}/${newPrefix()}`,
-      FALCONRY_S3_ENDPOINT: rgw.endpoint,
-      AWS_ACCESS_KEY_ID: rgw.credentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: rgw.credentials.secretAccessKey,
+      ...bucketEnv(rgw, newPrefix()),
     };
   }
 

@@ -97,12 +97,15 @@ describe('falconry keys', () => {
     [['quota', '--rate', '3'], 2, 'expected the number of a client'],
     [['quota', '1', '--rate', '0'], 2, '--rate must be'],
     [['quota', '1', '--rate', '3', '--default'], 2, '--default stands alone'],
-    [['rotate'], 2, 'expected urls or signing'],
+    [['rotate'], 2, 'expected urls, signing or passphrase'],
     [['rotate', 'url'], 2, 'did you mean urls?'],
     [['rotate', 'urls', 'now'], 2, 'unexpected argument now'],
     [['rotate', 'urls', '--list'], 2, '--list is no option of rotate urls'],
     [['rotate', 'signing', '1', '2'], 2, 'unexpected argument 2'],
     [['rotate', 'signing', 'x'], 2, 'the client must be'],
+    [['rotate', 'passphrase', 'now'], 2, 'unexpected argument now'],
+    [['rotate', 'passphrase', '--list'], 2, '--list is no option of rotate passphrase'],
+    [['rotate', 'passphrase'], 2, 'the old and the new passphrase are needed'],
     [['rotate', 'signing', '--at-once'], 2, '--at-once is no option of rotate signing'],
   ])('refuses %j', async (args, code, message) => {
     await run('keys', 'create');
@@ -210,5 +213,50 @@ describe('falconry rotate signing', () => {
     const { public_key } = JSON.parse((await rotate({ FALCONRY_KEYS_PASSPHRASE_FILE: file })).out);
     const { publicKey } = await keys.signingKey(null);
     expect(public_key).toBe(`0x${Buffer.from(publicKey).toString('hex')}`);
+  });
+});
+
+describe('falconry rotate passphrase', () => {
+  it('encrypts the signing keys anew, and refuses a wrong old one', async () => {
+    const directory = join(folder.path, KEYS_FOLDER);
+    const old = fileKeyStore({ directory, secret: 'the old one' });
+    const keys = [await old.signingKey(null), await old.signingKey(7)];
+    const change = async (from: string, to: string) => {
+      const env = { FALCONRY_KEYS_PASSPHRASE: from, FALCONRY_NEW_PASSPHRASE: to };
+      const args = ['rotate', 'passphrase', '--data', folder.path, '--json'];
+      const { code, out } = await falconryHere(args, env);
+      return { code, ...JSON.parse(out) };
+    };
+    expect(await change('a wrong one', 'new')).toMatchObject({ code: 'WRONG_PASSPHRASE' });
+    expect(await change('new', 'new')).toMatchObject({
+      message: 'the new passphrase is the old one',
+    });
+    const done = { ok: true, rotated: 'passphrase', keys: 2 };
+    expect(await change('the old one', 'new')).toEqual({ code: 0, ...done });
+    const now = fileKeyStore({ directory, secret: 'new' });
+    await now.open();
+    expect([await now.signingKey(null), await now.signingKey(7)]).toEqual(keys);
+    // It was done before.
+    expect(await change('the old one', 'new')).toEqual({ code: 0, ...done });
+    // From files, and for people.
+    for (const name of ['new', 'newer']) writeFileSync(join(folder.path, name), `${name}\n`);
+    const options = ['--keys-passphrase-file', join(folder.path, 'new')];
+    options.push('--new-passphrase-file', join(folder.path, 'newer'));
+    expect((await run('rotate', 'passphrase', ...options)).out).toBe(
+      '2 signing keys are encrypted anew.\n',
+    );
+    expect(await fileKeyStore({ directory, secret: 'newer' }).signingKey(7)).toEqual(keys[1]);
+  });
+
+  it('says so if no keys are encrypted', async () => {
+    const env = { FALCONRY_KEYS_PASSPHRASE: 'a', FALCONRY_NEW_PASSPHRASE: 'b' };
+    const rotate = () =>
+      falconryHere(['rotate', 'passphrase', '--data', folder.path, '--json'], env);
+    for (const made of [false, true]) {
+      if (made) await fileKeyStore({ directory: join(folder.path, KEYS_FOLDER) }).signingKey(1);
+      const { code, out } = await rotate();
+      expect(code).toBe(1);
+      expect(JSON.parse(out)).toMatchObject({ ok: false, code: 'NOT_FOUND' });
+    }
   });
 });

@@ -1,13 +1,13 @@
 /** What the service's own stores must do for erasures and sweeps. See `ownContract.ts`. */
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { ERASE_ROWS } from '../../src/middleware/stores/operatorStore.ts';
-import { HOUR_MS } from '../../src/testing/storeWorld.ts';
+import { type DeclareTest, HOUR_MS } from '../../src/testing/storeWorld.ts';
 import { TASK_STATES } from '../../src/wire/taskStates.ts';
-import type { FullWorld } from './ownContract.ts';
+import type { FullStore } from './fullStore.ts';
 
-/** Declares the tests; `w` is the world of the one that runs. */
-export function careContract(w: FullWorld): void {
-  it('counts what is kept of a client, and nothing of others', async () => {
+/** Declares the tests. */
+export function careContract(test: DeclareTest<FullStore>): void {
+  test('counts what is kept of a client, and nothing of others', async (w) => {
     const none = { tasks: 0, unfinished: 0, files: 0, bytes: 0, apiKeys: 0, answers: 0 };
     expect(await w.store.holdings(1)).toEqual({ ...none, named: false });
     await w.add({ clientId: 2, state: 'waiting', input: w.blob(99) });
@@ -29,7 +29,7 @@ export function careContract(w: FullWorld): void {
     expect(await w.other.holdings(named)).toEqual({ ...none, named: true });
   });
 
-  it('erases a client: keys, tasks of every state, answers, name; and nothing of others', async () => {
+  test('erases a client: keys, tasks of every state, answers, name; and nothing of others', async (w) => {
     const name = 'somebody';
     await w.store.putApiKey({ sha256: '11', name: 'k', clientId: 1 });
     await w.store.putApiKey({ sha256: '22', name: 'k', clientId: 2 });
@@ -82,7 +82,7 @@ export function careContract(w: FullWorld): void {
     expect(await w.store.usage(2)).toEqual({ openTasks: 1, storedBytes: 10 });
   });
 
-  it('disowns and removes a part at a time', async () => {
+  test('disowns and removes a part at a time', async (w) => {
     for (let i = 0; i < ERASE_ROWS + 3; i++) await w.add();
     expect(await w.store.disown(1)).toEqual({ apiKeys: 0, cancelled: ERASE_ROWS, more: true });
     expect(await w.store.forget(1)).toBe(false);
@@ -94,7 +94,7 @@ export function careContract(w: FullWorld): void {
     expect((await w.store.ended(1, ERASE_ROWS)).length).toBe(3);
   });
 
-  it('tells what a sweep would do, and the sweep does it', async () => {
+  test('tells what a sweep would do, and the sweep does it', async (w) => {
     expect(await w.store.ageing(HOUR_MS)).toEqual([]);
     const first = await w.addIn('completed');
     w.clockMs += 1000;

@@ -1,22 +1,22 @@
 /** What every task store must do for keys, quotas and secrets. See `ownContract.ts`. */
-import { expect, it } from 'vitest';
-import { HOUR_MS } from '../../src/testing/storeWorld.ts';
-import type { FullWorld } from './ownContract.ts';
+import { expect } from 'vitest';
+import { type DeclareTest, HOUR_MS } from '../../src/testing/storeWorld.ts';
+import type { FullStore } from './fullStore.ts';
 
 const hash = (digit: string) => digit.repeat(64);
 
-/** Declares the tests; `w` is the world of the one that runs. */
-export function keyContract(w: FullWorld): void {
-  lifeContract(w);
-  rotationContract(w);
-  quotaContract(w);
-  secretContract(w);
+/** Declares the tests. */
+export function keyContract(test: DeclareTest<FullStore>): void {
+  lifeContract(test);
+  rotationContract(test);
+  quotaContract(test);
+  secretContract(test);
 }
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
-function lifeContract(w: FullWorld): void {
-  it('lets API keys expire at their time, and says so afterwards', async () => {
+function lifeContract(test: DeclareTest<FullStore>): void {
+  test('lets API keys expire at their time, and says so afterwards', async (w) => {
     const made = await w.store.putApiKey({ sha256: hash('1'), name: 'a', ttlMs: HOUR_MS });
     const endMs = w.clockMs + HOUR_MS;
     expect(made).toMatchObject({ expiresAt: iso(endMs), expired: false, lastUsedAt: null });
@@ -31,7 +31,7 @@ function lifeContract(w: FullWorld): void {
     expect(await w.store.removeApiKey(hash('1'))).toBe(true);
   });
 
-  it('keeps the last use of API keys', async () => {
+  test('keeps the last use of API keys', async (w) => {
     for (const digit of ['1', '2', '3']) {
       await w.store.putApiKey({ sha256: hash(digit), name: digit, ttlMs: HOUR_MS });
     }
@@ -49,8 +49,8 @@ function lifeContract(w: FullWorld): void {
   });
 }
 
-function rotationContract(w: FullWorld): void {
-  it('rotates an API key: the old one ends after the overlap, and never later', async () => {
+function rotationContract(test: DeclareTest<FullStore>): void {
+  test('rotates an API key: the old one ends after the overlap, and never later', async (w) => {
     const { store, other } = w;
     const old = await store.putApiKey({ sha256: hash('1'), name: 'a', clientId: 7 });
     await store.markApiKeysUsed([hash('1')]);
@@ -81,8 +81,8 @@ function rotationContract(w: FullWorld): void {
   });
 }
 
-function quotaContract(w: FullWorld): void {
-  it('keeps quotas of clients, each limit by itself', async () => {
+function quotaContract(test: DeclareTest<FullStore>): void {
+  test('keeps quotas of clients, each limit by itself', async (w) => {
     expect(await w.store.quota(3)).toBe(null);
     expect(await w.store.setQuota(3, { openTasks: 0, storedBytes: 2 ** 40 })).toEqual({
       openTasks: 0,
@@ -103,8 +103,8 @@ function quotaContract(w: FullWorld): void {
   });
 }
 
-function secretContract(w: FullWorld): void {
-  it('rotates secrets, and knows the old ones for a while', async () => {
+function secretContract(test: DeclareTest<FullStore>): void {
+  test('rotates secrets, and knows the old ones for a while', async (w) => {
     const first = await w.store.secret('urls');
     const cursors = await w.store.secret('cursors');
     const retired = async (from = w.store) => (await from.secretRing('urls'))!.retired;
@@ -136,7 +136,7 @@ function secretContract(w: FullWorld): void {
     expect((await w.other.secret('new')).length).toBe(32);
   });
 
-  it('loses no secret when several rotate at once', async () => {
+  test('loses no secret when several rotate at once', async (w) => {
     await w.store.secret('urls');
     await Promise.all([w.store, w.other, w.store, w.other].map((s) => s.rotateSecret('urls')));
     const all = [await w.store.secret('urls')];

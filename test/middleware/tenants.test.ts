@@ -47,6 +47,13 @@ describe('API keys', () => {
     expectProblem(refused, 401, 'UNAUTHENTICATED');
     const { expiresAt } = (await store.findApiKey(hashApiKey(key)))!;
     expect(refused.json.detail).toBe(`The API key expired at ${expiresAt}`);
+    // One title for all of them: there is a key here, and it is not valid.
+    expect(refused.json.title).toBe('A valid API key is required');
+    const none = await http.ask('GET', TASKS, undefined, { key: '' });
+    expect(none.json).toMatchObject({
+      title: refused.json.title,
+      detail: 'An API key is required',
+    });
     expect((await http.ask('GET', TASKS)).status).toBe(200);
   });
 

@@ -1,17 +1,15 @@
 /** The programs that the files of docs/operating are for, and these files for this machine. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe } from 'vitest';
 import { skipLoudly } from '../support/postgres.ts';
+import { findProgram } from '../support/programs.ts';
 import { read } from './operatingFiles.ts';
-
-/** Where administrators' programs are, too. */
-const PATH = [...process.env.PATH!.split(delimiter), '/usr/sbin', '/sbin'];
 
 /** Tests that need a program of a Debian package; without it they are skipped, loudly. */
 export function withProgram(name: string, source: string, tests: (program: string) => void): void {
-  const found = PATH.map((place) => join(place, name)).find((path) => existsSync(path));
+  const found = findProgram(name);
   describe(name, () => {
     if (found === undefined) skipLoudly(`${name} reads its files`, `the Debian package ${source}`);
     else tests(found);

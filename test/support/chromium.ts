@@ -2,9 +2,8 @@
  * A real Chromium. Debian's package installs it; nothing is downloaded, and without one its tests
  * are skipped.
  */
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { findProgram } from './programs.ts';
 
 /**
  * The longest wait for anything on a page. Only a machine that is slow beyond use needs so much.
@@ -13,23 +12,13 @@ export const PATIENCE_MS = 100_000;
 
 /** Where it is; undefined, with a notice, where there is none. */
 export function findChromium(): string | undefined {
-  const folders = ['/usr/bin', ...(process.env.PATH ?? '').split(delimiter)];
-  const found = folders.map((folder) => join(folder, 'chromium')).find(isExecutable);
+  const found = findProgram('chromium');
   if (found === undefined) {
     console.log(
       'NOTICE: no Chromium on this machine (Debian: apt-get install chromium); its tests are skipped.',
     );
   }
   return found;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Starts it without a window. */

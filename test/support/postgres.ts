@@ -14,6 +14,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { migrate } from '../../src/middleware/postgres/migrate.ts';
+import { findProgram } from './programs.ts';
 
 /** Where the programs of a version may be, and the package to install if they are not there. */
 interface Version {
@@ -70,7 +71,7 @@ export function overPostgres(
 ): void {
   for (const version of versions === 'all' ? [NEWEST, OLDEST] : [NEWEST]) {
     const { major, source } = version;
-    const programs = version.folders().find((folder) => existsSync(join(folder, 'initdb')));
+    const programs = programsOf(version);
     const name = `PostgreSQL ${major}`;
     if (programs === undefined) {
       skipLoudly(name, source);
@@ -96,9 +97,15 @@ export function skipLoudly(name: string, source: string): void {
   });
 }
 
+/** The folder of the programs of a version; undefined if they are not installed. */
+function programsOf({ folders }: Version): string | undefined {
+  const initdb = findProgram('initdb', folders());
+  return initdb && dirname(initdb);
+}
+
 /** @returns a server of the newest version; null if it is not installed */
 export async function startNewestPostgres(): Promise<PostgresServer | null> {
-  const programs = NEWEST.folders().find((folder) => existsSync(join(folder, 'initdb')));
+  const programs = programsOf(NEWEST);
   return programs === undefined ? null : startPostgres(programs);
 }
 
@@ -155,9 +162,7 @@ export interface Pooler {
 /** PgBouncer, if it is installed. */
 export const POOLER = {
   source: 'the Debian package pgbouncer',
-  program: [...(process.env.PATH ?? '').split(':'), '/usr/sbin']
-    .map((folder) => join(folder, 'pgbouncer'))
-    .find((path) => existsSync(path)),
+  program: findProgram('pgbouncer'),
 };
 
 /** PgBouncer before the server, with two connections to it that it lends by the transaction. */

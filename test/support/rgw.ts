@@ -4,15 +4,15 @@
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { accessSync, constants } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { AwsClient } from 'aws4fetch';
 import { inject } from 'vitest';
+import { findProgram } from './programs.ts';
 
 export interface Rgw {
   readonly endpoint: string;
@@ -21,6 +21,18 @@ export interface Rgw {
   /** Of Ceph; for its commands. */
   readonly configuration: string;
 }
+
+/** The environment by which commands reach the folder of the bucket. */
+export function bucketEnv({ endpoint, bucket, credentials }: BucketParts, prefix: string) {
+  return {
+    FALCONRY_BLOBS: `s3://${bucket}/${prefix}`,
+    FALCONRY_S3_ENDPOINT: endpoint,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  };
+}
+
+type BucketParts = Pick<Rgw, 'endpoint' | 'bucket' | 'credentials'>;
 
 /** The name under which the gateway knows `<bucket>.<name>`. */
 export const RGW_DOMAIN = 's3.test';
@@ -37,8 +49,7 @@ const COMMANDS = [
 
 /** What is missing on this machine; null if the server can be started. */
 export function missingRgw(): string | null {
-  const folders = ['/usr/bin', ...(process.env.PATH ?? '').split(delimiter)];
-  const missing = COMMANDS.filter((name) => !folders.some((at) => isExecutable(join(at, name))));
+  const missing = COMMANDS.filter((name) => findProgram(name) === undefined);
   if (missing.length === 0) return null;
   const packages = '(Debian: apt-get install radosgw ceph-mon ceph-osd)';
   return `no ${missing.join(', ')} on this machine ${packages}`;
@@ -51,15 +62,6 @@ export function hasRgw(): boolean {
   if (process.env.CI === 'true') throw new Error(notice);
   console.log(`NOTICE: ${notice}; the tests of the S3 store are skipped.`);
   return false;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const TRIES = 3;

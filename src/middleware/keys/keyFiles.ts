@@ -54,6 +54,12 @@ export async function writeSecretFile(
   await syncDirectory(directory);
 }
 
+/** Puts a file in the place of another one of its folder, which is as it was or exchanged. */
+export async function moveSecretFile(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  await syncDirectory(join(to, '..'));
+}
+
 async function syncDirectory(path: string): Promise<void> {
   // Windows has no such thing.
   if (process.platform === 'win32') return;
@@ -65,7 +71,8 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-const LOCK = 'lock';
+/** The file in the folder by which a process holds its lock. */
+export const LOCK = 'lock';
 const LOCK_PATIENCE_MS = 10_000;
 const LOCK_LOOK_MS = 20;
 

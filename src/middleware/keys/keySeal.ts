@@ -1,16 +1,17 @@
 /**
  * Signing keys at rest: AES-256-GCM (NIST SP 800-38D) with one key for the folder. It is given by
  * the host, or follows from a passphrase by scrypt with the salt in `sealing.json`; that file also
- * has a text under the key, so that a wrong passphrase is told at once.
+ * has a text under the key, so that a wrong passphrase is told at once. While the files are sealed
+ * anew (keyReseal.ts), `sealing.next.json` says the same of the next key, and stays after a crash.
  *
  *   sealed = nonce (12 random bytes) || ciphertext || tag (16)
  */
 import { join } from 'node:path';
 import { wipe } from '../../bytes.ts';
-import { CodedError } from '../../errors.ts';
+import { CodedError, isCodedError } from '../../errors.ts';
 import { passphraseKey, SCRYPT_COST, type ScryptCost } from '../../keys/index.ts';
 import { decodeWireHex, encodeWireHex } from '../../wire/hex.ts';
-import { readSecretFile, writeSecretFile } from './keyFiles.ts';
+import { moveSecretFile, readSecretFile, writeSecretFile } from './keyFiles.ts';
 
 /** A passphrase, or a key of 32 bytes. */
 export type KeysSecret = string | Uint8Array;
@@ -22,6 +23,7 @@ const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const SEALING_FILE = 'sealing.json';
+const NEXT_FILE = 'sealing.next.json';
 const MAX_BYTES = 4096;
 /** What the check stands for. */
 const CHECK = 'falconry keys check v1';
@@ -42,12 +44,25 @@ export function checkKeysSecret(name: string, secret: unknown): void {
   if (secret.length !== KEY_BYTES) throw new RangeError(`"${name}" must be of 32 bytes`);
 }
 
+/** The exchange of the seal of a folder, under the lock of the folder. */
+export interface SealChange {
+  /** As `KeySeal.open`, for what is sealed under the old seal or the new one. */
+  open(about: string, sealed: Uint8Array): Promise<Bytes | null>;
+  /** The new seal. From now on both are in the folder. */
+  begin(): Promise<KeySeal>;
+  /** The old seal is no more: nothing may be left that it has sealed. */
+  end(): Promise<void>;
+}
+
 /** Encrypts and decrypts the keys of a folder. */
 export class KeySeal {
   readonly #key: CryptoKey;
+  /** The file that it was opened with. */
+  readonly #text: string;
 
-  private constructor(key: CryptoKey) {
+  private constructor(key: CryptoKey, text = '') {
     this.#key = key;
+    this.#text = text;
   }
 
   /**
@@ -63,11 +78,65 @@ export class KeySeal {
       if (text === null) return null;
       throw needed();
     }
+    if (await isChanging(directory)) throw wrong(UNFINISHED);
     if (text === null) {
       await KeySeal.#make(path, secret);
       text = (await readSecretFile(path))!;
     }
     return KeySeal.#read(path, text, secret);
+  }
+
+  /**
+   * Begins to seal a folder under another secret, or goes on where a crash ended that.
+   *
+   * @returns null if the folder has no seal
+   * @throws CodedError `WRONG_PASSPHRASE` unless `secret` is the old one, or all was done before;
+   *   and for another `next` than the one that was begun with
+   */
+  static async change(
+    directory: string,
+    secret: KeysSecret,
+    next: KeysSecret,
+  ): Promise<SealChange | null> {
+    const [path, nextPath] = [join(directory, SEALING_FILE), join(directory, NEXT_FILE)];
+    const [text, begun] = [await readSecretFile(path), await readSecretFile(nextPath)];
+    if (text === null) return null;
+    const old = await KeySeal.#read(path, text, secret).catch(async (error) => {
+      const isDone = begun === null && isWrong(error);
+      const now = isDone ? await KeySeal.#read(path, text, next).catch(() => null) : null;
+      if (now === null) throw error;
+      return { now };
+    });
+    if ('now' in old) {
+      const { now } = old;
+      return {
+        open: (...sealed) => now.open(...sealed),
+        begin: async () => now,
+        end: async () => {},
+      };
+    }
+    let to = begun === null ? null : await KeySeal.#readBegun(nextPath, begun, next);
+    return {
+      open: async (...sealed) => (await old.open(...sealed)) ?? (await to?.open(...sealed)) ?? null,
+      begin: async () => {
+        if (to === null) await KeySeal.#make(nextPath, next);
+        to ??= await KeySeal.#read(nextPath, (await readSecretFile(nextPath))!, next);
+        return to;
+      },
+      end: () => moveSecretFile(nextPath, path),
+    };
+  }
+
+  static #readBegun(path: string, text: string, next: KeysSecret): Promise<KeySeal> {
+    return KeySeal.#read(path, text, next).catch((error) => {
+      throw isWrong(error) ? wrong(OTHER_BEGUN) : error;
+    });
+  }
+
+  /** Whether the folder is still sealed so, and is not being sealed otherwise. */
+  async isCurrent(directory: string): Promise<boolean> {
+    const text = await readSecretFile(join(directory, SEALING_FILE));
+    return text === this.#text && !(await isChanging(directory));
   }
 
   static async #make(path: string, secret: KeysSecret): Promise<void> {
@@ -96,7 +165,7 @@ export class KeySeal {
       );
     }
     const { salt, cost } = fields.derivation ?? { salt: new Uint8Array(), cost: SCRYPT_COST };
-    const seal = new KeySeal(await importKey(secret, salt, cost));
+    const seal = new KeySeal(await importKey(secret, salt, cost), text);
     if ((await seal.open(CHECK, fields.check)) !== null) return seal;
     throw wrong(`The ${isText ? 'passphrase' : 'key'} does not open the signing keys`);
   }
@@ -173,5 +242,17 @@ const needed = () =>
   new CodedError('PASSPHRASE_NEEDED', {
     message: 'The signing keys are encrypted: their passphrase or key is needed',
   });
+
+const isChanging = async (directory: string): Promise<boolean> =>
+  (await readSecretFile(join(directory, NEXT_FILE))) !== null;
+
+const UNFINISHED =
+  'The passphrase of the signing keys is being changed; if that was interrupted, ' +
+  'falconry rotate passphrase finishes it';
+const OTHER_BEGUN =
+  'A change of the passphrase was begun with another new one: finish it with that one first';
+
+const isWrong = (error: unknown): boolean =>
+  isCodedError(error) && error.code === 'WRONG_PASSPHRASE';
 
 const wrong = (message: string) => new CodedError('WRONG_PASSPHRASE', { message });

@@ -5,10 +5,19 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { wipe } from '../../bytes.ts';
-import { type Falcon, falcon512, falcon1024, type ParameterSet } from '../../falcon/index.ts';
-import { decodeWireHex, encodeWireHex } from '../../wire/hex.ts';
+import type { ParameterSet } from '../../falcon/index.ts';
 import { sha256 } from '../hash.ts';
 import { locked, readSecretFile, writeSecretFile } from './keyFiles.ts';
+import {
+  algorithm,
+  fieldsOf,
+  KEY_FILE,
+  type KeyFile,
+  type KnownPublicKey,
+  parseKey,
+  publicFields,
+  readRetired,
+} from './keyFormat.ts';
 import { checkKeysSecret, KeySeal, type KeysSecret } from './keySeal.ts';
 
 export interface SigningKey {
@@ -28,19 +37,11 @@ export interface KeyStore {
   /** Told that the service needs a key no more that it was given: wipes it, if nobody else does. */
   release?(key: SigningKey): void;
   /**
-   * A text that changes with the key; asked for at most once a second for each key in use. Without
-   * it, a key that is in use is not looked at again.
+   * A text that changes with the key, or when the key is removed; asked for at most once a second
+   * for each of the keys in memory, which are 16 at the most. Without it, they are not looked at
+   * again.
    */
   revision?(clientId: number | null): Promise<string>;
-}
-
-/** A public key that was in use, or is. */
-export interface KnownPublicKey {
-  readonly parameterSet: ParameterSet;
-  readonly publicKey: Uint8Array;
-  readonly createdAt: string;
-  /** Null: it is in use. */
-  readonly retiredAt: string | null;
 }
 
 export interface FileKeyStore extends KeyStore {
@@ -55,13 +56,6 @@ export interface FileKeyStore extends KeyStore {
   rotate(clientId: number | null): Promise<Uint8Array | null>;
   /** The public key in use and those before it, the last one first; empty if there is no key. */
   publicKeys(clientId: number | null): Promise<readonly KnownPublicKey[]>;
-}
-
-const ALGORITHMS: Readonly<Record<ParameterSet, Falcon>> = { falcon512, falcon1024 };
-
-/** The library object of a parameter set. */
-export function algorithm(parameterSet: ParameterSet): Falcon {
-  return ALGORITHMS[parameterSet];
 }
 
 export interface FileKeyOptions {
@@ -88,17 +82,6 @@ export function fileKeyStore(options: FileKeyOptions): FileKeyStore {
   return new KeyFolder(options);
 }
 
-/** A file of a key: with the secret key in it, or with it sealed. */
-interface KeyFile {
-  readonly parameterSet: ParameterSet;
-  readonly publicKey: Uint8Array;
-  /** To be wiped. */
-  readonly secretKey: Uint8Array;
-  readonly createdAt: string | null;
-  readonly isSealed: boolean;
-}
-
-const KEY_FILE = /^signing(?:-\d+)?\.json$/;
 const LEFT_BEHIND = /^signing(?:-\d+)?\.json\.[\da-f-]{36}$/;
 const LEFT_BEHIND_MS = 60_000;
 const isOld = async (path: string) => {
@@ -124,6 +107,7 @@ class KeyFolder implements FileKeyStore {
     const seal = await this.#opened();
     if (seal === null) return;
     await locked(this.#directory, async () => {
+      await this.#checkSeal(seal);
       for (const name of await readdir(this.#directory)) {
         const path = join(this.#directory, name);
         // What a crash left behind may be a plain key.
@@ -171,6 +155,7 @@ class KeyFolder implements FileKeyStore {
     if (first === null) return null;
     wipe(first.secretKey);
     return locked(this.#directory, async () => {
+      await this.#checkSeal(seal);
       const old = (await this.#read(name))!;
       wipe(old.secretKey);
       const { parameterSet, publicKey } = old;
@@ -252,8 +237,17 @@ class KeyFolder implements FileKeyStore {
     const text = await readSecretFile(path);
     if (text === null) return null;
     const key = await parseKey(name, text, () => this.#opened());
-    if (key === null) throw new Error(`${path} is not a signing key`);
+    if (key === null) {
+      await this.#checkSeal((await this.#seal) ?? null);
+      throw new Error(`${path} is not a signing key`);
+    }
     return key;
+  }
+
+  /** @throws Error if the folder was sealed otherwise after the seal was opened */
+  async #checkSeal(seal: KeySeal | null): Promise<void> {
+    if (seal === null || (await seal.isCurrent(this.#directory))) return;
+    throw new Error(`the passphrase of the keys in ${this.#directory} was changed: start again`);
   }
 
   /** The first of several writers wins. */
@@ -261,8 +255,13 @@ class KeyFolder implements FileKeyStore {
     const seal = await this.#opened();
     const made = newKey(this.#parameterSet);
     const path = join(this.#directory, name);
-    try {
+    const write = async () => {
+      await this.#checkSeal(seal);
       await writeSecretFile(path, await fieldsOf(name, made, seal), 'create');
+    };
+    try {
+      // While the files are sealed anew, none may come that is sealed as before.
+      await (seal === null ? write() : locked(this.#directory, write));
     } finally {
       wipe(made.secretKey);
     }
@@ -275,93 +274,4 @@ class KeyFolder implements FileKeyStore {
 function newKey(parameterSet: ParameterSet) {
   const keys = algorithm(parameterSet).keygen();
   return { parameterSet, ...keys, createdAt: new Date().toISOString() };
-}
-
-/** What a sealed key is: it cannot be moved to another client, or to another public key. */
-const sealedAs = (
-  name: string,
-  { parameterSet, publicKey }: Pick<KeyFile, 'parameterSet' | 'publicKey'>,
-) => `falconry signing key v1\n${name}\n${parameterSet}\n${encodeWireHex(publicKey)}`;
-
-function publicFields({
-  parameterSet,
-  publicKey,
-  createdAt,
-}: Pick<KeyFile, 'parameterSet' | 'publicKey' | 'createdAt'>) {
-  return {
-    parameter_set: parameterSet,
-    public_key: encodeWireHex(publicKey),
-    ...(createdAt !== null && { created_at: createdAt }),
-  };
-}
-
-async function fieldsOf(name: string, key: Omit<KeyFile, 'isSealed'>, seal: KeySeal | null) {
-  const known = publicFields(key);
-  if (seal === null) return { version: 1, ...known, secret_key: encodeWireHex(key.secretKey) };
-  const sealed = await seal.seal(sealedAs(name, key), key.secretKey);
-  return { version: 2, ...known, sealed: encodeWireHex(sealed) };
-}
-
-const MAX_BYTES = 4096;
-
-async function parseKey(
-  name: string,
-  text: string,
-  opened: () => Promise<KeySeal | null>,
-): Promise<KeyFile | null> {
-  const fields = parseFields(text);
-  if (fields === null) return null;
-  const { parameterSet, createdAt } = fields;
-  const { lengths, getPublicKey } = algorithm(parameterSet);
-  const isSealed = fields.sealed !== undefined;
-  let secretKey: Uint8Array | string | null;
-  if (isSealed) {
-    const sealed = decodeWireHex(fields.sealed, MAX_BYTES);
-    const publicKey = decodeWireHex(fields.public_key, lengths.publicKey);
-    if (typeof sealed === 'string' || typeof publicKey === 'string') return null;
-    const seal = await opened();
-    const about = sealedAs(name, { parameterSet, publicKey });
-    secretKey = seal && (await seal.open(about, sealed));
-  } else secretKey = decodeWireHex(fields.secret_key, lengths.secretKey);
-  if (secretKey === null || typeof secretKey === 'string') return null;
-  try {
-    if (secretKey.length !== lengths.secretKey) return null;
-    const publicKey = getPublicKey(secretKey);
-    return { parameterSet, publicKey, secretKey, createdAt, isSealed };
-  } catch {
-    wipe(secretKey);
-    return null;
-  }
-}
-
-interface Fields {
-  readonly parameterSet: ParameterSet;
-  readonly createdAt: string | null;
-  readonly public_key?: unknown;
-  readonly secret_key?: unknown;
-  readonly sealed?: unknown;
-  readonly retired_at?: unknown;
-}
-
-function parseFields(text: string): Fields | null {
-  let fields: Record<string, unknown>;
-  try {
-    fields = JSON.parse(text) ?? {};
-  } catch {
-    return null;
-  }
-  const { parameter_set: parameterSet, created_at: createdAt } = fields;
-  if (parameterSet !== 'falcon512' && parameterSet !== 'falcon1024') return null;
-  return { ...fields, parameterSet, createdAt: typeof createdAt === 'string' ? createdAt : null };
-}
-
-function readRetired(text: string): KnownPublicKey | null {
-  const fields = parseFields(text);
-  if (fields === null) return null;
-  const { parameterSet, createdAt, retired_at: retiredAt } = fields;
-  const { lengths } = algorithm(parameterSet);
-  const publicKey = decodeWireHex(fields.public_key, lengths.publicKey);
-  if (typeof publicKey === 'string' || publicKey.length !== lengths.publicKey) return null;
-  if (createdAt === null || typeof retiredAt !== 'string') return null;
-  return { parameterSet, publicKey, createdAt, retiredAt };
 }

@@ -1,7 +1,8 @@
 /** Signs with the keys of a KeyStore; caches the expanded keys that were used last. */
 import type { ExpandedSecretKey, SignOptions } from '../../falcon/index.ts';
 import type { SigningSalt } from '../optionTable.ts';
-import { algorithm, type KeyStore } from './keyStore.ts';
+import { algorithm } from './keyFormat.ts';
+import type { KeyStore } from './keyStore.ts';
 
 export interface Signed {
   readonly signature: Uint8Array;
@@ -56,15 +57,28 @@ export class Signer {
     }
   }
 
+  /** Drops and clears the keys that were exchanged or removed since they were read. */
+  async look(): Promise<void> {
+    for (const [owner, holding] of [...this.#held]) {
+      const held = await holding.catch(() => null);
+      if (held !== null) await this.#isCurrent(owner, holding, held);
+    }
+  }
+
   /** The key, read again if it was rotated. */
   async #current(owner: number | null): Promise<Held> {
     const holding = this.#hold(owner);
     const held = await holding;
-    if (!this.#keys.revision || performance.now() - held.lookedMs < LOOK_MS) return held;
+    return (await this.#isCurrent(owner, holding, held)) ? held : this.#hold(owner);
+  }
+
+  /** Whether the key is still the one of the store, as of a second ago; if not, it is dropped. */
+  async #isCurrent(owner: number | null, holding: Promise<Held>, held: Held): Promise<boolean> {
+    if (!this.#keys.revision || performance.now() - held.lookedMs < LOOK_MS) return true;
     held.lookedMs = performance.now();
-    if ((await this.#keys.revision(owner)) === held.revision) return held;
+    if ((await this.#keys.revision(owner)) === held.revision) return true;
     if (this.#held.get(owner) === holding) this.#drop(owner);
-    return this.#hold(owner);
+    return false;
   }
 
   #hold(owner: number | null): Promise<Held> {
