@@ -13,9 +13,10 @@ import type {
   TaskStore,
   UploadOutcome,
 } from '../stores/taskStore.ts';
-import { type Endings, ending, FINAL } from './endings.ts';
+import { cancelling, type Endings, FINAL } from './endings.ts';
 import type { Ledger } from './ledger.ts';
 import { type TaskRow, taskColumns, toTask } from './rows.ts';
+import { idAbove } from './schema.ts';
 
 type Submissions = Pick<TaskStore, 'put' | 'upload' | 'notify' | 'renew' | 'cancel' | 'remove'>;
 
@@ -121,7 +122,7 @@ function statements(s: string) {
     },
     cancel: {
       name: 'cancel',
-      text: ending(s, `client_id = $2 AND state NOT IN ${FINAL}`, `state = 'cancelled'`),
+      text: cancelling(s, `client_id = $2 AND state NOT IN ${FINAL}`),
     },
     remove: { name: 'remove', text: removeText(s) },
   };
@@ -153,7 +154,8 @@ function blobValues({ key, bytes, tag }: BlobRef): unknown[] {
 
 /**
  * Limits, counters, id and turn under the lock of the client's row, so that the ids of one client
- * grow in the order of its commits. With a hold, everything depends on the row of the answer.
+ * grow in the order of its commits. The row is there but for a client's first task, so what is to be
+ * inserted has a number that costs little. With a hold, everything depends on the row of the answer.
  */
 function putText(s: string, held: boolean): string {
   const turn = `(SELECT last_value FROM ${s}.queue_turn)`;
@@ -168,14 +170,16 @@ function putText(s: string, held: boolean): string {
     }
     mine AS (
       INSERT INTO ${s}.clients AS c (id, open_tasks, stored_bytes, last_task, last_turn)
-        SELECT $1::bigint, 1, $2::bigint, ${s}.new_task_id(),
+        SELECT $1::bigint, 1, $2::bigint,
+          CASE WHEN EXISTS (SELECT FROM ${s}.clients WHERE id = $1)
+            THEN nextval('${s}.task_numbers') ELSE ${s}.new_task_id() END,
           CASE WHEN $3::boolean THEN greatest(${turn}, 1) ELSE 0 END
         ${held ? 'FROM held' : ''}
         WHERE ${within('1', '$2::bigint')}
       ON CONFLICT (id) DO UPDATE SET
         open_tasks = c.open_tasks + 1,
         stored_bytes = c.stored_bytes + excluded.stored_bytes,
-        last_task = greatest(${s}.new_task_id(), c.last_task + 1),
+        last_task = ${idAbove(s, 'c.last_task')},
         last_turn = CASE WHEN $3 THEN greatest(${turn}, c.last_turn + 1) ELSE c.last_turn END
       WHERE ${within('c.open_tasks + 1', 'c.stored_bytes + excluded.stored_bytes')}
       RETURNING last_task, last_turn),
