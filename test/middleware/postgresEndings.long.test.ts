@@ -58,6 +58,25 @@ async function besideChange(
 }
 
 overPostgres('all', (server) => {
+  switching(server);
+  adding(server);
+  it('ends a task once, whatever changes it meanwhile', () =>
+    withStores(server(), async (store, _other, schema) => {
+      const beat = await aggregating(store, 'beat');
+      const heartbeat = `UPDATE ${schema}.tasks SET due_ms = due_ms + 1 WHERE id = ${beat.id}`;
+      expect(await besideChange(server(), heartbeat, beat.finish)).toBe(true);
+      expect(await store.usage(1)).toEqual({ openTasks: 0, storedBytes: 7 });
+      expect(await beat.finish()).toBe(false);
+
+      const lost = await aggregating(store, 'lost');
+      const claimed = `UPDATE ${schema}.tasks SET attempt = attempt + 1 WHERE id = ${lost.id}`;
+      expect(await besideChange(server(), claimed, lost.finish)).toBe(false);
+      expect(await store.usage(1)).toEqual({ openTasks: 1, storedBytes: 17 });
+      expect((await store.get(lost.id))!.state).toBe('aggregating');
+    }));
+});
+
+function switching(server: () => PostgresServer): void {
   it('asks for deliveries only where there is a webhook', () =>
     withStores(server(), async (store, other, schema) => {
       const told = async () => {
@@ -90,22 +109,24 @@ overPostgres('all', (server) => {
       await server().query(`UPDATE ${schema}.webhooks SET disabled_at = now()`);
       expect([await ended(false), await told()]).toEqual([[false], 0]);
     }));
+}
 
+function adding(server: () => PostgresServer): void {
   it('tells a webhook of every end that begins after it was added', () =>
     withStores(server(), async (store, other) => {
       const tasks: Awaited<ReturnType<typeof aggregating>>[] = [];
       for (let i = 0; i < 60; i++) tasks.push(await aggregating(store, `${i}`));
-      let added = false;
+      let there = false;
       const after: number[] = [];
-      const adding = new Promise((go) => setTimeout(go, 5))
+      const added = new Promise((go) => setTimeout(go, 5))
         .then(() => other.putWebhook({ owner: 1, ...HOOK }))
         .then(() => {
-          added = true;
+          there = true;
         });
       const ends = async () => {
         for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
-          if (tasks.length === 10) await adding;
-          if (added) after.push(task.id);
+          if (tasks.length === 10) await added;
+          if (there) after.push(task.id);
           expect(await task.finish()).toBe(true);
         }
       };
@@ -119,19 +140,4 @@ overPostgres('all', (server) => {
       }
       expect(told).toEqual(expect.arrayContaining(after));
     }));
-
-  it('ends a task once, whatever changes it meanwhile', () =>
-    withStores(server(), async (store, _other, schema) => {
-      const beat = await aggregating(store, 'beat');
-      const heartbeat = `UPDATE ${schema}.tasks SET due_ms = due_ms + 1 WHERE id = ${beat.id}`;
-      expect(await besideChange(server(), heartbeat, beat.finish)).toBe(true);
-      expect(await store.usage(1)).toEqual({ openTasks: 0, storedBytes: 7 });
-      expect(await beat.finish()).toBe(false);
-
-      const lost = await aggregating(store, 'lost');
-      const claimed = `UPDATE ${schema}.tasks SET attempt = attempt + 1 WHERE id = ${lost.id}`;
-      expect(await besideChange(server(), claimed, lost.finish)).toBe(false);
-      expect(await store.usage(1)).toEqual({ openTasks: 1, storedBytes: 17 });
-      expect((await store.get(lost.id))!.state).toBe('aggregating');
-    }));
-});
+}

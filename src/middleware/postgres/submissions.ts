@@ -154,8 +154,9 @@ function blobValues({ key, bytes, tag }: BlobRef): unknown[] {
 
 /**
  * Limits, counters, id and turn under the lock of the client's row, so that the ids of one client
- * grow in the order of its commits. The row is there but for a client's first task, so what is to be
- * inserted has a number that costs little. With a hold, everything depends on the row of the answer.
+ * grow in the order of its commits. But for a client's first task, the row is there: what is to be
+ * inserted has a number that costs little then. With a hold, everything depends on the row of the
+ * answer.
  */
 function putText(s: string, held: boolean): string {
   const turn = `(SELECT last_value FROM ${s}.queue_turn)`;
