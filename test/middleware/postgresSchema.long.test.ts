@@ -6,7 +6,7 @@ import { STEPS, type Step } from '../../src/middleware/postgres/schema.ts';
 import { createStore } from '../../src/middleware/postgres/store.ts';
 import type { OperatorStore } from '../../src/middleware/stores/operatorStore.ts';
 import type { ApiKeyStore, TaskStore } from '../../src/middleware/stores/taskStore.ts';
-import { overPostgres, type PostgresServer } from '../support/postgres.ts';
+import { overPostgres, type PostgresServer, recorded } from '../support/postgres.ts';
 
 const LATER: readonly Step[] = [
   {
@@ -92,23 +92,6 @@ async function useAll(store: TaskStore & ApiKeyStore & OperatorStore): Promise<v
   await store.depth();
   await store.usage(1);
   await store.sweep({ answerMs: 1e9, retentionMs: 1e9 });
-}
-
-/** Every statement that is sent meanwhile, by its text, with its values. */
-async function recorded(work: () => Promise<void>): Promise<Map<string, unknown[]>> {
-  const seen = new Map<string, unknown[]>();
-  const { query } = pg.Client.prototype;
-  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-    const [asked] = args as [{ text?: string; values?: unknown[] }];
-    if (asked?.text !== undefined) seen.set(asked.text, asked.values ?? []);
-    return (query as (...args: unknown[]) => unknown).apply(this, args);
-  } as typeof query;
-  try {
-    await work();
-  } finally {
-    pg.Client.prototype.query = query;
-  }
-  return seen;
 }
 
 async function fill(server: PostgresServer, schema: string, tasks: number): Promise<void> {

@@ -169,6 +169,31 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
     expect(await keysLeft()).toEqual([`results/1/${id}.json`]);
   });
 
+  it('finds what came past it by the url of another host', async () => {
+    await start({ uploads: 'through' });
+    const another = s3Blobs({ ...options, uploads: 'direct' }).uploads!;
+    const { id } = await create();
+    const url = await another.url(id, { expiresAtMs: Date.now() + 600_000 });
+    expect((await put(url, '[]', { 'content-type': 'text/plain' })).status).toBe(200);
+    expectProblem(await notify(id), 415, 'UNSUPPORTED_MEDIA_TYPE');
+    expectProblem(await notify(id), 409, 'NOT_UPLOADED');
+    const triples = makeTriples(1);
+    expect((await put(url, JSON.stringify(triples))).status).toBe(200);
+    expect((await notify(id)).status).toBe(202);
+    const done = await ended(id);
+    expect(done.status).toBe('completed');
+    await verifyResult(done.result_path, triples);
+    expect(await keysLeft()).toEqual([`results/1/${id}.json`]);
+
+    // What came through the service counts, if both ways were taken.
+    const both = await create();
+    const other = await another.url(both.id, { expiresAtMs: Date.now() + 600_000 });
+    expect((await put(other, '{"not": "triples"}')).status).toBe(200);
+    expect((await put(both.url, JSON.stringify(triples))).status).toBe(200);
+    expect((await notify(both.id)).status).toBe(202);
+    expect((await ended(both.id)).status).toBe('completed');
+  });
+
   it('says 503 while the bucket is away, and carries on when it is back', async () => {
     proxy = await openFaultyProxy(rgw.endpoint);
     await start({ endpoint: proxy.address });

@@ -153,6 +153,23 @@ async function startPostgres(programs: string): Promise<PostgresServer> {
   };
 }
 
+/** Every statement that is sent meanwhile, by its text, with its values. */
+export async function recorded(work: () => Promise<unknown>): Promise<Map<string, unknown[]>> {
+  const seen = new Map<string, unknown[]>();
+  const { query } = pg.Client.prototype;
+  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+    const [asked] = args as [{ text?: string; values?: unknown[] }];
+    if (asked?.text !== undefined) seen.set(asked.text, asked.values ?? []);
+    return (query as (...args: unknown[]) => unknown).apply(this, args);
+  } as typeof query;
+  try {
+    await work();
+  } finally {
+    pg.Client.prototype.query = query;
+  }
+  return seen;
+}
+
 export interface Pooler {
   /** As the server's. */
   readonly url: string;

@@ -55,6 +55,14 @@ export interface Uploaded {
   readonly contentEncoding?: string;
 }
 
+/** Files that clients PUT at the store itself. */
+export interface Arrivals {
+  /** @returns what has been PUT for the task, or null */
+  stat(taskId: number): Promise<Uploaded | null>;
+  /** Deletes it, notified or not; called when a task has ended. */
+  discard(taskId: number): Promise<void>;
+}
+
 export interface StoredBlob {
   readonly bytes: number;
   readonly body: ReadableStream<Uint8Array>;
@@ -79,14 +87,12 @@ export interface BlobStore {
   delete(key: string): Promise<void>;
 
   /** The store's own urls for uploads; absent if clients upload through the service. */
-  readonly uploads?: {
+  readonly uploads?: Arrivals & {
     /** The url to which the file of a task may be PUT. */
     url(taskId: number, options: UploadUrlOptions): Promise<string>;
-    /** @returns what has been PUT there, or null */
-    stat(taskId: number): Promise<Uploaded | null>;
-    /** Deletes it, notified or not; called when a task has ended. */
-    discard(taskId: number): Promise<void>;
   };
+  /** The same files where `uploads` is absent: another host may have given out such urls. */
+  readonly arrivals?: Arrivals;
   /** The store's own urls for results; absent if clients read them from the service. */
   readonly results?: {
     /** The url of a result; its path ends in `<id>.json`. */

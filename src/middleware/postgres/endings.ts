@@ -1,6 +1,7 @@
 /** The end of a task, in SQL: its row, and the counters of its client. */
 import { OPERATOR } from '../stores/webhookStore.ts';
-import { type TaskRow, taskColumns } from './rows.ts';
+import type { Statement } from './database.ts';
+import { newsColumns, type TaskRow, taskColumns } from './rows.ts';
 
 export const FINAL = `('completed', 'failed', 'cancelled', 'expired')`;
 export const RUNNING = `('verifying', 'aggregating')`;
@@ -16,25 +17,69 @@ export const END_WITH_INPUT = (s: string) => `updated_at = clock_timestamp(),
 export const END = (s: string) => `${END_WITH_INPUT(s)},
   input_key = NULL, input_bytes = NULL, input_tag = NULL`;
 
-/**
- * Ends the task `$1` if it is as `where` says; a row of {@link Endings}.
- *
- * @param resultBytes what its result adds to the client's bytes
- */
-export function ending(s: string, where: string, set: string, resultBytes = '0'): string {
+/** Cancels the task `$1` if it is as `where` says; a row of {@link Endings}. Nobody is told. */
+export function cancelling(s: string, where: string): string {
   return `
     WITH old AS (
       SELECT id, client_id, input_key, coalesce(input_bytes, 0) AS bytes FROM ${s}.tasks
       WHERE id = $1 AND ${where} FOR UPDATE),
     done AS (
-      UPDATE ${s}.tasks t SET ${END(s)}, ${set} FROM old WHERE t.id = old.id
+      UPDATE ${s}.tasks t SET ${END(s)}, state = 'cancelled' FROM old WHERE t.id = old.id
       RETURNING ${taskColumns('t')}),
     counted AS (
       UPDATE ${s}.clients c SET open_tasks = c.open_tasks - 1,
-        stored_bytes = c.stored_bytes - old.bytes + ${resultBytes}
-      FROM old WHERE c.id = old.client_id),
-    told AS (${deliveries(s)})
+        stored_bytes = c.stored_bytes - old.bytes
+      FROM old WHERE c.id = old.client_id)
     SELECT ${taskColumns('done')}, old.input_key AS old_input FROM done JOIN old USING (id)`;
+}
+
+/** How a worker ends its task. */
+export interface Outcome {
+  readonly name: string;
+  /** Of the task `t`; the attempt is `$2`. */
+  readonly where: string;
+  readonly set: string;
+  /** What its result adds to the client's bytes. */
+  readonly resultBytes?: string;
+}
+
+export interface Ending {
+  /** Ends nothing if there is a webhook. */
+  readonly silent: Statement;
+  /** Queues for webhooks as well; `quiet` says that there is none. */
+  readonly telling: Statement;
+}
+
+/**
+ * The statements that end the task `$1` for its worker; a row of its news.
+ *
+ * The file of a running task is not changed any more, so it can be read from the row as it was
+ * found, without a lock of its own.
+ */
+export function ending(s: string, outcome: Outcome): Ending {
+  const { name, where, set, resultBytes = '0' } = outcome;
+  const end = (also: string) => `
+    done AS (
+      UPDATE ${s}.tasks t SET ${END(s)}, ${set} FROM ${s}.tasks found
+      WHERE t.id = $1 AND found.id = $1 AND ${where} ${also}
+      RETURNING ${newsColumns('t')}, t.count, t.submitted_at, t.finished_at, t.error,
+        coalesce(found.input_bytes, 0) AS old_bytes),
+    counted AS (
+      UPDATE ${s}.clients c SET open_tasks = c.open_tasks - 1,
+        stored_bytes = c.stored_bytes - done.old_bytes + ${resultBytes}
+      FROM done WHERE c.id = done.client_id)`;
+  const none = `NOT EXISTS (SELECT FROM ${s}.webhooks WHERE disabled_at IS NULL)`;
+  return {
+    silent: {
+      name,
+      text: `WITH ${end(`AND ${none}`)} SELECT ${newsColumns('done')} FROM done`,
+    },
+    telling: {
+      name: `${name}, telling`,
+      text: `WITH ${end('')}, told AS (${deliveries(s)})
+        SELECT ${newsColumns('done')}, ${none} AS quiet FROM done`,
+    },
+  };
 }
 
 /**

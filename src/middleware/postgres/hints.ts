@@ -2,7 +2,8 @@
  * Hints to other processes that tasks have changed, by NOTIFY on a channel with the schema's name.
  *
  * A hint is sent after the commit, not in the transaction: NOTIFY makes transactions commit one
- * after the other. Those of a few milliseconds go in one message. A hint may be lost, and nothing
+ * after the other. Those of a few milliseconds go in one message, and so do those that come while
+ * one is under way: the busier the server, the fewer they are. A hint may be lost, and nothing
  * depends on it: whoever missed it looks again within a second.
  *
  * Listening takes a connection of its own, which a pooler cannot lend. It is made when the first
@@ -38,7 +39,8 @@ export class Hints {
   readonly #from = crypto.randomUUID();
   readonly #send: Statement;
   #pending: Packed[] = [];
-  #sending = Promise.resolve();
+  /** While there is something to send. */
+  #sending: Promise<void> | null = null;
   #listener: Listener | null = null;
   #client: pg.Client | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -60,25 +62,20 @@ export class Hints {
 
   send(news: readonly TaskNews[]): void {
     if (this.#closed) return;
-    if (this.#pending.length === 0) setTimeout(() => this.#flush(), JOINED_MS);
     for (const { id, clientId, state, attempt } of news) {
       this.#pending.push([id, clientId, state, attempt]);
     }
+    this.#sending ??= this.#sendAll();
   }
 
-  #flush(): void {
-    const news = this.#pending;
-    this.#pending = [];
-    for (let at = 0; at < news.length; at += PER_MESSAGE) {
-      const part = news.slice(at, at + PER_MESSAGE);
-      const message: Message = { from: this.#from, news: part };
-      const sent = this.#database.ask(this.#send, [JSON.stringify(message)]);
-      const settled = sent.then(
-        () => {},
-        () => {},
-      );
-      this.#sending = Promise.all([this.#sending, settled]).then(() => {});
+  async #sendAll(): Promise<void> {
+    await new Promise((go) => setTimeout(go, JOINED_MS));
+    while (this.#pending.length > 0) {
+      const news = this.#pending.splice(0, PER_MESSAGE);
+      const message: Message = { from: this.#from, news };
+      await this.#database.ask(this.#send, [JSON.stringify(message)]).catch(() => {});
     }
+    this.#sending = null;
   }
 
   /** Starts to listen, if that is possible; a second call does nothing. */
@@ -148,7 +145,6 @@ export class Hints {
     this.#closed = true;
     this.#listener = null;
     clearTimeout(this.#timer);
-    this.#flush();
     await this.#sending;
     await this.#client?.end().catch(() => {});
   }

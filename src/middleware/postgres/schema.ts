@@ -71,6 +71,27 @@ const webhooks = (s: string) => `
   CREATE INDEX deliveries_due ON ${s}.deliveries (due_ms);
 `;
 
+/** The number that `new_task_id` takes, of the row that {@link numbers} is. */
+const taken = (s: string) => `CASE
+      WHEN floor <= seen THEN nextval('${s}.task_numbers')
+      WHEN NOT pg_try_advisory_xact_lock(${advisoryKey(s, 'task id')})
+        THEN nextval('${s}.task_numbers')
+      WHEN floor > (SELECT last_value FROM ${s}.task_numbers)
+        THEN setval('${s}.task_numbers', floor)
+      ELSE nextval('${s}.task_numbers') END`;
+
+const numbers = (s: string) =>
+  `(SELECT (${s}.now_ms() - ${ID_EPOCH_MS}) / 1000 * ${IDS_PER_SECOND} AS floor,
+                 last_value AS seen FROM ${s}.task_numbers) n`;
+
+/**
+ * An id above that of a row, as an expression. It does what `new_task_id` does, but is planned with
+ * its statement: a server before 18 plans a function anew whenever a statement calls it. Because it
+ * names the row, it is taken when the row is there, and locked.
+ */
+export const idAbove = (s: string, last: string) =>
+  `(SELECT greatest(${taken(s)}, ${last} + 1) FROM ${numbers(s)})`;
+
 /** The key of an advisory lock, as an SQL expression. */
 export function advisoryKey(s: string, name: string): string {
   return `hashtextextended('falconry ${s} ${name}', 0)`;
@@ -93,15 +114,8 @@ const functions = (s: string) => `
   -- VOLATILE: in ON CONFLICT DO UPDATE it is called once the client's row is locked, so that the
   -- ids of one client grow in the order of its commits.
   CREATE FUNCTION ${s}.new_task_id() RETURNS bigint LANGUAGE sql VOLATILE AS $$
-    SELECT CASE
-      WHEN floor <= seen THEN nextval('${s}.task_numbers')
-      WHEN NOT pg_try_advisory_xact_lock(${advisoryKey(s, 'task id')})
-        THEN nextval('${s}.task_numbers')
-      WHEN floor > (SELECT last_value FROM ${s}.task_numbers)
-        THEN setval('${s}.task_numbers', floor)
-      ELSE nextval('${s}.task_numbers') END
-    FROM (SELECT (${s}.now_ms() - ${ID_EPOCH_MS}) / 1000 * ${IDS_PER_SECOND} AS floor,
-                 last_value AS seen FROM ${s}.task_numbers) n $$;
+    SELECT ${taken(s)}
+    FROM ${numbers(s)} $$;
 `;
 
 const tasks = (s: string) => `

@@ -13,9 +13,11 @@ import type {
   TaskStore,
   UploadOutcome,
 } from '../stores/taskStore.ts';
-import { type Endings, ending, FINAL } from './endings.ts';
+import type { Statement } from './database.ts';
+import { cancelling, type Endings, FINAL } from './endings.ts';
 import type { Ledger } from './ledger.ts';
 import { type TaskRow, taskColumns, toTask } from './rows.ts';
+import { idAbove } from './schema.ts';
 
 type Submissions = Pick<TaskStore, 'put' | 'upload' | 'notify' | 'renew' | 'cancel' | 'remove'>;
 
@@ -74,33 +76,51 @@ export function submissions(ledger: Ledger): Submissions {
   };
 }
 
+/** Others may come in between so often before a new task is refused. */
+const MAX_TRIES = 5;
+
 async function put(
   ledger: Ledger,
   sql: ReturnType<typeof statements>,
   task: NewTask,
   { limits = {}, hold }: PutOptions,
 ): Promise<PutOutcome> {
-  const values = putValues(task, limits);
-  const [row] = await (hold
-    ? ledger.change<TaskRow>(sql.putHeld, [...values, hold.key, hold.token])
-    : ledger.change<TaskRow>(sql.put, values));
+  const values = [...putValues(task, limits), ...(hold ? [hold.key, hold.token] : [])];
+  const make = async ({ plain, held }: { plain: Statement; held: Statement }) => {
+    const [row] = await ledger.change<TaskRow>(hold ? held : plain, values);
+    return row;
+  };
+  const row = await make(sql.put);
   if (row) return { ok: true, task: toTask(row) };
   const asked = [task.clientId, hold?.key ?? '', hold?.token ?? ''];
-  type Usage = { readonly open_tasks: number | null; readonly held: boolean };
-  const [usage] = await ledger.database.ask<Usage>(sql.usage, asked);
-  if (hold && !usage!.held) return { ok: false, reason: 'superseded' };
-  const open = (usage!.open_tasks ?? 0) + 1;
-  const tooMany = limits.openTasks !== undefined && open > limits.openTasks;
-  return { ok: false, reason: tooMany ? 'openTasks' : 'storedBytes' };
+  type Usage = { readonly open_tasks: number; readonly bytes: number; readonly held: boolean };
+  const { openTasks = Infinity, storedBytes = Infinity } = limits;
+  // It is a client's first task, or what was in the way is gone: then once more.
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const [usage] = await ledger.database.ask<Usage>(sql.usage, asked);
+    if (hold && !usage!.held) return { ok: false, reason: 'superseded' };
+    if (usage!.open_tasks + 1 > openTasks) return { ok: false, reason: 'openTasks' };
+    const bytes = usage!.bytes + (task.input?.bytes ?? 0);
+    if (bytes > storedBytes) return { ok: false, reason: 'storedBytes' };
+    const again = await make(sql.putFirst);
+    if (again) return { ok: true, task: toTask(again) };
+  }
+  return { ok: false, reason: 'openTasks' };
 }
 
 function statements(s: string) {
   return {
-    put: { name: 'put', text: putText(s, false) },
-    putHeld: { name: 'put held', text: putText(s, true) },
+    put: {
+      plain: { name: 'put', text: putText(s, KNOWN, false) },
+      held: { name: 'put held', text: putText(s, KNOWN, true) },
+    },
+    putFirst: {
+      plain: { name: 'put first', text: putText(s, FIRST, false) },
+      held: { name: 'put first held', text: putText(s, FIRST, true) },
+    },
     usage: {
       name: 'usage of',
-      text: `SELECT open_tasks,
+      text: `SELECT coalesce(open_tasks, 0) AS open_tasks, coalesce(stored_bytes, 0) AS bytes,
           EXISTS (SELECT 1 FROM ${s}.answers
             WHERE client_id = $1 AND key = $2 AND token = $3 AND task_id IS NULL) AS held
         FROM (SELECT 1) one LEFT JOIN ${s}.clients ON id = $1::bigint`,
@@ -121,7 +141,7 @@ function statements(s: string) {
     },
     cancel: {
       name: 'cancel',
-      text: ending(s, `client_id = $2 AND state NOT IN ${FINAL}`, `state = 'cancelled'`),
+      text: cancelling(s, `client_id = $2 AND state NOT IN ${FINAL}`),
     },
     remove: { name: 'remove', text: removeText(s) },
   };
@@ -151,14 +171,46 @@ function blobValues({ key, bytes, tag }: BlobRef): unknown[] {
   return [key, bytes, tag ?? null];
 }
 
+/** Counts a task of a client: its id and turn. */
+type Counting = (s: string, held: boolean) => string;
+
+const turnOf = (s: string) => `(SELECT last_value FROM ${s}.queue_turn)`;
+const within = (open: string, bytes: string) =>
+  `($4::bigint IS NULL OR ${open} <= $4) AND ($5::bigint IS NULL OR ${bytes} <= $5)`;
+const nextTurn = (s: string) =>
+  `CASE WHEN $3::boolean THEN greatest(${turnOf(s)}, c.last_turn + 1) ELSE c.last_turn END`;
+
+/** Of a client with a row: less than half of the work. */
+const KNOWN: Counting = (s, held) => `
+      UPDATE ${s}.clients c SET
+        open_tasks = c.open_tasks + 1,
+        stored_bytes = c.stored_bytes + $2::bigint,
+        last_task = ${idAbove(s, 'c.last_task')},
+        last_turn = ${nextTurn(s)}
+      ${held ? 'FROM held' : ''}
+      WHERE c.id = $1::bigint AND ${within('c.open_tasks + 1', 'c.stored_bytes + $2')}
+      RETURNING c.last_task, c.last_turn`;
+
+/** Of a client that had none; meanwhile it may have one. */
+const FIRST: Counting = (s, held) => `
+      INSERT INTO ${s}.clients AS c (id, open_tasks, stored_bytes, last_task, last_turn)
+        SELECT $1::bigint, 1, $2::bigint, ${s}.new_task_id(),
+          CASE WHEN $3::boolean THEN greatest(${turnOf(s)}, 1) ELSE 0 END
+        ${held ? 'FROM held' : ''}
+        WHERE ${within('1', '$2::bigint')}
+      ON CONFLICT (id) DO UPDATE SET
+        open_tasks = c.open_tasks + 1,
+        stored_bytes = c.stored_bytes + excluded.stored_bytes,
+        last_task = ${idAbove(s, 'c.last_task')},
+        last_turn = ${nextTurn(s)}
+      WHERE ${within('c.open_tasks + 1', 'c.stored_bytes + excluded.stored_bytes')}
+      RETURNING last_task, last_turn`;
+
 /**
- * Limits, counters, id and turn under the lock of the client's row, so that the ids of one client
- * grow in the order of its commits. With a hold, everything depends on the row of the answer.
+ * Limits, counters, id and turn by the client's row, so that the ids of one client grow in the order
+ * of its commits. With a hold, everything depends on the row of the answer.
  */
-function putText(s: string, held: boolean): string {
-  const turn = `(SELECT last_value FROM ${s}.queue_turn)`;
-  const within = (open: string, bytes: string) =>
-    `($4::bigint IS NULL OR ${open} <= $4) AND ($5::bigint IS NULL OR ${bytes} <= $5)`;
+function putText(s: string, counting: Counting, held: boolean): string {
   return `
     WITH ${
       held
@@ -166,19 +218,7 @@ function putText(s: string, held: boolean): string {
       WHERE client_id = $1 AND key = $13 AND token = $14 AND task_id IS NULL FOR UPDATE),`
         : ''
     }
-    mine AS (
-      INSERT INTO ${s}.clients AS c (id, open_tasks, stored_bytes, last_task, last_turn)
-        SELECT $1::bigint, 1, $2::bigint, ${s}.new_task_id(),
-          CASE WHEN $3::boolean THEN greatest(${turn}, 1) ELSE 0 END
-        ${held ? 'FROM held' : ''}
-        WHERE ${within('1', '$2::bigint')}
-      ON CONFLICT (id) DO UPDATE SET
-        open_tasks = c.open_tasks + 1,
-        stored_bytes = c.stored_bytes + excluded.stored_bytes,
-        last_task = greatest(${s}.new_task_id(), c.last_task + 1),
-        last_turn = CASE WHEN $3 THEN greatest(${turn}, c.last_turn + 1) ELSE c.last_turn END
-      WHERE ${within('c.open_tasks + 1', 'c.stored_bytes + excluded.stored_bytes')}
-      RETURNING last_task, last_turn),
+    mine AS (${counting(s, held)}),
     made AS (
       INSERT INTO ${s}.tasks AS t (id, client_id, state, count, threads, submitted, turn, due_ms,
           expires_ms, created_at, submitted_at, updated_at, request_id, traceparent,

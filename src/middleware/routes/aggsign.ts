@@ -123,7 +123,7 @@ function notify(deps: Deps): Handler {
         case 'ended':
           throw new ProblemError('CONFLICT', { message: 'The task ended before its notification' });
         case 'storedBytes':
-          await blobs.uploads?.discard(task.id);
+          await (blobs.uploads ?? blobs.arrivals)?.discard(task.id);
           throw await storageQuota(deps, caller.clientId, input?.bytes ?? 0);
       }
     });

@@ -10,23 +10,25 @@ import type { Task } from '../task.ts';
 import type { Deps } from './route.ts';
 
 /**
- * The file of a task that waits for its notification; undefined if uploads go through the service,
- * or if there is none.
+ * The file of a task that waits for its notification; undefined if it came through the service, or
+ * if there is none. A host that takes uploads itself looks only where it knows of none: then the
+ * url may be another host's, which lets clients PUT past the service.
  *
  * @throws ProblemError for a file that is empty, too large, packed, or neither JSON nor CBOR, after
  *   deleting it
  */
 export async function uploadedFile(deps: Deps, task: Task): Promise<BlobRef | undefined> {
-  const { uploads } = deps.runtime.ports.blobs;
-  if (!uploads || (task.state !== 'created' && task.state !== 'uploaded')) return undefined;
-  const found = await uploads.stat(task.id);
-  if (found === null) return undefined;
+  const { uploads, arrivals } = deps.runtime.ports.blobs;
+  const open = task.state === 'created' || (uploads && task.state === 'uploaded');
+  const files = open ? (uploads ?? arrivals) : undefined;
+  const found = await files?.stat(task.id);
+  if (!files || !found) return undefined;
   try {
     checkFile(found.blob.bytes, deps.settings.maxBodyBytes);
     const { encoding } = checkForm(['json', 'cbor'], found.contentType, found.contentEncoding);
     if (encoding !== 'identity') throw packed();
   } catch (refusal) {
-    await uploads.discard(task.id);
+    await files.discard(task.id);
     throw refusal;
   }
   return found.blob;

@@ -20,7 +20,7 @@ import { Addresses } from './keys.ts';
 import { resolveS3Options, type S3Options } from './options.ts';
 import { pack } from './parcel.ts';
 import { Places } from './places.ts';
-import { directResults, directUploads, urlMaker } from './presigned.ts';
+import { arrivalsIn, directResults, directUploads, urlMaker } from './presigned.ts';
 import { discard, Requests, unavailable } from './requests.ts';
 
 export type { BlobStore } from '../blobs/blobStore.ts';
@@ -69,6 +69,7 @@ export function s3Blobs(options: S3Options): S3BlobStore {
   const remove = async (key: string): Promise<void> => {
     await requests.ask({ method: 'DELETE', url: addresses.of(key) }, discard);
   };
+  const arrivals = arrivalsIn({ head, remove }, settings.spread);
 
   return {
     get clockSkewMs() {
@@ -105,9 +106,9 @@ export function s3Blobs(options: S3Options): S3BlobStore {
     },
     stat: async (key) => (await head(key))?.blob ?? null,
     delete: remove,
-    ...(settings.uploads === 'direct' && {
-      uploads: directUploads(urlOf, addresses, settings.spread, { head, remove }),
-    }),
+    ...(settings.uploads === 'direct'
+      ? { uploads: directUploads(urlOf, addresses, settings.spread, arrivals) }
+      : { arrivals }),
     ...(settings.results === 'direct' && { results: directResults(urlOf, addresses) }),
     ping: () => ping(requests, addresses),
     keepPingMs: KEEP_PING_MS,

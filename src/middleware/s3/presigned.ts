@@ -1,5 +1,5 @@
 /** The urls by which clients reach the bucket themselves. */
-import type { BlobStore, Uploaded } from '../blobs/blobStore.ts';
+import type { Arrivals, BlobStore, Uploaded } from '../blobs/blobStore.ts';
 import type { CredentialsSource } from './credentials.ts';
 import { type Addresses, fileName, uploadKey } from './keys.ts';
 import type { S3Settings } from './options.ts';
@@ -22,26 +22,31 @@ export interface Files {
   remove(key: string): Promise<void>;
 }
 
+export function arrivalsIn({ head, remove }: Files, spread: boolean): Arrivals {
+  return {
+    stat: async (taskId) => head(uploadKey(taskId, spread)),
+    discard: async (taskId) => remove(uploadKey(taskId, spread)),
+  };
+}
+
 export function directUploads(
   urlOf: UrlMaker,
   addresses: Addresses,
   spread: boolean,
-  { head, remove }: Files,
+  arrivals: Arrivals,
 ): NonNullable<BlobStore['uploads']> {
-  const keyOf = (taskId: number): string => uploadKey(taskId, spread);
   return {
+    ...arrivals,
     // The Content-Type is not signed: `application/json; charset=utf-8` has to be accepted as well.
     url: async (taskId, { expiresAtMs, bytes }) =>
       urlOf(
         {
           method: 'PUT',
-          url: addresses.of(keyOf(taskId)),
+          url: addresses.of(uploadKey(taskId, spread)),
           headers: bytes === undefined ? {} : { 'content-length': String(bytes) },
         },
         expiresAtMs,
       ),
-    stat: async (taskId) => head(keyOf(taskId)),
-    discard: async (taskId) => remove(keyOf(taskId)),
   };
 }
 
