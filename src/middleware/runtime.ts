@@ -184,7 +184,7 @@ export class Runtime {
       await this.#startSender(ownStore);
       this.#startHousekeeper(store, blobs);
     }
-    const reader = new BatchReader(settings);
+    const reader = new BatchReader({ maxBodyBytes: settings.maxBodyBytes });
     this.#undo.push(() => reader.close());
     const known = { reader, urls, limits, cursorSecret, authenticate };
     this.#ports = { store, blobs, apiKeys, signer, aggregator, ...known };

@@ -226,9 +226,24 @@ export class Blocks {
   #next(): void {
     if (this.#used > 0) this.#full.push(this.#block);
     const bytes = Math.max(MIN_BLOCK_BYTES, Math.min(MAX_BLOCK_BYTES, this.#bytes));
-    this.#block = new Uint8Array(bytes);
+    this.#block = new Uint8Array(bytes < MIN_PAGES_BYTES ? new ArrayBuffer(bytes) : pages(bytes));
     this.#used = 0;
   }
+}
+
+/** From this length on, memory is taken in pages. */
+const MIN_PAGES_BYTES = 256 * 1024;
+
+/**
+ * Memory that goes back to the system as soon as it is free. Engines map resizable buffers page by
+ * page; others come from the allocator, which keeps most of what many bodies leave behind.
+ */
+function pages(bytes: number): ArrayBuffer {
+  const Resizable = ArrayBuffer as new (
+    bytes: number,
+    options: { readonly maxByteLength: number },
+  ) => ArrayBuffer;
+  return new Resizable(bytes, { maxByteLength: bytes });
 }
 
 /** Looks at the body itself only if no header tells, since that already starts to read it. */

@@ -22,23 +22,27 @@ import { heapFor, openWorker } from './workerPool.ts';
 /** Shorter bodies take less time than the way to a thread and back is worth. */
 const SMALL_BYTES = 64 * 1024;
 
-/** The thread is kept this long, and its memory. */
+/** An idle thread is kept this long. */
 const IDLE_MS = 10_000;
 
 export interface BatchReaderOptions {
   readonly maxBodyBytes: number;
   /** Starts the thread; default: one of the host. */
   readonly start?: StartThread;
+  /** How long an idle thread is kept. Milliseconds; default 10,000. */
+  readonly idleMs?: number;
 }
 
 export class BatchReader {
   readonly #open: () => ThreadPool;
+  readonly #idleMs: number;
   readonly #turns = new FairTurns();
   #worker: ThreadPool | undefined;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
-  constructor({ maxBodyBytes, start }: BatchReaderOptions) {
+  constructor({ maxBodyBytes, start, idleMs = IDLE_MS }: BatchReaderOptions) {
+    this.#idleMs = idleMs;
     this.#open = () => openWorker(heapFor(maxBodyBytes), start);
   }
 
@@ -82,8 +86,8 @@ export class BatchReader {
       const work: ReadWork = { kind: 'read', reading, blocks: transfer, bytes };
       return outcomeOf(await worker.call({ work, transfer }).catch((error) => this.#lost(error)));
     } finally {
-      this.#idleTimer = setTimeout(() => void this.#release(), IDLE_MS);
-      (this.#idleTimer as { unref?: () => void }).unref?.();
+      this.#idleTimer = setTimeout(() => void this.#release(), this.#idleMs);
+      this.#idleTimer.unref();
     }
   }
 
