@@ -3,6 +3,11 @@ import { fill, lengthOf } from './intrinsics.ts';
 
 /** @returns one new array with all parts, in order */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  return concatAll(parts);
+}
+
+/** The same for more parts than a call can have arguments. */
+export function concatAll(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let length = 0;
   for (const part of parts) length += part.length;
   const out = new Uint8Array(length);

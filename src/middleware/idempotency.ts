@@ -13,6 +13,17 @@ import type { Task } from './task.ts';
 /** Of a process that died nothing is heard: after this time its key can be used again. */
 const HOLD_MS = 15_000;
 
+/** What precedes the body in the fingerprint of a request. */
+export const requestLine = (c: Context): string =>
+  `${c.req.method} ${new URL(c.req.url).pathname}\n`;
+
+/** What makes two requests the same. */
+export const requestFingerprint = (line: string, body: Uint8Array): string =>
+  sha256(line, body).toString('hex');
+
+/** Whether a request may be a repeat, so that its fingerprint is needed. */
+export const isRepeatable = (c: Context): boolean => c.req.header('idempotency-key') !== undefined;
+
 /** The key of a request. The draft quotes it, most clients do not; both mean the same key. */
 function requestKey(c: Context): string | null {
   const header = c.req.header('idempotency-key');
@@ -30,8 +41,8 @@ function requestKey(c: Context): string | null {
 export interface Repeatable {
   readonly clientId: number;
   readonly store: TaskStore;
-  /** The bytes that make two requests the same. */
-  readonly body: Uint8Array;
+  /** Called for a request that `isRepeatable`. */
+  fingerprint(): string;
   /** Creates the task, with these options for `store.put`. */
   make(options: Pick<PutOptions, 'hold'>): Promise<Task>;
 }
@@ -45,9 +56,7 @@ export async function taskOnce(c: Context, work: Repeatable): Promise<Task> {
   if (key === null) return work.make({});
 
   const { store, clientId } = work;
-  const request = `${c.req.method} ${new URL(c.req.url).pathname}\n`;
-  const fingerprint = sha256(request, work.body).toString('hex');
-  const begun = await store.beginAnswer(clientId, key, fingerprint, HOLD_MS);
+  const begun = await store.beginAnswer(clientId, key, work.fingerprint(), HOLD_MS);
   switch (begun.kind) {
     case 'replay':
       if (begun.task === null) throw new CodedError('IDEMPOTENCY_GONE');

@@ -23,6 +23,7 @@ import { sqliteStore } from './stores/sqlite.ts';
 import type { ApiKeyStore, TaskNews, TaskStore } from './stores/taskStore.ts';
 import { OPERATOR, type WebhookStore } from './stores/webhookStore.ts';
 import { type Aggregator, createAggregator } from './tasks/aggregateTask.ts';
+import { BatchReader } from './tasks/batchReader.ts';
 import { createRunner, type Runner } from './tasks/runner.ts';
 import { workLog } from './tasks/workLog.ts';
 import { Tracer } from './tracing.ts';
@@ -36,6 +37,8 @@ export interface Ports {
   readonly signer: Signer | null;
   /** Verifies aggregates, and does the work of the runner. */
   readonly aggregator: Aggregator;
+  /** Reads bodies with many items. */
+  readonly reader: BatchReader;
   /** Signs and checks the urls which the service serves itself. */
   readonly urls: UrlSecrets;
   readonly limits: ClientLimits;
@@ -181,7 +184,9 @@ export class Runtime {
       await this.#startSender(ownStore);
       this.#startHousekeeper(store, blobs);
     }
-    const known = { urls, limits, cursorSecret, authenticate };
+    const reader = new BatchReader({ maxBodyBytes: settings.maxBodyBytes });
+    this.#undo.push(() => reader.close());
+    const known = { reader, urls, limits, cursorSecret, authenticate };
     this.#ports = { store, blobs, apiKeys, signer, aggregator, ...known };
     logger.info('service started', { workers: settings.workers, threads: settings.threads });
   }

@@ -58,7 +58,7 @@ export type Checked<T> =
 export function checkTriples(
   value: unknown,
   limits: TaskFileLimits = {},
-  bytesAs: BytesAs = 'hex',
+  bytesAs: BytesAs | BytesForm = 'hex',
 ): Checked<TaskItem> {
   return checkArray(value, limits, bytesAs, (element, read) => ({
     publicKey: read('public_key', element.public_key),
@@ -74,7 +74,7 @@ export function checkTriples(
 export function checkStatements(
   value: unknown,
   limits: TaskFileLimits = {},
-  bytesAs: BytesAs = 'hex',
+  bytesAs: BytesAs | BytesForm = 'hex',
 ): Checked<Statement> {
   return checkArray(value, limits, bytesAs, (element, read) => ({
     publicKey: read('public_key', element.public_key),
@@ -138,7 +138,8 @@ export function describeByteFault(fault: HexFault, maxBytes: number): string {
   return fault === 'type' ? 'must be a byte string' : describeHexFault(fault, maxBytes);
 }
 
-interface Form {
+/** How a reader has the bytes of a field; one of its own may decode them as it likes. */
+export interface BytesForm {
   decode(given: unknown, maxBytes: number): Uint8Array | HexFault;
   describe(fault: HexFault, maxBytes: number): string;
   /** Equal for the same bytes; undefined for what is none of this form. */
@@ -148,7 +149,7 @@ interface Form {
 /** One character for each byte. */
 const latin1 = new TextDecoder('latin1');
 
-const FORMS: Readonly<Record<BytesAs, Form>> = {
+export const FORMS: Readonly<Record<BytesAs, BytesForm>> = {
   hex: {
     decode: decodeWireHex,
     describe: describeHexFault,
@@ -167,7 +168,7 @@ const FORMS: Readonly<Record<BytesAs, Form>> = {
 function checkArray<T>(
   value: unknown,
   limits: TaskFileLimits,
-  bytesAs: BytesAs,
+  bytesAs: BytesAs | BytesForm,
   convert: (element: Partial<Record<Field, unknown>>, read: ReadField) => T,
 ): Checked<T> {
   const { maxSignatures, maxMessageBytes } = { ...DEFAULT_TASK_FILE_LIMITS, ...limits };
@@ -184,7 +185,7 @@ function checkArray<T>(
   // Repeated keys become one array, since verification prepares each array once.
   const keys = new Map<string, Uint8Array>();
   let index = 0;
-  const { decode, describe, nameOf } = FORMS[bytesAs];
+  const { decode, describe, nameOf } = typeof bytesAs === 'string' ? FORMS[bytesAs] : bytesAs;
   const read: ReadField = (field, given) => {
     const name = field === 'public_key' ? nameOf(given) : undefined;
     const known = name === undefined ? undefined : keys.get(name);

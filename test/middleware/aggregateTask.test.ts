@@ -10,6 +10,7 @@ import { memoryStore } from '../../src/middleware/stores/memory.ts';
 import type { TaskStore } from '../../src/middleware/stores/taskStore.ts';
 import type { Task, TaskProgress } from '../../src/middleware/task.ts';
 import { type Aggregator, createAggregator } from '../../src/middleware/tasks/aggregateTask.ts';
+import { packStatements } from '../../src/middleware/tasks/readBatch.ts';
 import { createRunner, type Runner, type RunnerEvent } from '../../src/middleware/tasks/runner.ts';
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
 import { isFinal } from '../../src/wire/taskStates.ts';
@@ -150,12 +151,14 @@ describe('an aggregation task', () => {
     const before = performance.now();
     const turns: number[] = [];
     const timer = setInterval(() => turns.push(performance.now() - before), 5);
-    expect(await aggregator.judge(aggregate, batch)).toBe(true);
+    const judge = (claimed: Uint8Array, items: readonly TaskItem[]) =>
+      aggregator.judge(claimed, packStatements(items));
+    expect(await judge(aggregate, batch)).toBe(true);
     clearInterval(timer);
     expect(turns.length).toBeGreaterThan(3); // this thread was free meanwhile
-    expect(await aggregator.judge(aggregate, batch.toReversed())).toBe(false);
-    expect(await aggregator.judge(aggregate.subarray(1), batch)).toBe(false);
-    const many = Array.from({ length: 66 }, () => aggregator.judge(aggregate.subarray(1), batch));
+    expect(await judge(aggregate, batch.toReversed())).toBe(false);
+    expect(await judge(aggregate.subarray(1), batch)).toBe(false);
+    const many = Array.from({ length: 66 }, () => judge(aggregate.subarray(1), batch));
     const refused = (await Promise.allSettled(many)).filter(({ status }) => status === 'rejected');
     expect(refused).toHaveLength(2);
     expect(refused[0]).toMatchObject({ reason: { code: 'OVERLOADED', retriable: true } });

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isCodedError } from '../../src/errors.ts';
-import { type JsonLimits, parseStrictJson } from '../../src/middleware/http/strictJson.ts';
+import {
+  type JsonLimits,
+  parseSlimJson,
+  parseStrictJson,
+  type SlimJson,
+} from '../../src/middleware/http/strictJson.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const parse = (text: string, limits?: JsonLimits) => parseStrictJson(bytes(text), limits);
@@ -85,5 +90,67 @@ describe('JSON from strangers', () => {
     const bomb = bytes(`[${'{},'.repeat(8_000_000)}{}]`);
     expect(codeOf(() => parseStrictJson(bomb, limits))).toBe('TOO_MANY_ITEMS');
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(64 * 1024 * 1024);
+  });
+});
+
+describe('long hex strings that stay where they are', () => {
+  const LONG = `0x${'0123456789abcdefABCDEF'.repeat(4)}`;
+
+  /** The value with every string in its place. */
+  const restored = ({ value, left }: SlimJson): unknown =>
+    JSON.parse(JSON.stringify(value), (_, part) => {
+      const text = typeof part === 'string' ? left.get(part) : undefined;
+      return text === undefined ? part : new TextDecoder().decode(text);
+    });
+  const outcomeOf = (run: () => unknown): unknown => {
+    try {
+      return { value: run() };
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      return { code: error.code, message: error.message };
+    }
+  };
+
+  it('change neither value nor fault of a text', () => {
+    const texts = ['"0x"', '"0x00"', LONG.slice(0, 60), `${LONG}z`, LONG, `0X${LONG.slice(2)}`];
+    const strings = texts.map((text) => `"${text.replaceAll('"', '')}"`);
+    const pieces = ['[', ']', '{', '}', ':', ',', '"a":', '"b":', ' ', '1', '"', '\\', '\u00e9'];
+    const piece = fc.constantFrom(...strings, ...strings, ...pieces);
+    let valid = 0;
+    const nested = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom(...strings, '1', 'null'),
+        fc.array(tie('value'), { maxLength: 4 }).map((parts) => `[${parts.join(', ')}]`),
+        fc
+          .tuple(tie('value'), tie('value'))
+          .map(([a, b]) => `{"a":${a} , ${a === b ? strings[4] : '"b"'}:${b}}`),
+      ),
+    })).value as fc.Arbitrary<string>;
+    const broken = fc.array(piece, { maxLength: 12 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(fc.oneof(nested, broken), (text) => {
+        const expected = outcomeOf(() => parse(text));
+        expect(outcomeOf(() => restored(parseSlimJson(bytes(text))))).toEqual(expected);
+        if ('value' in (expected as object)) valid++;
+      }),
+      { numRuns: 3000 },
+    );
+    expect(valid).toBeGreaterThan(500);
+  });
+
+  it('are those of at least 64 characters, and no others', () => {
+    const text = JSON.stringify([LONG, LONG.slice(0, 63), LONG.slice(0, 64), `${LONG} `]);
+    const slim = parseSlimJson(bytes(text));
+    expect([...slim.left.values()].map(({ length }) => length)).toEqual([90, 64]);
+    expect(restored(slim)).toEqual(JSON.parse(text));
+  });
+
+  it('cannot be named by a sender', () => {
+    const first = parseSlimJson(bytes(JSON.stringify([LONG])));
+    const [name] = first.left.keys();
+    const second = parseSlimJson(bytes(JSON.stringify([LONG, name])));
+    expect(second.left.has(name!)).toBe(false);
+    expect(restored(second)).toEqual([LONG, name]);
   });
 });

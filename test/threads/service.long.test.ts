@@ -57,16 +57,20 @@ test.each([1, 3])('%i of them at most, from task to task', async (threads) => {
   const { start, apiKeys } = make(threads);
   await start();
   const { key } = await apiKeys.create({ name: 'threads' });
-  // The longest is worth three threads.
-  for (const count of [300, 20, 1, 64]) {
+  // The longest is worth three threads. Its two bodies are large, and no other is.
+  for (const count of [300, 16, 1, 12]) {
     const { record, data } = await complete(key, count);
     expect(record).toMatchObject({ status: 'completed', format: 'proof', VCPUs: threads });
     const statements = data.map(({ digest, public_key }) => ({ digest, public_key }));
     const verdict = await ask(key, 'aggsign/verify', { aggregate: '0x00', statements });
     expect(verdict).toEqual({ valid: false });
   }
-  // Threads of threads count as well, and the store has one.
-  expect((await threadsSoFar()) - before - 1).toBe(1 + Math.min(threads, availableParallelism()));
+  // Threads of threads count as well, and the store has one. Large bodies have one, too, and
+  // another one if the second comes more than ten seconds after the first.
+  const started = (await threadsSoFar()) - before - 1;
+  const known = 1 + Math.min(threads, availableParallelism());
+  expect(started).toBeGreaterThanOrEqual(known + 1);
+  expect(started).toBeLessThanOrEqual(known + 2);
 });
 
 test.each([

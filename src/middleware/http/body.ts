@@ -10,7 +10,6 @@ import { isCodedError } from '../../errors.ts';
 import { ProblemError } from '../problems.ts';
 import type { BodyShare } from './bodyBudget.ts';
 import { type BodyEncoding, type BodyType, requireForm } from './bodyType.ts';
-import { parseStrictCbor } from './cbor.ts';
 import { sendContinue } from './continue.ts';
 import { gunzipped } from './gunzip.ts';
 import { Patience, type Speed } from './patience.ts';
@@ -144,15 +143,26 @@ async function nextChunk(
 
 const tooSlow = () => new ProblemError('REQUEST_TIMEOUT', { headers: { connection: 'close' } });
 
-/**
- * The whole body, at most `maxBytes`, counted in the client's share while `use` runs. Only bytes
- * that have arrived count, so that announced lengths alone cannot exhaust the share.
- */
-export async function withBody<T>(
+/** The whole body, as `withBlocks` has it, in one piece. */
+export function withBody<T>(
   c: Context,
   limits: BodyLimits,
   share: BodyShare,
   use: (bytes: Uint8Array) => Promise<T>,
+  encoding?: BodyEncoding,
+): Promise<T> {
+  return withBlocks(c, limits, share, (blocks) => use(blocks.whole()), encoding);
+}
+
+/**
+ * The whole body, at most `maxBytes`, counted in the client's share while `use` runs. Only bytes
+ * that have arrived count, so that announced lengths alone cannot exhaust the share.
+ */
+async function withBlocks<T>(
+  c: Context,
+  limits: BodyLimits,
+  share: BodyShare,
+  use: (blocks: Blocks) => Promise<T>,
   encoding?: BodyEncoding,
 ): Promise<T> {
   let taken = 0;
@@ -163,7 +173,7 @@ export async function withBody<T>(
       taken += chunk.length;
       blocks.add(chunk);
     }
-    return await use(blocks.whole());
+    return await use(blocks);
   } finally {
     share.give(taken);
   }
@@ -176,11 +186,15 @@ const MAX_BLOCK_BYTES = 1024 * 1024;
  * Bytes that arrive in pieces, copied together. A sender may cut a body into single bytes, each of
  * which would cost a hundred times its size as an array of its own.
  */
-class Blocks {
-  readonly #full: Uint8Array[] = [];
+export class Blocks {
+  #full: Uint8Array<ArrayBuffer>[] = [];
   #block = new Uint8Array(0);
   #used = 0;
   #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
 
   add(piece: Uint8Array): void {
     for (let at = 0; at < piece.length; ) {
@@ -199,12 +213,37 @@ class Blocks {
     return this.#full.length === 0 ? last : concat(...this.#full, last);
   }
 
+  /** Gives away the blocks, of which the last one may not be full. Nothing is left then. */
+  take(): ArrayBuffer[] {
+    const blocks = [...this.#full, this.#block].map(({ buffer }) => buffer);
+    this.#full = [];
+    this.#block = new Uint8Array(0);
+    this.#used = 0;
+    this.#bytes = 0;
+    return blocks;
+  }
+
   #next(): void {
     if (this.#used > 0) this.#full.push(this.#block);
     const bytes = Math.max(MIN_BLOCK_BYTES, Math.min(MAX_BLOCK_BYTES, this.#bytes));
-    this.#block = new Uint8Array(bytes);
+    this.#block = new Uint8Array(bytes < MIN_PAGES_BYTES ? new ArrayBuffer(bytes) : pages(bytes));
     this.#used = 0;
   }
+}
+
+/** From this length on, memory is taken in pages. */
+const MIN_PAGES_BYTES = 256 * 1024;
+
+/**
+ * Memory that goes back to the system as soon as it is free. Engines map resizable buffers page by
+ * page; others come from the allocator, which keeps most of what many bodies leave behind.
+ */
+function pages(bytes: number): ArrayBuffer {
+  const Resizable = ArrayBuffer as new (
+    bytes: number,
+    options: { readonly maxByteLength: number },
+  ) => ArrayBuffer;
+  return new Resizable(bytes, { maxByteLength: bytes });
 }
 
 /** Looks at the body itself only if no header tells, since that already starts to read it. */
@@ -214,33 +253,29 @@ function saysNoBody(c: Context): boolean {
   return c.req.header('transfer-encoding') === undefined && c.req.raw.body === null;
 }
 
-/** A body that was read. */
-export interface ParsedBody {
-  readonly type: BodyType;
-  readonly value: unknown;
-  /** The text or item itself, unpacked. */
-  readonly bytes: Uint8Array;
-}
-
-/** Reads a body of one of these types: checks type, length and form, and passes it to `use`. */
-export async function withParsedBody<T>(
+/** Reads a JSON body: checks type, length and form, and passes its value to `use`. */
+export function withParsedBody<T>(
   c: Context,
-  types: readonly BodyType[],
   limits: BodyLimits & JsonLimits,
   share: BodyShare,
-  use: (body: ParsedBody) => Promise<T>,
+  use: (value: unknown) => Promise<T>,
+): Promise<T> {
+  return withTypedBody(c, ['json'], limits, share, (_, blocks) =>
+    use(parseStrictJson(blocks.whole(), limits)),
+  );
+}
+
+/** Reads a body of one of these types: checks type and length, and passes it to `use`. */
+export async function withTypedBody<T>(
+  c: Context,
+  types: readonly BodyType[],
+  limits: BodyLimits,
+  share: BodyShare,
+  use: (type: BodyType, blocks: Blocks) => Promise<T>,
 ): Promise<T> {
   // A missing body is reported as such, whatever its type.
   if (saysNoBody(c))
     throw new ProblemError('MALFORMED_JSON', { message: 'A JSON body is required' });
   const { type, encoding } = requireForm(c, types);
-  const read = (bytes: Uint8Array) => use({ type, value: parse(type, bytes, limits), bytes });
-  return withBody(c, limits, share, read, encoding);
-}
-
-function parse(type: BodyType, bytes: Uint8Array, limits: JsonLimits): unknown {
-  if (type === 'json') return parseStrictJson(bytes, limits);
-  const { tooManyCode, ...others } = limits;
-  const many = tooManyCode === 'TOO_MANY_ITEMS' ? { tooManyCode } : {};
-  return parseStrictCbor(bytes, { ...others, ...many });
+  return withBlocks(c, limits, share, (blocks) => use(type, blocks), encoding);
 }

@@ -2,8 +2,9 @@
  * Untrusted JSON. `JSON.parse` alone takes the last of two equal names, nests as deep as the sender
  * likes, and turns 32 MiB of `{},{},…` into almost a gigabyte of objects. So the bytes are scanned
  * first: strings, which are nearly all of our bodies, are skipped with a byte search, and the rest
- * is counted. Only what passes is decoded and parsed.
+ * is counted. Only what passes is decoded and parsed, and of a batch not even its long hex strings.
  */
+import { ascii, concatAll } from '../../bytes.ts';
 import { ProblemError } from '../problems.ts';
 
 export interface JsonLimits {
@@ -25,6 +26,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const encoder = new TextEncoder();
 
 const malformed = (message: string, cause?: unknown) =>
   new ProblemError('MALFORMED_JSON', { message, cause });
@@ -37,8 +39,45 @@ const malformed = (message: string, cause?: unknown) =>
  *   `limits.tooManyCode` for more tokens than allowed
  */
 export function parseStrictJson(bytes: Uint8Array, limits: JsonLimits = {}): unknown {
-  if (bytes.length === 0) throw malformed('A JSON body is required');
   walk(bytes, limits);
+  return parsePlain(bytes);
+}
+
+/** Shorter strings are parsed as usual. */
+const MIN_LEFT_CHARACTERS = 64;
+
+/** A JSON text without its long hex strings. */
+export interface SlimJson {
+  /** The value; names that no sender can guess stand for the strings that were left. */
+  readonly value: unknown;
+  /** Those strings by their names: `0x` and hex digits only, as views of the body. */
+  readonly left: ReadonlyMap<string, Uint8Array>;
+}
+
+/**
+ * Parses a JSON text whose long `0x` hex strings stay where they are. The text of 32 MiB of
+ * signatures and its strings would take 64 MiB more.
+ *
+ * @throws ProblemError the same for the same text as `parseStrictJson`
+ */
+export function parseSlimJson(bytes: Uint8Array, limits: JsonLimits = {}): SlimJson {
+  const left = new Map<string, Uint8Array>();
+  const parts: Uint8Array[] = [];
+  const secret = crypto.randomUUID();
+  let at = 0;
+  walk(bytes, limits, (from, to) => {
+    if (to - from < MIN_LEFT_CHARACTERS || !isHex(bytes, from, to)) return;
+    const name = `${secret}/${left.size}`;
+    left.set(name, bytes.subarray(from, to));
+    parts.push(bytes.subarray(at, from), encoder.encode(name));
+    at = to;
+  });
+  parts.push(bytes.subarray(at));
+  return { value: parsePlain(concatAll(parts)), left };
+}
+
+/** Parses what `walk` let pass. */
+function parsePlain(bytes: Uint8Array): unknown {
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -53,8 +92,28 @@ export function parseStrictJson(bytes: Uint8Array, limits: JsonLimits = {}): unk
   }
 }
 
-/** Checks only what JSON.parse does not; leaves all other faults to it. */
-function walk(bytes: Uint8Array, limits: JsonLimits): void {
+/** Whether `bytes[from..to)` is `0x` and hex digits. */
+function isHex(bytes: Uint8Array, from: number, to: number): boolean {
+  if (bytes[from] !== 0x30 || bytes[from + 1] !== 0x78) return false;
+  let digits = 1;
+  for (let i = from + 2; i < to; i++) digits &= IS_HEX_DIGIT[bytes[i]!]!;
+  return digits === 1;
+}
+
+const IS_HEX_DIGIT = new Uint8Array(256);
+for (const digit of ascii('0123456789abcdefABCDEF')) IS_HEX_DIGIT[digit] = 1;
+
+/**
+ * Checks only what JSON.parse does not; leaves all other faults to it.
+ *
+ * @param onText told where the characters of a string begin and end that is not a name
+ */
+function walk(
+  bytes: Uint8Array,
+  limits: JsonLimits,
+  onText: (from: number, to: number) => void = () => {},
+): void {
+  if (bytes.length === 0) throw malformed('A JSON body is required');
   const { maxDepth = 16, maxTokens = 40_000, tooManyCode = 'MALFORMED_JSON' } = limits;
   /** For each open bracket: the names seen in an object, null for an array. */
   const open: (Set<string> | null)[] = [];
@@ -67,6 +126,8 @@ function walk(bytes: Uint8Array, limits: JsonLimits): void {
         const names = open.at(-1);
         if (names && nextNonSpace(bytes, end + 1) === COLON) {
           noteName(names, bytes.subarray(i, end + 1));
+        } else {
+          onText(i + 1, end);
         }
         i = end;
         break;

@@ -1,29 +1,19 @@
 /** `…/aggsign…`: creates tasks, in three steps or in one, and verifies aggregates. */
 import type { Context } from 'hono';
 import { CodedError } from '../../errors.ts';
-import { decodeWireHex } from '../../wire/hex.ts';
 import { refusalOf } from '../../wire/refusal.ts';
-import {
-  type BytesAs,
-  checkStatements,
-  checkTriples,
-  decodeByteString,
-  describeByteFault,
-  type ShapeFault,
-} from '../../wire/taskFile.ts';
-import type { TaskItem, Triple } from '../../wire/triple.ts';
 import { newInputKey } from '../blobs/blobStore.ts';
 import { serviceBase } from '../http/address.ts';
-import { bodyLimits, type ParsedBody, withBody, withParsedBody } from '../http/body.ts';
+import { bodyLimits, withBody, withTypedBody } from '../http/body.ts';
 import type { BodyType } from '../http/bodyType.ts';
-import { formatCbor } from '../http/cbor.ts';
-import { taskOnce } from '../idempotency.ts';
+import { isRepeatable, requestFingerprint, requestLine, taskOnce } from '../idempotency.ts';
 import type { Operation } from '../openapi/operation.ts';
 import { ProblemError } from '../problems.ts';
 import { progressRecord } from '../records.ts';
-import { judge, MAX_AGGREGATE_BYTES } from '../schemas.ts';
+import { MAX_AGGREGATE_BYTES } from '../schemas.ts';
 import type { NewTask, PutOptions } from '../stores/taskStore.ts';
 import type { Task } from '../task.ts';
+import type { BatchLimits } from '../tasks/readBatch.ts';
 import { answerRecord, findTask, uploadUrl } from './answers.ts';
 import { announcedBytes, uploadedFile } from './directUploads.ts';
 import { reserve, storageQuota } from './quota.ts';
@@ -68,7 +58,7 @@ function createTask(deps: Deps): Handler {
       const task = await taskOnce(c, {
         clientId,
         store,
-        body,
+        fingerprint: () => requestFingerprint(requestLine(c), body),
         make(options) {
           const state = 'created';
           const task: NewTask = { clientId, state, threads, ttlMs, ...c.get('origin') };
@@ -129,40 +119,33 @@ function notify(deps: Deps): Handler {
     });
 }
 
-/** Limits of a body with as many items as a task may have. */
-const itemLimits = (settings: Deps['settings']) =>
-  ({
-    ...bodyLimits(settings, settings.maxBodyBytes),
-    maxTokens: TOKENS_PER_ITEM * settings.maxSignatures + 1000,
-    tooManyCode: 'TOO_MANY_ITEMS',
-  }) as const;
-
-/** How bodies with items may come, and how each has its bytes. */
+/** How bodies with items may come. */
 const ITEM_TYPES: readonly BodyType[] = ['json', 'cbor'];
-const BYTES_AS: Readonly<Record<BodyType, BytesAs>> = { json: 'hex', cbor: 'bytes' };
+
+/** Limits of a body with as many items as a task may have. */
+const batchLimits = ({ maxSignatures, maxDigestBytes }: Deps['settings']): BatchLimits => ({
+  maxSignatures,
+  maxMessageBytes: maxDigestBytes,
+  maxAggregateBytes: MAX_AGGREGATE_BYTES,
+  maxTokens: TOKENS_PER_ITEM * maxSignatures + 1000,
+});
 
 function aggregateDirectly(deps: Deps): Handler {
   const { settings, runtime, budget } = deps;
-  const { maxSignatures, maxDigestBytes: maxMessageBytes } = settings;
+  const size = bodyLimits(settings, settings.maxBodyBytes);
+  const limits = batchLimits(settings);
   return (c, { clientId }) =>
-    withParsedBody(c, ITEM_TYPES, itemLimits(settings), budget.of(clientId), async (body) => {
-      const { store } = runtime.ports;
-      const { data } = judgeObject(body.value) as { data?: unknown };
-      const checked = checkTriples(data, { maxSignatures, maxMessageBytes }, BYTES_AS[body.type]);
-      if (checked.faults) throw shapeProblem(checked.faults, '/data');
-      const { items } = checked;
-      requireKeys(items, '/data');
-
+    withTypedBody(c, ITEM_TYPES, size, budget.of(clientId), async (type, blocks) => {
+      const { store, reader } = runtime.ports;
+      const line = isRepeatable(c) ? requestLine(c) : null;
+      const reading = { wanted: 'triples', type, limits, requestLine: line } as const;
+      const { count, file, fingerprint } = await reader.read(clientId, blocks, reading);
       const task = await taskOnce(c, {
         clientId,
         store,
-        body: body.bytes,
-        make(options) {
-          const file =
-            body.type === 'cbor' ? cborTaskFileOf(items) : taskFileOf(data as readonly Triple[]);
-          const task = { clientId, count: items.length, ...c.get('origin') };
-          return putWithFile(deps, task, file, options);
-        },
+        fingerprint: () => fingerprint!,
+        make: (options) =>
+          putWithFile(deps, { clientId, count, ...c.get('origin') }, file, options),
       });
       const location = `${serviceBase(c, settings)}/tasks/${task.id}`;
       const record = progressRecord(asCreated(task), null, settings.retentionMs);
@@ -170,23 +153,15 @@ function aggregateDirectly(deps: Deps): Handler {
     });
 }
 
-function verify({ settings, runtime, budget, operations }: Deps): Handler {
-  const { maxSignatures, maxDigestBytes: maxMessageBytes, maxBodyBytes } = settings;
-  // `checkStatements` checks the statements.
-  const AggregateOnly = operations.verifyAggregate.body.schema.pick({ aggregate: true });
-  const aggregateOf = ({ type, value }: ParsedBody): Uint8Array =>
-    type === 'cbor'
-      ? requireBytes(judgeObject(value), 'aggregate', MAX_AGGREGATE_BYTES)
-      : (decodeWireHex(judge(AggregateOnly, value).aggregate, maxBodyBytes) as Uint8Array);
+function verify({ settings, runtime, budget }: Deps): Handler {
+  const size = bodyLimits(settings, settings.maxBodyBytes);
+  const limits = batchLimits(settings);
   return (c, { clientId }) =>
-    withParsedBody(c, ITEM_TYPES, itemLimits(settings), budget.of(clientId), async (body) => {
-      const aggregate = aggregateOf(body);
-      const { statements } = body.value as { statements?: unknown };
-      const limits = { maxSignatures, maxMessageBytes };
-      const checked = checkStatements(statements, limits, BYTES_AS[body.type]);
-      if (checked.faults) throw shapeProblem(checked.faults, '/statements');
-      requireKeys(checked.items, '/statements');
-      const valid = await runtime.ports.aggregator.judge(aggregate, checked.items);
+    withTypedBody(c, ITEM_TYPES, size, budget.of(clientId), async (type, blocks) => {
+      const { reader, aggregator } = runtime.ports;
+      const reading = { wanted: 'claim', type, limits } as const;
+      const { aggregate, statements } = await reader.read(clientId, blocks, reading);
+      const valid = await aggregator.judge(aggregate, statements);
       const reason = valid ? undefined : refusalOf(aggregate);
       return c.json({ valid, ...(reason !== undefined && { reason }) });
     });
@@ -242,68 +217,4 @@ function asCreated(task: Task): Task {
   const { createdAt: updatedAt } = task;
   const nothing = { progress: null, finishedAt: null, result: null, error: null };
   return { ...task, state: 'waiting', updatedAt, ...nothing };
-}
-
-/**
- * The task file of triples that were checked: their fields are nothing but hex, so they can be
- * quoted as they are. (Encoding the decoded items again takes longer than the rest of the request.)
- */
-function taskFileOf(triples: readonly Triple[]): Uint8Array {
-  const lines = triples.map(
-    ({ digest, public_key, signature }) =>
-      `{"digest":"${digest}","public_key":"${public_key}","signature":"${signature}"}`,
-  );
-  return Buffer.from(`[${lines.join(',\n')}]\n`, 'latin1');
-}
-
-/** The task file of items that came in CBOR, which is half as long. */
-function cborTaskFileOf(items: readonly TaskItem[]): Uint8Array {
-  return formatCbor(
-    items.map(({ message, publicKey, signature }) => {
-      return { digest: message, public_key: publicKey, signature };
-    }),
-  );
-}
-
-function judgeObject(value: unknown): Readonly<Record<string, unknown>> {
-  const isMap = typeof value === 'object' && value !== null && !(value instanceof Uint8Array);
-  if (isMap && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>;
-  throw new ProblemError('INVALID_BODY', {
-    errors: [{ path: '', code: 'invalid_type', message: 'must be an object' }],
-  });
-}
-
-/** A byte string of a CBOR map. */
-function requireBytes(
-  object: Readonly<Record<string, unknown>>,
-  name: string,
-  maxBytes: number,
-): Uint8Array {
-  const bytes = decodeByteString(object[name], maxBytes);
-  if (typeof bytes !== 'string') return bytes;
-  const message = describeByteFault(bytes, maxBytes);
-  throw new ProblemError('INVALID_BODY', { errors: [{ path: `/${name}`, code: bytes, message }] });
-}
-
-/** The first byte of a public key by its length in bytes (FALCON round 3, section 3.11.4). */
-const KEY_HEADERS = new Map([
-  [897, 0x09],
-  [1793, 0x0a],
-]);
-
-/** A key of the wrong length or set can never be valid: better reported now than by the worker. */
-function requireKeys(items: readonly { readonly publicKey: Uint8Array }[], at: string): void {
-  const message = 'public_key is not a Falcon-512 or Falcon-1024 key';
-  const errors = items.flatMap(({ publicKey }, index) => {
-    const header = KEY_HEADERS.get(publicKey.length);
-    const good = header !== undefined && header === publicKey[0];
-    return good ? [] : [{ path: `${at}/${index}/public_key`, code: 'publicKey', message }];
-  });
-  if (errors.length > 0) throw new ProblemError('INVALID_BODY', { errors });
-}
-
-function shapeProblem(faults: readonly ShapeFault[], at: string): ProblemError {
-  const code = faults[0]!.code === 'tooMany' ? 'TOO_MANY_ITEMS' : 'INVALID_BODY';
-  const errors = faults.map(({ path, code, message }) => ({ path: at + path, code, message }));
-  return new ProblemError(code, { errors });
 }

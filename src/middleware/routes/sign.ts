@@ -20,7 +20,7 @@ export function signRoutes({ settings, runtime, budget, operations }: Deps): Rou
       right: 'key',
       operation,
       handle: (c, { clientId }) =>
-        withParsedBody(c, ['json'], limits, budget.of(clientId), async ({ value }) => {
+        withParsedBody(c, limits, budget.of(clientId), async (value) => {
           const { signer } = runtime.ports;
           if (signer === null) throw new CodedError('SIGNING_DISABLED');
           const { digest } = judge(operation.body.schema, value);

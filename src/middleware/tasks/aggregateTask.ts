@@ -9,24 +9,16 @@
  * result's blob key belongs to one attempt, so it does no harm if the same task runs twice at once
  * after a lost lease. A task that may end its worker gets one of its own, while the other rests.
  */
-import type { AggregateFormatOption, Statement } from '../../aggregate/index.ts';
+import type { AggregateFormatOption } from '../../aggregate/index.ts';
 import { CodedError, isCodedError } from '../../errors.ts';
-import { workerBeside } from '../../threads/host.ts';
-import { packItems } from '../../threads/packItems.ts';
-import { ThreadPool } from '../../threads/pool.ts';
+import type { ThreadPool } from '../../threads/pool.ts';
 import type { Parcel } from '../../threads/thread.ts';
 import { type BlobStore, resultKey } from '../blobs/blobStore.ts';
 import { type Task, TaskFailure, type TaskResult } from '../task.ts';
 import { Isolation } from './isolation.ts';
 import type { TaskContext, TaskHandler } from './runner.ts';
-import {
-  type Answer,
-  type Judgement,
-  type Made,
-  type News,
-  TASK_WORKER,
-  type Work,
-} from './taskWork.ts';
+import type { Answer, Judgement, Made, News, Work } from './taskWork.ts';
+import { heapFor, openWorker } from './workerPool.ts';
 
 export interface AggregatorOptions {
   readonly blobs: BlobStore;
@@ -53,9 +45,10 @@ export interface Aggregator {
    * Whether an aggregate is valid for these statements; checked on the worker thread, between
    * slices of a task.
    *
+   * @param statements as `packStatements` packs them; they are transferred
    * @throws CodedError `OVERLOADED` if too many are waiting already, `THREAD_LOST`
    */
-  judge(aggregate: Uint8Array, statements: readonly Statement[]): Promise<boolean>;
+  judge(aggregate: Uint8Array, statements: ArrayBuffer): Promise<boolean>;
   /** Ends the threads; running tasks are rejected. */
   close(): Promise<void>;
 }
@@ -70,11 +63,6 @@ const MAX_JUDGEMENTS = 64;
 const NO_WORKER_TEXT =
   'The worker thread of the service cannot be started. If falconry has been bundled, keep it out ' +
   "of the bundle: serverExternalPackages: ['falconry'] in Next, external in other bundlers";
-
-/** The heap of the thread: a base, plus this many times the largest task file. */
-const HEAP_MB = 256;
-const HEAP_FACTOR = 8;
-const MIB = 1024 * 1024;
 
 /**
  * Result files are limited by the size of the batch; this keeps a fault of ours from filling the
@@ -142,21 +130,6 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       await Promise.all([worker.close(), isolation.close()]);
     },
   };
-}
-
-/** A file that exhausts the heap takes down its worker (THREAD_LOST), not the process. */
-const heapFor = (maxInputBytes: number): number =>
-  HEAP_MB + HEAP_FACTOR * Math.ceil(maxInputBytes / MIB);
-
-/** The worker thread. */
-function openWorker(heapMb: number): ThreadPool {
-  return new ThreadPool({
-    size: 1,
-    name: TASK_WORKER,
-    module: workerBeside(import.meta.url, 'taskWorker'),
-    limits: { maxOldGenerationSizeMb: heapMb },
-    maxRefusals: Number.POSITIVE_INFINITY,
-  });
 }
 
 /**
@@ -241,16 +214,10 @@ function outcomeOf<T extends Answer>(answer: unknown): T {
   throw new TaskFailure(shown, { cause, ...(shown.invalid && { invalid: shown.invalid }) });
 }
 
-function judgeParcel(
-  aggregate: Uint8Array,
-  statements: readonly Statement[],
-  threads: number,
-): Parcel {
-  const signature = new Uint8Array(0);
-  const packed = packItems(statements.map((statement) => ({ ...statement, signature })));
+function judgeParcel(aggregate: Uint8Array, statements: ArrayBuffer, threads: number): Parcel {
   // The caller keeps the aggregate, so it is copied.
-  const work: Work = { kind: 'judge', aggregate: whole(aggregate), statements: packed, threads };
-  return { work, transfer: [packed] };
+  const work: Work = { kind: 'judge', aggregate: whole(aggregate), statements, threads };
+  return { work, transfer: [statements] };
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The messages between the service and its worker thread. Bytes travel as buffers, which are
- * transferred.
+ * The messages between the service and the worker thread that works on tasks. Bytes travel as
+ * buffers, which are transferred. Those of the thread that reads bodies are in `readBatch.ts`.
  */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
 import type { TaskFileLimits } from '../../wire/taskFile.ts';

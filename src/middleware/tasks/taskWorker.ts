@@ -3,9 +3,15 @@
  * work, so that a service starts quickly.
  */
 import { serveThread } from '../../threads/serve.ts';
+import type { ReadWork } from './readBatch.ts';
 import { TASK_WORKER, type Work } from './taskWork.ts';
 
-serveThread(TASK_WORKER, async (work, context) => {
+serveThread(TASK_WORKER, async (given, context) => {
+  const work = given as Work | ReadWork;
+  if (work.kind === 'read') {
+    const { performRead } = await import('./readBatch.ts');
+    return performRead(work);
+  }
   const { performTask } = await import('./performTask.ts');
-  return performTask(work as Work, context);
+  return performTask(work, context);
 });

@@ -1,0 +1,159 @@
+/**
+ * Reads bodies with many items. Small ones are read at once. Large ones are read in a worker thread
+ * of their own, so that nobody waits for their parsing, and one at a time, so that memory holds
+ * what one of them needs; clients take turns (docs/decisions/0054).
+ */
+import { CodedError, isCodedError } from '../../errors.ts';
+import type { StartThread } from '../../threads/host.ts';
+import type { ThreadPool } from '../../threads/pool.ts';
+import type { Blocks } from '../http/body.ts';
+import { ProblemError } from '../problems.ts';
+import {
+  type Batch,
+  type Claim,
+  type ClaimReading,
+  type ReadAnswer,
+  type ReadWork,
+  readBatch,
+  type TriplesReading,
+} from './readBatch.ts';
+import { heapFor, openWorker } from './workerPool.ts';
+
+/** Shorter bodies take less time than the way to a thread and back is worth. */
+const SMALL_BYTES = 64 * 1024;
+
+/** An idle thread is kept this long. */
+const IDLE_MS = 10_000;
+
+export interface BatchReaderOptions {
+  readonly maxBodyBytes: number;
+  /** Starts the thread; default: one of the host. */
+  readonly start?: StartThread;
+  /** How long an idle thread is kept. Milliseconds; default 10,000. */
+  readonly idleMs?: number;
+}
+
+export class BatchReader {
+  readonly #open: () => ThreadPool;
+  readonly #idleMs: number;
+  readonly #turns = new FairTurns();
+  #worker: ThreadPool | undefined;
+  #idleTimer: ReturnType<typeof setTimeout> | undefined;
+  #isClosed = false;
+
+  constructor({ maxBodyBytes, start, idleMs = IDLE_MS }: BatchReaderOptions) {
+    this.#idleMs = idleMs;
+    this.#open = () => openWorker(heapFor(maxBodyBytes), start);
+  }
+
+  /** Whether a thread is kept. */
+  get hasWorker(): boolean {
+    return this.#worker !== undefined;
+  }
+
+  /**
+   * Reads the body and empties `blocks`.
+   *
+   * @throws ProblemError as `readBatch`; CodedError `OVERLOADED` if the thread was lost,
+   *   `SHUTTING_DOWN` after `close`
+   */
+  read(clientId: number, blocks: Blocks, reading: TriplesReading): Promise<Batch>;
+  read(clientId: number, blocks: Blocks, reading: ClaimReading): Promise<Claim>;
+  async read(
+    clientId: number,
+    blocks: Blocks,
+    reading: TriplesReading | ClaimReading,
+  ): Promise<Batch | Claim> {
+    if (blocks.bytes < SMALL_BYTES) return readBatch(blocks.whole(), reading);
+    return this.#turns.hold(clientId, () => this.#readLarge(blocks, reading));
+  }
+
+  async #readLarge(blocks: Blocks, reading: TriplesReading | ClaimReading): Promise<Batch | Claim> {
+    if (this.#isClosed) throw new CodedError('SHUTTING_DOWN');
+    clearTimeout(this.#idleTimer);
+    this.#worker ??= this.#open();
+    const worker = this.#worker;
+    try {
+      const isRunning = await worker.ready().then(
+        () => true,
+        () => false,
+      );
+      if (this.#isClosed) throw new CodedError('SHUTTING_DOWN');
+      // A host that refuses the thread still has its answer, as all of them had before.
+      if (!isRunning) return readBatch(blocks.whole(), reading);
+      const { bytes } = blocks;
+      const transfer = blocks.take();
+      const work: ReadWork = { kind: 'read', reading, blocks: transfer, bytes };
+      return outcomeOf(await worker.call({ work, transfer }).catch((error) => this.#lost(error)));
+    } finally {
+      this.#idleTimer = setTimeout(() => void this.#release(), this.#idleMs);
+      this.#idleTimer.unref();
+    }
+  }
+
+  /** A thread that ended is no fault of this request. */
+  #lost(cause: unknown): never {
+    if (this.#isClosed) throw new CodedError('SHUTTING_DOWN', { cause });
+    if (isCodedError(cause) && cause.code === 'THREAD_LOST') {
+      throw new CodedError('OVERLOADED', { cause });
+    }
+    throw cause;
+  }
+
+  async #release(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await worker?.close();
+  }
+
+  /** Ends the thread; what it reads is rejected. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#idleTimer);
+    await this.#release();
+  }
+}
+
+/** The thread's answer. @throws ProblemError */
+function outcomeOf(answer: unknown): Batch | Claim {
+  const answered = answer as ReadAnswer;
+  if (!('failure' in answered)) return answered;
+  const { code, message, errors } = answered.failure;
+  throw new ProblemError(code, { message, ...(errors && { errors }) });
+}
+
+/** One at a time. Whoever waits is served in turn: one of each client, then the next of each. */
+class FairTurns {
+  #isTaken = false;
+  readonly #waiting = new Map<number, (() => void)[]>();
+
+  async hold<T>(clientId: number, work: () => Promise<T>): Promise<T> {
+    if (this.#isTaken) await this.#turn(clientId);
+    this.#isTaken = true;
+    try {
+      return await work();
+    } finally {
+      this.#next();
+    }
+  }
+
+  #turn(clientId: number): Promise<void> {
+    return new Promise((resolve) => {
+      const queue = this.#waiting.get(clientId);
+      if (queue) queue.push(resolve);
+      else this.#waiting.set(clientId, [resolve]);
+    });
+  }
+
+  /** The place stays taken if it is handed on. */
+  #next(): void {
+    const [first] = this.#waiting;
+    this.#isTaken = first !== undefined;
+    if (first === undefined) return;
+    const [clientId, queue] = first;
+    this.#waiting.delete(clientId);
+    const go = queue.shift()!;
+    if (queue.length > 0) this.#waiting.set(clientId, queue);
+    go();
+  }
+}

@@ -1,0 +1,281 @@
+/**
+ * Reads bodies with many items: triples for a new task, or an aggregate and its statements. The
+ * same code runs on the service's own thread for small bodies and in a worker thread for large
+ * ones, so that the answers are the same. Of a JSON body nothing is decoded that need not be.
+ */
+import { ascii, concatAll } from '../../bytes.ts';
+import { type ErrorCode, isCodedError } from '../../errors.ts';
+import { packItems } from '../../threads/packItems.ts';
+import {
+  type BytesForm,
+  checkStatements,
+  checkTriples,
+  FORMS,
+  type ShapeFault,
+} from '../../wire/taskFile.ts';
+import type { Statement, TaskItem } from '../../wire/triple.ts';
+import type { BodyType } from '../http/bodyType.ts';
+import { formatCbor, parseStrictCbor } from '../http/cbor.ts';
+import { type JsonLimits, parseSlimJson } from '../http/strictJson.ts';
+import { requestFingerprint } from '../idempotency.ts';
+import { type Fault, ProblemError } from '../problems.ts';
+
+/** What all bodies with items have in common. */
+interface Reading {
+  readonly type: BodyType;
+  readonly limits: BatchLimits;
+}
+
+export interface BatchLimits extends Required<Pick<JsonLimits, 'maxTokens'>> {
+  readonly maxSignatures: number;
+  readonly maxMessageBytes: number;
+  readonly maxAggregateBytes: number;
+}
+
+/** `{data: [triple, …]}` is wanted. */
+export interface TriplesReading extends Reading {
+  readonly wanted: 'triples';
+  /** What precedes the body in the fingerprint of the request; null if none is needed. */
+  readonly requestLine: string | null;
+}
+
+/** `{aggregate, statements: [statement, …]}` is wanted. */
+export interface ClaimReading extends Reading {
+  readonly wanted: 'claim';
+}
+
+/** Triples of the right form. */
+export interface Batch {
+  readonly count: number;
+  readonly file: Uint8Array<ArrayBuffer>;
+  readonly fingerprint: string | null;
+}
+
+/** An aggregate, and what it is said to be about: items with empty signatures, packed. */
+export interface Claim {
+  readonly aggregate: Uint8Array;
+  readonly statements: ArrayBuffer;
+}
+
+/** A body for a worker thread; the blocks are transferred. */
+export interface ReadWork {
+  readonly kind: 'read';
+  readonly reading: TriplesReading | ClaimReading;
+  /** The body, one after the other; the last one may be longer than what is left of it. */
+  readonly blocks: readonly ArrayBuffer[];
+  readonly bytes: number;
+}
+
+/** A {@link ProblemError} as data: errors lose their fields between threads. */
+export interface ReadFailure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly errors: readonly Fault[] | null;
+}
+
+export type ReadAnswer = Batch | Claim | { readonly failure: ReadFailure };
+
+/** @returns what the body holds, or what is wrong with it */
+export function performRead({ reading, blocks, bytes }: ReadWork): ReadAnswer {
+  const body = joined(blocks, bytes);
+  try {
+    return readBatch(body, reading);
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    const { code, message } = error;
+    const errors = error instanceof ProblemError ? (error.errors ?? null) : null;
+    return { failure: { code, message, errors } };
+  } finally {
+    free(body.buffer);
+  }
+}
+
+/** One array of all blocks, which are freed. */
+function joined(blocks: readonly ArrayBuffer[], bytes: number): Uint8Array<ArrayBuffer> {
+  const body = new Uint8Array(bytes);
+  let at = 0;
+  for (const block of blocks) {
+    body.set(new Uint8Array(block, 0, Math.min(block.byteLength, bytes - at)), at);
+    at += block.byteLength;
+    free(block);
+  }
+  return body;
+}
+
+/** Gives memory back at once; a thread that has nothing to do does not look for garbage. */
+function free(buffer: ArrayBuffer): void {
+  (buffer as { transfer?: (bytes: number) => ArrayBuffer }).transfer?.(0);
+}
+
+/**
+ * Reads a body. The result holds copies only.
+ *
+ * @throws ProblemError `MALFORMED_JSON`, `MALFORMED_CBOR`, `INVALID_BODY` or `TOO_MANY_ITEMS`, the
+ *   latter two with every fault
+ */
+export function readBatch(body: Uint8Array, reading: TriplesReading | ClaimReading): Batch | Claim {
+  return reading.wanted === 'triples' ? readTriples(body, reading) : readClaim(body, reading);
+}
+
+function readTriples(body: Uint8Array, reading: TriplesReading): Batch {
+  const { limits, requestLine } = reading;
+  const { value, form } = parse(body, reading, textForm);
+  const { items, faults } = checkTriples(requireObject(value).data, limits, form);
+  if (faults) throw shapeProblem(faults, '/data');
+  const isText = reading.type === 'json';
+  requireKeys(items, '/data', isText ? headOfText : headOfBytes);
+  const file = isText ? textFile(items) : cborFile(items);
+  const fingerprint = requestLine === null ? null : requestFingerprint(requestLine, body);
+  return { count: items.length, file, fingerprint };
+}
+
+function readClaim(body: Uint8Array, reading: ClaimReading): Claim {
+  const { limits, type } = reading;
+  const { value, form } = parse(body, reading, hexForm);
+  const object = requireObject(value);
+  const aggregate = requireAggregate(object.aggregate, type, form, limits.maxAggregateBytes);
+  const { items, faults } = checkStatements(object.statements, limits, form);
+  if (faults) throw shapeProblem(faults, '/statements');
+  requireKeys(items, '/statements', headOfBytes);
+  return { aggregate: aggregate.slice(), statements: packStatements(items) };
+}
+
+/** Statements as they travel to the thread that judges an aggregate. */
+export function packStatements(statements: readonly Statement[]): ArrayBuffer {
+  const signature = new Uint8Array(0);
+  return packItems(statements.map((statement) => ({ ...statement, signature })));
+}
+
+type Left = ReadonlyMap<string, Uint8Array>;
+
+interface Parsed {
+  readonly value: unknown;
+  readonly form: BytesForm;
+}
+
+/** @param formOf how the strings of a JSON text are read */
+function parse(
+  body: Uint8Array,
+  { type, limits: { maxTokens } }: Reading,
+  formOf: (left: Left) => BytesForm,
+): Parsed {
+  const limits = { maxTokens, tooManyCode: 'TOO_MANY_ITEMS' } as const;
+  if (type === 'cbor') return { value: parseStrictCbor(body, limits), form: FORMS.bytes };
+  const { value, left } = parseSlimJson(body, limits);
+  return { value, form: formOf(left) };
+}
+
+const latin1 = new TextDecoder('latin1');
+
+/** A string as it was sent, whether it was left in the body or not. */
+const sent = (given: unknown, left: Left): unknown => {
+  const text = typeof given === 'string' ? left.get(given) : undefined;
+  return text === undefined ? given : latin1.decode(text);
+};
+
+/** Decodes hex. */
+const hexForm = (left: Left): BytesForm => ({
+  ...FORMS.hex,
+  decode: (given, maxBytes) => FORMS.hex.decode(sent(given, left), maxBytes),
+  nameOf: (given) => FORMS.hex.nameOf(sent(given, left)),
+});
+
+/** Checks hex, but leaves it as it is: what it gives are the characters. */
+const textForm = (left: Left): BytesForm => ({
+  ...FORMS.hex,
+  decode(given, maxBytes) {
+    const text = typeof given === 'string' ? left.get(given) : undefined;
+    if (text === undefined) {
+      const bytes = FORMS.hex.decode(given, maxBytes);
+      return typeof bytes === 'string' ? bytes : ascii(given as string);
+    }
+    if (text.length - 2 > 2 * maxBytes) return 'tooLong';
+    return text.length % 2 === 0 ? text : 'oddLength';
+  },
+  nameOf: () => undefined,
+});
+
+const BEFORE_DIGEST = ascii('{"digest":"');
+const BEFORE_KEY = ascii('","public_key":"');
+const BEFORE_SIGNATURE = ascii('","signature":"');
+const BETWEEN = ascii('"},\n');
+const END = ascii('"}]\n');
+
+/** The task file of triples as text: their fields are nothing but hex, so they can be quoted. */
+function textFile(items: readonly TaskItem[]): Uint8Array<ArrayBuffer> {
+  const parts: Uint8Array[] = [ascii('[')];
+  items.forEach(({ message, publicKey, signature }, index) => {
+    parts.push(BEFORE_DIGEST, message, BEFORE_KEY, publicKey, BEFORE_SIGNATURE, signature);
+    parts.push(index < items.length - 1 ? BETWEEN : END);
+  });
+  return concatAll(parts);
+}
+
+/** The task file of items that came in CBOR, which is half as long. */
+function cborFile(items: readonly TaskItem[]): Uint8Array<ArrayBuffer> {
+  return formatCbor(
+    items.map(({ message, publicKey, signature }) => {
+      return { digest: message, public_key: publicKey, signature };
+    }),
+  );
+}
+
+function requireObject(value: unknown): Readonly<Record<string, unknown>> {
+  const isMap = typeof value === 'object' && value !== null && !(value instanceof Uint8Array);
+  if (isMap && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>;
+  throw new ProblemError('INVALID_BODY', {
+    errors: [{ path: '', code: 'invalid_type', message: 'must be an object' }],
+  });
+}
+
+function requireAggregate(
+  given: unknown,
+  type: BodyType,
+  form: BytesForm,
+  maxBytes: number,
+): Uint8Array {
+  const bytes = form.decode(given, maxBytes);
+  if (typeof bytes !== 'string') return bytes;
+  // As the schema of the request names it.
+  const isType = type === 'json' && (bytes === 'missing' || bytes === 'type');
+  const code = isType ? 'invalid_type' : bytes;
+  const message = form.describe(bytes, maxBytes);
+  throw new ProblemError('INVALID_BODY', { errors: [{ path: '/aggregate', code, message }] });
+}
+
+/** The first byte of a public key by its length in bytes (FALCON round 3, section 3.11.4). */
+const KEY_HEADERS = new Map([
+  [897, 0x09],
+  [1793, 0x0a],
+]);
+
+/** The length of a key, and its first byte. */
+type Head = readonly [bytes: number, first: number | undefined];
+
+const headOfBytes = (key: Uint8Array): Head => [key.length, key[0]];
+const headOfText = (text: Uint8Array): Head => [
+  (text.length - 2) / 2,
+  Number.parseInt(latin1.decode(text.subarray(2, 4)), 16),
+];
+
+/** A key of the wrong length or set can never be valid: better reported now than by the worker. */
+function requireKeys(
+  items: readonly { readonly publicKey: Uint8Array }[],
+  at: string,
+  headOf: (key: Uint8Array) => Head,
+): void {
+  const message = 'public_key is not a Falcon-512 or Falcon-1024 key';
+  const errors = items.flatMap(({ publicKey }, index) => {
+    const [bytes, first] = headOf(publicKey);
+    const header = KEY_HEADERS.get(bytes);
+    const good = header !== undefined && header === first;
+    return good ? [] : [{ path: `${at}/${index}/public_key`, code: 'publicKey', message }];
+  });
+  if (errors.length > 0) throw new ProblemError('INVALID_BODY', { errors });
+}
+
+function shapeProblem(faults: readonly ShapeFault[], at: string): ProblemError {
+  const code = faults[0]!.code === 'tooMany' ? 'TOO_MANY_ITEMS' : 'INVALID_BODY';
+  const errors = faults.map(({ path, code, message }) => ({ path: at + path, code, message }));
+  return new ProblemError(code, { errors });
+}

@@ -1,0 +1,25 @@
+/** Worker threads that run `taskWorker.ts`. */
+import { type StartThread, workerBeside } from '../../threads/host.ts';
+import { ThreadPool } from '../../threads/pool.ts';
+import { TASK_WORKER } from './taskWork.ts';
+
+/** The heap of a thread: a base, plus this many times the largest task file. */
+const HEAP_MB = 256;
+const HEAP_FACTOR = 8;
+const MIB = 1024 * 1024;
+
+/** A file that exhausts the heap takes down its worker (THREAD_LOST), not the process. */
+export const heapFor = (maxInputBytes: number): number =>
+  HEAP_MB + HEAP_FACTOR * Math.ceil(maxInputBytes / MIB);
+
+/** One worker thread, which starts with its first work. */
+export function openWorker(heapMb: number, start?: StartThread): ThreadPool {
+  return new ThreadPool({
+    size: 1,
+    name: TASK_WORKER,
+    module: workerBeside(import.meta.url, 'taskWorker'),
+    limits: { maxOldGenerationSizeMb: heapMb },
+    maxRefusals: Number.POSITIVE_INFINITY,
+    ...(start && { start }),
+  });
+}
