@@ -21,6 +21,8 @@ export interface HttpServerOptions {
   /** Time limits of the headers and of a whole request; defaults 30 s and 15 minutes. */
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
+  /** For so long is read what still comes after a connection's last answer; default 1 s. */
+  readonly lastLingerMs?: number;
   /** Most connections at once, in all and from one address; default: no limit. */
   readonly maxConnections?: number;
   readonly maxConnectionsPerAddress?: number;
@@ -48,6 +50,8 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     autoCleanupIncoming: false,
   });
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    // It came after the last answer, and is only read to its end.
+    if (incoming.socket.writableEnded) return void incoming.resume();
     outgoing.once('finish', () => linger(incoming));
     const fault = hostFault(incoming);
     if (fault !== null) refuse(incoming, outgoing, 'MALFORMED_REQUEST', fault);
@@ -74,6 +78,8 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     refuse(incoming, outgoing, 'EXPECTATION_FAILED'),
   );
   server.on('clientError', answerClientError);
+  const { lastLingerMs = 1000 } = options;
+  server.prependListener('connection', (socket: Socket) => lingerLast(socket, lastLingerMs));
   capConnections(server, options);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -111,6 +117,19 @@ function linger(incoming: IncomingMessage): void {
   // A connection that is gone already is no reason to go on.
   timer.unref();
   incoming.once('close', () => clearTimeout(timer));
+}
+
+/**
+ * `node:http` destroys a connection after its last answer (`Connection: close`). What the sender
+ * still sends is then met by a reset, which can overtake the answer. So our side is only ended, and
+ * what comes is read and thrown away until the sender ends as well, or has had time enough.
+ */
+function lingerLast(socket: Socket, lingerMs: number): void {
+  socket.destroySoon = () => {
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    socket.once('close', () => clearTimeout(timer));
+  };
 }
 
 /** What is wrong with the address that the request is for; null if nothing is. */

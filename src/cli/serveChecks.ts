@@ -13,9 +13,11 @@ import { sharedPlaces } from '../middleware/stores/sqliteFile.ts';
 import { cannotListen } from './cannotListen.ts';
 import type { Config } from './config.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
+import { checkKeys } from './keyChecks.ts';
 import { checkDatabase } from './serveDatabase.ts';
 import type { ServeSetting } from './settings.ts';
 import { checkShared } from './sharedChecks.ts';
+import { checkWebhook } from './webhookChecks.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -45,6 +47,8 @@ export async function findFaults(
     ...checkProxy(config, settings),
     ...checkSigning(config, settings, env),
     ...data,
+    ...(await checkKeys(config, settings)),
+    ...(await checkWebhook(settings)),
     ...(await checkShared(values, env)),
     ...checkMachine(settings),
   ];

@@ -16,6 +16,7 @@ import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
 import type { RunnerEvent } from './tasks/runner.ts';
 import type { TracingApi } from './tracing.ts';
 import { webhookUrlFault } from './webhooks/address.ts';
+import type { DeliveryEvent } from './webhooks/deliveryEvent.ts';
 
 /** Receives log messages: a sentence and plain fields. */
 export interface Logger {
@@ -56,6 +57,8 @@ export type ServiceEvent =
       readonly remote?: string;
     }
   | { readonly type: 'work'; readonly event: RunnerEvent }
+  /** This process has tried to tell a webhook of a task. */
+  | ({ readonly type: 'webhook' } & DeliveryEvent)
   /** Another process changed a task. */
   | { readonly type: 'hint'; readonly state: TaskState }
   /** The housekeeper went through the store. */

@@ -279,11 +279,17 @@ export class Runtime {
   /** Webhooks, if the store keeps them. */
   async #startSender(store: TaskStore): Promise<void> {
     if (!keepsWebhooks(store)) return;
-    const { webhookUrl: url, webhookSecret: secret, webhookAllowPrivate, logger } = this.settings;
+    const { webhookUrl: url, webhookSecret: secret, webhookAllowPrivate } = this.settings;
+    const { logger, onEvent } = this.settings;
     if (url !== undefined && secret !== undefined) {
       await store.putWebhook({ owner: OPERATOR, url, secret });
     }
-    const sender = createSender({ store, allowPrivate: webhookAllowPrivate, logger });
+    const sender = createSender({
+      store,
+      allowPrivate: webhookAllowPrivate,
+      logger,
+      onDelivery: (event) => onEvent({ type: 'webhook', ...event }),
+    });
     this.#undo.push((graceMs) => sender.stop(graceMs));
     sender.start();
   }

@@ -1,12 +1,21 @@
 /** `falconry serve --check` finds what would go wrong: every fault is really there. */
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSilent } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { diskFinding } from '../../src/cli/serveChecks.ts';
+import { fileKeyStore } from '../../src/middleware/keys/keyStore.ts';
+import { reach } from '../../src/middleware/webhooks/post.ts';
 import { fact } from '../support/facts.ts';
 import { type Ended, falconry, falconryHere, temporaryFolder } from './cli.ts';
 
@@ -288,6 +297,130 @@ describe('the database', () => {
     expect((await check()).of('apiKeys')[0]).toMatchObject({ level: 'warning' });
     const given = await check([], { FALCONRY_FIRST_KEY: 'k'.repeat(40) });
     expect(given.of('apiKeys')[0]).toMatchObject({ level: 'ok' });
+  });
+});
+
+describe('the signing keys', () => {
+  const RIGHT = { FALCONRY_KEYS_PASSPHRASE: 'correct horse' };
+  const WRONG = { FALCONRY_KEYS_PASSPHRASE: 'swordfish' };
+
+  /** A folder with a key in it, as a start leaves it. */
+  async function makeKeys(directory: string, secret?: string): Promise<void> {
+    const store = fileKeyStore({ directory, ...(secret !== undefined && { secret }) });
+    await store.open();
+    store.release(await store.signingKey(null));
+  }
+
+  const filesOf = (directory: string) =>
+    readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), 'utf8')]);
+
+  it('are not encrypted, or not there yet', async () => {
+    const of = async (env = {}) => (await check([], env)).of('signingKeys');
+    const ok = { level: 'ok', check: 'signingKeys' };
+    expect(await of()).toEqual([{ ...ok, message: 'none yet: the next start makes them' }]);
+    expect(await of(RIGHT)).toEqual([
+      { ...ok, message: 'none yet: the next start makes them, encrypted' },
+    ]);
+    expect(existsSync(data)).toBe(false);
+    mkdirSync(data, { mode: 0o700 });
+    await makeKeys(join(data, 'keys'));
+    const before = filesOf(join(data, 'keys'));
+    expect(await of()).toEqual([{ ...ok, message: '1 can be read; they are not encrypted' }]);
+    expect(await of(RIGHT)).toEqual([{ ...ok, message: '1; the next start encrypts 1' }]);
+    expect(filesOf(join(data, 'keys'))).toEqual(before);
+  });
+
+  it('are encrypted: the passphrase is tried', async () => {
+    mkdirSync(data, { mode: 0o700 });
+    await makeKeys(join(data, 'keys'), RIGHT.FALCONRY_KEYS_PASSPHRASE);
+    const before = filesOf(join(data, 'keys'));
+    const right = await check([], RIGHT);
+    expect(right.of('signingKeys')).toMatchObject([
+      { level: 'ok', message: 'the passphrase opens them: 1 of 1' },
+    ]);
+    const wrong = await check([], WRONG);
+    expect(wrong.of('signingKeys')).toMatchObject([
+      { level: 'fault', advice: 'give the passphrase under which they were encrypted' },
+    ]);
+    expect(JSON.stringify(wrong.report)).not.toContain('swordfish');
+    const none = await check();
+    expect(none.of('signingKeys')).toMatchObject([
+      { level: 'fault', advice: 'give --keys-passphrase-file' },
+    ]);
+    expect(filesOf(join(data, 'keys'))).toEqual(before);
+    // Without signing they are not needed.
+    expect((await check(['--no-signing'], WRONG)).of('signingKeys')).toEqual([]);
+  });
+
+  it('are in a directory of their own, and one is damaged', async () => {
+    const keys = join(folder.path, `keys-${turn}`);
+    await makeKeys(keys, RIGHT.FALCONRY_KEYS_PASSPHRASE);
+    expect((await check(['--keys', keys], RIGHT)).of('signingKeys')[0]!.level).toBe('ok');
+    const path = join(keys, 'signing.json');
+    const fields = JSON.parse(readFileSync(path, 'utf8'));
+    writeFileSync(path, JSON.stringify({ ...fields, sealed: `${fields.sealed.slice(0, -2)}00` }));
+    expect((await check(['--keys', keys], RIGHT)).of('signingKeys')).toMatchObject([
+      { level: 'fault', message: `${keys}: ${path} is not a signing key` },
+    ]);
+  });
+});
+
+describe('the webhook', () => {
+  const secret = { FALCONRY_WEBHOOK_SECRET: 'a secret of the webhook' };
+  const at = async (url: string, ...args: string[]) =>
+    (await check(['--webhook-url', url, ...args], secret)).of('webhook');
+  const PRIVATE = '--webhook-allow-private';
+
+  it('is reached, and told nothing', async () => {
+    let asked = 0;
+    let connections = 0;
+    const server = createServer((_, answer) => {
+      asked++;
+      answer.end();
+    }).on('connection', () => connections++);
+    const port = await listen(server);
+    expect(await at(`http://127.0.0.1:${port}/x?token=swordfish`, PRIVATE)).toEqual([
+      { level: 'ok', check: 'webhook', message: `127.0.0.1:${port} takes connections` },
+    ]);
+    await expect.poll(() => connections, { timeout: 100_000 }).toBe(1);
+    expect(asked).toBe(0);
+    expect((await check()).of('webhook')).toEqual([]);
+  });
+
+  it('is not reached: nobody listens, or there is no TLS', async () => {
+    const port = await listen(createServer());
+    const plain = await at(`https://127.0.0.1:${port}/x`, PRIVATE);
+    expect(plain).toMatchObject([{ level: 'warning' }]);
+    expect(plain[0]!.message).toMatch(/: the connection failed \(\w+\)$/);
+    const gone = createServer();
+    const closed = await listen(gone);
+    await new Promise((resolve) => gone.close(resolve));
+    servers.pop();
+    expect(await at(`http://127.0.0.1:${closed}/x`, PRIVATE)).toMatchObject([
+      {
+        level: 'warning',
+        message: `127.0.0.1:${closed}: the connection failed (ECONNREFUSED)`,
+      },
+    ]);
+  });
+
+  it('says nothing for too long', async () => {
+    const silent = createSilent((socket) => socket.on('error', () => {}).resume());
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const reached = reach(new URL(`https://127.0.0.1:${port}`), '127.0.0.1', 100);
+    await expect(reached).rejects.toThrow('no answer in time');
+    // It ends when the connection has ended.
+    await new Promise((resolve) => silent.close(resolve));
+  });
+
+  it('may not be sent there', async () => {
+    expect(await at('https://localhost/x')).toMatchObject([
+      {
+        level: 'fault',
+        message: 'localhost: the name leads to an address that is not public',
+      },
+    ]);
   });
 });
 

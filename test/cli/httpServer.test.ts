@@ -186,6 +186,74 @@ describe('an answer of the server itself', () => {
   });
 });
 
+describe('a sender who is refused before the body was read', () => {
+  const start = (...lines: string[]) =>
+    ['POST /nowhere HTTP/1.1', ...lines, 'Content-Length: 5000', '', 'x'].join('\r\n');
+  const pause = () => new Promise((next) => setTimeout(next, 50));
+
+  /**
+   * Sends the start; after the whole answer and the end of the other side the rest, piece by piece.
+   */
+  async function sendOn(first: string, rest: Iterable<string>) {
+    const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+    sockets.push(socket);
+    const met = { text: '', fault: null as string | null, pieces: 0 };
+    socket.on('error', ({ message }) => {
+      met.fault = message;
+    });
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    socket.on('data', (data) => {
+      met.text += data;
+    });
+    socket.write(first);
+    await new Promise<void>((resolve) => socket.once('end', () => resolve()));
+    for (const piece of rest) {
+      socket.write(piece);
+      met.pieces++;
+      // Long enough for a reset to be seen.
+      await pause();
+      if (socket.destroyed) break;
+    }
+    socket.end();
+    await closed;
+    return { ...met, status: met.text.split(' ')[1] };
+  }
+
+  it.each([
+    ['400', 'two Host headers', start('Host: a', 'Host: b')],
+    ['417', 'an expectation that is not known', start('Host: a', 'Expect: more')],
+    ['417', 'a second expectation', start('Host: a', 'Expect: 100-continue, more')],
+  ])('has the %s and may send the rest: %s', async (status, _, first) => {
+    await open({ lastLingerMs: 600_000 });
+    const met = await sendOn(first, ['x'.repeat(2000), 'x'.repeat(2000), 'x'.repeat(999)]);
+    expect(met).toMatchObject({ status, fault: null, pieces: 3 });
+    expect(met.text).toMatch(/\r\nconnection: close\r\n.*"code":"[A-Z_]+"\}/is);
+  });
+
+  it('may send another request, which is not heeded', async () => {
+    let asked = 0;
+    const fetch = () => {
+      asked++;
+      return new Response('heeded');
+    };
+    await open({ fetch, lastLingerMs: 600_000 });
+    const met = await sendOn(start('Host: a', 'Host: b'), ['x'.repeat(4999), GET, GET]);
+    expect(met).toMatchObject({ status: '400', fault: null, pieces: 3 });
+    expect(met.text).not.toContain('heeded');
+    expect(asked).toBe(0);
+  });
+
+  it('is given up after a while', async () => {
+    await open({ lastLingerMs: 100 });
+    const forever = (function* () {
+      for (;;) yield 'x';
+    })();
+    const met = await sendOn(start('Host: a', 'Host: b'), forever);
+    expect(met.status).toBe('400');
+    expect(met.fault).toMatch(/EPIPE|ECONNRESET/);
+  });
+});
+
 /** Holds an answer of the server itself to the document. */
 async function note(status: number, body: string, headers: Headers): Promise<void> {
   const seen = { method: 'POST', path: SIGN, status, headers, body };

@@ -1,4 +1,4 @@
-/** A download that its client gives up must not leave the file open. */
+/** A download outlives the file, and one that its client gives up does not leave it open. */
 import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ async function openFiles(): Promise<string[]> {
 
 it.runIf(process.platform === 'linux').each([
   ['before the first read', 0],
-  ['while it is opened', 1],
+  ['while it is read', 1],
   ['after some chunks', 2],
 ])('cancelled %s', async (_when, reads) => {
   const blobs = directoryBlobs({ path });
@@ -37,4 +37,21 @@ it.runIf(process.platform === 'linux').each([
     await reading;
   }
   await expect.poll(openFiles, { timeout: 100_000 }).toEqual([]);
+});
+
+it.each([
+  ['short', 1000],
+  ['long', 1_000_000],
+])('removed before it is read: a %s file comes whole, and is then closed', async (_, bytes) => {
+  const blobs = directoryBlobs({ path });
+  const key = 'results/1/1.json';
+  const content = Uint8Array.from({ length: bytes }, (_, i) => i % 251);
+  await blobs.put(key, content, { maxBytes: 1e9 });
+  const blob = await blobs.get({ key });
+  await blobs.delete(key);
+  expect(await blobs.get({ key })).toBe(null);
+  expect(blob!.bytes).toBe(bytes);
+  const read = new Uint8Array(await new Response(blob!.body).arrayBuffer());
+  expect(Buffer.compare(read, content)).toBe(0);
+  if (process.platform === 'linux') expect(await openFiles()).toEqual([]);
 });

@@ -10,6 +10,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { verifyWebhook } from '../../src/client/index.ts';
 import { falconService, memoryStore } from '../../src/middleware/index.ts';
 import { isPublic, webhookUrlFault } from '../../src/middleware/webhooks/address.ts';
+import type { DeliveryEvent } from '../../src/middleware/webhooks/deliveryEvent.ts';
 import { signatureOf } from '../../src/middleware/webhooks/message.ts';
 import { post } from '../../src/middleware/webhooks/post.ts';
 import {
@@ -346,11 +347,17 @@ describe('the sender', () => {
 
   it('gives up after the last try, and says why', async () => {
     const { got, url } = await receiver((response) => response.writeHead(410).end());
-    const { store } = await world(url);
-    await ended(store);
+    const told: DeliveryEvent[] = [];
+    const { store } = await world(url, { onDelivery: (event) => void told.push(event) });
+    const { id: taskId } = await ended(store);
     const given = { waiting: 0, dropped: 1, lastError: 'the answer was 410', disabledAt: null };
     await expect.poll(() => store.listWebhooks()).toMatchObject([given]);
     expect(got.length).toBe(3);
+    expect(told).toEqual([
+      { taskId, attempt: 1, outcome: 'failed' },
+      { taskId, attempt: 2, outcome: 'failed' },
+      { taskId, attempt: 3, outcome: 'given_up' },
+    ]);
   });
 
   it('disables a webhook at which nothing arrives', async () => {

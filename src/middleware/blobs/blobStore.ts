@@ -72,6 +72,8 @@ export interface BlobStore {
   /** Stores a file as it streams in. @throws CodedError BODY_TOO_LARGE beyond the limit. */
   put(key: string, body: BlobBody, options: BlobPutOptions): Promise<BlobRef>;
   /**
+   * The stream holds something open: it is to be read to its end, or cancelled.
+   *
    * @returns the file as a stream with its length, or null
    * @throws CodedError `INPUT_CHANGED` if its version is not that of the ref's tag
    */

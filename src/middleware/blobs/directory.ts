@@ -14,7 +14,7 @@ import type { StatsFs } from 'node:fs';
 import { type FileHandle, mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CodedError, isCodedError } from '../../errors.ts';
-import type { BlobBody, BlobPutOptions, BlobRef, BlobStore } from './blobStore.ts';
+import type { BlobBody, BlobPutOptions, BlobRef, BlobStore, StoredBlob } from './blobStore.ts';
 import { chunksOf } from './chunks.ts';
 
 export interface DirectoryOptions {
@@ -59,11 +59,7 @@ export function directoryBlobs(options: DirectoryOptions): BlobStore {
       const requireRoom = (bytes: number) => requireFree(root, minFreeBytes, share, bytes);
       return putFile(root, { key, place }, body, limits, requireRoom).catch(nameFullDisk);
     },
-    async get({ key }) {
-      const path = pathOf(key);
-      const found = await unlessMissing(stat(path));
-      return found && { bytes: found.size, body: streamOf(path) };
-    },
+    get: async ({ key }) => openBlob(pathOf(key)),
     read: async ({ key }, maxBytes) => readFile(pathOf(key), maxBytes),
     async stat(key): Promise<BlobRef | null> {
       const found = await unlessMissing(stat(pathOf(key)));
@@ -214,22 +210,27 @@ async function writeWhole(
   return bytes;
 }
 
-/**
- * The file in chunks. It is opened at the first read and closed at the end of the stream, so
- * that a body that is never read (as in an answer to HEAD) keeps no file open.
- */
-function streamOf(path: string): ReadableStream<Uint8Array> {
-  let file: FileHandle | undefined;
+/** Opened here, and not at the first read: a file that is removed meanwhile is still read whole. */
+async function openBlob(path: string): Promise<StoredBlob | null> {
+  const file = await unlessMissing(open(path, 'r'));
+  if (!file) return null;
+  try {
+    return { bytes: (await file.stat()).size, body: streamOf(file) };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** The file in chunks; closed at the end of the stream, or when that is cancelled. */
+function streamOf(file: FileHandle): ReadableStream<Uint8Array> {
   let cancelled = false;
   return new ReadableStream<Uint8Array>(
     {
       async pull(stream) {
-        file ??= await open(path, 'r');
-        // Cancelled while it was being opened, so `cancel` could not close it.
-        if (cancelled) return file.close();
         const reading = file.read(new Uint8Array(READ_BYTES));
         const { bytesRead, buffer } = await reading.catch(async (error: unknown) => {
-          await file?.close();
+          await file.close();
           throw error;
         });
         if (cancelled) return;
@@ -239,7 +240,7 @@ function streamOf(path: string): ReadableStream<Uint8Array> {
       },
       async cancel() {
         cancelled = true;
-        await file?.close();
+        await file.close();
       },
     },
     { highWaterMark: 0 },

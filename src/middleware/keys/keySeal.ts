@@ -139,6 +139,21 @@ export class KeySeal {
     return text === this.#text && !(await isChanging(directory));
   }
 
+  /**
+   * The seal of a folder, which is left as it is.
+   *
+   * @returns null if there is none
+   * @throws CodedError as `open`
+   */
+  static async find(directory: string, secret: KeysSecret | undefined): Promise<KeySeal | null> {
+    const path = join(directory, SEALING_FILE);
+    const text = await readSecretFile(path);
+    if (text === null) return null;
+    if (secret === undefined) throw needed();
+    if (await isChanging(directory)) throw wrong(UNFINISHED);
+    return KeySeal.#read(path, text, secret);
+  }
+
   static async #make(path: string, secret: KeysSecret): Promise<void> {
     const isText = typeof secret === 'string';
     const salt = random(SALT_BYTES);

@@ -58,6 +58,15 @@ export interface FileKeyStore extends KeyStore {
   publicKeys(clientId: number | null): Promise<readonly KnownPublicKey[]>;
 }
 
+/** What a folder of signing keys holds. */
+export interface KeyFolderState {
+  readonly keys: number;
+  /** Those of them whose file is encrypted. */
+  readonly sealed: number;
+  /** Whether there is a secret already under which the folder is encrypted. */
+  readonly hasSeal: boolean;
+}
+
 export interface FileKeyOptions {
   readonly directory: string;
   /** Of new keys; default `falcon512`. */
@@ -80,6 +89,34 @@ export interface FileKeyOptions {
 export function fileKeyStore(options: FileKeyOptions): FileKeyStore {
   if (options.secret !== undefined) checkKeysSecret('secret', options.secret);
   return new KeyFolder(options);
+}
+
+/**
+ * Opens every key of a folder, as a start would, and changes nothing.
+ *
+ * @throws Error if others can read a file, or it does not hold a key; CodedError
+ *   `PASSPHRASE_NEEDED`, `WRONG_PASSPHRASE`, `KEY_TOO_COSTLY`, `BAD_KEY_FILE`
+ */
+export async function examineKeys({
+  directory,
+  secret,
+}: Pick<FileKeyOptions, 'directory' | 'secret'>): Promise<KeyFolderState> {
+  const seal = await KeySeal.find(directory, secret);
+  let keys = 0;
+  let sealed = 0;
+  const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  for (const name of names.filter((each) => KEY_FILE.test(each))) {
+    const key = await readKey(join(directory, name), name, async () => seal);
+    // Removed meanwhile.
+    if (key === null) continue;
+    wipe(key.secretKey);
+    keys++;
+    if (key.isSealed) sealed++;
+  }
+  return { keys, sealed, hasSeal: seal !== null };
 }
 
 const LEFT_BEHIND = /^signing(?:-\d+)?\.json\.[\da-f-]{36}$/;
@@ -233,15 +270,12 @@ class KeyFolder implements FileKeyStore {
   }
 
   async #read(name: string): Promise<KeyFile | null> {
-    const path = join(this.#directory, name);
-    const text = await readSecretFile(path);
-    if (text === null) return null;
-    const key = await parseKey(name, text, () => this.#opened());
-    if (key === null) {
+    try {
+      return await readKey(join(this.#directory, name), name, () => this.#opened());
+    } catch (error) {
       await this.#checkSeal((await this.#seal) ?? null);
-      throw new Error(`${path} is not a signing key`);
+      throw error;
     }
-    return key;
   }
 
   /** @throws Error if the folder was sealed otherwise after the seal was opened */
@@ -269,6 +303,19 @@ class KeyFolder implements FileKeyStore {
     if (key === null) throw new Error(`${path} disappeared while it was being created`);
     return key;
   }
+}
+
+/** @returns null if there is no such file @throws Error if it does not hold a key */
+async function readKey(
+  path: string,
+  name: string,
+  opened: () => Promise<KeySeal | null>,
+): Promise<KeyFile | null> {
+  const text = await readSecretFile(path);
+  if (text === null) return null;
+  const key = await parseKey(name, text, opened);
+  if (key === null) throw new Error(`${path} is not a signing key`);
+  return key;
 }
 
 function newKey(parameterSet: ParameterSet) {

@@ -1,7 +1,9 @@
 /** One POST to a webhook: to the address that was checked, and nowhere else. */
+import { once } from 'node:events';
 import { type ClientRequest, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { isIP } from 'node:net';
+import { connect, isIP } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { addressOf, bareHost, type Resolve, webhookUrlFault } from './address.ts';
 
 export interface PostOptions {
@@ -39,17 +41,53 @@ export async function post(address: string, options: PostOptions): Promise<numbe
   return Promise.race([send(url, host, options, signal), stopped]);
 }
 
+/**
+ * Makes a connection, with its certificate checked, and ends it: nothing is sent.
+ *
+ * @param address of the host of the url, as `addressOf` gave it
+ * @throws Error in the words of `post`
+ */
+export async function reach(url: URL, address: string, timeoutMs: number): Promise<void> {
+  const { secure, ...place } = placeOf(url, address);
+  const socket = secure ? connectTls(place) : connect(place);
+  const timer = setTimeout(() => socket.destroy(new Error('no answer in time')), timeoutMs);
+  try {
+    await once(socket, secure ? 'secureConnect' : 'connect');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw code === undefined ? new Error(message) : failed(code);
+  } finally {
+    clearTimeout(timer);
+    socket.on('error', () => {}).destroy();
+  }
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly servername?: string;
+}
+
+/** What is connected to, and whether by TLS. */
+function placeOf(url: URL, address: string): Place & { readonly secure: boolean } {
+  const name = bareHost(url);
+  const secure = url.protocol === 'https:';
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  // The certificate must be that of the name.
+  return { secure, host: address, port, ...(secure && isIP(name) === 0 && { servername: name }) };
+}
+
+const failed = (code?: string) => new Error(`the connection failed (${code ?? 'unknown reason'})`);
+
 function send(
   url: URL,
   address: string,
   { headers, body }: PostOptions,
   signal: AbortSignal,
 ): Promise<number> {
-  const name = bareHost(url);
-  const secure = url.protocol === 'https:';
-  const options: RequestOptions & { servername?: string } = {
-    host: address,
-    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+  const { secure, ...place } = placeOf(url, address);
+  const options: RequestOptions & Place = {
+    ...place,
     path: `${url.pathname}${url.search}`,
     method: 'POST',
     headers: {
@@ -59,8 +97,6 @@ function send(
     },
     // A connection of its own: none that was made to another address.
     agent: false,
-    // The certificate must be that of the name.
-    ...(secure && isIP(name) === 0 && { servername: name }),
   };
   return new Promise((resolve, reject) => {
     const request: ClientRequest = secure ? requestHttps(options) : requestHttp(options);
@@ -68,7 +104,7 @@ function send(
     signal.addEventListener('abort', stop, { once: true });
     request.on('close', () => signal.removeEventListener('abort', stop));
     request.on('error', (error: NodeJS.ErrnoException) => {
-      reject(new Error(`the connection failed (${error.code ?? 'unknown reason'})`));
+      reject(failed(error.code));
     });
     request.on('response', (response) => {
       let bytes = 0;

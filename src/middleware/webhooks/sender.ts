@@ -9,6 +9,7 @@ import type { Logger } from '../options.ts';
 import type { TaskNews, TaskStore } from '../stores/taskStore.ts';
 import type { ClaimedDelivery, Settlement, WebhookStore } from '../stores/webhookStore.ts';
 import type { Resolve } from './address.ts';
+import type { DeliveryEvent } from './deliveryEvent.ts';
 import { messageBody, SIGNATURE_HEADER, signatureOf } from './message.ts';
 import { post } from './post.ts';
 
@@ -31,6 +32,8 @@ export interface SenderOptions {
   readonly store: WebhookStore & Pick<TaskStore, 'watch'>;
   readonly allowPrivate: boolean;
   readonly logger: Logger;
+  /** Told of every try that has ended. */
+  readonly onDelivery?: (event: DeliveryEvent) => void;
   /** For tests, like the rest. */
   readonly resolve?: Resolve;
   readonly retryMs?: readonly number[];
@@ -54,6 +57,7 @@ type Filled = Required<Omit<SenderOptions, 'resolve'>> & Pick<SenderOptions, 're
 const MAX_SENDING = 4;
 
 const DEFAULTS = {
+  onDelivery: () => {},
   retryMs: RETRY_MS,
   /** A webhook at which nothing has arrived for three days is disabled. */
   disableMs: 72 * HOUR_MS,
@@ -151,7 +155,7 @@ async function deliver(
   options: Filled,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, logger } = options;
+  const { store, logger, onDelivery } = options;
   const { owner, taskId, attempt } = delivery;
   const error = await attemptPost(delivery, options, signal);
   // The lease ends by itself, and another process sends it.
@@ -165,6 +169,8 @@ async function deliver(
   const facts = { owner, task: taskId, attempt };
   if (error !== null) logger.warn('webhook failed', { ...facts, error, retryMs: wait });
   else logger.debug('webhook sent', facts);
+  const ended = error === null ? 'sent' : wait === null ? 'given_up' : 'failed';
+  onDelivery({ taskId, attempt, outcome: ended });
   try {
     await store.settleDelivery(delivery, outcome);
   } catch (fault) {
