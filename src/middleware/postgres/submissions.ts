@@ -180,7 +180,7 @@ const within = (open: string, bytes: string) =>
 const nextTurn = (s: string) =>
   `CASE WHEN $3::boolean THEN greatest(${turnOf(s)}, c.last_turn + 1) ELSE c.last_turn END`;
 
-/** Of a client with a row: less than half of the work. */
+/** Of a client with a row. */
 const KNOWN: Counting = (s, held) => `
       UPDATE ${s}.clients c SET
         open_tasks = c.open_tasks + 1,
@@ -207,8 +207,8 @@ const FIRST: Counting = (s, held) => `
       RETURNING last_task, last_turn`;
 
 /**
- * Limits, counters, id and turn by the client's row, so that the ids of one client grow in the order
- * of its commits. With a hold, everything depends on the row of the answer.
+ * Limits, counters, id and turn by the client's row, so that the ids of one client grow in the
+ * order of its commits. With a hold, everything depends on the row of the answer.
  */
 function putText(s: string, counting: Counting, held: boolean): string {
   return `
