@@ -1,0 +1,1 @@
+import { makeApi } from './api.ts'; await makeApi();
