@@ -14,9 +14,8 @@ const OF_THREADS = new Set(['falconry/verify-worker', 'falconry/aggregate-worker
 /** Entries that have something to document. */
 export const documented = (): Entry[] => entries().filter(({ name }) => !OF_THREADS.has(name));
 
-/** The page of an entry, without its ending: `api/keys` for `falconry/keys`. */
-export const apiPage = (name: string): string =>
-  `api/${name.replace(/^falconry\/?/, '') || 'falconry'}`;
+/** The page of an entry, without its ending. */
+export const apiPage = (name: string): string => `api/${name}`;
 
 const OPTIONS: TypeDocOptions & PluginOptions = {
   plugin: ['typedoc-plugin-markdown'],
@@ -26,6 +25,7 @@ const OPTIONS: TypeDocOptions & PluginOptions = {
   tsconfig: join(ROOT, 'tsconfig.build.json'),
   name: 'API',
   readme: 'none',
+  entryFileName: 'index',
   disableSources: true,
   excludeInternal: true,
   excludePrivate: true,

@@ -74,13 +74,16 @@ function copyFiles(): void {
   }
 }
 
-/** Makes everything anew. */
-export async function prepare(): Promise<void> {
+/** Everything anew. */
+async function prepare(): Promise<void> {
   for (const folder of [MADE_PAGES, MADE_FILES]) rmSync(folder, { recursive: true, force: true });
   gather();
   listDecisions();
   copyFiles();
+  copyFileSync(join(ROOT, 'src/page/icon.svg'), join(MADE_FILES, 'icon.svg'));
   put(join(MADE, 'sizes.json'), `${JSON.stringify(measureSizes(), null, 2)}\n`);
   compilePackage(join(PACKAGE, 'dist'));
   await makeApi();
 }
+
+await prepare();

@@ -1,1 +1,0 @@
-import { makeApi } from './api.ts'; await makeApi();
