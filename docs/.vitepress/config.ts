@@ -43,7 +43,9 @@ export default defineConfig({
   markdown: {
     anchor: { slugify },
     toc: { slugify },
-    languageAlias: { capnp: 'txt' },
+    // Braces are those of formulas.
+    attrs: { disable: true },
+    languages: [{ name: 'capnp', scopeName: 'source.capnp', patterns: [], repository: {} }],
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config: leadLinks,
   },

@@ -67,17 +67,15 @@ export function targetOf(origin: string, href: string): Target {
   const page = pageOf(path);
   if (page !== undefined) return { kind: 'page', href: `/${page}${hash}` };
   const place = join(ROOT, path);
-  // Pages that are made link to each other, too.
   if (path.startsWith('..') || !existsSync(place)) return { kind: 'missing' };
   // Of a folder there is a list.
   const copy = statSync(place).isDirectory() ? `${path}/index.txt` : `${path}.txt`;
   return { kind: 'file', href: `/files/${copy}`, path };
 }
 
-/** The repository's path of a page, of which VitePress gives the file. */
+/** The repository's path of a page, of which VitePress gives the file as if it were in docs/. */
 export function originOf(file: string): string {
-  if (!file.startsWith(MADE_PAGES)) return relative(ROOT, file);
-  const page = relative(MADE_PAGES, file);
+  const page = relative(DOCS, file);
   const gathered = Object.entries(GATHERED).find(([, name]) => name === page);
   return gathered?.[0] ?? join('docs', page);
 }
