@@ -16,7 +16,8 @@ const timeOf = (path: string): number =>
   statSync(join(docs, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 const [mode = 'build'] = process.argv.slice(2);
-if (mode !== 'build' && mode !== 'dev') throw new Error('usage: node scripts/docs.ts [build | dev]');
+if (mode !== 'build' && mode !== 'dev')
+  throw new Error('usage: node scripts/docs.ts [build | dev]');
 
 if (timeOf('node_modules/.package-lock.json') < timeOf('package-lock.json')) {
   run('npm', 'ci', '--no-audit', '--no-fund', '--loglevel=error');

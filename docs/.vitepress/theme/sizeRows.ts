@@ -61,5 +61,7 @@ export const yOf = (bytes: number): number =>
 /** A line as the `points` of a polyline. */
 export function pointsOf(rows: readonly SizeRow[], of: Line['of']): string {
   const most = rows.at(-1)!.count;
-  return rows.map((row) => `${xOf(row.count, most).toFixed(1)},${yOf(of(row)).toFixed(1)}`).join(' ');
+  return rows
+    .map((row) => `${xOf(row.count, most).toFixed(1)},${yOf(of(row)).toFixed(1)}`)
+    .join(' ');
 }
