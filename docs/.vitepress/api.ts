@@ -34,6 +34,9 @@ const OPTIONS: TypeDocOptions & PluginOptions = {
   logLevel: 'Warn',
   validation: { notExported: false, invalidLink: true, invalidPath: false },
   outputFileStrategy: 'modules',
+  // Headings that differ by a dot alone get one anchor from some, and two from others.
+  useHTMLAnchors: true,
+  anchorPrefix: 'api-',
   hideBreadcrumbs: true,
   hidePageHeader: true,
   useCodeBlocks: true,

@@ -41,6 +41,8 @@ export default defineConfig({
   lastUpdated: false,
   head: [['link', { rel: 'icon', href: `${BASE}icon.svg`, type: 'image/svg+xml' }]],
   markdown: {
+    // An address in a sentence is often that of an example.
+    linkify: false,
     anchor: { slugify },
     toc: { slugify },
     // Braces are those of formulas.

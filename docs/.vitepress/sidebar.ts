@@ -44,7 +44,7 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** The file of a page, if there is one. */
-export function fileOf(page: string): string | undefined {
+function fileOf(page: string): string | undefined {
   return [DOCS, MADE_PAGES].map((folder) => join(folder, `${page}.md`)).find(existsSync);
 }
 
@@ -61,23 +61,22 @@ const inFolder = (pattern: string): string[] =>
     .map((name) => name.replace(/\.md$/, ''))
     .toSorted();
 
-/** The whole sidebar, from the files that there are. */
-export function sidebar(): DefaultTheme.SidebarItem[] {
+/** The sidebars, from the files that there are: of the site, of the decisions, of the API. */
+export function sidebar(): DefaultTheme.SidebarMulti {
   const groups = Object.entries(SECTIONS).map(([text, pages]) => ({
     text,
-    collapsed: false,
     items: Object.entries(pages)
       .filter(([page]) => fileOf(page) !== undefined)
       .map(([page, title]) => link(page, title)),
   }));
   const moving = groups.find(({ text }) => text === 'Moving')!;
   moving.items.push(...inFolder('moving/*.md').map((page) => link(page)));
-  const project = groups.find(({ text }) => text === 'The project')!;
-  const numbered = inFolder('decisions/[0-9]*.md').map((page) => link(page));
-  project.items.push({ text: 'All decisions', collapsed: true, items: numbered });
+  const site = groups.filter(({ items }) => items.length > 0);
+  const decisions = inFolder('decisions/[0-9]*.md').map((page) => link(page));
   const api = documented().map(({ name }) => link(apiPage(name), name));
-  return [
-    ...groups.filter(({ items }) => items.length > 0),
-    { text: 'API', collapsed: false, items: [link('api/index', 'Entries'), ...api] },
-  ];
+  return {
+    '/decisions/': [{ text: 'Decisions', link: '/decisions/', items: decisions }, ...site],
+    '/api/': [{ text: 'API', link: '/api/', items: api }, ...site],
+    '/': [...site, { text: 'API', items: [link('api/index', 'Reference')] }],
+  };
 }

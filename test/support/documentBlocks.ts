@@ -70,7 +70,7 @@ const VALUE = /^(?:true|false|\d+|\[\]|proof|bundle|\w+ \d+ of \d+)$/;
 
 /** The values that a block says it prints, in order. */
 export function promised(source: string): string[] {
-  const said = source.matchAll(/console\.log\(.*\)[,;]? \/\/ ([^;\n]*)/gm);
+  const said = source.matchAll(/console\.log\(.*\)[,;]? \/\/ ([^;:\n]*)/gm);
   return [...said].map(([, text]) => text!).filter((text) => VALUE.test(text));
 }
 
