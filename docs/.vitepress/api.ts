@@ -39,6 +39,7 @@ const OPTIONS: TypeDocOptions & PluginOptions = {
   anchorPrefix: 'api-',
   hideBreadcrumbs: true,
   hidePageHeader: true,
+  groupOrder: ['Functions', 'Variables', 'Classes', '*'],
   useCodeBlocks: true,
   parametersFormat: 'table',
   interfacePropertiesFormat: 'table',
