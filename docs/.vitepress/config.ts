@@ -5,7 +5,7 @@ import { originOf, targetOf } from './links.ts';
 import { BASE, entries, MADE_FILES, PACKAGE, SITE } from './places.ts';
 import { sidebar } from './sidebar.ts';
 
-/** The anchor of a heading, as GitHub makes it: links of the documents are for readers there, too. */
+/** The anchor of a heading as GitHub makes it: links of documents are for readers there, too. */
 const slugify = (text: string): string =>
   text
     .trim()
