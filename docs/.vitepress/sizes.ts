@@ -14,11 +14,16 @@ import {
 } from '../../src/index.ts';
 import type { SizeRow, Sizes } from './theme/sizeRows.ts';
 
-/** Numbers of signatures: each a tenth more than the one before. */
+/** Where the lines of proof and bundle cross, for both sets: every number is drawn there. */
+const CROSSING = { from: 36, to: 110 };
+
+/** Numbers of signatures: each a tenth more than the one before, save at the crossing. */
 function counts(): number[] {
   const list = [1];
   for (let last = 1; last < MAX_PROOF_ITEMS; list.push(last)) {
-    last = Math.min(MAX_PROOF_ITEMS, Math.max(last + 1, Math.round(last * 1.1)));
+    const isNear = last >= CROSSING.from && last < CROSSING.to;
+    const next = isNear ? last + 1 : Math.max(last + 1, Math.round(last * 1.1));
+    last = Math.min(MAX_PROOF_ITEMS, next);
   }
   return list;
 }

@@ -34,7 +34,7 @@ export function linesOf(derived: boolean): Line[] {
   ];
 }
 
-/** The first number of signatures from which the proof is the smallest, up to the next row. */
+/** The first number of signatures for which the proof is smaller than the bundle. */
 export function crossing(rows: readonly SizeRow[], derived: boolean): number {
   const [, bundle, proof] = linesOf(derived);
   return rows.find((row) => proof!.of(row) < bundle!.of(row))!.count;
