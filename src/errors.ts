@@ -131,7 +131,7 @@ export interface CodedErrorDetails {
 }
 
 /**
- * An error with a code of {@link ERROR_CODES}.
+ * An error with a code of `ERROR_CODES`.
  *
  * @example
  * ```ts

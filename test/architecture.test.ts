@@ -53,7 +53,10 @@ const isTable = ({ path }: Source): boolean => /[tT]ables\.ts$/.test(path);
 const src = read('src');
 const assembly = read('assembly');
 const product = [...src, ...assembly];
-const everything = [...product, ...read('test'), ...read('bench'), ...read('scripts')];
+const everything = ['test', 'bench', 'scripts', 'docs/.vitepress'].reduce(
+  (found, folder) => [...found, ...read(folder)],
+  product,
+);
 
 test('the sources are found', () => {
   expect(src.length).toBeGreaterThan(40);

@@ -7,6 +7,9 @@ import { extname, join, normalize } from 'node:path';
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
   '.wasm': 'application/wasm',
 };
 
@@ -15,11 +18,12 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** Listens on a free port of this machine. */
-export async function serveFolder(folder: string): Promise<Served> {
+/** Listens on a free port of this machine. @param base the path at which the folder is */
+export async function serveFolder(folder: string, base = '/'): Promise<Served> {
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url!, 'http://localhost');
-    const file = join(folder, normalize(pathname === '/' ? '/index.html' : pathname));
+    const path = pathname.startsWith(base) ? `/${pathname.slice(base.length)}` : '/404.html';
+    const file = join(folder, normalize(path.endsWith('/') ? `${path}index.html` : path));
     const body = await readFile(file).catch(() => undefined);
     response.writeHead(body === undefined ? 404 : 200, {
       'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
@@ -29,7 +33,7 @@ export async function serveFolder(folder: string): Promise<Served> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/`,
+    url: `http://127.0.0.1:${port}${base}`,
     close: () => {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(() => resolve()));

@@ -8,27 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { falconService } from '../../src/middleware/index.ts';
+import { localised } from '../support/documentBlocks.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 export const projectFolder = fileURLToPath(ROOT);
 export const installed = (name: string): string => join(projectFolder, 'node_modules/.bin', name);
-
-const ENTRIES: Readonly<Record<string, string>> = {
-  falconry: new URL('src/index.ts', ROOT).href,
-  'falconry/keys': new URL('src/keys/index.ts', ROOT).href,
-  'falconry/algorand': new URL('src/algorand/index.ts', ROOT).href,
-  'falconry/middleware': new URL('src/middleware/index.ts', ROOT).href,
-  'falconry/client': new URL('src/client/index.ts', ROOT).href,
-  'falconry/drafts/fn-dsa-2026-07': new URL('src/profiles/fnDsaDraft.ts', ROOT).href,
-  'falconry/eth-falcon': new URL('src/profiles/ethFalcon.ts', ROOT).href,
-};
-
-/** A program with its imports pointed at this checkout and its packages. */
-export function localised(source: string): string {
-  return source.replace(/from '([^']+)'/g, (_, name: string) => {
-    return `from '${ENTRIES[name] ?? import.meta.resolve(name)}'`;
-  });
-}
 
 export interface Recipe {
   /** The heading that it stands under. */

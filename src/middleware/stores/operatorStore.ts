@@ -58,7 +58,7 @@ export interface SecretStore {
   /**
    * Makes a new secret under the name.
    *
-   * @param forget forgets the old one, and all before it, which else are kept for 30 days
+   * @param options `forget`: forgets the old one, and all before it, else kept for 30 days
    */
   rotateSecret(name: string, options?: { readonly forget?: boolean }): Promise<void>;
   /** Reads only. @returns null if there is no secret under the name yet */

@@ -1,0 +1,89 @@
+/**
+ * Makes the parts of the site that are not written by hand: pages from documents elsewhere in the
+ * repository, the list of decisions, the reference of the API, the sizes of aggregates, copies of
+ * linked files, and the package that the playground runs.
+ */
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { compilePackage } from '../../scripts/compilePackage.ts';
+import { makeApi } from './api.ts';
+import { GATHERED, linkedFiles } from './links.ts';
+import { DOCS, MADE, MADE_FILES, MADE_PAGES, PACKAGE, ROOT } from './places.ts';
+import { measureSizes } from './sizes.ts';
+
+function put(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+/** Documents from elsewhere, each as a page. */
+function gather(): void {
+  for (const [path, page] of Object.entries(GATHERED)) {
+    if (existsSync(join(ROOT, path))) {
+      put(join(MADE_PAGES, page), readFileSync(join(ROOT, path), 'utf8'));
+    }
+  }
+}
+
+function listDecisions(): void {
+  const names = readdirSync(join(DOCS, 'decisions')).filter((name) => /^\d{4}-.*\.md$/.test(name));
+  const lines = names.toSorted().map((name) => {
+    const text = readFileSync(join(DOCS, 'decisions', name), 'utf8');
+    const [, number = '', title = ''] = /^# (\d+)\. (.*)$/m.exec(text) ?? [];
+    return `| ${number} | [${title}](${name}) |`;
+  });
+  const head = [
+    '# Decisions',
+    '',
+    'Why things are as they are. Each page has the question, the decision, and what was given up.',
+    '',
+    '| number | decision |',
+    '|---|---|',
+  ];
+  put(join(MADE_PAGES, 'decisions/index.md'), [...head, ...lines, ''].join('\n'));
+}
+
+/** Every document that is a page and may link to files. */
+function documents(): string[] {
+  const own = readdirSync(DOCS, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !/(^|\/)(node_modules|build)\//.test(name))
+    .map((name) => `docs/${name}`);
+  return [...own, ...Object.keys(GATHERED).filter((path) => existsSync(join(ROOT, path)))];
+}
+
+/** Copies of linked files, as text, so that browsers show them. */
+function copyFiles(): void {
+  for (const path of linkedFiles(documents())) {
+    const place = join(ROOT, path);
+    if (statSync(place).isDirectory()) {
+      put(join(MADE_FILES, 'files', path, 'index.txt'), `${readdirSync(place).join('\n')}\n`);
+    } else {
+      const copy = join(MADE_FILES, 'files', `${path}.txt`);
+      mkdirSync(dirname(copy), { recursive: true });
+      copyFileSync(place, copy);
+    }
+  }
+}
+
+/** Everything anew. */
+async function prepare(): Promise<void> {
+  for (const folder of [MADE_PAGES, MADE_FILES]) rmSync(folder, { recursive: true, force: true });
+  gather();
+  listDecisions();
+  copyFiles();
+  copyFileSync(join(ROOT, 'src/page/icon.svg'), join(MADE_FILES, 'icon.svg'));
+  put(join(MADE, 'sizes.json'), `${JSON.stringify(measureSizes(), null, 2)}\n`);
+  compilePackage(join(PACKAGE, 'dist'));
+  await makeApi();
+}
+
+await prepare();

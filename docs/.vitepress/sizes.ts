@@ -1,0 +1,72 @@
+/**
+ * How many bytes a batch takes in each form, from the code that makes the forms: bundles are really
+ * made; of a proof it is the estimate by which `format: 'auto'` decides, from the parameter table.
+ */
+import { startBatch } from '../../src/aggregate/batch.ts';
+import { encodeBundle } from '../../src/aggregate/bundle.ts';
+import { estimateProofBytes } from '../../src/aggregate/proof.ts';
+import {
+  type AggregateItem,
+  type Falcon,
+  falcon512,
+  falcon1024,
+  MAX_PROOF_ITEMS,
+} from '../../src/index.ts';
+import type { SizeRow, Sizes } from './theme/sizeRows.ts';
+
+/** Where the lines of proof and bundle cross, for both sets: every number is drawn there. */
+const CROSSING = { from: 36, to: 110 };
+
+/** Numbers of signatures: each a tenth more than the one before, save at the crossing. */
+function counts(): number[] {
+  const list = [1];
+  for (let last = 1; last < MAX_PROOF_ITEMS; list.push(last)) {
+    const isNear = last >= CROSSING.from && last < CROSSING.to;
+    const next = isNear ? last + 1 : Math.max(last + 1, Math.round(last * 1.1));
+    last = Math.min(MAX_PROOF_ITEMS, next);
+  }
+  return list;
+}
+
+/** Signatures of one key, whose seed is fixed. */
+function makeItems(falcon: Falcon, derived: boolean): AggregateItem[] {
+  const { publicKey, secretKey } = falcon.keygen(new Uint8Array(48).fill(7));
+  using expanded = falcon.expandSecretKey(secretKey);
+  return Array.from({ length: MAX_PROOF_ITEMS }, (_, i) => {
+    const message = new TextEncoder().encode(`message ${i}`);
+    const options = derived ? ({ salt: 'derived' } as const) : {};
+    return { publicKey, message, signature: falcon.sign(message, expanded, options) };
+  });
+}
+
+function bytesOf(items: readonly AggregateItem[]): { bundle: number; proof: number } {
+  const batch = startBatch();
+  batch.add(items);
+  const verified = batch.finish();
+  return {
+    bundle: encodeBundle(verified).length,
+    proof: Math.round(estimateProofBytes(verified)),
+  };
+}
+
+function sizesOf(falcon: Falcon): SizeRow[] {
+  const random = makeItems(falcon, false);
+  const derived = makeItems(falcon, true);
+  return counts().map((count) => {
+    const written = bytesOf(random.slice(0, count));
+    const unwritten = bytesOf(derived.slice(0, count));
+    return {
+      count,
+      signatures: random.slice(0, count).reduce((sum, item) => sum + item.signature.length, 0),
+      bundle: written.bundle,
+      proof: written.proof,
+      bundleDerived: unwritten.bundle,
+      proofDerived: unwritten.proof,
+    };
+  });
+}
+
+/** The rows of both parameter sets, by number of signatures. */
+export function measureSizes(): Sizes {
+  return { falcon512: sizesOf(falcon512), falcon1024: sizesOf(falcon1024) };
+}

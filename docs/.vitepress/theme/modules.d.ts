@@ -1,0 +1,9 @@
+/** What the bundler imports beside TypeScript. */
+declare module '*.vue' {
+  import type { DefineComponent } from 'vue';
+
+  const component: DefineComponent;
+  export default component;
+}
+
+declare module '*.css';

@@ -1,0 +1,212 @@
+/** The documentation site as it is built: quietly, with links that hold, and readable by all. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BASE, entries, SITE } from '../../docs/.vitepress/places.ts';
+import type { Sizes } from '../../docs/.vitepress/theme/sizeRows.ts';
+import { aggregate, falcon512 } from '../../src/index.ts';
+import { type Served, serveFolder } from '../bundlers/serve.ts';
+import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
+import { fact } from '../support/facts.ts';
+import { headingLevels, measureContrast } from '../ui/accessibility.ts';
+import { visit } from '../ui/browser.ts';
+import { checkLinks } from './links.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const AXE = join(ROOT, 'docs/node_modules/axe-core/axe.min.js');
+const chromium = findChromium();
+
+let built: ReturnType<typeof spawnSync>;
+let served: Served;
+beforeAll(async () => {
+  const program = join(ROOT, 'scripts/docs.ts');
+  const env = { ...process.env, NO_COLOR: '1', NODE_ENV: 'production' };
+  built = spawnSync(process.execPath, [program, 'build'], { encoding: 'utf8', env });
+  served = await serveFolder(SITE, BASE);
+}, 900_000);
+afterAll(() => served?.close());
+
+test('it is built without a warning', () => {
+  const printed = `${built.stdout}${built.stderr}`;
+  expect(printed).toContain('build complete');
+  expect(printed.split('\n').filter((line) => /warn|error|\(!\)|deprecat/i.test(line))).toEqual([]);
+  expect(built.status).toBe(0);
+});
+
+test('its own programs have right types', () => {
+  const compiler = join(ROOT, 'node_modules/.bin/tsc');
+  const checked = spawnSync(compiler, ['-p', 'docs/tsconfig.json', '--noEmit'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  expect(checked.stdout).toBe('');
+});
+
+test('every link leads somewhere', (context) => {
+  const { pages, links, external, broken } = checkLinks(SITE, BASE);
+  expect(broken).toEqual([]);
+  expect(pages).toBeGreaterThan(80);
+  expect(links).toBeGreaterThan(5000);
+  fact(context, 'site', `${pages} pages, ${links} links (${external} to other hosts)`);
+});
+
+test('a link that leads nowhere is found', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'falconry-site-'));
+  try {
+    mkdirSync(join(folder, 'a'));
+    const links = [
+      './b.html#here',
+      '../c.html',
+      'b.html#there',
+      '/base/',
+      '/',
+      'http://x',
+      'd.txt',
+    ];
+    const anchors = links.map((link) => `<a href="${link}">x</a>`).join('');
+    writeFileSync(join(folder, 'a/a.html'), `<p id="x">${anchors}<a href="#x">y</a></p>`);
+    writeFileSync(join(folder, 'a/b.html'), '<p id="here"></p>');
+    writeFileSync(join(folder, 'index.html'), '<a href="https://example.com/a">z</a>');
+    expect(checkLinks(folder, '/base/')).toEqual({
+      pages: 3,
+      links: 9,
+      external: 2,
+      broken: ['../c.html', 'b.html#there', '/', 'http://x', 'd.txt'].map((l) => `a/a.html: ${l}`),
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('the reference has every entry, and every export of the first', async () => {
+  const exported = Object.keys(await import('../../src/index.ts'));
+  const page = readFileSync(join(SITE, 'api/falconry.html'), 'utf8');
+  expect(exported.length).toBeGreaterThan(15);
+  expect(exported.filter((name) => !page.includes(name))).toEqual([]);
+  const names = entries().filter(({ name }) => !name.endsWith('-worker'));
+  const index = readFileSync(join(SITE, 'api/index.html'), 'utf8');
+  expect(names.filter(({ name }) => !index.includes(`>${name}<`))).toEqual([]);
+});
+
+test('the chart is that of the code', async () => {
+  const sizes = JSON.parse(readFileSync(join(ROOT, 'docs/build/sizes.json'), 'utf8')) as Sizes;
+  const row = sizes.falcon512.find(({ count }) => count >= 100)!;
+  const { publicKey, secretKey } = falcon512.keygen();
+  const items = Array.from({ length: row.count }, (_, i) => {
+    const message = new TextEncoder().encode(`message ${i}`);
+    return { publicKey, message, signature: falcon512.sign(message, secretKey) };
+  });
+  const near = async (format: 'bundle' | 'proof') => {
+    const { length } = await aggregate(items, { format });
+    return Math.abs(length / row[format] - 1);
+  };
+  expect(await near('bundle')).toBeLessThan(0.02);
+  expect(await near('proof')).toBeLessThan(0.02);
+});
+
+/** Pages of each kind: the first, a guide, the chart, the form, the reference. */
+const LOOKED_AT = ['', 'start', 'aggregation', 'playground', 'api/falconry/keys'];
+const SCHEMES = ['light', 'dark'] as const;
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+/** What axe-core finds against WCAG 2.2, levels A and AA. */
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.addScriptTag({ path: AXE });
+  const found = (await page.evaluate(
+    `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
+      .then(({ violations, passes }) => ({ violations, passes: passes.length }))`,
+  )) as { violations: Violation[]; passes: number };
+  expect(found.passes).toBeGreaterThan(10);
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html }) => `${id}: ${html.slice(0, 120)}`),
+  );
+}
+
+describe.skipIf(chromium === undefined)('in Chromium', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser(chromium!);
+  });
+  afterAll(() => browser.close());
+
+  const open = (path: string, colorScheme: 'light' | 'dark' = 'light') =>
+    visit(browser, `${served.url}${path === '' ? '' : `${path}.html`}`, { colorScheme });
+
+  test.each(LOOKED_AT.flatMap((path) => SCHEMES.map((scheme) => [path, scheme] as const)))(
+    '/%s, %s, is for everybody',
+    async (path, scheme) => {
+      const seen = await open(path, scheme);
+      await seen.page.locator('h1').first().waitFor();
+      expect(await violationsOf(seen.page)).toEqual([]);
+      expect((await headingLevels(seen.page)).filter((level) => level === 1).length).toBe(1);
+      const { measured } = await measureContrast(seen.page);
+      expect(measured).toBeGreaterThan(10);
+      expect(seen.complaints).toEqual([]);
+      expect(seen.requests.filter((line) => !line.includes(served.url))).toEqual([]);
+      await seen.close();
+    },
+  );
+
+  test.each([
+    [100, 'one thread'],
+    [200, '2 threads'],
+  ])('the playground signs, aggregates and verifies %i', async (count, threads) => {
+    const seen = await open('playground');
+    const { page } = seen;
+    await page.getByLabel('Signatures').fill(String(count));
+    await page.getByRole('button', { name: 'Sign, aggregate, verify' }).click();
+    await page.getByRole('progressbar').waitFor();
+    const row = (name: string) => page.getByRole('row', { name }).getByRole('cell');
+    await row('the proof').waitFor({ timeout: PATIENCE_MS });
+    expect(await row('verified').textContent()).toBe('valid');
+    expect(await row('with one bit flipped').textContent()).toBe('not valid');
+    const bytes = Number((await row('the proof').textContent())!.replaceAll(/\D/g, ''));
+    expect(bytes).toBeGreaterThan(40_000);
+    expect(bytes).toBeLessThan(count * 650);
+    // Never more threads than the machine has.
+    const most = await page.evaluate(() => navigator.hardwareConcurrency);
+    const expected = most === 1 ? 'one thread' : threads;
+    expect(await row('time to').textContent()).toContain(`(${expected})`);
+    expect(seen.complaints).toEqual([]);
+    await seen.close();
+  });
+
+  test('the playground stops when asked to', async () => {
+    const seen = await open('playground');
+    await seen.page.getByLabel('Signatures').fill('500');
+    await seen.page.getByRole('button', { name: 'Sign, aggregate, verify' }).click();
+    await seen.page.getByRole('button', { name: 'Stop' }).click();
+    await seen.page.getByText('Stopped.').waitFor();
+    await seen.close();
+  });
+
+  test('the chart follows its controls', async () => {
+    const seen = await open('aggregation');
+    const { page } = seen;
+    const proof = page.locator('.reading .proof');
+    const before = await proof.textContent();
+    await page.getByLabel('derived salts').check();
+    expect(await proof.textContent()).not.toBe(before);
+    await page.getByRole('slider').press('End');
+    await page.getByText('1722 signatures').first().waitFor();
+    await page.getByLabel('Parameter set').selectOption('falcon1024');
+    expect(await page.locator('.reading .bundle').textContent()).toMatch(/2,\d{3},\d{3} bytes/);
+    await seen.close();
+  });
+
+  test('the search finds a heading', async () => {
+    const seen = await open('start');
+    await seen.page.getByRole('button', { name: 'Search' }).click();
+    await seen.page.locator('#localsearch-input').fill('derived salts');
+    await seen.page.locator('#localsearch-list a').first().waitFor();
+    await seen.close();
+  });
+});
