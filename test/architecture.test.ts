@@ -53,7 +53,7 @@ const isTable = ({ path }: Source): boolean => /[tT]ables\.ts$/.test(path);
 const src = read('src');
 const assembly = read('assembly');
 const product = [...src, ...assembly];
-const everything = [...product, ...read('test'), ...read('bench'), ...read('scripts')];
+const everything = [...product, ...['test', 'bench', 'scripts', 'examples'].flatMap(read)];
 
 test('the sources are found', () => {
   expect(src.length).toBeGreaterThan(40);

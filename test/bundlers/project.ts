@@ -55,18 +55,28 @@ async function layOutPackage(folder: string): Promise<void> {
   }
 }
 
-/** Installs the bundlers, where they are not yet, and the library from its tarball. */
-export async function install(): Promise<void> {
+/** Installs the bundlers, and what belongs to them, where they are not yet. */
+export async function installBundlers(): Promise<void> {
   // Not `npm ci`: it fails where a registry lacks the optional packages of some other platform.
   if (!(await isInstalled())) await npm(['install', '--no-save']);
+}
+
+/** Packs the library as the sources are now. @returns the tarball, somewhere in the folder */
+export async function packLibrary(folder: string): Promise<string> {
+  await layOutPackage(folder);
+  await command(folder, 'npm', ['pack', '--silent', '--ignore-scripts']);
+  return join(folder, (await readdir(folder)).find((name) => name.endsWith('.tgz'))!);
+}
+
+/** Installs the bundlers and the library from its tarball. */
+export async function install(): Promise<void> {
+  await installBundlers();
   const folder = await mkdtemp(join(tmpdir(), 'falconry-pack-'));
   try {
-    await layOutPackage(folder);
-    await command(folder, 'npm', ['pack', '--silent', '--ignore-scripts']);
-    const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))!;
+    const tarball = await packLibrary(folder);
     // npm takes a tarball of the same name and version for the one that it has.
     await rm(beside('falconry'), { recursive: true, force: true });
-    await npm(['install', '--no-save', '--prefer-offline', join(folder, tarball)]);
+    await npm(['install', '--no-save', '--prefer-offline', tarball]);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

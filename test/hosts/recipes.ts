@@ -98,8 +98,13 @@ export async function layOut(source: string, command: readonly string[]): Promis
   };
 }
 
-async function startProcess(folder: string, words: readonly string[]): Promise<RunningRecipe> {
-  const env = { ...process.env, PORT: '0', NO_COLOR: '1' };
+/** Starts a program that prints its address, on a port that it chooses. */
+export async function startProcess(
+  folder: string,
+  words: readonly string[],
+  own: Readonly<Record<string, string>> = {},
+): Promise<RunningRecipe> {
+  const env = { ...process.env, PORT: '0', NO_COLOR: '1', ...own };
   // The test runner's own settings are not those of a server.
   for (const name of Object.keys(env)) {
     if (/^(VITEST|NODE_ENV|NODE_OPTIONS|FALCONRY_)/.test(name)) Reflect.deleteProperty(env, name);
