@@ -49,6 +49,46 @@ example('hono', async (laid) => {
   return 'a batch of 100 is one proof, a bad signature is named';
 });
 
+example('express-tenants', async (laid) => {
+  const server = await laid.start();
+  const said = await laid.run('client', { FALCONRY_URL: server.base });
+  expect(said.trim().split('\n')).toEqual([
+    'ada and alan sign with one key: true',
+    'bob signs with another: true',
+    'the aggregate of the three is checked: true',
+    'bob asks for the task of acme: 404',
+  ]);
+  const post = (path: string, headers = {}, body = '{}') =>
+    fetch(new URL(path, server.base), { method: 'POST', headers, body });
+  const json = { 'content-type': 'application/json' };
+  for (const [name, password] of [
+    ['ada', 'battery staple'],
+    ['eve', 'correct horse'],
+  ]) {
+    expect((await post('/login', json, JSON.stringify({ name, password }))).status).toBe(403);
+  }
+  const ada = await post('/login', json, '{"name":"ada","password":"correct horse"}');
+  const [cookie = ''] = ada.headers.getSetCookie();
+  expect(cookie).toMatch(/HttpOnly; SameSite=Strict/);
+  const session = { cookie: cookie.split(';')[0]! };
+  const list = async (headers = {}) =>
+    (await fetch(`${server.base}/v1/svc/tasks`, { headers })).status;
+  expect(await list(session)).toBe(200);
+  // The stream of a task that waits for its file; it would be open for ever.
+  const created = await post('/falcon/v1/svc/aggsign/task', session);
+  const { process_id } = (await created.json()) as { process_id: number };
+  const events = `${server.base}/v1/svc/tasks/${process_id}/events`;
+  const stream = await fetch(events, { headers: session });
+  expect(stream.status).toBe(200);
+  expect((await post('/logout', session)).status).toBe(204);
+  expect(await list(session)).toBe(401);
+  expect(await list()).toBe(401);
+  expect(await stream.text()).toContain('wait for task file upload');
+  const { code, output } = await server.end('SIGTERM');
+  expect(code, output).toBe(0);
+  return 'a key for each tenant; a logout ends the stream of a task';
+});
+
 test('every example is tried, and says what it is', async () => {
   const folders = await readdir(examplesFolder, { withFileTypes: true });
   const names = folders.filter((each) => each.isDirectory()).map(({ name }) => name);
