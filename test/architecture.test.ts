@@ -281,7 +281,7 @@ const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'src/testing/clientContract.ts: clientContract': 'a suite: its tests are short',
   'test/middleware/careContract.ts: careContract': 'a suite: its tests are short',
   'test/middleware/webhookContract.ts: webhookContract': 'a suite: its tests are short',
-  'test/testing/mapStore.ts: mapStore': 'a store in closures over its rows',
+  'examples/own-store/store.ts: mapStore': 'a store in closures over its rows',
   'test/trace/suite.ts: traceSuite': 'a suite: its tests are short',
   'test/aggregate/proof/fuzz.ts: testFuzz': 'one test, with what it counts',
   'test/client/plainServer.ts: startPlainServer': 'a server in closures over its tasks',

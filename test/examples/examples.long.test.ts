@@ -2,10 +2,15 @@
  * Every project of `examples`, as one who copied it has it: the packed library and the declared
  * packages in an empty folder, the types checked, the programs run, and what they print and answer.
  */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, expect, type TestContext, test } from 'vitest';
+import { createClient } from '../../src/client/index.ts';
+import { falcon512 } from '../../src/falcon/index.ts';
+import { fixedItems } from '../runtimes/check.ts';
 import { fact } from '../support/facts.ts';
+import { closeChromium, inChromium } from './browser.ts';
 import { type Example, removePacked, withExample } from './example.ts';
 import { examplesFolder } from './layOut.ts';
 
@@ -25,7 +30,10 @@ function example(
   });
 }
 
-afterAll(removePacked);
+afterAll(async () => {
+  await closeChromium();
+  await removePacked();
+});
 
 /** The first API key of a service, made as the READMEs say. */
 const firstKey = async ({ npx }: Example): Promise<string> =>
@@ -87,6 +95,82 @@ example('express-tenants', async (laid) => {
   const { code, output } = await server.end('SIGTERM');
   expect(code, output).toBe(0);
   return 'a key for each tenant; a logout ends the stream of a task';
+});
+
+example('next', async (laid) => {
+  const env = { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' };
+  await laid.run('build', env);
+  const server = await laid.start(env);
+  const batch = (rows: unknown) =>
+    fetch(`${server.base}/aggregate`, { method: 'POST', body: JSON.stringify(rows) });
+  expect((await batch([])).status).toBe(400);
+  const bad = [{ publicKey: '09'.repeat(897), message: '', signature: '39'.repeat(600) }];
+  expect((await batch(bad)).status).toBe(422);
+  const client = createClient({
+    baseUrl: `${server.base}/falcon`,
+    apiKey: await firstKey(laid),
+  });
+  // Under `next start` the signing endpoint is off, as in every production.
+  const { process_id } = await client.aggregate(fixedItems(falcon512, 3));
+  expect((await client.waitFor(process_id)).status).toBe('completed');
+  const seen = await inChromium(`${server.base}/`, async (page) => {
+    await page.getByRole('button').click();
+    const output = page.locator('output', { hasText: /valid|error/i });
+    return output.textContent();
+  });
+  if (seen !== null) expect(seen).toMatch(/^100 signatures of \d+ bytes, \d+ as one: valid$/);
+  return `a task below /falcon${seen === null ? '' : `, in the page ${seen}`}`;
+});
+
+example('vite-light-client', async (laid) => {
+  await laid.run('build');
+  const assets = join(laid.folder, 'dist/assets');
+  const [script = '', ...more] = await readdir(assets);
+  expect(more).toEqual([]);
+  const packed = gzipSync(await readFile(join(assets, script))).length;
+  expect(packed).toBeLessThan(100_000);
+  const server = await laid.start();
+  const seen = await inChromium(server.base, async (page) => {
+    const verdict = async () =>
+      page.locator('#verdict', { hasText: /valid|checked/i }).textContent();
+    const first = await verdict();
+    expect(first).toMatch(/^valid: 200 reports, a proof of \d+ bytes$/);
+    // One letter of one report is another.
+    await page.route('**/batch', async (route) => {
+      const text = await (await route.fetch()).text();
+      await route.fulfill({ body: text.replace('15.3 degrees', '25.3 degrees') });
+    });
+    await page.reload();
+    expect(await verdict()).toBe('NOT VALID');
+    return first;
+  });
+  return `${seen ?? 'no Chromium'}; the page has ${packed} bytes, packed`;
+});
+
+example('own-store', async (laid) => {
+  const passed = Number(/^# pass (\d+)$/m.exec(await laid.run('test'))?.[1]);
+  expect(passed).toBeGreaterThan(30);
+  const server = await laid.start({ TOKEN: 'sesame' });
+  const client = createClient({ baseUrl: server.base, apiKey: 'sesame' });
+  const items = fixedItems(falcon512, 3);
+  const { process_id } = await client.submit(items);
+  await client.waitFor(process_id);
+  expect((await client.result(process_id, { statements: items })).checked).toBe(true);
+  const stranger = createClient({ baseUrl: server.base, apiKey: 'simsim' });
+  await expect(stranger.task(process_id)).rejects.toMatchObject({ status: 401 });
+  const { code, output } = await server.end('SIGTERM');
+  expect(code, output).toBe(0);
+
+  const file = join(laid.folder, 'store.ts');
+  const faulty = (await readFile(file, 'utf8')).replace(
+    'row.attempt === attempt ? row',
+    'row ? row',
+  );
+  await writeFile(file, faulty);
+  await expect(laid.run('test')).rejects.toThrow(
+    /not ok \d+ - puts a task back when its lease ends/,
+  );
+  return `${passed} tests of the suites; a store with a fault fails`;
 });
 
 test('every example is tried, and says what it is', async () => {

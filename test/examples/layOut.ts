@@ -131,10 +131,12 @@ export async function layOutExample(name: string, tarball: string): Promise<stri
   if (declared.falconry !== PLACEHOLDER) throw new Error(`${name}: falconry is not a dependency`);
   for (const [wanted, version] of Object.entries(declared)) {
     if (wanted === 'falconry') continue;
-    const place = [join(root, 'node_modules', wanted), beside(wanted)].find(existsSync);
-    if (place === undefined) throw new Error(`${name} needs ${wanted}, which is not installed`);
-    const found = manifestOf(place).version;
-    if (found !== version) throw new Error(`${name} asks for ${wanted} ${version}, not ${found}`);
+    const places = [join(root, 'node_modules', wanted), beside(wanted)].filter(existsSync);
+    const found = places.map((place) => manifestOf(place).version);
+    const place = places[found.indexOf(version)];
+    if (place === undefined) {
+      throw new Error(`${name} asks for ${wanted} ${version}; installed: ${found.join(', ')}`);
+    }
     await modules.add(wanted, place);
   }
   await modules.addNeeds(library, library, root);

@@ -122,8 +122,10 @@ export async function startProcess(
   const base = await new Promise<string>((resolve, reject) => {
     const look = (text: string) => {
       output += text;
-      const address = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):(\d+)(\/\S+)$/m.exec(output);
-      if (address) resolve(`http://127.0.0.1:${address[1]}${address[2]}`);
+      // `- Local:` is Next's way to put it.
+      const address =
+        /^(?:- Local: +)?http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):(\d+)(\/\S*)?\n/m.exec(output);
+      if (address) resolve(`http://127.0.0.1:${address[1]}${address[2] ?? ''}`);
     };
     child.stdout.setEncoding('utf8').on('data', look);
     child.stderr.setEncoding('utf8').on('data', look);
