@@ -6,8 +6,11 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, expect, type TestContext, test } from 'vitest';
-import { createClient } from '../../src/client/index.ts';
+import { aggregate } from '../../src/aggregate/index.ts';
+import { createClient, type Fetch } from '../../src/client/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
+import { serveFolder } from '../bundlers/serve.ts';
+import { startWorkerd } from '../bundlers/workerd.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { fact } from '../support/facts.ts';
 import { closeChromium, inChromium } from './browser.ts';
@@ -151,13 +154,9 @@ example('own-store', async (laid) => {
   const passed = Number(/^# pass (\d+)$/m.exec(await laid.run('test'))?.[1]);
   expect(passed).toBeGreaterThan(30);
   const server = await laid.start({ TOKEN: 'sesame' });
-  const client = createClient({ baseUrl: server.base, apiKey: 'sesame' });
-  const items = fixedItems(falcon512, 3);
-  const { process_id } = await client.submit(items);
-  await client.waitFor(process_id);
-  expect((await client.result(process_id, { statements: items })).checked).toBe(true);
+  await aggregateAt(server.base, 'sesame');
   const stranger = createClient({ baseUrl: server.base, apiKey: 'simsim' });
-  await expect(stranger.task(process_id)).rejects.toMatchObject({ status: 401 });
+  await expect(stranger.task(1)).rejects.toMatchObject({ status: 401 });
   const { code, output } = await server.end('SIGTERM');
   expect(code, output).toBe(0);
 
@@ -171,6 +170,153 @@ example('own-store', async (laid) => {
     /not ok \d+ - puts a task back when its lease ends/,
   );
   return `${passed} tests of the suites; a store with a fault fails`;
+});
+
+/** Has a service aggregate a batch, and checks what comes back. */
+async function aggregateAt(baseUrl: string, apiKey: string, own?: Fetch): Promise<void> {
+  const client = createClient({ baseUrl, apiKey, ...(own && { fetch: own }) });
+  const items = fixedItems(falcon512, 3);
+  const { process_id } = await client.submit(items);
+  await client.waitFor(process_id);
+  expect((await client.result(process_id, { statements: items })).checked).toBe(true);
+}
+
+example('fastify', async (laid) => {
+  const server = await laid.start({ TOKENS: 'sesame=ada,simsim=bob' });
+  const at = (token: string): Fetch => {
+    return (url, init) => {
+      const headers = new Headers(init.headers);
+      headers.set('x-access-token', token);
+      return fetch(url, { ...init, headers });
+    };
+  };
+  await aggregateAt(server.base, '', at('sesame'));
+  const list = async (token: string) => {
+    const answer = await at(token)(`${server.base}/v1/svc/tasks`, {});
+    return answer.ok ? ((await answer.json()) as { tasks: unknown[] }).tasks.length : answer.status;
+  };
+  expect([await list('sesame'), await list('simsim'), await list('open')]).toEqual([1, 0, 401]);
+  const [item] = fixedItems(falcon512, 1);
+  const check = async (body: unknown) => {
+    const headers = { 'content-type': 'application/json' };
+    const url = new URL('/check', server.base);
+    return fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+  };
+  const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+  const good = Object.fromEntries(
+    (['publicKey', 'message', 'signature'] as const).map((name) => [name, base64(item![name])]),
+  );
+  expect(await (await check(good)).json()).toEqual({ valid: true });
+  expect(await (await check({ ...good, message: 'AAAA' })).json()).toEqual({ valid: false });
+  expect((await check({ ...good, publicKey: 'AAAA' })).status).toBe(400);
+  expect((await check({})).status).toBe(400);
+  const { code, output } = await server.end('SIGTERM');
+  expect(code, output).toBe(0);
+  return 'tokens of the host, two clients apart';
+});
+
+for (const name of ['deno', 'bun']) {
+  example(name, async (laid) => {
+    const server = await laid.start();
+    await aggregateAt(server.base, (await laid.run('key')).trim());
+    const { code, output } = await server.end('SIGTERM');
+    expect(code, output).toBe(0);
+    return 'a task below /falcon';
+  });
+}
+
+example('workerd', async (laid) => {
+  await laid.run('build');
+  const { publicKey, secretKey } = falcon512.keygen();
+  const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+  const server = await startWorkerd(laid.folder, { SECRET_KEY: base64(secretKey) });
+  try {
+    const post = async (path: string, body: string) =>
+      (await fetch(new URL(path, server.url), { method: 'POST', body })).json();
+    const signed = (await post('/sign', 'three apples')) as Record<string, string>;
+    expect(JSON.parse(signed.receipt!)).toMatchObject({ body: 'three apples' });
+    const signature = Buffer.from(signed.signature!, 'base64');
+    expect(falcon512.verify(signature, Buffer.from(signed.receipt!), publicKey)).toBe(true);
+    const items = fixedItems(falcon512, 100);
+    const statements = items.map((item) => {
+      return { publicKey: base64(item.publicKey), message: base64(item.message) };
+    });
+    const proof = base64(await aggregate(items, { format: 'proof' }));
+    const check = (list: unknown) =>
+      post('/check', JSON.stringify({ aggregate: proof, statements: list }));
+    expect(await check(statements)).toEqual({ valid: true });
+    expect(await check(statements.toReversed())).toEqual({ valid: false });
+  } finally {
+    await server.close();
+  }
+  return 'signs, and checks a proof of 100';
+});
+
+example('web-worker', async (laid) => {
+  await laid.run('build');
+  const server = await serveFolder(join(laid.folder, 'dist'));
+  try {
+    const seen = await inChromium(server.url, (page) => {
+      return page.locator('#said', { hasText: /valid|failed/ }).textContent();
+    });
+    if (seen !== null) expect(seen).toMatch(/^300 of 300 signatures are valid, \d+ frames/);
+    return seen ?? 'no Chromium';
+  } finally {
+    await server.close();
+  }
+});
+
+example('node-pool', async (laid) => {
+  const said = (await laid.run('start')).trim().split('\n');
+  expect(said).toEqual([
+    expect.stringMatching(/^verified on [1-4] threads$/),
+    '10000 signatures, invalid: [{"index":4321,"reason":"signatureMismatch"}]',
+    'ended early: ABORTED',
+    expect.stringMatching(/^200 signatures in \d{5} bytes: valid$/),
+    expect.stringMatching(/^300 signatures in \d{5} bytes: valid$/),
+    'the event loop went on meanwhile: true',
+  ]);
+  return said.slice(0, 3).join('; ');
+});
+
+example('algorand', async (laid) => {
+  const said = (await laid.run('start')).trim().split('\n');
+  expect(said).toEqual([
+    '100 payments, each checked by itself: true',
+    expect.stringMatching(/^\d{6} bytes of signatures, one proof: \d{5}$/),
+    'checked as one: true',
+  ]);
+  return said[1]!;
+});
+
+example('audit-log', async (laid) => {
+  await laid.run('start');
+  const good = await laid.run('verify');
+  expect(good.match(/^00000[12]: 100 entries, \d{5} bytes for all$/gm)).toHaveLength(2);
+  expect(good).toMatch(/^open: 50 entries/m);
+  // Programs come back with their keys, and the log goes on.
+  await laid.run('start');
+  expect(await laid.run('verify')).toMatch(/^good: 500 entries/m);
+  const path = join(laid.folder, 'log/000002.jsonl');
+  const text = await readFile(path, 'utf8');
+  const lines = text.split('\n');
+  for (const [bad, why] of [
+    // The last of a batch: only its signature tells.
+    [text.replace('"detail":199', '"detail":198'), 'not what was signed|does not follow'],
+    [lines.toSpliced(7, 1).join('\n'), 'entry 109 does not follow entry 107'],
+    [lines.with(7, lines[8]!).join('\n'), 'entry 109 does not follow entry 107'],
+  ] as const) {
+    expect(bad).not.toBe(text);
+    await writeFile(path, bad);
+    await expect(laid.run('verify')).rejects.toThrow(new RegExp(`BAD: 000002: .*(${why})`));
+  }
+  await writeFile(path, text);
+  const seal = join(laid.folder, 'log/000005.aggregate');
+  const bytes = await readFile(seal);
+  bytes[bytes.length - 100]! ^= 1;
+  await writeFile(seal, bytes);
+  await expect(laid.run('verify')).rejects.toThrow(/BAD: 000005: not what was signed/);
+  return '500 entries in 5 aggregates; changed, lost and moved lines are found';
 });
 
 test('every example is tried, and says what it is', async () => {

@@ -4,10 +4,10 @@
  * so an import that `package.json` does not name fails. Nothing is downloaded: the packages are
  * those that this project has installed, in the very versions that the example asks for.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beside, command } from '../bundlers/project.ts';
 
@@ -73,17 +73,21 @@ class Modules {
     else if (existsSync(target)) return;
     await mkdir(dirname(target), { recursive: true });
     await copyLinked(source, target);
-    if (to === this.#folder) await this.addPrograms(target);
+    if (to === this.#folder) await this.addPrograms(target, source);
     await this.addNeeds(source, target);
   }
 
   /** Makes the programs of a package callable by their names. */
-  async addPrograms(target: string): Promise<void> {
+  async addPrograms(target: string, source: string = target): Promise<void> {
     const { name, bin = {} } = manifestOf(target);
     const programs = typeof bin === 'string' ? { [name]: bin } : bin;
     await mkdir(join(this.#folder, '.bin'), { recursive: true });
     for (const [program, file] of Object.entries(programs)) {
-      await symlink(join(target, file), join(this.#folder, '.bin', program));
+      // A package may have put its native program in the place of a script, as Deno does.
+      const linked = join(source.slice(0, -name.length), '.bin', program);
+      const real = existsSync(linked) ? relative(source, realpathSync(linked)) : file;
+      const inside = real.startsWith('..') ? file : real;
+      await symlink(join(target, inside), join(this.#folder, '.bin', program));
     }
   }
 
