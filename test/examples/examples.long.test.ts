@@ -154,7 +154,7 @@ example('own-store', async (laid) => {
   const passed = Number(/^# pass (\d+)$/m.exec(await laid.run('test'))?.[1]);
   expect(passed).toBeGreaterThan(30);
   const server = await laid.start({ TOKEN: 'sesame' });
-  await aggregateAt(server.base, 'sesame');
+  await aggregateAt(server.base, { apiKey: 'sesame' });
   const stranger = createClient({ baseUrl: server.base, apiKey: 'simsim' });
   await expect(stranger.task(1)).rejects.toMatchObject({ status: 401 });
   const { code, output } = await server.end('SIGTERM');
@@ -173,8 +173,11 @@ example('own-store', async (laid) => {
 });
 
 /** Has a service aggregate a batch, and checks what comes back. */
-async function aggregateAt(baseUrl: string, apiKey: string, own?: Fetch): Promise<void> {
-  const client = createClient({ baseUrl, apiKey, ...(own && { fetch: own }) });
+async function aggregateAt(
+  baseUrl: string,
+  caller: { readonly apiKey: string } | { readonly fetch: Fetch },
+): Promise<void> {
+  const client = createClient({ baseUrl, ...caller });
   const items = fixedItems(falcon512, 3);
   const { process_id } = await client.submit(items);
   await client.waitFor(process_id);
@@ -190,7 +193,7 @@ example('fastify', async (laid) => {
       return fetch(url, { ...init, headers });
     };
   };
-  await aggregateAt(server.base, '', at('sesame'));
+  await aggregateAt(server.base, { fetch: at('sesame') });
   const list = async (token: string) => {
     const answer = await at(token)(`${server.base}/v1/svc/tasks`, {});
     return answer.ok ? ((await answer.json()) as { tasks: unknown[] }).tasks.length : answer.status;
@@ -218,7 +221,7 @@ example('fastify', async (laid) => {
 for (const name of ['deno', 'bun']) {
   example(name, async (laid) => {
     const server = await laid.start();
-    await aggregateAt(server.base, (await laid.run('key')).trim());
+    await aggregateAt(server.base, { apiKey: (await laid.run('key')).trim() });
     const { code, output } = await server.end('SIGTERM');
     expect(code, output).toBe(0);
     return 'a task below /falcon';
