@@ -19,6 +19,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { compilePackage } from '../../scripts/compilePackage.ts';
+import { isCodedError } from '../../src/errors.ts';
+import { locked } from '../../src/middleware/keys/keyFiles.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -55,10 +57,31 @@ async function layOutPackage(folder: string): Promise<void> {
   }
 }
 
-/** Installs the bundlers, and what belongs to them, where they are not yet. */
-export async function installBundlers(): Promise<void> {
+/**
+ * Installs the bundlers, and what belongs to them, where they are not yet. Test files that run at
+ * the same time wait for each other.
+ */
+export const installBundlers = (): Promise<void> => alone(installMissing);
+
+async function installMissing(): Promise<void> {
   // Not `npm ci`: it fails where a registry lacks the optional packages of some other platform.
   if (!(await isInstalled())) await npm(['install', '--no-save']);
+}
+
+/** Does the work while no other process installs anything here. */
+async function alone(work: () => Promise<void>): Promise<void> {
+  const folder = join(root, 'build/bundlers');
+  await mkdir(folder, { recursive: true });
+  for (let done = false; !done; ) {
+    done = await locked(folder, work).then(
+      () => true,
+      (error: unknown) => {
+        // Held by another: an installation takes longer than the lock's own patience.
+        if (isCodedError(error) && error.code === 'STORE_UNAVAILABLE') return false;
+        throw error;
+      },
+    );
+  }
 }
 
 /** Packs the library as the sources are now. @returns the tarball, somewhere in the folder */
@@ -75,8 +98,10 @@ export async function install(): Promise<void> {
   try {
     const tarball = await packLibrary(folder);
     // npm takes a tarball of the same name and version for the one that it has.
-    await rm(beside('falconry'), { recursive: true, force: true });
-    await npm(['install', '--no-save', '--prefer-offline', tarball]);
+    await alone(async () => {
+      await rm(beside('falconry'), { recursive: true, force: true });
+      await npm(['install', '--no-save', '--prefer-offline', tarball]);
+    });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -21,7 +21,7 @@ export interface Example {
 let packed: Promise<{ folder: string; tarball: string }> | undefined;
 
 /** Packs the library, once for all examples of a test file. */
-function pack(): Promise<{ folder: string; tarball: string }> {
+export function pack(): Promise<{ folder: string; tarball: string }> {
   packed ??= (async () => {
     await installBundlers();
     const folder = await mkdtemp(join(tmpdir(), 'falconry-pack-'));

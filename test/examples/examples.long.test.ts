@@ -5,7 +5,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, expect, type TestContext, test } from 'vitest';
+import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { aggregate } from '../../src/aggregate/index.ts';
 import { createClient, type Fetch } from '../../src/client/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
@@ -14,7 +14,7 @@ import { startWorkerd } from '../bundlers/workerd.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { fact } from '../support/facts.ts';
 import { closeChromium, inChromium } from './browser.ts';
-import { type Example, removePacked, withExample } from './example.ts';
+import { type Example, pack, removePacked, withExample } from './example.ts';
 import { examplesFolder } from './layOut.ts';
 
 const LONG = { timeout: 300_000 };
@@ -33,6 +33,7 @@ function example(
   });
 }
 
+beforeAll(pack, 600_000);
 afterAll(async () => {
   await closeChromium();
   await removePacked();
