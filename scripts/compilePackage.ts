@@ -50,7 +50,8 @@ function removeUnreachableTypes(dist: string): void {
     if (reached.has(path)) return;
     reached.add(path);
     const text = readFileSync(path, 'utf8');
-    for (const [, to = ''] of text.matchAll(/\b(?:from|import) ?\(?'(\.[^']+)\.[jt]s'/g)) {
+    // The compiler quotes the imports that it writes itself, import("./x.ts"), in its own way.
+    for (const [, to = ''] of text.matchAll(/\b(?:from|import) ?\(?['"](\.[^'"]+)\.[jt]s['"]/g)) {
       visit(join(dirname(path), `${to}.d.ts`));
     }
   };

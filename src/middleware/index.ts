@@ -19,7 +19,16 @@ import { Runtime } from './runtime.ts';
 import type { ApiKeyRecord, QueueDepth } from './stores/taskStore.ts';
 
 export type { TaskState } from '../wire/taskStates.ts';
-export type { BlobStore } from './blobs/blobStore.ts';
+export type {
+  BlobBody,
+  BlobPutOptions,
+  BlobRef,
+  BlobStore,
+  ResultUrlOptions,
+  StoredBlob,
+  Uploaded,
+  UploadUrlOptions,
+} from './blobs/blobStore.ts';
 export { answerHealth, type Health, type ServiceState } from './health.ts';
 export { toFastifyPlugin } from './hosts/fastify.ts';
 export {
@@ -45,8 +54,36 @@ export type { ProblemBody } from './problems.ts';
 export { memoryStore } from './stores/memory.ts';
 export type { ClientQuota, QuotaStore, SecretStore } from './stores/operatorStore.ts';
 export { sqliteStore } from './stores/sqlite.ts';
-export type { ApiKeyRecord, ApiKeyStore, QueueDepth, TaskStore } from './stores/taskStore.ts';
-export type { Task } from './task.ts';
+// Everything that the ports mention: a host that writes its own store needs the names.
+export type {
+  AnswerHold,
+  ApiKeyRecord,
+  ApiKeyStore,
+  Attempt,
+  BeginAnswer,
+  CancelOutcome,
+  Claim,
+  ClaimOptions,
+  ClientLimits,
+  ClientUsage,
+  Extension,
+  ListPage,
+  ListQuery,
+  NewTask,
+  NextApiKey,
+  NotifyOutcome,
+  PutOptions,
+  PutOutcome,
+  QueueDepth,
+  RemoveOutcome,
+  Retry,
+  Sweep,
+  SweepOptions,
+  TaskNews,
+  TaskStore,
+  UploadOutcome,
+} from './stores/taskStore.ts';
+export type { ListedTask, Task, TaskError, TaskProgress, TaskResult } from './task.ts';
 export type { RunnerEvent } from './tasks/runner.ts';
 export type { TracingApi } from './tracing.ts';
 

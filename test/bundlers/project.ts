@@ -19,6 +19,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { compilePackage } from '../../scripts/compilePackage.ts';
+import { isCodedError } from '../../src/errors.ts';
+import { locked } from '../../src/middleware/keys/keyFiles.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -55,18 +57,51 @@ async function layOutPackage(folder: string): Promise<void> {
   }
 }
 
-/** Installs the bundlers, where they are not yet, and the library from its tarball. */
-export async function install(): Promise<void> {
+/**
+ * Installs the bundlers, and what belongs to them, where they are not yet. Test files that run at
+ * the same time wait for each other.
+ */
+export const installBundlers = (): Promise<void> => alone(installMissing);
+
+async function installMissing(): Promise<void> {
   // Not `npm ci`: it fails where a registry lacks the optional packages of some other platform.
   if (!(await isInstalled())) await npm(['install', '--no-save']);
+}
+
+/** Does the work while no other process installs anything here. */
+async function alone(work: () => Promise<void>): Promise<void> {
+  const folder = join(root, 'build/bundlers');
+  await mkdir(folder, { recursive: true });
+  for (let done = false; !done; ) {
+    done = await locked(folder, work).then(
+      () => true,
+      (error: unknown) => {
+        // Held by another: an installation takes longer than the lock's own patience.
+        if (isCodedError(error) && error.code === 'STORE_UNAVAILABLE') return false;
+        throw error;
+      },
+    );
+  }
+}
+
+/** Packs the library as the sources are now. @returns the tarball, somewhere in the folder */
+export async function packLibrary(folder: string): Promise<string> {
+  await layOutPackage(folder);
+  await command(folder, 'npm', ['pack', '--silent', '--ignore-scripts']);
+  return join(folder, (await readdir(folder)).find((name) => name.endsWith('.tgz'))!);
+}
+
+/** Installs the bundlers and the library from its tarball. */
+export async function install(): Promise<void> {
+  await installBundlers();
   const folder = await mkdtemp(join(tmpdir(), 'falconry-pack-'));
   try {
-    await layOutPackage(folder);
-    await command(folder, 'npm', ['pack', '--silent', '--ignore-scripts']);
-    const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))!;
+    const tarball = await packLibrary(folder);
     // npm takes a tarball of the same name and version for the one that it has.
-    await rm(beside('falconry'), { recursive: true, force: true });
-    await npm(['install', '--no-save', '--prefer-offline', join(folder, tarball)]);
+    await alone(async () => {
+      await rm(beside('falconry'), { recursive: true, force: true });
+      await npm(['install', '--no-save', '--prefer-offline', tarball]);
+    });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -46,29 +46,44 @@ export async function inWorkerd(): Promise<JobReport> {
   for (const file of MODULES) {
     await copyFile(beside(`falconry/dist/${file}`), join(folder, file));
   }
-  const child = spawn(program, ['serve', 'config.capnp', '--control-fd=1'], {
+  const server = await startWorkerd(folder);
+  try {
+    return (await (await fetch(server.url)).json()) as JobReport;
+  } finally {
+    await server.close();
+  }
+}
+
+/** Serves `config.capnp` of a folder, whose socket has the name `http`, on a free port. */
+export async function startWorkerd(folder: string, env: Readonly<Record<string, string>> = {}) {
+  const address = '--socket-addr=http=127.0.0.1:0';
+  const child = spawn(program, ['serve', 'config.capnp', address, '--control-fd=1'], {
     cwd: folder,
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
   let output = '';
-  try {
-    const port = await new Promise<string>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`not ready:\n${output}`)), PATIENCE_MS);
-      const read = (text: string) => {
-        output += text;
-        const found = /"event":"listen".*"port":(\d+)/.exec(output)?.[1];
-        if (found === undefined) return;
-        clearTimeout(timer);
-        resolve(found);
-      };
-      child.stdout.setEncoding('utf8').on('data', read);
-      child.stderr.setEncoding('utf8').on('data', read);
-      void ended.then(() => reject(new Error(`ended:\n${output}`)));
-    });
-    return (await (await fetch(`http://127.0.0.1:${port}/`)).json()) as JobReport;
-  } finally {
+  const listening = new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`not ready:\n${output}`)), PATIENCE_MS);
+    const read = (text: string) => {
+      output += text;
+      const found = /"event":"listen".*"port":(\d+)/.exec(output)?.[1];
+      if (found === undefined) return;
+      clearTimeout(timer);
+      resolve(found);
+    };
+    child.stdout.setEncoding('utf8').on('data', read);
+    child.stderr.setEncoding('utf8').on('data', read);
+    void ended.then(() => reject(new Error(`ended:\n${output}`)));
+  });
+  const close = () => {
     child.kill('SIGTERM');
-    await ended;
-  }
+    return ended;
+  };
+  const port = await listening.catch(async (error) => {
+    await close();
+    throw error;
+  });
+  return { url: `http://127.0.0.1:${port}/`, close };
 }

@@ -82,8 +82,13 @@ export async function layOut(source: string, command: readonly string[]): Promis
   };
 }
 
-async function startProcess(folder: string, words: readonly string[]): Promise<RunningRecipe> {
-  const env = { ...process.env, PORT: '0', NO_COLOR: '1' };
+/** Starts a program that prints its address, on a port that it chooses. */
+export async function startProcess(
+  folder: string,
+  words: readonly string[],
+  own: Readonly<Record<string, string>> = {},
+): Promise<RunningRecipe> {
+  const env = { ...process.env, PORT: '0', NO_COLOR: '1', ...own };
   // The test runner's own settings are not those of a server.
   for (const name of Object.keys(env)) {
     if (/^(VITEST|NODE_ENV|NODE_OPTIONS|FALCONRY_)/.test(name)) Reflect.deleteProperty(env, name);
@@ -101,8 +106,10 @@ async function startProcess(folder: string, words: readonly string[]): Promise<R
   const base = await new Promise<string>((resolve, reject) => {
     const look = (text: string) => {
       output += text;
-      const address = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):(\d+)(\/\S+)$/m.exec(output);
-      if (address) resolve(`http://127.0.0.1:${address[1]}${address[2]}`);
+      // `- Local:` is Next's way to put it.
+      const address =
+        /^(?:- Local: +)?http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):(\d+)(\/\S*)?\n/m.exec(output);
+      if (address) resolve(`http://127.0.0.1:${address[1]}${address[2] ?? ''}`);
     };
     child.stdout.setEncoding('utf8').on('data', look);
     child.stderr.setEncoding('utf8').on('data', look);

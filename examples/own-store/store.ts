@@ -1,6 +1,6 @@
 /**
- * A store as a host may write its own: rows in a Map, every verb one turn of the event loop. It
- * shares no code with the service's stores but the types and the table of states.
+ * A store of tasks as a host may write its own: rows in a Map, every verb one turn of the event
+ * loop. It keeps nothing when the process ends; a store in a database has the same verbs.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type {
@@ -8,19 +8,17 @@ import type {
   BeginAnswer,
   Claim,
   ClientLimits,
+  ListedTask,
   NewTask,
   NotifyOutcome,
   PutOutcome,
   Sweep,
+  Task,
   TaskNews,
+  TaskState,
   TaskStore,
   UploadOutcome,
-} from '../../src/middleware/stores/taskStore.ts';
-import type { ListedTask, Task } from '../../src/middleware/task.ts';
-import type { TaskState } from '../../src/wire/taskStates.ts';
-
-/** What a careless author may get wrong. */
-export type StoreFault = 'noFence' | 'firstComeFirstServed' | 'forgetsHold';
+} from 'falconry/middleware';
 
 type Row = { -readonly [Name in keyof Task]: Task[Name] } & {
   submitted: boolean;
@@ -52,7 +50,10 @@ function listed(row: Row): ListedTask {
   return { id, clientId, state, count, createdAt, submittedAt, finishedAt, result };
 }
 
-export function mapStore(nowMs: () => number, fault?: StoreFault): TaskStore {
+/**
+ * @param nowMs the clock, in milliseconds since 1970; the suites set it
+ */
+export function mapStore(nowMs: () => number = Date.now): TaskStore {
   const rows = new Map<number, Row>();
   const answers = new Map<string, Answer>();
   const secrets = new Map<string, Uint8Array>();
@@ -93,7 +94,7 @@ export function mapStore(nowMs: () => number, fault?: StoreFault): TaskStore {
   const held = (id: number, attempt: number) => {
     const row = rows.get(id);
     if (!row || !isHeld(row)) return undefined;
-    return row.attempt === attempt || fault === 'noFence' ? row : undefined;
+    return row.attempt === attempt ? row : undefined;
   };
   const whileHeld = (id: number, attempt: number, work: (row: Row) => unknown) => {
     const row = held(id, attempt);
@@ -109,7 +110,6 @@ export function mapStore(nowMs: () => number, fault?: StoreFault): TaskStore {
   };
   /** The turn in which a task waits: the one after the client's last. */
   const nextTurn = (clientId: number) => {
-    if (fault === 'firstComeFirstServed') return 0;
     const next = Math.max(turn, (lastTurns.get(clientId) ?? -1) + 1);
     lastTurns.set(clientId, next);
     return next;
@@ -150,7 +150,7 @@ export function mapStore(nowMs: () => number, fault?: StoreFault): TaskStore {
       if (used.storedBytes + bytes > storedBytes) return { ok: false, reason: 'storedBytes' };
       const row = newRow(task);
       rows.set(row.id, row);
-      if (answer && fault !== 'forgetsHold') answer.taskId = row.id;
+      if (answer) answer.taskId = row.id;
       tell(row);
       return { ok: true, task: told(row) };
     },

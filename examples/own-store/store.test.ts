@@ -1,13 +1,12 @@
-/** A host's tests of its own store, as `node --test` runs them; with a fault if one is named. */
+/** The suites of the library over both stores: write them first, and the stores until they pass. */
 import { describe, it } from 'node:test';
-import { blobContract, taskStoreContract } from '../../src/testing/index.ts';
-import { type Files, mapBlobs } from './mapBlobs.ts';
-import { mapStore, type StoreFault } from './mapStore.ts';
-
-const fault = process.env.STORE_FAULT as StoreFault | undefined;
+import { blobContract, taskStoreContract } from 'falconry/testing';
+import { type Files, mapBlobs } from './files.ts';
+import { mapStore } from './store.ts';
 
 taskStoreContract({ describe, it }, 'own store', async (nowMs) => {
-  const store = mapStore(nowMs, fault);
+  const store = mapStore(nowMs);
+  // `other` is a second connection to the same rows, where a store has connections.
   return { store, other: store, close: () => store.close() };
 });
 

@@ -1,0 +1,20 @@
+/** The keys of the programs, in files that only their owner can read. A vault would be better. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { falcon512 } from 'falconry';
+import { exportSecretKey, importSecretKey } from 'falconry/keys';
+import type { Writer } from './log.ts';
+
+/** The key of this name; made at the first call. */
+export async function writerNamed(folder: string, name: string): Promise<Writer> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, `${name}.pem`);
+  const pem = await readFile(path, 'utf8').catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    const made = exportSecretKey(falcon512.keygen().secretKey, { form: 'pem' });
+    await writeFile(path, made, { mode: 0o600, flag: 'wx' });
+    return made;
+  });
+  const { key } = importSecretKey(pem, { parameterSet: 'falcon512' });
+  return { publicKey: falcon512.getPublicKey(key), signer: falcon512.expandSecretKey(key) };
+}

@@ -1,0 +1,79 @@
+/**
+ * An Express server whose users log in with sessions. Each belongs to a tenant; each tenant is a
+ * client of the service, with a signing key of its own. There are no API keys.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import session, { MemoryStore } from 'express-session';
+import { falconService, toNodeHandler } from 'falconry/middleware';
+import { tenantOf } from './users.ts';
+
+declare module 'express-session' {
+  interface SessionData {
+    tenant: string;
+  }
+}
+
+const sessions = new MemoryStore(); // one process, until it ends; yours: a store of express-session
+const sessionId = new AsyncLocalStorage<string>();
+
+const tenantOfSession = (id: string) =>
+  new Promise<string | undefined>((resolve, reject) => {
+    sessions.get(id, (error, data) => (error ? reject(error) : resolve(data?.tenant)));
+  });
+
+const service = falconService({
+  dataDirectory: '.falconry',
+  signing: true,
+  signingKeyPerClient: true,
+  // Looks the session up, so that an event stream ends within a second of the logout.
+  async authenticate() {
+    const client = await tenantOfSession(sessionId.getStore() ?? '');
+    return client === undefined ? null : { client };
+  },
+});
+await service.start();
+const falcon = toNodeHandler(service);
+
+const app = express();
+app.set('trust proxy', 'loopback'); // a proxy on this host that speaks https
+app.use(
+  session({
+    store: sessions,
+    secret: process.env.SESSION_SECRET ?? randomBytes(32).toString('hex'),
+    resave: false,
+    saveUninitialized: false,
+    // Strict: pages of others must not call the service in the name of a user.
+    cookie: { httpOnly: true, sameSite: 'strict', secure: 'auto', maxAge: 8 * 3_600_000 },
+  }),
+);
+// Ahead of body parsers.
+app.use('/falcon', (request, response) => {
+  return sessionId.run(request.sessionID, () => falcon(request, response));
+});
+
+app.post('/login', express.json(), (request, response, next) => {
+  const { name, password } = request.body ?? {};
+  const tenant = tenantOf(name, password);
+  if (tenant === null) return void response.sendStatus(403);
+  // A new id, so that nobody can have planted it.
+  request.session.regenerate((error) => {
+    if (error) return next(error);
+    request.session.tenant = tenant;
+    response.json({ tenant });
+  });
+});
+app.post('/logout', (request, response, next) => {
+  request.session.destroy((error) => (error ? next(error) : response.sendStatus(204)));
+});
+
+const server = app.listen(Number(process.env.PORT ?? 3000), () => {
+  const { port } = server.address() as AddressInfo;
+  console.log(`http://localhost:${port}/falcon`);
+});
+process.once('SIGTERM', async () => {
+  await service.stop();
+  server.close();
+});

@@ -1,0 +1,5 @@
+/** @type {import('next').NextConfig} */
+export default {
+  // Left out of the bundle of the server, so that the service finds its worker in any place.
+  serverExternalPackages: ['falconry'],
+};

@@ -1,0 +1,27 @@
+import {
+  type FalconService,
+  type FetchHandler,
+  falconService,
+  toFetchHandler,
+} from 'falconry/middleware';
+
+interface Running {
+  readonly service: FalconService;
+  readonly handler: FetchHandler;
+}
+
+// Next loads a module more than once (by route, and after each change): the process has the one
+// service.
+const shared = globalThis as { falconry?: Promise<Running> };
+
+async function start(): Promise<Running> {
+  const service = falconService({ dataDirectory: '.falconry' });
+  await service.start();
+  return { service, handler: toFetchHandler(service, { mountPath: '/falcon' }) };
+}
+
+/** The service; it starts with the first request, not while Next builds. */
+export function running(): Promise<Running> {
+  shared.falconry ??= start();
+  return shared.falconry;
+}

@@ -1,0 +1,48 @@
+/**
+ * Thousands of signatures on several threads, from one batch to the next, while the event loop
+ * stays free for other work.
+ */
+import { availableParallelism } from 'node:os';
+import { CodedError, createAggregatePool, createVerifyPool, falcon512 } from 'falconry';
+
+const SIGNATURES = 500;
+const THREADS = Math.min(4, Math.max(2, availableParallelism()));
+
+const { publicKey, secretKey } = falcon512.keygen();
+using signer = falcon512.expandSecretKey(secretKey); // signs faster; wiped at the end
+const items = Array.from({ length: SIGNATURES }, (_, i) => {
+  const message = new TextEncoder().encode(`message ${i}`);
+  return { publicKey, message, signature: falcon512.sign(message, signer) };
+});
+
+let turns = 0;
+const counter = setInterval(() => turns++, 1);
+
+// Verification: each batch says which of its items are invalid.
+await using verifyPool = createVerifyPool({ threads: THREADS });
+const stream = Array.from({ length: 20 * SIGNATURES }, (_, i) => items[i % SIGNATURES]!);
+stream[4321] = { ...stream[4321]!, message: new TextEncoder().encode('another message') };
+const invalid = await verifyPool.verifyBatch(stream, {
+  onStats: ({ threads }) => console.log(`verified on ${threads} threads`),
+});
+console.log(`${stream.length} signatures, invalid: ${JSON.stringify(invalid)}`);
+
+// A batch that nobody waits for any more.
+const controller = new AbortController();
+await verifyPool
+  .verifyBatch(stream, { signal: controller.signal, onProgress: () => controller.abort() })
+  .catch((error: unknown) => {
+    if (!(error instanceof CodedError)) throw error;
+    console.log(`ended early: ${error.code}`);
+  });
+
+// Proofs: the pool keeps its threads and memory from one to the next.
+await using aggregatePool = createAggregatePool({ threads: 2, keyCacheBytes: 64 * 1024 * 1024 });
+for (const batch of [items.slice(0, 200), items.slice(200)]) {
+  const proof = await aggregatePool.aggregate(batch, { format: 'proof' });
+  const valid = await aggregatePool.verifyAggregate(proof, batch);
+  console.log(`${batch.length} signatures in ${proof.length} bytes: ${valid ? 'valid' : 'wrong'}`);
+}
+
+clearInterval(counter);
+console.log(`the event loop went on meanwhile: ${turns > 0}`);

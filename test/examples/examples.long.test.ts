@@ -1,0 +1,337 @@
+/**
+ * Every project of `examples`, as one who copied it has it: the packed library and the declared
+ * packages in an empty folder, the types checked, the programs run, and what they print and answer.
+ */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
+import { aggregate } from '../../src/aggregate/index.ts';
+import { createClient, type Fetch } from '../../src/client/index.ts';
+import { falcon512 } from '../../src/falcon/index.ts';
+import { serveFolder } from '../bundlers/serve.ts';
+import { startWorkerd } from '../bundlers/workerd.ts';
+import { fixedItems } from '../runtimes/check.ts';
+import { fact } from '../support/facts.ts';
+import { closeChromium, inChromium } from './browser.ts';
+import { type Example, pack, removePacked, withExample } from './example.ts';
+import { examplesFolder } from './layOut.ts';
+
+const LONG = { timeout: 300_000 };
+const tried = new Set<string>();
+
+/** A test of one example. */
+function example(
+  name: string,
+  use: (example: Example, context: TestContext) => Promise<string>,
+): void {
+  tried.add(name);
+  test(name, LONG, async (context) => {
+    await withExample(name, async (laid) => {
+      fact(context, 'examples', `${name}: ${await use(laid, context)}`);
+    });
+  });
+}
+
+beforeAll(pack, 600_000);
+afterAll(async () => {
+  await closeChromium();
+  await removePacked();
+});
+
+/** The first API key of a service, made as the READMEs say. */
+const firstKey = async ({ npx }: Example): Promise<string> =>
+  (
+    await npx('falconry', 'keys', 'create', '--data', '.falconry', '--name', 'me', '--quiet')
+  ).trim();
+
+example('hono', async (laid) => {
+  const server = await laid.start();
+  const env = { FALCONRY_URL: server.base, FALCONRY_API_KEY: await firstKey(laid) };
+  const said = await laid.run('client', env);
+  expect(said).toMatch(/^checked: true, 100 signatures in one proof$/m);
+  expect(said).toMatch(/^refused: \[\{"index":42,/m);
+  const at = (path: string) => new URL(path, server.base);
+  expect((await fetch(at('/readyz'))).status).toBe(200);
+  const none = await fetch(at('/check'), { method: 'POST', body: '{}' });
+  expect([none.status, await none.json()]).toEqual([400, { error: 'no such key' }]);
+  const { code, output } = await server.end('SIGTERM');
+  expect(code, output).toBe(0);
+  expect(output).toMatch(/^task \d+: completed$/m);
+  return 'a batch of 100 is one proof, a bad signature is named';
+});
+
+example('express-tenants', async (laid) => {
+  const server = await laid.start();
+  const said = await laid.run('client', { FALCONRY_URL: server.base });
+  expect(said.trim().split('\n')).toEqual([
+    'ada and alan sign with one key: true',
+    'bob signs with another: true',
+    'the aggregate of the three is checked: true',
+    'bob asks for the task of acme: 404',
+  ]);
+  const post = (path: string, headers = {}, body = '{}') =>
+    fetch(new URL(path, server.base), { method: 'POST', headers, body });
+  const json = { 'content-type': 'application/json' };
+  for (const [name, password] of [
+    ['ada', 'battery staple'],
+    ['eve', 'correct horse'],
+  ]) {
+    expect((await post('/login', json, JSON.stringify({ name, password }))).status).toBe(403);
+  }
+  const ada = await post('/login', json, '{"name":"ada","password":"correct horse"}');
+  const [cookie = ''] = ada.headers.getSetCookie();
+  expect(cookie).toMatch(/HttpOnly; SameSite=Strict/);
+  const session = { cookie: cookie.split(';')[0]! };
+  const list = async (headers = {}) =>
+    (await fetch(`${server.base}/v1/svc/tasks`, { headers })).status;
+  expect(await list(session)).toBe(200);
+  // The stream of a task that waits for its file; it would be open for ever.
+  const created = await post('/falcon/v1/svc/aggsign/task', session);
+  const { process_id } = (await created.json()) as { process_id: number };
+  const events = `${server.base}/v1/svc/tasks/${process_id}/events`;
+  const stream = await fetch(events, { headers: session });
+  expect(stream.status).toBe(200);
+  expect((await post('/logout', session)).status).toBe(204);
+  expect(await list(session)).toBe(401);
+  expect(await list()).toBe(401);
+  expect(await stream.text()).toContain('wait for task file upload');
+  const { code, output } = await server.end('SIGTERM');
+  expect(code, output).toBe(0);
+  return 'a key for each tenant; a logout ends the stream of a task';
+});
+
+example('next', async (laid) => {
+  const env = { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' };
+  await laid.run('build', env);
+  const server = await laid.start(env);
+  const batch = (rows: unknown) =>
+    fetch(`${server.base}/aggregate`, { method: 'POST', body: JSON.stringify(rows) });
+  expect((await batch([])).status).toBe(400);
+  const bad = [{ publicKey: '09'.repeat(897), message: '', signature: '39'.repeat(600) }];
+  expect((await batch(bad)).status).toBe(422);
+  const client = createClient({
+    baseUrl: `${server.base}/falcon`,
+    apiKey: await firstKey(laid),
+  });
+  // Under `next start` the signing endpoint is off, as in every production.
+  const { process_id } = await client.aggregate(fixedItems(falcon512, 3));
+  expect((await client.waitFor(process_id)).status).toBe('completed');
+  const seen = await inChromium(`${server.base}/`, async (page) => {
+    await page.getByRole('button').click();
+    const output = page.locator('output', { hasText: /valid|error/i });
+    return output.textContent();
+  });
+  if (seen !== null) expect(seen).toMatch(/^100 signatures of \d+ bytes, \d+ as one: valid$/);
+  return `a task below /falcon${seen === null ? '' : `, in the page ${seen}`}`;
+});
+
+example('vite-light-client', async (laid) => {
+  await laid.run('build');
+  const assets = join(laid.folder, 'dist/assets');
+  const [script = '', ...more] = await readdir(assets);
+  expect(more).toEqual([]);
+  const packed = gzipSync(await readFile(join(assets, script))).length;
+  expect(packed).toBeLessThan(100_000);
+  const server = await laid.start();
+  const seen = await inChromium(server.base, async (page) => {
+    const verdict = async () =>
+      page.locator('#verdict', { hasText: /valid|checked/i }).textContent();
+    const first = await verdict();
+    expect(first).toMatch(/^valid: 200 reports, a proof of \d+ bytes$/);
+    // One letter of one report is another.
+    await page.route('**/batch', async (route) => {
+      const text = await (await route.fetch()).text();
+      await route.fulfill({ body: text.replace('15.3 degrees', '25.3 degrees') });
+    });
+    await page.reload();
+    expect(await verdict()).toBe('NOT VALID');
+    return first;
+  });
+  return `${seen ?? 'no Chromium'}; the page has ${packed} bytes, packed`;
+});
+
+example('own-store', async (laid) => {
+  const passed = Number(/^# pass (\d+)$/m.exec(await laid.run('test'))?.[1]);
+  expect(passed).toBeGreaterThan(30);
+  const server = await laid.start({ TOKEN: 'sesame' });
+  await aggregateAt(server.base, { apiKey: 'sesame' });
+  const stranger = createClient({ baseUrl: server.base, apiKey: 'simsim' });
+  await expect(stranger.task(1)).rejects.toMatchObject({ status: 401 });
+  const { code, output } = await server.end('SIGTERM');
+  expect(code, output).toBe(0);
+
+  const file = join(laid.folder, 'store.ts');
+  const faulty = (await readFile(file, 'utf8')).replace(
+    'row.attempt === attempt ? row',
+    'row ? row',
+  );
+  await writeFile(file, faulty);
+  await expect(laid.run('test')).rejects.toThrow(
+    /not ok \d+ - puts a task back when its lease ends/,
+  );
+  return `${passed} tests of the suites; a store with a fault fails`;
+});
+
+/** Has a service aggregate a batch, and checks what comes back. */
+async function aggregateAt(
+  baseUrl: string,
+  caller: { readonly apiKey: string } | { readonly fetch: Fetch },
+): Promise<void> {
+  const client = createClient({ baseUrl, ...caller });
+  const items = fixedItems(falcon512, 3);
+  const { process_id } = await client.submit(items);
+  await client.waitFor(process_id);
+  expect((await client.result(process_id, { statements: items })).checked).toBe(true);
+}
+
+example('fastify', async (laid) => {
+  const server = await laid.start({ TOKENS: 'sesame=ada,simsim=bob' });
+  const at = (token: string): Fetch => {
+    return (url, init) => {
+      const headers = new Headers(init.headers);
+      headers.set('x-access-token', token);
+      return fetch(url, { ...init, headers });
+    };
+  };
+  await aggregateAt(server.base, { fetch: at('sesame') });
+  const list = async (token: string) => {
+    const answer = await at(token)(`${server.base}/v1/svc/tasks`, {});
+    return answer.ok ? ((await answer.json()) as { tasks: unknown[] }).tasks.length : answer.status;
+  };
+  expect([await list('sesame'), await list('simsim'), await list('open')]).toEqual([1, 0, 401]);
+  const [item] = fixedItems(falcon512, 1);
+  const check = async (body: unknown) => {
+    const headers = { 'content-type': 'application/json' };
+    const url = new URL('/check', server.base);
+    return fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+  };
+  const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+  const good = Object.fromEntries(
+    (['publicKey', 'message', 'signature'] as const).map((name) => [name, base64(item![name])]),
+  );
+  expect(await (await check(good)).json()).toEqual({ valid: true });
+  expect(await (await check({ ...good, message: 'AAAA' })).json()).toEqual({ valid: false });
+  expect((await check({ ...good, publicKey: 'AAAA' })).status).toBe(400);
+  expect((await check({})).status).toBe(400);
+  const { code, output } = await server.end('SIGTERM');
+  expect(code, output).toBe(0);
+  return 'tokens of the host, two clients apart';
+});
+
+for (const name of ['deno', 'bun']) {
+  example(name, async (laid) => {
+    const server = await laid.start();
+    await aggregateAt(server.base, { apiKey: (await laid.run('key')).trim() });
+    const { code, output } = await server.end('SIGTERM');
+    expect(code, output).toBe(0);
+    return 'a task below /falcon';
+  });
+}
+
+example('workerd', async (laid) => {
+  await laid.run('build');
+  const { publicKey, secretKey } = falcon512.keygen();
+  const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+  const server = await startWorkerd(laid.folder, { SECRET_KEY: base64(secretKey) });
+  try {
+    const post = async (path: string, body: string) =>
+      (await fetch(new URL(path, server.url), { method: 'POST', body })).json();
+    const signed = (await post('/sign', 'three apples')) as Record<string, string>;
+    expect(JSON.parse(signed.receipt!)).toMatchObject({ body: 'three apples' });
+    const signature = Buffer.from(signed.signature!, 'base64');
+    expect(falcon512.verify(signature, Buffer.from(signed.receipt!), publicKey)).toBe(true);
+    const items = fixedItems(falcon512, 100);
+    const statements = items.map((item) => {
+      return { publicKey: base64(item.publicKey), message: base64(item.message) };
+    });
+    const proof = base64(await aggregate(items, { format: 'proof' }));
+    const check = (list: unknown) =>
+      post('/check', JSON.stringify({ aggregate: proof, statements: list }));
+    expect(await check(statements)).toEqual({ valid: true });
+    expect(await check(statements.toReversed())).toEqual({ valid: false });
+  } finally {
+    await server.close();
+  }
+  return 'signs, and checks a proof of 100';
+});
+
+example('web-worker', async (laid) => {
+  await laid.run('build');
+  const server = await serveFolder(join(laid.folder, 'dist'));
+  try {
+    const seen = await inChromium(server.url, (page) => {
+      return page.locator('#said', { hasText: /valid|failed/ }).textContent();
+    });
+    if (seen !== null) expect(seen).toMatch(/^300 of 300 signatures are valid, \d+ frames/);
+    return seen ?? 'no Chromium';
+  } finally {
+    await server.close();
+  }
+});
+
+example('node-pool', async (laid) => {
+  const said = (await laid.run('start')).trim().split('\n');
+  expect(said).toEqual([
+    expect.stringMatching(/^verified on [1-4] threads$/),
+    '10000 signatures, invalid: [{"index":4321,"reason":"signatureMismatch"}]',
+    'ended early: ABORTED',
+    expect.stringMatching(/^200 signatures in \d{5} bytes: valid$/),
+    expect.stringMatching(/^300 signatures in \d{5} bytes: valid$/),
+    'the event loop went on meanwhile: true',
+  ]);
+  return said.slice(0, 3).join('; ');
+});
+
+example('algorand', async (laid) => {
+  const said = (await laid.run('start')).trim().split('\n');
+  expect(said).toEqual([
+    '100 payments, each checked by itself: true',
+    expect.stringMatching(/^\d{6} bytes of signatures, one proof: \d{5}$/),
+    'checked as one: true',
+  ]);
+  return said[1]!;
+});
+
+example('audit-log', async (laid) => {
+  await laid.run('start');
+  const good = await laid.run('verify');
+  expect(good.match(/^00000[12]: 100 entries, \d{5} bytes for all$/gm)).toHaveLength(2);
+  expect(good).toMatch(/^open: 50 entries/m);
+  // Programs come back with their keys, and the log goes on.
+  await laid.run('start');
+  expect(await laid.run('verify')).toMatch(/^good: 500 entries/m);
+  const path = join(laid.folder, 'log/000002.jsonl');
+  const text = await readFile(path, 'utf8');
+  const lines = text.split('\n');
+  for (const [bad, why] of [
+    // The last of a batch: only its signature tells.
+    [text.replace('"detail":199', '"detail":198'), 'not what was signed|does not follow'],
+    [lines.toSpliced(7, 1).join('\n'), 'entry 109 does not follow entry 107'],
+    [lines.with(7, lines[8]!).join('\n'), 'entry 109 does not follow entry 107'],
+  ] as const) {
+    expect(bad).not.toBe(text);
+    await writeFile(path, bad);
+    await expect(laid.run('verify')).rejects.toThrow(new RegExp(`BAD: 000002: .*(${why})`));
+  }
+  await writeFile(path, text);
+  const seal = join(laid.folder, 'log/000005.aggregate');
+  const bytes = await readFile(seal);
+  bytes[bytes.length - 100]! ^= 1;
+  await writeFile(seal, bytes);
+  await expect(laid.run('verify')).rejects.toThrow(/BAD: 000005: not what was signed/);
+  return '500 entries in 5 aggregates; changed, lost and moved lines are found';
+});
+
+test('every example is tried, and says what it is', async () => {
+  const folders = await readdir(examplesFolder, { withFileTypes: true });
+  const names = folders.filter((each) => each.isDirectory()).map(({ name }) => name);
+  expect(names.toSorted()).toEqual([...tried].toSorted());
+  const list = await readFile(join(examplesFolder, 'README.md'), 'utf8');
+  for (const name of names) {
+    expect(list, name).toContain(`](${name}/README.md)`);
+    const readme = await readFile(join(examplesFolder, name, 'README.md'), 'utf8');
+    expect(readme.split('\n').length, `${name}/README.md`).toBeLessThan(60);
+    expect(readme, name).toContain('npm install');
+  }
+});
