@@ -16,6 +16,7 @@ export const installed = (name: string): string => join(projectFolder, 'node_mod
 const ENTRIES: Readonly<Record<string, string>> = {
   falconry: new URL('src/index.ts', ROOT).href,
   'falconry/keys': new URL('src/keys/index.ts', ROOT).href,
+  'falconry/noble': new URL('src/noble/index.ts', ROOT).href,
   'falconry/algorand': new URL('src/algorand/index.ts', ROOT).href,
   'falconry/middleware': new URL('src/middleware/index.ts', ROOT).href,
   'falconry/client': new URL('src/client/index.ts', ROOT).href,
