@@ -16,7 +16,6 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     keys: 'Keys',
     profiles: 'Profiles',
     bundlers: 'Bundlers',
-    'moving-from-noble': 'From @noble/post-quantum',
   },
   Moving: {},
   Running: {

@@ -1,7 +1,7 @@
 /**
  * Falcon in the shape of @noble/post-quantum: the entry `falconry/noble`. Each object can be
  * assigned to noble's type `Signer`, and has the argument orders, lengths and refusals of noble's
- * object of the same name, so that the swap is one import. docs/moving-from-noble.md lists what
+ * object of the same name, so that the swap is one import. docs/moving/from-noble.md lists what
  * differs.
  *
  * | object | `sign` writes and `verify` accepts |

@@ -11,8 +11,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { BlobStore } from '../../src/middleware/blobs/blobStore.ts';
 import type { TaskStore } from '../../src/middleware/stores/taskStore.ts';
 import { blobContract, type TestRunner, taskStoreContract } from '../../src/testing/index.ts';
-import { localised } from '../hosts/recipes.ts';
 import { type Outcome, plainRunner } from '../runtimes/ports/plainRunner.ts';
+import { localised } from '../support/documentBlocks.ts';
 
 type Fault = readonly [written: string, instead: string];
 type MapStore = (nowMs: () => number) => TaskStore;
