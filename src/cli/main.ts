@@ -120,13 +120,14 @@ async function version(): Promise<string> {
   return JSON.parse(text).version;
 }
 
-/** Whether this file was run, not imported (npm runs it through a link). */
+/** Whether this file itself was run: from the sources, or in tests. */
 function started(): boolean {
   const [, script] = process.argv;
   return script !== undefined && realpathSync(script) === fileURLToPath(import.meta.url);
 }
 
-if (started()) {
+/** Runs the command of the process: falconry.cjs calls this, once it knows that Node is new enough. */
+export async function start(): Promise<void> {
   const { stdin, stdout, stderr, env } = process;
   // The reader of our output has closed it (`| head`): end as SIGPIPE would have ended us.
   // A server goes on: whoever read its output may have gone before its work is done.
@@ -139,3 +140,6 @@ if (started()) {
   }
   process.exitCode = await main(process.argv.slice(2), { stdin, stdout, stderr, env });
 }
+
+// No await here: falconry.cjs requires this file, which must be there at once.
+if (started()) void start();
