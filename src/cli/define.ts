@@ -8,6 +8,7 @@ import { reasonWords } from '../wire/reasons.ts';
 import { type Command, type Io, IoFailure, ServiceFailure, UsageError } from './command.ts';
 import type { Config } from './config.ts';
 import { EXIT } from './exitCodes.ts';
+import { fitHelp } from './helpWidth.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { ALL_SETTINGS, optionOf, type SettingName } from './settings.ts';
 import { hint } from './suggest.ts';
@@ -103,7 +104,7 @@ async function run<N extends SettingName>(
   try {
     const { values, positionals } = readArguments(options, args);
     if (values.help) {
-      io.stdout.write(parts.help);
+      io.stdout.write(fitHelp(parts.help, io.stdout));
       return EXIT.ok;
     }
     const quiet = values.quiet === true;

@@ -16,6 +16,7 @@ import {
   parseField,
 } from './keyFile.ts';
 import { PASSPHRASE_OPTIONS, readPassphrase } from './passphrase.ts';
+import { refuseOnTerminal, SHOW_OPTION } from './shownSecret.ts';
 
 const help = `Usage: falconry keygen [--set <name>] [-o <key.json>] [--public <file>] [options]
 
@@ -33,6 +34,8 @@ Makes a key pair. The key file is JSON: {"parameter_set", "public_key", "secret_
                           end
       --seed-file <file>  8 to 128 bytes (48 are best), bare or in hex with 0x, from which the key
                           is derived; keep them as secret as the key
+      --show              print the secret key, unencrypted, even where standard output is a
+                          terminal
       --json              report as one line of JSON
   -q, --quiet             no report
   -h, --help              this text
@@ -57,6 +60,7 @@ export const command: Command = defineCommand({
     encrypt: FLAG,
     ...PASSPHRASE_OPTIONS,
     'seed-file': TEXT,
+    ...SHOW_OPTION,
   },
   writesToStdout: ({ option }) => isStdout(option('out')) || option('public') === '-',
   execute,
@@ -75,6 +79,9 @@ async function execute(invocation: Invocation): Promise<number> {
   const isEncrypted = flag('encrypt') || option('passphrase-file') !== undefined;
   const format = checkKeyFormat(option('key-format') ?? (isEncrypted ? 'pem' : 'json'));
   if (isEncrypted) checkEncryptable(format);
+  if (isStdout(out) && !isEncrypted) {
+    refuseOnTerminal(invocation, 'the secret key', 'give a file with -o');
+  }
   refuseTwiceStdin([option('seed-file'), option('passphrase-file')]);
   const seed = await readSeed(option('seed-file'), io);
   const pair = falcon.keygen(seed);
