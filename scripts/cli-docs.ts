@@ -39,9 +39,10 @@ const GENERAL = `
   tells about how much time is left, from the rate of the last ones.
 - **Mistakes.** For a misspelt command, option, setting or verb, the closest one is suggested.
 - **Secrets** come from a file or from the environment, never from the value of an option, which
-  every process on the machine could read. They never appear in messages, logs or \`serve --check\`.
-- **Completion.** \`eval "$(falconry completion)"\` in \`~/.bashrc\` completes commands, verbs,
-  options and files in bash.
+  every process on the machine could read. They never appear in messages, logs or \`serve --check\`,
+  and on a terminal only with \`--show\`.
+- **Completion** of commands, verbs, options, values and files in bash, zsh and fish:
+  \`falconry completion\`.
 - **Versions.** \`falconry --version\` prints the version. Result files carry a version of their
   own. On a Node that is too old, every command says which one is needed, and exits with 2.`;
 

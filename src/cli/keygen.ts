@@ -3,7 +3,7 @@ import { CodedError } from '../errors.ts';
 import { type Falcon, falcon512, falcon1024, type KeyPair } from '../falcon/index.ts';
 import { SEED_BYTES } from '../falcon/params.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, FLAG, type Invocation, OUT, TEXT } from './define.ts';
+import { defineCommand, FLAG, type Invocation, OUT, oneOf, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { isStdout, readInput, refuseTwiceStdin, writeOutput } from './io.ts';
 import {
@@ -12,6 +12,7 @@ import {
   formatEncryptedKey,
   formatPublicKey,
   formatSecretKey,
+  KEY_FORMATS,
   type KeyFormat,
   parseField,
 } from './keyFile.ts';
@@ -53,10 +54,10 @@ export const command: Command = defineCommand({
   summary: 'make a key pair',
   help,
   options: {
-    set: { type: 'string', default: 'falcon512' },
+    set: { ...oneOf([falcon512.name, falcon1024.name]), default: 'falcon512' },
     out: OUT,
     public: TEXT,
-    'key-format': TEXT,
+    'key-format': oneOf(KEY_FORMATS),
     encrypt: FLAG,
     ...PASSPHRASE_OPTIONS,
     'seed-file': TEXT,

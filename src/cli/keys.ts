@@ -52,11 +52,14 @@ To see it, once:
 
 ${exitHelp('invalid', 'usage', 'io')}`;
 
+const VERBS = ['create', 'list', 'rotate', 'revoke'] as const;
+
 /** The `keys` command. */
 export const command: Command = defineCommand({
   name: 'keys',
   summary: 'create, list, rotate and revoke API keys of the service',
   help,
+  verbs: VERBS,
   options: { name: TEXT, client: TEXT, expires: TEXT, overlap: TEXT, ...SHOW_OPTION },
   settings: STORE_SETTINGS,
   execute,
@@ -69,7 +72,6 @@ const EXPIRES = duration('life of a key', { min: 1000, max: 100 * YEAR_MS, none:
 const OVERLAP = duration('time for which both keys work', { max: YEAR_MS });
 const DEFAULT_OVERLAP_MS = 86_400_000;
 
-const VERBS = ['create', 'list', 'rotate', 'revoke'] as const;
 type Verb = (typeof VERBS)[number];
 
 /** The options of each verb. */

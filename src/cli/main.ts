@@ -32,6 +32,10 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   backup: () => import('./backup.ts'),
   restore: () => import('./restore.ts'),
   top: () => import('./top.ts'),
+  completion: async () => {
+    const { completionCommand } = await import('./completion.ts');
+    return { command: completionCommand(loadAll) };
+  },
 };
 
 /** @returns the exit code, of the table in exitCodes.ts */
@@ -50,11 +54,6 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
   const [name, rest] = asksHelp ? [others[0], ['--help']] : [first, others];
   if (name === undefined) {
     io.stdout.write(fitHelp(await overview(), io.stdout));
-    return EXIT.ok;
-  }
-  if (name === 'completion') {
-    const { completionScript } = await import('./completion.ts');
-    io.stdout.write(completionScript(await loadAll()));
     return EXIT.ok;
   }
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
@@ -108,7 +107,7 @@ environment variables, else from falconry.json. NO_COLOR is honoured.
 
   falconry <command> --help      description, options and examples
   falconry --version             print the version
-  eval "$(falconry completion)"  set up completion in bash
+  falconry completion --help     completion in bash, zsh and fish
 
 Exit codes
 ${codes.join('\n')}

@@ -46,17 +46,18 @@ ${exitHelp('invalid', 'usage', 'io')}`;
 
 type Names = (typeof SETTINGS)[number];
 
+const WHAT = ['urls', 'signing'] as const;
+
 /** The `rotate` command. */
 export const command: Command = defineCommand({
   name: 'rotate',
   summary: 'exchange a secret of the service, as operator',
   help,
+  verbs: WHAT,
   options: { 'at-once': FLAG, list: FLAG },
   settings: SETTINGS,
   execute,
 });
-
-const WHAT = ['urls', 'signing'] as const;
 
 async function execute(invocation: Invocation<Names>): Promise<number> {
   const { positionals, flag } = invocation;

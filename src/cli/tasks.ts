@@ -2,9 +2,10 @@
 import type { TaskListItem, TaskRecord } from '../client/index.ts';
 import { integer } from '../middleware/optionRows.ts';
 import { parseStatementFile } from '../wire/taskFile.ts';
+import { TASK_STATES } from '../wire/taskStates.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, FLAG, OUT, TEXT } from './define.ts';
+import { defineCommand, FLAG, OUT, oneOf, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { isStdout, readInput, writeOutput } from './io.ts';
 import {
@@ -59,7 +60,8 @@ export const command: Command = defineCommand({
   name: 'tasks',
   summary: 'list, watch, fetch, cancel and delete tasks at a service',
   help,
-  options: { status: TEXT, limit: TEXT, newest: FLAG, out: OUT, statements: TEXT },
+  verbs: VERBS,
+  options: { status: oneOf(TASK_STATES), limit: TEXT, newest: FLAG, out: OUT, statements: TEXT },
   settings: SERVICE_SETTINGS,
   execute,
 });
