@@ -45,11 +45,12 @@ function zsh(...words: string[]): string[] {
   const script = `
     zmodload zsh/zpty
     zpty one zsh -f -i
-    zpty -w one 'PS1= RPS1= ; unsetopt zle_bracketed_paste; autoload -U compinit; compinit -u -d dump'
+    zpty -w one 'PS1= RPS1= ; unsetopt zle_bracketed_paste; autoload -U compinit; compinit -u -D'
     zpty -w one '. ./zsh'
     zpty -w one 'show() { print -r -- "<<$BUFFER>>" }; zle -N show; bindkey "^X" show'
-    zpty -w one 'echo RE''ADY'
-    zpty -r one seen '*READY*'
+    # What is typed is shown, too: only the answer has a figure.
+    zpty -w one 'print READY$(( 6 * 7 ))'
+    zpty -r one seen '*READY42*'
     zpty -w -n one $'falconry ${words.join(' ')}\\t\\x18'
     zpty -r one seen '*<<*>>*'
     print -r -- "$seen"
