@@ -32,6 +32,7 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   backup: () => import('./backup.ts'),
   restore: () => import('./restore.ts'),
   top: () => import('./top.ts'),
+  doctor: () => import('./doctor.ts'),
   completion: async () => {
     const { completionCommand } = await import('./completion.ts');
     return { command: completionCommand(loadAll) };
@@ -126,7 +127,7 @@ function started(): boolean {
   return script !== undefined && realpathSync(script) === fileURLToPath(import.meta.url);
 }
 
-/** Runs the command of the process: falconry.cjs calls this, once it knows that Node is new enough. */
+/** Runs the command of the process: falconry.cjs calls this on a Node that is new enough. */
 export async function start(): Promise<void> {
   const { stdin, stdout, stderr, env } = process;
   // The reader of our output has closed it (`| head`): end as SIGPIPE would have ended us.

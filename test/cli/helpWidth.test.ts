@@ -54,7 +54,7 @@ describe('every help text', () => {
 });
 
 it('paragraphs are filled, options keep their column, examples stay whole', () => {
-  const text = `Usage: falconry try [--one <file>] [-o <two.json>] <three.json> [--four <some-value>] [options]
+  const text = `Usage: falconry try [--one <file>] [-o <two.json>] <three.json> [--four <a-value>] [options]
 
 Tries what a paragraph of two lines looks like, of which the first one ends where the margin of the
 text is, and not before.
@@ -73,7 +73,7 @@ Examples
   expect(on(text, 44)).toBe(`Usage: falconry try [--one <file>]
                     [-o <two.json>]
                     <three.json>
-                    [--four <some-value>]
+                    [--four <a-value>]
                     [options]
 
 Tries what a paragraph of two lines looks
