@@ -64,8 +64,10 @@ export function bytesPicture(readme: string, theme: keyof typeof THEMES): string
     );
   });
   const height = TOP + BARS.length * ROW + 4;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-size="15"
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img"
+aria-labelledby="title" font-size="15"
 font-family="system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif">
+<title id="title">Bytes of ${COUNT} signatures, one by one and as a proof</title>
 <text x="${LEFT}" y="28" fill="${faint}">${COUNT} signatures of Falcon-512</text>
 ${bars.join('\n')}
 </svg>

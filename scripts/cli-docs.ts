@@ -35,14 +35,16 @@ const GENERAL = `
   goes to standard output or, where the product went there, to standard error. \`--quiet\`
   suppresses it.
 - **Progress** is drawn on standard error if that is a terminal, but not with \`--json\` or
-  \`--quiet\`. \`NO_COLOR\` turns the colours off, \`TERM=dumb\` the bar.
+  \`--quiet\`. \`NO_COLOR\` turns the colours off, \`TERM=dumb\` the bar. After a few seconds it
+  tells about how much time is left, from the rate of the last ones.
 - **Mistakes.** For a misspelt command, option, setting or verb, the closest one is suggested.
 - **Secrets** come from a file or from the environment, never from the value of an option, which
-  every process on the machine could read. They never appear in messages, logs or \`serve --check\`.
-- **Completion.** \`eval "$(falconry completion)"\` in \`~/.bashrc\` completes commands, verbs,
-  options and files in bash.
+  every process on the machine could read. They never appear in messages, logs or \`serve --check\`,
+  and on a terminal only with \`--show\`.
+- **Completion** of commands, verbs, options, values and files in bash, zsh and fish:
+  \`falconry completion\`.
 - **Versions.** \`falconry --version\` prints the version. Result files carry a version of their
-  own.`;
+  own. On a Node that is too old, every command says which one is needed, and exits with 2.`;
 
 /** The whole document. */
 export async function cliDocument(): Promise<string> {

@@ -33,7 +33,8 @@ export function compilePackage(dist: string): void {
     rmSync(join(dist, `${room}/${name}.verify.wasm.gen.js`), { force: true });
   }
   copyFileSync(join(root, 'src/wasmModule.d.ts'), join(dist, 'wasmModule.d.ts'));
-  chmodSync(join(dist, 'cli/main.js'), 0o755);
+  copyFileSync(join(root, 'src/cli/falconry.cjs'), join(dist, 'cli/falconry.cjs'));
+  chmodSync(join(dist, 'cli/falconry.cjs'), 0o755);
   removeUnreachableTypes(dist);
 }
 

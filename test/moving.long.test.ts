@@ -18,7 +18,9 @@ test('there is a page for each', () => {
 describe.each(PAGES)('%s', (page) => {
   // test/docs.long.test.ts runs it.
   test('has one program, which says what it prints', () => {
-    const programs = blocksOf(`docs/moving/${page}`).filter(({ language }) => language === 'ts');
+    const programs = blocksOf(`docs/moving/${page}`).filter(({ language }) =>
+      ['ts', 'js'].includes(language),
+    );
     expect(programs.map(({ info }) => info)).toEqual(['']);
     expect(promised(programs[0]!.source).length).toBeGreaterThan(1);
   });

@@ -13,7 +13,15 @@ import { formatResultFile, makeResultFile } from '../wire/resultFile.ts';
 import { parseTaskFile } from '../wire/taskFile.ts';
 import type { TaskItem } from '../wire/triple.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, describeInvalid, FLAG, type Invocation, OUT, TEXT } from './define.ts';
+import {
+  defineCommand,
+  describeInvalid,
+  FLAG,
+  type Invocation,
+  OUT,
+  oneOf,
+  TEXT,
+} from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { isStdout, MAX_INPUT_BYTES, readInput, writeOutput } from './io.ts';
 import { readNumber } from './settingText.ts';
@@ -69,7 +77,7 @@ export const command: Command = defineCommand({
   name: 'aggregate',
   summary: 'combine the signatures of a task file into one aggregate',
   help,
-  options: { out: OUT, format: TEXT, raw: FLAG, threads: TEXT },
+  options: { out: OUT, format: oneOf(FORMATS), raw: FLAG, threads: TEXT },
   writesToStdout: ({ option }) => isStdout(option('out')),
   execute,
 });

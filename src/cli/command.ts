@@ -30,6 +30,8 @@ export interface Command {
   readonly help: string;
   /** All its options, for suggestions and for completion in shells. */
   readonly options: ParseArgsOptionsConfig;
+  /** The words of which one may be its first argument; empty if that is something else. */
+  readonly verbs: readonly string[];
   run(args: readonly string[], io: Io): Promise<number>;
 }
 

@@ -1,50 +1,53 @@
-/** Completion of commands, verbs and options in bash, from the commands themselves. */
-import type { Command } from './command.ts';
+/** `falconry completion`: scripts for shells, made from the definitions of the commands. */
+import { type Command, UsageError } from './command.ts';
+import { bashScript } from './completionBash.ts';
+import { fishScript } from './completionFish.ts';
+import { zshScript } from './completionZsh.ts';
+import { defineCommand } from './define.ts';
+import { EXIT, exitHelp } from './exitCodes.ts';
+import { known } from './knownCommands.ts';
+import { hint } from './suggest.ts';
 
-/** Verbs of commands. */
-const VERBS: Readonly<Record<string, readonly string[]>> = {
-  keys: ['create', 'list', 'rotate', 'revoke'],
-  rotate: ['urls', 'signing'],
-  tasks: ['list', 'show', 'wait', 'result', 'cancel', 'delete'],
-};
+const help = `Usage: falconry completion [bash | zsh | fish]
 
-/** The script, for `eval "$(falconry completion)"` in `~/.bashrc`. */
-export function completionScript(commands: readonly Command[]): string {
-  const names = commands.map(({ name }) => name);
-  const first = [...names, 'help', 'completion', '--help', '--version'].join(' ');
-  const cases = commands.map(({ name, options }) => {
-    const words = Object.entries(options).flatMap(([option, { type, short }]) => [
-      `--${option}`,
-      ...(type === 'boolean' && !COMMON.includes(option) ? [`--no-${option}`] : []),
-      ...(short === undefined ? [] : [`-${short}`]),
-    ]);
-    const verbs = VERBS[name] ?? [];
-    return `    ${name}) options="${words.join(' ')}"; verbs="${verbs.join(' ')}" ;;`;
+Prints a script that completes commands, verbs, options, their values, and files. Without a name it
+is that for bash.
+
+  bash             in ~/.bashrc:  eval "$(falconry completion bash)"
+  zsh              in ~/.zshrc, after compinit:  eval "$(falconry completion zsh)"
+                   or as the file _falconry in a directory of $fpath
+  fish             once:  falconry completion fish > ~/.config/fish/completions/falconry.fish
+      --json       report mistakes as one line of JSON
+  -q, --quiet      no effect: the script is all there is
+  -h, --help       this text
+
+Examples
+  falconry completion bash > falconry.bash
+  falconry completion zsh > _falconry
+  falconry completion fish > falconry.fish
+
+${exitHelp('usage')}`;
+
+const SHELLS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
+const NAMES = Object.keys(SHELLS);
+
+/** The command; it asks for all commands when it runs. */
+export const completionCommand = (commands: () => Promise<readonly Command[]>): Command =>
+  defineCommand({
+    name: 'completion',
+    summary: 'print a completion script for bash, zsh or fish',
+    help,
+    verbs: NAMES,
+    writesToStdout: () => true,
+    async execute({ io, positionals }) {
+      const [shell = 'bash', ...more] = positionals;
+      if (more.length > 0) throw new UsageError(`unexpected argument ${more[0]}`);
+      if (!isShell(shell)) {
+        throw new UsageError(`there is no completion for ${shell}${hint(shell, NAMES)}`);
+      }
+      io.stdout.write(SHELLS[shell]((await commands()).map(known)));
+      return EXIT.ok;
+    },
   });
-  return `# Completion of falconry for bash: eval "$(falconry completion)"
-_falconry() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" options="" verbs=""
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "${first}" -- "$word"))
-    return
-  fi
-  if [ "\${COMP_WORDS[1]}" = help ]; then
-    COMPREPLY=($(compgen -W "${names.join(' ')}" -- "$word"))
-    return
-  fi
-  case "\${COMP_WORDS[1]}" in
-${cases.join('\n')}
-  esac
-  if [ "\${word#-}" != "$word" ]; then
-    COMPREPLY=($(compgen -W "$options" -- "$word"))
-  elif [ "$COMP_CWORD" -eq 2 ] && [ -n "$verbs" ]; then
-    COMPREPLY=($(compgen -W "$verbs" -- "$word"))
-  else
-    COMPREPLY=($(compgen -f -- "$word"))
-  fi
-}
-complete -o filenames -F _falconry falconry
-`;
-}
 
-const COMMON: readonly string[] = ['help', 'json', 'quiet'];
+const isShell = (name: string): name is keyof typeof SHELLS => Object.hasOwn(SHELLS, name);

@@ -8,6 +8,7 @@ import { reasonWords } from '../wire/reasons.ts';
 import { type Command, type Io, IoFailure, ServiceFailure, UsageError } from './command.ts';
 import type { Config } from './config.ts';
 import { EXIT } from './exitCodes.ts';
+import { fitHelp } from './helpWidth.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { ALL_SETTINGS, optionOf, type SettingName } from './settings.ts';
 import { hint } from './suggest.ts';
@@ -46,6 +47,7 @@ export interface CommandParts<N extends SettingName = SettingName> {
   readonly help: string;
   /** In addition to `--help`, `--json`, `--quiet` and the options of the settings. */
   readonly options?: ParseArgsOptionsConfig;
+  readonly verbs?: readonly string[];
   /** Settings that the command takes; each is an option too. */
   readonly settings?: readonly N[];
   /** Most arguments that are no options; without it `execute` looks itself. */
@@ -57,6 +59,9 @@ export interface CommandParts<N extends SettingName = SettingName> {
 
 /** An option with a value. */
 export const TEXT = { type: 'string' } as const;
+/** An option whose value is one of these words; the command checks it. */
+export const oneOf = <const Choices extends readonly string[]>(choices: Choices) =>
+  ({ type: 'string', choices }) as const;
 /** An option without a value. */
 export const FLAG = { type: 'boolean' } as const;
 /** `--out` and `-o`: where the command's own output goes. */
@@ -72,22 +77,25 @@ const COMMON = {
 export function defineCommand<const N extends SettingName = never>(
   parts: CommandParts<N>,
 ): Command {
-  const { name, summary, help, settings = [] } = parts;
+  const { name, summary, help, settings = [], verbs = [] } = parts;
   const options = {
     ...COMMON,
     ...(settings.length > 0 ? settingOptions(settings) : {}),
     ...parts.options,
   };
-  return { name, summary, help, options, run: (args, io) => run(parts, options, args, io) };
+  return { name, summary, help, options, verbs, run: (args, io) => run(parts, options, args, io) };
 }
 
 /** Options for parseArgs of these settings, and `--config`. */
 function settingOptions(names: readonly SettingName[]): ParseArgsOptionsConfig {
   const options: ParseArgsOptionsConfig = { config: TEXT };
   for (const name of names) {
-    const { type, inline } = ALL_SETTINGS[name]!;
+    const { type, inline, choices } = ALL_SETTINGS[name]!;
     if (type === 'secret') options[`${optionOf(name)}-file`] = TEXT;
-    if (type !== 'secret' || inline) options[optionOf(name)] = type === 'flag' ? FLAG : TEXT;
+    if (type !== 'secret' || inline) {
+      const valued = choices === undefined ? TEXT : oneOf(choices);
+      options[optionOf(name)] = type === 'flag' ? FLAG : valued;
+    }
   }
   return options;
 }
@@ -105,7 +113,7 @@ async function run<N extends SettingName>(
   try {
     const { values, positionals } = readArguments(options, args);
     if (values.help) {
-      io.stdout.write(parts.help);
+      io.stdout.write(fitHelp(parts.help, io.stdout));
       return EXIT.ok;
     }
     refuseMore(positionals, parts.mostArguments ?? positionals.length);

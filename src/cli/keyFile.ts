@@ -32,7 +32,12 @@ const OPEN_BRACE = 0x7b;
 export const falconOf = (name: ParameterSet): Falcon =>
   name === 'falcon512' ? falcon512 : falcon1024;
 
-const SIGNATURE_FORMATS: readonly SignatureFormat[] = ['compressed', 'padded', 'constantTime'];
+/** The names of the formats of signatures. */
+export const SIGNATURE_FORMATS: readonly SignatureFormat[] = [
+  'compressed',
+  'padded',
+  'constantTime',
+];
 
 /** @throws UsageError unless it is the name of a format of signatures */
 export function signatureFormat(name: string): SignatureFormat {

@@ -3,7 +3,7 @@ import { CodedError } from '../errors.ts';
 import { type Falcon, falcon512, falcon1024, type KeyPair } from '../falcon/index.ts';
 import { SEED_BYTES } from '../falcon/params.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, FLAG, type Invocation, OUT, TEXT } from './define.ts';
+import { defineCommand, FLAG, type Invocation, OUT, oneOf, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { isStdout, readInput, refuseTwiceStdin, writeOutput } from './io.ts';
 import {
@@ -12,10 +12,12 @@ import {
   formatEncryptedKey,
   formatPublicKey,
   formatSecretKey,
+  KEY_FORMATS,
   type KeyFormat,
   parseField,
 } from './keyFile.ts';
 import { PASSPHRASE_OPTIONS, readPassphrase } from './passphrase.ts';
+import { refuseOnTerminal, SHOW_OPTION } from './shownSecret.ts';
 
 const help = `Usage: falconry keygen [--set <name>] [-o <key.json>] [--public <file>] [options]
 
@@ -33,6 +35,8 @@ Makes a key pair. The key file is JSON: {"parameter_set", "public_key", "secret_
                           end
       --seed-file <file>  8 to 128 bytes (48 are best), bare or in hex with 0x, from which the key
                           is derived; keep them as secret as the key
+      --show              print the secret key, unencrypted, even where standard output is a
+                          terminal
       --json              report as one line of JSON
   -q, --quiet             no report
   -h, --help              this text
@@ -51,13 +55,14 @@ export const command: Command = defineCommand({
   help,
   mostArguments: 0,
   options: {
-    set: { type: 'string', default: 'falcon512' },
+    set: { ...oneOf([falcon512.name, falcon1024.name]), default: 'falcon512' },
     out: OUT,
     public: TEXT,
-    'key-format': TEXT,
+    'key-format': oneOf(KEY_FORMATS),
     encrypt: FLAG,
     ...PASSPHRASE_OPTIONS,
     'seed-file': TEXT,
+    ...SHOW_OPTION,
   },
   writesToStdout: ({ option }) => isStdout(option('out')) || option('public') === '-',
   execute,
@@ -75,6 +80,9 @@ async function execute(invocation: Invocation): Promise<number> {
   const isEncrypted = flag('encrypt') || option('passphrase-file') !== undefined;
   const format = checkKeyFormat(option('key-format') ?? (isEncrypted ? 'pem' : 'json'));
   if (isEncrypted) checkEncryptable(format);
+  if (isStdout(out) && !isEncrypted) {
+    refuseOnTerminal(invocation, 'the secret key', 'give a file with -o');
+  }
   refuseTwiceStdin([option('seed-file'), option('passphrase-file')]);
   const seed = await readSeed(option('seed-file'), io);
   const pair = falcon.keygen(seed);

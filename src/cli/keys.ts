@@ -9,6 +9,7 @@ import { CLIENT, STORE_SETTINGS, type StoreSetting, withStore } from './ownStore
 import { printable } from './service.ts';
 import { settingLines } from './settings.ts';
 import { readNumber } from './settingText.ts';
+import { refuseOnTerminal, SHOW_OPTION } from './shownSecret.ts';
 import { hint } from './suggest.ts';
 
 const help = `Usage: falconry keys <create | list | rotate | revoke> [options]
@@ -25,6 +26,7 @@ store keeps only the SHA-256 of a key: the key itself is shown once, when it is 
       --overlap <time>  the old key is still good for that long, or as long as before if that is
                       shorter (default: 24h; 0 ends it at once)
       --expires <time>  as for create; must be given if the old key expires
+      --show          create, rotate: print the key even where standard output is a terminal
   revoke <hash>       remove the key whose SHA-256 starts with these 8 or more hex digits
 
 Who sends a key that has expired is told so. The last use is up to a minute old.
@@ -45,14 +47,20 @@ More
 To store a key without showing it:
   falconry keys create --name bob --quiet > bob.key
 
+To see it, once:
+  falconry keys create --name dave --show
+
 ${exitHelp('invalid', 'usage', 'io')}`;
+
+const VERBS = ['create', 'list', 'rotate', 'revoke'] as const;
 
 /** The `keys` command. */
 export const command: Command = defineCommand({
   name: 'keys',
   summary: 'create, list, rotate and revoke API keys of the service',
   help,
-  options: { name: TEXT, client: TEXT, expires: TEXT, overlap: TEXT },
+  verbs: VERBS,
+  options: { name: TEXT, client: TEXT, expires: TEXT, overlap: TEXT, ...SHOW_OPTION },
   settings: STORE_SETTINGS,
   execute,
 });
@@ -62,14 +70,13 @@ const EXPIRES = duration('life of a key', { min: 1000, max: 100 * YEAR_MS, none:
 const OVERLAP = duration('time for which both keys work', { max: YEAR_MS });
 const DEFAULT_OVERLAP_MS = 86_400_000;
 
-const VERBS = ['create', 'list', 'rotate', 'revoke'] as const;
 type Verb = (typeof VERBS)[number];
 
 /** The options of each verb. */
 const OPTIONS: Readonly<Record<Verb, readonly string[]>> = {
-  create: ['name', 'client', 'expires'],
+  create: ['name', 'client', 'expires', 'show'],
   list: [],
-  rotate: ['expires', 'overlap'],
+  rotate: ['expires', 'overlap', 'show'],
   revoke: [],
 };
 
@@ -82,10 +89,13 @@ async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
   if (takesHash && !/^[0-9a-f]{8,64}$/i.test(hash)) {
     throw new UsageError('expected 8 to 64 hex digits of the hash');
   }
-  for (const name of ['name', 'client', 'expires', 'overlap']) {
-    if (invocation.option(name) !== undefined && !OPTIONS[verb].includes(name)) {
+  for (const name of ['name', 'client', 'expires', 'overlap', 'show']) {
+    if (invocation.given[name] !== undefined && !OPTIONS[verb].includes(name)) {
       throw new UsageError(`--${name} is no option of keys ${verb}`);
     }
+  }
+  if (OPTIONS[verb].includes('show')) {
+    refuseOnTerminal(invocation, 'the key', `write it to a file (keys ${verb} … > my.key)`);
   }
   const life = readLife(invocation);
   return withStore(invocation, { mayBeNew: verb === 'create' }, (store) => {

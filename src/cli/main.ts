@@ -4,6 +4,7 @@ import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command, Io } from './command.ts';
 import { EXIT, EXIT_MEANINGS } from './exitCodes.ts';
+import { fitHelp } from './helpWidth.ts';
 import { hint } from './suggest.ts';
 
 type Loader = () => Promise<{ readonly command: Command }>;
@@ -31,13 +32,18 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   backup: () => import('./backup.ts'),
   restore: () => import('./restore.ts'),
   top: () => import('./top.ts'),
+  doctor: () => import('./doctor.ts'),
+  completion: async () => {
+    const { completionCommand } = await import('./completion.ts');
+    return { command: completionCommand(loadAll) };
+  },
 };
 
 /** @returns the exit code, of the table in exitCodes.ts */
 export async function main(args: readonly string[], io: Io): Promise<number> {
   const [first, ...others] = args;
   if (first === undefined) {
-    io.stderr.write(await overview());
+    io.stderr.write(fitHelp(await overview(), io.stderr));
     return EXIT.usage;
   }
   if (first === '--version' || first === '-V') {
@@ -48,19 +54,14 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
   const asksHelp = first === '--help' || first === '-h' || first === 'help';
   const [name, rest] = asksHelp ? [others[0], ['--help']] : [first, others];
   if (name === undefined) {
-    io.stdout.write(await overview());
-    return EXIT.ok;
-  }
-  if (name === 'completion') {
-    const { completionScript } = await import('./completion.ts');
-    io.stdout.write(completionScript(await loadAll()));
+    io.stdout.write(fitHelp(await overview(), io.stdout));
     return EXIT.ok;
   }
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) return refuseName(name, args, io);
   const { command } = await load();
   if (asksForHelp(rest)) {
-    io.stdout.write(command.help);
+    io.stdout.write(fitHelp(command.help, io.stdout));
     return EXIT.ok;
   }
   return await command.run(rest, io);
@@ -107,7 +108,7 @@ environment variables, else from falconry.json. NO_COLOR is honoured.
 
   falconry <command> --help      description, options and examples
   falconry --version             print the version
-  eval "$(falconry completion)"  set up completion in bash
+  falconry completion --help     completion in bash, zsh and fish
 
 Exit codes
 ${codes.join('\n')}
@@ -120,13 +121,14 @@ async function version(): Promise<string> {
   return JSON.parse(text).version;
 }
 
-/** Whether this file was run, not imported (npm runs it through a link). */
+/** Whether this file itself was run: from the sources, or in tests. */
 function started(): boolean {
   const [, script] = process.argv;
   return script !== undefined && realpathSync(script) === fileURLToPath(import.meta.url);
 }
 
-if (started()) {
+/** Runs the command of the process: falconry.cjs calls this on a Node that is new enough. */
+export async function start(): Promise<void> {
   const { stdin, stdout, stderr, env } = process;
   // The reader of our output has closed it (`| head`): end as SIGPIPE would have ended us.
   // A server goes on: whoever read its output may have gone before its work is done.
@@ -139,3 +141,6 @@ if (started()) {
   }
   process.exitCode = await main(process.argv.slice(2), { stdin, stdout, stderr, env });
 }
+
+// No await here: falconry.cjs requires this file, which must be there at once.
+if (started()) void start();

@@ -1,12 +1,13 @@
 /**
  * Progress on a terminal: one line on standard error, which is redrawn, and cleared at the end.
  *
- *   uploading   ██████████░░░░░░░░░░  52 %  10.2 of 19.6 MB  3 s left
+ *   uploading   ██████████░░░░░░░░░░  52 %  10.2 of 19.6 MB  about 2 min left
  *
  * If standard error is not a terminal (but a pipe, a file, CI), or with --quiet, nothing is
  * written.
  */
 import type { Io } from './command.ts';
+import { createEta, leftText } from './eta.ts';
 
 export interface ProgressState {
   /** The current phase, in a word or two: `uploading`. */
@@ -31,42 +32,49 @@ const REDRAW_MS = 80;
 const IDLE_REDRAW_MS = 200;
 const BAR_CELLS = 24;
 const MOVING = ['|', '/', '-', '\\'];
-/** The remaining time is estimated only after this much of a phase. */
-const FORETELL_AFTER_MS = 1000;
 
 const SILENT: Progress = { shown: false, update() {}, end() {} };
 
-/** @param quiet no bar even on a terminal: `--quiet`, `--json` */
-export function createProgress(io: Pick<Io, 'stderr' | 'env'>, quiet = false): Progress {
+/**
+ * @param quiet no bar even on a terminal: `--quiet`, `--json`
+ * @param clock milliseconds from any start
+ */
+export function createProgress(
+  io: Pick<Io, 'stderr' | 'env'>,
+  quiet = false,
+  clock = () => performance.now(),
+): Progress {
   const { stderr, env } = io;
   if (quiet || stderr.isTTY !== true || env.TERM === 'dumb') return SILENT;
   const style = { colour: hasColour(env), blocks: hasUnicode(env) };
   let drawnMs = -Infinity;
   let onScreen = false;
   let turn = 0;
-  let phase = { name: '', startMs: 0, from: 0 };
+  let phase = newPhase('', 0, 0);
   let last: ProgressState | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
 
   const draw = (state: ProgressState, nowMs: number) => {
     drawnMs = nowMs;
-    const seen = { elapsedMs: nowMs - phase.startMs, from: phase.from, turn: turn++ };
+    const leftMs = phase.eta.leftMs(state.total ?? 0, nowMs);
+    const seen = { elapsedMs: nowMs - phase.startMs, leftMs, turn: turn++ };
     const line = cut(progressLine(state, seen, style), (stderr.columns || 80) - 1);
     stderr.write(`\r\x1b[2K${line}`);
     onScreen = true;
   };
   /** Keeps the mark moving if there is no update for a while. */
   const keepMoving = () => {
-    const nowMs = performance.now();
+    const nowMs = clock();
     if (last && nowMs - drawnMs >= IDLE_REDRAW_MS) draw(last, nowMs);
   };
 
   return {
     shown: true,
     update(state) {
-      const nowMs = performance.now();
+      const nowMs = clock();
       const fresh = state.phase !== phase.name;
-      if (fresh) phase = { name: state.phase, startMs: nowMs, from: state.done };
+      if (fresh) phase = newPhase(state.phase, state.done, nowMs);
+      else phase.eta.note(state.done, nowMs);
       last = state;
       timer ??= setInterval(keepMoving, IDLE_REDRAW_MS).unref();
       const complete = state.total !== undefined && state.done === state.total;
@@ -78,10 +86,16 @@ export function createProgress(io: Pick<Io, 'stderr' | 'env'>, quiet = false): P
       if (onScreen) stderr.write('\r\x1b[2K');
       onScreen = false;
       drawnMs = -Infinity;
-      phase = { name: '', startMs: 0, from: 0 };
+      phase = newPhase('', 0, 0);
     },
   };
 }
+
+const newPhase = (name: string, done: number, startMs: number) => ({
+  name,
+  startMs,
+  eta: createEta(done, startMs),
+});
 
 /** Colours, unless the user declined them: https://no-color.org */
 export function hasColour(env: Io['env']): boolean {
@@ -94,14 +108,14 @@ function hasUnicode(env: Io['env']): boolean {
 
 interface Seen {
   readonly elapsedMs: number;
-  /** `done` at the start of the phase: a resumed upload does not begin at 0. */
-  readonly from: number;
+  /** The time that the phase will still take, where that can be told. */
+  readonly leftMs: number | undefined;
   readonly turn: number;
 }
 
 function progressLine(
   { phase, done, total = 0, unit = 'items' }: ProgressState,
-  { elapsedMs, from, turn }: Seen,
+  { elapsedMs, leftMs, turn }: Seen,
   { colour, blocks }: { readonly colour: boolean; readonly blocks: boolean },
 ): string {
   const [full, empty] = blocks ? ['█', '░'] : ['#', '-'];
@@ -115,11 +129,7 @@ function progressLine(
   const cells = Math.round(part * BAR_CELLS);
   const bar = paint(36, full!.repeat(cells)) + paint(2, empty!.repeat(BAR_CELLS - cells));
   const figures = `${amount(done, unit, total)} of ${amount(total, unit)}`;
-  const rate = (done - from) / elapsedMs;
-  const left =
-    elapsedMs > FORETELL_AFTER_MS && rate > 0 && done < total
-      ? `  ${seconds((total - done) / rate)} left`
-      : '';
+  const left = leftMs === undefined ? '' : `  ${leftText(leftMs)}`;
   return `${name} ${bar} ${String(Math.floor(100 * part)).padStart(3)} %  ${figures}${left}`;
 }
 

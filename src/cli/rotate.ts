@@ -50,18 +50,19 @@ ${exitHelp('invalid', 'usage', 'io')}`;
 
 type Names = (typeof SETTINGS)[number];
 
+const WHAT = ['urls', 'signing', 'passphrase'] as const;
+type What = (typeof WHAT)[number];
+
 /** The `rotate` command. */
 export const command: Command = defineCommand({
   name: 'rotate',
   summary: 'exchange a secret of the service, as operator',
   help,
+  verbs: WHAT,
   options: { 'at-once': FLAG, list: FLAG },
   settings: SETTINGS,
   execute,
 });
-
-const WHAT = ['urls', 'signing', 'passphrase'] as const;
-type What = (typeof WHAT)[number];
 
 /** The options that only one of them has. */
 const OPTIONS: Readonly<Record<string, What>> = { 'at-once': 'urls', list: 'signing' };

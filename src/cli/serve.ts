@@ -22,14 +22,16 @@ import { check } from './serveCheck.ts';
 import { resolveService, serverLimits, serviceOptions, settingsHelp } from './serveConfig.ts';
 import { SERVE_SETTINGS, type ServeSetting } from './settings.ts';
 import { type Opened, type SharedStores, withShared } from './sharedStores.ts';
+import { SHOW_OPTION } from './shownSecret.ts';
 import { stopSignal } from './stopSignal.ts';
 import { type Ready, welcome } from './welcome.ts';
 
 const help = `Usage: falconry serve [options]
 
 Starts the service with its embedded store (SQLite and files in one directory). The first start
-creates a signing key and an API key, which is shown once on a terminal, and in the line of --json;
-else it is written to the file first-api-key in the data directory, with mode 0600.
+creates a signing key and an API key, which is written to the file first-api-key in the data
+directory, with mode 0600; with --show, and in the line of --json that no terminal shows, it is
+printed once instead.
 
 With --database and --blobs, any number of hosts serve the same tasks, and falconry worker works on
 them; falconry migrate comes first. No key is made then (falconry keys create --database does that),
@@ -41,6 +43,7 @@ files that these names with _FILE name, which are read again every 5 minutes.
                     for problems with ports, addresses, data, disk, database, keys, the
                     passphrase of signing keys, the webhook (reached, told nothing) and threads
   --config <file>   configuration file (FALCONRY_CONFIG) [falconry.json, if there is one]
+  --show            print the API key of the first start instead of writing it to a file
   --json            print one line of JSON when ready; with --check, the findings as JSON
   -q, --quiet       print nothing on standard output
   -h, --help        this text
@@ -78,7 +81,7 @@ export const command: Command = defineCommand({
   summary: 'start the service with its embedded store',
   help,
   mostArguments: 0,
-  options: { check: FLAG },
+  options: { check: FLAG, ...SHOW_OPTION },
   settings: SERVE_SETTINGS,
   execute,
 });
@@ -100,7 +103,7 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
 }
 
 async function serve(
-  { io, json, report }: Invocation<ServeSetting>,
+  { io, json, flag, report }: Invocation<ServeSetting>,
   { values }: Config<ServeSetting>,
   { options: given, shared, logger }: Opened & { readonly options: ServiceOptions },
 ): Promise<number> {
@@ -127,8 +130,8 @@ async function serve(
     throw error;
   });
   const stopped = stopSignal();
-  // What is not a terminal may be a log that others read.
-  const isShown = json || io.stdout.isTTY === true;
+  // A terminal has people before it; what is none may be a log that others read.
+  const isShown = flag('show') || (json && io.stdout.isTTY !== true);
   const path = join(resolve(settings.dataDirectory), KEY_FILE);
   // Two hosts would make two keys.
   const making =
@@ -140,7 +143,9 @@ async function serve(
   const ready = readyWith(values, settings, shared.shown, server.port);
   const facts = { ok: true, address: ready.address, port: server.port, metrics_port: eyes.port };
   const places = { data: ready.dataDirectory, ...shared.shown };
-  report({ ...facts, ...places, api_key: first.key }, welcome({ ...ready, ...first }));
+  const shown = first.keyFile === null ? first.key : null;
+  const secret = { api_key: shown, api_key_file: first.keyFile };
+  report({ ...facts, ...places, ...secret }, welcome({ ...ready, ...first }));
 
   const signal = await stopped;
   if (!json) report({}, `\n${signal}: finishing running work; a second signal ends it at once\n`);

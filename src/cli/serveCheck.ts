@@ -72,7 +72,8 @@ function configText(explained: readonly Explained[], file: string | null): strin
 
 const MARKS = { ok: 32, warning: 33, fault: 31 } as const;
 
-function findingsText(findings: readonly Finding[], colour: boolean): string {
+/** Findings as people read them. */
+export function findingsText(findings: readonly Finding[], colour: boolean): string {
   const lines = findings.map(({ level, check, message, advice }) => {
     const mark = level.padEnd(8);
     const shown = colour ? `\x1b[${MARKS[level]}m${mark}\x1b[0m` : mark;
@@ -82,4 +83,5 @@ function findingsText(findings: readonly Finding[], colour: boolean): string {
   return `Checks\n${lines.join('')}`;
 }
 
-const plural = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
+/** `1 fault`, `2 faults`. */
+export const plural = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;

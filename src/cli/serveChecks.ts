@@ -133,7 +133,10 @@ function checkSigning(config: Config<ServeSetting>, settings: Settings, env: Env
   return [ok('signing', 'the signing endpoint is on, for testing')];
 }
 
-async function checkData(settings: Settings): Promise<Finding[]> {
+/** Whether the data directory can be written to, and is private. */
+export async function checkData(
+  settings: Pick<Settings, 'dataDirectory' | 'signing' | 'allowSharedDatabase'>,
+): Promise<Finding[]> {
   const { dataDirectory, signing, allowSharedDatabase } = settings;
   const path = resolve(dataDirectory);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => error);

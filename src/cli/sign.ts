@@ -2,10 +2,10 @@
 import type { ExpandedSecretKey, Falcon, SignatureFormat, SignOptions } from '../falcon/index.ts';
 import { formatTaskFile, type TaskItem } from '../wire/triple.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, FLAG, type Invocation, OUT, TEXT } from './define.ts';
+import { defineCommand, FLAG, type Invocation, OUT, oneOf, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { isStdout, readInput, refuseTwiceStdin, streamInput, writeOutput } from './io.ts';
-import { falconOf, readSecretKey, signatureFormat } from './keyFile.ts';
+import { falconOf, readSecretKey, SIGNATURE_FORMATS, signatureFormat } from './keyFile.ts';
 import { PASSPHRASE_HELP, PASSPHRASE_OPTIONS, readPassphrase } from './passphrase.ts';
 
 const help = `Usage: falconry sign --key <key.json> <message>... [-o <task.json>] [options]
@@ -34,6 +34,8 @@ Examples
 
 ${EXIT_HELP}`;
 
+const SALTS = ['random', 'derived'] as const;
+
 /** The `sign` command. */
 export const command: Command = defineCommand({
   name: 'sign',
@@ -44,8 +46,8 @@ export const command: Command = defineCommand({
     ...PASSPHRASE_OPTIONS,
     out: OUT,
     raw: FLAG,
-    format: { type: 'string', default: 'compressed' },
-    salt: { type: 'string', default: 'random' },
+    format: { ...oneOf(SIGNATURE_FORMATS), default: 'compressed' },
+    salt: { ...oneOf(SALTS), default: 'random' },
     deterministic: FLAG,
   },
   writesToStdout: ({ option }) => isStdout(option('out')),
@@ -100,8 +102,8 @@ interface Way {
 /** @throws UsageError for unknown values, or options that exclude each other */
 function wayOf(name: string, salt: string, isDeterministic: boolean): Way {
   const format = signatureFormat(name);
-  if (salt !== 'random' && salt !== 'derived') {
-    throw new UsageError('--salt must be one of random, derived');
+  if (!(SALTS as readonly string[]).includes(salt)) {
+    throw new UsageError(`--salt must be one of ${SALTS.join(', ')}`);
   }
   if (!isDeterministic) {
     const options: SignOptions = { format, ...(salt === 'derived' && { salt }) };

@@ -1,9 +1,10 @@
 /** `falconry tasks`: lists, shows, awaits, fetches, cancels and deletes tasks at a service. */
 import type { TaskListItem, TaskRecord } from '../client/index.ts';
 import { parseStatementFile } from '../wire/taskFile.ts';
+import { TASK_STATES } from '../wire/taskStates.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, FLAG, OUT, refuseMore, TEXT } from './define.ts';
+import { defineCommand, FLAG, OUT, oneOf, refuseMore, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { isStdout, readInput, writeOutput } from './io.ts';
 import {
@@ -58,7 +59,8 @@ export const command: Command = defineCommand({
   name: 'tasks',
   summary: 'list, watch, fetch, cancel and delete tasks at a service',
   help,
-  options: { status: TEXT, limit: TEXT, newest: FLAG, out: OUT, statements: TEXT },
+  verbs: VERBS,
+  options: { status: oneOf(TASK_STATES), limit: TEXT, newest: FLAG, out: OUT, statements: TEXT },
   settings: SERVICE_SETTINGS,
   execute,
 });

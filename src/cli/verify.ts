@@ -6,10 +6,16 @@ import { parseTaskFile } from '../wire/taskFile.ts';
 import type { TaskItem } from '../wire/triple.ts';
 import { FILE_LIMITS } from './aggregate.ts';
 import { type Command, UsageError } from './command.ts';
-import { defineCommand, describeInvalid, type Invocation, TEXT } from './define.ts';
+import { defineCommand, describeInvalid, type Invocation, oneOf, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';
 import { readInput, refuseTwiceStdin, streamInput } from './io.ts';
-import { falconOf, parseField, readPublicKey, signatureFormat } from './keyFile.ts';
+import {
+  falconOf,
+  parseField,
+  readPublicKey,
+  SIGNATURE_FORMATS,
+  signatureFormat,
+} from './keyFile.ts';
 import type { Progress } from './progress.ts';
 
 const help = `Usage: falconry verify <task.json> [--json]
@@ -38,7 +44,7 @@ export const command: Command = defineCommand({
   name: 'verify',
   summary: 'verify a signature, or every signature in a task file',
   help,
-  options: { key: TEXT, signature: TEXT, format: TEXT },
+  options: { key: TEXT, signature: TEXT, format: oneOf(SIGNATURE_FORMATS) },
   writesToStdout: () => false,
   execute,
 });

@@ -9,6 +9,7 @@ import { printable } from './service.ts';
 import { settingLines } from './settings.ts';
 import { readNumber } from './settingText.ts';
 import type { OperatedStore } from './sharedStores.ts';
+import { refuseOnTerminal, SHOW_OPTION } from './shownSecret.ts';
 
 const SETTINGS = [...STORE_SETTINGS, 'webhookAllowPrivate'] as const;
 type Names = (typeof SETTINGS)[number];
@@ -29,6 +30,7 @@ else it is sent again, nine times within 25 hours in all. It may come twice, wit
 webhook at which nothing arrives for three days is disabled, until it is set again.
 
       --remove        remove it, with what waits for it
+      --show          print the secret even where standard output is a terminal
 ${settingLines(SETTINGS)}
       --json          answer in JSON
   -q, --quiet         print the secret and nothing else
@@ -50,7 +52,7 @@ export const command: Command = defineCommand({
   summary: 'set, list and remove webhooks of clients, as operator',
   help,
   mostArguments: 2,
-  options: { remove: FLAG },
+  options: { remove: FLAG, ...SHOW_OPTION },
   settings: SETTINGS,
   execute,
 });
@@ -74,6 +76,7 @@ async function execute(invocation: Invocation<Names>): Promise<number> {
   const { values } = await invocation.config();
   const fault = webhookUrlFault(url, values.webhookAllowPrivate);
   if (fault !== null) throw new UsageError(`<url> ${fault}`);
+  refuseOnTerminal(invocation, 'the secret', 'write it to a file (falconry webhook … > secret)');
   return withStore(invocation, { mayBeNew: false }, (store) => set(store, owner, url, invocation));
 }
 

@@ -1,44 +1,165 @@
-/** Completion, asked of a real bash. */
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+/** Completion, asked of the real shells. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/main.ts';
+import { fact } from '../support/facts.ts';
+import { skipLoudly } from '../support/postgres.ts';
 import { cleanEnvironment, falconryHere, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();
-afterAll(() => folder.remove());
+const options = { cwd: folder.path, encoding: 'utf8', env: cleanEnvironment() } as const;
 
-async function complete(...words: string[]): Promise<string[]> {
-  const { code, out } = await falconryHere(['completion']);
-  expect(code).toBe(0);
-  const script = `${out}
-    COMP_WORDS=(falconry ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
-    _falconry; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const options = { cwd: folder.path, encoding: 'utf8', env: cleanEnvironment() } as const;
-  return execFileSync('bash', ['-eu', '-c', script], options).split('\n').filter(Boolean);
-}
-
-it('knows every command', async () => {
-  expect(await complete('')).toEqual(expect.arrayContaining(Object.keys(COMMANDS)));
-  expect(await complete('ver')).toEqual(['verify', 'verify-aggregate']);
-  expect(await complete('help', 'ke')).toEqual(['keys', 'keygen']);
-});
-
-it('knows every option, with its opposite', async () => {
-  expect(await complete('serve', '--pub')).toEqual(['--public-url']);
-  expect(await complete('serve', '--no-sign')).toEqual([
-    '--no-signing',
-    '--no-signing-key-per-client',
-  ]);
-  const { command } = await COMMANDS.aggregate!();
-  const all = Object.keys(command.options).map((name) => `--${name}`);
-  expect(await complete('aggregate', '--')).toEqual(expect.arrayContaining(all));
-});
-
-it('knows verbs, and files', async () => {
-  expect(await complete('tasks', 'c')).toEqual(['cancel']);
+beforeAll(async () => {
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { code, out } = await falconryHere(['completion', shell]);
+    expect(code).toBe(0);
+    writeFileSync(join(folder.path, shell), out);
+  }
   mkdirSync(join(folder.path, 'tasks-of-today'));
   writeFileSync(join(folder.path, 'task.json'), '');
-  expect((await complete('verify', 'task')).toSorted()).toEqual(['task.json', 'tasks-of-today']);
+});
+afterAll(() => folder.remove());
+
+/** What a shell offers for a word after these. */
+type Complete = (...words: string[]) => string[];
+
+function bash(...words: string[]): string[] {
+  const script = `. ./bash
+    COMP_WORDS=(falconry ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
+    _falconry; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const out = execFileSync('bash', ['-eu', '-c', script], options);
+  return out.split('\n').filter(Boolean).toSorted();
+}
+
+function fish(...words: string[]): string[] {
+  const script = `source fish; complete -C 'falconry ${words.join(' ')}'`;
+  const out = execFileSync('fish', ['--no-config', '-c', script], options);
+  const offered = out.split('\n').filter(Boolean);
+  return offered.map((line) => line.split('\t')[0]!.replace(/\/$/, '')).toSorted();
+}
+
+/** An interactive zsh in a pseudo-terminal of another: Tab completes, ^X prints the line. */
+function zsh(...words: string[]): string[] {
+  const script = `
+    zmodload zsh/zpty
+    zpty one zsh -f -i
+    zpty -w one 'PS1= RPS1= ; unsetopt zle_bracketed_paste; autoload -U compinit; compinit -u -D'
+    zpty -w one '. ./zsh'
+    zpty -w one 'show() { print -r -- "<<$BUFFER>>" }; zle -N show; bindkey "^X" show'
+    # What is typed is shown, too: only the answer has a figure.
+    zpty -w one 'print READY$(( 6 * 7 ))'
+    zpty -r one seen '*READY42*'
+    zpty -w -n one $'falconry ${words.join(' ')}\\t\\x18'
+    zpty -r one seen '*<<*>>*'
+    print -r -- "$seen"
+    zpty -d one`;
+  const { stdout } = spawnSync('zsh', ['-f', '-c', script], { ...options, timeout: 100_000 });
+  const line = /<<falconry ([^>]*)>>/.exec(stdout)?.[1] ?? stdout;
+  return [line.trimEnd().split(/[ =]/).at(-1)!.replace(/\/$/, '')];
+}
+
+describe.each([
+  ['bash', bash as Complete],
+  ['fish', fish as Complete],
+])('%s', (name, complete) => {
+  const found = spawnSync(name, ['--version']).status === 0;
+  if (!found) {
+    skipLoudly(`${name} completes`, `the Debian package ${name}`);
+    return;
+  }
+
+  it('knows every command', (context) => {
+    const commands = Object.keys(COMMANDS);
+    expect(complete('')).toEqual(expect.arrayContaining([...commands, 'help']));
+    expect(complete('verify')).toEqual(['verify', 'verify-aggregate']);
+    expect(complete('help', 'key')).toEqual(['keygen', 'keys']);
+    fact(context, 'command line', `${commands.length} commands are completed by ${name}`);
+  });
+
+  it('knows every option, with its opposite', async () => {
+    expect(complete('serve', '--pub')).toEqual(['--public-url']);
+    expect(complete('serve', '--no-sign')).toEqual(['--no-signing', '--no-signing-key-per-client']);
+    for (const command of ['aggregate', 'serve', 'doctor'].filter((each) => each in COMMANDS)) {
+      const { options: known } = (await COMMANDS[command]!()).command;
+      const all = Object.keys(known).map((each) => `--${each}`);
+      const offered = complete(command, '--').map((each) => each.replace(/=$/, ''));
+      expect(offered).toEqual(expect.arrayContaining(all));
+    }
+  });
+
+  it.each([
+    ['aggregate', '--format', ['auto', 'bundle', 'proof']],
+    ['keygen', '--set', ['falcon1024', 'falcon512']],
+    ['keygen', '--key-format', ['bare', 'der', 'extended', 'json', 'jwk', 'pem', 'raw']],
+    ['verify', '--format', ['compressed', 'constantTime', 'padded']],
+    ['sign', '--salt', ['derived', 'random']],
+    ['serve', '--uploads', ['direct', 'through']],
+  ])('knows the values of %s %s', (command, option, values) => {
+    expect(complete(command, option, '')).toEqual(values);
+  });
+
+  it('knows the states of tasks, and the verbs', () => {
+    expect(complete('tasks', 'list', '--status', 'c')).toEqual([
+      'cancelled',
+      'completed',
+      'created',
+    ]);
+    expect(complete('tasks', 'c')).toEqual(['cancel']);
+    expect(complete('rotate', '')).toEqual(expect.arrayContaining(['signing', 'urls']));
+    expect(complete('completion', 'z')).toEqual(['zsh']);
+  });
+
+  it('knows files and directories, and where they do not belong', () => {
+    expect(complete('verify', 'task')).toEqual(['task.json', 'tasks-of-today']);
+    expect(complete('sign', '--key', 'task')).toEqual(['task.json', 'tasks-of-today']);
+    expect(complete('serve', '--data', 'task')).toEqual(['tasks-of-today']);
+    expect(complete('serve', '--port', 'task')).toEqual([]);
+  });
+});
+
+it('bash takes --option=value apart', () => {
+  expect(bash('aggregate', '--format', '=', '')).toEqual(['auto', 'bundle', 'proof']);
+  expect(bash('aggregate', '--format', '=')).toEqual(['auto', 'bundle', 'proof']);
+  expect(bash('aggregate', '--format', '=', 'p')).toEqual(['proof']);
+});
+
+describe('zsh', () => {
+  if (!existsSync('/usr/bin/zsh')) {
+    skipLoudly('zsh completes', 'the Debian package zsh');
+    return;
+  }
+
+  it.each([
+    [['keyg'], 'keygen'],
+    [['help', 'keyg'], 'keygen'],
+    [['tasks', 'ca'], 'cancel'],
+    [['serve', '--pub'], '--public-url'],
+    [['serve', '--no-signing-'], '--no-signing-key-per-client'],
+    [['aggregate', '--format', 'pr'], 'proof'],
+    [['aggregate', '--format=pr'], 'proof'],
+    [['keygen', '--set', 'falcon5'], 'falcon512'],
+    [['verify', 'task.'], 'task.json'],
+    [['serve', '--data', 'ta'], 'tasks-of-today'],
+    [['serve', '--port', 'ta'], 'ta'],
+  ])('%j becomes %s', (words, whole) => {
+    expect(zsh(...words)).toEqual([whole]);
+  });
+});
+
+describe('mistakes', () => {
+  it('names the nearest shell', async () => {
+    const { code, err } = await falconryHere(['completion', 'fisch']);
+    expect(code).toBe(2);
+    expect(err).toContain('there is no completion for fisch; did you mean fish?');
+  });
+
+  it('is that for bash without a name', async () => {
+    const [named, bare] = [
+      await falconryHere(['completion', 'bash']),
+      await falconryHere(['completion']),
+    ];
+    expect(bare.out).toBe(named.out);
+  });
 });

@@ -1,6 +1,6 @@
 /** Progress on a terminal, made by `script` of util-linux, and silence without one. */
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProgress } from '../../src/cli/progress.ts';
@@ -57,27 +57,6 @@ function seen(text: string): string {
 }
 
 describe.runIf(existsSync(SCRIPT))('on a terminal', () => {
-  it('a first start shows the API key, and writes it to no file', async () => {
-    const data = join(folder.path, 'first');
-    const line = `'${process.execPath}' '${MAIN}' serve --port 0 --data '${data}'`;
-    const child = spawn(SCRIPT, ['-qec', line, '/dev/null'], {
-      env: cleanEnvironment({ TERM: 'xterm' }),
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    const ended = new Promise((resolve) => child.on('close', resolve));
-    let text = '';
-    for await (const part of child.stdout.setEncoding('utf8')) {
-      text += part;
-      const isReady = text.includes('/tasks -H "Auth');
-      // Ctrl-C, once.
-      if (isReady && child.stdin.writable) child.stdin.end('\x03');
-    }
-    await ended;
-    expect(text).toMatch(/export FALCONRY_API_KEY=[\w-]{20}/);
-    expect(readdirSync(data)).toContain('falconry.sqlite');
-    expect(readdirSync(data)).not.toContain('first-api-key');
-  });
-
   const aggregate = 'aggregate task.json --format proof -o out.json';
 
   it('a bar grows, and is gone at the end', async (context) => {
