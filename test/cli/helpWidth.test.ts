@@ -54,7 +54,8 @@ describe('every help text', () => {
 });
 
 it('paragraphs are filled, options keep their column, examples stay whole', () => {
-  const text = `Usage: falconry try [--one <file>] [-o <two.json>] <three.json> [--four <a-value>] [options]
+  const usage = 'falconry try [--one <file>] [-o <two.json>] <three.json> [--four <a-value>]';
+  const text = `Usage: ${usage} [options]
 
 Tries what a paragraph of two lines looks like, of which the first one ends where the margin of the
 text is, and not before.
