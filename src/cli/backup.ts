@@ -23,8 +23,8 @@ ${settingLines(['data'])}
 
 SHA256SUMS in the directory is read by sha256sum --check. falconry restore brings the backup back.
 The copy is on the same machine until you move it: tar czf - <directory> | …
-A database and a bucket have ways of their own (pg_dump): see docs/operating.md. With --database or
-FALCONRY_DATABASE nothing is copied.
+A database and a bucket have ways of their own (pg_dump): see docs/operating.md. With --database,
+--database-file or FALCONRY_DATABASE nothing is copied.
 
 Examples
   falconry backup falconry-backup

@@ -90,7 +90,8 @@ overPostgres('all', (server) => {
     const line = new Line(server().folder);
     const store = open({}, await line.start());
     const direct = open();
-    await store.ping();
+    // A client's first task takes more than one statement.
+    const { id: first } = await put(direct);
     const begun = await store.beginAnswer(1, 'k', 'f', 60_000);
     if (begun.kind !== 'held') throw new Error(begun.kind);
     line.mode = 'cut';
@@ -100,8 +101,9 @@ overPostgres('all', (server) => {
     expect(line.cuts).toBe(1);
     // It happened, once; asking again settles it.
     const { tasks } = await direct.list({ clientId: 1, limit: 9 });
-    expect(tasks.length).toBe(1);
-    const { id } = tasks[0]!;
+    const ids = tasks.map(({ id }) => id).filter((id) => id !== first);
+    expect(ids.length).toBe(1);
+    const [id] = ids;
     const again = await store.beginAnswer(1, 'k', 'f', 60_000);
     expect(again).toMatchObject({ kind: 'replay', task: { id } });
     await store.close();
