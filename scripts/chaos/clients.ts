@@ -20,6 +20,8 @@ export interface Job {
   readonly items: readonly TaskItem[];
   /** Once a 201 or 202 has named it. */
   id: number | null;
+  /** A repeat was told that what its first request made is gone: accepted, and lost unnamed. */
+  gone: boolean;
   /** Completed, and the result is of these items. */
   verified: boolean;
   /** Why it is lost. */
@@ -35,6 +37,9 @@ interface Answer {
 
 /** The time is over. */
 class Late extends Error {}
+
+/** The answer to a repeat whose first request was accepted, and its task removed since. */
+class Gone extends Error {}
 
 export interface ClientsOptions {
   readonly bases: readonly string[];
@@ -60,7 +65,9 @@ export class Clients {
    */
   async run(job: Job, sent: () => void): Promise<void> {
     const note = (error: unknown) => {
-      if (!(error instanceof Late)) job.fault = (error as Error).message;
+      if (error instanceof Late) return;
+      job.fault = (error as Error).message;
+      job.gone = error instanceof Gone;
     };
     const submit = job.way === 'direct' ? this.#direct(job) : this.#steps(job);
     const id = await submit.catch(note);
@@ -196,6 +203,7 @@ function comesAgain({ status, text }: Answer): boolean {
 }
 
 function expected({ status, text }: Answer, wanted: number): string {
-  if (status !== wanted) throw new Error(`${status} instead of ${wanted}: ${text}`);
-  return text;
+  if (status === wanted) return text;
+  const message = `${status} instead of ${wanted}: ${text}`;
+  throw text.includes('IDEMPOTENCY_GONE') ? new Gone(message) : new Error(message);
 }

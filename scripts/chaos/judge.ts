@@ -23,11 +23,11 @@ export interface Verdict {
 
 export function judge(evidence: Evidence): Verdict {
   const { jobs, completions, deaths, kills, wantedKills } = evidence;
-  const accepted = jobs.filter(({ id }) => id !== null);
+  const accepted = jobs.filter(({ id, gone }) => id !== null || gone);
   const done = accepted.filter(({ verified }) => verified);
   const lost = accepted.filter(({ fault }) => fault !== null);
   const stuck = accepted.filter(({ fault, verified }) => fault === null && !verified);
-  const refused = jobs.filter(({ id }) => id === null);
+  const refused = jobs.filter(({ id, gone }) => id === null && !gone);
   const known = new Set(accepted.map(({ id }) => id));
   // A repeat that made another task is work done twice as well.
   const strange = evidence.listed.filter((id) => !known.has(id));
@@ -35,7 +35,7 @@ export function judge(evidence: Evidence): Verdict {
   const twice = [...new Set([...again, ...strange])];
   const uncounted = done.filter(({ id }) => !completions.has(id!));
   const faults = [
-    ...lost.map(({ id, fault }) => `LOST ${id}: ${fault}`),
+    ...lost.map(({ id, fault }) => `LOST ${id ?? 'before it was named'}: ${fault}`),
     ...stuck.map(({ id, seen }) => `STUCK ${id}: ${seen}`),
     ...twice.map((id) => `TWICE ${id}`),
     ...uncounted.map(({ id }) => `FAULT ${id} was completed, and not counted`),

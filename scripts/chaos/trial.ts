@@ -99,7 +99,8 @@ function makeJobs(tasks: number, random: TestRandom): Job[] {
     const from = random.below(MAX_COUNT - count + 1);
     const items = all.slice(from, from + count);
     const way = random.below(2) === 0 ? 'direct' : 'steps';
-    return { way, items, id: null, verified: false, fault: null, seen: 'not sent' };
+    const unsent = { id: null, gone: false, verified: false, fault: null, seen: 'not sent' };
+    return { way, items, ...unsent };
   });
 }
 

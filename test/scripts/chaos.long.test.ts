@@ -18,7 +18,8 @@ const chaos = (...args: string[]) => start('scripts/chaos.ts', args).ended;
 const lastLine = (stdout: string) => stdout.trim().split('\n').at(-1)!;
 
 describe('the verdict', () => {
-  const job: Job = { way: 'direct', items: [], id: 1, verified: true, fault: null, seen: '' };
+  const seen = { gone: false, verified: true, fault: null, seen: '' };
+  const job: Job = { way: 'direct', items: [], id: 1, ...seen };
   const good: Evidence = {
     jobs: [job, { ...job, id: 2 }],
     completions: new Map([
@@ -41,6 +42,12 @@ describe('the verdict', () => {
   const again = new Map([...good.completions, [2, 2]] as const);
   it.each<[string, Partial<Evidence>, string, string]>([
     ['a lost task', { jobs: [job, lost] }, 'LOST 2: 404', 'completed 1, lost 1, twice 0, stuck 0'],
+    [
+      'one that was gone before it was named',
+      { jobs: [job, { ...lost, id: null, gone: true, fault: '410' }], listed: [1] },
+      'LOST before it was named: 410',
+      'accepted 2, completed 1, lost 1, twice 0, stuck 0',
+    ],
     ['a stuck one', { jobs: [job, stuck] }, 'STUCK 2: waiting', 'lost 0, twice 0, stuck 1'],
     ['one completed again', { completions: again }, 'TWICE 2', 'lost 0, twice 1, stuck 0'],
     ['one made by a repeat', { listed: [1, 2, 3] }, 'TWICE 3', 'lost 0, twice 1, stuck 0'],
