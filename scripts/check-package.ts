@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { checkEntrySizes } from './entrySizes.ts';
+import { layOutPackage } from './layOutPackage.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'falconry-package-'));
@@ -90,7 +91,10 @@ async function judgeTypes(tarball: string): Promise<void> {
 }
 
 try {
-  run(root, 'npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', folder);
+  const laidOut = join(folder, 'laid-out');
+  layOutPackage(laidOut);
+  run(laidOut, 'npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', folder);
+  rmSync(laidOut, { recursive: true });
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'));
   if (tarball === undefined) throw new Error('npm pack made no tarball');
   run(root, join(root, 'node_modules/.bin/publint'), join(folder, tarball), '--strict');

@@ -3,22 +3,13 @@
  * tarball.
  */
 import { execFile } from 'node:child_process';
-import {
-  copyFile,
-  cp,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { compilePackage } from '../../scripts/compilePackage.ts';
+import { layOutDocuments } from '../../scripts/layOutPackage.ts';
 import { isCodedError } from '../../src/errors.ts';
 import { locked } from '../../src/middleware/keys/keyFiles.ts';
 
@@ -50,11 +41,9 @@ export async function command(
 /**
  * What the package holds, as the sources are now; `dist/` is left alone, others may be reading it.
  */
-async function layOutPackage(folder: string): Promise<void> {
+function layOutSources(folder: string): void {
   compilePackage(join(folder, 'dist'));
-  for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md']) {
-    await copyFile(root + name, join(folder, name));
-  }
+  layOutDocuments(folder);
 }
 
 /**
@@ -86,7 +75,7 @@ async function alone(work: () => Promise<void>): Promise<void> {
 
 /** Packs the library as the sources are now. @returns the tarball, somewhere in the folder */
 export async function packLibrary(folder: string): Promise<string> {
-  await layOutPackage(folder);
+  layOutSources(folder);
   await command(folder, 'npm', ['pack', '--silent', '--ignore-scripts']);
   return join(folder, (await readdir(folder)).find((name) => name.endsWith('.tgz'))!);
 }
