@@ -6,6 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FuzzKeys, FuzzMemory, Told } from '../../test/middleware/fixtures/fuzzService.ts';
 
+/** As docs/operating has it: what is free goes back to the system, so that growth can be seen. */
+export const MEMORY_ENV = {
+  NODE_OPTIONS: '--max-semi-space-size=4',
+  MALLOC_ARENA_MAX: '2',
+} as const;
+
 /** A running service, and what the campaign needs to know of it. */
 export interface Target {
   readonly port: number;
@@ -22,7 +28,10 @@ export interface ForkedTarget extends Target {
 export async function startTarget(): Promise<ForkedTarget> {
   const folder = await mkdtemp(join(tmpdir(), 'falconry-fuzz-'));
   const script = new URL('../../test/middleware/fixtures/fuzzService.ts', import.meta.url);
-  const child = fork(script, [folder], { execArgv: ['--expose-gc'] });
+  const child = fork(script, [folder], {
+    execArgv: ['--expose-gc'],
+    env: { ...process.env, ...MEMORY_ENV },
+  });
   const ended = once(child, 'exit');
   const message = async <T extends Told>(): Promise<T> => {
     const gone = ended.then(([code, signal]) => {

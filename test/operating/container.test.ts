@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { validate } from 'dockerfile-utils';
 import { describe, expect, it } from 'vitest';
+import { MEMORY_ENV } from '../../scripts/fuzz/server.ts';
 import { envOf, SETTINGS } from '../../src/cli/settings.ts';
 import { ROOT, read, readYaml } from './operatingFiles.ts';
 
@@ -53,6 +54,15 @@ function faultsOf(text: string): string[] {
   }
   return faults;
 }
+
+it.each(['Dockerfile', 'falconry.service', 'falconry-worker.service'])(
+  'the memory of %s is that of the service that is fuzzed',
+  (name) => {
+    for (const [variable, value] of Object.entries(MEMORY_ENV)) {
+      expect(read(name)).toMatch(new RegExp(`[ =]${variable}=${value}( |$)`, 'm'));
+    }
+  },
+);
 
 describe('the Dockerfile', () => {
   it('has no fault', () => expect(faultsOf(dockerfile)).toEqual([]));
