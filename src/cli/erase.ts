@@ -1,8 +1,10 @@
 /** `falconry erase`: removes everything that a service keeps of one client. */
+
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BlobStore } from '../middleware/blobs/blobStore.ts';
 import { ERASE_ROWS, type Holdings } from '../middleware/stores/operatorStore.ts';
+import { sizeText } from '../wire/sizes.ts';
 import { type Command, type Io, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
@@ -16,7 +18,7 @@ import {
   withStore,
 } from './ownStore.ts';
 import { settingLines } from './settings.ts';
-import { readNumber, showBytes } from './settingText.ts';
+import { readNumber } from './settingText.ts';
 import type { OperatedStore } from './sharedStores.ts';
 
 const SETTINGS = [...FILE_SETTINGS, 'keys'] as const;
@@ -163,13 +165,13 @@ async function confirmed(io: Io, question: string): Promise<boolean> {
   return typed.split('\n')[0]!.trim() === 'yes';
 }
 
-/** `3 tasks (1 of them unfinished), 4 files of 2MiB, 1 API key, …`. */
+/** `3 tasks (1 of them unfinished), 4 files of 2.10 MB, 1 API key, …`. */
 function describe(counts: Counts): string {
   const some = (count: number, one: string, many = `${one}s`) =>
     `${count} ${count === 1 ? one : many}`;
   const parts = [
     `${some(counts.tasks, 'task')} (${counts.unfinished} of them unfinished)`,
-    `${some(counts.files, 'file')} of ${showBytes(counts.bytes)}`,
+    `${some(counts.files, 'file')} of ${sizeText(counts.bytes)}`,
     some(counts.apiKeys, 'API key'),
     some(counts.answers, 'Idempotency-Key'),
     some(counts.signingKeys, 'signing key'),

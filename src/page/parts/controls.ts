@@ -1,6 +1,7 @@
 /** The controls that several views use. */
+import { sizeText } from '../../wire/sizes.ts';
 import { announce, button, type Child, fill, freshId, h } from '../dom.ts';
-import { bytes, shortHex } from '../format.ts';
+import { shortHex } from '../format.ts';
 import { type IconName, icon } from './icons.ts';
 
 /** A labelled control with a hint. */
@@ -103,7 +104,7 @@ export function facts(
 
 /** Hex, shortened, with a button that copies all of it. */
 export function hexValue(label: string, hex: string): HTMLElement {
-  const size = bytes((hex.length - 2) / 2);
+  const size = sizeText((hex.length - 2) / 2);
   const canCopy = navigator.clipboard !== undefined;
   return h(
     'div',

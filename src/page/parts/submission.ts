@@ -1,10 +1,11 @@
 /**
  * Submits a batch: creates the task, uploads its file, notifies; with progress and a Stop button.
  */
+
 import { isClientError } from '../../client/index.ts';
+import { sizeText } from '../../wire/sizes.ts';
 import type { App } from '../app.ts';
 import { announce, button, follow, h } from '../dom.ts';
-import { bytes } from '../format.ts';
 import type { BatchSummary } from '../worker/protocol.ts';
 import { keyNotice } from './keyNotice.ts';
 import { longAction, type Tell } from './longAction.ts';
@@ -49,7 +50,7 @@ async function submit(
     await client.upload(app.reachable(ticket.url), file, {
       signal,
       onProgress: ({ done, total }) => {
-        tell(`Uploading: ${bytes(done)} of ${bytes(total)}`, done, total);
+        tell(`Uploading: ${sizeText(done)} of ${sizeText(total)}`, done, total);
       },
     });
     tell('Notifying', 1, 1);

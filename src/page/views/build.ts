@@ -1,7 +1,8 @@
 /** Builds a task from test items, a file or signatures of the Sign page, and submits it. */
+import { binarySizeText } from '../../wire/sizes.ts';
 import type { App, View } from '../app.ts';
 import { announce, fill, follow, h } from '../dom.ts';
-import { bytes, count, counted } from '../format.ts';
+import { count, counted } from '../format.ts';
 import { choices, confirm, dropZone, empty, field, lead, panel, view } from '../parts/controls.ts';
 import { draftSummary } from '../parts/draftSummary.ts';
 import { faultList } from '../parts/faultList.ts';
@@ -144,7 +145,7 @@ async function generate(
 
 function fromFile(app: App): HTMLElement {
   const outcome = h('div');
-  const limit = bytes(app.config.maxBodyBytes);
+  const limit = binarySizeText(app.config.maxBodyBytes);
   const zone = dropZone({
     label: 'Choose a task file, or drop it here',
     hint: `A JSON array of digest, public_key and signature; at most ${limit}`,

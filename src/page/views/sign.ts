@@ -2,9 +2,10 @@
 
 import { fromHex } from '../../bytes.ts';
 import type { Triple } from '../../client/index.ts';
+import { sizeText } from '../../wire/sizes.ts';
 import type { App, View } from '../app.ts';
 import { announce, button, fill, h } from '../dom.ts';
-import { bytes, count, counted, duration } from '../format.ts';
+import { count, counted, duration } from '../format.ts';
 import {
   chip,
   choices,
@@ -155,7 +156,7 @@ function signatureCard(app: App, triple: Triple): Card {
   const size = (hex: string) => (hex.length - 2) / 2;
   const element = h(
     'article',
-    { class: 'stack', 'aria-label': `Signature of ${bytes(size(triple.digest))}` },
+    { class: 'stack', 'aria-label': `Signature of ${sizeText(size(triple.digest))}` },
     check,
     hexValue('Digest', triple.digest),
     hexValue('Signature', triple.signature),
