@@ -1,7 +1,7 @@
 /**
  * Progress on a terminal: one line on standard error, which is redrawn, and cleared at the end.
  *
- *   uploading   ██████████░░░░░░░░░░  52 %  10.20 of 19.60 MB  about 2 min left
+ *   uploading   ██████████░░░░░░░░░░  52 %  10.2 of 19.6 MB  about 2 min left
  *
  * If standard error is not a terminal (but a pipe, a file, CI), or with --quiet, nothing is
  * written.
@@ -134,7 +134,7 @@ function progressLine(
   return `${name} ${bar} ${String(Math.floor(100 * part)).padStart(3)} %  ${figures}${left}`;
 }
 
-/** `10.20 MB` or `1722`; without the unit if a total follows. */
+/** `10.2 MB` or `1722`; without the unit if a total follows. */
 function amount(value: number, unit: 'bytes' | 'items', total?: number): string {
   if (unit === 'items') return String(value);
   return total === undefined ? sizeText(value) : sizeText(value, total).replace(/ .*/, '');

@@ -1,20 +1,20 @@
 /** Sizes in words, for people: the page and the command line say a size the same way. */
 
-type Unit = readonly [name: string, bytes: number, digits: number];
+type Unit = readonly [name: string, bytes: number];
 
 const BY_1000: readonly Unit[] = [
-  ['GB', 1e9, 2],
-  ['MB', 1e6, 2],
-  ['kB', 1e3, 1],
+  ['GB', 1e9],
+  ['MB', 1e6],
+  ['kB', 1e3],
 ];
 const BY_1024: readonly Unit[] = [
-  ['GiB', 2 ** 30, 1],
-  ['MiB', 2 ** 20, 1],
-  ['KiB', 2 ** 10, 1],
+  ['GiB', 2 ** 30],
+  ['MiB', 2 ** 20],
+  ['KiB', 2 ** 10],
 ];
 
 /**
- * The size of data: `640 B`, `62.9 kB`, `1.11 MB`.
+ * The size of data: `640 B`, `62.9 kB`, `1.1 MB`.
  *
  * @param scale the size whose unit is taken; default: this one
  */
@@ -26,12 +26,8 @@ export const binarySizeText = (bytes: number): string =>
 
 function inUnits(bytes: number, scale: number, units: readonly Unit[]): string {
   // What would be rounded up to the next unit is said in that one: not 1000.0 kB.
-  const unit = units.find(([, size], i) => {
-    const below = units[i + 1];
-    const step = below === undefined ? 1 : below[1] * 10 ** -below[2];
-    return scale >= size - step / 2;
-  });
+  const unit = units.find(([, size], i) => scale >= size - 0.05 * (units[i + 1]?.[1] ?? 0));
   if (unit === undefined) return `${bytes} B`;
-  const [name, size, digits] = unit;
-  return `${(bytes / size).toFixed(digits)} ${name}`;
+  const [name, size] = unit;
+  return `${(bytes / size).toFixed(1)} ${name}`;
 }

@@ -135,7 +135,7 @@ describe('the bar', () => {
 
   it('shows bytes as people read them', () => {
     const [line, gone] = draw([{ phase: 'uploading', done: 5e6, total: 19.5e6, unit: 'bytes' }]);
-    expect(line).toBe('uploading   ######------------------  25 %  5.00 of 19.50 MB');
+    expect(line).toBe('uploading   ######------------------  25 %  5.0 of 19.5 MB');
     expect(gone).toBe('');
   });
 
