@@ -1,6 +1,6 @@
 /**
- * Debian's Firefox, driven over WebDriver BiDi: the handful of commands that opening a page and
- * asking it takes.
+ * Debian's Firefox, driven over WebDriver BiDi: the handful of commands that opening a page, asking
+ * it and pressing its keys takes.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
@@ -27,8 +27,26 @@ export interface Firefox {
   readonly version: string;
   /** Opens a page. @returns what `expression` comes to there, a string */
   ask(url: string, expression: string): Promise<string>;
+  /** Opens a page that stays. */
+  open(url: string): Promise<FirefoxPage>;
   close(): Promise<void>;
 }
+
+/** A page of Firefox, used by its keyboard. */
+export interface FirefoxPage {
+  /** @returns what the expression comes to there, a string */
+  ask(expression: string): Promise<string>;
+  /** Presses and releases keys one after the other; names of `KEYS`, or characters. */
+  press(...keys: readonly string[]): Promise<void>;
+}
+
+/** Keys without a character, as WebDriver has them. */
+const KEYS: Readonly<Record<string, string>> = {
+  Tab: '\uE004',
+  Enter: '\uE006',
+  Escape: '\uE00C',
+  Space: ' ',
+};
 
 interface Answer {
   readonly id?: number;
@@ -103,21 +121,47 @@ export async function openFirefox(program: string): Promise<Firefox> {
     'session.new',
     { capabilities: {} },
   );
+  const openTab = async (url: string): Promise<string> => {
+    const { context } = await session.send<{ context: string }>('browsingContext.create', {
+      type: 'tab',
+    });
+    await session.send('browsingContext.navigate', { context, url, wait: 'complete' });
+    return context;
+  };
+  const askTab = async (context: string, expression: string): Promise<string> => {
+    const { type, result, exceptionDetails } = await session.send<{
+      type: string;
+      result?: { value: string };
+      exceptionDetails?: { text: string };
+    }>('script.evaluate', { expression, target: { context }, awaitPromise: true });
+    if (type !== 'success') throw new Error(exceptionDetails?.text ?? type);
+    return result!.value;
+  };
   return {
     version: capabilities.browserVersion,
     async ask(url, expression) {
-      const { context } = await session.send<{ context: string }>('browsingContext.create', {
-        type: 'tab',
-      });
-      await session.send('browsingContext.navigate', { context, url, wait: 'complete' });
-      const { type, result, exceptionDetails } = await session.send<{
-        type: string;
-        result?: { value: string };
-        exceptionDetails?: { text: string };
-      }>('script.evaluate', { expression, target: { context }, awaitPromise: true });
-      if (type !== 'success') throw new Error(exceptionDetails?.text ?? type);
+      const context = await openTab(url);
+      const answer = await askTab(context, expression);
       await session.send('browsingContext.close', { context });
-      return result!.value;
+      return answer;
+    },
+    async open(url) {
+      const context = await openTab(url);
+      await session.send('browsingContext.activate', { context });
+      return {
+        ask: (expression) => askTab(context, expression),
+        async press(...keys) {
+          const actions = keys.flatMap((key) => {
+            const value = KEYS[key] ?? key;
+            return [
+              { type: 'keyDown', value },
+              { type: 'keyUp', value },
+            ];
+          });
+          const source = { type: 'key', id: 'keyboard', actions };
+          await session.send('input.performActions', { context, actions: [source] });
+        },
+      };
     },
     async close() {
       session.close();

@@ -1,6 +1,6 @@
 /** The controls that several views use. */
 import { sizeText } from '../../wire/sizes.ts';
-import { announce, button, type Child, fill, freshId, h } from '../dom.ts';
+import { announce, button, byId, type Child, fill, focusNear, freshId, h } from '../dom.ts';
 import { shortHex } from '../format.ts';
 import { type IconName, icon } from './icons.ts';
 
@@ -235,6 +235,8 @@ export function confirm(title: string, text: string, yes: string): Promise<boole
     );
     dialog.addEventListener('close', () => {
       dialog.remove();
+      // What had the focus before may be gone by now.
+      if (document.activeElement === document.body) focusNear(byId('main'));
       resolve(dialog.returnValue === 'yes');
     });
     document.body.append(dialog);

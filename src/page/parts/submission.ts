@@ -5,7 +5,7 @@
 import { isClientError } from '../../client/index.ts';
 import { sizeText } from '../../wire/sizes.ts';
 import type { App } from '../app.ts';
-import { announce, button, follow, h } from '../dom.ts';
+import { announce, button, follow, h, setOff } from '../dom.ts';
 import type { BatchSummary } from '../worker/protocol.ts';
 import { keyNotice } from './keyNotice.ts';
 import { longAction, type Tell } from './longAction.ts';
@@ -21,7 +21,7 @@ export function submission(app: App, summary: BatchSummary): HTMLElement {
     stopped: 'Stopped; nothing was submitted',
     work: async (signal, tell) => {
       const id = await submit(app, summary, signal, tell);
-      app.submitted.set(id, summary);
+      app.noteSubmitted(id, summary);
       announce('Submitted');
       app.go(`tasks/${id}`);
     },
@@ -31,7 +31,7 @@ export function submission(app: App, summary: BatchSummary): HTMLElement {
     else await action.run();
   };
   const notice = keyNotice(app);
-  const show = () => send.toggleAttribute('disabled', app.session.key === null);
+  const show = () => setOff(send, app.session.key === null);
   follow(app.session, show);
   return h('div', { class: 'stack' }, notice, h('div', { class: 'row' }, send), action.places);
 }

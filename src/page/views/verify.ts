@@ -23,7 +23,8 @@ export function verifyView(app: App): View {
         file.name,
         `${counted(result.count, 'signature')}, ${sizeText(file.size)}; choose another one`,
       );
-      const batch = (result.processId && app.submitted.get(result.processId)) || null;
+      await app.restored;
+      const batch = result.processId === null ? null : app.submittedAs(result.processId);
       fill(outcome, resultPanels(app, { result, file, name: file.name, batch }));
     } catch (error) {
       fill(problem, problemBox(error));
