@@ -36,7 +36,7 @@ export interface Firefox {
 export interface FirefoxPage {
   /** @returns what the expression comes to there, a string */
   ask(expression: string): Promise<string>;
-  /** Presses and releases keys one after the other; names of `KEYS`, or characters. */
+  /** Presses and releases keys one after the other; names of `KEYS`, `Shift+Tab`, characters. */
   press(...keys: readonly string[]): Promise<void>;
 }
 
@@ -45,6 +45,7 @@ const KEYS: Readonly<Record<string, string>> = {
   Tab: '\uE004',
   Enter: '\uE006',
   Escape: '\uE00C',
+  Shift: '\uE008',
   Space: ' ',
 };
 
@@ -152,10 +153,11 @@ export async function openFirefox(program: string): Promise<Firefox> {
         ask: (expression) => askTab(context, expression),
         async press(...keys) {
           const actions = keys.flatMap((key) => {
-            const value = KEYS[key] ?? key;
+            const held = key.length > 1 ? key.split('+') : [key];
+            const values = held.map((each) => KEYS[each] ?? each);
             return [
-              { type: 'keyDown', value },
-              { type: 'keyUp', value },
+              ...values.map((value) => ({ type: 'keyDown', value })),
+              ...values.toReversed().map((value) => ({ type: 'keyUp', value })),
             ];
           });
           const source = { type: 'key', id: 'keyboard', actions };

@@ -78,7 +78,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await page.goto(`${address()}#sign`);
     for (const text of ['one', 'two']) {
       await page.getByRole('textbox', { name: 'Message' }).fill(text);
-      await page.getByRole('button', { name: 'Sign' }).click();
+      await page.getByRole('button', { name: 'Sign', exact: true }).click();
       const hex = `0x${Buffer.from(text).toString('hex')}`;
       await page.getByText(hex, { exact: true }).waitFor();
     }
@@ -91,7 +91,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
 
     await page.goto(`${address()}#start`);
     await page.getByText(/It is that of a demonstration, and ends on/).waitFor();
-    const [key, until] = (await page.evaluate(
+    const [until, key] = (await page.evaluate(
       `Object.entries(sessionStorage).filter(([name]) => name.startsWith('falconry key'))
         .sort().map(([, text]) => text)`,
     )) as [string, string];

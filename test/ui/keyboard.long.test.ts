@@ -14,12 +14,18 @@ interface Keyboard {
   close(): Promise<void>;
 }
 
-const NAME = `(() => {
-  const active = document.activeElement;
-  if (active === null || active === document.body) return 'BODY';
-  const label = active.labels?.[0]?.textContent;
-  return (active.ariaLabel ?? label ?? active.textContent ?? '').trim() || active.tagName;
-})()`;
+const NAME_OF = `((element) => {
+  if (element === null || element === document.body) return 'BODY';
+  const label = element.labels?.[0]?.textContent;
+  return (element.ariaLabel ?? label ?? element.textContent ?? '').trim() || element.tagName;
+})`;
+const NAME = `${NAME_OF}(document.activeElement)`;
+
+/** Whether a control of this name is behind what has the focus: past the end is the browser. */
+const isAhead = (name: string) => `[...document.querySelectorAll('a, button, input, textarea,' +
+  'summary')].some((each) => each.checkVisibility() &&
+  ${NAME_OF}(each).startsWith(${JSON.stringify(name)}) &&
+  (document.activeElement.compareDocumentPosition(each) & 4) !== 0)`;
 
 /** Walks by Tab and Enter; every step ends with a look at the focus. */
 class Walk {
@@ -44,15 +50,12 @@ class Walk {
   }
 
   async tabTo(name: string): Promise<void> {
+    if ((await this.#keyboard.ask(NAME)).startsWith(name)) return;
+    const ahead = await this.#keyboard.ask(`String(${isAhead(name)})`);
     const seen: string[] = [];
-    for (let i = 0; i < 60; i++) {
-      await this.#keyboard.press('Tab');
-      const at = await this.#keyboard.ask(NAME);
-      if (at.startsWith(name)) {
-        this.steps++;
-        return;
-      }
-      // Between the end of the page and its beginning the focus is the browser's.
+    while (seen.length < 60) {
+      const at = await this.press(ahead === 'true' ? 'Tab' : 'Shift+Tab');
+      if (at.startsWith(name)) return;
       seen.push(at);
     }
     throw new Error(`no way to ${name} by Tab: ${seen.join(' | ')}`);
