@@ -40,7 +40,9 @@ nav{font-size:.92rem;position:sticky;top:0;align-self:start;max-height:100vh;ove
   padding:1rem .25rem}
 nav h2{font-size:1rem;margin:1rem 0 .2rem}
 nav ul{list-style:none;margin:0;padding:0}
-nav a{display:block;padding:.2rem 0;min-height:1.5rem;text-decoration:none}
+nav a{text-decoration:none}
+nav li a{display:grid;grid-template-columns:auto minmax(0,1fr);gap:.5rem;align-items:start;
+  padding:.2rem 0;min-height:1.5rem}
 nav a:hover{text-decoration:underline}
 main{max-width:60rem;min-width:0}
 main:focus{outline:none}
