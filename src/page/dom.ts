@@ -83,7 +83,7 @@ export function focusNear(element: Element): void {
   heading.focus({ preventScroll: true });
 }
 
-/** Turns a control off or on. The focus cannot stay on one that is off: it goes to the neighbour. */
+/** Turns a control off or on. A focus cannot stay on one that is off: it goes to the neighbour. */
 export function setOff(control: HTMLButtonElement, off: boolean, neighbour?: HTMLElement): void {
   const held = off && control === document.activeElement;
   control.disabled = off;

@@ -122,47 +122,20 @@ export async function openFirefox(program: string): Promise<Firefox> {
     'session.new',
     { capabilities: {} },
   );
-  const openTab = async (url: string): Promise<string> => {
-    const { context } = await session.send<{ context: string }>('browsingContext.create', {
-      type: 'tab',
-    });
-    await session.send('browsingContext.navigate', { context, url, wait: 'complete' });
-    return context;
-  };
-  const askTab = async (context: string, expression: string): Promise<string> => {
-    const { type, result, exceptionDetails } = await session.send<{
-      type: string;
-      result?: { value: string };
-      exceptionDetails?: { text: string };
-    }>('script.evaluate', { expression, target: { context }, awaitPromise: true });
-    if (type !== 'success') throw new Error(exceptionDetails?.text ?? type);
-    return result!.value;
-  };
   return {
     version: capabilities.browserVersion,
     async ask(url, expression) {
-      const context = await openTab(url);
-      const answer = await askTab(context, expression);
+      const context = await openTab(session, url);
+      const answer = await askTab(session, context, expression);
       await session.send('browsingContext.close', { context });
       return answer;
     },
     async open(url) {
-      const context = await openTab(url);
+      const context = await openTab(session, url);
       await session.send('browsingContext.activate', { context });
       return {
-        ask: (expression) => askTab(context, expression),
-        async press(...keys) {
-          const actions = keys.flatMap((key) => {
-            const held = key.length > 1 ? key.split('+') : [key];
-            const values = held.map((each) => KEYS[each] ?? each);
-            return [
-              ...values.map((value) => ({ type: 'keyDown', value })),
-              ...values.toReversed().map((value) => ({ type: 'keyUp', value })),
-            ];
-          });
-          const source = { type: 'key', id: 'keyboard', actions };
-          await session.send('input.performActions', { context, actions: [source] });
-        },
+        ask: (expression) => askTab(session, context, expression),
+        press: (...keys) => pressIn(session, context, keys),
       };
     },
     async close() {
@@ -172,6 +145,37 @@ export async function openFirefox(program: string): Promise<Firefox> {
       rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+async function openTab(session: Session, url: string): Promise<string> {
+  const { context } = await session.send<{ context: string }>('browsingContext.create', {
+    type: 'tab',
+  });
+  await session.send('browsingContext.navigate', { context, url, wait: 'complete' });
+  return context;
+}
+
+async function askTab(session: Session, context: string, expression: string): Promise<string> {
+  const { type, result, exceptionDetails } = await session.send<{
+    type: string;
+    result?: { value: string };
+    exceptionDetails?: { text: string };
+  }>('script.evaluate', { expression, target: { context }, awaitPromise: true });
+  if (type !== 'success') throw new Error(exceptionDetails?.text ?? type);
+  return result!.value;
+}
+
+async function pressIn(session: Session, context: string, keys: readonly string[]): Promise<void> {
+  const actions = keys.flatMap((key) => {
+    const held = key.length > 1 ? key.split('+') : [key];
+    const values = held.map((each) => KEYS[each] ?? each);
+    return [
+      ...values.map((value) => ({ type: 'keyDown', value })),
+      ...values.toReversed().map((value) => ({ type: 'keyUp', value })),
+    ];
+  });
+  const source = { type: 'key', id: 'keyboard', actions };
+  await session.send('input.performActions', { context, actions: [source] });
 }
 
 /** Where it listens, as it says at its start. */

@@ -22,14 +22,19 @@ import { jsonFile, someItems, withWrongSignature } from './taskFiles.ts';
 const executablePath = findChromium();
 const TOPIC = 'the page at /v1/ui';
 
+type Look = (state: string) => Promise<void>;
+
+const section = (page: Page, name: string): Promise<void> =>
+  page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name }).click();
+
 /** Every view in every state worth looking at; `look` is called in each. */
-async function everyView(
-  page: Page,
-  ui: UiService,
-  look: (state: string) => Promise<void>,
-): Promise<void> {
-  const open = (name: string) =>
-    page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name }).click();
+async function everyView(page: Page, ui: UiService, look: Look): Promise<void> {
+  await withoutKey(page, ui, look);
+  await withKey(page, look);
+}
+
+async function withoutKey(page: Page, ui: UiService, look: Look): Promise<void> {
+  const open = (name: string) => section(page, name);
   await look('start');
   await page.getByRole('button', { name: 'Use this key' }).click();
   await page.getByRole('textbox', { name: 'API key' }).fill('wrong');
@@ -43,6 +48,10 @@ async function everyView(
   await open('Start');
   await enterKey(page, ui.key);
   await look('start, key');
+}
+
+async function withKey(page: Page, look: Look): Promise<void> {
+  const open = (name: string) => section(page, name);
   await open('Sign');
   await page.getByRole('textbox', { name: 'Message' }).fill('hello');
   await page.getByRole('button', { name: 'Sign' }).click();

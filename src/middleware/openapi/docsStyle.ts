@@ -23,7 +23,8 @@ body{margin:0;color:var(--text);background:var(--ground)}
 .mark{fill:var(--accent)}
 .bar p{margin:0;color:var(--soft);font-size:.875rem;overflow-wrap:anywhere}
 .back{display:inline-flex;align-items:center;min-height:2.75rem;margin-inline-start:auto}
-h1{max-width:84rem;margin:0 auto;padding:.5rem 1.5rem 1.5rem;font-size:1.75rem;font-weight:650;line-height:1.25}
+h1{max-width:84rem;margin:0 auto;padding:.5rem 1.5rem 1.5rem;
+  font-size:1.75rem;font-weight:650;line-height:1.25}
 h1 small{font-weight:400;font-size:1rem;color:var(--soft)}
 h2{margin:2.5rem 0 .5rem;font-size:1.25rem;font-weight:650}
 h3{margin:0 0 .4rem;font-size:1.05rem;overflow-wrap:anywhere}
