@@ -1,10 +1,10 @@
 /** `falconry backup`: copies store, files and keys of a service, while it runs or not. */
+import { sizeText } from '../wire/sizes.ts';
 import { takeBackup } from './backupTaking.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { settingLines } from './settings.ts';
-import { showBytes } from './settingText.ts';
 
 const SETTINGS = ['data', 'database'] as const;
 type Names = (typeof SETTINGS)[number];
@@ -58,7 +58,7 @@ async function execute(invocation: Invocation<Names>): Promise<number> {
   if (values.database !== undefined) throw new UsageError(ELSEWHERE);
   const { tasks, files, bytes, missing, schema } = await takeBackup(values.data, target);
   const facts = { ok: true, directory: target, tasks, files, bytes, schema, missing };
-  report(facts, `Backup of ${tasks} tasks in ${target}: ${files} files, ${showBytes(bytes)}.\n`);
+  report(facts, `Backup of ${tasks} tasks in ${target}: ${files} files, ${sizeText(bytes)}.\n`);
   if (missing.length > 0 && !json) {
     io.stderr.write(`falconry backup: ${missing.length} files that tasks name were not there\n`);
   }

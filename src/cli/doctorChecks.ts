@@ -1,8 +1,10 @@
 /** The checks of `falconry doctor`, of a host that tests can replace. */
+
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { falcon512, ready } from '../falcon/index.ts';
+import { binarySizeText } from '../wire/sizes.ts';
 import type { ConfigReading } from './config.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 import { checkData } from './serveChecks.ts';
@@ -108,7 +110,7 @@ const COMFORTABLE_BYTES = 768 * MIB;
 
 function checkMemory({ availableBytes }: Host): Finding {
   const bytes = availableBytes();
-  const message = `${Math.round(bytes / MIB)} MiB available`;
+  const message = `${binarySizeText(bytes)} available`;
   if (bytes >= COMFORTABLE_BYTES) return ok('memory', message);
   const advice = 'give it 768 MiB: see the sizes in docs/operating.md';
   if (bytes >= LEAST_BYTES)

@@ -1,8 +1,10 @@
 /** `falconry erase`: removes everything that a service keeps of one client. */
+
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BlobStore } from '../middleware/blobs/blobStore.ts';
-import { ERASE_ROWS, type Holdings } from '../middleware/stores/operatorStore.ts';
+import { eraseClient } from '../middleware/erasure.ts';
+import type { Holdings } from '../middleware/stores/operatorStore.ts';
+import { sizeText } from '../wire/sizes.ts';
 import { type Command, type Io, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
@@ -16,8 +18,7 @@ import {
   withStore,
 } from './ownStore.ts';
 import { settingLines } from './settings.ts';
-import { readNumber, showBytes } from './settingText.ts';
-import type { OperatedStore } from './sharedStores.ts';
+import { readNumber } from './settingText.ts';
 
 const SETTINGS = [...FILE_SETTINGS, 'keys'] as const;
 type Names = FileSetting | 'keys';
@@ -92,45 +93,6 @@ async function execute(invocation: Invocation<Names>): Promise<number> {
 }
 
 type Counts = Holdings & { readonly signingKeys: number };
-type Erased = Pick<Holdings, 'tasks' | 'unfinished' | 'files' | 'apiKeys'>;
-
-/**
- * Removes all of a client from store and files. A row goes after its files, so that a call after a
- * crash finds what is left.
- *
- * @returns what this call has removed; `unfinished`: tasks that it cancelled
- */
-export async function eraseClient(
-  store: OperatedStore,
-  blobs: BlobStore,
-  clientId: number,
-): Promise<Erased> {
-  const erased = { tasks: 0, unfinished: 0, files: 0, apiKeys: 0 };
-  // A request that was let in before its key was gone may still add a task.
-  do {
-    for (let more = true; more; ) {
-      const disowned = await store.disown(clientId);
-      erased.apiKeys += disowned.apiKeys;
-      erased.unfinished += disowned.cancelled;
-      more = disowned.more;
-    }
-    for (;;) {
-      const ended = await store.ended(clientId, ERASE_ROWS);
-      if (ended.length === 0) break;
-      for (const { id, blobs: keys } of ended) {
-        for (const key of keys) await blobs.delete(key);
-        await blobs.uploads?.discard(id);
-        erased.files += keys.length;
-      }
-      erased.tasks += await store.removeEnded(
-        clientId,
-        ended.map(({ id }) => id),
-      );
-    }
-  } while (!(await store.forget(clientId)));
-  return erased;
-}
-
 /** The files of the client's signing keys, of today and of before. */
 async function keyFiles(folder: string, clientId: number): Promise<string[]> {
   let names: string[];
@@ -163,13 +125,13 @@ async function confirmed(io: Io, question: string): Promise<boolean> {
   return typed.split('\n')[0]!.trim() === 'yes';
 }
 
-/** `3 tasks (1 of them unfinished), 4 files of 2MiB, 1 API key, …`. */
+/** `3 tasks (1 of them unfinished), 4 files of 2.1 MB, 1 API key, …`. */
 function describe(counts: Counts): string {
   const some = (count: number, one: string, many = `${one}s`) =>
     `${count} ${count === 1 ? one : many}`;
   const parts = [
     `${some(counts.tasks, 'task')} (${counts.unfinished} of them unfinished)`,
-    `${some(counts.files, 'file')} of ${showBytes(counts.bytes)}`,
+    `${some(counts.files, 'file')} of ${sizeText(counts.bytes)}`,
     some(counts.apiKeys, 'API key'),
     some(counts.answers, 'Idempotency-Key'),
     some(counts.signingKeys, 'signing key'),

@@ -1,5 +1,10 @@
 /** `falconry keys`: manages the API keys in the store of a service. */
-import { createApiKey, type NewApiKey, rotateApiKey } from '../middleware/keys/apiKeys.ts';
+import {
+  createApiKey,
+  isDemonstration,
+  type NewApiKey,
+  rotateApiKey,
+} from '../middleware/keys/apiKeys.ts';
 import { duration } from '../middleware/optionRows.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../middleware/stores/taskStore.ts';
 import { type Command, UsageError } from './command.ts';
@@ -121,6 +126,7 @@ async function create(
 ) {
   const { option } = invocation;
   const name = option('name') ?? 'key';
+  if (isDemonstration({ name })) throw new UsageError(`--name must not be ${name}`);
   const client = option('client');
   const made = await createApiKey(store, {
     name,

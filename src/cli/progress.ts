@@ -6,6 +6,7 @@
  * If standard error is not a terminal (but a pipe, a file, CI), or with --quiet, nothing is
  * written.
  */
+import { sizeText } from '../wire/sizes.ts';
 import type { Io } from './command.ts';
 import { createEta, leftText } from './eta.ts';
 
@@ -136,10 +137,7 @@ function progressLine(
 /** `10.2 MB` or `1722`; without the unit if a total follows. */
 function amount(value: number, unit: 'bytes' | 'items', total?: number): string {
   if (unit === 'items') return String(value);
-  const scale = total ?? value;
-  const [name, size] = scale < 1e6 ? ['kB', 1e3] : scale < 1e9 ? ['MB', 1e6] : ['GB', 1e9];
-  const figure = (value / size).toFixed(1);
-  return total === undefined ? `${figure} ${name}` : figure;
+  return total === undefined ? sizeText(value) : sizeText(value, total).replace(/ .*/, '');
 }
 
 function seconds(ms: number): string {

@@ -1,10 +1,12 @@
 /** `falconry restore`: makes a data directory of a backup. */
+
 import { rmSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CodedError } from '../errors.ts';
 import { STORE_FILE } from '../middleware/options.ts';
 import { MIGRATIONS } from '../middleware/stores/sqliteSchema.ts';
+import { sizeText } from '../wire/sizes.ts';
 import {
   badBackup,
   checkStore,
@@ -23,7 +25,6 @@ import { defineCommand, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { asIoFailure, whenStopped } from './io.ts';
 import { settingLines } from './settings.ts';
-import { showBytes } from './settingText.ts';
 
 const help = `Usage: falconry restore [options] <directory>
 
@@ -61,7 +62,7 @@ async function execute(invocation: Invocation<'data'>): Promise<number> {
   const { values } = await invocation.config();
   const { tasks, files, bytes, made_at } = await restoreBackup(backup, values.data);
   const facts = { ok: true, data: values.data, tasks, files, bytes, made_at };
-  const size = `${files} files, ${showBytes(bytes)}`;
+  const size = `${files} files, ${sizeText(bytes)}`;
   report(facts, `Restored ${tasks} tasks of ${made_at} to ${values.data}: ${size}.\n`);
   return EXIT.ok;
 }

@@ -1,11 +1,12 @@
 /** `falconry retention`: what the next sweep of a service would remove. */
+
 import type { Ageing } from '../middleware/stores/operatorStore.ts';
+import { sizeText } from '../wire/sizes.ts';
 import type { Command } from './command.ts';
 import { defineCommand, FLAG, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { STORE_SETTINGS, withStore } from './ownStore.ts';
 import { settingLines } from './settings.ts';
-import { showBytes } from './settingText.ts';
 
 const SETTINGS = [...STORE_SETTINGS, 'retention'] as const;
 type Names = (typeof SETTINGS)[number];
@@ -100,5 +101,5 @@ function total(clients: readonly Ageing[]): Amounts {
 function describe({ removing, expiring, bytes, oldest_end, newest_end }: Amounts): string {
   const day = (time: string | null) => `${time!.slice(0, 19)}Z`;
   const ends = removing === 0 ? '' : `, ended from ${day(oldest_end)} to ${day(newest_end)}`;
-  return `${removing} to remove${ends}; ${expiring} to expire; ${showBytes(bytes)} of files`;
+  return `${removing} to remove${ends}; ${expiring} to expire; ${sizeText(bytes)} of files`;
 }

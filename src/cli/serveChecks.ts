@@ -2,6 +2,7 @@
  * The checks of `falconry serve --check`. Nothing is changed: the port and a file in the data
  * directory are opened and given up at once.
  */
+
 import { access, constants, stat, statfs, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { availableParallelism } from 'node:os';
@@ -10,6 +11,7 @@ import { falcon512 } from '../falcon/index.ts';
 import { lowWaterMark } from '../middleware/blobs/directory.ts';
 import { type Settings, STORE_FILE } from '../middleware/options.ts';
 import { sharedPlaces } from '../middleware/stores/sqliteFile.ts';
+import { binarySizeText } from '../wire/sizes.ts';
 import { cannotListen } from './cannotListen.ts';
 import type { Config } from './config.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
@@ -195,7 +197,7 @@ async function checkDisk({
 
 /** Whether the free bytes above the mark are enough for task files of up to `maxBodyBytes`. */
 export function diskFinding(freeBytes: number, maxBodyBytes: number, markBytes = 0): Finding {
-  const message = `${(freeBytes / GIB).toFixed(1)} GiB free`;
+  const message = `${binarySizeText(freeBytes)} free`;
   if (freeBytes < markBytes) {
     return fault('disk', `${message}: no task file is accepted`, 'free some space, or --min-free');
   }

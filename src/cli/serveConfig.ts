@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { fileKeyStore } from '../middleware/keys/keyStore.ts';
 import { fallbackOf, type OptionTable } from '../middleware/optionRows.ts';
 import { resolveOptions, type ServiceOptions, type Settings } from '../middleware/options.ts';
-import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../middleware/optionTable.ts';
+import { CLIENT_LIMITS, SERVICE_OPTIONS, UI_OPTIONS } from '../middleware/optionTable.ts';
 import { UsageError } from './command.ts';
 import type { Config } from './config.ts';
 import {
@@ -23,6 +23,7 @@ export function serviceOptions(config: Config<ServeSetting>): ServiceOptions {
   const encrypted = secret !== undefined && { secret };
   const options: ServiceOptions = {
     ...given(SERVICE_OPTIONS, config),
+    ...uiOptions(config),
     limits: given(CLIENT_LIMITS, config),
     ...(keys === undefined
       ? encrypted && { keysSecret: encrypted.secret }
@@ -33,6 +34,13 @@ export function serviceOptions(config: Config<ServeSetting>): ServiceOptions {
   if (keys !== undefined) return options;
   if (options.signing) throw new UsageError(NO_KEYS);
   return { ...options, signing: false };
+}
+
+function uiOptions(config: Config<ServeSetting>): Pick<ServiceOptions, 'ui'> {
+  const { ui, demonstration } = config.values;
+  if (!demonstration) return {};
+  if (!ui) throw new UsageError('"demonstration" needs "ui"');
+  return { ui: given(UI_OPTIONS, config) };
 }
 
 const NO_BLOBS =
@@ -112,10 +120,10 @@ export function resolveService(options: ServiceOptions): Settings {
   try {
     return resolveOptions(options);
   } catch (error) {
-    const table: OptionTable = { ...SERVICE_OPTIONS, ...CLIENT_LIMITS };
+    const table: OptionTable = { ...SERVICE_OPTIONS, ...CLIENT_LIMITS, ...UI_OPTIONS };
     // In the words of the command line: `"options.leaseMs"` is its `lease`.
     const message = (error as Error).message.replaceAll(
-      /"options\.(?:limits\.)?(\w+)"/g,
+      /"options\.(?:(?:limits|ui)\.)?(\w+)"/g,
       (_, option: string) => `"${table[option]?.setting ?? option}"`,
     );
     throw new UsageError(message);

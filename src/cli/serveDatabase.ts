@@ -1,10 +1,12 @@
 /** The checks of the database by `falconry serve --check`: opened, read, left as it was. */
+
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Settings, STORE_FILE } from '../middleware/options.ts';
 import { FARTHEST_DUE_MS } from '../middleware/stores/clock.ts';
 import { MIGRATIONS } from '../middleware/stores/sqliteSchema.ts';
+import { sizeText } from '../wire/sizes.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 
 /** A writer that holds the file longer than this is stuck. */
@@ -56,7 +58,7 @@ function examine(db: DatabaseSync, path: string, bytes: number, givenKey: boolea
     const message = version === 0 ? 'is empty' : `schema ${version} becomes ${MIGRATIONS.length}`;
     findings.push(ok('database', `${message} at the next start`));
     if (version === 0) return findings;
-  } else findings.push(ok('database', `schema ${version}, ${(bytes / 2 ** 20).toFixed(1)} MiB`));
+  } else findings.push(ok('database', `schema ${version}, ${sizeText(bytes)}`));
   findings.push(...checkTimes(db), checkKeys(db, givenKey));
   return findings;
 }

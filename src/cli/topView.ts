@@ -1,4 +1,5 @@
 /** What `falconry top` shows: the difference of two looks at a server, as lines of text. */
+import { binarySizeText } from '../wire/sizes.ts';
 import type { ServerStatus, Spread, Total } from './serverStatus.ts';
 import { printable } from './service.ts';
 
@@ -86,7 +87,7 @@ export function linesOf({ at, rates, latencies }: View, colour: boolean): string
   const bad = (value: number, text: string) => (value > 0 ? paint(31, text) : text);
   const ready = at.ready ? paint(32, 'ready') : paint(31, `not ready (${faultsOf(at)})`);
   const tasks = STATES.map((state) => `${state} ${at.tasks?.[state] ?? 0}`).join('  ');
-  const [mem, heap] = [at.memory.rss, at.memory.heap].map((bytes) => (bytes / 1e6).toFixed(0));
+  const [mem, heap] = [at.memory.rss, at.memory.heap].map(binarySizeText);
   const shown = (each: string, of = each) => {
     const found = latencies[of];
     const text = found ? `${inMs(found.p50_ms)} / ${inMs(found.p99_ms)}` : '-';
@@ -111,7 +112,7 @@ export function linesOf({ at, rates, latencies }: View, colour: boolean): string
     `${name('')} ${['read', 'verify', 'aggregate']
       .map((each) => shown(each, `phase_${each}`))
       .join('  ')}`,
-    `${name('process')} memory ${mem} MB, heap ${heap} MB  event loop ${inMs(p50)} / ${inMs(p99)}`,
+    `${name('process')} memory ${mem}, heap ${heap}  event loop ${inMs(p50)} / ${inMs(p99)}`,
   ];
 }
 

@@ -48,7 +48,13 @@ export {
   type KeyStore,
   type SigningKey,
 } from './keys/keyStore.ts';
-export type { Logger, PerClientLimits, ServiceEvent, ServiceOptions } from './options.ts';
+export type {
+  Logger,
+  PerClientLimits,
+  ServiceEvent,
+  ServiceOptions,
+  UiOptions,
+} from './options.ts';
 export type { PortCall } from './portCalls.ts';
 export type { ProblemBody } from './problems.ts';
 export { memoryStore } from './stores/memory.ts';

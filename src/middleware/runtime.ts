@@ -9,6 +9,7 @@ import type { BlobStore } from './blobs/blobStore.ts';
 import { directoryBlobs } from './blobs/directory.ts';
 import { UrlSecrets } from './blobs/urlSecrets.ts';
 import { ClientLimits } from './clientLimits.ts';
+import { eraseVisitors, VISITED_METHODS, type VisitedStore, Visitors } from './demonstration.ts';
 import { describe } from './describe.ts';
 import { HealthWatch, type ServiceState } from './health.ts';
 import { storedKeyAuthentication } from './keys/apiKeys.ts';
@@ -35,6 +36,8 @@ export interface Ports {
   readonly blobs: BlobStore;
   readonly apiKeys: ApiKeyStore | null;
   readonly signer: Signer | null;
+  /** Null unless there is a demonstration. */
+  readonly visitors: Visitors | null;
   /** Verifies aggregates, and does the work of the runner. */
   readonly aggregator: Aggregator;
   /** Reads bodies with many items. */
@@ -52,6 +55,19 @@ const LOOK_EVERY_MS = 2000;
 
 function keepsWebhooks(store: TaskStore): store is TaskStore & WebhookStore {
   return 'claimDelivery' in store;
+}
+
+const mayBeVisited = (store: TaskStore): store is VisitedStore =>
+  VISITED_METHODS.every((method) => method in store);
+
+/** Erases visitors: also those of an earlier run, although there is no demonstration any more. */
+function visitorsOf(store: TaskStore, blobs: BlobStore, demonstration: boolean) {
+  let expected = mayBeVisited(store);
+  return async (): Promise<void> => {
+    if (!expected) return;
+    const left = await eraseVisitors(store as VisitedStore, blobs);
+    expected = demonstration || left > 0;
+  };
 }
 
 const SWEEP_EVERY_MS = 30_000;
@@ -186,7 +202,8 @@ export class Runtime {
     }
     const reader = new BatchReader({ maxBodyBytes: settings.maxBodyBytes });
     this.#undo.push(() => reader.close());
-    const known = { reader, urls, limits, cursorSecret, authenticate };
+    const visitors = settings.demonstration ? new Visitors(store as VisitedStore) : null;
+    const known = { reader, urls, limits, cursorSecret, authenticate, visitors };
     this.#ports = { store, blobs, apiKeys, signer, aggregator, ...known };
     logger.info('service started', { workers: settings.workers, threads: settings.threads });
   }
@@ -295,7 +312,8 @@ export class Runtime {
   }
 
   #startHousekeeper(store: TaskStore, blobs: BlobStore): void {
-    const { retentionMs, logger, onEvent } = this.settings;
+    const { retentionMs, demonstration, logger, onEvent } = this.settings;
+    const eraseVisitors = visitorsOf(store, blobs, demonstration);
     let running: Promise<void> | null = null;
     let cleanedAtMs = 0;
     const round = async () => {
@@ -309,6 +327,7 @@ export class Runtime {
         onEvent({ type: 'swept', expired: swept.expired.length, removed: swept.removed });
         more = swept.more;
       }
+      if (!this.#stopping) await eraseVisitors();
       if (performance.now() - cleanedAtMs > CLEAN_EVERY_MS || cleanedAtMs === 0) {
         cleanedAtMs = performance.now();
         const referenced = (keys: readonly string[]) => store.referenced(keys);

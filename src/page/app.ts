@@ -3,7 +3,9 @@
  */
 import { type Client, createClient } from '../client/index.ts';
 import { CONFIG_META, type PageConfig } from '../wire/pageConfig.ts';
+import { Kept } from './kept.ts';
 import { Session } from './session.ts';
+import { visit } from './visit.ts';
 import type { BatchSummary, Limits } from './worker/protocol.ts';
 import { WorkerClient } from './workerClient.ts';
 
@@ -20,13 +22,20 @@ export interface View {
 export class Draft {
   readonly #listeners = new Set<() => void>();
   #summary: BatchSummary | null = null;
+  #submittedAs: readonly string[] = [];
 
   get summary(): BatchSummary | null {
     return this.#summary;
   }
 
-  set(summary: BatchSummary | null): void {
+  /** Ids of the tasks that it was submitted as. */
+  get submittedAs(): readonly string[] {
+    return this.#submittedAs;
+  }
+
+  set(summary: BatchSummary | null, submittedAs: readonly string[] = []): void {
     this.#summary = summary;
+    this.#submittedAs = submittedAs;
     for (const listener of this.#listeners) listener();
   }
 
@@ -43,8 +52,10 @@ export class App {
   readonly session = new Session(this.base);
   readonly worker = new WorkerClient(new URL(this.config.worker, document.baseURI).href);
   readonly draft = new Draft();
-  /** Batches submitted from here, by task, to verify their results against. */
-  readonly submitted = new Map<string, BatchSummary>();
+  readonly kept = new Kept(this.base);
+  /** Until what was kept of the draft is back. */
+  restored: Promise<void> = Promise.resolve();
+  readonly #submitted = new Map<string, BatchSummary>();
   readonly client: Client = this.#clientOf(() => this.session.key ?? '');
 
   get limits(): Limits {
@@ -58,6 +69,24 @@ export class App {
   #clientOf(apiKey: string | (() => string)): Client {
     const { serviceName } = this.config;
     return createClient({ baseUrl: this.base, serviceName, apiKey, retries: { times: 2 } });
+  }
+
+  /** The batch that was submitted from here as this task, to verify its result against. */
+  submittedAs(id: string): BatchSummary | null {
+    const { summary, submittedAs } = this.draft;
+    return this.#submitted.get(id) ?? (submittedAs.includes(id) ? summary : null);
+  }
+
+  noteSubmitted(id: string, summary: BatchSummary): void {
+    this.#submitted.set(id, summary);
+    const { draft } = this;
+    if (draft.summary === summary) draft.set(summary, [...draft.submittedAs, id]);
+  }
+
+  /** Gets the key of a demonstration, and uses it. @throws VisitRefused */
+  async visit(signal: AbortSignal): Promise<void> {
+    const { key, endsAt } = await visit(this.base, signal);
+    this.session.useUntil(key, endsAt);
   }
 
   /** Checks a key with the service. @throws ClientError if it is not accepted, or on failure */

@@ -64,10 +64,32 @@ function append(parent: Element, children: readonly Child[]): void {
   }
 }
 
-/** Replaces the children of an element. */
+/** Replaces the children of an element. A focus that is lost by it goes to the heading above. */
 export function fill(element: Element, ...children: Child[]): void {
+  const active = document.activeElement;
+  const held = active !== element && element.contains(active);
   element.replaceChildren();
   append(element, children);
+  if (!held) return;
+  if (active instanceof HTMLElement && active.isConnected) active.focus({ preventScroll: true });
+  else focusNear(element);
+}
+
+/** Moves the focus to the heading of the panel, or else of the view, that an element is in. */
+export function focusNear(element: Element): void {
+  const above = element.closest('.panel')?.querySelector('h2');
+  const heading = above ?? document.querySelector<HTMLElement>('#main h1') ?? byId('main');
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
+}
+
+/** Turns a control off or on. A focus cannot stay on one that is off: it goes to the neighbour. */
+export function setOff(control: HTMLButtonElement, off: boolean, neighbour?: HTMLElement): void {
+  const held = off && control === document.activeElement;
+  control.disabled = off;
+  if (!held) return;
+  neighbour?.focus();
+  if (neighbour === undefined || neighbour !== document.activeElement) focusNear(control);
 }
 
 /** The element of the template with this id. */

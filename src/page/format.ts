@@ -1,4 +1,4 @@
-/** Formats numbers, sizes, times and long hex for people. */
+/** Formats numbers, times and long hex for people; sizes are in `src/wire/sizes.ts`. */
 
 const integer = new Intl.NumberFormat('en');
 const oneDigit = new Intl.NumberFormat('en', {
@@ -16,13 +16,6 @@ export const count = (value: number): string => integer.format(value);
 /** `1 signature`, `1,722 signatures` */
 export const counted = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`;
-
-/** `640 B`, `62.9 kB`, `1.11 MB` */
-export function bytes(value: number): string {
-  if (value < 1000) return `${count(value)} B`;
-  if (value < 1e6) return `${oneDigit.format(value / 1e3)} kB`;
-  return `${twoDigits.format(value / 1e6)} MB`;
-}
 
 /** `0.4 ms`, `83 ms`, `1.24 s` */
 export function duration(ms: number): string {

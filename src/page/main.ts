@@ -4,6 +4,7 @@
  */
 import { App, type View } from './app.ts';
 import { byId, fill, h } from './dom.ts';
+import { keepDraft } from './keptDraft.ts';
 import { startScheme } from './scheme.ts';
 import { buildView } from './views/build.ts';
 import { signView } from './views/sign.ts';
@@ -69,6 +70,7 @@ function showKey(): void {
 }
 
 startScheme(byId('scheme'));
+app.restored = keepDraft(app).catch(() => {});
 app.session.onChange(showKey);
 showKey();
 fill(

@@ -1,4 +1,7 @@
-/** The API key: in memory, and in the tab's own storage only on request. Never in an address. */
+/**
+ * The API key: in memory, and in the tab's own storage only on request, or if it is the key of a
+ * demonstration. Never in an address.
+ */
 
 type Listener = () => void;
 
@@ -7,28 +10,48 @@ export class Session {
   readonly #place: string;
   readonly #listeners = new Set<Listener>();
   #key: string | null;
+  #endsAt: string | null;
 
   /** @param base address of the service, since services on one host do not share keys */
   constructor(base: string) {
     this.#place = `falconry key ${base}`;
     this.#key = readStored(this.#place);
+    this.#endsAt = readStored(this.#endPlace);
+    if (this.#endsAt !== null && Date.parse(this.#endsAt) <= Date.now()) this.forget();
+  }
+
+  get #endPlace(): string {
+    return `${this.#place} until`;
   }
 
   get key(): string | null {
     return this.#key;
   }
 
+  /** When the key of a demonstration ends; null for every other key. */
+  get endsAt(): string | null {
+    return this.#endsAt;
+  }
+
   /** Uses a key; with `keep` it survives reloads of this tab. */
   use(key: string, keep: boolean): void {
-    this.#key = key;
-    if (keep) store(this.#place, key);
-    else unstore(this.#place);
-    this.#tell();
+    this.#take(key, keep ? key : null, null);
+  }
+
+  /** Uses the key of a demonstration, which survives reloads of this tab. */
+  useUntil(key: string, endsAt: string): void {
+    this.#take(key, key, endsAt);
   }
 
   forget(): void {
-    this.#key = null;
-    unstore(this.#place);
+    this.#take(null, null, null);
+  }
+
+  #take(key: string | null, kept: string | null, endsAt: string | null): void {
+    this.#key = key;
+    this.#endsAt = endsAt;
+    store(this.#place, kept);
+    store(this.#endPlace, endsAt);
     this.#tell();
   }
 
@@ -52,14 +75,10 @@ function readStored(place: string): string | null {
   }
 }
 
-function store(place: string, key: string): void {
+/** Null removes it. */
+function store(place: string, text: string | null): void {
   try {
-    sessionStorage.setItem(place, key);
-  } catch {}
-}
-
-function unstore(place: string): void {
-  try {
-    sessionStorage.removeItem(place);
+    if (text === null) sessionStorage.removeItem(place);
+    else sessionStorage.setItem(place, text);
   } catch {}
 }

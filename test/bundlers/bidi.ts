@@ -1,6 +1,6 @@
 /**
- * Debian's Firefox, driven over WebDriver BiDi: the handful of commands that opening a page and
- * asking it takes.
+ * Debian's Firefox, driven over WebDriver BiDi: the handful of commands that opening a page, asking
+ * it and pressing its keys takes.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
@@ -27,8 +27,27 @@ export interface Firefox {
   readonly version: string;
   /** Opens a page. @returns what `expression` comes to there, a string */
   ask(url: string, expression: string): Promise<string>;
+  /** Opens a page that stays. */
+  open(url: string): Promise<FirefoxPage>;
   close(): Promise<void>;
 }
+
+/** A page of Firefox, used by its keyboard. */
+export interface FirefoxPage {
+  /** @returns what the expression comes to there, a string */
+  ask(expression: string): Promise<string>;
+  /** Presses and releases keys one after the other; names of `KEYS`, `Shift+Tab`, characters. */
+  press(...keys: readonly string[]): Promise<void>;
+}
+
+/** Keys without a character, as WebDriver has them. */
+const KEYS: Readonly<Record<string, string>> = {
+  Tab: '\uE004',
+  Enter: '\uE006',
+  Escape: '\uE00C',
+  Shift: '\uE008',
+  Space: ' ',
+};
 
 interface Answer {
   readonly id?: number;
@@ -106,18 +125,18 @@ export async function openFirefox(program: string): Promise<Firefox> {
   return {
     version: capabilities.browserVersion,
     async ask(url, expression) {
-      const { context } = await session.send<{ context: string }>('browsingContext.create', {
-        type: 'tab',
-      });
-      await session.send('browsingContext.navigate', { context, url, wait: 'complete' });
-      const { type, result, exceptionDetails } = await session.send<{
-        type: string;
-        result?: { value: string };
-        exceptionDetails?: { text: string };
-      }>('script.evaluate', { expression, target: { context }, awaitPromise: true });
-      if (type !== 'success') throw new Error(exceptionDetails?.text ?? type);
+      const context = await openTab(session, url);
+      const answer = await askTab(session, context, expression);
       await session.send('browsingContext.close', { context });
-      return result!.value;
+      return answer;
+    },
+    async open(url) {
+      const context = await openTab(session, url);
+      await session.send('browsingContext.activate', { context });
+      return {
+        ask: (expression) => askTab(session, context, expression),
+        press: (...keys) => pressIn(session, context, keys),
+      };
     },
     async close() {
       session.close();
@@ -126,6 +145,37 @@ export async function openFirefox(program: string): Promise<Firefox> {
       rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+async function openTab(session: Session, url: string): Promise<string> {
+  const { context } = await session.send<{ context: string }>('browsingContext.create', {
+    type: 'tab',
+  });
+  await session.send('browsingContext.navigate', { context, url, wait: 'complete' });
+  return context;
+}
+
+async function askTab(session: Session, context: string, expression: string): Promise<string> {
+  const { type, result, exceptionDetails } = await session.send<{
+    type: string;
+    result?: { value: string };
+    exceptionDetails?: { text: string };
+  }>('script.evaluate', { expression, target: { context }, awaitPromise: true });
+  if (type !== 'success') throw new Error(exceptionDetails?.text ?? type);
+  return result!.value;
+}
+
+async function pressIn(session: Session, context: string, keys: readonly string[]): Promise<void> {
+  const actions = keys.flatMap((key) => {
+    const held = key.length > 1 ? key.split('+') : [key];
+    const values = held.map((each) => KEYS[each] ?? each);
+    return [
+      ...values.map((value) => ({ type: 'keyDown', value })),
+      ...values.toReversed().map((value) => ({ type: 'keyUp', value })),
+    ];
+  });
+  const source = { type: 'key', id: 'keyboard', actions };
+  await session.send('input.performActions', { context, actions: [source] });
 }
 
 /** Where it listens, as it says at its start. */

@@ -2,11 +2,11 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { eraseClient } from '../../src/cli/erase.ts';
 import { main } from '../../src/cli/main.ts';
 import type { BlobStore } from '../../src/middleware/blobs/blobStore.ts';
 import { newInputKey, resultKey } from '../../src/middleware/blobs/blobStore.ts';
 import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
+import { eraseClient } from '../../src/middleware/erasure.ts';
 import { STORE_FILE } from '../../src/middleware/options.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
 import { falconryHere, temporaryFolder } from './cli.ts';
@@ -76,7 +76,7 @@ test('erase: counts, then removes what is there of the client alone', async () =
   const again = await run('erase', '7', '--yes');
   expect(again).toMatchObject({ code: 0 });
   expect(again.out).toBe(
-    'Erased client 7: 0 tasks (0 of them unfinished), 0 files of 0B, 0 API keys, ' +
+    'Erased client 7: 0 tasks (0 of them unfinished), 0 files of 0 B, 0 API keys, ' +
       '0 Idempotency-Keys, 0 signing keys.\n',
   );
 });
@@ -130,7 +130,7 @@ test('erase: asks on a terminal, and does nothing without a yes', async () => {
   for (const answer of ['', 'no\n', 'y\n', 'yes please\n']) {
     const { code, out, err } = await onTerminal(answer);
     expect([answer, code, out]).toEqual([answer, 1, 'Nothing erased.\n']);
-    expect(err).toContain('Erase client 3 with 2 tasks (1 of them unfinished), 2 files of 200B');
+    expect(err).toContain('Erase client 3 with 2 tasks (1 of them unfinished), 2 files of 200 B');
   }
   expect(await store.holdings(3)).toMatchObject({ tasks: 2, apiKeys: 1 });
   expect((await onTerminal('yes\n')).code).toBe(0);
@@ -158,8 +158,8 @@ test('retention: what would go, in all and by client, with another retention too
     { client_id: 2, removing: 1, bytes: 100, newest_end: all.newest_end },
   ]);
   const text = await run('retention', '--retention', '1s', '--by-client', '--dry-run');
-  expect(text.out).toMatch(/^client 1: 1 to remove, ended from \S+Z to \S+Z; 0 to expire; 100B/);
-  expect(text.out.trimEnd().split('\n').at(-1)).toMatch(/^all: 2 to remove, .* 200B of files$/);
+  expect(text.out).toMatch(/^client 1: 1 to remove, ended from \S+Z to \S+Z; 0 to expire; 100 B/);
+  expect(text.out.trimEnd().split('\n').at(-1)).toMatch(/^all: 2 to remove, .* 200 B of files$/);
   expect(await store.holdings(1)).toMatchObject({ tasks: 2 });
 });
 

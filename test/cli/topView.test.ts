@@ -93,7 +93,7 @@ describe('the view', () => {
       'signatures 3444/s',
       'requests 10 ms / 910 ms  store -',
       'aggregate 2.0 s / 2.0 s',
-      'memory 120 MB, heap 30 MB',
+      'memory 114.4 MiB, heap 28.6 MiB',
     ]) {
       expect(text).toContain(part);
     }

@@ -1,9 +1,11 @@
 /** The documentation page: whole, safe, and read by a real browser. */
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openHttpServer } from '../../src/cli/httpServer.ts';
 import { falconService } from '../../src/middleware/index.ts';
 import { findChromium, openBrowser } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
+import { axeFindings } from '../ui/accessibility.ts';
 
 const executablePath = findChromium();
 const HOSTILE = `https://x.example/a"><script>alert(1)</script>&'b`;
@@ -58,10 +60,20 @@ describe('the page', () => {
     expect(new Set(ids).size).toBe(ids.length);
     for (const [, href] of page.matchAll(/ href="([^"]+)"/g)) {
       if (href!.startsWith('#')) expect(ids, href).toContain(href!.slice(1));
-      else expect(['openapi.json', 'data:,']).toContain(href);
+      else expect(['openapi.json', 'data:,', 'ui']).toContain(href);
     }
     expect(page).not.toMatch(/<script|javascript:| on\w+=|<img|<iframe|@import|url\(/);
     expect(page).not.toMatch(/ src=/);
+  });
+
+  it('leads back to the page at /v1/ui, if that is there, and wears its colours', async () => {
+    expect(page).toContain('<a class="back" href="ui">');
+    const { app: alone } = falconService({ dataDirectory: '/nowhere', ui: false });
+    expect(await (await alone.request('/v1/docs')).text()).not.toContain('href="ui"');
+    const style = readFileSync(new URL('../../src/page/style.css', import.meta.url), 'utf8');
+    const own = [...page.matchAll(/(--[\w-]+):([^;]+);/g)];
+    expect(own.length).toBeGreaterThan(10);
+    for (const [, name, value] of own) expect(style).toContain(`${name}: ${value};`);
   });
 
   it('allows itself nothing but its own style', () => {
@@ -106,6 +118,9 @@ it('a browser shows it: no fault, nothing loaded, by keyboard, dark, light and n
       expect(await tab.locator('article').first().locator('details[open]').count()).toBe(1);
       await tab.locator('a[href="#schema-SignRequest"]').first().click();
       expect(await tab.locator('#schema-SignRequest').isVisible()).toBe(true);
+      const { kept, broken } = await axeFindings(tab);
+      expect(broken).toEqual([]);
+      expect(kept).toBeGreaterThan(15);
       const contrasts = (await tab.evaluate(CONTRASTS)) as [string, number][];
       expect(contrasts.length).toBeGreaterThan(100);
       expect(contrasts.filter(([, ratio]) => ratio < 4.5)).toEqual([]);

@@ -8,6 +8,7 @@ import { createClient } from '../../src/client/index.ts';
 import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
 import {
+  axeFindings,
   brokenIds,
   focused,
   headingLevels,
@@ -21,14 +22,19 @@ import { jsonFile, someItems, withWrongSignature } from './taskFiles.ts';
 const executablePath = findChromium();
 const TOPIC = 'the page at /v1/ui';
 
+type Look = (state: string) => Promise<void>;
+
+const section = (page: Page, name: string): Promise<void> =>
+  page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name }).click();
+
 /** Every view in every state worth looking at; `look` is called in each. */
-async function everyView(
-  page: Page,
-  ui: UiService,
-  look: (state: string) => Promise<void>,
-): Promise<void> {
-  const open = (name: string) =>
-    page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name }).click();
+async function everyView(page: Page, ui: UiService, look: Look): Promise<void> {
+  await withoutKey(page, ui, look);
+  await withKey(page, look);
+}
+
+async function withoutKey(page: Page, ui: UiService, look: Look): Promise<void> {
+  const open = (name: string) => section(page, name);
   await look('start');
   await page.getByRole('button', { name: 'Use this key' }).click();
   await page.getByRole('textbox', { name: 'API key' }).fill('wrong');
@@ -42,6 +48,10 @@ async function everyView(
   await open('Start');
   await enterKey(page, ui.key);
   await look('start, key');
+}
+
+async function withKey(page: Page, look: Look): Promise<void> {
+  const open = (name: string) => section(page, name);
   await open('Sign');
   await page.getByRole('textbox', { name: 'Message' }).fill('hello');
   await page.getByRole('button', { name: 'Sign' }).click();
@@ -67,6 +77,9 @@ async function everyView(
   await look('task, failed');
   await open('Build');
   await page.getByRole('button', { name: 'Make test items' }).click();
+  await page.getByRole('button', { name: 'Replace it' }).waitFor();
+  await look('build, another question');
+  await page.getByRole('button', { name: 'Replace it' }).click();
   await page.getByText(/^all valid/).waitFor();
   await page.getByRole('button', { name: 'Submit the task' }).click();
   await page.getByRole('heading', { name: 'What was saved' }).waitFor();
@@ -126,13 +139,16 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
         if (i > 0) expect(level - levels[i - 1]!, `${state}: ${levels}`).toBeLessThanOrEqual(1);
       }
       expect(await brokenIds(page), state).toEqual([]);
+      const { kept, broken } = await axeFindings(page);
+      expect(broken, state).toEqual([]);
+      expect(kept, state).toBeGreaterThan(15);
       const { wide, small } = await measureSizes(page);
       expect(wide, `${state}: wider than the screen`).toBeLessThanOrEqual(viewport.width);
       expect(small, `${state}: too small to press`).toEqual([]);
       views++;
       texts += measured;
     });
-    expect(views).toBe(15);
+    expect(views).toBe(16);
     expect(texts).toBeGreaterThan(500);
     await close();
   });
@@ -153,7 +169,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     }
     const what =
       'names, headings, contrast of AA, sizes, in light at 1280 pixels and in dark at 320';
-    fact(context, TOPIC, `15 states of its views: ${what}`);
+    fact(context, TOPIC, `16 states of its views: ${what}, axe-core`);
   });
 
   test('the measures bite', async () => {
@@ -172,6 +188,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     expect(low).toMatchObject([{ text: 'pale', needed: 4.5 }]);
     expect(low[0]!.ratio).toBeCloseTo(2.7, 0);
     expect((await readTree(page)).nameless).toEqual(['button']);
+    expect((await axeFindings(page)).broken.join()).toMatch(/button-name.*color-contrast/s);
     expect(await brokenIds(page)).toEqual(['about']);
     await page.evaluate(() => {
       document.querySelector('main')!.textContent = '';

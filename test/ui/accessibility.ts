@@ -1,8 +1,22 @@
 /**
- * Checks that run in the page itself, on what the browser computed: names, contrast, order. No
- * library is needed for these.
+ * Checks that run in the page itself, on what the browser computed: names, contrast, order; and the
+ * rules of axe-core.
  */
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
+
+/** What axe-core finds wrong, as `rule: place`, and how many rules it found kept. */
+export async function axeFindings(page: Page): Promise<{ kept: number; broken: string[] }> {
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    const { run } = (globalThis as unknown as { axe: typeof axe }).axe;
+    const { passes, violations } = await run(document);
+    const broken = violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')} ${failureSummary}`),
+    );
+    return { kept: passes.length, broken };
+  });
+}
 
 /** A text whose colours are too close, with what was measured. */
 export interface LowContrast {

@@ -142,7 +142,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     const slow = { offline: false, latency: 0, downloadThroughput: -1 };
     await session.send('Network.emulateNetworkConditions', { ...slow, uploadThroughput: 100_000 });
     await page.getByRole('button', { name: 'Submit the task' }).click();
-    await page.getByText(/^Uploading: [\d.]+ [kM]?B of 1\.93 MB$/).waitFor();
+    await page.getByText(/^Uploading: [\d.]+ [kM]?B of 1\.9 MB$/).waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'hidden' });
     expect(await page.getByRole('alert').count()).toBe(0);

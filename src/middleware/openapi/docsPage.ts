@@ -16,8 +16,8 @@ interface Shown {
   readonly operation: Json;
 }
 
-/** The page of a document. */
-export function docsPage(document: Document): string {
+/** The page of a document. @param hasUi whether `/v1/ui` is there to go back to */
+export function docsPage(document: Document, hasUi: boolean): string {
   const doc = document as Json;
   const shown = Object.entries(doc.paths as Json).flatMap(([path, item]) =>
     Object.entries(item as Json).map(
@@ -43,9 +43,13 @@ export function docsPage(document: Document): string {
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header>
-<h1>${title} <small>${escapeHtml(String(doc.info.version))}</small></h1>
+<header class="top">
+<div class="bar">
+${brand(hasUi)}
 <p><a href="openapi.json">openapi.json</a> at <code>${address}</code></p>
+${hasUi ? '<a class="back" href="ui">Back to the page for trying it</a>' : ''}
+</div>
+<h1>${title} <small>${escapeHtml(String(doc.info.version))}</small></h1>
 </header>
 <div class="columns">
 <nav aria-label="Endpoints">
@@ -61,6 +65,15 @@ ${schemas(doc)}
 </body>
 </html>
 `;
+}
+
+/** The mark and the name, as on the other page. */
+function brand(isLink: boolean): string {
+  const mark =
+    '<svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true" focusable="false">' +
+    '<path class="mark" d="M3 7c7-1 12 2 14.5 6.5C20 9 24 7 29 8c-4 1.5-6.5 4.5-7.5 8.5' +
+    'C20 22 15.5 25.5 9 26c3-2 4.5-4.5 4.5-7C9 18 5 13.5 3 7z"/></svg> <span>Falconry</span>';
+  return isLink ? `<a class="brand" href="ui">${mark}</a>` : `<span class="brand">${mark}</span>`;
 }
 
 interface Group {

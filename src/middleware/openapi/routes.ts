@@ -27,7 +27,7 @@ export function documentRoutes(
     return openapiDocument([...routes, ...own], about);
   });
   const json = once(() => `${JSON.stringify(made())}\n`);
-  const html = once(() => docsPage(made()));
+  const html = once(() => docsPage(made(), settings.ui));
   const addressed = (c: Context, text: string, write: (address: string) => string): string =>
     text.replaceAll(ADDRESS, write(mountAddress(c, settings)));
 

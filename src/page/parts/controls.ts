@@ -1,6 +1,7 @@
 /** The controls that several views use. */
-import { announce, button, type Child, fill, freshId, h } from '../dom.ts';
-import { bytes, shortHex } from '../format.ts';
+import { sizeText } from '../../wire/sizes.ts';
+import { announce, button, byId, type Child, fill, focusNear, freshId, h } from '../dom.ts';
+import { shortHex } from '../format.ts';
 import { type IconName, icon } from './icons.ts';
 
 /** A labelled control with a hint. */
@@ -103,7 +104,7 @@ export function facts(
 
 /** Hex, shortened, with a button that copies all of it. */
 export function hexValue(label: string, hex: string): HTMLElement {
-  const size = bytes((hex.length - 2) / 2);
+  const size = sizeText((hex.length - 2) / 2);
   const canCopy = navigator.clipboard !== undefined;
   return h(
     'div',
@@ -234,6 +235,8 @@ export function confirm(title: string, text: string, yes: string): Promise<boole
     );
     dialog.addEventListener('close', () => {
       dialog.remove();
+      // What had the focus before may be gone by now.
+      if (document.activeElement === document.body) focusNear(byId('main'));
       resolve(dialog.returnValue === 'yes');
     });
     document.body.append(dialog);

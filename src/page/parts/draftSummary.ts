@@ -1,9 +1,11 @@
 /**
  * The summary of a batch before it is sent: how many items and keys, how large, all valid or not.
  */
+import { sizeText } from '../../wire/sizes.ts';
 import type { App } from '../app.ts';
 import { button, h } from '../dom.ts';
-import { bytes, count, counted, duration, listed, shortHex } from '../format.ts';
+import { count, counted, duration, listed, shortHex } from '../format.ts';
+import { MAX_KEPT_BYTES } from '../kept.ts';
 import type { BatchSummary } from '../worker/protocol.ts';
 import { chip, download, facts, table } from './controls.ts';
 import { faultList } from './faultList.ts';
@@ -29,8 +31,8 @@ export function draftSummary(app: App, summary: BatchSummary, onClear: () => voi
       ['Signatures', count(summary.count)],
       ['Different keys', count(summary.keys)],
       ['Parameter set', setWords(summary)],
-      ['Bytes of signatures', bytes(summary.bytes.signatures)],
-      ['Task file', bytes(summary.bytes.file)],
+      ['Bytes of signatures', sizeText(summary.bytes.signatures)],
+      ['Task file', sizeText(summary.bytes.file)],
     ]),
     invalidTotal > 0 && faultList('This task would fail', invalid, invalidTotal, 'wait'),
     firstItems(summary),
@@ -43,7 +45,10 @@ export function draftSummary(app: App, summary: BatchSummary, onClear: () => voi
     h(
       'p',
       { class: 'hint' },
-      'Keep the task file: the result is verified against its keys and digests.',
+      'Save the task file: the result is verified against its keys and digests. ',
+      summary.bytes.file > MAX_KEPT_BYTES
+        ? 'It is too large to survive a reload of this page.'
+        : 'Until then the task survives a reload of this tab, for a day at most.',
     ),
   );
 }
@@ -83,7 +88,7 @@ function firstItems({ first, count: all }: BatchSummary): HTMLElement {
           h('td', { class: 'number' }, count(i + 1)),
           h('td', { class: 'mono' }, shortHex(item.digest, 6)),
           h('td', { class: 'mono' }, shortHex(item.publicKey, 6)),
-          h('td', { class: 'number' }, bytes(item.signatureBytes)),
+          h('td', { class: 'number' }, sizeText(item.signatureBytes)),
         ),
       ),
     ),

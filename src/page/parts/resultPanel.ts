@@ -1,7 +1,8 @@
 /** A result: its size, its description, its file, and its verification. */
+import { sizeText } from '../../wire/sizes.ts';
 import type { App } from '../app.ts';
 import { button, h } from '../dom.ts';
-import { bytes, count, duration } from '../format.ts';
+import { count, duration } from '../format.ts';
 import type { BatchSummary, ResultSummary } from '../worker/protocol.ts';
 import { download, facts, hexValue, panel } from './controls.ts';
 import { savings } from './savings.ts';
@@ -39,7 +40,6 @@ export function resultPanels(app: App, { result, file, name, batch }: ResultPane
         aggregate: sizes.aggregate,
         salts: sizes.salts,
         signatures: sizes.signatures,
-        keys: batch?.bytes.distinctKeys ?? sizes.publicKeys,
       }),
     ),
     panel(
@@ -58,8 +58,8 @@ export function resultPanels(app: App, { result, file, name, batch }: ResultPane
         ['Format', result.format],
         ['Signatures', count(result.count)],
         ['Parameter set', SETS[result.parameterSet] ?? result.parameterSet],
-        ['Aggregate', bytes(sizes.aggregate)],
-        ['Result file', bytes(result.fileBytes)],
+        ['Aggregate', sizeText(sizes.aggregate)],
+        ['Result file', sizeText(result.fileBytes)],
         ...Object.entries(result.timings).map(([key, ms]) => {
           return [TIMINGS[key] ?? key, duration(ms)] as const;
         }),

@@ -1,9 +1,11 @@
 /**
  * The savings as a picture: the bytes of plain signatures and those of the aggregate, on one scale.
- * The text beside it says the same.
+ * Both are what a verifier needs beside keys and messages, all in: salts too. The headline says the
+ * same numbers.
  */
+import { sizeText } from '../../wire/sizes.ts';
 import { type Child, h, svg } from '../dom.ts';
-import { bytes, count, percent } from '../format.ts';
+import { count, percent } from '../format.ts';
 
 export interface SavingsInput {
   readonly format: string;
@@ -11,12 +13,10 @@ export interface SavingsInput {
   readonly aggregate: number;
   readonly salts: number;
   readonly signatures: number;
-  /** Bytes of the keys, which the verifier needs in any case; each once, if that is known. */
-  readonly keys: number;
 }
 
 interface Segment {
-  readonly name: 'keys' | 'salts' | 'plain' | 'proof';
+  readonly name: 'salts' | 'plain' | 'proof';
   readonly label: string;
   readonly bytes: number;
 }
@@ -28,17 +28,15 @@ const HEIGHT = 36;
 const GAP = 3;
 
 export function savings(input: SavingsInput): HTMLElement {
-  const { aggregate, salts, signatures, keys } = input;
+  const { aggregate, salts, signatures } = input;
   const body = input.format === 'proof' ? 'proof' : input.format;
   const plain: Segment[] = [
     { name: 'plain', label: 'signatures', bytes: Math.max(0, signatures - salts) },
     { name: 'salts', label: 'salts', bytes: salts },
-    { name: 'keys', label: 'public keys', bytes: keys },
   ];
   const made: Segment[] = [
     { name: 'proof', label: body, bytes: Math.max(0, aggregate - salts) },
     { name: 'salts', label: 'salts', bytes: salts },
-    { name: 'keys', label: 'public keys', bytes: keys },
   ];
   const scale = Math.max(sum(plain), sum(made), 1);
   const saved = 1 - aggregate / Math.max(1, signatures);
@@ -48,9 +46,8 @@ export function savings(input: SavingsInput): HTMLElement {
     h(
       'p',
       { class: 'headline' },
-      saved >= 0
-        ? `${bytes(signatures)} of signatures became ${bytes(aggregate)}: ${percent(saved)} saved`
-        : `${bytes(signatures)} of signatures became ${bytes(aggregate)}: the batch is too small`,
+      `${sizeText(signatures)} of signatures became ${sizeText(aggregate)}: `,
+      saved >= 0 ? `${percent(saved)} saved` : 'the batch is too small',
     ),
     h(
       'div',
@@ -59,11 +56,15 @@ export function savings(input: SavingsInput): HTMLElement {
       bar(`One aggregate (${input.format})`, made, scale),
     ),
     legend([
-      ['plain', `Signatures ${bytes(plain[0]!.bytes)}`],
-      ['proof', `${body === 'proof' ? 'Proof' : 'Bundle'} ${bytes(made[0]!.bytes)}`],
+      ['plain', `Signatures ${sizeText(plain[0]!.bytes)}`],
+      ['proof', `${body === 'proof' ? 'Proof' : 'Bundle'} ${sizeText(made[0]!.bytes)}`],
       ['salts', saltsText(salts, aggregate)],
-      ['keys', `Public keys ${bytes(keys)}, the verifier’s own`],
     ]),
+    h(
+      'p',
+      { class: 'hint' },
+      'Keys and messages, which a verifier needs in either case, are not counted.',
+    ),
   );
 }
 
@@ -71,12 +72,14 @@ export function savings(input: SavingsInput): HTMLElement {
 const saltsText = (salts: number, aggregate: number): string =>
   salts === 0
     ? 'Salts 0 B: they follow from keys and messages, or are constant'
-    : `Salts written out ${bytes(salts)}, in both: ${percent(salts / aggregate)} of the aggregate`;
+    : `Salts ${sizeText(salts)}, in both: ${percent(salts / aggregate)} of the aggregate`;
 
 const sum = (segments: readonly Segment[]) => segments.reduce((all, one) => all + one.bytes, 0);
 
 function bar(name: string, segments: readonly Segment[], scale: number): HTMLElement {
-  const parts = segments.map(({ label, bytes: size }) => `${bytes(size)} of ${label}`).join(', ');
+  const parts = segments
+    .map(({ label, bytes: size }) => `${sizeText(size)} of ${label}`)
+    .join(', ');
   let x = 0;
   const rects = segments
     .filter((segment) => segment.bytes > 0)
@@ -96,7 +99,7 @@ function bar(name: string, segments: readonly Segment[], scale: number): HTMLEle
   return h(
     'div',
     { class: 'tight' },
-    h('p', { class: 'bar-name' }, h('span', {}, name), h('b', {}, bytes(sum(segments)))),
+    h('p', { class: 'bar-name' }, h('span', {}, name), h('b', {}, sizeText(sum(segments)))),
     svg(
       'svg',
       {

@@ -1,10 +1,11 @@
 /**
  * Submits a batch: creates the task, uploads its file, notifies; with progress and a Stop button.
  */
+
 import { isClientError } from '../../client/index.ts';
+import { sizeText } from '../../wire/sizes.ts';
 import type { App } from '../app.ts';
-import { announce, button, follow, h } from '../dom.ts';
-import { bytes } from '../format.ts';
+import { announce, button, follow, h, setOff } from '../dom.ts';
 import type { BatchSummary } from '../worker/protocol.ts';
 import { keyNotice } from './keyNotice.ts';
 import { longAction, type Tell } from './longAction.ts';
@@ -20,7 +21,7 @@ export function submission(app: App, summary: BatchSummary): HTMLElement {
     stopped: 'Stopped; nothing was submitted',
     work: async (signal, tell) => {
       const id = await submit(app, summary, signal, tell);
-      app.submitted.set(id, summary);
+      app.noteSubmitted(id, summary);
       announce('Submitted');
       app.go(`tasks/${id}`);
     },
@@ -30,7 +31,7 @@ export function submission(app: App, summary: BatchSummary): HTMLElement {
     else await action.run();
   };
   const notice = keyNotice(app);
-  const show = () => send.toggleAttribute('disabled', app.session.key === null);
+  const show = () => setOff(send, app.session.key === null);
   follow(app.session, show);
   return h('div', { class: 'stack' }, notice, h('div', { class: 'row' }, send), action.places);
 }
@@ -49,7 +50,7 @@ async function submit(
     await client.upload(app.reachable(ticket.url), file, {
       signal,
       onProgress: ({ done, total }) => {
-        tell(`Uploading: ${bytes(done)} of ${bytes(total)}`, done, total);
+        tell(`Uploading: ${sizeText(done)} of ${sizeText(total)}`, done, total);
       },
     });
     tell('Notifying', 1, 1);

@@ -3,7 +3,7 @@
  * one; and, as a counter-check, an aggregate with one changed byte, which must be refused.
  */
 import type { App } from '../app.ts';
-import { announce, button, fill, h } from '../dom.ts';
+import { announce, button, fill, h, setOff } from '../dom.ts';
 import { count, counted, duration } from '../format.ts';
 import type { BatchSummary, ResultSummary } from '../worker/protocol.ts';
 import { chip, dropZone, whileBusy } from './controls.ts';
@@ -107,8 +107,8 @@ class Verifier {
 
   #show(): void {
     const batch = this.#batch;
-    this.#verify.disabled = batch === null;
-    this.#tamper.disabled = batch === null;
+    setOff(this.#verify, batch === null);
+    setOff(this.#tamper, batch === null);
     if (batch === null) {
       fill(this.#source, this.#zone.element);
       return;

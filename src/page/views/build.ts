@@ -1,13 +1,16 @@
 /** Builds a task from test items, a file or signatures of the Sign page, and submits it. */
+import { binarySizeText } from '../../wire/sizes.ts';
 import type { App, View } from '../app.ts';
 import { announce, fill, follow, h } from '../dom.ts';
-import { bytes, count, counted } from '../format.ts';
+import { count, counted } from '../format.ts';
 import { choices, confirm, dropZone, empty, field, lead, panel, view } from '../parts/controls.ts';
 import { draftSummary } from '../parts/draftSummary.ts';
 import { faultList } from '../parts/faultList.ts';
-import { longAction, type Tell } from '../parts/longAction.ts';
+import { longAction } from '../parts/longAction.ts';
 import { problemBox } from '../parts/problems.ts';
+import { mayReplace } from '../parts/replaceDraft.ts';
 import { submission } from '../parts/submission.ts';
+import { makeTestItems, usualItems } from '../parts/testItems.ts';
 import type { SaltChoice, SetChoice } from '../worker/protocol.ts';
 
 export function buildView(app: App): View {
@@ -58,13 +61,11 @@ export function buildView(app: App): View {
   return { title: 'Build', element };
 }
 
-const DEFAULT_COUNT = 120;
-const DEFAULT_KEYS = 12;
-
 function testItems(app: App): HTMLElement {
   const { maxSignatures: max } = app.config;
-  const items = numberInput(Math.min(DEFAULT_COUNT, max), max);
-  const keys = numberInput(Math.min(DEFAULT_KEYS, max), max);
+  const usual = usualItems(app);
+  const items = numberInput(usual.count, max);
+  const keys = numberInput(usual.keys, max);
   let set: SetChoice = 'falcon512';
   let salt: SaltChoice = 'random';
   const make = h('button', { class: 'button primary', type: 'submit' }, 'Make test items');
@@ -72,9 +73,10 @@ function testItems(app: App): HTMLElement {
     label: 'Making test items',
     control: make,
     stopped: 'Stopped',
-    work: (signal, tell) => {
+    work: async (signal, tell) => {
+      if (!(await mayReplace(app))) return;
       const wanted = { count: items.valueAsNumber, keys: keys.valueAsNumber, set, salt };
-      return generate(app, wanted, signal, tell);
+      await makeTestItems(app, wanted, signal, tell);
     },
   });
   const submit = (event: Event) => {
@@ -115,36 +117,9 @@ function numberInput(value: number, max: number): HTMLInputElement {
   return h('input', { ...attributes, required: true, inputmode: 'numeric' });
 }
 
-/** Makes test items; they become the task. */
-async function generate(
-  app: App,
-  wanted: {
-    readonly count: number;
-    readonly keys: number;
-    readonly set: SetChoice;
-    readonly salt: SaltChoice;
-  },
-  signal: AbortSignal,
-  tell: Tell,
-): Promise<void> {
-  tell('Loading the library', 0, 0);
-  announce('Making test items');
-  const summary = await app.worker.call(
-    'generate',
-    { ...wanted, keys: Math.min(wanted.keys, wanted.count) },
-    {
-      signal,
-      onProgress: ({ what, done, total }) =>
-        tell(`${what}: ${count(done)} of ${count(total)}`, done, total),
-    },
-  );
-  app.draft.set(summary);
-  announce(`${counted(summary.count, 'test item')} made; every signature verified`);
-}
-
 function fromFile(app: App): HTMLElement {
   const outcome = h('div');
-  const limit = bytes(app.config.maxBodyBytes);
+  const limit = binarySizeText(app.config.maxBodyBytes);
   const zone = dropZone({
     label: 'Choose a task file, or drop it here',
     hint: `A JSON array of digest, public_key and signature; at most ${limit}`,
@@ -165,12 +140,11 @@ function fromFile(app: App): HTMLElement {
         return;
       }
       const { summary } = reading;
-      fill(
-        outcome,
-        h('p', { class: 'small soft' }, `${file.name}: ${counted(summary.count, 'item')} read.`),
-      );
-      app.draft.set(summary);
-      announce(`${file.name}: ${counted(summary.count, 'item')} read`);
+      const words = `${file.name}: ${counted(summary.count, 'item')} read`;
+      const taken = await mayReplace(app);
+      fill(outcome, h('p', { class: 'small soft' }, taken ? `${words}.` : `${words}, not taken.`));
+      if (taken) app.draft.set(summary);
+      announce(words);
     } catch (error) {
       fill(outcome, problemBox(error));
     }

@@ -2,9 +2,10 @@
 
 import { fromHex } from '../../bytes.ts';
 import type { Triple } from '../../client/index.ts';
+import { sizeText } from '../../wire/sizes.ts';
 import type { App, View } from '../app.ts';
 import { announce, button, fill, h } from '../dom.ts';
-import { bytes, count, counted, duration } from '../format.ts';
+import { count, counted, duration } from '../format.ts';
 import {
   chip,
   choices,
@@ -19,15 +20,28 @@ import {
 import { keyNotice } from '../parts/keyNotice.ts';
 import { isStopped, problemBox } from '../parts/problems.ts';
 
+/** Signatures that survive a reload. */
+const MAX_KEPT = 20;
+
 export function signView(app: App): View {
   const nothing = 'Signatures appear here, each verified by this browser.';
   const results = h('div', { class: 'stack' }, empty('pen', 'No signature yet', nothing));
+  const signed: Triple[] = [];
   const show = (triple: Triple): Promise<string> => {
+    signed.push(triple);
     const card = signatureCard(app, triple);
     if (results.querySelector('.empty')) fill(results);
     results.prepend(card.element);
     return card.verdict;
   };
+  const keep = (triple: Triple): Promise<string> => {
+    const verdict = show(triple);
+    void app.kept.save('signed', signed.slice(-MAX_KEPT));
+    return verdict;
+  };
+  void app.kept.read('signed').then((kept) => {
+    if (signed.length === 0) for (const triple of (kept ?? []) as Triple[]) void show(triple);
+  });
   const element = view(
     lead(
       'Sign a message',
@@ -39,7 +53,7 @@ export function signView(app: App): View {
     h(
       'div',
       { class: 'columns two' },
-      panel('Message', new SignForm(app, show).element),
+      panel('Message', new SignForm(app, keep).element),
       panel('Signatures', results),
     ),
   );
@@ -155,7 +169,7 @@ function signatureCard(app: App, triple: Triple): Card {
   const size = (hex: string) => (hex.length - 2) / 2;
   const element = h(
     'article',
-    { class: 'stack', 'aria-label': `Signature of ${bytes(size(triple.digest))}` },
+    { class: 'stack', 'aria-label': `Signature of ${sizeText(size(triple.digest))}` },
     check,
     hexValue('Digest', triple.digest),
     hexValue('Signature', triple.signature),

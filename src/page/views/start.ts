@@ -1,9 +1,10 @@
 /** The first view: the API key, and where to go next. */
 import type { App, View } from '../app.ts';
 import { announce, button, fill, follow, h } from '../dom.ts';
-import { count } from '../format.ts';
+import { count, time } from '../format.ts';
 import { field, lead, panel, view, whileBusy } from '../parts/controls.ts';
 import { problemBox } from '../parts/problems.ts';
+import { tryOut } from '../parts/tryOut.ts';
 
 export function startView(app: App): View {
   const access = h('div', { class: 'stack' });
@@ -17,6 +18,7 @@ export function startView(app: App): View {
       'Sign messages, collect signatures into a task, watch the service aggregate them, and ' +
         'verify the aggregate in this browser, without trusting the service.',
     ),
+    tryOut(app),
     h(
       'div',
       { class: 'columns two' },
@@ -61,7 +63,7 @@ class KeyForm {
 
   constructor(app: App) {
     this.#app = app;
-    const send = h('button', { class: 'button primary', type: 'submit' }, 'Use this key');
+    const send = h('button', { class: 'button', type: 'submit' }, 'Use this key');
     const submit = (event: Event) => {
       event.preventDefault();
       void whileBusy(send, () => this.#submit());
@@ -115,6 +117,7 @@ class KeyForm {
 }
 
 function keyKnown(app: App): HTMLElement {
+  const { endsAt } = app.session;
   return h(
     'div',
     { class: 'stack' },
@@ -122,11 +125,12 @@ function keyKnown(app: App): HTMLElement {
       'div',
       { class: 'notice good' },
       h('p', {}, h('strong', {}, 'A key is in use.'), ' Requests from this page carry it.'),
+      endsAt !== null && h('p', {}, `It is that of a demonstration, and ends on ${time(endsAt)}.`),
     ),
     h(
       'div',
       { class: 'row' },
-      h('a', { class: 'button primary', href: '#build' }, 'Build a task'),
+      h('a', { class: 'button', href: '#build' }, 'Build a task'),
       button(
         'Forget the key',
         () => {

@@ -65,8 +65,9 @@ async function follow(app: App, id: string, places: Places, signal: AbortSignal)
   try {
     const file = await fetchResult(app.reachable(last.result_path), signal);
     const result = await app.worker.call('readResult', { file }, { signal });
+    await app.restored;
     if (signal.aborted) return;
-    const batch = app.submitted.get(id) ?? null;
+    const batch = app.submittedAs(id);
     fill(places.outcome, resultPanels(app, { result, file, name: `${id}.json`, batch }));
     announce('The result is here');
   } catch (error) {

@@ -2,7 +2,7 @@
 import type { TaskListItem, TaskPage } from '../../client/index.ts';
 import { TASK_STATES } from '../../wire/taskStates.ts';
 import type { App, View } from '../app.ts';
-import { announce, button, fill, h } from '../dom.ts';
+import { announce, button, fill, h, setOff } from '../dom.ts';
 import { confirm, empty, field, lead, view } from '../parts/controls.ts';
 import { keyNotice } from '../parts/keyNotice.ts';
 import { isStopped, problemBox } from '../parts/problems.ts';
@@ -137,8 +137,12 @@ class TaskList {
       fill(place, nothingHere(status));
     }
     place.dataset.status = status ?? '';
-    this.#newer.disabled = this.#cursors.length === 1;
-    this.#older.disabled = next === '' || tasks.length < PAGE_TASKS;
+    const first = this.#cursors.length === 1;
+    const last = next === '' || tasks.length < PAGE_TASKS;
+    if (!first) setOff(this.#newer, false);
+    if (!last) setOff(this.#older, false);
+    setOff(this.#newer, first, this.#older);
+    setOff(this.#older, last, this.#newer);
     this.#pager.hidden = this.#newer.disabled && this.#older.disabled;
     this.#followed.follow(tasks);
   }

@@ -1,7 +1,8 @@
 /** Verifies a result file against a task file, without a service. */
+import { sizeText } from '../../wire/sizes.ts';
 import type { App, View } from '../app.ts';
 import { fill, h } from '../dom.ts';
-import { bytes, counted } from '../format.ts';
+import { counted } from '../format.ts';
 import { dropZone, empty, lead, panel, view } from '../parts/controls.ts';
 import { problemBox } from '../parts/problems.ts';
 import { resultPanels } from '../parts/resultPanel.ts';
@@ -20,9 +21,10 @@ export function verifyView(app: App): View {
       const result = await app.worker.call('readResult', { file });
       zone.show(
         file.name,
-        `${counted(result.count, 'signature')}, ${bytes(file.size)}; choose another one`,
+        `${counted(result.count, 'signature')}, ${sizeText(file.size)}; choose another one`,
       );
-      const batch = (result.processId && app.submitted.get(result.processId)) || null;
+      await app.restored;
+      const batch = result.processId === null ? null : app.submittedAs(result.processId);
       fill(outcome, resultPanels(app, { result, file, name: file.name, batch }));
     } catch (error) {
       fill(problem, problemBox(error));

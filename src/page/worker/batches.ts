@@ -1,8 +1,10 @@
 /** The batches in the worker: made here, read from files, or collected from single signatures. */
+
 import { findInvalid } from '../../aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../falcon/index.ts';
 import { encodeWireHex } from '../../wire/hex.ts';
 import { reasonWords } from '../../wire/reasons.ts';
+import { binarySizeText } from '../../wire/sizes.ts';
 import { checkStatements, checkTriples, type ShapeFault } from '../../wire/taskFile.ts';
 import { formatTaskFile, type Statement, type TaskItem, toTriple } from '../../wire/triple.ts';
 import { jsonPlaces, placeOf } from './jsonPlaces.ts';
@@ -69,7 +71,6 @@ export function keep(batch: Batch, text?: string): BatchSummary {
     },
     bytes: {
       publicKeys: sum(({ publicKey }) => publicKey.length),
-      distinctKeys: [...keys.values()].reduce((all, key) => all + key.length, 0),
       messages: sum(({ message }) => message.length),
       signatures: bytesOfSignatures,
       file: text === undefined ? formatted(batch).length : utf8.encode(text).length,
@@ -120,9 +121,8 @@ export async function readFile(
   limits: Limits,
 ): Promise<FileReading> {
   if (file.size > limits.maxFileBytes) {
-    return one(
-      `The file is larger than ${limits.maxFileBytes} bytes, which the service does not accept`,
-    );
+    const most = binarySizeText(limits.maxFileBytes);
+    return one(`The file is larger than ${most}, which the service does not accept`);
   }
   let text: string;
   try {

@@ -30,7 +30,6 @@ export const MAX_FAULTS = 200;
 export interface BatchBytes {
   readonly publicKeys: number;
   /** Each key once. */
-  readonly distinctKeys: number;
   readonly messages: number;
   readonly signatures: number;
   /** As a task file. */
