@@ -95,7 +95,7 @@ function tooMany(there: readonly ApiKeyRecord[]): ProblemError {
  * Erases the visitors whose keys have all ended. Who was given another key by the operator is no
  * visitor any more.
  *
- * @returns the number of those that are left
+ * @returns the number of those that are left; rejects, after all of them, with the first fault
  */
 export async function eraseVisitors(store: VisitedStore, blobs: BlobStore): Promise<number> {
   const keys = new Map<number, ApiKeyRecord[]>();
@@ -103,11 +103,14 @@ export async function eraseVisitors(store: VisitedStore, blobs: BlobStore): Prom
     keys.set(key.clientId, [...(keys.get(key.clientId) ?? []), key]);
   }
   let left = 0;
+  const faults: unknown[] = [];
   for (const [clientId, own] of keys) {
     if (!own.every(isDemonstration)) continue;
-    if (own.every(({ expired }) => expired)) await eraseVisitor(store, blobs, clientId);
-    else left++;
+    if (!own.every(({ expired }) => expired)) left++;
+    // One that cannot be erased now must not keep the others.
+    else await eraseVisitor(store, blobs, clientId).catch((error) => faults.push(error));
   }
+  if (faults.length > 0) throw faults[0];
   return left;
 }
 

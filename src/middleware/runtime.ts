@@ -327,7 +327,6 @@ export class Runtime {
         onEvent({ type: 'swept', expired: swept.expired.length, removed: swept.removed });
         more = swept.more;
       }
-      if (!this.#stopping) await eraseVisitors();
       if (performance.now() - cleanedAtMs > CLEAN_EVERY_MS || cleanedAtMs === 0) {
         cleanedAtMs = performance.now();
         const referenced = (keys: readonly string[]) => store.referenced(keys);
@@ -335,6 +334,7 @@ export class Runtime {
         const olderThanMs = Math.max(ORPHAN_AGE_MS, 2 * this.settings.uploadUrlTtlMs);
         await blobs.clean({ olderThanMs, referenced });
       }
+      if (!this.#stopping) await eraseVisitors();
     };
     const tick = () => {
       running ??= round()

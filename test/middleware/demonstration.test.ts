@@ -192,6 +192,21 @@ function erasure(open: Open): void {
 
   interruptions(open);
 
+  it('is erased although another one cannot be', async () => {
+    const { store, pass } = await open();
+    const blobs = directoryBlobs({ path: await newFolder() });
+    const visitors = new Visitors(store);
+    const [one, other] = [await visitors.enter(), await visitors.enter()];
+    pass(VISIT_MS + 1);
+    const setQuota: VisitedStore['setQuota'] = async (clientId, quota) => {
+      if (clientId === one.clientId) throw new Error('not now');
+      return store.setQuota(clientId, quota);
+    };
+    await expect(eraseVisitors({ ...store, setQuota }, blobs)).rejects.toThrow('not now');
+    const ofOne = await store.holdings(one.clientId);
+    expect([ofOne.apiKeys, (await store.holdings(other.clientId)).apiKeys]).toEqual([1, 0]);
+  });
+
   it('stays if the operator gave it another key', async () => {
     const { store, pass } = await open();
     const blobs = directoryBlobs({ path: await newFolder() });

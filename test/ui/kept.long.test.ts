@@ -109,6 +109,24 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await close();
   });
 
+  test('who builds first gets a key where one is needed', async () => {
+    const other = await startUiService({ threads: 1, ui: { demonstration: true } });
+    const { page, complaints, close } = await visit(browser, `${other.address}/v1/ui#build`);
+    await page.getByRole('button', { name: 'Make test items' }).click();
+    await page.getByText(/^all valid/).waitFor();
+    expect(await page.getByRole('button', { name: 'Submit the task' }).isDisabled()).toBe(true);
+    const control = page.getByRole('button', { name: 'Get one for an hour' });
+    await control.focus();
+    await page.keyboard.press('Enter');
+    await control.waitFor({ state: 'hidden' });
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Your task');
+    await page.getByRole('button', { name: 'Submit the task' }).click();
+    await page.getByRole('heading', { name: 'What was saved' }).waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+    await other.close();
+  });
+
   test('who comes too often is told when to come again', async () => {
     const other = await startUiService({ workers: false, ui: { demonstration: true } });
     const headers = { 'content-type': 'application/json' };
