@@ -1,14 +1,18 @@
 /**
- * The program of docs/hosts.md whose clients log in at the host: run as it stands there, and called
- * by two users with nothing but their session cookies.
+ * The programs of docs/hosts.md whose clients are known to the host: run as they stand there. Users
+ * log in and send their session cookies, or they send tokens of several kinds.
  */
-import { expect, test } from 'vitest';
+import { sign } from 'hono/jwt';
+import { afterEach, expect, test, vi } from 'vitest';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { toTriple } from '../../src/wire/triple.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { layOut, readRecipes } from './recipes.ts';
 
-const recipes = await readRecipes();
+/** With sessions, with bearer tokens, and with what a hook of Fastify finds out. */
+const programs = (await readRecipes())
+  .filter(({ heading, language }) => heading === 'Sessions of the host' && language === 'ts')
+  .map(({ source }) => source);
 
 /** Logs in at the host; @returns the cookie, or null if it refuses */
 async function login(base: string, user: string, password: string): Promise<string | null> {
@@ -28,8 +32,7 @@ interface Told {
 }
 
 test('sessions of a host name the clients', { timeout: 300_000 }, async () => {
-  const recipe = recipes.find(({ heading }) => heading === 'Sessions of the host')!;
-  const kitchen = await layOut(recipe.source, [process.execPath, '{file}']);
+  const kitchen = await layOut(programs[0]!, [process.execPath, '{file}']);
   try {
     let running = await kitchen.start();
     const ask = async (method: string, path: string, cookie: string | null, more = {}) => {
@@ -81,6 +84,67 @@ test('sessions of a host name the clients', { timeout: 300_000 }, async () => {
     expect((await ask('GET', path, ada)).status).toBe(401);
     const again = (await login(running.base, 'ada', 'correct horse'))!;
     expect((await ask('GET', path, again)).told.client_id).toBe(record.client_id);
+  } finally {
+    await kitchen.close();
+  }
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** Creates a task with these headers; @returns the status, and the number of the client */
+async function asked(base: string, headers: Record<string, string>) {
+  const given = await fetch(`${base}/v1/svc/aggsign/task`, { method: 'POST', headers });
+  const { process_id } = (await given.json()) as Partial<Told>;
+  if (given.status !== 201) return { status: given.status, client: null };
+  const record = await fetch(`${base}/v1/svc/tasks/${process_id}`, { headers });
+  return { status: 201, client: ((await record.json()) as Told).client_id };
+}
+
+test('bearer tokens name the clients', { timeout: 300_000 }, async () => {
+  const secret = 'a secret of more than thirty-two characters';
+  vi.stubEnv('TOKEN_SECRET', secret);
+  const kitchen = await layOut(programs[1]!, [process.execPath, '{file}']);
+  try {
+    const { base, end } = await kitchen.start();
+    const nowS = Math.floor(Date.now() / 1000);
+    const exp = nowS + 3600;
+    const bearer = async (claims: object, key = secret) =>
+      asked(base, { authorization: `Bearer ${await sign({ ...claims }, key, 'HS256')}` });
+    const ada = await bearer({ sub: 'ada', exp });
+    expect(ada.status).toBe(201);
+    expect((await bearer({ sub: 'ada', exp: exp + 1 })).client).toBe(ada.client);
+    expect((await bearer({ sub: 'bob', exp })).client).not.toBe(ada.client);
+    for (const claims of [{ sub: 'ada', exp: nowS - 5 }, { sub: 'ada' }, { sub: '', exp }, {}]) {
+      expect((await bearer(claims)).status, JSON.stringify(claims)).toBe(401);
+    }
+    expect((await bearer({ sub: 'ada', exp }, `${secret}!`)).status).toBe(401);
+    const none = `${btoa('{"alg":"none","typ":"JWT"}')}.${btoa(`{"sub":"ada","exp":${exp}}`)}.`;
+    const right = await sign({ sub: 'ada', exp }, secret, 'HS256');
+    for (const authorization of ['', 'Bearer', `Bearer ${none}`, right, kitchen.alice]) {
+      expect((await asked(base, { authorization })).status, authorization).toBe(401);
+    }
+    expect((await end('SIGTERM')).code).toBe(0);
+  } finally {
+    await kitchen.close();
+  }
+});
+
+test('what a hook of Fastify found out names the clients', { timeout: 300_000 }, async () => {
+  const kitchen = await layOut(programs[2]!, [process.execPath, '{file}']);
+  try {
+    const { base, end } = await kitchen.start();
+    const ada = await asked(base, { 'x-access-token': 'open sesame' });
+    const bob = await asked(base, { 'x-access-token': 'xyzzy' });
+    expect([ada.status, bob.status]).toEqual([201, 201]);
+    expect(ada.client).not.toBe(bob.client);
+    expect((await asked(base, { 'x-access-token': 'open sesame' })).client).toBe(ada.client);
+    const strangers: Record<string, string>[] = [{}, { 'x-access-token': 'sesame' }];
+    for (const headers of [...strangers, { authorization: kitchen.alice }]) {
+      expect((await asked(base, headers)).status).toBe(401);
+    }
+    expect((await end('SIGTERM')).code).toBe(0);
   } finally {
     await kitchen.close();
   }

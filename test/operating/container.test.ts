@@ -55,7 +55,7 @@ function faultsOf(text: string): string[] {
   return faults;
 }
 
-it.each(['Dockerfile', 'falconry.service', 'falconry-worker.service'])(
+it.each(['Dockerfile', 'falconry.service', 'falconry-serve.service', 'falconry-worker.service'])(
   'the memory of %s is that of the service that is fuzzed',
   (name) => {
     for (const [variable, value] of Object.entries(MEMORY_ENV)) {

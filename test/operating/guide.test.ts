@@ -7,6 +7,9 @@ import type { Command } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/main.ts';
 import { Metrics } from '../../src/cli/metrics.ts';
 import { envOf, SETTINGS } from '../../src/cli/settings.ts';
+import { ERROR_CODES, type ErrorCode } from '../../src/errors.ts';
+import { CLIENT_LIMITS } from '../../src/middleware/optionTable.ts';
+import { tellsWhen } from '../../src/middleware/problems.ts';
 import { falconryHere, temporaryFolder } from '../cli/cli.ts';
 import { guide, NAMES, ROOT, read, readYaml } from './operatingFiles.ts';
 
@@ -140,6 +143,18 @@ describe('the configuration of one host', () => {
   });
 });
 
+/** The metrics of a service that is idle. */
+function filledMetrics(): Metrics {
+  const metrics = new Metrics(prometheus, 1);
+  const depth = { states: { waiting: 0 }, quarantined: 0, oldestWaitingMs: null };
+  metrics.gauge({
+    depth: async () => depth as never,
+    ready: async () => true,
+    running: () => 0,
+  });
+  return metrics;
+}
+
 describe('alarms', () => {
   interface Rule {
     readonly alert: string;
@@ -152,13 +167,7 @@ describe('alarms', () => {
 
   /** Every name that `/metrics` can show. */
   async function shownNames(): Promise<Set<string>> {
-    const metrics = new Metrics(prometheus, 1);
-    const depth = { states: { waiting: 0 }, quarantined: 0, oldestWaitingMs: null };
-    metrics.gauge({
-      depth: async () => depth as never,
-      ready: async () => true,
-      running: () => 0,
-    });
+    const metrics = filledMetrics();
     const names = new Set<string>();
     for (const { name, type } of await metrics.registry.getMetricsAsJSON()) {
       names.add(name);
@@ -196,6 +205,60 @@ describe('alarms', () => {
     for (const outcome of outcomes) expect(source).toContain(`'${outcome}'`);
     for (const [, state] of text.matchAll(/falconry_tasks\{state="(\w+)"\}/g)) {
       expect(['waiting', 'quarantined']).toContain(state);
+    }
+  });
+});
+
+/** The rows of the table with this head, each as its cells. */
+function rowsOf(text: string, head: string): string[][] {
+  const [, body] = text.split(`\n${head}\n`);
+  const lines = body!.split('\n\n')[0]!.split('\n').slice(1);
+  return lines.map((line) => line.split('|').map((cell) => cell.trim()));
+}
+
+describe('the table of metrics', () => {
+  const rows = rowsOf(guide, '| name | type | labels | what | in code |');
+
+  it('has every metric of the service, with its type and labels', () => {
+    const { registry } = filledMetrics();
+    const own = registry.getMetricsAsArray() as unknown as {
+      readonly name: string;
+      readonly labelNames: readonly string[];
+    }[];
+    const real = own
+      .filter(({ name }) => /^(falconry|http)_/.test(name))
+      .map((metric) => {
+        const type = metric.constructor.name.toLowerCase();
+        return `${metric.name} ${type} ${metric.labelNames.filter((label) => label !== 'le')}`;
+      });
+    const told = rows.map(([, name = '', type, labels = '']) => {
+      return `${name.replaceAll('`', '')} ${type} ${labels.replaceAll('`', '').split(', ')}`;
+    });
+    expect(told.toSorted()).toEqual(real.toSorted());
+    expect(told.length).toBeGreaterThan(15);
+  });
+});
+
+describe('the table of limits', () => {
+  const rows = rowsOf(guide, '| limit | option | default | answer | `Retry-After` |');
+  const reference = readFileSync(new URL('docs/cli.md', ROOT), 'utf8');
+
+  it.each(rows.map(([, limit = '', ...cells]) => [limit, cells] as const))(
+    '%s: option, default, status and Retry-After are real',
+    (_, [option = '', fallback = '', answer = '', retryAfter = '']) => {
+      const flag = option.replaceAll('`', '');
+      const line = reference.split('\n').find((row) => row.startsWith(`| ${flag} |`));
+      expect(line?.split('|')[4]?.trim()).toBe(fallback);
+      const [, status, code = ''] = /^(\d{3}) `([A-Z_]+)`$/.exec(answer)!;
+      expect(ERROR_CODES[code as ErrorCode]?.status).toBe(Number(status));
+      if (code !== 'STORAGE_QUOTA') expect(retryAfter !== '–').toBe(tellsWhen(code as ErrorCode));
+    },
+  );
+
+  it('has all limits of clients', () => {
+    const flags = rows.map(([, , option = '']) => option.replaceAll('`', ''));
+    for (const name of Object.keys(CLIENT_LIMITS)) {
+      expect(flags).toContain(`--${name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`);
     }
   });
 });
