@@ -83,3 +83,17 @@ export interface WebhookStore {
     outcome: Settlement,
   ): Promise<boolean>;
 }
+
+const VERBS = [
+  'putWebhook',
+  'removeWebhook',
+  'listWebhooks',
+  'claimDelivery',
+  'settleDelivery',
+] as const satisfies readonly (keyof WebhookStore)[];
+
+/** Whether a store keeps webhooks: it has all of the verbs, since some of them send nothing. */
+export function keepsWebhooks<T extends object>(store: T): store is T & WebhookStore {
+  const given = store as Partial<WebhookStore>;
+  return VERBS.every((verb) => typeof given[verb] === 'function');
+}
