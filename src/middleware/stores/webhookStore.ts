@@ -16,7 +16,7 @@ import type { TaskState } from '../../wire/taskStates.ts';
 export const OPERATOR = 0;
 
 export interface Webhook {
-  /** A client, or {@link OPERATOR}. */
+  /** A client; 0 for the operator. */
   readonly owner: number;
   readonly url: string;
   readonly createdAt: string;
