@@ -39,8 +39,12 @@ function gather(): void {
 const LEFT_BEHIND = ['node_modules/**', 'dist/**', '.*/**', 'next-env.d.ts', 'package-lock.json'];
 const CODE = /\.(ts|tsx|js|mjs|json|html|capnp)$/;
 
-/** The code of the examples, below what their READMEs say. */
+/** The code of the examples, below what their READMEs say, and the way to it. */
 function addCode(): void {
+  const all = `${HOME.page}/tree/${HOME.tag}/examples`;
+  const index = join(MADE_PAGES, 'examples/index.md');
+  const way = `All of them are in [the repository](${all}); each has its code on its page, too.`;
+  put(index, `${readFileSync(index, 'utf8')}\n${way}\n`);
   for (const name of EXAMPLES) {
     const folder = join(ROOT, 'examples', name);
     const files = globSync('**/*', { cwd: folder, exclude: LEFT_BEHIND }).filter((path) =>
@@ -52,7 +56,7 @@ function addCode(): void {
       const code = readFileSync(join(folder, path), 'utf8').trimEnd();
       return `${title}\n\n\`\`\`${language}\n${code}\n\`\`\``;
     });
-    const place = `[${name}](${HOME.page}/tree/${HOME.tag}/examples/${name})`;
+    const place = `[${name}](${all}/${name})`;
     const head = `## The code\n\nThe folder of the repository is ${place}.`;
     const page = join(MADE_PAGES, 'examples', `${name}.md`);
     const text = readFileSync(page, 'utf8').trimEnd();
