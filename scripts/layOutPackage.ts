@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'SECURITY.md'];
+/** Files that operators copy, at the same place as here. */
+const OPERATING = 'docs/operating';
 
 /** Where the files of a released version can be seen. */
 export interface Home {
@@ -64,6 +66,7 @@ export function layOutDocuments(folder: string): void {
     const text = withAbsoluteLinks(readFileSync(root + name, 'utf8'), home);
     writeFileSync(join(folder, name), text);
   }
+  cpSync(join(root, OPERATING), join(folder, OPERATING), { recursive: true });
 }
 
 /** The whole package, from the `dist/` that was built. */

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { defineConfig, type MarkdownRenderer } from 'vitepress';
 import { originOf, targetOf } from './links.ts';
-import { BASE, entries, MADE_FILES, PACKAGE, SITE } from './places.ts';
+import { BASE, entries, HOME, MADE_FILES, PACKAGE, SITE } from './places.ts';
 import { sidebar } from './sidebar.ts';
 
 /** The anchor of a heading as GitHub makes it: links of documents are for readers there, too. */
@@ -59,7 +59,9 @@ export default defineConfig({
       { text: 'Playground', link: '/playground' },
       { text: 'Operating', link: '/operating' },
       { text: 'Soundness', link: '/soundness' },
+      { text: 'Examples', link: '/examples/' },
       { text: 'API', link: '/api/' },
+      { text: 'Source', link: HOME.page },
     ],
     sidebar: sidebar(),
     outline: [2, 3],

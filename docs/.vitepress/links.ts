@@ -2,9 +2,14 @@
  * Links of the pages. They are written for readers of the repository, as paths relative to the
  * file; in the site they lead to the page that the file became, else to a copy of the file.
  */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join, posix, relative } from 'node:path';
 import { DOCS, MADE_PAGES, ROOT } from './places.ts';
+
+/** The examples by name: each is a page with all of its code. */
+export const EXAMPLES = globSync('examples/*/README.md', { cwd: ROOT })
+  .map((path) => posix.basename(posix.dirname(path)))
+  .toSorted();
 
 /** Documents outside of docs/ that are pages of the site, and the names of those pages. */
 export const GATHERED: Readonly<Record<string, string>> = {
@@ -26,6 +31,10 @@ export const GATHERED: Readonly<Record<string, string>> = {
   'src/client/README.md': 'rooms/client.md',
   'src/cli/README.md': 'rooms/cli.md',
   'src/testing/README.md': 'rooms/testing.md',
+  'examples/README.md': 'examples/index.md',
+  ...Object.fromEntries(
+    EXAMPLES.map((name) => [`examples/${name}/README.md`, `examples/${name}.md`]),
+  ),
 };
 
 /** Paths of the repository that stand for a page with another name. */

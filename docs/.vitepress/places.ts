@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { homeOf } from '../../scripts/layOutPackage.ts';
 
 /** The project. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -24,7 +25,11 @@ interface Manifest {
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
 }
 
-const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
+const text = readFileSync(join(ROOT, 'package.json'), 'utf8');
+const manifest = JSON.parse(text) as Manifest;
+
+/** The repository, and the tag of the version that the site is about. */
+export const HOME = homeOf(text);
 
 /** The path of the site at its host: that of `homepage` in package.json, the one place for it. */
 export const BASE = `${new URL(manifest.homepage ?? 'http://localhost').pathname}/`.replace(

@@ -6,6 +6,7 @@
 import {
   copyFileSync,
   existsSync,
+  globSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -13,11 +14,11 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { compilePackage } from '../../scripts/compilePackage.ts';
 import { makeApi } from './api.ts';
-import { GATHERED, linkedFiles } from './links.ts';
-import { DOCS, MADE, MADE_FILES, MADE_PAGES, PACKAGE, ROOT } from './places.ts';
+import { EXAMPLES, GATHERED, linkedFiles } from './links.ts';
+import { DOCS, HOME, MADE, MADE_FILES, MADE_PAGES, PACKAGE, ROOT } from './places.ts';
 import { measureSizes } from './sizes.ts';
 
 function put(path: string, text: string): void {
@@ -31,6 +32,35 @@ function gather(): void {
     if (existsSync(join(ROOT, path))) {
       put(join(MADE_PAGES, page), readFileSync(join(ROOT, path), 'utf8'));
     }
+  }
+}
+
+/** What installing, building and running leave in the folder of an example. */
+const LEFT_BEHIND = ['node_modules/**', 'dist/**', '.*/**', 'next-env.d.ts', 'package-lock.json'];
+const CODE = /\.(ts|tsx|js|mjs|json|html|capnp)$/;
+
+/** The code of the examples, below what their READMEs say, and the way to it. */
+function addCode(): void {
+  const all = `${HOME.page}/tree/${HOME.tag}/examples`;
+  const index = join(MADE_PAGES, 'examples/index.md');
+  const way = `All of them are in [the repository](${all}); each has its code on its page, too.`;
+  put(index, `${readFileSync(index, 'utf8')}\n${way}\n`);
+  for (const name of EXAMPLES) {
+    const folder = join(ROOT, 'examples', name);
+    const files = globSync('**/*', { cwd: folder, exclude: LEFT_BEHIND }).filter((path) =>
+      CODE.test(path),
+    );
+    const parts = files.toSorted().map((path) => {
+      const title = `### ${path.replaceAll(/[[\]]/g, '\\$&')}`;
+      const language = extname(path).replace('.mjs', '.js').slice(1);
+      const code = readFileSync(join(folder, path), 'utf8').trimEnd();
+      return `${title}\n\n\`\`\`${language}\n${code}\n\`\`\``;
+    });
+    const place = `[${name}](${all}/${name})`;
+    const head = `## The code\n\nThe folder of the repository is ${place}.`;
+    const page = join(MADE_PAGES, 'examples', `${name}.md`);
+    const text = readFileSync(page, 'utf8').trimEnd();
+    put(page, `${[text, head, ...parts].join('\n\n')}\n`);
   }
 }
 
@@ -78,6 +108,7 @@ function copyFiles(): void {
 async function prepare(): Promise<void> {
   for (const folder of [MADE_PAGES, MADE_FILES]) rmSync(folder, { recursive: true, force: true });
   gather();
+  addCode();
   listDecisions();
   copyFiles();
   copyFileSync(join(ROOT, 'src/page/icon.svg'), join(MADE_FILES, 'icon.svg'));

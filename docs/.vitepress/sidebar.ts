@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DefaultTheme } from 'vitepress';
 import { apiPage, documented } from './api.ts';
+import { EXAMPLES } from './links.ts';
 import { DOCS, MADE_PAGES } from './places.ts';
 
 /** Titles where the page's own is too long, or has another form. */
@@ -25,6 +26,7 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'rooms/client': 'The client',
     'rooms/middleware': 'Requests and options',
   },
+  Examples: { 'examples/index': 'All examples' },
   Trust: {
     security: 'Security',
     stability: 'Stability',
@@ -70,6 +72,8 @@ export function sidebar(): DefaultTheme.SidebarMulti {
   }));
   const moving = groups.find(({ text }) => text === 'Moving')!;
   moving.items.push(...inFolder('moving/*.md').map((page) => link(page)));
+  const examples = groups.find(({ text }) => text === 'Examples')!;
+  examples.items.push(...EXAMPLES.map((name) => link(`examples/${name}`)));
   const site = groups.filter(({ items }) => items.length > 0);
   const decisions = inFolder('decisions/[0-9]*.md').map((page) => link(page));
   const api = documented().map(({ name }) => link(apiPage(name), name));

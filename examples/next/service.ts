@@ -17,6 +17,14 @@ const shared = globalThis as { falconry?: Promise<Running> };
 async function start(): Promise<Running> {
   const service = falconService({ dataDirectory: '.falconry' });
   await service.start();
+  // Set, it leaves the signal to us; otherwise Next ends the process by itself.
+  if (process.env.NEXT_MANUAL_SIG_HANDLE) {
+    process.once('SIGTERM', async () => {
+      await service.stop();
+      console.log('The service has stopped');
+      process.exit(0);
+    });
+  }
   return { service, handler: toFetchHandler(service, { mountPath: '/falcon' }) };
 }
 

@@ -18,8 +18,10 @@ import type { Env } from './routes/route.ts';
 import { Runtime } from './runtime.ts';
 import type { ApiKeyRecord, QueueDepth } from './stores/taskStore.ts';
 
-export type { TaskState } from '../wire/taskStates.ts';
+export type { ErrorCode, InvalidItem } from '../errors.ts';
+export type { FinalState, TaskState, UnfinishedState } from '../wire/taskStates.ts';
 export type {
+  Arrivals,
   BlobBody,
   BlobPutOptions,
   BlobRef,
@@ -55,11 +57,28 @@ export type {
   ServiceOptions,
   UiOptions,
 } from './options.ts';
+export type { SigningSalt } from './optionTable.ts';
 export type { PortCall } from './portCalls.ts';
 export type { ProblemBody } from './problems.ts';
 export { memoryStore } from './stores/memory.ts';
-export type { ClientQuota, QuotaStore, SecretStore } from './stores/operatorStore.ts';
-export { sqliteStore } from './stores/sqlite.ts';
+export type {
+  Ageing,
+  CareStore,
+  ClientQuota,
+  Disowned,
+  EndedTask,
+  Holdings,
+  OperatorStore,
+  QuotaStore,
+  RetiredSecret,
+  SecretRing,
+  SecretStore,
+  UnfinishedQuery,
+} from './stores/operatorStore.ts';
+export { type SqliteOptions, sqliteStore } from './stores/sqlite.ts';
+export type { SqliteFile } from './stores/sqliteFile.ts';
+export type { StoreSettings } from './stores/sqliteWork.ts';
+export type { TableStoreOptions } from './stores/tableStore.ts';
 // Everything that the ports mention: a host that writes its own store needs the names.
 export type {
   AnswerHold,
@@ -89,9 +108,17 @@ export type {
   TaskStore,
   UploadOutcome,
 } from './stores/taskStore.ts';
+export type {
+  ClaimedDelivery,
+  Delivery,
+  Settlement,
+  Webhook,
+  WebhookStore,
+} from './stores/webhookStore.ts';
 export type { ListedTask, Task, TaskError, TaskProgress, TaskResult } from './task.ts';
 export type { RunnerEvent } from './tasks/runner.ts';
 export type { TracingApi } from './tracing.ts';
+export type { DeliveryEvent, DeliveryOutcome } from './webhooks/deliveryEvent.ts';
 
 /** The API keys in the service's own store. */
 export interface ApiKeys {

@@ -14,6 +14,7 @@ import { CLIENT_LIMITS, SERVICE_OPTIONS, type SigningSalt, UI_OPTIONS } from './
 import type { PortCall } from './portCalls.ts';
 import type { QuotaStore, SecretStore } from './stores/operatorStore.ts';
 import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
+import { keepsWebhooks, type WebhookStore } from './stores/webhookStore.ts';
 import type { RunnerEvent } from './tasks/runner.ts';
 import type { TracingApi } from './tracing.ts';
 import { webhookUrlFault } from './webhooks/address.ts';
@@ -118,8 +119,13 @@ export interface ServiceOptions {
   /**
    * Stores tasks, API keys and quotas; default: SQLite in the data directory. The host closes its
    * own store.
+   *
+   * Of a store that is only a `TaskStore` much can be had, and some not: without `ApiKeyStore`
+   * the option `authenticate` is needed, without `QuotaStore` all clients have the same limits,
+   * without `SecretStore` the secret of signed urls cannot be exchanged, and without
+   * `WebhookStore` nobody is told of tasks: `webhookUrl` then throws a TypeError at once.
    */
-  readonly store?: TaskStore & Partial<ApiKeyStore & QuotaStore & SecretStore>;
+  readonly store?: TaskStore & Partial<ApiKeyStore & QuotaStore & SecretStore & WebhookStore>;
   /** Stores task files and results; default: a directory in the data directory. */
   readonly blobs?: BlobStore;
   /** Stores signing keys; default: files in the data directory. */
@@ -358,7 +364,7 @@ function checkWebhook(settings: Settings): void {
   if (webhookUrl === undefined) return;
   const fault = webhookUrlFault(webhookUrl, webhookAllowPrivate);
   if (fault !== null) throw new RangeError(`"options.webhookUrl" ${fault}`);
-  if (store !== undefined && !('putWebhook' in store)) {
+  if (store !== undefined && !keepsWebhooks(store)) {
     throw new TypeError('"options.webhookUrl" is not possible: "options.store" keeps no webhooks');
   }
 }

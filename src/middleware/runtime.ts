@@ -22,7 +22,7 @@ import { type PortCall, timedPort } from './portCalls.ts';
 import type { SecretStore } from './stores/operatorStore.ts';
 import { sqliteStore } from './stores/sqlite.ts';
 import type { ApiKeyStore, TaskNews, TaskStore } from './stores/taskStore.ts';
-import { OPERATOR, type WebhookStore } from './stores/webhookStore.ts';
+import { keepsWebhooks, OPERATOR } from './stores/webhookStore.ts';
 import { type Aggregator, createAggregator } from './tasks/aggregateTask.ts';
 import { BatchReader } from './tasks/batchReader.ts';
 import { createRunner, type Runner } from './tasks/runner.ts';
@@ -52,10 +52,6 @@ export interface Ports {
 
 /** Until a rotated secret is seen. */
 const LOOK_EVERY_MS = 2000;
-
-function keepsWebhooks(store: TaskStore): store is TaskStore & WebhookStore {
-  return 'claimDelivery' in store;
-}
 
 const mayBeVisited = (store: TaskStore): store is VisitedStore =>
   VISITED_METHODS.every((method) => method in store);

@@ -102,7 +102,8 @@ example('express-tenants', async (laid) => {
 });
 
 example('next', async (laid) => {
-  const env = { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' };
+  const own = { NEXT_TELEMETRY_DISABLED: '1', NEXT_MANUAL_SIG_HANDLE: '1' };
+  const env = { ...own, NODE_ENV: 'production' };
   await laid.run('build', env);
   const server = await laid.start(env);
   const batch = (rows: unknown) =>
@@ -123,6 +124,23 @@ example('next', async (laid) => {
     return output.textContent();
   });
   if (seen !== null) expect(seen).toMatch(/^100 signatures of \d+ bytes, \d+ as one: valid$/);
+  await inChromium(`${server.base}/verify`, async (page) => {
+    const { publicKey, secretKey } = falcon512.keygen();
+    const signature = falcon512.sign(new TextEncoder().encode('one for Next'), secretKey);
+    await page.getByLabel('Signature').fill(Buffer.from(signature).toString('hex'));
+    await page.getByLabel('Public key').fill(Buffer.from(publicKey).toString('hex'));
+    for (const [text, verdict] of [
+      ['one for Next', 'valid'],
+      ['two for Next', 'NOT VALID'],
+    ]) {
+      await page.getByLabel('Message').fill(text!);
+      await page.getByRole('button').click();
+      await page.getByText(verdict!, { exact: true }).waitFor();
+    }
+  });
+  const { code, output } = await server.end('SIGTERM');
+  expect(code, output).toBe(0);
+  expect(output).toContain('The service has stopped');
   return `a task below /falcon${seen === null ? '' : `, in the page ${seen}`}`;
 });
 

@@ -409,7 +409,18 @@ it('options of webhooks that do not go together are refused at once', () => {
     [{ ...both, webhookUrl: 'nowhere' }, /must be an absolute/],
   ];
   for (const [options, message] of cases) expect(() => falconService(options)).toThrow(message);
-  const { putWebhook, ...store } = memoryStore();
-  expect(() => falconService({ ...both, store })).toThrow(/keeps no webhooks/);
   expect(() => falconService({ ...both, store: memoryStore() })).not.toThrow();
+});
+
+it.each([
+  'putWebhook',
+  'removeWebhook',
+  'listWebhooks',
+  'claimDelivery',
+  'settleDelivery',
+] as const)('a webhook of the operator is refused by a store without %s', (verb) => {
+  const { [verb]: _, ...store } = memoryStore();
+  const options = { webhookUrl: 'https://example.com/', webhookSecret: SECRET, store };
+  expect(() => falconService(options)).toThrow(TypeError);
+  expect(() => falconService(options)).toThrow(/keeps no webhooks/);
 });

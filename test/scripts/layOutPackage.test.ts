@@ -2,6 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { homeOf, layOutDocuments, withAbsoluteLinks } from '../../scripts/layOutPackage.ts';
 
@@ -55,6 +56,26 @@ it('no document of the package has a link of its own folder', () => {
     const readme = readFileSync(join(folder, 'README.md'), 'utf8');
     expect(readme).toMatch(/srcset="https:\S+\/raw\/v[\d.]+\/docs\/screenshots\/\S+\.svg"/);
     expect(readme).toMatch(/\]\(https:\S+\/tree\/v[\d.]+\/docs\/decisions\)/);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+it('the files of operators are in the package, as they are here', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'falconry-operating-'));
+  try {
+    layOutDocuments(folder);
+    const here = fileURLToPath(new URL('../../docs/operating', import.meta.url));
+    const there = join(folder, 'docs/operating');
+    expect(readdirSync(there)).toEqual(readdirSync(here));
+    expect(readdirSync(there)).toContain('falconry.json');
+    for (const name of readdirSync(there)) {
+      expect(readFileSync(join(there, name)).equals(readFileSync(join(here, name))), name).toBe(
+        true,
+      );
+    }
+    const { files } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    expect(files).toContain('docs/operating');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,13 +1,13 @@
 /** The documentation site as it is built: quietly, with links that hold, and readable by all. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BASE, entries, SITE } from '../../docs/.vitepress/places.ts';
-import type { Sizes } from '../../docs/.vitepress/theme/sizeRows.ts';
+import { crossing, type Sizes } from '../../docs/.vitepress/theme/sizeRows.ts';
 import { aggregate, falcon512 } from '../../src/index.ts';
 import { type Served, serveFolder } from '../bundlers/serve.ts';
 import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
@@ -92,6 +92,52 @@ test('the reference has every entry, and every export of the first', async () =>
   expect(names.filter(({ name }) => !index.includes(`>${name}<`))).toEqual([]);
 });
 
+test('the table of sizes is that of the chart', () => {
+  const sizes = JSON.parse(readFileSync(join(ROOT, 'docs/build/sizes.json'), 'utf8')) as Sizes;
+  const text = readFileSync(join(ROOT, 'docs/aggregation.md'), 'utf8');
+  const [table = ''] = /^\| signatures \| one by one [\s\S]*?\n\n/m.exec(text) ?? [];
+  const written = table
+    .trim()
+    .split('\n')
+    .slice(2)
+    .map((line) => line.match(/[\d,]{2,}/g)!);
+  const made = [sizes.falcon512, sizes.falcon1024].flatMap((rows) => {
+    const chosen = rows.filter(({ count }) => [10, 100, 509, 1722].includes(count));
+    return chosen.map(({ count, signatures, bundle, proof, bundleDerived, proofDerived }) =>
+      [signatures, bundle, proof, bundleDerived, proofDerived]
+        .map((bytes) => bytes.toLocaleString('en'))
+        .toSpliced(0, 0, String(count)),
+    );
+  });
+  expect(made.length).toBe(8);
+  const figures = written.map(([count, ...bytes]) => [count, ...bytes.slice(-5)]);
+  expect(figures).toEqual(made);
+  const crossings = [sizes.falcon512, sizes.falcon1024].flatMap((rows) =>
+    [false, true].map((derived) => crossing(rows, derived)),
+  );
+  expect(crossings).toEqual([90, 90, 44, 44]);
+  expect(text).toContain('from 90 signatures of Falcon-512 on, and from 44 of Falcon-1024');
+});
+
+test('every example has a page with its code, and the way to its folder', () => {
+  const names = globSync('*/package.json', { cwd: join(ROOT, 'examples') }).map(dirname);
+  expect(names.length).toBeGreaterThan(10);
+  for (const name of names) {
+    const page = readFileSync(join(SITE, `examples/${name}.html`), 'utf8');
+    expect(page, name).toContain('package-json');
+    expect(page, name).toMatch(new RegExp(`href="https://[^"]+/examples/${name}"`));
+  }
+  const store = readFileSync(join(SITE, 'examples/own-store.html'), 'utf8');
+  expect(store).toContain('mapStore');
+  expect(store).toContain('untilAborted');
+});
+
+test('the rules of stores are on the page of the middleware', () => {
+  const page = readFileSync(join(SITE, 'api/falconry/middleware.html'), 'utf8');
+  expect(page).toContain('Every verb is one transaction');
+  expect(page).toContain('the whole file is durable under its key');
+});
+
 test('the chart is that of the code', async () => {
   const sizes = JSON.parse(readFileSync(join(ROOT, 'docs/build/sizes.json'), 'utf8')) as Sizes;
   const row = sizes.falcon512.find(({ count }) => count >= 100)!;
@@ -109,7 +155,14 @@ test('the chart is that of the code', async () => {
 });
 
 /** Pages of each kind: the first, a guide, the chart, the form, the reference. */
-const LOOKED_AT = ['', 'start', 'aggregation', 'playground', 'api/falconry/keys'];
+const LOOKED_AT = [
+  '',
+  'start',
+  'aggregation',
+  'playground',
+  'examples/own-store',
+  'api/falconry/keys',
+];
 const SCHEMES = ['light', 'dark'] as const;
 
 interface Violation {

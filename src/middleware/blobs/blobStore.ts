@@ -1,20 +1,7 @@
 /**
  * The port for files: the task files that clients upload, and the result files. A directory and
- * S3 implement it here; a host can write its own.
- *
- * Keys are ours, never a client's: `inputs/<random>.json` from `newInputKey`,
- * `results/<attempt>/<id>.json` from `resultKey`. `put` writes a key once, and a reader never sees
- * half a file or a mixture of two. A store that offers upload urls of its own may use one key for
- * all uploads to a task: the `tag` of a ref names the version, and `get` and `read` refuse another.
- *
- * What must hold:
- * 1. When `put` resolves, the whole file is durable under its key. When it rejects, or the process
- *    dies, nothing is readable under the key.
- * 2. `put` and `get` hold a few chunks in memory, whatever the size of the file.
- * 3. A url of the store says what it allows (the upload for one task, or one result) and until
- *    when, with a signature over both. A store without urls is served by the routes of the service.
- * 4. What is wrong with the store and not with the caller is a CodedError: `STORAGE_FULL` without
- *    room for more, `STORE_UNAVAILABLE` for everything else.
+ * S3 implement it here; a host can write its own. What must hold is
+ * written at `BlobStore`.
  */
 
 /** A stored blob. `tag` is the version that the blob store gave it, if it gives one (an ETag). */
@@ -68,6 +55,24 @@ export interface StoredBlob {
   readonly body: ReadableStream<Uint8Array>;
 }
 
+/**
+ * Files: what clients upload, and results. A host that writes its own runs `blobContract` of
+ * `falconry/testing` over it.
+ *
+ * Keys are ours, never a client's: `inputs/<random>.json` from `newInputKey`,
+ * `results/<attempt>/<id>.json` from `resultKey`. `put` writes a key once, and a reader never sees
+ * half a file or a mixture of two. A store that offers upload urls of its own may use one key for
+ * all uploads to a task: the `tag` of a ref names the version, and `get` and `read` refuse another.
+ *
+ * What must hold:
+ * 1. When `put` resolves, the whole file is durable under its key. When it rejects, or the process
+ *    dies, nothing is readable under the key.
+ * 2. `put` and `get` hold a few chunks in memory, whatever the size of the file.
+ * 3. A url of the store says what it allows (the upload for one task, or one result) and until
+ *    when, with a signature over both. A store without urls is served by the routes of the service.
+ * 4. What is wrong with the store and not with the caller is a CodedError: `STORAGE_FULL` without
+ *    room for more, `STORE_UNAVAILABLE` for everything else.
+ */
 export interface BlobStore {
   /** Stores a file as it streams in. @throws CodedError BODY_TOO_LARGE beyond the limit. */
   put(key: string, body: BlobBody, options: BlobPutOptions): Promise<BlobRef>;

@@ -131,7 +131,7 @@ function requireWord(name: string, value: unknown): void {
   throw new TypeError(`"credentials.${name}" must be a text without spaces`);
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 const KEY_ID = 'AWS_ACCESS_KEY_ID';
 const SECRET = 'AWS_SECRET_ACCESS_KEY';

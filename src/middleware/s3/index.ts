@@ -26,6 +26,7 @@ import { discard, Requests, unavailable } from './requests.ts';
 export type { BlobStore } from '../blobs/blobStore.ts';
 export {
   type CredentialsCallback,
+  type Environment,
   environmentCredentials,
   type S3Credentials,
 } from './credentials.ts';

@@ -11,6 +11,7 @@ import { setImmediate } from 'node:timers';
 import { CodedError } from '../../errors.ts';
 import { type Deferred, deferred } from '../../threads/deferred.ts';
 import { type HostThread, startThread, workerBeside } from '../../threads/host.ts';
+import type { OperatorStore } from './operatorStore.ts';
 import { PATIENCE_MS } from './sqliteFile.ts';
 import {
   type Call,
@@ -22,7 +23,8 @@ import {
   type Verb,
   type Verbs,
 } from './sqliteWork.ts';
-import type { TaskNews } from './taskStore.ts';
+import type { ApiKeyStore, TaskNews, TaskStore } from './taskStore.ts';
+import type { WebhookStore } from './webhookStore.ts';
 
 export interface SqliteOptions extends StoreSettings {
   /** Told of what the store could not do in time, at most once a second. */
@@ -30,7 +32,9 @@ export interface SqliteOptions extends StoreSettings {
 }
 
 /** @returns a store in the file; the thread starts, and the file is opened, with the first verb */
-export function sqliteStore(options: SqliteOptions): Verbs {
+export function sqliteStore(
+  options: SqliteOptions,
+): TaskStore & ApiKeyStore & OperatorStore & WebhookStore {
   const thread = new StoreThread(options);
   const verbs = Object.keys(VERBS).map((verb) => [
     verb,

@@ -1,29 +1,7 @@
 /**
  * The port for tasks and the queue in which they wait. SQLite, memory and PostgreSQL implement it
- * here; a host can write its own. One contract suite runs over every implementation.
- *
- * What must hold, with any number of callers, connections and processes on one store:
- *
- * 1. Every verb is one transaction. When its promise resolves, the effect is durable (if the store
- *    keeps anything at all): killing the process afterwards loses nothing. When it rejects with
- *    `STORE_UNAVAILABLE`, the effect is unknown: the connection may have been lost while the
- *    transaction was committed. A caller that hears it undoes nothing, and asks again if it must
- *    know. Every other rejection means that nothing happened.
- * 2. `claim` hands a waiting task to exactly one caller. It increments `attempt` and starts a
- *    lease. A lease that ends without `extend` makes the task wait again (counted in `losses`);
- *    the next `claim` sees to that. Losses never end a task: a restart of the server is one.
- * 3. `extend`, `extendAll`, `finish`, `fail`, `setAside` and `release` name the attempt. They act
- *    only if the task is running and the attempt is the current one, and say so otherwise: a worker
- *    that was presumed dead, or whose task was cancelled, can change nothing. So a task is finished
- *    at most once; and since a task that is neither final nor leased can always be claimed, at
- *    least once. (A task that was set aside is claimed again once an operator puts it back.)
- * 4. Only the steps of `TRANSITIONS` happen. Losing a race is an outcome, not an exception.
- * 5. Ids grow in the order in which tasks of one client become visible, so that paging by id misses
- *    none.
- * 6. The store never touches blobs. A verb that ends the use of a blob returns its key after the
- *    commit; the caller deletes it, and `referenced` lets a cleaner find what a crash left behind.
- * 7. Time is the store's own: no caller passes a point in time, only durations. A clock that is set
- *    forward or back loses no task and leaves none waiting.
+ * here; a host can write its own. One contract suite runs over every implementation. What must hold
+ * is written at `TaskStore`.
  */
 
 import type { TaskState, UnfinishedState } from '../../wire/taskStates.ts';
@@ -199,6 +177,44 @@ export interface QueueDepth {
   readonly oldestWaitingMs: number | null;
 }
 
+/**
+ * Tasks, and the queue in which they wait. A host that writes its own runs `taskStoreContract` of
+ * `falconry/testing` over it. Errors are `CodedError`s of `falconry`: `STORE_UNAVAILABLE` for a
+ * store that cannot answer.
+ *
+ * What must hold, with any number of callers, connections and processes on one store:
+ *
+ * 1. Every verb is one transaction. When its promise resolves, the effect is durable (if the store
+ *    keeps anything at all): killing the process afterwards loses nothing. When it rejects with
+ *    `STORE_UNAVAILABLE`, the effect is unknown: the connection may have been lost while the
+ *    transaction was committed. A caller that hears it undoes nothing, and asks again if it must
+ *    know. Every other rejection means that nothing happened.
+ * 2. `claim` hands a waiting task to exactly one caller. It increments `attempt` and starts a
+ *    lease. A lease that ends without `extend` makes the task wait again (counted in `losses`);
+ *    the next `claim` sees to that. Losses never end a task: a restart of the server is one.
+ * 3. `extend`, `extendAll`, `finish`, `fail`, `setAside` and `release` name the attempt. They act
+ *    only if the task is running and the attempt is the current one, and say so otherwise: a worker
+ *    that was presumed dead, or whose task was cancelled, can change nothing. So a task is finished
+ *    at most once; and since a task that is neither final nor leased can always be claimed, at
+ *    least once. (A task that was set aside is claimed again once an operator puts it back.)
+ * 4. Only these steps happen: `created` → `uploaded` → `waiting`, where direct requests start →
+ *    `verifying` → `aggregating` → `completed`; from `uploaded` to itself, by another file; from
+ *    the first two to `expired`; from the two that are running back to `waiting`, and to `failed`;
+ *    from every state that is not final to `cancelled`. Losing a race is an outcome, not an
+ *    exception.
+ * 5. Ids grow in the order in which tasks of one client become visible, so that paging by id misses
+ *    none.
+ * 6. The store never touches blobs. A verb that ends the use of a blob returns its key after the
+ *    commit; the caller deletes it, and `referenced` lets a cleaner find what a crash left behind.
+ * 7. Time is the store's own: no caller passes a point in time, only durations. A clock that is set
+ *    forward or back loses no task and leaves none waiting.
+ *
+ * The rest is optional. Without `ApiKeyStore` the service needs `authenticate`; without
+ * `QuotaStore` every client has the limits of the service; without `SecretStore` the secret of
+ * signed urls cannot be exchanged; without `WebhookStore` nobody is told of tasks. The commands of
+ * `falconry` that work on a store (`keys`, `queue`, `quota`, `erase` and others) know SQLite and
+ * PostgreSQL alone: in a store of a host's own, its program does what they do.
+ */
 export interface TaskStore {
   /** Adds a task. Its id is new, and larger than every id seen before. */
   put(task: NewTask, options?: PutOptions): Promise<PutOutcome>;

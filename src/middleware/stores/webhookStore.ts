@@ -16,7 +16,7 @@ import type { TaskState } from '../../wire/taskStates.ts';
 export const OPERATOR = 0;
 
 export interface Webhook {
-  /** A client, or {@link OPERATOR}. */
+  /** A client; 0 for the operator. */
   readonly owner: number;
   readonly url: string;
   readonly createdAt: string;
@@ -82,4 +82,18 @@ export interface WebhookStore {
     delivery: Pick<Delivery, 'owner' | 'taskId' | 'attempt'>,
     outcome: Settlement,
   ): Promise<boolean>;
+}
+
+const VERBS = [
+  'putWebhook',
+  'removeWebhook',
+  'listWebhooks',
+  'claimDelivery',
+  'settleDelivery',
+] as const satisfies readonly (keyof WebhookStore)[];
+
+/** Whether a store keeps webhooks: it has all of the verbs, since some of them send nothing. */
+export function keepsWebhooks<T extends object>(store: T): store is T & WebhookStore {
+  const given = store as Partial<WebhookStore>;
+  return VERBS.every((verb) => typeof given[verb] === 'function');
 }
