@@ -120,10 +120,10 @@ export interface ServiceOptions {
    * Stores tasks, API keys and quotas; default: SQLite in the data directory. The host closes its
    * own store.
    *
-   * Of a store that is only a `TaskStore` much can be had, and some not: without `ApiKeyStore`
-   * the option `authenticate` is needed, without `QuotaStore` all clients have the same limits,
-   * without `SecretStore` the secret of signed urls cannot be exchanged, and without
-   * `WebhookStore` nobody is told of tasks: `webhookUrl` then throws a TypeError at once.
+   * It may be a `TaskStore` alone. Then, without `ApiKeyStore`, the option `authenticate` is
+   * needed; without `QuotaStore` all clients have the same limits; without `SecretStore` the secret
+   * of signed urls cannot be exchanged; without `WebhookStore` nobody is told of tasks, and
+   * `webhookUrl` throws a TypeError at once.
    */
   readonly store?: TaskStore & Partial<ApiKeyStore & QuotaStore & SecretStore & WebhookStore>;
   /** Stores task files and results; default: a directory in the data directory. */
