@@ -27,6 +27,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     teardownTimeout: 10_000,
+    // A second is little on a busy machine.
+    expect: { poll: { timeout: 60_000 } },
     // Named explicitly: the default would change with the terminal and could hide what the tests
     // print.
     reporters: [
