@@ -53,7 +53,7 @@ export class App {
   readonly worker = new WorkerClient(new URL(this.config.worker, document.baseURI).href);
   readonly draft = new Draft();
   readonly kept = new Kept(this.base);
-  /** Until what was kept of the draft is back. */
+  /** Until what was kept of the draft is back; whoever changes the draft waits for it. */
   restored: Promise<void> = Promise.resolve();
   readonly #submitted = new Map<string, BatchSummary>();
   readonly client: Client = this.#clientOf(() => this.session.key ?? '');

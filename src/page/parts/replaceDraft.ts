@@ -4,8 +4,9 @@ import { counted } from '../format.ts';
 import { confirm } from './controls.ts';
 
 /** @returns whether there is no draft that would be lost, or the user lets it go */
-export async function mayReplace({ draft }: App): Promise<boolean> {
-  const { summary } = draft;
+export async function mayReplace(app: App): Promise<boolean> {
+  await app.restored;
+  const { summary } = app.draft;
   if (summary === null) return true;
   const text = `It has ${counted(summary.count, 'item')} (${summary.name}), which will be removed.`;
   return confirm('Replace your task?', text, 'Replace it');

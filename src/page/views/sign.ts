@@ -197,6 +197,7 @@ async function verify(app: App, triple: Triple, place: HTMLElement): Promise<str
 
 /** Adds a signature to the task that is being put together. @returns the outcome */
 async function addToTask(app: App, triple: Triple): Promise<HTMLElement> {
+  await app.restored;
   const { summary: draft } = app.draft;
   const after = draft?.kind === 'task' ? draft.batch : null;
   const { limits } = app;
