@@ -265,7 +265,8 @@ describe('the table of limits', () => {
 
 describe('settings', () => {
   it('that the files set are those of the command line', () => {
-    const names = new Set<string>();
+    // The file itself is named by an option of every command, which is no setting.
+    const names = new Set(['FALCONRY_CONFIG']);
     for (const [name, { type }] of Object.entries(SETTINGS)) {
       names.add(envOf(name));
       if (type === 'secret') names.add(`${envOf(name)}_FILE`);
