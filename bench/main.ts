@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- <name> [--quick] [--native <path>] [--soak <time>] [--blobs]
- *   [-- <options of serve>]`: runs `bench/<name>.ts`.
+ * `npm run bench -- <name> [--quick] [--native <path>] [--soak <time>]
+ *   [--scaled] [--blobs] [-- <options of serve>]`: runs `bench/<name>.ts`.
  *
  * Each of those files exports `run(options)`; the last line it prints is JSON with every figure.
  */
@@ -18,13 +18,15 @@ export interface BenchOptions {
   soakMs?: number;
   /** Further options for `falconry serve`, in the benchmark of the service. */
   serve: readonly string[];
+  /** Measure the service over PostgreSQL and a bucket that are started for it. */
+  scaled: boolean;
   /** Measure with a bucket as well, if the benchmark can. */
   blobs: boolean;
 }
 
 const USAGE =
   'usage: npm run bench -- <name> [--quick] [--native <path>] [--soak <time>] ' +
-  '[--blobs] [-- <options of falconry serve>]';
+  '[--scaled] [--blobs] [-- <options of falconry serve>]';
 const SOAK = duration('how long the service is watched', { min: 1000, fallback: 30_000 });
 
 const directory = new URL('./', import.meta.url);
@@ -38,6 +40,7 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     native: { type: 'string' },
     soak: { type: 'string' },
+    scaled: { type: 'boolean', default: false },
     blobs: { type: 'boolean', default: false },
   },
 });
@@ -52,6 +55,7 @@ if (!names.includes(name) || !existsSync(file)) {
     quick: values.quick,
     serve,
     ...(values.soak !== undefined && { soakMs: readNumber('--soak', SOAK, values.soak) }),
+    scaled: values.scaled,
     blobs: values.blobs,
     ...(values.native !== undefined && { native: values.native }),
   });

@@ -9,8 +9,9 @@
  *   soak        the server's memory under an even load: `--soak 10m`, or 30 s
  *   memory      peak of the server while 100 clients send the largest body at once
  *
- * What follows a second `--` goes to `falconry serve` as it is, so that other stores and settings
- * are measured in the same way: `npm run bench -- service -- --threads 2`.
+ * With `--scaled`, the tasks are in PostgreSQL and the files in a bucket, both started here; lists
+ * of 10^6 tasks there are measured by the benchmark of the store. What follows a second `--` goes
+ * to `falconry serve` as it is: `npm run bench -- service -- --threads 2`.
  *
  * This process creates the load, so three processes compete for two cores. Ratios to the plain
  * server, under the same conditions, say more than absolute figures.
@@ -32,11 +33,16 @@ import {
   printParsing,
   printSoak,
 } from './support/serviceTables.ts';
+import { withSharedStores } from './support/sharedStores.ts';
 
 const SOAK_MS = 30_000;
 const QUICK_SOAK_MS = 1000;
 
-export async function run({ quick, serve, soakMs }: BenchOptions): Promise<void> {
+export function run(options: BenchOptions): Promise<void> {
+  return options.scaled ? withSharedStores(() => measure(options)) : measure(options);
+}
+
+async function measure({ quick, scaled, serve, soakMs }: BenchOptions): Promise<void> {
   const host = machine();
   console.log(`${host.cpu}, ${host.cores} cores, load ${host.load}`);
   console.log(`Node ${host.node}, falconry ${ownVersions().falconry}\n`);
@@ -57,7 +63,7 @@ export async function run({ quick, serve, soakMs }: BenchOptions): Promise<void>
       console.log(`Other work was running (load ${host.load}): run it again on a quiet machine.`);
     }
     // What was handed to the server may name a database with its password.
-    const result = { bench: 'service', quick, machine: host, versions: ownVersions() };
+    const result = { bench: 'service', quick, scaled, machine: host, versions: ownVersions() };
     const figures = { endpoints, parsing, lists, soak, memory };
     console.log(JSON.stringify({ ...result, ...figures }, round));
   } finally {

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { HOST_ENV } from '../../scripts/hostSettings.ts';
 import type { S3Options } from '../../src/middleware/s3/index.ts';
 
 export interface ServerProcess {
@@ -23,6 +24,9 @@ export interface BucketProcess extends ServerProcess {
   readonly apiKeys: readonly string[];
 }
 
+/** The same for every server: those that share a store take the key of the first one. */
+const API_KEY = randomBytes(32).toString('base64url');
+
 const UNLIMITED = ['--requests-per-second', '1000000000', '--burst', '1000000000'];
 const MANY = ['--open-tasks', '1000000000', '--stored-bytes', '1000GiB'];
 const STREAMS = ['--event-streams', '1000000', '--parallel-uploads', '100000'];
@@ -38,13 +42,12 @@ export async function startFalconry(
   dataDirectory: string,
   more: readonly string[] = [],
 ): Promise<FalconryProcess> {
-  const apiKey = randomBytes(32).toString('base64url');
   const script = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
   const args = ['serve', '--json', '--port', '0', '--data', dataDirectory, '--log-level', 'error'];
   const server = await start([script, ...args, ...LIMITS, '--signing', ...more], {
-    FALCONRY_FIRST_KEY: apiKey,
+    FALCONRY_FIRST_KEY: API_KEY,
   });
-  return { ...server, apiKey };
+  return { ...server, apiKey: API_KEY };
 }
 
 export function startPlainHono(): Promise<ServerProcess> {
@@ -69,7 +72,7 @@ async function start<Said extends { readonly address: string }>(
   env: NodeJS.ProcessEnv,
 ): Promise<ServerProcess & Said> {
   const child = spawn(process.execPath, args, {
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...HOST_ENV, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const said = await firstLine<Said>(child);

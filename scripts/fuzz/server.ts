@@ -5,12 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FuzzKeys, FuzzMemory, Told } from '../../test/middleware/fixtures/fuzzService.ts';
-
-/** As docs/operating has it: what is free goes back to the system, so that growth can be seen. */
-export const MEMORY_ENV = {
-  NODE_OPTIONS: '--max-semi-space-size=4',
-  MALLOC_ARENA_MAX: '2',
-} as const;
+import { HOST_ENV } from '../hostSettings.ts';
 
 /** A running service, and what the campaign needs to know of it. */
 export interface Target {
@@ -30,7 +25,7 @@ export async function startTarget(): Promise<ForkedTarget> {
   const script = new URL('../../test/middleware/fixtures/fuzzService.ts', import.meta.url);
   const child = fork(script, [folder], {
     execArgv: ['--expose-gc'],
-    env: { ...process.env, ...MEMORY_ENV },
+    env: { ...process.env, ...HOST_ENV },
   });
   const ended = once(child, 'exit');
   const message = async <T extends Told>(): Promise<T> => {

@@ -8,6 +8,7 @@ import { hashApiKey } from '../middleware/keys/apiKeys.ts';
 import { type Settings, STORE_FILE } from '../middleware/options.ts';
 import { sqliteTableStore } from '../middleware/stores/sqliteTable.ts';
 import type { ApiKeyStore } from '../middleware/stores/taskStore.ts';
+import { engineStandsBack } from '../middleware/tasks/priority.ts';
 import { cannotListen } from './cannotListen.ts';
 import { type Command, UsageError } from './command.ts';
 import type { Config } from './config.ts';
@@ -113,6 +114,7 @@ async function serve(
   const { falconService, openHttpServer } = await loadFramework();
   const eyes = await openEyes({ ...values, threads: settings.threads, logger });
   const service = falconService({ ...options, ...eyes.options, logger });
+  engineStandsBack();
   await eyes.open(service, openHttpServer);
   const open = (fetch: HttpServerOptions['fetch']) => {
     const onRefused = (refused: object) => logger.warn('connections refused', { ...refused });

@@ -80,6 +80,15 @@ export function blobContract(runner: TestRunner, name: string, open: OpenBlobs):
       strictEqual(await w.text(empty), '');
     });
 
+    test('keeps a file whose bytes are overwritten or given away after it was put', async (w) => {
+      const key = newInputKey();
+      const bytes = new TextEncoder().encode('hello');
+      await w.blobs.put(key, bytes, LIMIT);
+      bytes.fill(0);
+      structuredClone(bytes, { transfer: [bytes.buffer] });
+      strictEqual(await w.text(key), 'hello');
+    });
+
     test('knows nothing of a key that was not put, or was deleted', async (w) => {
       const key = resultKey(17, 2);
       const absent = async () => {

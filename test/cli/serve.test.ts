@@ -1,6 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { falconry, type Running } from '../middleware/process.ts';
@@ -65,6 +66,19 @@ describe('falconry serve', () => {
     const { code, stdout } = await second.process.ended;
     expect(code).toBe(0);
     expect(stdout).not.toContain('FALCONRY_API_KEY');
+  });
+
+  it.runIf(process.platform === 'linux')('lets the threads of the engine stand back', async () => {
+    const { process } = await serve();
+    const threads = `/proc/${process.pid}/task`;
+    const names = readdirSync(threads).map(
+      (id) => [Number(id), readFileSync(`${threads}/${id}/comm`, 'utf8').trim()] as const,
+    );
+    const engine = names.filter(([, name]) => name === 'V8Worker').map(([id]) => id);
+    expect(engine.length).toBeGreaterThan(0);
+    const nicer = Math.min(19, getPriority() + 10);
+    expect(engine.map(getPriority)).toEqual(engine.map(() => nicer));
+    expect(getPriority(process.pid)).toBe(getPriority());
   });
 
   it('shows the key in the line of --json, and then in no file', async () => {

@@ -11,6 +11,7 @@ export interface Ended {
 }
 
 export interface Running {
+  readonly pid: number;
   /** Waits for a match on standard output. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
   kill(signal: NodeJS.Signals): void;
@@ -48,6 +49,7 @@ export function start(
     child.on('close', (code) => resolve({ code, stdout, stderr }));
   });
   return {
+    pid: child.pid!,
     printed: (pattern) =>
       new Promise((resolve, reject) => {
         look = () => {

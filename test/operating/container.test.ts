@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { validate } from 'dockerfile-utils';
 import { describe, expect, it } from 'vitest';
-import { MEMORY_ENV } from '../../scripts/fuzz/server.ts';
+import { HOST_ENV } from '../../scripts/hostSettings.ts';
 import { envOf, SETTINGS } from '../../src/cli/settings.ts';
 import { ROOT, read, readYaml } from './operatingFiles.ts';
 
@@ -56,10 +56,14 @@ function faultsOf(text: string): string[] {
 }
 
 it.each(['Dockerfile', 'falconry.service', 'falconry-serve.service', 'falconry-worker.service'])(
-  'the memory of %s is that of the service that is fuzzed',
+  '%s starts the service as it is fuzzed and measured',
   (name) => {
-    for (const [variable, value] of Object.entries(MEMORY_ENV)) {
-      expect(read(name)).toMatch(new RegExp(`[ =]${variable}=${value}( |$)`, 'm'));
+    for (const [variable, value] of Object.entries(HOST_ENV)) {
+      // A unit quotes the whole assignment, a Dockerfile the value.
+      const plain = `${variable}=${value}`;
+      const quoted = name === 'Dockerfile' ? `${variable}="${value}"` : `"${plain}"`;
+      const wanted = value.includes(' ') ? quoted : plain;
+      expect(read(name)).toMatch(new RegExp(`[ =]${wanted}( |$)`, 'm'));
     }
   },
 );

@@ -72,6 +72,8 @@ export interface StoredBlob {
  *    when, with a signature over both. A store without urls is served by the routes of the service.
  * 4. What is wrong with the store and not with the caller is a CodedError: `STORAGE_FULL` without
  *    room for more, `STORE_UNAVAILABLE` for everything else.
+ * 5. When `put` resolves, the bytes that it was given are the caller's again: it may overwrite them
+ *    or give their memory away.
  */
 export interface BlobStore {
   /** Stores a file as it streams in. @throws CodedError BODY_TOO_LARGE beyond the limit. */

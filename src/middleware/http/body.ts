@@ -7,6 +7,7 @@
 import type { Context } from 'hono';
 import { concat } from '../../bytes.ts';
 import { isCodedError } from '../../errors.ts';
+import { pages } from '../memory.ts';
 import { ProblemError } from '../problems.ts';
 import type { BodyShare } from './bodyBudget.ts';
 import { type BodyEncoding, type BodyType, requireForm } from './bodyType.ts';
@@ -233,18 +234,6 @@ export class Blocks {
 
 /** From this length on, memory is taken in pages. */
 const MIN_PAGES_BYTES = 256 * 1024;
-
-/**
- * Memory that goes back to the system as soon as it is free. Engines map resizable buffers page by
- * page; others come from the allocator, which keeps most of what many bodies leave behind.
- */
-function pages(bytes: number): ArrayBuffer {
-  const Resizable = ArrayBuffer as new (
-    bytes: number,
-    options: { readonly maxByteLength: number },
-  ) => ArrayBuffer;
-  return new Resizable(bytes, { maxByteLength: bytes });
-}
 
 /** Looks at the body itself only if no header tells, since that already starts to read it. */
 function saysNoBody(c: Context): boolean {

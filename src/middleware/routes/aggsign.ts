@@ -7,6 +7,7 @@ import { serviceBase } from '../http/address.ts';
 import { bodyLimits, withBody, withTypedBody } from '../http/body.ts';
 import type { BodyType } from '../http/bodyType.ts';
 import { isRepeatable, requestFingerprint, requestLine, taskOnce } from '../idempotency.ts';
+import { free } from '../memory.ts';
 import type { Operation } from '../openapi/operation.ts';
 import { ProblemError } from '../problems.ts';
 import { progressRecord } from '../records.ts';
@@ -167,11 +168,11 @@ function verify({ settings, runtime, budget }: Deps): Handler {
     });
 }
 
-/** Stores a file and puts the task that is waiting with it. */
+/** Stores a file, which is gone then, and puts the task that is waiting with it. */
 async function putWithFile(
   deps: Deps,
   facts: Pick<NewTask, 'clientId' | 'count' | 'requestId' | 'traceparent'>,
-  file: Uint8Array,
+  file: Uint8Array<ArrayBuffer>,
   options: Pick<PutOptions, 'hold'>,
 ): Promise<Task> {
   const { clientId } = facts;
@@ -183,6 +184,7 @@ async function putWithFile(
       throw await storageQuota(deps, clientId, file.length);
     }
     const input = await blobs.put(newInputKey(), file, { maxBytes: file.length });
+    free(file.buffer);
     const task: NewTask = { ...facts, state: 'waiting', input, threads, ttlMs };
     // If the store does not answer, the task may be there: then its file is left alone.
     return await putTask(deps, task, options, () => blobs.delete(input.key));

@@ -1,8 +1,9 @@
 /** Long computations stand back behind requests: the priority of the threads that make them. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 
 /** What is added to the niceness; with 10 more, a thread gets a tenth of a contended core. */
-const NICER = { read: 5, task: 10 } as const;
+const NICER = { read: 5, task: 10, engine: 10 } as const;
 const LEAST = 19;
 
 /** On Linux a priority belongs to a thread; elsewhere it would be that of the whole process. */
@@ -10,10 +11,34 @@ const isPerThread = process.platform === 'linux';
 const own = isPerThread ? getPriority() : 0;
 
 /** Lowers the priority of the calling thread, and of those that it will start (Linux only). */
-export function standBack(work: keyof typeof NICER): void {
+export function standBack(work: 'read' | 'task'): void {
+  lower(work, 0);
+}
+
+/** What Linux shows of the threads of this process. */
+const THREADS = '/proc/self/task';
+
+/**
+ * Lowers the priority of the threads with which V8 collects garbage and compiles (Linux only, and
+ * where they have a name: Node 24). For a process that does nothing but serve.
+ */
+export function engineStandsBack(): void {
   if (!isPerThread) return;
   try {
-    setPriority(Math.min(LEAST, own + NICER[work]));
+    for (const id of readdirSync(THREADS)) {
+      const name = readFileSync(`${THREADS}/${id}/comm`, 'utf8').trim();
+      if (name === 'V8Worker') lower('engine', Number(id));
+    }
+  } catch {
+    // A host that hides them.
+  }
+}
+
+/** @param thread its number; 0 is the calling thread */
+function lower(work: keyof typeof NICER, thread: number): void {
+  if (!isPerThread) return;
+  try {
+    setPriority(thread, Math.min(LEAST, own + NICER[work]));
   } catch {
     // A host that forbids it: everything takes its turn.
   }

@@ -18,6 +18,7 @@ import type { BodyType } from '../http/bodyType.ts';
 import { formatCbor, parseStrictCbor } from '../http/cbor.ts';
 import { type JsonLimits, parseSlimJson } from '../http/strictJson.ts';
 import { requestFingerprint } from '../idempotency.ts';
+import { free } from '../memory.ts';
 import { type Fault, ProblemError } from '../problems.ts';
 
 /** What all bodies with items have in common. */
@@ -100,11 +101,6 @@ function joined(blocks: readonly ArrayBuffer[], bytes: number): Uint8Array<Array
     free(block);
   }
   return body;
-}
-
-/** Gives memory back at once; a thread that has nothing to do does not look for garbage. */
-function free(buffer: ArrayBuffer): void {
-  (buffer as { transfer?: (bytes: number) => ArrayBuffer }).transfer?.(0);
 }
 
 /**
