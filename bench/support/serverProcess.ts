@@ -100,7 +100,10 @@ function firstLine<Said>(child: ChildProcess): Promise<Said> {
     let text = '';
     child.stdout!.setEncoding('utf8').on('data', (part: string) => {
       text += part;
-      if (text.includes('\n')) resolve(JSON.parse(text.split('\n')[0]!));
+      if (!text.includes('\n')) return;
+      const said = JSON.parse(text.split('\n')[0]!) as Said & { ok?: boolean; message?: string };
+      if (said.ok === false) reject(new Error(`the server does not start: ${said.message}`));
+      else resolve(said);
     });
     child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
   });

@@ -1,5 +1,8 @@
 /** PostgreSQL and a bucket for the servers that are measured, started here. */
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { closeAll, startServers } from '../../scripts/servers.ts';
@@ -7,7 +10,8 @@ import { bucketEnv } from '../../test/support/rgw.ts';
 
 /**
  * Runs `measure` while `falconry serve` finds both in its environment, which it has from this
- * process.
+ * process. Files go through the service, so that the same requests are measured as with the
+ * embedded store.
  *
  * @throws Error that says what to install if one of them is missing
  */
@@ -15,7 +19,14 @@ export async function withSharedStores(measure: () => Promise<void>): Promise<vo
   const open: (() => unknown)[] = [];
   try {
     const { database, rgw } = await startServers(open);
-    Object.assign(process.env, { FALCONRY_DATABASE: database.url }, bucketEnv(rgw, 'bench/'));
+    const keys = await mkdtemp(join(tmpdir(), 'falconry-bench-keys-'));
+    open.push(() => rm(keys, { recursive: true }));
+    Object.assign(process.env, bucketEnv(rgw, 'bench/'), {
+      FALCONRY_DATABASE: database.url,
+      FALCONRY_KEYS: keys,
+      FALCONRY_UPLOADS: 'through',
+      FALCONRY_RESULTS: 'through',
+    });
     const script = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
     await promisify(execFile)(process.execPath, [script, 'migrate']);
     const [about] = await database.query<{ version: string }>(
