@@ -299,6 +299,20 @@ describe('the reader', () => {
     expect(blocks.bytes).toBe(0);
   });
 
+  it.each(['json', 'cbor'] as const)('makes a file with memory of its own of %s', async (type) => {
+    const data = items.map(type === 'json' ? toTriple : map);
+    const body = type === 'json' ? json({ data }) : formatCbor({ data });
+    const reader = open();
+    const files: ArrayBuffer[] = [];
+    for (const more of ['', ' '.repeat(LARGE)]) {
+      const text = typeof body === 'string' ? body + more : body;
+      const { file } = await reader.read(1, blocksOf(text), { ...TRIPLES, type });
+      expect(file.length).toBe(file.buffer.byteLength);
+      files.push(file.buffer);
+    }
+    expect(files[0]).not.toBe(files[1]);
+  });
+
   it('reads here if the host refuses a thread', async () => {
     const start = () => {
       throw new Error('no threads');

@@ -32,7 +32,7 @@ osd data = $folder/osd
 osd objectstore = memstore
 memstore device bytes = 4294967296
 [client.rgw]
-rgw frontends = beast endpoint=127.0.0.1:$port
+rgw frontends = beast endpoint=127.0.0.1:$port tcp_nodelay=1
 rgw thread pool size = 64
 rgw dns name = s3.test
 rgw enable usage log = false

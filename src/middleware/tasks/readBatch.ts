@@ -48,6 +48,7 @@ export interface ClaimReading extends Reading {
 /** Triples of the right form. */
 export interface Batch {
   readonly count: number;
+  /** All of its buffer, which nobody else has: whoever is done with it may give its memory away. */
   readonly file: Uint8Array<ArrayBuffer>;
   readonly fingerprint: string | null;
 }
@@ -207,13 +208,15 @@ function textFile(items: readonly TaskItem[]): Uint8Array<ArrayBuffer> {
   return concatAll(parts);
 }
 
-/** The task file of items that came in CBOR, which is half as long. */
+/**
+ * The task file of items that came in CBOR, which is half as long. A copy, since an encoder may
+ * return a part of memory that it shares.
+ */
 function cborFile(items: readonly TaskItem[]): Uint8Array<ArrayBuffer> {
-  return formatCbor(
-    items.map(({ message, publicKey, signature }) => {
-      return { digest: message, public_key: publicKey, signature };
-    }),
-  );
+  const maps = items.map(({ message, publicKey, signature }) => {
+    return { digest: message, public_key: publicKey, signature };
+  });
+  return new Uint8Array(formatCbor(maps));
 }
 
 function requireObject(value: unknown): Readonly<Record<string, unknown>> {
