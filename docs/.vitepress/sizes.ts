@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { startBatch } from '../../src/aggregate/batch.ts';
 import { encodeBundle } from '../../src/aggregate/bundle.ts';
 import { estimateProofBytes } from '../../src/aggregate/proof.ts';
+import type { TestSeed } from '../../src/falcon/types.ts';
 import {
   type AggregateItem,
   type Falcon,
@@ -13,7 +14,6 @@ import {
   falcon1024,
   MAX_PROOF_ITEMS,
 } from '../../src/index.ts';
-import type { TestSeed } from '../../src/falcon/types.ts';
 import type { SizeRow, Sizes } from './theme/sizeRows.ts';
 
 /** Where the lines of proof and bundle cross, for both sets: every number is drawn there. */
