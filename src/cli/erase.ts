@@ -1,8 +1,8 @@
 /** `falconry erase`: removes everything that a service keeps of one client. */
 
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { eraseClient } from '../middleware/erasure.ts';
+import { clientKeyFiles } from '../middleware/keys/keyStore.ts';
 import type { Holdings } from '../middleware/stores/operatorStore.ts';
 import { sizeText } from '../wire/sizes.ts';
 import { type Command, type Io, UsageError } from './command.ts';
@@ -26,9 +26,9 @@ type Names = FileSetting | 'keys';
 const help = `Usage: falconry erase [options] <client>
 
 Removes everything that the service keeps of a client, while it runs or not: its API keys, its tasks
-with their files and results, its Idempotency-Keys, its name and its signing key. Tasks that wait or
-run are cancelled first. What was interrupted goes on when it is called again. There is no way back,
-but from a backup.
+with their files and results, its Idempotency-Keys, quota, webhook, name and signing key. Tasks that
+wait or run are cancelled first. What was interrupted goes on when it is called again. There is no
+way back, but from a backup.
 
       --dry-run       only count
       --yes           do not ask; needed where there is no terminal to ask on
@@ -95,15 +95,11 @@ async function execute(invocation: Invocation<Names>): Promise<number> {
 type Counts = Holdings & { readonly signingKeys: number };
 /** The files of the client's signing keys, of today and of before. */
 async function keyFiles(folder: string, clientId: number): Promise<string[]> {
-  let names: string[];
   try {
-    names = await readdir(folder);
+    return await clientKeyFiles(folder, clientId);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw asIoFailure(`cannot read ${folder}`, error);
   }
-  const own = new RegExp(`^signing-${clientId}(?!\\d)`);
-  return names.filter((name) => own.test(name)).map((name) => join(folder, name));
 }
 
 async function removeFile(path: string): Promise<void> {

@@ -15,7 +15,7 @@ import type { Health } from './health.ts';
 import { createApiKey, rotateApiKey } from './keys/apiKeys.ts';
 import { resolveOptions, type ServiceOptions } from './options.ts';
 import type { Env } from './routes/route.ts';
-import { Runtime } from './runtime.ts';
+import { type ErasedClient, Runtime } from './runtime.ts';
 import type { ApiKeyRecord, QueueDepth } from './stores/taskStore.ts';
 
 export type { ErrorCode, InvalidItem } from '../errors.ts';
@@ -60,6 +60,7 @@ export type {
 export type { SigningSalt } from './optionTable.ts';
 export type { PortCall } from './portCalls.ts';
 export type { ProblemBody } from './problems.ts';
+export type { ErasedClient } from './runtime.ts';
 export { memoryStore } from './stores/memory.ts';
 export type {
   Ageing,
@@ -174,6 +175,17 @@ export interface FalconService {
   readonly running: number;
   /** The unfinished tasks of all clients. @throws CodedError `NOT_STARTED`, `STORE_UNAVAILABLE` */
   depth(): Promise<QueueDepth>;
+  /**
+   * Removes everything that is kept of a client: its API keys, its tasks with their files and
+   * results, its Idempotency-Keys, quota, webhook, name and signing key. Tasks that wait or run are
+   * cancelled first. Let `authenticate` refuse the client before. An erasure that was interrupted
+   * goes on when it is called again; there is no way back.
+   *
+   * @returns what this call has removed; `unfinished`: tasks that it cancelled
+   * @throws RangeError if it is not the number of a client; CodedError `NOT_STARTED`,
+   *   `STORE_UNAVAILABLE`, `CONFLICT` if the store of the host has no `CareStore`
+   */
+  eraseClient(clientId: number): Promise<ErasedClient>;
 }
 
 /**
@@ -209,5 +221,6 @@ export function falconService(options: ServiceOptions = {}): FalconService {
       return runtime.running;
     },
     depth: async () => runtime.ports.store.depth(),
+    eraseClient: (clientId) => runtime.eraseClient(clientId),
   };
 }

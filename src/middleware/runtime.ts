@@ -11,15 +11,16 @@ import { UrlSecrets } from './blobs/urlSecrets.ts';
 import { ClientLimits } from './clientLimits.ts';
 import { eraseVisitors, VISITED_METHODS, type VisitedStore, Visitors } from './demonstration.ts';
 import { describe } from './describe.ts';
+import { type Erased, eraseClient } from './erasure.ts';
 import { HealthWatch, type ServiceState } from './health.ts';
 import { storedKeyAuthentication } from './keys/apiKeys.ts';
 import { type Authenticate, callerFinder, type FindCaller } from './keys/callers.ts';
-import { fileKeyStore } from './keys/keyStore.ts';
+import { fileKeyStore, type KeyStore } from './keys/keyStore.ts';
 import { KeyUses } from './keys/keyUses.ts';
 import { Signer } from './keys/signer.ts';
 import { KEYS_FOLDER, type Settings, STORE_FILE } from './options.ts';
 import { type PortCall, timedPort } from './portCalls.ts';
-import type { SecretStore } from './stores/operatorStore.ts';
+import type { CareStore, SecretStore } from './stores/operatorStore.ts';
 import { sqliteStore } from './stores/sqlite.ts';
 import type { ApiKeyStore, TaskNews, TaskStore } from './stores/taskStore.ts';
 import { keepsWebhooks, OPERATOR } from './stores/webhookStore.ts';
@@ -52,6 +53,16 @@ export interface Ports {
 
 /** Until a rotated secret is seen. */
 const LOOK_EVERY_MS = 2000;
+
+const ERASING = ['disown', 'ended', 'removeEnded', 'forget'] as const;
+const mayErase = (store: TaskStore): store is TaskStore & CareStore =>
+  ERASING.every((method) => method in store);
+
+/** What an erasure has removed of a client. */
+export interface ErasedClient extends Erased {
+  /** Signing keys, the earlier ones among them. */
+  readonly signingKeys: number;
+}
 
 const mayBeVisited = (store: TaskStore): store is VisitedStore =>
   VISITED_METHODS.every((method) => method in store);
@@ -129,6 +140,24 @@ export class Runtime {
     return () => {
       if (--this.#active === 0) this.#onIdle?.();
     };
+  }
+
+  async eraseClient(clientId: number): Promise<ErasedClient> {
+    if (!Number.isSafeInteger(clientId) || clientId < 1) {
+      throw new RangeError('"clientId" must be the number of a client');
+    }
+    const { store, blobs } = this.ports;
+    if (!mayErase(store)) {
+      throw new CodedError('CONFLICT', { message: 'The store of this service erases no clients' });
+    }
+    const leave = this.enter();
+    try {
+      const erased = await eraseClient(store, blobs, clientId);
+      const signingKeys = (await this.#keyStore().remove?.(clientId)) ?? 0;
+      return { ...erased, signingKeys };
+    } finally {
+      leave();
+    }
   }
 
   start(): Promise<void> {
@@ -230,12 +259,17 @@ export class Runtime {
     return urls;
   }
 
-  async #openSigner(): Promise<Signer> {
-    const { keyStore, keysSecret, signingKeyPerClient, signingSalt } = this.settings;
-    const directory = join(this.settings.dataDirectory, KEYS_FOLDER);
+  /** The host's, or that of the data directory, which may hold keys although signing is off. */
+  #keyStore(): KeyStore {
+    const { dataDirectory, keyStore, keysSecret } = this.settings;
+    const directory = join(dataDirectory, KEYS_FOLDER);
     const secret = keysSecret === undefined ? {} : { secret: keysSecret };
-    const keys = keyStore ?? fileKeyStore({ directory, ...secret });
-    const signer = new Signer(keys, signingKeyPerClient, signingSalt);
+    return keyStore ?? fileKeyStore({ directory, ...secret });
+  }
+
+  async #openSigner(): Promise<Signer> {
+    const { signingKeyPerClient, signingSalt } = this.settings;
+    const signer = new Signer(this.#keyStore(), signingKeyPerClient, signingSalt);
     this.#undo.push(() => signer.close());
     await signer.prepare();
     this.#lookAgain(signer, 'signing keys were not looked at again');

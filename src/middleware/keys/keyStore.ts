@@ -42,12 +42,20 @@ export interface KeyStore {
    * again.
    */
   revision?(clientId: number | null): Promise<string>;
+  /**
+   * Removes the signing key of a client that is erased, and its earlier ones. Called again after a
+   * crash, it finds what is left.
+   *
+   * @returns how many it has removed
+   */
+  remove?(clientId: number): Promise<number>;
 }
 
 export interface FileKeyStore extends KeyStore {
   open(): Promise<void>;
   release(key: SigningKey): void;
   revision(clientId: number | null): Promise<string>;
+  remove(clientId: number): Promise<number>;
   /**
    * Exchanges a key for a new one of the same parameter set. The old public key is kept.
    *
@@ -119,6 +127,16 @@ export async function examineKeys({
   return { keys, sealed, hasSeal: seal !== null };
 }
 
+/** The files of a client's signing keys, of today and of before; none if there is no folder. */
+export async function clientKeyFiles(directory: string, clientId: number): Promise<string[]> {
+  const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  const own = new RegExp(`^signing-${clientId}(?!\\d)`);
+  return names.filter((name) => own.test(name)).map((name) => join(directory, name));
+}
+
 const LEFT_BEHIND = /^signing(?:-\d+)?\.json\.[\da-f-]{36}$/;
 const LEFT_BEHIND_MS = 60_000;
 const isOld = async (path: string) => {
@@ -182,6 +200,12 @@ class KeyFolder implements FileKeyStore {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
       throw error;
     }
+  }
+
+  async remove(clientId: number): Promise<number> {
+    const paths = await clientKeyFiles(this.#directory, clientId);
+    for (const path of paths) await rm(path, { force: true });
+    return paths.length;
   }
 
   async rotate(clientId: number | null): Promise<Uint8Array | null> {
