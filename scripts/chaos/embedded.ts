@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STORE_FILE } from '../../src/middleware/options.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
+import { freePort } from '../../test/support/ports.ts';
 import type { TestRandom } from '../../test/support/random.ts';
-import { freePort } from '../../test/support/rgw.ts';
 import { Member } from './member.ts';
 import { mountDisk, rehearse, settableClock, type World } from './world.ts';
 

@@ -1,7 +1,7 @@
 /** Every bundler, with the settings that its own documentation gives, and where its result runs. */
 import { cp } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../support/ports.ts';
 import { inChromium, inFirefox } from './browsers.ts';
 import { beside, command, installed, project } from './project.ts';
 import type { JobReport } from './report.ts';
@@ -101,14 +101,6 @@ async function viteDev(name: string): Promise<JobReport> {
   } finally {
     await vite.close();
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 // webpack

@@ -1,8 +1,8 @@
 /** Next: the client page, the server component, and a route handler that runs the service. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../support/ports.ts';
 import { HAS, inChromium } from './browsers.ts';
-import { freePort } from './cases.ts';
 import { beside, command, project } from './project.ts';
 import type { JobReport } from './report.ts';
 

@@ -300,7 +300,7 @@ describe('the reader', () => {
   });
 
   it.each(['json', 'cbor'] as const)('makes a file with memory of its own of %s', async (type) => {
-    const data = items.map(type === 'json' ? toTriple : map);
+    const data = items.map((item) => (type === 'json' ? toTriple(item) : map(item)));
     const body = type === 'json' ? json({ data }) : formatCbor({ data });
     const reader = open();
     const files: ArrayBuffer[] = [];

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -15,6 +15,7 @@ import { temporaryFolder } from '../cli/cli.ts';
 import { falconry, type Running } from '../middleware/process.ts';
 import { makeTriples } from '../middleware/triples.ts';
 import { fact } from '../support/facts.ts';
+import { freePort } from '../support/ports.ts';
 import { caddyFile, haproxyFile, nginxFile, withProgram } from './programs.ts';
 
 /** As in compose.yaml: longer than HAProxy takes to notice. */
@@ -23,15 +24,6 @@ const GRACE_MS = 2000;
 const MAX_BODY = 32 * 1024 * 1024;
 /** An address that a caller only claims to have. */
 const CLAIMED = '203.0.113.9';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Until something listens there. */
 async function listening(port: number): Promise<void> {

@@ -5,13 +5,13 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { AwsClient } from 'aws4fetch';
 import { inject } from 'vitest';
+import { freePort } from './ports.ts';
 import { findProgram } from './programs.ts';
 
 export interface Rgw {
@@ -110,19 +110,6 @@ export async function startRgw(folder: string): Promise<Rgw> {
     } catch (error) {
       if (tried === TRIES) throw error;
     }
-  }
-}
-
-/** Below those that the system gives to connections, which could take it before the server does. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 12_000 + Math.floor(Math.random() * 20_000);
-    const server = createServer();
-    const free = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-    });
-    if (free) return port;
   }
 }
 
