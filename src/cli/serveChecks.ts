@@ -115,13 +115,22 @@ function checkPublicUrl({ publicUrl }: Settings): Finding[] {
 const isLoopback = (host: string) => /^(127\.|localhost$|\[?::1\]?$)/.test(host);
 
 function checkProxy(config: Config<ServeSetting>, { trustProxy, publicUrl }: Settings): Finding[] {
-  if (!trustProxy || publicUrl !== undefined) return [];
+  if (!trustProxy) return publicUrl?.startsWith('https:') ? [untrustedProxy()] : [];
+  if (publicUrl !== undefined) return [];
   const advice = 'give --public-url, and let only the proxy reach the port';
   const message =
     'trustProxy without publicUrl: whoever reaches the port chooses the URLs in answers';
   const level = isLoopback(config.values.host) ? warning : fault;
   return [level('trustProxy', message, advice)];
 }
+
+/** The service itself speaks no https: something stands before it. */
+const untrustedProxy = (): Finding =>
+  warning(
+    'trustProxy',
+    'https without trustProxy: limits by address count all callers as one, the proxy',
+    'give --trust-proxy if the proxy sets X-Forwarded-For, and only it reaches the port',
+  );
 
 function checkSigning(config: Config<ServeSetting>, settings: Settings, env: Env): Finding[] {
   if (!settings.signing) return [ok('signing', 'the signing endpoint is off')];

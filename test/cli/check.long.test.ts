@@ -176,6 +176,14 @@ describe('addresses', () => {
       level: 'warning',
     });
     expect((await check()).of('trustProxy')).toEqual([]);
+    const https = ['--public-url', 'https://falcon.example.com'];
+    expect((await check(https)).of('trustProxy')[0]).toMatchObject({
+      level: 'warning',
+      message: expect.stringMatching(/count all callers as one/),
+    });
+    expect((await check([...https, '--trust-proxy'])).of('trustProxy')).toEqual([]);
+    const http = ['--public-url', 'http://127.0.0.1:1'];
+    expect((await check(http)).of('trustProxy')).toEqual([]);
   });
 });
 
