@@ -11,6 +11,9 @@
  *   --refine [steps]                           improves the existing rows by annealing, from
  *                                              their own choices and from those of their neighbours
  *   --runs 3, --seed 1                         with --refine: how often, and the generator's seed
+ *   --shorter                                  with --refine: levels may hide messages and cut
+ *                                              inner commitments (docs/decisions/0058); reads and
+ *                                              writes parameters/shorter.json. Alone: prints it
  *   --only 512,1024:104                        with either: these sets or rows only
  *   --out file                                 with either: writes the rows there as JSON, not the
  *                                              table; --merge file,file puts such rows into it
@@ -26,8 +29,9 @@ import { BUCKETS } from './parameters/buckets.ts';
 import { checkConstants, checkMixed, checkRow } from './parameters/check.ts';
 import { rowOf, tableText } from './parameters/emit.ts';
 import { measured, refine } from './parameters/refine.ts';
-import { report, summary } from './parameters/report.ts';
+import { report, shorterReport, summary } from './parameters/report.ts';
 import { type Chain, search } from './parameters/search.ts';
+import { isShorter } from './parameters/shorter.ts';
 import {
   acceptedCandidates,
   foldedKeyWords,
@@ -37,6 +41,8 @@ import {
 } from './parameters/streams.ts';
 
 const FILE = new URL(`../${PARAMETERS}`, import.meta.url);
+/** Rows with shorter commitments, which nothing uses yet. */
+const SHORTER = new URL('parameters/shorter.json', import.meta.url);
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -125,10 +131,19 @@ function check(table: readonly TableRow[], isLong: boolean): boolean {
 const args = process.argv.slice(2);
 const optionOf = (name: string) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
 const committed = readRows(FILE);
-const known = args.includes('--fresh') ? [] : committed;
 const only = optionOf('--only');
 const out = optionOf('--out');
-const write = (table: readonly TableRow[]): void => writeFileSync(out ?? FILE, tableText(table));
+const shorter = args.includes('--shorter');
+// rows found before are the first to start from
+const known = args.includes('--fresh')
+  ? []
+  : shorter
+    ? merged(committed, readRows(SHORTER))
+    : committed;
+const write = (table: readonly TableRow[]): void => {
+  const rows = shorter ? table.filter(isShorter) : table;
+  writeFileSync(out ?? (shorter ? SHORTER : FILE), tableText(rows));
+};
 
 if (args.includes('--search')) {
   const width = Number(optionOf('--search') ?? 12);
@@ -138,11 +153,13 @@ if (args.includes('--search')) {
   const runs = Number(optionOf('--runs') ?? 3);
   const seed = Number(optionOf('--seed') ?? 1);
   searchAll(known, only, write, (set, bucket, rows) =>
-    refine(set, bucket, neighbours(rows, bucket), { steps, runs, seed }),
+    refine(set, bucket, neighbours(rows, bucket), { steps, runs, seed, shorter }),
   );
 } else if (args.includes('--merge')) {
   const files = optionOf('--merge')!.split(',');
   write(files.reduce((table, file) => merged(table, readRows(file)), known));
+} else if (shorter) {
+  for (const line of shorterReport(readRows(SHORTER), committed)) print(line);
 } else if (!check(committed, args.includes('--check'))) {
   process.exitCode = 1;
 }

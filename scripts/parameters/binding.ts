@@ -6,7 +6,8 @@
 import type { Parameters } from '../../src/aggregate/parameters/rows.ts';
 import { ALPHA_L1, GAMMA_SQ, T_SQ } from './constants.ts';
 import { bitsOf, squareRootUp } from './fixedPoint.ts';
-import { blockSize, limitSq } from './limits.ts';
+import { blockSize, limitSq, quartersSq } from './limits.ts';
+import type { ShorterParameters } from './shorter.ts';
 
 const ceilDivide = (x: bigint, y: bigint): bigint => (x + y - 1n) / y;
 /** gamma^2 x, rounded up: what a short projection leaves open */
@@ -62,6 +63,14 @@ export function commitmentsOf(parameters: Parameters): Commitment[] {
     ];
   });
 }
+
+/** Rows in quarters with the squared norms that they must withstand (docs/decisions/0058, 2). */
+export const quartersOf = ({ levels }: ShorterParameters) =>
+  levels.flatMap(({ w, quarters, hiddenSq }, level) =>
+    w === 0 ? [] : [{ level, quarters, normSq: 4n * withSlack(BigInt(hiddenSq)) }],
+  );
+export const quartersWithstand = (quarters: number, normSq: bigint): boolean =>
+  normSq < quartersSq(quarters);
 
 /** Whether a rank withstands a norm, by integers. */
 export const withstands = ({ kappa, normSq }: Commitment): boolean => normSq < limitSq(kappa);

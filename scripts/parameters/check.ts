@@ -4,14 +4,8 @@
  * docs/protocol.md, "p.") that needs the inequality.
  */
 
-import {
-  type OrdinaryLevel,
-  type Parameters,
-  readRow,
-  type TableRow,
-  type TailLevel,
-} from '../../src/aggregate/parameters/rows.ts';
-import { commitmentsOf, withSlack, withstands } from './binding.ts';
+import type { Parameters, TableRow, TailLevel } from '../../src/aggregate/parameters/rows.ts';
+import { commitmentsOf, quartersOf, quartersWithstand, withSlack, withstands } from './binding.ts';
 import {
   ACCEPTED,
   ALPHA_L1,
@@ -37,6 +31,7 @@ import { errorBits, MOST_ERROR, totalError, worstRound } from './errors.ts';
 import { largestOf, squareRoot, squareRootUp } from './fixedPoint.ts';
 import { LOG2_REACH, MAX_INDEX, shiftOf } from './gaussianCode.ts';
 import { projectionError } from './projectionTail.ts';
+import { readShorter, type ShorterLevel, type ShorterParameters } from './shorter.ts';
 
 /** the six primes of the number-theoretic transform, each 1 mod 128 */
 const PRIMES = [13697n, 13441n, 13313n, 12289n, 12161n, 11777n];
@@ -52,21 +47,36 @@ const PROJECTION_BITS = 134.1;
 const MOST_ROWS = 76;
 
 type Fail = (text: string, section: string) => void;
-type Level = OrdinaryLevel | TailLevel;
+type Level = ShorterLevel | TailLevel;
 
-const levelsOf = ({ levels, tail }: Parameters): readonly Level[] => [...levels, tail];
+const levelsOf = ({ levels, tail }: ShorterParameters): readonly Level[] => [...levels, tail];
 /** |x| of a value that has a code is at most this. */
 const reachOf = (code: number): bigint => 1n << BigInt(shiftOf(code) + LOG2_REACH);
 const total = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
-function checkBinding(parameters: Parameters, fail: Fail): void {
+function checkBinding(parameters: ShorterParameters, fail: Fail): void {
   for (const commitment of commitmentsOf(parameters)) {
     const { level, name } = commitment;
     if (!withstands(commitment)) fail(`level ${level}: ${name}`, '2');
   }
+  for (const { level, quarters, normSq } of quartersOf(parameters)) {
+    if (!quartersWithstand(quarters, normSq)) fail(`level ${level}: quarters`, '0058, 2');
+  }
 }
 
-function checkDigits(level: OrdinaryLevel, index: number, fail: Fail): void {
+/** Shorter commitments (docs/decisions/0058, 5). */
+function checkShorter(level: ShorterLevel, index: number, fail: Fail): void {
+  const { w, quarters, hiddenSq, codeX, cutT, hidden } = level;
+  if (w === 0 ? quarters + hiddenSq + codeX > 0 : w < 2 || w > 6) {
+    fail(`level ${index}: digits of messages`, '0058, 1');
+  }
+  if (cutT !== 0 && (cutT < 4 || cutT > 15 || index === 0)) fail(`level ${index}: ct`, '0058, 5');
+  if (w === 0) return;
+  if (codeX > MAX_INDEX) fail('an unknown code', 'p. 11');
+  checkBlock({ coefficients: D * hidden, inSq: hiddenSq, code: codeX }, `level ${index}: x`, fail);
+}
+
+function checkDigits(level: ShorterLevel, index: number, fail: Fail): void {
   const { f, b, fu, bu, fg, bg, cut, m, outSq } = level;
   if (f < 1 || f > 3 || b < 2 || b > 13) fail(`level ${index}: digits of z`, 'p. 6.3');
   // the top digit keeps the remainder of 44 bits
@@ -82,12 +92,15 @@ function checkDigits(level: OrdinaryLevel, index: number, fail: Fail): void {
 }
 
 /** What a level puts out is what the next one projects: no slack lost, none borrowed. */
-function checkChain(parameters: Parameters, fail: Fail): void {
+function checkChain(parameters: ShorterParameters, fail: Fail): void {
   const { set, bucket, levels, tail } = parameters;
   if (levels.length < 1) fail('no level before the tail', '3');
-  for (const [index, { inSq }] of levels.entries()) {
+  for (const [index, { inSq, cutT }] of levels.entries()) {
     const expected = index === 0 ? bucket * BETA_SQ[set] : levels[index - 1]!.outSq;
-    if (inSq !== expected) fail(`level ${index}: inSq is not the bound before`, '3');
+    // the errors of cut inner commitments are in the projection too
+    if (cutT === 0 ? inSq !== expected : !(inSq >= expected)) {
+      fail(`level ${index}: inSq is not the bound before`, '3');
+    }
   }
   if (!(tail.inSq >= levels.at(-1)!.outSq)) fail('tail: inSq is below the bound before', '5.7');
   for (const [index, { inSq }] of levelsOf(parameters).entries()) {
@@ -129,32 +142,43 @@ function checkCodes({ levels, tail }: Parameters, fail: Fail): void {
 
 /** The projection: what its lemma asks of a row, and what the code of y holds (5.6). */
 function checkProjection(level: Level, index: number, fail: Fail): void {
-  const inSq = BigInt(level.inSq);
-  const accepted = BigInt(ACCEPTED) * inSq;
+  const hasErrors = level.tail || level.cutT > 0;
   const lengths =
     index === 0
       ? level.lengths[0]!
-      : total(level.lengths) + (level.tail ? level.r * level.kappa : 0);
-  const coefficients = BigInt(D * lengths);
+      : total(level.lengths) + (hasErrors ? level.r * level.kappa : 0);
+  const { inSq, codeY } = level;
+  checkBlock({ coefficients: D * lengths, inSq, code: codeY }, `level ${index}`, fail);
+}
+
+interface Block {
+  readonly coefficients: number;
+  readonly inSq: number;
+  readonly code: number;
+}
+
+function checkBlock(block: Block, name: string, fail: Fail): void {
+  const inSq = BigInt(block.inSq);
+  const accepted = BigInt(ACCEPTED) * inSq;
+  const coefficients = BigInt(block.coefficients);
   // l: fewer than OUTSIDE values of 2 PAIRS are beyond it; L: none is
   const outside = BigInt(OUTSIDE);
   const inside = squareRootUp((accepted + outside - 1n) / outside);
   const largest = squareRootUp(accepted);
-  const reach = reachOf(level.codeY);
+  const reach = reachOf(block.code);
   const sums = 1n << 32n;
   // no coefficient beyond l: sums of coefficients stay below q/2 with room for U and V, and
   // congruences are equalities
-  if (2n * coefficients * inside + sums >= Q)
-    fail(`level ${index}: projections can wrap`, '5.6 (b)');
+  if (2n * coefficients * inside + sums >= Q) fail(`${name}: projections can wrap`, '5.6 (b)');
   // a coefficient beyond l: what lies within l, or L, of 0 mod q is no larger as an integer
-  if (2n * (largest + inside) >= Q) fail(`level ${index}: a large coefficient`, '5.6 (a)');
+  if (2n * (largest + inside) >= Q) fail(`${name}: a large coefficient`, '5.6 (a)');
   // |U|, |V| of honest rows, by Cauchy and Schwarz over half of the coefficients
   if ((coefficients / 2n) * inSq >= 1n << 62n) {
-    fail(`level ${index}: the sums do not fit 32 bits`, 'p. 11.1');
+    fail(`${name}: the sums do not fit 32 bits`, 'p. 11.1');
   }
-  if (reach * reach < 20n * inSq) fail(`level ${index}: y does not fit its code`, '8');
+  if (reach * reach < 20n * inSq) fail(`${name}: y does not fit its code`, '8');
   // a sum of squares that stays within the bound is exact, and one that leaves it never returns
-  if (accepted + (2n * reach + 1n) ** 2n >= EXACT) fail(`level ${index}: sum of x^2`, 'p. 11.1');
+  if (accepted + (2n * reach + 1n) ** 2n >= EXACT) fail(`${name}: sum of x^2`, 'p. 11.1');
 }
 
 /** Largest sums before a reduction modulo q stay below half the product of the primes. */
@@ -190,7 +214,7 @@ function checkRange({ set, bucket, levels, tail }: Parameters, fail: Fail): void
  * The sum of c_a phi_a over the rows of a level, before its reduction: what the level before
  * leaves, lifts, padding.
  */
-function checkFolds(parameters: Parameters, fail: Fail): void {
+function checkFolds(parameters: ShorterParameters, fail: Fail): void {
   const short = BigInt(SHORT_L1);
   const c = BigInt(C_L1);
   const top = (digits: number, bits: number): bigint => 1n << BigInt((digits - 1) * bits);
@@ -206,7 +230,8 @@ function checkFolds(parameters: Parameters, fail: Fail): void {
       // products of two or three challenges, times the digit; a_ab reduced
       const onT = c * short * top(before.fu, before.bu);
       const onG = 2n * c * c * short * top(before.fg, before.bg) + short * HALF;
-      phi += onZ + keys + onT * c + onG;
+      // at x one of E1, E2 and E6, reduced
+      phi += onZ + keys + onT * c + onG + (before.w > 0 ? short * HALF : 0n);
     }
     if (phi * c * BigInt(level.r) >= HALF_PRODUCT) fail(`level ${index}: range of phi`, 'kernels');
   }
@@ -225,7 +250,7 @@ function checkExact({ set, bucket }: Parameters, fail: Fail): void {
 }
 
 /** The sum of all errors, and the largest of a round, which bounds the rows of a level. */
-function checkErrors(parameters: Parameters, fail: Fail): void {
+function checkErrors(parameters: ShorterParameters, fail: Fail): void {
   if (totalError(parameters) > MOST_ERROR) fail('the error exceeds 2^-128', '4');
   if (errorBits(worstRound(parameters)) < ROUND_BITS) fail('the error of a round', '3.7');
   for (const [index, { r }] of levelsOf(parameters).entries()) {
@@ -244,8 +269,11 @@ export function checkRow(row: TableRow): string[] {
     fail('not all integers', 'p. 3');
     return wrong;
   }
-  const parameters = readRow(row);
-  for (const [index, level] of parameters.levels.entries()) checkDigits(level, index, fail);
+  const parameters = readShorter(row);
+  for (const [index, level] of parameters.levels.entries()) {
+    checkDigits(level, index, fail);
+    checkShorter(level, index, fail);
+  }
   for (const [index, level] of levelsOf(parameters).entries()) checkProjection(level, index, fail);
   checkChain(parameters, fail);
   checkTail(parameters, fail);
@@ -265,7 +293,7 @@ export function checkRow(row: TableRow): string[] {
 export function checkMixed(table: readonly TableRow[]): string[] {
   const [first, second] = [512, 1024].map((set) => {
     const rows = table.filter((row) => row[0] === set);
-    return largestOf(rows.map((row) => totalError(readRow(row))));
+    return largestOf(rows.map((row) => totalError(readShorter(row))));
   });
   const sum = first! + second!;
   return sum <= MOST_ERROR ? [] : [`a mixed batch: the error is 2^-${errorBits(sum)} (4)`];

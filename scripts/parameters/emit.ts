@@ -17,11 +17,19 @@ export function rowOf(set: 512 | 1024, bucket: number, chain: Chain): TableRow {
       rows.push(tailRow(level, bound));
     } else {
       const { n, f, b, fu, bu, fg, bg, kappa, kappa1, cut } = level;
-      rows.push([n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, bound, outSq, codeOfY(bound)]);
+      const inSq = bound + Math.ceil(level.errorSq);
+      const row = [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, codeOfY(inSq)];
+      rows.push([...row, ...shorterOf(level)]);
     }
     bound = outSq;
   }
   return withRoom([set, bucket, rows]);
+}
+
+/** What stands behind the numbers of a level with shorter commitments (shorter.ts). */
+function shorterOf({ w, quarters, hiddenSq, cutT }: Level): number[] {
+  if (w === 0 && cutT === 0) return [];
+  return [w, quarters, hiddenSq, w === 0 ? 0 : codeOfY(hiddenSq), cutT];
 }
 
 /** A value of the projection is half of a sum with random signs. */

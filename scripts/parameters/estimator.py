@@ -36,7 +36,7 @@ def block_size(target):
 
 def attack(rank, norm):
     """(real, whole) block size that finds a vector of the norm, with the best number of columns"""
-    n, bound = 64 * rank, log(norm)
+    n, bound = round(64 * rank), log(norm)
     if norm >= Q:
         return 0.0, 0
     middle = 2 * n * log(Q) / bound
@@ -55,17 +55,28 @@ def levels(row):
     parts, result = [width * bucket, 2 * bucket, width * bucket], []
     for i, level in enumerate(numbers):
         names = 'n f b fu bu fg bg kappa kappa1 cut inSq outSq codeY'
+        if len(level) == 18:
+            # shorter commitments (docs/decisions/0058)
+            names += ' w quarters hiddenSq codeX cutT'
         if i == len(numbers) - 1:
             names = 'n kappa cut inSq outSq codeY codeE codesZ codesG'
         known = dict(zip(names.split(), level, strict=True))
         known['rows'] = [-(-part // known['n']) for part in parts]
         r = sum(known['rows'])
         if 'f' in known:
-            digits_of_t = known['fu'] * r * known['kappa']
+            cut_of_t = known.get('cutT', 0)
+            digits_of_t = -(-(44 - cut_of_t) // known['bu']) * r * known['kappa']
             pairs = r * (r + 1) // 2
-            errors = (3 if i == 0 else 2) * known['kappa1'] if known['cut'] else 0
+            outers, lifts = (3, 3) if i == 0 else (2, 2)
+            errors = outers * known['kappa1'] if known['cut'] else 0
+            if cut_of_t:
+                errors += known['f'] * known['kappa']
+            hidden, w = 0, known.get('w', 0)
+            if w:
+                hidden = outers * known['kappa1'] * -(-(44 - known['cut']) // w)
+                hidden += lifts * -(-44 // w)
             parts = [known['n']] * known['f']
-            parts.append(digits_of_t + (known['fg'] + known['fu']) * pairs + errors)
+            parts.append(hidden + digits_of_t + (known['fg'] + known['fu']) * pairs + errors)
         result.append(known)
     return result
 
@@ -98,6 +109,9 @@ def commitments(row):
         yield i, 'inner 2', level['kappa'], 2 * vector + known
         if not last:
             yield i, 'outer', level['kappa1'], 2 * opening
+        if level.get('w'):
+            # rows over a ring of degree 16
+            yield i, 'quarters', level['quarters'] / 4, 2 * SLACK * sqrt(level['hiddenSq'])
 
 
 def main():

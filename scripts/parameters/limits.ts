@@ -36,17 +36,33 @@ export function logDelta(numerator: bigint, denominator: bigint): bigint {
 const LN_DELTA = logDelta(1000n * BigInt(TARGET_BITS), 292n);
 const LN_Q = logarithm(Q, 1n) - SLACK;
 
+/** Squared norms below this are out of reach for so many rows of Z_q. */
+function limitOf(rows: number, lnDelta: bigint): bigint {
+  const product = (BigInt(rows) * LN_Q * lnDelta) / ONE;
+  const limit = exponential(4n * squareRootOf(product) - 2n * lnDelta - 8n * SLACK);
+  // q times a unit vector is in the kernel
+  return limit - largestOf([limit - Q * Q]);
+}
+
 const limits: bigint[] = [0n];
 /** Squared norms below this are out of reach for rank kappa. */
 export function limitSq(kappa: number): bigint {
-  for (let k = limits.length; k <= kappa; k++) {
-    const product = (BigInt(D * k) * LN_Q * LN_DELTA) / ONE;
-    const limit = exponential(4n * squareRootOf(product) - 2n * LN_DELTA - 8n * SLACK);
-    // q times a unit vector is in the kernel
-    limits.push(limit - largestOf([limit - Q * Q]));
-  }
+  for (let k = limits.length; k <= kappa; k++) limits.push(limitOf(D * k, LN_DELTA));
   return limits[kappa]!;
 }
+
+/** Fewest rows in quarters that a message is bound by. */
+export const LEAST_QUARTERS = 6;
+/**
+ * What they must withstand, in bits: three more than the others. Their lattices have dimensions of
+ * about two block sizes, where the formula is least sure.
+ */
+const QUARTERS_BITS = TARGET_BITS + 3;
+const LN_DELTA_OF_QUARTERS = logDelta(1000n * BigInt(QUARTERS_BITS), 292n);
+
+/** Squared norms below this are out of reach for k rows in quarters (docs/decisions/0058, 2). */
+export const quartersSq = (k: number): bigint =>
+  k < LEAST_QUARTERS ? 0n : limitOf((D / 4) * k, LN_DELTA_OF_QUARTERS);
 
 const toNumber = (x: bigint): number => Number((x << 64n) / ONE) / 2 ** 64;
 
@@ -54,14 +70,14 @@ const toNumber = (x: bigint): number => Number((x << 64n) / ONE) / 2 ** 64;
  * The least block size that reaches a norm, as a double: what the check prints, not what it rests
  * on.
  */
-export function blockSize(normSq: bigint, kappa: number): number {
+export function blockSize(normSq: bigint, kappa: number, degree = D): number {
   const lnB = toNumber(logarithm(normSq, 1n)) / 2;
   const lnQ = toNumber(LN_Q);
   if (lnB >= lnQ) return 0;
   const reached = (size: number): number => {
     const delta =
       Math.log((size / (2 * Math.PI * Math.E)) * (Math.PI * size) ** (1 / size)) / (2 * (size - 1));
-    return 2 * Math.sqrt(D * kappa * lnQ * delta) - delta;
+    return 2 * Math.sqrt(degree * kappa * lnQ * delta) - delta;
   };
   let low = 60;
   let high = 4000;

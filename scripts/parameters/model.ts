@@ -21,7 +21,7 @@ import {
   Z_BITS,
 } from './constants.ts';
 import { expectedBits, indexOf, lastIndexWithin } from './gaussianCode.ts';
-import { limitSq } from './limits.ts';
+import { LEAST_QUARTERS, limitSq, quartersSq } from './limits.ts';
 import {
   digitSq,
   lengthOf,
@@ -32,6 +32,7 @@ import {
   topDigits,
 } from './moments.ts';
 import { eachVariance, type FirstLevel, pairVariances, type Shape, varianceOfZ } from './shape.ts';
+import { digitsOfT, hiddenBound, hiddenRuns, messagesOf } from './shorter.ts';
 
 const GAMMA_SQ = GAMMA.numerator / GAMMA.denominator;
 const T = Math.sqrt(T_SQ);
@@ -87,10 +88,15 @@ export interface Level {
   m: number;
   /** low bits dropped from u_1 and u_2, in the tail from t */
   cut: number;
+  /** what shorter commitments add (shorter.ts): zeros where there are none */
+  w: number;
+  quarters: number;
+  hiddenSq: number;
+  cutT: number;
   /** squared norm covered by JL, expected squared norm of the output, both with the margin */
   inSq: number;
   outSq: number;
-  /** the part of inSq that the dropped bits of the tail make */
+  /** the part of inSq that the dropped bits of t make */
   errorSq: number;
   tail: boolean;
   bits: number;
@@ -116,6 +122,20 @@ const FIRST_LIFT_BITS = wholeBytes(FIRST_LIFTS * (D - 1) * LOG2_Q);
 const LIFT_BITS = wholeBytes(LIFTS * (D - 2) * LOG2_Q);
 /** the retry byte and the counter */
 const BYTE_BITS = 16;
+
+/** Coefficient 32 of the lifts of level 0, where they are hidden (0058, 4). */
+const HIDDEN_FIRST_BITS = wholeBytes(FIRST_LIFTS * LOG2_Q);
+/** Rows in quarters beyond these are not tried. */
+const MOST_QUARTERS = 12;
+const QUARTERS_SQ = Array.from({ length: MOST_QUARTERS + 1 }, (_, k) => Number(quartersSq(k)));
+
+/** The fewest rows in quarters that a bound of x allows. */
+function quartersFor(hiddenSq: number): number {
+  for (let k = LEAST_QUARTERS; k <= MOST_QUARTERS; k++) {
+    if (4 * GAMMA_SQ * hiddenSq < QUARTERS_SQ[k]! * (1 - 1e-7)) return k;
+  }
+  return Number.POSITIVE_INFINITY;
+}
 
 /** The values of the projection are half of sums with random signs. */
 const jlBits = (inSq: number): number => JL_VALUES * expectedBits(inSq / 4) + SUMS * SUM_BITS;
@@ -152,14 +172,23 @@ export interface Pick {
   readonly fg: number;
   readonly bg: number;
   readonly cut: number;
+  /** bits of a digit of the messages, and low bits dropped from t; 0: as they are */
+  readonly w?: number;
+  readonly cutT?: number;
 }
 
+/** The top digits of e, the sum of c_a e_a, which has the digits of z: their variance. */
+const topOfE = ({ r }: Shape, { f, b, cutT = 0 }: Pick): number =>
+  roundedSq((TAU * r * cutVariance(cutT)) / 4 ** (b * (f - 1)));
+
 /** Whether all digits are of a length that the format and 16 bits allow. */
-function fits(shape: Shape, { f, b, bu, fg, bg }: Pick, top: readonly Run[]): boolean {
+function fits(shape: Shape, pick: Pick, top: readonly Run[]): boolean {
+  const { f, b, bu, fg, bg } = pick;
   if (b < 2 || b > 13 || bg < 2 || bg > 13 || bu < 2 || bu > 14 || fg < 1 || f < 1) return false;
   if ((fg - 1) * bg >= LOG2_Q) return false;
   const most = Math.max(...top.map((run) => run.variance));
   if (most * 36 > 2 ** 29.8 || most < 0.02) return false;
+  if (topOfE(shape, pick) * 36 > 2 ** 29.8) return false;
   // 16 bits for the top digit of g: eight times the root mean square, which is the whole coherent
   // part
   return 8 * Math.sqrt(shape.maxVarG) <= 2 ** (14 + bg * (fg - 1));
@@ -171,25 +200,24 @@ function fits(shape: Shape, { f, b, bu, fg, bg }: Pick, top: readonly Run[]): bo
  */
 function digitsOf(shape: Shape, pick: Pick, first?: FirstLevel) {
   const { n, r, nus, columns } = shape;
-  const { f, b, bu, fg, bg } = pick;
+  const { f, b, bu, fg, bg, cutT = 0 } = pick;
   const pairs = (r * (r + 1)) / 2;
   const fu = Math.ceil(LOG2_Q / bu);
+  const ft = digitsOfT(bu, cutT);
   const top = topDigits(columns, b * (f - 1));
   const low = digitSq(bu);
-  const topT = digitSq(LOG2_Q - (fu - 1) * bu);
+  const topH = digitSq(LOG2_Q - (fu - 1) * bu);
+  const topT = digitSq(LOG2_Q - cutT - (ft - 1) * bu);
   const gScale = 4 ** ((fg - 1) * bg);
   const gPeaks = first ? nus[0]! * first.peakSY ** 2 : 0;
   const topG = topsOfG(shape, gScale, gPeaks);
   const zSq = D * n * (f - 1) * digitSq(b) + normSqOf(top);
-  const hSq = D * pairs * ((fu - 1) * low + topT);
+  const hSq = D * pairs * ((fu - 1) * low + topH);
   const gSq = D * pairs * ((fg - 1) * digitSq(bg) + topG.variance);
-  const uniform = (count: number): Run[] =>
-    fu === 1
-      ? [{ length: count, variance: topT, mean: 0 }]
-      : [
-          { length: count * (fu - 1), variance: low, mean: -0.5 },
-          { length: count, variance: topT, mean: 0 },
-        ];
+  const uniform = (count: number, digits: number, variance: number): Run[] => [
+    ...(digits > 1 ? [{ length: count * (digits - 1), variance: low, mean: -0.5 }] : []),
+    { length: count, variance, mean: 0 },
+  ];
   const ofG: Run[] = [
     ...(fg > 1 ? [{ length: pairs * (fg - 1), variance: digitSq(bg), mean: -0.5 }] : []),
     topG,
@@ -197,81 +225,121 @@ function digitsOf(shape: Shape, pick: Pick, first?: FirstLevel) {
   const ofZ: Part[] = Array.from({ length: f }, (_, j) =>
     j < f - 1 ? [{ length: n, variance: digitSq(b), mean: -0.5 }] : top,
   );
-  const v = (kappa: number, errors: Run): Part => {
+  const topE = topOfE(shape, pick);
+  const ofE = (kappa: number): Run[] => [
+    ...(f > 1 ? [{ length: kappa * (f - 1), variance: digitSq(b), mean: -0.5 }] : []),
+    // not Gaussian: every column has the same challenges (moments.ts)
+    { length: kappa, variance: topE, mean: 0, excess: topE ** 2 / r },
+  ];
+  const v = (kappa: number, hidden: readonly Run[], errors: Run): Part => {
     return [
-      ...uniform(r * kappa),
+      ...hidden,
+      ...uniform(r * kappa, ft, topT),
       ...ofG,
-      ...uniform(pairs),
+      ...uniform(pairs, fu, topH),
+      ...(cutT > 0 ? ofE(kappa) : []),
       ...(errors.length > 0 ? [errors] : []),
     ];
   };
-  return { fu, top, sq: zSq + hSq + gSq, perT: D * r * ((fu - 1) * low + topT), ofZ, v };
+  const perE = cutT > 0 ? (f - 1) * digitSq(b) + topE : 0;
+  const perT = D * (r * ((ft - 1) * low + topT) + perE);
+  return { fu, top, sq: zSq + hSq + gSq, perT, ofZ, v };
 }
 
-/** The bits that an ordinary level sends. */
-function bitsOf(outerPolynomials: number, cut: number, inSq: number, isFirst: boolean): number {
-  return (
-    outerPolynomials * D * (LOG2_Q - cut) +
-    jlBits(inSq) +
-    (isFirst ? FIRST_LIFT_BITS + 32 * FUNCTIONALS : LIFT_BITS) +
-    BYTE_BITS
-  );
+/** The bits that an ordinary level sends besides its messages. */
+const besidesBits = (inSq: number, isFirst: boolean): number =>
+  jlBits(inSq) + (isFirst ? 32 * FUNCTIONALS : 0) + BYTE_BITS;
+
+/** The bits of the messages when they are sent. */
+const sentBits = (outerPolynomials: number, cut: number, isFirst: boolean): number =>
+  outerPolynomials * D * (LOG2_Q - cut) + (isFirst ? FIRST_LIFT_BITS : LIFT_BITS);
+
+/** Messages that are sent, or hidden: their bits, and what they add to the output. */
+function messages(kappa1: number, cut: number, w: number, isFirst: boolean) {
+  if (w === 0) {
+    const bits = sentBits((isFirst ? 3 : 2) * kappa1, cut, isFirst);
+    return { bits, quarters: 0, hiddenSq: 0, runs: [], sq: 0 };
+  }
+  const all = messagesOf(isFirst, kappa1, cut);
+  const runs = hiddenRuns(all, w);
+  const hiddenSq = hiddenBound(all, w);
+  const quarters = quartersFor(hiddenSq);
+  const prefixes = all.length * (D / 4) * quarters * LOG2_Q;
+  // y_x, U_x and V_x are sent one level later
+  const bits = prefixes + jlBits(hiddenSq) + (isFirst ? HIDDEN_FIRST_BITS : 0);
+  return { bits, quarters, hiddenSq, runs, sq: normSqOf(runs) };
 }
 
-/** One ordinary level, or undefined when the choices do not fit. */
+/**
+ * One ordinary level, or undefined when the choices do not fit.
+ *
+ * @param most largest squared norm that the ranks of the level before allow for the input
+ */
 export function ordinaryLevel(
   shape: Shape,
   pick: Pick,
   bound: number,
   first?: FirstLevel,
+  most = Number.POSITIVE_INFINITY,
 ): Level | undefined {
   const { n, r, nus } = shape;
-  const { f, b, bu, fg, bg, cut } = pick;
+  const { f, b, bu, fg, bg, cut, w = 0, cutT = 0 } = pick;
   if (bu < 2 || b < 2) return undefined;
+  if (w !== 0 && (w < 2 || w > 6)) return undefined;
+  if (cutT !== 0 && (first || cutT < 4 || cutT > 15)) return undefined;
   const digits = digitsOf(shape, pick, first);
   if (!fits(shape, pick, digits.top)) return undefined;
   const margin = first ? firstMargin(first.count) : MARGIN_SQ;
   const gadget = Array.from({ length: f }, (_, j) => 4 ** (b * j)).reduce((x, y) => x + y);
-  const inSq = first ? first.jlSq : bound;
-  const reach = first
-    ? Math.sqrt((nus[0]! + nus[2]!) * (1 + ALPHA_L1 ** 2) * GAMMA_SQ * first.jlSq)
-    : Math.sqrt(r * GAMMA_SQ * inSq);
   const outers = first ? 3 : 2;
   const least = minRank(64 * T_SQ * gadget * GAMMA_SQ * margin * digits.sq);
   for (let kappa = least; kappa < MOST_KAPPA; kappa++) {
-    const { kappa1, outSq } = outerOf(digits.sq + kappa * digits.perT, outers, cut, margin);
+    const errorSq = MARGIN_SQ * D * r * kappa * cutVariance(cutT);
+    const inSq = first ? first.jlSq : bound + errorSq;
+    if (inSq > most) return undefined;
+    const reach = first
+      ? Math.sqrt((nus[0]! + nus[2]!) * (1 + ALPHA_L1 ** 2) * GAMMA_SQ * first.jlSq)
+      : Math.sqrt(r * GAMMA_SQ * inSq);
+    const base = digits.sq + kappa * digits.perT;
+    const { kappa1, outSq, sent } = outerOf(base, outers, cut, margin, w);
     if (kappa1 > MOST_KAPPA1) return undefined;
     const innerA = 64 * T_SQ * gadget * GAMMA_SQ * outSq;
     const innerB = (2 * Math.sqrt(gadget * GAMMA_SQ * outSq) + 2 * T * reach) ** 2;
     if (!secure(kappa, Math.max(innerA, innerB))) continue;
     const outer = outers * kappa1;
-    const v = digits.v(kappa, {
+    const v = digits.v(kappa, sent.runs, {
       length: cut > 0 ? outer : 0,
       variance: cutVariance(cut),
       mean: 0,
     });
-    const bits = bitsOf(outer, cut, inSq, first !== undefined);
+    const bits = sent.bits + besidesBits(inSq, first !== undefined);
+    if (!Number.isFinite(bits)) return undefined;
+    const { quarters, hiddenSq } = sent;
     const room = roomOf(kappa, kappa1, gadget, reach);
     return {
       ...{ ...NO_TAIL, n, rows: nus, r, f, b, fu: digits.fu, bu, fg, bg, kappa, kappa1, cut },
       ...{ inSq, outSq, bits, m: lengthOf(v), parts: [...digits.ofZ, v], room },
+      ...{ errorSq, w, quarters, hiddenSq, cutT },
     };
   }
   return undefined;
 }
 
-const NO_TAIL = { errorSq: 0, tail: false, codeE: 0, codesG: [], columns: [], wider: 1 };
+const NO_TAIL = { tail: false, codeE: 0, codesG: [], columns: [], wider: 1 };
+const NOT_SHORTER = { w: 0, quarters: 0, hiddenSq: 0, cutT: 0 };
 
-/** The rank of the outer commitments, and the output with the errors of their cuts. */
-function outerOf(baseSq: number, outers: number, cut: number, margin: number) {
+/** The rank of the outer commitments, and the output with the errors of their cuts and with x. */
+function outerOf(baseSq: number, outers: number, cut: number, margin: number, w: number) {
   let kappa1 = 6;
   let outSq = 0;
+  let sent = messages(kappa1, cut, w, outers === 3);
   for (let again = 0; again < 3; again++) {
-    outSq = margin * (baseSq + D * outers * kappa1 * cutVariance(cut));
+    outSq = margin * (baseSq + D * outers * kappa1 * cutVariance(cut) + sent.sq);
     kappa1 = minRank(4 * GAMMA_SQ * outSq);
     if (kappa1 > MOST_KAPPA1) break;
+    sent = messages(kappa1, cut, w, outers === 3);
   }
-  return { kappa1, outSq };
+  return { kappa1, outSq, sent };
 }
 
 /**
@@ -359,7 +427,7 @@ export function tailLevel(
       kappa * D * expectedBits(varE, codeE);
     return {
       ...{ n, rows: nus, r, f: 1, b: 0, fu: 1, bu: 0, fg: 1, bg: 0, kappa, kappa1: 0, m: 0 },
-      ...{ cut, inSq, outSq, errorSq, tail: true, bits, parts: [], room: 0 },
+      ...{ ...NOT_SHORTER, cut, inSq, outSq, errorSq, tail: true, bits, parts: [], room: 0 },
       codeE,
       codesG: g.codesG,
       columns,

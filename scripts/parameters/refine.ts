@@ -3,12 +3,13 @@
  * beam search found, with a generator of fixed seed so that a search can be repeated.
  */
 
-import { readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
+import type { TableRow } from '../../src/aggregate/parameters/rows.ts';
 import { CODER_BYTES } from './gaussianCode.ts';
 import { ordinaryLevel, type Pick, tailLevel } from './model.ts';
 import { lengthOf, type Part } from './moments.ts';
 import { type Chain, costOf, firstLevel, firstParts } from './search.ts';
 import { type FirstLevel, rowCount, type Shape, shapeOf } from './shape.ts';
+import { readShorter } from './shorter.ts';
 
 /** Rows are the first part (z_0) or the last one (v) cut into equal pieces. */
 interface Cutting {
@@ -54,10 +55,10 @@ function cuttingOf(parts: readonly Part[], n: number, ofLast?: boolean): Cutting
  * The choices of a row of a table, for any count: a row is a good start for its neighbours, too.
  */
 function stateOf(row: TableRow): State {
-  const { set, bucket, levels, tail } = readRow(row);
+  const { set, bucket, levels, tail } = readShorter(row);
   let parts = firstParts(set, bucket);
   const ordinary: Choice[] = [];
-  for (const { n, lengths, f, b, bu, fg, bg, cut } of levels) {
+  for (const { n, lengths, f, b, bu, fg, bg, cut, w, cutT } of levels) {
     parts = lengths.map((length) => [{ length, variance: 1, mean: 0 }]);
     ordinary.push({
       ...cuttingOf(parts, n),
@@ -67,6 +68,8 @@ function stateOf(row: TableRow): State {
       fg: Math.min(fg, Math.ceil(44 / bg)),
       bg,
       cut,
+      w,
+      cutT,
     });
   }
   parts = tail.lengths.map((length) => [{ length, variance: 1, mean: 0 }]);
@@ -105,7 +108,8 @@ function chainOf(
     const longest = Math.max(...parts.map(lengthOf));
     const first = index === 0 ? firstLevel(set, count, Math.ceil(longest / n)) : undefined;
     const shape = shapeFor(n, first);
-    const level = ordinaryLevel(shape, choice, levels.at(-1)?.outSq ?? 0, first);
+    const before = levels.at(-1);
+    const level = ordinaryLevel(shape, choice, before?.outSq ?? 0, first, before?.room);
     if (level === undefined) return undefined;
     const old = index === from ? known?.levels[index] : undefined;
     if (old && costOf(level, index, count) > costOf(old, index, count) + TOO_DEAR) return undefined;
@@ -126,10 +130,26 @@ function chainOf(
   return { bits, cost, levels, shapes, state };
 }
 
-function changed(choice: Choice, parts: readonly Part[], n: number, random: () => number): Choice {
+/** Kinds of changes of a level: those of today's table, and with them those of shorter.ts. */
+const CHANGES = { plain: 9, shorter: 12 } as const;
+type Changes = (typeof CHANGES)[keyof typeof CHANGES];
+
+/** A cut one step longer or shorter: none, or 4 to 15 bits. */
+function nextCut(cut: number, sign: number): number {
+  const next = cut === 0 ? 6 : cut + sign;
+  return next < 4 || next > 15 ? 0 : next;
+}
+
+function changed(
+  choice: Choice,
+  parts: readonly Part[],
+  n: number,
+  changes: Changes,
+  random: () => number,
+): Choice {
   const sign = random() < 0.5 ? -1 : 1;
-  const { f, b, bu, fg, bg, cut, pieces, ofLast } = choice;
-  switch (Math.floor(random() * 9)) {
+  const { f, b, bu, fg, bg, cut, w = 0, cutT = 0, pieces, ofLast } = choice;
+  switch (Math.floor(random() * changes)) {
     case 0:
     case 1:
       return { ...choice, pieces: Math.max(1, pieces + sign) };
@@ -151,15 +171,30 @@ function changed(choice: Choice, parts: readonly Part[], n: number, random: () =
       return { ...choice, fg: fg + sign };
     case 7:
       return { ...choice, bg: bg + sign };
+    case 8:
+      return { ...choice, cut: nextCut(cut, sign) };
+    case 9: {
+      const next = w === 0 ? 2 : w + sign;
+      return { ...choice, w: next < 2 || next > 6 ? 0 : next };
+    }
+    case 10:
+      return { ...choice, cutT: nextCut(cutT, sign) };
     default: {
-      const next = cut === 0 ? 6 : cut + sign;
-      return { ...choice, cut: next < 4 || next > 15 ? 0 : next };
+      // fewer digits of t: as many bits less as the top digit has
+      const top = 44 - cutT - bu * (Math.ceil((44 - cutT) / bu) - 1);
+      const next = sign > 0 ? Math.max(4, cutT + top) : cutT - bu;
+      return { ...choice, cutT: next < 4 || next > 15 ? 0 : next };
     }
   }
 }
 
 /** Another state near this one, and the first level that differs. */
-function neighbour({ levels, state }: Found, first: readonly Part[], random: () => number) {
+function neighbour(
+  { levels, state }: Found,
+  first: readonly Part[],
+  changes: Changes,
+  random: () => number,
+) {
   const ordinary = [...state.ordinary];
   let { tail } = state;
   let from = ordinary.length;
@@ -180,7 +215,7 @@ function neighbour({ levels, state }: Found, first: readonly Part[], random: () 
       from = Math.min(from, index);
       if (index < ordinary.length) {
         const n = levels[index]!.n;
-        ordinary[index] = changed(ordinary[index]!, partsOf(index), n, random);
+        ordinary[index] = changed(ordinary[index]!, partsOf(index), n, changes, random);
       } else {
         const parts = partsOf(index);
         const n = levels[index]!.n;
@@ -208,7 +243,14 @@ export function measured(row: TableRow): { bytes: number; cost: number } {
 const HOT = [800, 4000, 1800];
 const COLD = 60;
 
-function anneal(set: 512 | 1024, count: number, start: Found, steps: number, seed: number): Found {
+function anneal(
+  set: 512 | 1024,
+  count: number,
+  start: Found,
+  steps: number,
+  seed: number,
+  changes: Changes,
+): Found {
   const first = firstParts(set, count);
   const random = generator(Math.imul(seed, 0x9e3779b1));
   const hot = HOT[seed % HOT.length]!;
@@ -216,7 +258,7 @@ function anneal(set: 512 | 1024, count: number, start: Found, steps: number, see
   let best = start;
   for (let step = 0; step < steps; step++) {
     const heat = hot * (COLD / hot) ** (step / steps);
-    const { state, from } = neighbour(now, first, random);
+    const { state, from } = neighbour(now, first, changes, random);
     const next = chainOf(set, count, state, now, from);
     if (next === undefined) continue;
     if (next.cost < now.cost || random() < Math.exp((now.cost - next.cost) / heat)) now = next;
@@ -225,27 +267,40 @@ function anneal(set: 512 | 1024, count: number, start: Found, steps: number, see
   return best;
 }
 
+/** A state as it is, and with hidden messages at its first levels. */
+const hidden = (state: State): State[] =>
+  [0, 2, 3, 4].map((levels) => {
+    const ordinary = state.ordinary.map((choice, i) => (i < levels ? { ...choice, w: 2 } : choice));
+    return { ...state, ordinary };
+  });
+
 /**
  * The cheapest chain that is found from the choices of some rows.
  *
  * @param steps of each of `runs` anneals; every anneal starts from the best so far or from the next
  * best start
+ * @param shorter whether levels may hide their messages and cut their inner commitments: then they
+ * start with hidden ones
  */
 export function refine(
   set: 512 | 1024,
   count: number,
   rows: readonly TableRow[],
-  { steps, runs, seed }: { steps: number; runs: number; seed: number },
+  options: { steps: number; runs: number; seed: number; shorter?: boolean },
 ): Chain | undefined {
+  const { steps, runs, seed, shorter = false } = options;
   const starts = rows
-    .map((row) => chainOf(set, count, stateOf(row)))
+    .map(stateOf)
+    .flatMap((state) => (shorter ? hidden(state) : [state]))
+    .map((state) => chainOf(set, count, state))
     .filter((found) => found !== undefined)
     .sort((a, b) => a.cost - b.cost);
   let best = starts[0];
   if (best === undefined) return undefined;
   for (let run = 0; run < runs; run++) {
     const start = run % 2 === 1 ? (starts[(run + 1) / 2] ?? best) : best;
-    const found = anneal(set, count, start, steps, seed + run);
+    const changes = shorter ? CHANGES.shorter : CHANGES.plain;
+    const found = anneal(set, count, start, steps, seed + run, changes);
     if (found.cost < best.cost) best = found;
   }
   return best;

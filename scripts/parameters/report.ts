@@ -1,12 +1,25 @@
 /** What `--check` prints of a table that holds: sizes, strengths and errors. */
 
 import { type Parameters, readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
-import { commitmentsOf, weakest } from './binding.ts';
+import { commitmentsOf, quartersOf, weakest } from './binding.ts';
 import { BUCKETS, bucketOf } from './buckets.ts';
+import { checkRow } from './check.ts';
+import {
+  D,
+  FIRST_LIFTS,
+  FUNCTIONALS,
+  JL_VALUES,
+  LIFTS,
+  LOG2_Q,
+  SUM_BITS,
+  SUMS,
+} from './constants.ts';
 import { errorBits, errorTerms, TERMS, type Term, totalError, worstRound } from './errors.ts';
 import { largestOf } from './fixedPoint.ts';
+import { expectedBits } from './gaussianCode.ts';
 import { blockSize, limitSq } from './limits.ts';
 import { measured } from './refine.ts';
+import { messagesOf, readShorter, type ShorterParameters } from './shorter.ts';
 
 /** bytes of an item in a bundle without its salt: mean of the coded s2 */
 const BUNDLE = { 512: 603, 1024: 1206 } as const;
@@ -148,4 +161,68 @@ export function report(table: readonly TableRow[]): string[] {
     for (const level of [...largest.levels, largest.tail]) lines.push(JSON.stringify(level));
   }
   return [...lines, ...everyRow(table)];
+}
+
+const inBytes = (bits: number): number => Math.ceil(bits / 8);
+const blockBytes = (inSq: number): number =>
+  (JL_VALUES * expectedBits(inSq / 4) + SUMS * SUM_BITS) / 8;
+
+/** Bytes of a section by what they are: those of g, z and e are what is left of the model's. */
+function partsOf({ levels, tail }: ShorterParameters, bytes: number) {
+  let messages = 0;
+  let hiddenY = 0;
+  for (const [index, { w, quarters, hiddenSq, kappa1, cut }] of levels.entries()) {
+    const isFirst = index === 0;
+    const all = messagesOf(isFirst, kappa1, cut);
+    if (w === 0) {
+      const outer = (isFirst ? 3 : 2) * kappa1 * D * (LOG2_Q - cut);
+      const lifts = isFirst ? FIRST_LIFTS * (D - 1) : LIFTS * (D - 2);
+      messages += outer / 8 + inBytes(lifts * LOG2_Q);
+    } else {
+      messages += (all.length * (D / 4) * quarters * LOG2_Q) / 8;
+      messages += isFirst ? inBytes(FIRST_LIFTS * LOG2_Q) : 0;
+      hiddenY += blockBytes(hiddenSq);
+    }
+  }
+  const last = inBytes(LIFTS * (D - 2) * LOG2_Q);
+  const y = [...levels, tail].reduce((sum, { inSq }) => sum + blockBytes(inSq), 0);
+  const t = ((tail.r - 1) * tail.kappa * D * (LOG2_Q - tail.cut)) / 8;
+  const h = ((tail.pairs - 2) * D * LOG2_Q) / 8;
+  const bytesAndSeals = 2 * (levels.length + 1) + 64 + 4 * FUNCTIONALS;
+  const known = messages + last + y + hiddenY + t + h + bytesAndSeals;
+  return { messages, y, y_x: hiddenY, 'b of the tail': last, t, h, 'g, z, e': bytes - known };
+}
+
+/** Rows with shorter commitments beside those of the table (docs/decisions/0058). */
+export function shorterReport(rows: readonly TableRow[], table: readonly TableRow[]): string[] {
+  return rows.flatMap((row) => {
+    const [set, bucket] = row;
+    const before = rowAt(table, set, bucket);
+    const all = [before, row].map((one) => {
+      const parameters = readShorter(one);
+      const { bytes, cost } = measured(one);
+      return { parameters, bytes, cost, parts: Object.entries(partsOf(parameters, bytes)) };
+    });
+    const [old, found] = all as [(typeof all)[0], (typeof all)[0]];
+    const quarters = quartersOf(found.parameters).map(({ level, quarters, normSq }) => {
+      const bits = CLASSICAL * blockSize(normSq, quarters, D / 4);
+      return `level ${level} ${quarters} rows ${bits.toFixed(1)}`;
+    });
+    const errors = [...errorTerms(found.parameters)].map(([term, { sum }]) => {
+      return `${term} 2^-${errorBits(sum)}`;
+    });
+    const bits = (CLASSICAL * weakest(found.parameters).size).toFixed(2);
+    return [
+      `\n${set}:${bucket}: ${old.bytes} -> ${found.bytes} bytes ` +
+        `(with its time ${old.cost.toFixed(0)} -> ${found.cost.toFixed(0)})`,
+      ...checkRow(row).map((line) => `WRONG  ${line}`),
+      ...found.parts.map(([name, now], i) => {
+        return `  ${name.padEnd(14)}${cells([old.parts[i]![1].toFixed(0), now.toFixed(0)])}`;
+      }),
+      `  weakest commitment ${bits} bits; quarters: ${quarters.join(', ')}`,
+      `  ${errors.join(', ')}; sum 2^-${errorBits(totalError(found.parameters))}; ` +
+        `2^${log2Leaves(found.parameters).toFixed(2)} runs`,
+      ...row[2].map((level) => `  ${JSON.stringify(level)}`),
+    ];
+  });
 }

@@ -4,8 +4,9 @@
  * of bytes each.
  */
 import { createHash } from 'node:crypto';
-import { readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
+import type { TableRow } from '../../src/aggregate/parameters/rows.ts';
 import { C_L1, D, FOLD_MAGNITUDES, Q, T_SQ } from './constants.ts';
+import { readShorter } from './shorter.ts';
 
 const CONSTANTS = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574];
 const ROUNDS = 8;
@@ -60,12 +61,14 @@ export function keyColumns(table: readonly TableRow[]): number[] {
   const need = (rank: number, count: number): void => {
     for (let row = 0; row < rank; row++) columns[row] = Math.max(columns[row] ?? 0, count);
   };
-  for (const { levels, tail } of table.map((row) => readRow(row))) {
-    for (const { n, kappa, kappa1, r, fu, fg, pairs } of levels) {
+  for (const { levels, tail } of table.map(readShorter)) {
+    for (const level of levels) {
+      const { n, kappa, kappa1, r, fu, fg, pairs, quarters, hidden } = level;
       need(kappa, n);
       // v_t and v_g in one commitment, v_h in the other; at level 0 v_t is split
       need(kappa1, fu * r * kappa + fg * pairs);
       need(kappa1, fu * pairs);
+      need(quarters, hidden);
     }
     need(tail.kappa, tail.n);
   }

@@ -15,3 +15,11 @@ test.skipIf(!hasPython)('every commitment has 133 bits of core-SVP', { timeout: 
   // and it would say so if one had not
   expect(run('134').status).toBe(1);
 });
+
+test.skipIf(!hasPython)('rows of shorter commitments have them too', () => {
+  const path = fileURLToPath(new URL('../../scripts/parameters/shorter.json', import.meta.url));
+  const { status, stdout } = run(path);
+  expect(stdout).toContain('3 rows');
+  expect(stdout).toContain('below 133: 0');
+  expect(status).toBe(0);
+});

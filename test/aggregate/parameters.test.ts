@@ -24,8 +24,10 @@ import {
   squareRoot,
   subtract,
 } from '../../scripts/parameters/interval.ts';
-import { limitSq } from '../../scripts/parameters/limits.ts';
+import { limitSq, quartersSq } from '../../scripts/parameters/limits.ts';
 import { projectionError, ranges } from '../../scripts/parameters/projectionTail.ts';
+import { measured } from '../../scripts/parameters/refine.ts';
+import { isShorter, readShorter } from '../../scripts/parameters/shorter.ts';
 import {
   acceptedCandidates,
   KEYS_LABEL as CHECKED_LABEL,
@@ -340,5 +342,45 @@ describe('the check of a row of the proof refuses', () => {
     // half a million levels of the same shape
     const many = rounds(readRow(good)).reduce((total, { error }) => total + error, 0n) << 3n;
     expect(errorBits(many)).toBeLessThan(128);
+  });
+});
+
+describe('rows of shorter commitments', () => {
+  const rows: readonly TableRow[] = JSON.parse(
+    readFileSync(new URL('../../scripts/parameters/shorter.json', import.meta.url), 'utf8'),
+  );
+  const [, row] = rows;
+
+  it('are none of the table, whose rows are read as ever', () => {
+    expect(TABLE.some(isShorter)).toBe(false);
+    for (const one of TABLE) expect(readShorter(one)).toMatchObject(readRow(one));
+  });
+
+  it('satisfy every inequality, and are shorter', () => {
+    expect(rows.length).toBe(3);
+    for (const one of rows) {
+      expect(isShorter(one)).toBe(true);
+      expect(checkRow(one)).toEqual([]);
+      const before = TABLE.find(([set, bucket]) => set === one[0] && bucket === one[1])!;
+      expect(measured(one).bytes).toBeLessThan(0.93 * measured(before).bytes);
+    }
+  });
+
+  it('have rows in quarters with three bits more than ranks', () => {
+    // 96 and 112 rows of Z_q against 128
+    expect(quartersSq(5)).toBe(0n);
+    expect(quartersSq(6)).toBeLessThan(quartersSq(7));
+    expect(quartersSq(8)).toBeLessThan(limitSq(2));
+  });
+
+  it.each([
+    ['fewer rows in quarters', 0, 14, -2, 'quarters'],
+    ['a longer x', 0, 15, 2 ** 20, 'level 0: quarters'],
+    ['codes of y_x that do not hold what the bound allows', 0, 16, -16, 'level 0: x: y does not'],
+    ['digits of more than six bits', 0, 13, 5, 'digits of messages'],
+    ['cut inner commitments of level 0', 0, 17, 6, 'level 0: ct'],
+    ['an input that is held to less than the output before', 2, 10, -(2 ** 28), 'inSq is not'],
+  ])('are refused: %s', (_, level, at, by, reason) => {
+    expect(checkRow(changed(row!, level, at, by)).join()).toContain(reason);
   });
 });
