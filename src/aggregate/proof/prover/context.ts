@@ -33,6 +33,8 @@ export interface ShownLevel {
   /** left out at level 0 */
   readonly before?: Output;
   readonly lifts: Coefs;
+  /** h of all pairs, at the tail */
+  readonly h?: Coefs;
   readonly sent: Pick<OrdinaryFields, 'y' | 'yOfX' | 'b'>;
 }
 

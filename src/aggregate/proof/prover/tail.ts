@@ -67,11 +67,12 @@ export async function proveTail(
   });
   const b = sendLifts(context, lifts);
   const block = yOfX && { yOfX };
-  context.show({ number: context.level, before, lifts, sent: { y, ...block, b } });
   await context.pause('combine');
 
   const phi = await combineTail(context, params, before, F, lifts);
-  const garbage = sealGarbage(context, params, linearGarbage(lab, phi, s));
+  const h = linearGarbage(lab, phi, s);
+  const garbage = sealGarbage(context, params, h);
+  context.show({ number: context.level, before, lifts, h, sent: { y, ...block, b } });
   await context.pause('amortise');
   const message = amortiseTail(context, params, s);
   return { ...committed, counter, y, ...block, b, ...garbage, ...message };

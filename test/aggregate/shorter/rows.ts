@@ -1,0 +1,48 @@
+/**
+ * Rows of version 3 with ranks far too small to bind anything: hidden messages, and inner
+ * commitments that are cut.
+ */
+import type { TableRow } from '../../../src/aggregate/parameters/rows.ts';
+
+const many = (count: number, t: number): number[] => new Array<number>(count).fill(t);
+/** Two codes for z: the last three columns have one of their own. */
+const runs = (n: number) =>
+  [
+    [n - 3, 63],
+    [3, 61],
+  ] as const;
+
+const OPEN = [0, 0, 0, 0] as const;
+
+/** Level 0 hidden, and the tail. */
+export const HIDDEN_ZERO: TableRow = [
+  512,
+  1,
+  [
+    [17, 2, 7, 5, 9, 4, 7, 1, 1, 9, 34034726, 2000000000, 80, 2, 6, 20000, 24, 0],
+    [64, 1, 10, 2000000000, 100000000000, 88, 56, runs(64), many(14, 128)],
+  ],
+];
+
+/** Level 0 hidden, level 1 hidden and its inner commitments cut, and the tail. */
+export const HIDDEN_TWICE: TableRow = [
+  512,
+  2,
+  [
+    [18, 2, 7, 5, 9, 4, 7, 2, 1, 0, 68069452, 2000000000, 80, 2, 6, 25000, 24, 0],
+    [110, 2, 7, 5, 9, 4, 7, 2, 2, 6, 2000000000, 2000000000, 96, 3, 6, 50000, 28, 4],
+    [138, 1, 10, 2000000000, 100000000000, 96, 56, runs(138), many(9, 128)],
+  ],
+];
+
+/** Level 0 open, level 1 hidden, level 2 open and its inner commitments cut, and the tail. */
+export const HIDDEN_BETWEEN: TableRow = [
+  512,
+  2,
+  [
+    [18, 2, 7, 5, 9, 4, 7, 2, 1, 9, 68069452, 2000000000, 80, ...OPEN, 0],
+    [66, 2, 7, 5, 9, 4, 7, 1, 2, 6, 2000000000, 2000000000, 96, 3, 6, 50000, 28, 0],
+    [82, 2, 7, 5, 9, 4, 7, 2, 1, 7, 2000000000, 2000000000, 96, ...OPEN, 5],
+    [96, 1, 10, 2000000000, 100000000000, 96, 56, runs(96), many(9, 128)],
+  ],
+];
