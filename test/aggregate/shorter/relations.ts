@@ -5,10 +5,6 @@
  */
 import { createHash } from 'node:crypto';
 import { Q } from '../../../scripts/generate/labradorPlan.ts';
-import type { TableRow } from '../../../src/aggregate/parameters/rows.ts';
-import type { TraceEvent } from '../../../src/aggregate/proof/index.ts';
-import { proveSection } from '../../../src/aggregate/proof/index.ts';
-import { headerOf, type SignedItem } from '../../reference/items.ts';
 import {
   ALPHA,
   BLOCKS,
@@ -20,78 +16,7 @@ import {
   signedChallenge,
 } from '../labrador/chacha.ts';
 import { centred, mod, multiply, type Poly, zero } from '../labrador/plain.ts';
-
-export const TABLE_HASH = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
-
-/** What a level has shown of itself. */
-export interface Seen {
-  readonly number: number;
-  /** z_0, ..., z_(f-1), v of the level; empty at the tail */
-  readonly out: Poly[];
-  readonly phiZ: Poly[];
-  readonly phiE: Poly[];
-  readonly lifts: Poly[];
-  /** h of all pairs, at the tail */
-  readonly h: Poly[];
-  readonly y: readonly number[];
-  readonly yOfX: readonly number[] | undefined;
-  readonly absorbed: Readonly<Record<string, Uint8Array>>;
-  readonly seeds: Readonly<Record<string, Uint8Array>>;
-  readonly sealed: Readonly<Record<string, Uint8Array>>;
-}
-
-export interface Run {
-  readonly row: TableRow;
-  readonly count: number;
-  readonly bytes: Uint8Array;
-  readonly levels: Seen[];
-}
-
-const polysOf = (values: ArrayLike<number | bigint>): Poly[] =>
-  Array.from({ length: values.length / 64 }, (_, i) =>
-    Array.from({ length: 64 }, (_, j) => BigInt(values[64 * i + j]!)),
-  );
-
-/** A proof, and what its levels have shown. */
-export async function observed(row: TableRow, items: readonly SignedItem[]): Promise<Run> {
-  const header = headerOf(items, TABLE_HASH);
-  let events: TraceEvent[] = [];
-  const levels: Seen[] = [];
-  const shown: (Omit<Seen, 'absorbed' | 'seeds' | 'sealed'> & { from: number })[] = [];
-  const starts: number[] = [];
-  const bytes = await proveSection('falcon512', header, items, {
-    table: { row, hash: TABLE_HASH },
-    trace: (event) => {
-      if (event.kind === 'absorb' && event.label === 'retry') starts.push(events.length);
-      events = [...events, event];
-    },
-    inspect: ({ lab, number, output, lifts, h, sent }) => {
-      shown.push({
-        from: starts.at(-1)!,
-        number,
-        out: output === undefined ? [] : polysOf(lab.i16(output.parts)),
-        phiZ: polysOf(output?.phiZ ?? []),
-        phiE: polysOf(output?.phiE ?? []),
-        lifts: polysOf(lab.i64(lifts)),
-        h: polysOf(h === undefined ? [] : lab.i64(h)),
-        y: Array.from(sent.y),
-        yOfX: sent.yOfX && Array.from(sent.yOfX),
-      });
-    },
-  });
-  for (const [i, { from, ...level }] of shown.entries()) {
-    const absorbed: Record<string, Uint8Array> = {};
-    const seeds: Record<string, Uint8Array> = {};
-    const sealed: Record<string, Uint8Array> = {};
-    for (const event of events.slice(from, shown[i + 1]?.from)) {
-      if (event.kind === 'absorb') absorbed[event.label] = event.data;
-      else if (event.kind === 'seed') seeds[event.label] = event.seed;
-      else sealed[event.label] = event.data;
-    }
-    levels.push({ ...level, absorbed, seeds, sealed });
-  }
-  return { row, count: items.length, bytes: bytes!, levels };
-}
+import { polysOf, type Run, type Seen } from './observed.ts';
 
 /** Integers of so many bits each, from a bit string. */
 function unpacked(bytes: Uint8Array, bits: number, count: number): bigint[] {
@@ -276,241 +201,312 @@ const same = (a: Pair, b: Pair): boolean => a[0] === b[0] && a[1] === b[1];
 const labelsOf = (number: number): string[] =>
   number === 0 ? ['uA', 'uB', 'b', 'u2'] : ['u1', 'b', 'u2'];
 
+type Must = (name: string, holds: boolean) => void;
+
+/** A level, as far as the levels before it decide. */
+interface Level {
+  readonly number: number;
+  readonly seen: Seen;
+  readonly params: Ordinary;
+  readonly rows: readonly number[];
+  readonly r: number;
+  /** rows of a level above 0, padding included */
+  readonly s: Poly[][];
+  readonly y: readonly number[];
+}
+
+/** The combined constraint without its linear forms, and the known part of the lifts. */
+interface Made {
+  /** the right side */
+  readonly target: Poly;
+  /** a_ab by the rows */
+  readonly a: ReadonlyMap<string, Poly>;
+  readonly D: readonly Pair[];
+}
+
+interface Proved extends Level, Made {
+  readonly c: Poly[];
+  readonly opened: ReturnType<typeof opened>;
+}
+
 /** @returns the relations that do not hold */
 export function broken({ row, count, levels }: Run): string[] {
   const faults: string[] = [];
   const [, bucket, table] = row;
-  const must = (number: number, name: string, holds: boolean): void => {
-    if (!holds) faults.push(`${number} ${name}`);
-  };
   let lengths = [17 * bucket, 2 * bucket, 17 * bucket];
-  /** of the level before */
-  let before:
-    | {
-        params: Ordinary;
-        opened: ReturnType<typeof opened>;
-        seen: Seen;
-        target: Poly;
-        c: Poly[];
-        a: Map<string, Poly>;
-        D: Pair[];
-      }
-    | undefined;
+  let before: Proved | undefined;
   for (const [number, seen] of levels.entries()) {
+    const must: Must = (name, holds) => {
+      if (!holds) faults.push(`${number} ${name}`);
+    };
+    const level = levelOf(number, seen, named(table[number] as number[]), lengths, before);
+    const { params } = level;
+    const made =
+      before === undefined ? madeOfItems(must, level, count) : madeOfOutput(must, level, before);
     const isTail = number === levels.length - 1;
-    const { seeds, absorbed, lifts } = seen;
-    const params = named(table[number] as number[]);
-    const { n, kappa, w, k, X, ct } = params;
-    const rows = lengths.map((length) => Math.ceil(length / n));
-    const r = rows.reduce((x, y) => x + y, 0);
-    const y = restored(seen.y);
-    const omegas = lifts.map((_, lift) => {
-      const nonce = [4 + 256 * number + 65536 * lift, 0, 0];
-      return scalars(chachaStream(seeds.lift!, nonce, 0, 500), 274 * 2 + 16 * 6 * 4 + 6);
-    });
-    let a = new Map<string, Poly>();
-    let target: Poly;
-    let D: Pair[];
-    let s: Poly[][] = [];
-    const betas = lifts.map((_, lift) => short(seeds.combine!, number, 1, lift));
-    if (before === undefined) {
-      // N1, and b_0 of the lifts; b_32 is what was sent
-      for (let i = 0; i < rows[0]!; i++) {
-        a.set(`${i} ${i + rows[0]! + rows[1]!}`, ones(0n).with(0, 1n));
-      }
-      target = sum(
-        Array.from({ length: count }, (_, item) => {
-          const stream = chachaStream(seeds.alpha!, [1, item, 0], 0, 40);
-          return scaled(signedChallenge(stream, ALPHA).x, 34034726n);
-        }),
-      );
-      const middle = absorbed.b!.subarray(88 * k);
-      const sent = w === 0 ? [] : unpacked(middle, 44, 3);
-      must(0, 'length of b_32', w === 0 || (middle.length === 17 && middle[16]! < 16));
-      D = lifts.map((b, lift) => [mod(b[0]!, Q), w === 0 ? mod(b[32]!, Q) : sent[lift]!]);
-      must(0, 'b_32', w === 0 || lifts.every((b, i) => mod(b[32]!, Q) === sent[i]));
-    } else {
-      const { params: old, opened: o, seen: from, c } = before;
-      const combine = seeds.combine!;
-      const challenge = (kind: number, index: number) => short(combine, number, kind, index);
-      const parts = [
-        ...Array.from({ length: old.f }, (_, i) => from.out.slice(i * old.n, (i + 1) * old.n)),
-        from.out.slice(old.f * old.n),
-      ];
-      s = rowsOf(n, parts);
-      const hidden = old.w > 0;
-      const firstOfX = n * rows.slice(0, old.f).reduce((x, z) => x + z, 0);
-      const x = o.x.flat();
-      must(number, 'parts of v', o.isAll);
-
-      // (P_x), (Q), (T_b)
-      if (hidden) {
-        must(number, '|x|', x.flat().reduce((all, value) => all + Number(value) ** 2, 0) <= old.X);
-        const yx = restored(seen.yOfX!);
-        const places = x.map((poly, i) => [firstOfX + i, poly] as const);
-        const real = projected(seeds.jl!, number, places);
-        must(
-          number,
-          'P_x',
-          real.every((value, i) => value === yx[i]),
-        );
-        const odd = Math.abs(seen.yOfX!.at(-1)! + seen.yOfX!.at(-2)!) % 2;
-        const signed = seen.yOfX!.slice(0, 272).map((value) => 2 * value - odd);
-        must(number, '288 X', signed.reduce((all, v) => all + v * v, 0) <= 288 * old.X);
-        for (const [i, label] of labelsOf(number - 1).entries()) {
-          const p = unpacked(from.absorbed[label]!, 44, 16 * old.k);
-          for (let line = 0; line < old.k; line++) {
-            const q = product(line, o.x[i]!);
-            for (let j = 0; j < 8; j++) {
-              const [at, to] = [p[16 * line + j]!, p[16 * line + j + 8]!];
-              const holds = mod(q[4 * j]!, Q) === at && mod(q[4 * j + 32]!, Q) === to;
-              must(number, `Q ${label} ${line} ${j}`, holds);
-            }
-          }
-        }
-        const b = recomposed(o.x.at(-2)!, from.lifts.length, old.w);
-        for (const [i, poly] of b.entries()) {
-          must(number, `T_b ${i}`, same(T(poly), before.D[i]!));
-          must(number, `b ${i}`, isZero(plus(poly, minus(from.lifts[i]!))));
-        }
-      } else must(number, 'y_x', seen.yOfX === undefined);
-
-      // the lifts of this level, by (D)
-      D = omegas.map((words) => {
-        const omega = (i: number): Pair => [words[2 * i]!, words[2 * i + 1]!];
-        const terms = Array.from({ length: 137 }, (_, j) =>
-          inS(omega(j), [BigInt(y[2 * j]!), BigInt(y[2 * j + 1]!)]),
-        );
-        if (!hidden) return sumInS(terms);
-        const yx = restored(seen.yOfX!);
-        let at = 137;
-        for (let j = 0; j < 137; j++, at++) {
-          terms.push(inS(omega(at), [BigInt(yx[2 * j]!), BigInt(yx[2 * j + 1]!)]));
-        }
-        for (const label of labelsOf(number - 1)) {
-          const p = unpacked(from.absorbed[label]!, 44, 16 * old.k);
-          for (let line = 0; line < old.k; line++) {
-            for (let j = 0; j < 8; j++, at++) {
-              terms.push(inS(omega(at), [p[16 * line + j]!, p[16 * line + j + 8]!]));
-            }
-          }
-        }
-        for (const value of before!.D) terms.push(inS(omega(at++), value));
-        return sumInS(terms);
-      });
-      for (const [i, b] of lifts.entries()) must(number, `D ${i}`, same(T(b), D[i]!));
-
-      // E1 and E2
-      const vectors =
-        number === 1
-          ? [o.vt.slice(0, firstY(before)), [...o.vt.slice(firstY(before)), ...o.vg], o.vh]
-          : [[...o.vt, ...o.vg], o.vh];
-      const labels = labelsOf(number - 1).filter((label) => label !== 'b');
-      const half = old.cut === 0 ? 0n : 1n << BigInt(old.cut - 1);
-      target = zero();
-      for (const [i, vector] of vectors.entries()) {
-        const sent = hidden
-          ? []
-          : unpacked(from.absorbed[labels[i]!]!, 44 - old.cut, 64 * old.kappa1);
-        const message = hidden
-          ? recomposed(o.x[i === vectors.length - 1 ? i + 1 : i]!, old.kappa1, old.w)
-          : polysOf(sent);
-        for (let line = 0; line < old.kappa1; line++) {
-          const hat = plus(scaled(message[line]!, 1n << BigInt(old.cut)), ones(half));
-          const left = plus(product(line, vector), old.cut === 0 ? zero() : o.e[i]![line]!);
-          must(
-            number,
-            `E${i < vectors.length - 1 ? 1 : 2} ${i} ${line}`,
-            isZero(plus(left, minus(hat))),
-          );
-          const by =
-            i === vectors.length - 1 ? challenge(3, line) : challenge(2, i * old.kappa1 + line);
-          target = plus(target, times(by, hidden ? ones(half) : hat));
-        }
-      }
-      // E3
-      for (let line = 0; line < old.kappa; line++) {
-        const left = sum(c.map((by, i) => times(by, o.t[i]![line]!)));
-        const e = old.ct === 0 ? zero() : o.inner[line]!;
-        must(number, `E3 ${line}`, isZero(plus(left, minus(plus(product(line, o.z), e)))));
-        if (old.ct > 0) {
-          const right = times(sum(c), ones(-(1n << BigInt(old.ct - 1))));
-          target = plus(target, times(challenge(4, line), right));
-        }
-      }
-      // E4, E5, E6
-      let [e4, e5, e6] = [minus(dot(o.z, o.z)), minus(dot(from.phiZ, o.z)), minus(before.target)];
-      if (old.ct > 0) e5 = plus(e5, minus(dot(from.phiE, o.inner)));
-      for (let i = 0, pair = 0; i < o.r; i++) {
-        for (let j = i; j < o.r; j++, pair++) {
-          const both = times(c[i]!, c[j]!);
-          e4 = plus(e4, scaled(times(both, o.g[pair]!), i === j ? 1n : 2n));
-          e5 = plus(e5, times(both, o.h[pair]!));
-          const quadratic = before.a.get(`${i} ${j}`);
-          if (quadratic !== undefined) e6 = plus(e6, times(quadratic, o.g[pair]!));
-          if (i === j) e6 = plus(e6, o.h[pair]!);
-        }
-      }
-      if (hidden) {
-        const b = recomposed(o.x.at(-2)!, from.lifts.length, old.w);
-        const by = b.map((_, i) => short(from.seeds.combine!, number - 1, 1, i));
-        e6 = plus(e6, minus(dot(by, b)));
-      }
-      must(number, 'E4', isZero(e4));
-      must(number, 'E5', isZero(e5));
-      must(number, 'E6', isZero(e6));
-      target = plus(target, times(challenge(6, 0), before.target));
-      const delta = challenge(5, 0);
-      a = new Map();
-      for (let i = 0; i < old.f; i++) {
-        for (let j = i; j < old.f; j++) {
-          for (let line = 0; line < rows[0]!; line++) {
-            const factor = -(i === j ? 1n : 2n) * (1n << BigInt(old.b * (i + j)));
-            a.set(`${i * rows[0]! + line} ${j * rows[0]! + line}`, scaled(delta, factor));
-          }
-        }
-      }
-    }
-    if (w === 0 || isTail) target = plus(target, dot(betas, lifts));
+    const lifts = sum(seen.lifts.map((b, i) => times(short(seen.seeds.combine!, number, 1, i), b)));
+    const target = isTail || params.w === 0 ? plus(made.target, lifts) : made.target;
     if (isTail) {
-      checkTail(must, number, { seen, r, n, s, y, target, a, row: table[number]! });
+      checkTail(must, level, { ...made, target });
       break;
     }
-    const stream = (index: number) =>
-      chachaStream(seeds.amortise!, [9 + 256 * number, index, 0], 0, 60);
-    const c = Array.from({ length: r }, (_, index) => signedChallenge(stream(index), C).x);
-    const now = opened(params, number, rows, seen.out);
-    if (number > 0) {
-      const e = ct === 0 ? [] : cutOff(s, now.t, kappa);
-      const limit = 1n << BigInt(Math.max(ct - 1, 0));
-      must(
-        number,
-        'e_a',
-        e.flat(2).every((value) => value > -limit && value <= limit),
-      );
-      for (const [i, poly] of now.inner.entries()) {
-        const whole = sum(e.map((of, row) => times(c[row]!, of[i]!)));
-        must(number, `v_e ${i}`, isZero(plus(poly, minus(whole))));
-      }
-      const list = placesOf(s, n, e);
-      const real = projected(seeds.jl!, number, list);
-      must(
-        number,
-        'P',
-        real.every((value, i) => value === y[i]),
-      );
-    }
-    must(number, 'X', X === 0 || now.x.flat(2).reduce((q, v) => q + Number(v) ** 2, 0) <= X);
-    before = { params, opened: now, seen, target, c, a, D };
-    lengths = [...new Array<number>(params.f).fill(n), seen.out.length - params.f * n];
+    const now = opened(params, number, level.rows, seen.out);
+    const c = Array.from({ length: level.r }, (_, index) => {
+      const nonce = [9 + 256 * number, index, 0];
+      return signedChallenge(chachaStream(seen.seeds.amortise!, nonce, 0, 60), C).x;
+    });
+    must('parts of v', now.isAll);
+    must('X', params.X === 0 || normSq(now.x.flat()) <= params.X);
+    before = { ...level, ...made, target, c, opened: now };
+    if (number > 0) checkRows(must, before);
+    lengths = [
+      ...new Array<number>(params.f).fill(params.n),
+      seen.out.length - params.f * params.n,
+    ];
   }
   return faults;
+}
 
-  /** How many polynomials of v_t at level 0 belong to S and W. */
-  function firstY(of: NonNullable<typeof before>): number {
-    const rows = [17 * bucket, 2 * bucket].map((length) => Math.ceil(length / of.params.n));
-    return (rows[0]! + rows[1]!) * of.opened.ft * of.params.kappa;
+const normSq = (polys: readonly Poly[]): number =>
+  polys.flat().reduce((all, x) => all + Number(x) ** 2, 0);
+
+function levelOf(
+  number: number,
+  seen: Seen,
+  params: Ordinary,
+  lengths: readonly number[],
+  before: Proved | undefined,
+): Level {
+  const rows = lengths.map((length) => Math.ceil(length / params.n));
+  const r = rows.reduce((x, y) => x + y, 0);
+  const y = restored(seen.y);
+  if (before === undefined) return { number, seen, params, rows, r, s: [], y };
+  const { f, n } = before.params;
+  const { out } = before.seen;
+  const parts = Array.from({ length: f }, (_, i) => out.slice(i * n, (i + 1) * n));
+  const s = rowsOf(params.n, [...parts, out.slice(f * n)]);
+  return { number, seen, params, rows, r, s, y };
+}
+
+/** Level 0: N1, and b_0 of the lifts; b_32 is what was sent. */
+function madeOfItems(must: Must, { seen, params, rows }: Level, count: number): Made {
+  const { absorbed, seeds, lifts } = seen;
+  const firstY = rows[0]! + rows[1]!;
+  const a = new Map(
+    Array.from({ length: rows[0]! }, (_, i) => [`${i} ${i + firstY}`, zero().with(0, 1n)] as const),
+  );
+  const target = sum(
+    Array.from({ length: count }, (_, item) => {
+      const stream = chachaStream(seeds.alpha!, [1, item, 0], 0, 40);
+      return scaled(signedChallenge(stream, ALPHA).x, 34034726n);
+    }),
+  );
+  if (params.w === 0) return { a, target, D: lifts.map(T) };
+  const last = absorbed.b!.subarray(88 * params.k);
+  const sent = unpacked(last, 44, 3);
+  must('length of b_32', last.length === 17 && last[16]! < 16);
+  for (const [i, b] of lifts.entries()) must(`b_32 ${i}`, mod(b[32]!, Q) === sent[i]);
+  return { a, target, D: lifts.map((b, i) => [mod(b[0]!, Q), sent[i]!]) };
+}
+
+/** A level above 0: all that it has to prove of the level before. */
+function madeOfOutput(must: Must, level: Level, before: Proved): Made {
+  const { number, seen, rows } = level;
+  const { params: old } = before;
+  if (old.w > 0) {
+    checkSecondBlock(must, level, before);
+    checkQuarters(must, before);
+    checkHiddenLifts(must, before);
+  } else must('no y_x', seen.yOfX === undefined);
+  const D = seen.lifts.map((_, lift) => knownOfLift(level, before, lift));
+  for (const [i, b] of seen.lifts.entries()) must(`D ${i}`, same(T(b), D[i]!));
+  const challenge: Challenge = (kind, index) => short(seen.seeds.combine!, number, kind, index);
+  checkGarbage(must, before);
+  const target = sum([
+    outerRight(must, before, challenge),
+    innerRight(must, before, challenge),
+    times(challenge(6, 0), before.target),
+  ]);
+  const a = new Map<string, Poly>();
+  for (let i = 0; i < old.f; i++) {
+    for (let j = i; j < old.f; j++) {
+      for (let line = 0; line < rows[0]!; line++) {
+        const factor = -(i === j ? 1n : 2n) * (1n << BigInt(old.b * (i + j)));
+        a.set(`${i * rows[0]! + line} ${j * rows[0]! + line}`, scaled(challenge(5, 0), factor));
+      }
+    }
   }
+  return { a, target, D };
+}
+
+type Challenge = (kind: number, index: number) => Poly;
+
+/** (P_x), and the bound on x. */
+function checkSecondBlock(must: Must, { number, seen, params, rows }: Level, before: Proved): void {
+  const { params: old, opened: o } = before;
+  const first = params.n * rows.slice(0, old.f).reduce((x, y) => x + y, 0);
+  const places = o.x.flat().map((poly, i) => [first + i, poly] as const);
+  const sent = seen.yOfX!;
+  const y = restored(sent);
+  const real = projected(seen.seeds.jl!, number, places);
+  must('P_x', isSame(real, y));
+  const odd = Math.abs(sent.at(-1)! + sent.at(-2)!) % 2;
+  const signs = sent.slice(0, 272).map((value) => 2 * value - odd);
+  must('288 X', signs.reduce((all, x) => all + x * x, 0) <= 288 * old.X);
+}
+
+const isSame = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((x, i) => x === b[i]);
+
+/** Coefficients 4c of the rows that were sent for a message. */
+const sentOf = ({ seen, params }: Proved, label: string): bigint[] =>
+  unpacked(seen.absorbed[label]!, 44, 16 * params.k);
+
+/** (Q) */
+function checkQuarters(must: Must, before: Proved): void {
+  const { k } = before.params;
+  for (const [i, label] of labelsOf(before.number).entries()) {
+    const p = sentOf(before, label);
+    for (let line = 0; line < k; line++) {
+      const q = product(line, before.opened.x[i]!);
+      for (let j = 0; j < 8; j++) {
+        const pair = [p[16 * line + j]!, p[16 * line + j + 8]!] as const;
+        must(`Q ${label} ${line} ${j}`, same([mod(q[4 * j]!, Q), mod(q[4 * j + 32]!, Q)], pair));
+      }
+    }
+  }
+}
+
+/** The lifts that the digits in x stand for. */
+const liftsInX = ({ opened: o, seen, params }: Proved): Poly[] =>
+  recomposed(o.x.at(-2)!, seen.lifts.length, params.w);
+
+/** (T_b) */
+function checkHiddenLifts(must: Must, before: Proved): void {
+  for (const [i, poly] of liftsInX(before).entries()) {
+    must(`T_b ${i}`, same(T(poly), before.D[i]!));
+    must(`b ${i}`, isZero(plus(poly, minus(before.seen.lifts[i]!))));
+  }
+}
+
+/** (D) */
+function knownOfLift({ number, seen, y }: Level, before: Proved, lift: number): Pair {
+  const { params: old } = before;
+  const nonce = [4 + 256 * number + 65536 * lift, 0, 0];
+  const words = scalars(
+    chachaStream(seen.seeds.lift!, nonce, 0, 100),
+    2 * (2 * ROWS + 4 * 8 * 6 + 3),
+  );
+  let at = 0;
+  const next = (): Pair => [words[at++]!, words[at++]!];
+  const pairs = (list: readonly number[]): Pair[] =>
+    Array.from({ length: ROWS }, (_, j) => [BigInt(list[2 * j]!), BigInt(list[2 * j + 1]!)]);
+  const terms = pairs(y).map((value) => inS(next(), value));
+  if (old.w === 0) return sumInS(terms);
+  for (const value of pairs(restored(seen.yOfX!))) terms.push(inS(next(), value));
+  for (const label of labelsOf(before.number)) {
+    const p = sentOf(before, label);
+    for (let line = 0; line < old.k; line++) {
+      for (let j = 0; j < 8; j++) {
+        terms.push(inS(next(), [p[16 * line + j]!, p[16 * line + j + 8]!]));
+      }
+    }
+  }
+  for (const value of before.D) terms.push(inS(next(), value));
+  return sumInS(terms);
+}
+
+/** The vectors that the outer commitments of a level are to. */
+function committed({ number, opened: o, rows, params }: Proved): Poly[][] {
+  if (number > 0) return [[...o.vt, ...o.vg], o.vh];
+  const firstY = (rows[0]! + rows[1]!) * o.ft * params.kappa;
+  return [o.vt.slice(0, firstY), [...o.vt.slice(firstY), ...o.vg], o.vh];
+}
+
+/** E1 and E2. @returns what they add to the right side */
+function outerRight(must: Must, before: Proved, challenge: Challenge): Poly {
+  const { params: old, opened: o, seen } = before;
+  const { cut, kappa1, w } = old;
+  const labels = labelsOf(before.number).filter((label) => label !== 'b');
+  const vectors = committed(before);
+  const half = ones(cut === 0 ? 0n : 1n << BigInt(cut - 1));
+  const rights: Poly[] = [];
+  for (const [i, vector] of vectors.entries()) {
+    const isLast = i === vectors.length - 1;
+    const message =
+      w > 0
+        ? recomposed(o.x[isLast ? i + 1 : i]!, kappa1, w)
+        : polysOf(unpacked(seen.absorbed[labels[i]!]!, 44 - cut, 64 * kappa1));
+    for (let line = 0; line < kappa1; line++) {
+      const hat = plus(scaled(message[line]!, 1n << BigInt(cut)), half);
+      const left = plus(product(line, vector), cut === 0 ? zero() : o.e[i]![line]!);
+      must(`E${isLast ? 2 : 1} ${i} ${line}`, isZero(plus(left, minus(hat))));
+      const by = isLast ? challenge(3, line) : challenge(2, i * kappa1 + line);
+      rights.push(times(by, w > 0 ? half : hat));
+    }
+  }
+  return sum(rights);
+}
+
+/** E3. @returns what it adds to the right side */
+function innerRight(must: Must, { params, opened: o, c }: Proved, challenge: Challenge): Poly {
+  const { kappa, ct } = params;
+  const right = ct === 0 ? zero() : times(sum(c), ones(-(1n << BigInt(ct - 1))));
+  const rights: Poly[] = [];
+  for (let line = 0; line < kappa; line++) {
+    // with t', as the text has it: o.t stands for t
+    const left = plus(sum(c.map((by, i) => times(by, o.t[i]![line]!))), right);
+    const whole = plus(product(line, o.z), o.inner[line] ?? zero());
+    must(`E3 ${line}`, isZero(plus(left, minus(plus(whole, right)))));
+    rights.push(times(challenge(4, line), right));
+  }
+  return sum(rights);
+}
+
+/** E4, E5, E6 */
+function checkGarbage(must: Must, before: Proved): void {
+  const { opened: o, c, seen, params, number } = before;
+  let e4 = minus(dot(o.z, o.z));
+  let e5 = minus(plus(dot(seen.phiZ, o.z), dot(seen.phiE, o.inner)));
+  let e6 = minus(before.target);
+  for (let i = 0, pair = 0; i < o.r; i++) {
+    for (let j = i; j < o.r; j++, pair++) {
+      const both = times(c[i]!, c[j]!);
+      e4 = plus(e4, scaled(times(both, o.g[pair]!), i === j ? 1n : 2n));
+      e5 = plus(e5, times(both, o.h[pair]!));
+      const quadratic = before.a.get(`${i} ${j}`);
+      if (quadratic !== undefined) e6 = plus(e6, times(quadratic, o.g[pair]!));
+      if (i === j) e6 = plus(e6, o.h[pair]!);
+    }
+  }
+  if (params.w > 0) {
+    const b = liftsInX(before);
+    const by = b.map((_, i) => short(seen.seeds.combine!, number, 1, i));
+    e6 = plus(e6, minus(dot(by, b)));
+  }
+  for (const [name, left] of Object.entries({ E4: e4, E5: e5, E6: e6 })) must(name, isZero(left));
+}
+
+/** e_a, their part of the output, and (P) at an ordinary level. */
+function checkRows(must: Must, level: Proved): void {
+  const { params, s, opened: now, c, number, seen, y } = level;
+  const { ct, kappa, n } = params;
+  const e = ct === 0 ? [] : cutOff(s, now.t, kappa);
+  must(
+    'e_a',
+    e.flat().every((poly) => isLow(poly, ct)),
+  );
+  for (const [i, poly] of now.inner.entries()) {
+    const whole = sum(e.map((of, row) => times(c[row]!, of[i]!)));
+    must(`v_e ${i}`, isZero(plus(poly, minus(whole))));
+  }
+  must('P', isSame(projected(seen.seeds.jl!, number, placesOf(s, n, e)), y));
+}
+
+/** Whether coefficients are what a cut of so many bits can leave. */
+function isLow(poly: Poly, cut: number): boolean {
+  const half = 1n << BigInt(cut - 1);
+  return poly.every((x) => x > -half && x <= half);
 }
 
 /** e_a of all rows. */
@@ -529,66 +525,42 @@ const placesOf = (s: readonly Poly[][], n: number, e: readonly Poly[][]) => [
   ),
 ];
 
-function checkTail(
-  must: (number: number, name: string, holds: boolean) => void,
-  number: number,
-  tail: {
-    seen: Seen;
-    r: number;
-    n: number;
-    s: Poly[][];
-    y: number[];
-    target: Poly;
-    a: Map<string, Poly>;
-    row: TableRow[2][number];
-  },
-): void {
-  const { seen, r, n, s, y, target, a, row } = tail;
-  const [kappa, cut] = [row[1] as number, row[2] as number];
+/** The rows of the tail, and its combined constraint. */
+function checkTail(must: Must, { number, seen, s, r, y, params }: Level, made: Made): void {
+  const { n, f: kappa, b: cut } = params; // numbers 1 and 2 of a tail
   const pairs = (r * (r + 1)) / 2;
   const { absorbed, sealed, seeds } = seen;
   const bits = 44 - cut;
-  const ofT = ((r - 1) * kappa * 64 * bits) / 8;
+  const half = ones(1n << BigInt(cut - 1));
   const high = polysOf(unpacked(absorbed.t!, bits, 64 * (r - 1) * kappa));
-  const hats = Array.from({ length: r }, (_, i) =>
-    i === r - 1
-      ? polysOf(unpacked(sealed.t!, 44, 64 * kappa))
-      : high
-          .slice(i * kappa, (i + 1) * kappa)
-          .map((p) => plus(scaled(p, 1n << BigInt(cut)), ones(1n << BigInt(cut - 1)))),
-  );
+  const sent = high.map((poly) => plus(scaled(poly, 1n << BigInt(cut)), half));
+  const all = [...sent, ...polysOf(unpacked(sealed.t!, 44, 64 * kappa))];
+  const hats = Array.from({ length: r }, (_, i) => all.slice(i * kappa, (i + 1) * kappa));
   const e = cutOff(s, hats, kappa);
   must(
-    number,
     'e_a',
-    e.flat(2).every((x) => x > -(1n << BigInt(cut - 1)) && x <= 1n << BigInt(cut - 1)),
+    e.flat().every((poly) => isLow(poly, cut)),
   );
-  must(
-    number,
-    'P',
-    projected(seeds.jl!, number, placesOf(s, n, e)).every((x, i) => x === y[i]),
-  );
+  must('P', isSame(projected(seeds.jl!, number, placesOf(s, n, e)), y));
+  const ofT = ((r - 1) * kappa * 64 * bits) / 8;
   const g = [
     ...polysOf(unpacked(absorbed.t!.subarray(ofT), 44, 64 * (pairs - 1))),
     ...polysOf(unpacked(sealed.t!.subarray(352 * kappa), 44, 64)),
   ];
-  const h = polysOf(unpacked(absorbed.h!, 44, 64 * (pairs - 2)));
-  const last = polysOf(unpacked(sealed.h!, 44, 64))[0]!;
+  const h = [
+    ...polysOf(unpacked(absorbed.h!, 44, 64 * (pairs - 2))),
+    ...polysOf(unpacked(sealed.h!, 44, 64)),
+  ];
   // h_00 is not sent
-  must(number, 'h', isZero(plus(last, minus(seen.h.at(-1)!))));
-  must(
-    number,
-    'h',
-    h.every((poly, i) => isZero(plus(poly, minus(seen.h[i + 1]!)))),
-  );
-  let left = minus(target);
+  for (const [i, poly] of h.entries()) must(`h ${i}`, isZero(plus(poly, minus(seen.h[i + 1]!))));
+  let left = minus(made.target);
   for (let i = 0, pair = 0; i < r; i++) {
     for (let j = i; j < r; j++, pair++) {
-      const by = a.get(`${i} ${j}`);
+      must(`g ${i} ${j}`, isZero(plus(g[pair]!, minus(dot(s[i]!, s[j]!)))));
+      const by = made.a.get(`${i} ${j}`);
       if (by !== undefined) left = plus(left, times(by, g[pair]!));
       if (i === j) left = plus(left, seen.h[pair]!);
-      must(number, `g ${i} ${j}`, isZero(plus(g[pair]!, minus(dot(s[i]!, s[j]!)))));
     }
   }
-  must(number, 'combined', isZero(left));
+  must('combined', isZero(left));
 }
