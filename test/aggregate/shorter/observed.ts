@@ -63,6 +63,7 @@ export async function observed(row: TableRow, items: readonly SignedItem[]): Pro
       });
     },
   });
+  if (bytes === undefined) throw new Error('no proof');
   for (const [i, { from, ...level }] of shown.entries()) {
     const absorbed: Record<string, Uint8Array> = {};
     const seeds: Record<string, Uint8Array> = {};
@@ -74,5 +75,5 @@ export async function observed(row: TableRow, items: readonly SignedItem[]): Pro
     }
     levels.push({ ...level, absorbed, seeds, sealed });
   }
-  return { row, count: items.length, bytes: bytes!, levels };
+  return { row, count: items.length, bytes, levels };
 }

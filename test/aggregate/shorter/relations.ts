@@ -395,7 +395,7 @@ function knownOfLift({ number, seen, y }: Level, before: Proved, lift: number): 
   const nonce = [4 + 256 * number + 65536 * lift, 0, 0];
   const words = scalars(
     chachaStream(seen.seeds.lift!, nonce, 0, 100),
-    2 * (2 * ROWS + 4 * 8 * 6 + 3),
+    2 * (2 * ROWS + 4 * 8 * 8 + 3),
   );
   let at = 0;
   const next = (): Pair => [words[at++]!, words[at++]!];

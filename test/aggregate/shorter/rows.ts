@@ -46,3 +46,29 @@ export const HIDDEN_BETWEEN: TableRow = [
     [96, 1, 10, 2000000000, 100000000000, 96, 56, runs(96), many(9, 128)],
   ],
 ];
+
+const WIDE = 400000000000;
+
+/** Three hidden levels, one behind the other, and the largest cut of inner commitments. */
+export const HIDDEN_THRICE: TableRow = [
+  512,
+  2,
+  [
+    [18, 2, 7, 5, 9, 4, 7, 2, 1, 9, 68069452, WIDE, 80, 4, 6, 300000, 40, 0],
+    [80, 2, 7, 5, 9, 4, 7, 1, 2, 0, WIDE, WIDE, 124, 5, 6, 2000000, 48, 6],
+    [110, 3, 5, 5, 9, 4, 7, 2, 1, 4, WIDE, WIDE, 124, 6, 6, 9000000, 56, 15],
+    [140, 2, 10, WIDE, 10 * WIDE, 124, 56, [[140, 63]], many(14, 160)],
+  ],
+];
+
+/** A hidden level whose z has one digit, behind a hidden level and before an open one. */
+export const SINGLE_DIGIT: TableRow = [
+  512,
+  2,
+  [
+    [18, 2, 7, 5, 9, 4, 7, 2, 1, 9, 68069452, WIDE, 80, 2, 7, 25000, 26, 0],
+    [100, 1, 0, 5, 9, 4, 7, 2, 2, 4, WIDE, WIDE, 124, 3, 8, 70000, 32, 9],
+    [110, 3, 7, 5, 9, 4, 8, 1, 1, 4, WIDE, 10 * WIDE, 124, ...OPEN, 0],
+    [140, 1, 10, 10 * WIDE, 10 * WIDE, 124, 56, [[140, 63]], many(9, 160)],
+  ],
+];
