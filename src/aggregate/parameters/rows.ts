@@ -45,8 +45,33 @@ export interface OrdinaryLevel extends Shape {
   readonly outSq: number;
   /** index of the code of y */
   readonly codeY: number;
+  /** bits of a digit of hidden messages; 0 if the level hides none */
+  readonly w: number;
+  /** rows, in quarters, that stand for a hidden message */
+  readonly k: number;
+  /** largest squared norm of x, the digits of the hidden messages */
+  readonly xSq: number;
+  /** index of the code of the projection of x, which the next level sends */
+  readonly codeX: number;
+  /** low bits that are cut off the inner commitments */
+  readonly ct: number;
+  /** digits of t, cut or not */
+  readonly ft: number;
+  /** the messages that are hidden, in order, and the length of x */
+  readonly messages: readonly HiddenMessage[];
+  readonly lengthX: number;
   /** length of v */
   readonly m: number;
+}
+
+/** A message of a level as digits in x: digit by digit, all its polynomials. */
+export interface HiddenMessage {
+  /** the lifts, and not an outer commitment */
+  readonly isLifts: boolean;
+  /** where its digits begin in x */
+  readonly from: number;
+  readonly polynomials: number;
+  readonly digits: number;
 }
 
 export interface TailLevel extends Shape {
@@ -72,6 +97,8 @@ export interface CodeRun {
 }
 
 export interface Parameters {
+  /** of the proof: its rows have five more numbers from version 3 on */
+  readonly version: 2 | 3;
   readonly set: 512 | 1024;
   readonly bucket: number;
   /** polynomials of one signature: 17 or 33 */
@@ -86,10 +113,42 @@ function shapeOf(lengths: readonly number[], n: number): Shape {
   return { n, lengths, rows, r, pairs: (r * (r + 1)) / 2 };
 }
 
-function readOrdinary(row: LevelRow, lengths: readonly number[], outers: number): OrdinaryLevel {
-  const [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, codeY] = row as number[];
+/** Bits of a value mod q. */
+const Q_BITS = 44;
+/** Numbers of an ordinary level in a row of version 2. */
+const NUMBERS_OF_TWO = 13;
+
+/**
+ * The hidden messages: the outer commitments but for the last one, the lifts, and the last outer
+ * commitment.
+ */
+function messagesOf(w: number, cut: number, kappa1: number, isZero: boolean): HiddenMessage[] {
+  if (w === 0) return [];
+  const messages: HiddenMessage[] = [];
+  let from = 0;
+  const add = (isLifts: boolean, polynomials: number, bits: number): void => {
+    const digits = Math.ceil(bits / w);
+    messages.push({ isLifts, from, polynomials, digits });
+    from += digits * polynomials;
+  };
+  const outer = (): void => add(false, kappa1, Q_BITS - cut);
+  outer();
+  if (isZero) outer();
+  add(true, isZero ? 3 : 2, Q_BITS);
+  outer();
+  return messages;
+}
+
+function readOrdinary(row: LevelRow, lengths: readonly number[], isZero: boolean): OrdinaryLevel {
+  const [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, codeY, ...hidden] =
+    row as number[];
+  const [w = 0, k = 0, xSq = 0, codeX = 0, ct = 0] = hidden;
   const shape = shapeOf(lengths, n!);
   const { r, pairs } = shape;
+  const ft = ct === 0 ? fu! : Math.ceil((Q_BITS - ct) / bu!);
+  const messages = messagesOf(w, cut!, kappa1!, isZero);
+  const lengthX = messages.reduce((sum, { polynomials, digits }) => sum + polynomials * digits, 0);
+  const ofT = ft * r * kappa! + (ct === 0 ? 0 : f! * kappa!);
   return {
     ...shape,
     tail: false,
@@ -105,7 +164,15 @@ function readOrdinary(row: LevelRow, lengths: readonly number[], outers: number)
     inSq: inSq!,
     outSq: outSq!,
     codeY: codeY!,
-    m: fu! * r * kappa! + (fg! + fu!) * pairs + (cut === 0 ? 0 : outers * kappa1!),
+    w,
+    k,
+    xSq,
+    codeX,
+    ct,
+    ft,
+    messages,
+    lengthX,
+    m: lengthX + ofT + (fg! + fu!) * pairs + (cut === 0 ? 0 : (isZero ? 3 : 2) * kappa1!),
   };
 }
 
@@ -115,7 +182,7 @@ export function readRow([set, bucket, rows]: TableRow): Parameters {
   const levels: OrdinaryLevel[] = [];
   let lengths: readonly number[] = [width * bucket, 2 * bucket, width * bucket];
   for (const row of rows.slice(0, -1)) {
-    const level = readOrdinary(row, lengths, levels.length === 0 ? 3 : 2);
+    const level = readOrdinary(row, lengths, levels.length === 0);
     levels.push(level);
     lengths = [...new Array<number>(level.f).fill(level.n), level.m];
   }
@@ -134,5 +201,6 @@ export function readRow([set, bucket, rows]: TableRow): Parameters {
     codesZ: runs.map(([columns, code]) => ({ columns, code })),
     codesG: last[8] as readonly number[],
   };
-  return { set, bucket, width, levels, tail };
+  const version = rows[0]!.length > NUMBERS_OF_TWO ? 3 : 2;
+  return { version, set, bucket, width, levels, tail };
 }

@@ -136,6 +136,20 @@ export function prepareOmega(lab: Labrador, seed: Seed): number {
   return at;
 }
 
+/**
+ * The first words of omega^(k), centred, for every lift: those of the projection, and behind them
+ * those of what else the lifts of the level prove.
+ */
+export function sampleOmegas(lab: Labrador, seed: Seed, count: number): BigInt64Array[] {
+  return lab.scope(() => {
+    const at = sampleScalars(lab, seed, STREAM.omega, count);
+    const { buffer } = lab.kernels.memory;
+    return Array.from({ length: liftsOf(seed.level).count }, (_, k) =>
+      new BigInt64Array(buffer, at + 8 * count * k, count).slice(),
+    );
+  });
+}
+
 /** theta^(k): i64[3][10], centred. Readies the kernels of the functionals. */
 export function prepareTheta(lab: Labrador, seed: Seed): number {
   const at = sampleScalars(lab, seed, STREAM.theta, FUNCTIONALS);

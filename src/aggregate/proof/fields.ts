@@ -5,6 +5,8 @@
 
 /**
  * The fields of level 0 or of an ordinary level; byte strings are as the transcript absorbs them.
+ * If the level hides its messages, short commitments to their digits stand in place of u' and b;
+ * at level 0, coefficients 32 of the lifts follow that of b.
  */
 export interface OrdinaryFields {
   readonly retry: number;
@@ -13,6 +15,8 @@ export interface OrdinaryFields {
   readonly counter: number;
   /** y'_0, y*'_0, ..., y'_135, y*'_135, U, V */
   readonly y: ArrayLike<number>;
+  /** the same of x alone, if the level before hides its messages */
+  readonly yOfX?: ArrayLike<number>;
   /** w_0, ..., w_9 at level 0, empty elsewhere */
   readonly w: ArrayLike<number>;
   /** b^(1), b^(2), ... without the coefficients that are known */
@@ -31,6 +35,7 @@ export interface TailFields {
   readonly sealT: Uint8Array;
   readonly counter: number;
   readonly y: ArrayLike<number>;
+  readonly yOfX?: ArrayLike<number>;
   readonly b: Uint8Array;
   /** h of every pair but the first and the last: pack_44 */
   readonly h: Uint8Array;

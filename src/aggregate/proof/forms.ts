@@ -44,11 +44,11 @@ export function constantForm(lab: Labrador, value: bigint): number {
   return out;
 }
 
-/** The forms of 2^(bits j), j < count. */
-export function powerForms(lab: Labrador, count: number, bits: number): Forms {
+/** The forms of 2^(first + bits j), j < count. */
+export function powerForms(lab: Labrador, count: number, bits: number, first = 0): Forms {
   const powers = lab.forms(count);
   for (const j of Array(count).keys()) {
-    writeConstant(lab, formAt(powers, j), 1n << BigInt(bits * j));
+    writeConstant(lab, formAt(powers, j), 1n << BigInt(first + bits * j));
   }
   return powers;
 }

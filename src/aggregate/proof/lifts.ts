@@ -25,5 +25,8 @@ const OF_ZERO = shapeOf(3, [0]);
 /** Two lifts over the field of q^2 elements are enough: X^32 is its i. */
 const OF_OTHERS = shapeOf(2, [0, DEGREE / 2]);
 
+/** Bytes of coefficients 32 of the lifts of level 0, which are sent if these are hidden. */
+export const bytesOfB32 = Math.ceil((Q_BITS * OF_ZERO.count) / 8);
+
 /** The lifts of level `number`. */
 export const liftsOf = (number: number): LiftShape => (number === 0 ? OF_ZERO : OF_OTHERS);

@@ -80,6 +80,8 @@ export interface Pieces {
   readonly t: number;
   readonly g: number;
   readonly h: number;
+  /** digits of the amortised e of the inner commitments, if these are cut; x is at 0 */
+  readonly inner: number;
   /** one for every outer commitment; all of them at the end if cut = 0 */
   readonly e: readonly number[];
   readonly end: number;
@@ -87,15 +89,17 @@ export interface Pieces {
 
 /** @param outers how many outer commitments the level has: three at level 0, else two */
 export function piecesOf(level: OrdinaryLevel, outers: number): Pieces {
-  const { fu, fg, r, kappa, kappa1, pairs, cut } = level;
-  const g = fu * r * kappa;
+  const { f, fu, ft, fg, r, kappa, kappa1, pairs, cut, ct, lengthX } = level;
+  const g = lengthX + ft * r * kappa;
   const h = g + fg * pairs;
-  const e = h + fu * pairs;
+  const inner = h + fu * pairs;
+  const e = inner + (ct === 0 ? 0 : f * kappa);
   const step = cut === 0 ? 0 : kappa1;
   return {
-    t: 0,
+    t: lengthX,
     g,
     h,
+    inner,
     e: Array.from({ length: outers }, (_, i) => e + i * step),
     end: e + outers * step,
   };
@@ -112,8 +116,9 @@ export interface Piece {
  * v_t of S and W is apart from v_t of Y.
  */
 export function outersOf(level: OrdinaryLevel, number: number): Piece[] {
-  const { fu, kappa, rows } = level;
-  const { t, h, end } = piecesOf(level, 0);
-  const borders = number === 0 ? [t, firstRowOfY({ rows }) * fu * kappa, h, end] : [t, h, end];
+  const { ft, kappa, rows } = level;
+  const { t, h, inner } = piecesOf(level, 0);
+  const borders =
+    number === 0 ? [t, t + firstRowOfY({ rows }) * ft * kappa, h, inner] : [t, h, inner];
   return borders.slice(1).map((to, i) => ({ from: borders[i]!, count: to - borders[i]! }));
 }

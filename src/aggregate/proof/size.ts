@@ -3,7 +3,8 @@ import type { ParameterSet } from '../../falcon/index.ts';
 import type { OrdinaryLevel, TailLevel } from '../parameters/rows.ts';
 import { DEGREE, FUNCTIONALS, Q_BITS, SEAL_BYTES } from './constants.ts';
 import { type CodedRun, runsOfG, runsOfLast, runsOfY } from './gaussianFields.ts';
-import { liftsOf } from './lifts.ts';
+import { bytesOfB32, liftsOf } from './lifts.ts';
+import { quarterBytes } from './quarters.ts';
 import { parametersFor } from './shapes.ts';
 
 /** Bytes of the retry byte and the counter. */
@@ -22,17 +23,30 @@ const gaussianBytes = (runs: readonly CodedRun[]): number =>
 /** The pairs, U and V. */
 const projectionBytes = (code: number): number => gaussianBytes(runsOfY(code)) + 8;
 
-function ordinaryBytes({ kappa1, cut, codeY }: OrdinaryLevel, number: number): number {
-  const u = packedBytes((number === 0 ? 3 : 2) * kappa1, Q_BITS - cut);
-  return REPEATS_BYTES + projectionBytes(codeY) + liftsOf(number).bytes + u;
+/** Of x of the level before, if it hides its messages. */
+const blockBytes = (before: OrdinaryLevel | undefined): number =>
+  before === undefined || before.w === 0 ? 0 : projectionBytes(before.codeX);
+
+function messageBytes({ kappa1, cut, w, k, messages }: OrdinaryLevel, number: number): number {
+  if (w > 0) return messages.length * quarterBytes(k) + (number === 0 ? bytesOfB32 : 0);
+  return packedBytes((number === 0 ? 3 : 2) * kappa1, Q_BITS - cut) + liftsOf(number).bytes;
 }
 
-function tailBytes(tail: TailLevel, number: number): number {
+function ordinaryBytes(
+  level: OrdinaryLevel,
+  number: number,
+  before: OrdinaryLevel | undefined,
+): number {
+  const y = projectionBytes(level.codeY) + blockBytes(before);
+  return REPEATS_BYTES + y + messageBytes(level, number);
+}
+
+function tailBytes(tail: TailLevel, number: number, before: OrdinaryLevel): number {
   const { r, kappa, cut, pairs, codeY } = tail;
   const t = packedBytes((r - 1) * kappa, Q_BITS - cut);
   const h = packedBytes(pairs - 2, Q_BITS);
   const coded = gaussianBytes(runsOfG(tail)) + gaussianBytes(runsOfLast(tail));
-  const rest = projectionBytes(codeY) + liftsOf(number).bytes + 2 * SEAL_BYTES;
+  const rest = projectionBytes(codeY) + blockBytes(before) + liftsOf(number).bytes + 2 * SEAL_BYTES;
   return REPEATS_BYTES + t + h + coded + rest;
 }
 
@@ -41,6 +55,6 @@ export function proofSize(set: ParameterSet, count: number): number | undefined 
   const parameters = parametersFor(set, count);
   if (parameters === undefined) return undefined;
   const { levels, tail } = parameters;
-  const bytes = levels.reduce((sum, level, i) => sum + ordinaryBytes(level, i), 0);
-  return Math.round(bytes + 4 * FUNCTIONALS + tailBytes(tail, levels.length));
+  const bytes = levels.reduce((sum, level, i) => sum + ordinaryBytes(level, i, levels[i - 1]), 0);
+  return Math.round(bytes + 4 * FUNCTIONALS + tailBytes(tail, levels.length, levels.at(-1)!));
 }

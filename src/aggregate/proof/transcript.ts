@@ -25,6 +25,9 @@ export const ABSORB = Object.freeze({
   h: 'h',
 } as const);
 
+/** The label of `start`, by the version of the proof. */
+export const START = Object.freeze({ 2: ABSORB.start, 3: 'falconry/proof/v3' } as const);
+
 /** Labels of `seed`. */
 export const SEED = Object.freeze({
   alpha: 'alpha',
@@ -119,17 +122,25 @@ export class Transcript {
 }
 
 /** The data of `start`: the table, the row of it that is used, and the number of items. */
-export function dataOfStart({ set, bucket }: Parameters, count: number): Uint8Array {
+export function dataOfStart(
+  { set, bucket }: Parameters,
+  count: number,
+  tableHash: Uint8Array = fromHex(TABLE_SHA256),
+): Uint8Array {
   const logn = Math.log2(set);
-  return concat(fromHex(TABLE_SHA256), Uint8Array.of(logn), u16(bucket), u16(count));
+  return concat(tableHash, Uint8Array.of(logn), u16(bucket), u16(count));
 }
 
-/** The data of `y`: y as it is sent, and w, which the levels after 0 do not have. */
+/**
+ * The data of `y`: y as it is sent, w, which the levels after 0 do not have, and the projection of
+ * x, which level 0 does not have.
+ */
 export function dataOfY({
   y,
   w = [],
-}: Pick<OrdinaryFields, 'y'> & Partial<Pick<OrdinaryFields, 'w'>>): Uint8Array {
-  return concat(i32Bytes(y), i32Bytes(w));
+  yOfX = [],
+}: Pick<OrdinaryFields, 'y'> & Partial<Pick<OrdinaryFields, 'w' | 'yOfX'>>): Uint8Array {
+  return concat(i32Bytes(y), i32Bytes(w), i32Bytes(yOfX));
 }
 
 /** The data of `t`, at the tail. */

@@ -14,7 +14,7 @@ import {
 } from '../../wasm.ts';
 import { type Seed, shortForms } from '../challenges.ts';
 import { Q } from '../constants.ts';
-import { formAt, powerForms, writeConstant, zeroForms } from '../forms.ts';
+import { constantForm, formAt, powerForms, writeConstant, zeroForms } from '../forms.ts';
 import { coefsOf, type Values, valuesOf } from '../ring.ts';
 import { firstRows, pairIndex } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
@@ -46,6 +46,8 @@ export function carryConstraints(
   carryOuter(lab, sum, before, seed);
   carryInner(lab, sum, before, seed);
   carryGarbage(lab, sum, before, seed, delta);
+  carryHidden(lab, sum, before, seed);
+  carryExtension(lab, sum, before, seed);
   kernels.formToCoefs(target.b.at, sum.right);
 
   carrySquares(lab, shape, before.params, delta, target);
@@ -127,17 +129,73 @@ function carryOuter(lab: Labrador, sum: Sum, before: Output, seed: Seed): void {
   }
 }
 
+/** Hidden messages on x: outer commitments in E1 and E2, lifts in E6. */
+function carryHidden(lab: Labrador, sum: Sum, before: Output, seed: Seed): void {
+  const { params, beta } = before;
+  const { w, cut, kappa1, messages } = params;
+  if (w === 0) return;
+  const last = before.hats.length - 1;
+  lab.scope(() => {
+    const minus = constantForm(lab, -1n);
+    const gamma = shortForms(lab, seed, SHORT.constraint, 0, 1).at;
+    const product = lab.forms(1).at;
+    let index = 0;
+    for (const { isLifts, from, polynomials, digits } of messages) {
+      const powers = powerForms(lab, digits, w, isLifts ? 0 : cut);
+      const challenges =
+        isLifts || index < last
+          ? shortForms(lab, seed, SHORT.outer, index * kappa1, kappa1)
+          : shortForms(lab, seed, SHORT.garbage, 0, kappa1);
+      for (let i = 0; i < polynomials; i++) {
+        if (isLifts) lab.kernels.mulForm(product, gamma, formAt(beta, i));
+        const challenge = isLifts ? product : formAt(challenges, i);
+        lab.kernels.mulForm(product, challenge, minus);
+        sum.addDigits(from + i, polynomials, product, powers);
+      }
+      if (!isLifts) index++;
+    }
+  });
+}
+
+/** The e of cut inner commitments in E3 and E5, and what stands for the bits cut off in E3. */
+function carryExtension(lab: Labrador, sum: Sum, before: Output, seed: Seed): void {
+  const { kernels } = lab;
+  const { params, pieces, phiE, c } = before;
+  const { ct, f, b, kappa } = params;
+  if (ct === 0) return;
+  lab.scope(() => {
+    const minus = constantForm(lab, -1n);
+    const powers = powerForms(lab, f, b);
+    const challenges = shortForms(lab, seed, SHORT.amortised, 0, kappa);
+    const phi = coefsOf(lab, [phiE]);
+    const [form, total] = [lab.forms(1).at, zeroForms(lab, 1).at];
+    for (let a = 0; a < c.count; a++) kernels.addForm(total, total, formAt(c, a));
+    const right = lab.coefs(1);
+    lab.i64(right).fill(-(1n << BigInt(ct - 1)));
+    kernels.coefsToForm(form, right.at);
+    kernels.mulForm(form, form, total);
+    kernels.formToCoefs(right.at, form);
+    for (let i = 0; i < kappa; i++) {
+      sum.addRight(right.at, formAt(challenges, i));
+      kernels.coefsToForm(form, phi.at + COEFS_BYTES * i);
+      kernels.addForm(form, form, formAt(challenges, i));
+      kernels.mulForm(form, form, minus);
+      sum.addDigits(pieces.inner + i, kappa, form, powers);
+    }
+  });
+}
+
 /** E3 on the digits of t: sum of c_a t_a. */
 function carryInner(lab: Labrador, sum: Sum, { pieces, c, params }: Output, seed: Seed): void {
-  const { r, fu, bu, kappa } = params;
+  const { r, ft, bu, kappa, ct } = params;
   lab.scope(() => {
-    const powers = powerForms(lab, fu, bu);
+    const powers = powerForms(lab, ft, bu, ct);
     const challenges = shortForms(lab, seed, SHORT.amortised, 0, kappa);
     const product = lab.forms(1).at;
     for (let a = 0; a < r; a++) {
       for (let k = 0; k < kappa; k++) {
         lab.kernels.mulForm(product, formAt(challenges, k), formAt(c, a));
-        sum.addDigits(pieces.t + a * fu * kappa + k, kappa, product, powers);
+        sum.addDigits(pieces.t + a * ft * kappa + k, kappa, product, powers);
       }
     }
   });

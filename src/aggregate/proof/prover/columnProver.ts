@@ -31,7 +31,7 @@ import { coefsOf, sumOfLists, type Values, valuesOf, vecOfBlocks } from '../ring
 import { degreeOf, firstRowOfY, parametersFor, type Run } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { carryAmortised } from './carry.ts';
-import { combineForms, combinePadding, liftCoefficients } from './combine.ts';
+import { addToForms, combineForms, combinePadding, liftCoefficients } from './combine.ts';
 import { ItemRows } from './itemRows.ts';
 import { KeyStore } from './keyStore.ts';
 import { combineItems, liftsOfItems, liftsOfLinks } from './liftsOfItems.ts';
@@ -195,8 +195,16 @@ export class ColumnProver {
     return lab.scope(() => project(lab, this.#at.places, this.#seed(input.jl)));
   }
 
-  /** @returns the lifts of these columns */
-  *lift(input: { readonly jl: Uint8Array; readonly lift: Uint8Array }): Step<Values> {
+  /**
+   * @param input.onX what x of the level before adds to F of each lift, in the order of the rows of
+   *   `openRows`; left out if there is none
+   * @returns the lifts of these columns
+   */
+  *lift(input: {
+    readonly jl: Uint8Array;
+    readonly lift: Uint8Array;
+    readonly onX?: readonly Values[];
+  }): Step<Values> {
     const lab = this.#lab;
     const { number, params, columns, places, items, s } = this.#at;
     const jl = this.#seed(input.jl);
@@ -210,6 +218,9 @@ export class ColumnProver {
     this.#F = Array.from({ length: count }, () => this.#rows(columns, used));
     if (items === undefined) {
       yield* collapse(lab, this.#F, places, jl, seed);
+      for (const [k, forms] of (input.onX ?? []).entries()) {
+        addToForms(lab, this.#F[k]!, places, forms);
+      }
       sumLifts(lab, sums, this.#F, s);
     } else yield* liftsOfItems(lab, items, this.#F, s, sums, jl, seed);
     const lifts = lab.scope(() => valuesOf(lab, coefsOfSums(lab, sums)));

@@ -2,18 +2,12 @@
  * The commitments of an ordinary level (docs/protocol.md, 6.2): digits go into v; outer values are
  * cut, absorbed and returned to be sent.
  */
-import {
-  COEFS_BYTES,
-  type Coefs,
-  type Labrador,
-  SMALL_BYTES,
-  type Smalls,
-  SUM_BYTES,
-  type Vecs,
-} from '../../wasm.ts';
+import { COEFS_BYTES, type Coefs, type Labrador, SMALL_BYTES, SUM_BYTES } from '../../wasm.ts';
 import { Q_BITS } from '../constants.ts';
 import { coefsOf, slice, type Values } from '../ring.ts';
 import type { Context } from './context.ts';
+import { cutInner, type Extension } from './extension.ts';
+import { hideMessage, vecOfSmalls } from './hidden.ts';
 import { keyOf, type Output } from './output.ts';
 
 /** Writes the digits of t of rows `first` on into v. @param lists to be added up */
@@ -23,13 +17,30 @@ export function storeT(
   lists: readonly Values[],
   first: number,
 ): void {
-  const { fu, bu, kappa } = output.params;
+  context.lab.scope(() => storeDigitsOfT(context, output, coefsOf(context.lab, lists), first));
+}
+
+/** Cuts t of all rows, and writes the digits of t' into v. @param lists to be added up */
+export function storeCutT(context: Context, output: Output, lists: readonly Values[]): Extension {
+  const t = coefsOf(context.lab, lists);
+  const extension = cutInner(context.lab, output.params, t);
+  storeDigitsOfT(context, output, t, 0);
+  return extension;
+}
+
+function storeDigitsOfT(context: Context, output: Output, t: Coefs, first: number): void {
+  const { ft, bu, kappa } = output.params;
+  for (let a = 0; a < t.count / kappa; a++) {
+    const place = output.pieces.t + (first + a) * ft * kappa;
+    storeInV(context, output, place, slice(t, a * kappa, kappa), ft, bu);
+  }
+}
+
+/** Writes the digits of the amortised e of the inner commitments into v. */
+export function storeInner(context: Context, output: Output, e: Values): void {
+  const { f, b } = output.params;
   context.lab.scope(() => {
-    const t = coefsOf(context.lab, lists);
-    for (let a = 0; a < t.count / kappa; a++) {
-      const place = output.pieces.t + (first + a) * fu * kappa;
-      storeInV(context, output, place, slice(t, a * kappa, kappa), fu, bu);
-    }
+    storeInV(context, output, output.pieces.inner, coefsOf(context.lab, [e]), f, b);
   });
 }
 
@@ -59,19 +70,15 @@ function storeInV(
   bits: number,
 ): void {
   const to = v.at + SMALL_BYTES * place;
-  requireFit(context, context.lab.kernels.decomposeMany(to, at, count, digits, bits));
-}
-
-/** Lets the level fail if a digit did not fit 16 bits. @param status of the kernel */
-export function requireFit(context: Context, status: number): void {
-  if (status !== 0) context.fail('16 bits');
+  context.requireFit(context.lab.kernels.decomposeMany(to, at, count, digits, bits));
 }
 
 /**
  * Makes outer commitment number `index` of the level, to its piece of v. The bits that are cut off
- * go to v, and the value that stands for the commitment to the output.
+ * go to v, and the value that stands for the commitment to the output. If the level hides its
+ * messages, the digits of u' go to x.
  *
- * @returns u', as it has been absorbed under the label
+ * @returns u', or the commitment to its digits, as it has been absorbed under the label
  */
 export function commitOuter(
   context: Context,
@@ -81,7 +88,7 @@ export function commitOuter(
 ): Uint8Array {
   const { lab } = context;
   const { kernels } = lab;
-  const { kappa1, cut } = output.params;
+  const { kappa1, cut, w, messages } = output.params;
   const bytes = lab.scope(() => {
     const sums = lab.sums(kappa1);
     const piece = output.outers[index]!;
@@ -90,6 +97,12 @@ export function commitOuter(
     const high = lab.coefs(kappa1);
     const scratch = lab.smalls(1);
     const hat = output.hats[index]!;
+    if (w > 0) {
+      kernels.manySumsToCoefs(high.at, sums.at, kappa1);
+      cutCentred(lab, output, index, high);
+      const message = messages.filter(({ isLifts }) => !isLifts)[index]!;
+      return hideMessage(context, output, message, high);
+    }
     for (let k = 0; k < kappa1; k++) {
       const at = high.at + COEFS_BYTES * k;
       kernels.sumsToCoefs(at, sums.at + SUM_BYTES * k);
@@ -103,9 +116,22 @@ export function commitOuter(
   return bytes;
 }
 
-/** Small polynomials as one row in NTT form. */
-function vecOfSmalls(lab: Labrador, smalls: Smalls): Vecs {
-  const vec = lab.vecs(1, smalls.count);
-  lab.kernels.widesToVec(vec.at, 0, smalls.at, SMALL_BYTES, smalls.count);
-  return vec;
+/**
+ * Cuts a hidden commitment, whose coefficients are centred.
+ *
+ * @param u becomes u'
+ */
+function cutCentred(lab: Labrador, output: Output, index: number, u: Coefs): void {
+  const { v, hats, pieces, params } = output;
+  const { cut } = params;
+  const half = cut === 0 ? 0n : 1n << BigInt(cut - 1);
+  lab.i64(hats[index]!).fill(half);
+  if (cut === 0) return;
+  const values = lab.i64(u);
+  const low = lab.i16(slice(v, pieces.e[index]!, u.count));
+  for (const [i, value] of values.entries()) {
+    const high = value >> BigInt(cut);
+    values[i] = high;
+    low[i] = Number((high << BigInt(cut)) + half - value);
+  }
 }

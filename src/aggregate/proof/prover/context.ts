@@ -8,9 +8,11 @@ import type { Coefs, Labrador } from '../../wasm.ts';
 import { Seed } from '../challenges.ts';
 import type { Columns } from '../columns.ts';
 import { DEGREE, LAST_RETRY, Q_BITS } from '../constants.ts';
+import type { OrdinaryFields } from '../fields.ts';
 import { ABSORB, type Trace, Transcript } from '../transcript.ts';
 import type { ColumnProvers, StepInput, StepName, StepOutput } from './columnProvers.ts';
 import type { KeyStore } from './keyStore.ts';
+import type { Output } from './output.ts';
 
 /** The steps of a level. */
 export type Phase = 'commit' | 'project' | 'lift' | 'combine' | 'amortise';
@@ -20,6 +22,20 @@ export interface ProveProgress {
   readonly phase: Phase;
   readonly done: number;
   readonly total: number;
+}
+
+/** What a level has made, as `inspect` sees it: handles of the module's memory. */
+export interface ShownLevel {
+  readonly lab: Labrador;
+  readonly number: number;
+  /** left out at the tail */
+  readonly output?: Output;
+  /** left out at level 0 */
+  readonly before?: Output;
+  readonly lifts: Coefs;
+  /** h of all pairs, at the tail */
+  readonly h?: Coefs;
+  readonly sent: Pick<OrdinaryFields, 'y' | 'yOfX' | 'b'>;
 }
 
 /** The level fails with this retry byte (docs/protocol.md, 12). */
@@ -40,6 +56,7 @@ export class Context {
   readonly transcript: Transcript;
   readonly #onProgress: ((progress: ProveProgress) => void) | undefined;
   readonly #signal: AbortSignal | undefined;
+  readonly #inspect: ((level: ShownLevel) => void) | undefined;
   /** polynomials in the rows of every level, and of all levels */
   readonly #weights: readonly number[];
   readonly #total: number;
@@ -56,6 +73,7 @@ export class Context {
       onProgress?: ((progress: ProveProgress) => void) | undefined;
       signal?: AbortSignal | undefined;
       trace?: Trace | undefined;
+      inspect?: ((level: ShownLevel) => void) | undefined;
     },
   ) {
     this.lab = lab;
@@ -64,6 +82,7 @@ export class Context {
     this.transcript = new Transcript(options.trace);
     this.#onProgress = options.onProgress;
     this.#signal = options.signal;
+    this.#inspect = options.inspect;
     this.#weights = weights;
     this.#total = PHASES.length * weights.reduce((a, b) => a + b, 0);
   }
@@ -107,6 +126,11 @@ export class Context {
     throw new LevelFailure(reason);
   }
 
+  /** Lets the level fail if a digit did not fit 16 bits. @param status of the kernel */
+  requireFit(status: number): void {
+    if (status !== 0) this.fail('16 bits');
+  }
+
   /** pack_w of polynomials mod q (docs/protocol.md, 1). */
   pack({ at, count }: Pick<Coefs, 'at' | 'count'>, bits = Q_BITS): Uint8Array {
     const { lab } = this;
@@ -134,6 +158,10 @@ export class Context {
     await yieldToHost();
     this.#throwIfAborted();
     this.#sliceEnd = performance.now() + SLICE_MS;
+  }
+
+  show(level: Omit<ShownLevel, 'lab'>): void {
+    this.#inspect?.({ lab: this.lab, ...level });
   }
 
   finish(): void {

@@ -14,14 +14,17 @@ import { encodeGaussian } from './gaussian.ts';
 export function encodeOrdinary(
   level: OrdinaryLevel,
   fields: OrdinaryFields,
+  before?: OrdinaryLevel,
 ): Uint8Array | undefined {
   const y = encodeProjection(fields.y, level.codeY);
-  if (y === undefined) return undefined;
+  const yOfX = encodeBlock(fields, before);
+  if (y === undefined || yOfX === undefined) return undefined;
   return concat(
     Uint8Array.of(fields.retry),
     ...fields.first,
     Uint8Array.of(fields.counter),
     y,
+    yOfX,
     i32Bytes(fields.w),
     fields.b,
     fields.second,
@@ -29,11 +32,18 @@ export function encodeOrdinary(
 }
 
 /** The bytes of the tail. @returns undefined if a value has no code */
-export function encodeTail(tail: TailLevel, fields: TailFields): Uint8Array | undefined {
+export function encodeTail(
+  tail: TailLevel,
+  fields: TailFields,
+  before?: OrdinaryLevel,
+): Uint8Array | undefined {
   const g = encodeGaussian(fields.g, runsOfG(tail));
   const y = encodeProjection(fields.y, tail.codeY);
   const last = encodeGaussian([...Array.from(fields.z), ...Array.from(fields.e)], runsOfLast(tail));
-  if (g === undefined || y === undefined || last === undefined) return undefined;
+  const yOfX = encodeBlock(fields, before);
+  if (g === undefined || y === undefined || yOfX === undefined || last === undefined) {
+    return undefined;
+  }
   return concat(
     Uint8Array.of(fields.retry),
     fields.t,
@@ -41,11 +51,20 @@ export function encodeTail(tail: TailLevel, fields: TailFields): Uint8Array | un
     fields.sealT,
     Uint8Array.of(fields.counter),
     y,
+    yOfX,
     fields.b,
     fields.h,
     fields.sealH,
     last,
   );
+}
+
+/** The projection of x, if the level before hides its messages. */
+function encodeBlock(
+  { yOfX }: Pick<OrdinaryFields, 'yOfX'>,
+  before: OrdinaryLevel | undefined,
+): Uint8Array | undefined {
+  return yOfX === undefined ? new Uint8Array(0) : encodeProjection(yOfX, before!.codeX);
 }
 
 /** The pairs in their code, then U and V. @returns undefined if a value has no code */

@@ -1,17 +1,21 @@
 /** An ordinary level (docs/protocol.md, 8), and the steps that level 0 has in common with it. */
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
-import type { Coefs } from '../../wasm.ts';
+import { type Coefs, FORM_BYTES } from '../../wasm.ts';
 import { filledBy, gather } from '../columns.ts';
 import type { OrdinaryFields } from '../fields.ts';
-import { coefsOf, joinLists, sumOfLists, type Values, valuesOf } from '../ring.ts';
+import { liftsOf } from '../lifts.ts';
+import { coefsOf, joinLists, slice, type Values, valuesOf } from '../ring.ts';
 import { paddingOf, type Run } from '../shapes.ts';
 import { ABSORB, SEED } from '../transcript.ts';
 import { carryConstraints, distinctA, type Target } from './carry.ts';
 import { combineLifts, liftCoefficients } from './combine.ts';
-import { commitOuter, requireFit, storeG, storeH, storeT } from './commit.ts';
+import { commitOuter, storeCutT, storeG, storeH, storeInner, storeT } from './commit.ts';
 import type { Context } from './context.ts';
+import { amortiseExtension, combineExtension, type Extension, liftExtension } from './extension.ts';
+import { formsOnX, placesOfX } from './hidden.ts';
 import { drawRowChallenges, sendLifts, sendProjection } from './messages.ts';
 import { newOutput, type Output, type ProvedLevel } from './output.ts';
+import { project as projectPlaces } from './project.ts';
 
 /** An ordinary level after level 0. */
 export async function proveLevel(
@@ -31,79 +35,178 @@ export async function proveLevel(
     rows: gather(rows, params, columns),
   }));
   const t = opened.map((part) => part.t);
-  storeT(context, output, t, 0);
+  const extension = params.ct > 0 ? storeCutT(context, output, t) : undefined;
+  if (extension === undefined) storeT(context, output, t, 0);
   const g = opened.map((part) => part.g);
   storeG(context, output, g);
   const u1 = commitOuter(context, ABSORB.u1, output, 0);
   await context.pause('project');
 
-  const { lifts, ...sent } = await projectAndLift(context, params);
-  const second = await finishLevel(context, output, lifts, paddingOf(params), (seed) =>
-    carry(context, params, before, output, seed),
-  );
+  const { lifts, ...sent } = await projectAndLift(context, output, { before, extension });
+  const finishing = {
+    carried: (seed: Uint8Array) => carry(context, params, before, output, seed),
+    extension,
+  };
+  const second = await finishLevel(context, output, lifts, paddingOf(params), finishing);
+  context.show({ number: level, output, before, lifts, sent });
   lab.kernels.reset(mark);
   return { output, fields: { first: [u1], ...sent, second } };
 }
 
-/** y and the lifts. @returns what is sent of them, and the lifts themselves */
+/**
+ * y and the lifts.
+ *
+ * @param options.w the functionals of level 0
+ * @param options.before the output of the level before
+ * @param options.extension of the rows, if the inner commitments are cut
+ * @returns what is sent of them, and the lifts themselves
+ */
 export async function projectAndLift(
   context: Context,
-  params: OrdinaryLevel,
-  w: readonly number[] = [],
-): Promise<Pick<OrdinaryFields, 'counter' | 'y' | 'w' | 'b'> & { readonly lifts: Coefs }> {
-  const project = async (jl: Uint8Array): Promise<Values> =>
-    sumOfLists(await context.all('project', [0.5, 0.9], 'project', () => ({ jl })));
-  const { counter, jl, y } = await sendProjection(context, params, project, w);
+  output: Output,
+  {
+    w = [],
+    before,
+    extension,
+  }: {
+    readonly w?: readonly number[];
+    readonly before?: Output;
+    readonly extension?: Extension | undefined;
+  },
+): Promise<Pick<OrdinaryFields, 'counter' | 'y' | 'yOfX' | 'w' | 'b'> & { readonly lifts: Coefs }> {
+  const { lab } = context;
+  const { params } = output;
+  const project = async (jl: Uint8Array): Promise<Values> => {
+    const parts = await context.all('project', [0.5, 0.9], 'project', () => ({ jl }));
+    if (extension !== undefined) {
+      parts.push(lab.scope(() => projectPlaces(lab, extension.places, context.seedOf(jl))));
+    }
+    return sumIntegers(parts);
+  };
+  const x = before && blockOfX(context, params, before);
+  const { counter, jl, y, yOfX } = await sendProjection(context, params, project, w, x?.ofX);
   await context.pause('lift');
   const lift = context.transcript.seed(SEED.lift);
-  const all = await context.all('lift', [0, 1], 'lift', () => ({ jl, lift }));
-  const lifts = coefsOf(context.lab, all);
-  const b = sendLifts(context, lifts);
+  const onX = x?.formsOnX(jl, lift);
+  const all = await context.all('lift', [0, 1], 'lift', (columns) => ({
+    jl,
+    lift,
+    ...(onX && { onX: onX.map((forms) => gather(forms, params, columns)) }),
+  }));
+  if (extension !== undefined) {
+    const [a, b] = [context.seedOf(jl), context.seedOf(lift)];
+    all.push(liftExtension(lab, extension, liftsOf(context.level).count, a, b));
+  }
+  const lifts = coefsOf(lab, all);
+  const b = sendLifts(context, lifts, output);
   await context.pause('combine');
-  return { counter, y, w, b, lifts };
+  return { counter, y, ...(yOfX && { yOfX }), w, b, lifts };
+}
+
+/** The sum of projections, which are integers and not values mod q. */
+const sumIntegers = ([first, ...others]: readonly Values[]): Values =>
+  others.reduce((sum, list) => sum.map((x, i) => x + list[i]!), first!);
+
+/**
+ * x of the level before: its projection, and what it adds to F, on all places of this level.
+ *
+ * @returns undefined if the level before hides nothing
+ */
+export function blockOfX(
+  context: Context,
+  shape: Pick<Shape, 'n' | 'rows'>,
+  before: Output,
+):
+  | {
+      readonly ofX: NonNullable<Parameters<typeof sendProjection>[4]>;
+      formsOnX(jl: Uint8Array, lift: Uint8Array): Values[];
+    }
+  | undefined {
+  const { lab } = context;
+  const places = placesOfX(shape, before);
+  if (places === undefined) return undefined;
+  const { xSq, codeX, f, n } = before.params;
+  const place = { ...places, row: 0, column: 0 };
+  return {
+    ofX: {
+      xSq,
+      codeX,
+      project: (jl) => lab.scope(() => projectPlaces(lab, [place], context.seedOf(jl))),
+    },
+    formsOnX: (jl, lift) =>
+      lab.scope(() => {
+        const [a, b] = [context.seedOf(jl), context.seedOf(lift)];
+        return formsOnX(context, before, places, a, b).map((forms) => {
+          const all = new BigInt64Array(64 * before.parts.count);
+          all.set(forms, 64 * f * n);
+          return all;
+        });
+      }),
+  };
 }
 
 /**
  * The combination, h, c and z, and all that the next level takes over.
  *
- * @param carried see `carry`; left out at level 0
- * @returns u'_2
+ * @param options.carried see `carry`; left out at level 0
+ * @param options.extension of the rows, if the inner commitments are cut
+ * @returns u'_2, or the commitment to its digits
  */
 export async function finishLevel(
   context: Context,
   output: Output,
   lifts: Coefs,
   padding: readonly Run[],
-  carried?: (seed: Uint8Array) => Promise<Values>,
+  {
+    carried,
+    extension,
+  }: {
+    readonly carried?: (seed: Uint8Array) => Promise<Values>;
+    readonly extension?: Extension | undefined;
+  } = {},
 ): Promise<Uint8Array> {
   const { lab } = context;
   const { params } = output;
   const seed = context.transcript.seed(SEED.combine);
   const base = await carried?.(seed);
-  combineLifts(lab, liftCoefficients(lab, context.seedOf(seed)), lifts, output.b);
+  const beta = liftCoefficients(lab, context.seedOf(seed));
+  if (params.w === 0) combineLifts(lab, beta, lifts, output.b);
+  const length = FORM_BYTES * output.beta.count;
+  lab.bytes(output.beta.at, length).set(lab.bytes(beta.at, length));
   const h = await context.all('combine', [0.3, 0.9], 'combine', (columns) => ({
     seed,
     padding,
     ...(base !== undefined && { base: gather(base, params, columns) }),
   }));
+  if (extension !== undefined) h.push(combineExtension(lab, extension, beta));
   storeH(context, output, h);
   const u2 = commitOuter(context, ABSORB.u2, output, output.outers.length - 1);
   await context.pause('amortise');
-  await amortise(context, output);
+  await amortise(context, output, extension);
   return u2;
 }
 
 /** z in digits, and phi_z, for the next level. */
-async function amortise(context: Context, output: Output): Promise<void> {
+async function amortise(
+  context: Context,
+  output: Output,
+  extension: Extension | undefined,
+): Promise<void> {
   const { lab } = context;
-  const { n, f, b, outSq } = output.params;
+  const { n, f, b, outSq, lengthX, xSq } = output.params;
   const seed = drawRowChallenges(context, output.c);
   const sums = await context.all('amortise', [0, 0.9], 'amortise', () => ({ seed }));
   lab.scope(() => {
     const z = coefsOf(lab, [joinLists(sums.map((sum) => sum.z))]);
-    requireFit(context, lab.kernels.decomposeMany(output.z.at, z.at, n, f, b));
+    context.requireFit(lab.kernels.decomposeMany(output.z.at, z.at, n, f, b));
   });
   output.phiZ = joinLists(sums.map((sum) => sum.phiZ));
+  if (extension !== undefined) {
+    const { e, phiE } = amortiseExtension(lab, extension, output.c);
+    storeInner(context, output, e);
+    output.phiE = phiE;
+  }
+  if (lab.normSq(slice(output.v, 0, lengthX)) > BigInt(xSq)) context.fail('norm of x');
   if (lab.normSq(output.parts) > BigInt(outSq)) context.fail('norm');
 }
 

@@ -32,11 +32,12 @@ export async function proveLevelZero(
   const rho = transcript.seed(SEED.rho);
   const sums = await context.all('project', [0, 0.5], 'functionals', () => ({ rho }));
   const w = functionalQuotients(context, sums);
-  const { lifts, ...sent } = await projectAndLift(context, level, w);
+  const { lifts, ...sent } = await projectAndLift(context, output, { w });
 
   constrainNorms(context, parameters, output, alphas);
   const padding = paddingOfZero(parameters, shape.count);
   const second = await finishLevel(context, output, lifts, padding);
+  context.show({ number: 0, output, lifts, sent });
   lab.kernels.reset(mark);
   return { output, fields: { first: [uA, uB], ...sent, second } };
 }

@@ -12,16 +12,19 @@ import type { Values } from '../ring.ts';
 import { ABSORB, dataOfY, SEED } from '../transcript.ts';
 import type { Context } from './context.ts';
 import { fitsCodes } from './gaussian.ts';
+import { hideLifts } from './hidden.ts';
+import type { Output } from './output.ts';
 
 /** Whether a number is an i32. */
 export const isI32 = (x: number): boolean => (x | 0) === x;
 
 /**
  * Tries the counters in turn, each from the same state, until a projection is short enough and all
- * of it has a code; absorbs that one.
+ * of it has a code, and that of x too, if there is one; absorbs that one.
  *
  * @param project gives y of all places for a seed
  * @param w the functionals of level 0
+ * @param ofX the projection of x, its bound and its code
  * @returns the counter, the seed of its matrix, and y in the form that is sent
  */
 export async function sendProjection(
@@ -29,7 +32,13 @@ export async function sendProjection(
   { inSq, codeY }: { readonly inSq: number; readonly codeY: number },
   project: (jl: Uint8Array) => Values | Promise<Values>,
   w: readonly number[] = [],
-): Promise<{ counter: number; jl: Uint8Array; y: readonly number[] }> {
+  ofX?: { readonly xSq: number; readonly codeX: number; project(jl: Uint8Array): Values },
+): Promise<{
+  counter: number;
+  jl: Uint8Array;
+  y: readonly number[];
+  yOfX?: readonly number[];
+}> {
   const { transcript } = context;
   const { st } = transcript;
   for (let counter = 0; counter <= LAST_RETRY; counter++) {
@@ -39,15 +48,32 @@ export async function sendProjection(
     const y = sentOf(await project(jl));
     if (!y.slice(2 * PAIRS).every(isI32)) break;
     if (!isShortProjection(y, inSq) || !fitsCodes(y, runsOfY(codeY))) continue;
-    context.absorb(ABSORB.y, dataOfY({ y, w }));
-    return { counter, jl, y };
+    if (ofX === undefined) {
+      context.absorb(ABSORB.y, dataOfY({ y, w }));
+      return { counter, jl, y };
+    }
+    const yOfX = sentOf(ofX.project(jl));
+    if (!yOfX.slice(2 * PAIRS).every(isI32)) break;
+    if (!isShortProjection(yOfX, ofX.xSq) || !fitsCodes(yOfX, runsOfY(ofX.codeX))) continue;
+    context.absorb(ABSORB.y, dataOfY({ y, w, yOfX }));
+    return { counter, jl, y, yOfX };
   }
   return context.fail('projection');
 }
 
-/** Absorbs the lifts without the coefficients that are known. @returns the field b */
-export function sendLifts(context: Context, lifts: Coefs): Uint8Array {
+/**
+ * Absorbs the lifts without the coefficients that are known, or hides them.
+ *
+ * @param output left out at the tail
+ * @returns the field b
+ */
+export function sendLifts(context: Context, lifts: Coefs, output?: Output): Uint8Array {
   const { lab } = context;
+  if (output !== undefined && output.params.w > 0) {
+    const bytes = hideLifts(context, output, lifts);
+    context.absorb(ABSORB.b, bytes);
+    return bytes;
+  }
   return lab.scope(() => {
     const { count, sent, bytes: length } = liftsOf(context.level);
     const packed = lab.coefs(count);

@@ -9,6 +9,7 @@ import {
   type Vecs,
 } from '../../wasm.ts';
 import type { OrdinaryFields } from '../fields.ts';
+import { liftsOf } from '../lifts.ts';
 import { slice, type Values } from '../ring.ts';
 import { outersOf, type Piece, type Pieces, piecesOf } from '../shapes.ts';
 import type { KeyStore } from './keyStore.ts';
@@ -24,11 +25,18 @@ export interface Output {
   readonly z: Smalls;
   readonly v: Smalls;
   readonly pieces: Pieces;
-  /** the values that stand for the outer commitments: u_1 (at level 0 u_A, u_B), then u_2 */
+  /**
+   * The values that stand for the outer commitments: u_1 (at level 0 u_A, u_B), then u_2. Those of
+   * hidden commitments are their constants alone: the rest is in x.
+   */
   readonly hats: readonly Coefs[];
   readonly c: Forms;
   /** phi_z, reduced: set when the level is done */
   phiZ: Values;
+  /** phi_e likewise, if the inner commitments are cut */
+  phiE: Values;
+  /** beta_k, if the lifts are hidden: they are no part of b then */
+  readonly beta: Forms;
   /** addresses of the NTT forms of a_ab by the number of the pair; a missing one is zero */
   readonly a: Map<number, number>;
   /** room for the different values of a_ab */
@@ -80,6 +88,8 @@ export function newOutput(
     hats: outers.map(() => lab.coefs(kappa1)),
     c: lab.forms(r),
     phiZ: new BigInt64Array(0),
+    phiE: new BigInt64Array(0),
+    beta: lab.forms(liftsOf(level).count),
     a: new Map(),
     aForms: lab.forms(distinct),
     b: lab.coefs(1),

@@ -2,13 +2,18 @@
 import { concat } from '../../../bytes.ts';
 import { CodedError } from '../../../errors.ts';
 import type { ParameterSet, Profile } from '../../../falcon/index.ts';
-import type { OrdinaryLevel, Parameters } from '../../parameters/rows.ts';
+import {
+  type OrdinaryLevel,
+  type Parameters,
+  readRow,
+  type TableRow,
+} from '../../parameters/rows.ts';
 import { bestModule, type Labrador } from '../../wasm.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
 import { outersOf, parametersFor } from '../shapes.ts';
-import { ABSORB, dataOfStart, type Trace } from '../transcript.ts';
+import { ABSORB, dataOfStart, START, type Trace } from '../transcript.ts';
 import { ColumnProvers, type Helper } from './columnProvers.ts';
-import { Context, type ProveProgress } from './context.ts';
+import { Context, type ProveProgress, type ShownLevel } from './context.ts';
 import { encodeOrdinary, encodeTail } from './encode.ts';
 import { KeyStore } from './keyStore.ts';
 import { proveLevel } from './level.ts';
@@ -30,6 +35,10 @@ export interface ProveOptions {
   readonly trace?: Trace;
   /** Column provers in other threads. */
   readonly helpers?: readonly Helper[];
+  /** A row that is not in the table, and the hash of the table that it is in. */
+  readonly table?: { readonly row: TableRow; readonly hash: Uint8Array };
+  /** Is shown every level that has not failed when it is done, before its memory is reused. */
+  readonly inspect?: (level: ShownLevel) => void;
   /** Told the peak bytes of the modules' memories, and the number of threads. */
   readonly onMemory?: (bytes: number, threads: number) => void;
 }
@@ -50,7 +59,8 @@ export async function proveSection(
   options: ProveOptions = {},
 ): Promise<Uint8Array | undefined> {
   const count = items.length;
-  const parameters = parametersFor(set, count);
+  const { table } = options;
+  const parameters = table === undefined ? parametersFor(set, count) : readRow(table.row);
   if (parameters === undefined) {
     throw new CodedError('INTERNAL', { cause: new RangeError(`${count} items`) });
   }
@@ -62,7 +72,7 @@ export async function proveSection(
   const start = lab.kernels.mark();
   const context = new Context(lab, provers, storeFor(lab, parameters), weights, options);
   await context.pause('commit');
-  context.absorb(ABSORB.start, dataOfStart(parameters, count));
+  context.absorb(START[parameters.version], dataOfStart(parameters, count, table?.hash));
   context.absorb(ABSORB.header, header);
 
   const shape = { set, profile: options.profile ?? 'round3', level, bucket, width, count };
@@ -72,7 +82,7 @@ export async function proveSection(
     context.transcript.st = st;
     lab.kernels.reset(mark);
     const prove = () => proveLevelZero(context, parameters, shape, items);
-    const zero = await runLevel(context, 0, level, prove, retry);
+    const zero = await runLevel(context, 0, level, prove, { from: retry });
     if (zero === undefined) return undefined;
     const rest = await proveRest(context, parameters, zero.output);
     if (rest !== undefined) {
@@ -90,8 +100,10 @@ export async function proveSection(
 /** Room for the keys of all outer commitments and of the tail. */
 function storeFor(lab: Labrador, { levels, tail }: Parameters): KeyStore {
   const outers = levels.flatMap((level, number) => outersOf(level, number));
-  const rows = Math.max(...levels.map(({ kappa1 }) => kappa1), tail.kappa);
-  return new KeyStore(lab, rows, Math.max(...outers.map(({ count }) => count), tail.n));
+  const digits = levels.flatMap(({ messages }) => messages.map((m) => m.polynomials * m.digits));
+  const rows = Math.max(...levels.map(({ kappa1, k }) => Math.max(kappa1, k)), tail.kappa);
+  const columns = Math.max(...outers.map(({ count }) => count), ...digits, tail.n);
+  return new KeyStore(lab, rows, columns);
 }
 
 /** A level that is done, with the bytes of its fields. */
@@ -107,11 +119,11 @@ function runLevel(
   number: number,
   level: OrdinaryLevel,
   prove: () => Promise<ProvedLevel>,
-  from = 0,
+  { before, from = 0 }: { readonly before?: OrdinaryLevel; readonly from?: number },
 ): Promise<RunLevel | undefined> {
   const attempt = async (retry: number): Promise<RunLevel> => {
     const { output, fields } = await prove();
-    const bytes = encodeOrdinary(level, { retry, ...fields }) ?? context.fail('code');
+    const bytes = encodeOrdinary(level, { retry, ...fields }, before) ?? context.fail('code');
     return { output, bytes, retry };
   };
   return context.run(number, attempt, from);
@@ -132,14 +144,14 @@ async function proveRest(
   for (const [before, level] of levels.slice(1).entries()) {
     const previous = output;
     const prove = () => proveLevel(context, level, previous);
-    const run = await runLevel(context, before + 1, level, prove);
+    const run = await runLevel(context, before + 1, level, prove, { before: previous.params });
     if (run === undefined) return undefined;
     sent.push(run.bytes);
     output = run.output;
   }
   const last = await context.run(levels.length, async (retry) => {
     const fields = await proveTail(context, tail, output);
-    return encodeTail(tail, { retry, ...fields }) ?? context.fail('code');
+    return encodeTail(tail, { retry, ...fields }, output.params) ?? context.fail('code');
   });
   return last === undefined ? undefined : [...sent, last];
 }

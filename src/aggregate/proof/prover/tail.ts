@@ -19,9 +19,15 @@ import { coefsOf, slice } from '../ring.ts';
 import { paddingOf } from '../shapes.ts';
 import { ABSORB, dataOfH, dataOfT, SEAL, SEED } from '../transcript.ts';
 import { distinctA } from './carry.ts';
-import { combineForms, combineLifts, combinePadding, liftCoefficients } from './combine.ts';
+import {
+  addToForms,
+  combineForms,
+  combineLifts,
+  combinePadding,
+  liftCoefficients,
+} from './combine.ts';
 import type { Context } from './context.ts';
-import { carry } from './level.ts';
+import { blockOfX, carry } from './level.ts';
 import { drawRowChallenges, sendLifts, sendProjection } from './messages.ts';
 import type { Output } from './output.ts';
 import { collapse, project } from './project.ts';
@@ -46,18 +52,30 @@ export async function proveTail(
   await context.pause('project');
 
   appendExtensions(lab, params, e, s, places);
-  const { counter, jl, y } = await sendProjection(context, params, (seed) =>
-    project(lab, places, context.seedOf(seed)),
-  );
+  const x = blockOfX(context, params, before);
+  const projected = (seed: Uint8Array) => project(lab, places, context.seedOf(seed));
+  const sent = await sendProjection(context, params, projected, [], x?.ofX);
+  const { counter, jl, y, yOfX } = sent;
   await context.pause('lift');
-  const { F, lifts } = await liftTail(context, s, places, context.seedOf(jl));
+  const lift = context.transcript.seed(SEED.lift);
+  const onX = x?.formsOnX(jl, lift);
+  const seeds = [context.seedOf(jl), context.seedOf(lift)] as const;
+  const { F, lifts } = await liftTail(context, s, places, seeds, (vecs) => {
+    for (const [k, forms] of (onX ?? []).entries()) {
+      addToForms(lab, vecs[k]!, placesOfRows(params), forms);
+    }
+  });
   const b = sendLifts(context, lifts);
+  const block = yOfX && { yOfX };
   await context.pause('combine');
 
   const phi = await combineTail(context, params, before, F, lifts);
-  const garbage = sealGarbage(context, params, linearGarbage(lab, phi, s));
+  const h = linearGarbage(lab, phi, s);
+  const garbage = sealGarbage(context, params, h);
+  context.show({ number: context.level, before, lifts, h, sent: { y, ...block, b } });
   await context.pause('amortise');
-  return { ...committed, counter, y, b, ...garbage, ...amortiseTail(context, params, s) };
+  const message = amortiseTail(context, params, s);
+  return { ...committed, counter, y, ...block, b, ...garbage, ...message };
 }
 
 interface TailRows {
@@ -127,19 +145,21 @@ function appendExtensions(
   }
 }
 
-/** F of both lifts, and the lifts. */
+/** F of both lifts, and the lifts. @param add what is no part of the projection */
 async function liftTail(
   context: Context,
   s: Vecs,
   places: readonly Placed[],
-  jl: Seed,
+  [jl, lift]: readonly [jl: Seed, lift: Seed],
+  add: (F: readonly Vecs[]) => void,
 ): Promise<{ F: readonly Vecs[]; lifts: Coefs }> {
   const { lab } = context;
   const { count } = liftsOf(context.level);
   const F = Array.from({ length: count }, () => lab.vecs(s.rows, s.columns));
-  for (const done of collapse(lab, F, places, jl, context.seed(SEED.lift))) {
+  for (const done of collapse(lab, F, places, jl, lift)) {
     await context.pause('lift', done);
   }
+  add(F);
   const sums = lab.sums(count);
   sumLifts(lab, sums, F, s);
   return { F, lifts: coefsOfSums(lab, sums) };

@@ -1,0 +1,91 @@
+/**
+ * Cut inner commitments of an ordinary level: the bits that are cut off are columns of the rows,
+ * behind the others. They are few, and are worked on beside the transcript.
+ */
+import type { OrdinaryLevel } from '../../parameters/rows.ts';
+import { type Coefs, type Forms, type Labrador, SMALL_BYTES, type Vecs } from '../../wasm.ts';
+import type { Seed } from '../challenges.ts';
+import type { Placed } from '../columns.ts';
+import { type Values, valuesOf } from '../ring.ts';
+import { combineForms } from './combine.ts';
+import { collapse } from './project.ts';
+import { amortised, coefsOfSums, linearGarbage, sumLifts } from './steps.ts';
+
+export interface Extension {
+  /** e_a, kappa columns */
+  readonly e: Vecs;
+  readonly places: readonly Placed[];
+  /** F of both lifts on e_a, then phi in the place of the first */
+  F: readonly Vecs[];
+}
+
+/**
+ * Cuts t.
+ *
+ * @param t centred; becomes t'
+ */
+export function cutInner(
+  lab: Labrador,
+  { n, r, kappa, ct }: Pick<OrdinaryLevel, 'n' | 'r' | 'kappa' | 'ct'>,
+  t: Coefs,
+): Extension {
+  const smalls = lab.smalls(r * kappa);
+  const [values, low] = [lab.i64(t), lab.i16(smalls)];
+  const half = 1 << (ct - 1);
+  for (const [i, value] of values.entries()) {
+    const high = value >> BigInt(ct);
+    values[i] = high;
+    low[i] = half - Number(value - (high << BigInt(ct)));
+  }
+  const e = lab.vecs(r, kappa);
+  const places = Array.from({ length: r }, (_, row) => ({
+    row,
+    column: 0,
+    count: kappa,
+    at: smalls.at + SMALL_BYTES * row * kappa,
+    number: r * n + row * kappa,
+  }));
+  for (const { row, at } of places) {
+    lab.kernels.widesToVec(lab.row(e, row), 0, at, SMALL_BYTES, kappa);
+  }
+  return { e, places, F: [] };
+}
+
+/** Makes F. @returns what e_a add to the lifts */
+export function liftExtension(
+  lab: Labrador,
+  extension: Extension,
+  count: number,
+  jl: Seed,
+  lift: Seed,
+): Values {
+  const { e, places } = extension;
+  const F = Array.from({ length: count }, () => lab.vecs(e.rows, e.columns));
+  for (const _ of collapse(lab, F, places, jl, lift));
+  extension.F = F;
+  return lab.scope(() => {
+    const sums = lab.sums(count);
+    sumLifts(lab, sums, F, e);
+    return valuesOf(lab, coefsOfSums(lab, sums));
+  });
+}
+
+/** Makes phi of F. @param beta for every lift. @returns what e_a add to h */
+export function combineExtension(lab: Labrador, { e, F }: Extension, beta: Forms): Values {
+  return lab.scope(() => {
+    combineForms(lab, F, { ...beta, count: F.length });
+    return valuesOf(lab, linearGarbage(lab, F[0]!, e));
+  });
+}
+
+/** @returns the sums of c_a e_a and of c_a phi_a */
+export function amortiseExtension(
+  lab: Labrador,
+  { e, F }: Extension,
+  c: Forms,
+): { readonly e: Values; readonly phiE: Values } {
+  return lab.scope(() => ({
+    e: valuesOf(lab, amortised(lab, c, e)),
+    phiE: valuesOf(lab, amortised(lab, c, F[0]!)),
+  }));
+}
