@@ -2,7 +2,8 @@
 """Verifier of Falconry's aggregates: bundles and proofs, Falcon-512 and Falcon-1024.
 The executable form of docs/protocol.md ("P" below, with its section) and docs/bundle-format.md
 ("B"), written from these texts alone, in their order and with their names. Every rule is a `check`
-of its own, and begins with the word that vectors/README.md has for its kind.
+of its own, and begins with the word that vectors/README.md has for its kind. What a row of version
+3 adds to a proof is from section 1 of docs/decisions/0058-shorter-commitments.md ("V").
     verify.py result.json task.json    exit 0: it holds, 1: it is refused, 2: a file cannot be read
     verify.py --vectors DIR            exit 0: all verdicts are right, 1: one is wrong, 2: as above
 """
@@ -226,8 +227,19 @@ def verify_bundle(r, header, ps, items):
 # ---- P 3  Parameters -----------------------------------------------------------------------------
 BUCKETS = [1, 2, 4, 8, 16, 32, 48, 64, *range(72, 129, 8), *range(144, 257, 16),
            *range(288, 513, 32), *range(576, 1025, 64), *range(1152, 1665, 128), 1722]
-Ordinary = namedtuple("Ordinary", "n f b fu bu fg bg kappa kappa1 cut inSq outSq tY")
+Ordinary = namedtuple("Ordinary", "n f b fu bu fg bg kappa kappa1 cut inSq outSq tY w k X tX ct",
+                      defaults=[0] * 5)  # V: the last five; a row of version 2 has none of them
 Tail = namedtuple("Tail", "n kappa cut inSq outSq tY tE runs tG")
+Message = namedtuple("Message", "name first digits count")  # V: x_M, its first place in x
+def version_of(rows):
+    """V: that of the proof. No table of this repository breaks one of these rules."""
+    lengths = {len(values) for values in rows[:-1]}
+    assert lengths in ({13}, {18}), "a row of no version"
+    for number, row in enumerate(Ordinary(*values) for values in rows[:-1]):
+        assert 2 <= row.w <= 6 <= row.k and 0 < row.X < 2**43 if row.w else (
+            row.k == row.X == row.tX == 0), "w, k, X, tX"
+        assert row.ct == 0 or (number > 0 and 4 <= row.ct <= 15), "ct"
+    return 3 if lengths == {18} else 2
 def load_table():
     path = pathlib.Path(__file__).resolve().parent.parent.parent / "vectors/table.json"
     table = json.loads(path.read_text("ascii"))
@@ -235,50 +247,81 @@ def load_table():
     return table, hashlib.sha256(text.encode("ascii")).digest()
 
 class Level:
-    """Its shape (P 3), its fields (P 11), and later its c, phi_z, b and a (those a_ab that are not
-    zero, by (a, b))."""
-    def __init__(self, number, row, tail, lengths, used):
+    """Its shape (P 3), its fields (P 11), and later its c, phi_z, phi_e, b, D (V) and a (those a_ab
+    that are not zero, by (a, b))."""
+    def __init__(self, number, row, tail, lengths, used, before):
         """`used`: (part, first, end) of all ranges that are no padding."""
         self.number, self.row, self.tail, self.lengths, self.used = number, row, tail, lengths, used
+        self.before, self.lifts = before, 2 if number else 3
+        self.hidden = not tail and row.w > 0
+        self.behind_hidden = before is not None and before.hidden
+        self.extended = row.kappa if tail or row.ct else 0  # polynomials of one e_a
         self.nu = [-(-length // row.n) for length in lengths]
         self.first = [0, *itertools.accumulate(self.nu)]  # the first row of every part
         self.r = sum(self.nu)
         self.pairs = [(a, b) for a in range(self.r) for b in range(a, self.r)]
-        if not tail:  # v is v_t, v_g from place v_g on, v_h from v_h on, e.. from e on
-            self.v_g = row.fu * self.r * row.kappa
+        if not tail:  # v is x, v_t from place v_t on, v_g from v_g on, .. e_A.. from e on
+            outer, self.v_t, self.messages = ["uA", "uB"] if number == 0 else ["u1"], 0, []
+            for name in [*outer, "b", "u2"] if self.hidden else []:
+                count, bits = (self.lifts, 44) if name == "b" else (row.kappa1, 44 - row.cut)
+                self.messages.append(Message(name, self.v_t, -(-bits // row.w), count))
+                self.v_t += self.messages[-1].digits * count
+            self.ft = -(-(44 - row.ct) // row.bu) if row.ct else row.fu
+            self.v_g = self.v_t + self.ft * self.r * row.kappa
             self.v_h = self.v_g + row.fg * len(self.pairs)
-            self.e = self.v_h + row.fu * len(self.pairs)
-            self.m = self.e + (row.kappa1 * (3 if number == 0 else 2) if row.cut else 0)
+            self.v_e = self.v_h + row.fu * len(self.pairs)
+            self.e = self.v_e + row.f * self.extended
+            self.m = self.e + (row.kappa1 * (len(outer) + 1) if row.cut else 0)
     def place(self, part, i):  # its number, row * n + column; a part begins with a new row
         return self.first[part] * self.row.n + i
     def used_places(self):
         return [self.place(part, i) for part, start, end in self.used for i in range(start, end)]
+    def read_u(self, r, name):  # or V: p in its place
+        if self.hidden: return self.read_p(r, name)
+        width, limit = 44 - self.row.cut, (Q - 1) >> self.row.cut
+        self.u[name], self.raw[name] = r.polynomials(self.row.kappa1, width, limit, name)
+    def read_p(self, r, name):  # V: Q_k(x_M)
+        self.raw[name] = r.take(88 * self.row.k)
+        self.p[name] = words(self.raw[name], 44, 16 * self.row.k)
+        check(max(self.p[name]) < Q, f"bytes: a value of p of {name} is not below q")
+    def read_b(self, r, count):  # b, or V: b_32
+        raw = r.take((44 * count + 7) // 8)
+        values = words(raw, 44, count)
+        check(max(values) < Q, "bytes: a value of b is not below q")
+        unused = int.from_bytes(raw, "little") >> 44 * count
+        check(unused == 0, "bytes: unused bits are not zero")
+        return values, raw
     def read(self, r):
-        """P 11: the fields of the level. u: for every name the polynomials and their bytes."""
+        """P 11, V: the fields of the level. For every name, raw: the bytes that are absorbed, and
+        u: the polynomials or p: the numbers in them."""
         row, first = self.row, self.number == 0
-        width, limit = 44 - row.cut, (Q - 1) >> row.cut
+        self.u, self.p, self.raw = {}, {}, {}
         self.retry = r.take(1)
         check(self.retry[0] <= 15, "bytes: retry is above 15")
         if self.tail:
+            width, limit = 44 - row.cut, (Q - 1) >> row.cut
             self.t, self.t_raw = r.polynomials((self.r - 1) * row.kappa, width, limit, "t")
             g = r.gauss([t for t in row.tG for _ in range(64)])
             check(all(abs(x) <= (Q - 1) // 2 for x in g), "bytes: a value of g is too large")
             self.g = [g[at : at + 64] for at in range(0, len(g), 64)]
             self.t_seal = r.take(32)
         else:
-            self.u = {name: r.polynomials(row.kappa1, width, limit, name)
-                      for name in (("uA", "uB") if first else ("u1",))}
+            for name in ("uA", "uB") if first else ("u1",): self.read_u(r, name)
         self.counter = r.take(1)
         check(self.counter[0] <= 15, "bytes: counter is above 15")
         self.y = r.gauss([row.tY] * 272)
         self.U, self.V = struct.unpack("<2i", r.take(8))
         self.w = struct.unpack("<10i", r.take(40)) if first else ()
-        count = 3 * 63 if first else 2 * 62
-        self.b_raw = r.take((44 * count + 7) // 8)
-        self.b_sent = words(self.b_raw, 44, count)
-        check(max(self.b_sent) < Q, "bytes: a value of b is not below q")
-        unused = int.from_bytes(self.b_raw, "little") >> 44 * count
-        check(unused == 0, "bytes: unused bits are not zero")
+        if self.behind_hidden:  # V
+            self.y_x = r.gauss([self.before.row.tX] * 272)
+            self.U_x, self.V_x = struct.unpack("<2i", r.take(8))
+        if self.hidden:
+            self.read_p(r, "b")
+            if first:
+                self.b_32, raw = self.read_b(r, 3)
+                self.raw["b"] += raw
+        else:
+            self.b_sent, self.raw["b"] = self.read_b(r, 3 * 63 if first else 2 * 62)
         if self.tail:
             self.h, self.h_raw = r.polynomials(len(self.pairs) - 2, 44, Q - 1, "h")
             self.h_seal = r.take(32)
@@ -286,24 +329,28 @@ class Level:
             ze = r.gauss(indexes + [row.tE] * (64 * row.kappa))
             self.ze = [ze[at : at + 64] for at in range(0, len(ze), 64)]
         else:
-            self.u["u2"] = r.polynomials(row.kappa1, width, limit, "u2")
+            self.read_u(r, "u2")
     def restored(self, polynomials):  # P 6.2, 9.1: û or t̂
         cut = self.row.cut
         return [pack([(x << cut) + (1 << cut >> 1) for x in p]) for p in polynomials]
-def section_levels(table, ps, N):  # N' and the levels
-    bucket, levels = min(size for size in BUCKETS if size >= N), []
+def row_of(table, ps, N):  # N' and the rows of its levels
+    bucket = min(size for size in BUCKETS if size >= N)
     rows, = [row[2] for row in table if row[0] == ps.n and row[1] == bucket]
+    return bucket, rows
+def levels_of(ps, bucket, rows, N):
+    levels = []
     for number, values in enumerate(rows):
+        before = levels[-1] if levels else None
         if number == 0:
             lengths = [ps.W * bucket, 2 * bucket, ps.W * bucket]
             used = [(0, 0, ps.W * N), (1, 0, N), (1, bucket, bucket + N), (2, 0, ps.W * N)]
         else:
-            before = levels[-1]
             lengths = [before.row.n] * before.row.f + [before.m]
             used = [(part, 0, length) for part, length in enumerate(lengths)]
         tail = number == len(rows) - 1
-        levels.append(Level(number, (Tail if tail else Ordinary)(*values), tail, lengths, used))
-    return bucket, levels
+        row = (Tail if tail else Ordinary)(*values)
+        levels.append(Level(number, row, tail, lengths, used, before))
+    return levels
 
 # ---- P 4  Hashing --------------------------------------------------------------------------------
 class Transcript:
@@ -326,16 +373,17 @@ def replay(st, level):
         level.t_state = st.st
         step("t", level.t_raw + pack44([[x % Q for x in p] for p in level.g]) + level.t_seal)
     elif level.number == 0:
-        step("uA", level.u["uA"][1], "alpha")
-        step("uB", level.u["uB"][1], "rho")
+        step("uA", level.raw["uA"], "alpha")
+        step("uB", level.raw["uB"], "rho")
     else:
-        step("u1", level.u["u1"][1])
+        step("u1", level.raw["u1"])
     step("counter", level.counter, "jl")
     numbers = [*level.y, level.U, level.V, *level.w]
+    if level.behind_hidden: numbers += [*level.y_x, level.U_x, level.V_x]  # V
     step("y", struct.pack("<%di" % len(numbers), *numbers), "lift")
-    step("b", level.b_raw, "combine")
+    step("b", level.raw["b"], "combine")
     level.h_state = st.st
-    last = ("h", level.h_raw + level.h_seal) if level.tail else ("u2", level.u["u2"][1])
+    last = ("h", level.h_raw + level.h_seal) if level.tail else ("u2", level.raw["u2"])
     step(*last, "amortise")
     return seeds
 
@@ -407,28 +455,28 @@ def operator_norm_is_small(c):
     return all(part(k, 0) ** 2 + part(k, 96) ** 2 <= 376 << 40 for k in range(1, 64, 2))
 ALPHA = with_signs(21, [1] * 30 + [2] * 13, lambda x: True)
 AMORTISE = with_signs(22, [1] * 28 + [2] * 12 + [3] * 2, operator_norm_is_small)
-def projections(level, jl, places):
+def projections(level, jl, places, omega):
     """P 5.3: Σ_k β_k Σ_j ω_j^(k) σ(π_j[POLY]), j = 0..136, for every POLY of `places`, in order.
     Byte x of a group has a nibble for coefficient e and one for e + 16, where e = x or x + 16. But
     for a factor X^-e, a bit of the lower nibble adds ω_{j,0} + ω_{j,1} X^32, and one of the upper
     X^-16 times that, ω_{j,1} X^16 - ω_{j,0} X^48. table[g][byte] is what a byte of group g adds:
     the coefficients of 1, X^16, X^32, X^48 for all lifts, 64 bits each, in one integer."""
-    lanes, table = struct.Struct("<%dQ" % (4 * len(level.omega))), [[0] for g in range(34)]
+    lanes, table = struct.Struct("<%dQ" % (4 * len(omega))), [[0] for g in range(34)]
     for g, sums in enumerate(table):
         for upper, j in itertools.product((False, True), range(4 * g, 4 * g + 4)):
-            pairs = [w[2 * j : 2 * j + 2] for w in level.omega]
+            pairs = [w[2 * j : 2 * j + 2] for w in omega]
             fours = [(0, y, 0, Q - x) if upper else (x, 0, y, 0) for x, y in pairs]
             new = int.from_bytes(lanes.pack(*itertools.chain(*fours)), "little")
             sums += [new + old for old in sums]
     row = pack(sigma([1] * 32 + [0] * 32))
     row136 = sum(times(times(beta, row), w[272] + (w[273] << 32 * LANE))
-                 for beta, w in zip(level.beta, level.omega))
+                 for beta, w in zip(level.beta, omega))
     for at in range(0, len(places), 120):
         data = chacha8(jl, [(17 * poly + i, 2 + 256 * level.number, 0)
                             for poly in places[at : at + 120] for i in range(17)])
         for start in range(0, len(data), 1088):
             block = data[start : start + 1088]
-            sums = [[0] * 128 for _ in level.omega]  # for every lift, by exponents mod 128
+            sums = [[0] * 128 for _ in omega]  # for every lift, by exponents mod 128
             for x in range(32):
                 total = sum([sums_g[byte] for sums_g, byte in zip(table, block[x::32])])
                 e = x if x < 16 else x + 16
@@ -455,24 +503,48 @@ def key_combination(coefficients, columns):
 def short_elements(seeds, level, sub, indexes):  # P 10.2
     places = [(sub, i) for i in indexes]
     return [pack(x) for x in expand(seeds["combine"], 8, level.number, places, 1, short)]
+def norm_of(y, U, V): return sum((2 * value - (U + V) % 2) ** 2 for value in y)
 def lift_challenges(level, seeds):
-    """P 11.1; β, ω, θ of the level."""
-    norm = sum((2 * value - (level.U + level.V) % 2) ** 2 for value in level.y)
+    """P 11.1; β, ω, θ of the level. V: behind a hidden level, `omega` has for every lift all
+    scalars of stream 4, in order; the values that they belong to are those of `s_values`."""
+    norm, count = norm_of(level.y, level.U, level.V), 2 * 137
     check(norm <= 288 * level.row.inSq, f"proof: projection {level.number} is too long")
+    if level.behind_hidden:
+        before, norm = level.before, norm_of(level.y_x, level.U_x, level.V_x)
+        check(norm <= 288 * before.row.X, f"proof: the projection of x at {level.number}: too long")
+        count += 2 * (137 + 8 * before.row.k * len(before.messages) + before.lifts)
     number, places = level.number, [(k, 0) for k in range(2 if level.number else 3)]
     level.beta = short_elements(seeds, level, 1, range(len(places)))
-    level.omega = expand(seeds["lift"], 4, number, places, 24, scalars(274))
+    level.omega = expand(seeds["lift"], 4, number, places, -(-44 * count // 512), scalars(count))
     level.theta = expand(seeds["lift"], 5, number, places, 1, scalars(10))  # for level 0
+def with_centre(y, U, V):
+    """P 5.3: (y_j, y*_j), j = 0..136."""
+    upper = [value + (U + V) // 2 for value in y[0::2]]
+    return [*zip(upper, (value + (V - U) // 2 for value in y[1::2])), (U, V)]
+def s_values(level):
+    """The right sides of all equations over S_q, a + b i as (a, b), in the order of stream 4."""
+    values = with_centre(level.y, level.U, level.V)
+    if level.behind_hidden:
+        before = level.before
+        values += with_centre(level.y_x, level.U_x, level.V_x)  # (P_x)
+        for message in before.messages:  # (Q)
+            p = before.p[message.name]
+            values += [(p[i + j], p[i + j + 8]) for i in range(0, len(p), 16) for j in range(8)]
+        values += before.D  # (T_b)
+    return values
 def lift_right_side(level, functionals):
-    """Σ_k β_k b^(k+1). `functionals`: p w_j + C_j of level 0."""
-    U, V, total = level.U, level.V, 0
-    y = [value + (U + V) // 2 for value in level.y[0::2]] + [U]
-    ystar = [value + (V - U) // 2 for value in level.y[1::2]] + [V]
+    """D, and Σ_k β_k b^(k+1) if it was sent. `functionals`: p w_j + C_j of level 0."""
+    values, total, level.D = s_values(level), 0, []
     for k, (beta, w) in enumerate(zip(level.beta, level.omega)):
-        b0 = sum(w[2 * j] * y[j] - w[2 * j + 1] * ystar[j] for j in range(137))
-        b32 = sum(w[2 * j] * ystar[j] + w[2 * j + 1] * y[j] for j in range(137))
+        assert len(w) == 2 * len(values)
+        b0 = sum(x * a - y * b for x, y, (a, b) in zip(w[0::2], w[1::2], values))
+        b32 = sum(x * b + y * a for x, y, (a, b) in zip(w[0::2], w[1::2], values))
         if level.number == 0:
             b0 += sum(theta * x for theta, x in zip(level.theta[k], functionals))
+            if level.hidden: b32 = level.b_32[k]
+        level.D.append((b0 % Q, b32 % Q))
+        if level.hidden: continue
+        if level.number == 0:
             b = [b0] + level.b_sent[63 * k : 63 * k + 63]
         else:
             sent = level.b_sent[62 * k : 62 * k + 62]
@@ -480,16 +552,19 @@ def lift_right_side(level, functionals):
         total += times(beta, pack(b))
     return total
 def gain(level, place, value):
-    """φ gains a reduced value at a place; of φ, only Σ_a c_a φ_a is ever needed."""
-    row, column = divmod(place, level.row.n)
-    level.phi_z[column] = reduce(level.phi_z[column] + level.c[row] * value)
+    """φ gains a reduced value at a place; of φ, only Σ_a c_a φ_a is ever needed. The places of all
+    e_a are behind all rows."""
+    (row, column), sums = divmod(place, level.row.n), level.phi_z
+    if row >= level.r:
+        (row, column), sums = divmod(place - level.r * level.row.n, level.extended), level.phi_e
+    sums[column] = reduce(sums[column] + level.c[row] * value)
 
 # ---- P 7, 10.1  Level 0 --------------------------------------------------------------------------
 def combine_level_0(level, seeds, ps, items):
     """φ_z, a_ab and b of level 0: N1 and the lifts."""
     n, K, W, lift = ps.n, ps.K, ps.W, seeds["lift"]
     tau = expand(lift, 11, 0, [(0, t) for t in range(W)], 1, short)
-    projected = projections(level, seeds["jl"], range(W * len(items)))
+    projected = projections(level, seeds["jl"], range(W * len(items)), level.omega)
     C, sum_alpha = [0] * 10, 0
     for i, item in enumerate(items):
         # P 7.3: C_j and the coefficients of ρ_i^(j) and ρ'_i^(j)
@@ -523,30 +598,43 @@ def combine_level_0(level, seeds, ps, items):
     level.a = {(a, level.first[2] + a): 1 for a in range(level.nu[0])}  # first[2] = ν_S + ν_W
     level.b = reduce(lift_right_side(level, functionals) + times(reduce(sum_alpha), ps.beta2))
 
-# ---- P 8, 9.3, 10.1  The levels after it ---------------------------------------------------------
+# ---- P 8, 9.3, 10.1, V  The levels after it ------------------------------------------------------
 def combine_level(level, before, seeds):
-    """φ_z (in the tail φ_e too), a_ab and b: E1 to E6 of the level before, and the lifts."""
+    """φ_z, φ_e, a_ab and b: E1 to E6 of the level before, and the lifts."""
     row, c, kappa, kappa1 = before.row, before.c, before.row.kappa, before.row.kappa1
     b, v = 0, [0] * before.m  # v: φ at the places of v
     def challenges(sub, count): return short_elements(seeds, level, sub, range(count))
+    def at_x(message, i, value):  # V: Σ_j 2^(wj) x_{M,j}, polynomial i of every digit j
+        for j in range(message.digits):
+            v[message.first + j * message.count + i] += times(value, pow(2, row.w * j, Q))
     # E1 and E2, u by u: name, and the places of v that it commits to
-    of_y = row.fu * kappa * before.first[2]  # v_t(Y) of level 0
-    outer = [("u1", 0, before.v_h), ("u2", before.v_h, before.e)]
-    if before.number == 0: outer[:1] = [("uA", 0, of_y), ("uB", of_y, before.v_h)]
+    of_y = before.v_t + before.ft * kappa * before.first[2]  # v_t(Y) of level 0
+    outer = [("u1", before.v_t, before.v_h), ("u2", before.v_h, before.v_e)]
+    if before.number == 0: outer[:1] = [("uA", before.v_t, of_y), ("uB", of_y, before.v_h)]
     e1_e2 = challenges(2, kappa1 * (len(outer) - 1)) + challenges(3, kappa1)
+    messages = {message.name: message for message in before.messages}
     for number, (name, start, end) in enumerate(outer):
         coefficients = e1_e2[kappa1 * number : kappa1 * (number + 1)]
         for i, value in enumerate(key_combination(coefficients, end - start)): v[start + i] += value
-        for i, (x, u) in enumerate(zip(coefficients, before.restored(before.u[name][0]))):
+        # V: the û of zeros is the constant of E1 and E2
+        sent = [[0] * 64] * kappa1 if before.hidden else before.u[name]
+        for i, (x, u) in enumerate(zip(coefficients, before.restored(sent))):
             b += times(x, u)
             if row.cut: v[before.e + number * kappa1 + i] += x
-    # E3 at v_t
+            if before.hidden: at_x(messages[name], i, reduce(-(x << row.cut)))
+    # E3 at v_t, v_e
     e3, e4, e6 = challenges(4, kappa), challenges(5, 1)[0], challenges(6, 1)[0]
     for a in range(before.r):
-        for j in range(row.fu):
-            value = times(c[a], pow(2, row.bu * j, Q))
+        for j in range(before.ft):
+            value = times(c[a], pow(2, row.ct + row.bu * j, Q))
             for i in range(kappa):
-                v[(a * row.fu + j) * kappa + i] += times(e3[i], value)
+                v[before.v_t + (a * before.ft + j) * kappa + i] += times(e3[i], value)
+    if row.ct:  # V: E3 and E5 at v_e, and the constant of E3
+        for i, (x, y) in enumerate(zip(e3, before.phi_e)):
+            at_e = reduce(-x - y)
+            for j in range(row.f):
+                v[before.v_e + j * kappa + i] += times(at_e, pow(2, row.b * j, Q))
+        b -= times(times(reduce(sum(e3)), reduce(sum(c))), every_lane(1 << row.ct - 1))
     # E4 and E6 at v_g, E5 and E6 at v_h
     for index, (a, a2) in enumerate(before.pairs):
         at_h = times(c[a], c[a2])
@@ -559,26 +647,49 @@ def combine_level(level, before, seeds):
             place = before.v_h + j * len(before.pairs) + index
             v[place] += times(reduce(at_h), pow(2, row.bu * j, Q))
     b += times(e6, before.b)
+    if before.hidden:  # V: E6 at x_b
+        for i, beta in enumerate(before.beta): at_x(messages["b"], i, reduce(-times(e6, beta)))
     # E3 and E5 at z; E4 there is quadratic
     at_z = [reduce(-x - y) for x, y in zip(key_combination(e3, row.n), before.phi_z)]
-    phi = [times(x, pow(2, row.b * i, Q)) for i in range(row.f) for x in at_z] + v
     level.a = {}
     for i in range(row.f):
         for k in range(i, row.f):
             value = times(e4, (-1 if i == k else -2) * pow(2, row.b * (i + k), Q) % Q)
             for a in range(level.nu[0]):
                 level.a[level.first[i] + a, level.first[k] + a] = value
-    # the lifts; in the tail also at e_a, behind all rows
-    places, kappa = level.used_places(), level.row.kappa if level.tail else 0
-    polys = places + [level.r * level.row.n + i for i in range(level.r * kappa)]
-    projected = projections(level, seeds["jl"], polys)
-    for place, value in zip(places, phi):
-        gain(level, place, reduce(value + next(projected)))
-    level.phi_e = [0] * kappa
-    for i in range(level.r * kappa):
-        value = level.c[i // kappa] * next(projected)
-        level.phi_e[i % kappa] = reduce(level.phi_e[i % kappa] + value)
+    # the lifts; with e_a, behind all rows
+    for i, value in enumerate(quarters(level, before)): v[i] += value
+    for i in range(before.lifts if before.hidden else 0):  # V: (T_b), the last scalars of a lift
+        tb = [times(beta, w[2 * (i - before.lifts)] + (w[2 * (i - before.lifts) + 1] << 32 * LANE))
+              for beta, w in zip(level.beta, level.omega)]
+        at_x(messages["b"], i, reduce(sum(tb)))
+    phi = [times(x, pow(2, row.b * i, Q)) for i in range(row.f) for x in at_z] + v
+    places, first = level.used_places(), row.f * row.n  # v, and x with it, begin at number `first`
+    places += [level.r * level.row.n + i for i in range(level.r * level.extended)]
+    phi += [0] * (len(places) - len(phi))
+    both = [[(x + y) % Q for x, y in zip(w[:274], w[274:548])] for w in level.omega]  # V: ω + ω^x
+    for start, end, omega in ((0, first, level.omega), (first, first + before.v_t, both),
+                              (first + before.v_t, len(places), level.omega)):
+        projected = projections(level, seeds["jl"], places[start:end], omega)
+        for place, value, more in zip(places[start:end], phi[start:end], projected):
+            gain(level, place, reduce(value + more))
     level.b = reduce(b + lift_right_side(level, []))
+def quarters(level, before):
+    """V: what (Q) adds to Σ_k β_k F at the places of x, in order."""
+    values, at = [], 2 * 2 * 137
+    for message in before.messages:
+        coefficients = [0] * before.row.k
+        for i in range(before.row.k):
+            for beta, w in zip(level.beta, level.omega):
+                terms = [0] * 64
+                for j in range(8):  # (ω_0 + ω_1 X^32) X^-4j; X^-4j = -X^(64-4j)
+                    terms[-4 * j % 64] = -w[at + 2 * j] if j else w[at]
+                    terms[32 - 4 * j] = w[at + 2 * j + 1]
+                coefficients[i] += times(beta, pack(terms))
+            at += 16
+        values += key_combination([reduce(x) for x in coefficients],
+                                  message.digits * message.count)
+    return values
 
 # ---- P 9.4  What the verifier recovers -----------------------------------------------------------
 def finish_tail(st, level):
@@ -609,16 +720,18 @@ def finish_tail(st, level):
         check(st.seal(label, pack44([unpack(x) for x in elements])) == seal, "proof: wrong seal")
 
 # ---- P 13  The verifier --------------------------------------------------------------------------
-def verify_section(r, header, table, table_hash, ps, items):
-    bucket, levels = section_levels(table, ps, len(items))
+def verify_section(r, header, row, table_hash, ps, items):
+    bucket, rows = row
+    label, levels = f"falconry/proof/v{version_of(rows)}", levels_of(ps, bucket, rows, len(items))
     for level in levels: level.read(r)
     st = Transcript()
-    st.absorb("falconry/proof/v2", table_hash + struct.pack("<BHH", ps.logn, bucket, len(items)))
+    st.absorb(label, table_hash + struct.pack("<BHH", ps.logn, bucket, len(items)))
     st.absorb("header", header)
     for level in levels:
         seeds, places = replay(st, level), [(0, a) for a in range(level.r)]
         c = expand(seeds["amortise"], 9, level.number, places, 4, AMORTISE)
         level.c, level.phi_z = [pack(x) for x in c], [0] * level.row.n
+        level.phi_e = [0] * level.extended
         lift_challenges(level, seeds)
         padding = sorted(set(range(level.r * level.row.n)) - set(level.used_places()))  # P 10.3
         for place, value in zip(padding, short_elements(seeds, level, 7, padding)):
@@ -641,7 +754,7 @@ def verify(aggregate, pairs, table, table_hash):
             check(form == BUNDLE or len(mine) <= 1722, "list: more than 1722 items of a set")
             text += f"; {len(mine)} of Falcon-{ps.n}, each with |s1|^2 + |s2|^2 <= {ps.beta2}"
             if form == PROOF:
-                verify_section(r, header, table, table_hash, ps, mine)
+                verify_section(r, header, row_of(table, ps, len(mine)), table_hash, ps, mine)
             else:
                 verify_bundle(r, header, ps, mine)
     check(r.at == len(aggregate), "bytes: some are left over")
