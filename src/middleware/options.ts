@@ -12,7 +12,7 @@ import type { KeyStore } from './keys/keyStore.ts';
 import { readOptions } from './optionRows.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS, type SigningSalt, UI_OPTIONS } from './optionTable.ts';
 import type { PortCall } from './portCalls.ts';
-import type { QuotaStore, SecretStore } from './stores/operatorStore.ts';
+import type { CareStore, QuotaStore, SecretStore } from './stores/operatorStore.ts';
 import type { ApiKeyStore, TaskStore } from './stores/taskStore.ts';
 import { keepsWebhooks, type WebhookStore } from './stores/webhookStore.ts';
 import type { RunnerEvent } from './tasks/runner.ts';
@@ -123,9 +123,10 @@ export interface ServiceOptions {
    * It may be a `TaskStore` alone. Then, without `ApiKeyStore`, the option `authenticate` is
    * needed; without `QuotaStore` all clients have the same limits; without `SecretStore` the secret
    * of signed urls cannot be exchanged; without `WebhookStore` nobody is told of tasks, and
-   * `webhookUrl` throws a TypeError at once.
+   * `webhookUrl` throws a TypeError at once; without `CareStore` no client can be erased.
    */
-  readonly store?: TaskStore & Partial<ApiKeyStore & QuotaStore & SecretStore & WebhookStore>;
+  readonly store?: TaskStore &
+    Partial<ApiKeyStore & QuotaStore & SecretStore & WebhookStore & CareStore>;
   /** Stores task files and results; default: a directory in the data directory. */
   readonly blobs?: BlobStore;
   /** Stores signing keys; default: files in the data directory. */

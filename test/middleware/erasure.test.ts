@@ -75,6 +75,11 @@ test('tasks, files, quota, name and signing key go, and those of others stay', a
     expect(await tasks('bob')).toBe(1);
     // The name is free: whoever has it now is another client.
     expect(await store.clientNamed('ada')).not.toBe(ada);
+    await fill('ada');
+    expect(await tasks('ada')).toBe(1);
+    const anew = await store.clientNamed('ada');
+    expect(anew).toBeGreaterThan(bob);
+    expect((await service.eraseClient(anew)).tasks).toBe(1);
     expect(await tasks('ada')).toBe(0);
   } finally {
     await service.stop();

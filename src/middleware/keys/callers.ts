@@ -29,26 +29,18 @@ export const isRefusal = (error: unknown): error is CodedError =>
 /** The caller by the number on the wire, or null. */
 export type FindCaller = (key: string, request: Request) => Promise<{ clientId: number } | null>;
 
-/** Numbers of names kept in memory; any other costs a question to the store. */
-const MAX_KNOWN_NAMES = 10_000;
-
 /** No NUL and no half of a surrogate pair, which not every store can keep. */
 const NAME = /^[^\0\p{Cs}]{1,256}$/u;
 
-/** @returns the hook with names turned into numbers; it rejects with INTERNAL if the hook errs */
+/**
+ * @returns the hook with names turned into numbers; it rejects with INTERNAL if the hook errs. The
+ *   store is asked each time: another process may have erased the client in the meantime, and the
+ *   name then belongs to a new one.
+ */
 export function callerFinder(
   authenticate: Authenticate,
   store: Pick<TaskStore, 'clientNamed'>,
 ): FindCaller {
-  const known = new Map<string, number>();
-  const numberOf = async (name: string): Promise<number> => {
-    const found = known.get(name);
-    if (found !== undefined) return found;
-    const clientId = await store.clientNamed(name);
-    if (known.size >= MAX_KNOWN_NAMES) known.delete(known.keys().next().value!);
-    known.set(name, clientId);
-    return clientId;
-  };
   return async (key, request) => {
     const identity = await authenticate(key, request);
     if (identity === null || identity === undefined) return null;
@@ -59,7 +51,7 @@ export function callerFinder(
     }
     if (clientId !== undefined) throw wrong('clientId and client exclude each other');
     if (typeof client === 'string' && NAME.test(client)) {
-      return { clientId: await numberOf(client) };
+      return { clientId: await store.clientNamed(client) };
     }
     throw wrong('client must be a name of 1 to 256 characters');
   };

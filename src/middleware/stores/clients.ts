@@ -17,7 +17,9 @@ export function clients(ledger: Ledger): Clients {
   return {
     ...apiKeys(ledger),
     ...secrets(ledger),
-    clientNamed: (name) =>
+    // A name that is known costs no commit.
+    clientNamed: async (name) =>
+      table.clientNamed(name) ??
       ledger.write(() => {
         const known = table.clientNamed(name);
         if (known !== undefined) return known;
