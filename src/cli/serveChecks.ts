@@ -133,7 +133,11 @@ const untrustedProxy = (): Finding =>
   );
 
 function checkSigning(config: Config<ServeSetting>, settings: Settings, env: Env): Finding[] {
-  if (!settings.signing) return [ok('signing', 'the signing endpoint is off')];
+  if (!settings.signing) {
+    if (!settings.signingKeyPerClient) return [ok('signing', 'the signing endpoint is off')];
+    const message = 'signingKeyPerClient, but the signing endpoint is off';
+    return [warning('signing', message, 'give --signing if clients are to sign there')];
+  }
   const advice = '--no-signing: you hold the secret keys of everyone who signs there';
   if (env.NODE_ENV === 'production') {
     return [fault('signing', 'the signing endpoint is for testing, but on in production', advice)];

@@ -19,7 +19,7 @@ export async function checkDatabase(settings: Settings, givenKey: boolean): Prom
   const path = join(resolve(settings.dataDirectory), STORE_FILE);
   const found = await stat(path).catch(() => null);
   if (found === null || found.size === 0) {
-    const key = givenKey ? 'stores the given API key' : 'makes an API key and shows it once';
+    const key = givenKey ? 'stores the given API key' : 'makes an API key';
     return [
       ok('database', 'will be created at the first start'),
       ok('apiKeys', `the first start ${key}`),

@@ -140,13 +140,16 @@ async function identify(c: Context, { settings, runtime, anonymous }: Deps): Pro
     anonymous.refused(address);
     const realm = settings.serviceName;
     throw new ProblemError('UNAUTHENTICATED', {
-      message: reason ?? refusalOf(key),
+      message: reason ?? (settings.authenticate ? STRANGER : refusalOf(key)),
       headers: { 'www-authenticate': `ApiKey realm="${realm}"` },
     });
   }
   anonymous.good(credentials);
   return caller;
 }
+
+/** The host knows its callers by whatever it likes. */
+const STRANGER = 'The request does not say who sends it, or not in a valid way';
 
 /** What to tell the sender of an API key that nobody has. */
 function refusalOf(key: string): string {
