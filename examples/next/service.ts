@@ -12,7 +12,7 @@ interface Running {
 
 // Next loads a module more than once (by route, and after each change): the process has the one
 // service.
-const shared = globalThis as { falconry?: Promise<Running> };
+const shared = globalThis as { falconry?: Promise<Running> | undefined };
 
 async function start(): Promise<Running> {
   const service = falconService({ dataDirectory: '.falconry' });
@@ -30,6 +30,9 @@ async function start(): Promise<Running> {
 
 /** The service; it starts with the first request, not while Next builds. */
 export function running(): Promise<Running> {
-  shared.falconry ??= start();
+  shared.falconry ??= start().catch((error: unknown) => {
+    shared.falconry = undefined; // the next request tries again
+    throw error;
+  });
   return shared.falconry;
 }

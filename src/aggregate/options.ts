@@ -34,7 +34,7 @@ export interface WorkOptions {
 export interface ThreadOptions {
   /**
    * The maximum number of threads, including the calling one, 1 to 64. Fewer take part if the host
-   * says that fewer can run at once, or if the work is too small for them: a proof of 180
+   * says that fewer can run at once, or if the work is too small for them: a proof of 187
    * signatures of Falcon-512 is the smallest for two. The result does not depend on their number.
    * If no thread can be started, or one dies, the calling thread does all of the work.
    */

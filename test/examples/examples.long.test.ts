@@ -2,7 +2,7 @@
  * Every project of `examples`, as one who copied it has it: the packed library and the declared
  * packages in an empty folder, the types checked, the programs run, and what they print and answer.
  */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
@@ -101,6 +101,27 @@ example('express-tenants', async (laid) => {
   return 'a key for each tenant; a logout ends the stream of a task';
 });
 
+/** `/aggregate` of Next refuses what is no batch, and more than it reads. */
+async function expectRefusals(base: string): Promise<void> {
+  const statusOf = async (body: string) =>
+    (await fetch(`${base}/aggregate`, { method: 'POST', body })).status;
+  const badItem = { publicKey: '0', message: '', signature: 'zz' };
+  for (const rows of [[], null, [1], [null], [{}], [badItem]]) {
+    expect(await statusOf(JSON.stringify(rows))).toBe(400);
+  }
+  expect(await statusOf('no JSON')).toBe(400);
+  expect(await statusOf(' '.repeat(17 * 1024 * 1024))).toBe(413);
+}
+
+/** A service that could not start is not kept: first a file is in the place of its directory. */
+async function expectAnotherStart(base: string, store: string): Promise<void> {
+  const status = async () => (await fetch(`${base}/falcon/v1/openapi.json`)).status;
+  await writeFile(store, '');
+  expect(await status()).toBe(500);
+  await rm(store);
+  expect(await status()).toBe(200);
+}
+
 example('next', async (laid) => {
   const own = { NEXT_TELEMETRY_DISABLED: '1', NEXT_MANUAL_SIG_HANDLE: '1' };
   const env = { ...own, NODE_ENV: 'production' };
@@ -108,7 +129,8 @@ example('next', async (laid) => {
   const server = await laid.start(env);
   const batch = (rows: unknown) =>
     fetch(`${server.base}/aggregate`, { method: 'POST', body: JSON.stringify(rows) });
-  expect((await batch([])).status).toBe(400);
+  await expectRefusals(server.base);
+  await expectAnotherStart(server.base, join(laid.folder, '.falconry'));
   const bad = [{ publicKey: '09'.repeat(897), message: '', signature: '39'.repeat(600) }];
   expect((await batch(bad)).status).toBe(422);
   const client = createClient({
@@ -116,6 +138,7 @@ example('next', async (laid) => {
     apiKey: await firstKey(laid),
   });
   // Under `next start` the signing endpoint is off, as in every production.
+  await expect(client.sign('one for Next')).rejects.toMatchObject({ code: 'SIGNING_DISABLED' });
   const { process_id } = await client.aggregate(fixedItems(falcon512, 3));
   expect((await client.waitFor(process_id)).status).toBe('completed');
   const seen = await inChromium(`${server.base}/`, async (page) => {

@@ -1,31 +1,58 @@
-import { aggregate, CodedError } from 'falconry';
+import { type AggregateItem, aggregate, CodedError } from 'falconry';
 
 const MOST = 1722;
+const MOST_BYTES = 16 * 1024 * 1024;
 
-interface Row {
-  readonly publicKey: string;
-  readonly message: string;
-  readonly signature: string;
+/** The text of a body; null if it is longer than it may be, of which the rest is not read. */
+async function textOf(request: Request): Promise<string | null> {
+  const decoder = new TextDecoder();
+  let [text, size] = ['', 0];
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > MOST_BYTES) return null;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
 }
+
+/** The bytes of hex digits. */
+function bytesOf(hex: unknown): Uint8Array {
+  if (typeof hex !== 'string' || hex.length % 2 !== 0 || /[^0-9a-f]/i.test(hex)) {
+    throw new SyntaxError('no hex');
+  }
+  return new Uint8Array(Buffer.from(hex, 'hex'));
+}
+
+/** The items of a body. Throws a SyntaxError if it has another shape. */
+function itemsOf(text: string): AggregateItem[] {
+  const rows: unknown = JSON.parse(text);
+  if (!Array.isArray(rows) || rows.length === 0 || rows.length > MOST) {
+    throw new SyntaxError(`not between 1 and ${MOST} signatures`);
+  }
+  return rows.map((row) => {
+    return {
+      publicKey: bytesOf(row?.publicKey),
+      message: bytesOf(row?.message),
+      signature: bytesOf(row?.signature),
+    };
+  });
+}
+
+const refuse = (status: number, text: string) => new Response(text, { status });
 
 /** A batch at once, by the library. For many callers, or for long batches, use the service. */
 export async function POST(request: Request): Promise<Response> {
-  const rows = (await request.json()) as Row[];
-  if (!Array.isArray(rows) || rows.length === 0 || rows.length > MOST) {
-    return new Response(`between 1 and ${MOST} signatures, please`, { status: 400 });
-  }
-  const bytes = (hex: string) => new Uint8Array(Buffer.from(hex, 'hex'));
+  const text = await textOf(request);
+  if (text === null) return refuse(413, `at most ${MOST_BYTES} bytes, please`);
   try {
-    const items = rows.map(({ publicKey, message, signature }) => {
-      return {
-        publicKey: bytes(publicKey),
-        message: bytes(message),
-        signature: bytes(signature),
-      };
-    });
-    return new Response(await aggregate(items));
+    return new Response(await aggregate(itemsOf(text)));
   } catch (error) {
-    if (!(error instanceof CodedError) || error.code !== 'INVALID_SIGNATURES') throw error;
-    return new Response(error.message, { status: 422 });
+    if (error instanceof SyntaxError) {
+      return refuse(400, `a list of 1 to ${MOST} { publicKey, message, signature } in hex, please`);
+    }
+    if (error instanceof CodedError && error.code === 'INVALID_SIGNATURES') {
+      return refuse(422, error.message);
+    }
+    throw error;
   }
 }
