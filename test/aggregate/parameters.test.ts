@@ -42,6 +42,7 @@ import { readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
 import { TABLE as BUILT_TABLE, TABLE_SHA256 } from '../../src/aggregate/parameters/table.gen.ts';
 import { KEYS_LABEL, STREAM } from '../../src/aggregate/proof/transcript.ts';
 import { testRandom } from '../support/random.ts';
+import { HIDDEN_THRICE } from './shorter/rows.ts';
 
 const file = new URL('../../vectors/table.json', import.meta.url);
 const text = readFileSync(file, 'utf8');
@@ -382,5 +383,32 @@ describe('rows of shorter commitments', () => {
     ['an input that is held to less than the output before', 2, 10, -(2 ** 28), 'inSq is not'],
   ])('are refused: %s', (_, level, at, by, reason) => {
     expect(checkRow(changed(row!, level, at, by)).join()).toContain(reason);
+  });
+});
+
+describe('a row of version 3', () => {
+  it('has five more numbers, from which the lengths of x and v follow', () => {
+    const { version, levels } = readRow(HIDDEN_THRICE);
+    expect(version).toBe(3);
+    expect(readRow(TABLE[0]!).version).toBe(2);
+    const [zero, one, two] = levels;
+    // 35 bits of u' in digits of 4, two commitments; three lifts of 44 bits; one more commitment
+    expect(zero).toMatchObject({ w: 4, k: 6, xSq: 300_000, codeX: 40, ct: 0, ft: zero!.fu });
+    expect(zero!.messages.map(({ digits, polynomials }) => digits * polynomials)).toEqual([
+      9,
+      9,
+      11 * 3,
+      9,
+    ]);
+    expect(zero!.messages.map(({ from }) => from)).toEqual([0, 9, 18, 51]);
+    expect(zero!.messages.map(({ isLifts }) => isLifts)).toEqual([false, false, true, false]);
+    expect(zero!.lengthX).toBe(60);
+    // 38 bits of t in digits of 9; nothing is cut off u, of two polynomials
+    expect(one).toMatchObject({ w: 5, ct: 6, ft: 5, lengthX: 9 * 2 + 9 * 2 + 9 * 2 });
+    // 29 bits of t; 40 of u; two lifts
+    expect(two).toMatchObject({ w: 6, ct: 15, ft: 4, lengthX: 7 + 8 * 2 + 7 });
+    const { r, pairs } = two!;
+    expect(two!.m).toBe(30 + 4 * r * 2 + (4 + 5) * pairs + 3 * 2 + 2 * 1);
+    expect(zero!.m).toBe(60 + 5 * zero!.r * 2 + (4 + 5) * zero!.pairs + 3);
   });
 });
