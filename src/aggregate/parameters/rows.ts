@@ -145,7 +145,7 @@ function readOrdinary(row: LevelRow, lengths: readonly number[], isZero: boolean
   const [w = 0, k = 0, xSq = 0, codeX = 0, ct = 0] = hidden;
   const shape = shapeOf(lengths, n!);
   const { r, pairs } = shape;
-  const ft = ct === 0 ? fu! : Math.ceil((Q_BITS - ct) / bu!);
+  const ft = Math.ceil((Q_BITS - ct) / bu!);
   const messages = messagesOf(w, cut!, kappa1!, isZero);
   const lengthX = messages.reduce((sum, { polynomials, digits }) => sum + polynomials * digits, 0);
   const ofT = ft * r * kappa! + (ct === 0 ? 0 : f! * kappa!);
@@ -201,6 +201,6 @@ export function readRow([set, bucket, rows]: TableRow): Parameters {
     codesZ: runs.map(([columns, code]) => ({ columns, code })),
     codesG: last[8] as readonly number[],
   };
-  const version = rows[0]!.length > NUMBERS_OF_TWO ? 3 : 2;
+  const version = rows[0]!.length === NUMBERS_OF_TWO ? 2 : 3;
   return { version, set, bucket, width, levels, tail };
 }
