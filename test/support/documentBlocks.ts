@@ -94,7 +94,8 @@ export async function runBlock(source: string, env: NodeJS.ProcessEnv = {}): Pro
 const FRAGMENT_PREAMBLE = `
 import { createAggregatePool, createVerifyPool } from 'falconry';
 import { verifyWebhook } from 'falconry/client';
-import { answerHealth, type BlobStore, falconService, type TaskStore } from 'falconry/middleware';
+import { answerHealth, type BlobStore, type TaskStore } from 'falconry/middleware';
+import { falconService } from 'falconry/middleware';
 import { Hono } from 'hono';
 declare const host: Hono;
 declare const service: ReturnType<typeof falconService>;
@@ -111,7 +112,8 @@ function framed(source: string): { text: string; moved: number } {
   const isImport = (line: string) => line.startsWith('import ');
   const head = [
     FRAGMENT_PREAMBLE,
-    ...lines.filter(isImport),
+    // What the preamble has already, a fragment may import for its reader.
+    ...lines.filter((line) => isImport(line) && !FRAGMENT_PREAMBLE.includes(line)),
     'export async function fragment() {',
   ].join('\n');
   const body = lines.map((line) => (isImport(line) ? '' : line)).join('\n');

@@ -3,16 +3,15 @@ import { type AggregateItem, aggregate, CodedError } from 'falconry';
 const MOST = 1722;
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** The text of a body; null if it is longer than it may be, of which the rest is not read. */
+/** The text of a body; null if it is longer than it may be: the rest is read, and not kept. */
 async function textOf(request: Request): Promise<string | null> {
   const decoder = new TextDecoder();
   let [text, size] = ['', 0];
   for await (const chunk of request.body ?? []) {
     size += chunk.length;
-    if (size > MOST_BYTES) return null;
-    text += decoder.decode(chunk, { stream: true });
+    text = size > MOST_BYTES ? '' : text + decoder.decode(chunk, { stream: true });
   }
-  return text + decoder.decode();
+  return size > MOST_BYTES ? null : text + decoder.decode();
 }
 
 /** The bytes of hex digits. */
