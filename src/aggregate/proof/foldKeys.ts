@@ -35,7 +35,7 @@ export interface KeysFold<Use extends KeyUse = KeyUse> {
 export const LOW_BITS = 22;
 
 /** The challenges of a use. */
-const shortCoefficients = (
+export const shortCoefficients = (
   lab: Labrador,
   { number, seed, short, first, rows }: KeyUse,
 ): readonly Forms[] => [shortForms(lab, new Seed(lab, seed, number), short, first, rows)];

@@ -7,7 +7,7 @@ import { FORM_BYTES, type Forms, type Labrador } from '../../wasm.ts';
 import { Seed, sampleOmegas, shortForms } from '../challenges.ts';
 import { DEGREE, Q, Q_BITS } from '../constants.ts';
 import type { OrdinaryFields } from '../fields.ts';
-import { type KeyUse, LOW_BITS } from '../foldKeys.ts';
+import { type KeyUse, LOW_BITS, shortCoefficients } from '../foldKeys.ts';
 import { constantForm, formAt, powerForms, zeroForms } from '../forms.ts';
 import { liftsOf } from '../lifts.ts';
 import { PROJECTION_LENGTH, projectionOf } from '../projection.ts';
@@ -155,20 +155,17 @@ export function quarterUses(
  * them, which is sum_k beta_k sum_j omega^(k)_(row, j) X^-4j. These are residues; their low and
  * high parts come apart, so that the products stay exact.
  */
-export function rowCoefficients(
-  lab: Labrador,
-  { number, seed, short, first, rows, quarters }: FoldedUse,
-): Forms[] {
-  const combine = new Seed(lab, seed, number);
-  if (quarters === undefined) return [shortForms(lab, combine, short, first, rows)];
+export function rowCoefficients(lab: Labrador, use: FoldedUse): readonly Forms[] {
+  const { number, seed, rows, quarters } = use;
+  if (quarters === undefined) return shortCoefficients(lab, use);
   const parts = [lab.forms(rows), lab.forms(rows)];
   lab.scope(() => {
-    const beta = shortForms(lab, combine, SHORT.lift, 0, liftsOf(number).count);
+    const beta = shortForms(lab, new Seed(lab, seed, number), SHORT.lift, 0, liftsOf(number).count);
     const omegas = sampleOmegas(lab, new Seed(lab, quarters.lift, number), quarters.words);
     for (let row = 0; row < rows; row++) {
       const from = quarters.from + 2 * EQUATIONS_OF_ROW * row;
       const polynomials = omegas.map((omega) => ofQuarters(omega.subarray(from)));
-      const whole = sumOfLifts(lab, beta, polynomials);
+      const whole = lab.scope(() => residuesOf(lab, sumOfLifts(lab, beta, polynomials)));
       const low = whole.map((x) => BigInt.asIntN(LOW_BITS, x));
       const high = whole.map((x, i) => (x - low[i]!) >> BigInt(LOW_BITS));
       lab.scope(() => {
@@ -194,17 +191,18 @@ function ofQuarters(omega: BigInt64Array): BigInt64Array {
   return out;
 }
 
-/** sum_k beta_k x_k, centred mod q. */
-function sumOfLifts(
-  lab: Labrador,
-  beta: Forms,
-  polynomials: readonly BigInt64Array[],
-): BigInt64Array {
+/** sum_k beta_k x_k as a form. Lives as long as the scope in which it is made. */
+function sumOfLifts(lab: Labrador, beta: Forms, polynomials: readonly BigInt64Array[]): number {
+  const sum = zeroForms(lab, 1).at;
+  for (const [k, x] of polynomials.entries()) addProduct(lab, sum, formAt(beta, k), x);
+  return sum;
+}
+
+/** The coefficients of a form, centred mod q. */
+function residuesOf(lab: Labrador, form: number): BigInt64Array {
   return lab.scope(() => {
-    const sum = zeroForms(lab, 1).at;
-    for (const [k, x] of polynomials.entries()) addProduct(lab, sum, formAt(beta, k), x);
     const coefs = lab.coefs(1);
-    lab.kernels.formToCoefs(coefs.at, sum);
+    lab.kernels.formToCoefs(coefs.at, form);
     return lab.i64(coefs).slice();
   });
 }
@@ -227,53 +225,55 @@ export function reduceHidden(
   if (hidden === undefined) return;
   const { messages, kappa1 } = level;
   const { lifts: ofLifts } = scalarsBehind(level, number);
-  let outer = 0;
+  const outers = messages.filter(({ isLifts }) => !isLifts);
   for (const [i, message] of messages.entries()) {
     v.putBlocks(message.from, keys[i]!);
     if (message.isLifts) {
-      lab.scope(() => {
-        const before: Forms = { kind: 'forms', at: lab.put(hidden.beta), count: 0 };
-        for (let poly = 0; poly < message.polynomials; poly++) {
-          const scalars = omegas.map((omega) => inField(omega.subarray(ofLifts + 2 * poly)));
-          const factor = sumOfLifts(lab, beta, scalars);
-          reduceLift(lab, v, level, message, poly, factor, formAt(before, poly), challenges.gamma);
-        }
-      });
+      const scalars = omegas.map((omega) => omega.subarray(ofLifts));
+      reduceHiddenLifts(lab, v, level, message, hidden, beta, challenges.gamma, scalars);
       continue;
     }
-    // A, B and then 2; or 1 and then 2. E2 has challenges of its own.
-    const isLast = i === messages.length - 1;
-    const own = isLast ? challenges.garbage : slice(challenges.outer, outer, kappa1);
-    outer += kappa1;
+    // E1 is the messages before the last one; E2 has challenges of its own.
+    const block = outers.indexOf(message);
+    const isLast = block === outers.length - 1;
+    const own = isLast ? challenges.garbage : slice(challenges.outer, block * kappa1, kappa1);
     reduceHiddenOuter(lab, v, level, message, own, b);
   }
 }
 
-/** (T_b) and E6 on the digits of a lift. */
-function reduceLift(
+/**
+ * (T_b) and E6 on the digits of the lifts: 2^(w j) times one polynomial for each lift.
+ *
+ * @param beta those of this level
+ * @param scalars of (T_b), from each lift of this level
+ */
+function reduceHiddenLifts(
   lab: Labrador,
   v: PartForms,
   { w }: OrdinaryLevel,
   { from, polynomials, digits }: HiddenMessage,
-  poly: number,
-  factor: BigInt64Array,
-  betaBefore: number,
+  hidden: HiddenClaim,
+  beta: Forms,
   gamma: number,
+  scalars: readonly BigInt64Array[],
 ): void {
   lab.scope(() => {
+    const before: Forms = { kind: 'forms', at: lab.put(hidden.beta), count: polynomials };
     const form = lab.room(FORM_BYTES);
-    const product = lab.room(FORM_BYTES);
     const coefs = lab.coefs(1);
-    lab.kernels.mulForm(product, gamma, betaBefore);
-    for (let j = 0; j < digits; j++) {
-      lab.scope(() => {
-        const power = 1n << BigInt(w * j);
-        lab.kernels.mulForm(form, product, constantForm(lab, -power));
-        v.add(from + j * polynomials + poly, form);
-        lab.i64(coefs).set(scaled(factor, power));
+    const negative = constantForm(lab, -1n);
+    for (let lift = 0; lift < polynomials; lift++) {
+      const inField = scalars.map((words) => fieldElement(words.subarray(2 * lift)));
+      const sum = sumOfLifts(lab, beta, inField);
+      lab.kernels.mulForm(form, gamma, formAt(before, lift));
+      lab.kernels.mulForm(form, form, negative);
+      lab.kernels.addForm(sum, sum, form);
+      const factor = residuesOf(lab, sum);
+      for (let j = 0; j < digits; j++) {
+        lab.i64(coefs).set(scaled(factor, 1n << BigInt(w * j)));
         lab.kernels.coefsToForm(form, coefs.at);
-        v.add(from + j * polynomials + poly, form);
-      });
+        v.add(from + j * polynomials + lift, form);
+      }
     }
   });
 }
@@ -304,7 +304,7 @@ function reduceHiddenOuter(
 }
 
 /** x_0 + x_1 X^32 */
-function inField(x: BigInt64Array): BigInt64Array {
+function fieldElement(x: BigInt64Array): BigInt64Array {
   const out = new BigInt64Array(DEGREE);
   out[0] = x[0]!;
   out[DEGREE / 2] = x[1]!;
