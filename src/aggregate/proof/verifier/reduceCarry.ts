@@ -9,7 +9,6 @@ import { constantForm, formAt } from '../forms.ts';
 import { firstRows, outersOf, pairIndex, piecesOf } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { addProduct, type Folding, scaled } from './folding.ts';
-import { reduceHidden } from './hidden.ts';
 import {
   type Challenges,
   type Claim,
@@ -21,6 +20,7 @@ import {
   reduceInner,
   reduceOuter,
 } from './reduceConstraints.ts';
+import { reduceHidden } from './reduceHidden.ts';
 
 /**
  * Adds the claim of the level before to phi_z, and its right side to the form at `b`.

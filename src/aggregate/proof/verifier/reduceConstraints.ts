@@ -9,12 +9,24 @@ import { constantForm, formAt, powerForms, zeroForms } from '../forms.ts';
 import { type Blocks, coefsOf, slice, type Values, vecOfBlocks } from '../ring.ts';
 import { outersOf, type Pieces } from '../shapes.ts';
 import { addProduct, addToColumn, allCoefficients, scaled } from './folding.ts';
-import type { HiddenClaim } from './hidden.ts';
 
 /** a_ab, which is the same for some pairs. */
 export interface QuadraticTerm {
   readonly pairs: readonly number[];
   readonly factor: BigInt64Array;
+}
+
+/** An element of S_q, mod q or not. */
+export type Pair = readonly [real: bigint, imaginary: bigint];
+
+/** What a hidden level leaves to the next one, beside what every level does. */
+export interface HiddenClaim {
+  /** NTT forms of beta_k, as bytes */
+  readonly beta: Uint8Array;
+  /** p of every message, in their order */
+  readonly quarters: readonly Uint8Array[];
+  /** D of every lift: the right sides of (T_b) */
+  readonly lifts: readonly Pair[];
 }
 
 /**

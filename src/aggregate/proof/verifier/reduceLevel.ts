@@ -13,11 +13,11 @@ import { projectionOf } from '../projection.ts';
 import { type Blocks, blocksOf, type Values, valuesOf } from '../ring.ts';
 import { paddingOf } from '../shapes.ts';
 import { Folding } from './folding.ts';
-import { hiddenFields, hiddenRights, type Pair, prepareOmegaOfX, scalarsOf } from './hidden.ts';
+import { hiddenFields, hiddenRights, prepareOmegaOfX, scalarsOf } from './hidden.ts';
 import { type OpenSeeds, openSeeds } from './openSeeds.ts';
 import type { ParsedOrdinary } from './parse.ts';
 import { reduceCarry } from './reduceCarry.ts';
-import type { Claim, FoldedKeys, QuadraticTerm } from './reduceConstraints.ts';
+import type { Claim, FoldedKeys, Pair, QuadraticTerm } from './reduceConstraints.ts';
 import { liftedRights, reduceLifts, reducePadding } from './reduceLifts.ts';
 import type { LevelSeeds } from './replay.ts';
 

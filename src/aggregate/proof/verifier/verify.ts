@@ -176,8 +176,8 @@ function conclude(
 }
 
 /**
- * The bounds on the projections of all levels, those of x apart, and on the last message (11.1), in numbers: the sum
- * of the last message is below 2^53.
+ * The bounds on the projections of all levels, on those of x alone, and on the last message (11.1),
+ * in numbers: the sum of the last message is below 2^53.
  */
 function normsHold({ levels, tail }: Parameters, section: ParsedSection): boolean {
   return (
