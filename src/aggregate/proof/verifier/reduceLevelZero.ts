@@ -45,17 +45,8 @@ export function reduceLevelZero(
     const constants = liftedRights(omegas, projectionOf(fields.y).map(BigInt)).map(
       ([constant], k) => constant + weighted(thetas[k]!, values),
     );
-    const lifts = level.w === 0 ? [] : pairsOfZero(lab, level, fields, constants);
-    if (level.w === 0) {
-      reduceLifts(
-        lab,
-        b,
-        beta,
-        0,
-        fields.b,
-        constants.map((x) => [x]),
-      );
-    }
+    const lifts = knownOfLifts(lab, level, fields, constants);
+    if (level.w === 0) reduceLifts(lab, b, beta, 0, fields.b, lifts);
     const betaSq = BigInt(BETA_SQ[parameters.set]);
     const norms = BigInt64Array.from({ length: 64 }, (_, j) => {
       const sum = folded.reduce((all, { alphas }) => all + alphas[j]!, 0);
@@ -68,15 +59,18 @@ export function reduceLevelZero(
   });
 }
 
-/** Coefficients 0 and 32 of hidden lifts: what the verifier knows, and what was sent. */
-function pairsOfZero(
+/**
+ * Coefficients 0 of the lifts, which the verifier knows, and if they are hidden 32, which were sent
+ * (else 0 stands there and is not read).
+ */
+function knownOfLifts(
   lab: Labrador,
   level: OrdinaryLevel,
   fields: ParsedOrdinary,
   constants: readonly bigint[],
 ): Pair[] {
-  const b32 = readB32(lab, hiddenFields(level, fields).b32);
-  return constants.map((constant, k) => [constant % Q, b32[k]!]);
+  const b32 = level.w === 0 ? [] : readB32(lab, hiddenFields(level, fields).b32);
+  return constants.map((constant, k) => [constant % Q, b32[k] ?? 0n]);
 }
 
 /** p w_j + C_j. @returns undefined if one is out of range (7.3) */
