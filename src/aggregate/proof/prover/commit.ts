@@ -9,6 +9,7 @@ import type { Context } from './context.ts';
 import { cutInner, type Extension } from './extension.ts';
 import { hideMessage, vecOfSmalls } from './hidden.ts';
 import { keyOf, type Output } from './output.ts';
+import { cutLow } from './steps.ts';
 
 /** Writes the digits of t of rows `first` on into v. @param lists to be added up */
 export function storeT(
@@ -127,11 +128,5 @@ function cutCentred(lab: Labrador, output: Output, index: number, u: Coefs): voi
   const half = cut === 0 ? 0n : 1n << BigInt(cut - 1);
   lab.i64(hats[index]!).fill(half);
   if (cut === 0) return;
-  const values = lab.i64(u);
-  const low = lab.i16(slice(v, pieces.e[index]!, u.count));
-  for (const [i, value] of values.entries()) {
-    const high = value >> BigInt(cut);
-    values[i] = high;
-    low[i] = Number((high << BigInt(cut)) + half - value);
-  }
+  cutLow(lab.i64(u), lab.i16(slice(v, pieces.e[index]!, u.count)), cut);
 }

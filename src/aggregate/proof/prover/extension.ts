@@ -9,7 +9,7 @@ import type { Placed } from '../columns.ts';
 import { type Values, valuesOf } from '../ring.ts';
 import { combineForms } from './combine.ts';
 import { collapse } from './project.ts';
-import { amortised, coefsOfSums, linearGarbage, sumLifts } from './steps.ts';
+import { amortised, coefsOfSums, cutLow, linearGarbage, sumLifts } from './steps.ts';
 
 export interface Extension {
   /** e_a, kappa columns */
@@ -31,12 +31,7 @@ export function cutInner(
 ): Extension {
   const smalls = lab.smalls(r * kappa);
   const [values, low] = [lab.i64(t), lab.i16(smalls)];
-  const half = 1 << (ct - 1);
-  for (const [i, value] of values.entries()) {
-    const high = value >> BigInt(ct);
-    values[i] = high;
-    low[i] = half - Number(value - (high << BigInt(ct)));
-  }
+  cutLow(values, low, ct);
   const e = lab.vecs(r, kappa);
   const places = Array.from({ length: r }, (_, row) => ({
     row,
