@@ -70,7 +70,9 @@ export function blobContract(runner: TestRunner, name: string, open: OpenBlobs):
         matches(await w.blobs.put(key, body, LIMIT), { key, bytes: 5 });
         strictEqual(await w.text(key), 'hello');
         matches(await w.blobs.stat(key), { key, bytes: 5 });
-        matches(await w.blobs.get({ key }), { bytes: 5 });
+        const found = await w.blobs.get({ key });
+        matches(found, { bytes: 5 });
+        await found!.body.cancel();
         const bytes = await w.blobs.read({ key }, 5);
         strictEqual(new TextDecoder().decode(bytes!), 'hello');
         await rejects(w.blobs.read({ key }, 4), { code: 'BODY_TOO_LARGE' });
