@@ -48,6 +48,8 @@ const PROOFS = ['proof/vectors', 'proof/refusals', 'proof/verify'];
 /** Cheats: slow, and few changes are left to them. */
 const CHEATS = ['proof/tamper'];
 const FIELDS = ['proof/parse', 'proof/fuzzOne'];
+/** Proofs over rows of version 3. */
+const SHORTER = ['shorter/verify', 'shorter/quarters', 'shorter/equations'];
 /** Functions of the container that no reader uses. */
 const WRITING = ['encodeHeader', 'runsOfKinds', 'encodeSaltRun'];
 
@@ -100,10 +102,14 @@ const RULES: readonly Rule[] = [
     except: ['pairProducts', 'normSq', 'peakBytes', 'beginCount'],
   },
   { files: within('parameters/rows'), tests: ['parameters', ...PROOFS] },
-  { files: within(`${WING}(parse|fieldReader)`), tests: [...FIELDS, ...PROOFS], calls: true },
+  {
+    files: within(`${WING}(parse|fieldReader)`),
+    tests: [...FIELDS, ...PROOFS, ...SHORTER],
+    calls: true,
+  },
   {
     files: within(`${WING}folds`),
-    tests: [...PROOFS, ...CHEATS],
+    tests: [...PROOFS, ...SHORTER, ...CHEATS],
     // How the work is divided: the results do not depend on it.
     except: ['costOf', 'costOfBlocks'],
     calls: true,
@@ -115,12 +121,13 @@ const RULES: readonly Rule[] = [
   },
   {
     files: within(`${WING}verify`),
-    tests: ['proof/vectors', 'proof/refusals', 'proof/tamper', 'format', ...FIELDS],
+    tests: ['proof/vectors', 'proof/refusals', 'proof/tamper', 'format', ...FIELDS, ...SHORTER],
     calls: true,
   },
-  { files: within(`${WING}\\w+`), tests: [...PROOFS, ...CHEATS], calls: true },
+  { files: within(`${WING}(hidden|reduceHidden)`), tests: SHORTER, calls: true },
+  { files: within(`${WING}\\w+`), tests: [...PROOFS, ...SHORTER, ...CHEATS], calls: true },
   { files: within('proof/ring'), tests: ['proof/ring', ...PROOFS] },
-  { files: within('proof/foldKeys'), tests: ['proof/foldKeys', ...PROOFS] },
+  { files: within('proof/foldKeys'), tests: ['proof/foldKeys', ...PROOFS, ...SHORTER] },
   // Whether a value has a code is a question of the prover alone.
   { files: within('proof/gaussianFields'), tests: [...FIELDS, ...PROOFS], except: ['hasCode'] },
   { files: within('proof/keyCache'), tests: ['proof/keyCache'] },

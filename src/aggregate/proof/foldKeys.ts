@@ -6,7 +6,7 @@
 import { BLOCK_BYTES, BLOCK_COLUMNS, type Forms, type Labrador, type Vecs } from '../wasm.ts';
 import { keysSeed, Seed, shortForms } from './challenges.ts';
 import type { Columns } from './columns.ts';
-import { zeroForms } from './forms.ts';
+import { formAt, writeConstant, zeroForms } from './forms.ts';
 import { writeKeys } from './keyCache.ts';
 import { type Blocks, blocksOf } from './ring.ts';
 
@@ -25,22 +25,40 @@ export interface KeyUse {
   readonly rows: number;
 }
 
-export interface KeysFold {
+export interface KeysFold<Use extends KeyUse = KeyUse> {
   /** columns of the matrix; each use takes those of them that it has */
   readonly columns: Columns;
-  readonly uses: readonly KeyUse[];
+  readonly uses: readonly Use[];
 }
+
+/** Bits of the low part, if the rows are folded by residues. */
+export const LOW_BITS = 22;
+
+/** The challenges of a use. */
+export const shortCoefficients = (
+  lab: Labrador,
+  { number, seed, short, first, rows }: KeyUse,
+): readonly Forms[] => [shortForms(lab, new Seed(lab, seed, number), short, first, rows)];
 
 /**
  * For every use the sum over rows i of challenge_i M[i][column], for each of the columns: an
  * integer polynomial below rows 2^8 q/2, small enough for the products that follow.
+ *
+ * @param coefficientsOf for a use that is folded by other polynomials than its challenges: one
+ *   list, or if they are residues, their parts low and high, of which they are low + 2^22 high;
+ *   then the sums are centred mod q
  */
-export function foldKeys(lab: Labrador, { columns: { from, to }, uses }: KeysFold): Blocks[] {
+export function foldKeys<Use extends KeyUse>(
+  lab: Labrador,
+  { columns: { from, to }, uses }: KeysFold<Use>,
+  coefficientsOf: (lab: Labrador, use: Use) => readonly Forms[] = shortCoefficients,
+): Blocks[] {
   return lab.scope(() => {
-    const sums = uses.map(({ columns, number, seed, short, first, rows }): KeySum => {
-      const challenges = shortForms(lab, new Seed(lab, seed, number), short, first, rows);
-      const end = Math.max(from, Math.min(to, columns));
-      return { challenges, end, out: lab.vecs(1, end - from) };
+    const sums = uses.flatMap((use): KeySum[] => {
+      const end = Math.max(from, Math.min(to, use.columns));
+      return coefficientsOf(lab, use).map((challenges, part) => {
+        return { challenges, part, end, out: lab.vecs(1, end - from) };
+      });
     });
     const end = Math.max(...sums.map((sum) => sum.end));
     const keys = keysSeed(lab);
@@ -49,15 +67,22 @@ export function foldKeys(lab: Labrador, { columns: { from, to }, uses }: KeysFol
       const at = from + RUN * i;
       addRun(lab, keys, rows, at, { from, to: Math.min(end, at + RUN) }, sums);
     }
-    return sums.map(({ out }) => {
-      clearBeyond(lab, out);
-      return blocksOf(lab, out);
-    });
+    for (const [i, { out, part }] of sums.entries()) {
+      if (part > 0) joinParts(lab, sums[i - 1]!.out, out);
+    }
+    return sums
+      .filter(({ part }) => part === 0)
+      .map(({ out }) => {
+        clearBeyond(lab, out);
+        return blocksOf(lab, out);
+      });
   });
 }
 
 interface KeySum {
   readonly challenges: Forms;
+  /** 0, and 1 for the high part that follows it */
+  readonly part: number;
   /** the column behind the last one of the use here */
   readonly end: number;
   readonly out: Vecs;
@@ -87,6 +112,18 @@ function addRun(
     const vec = { ...out, at: target, columns, blocks };
     lab.combine(vec, 0, addresses.slice(0, challenges.count), challenges);
   }
+}
+
+/** low += 2^22 high, centred mod q. */
+function joinParts(lab: Labrador, low: Vecs, high: Vecs): void {
+  if (low.columns === 0) return;
+  lab.scope(() => {
+    lab.kernels.reduceColumns(high.at, 0, high.columns);
+    const factors = lab.forms(2);
+    for (const i of [0, 1]) writeConstant(lab, formAt(factors, i), 1n << BigInt(LOW_BITS * i));
+    lab.combine(low, 0, [low.at, high.at], factors);
+    lab.kernels.reduceColumns(low.at, 0, low.columns);
+  });
 }
 
 /** Clears what the last block of a row has beyond its columns. */

@@ -10,8 +10,9 @@ import {
   runsOfY,
   shiftOf,
 } from '../gaussianFields.ts';
-import { liftsOf } from '../lifts.ts';
+import { bytesOfB32, liftsOf } from '../lifts.ts';
 import { PROJECTION_LENGTH } from '../projection.ts';
+import { QUARTER, quarterBytes } from '../quarters.ts';
 
 /** Thrown by the reader; `parse.ts` catches it, so it is never seen outside. */
 export class Refused extends Error {}
@@ -62,6 +63,19 @@ export class FieldReader {
   lifts(number: number): Uint8Array {
     const { count, sent, bytes } = liftsOf(number);
     return this.packed(count * sent.length, Q_BITS, Q_NUMBER - 1, bytes);
+  }
+
+  /** What stands for a hidden message: quarters of k rows. */
+  quarters(k: number): Uint8Array {
+    return this.packed(QUARTER.length * k, Q_BITS, Q_NUMBER - 1, quarterBytes(k));
+  }
+
+  /** What stands for the lifts of a level that hides them; at level 0, coefficients 32 follow. */
+  hiddenLifts(number: number, k: number): Uint8Array {
+    const from = this.at;
+    this.quarters(k);
+    if (number === 0) this.packed(liftsOf(0).count, Q_BITS, Q_NUMBER - 1, bytesOfB32);
+    return this.#bytes.subarray(from, this.at);
   }
 
   /** Values of `width` bits, none above `largest`; the rest of the field is zero. */

@@ -15,7 +15,7 @@ import {
   type Vecs,
 } from '../../wasm.ts';
 import { type Seed, startProjection } from '../challenges.ts';
-import { Q } from '../constants.ts';
+import { DEGREE, Q } from '../constants.ts';
 import { clearRest, constantForm, formAt } from '../forms.ts';
 import { type Blocks, vecOfBlocks } from '../ring.ts';
 import type { FoldingChallenges } from './openSeeds.ts';
@@ -49,6 +49,10 @@ export function addProduct(lab: Labrador, to: number, factor: number, x: BigInt6
 /** x times an integer, mod q. */
 export const scaled = (x: BigInt64Array, factor: bigint): BigInt64Array =>
   x.map((value) => (value * factor) % Q);
+
+/** The polynomial that has this number as each of its coefficients. */
+export const allCoefficients = (value: bigint): BigInt64Array =>
+  new BigInt64Array(DEGREE).fill(value);
 
 /** The sum. Lives as long as the scope in which it is made. */
 export class Folding {

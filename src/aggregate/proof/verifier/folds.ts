@@ -7,13 +7,14 @@ import type { ParameterSet, Profile } from '../../../falcon/index.ts';
 import type { OrdinaryLevel, Parameters, Shape } from '../../parameters/rows.ts';
 import { BLOCK_COLUMNS, bestModule, type Labrador } from '../../wasm.ts';
 import { type Columns, splitByCost, splitColumns } from '../columns.ts';
-import { foldKeys, type KeysFold, type KeyUse } from '../foldKeys.ts';
+import { foldKeys, type KeysFold } from '../foldKeys.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
 import { type ItemsShape, itemsWithin } from '../itemColumns.ts';
 import { type Blocks, joinBlocks } from '../ring.ts';
 import { outersOf } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { type FoldedItems, foldItems, type ItemsFold, type StatedItem } from './foldItems.ts';
+import { type FoldedUse, quarterUses, rowCoefficients } from './hidden.ts';
 import type { FoldedKeys } from './reduceConstraints.ts';
 import { foldRows, type RowsFold } from './reduceLevel.ts';
 import type { LevelSeeds, SectionSeeds } from './replay.ts';
@@ -21,7 +22,7 @@ import type { LevelSeeds, SectionSeeds } from './replay.ts';
 export type FoldJob =
   | ({ readonly kind: 'items' } & ItemsFold)
   | ({ readonly kind: 'rows' } & RowsFold)
-  | ({ readonly kind: 'keys' } & KeysFold);
+  | ({ readonly kind: 'keys' } & KeysFold<FoldedUse>);
 
 /**
  * Columns of phi_z or of all folded keys; for items, with the sums that belong to them. Undefined
@@ -34,7 +35,7 @@ export function* runFold(lab: Labrador, job: FoldJob): Generator<number, FoldRes
   const mark = lab.kernels.mark();
   try {
     if (job.kind === 'items') return yield* foldItems(lab, job);
-    return job.kind === 'rows' ? foldRows(lab, job) : foldKeys(lab, job);
+    return job.kind === 'rows' ? foldRows(lab, job) : foldKeys(lab, job, rowCoefficients);
   } finally {
     lab.kernels.reset(mark);
   }
@@ -99,7 +100,8 @@ export function planFolds(input: FoldInput, parts: number): FoldPlan {
   const items = add(itemJobs(input, cut));
   const keys = add(keyJobs(uses.flat(), wanted));
   const rows = [...levels.slice(1), tail].map((shape, before) => {
-    return add(rowJobs(shape, before + 1, seedsOf(seeds, before + 1), cut));
+    const { lengthX } = levels[before]!;
+    return add(rowJobs(shape, before + 1, lengthX, seedsOf(seeds, before + 1), cut));
   });
   return {
     jobs,
@@ -107,7 +109,7 @@ export function planFolds(input: FoldInput, parts: number): FoldPlan {
       if (results.some((result) => result === undefined)) return undefined;
       return {
         items: results.slice(...items) as FoldedItems[],
-        keys: foldedKeys(uses, results.slice(...keys) as Blocks[][]),
+        keys: foldedKeys(levels, uses, results.slice(...keys) as Blocks[][]),
         rows: rows.map((range) => joinBlocks(results.slice(...range) as Blocks[])),
       };
     },
@@ -122,7 +124,7 @@ const COST = { place: 16, item: 90, key: 0.7, use: 0.4, row: 6 } as const;
 /** A part of this cost is small enough anywhere. */
 const SMALL_COST = 5000;
 
-function costOf({ parameters, items }: FoldInput, uses: readonly KeyUse[]): number {
+function costOf({ parameters, items }: FoldInput, uses: readonly FoldedUse[]): number {
   const { levels, tail, width } = parameters;
   return (
     items.length * (width * COST.place + COST.item) +
@@ -145,23 +147,27 @@ function itemJobs({ set, profile, parameters, seeds, items }: FoldInput, cut: Cu
   }));
 }
 
-/** The inner commitments of a level, then its outer ones, as the next level folds their keys. */
-function usesOf(level: OrdinaryLevel, number: number, { combine: seed }: LevelSeeds): KeyUse[] {
+/**
+ * The inner commitments of a level, then its outer ones, then its hidden messages, as the next
+ * level folds their keys.
+ */
+function usesOf(level: OrdinaryLevel, number: number, seeds: LevelSeeds): FoldedUse[] {
   const { n, kappa, kappa1 } = level;
   const outers = outersOf(level, number);
   const challenges = (i: number) =>
     i < outers.length - 1
       ? { short: SHORT.outer, first: i * kappa1 }
       : { short: SHORT.garbage, first: 0 };
-  const of = { number: number + 1, seed };
+  const of = { number: number + 1, seed: seeds.combine };
   return [
     { ...of, columns: n, short: SHORT.amortised, first: 0, rows: kappa },
     ...outers.map(({ count }, i) => ({ ...of, columns: count, ...challenges(i), rows: kappa1 })),
+    ...quarterUses(level, number, seeds),
   ];
 }
 
 /** What every block of columns of the matrix costs. */
-function costOfBlocks(uses: readonly KeyUse[]): number[] {
+function costOfBlocks(uses: readonly FoldedUse[]): number[] {
   const end = Math.max(...uses.map(({ columns }) => columns));
   return Array.from({ length: Math.ceil(end / BLOCK_COLUMNS) }, (_, block) => {
     const rows = uses.filter((use) => use.columns > BLOCK_COLUMNS * block).map((use) => use.rows);
@@ -171,21 +177,23 @@ function costOfBlocks(uses: readonly KeyUse[]): number[] {
 }
 
 /** The matrix of keys, for all uses of it. */
-const keyJobs = (uses: readonly KeyUse[], wanted: number): FoldJob[] =>
+const keyJobs = (uses: readonly FoldedUse[], wanted: number): FoldJob[] =>
   splitByCost(costOfBlocks(uses), wanted).map((columns) => ({ kind: 'keys', columns, uses }));
 
 /** The keys of every level, from the columns of all uses. */
 function foldedKeys(
-  uses: readonly (readonly KeyUse[])[],
+  levels: readonly OrdinaryLevel[],
+  uses: readonly (readonly FoldedUse[])[],
   parts: readonly (readonly Blocks[])[],
 ): FoldedKeys[] {
   let at = 0;
-  return uses.map((ofLevel) => {
-    const [inner, ...outer] = ofLevel.map(() => {
+  return uses.map((ofLevel, number) => {
+    const [inner, ...others] = ofLevel.map(() => {
       const own = at++;
       return joinBlocks(parts.map((blocks) => blocks[own]!));
     });
-    return { inner: inner!, outer };
+    const outers = others.length - levels[number]!.messages.length;
+    return { inner: inner!, outer: others.slice(0, outers), quarters: others.slice(outers) };
   });
 }
 
@@ -193,11 +201,12 @@ function foldedKeys(
 function rowJobs(
   { n, lengths, rows, r, pairs }: Shape,
   number: number,
+  lengthX: number,
   seeds: LevelSeeds,
   cut: Cut,
 ): FoldJob[] {
   const shape = { n, lengths, rows, r, pairs };
   return cut(n, COST.row * r).map((columns) => {
-    return { kind: 'rows', number, columns, seeds, shape };
+    return { kind: 'rows', number, columns, seeds, shape, lengthX };
   });
 }

@@ -10,12 +10,14 @@ import { FieldReader, Refused } from './fieldReader.ts';
 
 export interface ParsedOrdinary extends OrdinaryFields {
   readonly y: Int32Array;
+  readonly yOfX?: Int32Array;
   readonly w: Int32Array;
 }
 
 export interface ParsedTail extends TailFields {
   readonly g: Float64Array;
   readonly y: Int32Array;
+  readonly yOfX?: Int32Array;
   readonly z: Int32Array;
   readonly e: Int32Array;
 }
@@ -41,8 +43,11 @@ export function parseSection(
 ): ParsedSection | undefined {
   const reader = new FieldReader(bytes, at);
   try {
-    const levels = parameters.levels.map((level, i) => parseOrdinary(reader, level, i));
-    const tail = parseTail(reader, parameters.tail, parameters.levels.length);
+    const levels = parameters.levels.map((level, i, all) =>
+      parseOrdinary(reader, level, i, all[i - 1]),
+    );
+    const before = parameters.levels.at(-1);
+    const tail = parseTail(reader, parameters.tail, parameters.levels.length, before);
     return { levels, tail, end: reader.at };
   } catch (error) {
     if (error instanceof Refused) return undefined;
@@ -50,20 +55,39 @@ export function parseSection(
   }
 }
 
-function parseOrdinary(reader: FieldReader, level: OrdinaryLevel, number: number): ParsedOrdinary {
-  const { kappa1, cut } = level;
+function parseOrdinary(
+  reader: FieldReader,
+  { kappa1, cut, codeY, w: hiding, k }: OrdinaryLevel,
+  number: number,
+  before: OrdinaryLevel | undefined,
+): ParsedOrdinary {
+  const message = (): Uint8Array =>
+    hiding === 0 ? reader.cutValues(kappa1, cut) : reader.quarters(k);
   const retry = reader.repeats();
-  const first = [reader.cutValues(kappa1, cut)];
-  if (number === 0) first.push(reader.cutValues(kappa1, cut));
+  const first = [message()];
+  if (number === 0) first.push(message());
   const counter = reader.repeats();
-  const y = reader.projection(level.codeY);
+  const y = reader.projection(codeY);
+  const ofX = projectionOfX(reader, before);
   const w = reader.i32(number === 0 ? FUNCTIONALS : 0);
-  const b = reader.lifts(number);
-  const second = reader.cutValues(kappa1, cut);
-  return { retry, first, counter, y, w, b, second };
+  const b = hiding === 0 ? reader.lifts(number) : reader.hiddenLifts(number, k);
+  const second = message();
+  return { retry, first, counter, y, ...ofX, w, b, second };
 }
 
-function parseTail(reader: FieldReader, tail: TailLevel, number: number): ParsedTail {
+/** The projection of x alone, if the level before hides its messages. */
+const projectionOfX = (
+  reader: FieldReader,
+  before: OrdinaryLevel | undefined,
+): { yOfX?: Int32Array } =>
+  before === undefined || before.w === 0 ? {} : { yOfX: reader.projection(before.codeX) };
+
+function parseTail(
+  reader: FieldReader,
+  tail: TailLevel,
+  number: number,
+  before: OrdinaryLevel | undefined,
+): ParsedTail {
   const { r, n, kappa, cut, pairs } = tail;
   const retry = reader.repeats();
   const t = reader.cutValues((r - 1) * kappa, cut);
@@ -71,10 +95,11 @@ function parseTail(reader: FieldReader, tail: TailLevel, number: number): Parsed
   const sealT = reader.take(SEAL_BYTES);
   const counter = reader.repeats();
   const y = reader.projection(tail.codeY);
+  const ofX = projectionOfX(reader, before);
   const b = reader.lifts(number);
   const h = reader.residues(pairs - 2);
   const sealH = reader.take(SEAL_BYTES);
   const last = Int32Array.from(reader.gaussian(runsOfLast(tail)));
   const [z, e] = [last.subarray(0, DEGREE * n), last.subarray(DEGREE * n)];
-  return { retry, t, g, sealT, counter, y, b, h, sealH, z, e };
+  return { retry, t, g, sealT, counter, y, ...ofX, b, h, sealH, z, e };
 }

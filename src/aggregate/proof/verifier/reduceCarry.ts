@@ -6,7 +6,7 @@ import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
 import { type Seed, shortForms } from '../challenges.ts';
 import { constantForm, formAt } from '../forms.ts';
-import { firstRows, pairIndex, piecesOf } from '../shapes.ts';
+import { firstRows, outersOf, pairIndex, piecesOf } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { addProduct, type Folding, scaled } from './folding.ts';
 import {
@@ -15,14 +15,17 @@ import {
   type FoldedKeys,
   PartForms,
   type QuadraticTerm,
+  reduceExtension,
   reduceGarbage,
   reduceInner,
   reduceOuter,
 } from './reduceConstraints.ts';
+import { reduceHidden } from './reduceHidden.ts';
 
 /**
  * Adds the claim of the level before to phi_z, and its right side to the form at `b`.
  *
+ * @param omegas the scalars of the lifts of this level
  * @returns a_ab of this level
  */
 export function reduceCarry(
@@ -31,12 +34,13 @@ export function reduceCarry(
   claim: Claim,
   folded: FoldedKeys,
   combine: Seed,
+  omegas: readonly BigInt64Array[],
   b: number,
 ): QuadraticTerm[] {
   const { lab } = folding;
   const { level } = claim;
   return lab.scope(() => {
-    const outers = claim.outer.length;
+    const outers = outersOf(level, claim.number).length;
     const count = level.kappa1 * (outers - 1);
     const challenges: Challenges = {
       outer: shortForms(lab, combine, SHORT.outer, 0, count),
@@ -56,7 +60,9 @@ export function reduceCarry(
     const more = new PartForms(lab, shape.rows[level.f]!, shape.n);
 
     reduceOuter(lab, v, claim, pieces, folded.outer, challenges, b);
-    reduceInner(lab, more, claim, c, challenges);
+    reduceHidden(folding, v, claim, folded.quarters, challenges, omegas, b);
+    reduceExtension(lab, v, claim, pieces);
+    reduceInner(lab, more, claim, pieces, c, challenges, b);
     reduceGarbage(lab, more, claim, pieces, c, challenges);
     addProduct(lab, b, challenges.gamma, claim.b);
     foldParts(folding, shape, level, [z.vecs, foldedA.vecs], [v.vecs, more.vecs]);

@@ -4,16 +4,29 @@
  */
 import type { OrdinaryLevel } from '../../parameters/rows.ts';
 import { COEFS_BYTES, FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
-import { Q, Q_BITS } from '../constants.ts';
-import { formAt, powerForms } from '../forms.ts';
+import { DEGREE, Q, Q_BITS } from '../constants.ts';
+import { constantForm, formAt, powerForms, zeroForms } from '../forms.ts';
 import { type Blocks, coefsOf, slice, type Values, vecOfBlocks } from '../ring.ts';
 import { outersOf, type Pieces } from '../shapes.ts';
-import { addProduct, addToColumn, scaled } from './folding.ts';
+import { addProduct, addToColumn, allCoefficients, scaled } from './folding.ts';
 
 /** a_ab, which is the same for some pairs. */
 export interface QuadraticTerm {
   readonly pairs: readonly number[];
   readonly factor: BigInt64Array;
+}
+
+/** An element of S_q, mod q or not. */
+export type Pair = readonly [real: bigint, imaginary: bigint];
+
+/** What a hidden level leaves to the next one, beside what every level does. */
+export interface HiddenClaim {
+  /** NTT forms of beta_k, as bytes */
+  readonly beta: Uint8Array;
+  /** p of every message, in their order */
+  readonly quarters: readonly Uint8Array[];
+  /** D of every lift: the right sides of (T_b) */
+  readonly lifts: readonly Pair[];
 }
 
 /**
@@ -26,10 +39,13 @@ export interface Claim {
   /** NTT forms of c_a, as bytes */
   readonly c: Uint8Array;
   readonly phi: Values;
+  /** phi on e of the inner commitments, if these are cut */
+  readonly phiE?: Values;
   readonly quadratic: readonly QuadraticTerm[];
   readonly b: BigInt64Array;
-  /** u' as it was sent: u'_A, u'_B, u'_2 or u'_1, u'_2 */
+  /** u' as it was sent: u'_A, u'_B, u'_2 or u'_1, u'_2; none if they are hidden */
   readonly outer: readonly Uint8Array[];
+  readonly hidden?: HiddenClaim;
 }
 
 /** The linear forms on a part, in rows of n columns. */
@@ -102,6 +118,8 @@ export interface FoldedKeys {
   readonly inner: Blocks;
   /** those of the outer commitments, in the order of their pieces of v */
   readonly outer: readonly Blocks[];
+  /** those that hidden messages are bound by, message by message */
+  readonly quarters: readonly Blocks[];
 }
 
 /** The challenges of E1 to E6, in NTT form. */
@@ -116,8 +134,8 @@ export interface Challenges {
 }
 
 /**
- * E1 and E2: folded keys on v_t, v_g and v_h, the bits that were cut off, and what stands for u.
- * `v` must be zero.
+ * E1 and E2: folded keys on v_t, v_g and v_h, the bits that were cut off, and what stands for u,
+ * if it was sent. `v` must be zero.
  */
 export function reduceOuter(
   lab: Labrador,
@@ -129,9 +147,15 @@ export function reduceOuter(
   b: number,
 ): void {
   const { kappa1, cut } = level;
-  const firsts = outer.slice(1).map((_, i) => slice(challenges.outer, i * kappa1, kappa1));
+  const bound = outersOf(level, number);
+  const firsts = bound.slice(1).map((_, i) => slice(challenges.outer, i * kappa1, kappa1));
   const byOuter = [...firsts, challenges.garbage];
-  for (const [i, { from }] of outersOf(level, number).entries()) v.putBlocks(from, keys[i]!);
+  for (const [i, { from }] of bound.entries()) v.putBlocks(from, keys[i]!);
+  if (cut !== 0) {
+    for (const [i, { at, count }] of byOuter.entries()) {
+      for (let row = 0; row < count; row++) v.add(pieces.e[i]! + row, at + FORM_BYTES * row);
+    }
+  }
 
   lab.scope(() => {
     const coefs = lab.coefs(1);
@@ -141,7 +165,6 @@ export function reduceOuter(
       const at = lab.put(sent);
       for (let row = 0; row < kappa1; row++) {
         const challenge = formAt(byOuter[i]!, row);
-        if (cut !== 0) v.add(pieces.e[i]! + row, challenge);
         lab.kernels.unpackBits(coefs.at, at + bytes * row, 64, Q_BITS - cut, Q);
         lab.kernels.restoreCut(coefs.at, coefs.at, cut);
         lab.kernels.coefsToForm(form, coefs.at);
@@ -152,24 +175,41 @@ export function reduceOuter(
   });
 }
 
-/** E3 on the digits of t: sum of c_a t_a. Sets `v` there. */
+/**
+ * E3 on the digits of t: sum of c_a t_a. Sets `v` there. If inner commitments are cut: on the
+ * digits of e, too, and what stands for the bits that were cut off.
+ */
 export function reduceInner(
   lab: Labrador,
   v: PartForms,
-  { level: { fu, bu, kappa, r } }: Claim,
+  { level: { f, b: bits, ft, bu, ct, kappa, r } }: Claim,
+  pieces: Pieces,
   c: Forms,
   { amortised }: Challenges,
+  b: number,
 ): void {
   lab.scope(() => {
     const product = lab.room(FORM_BYTES);
-    const forms = powerForms(lab, fu, bu);
-    const powers = Array.from({ length: fu }, (_, j) => formAt(forms, j));
+    const forms = powerForms(lab, ft, bu, ct);
+    const powers = Array.from({ length: ft }, (_, j) => formAt(forms, j));
     for (let a = 0; a < r; a++) {
       for (const [j, power] of powers.entries()) {
         lab.kernels.mulForm(product, formAt(c, a), power);
-        v.putMultiples((a * fu + j) * kappa, product, amortised);
+        v.putMultiples(pieces.t + (a * ft + j) * kappa, product, amortised);
       }
     }
+    if (ct === 0) return;
+    for (let j = 0; j < f; j++) {
+      const negative = constantForm(lab, -(1n << BigInt(bits * j)));
+      v.putMultiples(pieces.inner + j * kappa, negative, amortised);
+    }
+    const sums = zeroForms(lab, 2);
+    for (const [i, list] of [slice(c, 0, r), amortised].entries()) {
+      const sum = formAt(sums, i);
+      for (let k = 0; k < list.count; k++) lab.kernels.addForm(sum, sum, formAt(list, k));
+    }
+    lab.kernels.mulForm(product, formAt(sums, 0), formAt(sums, 1));
+    addProduct(lab, b, product, allCoefficients(-(1n << BigInt(ct - 1))));
   });
 }
 
@@ -208,6 +248,28 @@ export function reduceGarbage(
         const form = lab.room(FORM_BYTES, true);
         addProduct(lab, form, gamma, scaled(factor, 1n << BigInt(bg * j)));
         for (const pair of equal) v.add(pieces.g + j * pairs + pair, form);
+      }
+    }
+  });
+}
+
+/** E5 on the digits of e: -phi_e 2^(b j). `v` must be zero there. */
+export function reduceExtension(
+  lab: Labrador,
+  v: PartForms,
+  { level: { f, b, kappa }, phiE }: Claim,
+  pieces: Pieces,
+): void {
+  if (phiE === undefined) return;
+  lab.scope(() => {
+    const phi = lab.coefs(1);
+    const form = lab.room(FORM_BYTES);
+    for (let j = 0; j < f; j++) {
+      for (let i = 0; i < kappa; i++) {
+        const digit = scaled(phiE.subarray(DEGREE * i, DEGREE * (i + 1)), -(1n << BigInt(b * j)));
+        lab.i64(phi).set(digit);
+        lab.kernels.coefsToForm(form, phi.at);
+        v.add(pieces.inner + j * kappa + i, form);
       }
     }
   });

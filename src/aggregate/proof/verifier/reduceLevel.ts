@@ -5,19 +5,20 @@
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador } from '../../wasm.ts';
 import { prepareOmega } from '../challenges.ts';
-import { type Columns, placesOfRows, placesWithin } from '../columns.ts';
+import { type Columns, placesOfPart, placesOfRows, placesWithin } from '../columns.ts';
 import type { OrdinaryFields } from '../fields.ts';
 import { zeroForms } from '../forms.ts';
 import { liftsOf } from '../lifts.ts';
 import { projectionOf } from '../projection.ts';
-import { type Blocks, blocksOf, valuesOf } from '../ring.ts';
+import { type Blocks, blocksOf, type Values, valuesOf } from '../ring.ts';
 import { paddingOf } from '../shapes.ts';
 import { Folding } from './folding.ts';
+import { hiddenFields, hiddenRights, prepareOmegaOfX, scalarsOf } from './hidden.ts';
 import { type OpenSeeds, openSeeds } from './openSeeds.ts';
 import type { ParsedOrdinary } from './parse.ts';
 import { reduceCarry } from './reduceCarry.ts';
-import type { Claim, FoldedKeys, QuadraticTerm } from './reduceConstraints.ts';
-import { liftedProjection, reduceLifts, reducePadding } from './reduceLifts.ts';
+import type { Claim, FoldedKeys, Pair, QuadraticTerm } from './reduceConstraints.ts';
+import { liftedRights, reduceLifts, reducePadding } from './reduceLifts.ts';
 import type { LevelSeeds } from './replay.ts';
 
 /** phi_z, a_ab and b of a level. Lives as long as the scope in which it is made. */
@@ -26,10 +27,15 @@ export interface Reduced {
   readonly quadratic: readonly QuadraticTerm[];
   /** the address of a form */
   readonly b: number;
+  /** coefficients 0 and 32 of every lift */
+  readonly known: readonly Pair[];
 }
 
 /** The fields of any level, the tail included, that its projection and lifts need. */
-export type Projected = Pick<OrdinaryFields, 'b'> & { readonly y: Int32Array };
+export type Projected = Pick<OrdinaryFields, 'b'> & {
+  readonly y: Int32Array;
+  readonly yOfX?: Int32Array;
+};
 
 /** The projection of a level in some columns. */
 export interface RowsFold {
@@ -37,9 +43,14 @@ export interface RowsFold {
   readonly shape: Shape;
   readonly columns: Columns;
   readonly seeds: LevelSeeds;
+  /** length of x, the digits of what the level before has hidden: the first places of v */
+  readonly lengthX: number;
 }
 
-/** phi_z of the projection's part of the lifts (8.4), in these columns. */
+/**
+ * phi_z of the projection's part of the lifts (8.4), in these columns. The places of x have a
+ * second projection, by the same bits and other scalars.
+ */
 export function foldRows(lab: Labrador, fold: RowsFold): Blocks {
   const { number, shape, columns } = fold;
   return lab.scope(() => {
@@ -50,6 +61,13 @@ export function foldRows(lab: Labrador, fold: RowsFold): Blocks {
     const staging = lab.vecs(liftsOf(number).count, width);
     for (const { row, number, count } of placesWithin(placesOfRows(shape), columns)) {
       folding.addProjection(staging, open.jl, row, number, count);
+    }
+    if (fold.lengthX > 0) {
+      prepareOmegaOfX(lab, open.lift);
+      const places = placesOfPart(shape, shape.lengths.length - 1, fold.lengthX, 0);
+      for (const { row, number, count } of placesWithin(places, columns)) {
+        folding.addProjection(staging, open.jl, row, number, count);
+      }
     }
     return blocksOf(lab, folding.sum);
   });
@@ -68,48 +86,99 @@ export function reduceLevel(
   return lab.scope(() => {
     const number = before.number + 1;
     const open = openSeeds(lab, seeds, number, level.r);
-    const { folding, quadratic, b } = reduceRows(lab, level, before, keys, rows, fields, open);
+    const reduced = reduceRows(lab, level, before, keys, rows, fields, open, level.w > 0);
+    const { folding, quadratic, b, known } = reduced;
     const phi = lab.coefs(level.n);
     lab.kernels.vecToCoefs(phi.at, folding.sum.at, 0, level.n);
     const { c } = folding;
-    return claimOf(lab, number, level, fields, { c, phi: valuesOf(lab, phi), quadratic, b });
+    const values = { c, phi: valuesOf(lab, phi), quadratic, b };
+    const claim = claimOf(lab, number, level, fields, values, open.beta, known);
+    return level.ct === 0 ? claim : { ...claim, phiE: phiOfExtensions(lab, level, open) };
   });
 }
 
-/** The constraints that the claim leaves, the lifts and the padding, on rows of `shape`. */
+/** phi_e of a level whose inner commitments are cut. */
+function phiOfExtensions(lab: Labrador, level: OrdinaryLevel, open: OpenSeeds): Values {
+  return lab.scope(() => {
+    const { sum } = foldExtensions(lab, level, open);
+    const phi = lab.coefs(level.kappa);
+    lab.kernels.vecToCoefs(phi.at, sum.at, 0, level.kappa);
+    return valuesOf(lab, phi);
+  });
+}
+
+/**
+ * phi_e: on e_a there is nothing but the projection's part of the lifts (9.3). omega has been
+ * prepared.
+ */
+export function foldExtensions(
+  lab: Labrador,
+  { n, kappa, r }: Shape & { readonly kappa: number },
+  open: OpenSeeds,
+): Folding {
+  const folding = new Folding(lab, open, kappa);
+  lab.scope(() => {
+    const staging = lab.vecs(open.beta.count, kappa);
+    for (let a = 0; a < r; a++) {
+      folding.addProjection(staging, open.jl, a, r * n + a * kappa, kappa);
+    }
+  });
+  return folding;
+}
+
+/**
+ * The constraints that the claim leaves, the lifts and the padding, on rows of `shape`.
+ *
+ * @param isHidden whether the level hides its lifts: then they stay out of its right side
+ */
 export function reduceRows(
   lab: Labrador,
   shape: Shape,
   claim: Claim,
   keys: FoldedKeys,
   rows: Blocks,
-  { y, b: lifts }: Projected,
+  { y, yOfX, b: lifts }: Projected,
   seeds: OpenSeeds,
+  isHidden: boolean,
 ): Reduced {
   const folding = new Folding(lab, seeds, shape.n);
   const b = zeroForms(lab, 1).at;
-  const quadratic = reduceCarry(folding, shape, claim, keys, seeds.combine, b);
+  const omegas = scalarsOf(lab, seeds.lift, claim.level, claim.number);
+  const quadratic = reduceCarry(folding, shape, claim, keys, seeds.combine, omegas, b);
+  const rights = [...projectionOf(y).map(BigInt), ...hiddenRights(lab, claim, yOfX)];
+  const known = liftedRights(omegas, rights);
   lab.scope(() => {
-    const omega = prepareOmega(lab, seeds.lift);
-    const known = liftedProjection(lab, omega, seeds.beta.count, projectionOf(y));
-    reduceLifts(lab, b, seeds.beta, seeds.lift.level, lifts, known);
+    prepareOmega(lab, seeds.lift);
+    if (!isHidden) reduceLifts(lab, b, seeds.beta, seeds.lift.level, lifts, known);
     folding.addBlocks(rows);
   });
   reducePadding(folding, seeds.combine, shape.n, paddingOf(shape));
-  return { folding, quadratic, b };
+  return { folding, quadratic, b, known };
 }
 
-/** The claim of a level: copies of all that the next level needs. */
+/**
+ * The claim of a level: copies of all that the next level needs.
+ *
+ * @param beta and what follows: of the lifts, which are in `b` unless the level hides them
+ */
 export function claimOf(
   lab: Labrador,
   number: number,
   level: OrdinaryLevel,
-  { first, second }: OrdinaryFields,
+  fields: OrdinaryFields,
   { c, phi, quadratic, b }: Pick<Claim, 'phi' | 'quadratic'> & { c: Forms; b: number },
+  beta: Forms,
+  known: readonly Pair[],
 ): Claim {
   return lab.scope(() => {
     const right = lab.coefs(1);
     lab.kernels.formToCoefs(right.at, b);
+    const { quarters } = hiddenFields(level, fields);
+    const hidden = {
+      beta: lab.bytes(beta.at, FORM_BYTES * beta.count).slice(),
+      quarters,
+      lifts: known,
+    };
     return {
       number,
       level,
@@ -117,7 +186,7 @@ export function claimOf(
       phi,
       quadratic,
       b: lab.i64(right).slice(),
-      outer: [...first, second],
+      ...(level.w === 0 ? { outer: [...fields.first, fields.second] } : { outer: [], hidden }),
     };
   });
 }

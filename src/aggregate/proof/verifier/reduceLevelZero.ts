@@ -1,19 +1,20 @@
 /** Level 0 (docs/protocol.md, 7): its claim, from the folds of its columns. */
-import type { Parameters } from '../../parameters/rows.ts';
+import type { OrdinaryLevel, Parameters } from '../../parameters/rows.ts';
 import type { Labrador } from '../../wasm.ts';
-import { prepareOmega, prepareTheta } from '../challenges.ts';
+import { prepareTheta, sampleOmegas } from '../challenges.ts';
 import { BETA_SQ, FALCON_Q, FUNCTIONALS, Q } from '../constants.ts';
 import { constantForm, zeroForms } from '../forms.ts';
-import { projectionOf } from '../projection.ts';
+import { PROJECTION_LENGTH, projectionOf } from '../projection.ts';
 import { joinLists } from '../ring.ts';
 import { firstRowOfY, PART, pairIndex } from '../shapes.ts';
 import type { FoldedItems } from './foldItems.ts';
 import { addProduct } from './folding.ts';
+import { hiddenFields, readB32 } from './hidden.ts';
 import { openSeeds } from './openSeeds.ts';
 import type { ParsedOrdinary } from './parse.ts';
-import type { Claim, QuadraticTerm } from './reduceConstraints.ts';
+import type { Claim, Pair, QuadraticTerm } from './reduceConstraints.ts';
 import { claimOf } from './reduceLevel.ts';
-import { liftedProjection, reduceLifts, weighted } from './reduceLifts.ts';
+import { liftedRights, reduceLifts, weighted } from './reduceLifts.ts';
 import type { FirstSeeds } from './replay.ts';
 
 /**
@@ -34,14 +35,18 @@ export function reduceLevelZero(
     const { lift, c, beta } = openSeeds(lab, seeds, 0, level.r);
     const values = functionalValues(fields.w, folded);
     if (values === undefined) return undefined;
-    const omega = prepareOmega(lab, lift);
+    const omegas = sampleOmegas(lab, lift, PROJECTION_LENGTH);
     const theta = prepareTheta(lab, lift);
     const b = zeroForms(lab, 1).at;
-    const projected = liftedProjection(lab, omega, beta.count, projectionOf(fields.y));
-    const known = projected.map(([constant], k) => [
-      constant + weighted(lab, theta + 8 * FUNCTIONALS * k, values),
-    ]);
-    reduceLifts(lab, b, beta, 0, fields.b, known);
+    const { buffer } = lab.kernels.memory;
+    const thetas = omegas.map(
+      (_, k) => new BigInt64Array(buffer, theta + 8 * FUNCTIONALS * k, FUNCTIONALS),
+    );
+    const constants = liftedRights(omegas, projectionOf(fields.y).map(BigInt)).map(
+      ([constant], k) => constant + weighted(thetas[k]!, values),
+    );
+    const lifts = knownOfLifts(lab, level, fields, constants);
+    if (level.w === 0) reduceLifts(lab, b, beta, 0, fields.b, lifts);
     const betaSq = BigInt(BETA_SQ[parameters.set]);
     const norms = BigInt64Array.from({ length: 64 }, (_, j) => {
       const sum = folded.reduce((all, { alphas }) => all + alphas[j]!, 0);
@@ -49,8 +54,23 @@ export function reduceLevelZero(
     });
     addProduct(lab, b, constantForm(lab, 1n), norms);
     const phi = joinLists(folded.map((part) => part.phi));
-    return claimOf(lab, 0, level, fields, { c, phi, quadratic: [ofNorms(parameters)], b });
+    const combined = { c, phi, quadratic: [ofNorms(parameters)], b };
+    return claimOf(lab, 0, level, fields, combined, beta, lifts);
   });
+}
+
+/**
+ * Coefficients 0 of the lifts, which the verifier knows, and if they are hidden 32, which were sent
+ * (else 0 stands there and is not read).
+ */
+function knownOfLifts(
+  lab: Labrador,
+  level: OrdinaryLevel,
+  fields: ParsedOrdinary,
+  constants: readonly bigint[],
+): Pair[] {
+  const b32 = level.w === 0 ? [] : readB32(lab, hiddenFields(level, fields).b32);
+  return constants.map((constant, k) => [constant % Q, b32[k] ?? 0n]);
 }
 
 /** p w_j + C_j. @returns undefined if one is out of range (7.3) */

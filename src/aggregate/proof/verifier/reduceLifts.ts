@@ -11,31 +11,24 @@ import type { Run } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { addProduct, type Folding } from './folding.ts';
 
-/** The sum of weight_j value_j; the weights are i64 at an address. */
-export function weighted(lab: Labrador, weightsAt: number, values: readonly bigint[]): bigint {
-  const weights = new BigInt64Array(lab.kernels.memory.buffer, weightsAt, values.length);
-  return values.reduce((sum, value, j) => sum + weights[j]! * value, 0n);
-}
+/** The sum of weight_j value_j. */
+export const weighted = (weights: BigInt64Array, values: readonly bigint[]): bigint =>
+  values.reduce((sum, value, j) => sum + weights[j]! * value, 0n);
 
 /**
- * The coefficients 0 and 32 that the projection gives to each lift (8.4): sum of omega_j (y_j +
- * y*_j i) with i = X^32.
+ * The coefficients 0 and 32 that the equations over S_q give to each lift (8.4): sum of omega_j
+ * (y_j + y*_j i) with i = X^32.
  *
- * @param omega the address of i64[lifts][137][2]
- * @param y y_0, y*_0, y_1, ...
+ * @param omegas those of every lift, two words for each equation
+ * @param rights y_0, y*_0, y_1, ..., and the right sides of all other equations behind them
  */
-export function liftedProjection(
-  lab: Labrador,
-  omega: number,
-  lifts: number,
-  y: readonly number[],
+export function liftedRights(
+  omegas: readonly BigInt64Array[],
+  rights: readonly bigint[],
 ): [real: bigint, imaginary: bigint][] {
-  const straight = y.map((value, i) => BigInt(i % 2 === 0 ? value : -value));
-  const crossed = y.map((_, i) => BigInt(y[i ^ 1]!));
-  return Array.from({ length: lifts }, (_, k) => {
-    const at = omega + 8 * y.length * k;
-    return [weighted(lab, at, straight), weighted(lab, at, crossed)];
-  });
+  const straight = rights.map((value, i) => (i % 2 === 0 ? value : -value));
+  const crossed = rights.map((_, i) => rights[i ^ 1]!);
+  return omegas.map((omega) => [weighted(omega, straight) % Q, weighted(omega, crossed) % Q]);
 }
 
 /**

@@ -10,11 +10,10 @@ import { expandKeys, Seed, sampleCs } from '../challenges.ts';
 import { DEGREE, Q, Q_BITS } from '../constants.ts';
 import type { Blocks } from '../ring.ts';
 import { SEAL, type Transcript } from '../transcript.ts';
-import { Folding } from './folding.ts';
-import { type OpenSeeds, openSeeds } from './openSeeds.ts';
+import { openSeeds } from './openSeeds.ts';
 import type { ParsedTail } from './parse.ts';
 import type { Claim, FoldedKeys, QuadraticTerm } from './reduceConstraints.ts';
-import { reduceRows } from './reduceLevel.ts';
+import { foldExtensions, reduceRows } from './reduceLevel.ts';
 import type { TailSeeds } from './replay.ts';
 import { add, combination, inverse, multiply, type Poly, polyOf, subtract } from './tailRing.ts';
 
@@ -80,7 +79,7 @@ function sumsOf(
 ): TailSums {
   const { n, kappa } = tail;
   const open = openSeeds(lab, seeds, number, tail.r);
-  const { folding, quadratic, b } = reduceRows(lab, tail, claim, keys, rows, fields, open);
+  const { folding, quadratic, b } = reduceRows(lab, tail, claim, keys, rows, fields, open, false);
   const onE = foldExtensions(lab, tail, open);
   // Reduced mod q before they are multiplied again.
   for (const { sum } of [folding, onE]) lab.kernels.reduceColumns(sum.at, 0, sum.columns);
@@ -113,18 +112,6 @@ function sumsOf(
     quadratic,
     b: polyOf(all, 64 * (kappa + 2)),
   };
-}
-
-/** phi_e: on e_a there is nothing but the projection's part of the lifts (9.3). */
-function foldExtensions(lab: Labrador, { n, kappa, r }: TailLevel, open: OpenSeeds): Folding {
-  const folding = new Folding(lab, open, kappa);
-  lab.scope(() => {
-    const staging = lab.vecs(open.beta.count, kappa);
-    for (let a = 0; a < r; a++) {
-      folding.addProjection(staging, open.jl, a, r * n + a * kappa, kappa);
-    }
-  });
-  return folding;
 }
 
 function integersToVec(lab: Labrador, values: Int32Array): Vecs {

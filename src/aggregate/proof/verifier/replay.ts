@@ -10,6 +10,7 @@ import {
   dataOfT,
   dataOfY,
   SEED,
+  START,
   type Transcript,
 } from '../transcript.ts';
 import type { ParsedOrdinary, ParsedSection, ParsedTail } from './parse.ts';
@@ -41,15 +42,16 @@ export interface SectionSeeds {
   readonly tail: TailSeeds;
 }
 
-/** All seeds of a section of `count` items. */
+/** All seeds of a section of `count` items. @param tableHash that of the table if left out */
 export function replay(
   transcript: Transcript,
   parameters: Parameters,
   count: number,
   header: Uint8Array,
   { levels, tail }: ParsedSection,
+  tableHash?: Uint8Array,
 ): SectionSeeds {
-  transcript.absorb(ABSORB.start, dataOfStart(parameters, count));
+  transcript.absorb(START[parameters.version], dataOfStart(parameters, count, tableHash));
   transcript.absorb(ABSORB.header, header);
   return {
     first: replayLevelZero(transcript, levels[0]!),

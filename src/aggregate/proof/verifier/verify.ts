@@ -4,7 +4,7 @@
  */
 import type { ParameterSet, Profile } from '../../../falcon/index.ts';
 import { SALT_BYTES } from '../../../falcon/salts.ts';
-import type { Parameters } from '../../parameters/rows.ts';
+import { type Parameters, readRow, type TableRow } from '../../parameters/rows.ts';
 import type { Statement } from '../../statement.ts';
 import { bestModule, type Labrador, type ModuleName } from '../../wasm.ts';
 import { onInstance } from '../instances.ts';
@@ -35,6 +35,14 @@ export interface SectionToVerify {
   readonly at: number;
   /** what `openSection` has made of them; if left out, it is called */
   readonly opened?: OpenSection;
+  /** for tests: a row that is judged by in place of that of the table, and the table's hash */
+  readonly table?: OtherTable;
+}
+
+/** A row of a table that is not the library's, and the hash of this table. */
+export interface OtherTable {
+  readonly row: TableRow;
+  readonly hash: Uint8Array;
 }
 
 /**
@@ -89,8 +97,9 @@ export function openSection(
   count: number,
   bytes: Uint8Array,
   at: number,
+  table?: OtherTable,
 ): OpenSection | undefined {
-  const parameters = parametersFor(set, count);
+  const parameters = table === undefined ? parametersFor(set, count) : readRow(table.row);
   if (parameters === undefined) return undefined;
   const section = parseSection(parameters, bytes, at);
   if (section === undefined || !normsHold(parameters, section)) return undefined;
@@ -106,16 +115,16 @@ interface Begun extends OpenSection {
 
 /** Does all that costs little. @returns undefined if the section is refused */
 function beginSection(
-  { set, profile = 'round3', header, statements, salts, bytes, at, opened }: SectionToVerify,
+  { set, profile = 'round3', header, statements, salts, bytes, at, opened, table }: SectionToVerify,
   parts: number,
   trace?: Trace,
 ): Begun | undefined {
   const count = statements.length;
-  const parsed = opened ?? openSection(set, count, bytes, at);
+  const parsed = opened ?? openSection(set, count, bytes, at, table);
   if (parsed === undefined || salts.length !== SALT_BYTES * count) return undefined;
   const { parameters, section } = parsed;
   const transcript = new Transcript(trace);
-  const seeds = replay(transcript, parameters, count, header, section);
+  const seeds = replay(transcript, parameters, count, header, section, table?.hash);
   const items = statements.map(({ publicKey, message }, i): StatedItem => {
     const salt = salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1));
     return { publicKey, message, salt };
@@ -167,14 +176,18 @@ function conclude(
 }
 
 /**
- * The bounds on the projections of all levels and on the last message (11.1), in numbers: the sum
- * of the last message is below 2^53.
+ * The bounds on the projections of all levels, on those of x alone, and on the last message (11.1),
+ * in numbers: the sum of the last message is below 2^53.
  */
 function normsHold({ levels, tail }: Parameters, section: ParsedSection): boolean {
   return (
-    levels.every(({ inSq }, i) => isShortProjection(section.levels[i]!.y, inSq)) &&
-    isShortProjection(section.tail.y, tail.inSq) &&
-    normSqOf(section.tail.z) + normSqOf(section.tail.e) <= tail.outSq
+    [...levels, tail].every(({ inSq }, i) => {
+      const { y, yOfX } = section.levels[i] ?? section.tail;
+      return (
+        isShortProjection(y, inSq) &&
+        (yOfX === undefined || isShortProjection(yOfX, levels[i - 1]!.xSq))
+      );
+    }) && normSqOf(section.tail.z) + normSqOf(section.tail.e) <= tail.outSq
   );
 }
 

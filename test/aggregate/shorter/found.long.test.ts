@@ -1,0 +1,37 @@
+/** The rows of version 3 that the search found, at their full size: proved and accepted. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { TableRow } from '../../../src/aggregate/parameters/rows.ts';
+import { proveSection, verifySection } from '../../../src/aggregate/proof/index.ts';
+import { headerOf, signedItems } from '../../reference/items.ts';
+import { fact } from '../../support/facts.ts';
+import { saltsOf } from '../proof/sections.ts';
+import { flipped } from './judged.ts';
+import { TABLE_HASH } from './observed.ts';
+
+const file = new URL('../../../scripts/parameters/shorter.json', import.meta.url);
+const rows = JSON.parse(readFileSync(file, 'utf8')) as TableRow[];
+
+test('there are some', () => expect(rows.length).toBeGreaterThan(0));
+
+for (const row of rows) {
+  const [degree, count] = row;
+  test(`falcon${degree}, ${count} items`, { timeout: 600_000 }, async (context) => {
+    const set = `falcon${degree}` as const;
+    const items = signedItems(set, count);
+    const header = headerOf(items, TABLE_HASH);
+    const table = { row, hash: TABLE_HASH };
+    const bytes = (await proveSection(set, header, items, { table }))!;
+    const section = { set, header, statements: items, salts: saltsOf(items), bytes, at: 0, table };
+    const start = performance.now();
+    expect(verifySection(section)).toBe(bytes.length);
+    const seconds = (performance.now() - start) / 1000;
+    fact(
+      context,
+      'proofs of version 3',
+      `${count} ${set}: ${bytes.length} bytes, verified in ${seconds.toFixed(2)} s`,
+    );
+    const changed = { ...section, bytes: flipped(bytes, 4 * bytes.length) };
+    expect(verifySection(changed)).toBeUndefined();
+  });
+}
