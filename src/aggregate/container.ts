@@ -4,7 +4,7 @@
  *   at    bytes
  *    0        4  "FLRY"
  *    4        1  format: 1 = bundle, 2 = proof
- *    5        1  version of that format: 2
+ *    5        1  version of that format: 2 for a bundle, 3 for a proof
  *    6       32  statement commitment
  *   38        2  count of items, 1..8192
  *   40        4  a proof alone: the first bytes of the hash of its parameter table
@@ -30,12 +30,11 @@ import { COMMITMENT_BYTES } from './statement.ts';
 
 /** Maximum number of items in one aggregate: the largest length of a run. */
 export const MAX_ITEMS = 8192;
-/** The version of both formats. */
-export const FORMAT_VERSION = 2;
-
 /** The formats of the body, with their byte. */
 export const FORMATS = Object.freeze({ bundle: 1, proof: 2 } as const);
 export type AggregateFormat = keyof typeof FORMATS;
+/** The one version of each format that is written and read. */
+export const FORMAT_VERSIONS = Object.freeze({ bundle: 2, proof: 3 } as const);
 
 const MAGIC = [0x46, 0x4c, 0x52, 0x59]; // "FLRY"
 const STATEMENT_AT = 6;
@@ -95,7 +94,7 @@ export function encodeHeader({
 }: BatchHeader): Uint8Array<ArrayBuffer> {
   const table = format === 'proof' ? TABLE_BYTES : [];
   return concat(
-    Uint8Array.of(...MAGIC, FORMATS[format], FORMAT_VERSION),
+    Uint8Array.of(...MAGIC, FORMATS[format], FORMAT_VERSIONS[format]),
     statement,
     Uint8Array.of(...u16(kinds.length), ...table),
     Uint8Array.from(runsOfKinds(kinds)),
@@ -156,7 +155,7 @@ export function parseHeader(bytes: Uint8Array): ParsedHeader | HeaderFault {
   const reader = new HeaderReader(bytes, MAGIC.length);
   const format = formatOf(reader.u8());
   if (format === undefined) return reader.or('format');
-  if (reader.u8() !== FORMAT_VERSION) return reader.or('version');
+  if (reader.u8() !== FORMAT_VERSIONS[format]) return reader.or('version');
   reader.at = COUNT_AT;
   const count = reader.u16();
   if (!(count >= 1 && count <= MAX_ITEMS)) return 'header';

@@ -15,7 +15,7 @@ import { type AggregateItem, invalidItems, startBatch } from './batch.ts';
 import { encodeBundle } from './bundle.ts';
 import {
   type AggregateFormat,
-  FORMAT_VERSION,
+  FORMAT_VERSIONS,
   formOfKind,
   type HeaderFault,
   MAX_ITEMS,
@@ -79,7 +79,7 @@ export const MAX_PROOF_ITEMS = MAX_SECTION_ITEMS;
 /** What an aggregate reveals without its statements. */
 export interface AggregateInfo {
   readonly format: AggregateFormat;
-  /** Version of that format: 2. Others are refused. */
+  /** Version of that format: 2 of bundles, 3 of proofs. Others are refused. */
   readonly version: number;
   readonly count: number;
   /** How salts and messages become points: `round3` is HashToPoint of the specification. */
@@ -275,7 +275,7 @@ export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
   }));
   return {
     format,
-    version: FORMAT_VERSION,
+    version: FORMAT_VERSIONS[format],
     count: kinds.length,
     profile,
     profiles: Object.fromEntries(sets.map((set) => [set, PROFILE_NUMBERS[profile]])),
@@ -295,10 +295,12 @@ export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
   };
 }
 
+const VERSIONS = `${FORMAT_VERSIONS.bundle} (bundles) or ${FORMAT_VERSIONS.proof} (proofs)`;
+
 const FAULTS: Readonly<Record<HeaderFault, string>> = Object.freeze({
   magic: 'These bytes are not an aggregate',
   format: 'The aggregate has an unknown format',
-  version: `The aggregate has another version of its format than ${FORMAT_VERSION}`,
+  version: `The aggregate has another version of its format than ${VERSIONS}`,
   table: 'The proof was made with another parameter table',
   profile: 'The aggregate has an unknown profile of hashing to points',
   saltCoding: 'The salts of the aggregate are not coded in the one known way',

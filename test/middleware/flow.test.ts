@@ -89,7 +89,7 @@ describe('from signatures to a result', () => {
     const older = { aggregate: `${hex.slice(0, 12)}01${hex.slice(14)}`, statements: triples };
     expect((await ask(older)).json).toEqual({
       valid: false,
-      reason: 'The aggregate has another version of its format than 2',
+      reason: 'The aggregate has another version of its format than 2 (bundles) or 3 (proofs)',
     });
     const redirect = await http.ask('GET', `/v1/svc/tasks/${id}/result`);
     expect(redirect.status).toBe(302);

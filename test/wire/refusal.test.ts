@@ -9,7 +9,11 @@ const changed = (at: number, value: number) => bytes.with(at, value);
 
 describe('a refusal', () => {
   it.each([
-    ['an older version', changed(5, 1), 'another version of its format than 2'],
+    [
+      'an older version',
+      changed(5, 1),
+      'another version of its format than 2 (bundles) or 3 (proofs)',
+    ],
     ['another format', changed(4, 3), 'unknown format'],
     // as a proof it would have the hash of a table here
     ['another table', changed(4, 2), 'another parameter table'],

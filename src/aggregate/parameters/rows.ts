@@ -97,8 +97,6 @@ export interface CodeRun {
 }
 
 export interface Parameters {
-  /** of the proof: its rows have five more numbers from version 3 on */
-  readonly version: 2 | 3;
   readonly set: 512 | 1024;
   readonly bucket: number;
   /** polynomials of one signature: 17 or 33 */
@@ -115,8 +113,6 @@ function shapeOf(lengths: readonly number[], n: number): Shape {
 
 /** Bits of a value mod q. */
 const Q_BITS = 44;
-/** Numbers of an ordinary level in a row of version 2. */
-const NUMBERS_OF_TWO = 13;
 
 /**
  * The hidden messages: the outer commitments but for the last one, the lifts, and the last outer
@@ -140,13 +136,12 @@ function messagesOf(w: number, cut: number, kappa1: number, isZero: boolean): Hi
 }
 
 function readOrdinary(row: LevelRow, lengths: readonly number[], isZero: boolean): OrdinaryLevel {
-  const [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, codeY, ...hidden] =
+  const [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, codeY, w, k, xSq, codeX, ct] =
     row as number[];
-  const [w = 0, k = 0, xSq = 0, codeX = 0, ct = 0] = hidden;
   const shape = shapeOf(lengths, n!);
   const { r, pairs } = shape;
-  const ft = Math.ceil((Q_BITS - ct) / bu!);
-  const messages = messagesOf(w, cut!, kappa1!, isZero);
+  const ft = Math.ceil((Q_BITS - ct!) / bu!);
+  const messages = messagesOf(w!, cut!, kappa1!, isZero);
   const lengthX = messages.reduce((sum, { polynomials, digits }) => sum + polynomials * digits, 0);
   const ofT = ft * r * kappa! + (ct === 0 ? 0 : f! * kappa!);
   return {
@@ -164,11 +159,11 @@ function readOrdinary(row: LevelRow, lengths: readonly number[], isZero: boolean
     inSq: inSq!,
     outSq: outSq!,
     codeY: codeY!,
-    w,
-    k,
-    xSq,
-    codeX,
-    ct,
+    w: w!,
+    k: k!,
+    xSq: xSq!,
+    codeX: codeX!,
+    ct: ct!,
     ft,
     messages,
     lengthX,
@@ -201,6 +196,5 @@ export function readRow([set, bucket, rows]: TableRow): Parameters {
     codesZ: runs.map(([columns, code]) => ({ columns, code })),
     codesG: last[8] as readonly number[],
   };
-  const version = rows[0]!.length === NUMBERS_OF_TWO ? 2 : 3;
-  return { version, set, bucket, width, levels, tail };
+  return { set, bucket, width, levels, tail };
 }

@@ -11,7 +11,7 @@ import type { OrdinaryFields, TailFields } from './fields.ts';
 
 /** Labels of `absorb`, in the order of a section. */
 export const ABSORB = Object.freeze({
-  start: 'falconry/proof/v2',
+  start: 'falconry/proof/v3',
   header: 'header',
   retry: 'retry',
   uA: 'uA',
@@ -24,9 +24,6 @@ export const ABSORB = Object.freeze({
   t: 't',
   h: 'h',
 } as const);
-
-/** The label of `start`, by the version of the proof. */
-export const START = Object.freeze({ 2: ABSORB.start, 3: 'falconry/proof/v3' } as const);
 
 /** Labels of `seed`. */
 export const SEED = Object.freeze({

@@ -11,7 +11,7 @@ import {
 import { bestModule, type Labrador } from '../../wasm.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
 import { outersOf, parametersFor } from '../shapes.ts';
-import { ABSORB, dataOfStart, START, type Trace } from '../transcript.ts';
+import { ABSORB, dataOfStart, type Trace } from '../transcript.ts';
 import { ColumnProvers, type Helper } from './columnProvers.ts';
 import { Context, type ProveProgress, type ShownLevel } from './context.ts';
 import { encodeOrdinary, encodeTail } from './encode.ts';
@@ -72,7 +72,7 @@ export async function proveSection(
   const start = lab.kernels.mark();
   const context = new Context(lab, provers, storeFor(lab, parameters), weights, options);
   await context.pause('commit');
-  context.absorb(START[parameters.version], dataOfStart(parameters, count, table?.hash));
+  context.absorb(ABSORB.start, dataOfStart(parameters, count, table?.hash));
   context.absorb(ABSORB.header, header);
 
   const shape = { set, profile: options.profile ?? 'round3', level, bucket, width, count };

@@ -10,7 +10,6 @@ import {
   dataOfT,
   dataOfY,
   SEED,
-  START,
   type Transcript,
 } from '../transcript.ts';
 import type { ParsedOrdinary, ParsedSection, ParsedTail } from './parse.ts';
@@ -51,7 +50,7 @@ export function replay(
   { levels, tail }: ParsedSection,
   tableHash?: Uint8Array,
 ): SectionSeeds {
-  transcript.absorb(START[parameters.version], dataOfStart(parameters, count, tableHash));
+  transcript.absorb(ABSORB.start, dataOfStart(parameters, count, tableHash));
   transcript.absorb(ABSORB.header, header);
   return {
     first: replayLevelZero(transcript, levels[0]!),
