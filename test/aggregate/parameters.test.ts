@@ -41,8 +41,8 @@ import {
 import { readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
 import { TABLE as BUILT_TABLE, TABLE_SHA256 } from '../../src/aggregate/parameters/table.gen.ts';
 import { KEYS_LABEL, STREAM } from '../../src/aggregate/proof/transcript.ts';
+import { HIDDEN_THRICE } from '../reference/hiddenRows.ts';
 import { testRandom } from '../support/random.ts';
-import { HIDDEN_THRICE } from './shorter/rows.ts';
 
 const file = new URL('../../vectors/table.json', import.meta.url);
 const text = readFileSync(file, 'utf8');

@@ -18,6 +18,8 @@ interface Pick {
 }
 
 const BETA_SQ = { 512: 34_034_726, 1024: 70_265_242 } as const;
+/** nothing hidden, inner commitments not cut */
+const OPEN = [0, 0, 0, 0, 0] as const;
 const LOOSE = 2 ** 42;
 /** indexes of codes of values below 2^21, 2^15 and 2^43 in magnitude */
 const [T_Y, T_Z, T_G] = [104, 63, 280];
@@ -41,7 +43,7 @@ function chain(
     const m = count * r * kappa + 2 * count * pairs + (cut > 0 ? outers * kappa1 : 0);
     lengths = [...new Array<number>(f).fill(n), m];
     const inSq = index === 0 ? bucket * BETA_SQ[set] : LOOSE;
-    return [n, f, b, count, bits, count, bits, kappa, kappa1, cut, inSq, LOOSE, T_Y];
+    return [n, f, b, count, bits, count, bits, kappa, kappa1, cut, inSq, LOOSE, T_Y, ...OPEN];
   });
   const r = rowsOf(tail.n);
   const tG = new Array<number>((r * (r + 1)) / 2 - 1).fill(T_G);

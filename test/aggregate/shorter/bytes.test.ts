@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import type { TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import { encodeGaussian } from '../../../src/aggregate/proof/prover/gaussian.ts';
 import { concat } from '../../../src/bytes.ts';
+import { HIDDEN_BETWEEN, HIDDEN_TWICE, HIDDEN_ZERO } from '../../reference/hiddenRows.ts';
 import { signedItems } from '../../reference/items.ts';
 import { hex } from '../../support/hex.ts';
 import { observed, type Seen } from './observed.ts';
-import { HIDDEN_BETWEEN, HIDDEN_TWICE, HIDDEN_ZERO } from './rows.ts';
 
 const i32 = (list: readonly number[]): Uint8Array => {
   const bytes = new DataView(new ArrayBuffer(4 * list.length));

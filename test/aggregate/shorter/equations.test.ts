@@ -11,9 +11,9 @@ import {
 } from '../../../src/aggregate/proof/index.ts';
 import { type TraceEvent, Transcript } from '../../../src/aggregate/proof/transcript.ts';
 import type { ParsedSection } from '../../../src/aggregate/proof/verifier/parse.ts';
+import * as ROWS from '../../reference/hiddenRows.ts';
 import { NIGHTLY } from '../../support/run.ts';
 import { flipped, folded, openedOf, type Section, sectionOf } from './judged.ts';
-import * as ROWS from './rows.ts';
 
 /** One number of so many is changed; all of them in the nightly run. */
 const STEP = NIGHTLY ? 1 : 101;

@@ -7,10 +7,10 @@ import {
   proveSection,
   runStep,
 } from '../../../src/aggregate/proof/index.ts';
+import { HIDDEN_BETWEEN, HIDDEN_TWICE } from '../../reference/hiddenRows.ts';
 import { headerOf, signedItems } from '../../reference/items.ts';
 import { hex } from '../../support/hex.ts';
 import { TABLE_HASH } from './observed.ts';
-import { HIDDEN_BETWEEN, HIDDEN_TWICE } from './rows.ts';
 
 const items = signedItems('falcon512', 1);
 

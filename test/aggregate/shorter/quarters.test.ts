@@ -11,11 +11,11 @@ import {
   rowCoefficients,
 } from '../../../src/aggregate/proof/verifier/hidden.ts';
 import { Labrador, type Vecs } from '../../../src/aggregate/wasm.ts';
+import { HIDDEN_TWICE, SINGLE_DIGIT } from '../../reference/hiddenRows.ts';
 import { bytesOf } from '../../reference/items.ts';
 import { chachaStream, scalars } from '../labrador/chacha.ts';
 import { add, mod, multiply, type Poly, zero } from '../labrador/plain.ts';
 import { polysOf } from './observed.ts';
-import { HIDDEN_TWICE, SINGLE_DIGIT } from './rows.ts';
 
 const lab = new Labrador();
 const Q = 2n ** 44n - 117n;

@@ -1,9 +1,9 @@
 /** Any change of what the prover made is seen by the relations that read it. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { HIDDEN_TWICE } from '../../reference/hiddenRows.ts';
 import { signedItems } from '../../reference/items.ts';
 import { observed, type Run, type Seen } from './observed.ts';
 import { broken } from './relations.ts';
-import { HIDDEN_TWICE } from './rows.ts';
 
 const LONG = { timeout: 600_000 };
 

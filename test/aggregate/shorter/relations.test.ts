@@ -1,9 +1,15 @@
 /** What the prover of hidden messages makes satisfies every relation of the text. */
 import { expect, test } from 'vitest';
+import {
+  HIDDEN_BETWEEN,
+  HIDDEN_THRICE,
+  HIDDEN_TWICE,
+  HIDDEN_ZERO,
+  SINGLE_DIGIT,
+} from '../../reference/hiddenRows.ts';
 import { signedItems } from '../../reference/items.ts';
 import { observed } from './observed.ts';
 import { broken } from './relations.ts';
-import { HIDDEN_BETWEEN, HIDDEN_THRICE, HIDDEN_TWICE, HIDDEN_ZERO, SINGLE_DIGIT } from './rows.ts';
 
 test.each([
   ['level 0 hidden, and the tail', HIDDEN_ZERO, 1],

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import { verifySection, verifySectionIn } from '../../../src/aggregate/proof/index.ts';
 import type { FoldJob } from '../../../src/aggregate/proof/verifier/folds.ts';
+import * as ROWS from '../../reference/hiddenRows.ts';
 import {
   type Field,
   fieldsOf,
@@ -14,7 +15,6 @@ import {
   withLevel,
 } from './judged.ts';
 import { TABLE_HASH } from './observed.ts';
-import * as ROWS from './rows.ts';
 
 const Q = 2n ** 44n - 117n;
 

@@ -2,7 +2,7 @@
  * Rows of version 3 with ranks far too small to bind anything: hidden messages, and inner
  * commitments that are cut.
  */
-import type { TableRow } from '../../../src/aggregate/parameters/rows.ts';
+import type { ToyRow } from './toyRows.ts';
 
 const many = (count: number, t: number): number[] => new Array<number>(count).fill(t);
 /** Two codes for z: the last three columns have one of their own. */
@@ -15,7 +15,7 @@ const runs = (n: number) =>
 const OPEN = [0, 0, 0, 0] as const;
 
 /** Level 0 hidden, and the tail. */
-export const HIDDEN_ZERO: TableRow = [
+export const HIDDEN_ZERO: ToyRow = [
   512,
   1,
   [
@@ -25,7 +25,7 @@ export const HIDDEN_ZERO: TableRow = [
 ];
 
 /** Level 0 hidden, level 1 hidden and its inner commitments cut, and the tail. */
-export const HIDDEN_TWICE: TableRow = [
+export const HIDDEN_TWICE: ToyRow = [
   512,
   2,
   [
@@ -36,7 +36,7 @@ export const HIDDEN_TWICE: TableRow = [
 ];
 
 /** Level 0 open, level 1 hidden, level 2 open and its inner commitments cut, and the tail. */
-export const HIDDEN_BETWEEN: TableRow = [
+export const HIDDEN_BETWEEN: ToyRow = [
   512,
   2,
   [
@@ -50,7 +50,7 @@ export const HIDDEN_BETWEEN: TableRow = [
 const WIDE = 400000000000;
 
 /** Three hidden levels, one behind the other, and the largest cut of inner commitments. */
-export const HIDDEN_THRICE: TableRow = [
+export const HIDDEN_THRICE: ToyRow = [
   512,
   2,
   [
@@ -62,7 +62,7 @@ export const HIDDEN_THRICE: TableRow = [
 ];
 
 /** A hidden level whose z has one digit, behind a hidden level and before an open one. */
-export const SINGLE_DIGIT: TableRow = [
+export const SINGLE_DIGIT: ToyRow = [
   512,
   2,
   [
