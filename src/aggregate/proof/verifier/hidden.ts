@@ -1,5 +1,5 @@
 /**
- * Hidden messages (docs/decisions/0058, section 1): what the level behind a hidden one proves over
+ * Hidden messages (docs/protocol.md, 6.4 and 8.5): what the level behind a hidden one proves over
  * S_q, the field of q^2 elements, of x, the digits of the messages. Their scalars, their right
  * sides, and the key matrix folded by them.
  */

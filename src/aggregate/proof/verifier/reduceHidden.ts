@@ -1,6 +1,6 @@
 /**
- * What the level behind a hidden one puts on x, the digits of the messages (docs/decisions/0058,
- * section 1): the linear forms of (Q), (T_b), E1, E2 and E6, each times its short challenge. What
+ * What the level behind a hidden one puts on x, the digits of the messages (docs/protocol.md, 8.5
+ * and 10.1): the linear forms of (Q), (T_b), E1, E2 and E6, each times its short challenge. What
  * the projections put there is in the folds of the rows.
  */
 import type { HiddenMessage, OrdinaryLevel } from '../../parameters/rows.ts';
