@@ -82,7 +82,10 @@ function rowLengths(parts: readonly Part[], most: number): number[] {
   return [...all].sort((a, b) => a - b);
 }
 
-/** The choices worth trying for rows of a given length. */
+/**
+ * The choices worth trying for rows of a given length. None of them hides messages or cuts inner
+ * commitments: refine.ts does that.
+ */
 function* picks(shape: Shape): Generator<Pick> {
   for (let f = 1; f <= 3; f++) {
     const centre = Math.round((0.5 * Math.log2(12 * varianceOfZ(shape))) / f);
@@ -92,7 +95,7 @@ function* picks(shape: Shape): Generator<Pick> {
         // more digits than the next smaller base needs: never better
         if (Math.ceil(44 / bu) === Math.ceil(44 / (bu - 1)) && bu > b) continue;
         for (const fg of [whole, whole - 1]) {
-          for (const cut of CUTS) yield { f, b, bu, fg, bg: b, cut };
+          for (const cut of CUTS) yield { f, b, bu, fg, bg: b, cut, w: 0, ct: 0 };
         }
       }
     }
