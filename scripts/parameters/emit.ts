@@ -12,28 +12,22 @@ export function rowOf(set: 512 | 1024, bucket: number, chain: Chain): TableRow {
   const rows: LevelRow[] = [];
   let bound = bucket * BETA_SQ[set];
   for (const level of chain.levels) {
-    const outSq = Math.ceil(level.outSq);
-    if (level.tail) {
-      rows.push(tailRow(level, bound));
-    } else {
-      const { n, f, b, fu, bu, fg, bg, kappa, kappa1, cut } = level;
-      const inSq = bound + Math.ceil(level.errorSq);
-      const row = [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, codeOfY(inSq)];
-      rows.push([...row, ...shorterOf(level)]);
-    }
-    bound = outSq;
+    rows.push(level.tail ? tailRow(level, bound) : ordinaryRow(level, bound));
+    bound = Math.ceil(level.outSq);
   }
   return withRoom([set, bucket, rows]);
 }
 
-/** What stands behind the numbers of a level with shorter commitments (shorter.ts). */
-function shorterOf({ w, quarters, hiddenSq, cutT }: Level): number[] {
-  if (w === 0 && cutT === 0) return [];
-  return [w, quarters, hiddenSq, w === 0 ? 0 : codeOfY(hiddenSq), cutT];
-}
-
 /** A value of the projection is half of a sum with random signs. */
 const codeOfY = (inSq: number): number => indexOf(inSq / 4);
+
+function ordinaryRow(level: Level, bound: number): LevelRow {
+  const { n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, w, k, xSq, ct } = level;
+  const inSq = bound + Math.ceil(level.errorSq);
+  const outSq = Math.ceil(level.outSq);
+  const shape = [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut];
+  return [...shape, inSq, outSq, codeOfY(inSq), w, k, xSq, w === 0 ? 0 : codeOfY(xSq), ct];
+}
 
 /**
  * A run of columns of z less costs nothing, but it is a line less to read: bits that it must save.

@@ -12,6 +12,7 @@ import {
   FUNCTIONALS,
   GAMMA_SQ as GAMMA,
   JL_VALUES,
+  LEAST_QUARTERS,
   LIFTS,
   LOG2_Q,
   SUM_BITS,
@@ -20,9 +21,19 @@ import {
   TAU,
   Z_BITS,
 } from './constants.ts';
-import { expectedBits, indexOf, lastIndexWithin } from './gaussianCode.ts';
-import { LEAST_QUARTERS, limitSq, quartersSq } from './limits.ts';
+import { CODER_BYTES, expectedBits, indexOf, lastIndexWithin } from './gaussianCode.ts';
 import {
+  boundOfX,
+  digitsOfT,
+  messagesOf,
+  normSqOfCut,
+  runsOfE,
+  runsOfX,
+  topOfE,
+} from './hidden.ts';
+import { limitSq, quartersSq } from './limits.ts';
+import {
+  cutVariance,
   digitSq,
   lengthOf,
   normSqOf,
@@ -32,7 +43,6 @@ import {
   topDigits,
 } from './moments.ts';
 import { eachVariance, type FirstLevel, pairVariances, type Shape, varianceOfZ } from './shape.ts';
-import { digitsOfT, hiddenBound, hiddenRuns, messagesOf } from './shorter.ts';
 
 const GAMMA_SQ = GAMMA.numerator / GAMMA.denominator;
 const T = Math.sqrt(T_SQ);
@@ -88,11 +98,12 @@ export interface Level {
   m: number;
   /** low bits dropped from u_1 and u_2, in the tail from t */
   cut: number;
-  /** what shorter commitments add (shorter.ts): zeros where there are none */
+  /** of hidden messages: zeros where they are sent */
   w: number;
-  quarters: number;
-  hiddenSq: number;
-  cutT: number;
+  k: number;
+  xSq: number;
+  /** low bits dropped from the t of an ordinary level */
+  ct: number;
   /** squared norm covered by JL, expected squared norm of the output, both with the margin */
   inSq: number;
   outSq: number;
@@ -114,8 +125,6 @@ export interface Level {
   room: number;
 }
 
-const cutVariance = (cut: number): number => (cut === 0 ? 0 : 4 ** cut / 12);
-
 const wholeBytes = (bits: number): number => 8 * Math.ceil(bits / 8);
 /** b of all lifts: level 0 sends all coefficients but 0, the others all but 0 and 32. */
 const FIRST_LIFT_BITS = wholeBytes(FIRST_LIFTS * (D - 1) * LOG2_Q);
@@ -123,22 +132,26 @@ const LIFT_BITS = wholeBytes(LIFTS * (D - 2) * LOG2_Q);
 /** the retry byte and the counter */
 const BYTE_BITS = 16;
 
-/** Coefficient 32 of the lifts of level 0, where they are hidden (0058, 4). */
+/** Coefficient 32 of the lifts of level 0, where they are hidden (docs/protocol.md, 6.4). */
 const HIDDEN_FIRST_BITS = wholeBytes(FIRST_LIFTS * LOG2_Q);
 /** Rows in quarters beyond these are not tried. */
 const MOST_QUARTERS = 12;
 const QUARTERS_SQ = Array.from({ length: MOST_QUARTERS + 1 }, (_, k) => Number(quartersSq(k)));
 
 /** The fewest rows in quarters that a bound of x allows. */
-function quartersFor(hiddenSq: number): number {
+function quartersFor(xSq: number): number {
   for (let k = LEAST_QUARTERS; k <= MOST_QUARTERS; k++) {
-    if (4 * GAMMA_SQ * hiddenSq < QUARTERS_SQ[k]! * (1 - 1e-7)) return k;
+    if (4 * GAMMA_SQ * xSq < QUARTERS_SQ[k]! * (1 - 1e-7)) return k;
   }
   return Number.POSITIVE_INFINITY;
 }
 
-/** The values of the projection are half of sums with random signs. */
-const jlBits = (inSq: number): number => JL_VALUES * expectedBits(inSq / 4) + SUMS * SUM_BITS;
+/** What a list of coded values has beside them. */
+const FIELD_BITS = 8 * CODER_BYTES;
+
+/** y, U and V. The values of a projection are half of sums with random signs. */
+export const projectionBits = (inSq: number): number =>
+  JL_VALUES * expectedBits(inSq / 4) + FIELD_BITS + SUMS * SUM_BITS;
 
 function roomOf(kappa: number, kappa1: number, e: number, reach: number): number {
   const inner = Math.sqrt(LIMIT_SQ[kappa]!);
@@ -173,13 +186,9 @@ export interface Pick {
   readonly bg: number;
   readonly cut: number;
   /** bits of a digit of the messages, and low bits dropped from t; 0: as they are */
-  readonly w?: number;
-  readonly cutT?: number;
+  readonly w: number;
+  readonly ct: number;
 }
-
-/** The top digits of e, the sum of c_a e_a, which has the digits of z: their variance. */
-const topOfE = ({ r }: Shape, { f, b, cutT = 0 }: Pick): number =>
-  roundedSq((TAU * r * cutVariance(cutT)) / 4 ** (b * (f - 1)));
 
 /** Whether all digits are of a length that the format and 16 bits allow. */
 function fits(shape: Shape, pick: Pick, top: readonly Run[]): boolean {
@@ -188,7 +197,7 @@ function fits(shape: Shape, pick: Pick, top: readonly Run[]): boolean {
   if ((fg - 1) * bg >= LOG2_Q) return false;
   const most = Math.max(...top.map((run) => run.variance));
   if (most * 36 > 2 ** 29.8 || most < 0.02) return false;
-  if (topOfE(shape, pick) * 36 > 2 ** 29.8) return false;
+  if (topOfE({ ...pick, r: shape.r }) * 36 > 2 ** 29.8) return false;
   // 16 bits for the top digit of g: eight times the root mean square, which is the whole coherent
   // part
   return 8 * Math.sqrt(shape.maxVarG) <= 2 ** (14 + bg * (fg - 1));
@@ -200,14 +209,14 @@ function fits(shape: Shape, pick: Pick, top: readonly Run[]): boolean {
  */
 function digitsOf(shape: Shape, pick: Pick, first?: FirstLevel) {
   const { n, r, nus, columns } = shape;
-  const { f, b, bu, fg, bg, cutT = 0 } = pick;
+  const { f, b, bu, fg, bg, ct } = pick;
   const pairs = (r * (r + 1)) / 2;
   const fu = Math.ceil(LOG2_Q / bu);
-  const ft = digitsOfT(bu, cutT);
+  const ft = digitsOfT(bu, ct);
   const top = topDigits(columns, b * (f - 1));
   const low = digitSq(bu);
   const topH = digitSq(LOG2_Q - (fu - 1) * bu);
-  const topT = digitSq(LOG2_Q - cutT - (ft - 1) * bu);
+  const topT = digitSq(LOG2_Q - ct - (ft - 1) * bu);
   const gScale = 4 ** ((fg - 1) * bg);
   const gPeaks = first ? nus[0]! * first.peakSY ** 2 : 0;
   const topG = topsOfG(shape, gScale, gPeaks);
@@ -225,30 +234,24 @@ function digitsOf(shape: Shape, pick: Pick, first?: FirstLevel) {
   const ofZ: Part[] = Array.from({ length: f }, (_, j) =>
     j < f - 1 ? [{ length: n, variance: digitSq(b), mean: -0.5 }] : top,
   );
-  const topE = topOfE(shape, pick);
-  const ofE = (kappa: number): Run[] => [
-    ...(f > 1 ? [{ length: kappa * (f - 1), variance: digitSq(b), mean: -0.5 }] : []),
-    // not Gaussian: every column has the same challenges (moments.ts)
-    { length: kappa, variance: topE, mean: 0, excess: topE ** 2 / r },
-  ];
-  const v = (kappa: number, hidden: readonly Run[], errors: Run): Part => {
+  const ofE = { r, f, b, ct };
+  const v = (kappa: number, x: readonly Run[], errors: Run): Part => {
     return [
-      ...hidden,
+      ...x,
       ...uniform(r * kappa, ft, topT),
       ...ofG,
       ...uniform(pairs, fu, topH),
-      ...(cutT > 0 ? ofE(kappa) : []),
+      ...runsOfE(ofE, kappa),
       ...(errors.length > 0 ? [errors] : []),
     ];
   };
-  const perE = cutT > 0 ? (f - 1) * digitSq(b) + topE : 0;
-  const perT = D * (r * ((ft - 1) * low + topT) + perE);
+  const perT = D * r * ((ft - 1) * low + topT) + normSqOf(runsOfE(ofE, 1));
   return { fu, top, sq: zSq + hSq + gSq, perT, ofZ, v };
 }
 
 /** The bits that an ordinary level sends besides its messages. */
 const besidesBits = (inSq: number, isFirst: boolean): number =>
-  jlBits(inSq) + (isFirst ? 32 * FUNCTIONALS : 0) + BYTE_BITS;
+  projectionBits(inSq) + (isFirst ? 32 * FUNCTIONALS : 0) + BYTE_BITS;
 
 /** The bits of the messages when they are sent. */
 const sentBits = (outerPolynomials: number, cut: number, isFirst: boolean): number =>
@@ -258,16 +261,16 @@ const sentBits = (outerPolynomials: number, cut: number, isFirst: boolean): numb
 function messages(kappa1: number, cut: number, w: number, isFirst: boolean) {
   if (w === 0) {
     const bits = sentBits((isFirst ? 3 : 2) * kappa1, cut, isFirst);
-    return { bits, quarters: 0, hiddenSq: 0, runs: [], sq: 0 };
+    return { bits, k: 0, xSq: 0, runs: [], sq: 0 };
   }
   const all = messagesOf(isFirst, kappa1, cut);
-  const runs = hiddenRuns(all, w);
-  const hiddenSq = hiddenBound(all, w);
-  const quarters = quartersFor(hiddenSq);
-  const prefixes = all.length * (D / 4) * quarters * LOG2_Q;
+  const runs = runsOfX(all, w);
+  const xSq = boundOfX(all, w);
+  const k = quartersFor(xSq);
+  const quarters = all.length * (D / 4) * k * LOG2_Q;
   // y_x, U_x and V_x are sent one level later
-  const bits = prefixes + jlBits(hiddenSq) + (isFirst ? HIDDEN_FIRST_BITS : 0);
-  return { bits, quarters, hiddenSq, runs, sq: normSqOf(runs) };
+  const bits = quarters + projectionBits(xSq) + (isFirst ? HIDDEN_FIRST_BITS : 0);
+  return { bits, k, xSq, runs, sq: normSqOf(runs) };
 }
 
 /**
@@ -283,10 +286,10 @@ export function ordinaryLevel(
   most = Number.POSITIVE_INFINITY,
 ): Level | undefined {
   const { n, r, nus } = shape;
-  const { f, b, bu, fg, bg, cut, w = 0, cutT = 0 } = pick;
+  const { f, b, bu, fg, bg, cut, w, ct } = pick;
   if (bu < 2 || b < 2) return undefined;
   if (w !== 0 && (w < 2 || w > 6)) return undefined;
-  if (cutT !== 0 && (first || cutT < 4 || cutT > 15)) return undefined;
+  if (ct !== 0 && (first || ct < 4 || ct > 15)) return undefined;
   const digits = digitsOf(shape, pick, first);
   if (!fits(shape, pick, digits.top)) return undefined;
   const margin = first ? firstMargin(first.count) : MARGIN_SQ;
@@ -294,7 +297,7 @@ export function ordinaryLevel(
   const outers = first ? 3 : 2;
   const least = minRank(64 * T_SQ * gadget * GAMMA_SQ * margin * digits.sq);
   for (let kappa = least; kappa < MOST_KAPPA; kappa++) {
-    const errorSq = MARGIN_SQ * D * r * kappa * cutVariance(cutT);
+    const errorSq = MARGIN_SQ * normSqOfCut(r, kappa, ct);
     const inSq = first ? first.jlSq : bound + errorSq;
     if (inSq > most) return undefined;
     const reach = first
@@ -314,19 +317,19 @@ export function ordinaryLevel(
     });
     const bits = sent.bits + besidesBits(inSq, first !== undefined);
     if (!Number.isFinite(bits)) return undefined;
-    const { quarters, hiddenSq } = sent;
+    const { k, xSq } = sent;
     const room = roomOf(kappa, kappa1, gadget, reach);
     return {
       ...{ ...NO_TAIL, n, rows: nus, r, f, b, fu: digits.fu, bu, fg, bg, kappa, kappa1, cut },
       ...{ inSq, outSq, bits, m: lengthOf(v), parts: [...digits.ofZ, v], room },
-      ...{ errorSq, w, quarters, hiddenSq, cutT },
+      ...{ errorSq, w, k, xSq, ct },
     };
   }
   return undefined;
 }
 
 const NO_TAIL = { tail: false, codeE: 0, codesG: [], columns: [], wider: 1 };
-const NOT_SHORTER = { w: 0, quarters: 0, hiddenSq: 0, cutT: 0 };
+const NOTHING_HIDDEN = { w: 0, k: 0, xSq: 0, ct: 0 };
 
 /** The rank of the outer commitments, and the output with the errors of their cuts and with x. */
 function outerOf(baseSq: number, outers: number, cut: number, margin: number, w: number) {
@@ -407,7 +410,7 @@ export function tailLevel(
   const wider = isFew(before) ? FEW.wider : 1;
   const least = minRank(64 * T_SQ * margin * D * n * varZ);
   for (let kappa = least; kappa < MOST_KAPPA; kappa++) {
-    const errorSq = MARGIN_SQ * D * cutRows * kappa * cutVariance(cut);
+    const errorSq = MARGIN_SQ * normSqOfCut(cutRows, kappa, cut);
     const inSq = bound + errorSq;
     if (inSq > room) return undefined;
     const outSq = margin * D * (n * varZ + kappa * varE);
@@ -418,16 +421,17 @@ export function tailLevel(
     const bits =
       cutRows * kappa * D * (LOG2_Q - cut) +
       g.bits +
+      2 * FIELD_BITS +
       (pairs - 2) * D * LOG2_Q +
       512 +
-      jlBits(inSq) +
+      projectionBits(inSq) +
       LIFT_BITS +
       BYTE_BITS +
       bitsOfZ(columns, wider) +
       kappa * D * expectedBits(varE, codeE);
     return {
       ...{ n, rows: nus, r, f: 1, b: 0, fu: 1, bu: 0, fg: 1, bg: 0, kappa, kappa1: 0, m: 0 },
-      ...{ ...NOT_SHORTER, cut, inSq, outSq, errorSq, tail: true, bits, parts: [], room: 0 },
+      ...{ ...NOTHING_HIDDEN, cut, inSq, outSq, errorSq, tail: true, bits, parts: [], room: 0 },
       codeE,
       codesG: g.codesG,
       columns,

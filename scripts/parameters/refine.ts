@@ -3,13 +3,13 @@
  * beam search found, with a generator of fixed seed so that a search can be repeated.
  */
 
-import type { TableRow } from '../../src/aggregate/parameters/rows.ts';
-import { CODER_BYTES } from './gaussianCode.ts';
+import { readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
+import { LOG2_Q } from './constants.ts';
+import { digitsOfT } from './hidden.ts';
 import { ordinaryLevel, type Pick, tailLevel } from './model.ts';
 import { lengthOf, type Part } from './moments.ts';
 import { type Chain, costOf, firstLevel, firstParts } from './search.ts';
 import { type FirstLevel, rowCount, type Shape, shapeOf } from './shape.ts';
-import { readShorter } from './shorter.ts';
 
 /** Rows are the first part (z_0) or the last one (v) cut into equal pieces. */
 interface Cutting {
@@ -55,22 +55,13 @@ function cuttingOf(parts: readonly Part[], n: number, ofLast?: boolean): Cutting
  * The choices of a row of a table, for any count: a row is a good start for its neighbours, too.
  */
 function stateOf(row: TableRow): State {
-  const { set, bucket, levels, tail } = readShorter(row);
+  const { set, bucket, levels, tail } = readRow(row);
   let parts = firstParts(set, bucket);
   const ordinary: Choice[] = [];
-  for (const { n, lengths, f, b, bu, fg, bg, cut, w, cutT } of levels) {
+  for (const { n, lengths, f, b, bu, fg, bg, cut, w, ct } of levels) {
     parts = lengths.map((length) => [{ length, variance: 1, mean: 0 }]);
-    ordinary.push({
-      ...cuttingOf(parts, n),
-      f,
-      b,
-      bu,
-      fg: Math.min(fg, Math.ceil(44 / bg)),
-      bg,
-      cut,
-      w,
-      cutT,
-    });
+    const most = Math.ceil(LOG2_Q / bg);
+    ordinary.push({ ...cuttingOf(parts, n), f, b, bu, fg: Math.min(fg, most), bg, cut, w, ct });
   }
   parts = tail.lengths.map((length) => [{ length, variance: 1, mean: 0 }]);
   return { ordinary, tail: { ...cuttingOf(parts, tail.n), cut: tail.cut } };
@@ -130,9 +121,8 @@ function chainOf(
   return { bits, cost, levels, shapes, state };
 }
 
-/** Kinds of changes of a level: those of today's table, and with them those of shorter.ts. */
-const CHANGES = { plain: 9, shorter: 12 } as const;
-type Changes = (typeof CHANGES)[keyof typeof CHANGES];
+/** How many kinds of changes of a level there are. */
+const CHANGES = 12;
 
 /** A cut one step longer or shorter: none, or 4 to 15 bits. */
 function nextCut(cut: number, sign: number): number {
@@ -140,16 +130,10 @@ function nextCut(cut: number, sign: number): number {
   return next < 4 || next > 15 ? 0 : next;
 }
 
-function changed(
-  choice: Choice,
-  parts: readonly Part[],
-  n: number,
-  changes: Changes,
-  random: () => number,
-): Choice {
+function changed(choice: Choice, parts: readonly Part[], n: number, random: () => number): Choice {
   const sign = random() < 0.5 ? -1 : 1;
-  const { f, b, bu, fg, bg, cut, w = 0, cutT = 0, pieces, ofLast } = choice;
-  switch (Math.floor(random() * changes)) {
+  const { f, b, bu, fg, bg, cut, w, ct, pieces, ofLast } = choice;
+  switch (Math.floor(random() * CHANGES)) {
     case 0:
     case 1:
       return { ...choice, pieces: Math.max(1, pieces + sign) };
@@ -164,8 +148,8 @@ function changed(
     case 4:
       return { ...choice, b: b + sign };
     case 5: {
-      const digits = Math.ceil(44 / bu) + sign;
-      return { ...choice, bu: Math.ceil(44 / Math.max(3, digits)) };
+      const digits = Math.ceil(LOG2_Q / bu) + sign;
+      return { ...choice, bu: Math.ceil(LOG2_Q / Math.max(3, digits)) };
     }
     case 6:
       return { ...choice, fg: fg + sign };
@@ -178,23 +162,18 @@ function changed(
       return { ...choice, w: next < 2 || next > 6 ? 0 : next };
     }
     case 10:
-      return { ...choice, cutT: nextCut(cutT, sign) };
+      return { ...choice, ct: nextCut(ct, sign) };
     default: {
       // fewer digits of t: as many bits less as the top digit has
-      const top = 44 - cutT - bu * (Math.ceil((44 - cutT) / bu) - 1);
-      const next = sign > 0 ? Math.max(4, cutT + top) : cutT - bu;
-      return { ...choice, cutT: next < 4 || next > 15 ? 0 : next };
+      const top = LOG2_Q - ct - bu * (digitsOfT(bu, ct) - 1);
+      const next = sign > 0 ? Math.max(4, ct + top) : ct - bu;
+      return { ...choice, ct: next < 4 || next > 15 ? 0 : next };
     }
   }
 }
 
 /** Another state near this one, and the first level that differs. */
-function neighbour(
-  { levels, state }: Found,
-  first: readonly Part[],
-  changes: Changes,
-  random: () => number,
-) {
+function neighbour({ levels, state }: Found, first: readonly Part[], random: () => number) {
   const ordinary = [...state.ordinary];
   let { tail } = state;
   let from = ordinary.length;
@@ -204,7 +183,7 @@ function neighbour(
   if (kind < 0.03 && ordinary.length > 2) {
     from = Math.floor(random() * ordinary.length);
     ordinary.splice(from, 1);
-  } else if (kind < 0.06 && ordinary.length < 7) {
+  } else if (kind < 0.06 && ordinary.length < MOST_ORDINARY) {
     from = 1 + Math.floor(random() * ordinary.length);
     ordinary.splice(from, 0, { ...ordinary[Math.min(from, ordinary.length - 1)]! });
   } else {
@@ -215,7 +194,7 @@ function neighbour(
       from = Math.min(from, index);
       if (index < ordinary.length) {
         const n = levels[index]!.n;
-        ordinary[index] = changed(ordinary[index]!, partsOf(index), n, changes, random);
+        ordinary[index] = changed(ordinary[index]!, partsOf(index), n, random);
       } else {
         const parts = partsOf(index);
         const n = levels[index]!.n;
@@ -236,21 +215,20 @@ function neighbour(
 export function measured(row: TableRow): { bytes: number; cost: number } {
   const chain = chainOf(row[0], row[1], stateOf(row));
   if (chain === undefined) throw new Error(`no chain with the choices of ${row[0]}:${row[1]}`);
-  return { bytes: Math.round(chain.bits / 8) + CODER_BYTES, cost: chain.cost / 8 };
+  return { bytes: Math.round(chain.bits / 8), cost: chain.cost / 8 };
 }
+
+/**
+ * Levels before the tail. A seventh level of a long row would save a kilobyte, and make the
+ * extractor of docs/soundness.md 2^6 times dearer.
+ */
+const MOST_ORDINARY = 5;
 
 /** bits by which a worse chain is taken at first, by turns, and in the end */
 const HOT = [800, 4000, 1800];
 const COLD = 60;
 
-function anneal(
-  set: 512 | 1024,
-  count: number,
-  start: Found,
-  steps: number,
-  seed: number,
-  changes: Changes,
-): Found {
+function anneal(set: 512 | 1024, count: number, start: Found, steps: number, seed: number): Found {
   const first = firstParts(set, count);
   const random = generator(Math.imul(seed, 0x9e3779b1));
   const hot = HOT[seed % HOT.length]!;
@@ -258,7 +236,7 @@ function anneal(
   let best = start;
   for (let step = 0; step < steps; step++) {
     const heat = hot * (COLD / hot) ** (step / steps);
-    const { state, from } = neighbour(now, first, changes, random);
+    const { state, from } = neighbour(now, first, random);
     const next = chainOf(set, count, state, now, from);
     if (next === undefined) continue;
     if (next.cost < now.cost || random() < Math.exp((now.cost - next.cost) / heat)) now = next;
@@ -267,7 +245,7 @@ function anneal(
   return best;
 }
 
-/** A state as it is, and with hidden messages at its first levels. */
+/** A state as it is, and with messages hidden at its first levels. */
 const hidden = (state: State): State[] =>
   [0, 2, 3, 4].map((levels) => {
     const ordinary = state.ordinary.map((choice, i) => (i < levels ? { ...choice, w: 2 } : choice));
@@ -279,19 +257,17 @@ const hidden = (state: State): State[] =>
  *
  * @param steps of each of `runs` anneals; every anneal starts from the best so far or from the next
  * best start
- * @param shorter whether levels may hide their messages and cut their inner commitments: then they
- * start with hidden ones
  */
 export function refine(
   set: 512 | 1024,
   count: number,
   rows: readonly TableRow[],
-  options: { steps: number; runs: number; seed: number; shorter?: boolean },
+  options: { steps: number; runs: number; seed: number },
 ): Chain | undefined {
-  const { steps, runs, seed, shorter = false } = options;
+  const { steps, runs, seed } = options;
   const starts = rows
     .map(stateOf)
-    .flatMap((state) => (shorter ? hidden(state) : [state]))
+    .flatMap(hidden)
     .map((state) => chainOf(set, count, state))
     .filter((found) => found !== undefined)
     .sort((a, b) => a.cost - b.cost);
@@ -299,8 +275,7 @@ export function refine(
   if (best === undefined) return undefined;
   for (let run = 0; run < runs; run++) {
     const start = run % 2 === 1 ? (starts[(run + 1) / 2] ?? best) : best;
-    const changes = shorter ? CHANGES.shorter : CHANGES.plain;
-    const found = anneal(set, count, start, steps, seed + run, changes);
+    const found = anneal(set, count, start, steps, seed + run);
     if (found.cost < best.cost) best = found;
   }
   return best;

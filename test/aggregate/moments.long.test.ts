@@ -1,11 +1,22 @@
 /**
- * The expected squares of rows in the search, against polynomials that are drawn and multiplied.
+ * What the search expects of squares of rows, and of the norms of x and e, against polynomials that
+ * are drawn and multiplied.
  */
 import { describe, expect, it } from 'vitest';
-import { TAU } from '../../scripts/parameters/constants.ts';
+import { DEVIATIONS_OF_X, ROOM_FOR_ERRORS, TAU } from '../../scripts/parameters/constants.ts';
+import {
+  boundOfX,
+  messagesOf,
+  momentsOfX,
+  normSqOfCut,
+  runsOfE,
+  runsOfX,
+} from '../../scripts/parameters/hidden.ts';
 import {
   foldedRuns,
+  lengthOf,
   lowDigitsOfLifts,
+  normSqOf,
   type Row,
   square,
 } from '../../scripts/parameters/moments.ts';
@@ -57,7 +68,39 @@ function drawing(label: string) {
     }
     return out;
   };
-  return { gauss, selfConjugate, challenge };
+  /** Uniform in (-2^(bits-1), 2^(bits-1)]: what is cut off. */
+  const error = (bits: number): Poly =>
+    Float64Array.from({ length: DEGREE }, () => 2 ** (bits - 1) - random.below(2 ** bits));
+  /** Uniform in [-2^(bits-1), 2^(bits-1)), of up to 52 bits. */
+  const wide = (bits: number): Poly =>
+    Float64Array.from({ length: DEGREE }, () => {
+      const high = random.below(2 ** (bits - 20)) - 2 ** (bits - 21);
+      return high * 2 ** 20 + random.below(2 ** 20);
+    });
+  return { gauss, selfConjugate, challenge, error, wide };
+}
+
+/** Balanced digits (docs/protocol.md, 1): all but the last one have b bits. */
+function digits(x: Poly, count: number, b: number): Poly[] {
+  const base = 2 ** b;
+  let left = x;
+  return Array.from({ length: count }, (_, j) => {
+    if (j === count - 1) return left;
+    const digit = left.map((value) => value - base * Math.floor((value + base / 2) / base));
+    left = left.map((value, i) => (value - digit[i]!) / base);
+    return digit;
+  });
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+const normSq = (polynomials: readonly Poly[]): number =>
+  sumOf(polynomials.map((x) => x.reduce((sum, value) => sum + value * value, 0)));
+
+/** Mean and standard deviation. */
+function spread(values: readonly number[]): { mean: number; deviation: number } {
+  const mean = sumOf(values) / values.length;
+  const squares = sumOf(values.map((value) => (value - mean) ** 2));
+  return { mean, deviation: Math.sqrt(squares / (values.length - 1)) };
 }
 
 /** Every row by itself. */
@@ -127,4 +170,87 @@ describe('the square of a row', () => {
     const apart = rows.map(([only]) => [run(columns, only!.variance)]);
     expect(expected).toBeGreaterThan(3 * square(foldedRuns(once(apart), columns)));
   });
+});
+
+describe('the digits of hidden messages', () => {
+  it.each([
+    [true, 7, 7, 2],
+    [true, 5, 10, 3],
+    [false, 4, 5, 2],
+    [false, 3, 0, 3],
+    [false, 6, 15, 6],
+  ])('have the moments that X is made of: level 0 %s, %s rows, cut %s, w %s', (...shape) => {
+    const [isFirst, kappa1, cut, w] = shape;
+    const { wide } = drawing(`x ${shape.join()}`);
+    const messages = messagesOf(isFirst, kappa1, cut);
+    const draw = (): Poly[] =>
+      messages.flatMap(({ length, bits }) =>
+        Array.from({ length }, () => digits(wide(bits), Math.ceil(bits / w), w)).flat(),
+      );
+    const runs = runsOfX(messages, w);
+    expect(draw().length).toBe(lengthOf(runs));
+    const trials = 150;
+    const { mean, deviation } = spread(Array.from({ length: trials }, () => normSq(draw())));
+    const expected = momentsOfX(messages, w);
+    expect(normSqOf(runs)).toBeCloseTo(expected.mean, 6);
+    expect(Math.abs(mean - expected.mean)).toBeLessThan((4 * deviation) / Math.sqrt(trials));
+    near(deviation, expected.deviation, 0.17);
+    const above = boundOfX(messages, w) - expected.mean - DEVIATIONS_OF_X * expected.deviation;
+    expect(above).toBeGreaterThanOrEqual(0);
+    expect(above).toBeLessThan(1);
+  });
+});
+
+describe('the errors of cut inner commitments', () => {
+  it.each([
+    [11, 12, 5],
+    [7, 9, 4],
+    [6, 14, 10],
+  ])('have room in a projection: %s rows, %s polynomials, %s bits', (r, kappa, ct) => {
+    const { error } = drawing(`errors ${[r, kappa, ct].join()}`);
+    const draw = () => normSq(Array.from({ length: r * kappa }, () => error(ct)));
+    const { mean, deviation } = spread(Array.from({ length: 100 }, draw));
+    const expected = normSqOfCut(r, kappa, ct);
+    near(mean, expected, 0.01);
+    // uniform: a square has the variance 4/5 of its squared mean
+    near(deviation / expected, Math.sqrt(4 / 5 / (DEGREE * r * kappa)), 0.17);
+    const room = ROOM_FOR_ERRORS.numerator / ROOM_FOR_ERRORS.denominator;
+    // more than most: the projection of a vector that is a little longer passes nearly as often
+    expect(mean + deviation).toBeLessThan(room * expected);
+  });
+
+  it.each([
+    [11, 2, 5, 5],
+    [7, 1, 12, 11],
+    [6, 2, 7, 10],
+    [8, 3, 4, 8],
+    [11, 2, 7, 12],
+  ])(
+    'have digits, folded, of the expected norm: %s rows, %s digits of %s bits, cut %s',
+    (...shape) => {
+      const [r, f, b, ct] = shape;
+      const kappa = 6;
+      const { error, challenge } = drawing(`e ${shape.join()}`);
+      const fold = (): Poly[][] => {
+        const c = Array.from({ length: r }, challenge);
+        return Array.from({ length: kappa }, () =>
+          digits(c.map((one) => product(one, error(ct))).reduce(add), f, b),
+        );
+      };
+      const runs = runsOfE({ r, f, b, ct }, kappa);
+      expect(lengthOf(runs)).toBe(f * kappa);
+      const trials = Array.from({ length: 120 }, fold);
+      const { mean, deviation } = spread(trials.map((columns) => normSq(columns.flat())));
+      // the errors of whole digits are uniform on 2^ct values, and so a little longer
+      expect(Math.abs(mean / normSqOf(runs) - 1)).toBeLessThan(0.02);
+      expect(deviation / mean).toBeLessThan(0.12);
+      // what top digits add to the square of a row
+      const tops = trials.map((columns) => columns.map((column) => column[f - 1]!));
+      near(
+        measured(tops.length, () => tops.pop()!),
+        square([runs.at(-1)!]),
+        0.15,
+      );
+    },
+  );
 });

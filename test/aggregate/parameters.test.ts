@@ -1,16 +1,17 @@
 /**
- * The parameters: the arithmetic of the check, its lemma, its limits, and what
- * it refuses.
+ * The parameters: the arithmetic of the check, its lemma and its limits; the table, and the tools
+ * that make it. What the check refuses is in parameterCheck.test.ts.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { commitmentsOf, weakest } from '../../scripts/parameters/binding.ts';
+import { commitmentsOf, isQuarters, leastSize } from '../../scripts/parameters/binding.ts';
 import { BUCKETS, bucketOf } from '../../scripts/parameters/buckets.ts';
-import { checkConstants, checkMixed, checkRow } from '../../scripts/parameters/check.ts';
-import { TARGET_BITS } from '../../scripts/parameters/constants.ts';
+import { checkRow } from '../../scripts/parameters/check.ts';
+import { checkTable } from '../../scripts/parameters/checkTable.ts';
+import { QUARTERS_BITS, TARGET_BITS } from '../../scripts/parameters/constants.ts';
 import { tableText } from '../../scripts/parameters/emit.ts';
-import { errorBits, rounds } from '../../scripts/parameters/errors.ts';
+import { errorBits } from '../../scripts/parameters/errors.ts';
 import { bitsOfValue, expectedBits } from '../../scripts/parameters/gaussianCode.ts';
 import {
   add,
@@ -24,16 +25,19 @@ import {
   squareRoot,
   subtract,
 } from '../../scripts/parameters/interval.ts';
-import { limitSq, quartersSq } from '../../scripts/parameters/limits.ts';
+import { blockSize, limitSq, quartersSq } from '../../scripts/parameters/limits.ts';
+import { merged } from '../../scripts/parameters/merge.ts';
 import { projectionError, ranges } from '../../scripts/parameters/projectionTail.ts';
 import { measured } from '../../scripts/parameters/refine.ts';
-import { isShorter, readShorter } from '../../scripts/parameters/shorter.ts';
+import { report, summary } from '../../scripts/parameters/report.ts';
+import { partsOf } from '../../scripts/parameters/sections.ts';
 import {
   acceptedCandidates,
   KEYS_LABEL as CHECKED_LABEL,
   KEYS_STREAM as CHECKED_STREAM,
   chacha8,
   foldedKeyWords,
+  keyColumns,
   LEAST_ACCEPTED,
   SAMPLES,
   wordsBeyond,
@@ -41,8 +45,9 @@ import {
 import { readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
 import { TABLE as BUILT_TABLE, TABLE_SHA256 } from '../../src/aggregate/parameters/table.gen.ts';
 import { KEYS_LABEL, STREAM } from '../../src/aggregate/proof/transcript.ts';
-import { HIDDEN_THRICE } from '../reference/hiddenRows.ts';
 import { testRandom } from '../support/random.ts';
+import { FOUND, FOUND_512_128, OPEN_512_128 } from './parameterRows.ts';
+import { HIDDEN_THRICE, SINGLE_DIGIT } from '../reference/hiddenRows.ts';
 
 const file = new URL('../../vectors/table.json', import.meta.url);
 const text = readFileSync(file, 'utf8');
@@ -182,6 +187,18 @@ describe('limits of norms', () => {
     }
     expect(limitSq(60)).toBe((2n ** 44n - 117n) ** 2n);
   });
+
+  it('are those of 136 bits for rows in quarters, of which four are a whole one', () => {
+    for (const k of [5, 6, 7, 8]) {
+      const limit = quartersSq(k);
+      expect(0.292 * blockSize(limit, k / 4)).toBeCloseTo(QUARTERS_BITS, 4);
+      expect(blockSize(limit, k, 16)).toBe(blockSize(limit, k / 4));
+    }
+    expect(quartersSq(8)).toBeLessThan(limitSq(2));
+    expect(quartersSq(0)).toBe(0n);
+    // the largest X for six rows: 4 * 24/5 * X is what they withstand
+    expect(Math.floor(Number((5n * quartersSq(6)) / 96n))).toBe(21_505);
+  });
 });
 
 describe('codes by standard deviation', () => {
@@ -236,13 +253,6 @@ describe('what fixed labels lead to', () => {
   });
 });
 
-/** The row with one number of one level replaced. */
-function changed(source: TableRow, level: number, at: number, by: number): TableRow {
-  const levels = structuredClone(source[2]) as (number | number[])[][];
-  (levels[level]![at] as number) += by;
-  return [source[0], source[1], levels];
-}
-
 describe('the table of the proof', () => {
   it('has a row for every set and bucket, as it is written', () => {
     const names = TABLE.map(([set, bucket]) => [set, bucket]);
@@ -264,133 +274,109 @@ describe('the table of the proof', () => {
   });
 
   it('satisfies every inequality', () => {
-    expect(checkConstants()).toEqual([]);
-    for (const candidate of TABLE) expect(checkRow(candidate)).toEqual([]);
-    expect(checkMixed(TABLE)).toEqual([]);
+    expect(checkTable(TABLE, text)).toEqual([]);
   });
 
-  it('has 133 bits at every commitment, by doubles too', () => {
-    for (const candidate of TABLE) {
-      expect(0.292 * weakest(readRow(candidate)).size).toBeGreaterThan(TARGET_BITS - 1e-6);
+  it('has 133 bits at every commitment, 136 at quarters, by doubles too', () => {
+    for (const candidate of [...TABLE, ...FOUND]) {
+      const all = commitmentsOf(readRow(candidate));
+      const quarters = all.filter(isQuarters);
+      expect(0.292 * leastSize(all)).toBeGreaterThan(TARGET_BITS - 1e-6);
+      if (quarters.length === 0) continue;
+      expect(0.292 * leastSize(quarters)).toBeGreaterThan(QUARTERS_BITS - 1e-6);
+    }
+  });
+
+  it('has three commitments a level, two in the tail, and one more where messages are hidden', () => {
+    const names = (row: TableRow) => commitmentsOf(readRow(row)).map(({ name }) => name);
+    expect(names(OPEN_512_128).length).toBe(3 * 4 + 2);
+    expect(names(FOUND_512_128).length).toBe(3 * 4 + 2 + 2);
+    expect(names(FOUND_512_128).filter((name) => name === 'quarters').length).toBe(2);
+  });
+});
+
+describe('the columns of the key matrix that the check looks at', () => {
+  it('are those of every commitment, quarters among them', () => {
+    // six rows of quarters meet 11 digits of three lifts of level 0; no other rank is beyond two
+    const columns = keyColumns([HIDDEN_THRICE]);
+    expect(columns.slice(2)).toEqual([33, 33, 33, 33]);
+    // inner: two rows of the tail meet 140 columns; outer: one row of level 2 meets v_t, 4 digits
+    // of 2 polynomials for every row, and v_g
+    const { r, pairs } = readRow(HIDDEN_THRICE).levels[2]!;
+    expect(columns[1]).toBeGreaterThanOrEqual(140);
+    expect(columns[0]).toBeGreaterThanOrEqual(4 * r * 2 + 4 * pairs);
+    // eight rows of the level whose two lifts have 15 digits of 3 bits
+    expect(keyColumns([SINGLE_DIGIT]).slice(7)).toEqual([30]);
+  });
+
+  it('are enough for several rows', () => {
+    const both = keyColumns([HIDDEN_THRICE, SINGLE_DIGIT]);
+    const [one, other] = [HIDDEN_THRICE, SINGLE_DIGIT].map((row) => keyColumns([row]));
+    expect(both).toEqual(other!.map((count, i) => Math.max(count, one![i] ?? 0)));
+  });
+});
+
+describe('rows of searches', () => {
+  it('replace those that are dearer, and no others', () => {
+    expect(measured(FOUND_512_128).bytes).toBeLessThan(0.93 * measured(OPEN_512_128).bytes);
+    expect(merged([OPEN_512_128], FOUND)).toEqual(FOUND);
+    expect(merged(FOUND, [OPEN_512_128])).toEqual(FOUND);
+    expect(merged([], [...FOUND, ...FOUND].reverse())).toEqual(FOUND);
+  });
+
+  it('have all 18 numbers, and satisfy every inequality', () => {
+    const [set, bucket, levels] = OPEN_512_128;
+    const short: TableRow = [set, bucket, [levels[0]!.slice(0, 13), ...levels.slice(1)]];
+    expect(() => merged([], [short])).toThrow('level 0: not 18 numbers');
+    const narrow: TableRow = [set, bucket, levels.slice(1)];
+    expect(() => merged([], [narrow])).toThrow('inSq is not the bound before');
+  });
+
+  it('are written as they are read', () => {
+    for (const row of FOUND) {
+      expect(checkRow(row)).toEqual([]);
+      expect(JSON.parse(tableText([row]))).toEqual([row]);
     }
   });
 });
 
-describe('the check of a row of the proof refuses', () => {
-  const good = TABLE.find(([set, bucket]) => set === 512 && bucket === 1722)!;
-  const tail = good[2].length - 1;
-  const tailInSq = good[2][tail]![3] as number;
-  const tight = commitmentsOf(readRow(good));
-
-  it('no good row', () => {
-    expect(checkRow(good)).toEqual([]);
-    expect(tight.length).toBe(3 * tail + 2);
+describe('the report', () => {
+  it('has parts that add up to all bytes', () => {
+    for (const row of [...FOUND, OPEN_512_128]) {
+      const { bytes } = measured(row);
+      const parts = partsOf(readRow(row), bytes);
+      expect(Object.values(parts).reduce((a, b) => a + b)).toBe(bytes);
+      expect(Math.min(...Object.values(parts))).toBeGreaterThanOrEqual(0);
+    }
+    // level 0: four messages of seven rows, and three b_32; level 1: three of six; 4 * 2 * kappa1
+    // polynomials of 37 bits less 7, and two lifts at levels 2 and 3
+    const hidden = 4 * 7 * 88 + 17 + 3 * 6 * 88;
+    const open = (2 * 6 * 64 * 33 + 2 * 4 * 64 * 38) / 8 + 2 * 682;
+    const { bytes } = measured(FOUND_512_128);
+    expect(partsOf(readRow(FOUND_512_128), bytes)["u' and b, or p and b_32"]).toBe(hidden + open);
   });
 
-  it.each([
-    ['a smaller inner rank', 1, 7, -1, 'inner'],
-    ['a smaller outer rank', 1, 8, -1, 'outer'],
-    ['a smaller rank of the tail', tail, 1, -1, 'inner'],
-    ['a larger bound of the output', 1, 11, 1, 'inSq is not the bound before'],
-    ['another bound of the input', 0, 10, 1, 'inSq is not the bound before'],
-    ['a tail held to less than the output before', tail, 3, 1 - tailInSq, 'below the bound before'],
-    ['fewer digits of t than 44 bits need', 1, 3, -1, 'digits of t'],
-    ['a power of the base of g beyond q', 0, 5, 30, 'digits of g'],
-    ['a cut that is not allowed', 1, 9, 16, 'cut'],
-    ['a fraction', 1, 0, 0.5, 'not all integers'],
-    ['codes of y that do not hold what the bound allows', 1, 12, -24, 'y does not fit its code'],
-    ['squares of x beyond doubles', 0, 12, 40, 'sum of x^2'],
-    ['sums of coefficients of more than 32 bits', 0, 10, 2 ** 44, 'the sums do not fit 32 bits'],
-    ['projections that wrap around q', 0, 10, 2 ** 42, 'projections can wrap'],
-    ['an unknown code', tail, 5, 256, 'an unknown code'],
-    ['errors of more than 21 bits', tail, 6, 64, 'range of e'],
-    ['more rows than challenges allow', 0, 0, -2500, 'more than 76 rows'],
-    ['a round with too large an error', 0, 0, -2500, 'the error of a round'],
-  ])('%s', (_, level, at, by, reason) => {
-    expect(checkRow(changed(good, level, at, by)).join()).toContain(reason);
-  });
-
-  it.each([
-    ['functionals that wrap around q', 2 ** 14, 'the functionals can wrap'],
-    ['exact norms that do', 2 ** 18, 'the exact norm can wrap'],
-  ])('%s', (_, bucket, reason) => {
-    // two levels with rows so long that there are few
-    const [first, last] = [good[2][0]!, good[2][tail]!].map((level) => [
-      2 ** 30,
-      ...level.slice(1),
-    ]);
-    expect(checkRow([good[0], bucket, [first!, last!]]).join()).toContain(reason);
-  });
-
-  it('columns of z that are not n, codes of z beyond 16 bits, codes of g beyond (q-1)/2', () => {
-    const withList = (
-      at: number,
-      change: (list: (number | [number, number])[]) => void,
-    ): string => {
-      const levels = structuredClone(good[2]) as (number | (number | [number, number])[])[][];
-      change(levels[tail]![at] as (number | [number, number])[]);
-      return checkRow([good[0], good[1], levels]).join();
-    };
-    expect(withList(7, (list) => list.push([1, 40]))).toContain('columns of z');
-    expect(withList(7, ([run]) => ((run as [number, number])[1] = 64))).toContain('range of z');
-    expect(withList(8, (list) => (list[0] = 8 * 35))).toContain('range of g');
-    expect(withList(8, (list) => list.pop())).toContain('tables of g');
-  });
-
-  it('rows whose errors add up beyond 2^-128', () => {
-    const sum = rounds(readRow(good)).map(({ term }) => term);
-    expect(sum.filter((term) => term === 'bits').length).toBe(tail + 1);
-    // half a million levels of the same shape
-    const many = rounds(readRow(good)).reduce((total, { error }) => total + error, 0n) << 3n;
-    expect(errorBits(many)).toBeLessThan(128);
-  });
-});
-
-describe('rows of shorter commitments', () => {
-  const rows: readonly TableRow[] = JSON.parse(
-    readFileSync(new URL('../../scripts/parameters/shorter.json', import.meta.url), 'utf8'),
-  );
-  const [, row] = rows;
-
-  it('are none of the table, whose rows are read as ever', () => {
-    expect(TABLE.some(isShorter)).toBe(false);
-    for (const one of TABLE) expect(readShorter(one)).toMatchObject(readRow(one));
-  });
-
-  it('satisfy every inequality, and are shorter', () => {
-    expect(rows.length).toBe(3);
-    for (const one of rows) {
-      expect(isShorter(one)).toBe(true);
-      expect(checkRow(one)).toEqual([]);
-      const before = TABLE.find(([set, bucket]) => set === one[0] && bucket === one[1])!;
-      expect(measured(one).bytes).toBeLessThan(0.93 * measured(before).bytes);
+  it('names every row, every kind of commitment and every error', () => {
+    const lines = [...summary(TABLE), ...report(TABLE)].join('\n');
+    const counted = TABLE.reduce((sum, row) => sum + commitmentsOf(readRow(row)).length, 0);
+    expect(lines).toContain(`${counted} commitments`);
+    for (const [set, bucket] of TABLE) expect(lines).toMatch(new RegExp(` ${set} +${bucket} `));
+    for (const name of [
+      'error alpha',
+      'error bits',
+      'K, runs',
+      'quarters',
+      'y_x, U_x, V_x',
+      'ct',
+    ]) {
+      expect(lines).toContain(name);
     }
   });
-
-  it('have rows in quarters with three bits more than ranks', () => {
-    // 96 and 112 rows of Z_q against 128
-    expect(quartersSq(5)).toBe(0n);
-    expect(quartersSq(6)).toBeLessThan(quartersSq(7));
-    expect(quartersSq(8)).toBeLessThan(limitSq(2));
-  });
-
-  it.each([
-    ['fewer rows in quarters', 0, 14, -2, 'quarters'],
-    ['a longer x', 0, 15, 2 ** 20, 'level 0: quarters'],
-    ['codes of y_x that do not hold what the bound allows', 0, 16, -16, 'level 0: x: y does not'],
-    ['digits of more than six bits', 0, 13, 5, 'digits of messages'],
-    ['cut inner commitments of level 0', 0, 17, 6, 'level 0: ct'],
-    ['an input that is held to less than the output before', 2, 10, -(2 ** 28), 'inSq is not'],
-  ])('are refused: %s', (_, level, at, by, reason) => {
-    expect(checkRow(changed(row!, level, at, by)).join()).toContain(reason);
-  });
 });
 
-describe('a row of version 3', () => {
-  it('has five more numbers, from which the lengths of x and v follow', () => {
-    const { version, levels } = readRow(HIDDEN_THRICE);
-    expect(version).toBe(3);
-    expect(readRow(TABLE[0]!).version).toBe(2);
+describe('a row', () => {
+  it('has numbers from which the lengths of x and v follow', () => {
+    const { levels } = readRow(HIDDEN_THRICE);
     const [zero, one, two] = levels;
     // 35 bits of u' in digits of 4, two commitments; three lifts of 44 bits; one more commitment
     expect(zero).toMatchObject({ w: 4, k: 6, xSq: 300_000, codeX: 40, ct: 0, ft: zero!.fu });

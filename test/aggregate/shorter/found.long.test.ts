@@ -1,20 +1,14 @@
-/** The rows of version 3 that the search found, at their full size: proved and accepted. */
-import { readFileSync } from 'node:fs';
+/** Rows with hidden messages that the search found, at their full size: proved and accepted. */
 import { expect, test } from 'vitest';
-import type { TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import { proveSection, verifySection } from '../../../src/aggregate/proof/index.ts';
 import { headerOf, signedItems } from '../../reference/items.ts';
 import { fact } from '../../support/facts.ts';
+import { FOUND } from '../parameterRows.ts';
 import { saltsOf } from '../proof/sections.ts';
 import { flipped } from './judged.ts';
 import { TABLE_HASH } from './observed.ts';
 
-const file = new URL('../../../scripts/parameters/shorter.json', import.meta.url);
-const rows = JSON.parse(readFileSync(file, 'utf8')) as TableRow[];
-
-test('there are some', () => expect(rows.length).toBeGreaterThan(0));
-
-for (const row of rows) {
+for (const row of FOUND) {
   const [degree, count] = row;
   test(`falcon${degree}, ${count} items`, { timeout: 600_000 }, async (context) => {
     const set = `falcon${degree}` as const;
