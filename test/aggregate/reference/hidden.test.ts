@@ -16,8 +16,13 @@ import { formsOnX, scalarsOf, valuesOfLifts, weightsAtX } from '../../reference/
 import { type Pair, projectionOf } from '../../reference/verifier/challenges.ts';
 import { ALL_CHECKS, type Checks } from '../../reference/verifier/checks.ts';
 import { combineClaim } from '../../reference/verifier/constraints.ts';
-import { checkNorms } from '../../reference/verifier/level.ts';
-import { combineForms, projectionForms, valuesOfY } from '../../reference/verifier/lifts.ts';
+import { addExtensions, checkNorms } from '../../reference/verifier/level.ts';
+import {
+  combineForms,
+  Folding,
+  projectionForms,
+  valuesOfY,
+} from '../../reference/verifier/lifts.ts';
 import {
   add,
   constant,
@@ -242,12 +247,15 @@ describe('behind a hidden level', () => {
   });
 
   test('an equation that is off has neither side', () => {
-    for (const check of [
-      ...(['J', 'Px', 'Px136', 'Q', 'QA', 'QB', 'Q1', 'Qb', 'Q2', 'Tb'] as const),
-      ...(['scalarsOfPx', 'scalarsOfQ', 'scalarsOfTb', 'scalarsOfMessages'] as const),
-      ...(['scalarsOfRows', 'scalarsOfPlaces', 'scalarsOfLifts'] as const),
+    for (const off of [
+      ...([['J', 'Q', 'Tb'], ['Px'], ['Px136', 'QA', 'Qb'], ['QB', 'Q2']] as const),
+      ...([
+        ['scalarsOfPx', 'scalarsOfRows'],
+        ['scalarsOfQ', 'scalarsOfLifts'],
+      ] as const),
+      ...([['scalarsOfTb', 'scalarsOfMessages'], ['scalarsOfPlaces']] as const),
     ]) {
-      expect(misses(HIDDEN[0]!, without(check)), check).toEqual(NO);
+      expect(misses(HIDDEN[0]!, without(...off)), off.join()).toEqual(NO);
     }
   });
 
@@ -365,4 +373,29 @@ describe('behind a hidden level', () => {
     expect(() => checkNorms(ALL_CHECKS, before, both, 1, 'tail')).toThrow('projectionNorm: tail');
     expect(() => checkNorms(without('projectionNorm'), before, both, 1, 'tail')).not.toThrow();
   });
+});
+
+test('e of cut inner commitments: polynomial i of row a is number r n + a kappa + i', () => {
+  const shape = levelOf(HIDDEN_BETWEEN, 2);
+  const { n, r, kappa, level } = shape;
+  const scalars = scalarsOf(KEY, level, undefined, ALL_CHECKS);
+  const beta = [constant(2n), constant(3n)];
+  const lifting = { level, jl: KEY, scalars, beta };
+  const weights = scalars.map(({ ofP }) => ofP);
+  const folding = new Folding(
+    Array.from({ length: r }, (_, a) => constant(BigInt(1 + a))),
+    n + kappa,
+  );
+  addExtensions(folding, shape, kappa, lifting);
+  const phi = folding.result();
+  expect(phi).toHaveLength(n + 2);
+  expect(phi.slice(0, n)).toEqual(new Array(n).fill(zero()));
+  for (let i = 0; i < kappa; i++) {
+    let expected = zero();
+    for (let a = 0; a < r; a++) {
+      const forms = projectionForms(KEY, level, r * n + 2 * a + i, weights);
+      expected = add(expected, scale(combineForms(forms, beta), BigInt(1 + a)));
+    }
+    expect(phi[n + i]).toEqual(expected);
+  }
 });

@@ -4,10 +4,16 @@
  * name of its check.
  */
 import { describe, expect, test } from 'vitest';
-import { HIDDEN_BETWEEN, HIDDEN_ZERO } from '../../reference/hiddenRows.ts';
+import { HIDDEN_BETWEEN, HIDDEN_TWICE, HIDDEN_ZERO } from '../../reference/hiddenRows.ts';
 import { gaussianField } from '../../reference/prover/gaussian.ts';
 import { ALL_CHECKS, type Checks } from '../../reference/verifier/checks.ts';
-import { Reader } from '../../reference/verifier/parse.ts';
+import {
+  type OrdinaryMessage,
+  Reader,
+  type Sent,
+  type TailMessage,
+} from '../../reference/verifier/parse.ts';
+import { replay } from '../../reference/verifier/replay.ts';
 import { Q } from '../../reference/verifier/ring.ts';
 import { shapesOf } from '../../reference/verifier/shapes.ts';
 import { bitsOf } from './bits.ts';
@@ -213,5 +219,77 @@ describe('a hidden level', () => {
     expect([u.length, b32.bytes.length, yOfX]).toEqual([1, 0, undefined]);
     const firsts = [...u, b, u2].map(({ values }) => values[5]![15]);
     expect(firsts).toEqual([195n, 395n, 595n]);
+  });
+});
+
+describe('what is absorbed', () => {
+  const sent = (length: number, value: number): Sent => ({
+    bytes: new Uint8Array(length).fill(value),
+    values: [],
+  });
+  const NOTHING = sent(0, 0);
+  const [y, yOfX] = [1, 2].map((x) => ({ rows: new Array<number>(272).fill(x), U: 5, V: 6 }));
+
+  /** Labels, lengths and first bytes, in order. */
+  function absorbed(first: Partial<OrdinaryMessage>, second: Partial<OrdinaryMessage>) {
+    const common = { retry: 7, counter: 8, y: y!, yOfX: undefined, w: [], b32: NOTHING };
+    const level = { ...common, u: [sent(11, 1)], b: sent(12, 2), u2: sent(13, 3) };
+    const seal = new Uint8Array(32);
+    const rest: Omit<TailMessage, 'u'> = {
+      ...{ ...common, yOfX, t: sent(14, 4), g: [], sealT: seal, b: sent(15, 5) },
+      ...{ h: sent(16, 6), sealH: seal, z: [], e: [] },
+    };
+    const seen: [string, number, number | undefined][] = [];
+    replay(
+      shapesOf(HIDDEN_TWICE),
+      { tableHash: new Uint8Array(32), header: Uint8Array.of(9), count: 2 },
+      {
+        levels: [
+          { ...level, u: [sent(9, 8), sent(10, 9)], w: new Array<number>(10).fill(3), ...first },
+          { ...level, ...second },
+        ],
+        tail: rest,
+        length: 0,
+      },
+      undefined,
+      (step) => {
+        seen.push([step.label, step.data.length, step.data[0]]);
+        return step;
+      },
+    );
+    return seen;
+  }
+
+  test('labels in their order; b_32 behind p_b, y_x behind y', () => {
+    const [alone, both] = [4 * 274, 2 * 4 * 274];
+    expect(absorbed({ b32: sent(17, 4) }, { yOfX })).toEqual([
+      ['falconry/proof/v3', 37, 0],
+      ['header', 1, 9],
+      ...[
+        ['retry', 1, 7],
+        ['uA', 9, 8],
+        ['uB', 10, 9],
+        ['counter', 1, 8],
+        ['y', alone + 40, 1],
+        ['b', 12 + 17, 2],
+        ['u2', 13, 3],
+      ],
+      ...[
+        ['retry', 1, 7],
+        ['u1', 11, 1],
+        ['counter', 1, 8],
+        ['y', both, 1],
+        ['b', 12, 2],
+        ['u2', 13, 3],
+      ],
+      ...[
+        ['retry', 1, 7],
+        ['t', 14 + 32, 4],
+        ['counter', 1, 8],
+        ['y', both, 1],
+        ['b', 15, 5],
+        ['h', 16 + 32, 6],
+      ],
+    ]);
   });
 });

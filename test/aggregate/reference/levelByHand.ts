@@ -77,22 +77,24 @@ export interface Left {
   readonly x: readonly (readonly Integers[])[];
 }
 
-/** A level with random rows and linear forms, as it leaves it. */
-export function leave(shape: Ordinary): Left {
-  const { n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, r, pairs, ct, ft, level, w } = shape;
+/** Σ_a c_a rows[a], column by column. */
+const fold = (c: readonly Poly[], rows: readonly (readonly Poly[])[]): Poly[] =>
+  (rows[0] ?? []).map((_, i) =>
+    inner(
+      c,
+      rows.map((row) => row[i]!),
+    ),
+  );
+
+/** Random rows s_a with their t'_a and e_a, random φ_a, and g and h of both. */
+function garbageOf({ n, kappa, r, pairs, ct }: Ordinary) {
   const s = Array.from({ length: r }, (_, a) =>
     Array.from({ length: n }, (_, i) => smallPoly(1000 * a + i)),
   );
-  const c = Array.from({ length: r }, (_, index) =>
-    amortiserOf(stream(KEY, { type: STREAM.amortise, level, index })).c.map(BigInt),
-  );
   const sq = s.map(reduced);
-  const cq = reduced(c);
-  const t = sq.map((row) => timesM(kappa, row).map(centredPoly));
-  const inners = t.map((ta) => cutOff(ta, ct));
+  const inners = sq.map((row) => cutOff(timesM(kappa, row).map(centredPoly), ct));
   const g = pairs.map(([i, j]) => inner(sq[i]!, sq[j]!));
-
-  // linear forms on the rows, extended if there is an e
+  // rows and forms are extended if there is an e
   const width = n + (ct > 0 ? kappa : 0);
   const phi = sq.map((_, a) => Array.from({ length: width }, (_, i) => anyPoly(90 + a, i)));
   const long = sq.map((row, a) => [...row, ...reduced(inners[a]!.e)]);
@@ -100,17 +102,20 @@ export function leave(shape: Ordinary): Left {
     const first = inner(phi[i]!, long[j]!);
     return i === j ? first : add(first, inner(phi[j]!, long[i]!));
   });
-  const fold = (rows: readonly (readonly Poly[])[]): Poly[] =>
-    rows[0]!.map((_, i) =>
-      inner(
-        cq,
-        rows.map((row) => row[i]!),
-      ),
-    );
+  return { s, inners, g, h, phi };
+}
+
+/** A level with random rows and linear forms, as it leaves it. */
+export function leave(shape: Ordinary): Left {
+  const { n, f, b, fu, bu, fg, bg, kappa1, cut, r, ct, ft, level, w } = shape;
+  const { s, inners, g, h, phi } = garbageOf(shape);
+  const c = Array.from({ length: r }, (_, index) =>
+    fromIntegers(amortiserOf(stream(KEY, { type: STREAM.amortise, level, index })).c),
+  );
   const sumOf = (rows: readonly (readonly Integers[])[]): Integers[] =>
-    fold(rows.map(reduced)).map(centredPoly);
+    fold(c, rows.map(reduced)).map(centredPoly);
   const z = sumOf(s);
-  const e = ct > 0 ? sumOf(inners.map((x) => x.e)) : [];
+  const e = sumOf(inners.map((x) => x.e));
 
   const vt = inners.map(({ kept }) => spread(kept, ft, bu));
   const vg = spread(g.map(centredPoly), fg, bg);
@@ -123,25 +128,19 @@ export function leave(shape: Ordinary): Left {
   const outer = u.map((list) => cutOff(w > 0 ? list.map(centredPoly) : list, cut));
 
   const lifts = liftsOf(level).map((k) => anyPoly(80, k));
-  const messages = [
-    ...outer.slice(0, -1).map(({ kept }) => kept),
-    lifts.map(centredPoly),
-    outer.at(-1)!.kept,
-  ];
+  const kept = outer.map((list) => list.kept);
+  const messages = [...kept.slice(0, -1), lifts.map(centredPoly), kept.at(-1)!];
   const x = shape.messages.map(({ digits }, i) => spread(messages[i]!, digits, w));
   const v = [
-    ...x.flat(),
-    ...vt.flat(),
-    ...vg,
-    ...vh,
+    ...[...x.flat(), ...vt.flat(), ...vg, ...vh],
     ...(ct > 0 ? spread(e, f, b) : []),
     ...outer.flatMap((list) => list.e),
   ];
   const zDigits = spread(z, f, b);
-  const phiZ = fold(phi.map((row) => row.slice(0, n)));
-  const phiE = ct > 0 ? fold(phi.map((row) => row.slice(n))) : [];
+  const all = fold(c, phi);
+  const folded = { c, phiZ: all.slice(0, n), phiE: all.slice(n) };
   return {
-    claim: { ...claimFor(shape, g, h, lifts, x, outer), c: cq, phiZ, phiE },
+    claim: { ...claimFor(shape, g, h, lifts, x, outer), ...folded },
     parts: [...Array.from({ length: f }, (_, i) => zDigits.slice(n * i, n * (i + 1))), v],
     z: reduced(z),
     x,

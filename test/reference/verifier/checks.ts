@@ -64,11 +64,11 @@ const CONSTRAINTS = {
   E4: true,
   E5: true,
   E6: true,
-  /** 10.1: x of a hidden level in E1 and E2, off: x = 0 there; x_b in E6, off: the lifts are zero */
+  /** 10.1: x of a hidden level in E1, E2 and E6; off: it is left out there */
   xInE1: true,
   xInE2: true,
   xbInE6: true,
-  /** 10.1: e of cut inner commitments; off: e = 0 there */
+  /** 10.1: e of cut inner commitments; off: it is left out there */
   eInE3: true,
   eInE5: true,
   /** 9.1, 9.4: g of the tail reads s alone; off: it reads e, too */
