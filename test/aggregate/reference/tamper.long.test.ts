@@ -3,6 +3,7 @@
  * on both sides; with any field, byte, length or part of the statement changed they are refused.
  */
 import { describe, expect, test } from 'vitest';
+import { HIDDEN_BETWEEN, HIDDEN_TWICE } from '../../reference/hiddenRows.ts';
 import { headerOf, signedItem } from '../../reference/items.ts';
 import { stepsOf } from '../../reference/prover/runs.ts';
 import type { TraceEvent } from '../../reference/prover/trace.ts';
@@ -44,6 +45,8 @@ const cases: readonly (readonly [string, TableRow, number])[] = [
   ['two items, three levels, no cut at the first', TOY2, 2],
   ['one item in a bucket of two', TOY2, 1],
   ['one item of Falcon-1024', TOY_1024, 1],
+  ['two hidden levels, one behind the other', HIDDEN_TWICE, 2],
+  ['a hidden level between open ones, one item in a bucket of two', HIDDEN_BETWEEN, 1],
 ];
 function proofOf(name: string) {
   const [, row, count] = cases.find(([other]) => other === name)!;
@@ -213,7 +216,8 @@ describe('a whole proof of both sets', () => {
       [4, 1],
       [4, 3],
       [5, 1],
-      [5, 3],
+      [5, 2],
+      [5, 4],
       [6, bytes[6]! ^ 1],
       [38, 1],
       [39, 2],

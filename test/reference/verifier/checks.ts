@@ -12,14 +12,20 @@ const VALUES = {
   cutRange: true,
   /** 11: b and h below q */
   residueRange: true,
+  /** 11: p of a hidden message below q */
+  quarterRange: true,
+  /** 11: b_32 below q; its four unused bits are zero */
+  b32Range: true,
+  b32Fill: true,
   /** 11.2: the coder's states are never below 2^32, and end there */
   states: true,
   /** 11: unused bits are zero */
   fill: true,
   /** 11: g at most (q-1)/2 in magnitude */
   centredG: true,
-  /** 11.1 */
+  /** 11.1: 288 inSq, and 288 X behind a hidden level */
   projectionNorm: true,
+  normOfX: true,
   /** 7.3: |p w_j + C_j| <= (q-1)/2 */
   functionalRange: true,
   /** 9.4 */
@@ -34,8 +40,11 @@ const CONSTRAINTS = {
   alpha: true,
   /** 7.4: the norms */
   N1: true,
-  /** 7.5, 8.3: the projection is that of the witness */
+  /** 7.5, (P) of 8.5: the projection is that of the witness */
   J: true,
+  /** 8.3, 9.3: e_a is part of the projection; at ordinary levels, and in the tail */
+  eInProjection: true,
+  eInProjectionOfTail: true,
   /** 7.3: the functionals modulo p */
   F: true,
   /** 7.6: ct(w_i) = 0 */
@@ -55,10 +64,52 @@ const CONSTRAINTS = {
   E4: true,
   E5: true,
   E6: true,
+  /** 10.1: x of a hidden level in E1, E2 and E6; off: it is left out there */
+  xInE1: true,
+  xInE2: true,
+  xbInE6: true,
+  /** 10.1: e of cut inner commitments; off: it is left out there */
+  eInE3: true,
+  eInE5: true,
+  /** 9.1, 9.4: g of the tail reads s alone; off: it reads e, too */
+  eOutOfG: true,
 };
 
-export type Checks = Record<keyof typeof VALUES | keyof typeof CONSTRAINTS, boolean>;
-export const ALL_CHECKS: Readonly<Checks> = Object.freeze({ ...VALUES, ...CONSTRAINTS });
+/** 8.5: the equations behind a hidden level; one that is off has neither a left nor a right side */
+const HIDDEN = {
+  /** (P_x): all of its rows; row 136 alone */
+  Px: true,
+  Px136: true,
+  /** (Q): of all messages; of one kind of message */
+  Q: true,
+  QA: true,
+  QB: true,
+  Q1: true,
+  Qb: true,
+  Q2: true,
+  /** (T_b) */
+  Tb: true,
+  /** the sums of D; one that is off is zero, as if the right sides of its equations were */
+  rightOfPx: true,
+  rightOfQ: true,
+  rightOfTb: true,
+  /** scalars of each kind; off: (P_x), (Q), (T_b) take those of (P), ω_0, ω_1, …, over and over */
+  scalarsOfPx: true,
+  scalarsOfQ: true,
+  scalarsOfTb: true,
+  /** scalars of (Q) of their own; off: all messages, rows, places j take those of the first */
+  scalarsOfMessages: true,
+  scalarsOfRows: true,
+  scalarsOfPlaces: true,
+  /** scalars of (T_b) of their own; off: all lifts take that of the first */
+  scalarsOfLifts: true,
+};
+
+export type Checks = Record<
+  keyof typeof VALUES | keyof typeof CONSTRAINTS | keyof typeof HIDDEN,
+  boolean
+>;
+export const ALL_CHECKS: Readonly<Checks> = Object.freeze({ ...VALUES, ...CONSTRAINTS, ...HIDDEN });
 
 /** The proof is refused; the message says by which check. */
 export class Refused extends Error {}

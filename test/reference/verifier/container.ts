@@ -21,7 +21,7 @@ export interface Header {
   readonly length: number;
 }
 
-const START = 'FLRY\x02\x02';
+const START = 'FLRY\x02\x03';
 const COMMITMENT_AT = 6;
 const COUNT_AT = 38;
 const TAG_AT = 40;

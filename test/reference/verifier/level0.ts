@@ -1,6 +1,7 @@
 /**
  * Section 7: the constraints of level 0, for the items of one section.
  */
+import { scalarsOf } from './behind.ts';
 import {
   alphaOf,
   centredModP,
@@ -10,15 +11,13 @@ import {
   shortPolynomial,
 } from './challenges.ts';
 import { type Checks, require } from './checks.ts';
-import { type Claim, uncut } from './claim.ts';
+import { type Claim, claimOf } from './claim.ts';
 import {
   amortisers,
   checkProjectionNorm,
   combineForms,
-  combineLifts,
   Folding,
   liftsOf,
-  omegas,
   projectionForms,
   SHORT,
   shortOf,
@@ -92,7 +91,7 @@ export function verifyLevel0(
         ? fromIntegers(alphaOf(stream(seeds.alpha!, { type: STREAM.alpha, level: 0, index })))
         : zero(),
     ),
-    omega: omegas(seeds.lift, 0),
+    omega: scalarsOf(seeds.lift, 0, undefined, checks).map(({ ofP }) => ofP),
     theta: LIFTS.map((sub) =>
       scalars(stream(seeds.lift, { type: STREAM.theta, level: 0, sub }), FUNCTIONALS),
     ),
@@ -102,14 +101,14 @@ export function verifyLevel0(
   const folding = new Folding(c, shape.n);
   addForms(folding, shapes, items.length, seeds, rho, relation, checks);
 
-  return {
-    shape,
+  return claimOf(shape, message, {
     c,
-    phiZ: folding.result(),
+    phi: folding.result(),
     quadratic: checks.N1 ? quadraticOfN1(shape) : new Map(),
-    b: rightSide(shapes, message, relation, sums, checks),
-    u: [...message.u, message.u2].map((sent) => uncut(sent.values, shape.cut)),
-  };
+    b: rightSideOfN1(shapes, relation, checks),
+    beta: relation.beta,
+    values: valuesOfLifts(message, relation, sums, checks),
+  });
 }
 
 /**
@@ -182,9 +181,7 @@ function formsOnS(
   return (place) => {
     const i = Math.floor(place / W);
     const t = place % W;
-    const forms = checks.J
-      ? projectionForms(jl, 0, place, omega)
-      : LIFTS.map(() => new Array<bigint>(DEGREE).fill(0n));
+    const forms = projectionForms(jl, 0, place, omega);
     const link = links(place).map((x) => multiply(x, alpha[i]!));
     return combineForms(
       forms.map((form, k) =>
@@ -264,22 +261,23 @@ function quadraticOfN1(shape: Ordinary): Map<number, Poly> {
   return quadratic;
 }
 
-/** Σ β_k b^(k+1) + β² Σ α_i */
-function rightSide(
-  { set }: Shapes,
+/** 7.4: β² Σ α_i */
+function rightSideOfN1({ set }: Shapes, { alpha }: Relation, checks: Readonly<Checks>): Poly {
+  return checks.N1 ? scale(alpha.reduce(add, zero()), BETA_SQ[set]!) : zero();
+}
+
+/** 7.6: b_0 of every lift */
+function valuesOfLifts(
   message: OrdinaryMessage,
-  { alpha, omega, theta, beta }: Relation,
+  { omega, theta }: Relation,
   sums: readonly bigint[],
   checks: Readonly<Checks>,
-): Poly {
+): [bigint][] {
   const y = valuesOfY(message.y);
   const values = message.w.map((w, j) => BigInt(FALCON_Q) * BigInt(w) + sums[j]!);
-  const known = LIFTS.map((k) => {
-    const [real] = checks.J ? weigh(omega[k]!, y) : [0n];
+  return LIFTS.map((k) => {
+    const [real] = weigh(omega[k]!, y);
     const ofValues = values.reduce((sum, x, j) => sum + theta[k]![j]! * x, 0n);
     return [real + (checks.F ? ofValues : 0n)];
   });
-  const lifts = combineLifts(message.b.values, known, beta);
-  if (!checks.N1) return lifts;
-  return add(lifts, scale(alpha.reduce(add, zero()), BETA_SQ[set]!));
 }

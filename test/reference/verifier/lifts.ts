@@ -8,8 +8,6 @@ import {
   type Pair,
   projectionOf,
   RANDOM_ROWS,
-  ROWS,
-  scalars,
   shortPolynomial,
 } from './challenges.ts';
 import { type Checks, require } from './checks.ts';
@@ -59,14 +57,6 @@ export function amortisers(amortise: Uint8Array, level: number, r: number): Poly
   return Array.from({ length: r }, (_, index) =>
     fromIntegers(amortiserOf(stream(amortise, { type: STREAM.amortise, level, index })).c),
   );
-}
-
-/** ω of every lift. */
-export function omegas(lift: Uint8Array, level: number): Pair[][] {
-  return liftsOf(level).map((sub) => {
-    const list = scalars(stream(lift, { type: STREAM.omega, level, sub }), 2 * ROWS);
-    return Array.from({ length: ROWS }, (_, j): Pair => [list[2 * j]!, list[2 * j + 1]!]);
-  });
 }
 
 /** σ of Σ_j ω_j σ(π_j[POLY]), of every lift. */
@@ -123,17 +113,18 @@ export function valuesOfY({ rows, U, V }: SentProjection): Pair[] {
   return [...random, [BigInt(U), BigInt(V)]];
 }
 
-/** 11.1: the squared norm of the projection by signs. */
+/** 11.1: the squared norm of a projection by signs. */
 export function checkProjectionNorm(
   checks: Readonly<Checks>,
   { rows, U, V }: SentProjection,
-  inSq: number,
+  mostSq: number,
   where: string,
+  name: 'projectionNorm' | 'normOfX' = 'projectionNorm',
 ): void {
   const odd = Math.abs(U + V) % 2;
   const x = rows.map((y) => BigInt(2 * y - odd));
   const normSq = x.reduce((sum, xj) => sum + xj * xj, 0n);
-  require(checks, 'projectionNorm', normSq <= 288n * BigInt(inSq), where);
+  require(checks, name, normSq <= 288n * BigInt(mostSq), where);
 }
 
 /** φ_z, made from the φ of all rows as they come. */

@@ -7,25 +7,32 @@ import { RANDOM_ROWS } from './challenges.ts';
 import { type Checks, Refused, require } from './checks.ts';
 import { readGaussian } from './gaussian.ts';
 import { liftsOf, type SentProjection } from './lifts.ts';
-import { DEGREE, type Poly, Q } from './ring.ts';
+import { DEGREE, Q } from './ring.ts';
 import type { Ordinary, Shapes, Tail } from './shapes.ts';
 import { integerOf } from './streams.ts';
 
-/** How a list of polynomials was sent: the bytes, and the values. */
+/** How numbers were sent: the bytes, and the values, by polynomials or rows. */
 export interface Sent {
   readonly bytes: Uint8Array;
-  readonly values: readonly Poly[];
+  readonly values: readonly (readonly bigint[])[];
 }
 
+/** A hidden level has p, k rows of 16 numbers, in the places of u' and b. */
 export interface OrdinaryMessage {
   readonly retry: number;
-  /** u'_A, u'_B at level 0, else u'_1 */
+  /** u'_A, u'_B at level 0, else u'_1; or p_A, p_B, or p_1 */
   readonly u: readonly Sent[];
   readonly counter: number;
   readonly y: SentProjection;
+  /** behind a hidden level */
+  readonly yOfX: SentProjection | undefined;
   /** empty but at level 0 */
   readonly w: readonly number[];
+  /** or p_b */
   readonly b: Sent;
+  /** one list of three at a hidden level 0, else none */
+  readonly b32: Sent;
+  /** or p_2 */
   readonly u2: Sent;
 }
 
@@ -36,6 +43,8 @@ export interface TailMessage {
   readonly sealT: Uint8Array;
   readonly counter: number;
   readonly y: SentProjection;
+  /** behind a hidden level */
+  readonly yOfX: SentProjection | undefined;
   readonly b: Sent;
   readonly h: Sent;
   readonly sealH: Uint8Array;
@@ -54,6 +63,9 @@ const MOST_REPEATS = 15;
 const SEAL_BYTES = 32;
 const FUNCTIONALS = 10;
 const HALF_Q = Number(Q / 2n);
+/** 6.4: numbers of a row of p */
+const QUARTERS = 16;
+const NOTHING: Sent = { bytes: new Uint8Array(0), values: [] };
 
 /** Reads the bytes of one section, from the first on. */
 export function parseSection(
@@ -62,8 +74,8 @@ export function parseSection(
   checks: Readonly<Checks>,
 ): SectionMessage {
   const reader = new Reader(bytes, checks);
-  const levels = shapes.levels.map((level) => reader.ordinary(level));
-  const tail = reader.tail(shapes.tail);
+  const levels = shapes.levels.map((level, i) => reader.ordinary(level, shapes.levels[i - 1]));
+  const tail = reader.tail(shapes.tail, shapes.levels.at(-1));
   return { levels, tail, length: reader.at };
 }
 
@@ -77,21 +89,28 @@ export class Reader {
     this.checks = checks;
   }
 
-  ordinary(level: Ordinary): OrdinaryMessage {
-    const { kappa1, cut, tY } = level;
+  /** @param before the level before, if there is one */
+  ordinary(level: Ordinary, before?: Ordinary): OrdinaryMessage {
+    const { kappa1, cut, tY, w: hidden, k } = level;
     const where = `level ${level.level}`;
+    const outer = (name: string): Sent =>
+      hidden > 0
+        ? this.quarters(k, `${where} p_${name}`)
+        : this.cutValues(kappa1, cut, `${where} u'_${name}`);
     const retry = this.repeats('retryRange', where);
-    const firsts = level.level === 0 ? ["u'_A", "u'_B"] : ["u'_1"];
-    const u = firsts.map((name) => this.cutValues(kappa1, cut, `${where} ${name}`));
+    const u = (level.level === 0 ? ['A', 'B'] : ['1']).map(outer);
     const counter = this.repeats('counterRange', where);
     const y = this.projection(tY, `${where} y`);
+    const yOfX = this.projectionOfX(before, where);
     const w = level.level === 0 ? this.i32(FUNCTIONALS) : [];
-    const b = this.lifts(level.level, where);
-    const u2 = this.cutValues(kappa1, cut, `${where} u'_2`);
-    return { retry, u, counter, y, w, b, u2 };
+    const b = hidden > 0 ? this.quarters(k, `${where} p_b`) : this.lifts(level.level, where);
+    const b32 = hidden > 0 && level.level === 0 ? this.coefficients32(where) : NOTHING;
+    const u2 = outer('2');
+    return { retry, u, counter, y, yOfX, w, b, b32, u2 };
   }
 
-  tail(tail: Tail): TailMessage {
+  /** @param before the level before, if there is one */
+  tail(tail: Tail, before?: Ordinary): TailMessage {
     const { level, r, kappa, cut, tY, tZ, tE, tG, pairs } = tail;
     const retry = this.repeats('retryRange', 'tail');
     const t = this.cutValues((r - 1) * kappa, cut, "tail t'");
@@ -102,13 +121,14 @@ export class Reader {
     const sealT = this.take(SEAL_BYTES);
     const counter = this.repeats('counterRange', 'tail');
     const y = this.projection(tY, 'tail y');
+    const yOfX = this.projectionOfX(before, 'tail');
     const b = this.lifts(level, 'tail');
     const h = this.residues(pairs.length - 2, 'tail h');
     const sealH = this.take(SEAL_BYTES);
     const last = coefficients([...tZ, ...new Array<number>(kappa).fill(tE)]);
     const all = polynomials(this.gaussian(last, 'tail z, e'));
     const [z, e] = [all.slice(0, tZ.length), all.slice(tZ.length)];
-    return { retry, t, g, sealT, counter, y, b, h, sealH, z, e };
+    return { retry, t, g, sealT, counter, y, yOfX, b, h, sealH, z, e };
   }
 
   take(count: number): Uint8Array {
@@ -135,6 +155,12 @@ export class Reader {
     return { rows, U, V };
   }
 
+  /** 8.3: y_x, U_x, V_x, with the code of the level before, if that is hidden. */
+  projectionOfX(before: Ordinary | undefined, where: string): SentProjection | undefined {
+    if (before === undefined || before.w === 0) return undefined;
+    return this.projection(before.tX, `${where} y_x`);
+  }
+
   cutValues(count: number, cut: number, where: string): Sent {
     const sent = this.packed(count, 44 - cut);
     const most = (Q - 1n) >> BigInt(cut);
@@ -146,6 +172,27 @@ export class Reader {
     const sent = this.packed(count, 44);
     require(this.checks, 'residueRange', sent.values.flat().every((x) => x < Q), where);
     return sent;
+  }
+
+  /** 6.4: p of one message, k rows of 16 numbers. */
+  quarters(k: number, where: string): Sent {
+    const bytes = this.take((44 * QUARTERS * k) / 8);
+    const list = bitFields(bytes, 44, QUARTERS * k);
+    require(this.checks, 'quarterRange', list.every((x) => x < Q), where);
+    const values = Array.from({ length: k }, (_, row) =>
+      list.slice(QUARTERS * row, QUARTERS * (row + 1)),
+    );
+    return { bytes, values };
+  }
+
+  /** 6.4: b_32 of the three lifts of a hidden level 0. */
+  coefficients32(where: string): Sent {
+    const count = liftsOf(0).length;
+    const bytes = this.take(Math.ceil((44 * count) / 8));
+    const list = bitFields(bytes, 44, count);
+    require(this.checks, 'b32Range', list.every((x) => x < Q), where);
+    require(this.checks, 'b32Fill', integerOf(bytes) >> BigInt(44 * count) === 0n, where);
+    return { bytes, values: [list] };
   }
 
   /** pack_w; 64 values of w bits are whole bytes */

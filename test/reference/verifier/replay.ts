@@ -2,8 +2,7 @@
  * Section 4: what is absorbed, in its order, and the seeds that come out. Every value that is
  * absorbed was sent or is part of the statement, so this needs no arithmetic.
  */
-import type { SentProjection } from './lifts.ts';
-import type { OrdinaryMessage, SectionMessage, Sent, TailMessage } from './parse.ts';
+import type { OrdinaryMessage, SectionMessage, TailMessage } from './parse.ts';
 import { DEGREE, mod } from './ring.ts';
 import type { Shapes } from './shapes.ts';
 import { type AbsorbAs, i32s, type Trace, type Transcript, transcript, u16 } from './transcript.ts';
@@ -45,7 +44,7 @@ export function replay(
 ): SectionSeeds {
   const t = transcript(trace, absorbAs);
   t.absorb(
-    'falconry/proof/v2',
+    'falconry/proof/v3',
     Buffer.concat([tableHash, Uint8Array.of(shapes.logn), u16(shapes.bucket), u16(count)]),
   );
   t.absorb('header', header);
@@ -71,8 +70,9 @@ function replayOrdinary(t: Transcript, message: OrdinaryMessage): Seeds {
 }
 
 function replayRest(t: Transcript, message: OrdinaryMessage) {
-  const { jl, lift } = absorbProjection(t, message.counter, message.y, message.w);
-  const combine = absorbLifts(t, message.b);
+  const { jl, lift } = absorbProjection(t, message, message.w);
+  t.absorb('b', Buffer.concat([message.b.bytes, message.b32.bytes]));
+  const combine = t.seed('combine');
   t.absorb('u2', message.u2.bytes);
   const amortise = t.seed('amortise');
   return { jl, lift, combine, amortise };
@@ -82,29 +82,26 @@ function replayTail(t: Transcript, message: TailMessage): TailSeeds {
   t.absorb('retry', Uint8Array.of(message.retry));
   const stateOfT = t.state();
   t.absorb('t', Buffer.concat([message.t.bytes, residues(message.g), message.sealT]));
-  const { jl, lift } = absorbProjection(t, message.counter, message.y, []);
-  const combine = absorbLifts(t, message.b);
+  const { jl, lift } = absorbProjection(t, message, []);
+  t.absorb('b', message.b.bytes);
+  const combine = t.seed('combine');
   const stateOfH = t.state();
   t.absorb('h', Buffer.concat([message.h.bytes, message.sealH]));
   const amortise = t.seed('amortise');
   return { jl, lift, combine, amortise, stateOfT, stateOfH };
 }
 
+/** yUV, then yUV_x behind a hidden level, or w_j at level 0 */
 function absorbProjection(
   t: Transcript,
-  counter: number,
-  { rows, U, V }: SentProjection,
+  { counter, y, yOfX }: Pick<OrdinaryMessage, 'counter' | 'y' | 'yOfX'>,
   w: readonly number[],
 ): { jl: Uint8Array; lift: Uint8Array } {
   t.absorb('counter', Uint8Array.of(counter));
   const jl = t.seed('jl');
-  t.absorb('y', i32s([...rows, U, V, ...w]));
+  const numbers = [y, yOfX].flatMap((sent) => (sent ? [...sent.rows, sent.U, sent.V] : []));
+  t.absorb('y', i32s([...numbers, ...w]));
   return { jl, lift: t.seed('lift') };
-}
-
-function absorbLifts(t: Transcript, b: Sent): Uint8Array {
-  t.absorb('b', b.bytes);
-  return t.seed('combine');
 }
 
 /** pack_44 of integers taken modulo q */

@@ -21,18 +21,41 @@ export interface Layout {
 const ORDINARY = [
   ...(['n', 'f', 'b', 'fu', 'bu', 'fg', 'bg'] as const),
   ...(['kappa', 'kappa1', 'cut', 'inSq', 'outSq', 'tY'] as const),
+  ...(['w', 'k', 'X', 'tX', 'ct'] as const),
 ];
 const TAIL = ['n', 'kappa', 'cut', 'inSq', 'outSq', 'tY', 'tE'] as const;
+/** behind the numbers of the tail: runs of columns, codes of pairs */
+const TAIL_LISTS = 2;
+const LEAST_ROWS = 6;
+const X_LIMIT = 2 ** 43;
+const LAST_CODE_OF_X = 183;
+const MODULUS_BITS = 44;
 
 /** Numbers by their names. */
 type Named<Name extends string> = Readonly<Record<Name, number>>;
 const named = <Name extends string>(names: readonly Name[], row: LevelRow): Named<Name> =>
   Object.fromEntries(names.map((name, i) => [name, row[i]])) as Named<Name>;
 
+/** 6.4: a hidden message of a level. */
+export interface HiddenMessage {
+  readonly name: 'A' | 'B' | '1' | 'b' | '2';
+  readonly polynomials: number;
+  /** d = ceil(l / w) */
+  readonly digits: number;
+  /** place of its first digit in x */
+  readonly first: number;
+}
+
 export interface Ordinary extends Layout, Named<(typeof ORDINARY)[number]> {
   readonly level: number;
   /** outer commitments: three at level 0, else two */
   readonly outers: number;
+  /** digits of t */
+  readonly ft: number;
+  /** in their order; none at an open level */
+  readonly messages: readonly HiddenMessage[];
+  /** |x| */
+  readonly lengthOfX: number;
   readonly m: number;
 }
 
@@ -74,22 +97,69 @@ function layoutOf(n: number, lengths: readonly number[]): Layout {
   return { n, lengths, rowsOf, firstRow, r, pairs };
 }
 
+/** The ranges of the last five numbers of an ordinary level. @throws RangeError */
+function checkRanges({ w, k, X, tX, ct }: Named<(typeof ORDINARY)[number]>, level: number): void {
+  const from = (least: number, x: number, most: number) =>
+    Number.isInteger(x) && least <= x && x <= most;
+  const open = w === 0 && k === 0 && X === 0 && tX === 0;
+  const hidden =
+    from(2, w, 6) &&
+    from(LEAST_ROWS, k, Infinity) &&
+    from(1, X, X_LIMIT - 1) &&
+    from(0, tX, LAST_CODE_OF_X);
+  if (!open && !hidden) throw new RangeError(`level ${level}: w, k, X or tX`);
+  if (ct !== 0 && (level === 0 || !from(4, ct, 15))) throw new RangeError(`level ${level}: ct`);
+}
+
+/** 6.4: messages A, B, b, 2 at level 0, else 1, b, 2. */
+function messagesOf(
+  { w, kappa1, cut }: Named<(typeof ORDINARY)[number]>,
+  level: number,
+): HiddenMessage[] {
+  if (w === 0) return [];
+  const names = level === 0 ? (['A', 'B', 'b', '2'] as const) : (['1', 'b', '2'] as const);
+  let first = 0;
+  return names.map((name) => {
+    const polynomials = name !== 'b' ? kappa1 : level === 0 ? 3 : 2;
+    const bits = name === 'b' ? MODULUS_BITS : MODULUS_BITS - cut;
+    const message = { name, polynomials, digits: Math.ceil(bits / w), first };
+    first += polynomials * message.digits;
+    return message;
+  });
+}
+
+function ordinaryOf(row: LevelRow, level: number, lengths: readonly number[]): Ordinary {
+  if (row.length !== ORDINARY.length) throw new RangeError(`level ${level}: its numbers`);
+  const numbers = named(ORDINARY, row);
+  checkRanges(numbers, level);
+  const { n, f, fu, bu, fg, kappa, kappa1, cut, ct } = numbers;
+  const layout = layoutOf(n, lengths);
+  const outers = level === 0 ? 3 : 2;
+  const ft = ct === 0 ? fu : Math.ceil((MODULUS_BITS - ct) / bu);
+  const messages = messagesOf(numbers, level);
+  const lengthOfX = messages.reduce((sum, x) => sum + x.polynomials * x.digits, 0);
+  const m =
+    lengthOfX +
+    ft * layout.r * kappa +
+    (fg + fu) * layout.pairs.length +
+    (ct > 0 ? f * kappa : 0) +
+    (cut > 0 ? outers * kappa1 : 0);
+  return { ...layout, ...numbers, level, outers, ft, messages, lengthOfX, m };
+}
+
+/** @throws RangeError for a row that is none */
 export function shapesOf([set, bucket, rows]: TableRow): Shapes {
   const K = set / 64;
   const W = 2 * K + 1;
   const levels: Ordinary[] = [];
   let lengths = [W * bucket, 2 * bucket, W * bucket];
   for (const [level, row] of rows.slice(0, -1).entries()) {
-    const numbers = named(ORDINARY, row);
-    const { n, f, fu, fg, kappa, kappa1, cut } = numbers;
-    const layout = layoutOf(n, lengths);
-    const outers = level === 0 ? 3 : 2;
-    const m =
-      fu * layout.r * kappa + (fg + fu) * layout.pairs.length + (cut > 0 ? outers * kappa1 : 0);
-    levels.push({ ...layout, ...numbers, level, outers, m });
-    lengths = [...new Array<number>(f).fill(n), m];
+    const shape = ordinaryOf(row, level, lengths);
+    levels.push(shape);
+    lengths = [...new Array<number>(shape.f).fill(shape.n), shape.m];
   }
   const last = rows[rows.length - 1]!;
+  if (last.length !== TAIL.length + TAIL_LISTS) throw new RangeError('tail: its numbers');
   const numbers = named(TAIL, last);
   const tZ: number[] = [];
   for (const [columns, t] of last[TAIL.length] as readonly (readonly [number, number])[]) {

@@ -4,16 +4,8 @@
 import { keyRow } from './challenges.ts';
 import { type Checks, Refused, require } from './checks.ts';
 import { type Claim, uncut } from './claim.ts';
-import { addConstraints, type Projected, projectionPhi } from './level.ts';
-import {
-  amortisers,
-  checkProjectionNorm,
-  Folding,
-  liftsOf,
-  omegas,
-  SHORT,
-  shortOf,
-} from './lifts.ts';
+import { addConstraints, addExtensions, checkNorms } from './level.ts';
+import { amortisers, combineLifts, Folding } from './lifts.ts';
 import type { TailMessage } from './parse.ts';
 import { residues, type TailSeeds } from './replay.ts';
 import { add, fromIntegers, inner, inverse, multiply, type Poly, scale, subtract } from './ring.ts';
@@ -28,21 +20,22 @@ export function verifyTail(
   checks: Readonly<Checks>,
 ): void {
   const { level, n, kappa, r } = shape;
-  checkProjectionNorm(checks, message.y, shape.inSq, 'tail');
+  checkNorms(checks, claim.shape, message, shape.inSq, 'tail');
   checkOutputNorm(checks, message, shape.outSq);
 
   const c = amortisers(seeds.amortise, level, r);
   const folding = new Folding(c, n + kappa);
-  const projected = { level, y: message.y, b: message.b, seeds };
-  const { quadratic, b } = addConstraints(folding, claim, shape, projected, checks);
-  addExtensions(folding, shape, projected, checks);
+  const constraints = addConstraints(folding, claim, shape, message, seeds, checks);
+  const { quadratic, beta, values, lifting } = constraints;
+  const b = add(constraints.b, combineLifts(message.b.values, values, beta));
+  if (checks.eInProjectionOfTail) addExtensions(folding, shape, kappa, lifting);
   const phi = folding.result();
 
   const z = message.z.map(fromIntegers);
   const e = message.e.map(fromIntegers);
   const g = message.g.map(fromIntegers);
   const t = lastT(shape, c, message.t.values, z, e);
-  const gLast = lastG(shape, c, g, z);
+  const gLast = lastG(shape, c, g, checks.eOutOfG ? z : [...z, ...e]);
   const sealT = sealOf(seeds.stateOfT, 't', residues([...t, gLast]));
   require(checks, 'sealT', sameBytes(sealT, message.sealT), 'tail');
 
@@ -51,24 +44,6 @@ export function verifyTail(
   const hLast = lastH(shape, c, message.h.values, both, value);
   const sealH = sealOf(seeds.stateOfH, 'h', residues([hLast]));
   require(checks, 'sealH', sameBytes(sealH, message.sealH), 'tail');
-}
-
-/** 9.3: φ on e_a, a row that no constraint but the projection touches. */
-function addExtensions(
-  folding: Folding,
-  { n, kappa, r }: Tail,
-  projected: Projected,
-  checks: Readonly<Checks>,
-): void {
-  const { level, seeds } = projected;
-  const omega = omegas(seeds.lift, level);
-  const beta = liftsOf(level).map((k) => shortOf(seeds.combine, level, SHORT.lift, k));
-  for (let a = 0; a < r; a++) {
-    for (let i = 0; i < kappa; i++) {
-      const number = r * n + a * kappa + i;
-      folding.add(a, n + i, projectionPhi(projected, number, omega, beta, checks));
-    }
-  }
 }
 
 function checkOutputNorm(checks: Readonly<Checks>, { z, e }: TailMessage, outSq: number): void {
