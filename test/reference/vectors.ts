@@ -44,7 +44,7 @@ function transcripts() {
   const calls = [
     ['absorb', 'retry'],
     ['absorb', 'uA'],
-    ['absorb', 'falconry/proof/v2'],
+    ['absorb', 'falconry/proof/v3'],
     ['seal', 't'],
     ['seal', 'h'],
     ['seal', 'retry'],
