@@ -95,9 +95,6 @@ const constraint = ({ combined, g, h, c }: Shown): Poly => {
   return sum([...terms, ...diagonal]);
 };
 
-/** Some rows of the projection, the last one of them. */
-const SAMPLED_ROWS = [0, 135, 136];
-
 /** Section 5.3: the projection of a level, and what its norm is held to. */
 function projectionIdentities(shown: Shown, level: number): Record<string, boolean> {
   const { projected, projecting } = shown;
@@ -109,7 +106,7 @@ function projectionIdentities(shown: Shown, level: number): Record<string, boole
   for (const [i, x] of coefficients.entries()) halves[i % D < D / 2 ? 0 : 1] += x;
   const [U, V] = sumsOf(projection);
   return {
-    P: projects(seed, level, projected, projection, SAMPLED_ROWS),
+    P: projects(seed, level, projected, projection),
     projection: xSq <= 288n * BigInt(inSq),
     // Not an equation; but an honest norm is near 272 times that of the projected values.
     expansion: isNear(xSq, 272n * normSq([coefficients])),
