@@ -1,4 +1,4 @@
-/** Section 6.4 of docs/protocol.md: messages that are carried as digits, and what is sent of them. */
+/** Section 6.4 of docs/protocol.md: messages carried as digits, and what is sent of them. */
 import { keyMatrix } from './challenges.ts';
 import type { Context } from './context.ts';
 import { packNumbers } from './encode.ts';

@@ -286,14 +286,9 @@ function zeroIdentities({ S, W, Y, alphas }: ShownZero): Record<string, boolean>
   };
 }
 
-/** Section 9.4 in full: what the verifier recovers is what was sealed. */
-export function tailIdentities(
-  shown: ShownTail,
-  level: number,
-  before?: BeforeShown,
-): Record<string, boolean> {
-  const { params, t, tHat, e, g, h, c, z, eSum, phiZ, combined } = shown;
-  const { r, outSq, n, kappa } = params;
+/** Section 9.4: what the verifier recovers of the values that were sealed. */
+function recovered({ params, tHat, g, h, c, z, eSum, phiZ, combined }: ShownTail) {
+  const { r, n, kappa } = params;
   const last = r - 1;
   const pair = (a: number, b: number): number => pairIndex(r, a, b);
   const inverseLast = inverse(c[last]!);
@@ -325,15 +320,23 @@ export function tailIdentities(
   const linear = pairsOf(r)
     .slice(1, -1)
     .map(([a, b]) => multiply(multiply(c[a]!, c[b]!), h[pair(a, b)]!));
+  const onZ = add(inner(phiZ.slice(0, n), z), inner(phiZ.slice(n), eSum));
   const hLast = multiply(
     inverse(difference),
-    reduce(
-      subtract(
-        add(inner(phiZ.slice(0, n), z), inner(phiZ.slice(n), eSum)),
-        sum([...linear, multiply(squareFirst, s)]),
-      ),
-    ),
+    reduce(subtract(onZ, sum([...linear, multiply(squareFirst, s)]))),
   );
+  return { inverseLast, tLast, gLast, hLast };
+}
+
+/** What the verifier recovers is what was sealed. */
+export function tailIdentities(
+  shown: ShownTail,
+  level: number,
+  before?: BeforeShown,
+): Record<string, boolean> {
+  const { params, t, tHat, e, g, h, c, z, eSum, combined } = shown;
+  const last = params.r - 1;
+  const { inverseLast, tLast, gLast, hLast } = recovered(shown);
   return {
     ...common(shown, level, valuesD(shown, level, before)),
     ...(before && behindIdentities(shown, level, before)),
@@ -344,7 +347,7 @@ export function tailIdentities(
     tLast: tLast.every((poly, k) => equal(poly, t[last]![k]!)),
     gLast: equal(gLast, g.at(-1)!),
     hLast: equal(hLast, h.at(-1)!),
-    'no square of the last row': !combined.a.has(pair(last, last)),
-    norm: normSq([...z, ...eSum]) <= BigInt(outSq),
+    'no square of the last row': !combined.a.has(pairIndex(params.r, last, last)),
+    norm: normSq([...z, ...eSum]) <= BigInt(params.outSq),
   };
 }
