@@ -74,7 +74,7 @@ function headerEdits({ kindsAt, wrongPoint }: Maker, honest: Uint8Array): Edit[]
   const [profileAt, saltsAt] = [kindsAt + 2, kindsAt + 3];
   return [
     ['version 1', 'version', VERSION_AT, 1, 1],
-    ['version 3', 'version', VERSION_AT, 1, 3],
+    ['version 4', 'version', VERSION_AT, 1, 4],
     ['format 3', 'format', VERSION_AT - 1, 1, 3],
     ['magic', 'magic', 0, 1, 0x66],
     ['count one less', 'header', COUNT_AT, 2, 0, 1],

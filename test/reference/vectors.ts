@@ -2,11 +2,13 @@
  * Writes test/vectors/proof.json, the test vectors of docs/protocol.md, section 14:
  *
  *   node test/reference/vectors.ts
+ *   node test/reference/vectors.ts DIR      into DIR
  *
  * Bytes are hexadecimal, integers are numbers. To be run again whenever the table changes.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hex } from '../support/hex.ts';
 import { headerOf, type SetName, signedItem, signedItems } from './items.ts';
@@ -23,17 +25,29 @@ import {
 } from './prover/challenges.ts';
 import { BitWriter } from './prover/encode.ts';
 import { gaussianField } from './prover/gaussian.ts';
+import { messagesShown, recomposedMessage } from './prover/hiddenIdentities.ts';
+import type { ShownOrdinary } from './prover/identities.ts';
 import { readParameters } from './prover/parameters.ts';
 import { proveReference } from './prover/prove.ts';
-import { BETA_SQ, centred, digits, inverse, multiply, type Poly, Q } from './prover/ring.ts';
+import {
+  BETA_SQ,
+  centred,
+  digits,
+  inverse,
+  multiply,
+  normSq,
+  type Poly,
+  Q,
+} from './prover/ring.ts';
 import { stepsOf, tableRow } from './prover/runs.ts';
 import { cutLow } from './prover/steps.ts';
 import { chacha8 } from './prover/streams.ts';
-import type { TraceEvent } from './prover/trace.ts';
+import type { LevelView, Trace, TraceEvent } from './prover/trace.ts';
 import { Transcript } from './prover/transcript.ts';
 import { epsilon } from './prover/witness.ts';
 import { TABLE_HASH } from './table.ts';
 import type { TableRow } from './tableRow.ts';
+import { VECTOR_ROW, VECTOR_TABLE_HASH } from './vectorRow.ts';
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
 const LONG = Uint8Array.from({ length: 200 }, (_, i) => i);
@@ -44,7 +58,7 @@ function transcripts() {
   const calls = [
     ['absorb', 'retry'],
     ['absorb', 'uA'],
-    ['absorb', 'falconry/proof/v2'],
+    ['absorb', 'falconry/proof/v3'],
     ['seal', 't'],
     ['seal', 'h'],
     ['seal', 'retry'],
@@ -201,16 +215,25 @@ function transcriptOf(events: readonly TraceEvent[]) {
   return { steps, fields };
 }
 
-export function proofVector(order: readonly (readonly [SetName, number])[], full = false) {
+/** A whole aggregate by the published table, or by a row of another one. */
+export function proofVector(
+  order: readonly (readonly [SetName, number])[],
+  full = false,
+  { row, tableHash }: { row?: TableRow; tableHash: typeof TABLE_HASH } = { tableHash: TABLE_HASH },
+  watch?: Trace,
+) {
   const items = order.map(([set, number]) => signedItem(set, number));
-  const header = headerOf(items);
+  const header = headerOf(items, tableHash);
   const sections = (['falcon512', 'falcon1024'] as const).flatMap((set) => {
     const own = items.filter((item) => item.set === set);
     if (own.length === 0) return [];
     const events: TraceEvent[] = [];
-    const trace = (event: TraceEvent): void => void events.push(event);
-    const row = tableRow(set, own.length);
-    const options = { set, row, tableHash: TABLE_HASH, header, items: own, trace };
+    const trace = (event: TraceEvent): void => {
+      events.push(event);
+      watch?.(event);
+    };
+    const used = row ?? tableRow(set, own.length);
+    const options = { set, row: used, tableHash, header, items: own, trace };
     return [{ set, bytes: proveReference(options), ...transcriptOf(events) }];
   });
   const bytes = Buffer.concat([header, ...sections.map((section) => section.bytes)]);
@@ -225,6 +248,35 @@ export function proofVector(order: readonly (readonly [SetName, number])[], full
       sha256: sha256(section),
     })),
     ...(full ? { bytes: hex(bytes) } : {}),
+  };
+}
+
+/** The hidden messages of a level: their coefficients, digits and quarters. */
+function hiddenLevel({ level, values }: LevelView) {
+  const shown = values as ShownOrdinary;
+  const { params, x } = shown;
+  const messages = messagesShown(shown).map((one) => ({
+    name: one.message.name,
+    coefficients: recomposedMessage(one, params.w).map(numbers),
+    x: one.x.map(numbers),
+    p: numbers(one.p),
+  }));
+  return { level, w: params.w, k: params.k, messages, normSq: Number(normSq(x)) };
+}
+
+/** Hidden messages: those of the last attempts of two levels in full, and a whole proof. */
+export function hiddenVector() {
+  const views: LevelView[] = [];
+  const watch: Trace = (event) => {
+    if (event.kind === 'level') views[event.level] = event;
+  };
+  const table = { row: VECTOR_ROW, tableHash: VECTOR_TABLE_HASH };
+  const proof = proofVector([['falcon512', 0]], true, table, watch);
+  return {
+    row: VECTOR_ROW,
+    tableHash: hex(VECTOR_TABLE_HASH),
+    levels: [0, 1].map((level) => hiddenLevel(views[level]!)),
+    proof,
   };
 }
 
@@ -300,7 +352,11 @@ export function allVectors() {
     ['falcon1024', 0],
     ['falcon512', 1],
   ]);
-  return { ...smallVectors(), '11 proofs': { items, proofs: [...proofs, mixed] } };
+  return {
+    ...smallVectors(),
+    '11 proofs': { items, proofs: [...proofs, mixed] },
+    '13 hidden': hiddenVector(),
+  };
 }
 
 /** One line for every entry of a list, so that a change shows where it is. */
@@ -308,9 +364,9 @@ export const textOf = (vectors: object): string =>
   `${JSON.stringify(vectors, null, 1).replaceAll(/\n\s+(-?\d+,?)(?=\n)/g, ' $1')}\n`;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const path = fileURLToPath(new URL('../vectors/proof.json', import.meta.url));
-  mkdirSync(fileURLToPath(new URL('../vectors/', import.meta.url)), { recursive: true });
+  const directory = process.argv[2] ?? fileURLToPath(new URL('../vectors/', import.meta.url));
+  mkdirSync(directory, { recursive: true });
   const text = textOf(allVectors());
-  writeFileSync(path, text);
+  writeFileSync(join(directory, 'proof.json'), text);
   console.log(`${text.length} bytes, SHA-256 ${sha256(Buffer.from(text))}`);
 }

@@ -5,6 +5,7 @@
  *   node test/reference/writeVectors.ts small      without large.json
  *   node test/reference/writeVectors.ts large      large.json alone
  *   node test/reference/writeVectors.ts large DIR  and the files whose hashes it has, in DIR
+ *   node test/reference/writeVectors.ts --into DIR any of these, but into DIR
  *
  * Small ones are made by the slow prover, and the slow verifier says which rule a wrong proof
  * breaks; large ones are made by the library.
@@ -12,6 +13,8 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
 import { aggregate } from '../../src/aggregate/index.ts';
 import { formatResultFile, makeResultFile } from '../../src/wire/resultFile.ts';
 import { formatTaskFile } from '../../src/wire/triple.ts';
@@ -117,11 +120,18 @@ function reasonOf({ task, aggregate, reason, name }: Case): Reason | undefined {
   return UNREADABLE.test(verdict.why) ? 'bytes' : 'proof';
 }
 
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { into: { type: 'string' } },
+});
+const [part = 'all', directory] = positionals;
+const folder = values.into === undefined ? VECTORS : pathToFileURL(`${values.into}/`);
+
 /** A JSON array with one entry a line. */
 const arrayOf = (lines: readonly string[]): string => `[\n${lines.join(',\n')}\n]\n`;
 
 function write(name: string, lines: readonly string[]): void {
-  writeFileSync(new URL(name, VECTORS), arrayOf(lines));
+  writeFileSync(new URL(name, folder), arrayOf(lines));
 }
 
 function writeSmall(): void {
@@ -183,7 +193,6 @@ async function writeLarge(directory?: string): Promise<void> {
   write('large.json', lines);
 }
 
-const [part = 'all', directory] = process.argv.slice(2);
 if (!['all', 'small', 'large'].includes(part)) throw new RangeError('all, small or large?');
 if (part !== 'large') writeSmall();
 if (part !== 'small') await writeLarge(directory);

@@ -4,6 +4,8 @@
  */
 import { createCipheriv } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { HIDDEN_TWICE } from '../../reference/hiddenRows.ts';
+import { formsOfX, scalarsOf } from '../../reference/prover/behind.ts';
 import {
   alpha,
   amortising,
@@ -20,6 +22,8 @@ import {
 } from '../../reference/prover/challenges.ts';
 import { BitWriter, pack } from '../../reference/prover/encode.ts';
 import { frequencies, gaussianField, hasCode } from '../../reference/prover/gaussian.ts';
+import { quartersOf } from '../../reference/prover/hidden.ts';
+import { readParameters } from '../../reference/prover/parameters.ts';
 import {
   BETA_SQ,
   centred,
@@ -27,6 +31,7 @@ import {
   D,
   digits,
   equal,
+  inner,
   innerZ,
   inverse,
   mod,
@@ -37,6 +42,7 @@ import {
   type Poly,
   Q,
   sigma,
+  timesX,
 } from '../../reference/prover/ring.ts';
 import { cutLow, sentOf, signedNormSq } from '../../reference/prover/steps.ts';
 import { chacha8, stream, words44 } from '../../reference/prover/streams.ts';
@@ -134,6 +140,19 @@ describe('digits and cuts', () => {
         expect(e[0]![i]! > -low / 2n && e[0]![i]! <= low / 2n).toBe(true);
       }
     }
+    // signed values keep their sign, and what stands for them is as near
+    const half = (Q - 1n) / 2n;
+    const signed = [0n, -1n, half, -half, -integer(40), ...new Array<bigint>(D - 5).fill(0n)];
+    for (const cut of [4, 15]) {
+      const { sent, hat, e } = cutLow([signed.map((x) => mod(x, Q))], cut, true);
+      for (const [i, x] of signed.entries()) {
+        expect(sent[0]![i]).toBe(x >> BigInt(cut));
+        expect(hat[0]![i]! - e[0]![i]!).toBe(x);
+        const edge = 2n ** BigInt(cut - 1);
+        expect(e[0]![i]! > -edge && e[0]![i]! <= edge).toBe(true);
+      }
+    }
+    expect(cutLow([constant(Q - 1n)], 0, true)).toMatchObject({ sent: [constant(-1n)], e: [] });
     expect(cutLow([constant(-1n)], 0)).toMatchObject({ sent: [constant(Q - 1n)], e: [] });
   });
 });
@@ -310,6 +329,97 @@ function operatorNorm(c: Poly): number {
   }
   return most;
 }
+
+describe('hidden messages', () => {
+  const before = readParameters(HIDDEN_TWICE).levels;
+
+  test('messages stand in x in their order, as many digits as their bits take', () => {
+    const words = before.map(({ messages }) =>
+      messages.map(({ name, polynomials, bits, digits, at }) => [
+        name,
+        polynomials,
+        bits,
+        digits,
+        at,
+      ]),
+    );
+    expect(words).toEqual([
+      [
+        ['A', 1, 44, 22, 0],
+        ['B', 1, 44, 22, 22],
+        ['b', 3, 44, 22, 44],
+        ['2', 1, 44, 22, 110],
+      ],
+      [
+        ['1', 2, 38, 13, 0],
+        ['b', 2, 44, 15, 26],
+        ['2', 2, 38, 13, 56],
+      ],
+    ]);
+    expect(before.map(({ pieces }) => pieces.t)).toEqual([132, 82]);
+  });
+
+  test('quarters are every fourth coefficient of the products with rows of M', () => {
+    const x = [polyOf(4), polyOf(4)];
+    const p = quartersOf(3, x);
+    expect(p).toHaveLength(48);
+    for (let row = 0; row < 3; row++) {
+      const [first, second] = keyRow(row, 2).map((key, i) => schoolbook(key, x[i]!));
+      for (let c = 0; c < 16; c++) {
+        expect(p[16 * row + c]).toBe(mod(first![4 * c]! + second![4 * c]!, Q));
+      }
+    }
+  });
+
+  test('the scalars behind a hidden level follow from one stream, two words each', () => {
+    const { omega, omegaX, quarters, lifts } = scalarsOf(KEY, 1, 1, before[0]);
+    expect([omega, omegaX, lifts].map((list) => list.length)).toEqual([137, 137, 3]);
+    expect(quarters.map((rows) => rows.map((list) => list.length))).toEqual(
+      new Array(4).fill(new Array(6).fill(8)),
+    );
+    const words = scalars(stream(KEY, [4 + 256 + 65536, 0, 0]), 2 * (137 + 137 + 192 + 3));
+    expect([...omega, ...omegaX, ...quarters.flat(2), ...lifts].flat()).toEqual(words);
+    expect(scalarsOf(KEY, 1, 1, undefined)).toMatchObject({ omega, omegaX: [], lifts: [] });
+    expect(scalarsOf(KEY, 2, 1, before[1]).quarters).toHaveLength(3);
+  });
+
+  test('a form on x gives the weighted sums of quarters and of known halves of lifts', () => {
+    const params = before[1]!;
+    const given = scalarsOf(KEY, 2, 0, params);
+    const x = Array.from({ length: params.pieces.t }, () => polyOf(3));
+    const product = inner(formsOfX({ params, places: [] }, given), x);
+    let sum: Poly = constant(0n);
+    const add = ([a, b]: readonly [bigint, bigint], [re, im]: readonly [bigint, bigint]) => {
+      const more = [a * re - b * im, a * im + b * re] as const;
+      sum = sum.map((c, i) => (i === 0 ? c + more[0] : i === D / 2 ? c + more[1] : c));
+    };
+    for (const [number, { name, polynomials, digits, at }] of params.messages.entries()) {
+      const ofM = x.slice(at, at + polynomials * digits);
+      const p = quartersOf(params.k, ofM);
+      for (const [row, list] of given.quarters[number]!.entries()) {
+        for (const [j, weight] of list.entries()) {
+          add(weight, [p[16 * row + j]!, p[16 * row + j + 8]!]);
+        }
+      }
+      if (name !== 'b') continue;
+      for (const [i, weight] of given.lifts.entries()) {
+        for (let j = 0; j < digits; j++) {
+          const digit = ofM[j * polynomials + i]!.map((c) => c << BigInt(params.w * j));
+          add(weight, [digit[0]!, digit[D / 2]!]);
+        }
+      }
+    }
+    expect([product[0], product[D / 2]]).toEqual([mod(sum[0]!, Q), mod(sum[D / 2]!, Q)]);
+  });
+
+  test('powers of X move coefficients around', () => {
+    const a = polyOf(20);
+    for (const power of [-64, -60, -4, 0, 4, 32, 64]) {
+      const X = constant(0n).with((power + D) % D, power < 0 || power === D ? -1n : 1n);
+      expect(timesX(a, power)).toEqual(schoolbook(X, a));
+    }
+  });
+});
 
 describe('epsilon', () => {
   test('fills every remainder', () => {

@@ -9,7 +9,8 @@ import { expect, test, vi } from 'vitest';
 import { headerOf, signedItems } from '../../reference/items.ts';
 import { tableRow } from '../../reference/prover/runs.ts';
 import { TABLE_HASH } from '../../reference/table.ts';
-import { allVectors, proofVector, smallVectors } from '../../reference/vectors.ts';
+import { VECTOR_ROW, VECTOR_TABLE_HASH } from '../../reference/vectorRow.ts';
+import { allVectors, hiddenVector, proofVector, smallVectors } from '../../reference/vectors.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
 import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
 
@@ -49,6 +50,24 @@ test('the other verifier accepts the printed bytes', () => {
     set: 512,
     row: tableRow('falcon512', 1),
     tableHash: TABLE_HASH,
+    header,
+    statements: items,
+    salts: items.map(({ signature }) => signature.slice(1, 41)),
+    bytes: bytes.subarray(header.length),
+  });
+  expect(verdict).toEqual({ ok: true, length: bytes.length - header.length });
+});
+
+test.skipIf(SHORT_RUN)('hidden messages, and a proof that the other verifier accepts', () => {
+  expect(asJson(hiddenVector())).toEqual(published['13 hidden']);
+  const { proof } = published['13 hidden'];
+  const bytes = Uint8Array.from(Buffer.from(proof.bytes, 'hex'));
+  const items = signedItems('falcon512', 1);
+  const header = headerOf(items, VECTOR_TABLE_HASH);
+  const verdict = verifyReferenceSection({
+    set: 512,
+    row: VECTOR_ROW,
+    tableHash: VECTOR_TABLE_HASH,
     header,
     statements: items,
     salts: items.map(({ signature }) => signature.slice(1, 41)),

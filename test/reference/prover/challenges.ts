@@ -25,10 +25,10 @@ export function scalars(source: ByteSource, count: number): bigint[] {
 /** An element a + b i of S_q, i = X^32. */
 export type Pair = readonly [bigint, bigint];
 
-/** omega_j of a lift. */
-export function omegas(seed: Uint8Array, level: number, k: number): Pair[] {
-  const list = scalars(stream(seed, nonceOf('omega', level, k, 0)), 2 * JL_ROWS);
-  return Array.from({ length: JL_ROWS }, (_, j) => [list[2 * j]!, list[2 * j + 1]!]);
+/** The first scalars of a lift, two words each: omega_0, ..., and behind them others (8.5). */
+export function omegas(seed: Uint8Array, level: number, k: number, count = JL_ROWS): Pair[] {
+  const list = scalars(stream(seed, nonceOf('omega', level, k, 0)), 2 * count);
+  return Array.from({ length: count }, (_, j) => [list[2 * j]!, list[2 * j + 1]!]);
 }
 
 export const thetas = (seed: Uint8Array, level: number, k: number): bigint[] =>

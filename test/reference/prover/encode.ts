@@ -41,6 +41,9 @@ export const pack44 = (list: readonly Poly[]): Uint8Array =>
     44,
   );
 
+/** pack_44 of a list of single numbers. */
+export const packNumbers = (list: readonly bigint[]): Uint8Array => pack44([list]);
+
 /** The absorbed and sent form of the lifts, without the coefficients that the verifier knows. */
 export function packLifts(lifts: readonly Poly[], known: readonly number[]): Uint8Array {
   const writer = new BitWriter();

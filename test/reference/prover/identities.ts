@@ -2,25 +2,35 @@
  * Every equation that an honest run has to satisfy, computed once more from what the run shows: the
  * names of those that do not hold.
  */
-import { keyMatrix, omegas, thetas } from './challenges.ts';
+import { keyMatrix } from './challenges.ts';
 import type { Combined } from './combine.ts';
+import {
+  type BeforeShown,
+  behindIdentities,
+  hiddenIdentities,
+  type Known,
+  liftsAre,
+  liftsInX,
+  messageOnLeft,
+  projects,
+  valuesD,
+} from './hiddenIdentities.ts';
 import type { Started } from './level.ts';
+import type { Lifts } from './lift.ts';
 import { pairIndex, pairsOf, type Tail } from './parameters.ts';
 import {
+  ALL_ONES,
   add,
   BETA_SQ,
   constant,
   D,
   equal,
-  FALCON_Q,
   inner,
   innerZ,
   inverse,
-  mod,
   multiply,
   normSq,
   type Poly,
-  Q,
   reduce,
   scale,
   sigma,
@@ -28,20 +38,26 @@ import {
   ZERO,
 } from './ring.ts';
 import { type Rows, signedNormSq, sumsOf } from './steps.ts';
+import type { LevelView } from './trace.ts';
 
 /** The values that both kinds of levels show. */
-interface Shown extends Pick<Started, 'cut' | 't' | 'g' | 'projected' | 'projecting'> {
+interface Shown
+  extends Lifts,
+    Pick<Started, 'cut' | 't' | 'e' | 'g' | 'projected' | 'projecting' | 'behind'> {
   readonly h: readonly Poly[];
   readonly c: readonly Poly[];
   readonly z: readonly Poly[];
+  /** the sum of c_a e_a; empty where no e_a are */
+  readonly eSum: readonly Poly[];
+  /** in the tail on z and e, elsewhere on z alone */
   readonly phiZ: readonly Poly[];
   readonly combined: Combined;
-  readonly liftSeed: Uint8Array;
-  readonly lifts: readonly Poly[];
 }
 
 export interface ShownOrdinary extends Shown, Pick<Started, 'params' | 'vT' | 'vG' | 'blocks'> {
   readonly parts: Rows;
+  readonly x: readonly Poly[];
+  readonly phiE: readonly Poly[];
 }
 
 export interface ShownZero extends ShownOrdinary {
@@ -56,8 +72,6 @@ export interface ShownZero extends ShownOrdinary {
 export interface ShownTail extends Shown {
   readonly params: Tail;
   readonly tHat: Rows;
-  readonly e: Rows;
-  readonly eSum: readonly Poly[];
 }
 
 const sum = (list: readonly Poly[]): Poly => reduce(list.reduce((a, b) => add(a, b), ZERO));
@@ -81,53 +95,43 @@ const constraint = ({ combined, g, h, c }: Shown): Poly => {
   return sum([...terms, ...diagonal]);
 };
 
-/** b_0 of a lift from y, and of the functionals at level 0; b_32 as well at the others. */
-function knownCoefficients(shown: Shown, level: number): (readonly [bigint, bigint?])[] {
-  const zero = shown as Partial<ShownZero>;
-  const { y, star } = shown.projecting.projection;
-  return shown.lifts.map((_, k) => {
-    let real = 0n;
-    let imaginary = 0n;
-    for (const [j, [a, b]] of omegas(shown.liftSeed, level, k).entries()) {
-      real += a * y[j]! - b * star[j]!;
-      imaginary += a * star[j]! + b * y[j]!;
-    }
-    if (level > 0) return [mod(real, Q), mod(imaginary, Q)];
-    for (const [j, t] of thetas(shown.liftSeed, 0, k).entries()) {
-      real += t * (FALCON_Q * zero.w![j]! + zero.C![j]!);
-    }
-    return [mod(real, Q)];
-  });
-}
-
-/** The equations of every level. */
-function common(shown: Shown, level: number): Record<string, boolean> {
-  const { c, z, h, combined, lifts, cut } = shown;
-  const { projection } = shown.projecting;
+/** Section 5.3: the projection of a level, and what its norm is held to. */
+function projectionIdentities(shown: Shown, level: number): Record<string, boolean> {
+  const { projected, projecting } = shown;
+  const { projection, seed } = projecting;
   const inSq = (shown as unknown as Pick<Started, 'params'>).params.inSq;
   const xSq = signedNormSq(projection);
-  const coefficients = shown.projected.flatMap(({ poly }) => poly);
+  const coefficients = projected.flatMap(({ poly }) => poly);
   const halves: [bigint, bigint] = [0n, 0n];
   for (const [i, x] of coefficients.entries()) halves[i % D < D / 2 ? 0 : 1] += x;
   const [U, V] = sumsOf(projection);
   return {
-    padding: cut.rows.every((row, a) =>
-      row.every((poly, i) => !cut.padding[a]![i] || poly.every((x) => x === 0n)),
-    ),
+    P: projects(seed, level, projected, projection),
     projection: xSq <= 288n * BigInt(inSq),
     // Not an equation; but an honest norm is near 272 times that of the projected values.
     expansion: isNear(xSq, 272n * normSq([coefficients])),
     sums: U === halves[0] && V === halves[1],
-    lifts: knownCoefficients(shown, level).every(([first, middle], k) => {
-      const coefficient = (i: number): bigint => mod(lifts[k]![i]!, Q);
-      return first === coefficient(0) && (middle === undefined || middle === coefficient(D / 2));
-    }),
+  };
+}
+
+/** The equations of every level. */
+function common(shown: Shown, level: number, D: readonly Known[]): Record<string, boolean> {
+  const { c, z, h, combined, lifts, cut, eSum } = shown;
+  const ordinary = shown as Partial<ShownOrdinary>;
+  const forms = [...shown.phiZ, ...(ordinary.phiE ?? [])];
+  const more = shown.hiddenLifts === undefined ? ZERO : liftsInX(shown as ShownOrdinary);
+  return {
+    padding: cut.rows.every((row, a) =>
+      row.every((poly, i) => !cut.padding[a]![i] || poly.every((x) => x === 0n)),
+    ),
+    ...projectionIdentities(shown, level),
+    D: liftsAre(lifts, D),
     E4: equal(quadratic(shown), inner(z, z)),
     E5: equal(
       overPairs(h, c.length, (a, b) => multiply(c[a]!, c[b]!)),
-      inner(shown.phiZ, [...z, ...((shown as Partial<ShownTail>).eSum ?? [])]),
+      inner(forms, [...z, ...eSum]),
     ),
-    E6: equal(constraint(shown), combined.b),
+    E6: equal(constraint(shown), add(combined.b, more)),
   };
 }
 
@@ -142,52 +146,125 @@ const recompose = (list: readonly Poly[], count: number, bits: number): Poly[] =
   );
 };
 
-export function ordinaryIdentities(shown: ShownOrdinary, level: number): Record<string, boolean> {
-  const { params, t, c, z, vT, vG, blocks, parts, g, h } = shown;
-  const { n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, m, r } = params;
-  const same = (x: readonly Poly[], y: readonly Poly[]): boolean =>
-    x.length === y.length && x.every((poly, i) => equal(poly, y[i]!));
-  const v = parts[f]!;
-  const vH = v.slice(vT.length + vG.length, vT.length + vG.length + h.length * fu);
-  const perRow = fu * kappa;
-  const equations: Record<string, boolean> = {
-    ...common(shown, level),
+const same = (x: readonly Poly[], y: readonly Poly[]): boolean =>
+  x.length === y.length && x.every((poly, i) => equal(poly, y[i]!));
+
+/** In the range of an e: (-2^(bits - 1), 2^(bits - 1)]. */
+const isDropped = (list: readonly Poly[], bits: number): boolean => {
+  const edge = 2n ** BigInt(bits - 1);
+  return list.every((poly) => poly.every((x) => x > -edge && x <= edge));
+};
+
+/** The pieces of v. */
+function piecesOfV({ params, parts }: ShownOrdinary) {
+  const v = parts[params.f]!;
+  const { t, g, h, inner: inside, outer } = params.pieces;
+  return {
+    v,
+    vT: v.slice(t, g),
+    vG: v.slice(g, h),
+    vH: v.slice(h, inside),
+    vE: v.slice(inside, outer),
+    outer: v.slice(outer),
+  };
+}
+
+/** Everything that is carried recomposes to what it stands for, and is in its place. */
+function digitIdentities(shown: ShownOrdinary): Record<string, boolean> {
+  const { params, t, e, z, eSum, blocks, parts, g, h } = shown;
+  const { f, b, fu, bu, fg, bg, kappa, kappa1, cut, ct, ft, m, pieces } = params;
+  const { v, vT, vG, vH, vE, outer } = piecesOfV(shown);
+  const perRow = ft * kappa;
+  const half = ct === 0 ? 0n : 1n << BigInt(ct - 1);
+  return {
     m: v.length === m,
     'digits of z': same(recompose(parts.slice(0, f).flat(), f, b), z),
-    'digits of t': t.every((list, a) =>
-      same(recompose(vT.slice(a * perRow, (a + 1) * perRow), fu, bu), list),
-    ),
+    // t, or what stands for it less e
+    'digits of t': t.every((list, a) => {
+      const carried = recompose(vT.slice(a * perRow, (a + 1) * perRow), ft, bu);
+      const hat = carried.map((poly) => add(scale(poly, 1n << BigInt(ct)), scale(ALL_ONES, half)));
+      return same(
+        hat.map((poly, k) => subtract(poly, e[a]![k] ?? ZERO)),
+        list,
+      );
+    }),
     'digits of g': same(recompose(vG, fg, bg), g),
     'digits of h': same(recompose(vH, fu, bu), h),
-    'E1, E2': blocks.every(({ from, count, hat, e }) =>
-      keyMatrix(kappa1, count).every((keys, row) => {
-        const value = inner(keys, v.slice(from, from + count));
-        return equal(sum([value, e[row] ?? ZERO]), hat[row]!);
-      }),
-    ),
+    'digits of e': vE.length === (ct > 0 ? f * kappa : 0) && same(recompose(vE, f, b), eSum),
     'blocks are all of v':
-      blocks.reduce((at, { from, count }) => (at === from ? at + count : -1), 0) ===
-      vT.length + vG.length + vH.length,
-    cut: v
-      .slice(m - (cut > 0 ? blocks.length * kappa1 : 0))
-      .every(
-        (poly) =>
-          cut === 0 ||
-          poly.every((x) => x > -(2n ** BigInt(cut - 1)) && x <= 2n ** BigInt(cut - 1)),
-      ),
-    E3: keyMatrix(kappa, n).every((row, k) =>
-      equal(
-        inner(
-          c,
-          t.map((list) => list[k]!),
-        ),
-        inner(row, z),
-      ),
+      blocks.reduce((at, { from, count }) => (at === from ? at + count : -1), pieces.t) ===
+      pieces.inner,
+    cut: outer.length === (cut > 0 ? blocks.length * kappa1 : 0) && isDropped(outer, cut || 1),
+    'inner cut': e.every(
+      (list) => list.length === (ct > 0 ? kappa : 0) && isDropped(list, ct || 1),
     ),
-    rows: shown.cut.rows.length === r,
-    norm: normSq(parts.flat()) <= BigInt(params.outSq),
   };
-  return level === 0 ? { ...equations, ...zeroIdentities(shown as ShownZero) } : equations;
+}
+
+/** E1, E2 and E3 by what v has, x and e included. */
+function outerIdentities(shown: ShownOrdinary): Record<string, boolean> {
+  const { params, c, blocks, parts } = shown;
+  const { n, f, b, bu, ft, kappa, kappa1, cut, ct } = params;
+  const { v, vT, vE, outer } = piecesOfV(shown);
+  const half = (bits: number): Poly =>
+    bits === 0 ? ZERO : scale(ALL_ONES, 1n << BigInt(bits - 1));
+  const z = recompose(parts.slice(0, f).flat(), f, b);
+  const e = vE.length === 0 ? [] : recompose(vE, f, b);
+  const perRow = ft * kappa;
+  const t = c.map((_, a) => recompose(vT.slice(a * perRow, (a + 1) * perRow), ft, bu));
+  const sumOfC = c.reduce((x, y) => add(x, y), ZERO);
+  return {
+    'E1, E2': blocks.every(({ from, count, hat, hidden }, index) => {
+      const onLeft = messageOnLeft(hidden, params);
+      return keyMatrix(kappa1, count).every((keys, row) => {
+        const value = inner(keys, v.slice(from, from + count));
+        const dropped = cut === 0 ? ZERO : outer[index * kappa1 + row]!;
+        const left = subtract(add(value, dropped), onLeft[row] ?? ZERO);
+        return equal(left, hidden === undefined ? hat[row]! : half(cut));
+      });
+    }),
+    E3: keyMatrix(kappa, n).every((row, k) => {
+      const ofT = inner(
+        c,
+        t.map((list) => reduce(scale(list[k]!, 1n << BigInt(ct)))),
+      );
+      const left = subtract(subtract(ofT, inner(row, z)), e[k] ?? ZERO);
+      return equal(left, scale(multiply(sumOfC, half(ct)), -1n));
+    }),
+  };
+}
+
+export function ordinaryIdentities(
+  shown: ShownOrdinary,
+  level: number,
+  before?: BeforeShown,
+): Record<string, boolean> {
+  const { params } = shown;
+  return {
+    ...common(shown, level, valuesD(shown, level, before)),
+    ...digitIdentities(shown),
+    ...outerIdentities(shown),
+    rows: shown.cut.rows.length === params.r,
+    norm: normSq(shown.parts.flat()) <= BigInt(params.outSq),
+    ...(level === 0 && zeroIdentities(shown as ShownZero)),
+    ...(params.w > 0 && hiddenIdentities(shown)),
+    ...(before && behindIdentities(shown, level, before)),
+  };
+}
+
+/** The equations of all levels of a run, by level; `count` of them are ordinary. */
+export function identitiesOf(
+  views: readonly LevelView[],
+  count: number,
+): Record<string, boolean>[] {
+  let before: BeforeShown | undefined;
+  return views.map(({ values }, level) => {
+    if (level === count) return tailIdentities(values as ShownTail, level, before);
+    const shown = values as ShownOrdinary;
+    const equations = ordinaryIdentities(shown, level, before);
+    before = shown.params.w > 0 ? { shown, D: valuesD(shown, level, before) } : undefined;
+    return equations;
+  });
 }
 
 /** N1, the exact norms and the conjugates. */
@@ -209,10 +286,9 @@ function zeroIdentities({ S, W, Y, alphas }: ShownZero): Record<string, boolean>
   };
 }
 
-/** Section 9.4 in full: what the verifier recovers is what was sealed. */
-export function tailIdentities(shown: ShownTail, level: number): Record<string, boolean> {
-  const { params, t, tHat, e, g, h, c, z, eSum, phiZ, combined } = shown;
-  const { r, outSq, n, kappa } = params;
+/** Section 9.4: what the verifier recovers of the values that were sealed. */
+function recovered({ params, tHat, g, h, c, z, eSum, phiZ, combined }: ShownTail) {
+  const { r, n, kappa } = params;
   const last = r - 1;
   const pair = (a: number, b: number): number => pairIndex(r, a, b);
   const inverseLast = inverse(c[last]!);
@@ -244,17 +320,26 @@ export function tailIdentities(shown: ShownTail, level: number): Record<string, 
   const linear = pairsOf(r)
     .slice(1, -1)
     .map(([a, b]) => multiply(multiply(c[a]!, c[b]!), h[pair(a, b)]!));
+  const onZ = add(inner(phiZ.slice(0, n), z), inner(phiZ.slice(n), eSum));
   const hLast = multiply(
     inverse(difference),
-    reduce(
-      subtract(
-        add(inner(phiZ.slice(0, n), z), inner(phiZ.slice(n), eSum)),
-        sum([...linear, multiply(squareFirst, s)]),
-      ),
-    ),
+    reduce(subtract(onZ, sum([...linear, multiply(squareFirst, s)]))),
   );
+  return { inverseLast, tLast, gLast, hLast };
+}
+
+/** What the verifier recovers is what was sealed. */
+export function tailIdentities(
+  shown: ShownTail,
+  level: number,
+  before?: BeforeShown,
+): Record<string, boolean> {
+  const { params, t, tHat, e, g, h, c, z, eSum, combined } = shown;
+  const last = params.r - 1;
+  const { inverseLast, tLast, gLast, hLast } = recovered(shown);
   return {
-    ...common(shown, level),
+    ...common(shown, level, valuesD(shown, level, before)),
+    ...(before && behindIdentities(shown, level, before)),
     t: t.every((list, a) =>
       list.every((poly, k) => equal(poly, subtract(tHat[a]![k]!, e[a]![k]!))),
     ),
@@ -262,7 +347,7 @@ export function tailIdentities(shown: ShownTail, level: number): Record<string, 
     tLast: tLast.every((poly, k) => equal(poly, t[last]![k]!)),
     gLast: equal(gLast, g.at(-1)!),
     hLast: equal(hLast, h.at(-1)!),
-    'no square of the last row': !combined.a.has(pair(last, last)),
-    norm: normSq([...z, ...eSum]) <= BigInt(outSq),
+    'no square of the last row': !combined.a.has(pairIndex(params.r, last, last)),
+    norm: normSq([...z, ...eSum]) <= BigInt(params.outSq),
   };
 }

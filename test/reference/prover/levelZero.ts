@@ -1,8 +1,9 @@
 /** Section 7 of docs/protocol.md: the level whose rows hold the signatures. */
-import { alpha, eta, keyMatrix, psi, rho, tau, thetas } from './challenges.ts';
+import { alpha, eta, psi, rho, tau, thetas } from './challenges.ts';
 import type { Base, Output } from './combine.ts';
 import type { Context } from './context.ts';
-import { finishLevel, outerBlock, type Started } from './level.ts';
+import { commitRows, finishLevel, outerBlock, type Started } from './level.ts';
+import { type ExtraForm, placeKey } from './lift.ts';
 import { type Ordinary, type Parameters, pairIndex, placeOf } from './parameters.ts';
 import {
   add,
@@ -17,17 +18,7 @@ import {
   sigma,
   ZERO,
 } from './ring.ts';
-import {
-  type Cut,
-  cutIntoRows,
-  digitMajor,
-  digitsOfT,
-  type ExtraForm,
-  garbageOf,
-  innerCommitments,
-  placeKey,
-  project,
-} from './steps.ts';
+import { type Cut, cutIntoRows, digitMajor, garbageOf, project } from './steps.ts';
 import type { Constraint, Witness0 } from './trace.ts';
 import { type Decoded, dot, functionalOnS2, strideParts, witnessOf } from './witness.ts';
 
@@ -85,17 +76,15 @@ function commitLevelZero(
   items: readonly Decoded[],
 ) {
   const params = levels[0]!;
-  const { n, fu, bu, fg, bg, kappa } = params;
+  const { fg, bg, pieces } = params;
   const yRow = firstRowOfY(params);
   const { S, W } = partsOf(bucket, witness);
 
   // The rows of Y are zero until alpha is known.
   const first = cutIntoRows(params, [S, W, S.map(() => undefined)]);
   const rowsSW = context.use('rows', first.rows.slice(0, yRow));
-  const M = keyMatrix(kappa, n);
-  const tSW = context.use('t', innerCommitments(M, rowsSW));
-  const vTSW = digitsOfT(tSW, fu, bu);
-  const blockA = outerBlock(context, 'uA', params, vTSW, 0);
+  const ofSW = commitRows(context, params, rowsSW);
+  const blockA = outerBlock(context, 'uA', params, ofSW.vT, pieces.t);
 
   const alphaSeed = context.transcript.seed('alpha');
   const drawn = items.map((_, i) => alpha(alphaSeed, 0, i));
@@ -105,12 +94,15 @@ function commitLevelZero(
   const all = cutIntoRows(params, [S, W, inBucket(bucket, Y)]);
   const rowsY = context.use('rowsY', all.rows.slice(yRow));
   const cut = { rows: [...rowsSW, ...rowsY], padding: all.padding } as Cut;
-  const tY = context.use('t', innerCommitments(M, rowsY));
+  const ofY = commitRows(context, params, rowsY);
   const g = context.use('g', garbageOf(cut.rows));
-  const vTY = digitsOfT(tY, fu, bu);
   const vG = digitMajor(g, fg, bg);
-  const blockB = outerBlock(context, 'uB', params, [...vTY, ...vG], vTSW.length);
-  const committed = { cut, t: [...tSW, ...tY], g, vT: [...vTSW, ...vTY], vG };
+  const behindA = pieces.t + ofSW.vT.length;
+  const blockB = outerBlock(context, 'uB', params, [...ofY.vT, ...vG], behindA);
+  const t = [...ofSW.t, ...ofY.t];
+  const vT = [...ofSW.vT, ...ofY.vT];
+  const e = [...ofSW.e, ...ofY.e];
+  const committed = { cut, t, vT, e, extended: cut.rows, g, vG };
   return { ...committed, blocks: [blockA, blockB], alphas, Y };
 }
 
@@ -136,7 +128,7 @@ export function proveLevelZero(
       return { number: width * i + t, poly: cut.rows[row]![column]!, row, column };
     }),
   );
-  const projecting = project(context, projected, params, w);
+  const projecting = project(context, projected, params, { w });
   return finishLevel(context, {
     params,
     ...committed,

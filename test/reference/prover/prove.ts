@@ -42,7 +42,7 @@ export function proveReference(options: ProveOptions): Uint8Array {
   const context = new Context(trace, faults);
   const logn = degree === 512 ? 9 : 10;
   const start = concat(tableHash, Uint8Array.of(logn), u16(bucket), u16(items.length));
-  context.absorb('falconry/proof/v2', start);
+  context.absorb('falconry/proof/v3', start);
   context.absorb('header', header);
 
   const { st } = context.transcript;

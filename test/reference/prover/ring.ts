@@ -39,6 +39,19 @@ export const equal = (a: Poly, b: Poly): boolean => a.every((x, i) => mod(x - b[
 export const sigma = (a: readonly bigint[]): bigint[] =>
   a.map((_, j) => (j === 0 ? a[0]! : -a[a.length - j]!));
 
+/** X^power times a polynomial, -64 <= power <= 64. */
+export function timesX(a: Poly, power: number): Poly {
+  const out = [...a];
+  for (const [i, x] of a.entries()) {
+    const to = i + power;
+    out[(to + D) % D] = to < 0 || to >= D ? -x : x;
+  }
+  return out;
+}
+
+/** All 64 coefficients are 1. */
+export const ALL_ONES: Poly = Object.freeze(ZERO.map(() => 1n));
+
 export const normSq = (list: Iterable<Poly>): bigint => {
   let sum = 0n;
   for (const poly of list) for (const x of poly) sum += x * x;

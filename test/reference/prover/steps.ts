@@ -1,12 +1,23 @@
-/**
- * The steps that levels share: rows, inner commitments, garbage, projection, lifts, amortisation.
- */
-import { amortising, collapse, JL_ROWS, omegas, type Pair, projectionOf } from './challenges.ts';
+/** The steps that levels share: rows, inner commitments, garbage, projection, amortisation. */
+import type { Behind } from './behind.ts';
+import { amortising, JL_ROWS, projectionOf } from './challenges.ts';
 import type { Context } from './context.ts';
-import { concat, i32, isI32, packLifts } from './encode.ts';
+import { concat, i32, isI32 } from './encode.ts';
 import { type Coded, gaussianField, hasCode } from './gaussian.ts';
 import { pairsOf, placeOf, type Shape } from './parameters.ts';
-import { centre, D, digitsOf, inner, innerZ, mod, type Poly, Q, scale, ZERO } from './ring.ts';
+import {
+  centre,
+  D,
+  digitsOf,
+  inner,
+  innerZ,
+  mod,
+  type Poly,
+  Q,
+  reduce,
+  scale,
+  ZERO,
+} from './ring.ts';
 
 export type Rows = readonly (readonly Poly[])[];
 
@@ -54,7 +65,7 @@ export const linearGarbageOf = (phi: Rows, rows: Rows): Poly[] =>
 export const digitsOfT = (t: Rows, count: number, bits: number): Poly[] =>
   t.flatMap((list) => digitMajor(list, count, bits));
 
-/** The digits of a list: for every digit, all polynomials. */
+/** The digits of a list, centred first: for every digit, all polynomials. */
 export function digitMajor(list: readonly Poly[], count: number, bits: number): Poly[] {
   const all = list.map((poly) => digitsOf(centre(poly), count, bits));
   return Array.from({ length: count }, (_, j) => all.map((d) => d[j]!)).flat();
@@ -67,9 +78,9 @@ export interface CutValues {
   readonly e: Poly[];
 }
 
-/** Section 6.2, cut. */
-export function cutLow(u: readonly Poly[], cut: number): CutValues {
-  const reduced = u.map((poly) => poly.map((x) => mod(x, Q)));
+/** Section 6.2, cut: of values in [0, q), or of centred ones, so that u' is signed. */
+export function cutLow(u: readonly Poly[], cut: number, isSigned = false): CutValues {
+  const reduced = u.map((poly) => (isSigned ? centre(poly) : reduce(poly)));
   if (cut === 0) return { sent: reduced, hat: reduced, e: [] };
   const bits = BigInt(cut);
   const sent = reduced.map((poly) => poly.map((x) => x >> bits));
@@ -93,6 +104,16 @@ export const placesOf = ({ rows, padding }: Cut): Projected[] =>
       padding[a]![column] ? [] : [{ number: a * row.length + column, poly, row: a, column }],
     ),
   );
+
+/** Sections 8.3 and 9.3: the e_a, of the same number for every row, behind all rows. */
+export const placesOfE = ({ n, r }: Shape, e: Rows): Projected[] =>
+  e.flatMap((list, a) =>
+    list.map((poly, i) => ({ number: r * n + a * list.length + i, poly, row: a, column: n + i })),
+  );
+
+/** Rows with one more value for every polynomial of e_a. */
+export const extendedBy = <T>(rows: readonly (readonly T[])[], e: Rows, value: T): T[][] =>
+  rows.map((row, a) => [...row, ...new Array<T>(e[a]!.length).fill(value)]);
 
 /** Section 5.3: y_j and y*_j, j = 0..136; the last two are U and V. */
 export interface Projection {
@@ -150,14 +171,44 @@ export interface Projecting {
   readonly seed: Uint8Array;
   readonly counter: number;
   readonly projection: Projection;
+  /** behind a hidden level: that of its x, by the same bits */
+  readonly ofX?: Projection;
 }
 
-/** The projection of the first counter that passes. It is sent and absorbed, at level 0 with w. */
+/** What a projection is held to: the squared norm, and the index of the code. */
+interface Limits {
+  readonly bound: number;
+  readonly t: number;
+}
+
+/** Section 11.1: whether a projection is short, and all that is sent of it has a code. */
+const passes = (projection: Projection, { bound, t }: Limits): boolean =>
+  signedNormSq(projection) <= 288n * BigInt(bound) &&
+  sentOf(projection).every((x) => hasCode(x, t));
+
+/** y', U and V, or those of x: sent as two fields. @returns what is absorbed of them */
+function sendProjection(
+  context: Context,
+  names: readonly [values: string, sums: string],
+  projection: Projection,
+  t: number,
+): Uint8Array {
+  const values = sentOf(projection);
+  const sums = i32(sumsOf(projection));
+  sendCoded(context, names[0], [{ values, t }]);
+  context.send(names[1], sums);
+  return concat(i32(values), sums);
+}
+
+/**
+ * Sections 5.3 and 8.3: the projections of the first counter with which all pass. They are sent and
+ * absorbed, at level 0 with w, behind a hidden level with that of its x.
+ */
 export function project(
   context: Context,
   list: readonly Projected[],
   { inSq, tY }: { inSq: number; tY: number },
-  w: readonly bigint[] = [],
+  { w = [], behind }: { w?: readonly bigint[]; behind?: Behind | undefined } = {},
 ): Projecting {
   const { st } = context.transcript;
   for (let counter = 0; counter < 16; counter++) {
@@ -165,22 +216,26 @@ export function project(
     context.absorb('counter', Uint8Array.of(counter));
     const seed = context.transcript.seed('jl');
     const projection = context.use('y', projectAll(seed, context.level, list));
-    const values = sentOf(projection);
-    const passes =
-      signedNormSq(projection) <= 288n * BigInt(inSq) && values.every((x) => hasCode(x, tY));
-    if (!passes) {
+    const ofX = behind && context.use('yX', projectAll(seed, context.level, behind.places));
+    const passed = [
+      passes(projection, { bound: inSq, t: tY }),
+      ofX === undefined || passes(ofX, { bound: behind!.params.X, t: behind!.params.tX }),
+    ];
+    if (passed.includes(false)) {
       if (counter < 15) continue;
-      context.fail('projection');
+      context.fail(passed[0] ? 'projection of x' : 'projection');
     }
-    const sums = sumsOf(projection);
-    if (!sums.every(isI32)) context.fail('sum');
+    if (!sumsOf(projection).every(isI32)) context.fail('sum');
+    if (ofX !== undefined && !sumsOf(ofX).every(isI32)) context.fail('sum of x');
     if (!w.every(isI32)) context.fail('functional');
     context.send('counter', Uint8Array.of(counter));
-    sendCoded(context, 'y', [{ values, t: tY }]);
-    context.send('UV', i32(sums));
+    const absorbed = [sendProjection(context, ['y', 'UV'], projection, tY)];
     if (w.length > 0) context.send('w', i32(w));
-    context.absorb('y', concat(i32(values), i32(sums), i32(w)));
-    return { seed, counter, projection };
+    if (ofX !== undefined) {
+      absorbed.push(sendProjection(context, ['yx', 'UVx'], ofX, behind!.params.tX));
+    }
+    context.absorb('y', concat(...absorbed, i32(w)));
+    return { seed, counter, projection, ...(ofX && { ofX }) };
   }
   throw new Error('unreachable');
 }
@@ -196,58 +251,6 @@ export function sendCoded(context: Context, name: string, lists: readonly Coded[
     return;
   }
   context.send(name, bytes);
-}
-
-/** The forms that level 0 adds to F, by place. */
-export type ExtraForm = (seed: Uint8Array, k: number) => Map<string, Poly>;
-export const placeKey = (row: number, column: number): string => `${row},${column}`;
-
-export interface Lifts {
-  readonly liftSeed: Uint8Array;
-  /** F by k, row, column */
-  readonly F: readonly Rows[];
-  readonly lifts: readonly Poly[];
-}
-
-/** The coefficients of a lift that the verifier knows; one lift fewer where there are two. */
-export const knownOf = (level: number): readonly number[] => (level === 0 ? [0] : [0, D / 2]);
-export const liftCount = (level: number): number => (level === 0 ? 3 : 2);
-
-/** Sections 7.6 and 8.4: F and b^(1), b^(2), ... The latter are sent and absorbed. */
-export function lift(
-  context: Context,
-  rows: Rows,
-  list: readonly Projected[],
-  { seed }: Projecting,
-  extra?: ExtraForm,
-): Lifts {
-  const { level } = context;
-  const liftSeed = context.transcript.seed('lift');
-  const none: Pair = [0n, 0n];
-  const weights = Array.from({ length: liftCount(level) }, (_, k) =>
-    omegas(liftSeed, level, k).map((omega) => (context.omits('J') ? none : omega)),
-  );
-  const F = weights.map(() => rows.map((row) => row.map((): Poly => ZERO)));
-  for (const { number, row, column } of list) {
-    const entries = projectionOf(seed, level, number);
-    for (const [k, form] of collapse(entries, weights).entries()) F[k]![row]![column] = form;
-  }
-  if (extra !== undefined) {
-    for (const [k, form] of F.entries()) {
-      for (const [key, poly] of extra(liftSeed, k)) {
-        const [row, column] = key.split(',').map(Number) as [number, number];
-        form[row]![column] = form[row]![column]!.map((x, i) => mod(x + poly[i]!, Q));
-      }
-    }
-  }
-  const lifts = context.use(
-    'lifts',
-    F.map((form) => inner(form.flat(), rows.flat())),
-  );
-  const bytes = packLifts(lifts, knownOf(level));
-  context.send('b', bytes);
-  context.absorb('b', bytes);
-  return { liftSeed, F, lifts };
 }
 
 /** c_a of every row. */

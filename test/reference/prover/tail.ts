@@ -1,8 +1,11 @@
 /** Section 9 of docs/protocol.md: the last level, with its values in the clear. */
+import { behindOf } from './behind.ts';
+import { carriedConstraints } from './carried.ts';
 import { keyMatrix } from './challenges.ts';
-import { carriedConstraints, combine, type Output } from './combine.ts';
+import { combine, type Output } from './combine.ts';
 import type { Context } from './context.ts';
 import { concat, pack, pack44 } from './encode.ts';
+import { lift } from './lift.ts';
 import { pairCount, pairsOf, type Tail } from './parameters.ts';
 import { centre, equal, multiply, normSq, type Poly, ZERO } from './ring.ts';
 import {
@@ -12,11 +15,12 @@ import {
   challengesOf,
   cutIntoRows,
   cutLow,
+  extendedBy,
   garbageOf,
   innerCommitments,
-  lift,
   linearGarbageOf,
   placesOf,
+  placesOfE,
   project,
   type Rows,
   sendCoded,
@@ -29,21 +33,17 @@ function sealOf(context: Context, label: string, data: Uint8Array): Uint8Array {
 
 export function proveTail(context: Context, params: Tail, before: Output): void {
   const { level } = context;
-  const { n, r, kappa } = params;
+  const { r } = params;
   const opened = openTail(context, params, before);
   const { cut, e, extended } = opened;
   const g = commitTail(context, params, opened);
 
   // 9.3
-  const padding = cut.padding.map((row) => [...row, ...new Array<boolean>(kappa).fill(false)]);
-  const projected = [
-    ...placesOf(cut),
-    ...e.flatMap((list, a) =>
-      list.map((poly, i) => ({ number: r * n + a * kappa + i, poly, row: a, column: n + i })),
-    ),
-  ];
-  const projecting = project(context, projected, params);
-  const lifts = lift(context, extended, projected, projecting);
+  const padding = extendedBy(cut.padding, e, false);
+  const projected = [...placesOf(cut), ...placesOfE(params, e)];
+  const behind = behindOf(params, cut, before);
+  const projecting = project(context, projected, params, { behind });
+  const lifts = lift(context, { rows: extended, list: projected, projecting, behind });
   const seed = context.transcript.seed('combine');
   const base = carriedConstraints(context, seed, params, before);
   const combined = combine(context, seed, params, base, lifts, padding);
@@ -54,8 +54,8 @@ export function proveTail(context: Context, params: Tail, before: Output): void 
   const { z, e: eSum } = context.use('z', { z: amortise(c, cut.rows), e: amortise(c, e) });
   const phiZ = amortiseForms(c, combined.phi);
   const pairs = pairsOf(r).slice(0, pairCount(r));
-  const shown = { ...opened, g, ...lifts, projected, projecting, combined, h, c, z, eSum, phiZ };
-  context.show({ params, ...shown, pairs });
+  const shown = { ...opened, g, ...lifts, projected, projecting, behind, combined, h, c };
+  context.show({ params, ...shown, z, eSum, phiZ, pairs });
   const [first, last] = [c[0]!, c[r - 1]!];
   if (equal(multiply(last, last), multiply(first, first))) context.fail('challenges');
   sendMessage(context, params, z, eSum);
@@ -68,7 +68,11 @@ function openTail(context: Context, params: Tail, before: Output) {
   const cut = { rows: context.use('rows', honest.rows), padding: honest.padding } as Cut;
   const t = context.use('t', innerCommitments(keyMatrix(kappa, n), cut.rows));
   const dropped = t.map((list, a) => (a < r - 1 ? cutLow(list, low) : undefined));
-  const e = dropped.map((values) => values?.e ?? new Array<Poly>(kappa).fill(ZERO));
+  const none = new Array<Poly>(kappa).fill(ZERO);
+  const e = context.use(
+    'e',
+    dropped.map((values) => values?.e ?? none),
+  );
   const tHat = dropped.map((values, a) => values?.hat ?? t[a]!);
   const sent = dropped.slice(0, r - 1).map((values) => values!.sent);
   const tCut = context.use('tCut', sent);

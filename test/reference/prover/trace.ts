@@ -5,6 +5,7 @@
  * value and gives the one that is used from there on; everything after is computed from that value
  * as an honest prover would compute it.
  */
+import type { MessageName } from './parameters.ts';
 import type { Poly } from './ring.ts';
 import type { Projection } from './steps.ts';
 
@@ -55,16 +56,27 @@ export interface FaultValues {
   g: readonly Poly[];
   /** u before the cut, by name uA, uB, u1, u2 */
   u: { readonly name: string; readonly u: readonly Poly[] };
+  /** hidden level: the digits x_M of a message, from which follows p_M */
+  x: { readonly message: MessageName; readonly x: readonly Poly[] };
+  /** hidden level: p_M as it is sent and absorbed */
+  p: { readonly message: MessageName; readonly p: readonly bigint[] };
+  /** hidden level 0: coefficient 32 of every lift */
+  b32: readonly bigint[];
   /** y_j and y*_j, j = 0..136, from which follows what is sent */
   y: Projection;
+  /** behind a hidden level: y_{x,j} and y*_{x,j} */
+  yX: Projection;
   w: readonly bigint[];
   lifts: readonly Poly[];
   /** h by pair */
   h: readonly Poly[];
-  /** z, and e of the tail (empty elsewhere) */
+  /** z, and e where inner commitments are cut (empty elsewhere) */
   z: { readonly z: readonly Poly[]; readonly e: readonly Poly[] };
-  /** tail: cut t' of all rows but the last, and the two seals */
+  /** cut t' as it is carried, or sent in the tail, there of all rows but the last */
   tCut: readonly (readonly Poly[])[];
+  /** e_a of the rows, by default that of the honest t' */
+  e: readonly (readonly Poly[])[];
+  /** tail: the two seals */
   seal: { readonly label: string; readonly seal: Uint8Array };
   /** a field as it is sent (not as it is absorbed) */
   field: { readonly name: string; readonly bytes: Uint8Array };
@@ -81,6 +93,9 @@ export type Constraint =
   | 'J'
   | 'F'
   | 'L'
+  | 'Px'
+  | 'Q'
+  | 'Tb'
   | 'K'
   | 'tau'
   | 'eta'
