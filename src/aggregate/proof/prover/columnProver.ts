@@ -28,7 +28,7 @@ import { keepInstance, takeInstance } from '../instances.ts';
 import { filledByItems, type ItemsShape } from '../itemColumns.ts';
 import { liftsOf } from '../lifts.ts';
 import { coefsOf, sumOfLists, type Values, valuesOf, vecOfBlocks } from '../ring.ts';
-import { degreeOf, firstRowOfY, parametersFor, type Run } from '../shapes.ts';
+import { degreeOf, firstRowOfY, type Run } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { carryAmortised } from './carry.ts';
 import { addToForms, combineForms, combinePadding, liftCoefficients } from './combine.ts';
@@ -54,6 +54,12 @@ const STORE_BYTES = 1 << 24;
 
 /** A step in parts; yields how much is done, from 0 to 1. */
 export type Step<T> = Generator<number, T>;
+
+/** Rows and columns of an inner key. */
+interface KeySize {
+  readonly rows: number;
+  readonly columns: number;
+}
 
 interface Opened {
   readonly number: number;
@@ -96,17 +102,19 @@ export class ColumnProver {
    * Begins level 0.
    *
    * @param input.items the items of `itemsWithin`
+   * @param input.keys for every level the rows and columns of its inner key
    * @returns W_i0, W_i1 of the items that these columns own, in order
    */
   *openItems(input: {
     readonly shape: ItemsShape;
     readonly columns: Columns;
     readonly items: readonly SectionItem[];
+    readonly keys: readonly KeySize[];
   }): Step<Int16Array<ArrayBuffer>> {
     const lab = this.#lab;
     const { shape, columns } = input;
     this.#reset();
-    this.#openStore(shape);
+    this.#openStore(input.keys);
     const decoded: Decoded[] = [];
     for (const [i, item] of input.items.entries()) {
       decoded.push(decodeItem(shape.set, shape.profile, item));
@@ -328,13 +336,12 @@ export class ColumnProver {
   }
 
   /** Room for the keys of as many levels as fit: of all of them, or of those after the first. */
-  #openStore({ set, count }: ItemsShape): void {
+  #openStore(keys: readonly KeySize[]): void {
     if (this.#keys !== undefined) return;
     const lab = this.#lab;
-    const { levels } = parametersFor(set, count)!;
-    for (const some of [levels, levels.slice(1)]) {
-      const rows = Math.max(...some.map(({ kappa }) => kappa));
-      const columns = Math.max(...some.map(({ n }) => n));
+    for (const some of [keys, keys.slice(1)]) {
+      const rows = Math.max(...some.map((key) => key.rows));
+      const columns = Math.max(...some.map((key) => key.columns));
       if (some.length === 0 || rows * rowBytes(columns) > STORE_BYTES) continue;
       this.#keys = new KeyStore(lab, rows, columns);
       this.#afterKeys = lab.kernels.mark();
