@@ -9,7 +9,6 @@ import type { Context } from './context.ts';
 import { cutInner, type Extension } from './extension.ts';
 import { hideMessage, vecOfSmalls } from './hidden.ts';
 import { keyOf, type Output } from './output.ts';
-import { cutLow } from './steps.ts';
 
 /** Writes the digits of t of rows `first` on into v. @param lists to be added up */
 export function storeT(
@@ -128,5 +127,6 @@ function cutCentred(lab: Labrador, output: Output, index: number, u: Coefs): voi
   const half = cut === 0 ? 0n : 1n << BigInt(cut - 1);
   lab.i64(hats[index]!).fill(half);
   if (cut === 0) return;
-  cutLow(lab.i64(u), lab.i16(slice(v, pieces.e[index]!, u.count)), cut);
+  const e = v.at + SMALL_BYTES * pieces.e[index]!;
+  lab.kernels.cutSigned(u.at, e, u.at, u.count, cut);
 }
