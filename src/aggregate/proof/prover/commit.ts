@@ -8,7 +8,7 @@ import { coefsOf, slice, type Values } from '../ring.ts';
 import type { Context } from './context.ts';
 import { cutInner, type Extension } from './extension.ts';
 import { hideMessage, vecOfSmalls } from './hidden.ts';
-import { keyOf, type Output } from './output.ts';
+import { firstColumns, type Output } from './output.ts';
 
 /** Writes the digits of t of rows `first` on into v. @param lists to be added up */
 export function storeT(
@@ -93,15 +93,15 @@ export function commitOuter(
     const sums = lab.sums(kappa1);
     const piece = output.outers[index]!;
     const digits = slice(output.v, piece.from, piece.count);
-    lab.products(sums, keyOf(output, piece), vecOfSmalls(lab, digits));
+    lab.products(sums, firstColumns(output.keys, piece.count), vecOfSmalls(lab, digits));
     const high = lab.coefs(kappa1);
     const scratch = lab.smalls(1);
     const hat = output.hats[index]!;
     if (w > 0) {
       kernels.manySumsToCoefs(high.at, sums.at, kappa1);
       cutCentred(lab, output, index, high);
-      const message = messages.filter(({ isLifts }) => !isLifts)[index]!;
-      return hideMessage(context, output, message, high);
+      const ofOuters = messages.flatMap(({ isLifts }, i) => (isLifts ? [] : [i]));
+      return hideMessage(context, output, ofOuters[index]!, high);
     }
     for (let k = 0; k < kappa1; k++) {
       const at = high.at + COEFS_BYTES * k;

@@ -8,7 +8,7 @@ import type { Seed } from '../challenges.ts';
 import type { Placed } from '../columns.ts';
 import { type Values, valuesOf } from '../ring.ts';
 import { combineForms } from './combine.ts';
-import { collapse } from './project.ts';
+import { collapse, coveredBy } from './project.ts';
 import { amortised, coefsOfSums, linearGarbage, sumLifts } from './steps.ts';
 
 export interface Extension {
@@ -55,7 +55,7 @@ export function liftExtension(
 ): Values {
   const { e, places } = extension;
   const F = Array.from({ length: count }, () => lab.vecs(e.rows, e.columns));
-  for (const _ of collapse(lab, F, places, jl, lift));
+  for (const _ of collapse(lab, F, coveredBy(places), jl, lift));
   extension.F = F;
   return lab.scope(() => {
     const sums = lab.sums(count);
