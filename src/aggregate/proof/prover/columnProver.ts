@@ -57,7 +57,7 @@ import { type Decoded, decodeItem, type SectionItem } from './witness.ts';
 /** Bytes that steps take for sums and the like. */
 const SCRATCH_BYTES = 1 << 20;
 /** Bytes of keys that are kept from level to level; the keys of a level that need more are not. */
-const STORE_BYTES = 1 << 24;
+const STORE_BYTES = 18 << 20;
 
 /** A step in parts; yields how much is done, from 0 to 1. */
 export type Step<T> = Generator<number, T>;
@@ -336,14 +336,14 @@ export class ColumnProver {
     this.#phi = undefined;
   }
 
-  /** Room for the keys of as many levels as fit: of all of them, or of those after the first. */
+  /** Room for the keys of as many levels as fit, counted from the last one. */
   #openStore(keys: readonly KeySize[]): void {
     if (this.#keys !== undefined) return;
     const lab = this.#lab;
-    for (const some of [keys, keys.slice(1)]) {
-      const rows = Math.max(...some.map((key) => key.rows));
-      const columns = Math.max(...some.map((key) => key.columns));
-      if (some.length === 0 || rows * rowBytes(columns) > STORE_BYTES) continue;
+    for (const first of keys.keys()) {
+      const rows = Math.max(...keys.slice(first).map((key) => key.rows));
+      const columns = Math.max(...keys.slice(first).map((key) => key.columns));
+      if (rows * rowBytes(columns) > STORE_BYTES) continue;
       this.#keys = new KeyStore(lab, rows, columns);
       this.#afterKeys = lab.kernels.mark();
       return;
