@@ -75,6 +75,35 @@ export function cutLow(high: usize, e: usize, coefs: usize, cut: i32): void {
 }
 
 /**
+ * Cuts low bits of the integers as they are: high = floor(u / 2^cut), e = 2^cut high + 2^(cut-1) -
+ * u.
+ *
+ * Spec:   docs/decisions/0058, section 1: u' of a hidden message, t' of an inner commitment
+ * Shape:  coefs: i64[64 polys] -> high: i64[64 polys] (may be coefs), e: i16[64 polys]
+ * Bounds: any coefs; cut 1 to 15; e in (-2^(cut-1), 2^(cut-1)]
+ * Memory: coefs, high, e
+ */
+export function cutSigned(high: usize, e: usize, coefs: usize, polys: i32, cut: i32): i32 {
+  const span: i32 = 1 << cut;
+  const half = v128.splat<i16>(<i16>(span >> 1));
+  const mask = v128.splat<i16>(<i16>(span - 1));
+  const end = coefs + (<usize>polys << 9);
+  for (; coefs < end; coefs += 64, high += 64, e += 16) {
+    const a = v128.load(coefs);
+    const b = v128.load(coefs, 16);
+    const c = v128.load(coefs, 32);
+    const d = v128.load(coefs, 48);
+    // u mod 2^cut, of which 16 bits are enough
+    v128.store(e, i16x8.sub(half, v128.and(lowWords(a, b, c, d), mask)));
+    v128.store(high, i64x2.shr_s(a, cut));
+    v128.store(high, i64x2.shr_s(b, cut), 16);
+    v128.store(high, i64x2.shr_s(c, cut), 32);
+    v128.store(high, i64x2.shr_s(d, cut), 48);
+  }
+  return OK;
+}
+
+/**
  * What stands for a value that was cut: 2^cut high + 2^(cut-1), centred.
  *
  * Spec:   docs/protocol.md, 6.2

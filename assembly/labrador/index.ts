@@ -41,6 +41,7 @@ export {
 export {
   addInnerProduct,
   cutLow,
+  cutSigned,
   decompose,
   normSq,
   packBits,

@@ -10,6 +10,7 @@ import { vecsToFill } from './forms.ts';
 import { writeKeys } from './keyCache.ts';
 import { liftsOf } from './lifts.ts';
 import { PROJECTION_LENGTH } from './projection.ts';
+import type { Values } from './ring.ts';
 import { KEYS_LABEL, STREAM } from './transcript.ts';
 
 /** A seed in the module's memory, for the streams of one level. */
@@ -140,10 +141,10 @@ export function prepareOmega(lab: Labrador, seed: Seed): number {
  * The first words of omega^(k), centred, for every lift: those of the projection, and behind them
  * those of what else the lifts of the level prove.
  */
-export function sampleOmegas(lab: Labrador, seed: Seed, count: number): BigInt64Array[] {
+export function sampleOmegas(lab: Labrador, seed: Seed, count: number): Values[] {
   return lab.scope(() => {
     const at = sampleScalars(lab, seed, STREAM.omega, count);
-    const { buffer } = lab.kernels.memory;
+    const buffer = lab.kernels.memory.buffer as ArrayBuffer;
     return Array.from({ length: liftsOf(seed.level).count }, (_, k) =>
       new BigInt64Array(buffer, at + 8 * count * k, count).slice(),
     );

@@ -10,6 +10,7 @@ import {
   type Smalls,
   type Vecs,
 } from '../wasm.ts';
+import { Q } from './constants.ts';
 
 /** The address of a form. */
 export const formAt = (forms: Forms, index: number): number => forms.at + FORM_BYTES * index;
@@ -44,11 +45,11 @@ export function constantForm(lab: Labrador, value: bigint): number {
   return out;
 }
 
-/** The forms of 2^(first + bits j), j < count. */
+/** The forms of 2^(first + bits j) mod q, j < count. */
 export function powerForms(lab: Labrador, count: number, bits: number, first = 0): Forms {
   const powers = lab.forms(count);
   for (const j of Array(count).keys()) {
-    writeConstant(lab, formAt(powers, j), 1n << BigInt(first + bits * j));
+    writeConstant(lab, formAt(powers, j), (1n << BigInt(first + bits * j)) % Q);
   }
   return powers;
 }

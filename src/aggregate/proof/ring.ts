@@ -96,6 +96,27 @@ const wordsOf = ({ buffer, byteOffset, length }: Values): [Uint32Array, Int32Arr
   new Int32Array(buffer, byteOffset, 2 * length),
 ];
 
+/**
+ * Divides values, |x| < 2^52, by a power of two: x = low + 2^bits high, and low in [-2^(bits-1),
+ * 2^(bits-1)).
+ *
+ * @param bits at most 31
+ */
+export function writeParts(low: Values, high: Values, values: Values, bits: number): void {
+  const [words, signed] = wordsOf(values);
+  const [low0, low1] = wordsOf(low);
+  const [high0, high1] = wordsOf(high);
+  for (let i = 0; i !== words.length; i += 2) {
+    const rest = (words[i]! << (32 - bits)) >> (32 - bits);
+    const quotient = (signed[i + 1]! * WORD + words[i]! - rest) / 2 ** bits;
+    low0[i] = rest;
+    low1[i + 1] = rest >> 31;
+    const upper = Math.floor(quotient / WORD);
+    high0[i] = quotient - WORD * upper;
+    high1[i + 1] = upper;
+  }
+}
+
 /** The representative in [-(q - 1)/2, (q - 1)/2]. */
 export function centred(x: bigint): bigint {
   const rest = x % Q;

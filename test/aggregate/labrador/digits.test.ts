@@ -19,7 +19,7 @@ function digitsOf(x: bigint, count: number, bits: number): bigint[] {
 describe.each(BOTH_MODULES)('digits, cuts, packings and norms, %s module', async (module) => {
   const m = await labradorModule(module);
   const { exports } = m;
-  const [COEFS, BACK, SMALL, BYTES] = [512, 512, 8192, 512].map((n) => m.room(n)) as number[] as [
+  const [COEFS, BACK, SMALL, BYTES] = [1024, 512, 8192, 512].map((n) => m.room(n)) as number[] as [
     number,
     number,
     number,
@@ -99,6 +99,25 @@ describe.each(BOTH_MODULES)('digits, cuts, packings and norms, %s module', async
     exports.restoreCut!(COEFS, BACK, cut);
     expect(m.readCoefs(COEFS).map((x) => mod(x, Q))).toEqual(u.map((x, i) => mod(x + e[i]!, Q)));
     expect(m.readCoefs(COEFS).every((x) => x <= HALF_Q && x >= -HALF_Q)).toBe(true);
+  });
+
+  test.each([1, 4, 12, 15])('cut %i of signed integers', (cut) => {
+    const c = BigInt(cut);
+    const [HIGH, E] = [m.room(1024), m.room(256)];
+    const edges = [0n, 1n, 2n ** c - 1n, 2n ** c, 2n ** (c - 1n), HALF_Q, 2n ** 44n];
+    const special = edges.flatMap((x) => [x, -x]);
+    const u = [...special, ...random.poly(HALF_Q), ...random.poly(2n ** c)].slice(0, 128);
+    for (const [i, to] of [COEFS, COEFS + 512].entries()) {
+      m.writeCoefs(to, u.slice(64 * i, 64 * i + 64));
+    }
+    const high = u.map((x) => x >> c);
+    const e = u.map((x, i) => (high[i]! << c) + 2n ** (c - 1n) - x);
+    expect(e.every((x) => x > -(2n ** (c - 1n)) && x <= 2n ** (c - 1n))).toBe(true);
+    for (const to of [HIGH, COEFS]) {
+      expect(exports.cutSigned!(to, E, COEFS, 2, cut)).toBe(0);
+      expect([...m.readCoefs(to), ...m.readCoefs(to + 512)]).toEqual(high);
+      expect([...m.readSmall(E), ...m.readSmall(E + 128)]).toEqual(e);
+    }
   });
 
   test('packing', () => {

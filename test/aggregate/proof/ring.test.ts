@@ -1,7 +1,13 @@
 /** Sums mod q of what several shares made. */
 import { expect, test } from 'vitest';
 import { Q } from '../../../src/aggregate/proof/constants.ts';
-import { centred, coefsOf, joinLists, sumOfLists } from '../../../src/aggregate/proof/ring.ts';
+import {
+  centred,
+  coefsOf,
+  joinLists,
+  sumOfLists,
+  writeParts,
+} from '../../../src/aggregate/proof/ring.ts';
 import { Labrador } from '../../../src/aggregate/wasm.ts';
 import { testRandom } from '../../support/random.ts';
 
@@ -34,6 +40,17 @@ test('every pair of edges', () => {
   const pairs = EDGES.flatMap((a) => EDGES.map((b) => [a, b] as const));
   const [a, b] = [BigInt64Array.from(pairs, ([x]) => x), BigInt64Array.from(pairs, ([, y]) => y)];
   expect(sumOfLists([a, b])).toEqual(a.map((x, i) => centred(x + b[i]!)));
+});
+
+test.each([1, 15, 22, 31])('parts of %i bits, and what is above', (bits) => {
+  const edges = [...EDGES, ...[-1n, 0n, 1n].map((x) => (1n << BigInt(bits - 1)) + x)];
+  const values = BigInt64Array.from([...edges, ...edges.map((x) => -x), ...list(), 2n ** 52n - 1n]);
+  const before = values.slice();
+  const [low, high] = [new BigInt64Array(values.length), new BigInt64Array(values.length)];
+  writeParts(low, high, values, bits);
+  expect(low).toEqual(values.map((x) => BigInt.asIntN(bits, x)));
+  expect(high).toEqual(values.map((x, i) => (x - low[i]!) >> BigInt(bits)));
+  expect(values).toEqual(before);
 });
 
 test('runs behind each other; a single one is not copied', () => {

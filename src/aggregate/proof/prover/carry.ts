@@ -3,7 +3,7 @@
  * challenge and all added up: a constraint on z_0, z_1, ... and v. The verifier's twin is
  * `../verifier/reduceCarry.ts`.
  */
-import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
+import type { HiddenMessage, OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import {
   COEFS_BYTES,
   type Coefs,
@@ -14,11 +14,13 @@ import {
 } from '../../wasm.ts';
 import { type Seed, shortForms } from '../challenges.ts';
 import { Q } from '../constants.ts';
+import { LOW_BITS } from '../foldKeys.ts';
 import { constantForm, formAt, powerForms, writeConstant, zeroForms } from '../forms.ts';
-import { coefsOf, type Values, valuesOf } from '../ring.ts';
+import { coefsOf, slice, type Values, valuesOf } from '../ring.ts';
 import { firstRows, pairIndex } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
-import { keyOf, type Output } from './output.ts';
+import { digitsOf, firstColumns, type Output } from './output.ts';
+import { combineScalars } from './scalars.ts';
 
 /** The combined constraint without its linear forms: quadratic coefficients and the right side. */
 export type Target = Pick<Output, 'a' | 'aForms' | 'b'>;
@@ -27,9 +29,10 @@ export type Target = Pick<Output, 'a' | 'aForms' | 'b'>;
 export const distinctA = (f: number): number => (f * (f + 1)) / 2;
 
 /**
- * Adds up the constraints.
+ * Adds up the constraints, and what the lifts of this level put on hidden messages.
  *
  * @param target receives all but the linear forms
+ * @param scalars from `scalarsOnHidden`, if the level before hides its messages
  * @returns the linear forms on v; those on z_0, z_1, ... are left to `carryAmortised`
  */
 export function carryConstraints(
@@ -38,6 +41,7 @@ export function carryConstraints(
   shape: Shape,
   before: Output,
   target: Target,
+  scalars?: readonly Coefs[],
 ): Coefs {
   const { kernels } = lab;
   const { m } = before.params;
@@ -47,6 +51,7 @@ export function carryConstraints(
   carryInner(lab, sum, before, seed);
   carryGarbage(lab, sum, before, seed, delta);
   carryHidden(lab, sum, before, seed);
+  if (scalars !== undefined) carryScalars(lab, sum, before, seed, scalars);
   carryExtension(lab, sum, before, seed);
   kernels.formToCoefs(target.b.at, sum.right);
 
@@ -90,8 +95,13 @@ class Sum {
     const lab = this.#lab;
     const row = lab.vecs(1, key.columns);
     lab.combine(row, 0, lab.addresses(key), challenges);
-    for (let column = 0; column < key.columns; column++) {
-      lab.kernels.loadColumn(this.#product, row.at, column);
+    this.addColumns(row, from);
+  }
+
+  /** Places `from` on gain the columns of a row. */
+  addColumns(row: Vecs, from: number): void {
+    for (let column = 0; column < row.columns; column++) {
+      this.#lab.kernels.loadColumn(this.#product, row.at, column);
       this.add(from + column, this.#product);
     }
   }
@@ -119,7 +129,7 @@ function carryOuter(lab: Labrador, sum: Sum, before: Output, seed: Seed): void {
         : shortForms(lab, seed, SHORT.outer, index * kappa1, kappa1);
     lab.scope(() => {
       const piece = outers[index]!;
-      sum.addKey(keyOf(before, piece), piece.from, challenges);
+      sum.addKey(firstColumns(before.keys, piece.count), piece.from, challenges);
       for (let row = 0; row < kappa1; row++) {
         const challenge = formAt(challenges, row);
         if (cut > 0) sum.add(pieces.e[index]! + row, challenge);
@@ -136,12 +146,12 @@ function carryHidden(lab: Labrador, sum: Sum, before: Output, seed: Seed): void 
   if (w === 0) return;
   const last = before.hats.length - 1;
   lab.scope(() => {
-    const minus = constantForm(lab, -1n);
+    const powers = powerForms(lab, Math.max(...messages.map(({ digits }) => digits)), w);
+    const [minus, minusCut] = [constantForm(lab, -1n), constantForm(lab, -1n << BigInt(cut))];
     const gamma = shortForms(lab, seed, SHORT.constraint, 0, 1).at;
     const product = lab.forms(1).at;
     let index = 0;
     for (const { isLifts, from, polynomials, digits } of messages) {
-      const powers = powerForms(lab, digits, w, isLifts ? 0 : cut);
       const challenges =
         isLifts || index < last
           ? shortForms(lab, seed, SHORT.outer, index * kappa1, kappa1)
@@ -149,11 +159,65 @@ function carryHidden(lab: Labrador, sum: Sum, before: Output, seed: Seed): void 
       for (let i = 0; i < polynomials; i++) {
         if (isLifts) lab.kernels.mulForm(product, gamma, formAt(beta, i));
         const challenge = isLifts ? product : formAt(challenges, i);
-        lab.kernels.mulForm(product, challenge, minus);
-        sum.addDigits(from + i, polynomials, product, powers);
+        lab.kernels.mulForm(product, challenge, isLifts ? minus : minusCut);
+        sum.addDigits(from + i, polynomials, product, slice(powers, 0, digits));
       }
       if (!isLifts) index++;
     }
+  });
+}
+
+/**
+ * (Q) and (T_b) on x, as the combination of the lifts has them. Parts of the scalars are at most
+ * 2^22 in magnitude, keys q/2, and powers of two are below q: all sums are below (k + 1) 2^27 q.
+ */
+function carryScalars(
+  lab: Labrador,
+  sum: Sum,
+  before: Output,
+  seed: Seed,
+  scalars: readonly Coefs[],
+): void {
+  const { k, w, messages } = before.params;
+  lab.scope(() => {
+    const beta = shortForms(lab, seed, SHORT.lift, 0, scalars.length);
+    const parts = combineScalars(lab, beta, scalars);
+    for (const [index, message] of messages.entries()) {
+      const rows = parts.map((part) => slice(part, k * index, k));
+      carryQuarters(lab, sum, before, message, rows);
+      if (!message.isLifts) continue;
+      const { from, polynomials, digits } = message;
+      for (const [i, part] of parts.entries()) {
+        const powers = powerForms(lab, digits, w, LOW_BITS * i);
+        for (let lift = 0; lift < polynomials; lift++) {
+          const form = formAt(part, k * messages.length + lift);
+          sum.addDigits(from + lift, polynomials, form, powers);
+        }
+      }
+    }
+  });
+}
+
+/** The key matrix on the digits of a message, its rows times low and high parts of residues. */
+function carryQuarters(
+  lab: Labrador,
+  sum: Sum,
+  { quarterKeys }: Output,
+  message: HiddenMessage,
+  parts: readonly Forms[],
+): void {
+  lab.scope(() => {
+    const key = firstColumns(quarterKeys, digitsOf(message));
+    const weights = lab.forms(2);
+    const [low, high] = parts.map((factors, i) => {
+      writeConstant(lab, formAt(weights, i), 1n << BigInt(LOW_BITS * i));
+      const row = lab.vecs(1, key.columns);
+      lab.combine(row, 0, lab.addresses(key), factors);
+      return row;
+    }) as [Vecs, Vecs];
+    lab.kernels.reduceColumns(high.at, 0, high.columns);
+    lab.combine(low, 0, [low.at, high.at], weights);
+    sum.addColumns(low, message.from);
   });
 }
 

@@ -28,14 +28,21 @@ import { keepInstance, takeInstance } from '../instances.ts';
 import { filledByItems, type ItemsShape } from '../itemColumns.ts';
 import { liftsOf } from '../lifts.ts';
 import { coefsOf, sumOfLists, type Values, valuesOf, vecOfBlocks } from '../ring.ts';
-import { degreeOf, firstRowOfY, parametersFor, type Run } from '../shapes.ts';
+import { degreeOf, firstRowOfY, type Run } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { carryAmortised } from './carry.ts';
-import { addToForms, combineForms, combinePadding, liftCoefficients } from './combine.ts';
+import { combineForms, combinePadding, liftCoefficients } from './combine.ts';
 import { ItemRows } from './itemRows.ts';
 import { KeyStore } from './keyStore.ts';
 import { combineItems, liftsOfItems, liftsOfLinks } from './liftsOfItems.ts';
-import { collapse, project } from './project.ts';
+import {
+  type Covered,
+  collapse,
+  coveredBy,
+  type Numbers,
+  type Projected,
+  project,
+} from './project.ts';
 import {
   amortised,
   coefsOfSums,
@@ -50,18 +57,25 @@ import { type Decoded, decodeItem, type SectionItem } from './witness.ts';
 /** Bytes that steps take for sums and the like. */
 const SCRATCH_BYTES = 1 << 20;
 /** Bytes of keys that are kept from level to level; the keys of a level that need more are not. */
-const STORE_BYTES = 1 << 24;
+const STORE_BYTES = 18 << 20;
 
 /** A step in parts; yields how much is done, from 0 to 1. */
 export type Step<T> = Generator<number, T>;
+
+/** Rows and columns of an inner key. */
+interface KeySize {
+  readonly rows: number;
+  readonly columns: number;
+}
 
 interface Opened {
   readonly number: number;
   readonly params: OrdinaryLevel;
   readonly columns: Columns;
   readonly s: Vecs;
-  /** the places that the projection covers */
   readonly places: readonly Placed[];
+  /** the same, as the projection covers them */
+  readonly covered: Covered;
   readonly items?: ItemRows;
 }
 
@@ -96,17 +110,19 @@ export class ColumnProver {
    * Begins level 0.
    *
    * @param input.items the items of `itemsWithin`
+   * @param input.keys for every level the rows and columns of its inner key
    * @returns W_i0, W_i1 of the items that these columns own, in order
    */
   *openItems(input: {
     readonly shape: ItemsShape;
     readonly columns: Columns;
     readonly items: readonly SectionItem[];
+    readonly keys: readonly KeySize[];
   }): Step<Int16Array<ArrayBuffer>> {
     const lab = this.#lab;
     const { shape, columns } = input;
     this.#reset();
-    this.#openStore(shape);
+    this.#openStore(input.keys);
     const decoded: Decoded[] = [];
     for (const [i, item] of input.items.entries()) {
       decoded.push(decodeItem(shape.set, shape.profile, item));
@@ -118,7 +134,9 @@ export class ColumnProver {
     const s = this.#rows(columns, filledByItems(shape));
     items.writeS(s);
     yield 0.7;
-    this.#opened = { number: 0, params: shape.level, columns, s, places: items.placesS, items };
+    const { placesS: places } = items;
+    const covered = coveredBy(places);
+    this.#opened = { number: 0, params: shape.level, columns, s, places, covered, items };
     yield* this.#expandA();
     return items.digits;
   }
@@ -160,6 +178,7 @@ export class ColumnProver {
    * Begins an ordinary level.
    *
    * @param input.rows the polynomials of `placesOfRows` within the columns
+   * @param input.x the numbers of the digits that the level before hides, if it hides any
    * @returns t of all rows, and g
    */
   *openRows(input: {
@@ -167,6 +186,7 @@ export class ColumnProver {
     readonly params: OrdinaryLevel;
     readonly columns: Columns;
     readonly rows: Int16Array;
+    readonly x: Numbers | undefined;
   }): Step<{ readonly t: Values; readonly g: Values }> {
     const lab = this.#lab;
     const { number, params, columns } = input;
@@ -182,31 +202,23 @@ export class ColumnProver {
     for (const { row, column, count, at: from } of places) {
       lab.kernels.widesToVec(lab.row(s, row), column, from, SMALL_BYTES, count);
     }
-    this.#opened = { number, params, columns, s, places };
+    this.#opened = { number, params, columns, s, places, covered: coveredBy(places, input.x) };
     yield* this.#expandA();
     const t = this.#innerCommitments(s);
     this.#dropA();
     return { t, g: this.#quadraticGarbage() };
   }
 
-  /** @returns y_0, y*_0, ..., y_136, y*_136 of these columns */
-  project(input: { readonly jl: Uint8Array }): Values {
+  /** @returns the projections of these columns */
+  project(input: { readonly jl: Uint8Array }): Projected {
     const lab = this.#lab;
-    return lab.scope(() => project(lab, this.#at.places, this.#seed(input.jl)));
+    return lab.scope(() => project(lab, this.#at.covered, this.#seed(input.jl)));
   }
 
-  /**
-   * @param input.onX what x of the level before adds to F of each lift, in the order of the rows of
-   *   `openRows`; left out if there is none
-   * @returns the lifts of these columns
-   */
-  *lift(input: {
-    readonly jl: Uint8Array;
-    readonly lift: Uint8Array;
-    readonly onX?: readonly Values[];
-  }): Step<Values> {
+  /** @returns the lifts of these columns */
+  *lift(input: { readonly jl: Uint8Array; readonly lift: Uint8Array }): Step<Values> {
     const lab = this.#lab;
-    const { number, params, columns, places, items, s } = this.#at;
+    const { number, params, columns, covered, items, s } = this.#at;
     const jl = this.#seed(input.jl);
     const seed = this.#seed(input.lift);
     this.#lift = seed;
@@ -217,10 +229,7 @@ export class ColumnProver {
     // One behind the other: phi will take the room of all of them.
     this.#F = Array.from({ length: count }, () => this.#rows(columns, used));
     if (items === undefined) {
-      yield* collapse(lab, this.#F, places, jl, seed);
-      for (const [k, forms] of (input.onX ?? []).entries()) {
-        addToForms(lab, this.#F[k]!, places, forms);
-      }
+      yield* collapse(lab, this.#F, covered, jl, seed);
       sumLifts(lab, sums, this.#F, s);
     } else yield* liftsOfItems(lab, items, this.#F, s, sums, jl, seed);
     const lifts = lab.scope(() => valuesOf(lab, coefsOfSums(lab, sums)));
@@ -327,15 +336,14 @@ export class ColumnProver {
     this.#phi = undefined;
   }
 
-  /** Room for the keys of as many levels as fit: of all of them, or of those after the first. */
-  #openStore({ set, count }: ItemsShape): void {
+  /** Room for the keys of as many levels as fit, counted from the last one. */
+  #openStore(keys: readonly KeySize[]): void {
     if (this.#keys !== undefined) return;
     const lab = this.#lab;
-    const { levels } = parametersFor(set, count)!;
-    for (const some of [levels, levels.slice(1)]) {
-      const rows = Math.max(...some.map(({ kappa }) => kappa));
-      const columns = Math.max(...some.map(({ n }) => n));
-      if (some.length === 0 || rows * rowBytes(columns) > STORE_BYTES) continue;
+    for (const first of keys.keys()) {
+      const rows = Math.max(...keys.slice(first).map((key) => key.rows));
+      const columns = Math.max(...keys.slice(first).map((key) => key.columns));
+      if (rows * rowBytes(columns) > STORE_BYTES) continue;
       this.#keys = new KeyStore(lab, rows, columns);
       this.#afterKeys = lab.kernels.mark();
       return;

@@ -11,10 +11,9 @@ import {
   type Vecs,
 } from '../../wasm.ts';
 import { type Seed, sampleShorts } from '../challenges.ts';
-import { type Columns, type Placed, runsWithin } from '../columns.ts';
+import { type Columns, runsWithin } from '../columns.ts';
 import { formAt, writeConstant } from '../forms.ts';
 import { liftsOf } from '../lifts.ts';
-import { coefsOf, type Values } from '../ring.ts';
 import type { Run } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 
@@ -52,31 +51,6 @@ export function combineForms(lab: Labrador, all: readonly Vecs[], coefficients: 
     const rows = all.map((vecs) => lab.row(vecs, row));
     lab.combine(phi, row, rows, coefficients);
   }
-}
-
-/** Adds polynomials mod q to columns of rows. @param values place by place */
-export function addToForms(
-  lab: Labrador,
-  F: Vecs,
-  places: readonly Pick<Placed, 'row' | 'column' | 'count'>[],
-  values: Values,
-): void {
-  lab.scope(() => {
-    const ones = lab.forms(2);
-    for (const i of [0, 1]) writeConstant(lab, formAt(ones, i), 1n);
-    const added = lab.vecs(F.rows, F.columns);
-    let from = 0;
-    for (const { row, column, count } of places) {
-      lab.scope(() => {
-        const { at } = coefsOf(lab, [values.subarray(64 * from, 64 * (from + count))]);
-        lab.kernels.coefsToVec(lab.row(added, row), column, at, COEFS_BYTES, count);
-      });
-      from += count;
-    }
-    for (let row = 0; row < F.rows; row++) {
-      lab.combine(F, row, [lab.row(F, row), lab.row(added, row)], ones);
-    }
-  });
 }
 
 /**

@@ -8,8 +8,7 @@ import { coefsOf, slice, type Values } from '../ring.ts';
 import type { Context } from './context.ts';
 import { cutInner, type Extension } from './extension.ts';
 import { hideMessage, vecOfSmalls } from './hidden.ts';
-import { keyOf, type Output } from './output.ts';
-import { cutLow } from './steps.ts';
+import { firstColumns, type Output } from './output.ts';
 
 /** Writes the digits of t of rows `first` on into v. @param lists to be added up */
 export function storeT(
@@ -94,15 +93,15 @@ export function commitOuter(
     const sums = lab.sums(kappa1);
     const piece = output.outers[index]!;
     const digits = slice(output.v, piece.from, piece.count);
-    lab.products(sums, keyOf(output, piece), vecOfSmalls(lab, digits));
+    lab.products(sums, firstColumns(output.keys, piece.count), vecOfSmalls(lab, digits));
     const high = lab.coefs(kappa1);
     const scratch = lab.smalls(1);
     const hat = output.hats[index]!;
     if (w > 0) {
       kernels.manySumsToCoefs(high.at, sums.at, kappa1);
       cutCentred(lab, output, index, high);
-      const message = messages.filter(({ isLifts }) => !isLifts)[index]!;
-      return hideMessage(context, output, message, high);
+      const ofOuters = messages.flatMap(({ isLifts }, i) => (isLifts ? [] : [i]));
+      return hideMessage(context, output, ofOuters[index]!, high);
     }
     for (let k = 0; k < kappa1; k++) {
       const at = high.at + COEFS_BYTES * k;
@@ -128,5 +127,6 @@ function cutCentred(lab: Labrador, output: Output, index: number, u: Coefs): voi
   const half = cut === 0 ? 0n : 1n << BigInt(cut - 1);
   lab.i64(hats[index]!).fill(half);
   if (cut === 0) return;
-  cutLow(lab.i64(u), lab.i16(slice(v, pieces.e[index]!, u.count)), cut);
+  const e = v.at + SMALL_BYTES * pieces.e[index]!;
+  lab.kernels.cutSigned(u.at, e, u.at, u.count, cut);
 }

@@ -8,8 +8,8 @@ import type { Seed } from '../challenges.ts';
 import type { Placed } from '../columns.ts';
 import { type Values, valuesOf } from '../ring.ts';
 import { combineForms } from './combine.ts';
-import { collapse } from './project.ts';
-import { amortised, coefsOfSums, cutLow, linearGarbage, sumLifts } from './steps.ts';
+import { collapse, coveredBy } from './project.ts';
+import { amortised, coefsOfSums, linearGarbage, sumLifts } from './steps.ts';
 
 export interface Extension {
   /** e_a, kappa columns */
@@ -30,8 +30,7 @@ export function cutInner(
   t: Coefs,
 ): Extension {
   const smalls = lab.smalls(r * kappa);
-  const [values, low] = [lab.i64(t), lab.i16(smalls)];
-  cutLow(values, low, ct);
+  lab.kernels.cutSigned(t.at, smalls.at, t.at, t.count, ct);
   const e = lab.vecs(r, kappa);
   const places = Array.from({ length: r }, (_, row) => ({
     row,
@@ -56,7 +55,7 @@ export function liftExtension(
 ): Values {
   const { e, places } = extension;
   const F = Array.from({ length: count }, () => lab.vecs(e.rows, e.columns));
-  for (const _ of collapse(lab, F, places, jl, lift));
+  for (const _ of collapse(lab, F, coveredBy(places), jl, lift));
   extension.F = F;
   return lab.scope(() => {
     const sums = lab.sums(count);

@@ -12,10 +12,10 @@ import { combineLifts, liftCoefficients } from './combine.ts';
 import { commitOuter, storeCutT, storeG, storeH, storeInner, storeT } from './commit.ts';
 import type { Context } from './context.ts';
 import { amortiseExtension, combineExtension, type Extension, liftExtension } from './extension.ts';
-import { formsOnX, placesOfX } from './hidden.ts';
 import { drawRowChallenges, sendLifts, sendProjection } from './messages.ts';
 import { newOutput, type Output, type ProvedLevel } from './output.ts';
-import { project as projectPlaces } from './project.ts';
+import { coveredBy, numbersOfX, type Projected, project as projectPlaces } from './project.ts';
+import { liftHidden, scalarsOnHidden } from './scalars.ts';
 
 /** An ordinary level after level 0. */
 export async function proveLevel(
@@ -28,11 +28,13 @@ export async function proveLevel(
   const mark = lab.kernels.mark();
   provers.split(params.n, filledBy(params, params.lengths));
   const rows = lab.i16(before.parts);
+  const x = numbersOfX(params, before.params);
   const opened = await context.all('commit', [0, 0.8], 'openRows', (columns) => ({
     number: level,
     params,
     columns,
     rows: gather(rows, params, columns),
+    x,
   }));
   const t = opened.map((part) => part.t);
   const extension = params.ct > 0 ? storeCutT(context, output, t) : undefined;
@@ -42,9 +44,10 @@ export async function proveLevel(
   const u1 = commitOuter(context, ABSORB.u1, output, 0);
   await context.pause('project');
 
-  const { lifts, ...sent } = await projectAndLift(context, output, { before, extension });
+  const options = { before, extension };
+  const { lifts, scalars, ...sent } = await projectAndLift(context, output, options);
   const finishing = {
-    carried: (seed: Uint8Array) => carry(context, params, before, output, seed),
+    carried: (seed: Uint8Array) => carry(context, params, before, output, seed, scalars),
     extension,
   };
   const second = await finishLevel(context, output, lifts, paddingOf(params), finishing);
@@ -59,7 +62,7 @@ export async function proveLevel(
  * @param options.w the functionals of level 0
  * @param options.before the output of the level before
  * @param options.extension of the rows, if the inner commitments are cut
- * @returns what is sent of them, and the lifts themselves
+ * @returns what is sent of them, the lifts themselves, and what they multiply hidden messages by
  */
 export async function projectAndLift(
   context: Context,
@@ -73,26 +76,31 @@ export async function projectAndLift(
     readonly before?: Output;
     readonly extension?: Extension | undefined;
   },
-): Promise<Pick<OrdinaryFields, 'counter' | 'y' | 'yOfX' | 'w' | 'b'> & { readonly lifts: Coefs }> {
+): Promise<
+  Pick<OrdinaryFields, 'counter' | 'y' | 'yOfX' | 'w' | 'b'> & {
+    readonly lifts: Coefs;
+    readonly scalars: readonly Coefs[] | undefined;
+  }
+> {
   const { lab } = context;
-  const { params } = output;
-  const project = async (jl: Uint8Array): Promise<Values> => {
+  const project = async (jl: Uint8Array): Promise<Projected> => {
     const parts = await context.all('project', [0.5, 0.9], 'project', () => ({ jl }));
     if (extension !== undefined) {
-      parts.push(lab.scope(() => projectPlaces(lab, extension.places, context.seedOf(jl))));
+      const covered = coveredBy(extension.places);
+      parts.push(lab.scope(() => projectPlaces(lab, covered, context.seedOf(jl))));
     }
-    return sumIntegers(parts);
+    return {
+      y: sumIntegers(parts.map(({ y }) => y)),
+      ofX: sumIntegers(parts.map(({ ofX }) => ofX)),
+    };
   };
-  const x = before && blockOfX(context, params, before);
-  const { counter, jl, y, yOfX } = await sendProjection(context, params, project, w, x?.ofX);
+  const { params } = output;
+  const { counter, jl, y, yOfX } = await sendProjection(context, params, project, w, before);
   await context.pause('lift');
   const lift = context.transcript.seed(SEED.lift);
-  const onX = x?.formsOnX(jl, lift);
-  const all = await context.all('lift', [0, 1], 'lift', (columns) => ({
-    jl,
-    lift,
-    ...(onX && { onX: onX.map((forms) => gather(forms, params, columns)) }),
-  }));
+  const all = await context.all('lift', [0, 1], 'lift', () => ({ jl, lift }));
+  const scalars = before && scalarsOnHidden(lab, before, context.seedOf(lift));
+  if (scalars !== undefined) all.push(liftHidden(lab, before!.hidden, scalars));
   if (extension !== undefined) {
     const [a, b] = [context.seedOf(jl), context.seedOf(lift)];
     all.push(liftExtension(lab, extension, liftsOf(context.level).count, a, b));
@@ -100,50 +108,12 @@ export async function projectAndLift(
   const lifts = coefsOf(lab, all);
   const b = sendLifts(context, lifts, output);
   await context.pause('combine');
-  return { counter, y, ...(yOfX && { yOfX }), w, b, lifts };
+  return { counter, y, ...(yOfX && { yOfX }), w, b, lifts, scalars };
 }
 
 /** The sum of projections, which are integers and not values mod q. */
 const sumIntegers = ([first, ...others]: readonly Values[]): Values =>
   others.reduce((sum, list) => sum.map((x, i) => x + list[i]!), first!);
-
-/**
- * x of the level before: its projection, and what it adds to F, on all places of this level.
- *
- * @returns undefined if the level before hides nothing
- */
-export function blockOfX(
-  context: Context,
-  shape: Pick<Shape, 'n' | 'rows'>,
-  before: Output,
-):
-  | {
-      readonly ofX: NonNullable<Parameters<typeof sendProjection>[4]>;
-      formsOnX(jl: Uint8Array, lift: Uint8Array): Values[];
-    }
-  | undefined {
-  const { lab } = context;
-  const places = placesOfX(shape, before);
-  if (places === undefined) return undefined;
-  const { xSq, codeX, f, n } = before.params;
-  const place = { ...places, row: 0, column: 0 };
-  return {
-    ofX: {
-      xSq,
-      codeX,
-      project: (jl) => lab.scope(() => projectPlaces(lab, [place], context.seedOf(jl))),
-    },
-    formsOnX: (jl, lift) =>
-      lab.scope(() => {
-        const [a, b] = [context.seedOf(jl), context.seedOf(lift)];
-        return formsOnX(context, before, places, a, b).map((forms) => {
-          const all = new BigInt64Array(64 * before.parts.count);
-          all.set(forms, 64 * f * n);
-          return all;
-        });
-      }),
-  };
-}
 
 /**
  * The combination, h, c and z, and all that the next level takes over.
@@ -211,9 +181,10 @@ async function amortise(
 }
 
 /**
- * E1 to E6 of the level before, on the parts of this one.
+ * E1 to E6 of the level before, and (Q) and (T_b), on the parts of this one.
  *
  * @param target receives all but the linear forms
+ * @param scalars of (Q) and (T_b), if the level before hides its messages
  * @returns the linear forms
  */
 export async function carry(
@@ -222,6 +193,7 @@ export async function carry(
   before: Output,
   target: Target,
   seed: Uint8Array,
+  scalars: readonly Coefs[] | undefined,
 ): Promise<Values> {
   const { lab, provers, level } = context;
   const { params, phiZ } = before;
@@ -239,7 +211,7 @@ export async function carry(
     provers.columnsOf(params.n),
   );
   return lab.scope(() => {
-    const onV = carryConstraints(lab, context.seedOf(seed), shape, before, target);
+    const onV = carryConstraints(lab, context.seedOf(seed), shape, before, target, scalars);
     const digits = Array.from({ length: params.f }, (_, i) => onZ.map((part) => part[i]!));
     return joinLists([...digits.flat(), valuesOf(lab, onV)]);
   });

@@ -7,6 +7,7 @@ import { filledByItems, type ItemsShape, itemsWithin, owns } from '../itemColumn
 import { centred } from '../ring.ts';
 import { firstRowOfY, firstRows, PART, paddingOfZero, pairIndex } from '../shapes.ts';
 import { ABSORB, SEED } from '../transcript.ts';
+import type { StepInput } from './columnProvers.ts';
 import { commitOuter, storeG, storeT } from './commit.ts';
 import type { Context } from './context.ts';
 import { finishLevel, projectAndLift } from './level.ts';
@@ -25,7 +26,8 @@ export async function proveLevelZero(
   const output = newOutput(lab, context.keys, 0, level, 1);
   const mark = lab.kernels.mark();
   provers.split(level.n, filledByItems(shape));
-  const uA = await commitSignatures(context, shape, items, output);
+  const keys = parameters.levels.map(({ kappa, n }) => ({ rows: kappa, columns: n }));
+  const uA = await commitSignatures(context, shape, items, keys, output);
   const { uB, alphas } = await commitTwisted(context, level, output);
   await context.pause('project');
 
@@ -47,12 +49,14 @@ async function commitSignatures(
   context: Context,
   shape: ItemsShape,
   items: readonly SectionItem[],
+  keys: StepInput<'openItems'>['keys'],
   output: Output,
 ): Promise<Uint8Array> {
   const parts = await context.all('commit', [0, 0.4], 'openItems', (columns) => ({
     shape,
     columns,
     items: itemsWithin(shape, columns).map((item) => items[item]!),
+    keys,
   }));
   const digits = joinNormDigits(shape, context.provers.columns, parts);
   const t = await context.all('commit', [0.4, 0.6], 'commitItems', () => ({ digits }));

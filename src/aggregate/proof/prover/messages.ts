@@ -8,12 +8,12 @@ import { DEGREE, LAST_RETRY, PAIRS } from '../constants.ts';
 import { runsOfY } from '../gaussianFields.ts';
 import { liftsOf } from '../lifts.ts';
 import { isShortProjection, sentOf } from '../projection.ts';
-import type { Values } from '../ring.ts';
 import { ABSORB, dataOfY, SEED } from '../transcript.ts';
 import type { Context } from './context.ts';
 import { fitsCodes } from './gaussian.ts';
 import { hideLifts } from './hidden.ts';
 import type { Output } from './output.ts';
+import type { Projected } from './project.ts';
 
 /** Whether a number is an i32. */
 export const isI32 = (x: number): boolean => (x | 0) === x;
@@ -22,17 +22,18 @@ export const isI32 = (x: number): boolean => (x | 0) === x;
  * Tries the counters in turn, each from the same state, until a projection is short enough and all
  * of it has a code, and that of x too, if there is one; absorbs that one.
  *
- * @param project gives y of all places for a seed
+ * @param project gives the projections for a seed
  * @param w the functionals of level 0
- * @param ofX the projection of x, its bound and its code
+ * @param before the output of the level before; if that hides its messages, x has a bound and a
+ *   code of its own
  * @returns the counter, the seed of its matrix, and y in the form that is sent
  */
 export async function sendProjection(
   context: Context,
   { inSq, codeY }: { readonly inSq: number; readonly codeY: number },
-  project: (jl: Uint8Array) => Values | Promise<Values>,
+  project: (jl: Uint8Array) => Projected | Promise<Projected>,
   w: readonly number[] = [],
-  ofX?: { readonly xSq: number; readonly codeX: number; project(jl: Uint8Array): Values },
+  before?: Pick<Output, 'params'>,
 ): Promise<{
   counter: number;
   jl: Uint8Array;
@@ -45,16 +46,18 @@ export async function sendProjection(
     transcript.st = st;
     context.absorb(ABSORB.counter, Uint8Array.of(counter));
     const jl = transcript.seed(SEED.jl);
-    const y = sentOf(await project(jl));
+    const projected = await project(jl);
+    const y = sentOf(projected.y);
     if (!y.slice(2 * PAIRS).every(isI32)) break;
     if (!isShortProjection(y, inSq) || !fitsCodes(y, runsOfY(codeY))) continue;
-    if (ofX === undefined) {
+    if (before === undefined || before.params.w === 0) {
       context.absorb(ABSORB.y, dataOfY({ y, w }));
       return { counter, jl, y };
     }
-    const yOfX = sentOf(ofX.project(jl));
+    const yOfX = sentOf(projected.ofX);
     if (!yOfX.slice(2 * PAIRS).every(isI32)) break;
-    if (!isShortProjection(yOfX, ofX.xSq) || !fitsCodes(yOfX, runsOfY(ofX.codeX))) continue;
+    const { xSq, codeX } = before.params;
+    if (!isShortProjection(yOfX, xSq) || !fitsCodes(yOfX, runsOfY(codeX))) continue;
     context.absorb(ABSORB.y, dataOfY({ y, w, yOfX }));
     return { counter, jl, y, yOfX };
   }

@@ -1,5 +1,5 @@
 /** The output of an ordinary level: all that the next level takes over. */
-import type { OrdinaryLevel } from '../../parameters/rows.ts';
+import type { HiddenMessage, OrdinaryLevel } from '../../parameters/rows.ts';
 import {
   BLOCK_COLUMNS,
   type Coefs,
@@ -18,8 +18,9 @@ export interface Output {
   readonly params: OrdinaryLevel;
   /** the pieces of v that are bound by the outer commitments */
   readonly outers: readonly Piece[];
-  /** the matrix of keys, as far as they take it */
+  /** the matrix of keys, as far as they take it, and as hidden messages take it */
   readonly keys: Vecs;
+  readonly quarterKeys: Vecs;
   /** z_0, ..., z_(f-1), v, one behind the other */
   readonly parts: Smalls;
   readonly z: Smalls;
@@ -30,6 +31,11 @@ export interface Output {
    * hidden commitments are their constants alone: the rest is in x.
    */
   readonly hats: readonly Coefs[];
+  /**
+   * Of every hidden message the k products with rows of the key matrix, of which quarters are sent,
+   * and at the end the lifts: what the next level proves something of.
+   */
+  readonly hidden: Coefs;
   readonly c: Forms;
   /** phi_z, reduced: set when the level is done */
   phiZ: Values;
@@ -53,12 +59,15 @@ export interface ProvedLevel {
   readonly fields: Omit<OrdinaryFields, 'retry'>;
 }
 
-/** The first columns of the keys, as many as a piece of v has polynomials. */
-export const keyOf = ({ keys }: Pick<Output, 'keys'>, { count }: Piece): Vecs => ({
+/** The first columns of keys, as many as are multiplied by something. */
+export const firstColumns = (keys: Vecs, columns: number): Vecs => ({
   ...keys,
-  columns: count,
-  blocks: Math.ceil(count / BLOCK_COLUMNS),
+  columns,
+  blocks: Math.ceil(columns / BLOCK_COLUMNS),
 });
+
+/** How many polynomials a hidden message takes of x. */
+export const digitsOf = ({ polynomials, digits }: HiddenMessage): number => polynomials * digits;
 
 /**
  * Room for the output of a level, and its keys.
@@ -73,23 +82,27 @@ export function newOutput(
   params: OrdinaryLevel,
   distinct: number,
 ): Output {
-  const { n, f, r, m, kappa1 } = params;
+  const { n, f, r, m, kappa1, w, k, messages } = params;
+  const lifts = liftsOf(level).count;
   const outers = outersOf(params, level);
   const most = Math.max(...outers.map(({ count }) => count));
+  const digits = Math.max(0, ...messages.map(digitsOf));
   const parts = lab.smalls(f * n + m);
   return {
     params,
     outers,
     keys: keys.take(kappa1, { from: 0, to: most })!,
+    quarterKeys: keys.take(k, { from: 0, to: digits })!,
     parts,
     z: slice(parts, 0, f * n),
     v: slice(parts, f * n, m),
     pieces: piecesOf(params, outers.length),
     hats: outers.map(() => lab.coefs(kappa1)),
+    hidden: lab.coefs(k * messages.length + (w > 0 ? lifts : 0)),
     c: lab.forms(r),
     phiZ: new BigInt64Array(0),
     phiE: new BigInt64Array(0),
-    beta: lab.forms(liftsOf(level).count),
+    beta: lab.forms(lifts),
     a: new Map(),
     aForms: lab.forms(distinct),
     b: lab.coefs(1),

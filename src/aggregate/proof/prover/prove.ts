@@ -18,7 +18,7 @@ import { encodeOrdinary, encodeTail } from './encode.ts';
 import { KeyStore } from './keyStore.ts';
 import { proveLevel } from './level.ts';
 import { proveLevelZero } from './levelZero.ts';
-import type { Output, ProvedLevel } from './output.ts';
+import { digitsOf, type Output, type ProvedLevel } from './output.ts';
 import { proveTail } from './tail.ts';
 import type { SectionItem } from './witness.ts';
 
@@ -100,7 +100,7 @@ export async function proveSection(
 /** Room for the keys of all outer commitments and of the tail. */
 function storeFor(lab: Labrador, { levels, tail }: Parameters): KeyStore {
   const outers = levels.flatMap((level, number) => outersOf(level, number));
-  const digits = levels.flatMap(({ messages }) => messages.map((m) => m.polynomials * m.digits));
+  const digits = levels.flatMap(({ messages }) => messages.map(digitsOf));
   const rows = Math.max(...levels.map(({ kappa1, k }) => Math.max(kappa1, k)), tail.kappa);
   const columns = Math.max(...outers.map(({ count }) => count), ...digits, tail.n);
   return new KeyStore(lab, rows, columns);

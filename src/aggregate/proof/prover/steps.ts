@@ -10,7 +10,6 @@ import {
   type Sums,
   type Vecs,
 } from '../../wasm.ts';
-import type { Values } from '../ring.ts';
 import { pairIndex } from '../shapes.ts';
 
 /** Some rows of a vector. */
@@ -89,20 +88,4 @@ export function amortised(lab: Labrador, c: Forms, x: Vecs): Coefs {
     lab.kernels.vecToCoefs(out.at, sum.at, 0, x.columns);
   });
   return out;
-}
-
-/**
- * Cuts the low bits off centred values, rounding down.
- *
- * @param values become what is left of them
- * @param low gets what stands for them, from the middle of what was cut, minus them
- * @param bits at least 1
- */
-export function cutLow(values: Values, low: Int16Array, bits: number): void {
-  const half = 1n << BigInt(bits - 1);
-  for (const [i, value] of values.entries()) {
-    const high = value >> BigInt(bits);
-    values[i] = high;
-    low[i] = Number((high << BigInt(bits)) + half - value);
-  }
 }

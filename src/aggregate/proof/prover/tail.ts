@@ -15,22 +15,17 @@ import { Q_BITS } from '../constants.ts';
 import type { TailFields } from '../fields.ts';
 import { formAt } from '../forms.ts';
 import { liftsOf } from '../lifts.ts';
-import { coefsOf, slice } from '../ring.ts';
+import { coefsOf, slice, valuesOf } from '../ring.ts';
 import { paddingOf } from '../shapes.ts';
 import { ABSORB, dataOfH, dataOfT, SEAL, SEED } from '../transcript.ts';
 import { distinctA } from './carry.ts';
-import {
-  addToForms,
-  combineForms,
-  combineLifts,
-  combinePadding,
-  liftCoefficients,
-} from './combine.ts';
+import { combineForms, combineLifts, combinePadding, liftCoefficients } from './combine.ts';
 import type { Context } from './context.ts';
-import { blockOfX, carry } from './level.ts';
+import { carry } from './level.ts';
 import { drawRowChallenges, sendLifts, sendProjection } from './messages.ts';
 import type { Output } from './output.ts';
-import { collapse, project } from './project.ts';
+import { type Covered, collapse, coveredBy, numbersOfX, project } from './project.ts';
+import { liftHidden, scalarsOnHidden } from './scalars.ts';
 import {
   amortised,
   coefsOfSums,
@@ -52,24 +47,17 @@ export async function proveTail(
   await context.pause('project');
 
   appendExtensions(lab, params, e, s, places);
-  const x = blockOfX(context, params, before);
-  const projected = (seed: Uint8Array) => project(lab, places, context.seedOf(seed));
-  const sent = await sendProjection(context, params, projected, [], x?.ofX);
-  const { counter, jl, y, yOfX } = sent;
+  const covered = coveredBy(places, numbersOfX(params, before.params));
+  const projected = (seed: Uint8Array) => project(lab, covered, context.seedOf(seed));
+  const { counter, jl, y, yOfX } = await sendProjection(context, params, projected, [], before);
   await context.pause('lift');
-  const lift = context.transcript.seed(SEED.lift);
-  const onX = x?.formsOnX(jl, lift);
-  const seeds = [context.seedOf(jl), context.seedOf(lift)] as const;
-  const { F, lifts } = await liftTail(context, s, places, seeds, (vecs) => {
-    for (const [k, forms] of (onX ?? []).entries()) {
-      addToForms(lab, vecs[k]!, placesOfRows(params), forms);
-    }
-  });
+  const seeds = [context.seedOf(jl), context.seed(SEED.lift)] as const;
+  const { F, lifts, scalars } = await liftTail(context, before, s, covered, seeds);
   const b = sendLifts(context, lifts);
   const block = yOfX && { yOfX };
   await context.pause('combine');
 
-  const phi = await combineTail(context, params, before, F, lifts);
+  const phi = await combineTail(context, params, before, F, lifts, scalars);
   const h = linearGarbage(lab, phi, s);
   const garbage = sealGarbage(context, params, h);
   context.show({ number: context.level, before, lifts, h, sent: { y, ...block, b } });
@@ -145,24 +133,30 @@ function appendExtensions(
   }
 }
 
-/** F of both lifts, and the lifts. @param add what is no part of the projection */
+/** F of both lifts, the lifts, and what they multiply hidden messages by. */
 async function liftTail(
   context: Context,
+  before: Output,
   s: Vecs,
-  places: readonly Placed[],
+  covered: Covered,
   [jl, lift]: readonly [jl: Seed, lift: Seed],
-  add: (F: readonly Vecs[]) => void,
-): Promise<{ F: readonly Vecs[]; lifts: Coefs }> {
+): Promise<{
+  F: readonly Vecs[];
+  lifts: Coefs;
+  scalars: readonly Coefs[] | undefined;
+}> {
   const { lab } = context;
   const { count } = liftsOf(context.level);
   const F = Array.from({ length: count }, () => lab.vecs(s.rows, s.columns));
-  for (const done of collapse(lab, F, places, jl, lift)) {
+  for (const done of collapse(lab, F, covered, jl, lift)) {
     await context.pause('lift', done);
   }
-  add(F);
   const sums = lab.sums(count);
   sumLifts(lab, sums, F, s);
-  return { F, lifts: coefsOfSums(lab, sums) };
+  const all = [valuesOf(lab, coefsOfSums(lab, sums))];
+  const scalars = scalarsOnHidden(lab, before, lift);
+  if (scalars !== undefined) all.push(liftHidden(lab, before.hidden, scalars));
+  return { F, lifts: coefsOf(lab, all), scalars };
 }
 
 /** phi of all rows, in the place of the first of F. */
@@ -172,6 +166,7 @@ async function combineTail(
   before: Output,
   F: readonly Vecs[],
   lifts: Coefs,
+  scalars: readonly Coefs[] | undefined,
 ): Promise<Vecs> {
   const { lab } = context;
   const phi = F[0]!;
@@ -180,7 +175,7 @@ async function combineTail(
   const base = lab.vecs(phi.rows, phi.columns);
   const b = lab.coefs(1);
   const target = { a: new Map<number, number>(), aForms: lab.forms(distinctA(before.params.f)), b };
-  const onParts = coefsOf(lab, [await carry(context, params, before, target, bytes)]);
+  const onParts = coefsOf(lab, [await carry(context, params, before, target, bytes, scalars)]);
   for (const { row, column, count, at } of placesOfRows(params, COEFS_BYTES)) {
     lab.kernels.coefsToVec(lab.row(base, row), column, onParts.at + at, COEFS_BYTES, count);
   }

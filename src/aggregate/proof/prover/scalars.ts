@@ -1,0 +1,115 @@
+/**
+ * What the level behind a hidden one proves of its messages (docs/decisions/0058, section 1): (Q),
+ * of their products with the key matrix, and (T_b), of the lifts. The prover has both, in
+ * `Output.hidden`, and multiplies them by their scalars. Only once the lifts are combined does this
+ * become a linear form on the digits, x.
+ */
+import { COEFS_BYTES, type Coefs, type Forms, type Labrador } from '../../wasm.ts';
+import { type Seed, sampleOmegas } from '../challenges.ts';
+import { DEGREE } from '../constants.ts';
+import { LOW_BITS } from '../foldKeys.ts';
+import { formAt, zeroForms } from '../forms.ts';
+import { PROJECTION_LENGTH } from '../projection.ts';
+import { EQUATIONS_OF_ROW } from '../quarters.ts';
+import { centred, type Values, writeParts } from '../ring.ts';
+import type { Output } from './output.ts';
+import { coefsOfSums } from './steps.ts';
+
+/**
+ * What (Q) and (T_b) multiply each polynomial of `Output.hidden` by, for every lift of the next
+ * level. Lives as long as the scope in which it is made.
+ *
+ * @param lift the seed of that level
+ * @returns undefined if nothing is hidden
+ */
+export function scalarsOnHidden(
+  lab: Labrador,
+  { params, hidden }: Pick<Output, 'params' | 'hidden'>,
+  lift: Seed,
+): Coefs[] | undefined {
+  if (params.w === 0) return undefined;
+  const rows = params.k * params.messages.length;
+  const first = 2 * PROJECTION_LENGTH;
+  const ofLifts = first + 2 * EQUATIONS_OF_ROW * rows;
+  const omegas = sampleOmegas(lab, lift, ofLifts + 2 * (hidden.count - rows));
+  return omegas.map((omega) => {
+    const coefs = lab.coefs(hidden.count);
+    const values = lab.i64(coefs).fill(0n);
+    for (let row = 0, word = first; row < rows; row++) {
+      for (let j = 0; j < EQUATIONS_OF_ROW; j++, word += 2) {
+        // omega_j X^-4j, with X^32 for i; X^-4j is -X^(64 - 4j)
+        const at = DEGREE * row - 4 * j;
+        if (j === 0) values[at] = omega[word]!;
+        else values[at + DEGREE] = -omega[word]!;
+        values[at + DEGREE / 2] = omega[word + 1]!;
+      }
+    }
+    for (let row = rows, word = ofLifts; row < hidden.count; row++, word += 2) {
+      values[DEGREE * row] = omega[word]!;
+      values[DEGREE * row + DEGREE / 2] = omega[word + 1]!;
+    }
+    return coefs;
+  });
+}
+
+/** Residues as low + 2^22 high, so that products with other residues stay exact. */
+function partsOf(lab: Labrador, coefs: Coefs): readonly [low: Coefs, high: Coefs] {
+  const parts = [lab.coefs(coefs.count), lab.coefs(coefs.count)] as const;
+  writeParts(lab.i64(parts[0]), lab.i64(parts[1]), lab.i64(coefs), LOW_BITS);
+  return parts;
+}
+
+/**
+ * What (Q) and (T_b) add to the lifts. The polynomials of `scalars` have at most 16 coefficients,
+ * the parts of which are at most 2^22: as integers the sums are below count 2^26 q/2, and exact for
+ * any count below 2^10.
+ */
+export function liftHidden(lab: Labrador, hidden: Coefs, scalars: readonly Coefs[]): Values {
+  const { kernels } = lab;
+  return lab.scope(() => {
+    const { count } = hidden;
+    const polynomials = lab.vecs(1, count);
+    kernels.coefsToVec(polynomials.at, 0, hidden.at, COEFS_BYTES, count);
+    const factors = lab.vecs(2 * scalars.length, count);
+    for (const [i, part] of scalars.flatMap((coefs) => partsOf(lab, coefs)).entries()) {
+      kernels.coefsToVec(lab.row(factors, i), 0, part.at, COEFS_BYTES, count);
+    }
+    const sums = lab.sums(factors.rows);
+    lab.products(sums, factors, polynomials);
+    const parts = lab.i64(coefsOfSums(lab, sums));
+    return BigInt64Array.from({ length: DEGREE * scalars.length }, (_, i) => {
+      const at = i + DEGREE * Math.floor(i / DEGREE);
+      return centred(parts[at]! + (parts[at + DEGREE]! << BigInt(LOW_BITS)));
+    });
+  });
+}
+
+/** The parts of sum of beta_k scalars^(k), low and high, in NTT form. */
+export function combineScalars(
+  lab: Labrador,
+  beta: Forms,
+  scalars: readonly Coefs[],
+): readonly [low: Forms, high: Forms] {
+  const { kernels } = lab;
+  const { count } = scalars[0]!;
+  const parts = [lab.forms(count), lab.forms(count)] as const;
+  lab.scope(() => {
+    const sums = zeroForms(lab, count);
+    const product = lab.forms(1).at;
+    for (const [k, coefs] of scalars.entries()) {
+      for (let i = 0; i < count; i++) {
+        kernels.coefsToForm(product, coefs.at + COEFS_BYTES * i);
+        kernels.mulForm(product, product, formAt(beta, k));
+        kernels.addForm(formAt(sums, i), formAt(sums, i), product);
+      }
+    }
+    const whole = lab.coefs(count);
+    kernels.formsToCoefs(whole.at, sums.at, count);
+    for (const [i, part] of partsOf(lab, whole).entries()) {
+      for (let j = 0; j < count; j++) {
+        kernels.coefsToForm(formAt(parts[i]!, j), part.at + COEFS_BYTES * j);
+      }
+    }
+  });
+  return parts;
+}
