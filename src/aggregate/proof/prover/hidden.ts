@@ -1,5 +1,5 @@
 /**
- * Hidden messages (docs/decisions/0058, section 1): their digits are part of v, as x, and what is
+ * Hidden messages (docs/protocol.md, 6.4): their digits are part of v, as x, and what is
  * sent is a short commitment to them, quarters of rows of the key matrix. What the next level
  * proves of them is in `scalars.ts`.
  */

@@ -1,5 +1,5 @@
 /**
- * What the level behind a hidden one proves of its messages (docs/decisions/0058, section 1): (Q),
+ * What the level behind a hidden one proves of its messages (docs/protocol.md, 8.5): (Q),
  * of their products with the key matrix, and (T_b), of the lifts. The prover has both, in
  * `Output.hidden`, and multiplies them by their scalars. Only once the lifts are combined does this
  * become a linear form on the digits, x.
