@@ -1,6 +1,6 @@
 /**
  * The projection by rows of bits (docs/protocol.md, 5.3), and its transpose in the lifts (8.4), of
- * all places and of those of x, the digits that the level before hides (docs/protocol.md, 6.4 and 8.3).
+ * all places and of those of x, the digits that the level before hides (8.3).
  */
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { type Labrador, SMALL_BYTES, type Vecs } from '../../wasm.ts';
