@@ -18,6 +18,7 @@ import { type Seed, startProjection } from '../challenges.ts';
 import { DEGREE, Q } from '../constants.ts';
 import { clearRest, constantForm, formAt } from '../forms.ts';
 import { type Blocks, vecOfBlocks } from '../ring.ts';
+import type { Run } from '../shapes.ts';
 import type { FoldingChallenges } from './openSeeds.ts';
 
 /** One column of a vector gains a form. */
@@ -121,21 +122,26 @@ export class Folding {
   }
 
   /**
-   * Adds the projection's part of the lifts (8.4) at columns 0 to count - 1 of a row. omega has
-   * been prepared.
+   * Adds the projection's part of the lifts (8.4) at some columns of a row. omega has been
+   * prepared.
    *
    * @param staging two rows as long as the sum, which are overwritten
-   * @param first number of the polynomial in column 0
+   * @param first number of the polynomial in column `from`
    */
-  addProjection(staging: Vecs, jl: Seed, row: number, first: number, count: number): void {
+  addProjection(staging: Vecs, jl: Seed, { row, from, to }: Run, first: number): void {
     const { lab } = this;
     lab.scope(() => {
-      clearRest(lab, staging, count);
+      // whole blocks are added up: the first and the last one have other columns, too
+      const start = from - (from % BLOCK_COLUMNS);
+      clearRest(lab, staging, from);
+      clearRest(lab, staging, to);
       startProjection(jl);
       const vectors = lab.addresses(staging);
       const [v0, v1] = vectors as [number, number];
-      lab.kernels.collapseToVecs(v0, v1, 0, first, count);
-      this.addVectors(vectors, this.lifted(row), 0, count);
+      lab.kernels.collapseToVecs(v0, v1, from, first, to - from);
+      const skipped = BLOCK_BYTES * (start / BLOCK_COLUMNS);
+      const shifted = vectors.map((at) => at + skipped);
+      this.addVectors(shifted, this.lifted(row), start, to - start);
     });
   }
 }

@@ -58,14 +58,19 @@ export const scalarsOf = (
   number: number,
 ): BigInt64Array[] => sampleOmegas(lab, lift, scalarsBehind(before, number).end);
 
-/** Readies the kernels that collapse the projection, with the scalars of (P_x). */
-export function prepareOmegaOfX(lab: Labrador, lift: Seed): void {
+/**
+ * Readies the kernels that collapse the projection for the places of x, with the scalars of (P) and
+ * (P_x) together: at most q in magnitude.
+ */
+export function prepareOmegaOnX(lab: Labrador, lift: Seed): void {
   const omegas = sampleOmegas(lab, lift, 2 * PROJECTION_LENGTH);
   lab.scope(() => {
     const at = lab.room(8 * PROJECTION_LENGTH * omegas.length);
     const to = new BigInt64Array(lab.kernels.memory.buffer, at, PROJECTION_LENGTH * omegas.length);
     for (const [i, omega] of omegas.entries()) {
-      to.set(omega.subarray(PROJECTION_LENGTH), PROJECTION_LENGTH * i);
+      for (let j = 0; j < PROJECTION_LENGTH; j++) {
+        to[PROJECTION_LENGTH * i + j] = omega[j]! + omega[PROJECTION_LENGTH + j]!;
+      }
     }
     lab.kernels.collapseStart(at, omegas.length);
   });

@@ -5,15 +5,15 @@
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador } from '../../wasm.ts';
 import { prepareOmega } from '../challenges.ts';
-import { type Columns, placesOfPart, placesOfRows, placesWithin } from '../columns.ts';
+import { type Columns, runsWithin } from '../columns.ts';
 import type { OrdinaryFields } from '../fields.ts';
 import { zeroForms } from '../forms.ts';
 import { liftsOf } from '../lifts.ts';
 import { projectionOf } from '../projection.ts';
 import { type Blocks, blocksOf, type Values, valuesOf } from '../ring.ts';
-import { paddingOf } from '../shapes.ts';
+import { paddingOf, type Run, runsOf } from '../shapes.ts';
 import { Folding } from './folding.ts';
-import { hiddenFields, hiddenRights, prepareOmegaOfX, scalarsOf } from './hidden.ts';
+import { hiddenFields, hiddenRights, prepareOmegaOnX, scalarsOf } from './hidden.ts';
 import { type OpenSeeds, openSeeds } from './openSeeds.ts';
 import type { ParsedOrdinary } from './parse.ts';
 import { reduceCarry } from './reduceCarry.ts';
@@ -49,25 +49,31 @@ export interface RowsFold {
 
 /**
  * phi_z of the projection's part of the lifts (8.4), in these columns. The places of x have a
- * second projection, by the same bits and other scalars.
+ * second projection by the same bits (8.5), so that there the scalars are added up.
  */
 export function foldRows(lab: Labrador, fold: RowsFold): Blocks {
-  const { number, shape, columns } = fold;
+  const { number, shape, columns, lengthX } = fold;
   return lab.scope(() => {
     const open = openSeeds(lab, fold.seeds, number, shape.r);
     const width = columns.to - columns.from;
     const folding = new Folding(lab, open, width);
-    prepareOmega(lab, open.lift);
     const staging = lab.vecs(liftsOf(number).count, width);
-    for (const { row, number, count } of placesWithin(placesOfRows(shape), columns)) {
-      folding.addProjection(staging, open.jl, row, number, count);
-    }
-    if (fold.lengthX > 0) {
-      prepareOmegaOfX(lab, open.lift);
-      const places = placesOfPart(shape, shape.lengths.length - 1, fold.lengthX, 0);
-      for (const { row, number, count } of placesWithin(places, columns)) {
-        folding.addProjection(staging, open.jl, row, number, count);
+    const add = (runs: readonly Run[]): void => {
+      for (const { row, from, to } of runsWithin(runs, columns)) {
+        const here = { row, from: from - columns.from, to: to - columns.from };
+        folding.addProjection(staging, open.jl, here, row * shape.n + from);
       }
+    };
+    const ofV = shape.lengths.length - 1;
+    prepareOmega(lab, open.lift);
+    add(
+      shape.lengths.flatMap((length, part) =>
+        runsOf(shape, part, part < ofV ? 0 : lengthX, length),
+      ),
+    );
+    if (lengthX > 0) {
+      prepareOmegaOnX(lab, open.lift);
+      add(runsOf(shape, ofV, 0, lengthX));
     }
     return blocksOf(lab, folding.sum);
   });
@@ -120,7 +126,7 @@ export function foldExtensions(
   lab.scope(() => {
     const staging = lab.vecs(open.beta.count, kappa);
     for (let a = 0; a < r; a++) {
-      folding.addProjection(staging, open.jl, a, r * n + a * kappa, kappa);
+      folding.addProjection(staging, open.jl, { row: a, from: 0, to: kappa }, r * n + a * kappa);
     }
   });
   return folding;
