@@ -60,7 +60,8 @@ interface ByHand {
 /** A header whose every field is written by hand. */
 function byHand(of: ByHand): Uint8Array {
   const u16 = (value: number) => [(value >> 8) & 255, value & 255];
-  const { count, format = 1, version = 2, kinds, profiles = [0], salts, written = 0 } = of;
+  const { count, format = 1, kinds, profiles = [0], salts, written = 0 } = of;
+  const version = of.version ?? (format === 2 ? 3 : 2);
   const table = of.table ?? (format === 2 ? [...TABLE_BYTES] : []);
   return Uint8Array.from([
     ...[0x46, 0x4c, 0x52, 0x59, format, version],
@@ -202,8 +203,10 @@ describe('container', () => {
     ['a kind that does not exist', 'header', { kinds: [[6, 3]] }],
     ['another kind that does not exist', 'header', { kinds: [[7, 3]] }],
     ['an unknown format', 'format', { format: 3 }],
-    ['the version before', 'version', { version: 1 }],
-    ['a later version', 'version', { version: 3 }],
+    ['the version before, of a bundle', 'version', { version: 1 }],
+    ['a later version, of a bundle', 'version', { version: 3 }],
+    ['the version before, of a proof', 'version', { format: 2, version: 2 }],
+    ['a later version, of a proof', 'version', { format: 2, version: 4 }],
     ['a proof', 'good', { format: 2 }],
     ['a proof of forms', 'header', { format: 2, kinds: [[1, 3]] }],
     ['a proof with the larger set', 'good', { format: 2, kinds: [[3, 3]] }],

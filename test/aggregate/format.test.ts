@@ -67,7 +67,7 @@ describe('the header of a proof', () => {
 
   it('says format 2, and knows one kind of each set', () => {
     const bytes = header('proof', [0, 0, 3, 0]);
-    expect([...bytes.subarray(0, 6)]).toEqual([0x46, 0x4c, 0x52, 0x59, 2, 2]);
+    expect([...bytes.subarray(0, 6)]).toEqual([0x46, 0x4c, 0x52, 0x59, 2, 3]);
     expect(Buffer.from(bytes.subarray(40, 44)).toString('hex')).toBe(TABLE_SHA256.slice(0, 8));
     expect(parseHeader(bytes)).toMatchObject({ format: 'proof', kinds: Uint8Array.of(0, 0, 3, 0) });
     for (const kind of [1, 2, 4, 5, 6, 7]) {
@@ -191,7 +191,7 @@ describe.each([
     const header = 40 + 4 + (items === mixed ? 3 * 2 + 2 : 2 + 1) + 2;
     expect(info).toMatchObject({
       format: 'proof',
-      version: 2,
+      version: 3,
       count: items.length,
       profile: 'round3',
       profiles: Object.fromEntries(info.parameterSets.map((set) => [set, 0])),

@@ -6,6 +6,8 @@ import { makeItem } from '../aggregate/batches.ts';
 
 const bytes = aggregateSync([makeItem(512, 'compressed', 1)]);
 const changed = (at: number, value: number) => bytes.with(at, value);
+/** Says that it is a proof, with a version of that. */
+const proof = (version: number) => changed(4, 2).with(5, version);
 
 describe('a refusal', () => {
   it.each([
@@ -15,8 +17,9 @@ describe('a refusal', () => {
       'another version of its format than 2 (bundles) or 3 (proofs)',
     ],
     ['another format', changed(4, 3), 'unknown format'],
+    ['an older version of a proof', proof(2), 'another version of its format than'],
     // as a proof it would have the hash of a table here
-    ['another table', changed(4, 2), 'another parameter table'],
+    ['another table', proof(3), 'another parameter table'],
     ['a profile', changed(42, 1), 'unknown profile'],
     ['the profile eth-falcon', changed(42, 2), 'of the profile eth-falcon, and only round3'],
     ['a coding of salts', changed(43, 0x60), 'not coded in the one known way'],

@@ -248,23 +248,22 @@ test('pairs, pieces and outer commitments follow each other', () => {
   for (let a = 0; a < 5; a++) for (let b = a; b < 5; b++) expect(pairIndex(5, a, b)).toBe(number++);
   for (const row of TABLE) {
     for (const [i, level] of readRow(row).levels.entries()) {
-      const { fu, fg, r, kappa, kappa1, pairs, cut, m } = level;
+      const { f, ft, fu, fg, r, kappa, kappa1, pairs, cut, ct, lengthX, m } = level;
       const pieces = piecesOf(level, i === 0 ? 3 : 2);
-      expect([pieces.t, pieces.g, pieces.h]).toEqual([
-        0,
-        fu * r * kappa,
-        fu * r * kappa + fg * pairs,
-      ]);
+      const g = lengthX + ft * r * kappa;
+      const h = g + fg * pairs;
+      const inner = h + fu * pairs;
+      expect(pieces).toMatchObject({ t: lengthX, g, h, inner });
       const step = cut === 0 ? 0 : kappa1;
-      const last = pieces.h + fu * pairs;
+      const last = inner + (ct === 0 ? 0 : f * kappa);
       expect(pieces.e).toEqual(Array.from({ length: i === 0 ? 3 : 2 }, (_, k) => last + k * step));
       expect(pieces.end).toBe(m);
-      let at = 0;
+      let at = lengthX;
       for (const { from, count } of outersOf(level, i)) {
         expect([from, count > 0]).toEqual([at, true]);
         at += count;
       }
-      expect(at).toBe(last);
+      expect(at).toBe(inner);
     }
   }
 });

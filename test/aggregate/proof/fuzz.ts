@@ -6,7 +6,6 @@
 import { expect, test } from 'vitest';
 import { aggregate, inspectAggregate, verifyAggregate } from '../../../src/aggregate/index.ts';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
-import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
 import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { concat } from '../../../src/bytes.ts';
 import { isCodedError } from '../../../src/errors.ts';
@@ -15,7 +14,7 @@ import { fact } from '../../support/facts.ts';
 import { type TestRandom, testRandom } from '../../support/random.ts';
 import { NIGHTLY } from '../../support/run.ts';
 import { everyThread } from '../everyThread.ts';
-import { fieldsOf, PROJECTIONS, rowOf, saltsOf } from './sections.ts';
+import { encodedLevels, fieldsOf, PROJECTIONS, rowOf, saltsOf } from './sections.ts';
 
 /**
  * The nightly run takes a million in all, a share of them in each of three files, so that two cores
@@ -57,7 +56,8 @@ async function targetOf(items: readonly SignedItem[]): Promise<Target> {
     const section = { set, items: members, bytes, header: good, salts: saltsOf(members) };
     for (const { name, at, length } of fieldsOf(section)) {
       borders.push(start + at);
-      if (/ (u|u2|t|h|b|w|sums|seal of [th])$/.test(name)) packed.push({ at: start + at, length });
+      if (/ (u|u2|p|p2|p of b|b32|t|h|b|w|sums|sums of x|seal of [th])$/.test(name))
+        packed.push({ at: start + at, length });
     }
     start = parsed.end;
   }
@@ -103,11 +103,17 @@ const reencoded: Mutator = ({ good, headerLength, sections }, random) => {
         const at = PROJECTIONS + random.below(2);
         return y.with(at, nudged(y[at]!, random));
       };
+      // the first level behind a hidden one, if it is no tail
+      const behind = parsed.levels.findIndex(({ yOfX }) => yOfX !== undefined);
       const field = random.pick([
         ...(['y', 'sum', 'w', 'retry', 'counter'] as const),
         ...(['tail y', 'tail sum', 'g', 'z', 'e'] as const),
+        ...(behind < 0 ? [] : (['y of x', 'sum of x'] as const)),
       ]);
       const levels = parsed.levels.map((level, number) => {
+        const { yOfX } = level;
+        if (number === behind && field === 'y of x') return { ...level, yOfX: changed(yOfX!) };
+        if (number === behind && field === 'sum of x') return { ...level, yOfX: otherSum(yOfX!) };
         if (number > 0) return level;
         if (field === 'y') return { ...level, y: changed(level.y) };
         if (field === 'sum') return { ...level, y: otherSum(level.y) };
@@ -125,10 +131,7 @@ const reencoded: Mutator = ({ good, headerLength, sections }, random) => {
         ...(field === 'z' && { z: changed(tail.z) }),
         ...(field === 'e' && { e: changed(tail.e) }),
       };
-      const all = [
-        ...parameters.levels.map((level, number) => encodeOrdinary(level, levels[number]!)),
-        encodeTail(parameters.tail, last),
-      ];
+      const all = encodedLevels(parameters, { levels, tail: last });
       // A value without a code is not sent.
       parts.push(...all.map((bytes) => bytes ?? new Uint8Array(1)));
     }

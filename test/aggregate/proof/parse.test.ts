@@ -22,15 +22,20 @@ import { FieldReader, Refused } from '../../../src/aggregate/proof/verifier/fiel
 import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { concat } from '../../../src/bytes.ts';
 import { NIGHTLY } from '../../support/run.ts';
-import { type FieldPlace, fastSection, fieldsOf, PROJECTIONS, rowOf } from './sections.ts';
+import {
+  encodedLevels,
+  type FieldPlace,
+  fastSection,
+  fieldsOf,
+  PROJECTIONS,
+  rowOf,
+} from './sections.ts';
 
 const LONG = { timeout: 36_000_000 };
 
 /** The bytes of what was read. */
-function write({ levels, tail }: Parameters, section: ParsedSection): Uint8Array {
-  const parts = levels.map((level, i) => encodeOrdinary(level, section.levels[i]!)!);
-  return concat(...parts, encodeTail(tail, section.tail)!);
-}
+const write = (of: Parameters, section: ParsedSection): Uint8Array =>
+  concat(...encodedLevels(of, section).map((bytes) => bytes!));
 
 const parameters = readRow(rowOf('falcon512', 1));
 let proof: Uint8Array;
@@ -55,7 +60,7 @@ function madeSection({ levels, tail }: Parameters, seed: number): Omit<ParsedSec
     new Uint8Array(8 * polys * width).map((_, i) => (i % 5 === 4 ? next(2) : next(256)));
   const lifts = (number: number): Uint8Array => {
     const { count, sent } = liftsOf(number);
-    return packResidues(Array.from({ length: count * sent.length }, () => next(Q_NUMBER)));
+    return residues(count * sent.length);
   };
   const sums = (count: number): number[] =>
     Array.from({ length: count }, () => next(2 ** 32) - 2 ** 31);
@@ -70,17 +75,29 @@ function madeSection({ levels, tail }: Parameters, seed: number): Omit<ParsedSec
     });
   const projection = (code: number): Int32Array =>
     Int32Array.from([...coded(runsOfY(code)), ...sums(2)]);
+  const residues = (count: number): Uint8Array =>
+    packResidues(Array.from({ length: count }, () => next(Q_NUMBER)));
+  /** Of x, behind a hidden level. */
+  const ofX = (number: number): { yOfX?: Int32Array } => {
+    const { w, codeX } = levels[number - 1] ?? { w: 0, codeX: 0 };
+    return w === 0 ? {} : { yOfX: projection(codeX) };
+  };
   const last = coded(runsOfLast(tail));
   return {
-    levels: levels.map(({ kappa1, cut, codeY }, i) => ({
-      retry: next(16),
-      first: Array.from({ length: i === 0 ? 2 : 1 }, () => packed(kappa1, 44 - cut)),
-      counter: next(16),
-      y: projection(codeY),
-      w: Int32Array.from(sums(i === 0 ? 10 : 0)),
-      b: lifts(i),
-      second: packed(kappa1, 44 - cut),
-    })),
+    levels: levels.map(({ kappa1, cut, codeY, w, k }, i) => {
+      const outer = () => (w === 0 ? packed(kappa1, 44 - cut) : residues(16 * k));
+      const hidden = () => concat(residues(16 * k), i === 0 ? residues(3) : new Uint8Array(0));
+      return {
+        retry: next(16),
+        first: Array.from({ length: i === 0 ? 2 : 1 }, outer),
+        counter: next(16),
+        y: projection(codeY),
+        ...ofX(i),
+        w: Int32Array.from(sums(i === 0 ? 10 : 0)),
+        b: w === 0 ? lifts(i) : hidden(),
+        second: outer(),
+      };
+    }),
     tail: {
       retry: next(16),
       t: packed((tail.r - 1) * tail.kappa, 44 - tail.cut),
@@ -88,8 +105,9 @@ function madeSection({ levels, tail }: Parameters, seed: number): Omit<ParsedSec
       sealT: packed(1, 4),
       counter: next(16),
       y: projection(tail.codeY),
+      ...ofX(levels.length),
       b: lifts(levels.length),
-      h: packResidues(Array.from({ length: 64 * (tail.pairs - 2) }, () => next(Q_NUMBER))),
+      h: residues(64 * (tail.pairs - 2)),
       sealH: packed(1, 4),
       z: Int32Array.from(last.slice(0, 64 * tail.n)),
       e: Int32Array.from(last.slice(64 * tail.n)),
@@ -113,8 +131,11 @@ describe('one encoding', () => {
       expect(read.end, `row ${i}`).toBe(bytes.length + 2);
       expect(read.tail.z).toEqual(made.tail.z);
       expect(read.tail.g).toEqual(made.tail.g);
-      expect(read.levels.map(({ y }) => y)).toEqual(made.levels.map(({ y }) => y));
+      for (const [i, { y, yOfX }] of made.levels.entries()) {
+        expect(read.levels[i]).toMatchObject({ y, ...(yOfX && { yOfX }) });
+      }
       expect(read.tail.y).toEqual(made.tail.y);
+      expect(read.tail.yOfX).toEqual(made.tail.yOfX);
       expect(write(of, read)).toEqual(bytes);
     }
   });

@@ -14,7 +14,6 @@ import { keepInstance, onInstance, takeInstance } from '../../../src/aggregate/p
 import { itemsWithin } from '../../../src/aggregate/proof/itemColumns.ts';
 import { liftsOf } from '../../../src/aggregate/proof/lifts.ts';
 import { isShortProjection, PROJECTION_LENGTH } from '../../../src/aggregate/proof/projection.ts';
-import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
 import { joinLists } from '../../../src/aggregate/proof/ring.ts';
 import { degreeOf, parametersFor } from '../../../src/aggregate/proof/shapes.ts';
 import { STREAM, Transcript } from '../../../src/aggregate/proof/transcript.ts';
@@ -32,7 +31,7 @@ import { openSection, verifySectionIn } from '../../../src/aggregate/proof/verif
 import { bestModule, FORM_BYTES } from '../../../src/aggregate/wasm.ts';
 import { concat } from '../../../src/bytes.ts';
 import { bytesOf, type SetName, type SignedItem, signedItems } from '../../reference/items.ts';
-import { fastSection, judge, rowOf } from './sections.ts';
+import { encodedLevels, fastSection, judge, rowOf } from './sections.ts';
 
 /** Changes the amortisation challenges of the tail, as they are multiplied at its end. */
 const tail = vi.hoisted(() => ({ change: undefined as ((c: Int16Array) => void) | undefined }));
@@ -71,23 +70,30 @@ function filled(count: number, total: number, limit: number, of = square): Int32
 /** A section of zeros. */
 function zeroSection({ levels, tail: last }: Parameters): ParsedSection {
   const packed = (count: number, width: number) => new Uint8Array(8 * count * width);
+  const projections = (number: number) => ({
+    y: new Int32Array(PROJECTION_LENGTH),
+    ...((levels[number - 1]?.w ?? 0) > 0 && { yOfX: new Int32Array(PROJECTION_LENGTH) }),
+  });
   return {
-    levels: levels.map(({ kappa1, cut }, i) => ({
-      retry: 0,
-      first: Array.from({ length: i === 0 ? 2 : 1 }, () => packed(kappa1, Q_BITS - cut)),
-      counter: 0,
-      y: new Int32Array(PROJECTION_LENGTH),
-      w: new Int32Array(i === 0 ? 10 : 0),
-      b: new Uint8Array(liftsOf(i).bytes),
-      second: packed(kappa1, Q_BITS - cut),
-    })),
+    levels: levels.map(({ kappa1, cut, w, k }, i) => {
+      const outer = () => (w === 0 ? packed(kappa1, Q_BITS - cut) : packed(k, 11));
+      return {
+        retry: 0,
+        first: Array.from({ length: i === 0 ? 2 : 1 }, outer),
+        counter: 0,
+        ...projections(i),
+        w: new Int32Array(i === 0 ? 10 : 0),
+        b: new Uint8Array(w === 0 ? liftsOf(i).bytes : 88 * k + (i === 0 ? 17 : 0)),
+        second: outer(),
+      };
+    }),
     tail: {
       retry: 0,
       t: packed((last.r - 1) * last.kappa, Q_BITS - last.cut),
       g: new Float64Array(64 * last.codesG.length),
       sealT: new Uint8Array(32),
       counter: 0,
-      y: new Int32Array(PROJECTION_LENGTH),
+      ...projections(levels.length),
       b: new Uint8Array(liftsOf(levels.length).bytes),
       h: packed(last.pairs - 2, Q_BITS),
       sealH: new Uint8Array(32),
@@ -100,6 +106,10 @@ function zeroSection({ levels, tail: last }: Parameters): ParsedSection {
 
 const deepest = TABLE.toSorted(([, , a], [, , b]) => b.length - a.length)[0]!;
 
+test('the row of most levels hides messages', () => {
+  expect(readRow(deepest).levels.filter(({ w }) => w > 0).length).toBeGreaterThan(1);
+});
+
 describe.each([
   ['one item', rowOf('falcon512', 1)],
   ['the row of most levels', deepest],
@@ -107,9 +117,8 @@ describe.each([
   const parameters = readRow(row);
   const zeros = zeroSection(parameters);
   const [degree, bucket] = row;
-  const isShort = ({ levels, tail: last }: ParsedSection): boolean => {
-    const parts = parameters.levels.map((level, i) => encodeOrdinary(level, levels[i]!)!);
-    const bytes = concat(...parts, encodeTail(parameters.tail, last)!);
+  const isShort = (section: ParsedSection): boolean => {
+    const bytes = concat(...encodedLevels(parameters, section).map((part) => part!));
     const end = openSection(degree === 512 ? 'falcon512' : 'falcon1024', bucket, bytes, 0)?.section
       .end;
     if (end !== undefined) expect(end).toBe(bytes.length);
@@ -117,33 +126,49 @@ describe.each([
   };
 
   /** Zeros but for one projection. */
-  const withY = (at: number, y: Int32Array): ParsedSection =>
+  const withProjection = (
+    at: number,
+    projection: { y: Int32Array } | { yOfX: Int32Array },
+  ): ParsedSection =>
     at < zeros.levels.length
-      ? { ...zeros, levels: zeros.levels.with(at, { ...zeros.levels[at]!, y }) }
-      : { ...zeros, tail: { ...zeros.tail, y } };
+      ? { ...zeros, levels: zeros.levels.with(at, { ...zeros.levels[at]!, ...projection }) }
+      : { ...zeros, tail: { ...zeros.tail, ...projection } };
+
+  /** Norms at the bound, and beyond it by one. */
+  function judgeNorms(at: number, name: 'y' | 'yOfX', bound: number, code: number): void {
+    // x = 2 y, so that y may have a quarter of the bound; x = 2 y - 1 where U or V is odd
+    for (const [more, isRight] of [
+      [0, true],
+      [1, false],
+    ] as const) {
+      const y = new Int32Array(PROJECTION_LENGTH);
+      const judged = () => isShort(withProjection(at, name === 'y' ? { y } : { yOfX: y }));
+      y.set(filled(2 * PAIRS, 72 * bound + more, most(code)));
+      expect(judged(), 'even').toBe(isRight);
+      y.set(filled(2 * PAIRS, 36 * bound - 34 + more, most(code), triangle));
+      for (const sums of [
+        [1, 0],
+        [0, 1],
+      ]) {
+        y.set(sums, 2 * PAIRS);
+        expect(judged(), 'odd').toBe(isRight);
+      }
+    }
+  }
 
   test.each([...parameters.levels, parameters.tail].map((level, at) => [at, level] as const))(
     'the projection of level %i',
-    (at, { inSq, codeY }) => {
-      // x = 2 y, so that y may have a quarter of the bound; x = 2 y - 1 where U or V is odd
-      for (const [more, isRight] of [
-        [0, true],
-        [1, false],
-      ] as const) {
-        const y = new Int32Array(PROJECTION_LENGTH);
-        y.set(filled(2 * PAIRS, 72 * inSq + more, most(codeY)));
-        expect(isShort(withY(at, y)), 'even').toBe(isRight);
-        y.set(filled(2 * PAIRS, 36 * inSq - 34 + more, most(codeY), triangle));
-        for (const sums of [
-          [1, 0],
-          [0, 1],
-        ]) {
-          y.set(sums, 2 * PAIRS);
-          expect(isShort(withY(at, y)), 'odd').toBe(isRight);
-        }
-      }
-    },
+    (at, { inSq, codeY }) => judgeNorms(at, 'y', inSq, codeY),
   );
+
+  const hidden = parameters.levels.flatMap((level, at) =>
+    level.w > 0 ? [[at, level] as const] : [],
+  );
+  if (hidden.length > 0) {
+    test.each(hidden)('the projection of x of level %i', (at, { xSq, codeX }) =>
+      judgeNorms(at + 1, 'yOfX', xSq, codeX),
+    );
+  }
 
   test('the last message', () => {
     const { outSq, codesZ, codeE, n, kappa } = parameters.tail;

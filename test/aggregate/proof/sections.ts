@@ -3,7 +3,7 @@
  * about them.
  */
 
-import { readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
+import { type Parameters, readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import { TABLE, TABLE_SHA256 } from '../../../src/aggregate/parameters/table.gen.ts';
 import {
   type CodedRun,
@@ -12,9 +12,11 @@ import {
   runsOfY,
 } from '../../../src/aggregate/proof/gaussianFields.ts';
 import { proveSection } from '../../../src/aggregate/proof/index.ts';
+import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
 import { encodeGaussian } from '../../../src/aggregate/proof/prover/gaussian.ts';
+import { quarterBytes } from '../../../src/aggregate/proof/quarters.ts';
 import type { Trace } from '../../../src/aggregate/proof/transcript.ts';
-import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
+import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { verifySection } from '../../../src/aggregate/proof/verifier/verify.ts';
 import type { ModuleName } from '../../../src/aggregate/wasm.ts';
 import { concat } from '../../../src/bytes.ts';
@@ -99,6 +101,22 @@ export function judge(
   return verifySection({ ...use, statements, at }, { trace, ...(module && { module }) });
 }
 
+interface Projected {
+  readonly y: Int32Array;
+  readonly yOfX?: Int32Array;
+}
+
+/** The fields of a section as bytes, level by level; undefined where a value has no code. */
+export function encodedLevels(
+  { levels, tail }: Parameters,
+  section: Pick<ParsedSection, 'levels' | 'tail'>,
+): (Uint8Array | undefined)[] {
+  return [
+    ...levels.map((level, i) => encodeOrdinary(level, section.levels[i]!, levels[i - 1])),
+    encodeTail(tail, section.tail, levels.at(-1)),
+  ];
+}
+
 export interface FieldPlace {
   readonly name: string;
   readonly at: number;
@@ -114,26 +132,36 @@ export function fieldsOf({ set, items, bytes }: Section): FieldPlace[] {
   const fixed = (name: string, length: number) => places.push({ name, at: end(), length });
   const coded = (name: string, values: ArrayLike<number>, runs: readonly CodedRun[]) =>
     fixed(name, encodeGaussian(values, runs)!.length);
-  for (const [i, level] of parameters.levels.entries()) {
-    const { first, y, w, b, second } = parsed.levels[i]!;
+  const projections = (of: string, { y, yOfX }: Projected, codeY: number, codeX: number): void => {
+    coded(`${of} y`, y.subarray(0, PROJECTIONS), runsOfY(codeY));
+    fixed(`${of} sums`, 8);
+    if (yOfX === undefined) return;
+    coded(`${of} y of x`, yOfX.subarray(0, PROJECTIONS), runsOfY(codeX));
+    fixed(`${of} sums of x`, 8);
+  };
+  const codeBefore = (number: number): number => parameters.levels[number - 1]?.codeX ?? 0;
+  for (const [i, { codeY, w: bits, k }] of parameters.levels.entries()) {
+    const fields = parsed.levels[i]!;
+    const { first, w, b, second } = fields;
+    const [u, u2] = bits === 0 ? ['u', 'u2'] : ['p', 'p2'];
     fixed(`${i} retry`, 1);
-    for (const u of first) fixed(`${i} u`, u.length);
+    for (const bytes of first) fixed(`${i} ${u}`, bytes.length);
     fixed(`${i} counter`, 1);
-    coded(`${i} y`, y.subarray(0, PROJECTIONS), runsOfY(level.codeY));
-    fixed(`${i} sums`, 8);
+    projections(`${i}`, fields, codeY, codeBefore(i));
     if (w.length > 0) fixed(`${i} w`, 4 * w.length);
-    fixed(`${i} b`, b.length);
-    fixed(`${i} u2`, second.length);
+    const ofLifts = bits === 0 ? b.length : quarterBytes(k);
+    fixed(bits === 0 ? `${i} b` : `${i} p of b`, ofLifts);
+    if (ofLifts < b.length) fixed(`${i} b32`, b.length - ofLifts);
+    fixed(`${i} ${u2}`, second.length);
   }
   const { tail } = parameters;
-  const { t, g, y, b, h, z, e } = parsed.tail;
+  const { t, g, b, h, z, e } = parsed.tail;
   fixed('tail retry', 1);
   fixed('tail t', t.length);
   coded('tail g', g, runsOfG(tail));
   fixed('tail seal of t', 32);
   fixed('tail counter', 1);
-  coded('tail y', y.subarray(0, PROJECTIONS), runsOfY(tail.codeY));
-  fixed('tail sums', 8);
+  projections('tail', parsed.tail, tail.codeY, codeBefore(parameters.levels.length));
   fixed('tail b', b.length);
   fixed('tail h', h.length);
   fixed('tail seal of h', 32);
