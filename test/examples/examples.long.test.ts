@@ -214,6 +214,22 @@ example('own-store', async (laid) => {
   return `${passed} tests of the suites; a store with a fault fails`;
 });
 
+example('sql-store', async (laid) => {
+  const passed = Number(/^# pass (\d+)$/m.exec(await laid.run('test'))?.[1]);
+  expect(passed).toBeGreaterThan(30);
+  const env = { TOKEN: 'sesame' };
+  const server = await laid.start(env);
+  await aggregateAt(server.base, { apiKey: 'sesame' });
+  await server.end('SIGKILL');
+  const again = await laid.start(env);
+  const client = createClient({ baseUrl: again.base, apiKey: 'sesame' });
+  const tasks = await Array.fromAsync(client.tasks());
+  expect(tasks.map(({ status }) => status)).toEqual(['completed']);
+  const { code, output } = await again.end('SIGTERM');
+  expect(code, output).toBe(0);
+  return `${passed} tests of the suites; a task outlives kill -9`;
+});
+
 /** Has a service aggregate a batch, and checks what comes back. */
 async function aggregateAt(
   baseUrl: string,
