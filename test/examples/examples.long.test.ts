@@ -223,8 +223,7 @@ example('sql-store', async (laid) => {
   await server.end('SIGKILL');
   const again = await laid.start(env);
   const client = createClient({ baseUrl: again.base, apiKey: 'sesame' });
-  const tasks = await Array.fromAsync(client.tasks());
-  expect(tasks.map(({ status }) => status)).toEqual(['completed']);
+  expect((await client.page()).tasks.map(({ status }) => status)).toEqual(['completed']);
   const { code, output } = await again.end('SIGTERM');
   expect(code, output).toBe(0);
   return `${passed} tests of the suites; a task outlives kill -9`;
