@@ -24,7 +24,7 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     operating: 'Operating',
     cli: 'Command line',
     'rooms/client': 'The client',
-    'rooms/middleware': 'Requests and options',
+    requests: 'Requests and options',
     'rooms/testing': 'Stores of your own',
   },
   Examples: { 'examples/index': 'All examples' },

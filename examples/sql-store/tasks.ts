@@ -90,8 +90,8 @@ export class Tasks {
   }
 
   usage(clientId: number): ClientUsage {
-    const sql =
-      'SELECT open_tasks AS openTasks, stored_bytes AS storedBytes FROM clients WHERE client_id = ?';
+    const sql = `SELECT open_tasks AS openTasks, stored_bytes AS storedBytes
+      FROM clients WHERE client_id = ?`;
     return { ...(this.db.get<ClientUsage>(sql, clientId) ?? { openTasks: 0, storedBytes: 0 }) };
   }
 

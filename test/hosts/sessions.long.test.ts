@@ -11,10 +11,7 @@ import { toTriple } from '../../src/wire/triple.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { layOut, readRecipes } from './recipes.ts';
 
-/**
- * With sessions, with bearer tokens, with those of a provider, and with what a hook of Fastify finds
- * out.
- */
+/** With sessions; with bearer tokens, own and a provider's; with what a hook of Fastify finds. */
 const programs = (await readRecipes())
   .filter(({ heading, language }) => heading === 'Sessions of the host' && language === 'ts')
   .map(({ source }) => source);
