@@ -270,7 +270,8 @@ describe('names', () => {
   });
 
   it('cover every option of the service that is not code', () => {
-    const hooks = ['authenticate', 'onEvent', 'onPortCall', 'tracing', 'logger'];
+    const callers = ['authenticate', 'credentialHeaders'];
+    const hooks = [...callers, 'onEvent', 'onPortCall', 'tracing', 'logger'];
     const code = ['store', 'blobs', 'keyStore', 'keysSecret', ...hooks];
     const { limits, demonstration, ...rest } = resolveOptions({});
     const options = Object.keys(rest).filter((name) => !code.includes(name));
