@@ -1,6 +1,7 @@
 /**
  * What the package's entries add to a page: bundled and minified, then compressed as a host does.
- * The README has them as a table, which `checkEntrySizes` compares.
+ * The README has them as a table, which `checkEntrySizes` compares; docs/bundlers.md has the files
+ * of threads, which are minified and not compressed.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,10 +23,14 @@ const SLACK = 1;
 const BEGIN = '<!-- sizes: npm run check:package -- --update-sizes -->\n';
 const END = '<!-- end of sizes -->\n';
 
-/** Compressed bytes of a program with nothing but this import. */
-async function bytesOf(folder: string, entry: string, imports: string): Promise<number> {
-  const contents =
-    imports === 'everything' ? `export * from '${entry}';` : `export ${imports} from '${entry}';`;
+/** Files of threads, whose sizes the page of bundlers tells in round numbers. */
+const THREAD_FILES = ['falconry/verify-worker', 'falconry/aggregate-worker'];
+const PAGE = join(ROOT, 'docs/bundlers.md');
+/** Bundlers differ by this much, in kB. */
+const PAGE_SLACK = 10;
+
+/** A program, bundled and minified. */
+async function bundled(folder: string, contents: string): Promise<Uint8Array> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: folder },
     bundle: true,
@@ -35,7 +40,29 @@ async function bytesOf(folder: string, entry: string, imports: string): Promise<
     logLevel: 'error',
     write: false,
   });
-  return gzipSync(outputFiles[0]!.contents, { level: 9 }).length;
+  return outputFiles[0]!.contents;
+}
+
+/** Compressed bytes of a program with nothing but this import. */
+async function bytesOf(folder: string, entry: string, imports: string): Promise<number> {
+  const contents =
+    imports === 'everything' ? `export * from '${entry}';` : `export ${imports} from '${entry}';`;
+  return gzipSync(await bundled(folder, contents), { level: 9 }).length;
+}
+
+/** The sizes of the files of threads, against those of the page. */
+async function checkThreadFiles(folder: string, update: boolean): Promise<void> {
+  let page = readFileSync(PAGE, 'utf8');
+  for (const entry of THREAD_FILES) {
+    const { length } = await bundled(folder, `import '${entry}';`);
+    const row = new RegExp(`(\\| \`${entry}\` \\| about )(\\d+)( kB \\|)`);
+    const told = Number(row.exec(page)?.[2] ?? Number.NaN);
+    if (!update && !(Math.abs(told - length / 1000) <= PAGE_SLACK)) {
+      throw new Error(`docs/bundlers.md does not say that ${entry} has ${length} bytes`);
+    }
+    page = page.replace(row, `$1${Math.round(length / 10_000) * 10}$3`);
+  }
+  if (update) writeFileSync(PAGE, page);
 }
 
 /**
@@ -64,5 +91,6 @@ export async function checkEntrySizes(folder: string, update: boolean): Promise<
     }
     lines.push(line);
   }
+  await checkThreadFiles(folder, update);
   if (update) writeFileSync(path, `${before}${BEGIN}${lines.join('\n')}\n${END}${after}`);
 }

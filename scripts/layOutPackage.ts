@@ -57,11 +57,19 @@ export function withAbsoluteLinks(markdown: string, { page, tag }: Home): string
     .join('');
 }
 
+/** The manifest without what only the repository uses: an installation would offer to run it. */
+export function publishedManifest(manifest: string): string {
+  const { scripts: _, devDependencies: __, ...published } = JSON.parse(manifest);
+  return `${JSON.stringify(published, null, 2)}\n`;
+}
+
 /** Everything but `dist/`. */
 export function layOutDocuments(folder: string): void {
   mkdirSync(folder, { recursive: true });
-  for (const name of ['package.json', 'LICENSE']) copyFileSync(root + name, join(folder, name));
-  const home = homeOf(readFileSync(`${root}package.json`, 'utf8'));
+  const manifest = readFileSync(`${root}package.json`, 'utf8');
+  writeFileSync(join(folder, 'package.json'), publishedManifest(manifest));
+  copyFileSync(`${root}LICENSE`, join(folder, 'LICENSE'));
+  const home = homeOf(manifest);
   for (const name of DOCUMENTS) {
     const text = withAbsoluteLinks(readFileSync(root + name, 'utf8'), home);
     writeFileSync(join(folder, name), text);

@@ -85,7 +85,6 @@ export const ERROR_CODES = Object.freeze({
   TOO_MANY_UPLOADS: meaning(429, true, 'Too many uploads at once'),
   TOO_MANY_TASKS: meaning(429, true, 'Too many unfinished tasks'),
   STORAGE_QUOTA: meaning(429, true, 'The stored bytes of this client are at their limit'),
-  QUEUE_FULL: meaning(503, true, 'The queue is full'),
   SHUTTING_DOWN: meaning(503, true, 'The service is shutting down'),
   STORAGE_FULL: meaning(507, true, 'The service has no room for more files'),
   STORE_UNAVAILABLE: meaning(503, true, 'The store cannot be reached'),

@@ -280,8 +280,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'src/testing/blobContract.ts: blobContract': 'a suite: its tests are short',
   'src/testing/queueContract.ts: queueContract': 'a suite: its tests are short',
   'src/testing/clientContract.ts: clientContract': 'a suite: its tests are short',
-  'test/middleware/careContract.ts: careContract': 'a suite: its tests are short',
-  'test/middleware/webhookContract.ts: webhookContract': 'a suite: its tests are short',
   'examples/own-store/store.ts: mapStore': 'a store in closures over its rows',
   'test/trace/suite.ts: traceSuite': 'a suite: its tests are short',
   'test/aggregate/proof/fuzz.ts: testFuzz': 'one test, with what it counts',

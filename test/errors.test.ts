@@ -31,7 +31,7 @@ describe('error codes', () => {
       invalid,
       cause,
     });
-    const plain = new CodedError('QUEUE_FULL', { message: 'another text' });
+    const plain = new CodedError('OVERLOADED', { message: 'another text' });
     expect(plain.message).toBe('another text');
     for (const absent of ['index', 'invalid', 'cause']) expect(absent in plain).toBe(false);
   });

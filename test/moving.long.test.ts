@@ -11,7 +11,7 @@ const PAGES = readdirSync(FOLDER).sort();
 const read = (page: string) => readFileSync(new URL(page, FOLDER), 'utf8');
 
 test('there is a page for each', () => {
-  const names = ['bouncycastle', 'liboqs', 'noble', 'pqclean'];
+  const names = ['algorand', 'bouncycastle', 'liboqs', 'noble', 'pqclean', 'tron'];
   expect(PAGES).toEqual(names.map((name) => `from-${name}.md`));
 });
 

@@ -21,7 +21,6 @@ export const SITE = join(ROOT, 'build/site');
 
 interface Manifest {
   readonly name: string;
-  readonly homepage?: string;
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
 }
 
@@ -31,11 +30,10 @@ const manifest = JSON.parse(text) as Manifest;
 /** The repository, and the tag of the version that the site is about. */
 export const HOME = homeOf(text);
 
-/** The path of the site at its host: that of `homepage` in package.json, the one place for it. */
-export const BASE = `${new URL(manifest.homepage ?? 'http://localhost').pathname}/`.replace(
-  /\/+$/,
-  '/',
-);
+/** The path of the site at its host, with a slash at both ends: `DOCS_BASE`, else the root. */
+export const baseOf = (path = ''): string => `/${path}/`.replaceAll(/\/+/g, '/');
+
+export const BASE = baseOf(process.env.DOCS_BASE);
 
 /** An entry of the package that is a module. */
 export interface Entry {

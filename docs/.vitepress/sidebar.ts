@@ -24,7 +24,8 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     operating: 'Operating',
     cli: 'Command line',
     'rooms/client': 'The client',
-    'rooms/middleware': 'Requests and options',
+    requests: 'Requests and options',
+    'rooms/testing': 'Stores of your own',
   },
   Examples: { 'examples/index': 'All examples' },
   Trust: {
@@ -33,11 +34,11 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     soundness: 'Soundness',
     protocol: 'The proof, byte by byte',
     'bundle-format': 'The bundle, byte by byte',
-    vectors: 'Test vectors',
+    vectors: 'Vectors for other implementations',
     references: 'References',
   },
   'The project': {
-    changelog: 'Changes',
+    changelog: 'Changelog',
     contributing: 'Contributing',
     releasing: 'Releasing',
     'decisions/index': 'Decisions',

@@ -1,4 +1,5 @@
 /** A Hono server with the service below /falcon, and a route of its own beside it. */
+import { setTimeout } from 'node:timers/promises';
 import { serve } from '@hono/node-server';
 import { falcon512 } from 'falconry';
 import { answerHealth, falconService } from 'falconry/middleware';
@@ -31,8 +32,11 @@ app.post('/check', async (c) => {
 const server = serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000) }, ({ port }) => {
   console.log(`http://localhost:${port}/falcon`);
 });
+// Longer than a load balancer takes to notice what /readyz says; none without one.
+const drainMs = Number(process.env.DRAIN_MS ?? 0);
 process.once('SIGTERM', async () => {
-  service.drain(); // /readyz says 503 from now on
+  service.drain(); // /readyz says 503 from now on, and everything is still served
+  await setTimeout(drainMs);
   await service.stop(); // running work may finish for ten seconds; the rest continues later
   server.close();
 });

@@ -198,8 +198,10 @@ async function readConfigFile(
     if (size > MAX_FILE_BYTES) return fault('is too large for a configuration file');
     text = await readFile(path, 'utf8');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (asked === undefined && code === 'ENOENT') return null;
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    // A folder that may not be entered, as that of another user after sudo, holds nothing for us.
+    const isAbsent = code === 'ENOENT' || (code === 'EACCES' && syscall === 'stat');
+    if (asked === undefined && isAbsent) return null;
     return fault(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`);
   }
   let json: unknown;

@@ -8,6 +8,8 @@ interface EyesOptions {
   readonly accessLog: 'on' | 'off';
   readonly metricsPort: number | undefined;
   readonly metricsHost: string;
+  /** Whose disk is measured; null if store and files are elsewhere. */
+  readonly dataDirectory: string | null;
   readonly threads: number;
   readonly logger: Logger;
 }
@@ -24,7 +26,7 @@ export interface Eyes {
 
 /** @throws IoFailure if metrics are wanted and prom-client is not installed */
 export async function openEyes(options: EyesOptions): Promise<Eyes> {
-  const { accessLog, metricsPort, metricsHost, threads, logger } = options;
+  const { accessLog, metricsPort, metricsHost, dataDirectory, threads, logger } = options;
   const metrics =
     metricsPort === undefined ? null : await (await import('./metrics.ts')).loadMetrics(threads);
   const tracing = await findTracing();
@@ -41,7 +43,7 @@ export async function openEyes(options: EyesOptions): Promise<Eyes> {
     async open(service, openServer) {
       if (metrics === null || metricsPort === undefined) return;
       const { openMetricsServer } = await import('./metricsServer.ts');
-      const where = { port: metricsPort, host: metricsHost, open: openServer };
+      const where = { port: metricsPort, host: metricsHost, dataDirectory, open: openServer };
       server = await openMetricsServer(metrics, service, where);
       logger.info('metrics', { host: metricsHost, port: server.port });
     },

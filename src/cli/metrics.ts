@@ -15,6 +15,8 @@ export interface Gauged {
   ready(): Promise<boolean>;
   /** The number of tasks that this process works on. */
   running(): number;
+  /** Free bytes on the disk of the embedded store and its files; null if it has none. */
+  freeBytes(): Promise<number | null>;
 }
 
 const REQUEST_SECONDS = [
@@ -123,7 +125,7 @@ export class Metrics {
   }
 
   /** Adds what is asked when the metrics are read. */
-  gauge({ depth, ready, running }: Gauged): void {
+  gauge({ depth, ready, running, freeBytes }: Gauged): void {
     const registers = [this.registry];
     const { Gauge } = this.#prometheus;
     new Gauge({
@@ -154,6 +156,14 @@ export class Metrics {
       registers,
       collect() {
         this.set(running());
+      },
+    });
+    new Gauge({
+      name: 'falconry_disk_free_bytes',
+      help: 'Free bytes on the disk of the data directory; NaN if nothing is kept there',
+      registers,
+      async collect() {
+        this.set((await freeBytes()) ?? Number.NaN);
       },
     });
     new Gauge({

@@ -6,6 +6,7 @@
  *
  * It has no keys: it belongs on an address that only operators reach.
  */
+import { statfs } from 'node:fs/promises';
 import { Asked } from '../middleware/asked.ts';
 import { answerHealth } from '../middleware/health.ts';
 import type { FalconService } from '../middleware/index.ts';
@@ -20,18 +21,27 @@ const PATIENCE_MS = 1200;
 interface MetricsServerOptions {
   readonly port: number;
   readonly host: string;
+  /** Of the embedded store or its files; null if there are none. */
+  readonly dataDirectory: string | null;
   readonly open: typeof openHttpServer;
+}
+
+/** Free bytes for the user of this process; null before the directory is there. */
+async function freeBytesAt(directory: string | null): Promise<number | null> {
+  const disk = directory === null ? null : await statfs(directory).catch(() => null);
+  return disk && disk.bavail * disk.bsize;
 }
 
 /** Opens the port. @throws IoFailure if that cannot be done */
 export async function openMetricsServer(
   metrics: Metrics,
   service: FalconService,
-  { port, host, open }: MetricsServerOptions,
+  { port, host, dataDirectory, open }: MetricsServerOptions,
 ): Promise<HttpServer> {
   const depth = new Asked(() => service.depth(), { keepMs: KEEP_MS, patienceMs: PATIENCE_MS });
   const asked = { depth: () => depth.answer(), running: () => service.running };
-  metrics.gauge({ ...asked, ready: async () => (await service.health()).ready });
+  const ready = async () => (await service.health()).ready;
+  metrics.gauge({ ...asked, ready, freeBytes: () => freeBytesAt(dataDirectory) });
   const look = watchServer(metrics, { ...asked, health: () => service.health() });
 
   const answer = async (request: Request): Promise<Response> => {

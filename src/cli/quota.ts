@@ -1,6 +1,7 @@
 /** `falconry quota`: what single clients may use, in the store of a service. */
 import { CLIENT_LIMITS } from '../middleware/optionTable.ts';
 import type { ClientQuota } from '../middleware/stores/operatorStore.ts';
+import { sizeText } from '../wire/sizes.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
@@ -14,9 +15,9 @@ const help = `Usage: falconry quota [options]
        falconry quota <client> --default
 
 Shows or changes what single clients may use, instead of the limits of the service (--open-tasks,
---stored-bytes and --requests-per-second of falconry serve). A running service sees it within
-seconds. Without a client, it lists all clients that have a quota of their own. A client's number is
-in falconry keys list and falconry queue.
+--stored-bytes and --requests-per-second of falconry serve), and shows what a client uses now. A
+running service sees a change within seconds. Without a client, it lists all clients that have a
+quota of their own. A client's number is in falconry keys list and falconry queue.
 
       --open-tasks <n>      unfinished tasks
       --stored-bytes <size> task files and results together, such as 500MB or 2GiB
@@ -68,8 +69,11 @@ async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
       : changed
         ? await store.setQuota(clientId, changes)
         : await store.quota(clientId);
-    const text = `Client ${clientId}: ${describe(quota)}\n`;
-    invocation.report({ ok: true, ...wireQuota({ clientId, ...quota }) }, text);
+    const { openTasks, storedBytes } = await store.usage(clientId);
+    const used = { open_tasks: openTasks, stored_bytes: storedBytes };
+    const uses = `${unfinished(openTasks)}, ${sizeText(storedBytes)} of files`;
+    const text = `Client ${clientId}: ${describe(quota)}; in use: ${uses}\n`;
+    invocation.report({ ok: true, ...wireQuota({ clientId, ...quota }), used }, text);
     return EXIT.ok;
   });
 }
@@ -104,10 +108,12 @@ const wireQuota = (quota: ClientQuota & { readonly clientId: number }) => ({
   requests_per_second: quota.requestsPerSecond ?? null,
 });
 
+const unfinished = (count: number) => `${count} unfinished ${count === 1 ? 'task' : 'tasks'}`;
+
 function describe(quota: ClientQuota | null): string {
   const { openTasks, storedBytes, requestsPerSecond } = quota ?? {};
   const parts = [
-    openTasks === undefined ? [] : `${openTasks} unfinished tasks`,
+    openTasks === undefined ? [] : unfinished(openTasks),
     storedBytes === undefined ? [] : `${showBytes(storedBytes)} of files`,
     requestsPerSecond === undefined ? [] : `${requestsPerSecond} requests per second`,
   ].flat();

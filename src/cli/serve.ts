@@ -112,7 +112,9 @@ async function serve(
   const options = { ...given, ...shared.options };
   const settings = resolveService(options);
   const { falconService, openHttpServer } = await loadFramework();
-  const eyes = await openEyes({ ...values, threads: settings.threads, logger });
+  const keepsHere = options.store === undefined || options.blobs === undefined;
+  const dataDirectory = keepsHere ? settings.dataDirectory : null;
+  const eyes = await openEyes({ ...values, dataDirectory, threads: settings.threads, logger });
   const service = falconService({ ...options, ...eyes.options, logger });
   engineStandsBack();
   await eyes.open(service, openHttpServer);

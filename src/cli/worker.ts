@@ -75,7 +75,13 @@ async function work(
 ): Promise<number> {
   const { threads, parallelTasks: tasks } = resolveService(options);
   const { falconService, openHttpServer } = await loadFramework();
-  const eyes = await openEyes({ ...values, accessLog: 'off', threads, logger });
+  const eyes = await openEyes({
+    ...values,
+    accessLog: 'off',
+    dataDirectory: null,
+    threads,
+    logger,
+  });
   const service = falconService({ ...options, ...shared.options, ...eyes.options, logger });
   await eyes.open(service, openHttpServer);
   await service.start().catch(async (error) => {

@@ -127,7 +127,8 @@ async function identify(c: Context, { settings, runtime, anonymous }: Deps): Pro
   const { raw } = c.req;
   const key = raw.headers.get('authorization') ?? '';
   // A host may know its callers by other headers than ours.
-  const credentials = settings.authenticate ? credentialsOf(raw.headers) : key;
+  const { credentialHeaders } = settings;
+  const credentials = settings.authenticate ? credentialsOf(raw.headers, credentialHeaders) : key;
   const address = remoteAddress(c, settings);
   anonymous.admit(address, credentials);
   let reason: string | null = null;

@@ -181,8 +181,9 @@ export interface FalconService {
    * cancelled first. Let `authenticate` refuse the client before. An erasure that was interrupted
    * goes on when it is called again; there is no way back.
    *
+   * @param clientId a number that no client has, or has any more, is no fault: nothing is removed
    * @returns what this call has removed; `unfinished`: tasks that it cancelled
-   * @throws RangeError if it is not the number of a client; CodedError `NOT_STARTED`,
+   * @throws RangeError unless it is an integer from 1 on; CodedError `NOT_STARTED`,
    *   `STORE_UNAVAILABLE`, `CONFLICT` if the store of the host has no `CareStore`
    */
   eraseClient(clientId: number): Promise<ErasedClient>;

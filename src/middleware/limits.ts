@@ -66,11 +66,15 @@ function refusal({ tokens, rate }: Bucket): ProblemError {
 /** Names of headers by which a caller may be known: a key, a cookie, a token, a certificate. */
 const CREDENTIAL = /^cookie$|auth|token|jwt|session|assertion|api-?key|cert/;
 
-/** @returns all headers of a request that may tell who is calling, as one text; else empty */
-export function credentialsOf(headers: Headers): string {
+/**
+ * @param names of the headers that tell who is calling, in small letters; without them, those that
+ *   may
+ * @returns all of them that a request has, as one text; empty if it has none
+ */
+export function credentialsOf(headers: Headers, names?: readonly string[]): string {
   const found: string[] = [];
   headers.forEach((value, name) => {
-    if (CREDENTIAL.test(name)) found.push(`${name}: ${value}`);
+    if (names?.includes(name) ?? CREDENTIAL.test(name)) found.push(`${name}: ${value}`);
   });
   return found.join('\n');
 }

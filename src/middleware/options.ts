@@ -138,6 +138,14 @@ export interface ServiceOptions {
   readonly keysSecret?: KeysSecret;
   /** Tells who is calling; default: looks the API key up in the store. */
   readonly authenticate?: Authenticate;
+  /**
+   * The headers by which `authenticate` knows a caller. Once an address has used up its share of
+   * requests without a valid caller, those are still served whose headers of these names were good
+   * recently; whoever shows none of them gets a 429. Default: all headers whose names speak of a
+   * credential: `cookie`, and names with `auth`, `token`, `jwt`, `session`, `assertion`, `api-key`
+   * or `cert` in them.
+   */
+  readonly credentialHeaders?: readonly string[];
 
   /** Offer the signing endpoint, which is for testing; default: unless NODE_ENV is production. */
   readonly signing?: boolean;
@@ -232,6 +240,7 @@ type Chosen =
   | 'keyStore'
   | 'keysSecret'
   | 'authenticate'
+  | 'credentialHeaders'
   | 'onPortCall'
   | 'tracing'
   | 'publicUrl'
@@ -252,13 +261,14 @@ export const STORE_FILE = 'falconry.sqlite';
 /** The folder of the signing keys, in the data directory. */
 export const KEYS_FOLDER = 'keys';
 
-/** Options that are functions or objects with methods. */
+/** Options of code alone. */
 const CODE = [
   'store',
   'blobs',
   'keyStore',
   'keysSecret',
   'authenticate',
+  'credentialHeaders',
   'onEvent',
   'onPortCall',
   'tracing',
@@ -312,6 +322,7 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     keyStore: port(options, 'keyStore'),
     keysSecret: keysSecret(options),
     authenticate: hook(options, 'authenticate'),
+    credentialHeaders: credentialHeaders(options),
     onEvent: guarded(onEvent, failed('onEvent')),
     onPortCall: onPortCall && guarded(onPortCall, failed('onPortCall')),
     tracing: tracingApi(options.tracing),
@@ -390,6 +401,25 @@ function keysSecret({ keysSecret, keyStore }: ServiceOptions): KeysSecret | unde
   if (keyStore === undefined) return keysSecret;
   throw new TypeError('"options.keysSecret" is for files: "options.keyStore" keeps its own keys');
 }
+
+/** Names of headers, in small letters. */
+function credentialHeaders(options: ServiceOptions): readonly string[] | undefined {
+  const { credentialHeaders: names, authenticate } = options;
+  if (names === undefined) return undefined;
+  if (!Array.isArray(names) || names.some((name) => typeof name !== 'string')) {
+    throw new TypeError('"options.credentialHeaders" must be a list of names');
+  }
+  if (authenticate === undefined) {
+    throw new TypeError('"options.credentialHeaders" is of use with "options.authenticate" only');
+  }
+  if (names.length === 0 || !names.every((name) => HEADER_NAME.test(name))) {
+    throw new RangeError('"options.credentialHeaders" must name one header or more');
+  }
+  return names.map((name) => name.toLowerCase());
+}
+
+/** RFC 9110, 5.1. */
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /** The API of OpenTelemetry, as far as it can be told. */
 function tracingApi(api: TracingApi | undefined): TracingApi | undefined {

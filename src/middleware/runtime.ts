@@ -144,7 +144,7 @@ export class Runtime {
 
   async eraseClient(clientId: number): Promise<ErasedClient> {
     if (!Number.isSafeInteger(clientId) || clientId < 1) {
-      throw new RangeError('"clientId" must be the number of a client');
+      throw new RangeError('"clientId" must be an integer from 1 on');
     }
     const { store, blobs } = this.ports;
     if (!mayErase(store)) {

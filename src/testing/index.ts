@@ -1,7 +1,7 @@
 /**
  * The suites that every store of the service passes, for hosts that write their own: run them with
  * any test runner, over the host's own store. They need Node (or `node:assert` of another runtime),
- * and no package.
+ * and no package. There is one for each port; `storeContract` is all but that of files.
  *
  * @example
  * ```ts
@@ -18,8 +18,12 @@ export { blobContract, type OpenBlobs, type OpenedBlobs } from './blobContract.t
 export type { TestRunner } from './runner.ts';
 export {
   apiKeyStoreContract,
+  careStoreContract,
   operatorStoreContract,
+  quotaStoreContract,
+  secretStoreContract,
   storeContract,
   taskStoreContract,
+  webhookStoreContract,
 } from './storeContract.ts';
 export type { OpenedStore, OpenStore } from './storeWorld.ts';

@@ -3,13 +3,15 @@
  * aggregate do their work on the threads that docs/bundlers.md says, and nothing is rejected or
  * hangs where there are none.
  */
-import { readFile } from 'node:fs/promises';
+import { readFile, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { fact } from '../support/facts.ts';
 import { closeBrowsers, HAS } from './browsers.ts';
 import { CASES } from './cases.ts';
 import { type NextReport, tryNext } from './next.ts';
-import { install, removeProjects, versionOf } from './project.ts';
+import { OUTSIDE } from './outside.ts';
+import { command, install, removeProjects, versionOf } from './project.ts';
 import { type JobReport, lineOf } from './report.ts';
 
 const LONG = { timeout: 300_000 };
@@ -67,5 +69,19 @@ describe.for([false, true])('next, serverExternalPackages: %s', (external) => {
   test('a route handler with the service: a task is done', LONG, (context) => {
     expect(report.route).toEqual({ checked: true });
     fact(context, 'bundlers', `next, route handler with the service, ${setting}: a task is done`);
+  });
+});
+
+describe('a bundle of a server that leaves the package out', () => {
+  test.for(OUTSIDE)('%s: the service starts', LONG, async ([, build]) => {
+    const folder = await build();
+    const file = join(folder, 'dist/server.js');
+    expect(await readFile(file, 'utf8')).toContain('falconry/middleware');
+    expect((await stat(file)).size).toBeLessThan(5000);
+    // It was not the place of the build that helped: the folder has another name now.
+    const moved = `${folder}-moved`;
+    await rename(folder, moved);
+    const said = await command(moved, process.execPath, ['dist/server.js']);
+    expect(said).toBe('1\n');
   });
 });

@@ -3,6 +3,7 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '../support/ports.ts';
 import { inChromium, inFirefox } from './browsers.ts';
+import { blockOf } from './outside.ts';
 import { beside, command, installed, project } from './project.ts';
 import type { JobReport } from './report.ts';
 import { serveFolder } from './serve.ts';
@@ -42,6 +43,8 @@ globalThis.report = job({
 `,
   ...WORKERS,
 };
+const ENTRY = { 'main.js': INTO_PAGE };
+const NODE_ENTRY = { 'main.js': TO_OUTPUT };
 const BUN_ENTRIES = {
   'main.js': `import { job } from './job.js';
 const report = await job({
@@ -164,6 +167,22 @@ async function rolldown(name: string, entries: Readonly<Record<string, string>>)
   return join(folder, 'dist');
 }
 
+/** By its command, with the configuration that docs/bundlers.md shows. */
+async function byConfiguration(name: 'rollup' | 'rolldown'): Promise<string> {
+  const { source } = blockOf('// rollup.config.js\n');
+  const own = name === 'rollup' ? source : source.replace(/^import.*\n|^ *plugins:.*\n/gm, '');
+  const folder = await project(`${name}-entries`, {
+    ...ENTRY,
+    'index.html': moduleScript('/main.js'),
+    'package.json': '{ "type": "module" }',
+    [`${name}.config.js`]: own,
+  });
+  const program = name === 'rollup' ? beside('rollup/dist/bin/rollup') : installed('rolldown');
+  await command(folder, process.execPath, [program, '--config', `${name}.config.js`]);
+  await command(folder, 'cp', ['index.html', 'dist/']);
+  return join(folder, 'dist');
+}
+
 // esbuild
 
 type Format = 'esm' | 'iife' | 'cjs';
@@ -198,9 +217,6 @@ async function bunCompile(
   const output = await command(join(folder, 'out'), './job', []);
   return JSON.parse(output.trim().split('\n').at(-1)!);
 }
-
-const ENTRY = { 'main.js': INTO_PAGE };
-const NODE_ENTRY = { 'main.js': TO_OUTPUT };
 
 /** A case of a page in Chromium. */
 const inPage = (bundler: string, how: string, build: () => Promise<string>): Case => ({
@@ -238,9 +254,9 @@ export const CASES: readonly Case[] = [
     webpack('webpack-node', 'node', TO_OUTPUT),
   ),
   inPage('rollup', 'esm', () => rollup('rollup', ENTRY)),
-  inPage('rollup', 'esm, workers as entries', () => rollup('rollup-entries', BESIDE)),
+  inPage('rollup', 'esm, workers as entries', () => byConfiguration('rollup')),
   inPage('rolldown', 'esm', () => rolldown('rolldown', ENTRY)),
-  inPage('rolldown', 'esm, workers as entries', () => rolldown('rolldown-entries', BESIDE)),
+  inPage('rolldown', 'esm, workers as entries', () => byConfiguration('rolldown')),
   inPage('esbuild', 'esm', () => esbuild('esbuild-esm', 'esm', ENTRY)),
   inPage('esbuild', 'esm, workers as entries', () => esbuild('esbuild-entries', 'esm', BESIDE)),
   inPage('esbuild', 'iife', () => esbuild('esbuild-iife', 'iife', ENTRY)),

@@ -55,6 +55,29 @@ describe('the order', () => {
     expect(await read({ PORT: '5', FALCONRY_PORT: '6' })).toBe(6);
   });
 
+  it.skipIf(process.platform === 'win32')(
+    'a file of a folder that may not be entered is none; one that may not be read is a fault',
+    async () => {
+      write('falconry.json', { port: 1 });
+      const read = async () => (await readConfig(['port'], { options: {}, env: {} })).values.port;
+      const isRoot = process.geteuid!() === 0;
+      chmodSync(folder.path, isRoot ? 0o700 : 0o600);
+      try {
+        if (isRoot) process.seteuid!(65_534);
+        expect(await read()).toBe(8787);
+        if (isRoot) process.seteuid!(0);
+        chmodSync(folder.path, 0o755);
+        chmodSync(at('falconry.json'), 0o000);
+        if (isRoot) process.seteuid!(65_534);
+        await expect(read()).rejects.toThrow(/falconry\.json cannot be read \(EACCES\)/);
+      } finally {
+        if (isRoot) process.seteuid!(0);
+        chmodSync(folder.path, 0o700);
+        chmodSync(at('falconry.json'), 0o600);
+      }
+    },
+  );
+
   it('--config before FALCONRY_CONFIG before falconry.json', async () => {
     write('falconry.json', { port: 1 });
     write('env.json', { port: 2 });
@@ -247,7 +270,8 @@ describe('names', () => {
   });
 
   it('cover every option of the service that is not code', () => {
-    const hooks = ['authenticate', 'onEvent', 'onPortCall', 'tracing', 'logger'];
+    const callers = ['authenticate', 'credentialHeaders'];
+    const hooks = [...callers, 'onEvent', 'onPortCall', 'tracing', 'logger'];
     const code = ['store', 'blobs', 'keyStore', 'keysSecret', ...hooks];
     const { limits, demonstration, ...rest } = resolveOptions({});
     const options = Object.keys(rest).filter((name) => !code.includes(name));

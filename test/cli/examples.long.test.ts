@@ -42,6 +42,7 @@ beforeAll(async () => {
   metrics = await openMetricsServer(await loadMetrics(1), service.service, {
     port: 0,
     host: '127.0.0.1',
+    dataDirectory: null,
     open: openHttpServer,
   });
   const bin = join(folder.path, 'bin');

@@ -128,6 +128,7 @@ describe('a server with a metrics port', () => {
     }
     expect(text).toMatch(/\nfalconry_result_bytes_count\{format="(bundle|proof)"\} 1\n/);
     expect(metricOf(text, 'nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
+    expect(metricOf(text, 'falconry_disk_free_bytes')).toBeGreaterThan(1e6);
     expect(metricOf(text, 'process_resident_memory_bytes')).toBeGreaterThan(1e7);
   });
 

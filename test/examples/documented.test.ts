@@ -10,6 +10,7 @@ const FILES = [
   'app/falcon/[...path]/route.ts',
   'next.config.mjs',
   'app/verify/page.tsx',
+  'proxy.ts',
 ];
 
 test.each(FILES)('%s stands in docs/hosts.md as it is', (path) => {

@@ -117,9 +117,29 @@ async function expectRefusals(base: string): Promise<void> {
 async function expectAnotherStart(base: string, store: string): Promise<void> {
   const status = async () => (await fetch(`${base}/falcon/v1/openapi.json`)).status;
   await writeFile(store, '');
-  expect(await status()).toBe(500);
+  expect(await status()).toBe(503);
   await rm(store);
   expect(await status()).toBe(200);
+}
+
+/** `next dev` serves the same, and prints no signed URL. */
+async function expectDevelopment(laid: Example): Promise<void> {
+  const server = await laid.start({ NEXT_TELEMETRY_DISABLED: '1' }, 'dev');
+  let output = '';
+  try {
+    await aggregateAt(`${server.base}/falcon`, { apiKey: await firstKey(laid) });
+    // Under another name Next refuses its own scripts.
+    const { port } = new URL(server.base);
+    const seen = await inChromium(`http://localhost:${port}/`, async (page) => {
+      await page.getByRole('button', { name: 'Sign' }).click();
+      return page.locator('output', { hasText: /valid|error/i }).textContent();
+    });
+    if (seen !== null) expect(seen).toMatch(/as one: valid$/);
+  } finally {
+    // The server is a process of its own, which a SIGKILL of this one would leave behind.
+    ({ output } = await server.end('SIGTERM'));
+  }
+  expect(output).not.toContain('signature=');
 }
 
 example('next', async (laid) => {
@@ -164,6 +184,7 @@ example('next', async (laid) => {
   const { code, output } = await server.end('SIGTERM');
   expect(code, output).toBe(0);
   expect(output).toContain('The service has stopped');
+  await expectDevelopment(laid);
   return `a task below /falcon${seen === null ? '' : `, in the page ${seen}`}`;
 });
 
@@ -214,6 +235,21 @@ example('own-store', async (laid) => {
   return `${passed} tests of the suites; a store with a fault fails`;
 });
 
+example('sql-store', async (laid) => {
+  const passed = Number(/^# pass (\d+)$/m.exec(await laid.run('test'))?.[1]);
+  expect(passed).toBeGreaterThan(30);
+  const env = { TOKEN: 'sesame' };
+  const server = await laid.start(env);
+  await aggregateAt(server.base, { apiKey: 'sesame' });
+  await server.end('SIGKILL');
+  const again = await laid.start(env);
+  const client = createClient({ baseUrl: again.base, apiKey: 'sesame' });
+  expect((await client.page()).tasks.map(({ status }) => status)).toEqual(['completed']);
+  const { code, output } = await again.end('SIGTERM');
+  expect(code, output).toBe(0);
+  return `${passed} tests of the suites; a task outlives kill -9`;
+});
+
 /** Has a service aggregate a batch, and checks what comes back. */
 async function aggregateAt(
   baseUrl: string,
@@ -257,7 +293,9 @@ example('fastify', async (laid) => {
   expect((await check({})).status).toBe(400);
   const { code, output } = await server.end('SIGTERM');
   expect(code, output).toBe(0);
-  return 'tokens of the host, two clients apart';
+  expect(output).toContain('/falcon/v1/svc/uploads/');
+  expect(output).not.toContain('signature=');
+  return 'tokens of the host, two clients apart; no signature in the log';
 });
 
 for (const name of ['deno', 'bun']) {

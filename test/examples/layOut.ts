@@ -85,7 +85,7 @@ class Modules {
     for (const [program, file] of Object.entries(programs)) {
       // A package may have put its native program in the place of a script, as Deno does.
       const linked = join(source.slice(0, -name.length), '.bin', program);
-      const real = existsSync(linked) ? relative(source, realpathSync(linked)) : file;
+      const real = existsSync(linked) ? relative(realpathSync(source), realpathSync(linked)) : file;
       const inside = real.startsWith('..') ? file : real;
       await symlink(join(target, inside), join(this.#folder, '.bin', program));
     }

@@ -256,7 +256,9 @@ test('what runs on Node is sound in types', { timeout: 300_000 }, async () => {
   try {
     const onNode = programs.filter(({ heading }) => heading !== 'Deno' && heading !== 'Bun');
     for (const [i, { source }] of onNode.entries()) {
-      const text = source.replaceAll("'falconry/middleware'", "'../../src/middleware/index.ts'");
+      const text = source
+        .replaceAll("'falconry/middleware'", "'../../src/middleware/index.ts'")
+        .replaceAll("'falconry'", "'../../src/index.ts'");
       await writeFile(`${folder}/program${i}.ts`, text);
     }
     await writeFile(`${folder}/program-wrong.ts`, 'export const wrong: number = "text";');

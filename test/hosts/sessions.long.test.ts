@@ -2,6 +2,8 @@
  * The programs of docs/hosts.md whose clients are known to the host: run as they stand there. Users
  * log in and send their session cookies, or they send tokens of several kinds.
  */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { sign } from 'hono/jwt';
 import { afterEach, expect, test, vi } from 'vitest';
 import { falcon512 } from '../../src/falcon/index.ts';
@@ -9,7 +11,7 @@ import { toTriple } from '../../src/wire/triple.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { layOut, readRecipes } from './recipes.ts';
 
-/** With sessions, with bearer tokens, and with what a hook of Fastify finds out. */
+/** With sessions; with bearer tokens, own and a provider's; with what a hook of Fastify finds. */
 const programs = (await readRecipes())
   .filter(({ heading, language }) => heading === 'Sessions of the host' && language === 'ts')
   .map(({ source }) => source);
@@ -131,8 +133,74 @@ test('bearer tokens name the clients', { timeout: 300_000 }, async () => {
   }
 });
 
-test('what a hook of Fastify found out names the clients', { timeout: 300_000 }, async () => {
+/** An identity provider with one key; `answers` may be turned off. */
+async function startProvider() {
+  const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
+  const made = { ...algorithm, modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1) };
+  const pair = await crypto.subtle.generateKey(made, true, ['sign', 'verify']);
+  const jwk = await crypto.subtle.exportKey('jwk', pair.publicKey);
+  const provider = { answers: true, asked: 0 };
+  const server = createServer((_request, response) => {
+    provider.asked++;
+    response.statusCode = provider.answers ? 200 : 500;
+    response.end(JSON.stringify({ keys: [{ ...jwk, kid: 'one', alg: 'RS256', use: 'sig' }] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const privateKey = { ...(await crypto.subtle.exportKey('jwk', pair.privateKey)), kid: 'one' };
+  return {
+    provider,
+    jwk,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json`,
+    token: (claims: object, kid = 'one') =>
+      sign({ ...claims }, { ...privateKey, kid } as never, 'RS256'),
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+test("a provider's tokens name the clients", { timeout: 300_000 }, async () => {
+  const idp = await startProvider();
+  const issuer = 'https://id.test/';
+  vi.stubEnv('ISSUER', issuer);
+  vi.stubEnv('JWKS_URI', idp.url);
   const kitchen = await layOut(programs[2]!, [process.execPath, '{file}']);
+  try {
+    const exp = Math.floor(Date.now() / 1000) + 3600;
+    const good = { sub: 'ada', iss: issuer, aud: 'falconry', exp };
+    idp.provider.answers = false;
+    const { base, end } = await kitchen.start();
+    const bearer = async (token: string) => asked(base, { authorization: `Bearer ${token}` });
+    expect((await bearer(await idp.token(good))).status).toBe(503);
+    idp.provider.answers = true;
+    const ada = await bearer(await idp.token(good));
+    expect(ada.status).toBe(201);
+    const bob = await bearer(await idp.token({ ...good, sub: 'bob' }));
+    expect([bob.status, bob.client === ada.client]).toEqual([201, false]);
+    for (const wrong of [
+      { iss: 'https://else.test/' },
+      { aud: 'another' },
+      { sub: '' },
+      { exp: exp - 7200 },
+      { exp: undefined },
+    ]) {
+      const claims = JSON.parse(JSON.stringify({ ...good, ...wrong }));
+      expect((await bearer(await idp.token(claims))).status, JSON.stringify(wrong)).toBe(401);
+    }
+    expect((await bearer(await idp.token(good, 'two'))).status).toBe(401);
+    // A secret that everybody has: the public key.
+    const confused = await sign(good, JSON.stringify(idp.jwk), 'HS256');
+    expect((await bearer(confused)).status).toBe(401);
+    expect((await asked(base, {})).status).toBe(401);
+    // Once without an answer, once for all others.
+    expect(idp.provider.asked).toBe(2);
+    expect((await end('SIGTERM')).code).toBe(0);
+  } finally {
+    await kitchen.close();
+    await idp.close();
+  }
+});
+
+test('what a hook of Fastify found out names the clients', { timeout: 300_000 }, async () => {
+  const kitchen = await layOut(programs[3]!, [process.execPath, '{file}']);
   try {
     const { base, end } = await kitchen.start();
     const ada = await asked(base, { 'x-access-token': 'open sesame' });

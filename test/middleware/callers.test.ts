@@ -181,4 +181,24 @@ describe('a session', () => {
     expect((await ask('GET', TASKS, 'session=0')).status).toBe(200);
     expect((await ask('GET', TASKS, null, { 'x-access-token': 'good' })).status).toBe(200);
   });
+
+  it('is remembered by the headers that the host names, and by no others', async () => {
+    await start({
+      limits: { refusedPerSecond: 1, refusedBurst: 5 },
+      credentialHeaders: ['X-User'],
+      authenticate(key, request) {
+        const user = request.headers.get('x-user');
+        return user === 'ada' ? { client: user } : bySession(key, request);
+      },
+    });
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+    const user = (name: string, more = {}) => ask('GET', TASKS, null, { 'x-user': name, ...more });
+    expect((await user('ada', { cookie: 'visits=1' })).status).toBe(200);
+    expect((await ask('GET', TASKS, 'session=0')).status).toBe(200);
+    for (let i = 0; i < 5; i++) expect((await user(`x${i}`)).status).toBe(401);
+    // A cookie that changes with every request does not matter.
+    expect((await user('ada', { cookie: 'visits=2' })).status).toBe(200);
+    expectProblem(await user('eve'), 429, 'RATE_LIMITED');
+    expectProblem(await ask('GET', TASKS, 'session=0'), 429, 'RATE_LIMITED');
+  });
 });

@@ -66,6 +66,8 @@ test('tasks, files, quota, name and signing key go, and those of others stay', a
     expect(signingKeys).toBe(1);
     const nothing = { tasks: 0, unfinished: 0, files: 0, apiKeys: 0, signingKeys: 0 };
     expect(await service.eraseClient(ada)).toEqual(nothing);
+    // A number that nobody has ever had.
+    expect(await service.eraseClient(99)).toEqual(nothing);
 
     expect(await store.quota(ada)).toBeNull();
     expect((await store.quota(bob))?.openTasks).toBe(6);

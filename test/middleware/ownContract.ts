@@ -1,22 +1,27 @@
 /**
- * Everything that the service's own stores do: the public suites, and what only the service and its
- * commands ask.
+ * Everything that the service's own stores do: the public suites, and in how large parts they do
+ * it.
  */
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { ERASE_ROWS } from '../../src/middleware/stores/operatorStore.ts';
 import { type OpenStore, storeContract } from '../../src/testing/index.ts';
 import { testsOn } from '../../src/testing/storeWorld.ts';
-import { careContract } from './careContract.ts';
 import type { FullStore } from './fullStore.ts';
-import { keyContract } from './keyContract.ts';
-import { webhookContract } from './webhookContract.ts';
 
 export function ownContract(name: string, open: OpenStore<FullStore>): void {
   const runner = { describe, it };
   storeContract(runner, name, open);
   describe(`${name}: the contract of a store of the service`, () => {
-    const test = testsOn(runner, open);
-    careContract(test);
-    keyContract(test);
-    webhookContract(test);
+    testsOn(runner, open)('disowns and removes a part at a time', async (w) => {
+      for (let i = 0; i < ERASE_ROWS + 3; i++) await w.add();
+      expect(await w.store.disown(1)).toEqual({ apiKeys: 0, cancelled: ERASE_ROWS, more: true });
+      expect(await w.store.forget(1)).toBe(false);
+      expect(await w.store.disown(1)).toEqual({ apiKeys: 0, cancelled: 3, more: false });
+      const first = await w.store.ended(1, ERASE_ROWS);
+      expect(first.length).toBe(ERASE_ROWS);
+      const removed = first.map(({ id }) => id);
+      expect(await w.store.removeEnded(1, removed)).toBe(ERASE_ROWS);
+      expect((await w.store.ended(1, ERASE_ROWS)).length).toBe(3);
+    });
   });
 }

@@ -143,6 +143,31 @@ describe('the configuration of one host', () => {
   });
 });
 
+describe('a restore', () => {
+  const stateOf = (unit: string) => `/var/lib/${/^StateDirectory=(.*)$/m.exec(read(unit))![1]}/`;
+  const { data } = JSON.parse(read('falconry.json'));
+
+  it('goes where the unit of the service lets it write, and so does the old store', () => {
+    const places = [...guide.matchAll(/(\/var\/lib\/falconry\/[\w-]+)/g)].map(([path]) => path!);
+    expect(places).toContain(data);
+    expect(places).toContain(`${data}-before`);
+    for (const path of [data, ...places]) {
+      expect(path.startsWith(stateOf('falconry.service')), path).toBe(true);
+    }
+    const commands = [...guide.matchAll(/falconry restore \S+ --data (\/var\S+)/g)];
+    expect(commands.map(([, path]) => path)).toEqual([data]);
+  });
+
+  it('takes what the unit of the backup may write', () => {
+    const unit = read('falconry-backup.service');
+    const [store = '', backups = ''] = /^ReadWritePaths=(.*)$/m.exec(unit)![1]!.split(' ');
+    expect(unit).toContain(`--data ${data}'`);
+    expect(data.startsWith(`${store}/`)).toBe(true);
+    expect(guide).toContain(`install -d -m 0700 -o falconry -g falconry ${backups}\n`);
+    expect(guide).toContain(`falconry restore ${backups}/`);
+  });
+});
+
 /** The metrics of a service that is idle. */
 function filledMetrics(): Metrics {
   const metrics = new Metrics(prometheus, 1);
@@ -151,6 +176,7 @@ function filledMetrics(): Metrics {
     depth: async () => depth as never,
     ready: async () => true,
     running: () => 0,
+    freeBytes: async () => 0,
   });
   return metrics;
 }
@@ -162,8 +188,8 @@ describe('alarms', () => {
   }
   const [alerts] = readYaml('alerts.yaml') as [{ groups: { name: string; rules: Rule[] }[] }];
   const rules = alerts.groups.flatMap(({ rules }) => rules);
-  /** Of other programs: Prometheus itself, node_exporter, postgres_exporter. */
-  const OTHERS = new Set(['up', 'node_filesystem_avail_bytes', 'pg_stat_activity_max_tx_duration']);
+  /** Of other programs: Prometheus itself, postgres_exporter. */
+  const OTHERS = new Set(['up', 'pg_stat_activity_max_tx_duration']);
 
   /** Every name that `/metrics` can show. */
   async function shownNames(): Promise<Set<string>> {

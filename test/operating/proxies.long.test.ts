@@ -16,7 +16,7 @@ import { falconry, type Running } from '../middleware/process.ts';
 import { makeTriples } from '../middleware/triples.ts';
 import { fact } from '../support/facts.ts';
 import { freePort } from '../support/ports.ts';
-import { caddyFile, haproxyFile, nginxFile, withProgram } from './programs.ts';
+import { BELOW_A_PATH, caddyFile, haproxyFile, nginxFile, withProgram } from './programs.ts';
 
 /** As in compose.yaml: longer than HAProxy takes to notice. */
 const DRAIN_MS = 5000;
@@ -68,15 +68,20 @@ class Site {
     return this.#folder.path;
   }
 
-  /** @param count servers on one data directory. @param tls whether the proxy speaks TLS */
+  /**
+   * @param count servers on one data directory
+   * @param tls whether the proxy speaks TLS
+   * @param below the path at which the service is, to its clients
+   */
   async open(
     count: number,
     tls: boolean,
     start: (path: string, ports: Parameters<typeof nginxFile>[1]) => readonly [string, string[]],
+    below = '',
   ): Promise<void> {
     const [plain, secure] = [await freePort(), await freePort()];
     const port = tls ? secure : plain;
-    this.base = `${tls ? 'https' : 'http'}://127.0.0.1:${port}`;
+    this.base = `${tls ? 'https' : 'http'}://127.0.0.1:${port}${below}`;
     const ports: number[] = [];
     for (let i = 0; i < count; i++) {
       const args = ['--data', join(this.path, 'data'), '--port', '0', '--json', '--log', 'json'];
@@ -113,7 +118,7 @@ class Site {
 
   /** @param path of the service, or a whole url of it */
   ask(method: string, path: string, { body, headers = {}, onPiece }: Asked = {}): Promise<Answer> {
-    const url = new URL(path, this.base);
+    const url = new URL(path.startsWith('http') ? path : `${this.base}${path}`);
     const sent = {
       ...(path.startsWith('http') ? {} : { authorization: this.key }),
       ...(body !== undefined && {
@@ -271,4 +276,33 @@ withProgram('haproxy', 'haproxy', (program) => {
   });
 
   behaves(site);
+});
+
+/** A service below a path: the same, with that path in every address. */
+function belowAPath(
+  name: keyof typeof BELOW_A_PATH,
+  source: string,
+  tls: boolean,
+  args: (path: string, ports: Parameters<typeof nginxFile>[1], text: string) => string[],
+): void {
+  withProgram(name, source, (program) => {
+    describe('below a path', () => {
+      const site = new Site();
+      afterAll(() => site.close());
+      const text = BELOW_A_PATH[name]();
+      it('starts', () =>
+        site.open(1, tls, (path, ports) => [program, args(path, ports, text)], '/crypto'));
+      behaves(site);
+    });
+  });
+}
+
+belowAPath('nginx', 'nginx', true, (path, ports, text) => {
+  return ['-e', 'stderr', '-c', nginxFile(path, ports, text)];
+});
+belowAPath('caddy', 'caddy', false, (path, ports, text) => {
+  return ['run', '--adapter', 'caddyfile', '--config', caddyFile(path, ports, text)];
+});
+belowAPath('haproxy', 'haproxy', true, (path, ports, text) => {
+  return ['-f', haproxyFile(path, ports, text)];
 });

@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { homeOf, layOutDocuments, withAbsoluteLinks } from '../../scripts/layOutPackage.ts';
+import {
+  homeOf,
+  layOutDocuments,
+  publishedManifest,
+  withAbsoluteLinks,
+} from '../../scripts/layOutPackage.ts';
 
 const HOME = { page: 'https://example.org/us/falconry', tag: 'v1.2.3' };
 const at = (kind: string, path: string) => `${HOME.page}/${kind}/${HOME.tag}/${path}`;
@@ -39,6 +44,15 @@ it('the home is that of the manifest', () => {
   for (const url of [undefined, '', 'git@example.org:us/falconry.git']) {
     expect(() => homeOf(manifest(url)), url).toThrow(/repository/);
   }
+});
+
+it('the manifest has nothing that runs at an installation, and the rest as it is', () => {
+  const own = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const { scripts, devDependencies, ...rest } = own;
+  expect(Object.keys(scripts)).toContain('prepare');
+  expect(Object.keys(devDependencies).length).toBeGreaterThan(10);
+  expect(JSON.parse(publishedManifest(JSON.stringify(own)))).toEqual(rest);
+  expect(Object.keys(rest)).toEqual(expect.arrayContaining(['exports', 'dependencies', 'bin']));
 });
 
 it('no document of the package has a link of its own folder', () => {

@@ -108,7 +108,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     to: [
       /^src\/(errors|bytes)\.ts$/,
       /^src\/middleware\/(stores|blobs)\//,
-      /^src\/middleware\/(task|hash)\.ts$/,
+      /^src\/middleware\/(task|hash|noWorker)\.ts$/,
       // A store may have a thread of its own.
       /^src\/threads\//,
       /^src\/wire\/taskStates\.ts$/,
@@ -197,7 +197,8 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     from: /^src\/testing\//,
     self: 'src/testing/',
     to: [
-      /^src\/middleware\/(task|stores\/(taskStore|operatorStore)|blobs\/blobStore)\.ts$/,
+      /^src\/middleware\/(task|blobs\/blobStore)\.ts$/,
+      /^src\/middleware\/stores\/(taskStore|operatorStore|webhookStore)\.ts$/,
       /^src\/wire\/taskStates\.ts$/,
       /^node:assert\/strict$/,
     ],

@@ -11,11 +11,16 @@ export interface BlobRef {
   readonly tag?: string;
 }
 
+/** A file, at once or in pieces, of which some may be empty. */
 export type BlobBody = Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;
 
 export interface BlobPutOptions {
   /** `put` stops reading and throws BODY_TOO_LARGE as soon as more has arrived. */
   readonly maxBytes: number;
+  /**
+   * Ends the `put`: it rejects at once, even while the body has stalled and gives no piece, and
+   * nothing is left of the file.
+   */
   readonly signal?: AbortSignal;
 }
 
@@ -59,24 +64,32 @@ export interface StoredBlob {
  * Files: what clients upload, and results. A host that writes its own runs `blobContract` of
  * `falconry/testing` over it.
  *
- * Keys are ours, never a client's: `inputs/<random>.json` from `newInputKey`,
- * `results/<attempt>/<id>.json` from `resultKey`. `put` writes a key once, and a reader never sees
+ * Keys are ours, never a client's: `inputs/<UUID>.json` for a task file, and
+ * `results/<attempt>/<task id>.json` for a result. `put` writes a key once, and a reader never sees
  * half a file or a mixture of two. A store that offers upload urls of its own may use one key for
  * all uploads to a task: the `tag` of a ref names the version, and `get` and `read` refuse another.
  *
  * What must hold:
  * 1. When `put` resolves, the whole file is durable under its key. When it rejects, or the process
- *    dies, nothing is readable under the key.
+ *    dies, nothing is readable under the key; and if it rejects, no part of the file is left.
  * 2. `put` and `get` hold a few chunks in memory, whatever the size of the file.
  * 3. A url of the store says what it allows (the upload for one task, or one result) and until
  *    when, with a signature over both. A store without urls is served by the routes of the service.
  * 4. What is wrong with the store and not with the caller is a CodedError: `STORAGE_FULL` without
- *    room for more, `STORE_UNAVAILABLE` for everything else.
+ *    room for more, `STORE_UNAVAILABLE` for everything else. What a body throws is thrown on.
  * 5. When `put` resolves, the bytes that it was given are the caller's again: it may overwrite them
  *    or give their memory away.
+ * 6. A `put` that ends early (the file is too large, or the signal says so) ends its body, too: it
+ *    calls `return` of the iterator, or cancels the stream. It never reads far beyond the limit.
+ * 7. Every verb refuses a key of another form with a RangeError, as its rejection: such a key might
+ *    lead out of the store.
  */
 export interface BlobStore {
-  /** Stores a file as it streams in. @throws CodedError BODY_TOO_LARGE beyond the limit. */
+  /**
+   * Stores a file as it streams in; one of exactly `maxBytes` is taken, an empty one too.
+   *
+   * @throws CodedError `BODY_TOO_LARGE` beyond the limit, RangeError for a key of another form
+   */
   put(key: string, body: BlobBody, options: BlobPutOptions): Promise<BlobRef>;
   /**
    * The stream holds something open: it is to be read to its end, or cancelled.
@@ -91,8 +104,9 @@ export interface BlobStore {
    *   version is not that of the ref's tag
    */
   read(blob: Pick<BlobRef, 'key' | 'tag'>, maxBytes: number): Promise<Uint8Array | null>;
+  /** @returns key and length of the file, or null */
   stat(key: string): Promise<BlobRef | null>;
-  /** Deletes the file if there is one. */
+  /** Deletes the file if there is one; that there is none is no error. */
   delete(key: string): Promise<void>;
 
   /** The store's own urls for uploads; absent if clients upload through the service. */
@@ -118,7 +132,9 @@ export interface BlobStore {
 
   /**
    * Removes what crashes left behind: unfinished writes, and files older than `olderThanMs` that
-   * `referenced` does not name. @returns the number of removed files.
+   * `referenced` does not name. It is asked for old files only.
+   *
+   * @returns the number of removed files
    */
   clean(options: {
     readonly olderThanMs: number;

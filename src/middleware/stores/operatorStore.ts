@@ -56,7 +56,8 @@ export interface SecretRing {
 /** How a secret of `TaskStore.secret` is exchanged. */
 export interface SecretStore {
   /**
-   * Makes a new secret under the name.
+   * Makes a new secret under the name, also where there was none. Several at once lose none: each
+   * finds the one before in the ring.
    *
    * @param options `forget`: forgets the old one, and all before it, else kept for 30 days
    */
@@ -125,14 +126,18 @@ export interface OperatorStore extends QuotaStore, SecretStore, CareStore {
  */
 export interface CareStore {
   holdings(clientId: number): Promise<Holdings>;
-  /** Removes the API keys of a client and cancels its tasks, which go on naming their files. */
+  /**
+   * Removes the API keys of a client, where the store keeps any, and cancels its tasks, which go on
+   * naming their files: those still count for its `usage`.
+   */
   disown(clientId: number): Promise<Disowned>;
-  /** At most `limit` final tasks of a client. */
+  /** At most `limit` final tasks of a client, in order of their ids. */
   ended(clientId: number, limit: number): Promise<readonly EndedTask[]>;
   /** Removes those of the tasks that are final and this client's. @returns how many there were */
   removeEnded(clientId: number, ids: readonly number[]): Promise<number>;
   /**
-   * Forgets the name, the Idempotency-Keys and the counters of a client.
+   * Forgets the name, the Idempotency-Keys and the counters of a client, and its quota and webhook,
+   * where the store keeps those. The name is free for a new client. May be called again.
    *
    * @returns false while it has tasks or API keys, which then stay as they are
    */

@@ -11,6 +11,7 @@ import { setImmediate } from 'node:timers';
 import { CodedError } from '../../errors.ts';
 import { type Deferred, deferred } from '../../threads/deferred.ts';
 import { type HostThread, startThread, workerBeside } from '../../threads/host.ts';
+import { noWorker } from '../noWorker.ts';
 import type { OperatorStore } from './operatorStore.ts';
 import { PATIENCE_MS } from './sqliteFile.ts';
 import {
@@ -107,11 +108,6 @@ const LOOK_MS = 1000;
 /** A thread that has not said hello by then never will. */
 const HELLO_MS = 20_000;
 const WARN_EVERY_MS = 1000;
-
-/** The usual cause: a bundler has left the worker's file behind. */
-const NO_WORKER_TEXT =
-  'The thread of the store cannot be started. If falconry has been bundled, keep it out of the ' +
-  "bundle: serverExternalPackages: ['falconry'] in Next, external in other bundlers";
 
 interface Pending extends Call, Deferred<unknown> {
   readonly sinceMs: number;
@@ -278,7 +274,7 @@ class StoreThread {
     const kept = new Set(wasRunning ? this.#outbox.map(({ id }) => id) : []);
     const error = wasRunning
       ? new CodedError('STORE_UNAVAILABLE', { cause })
-      : new CodedError('NO_WORKER', { message: NO_WORKER_TEXT, cause });
+      : noWorker('The thread of the store', cause);
     if (!wasRunning) this.#outbox = [];
     for (const id of this.#pending.keys()) {
       if (!kept.has(id)) this.#settle(id)?.reject(error);

@@ -191,7 +191,8 @@ export interface QueueDepth {
  *    know. Every other rejection means that nothing happened.
  * 2. `claim` hands a waiting task to exactly one caller. It increments `attempt` and starts a
  *    lease. A lease that ends without `extend` makes the task wait again (counted in `losses`);
- *    the next `claim` sees to that. Losses never end a task: a restart of the server is one.
+ *    the next `claim` sees to that. Losses never end a task: a restart of the server is one. A task
+ *    that comes back, for whatever reason, keeps its place in the queue.
  * 3. `extend`, `extendAll`, `finish`, `fail`, `setAside` and `release` name the attempt. They act
  *    only if the task is running and the attempt is the current one, and say so otherwise: a worker
  *    that was presumed dead, or whose task was cancelled, can change nothing. So a task is finished
@@ -202,36 +203,50 @@ export interface QueueDepth {
  *    the first two to `expired`; from the two that are running back to `waiting`, and to `failed`;
  *    from every state that is not final to `cancelled`. Losing a race is an outcome, not an
  *    exception.
- * 5. Ids grow in the order in which tasks of one client become visible, so that paging by id misses
- *    none.
+ * 5. Ids are safe integers from 1. They grow in the order in which tasks of one client become
+ *    visible, so that paging by id misses none; none is used twice, also after a removal.
  * 6. The store never touches blobs. A verb that ends the use of a blob returns its key after the
  *    commit; the caller deletes it, and `referenced` lets a cleaner find what a crash left behind.
  * 7. Time is the store's own: no caller passes a point in time, only durations. A clock that is set
- *    forward or back loses no task and leaves none waiting.
+ *    forward or back loses no task and leaves none waiting. The times of a task grow with every
+ *    step, even while the clock stands still: the digits below the millisecond see to that.
+ * 8. Answers are plain objects with all members of their types and no others; what is absent is
+ *    null. Every read gives new ones.
  *
  * The rest is optional. Without `ApiKeyStore` the service needs `authenticate`; without
  * `QuotaStore` every client has the limits of the service; without `SecretStore` the secret of
- * signed urls cannot be exchanged; without `WebhookStore` nobody is told of tasks. The commands of
+ * signed urls cannot be exchanged; without `WebhookStore` nobody is told of tasks; without
+ * `CareStore` no client can be erased. Each has a suite in `falconry/testing`. The commands of
  * `falconry` that work on a store (`keys`, `queue`, `quota`, `erase` and others) know SQLite and
  * PostgreSQL alone: in a store of a host's own, its program does what they do.
  */
 export interface TaskStore {
-  /** Adds a task. Its id is new, and larger than every id seen before. */
+  /**
+   * Adds a task. Its id is new, and larger than every id seen before. With `limits`, it is refused
+   * if the client has that many unfinished tasks already, or would have more bytes. With `hold`, it
+   * is refused as 'superseded' if the hold has ended, or has made a task.
+   */
   put(task: NewTask, options?: PutOptions): Promise<PutOutcome>;
   /**
    * @returns the task; null if there is none, or if it belongs to another client than the given one
    */
   get(id: number, clientId?: number): Promise<Task | null>;
+  /** The tasks of a client in order of their ids, without what can be long (the error). */
   list(query: ListQuery): Promise<ListPage>;
+  /** What a client has: unfinished tasks, and the files that its tasks name, ended ones as well. */
   usage(clientId: number): Promise<ClientUsage>;
   /** Costs the same however many finished tasks there are. */
   depth(): Promise<QueueDepth>;
 
-  /** created | uploaded → uploaded, with this file. Not after the task's time is over. */
+  /**
+   * created | uploaded → uploaded, with this file. Not after the task's time is over. A file that
+   * is replaced does not count for the limit.
+   */
   upload(id: number, input: BlobRef, limits?: ClientLimits): Promise<UploadOutcome>;
   /**
    * uploaded → waiting; `submittedAt` becomes now. `input` is for blob stores that take uploads
    * without our knowing: with it, created → uploaded → waiting is one step, within the limits.
+   * Whatever has become of a task that was notified, a repeat changes nothing and is `ok`.
    */
   notify(
     id: number,
@@ -241,25 +256,39 @@ export interface TaskStore {
   ): Promise<NotifyOutcome>;
   /** Gives a task that is not yet notified this time from now. @returns null if there is none */
   renew(id: number, clientId: number, ttlMs: number): Promise<Task | null>;
-  /** Any unfinished state → cancelled. The worker learns of it from `extend` or `watch`. */
+  /**
+   * Any unfinished state → cancelled, also of a task that was set aside. The worker learns of it
+   * from `extend` or `watch`. `blobs` is the task's file, if it has one, which it names no more.
+   */
   cancel(id: number, clientId: number): Promise<CancelOutcome>;
-  /** Removes a final task. */
+  /** Removes a final task. `blobs` is its result, if it has one. */
   remove(id: number, clientId: number): Promise<RemoveOutcome>;
 
   /**
    * A waiting task (whose retry is due) → verifying, if there is one. Clients take turns: each
-   * client with waiting tasks is served once per turn, with the task that it submitted first.
+   * client with waiting tasks is served once per turn, with the task that it submitted first. A
+   * client that had none is served within the turn that goes on; one that submits again as soon as
+   * it was served waits for the next. `threads` of the task becomes that of the options.
    */
   claim(options: ClaimOptions): Promise<Claim>;
-  /** Heartbeat, progress, next state. @returns false if the task is not yours any more: stop */
+  /**
+   * Heartbeat, progress, next state; what is not given stays as it is.
+   *
+   * @returns false if the task is not yours any more: stop
+   */
   extend(id: number, attempt: number, extension: Extension): Promise<boolean>;
   /** Heartbeat of all tasks of a process. @returns those of the ids that are still theirs */
   extendAll(attempts: readonly Attempt[], leaseMs: number): Promise<ReadonlySet<number>>;
   /**
-   * aggregating → completed. @returns false if the task is not yours any more: delete the result
+   * aggregating → completed. The task names its input no more, which the caller deletes.
+   *
+   * @returns false if the task is not yours any more, or is not aggregating: delete the result
    */
   finish(id: number, attempt: number, result: TaskResult): Promise<boolean>;
-  /** → failed; or, with `retry`, → waiting, and not to be claimed before the delay is over. */
+  /**
+   * → failed, with the whole error, and without its input, which the caller deletes; or, with
+   * `retry`, → waiting, with its input and no error, not to be claimed before the delay is over.
+   */
   fail(id: number, attempt: number, error: TaskError, retry?: Retry): Promise<boolean>;
   /** → waiting at once, without counting a failure, for a worker that shuts down. */
   release(id: number, attempt: number): Promise<boolean>;
@@ -268,21 +297,26 @@ export interface TaskStore {
    * to. Its input is kept, and so is the error, for the operator.
    */
   setAside(id: number, attempt: number, error: TaskError): Promise<boolean>;
-  /** Lets a task that was set aside be claimed again. @returns false if there is no such task */
+  /**
+   * Lets a task that was set aside be claimed again, at once and without its error.
+   *
+   * @returns false if there is no such task
+   */
   putBack(id: number): Promise<boolean>;
 
   /**
-   * created | uploaded past their time → expired; removes old tasks and answers. Safe at any time,
-   * in any process.
+   * created | uploaded past their time → expired; removes final tasks that ended `retentionMs` ago
+   * or earlier, and answers. Safe at any time, in any process.
    */
   sweep(options: SweepOptions): Promise<Sweep>;
   /** @returns those of the keys that some task still needs. */
   referenced(keys: readonly string[]): Promise<ReadonlySet<string>>;
 
   /**
-   * Takes an Idempotency-Key. `fingerprint` is a hash over method, path and body. A hold lasts
-   * for `holdMs` unless it is extended, so that the key of a process that died becomes free again;
-   * at once, if the store can tell that the process is dead.
+   * Takes an Idempotency-Key of a client; those of others are apart. `fingerprint` is a hash over
+   * method, path and body: another one is a 'mismatch', whether the first request still runs or
+   * not. A hold lasts for `holdMs` unless it is extended, so that the key of a process that died
+   * becomes free again; at once, if the store can tell that the process is dead.
    */
   beginAnswer(
     clientId: number,
@@ -292,17 +326,19 @@ export interface TaskStore {
   ): Promise<BeginAnswer>;
   /** Another `holdMs` from now. @returns false if the hold has ended and another request has it */
   extendAnswer(hold: AnswerHold, holdMs: number): Promise<boolean>;
-  /** Gives the key back if the request did not create a task. */
+  /** Gives the key back if the request did not create a task; a hold that ended gives nothing. */
   abandonAnswer(hold: AnswerHold): Promise<void>;
 
   /**
-   * Calls the listener after each commit that changed a task. Only changes made through this object
-   * are certain to be reported. @returns a function that removes the listener
+   * Calls the listener after each commit that changed the state of a task, once for each change and
+   * in their order. Only changes made through this object are certain to be reported.
+   *
+   * @returns a function that removes the listener
    */
   watch(listener: (news: TaskNews) => void): () => void;
   /**
-   * 32 random bytes under this name, made at the first call and the same ever after (to sign urls),
-   * unless an operator rotates them.
+   * 32 random bytes under this name, a `Uint8Array`, made at the first call and the same ever after
+   * (to sign urls), unless an operator rotates them. Callers at the same time get the same.
    */
   secret(name: string): Promise<Uint8Array>;
   /**
@@ -325,7 +361,9 @@ export interface TaskStore {
 /** API keys, stored with the tasks: only their hashes, as 64 hex digits. */
 export interface ApiKeyStore {
   /**
-   * Without `clientId`, the next free number from 1; without `ttlMs`, it never expires.
+   * Without `clientId`, the key is for a new client: its number is one more than the largest that
+   * any client has or had, those with names (`clientNamed`) among them. Without `ttlMs`, it never
+   * expires.
    *
    * @returns null if the hash exists already
    */
@@ -337,12 +375,16 @@ export interface ApiKeyStore {
   }): Promise<ApiKeyRecord | null>;
   /** Also one that has expired, so that its owner can be told. */
   findApiKey(sha256: string): Promise<ApiKeyRecord | null>;
+  /** In the order in which they were made; expired ones, too. */
   listApiKeys(): Promise<readonly ApiKeyRecord[]>;
   /** @returns false if there is none */
   removeApiKey(sha256: string): Promise<boolean>;
   /**
    * Adds a key with the name and client of another, which expires after the overlap, or earlier if
-   * it would have. @returns the new record; null, and nothing is changed, if there is no such key
+   * it would have.
+   *
+   * @returns the new record; null, and nothing is changed, if there is no such key, or if the hash
+   *   of the new one exists already
    */
   rotateApiKey(sha256: string, next: NextApiKey): Promise<ApiKeyRecord | null>;
   /** Sets the time of the last use of these keys to now; hashes that are not there are ignored. */
@@ -358,6 +400,7 @@ export interface NextApiKey {
   readonly overlapMs: number;
 }
 
+/** A key as the store has it. Times are ISO 8601, UTC. */
 export interface ApiKeyRecord {
   readonly sha256: string;
   readonly name: string;

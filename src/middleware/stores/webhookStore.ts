@@ -1,15 +1,4 @@
-/**
- * The part of a store that keeps webhooks, and what is to be sent to them. A store without these
- * verbs sends nothing.
- *
- * What must hold:
- * 1. A task that is completed or failed is queued for every webhook that is to hear of it, in the
- *    transaction that ends the task. So none is lost, whatever ends the process.
- * 2. `claimDelivery` gives a delivery to one caller of all processes, under a lease. If nothing is
- *    heard of it, it is given out again: a receiver hears of a task at least once.
- * 3. A delivery is named by its webhook and its task, and an attempt settles it only while it holds
- *    it.
- */
+/** The port for webhooks, and for what is to be sent to them. */
 import type { TaskState } from '../../wire/taskStates.ts';
 
 /** The owner of the webhook of the operator, who hears of all tasks. Clients have 1 or more. */
@@ -64,6 +53,19 @@ export type Settlement =
       readonly disableMs: number;
     };
 
+/**
+ * The part of a store that keeps webhooks, and what is to be sent to them. A store without all of
+ * these verbs sends nothing. A host that writes them runs `webhookStoreContract` of
+ * `falconry/testing` over them.
+ *
+ * What must hold:
+ * 1. A task that is completed or failed is queued for every webhook that is to hear of it, in the
+ *    transaction that ends the task. So none is lost, whatever ends the process.
+ * 2. `claimDelivery` gives a delivery to one caller of all processes, under a lease. If nothing is
+ *    heard of it, it is given out again: a receiver hears of a task at least once.
+ * 3. A delivery is named by its webhook and its task, and an attempt settles it only while it holds
+ *    it.
+ */
 export interface WebhookStore {
   /** Adds the webhook or replaces it, enabled; what waits is sent to the new address. */
   putWebhook(webhook: {
@@ -75,9 +77,19 @@ export interface WebhookStore {
   removeWebhook(owner: number): Promise<boolean>;
   /** In order of their owners; never with their secrets. */
   listWebhooks(): Promise<readonly Webhook[]>;
-  /** A delivery that is due, the one that has waited longest; null if there is none. */
+  /**
+   * A delivery that is due, of a webhook that does not pause, the one that has waited longest; null
+   * if there is none. Each claim counts its `attempt` up.
+   */
   claimDelivery(leaseMs: number): Promise<ClaimedDelivery | null>;
-  /** @returns whether this attempt still held the delivery */
+  /**
+   * Says how an attempt ended. One that arrived ends the delivery, and the webhook is failing no
+   * more. After one that did not, the webhook pauses, and the delivery is due again after
+   * `retryMs`, or is counted as dropped. If nothing has arrived for `disableMs`, the webhook is
+   * disabled: what waits for it is dropped, and nothing new is queued until it is set again.
+   *
+   * @returns whether this attempt still held the delivery
+   */
   settleDelivery(
     delivery: Pick<Delivery, 'owner' | 'taskId' | 'attempt'>,
     outcome: Settlement,

@@ -14,6 +14,7 @@ import { CodedError, isCodedError } from '../../errors.ts';
 import type { ThreadPool } from '../../threads/pool.ts';
 import type { Parcel } from '../../threads/thread.ts';
 import { type BlobStore, resultKey } from '../blobs/blobStore.ts';
+import { noWorker } from '../noWorker.ts';
 import { type Task, TaskFailure, type TaskResult } from '../task.ts';
 import { Isolation } from './isolation.ts';
 import type { TaskContext, TaskHandler } from './runner.ts';
@@ -58,11 +59,6 @@ const MAX_THREADS = 64;
 
 /** The maximum number of waiting judgements; further ones are refused. */
 const MAX_JUDGEMENTS = 64;
-
-/** The usual cause: a bundler has left the worker's file behind. */
-const NO_WORKER_TEXT =
-  'The worker thread of the service cannot be started. If falconry has been bundled, keep it out ' +
-  "of the bundle: serverExternalPackages: ['falconry'] in Next, external in other bundlers";
 
 /**
  * Result files are limited by the size of the batch; this keeps a fault of ours from filling the
@@ -111,7 +107,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       try {
         await worker.ready();
       } catch (cause) {
-        throw new CodedError('NO_WORKER', { message: NO_WORKER_TEXT, cause });
+        throw noWorker('The worker thread of the service', cause);
       }
     },
     async judge(aggregate, statements) {

@@ -3,7 +3,11 @@
  * about them.
  */
 
-import { type Parameters, readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
+import {
+  type Parameters as RowParameters,
+  readRow,
+  type TableRow,
+} from '../../../src/aggregate/parameters/rows.ts';
 import { TABLE, TABLE_SHA256 } from '../../../src/aggregate/parameters/table.gen.ts';
 import {
   type CodedRun,
@@ -108,7 +112,7 @@ interface Projected {
 
 /** The fields of a section as bytes, level by level; undefined where a value has no code. */
 export function encodedLevels(
-  { levels, tail }: Parameters,
+  { levels, tail }: RowParameters,
   section: Pick<ParsedSection, 'levels' | 'tail'>,
 ): (Uint8Array | undefined)[] {
   return [

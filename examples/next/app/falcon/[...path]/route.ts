@@ -4,8 +4,15 @@ export const dynamic = 'force-dynamic';
 
 /** Everything below /falcon is the service's. */
 async function answer(request: Request): Promise<Response> {
-  const { handler } = await running();
-  return handler(request);
+  const started = await running().catch((error: unknown) => {
+    console.error(error); // the caller is told no more than that
+    return null;
+  });
+  if (started !== null) return started.handler(request);
+  return new Response('The service could not start', {
+    status: 503,
+    headers: { 'retry-after': '5' },
+  });
 }
 
 export {
