@@ -48,14 +48,20 @@ export function rowOf(set: SetName, bucket: number): TableRow {
   return TABLE.find(([of, most]) => of === degree && most >= bucket)!;
 }
 
-const isRetry = (event: TraceEvent): boolean => event.kind === 'absorb' && event.label === 'retry';
+const absorbs = (event: TraceEvent | undefined, label: string): boolean =>
+  event?.kind === 'absorb' && event.label === label;
 
-/** The events of a prover without those of the attempts that failed. */
+/** The events of a prover without those of attempts and counters that failed. */
 export function withoutFailures(events: readonly TraceEvent[]): TraceEvent[] {
   const kept: TraceEvent[] = [];
   for (const event of events) {
-    if (event.kind === 'failure') kept.length = kept.findLastIndex(isRetry);
-    else kept.push(event);
+    if (event.kind === 'failure') {
+      kept.length = kept.findLastIndex((one) => absorbs(one, 'retry'));
+      continue;
+    }
+    // a counter that does not pass leaves its absorb and its seed behind
+    if (absorbs(event, 'counter') && absorbs(kept.at(-2), 'counter')) kept.length -= 2;
+    kept.push(event);
   }
   return kept;
 }
