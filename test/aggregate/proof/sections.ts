@@ -48,24 +48,6 @@ export function rowOf(set: SetName, bucket: number): TableRow {
   return TABLE.find(([of, most]) => of === degree && most >= bucket)!;
 }
 
-const absorbs = (event: TraceEvent | undefined, label: string): boolean =>
-  event?.kind === 'absorb' && event.label === label;
-
-/** The events of a prover without those of attempts and counters that failed. */
-export function withoutFailures(events: readonly TraceEvent[]): TraceEvent[] {
-  const kept: TraceEvent[] = [];
-  for (const event of events) {
-    if (event.kind === 'failure') {
-      kept.length = kept.findLastIndex((one) => absorbs(one, 'retry'));
-      continue;
-    }
-    // a counter that does not pass leaves its absorb and its seed behind
-    if (absorbs(event, 'counter') && absorbs(kept.at(-2), 'counter')) kept.length -= 2;
-    kept.push(event);
-  }
-  return kept;
-}
-
 /** A section by the slow prover, and what it showed of itself. */
 export function referenceSection(
   set: SetName,
