@@ -2,8 +2,7 @@
 """Verifier of Falconry's aggregates: bundles and proofs, Falcon-512 and Falcon-1024.
 The executable form of docs/protocol.md ("P" below, with its section) and docs/bundle-format.md
 ("B"), written from these texts alone, in their order and with their names. Every rule is a `check`
-of its own, and begins with the word that vectors/README.md has for its kind. What a row of version
-3 adds to a proof is from section 1 of docs/decisions/0058-shorter-commitments.md ("V").
+of its own, and begins with the word that vectors/README.md has for its kind.
     verify.py result.json task.json    exit 0: it holds, 1: it is refused, 2: a file cannot be read
     verify.py --vectors DIR            exit 0: all verdicts are right, 1: one is wrong, 2: as above
 """
@@ -184,7 +183,7 @@ def read_header(r, statements, table_hash):
     check(r.data[:4] == b"FLRY", "magic: this is no aggregate")
     form, version = r.take(6)[4:]
     check(form in (BUNDLE, PROOF), "format: unknown")
-    check(version == 2, "version: unknown")
+    check(version == (3 if form == PROOF else 2), "version: unknown")
     commitment, count = r.take(32), int.from_bytes(r.take(2), "big")
     check(1 <= count <= 8192, "header: wrong number of items")
     if form == PROOF:
@@ -227,27 +226,29 @@ def verify_bundle(r, header, ps, items):
 # ---- P 3  Parameters -----------------------------------------------------------------------------
 BUCKETS = [1, 2, 4, 8, 16, 32, 48, 64, *range(72, 129, 8), *range(144, 257, 16),
            *range(288, 513, 32), *range(576, 1025, 64), *range(1152, 1665, 128), 1722]
-Ordinary = namedtuple("Ordinary", "n f b fu bu fg bg kappa kappa1 cut inSq outSq tY w k X tX ct",
-                      defaults=[0] * 5)  # V: the last five; a row of version 2 has none of them
+Ordinary = namedtuple("Ordinary", "n f b fu bu fg bg kappa kappa1 cut inSq outSq tY w k X tX ct")
 Tail = namedtuple("Tail", "n kappa cut inSq outSq tY tE runs tG")
-Message = namedtuple("Message", "name first digits count")  # V: x_M, its first place in x
-def version_of(rows):
-    """V: that of the proof. No table of this repository breaks one of these rules."""
-    lengths = {len(values) for values in rows[:-1]}
-    assert lengths in ({13}, {18}), "a row of no version"
-    for number, row in enumerate(Ordinary(*values) for values in rows[:-1]):
-        assert 2 <= row.w <= 6 <= row.k and 0 < row.X < 2**43 if row.w else (
-            row.k == row.X == row.tX == 0), "w, k, X, tX"
-        assert row.ct == 0 or (number > 0 and 4 <= row.ct <= 15), "ct"
-    return 3 if lengths == {18} else 2
+Message = namedtuple("Message", "name first digits count")  # P 6.4: x_M, its first place in x
+def read_levels(values):
+    """The levels of a row of the table; the last one is the tail."""
+    *ordinary, tail = values
+    for number, numbers in enumerate(ordinary):
+        right = len(numbers) == 18 and all(type(x) is int for x in numbers)
+        check(right, "the table: an ordinary level has 18 integers")
+        w, k, X, tX, ct = numbers[13:]
+        hidden = 2 <= w <= 6 <= k and 1 <= X < 2**43 and 0 <= tX <= 183
+        check(hidden or w == k == X == tX == 0, "the table: a range of w, k, X or tX")
+        check(ct == 0 or number > 0 and 4 <= ct <= 15, "the table: the range of ct")
+    return [*(Ordinary(*numbers) for numbers in ordinary), Tail(*tail)]
 def load_table():
     path = pathlib.Path(__file__).resolve().parent.parent.parent / "vectors/table.json"
     table = json.loads(path.read_text("ascii"))
+    for _, _, levels in table: read_levels(levels)
     text = json.dumps(table, separators=(",", ":"))
     return table, hashlib.sha256(text.encode("ascii")).digest()
 
 class Level:
-    """Its shape (P 3), its fields (P 11), and later its c, phi_z, phi_e, b, D (V) and a (those a_ab
+    """Its shape (P 3), its fields (P 11), and later its c, phi_z, phi_e, b, D and a (those a_ab
     that are not zero, by (a, b))."""
     def __init__(self, number, row, tail, lengths, used, before):
         """`used`: (part, first, end) of all ranges that are no padding."""
@@ -260,7 +261,7 @@ class Level:
         self.first = [0, *itertools.accumulate(self.nu)]  # the first row of every part
         self.r = sum(self.nu)
         self.pairs = [(a, b) for a in range(self.r) for b in range(a, self.r)]
-        if not tail:  # v is x, v_t from place v_t on, v_g from v_g on, .. e_A.. from e on
+        if not tail:  # v is x, v_t from place v_t = |x| on, v_g from v_g on, .. e_A.. from e on
             outer, self.v_t, self.messages = ["uA", "uB"] if number == 0 else ["u1"], 0, []
             for name in [*outer, "b", "u2"] if self.hidden else []:
                 count, bits = (self.lifts, 44) if name == "b" else (row.kappa1, 44 - row.cut)
@@ -276,15 +277,15 @@ class Level:
         return self.first[part] * self.row.n + i
     def used_places(self):
         return [self.place(part, i) for part, start, end in self.used for i in range(start, end)]
-    def read_u(self, r, name):  # or V: p in its place
+    def read_u(self, r, name):  # or p in its place
         if self.hidden: return self.read_p(r, name)
         width, limit = 44 - self.row.cut, (Q - 1) >> self.row.cut
         self.u[name], self.raw[name] = r.polynomials(self.row.kappa1, width, limit, name)
-    def read_p(self, r, name):  # V: Q_k(x_M)
+    def read_p(self, r, name):
         self.raw[name] = r.take(88 * self.row.k)
         self.p[name] = words(self.raw[name], 44, 16 * self.row.k)
         check(max(self.p[name]) < Q, f"bytes: a value of p of {name} is not below q")
-    def read_b(self, r, count):  # b, or V: b_32
+    def read_b(self, r, count):  # b or b_32
         raw = r.take((44 * count + 7) // 8)
         values = words(raw, 44, count)
         check(max(values) < Q, "bytes: a value of b is not below q")
@@ -292,8 +293,8 @@ class Level:
         check(unused == 0, "bytes: unused bits are not zero")
         return values, raw
     def read(self, r):
-        """P 11, V: the fields of the level. For every name, raw: the bytes that are absorbed, and
-        u: the polynomials or p: the numbers in them."""
+        """P 11: the fields of the level. For every name, raw: the bytes that are absorbed, and u:
+        the polynomials or p: the numbers in them."""
         row, first = self.row, self.number == 0
         self.u, self.p, self.raw = {}, {}, {}
         self.retry = r.take(1)
@@ -312,7 +313,7 @@ class Level:
         self.y = r.gauss([row.tY] * 272)
         self.U, self.V = struct.unpack("<2i", r.take(8))
         self.w = struct.unpack("<10i", r.take(40)) if first else ()
-        if self.behind_hidden:  # V
+        if self.behind_hidden:
             self.y_x = r.gauss([self.before.row.tX] * 272)
             self.U_x, self.V_x = struct.unpack("<2i", r.take(8))
         if self.hidden:
@@ -330,16 +331,16 @@ class Level:
             self.ze = [ze[at : at + 64] for at in range(0, len(ze), 64)]
         else:
             self.read_u(r, "u2")
-    def restored(self, polynomials):  # P 6.2, 9.1: û or t̂
-        cut = self.row.cut
-        return [pack([(x << cut) + (1 << cut >> 1) for x in p]) for p in polynomials]
+
+def restored(polynomials, cut):  # P 6.2, 9.1: û or t̂
+    return [pack([(x << cut) + (1 << cut >> 1) for x in p]) for p in polynomials]
 def row_of(table, ps, N):  # N' and the rows of its levels
     bucket = min(size for size in BUCKETS if size >= N)
     rows, = [row[2] for row in table if row[0] == ps.n and row[1] == bucket]
     return bucket, rows
 def levels_of(ps, bucket, rows, N):
     levels = []
-    for number, values in enumerate(rows):
+    for number, row in enumerate(read_levels(rows)):
         before = levels[-1] if levels else None
         if number == 0:
             lengths = [ps.W * bucket, 2 * bucket, ps.W * bucket]
@@ -348,7 +349,6 @@ def levels_of(ps, bucket, rows, N):
             lengths = [before.row.n] * before.row.f + [before.m]
             used = [(part, 0, length) for part, length in enumerate(lengths)]
         tail = number == len(rows) - 1
-        row = (Tail if tail else Ordinary)(*values)
         levels.append(Level(number, row, tail, lengths, used, before))
     return levels
 
@@ -379,7 +379,7 @@ def replay(st, level):
         step("u1", level.raw["u1"])
     step("counter", level.counter, "jl")
     numbers = [*level.y, level.U, level.V, *level.w]
-    if level.behind_hidden: numbers += [*level.y_x, level.U_x, level.V_x]  # V
+    if level.behind_hidden: numbers += [*level.y_x, level.U_x, level.V_x]
     step("y", struct.pack("<%di" % len(numbers), *numbers), "lift")
     step("b", level.raw["b"], "combine")
     level.h_state = st.st
@@ -456,7 +456,7 @@ def operator_norm_is_small(c):
 ALPHA = with_signs(21, [1] * 30 + [2] * 13, lambda x: True)
 AMORTISE = with_signs(22, [1] * 28 + [2] * 12 + [3] * 2, operator_norm_is_small)
 def projections(level, jl, places, omega):
-    """P 5.3: Σ_k β_k Σ_j ω_j^(k) σ(π_j[POLY]), j = 0..136, for every POLY of `places`, in order.
+    """P 5.3: Σ_j ω_j σ(π_j[POLY]), j = 0..136, with the ω of each lift, for every POLY of `places`.
     Byte x of a group has a nibble for coefficient e and one for e + 16, where e = x or x + 16. But
     for a factor X^-e, a bit of the lower nibble adds ω_{j,0} + ω_{j,1} X^32, and one of the upper
     X^-16 times that, ω_{j,1} X^16 - ω_{j,0} X^48. table[g][byte] is what a byte of group g adds:
@@ -469,21 +469,21 @@ def projections(level, jl, places, omega):
             new = int.from_bytes(lanes.pack(*itertools.chain(*fours)), "little")
             sums += [new + old for old in sums]
     row = pack(sigma([1] * 32 + [0] * 32))
-    row136 = sum(times(times(beta, row), w[272] + (w[273] << 32 * LANE))
-                 for beta, w in zip(level.beta, omega))
+    row136 = [unpack(times(row, w[272] + (w[273] << 32 * LANE))) + [0] * 64 for w in omega]
     for at in range(0, len(places), 120):
         data = chacha8(jl, [(17 * poly + i, 2 + 256 * level.number, 0)
                             for poly in places[at : at + 120] for i in range(17)])
         for start in range(0, len(data), 1088):
             block = data[start : start + 1088]
-            sums = [[0] * 128 for _ in omega]  # for every lift, by exponents mod 128
+            sums = [list(x) for x in row136]  # for every lift, by exponents mod 128
             for x in range(32):
                 total = sum([sums_g[byte] for sums_g, byte in zip(table, block[x::32])])
                 e = x if x < 16 else x + 16
                 for i, value in enumerate(lanes.unpack(total.to_bytes(lanes.size, "little"))):
                     sums[i // 4][(16 * (i % 4) - e) % 128] += value
-            parts = [pack([a - b for a, b in zip(x[:64], x[64:])]) for x in sums]
-            yield reduce(row136 + sum(times(x, y) for x, y in zip(level.beta, parts)))
+            yield [pack([a - b for a, b in zip(x[:64], x[64:])]) for x in sums]
+def combined(level, elements):  # Σ_k β_k times one element for each lift
+    return reduce(sum(times(x, y) for x, y in zip(level.beta, elements)))
 
 # ---- P 6  Commitments ----------------------------------------------------------------------------
 KEY, KEY_ROWS = shake256(b"falconry commitment keys v2", 32), {}
@@ -505,16 +505,16 @@ def short_elements(seeds, level, sub, indexes):  # P 10.2
     return [pack(x) for x in expand(seeds["combine"], 8, level.number, places, 1, short)]
 def norm_of(y, U, V): return sum((2 * value - (U + V) % 2) ** 2 for value in y)
 def lift_challenges(level, seeds):
-    """P 11.1; β, ω, θ of the level. V: behind a hidden level, `omega` has for every lift all
-    scalars of stream 4, in order; the values that they belong to are those of `s_values`."""
+    """P 11.1; β, ω, θ of the level. `omega` has for every lift all scalars of stream 4, in order;
+    the values that they belong to are those of `s_values`."""
     norm, count = norm_of(level.y, level.U, level.V), 2 * 137
     check(norm <= 288 * level.row.inSq, f"proof: projection {level.number} is too long")
-    if level.behind_hidden:
+    if level.behind_hidden:  # P 8.5
         before, norm = level.before, norm_of(level.y_x, level.U_x, level.V_x)
         check(norm <= 288 * before.row.X, f"proof: the projection of x at {level.number}: too long")
         count += 2 * (137 + 8 * before.row.k * len(before.messages) + before.lifts)
-    number, places = level.number, [(k, 0) for k in range(2 if level.number else 3)]
-    level.beta = short_elements(seeds, level, 1, range(len(places)))
+    number, places = level.number, [(k, 0) for k in range(level.lifts)]
+    level.beta = short_elements(seeds, level, 1, range(level.lifts))
     level.omega = expand(seeds["lift"], 4, number, places, -(-44 * count // 512), scalars(count))
     level.theta = expand(seeds["lift"], 5, number, places, 1, scalars(10))  # for level 0
 def with_centre(y, U, V):
@@ -522,7 +522,7 @@ def with_centre(y, U, V):
     upper = [value + (U + V) // 2 for value in y[0::2]]
     return [*zip(upper, (value + (V - U) // 2 for value in y[1::2])), (U, V)]
 def s_values(level):
-    """The right sides of all equations over S_q, a + b i as (a, b), in the order of stream 4."""
+    """P 8.5: the right sides of all equations in S_q, (a, b) for a + b i, in their order."""
     values = with_centre(level.y, level.U, level.V)
     if level.behind_hidden:
         before = level.before
@@ -533,7 +533,7 @@ def s_values(level):
         values += before.D  # (T_b)
     return values
 def lift_right_side(level, functionals):
-    """D, and Σ_k β_k b^(k+1) if it was sent. `functionals`: p w_j + C_j of level 0."""
+    """D, and Σ_k β_k b^(k+1) at an open level. `functionals`: p w_j + C_j of level 0."""
     values, total, level.D = s_values(level), 0, []
     for k, (beta, w) in enumerate(zip(level.beta, level.omega)):
         assert len(w) == 2 * len(values)
@@ -579,14 +579,13 @@ def combine_level_0(level, seeds, ps, items):
         psi = expand(lift, 6, 0, [(k, i) for k in range(3)], 1, scalars(1))
         eta = expand(lift, 7, 0, [(k, i) for k in range(3)], 6, scalars(64))
         sum_alpha += pack(alpha)
-        at_w = reduce(sum(times(beta, x) for beta, (x,) in zip(level.beta, psi)) - pack(alpha))
-        at_y = reduce(sum(times(beta, pack(x)) for beta, x in zip(level.beta, eta)))
-        at_s = reduce(sum(times(beta, pack(sigma(x))) for beta, x in zip(level.beta, eta)))
-        at_s = times(at_s, pack(sigma(alpha)))
+        at_w = reduce(combined(level, (x for x, in psi)) - pack(alpha))
+        at_y = combined(level, map(pack, eta))
+        at_s = times(combined(level, (pack(sigma(x)) for x in eta)), pack(sigma(alpha)))
         gain(level, level.place(1, i), at_w)
         gain(level, level.place(1, level.lengths[1] // 2 + i), times(at_w, 2**13))
         for t in range(W):
-            value = next(projected) - times(at_s, pack(sigma(tau[t])))
+            value = combined(level, next(projected)) - times(at_s, pack(sigma(tau[t])))
             if t < 2 * K:
                 parts = [pack(sigma(a[t % K :: K])) for a in (rho if t < K else rho_prime)]
                 for beta, theta in zip(level.beta, level.theta):
@@ -598,105 +597,107 @@ def combine_level_0(level, seeds, ps, items):
     level.a = {(a, level.first[2] + a): 1 for a in range(level.nu[0])}  # first[2] = ν_S + ν_W
     level.b = reduce(lift_right_side(level, functionals) + times(reduce(sum_alpha), ps.beta2))
 
-# ---- P 8, 9.3, 10.1, V  The levels after it ------------------------------------------------------
-def combine_level(level, before, seeds):
-    """φ_z, φ_e, a_ab and b: E1 to E6 of the level before, and the lifts."""
-    row, c, kappa, kappa1 = before.row, before.c, before.row.kappa, before.row.kappa1
-    b, v = 0, [0] * before.m  # v: φ at the places of v
-    def challenges(sub, count): return short_elements(seeds, level, sub, range(count))
-    def at_x(message, i, value):  # V: Σ_j 2^(wj) x_{M,j}, polynomial i of every digit j
-        for j in range(message.digits):
-            v[message.first + j * message.count + i] += times(value, pow(2, row.w * j, Q))
-    # E1 and E2, u by u: name, and the places of v that it commits to
-    of_y = before.v_t + before.ft * kappa * before.first[2]  # v_t(Y) of level 0
+# ---- P 8, 9.3, 10.1  The levels after it ---------------------------------------------------------
+def at_digits(v, first, step, digits, bits, value):
+    """φ, a list of places, gains `value` at what Σ_j 2^(bits j) digit j stands for. Digit j has the
+    place first + step j."""
+    for j in range(digits): v[first + step * j] += times(value, pow(2, bits * j, Q))
+def at_message(v, before, message, i, value):  # at polynomial i of a message
+    at_digits(v, message.first + i, message.count, message.digits, before.row.w, value)
+def outer_equations(level, before, seeds, v):
+    """E1 and E2: φ at the places v of part v gains its share; b."""
+    row, kappa1, b = before.row, before.row.kappa1, 0
+    # u by u: name, and the places of v that it commits to
+    of_y = before.v_t + before.ft * row.kappa * before.first[2]  # v_t(Y) of level 0
     outer = [("u1", before.v_t, before.v_h), ("u2", before.v_h, before.v_e)]
     if before.number == 0: outer[:1] = [("uA", before.v_t, of_y), ("uB", of_y, before.v_h)]
-    e1_e2 = challenges(2, kappa1 * (len(outer) - 1)) + challenges(3, kappa1)
+    both = short_elements(seeds, level, 2, range(kappa1 * (len(outer) - 1)))
+    both += short_elements(seeds, level, 3, range(kappa1))
     messages = {message.name: message for message in before.messages}
     for number, (name, start, end) in enumerate(outer):
-        coefficients = e1_e2[kappa1 * number : kappa1 * (number + 1)]
+        coefficients = both[kappa1 * number : kappa1 * (number + 1)]
         for i, value in enumerate(key_combination(coefficients, end - start)): v[start + i] += value
-        # V: the û of zeros is the constant of E1 and E2
+        # the û of zeros is what is left on the right of a hidden one
         sent = [[0] * 64] * kappa1 if before.hidden else before.u[name]
-        for i, (x, u) in enumerate(zip(coefficients, before.restored(sent))):
+        for i, (x, u) in enumerate(zip(coefficients, restored(sent, row.cut))):
             b += times(x, u)
             if row.cut: v[before.e + number * kappa1 + i] += x
-            if before.hidden: at_x(messages[name], i, reduce(-(x << row.cut)))
-    # E3 at v_t, v_e
-    e3, e4, e6 = challenges(4, kappa), challenges(5, 1)[0], challenges(6, 1)[0]
-    for a in range(before.r):
-        for j in range(before.ft):
-            value = times(c[a], pow(2, row.ct + row.bu * j, Q))
-            for i in range(kappa):
-                v[before.v_t + (a * before.ft + j) * kappa + i] += times(e3[i], value)
-    if row.ct:  # V: E3 and E5 at v_e, and the constant of E3
+            if before.hidden: at_message(v, before, messages[name], i, reduce(-(x << row.cut)))
+    return b
+def inner_equations(level, before, seeds, v):
+    """E3 to E6: φ at the places v of part v gains its share, and a is made; φ at z, and b."""
+    row, c, kappa, pairs = before.row, before.c, before.row.kappa, len(before.pairs)
+    (e4,), (e6,) = (short_elements(seeds, level, sub, [0]) for sub in (5, 6))
+    e3, b = short_elements(seeds, level, 4, range(kappa)), times(e6, before.b)
+    for a, i in itertools.product(range(before.r), range(kappa)):
+        first = before.v_t + a * before.ft * kappa + i
+        at_digits(v, first, kappa, before.ft, row.bu, reduce(times(c[a], e3[i]) << row.ct))
+    if row.ct:  # E3 and E5 at v_e; the t̂ of zeros is the constant of E3
         for i, (x, y) in enumerate(zip(e3, before.phi_e)):
-            at_e = reduce(-x - y)
-            for j in range(row.f):
-                v[before.v_e + j * kappa + i] += times(at_e, pow(2, row.b * j, Q))
-        b -= times(times(reduce(sum(e3)), reduce(sum(c))), every_lane(1 << row.ct - 1))
-    # E4 and E6 at v_g, E5 and E6 at v_h
+            at_digits(v, before.v_e + i, kappa, row.f, row.b, reduce(-x - y))
+        constant, = restored([[0] * 64], row.ct)
+        b -= times(times(reduce(sum(e3)), reduce(sum(c))), constant)
     for index, (a, a2) in enumerate(before.pairs):
         at_h = times(c[a], c[a2])
         at_g = times(e4, at_h) * (1 if a == a2 else 2) + times(e6, before.a.get((a, a2), 0))
         at_h += e6 if a == a2 else 0
-        for j in range(row.fg):
-            place = before.v_g + j * len(before.pairs) + index
-            v[place] += times(reduce(at_g), pow(2, row.bg * j, Q))
-        for j in range(row.fu):
-            place = before.v_h + j * len(before.pairs) + index
-            v[place] += times(reduce(at_h), pow(2, row.bu * j, Q))
-    b += times(e6, before.b)
-    if before.hidden:  # V: E6 at x_b
-        for i, beta in enumerate(before.beta): at_x(messages["b"], i, reduce(-times(e6, beta)))
-    # E3 and E5 at z; E4 there is quadratic
-    at_z = [reduce(-x - y) for x, y in zip(key_combination(e3, row.n), before.phi_z)]
-    level.a = {}
+        at_digits(v, before.v_g + index, pairs, row.fg, row.bg, reduce(at_g))
+        at_digits(v, before.v_h + index, pairs, row.fu, row.bu, reduce(at_h))
+    if before.hidden:  # E6 at x_b
+        message, = [message for message in before.messages if message.name == "b"]
+        for i, x in enumerate(before.beta):
+            at_message(v, before, message, i, reduce(-times(e6, x)))
+    level.a = {}  # E4 at z
     for i in range(row.f):
         for k in range(i, row.f):
             value = times(e4, (-1 if i == k else -2) * pow(2, row.b * (i + k), Q) % Q)
             for a in range(level.nu[0]):
                 level.a[level.first[i] + a, level.first[k] + a] = value
-    # the lifts; with e_a, behind all rows
-    for i, value in enumerate(quarters(level, before)): v[i] += value
-    for i in range(before.lifts if before.hidden else 0):  # V: (T_b), the last scalars of a lift
-        tb = [times(beta, w[2 * (i - before.lifts)] + (w[2 * (i - before.lifts) + 1] << 32 * LANE))
-              for beta, w in zip(level.beta, level.omega)]
-        at_x(messages["b"], i, reduce(sum(tb)))
-    phi = [times(x, pow(2, row.b * i, Q)) for i in range(row.f) for x in at_z] + v
-    places, first = level.used_places(), row.f * row.n  # v, and x with it, begin at number `first`
-    places += [level.r * level.row.n + i for i in range(level.r * level.extended)]
-    phi += [0] * (len(places) - len(phi))
-    both = [[(x + y) % Q for x, y in zip(w[:274], w[274:548])] for w in level.omega]  # V: ω + ω^x
-    for start, end, omega in ((0, first, level.omega), (first, first + before.v_t, both),
-                              (first + before.v_t, len(places), level.omega)):
-        projected = projections(level, seeds["jl"], places[start:end], omega)
-        for place, value, more in zip(places[start:end], phi[start:end], projected):
-            gain(level, place, reduce(value + more))
-    level.b = reduce(b + lift_right_side(level, []))
-def quarters(level, before):
-    """V: what (Q) adds to Σ_k β_k F at the places of x, in order."""
-    values, at = [], 2 * 2 * 137
+    return [reduce(-x - y) for x, y in zip(key_combination(e3, row.n), before.phi_z)], b
+def message_equations(level, before, v):
+    """(Q) and (T_b): φ at the places v of part v gains its share."""
+    at = 2 * 2 * 137
     for message in before.messages:
-        coefficients = [0] * before.row.k
-        for i in range(before.row.k):
-            for beta, w in zip(level.beta, level.omega):
-                terms = [0] * 64
+        coefficients = []
+        for _ in range(before.row.k):
+            both = [[0] * 64 for _ in level.omega]
+            for terms, w in zip(both, level.omega):
                 for j in range(8):  # (ω_0 + ω_1 X^32) X^-4j; X^-4j = -X^(64-4j)
                     terms[-4 * j % 64] = -w[at + 2 * j] if j else w[at]
                     terms[32 - 4 * j] = w[at + 2 * j + 1]
-                coefficients[i] += times(beta, pack(terms))
+            coefficients.append(combined(level, map(pack, both)))
             at += 16
-        values += key_combination([reduce(x) for x in coefficients],
-                                  message.digits * message.count)
-    return values
+        keys = key_combination(coefficients, message.digits * message.count)
+        for i, value in enumerate(keys): v[message.first + i] += value
+    message, = [message for message in before.messages if message.name == "b"]
+    for i in range(before.lifts):
+        values = [w[at + 2 * i] + (w[at + 2 * i + 1] << 32 * LANE) for w in level.omega]
+        at_message(v, before, message, i, combined(level, values))
+def combine_level(level, before, seeds):
+    """φ_z, φ_e, a_ab and b: E1 to E6 of the level before, and the lifts."""
+    row, v = before.row, [0] * before.m
+    b = outer_equations(level, before, seeds, v)
+    at_z, more = inner_equations(level, before, seeds, v)
+    if before.hidden: message_equations(level, before, v)
+    # v, and x with it, begin at number `first` of these; the e_a are behind all rows
+    places, first = level.used_places(), row.f * row.n
+    places += [level.r * level.row.n + i for i in range(level.r * level.extended)]
+    phi = [times(x, pow(2, row.b * i, Q)) for i in range(row.f) for x in at_z] + v
+    phi += [0] * (len(places) - len(phi))
+    both = [[(x + y) % Q for x, y in zip(w[:274], w[274:548])] for w in level.omega]  # ω + ω^x
+    for start, end, omega in ((0, first, level.omega), (first, first + before.v_t, both),
+                              (first + before.v_t, len(places), level.omega)):
+        projected = projections(level, seeds["jl"], places[start:end], omega)
+        for place, value, lifts in zip(places[start:end], phi[start:end], projected):
+            gain(level, place, reduce(value + combined(level, lifts)))
+    level.b = reduce(b + more + lift_right_side(level, []))
 
 # ---- P 9.4  What the verifier recovers -----------------------------------------------------------
 def finish_tail(st, level):
     row, c, last = level.row, level.c, level.r - 1
     check(sum(x * x for p in level.ze for x in p) <= row.outSq, "proof: z, e are too long")
     ze, g, h = ([pack(p) for p in polynomials] for polynomials in (level.ze, level.g, level.h))
-    z, e, t_hat = ze[: row.n], ze[row.n :], level.restored(level.t)
+    z, e, t_hat = ze[: row.n], ze[row.n :], restored(level.t, row.cut)
     c_last2, c_first2 = times(c[last], c[last]), times(c[0], c[0])
     difference = reduce(c_last2 - c_first2)
     check(any(unpack(difference)), "proof: the first and the last challenge have one square")
@@ -720,12 +721,13 @@ def finish_tail(st, level):
         check(st.seal(label, pack44([unpack(x) for x in elements])) == seal, "proof: wrong seal")
 
 # ---- P 13  The verifier --------------------------------------------------------------------------
+START = "falconry/proof/v3"  # P 4
 def verify_section(r, header, row, table_hash, ps, items):
     bucket, rows = row
-    label, levels = f"falconry/proof/v{version_of(rows)}", levels_of(ps, bucket, rows, len(items))
+    levels = levels_of(ps, bucket, rows, len(items))
     for level in levels: level.read(r)
     st = Transcript()
-    st.absorb(label, table_hash + struct.pack("<BHH", ps.logn, bucket, len(items)))
+    st.absorb(START, table_hash + struct.pack("<BHH", ps.logn, bucket, len(items)))
     st.absorb("header", header)
     for level in levels:
         seeds, places = replay(st, level), [(0, a) for a in range(level.r)]

@@ -1,7 +1,4 @@
-/**
- * The prover and the second verifier of version 3 (docs/decisions/0058), written by two hands from
- * one text, meet.
- */
+/** The prover and the second verifier, written by two hands from one text, meet. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -25,7 +22,7 @@ if (noPython && process.env.CI === 'true') throw new Error('no python3 on this m
 /** @returns null, or the rule that is broken, for each */
 function judge(cases: readonly Case[]): unknown {
   const run = spawnSync('python3', ['-B', 'judge_cases.py'], {
-    cwd: fileURLToPath(new URL('v3/', import.meta.url)),
+    cwd: fileURLToPath(new URL('hidden/', import.meta.url)),
     input: JSON.stringify(cases),
     encoding: 'utf8',
   });

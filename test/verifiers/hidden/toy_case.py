@@ -1,7 +1,9 @@
-"""Toy rows of version 3, items and headers for the tests of the second verifier."""
-import hashlib, itertools, json, pathlib, struct
+"""Toy rows with hidden messages, items and headers for the tests of the second verifier."""
+import functools, itertools, json, pathlib, struct
 
-from toy_prover import Toy, V, decode_signature
+from left_out import whole
+from toy_math import V, decode_signature
+from toy_prover import Toy
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 TABLE_HASH = bytes(range(255, 223, -1))
@@ -31,6 +33,12 @@ ROWS = {
         [120, 2, 7, 5, 9, 4, 7, 2, 2, 0, 2**36, 2**37, 90, 6, 8, 1500000, 50, 7],
         [120, 3, 7, 5, 9, 4, 7, 2, 2, 5, 2**37, 2**38, 96, 4, 6, 100000, 40, 15],
         tail(128, 5, 98, kappa=2)]],
+    # level 0 hidden, level 1 open with ct; the digits of levels 1 and 2 hold whatever is modulo q
+    "e": [512, 1, [
+        [17, 2, 7, 5, 9, 4, 7, 1, 1, 9, 2**28, 2**36, 80, 2, 6, 20000, 28, 0],
+        [64, 5, 7, 5, 9, 5, 9, 1, 1, 6, 2**36, 2**42, 90, 0, 0, 0, 0, 4],
+        [100, 3, 7, 5, 9, 5, 9, 1, 1, 6, 2**42, 2**42, 112, 0, 0, 0, 0, 0],
+        tail(150, 6, 98)]],
 }
 def signed_items(set_size, count):
     """(public key, message, signature) of vectors/items.json."""
@@ -40,7 +48,7 @@ def signed_items(set_size, count):
                                    ("public_key", "digest", "signature"))
         if key[0] == {512: 9, 1024: 10}[set_size]: found.append((key, message, signature))
     return found[:count]
-def header_of(items, table_hash, version=2):
+def header_of(items, table_hash, version=3):
     """B 1, 2 for items of one set, (public key, message, salt) each."""
     statements = [V.Statement(*V.decode_public_key(key), key, message) for key, message, _ in items]
     ps, out = statements[0].ps, [b"FLRY", bytes([V.PROOF, version])]
@@ -63,15 +71,22 @@ def items_of(items):
         parts.append(V.Item(ps, h, point, 3 if ps.logn == 10 else 0))
     return parts
 class Case:
-    def __init__(self, row, faults=None, count=None):
+    """A proof of the toy prover and what it is for. Levels before `start` are those of `base`, or
+    of the honest proof of the row; the ones behind may take another row."""
+    def __init__(self, name, hooks=None, count=None, start=0, row=None, base=None):
+        row = row or ROWS[name]
         signed = signed_items(row[0], count or row[1])
         s2 = [decode_signature(signature, row[0])[0] for _, _, signature in signed]
         self.row, self.list = row, [(key, message, sig[1:41]) for key, message, sig in signed]
         self.header, self.items = header_of(self.list, TABLE_HASH), items_of(self.list)
-        self.toy = Toy(row, list(zip(self.items, s2)), self.header, TABLE_HASH, faults)
-    def verdict(self, proof=None):
+        base, signed = (base or honest(name)).toy if start else None, list(zip(self.items, s2))
+        self.toy = Toy(row, signed, self.header, TABLE_HASH, hooks, base, start)
+    def verdict(self, proof=None, row=None):
         proof = self.toy.proof if proof is None else proof
-        return judge(proof, self.header, self.row, TABLE_HASH, self.items)
+        return judge(proof, self.header, row or self.row, TABLE_HASH, self.items)
+@functools.lru_cache(None)
+def honest(name):
+    with whole(): return Case(name, count=1)
 def judge(proof, header, row, table_hash, items):
     """None, or the rule that is broken."""
     r = V.Reader(proof)

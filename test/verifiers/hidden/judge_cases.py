@@ -1,6 +1,6 @@
-"""Judges proofs of version 3 that another prover made: JSON on standard input, a list of {row,
-header, tableHash, items: [{publicKey, message, salt}], proof}, bytes in hex. Prints a JSON list with
-null or the broken rule of each."""
+"""Judges proofs that another prover made: JSON on standard input, a list of {row, header,
+tableHash, items: [{publicKey, message, salt}], proof}, bytes in hex. Prints a JSON list with null
+or the broken rule of each."""
 import json, sys
 
 from toy_case import items_of, judge
