@@ -63,9 +63,9 @@ export interface AcceptOptions {
 
 export interface PoolAggregateOptions extends WorkOptions, ProfileOption {
   /**
-   * The format of the body. Default `auto`: the smaller one, which is a proof from about a hundred
-   * signatures on. A proof takes seconds where a bundle takes milliseconds, and its signatures
-   * cannot be extracted.
+   * The format of the body. Default `auto`: the smaller one, which is a proof from about 82
+   * signatures of Falcon-512 on, 41 of Falcon-1024. A proof takes up to about a second where a
+   * bundle takes milliseconds, and its signatures cannot be extracted.
    */
   readonly format?: AggregateFormatOption;
   /** Called once, when the format is decided, with the reason. */
@@ -89,7 +89,7 @@ export interface AggregatePoolOptions extends ThreadOptions {
    * Keeps expanded commitment keys from one proof to the next, in at most this many bytes of all
    * threads together, until the pool is closed. 0 to 2^30, default 0. It saves about a seventh of
    * the work on small batches. On one thread 100 signatures of Falcon-512 fill 10 MB and 1722 fill
-   * 50 MB; with less than that, it saves less.
+   * 45 MB; with less than that, it saves less.
    */
   readonly keyCacheBytes?: number;
 }

@@ -50,7 +50,7 @@ If any signature is invalid, each invalid one is listed with the reason and noth
 
 A bundle contains the signatures, and they can be extracted again. A proof does not contain
 them: it proves that a valid signature exists for every item. It is smaller than a bundle from
-about 90 signatures of Falcon-512 or 44 of Falcon-1024 on, and covers up to
+about 82 signatures of Falcon-512 or 41 of Falcon-1024 on, and covers up to
 ${MAX_PROOF_ITEMS} signatures of each parameter set.
 
   <task.json>       the task file; - reads standard input
