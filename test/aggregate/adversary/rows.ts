@@ -7,6 +7,8 @@ const many = (count: number, t: number): number[] => new Array<number>(count).fi
 const LOOSE = 2 ** 42;
 /** indexes of codes of values below 2^28 and 2^22 in magnitude */
 const [T_Y, T_Z] = [160, 112];
+/** Nothing hidden, inner commitments not cut. */
+const OPEN = [0, 0, 0, 0, 0] as const;
 
 /**
  * Padding in every kind of row: one place each of S and Y, 16 of W; then z rows and the last v row.
@@ -18,7 +20,7 @@ const short = (inSq: number, inSqTail: number, outSq: number, bucket = 1): Table
   512,
   bucket,
   [
-    [18 * bucket, 3, 9, 5, 9, 5, 9, 1, 1, 9, inSq, LOOSE, T_Y],
+    [18 * bucket, 3, 9, 5, 9, 5, 9, 1, 1, 9, inSq, LOOSE, T_Y, ...OPEN],
     [40, 1, 10, inSqTail, outSq, T_Y, T_Z, [[40, T_Z]], many(14, T_Y)],
   ],
 ];
@@ -38,8 +40,8 @@ const long = (inSq: number): TableRow => [
   512,
   1,
   [
-    [18, 3, 9, 5, 9, 5, 9, 1, 1, 9, 34034726, LOOSE, T_Y],
-    [40, 2, 8, 5, 9, 5, 9, 1, 1, 6, inSq, LOOSE, T_Y],
+    [18, 3, 9, 5, 9, 5, 9, 1, 1, 9, 34034726, LOOSE, T_Y, ...OPEN],
+    [40, 2, 8, 5, 9, 5, 9, 1, 1, 6, inSq, LOOSE, T_Y, ...OPEN],
     [60, 1, 10, LOOSE, LOOSE, T_Y, T_Z, [[60, T_Z]], many(14, T_Y)],
   ],
 ];
