@@ -5,8 +5,8 @@ import type { TableRow } from '../../reference/tableRow.ts';
 
 const many = (count: number, t: number): number[] => new Array<number>(count).fill(t);
 const LOOSE = 2 ** 42;
-/** indexes of codes of values below 2^28 and 2^22 in magnitude */
-const [T_Y, T_Z] = [160, 112];
+/** indexes of codes of values below 2^28, 2^22 and 2^43 in magnitude */
+const [T_Y, T_Z, T_G] = [160, 112, 280];
 /** Nothing hidden, inner commitments not cut. */
 const OPEN = [0, 0, 0, 0, 0] as const;
 
@@ -43,6 +43,36 @@ const long = (inSq: number): TableRow => [
     [18, 3, 9, 5, 9, 5, 9, 1, 1, 9, 34034726, LOOSE, T_Y, ...OPEN],
     [40, 2, 8, 5, 9, 5, 9, 1, 1, 6, inSq, LOOSE, T_Y, ...OPEN],
     [60, 1, 10, LOOSE, LOOSE, T_Y, T_Z, [[60, T_Z]], many(14, T_Y)],
+  ],
+];
+
+const [SHORT_DIGITS, LONG_DIGITS] = [
+  [3, 15, 3, 15],
+  [5, 9, 5, 9],
+] as const;
+/** largest norm of x, twice what an honest one has, and the code of its projection */
+const [X, T_X] = [2_000_000, 60];
+const HIDDEN = [6, 6, X, T_X] as const;
+const hiddenZero = (digits: readonly number[]) =>
+  [17, 2, 9, ...digits, 1, 1, 9, 34034726, LOOSE, 80, ...HIDDEN, 0] as const;
+const tail = (n: number, pairs: number) =>
+  [n, 1, 10, LOOSE, LOOSE, 143, T_Z, [[n, T_Z]], many(pairs - 1, T_G)] as const;
+
+/** Level 0 hidden, and the tail. */
+export const BEHIND_ZERO: TableRow = [512, 1, [hiddenZero(LONG_DIGITS), tail(60, 10)]];
+
+/**
+ * Three hidden levels one behind the other, and the tail; inner commitments of the second and third
+ * cut.
+ */
+export const CHAIN: TableRow = [
+  512,
+  1,
+  [
+    hiddenZero(SHORT_DIGITS),
+    [90, 2, 12, ...SHORT_DIGITS, 1, 1, 9, LOOSE, LOOSE, 143, ...HIDDEN, 9],
+    [90, 2, 12, ...LONG_DIGITS, 1, 1, 9, LOOSE, LOOSE, 143, ...HIDDEN, 8],
+    tail(104, 6),
   ],
 ];
 

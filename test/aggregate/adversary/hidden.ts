@@ -1,0 +1,84 @@
+/**
+ * Cheating provers of hidden messages: where a message is asked, and how they change what a level
+ * carries to the next one.
+ */
+import {
+  type Message,
+  type MessageName,
+  type Ordinary,
+  placeOf,
+  readParameters,
+} from '../../reference/prover/parameters.ts';
+import type { Faults } from '../../reference/prover/trace.ts';
+import type { TableRow } from '../../reference/tableRow.ts';
+import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
+import { at } from '../faults.ts';
+import type { Poly } from './attack.ts';
+import { BEHIND_ZERO, CHAIN } from './rows.ts';
+
+export const LONG = { timeout: 600_000 };
+
+/** A hidden message: of which level, and what judges it there. */
+export interface Hidden {
+  readonly row: TableRow;
+  readonly level: number;
+  readonly message: MessageName;
+  readonly name: string;
+}
+
+const allOf = (row: TableRow, level: number, messages: string, behind: string): Hidden[] =>
+  Array.from(messages, (letter): Hidden => {
+    const message = letter as MessageName;
+    return { row, level, message, name: `${message} of level ${level}, ${behind}` };
+  });
+
+/** Level 0 before the tail. */
+const OF_ZERO = allOf(BEHIND_ZERO, 0, 'ABb2', 'before the tail');
+/** Before a level with two blocks of E1, before a level after that one, and before the tail. */
+const OF_CHAIN = [
+  ...allOf(CHAIN, 0, 'ABb2', 'before level 1'),
+  ...allOf(CHAIN, 1, '1b2', 'before level 2'),
+  ...allOf(CHAIN, 2, '1b2', 'before the tail'),
+];
+
+/** Every message of every kind of level, divided among the short run and the long one. */
+export const MESSAGES: readonly Hidden[] = [
+  ...(SHORT_RUN || NIGHTLY ? OF_ZERO : []),
+  ...(SHORT_RUN ? [] : OF_CHAIN),
+];
+
+/** The levels that hide them. */
+export const HIDING: readonly Hidden[] = MESSAGES.filter(({ message }) => message === 'b');
+
+export const levelOf = ({ row, level }: Pick<Hidden, 'row' | 'level'>): Ordinary =>
+  readParameters(row).levels[level]!;
+
+/** Where a message stands in x. */
+export const messageOf = (hidden: Hidden): Message =>
+  levelOf(hidden).messages.find(({ name }) => name === hidden.message)!;
+
+/** Changes v of a level when the next one takes it over: all of the level is done by then. */
+export function carried(
+  { row, level }: Pick<Hidden, 'row' | 'level'>,
+  change: (v: readonly Poly[], params: Ordinary) => readonly Poly[],
+): Faults {
+  const { levels, tail } = readParameters(row);
+  const params = levels[level]!;
+  const shape = levels[level + 1] ?? tail;
+  const places = Array.from({ length: params.m }, (_, i) => placeOf(shape, params.f, i));
+  return {
+    rows: at(level + 1, (rows: readonly (readonly Poly[])[]) => {
+      const changed = rows.map((row) => [...row]);
+      const v = places.map(({ row, column }) => rows[row]![column]!);
+      for (const [i, poly] of change(v, params).entries()) {
+        const { row, column } = places[i]!;
+        changed[row]![column] = poly;
+      }
+      return changed;
+    }),
+  };
+}
+
+/** A list with other values from a place on. */
+export const put = <T>(list: readonly T[], from: number, values: readonly T[]): T[] =>
+  list.map((value, i) => values[i - from] ?? value);

@@ -1,0 +1,2 @@
+/** The rest of these cases. */
+import './quarters.test.ts';
