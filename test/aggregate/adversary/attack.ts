@@ -185,8 +185,8 @@ export interface Attack {
 export function forged(
   { row, items, faults }: Pick<Attack, 'row' | 'items' | 'faults'>,
   more: Faults = {},
+  seen: Seen = new Seen(),
 ): Forged {
-  const seen = new Seen();
   const own = typeof faults === 'function' ? faults(seen) : faults;
   return toyProof(row, {
     ...(items && { items, header: headerOf(items, TABLE_HASH) }),

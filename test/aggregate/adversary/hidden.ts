@@ -9,14 +9,19 @@ import {
   placeOf,
   readParameters,
 } from '../../reference/prover/parameters.ts';
-import type { Faults } from '../../reference/prover/trace.ts';
+import { digitMajor, type Projection, projectAll } from '../../reference/prover/steps.ts';
+import type { Faults, FaultValues } from '../../reference/prover/trace.ts';
 import type { TableRow } from '../../reference/tableRow.ts';
 import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
 import { at } from '../faults.ts';
-import type { Poly } from './attack.ts';
+import { type Poly, zero } from './attack.ts';
 import { BEHIND_ZERO, CHAIN } from './rows.ts';
 
 export const LONG = { timeout: 600_000 };
+
+/** The long run repeats nothing of the short one; the nightly run takes all. */
+export const IN_SHORT = SHORT_RUN || NIGHTLY;
+export const IN_LONG = !SHORT_RUN;
 
 /** A hidden message: of which level, and what judges it there. */
 export interface Hidden {
@@ -43,8 +48,8 @@ const OF_CHAIN = [
 
 /** Every message of every kind of level, divided among the short run and the long one. */
 export const MESSAGES: readonly Hidden[] = [
-  ...(SHORT_RUN || NIGHTLY ? OF_ZERO : []),
-  ...(SHORT_RUN ? [] : OF_CHAIN),
+  ...(IN_SHORT ? OF_ZERO : []),
+  ...(IN_LONG ? OF_CHAIN : []),
 ];
 
 /** The levels that hide them. */
@@ -79,6 +84,56 @@ export function carried(
   };
 }
 
+/**
+ * Two digits of a message gathered in the lower one: it stands for the same, and is longer than X
+ * allows.
+ */
+export const gathered = (hidden: Hidden): Pick<Faults, 'x'> => ({
+  x: at(hidden.level, (value: FaultValues['x']) => {
+    if (value.message !== hidden.message) return value;
+    const { w } = levelOf(hidden);
+    const { polynomials } = messageOf(hidden);
+    const [low, high] = [value.x[0]!, value.x[polynomials]!];
+    const both = low.map((x, i) => x + (high[i]! << BigInt(w)));
+    return { message: value.message, x: value.x.with(0, both).with(polynomials, zero()) };
+  }),
+});
+
+/** Every x of a level as a fault gets it, before it is changed and after. */
+export function watched({ level }: Hidden, { x }: Pick<Faults, 'x'>) {
+  const [before, after]: [Poly[], Poly[]] = [[], []];
+  const watching: Faults['x'] = (value: FaultValues['x'], place) => {
+    const changed = x!(value, place);
+    if (place.level !== level) return changed;
+    before.push(...value.x);
+    after.push(...changed.x);
+    return changed;
+  };
+  return { before, after, watching };
+}
+
+/** The projection of an x by the matrix of the level behind. */
+export function projectionOfX(
+  { row, level }: Pick<Hidden, 'row' | 'level'>,
+  jl: Uint8Array,
+  x: readonly Poly[],
+): Projection {
+  const { levels, tail } = readParameters(row);
+  const shape = levels[level + 1] ?? tail;
+  const places = x.map((poly, i) => {
+    const { row, column } = placeOf(shape, levels[level]!.f, i);
+    return { number: row * shape.n + column, poly, row, column };
+  });
+  return projectAll(jl, level + 1, places);
+}
+
 /** A list with other values from a place on. */
 export const put = <T>(list: readonly T[], from: number, values: readonly T[]): T[] =>
   list.map((value, i) => values[i - from] ?? value);
+
+/** x of a message in v becomes that of these values. */
+export function withDigits(hidden: Hidden, v: readonly Poly[], values: readonly Poly[]): Poly[] {
+  const { digits, polynomials, at } = messageOf(hidden);
+  if (values.length !== polynomials) throw new RangeError(`${values.length} polynomials`);
+  return put(v, at, digitMajor(values, digits, levelOf(hidden).w));
+}

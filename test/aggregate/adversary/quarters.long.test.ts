@@ -1,2 +1,2 @@
-/** The rest of these cases. */
+/** quarters.test.ts once more, with longer chains of levels. */
 import './quarters.test.ts';

@@ -53,13 +53,17 @@ const [SHORT_DIGITS, LONG_DIGITS] = [
 /** largest norm of x, twice what an honest one has, and the code of its projection */
 const [X, T_X] = [2_000_000, 60];
 const HIDDEN = [6, 6, X, T_X] as const;
-const hiddenZero = (digits: readonly number[]) =>
-  [17, 2, 9, ...digits, 1, 1, 9, 34034726, LOOSE, 80, ...HIDDEN, 0] as const;
-const tail = (n: number, pairs: number) =>
-  [n, 1, 10, LOOSE, LOOSE, 143, T_Z, [[n, T_Z]], many(pairs - 1, T_G)] as const;
+const hiddenZero = (digits: readonly number[], bucket = 1, z: readonly number[] = [2, 9]) =>
+  [17 * bucket, ...z, ...digits, 1, 1, 9, bucket * 34034726, LOOSE, 80, ...HIDDEN, 0] as const;
+const tail = (n: number, r: number) =>
+  [n, 1, 10, LOOSE, LOOSE, 143, T_Z, [[n, T_Z]], many((r * (r + 1)) / 2 - 1, T_G)] as const;
 
 /** Level 0 hidden, and the tail. */
-export const BEHIND_ZERO: TableRow = [512, 1, [hiddenZero(LONG_DIGITS), tail(60, 10)]];
+export const BEHIND_ZERO: TableRow = [512, 1, [hiddenZero(LONG_DIGITS), tail(60, 4)]];
+/** The same for two items. */
+export const BEHIND_PAIR: TableRow = [512, 2, [hiddenZero(LONG_DIGITS, 2), tail(60, 4)]];
+/** The same for one item; the digits of z hold every residue. */
+export const BEHIND_LONG_Z: TableRow = [512, 1, [hiddenZero(LONG_DIGITS, 1, [4, 11]), tail(60, 6)]];
 
 /**
  * Three hidden levels one behind the other, and the tail; inner commitments of the second and third
@@ -72,7 +76,18 @@ export const CHAIN: TableRow = [
     hiddenZero(SHORT_DIGITS),
     [90, 2, 12, ...SHORT_DIGITS, 1, 1, 9, LOOSE, LOOSE, 143, ...HIDDEN, 9],
     [90, 2, 12, ...LONG_DIGITS, 1, 1, 9, LOOSE, LOOSE, 143, ...HIDDEN, 8],
-    tail(104, 6),
+    tail(104, 3),
+  ],
+];
+
+/** Inner commitments of level 1 cut, nothing hidden; three long digits of z and e. */
+export const CUT: TableRow = [
+  512,
+  1,
+  [
+    [17, 2, 9, ...SHORT_DIGITS, 1, 1, 9, 34034726, LOOSE, 80, ...OPEN],
+    [48, 3, 13, ...LONG_DIGITS, 1, 1, 9, LOOSE, LOOSE, 143, 0, 0, 0, 0, 9],
+    tail(80, 4),
   ],
 ];
 

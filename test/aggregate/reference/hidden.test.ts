@@ -347,7 +347,7 @@ describe('behind a hidden level', () => {
     }
   });
 
-  test('scalars of (T_b) that are left out: of one lift, and in the second lift of the level', () => {
+  test('scalars of (T_b) that are left out: of one lift, and in the second lift', () => {
     const shape = levelOf(HIDDEN_ZERO, 0);
     const own = scalarsOf(KEY, 1, shape, ALL_CHECKS);
     const none = [0n, 0n];

@@ -105,7 +105,7 @@ const HIDDEN = {
   scalarsOfPx: true,
   scalarsOfQ: true,
   scalarsOfTb: true,
-  /** scalars of (P) and (P_x) of their own; off: all rows of the projection take that of the first */
+  /** scalars of (P) and (P_x) of their own; off: all rows take that of the first */
   scalarsOfProjections: true,
   /** scalars of (Q) of their own; off: all messages, rows, places j take those of the first */
   scalarsOfMessages: true,
