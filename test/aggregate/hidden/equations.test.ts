@@ -1,7 +1,6 @@
 /**
- * Every number of a proof of version 3 is in some equation: with the challenges of the proof itself
- * kept, it is refused when the number is another one. So the hash of the transcript is not what
- * refuses it.
+ * Every number of a proof is in some equation: with the challenges of the proof itself kept, it is
+ * refused when the number is another one. So the hash of the transcript is not what refuses it.
  */
 import { afterEach, expect, test, vi } from 'vitest';
 import {

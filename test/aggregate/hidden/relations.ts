@@ -99,11 +99,12 @@ interface Ordinary {
 
 function named(numbers: readonly number[]): Ordinary {
   const [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut] = numbers as [number, ...number[]];
+  // a tail has none of these
   const [w = 0, k = 0, X = 0, , ct = 0] = numbers.slice(13);
   return { n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, w, k, X, ct } as Ordinary;
 }
 
-/** Rows, and the parts of the output of a level, by section 1 of the text. */
+/** Rows, and the parts of the output of a level, by sections 3 and 6 of docs/protocol.md. */
 function opened(level: Ordinary, number: number, rows: readonly number[], out: readonly Poly[]) {
   const { n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, w, ct } = level;
   const r = rows.reduce((x, y) => x + y, 0);
