@@ -42,7 +42,7 @@ const KEY = createHash('shake256', { outputLength: 32 })
 const keys = new Map<string, Poly>();
 
 /** M[row][column] */
-function keyAt(row: number, column: number): Poly {
+export function keyAt(row: number, column: number): Poly {
   const name = `${row} ${column}`;
   let poly = keys.get(name);
   if (poly === undefined) {
