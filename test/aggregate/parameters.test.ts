@@ -45,9 +45,9 @@ import {
 import { readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
 import { TABLE as BUILT_TABLE, TABLE_SHA256 } from '../../src/aggregate/parameters/table.gen.ts';
 import { KEYS_LABEL, STREAM } from '../../src/aggregate/proof/transcript.ts';
+import { HIDDEN_THRICE, SINGLE_DIGIT } from '../reference/hiddenRows.ts';
 import { testRandom } from '../support/random.ts';
 import { FOUND, FOUND_512_128, OPEN_512_128 } from './parameterRows.ts';
-import { HIDDEN_THRICE, SINGLE_DIGIT } from '../reference/hiddenRows.ts';
 
 const file = new URL('../../vectors/table.json', import.meta.url);
 const text = readFileSync(file, 'utf8');

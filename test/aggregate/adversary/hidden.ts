@@ -15,7 +15,7 @@ import type { TableRow } from '../../reference/tableRow.ts';
 import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
 import { at } from '../faults.ts';
 import { type Poly, zero } from './attack.ts';
-import { BEHIND_ZERO, CHAIN } from './rows.ts';
+import { BEHIND_ZERO, CHAIN, TWO } from './rows.ts';
 
 export const LONG = { timeout: 600_000 };
 
@@ -37,23 +37,27 @@ const allOf = (row: TableRow, level: number, messages: string, behind: string): 
     return { row, level, message, name: `${message} of level ${level}, ${behind}` };
   });
 
-/** Level 0 before the tail. */
-const OF_ZERO = allOf(BEHIND_ZERO, 0, 'ABb2', 'before the tail');
-/** Before a level with two blocks of E1, before a level after that one, and before the tail. */
-const OF_CHAIN = [
-  ...allOf(CHAIN, 0, 'ABb2', 'before level 1'),
-  ...allOf(CHAIN, 1, '1b2', 'before level 2'),
-  ...allOf(CHAIN, 2, '1b2', 'before the tail'),
-];
-
-/** Every message of every kind of level, divided among the short run and the long one. */
+/**
+ * Every message of every kind of level, divided among the short run and the long one: level 0
+ * before the tail; before a level with two blocks of E1; before the tail and before a level after
+ * that one.
+ */
 export const MESSAGES: readonly Hidden[] = [
-  ...(IN_SHORT ? OF_ZERO : []),
-  ...(IN_LONG ? OF_CHAIN : []),
+  ...(IN_SHORT ? allOf(BEHIND_ZERO, 0, 'Ab2', 'before the tail') : []),
+  ...(IN_LONG ? allOf(BEHIND_ZERO, 0, 'B', 'before the tail') : []),
+  ...(IN_LONG ? allOf(TWO, 0, 'ABb2', 'before level 1') : []),
+  ...(IN_LONG ? allOf(TWO, 1, '1b2', 'before the tail') : []),
+  ...(IN_LONG ? allOf(CHAIN, 1, '1b2', 'before level 2') : []),
 ];
 
-/** The levels that hide them. */
-export const HIDING: readonly Hidden[] = MESSAGES.filter(({ message }) => message === 'b');
+/** One of them for each level that hides some. */
+export const HIDING: readonly Hidden[] = MESSAGES.filter(
+  ({ row, level }, i) => MESSAGES.findIndex((one) => one.row === row && one.level === level) === i,
+).map((hidden) => ({ ...hidden, name: hidden.name.replace(/^\w of /, '') }));
+
+/** The messages of a list that belong to the level of one of them. */
+export const ofLevel = (list: readonly Hidden[], { row, level }: Hidden): Hidden[] =>
+  list.filter((one) => one.row === row && one.level === level);
 
 export const levelOf = ({ row, level }: Pick<Hidden, 'row' | 'level'>): Ordinary =>
   readParameters(row).levels[level]!;

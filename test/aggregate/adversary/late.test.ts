@@ -75,7 +75,7 @@ const lifted = (errors: readonly Poly[]) =>
  * Chosen after the scalars of (T_b), the three values meet three of four equations over Z_q, which
  * is as good as q^-1: so the verifier asks (T_b) in the first lift alone, two equations.
  */
-NOW('b_32, after the lift of the next level', LONG, () => {
+LATER('b_32, after the lift of the next level', LONG, () => {
   expectStoppedByOrder({
     row: ROW,
     delay: { from: step(0, 'b'), until: step(1, 'b'), inTime: -17 },

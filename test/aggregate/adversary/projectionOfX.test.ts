@@ -23,7 +23,8 @@ import {
 } from './attack.ts';
 import {
   gathered,
-  HIDING,
+  type Hidden,
+  IN_LONG,
   IN_SHORT,
   LONG,
   levelOf,
@@ -32,6 +33,7 @@ import {
   watched,
 } from './hidden.ts';
 import { inverseOf } from './linear.ts';
+import { BEHIND_ZERO } from './rows.ts';
 import { far, lieOfMean, lieOfParity, normOf, withSums } from './sums.ts';
 
 const plus = (a: Projection, b: Projection): Projection => ({
@@ -43,31 +45,28 @@ const minus = (a: Projection, b: Projection): Projection => ({
   star: a.star.map((y, j) => y - b.star[j]!),
 });
 
-describe.each(HIDING)('x beyond X: $name', (hidden) => {
-  const { row, level } = hidden;
-  const behind = level + 1;
+const ONE: Hidden = { row: BEHIND_ZERO, level: 0, message: 'b', name: 'lifts of level 0' };
+const { row, level } = ONE;
+const behind = level + 1;
 
+describe.skipIf(!IN_SHORT)('x beyond X', () => {
   test('right û, right p, and all of it inside inSq', LONG, () => {
-    const why = expectStopped({ row, faults: gathered(hidden), off: ['normOfX'] });
+    const why = expectStopped({ row, faults: gathered(ONE), off: ['normOfX'] });
     expect(why).toMatch(/^normOfX/);
   });
 
   test('y of another x, which is short', LONG, () => {
     const off = ['Px'] as const;
     const faults = (seen: Seen): Faults => {
-      const { before, watching } = watched(hidden, gathered(hidden));
+      const { before, watching } = watched(ONE, gathered(ONE));
       return {
         x: watching,
-        yX: at(behind, () => projectionOfX(hidden, seen.seed('jl'), before)),
+        yX: at(behind, () => projectionOfX(ONE, seen.seed('jl'), before)),
       };
     };
     expect(expectStopped({ row, faults, off, omit: off, at: behind })).toMatch(/^sealH/);
   });
 });
-
-const ONE = HIDING[0]!;
-const { row, level } = ONE;
-const behind = level + 1;
 
 test.skipIf(!IN_SHORT)(
   'x beyond X counted twice in y, and not at all in its own projection',
@@ -86,7 +85,7 @@ test.skipIf(!IN_SHORT)(
   },
 );
 
-describe.skipIf(!IN_SHORT)('U and V of x that move the centre', () => {
+describe('U and V of x that move the centre', () => {
   /** The row with another X: nothing of a transcript depends on it. */
   const heldTo = (X: bigint): TableRow => {
     const [set, bucket, levels] = row;
@@ -112,10 +111,11 @@ describe.skipIf(!IN_SHORT)('U and V of x that move the centre', () => {
     return { ...proof, row: heldTo(X) };
   }
 
-  test.each([
-    ['without their mean', lieOfMean, 3n],
-    ['nearer to the mean by one', lieOfParity, 0n],
-  ] as const)('%s', LONG, (_, lieOf, least) => {
+  const LIES = [
+    ...(IN_SHORT ? [['without their mean', lieOfMean, 3n] as const] : []),
+    ...(IN_LONG ? [['nearer to the mean by one', lieOfParity, 0n] as const] : []),
+  ];
+  test.each(LIES)('%s', LONG, (_, lieOf, least) => {
     expect(expectRefused(attempt(lieOf, least))).toMatch(/^sealH/);
     const off = ['Px136'] as const;
     const omit = { omit: new Set(off), omitAt: behind };
@@ -128,7 +128,7 @@ describe.skipIf(!IN_SHORT)('U and V of x that move the centre', () => {
  * theirs: neither has a code. So there is no proof without the bound on x alone; each of the two
  * projections sees them, and without both of them the rest is satisfied.
  */
-test.skipIf(!IN_SHORT)('digits 1/2 and (a - 1/2)/2^w', LONG, () => {
+test.skipIf(!IN_LONG)('digits 1/2 and (a - 1/2)/2^w', LONG, () => {
   const { w } = levelOf(ONE);
   const message = 'A';
   const { polynomials } = messageOf({ ...ONE, message });

@@ -65,19 +65,21 @@ export const BEHIND_PAIR: TableRow = [512, 2, [hiddenZero(LONG_DIGITS, 2), tail(
 /** The same for one item; the digits of z hold every residue. */
 export const BEHIND_LONG_Z: TableRow = [512, 1, [hiddenZero(LONG_DIGITS, 1, [4, 11]), tail(60, 6)]];
 
-/**
- * Three hidden levels one behind the other, and the tail; inner commitments of the second and third
- * cut.
- */
+const hiddenOne = (digits: readonly number[]) =>
+  [90, 2, 12, ...digits, 1, 1, 9, LOOSE, LOOSE, 143, ...HIDDEN, 9] as const;
+
+/** Two hidden levels one behind the other, and the tail; inner commitments of the second cut. */
+export const TWO: TableRow = [
+  512,
+  1,
+  [hiddenZero(SHORT_DIGITS), hiddenOne(LONG_DIGITS), tail(104, 3)],
+];
+
+/** Three of them, and the tail. */
 export const CHAIN: TableRow = [
   512,
   1,
-  [
-    hiddenZero(SHORT_DIGITS),
-    [90, 2, 12, ...SHORT_DIGITS, 1, 1, 9, LOOSE, LOOSE, 143, ...HIDDEN, 9],
-    [90, 2, 12, ...LONG_DIGITS, 1, 1, 9, LOOSE, LOOSE, 143, ...HIDDEN, 8],
-    tail(104, 3),
-  ],
+  [hiddenZero(SHORT_DIGITS), hiddenOne(SHORT_DIGITS), hiddenOne(LONG_DIGITS), tail(104, 3)],
 ];
 
 /** Inner commitments of level 1 cut, nothing hidden; three long digits of z and e. */
