@@ -169,7 +169,7 @@ test.skipIf(!IN_LONG)('digits 1/2 and (a - 1/2)/2^w', LONG, () => {
   expect(isSeen).toBeGreaterThan(136 - 2.5 * Math.sqrt(272));
 });
 
-/** The row with a tail that takes every z mod q. */
+/** The row with a tail that takes every z mod q. The library has no room for such a z. */
 function withWideCodes([set, bucket, levels]: TableRow): TableRow {
   const n = levels.at(-1)![0] as number;
   const tail = levels

@@ -55,15 +55,19 @@ const [X, T_X] = [2_000_000, 60];
 const HIDDEN = [6, 6, X, T_X] as const;
 const hiddenZero = (digits: readonly number[], bucket = 1, z: readonly number[] = [2, 9]) =>
   [17 * bucket, ...z, ...digits, 1, 1, 9, bucket * 34034726, LOOSE, 80, ...HIDDEN, 0] as const;
-const tail = (n: number, r: number) =>
-  [n, 1, 10, LOOSE, LOOSE, 143, T_Z, [[n, T_Z]], many((r * (r + 1)) / 2 - 1, T_G)] as const;
+const tail = (n: number, r: number, outSq = LOOSE) =>
+  [n, 1, 10, LOOSE, outSq, 143, T_Z, [[n, T_Z]], many((r * (r + 1)) / 2 - 1, T_G)] as const;
 
 /** Level 0 hidden, and the tail. */
 export const BEHIND_ZERO: TableRow = [512, 1, [hiddenZero(LONG_DIGITS), tail(60, 4)]];
 /** The same for two items. */
 export const BEHIND_PAIR: TableRow = [512, 2, [hiddenZero(LONG_DIGITS, 2), tail(60, 4)]];
-/** The same for one item; the digits of z hold every residue. */
-export const BEHIND_LONG_Z: TableRow = [512, 1, [hiddenZero(LONG_DIGITS, 1, [4, 11]), tail(60, 6)]];
+/** The same for one item; the digits of z hold every residue, as long as the library is exact. */
+export const BEHIND_LONG_Z: TableRow = [
+  512,
+  1,
+  [hiddenZero(LONG_DIGITS, 1, [3, 14]), tail(60, 5, 2 ** 50)],
+];
 
 const hiddenOne = (digits: readonly number[]) =>
   [90, 2, 12, ...digits, 1, 1, 9, LOOSE, LOOSE, 143, ...HIDDEN, 9] as const;
