@@ -1,6 +1,6 @@
 /**
- * Rows of version 3 with ranks far too small to bind anything: hidden messages, and inner
- * commitments that are cut.
+ * Rows with ranks far too small to bind anything: hidden messages, and inner commitments that are
+ * cut.
  */
 import type { ToyRow } from './toyRows.ts';
 

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { observed, TABLE_HASH } from '../aggregate/shorter/observed.ts';
+import { observed, TABLE_HASH } from '../aggregate/hidden/observed.ts';
 import * as ROWS from '../reference/hiddenRows.ts';
 import { headerOf, type SignedItem, signedItems } from '../reference/items.ts';
 import { hex } from '../support/hex.ts';

@@ -3,13 +3,27 @@
  */
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
+import { verifySection } from '../../../src/aggregate/proof/index.ts';
+import type { OtherTable } from '../../../src/aggregate/proof/verifier/verify.ts';
+import { concat } from '../../../src/bytes.ts';
 import { headerOf, type SignedItem } from '../../reference/items.ts';
+import type { ShownOrdinary } from '../../reference/prover/identities.ts';
 import type { Projection } from '../../reference/prover/steps.ts';
-import type { Constraint, Faults, Witness0 } from '../../reference/prover/trace.ts';
+import type {
+  Constraint,
+  Faults,
+  LevelView,
+  Trace,
+  Witness0,
+} from '../../reference/prover/trace.ts';
 import type { TableRow } from '../../reference/tableRow.ts';
 import type { Checks } from '../../reference/verifier/checks.ts';
 import { pointOf } from '../../reference/verifier/points.ts';
-import { type Verdict, verifyReferenceSection } from '../../reference/verifier/verify.ts';
+import {
+  type SectionInput,
+  type Verdict,
+  verifyReferenceSection,
+} from '../../reference/verifier/verify.ts';
 import { TABLE_HASH, toyProof } from '../reference/toyProofs.ts';
 
 export const BETA_SQ = 34034726n;
@@ -129,40 +143,107 @@ export function s1OfNorm(rest: bigint): bigint[] {
   return s1;
 }
 
+/** What a run of the prover has shown so far, for faults that depend on it. */
+export class Seen {
+  readonly #levels: LevelView[] = [];
+  readonly #seeds = new Map<string, Uint8Array>();
+
+  readonly trace: Trace = (event) => {
+    if (event.kind === 'level') this.#levels[event.level] = event;
+    if (event.kind === 'seed') this.#seeds.set(event.label, event.seed);
+  };
+
+  /** All values of the last attempt at a level that is not the tail. */
+  level(number: number): ShownOrdinary {
+    const view = this.#levels[number];
+    if (view === undefined) throw new RangeError(`level ${number} has shown nothing`);
+    return view.values as ShownOrdinary;
+  }
+
+  /** The last seed of this label. */
+  seed(label: string): Uint8Array {
+    const seed = this.#seeds.get(label);
+    if (seed === undefined) throw new RangeError(`no seed ${label}`);
+    return seed;
+  }
+}
+
 /** An attack: on whom, how, and which check stops it. */
 export interface Attack {
   readonly row: TableRow;
   readonly items?: readonly SignedItem[];
-  readonly faults: Faults;
+  readonly faults: Faults | ((seen: Seen) => Faults);
   /** the checks without which it succeeds */
   readonly off: readonly (keyof Checks)[];
   /** constraints that the prover leaves out when its verifier has none of them */
   readonly omit?: readonly Constraint[];
+  /** the level that alone lacks them */
+  readonly at?: number;
 }
 
+/** A proof by a cheating prover that goes on whatever fails. */
+export function forged(
+  { row, items, faults }: Pick<Attack, 'row' | 'items' | 'faults'>,
+  more: Faults = {},
+  seen: Seen = new Seen(),
+): Forged {
+  const own = typeof faults === 'function' ? faults(seen) : faults;
+  return toyProof(row, {
+    ...(items && { items, header: headerOf(items, TABLE_HASH) }),
+    trace: seen.trace,
+    faults: { ignore: () => true, ...own, ...more, unchecked: true },
+  });
+}
+
+export type Forged = SectionInput & { readonly set: 512 | 1024 };
+
+/** Whether the verifier of the library accepts it. */
+export const isAcceptedByLibrary = (proof: Forged): boolean =>
+  verifySection({
+    set: `falcon${proof.set}`,
+    header: proof.header,
+    statements: proof.statements,
+    salts: concat(...proof.salts),
+    bytes: proof.bytes,
+    at: 0,
+    table: { row: proof.row as OtherTable['row'], hash: proof.tableHash },
+  }) === proof.bytes.length;
+
+/** Refused by the library and by the slow verifier. @returns why the latter refuses */
+export function expectRefused(proof: Forged): string {
+  const verdict: Verdict = verifyReferenceSection(proof);
+  expect(verdict.ok).toBe(false);
+  expect(isAcceptedByLibrary(proof)).toBe(false);
+  return verdict.ok ? '' : verdict.why;
+}
+
+/** Accepted by a slow verifier that is not the whole one. */
+export function expectAccepted(proof: Forged, weaker: Partial<SectionInput>): void {
+  const accepted = { ok: true, length: proof.bytes.length };
+  expect(verifyReferenceSection({ ...proof, ...weaker })).toEqual(accepted);
+}
+
+/** The slow verifier without some checks, at one level or everywhere. */
+export const lacking = (
+  off: readonly (keyof Checks)[],
+  at?: number,
+): Pick<SectionInput, 'checks' | 'checksAt'> => ({
+  checks: Object.fromEntries(off.map((name) => [name, false])),
+  ...(at !== undefined && { checksAt: at }),
+});
+
 /**
- * Refused by the verifier, accepted by the one that lacks the check: made for the one and made for
- * the other, where that makes a difference.
+ * Refused by both verifiers, accepted by the slow one if it lacks the check: made for the one and
+ * made for the other, where that makes a difference.
  *
- * @returns why the full verifier refuses
+ * @returns why the whole verifier refuses
  */
 export function expectStopped(attack: Attack): string {
-  const { row, items, faults, off, omit } = attack;
-  const shared = items === undefined ? {} : { items, header: headerOf(items, TABLE_HASH) };
-  const ignore = faults.ignore ?? (() => true);
-  const common = { ...faults, unchecked: true, ignore };
-  const strong = toyProof(row, { ...shared, faults: common });
-  const verdict: Verdict = verifyReferenceSection(strong);
-  expect(verdict.ok).toBe(false);
-
-  const checks = Object.fromEntries(off.map((name) => [name, false]));
-  const weak =
-    omit === undefined
-      ? strong
-      : toyProof(row, { ...shared, faults: { ...common, omit: new Set(omit) } });
-  expect(verifyReferenceSection({ ...weak, checks })).toEqual({
-    ok: true,
-    length: weak.bytes.length,
-  });
-  return verdict.ok ? '' : verdict.why;
+  const { off, omit, at } = attack;
+  const strong = forged(attack);
+  const why = expectRefused(strong);
+  const leftOut = { omit: new Set(omit), ...(at !== undefined && { omitAt: at }) };
+  const weak = omit === undefined ? strong : forged(attack, leftOut);
+  expectAccepted(weak, lacking(off, at));
+  return why;
 }

@@ -12,7 +12,7 @@ import { toyProof } from '../reference/toyProofs.ts';
 import { TOY1, TOY2 } from '../reference/toyRows.ts';
 
 const LONG = { timeout: 600_000 };
-const START = 'falconry/proof/v2';
+const START = 'falconry/proof/v3';
 const ended = ({ bytes }: SectionInput) => ({ ok: true, length: bytes.length });
 
 const changedAt =
@@ -32,7 +32,7 @@ const others: readonly (readonly [string, AbsorbAs, 'short' | 'long'])[] = [
   ['another count of items', changedAt(START, 35), 'short'],
   ['another statement in the header', changedAt('header', 20), 'short'],
   ['a salt of the header', changedAt('header', 50), 'short'],
-  ['another protocol', relabelled(START, 'falconry/proof/v1'), 'short'],
+  ['another protocol', relabelled(START, 'falconry/proof/v2'), 'short'],
   ...['header', 'retry', 'uA', 'uB', 'counter', 'y', 'b', 'u2', 't', 'h'].map(
     (label) => [`another label of ${label}`, relabelled(label, `${label}.`), 'short'] as const,
   ),

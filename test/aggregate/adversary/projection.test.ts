@@ -18,6 +18,17 @@ import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
 import { TABLE_HASH, toyProof } from '../reference/toyProofs.ts';
 import { expectStopped, type Poly, plus, Q, RANDOM_ROWS, scaled } from './attack.ts';
 import { SHORT } from './rows.ts';
+import {
+  far,
+  type Lie,
+  type List,
+  lieOfMean,
+  lieOfParity,
+  normOf,
+  signsOf,
+  squares,
+  withSums,
+} from './sums.ts';
 
 /** Parts of the projection; a test takes one of them away from both sides. */
 const has = vi.hoisted(() => ({
@@ -67,21 +78,6 @@ const ALL_LEVELS = [
 /** Each proof takes seconds: the tail waits for the long run. */
 const LEVELS = SHORT_RUN ? ALL_LEVELS.slice(0, 1) : ALL_LEVELS;
 const LOOSE = 2n ** 42n;
-/** A projection that is far too long. */
-const far = ({ y, star }: Projection): Projection => ({ y: y.map(() => 2n ** 40n), star });
-
-type List = readonly bigint[];
-const sumOf = (list: List): bigint => list.reduce((sum, x) => sum + x, 0n);
-const squares = (list: List): bigint => sumOf(list.map((x) => x * x));
-/** x and x* of a projection. */
-function signsOf({ y, star }: Projection): [x: bigint[], xStar: bigint[]] {
-  const [U, V] = [y[RANDOM_ROWS]!, star[RANDOM_ROWS]!];
-  return [
-    y.slice(0, RANDOM_ROWS).map((value) => 2n * value - (U + V)),
-    star.slice(0, RANDOM_ROWS).map((value) => 2n * value - (V - U)),
-  ];
-}
-const normOf = (projection: Projection): bigint => squares(signsOf(projection).flat());
 
 /** A row with another bound on the input of a level: nothing of a transcript depends on it. */
 function heldTo(inSq: bigint, level: number, row: TableRow = SHORT): TableRow {
@@ -115,15 +111,6 @@ function without<T>(what: keyof typeof has, action: () => T): T {
   }
 }
 
-/** U and V that are others: y' make up for it, and no other row of the matrix sees it. */
-type Lie = readonly [moreU: bigint, moreV: bigint];
-const withSums = ({ y, star }: Projection, [moreU, moreV]: Lie): Projection => ({
-  y: y.with(RANDOM_ROWS, y[RANDOM_ROWS]! + moreU),
-  star: star.with(RANDOM_ROWS, star[RANDOM_ROWS]! + moreV),
-});
-/** What brings every x down by `x` and every x* by `star`: integers of one parity. */
-const downBy = (x: bigint, star: bigint): Lie => [(x - star) / 2n, (x + star) / 2n];
-
 describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) => {
   /**
    * A witness beyond the bound: x as it is has a larger norm than the verifier allows, and x with
@@ -156,21 +143,15 @@ describe.each(LEVELS)('a sum of coefficients that is wrong, %s', (name, level) =
     expect(weak.verdict).toEqual(weak.accepted);
   }
 
-  // nothing but the mean is to be gained, whatever the witness is: some thousandths, since the
-  // signs are random
   test.skipIf(SHORT_RUN)('it takes the mean out of x, so that a longer witness fits', LONG, () => {
-    const meanOf = (x: List) => 2n * BigInt(Math.round(Number(sumOf(x)) / RANDOM_ROWS / 2));
-    const mean = (sent: Projection) => downBy(...(signsOf(sent).map(meanOf) as [bigint, bigint]));
-    expectStoppedBySums(() => attempt(mean, 3n));
+    expectStoppedBySums(() => attempt(lieOfMean, 3n));
   });
 
   test.skipIf(SHORT_RUN)(
     'its parity alone: y is the same, every x is nearer to the mean by one',
     LONG,
     () => {
-      const sign = (x: List) => (sumOf(x) > 0n ? 1n : -1n);
-      const one = (sent: Projection) => downBy(...(signsOf(sent).map(sign) as [bigint, bigint]));
-      expectStoppedBySums(() => attempt(one, 0n));
+      expectStoppedBySums(() => attempt(lieOfParity, 0n));
     },
   );
 

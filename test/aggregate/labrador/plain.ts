@@ -16,12 +16,13 @@ export function centred(x: bigint, m: bigint = Q): bigint {
 
 /** a * b in Z[X]/(X^64 + 1). */
 export function multiply(a: Poly, b: Poly): Poly {
-  const c = new Array<bigint>(D).fill(0n);
-  for (let i = 0; i < D; i++) {
-    for (let j = 0; j < D; j++) {
+  const n = D; // of another module: slow to read in a loop
+  const c = new Array<bigint>(n).fill(0n);
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < n; j++) {
       const product = a[i]! * b[j]!;
-      if (i + j < D) c[i + j]! += product;
-      else c[i + j - D]! -= product;
+      if (i + j < n) c[i + j]! += product;
+      else c[i + j - n]! -= product;
     }
   }
   return c;

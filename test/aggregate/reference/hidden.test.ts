@@ -94,7 +94,7 @@ describe('shapes', () => {
       [w, [2, 6], [0, 1, 7, 2.5, -1]],
       [k, [6, 7, 40], [0, 5, 6.5, -6]],
       [x, [1, 2 ** 43 - 1], [0, 2 ** 43, -1, 1.5]],
-      [tX, [0, 183], [-1, 184, 0.5]],
+      [tX, [0, 143], [-1, 144, 0.5]],
       [ct, [0, 4, 15], [-4, 1, 3, 16, 4.5]],
     ] as const) {
       for (const value of good) expect(changed(1, at, value), `${at} ${value}`).not.toThrow();
@@ -130,6 +130,13 @@ describe.each(LEVELS)('what a level leaves: %s', (name) => {
     expect(isZero(residue(ALL_CHECKS))).toBe(true);
     expect(isZero(residue(without('E1', 'E4', 'E6')))).toBe(true);
     expect(isZero(residue(without('E2', 'E3', 'E5')))).toBe(true);
+  });
+
+  test('the constant of û is on the right side of E1 and E2', () => {
+    const { hidden, shape } = leftBy(name).claim;
+    const isRead = hidden !== undefined && shape.cut > 0;
+    expect(isZero(residue(without('constantOfU')))).toBe(!isRead);
+    expect(isZero(residue(without('constantOfU', 'E1', 'E2')))).toBe(true);
   });
 
   test('every place of v is held', () => {
@@ -340,11 +347,25 @@ describe('behind a hidden level', () => {
     }
   });
 
+  test('scalars of (T_b) that are left out: of one lift, and in the second lift', () => {
+    const shape = levelOf(HIDDEN_ZERO, 0);
+    const own = scalarsOf(KEY, 1, shape, ALL_CHECKS);
+    const none = [0n, 0n];
+    for (const l of [0, 1, 2]) {
+      const left = scalarsOf(KEY, 1, shape, without(`Tb${l + 1}` as 'Tb1'));
+      expect(left).toEqual(own.map((one) => ({ ...one, ofTb: one.ofTb.with(l, [0n, 0n]) })));
+    }
+    const [first, second] = scalarsOf(KEY, 1, shape, without('TbTwice'));
+    expect([first, second]).toEqual([own[0], { ...own[1]!, ofTb: [none, none, none] }]);
+  });
+
   test('scalars that are not of their own', () => {
     const shape = levelOf(HIDDEN_ZERO, 0);
     const of = (...names: (keyof Checks)[]) => scalarsOf(KEY, 1, shape, without(...names))[1]!;
     const own = of();
     expect(of('scalarsOfPx')).toEqual({ ...own, ofPx: own.ofP });
+    const [ofP, ofPx] = [own.ofP, own.ofPx].map((list) => list.map(() => list[0]!));
+    expect(of('scalarsOfProjections')).toEqual({ ...own, ofP, ofPx });
     const repeated = Array.from({ length: 192 }, (_, i) => own.ofP[i % 137]!);
     expect(of('scalarsOfQ').ofQ.flat(2)).toEqual(repeated);
     expect(of('scalarsOfTb')).toEqual({ ...own, ofTb: own.ofP.slice(0, 3) });

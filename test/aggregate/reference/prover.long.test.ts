@@ -260,7 +260,7 @@ test('numbers of a row outside their ranges are refused', () => {
   for (const w of [0, 1, 7]) refused({ 13: w });
   refused({ 14: 5 });
   for (const X of [0, 2 ** 43]) refused({ 15: X });
-  refused({ 16: 184 });
+  refused({ 16: 144 });
   for (const number of [14, 15, 16]) {
     const open = { 13: 0, 14: 0, 15: 0, 16: 0 };
     expect(() => readParameters(withNumbers(row, { 1: 9, 2: 7, ...open }))).not.toThrow(/hidden/);

@@ -6,6 +6,7 @@ import { messageOf } from './hidden.ts';
 import { type Ordinary, placeOf, type Shape } from './parameters.ts';
 import { add, D, inner, type Poly, reduce, scale, timesX, ZERO } from './ring.ts';
 import type { Cut, Projected } from './steps.ts';
+import type { Constraint, SharedScalars } from './trace.ts';
 
 /** Equations of (Q) for a row of M: a coefficient and the one 32 places on are one of them. */
 export const QUARTER_PAIRS = 8;
@@ -66,16 +67,55 @@ export function scalarsOf(
   };
 }
 
-/** The same, zero where a constraint is left out. */
-export function scalarsUsed(context: Context, scalars: LiftScalars): LiftScalars {
-  const zero: Pair = [0n, 0n];
-  const used = (name: 'J' | 'Px' | 'Q' | 'Tb', list: readonly Pair[]): readonly Pair[] =>
-    list.map((pair) => (context.omits(name) ? zero : pair));
+/** Those of lift k as they are used: zero where a constraint is left out. */
+export function scalarsUsed(
+  context: Context,
+  drawn: LiftScalars,
+  k: number,
+  before: Ordinary | undefined,
+): LiftScalars {
+  const { omega, omegaX, quarters, lifts } = sharedScalars(context, drawn);
+  const unless = (names: readonly Constraint[], pair: Pair): Pair =>
+    names.some((name) => context.omits(name)) ? [0n, 0n] : pair;
+  const ofTb = (l: number): Constraint[] => [
+    ...(['Tb', `Tb${l + 1}`] as Constraint[]),
+    ...(k === 0 ? [] : (['TbTwice'] as const)),
+  ];
   return {
-    omega: used('J', scalars.omega),
-    omegaX: used('Px', scalars.omegaX),
-    quarters: scalars.quarters.map((rows) => rows.map((list) => used('Q', list))),
-    lifts: used('Tb', scalars.lifts),
+    omega: omega.map((pair) => unless(['J'], pair)),
+    omegaX: omegaX.map((pair, j) => unless(j < JL_ROWS - 1 ? ['Px'] : ['Px', 'Px136'], pair)),
+    quarters: quarters.map((rows, m) => {
+      const names: Constraint[] = ['Q', `Q${before!.messages[m]!.name}`];
+      return rows.map((list) => list.map((pair) => unless(names, pair)));
+    }),
+    lifts: lifts.map((pair, l) => unless(ofTb(l), pair)),
+  };
+}
+
+/** Scalars of a lift in which equations share those that a test wants them to share. */
+function sharedScalars(context: Context, drawn: LiftScalars): LiftScalars {
+  const { quarters } = drawn;
+  const shares = (name: SharedScalars): boolean => context.omits(name);
+  const one = shares('scalarsOfProjections');
+  const omega = drawn.omega.map((pair, _, list) => (one ? list[0]! : pair));
+  const ownX = drawn.omegaX.map((pair, _, list) => (one ? list[0]! : pair));
+  const again = (i: number): Pair => omega[i % JL_ROWS]!;
+  const ofQ = (message: number, row: number, j: number): Pair => {
+    const m = shares('scalarsOfMessages') ? 0 : message;
+    const r = shares('scalarsOfRows') ? 0 : row;
+    const p = shares('scalarsOfPlaces') ? 0 : j;
+    if (!shares('scalarsOfQ')) return quarters[m]![r]![p]!;
+    return again((m * quarters[0]!.length + r) * QUARTER_PAIRS + p);
+  };
+  const ofTb = (lift: number): Pair => {
+    const l = shares('scalarsOfLifts') ? 0 : lift;
+    return shares('scalarsOfTb') ? again(l) : drawn.lifts[l]!;
+  };
+  return {
+    omega,
+    omegaX: shares('scalarsOfPx') ? ownX.map((_, j) => again(j)) : ownX,
+    quarters: quarters.map((rows, m) => rows.map((list, r) => list.map((_, j) => ofQ(m, r, j)))),
+    lifts: drawn.lifts.map((_, l) => ofTb(l)),
   };
 }
 

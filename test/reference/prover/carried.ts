@@ -75,7 +75,7 @@ export function carriedConstraints(
   const hasE5 = !context.omits('E5');
   const v = new FormsOnV(m);
   carryOuter(v, before, challenge);
-  carryInner(v, before, rho, hasE5);
+  carryInner(v, before, rho, hasE5 && !context.omits('eInE5'));
   carryGarbage(v, before, delta, epsilon, hasE5);
   carryLifts(v, before, epsilon);
   v.addRight(multiply(epsilon, before.combined.b));

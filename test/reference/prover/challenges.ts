@@ -90,11 +90,12 @@ export function projectionOf(seed: Uint8Array, level: number, number: number): I
   out.fill(1, RANDOM_ROWS * D, RANDOM_ROWS * D + D / 2);
   for (let row = 0; row < RANDOM_ROWS; row++) {
     const group = bytes.subarray(GROUP_BYTES * Math.floor(row / 4));
-    for (let c = 0; c < D; c++) {
+    const entries = out.subarray(row * D, (row + 1) * D);
+    for (let c = 0; c < entries.length; c++) {
       // coefficients 0..15 and 32..47 are low nibbles, the others high ones
       const byte = (c < 32 ? 0 : 16) + (c % 16);
       const nibble = c % 32 < 16 ? 0 : 4;
-      out[row * D + c] = (group[byte]! >> (nibble + (row % 4))) & 1;
+      entries[c] = (group[byte]! >> (nibble + (row % 4))) & 1;
     }
   }
   return out;
@@ -208,7 +209,8 @@ export function collapse(entries: Int8Array, weights: readonly (readonly Pair[])
     const sums = new Float64Array(D);
     for (const [j, omega] of list.entries()) {
       const w = Number(omega[part]);
-      for (let c = 0; c < D; c++) sums[c] = sums[c]! + w * entries[j * D + c]!;
+      const row = entries.subarray(j * D, (j + 1) * D);
+      for (let c = 0; c < row.length; c++) sums[c] = sums[c]! + w * row[c]!;
     }
     return sigma(Array.from(sums, BigInt));
   };

@@ -63,7 +63,8 @@ export function combine(
   padding: readonly (readonly boolean[])[],
 ): Combined {
   const { level } = context;
-  const beta = lifts.map((_, k) => short(seed, level, 'lift', k));
+  const isLeftOut = hiddenLifts !== undefined && context.omits('liftsOfHidden');
+  const beta = lifts.map((_, k) => (isLeftOut ? ZERO : short(seed, level, 'lift', k)));
   const linear = F[0]!.map((row) => new Array<Poly>(row.length).fill(ZERO));
   for (const [g, forms] of base.linear.entries()) {
     for (const [i, form] of forms.entries()) {

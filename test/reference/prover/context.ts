@@ -40,7 +40,8 @@ export class Context {
 
   /** Whether the combination leaves this constraint out. */
   omits(constraint: Constraint): boolean {
-    return this.#faults.omit?.has(constraint) ?? false;
+    const { omit, omitAt = this.level } = this.#faults;
+    return omitAt === this.level && (omit?.has(constraint) ?? false);
   }
 
   absorb(label: string, data: Uint8Array): void {

@@ -48,16 +48,17 @@ export const hasCode = (x: bigint, t: number): boolean => high(x, t) >= LEAST &&
 /**
  * One field: the coder's bytes, then the low parts.
  *
+ * @param start of both states, for tests: a reader accepts 2^32 alone
  * @throws RangeError if a value has no code
  */
-export function gaussianField(lists: readonly Coded[]): Uint8Array {
+export function gaussianField(lists: readonly Coded[], start = START): Uint8Array {
   const all = lists.flatMap(({ values, t }) => values.map((x) => ({ x, t })));
   const none = all.find(({ x, t }) => !hasCode(x, t));
   if (none !== undefined) throw new RangeError(`${none.x} has no code with t = ${none.t}`);
 
   // the coder, from the last byte to the first
   const reversed: number[] = [];
-  const states = [START, START];
+  const states = [start, start];
   for (let i = all.length - 1; i >= 0; i--) {
     const { x, t } = all[i]!;
     const { f, c } = TABLES[t % 8]![Number(high(x, t)) - LEAST]!;

@@ -173,7 +173,8 @@ export function proveOrdinary(context: Context, params: Ordinary, before: Output
   const g = context.use('g', garbageOf(cut.rows));
   const vG = digitMajor(g, fg, bg);
   const block = outerBlock(context, 'u1', params, [...committed.vT, ...vG], pieces.t);
-  const projected = [...placesOf(cut), ...placesOfE(params, committed.e)];
+  const ofE = context.omits('eInProjection') ? [] : placesOfE(params, committed.e);
+  const projected = [...placesOf(cut), ...ofE];
   const behind = behindOf(params, cut, before);
   const projecting = project(context, projected, params, { behind });
   return finishLevel(context, {

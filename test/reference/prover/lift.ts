@@ -43,8 +43,9 @@ export function lift(context: Context, lifting: Lifting): Lifts {
   const { level } = context;
   const { rows, behind, extra, hiding } = lifting;
   const liftSeed = context.transcript.seed('lift');
+  const before = behind?.params;
   const scalars = Array.from({ length: liftCount(level) }, (_, k) =>
-    scalarsUsed(context, scalarsOf(liftSeed, level, k, behind?.params)),
+    scalarsUsed(context, scalarsOf(liftSeed, level, k, before), k, before),
   );
   const F = formsOfProjections(level, lifting, scalars);
   for (const [k, form] of F.entries()) {

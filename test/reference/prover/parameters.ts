@@ -108,7 +108,7 @@ function numbersOf(row: LevelRow, index: number): OrdinaryNumbers {
   const all = named as OrdinaryNumbers;
   const { w, k, X, tX, ct } = all;
   const isOpen = w === 0 && k === 0 && X === 0 && tX === 0;
-  const isHidden = w >= 2 && w <= 6 && k >= 6 && X >= 1 && X < 2 ** 43 && tX >= 0 && tX <= 183;
+  const isHidden = w >= 2 && w <= 6 && k >= 6 && X >= 1 && X < 2 ** 43 && tX >= 0 && tX <= 143;
   if (!isOpen && !isHidden) throw new RangeError(`level ${index}: hidden messages`);
   const isCut = index > 0 && ct >= 4 && ct <= 15;
   if (ct !== 0 && !isCut) throw new RangeError(`level ${index}: ct`);

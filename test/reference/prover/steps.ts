@@ -121,7 +121,12 @@ export interface Projection {
   readonly star: readonly bigint[];
 }
 
-function projectAll(seed: Uint8Array, level: number, list: readonly Projected[]): Projection {
+/** The projection of these polynomials. */
+export function projectAll(
+  seed: Uint8Array,
+  level: number,
+  list: readonly Projected[],
+): Projection {
   const y = new Float64Array(JL_ROWS);
   const star = new Float64Array(JL_ROWS);
   const half = D / 2;

@@ -86,26 +86,22 @@ export interface FaultValues {
 
 /**
  * Constraints that a prover can leave out, for a verifier that leaves them out too; and challenges
- * that both can do without: tau_t = 1 in every part, eta_0 for every item.
+ * that both can do without: tau_t = 1 in every part, eta_0 for every item. Those of 8.5 are left
+ * out as a kind, by message, by row, by lift, or in the second lift alone.
  */
 export type Constraint =
-  | 'N1'
-  | 'J'
-  | 'F'
-  | 'L'
-  | 'Px'
-  | 'Q'
-  | 'Tb'
-  | 'K'
-  | 'tau'
-  | 'eta'
-  | 'padding'
-  | 'E1'
-  | 'E2'
-  | 'E3'
-  | 'E4'
-  | 'E5'
-  | 'E6';
+  | ('N1' | 'J' | 'F' | 'L' | 'K' | 'tau' | 'eta' | 'padding')
+  | ('E1' | 'E2' | 'E3' | 'E4' | 'E5' | 'E6')
+  | ('Px' | 'Px136' | 'Q' | `Q${MessageName}` | 'Tb' | 'Tb1' | 'Tb2' | 'Tb3' | 'TbTwice')
+  | SharedScalars
+  /** the lifts of a hidden level; e_a in the projection, and their sum in E5 */
+  | ('liftsOfHidden' | 'eInProjection' | 'eInE5');
+
+/** Left out, these equations of 8.5 have scalars of others, as the verifier's checks say. */
+export type SharedScalars =
+  | ('scalarsOfPx' | 'scalarsOfQ' | 'scalarsOfTb')
+  | ('scalarsOfProjections' | 'scalarsOfMessages' | 'scalarsOfRows' | 'scalarsOfPlaces')
+  | 'scalarsOfLifts';
 
 export type Faults = {
   readonly [K in keyof FaultValues]?: (value: FaultValues[K], place: Place) => FaultValues[K];
@@ -114,6 +110,8 @@ export type Faults = {
   readonly ignore?: (reason: string, place: Place) => boolean;
   /** constraints whose coefficients are zero; the others are combined as always */
   readonly omit?: ReadonlySet<Constraint>;
+  /** the level that alone leaves them out */
+  readonly omitAt?: number;
   /** take items whose signatures are not valid, or no signatures at all (then s1 = s2 = 0) */
   readonly unchecked?: boolean;
 };

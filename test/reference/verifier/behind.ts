@@ -61,17 +61,21 @@ export function scalarsOf(
     const ofPx = next(ofX);
     const ofQ = messages.map(() => Array.from({ length: k }, () => next(PLACES)));
     const ofTb = next(lifts);
-    return weakened({ ofP, ofPx, ofQ, ofTb }, messages, checks);
+    return weakened({ ofP, ofPx, ofQ, ofTb }, sub, messages, checks);
   });
 }
 
-/** The scalars as they were drawn, unless a check is off. */
+/** The scalars of lift `sub` as they were drawn, unless a check is off. */
 function weakened(
   drawn: Scalars,
+  sub: number,
   messages: readonly HiddenMessage[],
   checks: Readonly<Checks>,
 ): Scalars {
-  const { ofP, ofPx, ofQ, ofTb } = drawn;
+  const { ofQ, ofTb } = drawn;
+  const own = (list: readonly Pair[]) =>
+    list.map((x) => (checks.scalarsOfProjections ? x : list[0]!));
+  const [ofP, ofPx] = [own(drawn.ofP), own(drawn.ofPx)];
   const repeated = (i: number): Pair => ofP[i % ROWS]!;
   const rows = ofQ[0]?.length ?? 0;
   const scalarOfQ = (message: number, row: number, j: number): Pair => {
@@ -84,6 +88,8 @@ function weakened(
     const l = checks.scalarsOfLifts ? lift : 0;
     return checks.scalarsOfTb ? ofTb[l]! : repeated(l);
   };
+  const isOfTb = (l: number) =>
+    checks.Tb && checks[`Tb${l + 1}` as 'Tb1'] && (sub === 0 || checks.TbTwice);
   const isOfPx = (j: number) => checks.Px && (j < ROWS - 1 || checks.Px136);
   return {
     ofP: ofP.map((x) => (checks.J ? x : NONE)),
@@ -92,7 +98,7 @@ function weakened(
       const isOn = checks.Q && checks[`Q${messages[m]!.name}`];
       return ofMessage.map((ofRow, r) => ofRow.map((_, j) => (isOn ? scalarOfQ(m, r, j) : NONE)));
     }),
-    ofTb: ofTb.map((_, l) => (checks.Tb ? scalarOfTb(l) : NONE)),
+    ofTb: ofTb.map((_, l) => (isOfTb(l) ? scalarOfTb(l) : NONE)),
   };
 }
 

@@ -80,9 +80,10 @@ export function collapse(entries: Int8Array, omega: readonly Pair[]): bigint[] {
   const half = DEGREE / 2;
   for (const [j, pair] of omega.entries()) {
     const [a, b] = pair.map(Number) as [number, number];
+    const row = DEGREE * j;
     for (let c = 0; c < half; c++) {
-      const lower = entries[DEGREE * j + c]!;
-      const upper = entries[DEGREE * j + c + half]!;
+      const lower = entries[row + c]!;
+      const upper = entries[row + c + half]!;
       form[c]! += a * lower + b * upper;
       form[c + half]! += a * upper - b * lower;
     }

@@ -68,6 +68,10 @@ const CONSTRAINTS = {
   xInE1: true,
   xInE2: true,
   xbInE6: true,
+  /** 6.4: in E1 and E2 the constant that stands for the low bits of û */
+  constantOfU: true,
+  /** 10.1: the lifts of a hidden level, F in its φ and x_b in E6; off: β = 0 */
+  liftsOfHidden: true,
   /** 10.1: e of cut inner commitments; off: it is left out there */
   eInE3: true,
   eInE5: true,
@@ -87,8 +91,12 @@ const HIDDEN = {
   Q1: true,
   Qb: true,
   Q2: true,
-  /** (T_b) */
+  /** (T_b): of all lifts; of one; in both lifts of the level that asks them, not the first alone */
   Tb: true,
+  Tb1: true,
+  Tb2: true,
+  Tb3: true,
+  TbTwice: true,
   /** the sums of D; one that is off is zero, as if the right sides of its equations were */
   rightOfPx: true,
   rightOfQ: true,
@@ -97,6 +105,8 @@ const HIDDEN = {
   scalarsOfPx: true,
   scalarsOfQ: true,
   scalarsOfTb: true,
+  /** scalars of (P) and (P_x) of their own; off: all rows take that of the first */
+  scalarsOfProjections: true,
   /** scalars of (Q) of their own; off: all messages, rows, places j take those of the first */
   scalarsOfMessages: true,
   scalarsOfRows: true,

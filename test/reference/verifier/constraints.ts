@@ -121,7 +121,8 @@ function addOuter(
         b = add(b, multiply(challenge, claim.u[number]![row]!));
       } else {
         if (checks[isFirst ? 'xInE1' : 'xInE2']) addX(v, at, shape, number, row, challenge);
-        if (shape.cut > 0) b = add(b, multiply(challenge, everywhere(powerOf2(shape.cut - 1))));
+        if (shape.cut === 0 || !checks.constantOfU) continue;
+        b = add(b, multiply(challenge, everywhere(powerOf2(shape.cut - 1))));
       }
     }
   }

@@ -8,10 +8,10 @@ import { type Claim, claimOf } from './claim.ts';
 import { combineClaim, quadraticOf } from './constraints.ts';
 import {
   amortisers,
+  betasOf,
   checkProjectionNorm,
   combineForms,
   Folding,
-  liftsOf,
   projectionForms,
   type SentProjection,
   SHORT,
@@ -79,7 +79,7 @@ export function checkNorms(
 export function addConstraints(
   folding: Folding,
   claim: Claim,
-  layout: Layout & { readonly level: number },
+  layout: Layout & { readonly level: number; readonly w?: number },
   { y, yOfX }: Projected,
   seeds: Seeds,
   checks: Readonly<Checks>,
@@ -88,7 +88,7 @@ export function addConstraints(
   const combined = combineClaim(claim, seeds.combine, checks);
   const before = claim.hidden && claim.shape;
   const scalars = scalarsOf(seeds.lift, level, before, checks);
-  const beta = liftsOf(level).map((k) => shortOf(seeds.combine, level, SHORT.lift, k));
+  const beta = betasOf(seeds.combine, level, (layout.w ?? 0) > 0, checks);
   const lifting = { level, jl: seeds.jl, scalars, beta };
   const onX = before ? formsOnX(before, scalars, beta) : [];
   const partOfV = layout.lengths.length - 1;

@@ -14,6 +14,7 @@ import { type Checks, require } from './checks.ts';
 import { type Claim, claimOf } from './claim.ts';
 import {
   amortisers,
+  betasOf,
   checkProjectionNorm,
   combineForms,
   Folding,
@@ -95,7 +96,7 @@ export function verifyLevel0(
     theta: LIFTS.map((sub) =>
       scalars(stream(seeds.lift, { type: STREAM.theta, level: 0, sub }), FUNCTIONALS),
     ),
-    beta: LIFTS.map((k) => shortOf(seeds.combine, 0, SHORT.lift, k)),
+    beta: betasOf(seeds.combine, 0, shape.w > 0, checks),
   };
   const c = amortisers(seeds.amortise, 0, shape.r);
   const folding = new Folding(c, shape.n);

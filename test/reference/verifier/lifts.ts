@@ -52,6 +52,17 @@ export function shortOf(combine: Uint8Array, level: number, sub: number, index: 
   return fromIntegers(shortPolynomial(stream(combine, { type: STREAM.short, level, sub, index })));
 }
 
+/** β of every lift of a level. */
+export const betasOf = (
+  combine: Uint8Array,
+  level: number,
+  isHidden: boolean,
+  checks: Readonly<Checks>,
+): Poly[] =>
+  liftsOf(level).map((k) =>
+    isHidden && !checks.liftsOfHidden ? zero() : shortOf(combine, level, SHORT.lift, k),
+  );
+
 /** c of every row of a level. */
 export function amortisers(amortise: Uint8Array, level: number, r: number): Poly[] {
   return Array.from({ length: r }, (_, index) =>

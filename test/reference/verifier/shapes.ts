@@ -28,7 +28,7 @@ const TAIL = ['n', 'kappa', 'cut', 'inSq', 'outSq', 'tY', 'tE'] as const;
 const TAIL_LISTS = 2;
 const LEAST_ROWS = 6;
 const X_LIMIT = 2 ** 43;
-const LAST_CODE_OF_X = 183;
+const LAST_CODE_OF_X = 143;
 const MODULUS_BITS = 44;
 
 /** Numbers by their names. */

@@ -1,4 +1,4 @@
-/** Proofs over rows of version 3 for the verifier, and where their fields stand. */
+/** Proofs over toy rows for the verifier of the library, and where their fields stand. */
 import { expect } from 'vitest';
 import type { TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import {
@@ -21,7 +21,7 @@ import { headerOf, signedItems } from '../../reference/items.ts';
 import { saltsOf } from '../proof/sections.ts';
 import { observed, TABLE_HASH } from './observed.ts';
 
-/** A proof of version 3, and all that its verifier is told. */
+/** A proof, and all that its verifier is told. */
 export interface Section extends SectionToVerify {
   readonly table: OtherTable;
 }

@@ -1,4 +1,4 @@
-/** The verifier on proofs over rows of version 3. */
+/** The verifier on proofs with hidden messages and cut inner commitments. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import { verifySection, verifySectionIn } from '../../../src/aggregate/proof/index.ts';

@@ -1,4 +1,5 @@
-/** Any change of what the prover made is seen by the relations that read it. */
+/** The relations of more rows; and any change of what the prover made is seen by some of them. */
+import './relations.test.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { HIDDEN_TWICE } from '../../reference/hiddenRows.ts';
 import { signedItems } from '../../reference/items.ts';

@@ -1,5 +1,4 @@
-/** A proof over a row of version 3, and what the prover's levels show of themselves. */
-
+/** A proof over a toy row, and what the prover's levels show of themselves. */
 import type { TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import { proveSection, type TraceEvent } from '../../../src/aggregate/proof/index.ts';
 import { headerOf, type SignedItem } from '../../reference/items.ts';

@@ -22,7 +22,7 @@ for (const row of FOUND) {
     const seconds = (performance.now() - start) / 1000;
     fact(
       context,
-      'proofs of version 3',
+      'proofs with hidden messages',
       `${count} ${set}: ${bytes.length} bytes, verified in ${seconds.toFixed(2)} s`,
     );
     const changed = { ...section, bytes: flipped(bytes, 4 * bytes.length) };

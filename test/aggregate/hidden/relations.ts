@@ -42,7 +42,7 @@ const KEY = createHash('shake256', { outputLength: 32 })
 const keys = new Map<string, Poly>();
 
 /** M[row][column] */
-function keyAt(row: number, column: number): Poly {
+export function keyAt(row: number, column: number): Poly {
   const name = `${row} ${column}`;
   let poly = keys.get(name);
   if (poly === undefined) {
@@ -99,11 +99,12 @@ interface Ordinary {
 
 function named(numbers: readonly number[]): Ordinary {
   const [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut] = numbers as [number, ...number[]];
+  // a tail has none of these
   const [w = 0, k = 0, X = 0, , ct = 0] = numbers.slice(13);
   return { n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, w, k, X, ct } as Ordinary;
 }
 
-/** Rows, and the parts of the output of a level, by section 1 of the text. */
+/** Rows, and the parts of the output of a level, by sections 3 and 6 of docs/protocol.md. */
 function opened(level: Ordinary, number: number, rows: readonly number[], out: readonly Poly[]) {
   const { n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, w, ct } = level;
   const r = rows.reduce((x, y) => x + y, 0);
@@ -162,18 +163,33 @@ function rowsOf(n: number, parts: readonly (readonly Poly[])[]): Poly[][] {
   );
 }
 
+const matrices = new Map<string, Int8Array>();
+
+/** The entries of all rows of the projection at a place. */
+function entriesAt(jl: Uint8Array, level: number, number: number): Int8Array {
+  const name = `${level} ${number} ${jl}`;
+  let entries = matrices.get(name);
+  if (entries === undefined) {
+    const bits = chachaStream(jl, [2 + 256 * level, 0, 0], BLOCKS * number, BLOCKS);
+    const rows = Array.from({ length: ROWS }, (_, j) => projectionRow(bits, j).map(Number));
+    entries = Int8Array.from(rows.flat());
+    matrices.set(name, entries);
+  }
+  return entries;
+}
+
 /** y_j, y*_j of polynomials under their numbers. */
 function projected(jl: Uint8Array, level: number, list: readonly (readonly [number, Poly])[]) {
   const y = new Array<number>(2 * ROWS).fill(0);
   for (const [number, poly] of list) {
-    const bits = chachaStream(jl, [2 + 256 * level, 0, 0], BLOCKS * number, BLOCKS);
+    const entries = entriesAt(jl, level, number);
     const s = poly.map(Number);
-    for (let j = 0; j < ROWS; j++) {
-      for (const [c, bit] of projectionRow(bits, j).entries()) {
-        if (bit === 0n) continue;
-        y[2 * j]! += s[c]!;
-        y[2 * j + 1]! += c < 32 ? s[c + 32]! : -s[c - 32]!;
-      }
+    const turned = s.map((_, c) => (c < 32 ? s[c + 32]! : -s[c - 32]!));
+    for (const [at, entry] of entries.entries()) {
+      if (entry === 0) continue;
+      const [j, c] = [at >> 6, at & 63];
+      y[2 * j]! += s[c]!;
+      y[2 * j + 1]! += turned[c]!;
     }
   }
   return y;

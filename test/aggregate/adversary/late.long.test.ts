@@ -1,0 +1,2 @@
+/** late.test.ts once more, with the cases that the short run leaves out. */
+import './late.test.ts';

@@ -1,0 +1,2 @@
+/** projectionOfX.test.ts once more, with the cases that the short run leaves out. */
+import './projectionOfX.test.ts';

@@ -1,0 +1,2 @@
+/** quarters.test.ts once more, with longer chains of levels. */
+import './quarters.test.ts';

@@ -1,0 +1,2 @@
+/** order.test.ts once more, with the slow prover. */
+import './order.test.ts';
