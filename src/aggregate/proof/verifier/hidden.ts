@@ -13,6 +13,7 @@ import { formAt, zeroForms } from '../forms.ts';
 import { liftsOf } from '../lifts.ts';
 import { PROJECTION_LENGTH, projectionOf } from '../projection.ts';
 import { EQUATIONS_OF_ROW, QUARTER, quarterBytes } from '../quarters.ts';
+import type { Values } from '../ring.ts';
 import { SHORT } from '../transcript.ts';
 import { addProduct } from './folding.ts';
 import type { Claim } from './reduceConstraints.ts';
@@ -56,7 +57,7 @@ export const scalarsOf = (
   lift: Seed,
   before: OrdinaryLevel,
   number: number,
-): BigInt64Array[] => sampleOmegas(lab, lift, scalarsBehind(before, number).end);
+): Values[] => sampleOmegas(lab, lift, scalarsBehind(before, number).end);
 
 /**
  * Readies the kernels that collapse the projection for the places of x, with the scalars of (P) and
