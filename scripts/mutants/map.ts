@@ -125,6 +125,11 @@ const RULES: readonly Rule[] = [
     calls: true,
   },
   { files: within(`${WING}(hidden|reduceHidden)`), tests: SHORTER, calls: true },
+  {
+    files: within(`${WING}reduceLifts`),
+    tests: ['proof/reduceLifts', ...PROOFS, ...SHORTER, ...CHEATS],
+    calls: true,
+  },
   { files: within(`${WING}\\w+`), tests: [...PROOFS, ...SHORTER, ...CHEATS], calls: true },
   { files: within('proof/ring'), tests: ['proof/ring', ...PROOFS] },
   { files: within('proof/foldKeys'), tests: ['proof/foldKeys', ...PROOFS, ...SHORTER] },
