@@ -125,6 +125,11 @@ const RULES: readonly Rule[] = [
     calls: true,
   },
   { files: within(`${WING}(hidden|reduceHidden)`), tests: HIDDEN, calls: true },
+  {
+    files: within(`${WING}reduceLifts`),
+    tests: ['proof/reduceLifts', ...PROOFS, ...HIDDEN, ...CHEATS],
+    calls: true,
+  },
   { files: within(`${WING}\\w+`), tests: [...PROOFS, ...HIDDEN, ...CHEATS], calls: true },
   { files: within('proof/ring'), tests: ['proof/ring', ...PROOFS] },
   { files: within('proof/foldKeys'), tests: ['proof/foldKeys', ...PROOFS, ...HIDDEN] },

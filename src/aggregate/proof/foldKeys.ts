@@ -34,7 +34,7 @@ export interface KeysFold<Use extends KeyUse = KeyUse> {
 /** Bits of the low part, if the rows are folded by residues. */
 export const LOW_BITS = 22;
 
-/** The challenges of a use. */
+/** The challenges of a use: a single list. */
 export const shortCoefficients = (
   lab: Labrador,
   { number, seed, short, first, rows }: KeyUse,
@@ -44,19 +44,21 @@ export const shortCoefficients = (
  * For every use the sum over rows i of challenge_i M[i][column], for each of the columns: an
  * integer polynomial below rows 2^8 q/2, small enough for the products that follow.
  *
- * @param coefficientsOf for a use that is folded by other polynomials than its challenges: one
- *   list, or if they are residues, their parts low and high, of which they are low + 2^22 high;
- *   then the sums are centred mod q
+ * @param coefficientsOf the polynomials that the rows of each use are folded by, if these are not
+ *   its challenges: one list, or if they are residues, their parts low and high, of which they are
+ *   low + 2^22 high; then the sums are centred mod q
  */
 export function foldKeys<Use extends KeyUse>(
   lab: Labrador,
   { columns: { from, to }, uses }: KeysFold<Use>,
-  coefficientsOf: (lab: Labrador, use: Use) => readonly Forms[] = shortCoefficients,
+  coefficientsOf = (lab: Labrador, list: readonly Use[]): (readonly Forms[])[] =>
+    list.map((use) => shortCoefficients(lab, use)),
 ): Blocks[] {
   return lab.scope(() => {
-    const sums = uses.flatMap((use): KeySum[] => {
+    const coefficients = coefficientsOf(lab, uses);
+    const sums = uses.flatMap((use, i): KeySum[] => {
       const end = Math.max(from, Math.min(to, use.columns));
-      return coefficientsOf(lab, use).map((challenges, part) => {
+      return coefficients[i]!.map((challenges, part) => {
         return { challenges, part, end, out: lab.vecs(1, end - from) };
       });
     });

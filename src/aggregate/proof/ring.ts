@@ -96,6 +96,16 @@ const wordsOf = ({ buffer, byteOffset, length }: Values): [Uint32Array, Int32Arr
   new Int32Array(buffer, byteOffset, 2 * length),
 ];
 
+/** The values as numbers, |x| < 2^53. */
+export function numbersOf(values: Values): Float64Array {
+  const [low, high] = wordsOf(values);
+  const numbers = new Float64Array(values.length);
+  for (let i = 0; i !== numbers.length; i++) {
+    numbers[i] = high[2 * i + 1]! * WORD + low[2 * i]!;
+  }
+  return numbers;
+}
+
 /**
  * Divides values, |x| < 2^52, by a power of two: x = low + 2^bits high, and low in [-2^(bits-1),
  * 2^(bits-1)).

@@ -5,6 +5,7 @@ import {
   centred,
   coefsOf,
   joinLists,
+  numbersOf,
   sumOfLists,
   writeParts,
 } from '../../../src/aggregate/proof/ring.ts';
@@ -51,6 +52,12 @@ test.each([1, 15, 22, 31])('parts of %i bits, and what is above', (bits) => {
   expect(low).toEqual(values.map((x) => BigInt.asIntN(bits, x)));
   expect(high).toEqual(values.map((x, i) => (x - low[i]!) >> BigInt(bits)));
   expect(values).toEqual(before);
+});
+
+test('numbers', () => {
+  const most = 2n ** 53n - 1n;
+  const values = BigInt64Array.from([...EDGES, most, -most, ...list()]);
+  expect(numbersOf(values)).toEqual(Float64Array.from(values, Number));
 });
 
 test('runs behind each other; a single one is not copied', () => {

@@ -15,7 +15,7 @@ import {
   type Vecs,
 } from '../../wasm.ts';
 import { type Seed, startProjection } from '../challenges.ts';
-import { DEGREE, Q } from '../constants.ts';
+import { DEGREE } from '../constants.ts';
 import { clearRest, constantForm, formAt } from '../forms.ts';
 import { type Blocks, vecOfBlocks } from '../ring.ts';
 import type { Run } from '../shapes.ts';
@@ -47,9 +47,21 @@ export function addProduct(lab: Labrador, to: number, factor: number, x: BigInt6
   });
 }
 
-/** x times an integer, mod q. */
-export const scaled = (x: BigInt64Array, factor: bigint): BigInt64Array =>
-  x.map((value) => (value * factor) % Q);
+/** The forms of x, 2^bits x, 2^(2 bits) x, ..., each reduced mod q. `form` is that of x. */
+export function multiplesOf(lab: Labrador, form: number, count: number, bits: number): Forms {
+  const out = lab.forms(count);
+  lab.scope(() => {
+    const power = constantForm(lab, 1n << BigInt(bits));
+    const coefs = lab.coefs(1).at;
+    for (let j = 0; j < count; j++) {
+      const to = formAt(out, j);
+      if (j > 0) lab.kernels.mulForm(to, formAt(out, j - 1), power);
+      lab.kernels.formToCoefs(coefs, j > 0 ? to : form);
+      lab.kernels.coefsToForm(to, coefs);
+    }
+  });
+  return out;
+}
 
 /** The polynomial that has this number as each of its coefficients. */
 export const allCoefficients = (value: bigint): BigInt64Array =>

@@ -4,19 +4,22 @@
  * sides, and the key matrix folded by them.
  */
 import type { OrdinaryLevel } from '../../parameters/rows.ts';
-import type { Forms, Labrador } from '../../wasm.ts';
+import { COEFS_BYTES, type Forms, type Labrador } from '../../wasm.ts';
 import { Seed, sampleOmegas, shortForms } from '../challenges.ts';
 import { DEGREE, Q, Q_BITS } from '../constants.ts';
 import type { OrdinaryFields } from '../fields.ts';
 import { type KeyUse, LOW_BITS, shortCoefficients } from '../foldKeys.ts';
-import { formAt, zeroForms } from '../forms.ts';
+import { formAt } from '../forms.ts';
 import { liftsOf } from '../lifts.ts';
 import { PROJECTION_LENGTH, projectionOf } from '../projection.ts';
 import { EQUATIONS_OF_ROW, QUARTER, quarterBytes } from '../quarters.ts';
+import { joinLists, numbersOf, slice, sumOfLists, type Values, writeParts } from '../ring.ts';
 import { SHORT } from '../transcript.ts';
-import { addProduct } from './folding.ts';
 import type { Claim } from './reduceConstraints.ts';
 import type { LevelSeeds } from './replay.ts';
+
+/** The first word of the scalars of (Q), of which a row has as many as it has numbers in p. */
+const QUARTERS_AT = 2 * PROJECTION_LENGTH;
 
 /** p of every message, and coefficients 32 of the lifts, which are empty above level 0. */
 export function hiddenFields(
@@ -29,25 +32,19 @@ export function hiddenFields(
   return { quarters, b32: b.subarray(ofLifts.length) };
 }
 
-/** The words of stream 4 of one lift: where the scalars of each kind of equation begin. */
-interface Scalars {
-  /** of (P_x); those of (P) are before them */
-  readonly ofX: number;
-  /** of (Q), message by message */
-  readonly quarters: readonly number[];
-  /** of (T_b) */
-  readonly lifts: number;
-  readonly end: number;
-}
-
-/** @param before the level before, number `number`: an open one leaves the scalars of (P) alone */
-export function scalarsBehind({ w, k, messages }: OrdinaryLevel, number: number): Scalars {
-  const ofX = PROJECTION_LENGTH;
-  if (w === 0) return { ofX, quarters: [], lifts: ofX, end: ofX };
-  const each = 2 * EQUATIONS_OF_ROW * k;
-  const quarters = messages.map((_, i) => 2 * PROJECTION_LENGTH + each * i);
-  const lifts = 2 * PROJECTION_LENGTH + each * messages.length;
-  return { ofX, quarters, lifts, end: lifts + 2 * liftsOf(number).count };
+/**
+ * The words of stream 4 of one lift: where the scalars of (T_b) begin, behind those of (P), (P_x)
+ * and (Q), and where they end.
+ *
+ * @param before the level before, number `number`: an open one leaves the scalars of (P) alone
+ */
+export function scalarsBehind(
+  { w, k, messages }: OrdinaryLevel,
+  number: number,
+): { readonly lifts: number; readonly end: number } {
+  if (w === 0) return { lifts: PROJECTION_LENGTH, end: PROJECTION_LENGTH };
+  const lifts = QUARTERS_AT + QUARTER.length * k * messages.length;
+  return { lifts, end: lifts + 2 * liftsOf(number).count };
 }
 
 /** The scalars of every lift of the level behind `before`, which is number `number`. */
@@ -56,23 +53,19 @@ export const scalarsOf = (
   lift: Seed,
   before: OrdinaryLevel,
   number: number,
-): BigInt64Array[] => sampleOmegas(lab, lift, scalarsBehind(before, number).end);
+): Values[] => sampleOmegas(lab, lift, scalarsBehind(before, number).end);
 
 /**
  * Readies the kernels that collapse the projection for the places of x, with the scalars of (P) and
- * (P_x) together: at most q in magnitude.
+ * (P_x) together.
  */
 export function prepareOmegaOnX(lab: Labrador, lift: Seed): void {
-  const omegas = sampleOmegas(lab, lift, 2 * PROJECTION_LENGTH);
+  const sums = sampleOmegas(lab, lift, 2 * PROJECTION_LENGTH).map((words) =>
+    sumOfLists([words.subarray(0, PROJECTION_LENGTH), words.subarray(PROJECTION_LENGTH)]),
+  );
   lab.scope(() => {
-    const at = lab.room(8 * PROJECTION_LENGTH * omegas.length);
-    const to = new BigInt64Array(lab.kernels.memory.buffer, at, PROJECTION_LENGTH * omegas.length);
-    for (const [i, omega] of omegas.entries()) {
-      for (let j = 0; j < PROJECTION_LENGTH; j++) {
-        to[PROJECTION_LENGTH * i + j] = omega[j]! + omega[PROJECTION_LENGTH + j]!;
-      }
-    }
-    lab.kernels.collapseStart(at, omegas.length);
+    const at = lab.put(new Uint8Array(joinLists(sums).buffer));
+    lab.kernels.collapseStart(at, sums.length);
   });
 }
 
@@ -84,29 +77,28 @@ export function hiddenRights(
   lab: Labrador,
   { level, hidden }: Claim,
   yOfX: ArrayLike<number> | undefined,
-): bigint[] {
+): number[] {
   if (hidden === undefined) return [];
   const ofQuarters = hidden.quarters.flatMap((bytes) => {
     const values = residues(lab, bytes, QUARTER.length * level.k);
-    return Array.from({ length: level.k }, (_, row) =>
-      Array.from({ length: EQUATIONS_OF_ROW }, (_, j) => QUARTER.length * row + j),
-    )
-      .flat()
-      .flatMap((at) => [values[at]!, values[at + EQUATIONS_OF_ROW]!]);
+    return Array.from({ length: EQUATIONS_OF_ROW * level.k }, (_, i) => {
+      const row = Math.floor(i / EQUATIONS_OF_ROW);
+      return QUARTER.length * row + (i % EQUATIONS_OF_ROW);
+    }).flatMap((at) => [values[at]!, values[at + EQUATIONS_OF_ROW]!]);
   });
-  return [...projectionOf(yOfX!).map(BigInt), ...ofQuarters, ...hidden.lifts.flat()];
+  return [...projectionOf(yOfX!), ...ofQuarters, ...hidden.lifts.flat().map(Number)];
 }
 
 /** Coefficients 32 of the lifts of level 0. */
 export const readB32 = (lab: Labrador, bytes: Uint8Array): bigint[] =>
-  residues(lab, bytes, liftsOf(0).count);
+  Array.from(residues(lab, bytes, liftsOf(0).count), BigInt);
 
 /** Values mod q from a bit string. */
-function residues(lab: Labrador, bytes: Uint8Array, count: number): bigint[] {
+function residues(lab: Labrador, bytes: Uint8Array, count: number): Float64Array {
   return lab.scope(() => {
     const at = lab.room(8 * count);
     lab.kernels.unpackBits(at, lab.put(bytes), count, Q_BITS, Q);
-    return Array.from(new BigInt64Array(lab.kernels.memory.buffer, at, count));
+    return numbersOf(new BigInt64Array(lab.kernels.memory.buffer as ArrayBuffer, at, count));
   });
 }
 
@@ -114,9 +106,9 @@ function residues(lab: Labrador, bytes: Uint8Array, count: number): bigint[] {
 export interface QuarterScalars {
   /** the seed `lift` */
   readonly lift: Uint8Array;
-  /** the first word, and how many of a lift are drawn */
+  /** the first row of this message, and all of its level's */
   readonly from: number;
-  readonly words: number;
+  readonly all: number;
 }
 
 /** A use of the key matrix, by challenges or by what (Q) puts on its rows. */
@@ -126,79 +118,77 @@ export interface FoldedUse extends KeyUse {
 
 /** The key matrix as the quarters of the messages of level `number` use it. */
 export function quarterUses(
-  level: OrdinaryLevel,
+  { k, messages }: OrdinaryLevel,
   number: number,
   { combine: seed, lift }: LevelSeeds,
 ): FoldedUse[] {
-  const { quarters, end: words } = scalarsBehind(level, number);
-  return level.messages.map(({ polynomials, digits }, i) => ({
+  const all = k * messages.length;
+  return messages.map(({ polynomials, digits }, i) => ({
     columns: polynomials * digits,
     number: number + 1,
     seed,
     short: SHORT.lift,
     first: 0,
-    rows: level.k,
-    quarters: { lift, from: quarters[i]!, words },
+    rows: k,
+    quarters: { lift, from: k * i, all },
   }));
 }
 
 /**
- * The polynomials that rows of the key matrix are folded by: short challenges, or what (Q) puts on
- * them, which is sum_k beta_k sum_j omega^(k)_(row, j) X^-4j. These are residues; their low and
- * high parts come apart, so that the products stay exact.
+ * The polynomials that rows of the key matrix are folded by, for every use: short challenges, or
+ * what (Q) puts on the rows. That is made once for all messages of a level.
  */
-export function rowCoefficients(lab: Labrador, use: FoldedUse): readonly Forms[] {
-  const { number, seed, rows, quarters } = use;
-  if (quarters === undefined) return shortCoefficients(lab, use);
-  const parts = [lab.forms(rows), lab.forms(rows)];
+export function rowCoefficients(lab: Labrador, uses: readonly FoldedUse[]): (readonly Forms[])[] {
+  const ofLevels = new Map<number, readonly Forms[]>();
+  return uses.map((use) => {
+    const { number, rows, quarters } = use;
+    if (quarters === undefined) return shortCoefficients(lab, use);
+    const parts = ofLevels.get(number) ?? quarterCoefficients(lab, use, quarters);
+    ofLevels.set(number, parts);
+    return parts.map((part) => slice(part, quarters.from, rows));
+  });
+}
+
+/**
+ * sum_k beta_k sum_j omega^(k)_(row, j) X^-4j, for all rows of a level. These are residues; their
+ * low and high parts come apart, so that the products stay exact.
+ */
+function quarterCoefficients(
+  lab: Labrador,
+  { number, seed }: KeyUse,
+  { lift, all }: QuarterScalars,
+): readonly Forms[] {
+  const parts = [lab.forms(all), lab.forms(all)] as const;
   lab.scope(() => {
     const beta = shortForms(lab, new Seed(lab, seed, number), SHORT.lift, 0, liftsOf(number).count);
-    const omegas = sampleOmegas(lab, new Seed(lab, quarters.lift, number), quarters.words);
-    for (let row = 0; row < rows; row++) {
-      const from = quarters.from + 2 * EQUATIONS_OF_ROW * row;
-      const polynomials = omegas.map((omega) => ofQuarters(omega.subarray(from)));
-      const whole = lab.scope(() => residuesOf(lab, sumOfLifts(lab, beta, polynomials)));
-      const low = whole.map((x) => BigInt.asIntN(LOW_BITS, x));
-      const high = whole.map((x, i) => (x - low[i]!) >> BigInt(LOW_BITS));
-      lab.scope(() => {
-        const coefs = lab.coefs(1);
-        for (const [i, part] of [low, high].entries()) {
-          lab.i64(coefs).set(part);
-          lab.kernels.coefsToForm(formAt(parts[i]!, row), coefs.at);
-        }
-      });
+    const words = QUARTERS_AT + QUARTER.length * all;
+    const omegas = sampleOmegas(lab, new Seed(lab, lift, number), words);
+    const [whole, low, high] = [lab.coefs(all), lab.coefs(all), lab.coefs(all)];
+    const columns = lab.vecs(omegas.length, all);
+    for (const [k, omega] of omegas.entries()) {
+      putQuarters(lab.i64(whole), omega.subarray(QUARTERS_AT));
+      lab.kernels.coefsToVec(lab.row(columns, k), 0, whole.at, COEFS_BYTES, all);
+    }
+    lab.combine(columns, 0, lab.addresses(columns), beta);
+    lab.kernels.vecToCoefs(whole.at, columns.at, 0, all);
+    writeParts(lab.i64(low), lab.i64(high), lab.i64(whole), LOW_BITS);
+    for (const [i, part] of [low, high].entries()) {
+      for (let row = 0; row < all; row++) {
+        lab.kernels.coefsToForm(formAt(parts[i]!, row), part.at + COEFS_BYTES * row);
+      }
     }
   });
   return parts;
 }
 
-/** sum_j omega_j X^-4j, j < 8, with i = X^32. */
-function ofQuarters(omega: BigInt64Array): BigInt64Array {
-  const out = new BigInt64Array(DEGREE);
-  for (let j = 0; j < EQUATIONS_OF_ROW; j++) {
-    if (j === 0) out[0] = omega[0]!;
-    else out[DEGREE - 4 * j] = -omega[2 * j]!;
-    out[DEGREE / 2 - 4 * j] = omega[2 * j + 1]!;
+/** sum_j omega_j X^-4j, j < 8, with X^32 for i, for every row. X^-4j is -X^(64 - 4j). */
+function putQuarters(to: Values, omega: Values): void {
+  to.fill(0n);
+  for (let i = 0; i < omega.length; i += 2) {
+    const row = DEGREE * Math.floor(i / QUARTER.length);
+    const exponent = 4 * ((i % QUARTER.length) / 2);
+    if (exponent === 0) to[row] = omega[i]!;
+    else to[row + DEGREE - exponent] = -omega[i]!;
+    to[row + DEGREE / 2 - exponent] = omega[i + 1]!;
   }
-  return out;
-}
-
-/** sum_k beta_k x_k as a form. Lives as long as the scope in which it is made. */
-export function sumOfLifts(
-  lab: Labrador,
-  beta: Forms,
-  polynomials: readonly BigInt64Array[],
-): number {
-  const sum = zeroForms(lab, 1).at;
-  for (const [k, x] of polynomials.entries()) addProduct(lab, sum, formAt(beta, k), x);
-  return sum;
-}
-
-/** The coefficients of a form, centred mod q. */
-export function residuesOf(lab: Labrador, form: number): BigInt64Array {
-  return lab.scope(() => {
-    const coefs = lab.coefs(1);
-    lab.kernels.formToCoefs(coefs.at, form);
-    return lab.i64(coefs).slice();
-  });
 }

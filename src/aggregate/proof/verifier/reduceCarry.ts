@@ -5,10 +5,12 @@
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
 import { type Seed, shortForms } from '../challenges.ts';
-import { constantForm, formAt } from '../forms.ts';
+import { Q } from '../constants.ts';
+import { constantForm, formAt, writeConstant } from '../forms.ts';
+import type { Values } from '../ring.ts';
 import { firstRows, outersOf, pairIndex, piecesOf } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
-import { addProduct, type Folding, scaled } from './folding.ts';
+import { addProduct, type Folding } from './folding.ts';
 import {
   type Challenges,
   type Claim,
@@ -34,7 +36,7 @@ export function reduceCarry(
   claim: Claim,
   folded: FoldedKeys,
   combine: Seed,
-  omegas: readonly BigInt64Array[],
+  omegas: readonly Values[],
   b: number,
 ): QuadraticTerm[] {
   const { lab } = folding;
@@ -60,7 +62,7 @@ export function reduceCarry(
     const more = new PartForms(lab, shape.rows[level.f]!, shape.n);
 
     reduceOuter(lab, v, claim, pieces, folded.outer, challenges, b);
-    reduceHidden(folding, v, claim, folded.quarters, challenges, omegas, b);
+    reduceHidden(folding, v, more, claim, folded.quarters, challenges, omegas, b);
     reduceExtension(lab, v, claim, pieces);
     reduceInner(lab, more, claim, pieces, c, challenges, b);
     reduceGarbage(lab, more, claim, pieces, c, challenges);
@@ -121,12 +123,14 @@ function quadraticOfSquares(
 ): QuadraticTerm[] {
   const first = firstRows(shape);
   const coefs = lab.coefs(1);
-  lab.kernels.formToCoefs(coefs.at, delta);
-  const value = lab.i64(coefs).slice();
+  const form = lab.room(FORM_BYTES);
   const terms: QuadraticTerm[] = [];
   for (let k = 0; k < f; k++) {
     for (let i = 0; i <= k; i++) {
-      const factor = scaled(value, (i === k ? -1n : -2n) << BigInt(b * (i + k)));
+      writeConstant(lab, form, ((i === k ? -1n : -2n) << BigInt(b * (i + k))) % Q);
+      lab.kernels.mulForm(form, form, delta);
+      lab.kernels.formToCoefs(coefs.at, form);
+      const factor = lab.i64(coefs).slice();
       const pairs = Array.from({ length: shape.rows[i]! }, (_, row) =>
         pairIndex(shape.r, first[i]! + row, first[k]! + row),
       );

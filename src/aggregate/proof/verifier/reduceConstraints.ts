@@ -4,11 +4,11 @@
  */
 import type { OrdinaryLevel } from '../../parameters/rows.ts';
 import { COEFS_BYTES, FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
-import { DEGREE, Q, Q_BITS } from '../constants.ts';
+import { Q, Q_BITS } from '../constants.ts';
 import { constantForm, formAt, powerForms, zeroForms } from '../forms.ts';
 import { type Blocks, coefsOf, slice, type Values, vecOfBlocks } from '../ring.ts';
 import { outersOf, type Pieces } from '../shapes.ts';
-import { addProduct, addToColumn, allCoefficients, scaled } from './folding.ts';
+import { addProduct, addToColumn, allCoefficients, multiplesOf } from './folding.ts';
 
 /** a_ab, which is the same for some pairs. */
 export interface QuadraticTerm {
@@ -203,14 +203,16 @@ export function reduceInner(
       const negative = constantForm(lab, -(1n << BigInt(bits * j)));
       v.putMultiples(pieces.inner + j * kappa, negative, amortised);
     }
-    const sums = zeroForms(lab, 2);
-    for (const [i, list] of [slice(c, 0, r), amortised].entries()) {
-      const sum = formAt(sums, i);
-      for (let k = 0; k < list.count; k++) lab.kernels.addForm(sum, sum, formAt(list, k));
-    }
-    lab.kernels.mulForm(product, formAt(sums, 0), formAt(sums, 1));
+    lab.kernels.mulForm(product, sumOf(lab, c), sumOf(lab, amortised));
     addProduct(lab, b, product, allCoefficients(-(1n << BigInt(ct - 1))));
   });
+}
+
+/** The sum of forms, as a form. Lives as long as the scope in which it is made. */
+export function sumOf(lab: Labrador, forms: Forms): number {
+  const sum = zeroForms(lab, 1).at;
+  for (let i = 0; i < forms.count; i++) lab.kernels.addForm(sum, sum, formAt(forms, i));
+  return sum;
 }
 
 /** E4, E5 and E6 on the digits of g and h. Sets `v` there. */
@@ -243,10 +245,13 @@ export function reduceGarbage(
       v.putMultiples(pieces.g + j * pairs, formAt(powersG, j), onG);
     }
     // gamma a_ab 2^(bg j): a_ab 2^(bg j) is reduced before it is multiplied by gamma.
+    const one = constantForm(lab, 1n);
     for (const { pairs: equal, factor } of quadratic) {
+      const form = zeroForms(lab, 1).at;
+      addProduct(lab, form, one, factor);
+      const multiples = multiplesOf(lab, form, fg, bg);
       for (let j = 0; j < fg; j++) {
-        const form = lab.room(FORM_BYTES, true);
-        addProduct(lab, form, gamma, scaled(factor, 1n << BigInt(bg * j)));
+        kernels.mulForm(form, formAt(multiples, j), gamma);
         for (const pair of equal) v.add(pieces.g + j * pairs + pair, form);
       }
     }
@@ -262,15 +267,14 @@ export function reduceExtension(
 ): void {
   if (phiE === undefined) return;
   lab.scope(() => {
-    const phi = lab.coefs(1);
+    const phi = coefsOf(lab, [phiE]);
     const form = lab.room(FORM_BYTES);
-    for (let j = 0; j < f; j++) {
-      for (let i = 0; i < kappa; i++) {
-        const digit = scaled(phiE.subarray(DEGREE * i, DEGREE * (i + 1)), -(1n << BigInt(b * j)));
-        lab.i64(phi).set(digit);
-        lab.kernels.coefsToForm(form, phi.at);
-        v.add(pieces.inner + j * kappa + i, form);
-      }
+    const negative = constantForm(lab, -1n);
+    for (let i = 0; i < kappa; i++) {
+      lab.kernels.coefsToForm(form, phi.at + COEFS_BYTES * i);
+      lab.kernels.mulForm(form, form, negative);
+      const multiples = multiplesOf(lab, form, f, b);
+      for (let j = 0; j < f; j++) v.add(pieces.inner + j * kappa + i, formAt(multiples, j));
     }
   });
 }

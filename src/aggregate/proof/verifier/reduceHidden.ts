@@ -5,49 +5,61 @@
  */
 import type { HiddenMessage, OrdinaryLevel } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador } from '../../wasm.ts';
-import { DEGREE } from '../constants.ts';
-import { constantForm, formAt, powerForms } from '../forms.ts';
-import { type Blocks, slice } from '../ring.ts';
-import { addProduct, allCoefficients, type Folding, scaled } from './folding.ts';
-import { residuesOf, scalarsBehind, sumOfLifts } from './hidden.ts';
-import type { Challenges, Claim, HiddenClaim, PartForms } from './reduceConstraints.ts';
+import { DEGREE, Q } from '../constants.ts';
+import { formAt, writeConstant, zeroForms } from '../forms.ts';
+import { type Blocks, slice, type Values } from '../ring.ts';
+import { addProduct, allCoefficients, type Folding, multiplesOf } from './folding.ts';
+import { scalarsBehind } from './hidden.ts';
+import {
+  type Challenges,
+  type Claim,
+  type HiddenClaim,
+  type PartForms,
+  sumOf,
+} from './reduceConstraints.ts';
 
 /**
- * The forms on x of (Q), (T_b), E1, E2 and E6, and the right sides of E1 and E2. `v` must be zero
- * there.
+ * The forms on x of (Q), (T_b), E1, E2 and E6, and the right sides of E1 and E2. Sets `v` and
+ * `more` there, whose sum they are: (Q) in `v`, all else in `more`.
  *
  * @param keys the key matrix, folded by `rowCoefficients`, for every message
  */
 export function reduceHidden(
   { lab, beta }: Folding,
   v: PartForms,
+  more: PartForms,
   { number, level, hidden }: Claim,
   keys: readonly Blocks[],
   challenges: Challenges,
-  omegas: readonly BigInt64Array[],
+  omegas: readonly Values[],
   b: number,
 ): void {
   if (hidden === undefined) return;
   const { messages, kappa1 } = level;
   const { lifts: ofLifts } = scalarsBehind(level, number);
   const outers = messages.filter(({ isLifts }) => !isLifts);
+  const powers = lab.forms(outers[0]!.digits);
+  for (const j of Array(powers.count).keys()) {
+    writeConstant(lab, formAt(powers, j), -(1n << BigInt(level.cut + level.w * j)) % Q);
+  }
   for (const [i, message] of messages.entries()) {
     v.putBlocks(message.from, keys[i]!);
     if (message.isLifts) {
       const scalars = omegas.map((omega) => omega.subarray(ofLifts));
-      reduceHiddenLifts(lab, v, level, message, hidden, beta, challenges.gamma, scalars);
+      reduceHiddenLifts(lab, more, level, message, hidden, beta, challenges.gamma, scalars);
       continue;
     }
     // E1 is the messages before the last one; E2 has challenges of its own.
     const block = outers.indexOf(message);
     const isLast = block === outers.length - 1;
     const own = isLast ? challenges.garbage : slice(challenges.outer, block * kappa1, kappa1);
-    reduceHiddenOuter(lab, v, level, message, own, b);
+    reduceHiddenOuter(lab, more, level, message, own, powers, b);
   }
 }
 
 /**
- * (T_b) and E6 on the digits of the lifts: 2^(w j) times one polynomial for each lift.
+ * (T_b) and E6 on the digits of the lifts: 2^(w j) times one polynomial for each lift. `v` must be
+ * zero there.
  *
  * @param beta those of this level
  * @param scalars of (T_b), from each lift of this level
@@ -60,52 +72,47 @@ function reduceHiddenLifts(
   hidden: HiddenClaim,
   beta: Forms,
   gamma: number,
-  scalars: readonly BigInt64Array[],
+  scalars: readonly Values[],
 ): void {
   lab.scope(() => {
     const before: Forms = { kind: 'forms', at: lab.put(hidden.beta), count: polynomials };
     const form = lab.room(FORM_BYTES);
-    const coefs = lab.coefs(1);
-    const negative = constantForm(lab, -1n);
     for (let lift = 0; lift < polynomials; lift++) {
-      const inField = scalars.map((words) => fieldElement(words.subarray(2 * lift)));
-      const sum = sumOfLifts(lab, beta, inField);
       lab.kernels.mulForm(form, gamma, formAt(before, lift));
-      lab.kernels.mulForm(form, form, negative);
-      lab.kernels.addForm(sum, sum, form);
-      const factor = residuesOf(lab, sum);
+      const sum = zeroForms(lab, 1).at;
+      lab.kernels.subForm(sum, sum, form);
+      for (const [k, words] of scalars.entries()) {
+        addProduct(lab, sum, formAt(beta, k), fieldElement(words.subarray(2 * lift)));
+      }
+      const multiples = multiplesOf(lab, sum, digits, w);
       for (let j = 0; j < digits; j++) {
-        lab.i64(coefs).set(scaled(factor, 1n << BigInt(w * j)));
-        lab.kernels.coefsToForm(form, coefs.at);
-        v.add(from + j * polynomials + lift, form);
+        v.add(from + j * polynomials + lift, formAt(multiples, j));
       }
     }
   });
 }
 
-/** E1 or E2 on the digits of u', and the constant that stands for what was cut off. */
+/**
+ * E1 or E2 on the digits of u', and the constant that stands for what was cut off. Sets `v` there.
+ *
+ * @param powers -2^(cut + w j) for every digit
+ */
 function reduceHiddenOuter(
   lab: Labrador,
   v: PartForms,
-  { w, cut }: OrdinaryLevel,
+  { cut }: OrdinaryLevel,
   { from, polynomials, digits }: HiddenMessage,
   challenges: Forms,
+  powers: Forms,
   b: number,
 ): void {
-  lab.scope(() => {
-    const powers = powerForms(lab, digits, w, cut);
-    const form = lab.room(FORM_BYTES);
-    const negative = constantForm(lab, -1n);
-    for (let row = 0; row < polynomials; row++) {
-      for (let j = 0; j < digits; j++) {
-        lab.kernels.mulForm(form, formAt(challenges, row), formAt(powers, j));
-        lab.kernels.mulForm(form, form, negative);
-        v.add(from + j * polynomials + row, form);
-      }
-      if (cut > 0)
-        addProduct(lab, b, formAt(challenges, row), allCoefficients(1n << BigInt(cut - 1)));
-    }
-  });
+  for (let j = 0; j < digits; j++) {
+    v.putMultiples(from + j * polynomials, formAt(powers, j), challenges);
+  }
+  if (cut === 0) return;
+  lab.scope(() =>
+    addProduct(lab, b, sumOf(lab, challenges), allCoefficients(1n << BigInt(cut - 1))),
+  );
 }
 
 /** x_0 + x_1 X^32 */

@@ -151,8 +151,8 @@ export function reduceRows(
   const b = zeroForms(lab, 1).at;
   const omegas = scalarsOf(lab, seeds.lift, claim.level, claim.number);
   const quadratic = reduceCarry(folding, shape, claim, keys, seeds.combine, omegas, b);
-  const rights = [...projectionOf(y).map(BigInt), ...hiddenRights(lab, claim, yOfX)];
-  const known = liftedRights(omegas, rights);
+  const rights = [...projectionOf(y), ...hiddenRights(lab, claim, yOfX)];
+  const known = liftedRights(omegas, Float64Array.from(rights));
   lab.scope(() => {
     prepareOmega(lab, seeds.lift);
     if (!isHidden) reduceLifts(lab, b, seeds.beta, seeds.lift.level, lifts, known);

@@ -5,7 +5,7 @@ import { prepareTheta, sampleOmegas } from '../challenges.ts';
 import { BETA_SQ, FALCON_Q, FUNCTIONALS, Q } from '../constants.ts';
 import { constantForm, zeroForms } from '../forms.ts';
 import { PROJECTION_LENGTH, projectionOf } from '../projection.ts';
-import { joinLists } from '../ring.ts';
+import { joinLists, numbersOf } from '../ring.ts';
 import { firstRowOfY, PART, pairIndex } from '../shapes.ts';
 import type { FoldedItems } from './foldItems.ts';
 import { addProduct } from './folding.ts';
@@ -38,12 +38,13 @@ export function reduceLevelZero(
     const omegas = sampleOmegas(lab, lift, PROJECTION_LENGTH);
     const theta = prepareTheta(lab, lift);
     const b = zeroForms(lab, 1).at;
-    const { buffer } = lab.kernels.memory;
-    const thetas = omegas.map(
-      (_, k) => new BigInt64Array(buffer, theta + 8 * FUNCTIONALS * k, FUNCTIONALS),
+    const buffer = lab.kernels.memory.buffer as ArrayBuffer;
+    const thetas = omegas.map((_, k) =>
+      numbersOf(new BigInt64Array(buffer, theta + 8 * FUNCTIONALS * k, FUNCTIONALS)),
     );
-    const constants = liftedRights(omegas, projectionOf(fields.y).map(BigInt)).map(
-      ([constant], k) => constant + weighted(thetas[k]!, values),
+    const functionals = Float64Array.from(values, Number);
+    const constants = liftedRights(omegas, Float64Array.from(projectionOf(fields.y))).map(
+      ([constant], k) => constant + weighted(thetas[k]!, functionals),
     );
     const lifts = knownOfLifts(lab, level, fields, constants);
     if (level.w === 0) reduceLifts(lab, b, beta, 0, fields.b, lifts);

@@ -2,18 +2,45 @@
  * The right sides of the lifts (docs/protocol.md, 7.6, 8.4, 10.1) and the padding (10.3), which
  * every level has.
  */
-import { FORM_BYTES, type Forms, type Labrador } from '../../wasm.ts';
-import { type Seed, sampleShorts } from '../challenges.ts';
+import type { Forms, Labrador } from '../../wasm.ts';
+import { type Seed, shortForms } from '../challenges.ts';
 import { DEGREE, Q, Q_BITS } from '../constants.ts';
 import { formAt } from '../forms.ts';
 import { liftsOf } from '../lifts.ts';
+import { numbersOf, type Values } from '../ring.ts';
 import type { Run } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { addProduct, type Folding } from './folding.ts';
+import type { Pair } from './reduceConstraints.ts';
 
-/** The sum of weight_j value_j. */
-export const weighted = (weights: BigInt64Array, values: readonly bigint[]): bigint =>
-  values.reduce((sum, value, j) => sum + weights[j]! * value, 0n);
+/** Weights and values are multiplied in halves of 22 bits. */
+const HALF_BITS = 22n;
+const HALF = 2 ** 22;
+/** Sums of so many products are exact in numbers. */
+const RUN = 128;
+
+/**
+ * The sum of weight_j value_j, of integers that are at most 2^44 in magnitude: their halves are at
+ * most 2^22, and so 256 products of halves at most 2^52.
+ */
+export function weighted(weights: Float64Array, values: Float64Array): bigint {
+  let sum = 0n;
+  for (let j = 0; j < values.length; ) {
+    const end = Math.min(j + RUN, values.length);
+    let [low, middle, high] = [0, 0, 0];
+    for (; j < end; j++) {
+      const upper = Math.floor(weights[j]! / HALF);
+      const lower = weights[j]! - HALF * upper;
+      const valueUpper = Math.floor(values[j]! / HALF);
+      const valueLower = values[j]! - HALF * valueUpper;
+      low += lower * valueLower;
+      middle += lower * valueUpper + upper * valueLower;
+      high += upper * valueUpper;
+    }
+    sum += BigInt(low) + ((BigInt(middle) + (BigInt(high) << HALF_BITS)) << HALF_BITS);
+  }
+  return sum;
+}
 
 /**
  * The coefficients 0 and 32 that the equations over S_q give to each lift (8.4): sum of omega_j
@@ -22,13 +49,13 @@ export const weighted = (weights: BigInt64Array, values: readonly bigint[]): big
  * @param omegas those of every lift, two words for each equation
  * @param rights y_0, y*_0, y_1, ..., and the right sides of all other equations behind them
  */
-export function liftedRights(
-  omegas: readonly BigInt64Array[],
-  rights: readonly bigint[],
-): [real: bigint, imaginary: bigint][] {
+export function liftedRights(omegas: readonly Values[], rights: Float64Array): Pair[] {
   const straight = rights.map((value, i) => (i % 2 === 0 ? value : -value));
   const crossed = rights.map((_, i) => rights[i ^ 1]!);
-  return omegas.map((omega) => [weighted(omega, straight) % Q, weighted(omega, crossed) % Q]);
+  return omegas.map((omega) => {
+    const weights = numbersOf(omega);
+    return [weighted(weights, straight) % Q, weighted(weights, crossed) % Q];
+  });
 }
 
 /**
@@ -43,7 +70,7 @@ export function reduceLifts(
   beta: Forms,
   number: number,
   bytes: Uint8Array,
-  known: readonly (readonly bigint[])[],
+  known: readonly Pair[],
 ): void {
   const shape = liftsOf(number);
   const each = shape.sent.length;
@@ -73,14 +100,10 @@ export function reducePadding(
 ): void {
   const { lab } = folding;
   lab.scope(() => {
-    const form = lab.room(FORM_BYTES);
     for (const { row, from, to } of runs) {
-      for (let column = from; column < to; column++) {
-        lab.scope(() => {
-          const short = sampleShorts(lab, combine, SHORT.padding, row * n + column, 1);
-          lab.kernels.smallToForm(form, short.at);
-        });
-        folding.add(row, column - skipped, form);
+      const forms = shortForms(lab, combine, SHORT.padding, row * n + from, to - from);
+      for (let i = 0; i < forms.count; i++) {
+        folding.add(row, from + i - skipped, formAt(forms, i));
       }
     }
   });
