@@ -2,32 +2,18 @@
  * Aggregates that every verifier refuses. Each is wrong in one respect: where that is a rule of the
  * header or of the codes, the body is proved over the wrong bytes, so that nothing else fails.
  */
-import { aggregateOf, type Case, caseOf, type Lies, list, type Reason } from './cases.ts';
+import { aggregateOf, type Case, type Lies, list, type Reason } from './cases.ts';
+import { bad, both, flippedBitsOf, proved, spliced } from './changes.ts';
 import { constantSalt, headerOf, type SignedItem, saltOf, signedItem } from './items.ts';
 import { readParameters } from './prover/parameters.ts';
 import { proveReference } from './prover/prove.ts';
 import { tableRow } from './prover/runs.ts';
-import type { Faults, TraceEvent } from './prover/trace.ts';
+import type { Faults } from './prover/trace.ts';
 import { TABLE_HASH } from './table.ts';
 
 const VERSION_AT = 5;
 const COUNT_AT = 38;
 const TAG_AT = 40;
-
-const bad = (
-  name: string,
-  items: readonly SignedItem[],
-  bytes: Uint8Array,
-  reason?: Reason,
-): Case => caseOf(name, items, bytes, false, reason);
-
-/** Bytes with others in place of some. */
-export const spliced = (
-  bytes: Uint8Array,
-  at: number,
-  remove: number,
-  ...put: readonly number[]
-): Uint8Array => Uint8Array.from([...bytes.slice(0, at), ...put, ...bytes.slice(at + remove)]);
 
 /** Makes aggregates of a format with a changed header. */
 export interface Maker {
@@ -229,41 +215,11 @@ function withKey(item: SignedItem, bytes: readonly number[]): [readonly SignedIt
   return [items, aggregateOf([item], { header: headerOf(items) })];
 }
 
-/** One bit of every field of an honest proof of one item. */
+/** Bits of every field of an honest proof of one item. */
 export function* flippedBits(): Generator<Case> {
-  const items = list('falcon512', 1);
-  const header = headerOf(items);
-  const events: TraceEvent[] = [];
-  const body = proveReference({
-    set: 'falcon512',
-    row: tableRow('falcon512', 1),
-    tableHash: TABLE_HASH,
-    header,
-    items,
-    trace: (event) => events.push(event),
-  });
-  let at = header.length;
-  for (const event of events) {
-    if (event.kind !== 'field') continue;
-    const { level, name, bytes } = event;
-    for (const place of new Set([0, bytes.length >> 1, bytes.length - 1])) {
-      const flipped = Uint8Array.of(...header, ...body);
-      flipped[at + place]! ^= 1 << (place % 8);
-      yield bad(`level ${level} ${name}: a bit of byte ${place}`, items, flipped);
-    }
-    at += bytes.length;
-  }
+  const one = proved(list('falcon512', 1));
+  for (const field of one.fields) yield* flippedBitsOf(one, field);
 }
-
-/** The same other bytes sent and absorbed. */
-const both = (label: string, change: (bytes: Uint8Array) => Uint8Array, level: number): Faults => ({
-  field: (value, place) =>
-    value.name === label && place.level === level
-      ? { ...value, bytes: change(value.bytes) }
-      : value,
-  absorb: (value, place) =>
-    value.label === label && place.level === level ? { ...value, data: change(value.data) } : value,
-});
 
 /** Provers that cheat and go on as an honest one would. */
 export function* cheatingProvers(): Generator<Case> {
