@@ -18,6 +18,8 @@ const TAG_AT = 40;
 /** Makes aggregates of a format with a changed header. */
 export interface Maker {
   readonly format: string;
+  /** some that are refused */
+  readonly versions: readonly number[];
   /** where the kinds stand; in a batch of one set and kind, profile and salts are 2 and 3 behind */
   readonly kindsAt: number;
   /** what is wrong when a point is not that of the signature */
@@ -29,6 +31,7 @@ export interface Maker {
 /** Proofs whose body is bound to the changed header. */
 const PROOFS: Maker = {
   format: 'proof',
+  versions: [1, 2, 4],
   kindsAt: 44,
   wrongPoint: 'proof',
   headerOf,
@@ -56,11 +59,10 @@ type Edit = readonly [
   ...put: number[],
 ];
 
-function headerEdits({ kindsAt, wrongPoint }: Maker, honest: Uint8Array): Edit[] {
+function headerEdits({ versions, kindsAt, wrongPoint }: Maker, honest: Uint8Array): Edit[] {
   const [profileAt, saltsAt] = [kindsAt + 2, kindsAt + 3];
   return [
-    ['version 1', 'version', VERSION_AT, 1, 1],
-    ['version 4', 'version', VERSION_AT, 1, 4],
+    ...versions.map((version): Edit => [`version ${version}`, 'version', VERSION_AT, 1, version]),
     ['format 3', 'format', VERSION_AT - 1, 1, 3],
     ['magic', 'magic', 0, 1, 0x66],
     ['count one less', 'header', COUNT_AT, 2, 0, 1],
@@ -237,9 +239,11 @@ export function* cheatingProvers(): Generator<Case> {
     'filling of b is not zero',
     both('b', (x) => x.with(-1, x.at(-1)! | 128), 0),
   );
+  // a cut of 7 or more leaves no value above the range; that of two items is 6
   yield by(
     "u'_A above its range",
     both('uA', (x) => x.map((byte, i) => (i < 5 ? 255 : byte)), 0),
+    list('falcon512', 2),
   );
   yield by(
     'b above q',

@@ -39,6 +39,7 @@ export function* goodBundles(): Generator<Case> {
 /** Bundles whose body is bound to the changed header. */
 const BUNDLES: Maker = {
   format: 'bundle',
+  versions: [1, 3, 4],
   kindsAt: 40,
   wrongPoint: 'signature',
   headerOf: (items) => {
