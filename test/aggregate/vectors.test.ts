@@ -51,6 +51,14 @@ describe('the vectors', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
+  test('that are bad change every field of two hidden levels, and of those behind them', () => {
+    const flips = bad.map(({ name }) => /^9 items, level (\d \w+): a bit/.exec(name)?.[1]);
+    const fields = new Set(flips.filter((field) => field !== undefined));
+    const ofZero = ['0 pA', '0 pB', '0 pb', '0 b32', '0 p2'];
+    const ofOne = ['1 p1', '1 yx', '1 UVx', '1 pb', '1 p2'];
+    expect(fields).toEqual(new Set([...ofZero, ...ofOne, '2 yx', '2 UVx']));
+  });
+
   test('that are good are accepted', LONG, () => {
     const refused = good.filter((one) => !verifyAggregate(one.aggregate, one.items));
     expect(refused.map(({ name }) => name)).toEqual([]);
