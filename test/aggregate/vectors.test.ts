@@ -41,7 +41,7 @@ describe('the vectors', () => {
     const proofs = infos.filter(({ format, parameterSets }) => {
       return format === 'proof' && parameterSets.length === 1;
     });
-    expect(new Set(proofs.map(({ count }) => count))).toEqual(new Set([1, 2, 3, 9, 17, 33]));
+    expect(new Set(proofs.map(({ count }) => count))).toEqual(new Set([1, 2, 3, 5, 9, 17, 33]));
     const reasons = bad.map(({ reason }) => reason).filter((reason) => reason !== undefined);
     const behindHeader = ['key', 'list', 'derivedSalt', 'bytes', 'proof', 'signature'];
     expect(new Set(reasons)).toEqual(new Set([...HEADER_REASONS, ...behindHeader]));
@@ -49,6 +49,14 @@ describe('the vectors', () => {
     expect(bad.length - reasons.length).toBeLessThan(8);
     const names = [...good, ...bad].map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
+  });
+
+  test('that are bad change every field of two hidden levels, and of those behind them', () => {
+    const flips = bad.map(({ name }) => /^9 items, level (\d \w+): a bit/.exec(name)?.[1]);
+    const fields = new Set(flips.filter((field) => field !== undefined));
+    const ofZero = ['0 pA', '0 pB', '0 pb', '0 b32', '0 p2'];
+    const ofOne = ['1 p1', '1 yx', '1 UVx', '1 pb', '1 p2'];
+    expect(fields).toEqual(new Set([...ofZero, ...ofOne, '2 yx', '2 UVx']));
   });
 
   test('that are good are accepted', LONG, () => {

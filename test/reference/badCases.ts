@@ -2,36 +2,25 @@
  * Aggregates that every verifier refuses. Each is wrong in one respect: where that is a rule of the
  * header or of the codes, the body is proved over the wrong bytes, so that nothing else fails.
  */
-import { aggregateOf, type Case, caseOf, type Lies, list, type Reason } from './cases.ts';
+import { badHidden } from './badHidden.ts';
+import { aggregateOf, type Case, type Lies, list, type Reason } from './cases.ts';
+import { bad, both, flippedBitsOf, proved, spliced } from './changes.ts';
 import { constantSalt, headerOf, type SignedItem, saltOf, signedItem } from './items.ts';
 import { readParameters } from './prover/parameters.ts';
 import { proveReference } from './prover/prove.ts';
 import { tableRow } from './prover/runs.ts';
-import type { Faults, TraceEvent } from './prover/trace.ts';
+import type { Faults } from './prover/trace.ts';
 import { TABLE_HASH } from './table.ts';
 
 const VERSION_AT = 5;
 const COUNT_AT = 38;
 const TAG_AT = 40;
 
-const bad = (
-  name: string,
-  items: readonly SignedItem[],
-  bytes: Uint8Array,
-  reason?: Reason,
-): Case => caseOf(name, items, bytes, false, reason);
-
-/** Bytes with others in place of some. */
-export const spliced = (
-  bytes: Uint8Array,
-  at: number,
-  remove: number,
-  ...put: readonly number[]
-): Uint8Array => Uint8Array.from([...bytes.slice(0, at), ...put, ...bytes.slice(at + remove)]);
-
 /** Makes aggregates of a format with a changed header. */
 export interface Maker {
   readonly format: string;
+  /** some that are refused */
+  readonly versions: readonly number[];
   /** where the kinds stand; in a batch of one set and kind, profile and salts are 2 and 3 behind */
   readonly kindsAt: number;
   /** what is wrong when a point is not that of the signature */
@@ -43,6 +32,7 @@ export interface Maker {
 /** Proofs whose body is bound to the changed header. */
 const PROOFS: Maker = {
   format: 'proof',
+  versions: [1, 2, 4],
   kindsAt: 44,
   wrongPoint: 'proof',
   headerOf,
@@ -70,11 +60,10 @@ type Edit = readonly [
   ...put: number[],
 ];
 
-function headerEdits({ kindsAt, wrongPoint }: Maker, honest: Uint8Array): Edit[] {
+function headerEdits({ versions, kindsAt, wrongPoint }: Maker, honest: Uint8Array): Edit[] {
   const [profileAt, saltsAt] = [kindsAt + 2, kindsAt + 3];
   return [
-    ['version 1', 'version', VERSION_AT, 1, 1],
-    ['version 4', 'version', VERSION_AT, 1, 4],
+    ...versions.map((version): Edit => [`version ${version}`, 'version', VERSION_AT, 1, version]),
     ['format 3', 'format', VERSION_AT - 1, 1, 3],
     ['magic', 'magic', 0, 1, 0x66],
     ['count one less', 'header', COUNT_AT, 2, 0, 1],
@@ -229,41 +218,11 @@ function withKey(item: SignedItem, bytes: readonly number[]): [readonly SignedIt
   return [items, aggregateOf([item], { header: headerOf(items) })];
 }
 
-/** One bit of every field of an honest proof of one item. */
+/** Bits of every field of an honest proof of one item. */
 export function* flippedBits(): Generator<Case> {
-  const items = list('falcon512', 1);
-  const header = headerOf(items);
-  const events: TraceEvent[] = [];
-  const body = proveReference({
-    set: 'falcon512',
-    row: tableRow('falcon512', 1),
-    tableHash: TABLE_HASH,
-    header,
-    items,
-    trace: (event) => events.push(event),
-  });
-  let at = header.length;
-  for (const event of events) {
-    if (event.kind !== 'field') continue;
-    const { level, name, bytes } = event;
-    for (const place of new Set([0, bytes.length >> 1, bytes.length - 1])) {
-      const flipped = Uint8Array.of(...header, ...body);
-      flipped[at + place]! ^= 1 << (place % 8);
-      yield bad(`level ${level} ${name}: a bit of byte ${place}`, items, flipped);
-    }
-    at += bytes.length;
-  }
+  const one = proved(list('falcon512', 1));
+  for (const field of one.fields) yield* flippedBitsOf(one, field);
 }
-
-/** The same other bytes sent and absorbed. */
-const both = (label: string, change: (bytes: Uint8Array) => Uint8Array, level: number): Faults => ({
-  field: (value, place) =>
-    value.name === label && place.level === level
-      ? { ...value, bytes: change(value.bytes) }
-      : value,
-  absorb: (value, place) =>
-    value.label === label && place.level === level ? { ...value, data: change(value.data) } : value,
-});
 
 /** Provers that cheat and go on as an honest one would. */
 export function* cheatingProvers(): Generator<Case> {
@@ -281,9 +240,11 @@ export function* cheatingProvers(): Generator<Case> {
     'filling of b is not zero',
     both('b', (x) => x.with(-1, x.at(-1)! | 128), 0),
   );
+  // a cut of 7 or more leaves no value above the range; that of two items is 6
   yield by(
     "u'_A above its range",
     both('uA', (x) => x.map((byte, i) => (i < 5 ? 255 : byte)), 0),
+    list('falcon512', 2),
   );
   yield by(
     'b above q',
@@ -328,4 +289,5 @@ export function* badCases(): Generator<Case> {
   yield* badLists();
   yield* flippedBits();
   yield* cheatingProvers();
+  yield* badHidden();
 }

@@ -1,7 +1,8 @@
 /** Bundles, good and bad, with their lists: docs/bundle-format.md. */
 import { joinSignature, referenceBundle, splitSignature } from '../aggregate/referenceBundle.ts';
-import { badHeaders, badSalts, type Maker, spliced } from './badCases.ts';
+import { badHeaders, badSalts, type Maker } from './badCases.ts';
 import { type Case, caseOf, list, type Reason } from './cases.ts';
+import { spliced } from './changes.ts';
 import { type SaltKind, type SetName, type SignedItem, signedItem } from './items.ts';
 
 type Form = 0 | 1 | 2;
@@ -38,6 +39,7 @@ export function* goodBundles(): Generator<Case> {
 /** Bundles whose body is bound to the changed header. */
 const BUNDLES: Maker = {
   format: 'bundle',
+  versions: [1, 3, 4],
   kindsAt: 40,
   wrongPoint: 'signature',
   headerOf: (items) => {

@@ -88,6 +88,8 @@ export function* goodCases(): Generator<Case> {
       yield make(`${set}, ${count} items`, list(set, count));
     }
   }
+  // the only bucket with cut inner commitments and no hidden level
+  yield make('falcon1024, 5 items', list('falcon1024', 5));
   yield make('2 + 1 items, mixed', [
     signedItem('falcon512', 0),
     signedItem('falcon1024', 0),

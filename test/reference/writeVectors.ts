@@ -26,6 +26,7 @@ import {
   cheatingProvers,
   flippedBits,
 } from './badCases.ts';
+import { badHidden } from './badHidden.ts';
 import { badBundles, goodBundles } from './bundleCases.ts';
 import {
   type Case,
@@ -49,7 +50,7 @@ import { verifyReferenceProof } from './verifier/proof.ts';
 const LONGEST_EDIT = 200;
 /** What the slow verifier says of bytes that are no proof at all, whatever is proved. */
 const UNREADABLE =
-  /(retryRange|counterRange|cutRange|residueRange|states|fill|centredG)|end of the bytes|left over/;
+  /((retry|counter|cut|residue|quarter|b32)Range|states|[fF]ill|centredG|end of|left over)/;
 
 const bytesOf = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
 
@@ -65,6 +66,7 @@ function* bad(): Generator<Case> {
   yield* badLists();
   yield* flippedBits();
   yield* cheatingProvers();
+  yield* badHidden();
   yield* badBundles();
 }
 

@@ -1,0 +1,88 @@
+/** What wrong aggregates are made of: other bytes in place of some, and provers that cheat. */
+import { type Case, caseOf, type Reason } from './cases.ts';
+import { headerOf, type SignedItem } from './items.ts';
+import { proveReference } from './prover/prove.ts';
+import { tableRow } from './prover/runs.ts';
+import type { Faults, TraceEvent } from './prover/trace.ts';
+import { TABLE_HASH } from './table.ts';
+
+export const bad = (
+  name: string,
+  items: readonly SignedItem[],
+  bytes: Uint8Array,
+  reason?: Reason,
+): Case => caseOf(name, items, bytes, false, reason);
+
+/** Bytes with others in place of some. */
+export const spliced = (
+  bytes: Uint8Array,
+  at: number,
+  remove: number,
+  ...put: readonly number[]
+): Uint8Array => Uint8Array.from([...bytes.slice(0, at), ...put, ...bytes.slice(at + remove)]);
+
+/** The same other bytes sent and absorbed. */
+export const both = (
+  label: string,
+  change: (bytes: Uint8Array) => Uint8Array,
+  level: number,
+): Faults => ({
+  field: (value, place) =>
+    value.name === label && place.level === level
+      ? { ...value, bytes: change(value.bytes) }
+      : value,
+  absorb: (value, place) =>
+    value.label === label && place.level === level ? { ...value, data: change(value.data) } : value,
+});
+
+/** Where a field of a proof stands. */
+export interface Field {
+  readonly level: number;
+  readonly name: string;
+  /** from the first byte of the aggregate on */
+  readonly at: number;
+  readonly length: number;
+}
+
+/** The honest proof of a list of one set, and its fields in their order. */
+export interface Proved {
+  readonly items: readonly SignedItem[];
+  readonly bytes: Uint8Array;
+  readonly fields: readonly Field[];
+}
+
+export function proved(items: readonly SignedItem[]): Proved {
+  const header = headerOf(items);
+  const { set } = items[0]!;
+  const events: TraceEvent[] = [];
+  const body = proveReference({
+    set,
+    row: tableRow(set, items.length),
+    tableHash: TABLE_HASH,
+    header,
+    items,
+    trace: (event) => events.push(event),
+  });
+  let at = header.length;
+  const fields: Field[] = [];
+  for (const event of events) {
+    if (event.kind !== 'field') continue;
+    const { level, name, bytes } = event;
+    fields.push({ level, name, at, length: bytes.length });
+    at += bytes.length;
+  }
+  return { items, bytes: Uint8Array.of(...header, ...body), fields };
+}
+
+/** A bit of the first, of a middle and of the last byte of a field. */
+export function* flippedBitsOf(
+  { items, bytes }: Proved,
+  { level, name, at, length }: Field,
+  batch = '',
+): Generator<Case> {
+  for (const place of new Set([0, length >> 1, length - 1])) {
+    const flipped = bytes.slice();
+    flipped[at + place]! ^= 1 << (place % 8);
+    yield bad(`${batch}level ${level} ${name}: a bit of byte ${place}`, items, flipped);
+  }
+}
