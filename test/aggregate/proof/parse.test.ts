@@ -49,13 +49,18 @@ beforeAll(async () => {
 });
 const place = (name: string): FieldPlace => fields.find((field) => field.name === name)!;
 
-/** Fields of small random values for any row of the table. */
-function madeSection({ levels, tail }: Parameters, seed: number): Omit<ParsedSection, 'end'> {
+/** Numbers below what each call says, the same for a seed. */
+function numbersOf(seed: number): (below: number) => number {
   let state = seed;
-  const next = (below: number): number => {
+  return (below) => {
     state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
     return Math.floor((state / 0x80000000) * below);
   };
+}
+
+/** Fields of small random values for any row of the table. */
+function madeSection({ levels, tail }: Parameters, seed: number): Omit<ParsedSection, 'end'> {
+  const next = numbersOf(seed);
   const packed = (polys: number, width: number): Uint8Array =>
     new Uint8Array(8 * polys * width).map((_, i) => (i % 5 === 4 ? next(2) : next(256)));
   const lifts = (number: number): Uint8Array => {

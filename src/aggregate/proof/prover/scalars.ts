@@ -1,8 +1,8 @@
 /**
  * What the level behind a hidden one proves of its messages (docs/protocol.md, 8.5): (Q), of their
- * products with the key matrix, and (T_b), of the lifts. The prover has both, in `Output.hidden`, and
- * multiplies them by their scalars. Only once the lifts are combined does this become a linear form
- * on the digits, x.
+ * products with the key matrix, and (T_b), of the lifts. The prover has both, in `Output.hidden`,
+ * and multiplies them by their scalars. Only once the lifts are combined does this become a linear
+ * form on the digits, x.
  */
 import { COEFS_BYTES, type Coefs, type Forms, type Labrador } from '../../wasm.ts';
 import { type Seed, sampleOmegas } from '../challenges.ts';
