@@ -112,8 +112,11 @@ describe('the Dockerfile', () => {
     expect(JSON.stringify(compose.services.serve)).toContain(`127.0.0.1:${port}/healthz`);
   });
 
-  it('sends nothing of the folder to the builder', () => {
+  it('sends nothing of the folder to the builder but a tarball of the package', () => {
     const lines = read('.dockerignore').split('\n');
-    expect(lines.filter((line) => line !== '' && !line.startsWith('#'))).toEqual(['*']);
+    expect(lines.filter((line) => line !== '' && !line.startsWith('#'))).toEqual([
+      '*',
+      '!falconry-*.tgz',
+    ]);
   });
 });
