@@ -49,7 +49,7 @@ const PROOFS = ['proof/vectors', 'proof/refusals', 'proof/verify'];
 const CHEATS = ['proof/tamper'];
 const FIELDS = ['proof/parse', 'proof/fuzzOne'];
 /** Proofs over rows that hide messages and cut inner commitments. */
-const HIDDEN = ['hidden/verify', 'hidden/quarters', 'hidden/equations'];
+const HIDDEN = ['hidden/verify', 'hidden/quarters', 'hidden/scalars', 'hidden/equations'];
 /** Functions of the container that no reader uses. */
 const WRITING = ['encodeHeader', 'runsOfKinds', 'encodeSaltRun'];
 

@@ -51,9 +51,11 @@ const KINDS_OF: Readonly<Record<AggregateFormat, number>> = Object.freeze({
   bundle: 0b111111,
   proof: 0b001001,
 });
-/** The profile with this byte. */
-function profileOf(byte: number): Profile | undefined {
-  return (Object.keys(PROFILE_NUMBERS) as Profile[]).find((name) => PROFILE_NUMBERS[name] === byte);
+/** The profile with this byte, if all of the sets have it. */
+function profileOf(byte: number, sets: readonly ParameterSet[]): Profile | undefined {
+  return (Object.keys(PROFILE_NUMBERS) as Profile[]).find(
+    (name) => PROFILE_NUMBERS[name] === byte && sets.every((set) => hasProfile(name, set)),
+  );
 }
 
 /** The number of a (set, form) pair in the runs. */
@@ -223,9 +225,7 @@ class HeaderReader {
   profile(sets: readonly ParameterSet[]): Profile | undefined {
     const first = this.u8();
     const isOne = sets.slice(1).every(() => this.u8() === first);
-    const profile = profileOf(first);
-    if (!isOne || profile === undefined) return undefined;
-    return sets.every((set) => hasProfile(profile, set)) ? profile : undefined;
+    return isOne ? profileOf(first, sets) : undefined;
   }
 
   /** Runs of salts, and the salts that are written out behind them. */

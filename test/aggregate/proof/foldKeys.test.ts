@@ -1,9 +1,9 @@
 /** The folded keys expand what the uses have, once, and touch nothing else. */
 import { expect, test } from 'vitest';
-import { foldKeys, type KeyUse } from '../../../src/aggregate/proof/foldKeys.ts';
+import { foldKeys, type KeyUse, shortCoefficients } from '../../../src/aggregate/proof/foldKeys.ts';
 import { joinBlocks } from '../../../src/aggregate/proof/ring.ts';
 import { SHORT } from '../../../src/aggregate/proof/transcript.ts';
-import { Labrador } from '../../../src/aggregate/wasm.ts';
+import { type Forms, Labrador } from '../../../src/aggregate/wasm.ts';
 import { bytesOf } from '../../reference/items.ts';
 
 const lab = new Labrador();
@@ -19,6 +19,10 @@ Object.defineProperty(lab, 'kernels', {
     combine(to: number, rows: number, coefficients: number, blocks: number) {
       seen.push(`combine ${rows} ${blocks}`);
       return kernels.combine(to, rows, coefficients, blocks);
+    },
+    reduceColumns(at: number, first: number, count: number) {
+      seen.push(`reduce ${first} ${count}`);
+      return kernels.reduceColumns(at, first, count);
     },
   },
 });
@@ -59,4 +63,26 @@ test('the same in parts, and none where no use has columns', () => {
   const none = foldKeys(lab, { columns: { from: 160, to: 192 }, uses });
   expect(none.map(({ columns }) => columns)).toEqual([0, 0, 0, 0]);
   expect(seen).toEqual([]);
+});
+
+test('the parts of residues are joined where a use has columns', () => {
+  const inTwoParts = (_: Labrador, list: readonly KeyUse[]): (readonly Forms[])[] =>
+    list.map((one) => [shortCoefficients(lab, one), shortCoefficients(lab, one)].flat());
+  const seenIn = (from: number, to: number): string[] => {
+    seen.length = 0;
+    foldKeys(lab, { columns: { from, to }, uses: [use(70, 2), use(100, 2)] }, inTwoParts);
+    return seen.filter((what) => !what.startsWith('expand'));
+  };
+  const joined = (columns: number): string[] => [
+    `reduce 0 ${columns}`,
+    `combine 2 ${Math.ceil(columns / 32)}`,
+    `reduce 0 ${columns}`,
+  ];
+  const combined = (blocks: number): string[] => new Array<string>(2).fill(`combine 2 ${blocks}`);
+  expect(seenIn(64, 96)).toEqual([
+    ...[...combined(1), ...combined(1)],
+    ...[...joined(6), ...joined(32)],
+  ]);
+  expect(seenIn(96, 128)).toEqual([...combined(1), ...joined(4)]);
+  expect(seenIn(128, 160)).toEqual([]);
 });

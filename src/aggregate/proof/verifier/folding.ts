@@ -53,11 +53,14 @@ export function multiplesOf(lab: Labrador, form: number, count: number, bits: nu
   lab.scope(() => {
     const power = constantForm(lab, 1n << BigInt(bits));
     const coefs = lab.coefs(1).at;
-    for (let j = 0; j < count; j++) {
+    const next = lab.room(FORM_BYTES);
+    let multiple = form;
+    for (const j of Array(count).keys()) {
       const to = formAt(out, j);
-      if (j > 0) lab.kernels.mulForm(to, formAt(out, j - 1), power);
-      lab.kernels.formToCoefs(coefs, j > 0 ? to : form);
+      lab.kernels.formToCoefs(coefs, multiple);
       lab.kernels.coefsToForm(to, coefs);
+      lab.kernels.mulForm(next, to, power);
+      multiple = next;
     }
   });
   return out;

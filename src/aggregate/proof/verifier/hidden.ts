@@ -173,7 +173,7 @@ function quarterCoefficients(
     lab.kernels.vecToCoefs(whole.at, columns.at, 0, all);
     writeParts(lab.i64(low), lab.i64(high), lab.i64(whole), LOW_BITS);
     for (const [i, part] of [low, high].entries()) {
-      for (let row = 0; row < all; row++) {
+      for (const row of Array(all).keys()) {
         lab.kernels.coefsToForm(formAt(parts[i]!, row), part.at + COEFS_BYTES * row);
       }
     }

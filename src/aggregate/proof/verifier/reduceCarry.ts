@@ -43,10 +43,12 @@ export function reduceCarry(
   const { level } = claim;
   return lab.scope(() => {
     const outers = outersOf(level, claim.number).length;
-    const count = level.kappa1 * (outers - 1);
+    const { kappa1 } = level;
+    const firsts = Array.from({ length: outers - 1 }, (_, i) =>
+      shortForms(lab, combine, SHORT.outer, i * kappa1, kappa1),
+    );
     const challenges: Challenges = {
-      outer: shortForms(lab, combine, SHORT.outer, 0, count),
-      garbage: shortForms(lab, combine, SHORT.garbage, 0, level.kappa1),
+      outer: [...firsts, shortForms(lab, combine, SHORT.garbage, 0, kappa1)],
       amortised: shortForms(lab, combine, SHORT.amortised, 0, level.kappa),
       delta: shortForms(lab, combine, SHORT.quadratic, 0, 1).at,
       gamma: shortForms(lab, combine, SHORT.constraint, 0, 1).at,

@@ -6,7 +6,7 @@ import type { OrdinaryLevel } from '../../parameters/rows.ts';
 import { COEFS_BYTES, FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
 import { Q, Q_BITS } from '../constants.ts';
 import { constantForm, formAt, powerForms, zeroForms } from '../forms.ts';
-import { type Blocks, coefsOf, slice, type Values, vecOfBlocks } from '../ring.ts';
+import { type Blocks, coefsOf, type Values, vecOfBlocks } from '../ring.ts';
 import { outersOf, type Pieces } from '../shapes.ts';
 import { addProduct, addToColumn, allCoefficients, multiplesOf } from './folding.ts';
 
@@ -124,8 +124,8 @@ export interface FoldedKeys {
 
 /** The challenges of E1 to E6, in NTT form. */
 export interface Challenges {
-  readonly outer: Forms;
-  readonly garbage: Forms;
+  /** of every outer commitment, in order: E1 but for the last one, which is E2 */
+  readonly outer: readonly Forms[];
   readonly amortised: Forms;
   /** of E4 */
   readonly delta: number;
@@ -147,12 +147,9 @@ export function reduceOuter(
   b: number,
 ): void {
   const { kappa1, cut } = level;
-  const bound = outersOf(level, number);
-  const firsts = bound.slice(1).map((_, i) => slice(challenges.outer, i * kappa1, kappa1));
-  const byOuter = [...firsts, challenges.garbage];
-  for (const [i, { from }] of bound.entries()) v.putBlocks(from, keys[i]!);
+  for (const [i, { from }] of outersOf(level, number).entries()) v.putBlocks(from, keys[i]!);
   if (cut !== 0) {
-    for (const [i, { at, count }] of byOuter.entries()) {
+    for (const [i, { at, count }] of challenges.outer.entries()) {
       for (let row = 0; row < count; row++) v.add(pieces.e[i]! + row, at + FORM_BYTES * row);
     }
   }
@@ -164,7 +161,7 @@ export function reduceOuter(
     for (const [i, sent] of outer.entries()) {
       const at = lab.put(sent);
       for (let row = 0; row < kappa1; row++) {
-        const challenge = formAt(byOuter[i]!, row);
+        const challenge = formAt(challenges.outer[i]!, row);
         lab.kernels.unpackBits(coefs.at, at + bytes * row, 64, Q_BITS - cut, Q);
         lab.kernels.restoreCut(coefs.at, coefs.at, cut);
         lab.kernels.coefsToForm(form, coefs.at);

@@ -7,7 +7,7 @@ import type { HiddenMessage, OrdinaryLevel } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador } from '../../wasm.ts';
 import { DEGREE, Q } from '../constants.ts';
 import { formAt, writeConstant, zeroForms } from '../forms.ts';
-import { type Blocks, slice, type Values } from '../ring.ts';
+import type { Blocks, Values } from '../ring.ts';
 import { addProduct, allCoefficients, type Folding, multiplesOf } from './folding.ts';
 import { scalarsBehind } from './hidden.ts';
 import {
@@ -35,26 +35,20 @@ export function reduceHidden(
   b: number,
 ): void {
   if (hidden === undefined) return;
-  const { messages, kappa1 } = level;
-  const { lifts: ofLifts } = scalarsBehind(level, number);
+  const { messages } = level;
+  for (const [i, { from }] of messages.entries()) v.putBlocks(from, keys[i]!);
   const outers = messages.filter(({ isLifts }) => !isLifts);
   const powers = lab.forms(outers[0]!.digits);
   for (const j of Array(powers.count).keys()) {
     writeConstant(lab, formAt(powers, j), -(1n << BigInt(level.cut + level.w * j)) % Q);
   }
-  for (const [i, message] of messages.entries()) {
-    v.putBlocks(message.from, keys[i]!);
-    if (message.isLifts) {
-      const scalars = omegas.map((omega) => omega.subarray(ofLifts));
-      reduceHiddenLifts(lab, more, level, message, hidden, beta, challenges.gamma, scalars);
-      continue;
-    }
-    // E1 is the messages before the last one; E2 has challenges of its own.
-    const block = outers.indexOf(message);
-    const isLast = block === outers.length - 1;
-    const own = isLast ? challenges.garbage : slice(challenges.outer, block * kappa1, kappa1);
-    reduceHiddenOuter(lab, more, level, message, own, powers, b);
+  for (const [i, message] of outers.entries()) {
+    reduceHiddenOuter(lab, more, level, message, challenges.outer[i]!, powers, b);
   }
+  const { lifts: from } = scalarsBehind(level, number);
+  const scalars = omegas.map((omega) => omega.subarray(from));
+  const lifts = messages.find(({ isLifts }) => isLifts)!;
+  reduceHiddenLifts(lab, more, level, lifts, hidden, beta, challenges.gamma, scalars);
 }
 
 /**
@@ -109,10 +103,9 @@ function reduceHiddenOuter(
   for (let j = 0; j < digits; j++) {
     v.putMultiples(from + j * polynomials, formAt(powers, j), challenges);
   }
-  if (cut === 0) return;
-  lab.scope(() =>
-    addProduct(lab, b, sumOf(lab, challenges), allCoefficients(1n << BigInt(cut - 1))),
-  );
+  // 2^(cut - 1), or 0 if nothing was cut off
+  const half = (1n << BigInt(cut)) / 2n;
+  lab.scope(() => addProduct(lab, b, sumOf(lab, challenges), allCoefficients(half)));
 }
 
 /** x_0 + x_1 X^32 */

@@ -11,7 +11,7 @@ import { zeroForms } from '../forms.ts';
 import { liftsOf } from '../lifts.ts';
 import { projectionOf } from '../projection.ts';
 import { type Blocks, blocksOf, type Values, valuesOf } from '../ring.ts';
-import { paddingOf, type Run, runsOf } from '../shapes.ts';
+import { paddingOf, runsOf } from '../shapes.ts';
 import { Folding } from './folding.ts';
 import { hiddenFields, hiddenRights, prepareOmegaOnX, scalarsOf } from './hidden.ts';
 import { type OpenSeeds, openSeeds } from './openSeeds.ts';
@@ -58,22 +58,17 @@ export function foldRows(lab: Labrador, fold: RowsFold): Blocks {
     const width = columns.to - columns.from;
     const folding = new Folding(lab, open, width);
     const staging = lab.vecs(liftsOf(number).count, width);
-    const add = (runs: readonly Run[]): void => {
-      for (const { row, from, to } of runsWithin(runs, columns)) {
-        const here = { row, from: from - columns.from, to: to - columns.from };
-        folding.addProjection(staging, open.jl, here, row * shape.n + from);
-      }
-    };
     const ofV = shape.lengths.length - 1;
-    prepareOmega(lab, open.lift);
-    add(
-      shape.lengths.flatMap((length, part) =>
-        runsOf(shape, part, part < ofV ? 0 : lengthX, length),
-      ),
+    const others = shape.lengths.flatMap((length, part) =>
+      runsOf(shape, part, part < ofV ? 0 : lengthX, length),
     );
-    if (lengthX > 0) {
-      prepareOmegaOnX(lab, open.lift);
-      add(runsOf(shape, ofV, 0, lengthX));
+    const before = runsWithin(others, columns);
+    const ofX = runsWithin(runsOf(shape, ofV, 0, lengthX), columns);
+    prepareOmega(lab, open.lift);
+    for (const [i, { row, from, to }] of [...before, ...ofX].entries()) {
+      if (i === before.length) prepareOmegaOnX(lab, open.lift);
+      const here = { row, from: from - columns.from, to: to - columns.from };
+      folding.addProjection(staging, open.jl, here, row * shape.n + from);
     }
     return blocksOf(lab, folding.sum);
   });
@@ -92,7 +87,7 @@ export function reduceLevel(
   return lab.scope(() => {
     const number = before.number + 1;
     const open = openSeeds(lab, seeds, number, level.r);
-    const reduced = reduceRows(lab, level, before, keys, rows, fields, open, level.w > 0);
+    const reduced = reduceRows(lab, level, before, keys, rows, fields, open, level.w !== 0);
     const { folding, quadratic, b, known } = reduced;
     const phi = lab.coefs(level.n);
     lab.kernels.vecToCoefs(phi.at, folding.sum.at, 0, level.n);

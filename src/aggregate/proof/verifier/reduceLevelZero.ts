@@ -62,7 +62,7 @@ export function reduceLevelZero(
 
 /**
  * Coefficients 0 of the lifts, which the verifier knows, and if they are hidden 32, which were sent
- * (else 0 stands there and is not read).
+ * (else what stands there is not read).
  */
 function knownOfLifts(
   lab: Labrador,
@@ -70,8 +70,8 @@ function knownOfLifts(
   fields: ParsedOrdinary,
   constants: readonly bigint[],
 ): Pair[] {
-  const b32 = level.w === 0 ? [] : readB32(lab, hiddenFields(level, fields).b32);
-  return constants.map((constant, k) => [constant % Q, b32[k] ?? 0n]);
+  const b32 = readB32(lab, hiddenFields(level, fields).b32);
+  return constants.map((constant, k) => [constant % Q, b32[k]!]);
 }
 
 /** p w_j + C_j. @returns undefined if one is out of range (7.3) */
