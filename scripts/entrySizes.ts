@@ -16,7 +16,7 @@ const ENTRIES: readonly (readonly [entry: string, imports: string, limit?: numbe
   ['falconry/aggregate', 'everything'],
   ['falconry/verify', 'everything', 45_000],
   ['falconry/verify', '{ falcon512 }', 38_000],
-  ['falconry/verify-aggregate', 'everything', 90_000],
+  ['falconry/verify-aggregate', 'everything', 92_000],
 ];
 /** Another version of a dependency or compiler may change this much, in kB. */
 const SLACK = 1;
