@@ -123,7 +123,7 @@ describe('aggregate and verify-aggregate', () => {
     );
     const result = JSON.parse(read('proof.json'));
     expect(result).toMatchObject({ format: 'proof', count: 3, sizes: { salts: 120 } });
-    expect(result.aggregate).toMatch(/^0x464c52590202/);
+    expect(result.aggregate).toMatch(/^0x464c52590203/);
 
     const judged = await run('verify-aggregate', 'proof.json', 'few.json');
     expect(judged.out).toMatch(
