@@ -1,7 +1,9 @@
 /** Smaller bodies: packed with gzip, and in CBOR, by every way on which triples come and go. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatCbor, parseStrictCbor } from '../../src/middleware/http/cbor.ts';
+import { gunzipped } from '../../src/middleware/http/gunzip.ts';
 import { parseResultFile } from '../../src/wire/resultFile.ts';
 import type { TaskItem } from '../../src/wire/triple.ts';
 import { formatTaskFile, toTriple } from '../../src/wire/triple.ts';
@@ -123,6 +125,28 @@ describe('gzip', () => {
     const grown = (mostBytes - before) / MIB;
     expect(grown).toBeLessThan(200);
     fact(context, 'packed bodies', `four bombs of 400 MiB: ${grown.toFixed(0)} MiB more in memory`);
+  });
+
+  it('throws nothing that nobody can catch when reading ends early', async () => {
+    const uncaught: unknown[] = [];
+    const note = (error: unknown) => uncaught.push(error);
+    process.on('uncaughtException', note);
+    const bomb = gzip(Buffer.alloc(4 * MIB, ' '));
+    async function* sent() {
+      yield bomb;
+    }
+    for (let round = 0; round < 60; round++) {
+      // It is full again after each wait: the last chunk is taken while more stands behind it.
+      let wanted = 1 + (round % 7);
+      for await (const chunk of gunzipped(sent())) {
+        expect(chunk.length).toBeGreaterThan(0);
+        if (--wanted === 0) break;
+        await sleep(2);
+      }
+    }
+    await sleep(50);
+    process.off('uncaughtException', note);
+    expect(uncaught).toEqual([]);
   });
 
   it('counts what it unpacks to against the share of a client', async () => {
