@@ -49,5 +49,21 @@ function responseOf(answer: IncomingMessage): Response {
     answer.resume();
     return new Response(null, { status, headers });
   }
-  return new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, { status, headers });
+  return new Response(streamOf(answer), { status, headers });
+}
+
+/** Its bytes. `Readable.toWeb` may throw where nobody can catch it, if its reader leaves early. */
+function streamOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
+  const pieces = answer[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(stream) {
+        const { done, value } = await pieces.next();
+        if (done) stream.close();
+        else stream.enqueue(value);
+      },
+      cancel: () => void answer.destroy(),
+    },
+    { highWaterMark: 0 },
+  );
 }
