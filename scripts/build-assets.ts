@@ -1,10 +1,11 @@
 /**
  * Bundles the page that the service serves at `/v1/ui` into one module of the service:
  *
- *   src/page/main.ts         → app     the page itself, without the library's modules
- *   src/page/worker/main.ts  → worker  the library with its WebAssembly, loaded on demand
- *   src/page/{style.css,icon.svg,index.html}
- *   → src/middleware/ui/assets.gen.ts
+ * in src/middleware/page/browser:
+ *   main.ts         → app     the page itself, without the library's modules
+ *   worker/main.ts  → worker  the library with its WebAssembly, loaded on demand
+ *   {style.css,icon.svg,index.html}
+ *   → src/middleware/page/assets.gen.ts
  *
  * The same sources always give the same bytes; the file is written only when they have changed.
  *
@@ -18,15 +19,15 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import { type Plugin, rolldown } from 'rolldown';
 import { header, isCurrent, ROOT, sha256, writeAtomically } from './generated.ts';
 
-const PAGE = join(ROOT, 'src/page');
-const OUTPUT = 'src/middleware/ui/assets.gen.ts';
+const PAGE = join(ROOT, 'src/middleware/page/browser');
+const OUTPUT = 'src/middleware/page/assets.gen.ts';
 
 /** Browsers of the last two years or so; `light-dark()` in the style needs the latest versions. */
 const TARGET = ['chrome123', 'firefox120', 'safari17.5'];
 
 /** Modules with side effects; package.json says that all others have none. */
 const RUN_WHEN_LOADED =
-  /\/(page\/main|page\/worker\/(main|calls)|aggregate\/threads\/aggregateWorker)\.ts$/;
+  /\/(browser\/main|browser\/worker\/(main|calls)|aggregate\/threads\/aggregateWorker)\.ts$/;
 
 interface Built {
   readonly name: string;

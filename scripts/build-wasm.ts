@@ -21,7 +21,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
-import { inflate } from '../src/inflate.ts';
+import { inflate } from '../src/shared/inflate.ts';
 import { generate } from './generate/main.ts';
 import {
   filesBelow,
@@ -138,8 +138,8 @@ function deflatedModule(name: ModuleName, bytes: Uint8Array): string {
     return `inflate(${name}, ${bytes.length}${isFirst ? '' : `, first.subarray(${range})`})`;
   });
   return `
-import { concat } from '../bytes.ts';
-${isFirst ? '' : own}import { inflate } from '../inflate.ts';
+import { concat } from '../shared/bytes.ts';
+${isFirst ? '' : own}import { inflate } from '../shared/inflate.ts';
 
 export const SHA256 = '${sha256(bytes)}';
 export const BYTES = ${bytes.length};
@@ -181,7 +181,7 @@ function dataAt(module: Uint8Array): number {
 const editsOf = (
   bytes: Uint8Array,
   plain: Uint8Array,
-) => `/** Turns the plain build into this one, in base64: see src/moduleEdits.ts. */
+) => `/** Turns the plain build into this one, in base64: see src/shared/moduleEdits.ts. */
 export const EDITS: string =
   '${base64(editsBetween(plain, bytes))}';
 `;
@@ -201,7 +201,7 @@ function currentLock(): string {
 generate();
 const scripts = [
   ...['scripts/build-wasm.ts', 'scripts/moduleEdits.ts'],
-  ...['src/moduleEdits.ts', 'src/inflate.ts'],
+  ...['src/shared/moduleEdits.ts', 'src/shared/inflate.ts'],
 ];
 const inputs = [...filesBelow('assembly'), 'asconfig.json', ...scripts];
 const head = header('scripts/build-wasm.ts', hashOfFiles(inputs, compilerVersion));

@@ -7,7 +7,7 @@ import { EXIT, EXIT_MEANINGS, type ExitName } from '../src/cli/exitCodes.ts';
 import { COMMANDS } from '../src/cli/main.ts';
 import { defaultText } from '../src/cli/serveConfig.ts';
 import { ALL_SETTINGS, envOf, optionOf } from '../src/cli/settings.ts';
-import type { OptionRow } from '../src/middleware/optionRows.ts';
+import type { OptionRow } from '../src/middleware/options/optionRows.ts';
 
 const exitTable = Object.entries(EXIT_MEANINGS)
   .map(([name, meaning]) => `| ${EXIT[name as ExitName]} | ${meaning} |`)

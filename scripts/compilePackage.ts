@@ -32,7 +32,7 @@ export function compilePackage(dist: string): void {
   ]) {
     rmSync(join(dist, `${room}/${name}.verify.wasm.gen.js`), { force: true });
   }
-  copyFileSync(join(root, 'src/wasmModule.d.ts'), join(dist, 'wasmModule.d.ts'));
+  copyFileSync(join(root, 'src/shared/wasmModule.d.ts'), join(dist, 'wasmModule.d.ts'));
   copyFileSync(join(root, 'src/cli/falconry.cjs'), join(dist, 'cli/falconry.cjs'));
   chmodSync(join(dist, 'cli/falconry.cjs'), 0o755);
   removeUnreachableTypes(dist);

@@ -1,5 +1,8 @@
-/** Writes one build of a module as edits of another; `src/moduleEdits.ts` describes the format. */
-import { applyEdits } from '../src/moduleEdits.ts';
+/**
+ * Writes one build of a module as edits of another; `src/shared/moduleEdits.ts` describes the
+ * format.
+ */
+import { applyEdits } from '../src/shared/moduleEdits.ts';
 
 /** The number of equal bytes after which two places count as the same. */
 const AGREE = 12;

@@ -10,7 +10,7 @@ import { build, type Plugin } from 'esbuild';
 import { ROOT } from './generated.ts';
 
 /** The entries, by their path in `src` and in `dist`. */
-export const SMALL_ENTRIES: readonly string[] = ['profiles/verifyOnly', 'aggregate/verifyOnly'];
+export const SMALL_ENTRIES: readonly string[] = ['falcon/verifyOnly', 'aggregate/verifyOnly'];
 
 /**
  * Takes the verifier's modules. Falcon's has no relaxed build: it would gain little. Labrador's has
@@ -38,7 +38,10 @@ const verifyModules: Plugin = {
 const sharedErrors: Plugin = {
   name: 'shared-errors',
   setup({ onResolve }) {
-    onResolve({ filter: /(^|\/)errors\.ts$/ }, () => ({ path: '../errors.js', external: true }));
+    onResolve({ filter: /(^|\/)errors\.ts$/ }, () => ({
+      path: '../shared/errors.js',
+      external: true,
+    }));
   },
 };
 

@@ -3,5 +3,5 @@
  * `falconry/middleware`, so that a browser bundle holds the library alone.
  */
 export * from './aggregate/index.ts';
-export { CodedError } from './errors.ts';
 export * from './falcon/index.ts';
+export { CodedError } from './shared/errors.ts';

@@ -99,11 +99,11 @@ describe('imports', () => {
           withoutComments(source.text),
         ),
     );
-    expect(seen.map(({ path }) => path)).toEqual(['src/wasmLoader.ts']);
+    expect(seen.map(({ path }) => path)).toEqual(['src/shared/wasmLoader.ts']);
   });
 
   test('nothing imports the page: it is bundled', () => {
-    const page = /^src\/page\//;
+    const page = /^src\/middleware\/page\/browser\//;
     const wrong = product.filter(
       ({ path, imports }) => !page.test(path) && imports.some((to) => page.test(to)),
     );
@@ -210,7 +210,7 @@ describe('imports', () => {
   });
 
   test('only those who ask for PostgreSQL load its driver', () => {
-    const room = /^src\/middleware\/postgres\//;
+    const room = /^src\/middleware\/stores\/postgres\//;
     const loaded = /^(?:import|export)\s(?!type\b)[^'";]*?\bfrom\s*'([^']+)'/gm;
     const wrong = src
       .filter(({ path }) => !room.test(path))
@@ -260,7 +260,7 @@ describe('the library needs nothing but the web', () => {
   test('no globals of one host', () => {
     const wrong = library
       .filter((source) => !isGenerated(source))
-      .filter(({ path }) => path !== 'src/threads/host.ts') // asks for threads, and does without
+      .filter(({ path }) => path !== 'src/shared/threads/host.ts') // asks for threads, and does without
       .filter(({ text }) =>
         /\b(Buffer|process|require|__dirname|Deno)\b[.(]/.test(withoutComments(text)),
       );
@@ -277,9 +277,9 @@ describe('the library needs nothing but the web', () => {
 
 /** Functions that may be longer, each with its reason. */
 const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
-  'src/testing/blobContract.ts: blobContract': 'a suite: its tests are short',
-  'src/testing/queueContract.ts: queueContract': 'a suite: its tests are short',
-  'src/testing/clientContract.ts: clientContract': 'a suite: its tests are short',
+  'src/middleware/testing/blobContract.ts: blobContract': 'a suite: its tests are short',
+  'src/middleware/testing/queueContract.ts: queueContract': 'a suite: its tests are short',
+  'src/middleware/testing/clientContract.ts: clientContract': 'a suite: its tests are short',
   'examples/own-store/store.ts: mapStore': 'a store in closures over its rows',
   'test/trace/suite.ts: traceSuite': 'a suite: its tests are short',
   'test/aggregate/proof/fuzz.ts: testFuzz': 'one test, with what it counts',
@@ -287,9 +287,10 @@ const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'test/middleware/crash.long.test.ts: ': 'one story from start to kill, many times',
   'test/middleware/postgresFaults.long.test.ts: ': 'a suite over servers; and one story of crashes',
   'test/middleware/postgresSchema.long.test.ts: ': 'a suite over servers: its tests are short',
-  'test/ui/access.long.test.ts: ': 'one story: the whole way by keyboard',
-  'test/ui/accessibility.ts: measureContrast': 'runs in a page, which takes one function',
-  'test/ui/flow.long.test.ts: ': 'one story: from a key to a verified aggregate',
+  'test/middleware/page/access.long.test.ts: ': 'one story: the whole way by keyboard',
+  'test/middleware/page/accessibility.ts: measureContrast':
+    'runs in a page, which takes one function',
+  'test/middleware/page/flow.long.test.ts: ': 'one story: from a key to a verified aggregate',
 };
 
 describe('writing', () => {
@@ -381,7 +382,9 @@ describe('sizes', () => {
   });
 
   test('bytes.ts stays a handful', () => {
-    expect(src.find(({ path }) => path === 'src/bytes.ts')!.lines.length).toBeLessThanOrEqual(100);
+    expect(
+      src.find(({ path }) => path === 'src/shared/bytes.ts')!.lines.length,
+    ).toBeLessThanOrEqual(100);
   });
 
   test('no drawers for odds and ends', () => {

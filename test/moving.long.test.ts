@@ -1,8 +1,8 @@
 /** The pages of docs/moving: their programs run as they stand, and BouncyCastle's page is true. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { importPublicKey } from '../src/falcon/keys/index.ts';
 import { falcon512, falcon1024 } from '../src/index.ts';
-import { importPublicKey } from '../src/keys/index.ts';
 import { blocksOf, promised } from './support/documentBlocks.ts';
 import { versionOf } from './support/peers.ts';
 

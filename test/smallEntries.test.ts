@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from '../scripts/generated.ts';
 import * as relaxed from '../src/aggregate/labrador.verify.relaxed.wasm.gen.ts';
 import * as labrador from '../src/aggregate/labrador.verify.wasm.gen.ts';
-import { CodedError } from '../src/errors.ts';
 import * as falcon from '../src/falcon/falcon.verify.wasm.gen.ts';
 import { decodeSignature, encodeSignature } from '../src/falcon/points.ts';
-import { moduleBytes } from '../src/moduleEdits.ts';
+import { CodedError } from '../src/shared/errors.ts';
+import { moduleBytes } from '../src/shared/moduleEdits.ts';
 import { frozenCases } from './reference/frozenCases.ts';
 import { fact } from './support/facts.ts';
 import { SETS, testItems } from './support/ours.ts';
@@ -19,7 +19,7 @@ import { testRandom } from './support/random.ts';
 import { buildSmallEntries, type SmallEntries } from './support/smallEntries.ts';
 
 /** Bytes, minified and compressed: kept by scripts/entrySizes.ts, too. */
-const LIMITS = { 'profiles/verifyOnly': 45_000, 'aggregate/verifyOnly': 92_000 } as const;
+const LIMITS = { 'falcon/verifyOnly': 45_000, 'aggregate/verifyOnly': 92_000 } as const;
 
 let entries: SmallEntries;
 let small: SmallEntries['signatures'];
@@ -165,7 +165,7 @@ describe('falconry/verify-aggregate', () => {
 });
 
 describe('in a bundle', () => {
-  const USE = "import { falcon512 } from './profiles/verifyOnly.js';\n";
+  const USE = "import { falcon512 } from './falcon/verifyOnly.js';\n";
   const USE_AGGREGATE = "import { verifyAggregate } from './aggregate/verifyOnly.js';\n";
   const RUN = 'globalThis.used = [falcon512, verifyAggregate];\n';
 
@@ -182,7 +182,7 @@ describe('in a bundle', () => {
 
   test('a page with one profile holds none of the others', async () => {
     const bytesOf = async (names: string) =>
-      gzipSync(await bundled(`export { ${names} } from './profiles/verifyOnly.js';`)).length;
+      gzipSync(await bundled(`export { ${names} } from './falcon/verifyOnly.js';`)).length;
     const [one, all] = [await bytesOf('falcon512'), await bytesOf('falcon512, fnDsaDraft512')];
     expect(one).toBeLessThan(38_000);
     expect(all - one).toBeGreaterThan(5000);
@@ -190,9 +190,7 @@ describe('in a bundle', () => {
   });
 
   test('both entries together hold each module once', async () => {
-    const one = new TextDecoder().decode(
-      await bundled(`export * from './profiles/verifyOnly.js';`),
-    );
+    const one = new TextDecoder().decode(await bundled(`export * from './falcon/verifyOnly.js';`));
     const both = new TextDecoder().decode(await bundled(USE + USE_AGGREGATE + RUN));
     // Modules, of two parts each, and edits are the only long words of base64.
     const words = (text: string) => text.match(/[\w+/]{1000,}/g) ?? [];

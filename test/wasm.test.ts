@@ -6,7 +6,7 @@ import * as plain from '../src/falcon/falcon.wasm.gen.ts';
 import { createFalcon, type Falcon, falcon512, ready } from '../src/falcon/index.ts';
 import { FALCON_512, FALCON_1024 } from '../src/falcon/params.ts';
 import { bestModule, compileAsync, Machine, machine, run } from '../src/falcon/wasm.ts';
-import { moduleBytes } from '../src/moduleEdits.ts';
+import { moduleBytes } from '../src/shared/moduleEdits.ts';
 import { BOTH_MODULES } from './support/assembly.ts';
 import { testRandom } from './support/random.ts';
 import { foundSecrets, secretPieces } from './support/secretScan.ts';

@@ -16,8 +16,8 @@ import {
   inspectAggregate,
   verifyAggregate,
 } from '../../src/aggregate/index.ts';
-import { equal } from '../../src/bytes.ts';
-import { isCodedError } from '../../src/errors.ts';
+import { equal } from '../../src/shared/bytes.ts';
+import { isCodedError } from '../../src/shared/errors.ts';
 import { median } from './interleave.ts';
 
 export interface BenchItem {

@@ -6,8 +6,8 @@
  *   node bench/support/bucketServer.ts <data directory> <number of clients>
  */
 import { openHttpServer } from '../../src/cli/httpServer.ts';
+import { s3Blobs } from '../../src/middleware/blobs/s3/index.ts';
 import { falconService } from '../../src/middleware/index.ts';
-import { s3Blobs } from '../../src/middleware/s3/index.ts';
 
 const [dataDirectory = '', clients = '1'] = process.argv.slice(2);
 const bucket = JSON.parse(process.env.BENCH_BUCKET!);

@@ -3,7 +3,7 @@
  *
  *   node bench/support/lostWorker.ts <url> <schema> <lease in ms>
  */
-import { postgresStore } from '../../src/middleware/postgres/index.ts';
+import { postgresStore } from '../../src/middleware/stores/postgres/index.ts';
 
 const [url = '', schema = '', lease = '1000'] = process.argv.slice(2);
 const leaseMs = Number(lease);

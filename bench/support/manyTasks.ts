@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { encodeCursor } from '../../src/middleware/http/cursor.ts';
-import { STORE_FILE } from '../../src/middleware/options.ts';
-import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
+import { STORE_FILE } from '../../src/middleware/options/options.ts';
+import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 
 /** One of this many tasks has failed: for a filter that finds few among many. */
 export const FAILED_EVERY = 1000;

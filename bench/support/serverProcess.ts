@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { HOST_ENV } from '../../scripts/hostSettings.ts';
-import type { S3Options } from '../../src/middleware/s3/index.ts';
+import type { S3Options } from '../../src/middleware/blobs/s3/index.ts';
 
 export interface ServerProcess {
   readonly address: string;

@@ -1,7 +1,7 @@
 /** How much a store does in a second: see ../store.ts. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import type { Task } from '../../src/middleware/task.ts';
+import type { Task } from '../../src/middleware/stores/port/task.ts';
 import type { Bar } from './bars.ts';
 import { CLAIM, CLAIMERS, claimer, clientOf, rate, type World } from './storeWorld.ts';
 

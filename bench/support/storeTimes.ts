@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { ListQuery } from '../../src/middleware/stores/taskStore.ts';
+import type { ListQuery } from '../../src/middleware/stores/port/taskStore.ts';
 import { type Bar, quantile } from './bars.ts';
 import { median } from './interleave.ts';
 import { CLAIM, clientOf, MANY, rate, type Store, type World } from './storeWorld.ts';

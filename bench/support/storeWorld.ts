@@ -1,7 +1,8 @@
 /** A PostgreSQL of our own, with a million finished tasks, for the parts of ../store.ts. */
-import { createStore } from '../../src/middleware/postgres/store.ts';
-import type { ApiKeyStore, TaskStore } from '../../src/middleware/stores/taskStore.ts';
-import type { Task } from '../../src/middleware/task.ts';
+
+import type { Task } from '../../src/middleware/stores/port/task.ts';
+import type { ApiKeyStore, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
+import { createStore } from '../../src/middleware/stores/postgres/store.ts';
 import { type PostgresServer, startNewestPostgres } from '../../test/support/postgres.ts';
 
 export type Store = TaskStore & ApiKeyStore;

@@ -9,8 +9,8 @@ import {
   statementCommitment,
   verifyAggregate,
 } from '../../src/aggregate/index.ts';
-import { equal } from '../../src/bytes.ts';
-import { isCodedError } from '../../src/errors.ts';
+import { equal } from '../../src/shared/bytes.ts';
+import { isCodedError } from '../../src/shared/errors.ts';
 import { parseResultFile } from '../../src/wire/resultFile.ts';
 import type { TaskItem } from '../../src/wire/triple.ts';
 

@@ -27,10 +27,12 @@ const ROOM = 'src/aggregate/';
 const OTHER_JUDGES: readonly string[] = [
   ...['deterministic', 'salts'].map((name) => `src/falcon/${name}.ts`),
   ...['base64', 'der', 'input', 'jwk', 'pem', 'pkcs8', 'publicKey', 'secretKey', 'signatures'].map(
-    (name) => `src/keys/${name}.ts`,
+    (name) => `src/falcon/keys/${name}.ts`,
   ),
-  ...['address', 'edwards25519', 'mnemonic', 'signature'].map((n) => `src/algorand/${n}.ts`),
-  ...['fnDsaCodec', 'fnDsaVerifier', 'sha3'].map((name) => `src/profiles/${name}.ts`),
+  ...['address', 'edwards25519', 'mnemonic', 'signature'].map(
+    (n) => `src/falcon/compat/algorand/${n}.ts`,
+  ),
+  ...['fnDsaCodec', 'fnDsaVerifier', 'sha3'].map((name) => `src/falcon/profiles/${name}.ts`),
 ];
 
 /** What these contain does not judge. */
@@ -60,12 +62,12 @@ const RULES: readonly Rule[] = [
   },
   { files: /^src\/falcon\/salts\.ts$/, tests: ['salts', 'container', '../falcon/derived'] },
   {
-    files: /^src\/profiles\/fnDsaCodec\.ts$/,
-    tests: ['../profiles/fnDsaDraft'],
+    files: /^src\/falcon\/profiles\/fnDsaCodec\.ts$/,
+    tests: ['../falcon/profiles/fnDsaDraft'],
     only: ['publicKeyToRound3', 'signatureToRound3', 'BitReader'],
   },
-  { files: /^src\/profiles\/fnDsaVerifier\.ts$/, tests: ['../profiles/fnDsaDraft'] },
-  { files: /^src\/profiles\/sha3\.ts$/, tests: ['../profiles/sha3'] },
+  { files: /^src\/falcon\/profiles\/fnDsaVerifier\.ts$/, tests: ['../falcon/profiles/fnDsaDraft'] },
+  { files: /^src\/falcon\/profiles\/sha3\.ts$/, tests: ['../falcon/profiles/sha3'] },
   { files: within('container'), tests: ['container', 'format'], except: WRITING },
   { files: within('bundle'), tests: ['bundle', 'tamper'], except: ['encodeBundle'] },
   {
@@ -174,16 +176,19 @@ const RULES: readonly Rule[] = [
     files: kernels('\\w+'),
     tests: ['proof/vectors', 'labrador/stream', 'labrador/machine', 'proof/verify'],
   },
-  { files: keys('(base64|pem)'), tests: ['../keys/base64', '../keys/keys'] },
-  { files: keys('der'), tests: ['../keys/der', '../keys/keys'] },
-  { files: keys('signatures'), tests: ['../keys/signatures'] },
-  { files: keys('\\w+'), tests: ['../keys/keys'] },
-  { files: /^src\/algorand\/\w+\.ts$/, tests: ['../algorand/algorand'] },
+  { files: keys('(base64|pem)'), tests: ['../falcon/keys/base64', '../falcon/keys/keys'] },
+  { files: keys('der'), tests: ['../falcon/keys/der', '../falcon/keys/keys'] },
+  { files: keys('signatures'), tests: ['../falcon/keys/signatures'] },
+  { files: keys('\\w+'), tests: ['../falcon/keys/keys'] },
+  {
+    files: /^src\/falcon\/compat\/algorand\/\w+\.ts$/,
+    tests: ['../falcon/compat/algorand/algorand'],
+  },
 ];
 
-/** A file of src/keys. */
+/** A file of src/falcon/keys. */
 function keys(pattern: string): RegExp {
-  return new RegExp(`^src/keys/${pattern}\\.ts$`);
+  return new RegExp(`^src/falcon/keys/${pattern}\\.ts$`);
 }
 
 function within(pattern: string): RegExp {

@@ -5,8 +5,9 @@
  * Every field of every element is read once. Input of asynchronous work is copied at once as well,
  * so that what was verified is what is proved, whatever happens to the caller's arrays meanwhile.
  */
-import { copyBytes, isIntact, notBytes, readList, typeName } from '../arguments.ts';
+
 import { toOrdinary } from '../falcon/deterministic.ts';
+import { copyBytes, isIntact, notBytes, readList, typeName } from '../shared/arguments.ts';
 import type { AggregateItem } from './batch.ts';
 import { MAX_ITEMS } from './container.ts';
 import type { Statement } from './statement.ts';

@@ -2,11 +2,12 @@
  * Turns the caller's items into decoded signatures that are known to be valid, a few at a time, so
  * that the synchronous and the asynchronous call share every step.
  */
-import { CodedError, type InvalidItem } from '../errors.ts';
+
 import type { ParameterSet, Profile } from '../falcon/index.ts';
 import { hasProfile, paramsIn } from '../falcon/params.ts';
 import { type DecodedSignature, decodeSignature } from '../falcon/points.ts';
 import { verifyItems } from '../falcon/verifyItems.ts';
+import { CodedError, type InvalidItem } from '../shared/errors.ts';
 import { type CodedSalts, codeSalts } from './salts.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 

@@ -8,7 +8,7 @@
  * written and no byte can follow. Its check words are a hash of the header, so that damage to the
  * header alone cannot turn one valid bundle into another.
  */
-import { ascii, concat } from '../bytes.ts';
+
 import type { ParameterSet } from '../falcon/index.ts';
 import { paramsOf } from '../falcon/params.ts';
 import {
@@ -18,6 +18,7 @@ import {
   shake256,
 } from '../falcon/points.ts';
 import { SALT_BYTES } from '../falcon/salts.ts';
+import { ascii, concat } from '../shared/bytes.ts';
 import type { VerifiedBatch } from './batch.ts';
 import { encodeHeader, formOfKind, kindOf, type ParsedHeader, setOfKind } from './container.ts';
 import { type CheckWords, decodeCoefficients, encodeCoefficients } from './gaussianCoder.ts';

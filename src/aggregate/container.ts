@@ -20,10 +20,11 @@
  * the count exactly, so a list of kinds, or of salts, has one encoding. A proof keeps no signatures
  * and hence no forms: its kinds are 0 and 3.
  */
-import { concat, fromHex } from '../bytes.ts';
+
 import type { ParameterSet, Profile, SignatureFormat } from '../falcon/index.ts';
 import { hasProfile, PROFILE_NUMBERS } from '../falcon/params.ts';
 import { isConstantSalt, SALT_BYTES } from '../falcon/salts.ts';
+import { concat, fromHex } from '../shared/bytes.ts';
 import { TABLE_SHA256 } from './parameters/table.gen.ts';
 import { CODINGS, type CodedSalts, type SaltRun } from './salts.ts';
 import { COMMITMENT_BYTES } from './statement.ts';

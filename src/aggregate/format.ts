@@ -3,7 +3,7 @@
  * bundle. Making a bundle takes milliseconds, so its size is known. The size of a proof is first
  * estimated from the parameter table, and compared again when the proof is complete.
  */
-import { CodedError } from '../errors.ts';
+import { CodedError } from '../shared/errors.ts';
 import type { VerifiedBatch } from './batch.ts';
 import { encodeBundle } from './bundle.ts';
 import type { AggregateFormat } from './container.ts';

@@ -5,11 +5,12 @@
  * There are two formats. The *bundle* holds every signature, losslessly, at its entropy. The
  * *proof* holds none, and proves in far fewer bytes that every statement has one.
  */
-import { copyBytes } from '../arguments.ts';
-import { toHex } from '../bytes.ts';
-import { CodedError, type InvalidItem } from '../errors.ts';
+
 import type { ParameterSet, Profile, SignatureFormat } from '../falcon/index.ts';
 import { PROFILE_NUMBERS } from '../falcon/params.ts';
+import { copyBytes } from '../shared/arguments.ts';
+import { toHex } from '../shared/bytes.ts';
+import { CodedError, type InvalidItem } from '../shared/errors.ts';
 import { checkCount, copyItems, copyStatements, readItems, readStatements } from './arguments.ts';
 import { type AggregateItem, invalidItems, startBatch } from './batch.ts';
 import { encodeBundle } from './bundle.ts';

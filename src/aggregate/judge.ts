@@ -1,7 +1,8 @@
 /** The steps shared by the verifiers on one thread and on several. */
-import { copyBytes } from '../arguments.ts';
-import { equal } from '../bytes.ts';
+
 import type { Profile } from '../falcon/index.ts';
+import { copyBytes } from '../shared/arguments.ts';
+import { equal } from '../shared/bytes.ts';
 import { copyStatements, readStatements } from './arguments.ts';
 import { type AggregateItem, invalidItems } from './batch.ts';
 import { decodeBundle } from './bundle.ts';

@@ -1,9 +1,10 @@
 /** The options of the asynchronous calls, and their validation. */
-import { checkHook, readList, readOptions } from '../arguments.ts';
+
 import type { Profile } from '../falcon/index.ts';
 import { checkProfile } from '../falcon/params.ts';
-import { hostParallelism } from '../threads/host.ts';
-import { checkThreads } from '../threads/options.ts';
+import { checkHook, readList, readOptions } from '../shared/arguments.ts';
+import { hostParallelism } from '../shared/threads/host.ts';
+import { checkThreads } from '../shared/threads/options.ts';
 import { FORMATS } from './container.ts';
 import type { AggregateFormatOption, FormatChoice } from './format.ts';
 

@@ -1,5 +1,5 @@
 /** Aggregates on threads, and in memory, that are kept from one call to the next. */
-import { CodedError, type InvalidItem } from '../errors.ts';
+import { CodedError, type InvalidItem } from '../shared/errors.ts';
 import { copyItems, readItems } from './arguments.ts';
 import type { AggregateItem } from './batch.ts';
 import {

@@ -6,10 +6,11 @@
  *
  * A section proves its items in the order of the list. Its transcript starts with the whole header.
  */
-import { concat } from '../bytes.ts';
-import { CodedError, isCodedError } from '../errors.ts';
+
 import type { ParameterSet } from '../falcon/index.ts';
 import { SALT_BYTES } from '../falcon/salts.ts';
+import { concat } from '../shared/bytes.ts';
+import { CodedError, isCodedError } from '../shared/errors.ts';
 import type { VerifiedBatch } from './batch.ts';
 import { encodeHeader, kindOf, setOfKind } from './container.ts';
 import type { Claim } from './judge.ts';

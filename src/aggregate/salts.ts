@@ -6,9 +6,10 @@
  *   derived    SHAKE256("falconry salt v1" ‖ public key ‖ message), 40 bytes
  *   explicit   all others, written out
  */
-import { concat, equal } from '../bytes.ts';
+
 import type { ParameterSet } from '../falcon/index.ts';
 import { constantSalt, derivedSalt, isConstantSalt, SALT_BYTES } from '../falcon/salts.ts';
+import { concat, equal } from '../shared/bytes.ts';
 import { type Statement, setOfPublicKey } from './statement.ts';
 
 /** The codings, with their number in a run. */

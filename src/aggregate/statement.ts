@@ -14,11 +14,12 @@
  * Integers are big-endian. Every length is fixed or precedes its data, so two different lists never
  * give the same input.
  */
-import { ascii } from '../bytes.ts';
+
 import type { ParameterSet } from '../falcon/index.ts';
 import { FALCON_512, FALCON_1024 } from '../falcon/params.ts';
 import { shake256 } from '../falcon/points.ts';
-import { lengthOf } from '../intrinsics.ts';
+import { ascii } from '../shared/bytes.ts';
+import { lengthOf } from '../shared/intrinsics.ts';
 
 export const COMMITMENT_BYTES = 32;
 

@@ -2,8 +2,8 @@
  * The asynchronous calls on the threads of a pool: verifying items, aggregating, verifying
  * aggregates.
  */
-import type { InvalidItem } from '../errors.ts';
-import { Slices, throwIfAborted } from '../threads/slices.ts';
+import type { InvalidItem } from '../shared/errors.ts';
+import { Slices, throwIfAborted } from '../shared/threads/slices.ts';
 import { type AggregateItem, invalidItems, startBatch, type VerifiedBatch } from './batch.ts';
 import { encodeAggregate, requireFormat } from './format.ts';
 import { type Claim, isAbout, itemsOfBundle, openClaim } from './judge.ts';

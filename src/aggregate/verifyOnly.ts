@@ -3,8 +3,9 @@
  * thread. The package builds it with the modules `falcon.verify.wasm` and `labrador.verify.wasm`,
  * which hold the verifier's part; the checks are those of `falconry/aggregate`.
  */
-export { isCodedError } from '../errors.ts';
+
 export { useFalconModule } from '../falcon/index.ts';
+export { isCodedError } from '../shared/errors.ts';
 export {
   type AggregateFormat,
   type AggregateInfo,

@@ -12,12 +12,12 @@
  * after which the views that `i16`, `i64` and `bytes` returned are stale. Everything in this memory
  * is public.
  */
-import { CodedError } from '../errors.ts';
-import { bestModule, type ModuleName, moduleLoader } from '../wasmLoader.ts';
+import { CodedError } from '../shared/errors.ts';
+import { bestModule, type ModuleName, moduleLoader } from '../shared/wasmLoader.ts';
 import { EDITS } from './labrador.relaxed.wasm.gen.ts';
 import { type LabradorExports, MODULE } from './labrador.wasm.gen.ts';
 
-export { bestModule, type ModuleName } from '../wasmLoader.ts';
+export { bestModule, type ModuleName } from '../shared/wasmLoader.ts';
 
 interface Region {
   readonly at: number;

@@ -7,8 +7,8 @@ import {
   MAX_AGGREGATE_ITEMS,
   MAX_PROOF_ITEMS,
 } from '../aggregate/index.ts';
-import { isCodedError } from '../errors.ts';
-import { integer } from '../middleware/optionRows.ts';
+import { integer } from '../middleware/options/optionRows.ts';
+import { isCodedError } from '../shared/errors.ts';
 import { formatResultFile, makeResultFile } from '../wire/resultFile.ts';
 import { parseTaskFile } from '../wire/taskFile.ts';
 import type { TaskItem } from '../wire/triple.ts';

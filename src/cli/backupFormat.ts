@@ -12,9 +12,9 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { CodedError } from '../errors.ts';
 import { startSha256 } from '../middleware/hash.ts';
-import { STORE_FILE } from '../middleware/options.ts';
+import { STORE_FILE } from '../middleware/options/options.ts';
+import { CodedError } from '../shared/errors.ts';
 
 export const MANIFEST = 'backup.json';
 export const SUMS = 'SHA256SUMS';

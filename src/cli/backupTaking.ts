@@ -25,11 +25,11 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { backup as copyStore, DatabaseSync } from 'node:sqlite';
-import { CodedError } from '../errors.ts';
-import { LOCK, locked } from '../middleware/keys/keyFiles.ts';
-import { STORE_FILE } from '../middleware/options.ts';
-import { hasEnded, ownHolder } from '../middleware/stores/holder.ts';
-import { MIGRATIONS } from '../middleware/stores/sqliteSchema.ts';
+import { STORE_FILE } from '../middleware/options/options.ts';
+import { LOCK, locked } from '../middleware/signing/keyFiles.ts';
+import { hasEnded, ownHolder } from '../middleware/stores/sqlite/holder.ts';
+import { MIGRATIONS } from '../middleware/stores/sqlite/sqliteSchema.ts';
+import { CodedError } from '../shared/errors.ts';
 import {
   type Copied,
   checkStore,

@@ -3,8 +3,8 @@
  * closed, before anything that he sends is read.
  */
 import type { Socket } from 'node:net';
-import { CodedError } from '../errors.ts';
 import { addressGroup } from '../middleware/http/address.ts';
+import { CodedError } from '../shared/errors.ts';
 import { socketAnswer } from './socketAnswer.ts';
 
 export interface CapOptions {

@@ -3,7 +3,7 @@
  * misspellings, `--help`, `--json` and `--quiet`, settings, progress, reports, exit codes.
  */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { type InvalidItem, isCodedError } from '../errors.ts';
+import { type InvalidItem, isCodedError } from '../shared/errors.ts';
 import { reasonWords } from '../wire/reasons.ts';
 import { type Command, type Io, IoFailure, ServiceFailure, UsageError } from './command.ts';
 import type { Config } from './config.ts';

@@ -5,13 +5,13 @@ import { IoFailure } from './command.ts';
 
 /** @throws IoFailure if `pg` is not installed */
 export const loadPostgres = () =>
-  load('pg', 'a database', () => import('../middleware/postgres/index.ts'));
+  load('pg', 'a database', () => import('../middleware/stores/postgres/index.ts'));
 
 /** @throws IoFailure if `aws4fetch` is not installed, which the store itself loads when it signs */
 export const loadS3 = () =>
   load('aws4fetch', 'a bucket', async () => {
     await import('aws4fetch');
-    return import('../middleware/s3/index.ts');
+    return import('../middleware/blobs/s3/index.ts');
   });
 
 async function load<Module>(name: string, what: string, module: () => Promise<Module>) {

@@ -2,8 +2,8 @@
 
 import { rm } from 'node:fs/promises';
 import { eraseClient } from '../middleware/erasure.ts';
-import { clientKeyFiles } from '../middleware/keys/keyStore.ts';
-import type { Holdings } from '../middleware/stores/operatorStore.ts';
+import { clientKeyFiles } from '../middleware/signing/keyStore.ts';
+import type { Holdings } from '../middleware/stores/port/operatorStore.ts';
 import { sizeText } from '../wire/sizes.ts';
 import { type Command, type Io, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation } from './define.ts';

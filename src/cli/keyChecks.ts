@@ -1,8 +1,8 @@
 /** The check of the signing keys by `falconry serve --check`: opened, and left as they are. */
 import { join, resolve } from 'node:path';
-import { isCodedError } from '../errors.ts';
-import { examineKeys } from '../middleware/keys/keyStore.ts';
-import { KEYS_FOLDER, type Settings } from '../middleware/options.ts';
+import { KEYS_FOLDER, type Settings } from '../middleware/options/options.ts';
+import { examineKeys } from '../middleware/signing/keyStore.ts';
+import { isCodedError } from '../shared/errors.ts';
 import type { Config } from './config.ts';
 import { type Finding, fault, ok } from './finding.ts';
 import type { ServeSetting } from './settings.ts';

@@ -1,8 +1,9 @@
 /**
  * Keys and signatures in files. The command line's own form is JSON with `public_key`,
- * `secret_key` or `signature`, or the hex text alone; every other form of keys is read by src/keys.
+ * `secret_key` or `signature`, or the hex text alone; every other form of keys is read by
+ * src/falcon/keys.
  */
-import { CodedError, isCodedError } from '../errors.ts';
+
 import {
   type Falcon,
   falcon512,
@@ -19,7 +20,8 @@ import {
   importEncryptedSecretKey,
   importPublicKey,
   importSecretKey,
-} from '../keys/index.ts';
+} from '../falcon/keys/index.ts';
+import { CodedError, isCodedError } from '../shared/errors.ts';
 import { decodeWireHex, encodeWireHex } from '../wire/hex.ts';
 import { UsageError } from './command.ts';
 
@@ -107,7 +109,7 @@ export async function readSecretKey(
   }
 }
 
-/** What src/keys reads of a file: the bytes of our own forms, the file itself in all others. */
+/** The input for src/falcon/keys: the bytes of our own forms, the file itself in all others. */
 function contents(file: Uint8Array, field: 'public_key' | 'secret_key'): Uint8Array {
   return file[0] === OPEN_BRACE && asText(file)?.includes('"kty"')
     ? file

@@ -1,7 +1,8 @@
 /** `falconry keygen`: writes a key pair to a file. */
-import { CodedError } from '../errors.ts';
+
 import { type Falcon, falcon512, falcon1024, type KeyPair } from '../falcon/index.ts';
 import { SEED_BYTES } from '../falcon/params.ts';
+import { CodedError } from '../shared/errors.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation, OUT, oneOf, TEXT } from './define.ts';
 import { EXIT, EXIT_HELP } from './exitCodes.ts';

@@ -4,9 +4,9 @@ import {
   isDemonstration,
   type NewApiKey,
   rotateApiKey,
-} from '../middleware/keys/apiKeys.ts';
-import { duration } from '../middleware/optionRows.ts';
-import type { ApiKeyRecord, ApiKeyStore } from '../middleware/stores/taskStore.ts';
+} from '../middleware/identity/apiKeys.ts';
+import { duration } from '../middleware/options/optionRows.ts';
+import type { ApiKeyRecord, ApiKeyStore } from '../middleware/stores/port/taskStore.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, type Invocation, refuseMore, TEXT } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';

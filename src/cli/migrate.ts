@@ -1,5 +1,5 @@
 /** `falconry migrate`: brings a PostgreSQL database up to this version. */
-import type { MigrateOptions, Migration } from '../middleware/postgres/index.ts';
+import type { MigrateOptions, Migration } from '../middleware/stores/postgres/index.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation } from './define.ts';
 import { loadPostgres } from './drivers.ts';

@@ -1,11 +1,11 @@
 /** The store of a service, for commands of its operator; the service may be running. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BlobStore } from '../middleware/blobs/blobStore.ts';
-import { directoryBlobs } from '../middleware/blobs/directory.ts';
-import { integer } from '../middleware/optionRows.ts';
-import { KEYS_FOLDER, STORE_FILE } from '../middleware/options.ts';
-import { sqliteTableStore } from '../middleware/stores/sqliteTable.ts';
+import { directoryBlobs } from '../middleware/blobs/directory/directory.ts';
+import type { BlobStore } from '../middleware/blobs/port/blobStore.ts';
+import { integer } from '../middleware/options/optionRows.ts';
+import { KEYS_FOLDER, STORE_FILE } from '../middleware/options/options.ts';
+import { sqliteTableStore } from '../middleware/stores/sqlite/sqliteTable.ts';
 import { type Io, IoFailure, UsageError } from './command.ts';
 import type { Config } from './config.ts';
 import type { Invocation } from './define.ts';

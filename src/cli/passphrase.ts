@@ -4,7 +4,7 @@
  */
 import { openSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
-import { CodedError } from '../errors.ts';
+import { CodedError } from '../shared/errors.ts';
 import { type Io, UsageError } from './command.ts';
 import { readInput } from './io.ts';
 

@@ -1,6 +1,6 @@
 /** `falconry queue`: lists the unfinished tasks of all clients, in the store of a service. */
-import type { UnfinishedQuery } from '../middleware/stores/operatorStore.ts';
-import type { Task } from '../middleware/task.ts';
+import type { UnfinishedQuery } from '../middleware/stores/port/operatorStore.ts';
+import type { Task } from '../middleware/stores/port/task.ts';
 import { STATE_TEXTS } from '../wire/taskStates.ts';
 import type { Command } from './command.ts';
 import { defineCommand, FLAG, type Invocation, TEXT } from './define.ts';

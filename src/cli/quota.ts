@@ -1,6 +1,6 @@
 /** `falconry quota`: what single clients may use, in the store of a service. */
-import { CLIENT_LIMITS } from '../middleware/optionTable.ts';
-import type { ClientQuota } from '../middleware/stores/operatorStore.ts';
+import { CLIENT_LIMITS } from '../middleware/options/optionTable.ts';
+import type { ClientQuota } from '../middleware/stores/port/operatorStore.ts';
 import { sizeText } from '../wire/sizes.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation, TEXT } from './define.ts';

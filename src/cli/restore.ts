@@ -3,9 +3,9 @@
 import { rmSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { CodedError } from '../errors.ts';
-import { STORE_FILE } from '../middleware/options.ts';
-import { MIGRATIONS } from '../middleware/stores/sqliteSchema.ts';
+import { STORE_FILE } from '../middleware/options/options.ts';
+import { MIGRATIONS } from '../middleware/stores/sqlite/sqliteSchema.ts';
+import { CodedError } from '../shared/errors.ts';
 import { sizeText } from '../wire/sizes.ts';
 import {
   badBackup,

@@ -1,6 +1,6 @@
 /** `falconry retention`: what the next sweep of a service would remove. */
 
-import type { Ageing } from '../middleware/stores/operatorStore.ts';
+import type { Ageing } from '../middleware/stores/port/operatorStore.ts';
 import { sizeText } from '../wire/sizes.ts';
 import type { Command } from './command.ts';
 import { defineCommand, FLAG, type Invocation } from './define.ts';

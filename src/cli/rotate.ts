@@ -1,7 +1,7 @@
 /** `falconry rotate`: exchanges the secrets of a service. */
-import { URL_SECRET } from '../middleware/blobs/urlSecrets.ts';
-import { changeKeysSecret } from '../middleware/keys/keyReseal.ts';
-import { type FileKeyStore, fileKeyStore } from '../middleware/keys/keyStore.ts';
+import { URL_SECRET } from '../middleware/http/urlSecrets.ts';
+import { changeKeysSecret } from '../middleware/signing/keyReseal.ts';
+import { type FileKeyStore, fileKeyStore } from '../middleware/signing/keyStore.ts';
 import { encodeWireHex } from '../wire/hex.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation, refuseMore } from './define.ts';

@@ -1,10 +1,14 @@
 /** The settings of the server: what they mean to the service, and their help text. */
 
 import { resolve } from 'node:path';
-import { fileKeyStore } from '../middleware/keys/keyStore.ts';
-import { fallbackOf, type OptionTable } from '../middleware/optionRows.ts';
-import { resolveOptions, type ServiceOptions, type Settings } from '../middleware/options.ts';
-import { CLIENT_LIMITS, SERVICE_OPTIONS, UI_OPTIONS } from '../middleware/optionTable.ts';
+import { fallbackOf, type OptionTable } from '../middleware/options/optionRows.ts';
+import {
+  resolveOptions,
+  type ServiceOptions,
+  type Settings,
+} from '../middleware/options/options.ts';
+import { CLIENT_LIMITS, SERVICE_OPTIONS, UI_OPTIONS } from '../middleware/options/optionTable.ts';
+import { fileKeyStore } from '../middleware/signing/keyStore.ts';
 import { UsageError } from './command.ts';
 import type { Config } from './config.ts';
 import {

@@ -3,9 +3,9 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Settings, STORE_FILE } from '../middleware/options.ts';
-import { FARTHEST_DUE_MS } from '../middleware/stores/clock.ts';
-import { MIGRATIONS } from '../middleware/stores/sqliteSchema.ts';
+import { type Settings, STORE_FILE } from '../middleware/options/options.ts';
+import { FARTHEST_DUE_MS } from '../middleware/stores/sqlite/clock.ts';
+import { MIGRATIONS } from '../middleware/stores/sqlite/sqliteSchema.ts';
 import { sizeText } from '../wire/sizes.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 

@@ -20,8 +20,8 @@ import {
   secret,
   text,
   url,
-} from '../middleware/optionRows.ts';
-import { CLIENT_LIMITS, SERVICE_OPTIONS, UI_OPTIONS } from '../middleware/optionTable.ts';
+} from '../middleware/options/optionRows.ts';
+import { CLIENT_LIMITS, SERVICE_OPTIONS, UI_OPTIONS } from '../middleware/options/optionTable.ts';
 import { showValue } from './settingText.ts';
 
 const DAY_MS = 86_400_000;

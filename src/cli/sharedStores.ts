@@ -3,11 +3,11 @@
  * bucket. Both are asked before anything else starts, so that a wrong address is told at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isCodedError } from '../errors.ts';
 import type { Logger, ServiceOptions } from '../middleware/index.ts';
-import type { OperatorStore } from '../middleware/stores/operatorStore.ts';
-import type { ApiKeyStore, TaskStore } from '../middleware/stores/taskStore.ts';
-import type { WebhookStore } from '../middleware/stores/webhookStore.ts';
+import type { OperatorStore } from '../middleware/stores/port/operatorStore.ts';
+import type { ApiKeyStore, TaskStore } from '../middleware/stores/port/taskStore.ts';
+import type { WebhookStore } from '../middleware/stores/port/webhookStore.ts';
+import { isCodedError } from '../shared/errors.ts';
 import { type Io, IoFailure, UsageError } from './command.ts';
 import type { Config } from './config.ts';
 import { loadPostgres, loadS3 } from './drivers.ts';
@@ -112,7 +112,7 @@ export async function makeStore(
 
 /** Host, port and name of a database. */
 export async function showDatabase(url: string): Promise<string> {
-  const { readAddress } = await import('../middleware/postgres/address.ts');
+  const { readAddress } = await import('../middleware/stores/postgres/address.ts');
   return readAddress('database', url).shown;
 }
 

@@ -1,7 +1,8 @@
 /** An answer for a socket on which there is no whole request, and so nothing that could answer. */
-import type { CodedError } from '../errors.ts';
+
 import { newTraceId, REQUEST_ID } from '../middleware/http/traceContext.ts';
 import { problemBody } from '../middleware/problems.ts';
+import type { CodedError } from '../shared/errors.ts';
 
 /** The bytes of a last answer: a problem document, under an id of its own. */
 export function socketAnswer(

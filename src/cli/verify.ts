@@ -1,7 +1,7 @@
 /** `falconry verify`: verifies one signature, or every signature in a task file. */
 import { findInvalid } from '../aggregate/index.ts';
-import type { InvalidItem } from '../errors.ts';
 import { toOrdinary } from '../falcon/deterministic.ts';
+import type { InvalidItem } from '../shared/errors.ts';
 import { parseTaskFile } from '../wire/taskFile.ts';
 import type { TaskItem } from '../wire/triple.ts';
 import { FILE_LIMITS } from './aggregate.ts';

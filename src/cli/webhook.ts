@@ -1,5 +1,5 @@
 /** `falconry webhook`: who is told of the end of tasks. */
-import { OPERATOR, type Webhook } from '../middleware/stores/webhookStore.ts';
+import { OPERATOR, type Webhook } from '../middleware/stores/port/webhookStore.ts';
 import { webhookUrlFault } from '../middleware/webhooks/address.ts';
 import { type Command, UsageError } from './command.ts';
 import { defineCommand, FLAG, type Invocation } from './define.ts';

@@ -1,5 +1,5 @@
 /** The check of the operator's webhook by `falconry serve --check`: reached, and told nothing. */
-import type { Settings } from '../middleware/options.ts';
+import type { Settings } from '../middleware/options/options.ts';
 import { addressOf } from '../middleware/webhooks/address.ts';
 import { reach } from '../middleware/webhooks/post.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';

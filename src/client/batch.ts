@@ -1,5 +1,5 @@
 /** Converts what callers pass (bytes, hex or whole files) to the form of the wire. */
-import { copyBytes, isBytes } from '../arguments.ts';
+import { copyBytes, isBytes } from '../shared/arguments.ts';
 import { encodeWireHex, requireWireHex } from '../wire/hex.ts';
 import { formatTaskFile, type Statement, type Triple } from '../wire/triple.ts';
 import type { Batch, StatementInput } from './types.ts';

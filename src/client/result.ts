@@ -1,5 +1,5 @@
 /** The result of a task: fetched, read, and verified by the library. */
-import { equal } from '../bytes.ts';
+import { equal } from '../shared/bytes.ts';
 import { isWireHex, requireWireHex } from '../wire/hex.ts';
 import { toStatement } from './batch.ts';
 import { ClientError } from './clientError.ts';

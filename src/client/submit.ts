@@ -1,5 +1,5 @@
 /** Submitting a batch: with one request, or by create, upload and notify. */
-import { toHex } from '../bytes.ts';
+import { toHex } from '../shared/bytes.ts';
 import { beforeNotification } from '../wire/taskStates.ts';
 import { ClientError, malformed } from './clientError.ts';
 import type { Http } from './http.ts';

@@ -5,9 +5,9 @@
  *
  * The length is big-endian; the last part is the header byte with the compressed s2.
  */
-import type { InputBytes } from '../arguments.ts';
-import { CodedError } from '../errors.ts';
-import { lengthOf, set, subarray } from '../intrinsics.ts';
+import type { InputBytes } from '../shared/arguments.ts';
+import { CodedError } from '../shared/errors.ts';
+import { lengthOf, set, subarray } from '../shared/intrinsics.ts';
 import { type FalconParams, SALT_BYTES } from './params.ts';
 
 const PREFIX = 2 + SALT_BYTES;

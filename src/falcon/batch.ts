@@ -2,8 +2,8 @@
  * `verifyBatch`: fills the module's batch region with as many items as fit, and collects the
  * invalid ones.
  */
-import { InputBytes, isIntact, notBytes, readList, typeName } from '../arguments.ts';
-import { set, subarray } from '../intrinsics.ts';
+import { InputBytes, isIntact, notBytes, readList, typeName } from '../shared/arguments.ts';
+import { set, subarray } from '../shared/intrinsics.ts';
 import { insidePrepared, type PreparedKey } from './keys.ts';
 import { type FalconParams, reasonOf, SALT_BYTES } from './params.ts';
 import type { InvalidBatchItem, InvalidReason } from './types.ts';

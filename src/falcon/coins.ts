@@ -6,10 +6,10 @@
  * could make the second one, so each instance of the module first gives known answers, and refuses
  * to sign if they differ.
  */
-import { InputBytes } from '../arguments.ts';
-import { ascii, wipe } from '../bytes.ts';
-import { CodedError } from '../errors.ts';
-import { lengthOf, set } from '../intrinsics.ts';
+import { InputBytes } from '../shared/arguments.ts';
+import { ascii, wipe } from '../shared/bytes.ts';
+import { CodedError } from '../shared/errors.ts';
+import { lengthOf, set } from '../shared/intrinsics.ts';
 import { COMPRESSED, DERIVED, type FalconParams, KINDS, type Kind } from './params.ts';
 import { keygen, readSecretKey, runSecret, type SigningOptions, sign } from './sign.ts';
 import { type ModuleName, machine, read, run } from './wasm.ts';

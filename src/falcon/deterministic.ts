@@ -8,9 +8,9 @@
  * each deterministic signature is verified as the ordinary one that it stands for. There is no
  * padded form.
  */
-import { InputBytes, readBytes, readList, readOptions } from '../arguments.ts';
-import { CodedError } from '../errors.ts';
-import { lengthOf, set, slice, subarray } from '../intrinsics.ts';
+import { InputBytes, readBytes, readList, readOptions } from '../shared/arguments.ts';
+import { CodedError } from '../shared/errors.ts';
+import { lengthOf, set, slice, subarray } from '../shared/intrinsics.ts';
 import { Batch, type ReadItem, readItems } from './batch.ts';
 import type {
   DeterministicInvalidReason,

@@ -1,5 +1,5 @@
 /** Deterministic Falcon with its signing. */
-import { readBytes, readOptions } from '../arguments.ts';
+import { readBytes, readOptions } from '../shared/arguments.ts';
 import { signReproducibly } from './coins.ts';
 import type { FalconDeterministic } from './det.ts';
 import { createDeterministicVerifier, readForm, withoutSalt } from './deterministic.ts';

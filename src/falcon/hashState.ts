@@ -2,9 +2,9 @@
  * The hash of a salt and of a message that comes piece by piece. Between pieces its state is here,
  * not in the module, whose only instance other calls use meanwhile.
  */
-import type { InputBytes } from '../arguments.ts';
-import { wipe } from '../bytes.ts';
-import { set } from '../intrinsics.ts';
+import type { InputBytes } from '../shared/arguments.ts';
+import { wipe } from '../shared/bytes.ts';
+import { set } from '../shared/intrinsics.ts';
 import { type Machine, type ModuleName, read, run } from './wasm.ts';
 
 export class HashState {

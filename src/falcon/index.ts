@@ -2,7 +2,7 @@
  * Falcon-512 and Falcon-1024: key generation, signing, verification. One object for each, with the
  * same shape and the argument order of @noble/post-quantum.
  */
-import { copyBytes, InputBytes, readBytes, readOptions } from '../arguments.ts';
+import { copyBytes, InputBytes, readBytes, readOptions } from '../shared/arguments.ts';
 import { invalidSeal, seal, unseal } from './attached.ts';
 import { signAsAsked } from './coins.ts';
 import { createDeterministic } from './deterministicSigner.ts';

@@ -2,8 +2,8 @@
  * Keys processed in advance. Only this folder can reach their contents: no property, constructor or
  * patched prototype leads to them.
  */
-import { wipe } from '../bytes.ts';
-import { slice } from '../intrinsics.ts';
+import { wipe } from '../shared/bytes.ts';
+import { slice } from '../shared/intrinsics.ts';
 import type { FalconParams } from './params.ts';
 import type { ExpandedSecretKey, ParameterSet, PreparedPublicKey } from './types.ts';
 

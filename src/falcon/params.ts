@@ -87,7 +87,7 @@ const ETH_FALCON_512: FalconParams = Object.freeze({
   profile: 'eth-falcon',
   profileNumber: PROFILE_NUMBERS['eth-falcon'],
 });
-/** The draft's point and limit; its encodings are in src/profiles. */
+/** The draft's point and limit; its encodings are in src/falcon/profiles. */
 const DRAFT_512: FalconParams = Object.freeze({
   ...FALCON_512,
   profile: 'fn-dsa-draft-2026-07',

@@ -2,8 +2,8 @@
  * Signatures and keys as coefficients, for code that packs them or proves something about them.
  * Only canonical encodings decode; encoding the result again gives the same bytes.
  */
-import { isInt16Array, readBytes } from '../arguments.ts';
-import { lengthOf, set, slice } from '../intrinsics.ts';
+import { isInt16Array, readBytes } from '../shared/arguments.ts';
+import { lengthOf, set, slice } from '../shared/intrinsics.ts';
 import { FALCON_512, FALCON_1024, FORMATS, paramsIn, paramsOf, Q, reasonOf } from './params.ts';
 import type { InvalidReason, ParameterSet, Profile, SignatureFormat } from './types.ts';
 import { bestModule, type Machine, read, run } from './wasm.ts';

@@ -1,6 +1,6 @@
 /** The salts that are not drawn but follow from the parameter set, or from key and message. */
-import { ascii, equal } from '../bytes.ts';
-import { set } from '../intrinsics.ts';
+import { ascii, equal } from '../shared/bytes.ts';
+import { set } from '../shared/intrinsics.ts';
 import { FALCON_512, paramsOf } from './params.ts';
 import { shake256 } from './points.ts';
 import type { ParameterSet } from './types.ts';

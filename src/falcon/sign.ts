@@ -6,9 +6,9 @@
  * caller's memory into the module; our own (randomness) goes through a buffer that is wiped as
  * well.
  */
-import { type InputBytes, readBytes, readOptions } from '../arguments.ts';
-import { CodedError, isCodedError, isStackOverflow } from '../errors.ts';
-import { set, subarray } from '../intrinsics.ts';
+import { type InputBytes, readBytes, readOptions } from '../shared/arguments.ts';
+import { CodedError, isCodedError, isStackOverflow } from '../shared/errors.ts';
+import { set, subarray } from '../shared/intrinsics.ts';
 import { type Expanded, ExpandedKey, insideExpanded } from './keys.ts';
 import {
   CONSTANT_TIME,

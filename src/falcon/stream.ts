@@ -2,9 +2,9 @@
  * Messages that come as streams, of any length, in constant memory. One pass is enough: a signature
  * hashes its salt before the message, and the salt is known from the start.
  */
-import { InputBytes, readBytes, typeName } from '../arguments.ts';
-import { wipe } from '../bytes.ts';
-import { set } from '../intrinsics.ts';
+import { InputBytes, readBytes, typeName } from '../shared/arguments.ts';
+import { wipe } from '../shared/bytes.ts';
+import { set } from '../shared/intrinsics.ts';
 import { HashState } from './hashState.ts';
 import { type Expanded, type ExpandedKey, insideExpanded } from './keys.ts';
 import { type FalconParams, SALT_BYTES, SAMPLER_SEED_BYTES } from './params.ts';

@@ -1,5 +1,5 @@
 /** Verification alone: the part of `Falcon` that needs no secret, and no code for secrets. */
-import { copyBytes, readBytes } from '../arguments.ts';
+import { copyBytes, readBytes } from '../shared/arguments.ts';
 import { Batch, readItems } from './batch.ts';
 import type { Falcon } from './falcon.ts';
 import { PreparedKey } from './keys.ts';

@@ -1,6 +1,6 @@
 /** Verifies one signature with one key. */
-import { type InputBytes, readBytes, readOptions } from '../arguments.ts';
-import { set } from '../intrinsics.ts';
+import { type InputBytes, readBytes, readOptions } from '../shared/arguments.ts';
+import { set } from '../shared/intrinsics.ts';
 import type { HashState } from './hashState.ts';
 import { insidePrepared, type Prepared } from './keys.ts';
 import {

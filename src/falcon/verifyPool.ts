@@ -10,11 +10,11 @@
  * Until the first thread has started, or if none can be started, the calling thread verifies in
  * slices. Threads are kept for the next batch, and let the process exit while they are idle.
  */
-import { CodedError } from '../errors.ts';
-import { lengthOf } from '../intrinsics.ts';
-import { packItems } from '../threads/packItems.ts';
-import { ThreadPool } from '../threads/pool.ts';
-import { Slices, throwIfAborted } from '../threads/slices.ts';
+import { CodedError } from '../shared/errors.ts';
+import { lengthOf } from '../shared/intrinsics.ts';
+import { packItems } from '../shared/threads/packItems.ts';
+import { ThreadPool } from '../shared/threads/pool.ts';
+import { Slices, throwIfAborted } from '../shared/threads/slices.ts';
 import { type ReadItem, readItems } from './batch.ts';
 import type { FalconParams } from './params.ts';
 import type { BatchItem, InvalidBatchItem, ParameterSet } from './types.ts';

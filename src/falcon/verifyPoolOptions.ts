@@ -1,7 +1,7 @@
 /** The options of verify pools, and their validation. */
-import { checkHook, readOptions } from '../arguments.ts';
-import { hostParallelism, type WorkerModule, workerBeside } from '../threads/host.ts';
-import { checkThreads, checkWorkerUrl } from '../threads/options.ts';
+import { checkHook, readOptions } from '../shared/arguments.ts';
+import { hostParallelism, type WorkerModule, workerBeside } from '../shared/threads/host.ts';
+import { checkThreads, checkWorkerUrl } from '../shared/threads/options.ts';
 import { type FalconParams, paramsOf, readFormat } from './params.ts';
 import type { ParameterSet, VerifyOptions } from './types.ts';
 

@@ -1,6 +1,6 @@
 /** The module of a verify pool's threads: unpacks, verifies, answers. */
-import { unpackItems } from '../threads/packItems.ts';
-import { serveThread } from '../threads/serve.ts';
+import { unpackItems } from '../shared/threads/packItems.ts';
+import { serveThread } from '../shared/threads/serve.ts';
 import { paramsOf } from './params.ts';
 import { VERIFY_WORKER, type VerifyAnswer, type VerifyWork, verifyItems } from './verifyItems.ts';
 

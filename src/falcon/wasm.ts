@@ -6,10 +6,10 @@
  * instance is discarded: its memory may be in any state, so it is filled with zeros, and the next
  * call creates a fresh one.
  */
-import type { InputBytes } from '../arguments.ts';
-import { CodedError } from '../errors.ts';
-import { apply, fill, set, slice, subarray } from '../intrinsics.ts';
-import { bestModule, type ModuleName, moduleLoader } from '../wasmLoader.ts';
+import type { InputBytes } from '../shared/arguments.ts';
+import { CodedError } from '../shared/errors.ts';
+import { apply, fill, set, slice, subarray } from '../shared/intrinsics.ts';
+import { bestModule, type ModuleName, moduleLoader } from '../shared/wasmLoader.ts';
 import { EDITS } from './falcon.relaxed.wasm.gen.ts';
 import { type FalconExports, MODULE } from './falcon.wasm.gen.ts';
 import { SALT_BYTES } from './params.ts';
@@ -148,7 +148,7 @@ export function machine(name: ModuleName): Machine {
   return started;
 }
 
-export { bestModule, checkModule, type ModuleName } from '../wasmLoader.ts';
+export { bestModule, checkModule, type ModuleName } from '../shared/wasmLoader.ts';
 
 /** See `useFalconModule` in index.ts. */
 export function useModule(module: WebAssembly.Module): void {

@@ -6,17 +6,18 @@
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
-import { CodedError, type ErrorCode, isCodedError } from '../errors.ts';
+import { CodedError, type ErrorCode, isCodedError } from '../shared/errors.ts';
 import { describe, inShort } from './describe.ts';
 import { remoteAddress } from './http/address.ts';
 import { BodyBudget } from './http/bodyBudget.ts';
 import { observed } from './http/observe.ts';
 import { newTraceId, REQUEST_ID } from './http/traceContext.ts';
-import { isRefusal } from './keys/callers.ts';
+import { isRefusal } from './identity/callers.ts';
 import { AnonymousLimiter, credentialsOf, RequestLimiter } from './limits.ts';
 import { operations } from './openapi/operations.ts';
 import { documentRoutes } from './openapi/routes.ts';
-import type { Settings } from './options.ts';
+import type { Settings } from './options/options.ts';
+import { uiRoutes } from './page/route.ts';
 import { ProblemError, problemResponse } from './problems.ts';
 import { Reservations } from './reservations.ts';
 import { aggsignRoutes } from './routes/aggsign.ts';
@@ -25,7 +26,6 @@ import { signRoutes } from './routes/sign.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import type { Runtime } from './runtime.ts';
-import { uiRoutes } from './ui/routes.ts';
 
 export function createApp(runtime: Runtime): Hono<Env> {
   const { settings } = runtime;

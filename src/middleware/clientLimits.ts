@@ -2,8 +2,8 @@
  * The limits of each client: its own quota where the store has one, else those of the service. A
  * change of a quota is seen within two seconds.
  */
-import type { Settings } from './options.ts';
-import type { QuotaStore } from './stores/operatorStore.ts';
+import type { Settings } from './options/options.ts';
+import type { QuotaStore } from './stores/port/operatorStore.ts';
 
 /** Requests in the long run, and at once after a rest. */
 export interface Rate {

@@ -6,17 +6,17 @@
  * known after a restart, and to other hosts. No other key can be given that name.
  */
 import { isFinal } from '../wire/taskStates.ts';
-import type { BlobStore } from './blobs/blobStore.ts';
+import type { BlobStore } from './blobs/port/blobStore.ts';
 import { eraseClient, removeEnded } from './erasure.ts';
-import { createDemonstrationKey, isDemonstration } from './keys/apiKeys.ts';
+import { createDemonstrationKey, isDemonstration } from './identity/apiKeys.ts';
 import { ProblemError } from './problems.ts';
 import {
   type CareStore,
   type ClientQuota,
   ERASE_ROWS,
   type QuotaStore,
-} from './stores/operatorStore.ts';
-import type { ApiKeyRecord, ApiKeyStore, TaskStore } from './stores/taskStore.ts';
+} from './stores/port/operatorStore.ts';
+import type { ApiKeyRecord, ApiKeyStore, TaskStore } from './stores/port/taskStore.ts';
 
 /** What a store must do for a demonstration. */
 export type VisitedStore = TaskStore & ApiKeyStore & QuotaStore & CareStore;

@@ -1,5 +1,5 @@
 /** Errors as text for the log. */
-import { isCodedError } from '../errors.ts';
+import { isCodedError } from '../shared/errors.ts';
 
 /** An error with its stack and its causes. */
 export function describe(error: unknown): string {

@@ -1,6 +1,6 @@
 /** Removes all that is kept of a client: rows go after their files, so a crash leaves the rows. */
-import type { BlobStore } from './blobs/blobStore.ts';
-import { type CareStore, ERASE_ROWS, type Holdings } from './stores/operatorStore.ts';
+import type { BlobStore } from './blobs/port/blobStore.ts';
+import { type CareStore, ERASE_ROWS, type Holdings } from './stores/port/operatorStore.ts';
 
 export type Erased = Pick<Holdings, 'tasks' | 'unfinished' | 'files' | 'apiKeys'>;
 

@@ -6,7 +6,7 @@
  * each port has at most one question open, however long it takes. A port that does not answer is
  * given up after `PATIENCE_MS`.
  */
-import { type ErrorCode, isCodedError } from '../errors.ts';
+import { type ErrorCode, isCodedError } from '../shared/errors.ts';
 import { Asked } from './asked.ts';
 
 /** `starting`: not started yet, or it could not be; `draining`: it is being stopped. */

@@ -9,16 +9,16 @@
  * ```
  */
 import type { Hono } from 'hono';
-import { CodedError } from '../errors.ts';
+import { CodedError } from '../shared/errors.ts';
 import { createApp } from './app.ts';
 import type { Health } from './health.ts';
-import { createApiKey, rotateApiKey } from './keys/apiKeys.ts';
-import { resolveOptions, type ServiceOptions } from './options.ts';
+import { createApiKey, rotateApiKey } from './identity/apiKeys.ts';
+import { resolveOptions, type ServiceOptions } from './options/options.ts';
 import type { Env } from './routes/route.ts';
 import { type ErasedClient, Runtime } from './runtime.ts';
-import type { ApiKeyRecord, QueueDepth } from './stores/taskStore.ts';
+import type { ApiKeyRecord, QueueDepth } from './stores/port/taskStore.ts';
 
-export type { ErrorCode, InvalidItem } from '../errors.ts';
+export type { ErrorCode, InvalidItem } from '../shared/errors.ts';
 export type { FinalState, TaskState, UnfinishedState } from '../wire/taskStates.ts';
 export type {
   Arrivals,
@@ -30,7 +30,7 @@ export type {
   StoredBlob,
   Uploaded,
   UploadUrlOptions,
-} from './blobs/blobStore.ts';
+} from './blobs/port/blobStore.ts';
 export { answerHealth, type Health, type ServiceState } from './health.ts';
 export { toFastifyPlugin } from './hosts/fastify.ts';
 export {
@@ -40,28 +40,27 @@ export {
   toFetchHandler,
 } from './hosts/fetch.ts';
 export { type NodeHandler, toNodeHandler } from './hosts/node.ts';
-export type { Authenticate, ClientIdentity } from './keys/callers.ts';
-export type { KnownPublicKey } from './keys/keyFormat.ts';
-export type { KeysSecret } from './keys/keySeal.ts';
-export {
-  type FileKeyOptions,
-  type FileKeyStore,
-  fileKeyStore,
-  type KeyStore,
-  type SigningKey,
-} from './keys/keyStore.ts';
+export type { Authenticate, ClientIdentity } from './identity/callers.ts';
 export type {
   Logger,
   PerClientLimits,
   ServiceEvent,
   ServiceOptions,
   UiOptions,
-} from './options.ts';
-export type { SigningSalt } from './optionTable.ts';
+} from './options/options.ts';
+export type { SigningSalt } from './options/optionTable.ts';
 export type { PortCall } from './portCalls.ts';
 export type { ProblemBody } from './problems.ts';
 export type { ErasedClient } from './runtime.ts';
-export { memoryStore } from './stores/memory.ts';
+export type { KnownPublicKey } from './signing/keyFormat.ts';
+export type { KeysSecret } from './signing/keySeal.ts';
+export {
+  type FileKeyOptions,
+  type FileKeyStore,
+  fileKeyStore,
+  type KeyStore,
+  type SigningKey,
+} from './signing/keyStore.ts';
 export type {
   Ageing,
   CareStore,
@@ -75,11 +74,8 @@ export type {
   SecretRing,
   SecretStore,
   UnfinishedQuery,
-} from './stores/operatorStore.ts';
-export { type SqliteOptions, sqliteStore } from './stores/sqlite.ts';
-export type { SqliteFile } from './stores/sqliteFile.ts';
-export type { StoreSettings } from './stores/sqliteWork.ts';
-export type { TableStoreOptions } from './stores/tableStore.ts';
+} from './stores/port/operatorStore.ts';
+export type { ListedTask, Task, TaskError, TaskProgress, TaskResult } from './stores/port/task.ts';
 // Everything that the ports mention: a host that writes its own store needs the names.
 export type {
   AnswerHold,
@@ -108,15 +104,19 @@ export type {
   TaskNews,
   TaskStore,
   UploadOutcome,
-} from './stores/taskStore.ts';
+} from './stores/port/taskStore.ts';
 export type {
   ClaimedDelivery,
   Delivery,
   Settlement,
   Webhook,
   WebhookStore,
-} from './stores/webhookStore.ts';
-export type { ListedTask, Task, TaskError, TaskProgress, TaskResult } from './task.ts';
+} from './stores/port/webhookStore.ts';
+export { memoryStore } from './stores/sqlite/memory.ts';
+export { type SqliteOptions, sqliteStore } from './stores/sqlite/sqlite.ts';
+export type { SqliteFile } from './stores/sqlite/sqliteFile.ts';
+export type { StoreSettings } from './stores/sqlite/sqliteWork.ts';
+export type { TableStoreOptions } from './stores/sqlite/tableStore.ts';
 export type { RunnerEvent } from './tasks/runner.ts';
 export type { TracingApi } from './tracing.ts';
 export type { DeliveryEvent, DeliveryOutcome } from './webhooks/deliveryEvent.ts';

@@ -3,7 +3,12 @@
  * `errors` for the faulty parts of a request. Status and title come from the table in `errors.ts`.
  * An unexpected error is not shown: the client gets only an id, which is in the log, too.
  */
-import { CodedError, type CodedErrorDetails, ERROR_CODES, type ErrorCode } from '../errors.ts';
+import {
+  CodedError,
+  type CodedErrorDetails,
+  ERROR_CODES,
+  type ErrorCode,
+} from '../shared/errors.ts';
 import { REQUEST_ID, requestIdOf } from './http/traceContext.ts';
 
 /** A faulty part of a request: a JSON pointer, a short code, a sentence. */

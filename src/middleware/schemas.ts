@@ -5,7 +5,7 @@
  */
 
 import { z } from 'zod';
-import { ERROR_CODES, type ErrorCode } from '../errors.ts';
+import { ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
 import { decodeWireHex, describeHexFault } from '../wire/hex.ts';
 import { MAX_KEY_OR_SIGNATURE_BYTES } from '../wire/taskFile.ts';
 import { STATE_TEXTS, type TaskState } from '../wire/taskStates.ts';

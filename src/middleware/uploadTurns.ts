@@ -3,8 +3,8 @@
  * task takes the place of the one that is running, since a client whose connection broke tries
  * again long before the server notices (docs/decisions/0047).
  */
-import { CodedError } from '../errors.ts';
-import { deferred } from '../threads/deferred.ts';
+import { CodedError } from '../shared/errors.ts';
+import { deferred } from '../shared/threads/deferred.ts';
 import { ProblemError } from './problems.ts';
 
 /** The right to receive the file of a task, until `end`. */

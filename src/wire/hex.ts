@@ -2,7 +2,7 @@
  * Hex as the wire has it: a string that starts with `0x` and has an even number of digits, of
  * either case on input, in lower case on output.
  */
-import { fromHex, toHex } from '../bytes.ts';
+import { fromHex, toHex } from '../shared/bytes.ts';
 
 /** The reason why a value is not wire hex; `tooLong` is checked before any digit is read. */
 export type HexFault = 'missing' | 'type' | 'prefix' | 'tooLong' | 'oddLength' | 'digit';

@@ -1,5 +1,5 @@
 /** JSON files: what task files and result files have in common. */
-import { CodedError } from '../errors.ts';
+import { CodedError } from '../shared/errors.ts';
 
 /**
  * Parses a JSON file.

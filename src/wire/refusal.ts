@@ -1,6 +1,6 @@
 /** Why an aggregate that is not valid could not even be judged, in words. */
 import { inspectAggregate } from '../aggregate/index.ts';
-import { isCodedError } from '../errors.ts';
+import { isCodedError } from '../shared/errors.ts';
 
 /**
  * What tells the aggregates of other versions apart from bytes that are none, or are damaged: the

@@ -6,8 +6,8 @@
  * the end. The reader accepts any JSON with these fields and ignores others.
  */
 import { inspectAggregate, statementCommitment, verifyAggregate } from '../aggregate/index.ts';
-import { equal } from '../bytes.ts';
-import { CodedError } from '../errors.ts';
+import { equal } from '../shared/bytes.ts';
+import { CodedError } from '../shared/errors.ts';
 import { decodeWireHex, encodeWireHex } from './hex.ts';
 import { parseJsonFile } from './jsonFile.ts';
 import type { Statement, TaskItem } from './triple.ts';

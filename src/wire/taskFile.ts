@@ -6,7 +6,7 @@
  * Only its form is checked here: JSON, types, hex, and limits. The library decides whether keys and
  * signatures are valid, item by item.
  */
-import { CodedError } from '../errors.ts';
+import { CodedError } from '../shared/errors.ts';
 import { decodeWireHex, describeHexFault, type HexFault } from './hex.ts';
 import { parseJsonFile } from './jsonFile.ts';
 import type { Statement, TaskItem } from './triple.ts';

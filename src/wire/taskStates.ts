@@ -1,6 +1,6 @@
 /**
  * The states of a task, and the texts that the wire has for them. What the states mean, and which
- * steps lead from one to another, is in `src/middleware/task.ts`.
+ * steps lead from one to another, is in `src/middleware/stores/port/task.ts`.
  */
 
 export const TASK_STATES = [

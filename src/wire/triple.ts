@@ -2,7 +2,7 @@
  * One signature of a batch: as a triple of hex strings on the wire, as bytes in the library. An
  * array of triples is a task file.
  */
-import { copyBytes } from '../arguments.ts';
+import { copyBytes } from '../shared/arguments.ts';
 import { encodeWireHex } from './hex.ts';
 
 /** One signature on the wire: hex with `0x`. */

@@ -13,8 +13,8 @@ import {
 } from '../../src/aggregate/index.ts';
 import { completeSalts } from '../../src/aggregate/salts.ts';
 import { statementDigest } from '../../src/aggregate/statement.ts';
-import { CodedError } from '../../src/errors.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
+import { CodedError } from '../../src/shared/errors.ts';
 import { fact } from '../support/facts.ts';
 import {
   bytesOf,

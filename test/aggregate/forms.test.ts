@@ -8,8 +8,8 @@ import {
   inspectAggregate,
   verifyAggregate,
 } from '../../src/aggregate/index.ts';
-import { isCodedError } from '../../src/errors.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
+import { isCodedError } from '../../src/shared/errors.ts';
 import { nobleSign } from '../support/peers.ts';
 import { bytesOf, type Item, keyPair, statementsOf } from './batches.ts';
 import { referenceConstantSalt } from './referenceBundle.ts';

@@ -13,8 +13,8 @@ import {
   verifyAggregateAsync,
 } from '../../src/aggregate/index.ts';
 import { falcon512, type Profile } from '../../src/falcon/index.ts';
-import { ethFalcon512 } from '../../src/profiles/ethFalcon.ts';
-import { fnDsaDraft512, fnDsaDraft1024 } from '../../src/profiles/fnDsaDraft.ts';
+import { ethFalcon512 } from '../../src/falcon/profiles/ethFalcon.ts';
+import { fnDsaDraft512, fnDsaDraft1024 } from '../../src/falcon/profiles/fnDsaDraft.ts';
 import { testKeys } from '../support/ours.ts';
 import { draftPoint } from '../support/profileReference.ts';
 import { testRandom } from '../support/random.ts';

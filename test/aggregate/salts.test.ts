@@ -8,9 +8,9 @@ import {
   verifyAggregate,
 } from '../../src/aggregate/index.ts';
 import { areCodedAs, codeSalts, completeSalts } from '../../src/aggregate/salts.ts';
-import { concat } from '../../src/bytes.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import { constantSalt, derivedSalt } from '../../src/falcon/salts.ts';
+import { concat } from '../../src/shared/bytes.ts';
 import { nobleSign } from '../support/peers.ts';
 import { bytesOf, type Item, keyPair, makeItem, statementsOf } from './batches.ts';
 import {

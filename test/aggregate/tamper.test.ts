@@ -8,7 +8,7 @@ import {
   verifyAggregateAsync,
 } from '../../src/aggregate/index.ts';
 import { itemsOfBundle, readClaim } from '../../src/aggregate/judge.ts';
-import { isCodedError } from '../../src/errors.ts';
+import { isCodedError } from '../../src/shared/errors.ts';
 import { fact } from '../support/facts.ts';
 import { NIGHTLY } from '../support/run.ts';
 import { bytesOf, type Item, inForm, makeItem, statementsOf } from './batches.ts';

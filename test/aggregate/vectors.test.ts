@@ -7,7 +7,7 @@ import {
   inspectAggregate,
   verifyAggregate,
 } from '../../src/aggregate/index.ts';
-import { isCodedError } from '../../src/errors.ts';
+import { isCodedError } from '../../src/shared/errors.ts';
 import { HEADER_REASONS } from '../reference/cases.ts';
 import { frozenCases } from '../reference/frozenCases.ts';
 

@@ -1,9 +1,9 @@
 /** Calls do not nest: a caller's code may run before a call enters the module, never meanwhile. */
 import { createContext, Script } from 'node:vm';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { isCodedError } from '../../src/errors.ts';
 import type { BatchItem } from '../../src/falcon/index.ts';
 import { machine, run } from '../../src/falcon/wasm.ts';
+import { isCodedError } from '../../src/shared/errors.ts';
 import { SETS, testItems, testKeys } from '../support/ours.ts';
 import { testRandom } from '../support/random.ts';
 

@@ -73,7 +73,7 @@ export async function layOut(folder: string): Promise<void> {
   mkdirSync(join(installed, 'dist'), { recursive: true });
   const args = ['-p', 'tsconfig.build.json', '--emitDeclarationOnly'];
   await run(OUR_TSC, root, ...args, '--outDir', join(installed, 'dist'));
-  copyFileSync(join(root, 'src/wasmModule.d.ts'), join(installed, 'dist/wasmModule.d.ts'));
+  copyFileSync(join(root, 'src/shared/wasmModule.d.ts'), join(installed, 'dist/wasmModule.d.ts'));
   copyFileSync(join(root, 'package.json'), join(installed, 'package.json'));
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
   writeFileSync(join(folder, 'page.ts'), PAGE);

@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { compilePackage } from '../../scripts/compilePackage.ts';
 import { layOutDocuments } from '../../scripts/layOutPackage.ts';
-import { isCodedError } from '../../src/errors.ts';
-import { locked } from '../../src/middleware/keys/keyFiles.ts';
+import { locked } from '../../src/middleware/signing/keyFiles.ts';
+import { isCodedError } from '../../src/shared/errors.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));

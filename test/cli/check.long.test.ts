@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { diskFinding } from '../../src/cli/serveChecks.ts';
-import { fileKeyStore } from '../../src/middleware/keys/keyStore.ts';
+import { fileKeyStore } from '../../src/middleware/signing/keyStore.ts';
 import { reach } from '../../src/middleware/webhooks/post.ts';
 import { fact } from '../support/facts.ts';
 import { type Ended, falconry, falconryHere, temporaryFolder } from './cli.ts';

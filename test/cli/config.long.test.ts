@@ -13,9 +13,13 @@ import {
 } from '../../src/cli/settings.ts';
 import { readSetting, showBytes, showMs } from '../../src/cli/settingText.ts';
 import { editDistance, nearest } from '../../src/cli/suggest.ts';
-import { fallbackOf, type OptionTable } from '../../src/middleware/optionRows.ts';
-import { resolveOptions } from '../../src/middleware/options.ts';
-import { CLIENT_LIMITS, SERVICE_OPTIONS, UI_OPTIONS } from '../../src/middleware/optionTable.ts';
+import { fallbackOf, type OptionTable } from '../../src/middleware/options/optionRows.ts';
+import { resolveOptions } from '../../src/middleware/options/options.ts';
+import {
+  CLIENT_LIMITS,
+  SERVICE_OPTIONS,
+  UI_OPTIONS,
+} from '../../src/middleware/options/optionTable.ts';
 import { falconry, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();

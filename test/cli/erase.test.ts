@@ -3,12 +3,12 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
-import type { BlobStore } from '../../src/middleware/blobs/blobStore.ts';
-import { newInputKey, resultKey } from '../../src/middleware/blobs/blobStore.ts';
-import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
+import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
+import type { BlobStore } from '../../src/middleware/blobs/port/blobStore.ts';
+import { newInputKey, resultKey } from '../../src/middleware/blobs/port/blobStore.ts';
 import { eraseClient } from '../../src/middleware/erasure.ts';
-import { STORE_FILE } from '../../src/middleware/options.ts';
-import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
+import { STORE_FILE } from '../../src/middleware/options/options.ts';
+import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 import { falconryHere, temporaryFolder } from './cli.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;

@@ -9,7 +9,7 @@ import { type HttpServer, openHttpServer } from '../../src/cli/httpServer.ts';
 import { COMMANDS } from '../../src/cli/main.ts';
 import { loadMetrics } from '../../src/cli/metrics.ts';
 import { openMetricsServer } from '../../src/cli/metricsServer.ts';
-import { migrate } from '../../src/middleware/postgres/index.ts';
+import { migrate } from '../../src/middleware/stores/postgres/index.ts';
 import { startService, type TestService } from '../middleware/support.ts';
 import { makeTriples } from '../middleware/triples.ts';
 import { fact } from '../support/facts.ts';

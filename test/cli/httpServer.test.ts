@@ -10,7 +10,7 @@ import {
 } from '../../src/cli/httpServer.ts';
 import { serverLimits } from '../../src/cli/serveConfig.ts';
 import { toNodeHandler } from '../../src/middleware/index.ts';
-import { resolveOptions } from '../../src/middleware/options.ts';
+import { resolveOptions } from '../../src/middleware/options/options.ts';
 import { sendRaw } from '../middleware/rawHttp.ts';
 import { expectProblem, startService, type TestService } from '../middleware/support.ts';
 import { contractAt, noteAnswer } from '../support/contract/watch.ts';

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
-import { exportEncryptedSecretKey, importSecretKey } from '../../src/keys/index.ts';
+import { exportEncryptedSecretKey, importSecretKey } from '../../src/falcon/keys/index.ts';
 import { cleanEnvironment, falconryHere, MAIN, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { STEPS } from '../../src/middleware/postgres/schema.ts';
+import { STEPS } from '../../src/middleware/stores/postgres/schema.ts';
 import { overPostgres } from '../support/postgres.ts';
 import { falconryHere, temporaryFolder } from './cli.ts';
 

@@ -1,8 +1,8 @@
 /** `falconry queue` and `falconry retry` on the store of a service. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { STORE_FILE } from '../../src/middleware/options.ts';
-import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
+import { STORE_FILE } from '../../src/middleware/options/options.ts';
+import { sqliteStore } from '../../src/middleware/stores/sqlite/sqlite.ts';
 import { falconryHere, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { memoryStore } from '../../src/middleware/stores/memory.ts';
+import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { type BadNetwork, badNetwork } from '../client/badNetwork.ts';
 import { signedItems } from '../client/items.ts';
 import { PLAIN_KEY, startPlainServer } from '../client/plainServer.ts';

@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fileKeyStore } from '../../src/middleware/keys/keyStore.ts';
-import { KEYS_FOLDER, STORE_FILE } from '../../src/middleware/options.ts';
-import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
+import { KEYS_FOLDER, STORE_FILE } from '../../src/middleware/options/options.ts';
+import { fileKeyStore } from '../../src/middleware/signing/keyStore.ts';
+import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 import { falconryHere, temporaryFolder } from './cli.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;

@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrateBy } from '../../src/middleware/postgres/migrate.ts';
-import { STEPS, type Step } from '../../src/middleware/postgres/schema.ts';
+import { migrateBy } from '../../src/middleware/stores/postgres/migrate.ts';
+import { STEPS, type Step } from '../../src/middleware/stores/postgres/schema.ts';
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
 import { formatTaskFile } from '../../src/wire/triple.ts';
 import { makeItems } from '../middleware/triples.ts';

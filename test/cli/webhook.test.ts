@@ -1,8 +1,8 @@
 /** `falconry webhook` on the store of a service. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { STORE_FILE } from '../../src/middleware/options.ts';
-import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
+import { STORE_FILE } from '../../src/middleware/options/options.ts';
+import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 import { falconryHere, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();

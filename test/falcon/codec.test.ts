@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { equal } from '../../src/bytes.ts';
 import { FALCON_512, FALCON_1024 } from '../../src/falcon/params.ts';
 import { decodePublicKey, decodeSignature, encodeSignature } from '../../src/falcon/points.ts';
 import type { SignatureFormat } from '../../src/falcon/types.ts';
+import { equal } from '../../src/shared/bytes.ts';
 import { encodePublicKey, fromBits } from '../support/crafted.ts';
 import { testRandom } from '../support/random.ts';
 

@@ -4,7 +4,7 @@ import { EDITS } from '../../src/falcon/falcon.relaxed.wasm.gen.ts';
 import { MODULE } from '../../src/falcon/falcon.wasm.gen.ts';
 import { falcon512, falcon1024, useFalconModule } from '../../src/falcon/index.ts';
 import { machine } from '../../src/falcon/wasm.ts';
-import { moduleBytes } from '../../src/moduleEdits.ts';
+import { moduleBytes } from '../../src/shared/moduleEdits.ts';
 import { asciiOf } from '../support/algorand.ts';
 
 const message = asciiOf('a message');

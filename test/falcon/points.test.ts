@@ -1,6 +1,5 @@
 import { shake256 } from '@noble/hashes/sha3.js';
 import { describe, expect, test } from 'vitest';
-import { equal } from '../../src/bytes.ts';
 import { createFalcon } from '../../src/falcon/index.ts';
 import { FALCON_512, FALCON_1024, Q } from '../../src/falcon/params.ts';
 import {
@@ -13,6 +12,7 @@ import {
   openSignature,
   recoverS1,
 } from '../../src/falcon/points.ts';
+import { equal } from '../../src/shared/bytes.ts';
 import { testRandom } from '../support/random.ts';
 
 const FORMS = ['compressed', 'padded', 'constantTime'] as const;

@@ -11,12 +11,12 @@ import {
   type VerifyPool,
   type VerifyPoolStats,
 } from '../../src/falcon/index.ts';
+import { moduleOf, ruined } from '../shared/threads/workers.ts';
 import { fact } from '../support/facts.ts';
 import { falconOf, preparedKeys, SETS, testItems } from '../support/ours.ts';
 import { testRandom } from '../support/random.ts';
 import { FORMS } from '../support/reference.ts';
 import { SHORT_RUN } from '../support/run.ts';
-import { moduleOf, ruined } from '../threads/workers.ts';
 
 const pools: VerifyPool[] = [];
 const pool = (...options: Parameters<typeof createVerifyPool>): VerifyPool => {

@@ -3,13 +3,13 @@
  * that is added there and forgotten here.
  */
 import { describe, expect, test } from 'vitest';
-import { InputBytes } from '../../src/arguments.ts';
 import { Batch } from '../../src/falcon/batch.ts';
 import { createFalcon } from '../../src/falcon/index.ts';
 import { FALCON_512, reasonOf } from '../../src/falcon/params.ts';
 import { decodePublicKey, decodeSignature } from '../../src/falcon/points.ts';
 import { prepareKey, verifyOne } from '../../src/falcon/verify.ts';
 import { bestModule, type Machine, machine } from '../../src/falcon/wasm.ts';
+import { InputBytes } from '../../src/shared/arguments.ts';
 import { testRandom } from '../support/random.ts';
 
 const UNKNOWN = [-77, -11, 1, 99];

@@ -10,7 +10,7 @@ import express from 'express';
 import { fastify } from 'fastify';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { falcon512 } from '../../src/falcon/index.ts';
-import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
+import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import {
   type FalconService,
   falconService,

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AggregateFormatOption, extractSignatures } from '../../src/aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
-import { type BlobStore, newInputKey } from '../../src/middleware/blobs/blobStore.ts';
-import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
-import { memoryStore } from '../../src/middleware/stores/memory.ts';
-import type { TaskStore } from '../../src/middleware/stores/taskStore.ts';
-import type { Task, TaskProgress } from '../../src/middleware/task.ts';
+import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
+import { type BlobStore, newInputKey } from '../../src/middleware/blobs/port/blobStore.ts';
+import type { Task, TaskProgress } from '../../src/middleware/stores/port/task.ts';
+import type { TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
+import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { type Aggregator, createAggregator } from '../../src/middleware/tasks/aggregateTask.ts';
 import { packStatements } from '../../src/middleware/tasks/readBatch.ts';
 import { createRunner, type Runner, type RunnerEvent } from '../../src/middleware/tasks/runner.ts';
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
 import { isFinal } from '../../src/wire/taskStates.ts';
 import { formatTaskFile, type TaskItem, toTriple } from '../../src/wire/triple.ts';
-import { BLOCK, ruined, type WatchedWorkers, watchWorkers } from '../threads/workers.ts';
+import { BLOCK, ruined, type WatchedWorkers, watchWorkers } from '../shared/threads/workers.ts';
 import { makeItems } from './triples.ts';
 
 /** The same item with one bit of its signature's last third changed. */

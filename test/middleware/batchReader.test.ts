@@ -1,6 +1,5 @@
 /** Large bodies are read in a thread, small ones at once: with the same answers. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { isCodedError } from '../../src/errors.ts';
 import { Blocks } from '../../src/middleware/http/body.ts';
 import { formatCbor } from '../../src/middleware/http/cbor.ts';
 import { judge, MAX_AGGREGATE_BYTES, requestShapes } from '../../src/middleware/schemas.ts';
@@ -13,7 +12,8 @@ import {
   type TriplesReading,
 } from '../../src/middleware/tasks/readBatch.ts';
 import { TASK_WORKER } from '../../src/middleware/tasks/taskWork.ts';
-import type { HostThreadEvents, StartThread } from '../../src/threads/host.ts';
+import { isCodedError } from '../../src/shared/errors.ts';
+import type { HostThreadEvents, StartThread } from '../../src/shared/threads/host.ts';
 import { parseTaskFile } from '../../src/wire/taskFile.ts';
 import { formatTaskFile, type TaskItem, toTriple } from '../../src/wire/triple.ts';
 import { fact } from '../support/facts.ts';

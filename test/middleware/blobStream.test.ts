@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
+import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 
 let path: string;
 beforeEach(async () => {

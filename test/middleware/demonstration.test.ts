@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
+import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import {
   eraseVisitors,
   MAX_VISITORS,
@@ -12,15 +12,15 @@ import {
   type VisitedStore,
   Visitors,
 } from '../../src/middleware/demonstration.ts';
+import { hashApiKey } from '../../src/middleware/identity/apiKeys.ts';
 import {
   falconService,
   memoryStore,
   type ServiceOptions,
   sqliteStore,
 } from '../../src/middleware/index.ts';
-import { hashApiKey } from '../../src/middleware/keys/apiKeys.ts';
-import { createStore } from '../../src/middleware/postgres/store.ts';
-import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
+import { createStore } from '../../src/middleware/stores/postgres/store.ts';
+import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 import { overPostgres } from '../support/postgres.ts';
 import { expectProblem, startService } from './support.ts';
 import { makeTriples } from './triples.ts';

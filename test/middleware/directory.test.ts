@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readdir, rm, stat, statfs, utimes, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { newInputKey, resultKey } from '../../src/middleware/blobs/blobStore.ts';
-import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
-import { blobContract } from '../../src/testing/index.ts';
+import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
+import { newInputKey, resultKey } from '../../src/middleware/blobs/port/blobStore.ts';
+import { blobContract } from '../../src/middleware/testing/index.ts';
 
 blobContract({ describe, it }, 'directory', async (nowMs) => {
   const path = await mkdtemp(join(tmpdir(), 'falconry-blobs-'));
@@ -105,7 +105,7 @@ describe('the directory', () => {
   it('syncs the file before it gets its name, and the folder after', async (context) => {
     if (spawnSync('strace', ['-V']).status !== 0) return context.skip('strace is not installed');
     const script = `
-      import { directoryBlobs } from ${JSON.stringify(new URL('../../src/middleware/blobs/directory.ts', import.meta.url).href)};
+      import { directoryBlobs } from ${JSON.stringify(new URL('../../src/middleware/blobs/directory/directory.ts', import.meta.url).href)};
       const blobs = directoryBlobs({ path: ${JSON.stringify(path)}});
       await blobs.put(${JSON.stringify(newInputKey())}, new Uint8Array(10), { maxBytes: 10 });`;
     const args = ['-f', '-e', 'trace=fsync,fdatasync,rename,renameat,renameat2', process.execPath];

@@ -1,7 +1,7 @@
 /** How the work is divided between processes: how many tasks at a time, and who keeps house. */
 import { afterEach, expect, it } from 'vitest';
 import { memoryStore, type ServiceEvent } from '../../src/middleware/index.ts';
-import { resolveOptions } from '../../src/middleware/options.ts';
+import { resolveOptions } from '../../src/middleware/options/options.ts';
 import { startService, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 

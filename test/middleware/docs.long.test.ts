@@ -5,7 +5,7 @@ import { openHttpServer } from '../../src/cli/httpServer.ts';
 import { falconService } from '../../src/middleware/index.ts';
 import { findChromium, openBrowser } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
-import { axeFindings } from '../ui/accessibility.ts';
+import { axeFindings } from './page/accessibility.ts';
 
 const executablePath = findChromium();
 const HOSTILE = `https://x.example/a"><script>alert(1)</script>&'b`;
@@ -70,7 +70,10 @@ describe('the page', () => {
     expect(page).toContain('<a class="back" href="ui">');
     const { app: alone } = falconService({ dataDirectory: '/nowhere', ui: false });
     expect(await (await alone.request('/v1/docs')).text()).not.toContain('href="ui"');
-    const style = readFileSync(new URL('../../src/page/style.css', import.meta.url), 'utf8');
+    const style = readFileSync(
+      new URL('../../src/middleware/page/browser/style.css', import.meta.url),
+      'utf8',
+    );
     const own = [...page.matchAll(/(--[\w-]+):([^;]+);/g)];
     expect(own.length).toBeGreaterThan(10);
     for (const [, name, value] of own) expect(style).toContain(`${name}: ${value};`);

@@ -8,15 +8,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CodedError } from '../../src/errors.ts';
-import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
-import { signUrl } from '../../src/middleware/blobs/signedUrls.ts';
+import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
+import { signUrl } from '../../src/middleware/http/signedUrls.ts';
 import {
   type FalconService,
   falconService,
   memoryStore,
   type ServiceOptions,
 } from '../../src/middleware/index.ts';
+import { CodedError } from '../../src/shared/errors.ts';
 import { Contract } from '../support/contract/contract.ts';
 import { seenSoFar } from '../support/contract/watch.ts';
 import { openOwnUrls } from './ownUrls.ts';

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryStore } from '../../src/middleware/index.ts';
-import type { TaskStore } from '../../src/middleware/stores/taskStore.ts';
+import type { TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
 import { type Answer, startService, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 

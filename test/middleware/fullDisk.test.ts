@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CodedError, ERROR_CODES, type ErrorCode } from '../../src/errors.ts';
-import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
+import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import { problemResponse } from '../../src/middleware/problems.ts';
-import { createGroupCommit } from '../../src/middleware/stores/groupCommit.ts';
-import { memoryStore } from '../../src/middleware/stores/memory.ts';
-import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
+import { createGroupCommit } from '../../src/middleware/stores/sqlite/groupCommit.ts';
+import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
+import { sqliteStore } from '../../src/middleware/stores/sqlite/sqlite.ts';
 import { createRunner, type RunnerEvent } from '../../src/middleware/tasks/runner.ts';
+import { CodedError, ERROR_CODES, type ErrorCode } from '../../src/shared/errors.ts';
 import { expectProblem, startService } from './support.ts';
 import { makeTriples } from './triples.ts';
 

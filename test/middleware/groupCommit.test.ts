@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createGroupCommit } from '../../src/middleware/stores/groupCommit.ts';
-import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
+import { createGroupCommit } from '../../src/middleware/stores/sqlite/groupCommit.ts';
+import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 
 let folder: string;
 let db: DatabaseSync;

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CodedError } from '../../src/errors.ts';
 import {
   answerHealth,
   type FalconService,
@@ -11,6 +10,7 @@ import {
   memoryStore,
   type ServiceOptions,
 } from '../../src/middleware/index.ts';
+import { CodedError } from '../../src/shared/errors.ts';
 import { toAnswer } from './support.ts';
 
 /** What everybody may wait for an answer, and room for a busy machine. */

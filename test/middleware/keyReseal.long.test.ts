@@ -5,8 +5,8 @@ import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { changeKeysSecret } from '../../src/middleware/keys/keyReseal.ts';
-import { fileKeyStore } from '../../src/middleware/keys/keyStore.ts';
+import { changeKeysSecret } from '../../src/middleware/signing/keyReseal.ts';
+import { fileKeyStore } from '../../src/middleware/signing/keyStore.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -159,7 +159,7 @@ async function killAfter(files: number, secret: Uint8Array, next: Uint8Array): P
   expect([child.signalCode, text]).toEqual(['SIGKILL', '']);
 }
 
-const module = new URL('../../src/middleware/keys/keyReseal.ts', import.meta.url).href;
+const module = new URL('../../src/middleware/signing/keyReseal.ts', import.meta.url).href;
 /** It looks between the steps of the change. */
 const CHANGER = `import { readdirSync, statSync } from 'node:fs';
   import { join } from 'node:path';

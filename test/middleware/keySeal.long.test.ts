@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { falconService } from '../../src/middleware/index.ts';
-import { type FileKeyOptions, fileKeyStore } from '../../src/middleware/keys/keyStore.ts';
-import { Signer } from '../../src/middleware/keys/signer.ts';
+import { type FileKeyOptions, fileKeyStore } from '../../src/middleware/signing/keyStore.ts';
+import { Signer } from '../../src/middleware/signing/signer.ts';
 import { startService } from './support.ts';
 
 let directory: string;
@@ -278,7 +278,7 @@ describe('rotation', () => {
   });
 });
 
-const module = new URL('../../src/middleware/keys/', import.meta.url).href;
+const module = new URL('../../src/middleware/signing/', import.meta.url).href;
 /** Takes the lock and dies. */
 const HOLDER = `import(${JSON.stringify(`${module}keyFiles.ts`)}).then(({ locked }) =>
   locked(process.argv[1], () => process.kill(process.pid, 'SIGKILL')));`;

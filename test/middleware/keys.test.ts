@@ -7,10 +7,10 @@ import {
   createApiKey,
   hashApiKey,
   storedKeyAuthentication,
-} from '../../src/middleware/keys/apiKeys.ts';
-import { fileKeyStore } from '../../src/middleware/keys/keyStore.ts';
-import { Signer } from '../../src/middleware/keys/signer.ts';
-import { memoryStore } from '../../src/middleware/stores/memory.ts';
+} from '../../src/middleware/identity/apiKeys.ts';
+import { fileKeyStore } from '../../src/middleware/signing/keyStore.ts';
+import { Signer } from '../../src/middleware/signing/signer.ts';
+import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 
 let directory: string;
 beforeEach(async () => {

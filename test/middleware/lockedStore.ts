@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { ServiceOptions } from '../../src/middleware/index.ts';
-import { STORE_FILE } from '../../src/middleware/options.ts';
+import { STORE_FILE } from '../../src/middleware/options/options.ts';
 import { expectProblem, startService } from './support.ts';
 
 /** Takes the lock in a process of its own. @returns a function that lets it go */

@@ -1,4 +1,4 @@
-import { memoryStore } from '../../src/middleware/stores/memory.ts';
+import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { ownContract } from './ownContract.ts';
 
 ownContract('memory', async (nowMs) => {

@@ -1,4 +1,4 @@
-import { createStore, type PostgresInternals } from '../../src/middleware/postgres/store.ts';
+import { createStore, type PostgresInternals } from '../../src/middleware/stores/postgres/store.ts';
 import type { PostgresServer } from '../support/postgres.ts';
 import type { OpenedStore } from './fullStore.ts';
 

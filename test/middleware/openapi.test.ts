@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ERROR_CODES } from '../../src/errors.ts';
 import { falconService, type ServiceOptions } from '../../src/middleware/index.ts';
 import { requestShapes } from '../../src/middleware/schemas.ts';
+import { ERROR_CODES } from '../../src/shared/errors.ts';
 import { checkStatements, checkTriples } from '../../src/wire/taskFile.ts';
 import { STATE_TEXTS } from '../../src/wire/taskStates.ts';
 import { Contract } from '../support/contract/contract.ts';

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { falconService, memoryStore } from '../../src/middleware/index.ts';
-import { resolveOptions, type ServiceOptions } from '../../src/middleware/options.ts';
+import { resolveOptions, type ServiceOptions } from '../../src/middleware/options/options.ts';
 
 describe('options', () => {
   it('has the defaults of the wire contract', () => {

@@ -3,9 +3,9 @@
  * it.
  */
 import { describe, expect, it } from 'vitest';
-import { ERASE_ROWS } from '../../src/middleware/stores/operatorStore.ts';
-import { type OpenStore, storeContract } from '../../src/testing/index.ts';
-import { testsOn } from '../../src/testing/storeWorld.ts';
+import { ERASE_ROWS } from '../../src/middleware/stores/port/operatorStore.ts';
+import { type OpenStore, storeContract } from '../../src/middleware/testing/index.ts';
+import { testsOn } from '../../src/middleware/testing/storeWorld.ts';
 import type { FullStore } from './fullStore.ts';
 
 export function ownContract(name: string, open: OpenStore<FullStore>): void {

@@ -4,15 +4,15 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CodedError } from '../../src/errors.ts';
+import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import {
   type BlobRef,
   type BlobStore,
   newInputKey,
   type Uploaded,
   type UploadUrlOptions,
-} from '../../src/middleware/blobs/blobStore.ts';
-import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
+} from '../../src/middleware/blobs/port/blobStore.ts';
+import { CodedError } from '../../src/shared/errors.ts';
 
 export interface OwnUrls {
   readonly blobs: BlobStore;

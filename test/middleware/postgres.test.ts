@@ -1,9 +1,9 @@
 /** The store on PostgreSQL, in a few seconds; the contract and the rest are in the long run. */
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { migrate, postgresStore } from '../../src/middleware/postgres/index.ts';
-import { toTimestamp } from '../../src/middleware/postgres/rows.ts';
-import { STEPS } from '../../src/middleware/postgres/schema.ts';
+import { migrate, postgresStore } from '../../src/middleware/stores/postgres/index.ts';
+import { toTimestamp } from '../../src/middleware/stores/postgres/rows.ts';
+import { STEPS } from '../../src/middleware/stores/postgres/schema.ts';
 import { overPostgres } from '../support/postgres.ts';
 
 const PASSWORD = 'hunter2hunter2';

@@ -1,8 +1,8 @@
 /** The ends of tasks: what they ask of the tables of webhooks, and what happens beside them. */
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import { createStore } from '../../src/middleware/postgres/store.ts';
-import { OPERATOR } from '../../src/middleware/stores/webhookStore.ts';
+import { OPERATOR } from '../../src/middleware/stores/port/webhookStore.ts';
+import { createStore } from '../../src/middleware/stores/postgres/store.ts';
 import { overPostgres, type PostgresServer, recorded } from '../support/postgres.ts';
 
 type Store = ReturnType<typeof createStore>;

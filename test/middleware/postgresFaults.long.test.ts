@@ -7,8 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createStore, type PostgresInternals } from '../../src/middleware/postgres/store.ts';
-import type { ApiKeyStore, TaskNews, TaskStore } from '../../src/middleware/stores/taskStore.ts';
+import type {
+  ApiKeyStore,
+  TaskNews,
+  TaskStore,
+} from '../../src/middleware/stores/port/taskStore.ts';
+import { createStore, type PostgresInternals } from '../../src/middleware/stores/postgres/store.ts';
 import { overPostgres } from '../support/postgres.ts';
 
 type Store = TaskStore & ApiKeyStore;

@@ -4,14 +4,14 @@
  * `migrate` makes now, and shares a database with the store of now.
  */
 import { describe, expect, it } from 'vitest';
-import { createStore } from '../../src/middleware/postgres/store.ts';
-import type { ApiKeyStore, TaskStore } from '../../src/middleware/stores/taskStore.ts';
+import type { ApiKeyStore, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
+import { createStore } from '../../src/middleware/stores/postgres/store.ts';
 import {
   apiKeyStoreContract,
   type OpenedStore,
   type TestRunner,
   taskStoreContract,
-} from '../../src/testing/index.ts';
+} from '../../src/middleware/testing/index.ts';
 import { overPostgres, type PostgresServer } from '../support/postgres.ts';
 import { createStore as createFirst } from '../vectors/postgresStep1.mjs';
 

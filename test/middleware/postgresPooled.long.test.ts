@@ -1,7 +1,7 @@
 /** The store behind PgBouncer, which lends connections by the transaction. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createStore } from '../../src/middleware/postgres/store.ts';
-import type { TaskNews } from '../../src/middleware/stores/taskStore.ts';
+import type { TaskNews } from '../../src/middleware/stores/port/taskStore.ts';
+import { createStore } from '../../src/middleware/stores/postgres/store.ts';
 import { overPostgres, POOLER, type Pooler, skipLoudly, startPooler } from '../support/postgres.ts';
 
 const { program } = POOLER;

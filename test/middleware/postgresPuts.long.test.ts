@@ -1,6 +1,6 @@
 /** New tasks of one client by several processes at once: the order of ids, limits, counters. */
 import { expect, it } from 'vitest';
-import { createStore } from '../../src/middleware/postgres/store.ts';
+import { createStore } from '../../src/middleware/stores/postgres/store.ts';
 import { overPostgres } from '../support/postgres.ts';
 
 const TASK = { clientId: 1, state: 'created', threads: 1, ttlMs: 600_000 } as const;

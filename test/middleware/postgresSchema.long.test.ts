@@ -1,11 +1,11 @@
 /** The steps of the schema, taken beside running stores, and the plans of its queries. */
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import { migrateBy } from '../../src/middleware/postgres/migrate.ts';
-import { STEPS, type Step } from '../../src/middleware/postgres/schema.ts';
-import { createStore } from '../../src/middleware/postgres/store.ts';
-import type { OperatorStore } from '../../src/middleware/stores/operatorStore.ts';
-import type { ApiKeyStore, TaskStore } from '../../src/middleware/stores/taskStore.ts';
+import type { OperatorStore } from '../../src/middleware/stores/port/operatorStore.ts';
+import type { ApiKeyStore, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
+import { migrateBy } from '../../src/middleware/stores/postgres/migrate.ts';
+import { STEPS, type Step } from '../../src/middleware/stores/postgres/schema.ts';
+import { createStore } from '../../src/middleware/stores/postgres/store.ts';
 import { overPostgres, type PostgresServer, recorded } from '../support/postgres.ts';
 
 const LATER: readonly Step[] = [

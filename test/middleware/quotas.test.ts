@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
-import type { BlobStore } from '../../src/middleware/blobs/blobStore.ts';
-import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
+import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
+import type { BlobStore } from '../../src/middleware/blobs/port/blobStore.ts';
 import type { ServiceOptions } from '../../src/middleware/index.ts';
-import { memoryStore } from '../../src/middleware/stores/memory.ts';
+import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { type Answer, expectProblem, startService, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 

@@ -2,11 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CodedError } from '../../src/errors.ts';
-import { memoryStore } from '../../src/middleware/stores/memory.ts';
-import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
-import type { NewTask, TaskStore } from '../../src/middleware/stores/taskStore.ts';
-import type { Task, TaskResult } from '../../src/middleware/task.ts';
+import type { Task, TaskResult } from '../../src/middleware/stores/port/task.ts';
+import type { NewTask, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
+import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
+import { sqliteStore } from '../../src/middleware/stores/sqlite/sqlite.ts';
 import {
   createRunner,
   type Runner,
@@ -15,6 +14,7 @@ import {
   type TaskContext,
   type TaskHandler,
 } from '../../src/middleware/tasks/runner.ts';
+import { CodedError } from '../../src/shared/errors.ts';
 import type { TaskState } from '../../src/wire/taskStates.ts';
 
 /** A poll that never comes: what happens within a test happens because of a wake. */

@@ -3,17 +3,17 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { newInputKey, resultKey } from '../../src/middleware/blobs/blobStore.ts';
+import { newInputKey, resultKey } from '../../src/middleware/blobs/port/blobStore.ts';
 import {
   CredentialsSource,
   environmentCredentials,
   type S3Credentials,
-} from '../../src/middleware/s3/credentials.ts';
-import { type S3Options, s3Blobs } from '../../src/middleware/s3/index.ts';
-import { Addresses, isKey, uploadKey } from '../../src/middleware/s3/keys.ts';
-import { pack } from '../../src/middleware/s3/parcel.ts';
-import { Places } from '../../src/middleware/s3/places.ts';
-import { presign, signRequest } from '../../src/middleware/s3/signing.ts';
+} from '../../src/middleware/blobs/s3/credentials.ts';
+import { type S3Options, s3Blobs } from '../../src/middleware/blobs/s3/index.ts';
+import { Addresses, isKey, uploadKey } from '../../src/middleware/blobs/s3/keys.ts';
+import { pack } from '../../src/middleware/blobs/s3/parcel.ts';
+import { Places } from '../../src/middleware/blobs/s3/places.ts';
+import { presign, signRequest } from '../../src/middleware/blobs/s3/signing.ts';
 
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'SECRETEXAMPLE' };
 

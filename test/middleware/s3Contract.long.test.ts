@@ -1,7 +1,7 @@
 /** The contract of blob stores, over a real S3 server, with and without urls of its own. */
 import { describe, it } from 'vitest';
-import { s3Blobs } from '../../src/middleware/s3/index.ts';
-import { blobContract } from '../../src/testing/index.ts';
+import { s3Blobs } from '../../src/middleware/blobs/s3/index.ts';
+import { blobContract } from '../../src/middleware/testing/index.ts';
 import { hasRgw, newPrefix, openRgw } from '../support/rgw.ts';
 
 describe.skipIf(!hasRgw())('a bucket', () => {

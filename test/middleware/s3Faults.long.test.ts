@@ -4,8 +4,8 @@ import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newInputKey, resultKey } from '../../src/middleware/blobs/blobStore.ts';
-import { type S3BlobStore, type S3Options, s3Blobs } from '../../src/middleware/s3/index.ts';
+import { newInputKey, resultKey } from '../../src/middleware/blobs/port/blobStore.ts';
+import { type S3BlobStore, type S3Options, s3Blobs } from '../../src/middleware/blobs/s3/index.ts';
 import { type Fault, type FaultyProxy, openFaultyProxy } from '../support/faultyProxy.ts';
 import { hasRgw, newPrefix, openRgw, type Rgw } from '../support/rgw.ts';
 

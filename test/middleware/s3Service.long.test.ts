@@ -1,8 +1,8 @@
 /** The whole service over a bucket: from signatures to a verified aggregate, in every way. */
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
-import { newInputKey } from '../../src/middleware/blobs/blobStore.ts';
-import { type S3BlobStore, type S3Options, s3Blobs } from '../../src/middleware/s3/index.ts';
+import { newInputKey } from '../../src/middleware/blobs/port/blobStore.ts';
+import { type S3BlobStore, type S3Options, s3Blobs } from '../../src/middleware/blobs/s3/index.ts';
 import { decodeWireHex } from '../../src/wire/hex.ts';
 import type { Triple } from '../../src/wire/triple.ts';
 import { type FaultyProxy, openFaultyProxy } from '../support/faultyProxy.ts';

@@ -1,8 +1,8 @@
 /** What a presigned url of a real S3 server allows, and what clients of every habit are told. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newInputKey, resultKey } from '../../src/middleware/blobs/blobStore.ts';
-import { type S3BlobStore, type S3Options, s3Blobs } from '../../src/middleware/s3/index.ts';
+import { newInputKey, resultKey } from '../../src/middleware/blobs/port/blobStore.ts';
+import { type S3BlobStore, type S3Options, s3Blobs } from '../../src/middleware/blobs/s3/index.ts';
 import { hasRgw, newPrefix, openRgw, RGW_DOMAIN, type Rgw } from '../support/rgw.ts';
 
 const BODY = '[{"digest":"0x00"}]';

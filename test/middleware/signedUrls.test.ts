@@ -1,7 +1,7 @@
 /** The urls that the service serves itself: each gives its right, and no other. */
 import { describe, expect, it } from 'vitest';
-import { resultKey } from '../../src/middleware/blobs/blobStore.ts';
-import { checkSignedUrl, signUrl } from '../../src/middleware/blobs/signedUrls.ts';
+import { resultKey } from '../../src/middleware/blobs/port/blobStore.ts';
+import { checkSignedUrl, signUrl } from '../../src/middleware/http/signedUrls.ts';
 
 const secret = new Uint8Array(32).fill(7);
 const base = 'https://example.test/mount/v1/svc';

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ExpandedSecretKey, falcon512, type ParameterSet } from '../../src/falcon/index.ts';
-import { fileKeyStore } from '../../src/middleware/keys/keyStore.ts';
-import { Signer } from '../../src/middleware/keys/signer.ts';
+import { fileKeyStore } from '../../src/middleware/signing/keyStore.ts';
+import { Signer } from '../../src/middleware/signing/signer.ts';
 import { startService } from './support.ts';
 
 const expanded = vi.hoisted((): ExpandedSecretKey[] => []);
 
 // The library's objects are frozen: what the signer expands is noted on the way to it.
-vi.mock('../../src/middleware/keys/keyFormat.ts', async (original) => {
-  const real = await original<typeof import('../../src/middleware/keys/keyFormat.ts')>();
+vi.mock('../../src/middleware/signing/keyFormat.ts', async (original) => {
+  const real = await original<typeof import('../../src/middleware/signing/keyFormat.ts')>();
   const algorithm = (set: ParameterSet) => {
     const falcon = real.algorithm(set);
     const expandSecretKey = (secretKey: Uint8Array) => {

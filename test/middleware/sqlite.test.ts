@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MIGRATIONS } from '../../src/middleware/stores/sqliteSchema.ts';
-import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
+import { MIGRATIONS } from '../../src/middleware/stores/sqlite/sqliteSchema.ts';
+import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 import type { Claimed } from './fixtures/claimer.ts';
 import { openSqlite } from './openSqlite.ts';
 import { ownContract } from './ownContract.ts';
@@ -34,7 +34,7 @@ describe('the SQLite file', () => {
 
   it('is synced at every commit, before the promise resolves', async (context) => {
     if (spawnSync('strace', ['-V']).status !== 0) return context.skip('strace is not installed');
-    const module = new URL('../../src/middleware/stores/sqlite.ts', import.meta.url).href;
+    const module = new URL('../../src/middleware/stores/sqlite/sqlite.ts', import.meta.url).href;
     const script = `
       import { writeSync } from 'node:fs';
       import { sqliteStore } from ${JSON.stringify(module)};

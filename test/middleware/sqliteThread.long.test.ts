@@ -7,10 +7,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sqliteStore } from '../../src/middleware/stores/sqlite.ts';
-import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
-import type { TaskNews } from '../../src/middleware/stores/taskStore.ts';
-import { BLOCK, moduleOf, ruined, type WatchedWorkers, watchWorkers } from '../threads/workers.ts';
+import type { TaskNews } from '../../src/middleware/stores/port/taskStore.ts';
+import { sqliteStore } from '../../src/middleware/stores/sqlite/sqlite.ts';
+import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
+import {
+  BLOCK,
+  moduleOf,
+  ruined,
+  type WatchedWorkers,
+  watchWorkers,
+} from '../shared/threads/workers.ts';
 import { lockFile, whileLocked } from './lockedStore.ts';
 import { openThreads } from './openSqlite.ts';
 import { ownContract } from './ownContract.ts';

@@ -7,9 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { memoryStore } from '../../src/middleware/stores/memory.ts';
-import { sqliteTableStore } from '../../src/middleware/stores/sqliteTable.ts';
-import type { ApiKeyStore, NewTask, TaskStore } from '../../src/middleware/stores/taskStore.ts';
+import type {
+  ApiKeyStore,
+  NewTask,
+  TaskStore,
+} from '../../src/middleware/stores/port/taskStore.ts';
+import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
+import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 import { threadedStore } from './openSqlite.ts';
 
 type Store = TaskStore & ApiKeyStore;

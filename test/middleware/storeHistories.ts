@@ -5,9 +5,9 @@
  */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { resultKey } from '../../src/middleware/blobs/blobStore.ts';
-import { memoryStore } from '../../src/middleware/stores/memory.ts';
-import type { AnswerHold, TaskStore } from '../../src/middleware/stores/taskStore.ts';
+import { resultKey } from '../../src/middleware/blobs/port/blobStore.ts';
+import type { AnswerHold, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
+import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { TASK_STATES } from '../../src/wire/taskStates.ts';
 import { NIGHTLY } from '../support/run.ts';
 import type { OpenedStore } from './fullStore.ts';

@@ -1,7 +1,6 @@
 import { encode } from 'cborg';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isCodedError } from '../../src/errors.ts';
 import {
   type CborLimits,
   formatCbor,
@@ -9,6 +8,7 @@ import {
   parseStrictCbor,
 } from '../../src/middleware/http/cbor.ts';
 import { ProblemError } from '../../src/middleware/problems.ts';
+import { isCodedError } from '../../src/shared/errors.ts';
 
 const bytes = (hex: string) => new Uint8Array(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
 const parse = (hex: string, limits?: CborLimits) => parseStrictCbor(bytes(hex), limits);

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isCodedError } from '../../src/errors.ts';
 import {
   type JsonLimits,
   parseSlimJson,
   parseStrictJson,
   type SlimJson,
 } from '../../src/middleware/http/strictJson.ts';
+import { isCodedError } from '../../src/shared/errors.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const parse = (text: string, limits?: JsonLimits) => parseStrictJson(bytes(text), limits);

@@ -5,7 +5,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { falconService, memoryStore, type ServiceEvent } from '../../src/middleware/index.ts';
 import { isFinal } from '../../src/wire/taskStates.ts';
-import { ruined, type WatchedWorkers, watchWorkers } from '../threads/workers.ts';
+import { ruined, type WatchedWorkers, watchWorkers } from '../shared/threads/workers.ts';
 import { expectProblem, startService, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
-import { CodedError } from '../../src/errors.ts';
 import {
   canGo,
   isRunning,
   TaskFailure,
   TRANSITIONS,
   timestamp,
-} from '../../src/middleware/task.ts';
+} from '../../src/middleware/stores/port/task.ts';
+import { CodedError } from '../../src/shared/errors.ts';
 import { isFinal, STATE_TEXTS, stateOfText, TASK_STATES } from '../../src/wire/taskStates.ts';
 
 describe('the state machine of a task', () => {

@@ -2,8 +2,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { directoryBlobs } from '../../src/middleware/blobs/directory.ts';
-import { memoryStore } from '../../src/middleware/stores/memory.ts';
+import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
+import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { expectProblem, startService, type TestService, toAnswer } from './support.ts';
 
 const CREATE = '/v1/svc/aggsign/task';

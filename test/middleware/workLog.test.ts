@@ -1,8 +1,8 @@
 /** What the log says of the work on tasks, of trouble, and at which level. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { CodedError } from '../../src/errors.ts';
 import { memoryStore } from '../../src/middleware/index.ts';
 import { workLog } from '../../src/middleware/tasks/workLog.ts';
+import { CodedError } from '../../src/shared/errors.ts';
 import { expectProblem, startService } from './support.ts';
 
 type Line = Readonly<Record<string, unknown>>;

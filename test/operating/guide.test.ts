@@ -7,9 +7,9 @@ import type { Command } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/main.ts';
 import { Metrics } from '../../src/cli/metrics.ts';
 import { envOf, SETTINGS } from '../../src/cli/settings.ts';
-import { ERROR_CODES, type ErrorCode } from '../../src/errors.ts';
-import { CLIENT_LIMITS } from '../../src/middleware/optionTable.ts';
+import { CLIENT_LIMITS } from '../../src/middleware/options/optionTable.ts';
 import { tellsWhen } from '../../src/middleware/problems.ts';
+import { ERROR_CODES, type ErrorCode } from '../../src/shared/errors.ts';
 import { falconryHere, temporaryFolder } from '../cli/cli.ts';
 import { guide, NAMES, ROOT, read, readYaml } from './operatingFiles.ts';
 

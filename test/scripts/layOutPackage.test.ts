@@ -19,13 +19,21 @@ describe('links', () => {
     ['to a file', '[a](docs/start.md)', `[a](${at('blob', 'docs/start.md')})`],
     ['to a heading of one', '[a](SECURITY.md#x-y)', `[a](${at('blob', 'SECURITY.md#x-y')})`],
     ['to a folder', '[a](docs/moving)', `[a](${at('tree', 'docs/moving')})`],
-    ['to a picture', '![a](src/page/icon.svg)', `![a](${at('raw', 'src/page/icon.svg')})`],
+    [
+      'to a picture',
+      '![a](src/middleware/page/browser/icon.svg)',
+      `![a](${at('raw', 'src/middleware/page/browser/icon.svg')})`,
+    ],
     [
       'two in a line',
       '[a](LICENSE) [b](./test)',
       `[a](${at('blob', 'LICENSE')}) [b](${at('tree', 'test')})`,
     ],
-    ['in a tag', '<img src="src/page/icon.svg">', `<img src="${at('raw', 'src/page/icon.svg')}">`],
+    [
+      'in a tag',
+      '<img src="src/middleware/page/browser/icon.svg">',
+      `<img src="${at('raw', 'src/middleware/page/browser/icon.svg')}">`,
+    ],
     ['within the document', '[a](#start)', '[a](#start)'],
     ['that are absolute', '[a](https://example.com/b) <img src="https://example.com/c">', null],
     ['in a block of code', '```md\n[a](docs/start.md)\n```\n', null],

@@ -10,10 +10,10 @@ import { BASE, entries, SITE } from '../../docs/.vitepress/places.ts';
 import { crossing, type Sizes } from '../../docs/.vitepress/theme/sizeRows.ts';
 import { aggregate, falcon512 } from '../../src/index.ts';
 import { type Served, serveFolder } from '../bundlers/serve.ts';
+import { headingLevels, measureContrast } from '../middleware/page/accessibility.ts';
+import { visit } from '../middleware/page/browser.ts';
 import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
-import { headingLevels, measureContrast } from '../ui/accessibility.ts';
-import { visit } from '../ui/browser.ts';
 import { checkLinks } from './links.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

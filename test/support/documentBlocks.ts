@@ -25,7 +25,7 @@ function readEntries(): Map<string, string> {
     const file = typeof target === 'string' ? target : target.default;
     if (!file.startsWith('./dist/')) continue;
     const isModule = file.endsWith('.js');
-    const source = isModule ? file.slice(7).replace(/js$/, 'ts') : 'wasmModule.d.ts';
+    const source = isModule ? file.slice(7).replace(/js$/, 'ts') : 'shared/wasmModule.d.ts';
     found.set(`falconry${path.slice(1)}`, `src/${source}`);
   }
   return found;

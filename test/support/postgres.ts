@@ -13,7 +13,7 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { migrate } from '../../src/middleware/postgres/migrate.ts';
+import { migrate } from '../../src/middleware/stores/postgres/migrate.ts';
 import { findProgram } from './programs.ts';
 
 /** Where the programs of a version may be, and the package to install if they are not there. */

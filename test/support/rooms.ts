@@ -1,7 +1,7 @@
 /** Who may import whom: the rooms of the house, for test/architecture.test.ts. */
 
 /** What the library's rooms stand on. */
-const FOUNDATION = /^src\/(errors|intrinsics|arguments|bytes|inflate|wasmLoader)\.ts$/;
+const FOUNDATION = /^src\/shared\/(errors|intrinsics|arguments|bytes|inflate|wasmLoader)\.ts$/;
 
 /**
  * The import table. A file is under the first row whose pattern it matches; everything it imports
@@ -14,33 +14,51 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
   // Entries that exist to be tested.
   { from: /^assembly\/test\//, self: 'assembly/test/', to: [/^assembly\//] },
   {
-    from: /^src\/(errors|intrinsics|arguments|bytes|wasmLoader|wasmModule\.d)\.ts$/,
+    from: /^src\/shared\/(errors|intrinsics|arguments|bytes|wasmLoader|wasmModule\.d)\.ts$/,
     self: '',
-    to: [/^src\/(errors|intrinsics|moduleEdits)\.ts$/],
+    to: [/^src\/shared\/(errors|intrinsics|moduleEdits)\.ts$/],
   },
   {
-    from: /^src\/(inflate|moduleEdits)\.ts$/,
+    from: /^src\/shared\/(inflate|moduleEdits)\.ts$/,
     self: '',
-    to: [/^src\/moduleEdits\.ts$/],
+    to: [/^src\/shared\/moduleEdits\.ts$/],
   },
   {
     from: /^src\/index\.ts$/,
     self: '',
-    to: [/^src\/errors\.ts$/, /^src\/(falcon|aggregate)\/index\.ts$/],
+    to: [/^src\/shared\/errors\.ts$/, /^src\/(falcon|aggregate)\/index\.ts$/],
   },
   // The pool of threads serves every room and knows none.
-  { from: /^src\/threads\//, self: 'src/threads/', to: [FOUNDATION] },
-  { from: /^src\/falcon\//, self: 'src/falcon/', to: [FOUNDATION, /^src\/threads\//] },
+  { from: /^src\/shared\/threads\//, self: 'src/shared/threads/', to: [FOUNDATION] },
   // Other schemes on the same module: their encodings and hashes.
   {
-    from: /^src\/profiles\//,
-    self: 'src/profiles/',
+    from: /^src\/falcon\/profiles\//,
+    self: 'src/falcon/profiles/',
     to: [
       FOUNDATION,
       /^src\/falcon\/(det|deterministic|index|params|points|sign|types|verifier|verify|wasm)\.ts$/,
       /^@noble\/hashes\//,
     ],
   },
+  // Wrappings of keys; the frame of attached signatures is falcon's own.
+  {
+    from: /^src\/falcon\/keys\//,
+    self: 'src/falcon/keys/',
+    to: [FOUNDATION, /^src\/falcon\/(index|attached|params)\.ts$/, /^@noble\/hashes\//],
+  },
+  // Accounts of Algorand: from outside, as its users see Falcon.
+  {
+    from: /^src\/falcon\/compat\/algorand\//,
+    self: 'src/falcon/compat/algorand/',
+    to: [FOUNDATION, /^src\/falcon\/index\.ts$/, /^@noble\/hashes\//],
+  },
+  // Another library's shape of ours.
+  {
+    from: /^src\/falcon\/compat\/noble\//,
+    self: 'src/falcon/compat/noble/',
+    to: [FOUNDATION, /^src\/falcon\/(index|params)\.ts$/, /^@noble\/hashes\//],
+  },
+  { from: /^src\/falcon\//, self: 'src/falcon/', to: [FOUNDATION, /^src\/shared\/threads\//] },
   // The proof is a room within the room: it knows nothing of bundles, formats or options.
   {
     from: /^src\/aggregate\/(proof|parameters)\/|^src\/aggregate\/wasm\.ts$/,
@@ -51,7 +69,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^src\/aggregate\/(wasm|labrador(\.relaxed)?\.wasm\.gen)\.ts$/,
       /^src\/aggregate\/(gaussianCoder|salts|statement)\.ts$/,
       /^src\/aggregate\/parameters\//,
-      /^src\/threads\/yieldToHost\.ts$/,
+      /^src\/shared\/threads\/yieldToHost\.ts$/,
     ],
   },
   {
@@ -61,82 +79,73 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       FOUNDATION,
       /^src\/falcon\/(index|params|points|salts|deterministic|verifyItems)\.ts$/,
       /^src\/falcon\/falcon\.verify\.wasm\.gen\.ts$/,
-      /^src\/threads\//,
+      /^src\/shared\/threads\//,
       /^@noble\/hashes\//,
     ],
-  },
-  // Wrappings of keys; the frame of attached signatures is falcon's own.
-  {
-    from: /^src\/keys\//,
-    self: 'src/keys/',
-    to: [FOUNDATION, /^src\/falcon\/(index|attached|params)\.ts$/, /^@noble\/hashes\//],
-  },
-  // Accounts of Algorand: from outside, as its users see Falcon.
-  {
-    from: /^src\/algorand\//,
-    self: 'src/algorand/',
-    to: [FOUNDATION, /^src\/falcon\/index\.ts$/, /^@noble\/hashes\//],
-  },
-  // Another library's shape of ours.
-  {
-    from: /^src\/noble\//,
-    self: 'src/noble/',
-    to: [FOUNDATION, /^src\/falcon\/(index|params)\.ts$/, /^@noble\/hashes\//],
   },
   // What service, client, command line and page share: the formats of files, hex, the page's
   // configuration.
   {
     from: /^src\/wire\//,
     self: 'src/wire/',
-    to: [/^src\/(errors|bytes|arguments)\.ts$/, /^src\/aggregate\/index\.ts$/],
+    to: [/^src\/shared\/(errors|bytes|arguments)\.ts$/, /^src\/aggregate\/index\.ts$/],
   },
   // The page runs in browsers.
   {
-    from: /^src\/page\//,
-    self: 'src/page/',
+    from: /^src\/middleware\/page\/browser\//,
+    self: 'src/middleware/page/browser/',
     to: [
-      /^src\/(errors|bytes)\.ts$/,
+      /^src\/shared\/(errors|bytes)\.ts$/,
       /^src\/(falcon|aggregate|client)\/index\.ts$/,
       // The module of the library's threads, bundled.
       /^src\/aggregate\/threads\/aggregateWorker\.ts$/,
       /^src\/wire\//,
     ],
   },
-  {
-    from: /^src\/middleware\/(stores|blobs)\//,
-    self: '',
-    to: [
-      /^src\/(errors|bytes)\.ts$/,
-      /^src\/middleware\/(stores|blobs)\//,
-      /^src\/middleware\/(task|hash|noWorker)\.ts$/,
-      // A store may have a thread of its own.
-      /^src\/threads\//,
-      /^src\/wire\/taskStates\.ts$/,
-      /^node:/,
-    ],
-  },
   // The store on a server: the port, what tasks are, and its one driver.
   {
-    from: /^src\/middleware\/postgres\//,
-    self: 'src/middleware/postgres/',
+    from: /^src\/middleware\/stores\/postgres\//,
+    self: 'src/middleware/stores/postgres/',
     to: [
-      /^src\/errors\.ts$/,
-      /^src\/middleware\/(task|blobs\/blobStore)\.ts$/,
-      /^src\/middleware\/stores\/(taskStore|operatorStore|webhookStore)\.ts$/,
+      /^src\/shared\/errors\.ts$/,
+      /^src\/middleware\/(stores\/port\/\w+|blobs\/port\/blobStore)\.ts$/,
       /^src\/wire\/taskStates\.ts$/,
       /^pg$/,
     ],
   },
   // The store in a bucket: an entry of its own, with a dependency that no other room has.
   {
-    from: /^src\/middleware\/s3\//,
-    self: 'src/middleware/s3/',
+    from: /^src\/middleware\/blobs\/s3\//,
+    self: 'src/middleware/blobs/s3/',
     to: [
-      /^src\/(errors|bytes)\.ts$/,
-      /^src\/middleware\/blobs\/(blobStore|chunks)\.ts$/,
-      /^src\/middleware\/optionRows\.ts$/,
+      /^src\/shared\/(errors|bytes)\.ts$/,
+      /^src\/middleware\/blobs\/port\/(blobStore|chunks)\.ts$/,
+      /^src\/middleware\/options\/optionRows\.ts$/,
       /^@noble\/hashes\//,
       /^aws4fetch$/,
+      /^node:/,
+    ],
+  },
+  // The suites for stores: the ports that they hold stores to, and Node's assertions.
+  {
+    from: /^src\/middleware\/testing\//,
+    self: 'src/middleware/testing/',
+    to: [
+      /^src\/middleware\/(stores\/port\/\w+|blobs\/port\/blobStore)\.ts$/,
+      /^src\/wire\/taskStates\.ts$/,
+      /^node:assert\/strict$/,
+    ],
+  },
+  {
+    from: /^src\/middleware\/(stores|blobs)\//,
+    self: '',
+    to: [
+      /^src\/shared\/(errors|bytes)\.ts$/,
+      /^src\/middleware\/(stores|blobs)\//,
+      /^src\/middleware\/(hash|noWorker)\.ts$/,
+      // A store may have a thread of its own.
+      /^src\/shared\/threads\//,
+      /^src\/wire\/taskStates\.ts$/,
       /^node:/,
     ],
   },
@@ -145,7 +154,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     from: /^src\/middleware\/hosts\//,
     self: 'src/middleware/hosts/',
     to: [
-      /^src\/errors\.ts$/,
+      /^src\/shared\/errors\.ts$/,
       /^src\/middleware\/(problems|routes\/route|http\/(continue|traceContext))\.ts$/,
       /^(hono|@hono\/node-server)(\/|$)/,
       /^node:/,
@@ -155,9 +164,9 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     from: /^src\/middleware\//,
     self: 'src/middleware/',
     to: [
-      /^src\/(errors|bytes)\.ts$/,
-      /^src\/(falcon|aggregate|keys)\/index\.ts$/,
-      /^src\/(threads|wire)\//,
+      /^src\/shared\/(errors|bytes)\.ts$/,
+      /^src\/(falcon|falcon\/keys|aggregate)\/index\.ts$/,
+      /^src\/(shared\/threads|wire)\//,
       /^(hono|zod)(\/|$)/,
       /^cborg$/,
       /^@noble\/hashes\//,
@@ -169,7 +178,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     from: /^src\/client\//,
     self: 'src/client/',
     to: [
-      /^src\/(errors|bytes|arguments)\.ts$/,
+      /^src\/shared\/(errors|bytes|arguments)\.ts$/,
       /^src\/aggregate\/index\.ts$/,
       // Formats that need nothing of the library.
       /^src\/wire\/(hex|triple|taskStates)\.ts$/,
@@ -180,8 +189,8 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     from: /^src\/cli\//,
     self: 'src/cli/',
     to: [
-      /^src\/(errors|bytes)\.ts$/,
-      /^src\/(falcon|aggregate|keys)\/index\.ts$/,
+      /^src\/shared\/(errors|bytes)\.ts$/,
+      /^src\/(falcon|falcon\/keys|aggregate)\/index\.ts$/,
       /^src\/(middleware|wire)\//,
       // What a deterministic signature stands for, and the bounds of a seed.
       /^src\/falcon\/(deterministic|params)\.ts$/,
@@ -190,17 +199,6 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       // Loaded if they are there: metrics, spans, the signer of a bucket's requests.
       /^(prom-client|@opentelemetry\/api|aws4fetch)$/,
       /^node:/,
-    ],
-  },
-  // The suites for stores: the ports that they hold stores to, and Node's assertions.
-  {
-    from: /^src\/testing\//,
-    self: 'src/testing/',
-    to: [
-      /^src\/middleware\/(task|blobs\/blobStore)\.ts$/,
-      /^src\/middleware\/stores\/(taskStore|operatorStore|webhookStore)\.ts$/,
-      /^src\/wire\/taskStates\.ts$/,
-      /^node:assert\/strict$/,
     ],
   },
 ];

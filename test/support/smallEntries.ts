@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { ROOT } from '../../scripts/generated.ts';
 import { bundleSmallEntries } from '../../scripts/smallEntries.ts';
 import type * as Aggregate from '../../src/aggregate/verifyOnly.ts';
-import type * as Signatures from '../../src/profiles/verifyOnly.ts';
+import type * as Signatures from '../../src/falcon/verifyOnly.ts';
 
 export interface SmallEntries {
   /** Where they are. */
@@ -20,12 +20,16 @@ export async function buildSmallEntries(): Promise<SmallEntries> {
   await mkdir(join(ROOT, 'build'), { recursive: true });
   const folder = await mkdtemp(join(ROOT, 'build/small-'));
   await bundleSmallEntries(folder);
+  await mkdir(join(folder, 'shared'), { recursive: true });
   // The errors of the sources are those of the package here.
-  await writeFile(join(folder, 'errors.js'), "export * from '../../src/errors.ts';\n");
+  await writeFile(
+    join(folder, 'shared/errors.js'),
+    "export * from '../../../src/shared/errors.ts';\n",
+  );
   const load = (entry: string) => import(pathToFileURL(join(folder, `${entry}.js`)).href);
   return {
     folder,
-    signatures: await load('profiles/verifyOnly'),
+    signatures: await load('falcon/verifyOnly'),
     aggregate: await load('aggregate/verifyOnly'),
     remove: () => rm(folder, { recursive: true, force: true }),
   };

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { EDITS } from '../../src/falcon/falcon.relaxed.wasm.gen.ts';
 import { MODULE } from '../../src/falcon/falcon.wasm.gen.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
-import { moduleBytes } from '../../src/moduleEdits.ts';
+import { moduleBytes } from '../../src/shared/moduleEdits.ts';
 import { testRandom } from '../support/random.ts';
 import { EXPANSION } from './places.ts';
 import { expectList, HOOKS, traceSuite } from './suite.ts';

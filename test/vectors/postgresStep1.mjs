@@ -1,16 +1,16 @@
 /**
  * The first store on PostgreSQL, which knows step 1 of the schema and nothing of later ones, as
  * hosts of that version run it. Frozen: postgresFrozen.long.test.ts runs it on what `migrate` makes
- * today. It is never edited. It was built with esbuild 0.28.2 from src/middleware/postgres/store.ts
+ * today. It is never edited. It was built with esbuild 0.28.2 from src/middleware/stores/postgres/store.ts
  * of commit 1ceccb3cfd1b27dd12665e0977fca8c74cc28566, and is built again by
  *
  *   git archive 1ceccb3 src | tar x -C FOLDER && cd FOLDER
- *   esbuild src/middleware/postgres/store.ts --bundle --format=esm --platform=node \
+ *   esbuild src/middleware/stores/postgres/store.ts --bundle --format=esm --platform=node \
  *     --target=node22 --external:pg --legal-comments=none
  *
  * and this comment.
  */
-// src/middleware/postgres/address.ts
+// src/middleware/stores/postgres/address.ts
 var PROTOCOL = /^postgres(ql)?:$/;
 var SCHEMA = /^[a-z_][a-z0-9_]{0,40}$/;
 var SESSION = [
@@ -52,7 +52,7 @@ function readSchema(schema) {
   return `"${schema}"`;
 }
 
-// src/middleware/postgres/answers.ts
+// src/middleware/stores/postgres/answers.ts
 var HELD = "client_id = $1 AND key = $2 AND token = $3 AND task_id IS NULL";
 var heldValues = ({ clientId, key, token }) => [clientId, key, token];
 function answers(database, get) {
@@ -107,7 +107,7 @@ function statements(s) {
   };
 }
 
-// src/middleware/postgres/clients.ts
+// src/middleware/stores/postgres/clients.ts
 var RECORD = `sha256, name, client_id AS "clientId", created_at AS "createdAt"`;
 function clients(database) {
   const sql = statements2(database.schema);
@@ -191,10 +191,10 @@ function statements2(s) {
   };
 }
 
-// src/middleware/postgres/database.ts
+// src/middleware/stores/postgres/database.ts
 import pg from "pg";
 
-// src/errors.ts
+// src/shared/errors.ts
 var meaning = (status, retriable, message) => Object.freeze({ status, retriable, message });
 var ERROR_CODES = Object.freeze({
   // What was handed in is wrong: repeating it cannot help.
@@ -298,7 +298,7 @@ function isCodedError(value) {
   return value instanceof Error && "code" in value && typeof value.code === "string" && Object.hasOwn(ERROR_CODES, value.code) && "retriable" in value;
 }
 
-// src/middleware/postgres/faults.ts
+// src/middleware/stores/postgres/faults.ts
 var TRY_AGAIN = /* @__PURE__ */ new Set(["40P01", "40001", "23505"]);
 var UNAVAILABLE = /^(08|28|53|57)|^(25006|25P03|3D000|55P03|58030)$/;
 function sqlState(error) {
@@ -326,7 +326,7 @@ function isOurs(error) {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 }
 
-// src/middleware/postgres/rows.ts
+// src/middleware/stores/postgres/rows.ts
 var LISTED = [
   "id",
   "client_id",
@@ -409,7 +409,7 @@ function toTimestamp(value) {
   return `${seconds}.${digits.padEnd(9, "0")}Z`;
 }
 
-// src/middleware/postgres/schema.ts
+// src/middleware/stores/postgres/schema.ts
 var ID_EPOCH_MS = Date.UTC(2025, 0, 1);
 var IDS_PER_SECOND = 4096e3;
 var STEPS = [
@@ -534,7 +534,7 @@ var indexes = (s) => `
   CREATE INDEX answers_created ON ${s}.answers (created_ms);
 `;
 
-// src/middleware/postgres/database.ts
+// src/middleware/stores/postgres/database.ts
 var MAX_TRIES = 6;
 var PING_MS = 1e3;
 var INT8 = 20;
@@ -631,7 +631,7 @@ var Database = class {
   }
 };
 
-// src/middleware/postgres/hints.ts
+// src/middleware/stores/postgres/hints.ts
 import pg2 from "pg";
 var JOINED_MS = 3;
 var PER_MESSAGE = 100;
@@ -756,7 +756,7 @@ function unpack([id, clientId, state, attempt]) {
   return { id, clientId, state, attempt, own: false };
 }
 
-// src/middleware/postgres/ledger.ts
+// src/middleware/stores/postgres/ledger.ts
 var Ledger = class {
   database;
   #hints;
@@ -803,7 +803,7 @@ var Ledger = class {
   }
 };
 
-// src/middleware/postgres/endings.ts
+// src/middleware/stores/postgres/endings.ts
 var FINAL = `('completed', 'failed', 'cancelled', 'expired')`;
 var RUNNING = `('verifying', 'aggregating')`;
 var END = (s) => `updated_at = clock_timestamp(), finished_at = clock_timestamp(),
@@ -824,7 +824,7 @@ function ending(s, where, set, resultBytes = "0") {
     SELECT ${taskColumns("done")}, old.input_key AS old_input FROM done JOIN old USING (id)`;
 }
 
-// src/middleware/postgres/queue.ts
+// src/middleware/stores/postgres/queue.ts
 var BATCH = 500;
 function queue(ledger, options) {
   const { database } = ledger;
@@ -1038,7 +1038,7 @@ function claimStatements(s) {
   };
 }
 
-// src/middleware/postgres/reads.ts
+// src/middleware/stores/postgres/reads.ts
 var RESULT_KEY = /(?:^|\/)results\/\d+\/(\d{1,16})\.json$/;
 function reads(database) {
   const s = database.schema;
@@ -1127,7 +1127,7 @@ function isFinal(state) {
   return FINAL_STATES.includes(state);
 }
 
-// src/middleware/postgres/submissions.ts
+// src/middleware/stores/postgres/submissions.ts
 function submissions(ledger) {
   const { database } = ledger;
   const sql = statements3(database.schema);
@@ -1322,7 +1322,7 @@ function removeText(s) {
     SELECT input_key, result_key FROM gone`;
 }
 
-// src/middleware/postgres/upkeep.ts
+// src/middleware/stores/postgres/upkeep.ts
 var BATCH2 = 500;
 function sweeper(ledger) {
   const { database } = ledger;
@@ -1391,7 +1391,7 @@ function statements4(s) {
   };
 }
 
-// src/middleware/postgres/store.ts
+// src/middleware/stores/postgres/store.ts
 var NAMES = ["url", "directUrl", "schema", "connections"];
 function createStore(options, { nowMs, lookEveryMs = 1e3, near = true } = {}) {
   const unknown = Object.keys(options).find((name) => !NAMES.includes(name));

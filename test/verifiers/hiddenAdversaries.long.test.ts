@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { TableRow } from '../../src/aggregate/parameters/rows.ts';
 import { verifySection } from '../../src/aggregate/proof/index.ts';
-import { concat, fromHex } from '../../src/bytes.ts';
+import { concat, fromHex } from '../../src/shared/bytes.ts';
 import { NIGHTLY } from '../support/run.ts';
 
 interface Case {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aggregateSync } from '../../src/aggregate/index.ts';
-import { CodedError } from '../../src/errors.ts';
+import { CodedError } from '../../src/shared/errors.ts';
 import {
   formatResultFile,
   makeResultFile,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CodedError } from '../../src/errors.ts';
+import { CodedError } from '../../src/shared/errors.ts';
 import { decodeWireHex, encodeWireHex } from '../../src/wire/hex.ts';
 import {
   checkStatements,

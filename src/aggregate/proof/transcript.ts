@@ -2,8 +2,9 @@
  * The transcript (docs/protocol.md, 4), and every label, stream number and domain separator of the
  * proof (4, 5.1, 6.1 and 10.2). The state of 64 bytes absorbs every message and gives every seed.
  */
-import { ascii, concat, fromHex } from '../../bytes.ts';
+
 import { shake256 } from '../../falcon/points.ts';
+import { ascii, concat, fromHex } from '../../shared/bytes.ts';
 import type { Parameters } from '../parameters/rows.ts';
 import { TABLE_SHA256 } from '../parameters/table.gen.ts';
 import { i32Bytes, packResidues } from './bits.ts';

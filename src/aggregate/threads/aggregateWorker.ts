@@ -3,7 +3,7 @@
  * its memory for the next one.
  */
 import { falcon512 } from '../../falcon/index.ts';
-import { serveThread } from '../../threads/serve.ts';
+import { serveThread } from '../../shared/threads/serve.ts';
 import { invalidItems } from '../batch.ts';
 import { ColumnProver, foldOnIdle, holdInstances, holdKeys, runStep } from '../proof/index.ts';
 import { AGGREGATE_WORKER, unpackWork, type Work } from './work.ts';

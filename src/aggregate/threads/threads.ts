@@ -2,10 +2,10 @@
  * The threads of an aggregate: a pool that runs our worker, how many of its threads some work is
  * worth, and the shares of a proof in them.
  */
-import { CodedError } from '../../errors.ts';
-import { hostParallelism, type WorkerModule, workerBeside } from '../../threads/host.ts';
-import { checkWorkerUrl } from '../../threads/options.ts';
-import { ThreadPool } from '../../threads/pool.ts';
+import { CodedError } from '../../shared/errors.ts';
+import { hostParallelism, type WorkerModule, workerBeside } from '../../shared/threads/host.ts';
+import { checkWorkerUrl } from '../../shared/threads/options.ts';
+import { ThreadPool } from '../../shared/threads/pool.ts';
 import type { Helper, StepInput, StepName, StepOutput } from '../proof/index.ts';
 import { type Statement, setOfPublicKey } from '../statement.ts';
 import { AGGREGATE_WORKER, packWork } from './work.ts';

@@ -1,7 +1,7 @@
 /** The requests to the threads of an aggregate, and their encoding as messages. */
 import type { Profile } from '../../falcon/index.ts';
-import { packItems, unpackItems } from '../../threads/packItems.ts';
-import type { Parcel } from '../../threads/thread.ts';
+import { packItems, unpackItems } from '../../shared/threads/packItems.ts';
+import type { Parcel } from '../../shared/threads/thread.ts';
 import type { FoldJob, SectionItem, StepInput, StepName } from '../proof/index.ts';
 
 /** The name that these threads give in their hello. */

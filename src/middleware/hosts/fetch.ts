@@ -4,7 +4,7 @@
  */
 import { Hono } from 'hono';
 import { getPath } from 'hono/utils/url';
-import { CodedError } from '../../errors.ts';
+import { CodedError } from '../../shared/errors.ts';
 import { unseenProblem } from '../problems.ts';
 import type { Env } from '../routes/route.ts';
 

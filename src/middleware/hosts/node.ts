@@ -3,7 +3,7 @@
  * calls `(request, response)`, also if the host has read the body already.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { CodedError, isCodedError } from '../../errors.ts';
+import { CodedError, isCodedError } from '../../shared/errors.ts';
 import { holdContinue } from '../http/continue.ts';
 import { unseenProblem } from '../problems.ts';
 import {

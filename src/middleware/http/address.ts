@@ -1,6 +1,6 @@
 /** The absolute address at which the caller reached the service, for urls in answers. */
 import type { Context } from 'hono';
-import type { Settings } from '../options.ts';
+import type { Settings } from '../options/options.ts';
 
 /** `https://host/mount/v1/<serviceName>`, without a slash at the end. */
 export function serviceBase(c: Context, settings: Settings): string {

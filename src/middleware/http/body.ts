@@ -6,8 +6,8 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
-import { concat } from '../../bytes.ts';
-import { isCodedError } from '../../errors.ts';
+import { concat } from '../../shared/bytes.ts';
+import { isCodedError } from '../../shared/errors.ts';
 import { pages } from '../memory.ts';
 import { ProblemError } from '../problems.ts';
 import type { BodyShare } from './bodyBudget.ts';

@@ -3,7 +3,7 @@
  * the others: one greedy client gets half, n greedy ones an n+1st each, and the last n+1st stays
  * free for whoever comes next (decision 40).
  */
-import { CodedError } from '../../errors.ts';
+import { CodedError } from '../../shared/errors.ts';
 
 /** The part of the memory that one client may use. */
 export interface BodyShare {

@@ -2,7 +2,7 @@
  * Cursors of lists: the last id and the order, with a checksum under the service's key that binds
  * them to the client. Opaque to clients; forged, altered or foreign ones are refused.
  */
-import { equal } from '../../bytes.ts';
+import { equal } from '../../shared/bytes.ts';
 import { hmacSha256 } from '../hash.ts';
 
 export interface Position {

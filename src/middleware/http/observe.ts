@@ -3,7 +3,7 @@
  * an event when its answer has left.
  */
 import type { Context } from 'hono';
-import type { Settings } from '../options.ts';
+import type { Settings } from '../options/options.ts';
 import type { Env } from '../routes/route.ts';
 import type { Tracer } from '../tracing.ts';
 import { callerAddress } from './address.ts';

@@ -4,7 +4,7 @@
  * first: strings, which are nearly all of our bodies, are skipped with a byte search, and the rest
  * is counted. Only what passes is decoded and parsed, and of a batch not even its long hex strings.
  */
-import { ascii, concatAll } from '../../bytes.ts';
+import { ascii, concatAll } from '../../shared/bytes.ts';
 import { ProblemError } from '../problems.ts';
 
 export interface JsonLimits {

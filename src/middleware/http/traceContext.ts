@@ -2,7 +2,7 @@
  * The `traceparent` header (W3C Trace Context, https://www.w3.org/TR/trace-context/): who called,
  * as part of which trace. Read strictly: whatever the standard calls invalid is as good as absent.
  */
-import { toHex } from '../../bytes.ts';
+import { toHex } from '../../shared/bytes.ts';
 
 /** The position of a caller in its trace. */
 export interface TraceParent {

@@ -3,7 +3,7 @@
  * requests.
  */
 import type { z } from 'zod';
-import { CodedError, ERROR_CODES, type ErrorCode } from '../../errors.ts';
+import { CodedError, ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
 import { problemBody, problemType } from '../problems.ts';
 import type { Route } from '../routes/route.ts';
 import { problemShape } from '../schemas.ts';

@@ -1,5 +1,5 @@
 /** The headers of answers: their meaning, and which answers have them. */
-import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
+import { ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
 import { tellsWhen } from '../problems.ts';
 import type { Answer, AnswerHeader } from './operation.ts';
 

@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode } from '../../shared/errors.ts';
 
 /** Groups of operations, in the order in which they are shown. */
 export const TAGS = {

@@ -1,7 +1,7 @@
 /** The description of every endpoint in the document. The routes refer to it by name. */
 
 import { z } from 'zod';
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode } from '../../shared/errors.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import {
   CBOR,

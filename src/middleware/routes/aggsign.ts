@@ -1,8 +1,8 @@
 /** `…/aggsign…`: creates tasks, in three steps or in one, and verifies aggregates. */
 import type { Context } from 'hono';
-import { CodedError } from '../../errors.ts';
+import { CodedError } from '../../shared/errors.ts';
 import { refusalOf } from '../../wire/refusal.ts';
-import { newInputKey } from '../blobs/blobStore.ts';
+import { newInputKey } from '../blobs/port/blobStore.ts';
 import { serviceBase } from '../http/address.ts';
 import { bodyLimits, withBody, withTypedBody } from '../http/body.ts';
 import type { BodyType } from '../http/bodyType.ts';
@@ -12,8 +12,8 @@ import type { Operation } from '../openapi/operation.ts';
 import { ProblemError } from '../problems.ts';
 import { progressRecord } from '../records.ts';
 import { MAX_AGGREGATE_BYTES } from '../schemas.ts';
-import type { NewTask, PutOptions } from '../stores/taskStore.ts';
-import type { Task } from '../task.ts';
+import type { Task } from '../stores/port/task.ts';
+import type { NewTask, PutOptions } from '../stores/port/taskStore.ts';
 import type { BatchLimits } from '../tasks/readBatch.ts';
 import { answerRecord, findTask, uploadUrl } from './answers.ts';
 import { announcedBytes, uploadedFile } from './directUploads.ts';

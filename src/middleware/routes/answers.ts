@@ -1,11 +1,11 @@
 /** Shared by several routes: finding the caller's task, and answering with its record. */
 import type { Context } from 'hono';
-import { CodedError } from '../../errors.ts';
-import type { UploadUrlOptions } from '../blobs/blobStore.ts';
+import { CodedError } from '../../shared/errors.ts';
+import type { UploadUrlOptions } from '../blobs/port/blobStore.ts';
 import { endOf, serviceBase } from '../http/address.ts';
 import { progressRecord } from '../records.ts';
-import type { TaskStore } from '../stores/taskStore.ts';
-import type { ListedTask, Task } from '../task.ts';
+import type { ListedTask, Task } from '../stores/port/task.ts';
+import type { TaskStore } from '../stores/port/taskStore.ts';
 import { type Caller, type Deps, pathId } from './route.ts';
 
 /** @throws CodedError `NOT_FOUND`, whether the id is malformed, unknown, or another client's */

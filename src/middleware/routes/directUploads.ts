@@ -2,11 +2,11 @@
  * Task files that clients PUT at the blob store itself, past the service: nobody has looked at them
  * before the notification.
  */
-import { CodedError } from '../../errors.ts';
-import type { BlobRef } from '../blobs/blobStore.ts';
+import { CodedError } from '../../shared/errors.ts';
+import type { BlobRef } from '../blobs/port/blobStore.ts';
 import { checkForm } from '../http/bodyType.ts';
 import { ProblemError } from '../problems.ts';
-import type { Task } from '../task.ts';
+import type { Task } from '../stores/port/task.ts';
 import type { Deps } from './route.ts';
 
 /**

@@ -3,11 +3,11 @@
  * task has ended. The store is polled as well, since workers may live in other processes.
  */
 import type { Context } from 'hono';
-import { CodedError } from '../../errors.ts';
+import { CodedError } from '../../shared/errors.ts';
 import { isFinal } from '../../wire/taskStates.ts';
-import { isRefusal } from '../keys/callers.ts';
+import { isRefusal } from '../identity/callers.ts';
 import { progressRecord } from '../records.ts';
-import type { Task } from '../task.ts';
+import type { Task } from '../stores/port/task.ts';
 import { findTask, resultUrl } from './answers.ts';
 import type { Deps, Route } from './route.ts';
 

@@ -4,10 +4,10 @@ import type { BodyBudget } from '../http/bodyBudget.ts';
 import type { AnonymousLimiter, RequestLimiter } from '../limits.ts';
 import type { Operation } from '../openapi/operation.ts';
 import type { Operations } from '../openapi/operations.ts';
-import type { Settings } from '../options.ts';
+import type { Settings } from '../options/options.ts';
 import type { Reservations } from '../reservations.ts';
 import type { Runtime } from '../runtime.ts';
-import type { NewTask } from '../stores/taskStore.ts';
+import type { NewTask } from '../stores/port/taskStore.ts';
 
 /** The data that Hono keeps with a request. */
 export interface Env {

@@ -1,5 +1,5 @@
 /** `POST /v1/falcon/sign`: for testing, with keys that the operator holds. */
-import { CodedError } from '../../errors.ts';
+import { CodedError } from '../../shared/errors.ts';
 import { decodeWireHex, encodeWireHex } from '../../wire/hex.ts';
 import { bodyLimits, withParsedBody } from '../http/body.ts';
 import { judge } from '../schemas.ts';

@@ -1,6 +1,6 @@
 /** `…/tasks…`: reads, lists, follows, cancels and removes the caller's tasks. */
 import type { Context } from 'hono';
-import { CodedError } from '../../errors.ts';
+import { CodedError } from '../../shared/errors.ts';
 import { parseResultFile, resultFields } from '../../wire/resultFile.ts';
 import { isFinal, STATE_TEXTS, stateOfText } from '../../wire/taskStates.ts';
 import { wantsCbor } from '../http/bodyType.ts';
@@ -8,8 +8,8 @@ import { formatCbor } from '../http/cbor.ts';
 import { decodeCursor, encodeCursor, type Position } from '../http/cursor.ts';
 import { ProblemError } from '../problems.ts';
 import { listItem } from '../records.ts';
-import type { ListQuery } from '../stores/taskStore.ts';
-import type { Task } from '../task.ts';
+import type { Task } from '../stores/port/task.ts';
+import type { ListQuery } from '../stores/port/taskStore.ts';
 import { answerRecord, findTask, resultUrl } from './answers.ts';
 import { followEvents } from './events.ts';
 import type { Caller, Deps, Env, Route } from './route.ts';

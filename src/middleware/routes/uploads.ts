@@ -4,16 +4,16 @@
  * ignored.
  */
 import type { Context } from 'hono';
-import { CodedError } from '../../errors.ts';
+import { CodedError } from '../../shared/errors.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
-import { type BlobRef, newInputKey } from '../blobs/blobStore.ts';
-import type { UrlRight } from '../blobs/signedUrls.ts';
+import { type BlobRef, newInputKey } from '../blobs/port/blobStore.ts';
 import { announcedLength, bodyChunks, bodyLimits } from '../http/body.ts';
 import { type BodyForm, requireForm } from '../http/bodyType.ts';
+import type { UrlRight } from '../http/signedUrls.ts';
 import { ProblemError } from '../problems.ts';
 import type { Reservation } from '../reservations.ts';
-import type { TaskStore } from '../stores/taskStore.ts';
-import type { Task } from '../task.ts';
+import type { Task } from '../stores/port/task.ts';
+import type { TaskStore } from '../stores/port/taskStore.ts';
 import { UploadTurns } from '../uploadTurns.ts';
 import { reserve, storageQuota } from './quota.ts';
 import { type Deps, pathId, type Route } from './route.ts';

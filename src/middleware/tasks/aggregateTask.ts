@@ -10,12 +10,12 @@
  * after a lost lease. A task that may end its worker gets one of its own, while the other rests.
  */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
-import { CodedError, isCodedError } from '../../errors.ts';
-import type { ThreadPool } from '../../threads/pool.ts';
-import type { Parcel } from '../../threads/thread.ts';
-import { type BlobStore, resultKey } from '../blobs/blobStore.ts';
+import { CodedError, isCodedError } from '../../shared/errors.ts';
+import type { ThreadPool } from '../../shared/threads/pool.ts';
+import type { Parcel } from '../../shared/threads/thread.ts';
+import { type BlobStore, resultKey } from '../blobs/port/blobStore.ts';
 import { noWorker } from '../noWorker.ts';
-import { type Task, TaskFailure, type TaskResult } from '../task.ts';
+import { type Task, TaskFailure, type TaskResult } from '../stores/port/task.ts';
 import { Isolation } from './isolation.ts';
 import type { TaskContext, TaskHandler } from './runner.ts';
 import type { Answer, Judgement, Made, News, Work } from './taskWork.ts';

@@ -3,9 +3,9 @@
  * of their own, so that nobody waits for their parsing, and one at a time, so that memory holds
  * what one of them needs; clients take turns (docs/decisions/0054).
  */
-import { CodedError, isCodedError } from '../../errors.ts';
-import type { StartThread } from '../../threads/host.ts';
-import type { ThreadPool } from '../../threads/pool.ts';
+import { CodedError, isCodedError } from '../../shared/errors.ts';
+import type { StartThread } from '../../shared/threads/host.ts';
+import type { ThreadPool } from '../../shared/threads/pool.ts';
 import type { Blocks } from '../http/body.ts';
 import { ProblemError } from '../problems.ts';
 import {

@@ -6,7 +6,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { HostThread, OwnLine, StartThread } from '../../threads/host.ts';
+import type { HostThread, OwnLine, StartThread } from '../../shared/threads/host.ts';
 
 /** Programs that run a module they are given; a compiled one would start itself once more. */
 const RUNTIME = /^(node|nodejs|bun|deno)(\.exe)?$/i;

@@ -3,7 +3,7 @@
  * tells which tasks are not its own any more. Only a task that has progress to report is written by
  * itself, which extends its lease as well.
  */
-import type { Attempt, TaskStore } from '../stores/taskStore.ts';
+import type { Attempt, TaskStore } from '../stores/port/taskStore.ts';
 
 /** A lease, as the heartbeat sees it (lease.ts). */
 export interface Beating {

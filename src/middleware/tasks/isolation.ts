@@ -2,9 +2,9 @@
  * A worker for one attempt alone: a process of its own, or a thread of its own where there is none
  * to be had (a compiled program, a host that forbids processes). If it ends, the task has ended it.
  */
-import { CodedError } from '../../errors.ts';
-import { type StartThread, startThread, workerBeside } from '../../threads/host.ts';
-import { ThreadPool } from '../../threads/pool.ts';
+import { CodedError } from '../../shared/errors.ts';
+import { type StartThread, startThread, workerBeside } from '../../shared/threads/host.ts';
+import { ThreadPool } from '../../shared/threads/pool.ts';
 import { startProcess } from './childProcess.ts';
 import { TASK_WORKER } from './taskWork.ts';
 

@@ -2,9 +2,9 @@
  * The hold of an attempt on its task: extended by the heartbeat of the process (heartbeat.ts) while
  * the handler works, lost if the store says that the task is not held by this attempt any more.
  */
-import { CodedError } from '../../errors.ts';
-import type { Attempt, TaskStore } from '../stores/taskStore.ts';
-import type { Task, TaskProgress } from '../task.ts';
+import { CodedError } from '../../shared/errors.ts';
+import type { Task, TaskProgress } from '../stores/port/task.ts';
+import type { Attempt, TaskStore } from '../stores/port/taskStore.ts';
 import type { Beating, Heartbeat } from './heartbeat.ts';
 
 /** What a handler gets besides its task. */

@@ -8,9 +8,9 @@ import {
   type AggregateProgress,
   createAggregatePool,
 } from '../../aggregate/index.ts';
-import { isCodedError, toCodedError } from '../../errors.ts';
-import { unpackItems } from '../../threads/packItems.ts';
-import type { WorkContext } from '../../threads/serve.ts';
+import { isCodedError, toCodedError } from '../../shared/errors.ts';
+import { unpackItems } from '../../shared/threads/packItems.ts';
+import type { WorkContext } from '../../shared/threads/serve.ts';
 import { formatResultFile, makeResultFile } from '../../wire/resultFile.ts';
 import {
   checkTriples,
@@ -21,7 +21,7 @@ import {
 import type { TaskItem } from '../../wire/triple.ts';
 import { looksLikeCbor, parseStrictCbor } from '../http/cbor.ts';
 import { parseStrictJson } from '../http/strictJson.ts';
-import { TaskFailure } from '../task.ts';
+import { TaskFailure } from '../stores/port/task.ts';
 import type {
   AggregateWork,
   Answer,

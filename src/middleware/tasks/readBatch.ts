@@ -3,9 +3,9 @@
  * same code runs on the service's own thread for small bodies and in a worker thread for large
  * ones, so that the answers are the same. Of a JSON body nothing is decoded that need not be.
  */
-import { ascii, concatAll } from '../../bytes.ts';
-import { type ErrorCode, isCodedError } from '../../errors.ts';
-import { packItems } from '../../threads/packItems.ts';
+import { ascii, concatAll } from '../../shared/bytes.ts';
+import { type ErrorCode, isCodedError } from '../../shared/errors.ts';
+import { packItems } from '../../shared/threads/packItems.ts';
 import {
   type BytesForm,
   checkStatements,

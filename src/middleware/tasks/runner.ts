@@ -18,15 +18,15 @@
  * The end of a process proves nothing, since others worked in it too and it may have been stopped;
  * so losses make a task suspect, but never guilty.
  */
-import { type CodedError, toCodedError } from '../../errors.ts';
-import type { Retry, TaskNews, TaskStore } from '../stores/taskStore.ts';
+import { type CodedError, toCodedError } from '../../shared/errors.ts';
 import {
   type Task,
   type TaskError,
   TaskFailure,
   type TaskProgress,
   type TaskResult,
-} from '../task.ts';
+} from '../stores/port/task.ts';
+import type { Retry, TaskNews, TaskStore } from '../stores/port/taskStore.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { Lease, Run, type TaskContext } from './lease.ts';
 

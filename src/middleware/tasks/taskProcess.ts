@@ -3,7 +3,7 @@
  * in a thread.
  */
 import { writeFileSync } from 'node:fs';
-import { serveThread } from '../../threads/serve.ts';
+import { serveThread } from '../../shared/threads/serve.ts';
 import { parentLine } from './childProcess.ts';
 import { standBack } from './priority.ts';
 import { TASK_WORKER, type Work } from './taskWork.ts';

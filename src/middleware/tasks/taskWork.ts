@@ -4,7 +4,7 @@
  */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
 import type { TaskFileLimits } from '../../wire/taskFile.ts';
-import type { TaskError } from '../task.ts';
+import type { TaskError } from '../stores/port/task.ts';
 
 /** The name that the thread gives in its hello. */
 export const TASK_WORKER = 'falconry tasks';

@@ -2,7 +2,7 @@
  * Module of the service's worker thread. It says hello at once and loads the library with the first
  * work, so that a service starts quickly.
  */
-import { serveThread } from '../../threads/serve.ts';
+import { serveThread } from '../../shared/threads/serve.ts';
 import { standBack } from './priority.ts';
 import type { ReadWork } from './readBatch.ts';
 import { TASK_WORKER, type Work } from './taskWork.ts';

@@ -1,6 +1,6 @@
 /** Worker threads that run `taskWorker.ts`. */
-import { type StartThread, workerBeside } from '../../threads/host.ts';
-import { ThreadPool } from '../../threads/pool.ts';
+import { type StartThread, workerBeside } from '../../shared/threads/host.ts';
+import { ThreadPool } from '../../shared/threads/pool.ts';
 import { TASK_WORKER } from './taskWork.ts';
 
 /** The heap of a thread: a base, plus this many times the largest task file. */

@@ -1,8 +1,8 @@
 /** What a webhook gets: the body, and the header that signs it. */
-import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
+import { ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import { hmacSha256 } from '../hash.ts';
-import type { Delivery } from '../stores/webhookStore.ts';
+import type { Delivery } from '../stores/port/webhookStore.ts';
 
 /** The header of the signature: `t=<unix seconds>,v1=<hex HMAC-SHA-256 of "t.body">`. */
 export const SIGNATURE_HEADER = 'falconry-signature';

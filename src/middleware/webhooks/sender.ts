@@ -5,9 +5,9 @@
  *   claim ─▶ post ─▶ 2xx: gone │ else: again after RETRY_MS, then given up
  */
 import { describe } from '../describe.ts';
-import type { Logger } from '../options.ts';
-import type { TaskNews, TaskStore } from '../stores/taskStore.ts';
-import type { ClaimedDelivery, Settlement, WebhookStore } from '../stores/webhookStore.ts';
+import type { Logger } from '../options/options.ts';
+import type { TaskNews, TaskStore } from '../stores/port/taskStore.ts';
+import type { ClaimedDelivery, Settlement, WebhookStore } from '../stores/port/webhookStore.ts';
 import type { Resolve } from './address.ts';
 import type { DeliveryEvent } from './deliveryEvent.ts';
 import { messageBody, SIGNATURE_HEADER, signatureOf } from './message.ts';

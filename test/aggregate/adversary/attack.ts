@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { verifySection } from '../../../src/aggregate/proof/index.ts';
 import type { OtherTable } from '../../../src/aggregate/proof/verifier/verify.ts';
-import { concat } from '../../../src/bytes.ts';
+import { concat } from '../../../src/shared/bytes.ts';
 import { headerOf, type SignedItem } from '../../reference/items.ts';
 import type { ShownOrdinary } from '../../reference/prover/identities.ts';
 import type { Projection } from '../../reference/prover/steps.ts';

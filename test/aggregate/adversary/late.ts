@@ -3,7 +3,7 @@
  * that let them: what they choose is absorbed too late.
  */
 import { expect } from 'vitest';
-import { concat } from '../../../src/bytes.ts';
+import { concat } from '../../../src/shared/bytes.ts';
 import type { SignedItem } from '../../reference/items.ts';
 import type { Constraint, Faults } from '../../reference/prover/trace.ts';
 import type { TableRow } from '../../reference/tableRow.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import { encodeGaussian } from '../../../src/aggregate/proof/prover/gaussian.ts';
-import { concat } from '../../../src/bytes.ts';
+import { concat } from '../../../src/shared/bytes.ts';
 import { HIDDEN_BETWEEN, HIDDEN_TWICE, HIDDEN_ZERO } from '../../reference/hiddenRows.ts';
 import { signedItems } from '../../reference/items.ts';
 import { hex } from '../../support/hex.ts';

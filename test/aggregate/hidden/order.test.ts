@@ -9,7 +9,7 @@ import { encodeGaussian } from '../../../src/aggregate/proof/prover/gaussian.ts'
 import { Transcript } from '../../../src/aggregate/proof/transcript.ts';
 import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { replay } from '../../../src/aggregate/proof/verifier/replay.ts';
-import { concat } from '../../../src/bytes.ts';
+import { concat } from '../../../src/shared/bytes.ts';
 import * as ROWS from '../../reference/hiddenRows.ts';
 import { stepsOf } from '../../reference/prover/runs.ts';
 import type { FaultValues, TraceEvent } from '../../reference/prover/trace.ts';

@@ -1,7 +1,7 @@
 /** The built module behind its wrapper: handles, scopes, kernels over many polynomials. */
 import { describe, expect, test } from 'vitest';
 import { type Coefs, Labrador, type Smalls } from '../../../src/aggregate/wasm.ts';
-import { CodedError } from '../../../src/errors.ts';
+import { CodedError } from '../../../src/shared/errors.ts';
 import { BOTH_MODULES } from '../../support/assembly.ts';
 import { BLOCKS, chachaStream, projectedForm, ROWS, word44 } from './chacha.ts';
 import { add, centred, HALF_Q, multiply, type Poly, sigma, source, zero } from './plain.ts';

@@ -20,7 +20,7 @@ import { liftsOf } from '../../../src/aggregate/proof/lifts.ts';
 import { encodeOrdinary, encodeTail } from '../../../src/aggregate/proof/prover/encode.ts';
 import { FieldReader, Refused } from '../../../src/aggregate/proof/verifier/fieldReader.ts';
 import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
-import { concat } from '../../../src/bytes.ts';
+import { concat } from '../../../src/shared/bytes.ts';
 import { NIGHTLY } from '../../support/run.ts';
 import {
   encodedLevels,

@@ -29,7 +29,7 @@ import { PartForms } from '../../../src/aggregate/proof/verifier/reduceConstrain
 import { reduceLevelZero } from '../../../src/aggregate/proof/verifier/reduceLevelZero.ts';
 import { openSection, verifySectionIn } from '../../../src/aggregate/proof/verifier/verify.ts';
 import { bestModule, FORM_BYTES } from '../../../src/aggregate/wasm.ts';
-import { concat } from '../../../src/bytes.ts';
+import { concat } from '../../../src/shared/bytes.ts';
 import { bytesOf, type SetName, type SignedItem, signedItems } from '../../reference/items.ts';
 import { encodedLevels, fastSection, judge, rowOf } from './sections.ts';
 

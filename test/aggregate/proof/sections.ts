@@ -23,7 +23,7 @@ import type { Trace } from '../../../src/aggregate/proof/transcript.ts';
 import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { verifySection } from '../../../src/aggregate/proof/verifier/verify.ts';
 import type { ModuleName } from '../../../src/aggregate/wasm.ts';
-import { concat } from '../../../src/bytes.ts';
+import { concat } from '../../../src/shared/bytes.ts';
 import { headerOf, type SetName, type SignedItem, signedItems } from '../../reference/items.ts';
 import { proveReference } from '../../reference/prover/prove.ts';
 import type { Faults, TraceEvent } from '../../reference/prover/trace.ts';

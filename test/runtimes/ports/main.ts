@@ -5,8 +5,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { directoryBlobs } from '../../../src/middleware/blobs/directory.ts';
-import { blobContract, storeContract } from '../../../src/testing/index.ts';
+import { directoryBlobs } from '../../../src/middleware/blobs/directory/directory.ts';
+import { blobContract, storeContract } from '../../../src/middleware/testing/index.ts';
 import { openSqlite } from '../../middleware/openSqlite.ts';
 import { plainRunner } from './plainRunner.ts';
 

@@ -2,7 +2,7 @@
  * As much of a test framework as the contract suites use, for runtimes that vitest does not run in
  * and for suites that are to fail.
  */
-import type { TestRunner } from '../../../src/testing/index.ts';
+import type { TestRunner } from '../../../src/middleware/testing/index.ts';
 
 export interface Outcome {
   readonly passed: number;

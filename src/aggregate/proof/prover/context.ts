@@ -2,8 +2,8 @@
  * The state that the prover's steps share: the module, the column provers, the transcript, the
  * number of the level, and the progress.
  */
-import { CodedError } from '../../../errors.ts';
-import { yieldToHost } from '../../../threads/yieldToHost.ts';
+import { CodedError } from '../../../shared/errors.ts';
+import { yieldToHost } from '../../../shared/threads/yieldToHost.ts';
 import type { Coefs, Labrador } from '../../wasm.ts';
 import { Seed } from '../challenges.ts';
 import type { Columns } from '../columns.ts';

@@ -2,7 +2,7 @@
  * The bytes of a section (docs/protocol.md, 11). `../verifier/parse.ts` reads exactly what is
  * written here.
  */
-import { concat } from '../../../bytes.ts';
+import { concat } from '../../../shared/bytes.ts';
 import type { OrdinaryLevel, TailLevel } from '../../parameters/rows.ts';
 import { i32Bytes } from '../bits.ts';
 import { PAIRS } from '../constants.ts';

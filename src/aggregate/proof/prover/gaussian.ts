@@ -1,5 +1,5 @@
 /** Writes fields in the Gaussian code (docs/protocol.md, 11.2). */
-import { concat } from '../../../bytes.ts';
+import { concat } from '../../../shared/bytes.ts';
 import { CodeWriter } from '../../gaussianCoder.ts';
 import { BitWriter } from '../bits.ts';
 import {

@@ -3,7 +3,7 @@
  * short commitment to them, quarters of rows of the key matrix. What the next level proves of them
  * is in `scalars.ts`.
  */
-import { concat } from '../../../bytes.ts';
+import { concat } from '../../../shared/bytes.ts';
 import { type Coefs, type Labrador, SMALL_BYTES, type Smalls, type Vecs } from '../../wasm.ts';
 import { packResidues } from '../bits.ts';
 import { DEGREE } from '../constants.ts';

@@ -1,7 +1,8 @@
 /** The prover of one section (docs/protocol.md, 12). */
-import { concat } from '../../../bytes.ts';
-import { CodedError } from '../../../errors.ts';
+
 import type { ParameterSet, Profile } from '../../../falcon/index.ts';
+import { concat } from '../../../shared/bytes.ts';
+import { CodedError } from '../../../shared/errors.ts';
 import {
   type OrdinaryLevel,
   type Parameters,

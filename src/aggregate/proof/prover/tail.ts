@@ -1,5 +1,5 @@
 /** The tail (docs/protocol.md, 9): the last level, whose values are sent in the clear. */
-import { concat } from '../../../bytes.ts';
+import { concat } from '../../../shared/bytes.ts';
 import type { TailLevel } from '../../parameters/rows.ts';
 import {
   COEFS_BYTES,

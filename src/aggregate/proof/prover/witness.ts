@@ -2,9 +2,10 @@
  * Signatures as short polynomials (docs/protocol.md, 7.1): S, W, and the operands of the
  * functionals.
  */
-import { CodedError } from '../../../errors.ts';
+
 import type { ParameterSet, Profile } from '../../../falcon/index.ts';
 import { decodePublicKey, decodeSignature, openSignature } from '../../../falcon/points.ts';
+import { CodedError } from '../../../shared/errors.ts';
 import { type Labrador, SMALL_BYTES, type Smalls } from '../../wasm.ts';
 import { BETA_SQ, NORM_DIGIT_BITS, NORM_DIGITS } from '../constants.ts';
 import { degreeOf } from '../shapes.ts';

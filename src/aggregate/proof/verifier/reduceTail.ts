@@ -2,7 +2,7 @@
  * The tail (docs/protocol.md, 9.4): recovers the values of the last row, and compares them with
  * their seals.
  */
-import { equal } from '../../../bytes.ts';
+import { equal } from '../../../shared/bytes.ts';
 import type { Parameters, TailLevel } from '../../parameters/rows.ts';
 import { COEFS_BYTES, type Labrador, SUM_BYTES, type Vecs } from '../../wasm.ts';
 import { packResidues } from '../bits.ts';

@@ -1,0 +1,249 @@
+/**
+ * Falcon in the shape of @noble/post-quantum: the entry `falconry/noble`. Each object can be
+ * assigned to noble's type `Signer`, and has the argument orders, lengths and refusals of noble's
+ * object of the same name, so that the swap is one import. docs/moving/from-noble.md lists what
+ * differs.
+ *
+ * | object | `sign` writes and `verify` accepts |
+ * |---|---|
+ * | `falcon512`, `falcon1024` | the compressed encoding |
+ * | `falcon512padded`, `falcon1024padded` | the padded one |
+ */
+
+import { shake256 } from '@noble/hashes/sha3.js';
+import { abytes } from '@noble/hashes/utils.js';
+import { copyBytes } from '../../../shared/arguments.ts';
+import { ascii, concat, wipe } from '../../../shared/bytes.ts';
+import {
+  type Falcon,
+  type SignOptions,
+  falcon512 as whole512,
+  falcon1024 as whole1024,
+} from '../../index.ts';
+import { SALT_BYTES, SAMPLER_SEED_BYTES } from '../../params.ts';
+import {
+  checkSigningOptions,
+  checkVerifyOptions,
+  type NobleSignOptions,
+  type NobleVerifyOptions,
+} from './options.ts';
+
+export type { NobleSignOptions, NobleVerifyOptions } from './options.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Byte lengths, as noble has them. */
+export interface NobleLengths {
+  readonly seed: number;
+  readonly publicKey: number;
+  readonly secretKey: number;
+  /** of `extraEntropy` */
+  readonly signRand: number;
+  /** of every signature, if all have the same */
+  readonly signature?: number;
+}
+
+export interface NobleKeys {
+  readonly info: { readonly type: 'falcon' };
+  readonly lengths: NobleLengths;
+  /** @param seed 48 bytes. Default: fresh randomness */
+  keygen(seed?: Uint8Array): { publicKey: Bytes; secretKey: Bytes };
+  getPublicKey(secretKey: Uint8Array): Bytes;
+}
+
+/** Signature and message in one byte string. */
+export interface NobleAttached extends NobleKeys {
+  seal(msg: Uint8Array, secretKey: Uint8Array, opts?: NobleSignOptions): Bytes;
+  /** @throws Error for anything that is not signed under this key */
+  open(sig: Uint8Array, publicKey: Uint8Array, opts?: NobleVerifyOptions): Bytes;
+}
+
+export interface NobleFalcon extends NobleKeys {
+  /**
+   * @throws TypeError, RangeError for wrong types and lengths; Error for a secret key that is none,
+   *   or a `context`
+   */
+  sign(msg: Uint8Array, secretKey: Uint8Array, opts?: NobleSignOptions): Bytes;
+  /** @throws TypeError for wrong types or unknown options; Error for a `context` */
+  verify(
+    sig: Uint8Array,
+    msg: Uint8Array,
+    publicKey: Uint8Array,
+    opts?: NobleVerifyOptions,
+  ): boolean;
+  readonly attached: NobleAttached;
+}
+
+const HEDGE_LABEL = ascii('falconry noble extraEntropy v1');
+
+type NobleFormat = 'compressed' | 'padded';
+const FORMAT_BYTES = { compressed: Uint8Array.of(0), padded: Uint8Array.of(1) } as const;
+
+/**
+ * The options of `sign` of the library. What repeats must not give one point two signatures:
+ *
+ * - `extraEntropy: false` derives salt and coins from key and message (`salt: 'derived'`), the same
+ *   for both formats;
+ * - entropy gives salt and sampler seed together with key, message and format. Without the format,
+ *   an attempt that fits one and not the other would be a second signature.
+ *
+ * Source: SHAKE256(label ‖ format ‖ extraEntropy ‖ secret key ‖ message), 88 bytes
+ */
+function optionsOf(
+  format: NobleFormat,
+  message: Bytes,
+  secretKey: Bytes,
+  options: unknown,
+): SignOptions {
+  const { extraEntropy, random } = checkSigningOptions(options);
+  if (random !== undefined) {
+    const salt = abytes(random(SALT_BYTES), SALT_BYTES, 'nonce');
+    const samplerSeed = abytes(random(SAMPLER_SEED_BYTES), SAMPLER_SEED_BYTES, 'seed');
+    return { format, testSeed: { salt, samplerSeed } };
+  }
+  if (extraEntropy === undefined) return { format };
+  if (extraEntropy === false) return { format, salt: 'derived' };
+  abytes(extraEntropy, SAMPLER_SEED_BYTES, 'opts.extraEntropy');
+  const sponge = shake256.create({ dkLen: SALT_BYTES + SAMPLER_SEED_BYTES });
+  const parts = [HEDGE_LABEL, FORMAT_BYTES[format], extraEntropy, secretKey, message];
+  try {
+    for (const part of parts) sponge.update(part);
+    const out = sponge.digest();
+    const testSeed = { salt: out.subarray(0, SALT_BYTES), samplerSeed: out.subarray(SALT_BYTES) };
+    return { format, testSeed };
+  } finally {
+    sponge.destroy();
+  }
+}
+
+/** Signs, the way that noble's object does. */
+function signed(
+  falcon: Falcon,
+  format: NobleFormat,
+  msg: Uint8Array,
+  secretKey: Uint8Array,
+  options: unknown,
+): { message: Bytes; signature: Bytes } {
+  const message = copyBytes('msg', abytes(msg, undefined, 'msg'));
+  const length = falcon.lengths.secretKey;
+  const key = copyBytes('secretKey', abytes(secretKey, length, 'secretKey'));
+  try {
+    const read = optionsOf(format, message, key, options);
+    try {
+      const signature = knowing(() => falcon.sign(message, key, read));
+      return { message, signature };
+    } finally {
+      if (read.testSeed !== undefined) wipe(read.testSeed.samplerSeed);
+    }
+  } finally {
+    wipe(key);
+  }
+}
+
+/** Names the one thing that a key of the right length can be wrong in, as noble does. */
+function knowing<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (cause) {
+    if (cause instanceof RangeError && cause.message.startsWith('"secretKey"')) {
+      throw new Error('invalid secretKey', { cause });
+    }
+    throw cause;
+  }
+}
+
+function keysOf(falcon: Falcon, lengths: NobleLengths): NobleKeys {
+  return {
+    info: Object.freeze({ type: 'falcon' }),
+    lengths: Object.freeze(lengths),
+    keygen(seed) {
+      if (seed !== undefined) abytes(seed, falcon.lengths.seed, 'seed');
+      return falcon.keygen(seed);
+    },
+    getPublicKey(secretKey) {
+      abytes(secretKey, falcon.lengths.secretKey, 'secretKey');
+      return knowing(() => falcon.getPublicKey(secretKey));
+    },
+  };
+}
+
+const isSigned = (
+  falcon: Falcon,
+  format: NobleFormat,
+  sig: Uint8Array,
+  msg: Uint8Array,
+  publicKey: Uint8Array,
+): boolean =>
+  falcon.verify(
+    abytes(sig, undefined, 'signature'),
+    abytes(msg, undefined, 'msg'),
+    abytes(publicKey, undefined, 'publicKey'),
+    { format },
+  );
+
+/** NIST's frame. */
+const compressedFrame = (falcon: Falcon) => ({
+  seal(msg: Uint8Array, secretKey: Uint8Array, opts?: NobleSignOptions): Bytes {
+    const { message, signature } = signed(falcon, 'compressed', msg, secretKey, opts);
+    const body = signature.subarray(1 + SALT_BYTES);
+    const length = 1 + body.length;
+    return concat(
+      Uint8Array.of(length >> 8, length & 0xff),
+      signature.subarray(1, 1 + SALT_BYTES),
+      message,
+      Uint8Array.of(signature[0]! - 0x10),
+      body,
+    );
+  },
+  open(sealed: Bytes, publicKey: Uint8Array): Bytes {
+    return falcon.attached.open(sealed, publicKey);
+  },
+});
+
+/** The padded signature, then the message. */
+const paddedFrame = (falcon: Falcon) => ({
+  seal(msg: Uint8Array, secretKey: Uint8Array, opts?: NobleSignOptions): Bytes {
+    const { message, signature } = signed(falcon, 'padded', msg, secretKey, opts);
+    return concat(signature, message);
+  },
+  open(sealed: Bytes, publicKey: Uint8Array): Bytes {
+    const message = sealed.slice(falcon.lengths.signaturePadded);
+    const signature = sealed.subarray(0, falcon.lengths.signaturePadded);
+    if (!isSigned(falcon, 'padded', signature, message, publicKey)) {
+      throw new Error('invalid signature');
+    }
+    return message;
+  },
+});
+
+function createNoble(falcon: Falcon, format: NobleFormat): NobleFalcon {
+  const { seed, publicKey, secretKey, signaturePadded } = falcon.lengths;
+  const lengths = { seed, publicKey, secretKey, signRand: SAMPLER_SEED_BYTES };
+  const frame = format === 'padded' ? paddedFrame(falcon) : compressedFrame(falcon);
+  return Object.freeze({
+    ...keysOf(falcon, format === 'padded' ? { ...lengths, signature: signaturePadded } : lengths),
+    sign: (msg, secretKey, opts) => signed(falcon, format, msg, secretKey, opts).signature,
+    verify(sig, msg, publicKey, opts) {
+      checkVerifyOptions(opts);
+      return isSigned(falcon, format, sig, msg, publicKey);
+    },
+    attached: Object.freeze({
+      ...keysOf(falcon, lengths),
+      seal: frame.seal,
+      open(sig, publicKey, opts) {
+        checkVerifyOptions(opts);
+        const sealed = copyBytes('signature', abytes(sig, undefined, 'signature'));
+        return frame.open(sealed, abytes(publicKey, undefined, 'publicKey'));
+      },
+    } satisfies NobleAttached),
+  } satisfies NobleFalcon);
+}
+
+/** Falcon-512, compressed. */
+export const falcon512: NobleFalcon = /* @__PURE__ */ createNoble(whole512, 'compressed');
+/** Falcon-512, padded: every signature has 666 bytes. */
+export const falcon512padded: NobleFalcon = /* @__PURE__ */ createNoble(whole512, 'padded');
+/** Falcon-1024, compressed. */
+export const falcon1024: NobleFalcon = /* @__PURE__ */ createNoble(whole1024, 'compressed');
+/** Falcon-1024, padded: every signature has 1280 bytes. */
+export const falcon1024padded: NobleFalcon = /* @__PURE__ */ createNoble(whole1024, 'padded');

@@ -1,0 +1,182 @@
+/** Secret keys under a passphrase. */
+import { copyBytes, isBytes, readOptions, typeName } from '../../shared/arguments.ts';
+import { wipe } from '../../shared/bytes.ts';
+import { isSequence } from './der.ts';
+import {
+  type CostLimits,
+  DEFAULT_DERIVATIONS,
+  DEFAULT_LIMITS,
+  type Derivation,
+  decrypt,
+  encrypt,
+  isEncrypted,
+} from './encryption.ts';
+import {
+  badKey,
+  checkOneOf,
+  ENCRYPTED_FORMS,
+  type EncryptedKeyForm,
+  type ImportedSecretKey,
+  type ImportOptions,
+  type Pkcs8Layout,
+  readImportOptions,
+} from './forms.ts';
+import { type Found, type KeyInput, readInput } from './input.ts';
+import { encodePem } from './pem.ts';
+import { decodePkcs8 } from './pkcs8.ts';
+import { finishImport, prepareExport, wipeFound } from './secretKey.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+export interface EncryptedImportOptions extends ImportOptions<EncryptedKeyForm> {
+  /** The most that opening the key may cost. Default: 256 MiB, 16,777,216 units of work. */
+  readonly limits?: Partial<CostLimits>;
+}
+
+export interface EncryptedExportOptions<F extends EncryptedKeyForm> {
+  /** Default `encryptedPem`. */
+  readonly form?: F;
+  /** What is inside. Default `oqs`. */
+  readonly layout?: Pkcs8Layout;
+  /** Default: that of oqs-provider, 1.3.9999.3.11 or .14. */
+  readonly oid?: string;
+  /** Default `scrypt`. */
+  readonly kdf?: 'scrypt' | 'pbkdf2';
+  /** Iterations of PBKDF2, from 1000. Default 600,000. */
+  readonly iterations?: number;
+}
+
+/** What `exportEncryptedSecretKey` resolves to for each form. */
+export interface EncryptedKeyForms {
+  readonly encryptedPkcs8: Bytes;
+  readonly encryptedPem: string;
+}
+
+/**
+ * Opens a secret key that is encrypted under a passphrase, and checks it as `importSecretKey` does.
+ *
+ * @param passphrase a string, which is taken as UTF-8 without normalisation, or bytes; not empty
+ * @throws (as the promise's rejection) CodedError `WRONG_PASSPHRASE`; `KEY_TOO_COSTLY` if the file
+ *   asks for more work or memory than allowed, before any is spent; `BAD_KEY`, `KEY_MISMATCH`;
+ *   `NO_WEBCRYPTO`; TypeError or RangeError for arguments of another type
+ */
+export async function importEncryptedSecretKey(
+  input: KeyInput,
+  passphrase: Uint8Array | string,
+  options?: EncryptedImportOptions,
+): Promise<ImportedSecretKey> {
+  const { limits, ...demanded } = readOptions(options, ['form', 'parameterSet', 'limits']);
+  const demands = readImportOptions(demanded, ENCRYPTED_FORMS);
+  const allowed = readLimits(limits);
+  const secret = readPassphrase(passphrase);
+  let found: Found | undefined;
+  try {
+    found = readInput(input);
+    const [form, der] = unwrap(found);
+    const plain = await decrypt(der, secret, allowed, form);
+    try {
+      return finishImport(form, decodePkcs8(plain, form), demands);
+    } finally {
+      wipe(plain);
+    }
+  } finally {
+    wipe(secret);
+    if (found !== undefined) wipeFound(found);
+  }
+}
+
+function unwrap(found: Found): [EncryptedKeyForm, Bytes] {
+  if (found.kind === 'pem') {
+    const { label, der } = found.pem;
+    if (label !== 'ENCRYPTED PRIVATE KEY') {
+      throw badKey('pem', `it is a ${label}, not an ENCRYPTED PRIVATE KEY`);
+    }
+    return ['encryptedPem', der];
+  }
+  if (found.kind === 'jwk') throw badKey('jwk', 'it is not encrypted');
+  const { bytes } = found;
+  if (isSequence(bytes) && isEncrypted(bytes)) return ['encryptedPkcs8', bytes];
+  throw badKey(undefined, `${bytes.length} bytes that are not an encrypted key`);
+}
+
+/** @throws TypeError or RangeError for limits that are no positive integers */
+function readLimits(value: unknown): CostLimits {
+  const read = readOptions(value, ['memoryBytes', 'work'], 'limits');
+  const limit = (name: keyof CostLimits): number => {
+    const given = read[name] ?? DEFAULT_LIMITS[name];
+    if (Number.isSafeInteger(given) && (given as number) > 0) return given as number;
+    throw new RangeError(`"limits.${name}" expected a positive integer`);
+  };
+  return { memoryBytes: limit('memoryBytes'), work: limit('work') };
+}
+
+/** @throws TypeError for another type, RangeError for an empty one or text without an encoding */
+function readPassphrase(value: unknown): Bytes {
+  if (typeof value !== 'string' && !isBytes(value)) {
+    throw new TypeError(`"passphrase" expected string or Uint8Array, got ${typeName(value)}`);
+  }
+  if (typeof value === 'string' && /\p{Surrogate}/u.test(value)) {
+    throw new RangeError('"passphrase" has half of a surrogate pair');
+  }
+  const bytes =
+    typeof value === 'string' ? new TextEncoder().encode(value) : copyBytes('passphrase', value);
+  if (bytes.length === 0) throw new RangeError('"passphrase" is empty');
+  return bytes as Bytes;
+}
+
+/**
+ * Encrypts a secret key under a passphrase: PKCS#8 with PBES2, AES-256-CBC, and a key by scrypt
+ * (N = 16,384, r = 8, p = 5) or PBKDF2 with HMAC-SHA-256.
+ *
+ * The form has no authentication: who can change the file can spoil the key, but a spoilt key is
+ * not accepted when it is read.
+ *
+ * @param key 1281 or 2305 bytes, with the header byte
+ * @param passphrase as for `importEncryptedSecretKey`
+ * @throws (as the promise's rejection) TypeError or RangeError if it is not a valid secret key, or
+ *   for wrong options; CodedError `NO_WEBCRYPTO`, `NO_RANDOMNESS`
+ */
+export async function exportEncryptedSecretKey<F extends EncryptedKeyForm = 'encryptedPem'>(
+  key: Uint8Array,
+  passphrase: Uint8Array | string,
+  options?: EncryptedExportOptions<F>,
+): Promise<EncryptedKeyForms[F]>;
+export async function exportEncryptedSecretKey(
+  key: Uint8Array,
+  passphrase: Uint8Array | string,
+  options?: EncryptedExportOptions<EncryptedKeyForm>,
+): Promise<EncryptedKeyForms[EncryptedKeyForm]> {
+  const known = ['form', 'layout', 'oid', 'kdf', 'iterations'] as const;
+  const { form = 'encryptedPem', layout, oid, kdf, iterations } = readOptions(options, known);
+  checkOneOf('form', form, ENCRYPTED_FORMS);
+  const derivation = readDerivation(kdf, iterations);
+  const secret = readPassphrase(passphrase);
+  let plain: Bytes | undefined;
+  try {
+    const raw = copyBytes('key', key, 1281, 2305);
+    try {
+      plain = prepareExport(raw, layout, oid).wrap();
+    } finally {
+      wipe(raw);
+    }
+    const der = await encrypt(plain, secret, derivation);
+    return form === 'encryptedPkcs8' ? der : encodePem('ENCRYPTED PRIVATE KEY', der);
+  } finally {
+    wipe(secret);
+    if (plain !== undefined) wipe(plain);
+  }
+}
+
+const MIN_ITERATIONS = 1000;
+
+/** @throws RangeError for an unknown derivation, or iterations that nobody would read */
+function readDerivation(kdf: unknown = 'scrypt', iterations?: unknown): Derivation {
+  checkOneOf('kdf', kdf, ['scrypt', 'pbkdf2'] as const);
+  if (iterations === undefined) return DEFAULT_DERIVATIONS[kdf];
+  if (kdf === 'scrypt') throw new RangeError('"iterations" is an option of pbkdf2');
+  const count = iterations as number;
+  if (Number.isSafeInteger(count) && count >= MIN_ITERATIONS && count <= DEFAULT_LIMITS.work) {
+    return { ...DEFAULT_DERIVATIONS.pbkdf2, iterations: count };
+  }
+  throw new RangeError(`"iterations" expected ${MIN_ITERATIONS} to ${DEFAULT_LIMITS.work}`);
+}

@@ -1,0 +1,102 @@
+/**
+ * Keys as JSON Web Keys (RFC 7517).
+ *
+ * `kty` is AKP: the algorithm is in `alg`, and `pub` and `priv` are base64url without padding
+ * (draft-ietf-cose-dilithium, section 3). No name for Falcon of round 3 is registered, so `alg`
+ * is a private name (RFC 7518, section 4.3): `falcon512` or `falcon1024`. `pub` and `priv` are
+ * the raw keys.
+ */
+import { ascii, wipe } from '../../shared/bytes.ts';
+import type { Falcon, ParameterSet } from '../index.ts';
+import { decodeBase64, encodeBase64 } from './base64.ts';
+import { badKey, falconOf } from './forms.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** A public key as a JSON Web Key. */
+export interface PublicJwk {
+  readonly kty: 'AKP';
+  readonly alg: ParameterSet;
+  readonly pub: string;
+}
+
+/** A secret key as a JSON Web Key, with its public key. */
+export interface SecretJwk extends PublicJwk {
+  readonly priv: string;
+}
+
+/** What a JSON Web Key holds, each in fresh memory. */
+export interface JwkParts {
+  readonly falcon: Falcon;
+  readonly publicKey: Bytes;
+  readonly secretKey: Bytes | undefined;
+}
+
+/**
+ * Takes a JSON Web Key apart. Members that are not known are ignored (RFC 7517, section 4).
+ *
+ * @param value any object
+ * @throws CodedError `BAD_KEY` for another kind of key, or fields that do not decode
+ */
+export function decodeJwk(value: object): JwkParts {
+  const member = (name: string): unknown =>
+    Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+  if (member('kty') !== 'AKP') throw badKey('jwk', '"kty" is not AKP');
+  const alg = member('alg');
+  if (typeof alg === 'string' && alg.startsWith('FN-DSA')) {
+    throw badKey('jwk', 'FN-DSA is another scheme: this is Falcon of round 3');
+  }
+  if (alg !== 'falcon512' && alg !== 'falcon1024') {
+    throw badKey('jwk', '"alg" is not falcon512 or falcon1024');
+  }
+  const falcon = falconOf(alg);
+  const publicKey = decodeMember('pub', member('pub'), falcon.lengths.publicKey);
+  const priv = member('priv');
+  const secretKey =
+    priv === undefined ? undefined : decodeMember('priv', priv, falcon.lengths.secretKey);
+  return { falcon, publicKey, secretKey };
+}
+
+function decodeMember(name: string, value: unknown, length: number): Bytes {
+  if (typeof value !== 'string') throw badKey('jwk', `"${name}" is not a string`);
+  const count = Math.ceil((8 * length) / 6);
+  if (value.length !== count) {
+    throw badKey('jwk', `"${name}" has ${value.length} digits instead of ${count}`);
+  }
+  const digits = ascii(value.replaceAll(/[^ -~]/g, '*'));
+  const bytes = decodeBase64(digits, 'url');
+  wipe(digits);
+  if (bytes === undefined) throw badKey('jwk', `"${name}" is not base64url`);
+  return bytes;
+}
+
+/** The JSON of a text that starts with a brace. @throws CodedError `BAD_KEY` */
+export function parseJwk(text: string): JwkParts {
+  let value: object;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The engine's message quotes the text, which may be a secret.
+    throw badKey('jwk', 'it is not valid JSON');
+  }
+  return decodeJwk(value);
+}
+
+const encodeMember = (bytes: Uint8Array): string => {
+  const digits = encodeBase64(bytes, 'url');
+  const text = new TextDecoder().decode(digits);
+  wipe(digits);
+  return text;
+};
+
+export const encodePublicJwk = (falcon: Falcon, publicKey: Uint8Array): PublicJwk => ({
+  kty: 'AKP',
+  alg: falcon.name,
+  pub: encodeMember(publicKey),
+});
+
+export const encodeSecretJwk = (
+  falcon: Falcon,
+  publicKey: Uint8Array,
+  secretKey: Uint8Array,
+): SecretJwk => ({ ...encodePublicJwk(falcon, publicKey), priv: encodeMember(secretKey) });

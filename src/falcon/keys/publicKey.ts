@@ -1,0 +1,179 @@
+/** Public keys in and out of their wrappings. */
+import { copyBytes, readOptions } from '../../shared/arguments.ts';
+import { concat } from '../../shared/bytes.ts';
+import type { Falcon } from '../index.ts';
+import { DerReader, encode, encodeOid, isSequence, TAG } from './der.ts';
+import {
+  badKey,
+  checkDemands,
+  checkOid,
+  checkOneOf,
+  falconOfOid,
+  falconWith,
+  type ImportedPublicKey,
+  type ImportOptions,
+  PUBLIC_FORMS,
+  type PublicKeyForm,
+  publicHeader,
+  readImportOptions,
+} from './forms.ts';
+import { type KeyInput, readInput } from './input.ts';
+import { encodePublicJwk, type PublicJwk } from './jwk.ts';
+import { encodePem } from './pem.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+interface Unwrapped {
+  readonly form: PublicKeyForm;
+  readonly falcon: Falcon;
+  readonly key: Bytes;
+  readonly oid?: string;
+}
+
+/**
+ * Takes a public key out of whatever it is wrapped in, and checks it.
+ *
+ * @param input bytes (raw, bare, DER, or a PEM or JSON text), a text, or the object of a JWK
+ * @throws CodedError `BAD_KEY` if it holds no valid public key, or not the one the options demand;
+ *   TypeError or RangeError for arguments of another type
+ * @example
+ * ```ts
+ * const { key, parameterSet } = importPublicKey(pem);
+ * ```
+ */
+export function importPublicKey(
+  input: KeyInput,
+  options?: ImportOptions<PublicKeyForm>,
+): ImportedPublicKey {
+  const demands = readImportOptions(options, PUBLIC_FORMS);
+  const { form, falcon, key, oid } = unwrap(input, demands.form);
+  checkDemands(demands, form, falcon.name);
+  checkPublicKey(falcon, key, form);
+  return { form, parameterSet: falcon.name, key, ...(oid === undefined ? {} : { oid }) };
+}
+
+function unwrap(input: KeyInput, wanted?: PublicKeyForm): Unwrapped {
+  const found = readInput(input);
+  if (found.kind === 'jwk') {
+    const { falcon, publicKey, secretKey } = found.jwk;
+    secretKey?.fill(0);
+    return { form: 'jwk', falcon, key: publicKey };
+  }
+  if (found.kind === 'pem') {
+    const { label, der } = found.pem;
+    if (label === 'PUBLIC KEY') return { form: 'pem', ...decodeSpki(der, 'pem') };
+    der.fill(0);
+    const what = label.endsWith('PRIVATE KEY') ? 'it is a secret key' : `it is a ${label}`;
+    throw badKey('pem', `${what}, not a PUBLIC KEY`);
+  }
+  const { bytes } = found;
+  // As for secret keys: DER first, unless a bare key is asked for.
+  if (wanted !== 'bare' && isSequence(bytes)) {
+    return { form: 'spki', ...decodeSpki(bytes, 'spki') };
+  }
+  const raw = falconWith(bytes.length, ({ publicKey }) => publicKey);
+  if (raw !== undefined) {
+    if (bytes[0] === publicHeader(raw)) return { form: 'raw', falcon: raw, key: bytes };
+    throw badKey('raw', `the first byte is not that of a public key of ${raw.name}`);
+  }
+  const bare = falconWith(bytes.length, ({ publicKey }) => publicKey - 1);
+  if (bare !== undefined) return { form: 'bare', falcon: bare, key: withHeader(bare, bytes) };
+  const { length } = bytes;
+  bytes.fill(0);
+  throw badKey(undefined, `${length} bytes that are not a public key in any form`);
+}
+
+/** A key without its header byte, in the raw form. */
+export const withHeader = (falcon: Falcon, bare: Uint8Array): Bytes =>
+  concat(Uint8Array.of(publicHeader(falcon)), bare);
+
+/**
+ * SubjectPublicKeyInfo (RFC 5280, section 4.1): the algorithm without parameters, and a BIT STRING
+ * that holds the raw key. BouncyCastle 1.72 has a SEQUENCE with an OCTET STRING of the bare key in
+ * it.
+ */
+function decodeSpki(der: Bytes, form: string): Omit<Unwrapped, 'form'> {
+  const file = new DerReader(der, form);
+  const info = file.enter(TAG.sequence, 'SubjectPublicKeyInfo');
+  file.end('file');
+  const algorithm = info.enter(TAG.sequence, 'algorithm');
+  const oid = algorithm.oid('algorithm identifier');
+  const falcon = falconOfOid(oid, form);
+  algorithm.end('algorithm, which has no parameters');
+  const bits = info.bitString(TAG.bitString, 'public key') as Bytes;
+  info.end('SubjectPublicKeyInfo');
+  return { falcon, oid, key: decodeBits(falcon, bits, form) };
+}
+
+/** The raw key of a wrapped one: raw, bare, or bare in a SEQUENCE of an OCTET STRING. */
+export function decodeBits(falcon: Falcon, bits: Bytes, form: string): Bytes {
+  const { publicKey: length } = falcon.lengths;
+  if (bits.length === length) return bits.slice();
+  if (bits.length === length - 1) return withHeader(falcon, bits);
+  const file = new DerReader(bits, form);
+  if (file.next !== TAG.sequence) {
+    throw badKey(form, `the public key has ${bits.length} bytes instead of ${length}`);
+  }
+  const sequence = file.enter(TAG.sequence, 'public key');
+  file.end('public key');
+  const bare = sequence.read(TAG.octetString, 'polynomial h');
+  sequence.end('public key');
+  if (bare.length === length - 1) return withHeader(falcon, bare);
+  throw badKey(form, `the polynomial h has ${bare.length} bytes instead of ${length - 1}`);
+}
+
+/** @throws CodedError `BAD_KEY` for bytes that are not a key of this parameter set */
+export function checkPublicKey(falcon: Falcon, key: Uint8Array, form: string): void {
+  try {
+    falcon.preparePublicKey(key);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw badKey(form, `it is not a valid public key of ${falcon.name}`, cause);
+  }
+}
+
+export interface PublicExportOptions<F extends PublicKeyForm> {
+  /** Default `pem`. */
+  readonly form?: F;
+  /** For `spki` and `pem`. Default: that of oqs-provider, 1.3.9999.3.11 or .14. */
+  readonly oid?: string;
+}
+
+/** What `exportPublicKey` returns for each form. */
+export interface PublicKeyForms {
+  readonly raw: Bytes;
+  readonly bare: Bytes;
+  readonly spki: Bytes;
+  readonly pem: string;
+  readonly jwk: PublicJwk;
+}
+
+/**
+ * Wraps a public key.
+ *
+ * @param key 897 or 1793 bytes, with the header byte
+ * @returns bytes; a string for `pem`; an object for `jwk`
+ * @throws TypeError or RangeError if it is not a valid public key, or for unknown options
+ */
+export function exportPublicKey<F extends PublicKeyForm = 'pem'>(
+  key: Uint8Array,
+  options?: PublicExportOptions<F>,
+): PublicKeyForms[F];
+export function exportPublicKey(
+  key: Uint8Array,
+  options?: PublicExportOptions<PublicKeyForm>,
+): PublicKeyForms[PublicKeyForm] {
+  const { form = 'pem', oid } = readOptions(options, ['form', 'oid']);
+  checkOneOf('form', form, PUBLIC_FORMS);
+  const raw = copyBytes('key', key, 897, 1793);
+  const falcon = falconWith(raw.length, ({ publicKey }) => publicKey)!;
+  falcon.preparePublicKey(raw);
+  const identifier = checkOid(oid, falcon.name);
+  if (form === 'raw') return raw;
+  if (form === 'bare') return raw.slice(1);
+  if (form === 'jwk') return encodePublicJwk(falcon, raw);
+  const algorithm = encode(TAG.sequence, encodeOid(identifier));
+  const bits = encode(TAG.bitString, Uint8Array.of(0), raw);
+  const spki = encode(TAG.sequence, algorithm, bits);
+  return form === 'spki' ? spki : encodePem('PUBLIC KEY', spki);
+}

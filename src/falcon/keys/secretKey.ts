@@ -1,0 +1,199 @@
+/** Secret keys in and out of their wrappings, without a passphrase. */
+import { copyBytes, readOptions } from '../../shared/arguments.ts';
+import { concat, equal, wipe } from '../../shared/bytes.ts';
+import type { Falcon } from '../index.ts';
+import { isSequence } from './der.ts';
+import { isEncrypted } from './encryption.ts';
+import {
+  badKey,
+  checkDemands,
+  checkOid,
+  checkOneOf,
+  type EncryptedKeyForm,
+  falconWith,
+  type ImportedSecretKey,
+  type ImportOptions,
+  keyError,
+  type Pkcs8Layout,
+  readImportOptions,
+  SECRET_FORMS,
+  type SecretKeyForm,
+  secretHeader,
+} from './forms.ts';
+import { type Found, type KeyInput, readInput } from './input.ts';
+import { encodeSecretJwk, type SecretJwk } from './jwk.ts';
+import { encodePem } from './pem.ts';
+import { decodePkcs8, encodePkcs8, type SecretParts, splitPair } from './pkcs8.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/**
+ * Takes a secret key out of whatever it is wrapped in, checks it, and compares the public key that
+ * came with it, if one did. Our copies of the input are cleared; the caller clears its own, and
+ * `key` after use. Text and JWKs leave copies in strings that nobody can clear.
+ *
+ * @param input bytes (raw, bare, extended, DER, or a PEM or JSON text), a text, or the object of a
+ *   JWK
+ * @throws CodedError `BAD_KEY` if it holds no valid secret key, or not the one the options demand;
+ *   `KEY_MISMATCH` if another public key came with it; `PASSPHRASE_NEEDED` if it is encrypted;
+ *   TypeError or RangeError for arguments of another type
+ */
+export function importSecretKey(
+  input: KeyInput,
+  options?: ImportOptions<SecretKeyForm>,
+): ImportedSecretKey {
+  const demands = readImportOptions(options, SECRET_FORMS);
+  const found = readInput(input);
+  try {
+    return finishImport(...unwrap(found, demands.form), demands);
+  } finally {
+    wipeFound(found);
+  }
+}
+
+/** Clears what was read of an input. */
+export function wipeFound(found: Found): void {
+  if (found.kind === 'binary') wipe(found.bytes);
+  else if (found.kind === 'pem') wipe(found.pem.der);
+  else if (found.jwk.secretKey !== undefined) wipe(found.jwk.secretKey);
+}
+
+function unwrap(found: Found, wanted?: SecretKeyForm): [SecretKeyForm, SecretParts] {
+  if (found.kind === 'jwk') {
+    const { falcon, publicKey, secretKey } = found.jwk;
+    if (secretKey === undefined) throw badKey('jwk', 'it is a public key: "priv" is missing');
+    return ['jwk', { falcon, secretKey: secretKey.slice(), publicKeys: [publicKey] }];
+  }
+  if (found.kind === 'pem') {
+    const { label, der } = found.pem;
+    if (label === 'ENCRYPTED PRIVATE KEY') throw needsPassphrase('encryptedPem');
+    if (label !== 'PRIVATE KEY') throw badKey('pem', `it is a ${label}, not a PRIVATE KEY`);
+    return ['pem', decodePkcs8(der, 'pem')];
+  }
+  const { bytes } = found;
+  // DER first: an encrypted key can have the length of a bare one. A bare key that looks like DER
+  // is as good as impossible, and can be asked for.
+  if (wanted !== 'bare' && wanted !== 'extended' && isSequence(bytes)) {
+    if (isEncrypted(bytes)) throw needsPassphrase('encryptedPkcs8');
+    return ['pkcs8', decodePkcs8(bytes, 'pkcs8')];
+  }
+  const raw = falconWith(bytes.length, ({ secretKey }) => secretKey);
+  if (raw !== undefined) return ['raw', { falcon: raw, ...splitPair(raw, bytes)! }];
+  const bare = falconWith(bytes.length, ({ secretKey }) => secretKey - 1);
+  if (bare !== undefined) return ['bare', { falcon: bare, ...splitPair(bare, bytes)! }];
+  const extended = falconWith(bytes.length, (lengths) => lengths.secretKey + lengths.publicKey - 2);
+  if (extended !== undefined) {
+    return ['extended', { falcon: extended, ...splitPair(extended, bytes)! }];
+  }
+  throw badKey(undefined, `${bytes.length} bytes that are not a secret key in any form`);
+}
+
+const needsPassphrase = (form: string) =>
+  keyError('PASSPHRASE_NEEDED', form, 'the key is encrypted, and no passphrase is given');
+
+/**
+ * Checks a key that was taken apart, and what came with it.
+ *
+ * @throws as `importSecretKey`; the secret is wiped then
+ */
+export function finishImport(
+  form: SecretKeyForm | EncryptedKeyForm,
+  parts: SecretParts,
+  demands: ImportOptions<string>,
+): ImportedSecretKey {
+  const { falcon, secretKey, publicKeys, oid } = parts;
+  try {
+    checkDemands(demands, form, falcon.name);
+    const publicKey = publicKeyOf(falcon, secretKey, form);
+    if (!publicKeys.every((other) => equal(other, publicKey))) {
+      throw keyError('KEY_MISMATCH', form, 'the public key in it belongs to another secret key');
+    }
+    const found = oid === undefined ? {} : { oid };
+    return { form, parameterSet: falcon.name, key: secretKey, publicKey, ...found };
+  } catch (error) {
+    wipe(secretKey);
+    throw error;
+  }
+}
+
+/** The public key of a secret key, which is checked as `sign` checks it. */
+function publicKeyOf(falcon: Falcon, secretKey: Bytes, form: string): Bytes {
+  if (secretKey[0] !== secretHeader(falcon)) {
+    throw badKey(form, `the first byte is not that of a secret key of ${falcon.name}`);
+  }
+  try {
+    return falcon.getPublicKey(secretKey);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw badKey(form, `it is not a valid secret key of ${falcon.name}`, cause);
+  }
+}
+
+export interface SecretExportOptions<F extends SecretKeyForm> {
+  /** Default `pem`. */
+  readonly form?: F;
+  /** What is inside `pkcs8` and `pem`. Default `oqs`. */
+  readonly layout?: Pkcs8Layout;
+  /** For `pkcs8` and `pem`. Default: that of oqs-provider, 1.3.9999.3.11 or .14. */
+  readonly oid?: string;
+}
+
+/** What `exportSecretKey` returns for each form. */
+export interface SecretKeyForms {
+  readonly raw: Bytes;
+  readonly bare: Bytes;
+  readonly extended: Bytes;
+  readonly pkcs8: Bytes;
+  readonly pem: string;
+  readonly jwk: SecretJwk;
+}
+
+/**
+ * Wraps a secret key. The result is as secret as the key; clear bytes after use. Strings cannot be
+ * cleared.
+ *
+ * @param key 1281 or 2305 bytes, with the header byte
+ * @returns bytes; a string for `pem`; an object for `jwk`
+ * @throws TypeError or RangeError if it is not a valid secret key, or for unknown options
+ */
+export function exportSecretKey<F extends SecretKeyForm = 'pem'>(
+  key: Uint8Array,
+  options?: SecretExportOptions<F>,
+): SecretKeyForms[F];
+export function exportSecretKey(
+  key: Uint8Array,
+  options?: SecretExportOptions<SecretKeyForm>,
+): SecretKeyForms[SecretKeyForm] {
+  const { form = 'pem', layout, oid } = readOptions(options, ['form', 'layout', 'oid']);
+  checkOneOf('form', form, SECRET_FORMS);
+  const raw = copyBytes('key', key, 1281, 2305);
+  try {
+    const { falcon, publicKey, wrap } = prepareExport(raw, layout, oid);
+    if (form === 'raw') return raw.slice();
+    if (form === 'bare') return raw.slice(1);
+    if (form === 'extended') return concat(raw.subarray(1), publicKey.subarray(1));
+    if (form === 'jwk') return encodeSecretJwk(falcon, publicKey, raw);
+    const der = wrap();
+    if (form === 'pkcs8') return der;
+    const text = encodePem('PRIVATE KEY', der);
+    wipe(der);
+    return text;
+  } finally {
+    wipe(raw);
+  }
+}
+
+/**
+ * What every export needs of a key.
+ *
+ * @throws RangeError for a key or options that are not valid
+ */
+export function prepareExport(raw: Bytes, layout: unknown = 'oqs', oid?: unknown) {
+  checkOneOf('layout', layout, LAYOUTS);
+  const falcon = falconWith(raw.length, ({ secretKey }) => secretKey)!;
+  const identifier = checkOid(oid, falcon.name);
+  const publicKey = falcon.getPublicKey(raw);
+  return { falcon, publicKey, wrap: () => encodePkcs8(falcon, raw, publicKey, layout, identifier) };
+}
+
+const LAYOUTS: readonly Pkcs8Layout[] = ['oqs', 'bouncyCastle'];

@@ -1,0 +1,106 @@
+/** Signatures in the wrappings of others: without their header byte, and NIST's `sm`. */
+import { copyBytes, InputBytes, readBytes, readOptions } from '../../shared/arguments.ts';
+import { concat } from '../../shared/bytes.ts';
+import { seal, unseal } from '../attached.ts';
+import type { ParameterSet } from '../index.ts';
+import { FALCON_512, FALCON_1024, type FalconParams, paramsOf } from '../params.ts';
+import { badKey } from './forms.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** The header byte of compressed and padded signatures (Falcon, 3.11.3). */
+const headerOf = ({ logn }: FalconParams): number => 0x30 + logn;
+
+/**
+ * Where the compressed signature ends: the last byte of s2 holds the end of a coefficient and is
+ * not zero, and padding is.
+ */
+function trimmed(bytes: Bytes): Bytes {
+  return bytes.subarray(0, bytes.findLastIndex((byte) => byte !== 0) + 1);
+}
+
+/**
+ * The signature without its header byte: salt ‖ s2, as TRON's precompiled contract takes it.
+ *
+ * @param signature compressed or padded
+ * @param options `length`: filled up with zeros to so many bytes (TRON: 666). Default: not filled
+ * @throws RangeError if it is not compressed or padded, or longer than asked; TypeError
+ */
+export function toBareSignature(
+  signature: Uint8Array,
+  options?: { readonly length?: number },
+): Bytes {
+  const { length } = readOptions(options, ['length']);
+  const bare = trimmed(readHeaded(signature).bytes).slice(1);
+  if (length === undefined) return bare;
+  if (
+    !Number.isSafeInteger(length) ||
+    (length as number) < bare.length ||
+    (length as number) > 4096
+  ) {
+    throw new RangeError(`"length" expected ${bare.length} to 4096`);
+  }
+  return concat(bare, new Uint8Array((length as number) - bare.length));
+}
+
+/**
+ * The compressed signature of one without header byte; zeros at its end are taken away.
+ *
+ * The result is not judged: `verify` does that.
+ *
+ * @param bare salt ‖ s2
+ * @throws RangeError if it is longer than any, or for an unknown parameter set; TypeError
+ */
+export function fromBareSignature(bare: Uint8Array, parameterSet: ParameterSet): Bytes {
+  const params = paramsOf(parameterSet);
+  const bytes = copyBytes('bare', bare);
+  if (bytes.length > 4096) throw new RangeError('"bare" expected at most 4096 bytes');
+  return concat(Uint8Array.of(headerOf(params)), trimmed(bytes));
+}
+
+/** Signature and message, apart. */
+export interface AttachedParts {
+  readonly parameterSet: ParameterSet;
+  /** Compressed, as `verify` takes it. */
+  readonly signature: Bytes;
+  readonly message: Bytes;
+}
+
+/**
+ * Takes NIST's `sm` apart (crypto_sign of the round-3 submission): the length of the last part in
+ * two bytes, salt, message, 0x29 or 0x2a ‖ compressed s2. Nothing is verified: verify the
+ * signature, or use `attached.open`, which does both.
+ *
+ * @throws CodedError `BAD_KEY` if it has no such frame; TypeError
+ */
+export function splitAttached(sealed: Uint8Array): AttachedParts {
+  // A copy, so that both readings see the same bytes.
+  const input = new InputBytes('sealed', copyBytes('sealed', sealed));
+  for (const params of [FALCON_512, FALCON_1024]) {
+    const parts = unseal(params, input);
+    if (parts !== undefined) return { parameterSet: params.name, ...parts };
+  }
+  throw badKey('sm', 'it is not a signature attached to a message');
+}
+
+/**
+ * Joins message and signature to NIST's `sm`.
+ *
+ * @param signature compressed or padded
+ * @throws RangeError if it is neither; TypeError
+ */
+export function joinAttached(message: Uint8Array, signature: Uint8Array): Bytes {
+  const { params, bytes } = readHeaded(signature);
+  return seal(params, copyBytes('message', message), trimmed(bytes));
+}
+
+function readHeaded(signature: Uint8Array): { params: FalconParams; bytes: Bytes } {
+  const input = readBytes('signature', signature);
+  if (input.length <= FALCON_512.lengths.salt + 1 || input.length > FALCON_1024.lengths.signature) {
+    throw new RangeError(`"signature" has ${input.length} bytes`);
+  }
+  const bytes = input.copy();
+  const params = [FALCON_512, FALCON_1024].find((each) => bytes[0] === headerOf(each));
+  if (params === undefined) throw new RangeError('"signature" is not compressed or padded');
+  return { params, bytes };
+}

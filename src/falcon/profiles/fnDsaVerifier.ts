@@ -1,0 +1,111 @@
+/** Verification by the FN-DSA draft (fnDsaDraft.ts), without code for secrets. */
+import { copyBytes, InputBytes, readBytes } from '../../shared/arguments.ts';
+import type { ParameterSet } from '../index.ts';
+import { type FalconParams, paramsIn } from '../params.ts';
+import { verifyOne } from '../verify.ts';
+import { bestModule, run } from '../wasm.ts';
+import { publicKeyFromRound3, publicKeyToRound3, signatureToRound3 } from './fnDsaCodec.ts';
+import { hashOfKey, KEY_HASH_BYTES, readMessageOptions, representative } from './fnDsaMessage.ts';
+import type { FnDsaDraftLengths, FnDsaDraftVerifier, FnDsaStatement } from './fnDsaTypes.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Seed of key generation. */
+export const SEED_BYTES = 32;
+const PROFILE = 'fn-dsa-draft-2026-07';
+
+/** One set: its numbers, and what verification needs. */
+export class DraftVerifier {
+  readonly params: FalconParams;
+  readonly lengths: FnDsaDraftLengths;
+  /** Bytes of a secret key before the hash of the public key. */
+  readonly body: number;
+
+  constructor(parameterSet: ParameterSet) {
+    this.params = paramsIn(PROFILE, parameterSet);
+    const { publicKey, secretKey, signaturePadded } = this.params.lengths;
+    this.body = secretKey;
+    this.lengths = Object.freeze({
+      publicKey,
+      secretKey: secretKey + KEY_HASH_BYTES,
+      seed: SEED_BYTES,
+      signature: signaturePadded,
+      context: 255,
+    });
+  }
+
+  get isPublic(): RangeError {
+    return new RangeError(`"publicKey" is not a public key of ${this.params.name}`);
+  }
+
+  /** The caller's public key in round-3 encoding. */
+  round3Key(publicKey: Bytes): Bytes {
+    const key = publicKeyToRound3(this.params, publicKey);
+    if (key === undefined) throw this.isPublic;
+    return key;
+  }
+
+  /** A round-3 public key in the encoding of the draft. */
+  draftKey(round3: Bytes): Bytes {
+    const key = publicKeyFromRound3(this.params, round3);
+    if (key === undefined) throw this.isPublic;
+    return key;
+  }
+
+  verify(signature: unknown, message: unknown, publicKey: unknown, options: unknown): boolean {
+    const sig = copyBytes('signature', signature);
+    const input = readBytes('message', message);
+    const key = copyBytes('publicKey', publicKey);
+    const words = readMessageOptions(options);
+    if (key.length !== this.lengths.publicKey) return false;
+    const round3Key = publicKeyToRound3(this.params, key);
+    const round3 = signatureToRound3(this.params, sig);
+    if (round3Key === undefined || round3 === undefined) return false;
+    const mu = representative(hashOfKey(key), input, words);
+    const own = (bytes: Bytes): InputBytes => new InputBytes('bytes', bytes);
+    return run(
+      bestModule(),
+      false,
+      (machine) =>
+        verifyOne(machine, this.params, own(round3), own(mu), own(round3Key)) === undefined,
+    );
+  }
+
+  statement(message: unknown, publicKey: unknown, options: unknown): FnDsaStatement {
+    const input = readBytes('message', message);
+    const key = copyBytes('publicKey', publicKey, this.lengths.publicKey);
+    const words = readMessageOptions(options);
+    return {
+      publicKey: this.round3Key(key),
+      message: representative(hashOfKey(key), input, words),
+    };
+  }
+}
+
+/** The part of a set's object that verifies. */
+export function verifierOf(
+  name: FnDsaDraftVerifier['name'],
+  scheme: DraftVerifier,
+): FnDsaDraftVerifier {
+  const { params, lengths } = scheme;
+  return Object.freeze({
+    name,
+    draft: 'rust-fn-dsa 0.4.0, July 2026',
+    parameterSet: params.name,
+    profile: PROFILE,
+    lengths,
+    verify: (signature, message, publicKey, options) =>
+      scheme.verify(signature, message, publicKey, options),
+    publicKeyToRound3: (publicKey) =>
+      scheme.round3Key(copyBytes('publicKey', publicKey, lengths.publicKey)),
+    publicKeyFromRound3: (publicKey) =>
+      scheme.draftKey(copyBytes('publicKey', publicKey, lengths.publicKey)),
+    statement: (message, publicKey, options) => scheme.statement(message, publicKey, options),
+  } satisfies FnDsaDraftVerifier);
+}
+
+/** The object of a set, for those who only verify. */
+export const createDraftVerifier = (
+  name: FnDsaDraftVerifier['name'],
+  parameterSet: ParameterSet,
+): FnDsaDraftVerifier => verifierOf(name, new DraftVerifier(parameterSet));

@@ -1,0 +1,295 @@
+/**
+ * Files in a directory of this machine:
+ *
+ *   <path>/tmp/<random>                  being written
+ *   <path>/inputs/<random>.json          task files
+ *   <path>/results/<attempt>/<id>.json   result files
+ *
+ * A file is written to `tmp`, synced, and renamed to its place, whose directory is then synced. At
+ * every moment there is either no file under a key or the whole one, and it survives a power cut.
+ * If there is no room for a file, nothing of it is left.
+ */
+
+import type { StatsFs } from 'node:fs';
+import { type FileHandle, mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { CodedError, isCodedError } from '../../../shared/errors.ts';
+import type {
+  BlobBody,
+  BlobPutOptions,
+  BlobRef,
+  BlobStore,
+  StoredBlob,
+} from '../port/blobStore.ts';
+import { chunksOf } from '../port/chunks.ts';
+
+export interface DirectoryOptions {
+  /** The directory; created if missing, readable only by its owner. */
+  readonly path: string;
+  /**
+   * Free bytes that task files leave on the disk, for the database; results may take half of them,
+   * since a task that ends frees its task file. Default 512 MiB, or 5 % of a smaller disk.
+   */
+  readonly minFreeBytes?: number | undefined;
+  /** For tests. */
+  readonly nowMs?: () => number;
+}
+
+/** The only valid keys; nothing else ever becomes a path. */
+const KEY = /^(inputs\/[0-9a-f-]{36}|results\/\d{1,16}\/\d{1,16})\.json$/;
+
+const TEMPORARY = 'tmp';
+
+const READ_BYTES = 64 * 1024;
+
+/** Written bytes between two looks at the free space. */
+const LOOK_BYTES = 1024 * 1024;
+
+/** Longest wait for the disk when it is asked whether it is there. */
+const PING_MS = 1000;
+
+/** Keys per question while cleaning. */
+const CLEAN_BATCH = 256;
+
+/** @returns a blob store in the directory; touches the disk at the first use only */
+export function directoryBlobs(options: DirectoryOptions): BlobStore {
+  const { path: root, minFreeBytes, nowMs = Date.now } = options;
+  const pathOf = (key: string): string => {
+    if (!KEY.test(key)) throw new RangeError('"key" is not the key of a blob');
+    return join(root, key);
+  };
+  return {
+    async put(key, body, limits) {
+      const place = pathOf(key);
+      const share = key.startsWith('results/') ? 0.5 : 1;
+      const requireRoom = (bytes: number) => requireFree(root, minFreeBytes, share, bytes);
+      return putFile(root, { key, place }, body, limits, requireRoom).catch(nameFullDisk);
+    },
+    get: async ({ key }) => openBlob(pathOf(key)),
+    read: async ({ key }, maxBytes) => readFile(pathOf(key), maxBytes),
+    async stat(key): Promise<BlobRef | null> {
+      const found = await unlessMissing(stat(pathOf(key)));
+      return found && { key, bytes: found.size };
+    },
+    delete: async (key) => rm(pathOf(key), { force: true }),
+    ping: () => ping(root, minFreeBytes),
+    clean: ({ olderThanMs, referenced }) => clean(root, nowMs() - olderThanMs, referenced),
+  };
+}
+
+/**
+ * The free space that is left alone: as asked for; else 512 MiB, or 5 % of a disk of less than
+ * 10 GiB.
+ */
+export function lowWaterMark({ blocks, bsize }: StatsFs, minFreeBytes?: number): number {
+  return minFreeBytes ?? Math.min(512 * 1024 * 1024, 0.05 * blocks * bsize);
+}
+
+/** @throws CodedError `STORAGE_FULL` if less than this share of the mark is free after `bytes` */
+async function requireFree(
+  root: string,
+  minFreeBytes: number | undefined,
+  share: number,
+  bytes: number,
+): Promise<void> {
+  const disk = await statfs(root);
+  if (disk.bavail * disk.bsize - bytes < share * lowWaterMark(disk, minFreeBytes)) {
+    throw new CodedError('STORAGE_FULL');
+  }
+}
+
+/** Codes of the system for a full disk, a quota and a limit of a file's size. */
+const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+
+/** A disk or a quota of the system that is full after all is STORAGE_FULL. */
+function nameFullDisk(error: unknown): never {
+  const { code } = error as NodeJS.ErrnoException;
+  if (!FULL.includes(code ?? '')) throw error;
+  throw new CodedError('STORAGE_FULL', { cause: error });
+}
+
+async function ping(root: string, minFreeBytes: number | undefined): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new CodedError('STORE_UNAVAILABLE')), PING_MS);
+  });
+  const look = makeFolder(root).then(() => requireFree(root, minFreeBytes, 1, 0));
+  try {
+    await Promise.race([look.catch(nameFullDisk), silence]);
+  } catch (error) {
+    if (isCodedError(error)) throw error;
+    throw new CodedError('STORE_UNAVAILABLE', { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function putFile(
+  root: string,
+  { key, place }: { readonly key: string; readonly place: string },
+  body: BlobBody,
+  options: BlobPutOptions,
+  requireRoom: (bytes: number) => Promise<void>,
+): Promise<BlobRef> {
+  const temporary = join(root, TEMPORARY, crypto.randomUUID());
+  await makeFolder(dirname(temporary));
+  await requireRoom(body instanceof Uint8Array ? body.length : 0);
+  const bytes = await writeWhole(temporary, body, options, requireRoom);
+  try {
+    await makeFolder(dirname(place));
+    await rename(temporary, place);
+    await syncFolder(dirname(place));
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  return { key, bytes };
+}
+
+async function readFile(path: string, maxBytes: number): Promise<Uint8Array | null> {
+  const file = await unlessMissing(open(path, 'r'));
+  if (!file) return null;
+  try {
+    if ((await file.stat()).size > maxBytes) throw new CodedError('BODY_TOO_LARGE');
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Removes files last written before then that no task needs. @returns the number of them */
+async function clean(
+  root: string,
+  beforeMs: number,
+  referenced: (keys: readonly string[]) => Promise<ReadonlySet<string>>,
+): Promise<number> {
+  let removed = 0;
+  const remove = async (file: string) => {
+    await rm(join(root, file), { force: true });
+    removed++;
+  };
+  for await (const file of oldFiles(root, TEMPORARY, beforeMs)) await remove(file);
+  let batch: string[] = [];
+  const removeBatch = async () => {
+    const needed = await referenced(batch);
+    for (const key of batch) if (!needed.has(key)) await remove(key);
+    batch = [];
+  };
+  for (const folder of ['inputs', 'results']) {
+    for await (const key of oldFiles(root, folder, beforeMs)) {
+      if (!KEY.test(key)) continue;
+      batch.push(key);
+      if (batch.length === CLEAN_BATCH) await removeBatch();
+    }
+  }
+  await removeBatch();
+  return removed;
+}
+
+/** Writes and syncs a new file; removes it if anything fails. @returns its length */
+async function writeWhole(
+  path: string,
+  body: BlobBody,
+  { maxBytes, signal }: BlobPutOptions,
+  requireRoom: (bytes: number) => Promise<void>,
+): Promise<number> {
+  const file = await open(path, 'wx', 0o600);
+  let bytes = 0;
+  let lookAtBytes = LOOK_BYTES;
+  try {
+    for await (const chunk of chunksOf(body, signal)) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw new CodedError('BODY_TOO_LARGE');
+      if (bytes >= lookAtBytes) {
+        await requireRoom(chunk.length);
+        lookAtBytes = bytes + LOOK_BYTES;
+      }
+      await file.writeFile(chunk);
+    }
+    await file.sync();
+    await file.close();
+  } catch (error) {
+    await file.close().catch(() => {});
+    await rm(path, { force: true });
+    throw error;
+  }
+  return bytes;
+}
+
+/** Opened here, and not at the first read: a file that is removed meanwhile is still read whole. */
+async function openBlob(path: string): Promise<StoredBlob | null> {
+  const file = await unlessMissing(open(path, 'r'));
+  if (!file) return null;
+  try {
+    return { bytes: (await file.stat()).size, body: streamOf(file) };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** The file in chunks; closed at the end of the stream, or when that is cancelled. */
+function streamOf(file: FileHandle): ReadableStream<Uint8Array> {
+  let cancelled = false;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(stream) {
+        const reading = file.read(new Uint8Array(READ_BYTES));
+        const { bytesRead, buffer } = await reading.catch(async (error: unknown) => {
+          await file.close();
+          throw error;
+        });
+        if (cancelled) return;
+        if (bytesRead > 0) return stream.enqueue(buffer.subarray(0, bytesRead));
+        await file.close();
+        stream.close();
+      },
+      async cancel() {
+        cancelled = true;
+        await file.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Creates the directory and syncs every parent with a new entry. */
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = folder; made.length >= first.length; made = dirname(made)) {
+    await syncFolder(dirname(made));
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Files below the directory last written at or before then, as paths relative to the root. */
+async function* oldFiles(root: string, folder: string, beforeMs: number): AsyncGenerator<string> {
+  const entries = await unlessMissing(opendir(join(root, folder)));
+  if (!entries) return;
+  for await (const entry of entries) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) yield* oldFiles(root, path, beforeMs);
+    else {
+      const found = await unlessMissing(stat(join(root, path)));
+      if (found && found.mtimeMs <= beforeMs) yield path;
+    }
+  }
+}
+
+async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Files in a bucket of an S3-compatible store, `falconry/s3`. By default task files and results
+ * travel between clients and the bucket directly, by presigned urls.
+ *
+ * A PUT is atomic, and durable once it is answered. The version of a file is named by its ETag,
+ * which is compared and never computed. A `put` that fails may have been done all the same; its key
+ * is known to nobody then, and `clean` removes the file.
+ *
+ * @example
+ * ```ts
+ * const blobs = s3Blobs({ bucket: 'falconry', endpoint: 'https://s3.example.com' });
+ * const service = falconService({ blobs });
+ * ```
+ */
+import type { BlobRef, BlobStore, Uploaded } from '../port/blobStore.ts';
+import { clean } from './cleaning.ts';
+import { CredentialsSource } from './credentials.ts';
+import { collect, download } from './download.ts';
+import { Addresses } from './keys.ts';
+import { resolveS3Options, type S3Options } from './options.ts';
+import { pack } from './parcel.ts';
+import { Places } from './places.ts';
+import { arrivalsIn, directResults, directUploads, urlMaker } from './presigned.ts';
+import { discard, Requests, unavailable } from './requests.ts';
+
+export type { BlobStore } from '../port/blobStore.ts';
+export {
+  type CredentialsCallback,
+  type Environment,
+  environmentCredentials,
+  type S3Credentials,
+} from './credentials.ts';
+export type { S3Options } from './options.ts';
+
+export interface S3BlobStore extends BlobStore {
+  /**
+   * By how many milliseconds the clock of the store is ahead of this host's, by its last answer;
+   * null before the first. Stores refuse what is signed 15 minutes off.
+   */
+  readonly clockSkewMs: number | null;
+}
+
+const JSON_TYPE = 'application/json';
+
+/** More only take the line from one another, until each is silent for too long. */
+const BODIES_AT_ONCE = 16;
+
+const PING_MS = 1000;
+
+/** Each request costs money, and many hosts ask. */
+const KEEP_PING_MS = 10_000;
+
+/** Beyond this, stores refuse requests, and urls may have ended before they are used. */
+const MAX_SKEW_MS = 15 * 60_000;
+
+/**
+ * @returns a blob store in the bucket; asks it for nothing before the first use
+ * @throws TypeError for an unknown option or a wrong type, RangeError for a value out of range
+ */
+export function s3Blobs(options: S3Options): S3BlobStore {
+  const settings = resolveS3Options(options);
+  const { temporaryDirectory, nowMs } = settings;
+  const addresses = new Addresses(settings);
+  const credentials = new CredentialsSource(settings.credentials, nowMs);
+  const requests = new Requests({ ...settings, credentials });
+  const sending = new Places(BODIES_AT_ONCE);
+  const urlOf = urlMaker(settings, credentials);
+
+  const head = (key: string) => headOf(requests, addresses, key);
+  const remove = async (key: string): Promise<void> => {
+    await requests.ask({ method: 'DELETE', url: addresses.of(key) }, discard);
+  };
+  const arrivals = arrivalsIn({ head, remove }, settings.spread);
+
+  return {
+    get clockSkewMs() {
+      return requests.skewMs;
+    },
+    async put(key, body, limits) {
+      const url = addresses.of(key);
+      const parcel = await pack(body, limits, temporaryDirectory);
+      try {
+        const headers = { 'content-type': JSON_TYPE };
+        const request = {
+          method: 'PUT',
+          url,
+          headers,
+          body: parcel,
+          signal: limits.signal,
+        } as const;
+        const send = () =>
+          requests.ask(request, async (answer) => {
+            await discard(answer);
+            return refOf(key, parcel.bytes, answer.headers);
+          });
+        const stored = await sending.hold(send, limits.signal);
+        if (stored === null) throw unavailable('the bucket is not there');
+        return stored;
+      } finally {
+        await parcel.close();
+      }
+    },
+    get: async ({ key, tag }) => download(requests, addresses.of(key), tag),
+    async read({ key, tag }, maxBytes) {
+      const found = await download(requests, addresses.of(key), tag);
+      return found && collect(found, maxBytes);
+    },
+    stat: async (key) => (await head(key))?.blob ?? null,
+    delete: remove,
+    ...(settings.uploads === 'direct'
+      ? { uploads: directUploads(urlOf, addresses, settings.spread, arrivals) }
+      : { arrivals }),
+    ...(settings.results === 'direct' && { results: directResults(urlOf, addresses) }),
+    ping: () => ping(requests, addresses),
+    keepPingMs: KEEP_PING_MS,
+    clean: ({ olderThanMs, referenced }) =>
+      clean(requests, addresses, nowMs() - olderThanMs, referenced, remove),
+  };
+}
+
+async function headOf(
+  requests: Requests,
+  addresses: Addresses,
+  key: string,
+): Promise<Uploaded | null> {
+  return requests.ask({ method: 'HEAD', url: addresses.of(key) }, ({ headers }) => ({
+    blob: refOf(key, Number(headers.get('content-length') ?? 0), headers),
+    contentType: headers.get('content-type') ?? '',
+    contentEncoding: headers.get('content-encoding') ?? 'identity',
+  }));
+}
+
+/** What the store says of a file. */
+function refOf(key: string, bytes: number, headers: Headers): BlobRef {
+  const tag = headers.get('etag');
+  return { key, bytes, ...(tag !== null && { tag }) };
+}
+
+async function ping(requests: Requests, addresses: Addresses): Promise<void> {
+  const limits = { tries: 1, requestMs: PING_MS };
+  const found = requests.ask({ method: 'HEAD', url: addresses.bucket() }, discard, limits);
+  const fault = await found.then(
+    (answer) => (answer === null ? unavailable('the bucket is not there') : null),
+    (error: unknown) => error,
+  );
+  const { skewMs } = requests;
+  if (skewMs !== null && Math.abs(skewMs) > MAX_SKEW_MS) {
+    const seconds = Math.round(skewMs / 1000);
+    throw unavailable(`the clock of the blob store is ${seconds} s ahead of this one`);
+  }
+  if (fault !== null) throw fault;
+}

@@ -1,0 +1,468 @@
+/**
+ * The options of the service and their defaults. They are checked when the service is created: an
+ * unknown name, a wrong type or a value out of range throws a TypeError or RangeError.
+ */
+import type { AggregateFormatOption } from '../../aggregate/index.ts';
+import type { TaskState } from '../../wire/taskStates.ts';
+import type { BlobStore } from '../blobs/port/blobStore.ts';
+import { VISITED_METHODS } from '../demonstration.ts';
+import type { Authenticate } from '../identity/callers.ts';
+import type { PortCall } from '../portCalls.ts';
+import { checkKeysSecret, type KeysSecret } from '../signing/keySeal.ts';
+import type { KeyStore } from '../signing/keyStore.ts';
+import type { CareStore, QuotaStore, SecretStore } from '../stores/port/operatorStore.ts';
+import type { ApiKeyStore, TaskStore } from '../stores/port/taskStore.ts';
+import { keepsWebhooks, type WebhookStore } from '../stores/port/webhookStore.ts';
+import type { RunnerEvent } from '../tasks/runner.ts';
+import type { TracingApi } from '../tracing.ts';
+import { webhookUrlFault } from '../webhooks/address.ts';
+import type { DeliveryEvent } from '../webhooks/deliveryEvent.ts';
+import { readOptions } from './optionRows.ts';
+import { CLIENT_LIMITS, SERVICE_OPTIONS, type SigningSalt, UI_OPTIONS } from './optionTable.ts';
+
+/** Receives log messages: a sentence and plain fields. */
+export interface Logger {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/**
+ * An event for `onEvent`: this process changed a task, answered a request or worked on a task; or
+ * it was told of the work of another.
+ */
+export type ServiceEvent =
+  | {
+      readonly type: 'task';
+      readonly taskId: number;
+      readonly clientId: number;
+      readonly state: TaskState;
+      readonly attempt: number;
+    }
+  | {
+      readonly type: 'request';
+      /** The answer's `X-Request-Id`, which is in the log, and kept with the tasks it makes. */
+      readonly requestId: string;
+      readonly method: string;
+      /** The pattern of the route; unknown paths have the pattern of their branch, or `*`. */
+      readonly path: string;
+      readonly status: number;
+      /** Until the answer had left, as far as the host tells. */
+      readonly durationMs: number;
+      /** Of the answer; absent if the host does not tell. */
+      readonly bytes?: number;
+      /** The connection ended before the answer was complete. */
+      readonly cut?: true;
+      readonly clientId?: number;
+      /** The address of the caller. */
+      readonly remote?: string;
+    }
+  | { readonly type: 'work'; readonly event: RunnerEvent }
+  /** This process has tried to tell a webhook of a task. */
+  | ({ readonly type: 'webhook' } & DeliveryEvent)
+  /** Another process changed a task. */
+  | { readonly type: 'hint'; readonly state: TaskState }
+  /** The housekeeper went through the store. */
+  | { readonly type: 'swept'; readonly expired: number; readonly removed: number };
+
+/** Limits of each client: more than a fair client needs, less than would harm the others. */
+export interface PerClientLimits {
+  /** Requests per second in the long run; default 500. */
+  readonly requestsPerSecond?: number;
+  /** Requests at once, after a rest; default 1000. */
+  readonly burst?: number;
+  /** Unfinished tasks; default 10,000. */
+  readonly openTasks?: number;
+  /** Total size of task files and result files; default 4 GiB. */
+  readonly storedBytes?: number;
+  /** Uploads at once; default 8. */
+  readonly parallelUploads?: number;
+  /** Open event streams; default 32. */
+  readonly eventStreams?: number;
+  /** Requests per second without a valid key or url, per address; default 50. */
+  readonly refusedPerSecond?: number;
+  /** Such requests at once, after a rest; default 500. */
+  readonly refusedBurst?: number;
+}
+
+export interface UiOptions {
+  /**
+   * Give visitors of the page who have no API key one of their own: for an hour, with narrow
+   * quotas, and erased afterwards. For everybody who can reach the page; default false.
+   */
+  readonly demonstration?: boolean;
+}
+
+export interface ServiceOptions {
+  /** The service's own segment in every path (`/v1/<serviceName>/…`); default `svc`. */
+  readonly serviceName?: string;
+  /** Directory of the embedded store, files and keys; default `.falconry`. Created at start. */
+  readonly dataDirectory?: string;
+  /**
+   * Start although other users of the machine can read the file of the embedded store, which holds
+   * secrets, or replace it; default false. Windows has other permissions: there it is not checked.
+   */
+  readonly allowSharedDatabase?: boolean;
+  /** Address at which clients reach the mount point; default: taken from each request. */
+  readonly publicUrl?: string;
+  /** Trust `X-Forwarded-Proto`, `-Host` and `-For`. Only safe behind a proxy that sets them. */
+  readonly trustProxy?: boolean;
+  /**
+   * Origins whose pages may call the service from a browser (`https://app.example`), or `*` for
+   * all; default: only its own.
+   */
+  readonly cors?: '*' | readonly string[];
+  /** Serve the page at `/v1/ui`; default true. With an object, as it says. */
+  readonly ui?: boolean | UiOptions;
+
+  /**
+   * Stores tasks, API keys and quotas; default: SQLite in the data directory. The host closes its
+   * own store.
+   *
+   * It may be a `TaskStore` alone. Then, without `ApiKeyStore`, the option `authenticate` is
+   * needed; without `QuotaStore` all clients have the same limits; without `SecretStore` the secret
+   * of signed urls cannot be exchanged; without `WebhookStore` nobody is told of tasks, and
+   * `webhookUrl` throws a TypeError at once; without `CareStore` no client can be erased.
+   */
+  readonly store?: TaskStore &
+    Partial<ApiKeyStore & QuotaStore & SecretStore & WebhookStore & CareStore>;
+  /** Stores task files and results; default: a directory in the data directory. */
+  readonly blobs?: BlobStore;
+  /** Stores signing keys; default: files in the data directory. */
+  readonly keyStore?: KeyStore;
+  /**
+   * Encrypts the files of signing keys at rest: a passphrase, or a key of 32 bytes. Plain files are
+   * encrypted at the start; from then on it is needed. Not with a `keyStore` of the host's own.
+   */
+  readonly keysSecret?: KeysSecret;
+  /** Tells who is calling; default: looks the API key up in the store. */
+  readonly authenticate?: Authenticate;
+  /**
+   * The headers by which `authenticate` knows a caller. Once an address has used up its share of
+   * requests without a valid caller, those are still served whose headers of these names were good
+   * recently; whoever shows none of them gets a 429. Default: all headers whose names speak of a
+   * credential: `cookie`, and names with `auth`, `token`, `jwt`, `session`, `assertion`, `api-key`
+   * or `cert` in them.
+   */
+  readonly credentialHeaders?: readonly string[];
+
+  /** Offer the signing endpoint, which is for testing; default: unless NODE_ENV is production. */
+  readonly signing?: boolean;
+  /** One signing key per client instead of one for all; default false. */
+  readonly signingKeyPerClient?: boolean;
+  /**
+   * Salts of the signing endpoint; default `random`. With `derived` ones a message has one
+   * signature under a key, and the salt takes no room in an aggregate.
+   */
+  readonly signingSalt?: SigningSalt;
+
+  /**
+   * Format of the aggregates; default `auto`: the smaller of a proof and a bundle. Signatures can
+   * be extracted from a bundle, but not from a proof.
+   */
+  readonly aggregateFormat?: AggregateFormatOption;
+  /** Most signatures in a batch, up to 8192; default 1722. */
+  readonly maxSignatures?: number;
+  /** Largest message in bytes, at the signing endpoint and in batches; default 4096. */
+  readonly maxDigestBytes?: number;
+  /** Largest task file or batch request in bytes; default 32 MiB. */
+  readonly maxBodyBytes?: number;
+  /**
+   * Most bytes of request bodies in memory at once, of all clients; default 128 MiB. A client may
+   * hold as much as is left free, thus at most half: so at least twice `maxBodyBytes`.
+   */
+  readonly maxBufferedBytes?: number;
+  /** Longest pause of a sender in the middle of a body; default 30 s. */
+  readonly bodyIdleTimeoutMs?: number;
+  /**
+   * Lowest speed of a sender: one that is behind it by `bodyIdleTimeoutMs` is given up. Default
+   * 16 KiB a second; 0 for none.
+   */
+  readonly minBodyBytesPerSecond?: number;
+  /** Lifetime of an upload url, and of a task before its notification; default 1 h. */
+  readonly uploadUrlTtlMs?: number;
+  /** Lifetime of a result url; default 1 h. */
+  readonly resultUrlTtlMs?: number;
+  /** Time for which finished tasks are kept; null: until they are deleted. Default 30 days. */
+  readonly retentionMs?: number | null;
+  /**
+   * Free space that task files leave on the disk of the data directory, so that the store always
+   * has room; results may take half of it. Default 512 MiB, or 5 % of a smaller disk.
+   */
+  readonly minFreeBytes?: number;
+  readonly limits?: PerClientLimits;
+
+  /** Work on tasks in this process; default true. Turn it off if other processes do the work. */
+  readonly workers?: boolean;
+  /** Worker threads; default: one less than the number of processors, from 1 to 8. */
+  readonly threads?: number;
+  /**
+   * Tasks at a time, 1 to 64; default 2. One computes, with all threads, while the files of the
+   * others are fetched.
+   */
+  readonly parallelTasks?: number;
+  /**
+   * End tasks, and delete files, whose time is over; default true. Turn it off where other
+   * processes on the same store do that.
+   */
+  readonly housekeeping?: boolean;
+
+  /**
+   * Is told of the end of every task of every client, over https; needs `webhookSecret`. It stays
+   * in the store: `falconry webhook operator --remove` removes it. Clients have their own by
+   * `falconry webhook`.
+   */
+  readonly webhookUrl?: string;
+  /** Signs what `webhookUrl` is told; 16 to 512 characters. */
+  readonly webhookSecret?: string;
+  /** Send webhooks over http and to addresses that are not public, too; default false. */
+  readonly webhookAllowPrivate?: boolean;
+
+  /** Silence after which a worker loses its task to another; default 10 s. */
+  readonly leaseMs?: number;
+
+  readonly onEvent?: (event: ServiceEvent) => void;
+  /** Hears how long every call of the store and of the blob store took. */
+  readonly onPortCall?: (call: PortCall) => void;
+  /**
+   * The API of OpenTelemetry, for spans of requests, tasks and their phases:
+   * `import * as tracing from '@opentelemetry/api'`. Default: no spans.
+   */
+  readonly tracing?: TracingApi;
+  /** Default: no log. Never receives keys, signatures or signed urls. */
+  readonly logger?: Logger;
+}
+
+type Chosen =
+  | 'store'
+  | 'blobs'
+  | 'keyStore'
+  | 'keysSecret'
+  | 'authenticate'
+  | 'credentialHeaders'
+  | 'onPortCall'
+  | 'tracing'
+  | 'publicUrl'
+  | 'webhookUrl'
+  | 'webhookSecret'
+  | 'cors'
+  | 'minFreeBytes';
+
+/** The options with their defaults; ports that the service creates itself stay undefined. */
+export type Settings = Readonly<
+  Required<Omit<ServiceOptions, Chosen | 'limits' | 'ui'>> & {
+    [Name in Chosen]: ServiceOptions[Name] | undefined;
+  } & { limits: Required<PerClientLimits>; ui: boolean; demonstration: boolean }
+>;
+
+/** The file of the embedded store, in the data directory. */
+export const STORE_FILE = 'falconry.sqlite';
+/** The folder of the signing keys, in the data directory. */
+export const KEYS_FOLDER = 'keys';
+
+/** Options of code alone. */
+const CODE = [
+  'store',
+  'blobs',
+  'keyStore',
+  'keysSecret',
+  'authenticate',
+  'credentialHeaders',
+  'onEvent',
+  'onPortCall',
+  'tracing',
+  'logger',
+  'limits',
+] as const satisfies readonly (keyof ServiceOptions)[];
+
+/** The methods that a port must have. */
+const METHODS = {
+  store: [
+    'open',
+    'put',
+    'get',
+    'list',
+    'usage',
+    'claim',
+    'finish',
+    'secret',
+    'clientNamed',
+    'ping',
+    'close',
+  ],
+  blobs: ['put', 'get', 'read', 'delete', 'ping', 'clean'],
+  keyStore: ['signingKey'],
+  logger: ['debug', 'info', 'warn', 'error'],
+} as const;
+
+const nothing = () => {};
+const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+/**
+ * Checks options and fills in defaults.
+ *
+ * @throws TypeError for an unknown name or a wrong type, RangeError for a value out of range
+ */
+export function resolveOptions(options: ServiceOptions = {}): Settings {
+  const { plain, demonstration } = withPlainUi(options);
+  const values = readOptions('options', SERVICE_OPTIONS, plain, CODE);
+  const limits = readOptions('options.limits', CLIENT_LIMITS, options.limits ?? {});
+  const logger = guardedLogger(port(options, 'logger') ?? SILENT);
+  const onEvent = hook(options, 'onEvent') ?? nothing;
+  const onPortCall = hook(options, 'onPortCall');
+  const failed = (name: string) => (error: unknown) =>
+    logger.error(`${name} failed`, { error: String(error) });
+  const settings: Settings = {
+    ...values,
+    demonstration,
+    limits,
+    store: port(options, 'store'),
+    blobs: port(options, 'blobs'),
+    keyStore: port(options, 'keyStore'),
+    keysSecret: keysSecret(options),
+    authenticate: hook(options, 'authenticate'),
+    credentialHeaders: credentialHeaders(options),
+    onEvent: guarded(onEvent, failed('onEvent')),
+    onPortCall: onPortCall && guarded(onPortCall, failed('onPortCall')),
+    tracing: tracingApi(options.tracing),
+    logger,
+  };
+  if (settings.maxBufferedBytes < 2 * settings.maxBodyBytes) {
+    throw new RangeError(
+      '"options.maxBufferedBytes" must be at least twice "options.maxBodyBytes"',
+    );
+  }
+  checkWebhook(settings);
+  checkDemonstration(settings);
+  const keyless = settings.store !== undefined && !('findApiKey' in settings.store);
+  if (keyless && settings.authenticate === undefined) {
+    throw new TypeError(
+      '"options.authenticate" is needed, since "options.store" keeps no API keys',
+    );
+  }
+  return settings;
+}
+
+/** The options with `ui` as a flag, and what it says if it is an object. */
+function withPlainUi(options: ServiceOptions): { plain: object; demonstration: boolean } {
+  const ui = options?.ui;
+  if (typeof ui !== 'object') return { plain: options, demonstration: false };
+  return { plain: { ...options, ui: true }, ...readOptions('options.ui', UI_OPTIONS, ui) };
+}
+
+/** @throws TypeError for options that do not go together with a demonstration */
+function checkDemonstration(settings: Settings): void {
+  const { demonstration, authenticate, store, signing, signingKeyPerClient } = settings;
+  if (!demonstration) return;
+  const name = '"options.ui.demonstration"';
+  if (authenticate !== undefined) {
+    throw new TypeError(`${name} is not possible with "options.authenticate"`);
+  }
+  const missing = store && VISITED_METHODS.find((method) => !(method in store));
+  if (missing) throw new TypeError(`${name} is not possible: "options.store" has no ${missing}()`);
+  if (signing && signingKeyPerClient) {
+    const why = 'each visitor who signs would leave a key behind';
+    throw new TypeError(`${name} excludes "options.signingKeyPerClient": ${why}`);
+  }
+}
+
+/** @throws TypeError, RangeError for options of webhooks that do not go together */
+function checkWebhook(settings: Settings): void {
+  const { webhookUrl, webhookSecret, webhookAllowPrivate, store } = settings;
+  if ((webhookUrl === undefined) !== (webhookSecret === undefined)) {
+    throw new TypeError('"options.webhookUrl" and "options.webhookSecret" need each other');
+  }
+  if (webhookUrl === undefined) return;
+  const fault = webhookUrlFault(webhookUrl, webhookAllowPrivate);
+  if (fault !== null) throw new RangeError(`"options.webhookUrl" ${fault}`);
+  if (store !== undefined && !keepsWebhooks(store)) {
+    throw new TypeError('"options.webhookUrl" is not possible: "options.store" keeps no webhooks');
+  }
+}
+
+/** An option that is an object, with its methods checked. */
+function port<Name extends keyof typeof METHODS>(
+  options: ServiceOptions,
+  name: Name,
+): ServiceOptions[Name] {
+  const value = options[name];
+  if (value === undefined) return value;
+  const given = value as unknown as Record<string, unknown> | null;
+  const missing = METHODS[name].filter((method) => typeof given?.[method] !== 'function');
+  if (missing.length === 0) return value;
+  throw new TypeError(`"options.${name}" must be an object with ${missing.join(', ')}()`);
+}
+
+/** The secret of the files of keys. */
+function keysSecret({ keysSecret, keyStore }: ServiceOptions): KeysSecret | undefined {
+  if (keysSecret === undefined) return undefined;
+  checkKeysSecret('options.keysSecret', keysSecret);
+  if (keyStore === undefined) return keysSecret;
+  throw new TypeError('"options.keysSecret" is for files: "options.keyStore" keeps its own keys');
+}
+
+/** Names of headers, in small letters. */
+function credentialHeaders(options: ServiceOptions): readonly string[] | undefined {
+  const { credentialHeaders: names, authenticate } = options;
+  if (names === undefined) return undefined;
+  if (!Array.isArray(names) || names.some((name) => typeof name !== 'string')) {
+    throw new TypeError('"options.credentialHeaders" must be a list of names');
+  }
+  if (authenticate === undefined) {
+    throw new TypeError('"options.credentialHeaders" is of use with "options.authenticate" only');
+  }
+  if (names.length === 0 || !names.every((name) => HEADER_NAME.test(name))) {
+    throw new RangeError('"options.credentialHeaders" must name one header or more');
+  }
+  return names.map((name) => name.toLowerCase());
+}
+
+/** RFC 9110, 5.1. */
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/** The API of OpenTelemetry, as far as it can be told. */
+function tracingApi(api: TracingApi | undefined): TracingApi | undefined {
+  if (api === undefined) return api;
+  const { trace, context } = (api ?? {}) as Partial<TracingApi>;
+  const methods = [trace?.getTracer, trace?.setSpan, context?.active, context?.with];
+  if (methods.every((method) => typeof method === 'function')) return api;
+  throw new TypeError('"options.tracing" must be the exports of @opentelemetry/api');
+}
+
+/** An option that is a function. */
+function hook<Name extends 'authenticate' | 'onEvent' | 'onPortCall'>(
+  options: ServiceOptions,
+  name: Name,
+): ServiceOptions[Name] {
+  const value = options[name];
+  if (value === undefined || typeof value === 'function') return value;
+  throw new TypeError(`"options.${name}" must be a function`);
+}
+
+/** Calls the hook; whether it throws or rejects, the service goes on. */
+function guarded<Args extends unknown[]>(
+  hook: (...args: Args) => unknown,
+  onFault: (error: unknown) => void,
+): (...args: Args) => void {
+  return (...args) => {
+    try {
+      const result = hook(...args);
+      if (result instanceof Promise) result.catch(onFault);
+    } catch (error) {
+      onFault(error);
+    }
+  };
+}
+
+/** A failure of the logger cannot be logged, so it is ignored. */
+function guardedLogger(logger: Logger): Logger {
+  const method = (name: keyof Logger): Logger['info'] =>
+    guarded((message, fields) => logger[name](message, fields), nothing);
+  return {
+    debug: method('debug'),
+    info: method('info'),
+    warn: method('warn'),
+    error: method('error'),
+  };
+}

@@ -1,0 +1,217 @@
+/** Signs a message at the service, and verifies the signature here at once. */
+
+import type { Triple } from '../../../../client/index.ts';
+import { fromHex } from '../../../../shared/bytes.ts';
+import { sizeText } from '../../../../wire/sizes.ts';
+import type { App, View } from '../app.ts';
+import { announce, button, fill, h } from '../dom.ts';
+import { count, counted, duration } from '../format.ts';
+import {
+  chip,
+  choices,
+  empty,
+  field,
+  hexValue,
+  lead,
+  panel,
+  view,
+  whileBusy,
+} from '../parts/controls.ts';
+import { keyNotice } from '../parts/keyNotice.ts';
+import { isStopped, problemBox } from '../parts/problems.ts';
+
+/** Signatures that survive a reload. */
+const MAX_KEPT = 20;
+
+export function signView(app: App): View {
+  const nothing = 'Signatures appear here, each verified by this browser.';
+  const results = h('div', { class: 'stack' }, empty('pen', 'No signature yet', nothing));
+  const signed: Triple[] = [];
+  const show = (triple: Triple): Promise<string> => {
+    signed.push(triple);
+    const card = signatureCard(app, triple);
+    if (results.querySelector('.empty')) fill(results);
+    results.prepend(card.element);
+    return card.verdict;
+  };
+  const keep = (triple: Triple): Promise<string> => {
+    const verdict = show(triple);
+    void app.kept.save('signed', signed.slice(-MAX_KEPT));
+    return verdict;
+  };
+  void app.kept.read('signed').then((kept) => {
+    if (signed.length === 0) for (const triple of (kept ?? []) as Triple[]) void show(triple);
+  });
+  const element = view(
+    lead(
+      'Sign a message',
+      'The service signs with a Falcon key of its own. This is for trying things out: for ' +
+        'anything that matters, sign where you keep your own key.',
+    ),
+    keyNotice(app),
+    !app.config.signing && signingOff(),
+    h(
+      'div',
+      { class: 'columns two' },
+      panel('Message', new SignForm(app, keep).element),
+      panel('Signatures', results),
+    ),
+  );
+  return { title: 'Sign', element };
+}
+
+function signingOff(): HTMLElement {
+  return h(
+    'div',
+    { class: 'notice wait' },
+    h(
+      'p',
+      {},
+      h('strong', {}, 'Signing is switched off on this service.'),
+      ' Test items on the Build page are signed in the browser and do not need it.',
+    ),
+  );
+}
+
+/** The message, as text or hex, and the button that has it signed. */
+class SignForm {
+  readonly element: HTMLElement;
+  readonly #app: App;
+  /** Shows a signature. @returns whether it was verified, in words */
+  readonly #show: (triple: Triple) => Promise<string>;
+  #isHex = false;
+  readonly #problem = h('div');
+  readonly #message = h('textarea', {
+    spellcheck: 'false',
+    on: { input: () => this.#showSize() },
+  });
+  readonly #size = h('span');
+
+  constructor(app: App, show: (triple: Triple) => Promise<string>) {
+    this.#app = app;
+    this.#show = show;
+    const send = h('button', { class: 'button primary', type: 'submit' }, 'Sign');
+    const submit = (event: Event) => {
+      event.preventDefault();
+      void whileBusy(send, () => this.#sign());
+    };
+    const kinds = [
+      ['text', 'Text'],
+      ['hex', 'Hex'],
+    ] as const;
+    this.element = h(
+      'form',
+      { class: 'stack', on: { submit } },
+      field('Message', this.#message, this.#size),
+      choices('Read it as', kinds, (kind) => {
+        this.#isHex = kind === 'hex';
+        this.#message.classList.toggle('mono', this.#isHex);
+        this.#showSize();
+      }),
+      h('div', { class: 'row' }, send),
+      this.#problem,
+    );
+    this.#showSize();
+  }
+
+  /** The bytes of the message, or its fault. */
+  #read(): Uint8Array | string {
+    const text = this.#message.value;
+    if (!this.#isHex) return new TextEncoder().encode(text);
+    const hex = text.replaceAll(/\s/g, '').replace(/^0x/i, '');
+    if (!/^[\dA-Fa-f]*$/.test(hex)) return 'Only hex digits are allowed, with or without 0x';
+    return hex.length % 2 === 0 ? fromHex(hex) : 'The number of hex digits must be even';
+  }
+
+  #showSize(): void {
+    const value = this.#read();
+    const { maxDigestBytes } = this.#app.config;
+    const wrong = typeof value === 'string' || value.length > maxDigestBytes;
+    this.#message.setAttribute('aria-invalid', String(wrong));
+    this.#size.className = wrong ? 'fault' : '';
+    fill(
+      this.#size,
+      typeof value === 'string'
+        ? value
+        : `${count(value.length)} of at most ${count(maxDigestBytes)} bytes`,
+    );
+  }
+
+  async #sign(): Promise<void> {
+    const value = this.#read();
+    fill(this.#problem);
+    if (typeof value === 'string' || value.length > this.#app.config.maxDigestBytes) {
+      this.#message.focus();
+      announce(this.#size.textContent ?? '');
+      return;
+    }
+    try {
+      const triple = await this.#app.client.sign(value);
+      announce(`Signed. ${await this.#show(triple)}`);
+    } catch (error) {
+      if (!isStopped(error)) fill(this.#problem, problemBox(error));
+    }
+  }
+}
+
+interface Card {
+  readonly element: HTMLElement;
+  /** Whether the signature was verified, in words; never rejects. */
+  readonly verdict: Promise<string>;
+}
+
+function signatureCard(app: App, triple: Triple): Card {
+  const check = h('div', { class: 'row' }, chip('checking', 'busy'));
+  const added = h('div');
+  const add = button('Add to the task', () => {
+    void whileBusy(add, async () => fill(added, await addToTask(app, triple).catch(problemBox)));
+  });
+  const size = (hex: string) => (hex.length - 2) / 2;
+  const element = h(
+    'article',
+    { class: 'stack', 'aria-label': `Signature of ${sizeText(size(triple.digest))}` },
+    check,
+    hexValue('Digest', triple.digest),
+    hexValue('Signature', triple.signature),
+    hexValue('Public key', triple.public_key),
+    h('div', { class: 'row' }, add),
+    added,
+  );
+  return { element, verdict: verify(app, triple, check) };
+}
+
+/** Verifies a signature in this browser and shows the verdict. */
+async function verify(app: App, triple: Triple, place: HTMLElement): Promise<string> {
+  try {
+    const { valid, ms, set } = await app.worker.call('verifySignature', triple);
+    const words = valid ? 'Verified in this browser' : 'Not valid';
+    const name = set === 'falcon1024' ? 'Falcon-1024' : 'Falcon-512';
+    const details = h('span', { class: 'small soft' }, `${name}, ${duration(ms)}`);
+    fill(place, chip(words, valid ? 'good' : 'bad'), details);
+    return words;
+  } catch (error) {
+    fill(place, problemBox(error));
+    return 'It could not be verified';
+  }
+}
+
+/** Adds a signature to the task that is being put together. @returns the outcome */
+async function addToTask(app: App, triple: Triple): Promise<HTMLElement> {
+  await app.restored;
+  const { summary: draft } = app.draft;
+  const after = draft?.kind === 'task' ? draft.batch : null;
+  const { limits } = app;
+  const reading = await app.worker.call('collect', { triples: [triple], after, limits });
+  if ('faults' in reading) {
+    return h('p', { class: 'fault', role: 'alert' }, reading.faults[0]?.message ?? '');
+  }
+  const { summary } = reading;
+  app.draft.set(summary);
+  announce(`Added. The task has ${counted(summary.count, 'item')}`);
+  return h(
+    'p',
+    { class: 'small soft' },
+    `The task has ${counted(summary.count, 'item')}. `,
+    h('a', { href: '#build' }, 'Show it'),
+  );
+}

@@ -1,0 +1,207 @@
+/** A task: followed until it has ended, then its result. */
+
+import { isClientError, type TaskRecord } from '../../../../client/index.ts';
+import { reasonWords } from '../../../../wire/reasons.ts';
+import { stateOfText, type TaskState } from '../../../../wire/taskStates.ts';
+import type { App, View } from '../app.ts';
+import { announce, button, fill, h } from '../dom.ts';
+import { count, time } from '../format.ts';
+import { confirm, facts, lead, meter, panel, view } from '../parts/controls.ts';
+import { faultList } from '../parts/faultList.ts';
+import { keyNotice } from '../parts/keyNotice.ts';
+import { isStopped, problemBox } from '../parts/problems.ts';
+import { resultPanels } from '../parts/resultPanel.ts';
+import { hasEnded, phaseWords, statusChip } from '../parts/status.ts';
+
+export function taskView(app: App): View {
+  const heading = lead('Task', h('a', { href: '#tasks' }, 'All tasks'));
+  const title = heading.querySelector('h1')!;
+  const status = h('div', { class: 'stack' });
+  const outcome = view();
+  const element = view(heading, keyNotice(app), panel('Progress', status), outcome);
+  let controller: AbortController | undefined;
+
+  const enter = (id: string) => {
+    title.textContent = `Task ${id}`;
+    fill(status);
+    fill(outcome);
+    controller = new AbortController();
+    if (app.session.key !== null) void follow(app, id, { status, outcome }, controller.signal);
+  };
+  return {
+    title: 'Task',
+    element,
+    enter,
+    leave() {
+      controller?.abort();
+    },
+  };
+}
+
+interface Places {
+  readonly status: HTMLElement;
+  readonly outcome: HTMLElement;
+}
+
+async function follow(app: App, id: string, places: Places, signal: AbortSignal): Promise<void> {
+  const show = recordShown(app, id, places.status);
+  let last: TaskRecord | undefined;
+  const onProgress = (record: TaskRecord) => {
+    if (signal.aborted) return;
+    last = record;
+    show(record);
+  };
+  try {
+    await app.client.waitFor(id, { onProgress, signal });
+  } catch (error) {
+    if (signal.aborted || isStopped(error)) return;
+    // If the task failed, its record is shown.
+    if (!(isClientError(error) && error.kind === 'task')) {
+      fill(places.status, problemBox(error));
+      return;
+    }
+  }
+  if (last?.result_path === undefined) return;
+  try {
+    const file = await fetchResult(app.reachable(last.result_path), signal);
+    const result = await app.worker.call('readResult', { file }, { signal });
+    await app.restored;
+    if (signal.aborted) return;
+    const batch = app.submittedAs(id);
+    fill(places.outcome, resultPanels(app, { result, file, name: `${id}.json`, batch }));
+    announce('The result is here');
+  } catch (error) {
+    if (!signal.aborted && !isStopped(error)) fill(places.outcome, problemBox(error));
+  }
+}
+
+/** Fetches the result file by its signed url, without the API key. */
+async function fetchResult(url: string, signal: AbortSignal): Promise<Blob> {
+  const response = await fetch(url, { signal, credentials: 'omit' });
+  if (!response.ok) throw new Error(`The result file could not be fetched (${response.status})`);
+  return response.blob();
+}
+
+/** The steps, in order; a direct request begins at the third. */
+const STEPS = [
+  ['created', 'Created'],
+  ['waiting', 'Waiting'],
+  ['verifying', 'Verifying'],
+  ['aggregating', 'Aggregating'],
+  ['completed', 'Completed'],
+] as const satisfies readonly (readonly [TaskState, string])[];
+
+const RANKS: Readonly<Record<TaskState, number>> = {
+  created: 0,
+  uploaded: 0,
+  waiting: 1,
+  verifying: 2,
+  aggregating: 3,
+  completed: 5,
+  failed: -1,
+  cancelled: -1,
+  expired: -1,
+};
+
+/** The earliest step at which a task can end in this state. */
+const STOPPED_AT: Partial<Record<TaskState, number>> = { failed: 2, cancelled: 1, expired: 0 };
+
+function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRecord) => void {
+  const top = h('div', { class: 'row apart' });
+  const steps = h('ol', { class: 'steps' });
+  const bar = meter('Progress of the task');
+  const details = h('div');
+  const trouble = h('div');
+  let lastStatus = '';
+  let reached = 0;
+  fill(place, top, steps, bar.element, trouble, details);
+  return (record) => {
+    const state = stateOfText(record.status);
+    const ended = hasEnded(record.status);
+    if (record.status !== lastStatus) {
+      fill(top, statusChip(record.status), actions(app, id, ended));
+      // The first state is read with the page. But an end is announced: it may have come between
+      // the submission and this first record.
+      if (lastStatus !== '' || ended) announce(`The task is ${state ?? record.status}`);
+      const rank = state === null ? 0 : RANKS[state];
+      if (rank >= 0) reached = rank;
+      const stop = (state !== null && STOPPED_AT[state]) || 0;
+      fill(steps, stepItems(rank, Math.max(stop, reached), record.status));
+      lastStatus = record.status;
+    }
+    const { progress } = record;
+    bar.element.hidden = ended || !progress;
+    if (progress) {
+      const { phase, done, total } = progress;
+      const far = total > 0 ? `: ${count(done)} of ${count(total)}` : '';
+      bar.set(phaseWords(phase) + far, done, total);
+    }
+    fill(trouble, failure(record));
+    fill(
+      details,
+      facts(
+        [
+          ['Signatures', record.batch_size === 0 ? 'not read yet' : count(record.batch_size)],
+          ['Worker threads', count(record.VCPUs)],
+          ['Created', time(record.request_utc_time)],
+          record.finished_at === undefined
+            ? ['Last change', time(record.latest_status_update_iso_utc_time)]
+            : ['Finished', time(record.finished_at)],
+        ],
+        'wide',
+      ),
+    );
+  };
+}
+
+function stepItems(rank: number, reached: number, status: string): HTMLElement[] {
+  return STEPS.map(([, label], i) => {
+    if (rank < 0 && i === reached) {
+      return h('li', { class: 'stopped', 'aria-current': 'step' }, `${label}: ${status}`);
+    }
+    const now = i === rank;
+    const done = i < (rank < 0 ? reached : rank);
+    return h(
+      'li',
+      { class: now ? 'now' : done ? 'done' : '', ...(now && { 'aria-current': 'step' }) },
+      label,
+      h('span', { class: 'unseen' }, done ? ' (done)' : now ? ' (now)' : ' (to come)'),
+    );
+  });
+}
+
+function failure({ error, status }: TaskRecord): HTMLElement | null {
+  if (stateOfText(status) !== 'failed' || error === undefined) return null;
+  const invalid = error.invalid ?? [];
+  const errors = error.errors ?? [];
+  const title = error.detail ?? error.title ?? 'The task failed';
+  if (invalid.length > 0) {
+    const faults = invalid.map(({ index, reason }) => ({ index, message: reasonWords(reason) }));
+    return faultList(title, faults, faults.length);
+  }
+  if (errors.length > 0) {
+    const faults = errors.map(({ path, message }) => ({ message: `${path} ${message}`.trim() }));
+    return faultList(title, faults, error.errors_total ?? faults.length);
+  }
+  return h('div', { class: 'notice bad' }, h('p', {}, h('strong', {}, title)));
+}
+
+function actions(app: App, id: string, ended: boolean): HTMLElement {
+  const run = async () => {
+    const sure = ended
+      ? await confirm('Delete this task?', 'Its result goes with it.', 'Delete')
+      : await confirm('Cancel this task?', 'The service stops working on it.', 'Cancel the task');
+    if (!sure) return;
+    try {
+      if (ended) {
+        await app.client.remove(id);
+        announce('The task is deleted');
+        app.go('tasks');
+      } else await app.client.cancel(id);
+    } catch (error) {
+      if (!isStopped(error)) control.after(problemBox(error));
+    }
+  };
+  const control = button(ended ? 'Delete' : 'Cancel', () => void run(), { look: 'quiet' });
+  return control;
+}

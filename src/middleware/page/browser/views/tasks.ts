@@ -1,0 +1,234 @@
+/** The list of tasks: by page and status, and live: unfinished tasks on the page are followed. */
+import type { TaskListItem, TaskPage } from '../../../../client/index.ts';
+import { TASK_STATES } from '../../../../wire/taskStates.ts';
+import type { App, View } from '../app.ts';
+import { announce, button, fill, h, setOff } from '../dom.ts';
+import { confirm, empty, field, lead, view } from '../parts/controls.ts';
+import { keyNotice } from '../parts/keyNotice.ts';
+import { isStopped, problemBox } from '../parts/problems.ts';
+import { hasEnded } from '../parts/status.ts';
+import { TaskRow } from '../parts/taskRow.ts';
+
+const PAGE_TASKS = 20;
+/** Browsers open few connections to one host; the other tasks are polled. */
+const MAX_STREAMS = 2;
+const POLL_MS = 2500;
+
+export function tasksView(app: App): View {
+  const list = new TaskList(app);
+  const text = 'Tasks submitted with your key, newest first. The list updates itself.';
+  return {
+    title: 'Tasks',
+    element: view(lead('Tasks', text), keyNotice(app), list.element),
+    enter: () => list.enter(),
+    leave: () => list.stop(),
+  };
+}
+
+class TaskList {
+  readonly element: HTMLElement;
+  readonly #app: App;
+  readonly #followed: Followed;
+  readonly #list = h('ul', { class: 'tasks', 'aria-label': 'Tasks, newest first' });
+  readonly #place = h('div', { class: 'stack' });
+  readonly #problem = h('div');
+  readonly #heading = h('h2', { id: 'task-list', tabindex: -1 }, 'Your tasks');
+  readonly #newer = button('Newer', () => void this.#turn(-1));
+  readonly #older = button('Older', () => void this.#turn(1));
+  readonly #pager = h(
+    'nav',
+    { class: 'row apart', 'aria-label': 'Pages of the list' },
+    this.#newer,
+    this.#older,
+  );
+  readonly #filter = h(
+    'select',
+    { on: { change: () => void this.#restart(true) } },
+    h('option', { value: '' }, 'All'),
+    TASK_STATES.map((name) => h('option', { value: name }, name)),
+  );
+  readonly #rows = new Map<string, TaskRow>();
+  /** Cursors of the pages up to this one; the first has none. */
+  #cursors: (string | undefined)[] = [undefined];
+  #next = '';
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #visit: AbortController | undefined;
+
+  constructor(app: App) {
+    this.#app = app;
+    this.#followed = new Followed(app, this.#rows);
+    const status = field('Status', this.#filter);
+    status.className = 'row';
+    this.element = h(
+      'section',
+      { class: 'panel', 'aria-labelledby': 'task-list' },
+      h('header', {}, this.#heading, status),
+      this.#problem,
+      this.#place,
+      this.#pager,
+    );
+  }
+
+  enter(): void {
+    if (this.#app.session.key === null) {
+      this.#rows.clear();
+      this.#list.replaceChildren();
+      fill(this.#place, empty('key', 'No API key yet', 'With a key, your tasks appear here.'));
+      this.#pager.hidden = true;
+    }
+    void this.#restart();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#visit?.abort();
+    this.#followed.stop();
+  }
+
+  async #restart(fromStart = false): Promise<void> {
+    if (fromStart) this.#cursors = [undefined];
+    this.stop();
+    if (this.#app.session.key === null) return;
+    this.#visit = new AbortController();
+    await this.#poll(this.#visit.signal);
+  }
+
+  async #turn(by: 1 | -1): Promise<void> {
+    this.#cursors = by === 1 ? [...this.#cursors, this.#next] : this.#cursors.slice(0, -1);
+    await this.#restart();
+    announce(`Page ${this.#cursors.length}`);
+  }
+
+  async #poll(signal: AbortSignal): Promise<void> {
+    clearTimeout(this.#timer);
+    try {
+      if (!document.hidden) await this.#load(signal);
+    } catch (error) {
+      if (signal.aborted || isStopped(error)) return;
+      // The same problem is not announced again.
+      const box = problemBox(error);
+      if (this.#problem.textContent !== box.textContent) fill(this.#problem, box);
+    }
+    if (!signal.aborted) this.#timer = setTimeout(() => void this.#poll(signal), POLL_MS);
+  }
+
+  async #load(signal: AbortSignal): Promise<void> {
+    const status = this.#filter.value || undefined;
+    const cursor = this.#cursors.at(-1);
+    const query = { status, cursor, limit: PAGE_TASKS, order: 'desc', signal } as const;
+    const page = await this.#app.client.page(query);
+    if (!signal.aborted) this.#show(page, status);
+  }
+
+  #show({ tasks, next }: TaskPage, status: string | undefined): void {
+    this.#next = next;
+    fill(this.#problem);
+    this.#dropAllBut(new Set(tasks.map(({ id }) => id)));
+    for (const [i, item] of tasks.entries()) {
+      const row = this.#rows.get(item.id) ?? this.#newRow(item);
+      row.showItem(item);
+      const there = this.#list.children[i];
+      if (there !== row.element) this.#list.insertBefore(row.element, there ?? null);
+    }
+    const place = this.#place;
+    if (tasks.length > 0) {
+      if (this.#list.parentElement !== place) fill(place, this.#list);
+    } else if (!place.querySelector('.empty') || place.dataset.status !== status) {
+      fill(place, nothingHere(status));
+    }
+    place.dataset.status = status ?? '';
+    const first = this.#cursors.length === 1;
+    const last = next === '' || tasks.length < PAGE_TASKS;
+    if (!first) setOff(this.#newer, false);
+    if (!last) setOff(this.#older, false);
+    setOff(this.#newer, first, this.#older);
+    setOff(this.#older, last, this.#newer);
+    this.#pager.hidden = this.#newer.disabled && this.#older.disabled;
+    this.#followed.follow(tasks);
+  }
+
+  /** Removes the rows of other tasks; a focus in one of them goes to the heading. */
+  #dropAllBut(ids: ReadonlySet<string>): void {
+    for (const [id, row] of this.#rows) {
+      if (ids.has(id)) continue;
+      if (row.element.contains(document.activeElement)) this.#heading.focus();
+      row.element.remove();
+      this.#rows.delete(id);
+    }
+  }
+
+  #newRow({ id }: TaskListItem): TaskRow {
+    const row = new TaskRow(id, () => void this.#act(row));
+    this.#rows.set(id, row);
+    return row;
+  }
+
+  /** Cancels or deletes a task, once the user is sure. */
+  async #act({ id, ended }: TaskRow): Promise<void> {
+    const sure = ended
+      ? await confirm(`Delete task ${id}?`, 'Its result is deleted, too.', 'Delete')
+      : await confirm(`Cancel task ${id}?`, 'The service stops working on it.', 'Cancel the task');
+    if (!sure) return;
+    try {
+      if (ended) await this.#app.client.remove(id);
+      else await this.#app.client.cancel(id);
+      announce(ended ? 'Deleted' : 'Cancelled');
+      await this.#restart();
+    } catch (error) {
+      fill(this.#problem, problemBox(error));
+    }
+  }
+}
+
+/** Streams of events of the newest unfinished tasks. */
+class Followed {
+  readonly #app: App;
+  readonly #rows: ReadonlyMap<string, TaskRow>;
+  readonly #streams = new Map<string, AbortController>();
+
+  constructor(app: App, rows: ReadonlyMap<string, TaskRow>) {
+    this.#app = app;
+    this.#rows = rows;
+  }
+
+  follow(tasks: readonly TaskListItem[]): void {
+    const open = tasks.filter(({ status }) => !hasEnded(status)).slice(0, MAX_STREAMS);
+    const wanted = new Set(open.map(({ id }) => id));
+    for (const [id, stream] of this.#streams) if (!wanted.has(id)) stream.abort();
+    for (const id of wanted) {
+      if (this.#streams.has(id)) continue;
+      const stream = new AbortController();
+      this.#streams.set(id, stream);
+      void this.#show(id, stream.signal).finally(() => {
+        if (this.#streams.get(id) === stream) this.#streams.delete(id);
+      });
+    }
+  }
+
+  stop(): void {
+    for (const stream of this.#streams.values()) stream.abort();
+    this.#streams.clear();
+  }
+
+  async #show(id: string, signal: AbortSignal): Promise<void> {
+    try {
+      for await (const record of this.#app.client.events(id, { signal })) {
+        this.#rows.get(id)?.showRecord(record);
+      }
+    } catch {
+      // The list is polled anyway.
+    }
+  }
+}
+
+function nothingHere(status: string | undefined): HTMLElement {
+  if (status !== undefined) {
+    return empty('list', `No task is ${status}`, 'Choose another status to see other tasks.');
+  }
+  return empty(
+    'list',
+    'No tasks yet',
+    'Tasks that you submit appear here, with their progress.',
+    h('a', { class: 'button', href: '#build' }, 'Build a task'),
+  );
+}

@@ -1,0 +1,178 @@
+/** The batches in the worker: made here, read from files, or collected from single signatures. */
+
+import { findInvalid } from '../../../../aggregate/index.ts';
+import { falcon512, falcon1024 } from '../../../../falcon/index.ts';
+import { encodeWireHex } from '../../../../wire/hex.ts';
+import { reasonWords } from '../../../../wire/reasons.ts';
+import { binarySizeText } from '../../../../wire/sizes.ts';
+import { checkStatements, checkTriples, type ShapeFault } from '../../../../wire/taskFile.ts';
+import {
+  formatTaskFile,
+  type Statement,
+  type TaskItem,
+  toTriple,
+} from '../../../../wire/triple.ts';
+import { jsonPlaces, placeOf } from './jsonPlaces.ts';
+import {
+  type BatchSummary,
+  type FileFault,
+  type FileReading,
+  type Limits,
+  MAX_FAULTS,
+  type SetName,
+} from './protocol.ts';
+
+/** A batch: items, or only statements. */
+export type Batch =
+  | { readonly kind: 'task'; readonly name: string; readonly items: readonly TaskItem[] }
+  | { readonly kind: 'statements'; readonly name: string; readonly items: readonly Statement[] };
+
+/** The items shown in a summary. */
+const PREVIEWS = 8;
+
+const batches = new Map<number, Batch>();
+let lastNumber = 0;
+
+/** @throws Error for an unknown number, which would be a bug of the page */
+export function batchOf(number: number): Batch {
+  const batch = batches.get(number);
+  if (batch === undefined) throw new Error('there is no such batch');
+  return batch;
+}
+
+/** @returns the parameter set of a public key, by its length */
+export function setOf(publicKey: Uint8Array): SetName | 'unknown' {
+  if (publicKey.length === falcon512.lengths.publicKey) return 'falcon512';
+  if (publicKey.length === falcon1024.lengths.publicKey) return 'falcon1024';
+  return 'unknown';
+}
+
+/**
+ * Stores a batch, verifies all its signatures, and returns a summary. `text` is the file it came
+ * from.
+ */
+export function keep(batch: Batch, text?: string): BatchSummary {
+  const number = ++lastNumber;
+  batches.set(number, batch);
+  const startMs = performance.now();
+  const invalid = batch.kind === 'task' ? findInvalid(batch.items) : [];
+  const checkMs = performance.now() - startMs;
+  const shown = invalid.slice(0, MAX_FAULTS);
+  const places = text === undefined || shown.length === 0 ? [] : jsonPlaces(text).elements;
+  const keys = new Map(batch.items.map(({ publicKey }) => [encodeWireHex(publicKey), publicKey]));
+  const sum = (of: (item: Statement) => number) => batch.items.reduce((all, i) => all + of(i), 0);
+  const bytesOfSignatures =
+    batch.kind === 'task' ? batch.items.reduce((all, i) => all + i.signature.length, 0) : 0;
+  const sets = batch.items.map(({ publicKey }) => setOf(publicKey));
+  return {
+    batch: number,
+    name: batch.name,
+    kind: batch.kind,
+    count: batch.items.length,
+    keys: keys.size,
+    sets: {
+      falcon512: sets.filter((set) => set === 'falcon512').length,
+      falcon1024: sets.filter((set) => set === 'falcon1024').length,
+    },
+    bytes: {
+      publicKeys: sum(({ publicKey }) => publicKey.length),
+      messages: sum(({ message }) => message.length),
+      signatures: bytesOfSignatures,
+      file: text === undefined ? formatted(batch).length : utf8.encode(text).length,
+    },
+    first: batch.items.slice(0, PREVIEWS).map((item) => ({
+      set: setOf(item.publicKey),
+      digest: encodeWireHex(item.message.subarray(0, 64)),
+      publicKey: encodeWireHex(item.publicKey.subarray(0, 64)),
+      signatureBytes: 'signature' in item ? (item as TaskItem).signature.length : 0,
+    })),
+    invalid: shown.map(({ index, reason }) => ({
+      index,
+      message: reasonWords(reason),
+      ...lineOf(text, places, index),
+    })),
+    invalidTotal: invalid.length,
+    checkMs,
+  };
+}
+
+const utf8 = new TextEncoder();
+
+function formatted(batch: Batch): string {
+  if (batch.kind === 'task') return formatTaskFile(batch.items);
+  const none = new Uint8Array(0);
+  return formatTaskFile(batch.items.map((item) => ({ ...item, signature: none })));
+}
+
+/** The task file of a batch, as it goes over the wire. */
+export function taskFileOf(number: number): Uint8Array<ArrayBuffer> {
+  return utf8.encode(formatted(batchOf(number)));
+}
+
+function lineOf(
+  text: string | undefined,
+  places: readonly number[],
+  index: number,
+): { line: number } | Record<string, never> {
+  const offset = places[index];
+  return text === undefined || offset === undefined ? {} : { line: placeOf(text, offset).line };
+}
+
+/** Reads a file. @returns a summary of its content, or all its faults */
+export async function readFile(
+  file: Blob,
+  name: string,
+  kind: Batch['kind'],
+  limits: Limits,
+): Promise<FileReading> {
+  if (file.size > limits.maxFileBytes) {
+    const most = binarySizeText(limits.maxFileBytes);
+    return one(`The file is larger than ${most}, which the service does not accept`);
+  }
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
+  } catch {
+    return one('The file is not UTF-8 text');
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    const { fault } = jsonPlaces(text);
+    if (fault === undefined) return one('The file is not JSON');
+    return one(`The file is not JSON: ${fault.message}`, placeOf(text, fault.offset));
+  }
+  const checked = kind === 'task' ? checkTriples(value, limits) : checkStatements(value, limits);
+  if (checked.faults) return shapeFaults(checked.faults, text);
+  return { summary: keep({ kind, name, items: checked.items } as Batch, text) };
+}
+
+function one(message: string, place: { line?: number; column?: number } = {}): FileReading {
+  return { faults: [{ message, ...place }], total: 1 };
+}
+
+function shapeFaults(faults: readonly ShapeFault[], text: string): FileReading {
+  const { elements } = jsonPlaces(text);
+  const shown = faults.slice(0, MAX_FAULTS).map((fault): FileFault => {
+    if (fault.index === undefined) return { message: `The file ${fault.message}` };
+    return { message: fault.message, index: fault.index, ...lineOf(text, elements, fault.index) };
+  });
+  return { faults: shown, total: faults.length };
+}
+
+/** Adds single signatures to a batch. */
+export function collect(
+  triples: readonly unknown[],
+  after: number | null,
+  limits: Limits,
+): FileReading {
+  const before = after === null ? null : batchOf(after);
+  const known = before?.kind === 'task' ? before.items.map(toTriple) : [];
+  const checked = checkTriples([...known, ...triples], limits);
+  if (checked.faults) {
+    return { faults: checked.faults.slice(0, MAX_FAULTS), total: checked.faults.length };
+  }
+  const name = before?.name ?? 'Collected signatures';
+  return { summary: keep({ kind: 'task', name, items: checked.items }) };
+}

@@ -1,0 +1,198 @@
+/**
+ * `GET /v1/ui`: a page for trying the service. Everything it loads comes from here, under a content
+ * security policy that allows nothing else. It is open to everyone, since it knows nothing until
+ * someone enters an API key.
+ *
+ *   /v1/ui                    the HTML, revalidated at every visit
+ *   /v1/ui/                   redirected to the former, since names are relative
+ *   /v1/ui/demonstration      an API key for a visitor, where the operator offers that
+ *   /v1/ui/<name>.<hash>.<x>  script, worker, style, icon: immutable under these names
+ */
+import { brotliDecompressSync, gzipSync } from 'node:zlib';
+import type { Context } from 'hono';
+import { CodedError } from '../../shared/errors.ts';
+import type { PageConfig } from '../../wire/pageConfig.ts';
+import { resultKey } from '../blobs/port/blobStore.ts';
+import { contentSecurityPolicy, etagOf, type OpenHeaders, openAnswer } from '../http/page.ts';
+import { type Operation, pageAnswers } from '../openapi/operation.ts';
+import type { Settings } from '../options/options.ts';
+import type { Deps, Route } from '../routes/route.ts';
+import { ASSETS, type AssetName, TEMPLATE } from './assets.gen.ts';
+import { demonstrationRoute } from './demonstration.ts';
+import { renderPage } from './html.ts';
+
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+const REVALIDATED = 'no-cache';
+
+/** A file in the encodings that browsers accept; each is made when it is first requested. */
+class Asset {
+  readonly etag: string;
+  readonly type: string;
+  readonly #brotli: Uint8Array<ArrayBuffer>;
+  #gzip: Uint8Array<ArrayBuffer> | undefined;
+  #plain: Uint8Array<ArrayBuffer> | undefined;
+
+  constructor(name: AssetName) {
+    const { type, sha256, brotli } = ASSETS[name];
+    this.type = type;
+    this.etag = `"${sha256.slice(0, 32)}"`;
+    this.#brotli = new Uint8Array(Buffer.from(brotli, 'base64'));
+  }
+
+  encoded(encoding: Encoding): Uint8Array<ArrayBuffer> {
+    if (encoding === 'br') return this.#brotli;
+    this.#plain ??= new Uint8Array(brotliDecompressSync(this.#brotli));
+    if (encoding === 'identity') return this.#plain;
+    this.#gzip ??= new Uint8Array(gzipSync(this.#plain, { level: 9 }));
+    return this.#gzip;
+  }
+}
+
+type Encoding = 'br' | 'gzip' | 'identity';
+
+/** Routes of the page. */
+export function uiRoutes(deps: Deps): Route[] {
+  const { settings } = deps;
+  const { assets, names } = servedAssets();
+  const html = utf8.encode(renderPage(TEMPLATE, names, pageConfig(settings, names)));
+  return [
+    ...(settings.demonstration ? [demonstrationRoute(deps)] : []),
+    {
+      method: 'GET',
+      path: '/v1/ui',
+      right: 'open',
+      operation: OPERATION,
+      async handle(c) {
+        const policy = pagePolicy(await origins(settings));
+        const headers = { 'cache-control': REVALIDATED, 'content-security-policy': policy };
+        const page = { etag: etagOf(html), type: 'text/html; charset=utf-8' };
+        return answer(c, page, headers, { identity: () => html });
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/ui/',
+      right: 'open',
+      handle: async () => new Response(null, { status: 308, headers: { location: '../ui' } }),
+    },
+    {
+      method: 'GET',
+      path: '/v1/ui/:file',
+      right: 'open',
+      async handle(c) {
+        const asset = assets.get(c.req.param('file') ?? '');
+        if (asset === undefined) throw new CodedError('NOT_FOUND');
+        const headers = { 'cache-control': IMMUTABLE, 'content-security-policy': ASSET_POLICY };
+        return answer(c, asset, headers, {
+          br: () => asset.encoded('br'),
+          gzip: () => asset.encoded('gzip'),
+          identity: () => asset.encoded('identity'),
+        });
+      },
+    },
+  ];
+}
+
+const utf8 = new TextEncoder();
+
+type Names = Readonly<Record<AssetName, string>>;
+
+/** The files by their names in urls, which change with their content. */
+function servedAssets(): { assets: ReadonlyMap<string, Asset>; names: Names } {
+  const assets = new Map<string, Asset>();
+  const names = {} as Record<AssetName, string>;
+  for (const name of Object.keys(ASSETS) as AssetName[]) {
+    const { sha256, extension } = ASSETS[name];
+    names[name] = `${name}.${sha256.slice(0, 12)}.${extension}`;
+    assets.set(names[name], new Asset(name));
+  }
+  return { assets, names };
+}
+
+function pageConfig(settings: Settings, names: Names): PageConfig {
+  const { serviceName, signing, demonstration, blobs } = settings;
+  const { maxSignatures, maxDigestBytes, maxBodyBytes } = settings;
+  return {
+    serviceName,
+    signing,
+    demonstration,
+    maxSignatures,
+    maxDigestBytes,
+    maxBodyBytes,
+    servedUrls: blobs?.uploads === undefined && blobs?.results === undefined,
+    worker: `ui/${names.worker}`,
+  };
+}
+
+/**
+ * The origins that the page may call besides its own: the public address, and a blob store with
+ * urls of its own.
+ */
+async function origins({ publicUrl, blobs }: Settings): Promise<string[]> {
+  const urls = publicUrl === undefined ? [] : [publicUrl];
+  const options = { expiresAtMs: Date.now() };
+  if (blobs?.uploads) urls.push(await blobs.uploads.url(1, options));
+  if (blobs?.results) urls.push(await blobs.results.url(resultKey(1, 1), options));
+  return [...new Set(urls.map((url) => new URL(url).origin))];
+}
+
+/** Only our own files may be scripts and styles, and no string may become markup or script. */
+function pagePolicy(others: readonly string[]): string {
+  return contentSecurityPolicy([
+    "script-src 'self' 'wasm-unsafe-eval'",
+    "style-src 'self'",
+    "img-src 'self'",
+    ["connect-src 'self'", ...others].join(' '),
+    "worker-src 'self'",
+    "require-trusted-types-for 'script'",
+    'trusted-types falconry',
+  ]);
+}
+
+/** The policy of the worker: it compiles WebAssembly and calls no one. */
+const ASSET_POLICY = contentSecurityPolicy(["script-src 'self' 'wasm-unsafe-eval'"]);
+
+const OPERATION: Operation = {
+  id: 'getPage',
+  tag: 'Documents',
+  summary: 'A page for trying the service',
+  description:
+    'Sign, build a task, watch it and verify its result in a browser. It loads nothing from ' +
+    'other hosts; the API key is entered there.',
+  answers: pageAnswers('The page', 'The page has not changed'),
+  problems: [],
+};
+
+type Bodies = Partial<Record<Encoding, () => Uint8Array<ArrayBuffer>>>;
+
+/** The file in the best accepted encoding. */
+function answer(
+  c: Context,
+  { etag, type }: { readonly etag: string; readonly type: string },
+  headers: Pick<OpenHeaders, 'cache-control' | 'content-security-policy'>,
+  bodies: Bodies,
+): Response {
+  return openAnswer(c, { ...headers, etag, vary: 'accept-encoding' }, () => {
+    const encoding = chooseEncoding(c.req.header('accept-encoding'), bodies);
+    const body = bodies[encoding]!();
+    return {
+      body,
+      headers: {
+        'content-type': type,
+        'content-length': String(body.length),
+        ...(encoding !== 'identity' && { 'content-encoding': encoding }),
+      },
+    };
+  });
+}
+
+function chooseEncoding(accepted: string | undefined, bodies: Bodies): Encoding {
+  const refused = /^0(\.0*)?$/;
+  const named = new Set<string>();
+  for (const part of (accepted ?? '').toLowerCase().split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim());
+    const quality = parameters.find((text) => text.startsWith('q='))?.slice(2);
+    if (quality === undefined || !refused.test(quality)) named.add(name);
+  }
+  return (['br', 'gzip'] as const).find((name) => bodies[name] && named.has(name)) ?? 'identity';
+}

@@ -1,0 +1,192 @@
+/**
+ * A task: its terms, its states, and the table of transitions.
+ *
+ * TERMINOLOGY
+ *   task       one batch of signatures on its way to one result; a row in a store
+ *   kind       what is to be done with it; today always 'aggregate'
+ *   state      where it stands (see below); the texts of the wire are derived from it, never stored
+ *   input      the task file: a blob, named by its key; replaceable until the notification
+ *   result     the result file: a blob whose key ends in `<task id>.json`
+ *   claim      the act by which a worker takes a waiting task; it starts an attempt and a lease
+ *   attempt    the number of claims so far; every write of a worker names it, and is refused if
+ *              another attempt is the current one (fencing)
+ *   lease      the time for which a claim holds without a sign of life from its worker
+ *   heartbeat  the sign of life: `extend`, which prolongs the lease
+ *   loss       a lease that ended without a heartbeat; the task waits again
+ *   set aside  waiting, but not to be claimed (quarantined), since it ended the workers that it was
+ *              given to; an operator puts it back
+ *   failure    an attempt that ended its worker while the process of the runner lived on
+ *   isolation  an attempt of a suspect (see runner.ts): alone, in a worker of its own
+ *
+ *             upload       notify       claim          all valid         result stored
+ *   created ─────▶ uploaded ─────▶ waiting ─────▶ verifying ─────▶ aggregating ─────▶ completed
+ *      │              │               ▲  │            │ │               │ │
+ *      └─▶ expired ◀──┘               └──┼─ lease ended ┴──── lease ended ┘ └──▶ failed
+ *                                        └──▶ cancelled (from every unfinished state)
+ *
+ * A direct request starts in `waiting`. Completed, failed, cancelled and expired are final.
+ */
+
+import {
+  CodedError,
+  type CodedErrorDetails,
+  type ErrorCode,
+  type InvalidItem,
+} from '../../../shared/errors.ts';
+import type { TaskState } from '../../../wire/taskStates.ts';
+import type { BlobRef } from '../../blobs/port/blobStore.ts';
+
+/** The legal steps. A store makes no others, and makes each one in one transaction. */
+export const TRANSITIONS: Readonly<Record<TaskState, readonly TaskState[]>> = {
+  created: ['uploaded', 'cancelled', 'expired'],
+  uploaded: ['uploaded', 'waiting', 'cancelled', 'expired'],
+  waiting: ['verifying', 'cancelled'],
+  verifying: ['aggregating', 'failed', 'cancelled', 'waiting'],
+  aggregating: ['completed', 'failed', 'cancelled', 'waiting'],
+  completed: [],
+  failed: [],
+  cancelled: [],
+  expired: [],
+};
+
+/** @returns whether a worker holds the task in this state. */
+export function isRunning(state: TaskState): boolean {
+  return state === 'verifying' || state === 'aggregating';
+}
+
+/** @returns whether the state machine knows the step. */
+export function canGo(from: TaskState, to: TaskState): boolean {
+  return TRANSITIONS[from].includes(to);
+}
+
+/** The progress of a worker. `total` is 0 until it is known. */
+export interface TaskProgress {
+  readonly phase: 'read' | 'verify' | 'aggregate' | 'store';
+  readonly done: number;
+  readonly total: number;
+}
+
+/**
+ * The reason why a task failed, as stored and shown. `invalid` lists every invalid item, `errors`
+ * the first hundred malformed ones (`path` is a JSON pointer into the task file), and `total` is
+ * the number of malformed ones.
+ */
+export interface TaskError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly invalid?: readonly InvalidItem[];
+  readonly errors?: readonly {
+    readonly path: string;
+    readonly code: string;
+    readonly message: string;
+  }[];
+  readonly total?: number;
+}
+
+/** A CodedError with everything that the client will see. */
+export class TaskFailure extends CodedError {
+  readonly shown: TaskError;
+
+  constructor(shown: TaskError, details: Omit<CodedErrorDetails, 'message'> = {}) {
+    super(shown.code, { ...details, message: shown.message });
+    this.shown = shown;
+  }
+}
+
+/** The result of a completed task. `format` is 'bundle' or 'proof'. */
+export interface TaskResult {
+  readonly blob: BlobRef;
+  readonly format: string;
+  /** Bytes of the aggregate itself, before hex. */
+  readonly aggregateBytes: number;
+}
+
+/** A task as read from a store. Never changed in place: every read returns a new object. */
+export interface Task {
+  /** The wire's `process_id`: 1..2^53-1, later tasks have larger ones. */
+  readonly id: number;
+  readonly clientId: number;
+  readonly kind: 'aggregate';
+  readonly state: TaskState;
+  /** Number of claims so far; 0 = never claimed. */
+  readonly attempt: number;
+  /** Attempts that ended with a fault of the task: they ended their worker, or failed the task. */
+  readonly failures: number;
+  /** Leases that ended without a word. */
+  readonly losses: number;
+  /** Set aside: it waits, but is not claimed until an operator puts it back. */
+  readonly quarantined: boolean;
+  /** Signatures in the task file; 0 until it has been read. */
+  readonly count: number;
+  /** Worker threads planned for the task; from the claim on, those given to it (`VCPUs`). */
+  readonly threads: number;
+  readonly progress: TaskProgress | null;
+  /** ISO 8601 UTC with nine fractional digits, like all times whose names end in `At`. */
+  readonly createdAt: string;
+  /** Equals `createdAt` until the notification. */
+  readonly submittedAt: string;
+  readonly updatedAt: string;
+  /** The time at which a final state was reached. */
+  readonly finishedAt: string | null;
+  /** Until then file and notification must arrive; Unix time in milliseconds. */
+  readonly expiresAtMs: number;
+  /** Id of the request that made the task; null if it had none. */
+  readonly requestId: string | null;
+  /** Its `traceparent` (W3C Trace Context); null if it had none. */
+  readonly traceparent: string | null;
+  /** The task file; null before the upload, and after the end, when it is deleted. */
+  readonly input: BlobRef | null;
+  readonly result: TaskResult | null;
+  readonly error: TaskError | null;
+}
+
+/** A task in a list: without the parts that can be long. */
+export type ListedTask = Pick<
+  Task,
+  'id' | 'clientId' | 'state' | 'count' | 'createdAt' | 'submittedAt' | 'finishedAt' | 'result'
+>;
+
+const NS_PER_MS = 1_000_000n;
+/** Readings of a clock this close together were not interrupted. */
+const MAX_GAP_MS = 1;
+let anchorNs = 0n;
+let lastNs = 0n;
+
+/**
+ * Reads both clocks at one moment. If the process is interrupted between the readings, they do not
+ * belong together, and the difference would look like a clock that was set: such a pair is read
+ * again.
+ *
+ * @returns nanoseconds; the wall clock's are whole milliseconds
+ */
+function readClocks(): { wallNs: bigint; monotonicNs: bigint } {
+  for (;;) {
+    const beforeMs = performance.now();
+    const wallMs = Date.now();
+    const afterMs = performance.now();
+    if (afterMs - beforeMs > MAX_GAP_MS) continue;
+    return {
+      wallNs: BigInt(wallMs) * NS_PER_MS,
+      monotonicNs: BigInt(Math.round(beforeMs * 1e6)),
+    };
+  }
+}
+
+/**
+ * The time now as ISO 8601 UTC with nine fractional digits. The wall clock gives the milliseconds,
+ * the monotonic clock the digits below; the anchor moves when they differ by more than 5 ms (a
+ * clock was set).
+ *
+ * @returns `2026-11-21T20:23:05.123456789Z`, for example; never the same text twice in one process
+ */
+export function timestamp(): string {
+  const { wallNs, monotonicNs } = readClocks();
+  const driftNs = anchorNs + monotonicNs - wallNs;
+  if (driftNs < 0n || driftNs > 5n * NS_PER_MS) anchorNs = wallNs - monotonicNs;
+  let ns = anchorNs + monotonicNs;
+  // Equal readings get the next nanosecond; a clock set back is followed back.
+  if (ns <= lastNs && lastNs - ns < NS_PER_MS) ns = lastNs + 1n;
+  lastNs = ns;
+  const digits = (ns % 1_000_000_000n).toString().padStart(9, '0');
+  return `${new Date(Number(ns / NS_PER_MS)).toISOString().slice(0, 19)}.${digits}Z`;
+}

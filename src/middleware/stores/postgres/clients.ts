@@ -1,0 +1,170 @@
+/** API keys, the numbers of clients, and secrets: written rarely. */
+import { KEEP_RETIRED_MS, type SecretStore } from '../port/operatorStore.ts';
+import type { ApiKeyRecord, ApiKeyStore, TaskStore } from '../port/taskStore.ts';
+import type { Database } from './database.ts';
+
+type Clients = ApiKeyStore & SecretStore & Pick<TaskStore, 'secret' | 'clientNamed'>;
+
+interface ApiKeyRow extends Omit<ApiKeyRecord, 'expiresAt' | 'lastUsedAt'> {
+  readonly expires_ms: number | null;
+  readonly used_ms: number | null;
+}
+
+const record = (s: string) => `sha256, name, client_id AS "clientId", created_at AS "createdAt",
+  expires_ms, used_ms, coalesce(expires_ms <= ${s}.now_ms(), false) AS expired`;
+
+function told({ expires_ms, used_ms, ...row }: ApiKeyRow): ApiKeyRecord {
+  const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  return { ...row, expiresAt: time(expires_ms), lastUsedAt: time(used_ms) };
+}
+
+export function clients(database: Database): Clients {
+  const sql = statements(database.schema);
+  return {
+    ...apiKeys(database),
+    async rotateSecret(name, { forget = false } = {}) {
+      const fresh = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
+      // There may be none yet.
+      await database.ask(sql.putSecret, [name, fresh()]);
+      await database.ask(sql.rotateSecret, [name, fresh(), forget, KEEP_RETIRED_MS]);
+    },
+    async secretRing(name) {
+      type Row = { readonly value: Uint8Array; readonly ago: number | null };
+      const rows = await database.ask<Row>(sql.ring, [name]);
+      const known = rows.map(({ value, ago }) => ({
+        value: new Uint8Array(value),
+        agoMs: ago ?? 0,
+      }));
+      const [current, ...retired] = known;
+      return current ? { current: current.value, retired } : null;
+    },
+    async secret(name) {
+      type Secret = { readonly value: Uint8Array };
+      let [known] = await database.ask<Secret>(sql.secret, [name]);
+      if (!known) {
+        const fresh = Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
+        await database.ask(sql.putSecret, [name, fresh]);
+        [known] = await database.ask<Secret>(sql.secret, [name]);
+      }
+      return new Uint8Array(known!.value);
+    },
+    async clientNamed(name) {
+      type Named = { readonly id: number };
+      let [known] = await database.ask<Named>(sql.named, [name]);
+      if (!known) {
+        await database.ask(sql.putNamed, [name]);
+        [known] = await database.ask<Named>(sql.named, [name]);
+      }
+      return known!.id;
+    },
+  };
+}
+
+function apiKeys(database: Database): ApiKeyStore {
+  const sql = keyStatements(database.schema);
+  const one = async (statement: { name: string; text: string }, values: readonly unknown[]) => {
+    const [row] = await database.ask<ApiKeyRow>(statement, values);
+    return row ? told(row) : null;
+  };
+  return {
+    putApiKey: ({ sha256, name, clientId, ttlMs }) =>
+      one(sql.putKey, [sha256, name, clientId ?? null, ttlMs ?? null]),
+    findApiKey: (sha256) => one(sql.findKey, [sha256]),
+    listApiKeys: async () => (await database.ask<ApiKeyRow>(sql.listKeys)).map(told),
+    async removeApiKey(sha256) {
+      return (await database.ask(sql.removeKey, [sha256])).length > 0;
+    },
+    rotateApiKey: (old, { sha256, ttlMs, overlapMs }) =>
+      one(sql.rotateKey, [old, sha256, ttlMs ?? null, overlapMs]),
+    async markApiKeysUsed(sha256s) {
+      await database.ask(sql.markKeys, [sha256s]);
+    },
+  };
+}
+
+function keyStatements(s: string) {
+  const columns = record(s);
+  return {
+    // A number given by hand moves the counter too, so that no new client gets it.
+    putKey: {
+      name: 'put key',
+      text: `WITH owner AS (
+          UPDATE ${s}.client_numbers SET last =
+            CASE WHEN $3::bigint IS NULL THEN last + 1 ELSE greatest(last, $3) END
+          WHERE NOT EXISTS (SELECT 1 FROM ${s}.api_keys WHERE sha256 = $1)
+          RETURNING coalesce($3, last) AS id)
+        INSERT INTO ${s}.api_keys (sha256, name, client_id, created_at, expires_ms)
+          SELECT $1, $2, owner.id, clock_timestamp(), ${s}.now_ms() + $4::bigint FROM owner
+        ON CONFLICT (sha256) DO NOTHING RETURNING ${columns}`,
+    },
+    findKey: {
+      name: 'find key',
+      text: `SELECT ${columns} FROM ${s}.api_keys WHERE sha256 = $1`,
+    },
+    listKeys: {
+      name: 'list keys',
+      text: `SELECT ${columns} FROM ${s}.api_keys ORDER BY created_at, sha256`,
+    },
+    removeKey: {
+      name: 'remove key',
+      text: `DELETE FROM ${s}.api_keys WHERE sha256 = $1 RETURNING 1`,
+    },
+    rotateKey: {
+      name: 'rotate key',
+      text: `WITH old AS (
+          UPDATE ${s}.api_keys SET expires_ms = least(expires_ms, ${s}.now_ms() + $4::bigint)
+          WHERE sha256 = $1 AND NOT EXISTS (SELECT 1 FROM ${s}.api_keys WHERE sha256 = $2)
+          RETURNING name, client_id)
+        INSERT INTO ${s}.api_keys (sha256, name, client_id, created_at, expires_ms)
+          SELECT $2, name, client_id, clock_timestamp(), ${s}.now_ms() + $3::bigint FROM old
+        RETURNING ${columns}`,
+    },
+    markKeys: {
+      name: 'mark keys',
+      text: `UPDATE ${s}.api_keys SET used_ms = ${s}.now_ms() WHERE sha256 = ANY($1::text[])`,
+    },
+  };
+}
+
+function statements(s: string) {
+  return {
+    // The row of the secret is locked first, so that two that rotate take turns.
+    rotateSecret: {
+      name: 'rotate secret',
+      text: `WITH old AS (SELECT value FROM ${s}.secrets WHERE name = $1 FOR UPDATE),
+        gone AS (
+          DELETE FROM ${s}.retired_secrets WHERE name = $1
+            AND ($3::boolean OR retired_ms <= ${s}.now_ms() - $4::bigint)),
+        kept AS (
+          INSERT INTO ${s}.retired_secrets (name, value, retired_ms)
+            SELECT $1, value, ${s}.now_ms() FROM old WHERE NOT $3)
+        UPDATE ${s}.secrets SET value = $2 FROM old WHERE name = $1`,
+    },
+    ring: {
+      name: 'secret ring',
+      text: `SELECT value, NULL::bigint AS ago FROM ${s}.secrets WHERE name = $1
+        UNION ALL SELECT value, greatest(0, ${s}.now_ms() - retired_ms)
+          FROM ${s}.retired_secrets WHERE name = $1
+        ORDER BY ago NULLS FIRST`,
+    },
+    secret: { name: 'secret', text: `SELECT value FROM ${s}.secrets WHERE name = $1` },
+    // The first one stays.
+    putSecret: {
+      name: 'put secret',
+      text: `INSERT INTO ${s}.secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`,
+    },
+    named: { name: 'named', text: `SELECT id FROM ${s}.clients WHERE name = $1` },
+    // Above every number that is in use, also those that a host made itself.
+    putNamed: {
+      name: 'put named',
+      text: `WITH owner AS (
+          UPDATE ${s}.client_numbers SET last =
+            greatest(last, (SELECT max(id) FROM ${s}.clients)) + 1
+          WHERE NOT EXISTS (SELECT 1 FROM ${s}.clients WHERE name = $1)
+          RETURNING last AS id)
+        INSERT INTO ${s}.clients (id, name, open_tasks, stored_bytes, last_task, last_turn)
+          SELECT owner.id, $1, 0, 0, 0, 0 FROM owner
+        ON CONFLICT (name) DO NOTHING`,
+    },
+  };
+}

@@ -1,0 +1,136 @@
+/**
+ * The connections of a store: statements by name, tried again when they met others, and the one
+ * place where errors of the driver become ours.
+ */
+import pg from 'pg';
+import { CodedError } from '../../../shared/errors.ts';
+import type { Address } from './address.ts';
+import { isBroken, isTransient, sqlState, storeFault } from './faults.ts';
+import { toTimestamp } from './rows.ts';
+import { STEPS } from './schema.ts';
+
+/** SQL with a name that no other statement of the store has. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface DatabaseOptions {
+  readonly address: Address;
+  /** Quoted. */
+  readonly schema: string;
+  readonly connections: number;
+  /** Replaces the clock of the server, for tests. */
+  readonly nowMs?: (() => number) | undefined;
+}
+
+const MAX_TRIES = 6;
+const PING_MS = 1000;
+
+const INT8 = 20;
+const TIMESTAMPTZ = 1184;
+/** `bigint` as number: ids, bytes and milliseconds stay below 2^53. */
+const types = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (oid === INT8) return Number;
+    if (oid === TIMESTAMPTZ) return toTimestamp;
+    return pg.types.getTypeParser(oid, format as 'text');
+  },
+};
+
+export class Database {
+  /** Quoted; statements qualify everything with it. */
+  readonly schema: string;
+  readonly #address: Address;
+  readonly #pool: pg.Pool;
+  readonly #nowMs: (() => number) | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor({ address, schema, connections, nowMs }: DatabaseOptions) {
+    this.schema = schema;
+    this.#address = address;
+    this.#nowMs = nowMs;
+    this.#pool = new pg.Pool({ ...address.config, max: connections, types });
+    // A connection that is lost is made anew at its next use. Without listeners, its error would
+    // end the process: the pool's while it rests, its own while it is used.
+    this.#pool.on('error', () => {});
+    this.#pool.on('connect', (client) => client.on('error', () => {}));
+  }
+
+  /**
+   * Runs one statement, which is one transaction.
+   *
+   * @throws CodedError `STORE_UNAVAILABLE` if it is not known to have been carried out
+   */
+  async ask<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return (await this.#query(statement, values)) as Row[];
+      } catch (error) {
+        if (!isTransient(error) || tries === MAX_TRIES) throw storeFault(error);
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** tries));
+      }
+    }
+  }
+
+  async #query({ name, text }: Statement, values: readonly unknown[]): Promise<unknown[]> {
+    const client = await this.#pool.connect();
+    let broken = false;
+    try {
+      if (this.#nowMs) {
+        const clock = `SELECT set_config('falconry.now_ms', $1, false)`;
+        await client.query(clock, [String(this.#nowMs())]);
+      }
+      const named = this.#address.pooled ? {} : { name: `falconry ${name}` };
+      return (await client.query({ ...named, text, values: [...values] })).rows;
+    } catch (error) {
+      broken = isBroken(error);
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  /**
+   * Connects, and compares the steps that the schema has taken with ours.
+   *
+   * @throws CodedError `STORE_OLDER`, `STORE_NEWER`, `STORE_UNAVAILABLE`
+   */
+  async checkVersion(): Promise<void> {
+    const text = `SELECT max(step) AS step, max(oldest_reader) AS reader
+      FROM ${this.schema}.migrations`;
+    let known: { step: number | null; reader: number | null } | undefined;
+    try {
+      [known] = (await this.#query({ name: 'version', text }, [])) as [typeof known];
+    } catch (error) {
+      // No such table, or no such schema.
+      if (!/^(42P01|3F000)$/.test(sqlState(error) ?? '')) throw storeFault(error);
+    }
+    const { step, reader } = known ?? { step: null, reader: null };
+    if (step === null || step < STEPS.length) throw new CodedError('STORE_OLDER');
+    if (reader! > STEPS.length) throw new CodedError('STORE_NEWER');
+  }
+
+  /**
+   * Asks for the steps of the schema: a newer version may have been started meanwhile.
+   *
+   * @throws CodedError as `checkVersion`; `STORE_UNAVAILABLE` unless the server answers within a
+   *   second
+   */
+  async ping(): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new CodedError('STORE_UNAVAILABLE')), PING_MS);
+    });
+    try {
+      await Promise.race([this.checkVersion(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#pool.end();
+    return this.#closed;
+  }
+}

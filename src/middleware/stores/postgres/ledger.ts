@@ -1,0 +1,65 @@
+/**
+ * Statements that change tasks, and the news of them: for the listeners of this object at once,
+ * for other processes as a hint.
+ */
+import type { TaskNews } from '../port/taskStore.ts';
+import type { Database, Statement } from './database.ts';
+import type { Hints } from './hints.ts';
+import type { NewsRow } from './rows.ts';
+
+export class Ledger {
+  readonly database: Database;
+  readonly #hints: Hints;
+  readonly #listeners = new Set<(news: TaskNews) => void>();
+
+  constructor(database: Database, hints: Hints) {
+    this.database = database;
+    this.#hints = hints;
+  }
+
+  /** Runs a statement that returns the tasks it changed, and tells of them. */
+  async change<Row extends NewsRow>(
+    statement: Statement,
+    values: readonly unknown[] = [],
+    { hint = true } = {},
+  ): Promise<Row[]> {
+    const rows = await this.database.ask<Row>(statement, values);
+    this.tell(rows, hint);
+    return rows;
+  }
+
+  /** Called after the commit. */
+  tell(rows: readonly NewsRow[], hint = true): void {
+    if (rows.length === 0) return;
+    const news = rows.map(
+      ({ id, client_id, state, attempt }): TaskNews => ({
+        id,
+        clientId: client_id,
+        state,
+        attempt,
+        own: true,
+      }),
+    );
+    queueMicrotask(() => this.#hear(news));
+    if (hint) this.#hints.send(news);
+  }
+
+  /** @returns a function that removes the listener */
+  watch(listener: (news: TaskNews) => void): () => void {
+    // A wrapper, so that a function added twice is called twice and removed one by one.
+    const own = (news: TaskNews) => listener(news);
+    this.#listeners.add(own);
+    this.#hints.listen((news) => this.#hear(news));
+    return () => void this.#listeners.delete(own);
+  }
+
+  #hear(news: readonly TaskNews[]): void {
+    for (const listener of this.#listeners) for (const one of news) listener(one);
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.clear();
+    await this.#hints.close();
+    await this.database.close();
+  }
+}

@@ -1,0 +1,260 @@
+/**
+ * The verbs of workers, one statement each: claims, leases, outcomes. Those that name an attempt
+ * act only while it holds the task.
+ */
+import type { Claim, ClaimOptions, TaskStore } from '../port/taskStore.ts';
+import type { Statement } from './database.ts';
+import { type Ending, ending, RUNNING } from './endings.ts';
+import type { Ledger } from './ledger.ts';
+import { type NewsRow, newsColumns, type TaskRow, taskColumns, toTask } from './rows.ts';
+import { advisoryKey } from './schema.ts';
+
+type Queue = Pick<
+  TaskStore,
+  'claim' | 'extend' | 'extendAll' | 'finish' | 'fail' | 'setAside' | 'putBack' | 'release'
+>;
+
+export interface QueueOptions {
+  /** A process looks for ended leases at most so often. */
+  readonly lookEveryMs: number;
+  /** Whether claims look near the current turn first. */
+  readonly near: boolean;
+}
+
+/** Rows that one statement brings back. */
+const BATCH = 500;
+
+export function queue(ledger: Ledger, options: QueueOptions): Queue {
+  const { database } = ledger;
+  const sql = outcomes(database.schema);
+  const claims = new Claims(ledger, options);
+  const held = async (statement: Statement, values: readonly unknown[]) =>
+    (await ledger.change<NewsRow>(statement, values)).length === 1;
+  const end = ender(ledger);
+
+  return {
+    claim: (claim) => claims.claim(claim),
+    async extend(id, attempt, { leaseMs, state, count, progress }) {
+      const values = [id, attempt, leaseMs, state, count, progress && JSON.stringify(progress)];
+      // Nobody waits for the news of a mere heartbeat.
+      const silent = state === undefined && count === undefined && progress === undefined;
+      const rows = await ledger.change<NewsRow>(
+        sql.extend,
+        values.map((value) => value ?? null),
+        { hint: !silent },
+      );
+      return rows.length === 1;
+    },
+    async extendAll(attempts, leaseMs) {
+      if (attempts.length === 0) return new Set();
+      const ids = attempts.map(({ id }) => id);
+      const numbers = attempts.map(({ attempt }) => attempt);
+      const rows = await database.ask<{ id: number }>(sql.extendAll, [ids, numbers, leaseMs]);
+      return new Set(rows.map(({ id }) => id));
+    },
+    async finish(id, attempt, { blob, format, aggregateBytes }) {
+      const { key, bytes, tag = null } = blob;
+      return end(sql.finish, [id, attempt, key, bytes, tag, format, aggregateBytes]);
+    },
+    fail: (id, attempt, error, retry) =>
+      retry
+        ? held(sql.retry, [id, attempt, retry.delayMs, retry.blameless ? 0 : 1])
+        : end(sql.fail, [id, attempt, JSON.stringify(error)]),
+    release: (id, attempt) => held(sql.release, [id, attempt]),
+    setAside: (id, attempt, error) => held(sql.setAside, [id, attempt, JSON.stringify(error)]),
+    putBack: (id) => held(sql.putBack, [id]),
+  };
+}
+
+/**
+ * Ends tasks in silence as long as there is no webhook. What was thought of before a statement does
+ * not matter: each looks by itself, in the one snapshot that it has of all tables.
+ */
+function ender(ledger: Ledger) {
+  let quiet = true;
+  return async ({ silent, telling }: Ending, values: readonly unknown[]): Promise<boolean> => {
+    if (quiet && (await ledger.change(silent, values)).length === 1) return true;
+    type Row = NewsRow & { readonly quiet: boolean };
+    const [row] = await ledger.change<Row>(telling, values);
+    quiet = row?.quiet ?? quiet;
+    return row !== undefined;
+  };
+}
+
+function outcomes(s: string) {
+  const mine = `id = $1 AND attempt = $2 AND state IN ${RUNNING}`;
+  const waits = (set: string, where = mine) => `
+    UPDATE ${s}.tasks t SET state = 'waiting', progress = NULL, updated_at = clock_timestamp(),
+      ${set} WHERE ${where} RETURNING ${newsColumns('t')}`;
+  return {
+    extend: {
+      name: 'extend',
+      text: `UPDATE ${s}.tasks t SET due_ms = ${s}.now_ms() + $3::bigint,
+          updated_at = clock_timestamp(), state = coalesce($4, state),
+          count = coalesce($5, count), progress = coalesce($6, progress)
+        WHERE ${mine} RETURNING ${newsColumns('t')}`,
+    },
+    // In order of id, so that two of them cannot wait for each other.
+    extendAll: {
+      name: 'extend all',
+      text: `WITH held AS MATERIALIZED (
+          SELECT t.id FROM ${s}.tasks t
+          JOIN unnest($1::bigint[], $2::integer[]) AS m (id, attempt)
+            ON t.id = m.id AND t.attempt = m.attempt
+          WHERE t.state IN ${RUNNING} ORDER BY t.id FOR UPDATE OF t)
+        UPDATE ${s}.tasks t SET due_ms = ${s}.now_ms() + $3::bigint
+        FROM held WHERE t.id = held.id RETURNING t.id`,
+    },
+    finish: ending(s, {
+      name: 'finish',
+      where: `t.attempt = $2 AND t.state = 'aggregating'`,
+      set: `state = 'completed', result_key = $3, result_bytes = $4, result_tag = $5,
+        result_format = $6, aggregate_bytes = $7`,
+      resultBytes: '$4::bigint',
+    }),
+    fail: ending(s, {
+      name: 'fail',
+      where: `t.attempt = $2 AND t.state IN ${RUNNING}`,
+      set: `state = 'failed', failures = t.failures + 1, error = $3`,
+    }),
+    retry: {
+      name: 'retry',
+      text: waits(`failures = failures + $4::integer, due_ms = ${s}.now_ms() + $3::bigint`),
+    },
+    release: { name: 'release', text: waits(`due_ms = ${s}.now_ms()`) },
+    setAside: {
+      name: 'set aside',
+      text: waits('quarantined = true, error = $3, due_ms = NULL'),
+    },
+    putBack: {
+      name: 'put back',
+      text: waits(
+        `quarantined = false, error = NULL, failures = 0, due_ms = ${s}.now_ms()`,
+        'id = $1 AND quarantined',
+      ),
+    },
+  };
+}
+
+/** Hands out waiting tasks, and brings back those whose lease has ended. */
+class Claims {
+  readonly #ledger: Ledger;
+  readonly #options: QueueOptions;
+  readonly #sql: ReturnType<typeof claimStatements>;
+  #lookedMs = -Infinity;
+  /** Whether there has been something near the turn; polls of an empty queue then ask once. */
+  #nearby = true;
+
+  constructor(ledger: Ledger, options: QueueOptions) {
+    this.#ledger = ledger;
+    this.#options = options;
+    this.#sql = claimStatements(ledger.database.schema);
+  }
+
+  async claim({ leaseMs, threads }: ClaimOptions): Promise<Claim> {
+    const { lookEveryMs, near } = this.#options;
+    const looks = performance.now() - this.#lookedMs >= lookEveryMs;
+    if (looks) await this.#look();
+    const values = [leaseMs, threads];
+    if (near && this.#nearby) {
+      const [row] = await this.#ledger.change<TaskRow>(this.#sql.near, values);
+      if (row) return { task: toTask(row) };
+    }
+    type Row = TaskRow & { readonly next_ms: number | null };
+    const [row] = await this.#ledger.database.ask<Row>(this.#sql.any, values);
+    this.#nearby = row!.id !== null;
+    if (this.#nearby) {
+      this.#ledger.tell([row!]);
+      return { task: toTask(row!) };
+    }
+    return { task: null, nextMs: await this.#nextMs(row!.next_ms, looks) };
+  }
+
+  /** Ended leases, and tasks that wait behind the turn: a part at a time until all is done. */
+  async #look(): Promise<void> {
+    this.#lookedMs = performance.now();
+    const { requeue, lift } = this.#sql;
+    let rows: NewsRow[];
+    do rows = await this.#ledger.change<NewsRow>(requeue);
+    while (rows.length === BATCH);
+    if (!this.#options.near) return;
+    let lifted: unknown[];
+    do lifted = await this.#ledger.database.ask(lift);
+    while (lifted.length === BATCH);
+  }
+
+  /**
+   * @param waitingMs until the first retry is due
+   * @param looked whether leases were looked at just now; else they will be at the next look
+   */
+  async #nextMs(waitingMs: number | null, looked: boolean): Promise<number | null> {
+    const known = (ms: number | null) => ms ?? Infinity;
+    if (!looked) {
+      const lookMs = this.#options.lookEveryMs - (performance.now() - this.#lookedMs);
+      return Math.max(0, Math.min(known(waitingMs), Math.ceil(lookMs)));
+    }
+    const [lease] = await this.#ledger.database.ask<{ ms: number | null }>(this.#sql.nextLease);
+    const nextMs = Math.min(known(waitingMs), known(lease!.ms));
+    return nextMs === Infinity ? null : nextMs;
+  }
+}
+
+function claimStatements(s: string) {
+  const turn = `(SELECT last_value FROM ${s}.queue_turn)`;
+  const waits = `state = 'waiting' AND NOT quarantined`;
+  /** `moved`: the queue has reached the turn of the task. */
+  const claim = (near: string) => `
+    WITH next AS MATERIALIZED (
+      SELECT id, turn FROM ${s}.tasks WHERE ${waits} AND due_ms <= ${s}.now_ms() ${near}
+      ORDER BY turn, submitted_at, id LIMIT 1 FOR UPDATE SKIP LOCKED),
+    moved AS MATERIALIZED (
+      SELECT setval('${s}.queue_turn', turn) FROM next WHERE turn > ${turn}),
+    claimed AS (
+      UPDATE ${s}.tasks t SET state = 'verifying', attempt = attempt + 1, threads = $2,
+        due_ms = ${s}.now_ms() + $1::bigint, updated_at = clock_timestamp()
+      FROM next LEFT JOIN moved ON true WHERE t.id = next.id
+      RETURNING ${taskColumns('t')})`;
+  const until = (rows: string) => `(SELECT CASE WHEN min(due_ms) IS NOT NULL
+      THEN greatest(0, min(due_ms) - ${s}.now_ms()) END FROM (${rows}) soon)`;
+  return {
+    // An old transaction keeps the entries of claimed tasks in the index; they lie before the turn.
+    near: {
+      name: 'claim near',
+      text: `${claim(`AND turn >= ${turn} - 1`)} SELECT ${taskColumns('claimed')} FROM claimed`,
+    },
+    // One row always: the task, or the time until something is due.
+    any: {
+      name: 'claim',
+      text: `${claim('')}
+        SELECT ${taskColumns('claimed')}, CASE WHEN claimed.id IS NULL THEN ${until(
+          `SELECT due_ms FROM ${s}.tasks WHERE ${waits}
+            ORDER BY turn, submitted_at, id LIMIT 1000`,
+        )} END AS next_ms
+        FROM (SELECT 1) one LEFT JOIN claimed ON true`,
+    },
+    nextLease: {
+      name: 'next lease',
+      text: `SELECT ${until(`SELECT due_ms FROM ${s}.tasks WHERE state IN ${RUNNING}`)} AS ms`,
+    },
+    requeue: {
+      name: 'requeue',
+      text: `WITH lost AS MATERIALIZED (
+          SELECT id FROM ${s}.tasks WHERE state IN ${RUNNING} AND due_ms <= ${s}.now_ms()
+            AND (SELECT pg_try_advisory_xact_lock(${advisoryKey(s, 'requeue')}))
+          LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+        UPDATE ${s}.tasks t SET state = 'waiting', losses = losses + 1, progress = NULL,
+          due_ms = ${s}.now_ms(), updated_at = clock_timestamp()
+        FROM lost WHERE t.id = lost.id RETURNING ${newsColumns('t')}`,
+    },
+    lift: {
+      name: 'lift',
+      text: `WITH behind AS MATERIALIZED (
+          SELECT id FROM ${s}.tasks
+          WHERE ${waits} AND due_ms <= ${s}.now_ms() AND turn < ${turn} - 1
+            AND (SELECT pg_try_advisory_xact_lock(${advisoryKey(s, 'lift')}))
+          ORDER BY turn, submitted_at, id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+        UPDATE ${s}.tasks t SET turn = ${turn} FROM behind WHERE t.id = behind.id
+        RETURNING t.id`,
+    },
+  };
+}

@@ -1,0 +1,139 @@
+/** Questions that change nothing. */
+import type { UnfinishedState } from '../../../wire/taskStates.ts';
+import type { OperatorStore, UnfinishedQuery } from '../port/operatorStore.ts';
+import type { ClientUsage, ListQuery, QueueDepth, TaskStore } from '../port/taskStore.ts';
+import type { Database } from './database.ts';
+import { RUNNING } from './endings.ts';
+import {
+  type ListedRow,
+  listedColumns,
+  type TaskRow,
+  taskColumns,
+  toListed,
+  toTask,
+} from './rows.ts';
+
+type Reads = Pick<TaskStore, 'get' | 'list' | 'usage' | 'depth' | 'referenced'> &
+  Pick<OperatorStore, 'unfinished'>;
+
+/** The id of the task at the end of a result's key: see `resultKey`. */
+const RESULT_KEY = /(?:^|\/)results\/\d+\/(\d{1,16})\.json$/;
+
+interface DepthRow {
+  readonly state: UnfinishedState | 'quarantined';
+  readonly tasks: number;
+  readonly oldest_ms: number | null;
+}
+
+export function reads(database: Database): Reads {
+  const s = database.schema;
+  const sql = {
+    get: {
+      name: 'get',
+      text: `SELECT ${taskColumns('t')} FROM ${s}.tasks t WHERE t.id = $1`,
+    },
+    usage: {
+      name: 'usage',
+      text: `SELECT open_tasks AS "openTasks", stored_bytes AS "storedBytes"
+        FROM ${s}.clients WHERE id = $1`,
+    },
+    depth: { name: 'depth', text: depthText(s) },
+    referenced: {
+      name: 'referenced',
+      text: `SELECT input_key AS key FROM ${s}.tasks WHERE input_key = ANY ($1::text[])
+        UNION SELECT result_key FROM ${s}.tasks
+          WHERE id = ANY ($2::bigint[]) AND result_key = ANY ($1)`,
+    },
+  };
+  return {
+    async get(id, clientId) {
+      const [row] = await database.ask<TaskRow>(sql.get, [id]);
+      if (!row || (clientId !== undefined && row.client_id !== clientId)) return null;
+      return toTask(row);
+    },
+    async list(query) {
+      const { clientId, limit, order, state } = query;
+      const { after = order === 'desc' ? PAST_ALL : 0 } = query;
+      const values = [clientId, limit, after, ...(state === undefined ? [] : [state])];
+      const rows = await database.ask<ListedRow>(listStatement(s, query), values);
+      return { tasks: rows.map(toListed) };
+    },
+    async unfinished({ limit, after = 0, quarantined }) {
+      const rows = await database.ask<TaskRow>(unfinishedStatement(s, quarantined), [limit, after]);
+      return rows.map(toTask);
+    },
+    async usage(clientId) {
+      const [row] = await database.ask<ClientUsage>(sql.usage, [clientId]);
+      return row ?? { openTasks: 0, storedBytes: 0 };
+    },
+    async depth(): Promise<QueueDepth> {
+      const rows = await database.ask<DepthRow>(sql.depth);
+      const states = { created: 0, uploaded: 0, waiting: 0, verifying: 0, aggregating: 0 };
+      let quarantined = 0;
+      let oldestWaitingMs: number | null = null;
+      for (const { state, tasks, oldest_ms } of rows) {
+        if (state === 'quarantined') quarantined = tasks;
+        else states[state] = tasks;
+        if (state === 'waiting' && oldest_ms !== null) oldestWaitingMs = Math.max(0, oldest_ms);
+      }
+      return { states, quarantined, oldestWaitingMs };
+    },
+    async referenced(keys) {
+      const ids = keys.flatMap((key) => RESULT_KEY.exec(key)?.[1] ?? []);
+      const rows = await database.ask<{ key: string }>(sql.referenced, [keys, ids]);
+      return new Set(rows.map(({ key }) => key));
+    },
+  };
+}
+
+/** Beyond every id. */
+const PAST_ALL = Number.MAX_SAFE_INTEGER;
+
+/**
+ * One statement for each shape of the question, so that each has a plan of its own. The ids are
+ * found first, in an index that holds all that is asked: with whole rows, the newest tasks of a
+ * client with most of them would be looked for among everybody's.
+ */
+function listStatement(s: string, { order = 'asc', state }: ListQuery) {
+  const [from, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
+  const only = state === undefined ? '' : 'AND state = $4';
+  return {
+    name: `list ${order}${only && ' by state'}`,
+    text: `WITH page AS MATERIALIZED (
+        SELECT id FROM ${s}.tasks WHERE client_id = $1 AND id ${from} $3 ${only}
+        ORDER BY id ${direction} LIMIT $2)
+      SELECT ${listedColumns('t')} FROM page JOIN ${s}.tasks t USING (id)
+      ORDER BY t.id ${direction}`,
+  };
+}
+
+/** Each part has an index of its own rows, so that the many finished ones are not looked at. */
+function unfinishedStatement(s: string, quarantined: UnfinishedQuery['quarantined']) {
+  const aside = 'quarantined';
+  const free = [
+    `state IN ('created', 'uploaded')`,
+    `state = 'waiting' AND NOT quarantined`,
+    `state IN ${RUNNING}`,
+  ];
+  const parts = quarantined === undefined ? [...free, aside] : quarantined ? [aside] : free;
+  const ids = parts.map((where) => `SELECT id FROM ${s}.tasks WHERE ${where} AND id > $2`);
+  return {
+    name: `unfinished ${parts.length}`,
+    text: `SELECT ${taskColumns('t')} FROM ${s}.tasks t
+      WHERE t.id IN (${ids.join(' UNION ALL ')}) ORDER BY t.id LIMIT $1`,
+  };
+}
+
+/** Each part has a partial index; those of finished tasks are not looked at. */
+function depthText(s: string): string {
+  const part = (state: string, where: string, oldest = 'NULL::bigint') =>
+    `SELECT ${state} AS state, count(*) AS tasks, ${oldest} AS oldest_ms
+      FROM ${s}.tasks WHERE ${where} GROUP BY 1`;
+  const age = `(extract(epoch FROM clock_timestamp() - min(submitted_at)) * 1000)::bigint`;
+  return [
+    part('state', `state IN ('created', 'uploaded')`),
+    part('state', `state = 'waiting' AND NOT quarantined`, age),
+    part('state', `state IN ${RUNNING}`),
+    part(`'quarantined'`, 'quarantined'),
+  ].join(' UNION ALL ');
+}

@@ -1,0 +1,94 @@
+/**
+ * The port over PostgreSQL. It shares `task.ts` with the other stores, but not their table logic:
+ * each verb is one statement, so that it costs one round trip and holds its locks for no longer.
+ *
+ *   submissions.ts   the verbs of clients
+ *   queue.ts         the verbs of workers
+ *   answers.ts       Idempotency-Keys
+ *   reads.ts         questions
+ *   upkeep.ts        the sweep
+ *   operator.ts      the verbs of the operator
+ *   webhooks.ts      webhooks, and what is to be sent to them
+ *   clients.ts       API keys, numbers of clients, secrets
+ *   quotas.ts        the quotas of clients
+ *   ledger.ts        the news of changed tasks; hints.ts: to other processes
+ *   database.ts      connections; faults.ts: what their errors mean
+ *   schema.ts        the tables; migrate.ts brings a database up to them
+ */
+import type { OperatorStore } from '../port/operatorStore.ts';
+import type { ApiKeyStore, TaskStore } from '../port/taskStore.ts';
+import type { WebhookStore } from '../port/webhookStore.ts';
+import { readAddress, readSchema } from './address.ts';
+import { answers } from './answers.ts';
+import { clients } from './clients.ts';
+import { Database } from './database.ts';
+import { Hints } from './hints.ts';
+import { Ledger } from './ledger.ts';
+import { operator } from './operator.ts';
+import { queue } from './queue.ts';
+import { quotas } from './quotas.ts';
+import { reads } from './reads.ts';
+import { submissions } from './submissions.ts';
+import { sweeper } from './upkeep.ts';
+import { webhooks } from './webhooks.ts';
+
+export interface PostgresOptions {
+  /**
+   * `postgres://user:password@host:5432/database`. With `?pooled=1` it is that of a pooler such as
+   * PgBouncer in transaction mode: statements have no names then (each is planned at every use),
+   * and the time limits of the session must be set for the role (`ALTER ROLE … SET
+   * statement_timeout`).
+   */
+  readonly url: string;
+  /** Past the pooler, for hints; without it a pooled store hears none, and workers poll. */
+  readonly directUrl?: string;
+  /** Where the tables are; default `falconry`. */
+  readonly schema?: string;
+  /** Most connections, one for hints not counted; default 10. A worker alone needs 3. */
+  readonly connections?: number;
+}
+
+/** What only tests set. */
+export interface PostgresInternals {
+  readonly nowMs?: () => number;
+  readonly lookEveryMs?: number;
+  readonly near?: boolean;
+}
+
+const NAMES: readonly string[] = ['url', 'directUrl', 'schema', 'connections'];
+
+/** @throws TypeError, RangeError for options that are wrong; never with the address in it */
+export function createStore(
+  options: PostgresOptions,
+  { nowMs, lookEveryMs = 1000, near = true }: PostgresInternals = {},
+): TaskStore & ApiKeyStore & OperatorStore & WebhookStore {
+  const unknown = Object.keys(options).find((name) => !NAMES.includes(name));
+  if (unknown !== undefined) throw new TypeError(`"${unknown}" is not an option`);
+  const { connections = 10 } = options;
+  if (!Number.isSafeInteger(connections) || connections < 1) {
+    throw new RangeError('"connections" must be a whole number, 1 or more');
+  }
+  const address = readAddress('url', options.url);
+  const direct =
+    options.directUrl === undefined ? null : readAddress('directUrl', options.directUrl);
+  const schema = readSchema(options.schema ?? 'falconry');
+  const database = new Database({ address, schema, connections, nowMs });
+  const listening = direct ?? (address.pooled ? null : address);
+  const ledger = new Ledger(database, new Hints(database, listening));
+  const questions = reads(database);
+  return {
+    ...questions,
+    ...submissions(ledger),
+    ...queue(ledger, { lookEveryMs, near }),
+    ...answers(database, questions.get),
+    ...clients(database),
+    ...quotas(database),
+    ...operator(ledger),
+    ...webhooks(database),
+    sweep: sweeper(ledger),
+    watch: (listener) => ledger.watch(listener),
+    open: () => database.checkVersion(),
+    ping: () => database.ping(),
+    close: () => ledger.close(),
+  };
+}

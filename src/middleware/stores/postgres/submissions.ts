@@ -1,0 +1,292 @@
+/**
+ * The verbs of clients, one statement each. Locks are taken in one order, the task's row before the
+ * client's; `put` takes the client's only. A verb that changed nothing asks again for the reason.
+ */
+import { isFinal } from '../../../wire/taskStates.ts';
+import type { BlobRef } from '../../blobs/port/blobStore.ts';
+import type {
+  ClientLimits,
+  NewTask,
+  NotifyOutcome,
+  PutOptions,
+  PutOutcome,
+  TaskStore,
+  UploadOutcome,
+} from '../port/taskStore.ts';
+import type { Statement } from './database.ts';
+import { cancelling, type Endings, FINAL } from './endings.ts';
+import type { Ledger } from './ledger.ts';
+import { type TaskRow, taskColumns, toTask } from './rows.ts';
+import { idAbove } from './schema.ts';
+
+type Submissions = Pick<TaskStore, 'put' | 'upload' | 'notify' | 'renew' | 'cancel' | 'remove'>;
+
+interface Removed {
+  readonly input_key: string | null;
+  readonly result_key: string | null;
+}
+
+export function submissions(ledger: Ledger): Submissions {
+  const { database } = ledger;
+  const sql = statements(database.schema);
+  type Looked = TaskRow & { readonly live: boolean };
+  const look = async (id: number, clientId?: number): Promise<Looked | undefined> => {
+    const [row] = await database.ask<Looked>(sql.look, [id]);
+    return clientId === undefined || row?.client_id === clientId ? row : undefined;
+  };
+  const change = async (name: 'upload' | 'notify' | 'renew', values: readonly unknown[]) => {
+    const [row] = await ledger.change<Endings>(sql[name], values);
+    return row;
+  };
+
+  return {
+    put: (task, options = {}) => put(ledger, sql, task, options),
+    async upload(id, input, limits = {}): Promise<UploadOutcome> {
+      const row = await change('upload', [id, ...blobValues(input), finite(limits.storedBytes)]);
+      if (row) return { ok: true, task: toTask(row), replaced: row.old_input };
+      const now = await look(id);
+      if (!now) return { ok: false, reason: 'missing' };
+      const open = now.live && (now.state === 'created' || now.state === 'uploaded');
+      return { ok: false, reason: open ? 'storedBytes' : 'state' };
+    },
+    async notify(id, clientId, input, limits = {}): Promise<NotifyOutcome> {
+      const blob = input ? blobValues(input) : [null, null, null];
+      const row = await change('notify', [id, ...blob, clientId, finite(limits.storedBytes)]);
+      if (row) return { ok: true, task: toTask(row), first: true };
+      const now = await look(id, clientId);
+      if (!now) return { ok: false, reason: 'missing' };
+      if (now.submitted) return { ok: true, task: toTask(now), first: false };
+      if (isFinal(now.state) || !now.live) return { ok: false, reason: 'ended' };
+      return { ok: false, reason: input ? 'storedBytes' : 'notUploaded' };
+    },
+    async renew(id, clientId, ttlMs) {
+      const row = await change('renew', [id, clientId, ttlMs]);
+      return row ? toTask(row) : null;
+    },
+    async cancel(id, clientId) {
+      const [row] = await ledger.change<Endings>(sql.cancel, [id, clientId]);
+      if (row) return { ok: true, task: toTask(row), blobs: row.old_input ? [row.old_input] : [] };
+      return { ok: false, reason: (await look(id, clientId)) ? 'final' : 'missing' };
+    },
+    async remove(id, clientId) {
+      const [row] = await database.ask<Removed>(sql.remove, [id, clientId]);
+      if (row) return { ok: true, blobs: [row.input_key, row.result_key].flatMap((k) => k ?? []) };
+      return { ok: false, reason: (await look(id, clientId)) ? 'unfinished' : 'missing' };
+    },
+  };
+}
+
+/** Others may come in between so often before a new task is refused. */
+const MAX_TRIES = 5;
+
+async function put(
+  ledger: Ledger,
+  sql: ReturnType<typeof statements>,
+  task: NewTask,
+  { limits = {}, hold }: PutOptions,
+): Promise<PutOutcome> {
+  const values = [...putValues(task, limits), ...(hold ? [hold.key, hold.token] : [])];
+  const make = async ({ plain, held }: { plain: Statement; held: Statement }) => {
+    const [row] = await ledger.change<TaskRow>(hold ? held : plain, values);
+    return row;
+  };
+  const row = await make(sql.put);
+  if (row) return { ok: true, task: toTask(row) };
+  const asked = [task.clientId, hold?.key ?? '', hold?.token ?? ''];
+  type Usage = { readonly open_tasks: number; readonly bytes: number; readonly held: boolean };
+  const { openTasks = Infinity, storedBytes = Infinity } = limits;
+  // It is a client's first task, or what was in the way is gone: then once more.
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const [usage] = await ledger.database.ask<Usage>(sql.usage, asked);
+    if (hold && !usage!.held) return { ok: false, reason: 'superseded' };
+    if (usage!.open_tasks + 1 > openTasks) return { ok: false, reason: 'openTasks' };
+    const bytes = usage!.bytes + (task.input?.bytes ?? 0);
+    if (bytes > storedBytes) return { ok: false, reason: 'storedBytes' };
+    const again = await make(sql.putFirst);
+    if (again) return { ok: true, task: toTask(again) };
+  }
+  return { ok: false, reason: 'openTasks' };
+}
+
+function statements(s: string) {
+  return {
+    put: {
+      plain: { name: 'put', text: putText(s, KNOWN, false) },
+      held: { name: 'put held', text: putText(s, KNOWN, true) },
+    },
+    putFirst: {
+      plain: { name: 'put first', text: putText(s, FIRST, false) },
+      held: { name: 'put first held', text: putText(s, FIRST, true) },
+    },
+    usage: {
+      name: 'usage of',
+      text: `SELECT coalesce(open_tasks, 0) AS open_tasks, coalesce(stored_bytes, 0) AS bytes,
+          EXISTS (SELECT 1 FROM ${s}.answers
+            WHERE client_id = $1 AND key = $2 AND token = $3 AND task_id IS NULL) AS held
+        FROM (SELECT 1) one LEFT JOIN ${s}.clients ON id = $1::bigint`,
+    },
+    upload: { name: 'upload', text: uploadText(s) },
+    notify: { name: 'notify', text: notifyText(s) },
+    look: {
+      name: 'look',
+      text: `SELECT ${taskColumns('t')}, t.expires_ms > ${s}.now_ms() AS live
+        FROM ${s}.tasks t WHERE t.id = $1`,
+    },
+    renew: {
+      name: 'renew',
+      text: `UPDATE ${s}.tasks t
+        SET expires_ms = ${s}.now_ms() + $3::bigint, updated_at = clock_timestamp()
+        WHERE id = $1 AND client_id = $2 AND NOT submitted AND state IN ('created', 'uploaded')
+        RETURNING ${taskColumns('t')}`,
+    },
+    cancel: {
+      name: 'cancel',
+      text: cancelling(s, `client_id = $2 AND state NOT IN ${FINAL}`),
+    },
+    remove: { name: 'remove', text: removeText(s) },
+  };
+}
+
+/** No limit is the absence of a number: Infinity is no bigint. */
+const finite = (limit: number | undefined) => (Number.isFinite(limit) ? limit : null);
+
+function putValues(task: NewTask, { openTasks, storedBytes }: ClientLimits): unknown[] {
+  return [
+    task.clientId,
+    task.input?.bytes ?? 0,
+    task.state === 'waiting',
+    finite(openTasks),
+    finite(storedBytes),
+    task.count ?? 0,
+    task.threads,
+    task.ttlMs,
+    task.input?.key ?? null,
+    task.input?.tag ?? null,
+    task.requestId ?? null,
+    task.traceparent ?? null,
+  ];
+}
+
+function blobValues({ key, bytes, tag }: BlobRef): unknown[] {
+  return [key, bytes, tag ?? null];
+}
+
+/** Counts a task of a client: its id and turn. */
+type Counting = (s: string, held: boolean) => string;
+
+const turnOf = (s: string) => `(SELECT last_value FROM ${s}.queue_turn)`;
+const within = (open: string, bytes: string) =>
+  `($4::bigint IS NULL OR ${open} <= $4) AND ($5::bigint IS NULL OR ${bytes} <= $5)`;
+const nextTurn = (s: string) =>
+  `CASE WHEN $3::boolean THEN greatest(${turnOf(s)}, c.last_turn + 1) ELSE c.last_turn END`;
+
+/** Of a client with a row. */
+const KNOWN: Counting = (s, held) => `
+      UPDATE ${s}.clients c SET
+        open_tasks = c.open_tasks + 1,
+        stored_bytes = c.stored_bytes + $2::bigint,
+        last_task = ${idAbove(s, 'c.last_task')},
+        last_turn = ${nextTurn(s)}
+      ${held ? 'FROM held' : ''}
+      WHERE c.id = $1::bigint AND ${within('c.open_tasks + 1', 'c.stored_bytes + $2')}
+      RETURNING c.last_task, c.last_turn`;
+
+/** Of a client that had none; meanwhile it may have one. */
+const FIRST: Counting = (s, held) => `
+      INSERT INTO ${s}.clients AS c (id, open_tasks, stored_bytes, last_task, last_turn)
+        SELECT $1::bigint, 1, $2::bigint, ${s}.new_task_id(),
+          CASE WHEN $3::boolean THEN greatest(${turnOf(s)}, 1) ELSE 0 END
+        ${held ? 'FROM held' : ''}
+        WHERE ${within('1', '$2::bigint')}
+      ON CONFLICT (id) DO UPDATE SET
+        open_tasks = c.open_tasks + 1,
+        stored_bytes = c.stored_bytes + excluded.stored_bytes,
+        last_task = ${idAbove(s, 'c.last_task')},
+        last_turn = ${nextTurn(s)}
+      WHERE ${within('c.open_tasks + 1', 'c.stored_bytes + excluded.stored_bytes')}
+      RETURNING last_task, last_turn`;
+
+/**
+ * Limits, counters, id and turn by the client's row, so that the ids of one client grow in the
+ * order of its commits. With a hold, everything depends on the row of the answer.
+ */
+function putText(s: string, counting: Counting, held: boolean): string {
+  return `
+    WITH ${
+      held
+        ? `held AS (SELECT 1 FROM ${s}.answers
+      WHERE client_id = $1 AND key = $13 AND token = $14 AND task_id IS NULL FOR UPDATE),`
+        : ''
+    }
+    mine AS (${counting(s, held)}),
+    made AS (
+      INSERT INTO ${s}.tasks AS t (id, client_id, state, count, threads, submitted, turn, due_ms,
+          expires_ms, created_at, submitted_at, updated_at, request_id, traceparent,
+          input_key, input_bytes, input_tag)
+        SELECT last_task, $1, CASE WHEN $3 THEN 'waiting' ELSE 'created' END, $6, $7, $3,
+          CASE WHEN $3 THEN last_turn ELSE 0 END, CASE WHEN $3 THEN ${s}.now_ms() END,
+          ${s}.now_ms() + $8::bigint, clock.at, clock.at, clock.at, $11, $12,
+          $9::text, CASE WHEN $9 IS NOT NULL THEN $2 END, $10
+        FROM mine, (SELECT clock_timestamp() AS at OFFSET 0) clock
+      RETURNING ${taskColumns('t')})${
+        held
+          ? `,
+    kept AS (UPDATE ${s}.answers a SET task_id = made.id FROM made
+      WHERE a.client_id = $1 AND a.key = $13)`
+          : ''
+      }
+    SELECT ${taskColumns('made')} FROM made`;
+}
+
+function uploadText(s: string): string {
+  return `
+    WITH old AS (
+      SELECT id, client_id, input_key, coalesce(input_bytes, 0) AS bytes FROM ${s}.tasks
+      WHERE id = $1 AND state IN ('created', 'uploaded') AND expires_ms > ${s}.now_ms()
+      FOR UPDATE),
+    mine AS (
+      UPDATE ${s}.clients c SET stored_bytes = c.stored_bytes - old.bytes + $3::bigint FROM old
+      WHERE c.id = old.client_id
+        AND ($5::bigint IS NULL OR c.stored_bytes - old.bytes + $3 <= $5)
+      RETURNING c.id)
+    UPDATE ${s}.tasks t SET state = 'uploaded', updated_at = clock_timestamp(),
+        input_key = $2, input_bytes = $3, input_tag = $4
+      FROM old, mine WHERE t.id = old.id
+      RETURNING ${taskColumns('t')}, old.input_key AS old_input`;
+}
+
+function notifyText(s: string): string {
+  return `
+    WITH old AS (
+      SELECT id, client_id, coalesce(input_bytes, 0) AS bytes FROM ${s}.tasks
+      WHERE id = $1 AND client_id = $5 AND NOT submitted AND expires_ms > ${s}.now_ms()
+        AND (state = 'uploaded' OR (state = 'created' AND $2::text IS NOT NULL))
+      FOR UPDATE),
+    mine AS (
+      UPDATE ${s}.clients c SET
+        last_turn = greatest((SELECT last_value FROM ${s}.queue_turn), c.last_turn + 1),
+        stored_bytes = c.stored_bytes
+          + CASE WHEN $2 IS NULL THEN 0 ELSE $3::bigint - old.bytes END
+      FROM old WHERE c.id = old.client_id
+        AND ($2 IS NULL OR $6::bigint IS NULL OR c.stored_bytes - old.bytes + $3 <= $6)
+      RETURNING c.last_turn)
+    UPDATE ${s}.tasks t SET state = 'waiting', submitted = true, turn = mine.last_turn,
+        due_ms = ${s}.now_ms(), submitted_at = clock_timestamp(), updated_at = clock_timestamp(),
+        input_key = coalesce($2, t.input_key),
+        input_bytes = CASE WHEN $2 IS NULL THEN t.input_bytes ELSE $3 END,
+        input_tag = CASE WHEN $2 IS NULL THEN t.input_tag ELSE $4 END
+      FROM old, mine WHERE t.id = old.id
+      RETURNING ${taskColumns('t')}`;
+}
+
+function removeText(s: string): string {
+  return `
+    WITH gone AS (
+      DELETE FROM ${s}.tasks WHERE id = $1 AND client_id = $2 AND state IN ${FINAL}
+      RETURNING client_id, input_key, result_key,
+        coalesce(input_bytes, 0) + coalesce(result_bytes, 0) AS bytes),
+    counted AS (
+      UPDATE ${s}.clients c SET stored_bytes = c.stored_bytes - gone.bytes
+      FROM gone WHERE c.id = gone.client_id)
+    SELECT input_key, result_key FROM gone`;
+}

@@ -1,0 +1,116 @@
+/** API keys, quotas, the numbers of clients, and secrets: written rarely. */
+
+import {
+  type ClientQuota,
+  KEEP_RETIRED_MS,
+  type QuotaStore,
+  type SecretStore,
+} from '../port/operatorStore.ts';
+import { timestamp } from '../port/task.ts';
+import type { ApiKeyRecord, ApiKeyStore, TaskStore } from '../port/taskStore.ts';
+import type { Ledger } from './ledger.ts';
+import type { ApiKeyRow } from './table.ts';
+
+type Clients = ApiKeyStore & QuotaStore & SecretStore & Pick<TaskStore, 'secret' | 'clientNamed'>;
+
+export function clients(ledger: Ledger): Clients {
+  const { table } = ledger;
+  return {
+    ...apiKeys(ledger),
+    ...secrets(ledger),
+    // A name that is known costs no commit.
+    clientNamed: async (name) =>
+      table.clientNamed(name) ??
+      ledger.write(() => {
+        const known = table.clientNamed(name);
+        if (known !== undefined) return known;
+        const clientId = table.lastNumber('client') + 1;
+        table.setLastNumber('client', clientId);
+        table.putClientName(name, clientId);
+        return clientId;
+      }),
+    quota: async (clientId) => table.quota(clientId) ?? null,
+    quotas: async () => table.quotas(),
+    setQuota: (clientId, changes) =>
+      ledger.write((): ClientQuota | null => {
+        const quota = changes === null ? undefined : { ...table.quota(clientId), ...changes };
+        table.putQuota(clientId, quota);
+        return quota ?? null;
+      }),
+  };
+}
+
+function apiKeys(ledger: Ledger): ApiKeyStore {
+  const { table, nowMs } = ledger;
+  const told = ({ expiresMs, usedMs, ...row }: ApiKeyRow): ApiKeyRecord => ({
+    ...row,
+    expiresAt: expiresMs === null ? null : ledger.toldTime(expiresMs),
+    expired: expiresMs !== null && expiresMs <= nowMs(),
+    lastUsedAt: usedMs === null ? null : ledger.toldTime(usedMs),
+  });
+  const end = (ttlMs: number | undefined) => (ttlMs === undefined ? null : nowMs() + ttlMs);
+  const add = (key: Pick<ApiKeyRow, 'sha256' | 'name' | 'clientId' | 'expiresMs'>) => {
+    const row = { ...key, createdAt: timestamp(), usedMs: null };
+    table.putApiKey(row);
+    return told(row);
+  };
+  return {
+    putApiKey: ({ sha256, name, clientId, ttlMs }) =>
+      ledger.write(() => {
+        if (table.apiKey(sha256)) return null;
+        // A client whose keys are gone keeps its number, since its tasks are still there.
+        const last = table.lastNumber('client');
+        const owner = clientId ?? last + 1;
+        if (owner > last) table.setLastNumber('client', owner);
+        return add({ sha256, name, clientId: owner, expiresMs: end(ttlMs) });
+      }),
+    async findApiKey(sha256) {
+      const row = table.apiKey(sha256);
+      return row ? told(row) : null;
+    },
+    listApiKeys: async () => table.apiKeys().map(told),
+    removeApiKey: (sha256) => ledger.write(() => table.deleteApiKey(sha256)),
+    rotateApiKey: (old, { sha256, ttlMs, overlapMs }) =>
+      ledger.write(() => {
+        const row = table.apiKey(old);
+        if (!row || table.apiKey(sha256)) return null;
+        const expiresMs = Math.min(row.expiresMs ?? Number.POSITIVE_INFINITY, nowMs() + overlapMs);
+        table.putApiKey({ ...row, expiresMs });
+        const { name, clientId } = row;
+        return add({ sha256, name, clientId, expiresMs: end(ttlMs) });
+      }),
+    markApiKeysUsed: (sha256s) =>
+      ledger.write(() => {
+        for (const sha256 of sha256s) {
+          const row = table.apiKey(sha256);
+          if (row) table.putApiKey({ ...row, usedMs: nowMs() });
+        }
+      }),
+  };
+}
+
+function secrets(ledger: Ledger): SecretStore & Pick<TaskStore, 'secret'> {
+  const { table, nowMs } = ledger;
+  const fresh = () => crypto.getRandomValues(new Uint8Array(32));
+  return {
+    secret: (name) => ledger.write(() => table.secret(name, fresh())),
+    rotateSecret: (name, { forget = false } = {}) =>
+      ledger.write(() => {
+        const value = table.secret(name, fresh());
+        const retiredMs = nowMs();
+        table.deleteRetiredSecrets(name, forget ? retiredMs : retiredMs - KEEP_RETIRED_MS);
+        if (!forget) table.putRetiredSecret(name, { value, retiredMs });
+        table.replaceSecret(name, fresh());
+      }),
+    async secretRing(name) {
+      // First the current one: if it is replaced meanwhile, it is among the others too.
+      const current = table.knownSecret(name);
+      if (current === undefined) return null;
+      const atMs = nowMs();
+      const retired = table.retiredSecrets(name).map(({ value, retiredMs }) => {
+        return { value, agoMs: Math.max(0, atMs - retiredMs) };
+      });
+      return { current, retired };
+    },
+  };
+}

@@ -1,0 +1,169 @@
+/**
+ * The tasks of a table: their steps through the state machine, the order in which they are served,
+ * and the notification of listeners. All changes happen inside `write`.
+ */
+import { isFinal, type TaskState } from '../../../wire/taskStates.ts';
+import { canGo, isRunning, type Task, timestamp } from '../port/task.ts';
+import type { TaskNews } from '../port/taskStore.ts';
+import { type Clocks, FARTHEST_DUE_MS, StoreClock } from '../sqlite/clock.ts';
+import { queueDeliveries } from './deliveries.ts';
+import type { Table, TaskChanges, TaskRow } from './table.ts';
+
+/**
+ * Ids are milliseconds since 2025 in the high 41 bits of 53, and a count below: unique and growing
+ * because the table keeps the last one, time-ordered until the year 2094.
+ */
+const ID_EPOCH_MS = Date.UTC(2025, 0, 1);
+const IDS_PER_MS = 4096;
+
+/** A task that has ended, and the keys of blobs that are not needed any more. */
+export interface Ended {
+  readonly task: Task;
+  readonly blobs: readonly string[];
+}
+
+export class Ledger {
+  readonly table: Table;
+  readonly #clock: StoreClock;
+  readonly #listeners = new Set<(news: TaskNews) => void>();
+  /** Rows changed by the current transaction. */
+  #changed: TaskRow[] = [];
+
+  constructor(table: Table, clocks: Clocks) {
+    this.table = table;
+    this.#clock = new StoreClock(clocks, table.lastNumber('clock'));
+  }
+
+  /** The time of the store. */
+  readonly nowMs = (): number => this.#clock.nowMs();
+
+  /** A time of the store as text, by the wall clock. */
+  readonly toldTime = (ms: number): string => new Date(this.#clock.onWallMs(ms)).toISOString();
+
+  /** Sees to it that the time is not behind that of another process on the same table. */
+  meetClock(): void {
+    this.#clock.meet(this.table.lastNumber('clock'));
+  }
+
+  /** Runs a transaction; listeners are told of changed tasks once it is committed. */
+  async write<T>(work: () => T): Promise<T> {
+    const { outcome, told } = await this.table.write(() => {
+      const keptMs = this.#clock.meet(this.table.lastNumber('clock'));
+      if (keptMs !== null) this.table.setLastNumber('clock', keptMs);
+      this.#changed = [];
+      return { outcome: work(), told: this.#changed };
+    });
+    if (this.#listeners.size > 0 && told.length > 0) {
+      const news = told.map(newsOf);
+      queueMicrotask(() => {
+        for (const listener of this.#listeners) for (const one of news) listener(one);
+      });
+    }
+    return outcome;
+  }
+
+  /** @returns a function that removes the listener */
+  watch(listener: (news: TaskNews) => void): () => void {
+    // A wrapper, so that a function added twice is called twice and removed one by one.
+    const own = (news: TaskNews) => listener(news);
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  /** Lets go what an older version, which followed a clock that was wrong, made wait too long. */
+  async mend(): Promise<void> {
+    const farOff = () => this.table.dueAfter(this.nowMs() + FARTHEST_DUE_MS);
+    if (farOff().length === 0) return;
+    await this.write(() => {
+      for (const row of farOff()) this.table.update(row.id, { dueMs: this.nowMs() });
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.table.close();
+    this.#listeners.clear();
+  }
+
+  /** The task, if it belongs to this client. */
+  owned(id: number, clientId: number): TaskRow | undefined {
+    const row = this.table.row(id);
+    return row?.clientId === clientId ? row : undefined;
+  }
+
+  /** The task, if this attempt holds it. */
+  held(id: number, attempt: number): TaskRow | undefined {
+    const row = this.table.row(id);
+    return row && row.attempt === attempt && isRunning(row.state) ? row : undefined;
+  }
+
+  insert(row: TaskRow): Task {
+    this.table.insert(row);
+    this.#changed.push(row);
+    return this.told(row);
+  }
+
+  /** A row as it is told: without the fields that only the store needs. */
+  told(row: TaskRow): Task {
+    const { submitted, turn, dueMs, finishedMs, expiresMs, ...task } = row;
+    return { ...task, expiresAtMs: this.#clock.onWallMs(expiresMs) };
+  }
+
+  /** @throws Error for a step that the state machine does not have */
+  change(row: TaskRow, changes: TaskChanges): TaskRow {
+    const { state = row.state } = changes;
+    if (state !== row.state && !canGo(row.state, state)) {
+      throw new Error(`no step leads from ${row.state} to ${state}`);
+    }
+    const after = this.table.update(row.id, { updatedAt: timestamp(), ...changes });
+    this.#changed.push(after);
+    return after;
+  }
+
+  /** Ends a task. Its input is not needed any more, so its key goes to the caller. */
+  end(row: TaskRow, state: TaskState, extra: TaskChanges = {}): Ended {
+    const at = timestamp();
+    const times = { updatedAt: at, finishedAt: at, finishedMs: this.nowMs() };
+    const cleared = { dueMs: null, input: null, quarantined: false };
+    const after = this.change(row, { state, ...times, ...cleared, ...extra });
+    queueDeliveries(this.table, this.told(after), this.nowMs());
+    return { task: this.told(after), blobs: row.input ? [row.input.key] : [] };
+  }
+
+  /** Removes a final task. @returns the keys of its blobs, or null for a task that is not final */
+  remove(row: TaskRow): readonly string[] | null {
+    if (!isFinal(row.state)) return null;
+    this.table.delete(row.id);
+    return [row.input, row.result?.blob].flatMap((blob) => (blob ? [blob.key] : []));
+  }
+
+  /** Follows the clock, and exceeds the last id even if the clock stands still or goes back. */
+  nextTaskId(): number {
+    const { table } = this;
+    const byClock = (this.#clock.wallMs() - ID_EPOCH_MS) * IDS_PER_MS;
+    const id = Math.max(byClock, table.lastNumber('task') + 1);
+    table.setLastNumber('task', id);
+    return id;
+  }
+
+  /**
+   * The place of a client's next task in the queue: one turn after its last one, and not before the
+   * current turn. So clients take turns, however many tasks one of them has waiting, and a client
+   * that was idle has saved nothing up.
+   */
+  nextTurn(clientId: number): number {
+    const { table } = this;
+    const name = `turn of ${clientId}` as const;
+    const turn = Math.max(table.lastNumber('turn'), table.lastNumber(name) + 1);
+    table.setLastNumber(name, turn);
+    return turn;
+  }
+
+  /** The queue has reached this turn. */
+  reachTurn(turn: number): void {
+    if (turn > this.table.lastNumber('turn')) this.table.setLastNumber('turn', turn);
+  }
+}
+
+function newsOf({ id, clientId, state, attempt }: TaskRow): TaskNews {
+  return { id, clientId, state, attempt, own: true };
+}

@@ -1,0 +1,100 @@
+/**
+ * The verbs of workers: claims, leases and outcomes. Each one that names an attempt acts only while
+ * that attempt holds the task, and says `false` otherwise. See `taskStore.ts`.
+ */
+import type { Task } from '../port/task.ts';
+import type { Claim, ClaimOptions, TaskStore } from '../port/taskStore.ts';
+import type { Ledger } from './ledger.ts';
+import type { TaskChanges, TaskRow } from './table.ts';
+
+type Queue = Pick<
+  TaskStore,
+  'claim' | 'extend' | 'extendAll' | 'finish' | 'fail' | 'setAside' | 'putBack' | 'release'
+>;
+
+export function queue(ledger: Ledger): Queue {
+  const { table, nowMs } = ledger;
+  /** Does the work on the task if the attempt holds it. */
+  const whileHeld = (id: number, attempt: number, work: (row: TaskRow) => unknown) =>
+    ledger.write(() => {
+      const row = ledger.held(id, attempt);
+      return row !== undefined && work(row) !== false;
+    });
+
+  return {
+    async claim(options) {
+      // Looks without the lock of writers first, since most claims find nothing.
+      const nextMs = nextClaimMs(ledger);
+      if (nextMs === null || nextMs > 0) return { task: null, nextMs };
+      return ledger.write((): Claim => {
+        const task = claim(ledger, options);
+        return task ? { task } : { task, nextMs: nextClaimMs(ledger) };
+      });
+    },
+    extendAll: (attempts, leaseMs) =>
+      ledger.write(() => {
+        const dueMs = nowMs() + leaseMs;
+        const rows = attempts.flatMap(({ id, attempt }) => ledger.held(id, attempt) ?? []);
+        for (const row of rows) table.update(row.id, { dueMs });
+        return new Set(rows.map((row) => row.id));
+      }),
+    extend: (id, attempt, { leaseMs, state, count, progress }) =>
+      whileHeld(id, attempt, (row) =>
+        ledger.change(row, {
+          dueMs: nowMs() + leaseMs,
+          ...(state && { state }),
+          ...(count !== undefined && { count }),
+          ...(progress && { progress }),
+        }),
+      ),
+    finish: (id, attempt, result) =>
+      whileHeld(id, attempt, (row) =>
+        row.state === 'aggregating' ? ledger.end(row, 'completed', { result }) : false,
+      ),
+    fail: (id, attempt, error, retry) =>
+      whileHeld(id, attempt, (row) => {
+        const failures = row.failures + (retry?.blameless ? 0 : 1);
+        if (!retry) return ledger.end(row, 'failed', { failures, error });
+        return giveBack(ledger, row, { failures, dueMs: nowMs() + retry.delayMs });
+      }),
+    release: (id, attempt) =>
+      whileHeld(id, attempt, (row) => giveBack(ledger, row, { dueMs: nowMs() })),
+    setAside: (id, attempt, error) =>
+      whileHeld(id, attempt, (row) =>
+        giveBack(ledger, row, { error, quarantined: true, dueMs: null }),
+      ),
+    putBack: (id) =>
+      ledger.write(() => {
+        const row = table.row(id);
+        if (!row?.quarantined) return false;
+        ledger.change(row, { quarantined: false, error: null, failures: 0, dueMs: nowMs() });
+        return true;
+      }),
+  };
+}
+
+/** Milliseconds until a claim could succeed (0 = now), or null if nothing waits or runs. */
+function nextClaimMs(ledger: Ledger): number | null {
+  ledger.meetClock();
+  const dueMs = ledger.table.earliestDueMs();
+  return dueMs === null ? null : Math.max(0, dueMs - ledger.nowMs());
+}
+
+function claim(ledger: Ledger, { leaseMs, threads }: ClaimOptions): Task | null {
+  const { table } = ledger;
+  const nowMs = ledger.nowMs();
+  for (const row of table.endedLeases(nowMs)) {
+    giveBack(ledger, row, { losses: row.losses + 1, dueMs: nowMs });
+  }
+  const row = table.firstWaiting(nowMs);
+  if (!row) return null;
+  ledger.reachTurn(row.turn);
+  const attempt = row.attempt + 1;
+  const dueMs = nowMs + leaseMs;
+  return ledger.told(ledger.change(row, { state: 'verifying', attempt, dueMs, threads }));
+}
+
+/** A running task waits again. */
+function giveBack(ledger: Ledger, row: TaskRow, changes: TaskChanges): TaskRow {
+  return ledger.change(row, { state: 'waiting', progress: null, ...changes });
+}

@@ -1,0 +1,327 @@
+/**
+ * Tasks in an SQLite file, on a thread of its own: neither the disk nor a locked file ever stops
+ * the event loop of the service. What the store does is in sqliteTable.ts; here is the way there
+ * and back.
+ *
+ * A call that cannot be done in time, because another process holds the file, is refused with
+ * `STORE_UNAVAILABLE`. If the thread dies, so is what it was given, whose outcome is unknown; the
+ * next call starts another thread.
+ */
+import { setImmediate } from 'node:timers';
+import { CodedError } from '../../../shared/errors.ts';
+import { type Deferred, deferred } from '../../../shared/threads/deferred.ts';
+import { type HostThread, startThread, workerBeside } from '../../../shared/threads/host.ts';
+import { noWorker } from '../../noWorker.ts';
+import type { OperatorStore } from '../port/operatorStore.ts';
+import type { ApiKeyStore, TaskNews, TaskStore } from '../port/taskStore.ts';
+import type { WebhookStore } from '../port/webhookStore.ts';
+import { PATIENCE_MS } from './sqliteFile.ts';
+import {
+  type Call,
+  errorOf,
+  type FromThread,
+  STORE_WORKER,
+  type StoreSettings,
+  type ToThread,
+  type Verb,
+  type Verbs,
+} from './sqliteWork.ts';
+
+export interface SqliteOptions extends StoreSettings {
+  /** Told of what the store could not do in time, at most once a second. */
+  readonly onTrouble?: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+/** @returns a store in the file; the thread starts, and the file is opened, with the first verb */
+export function sqliteStore(
+  options: SqliteOptions,
+): TaskStore & ApiKeyStore & OperatorStore & WebhookStore {
+  const thread = new StoreThread(options);
+  const verbs = Object.keys(VERBS).map((verb) => [
+    verb,
+    (...args: unknown[]) => thread.call(verb as Verb, args),
+  ]);
+  return {
+    ...(Object.fromEntries(verbs) as Pick<Verbs, keyof typeof VERBS>),
+    watch: (listener) => thread.watch(listener),
+    ping: () => thread.ping(),
+    close: () => thread.close(),
+  };
+}
+
+/** The verbs that the thread performs as they are. */
+const VERBS: Readonly<Record<Exclude<Verb, 'ping' | 'close'>, true>> = {
+  put: true,
+  get: true,
+  list: true,
+  unfinished: true,
+  holdings: true,
+  disown: true,
+  ended: true,
+  removeEnded: true,
+  forget: true,
+  ageing: true,
+  putWebhook: true,
+  removeWebhook: true,
+  listWebhooks: true,
+  claimDelivery: true,
+  settleDelivery: true,
+  usage: true,
+  depth: true,
+  upload: true,
+  notify: true,
+  renew: true,
+  cancel: true,
+  remove: true,
+  claim: true,
+  extend: true,
+  extendAll: true,
+  finish: true,
+  fail: true,
+  release: true,
+  setAside: true,
+  putBack: true,
+  sweep: true,
+  referenced: true,
+  beginAnswer: true,
+  extendAnswer: true,
+  abandonAnswer: true,
+  secret: true,
+  clientNamed: true,
+  open: true,
+  putApiKey: true,
+  findApiKey: true,
+  listApiKeys: true,
+  removeApiKey: true,
+  rotateApiKey: true,
+  markApiKeysUsed: true,
+  quota: true,
+  quotas: true,
+  setQuota: true,
+  rotateSecret: true,
+  secretRing: true,
+};
+
+const PING_MS = 1000;
+/** Between two looks at calls without an answer. */
+const LOOK_MS = 1000;
+/** A thread that has not said hello by then never will. */
+const HELLO_MS = 20_000;
+const WARN_EVERY_MS = 1000;
+
+interface Pending extends Call, Deferred<unknown> {
+  readonly sinceMs: number;
+  /** Found late once: a busy event loop may only not have read the answer. */
+  late: boolean;
+}
+
+class StoreThread {
+  readonly #options: SqliteOptions;
+  readonly #limitMs: number;
+  readonly #listeners = new Set<(news: TaskNews) => void>();
+  /** Calls without an answer, oldest first; those in `#outbox` have not been sent. */
+  readonly #pending = new Map<number, Pending>();
+  #outbox: Call[] = [];
+  #thread: HostThread | null = null;
+  #running = false;
+  #sending = false;
+  #nextId = 0;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #helloTimer: ReturnType<typeof setTimeout> | undefined;
+  #closing: Promise<void> | null = null;
+  #warnedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: SqliteOptions) {
+    this.#options = options;
+    // The thread keeps its own limit; this one is for a disk that does not answer at all.
+    this.#limitMs = 2 * (options.patienceMs ?? PATIENCE_MS);
+  }
+
+  async call(verb: Verb, args: readonly unknown[]): Promise<unknown> {
+    if (this.#closing) throw unavailable('the store was closed');
+    try {
+      return await this.#ask(verb, args);
+    } catch (error) {
+      this.#warn(verb, error as CodedError);
+      throw error;
+    }
+  }
+
+  async ping(): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(unavailable('no answer within a second')), PING_MS);
+    });
+    try {
+      await Promise.race([this.call('ping', []), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** @returns a function that removes the listener */
+  watch(listener: (news: TaskNews) => void): () => void {
+    // A wrapper, so that a function added twice is called twice and removed one by one.
+    const own = (news: TaskNews) => listener(news);
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    // Nothing is lost with a thread that has died: what it had was refused.
+    if (this.#thread) await this.#ask('close', []).catch(() => {});
+    this.#listeners.clear();
+    clearTimeout(this.#helloTimer);
+    await this.#thread?.terminate();
+    this.#thread = null;
+  }
+
+  #ask(verb: Verb, args: readonly unknown[]): Promise<unknown> {
+    const id = this.#nextId++;
+    const call = { id, verb, args };
+    const pending = { ...call, ...deferred<unknown>(), sinceMs: performance.now(), late: false };
+    this.#pending.set(id, pending);
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS);
+    this.#outbox.push(call);
+    if (this.#thread === null) this.#start();
+    else if (this.#running) this.#sendSoon();
+    this.#hold();
+    return pending.promise;
+  }
+
+  /** Alone at once; while there are more calls, together with what comes in this turn. */
+  #sendSoon(): void {
+    if (this.#sending) return;
+    this.#sending = true;
+    const send = () => {
+      this.#sending = false;
+      this.#send();
+    };
+    if (this.#pending.size > 1) setImmediate(send);
+    else queueMicrotask(send);
+  }
+
+  #send(): void {
+    if (!this.#running || this.#outbox.length === 0) return;
+    const calls = this.#outbox;
+    this.#outbox = [];
+    try {
+      this.#post({ calls });
+    } catch (cause) {
+      // What cannot be sent fails alone.
+      for (const call of calls) this.#sendAlone(call, cause);
+    }
+  }
+
+  #sendAlone(call: Call, cause: unknown): void {
+    try {
+      this.#post({ calls: [call] });
+    } catch {
+      this.#settle(call.id)?.reject(new CodedError('INTERNAL', { cause }));
+    }
+  }
+
+  #post(message: ToThread): void {
+    this.#thread?.post(message, []);
+  }
+
+  #hold(): void {
+    this.#thread?.hold(this.#pending.size > 0);
+    if (this.#pending.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #settle(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#hold();
+    return pending;
+  }
+
+  #start(): void {
+    const events = {
+      onMessage: (message: unknown) => this.#receive(message as FromThread),
+      onLost: (cause: unknown) => this.#lose(cause),
+    };
+    try {
+      this.#thread = startThread(workerBeside(import.meta.url, 'sqliteWorker'), events);
+    } catch (cause) {
+      this.#lose(cause);
+      return;
+    }
+    this.#helloTimer = setTimeout(() => this.#giveUp('the thread did not say hello'), HELLO_MS);
+    this.#helloTimer.unref();
+  }
+
+  /** Ends a thread that is not ours to use. */
+  #giveUp(why: string): void {
+    void this.#thread?.terminate();
+    this.#lose(new Error(why));
+  }
+
+  /** Refuses what the thread had; what it was not sent goes to the next one. */
+  #lose(cause: unknown): void {
+    const wasRunning = this.#running;
+    clearTimeout(this.#helloTimer);
+    this.#thread = null;
+    this.#running = false;
+    const kept = new Set(wasRunning ? this.#outbox.map(({ id }) => id) : []);
+    const error = wasRunning
+      ? new CodedError('STORE_UNAVAILABLE', { cause })
+      : noWorker('The thread of the store', cause);
+    if (!wasRunning) this.#outbox = [];
+    for (const id of this.#pending.keys()) {
+      if (!kept.has(id)) this.#settle(id)?.reject(error);
+    }
+    if (this.#outbox.length > 0) this.#start();
+  }
+
+  #receive(message: FromThread): void {
+    if ('hello' in message) {
+      clearTimeout(this.#helloTimer);
+      if (message.hello !== STORE_WORKER) {
+        this.#giveUp(`the thread runs "${message.hello}" instead of "${STORE_WORKER}"`);
+        return;
+      }
+      this.#running = true;
+      const { onTrouble, ...settings } = this.#options;
+      this.#post({ open: settings });
+      this.#send();
+      return;
+    }
+    for (const news of message.news) for (const listener of this.#listeners) listener(news);
+    for (const answer of message.answers) {
+      const pending = this.#settle(answer.id);
+      if ('fault' in answer) pending?.reject(errorOf(answer.fault));
+      else pending?.resolve(answer.value);
+    }
+  }
+
+  /** Refuses calls that the thread has had for too long. Opening may take its time: it migrates. */
+  #look(): void {
+    if (!this.#running) return;
+    const beforeMs = performance.now() - this.#limitMs;
+    for (const pending of this.#pending.values()) {
+      if (pending.verb === 'open' || pending.sinceMs > beforeMs) return;
+      if (pending.late) this.#settle(pending.id)?.reject(unavailable('no answer from the disk'));
+      pending.late = true;
+    }
+  }
+
+  #warn(verb: Verb, error: CodedError): void {
+    if (error.code !== 'STORE_UNAVAILABLE' && error.code !== 'STORAGE_FULL') return;
+    const nowMs = performance.now();
+    if (nowMs - this.#warnedMs < WARN_EVERY_MS) return;
+    this.#warnedMs = nowMs;
+    const cause = error.cause instanceof Error ? error.cause.message : undefined;
+    this.#options.onTrouble?.(error.message, { verb, code: error.code, cause });
+  }
+}
+
+const unavailable = (why: string) => new CodedError('STORE_UNAVAILABLE', { cause: new Error(why) });

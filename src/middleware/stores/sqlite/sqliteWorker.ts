@@ -1,0 +1,73 @@
+/** Module of the thread in which an SQLite store works. */
+import { setImmediate } from 'node:timers';
+import { ownLine } from '../../../shared/threads/host.ts';
+import type { TaskNews } from '../port/taskStore.ts';
+import { sqliteTableStore } from './sqliteTable.ts';
+import {
+  type Answer,
+  type Call,
+  type FromThread,
+  faultOf,
+  STORE_WORKER,
+  type StoreSettings,
+  type ToThread,
+  type Verbs,
+} from './sqliteWork.ts';
+
+const line = ownLine();
+const post = (message: FromThread) => line.post(message, []);
+
+let settings: StoreSettings;
+let store: Verbs | undefined;
+let answers: Answer[] = [];
+let news: TaskNews[] = [];
+let flushing = false;
+
+/** Opens the file with the first call; if that fails, with the next one. */
+function opened(): Verbs {
+  if (store) return store;
+  const { clocks, ...file } = settings;
+  const times = clocks && new Float64Array(clocks);
+  const test = times && { nowMs: () => times[0]!, wallMs: () => times[1]! };
+  store = sqliteTableStore({ ...file, ...test });
+  store.watch((told) => {
+    news.push(told);
+    flushSoon();
+  });
+  return store;
+}
+
+/** In the next turn of the event loop, with all that there is by then. */
+function flushSoon(): void {
+  if (flushing) return;
+  flushing = true;
+  setImmediate(() => {
+    flushing = false;
+    if (answers.length + news.length > 0) post({ answers, news });
+    answers = [];
+    news = [];
+  });
+}
+
+async function perform({ id, verb, args }: Call): Promise<void> {
+  try {
+    const perform = opened()[verb] as (...args: readonly unknown[]) => Promise<unknown>;
+    const value = await perform(...args);
+    answers.push({ id, value });
+  } catch (error) {
+    answers.push({ id, fault: faultOf(error) });
+  }
+  flushSoon();
+}
+
+line.listen((message) => {
+  const told = message as ToThread;
+  if ('open' in told) {
+    settings = told.open;
+    return;
+  }
+  // Before the calls, so that the answers to reads do not wait for a commit that follows.
+  flushSoon();
+  for (const call of told.calls) void perform(call);
+});
+post({ hello: STORE_WORKER });

@@ -1,0 +1,92 @@
+/**
+ * The port over any table: which step is legal when, who holds what, what a limit counts. Each verb
+ * is one transaction of the table; see `taskStore.ts` for what each one promises.
+ *
+ *   submissions.ts   the verbs of clients
+ *   queue.ts         the verbs of workers
+ *   answers.ts       Idempotency-Keys
+ *   clients.ts       API keys, quotas, numbers of clients, secrets
+ *   operator.ts      the verbs of the operator
+ *   webhooks.ts      webhooks, and what is to be sent to them
+ *   ledger.ts        the steps of tasks, their order, and the news of them
+ */
+
+import type { OperatorStore } from '../port/operatorStore.ts';
+import type { ApiKeyStore, Sweep, SweepOptions, TaskStore } from '../port/taskStore.ts';
+import type { WebhookStore } from '../port/webhookStore.ts';
+import { answers } from '../rules/answers.ts';
+import { clients } from '../rules/clients.ts';
+import { Ledger } from '../rules/ledger.ts';
+import { operator } from '../rules/operator.ts';
+import { queue } from '../rules/queue.ts';
+import { submissions } from '../rules/submissions.ts';
+import type { Table } from '../rules/table.ts';
+import { webhooks } from '../rules/webhooks.ts';
+
+/** Most rows that one sweep changes of a kind, so that it never holds the store for long. */
+const SWEEP_ROWS = 500;
+
+/** For tests. */
+export interface TableStoreOptions {
+  /** The passing of time, in Unix milliseconds: the wall clock, too, unless that is given. */
+  readonly nowMs?: () => number;
+  /** The wall clock, which may be set. */
+  readonly wallMs?: () => number;
+}
+
+export function tableStore(
+  table: Table,
+  { nowMs, wallMs = nowMs ?? Date.now }: TableStoreOptions = {},
+): TaskStore & ApiKeyStore & OperatorStore & WebhookStore {
+  const ledger = new Ledger(table, { steadyMs: nowMs ?? (() => performance.now()), wallMs });
+  return {
+    ...reads(ledger),
+    ...submissions(ledger),
+    ...queue(ledger),
+    ...answers(ledger),
+    ...clients(ledger),
+    ...operator(ledger),
+    ...webhooks(ledger),
+    sweep: (options) => ledger.write(() => sweep(ledger, options)),
+    referenced: async (keys) => table.referenced(keys),
+    watch: (listener) => ledger.watch(listener),
+    open: () => ledger.mend(),
+    ping: async () => void table.depth(),
+    close: () => ledger.close(),
+  };
+}
+
+function reads(ledger: Ledger): Pick<TaskStore, 'get' | 'list' | 'usage' | 'depth'> {
+  const { table } = ledger;
+  return {
+    async get(id, clientId) {
+      const row = clientId === undefined ? table.row(id) : ledger.owned(id, clientId);
+      return row ? ledger.told(row) : null;
+    },
+    list: async (query) => ({ tasks: table.list(query, query.limit) }),
+    usage: async (clientId) => table.usage(clientId),
+    async depth() {
+      const { oldestWaitingAt, ...depth } = table.depth();
+      const oldestWaitingMs =
+        oldestWaitingAt === null ? null : Math.max(0, Date.now() - Date.parse(oldestWaitingAt));
+      return { ...depth, oldestWaitingMs };
+    },
+  };
+}
+
+function sweep(ledger: Ledger, { retentionMs, answerMs }: SweepOptions): Sweep {
+  const { table } = ledger;
+  const nowMs = ledger.nowMs();
+  const overdue = table.overdue(nowMs, SWEEP_ROWS);
+  const blobs = overdue.flatMap((row) => ledger.end(row, 'expired').blobs);
+  const old =
+    retentionMs === undefined ? [] : table.finishedBefore(nowMs - retentionMs, SWEEP_ROWS);
+  for (const row of old) blobs.push(...(ledger.remove(row) ?? []));
+  table.deleteAnswersBefore(nowMs - answerMs);
+  return {
+    expired: overdue.map((row) => row.id),
+    removed: old.length,
+    blobs,
+    more: overdue.length === SWEEP_ROWS || old.length === SWEEP_ROWS,
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * What every task store must do: one suite, run over each of them. A host's own store may do
+ * without most ports; the part for each can run by itself.
+ */
+import type {
+  CareStore,
+  OperatorStore,
+  QuotaStore,
+  SecretStore,
+} from '../stores/port/operatorStore.ts';
+import type { ApiKeyStore, TaskStore } from '../stores/port/taskStore.ts';
+import type { WebhookStore } from '../stores/port/webhookStore.ts';
+import { careContract } from './careContract.ts';
+import { clientContract } from './clientContract.ts';
+import { keyContract } from './keyContract.ts';
+import { operatorContract } from './operatorContract.ts';
+import { queueContract } from './queueContract.ts';
+import { quotaContract } from './quotaContract.ts';
+import type { TestRunner } from './runner.ts';
+import { secretContract } from './secretContract.ts';
+import { type DeclareTest, type OpenStore, testsOn } from './storeWorld.ts';
+import { webhookContract } from './webhookContract.ts';
+
+/**
+ * The whole suite, for a store that does what the service's own stores do.
+ *
+ * @param name of the store, for the titles
+ * @param open gives each test a store of its own
+ */
+export function storeContract(
+  runner: TestRunner,
+  name: string,
+  open: OpenStore<TaskStore & ApiKeyStore & OperatorStore & WebhookStore>,
+): void {
+  taskStoreContract(runner, name, open);
+  apiKeyStoreContract(runner, name, open);
+  quotaStoreContract(runner, name, open);
+  secretStoreContract(runner, name, open);
+  webhookStoreContract(runner, name, open);
+  careStoreContract(runner, name, open);
+  operatorStoreContract(runner, name, open);
+}
+
+/** Declares tests under a title, over stores of their own. */
+function suite<Store extends TaskStore>(
+  runner: TestRunner,
+  title: string,
+  open: OpenStore<Store>,
+  ...contracts: readonly ((test: DeclareTest<Store>) => void)[]
+): void {
+  runner.describe(title, () => {
+    const test = testsOn(runner, open);
+    for (const contract of contracts) contract(test);
+  });
+}
+
+/** The port `TaskStore`: what clients do, and the queue for workers. */
+export function taskStoreContract(
+  runner: TestRunner,
+  name: string,
+  open: OpenStore<TaskStore>,
+): void {
+  suite(runner, `${name}: the contract of a task store`, open, clientContract, queueContract);
+}
+
+/** The port `ApiKeyStore`, on a store of tasks. */
+export function apiKeyStoreContract(
+  runner: TestRunner,
+  name: string,
+  open: OpenStore<TaskStore & ApiKeyStore>,
+): void {
+  suite(runner, `${name}: the contract of a store of API keys`, open, keyContract);
+}
+
+/** The port `QuotaStore`, on a store of tasks. */
+export function quotaStoreContract(
+  runner: TestRunner,
+  name: string,
+  open: OpenStore<TaskStore & QuotaStore>,
+): void {
+  suite(runner, `${name}: the contract of a store of quotas`, open, quotaContract);
+}
+
+/** The port `SecretStore`, on a store of tasks. */
+export function secretStoreContract(
+  runner: TestRunner,
+  name: string,
+  open: OpenStore<TaskStore & SecretStore>,
+): void {
+  suite(runner, `${name}: the contract of a store of secrets`, open, secretContract);
+}
+
+/** The port `WebhookStore`, on a store of tasks. */
+export function webhookStoreContract(
+  runner: TestRunner,
+  name: string,
+  open: OpenStore<TaskStore & WebhookStore>,
+): void {
+  suite(runner, `${name}: the contract of a store of webhooks`, open, webhookContract);
+}
+
+/**
+ * The port `CareStore`, on a store of tasks: erasures, and what a sweep would do. API keys, quotas
+ * and webhooks take part where the store has them.
+ */
+export function careStoreContract(
+  runner: TestRunner,
+  name: string,
+  open: OpenStore<TaskStore & CareStore & Partial<ApiKeyStore & QuotaStore & WebhookStore>>,
+): void {
+  suite(runner, `${name}: the contract of a store that erases clients`, open, careContract);
+}
+
+/** Of the port `OperatorStore`, on a store of tasks: what `falconry queue` and `retry` ask. */
+export function operatorStoreContract(
+  runner: TestRunner,
+  name: string,
+  open: OpenStore<TaskStore & Pick<OperatorStore, 'unfinished'>>,
+): void {
+  suite(runner, `${name}: the contract of a store for its operator`, open, operatorContract);
+}

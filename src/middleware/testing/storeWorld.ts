@@ -1,0 +1,144 @@
+/**
+ * A store under test, with a clock that the test sets, and shorthands for what most tests need. No
+ * test of a contract waits.
+ */
+import { strictEqual } from 'node:assert/strict';
+import type { TaskState } from '../../wire/taskStates.ts';
+import type { Task, TaskResult } from '../stores/port/task.ts';
+import type { ClaimOptions, NewTask, TaskStore } from '../stores/port/taskStore.ts';
+import type { TestRunner } from './runner.ts';
+
+export interface OpenedStore<Store = TaskStore> {
+  /** New, empty and open. */
+  readonly store: Store;
+  /**
+   * A second view of the same data, as another process would have it; the store itself where there
+   * is none.
+   */
+  readonly other: Store;
+  /** Closes both, and removes what the test has left. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a new store for a test.
+ *
+ * @param nowMs the clock that the store must follow, in ms since 1970; the test sets it, also back
+ */
+export type OpenStore<Store = TaskStore> = (nowMs: () => number) => Promise<OpenedStore<Store>>;
+
+/** Declares a test over a store of its own. */
+export type DeclareTest<Store extends TaskStore = TaskStore> = (
+  name: string,
+  body: (world: StoreWorld<Store>) => Promise<void>,
+) => void;
+
+/** @returns what declares tests, each with a new store that is closed at its end */
+export function testsOn<Store extends TaskStore>(
+  runner: TestRunner,
+  open: OpenStore<Store>,
+): DeclareTest<Store> {
+  return (name, body) => {
+    runner.it(name, async () => {
+      const world = await StoreWorld.open(open);
+      try {
+        await body(world);
+      } finally {
+        await world.close();
+      }
+    });
+  };
+}
+
+const START_MS = Date.UTC(2026, 10, 21);
+export const HOUR_MS = 3_600_000;
+export const CLAIM: ClaimOptions = { leaseMs: 1000, threads: 3 };
+
+export class StoreWorld<Store extends TaskStore = TaskStore> {
+  clockMs = START_MS;
+  #opened!: OpenedStore<Store>;
+  #blobs = 0;
+
+  static async open<Store extends TaskStore>(open: OpenStore<Store>): Promise<StoreWorld<Store>> {
+    const world = new StoreWorld<Store>();
+    world.#opened = await open(() => world.clockMs);
+    return world;
+  }
+
+  get store(): Store {
+    return this.#opened.store;
+  }
+
+  get other(): Store {
+    return this.#opened.other;
+  }
+
+  close(): Promise<void> {
+    return this.#opened.close();
+  }
+
+  blob(bytes = 10) {
+    return { key: `inputs/${++this.#blobs}.json`, bytes };
+  }
+
+  result(id: number, attempt: number): TaskResult {
+    const blob = { key: `results/${attempt}/${id}.json`, bytes: 7 };
+    return { blob, format: 'bundle', aggregateBytes: 3 };
+  }
+
+  async add(more: Partial<NewTask> = {}): Promise<Task> {
+    const created = { clientId: 1, state: 'created', threads: 2 } as const;
+    const outcome = await this.store.put({ ...created, ttlMs: HOUR_MS, ...more });
+    if (!outcome.ok) throw new Error(outcome.reason);
+    return outcome.task;
+  }
+
+  addWaiting(more: Partial<NewTask> = {}): Promise<Task> {
+    return this.add({ state: 'waiting', input: this.blob(), ...more });
+  }
+
+  async addClaimed(more: Partial<NewTask> = {}): Promise<Task> {
+    const { id } = await this.addWaiting(more);
+    const claimed = await this.claim();
+    strictEqual(claimed?.id, id);
+    return claimed!;
+  }
+
+  /** Brings a new task of client 1 into the state. */
+  async addIn(state: TaskState): Promise<Task> {
+    const { store } = this;
+    if (state === 'waiting') return this.addWaiting();
+    if (state === 'created' || state === 'uploaded' || state === 'expired') {
+      const { id } = await this.add({ ttlMs: 10 });
+      if (state === 'uploaded') await store.upload(id, this.blob());
+      if (state === 'expired') {
+        this.clockMs += 10;
+        await store.sweep({ answerMs: HOUR_MS });
+      }
+      return this.known(id);
+    }
+    const { id, attempt } = await this.addClaimed();
+    if (state === 'aggregating' || state === 'completed') {
+      await store.extend(id, attempt, { leaseMs: 1000, state: 'aggregating' });
+    }
+    if (state === 'completed') await store.finish(id, attempt, this.result(id, attempt));
+    if (state === 'failed') await store.fail(id, attempt, { code: 'INTERNAL', message: 'm' });
+    if (state === 'cancelled') await store.cancel(id, 1);
+    return this.known(id);
+  }
+
+  /** The task that the next claim gets, or null. */
+  async claim(from: TaskStore = this.store): Promise<Task | null> {
+    return (await from.claim(CLAIM)).task;
+  }
+
+  async nextClaimMs(): Promise<number | null> {
+    const claimed = await this.store.claim(CLAIM);
+    if (claimed.task) throw new Error('a task is waiting');
+    return claimed.nextMs;
+  }
+
+  async known(id: number): Promise<Task> {
+    return (await this.other.get(id))!;
+  }
+}

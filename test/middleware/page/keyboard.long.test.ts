@@ -1,0 +1,180 @@
+/**
+ * The whole page by keyboard alone, in Chromium and in Firefox: something always has the focus,
+ * also after the thing that had it is gone.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findFirefox, openFirefox } from '../../bundlers/bidi.ts';
+import { findChromium, openBrowser, PATIENCE_MS } from '../../support/chromium.ts';
+import { startUiService, type UiService, visit } from './browser.ts';
+
+/** A page that is used by its keyboard. */
+interface Keyboard {
+  ask(expression: string): Promise<string>;
+  press(...keys: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+const NAME_OF = `((element) => {
+  if (element === null || element === document.body) return 'BODY';
+  const label = element.labels?.[0]?.textContent;
+  return (element.ariaLabel ?? label ?? element.textContent ?? '').trim() || element.tagName;
+})`;
+const NAME = `${NAME_OF}(document.activeElement)`;
+
+/** Whether a control of this name is behind what has the focus: past the end is the browser. */
+const isAhead = (name: string) => `[...document.querySelectorAll('a, button, input, textarea,' +
+  'summary')].some((each) => each.checkVisibility() &&
+  ${NAME_OF}(each).startsWith(${JSON.stringify(name)}) &&
+  (document.activeElement.compareDocumentPosition(each) & 4) !== 0)`;
+
+/** Walks by Tab and Enter; every step ends with a look at the focus. */
+class Walk {
+  readonly #keyboard: Keyboard;
+  steps = 0;
+
+  constructor(keyboard: Keyboard) {
+    this.#keyboard = keyboard;
+  }
+
+  /** What has the focus, which must be something. */
+  async look(after: string): Promise<string> {
+    const name = await this.#keyboard.ask(NAME);
+    expect(name, `after ${after}`).not.toBe('BODY');
+    this.steps++;
+    return name;
+  }
+
+  async press(key: string): Promise<string> {
+    await this.#keyboard.press(key);
+    return this.look(key);
+  }
+
+  async tabTo(name: string): Promise<void> {
+    if ((await this.#keyboard.ask(NAME)).startsWith(name)) return;
+    const ahead = await this.#keyboard.ask(`String(${isAhead(name)})`);
+    const seen: string[] = [];
+    while (seen.length < 60) {
+      const at = await this.press(ahead === 'true' ? 'Tab' : 'Shift+Tab');
+      if (at.startsWith(name)) return;
+      seen.push(at);
+    }
+    throw new Error(`no way to ${name} by Tab: ${seen.join(' | ')}`);
+  }
+
+  /** Goes to a control, presses it, and waits for what it does; the focus is never lost. */
+  async use(name: string, done: string, key = 'Enter'): Promise<void> {
+    await this.tabTo(name);
+    await this.#keyboard.press(key);
+    await this.wait(done);
+    await this.look(name);
+  }
+
+  /** Until an expression is true. */
+  async wait(expression: string): Promise<void> {
+    const read = () => this.#keyboard.ask(`String(Boolean(${expression}))`);
+    const waited = expect.poll(read, { timeout: PATIENCE_MS, message: expression }).toBe('true');
+    await waited.catch(async (error) => {
+      throw new Error(`${error.message}\n${await this.#keyboard.ask('document.body.innerText')}`);
+    });
+  }
+
+  async type(text: string): Promise<void> {
+    await this.#keyboard.press(...text);
+    await this.look('typing');
+  }
+}
+
+const shows = (text: string) => `document.body.innerText.includes(${JSON.stringify(text)})`;
+const heading = (text: string) =>
+  `document.activeElement?.tagName === 'H1' &&
+   document.activeElement.textContent.startsWith(${JSON.stringify(text)})`;
+
+async function walkThrough(keyboard: Keyboard): Promise<number> {
+  const walk = new Walk(keyboard);
+  // Start, with nothing of one's own.
+  await walk.use('Try it with test items', heading('Build a task'));
+  await walk.wait(shows('all valid'));
+  await walk.look('the task is there');
+  // Empty it, and fill it again: what had the focus is gone.
+  await walk.use('Empty it', `document.querySelector('dialog')`);
+  await walk.use('Empty it', `!document.querySelector('dialog') && ${shows('is empty')}`);
+  await walk.use('Make test items', shows('all valid'));
+  await walk.use('Make test items', `document.querySelector('dialog')`);
+  await keyboard.press('Escape');
+  await walk.wait(`!document.querySelector('dialog')`);
+  await walk.look('the question');
+  // Aggregate and verify.
+  await walk.use('Submit the task', heading('Task '));
+  await walk.wait(shows('What was saved'));
+  await walk.use('Verify in this browser', shows('Valid.'));
+  await walk.use('Change one byte and verify', shows('Refused, as it must be'), 'Space');
+  await walk.use('Use another file', shows('Choose your task file'));
+  // Tasks: the deleted one takes its button along.
+  await walk.use('Tasks', heading('Tasks'));
+  await walk.wait(`document.querySelector('.tasks li')`);
+  await walk.use('Delete task', `document.querySelector('dialog')`);
+  await walk.use('Delete', `!document.querySelector('dialog') && ${shows('No tasks yet')}`);
+  // Sign, and add what was signed.
+  await walk.use('Sign', heading('Sign a message'));
+  await walk.tabTo('Message');
+  await walk.type('falcon');
+  await walk.use('Sign', shows('Verified in this browser'));
+  await walk.use('Add to the task', shows('The task has 121 items'));
+  // Forget the key, on the view that everything begins with.
+  await walk.use('Start', heading('Many Falcon'));
+  await walk.use('Forget the key', shows('Use this key'));
+  // The documentation, and back.
+  await walk.tabTo('documentation');
+  await keyboard.press('Enter');
+  await walk.wait(`location.pathname.endsWith('/v1/docs') && document.readyState === 'complete'`);
+  await walk.tabTo('Back to the page');
+  await keyboard.press('Enter');
+  await walk.wait(`location.pathname.endsWith('/v1/ui') && ${shows('Try it with test items')}`);
+  await walk.tabTo('Build');
+  await walk.press('Enter');
+  // The reload has not lost the task.
+  await walk.wait(shows('121'));
+  await walk.look('the way back');
+  return walk.steps;
+}
+
+const chromium = findChromium();
+const firefox = findFirefox();
+
+describe('by keyboard alone, nothing of one’s own', { timeout: 300_000 }, () => {
+  let ui: UiService;
+  beforeAll(async () => {
+    ui = await startUiService({ threads: 1, ui: { demonstration: true } });
+  });
+  afterAll(() => ui?.close());
+  const address = () => `${ui.address}/v1/ui`;
+
+  test.skipIf(chromium === undefined)('in Chromium', async () => {
+    const browser = await openBrowser(chromium!);
+    try {
+      const { page, complaints } = await visit(browser, address());
+      const steps = await walkThrough({
+        ask: (expression) => page.evaluate(expression),
+        async press(...keys) {
+          for (const key of keys) await page.keyboard.press(key);
+        },
+        close: () => browser.close(),
+      });
+      expect(steps).toBeGreaterThan(40);
+      expect(complaints).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  });
+
+  test.skipIf(firefox === undefined)('in Firefox', async () => {
+    const browser = await openFirefox(firefox!);
+    try {
+      const page = await browser.open(address());
+      const steps = await walkThrough({ ...page, close: () => browser.close() });
+      expect(steps).toBeGreaterThan(40);
+    } finally {
+      await browser.close();
+    }
+  });
+});
