@@ -1,5 +1,5 @@
 /**
- * What docs/operating sets in the environment of every host (its section "One host" says why), so
+ * What examples/deploy sets in the environment of every host (its section "One host" says why), so
  * that what is fuzzed and measured is what runs there.
  */
 export const HOST_ENV = {

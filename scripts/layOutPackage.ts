@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'SECURITY.md'];
 /** Files that operators copy, at the same place as here. */
-const OPERATING = 'docs/operating';
+const OPERATING = 'examples/deploy';
 
 /** Where the files of a released version can be seen. */
 export interface Home {

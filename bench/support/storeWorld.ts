@@ -26,7 +26,7 @@ export const CLAIMERS = 32;
 /** Longer than any part takes. */
 export const CLAIM = { leaseMs: 3_600_000, threads: 1 } as const;
 
-/** Room for the tables, as in docs/operating/compose.yaml, and PostgreSQL's own size of a log. */
+/** Room for the tables, as in examples/deploy/compose.yaml, and PostgreSQL's own size of a log. */
 const SETTINGS = { shared_buffers: '512MB', max_wal_size: '1GB' };
 const CLIENTS = 1000;
 const FIRST_CLIENT = 1001;

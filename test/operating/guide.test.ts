@@ -102,7 +102,7 @@ describe('commands', () => {
 
 describe('files', () => {
   it('are all named by the guide, and those that it names are there', () => {
-    for (const name of NAMES) expect(guide, name).toContain(`operating/${name}`);
+    for (const name of NAMES) expect(guide, name).toContain(`deploy/${name}`);
     const links = [...guide.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => path!);
     expect(links.length).toBeGreaterThan(NAMES.length);
     for (const path of links) expect(existsSync(new URL(`docs/${path}`, ROOT)), path).toBe(true);
@@ -130,7 +130,7 @@ describe('the configuration of one host', () => {
   afterAll(() => folder.remove());
 
   it('has no fault', async () => {
-    const config = new URL('docs/operating/falconry.json', ROOT).pathname;
+    const config = new URL('examples/deploy/falconry.json', ROOT).pathname;
     const own = ['--data', join(folder.path, 'data'), '--port', '0', '--metrics-port', '0'];
     // The disk of this machine may be a small one, and its user root.
     const args = ['serve', '--check', '--config', config, ...own, '--min-free', '1MiB', '--json'];

@@ -1,9 +1,9 @@
-/** The files of docs/operating, as they are and with paths of this machine. */
+/** The files of examples/deploy, as they are and with paths of this machine. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 
 export const ROOT = new URL('../../', import.meta.url);
-const FOLDER = new URL('docs/operating/', ROOT);
+const FOLDER = new URL('examples/deploy/', ROOT);
 
 export const NAMES = readdirSync(FOLDER).sort();
 

@@ -1,5 +1,5 @@
 /**
- * The files of docs/operating, read by the programs that they are for. Names of the guide's own
+ * The files of examples/deploy, read by the programs that they are for. Names of the guide's own
  * machine become those of this one; nothing else of a file changes.
  */
 import { spawnSync } from 'node:child_process';

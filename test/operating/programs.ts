@@ -1,4 +1,4 @@
-/** The programs that the files of docs/operating are for, and these files for this machine. */
+/** The programs that the files of examples/deploy are for, and these files for this machine. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

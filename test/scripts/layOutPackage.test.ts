@@ -87,8 +87,8 @@ it('the files of operators are in the package, as they are here', () => {
   const folder = mkdtempSync(join(tmpdir(), 'falconry-operating-'));
   try {
     layOutDocuments(folder);
-    const here = fileURLToPath(new URL('../../docs/operating', import.meta.url));
-    const there = join(folder, 'docs/operating');
+    const here = fileURLToPath(new URL('../../examples/deploy', import.meta.url));
+    const there = join(folder, 'examples/deploy');
     expect(readdirSync(there)).toEqual(readdirSync(here));
     expect(readdirSync(there)).toContain('falconry.json');
     for (const name of readdirSync(there)) {
@@ -97,7 +97,7 @@ it('the files of operators are in the package, as they are here', () => {
       );
     }
     const { files } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    expect(files).toContain('docs/operating');
+    expect(files).toContain('examples/deploy');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
