@@ -3,16 +3,20 @@
  * packages in an empty folder, the types checked, the programs run, and what they print and answer.
  */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { aggregate } from '../../src/aggregate/index.ts';
 import { createClient, type Fetch } from '../../src/client/index.ts';
-import { falcon512 } from '../../src/falcon/index.ts';
+import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import { serveFolder } from '../bundlers/serve.ts';
 import { startWorkerd } from '../bundlers/workerd.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { fact } from '../support/facts.ts';
+import { freePort } from '../support/ports.ts';
 import { closeChromium, inChromium } from './browser.ts';
 import { type Example, pack, removePacked, withExample } from './example.ts';
 import { examplesFolder } from './layOut.ts';
@@ -298,6 +302,82 @@ example('fastify', async (laid) => {
   return 'tokens of the host, two clients apart; no signature in the log';
 });
 
+example('webhooks', async (laid) => {
+  const secret = { WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
+  const receiver = await laid.start(secret, 'receive');
+  const sent: { readonly headers: Headers; readonly body: string; readonly status: number }[] = [];
+  // Fails the first delivery, and passes the others on.
+  const between = createServer(async (request, response) => {
+    const body = await textOf(request);
+    const headers = new Headers();
+    for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature']) {
+      headers.set(name, String(request.headers[name]));
+    }
+    const status =
+      sent.length === 0
+        ? 500
+        : (await fetch(receiver.base, { method: 'POST', headers, body })).status;
+    sent.push({ headers, body, status });
+    response.writeHead(status).end();
+  });
+  await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(between.address() as AddressInfo).port}/`;
+  try {
+    const server = await laid.start({ ...secret, WEBHOOK_URL: url });
+    await aggregateAt(server.base, { apiKey: await firstKey(laid) });
+    await expect.poll(() => sent.map(({ status }) => status)).toEqual([500, 204]);
+    const [first, second] = sent;
+    expect(second!.body).toBe(first!.body);
+    const id = second!.headers.get('webhook-id');
+    expect(first!.headers.get('webhook-id')).toBe(id);
+    expect(JSON.parse(second!.body)).toMatchObject({
+      type: 'task.completed',
+      data: { client_id: 1, status: 'completed' },
+    });
+    // The same headers with another body, or at another time, are not accepted.
+    const forge = async (body: string, timestamp?: string) => {
+      const headers = new Headers(second!.headers);
+      if (timestamp !== undefined) headers.set('webhook-timestamp', timestamp);
+      return (await fetch(receiver.base, { method: 'POST', headers, body })).status;
+    };
+    expect(await forge(second!.body)).toBe(204);
+    expect(await forge(second!.body.replace('completed', 'failed'))).toBe(400);
+    expect(await forge(second!.body, '1700000000')).toBe(400);
+    const served = await server.end('SIGTERM');
+    expect(served.code, served.output).toBe(0);
+    expect(served.output).toContain(`${id}: delivered\n`);
+    const received = await receiver.end('SIGTERM');
+    expect(received.code, received.output).toBe(0);
+    expect(received.output.split('\n').filter((line) => line.startsWith('task-'))).toEqual([
+      `${id}: task.completed`,
+    ]);
+  } finally {
+    between.close();
+  }
+  return 'a failed delivery is repeated; forged and old messages are refused';
+});
+
+example('metrics', async (laid) => {
+  const port = await freePort();
+  const server = await laid.start({ METRICS_PORT: String(port) });
+  expect((await fetch(new URL('/readyz', server.base))).status).toBe(200);
+  expect((await fetch(new URL('/else', server.base))).status).toBe(404);
+  await aggregateAt(server.base, { apiKey: await firstKey(laid) });
+  const shown = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(shown).toMatch(/^falconry_ready 1$/m);
+  expect(shown).toMatch(/^falconry_attempts_total\{outcome="completed"\} 1$/m);
+  expect(shown).toMatch(/^falconry_signatures_total 3$/m);
+  expect(shown).toMatch(/^http_requests_total\{route="[^"]+",method="POST",status="202"\} 1$/m);
+  // It has the metrics of `falconry serve`, which are those of the guide.
+  const guide = await readFile(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  const names = [...guide.matchAll(/^\| `((?:falconry|http)_\w+)` \|/gm)].map(([, name]) => name!);
+  expect(names.length).toBeGreaterThan(15);
+  for (const name of names) expect(shown).toContain(`# TYPE ${name} `);
+  const { code, output } = await server.end('SIGTERM');
+  expect(code, output).toBe(0);
+  return `${names.length} metrics, with the names of falconry serve`;
+});
+
 for (const name of ['deno', 'bun']) {
   example(name, async (laid) => {
     const server = await laid.start();
@@ -320,19 +400,27 @@ example('workerd', async (laid) => {
     expect(JSON.parse(signed.receipt!)).toMatchObject({ body: 'three apples' });
     const signature = Buffer.from(signed.signature!, 'base64');
     expect(falcon512.verify(signature, Buffer.from(signed.receipt!), publicKey)).toBe(true);
-    const items = fixedItems(falcon512, 100);
-    const statements = items.map((item) => {
-      return { publicKey: base64(item.publicKey), message: base64(item.message) };
-    });
-    const proof = base64(await aggregate(items, { format: 'proof' }));
-    const check = (list: unknown) =>
-      post('/check', JSON.stringify({ aggregate: proof, statements: list }));
-    expect(await check(statements)).toEqual({ valid: true });
-    expect(await check(statements.toReversed())).toEqual({ valid: false });
+    const check = (bytes: Uint8Array, statements: unknown) =>
+      post('/check', JSON.stringify({ aggregate: base64(bytes), statements }));
+    const mixed = [...fixedItems(falcon512, 40), ...fixedItems(falcon1024, 30)];
+    for (const [items, format] of [
+      [mixed, 'bundle'],
+      [fixedItems(falcon512, 150), 'proof'],
+      [mixed, 'proof'],
+    ] as const) {
+      const bytes = await aggregate(items, { format });
+      const statements = items.map((item) => {
+        return { publicKey: base64(item.publicKey), message: base64(item.message) };
+      });
+      expect(await check(bytes, statements)).toEqual({ valid: true });
+      expect(await check(bytes, statements.toReversed())).toEqual({ valid: false });
+      bytes[bytes.length - 9]! ^= 1;
+      expect(await check(bytes, statements)).toEqual({ valid: false });
+    }
   } finally {
     await server.close();
   }
-  return 'signs, and checks a proof of 100';
+  return 'signs, and checks a bundle, a proof of 150, and a proof of both sets';
 });
 
 example('web-worker', async (laid) => {
@@ -404,7 +492,10 @@ example('audit-log', async (laid) => {
 
 test('every example is tried, and says what it is', async () => {
   const folders = await readdir(examplesFolder, { withFileTypes: true });
-  const names = folders.filter((each) => each.isDirectory()).map(({ name }) => name);
+  // Deployment files are tested by test/operating.
+  const names = folders.flatMap((each) =>
+    each.isDirectory() && each.name !== 'deploy' ? [each.name] : [],
+  );
   expect(names.toSorted()).toEqual([...tried].toSorted());
   const list = await readFile(join(examplesFolder, 'README.md'), 'utf8');
   for (const name of names) {
