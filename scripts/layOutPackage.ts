@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'SECURITY.md'];
-/** Files that operators copy, at the same place as here. */
-const OPERATING = 'examples/deploy';
+/** Files that operators copy, at the same path as here. */
+const DEPLOY = 'examples/deploy';
 
 /** Where the files of a released version can be seen. */
 export interface Home {
@@ -28,15 +28,19 @@ export function homeOf(manifest: string): Home {
 }
 
 /**
- * The document with every link to a file of the repository made absolute, its pictures too.
+ * Returns the document with every link to a file of the repository made absolute, pictures
+ * included.
  *
- * @throws Error for a link to what is not there
+ * @param from the document's folder, if it is not the root; links within it stay relative
+ * @throws Error for a link to a file that does not exist
  */
-export function withAbsoluteLinks(markdown: string, { page, tag }: Home): string {
+export function withAbsoluteLinks(markdown: string, { page, tag }: Home, from = ''): string {
   const absolute = (link: string, raw: boolean): string => {
     if (/^(#|[a-z]+:)/.test(link)) return link;
-    const [path = '', fragment = ''] = link.split(/(?=#)/);
+    const [file = '', fragment = ''] = link.split(/(?=#)/);
+    const path = posix.join(from, file);
     const folder = statSync(join(root, path)).isDirectory();
+    if (from !== '' && path.startsWith(`${from}/`)) return link;
     const kind = raw ? 'raw' : folder ? 'tree' : 'blob';
     return `${page}/${kind}/${tag}/${posix.normalize(path)}${fragment}`;
   };
@@ -74,7 +78,10 @@ export function layOutDocuments(folder: string): void {
     const text = withAbsoluteLinks(readFileSync(root + name, 'utf8'), home);
     writeFileSync(join(folder, name), text);
   }
-  cpSync(join(root, OPERATING), join(folder, OPERATING), { recursive: true });
+  cpSync(join(root, DEPLOY), join(folder, DEPLOY), { recursive: true });
+  const readme = join(DEPLOY, 'README.md');
+  const text = withAbsoluteLinks(readFileSync(join(root, readme), 'utf8'), home, DEPLOY);
+  writeFileSync(join(folder, readme), text);
 }
 
 /** The whole package, from the `dist/` that was built. */

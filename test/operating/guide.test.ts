@@ -1,4 +1,4 @@
-/** The guide names commands, options, files, metrics and settings that there are. */
+/** Commands, options, files, metrics and settings named by the guide and the README exist. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as prometheus from 'prom-client';
@@ -11,7 +11,7 @@ import { CLIENT_LIMITS } from '../../src/middleware/options/optionTable.ts';
 import { tellsWhen } from '../../src/middleware/problems.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/shared/errors.ts';
 import { falconryHere, temporaryFolder } from '../cli/cli.ts';
-import { guide, NAMES, ROOT, read, readYaml } from './operatingFiles.ts';
+import { guide, NAMES, ROOT, read, readme, readYaml } from './operatingFiles.ts';
 
 const known = new Map<string, Command>();
 beforeAll(async () => {
@@ -41,8 +41,9 @@ function listedCalls(name: string): string[][] {
   return lists.filter(([word]) => word !== 'postgres');
 }
 
-const blocks = [...guide.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text]) => text!);
-const spans = [...guide.matchAll(/`(falconry [^`]+)`/g)].map(([, text]) =>
+const texts = `${guide}\n${readme}`;
+const blocks = [...texts.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text]) => text!);
+const spans = [...texts.matchAll(/`(falconry [^`]+)`/g)].map(([, text]) =>
   text!.replace('\n', ' '),
 );
 const calls = [
@@ -80,7 +81,7 @@ describe('commands', () => {
   it('are found in the guide and its files', () => {
     expect(calls.length).toBeGreaterThan(30);
     const names = new Set(calls.map(([name]) => name));
-    for (const name of ['serve', 'worker', 'migrate', 'keys', 'backup']) {
+    for (const name of ['serve', 'worker', 'migrate', 'keys', 'doctor']) {
       expect([...names]).toContain(name);
     }
   });
@@ -101,23 +102,39 @@ describe('commands', () => {
 });
 
 describe('files', () => {
-  it('are all named by the guide, and those that it names are there', () => {
-    for (const name of NAMES) expect(guide, name).toContain(`deploy/${name}`);
-    const links = [...guide.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => path!);
-    expect(links.length).toBeGreaterThan(NAMES.length);
-    for (const path of links) expect(existsSync(new URL(`docs/${path}`, ROOT)), path).toBe(true);
+  it('are all named by the README, and every link leads to a file', () => {
+    for (const name of NAMES) expect(readme, name).toContain(`](${name})`);
+    for (const [text, folder] of [
+      [guide, 'docs/'],
+      [readme, 'examples/deploy/'],
+    ] as const) {
+      const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => path!);
+      expect(links.length).toBeGreaterThan(10);
+      for (const path of links) expect(existsSync(new URL(folder + path, ROOT)), path).toBe(true);
+    }
   });
 
-  it('and headings that links lead to', () => {
-    const headings = [...guide.matchAll(/^#+ (.+)$/gm)].map(([, text]) =>
-      text!
-        .toLowerCase()
-        .replace(/[^\w -]/g, '')
-        .replaceAll(' ', '-'),
-    );
-    const anchors = [...guide.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor!);
-    expect(anchors.length).toBeGreaterThan(3);
-    for (const anchor of anchors) expect(headings).toContain(anchor);
+  it('and to a heading', () => {
+    const headingsOf = (text: string) =>
+      [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+        heading!
+          .toLowerCase()
+          .replace(/[^\w -]/g, '')
+          .replaceAll(' ', '-'),
+      );
+    const anchorsOf = (text: string, file: string) =>
+      [...text.matchAll(/\]\(([^)#]*)#([^)]+)\)/g)].flatMap(([, path = '', anchor = '']) =>
+        path === file ? [anchor] : [],
+      );
+    const own = anchorsOf(guide, '');
+    const toGuide = [...own, ...anchorsOf(readme, '../../docs/operating.md')];
+    expect(toGuide.length).toBeGreaterThan(5);
+    for (const anchor of toGuide) {
+      expect(headingsOf(guide)).toContain(anchor);
+    }
+    for (const anchor of anchorsOf(guide, '../examples/deploy/README.md')) {
+      expect(headingsOf(readme)).toContain(anchor);
+    }
   });
 });
 
@@ -144,27 +161,13 @@ describe('the configuration of one host', () => {
 });
 
 describe('a restore', () => {
-  const stateOf = (unit: string) => `/var/lib/${/^StateDirectory=(.*)$/m.exec(read(unit))![1]}/`;
-  const { data } = JSON.parse(read('falconry.json'));
-
   it('goes where the unit of the service lets it write, and so does the old store', () => {
+    const state = /^StateDirectory=(.*)$/m.exec(read('falconry.service'))![1];
+    const { data } = JSON.parse(read('falconry.json'));
     const places = [...guide.matchAll(/(\/var\/lib\/falconry\/[\w-]+)/g)].map(([path]) => path!);
     expect(places).toContain(data);
     expect(places).toContain(`${data}-before`);
-    for (const path of [data, ...places]) {
-      expect(path.startsWith(stateOf('falconry.service')), path).toBe(true);
-    }
-    const commands = [...guide.matchAll(/falconry restore \S+ --data (\/var\S+)/g)];
-    expect(commands.map(([, path]) => path)).toEqual([data]);
-  });
-
-  it('takes what the unit of the backup may write', () => {
-    const unit = read('falconry-backup.service');
-    const [store = '', backups = ''] = /^ReadWritePaths=(.*)$/m.exec(unit)![1]!.split(' ');
-    expect(unit).toContain(`--data ${data}'`);
-    expect(data.startsWith(`${store}/`)).toBe(true);
-    expect(guide).toContain(`install -d -m 0700 -o falconry -g falconry ${backups}\n`);
-    expect(guide).toContain(`falconry restore ${backups}/`);
+    for (const path of places) expect(path.startsWith(`/var/lib/${state}/`), path).toBe(true);
   });
 });
 
@@ -218,8 +221,8 @@ describe('alarms', () => {
     expect([...found].filter((name) => !names.has(name) && !OTHERS.has(name))).toEqual([]);
   });
 
-  it('each has its line in the guide, and the guide has no others', () => {
-    const lines = [...guide.matchAll(/^\| `(Falconry\w+)` \|/gm)].map(([, name]) => name);
+  it('each has its line in the README, which has no others', () => {
+    const lines = [...readme.matchAll(/^\| `(Falconry\w+)` \|/gm)].map(([, name]) => name);
     expect(lines.length).toBeGreaterThan(15);
     expect(lines).toEqual(rules.map(({ alert }) => alert));
   });
@@ -243,7 +246,7 @@ function rowsOf(text: string, head: string): string[][] {
 }
 
 describe('the table of metrics', () => {
-  const rows = rowsOf(guide, '| name | type | labels | what | in code |');
+  const rows = rowsOf(guide, '| name | type | labels | what |');
 
   it('has every metric of the service, with its type and labels', () => {
     const { registry } = filledMetrics();
@@ -252,7 +255,7 @@ describe('the table of metrics', () => {
       readonly labelNames: readonly string[];
     }[];
     const real = own
-      .filter(({ name }) => /^(falconry|http)_/.test(name))
+      .filter(({ name }) => /^(falconry|http)_(?!webhooks)/.test(name))
       .map((metric) => {
         const type = metric.constructor.name.toLowerCase();
         return `${metric.name} ${type} ${metric.labelNames.filter((label) => label !== 'le')}`;
@@ -266,7 +269,7 @@ describe('the table of metrics', () => {
 });
 
 describe('the table of limits', () => {
-  const rows = rowsOf(guide, '| limit | option | default | answer | `Retry-After` |');
+  const rows = rowsOf(guide, '| limit | option | default | response | `Retry-After` |');
   const reference = readFileSync(new URL('docs/cli.md', ROOT), 'utf8');
 
   it.each(rows.map(([, limit = '', ...cells]) => [limit, cells] as const))(
@@ -297,8 +300,8 @@ describe('settings', () => {
       names.add(envOf(name));
       if (type === 'secret') names.add(`${envOf(name)}_FILE`);
     }
-    const texts = [guide, ...NAMES.filter((name) => name !== 'Dockerfile').map(read)].join('\n');
-    const used = new Set([...texts.matchAll(/\bFALCONRY_[A-Z0-9_]+\b/g)].map(([name]) => name));
+    const all = [texts, ...NAMES.filter((name) => name !== 'Dockerfile').map(read)].join('\n');
+    const used = new Set([...all.matchAll(/\bFALCONRY_[A-Z0-9_]+\b/g)].map(([name]) => name));
     expect(used.size).toBeGreaterThan(8);
     expect([...used].filter((name) => !names.has(name))).toEqual([]);
   });

@@ -12,7 +12,8 @@ import * as networking from 'kubernetes-models/networking.k8s.io/v1';
 import * as policy from 'kubernetes-models/policy/v1';
 import * as core from 'kubernetes-models/v1';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ROOT, read, readYaml } from './operatingFiles.ts';
+import { envOf, SETTINGS } from '../../src/cli/settings.ts';
+import { ROOT, read, readme, readYaml } from './operatingFiles.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: documents of many shapes
 type Json = Record<string, any>;
@@ -153,6 +154,31 @@ describe('the Kubernetes manifests', () => {
         ).toBe(true);
       }
     }
+  });
+
+  /** Variables that Kubernetes sets for a Service in every pod of its namespace. */
+  const variablesOf = (name: string) => {
+    const prefix = name.toUpperCase().replaceAll('-', '_');
+    return [`${prefix}_SERVICE_HOST`, `${prefix}_SERVICE_PORT`, `${prefix}_PORT`];
+  };
+
+  it('set no variable that could be a setting, in spite of their names', () => {
+    const services = manifests.filter(({ kind }) => kind === 'Service');
+    expect(services.length).toBe(1);
+    for (const { metadata } of services) {
+      for (const name of variablesOf(metadata.name)) expect(name).not.toMatch(/^FALCONRY_/);
+    }
+    const settings = Object.keys(SETTINGS).map(envOf);
+    expect(variablesOf('falconry').filter((name) => settings.includes(name))).not.toEqual([]);
+    const pods = manifests.filter(({ kind }) => kind === 'Deployment' || kind === 'Job');
+    expect(pods.length).toBe(3);
+    for (const { metadata, spec } of pods) {
+      expect(spec.template.spec.enableServiceLinks, metadata.name).toBe(false);
+    }
+    const [ingress] = manifests.filter(({ kind }) => kind === 'Ingress');
+    const [path] = ingress!.spec.rules[0].http.paths;
+    expect(path.backend.service.name).toBe(services[0]!.metadata.name);
+    expect(readme).toContain(`backendRefs: [{ name: ${services[0]!.metadata.name}, port: 80 }]`);
   });
 
   it('give processes longer than they take to end', () => {

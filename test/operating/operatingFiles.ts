@@ -1,11 +1,13 @@
-/** The files of examples/deploy, as they are and with paths of this machine. */
+/** The guide for operators, and the files of examples/deploy with their README. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 
 export const ROOT = new URL('../../', import.meta.url);
 const FOLDER = new URL('examples/deploy/', ROOT);
 
-export const NAMES = readdirSync(FOLDER).sort();
+export const NAMES = readdirSync(FOLDER)
+  .filter((name) => name !== 'README.md')
+  .toSorted();
 
 export function read(name: string): string {
   return readFileSync(new URL(name, FOLDER), 'utf8');
@@ -21,3 +23,5 @@ export function readYaml(name: string): Record<string, unknown>[] {
 }
 
 export const guide = readFileSync(new URL('docs/operating.md', ROOT), 'utf8');
+/** Explains the files. */
+export const readme = read('README.md');

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe } from 'vitest';
 import { skipLoudly } from '../support/postgres.ts';
 import { findProgram } from '../support/programs.ts';
-import { guide, read } from './operatingFiles.ts';
+import { read, readme } from './operatingFiles.ts';
 
 /** Tests that need a program of a Debian package; without it they are skipped, loudly. */
 export function withProgram(name: string, source: string, tests: (program: string) => void): void {
@@ -87,30 +87,30 @@ export function haproxyFile(folder: string, ports: Ports, text = read('haproxy.c
   return place(folder, 'haproxy.cfg', here);
 }
 
-/** The block of the guide that begins so. */
-function guideBlock(start: string): string {
-  const blocks = [...guide.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
+/** The block of the README that begins with this text. */
+function readmeBlock(start: string): string {
+  const blocks = [...readme.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
   const found = blocks.find((text) => text.startsWith(start));
-  if (found === undefined) throw new Error(`the guide has no block: ${start}`);
+  if (found === undefined) throw new Error(`the README has no block: ${start}`);
   return found;
 }
 
-/** The files of the proxies for a service below `/crypto/`, put together as the guide says. */
+/** The files of the proxies for a service below `/crypto/`, changed as the README says. */
 export const BELOW_A_PATH = {
   nginx: () =>
     read('nginx.conf').replace(
       /^ {4}location \/ \{[\s\S]*^\}$/m,
-      () => `${guideBlock('location /crypto/')}}`,
+      () => `${readmeBlock('location /crypto/')}}`,
     ),
   caddy: () =>
     read('Caddyfile')
       .replace(/^\trespond .*\n/m, '')
-      .replace(/^\treverse_proxy .*\n/m, () => guideBlock('handle /crypto/')),
+      .replace(/^\treverse_proxy .*\n/m, () => readmeBlock('handle /crypto/')),
   haproxy: () =>
     read('haproxy.cfg')
-      .replace(/^ *http-request deny .*\n/m, () => guideBlock('http-request deny'))
+      .replace(/^ *http-request deny .*\n/m, () => readmeBlock('http-request deny'))
       .replace(/^ *default_backend .*\n/m, '')
-      .replace(/^backend falconry\n/m, (line) => line + guideBlock('http-request replace-path')),
+      .replace(/^backend falconry\n/m, (line) => line + readmeBlock('http-request replace-path')),
 };
 
 /** The Caddyfile without the certificate that it would get from outside. */
