@@ -1,4 +1,4 @@
-/** Two users of one tenant and one of another: who gets which key, and who sees whose task. */
+/** Two users of one tenant and one of another: who sees whose task. */
 import { createClient, isClientError } from 'falconry/client';
 
 const baseUrl = process.env.FALCONRY_URL ?? 'http://localhost:3000/falcon';
@@ -16,7 +16,7 @@ async function login(name: string, password: string) {
     baseUrl,
     fetch: (url, init) => {
       const headers = new Headers(init.headers);
-      // Uploads may go to another host, a bucket: the cookie is none of its business.
+      // Uploads may go to a bucket, which must not get the cookie.
       if (url.startsWith(baseUrl)) headers.set('cookie', cookie);
       return fetch(url, { ...init, headers });
     },
@@ -31,15 +31,13 @@ const message = new TextEncoder().encode('the contract');
 const byAda = await ada.sign(message);
 const byAlan = await alan.sign(message);
 const byBob = await bob.sign(message);
-console.log(`ada and alan sign with one key: ${byAda.public_key === byAlan.public_key}`);
-console.log(`bob signs with another: ${byAda.public_key !== byBob.public_key}`);
 
 const { process_id } = await ada.aggregate([byAda, byAlan, byBob]);
 await alan.waitFor(process_id); // a task belongs to the tenant
 const { checked } = await alan.result(process_id, { statements: [byAda, byAlan, byBob] });
-console.log(`the aggregate of the three is checked: ${checked}`);
+console.log(`alan verifies the aggregate that ada asked for: ${checked}`);
 
 await bob.task(process_id).catch((error: unknown) => {
   if (!isClientError(error)) throw error;
-  console.log(`bob asks for the task of acme: ${error.status}`);
+  console.log(`bob asks for the task: ${error.status}`);
 });

@@ -1,6 +1,6 @@
 /**
- * An Express server whose users log in with sessions. Each belongs to a tenant; each tenant is a
- * client of the service, with a signing key of its own. There are no API keys.
+ * An Express server whose users log in with sessions. Each user belongs to a tenant, and each
+ * tenant is a client of the service. There are no API keys.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
@@ -16,7 +16,7 @@ declare module 'express-session' {
   }
 }
 
-const sessions = new MemoryStore(); // one process, until it ends; yours: a store of express-session
+const sessions = new MemoryStore(); // in this process only; yours: a store of express-session
 const sessionId = new AsyncLocalStorage<string>();
 
 const tenantOfSession = (id: string) =>
@@ -26,9 +26,8 @@ const tenantOfSession = (id: string) =>
 
 const service = falconService({
   dataDirectory: '.falconry',
-  signing: true,
-  signingKeyPerClient: true,
-  // Looks the session up, so that an event stream ends within a second of the logout.
+  signing: true, // for testing
+  // Looks the session up, so that an event stream ends within a second after a logout.
   async authenticate() {
     const client = await tenantOfSession(sessionId.getStore() ?? '');
     return client === undefined ? null : { client };
@@ -38,14 +37,14 @@ await service.start();
 const falcon = toNodeHandler(service);
 
 const app = express();
-app.set('trust proxy', 'loopback'); // a proxy on this host that speaks https
+app.set('trust proxy', 'loopback'); // a proxy with TLS on this host
 app.use(
   session({
     store: sessions,
     secret: process.env.SESSION_SECRET ?? randomBytes(32).toString('hex'),
     resave: false,
     saveUninitialized: false,
-    // Strict: pages of others must not call the service in the name of a user.
+    // Strict: other sites must not call the service on behalf of a user.
     cookie: { httpOnly: true, sameSite: 'strict', secure: 'auto', maxAge: 8 * 3_600_000 },
   }),
 );
@@ -58,7 +57,7 @@ app.post('/login', express.json(), (request, response, next) => {
   const { name, password } = request.body ?? {};
   const tenant = tenantOf(name, password);
   if (tenant === null) return void response.sendStatus(403);
-  // A new id, so that nobody can have planted it.
+  // A new id, so that nobody can have chosen it (session fixation).
   request.session.regenerate((error) => {
     if (error) return next(error);
     request.session.tenant = tenant;

@@ -101,6 +101,7 @@ declare const host: Hono;
 declare const service: ReturnType<typeof falconService>;
 declare const request: Request;
 declare const secret: string;
+declare function userOf(cookies: string | null): Promise<string | null>;
 declare function openMyStore(options: { nowMs: () => number }): Promise<TaskStore>;
 declare function openMyFiles(options: { nowMs: () => number }): Promise<BlobStore>;
 declare function removeMyFiles(): Promise<void>;
