@@ -74,7 +74,7 @@ function listDecisions(): void {
   const head = [
     '# Decisions',
     '',
-    'Why things are as they are. Each page has the question, the decision, and what was given up.',
+    'Why things are as they are. Each page has the context, the decision and the trade-off.',
     '',
     '| number | decision |',
     '|---|---|',
