@@ -78,7 +78,7 @@ export function cutLow(high: usize, e: usize, coefs: usize, cut: i32): void {
  * Cuts low bits of the integers as they are: high = floor(u / 2^cut), e = 2^cut high + 2^(cut-1) -
  * u.
  *
- * Spec:   docs/decisions/0058, section 1: u' of a hidden message, t' of an inner commitment
+ * Spec:   docs/protocol.md, 6.2 to 6.4: u' of a hidden message, t' of an inner commitment
  * Shape:  coefs: i64[64 polys] -> high: i64[64 polys] (may be coefs), e: i16[64 polys]
  * Bounds: any coefs; cut 1 to 15; e in (-2^(cut-1), 2^(cut-1)]
  * Memory: coefs, high, e

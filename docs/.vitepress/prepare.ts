@@ -17,6 +17,7 @@ import {
 import { dirname, extname, join } from 'node:path';
 import { compilePackage } from '../../scripts/compilePackage.ts';
 import { makeApi } from './api.ts';
+import { httpPage, readOpenApi } from './http.ts';
 import { EXAMPLES, GATHERED, linkedFiles } from './links.ts';
 import { DOCS, HOME, MADE, MADE_FILES, MADE_PAGES, PACKAGE, ROOT } from './places.ts';
 import { measureSizes } from './sizes.ts';
@@ -74,7 +75,7 @@ function listDecisions(): void {
   const head = [
     '# Decisions',
     '',
-    'Why things are as they are. Each page has the question, the decision, and what was given up.',
+    'Why things are as they are. Each page has the context, the decision and the trade-off.',
     '',
     '| number | decision |',
     '|---|---|',
@@ -113,6 +114,7 @@ async function prepare(): Promise<void> {
   copyFiles();
   copyFileSync(join(ROOT, 'src/page/icon.svg'), join(MADE_FILES, 'icon.svg'));
   put(join(MADE, 'sizes.json'), `${JSON.stringify(measureSizes(), null, 2)}\n`);
+  put(join(MADE_PAGES, 'http.md'), httpPage(await readOpenApi()));
   compilePackage(join(PACKAGE, 'dist'));
   await makeApi();
 }

@@ -25,6 +25,7 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     cli: 'Command line',
     'rooms/client': 'The client',
     requests: 'Requests and options',
+    http: 'HTTP interface',
     'rooms/testing': 'Stores of your own',
   },
   Examples: { 'examples/index': 'All examples' },

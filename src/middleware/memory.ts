@@ -14,7 +14,7 @@ export function pages(bytes: number): ArrayBuffer {
 
 /**
  * Gives memory back at once; the buffer has no bytes then. A thread with nothing else to do does
- * not look for garbage, and one with much to do stops for it (docs/decisions/0057).
+ * not look for garbage, and one with much to do stops for it (docs/decisions/0018).
  */
 export function free(buffer: ArrayBuffer): void {
   (buffer as { transfer?: (bytes: number) => ArrayBuffer }).transfer?.(0);

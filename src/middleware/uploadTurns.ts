@@ -1,7 +1,7 @@
 /**
  * The uploads that run in this process: one per task, and so many per client. A later upload to a
  * task takes the place of the one that is running, since a client whose connection broke tries
- * again long before the server notices (docs/decisions/0047).
+ * again long before the server notices (docs/decisions/0025).
  */
 import { CodedError } from '../shared/errors.ts';
 import { deferred } from '../shared/threads/deferred.ts';

@@ -1,7 +1,7 @@
 /**
  * The memory for request bodies, shared among clients. Each may hold as much as is left free for
  * the others: one greedy client gets half, n greedy ones an n+1st each, and the last n+1st stays
- * free for whoever comes next (decision 40).
+ * free for whoever comes next (decision 25).
  */
 import { CodedError } from '../../shared/errors.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Reads bodies with many items. Small ones are read at once. Large ones are read in a worker thread
  * of their own, so that nobody waits for their parsing, and one at a time, so that memory holds
- * what one of them needs; clients take turns (docs/decisions/0054).
+ * what one of them needs; clients take turns (docs/decisions/0025).
  */
 import { CodedError, isCodedError } from '../../shared/errors.ts';
 import type { StartThread } from '../../shared/threads/host.ts';
