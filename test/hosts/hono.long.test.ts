@@ -85,7 +85,6 @@ async function install(hono: string | null): Promise<string> {
     '@asteasolutions',
     '@noble',
     '@types',
-    'cborg',
     'eventsource-parser',
     'piscina',
     'zod',

@@ -4,7 +4,6 @@ import { z } from 'zod';
 import type { ErrorCode } from '../../shared/errors.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import {
-  CBOR,
   ProgressRecord,
   ResultFile,
   requestShapes,
@@ -209,13 +208,11 @@ const FIXED = {
     id: 'getResult',
     tag: 'Tasks',
     summary: 'Go to the result file',
-    description: 'With `Accept: application/cbor`, the same in CBOR, without a detour.',
     path: { id },
     answers: {
-      200: { description: 'In CBOR', schema: CBOR.ResultFile, type: 'application/cbor' },
       302: { description: 'To the signed URL of the file', headers: ['Location'] },
     },
-    problems: ['NOT_FOUND', 'CONFLICT', 'OVERLOADED'],
+    problems: ['NOT_FOUND', 'CONFLICT'],
   },
   followTask: {
     id: 'followTask',
@@ -316,7 +313,6 @@ const WITH_BODY = {
     answers: accepted('Accepted and queued'),
     problems: [
       ...READS_JSON,
-      'MALFORMED_CBOR',
       'TOO_MANY_ITEMS',
       'IDEMPOTENCY_CONFLICT',
       'IDEMPOTENCY_GONE',
@@ -347,7 +343,7 @@ const WITH_BODY = {
         example: { valid: true },
       },
     },
-    problems: [...READS_JSON, 'MALFORMED_CBOR', 'TOO_MANY_ITEMS', 'THREAD_LOST'],
+    problems: [...READS_JSON, 'TOO_MANY_ITEMS', 'THREAD_LOST'],
   },
   uploadTaskFile: {
     id: 'uploadTaskFile',
@@ -381,7 +377,6 @@ const WITH_BODY = {
       'BODY_TOO_LARGE',
       'BODY_CONSUMED',
       'MALFORMED_JSON',
-      'MALFORMED_CBOR',
       'MALFORMED_GZIP',
       'LENGTH_REQUIRED',
       'UNSUPPORTED_MEDIA_TYPE',
@@ -405,15 +400,15 @@ export function operations(limits: { maxSignatures: number; maxDigestBytes: numb
     sign: { ...sign, body: { ...sign.body, schema: SignRequest } },
     aggregate: {
       ...aggregate,
-      body: { ...aggregate.body, schema: AggregateRequest, cbor: CBOR.Request },
+      body: { ...aggregate.body, schema: AggregateRequest },
     },
     verifyAggregate: {
       ...verifyAggregate,
-      body: { ...verifyAggregate.body, schema: VerifyRequest, cbor: CBOR.Request },
+      body: { ...verifyAggregate.body, schema: VerifyRequest },
     },
     uploadTaskFile: {
       ...uploadTaskFile,
-      body: { ...uploadTaskFile.body, schema: TaskFile, cbor: CBOR.TaskFile },
+      body: { ...uploadTaskFile.body, schema: TaskFile },
     },
   } as const satisfies Record<string, Operation>;
 }
