@@ -23,7 +23,7 @@ import {
   exampleTicket,
   waitingRecord,
 } from './examples.ts';
-import { type Operation, type Parameter, pageAnswers } from './operation.ts';
+import type { Operation, Parameter } from './operation.ts';
 
 /** Problems of requests whose body is read. */
 const READS_BODY = [
@@ -273,13 +273,6 @@ const FIXED = {
       },
       304: { description: 'Not changed', headers: ['ETag'] },
     },
-    problems: [],
-  },
-  getDocumentation: {
-    id: 'getDocumentation',
-    tag: 'Documents',
-    summary: 'This document as a page',
-    answers: pageAnswers('HTML', 'Not changed'),
     problems: [],
   },
 } as const satisfies Record<string, Operation>;
