@@ -15,7 +15,7 @@ import { newTraceId, REQUEST_ID } from './http/traceContext.ts';
 import { isRefusal } from './identity/callers.ts';
 import { AnonymousLimiter, credentialsOf, RequestLimiter } from './limits.ts';
 import { operations } from './openapi/operations.ts';
-import { documentRoutes } from './openapi/routes.ts';
+import { documentRoute } from './openapi/routes.ts';
 import type { Settings } from './options/options.ts';
 import { uiRoutes } from './page/route.ts';
 import { ProblemError, problemResponse } from './problems.ts';
@@ -46,14 +46,14 @@ export function createApp(runtime: Runtime): Hono<Env> {
     ...uploadRoutes(deps),
     ...(settings.ui ? uiRoutes(deps) : []),
   ];
-  routes.push(...documentRoutes(deps, routes));
+  routes.push(documentRoute(deps, routes));
   const app = new Hono<Env>();
   app.onError((error, c) => refuse(c, deps, error));
   const refused = (c: Context<Env>, path: string, error: () => CodedError) =>
     observed(c, runtime, path, () => refuse(c, deps, error()));
   app.notFound((c) => refused(c, '*', notFound));
   const paths = new Set(routes.map((route) => route.path));
-  const branches = ['falcon', settings.serviceName, 'docs', 'ui'].map((name) => `/v1/${name}/*`);
+  const branches = ['falcon', settings.serviceName, 'ui'].map((name) => `/v1/${name}/*`);
   if (settings.cors) {
     const allow = allowOrigins(settings.cors);
     for (const path of [...paths, ...branches]) {

@@ -44,19 +44,6 @@ const SIGNATURE = { example: `0x39${'a5'.repeat(665)}` };
 /** More bytes than the aggregate of the largest batch. */
 export const MAX_AGGREGATE_BYTES = 16 * 1024 * 1024;
 
-/** A body or an answer in CBOR, in words: its values are those of the JSON. */
-const cborOf = (what: string) => {
-  const rule = 'with the same names; what is hex in JSON is a byte string';
-  const description = `${what} in CBOR (RFC 8949), ${rule}.`;
-  return z.string().meta({ contentMediaType: 'application/cbor', description });
-};
-
-export const CBOR = {
-  TaskFile: cborOf('The same array'),
-  Request: cborOf('The same object'),
-  ResultFile: cborOf('The result file'),
-};
-
 /** The schemas of request bodies under these limits. */
 export function requestShapes(limits: { maxSignatures: number; maxDigestBytes: number }) {
   const { maxSignatures, maxDigestBytes } = limits;

@@ -36,7 +36,6 @@ export const ERROR_CODES = Object.freeze({
   BAD_RESULT_FILE: meaning(422, false, 'The result file is not valid'),
   BAD_BACKUP: meaning(422, false, 'The backup is damaged or incomplete'),
   MALFORMED_JSON: meaning(400, false, 'The body is not valid JSON'),
-  MALFORMED_CBOR: meaning(400, false, 'The body is not valid CBOR'),
   MALFORMED_GZIP: meaning(400, false, 'The body is not valid gzip'),
   INVALID_QUERY: meaning(400, false, 'A query parameter is not valid'),
   INVALID_CURSOR: meaning(400, false, 'The cursor is not valid'),

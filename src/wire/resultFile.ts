@@ -85,23 +85,19 @@ export function makeResultFile(made: {
 
 /** The text of a result file; equal contents give equal texts. */
 export function formatResultFile(result: ResultFile): string {
-  return `${JSON.stringify(resultFields(result, encodeWireHex))}\n`;
-}
-
-/** The fields of a result file under their names in it, with its bytes in the form of `write`. */
-export function resultFields(result: ResultFile, write: (bytes: Uint8Array) => unknown) {
   const timings = Object.entries(result.timings).map(([name, ms]) => [name, roundMs(ms)]);
-  return {
+  const fields = {
     version: result.version,
     process_id: result.processId,
     count: result.count,
     format: result.format,
     parameter_set: result.parameterSet,
-    statement: write(result.statement),
-    aggregate: write(result.aggregate),
+    statement: encodeWireHex(result.statement),
+    aggregate: encodeWireHex(result.aggregate),
     sizes: Object.fromEntries(SIZE_NAMES.map((name) => [name, result.sizes[name]])),
     timings: Object.fromEntries(timings),
   };
+  return `${JSON.stringify(fields)}\n`;
 }
 
 /**

@@ -1,7 +1,6 @@
 /**
  * The task file: a JSON array of `{digest, public_key, signature}`, all `0x` hex. Workers, the
- * direct endpoint (whose `data` is the same array), the page and the command line read it. The
- * service also takes the same array in CBOR, with byte strings instead of hex.
+ * direct endpoint (whose `data` is the same array), the page and the command line read it.
  *
  * Only its form is checked here: JSON, types, hex, and limits. The library decides whether keys and
  * signatures are valid, item by item.
@@ -41,9 +40,6 @@ export interface ShapeFault {
   readonly index?: number;
 }
 
-/** The form of digests, keys and signatures: hex strings of JSON, or byte strings of CBOR. */
-export type BytesAs = 'hex' | 'bytes';
-
 /** Either all elements or all faults of the form, never both. */
 export type Checked<T> =
   | { readonly items: T[]; readonly faults?: undefined }
@@ -52,15 +48,15 @@ export type Checked<T> =
 /**
  * Checks a parsed array of triples. Unknown fields are ignored.
  *
- * @param value anything that came out of JSON or CBOR
+ * @param value anything that came out of JSON
  * @returns the items in order, or every fault in order of index
  */
 export function checkTriples(
   value: unknown,
   limits: TaskFileLimits = {},
-  bytesAs: BytesAs | BytesForm = 'hex',
+  form: BytesForm = HEX_FORM,
 ): Checked<TaskItem> {
-  return checkArray(value, limits, bytesAs, (element, read) => ({
+  return checkArray(value, limits, form, (element, read) => ({
     publicKey: read('public_key', element.public_key),
     message: read('digest', element.digest),
     signature: read('signature', element.signature),
@@ -74,9 +70,9 @@ export function checkTriples(
 export function checkStatements(
   value: unknown,
   limits: TaskFileLimits = {},
-  bytesAs: BytesAs | BytesForm = 'hex',
+  form: BytesForm = HEX_FORM,
 ): Checked<Statement> {
-  return checkArray(value, limits, bytesAs, (element, read) => ({
+  return checkArray(value, limits, form, (element, read) => ({
     publicKey: read('public_key', element.public_key),
     message: read('digest', element.digest),
   }));
@@ -122,53 +118,24 @@ type ReadField = (field: Field, value: unknown) => Uint8Array;
 
 const NOTHING = new Uint8Array(0);
 
-/**
- * The bytes of a byte string, or its fault.
- *
- * @param value anything that came out of CBOR
- */
-export function decodeByteString(value: unknown, maxBytes: number): Uint8Array | HexFault {
-  if (value === undefined) return 'missing';
-  if (!(value instanceof Uint8Array)) return 'type';
-  return value.length > maxBytes ? 'tooLong' : value;
-}
-
-/** Like {@link describeHexFault}, of a byte string. */
-export function describeByteFault(fault: HexFault, maxBytes: number): string {
-  return fault === 'type' ? 'must be a byte string' : describeHexFault(fault, maxBytes);
-}
-
-/** How a reader has the bytes of a field; one of its own may decode them as it likes. */
+/** Decodes the digests, keys and signatures of an array; readers may bring their own. */
 export interface BytesForm {
   decode(given: unknown, maxBytes: number): Uint8Array | HexFault;
   describe(fault: HexFault, maxBytes: number): string;
-  /** Equal for the same bytes; undefined for what is none of this form. */
+  /** Returns equal names for equal bytes; undefined for anything that does not have this form. */
   nameOf(given: unknown): string | undefined;
 }
 
-/** One character for each byte. */
-const latin1 = new TextDecoder('latin1');
-
-export const FORMS: Readonly<Record<BytesAs, BytesForm>> = {
-  hex: {
-    decode: decodeWireHex,
-    describe: describeHexFault,
-    nameOf: (given) => (typeof given === 'string' ? given : undefined),
-  },
-  bytes: {
-    decode: decodeByteString,
-    describe: describeByteFault,
-    nameOf: (given) =>
-      given instanceof Uint8Array && given.length <= MAX_KEY_OR_SIGNATURE_BYTES
-        ? latin1.decode(given)
-        : undefined,
-  },
+export const HEX_FORM: BytesForm = {
+  decode: decodeWireHex,
+  describe: describeHexFault,
+  nameOf: (given) => (typeof given === 'string' ? given : undefined),
 };
 
 function checkArray<T>(
   value: unknown,
   limits: TaskFileLimits,
-  bytesAs: BytesAs | BytesForm,
+  { decode, describe, nameOf }: BytesForm,
   convert: (element: Partial<Record<Field, unknown>>, read: ReadField) => T,
 ): Checked<T> {
   const { maxSignatures, maxMessageBytes } = { ...DEFAULT_TASK_FILE_LIMITS, ...limits };
@@ -185,7 +152,6 @@ function checkArray<T>(
   // Repeated keys become one array, since verification prepares each array once.
   const keys = new Map<string, Uint8Array>();
   let index = 0;
-  const { decode, describe, nameOf } = typeof bytesAs === 'string' ? FORMS[bytesAs] : bytesAs;
   const read: ReadField = (field, given) => {
     const name = field === 'public_key' ? nameOf(given) : undefined;
     const known = name === undefined ? undefined : keys.get(name);

@@ -30,7 +30,7 @@ typed.route('/falcon', service.app);
 const chained = new Hono().get('/', (c) => c.text('home')).route('/falcon', service.app);
 const statuses = [
   await host.request('/falcon/v1/openapi.json'),
-  await host.request('/mounted/v1/docs'),
+  await host.request('/mounted/v1/openapi.json'),
   await typed.request('/api/falcon/v1/ui'),
   await chained.request('/falcon/v1/svc/tasks'),
 ].map(({ status }) => status);
@@ -85,7 +85,6 @@ async function install(hono: string | null): Promise<string> {
     '@asteasolutions',
     '@noble',
     '@types',
-    'cborg',
     'eventsource-parser',
     'piscina',
     'zod',

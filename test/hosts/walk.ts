@@ -134,13 +134,13 @@ class Walker {
   }
 
   async pages(): Promise<void> {
-    for (const page of ['openapi.json', 'docs', 'ui']) {
+    for (const page of ['openapi.json', 'ui']) {
       await this.ask('a page without a key', `GET /v1/${page}`, undefined, {
         key: null,
         headers: { 'accept-encoding': 'identity' },
       });
     }
-    await this.ask('compressed', 'GET /v1/docs', undefined, { key: null });
+    await this.ask('compressed', 'GET /v1/openapi.json', undefined, { key: null });
   }
 
   async refusals(): Promise<void> {

@@ -215,7 +215,7 @@ describe('an aggregation task', () => {
     for (const [file, code] of [
       ['', 'MALFORMED_JSON'],
       ['[]', 'BAD_TASK_FILE'],
-      [Uint8Array.of(0x80), 'BAD_TASK_FILE'],
+      [Uint8Array.of(0x80), 'MALFORMED_JSON'],
     ] as const) {
       expect((await finished(file)).error?.code).toBe(code);
     }

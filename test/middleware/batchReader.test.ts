@@ -1,7 +1,6 @@
 /** Large bodies are read in a thread, small ones at once: with the same answers. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Blocks } from '../../src/middleware/http/body.ts';
-import { formatCbor } from '../../src/middleware/http/cbor.ts';
 import { judge, MAX_AGGREGATE_BYTES, requestShapes } from '../../src/middleware/schemas.ts';
 import { BatchReader, type BatchReaderOptions } from '../../src/middleware/tasks/batchReader.ts';
 import {
@@ -35,8 +34,8 @@ const limits: BatchLimits = {
   maxAggregateBytes: MAX_AGGREGATE_BYTES,
   maxTokens: 16 * 50 + 1000,
 };
-const TRIPLES: TriplesReading = { wanted: 'triples', type: 'json', limits, requestLine: null };
-const CLAIM: ClaimReading = { wanted: 'claim', type: 'json', limits };
+const TRIPLES: TriplesReading = { wanted: 'triples', limits, requestLine: null };
+const CLAIM: ClaimReading = { wanted: 'claim', limits };
 
 let items: TaskItem[];
 beforeAll(() => {
@@ -48,9 +47,6 @@ const json = (value: unknown) => JSON.stringify(value);
 const encoder = new TextEncoder();
 const padded = (text: string) => text.padEnd(LARGE, ' ');
 const hex = (bytes: number) => `0x${'ab'.repeat(bytes)}`;
-const map = ({ message, publicKey, signature }: TaskItem) => {
-  return { digest: message, public_key: publicKey, signature };
-};
 
 function blocksOf(body: string | Uint8Array): Blocks {
   const blocks = new Blocks();
@@ -141,35 +137,6 @@ describe('the service', () => {
     }
     expect([...codes].sort()).toEqual(['INVALID_BODY', 'MALFORMED_JSON', 'TOO_MANY_ITEMS']);
     fact(context, 'large batches', `${2 * bodies.length} bodies are answered as small ones are`);
-  });
-
-  it('says the same of large and small bodies in CBOR', async () => {
-    const [first, second] = items.map(map);
-    const values: unknown[] = [
-      null,
-      {},
-      { data: [], statements: [], aggregate: '0x00' },
-      { data: [first, { ...second, digest: 7 }], statements: [first], aggregate: 7 },
-      { data: [{ ...second, public_key: new Uint8Array(897) }], statements: [first] },
-      { data: Array(51).fill({}), aggregate: new Uint8Array(3), statements: Array(51).fill({}) },
-      { data: Array(5000).fill(0) },
-      { data: [first, second], aggregate: new Uint8Array(3), statements: [first, second] },
-    ];
-    const headers = { 'content-type': 'application/cbor' };
-    for (const value of values) {
-      const more = { more: new Uint8Array(LARGE) };
-      const [small, large] = value === null ? [value, more] : [value, { ...value, ...more }];
-      for (const path of [DIRECT, VERIFY]) {
-        const a = await http.ask('POST', path, formatCbor(small), { headers });
-        const b = await http.ask('POST', path, formatCbor(large), { headers });
-        expect(a.status).toBeGreaterThanOrEqual(200);
-        if (value !== null) expect(b.status).toBe(a.status);
-        if (value !== null && a.status !== 202) expect(b.json).toEqual(a.json);
-      }
-    }
-    const broken = new Uint8Array(LARGE).fill(0xff);
-    const answer = await http.ask('POST', DIRECT, broken, { headers });
-    expect(answer.json.code).toBe('MALFORMED_CBOR');
   });
 
   it('knows the repeat of a large request', async () => {
@@ -299,14 +266,12 @@ describe('the reader', () => {
     expect(blocks.bytes).toBe(0);
   });
 
-  it.each(['json', 'cbor'] as const)('makes a file with memory of its own of %s', async (type) => {
-    const data = items.map((item) => (type === 'json' ? toTriple(item) : map(item)));
-    const body = type === 'json' ? json({ data }) : formatCbor({ data });
+  it('makes a file with memory of its own', async () => {
+    const body = json({ data: items.map(toTriple) });
     const reader = open();
     const files: ArrayBuffer[] = [];
     for (const more of ['', ' '.repeat(LARGE)]) {
-      const text = typeof body === 'string' ? body + more : body;
-      const { file } = await reader.read(1, blocksOf(text), { ...TRIPLES, type });
+      const { file } = await reader.read(1, blocksOf(body + more), TRIPLES);
       expect(file.length).toBe(file.buffer.byteLength);
       files.push(file.buffer);
     }

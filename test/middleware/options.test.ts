@@ -45,7 +45,7 @@ describe('options', () => {
     ['an empty service name', { serviceName: '' }, RangeError],
     ['a path parameter as service name', { serviceName: ':id' }, RangeError],
     ['a wildcard as service name', { serviceName: '*' }, RangeError],
-    ['the name of a page as service name', { serviceName: 'docs' }, RangeError],
+    ['the name of a page as service name', { serviceName: 'ui' }, RangeError],
     ['the version as service name', { serviceName: 'v1' }, RangeError],
     ['an origin with a path', { cors: ['https://app.example/'] }, RangeError],
     ['an origin that is none', { cors: ['app.example'] }, RangeError],

@@ -1,14 +1,12 @@
-/** Smaller bodies: packed with gzip, and in CBOR, by every way on which triples come and go. */
+/** Bodies compressed with gzip, at every endpoint that accepts a body. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { formatCbor, parseStrictCbor } from '../../src/middleware/http/cbor.ts';
 import { gunzipped } from '../../src/middleware/http/gunzip.ts';
-import { parseResultFile } from '../../src/wire/resultFile.ts';
 import type { TaskItem } from '../../src/wire/triple.ts';
 import { formatTaskFile, toTriple } from '../../src/wire/triple.ts';
 import { fact } from '../support/facts.ts';
-import { type Answer, expectProblem, startService, type TestService } from './support.ts';
+import { expectProblem, startService, type TestService } from './support.ts';
 import { makeItems } from './triples.ts';
 
 const SIGN = '/v1/falcon/sign';
@@ -16,7 +14,6 @@ const DIRECT = '/v1/svc/aggsign';
 const VERIFY = '/v1/svc/aggsign/verify';
 const MIB = 1024 * 1024;
 const GZIP = { 'content-encoding': 'gzip' };
-const CBOR = { 'content-type': 'application/cbor' };
 
 let http: TestService;
 let items: TaskItem[];
@@ -27,9 +24,6 @@ beforeAll(async () => {
 afterAll(() => http.close());
 
 const gzip = (body: string | Uint8Array) => new Uint8Array(gzipSync(body));
-const map = ({ message, publicKey, signature }: TaskItem) => {
-  return { digest: message, public_key: publicKey, signature };
-};
 const json = (value: unknown) => JSON.stringify(value);
 
 async function put(body: string | Uint8Array, headers: Record<string, string>) {
@@ -172,178 +166,5 @@ describe('gzip', () => {
       }
       expectProblem((await put('[]', headers)).answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
     }
-  });
-});
-
-describe('CBOR', () => {
-  it('is a task file of half the size', async (context) => {
-    const file = formatCbor(items.map(map));
-    const { id, bytes } = await uploaded(file, CBOR);
-    expect(bytes).toBe(file.length);
-    expect(await ended(id)).toMatchObject({ status: 'completed', batch_size: 12 });
-    const saved = 1 - file.length / formatTaskFile(items).length;
-    expect(saved).toBeGreaterThan(0.48);
-    fact(context, 'packed bodies', `a task file in CBOR is ${(100 * saved).toFixed(0)} % shorter`);
-  });
-
-  it('is a request for a batch; its result and verdict come in CBOR, too', async () => {
-    const body = formatCbor({ data: items.map(map), note: 'of our own' });
-    const direct = await http.ask('POST', DIRECT, body, { headers: CBOR });
-    expect(direct.status, direct.text).toBe(202);
-    const record = await ended(direct.json.process_id);
-    expect(record).toMatchObject({ status: 'completed', batch_size: 12 });
-
-    const text = (await http.ask('GET', record.result_path)).text;
-    const path = `/v1/svc/tasks/${record.process_id}/result`;
-    const headers = { authorization: http.alice, accept: 'application/cbor' };
-    const response = await fetch(http.address + path, { headers, redirect: 'manual' });
-    expect([response.status, response.headers.get('content-type')]).toEqual([
-      200,
-      'application/cbor',
-    ]);
-    const result = parseStrictCbor(new Uint8Array(await response.arrayBuffer())) as {
-      aggregate: Uint8Array;
-    };
-    const file = parseResultFile(text);
-    expect(result).toEqual({
-      ...JSON.parse(text),
-      aggregate: file.aggregate,
-      statement: file.statement,
-    });
-
-    const { aggregate } = result;
-    const verify = (statements: unknown) =>
-      http.ask('POST', VERIFY, formatCbor({ aggregate, statements }), { headers: CBOR });
-    expect((await verify(items.map(map))).json).toEqual({ valid: true });
-    expect((await verify(items.slice(1).map(map))).json).toMatchObject({ valid: false });
-  });
-
-  it('of a result comes only to who asks for it', async () => {
-    const { id } = await uploaded(formatCbor(items.map(map)), CBOR);
-    const path = `/v1/svc/tasks/${id}/result`;
-    await ended(id);
-    const status = async (accept: string) =>
-      (await http.ask('GET', path, undefined, { headers: { accept } })).status;
-    const cases: [string, number][] = [
-      ['*/*', 302],
-      ['application/*', 302],
-      ['application/json', 302],
-      ['application/json, application/cbor;q=0.5', 302],
-      ['application/cbor;q=0', 302],
-      ['application/cbor;q=x', 302],
-      ['application/cbor', 200],
-      ['Application/CBOR, */*;q=0.1', 200],
-      ['application/json;q=0.5, application/cbor;q=0.9', 200],
-    ];
-    for (const [accept, expected] of cases)
-      expect([accept, await status(accept)]).toEqual([accept, expected]);
-  });
-
-  it('and gzip go together', async () => {
-    const { id } = await uploaded(gzip(formatCbor(items.map(map))), { ...CBOR, ...GZIP });
-    expect(await ended(id)).toMatchObject({ status: 'completed', batch_size: 12 });
-  });
-
-  it('a file is read as what it is, whatever its sender says', async () => {
-    const { id } = await uploaded(formatCbor(items.map(map)), {
-      'content-type': 'application/json',
-    });
-    expect(await ended(id)).toMatchObject({ status: 'completed' });
-    const other = await uploaded(formatTaskFile(items), CBOR);
-    expect(await ended(other.id)).toMatchObject({ status: 'completed' });
-  });
-
-  const good = () => map(items[0]!);
-  const faulty: [string, (item: ReturnType<typeof good>) => unknown, string, string][] = [
-    ['a missing digest', ({ digest: _, ...rest }) => rest, 'digest', 'missing'],
-    ['hex as a text', (item) => ({ ...item, signature: '0x39' }), 'signature', 'type'],
-    ['an array of numbers', (item) => ({ ...item, digest: [1, 2] }), 'digest', 'type'],
-    ['null', (item) => ({ ...item, public_key: null }), 'public_key', 'type'],
-    ['a long digest', (item) => ({ ...item, digest: new Uint8Array(4097) }), 'digest', 'tooLong'],
-    [
-      'a long signature',
-      (item) => ({ ...item, signature: new Uint8Array(2049) }),
-      'signature',
-      'tooLong',
-    ],
-  ];
-  it.each(faulty)(
-    '%s is named in a 422, and in the failure of a task',
-    async (_, spoil, field, code) => {
-      const list = [good(), spoil(good()), good()];
-      const direct = await http.ask('POST', DIRECT, formatCbor({ data: list }), { headers: CBOR });
-      expectProblem(direct, 422, 'INVALID_BODY');
-      expect(direct.json.errors).toEqual([
-        expect.objectContaining({ path: `/data/1/${field}`, code }),
-      ]);
-      const { id } = await uploaded(formatCbor(list), CBOR);
-      const { status, error } = await ended(id);
-      expect(status).toBe('failed');
-      expect(error).toMatchObject({ code: 'BAD_TASK_FILE', invalid: [{ index: 1 }] });
-      expect(error.errors).toEqual([expect.objectContaining({ path: `/1/${field}`, code })]);
-    },
-  );
-
-  const shapes: [string, unknown, string][] = [
-    ['an array', [{}], 'INVALID_BODY'],
-    ['a byte string', new Uint8Array(5), 'INVALID_BODY'],
-    ['a number', 7, 'INVALID_BODY'],
-    ['null', null, 'INVALID_BODY'],
-    ['no data', {}, 'INVALID_BODY'],
-    ['data that is a byte string', { data: new Uint8Array(5) }, 'INVALID_BODY'],
-    ['no triples', { data: [] }, 'INVALID_BODY'],
-    ['triples that are byte strings', { data: [new Uint8Array(5)] }, 'INVALID_BODY'],
-    ['too many triples', { data: Array(51).fill({}) }, 'TOO_MANY_ITEMS'],
-    ['a hundred thousand zeros', { data: Array(100_000).fill(0) }, 'TOO_MANY_ITEMS'],
-  ];
-  it.each(shapes)('%s is a 422', async (_, value, code) => {
-    const answer = await http.ask('POST', DIRECT, formatCbor(value), { headers: CBOR });
-    expectProblem(answer, 422, code);
-  });
-
-  it.each([
-    ['bytes that are none', Uint8Array.of(0x1c)],
-    ['JSON', '{"data":[]}'],
-    ['half a map', formatCbor({ data: [] }).slice(0, -1)],
-    ['two of them', new Uint8Array([...formatCbor({ data: [] }), 0])],
-  ])('%s is a 400', async (_, body) => {
-    for (const path of [DIRECT, VERIFY]) {
-      expectProblem(await http.ask('POST', path, body, { headers: CBOR }), 400, 'MALFORMED_CBOR');
-    }
-  });
-
-  it('of a task that is none fails the task', async () => {
-    const { id } = await uploaded(formatCbor(items.map(map)).slice(0, -1), CBOR);
-    const { status, error } = await ended(id);
-    expect([status, error.code]).toEqual(['failed', 'MALFORMED_CBOR']);
-    expect(error.detail).toContain('task file');
-    const many = await uploaded(formatCbor(Array(51).fill(good())), CBOR);
-    expect((await ended(many.id)).error.code).toBe('TOO_MANY_ITEMS');
-    expectProblem((await put(new Uint8Array(0), CBOR)).answer, 400, 'MALFORMED_CBOR');
-  });
-
-  it('an aggregate of CBOR is a byte string', async () => {
-    const statements = [good()];
-    const ask = (aggregate: unknown): Promise<Answer> =>
-      http.ask('POST', VERIFY, formatCbor({ aggregate, statements }), { headers: CBOR });
-    expect((await ask(new Uint8Array(100))).json).toEqual({ valid: false });
-    for (const wrong of ['0x00', null, 5, []]) {
-      const answer = await ask(wrong);
-      expectProblem(answer, 422, 'INVALID_BODY');
-      expect(answer.json.errors).toEqual([
-        expect.objectContaining({ path: '/aggregate', code: 'type' }),
-      ]);
-    }
-  });
-
-  it('is not for the signing endpoint', async () => {
-    const body = formatCbor({ digest: '0x00' });
-    const answer = await http.ask('POST', SIGN, body, { headers: CBOR });
-    expectProblem(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
-    expect(answer.headers.get('accept')).toBe('application/json');
-    const other = await http.ask('POST', DIRECT, body, {
-      headers: { 'content-type': 'text/cbor' },
-    });
-    expect(other.headers.get('accept')).toBe('application/json, application/cbor');
   });
 });

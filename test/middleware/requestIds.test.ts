@@ -112,7 +112,7 @@ describe('a request', () => {
     ['OPTIONS', '/v1/svc/tasks', 204, '/v1/svc/tasks'],
     ['GET', '/v1/svc/elsewhere', 404, '/v1/svc/*'],
     ['GET', '/somewhere', 404, '*'],
-    ['GET', '/v1/docs', 200, '/v1/docs'],
+    ['GET', '/v1/openapi.json', 200, '/v1/openapi.json'],
     ['PUT', '/v1/svc/uploads/7?expires=1&signature=abc', 403, '/v1/svc/uploads/:process_id'],
   ])('%s %s: %i, told by its pattern %s', async (method, path, status, pattern) => {
     const body = method === 'PUT' ? '[]' : undefined;
@@ -221,10 +221,10 @@ describe('a request', () => {
   it('on a host that does not tell when the answer has left is told at once', async () => {
     const seen: ServiceEvent[] = [];
     const service = falconService({ store: memoryStore(), onEvent: (event) => seen.push(event) });
-    const answer = await toFetchHandler(service)(new Request('http://a.example/v1/docs'));
+    const answer = await toFetchHandler(service)(new Request('http://a.example/v1/openapi.json'));
     const requestId = answer.headers.get('x-request-id');
     const event = seen.find((each) => each.type === 'request' && each.requestId === requestId);
-    expect(event).toMatchObject({ path: '/v1/docs', status: 200 });
+    expect(event).toMatchObject({ path: '/v1/openapi.json', status: 200 });
     expect(event).not.toHaveProperty('remote');
   });
 });

@@ -128,16 +128,19 @@ describe('the upload url', () => {
     expect((await put(url)).status).toBe(200);
   });
 
-  it('takes JSON and CBOR only', async () => {
+  it('takes JSON only', async () => {
     const { url } = await create();
     for (const type of [
       'text/plain',
       'application/octet-stream',
       'application/jsonx',
+      'application/cbor',
       'json',
       '',
     ]) {
-      expectProblem(await put(url, '[]', { 'content-type': type }), 415, 'UNSUPPORTED_MEDIA_TYPE');
+      const refused = await put(url, '[]', { 'content-type': type });
+      expectProblem(refused, 415, 'UNSUPPORTED_MEDIA_TYPE');
+      expect(refused.headers.get('accept')).toBe('application/json');
     }
     const latin = { 'content-type': 'application/json; charset=iso-8859-1' };
     expectProblem(await put(url, '[]', latin), 415);

@@ -168,7 +168,6 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^src\/(falcon|falcon\/keys|aggregate)\/index\.ts$/,
       /^src\/(shared\/threads|wire)\//,
       /^(hono|zod)(\/|$)/,
-      /^cborg$/,
       /^@noble\/hashes\//,
       /^node:/,
     ],

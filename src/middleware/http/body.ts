@@ -11,7 +11,7 @@ import { isCodedError } from '../../shared/errors.ts';
 import { pages } from '../memory.ts';
 import { ProblemError } from '../problems.ts';
 import type { BodyShare } from './bodyBudget.ts';
-import { type BodyEncoding, type BodyType, requireForm } from './bodyType.ts';
+import { type BodyEncoding, requireForm } from './bodyType.ts';
 import { sendContinue } from './continue.ts';
 import { gunzipped } from './gunzip.ts';
 import { Patience, type Speed } from './patience.ts';
@@ -252,22 +252,18 @@ export function withParsedBody<T>(
   share: BodyShare,
   use: (value: unknown) => Promise<T>,
 ): Promise<T> {
-  return withTypedBody(c, ['json'], limits, share, (_, blocks) =>
-    use(parseStrictJson(blocks.whole(), limits)),
-  );
+  return withJsonBody(c, limits, share, (blocks) => use(parseStrictJson(blocks.whole(), limits)));
 }
 
-/** Reads a body of one of these types: checks type and length, and passes it to `use`. */
-export async function withTypedBody<T>(
+/** Reads a JSON body: checks type and length, and passes it to `use` before it is parsed. */
+export async function withJsonBody<T>(
   c: Context,
-  types: readonly BodyType[],
   limits: BodyLimits,
   share: BodyShare,
-  use: (type: BodyType, blocks: Blocks) => Promise<T>,
+  use: (blocks: Blocks) => Promise<T>,
 ): Promise<T> {
   // A missing body is reported as such, whatever its type.
   if (saysNoBody(c))
     throw new ProblemError('MALFORMED_JSON', { message: 'A JSON body is required' });
-  const { type, encoding } = requireForm(c, types);
-  return withBlocks(c, limits, share, (blocks) => use(type, blocks), encoding);
+  return withBlocks(c, limits, share, use, requireForm(c));
 }

@@ -5,14 +5,6 @@
 import type { Context } from 'hono';
 import { sha256 } from '../hash.ts';
 
-export interface Page {
-  /** With its charset: `text/html; charset=utf-8`. */
-  readonly type: string;
-  readonly body: string | Uint8Array<ArrayBuffer>;
-  /** Sources beyond `default-src 'none'`: `["style-src 'self'", …]`. */
-  readonly policy?: readonly string[];
-}
-
 /** Every page forbids foreign content, frames, forms to elsewhere, and another base. */
 const POLICY = [
   "default-src 'none'",
@@ -24,11 +16,6 @@ const POLICY = [
 /** The `Content-Security-Policy` of a page that allows these sources. */
 export function contentSecurityPolicy(sources: readonly string[] = []): string {
   return [...POLICY, ...sources].join('; ');
-}
-
-/** The source expression that allows this inline style or script. */
-export function inlineHash(text: string): string {
-  return `'sha256-${sha256(text).toString('base64')}'`;
 }
 
 /** A strong ETag of these bytes. */
@@ -69,16 +56,6 @@ export function openAnswer(
   }
   const { body, headers: own } = make();
   return new Response(body, { headers: { ...all, ...own } });
-}
-
-/** A page that is made for each request. */
-export function pageAnswer(c: Context, { type, body, policy }: Page): Response {
-  const headers = {
-    etag: etagOf(body),
-    'cache-control': 'no-cache',
-    'content-security-policy': contentSecurityPolicy(policy),
-  };
-  return openAnswer(c, headers, () => ({ body, headers: { 'content-type': type } }));
 }
 
 /** Whether an `If-None-Match` names this ETag (compared weakly, as RFC 9110 wants it here). */

@@ -85,7 +85,6 @@ method that the path does not have is a 405 with \`Allow\`. \`HEAD\` is answered
 without a body, \`OPTIONS\` with 204 and \`Allow\`.
 
 **Bodies** may be packed with gzip (\`Content-Encoding\`); the limits hold for what they unpack to.
-Where CBOR is offered, it halves them: byte strings take the place of hex.
 
 **Lists.** Pass \`next\` as \`cursor\` until it is empty, which it is on an empty page.`;
 
@@ -188,7 +187,6 @@ function operationOf(route: Route, operation: Operation, schemas: Schemas, shape
         required: body.required,
         content: {
           'application/json': { schema: schemas.of(body.schema), example: body.example },
-          ...(body.cbor && { 'application/cbor': { schema: schemas.of(body.cbor) } }),
         },
       },
     }),

@@ -16,11 +16,7 @@ const text = (description: string, schema: object = {}, required = true): { head
 
 /** The headers by the names of their components. */
 export const HEADERS = {
-  Accept: text(
-    'The accepted types',
-    { enum: ['application/json', 'application/json, application/cbor'] },
-    false,
-  ),
+  Accept: text('The accepted types', { enum: ['application/json'] }, false),
   AcceptEncoding: text('The accepted encodings', { enum: ['gzip, identity', 'identity'] }, false),
   Allow: text('The methods of this path', { pattern: '^[A-Z]+(?:, [A-Z]+)*$' }),
   CacheControl: text('How long the answer may be cached', { minLength: 1 }),

@@ -28,8 +28,6 @@ export interface Parameter {
 
 export interface RequestBody {
   readonly schema: z.ZodType;
-  /** Present if the body may also be CBOR. */
-  readonly cbor?: z.ZodType;
   readonly description: string;
   readonly required: boolean;
   readonly example: unknown;

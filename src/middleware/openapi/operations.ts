@@ -4,7 +4,6 @@ import { z } from 'zod';
 import type { ErrorCode } from '../../shared/errors.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import {
-  CBOR,
   ProgressRecord,
   ResultFile,
   requestShapes,
@@ -24,7 +23,7 @@ import {
   exampleTicket,
   waitingRecord,
 } from './examples.ts';
-import { type Operation, type Parameter, pageAnswers } from './operation.ts';
+import type { Operation, Parameter } from './operation.ts';
 
 /** Problems of requests whose body is read. */
 const READS_BODY = [
@@ -209,13 +208,11 @@ const FIXED = {
     id: 'getResult',
     tag: 'Tasks',
     summary: 'Go to the result file',
-    description: 'With `Accept: application/cbor`, the same in CBOR, without a detour.',
     path: { id },
     answers: {
-      200: { description: 'In CBOR', schema: CBOR.ResultFile, type: 'application/cbor' },
       302: { description: 'To the signed URL of the file', headers: ['Location'] },
     },
-    problems: ['NOT_FOUND', 'CONFLICT', 'OVERLOADED'],
+    problems: ['NOT_FOUND', 'CONFLICT'],
   },
   followTask: {
     id: 'followTask',
@@ -278,13 +275,6 @@ const FIXED = {
     },
     problems: [],
   },
-  getDocumentation: {
-    id: 'getDocumentation',
-    tag: 'Documents',
-    summary: 'This document as a page',
-    answers: pageAnswers('HTML', 'Not changed'),
-    problems: [],
-  },
 } as const satisfies Record<string, Operation>;
 
 /** Operations whose bodies depend on the limits of the service; the schemas are added there. */
@@ -316,7 +306,6 @@ const WITH_BODY = {
     answers: accepted('Accepted and queued'),
     problems: [
       ...READS_JSON,
-      'MALFORMED_CBOR',
       'TOO_MANY_ITEMS',
       'IDEMPOTENCY_CONFLICT',
       'IDEMPOTENCY_GONE',
@@ -347,7 +336,7 @@ const WITH_BODY = {
         example: { valid: true },
       },
     },
-    problems: [...READS_JSON, 'MALFORMED_CBOR', 'TOO_MANY_ITEMS', 'THREAD_LOST'],
+    problems: [...READS_JSON, 'TOO_MANY_ITEMS', 'THREAD_LOST'],
   },
   uploadTaskFile: {
     id: 'uploadTaskFile',
@@ -381,7 +370,6 @@ const WITH_BODY = {
       'BODY_TOO_LARGE',
       'BODY_CONSUMED',
       'MALFORMED_JSON',
-      'MALFORMED_CBOR',
       'MALFORMED_GZIP',
       'LENGTH_REQUIRED',
       'UNSUPPORTED_MEDIA_TYPE',
@@ -405,15 +393,15 @@ export function operations(limits: { maxSignatures: number; maxDigestBytes: numb
     sign: { ...sign, body: { ...sign.body, schema: SignRequest } },
     aggregate: {
       ...aggregate,
-      body: { ...aggregate.body, schema: AggregateRequest, cbor: CBOR.Request },
+      body: { ...aggregate.body, schema: AggregateRequest },
     },
     verifyAggregate: {
       ...verifyAggregate,
-      body: { ...verifyAggregate.body, schema: VerifyRequest, cbor: CBOR.Request },
+      body: { ...verifyAggregate.body, schema: VerifyRequest },
     },
     uploadTaskFile: {
       ...uploadTaskFile,
-      body: { ...uploadTaskFile.body, schema: TaskFile, cbor: CBOR.TaskFile },
+      body: { ...uploadTaskFile.body, schema: TaskFile },
     },
   } as const satisfies Record<string, Operation>;
 }

@@ -1,61 +1,46 @@
 /**
- * `/v1/openapi.json` and `/v1/docs`: the document, and the document as a page. Neither needs a key.
+ * `/v1/openapi.json`: the description of the interface. It needs no key.
  */
 import { readFileSync } from 'node:fs';
-import type { Context } from 'hono';
 import { mountAddress } from '../http/address.ts';
-import { inlineHash, pageAnswer } from '../http/page.ts';
+import { contentSecurityPolicy, etagOf, openAnswer } from '../http/page.ts';
 import type { Deps, Route } from '../routes/route.ts';
-import { DOCS_STYLE, docsPage } from './docsPage.ts';
-import { escapeHtml } from './docsText.ts';
-import { type Document, openapiDocument } from './document.ts';
+import { openapiDocument } from './document.ts';
 
 /** A placeholder for the address of the mount point, which depends on the request. */
 const ADDRESS = 'https://address.invalid';
 
 /**
- * The two routes.
+ * The route.
  *
- * @param routes the others; these two are in the document as well
+ * @param routes the others; this one is in the document as well
  */
-export function documentRoutes(
+export function documentRoute(
   { settings, operations: known }: Deps,
   routes: readonly Route[],
-): Route[] {
-  const made = once((): Document => {
+): Route {
+  const json = once(() => {
     const about = { serviceName: settings.serviceName, address: ADDRESS, version: version() };
-    return openapiDocument([...routes, ...own], about);
+    return `${JSON.stringify(openapiDocument([...routes, own], about))}\n`;
   });
-  const json = once(() => `${JSON.stringify(made())}\n`);
-  const html = once(() => docsPage(made(), settings.ui));
-  const addressed = (c: Context, text: string, write: (address: string) => string): string =>
-    text.replaceAll(ADDRESS, write(mountAddress(c, settings)));
-
-  const own: Route[] = [
-    {
-      method: 'GET',
-      path: '/v1/openapi.json',
-      right: 'open',
-      operation: known.getDocument,
-      handle: async (c) =>
-        pageAnswer(c, {
-          type: 'application/json',
-          body: addressed(c, json(), (address) => JSON.stringify(address).slice(1, -1)),
-        }),
+  const own: Route = {
+    method: 'GET',
+    path: '/v1/openapi.json',
+    right: 'open',
+    operation: known.getDocument,
+    async handle(c) {
+      const address = JSON.stringify(mountAddress(c, settings)).slice(1, -1);
+      const body = json().replaceAll(ADDRESS, () => address);
+      const headers = {
+        etag: etagOf(body),
+        'cache-control': 'no-cache',
+        'content-security-policy': contentSecurityPolicy(),
+      };
+      return openAnswer(c, headers, () => {
+        return { body, headers: { 'content-type': 'application/json' } };
+      });
     },
-    {
-      method: 'GET',
-      path: '/v1/docs',
-      right: 'open',
-      operation: known.getDocumentation,
-      handle: async (c) =>
-        pageAnswer(c, {
-          type: 'text/html; charset=utf-8',
-          body: addressed(c, html(), (address) => escapeHtml(address.replaceAll("'", '%27'))),
-          policy: [`style-src ${inlineHash(DOCS_STYLE)}`, 'img-src data:'],
-        }),
-    },
-  ];
+  };
   return own;
 }
 

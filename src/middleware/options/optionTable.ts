@@ -30,7 +30,7 @@ const SALTS: readonly SigningSalt[] = ['random', 'derived'];
 const FORMATS: readonly AggregateFormatOption[] = ['auto', 'proof', 'bundle'];
 
 /** Used below `/v1/`; `v1` itself would hide where the service is mounted. */
-const TAKEN_NAMES: ReadonlySet<string> = new Set(['docs', 'openapi.json', 'ui', 'v1']);
+const TAKEN_NAMES: ReadonlySet<string> = new Set(['openapi.json', 'ui', 'v1']);
 
 function checkServiceName(name: string): string | null {
   if (TAKEN_NAMES.has(name)) return `must not be ${name}`;

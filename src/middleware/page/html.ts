@@ -1,7 +1,17 @@
 /** The HTML of the page: the template with the names of the assets and the configuration. */
 
 import { CONFIG_META, type PageConfig } from '../../wire/pageConfig.ts';
-import { escapeHtml } from '../openapi/docsText.ts';
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);
 
 /**
  * Fills in a template. Placeholders are `{{name}}`.

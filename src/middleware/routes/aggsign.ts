@@ -4,8 +4,7 @@ import { CodedError } from '../../shared/errors.ts';
 import { refusalOf } from '../../wire/refusal.ts';
 import { newInputKey } from '../blobs/port/blobStore.ts';
 import { serviceBase } from '../http/address.ts';
-import { bodyLimits, withBody, withTypedBody } from '../http/body.ts';
-import type { BodyType } from '../http/bodyType.ts';
+import { bodyLimits, withBody, withJsonBody } from '../http/body.ts';
 import { isRepeatable, requestFingerprint, requestLine, taskOnce } from '../idempotency.ts';
 import { free } from '../memory.ts';
 import type { Operation } from '../openapi/operation.ts';
@@ -120,9 +119,6 @@ function notify(deps: Deps): Handler {
     });
 }
 
-/** How bodies with items may come. */
-const ITEM_TYPES: readonly BodyType[] = ['json', 'cbor'];
-
 /** Limits of a body with as many items as a task may have. */
 const batchLimits = ({ maxSignatures, maxDigestBytes }: Deps['settings']): BatchLimits => ({
   maxSignatures,
@@ -136,10 +132,10 @@ function aggregateDirectly(deps: Deps): Handler {
   const size = bodyLimits(settings, settings.maxBodyBytes);
   const limits = batchLimits(settings);
   return (c, { clientId }) =>
-    withTypedBody(c, ITEM_TYPES, size, budget.of(clientId), async (type, blocks) => {
+    withJsonBody(c, size, budget.of(clientId), async (blocks) => {
       const { store, reader } = runtime.ports;
       const line = isRepeatable(c) ? requestLine(c) : null;
-      const reading = { wanted: 'triples', type, limits, requestLine: line } as const;
+      const reading = { wanted: 'triples', limits, requestLine: line } as const;
       const { count, file, fingerprint } = await reader.read(clientId, blocks, reading);
       const task = await taskOnce(c, {
         clientId,
@@ -158,9 +154,9 @@ function verify({ settings, runtime, budget }: Deps): Handler {
   const size = bodyLimits(settings, settings.maxBodyBytes);
   const limits = batchLimits(settings);
   return (c, { clientId }) =>
-    withTypedBody(c, ITEM_TYPES, size, budget.of(clientId), async (type, blocks) => {
+    withJsonBody(c, size, budget.of(clientId), async (blocks) => {
       const { reader, aggregator } = runtime.ports;
-      const reading = { wanted: 'claim', type, limits } as const;
+      const reading = { wanted: 'claim', limits } as const;
       const { aggregate, statements } = await reader.read(clientId, blocks, reading);
       const valid = await aggregator.judge(aggregate, statements);
       const reason = valid ? undefined : refusalOf(aggregate);

@@ -14,8 +14,7 @@ import type { Deps } from './route.ts';
  * if there is none. A host that takes uploads itself looks only where it knows of none: then the
  * url may be another host's, which lets clients PUT past the service.
  *
- * @throws ProblemError for a file that is empty, too large, packed, or neither JSON nor CBOR, after
- *   deleting it
+ * @throws ProblemError for a file that is empty, too large, compressed, or not JSON, after deleting it
  */
 export async function uploadedFile(deps: Deps, task: Task): Promise<BlobRef | undefined> {
   const { uploads, arrivals } = deps.runtime.ports.blobs;
@@ -25,7 +24,7 @@ export async function uploadedFile(deps: Deps, task: Task): Promise<BlobRef | un
   if (!files || !found) return undefined;
   try {
     checkFile(found.blob.bytes, deps.settings.maxBodyBytes);
-    const { encoding } = checkForm(['json', 'cbor'], found.contentType, found.contentEncoding);
+    const encoding = checkForm(found.contentType, found.contentEncoding);
     if (encoding !== 'identity') throw packed();
   } catch (refusal) {
     await files.discard(task.id);

@@ -1,14 +1,10 @@
 /** `…/tasks…`: reads, lists, follows, cancels and removes the caller's tasks. */
 import type { Context } from 'hono';
 import { CodedError } from '../../shared/errors.ts';
-import { parseResultFile, resultFields } from '../../wire/resultFile.ts';
 import { isFinal, STATE_TEXTS, stateOfText } from '../../wire/taskStates.ts';
-import { wantsCbor } from '../http/bodyType.ts';
-import { formatCbor } from '../http/cbor.ts';
 import { decodeCursor, encodeCursor, type Position } from '../http/cursor.ts';
 import { ProblemError } from '../problems.ts';
 import { listItem } from '../records.ts';
-import type { Task } from '../stores/port/task.ts';
 import type { ListQuery } from '../stores/port/taskStore.ts';
 import { answerRecord, findTask, resultUrl } from './answers.ts';
 import { followEvents } from './events.ts';
@@ -138,7 +134,7 @@ function remove(deps: Deps): Handler {
   };
 }
 
-/** To the result file, or, for who accepts it, the same in CBOR. */
+/** Redirects to the signed URL of the result file. */
 function result(deps: Deps): Handler {
   return async (c, caller) => {
     const task = await findTask(deps.runtime.ports.store, c.req.param('id'), caller);
@@ -150,21 +146,6 @@ function result(deps: Deps): Handler {
         message: `The task has no result: it is ${STATE_TEXTS[task.state].list}`,
       });
     }
-    c.header('vary', 'accept');
-    return wantsCbor(c) ? cborResult(c, deps, task) : c.redirect(url, 302);
+    return c.redirect(url, 302);
   };
-}
-
-async function cborResult(c: Context, deps: Deps, { clientId, result }: Task): Promise<Response> {
-  const { key, bytes } = result!.blob;
-  const share = deps.budget.of(clientId);
-  share.take(bytes);
-  try {
-    const file = await deps.runtime.ports.blobs.read({ key }, bytes);
-    if (file === null) throw new CodedError('NOT_FOUND', { message: 'The result is gone' });
-    const body = formatCbor(resultFields(parseResultFile(file), (each) => each));
-    return c.body(body, 200, { 'content-type': 'application/cbor' });
-  } finally {
-    share.give(bytes);
-  }
 }

@@ -8,7 +8,7 @@ import { CodedError } from '../../shared/errors.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import { type BlobRef, newInputKey } from '../blobs/port/blobStore.ts';
 import { announcedLength, bodyChunks, bodyLimits } from '../http/body.ts';
-import { type BodyForm, requireForm } from '../http/bodyType.ts';
+import { type BodyEncoding, requireForm } from '../http/bodyType.ts';
 import type { UrlRight } from '../http/signedUrls.ts';
 import { ProblemError } from '../problems.ts';
 import type { Reservation } from '../reservations.ts';
@@ -49,14 +49,14 @@ async function upload(c: Context, deps: Deps, turns: UploadTurns): Promise<Respo
   if (taskId === null) throw forged();
   await checkRight(c, deps, { method: 'PUT', taskId });
   const task = await openTask(store, taskId);
-  const form = requireForm(c, ['json', 'cbor']);
+  const encoding = requireForm(c);
 
   const turn = await turns.take(task.clientId, taskId);
   let reservation: Reservation | undefined;
   try {
     const now = turn.waited ? await openTask(store, taskId) : task;
     reservation = await reserve(deps, now.clientId, now.input?.bytes);
-    const input = await receive(c, deps, now, form, reservation, turn.signal);
+    const input = await receive(c, deps, now, encoding, reservation, turn.signal);
     return await keep(c, deps, now, input);
   } finally {
     // Not before the store has counted the bytes.
@@ -110,7 +110,7 @@ async function receive(
   c: Context,
   deps: Deps,
   { clientId }: Task,
-  { type, encoding }: BodyForm,
+  encoding: BodyEncoding,
   reservation: Reservation,
   signal: AbortSignal,
 ): Promise<BlobRef> {
@@ -136,8 +136,7 @@ async function receive(
   const lengthless =
     c.req.header('content-length') === undefined && c.req.header('transfer-encoding') === undefined;
   if (lengthless) throw new CodedError('LENGTH_REQUIRED');
-  const code = type === 'cbor' ? 'MALFORMED_CBOR' : 'MALFORMED_JSON';
-  throw new ProblemError(code, { message: 'The task file is empty' });
+  throw new ProblemError('MALFORMED_JSON', { message: 'The task file is empty' });
 }
 
 /** The chunks, each after room for it was taken: some more than needed, to ask less often. */

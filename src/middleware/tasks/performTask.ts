@@ -19,7 +19,6 @@ import {
   type TaskFileLimits,
 } from '../../wire/taskFile.ts';
 import type { TaskItem } from '../../wire/triple.ts';
-import { looksLikeCbor, parseStrictCbor } from '../http/cbor.ts';
 import { parseStrictJson } from '../http/strictJson.ts';
 import { TaskFailure } from '../stores/port/task.ts';
 import type {
@@ -129,22 +128,15 @@ async function aggregate(work: AggregateWork, { signal, tell }: WorkContext): Pr
 
 /** @throws TaskFailure that says what is wrong with the file */
 function read({ file, limits }: AggregateWork): TaskItem[] {
-  const bytes = new Uint8Array(file);
-  // Its name and its sender may say anything, so the bytes themselves tell.
-  const cbor = looksLikeCbor(bytes);
-  const value = parse(bytes, limits, cbor ? parseStrictCbor : parseStrictJson);
-  const { items, faults } = checkTriples(value, limits, cbor ? 'bytes' : 'hex');
+  const value = parse(new Uint8Array(file), limits);
+  const { items, faults } = checkTriples(value, limits);
   if (faults) throw shapeFailure(faults);
   return items;
 }
 
-function parse(
-  file: Uint8Array,
-  { maxSignatures }: Required<TaskFileLimits>,
-  read: typeof parseStrictCbor | typeof parseStrictJson,
-): unknown {
+function parse(file: Uint8Array, { maxSignatures }: Required<TaskFileLimits>): unknown {
   try {
-    return read(file, {
+    return parseStrictJson(file, {
       maxTokens: TOKENS_PER_ITEM * maxSignatures + SPARE_TOKENS,
       tooManyCode: 'TOO_MANY_ITEMS',
     });

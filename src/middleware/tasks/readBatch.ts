@@ -1,7 +1,7 @@
 /**
  * Reads bodies with many items: triples for a new task, or an aggregate and its statements. The
  * same code runs on the service's own thread for small bodies and in a worker thread for large
- * ones, so that the answers are the same. Of a JSON body nothing is decoded that need not be.
+ * ones, so that the answers are the same. Nothing is decoded that need not be.
  */
 import { ascii, concatAll } from '../../shared/bytes.ts';
 import { type ErrorCode, isCodedError } from '../../shared/errors.ts';
@@ -10,12 +10,10 @@ import {
   type BytesForm,
   checkStatements,
   checkTriples,
-  FORMS,
+  HEX_FORM,
   type ShapeFault,
 } from '../../wire/taskFile.ts';
 import type { Statement, TaskItem } from '../../wire/triple.ts';
-import type { BodyType } from '../http/bodyType.ts';
-import { formatCbor, parseStrictCbor } from '../http/cbor.ts';
 import { type JsonLimits, parseSlimJson } from '../http/strictJson.ts';
 import { requestFingerprint } from '../idempotency.ts';
 import { free } from '../memory.ts';
@@ -23,7 +21,6 @@ import { type Fault, ProblemError } from '../problems.ts';
 
 /** What all bodies with items have in common. */
 interface Reading {
-  readonly type: BodyType;
   readonly limits: BatchLimits;
 }
 
@@ -107,8 +104,8 @@ function joined(blocks: readonly ArrayBuffer[], bytes: number): Uint8Array<Array
 /**
  * Reads a body. The result holds copies only.
  *
- * @throws ProblemError `MALFORMED_JSON`, `MALFORMED_CBOR`, `INVALID_BODY` or `TOO_MANY_ITEMS`, the
- *   latter two with every fault
+ * @throws ProblemError `MALFORMED_JSON`, `INVALID_BODY` or `TOO_MANY_ITEMS`, the latter two with
+ *   every fault
  */
 export function readBatch(body: Uint8Array, reading: TriplesReading | ClaimReading): Batch | Claim {
   return reading.wanted === 'triples' ? readTriples(body, reading) : readClaim(body, reading);
@@ -119,18 +116,17 @@ function readTriples(body: Uint8Array, reading: TriplesReading): Batch {
   const { value, form } = parse(body, reading, textForm);
   const { items, faults } = checkTriples(requireObject(value).data, limits, form);
   if (faults) throw shapeProblem(faults, '/data');
-  const isText = reading.type === 'json';
-  requireKeys(items, '/data', isText ? headOfText : headOfBytes);
-  const file = isText ? textFile(items) : cborFile(items);
+  requireKeys(items, '/data', headOfText);
+  const file = taskFile(items);
   const fingerprint = requestLine === null ? null : requestFingerprint(requestLine, body);
   return { count: items.length, file, fingerprint };
 }
 
 function readClaim(body: Uint8Array, reading: ClaimReading): Claim {
-  const { limits, type } = reading;
+  const { limits } = reading;
   const { value, form } = parse(body, reading, hexForm);
   const object = requireObject(value);
-  const aggregate = requireAggregate(object.aggregate, type, form, limits.maxAggregateBytes);
+  const aggregate = requireAggregate(object.aggregate, form, limits.maxAggregateBytes);
   const { items, faults } = checkStatements(object.statements, limits, form);
   if (faults) throw shapeProblem(faults, '/statements');
   requireKeys(items, '/statements', headOfBytes);
@@ -150,14 +146,13 @@ interface Parsed {
   readonly form: BytesForm;
 }
 
-/** @param formOf how the strings of a JSON text are read */
+/** @param formOf decides how the strings are read */
 function parse(
   body: Uint8Array,
-  { type, limits: { maxTokens } }: Reading,
+  { limits: { maxTokens } }: Reading,
   formOf: (left: Left) => BytesForm,
 ): Parsed {
   const limits = { maxTokens, tooManyCode: 'TOO_MANY_ITEMS' } as const;
-  if (type === 'cbor') return { value: parseStrictCbor(body, limits), form: FORMS.bytes };
   const { value, left } = parseSlimJson(body, limits);
   return { value, form: formOf(left) };
 }
@@ -172,18 +167,18 @@ const sent = (given: unknown, left: Left): unknown => {
 
 /** Decodes hex. */
 const hexForm = (left: Left): BytesForm => ({
-  ...FORMS.hex,
-  decode: (given, maxBytes) => FORMS.hex.decode(sent(given, left), maxBytes),
-  nameOf: (given) => FORMS.hex.nameOf(sent(given, left)),
+  ...HEX_FORM,
+  decode: (given, maxBytes) => HEX_FORM.decode(sent(given, left), maxBytes),
+  nameOf: (given) => HEX_FORM.nameOf(sent(given, left)),
 });
 
 /** Checks hex, but leaves it as it is: what it gives are the characters. */
 const textForm = (left: Left): BytesForm => ({
-  ...FORMS.hex,
+  ...HEX_FORM,
   decode(given, maxBytes) {
     const text = typeof given === 'string' ? left.get(given) : undefined;
     if (text === undefined) {
-      const bytes = FORMS.hex.decode(given, maxBytes);
+      const bytes = HEX_FORM.decode(given, maxBytes);
       return typeof bytes === 'string' ? bytes : ascii(given as string);
     }
     if (text.length - 2 > 2 * maxBytes) return 'tooLong';
@@ -198,8 +193,8 @@ const BEFORE_SIGNATURE = ascii('","signature":"');
 const BETWEEN = ascii('"},\n');
 const END = ascii('"}]\n');
 
-/** The task file of triples as text: their fields are nothing but hex, so they can be quoted. */
-function textFile(items: readonly TaskItem[]): Uint8Array<ArrayBuffer> {
+/** The task file of triples: their fields are nothing but hex, so they can be quoted. */
+function taskFile(items: readonly TaskItem[]): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [ascii('[')];
   items.forEach(({ message, publicKey, signature }, index) => {
     parts.push(BEFORE_DIGEST, message, BEFORE_KEY, publicKey, BEFORE_SIGNATURE, signature);
@@ -208,35 +203,20 @@ function textFile(items: readonly TaskItem[]): Uint8Array<ArrayBuffer> {
   return concatAll(parts);
 }
 
-/**
- * The task file of items that came in CBOR, which is half as long. A copy, since an encoder may
- * return a part of memory that it shares.
- */
-function cborFile(items: readonly TaskItem[]): Uint8Array<ArrayBuffer> {
-  const maps = items.map(({ message, publicKey, signature }) => {
-    return { digest: message, public_key: publicKey, signature };
-  });
-  return new Uint8Array(formatCbor(maps));
-}
-
 function requireObject(value: unknown): Readonly<Record<string, unknown>> {
-  const isMap = typeof value === 'object' && value !== null && !(value instanceof Uint8Array);
-  if (isMap && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Readonly<Record<string, unknown>>;
+  }
   throw new ProblemError('INVALID_BODY', {
     errors: [{ path: '', code: 'invalid_type', message: 'must be an object' }],
   });
 }
 
-function requireAggregate(
-  given: unknown,
-  type: BodyType,
-  form: BytesForm,
-  maxBytes: number,
-): Uint8Array {
+function requireAggregate(given: unknown, form: BytesForm, maxBytes: number): Uint8Array {
   const bytes = form.decode(given, maxBytes);
   if (typeof bytes !== 'string') return bytes;
   // As the schema of the request names it.
-  const isType = type === 'json' && (bytes === 'missing' || bytes === 'type');
+  const isType = bytes === 'missing' || bytes === 'type';
   const code = isType ? 'invalid_type' : bytes;
   const message = form.describe(bytes, maxBytes);
   throw new ProblemError('INVALID_BODY', { errors: [{ path: '/aggregate', code, message }] });

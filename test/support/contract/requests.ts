@@ -279,7 +279,7 @@ function headersOf({ document, operation }: Place): fc.Arbitrary<[string, Piece]
       key,
       type.map((value): [string, Piece] => ['Content-Type', value]),
       optional('If-None-Match', fc.constantFrom('*', '"x"', 'W/"y"', ''), 5),
-      optional('Accept', fc.constantFrom('*/*', 'application/json', 'application/cbor;q=1', ''), 8),
+      optional('Accept', fc.constantFrom('*/*', 'application/json', 'text/plain;q=1', ''), 8),
       optional('Expect', fc.constantFrom(...expectations), 60),
       optional('Host', nasty, 60),
       optional('X-Forwarded-Host', nasty, 10),

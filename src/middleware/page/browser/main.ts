@@ -78,7 +78,7 @@ fill(
   'The service at ',
   h('span', { class: 'mono' }, app.base),
   ', its ',
-  h('a', { href: 'docs' }, 'documentation'),
+  h('a', { href: 'openapi.json' }, 'OpenAPI document'),
   '. This page loads nothing from anywhere else.',
 );
 byId('skip').addEventListener('click', (event) => {
