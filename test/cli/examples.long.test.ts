@@ -127,7 +127,6 @@ function shell(line: string, place: string, shared: NodeJS.ProcessEnv): Promise<
 
 const NEED_STORE = [
   ...['queue', 'retry', 'quota', 'rotate', 'erase', 'retention', 'webhook'],
-  ...['backup', 'restore'],
 ];
 
 describe('examples', () => {
@@ -139,7 +138,6 @@ describe('examples', () => {
     const place = await scene(name);
     // What works on the store of a service needs one.
     if (NEED_STORE.includes(name)) await falconry(place, ['keys', 'create']);
-    if (name === 'restore') await falconry(place, ['backup', 'falconry-backup']);
     if (name === 'keygen') rmSync(join(place, 'key.json'));
     for (const line of lines) {
       const { code, output } = await shell(line, place, shared);
