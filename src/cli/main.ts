@@ -29,7 +29,6 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   erase: () => import('./erase.ts'),
   retention: () => import('./retention.ts'),
   webhook: () => import('./webhook.ts'),
-  top: () => import('./top.ts'),
   doctor: () => import('./doctor.ts'),
   completion: async () => {
     const { completionCommand } = await import('./completion.ts');

@@ -148,7 +148,7 @@ function seconds(ms: number): string {
 /**
  * Cuts a line to this many columns, escape sequences not counted: a wrapped one cannot be redrawn.
  */
-export function cut(text: string, columns: number): string {
+function cut(text: string, columns: number): string {
   let width = 0;
   let out = '';
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape is what is looked for

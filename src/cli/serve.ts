@@ -61,7 +61,7 @@ SIGTERM and SIGINT shut it down: it takes no new work and lets running work fini
 continues at the next start. A second signal ends it at once. /healthz and /readyz, for load
 balancers, need no key; with --drain-delay, /readyz says 503 that long before connections are
 refused. The metrics port has them as well, and /metrics for Prometheus (which needs the package
-prom-client) and /status for falconry top. If @opentelemetry/api is installed and an SDK is set up
+prom-client). If @opentelemetry/api is installed and an SDK is set up
 (node --import), requests and tasks have spans.
 
 Examples

@@ -74,7 +74,7 @@ const SERVER_SETTINGS = {
     fallback: 'on',
     group: 'Server',
   }),
-  metricsPort: integer('port of metrics, status and health; 0 takes any free one', {
+  metricsPort: integer('port of metrics and health; 0 takes any free one', {
     max: 65_535,
     fallbackText: 'none',
     group: 'Server',
@@ -157,14 +157,6 @@ const SHARING_SETTINGS = {
   }),
 } as const satisfies OptionTable;
 
-/** Settings of `falconry top`. */
-const WATCHER_SETTINGS = {
-  metricsUrl: url('a metrics port', {
-    fallback: 'http://127.0.0.1:9464',
-  }),
-  interval: duration('time between two looks', { min: 100, max: DAY_MS, fallback: 2000 }),
-} as const satisfies OptionTable;
-
 /** Settings of `falconry rotate`. */
 const ROTATION_SETTINGS = {
   newPassphrase: secret('passphrase that encrypts them from now on'),
@@ -193,7 +185,6 @@ const SERVE_TABLE = {
 export const SETTINGS = {
   ...SERVE_TABLE,
   ...CALLER_SETTINGS,
-  ...WATCHER_SETTINGS,
   ...ROTATION_SETTINGS,
 };
 
