@@ -26,7 +26,6 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   tasks: () => import('./tasks.ts'),
   queue: () => import('./queue.ts'),
   retry: () => import('./retry.ts'),
-  retention: () => import('./retention.ts'),
   webhook: () => import('./webhook.ts'),
   doctor: () => import('./doctor.ts'),
   completion: async () => {
