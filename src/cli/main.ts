@@ -16,7 +16,6 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   migrate: () => import('./migrate.ts'),
   keys: () => import('./keys.ts'),
   quota: () => import('./quota.ts'),
-  rotate: () => import('./rotate.ts'),
   keygen: () => import('./keygen.ts'),
   sign: () => import('./sign.ts'),
   verify: () => import('./verify.ts'),

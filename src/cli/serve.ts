@@ -41,8 +41,8 @@ Credentials of the bucket are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_S
 files that these names with _FILE name, which are read again every 5 minutes.
 
   --check           do not start: explain the configuration, with the origin of each value, and look
-                    for problems with ports, addresses, data, disk, database, keys, the
-                    passphrase of signing keys, the webhook (reached, told nothing) and threads
+                    for problems with ports, addresses, data, disk, database, keys,
+                    the webhook (reached, told nothing) and threads
   --config <file>   configuration file (FALCONRY_CONFIG) [falconry.json, if there is one]
   --show            print the API key of the first start instead of writing it to a file
   --json            print one line of JSON when ready; with --check, the findings as JSON

@@ -87,9 +87,6 @@ const SERVER_SETTINGS = {
   firstKey: secret('API key that the first start stores instead of making one', {
     group: 'Server',
   }),
-  keysPassphrase: secret('passphrase that encrypts the files of signing keys', {
-    group: 'Server',
-  }),
 } as const satisfies OptionTable;
 
 /** Settings of commands that call a service, which also use `serviceName`. */
@@ -157,11 +154,6 @@ const SHARING_SETTINGS = {
   }),
 } as const satisfies OptionTable;
 
-/** Settings of `falconry rotate`. */
-const ROTATION_SETTINGS = {
-  newPassphrase: secret('passphrase that encrypts them from now on'),
-} as const satisfies OptionTable;
-
 /** A table of options under their names here. */
 type Renamed<Table> = {
   [Name in keyof Table as SettingNameOf<Name, Table[Name]> & string]: Table[Name];
@@ -185,7 +177,6 @@ const SERVE_TABLE = {
 export const SETTINGS = {
   ...SERVE_TABLE,
   ...CALLER_SETTINGS,
-  ...ROTATION_SETTINGS,
 };
 
 export type SettingName = keyof typeof SETTINGS;
