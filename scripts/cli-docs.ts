@@ -35,8 +35,7 @@ const GENERAL = `
   goes to standard output or, where the product went there, to standard error. \`--quiet\`
   suppresses it.
 - **Progress** is drawn on standard error if that is a terminal, but not with \`--json\` or
-  \`--quiet\`. \`NO_COLOR\` turns the colours off, \`TERM=dumb\` the bar. After a few seconds it
-  tells about how much time is left, from the rate of the last ones.
+  \`--quiet\`. \`NO_COLOR\` turns the colours off, \`TERM=dumb\` the bar.
 - **Mistakes.** For a misspelt command, option, setting or verb, the closest one is suggested.
 - **Secrets** come from a file or from the environment, never from the value of an option, which
   every process on the machine could read. They never appear in messages, logs or \`serve --check\`,
