@@ -4,7 +4,6 @@ import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command, Io } from './command.ts';
 import { EXIT, EXIT_MEANINGS } from './exitCodes.ts';
-import { fitHelp } from './helpWidth.ts';
 import { hint } from './suggest.ts';
 
 type Loader = () => Promise<{ readonly command: Command }>;
@@ -37,7 +36,7 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
 export async function main(args: readonly string[], io: Io): Promise<number> {
   const [first, ...others] = args;
   if (first === undefined) {
-    io.stderr.write(fitHelp(await overview(), io.stderr));
+    io.stderr.write(await overview());
     return EXIT.usage;
   }
   if (first === '--version' || first === '-V') {
@@ -48,14 +47,14 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
   const asksHelp = first === '--help' || first === '-h' || first === 'help';
   const [name, rest] = asksHelp ? [others[0], ['--help']] : [first, others];
   if (name === undefined) {
-    io.stdout.write(fitHelp(await overview(), io.stdout));
+    io.stdout.write(await overview());
     return EXIT.ok;
   }
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) return refuseName(name, args, io);
   const { command } = await load();
   if (asksForHelp(rest)) {
-    io.stdout.write(fitHelp(command.help, io.stdout));
+    io.stdout.write(command.help);
     return EXIT.ok;
   }
   return await command.run(rest, io);
