@@ -1,4 +1,4 @@
-/** The check of the signing keys by `falconry serve --check`: opened, and left as they are. */
+/** The check of the signing keys: opened, and left as they are. */
 import { join, resolve } from 'node:path';
 import { KEYS_FOLDER, type Settings } from '../middleware/options/options.ts';
 import { examineKeys } from '../middleware/signing/keyStore.ts';
