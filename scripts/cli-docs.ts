@@ -35,11 +35,10 @@ const GENERAL = `
   goes to standard output or, where the product went there, to standard error. \`--quiet\`
   suppresses it.
 - **Progress** is drawn on standard error if that is a terminal, but not with \`--json\` or
-  \`--quiet\`. \`NO_COLOR\` turns the colours off, \`TERM=dumb\` the bar. After a few seconds it
-  tells about how much time is left, from the rate of the last ones.
+  \`--quiet\`. \`NO_COLOR\` turns the colours off, \`TERM=dumb\` the bar.
 - **Mistakes.** For a misspelt command, option, setting or verb, the closest one is suggested.
 - **Secrets** come from a file or from the environment, never from the value of an option, which
-  every process on the machine could read. They never appear in messages, logs or \`serve --check\`,
+  every process on the machine could read. They never appear in messages, logs or \`falconry doctor\`,
   and on a terminal only with \`--show\`.
 - **Completion** of commands, verbs, options, values and files in bash, zsh and fish:
   \`falconry completion\`.
@@ -87,10 +86,7 @@ as \`500kB\` or \`32MiB\`; bare numbers are seconds and bytes. Empty variables a
 |---|---|---|---|---|
 ${settingTable}
 
-\`falconry serve --check\` prints every value with its origin and looks for problems: a port in use,
-unsafe addresses, trust in proxies, signing in production, the data directory and its permissions,
-free disk space, the database (locked, newer, damaged), API keys, and more threads than processors.
-It exits with 1 if it finds a fault. It calls no other machine.
+\`falconry doctor\` prints the settings with their origins and checks them.
 
 ${helps.join('\n')}`;
 }

@@ -121,8 +121,8 @@ class Commands {
 async function whoWorked(ports: readonly number[]): Promise<string | null> {
   const counts = await Promise.all(
     ports.map(async (port) => {
-      const status = await (await fetch(`http://127.0.0.1:${port}/status`)).json();
-      return (status as { totals: { completed: number } }).totals.completed;
+      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      return Number(/^falconry_attempts_total\{outcome="completed"\} (\d+)$/m.exec(text)?.[1] ?? 0);
     }),
   );
   return `worker ${counts.findIndex((count) => count > 0) + 1} of ${ports.length}`;

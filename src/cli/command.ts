@@ -5,12 +5,8 @@ import type { ParseArgsOptionsConfig } from 'node:util';
 export interface Output {
   write(text: string | Uint8Array): unknown;
   readonly isTTY?: boolean;
-  /** Width and height of the terminal. */
+  /** Width of the terminal. */
   readonly columns?: number;
-  readonly rows?: number;
-  /** The terminal has another size now. */
-  on?(event: 'resize', listener: () => void): unknown;
-  off?(event: 'resize', listener: () => void): unknown;
 }
 
 /** The streams of a command; tests pass their own. */

@@ -8,7 +8,6 @@ import { reasonWords } from '../wire/reasons.ts';
 import { type Command, type Io, IoFailure, ServiceFailure, UsageError } from './command.ts';
 import type { Config } from './config.ts';
 import { EXIT } from './exitCodes.ts';
-import { fitHelp } from './helpWidth.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { ALL_SETTINGS, optionOf, type SettingName } from './settings.ts';
 import { hint } from './suggest.ts';
@@ -113,7 +112,7 @@ async function run<N extends SettingName>(
   try {
     const { values, positionals } = readArguments(options, args);
     if (values.help) {
-      io.stdout.write(fitHelp(parts.help, io.stdout));
+      io.stdout.write(parts.help);
       return EXIT.ok;
     }
     refuseMore(positionals, parts.mostArguments ?? positionals.length);

@@ -1,16 +1,12 @@
-/** The checks of `falconry doctor`, of a host that tests can replace. */
+/** The checks of a machine, which tests can replace, and of a service at an address. */
 
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { falcon512, ready } from '../falcon/index.ts';
 import { binarySizeText } from '../wire/sizes.ts';
-import type { ConfigReading } from './config.ts';
+import type { Config } from './config.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
-import { checkData } from './serveChecks.ts';
-
-export const DOCTOR_SETTINGS = ['url', 'data'] as const;
-export type DoctorSetting = (typeof DOCTOR_SETTINGS)[number];
 
 /** What the checks ask of the machine. */
 export interface Host {
@@ -47,19 +43,19 @@ export const thisHost = (): Host => ({
   fetch: (url) => fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) }),
 });
 
-interface Manifest {
+export interface Manifest {
   readonly version: string;
   readonly engines: { readonly node: string };
   readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
-/** Every finding. */
-export async function findAilments(
-  config: ConfigReading<DoctorSetting>,
-  host: Host,
-): Promise<Finding[]> {
+export async function readManifest(): Promise<Manifest> {
   const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
-  const manifest = JSON.parse(text) as Manifest;
+  return JSON.parse(text) as Manifest;
+}
+
+/** Whether falconry can run here. */
+export async function checkMachine(manifest: Manifest, host: Host): Promise<Finding[]> {
   return [
     checkNode(manifest, host),
     await checkModule(host),
@@ -67,9 +63,6 @@ export async function findAilments(
     checkMemory(host),
     checkClock(host),
     ...(await checkPackages(manifest, host)),
-    ...checkConfig(config),
-    ...(await checkDirectory(config)),
-    ...(await checkService(config, manifest, host)),
   ];
 }
 
@@ -155,26 +148,12 @@ async function checkPackages({ peerDependencies }: Manifest, { load }: Host): Pr
   );
 }
 
-function checkConfig({ file, faults, warnings }: ConfigReading<DoctorSetting>): Finding[] {
-  const bad = [
-    ...faults.map(({ message }) => fault('config', message, 'correct it, or leave it out')),
-    ...warnings.map((message) => warning('environment', message)),
-  ];
-  if (faults.length > 0) return bad;
-  return [ok('config', file === null ? 'no configuration file' : `${file} is read`), ...bad];
-}
-
-async function checkDirectory({ values, origins }: ConfigReading<DoctorSetting>) {
-  if (origins.data.source === 'default') return [];
-  // Whether its keys are private is for serve --check, which knows the settings of the service.
-  return checkData({ dataDirectory: values.data, signing: false, allowSharedDatabase: true });
-}
-
 /** Signed requests to buckets and urls of files bear no more than some minutes. */
 const SKEW_MS = 60_000;
 
-async function checkService(
-  { values: { url }, origins }: ConfigReading<DoctorSetting>,
+/** The service at `--url`, if that is given: its version and its clock. */
+export async function checkRemote(
+  { values: { url }, origins }: Config<'url'>,
   { version }: Manifest,
   { fetch, nowMs }: Host,
 ): Promise<Finding[]> {

@@ -4,7 +4,6 @@ import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command, Io } from './command.ts';
 import { EXIT, EXIT_MEANINGS } from './exitCodes.ts';
-import { fitHelp } from './helpWidth.ts';
 import { hint } from './suggest.ts';
 
 type Loader = () => Promise<{ readonly command: Command }>;
@@ -16,7 +15,6 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   migrate: () => import('./migrate.ts'),
   keys: () => import('./keys.ts'),
   quota: () => import('./quota.ts'),
-  rotate: () => import('./rotate.ts'),
   keygen: () => import('./keygen.ts'),
   sign: () => import('./sign.ts'),
   verify: () => import('./verify.ts'),
@@ -26,12 +24,7 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   tasks: () => import('./tasks.ts'),
   queue: () => import('./queue.ts'),
   retry: () => import('./retry.ts'),
-  erase: () => import('./erase.ts'),
-  retention: () => import('./retention.ts'),
   webhook: () => import('./webhook.ts'),
-  backup: () => import('./backup.ts'),
-  restore: () => import('./restore.ts'),
-  top: () => import('./top.ts'),
   doctor: () => import('./doctor.ts'),
   completion: async () => {
     const { completionCommand } = await import('./completion.ts');
@@ -43,7 +36,7 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
 export async function main(args: readonly string[], io: Io): Promise<number> {
   const [first, ...others] = args;
   if (first === undefined) {
-    io.stderr.write(fitHelp(await overview(), io.stderr));
+    io.stderr.write(await overview());
     return EXIT.usage;
   }
   if (first === '--version' || first === '-V') {
@@ -54,14 +47,14 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
   const asksHelp = first === '--help' || first === '-h' || first === 'help';
   const [name, rest] = asksHelp ? [others[0], ['--help']] : [first, others];
   if (name === undefined) {
-    io.stdout.write(fitHelp(await overview(), io.stdout));
+    io.stdout.write(await overview());
     return EXIT.ok;
   }
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) return refuseName(name, args, io);
   const { command } = await load();
   if (asksForHelp(rest)) {
-    io.stdout.write(fitHelp(command.help, io.stdout));
+    io.stdout.write(command.help);
     return EXIT.ok;
   }
   return await command.run(rest, io);

@@ -45,17 +45,16 @@ export async function loadMetrics(threads: number): Promise<Metrics> {
 
 export class Metrics {
   readonly registry: Registry;
-  readonly requests: Counter;
-  readonly requestSeconds: Histogram;
-  readonly attempts: Counter;
-  readonly signatures: Counter;
-  readonly storeSeconds: Histogram;
-  readonly blobSeconds: Histogram;
-  readonly trouble: Counter;
-  readonly lostLeases: Counter;
-  readonly staleWrites: Counter;
-  readonly phaseSeconds: Histogram;
-  readonly threads: number;
+  readonly #requests: Counter;
+  readonly #requestSeconds: Histogram;
+  readonly #attempts: Counter;
+  readonly #signatures: Counter;
+  readonly #storeSeconds: Histogram;
+  readonly #blobSeconds: Histogram;
+  readonly #trouble: Counter;
+  readonly #lostLeases: Counter;
+  readonly #staleWrites: Counter;
+  readonly #phaseSeconds: Histogram;
   readonly #claims: Counter;
   readonly #resultBytes: Histogram;
   readonly #failedCalls: Counter;
@@ -76,31 +75,30 @@ export class Metrics {
     prometheus.collectDefaultMetrics({ register: registry });
     this.#prometheus = prometheus;
     this.registry = registry;
-    this.threads = threads;
     gauge('falconry_threads', 'Worker threads for tasks').set(threads);
 
     const ofRequest = ['route', 'method', 'status'];
-    this.requests = counter('http_requests_total', 'Answered requests', ...ofRequest);
-    this.requestSeconds = histogram(
+    this.#requests = counter('http_requests_total', 'Answered requests', ...ofRequest);
+    this.#requestSeconds = histogram(
       'http_request_duration_seconds',
       'From a request to the end of its answer',
       REQUEST_SECONDS,
       ...ofRequest,
     );
     this.#claims = counter('falconry_claims_total', 'Tasks taken from the queue');
-    this.attempts = counter('falconry_attempts_total', 'Ended attempts at tasks', 'outcome');
-    this.lostLeases = counter('falconry_lost_leases_total', 'Tasks lost to another worker');
-    this.staleWrites = counter(
+    this.#attempts = counter('falconry_attempts_total', 'Ended attempts at tasks', 'outcome');
+    this.#lostLeases = counter('falconry_lost_leases_total', 'Tasks lost to another worker');
+    this.#staleWrites = counter(
       'falconry_stale_writes_total',
       'Outcomes that the store refused, since another worker had the task',
     );
-    this.phaseSeconds = histogram(
+    this.#phaseSeconds = histogram(
       'falconry_task_phase_seconds',
       'Phases of tasks; the last one of an attempt may have ended early',
       PHASE_SECONDS,
       'phase',
     );
-    this.signatures = counter('falconry_signatures_total', 'Signatures in completed tasks');
+    this.#signatures = counter('falconry_signatures_total', 'Signatures in completed tasks');
     this.#resultBytes = histogram(
       'falconry_result_bytes',
       'Sizes of aggregates',
@@ -108,15 +106,15 @@ export class Metrics {
       'format',
     );
     const calls = 'Calls of the store';
-    this.storeSeconds = histogram('falconry_store_seconds', calls, CALL_SECONDS, 'verb');
+    this.#storeSeconds = histogram('falconry_store_seconds', calls, CALL_SECONDS, 'verb');
     const blobCalls = 'Calls of the store of files';
-    this.blobSeconds = histogram('falconry_blob_seconds', blobCalls, CALL_SECONDS, 'verb');
+    this.#blobSeconds = histogram('falconry_blob_seconds', blobCalls, CALL_SECONDS, 'verb');
     const failed = 'Calls of the stores that failed';
     this.#failedCalls = counter('falconry_failed_calls_total', failed, 'port', 'verb');
     const hints = 'News of tasks that other processes changed';
     this.#hints = counter('falconry_hints_total', hints, 'kind');
     const trouble = 'Times that a worker met trouble with the store or the files';
-    this.trouble = counter('falconry_trouble_total', trouble);
+    this.#trouble = counter('falconry_trouble_total', trouble);
     this.#swept = counter('falconry_swept_tasks_total', 'Tasks that ended by time', 'kind');
     const tries = 'Tries to tell webhooks: sent, failed and to be tried again, or given up';
     this.#webhooks = counter('falconry_webhooks_total', tries, 'outcome');
@@ -182,8 +180,8 @@ export class Metrics {
         const { path: route, status, durationMs } = event;
         const method = METHODS.has(event.method) ? event.method : 'OTHER';
         const labels = { route, method, status: String(status) };
-        this.requests.inc(labels);
-        this.requestSeconds.observe(labels, durationMs / 1000);
+        this.#requests.inc(labels);
+        this.#requestSeconds.observe(labels, durationMs / 1000);
         return;
       }
       case 'work':
@@ -204,7 +202,7 @@ export class Metrics {
   };
 
   readonly onPortCall = ({ port, verb, durationMs, failed }: PortCall): void => {
-    const seconds = port === 'store' ? this.storeSeconds : this.blobSeconds;
+    const seconds = port === 'store' ? this.#storeSeconds : this.#blobSeconds;
     seconds.observe({ verb }, durationMs / 1000);
     if (failed) this.#failedCalls.inc({ port, verb });
   };
@@ -215,21 +213,21 @@ export class Metrics {
         this.#claims.inc();
         return;
       case 'phase':
-        this.phaseSeconds.observe({ phase: event.phase }, event.durationMs / 1000);
+        this.#phaseSeconds.observe({ phase: event.phase }, event.durationMs / 1000);
         return;
       case 'trouble':
-        this.trouble.inc();
+        this.#trouble.inc();
         return;
       case 'completed':
-        this.signatures.inc(event.signatures);
+        this.#signatures.inc(event.signatures);
         this.#resultBytes.observe({ format: event.format }, event.aggregateBytes);
         break;
       case 'lost':
-        this.lostLeases.inc();
-        if (event.stale) this.staleWrites.inc();
+        this.#lostLeases.inc();
+        if (event.stale) this.#staleWrites.inc();
         break;
       default:
     }
-    this.attempts.inc({ outcome: event.type });
+    this.#attempts.inc({ outcome: event.type });
   }
 }

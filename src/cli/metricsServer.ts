@@ -1,10 +1,7 @@
 /**
- * The metrics port of `falconry serve`, for operators and their programs:
- *
- *   /metrics   for Prometheus         /healthz, /readyz   as on the public port
- *   /status    the same for people, as JSON: `falconry top`
- *
- * It has no keys: it belongs on an address that only operators reach.
+ * The metrics port of `falconry serve` and `falconry worker`: `/metrics` for Prometheus, and
+ * `/healthz` and `/readyz` as on the public port. It needs no key: it belongs on an address that
+ * only operators reach.
  */
 import { statfs } from 'node:fs/promises';
 import { Asked } from '../middleware/asked.ts';
@@ -13,7 +10,6 @@ import type { FalconService } from '../middleware/index.ts';
 import { cannotListen } from './cannotListen.ts';
 import type { HttpServer, openHttpServer } from './httpServer.ts';
 import type { Metrics } from './metrics.ts';
-import { watchServer } from './serverStatus.ts';
 
 const KEEP_MS = 1000;
 const PATIENCE_MS = 1200;
@@ -39,28 +35,23 @@ export async function openMetricsServer(
   { port, host, dataDirectory, open }: MetricsServerOptions,
 ): Promise<HttpServer> {
   const depth = new Asked(() => service.depth(), { keepMs: KEEP_MS, patienceMs: PATIENCE_MS });
-  const asked = { depth: () => depth.answer(), running: () => service.running };
-  const ready = async () => (await service.health()).ready;
-  metrics.gauge({ ...asked, ready, freeBytes: () => freeBytesAt(dataDirectory) });
-  const look = watchServer(metrics, { ...asked, health: () => service.health() });
+  metrics.gauge({
+    depth: () => depth.answer(),
+    running: () => service.running,
+    ready: async () => (await service.health()).ready,
+    freeBytes: () => freeBytesAt(dataDirectory),
+  });
 
   const answer = async (request: Request): Promise<Response> => {
     const health = answerHealth(service, request);
     if (health !== null) return health;
     if (request.method !== 'GET') return new Response(null, { status: 405 });
-    const headers = (type: string) => ({ 'content-type': type, 'cache-control': 'no-store' });
-    switch (new URL(request.url).pathname) {
-      case '/metrics': {
-        const { registry } = metrics;
-        return new Response(await registry.metrics(), { headers: headers(registry.contentType) });
-      }
-      case '/status': {
-        const text = `${JSON.stringify(await look())}\n`;
-        return new Response(text, { headers: headers('application/json') });
-      }
-      default:
-        return new Response('metrics: /metrics /status /healthz /readyz\n', { status: 404 });
+    if (new URL(request.url).pathname !== '/metrics') {
+      return new Response('metrics: /metrics /healthz /readyz\n', { status: 404 });
     }
+    const { registry } = metrics;
+    const headers = { 'content-type': registry.contentType, 'cache-control': 'no-store' };
+    return new Response(await registry.metrics(), { headers });
   };
   try {
     return await open({ fetch: answer, port, host });

@@ -1,14 +1,13 @@
 /**
  * Progress on a terminal: one line on standard error, which is redrawn, and cleared at the end.
  *
- *   uploading   ██████████░░░░░░░░░░  52 %  10.2 of 19.6 MB  about 2 min left
+ *   uploading   ██████████░░░░░░░░░░  52 %  10.2 of 19.6 MB
  *
  * If standard error is not a terminal (but a pipe, a file, CI), or with --quiet, nothing is
  * written.
  */
 import { sizeText } from '../wire/sizes.ts';
 import type { Io } from './command.ts';
-import { createEta, leftText } from './eta.ts';
 
 export interface ProgressState {
   /** The current phase, in a word or two: `uploading`. */
@@ -51,14 +50,13 @@ export function createProgress(
   let drawnMs = -Infinity;
   let onScreen = false;
   let turn = 0;
-  let phase = newPhase('', 0, 0);
+  let phase = { name: '', startMs: 0 };
   let last: ProgressState | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
 
   const draw = (state: ProgressState, nowMs: number) => {
     drawnMs = nowMs;
-    const leftMs = phase.eta.leftMs(state.total ?? 0, nowMs);
-    const seen = { elapsedMs: nowMs - phase.startMs, leftMs, turn: turn++ };
+    const seen = { elapsedMs: nowMs - phase.startMs, turn: turn++ };
     const line = cut(progressLine(state, seen, style), (stderr.columns || 80) - 1);
     stderr.write(`\r\x1b[2K${line}`);
     onScreen = true;
@@ -74,8 +72,7 @@ export function createProgress(
     update(state) {
       const nowMs = clock();
       const fresh = state.phase !== phase.name;
-      if (fresh) phase = newPhase(state.phase, state.done, nowMs);
-      else phase.eta.note(state.done, nowMs);
+      if (fresh) phase = { name: state.phase, startMs: nowMs };
       last = state;
       timer ??= setInterval(keepMoving, IDLE_REDRAW_MS).unref();
       const complete = state.total !== undefined && state.done === state.total;
@@ -87,16 +84,10 @@ export function createProgress(
       if (onScreen) stderr.write('\r\x1b[2K');
       onScreen = false;
       drawnMs = -Infinity;
-      phase = newPhase('', 0, 0);
+      phase = { name: '', startMs: 0 };
     },
   };
 }
-
-const newPhase = (name: string, done: number, startMs: number) => ({
-  name,
-  startMs,
-  eta: createEta(done, startMs),
-});
 
 /** Colours, unless the user declined them: https://no-color.org */
 export function hasColour(env: Io['env']): boolean {
@@ -109,14 +100,12 @@ function hasUnicode(env: Io['env']): boolean {
 
 interface Seen {
   readonly elapsedMs: number;
-  /** The time that the phase will still take, where that can be told. */
-  readonly leftMs: number | undefined;
   readonly turn: number;
 }
 
 function progressLine(
   { phase, done, total = 0, unit = 'items' }: ProgressState,
-  { elapsedMs, leftMs, turn }: Seen,
+  { elapsedMs, turn }: Seen,
   { colour, blocks }: { readonly colour: boolean; readonly blocks: boolean },
 ): string {
   const [full, empty] = blocks ? ['█', '░'] : ['#', '-'];
@@ -130,8 +119,7 @@ function progressLine(
   const cells = Math.round(part * BAR_CELLS);
   const bar = paint(36, full!.repeat(cells)) + paint(2, empty!.repeat(BAR_CELLS - cells));
   const figures = `${amount(done, unit, total)} of ${amount(total, unit)}`;
-  const left = leftMs === undefined ? '' : `  ${leftText(leftMs)}`;
-  return `${name} ${bar} ${String(Math.floor(100 * part)).padStart(3)} %  ${figures}${left}`;
+  return `${name} ${bar} ${String(Math.floor(100 * part)).padStart(3)} %  ${figures}`;
 }
 
 /** `10.2 MB` or `1722`; without the unit if a total follows. */
@@ -148,7 +136,7 @@ function seconds(ms: number): string {
 /**
  * Cuts a line to this many columns, escape sequences not counted: a wrapped one cannot be redrawn.
  */
-export function cut(text: string, columns: number): string {
+function cut(text: string, columns: number): string {
   let width = 0;
   let out = '';
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape is what is looked for

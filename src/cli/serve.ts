@@ -12,14 +12,13 @@ import { engineStandsBack } from '../middleware/tasks/priority.ts';
 import { cannotListen } from './cannotListen.ts';
 import { type Command, UsageError } from './command.ts';
 import type { Config } from './config.ts';
-import { defineCommand, FLAG, type Invocation } from './define.ts';
+import { defineCommand, type Invocation } from './define.ts';
 import { EXIT, exitHelp } from './exitCodes.ts';
 import { openEyes } from './eyes.ts';
 import { loadFramework } from './framework.ts';
 import type { HttpServer, HttpServerOptions } from './httpServer.ts';
 import { asIoFailure } from './io.ts';
 import { keysFolder } from './ownStore.ts';
-import { check } from './serveCheck.ts';
 import { resolveService, serverLimits, serviceOptions, settingsHelp } from './serveConfig.ts';
 import { SERVE_SETTINGS, type ServeSetting } from './settings.ts';
 import { type Opened, type SharedStores, withShared } from './sharedStores.ts';
@@ -40,12 +39,9 @@ signing is off without --keys, and --data is not used. It needs the packages pg 
 Credentials of the bucket are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or the
 files that these names with _FILE name, which are read again every 5 minutes.
 
-  --check           do not start: explain the configuration, with the origin of each value, and look
-                    for problems with ports, addresses, data, disk, database, keys, the
-                    passphrase of signing keys, the webhook (reached, told nothing) and threads
   --config <file>   configuration file (FALCONRY_CONFIG) [falconry.json, if there is one]
   --show            print the API key of the first start instead of writing it to a file
-  --json            print one line of JSON when ready; with --check, the findings as JSON
+  --json            print one line of JSON when ready
   -q, --quiet       print nothing on standard output
   -h, --help        this text
 
@@ -61,12 +57,11 @@ SIGTERM and SIGINT shut it down: it takes no new work and lets running work fini
 continues at the next start. A second signal ends it at once. /healthz and /readyz, for load
 balancers, need no key; with --drain-delay, /readyz says 503 that long before connections are
 refused. The metrics port has them as well, and /metrics for Prometheus (which needs the package
-prom-client) and /status for falconry top. If @opentelemetry/api is installed and an SDK is set up
+prom-client). If @opentelemetry/api is installed and an SDK is set up
 (node --import), requests and tasks have spans.
 
 Examples
   falconry serve
-  falconry serve --check
   falconry serve --host 0.0.0.0 --public-url https://falcon.example.com --no-signing
   falconry serve --data ./falcon-data --retention 90d --log json --log-level warn
 
@@ -82,7 +77,7 @@ export const command: Command = defineCommand({
   summary: 'start the service with its embedded store',
   help,
   mostArguments: 0,
-  options: { check: FLAG, ...SHOW_OPTION },
+  options: SHOW_OPTION,
   settings: SERVE_SETTINGS,
   execute,
 });
@@ -91,8 +86,7 @@ export const command: Command = defineCommand({
 const FIRST_KEY = /^[\x21-\x7e]{32,512}$/;
 
 async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
-  const { io, flag } = invocation;
-  if (flag('check')) return check(invocation);
+  const { io } = invocation;
   const config = await invocation.config();
   const { firstKey } = config.values;
   const options = serviceOptions(config);

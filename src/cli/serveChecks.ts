@@ -1,13 +1,12 @@
 /**
- * The checks of `falconry serve --check`. Nothing is changed: the port and a file in the data
- * directory are opened and given up at once.
+ * The checks of what a service would use here. Nothing is changed: the port and a file in the data
+ * directory are opened, and closed again at once.
  */
 
 import { access, constants, stat, statfs, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { falcon512 } from '../falcon/index.ts';
 import { lowWaterMark } from '../middleware/blobs/directory/directory.ts';
 import { type Settings, STORE_FILE } from '../middleware/options/options.ts';
 import { sharedPlaces } from '../middleware/stores/sqlite/sqliteFile.ts';
@@ -25,8 +24,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const GIB = 2 ** 30;
 
-/** Every finding, in the order in which a start would meet them. */
-export async function findFaults(
+/** Returns the findings about a service with these settings. */
+export async function checkServer(
   config: Config<ServeSetting>,
   settings: Settings,
   env: Env,
@@ -42,7 +41,6 @@ export async function findFaults(
       : [];
   return [
     ...(await checkConfigFile(config)),
-    ok('runtime', `Node ${process.versions.node}, ${falcon512.module} SIMD`),
     ...(await checkPort(values, 'port')),
     ...(await checkMetrics(config)),
     ...checkPublicUrl(settings),
@@ -52,7 +50,7 @@ export async function findFaults(
     ...(await checkKeys(config, settings)),
     ...(await checkWebhook(settings)),
     ...(await checkShared(values, env)),
-    ...checkMachine(settings),
+    ...checkProcess(settings),
   ];
 }
 
@@ -66,7 +64,7 @@ async function checkConfigFile({ file, origins }: Config<ServeSetting>): Promise
       fault('config', `${file} holds a secret and can be read by others`, `chmod 600 ${file}`),
     ];
   }
-  return [ok('config', `${file} is valid`)];
+  return [];
 }
 
 /** Whether the file can be read by others than its owner. */
@@ -221,7 +219,7 @@ export function diskFinding(freeBytes: number, maxBodyBytes: number, markBytes =
   return ok('disk', message);
 }
 
-function checkMachine({ threads, workers }: Settings): Finding[] {
+function checkProcess({ threads, workers }: Settings): Finding[] {
   const processors = availableParallelism();
   const findings: Finding[] = [];
   if (workers && threads > processors) {

@@ -23,15 +23,12 @@ import { showValue } from './settingText.ts';
 
 /** The options of `falconService`: only those that were set, since it has its own defaults. */
 export function serviceOptions(config: Config<ServeSetting>): ServiceOptions {
-  const { database, blobs, keys, keysPassphrase: secret } = config.values;
-  const encrypted = secret !== undefined && { secret };
+  const { database, blobs, keys } = config.values;
   const options: ServiceOptions = {
     ...given(SERVICE_OPTIONS, config),
     ...uiOptions(config),
     limits: given(CLIENT_LIMITS, config),
-    ...(keys === undefined
-      ? encrypted && { keysSecret: encrypted.secret }
-      : { keyStore: fileKeyStore({ directory: resolve(keys), ...encrypted }) }),
+    ...(keys !== undefined && { keyStore: fileKeyStore({ directory: resolve(keys) }) }),
   };
   if (database === undefined) return options;
   if (blobs === undefined) throw new UsageError(NO_BLOBS);

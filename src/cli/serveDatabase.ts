@@ -1,4 +1,4 @@
-/** The checks of the database by `falconry serve --check`: opened, read, left as it was. */
+/** The checks of the database: opened, read, left as it was. */
 
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -74,7 +74,7 @@ const SERVER_SETTINGS = {
     fallback: 'on',
     group: 'Server',
   }),
-  metricsPort: integer('port of metrics, status and health; 0 takes any free one', {
+  metricsPort: integer('port of metrics and health; 0 takes any free one', {
     max: 65_535,
     fallbackText: 'none',
     group: 'Server',
@@ -85,9 +85,6 @@ const SERVER_SETTINGS = {
     group: 'Server',
   }),
   firstKey: secret('API key that the first start stores instead of making one', {
-    group: 'Server',
-  }),
-  keysPassphrase: secret('passphrase that encrypts the files of signing keys', {
     group: 'Server',
   }),
 } as const satisfies OptionTable;
@@ -157,19 +154,6 @@ const SHARING_SETTINGS = {
   }),
 } as const satisfies OptionTable;
 
-/** Settings of `falconry top`. */
-const WATCHER_SETTINGS = {
-  metricsUrl: url('a metrics port', {
-    fallback: 'http://127.0.0.1:9464',
-  }),
-  interval: duration('time between two looks', { min: 100, max: DAY_MS, fallback: 2000 }),
-} as const satisfies OptionTable;
-
-/** Settings of `falconry rotate`. */
-const ROTATION_SETTINGS = {
-  newPassphrase: secret('passphrase that encrypts them from now on'),
-} as const satisfies OptionTable;
-
 /** A table of options under their names here. */
 type Renamed<Table> = {
   [Name in keyof Table as SettingNameOf<Name, Table[Name]> & string]: Table[Name];
@@ -193,8 +177,6 @@ const SERVE_TABLE = {
 export const SETTINGS = {
   ...SERVE_TABLE,
   ...CALLER_SETTINGS,
-  ...WATCHER_SETTINGS,
-  ...ROTATION_SETTINGS,
 };
 
 export type SettingName = keyof typeof SETTINGS;

@@ -1,4 +1,4 @@
-/** The checks of a database and a bucket by `falconry serve --check`: asked, left as they are. */
+/** The checks of a database and a bucket: asked, left as they are. */
 import { isCodedError } from '../shared/errors.ts';
 import { type Io, IoFailure, UsageError } from './command.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';

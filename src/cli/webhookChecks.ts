@@ -1,4 +1,4 @@
-/** The check of the operator's webhook by `falconry serve --check`: reached, and told nothing. */
+/** The check of the operator's webhook: reached, and told nothing. */
 import type { Settings } from '../middleware/options/options.ts';
 import { addressOf } from '../middleware/webhooks/address.ts';
 import { reach } from '../middleware/webhooks/post.ts';

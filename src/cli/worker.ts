@@ -36,7 +36,7 @@ these names with _FILE name, which are read again every 5 minutes.
 ${settingsHelp(WORKER_SETTINGS)}
 SIGTERM and SIGINT shut it down: it takes no new task, lets those in work finish for --grace, and
 gives the rest back to the others at once. A second signal ends it. The metrics port has /healthz,
-/readyz, /metrics and /status; it needs the package prom-client.
+/readyz and /metrics; it needs the package prom-client.
 
 Examples
   falconry worker

@@ -107,7 +107,6 @@ describe.each([
       'created',
     ]);
     expect(complete('tasks', 'c')).toEqual(['cancel']);
-    expect(complete('rotate', '')).toEqual(expect.arrayContaining(['signing', 'urls']));
     expect(complete('completion', 'z')).toEqual(['zsh']);
   });
 

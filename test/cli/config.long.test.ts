@@ -245,7 +245,7 @@ describe('secrets', () => {
 
   it('of the first start: taken once, never shown', async () => {
     const key = 'k'.repeat(40);
-    const args = ['serve', '--check', '--json', '--port', '0', '--data', 'data'];
+    const args = ['doctor', '--json', '--port', '0', '--data', 'data'];
     const { out, err } = await falconry(folder.path, args, '', { FALCONRY_FIRST_KEY: key });
     expect(out + err).not.toContain(key);
     const shown = JSON.parse(out).config.find(({ name }: { name: string }) => name === 'firstKey');
@@ -424,7 +424,7 @@ describe('did you mean', () => {
 it('a configuration file that holds a secret and is open to others is a fault', async () => {
   write('open.json', { firstKey: 'x'.repeat(40), port: 0, data: 'fresh' });
   chmodSync(at('open.json'), 0o644);
-  const args = ['serve', '--check', '--config', 'open.json'];
+  const args = ['doctor', '--config', 'open.json'];
   const open = await falconry(folder.path, args);
   expect([open.code, open.out]).toEqual([1, expect.stringContaining('can be read by others')]);
   chmodSync(at('open.json'), 0o600);

@@ -5,10 +5,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type HttpServer, openHttpServer } from '../../src/cli/httpServer.ts';
 import { COMMANDS } from '../../src/cli/main.ts';
-import { loadMetrics } from '../../src/cli/metrics.ts';
-import { openMetricsServer } from '../../src/cli/metricsServer.ts';
 import { migrate } from '../../src/middleware/stores/postgres/index.ts';
 import { startService, type TestService } from '../middleware/support.ts';
 import { makeTriples } from '../middleware/triples.ts';
@@ -21,7 +18,6 @@ const folder = temporaryFolder();
 let service: TestService;
 let database: PostgresServer | null;
 let rgw: Rgw | null;
-let metrics: HttpServer;
 const helps: Record<string, string> = {};
 
 /** Lines under `Examples` that are commands, up to what needs the reader's own names. */
@@ -39,19 +35,12 @@ beforeAll(async () => {
     await database.query('CREATE DATABASE worker');
     await migrate(workersDatabase(database));
   }
-  metrics = await openMetricsServer(await loadMetrics(1), service.service, {
-    port: 0,
-    host: '127.0.0.1',
-    dataDirectory: null,
-    open: openHttpServer,
-  });
   const bin = join(folder.path, 'bin');
   mkdirSync(bin);
   writeFileSync(join(bin, 'falconry'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   chmodSync(join(bin, 'falconry'), 0o755);
 });
 afterAll(async () => {
-  await metrics.close(0);
   await service.close();
   await database?.stop();
   folder.remove();
@@ -107,7 +96,6 @@ function shell(line: string, place: string, shared: NodeJS.ProcessEnv): Promise<
         FALCONRY_API_KEY: service.alice,
         FALCONRY_PORT: '0',
         ...shared,
-        FALCONRY_METRICS_URL: `http://127.0.0.1:${metrics.port}`,
       }),
     },
   );
@@ -125,10 +113,7 @@ function shell(line: string, place: string, shared: NodeJS.ProcessEnv): Promise<
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })));
 }
 
-const NEED_STORE = [
-  ...['queue', 'retry', 'quota', 'rotate', 'erase', 'retention', 'webhook'],
-  ...['backup', 'restore'],
-];
+const NEED_STORE = ['queue', 'retry', 'quota', 'webhook'];
 
 describe('examples', () => {
   it.each(Object.keys(COMMANDS))('%s', async (name) => {
@@ -139,7 +124,6 @@ describe('examples', () => {
     const place = await scene(name);
     // What works on the store of a service needs one.
     if (NEED_STORE.includes(name)) await falconry(place, ['keys', 'create']);
-    if (name === 'restore') await falconry(place, ['backup', 'falconry-backup']);
     if (name === 'keygen') rmSync(join(place, 'key.json'));
     for (const line of lines) {
       const { code, output } = await shell(line, place, shared);

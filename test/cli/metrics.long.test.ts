@@ -71,9 +71,11 @@ describe('a server with a metrics port', () => {
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     });
     for (;;) {
-      const { totals, tasks, in_work } = (await get(`${server.metrics}/status`)).json;
-      const open = tasks.waiting + tasks.verifying + tasks.aggregating + in_work;
-      if (totals.completed + totals.failed === 2 && open === 0) break;
+      const { text } = await get(`${server.metrics}/metrics`);
+      const sum = (of: RegExp) => [...text.matchAll(of)].reduce((all, [, n]) => all + Number(n), 0);
+      const ended = sum(/^falconry_attempts_total\{outcome="(?:completed|failed)"\} (\d+)$/gm);
+      const working = '(?:_in_work|\\{state="(?:waiting|verifying|aggregating)"\\})';
+      if (ended === 2 && sum(new RegExp(`^falconry_tasks${working} (\\d+)$`, 'gm')) === 0) break;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     await get(`${server.base}/somewhere/else?note=private`);
@@ -97,7 +99,7 @@ describe('a server with a metrics port', () => {
 
   it('has its metrics there, and not on the public port', async () => {
     expect((await get(`${server.base}/metrics`)).status).toBe(404);
-    expect((await get(`${server.base}/status`)).status).toBe(404);
+    expect((await get(`${server.metrics}/status`)).status).toBe(404);
     expect((await get(`${server.metrics}/v1/svc/tasks`)).status).toBe(404);
     const { status, headers, text } = await get(`${server.metrics}/metrics`);
     expect(status).toBe(200);
@@ -246,7 +248,7 @@ it('a metrics port that is taken is told before anything starts', async () => {
     const { code, err } = await falconryHere(['serve', ...args]);
     expect(code).toBe(3);
     expect(err).toContain(`cannot listen on 127.0.0.1:${port}`);
-    const check = await falconryHere(['serve', '--check', ...args, '--metrics-host', '0.0.0.0']);
+    const check = await falconryHere(['doctor', ...args, '--metrics-host', '0.0.0.0']);
     expect(check.out).toMatch(/fault +metrics +cannot listen/);
     expect(check.out).toMatch(/warning +metrics +everybody who reaches 0\.0\.0\.0/);
   } finally {

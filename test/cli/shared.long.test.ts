@@ -113,7 +113,7 @@ describe('a service with a database', () => {
   });
 
   it('--check tells of both, and does not need the directory of the data', async () => {
-    const args = ['serve', '--check', '--port', '0', '--json', ...BUCKET, ...CLOSED];
+    const args = ['doctor', '--port', '0', '--json', ...BUCKET, ...CLOSED];
     const env = { ...AWS, FALCONRY_DATABASE: SECRET };
     const { code, out } = await falconryHere(args, env);
     expect(code).toBe(1);

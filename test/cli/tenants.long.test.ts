@@ -1,9 +1,7 @@
-/** `falconry keys`, `quota` and `rotate` on the store of a service. */
-import { writeFileSync } from 'node:fs';
+/** `falconry keys` and `quota` on the store of a service. */
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { KEYS_FOLDER, STORE_FILE } from '../../src/middleware/options/options.ts';
-import { fileKeyStore } from '../../src/middleware/signing/keyStore.ts';
+import { STORE_FILE } from '../../src/middleware/options/options.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 import { falconryHere, temporaryFolder } from './cli.ts';
 
@@ -98,16 +96,6 @@ describe('falconry keys', () => {
     [['quota', '--rate', '3'], 2, 'expected the number of a client'],
     [['quota', '1', '--rate', '0'], 2, '--rate must be'],
     [['quota', '1', '--rate', '3', '--default'], 2, '--default stands alone'],
-    [['rotate'], 2, 'expected urls, signing or passphrase'],
-    [['rotate', 'url'], 2, 'did you mean urls?'],
-    [['rotate', 'urls', 'now'], 2, 'unexpected argument now'],
-    [['rotate', 'urls', '--list'], 2, '--list is no option of rotate urls'],
-    [['rotate', 'signing', '1', '2'], 2, 'unexpected argument 2'],
-    [['rotate', 'signing', 'x'], 2, 'the client must be'],
-    [['rotate', 'passphrase', 'now'], 2, 'unexpected argument now'],
-    [['rotate', 'passphrase', '--list'], 2, '--list is no option of rotate passphrase'],
-    [['rotate', 'passphrase'], 2, 'the old and the new passphrase are needed'],
-    [['rotate', 'signing', '--at-once'], 2, '--at-once is no option of rotate signing'],
   ])('refuses %j', async (args, code, message) => {
     await run('keys', 'create');
     const ended = await run(...args);
@@ -155,118 +143,5 @@ describe('falconry quota', () => {
     const { code, err } = await run('quota', '1');
     expect(code).toBe(3);
     expect(err).toContain('there is no store at');
-  });
-});
-
-describe('falconry rotate urls', () => {
-  it('keeps the old secret, or forgets it', async () => {
-    await run('keys', 'create');
-    const before = await inStore((store) => store.secret('urls'));
-    expect((await run('rotate', 'urls')).out).toMatch(
-      /Urls signed before stay good until they end/,
-    );
-    const ring = await inStore((store) => store.secretRing('urls'));
-    expect(ring!.current).not.toEqual(before);
-    expect(ring!.retired.map(({ value }) => value)).toEqual([before]);
-    expect(await json('rotate', 'urls', '--at-once')).toMatchObject({ old_urls_valid: false });
-    expect((await inStore((store) => store.secretRing('urls')))!.retired).toEqual([]);
-  });
-});
-
-describe('falconry rotate signing', () => {
-  it('exchanges the key of a client or of all, and lists the public keys', async () => {
-    const missing = await run('rotate', 'signing');
-    expect({ code: missing.code, err: missing.err }).toEqual({
-      code: 1,
-      err: 'falconry rotate: the signing key of all clients does not exist yet\n',
-    });
-    expect(await json('rotate', 'signing', '7', '--list')).toMatchObject({ code: 'NOT_FOUND' });
-    const keys = fileKeyStore({ directory: join(folder.path, KEYS_FOLDER) });
-    const wire = ({ publicKey }: { publicKey: Uint8Array }) =>
-      `0x${Buffer.from(publicKey).toString('hex')}`;
-    const [common, own] = [await keys.signingKey(null), await keys.signingKey(7)];
-    expect((await run('rotate', 'signing')).out).toMatch(/^The signing key of all clients was/);
-    const made = await json('rotate', 'signing', '7');
-    expect(made).toMatchObject({ ok: true, rotated: 'signing', client_id: 7 });
-    expect(made.public_key).toBe(wire(await keys.signingKey(7)));
-    const listed = await json('rotate', 'signing', '7', '--list');
-    expect(listed.map((key: { public_key: string }) => key.public_key)).toEqual([
-      made.public_key,
-      wire(own),
-    ]);
-    expect(listed[0].retired_at).toBe(null);
-    const { out } = await run('rotate', 'signing', '--list');
-    const [now, before, ...none] = out.trimEnd().split('\n');
-    expect(now).toMatch(/^falcon512 {2}from \S+Z {2}in use {2}0x[0-9a-f]{1794}$/);
-    expect(before).toMatch(/^falcon512 {2}from \S+Z {2}to \S+Z {2}0x/);
-    expect(before!.endsWith(wire(common))).toBe(true);
-    expect(none).toEqual([]);
-  });
-
-  it('needs the passphrase of encrypted keys', async () => {
-    const directory = join(folder.path, KEYS_FOLDER);
-    const secret = 'correct horse';
-    const keys = fileKeyStore({ directory, secret });
-    await keys.signingKey(null);
-    const rotate = (env: NodeJS.ProcessEnv) =>
-      falconryHere(['rotate', 'signing', '--json', '--data', folder.path], env);
-    for (const [env, code] of [
-      [{}, 'PASSPHRASE_NEEDED'],
-      [{ FALCONRY_KEYS_PASSPHRASE: 'wrong' }, 'WRONG_PASSPHRASE'],
-    ] as const) {
-      const refused = await rotate(env);
-      expect(refused.code).toBe(1);
-      expect(JSON.parse(refused.out)).toMatchObject({ ok: false, code });
-    }
-    const file = join(folder.path, 'passphrase');
-    writeFileSync(file, `${secret}\n`);
-    const { public_key } = JSON.parse((await rotate({ FALCONRY_KEYS_PASSPHRASE_FILE: file })).out);
-    const { publicKey } = await keys.signingKey(null);
-    expect(public_key).toBe(`0x${Buffer.from(publicKey).toString('hex')}`);
-  });
-});
-
-describe('falconry rotate passphrase', () => {
-  it('encrypts the signing keys anew, and refuses a wrong old one', async () => {
-    const directory = join(folder.path, KEYS_FOLDER);
-    const old = fileKeyStore({ directory, secret: 'the old one' });
-    const keys = [await old.signingKey(null), await old.signingKey(7)];
-    const change = async (from: string, to: string) => {
-      const env = { FALCONRY_KEYS_PASSPHRASE: from, FALCONRY_NEW_PASSPHRASE: to };
-      const args = ['rotate', 'passphrase', '--data', folder.path, '--json'];
-      const { code, out } = await falconryHere(args, env);
-      return { code, ...JSON.parse(out) };
-    };
-    expect(await change('a wrong one', 'new')).toMatchObject({ code: 'WRONG_PASSPHRASE' });
-    expect(await change('new', 'new')).toMatchObject({
-      message: 'the new passphrase is the old one',
-    });
-    const done = { ok: true, rotated: 'passphrase', keys: 2 };
-    expect(await change('the old one', 'new')).toEqual({ code: 0, ...done });
-    const now = fileKeyStore({ directory, secret: 'new' });
-    await now.open();
-    expect([await now.signingKey(null), await now.signingKey(7)]).toEqual(keys);
-    // It was done before.
-    expect(await change('the old one', 'new')).toEqual({ code: 0, ...done });
-    // From files, and for people.
-    for (const name of ['new', 'newer']) writeFileSync(join(folder.path, name), `${name}\n`);
-    const options = ['--keys-passphrase-file', join(folder.path, 'new')];
-    options.push('--new-passphrase-file', join(folder.path, 'newer'));
-    expect((await run('rotate', 'passphrase', ...options)).out).toBe(
-      '2 signing keys are encrypted anew.\n',
-    );
-    expect(await fileKeyStore({ directory, secret: 'newer' }).signingKey(7)).toEqual(keys[1]);
-  });
-
-  it('says so if no keys are encrypted', async () => {
-    const env = { FALCONRY_KEYS_PASSPHRASE: 'a', FALCONRY_NEW_PASSPHRASE: 'b' };
-    const rotate = () =>
-      falconryHere(['rotate', 'passphrase', '--data', folder.path, '--json'], env);
-    for (const made of [false, true]) {
-      if (made) await fileKeyStore({ directory: join(folder.path, KEYS_FOLDER) }).signingKey(1);
-      const { code, out } = await rotate();
-      expect(code).toBe(1);
-      expect(JSON.parse(out)).toMatchObject({ ok: false, code: 'NOT_FOUND' });
-    }
   });
 });

@@ -72,7 +72,7 @@ async function refused(args: readonly string[], message: RegExp): Promise<void> 
 }
 
 async function checked(advice: string): Promise<void> {
-  const { code, stdout } = await hosts.try('serve', '--check', '--port', '0');
+  const { code, stdout } = await hosts.try('doctor', '--port', '0');
   expect(code).toBe(1);
   const { findings } = JSON.parse(stdout);
   expect(findings).toContainEqual(
@@ -116,7 +116,7 @@ function versions(server: () => PostgresServer): void {
       from: STEPS.length + LATER.length,
       steps: [],
     });
-    const { code, stdout } = await hosts.try('serve', '--check', '--port', '0');
+    const { code, stdout } = await hosts.try('doctor', '--port', '0');
     expect([code, JSON.parse(stdout).faults]).toEqual([0, 0]);
   });
 

@@ -220,7 +220,7 @@ describe('without Hono', () => {
   it.each([
     '--help',
     'serve --help',
-    'serve --check --data checked --port 0',
+    'doctor --data checked --port 0',
     'keygen -o key.json',
   ])('falconry %s needs none', async (words) => {
     const args = [COMMAND, ...words.split(' ')];

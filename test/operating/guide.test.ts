@@ -150,7 +150,7 @@ describe('the configuration of one host', () => {
     const config = new URL('examples/deploy/falconry.json', ROOT).pathname;
     const own = ['--data', join(folder.path, 'data'), '--port', '0', '--metrics-port', '0'];
     // The disk of this machine may be a small one, and its user root.
-    const args = ['serve', '--check', '--config', config, ...own, '--min-free', '1MiB', '--json'];
+    const args = ['doctor', '--config', config, ...own, '--min-free', '1MiB', '--json'];
     const { out } = await falconryHere(args, {});
     const report = JSON.parse(out);
     const bad = report.findings.filter(
