@@ -26,7 +26,7 @@ type Names = FileSetting | 'keys';
 const help = `Usage: falconry erase [options] <client>
 
 Removes everything that the service keeps of a client, while it runs or not: its API keys, its tasks
-with their files and results, its Idempotency-Keys, quota, webhook, name and signing key. Tasks that
+with their files and results, its Idempotency-Keys, quota, name and signing key. Tasks that
 wait or run are cancelled first. What was interrupted goes on when it is called again. There is no
 way back, but from a backup.
 

@@ -28,7 +28,6 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   retry: () => import('./retry.ts'),
   erase: () => import('./erase.ts'),
   retention: () => import('./retention.ts'),
-  webhook: () => import('./webhook.ts'),
   backup: () => import('./backup.ts'),
   restore: () => import('./restore.ts'),
   top: () => import('./top.ts'),

@@ -42,7 +42,7 @@ files that these names with _FILE name, which are read again every 5 minutes.
 
   --check           do not start: explain the configuration, with the origin of each value, and look
                     for problems with ports, addresses, data, disk, database, keys, the
-                    passphrase of signing keys, the webhook (reached, told nothing) and threads
+                    passphrase of signing keys, and threads
   --config <file>   configuration file (FALCONRY_CONFIG) [falconry.json, if there is one]
   --show            print the API key of the first start instead of writing it to a file
   --json            print one line of JSON when ready; with --check, the findings as JSON

@@ -8,14 +8,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, createServer as createSilent } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { diskFinding } from '../../src/cli/serveChecks.ts';
 import { fileKeyStore } from '../../src/middleware/signing/keyStore.ts';
-import { reach } from '../../src/middleware/webhooks/post.ts';
 import { fact } from '../support/facts.ts';
 import { type Ended, falconry, falconryHere, temporaryFolder } from './cli.ts';
 
@@ -369,65 +368,6 @@ describe('the signing keys', () => {
     writeFileSync(path, JSON.stringify({ ...fields, sealed: `${fields.sealed.slice(0, -2)}00` }));
     expect((await check(['--keys', keys], RIGHT)).of('signingKeys')).toMatchObject([
       { level: 'fault', message: `${keys}: ${path} is not a signing key` },
-    ]);
-  });
-});
-
-describe('the webhook', () => {
-  const secret = { FALCONRY_WEBHOOK_SECRET: 'a secret of the webhook' };
-  const at = async (url: string, ...args: string[]) =>
-    (await check(['--webhook-url', url, ...args], secret)).of('webhook');
-  const PRIVATE = '--webhook-allow-private';
-
-  it('is reached, and told nothing', async () => {
-    let asked = 0;
-    let connections = 0;
-    const server = createServer((_, answer) => {
-      asked++;
-      answer.end();
-    }).on('connection', () => connections++);
-    const port = await listen(server);
-    expect(await at(`http://127.0.0.1:${port}/x?token=swordfish`, PRIVATE)).toEqual([
-      { level: 'ok', check: 'webhook', message: `127.0.0.1:${port} takes connections` },
-    ]);
-    await expect.poll(() => connections, { timeout: 100_000 }).toBe(1);
-    expect(asked).toBe(0);
-    expect((await check()).of('webhook')).toEqual([]);
-  });
-
-  it('is not reached: nobody listens, or there is no TLS', async () => {
-    const port = await listen(createServer());
-    const plain = await at(`https://127.0.0.1:${port}/x`, PRIVATE);
-    expect(plain).toMatchObject([{ level: 'warning' }]);
-    expect(plain[0]!.message).toMatch(/: the connection failed \(\w+\)$/);
-    const gone = createServer();
-    const closed = await listen(gone);
-    await new Promise((resolve) => gone.close(resolve));
-    servers.pop();
-    expect(await at(`http://127.0.0.1:${closed}/x`, PRIVATE)).toMatchObject([
-      {
-        level: 'warning',
-        message: `127.0.0.1:${closed}: the connection failed (ECONNREFUSED)`,
-      },
-    ]);
-  });
-
-  it('says nothing for too long', async () => {
-    const silent = createSilent((socket) => socket.on('error', () => {}).resume());
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const { port } = silent.address() as AddressInfo;
-    const reached = reach(new URL(`https://127.0.0.1:${port}`), '127.0.0.1', 100);
-    await expect(reached).rejects.toThrow('no answer in time');
-    // It ends when the connection has ended.
-    await new Promise((resolve) => silent.close(resolve));
-  });
-
-  it('may not be sent there', async () => {
-    expect(await at('https://localhost/x')).toMatchObject([
-      {
-        level: 'fault',
-        message: 'localhost: the name leads to an address that is not public',
-      },
     ]);
   });
 });

@@ -126,7 +126,7 @@ function shell(line: string, place: string, shared: NodeJS.ProcessEnv): Promise<
 }
 
 const NEED_STORE = [
-  ...['queue', 'retry', 'quota', 'rotate', 'erase', 'retention', 'webhook'],
+  ...['queue', 'retry', 'quota', 'rotate', 'erase', 'retention'],
   ...['backup', 'restore'],
 ];
 

@@ -34,42 +34,7 @@ export const STEPS: readonly Step[] = [
     oldestReader: 1,
     statements: (s) => [tenants(s)],
   },
-  {
-    about: 'webhooks, and the ends of tasks that are to be sent to them',
-    oldestReader: 1,
-    statements: (s) => [webhooks(s)],
-  },
 ];
-
-const webhooks = (s: string) => `
-  CREATE TABLE ${s}.webhooks (
-    owner         bigint      PRIMARY KEY,
-    url           text        NOT NULL,
-    secret        text        NOT NULL,
-    created_at    timestamptz NOT NULL,
-    failing_since timestamptz,
-    failing_ms    bigint,
-    disabled_at   timestamptz,
-    last_error    text,
-    paused_ms     bigint      NOT NULL DEFAULT 0,
-    dropped       bigint      NOT NULL DEFAULT 0
-  );
-
-  CREATE TABLE ${s}.deliveries (
-    owner        bigint      NOT NULL,
-    task_id      bigint      NOT NULL,
-    client_id    bigint      NOT NULL,
-    state        text        NOT NULL,
-    count        integer     NOT NULL,
-    submitted_at timestamptz NOT NULL,
-    finished_at  timestamptz NOT NULL,
-    error_code   text,
-    attempt      integer     NOT NULL DEFAULT 0,
-    due_ms       bigint      NOT NULL,
-    PRIMARY KEY (owner, task_id)
-  );
-  CREATE INDEX deliveries_due ON ${s}.deliveries (due_ms);
-`;
 
 /** The number that `new_task_id` takes, of the row that {@link numbers} is. */
 const taken = (s: string) => `CASE

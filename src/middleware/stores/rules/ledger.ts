@@ -6,7 +6,6 @@ import { isFinal, type TaskState } from '../../../wire/taskStates.ts';
 import { canGo, isRunning, type Task, timestamp } from '../port/task.ts';
 import type { TaskNews } from '../port/taskStore.ts';
 import { type Clocks, FARTHEST_DUE_MS, StoreClock } from '../sqlite/clock.ts';
-import { queueDeliveries } from './deliveries.ts';
 import type { Table, TaskChanges, TaskRow } from './table.ts';
 
 /**
@@ -125,7 +124,6 @@ export class Ledger {
     const times = { updatedAt: at, finishedAt: at, finishedMs: this.nowMs() };
     const cleared = { dueMs: null, input: null, quarantined: false };
     const after = this.change(row, { state, ...times, ...cleared, ...extra });
-    queueDeliveries(this.table, this.told(after), this.nowMs());
     return { task: this.told(after), blobs: row.input ? [row.input.key] : [] };
   }
 

@@ -152,34 +152,4 @@ export const MIGRATIONS: readonly string[] = [
     retired_ms INTEGER NOT NULL
   ) STRICT;
   `,
-  // Webhooks, and the ends of tasks that are to be sent to them.
-  `
-  CREATE TABLE webhooks (
-    owner         INTEGER PRIMARY KEY,
-    url           TEXT    NOT NULL,
-    secret        TEXT    NOT NULL,
-    created_at    TEXT    NOT NULL,
-    failing_since TEXT,
-    failing_ms    INTEGER,
-    disabled_at   TEXT,
-    last_error    TEXT,
-    paused_ms     INTEGER NOT NULL,
-    dropped       INTEGER NOT NULL
-  ) STRICT;
-
-  CREATE TABLE deliveries (
-    owner         INTEGER NOT NULL,
-    task_id       INTEGER NOT NULL,
-    client_id     INTEGER NOT NULL,
-    state         TEXT    NOT NULL,
-    count         INTEGER NOT NULL,
-    submitted_at  TEXT    NOT NULL,
-    finished_at   TEXT    NOT NULL,
-    error_code    TEXT,
-    attempt       INTEGER NOT NULL,
-    due_ms        INTEGER NOT NULL,
-    PRIMARY KEY (owner, task_id)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX deliveries_due ON deliveries (due_ms);
-  `,
 ];
