@@ -28,7 +28,7 @@ import { backup as copyStore, DatabaseSync } from 'node:sqlite';
 import { STORE_FILE } from '../middleware/options/options.ts';
 import { LOCK, locked } from '../middleware/signing/keyFiles.ts';
 import { hasEnded, ownHolder } from '../middleware/stores/sqlite/holder.ts';
-import { MIGRATIONS } from '../middleware/stores/sqlite/sqliteSchema.ts';
+import { SCHEMA_VERSION } from '../middleware/stores/sqlite/sqliteSchema.ts';
 import { CodedError } from '../shared/errors.ts';
 import {
   type Copied,
@@ -137,7 +137,7 @@ async function copyMoment(data: string, staging: string, aside: string): Promise
   const reader = new DatabaseSync(path, { readOnly: true, timeout: LOCK_PATIENCE_MS });
   const missing: string[] = [];
   try {
-    if (schemaOf(reader) > MIGRATIONS.length) throw new CodedError('STORE_NEWER');
+    if (schemaOf(reader) > SCHEMA_VERSION) throw new CodedError('STORE_NEWER');
     writer.exec('BEGIN IMMEDIATE');
     try {
       reader.exec('BEGIN');

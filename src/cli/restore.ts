@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { STORE_FILE } from '../middleware/options/options.ts';
-import { MIGRATIONS } from '../middleware/stores/sqlite/sqliteSchema.ts';
+import { SCHEMA_VERSION } from '../middleware/stores/sqlite/sqliteSchema.ts';
 import { CodedError } from '../shared/errors.ts';
 import { sizeText } from '../wire/sizes.ts';
 import {
@@ -111,7 +111,7 @@ async function readManifest(backup: string): Promise<Manifest> {
     throw badBackup(`${MANIFEST} is not JSON`);
   }
   if (manifest?.format !== FORMAT) throw badBackup(`${MANIFEST} is not that of a backup`);
-  if (manifest.version !== VERSION || (manifest.schema ?? 0) > MIGRATIONS.length) {
+  if (manifest.version !== VERSION || (manifest.schema ?? 0) > SCHEMA_VERSION) {
     const message = 'The backup was made by a newer version of falconry';
     throw new CodedError('STORE_NEWER', { message });
   }

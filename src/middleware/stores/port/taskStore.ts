@@ -350,7 +350,8 @@ export interface TaskStore {
   /**
    * Connects and checks the version of the schema; called once, before any other verb.
    *
-   * @throws CodedError `STORE_NEWER`, `STORE_OLDER` (see `falconry migrate`), `STORE_UNAVAILABLE`
+   * @throws CodedError `STORE_NEWER`, `STORE_OLDER` (see `falconry migrate`), `STORE_OUTDATED`,
+   *   `STORE_UNAVAILABLE`
    */
   open(): Promise<void>;
   /** @throws CodedError `STORE_UNAVAILABLE` unless the store answers within a second */

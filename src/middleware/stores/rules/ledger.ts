@@ -5,7 +5,7 @@
 import { isFinal, type TaskState } from '../../../wire/taskStates.ts';
 import { canGo, isRunning, type Task, timestamp } from '../port/task.ts';
 import type { TaskNews } from '../port/taskStore.ts';
-import { type Clocks, FARTHEST_DUE_MS, StoreClock } from '../sqlite/clock.ts';
+import { type Clocks, StoreClock } from '../sqlite/clock.ts';
 import type { Table, TaskChanges, TaskRow } from './table.ts';
 
 /**
@@ -67,15 +67,6 @@ export class Ledger {
     const own = (news: TaskNews) => listener(news);
     this.#listeners.add(own);
     return () => void this.#listeners.delete(own);
-  }
-
-  /** Lets go what an older version, which followed a clock that was wrong, made wait too long. */
-  async mend(): Promise<void> {
-    const farOff = () => this.table.dueAfter(this.nowMs() + FARTHEST_DUE_MS);
-    if (farOff().length === 0) return;
-    await this.write(() => {
-      for (const row of farOff()) this.table.update(row.id, { dueMs: this.nowMs() });
-    });
   }
 
   async close(): Promise<void> {

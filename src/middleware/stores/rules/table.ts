@@ -38,8 +38,8 @@ export interface AnswerRow {
   readonly heldUntilMs: number;
   readonly createdMs: number;
   readonly taskId: number | null;
-  /** The process of the first request (holder.ts); null if it is not known. */
-  readonly holder: string | null;
+  /** The process of the first request (holder.ts). */
+  readonly holder: string;
 }
 
 /** An API key with its times by the store's clock. */
@@ -104,8 +104,6 @@ export interface Table {
   endedLeases(nowMs: number): TaskRow[];
   /** Smallest `dueMs` of running rows and of waiting ones that may be claimed, or null. */
   earliestDueMs(): number | null;
-  /** Rows with a `dueMs` after then. */
-  dueAfter(ms: number): TaskRow[];
   /** Rows in created or uploaded with `expiresMs` at or before now. */
   overdue(nowMs: number, limit: number): TaskRow[];
   /** Final rows that were finished at or before then. */

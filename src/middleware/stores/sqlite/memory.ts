@@ -190,10 +190,6 @@ class MemoryTable implements Table {
     return this.#tasks.open().filter((row) => isRunning(row.state) && row.dueMs! <= nowMs);
   }
 
-  dueAfter(ms: number): TaskRow[] {
-    return this.#tasks.open().filter(({ dueMs }) => dueMs !== null && dueMs > ms);
-  }
-
   earliestDueMs(): number | null {
     const due = this.#tasks.open().flatMap((row) => row.dueMs ?? []);
     return due.length === 0 ? null : Math.min(...due);

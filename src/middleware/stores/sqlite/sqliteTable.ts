@@ -204,11 +204,6 @@ class SqliteTable implements Table {
     return this.#all(sql, nowMs).map(fromColumns);
   }
 
-  dueAfter(ms: number): TaskRow[] {
-    const sql = 'SELECT * FROM tasks WHERE due_ms IS NOT NULL AND due_ms > ?';
-    return this.#all(sql, ms).map(fromColumns);
-  }
-
   earliestDueMs(): number | null {
     const { due } = this.#one('SELECT min(due_ms) AS due FROM tasks WHERE due_ms IS NOT NULL')!;
     return due === null ? null : Number(due);
@@ -480,7 +475,7 @@ function toAnswer(row: Columns): AnswerRow {
     heldUntilMs: Number(row.held_until_ms),
     createdMs: Number(row.created_ms),
     taskId: row.task_id === null ? null : Number(row.task_id),
-    holder: row.holder === null ? null : String(row.holder),
+    holder: String(row.holder),
   };
 }
 

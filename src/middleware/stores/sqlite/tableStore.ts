@@ -46,7 +46,7 @@ export function tableStore(
     sweep: (options) => ledger.write(() => sweep(ledger, options)),
     referenced: async (keys) => table.referenced(keys),
     watch: (listener) => ledger.watch(listener),
-    open: () => ledger.mend(),
+    open: async () => {},
     ping: async () => void table.depth(),
     close: () => ledger.close(),
   };
