@@ -1,10 +1,5 @@
 /** `falconry keys`: manages the API keys in the store of a service. */
-import {
-  createApiKey,
-  isDemonstration,
-  type NewApiKey,
-  rotateApiKey,
-} from '../middleware/identity/apiKeys.ts';
+import { createApiKey, type NewApiKey, rotateApiKey } from '../middleware/identity/apiKeys.ts';
 import { duration } from '../middleware/options/optionRows.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../middleware/stores/port/taskStore.ts';
 import { type Command, UsageError } from './command.ts';
@@ -126,7 +121,6 @@ async function create(
 ) {
   const { option } = invocation;
   const name = option('name') ?? 'key';
-  if (isDemonstration({ name })) throw new UsageError(`--name must not be ${name}`);
   const client = option('client');
   const made = await createApiKey(store, {
     name,

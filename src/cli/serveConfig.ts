@@ -7,7 +7,7 @@ import {
   type ServiceOptions,
   type Settings,
 } from '../middleware/options/options.ts';
-import { CLIENT_LIMITS, SERVICE_OPTIONS, UI_OPTIONS } from '../middleware/options/optionTable.ts';
+import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../middleware/options/optionTable.ts';
 import { fileKeyStore } from '../middleware/signing/keyStore.ts';
 import { UsageError } from './command.ts';
 import type { Config } from './config.ts';
@@ -27,7 +27,6 @@ export function serviceOptions(config: Config<ServeSetting>): ServiceOptions {
   const encrypted = secret !== undefined && { secret };
   const options: ServiceOptions = {
     ...given(SERVICE_OPTIONS, config),
-    ...uiOptions(config),
     limits: given(CLIENT_LIMITS, config),
     ...(keys === undefined
       ? encrypted && { keysSecret: encrypted.secret }
@@ -38,13 +37,6 @@ export function serviceOptions(config: Config<ServeSetting>): ServiceOptions {
   if (keys !== undefined) return options;
   if (options.signing) throw new UsageError(NO_KEYS);
   return { ...options, signing: false };
-}
-
-function uiOptions(config: Config<ServeSetting>): Pick<ServiceOptions, 'ui'> {
-  const { ui, demonstration } = config.values;
-  if (!demonstration) return {};
-  if (!ui) throw new UsageError('"demonstration" needs "ui"');
-  return { ui: given(UI_OPTIONS, config) };
 }
 
 const NO_BLOBS =
@@ -124,7 +116,7 @@ export function resolveService(options: ServiceOptions): Settings {
   try {
     return resolveOptions(options);
   } catch (error) {
-    const table: OptionTable = { ...SERVICE_OPTIONS, ...CLIENT_LIMITS, ...UI_OPTIONS };
+    const table: OptionTable = { ...SERVICE_OPTIONS, ...CLIENT_LIMITS };
     // In the words of the command line: `"options.leaseMs"` is its `lease`.
     const message = (error as Error).message.replaceAll(
       /"options\.(?:(?:limits|ui)\.)?(\w+)"/g,

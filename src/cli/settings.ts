@@ -21,7 +21,7 @@ import {
   text,
   url,
 } from '../middleware/options/optionRows.ts';
-import { CLIENT_LIMITS, SERVICE_OPTIONS, UI_OPTIONS } from '../middleware/options/optionTable.ts';
+import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../middleware/options/optionTable.ts';
 import { showValue } from './settingText.ts';
 
 const DAY_MS = 86_400_000;
@@ -185,7 +185,6 @@ const SERVE_TABLE = {
   ...SHARED_SETTINGS,
   ...SHARING_SETTINGS,
   ...renamed(SERVICE_OPTIONS),
-  ...renamed(UI_OPTIONS),
   ...renamed(CLIENT_LIMITS),
 };
 

@@ -32,7 +32,7 @@ export async function eraseClient(
 }
 
 /** Removes the final tasks of a client with their files. */
-export async function removeEnded(
+async function removeEnded(
   store: Pick<CareStore, 'ended' | 'removeEnded'>,
   blobs: BlobStore,
   clientId: number,

@@ -46,7 +46,6 @@ export type {
   PerClientLimits,
   ServiceEvent,
   ServiceOptions,
-  UiOptions,
 } from './options/options.ts';
 export type { SigningSalt } from './options/optionTable.ts';
 export type { PortCall } from './portCalls.ts';

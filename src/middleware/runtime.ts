@@ -8,7 +8,6 @@ import { CodedError } from '../shared/errors.ts';
 import { directoryBlobs } from './blobs/directory/directory.ts';
 import type { BlobStore } from './blobs/port/blobStore.ts';
 import { ClientLimits } from './clientLimits.ts';
-import { eraseVisitors, VISITED_METHODS, type VisitedStore, Visitors } from './demonstration.ts';
 import { describe } from './describe.ts';
 import { type Erased, eraseClient } from './erasure.ts';
 import { HealthWatch, type ServiceState } from './health.ts';
@@ -35,8 +34,6 @@ export interface Ports {
   readonly blobs: BlobStore;
   readonly apiKeys: ApiKeyStore | null;
   readonly signer: Signer | null;
-  /** Null unless there is a demonstration. */
-  readonly visitors: Visitors | null;
   /** Verifies aggregates, and does the work of the runner. */
   readonly aggregator: Aggregator;
   /** Reads bodies with many items. */
@@ -60,19 +57,6 @@ const mayErase = (store: TaskStore): store is TaskStore & CareStore =>
 export interface ErasedClient extends Erased {
   /** Signing keys, the earlier ones among them. */
   readonly signingKeys: number;
-}
-
-const mayBeVisited = (store: TaskStore): store is VisitedStore =>
-  VISITED_METHODS.every((method) => method in store);
-
-/** Erases visitors: also those of an earlier run, although there is no demonstration any more. */
-function visitorsOf(store: TaskStore, blobs: BlobStore, demonstration: boolean) {
-  let expected = mayBeVisited(store);
-  return async (): Promise<void> => {
-    if (!expected) return;
-    const left = await eraseVisitors(store as VisitedStore, blobs);
-    expected = demonstration || left > 0;
-  };
 }
 
 const SWEEP_EVERY_MS = 30_000;
@@ -222,8 +206,7 @@ export class Runtime {
     if (settings.housekeeping) this.#startHousekeeper(store, blobs);
     const reader = new BatchReader({ maxBodyBytes: settings.maxBodyBytes });
     this.#undo.push(() => reader.close());
-    const visitors = settings.demonstration ? new Visitors(store as VisitedStore) : null;
-    const known = { reader, urls, limits, cursorSecret, authenticate, visitors };
+    const known = { reader, urls, limits, cursorSecret, authenticate };
     this.#ports = { store, blobs, apiKeys, signer, aggregator, ...known };
     logger.info('service started', { workers: settings.workers, threads: settings.threads });
   }
@@ -319,8 +302,7 @@ export class Runtime {
   }
 
   #startHousekeeper(store: TaskStore, blobs: BlobStore): void {
-    const { retentionMs, demonstration, logger, onEvent } = this.settings;
-    const eraseVisitors = visitorsOf(store, blobs, demonstration);
+    const { retentionMs, logger, onEvent } = this.settings;
     let running: Promise<void> | null = null;
     let cleanedAtMs = 0;
     const round = async () => {
@@ -341,7 +323,6 @@ export class Runtime {
         const olderThanMs = Math.max(ORPHAN_AGE_MS, 2 * this.settings.uploadUrlTtlMs);
         await blobs.clean({ olderThanMs, referenced });
       }
-      if (!this.#stopping) await eraseVisitors();
     };
     const tick = () => {
       running ??= round()

@@ -7,8 +7,6 @@ export interface PageConfig {
   readonly serviceName: string;
   /** Whether the signing endpoint is on. */
   readonly signing: boolean;
-  /** Whether visitors get an API key on request. */
-  readonly demonstration: boolean;
   readonly maxSignatures: number;
   readonly maxDigestBytes: number;
   /** Largest task file in bytes. */

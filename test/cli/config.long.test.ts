@@ -15,11 +15,7 @@ import { readSetting, showBytes, showMs } from '../../src/cli/settingText.ts';
 import { editDistance, nearest } from '../../src/cli/suggest.ts';
 import { fallbackOf, type OptionTable } from '../../src/middleware/options/optionRows.ts';
 import { resolveOptions } from '../../src/middleware/options/options.ts';
-import {
-  CLIENT_LIMITS,
-  SERVICE_OPTIONS,
-  UI_OPTIONS,
-} from '../../src/middleware/options/optionTable.ts';
+import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../../src/middleware/options/optionTable.ts';
 import { falconry, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();
@@ -277,13 +273,11 @@ describe('names', () => {
     const callers = ['authenticate', 'credentialHeaders'];
     const hooks = [...callers, 'onEvent', 'onPortCall', 'tracing', 'logger'];
     const code = ['store', 'blobs', 'keyStore', 'keysSecret', ...hooks];
-    const { limits, demonstration, ...rest } = resolveOptions({});
+    const { limits, ...rest } = resolveOptions({});
     const options = Object.keys(rest).filter((name) => !code.includes(name));
     expect(Object.keys(SERVICE_OPTIONS).toSorted()).toEqual(options.toSorted());
     expect(Object.keys(CLIENT_LIMITS).toSorted()).toEqual(Object.keys(limits).toSorted());
-    expect(Object.keys(UI_OPTIONS)).toEqual(['demonstration']);
-    expect(demonstration).toBe(fallbackOf(UI_OPTIONS.demonstration));
-    const table: OptionTable = { ...SERVICE_OPTIONS, ...CLIENT_LIMITS, ...UI_OPTIONS };
+    const table: OptionTable = { ...SERVICE_OPTIONS, ...CLIENT_LIMITS };
     for (const [option, { setting }] of Object.entries(table)) {
       expect(SERVE_SETTINGS).toContain(setting ?? option);
     }
@@ -317,26 +311,6 @@ describe('names', () => {
       if (option in options) continue;
       expect(defaults[option], option).toEqual(fallbackOf(row));
     }
-  });
-});
-
-describe('a demonstration', () => {
-  const optionsOf = async (env: Record<string, string>) =>
-    serviceOptions(await readConfig(SERVE_SETTINGS, { options: {}, env }));
-
-  it('is an option of the page', async () => {
-    const options = await optionsOf({ FALCONRY_DEMONSTRATION: '1' });
-    expect(options.ui).toEqual({ demonstration: true });
-    expect(resolveService(options)).toMatchObject({ ui: true, demonstration: true });
-    expect(resolveService(await optionsOf({}))).toMatchObject({ ui: true, demonstration: false });
-  });
-
-  it('needs the page, and no signing key for each client', async () => {
-    const without = { FALCONRY_DEMONSTRATION: '1', FALCONRY_UI: '0' };
-    await expect(optionsOf(without)).rejects.toThrow('"demonstration" needs "ui"');
-    const each = { FALCONRY_DEMONSTRATION: '1', FALCONRY_SIGNING_KEY_PER_CLIENT: '1' };
-    const options = await optionsOf(each);
-    expect(() => resolveService(options)).toThrow('"demonstration" excludes "signingKeyPerClient"');
   });
 });
 

@@ -89,7 +89,6 @@ describe('falconry keys', () => {
     [['keys', 'rotate'], 2, '8 to 64 hex digits'],
     [['keys', 'create', '--expires', '10'.repeat(9)], 2, '--expires must be a time'],
     [['keys', 'create', '--expires', '0'], 2, '--expires must be a time'],
-    [['keys', 'create', '--name', 'falconry:demonstration'], 2, '--name must not be falconry:'],
     [['keys', 'create', '--overlap', '1h'], 2, '--overlap is no option of keys create'],
     [['keys', 'list', '--expires', '1h'], 2, '--expires is no option of keys list'],
     [['keys', 'rotate', 'f'.repeat(8), '--overlap', 'x'], 2, '--overlap must be a time'],

@@ -28,7 +28,7 @@ let document: Json;
 let app: Awaited<ReturnType<typeof documentOf>>['app'];
 let operations: { path: string; method: string; operation: Json }[];
 beforeAll(async () => {
-  ({ document, app } = await documentOf({ ui: { demonstration: true } }));
+  ({ document, app } = await documentOf());
   operations = Object.entries(document.paths as Json).flatMap(([path, item]) =>
     Object.entries(item as Json).map(([method, operation]) => ({ path, method, operation })),
   );
@@ -166,7 +166,6 @@ describe('the OpenAPI document', () => {
     // What clients send may hold more; timings are measured things of any name.
     expect(open.sort()).toEqual([
       'AggregateRequest',
-      'DemonstrationRequest',
       'SignRequest',
       'Statement',
       'TaskFileItem',

@@ -8,8 +8,6 @@ import { sha256 } from '../hash.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../stores/port/taskStore.ts';
 
 const PREFIX = 'falconry_';
-/** The name of the keys of a demonstration, by which they are known: no other key may have it. */
-export const DEMONSTRATION_NAME = 'falconry:demonstration';
 /** The longest Authorization header; longer ones are not even hashed. */
 const MAX_KEY_LENGTH = 512;
 
@@ -36,22 +34,8 @@ interface Owner {
  *
  * @param owner `clientId` absent: a new client with the next free number; `ttlMs` absent: the key
  *   never expires
- * @throws RangeError (as the rejection) for the name of keys of a demonstration
  */
 export async function createApiKey(store: ApiKeyStore, owner: Owner): Promise<NewApiKey> {
-  if (isDemonstration(owner)) throw new RangeError(`"name" must not be ${DEMONSTRATION_NAME}`);
-  return createKey(store, owner);
-}
-
-/** Creates a key for a visitor of a demonstration, who is a new client. */
-export const createDemonstrationKey = (store: ApiKeyStore, ttlMs: number): Promise<NewApiKey> =>
-  createKey(store, { name: DEMONSTRATION_NAME, ttlMs });
-
-/** Whether a key is that of a visitor of a demonstration. */
-export const isDemonstration = ({ name }: Pick<ApiKeyRecord, 'name'>): boolean =>
-  name === DEMONSTRATION_NAME;
-
-async function createKey(store: ApiKeyStore, owner: Owner): Promise<NewApiKey> {
   const key = newKey();
   const record = await store.putApiKey({ sha256: hashApiKey(key), ...owner });
   if (record === null) throw new Error('two random API keys were equal');

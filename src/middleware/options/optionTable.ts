@@ -177,14 +177,6 @@ export const SERVICE_OPTIONS = {
   }),
 } as const satisfies OptionTable;
 
-/** Options of the page, by their names in `ServiceOptions.ui`. */
-export const UI_OPTIONS = {
-  demonstration: flag('give visitors of the page a key for an hour', {
-    fallback: false,
-    group: 'Server',
-  }),
-} as const satisfies OptionTable;
-
 /** Limits of each client, and of each address, by their names in `ServiceOptions.limits`. */
 export const CLIENT_LIMITS = {
   requestsPerSecond: integer('most requests per second of a client, in the long run', {

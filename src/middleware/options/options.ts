@@ -5,7 +5,6 @@
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
 import type { TaskState } from '../../wire/taskStates.ts';
 import type { BlobStore } from '../blobs/port/blobStore.ts';
-import { VISITED_METHODS } from '../demonstration.ts';
 import type { Authenticate } from '../identity/callers.ts';
 import type { PortCall } from '../portCalls.ts';
 import { checkKeysSecret, type KeysSecret } from '../signing/keySeal.ts';
@@ -15,7 +14,7 @@ import type { ApiKeyStore, TaskStore } from '../stores/port/taskStore.ts';
 import type { RunnerEvent } from '../tasks/runner.ts';
 import type { TracingApi } from '../tracing.ts';
 import { readOptions } from './optionRows.ts';
-import { CLIENT_LIMITS, SERVICE_OPTIONS, type SigningSalt, UI_OPTIONS } from './optionTable.ts';
+import { CLIENT_LIMITS, SERVICE_OPTIONS, type SigningSalt } from './optionTable.ts';
 
 /** Receives log messages: a sentence and plain fields. */
 export interface Logger {
@@ -81,14 +80,6 @@ export interface PerClientLimits {
   readonly refusedBurst?: number;
 }
 
-export interface UiOptions {
-  /**
-   * Give visitors of the page who have no API key one of their own: for an hour, with narrow
-   * quotas, and erased afterwards. For everybody who can reach the page; default false.
-   */
-  readonly demonstration?: boolean;
-}
-
 export interface ServiceOptions {
   /** The service's own segment in every path (`/v1/<serviceName>/…`); default `svc`. */
   readonly serviceName?: string;
@@ -108,8 +99,8 @@ export interface ServiceOptions {
    * all; default: only its own.
    */
   readonly cors?: '*' | readonly string[];
-  /** Serve the page at `/v1/ui`; default true. With an object, as it says. */
-  readonly ui?: boolean | UiOptions;
+  /** Serve the page at `/v1/ui`; default true. */
+  readonly ui?: boolean;
 
   /**
    * Stores tasks, API keys and quotas; default: SQLite in the data directory. The host closes its
@@ -231,9 +222,9 @@ type Chosen =
 
 /** The options with their defaults; ports that the service creates itself stay undefined. */
 export type Settings = Readonly<
-  Required<Omit<ServiceOptions, Chosen | 'limits' | 'ui'>> & {
+  Required<Omit<ServiceOptions, Chosen | 'limits'>> & {
     [Name in Chosen]: ServiceOptions[Name] | undefined;
-  } & { limits: Required<PerClientLimits>; ui: boolean; demonstration: boolean }
+  } & { limits: Required<PerClientLimits> }
 >;
 
 /** The file of the embedded store, in the data directory. */
@@ -285,8 +276,7 @@ const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: no
  * @throws TypeError for an unknown name or a wrong type, RangeError for a value out of range
  */
 export function resolveOptions(options: ServiceOptions = {}): Settings {
-  const { plain, demonstration } = withPlainUi(options);
-  const values = readOptions('options', SERVICE_OPTIONS, plain, CODE);
+  const values = readOptions('options', SERVICE_OPTIONS, options, CODE);
   const limits = readOptions('options.limits', CLIENT_LIMITS, options.limits ?? {});
   const logger = guardedLogger(port(options, 'logger') ?? SILENT);
   const onEvent = hook(options, 'onEvent') ?? nothing;
@@ -295,7 +285,6 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     logger.error(`${name} failed`, { error: String(error) });
   const settings: Settings = {
     ...values,
-    demonstration,
     limits,
     store: port(options, 'store'),
     blobs: port(options, 'blobs'),
@@ -313,7 +302,6 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
       '"options.maxBufferedBytes" must be at least twice "options.maxBodyBytes"',
     );
   }
-  checkDemonstration(settings);
   const keyless = settings.store !== undefined && !('findApiKey' in settings.store);
   if (keyless && settings.authenticate === undefined) {
     throw new TypeError(
@@ -321,29 +309,6 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     );
   }
   return settings;
-}
-
-/** The options with `ui` as a flag, and what it says if it is an object. */
-function withPlainUi(options: ServiceOptions): { plain: object; demonstration: boolean } {
-  const ui = options?.ui;
-  if (typeof ui !== 'object') return { plain: options, demonstration: false };
-  return { plain: { ...options, ui: true }, ...readOptions('options.ui', UI_OPTIONS, ui) };
-}
-
-/** @throws TypeError for options that do not go together with a demonstration */
-function checkDemonstration(settings: Settings): void {
-  const { demonstration, authenticate, store, signing, signingKeyPerClient } = settings;
-  if (!demonstration) return;
-  const name = '"options.ui.demonstration"';
-  if (authenticate !== undefined) {
-    throw new TypeError(`${name} is not possible with "options.authenticate"`);
-  }
-  const missing = store && VISITED_METHODS.find((method) => !(method in store));
-  if (missing) throw new TypeError(`${name} is not possible: "options.store" has no ${missing}()`);
-  if (signing && signingKeyPerClient) {
-    const why = 'each visitor who signs would leave a key behind';
-    throw new TypeError(`${name} excludes "options.signingKeyPerClient": ${why}`);
-  }
 }
 
 /** An option that is an object, with its methods checked. */

@@ -5,7 +5,6 @@
  *
  *   /v1/ui                    the HTML, revalidated at every visit
  *   /v1/ui/                   redirected to the former, since names are relative
- *   /v1/ui/demonstration      an API key for a visitor, where the operator offers that
  *   /v1/ui/<name>.<hash>.<x>  script, worker, style, icon: immutable under these names
  */
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
@@ -18,7 +17,6 @@ import { type Operation, pageAnswers } from '../openapi/operation.ts';
 import type { Settings } from '../options/options.ts';
 import type { Deps, Route } from '../routes/route.ts';
 import { ASSETS, type AssetName, TEMPLATE } from './assets.gen.ts';
-import { demonstrationRoute } from './demonstration.ts';
 import { renderPage } from './html.ts';
 
 const IMMUTABLE = 'public, max-age=31536000, immutable';
@@ -51,12 +49,10 @@ class Asset {
 type Encoding = 'br' | 'gzip' | 'identity';
 
 /** Routes of the page. */
-export function uiRoutes(deps: Deps): Route[] {
-  const { settings } = deps;
+export function uiRoutes({ settings }: Deps): Route[] {
   const { assets, names } = servedAssets();
   const html = utf8.encode(renderPage(TEMPLATE, names, pageConfig(settings, names)));
   return [
-    ...(settings.demonstration ? [demonstrationRoute(deps)] : []),
     {
       method: 'GET',
       path: '/v1/ui',
@@ -110,12 +106,11 @@ function servedAssets(): { assets: ReadonlyMap<string, Asset>; names: Names } {
 }
 
 function pageConfig(settings: Settings, names: Names): PageConfig {
-  const { serviceName, signing, demonstration, blobs } = settings;
+  const { serviceName, signing, blobs } = settings;
   const { maxSignatures, maxDigestBytes, maxBodyBytes } = settings;
   return {
     serviceName,
     signing,
-    demonstration,
     maxSignatures,
     maxDigestBytes,
     maxBodyBytes,

@@ -101,7 +101,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
   let ui: UiService;
   beforeAll(async () => {
     browser = await openBrowser(executablePath!);
-    ui = await startUiService({ threads: 1, ui: { demonstration: true } });
+    ui = await startUiService({ threads: 1 });
   });
   afterAll(async () => {
     await browser?.close();

@@ -13,7 +13,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
   let ui: UiService;
   beforeAll(async () => {
     browser = await openBrowser(executablePath!);
-    ui = await startUiService({ threads: 1, ui: { demonstration: true } });
+    ui = await startUiService({ threads: 1 });
   });
   afterAll(async () => {
     await browser?.close();
@@ -70,11 +70,9 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await close();
   });
 
-  test('signatures survive, and so does the key of a demonstration', async () => {
+  test('signatures survive', async () => {
     const { page, complaints, close } = await visit(browser, address());
-    await page.getByRole('button', { name: 'Try it with test items' }).click();
-    await page.getByText(/^all valid/).waitFor();
-    expect(page.url()).toMatch(/#build$/);
+    await enterKey(page, ui.key);
     await page.goto(`${address()}#sign`);
     for (const text of ['one', 'two']) {
       await page.getByRole('textbox', { name: 'Message' }).fill(text);
@@ -82,78 +80,14 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
       const hex = `0x${Buffer.from(text).toString('hex')}`;
       await page.getByText(hex, { exact: true }).waitFor();
     }
-    await expect.poll(() => page.evaluate(KEPT)).toBe(3);
+    await expect.poll(() => page.evaluate(KEPT)).toBe(2);
     await page.reload();
     await page.getByText('0x6f6e65', { exact: true }).waitFor();
     await page.getByText('0x74776f', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Add to the task' }).first().click();
-    await page.getByText('The task has 121 items.').waitFor();
-
-    await page.goto(`${address()}#start`);
-    await page.getByText(/It is that of a demonstration, and ends on/).waitFor();
-    const [until, key] = (await page.evaluate(
-      `Object.entries(sessionStorage).filter(([name]) => name.startsWith('falconry key'))
-        .sort().map(([, text]) => text)`,
-    )) as [string, string];
-    expect(key).toMatch(/^falconry_/);
-    expect(Date.parse(until) - Date.now()).toBeGreaterThan(3_000_000);
-    // One that has ended is forgotten.
-    await page.evaluate(
-      `for (const name of Object.keys(sessionStorage))
-        if (name.endsWith(' until')) sessionStorage.setItem(name, '2020-01-01T00:00:00Z')`,
-    );
-    await page.reload();
-    await page.getByRole('textbox', { name: 'API key' }).waitFor();
-    expect(await page.evaluate('Object.keys(sessionStorage).join()')).toBe('falconry tab');
+    await page.getByText('The task has 1 item.').waitFor();
     expect(complaints).toEqual([]);
     await close();
-  });
-
-  test('who builds first gets a key where one is needed', async () => {
-    const other = await startUiService({ threads: 1, ui: { demonstration: true } });
-    const { page, complaints, close } = await visit(browser, `${other.address}/v1/ui#build`);
-    await page.getByRole('button', { name: 'Make test items' }).click();
-    await page.getByText(/^all valid/).waitFor();
-    expect(await page.getByRole('button', { name: 'Submit the task' }).isDisabled()).toBe(true);
-    const control = page.getByRole('button', { name: 'Get one for an hour' });
-    await control.focus();
-    await page.keyboard.press('Enter');
-    await control.waitFor({ state: 'hidden' });
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Your task');
-    await page.getByRole('button', { name: 'Submit the task' }).click();
-    await page.getByRole('heading', { name: 'What was saved' }).waitFor();
-    expect(complaints).toEqual([]);
-    await close();
-    await other.close();
-  });
-
-  test('who comes too often is told when to come again', async () => {
-    const other = await startUiService({ workers: false, ui: { demonstration: true } });
-    const headers = { 'content-type': 'application/json' };
-    const path = `${other.address}/v1/ui/demonstration`;
-    for (let i = 0; i < 3; i++) {
-      expect((await fetch(path, { method: 'POST', headers, body: '{}' })).status).toBe(201);
-    }
-    const { page, close } = await visit(browser, `${other.address}/v1/ui`);
-    await page.getByRole('button', { name: 'Try it with test items' }).click();
-    const alert = page.getByRole('alert');
-    await alert.getByText('Too many requests').waitFor();
-    expect(await alert.textContent()).toMatch(/Try again in [345] minutes\./);
-    await close();
-    await other.close();
-  });
-
-  test('without a demonstration, trying needs no key, and gives none', async () => {
-    const other = await startUiService({ workers: false });
-    const { page, requests, complaints, close } = await visit(browser, `${other.address}/v1/ui`);
-    await page.getByText('That needs no API key').waitFor();
-    await page.getByRole('button', { name: 'Try it with test items' }).click();
-    await page.getByText(/^all valid/).waitFor();
-    await page.getByText('This needs an API key.').first().waitFor();
-    expect(requests.filter((request) => !request.startsWith('GET '))).toEqual([]);
-    expect(complaints).toEqual([]);
-    await close();
-    await other.close();
   });
 });
 

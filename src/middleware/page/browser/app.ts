@@ -5,7 +5,6 @@ import { type Client, createClient } from '../../../client/index.ts';
 import { CONFIG_META, type PageConfig } from '../../../wire/pageConfig.ts';
 import { Kept } from './kept.ts';
 import { Session } from './session.ts';
-import { visit } from './visit.ts';
 import type { BatchSummary, Limits } from './worker/protocol.ts';
 import { WorkerClient } from './workerClient.ts';
 
@@ -81,12 +80,6 @@ export class App {
     this.#submitted.set(id, summary);
     const { draft } = this;
     if (draft.summary === summary) draft.set(summary, [...draft.submittedAs, id]);
-  }
-
-  /** Gets the key of a demonstration, and uses it. @throws VisitRefused */
-  async visit(signal: AbortSignal): Promise<void> {
-    const { key, endsAt } = await visit(this.base, signal);
-    this.session.useUntil(key, endsAt);
   }
 
   /** Checks a key with the service. @throws ClientError if it is not accepted, or on failure */

@@ -3,7 +3,6 @@ import { isClientError } from '../../../../client/index.ts';
 import { reasonWords } from '../../../../wire/reasons.ts';
 import { h } from '../dom.ts';
 import { counted } from '../format.ts';
-import { VisitRefused } from '../visit.ts';
 import { WorkerFault } from '../workerClient.ts';
 
 /** The most parts that are shown. */
@@ -55,9 +54,6 @@ export function readable(error: unknown): Readable {
       total: 0,
       code: error.code,
     };
-  }
-  if (error instanceof VisitRefused) {
-    return { title: error.message, detail: error.detail, parts: [], total: 0, code: null };
   }
   const detail = error instanceof Error ? error.message : String(error);
   return { title: 'Something went wrong on this page', detail, parts: [], total: 0, code: null };

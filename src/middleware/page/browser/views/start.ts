@@ -1,10 +1,9 @@
 /** The first view: the API key, and where to go next. */
 import type { App, View } from '../app.ts';
 import { announce, button, fill, follow, h } from '../dom.ts';
-import { count, time } from '../format.ts';
+import { count } from '../format.ts';
 import { field, lead, panel, view, whileBusy } from '../parts/controls.ts';
 import { problemBox } from '../parts/problems.ts';
-import { tryOut } from '../parts/tryOut.ts';
 
 export function startView(app: App): View {
   const access = h('div', { class: 'stack' });
@@ -18,7 +17,6 @@ export function startView(app: App): View {
       'Sign messages, collect signatures into a task, watch the service aggregate them, and ' +
         'verify the aggregate in this browser, without trusting the service.',
     ),
-    tryOut(app),
     h(
       'div',
       { class: 'columns two' },
@@ -63,7 +61,7 @@ class KeyForm {
 
   constructor(app: App) {
     this.#app = app;
-    const send = h('button', { class: 'button', type: 'submit' }, 'Use this key');
+    const send = h('button', { class: 'button primary', type: 'submit' }, 'Use this key');
     const submit = (event: Event) => {
       event.preventDefault();
       void whileBusy(send, () => this.#submit());
@@ -117,7 +115,6 @@ class KeyForm {
 }
 
 function keyKnown(app: App): HTMLElement {
-  const { endsAt } = app.session;
   return h(
     'div',
     { class: 'stack' },
@@ -125,21 +122,16 @@ function keyKnown(app: App): HTMLElement {
       'div',
       { class: 'notice good' },
       h('p', {}, h('strong', {}, 'A key is in use.'), ' Requests from this page carry it.'),
-      endsAt !== null && h('p', {}, `It is that of a demonstration, and ends on ${time(endsAt)}.`),
     ),
     h(
       'div',
       { class: 'row' },
       h('a', { class: 'button', href: '#build' }, 'Build a task'),
-      button(
-        'Forget the key',
-        () => {
-          app.session.forget();
-          announce('The key was forgotten');
-          document.querySelector<HTMLElement>('#main input[type="password"]')?.focus();
-        },
-        {},
-      ),
+      button('Forget the key', () => {
+        app.session.forget();
+        announce('The key was forgotten');
+        document.querySelector<HTMLElement>('#main input[type="password"]')?.focus();
+      }),
     ),
   );
 }
